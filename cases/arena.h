@@ -1,0 +1,24 @@
+/*
+ * Memory that lives as long as a pair: many allocations, one release.
+ */
+#ifndef HEADPROOF_CASES_ARENA_H
+#define HEADPROOF_CASES_ARENA_H
+
+#include <stddef.h>
+
+typedef struct Arena Arena;
+
+/* NULL when memory is short. */
+Arena *arena_create(void) __attribute__((warn_unused_result));
+
+/* count zeroed objects of size bytes each, aligned for any type; NULL when memory is short or
+ * count * size overflows. */
+void *arena_take(Arena *arena, size_t count, size_t size) __attribute__((warn_unused_result));
+
+/* Bytes taken so far. */
+size_t arena_bytes(const Arena *arena);
+
+/* Releases everything; NULL is fine. */
+void arena_release(Arena *arena);
+
+#endif

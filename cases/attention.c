@@ -1,0 +1,82 @@
+#include "construct.h"
+
+#include <math.h>
+
+static const Scale one = {1, 1, 1};
+
+/* Q dense, or W_Q W_K^T. */
+static Score attention_score(Stack *stack, size_t layer)
+{
+    const CaseSpec *spec = stack->spec;
+    Columns content = stack_content(stack);
+    bool normal = spec->weights == WEIGHTS_NORMAL;
+    double d = (double)spec->d, d_head = (double)spec->d_head;
+    Score score = {.kind = SCORE_BILINEAR,
+                   .read = content,
+                   .d_head = spec->d_head,
+                   .scale = one,
+                   .causal = spec->mask == MASK_CAUSAL};
+    if (spec->d_head == 0) {
+        const double *q =
+            stack_draw(stack, layer, "attn.QK", spec->heads, spec->d, spec->d, normal ? 1 : 1 / d);
+        score.q = (HeadWeight){q, spec->d, spec->d * spec->d};
+        return score;
+    }
+    double scale = normal ? 1 : sqrt(1 / (d * sqrt(d_head)));
+    size_t stride = spec->d * spec->d_head;
+    score.q = (HeadWeight){
+        stack_draw(stack, layer, "attn.W_Q", spec->heads, spec->d, spec->d_head, scale),
+        spec->d_head, stride};
+    score.k = (HeadWeight){
+        stack_draw(stack, layer, "attn.W_K", spec->heads, spec->d, spec->d_head, scale),
+        spec->d_head, stride};
+    return score;
+}
+
+/* V dense, or W_V W_O. */
+static Value attention_value(Stack *stack, size_t layer)
+{
+    const CaseSpec *spec = stack->spec;
+    Columns content = stack_content(stack);
+    bool normal = spec->weights == WEIGHTS_NORMAL;
+    double fan_in = (double)spec->d * (double)spec->heads, twice_depth = 2 * (double)spec->depth;
+    Value value = {.read = content, .write = content, .d_head = spec->d_head};
+    if (spec->d_head == 0) {
+        const double *v = stack_draw(stack, layer, "attn.OV", spec->heads, spec->d, spec->d,
+                                     normal ? 1 : sqrt(1 / (fan_in * twice_depth)));
+        value.kind = VALUE_DENSE;
+        value.v = (HeadWeight){v, spec->d, spec->d * spec->d};
+        return value;
+    }
+    double variance = 1 / sqrt(fan_in * (double)spec->d_head);
+    size_t stride = spec->d * spec->d_head;
+    value.kind = VALUE_FACTORED;
+    value.v = (HeadWeight){stack_draw(stack, layer, "attn.W_V", spec->heads, spec->d, spec->d_head,
+                                      normal ? 1 : sqrt(variance)),
+                           spec->d_head, stride};
+    value.o = (HeadWeight){stack_draw(stack, layer, "attn.W_O", spec->heads, spec->d_head, spec->d,
+                                      normal ? 1 : sqrt(variance / twice_depth)),
+                           spec->d, stride};
+    return value;
+}
+
+Bundle attention_heads(Stack *stack, size_t layer)
+{
+    return (Bundle){.heads = stack->spec->heads,
+                    .score = attention_score(stack, layer),
+                    .value = attention_value(stack, layer)};
+}
+
+/* Tokens shun the bias row (-2 Omega), the bias row keeps to itself (+2 Omega). */
+Bundle attention_patched(Bundle heads)
+{
+    heads.score.position = (PositionScores){.token_bias = -2, .bias_self = 2};
+    return heads;
+}
+
+void attention_layer(Stack *stack, size_t layer)
+{
+    Bundle heads = attention_heads(stack, layer), patched = attention_patched(heads);
+    stack_original_heads(stack, heads);
+    stack_converted(stack, &patched, 1);
+}

@@ -1,0 +1,211 @@
+#include "construct.h"
+#include "draw.h"
+
+#include <string.h>
+
+typedef struct {
+    ConstructionInfo info;
+    void (*layer)(Stack *, size_t);
+} Entry;
+
+static const Entry entries[CONSTRUCTION_COUNT] = {
+    [CONSTRUCTION_SILU] = {{.name = "silu", .activation = true}, silu_layer},
+    [CONSTRUCTION_LINEAR] = {{.name = "linear", .weights = true, .bias = true, .linear = true},
+                             linear_layer},
+    [CONSTRUCTION_ATTENTION] = {{.name = "attention", .heads = true, .weights = true},
+                                attention_layer},
+    [CONSTRUCTION_FFN3] =
+        {{.name = "ffn3", .d_ff = true, .weights = true, .bias = true, .activation = true},
+         ffn3_layer},
+    [CONSTRUCTION_FUSED] =
+        {{.name = "fused", .d_ff = true, .weights = true, .bias = true, .activation = true},
+         fused_layer},
+    [CONSTRUCTION_TRANSFORMER3] = {{.name = "transformer3",
+                                    .d_ff = true,
+                                    .heads = true,
+                                    .weights = true,
+                                    .bias = true,
+                                    .activation = true},
+                                   transformer3_layer},
+    [CONSTRUCTION_TRANSFORMER] = {{.name = "transformer",
+                                   .d_ff = true,
+                                   .heads = true,
+                                   .weights = true,
+                                   .bias = true,
+                                   .activation = true},
+                                  transformer_layer},
+};
+
+const ConstructionInfo *construction_info(Construction construction)
+{
+    return &entries[construction].info;
+}
+
+bool case_uses_d_ff(const CaseSpec *spec)
+{
+    const ConstructionInfo *info = construction_info(spec->construction);
+    return info->d_ff || (info->linear && spec->linear != LINEAR_IN_PLACE);
+}
+
+/* The streams of the banked forms carry the hidden columns. */
+static size_t hidden_columns(const CaseSpec *spec)
+{
+    bool banked = spec->construction == CONSTRUCTION_FFN3 ||
+                  spec->construction == CONSTRUCTION_TRANSFORMER3 ||
+                  (spec->construction == CONSTRUCTION_LINEAR && spec->linear != LINEAR_IN_PLACE);
+    return banked ? spec->d_ff : 0;
+}
+
+double case_bytes(const CaseSpec *spec)
+{
+    const ConstructionInfo *info = construction_info(spec->construction);
+    double d = (double)spec->d, hidden = (double)spec->d_ff, heads = (double)spec->heads;
+    double per_layer = 0;
+    if (info->heads) {
+        per_layer += heads * d * (spec->d_head > 0 ? 4 * (double)spec->d_head : 2 * d);
+    }
+    if (info->linear) {
+        per_layer += (d + 1) * (case_uses_d_ff(spec) ? hidden : d);
+    }
+    if (info->d_ff) {
+        per_layer += 2 * d * hidden + d + hidden;
+    }
+    double stream = (2 * (double)spec->n + 1) * (d + (double)hidden_columns(spec));
+    double structure = 4 * sizeof(Sublayer) + 5 * sizeof(Bundle);
+    return (double)spec->depth * (per_layer * sizeof(double) + structure) + stream * sizeof(double);
+}
+
+/* T's stream has hidden columns only where its own function moves them. */
+static Layout original_layout(const CaseSpec *spec)
+{
+    bool banked = spec->construction == CONSTRUCTION_LINEAR;
+    return (Layout){.n = spec->n, .d = spec->d, .hidden = banked ? hidden_columns(spec) : 0};
+}
+
+static Layout converted_layout(const CaseSpec *spec)
+{
+    Layout layout = {.n = spec->n, .d = spec->d, .hidden = hidden_columns(spec)};
+    bool first = spec->bias_row == POSITION_FIRST ||
+                 (spec->bias_row == POSITION_AUTO && spec->mask == MASK_CAUSAL);
+    layout.bias_row = first ? BIAS_ROW_FIRST : BIAS_ROW_LAST;
+    return layout;
+}
+
+/* N(0, scale) on the content columns of a [rows, d + hidden] stream; on the hidden columns too
+ * for `linear`, which starts with both banks filled (the three-sublayer forms: empty). */
+static double *draw_rows(Arena *arena, const CaseSpec *spec, const char *name,
+                         const char *hidden_name, size_t rows, size_t hidden, double scale)
+{
+    size_t ld = spec->d + hidden;
+    double *x = draw_tensor(arena, spec->seed, name, 1, rows, spec->d, ld, scale);
+    if (x != NULL && spec->construction == CONSTRUCTION_LINEAR) {
+        uint64_t hash = draw_hash(hidden_name);
+        for (size_t i = 0; i < rows; i++) {
+            for (size_t c = 0; c < hidden; c++) {
+                x[i * ld + spec->d + c] = draw_normal(spec->seed, hash, 0, i, c) * scale;
+            }
+        }
+    }
+    return x;
+}
+
+static bool draw_streams(Pair *pair, const CaseSpec *spec)
+{
+    Arena *arena = pair->memory;
+    size_t original = original_layout(spec).hidden, converted = hidden_columns(spec);
+    double scale = spec->weights == WEIGHTS_NORMAL ? 1 : 0.25;
+    pair->original_x = draw_rows(arena, spec, "X", "X_hidden", spec->n, original, 1);
+    pair->converted_x = original == converted
+                            ? pair->original_x
+                            : draw_rows(arena, spec, "X", "X_hidden", spec->n, converted, 1);
+    if (spec->bias_row_content == CONTENT_RANDOM) {
+        pair->bias_row_content =
+            draw_rows(arena, spec, "bias_row", "bias_row_hidden", 1, converted, scale);
+    }
+    return pair->original_x != NULL && pair->converted_x != NULL &&
+           (spec->bias_row_content == CONTENT_NONE || pair->bias_row_content != NULL);
+}
+
+/* T_infinity = T: the linear and the patched heads never attend the bias row in the limit; the
+ * others do, and need it to be zero. */
+static bool limit_is_original(const CaseSpec *spec)
+{
+    return spec->bias_row_content == CONTENT_NONE || spec->construction == CONSTRUCTION_LINEAR ||
+           spec->construction == CONSTRUCTION_ATTENTION;
+}
+
+static CaseStatus build(Pair *pair, const CaseSpec *spec, bool outline)
+{
+    Arena *arena = pair->memory;
+    size_t depth = spec->depth;
+    Stack stack = {.spec = spec, .arena = arena, .outline = outline};
+    stack.original = arena_take(arena, depth, 2 * sizeof(Sublayer));
+    stack.converted = arena_take(arena, depth, 4 * sizeof(Sublayer));
+    size_t *original_end = arena_take(arena, depth, sizeof *original_end);
+    size_t *converted_end = arena_take(arena, depth, sizeof *converted_end);
+    Columns *compared = arena_take(arena, depth, sizeof *compared);
+    Columns *cleared = arena_take(arena, depth, sizeof *cleared);
+    if (!stack.original || !stack.converted || !original_end || !converted_end || !compared ||
+        !cleared || (!outline && !draw_streams(pair, spec))) {
+        return CASE_NO_MEMORY;
+    }
+    for (size_t l = 0; l < depth && !stack.failed; l++) {
+        stack.compared = stack_content(&stack);
+        stack.cleared = (Columns){0, 0};
+        entries[spec->construction].layer(&stack, l);
+        original_end[l] = stack.original_count;
+        converted_end[l] = stack.converted_count;
+        compared[l] = stack.compared;
+        cleared[l] = stack.cleared;
+    }
+    if (stack.failed) {
+        return CASE_NO_MEMORY;
+    }
+    pair->original =
+        (Model){original_layout(spec), stack.original, stack.original_count, original_end, depth};
+    pair->converted = (Model){converted_layout(spec), stack.converted, stack.converted_count,
+                              converted_end, depth};
+    pair->compared = compared;
+    pair->cleared = cleared;
+    pair->limit_is_original = limit_is_original(spec);
+    return CASE_OK;
+}
+
+static CaseStatus build_checked(Pair *pair, const char **reason, const CaseSpec *spec, bool outline)
+{
+    memset(pair, 0, sizeof *pair);
+    *reason = "memory is short";
+    pair->memory = arena_create();
+    if (pair->memory == NULL) {
+        return CASE_NO_MEMORY;
+    }
+    CaseStatus status = build(pair, spec, outline);
+    if (status == CASE_OK) {
+        *reason = model_fault(&pair->original);
+        if (*reason == NULL) {
+            *reason = model_fault(&pair->converted);
+        }
+        status = *reason == NULL ? CASE_OK : CASE_REJECTED;
+        pair->bytes = arena_bytes(pair->memory);
+    }
+    if (status != CASE_OK) {
+        case_clear(pair);
+    }
+    return status;
+}
+
+CaseStatus case_build(Pair *pair, const char **reason, const CaseSpec *spec)
+{
+    return build_checked(pair, reason, spec, false);
+}
+
+CaseStatus case_outline(Pair *pair, const char **reason, const CaseSpec *spec)
+{
+    return build_checked(pair, reason, spec, true);
+}
+
+void case_clear(Pair *pair)
+{
+    arena_release(pair->memory);
+    memset(pair, 0, sizeof *pair);
+}

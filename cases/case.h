@@ -1,0 +1,76 @@
+/*
+ * Cases: the constructions, and the weights they are tried on.
+ *
+ * A CaseSpec names a point of a sweep (all axes but Omega and the arithmetic's); case_build
+ * makes the pair of models from it.  The constructions live in this directory and nowhere
+ * else; the formulas are in docs/mathematics.md, section 1.
+ */
+#ifndef HEADPROOF_CASES_CASE_H
+#define HEADPROOF_CASES_CASE_H
+
+#include "model.h"
+
+#include <stdint.h>
+
+typedef enum {
+    CONSTRUCTION_SILU,
+    CONSTRUCTION_LINEAR,
+    CONSTRUCTION_ATTENTION,
+    CONSTRUCTION_FFN3,
+    CONSTRUCTION_FUSED,
+    CONSTRUCTION_TRANSFORMER3,
+    CONSTRUCTION_TRANSFORMER,
+    CONSTRUCTION_COUNT
+} Construction;
+
+typedef enum { WEIGHTS_STABLE, WEIGHTS_NORMAL, WEIGHTS_COUNT } Weights;
+typedef enum { BIAS_NONE, BIAS_RANDOM, BIAS_COUNT } Bias;
+typedef enum { MASK_NONE, MASK_CAUSAL, MASK_COUNT } Mask;
+typedef enum { LINEAR_IN_PLACE, LINEAR_BLOCK, LINEAR_CLEAR, LINEAR_COUNT } Linear;
+typedef enum { POSITION_AUTO, POSITION_FIRST, POSITION_LAST, POSITION_COUNT } BiasRowPosition;
+typedef enum { CONTENT_NONE, CONTENT_RANDOM, CONTENT_COUNT } BiasRowContent;
+
+/* d_head == 0: dense Q and V.  d_ff is the FFN's hidden width, and the other bank's width
+ * of `linear` block and clear. */
+typedef struct {
+    Construction construction;
+    size_t n, d, d_ff, heads, d_head, depth;
+    uint64_t seed;
+    Weights weights;
+    Bias bias;
+    Mask mask;
+    Linear linear;
+    BiasRowPosition bias_row;
+    BiasRowContent bias_row_content;
+} CaseSpec;
+
+/* Which axes change a construction's models; the others are blank in a table. */
+typedef struct {
+    const char *name;
+    bool d_ff, heads, weights, bias, linear, activation;
+} ConstructionInfo;
+
+/* construction < CONSTRUCTION_COUNT. */
+const ConstructionInfo *construction_info(Construction construction);
+
+/* True when axis d_ff matters to this case (`linear` has one only off the diagonal). */
+bool case_uses_d_ff(const CaseSpec *spec);
+
+/* Bytes that case_build would take, as a double (no overflow at absurd sizes). */
+double case_bytes(const CaseSpec *spec);
+
+typedef enum { CASE_OK, CASE_REJECTED, CASE_NO_MEMORY } CaseStatus;
+
+/* Makes *pair; on failure *pair is empty and *reason says why (a static string).
+ * Free with case_clear. */
+CaseStatus case_build(Pair *pair, const char **reason, const CaseSpec *spec)
+    __attribute__((warn_unused_result));
+
+/* The same without the numbers: layouts, sublayers and shapes, for predicting memory and for
+ * rejecting a case before any work.  Its weights must not be read. */
+CaseStatus case_outline(Pair *pair, const char **reason, const CaseSpec *spec)
+    __attribute__((warn_unused_result));
+
+void case_clear(Pair *pair);
+
+#endif

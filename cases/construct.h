@@ -1,0 +1,74 @@
+/*
+ * The parts constructions are made of (private to cases/).
+ *
+ * A Stack collects the sublayers of T and of T' while a case is built.  A construction is a
+ * function that appends one layer to both; the bundles are docs/mathematics.md, section 1,
+ * one function each.  All pointers into weights belong to the pair's arena.
+ */
+#ifndef HEADPROOF_CASES_CONSTRUCT_H
+#define HEADPROOF_CASES_CONSTRUCT_H
+
+#include "arena.h"
+#include "case.h"
+
+typedef struct {
+    const CaseSpec *spec;
+    Arena *arena;
+    bool outline;                   /* shapes only: no tensor is drawn */
+    bool failed;                    /* memory was short: every later step is a no-op */
+    Sublayer *original, *converted; /* capacity: 2 and 4 a layer */
+    size_t original_count, converted_count;
+    Columns compared, cleared; /* of the layer being built */
+} Stack;
+
+/* The bank of columns of the classical stream, and the hidden bank behind it. */
+Columns stack_content(const Stack *stack);
+Columns stack_hidden(const Stack *stack);
+
+/* Appends one sublayer: an operation to T, or bundles to T'. */
+void stack_original_direct(Stack *stack, Direct direct);
+void stack_original_heads(Stack *stack, Bundle bundle);
+void stack_converted(Stack *stack, const Bundle *bundles, size_t count);
+
+/* Drawn tensors, [heads, rows, columns] row-major: fl(raw * fl(scale)), raw a draw of
+ * "blocks.LAYER.NAME" (layer from 0).  NULL when memory was short. */
+const double *stack_draw(Stack *stack, size_t layer, const char *name, size_t heads, size_t rows,
+                         size_t columns, double scale);
+
+/* The same for a tensor of any name, with leading dimension ld (columns beyond are zero). */
+double *draw_tensor(Arena *arena, uint64_t seed, const char *name, size_t heads, size_t rows,
+                    size_t columns, size_t ld, double scale);
+
+/* The SiLU heads of the given columns, one head a column (silu.c). */
+Bundle silu_heads(Columns columns, bool causal);
+
+/* A self-attending head carrying x[write] += x[read] W + b; diagonal as in Value (linear.c). */
+Bundle linear_head(Columns read, Columns write, const double *w, const double *b, int diagonal,
+                   bool causal);
+
+/* The original attention heads of a layer, drawn; and the same with the position scores that
+ * keep tokens and bias row apart (attention.c). */
+Bundle attention_heads(Stack *stack, size_t layer);
+Bundle attention_patched(Bundle heads);
+
+/* One head a hidden unit: SiLU(x W1 + b1) W2, W1 [d, hidden], W2 [hidden, d] (fused.c). */
+Bundle fused_heads(Columns columns, size_t hidden, const double *w1, const double *b1,
+                   const double *w2, bool causal);
+
+/* The weights of a layer's feed-forward network, and T's sublayer for it (ffn.c). */
+Direct ffn_draw(Stack *stack, size_t layer);
+
+/* T' sublayers of a feed-forward network: three, or one (ffn3.c, fused.c). */
+void ffn3_append(Stack *stack, const Direct *ffn);
+void fused_append(Stack *stack, const Direct *ffn);
+
+/* One layer of each construction, layer from 0. */
+void silu_layer(Stack *stack, size_t layer);
+void linear_layer(Stack *stack, size_t layer);
+void attention_layer(Stack *stack, size_t layer);
+void ffn3_layer(Stack *stack, size_t layer);
+void fused_layer(Stack *stack, size_t layer);
+void transformer3_layer(Stack *stack, size_t layer);
+void transformer_layer(Stack *stack, size_t layer);
+
+#endif

@@ -1,0 +1,61 @@
+#include "construct.h"
+
+#include <math.h>
+
+/* Linear head: 2 Omega from every row to itself, so that V alone acts.  V carries W as a block
+ * from the columns read to the columns written, plus diagonal times the identity on the columns
+ * read (-1: W - I in place, or clear); b rides on the token position rows. */
+Bundle linear_head(Columns read, Columns write, const double *w, const double *b, int diagonal,
+                   bool causal)
+{
+    return (Bundle){
+        .heads = 1,
+        .score = {.kind = SCORE_NONE,
+                  .position = {.token_self = 2, .bias_self = 2},
+                  .causal = causal},
+        .value = {.kind = w != NULL ? VALUE_DENSE : VALUE_NONE,
+                  .read = read,
+                  .write = write,
+                  .v = {.data = w, .ld = write.count},
+                  .bias = b,
+                  .diagonal = diagonal},
+    };
+}
+
+/* In place x <- x W + b; off the diagonal the two banks take turns: `block` adds
+ * content W + b to hidden, then hidden W + b to content, ...; `clear` moves hidden to content
+ * and clears hidden, then back, ... */
+void linear_layer(Stack *stack, size_t layer)
+{
+    const CaseSpec *spec = stack->spec;
+    Columns read = stack_content(stack), write = read;
+    bool in_place = spec->linear == LINEAR_IN_PLACE, clear = spec->linear == LINEAR_CLEAR;
+    if (!in_place) {
+        bool from_hidden = (layer % 2 == 0) == clear;
+        read = from_hidden ? stack_hidden(stack) : stack_content(stack);
+        write = from_hidden ? stack_content(stack) : stack_hidden(stack);
+    }
+    bool normal = spec->weights == WEIGHTS_NORMAL;
+    double rows = (double)read.count;
+    double variance =
+        spec->linear == LINEAR_BLOCK ? 1 / (2 * rows * (double)spec->depth) : 1 / rows;
+    const double *w = stack_draw(stack, layer, "linear.W", 1, read.count, write.count,
+                                 normal ? 1 : sqrt(variance));
+    const double *b = spec->bias == BIAS_NONE ? NULL
+                                              : stack_draw(stack, layer, "linear.b", 1, 1,
+                                                           write.count, normal ? 1 : 0.25);
+    stack_original_direct(stack, (Direct){.kind = DIRECT_LINEAR,
+                                          .read = read,
+                                          .write = write,
+                                          .w1 = w,
+                                          .b1 = b,
+                                          .replace = in_place,
+                                          .clear = clear});
+    Bundle head =
+        linear_head(read, write, w, b, in_place || clear ? -1 : 0, spec->mask == MASK_CAUSAL);
+    stack_converted(stack, &head, 1);
+    stack->compared = write;
+    if (clear) {
+        stack->cleared = read;
+    }
+}

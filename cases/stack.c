@@ -1,0 +1,82 @@
+#include "construct.h"
+#include "draw.h"
+
+#include <stdio.h>
+#include <string.h>
+
+Columns stack_content(const Stack *stack)
+{
+    return (Columns){0, stack->spec->d};
+}
+
+Columns stack_hidden(const Stack *stack)
+{
+    return (Columns){stack->spec->d, stack->spec->d_ff};
+}
+
+void stack_original_direct(Stack *stack, Direct direct)
+{
+    stack->original[stack->original_count++] = (Sublayer){.direct = direct};
+}
+
+/* A sublayer's own copy of its bundles. */
+static Sublayer heads_sublayer(Stack *stack, const Bundle *bundles, size_t count)
+{
+    Bundle *copy = arena_take(stack->arena, count, sizeof *copy);
+    if (copy == NULL) {
+        stack->failed = true;
+        return (Sublayer){0};
+    }
+    memcpy(copy, bundles, count * sizeof *copy);
+    return (Sublayer){.bundles = copy, .bundle_count = count};
+}
+
+void stack_original_heads(Stack *stack, Bundle bundle)
+{
+    stack->original[stack->original_count++] = heads_sublayer(stack, &bundle, 1);
+}
+
+void stack_converted(Stack *stack, const Bundle *bundles, size_t count)
+{
+    stack->converted[stack->converted_count++] = heads_sublayer(stack, bundles, count);
+}
+
+double *draw_tensor(Arena *arena, uint64_t seed, const char *name, size_t heads, size_t rows,
+                    size_t columns, size_t ld, double scale)
+{
+    if (ld != 0 && rows > (size_t)-1 / ld) {
+        return NULL;
+    }
+    double *tensor = arena_take(arena, heads, rows * ld * sizeof *tensor);
+    if (tensor == NULL) {
+        return NULL;
+    }
+    uint64_t hash = draw_hash(name);
+    for (size_t h = 0; h < heads; h++) {
+        for (size_t r = 0; r < rows; r++) {
+            double *row = tensor + (h * rows + r) * ld;
+            for (size_t c = 0; c < columns; c++) {
+                row[c] = draw_normal(seed, hash, h, r, c) * scale;
+            }
+        }
+    }
+    return tensor;
+}
+
+const double *stack_draw(Stack *stack, size_t layer, const char *name, size_t heads, size_t rows,
+                         size_t columns, double scale)
+{
+    static const double absent = 0;
+    char full[64];
+    if (stack->outline) {
+        return &absent;
+    }
+    if (stack->failed) {
+        return NULL;
+    }
+    snprintf(full, sizeof full, "blocks.%zu.%s", layer, name);
+    const double *tensor =
+        draw_tensor(stack->arena, stack->spec->seed, full, heads, rows, columns, columns, scale);
+    stack->failed = tensor == NULL;
+    return tensor;
+}

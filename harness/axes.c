@@ -1,0 +1,164 @@
+#include "axes.h"
+
+#include <string.h>
+
+#define SIZE_MOST 2147483647
+#define BITS_LEAST 64
+#define BITS_MOST 1048576
+
+/* Domains. */
+#define WORDS(list) .words = (list), .word_count = sizeof(list) / sizeof *(list)
+#define CHOICE(list) .kind = DOMAIN_WORDS, WORDS(list)
+#define INTEGERS(first, last) .kind = DOMAIN_INTEGER, .least = (first), .most = (last)
+#define SIZE_FROM(first) INTEGERS(first, SIZE_MOST)
+#define BITS INTEGERS(BITS_LEAST, BITS_MOST)
+#define POSITIVE .kind = DOMAIN_POSITIVE
+
+/* Defaults. */
+#define WORD(index) .form = FORM_WORD, .integer = (index)
+#define INTEGER(value) .form = FORM_INTEGER, .integer = (value)
+#define MULTIPLE(value) .form = FORM_MULTIPLE, .integer = (value)
+#define REAL(value) .form = FORM_REAL, .real = (value)
+
+static const char *const constructions[] = {
+    [CONSTRUCTION_SILU] = "silu",
+    [CONSTRUCTION_LINEAR] = "linear",
+    [CONSTRUCTION_ATTENTION] = "attention",
+    [CONSTRUCTION_FFN3] = "ffn3",
+    [CONSTRUCTION_FUSED] = "fused",
+    [CONSTRUCTION_TRANSFORMER3] = "transformer3",
+    [CONSTRUCTION_TRANSFORMER] = "transformer",
+};
+static const char *const activations[] = {"silu"};
+static const char *const masks[] = {[MASK_NONE] = "none", [MASK_CAUSAL] = "causal"};
+static const char *const arithmetics[] = {[ARITHMETIC_NONE] = "none", [ARITHMETIC_F64] = "f64"};
+static const char *const kernels[] = {[KERNEL_DENSE] = "dense", [KERNEL_STRUCTURED] = "structured"};
+static const char *const references[] = {[REFERENCE_SUBTRACT] = "subtract"};
+static const char *const weights[] = {[WEIGHTS_STABLE] = "stable", [WEIGHTS_NORMAL] = "normal"};
+static const char *const biases[] = {[BIAS_NONE] = "none", [BIAS_RANDOM] = "random"};
+static const char *const linears[] = {
+    [LINEAR_IN_PLACE] = "in-place", [LINEAR_BLOCK] = "block", [LINEAR_CLEAR] = "clear"};
+static const char *const bias_rows[] = {
+    [POSITION_AUTO] = "auto", [POSITION_FIRST] = "first", [POSITION_LAST] = "last"};
+static const char *const contents[] = {[CONTENT_NONE] = "none", [CONTENT_RANDOM] = "random"};
+static const char *const forms[] = {[REF_STRUCTURED] = "structured", [REF_DENSE] = "dense"};
+static const char *const precisions[] = {"auto"};
+static const char *const tolerances[] = {"none"};
+static const char *const judges[] = {
+    [ERROR_APPROXIMATION] = "approximation",
+    [ERROR_CONSTRUCTION] = "construction",
+    [ERROR_ROUNDING] = "rounding",
+    [ERROR_NATIVE] = "native",
+    [ERROR_TOTAL] = "total",
+    [ERROR_OBSERVED] = "observed",
+};
+static const char *const norms[] = {[NORM_MAX] = "max", [NORM_RMS] = "rms", [NORM_REL] = "rel"};
+
+static const AxisInfo infos[AXIS_COUNT] = {
+    [AXIS_CONSTRUCTION] = {"construction",
+                           "construction",
+                           {CHOICE(constructions), .all = true},
+                           {WORD(CONSTRUCTION_TRANSFORMER)},
+                           "what is rewritten with attention heads"},
+    [AXIS_ACTIVATION] = {"activation",
+                         "activation",
+                         {CHOICE(activations)},
+                         {WORD(0)},
+                         "the activation of the original"},
+    [AXIS_MASK] =
+        {"mask", "mask", {CHOICE(masks)}, {WORD(MASK_NONE)}, "what a token may attend to"},
+    [AXIS_N] = {"n", "n", {SIZE_FROM(1)}, {INTEGER(20)}, "tokens"},
+    [AXIS_D] = {"d", "d", {SIZE_FROM(1)}, {INTEGER(30)}, "width of the residual stream"},
+    [AXIS_D_FF] = {"d-ff",
+                   "d_ff",
+                   {SIZE_FROM(1), .unit = 'D'},
+                   {MULTIPLE(4)},
+                   "hidden units of a feed-forward layer"},
+    [AXIS_HEADS] = {"heads", "heads", {SIZE_FROM(1)}, {INTEGER(2)}, "attention heads of a layer"},
+    [AXIS_D_HEAD] = {"d-head", "d_head", {SIZE_FROM(0)}, {INTEGER(0)}, "rank of Q and V; 0: dense"},
+    [AXIS_DEPTH] = {"depth", "depth", {SIZE_FROM(1)}, {INTEGER(1)}, "layers of the stack"},
+    [AXIS_OMEGA] = {"omega", "omega", {POSITIVE}, {REAL(1000)}, "the large constant"},
+    [AXIS_ARITHMETIC] = {"arithmetic",
+                         "arithmetic",
+                         {CHOICE(arithmetics)},
+                         {WORD(ARITHMETIC_F64)},
+                         "machine arithmetic under test"},
+    [AXIS_KERNEL] = {"kernel",
+                     "kernel",
+                     {CHOICE(kernels)},
+                     {WORD(KERNEL_DENSE)},
+                     "full matrices, or the heads' structure"},
+    [AXIS_REFERENCE] = {"reference",
+                        "reference",
+                        {CHOICE(references)},
+                        {WORD(REFERENCE_SUBTRACT)},
+                        "how the reference finds errors"},
+    [AXIS_WEIGHTS] = {"weights",
+                      "weights",
+                      {CHOICE(weights)},
+                      {WORD(WEIGHTS_STABLE)},
+                      "normal: every entry N(0,1)"},
+    [AXIS_SEED] =
+        {"seed", "seed", {INTEGERS(0, UINT64_MAX)}, {INTEGER(1)}, "of the weights and the input"},
+    [AXIS_BIAS] = {"bias", NULL, {CHOICE(biases)}, {WORD(BIAS_NONE)}, "biases b1 and b2"},
+    [AXIS_LINEAR] =
+        {"linear", NULL, {CHOICE(linears)}, {WORD(LINEAR_IN_PLACE)}, "where a linear head writes"},
+    [AXIS_BIAS_ROW] = {"bias-row",
+                       NULL,
+                       {CHOICE(bias_rows)},
+                       {WORD(POSITION_AUTO)},
+                       "auto: last, or first under the causal mask"},
+    [AXIS_BIAS_ROW_CONTENT] = {"bias-row-content",
+                               NULL,
+                               {CHOICE(contents)},
+                               {WORD(CONTENT_NONE)},
+                               "what the bias row holds at first"},
+    [AXIS_REFERENCE_FORM] = {"reference-form",
+                             NULL,
+                             {CHOICE(forms)},
+                             {WORD(REF_STRUCTURED)},
+                             "dense: the textbook's matrices"},
+    [AXIS_PRECISION] =
+        {"precision", NULL, {BITS, WORDS(precisions)}, {WORD(0)}, "bits of the reference"},
+    [AXIS_MAX_BITS] =
+        {"max-bits", NULL, {BITS}, {INTEGER(65536)}, "where precision auto stops", .scalar = true},
+    [AXIS_TOLERANCE] = {"tolerance",
+                        NULL,
+                        {POSITIVE, WORDS(tolerances)},
+                        {WORD(0)},
+                        "largest error that passes",
+                        .scalar = true},
+    [AXIS_JUDGE] = {"judge",
+                    NULL,
+                    {CHOICE(judges)},
+                    {WORD(ERROR_TOTAL)},
+                    "the error judged (by default construction without arithmetic)",
+                    .scalar = true},
+    [AXIS_NORM] = {"norm",
+                   NULL,
+                   {CHOICE(norms)},
+                   {WORD(NORM_MAX)},
+                   "and its norm (rel: Frobenius, relative)",
+                   .scalar = true},
+};
+
+const AxisInfo *axis_info(Axis axis)
+{
+    return &infos[axis];
+}
+
+Axis axis_find(const char *name)
+{
+    Axis axis = 0;
+    while (axis < AXIS_COUNT && strcmp(infos[axis].name, name) != 0) {
+        axis++;
+    }
+    return axis;
+}
+
+void axis_names(const char *names[AXIS_COUNT])
+{
+    for (Axis axis = 0; axis < AXIS_COUNT; axis++) {
+        names[axis] = infos[axis].name;
+    }
+}

@@ -1,0 +1,197 @@
+#include "shared.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* One evaluation in progress: r(T') and m(T') side by side. */
+typedef struct {
+    const Shared *shared;
+    const Point *point;
+    const RefBase *base;
+    RefRun *run;    /* NULL where no judged error needs r(T') */
+    Kernel *kernel; /* NULL without an arithmetic */
+    mpfr_prec_t bits;
+} Evaluation;
+
+static bool evaluation_open(Evaluation *evaluation, bool reference)
+{
+    const Pair *pair = &evaluation->shared->pair;
+    const Point *point = evaluation->point;
+    evaluation->run = NULL;
+    evaluation->kernel = NULL;
+    if (reference) {
+        evaluation->run = ref_run_open(&pair->converted, pair->converted_x, pair->bias_row_content,
+                                       point->omega, evaluation->bits, point->form);
+    }
+    if (point->arithmetic != ARITHMETIC_NONE) {
+        evaluation->kernel = kernel_open(&pair->converted, pair->converted_x,
+                                         pair->bias_row_content, point->omega, point->kernel);
+    }
+    return (!reference || evaluation->run != NULL) &&
+           (point->arithmetic == ARITHMETIC_NONE || evaluation->kernel != NULL);
+}
+
+static void evaluation_close(Evaluation *evaluation)
+{
+    ref_run_clear(evaluation->run);
+    kernel_clear(evaluation->kernel);
+}
+
+/* Share of bit-equal entries of the two machine streams in the compared columns. */
+static double identical_share(const MachineView *a, const MachineView *b, size_t n, Columns columns)
+{
+    size_t equal = 0;
+    for (size_t i = 0; i < n; i++) {
+        for (size_t c = columns.first; c < columns.first + columns.count; c++) {
+            equal += memcmp(&a->data[i * a->ld + c], &b->data[i * b->ld + c], sizeof(double)) == 0;
+        }
+    }
+    return (double)equal / (double)(n * columns.count);
+}
+
+/* Evaluates one layer and fills in errors (and identical). */
+static void evaluation_layer(Evaluation *evaluation, size_t layer, Row *row)
+{
+    const Shared *shared = evaluation->shared;
+    const Pair *pair = &shared->pair;
+    const Layout *layout = &pair->converted.layout;
+    MachineView converted, original;
+    row->layer = layer;
+    row->has_identical = evaluation->kernel != NULL;
+    row->precision_bits = (long)evaluation->bits;
+    if (evaluation->run != NULL) {
+        ref_run_layer(evaluation->run);
+    }
+    if (evaluation->kernel == NULL) {
+        ref_compare(&row->errors, pair, shared->plan, evaluation->base, layer, evaluation->run,
+                    NULL, NULL);
+        return;
+    }
+    KernelStream stream = kernel_layer(evaluation->kernel);
+    size_t content = layout_content(&pair->original.layout), n = layout->n;
+    converted = (MachineView){stream.data + layout_token_row(layout, 0) * stream.ld, stream.ld};
+    original = (MachineView){
+        shared->original[evaluation->point->kernel] + (layer - 1) * n * content, content};
+    ref_compare(&row->errors, pair, shared->plan, evaluation->base, layer, evaluation->run,
+                &converted, &original);
+    row->identical = identical_share(&converted, &original, n, pair->compared[layer - 1]);
+}
+
+/* The plan promised this layer's construction error at these bits, and it did not come out. */
+static bool promise_broken(const Evaluation *evaluation, const Row *row)
+{
+    const Shared *shared = evaluation->shared;
+    bool bound = false;
+    for (int norm = 0; norm < NORM_COUNT; norm++) {
+        bound = bound || row->errors.error[ERROR_CONSTRUCTION][norm].state == CELL_BOUND;
+    }
+    return bound && ref_plan_bits(shared->plan, evaluation->point->omega, row->layer) <=
+                        (double)evaluation->bits;
+}
+
+/* All layers at one precision; rows go to the sink unless a promise is broken and retry asks to
+ * know first.  *broken says so. */
+static EvaluateStatus evaluate_at(Evaluation *evaluation, bool *passed, bool *broken, Row *rows,
+                                  size_t depth)
+{
+    if (!evaluation_open(evaluation, true)) {
+        evaluation_close(evaluation);
+        return EVALUATE_NO_MEMORY;
+    }
+    *passed = true;
+    *broken = false;
+    for (size_t l = 0; l < depth; l++) {
+        evaluation_layer(evaluation, l + 1, &rows[l]);
+        row_finish(evaluation->point, &rows[l]);
+        *passed = row_passes(evaluation->point, &rows[l]) && *passed;
+        *broken = promise_broken(evaluation, &rows[l]) || *broken;
+    }
+    evaluation_close(evaluation);
+    return EVALUATE_OK;
+}
+
+/* Once more with twice the bits and a base of its own. */
+static EvaluateStatus evaluate_again(Evaluation *evaluation, bool *passed, Row *rows, size_t depth)
+{
+    bool broken;
+    RefBase *base =
+        ref_base_make(&evaluation->shared->pair, 2 * evaluation->bits, evaluation->point->form);
+    if (base == NULL) {
+        return EVALUATE_NO_MEMORY;
+    }
+    evaluation->bits *= 2;
+    evaluation->base = base;
+    EvaluateStatus status = evaluate_at(evaluation, passed, &broken, rows, depth);
+    ref_base_clear(base);
+    return status;
+}
+
+EvaluateStatus point_evaluate(bool *passed, const Shared *shared, const Point *point, RowSink *sink,
+                              void *context)
+{
+    size_t depth = shared->pair.converted.depth;
+    bool broken = false;
+    Evaluation evaluation = {.shared = shared, .point = point, .base = shared->base};
+    Row *rows = calloc(depth, sizeof *rows);
+    if (rows == NULL) {
+        return EVALUATE_NO_MEMORY;
+    }
+    for (size_t l = 0; l < depth; l++) {
+        row_init(&rows[l]);
+    }
+    evaluation.bits = shared_bits(shared->plan, point);
+    EvaluateStatus status = evaluate_at(&evaluation, passed, &broken, rows, depth);
+    if (status == EVALUATE_OK && broken && point->precision == 0 &&
+        2 * (long)evaluation.bits <= point->max_bits) {
+        status = evaluate_again(&evaluation, passed, rows, depth);
+    }
+    for (size_t l = 0; status == EVALUATE_OK && l < depth; l++) {
+        if (!sink(context, point, &rows[l])) {
+            status = EVALUATE_NO_MEMORY;
+        }
+    }
+    for (size_t l = 0; l < depth; l++) {
+        row_clear(&rows[l]);
+    }
+    free(rows);
+    return status;
+}
+
+EvaluateStatus point_worst_error(mpfr_ptr worst, const Shared *shared, const Point *point)
+{
+    size_t depth = shared->pair.converted.depth;
+    bool reference = point->judge == ERROR_CONSTRUCTION || point->judge == ERROR_ROUNDING;
+    Evaluation evaluation = {.shared = shared, .point = point, .base = shared->base};
+    RefBase *base = NULL;
+    Row row;
+    evaluation.bits = shared_bits(shared->plan, point);
+    if (reference && evaluation.bits > ref_base_bits(shared->base)) {
+        base = ref_base_make(&shared->pair, evaluation.bits, point->form);
+        evaluation.base = base;
+    }
+    if (evaluation.base == NULL || !evaluation_open(&evaluation, reference)) {
+        evaluation_close(&evaluation);
+        ref_base_clear(base);
+        return EVALUATE_NO_MEMORY;
+    }
+    mpfr_set_zero(worst, 1);
+    row_init(&row);
+    for (size_t l = 0; l < depth; l++) {
+        evaluation_layer(&evaluation, l + 1, &row);
+        const RefCell *cell = &row.errors.error[point->judge][point->norm];
+        bool number = cell->state == CELL_ZERO || mpfr_number_p(cell->value);
+        if (cell->state == CELL_ABSENT || !number || row.errors.contradiction) {
+            mpfr_set_nan(worst);
+            break;
+        }
+        if (cell->state != CELL_ZERO && mpfr_cmp(cell->value, worst) > 0) {
+            mpfr_set(worst, cell->value, MPFR_RNDU);
+        }
+    }
+    row_clear(&row);
+    evaluation_close(&evaluation);
+    ref_base_clear(base);
+    return EVALUATE_OK;
+}

@@ -1,0 +1,48 @@
+/*
+ * Evaluation of points: what points of one case share, and the rows of one point.
+ */
+#ifndef HEADPROOF_HARNESS_EVALUATE_H
+#define HEADPROOF_HARNESS_EVALUATE_H
+
+#include "point.h"
+
+/* What all points of one CaseSpec share: the pair, the plan, the base trajectory, and the
+ * original's machine trajectories. */
+typedef struct Shared Shared;
+
+typedef enum { EVALUATE_OK, EVALUATE_NO_MEMORY } EvaluateStatus;
+
+/* For points[0 .. count - 1], which agree in spec and form; the base gets the bits that the
+ * most demanding of them needs. */
+EvaluateStatus shared_make(Shared **shared, const Point *const *points, size_t count)
+    __attribute__((warn_unused_result));
+void shared_clear(Shared *shared);
+
+/* Called with each row, from layer 1 on; false stops the evaluation. */
+typedef bool RowSink(void *context, const Point *point, const Row *row);
+
+/* Evaluates one point: precision as the point says or as planned, raised once where a value
+ * that was promised did not come out.  *passed: no row fails (see row_passes). */
+EvaluateStatus point_evaluate(bool *passed, const Shared *shared, const Point *point, RowSink *sink,
+                              void *context) __attribute__((warn_unused_result));
+
+/* Fills in what follows from a row's errors: ulps, logarithm, status. */
+void row_finish(const Point *point, Row *row);
+
+/* The tolerance's verdict on a row.  Without a tolerance: no error, overflow or exceeded
+ * bound.  With one: the judged cell is a number and <= tolerance, its upper bound where it is
+ * unresolved, and the comparison is not vacuous.  NaN never passes. */
+bool row_passes(const Point *point, const Row *row);
+
+/* The point's judged error in one number: the largest over all layers, upper bounds where
+ * unresolved; NaN where a machine value is not finite or the norm does not exist.  r(T') is
+ * evaluated only for the kinds that need it. */
+EvaluateStatus point_worst_error(mpfr_ptr worst, const Shared *shared, const Point *point)
+    __attribute__((warn_unused_result));
+
+/* Bytes that shared_make and point_evaluate of this point will take at most, as a double, and
+ * what the kernel's part of it is; a rejected case gives its reason.  Nothing is evaluated. */
+CaseStatus point_predict(double *bytes, double *kernel, const char **reason, const Point *point)
+    __attribute__((warn_unused_result));
+
+#endif

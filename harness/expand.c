@@ -1,0 +1,229 @@
+#include "expand.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define SIZE_MOST 2147483647
+#define GIB (1024.0 * 1024.0 * 1024.0)
+
+/* One section's axes, as they apply: NULL where nobody set one. */
+typedef struct {
+    const Setting *settings[AXIS_COUNT];
+    const Section *section;
+    Command command;
+    size_t place[AXIS_COUNT];
+    double memory; /* of the machine, in bytes */
+} Product;
+
+static size_t axis_values(const Product *product, Axis axis)
+{
+    const Setting *setting = product->settings[axis];
+    return setting == NULL ? 1 : setting->list.count;
+}
+
+/* Prints a complaint about what was set for an axis, or, where it was not, about the whole. */
+static int reject(const Product *product, Axis axis, const char *expected)
+{
+    const Setting *setting = product->settings[axis];
+    if (setting != NULL) {
+        complain(setting->origin, setting->text, "expected %s", expected);
+    } else {
+        complain(product->section->origin, axis_info(axis)->name, "expected %s", expected);
+    }
+    return 2;
+}
+
+/* Of the size axes that were set, the largest in this point: blamed when it is too large. */
+static Axis largest_axis(const Product *product, const Point *point)
+{
+    static const Axis sizes[] = {AXIS_N, AXIS_D, AXIS_D_FF, AXIS_HEADS, AXIS_D_HEAD, AXIS_DEPTH};
+    Axis largest = AXIS_N;
+    uint64_t most = 0;
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        uint64_t value = point_get(point, sizes[i]).integer;
+        if (product->settings[sizes[i]] != NULL && value > most) {
+            most = value;
+            largest = sizes[i];
+        }
+    }
+    return largest;
+}
+
+/* The axis with the most values: blamed when there are too many points. */
+static Axis longest_axis(const Product *product)
+{
+    Axis longest = AXIS_N;
+    for (Axis axis = 0; axis < AXIS_COUNT; axis++) {
+        if (axis_values(product, axis) > axis_values(product, longest)) {
+            longest = axis;
+        }
+    }
+    return longest;
+}
+
+static int check_count(const Product *product, size_t before)
+{
+    size_t count = 1;
+    for (Axis axis = 0; axis < AXIS_COUNT; axis++) {
+        /* No overflow: a list has at most VALUES_MOST values. */
+        count *= axis_values(product, axis);
+        if (count > POINTS_MOST - before) {
+            return reject(product, longest_axis(product), "a grid of at most 1000000 points");
+        }
+    }
+    return 0;
+}
+
+static int check_sizes(const Product *product, const Point *point)
+{
+    const CaseSpec *spec = &point->spec;
+    bool has_d_ff = point_axis_matters(point, AXIS_D_FF);
+    if (has_d_ff && spec->d_ff > SIZE_MOST) {
+        Axis blamed = product->settings[AXIS_D_FF] != NULL ? AXIS_D_FF : AXIS_D;
+        return reject(product, blamed, "a d-ff of at most 2147483647");
+    }
+    double hidden = has_d_ff ? (double)spec->d_ff : 0;
+    double width = (double)spec->n + 1 + (double)spec->d + hidden;
+    double heads = width > (double)spec->heads ? width : (double)spec->heads;
+    double bytes = case_bytes(spec);
+    char expected[160];
+    if (bytes > product->memory) {
+        snprintf(expected, sizeof expected,
+                 "a case that fits into this machine (needs %.4g GiB, has %.4g GiB)", bytes / GIB,
+                 product->memory / GIB);
+        return reject(product, largest_axis(product, point), expected);
+    }
+    /* Products of three extents, in bytes of long numbers, are taken in size_t. */
+    if (heads * width * width * 64 > (double)(SIZE_MAX / 2)) {
+        return reject(product, largest_axis(product, point), "sizes whose products fit 64 bits");
+    }
+    return 0;
+}
+
+static int check_point(const Product *product, const Point *point)
+{
+    const CaseSpec *spec = &point->spec;
+    bool needs_machine = point->judge != ERROR_APPROXIMATION && point->judge != ERROR_CONSTRUCTION;
+    if (spec->mask == MASK_CAUSAL && spec->bias_row == POSITION_LAST) {
+        return reject(product, AXIS_BIAS_ROW,
+                      "auto or first with --mask causal: a token cannot see a bias row that is "
+                      "last");
+    }
+    if (point->judged && needs_machine && point->arithmetic == ARITHMETIC_NONE) {
+        return reject(product, AXIS_JUDGE,
+                      "approximation or construction with --arithmetic none: there is no machine "
+                      "to judge");
+    }
+    if (product->command == COMMAND_MIN_OMEGA && !point->judged) {
+        return reject(product, AXIS_TOLERANCE, "a tolerance: min-omega needs one to meet");
+    }
+    return check_sizes(product, point);
+}
+
+static AxisValue axis_value(const Product *product, const Point *point, Axis axis)
+{
+    const Setting *setting = product->settings[axis];
+    if (setting != NULL) {
+        return setting->list.values[product->place[axis]];
+    }
+    if (!command_takes(product->command, axis)) {
+        return (AxisValue){.form = FORM_REAL};
+    }
+    return command_default(product->command, point, axis);
+}
+
+static bool advance(Product *product)
+{
+    for (size_t axis = AXIS_COUNT; axis-- > 0;) {
+        if (++product->place[axis] < axis_values(product, (Axis)axis)) {
+            return true;
+        }
+        product->place[axis] = 0;
+    }
+    return false;
+}
+
+static int append(CandidateList *list, const Point *point, const Section *section)
+{
+    if (list->count == list->capacity) {
+        size_t capacity = list->capacity == 0 ? 64 : 2 * list->capacity;
+        Candidate *items = realloc(list->items, capacity * sizeof *items);
+        if (items == NULL) {
+            return memory_fault();
+        }
+        list->items = items;
+        list->capacity = capacity;
+    }
+    list->items[list->count] = (Candidate){*point, section, list->count};
+    list->count++;
+    return 0;
+}
+
+static double machine_memory(void)
+{
+    long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
+    return pages > 0 && size > 0 ? (double)pages * (double)size : INFINITY;
+}
+
+int expand_section(CandidateList *list, const Section *section, const Section *flags,
+                   Command command)
+{
+    Product product = {.section = section, .command = command};
+    product.memory = machine_memory();
+    for (Axis axis = 0; axis < AXIS_COUNT; axis++) {
+        const Setting *own = &section->settings[axis], *flag = &flags->settings[axis];
+        product.settings[axis] = flag->given ? flag : own->given ? own : NULL;
+    }
+    int status = check_count(&product, list->count);
+    bool more = status == 0;
+    while (more) {
+        Point point = {0};
+        for (Axis axis = 0; axis < AXIS_COUNT; axis++) {
+            point_set(&point, axis, axis_value(&product, &point, axis));
+        }
+        point_canonicalise(&point);
+        status = check_point(&product, &point);
+        if (status == 0) {
+            status = append(list, &point, section);
+        }
+        more = status == 0 && advance(&product);
+    }
+    return status;
+}
+
+static int compare_points(const void *a, const void *b)
+{
+    const Candidate *left = a, *right = b;
+    int order = point_compare(&left->point, &right->point);
+    return order != 0 ? order : (left->index > right->index) - (left->index < right->index);
+}
+
+static int compare_indices(const void *a, const void *b)
+{
+    const Candidate *left = a, *right = b;
+    return (left->index > right->index) - (left->index < right->index);
+}
+
+void candidates_deduplicate(CandidateList *list)
+{
+    if (list->count == 0) {
+        return;
+    }
+    qsort(list->items, list->count, sizeof *list->items, compare_points);
+    size_t kept = 1;
+    for (size_t i = 1; i < list->count; i++) {
+        if (point_compare(&list->items[kept - 1].point, &list->items[i].point) != 0) {
+            list->items[kept++] = list->items[i];
+        }
+    }
+    list->count = kept;
+    qsort(list->items, list->count, sizeof *list->items, compare_indices);
+}
+
+void candidates_clear(CandidateList *list)
+{
+    free(list->items);
+    *list = (CandidateList){0};
+}

@@ -1,0 +1,103 @@
+#include "grid.h"
+
+#include "casefile.h"
+#include "expand.h"
+#include "options.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Each point's section is its own string, so that a grid needs nothing that it was made of. */
+static int take_points(Grid *grid, const CandidateList *list)
+{
+    size_t count = list->count;
+    grid->points = malloc((count > 0 ? count : 1) * sizeof *grid->points);
+    grid->section = malloc((count > 0 ? count : 1) * sizeof *grid->section);
+    if (grid->points == NULL || grid->section == NULL) {
+        return memory_fault();
+    }
+    for (; grid->count < count; grid->count++) {
+        const Candidate *candidate = &list->items[grid->count];
+        grid->points[grid->count] = candidate->point;
+        grid->section[grid->count] = strdup(candidate->section->name);
+        if (grid->section[grid->count] == NULL) {
+            return memory_fault();
+        }
+    }
+    return 0;
+}
+
+static int expand(Grid *grid, const SectionList *sections, const Section *flags, Command command)
+{
+    CandidateList list = {0};
+    int status = 0;
+    for (size_t i = 0; i < sections->count && status == 0; i++) {
+        status = expand_section(&list, &sections->sections[i], flags, command);
+    }
+    if (status == 0) {
+        candidates_deduplicate(&list);
+        status = take_points(grid, &list);
+    }
+    candidates_clear(&list);
+    return status;
+}
+
+/* Reads the case files, or, without any, stands in one section that says nothing. */
+static int read_sections(SectionList *sections, Command command, char **files, size_t count)
+{
+    if (count == 0) {
+        return sections_add(sections, "", (Origin){0}) == NULL ? 99 : 0;
+    }
+    int status = 0;
+    for (size_t i = 0; i < count && status == 0; i++) {
+        status = casefile_read(sections, command, files[i]);
+    }
+    return status;
+}
+
+/* getopt_long reorders its arguments; the caller's stay as they were typed. */
+static char **copy_arguments(int argc, char **argv)
+{
+    char **copy = calloc((size_t)argc + 1, sizeof *copy);
+    for (int i = 0; copy != NULL && i < argc; i++) {
+        copy[i] = argv[i];
+    }
+    return copy;
+}
+
+int grid_read(Grid *grid, RunOptions *run, Command command, int argc, char **argv)
+{
+    Section flags = {0};
+    SectionList sections = {0};
+    int operand = argc;
+    *grid = (Grid){0};
+    *run = (RunOptions){0};
+    char **arguments = copy_arguments(argc, argv);
+    if (arguments == NULL) {
+        return memory_fault();
+    }
+    int status = options_read(&flags, run, &operand, command, argc, arguments);
+    if (status == 0) {
+        status = read_sections(&sections, command, arguments + operand, (size_t)(argc - operand));
+    }
+    if (status == 0) {
+        status = expand(grid, &sections, &flags, command);
+    }
+    sections_clear(&sections);
+    section_clear(&flags);
+    free(arguments);
+    if (status != 0) {
+        grid_clear(grid);
+    }
+    return status;
+}
+
+void grid_clear(Grid *grid)
+{
+    for (size_t i = 0; i < grid->count; i++) {
+        free(grid->section[i]);
+    }
+    free(grid->points);
+    free(grid->section);
+    *grid = (Grid){0};
+}

@@ -1,0 +1,42 @@
+/*
+ * The points of a sweep: axis flags and case files, read strictly, expanded and deduplicated.
+ */
+#ifndef HEADPROOF_HARNESS_GRID_H
+#define HEADPROOF_HARNESS_GRID_H
+
+#include "point.h"
+
+#include <stdio.h>
+
+/* points in grid order; section[i] is the case-file section of point i ("" for the command
+ * line alone).  Two points are never the same. */
+typedef struct {
+    Point *points;
+    char **section;
+    size_t count;
+} Grid;
+
+/* Options that are not axes. */
+typedef struct {
+    const char *output;   /* -o, --output; NULL: stdout */
+    int threads;          /* --threads; 0: one a core */
+    bool dry_run, quiet, verbose;
+} RunOptions;
+
+/* Commands differ in their defaults: sweep has depth 1, depth has depth 96, and min-omega
+ * takes no --omega, demands --tolerance and folds the seeds (it gets one Point per
+ * combination of the other axes AND seed; omega is unset). */
+typedef enum { COMMAND_SWEEP, COMMAND_DEPTH, COMMAND_MIN_OMEGA } Command;
+
+/* Reads argv[1..] (argv[0] is the command's name) and the case files it names.
+ * 0, or 2 after one message on stderr that names file, line and token (or the flag and its
+ * value) and what was expected; 99 when memory is short.  Nothing is evaluated.  */
+int grid_read(Grid *grid, RunOptions *run, Command command, int argc, char **argv)
+    __attribute__((warn_unused_result));
+
+void grid_clear(Grid *grid);
+
+/* The one command line that reproduces a point: "headproof sweep --construction ...". */
+void point_print_command(FILE *file, const Point *point);
+
+#endif

@@ -1,0 +1,24 @@
+/*
+ * What the sidecar and `headproof info` say of the build and the machine.
+ */
+#ifndef HEADPROOF_HARNESS_INFO_H
+#define HEADPROOF_HARNESS_INFO_H
+
+#include <stddef.h>
+
+#define FACT_TEXT 1024
+
+typedef struct {
+    const char *name;
+    char text[FACT_TEXT];
+} Fact;
+
+#define FACTS_MOST 32
+
+/* Fills facts; returns how many there are. */
+size_t facts_read(Fact facts[FACTS_MOST]);
+
+/* Of this build: "0.1.0". */
+const char *info_version(void);
+
+#endif

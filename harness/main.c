@@ -1,0 +1,154 @@
+#include <stdio.h>
+
+#include "commands.h"
+#include "help.h"
+#include "info.h"
+#include "message.h"
+#include "output.h"
+
+#include "../kernels/blas.h"
+
+#include <errno.h>
+#include <string.h>
+
+typedef int RunCommand(const Grid *grid, const RunOptions *run, int argc, char **argv);
+
+enum { EVALUATING = 3, COMMANDS = 5 };
+
+static const CommandInfo commands[COMMANDS] = {
+    {"sweep", "errors at every point of a grid, one CSV row a layer"},
+    {"depth", "sweep with 96 layers: error against depth"},
+    {"min-omega", "smallest, largest and best Omega for a tolerance"},
+    {"info", "the build, the machine and the libraries"},
+    {"help", "this, or the flags of a command: headproof help COMMAND"},
+};
+
+/* The first of the commands, in order, take a grid. */
+static const struct {
+    Command command;
+    RunCommand *run;
+} evaluating[EVALUATING] = {
+    {COMMAND_SWEEP, command_sweep},
+    {COMMAND_DEPTH, command_sweep},
+    {COMMAND_MIN_OMEGA, command_min_omega},
+};
+
+static size_t find_command(const char *name)
+{
+    size_t found = 0;
+    while (found < COMMANDS && strcmp(commands[found].name, name) != 0) {
+        found++;
+    }
+    return found;
+}
+
+static int unknown_command(const char *name)
+{
+    const char *names[COMMANDS];
+    char list[128] = "";
+    size_t used = 0;
+    for (size_t i = 0; i < COMMANDS; i++) {
+        names[i] = commands[i].name;
+        used +=
+            (size_t)snprintf(list + used, sizeof list - used, "%s%s", i == 0 ? "" : ", ", names[i]);
+    }
+    const char *nearest = nearest_name(name, names, COMMANDS);
+    complain((Origin){0}, name, "expected a command, one of %s%s%s%s", list,
+             nearest ? " (did you mean " : "", nearest ? nearest : "", nearest ? "?)" : "");
+    return 2;
+}
+
+static int print_help(size_t command)
+{
+    if (command < EVALUATING) {
+        help_print_command(stdout, evaluating[command].command, &commands[command]);
+    } else if (command < COMMANDS - 1) {
+        printf("usage: headproof %s\n\n%s\n", commands[command].name, commands[command].summary);
+    } else {
+        help_print_overview(stdout, commands, COMMANDS);
+    }
+    return 0;
+}
+
+static int dry_run(const Grid *grid)
+{
+    for (size_t i = 0; i < grid->count; i++) {
+        point_print_command(stdout, &grid->points[i]);
+        putchar('\n');
+    }
+    return 0;
+}
+
+static int run_evaluating(size_t command, int argc, char **argv)
+{
+    Grid grid;
+    RunOptions run;
+    int status = grid_read(&grid, &run, evaluating[command].command, argc - 1, argv + 1);
+    if (status == 0) {
+        status = run.dry_run ? dry_run(&grid) : evaluating[command].run(&grid, &run, argc, argv);
+        grid_clear(&grid);
+    }
+    return status;
+}
+
+static bool asks_for_help(int argc, char **argv)
+{
+    for (int i = 2; i < argc && strcmp(argv[i], "--") != 0; i++) {
+        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static int run_command(int argc, char **argv)
+{
+    size_t command = find_command(argv[1]);
+    if (command == COMMANDS) {
+        return unknown_command(argv[1]);
+    }
+    if (asks_for_help(argc, argv)) {
+        return print_help(command);
+    }
+    if (command == COMMANDS - 1) {
+        size_t subject = argc > 2 ? find_command(argv[2]) : command;
+        return subject == COMMANDS ? unknown_command(argv[2]) : print_help(subject);
+    }
+    if (command < EVALUATING) {
+        return run_evaluating(command, argc, argv);
+    }
+    if (argc > 2) {
+        complain((Origin){0}, argv[2], "expected nothing after info");
+        return 2;
+    }
+    info_print(stdout);
+    return 0;
+}
+
+/* What was printed must have arrived. */
+static int finish(int status)
+{
+    errno = 0;
+    if ((fflush(stdout) != 0 || ferror(stdout)) && status != 99) {
+        fprintf(stderr, "headproof: stdout: cannot be written: %s\n",
+                strerror(errno != 0 ? errno : EIO));
+        return 99;
+    }
+    return status;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 2) {
+        return unknown_command("");
+    }
+    if (strcmp(argv[1], "--version") == 0) {
+        printf("headproof %s\n", info_version());
+        return finish(0);
+    }
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
+        return finish(print_help(COMMANDS - 1));
+    }
+    blas_setup(argv);
+    return finish(run_command(argc, argv));
+}

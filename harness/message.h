@@ -1,0 +1,38 @@
+/*
+ * Complaints about input: one line that quotes the token and says what was expected.
+ */
+#ifndef HEADPROOF_HARNESS_MESSAGE_H
+#define HEADPROOF_HARNESS_MESSAGE_H
+
+#include <stddef.h>
+
+typedef struct {
+    char text[2048];
+} Message;
+
+/* Where a token was read: line `line` of `file`, or (file NULL) the flag --flag, or (both NULL)
+ * the command line. */
+typedef struct {
+    const char *file;
+    size_t line;
+    const char *flag;
+} Origin;
+
+/* message = "token 'TOKEN': " and the formatted rest.  Control characters in the token are
+ * escaped, so that a message stays one line; a very long token is cut and ends in "...". */
+void message_token(Message *message, const char *token, size_t length, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+/* The same for a token that is a whole string, printed at once: "FILE:LINE: token ...",
+ * "headproof: --flag: token ..." or "headproof: token ..." on stderr. */
+void complain(Origin origin, const char *token, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* Prints a message made earlier. */
+void complain_message(Origin origin, const Message *message);
+
+/* The name closest to token by edit distance, or that it begins, when it is close enough to be
+ * meant, else NULL.  names [count]; NULL entries are skipped. */
+const char *nearest_name(const char *token, const char *const *names, size_t count);
+
+#endif

@@ -1,0 +1,182 @@
+#include "options.h"
+
+#include <getopt.h>
+#include <string.h>
+
+#define THREADS_MOST 1024
+
+/* What getopt_long calls a long flag: not a letter. */
+enum { LONG_FLAG = 1000 };
+
+static const FlagInfo flags_known[FLAG_COUNT] = {
+    [FLAG_OUTPUT] = {"output", 'o', "FILE",
+                     "write CSV to FILE, which appears complete or not at all"},
+    [FLAG_THREADS] = {"threads", 0, "COUNT", "0: one a core"},
+    [FLAG_DRY_RUN] = {"dry-run", 0, NULL, "print the points, evaluate nothing"},
+    [FLAG_QUIET] = {"quiet", 'q', NULL, "no progress"},
+    [FLAG_VERBOSE] = {"verbose", 'v', NULL, "more of it"},
+};
+
+typedef struct {
+    Section *flags;
+    RunOptions *run;
+    Command command;
+    bool seen[FLAG_COUNT];
+} Reader;
+
+const FlagInfo *flag_info(Flag flag)
+{
+    return &flags_known[flag];
+}
+
+/* The axes, in order, then the other flags. */
+static void fill_options(struct option options[AXIS_COUNT + FLAG_COUNT + 1])
+{
+    struct option *next = options;
+    for (Axis axis = 0; axis < AXIS_COUNT; axis++) {
+        *next++ = (struct option){axis_info(axis)->name, required_argument, NULL, LONG_FLAG};
+    }
+    for (Flag flag = 0; flag < FLAG_COUNT; flag++) {
+        const FlagInfo *info = flag_info(flag);
+        int argument = info->argument != NULL ? required_argument : no_argument;
+        *next++ = (struct option){info->name, argument, NULL, LONG_FLAG};
+    }
+    *next = (struct option){0};
+}
+
+static int unknown_flag(const Reader *reader, const char *token)
+{
+    const char *names[AXIS_COUNT + FLAG_COUNT] = {NULL};
+    for (Axis axis = 0; axis < AXIS_COUNT; axis++) {
+        names[axis] = command_takes(reader->command, axis) ? axis_info(axis)->name : NULL;
+    }
+    for (Flag flag = 0; flag < FLAG_COUNT; flag++) {
+        names[AXIS_COUNT + (size_t)flag] = flag_info(flag)->name;
+    }
+    char name[64] = "";
+    size_t dashes = strspn(token, "-"), length = strcspn(token + dashes, "=");
+    if (length < sizeof name) {
+        memcpy(name, token + dashes, length);
+    }
+    const char *nearest = dashes == 2 ? nearest_name(name, names, AXIS_COUNT + FLAG_COUNT) : NULL;
+    complain((Origin){0}, token, "expected a flag of %s (%s%s%s)", command_name(reader->command),
+             nearest ? "did you mean --" : "see headproof help ",
+             nearest ? nearest : command_name(reader->command), nearest ? "?" : "");
+    return 2;
+}
+
+static int read_threads(RunOptions *run, Origin origin, const char *text)
+{
+    static const Domain domain = {.kind = DOMAIN_INTEGER, .most = THREADS_MOST};
+    ValueList list = {0};
+    Message message;
+    int status = values_read(&list, &message, &domain, text);
+    if (status == 2) {
+        complain_message(origin, &message);
+    } else if (status == 99) {
+        status = memory_fault();
+    } else if (list.count != 1) {
+        complain(origin, text, "expected one value");
+        status = 2;
+    } else {
+        run->threads = (int)list.values[0].integer;
+    }
+    values_clear(&list);
+    return status;
+}
+
+static int read_flag(Reader *reader, Flag flag, const char *text)
+{
+    RunOptions *run = reader->run;
+    Origin origin = {.flag = flag_info(flag)->name};
+    if (reader->seen[flag]) {
+        complain(origin, text != NULL ? text : flag_info(flag)->name, "expected the flag once");
+        return 2;
+    }
+    reader->seen[flag] = true;
+    switch (flag) {
+    case FLAG_OUTPUT: run->output = text; break;
+    case FLAG_THREADS: return read_threads(run, origin, text);
+    case FLAG_DRY_RUN: run->dry_run = true; break;
+    case FLAG_QUIET: run->quiet = true; break;
+    default: run->verbose = true; break;
+    }
+    if (flag == FLAG_OUTPUT && *text == '\0') {
+        complain(origin, text, "expected a file name");
+        return 2;
+    }
+    if (run->quiet && run->verbose) {
+        complain(origin, flag_info(flag)->name, "expected --quiet or --verbose, not both");
+        return 2;
+    }
+    return 0;
+}
+
+/* getopt_long takes any unambiguous beginning of a name; we do not. */
+static bool is_whole_name(const char *token, const char *name)
+{
+    size_t length = strlen(name);
+    return strncmp(token, "--", 2) == 0 && strncmp(token + 2, name, length) == 0 &&
+           (token[2 + length] == '\0' || token[2 + length] == '=');
+}
+
+/* index: into the options, as fill_options has them. */
+static int read_long(Reader *reader, char **arguments, const char *name, size_t index)
+{
+    bool separate = optarg != NULL && optarg == arguments[optind - 1];
+    const char *token = arguments[optind - (separate ? 2 : 1)];
+    if (!is_whole_name(token, name)) {
+        return unknown_flag(reader, token);
+    }
+    if (index < AXIS_COUNT) {
+        Origin origin = {.flag = name};
+        return setting_read(reader->flags, (Axis)index, reader->command, origin, optarg);
+    }
+    return read_flag(reader, (Flag)(index - AXIS_COUNT), optarg);
+}
+
+/* What getopt_long could not read: an unknown flag, a value missing, or one too many. */
+static int reject(const Reader *reader, char **arguments, const struct option *options, int found)
+{
+    char letter[] = {'-', (char)optopt, '\0'};
+    bool is_long = optopt == 0 || optopt == LONG_FLAG;
+    const char *token = is_long ? arguments[optind - 1] : letter;
+    const struct option *option = options;
+    while (option->name != NULL && !is_whole_name(token, option->name)) {
+        option++;
+    }
+    if (found == ':' && (option->name != NULL || !is_long)) {
+        complain((Origin){0}, token, "expected a value after it");
+        return 2;
+    }
+    if (option->name != NULL) {
+        complain((Origin){0}, token, "expected no value");
+        return 2;
+    }
+    return unknown_flag(reader, token);
+}
+
+int options_read(Section *flags, RunOptions *run, int *operand, Command command, int argc,
+                 char **arguments)
+{
+    struct option options[AXIS_COUNT + FLAG_COUNT + 1];
+    Reader reader = {.flags = flags, .run = run, .command = command};
+    int status = 0;
+    fill_options(options);
+    opterr = 0;
+    optind = 0; /* glibc: start afresh */
+    while (status == 0) {
+        int index = 0;
+        int found = getopt_long(argc, arguments, ":o:qv", options, &index);
+        switch (found) {
+        case -1: *operand = optind; return 0;
+        case 'o': status = read_flag(&reader, FLAG_OUTPUT, optarg); break;
+        case 'q': status = read_flag(&reader, FLAG_QUIET, NULL); break;
+        case 'v': status = read_flag(&reader, FLAG_VERBOSE, NULL); break;
+        case '?':
+        case ':': status = reject(&reader, arguments, options, found); break;
+        default: status = read_long(&reader, arguments, options[index].name, (size_t)index); break;
+        }
+    }
+    return status;
+}

@@ -1,0 +1,27 @@
+/*
+ * The flags of a command: one for every axis, and those that are not axes.
+ */
+#ifndef HEADPROOF_HARNESS_OPTIONS_H
+#define HEADPROOF_HARNESS_OPTIONS_H
+
+#include "settings.h"
+
+/* letter: the short form, or 0.  argument: what it takes, NULL: nothing. */
+typedef struct {
+    const char *name;
+    char letter;
+    const char *argument;
+    const char *help;
+} FlagInfo;
+
+typedef enum { FLAG_OUTPUT, FLAG_THREADS, FLAG_DRY_RUN, FLAG_QUIET, FLAG_VERBOSE, FLAG_COUNT } Flag;
+
+/* flag < FLAG_COUNT. */
+const FlagInfo *flag_info(Flag flag);
+
+/* Reads arguments[1..] into *flags and *run; moves the operands (case files) behind the flags,
+ * from arguments[*operand].  0; 2 or 99 after one message. */
+int options_read(Section *flags, RunOptions *run, int *operand, Command command, int argc,
+                 char **arguments) __attribute__((warn_unused_result));
+
+#endif

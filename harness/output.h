@@ -1,0 +1,36 @@
+/*
+ * A results file that is never damaged: rows go to FILE.partial, which becomes FILE when it is
+ * complete and on disk, together with FILE.json (the sidecar).  A path that is not a regular
+ * file (a pipe, /dev/full) is written directly and has no sidecar.
+ */
+#ifndef HEADPROOF_HARNESS_OUTPUT_H
+#define HEADPROOF_HARNESS_OUTPUT_H
+
+#include "grid.h"
+
+typedef struct Output Output;
+
+/* path NULL: stdout.  0, or 2 after a message when the path cannot be written, or 99. */
+int output_open(Output **output, const char *path) __attribute__((warn_unused_result));
+
+/* Where rows go. */
+FILE *output_file(Output *output);
+
+/* Flush after a point's rows; -1 (errno) when the disk is full or failing. */
+int output_commit(Output *output) __attribute__((warn_unused_result));
+
+/* Completes the file: sync, close, rename, sidecar.  points and seconds [count]: wall time of
+ * each, for the sidecar.  0, or 99 after a message. */
+int output_finish(Output *output, int argc, char **argv, const Grid *grid,
+                  const double *seconds) __attribute__((warn_unused_result));
+
+/* Drops what was written (an earlier FILE stays as it was) and frees.  NULL is fine; after
+ * output_finish it only frees. */
+void output_clear(Output *output);
+
+/* What the sidecar and `headproof info` say of the build and the machine: version, git commit,
+ * compiler and flags, CPU, OpenBLAS core and how it was chosen, library versions (header and
+ * runtime), FLINT or not. */
+void info_print(FILE *file);
+
+#endif

@@ -1,0 +1,71 @@
+#include "point.h"
+
+#include "axes.h"
+#include "grid.h"
+
+static void cell_init(RefCell *cell)
+{
+    cell->state = CELL_ABSENT;
+    mpfr_init2(cell->value, REF_CELL_BITS);
+}
+
+void row_init(Row *row)
+{
+    *row = (Row){.status = STATUS_OK};
+    ref_errors_init(&row->errors);
+    cell_init(&row->rounding_ulp);
+    cell_init(&row->total_ulp);
+    cell_init(&row->construction_log10);
+    cell_init(&row->construction_bound);
+    cell_init(&row->rounding_bound);
+}
+
+void row_clear(Row *row)
+{
+    ref_errors_clear(&row->errors);
+    mpfr_clear(row->rounding_ulp.value);
+    mpfr_clear(row->total_ulp.value);
+    mpfr_clear(row->construction_log10.value);
+    mpfr_clear(row->construction_bound.value);
+    mpfr_clear(row->rounding_bound.value);
+}
+
+const char *status_name(Status status)
+{
+    static const char *const names[] = {
+        [STATUS_ERROR] = "error",     [STATUS_OVERFLOW] = "overflow",     [STATUS_FAIL] = "fail",
+        [STATUS_VACUOUS] = "vacuous", [STATUS_UNRESOLVED] = "unresolved", [STATUS_OK] = "ok",
+    };
+    return names[status];
+}
+
+int status_exit_code(Status status, bool judged)
+{
+    switch (status) {
+    case STATUS_OK: return 0;
+    case STATUS_VACUOUS:
+    case STATUS_UNRESOLVED: return judged ? 1 : 0;
+    default: return 1;
+    }
+}
+
+static bool always_printed(Axis axis)
+{
+    return axis == AXIS_CONSTRUCTION || axis == AXIS_N || axis == AXIS_D || axis == AXIS_OMEGA ||
+           axis == AXIS_SEED;
+}
+
+void point_print_command(FILE *file, const Point *point)
+{
+    bool searched = !point_axis_matters(point, AXIS_OMEGA);
+    fprintf(file, "headproof %s", searched ? "min-omega" : "sweep");
+    for (Axis axis = 0; axis < AXIS_COUNT; axis++) {
+        bool wanted = always_printed(axis) ? point_axis_matters(point, axis)
+                                           : point_axis_differs(point, axis);
+        if (wanted) {
+            char value[VALUE_TEXT];
+            value_print(value, &axis_info(axis)->domain, point_get(point, axis));
+            fprintf(file, " --%s %s", axis_info(axis)->name, value);
+        }
+    }
+}

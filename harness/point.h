@@ -1,0 +1,63 @@
+/*
+ * A point of a sweep, and the rows it yields.
+ */
+#ifndef HEADPROOF_HARNESS_POINT_H
+#define HEADPROOF_HARNESS_POINT_H
+
+#include "../cases/case.h"
+#include "../kernels/kernel.h"
+#include "../reference/reference.h"
+
+typedef enum { ARITHMETIC_NONE, ARITHMETIC_F64, ARITHMETIC_COUNT } Arithmetic;
+typedef enum { REFERENCE_SUBTRACT, REFERENCE_COUNT } ReferenceMethod;
+
+/* One point: everything that decides its rows.  Axes that do not matter to the construction
+ * hold their defaults. */
+typedef struct {
+    CaseSpec spec;
+    double omega;
+    Arithmetic arithmetic;
+    KernelForm kernel;       /* ignored without an arithmetic */
+    ReferenceMethod reference;
+    RefForm form;            /* --reference-form structured|dense */
+    long precision;          /* bits; 0: auto */
+    long max_bits;
+    bool judged;             /* a tolerance was given */
+    double tolerance;
+    ErrorKind judge;
+    Norm norm;
+} Point;
+
+/* Worst first. */
+typedef enum {
+    STATUS_ERROR,
+    STATUS_OVERFLOW,
+    STATUS_FAIL,
+    STATUS_VACUOUS,
+    STATUS_UNRESOLVED,
+    STATUS_OK
+} Status;
+
+/* One CSV row: the state after one layer of one point's stack. */
+typedef struct {
+    size_t layer;                           /* from 1 */
+    RefErrors errors;
+    RefCell rounding_ulp, total_ulp;        /* max|e| over ulp of max|r(T)|, f64 */
+    RefCell construction_log10;             /* log10 of construction_max */
+    RefCell construction_bound, rounding_bound;
+    bool has_identical;
+    double identical;                       /* share of bit-equal entries, in [0, 1] */
+    long precision_bits;
+    Status status;
+} Row;
+
+void row_init(Row *row);
+void row_clear(Row *row);
+
+const char *status_name(Status status);
+
+/* Exit code that a status asks for: 0 or 1 (1 for error, overflow, fail; and, judged,
+ * vacuous; unresolved only where the row's status says so, see docs). */
+int status_exit_code(Status status, bool judged);
+
+#endif

@@ -1,0 +1,158 @@
+#include "axes.h"
+
+#include <stdlib.h>
+
+static AxisValue word(size_t index)
+{
+    return (AxisValue){.form = FORM_WORD, .integer = index};
+}
+
+static AxisValue integer(uint64_t value)
+{
+    return (AxisValue){.form = FORM_INTEGER, .integer = value};
+}
+
+static AxisValue real(double value)
+{
+    return (AxisValue){.form = FORM_REAL, .real = value};
+}
+
+AxisValue point_get(const Point *point, Axis axis)
+{
+    const CaseSpec *spec = &point->spec;
+    switch (axis) {
+    case AXIS_CONSTRUCTION: return word(spec->construction);
+    case AXIS_ACTIVATION: return word(0);
+    case AXIS_MASK: return word(spec->mask);
+    case AXIS_N: return integer(spec->n);
+    case AXIS_D: return integer(spec->d);
+    case AXIS_D_FF: return integer(spec->d_ff);
+    case AXIS_HEADS: return integer(spec->heads);
+    case AXIS_D_HEAD: return integer(spec->d_head);
+    case AXIS_DEPTH: return integer(spec->depth);
+    case AXIS_OMEGA: return real(point->omega);
+    case AXIS_ARITHMETIC: return word(point->arithmetic);
+    case AXIS_KERNEL: return word(point->kernel);
+    case AXIS_REFERENCE: return word(point->reference);
+    case AXIS_WEIGHTS: return word(spec->weights);
+    case AXIS_SEED: return integer(spec->seed);
+    case AXIS_BIAS: return word(spec->bias);
+    case AXIS_LINEAR: return word(spec->linear);
+    case AXIS_BIAS_ROW: return word(spec->bias_row);
+    case AXIS_BIAS_ROW_CONTENT: return word(spec->bias_row_content);
+    case AXIS_REFERENCE_FORM: return word(point->form);
+    case AXIS_PRECISION:
+        return point->precision == 0 ? word(0) : integer((uint64_t)point->precision);
+    case AXIS_MAX_BITS: return integer((uint64_t)point->max_bits);
+    case AXIS_TOLERANCE: return point->judged ? real(point->tolerance) : word(0);
+    case AXIS_JUDGE: return word(point->judge);
+    case AXIS_NORM: return word(point->norm);
+    case AXIS_COUNT: break;
+    }
+    abort();
+}
+
+void point_set(Point *point, Axis axis, AxisValue value)
+{
+    CaseSpec *spec = &point->spec;
+    size_t size = value.integer;
+    switch (axis) {
+    case AXIS_CONSTRUCTION: spec->construction = (Construction)size; break;
+    case AXIS_ACTIVATION: break;
+    case AXIS_MASK: spec->mask = (Mask)size; break;
+    case AXIS_N: spec->n = size; break;
+    case AXIS_D: spec->d = size; break;
+    case AXIS_D_FF: spec->d_ff = value.form == FORM_MULTIPLE ? size * spec->d : size; break;
+    case AXIS_HEADS: spec->heads = size; break;
+    case AXIS_D_HEAD: spec->d_head = size; break;
+    case AXIS_DEPTH: spec->depth = size; break;
+    case AXIS_OMEGA: point->omega = value.real; break;
+    case AXIS_ARITHMETIC: point->arithmetic = (Arithmetic)size; break;
+    case AXIS_KERNEL: point->kernel = (KernelForm)size; break;
+    case AXIS_REFERENCE: point->reference = (ReferenceMethod)size; break;
+    case AXIS_WEIGHTS: spec->weights = (Weights)size; break;
+    case AXIS_SEED: spec->seed = value.integer; break;
+    case AXIS_BIAS: spec->bias = (Bias)size; break;
+    case AXIS_LINEAR: spec->linear = (Linear)size; break;
+    case AXIS_BIAS_ROW: spec->bias_row = (BiasRowPosition)size; break;
+    case AXIS_BIAS_ROW_CONTENT: spec->bias_row_content = (BiasRowContent)size; break;
+    case AXIS_REFERENCE_FORM: point->form = (RefForm)size; break;
+    case AXIS_PRECISION: point->precision = value.form == FORM_WORD ? 0 : (long)size; break;
+    case AXIS_MAX_BITS: point->max_bits = (long)size; break;
+    case AXIS_TOLERANCE:
+        point->judged = value.form == FORM_REAL;
+        point->tolerance = value.real;
+        break;
+    case AXIS_JUDGE: point->judge = (ErrorKind)size; break;
+    case AXIS_NORM: point->norm = (Norm)size; break;
+    case AXIS_COUNT: abort();
+    }
+}
+
+AxisValue point_default(const Point *point, Axis axis)
+{
+    AxisValue standard = axis_info(axis)->standard;
+    if (standard.form == FORM_MULTIPLE) {
+        return integer(standard.integer * point->spec.d);
+    }
+    if (axis == AXIS_JUDGE && point->arithmetic == ARITHMETIC_NONE) {
+        return word(ERROR_CONSTRUCTION);
+    }
+    return standard;
+}
+
+bool point_axis_matters(const Point *point, Axis axis)
+{
+    const ConstructionInfo *info = construction_info(point->spec.construction);
+    switch (axis) {
+    case AXIS_ACTIVATION: return info->activation;
+    case AXIS_D_FF: return case_uses_d_ff(&point->spec);
+    case AXIS_HEADS:
+    case AXIS_D_HEAD: return info->heads;
+    case AXIS_OMEGA: return point->omega > 0;
+    case AXIS_KERNEL: return point->arithmetic != ARITHMETIC_NONE;
+    case AXIS_WEIGHTS:
+        /* They scale the bias row's random content too. */
+        return info->weights || point->spec.bias_row_content == CONTENT_RANDOM;
+    case AXIS_BIAS: return info->bias;
+    case AXIS_LINEAR: return info->linear;
+    case AXIS_MAX_BITS: return point->precision == 0;
+    case AXIS_JUDGE:
+    case AXIS_NORM: return point->judged;
+    default: return true;
+    }
+}
+
+bool point_axis_differs(const Point *point, Axis axis)
+{
+    AxisValue value = point_get(point, axis), standard = point_default(point, axis);
+    return point_axis_matters(point, axis) && value_compare(&value, &standard) != 0;
+}
+
+void point_canonicalise(Point *point)
+{
+    CaseSpec *spec = &point->spec;
+    BiasRowPosition automatic = spec->mask == MASK_CAUSAL ? POSITION_FIRST : POSITION_LAST;
+    if (spec->bias_row == automatic) {
+        spec->bias_row = POSITION_AUTO;
+    }
+    for (Axis axis = 0; axis < AXIS_COUNT; axis++) {
+        if (!point_axis_matters(point, axis) && axis != AXIS_OMEGA) {
+            point_set(point, axis, point_default(point, axis));
+        }
+    }
+    if (point->precision > point->max_bits) {
+        /* A precision asked for by number is not capped. */
+        point->max_bits = point->precision;
+    }
+}
+
+int point_compare(const Point *a, const Point *b)
+{
+    int order = 0;
+    for (Axis axis = 0; axis < AXIS_COUNT && order == 0; axis++) {
+        AxisValue left = point_get(a, axis), right = point_get(b, axis);
+        order = value_compare(&left, &right);
+    }
+    return order;
+}

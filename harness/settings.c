@@ -1,0 +1,106 @@
+#include "settings.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+int memory_fault(void)
+{
+    fputs("headproof: memory is short\n", stderr);
+    return 99;
+}
+
+const char *command_name(Command command)
+{
+    static const char *const names[] = {
+        [COMMAND_SWEEP] = "sweep", [COMMAND_DEPTH] = "depth", [COMMAND_MIN_OMEGA] = "min-omega"};
+    return names[command];
+}
+
+bool command_takes(Command command, Axis axis)
+{
+    return command != COMMAND_MIN_OMEGA || axis != AXIS_OMEGA;
+}
+
+AxisValue command_standard(Command command, Axis axis)
+{
+    if (command == COMMAND_DEPTH && axis == AXIS_DEPTH) {
+        return (AxisValue){.form = FORM_INTEGER, .integer = 96};
+    }
+    return axis_info(axis)->standard;
+}
+
+AxisValue command_default(Command command, const Point *point, Axis axis)
+{
+    return axis == AXIS_DEPTH ? command_standard(command, axis) : point_default(point, axis);
+}
+
+int setting_read(Section *section, Axis axis, Command command, Origin origin, const char *text)
+{
+    const AxisInfo *info = axis_info(axis);
+    Setting *setting = &section->settings[axis];
+    if (!command_takes(command, axis)) {
+        complain(origin, info->name, "expected no %s, which %s finds", info->name,
+                 command_name(command));
+        return 2;
+    }
+    if (setting->given) {
+        complain(origin, text, "expected %s once", info->name);
+        return 2;
+    }
+    setting->given = true;
+    setting->origin = origin;
+    setting->text = strdup(text);
+    if (setting->text == NULL) {
+        return memory_fault();
+    }
+    Message message;
+    int status = values_read(&setting->list, &message, &info->domain, text);
+    if (status == 0 && info->scalar && setting->list.count != 1) {
+        complain(origin, text, "expected one value");
+        return 2;
+    }
+    if (status == 2) {
+        complain_message(origin, &message);
+    }
+    return status == 99 ? memory_fault() : status;
+}
+
+void section_clear(Section *section)
+{
+    for (Axis axis = 0; axis < AXIS_COUNT; axis++) {
+        values_clear(&section->settings[axis].list);
+        free(section->settings[axis].text);
+    }
+    free(section->name);
+    memset(section, 0, sizeof *section);
+}
+
+Section *sections_add(SectionList *list, const char *name, Origin origin)
+{
+    Section *sections = realloc(list->sections, (list->count + 1) * sizeof *sections);
+    if (sections == NULL) {
+        memory_fault();
+        return NULL;
+    }
+    list->sections = sections;
+    Section *section = &sections[list->count];
+    memset(section, 0, sizeof *section);
+    section->origin = origin;
+    section->name = strdup(name);
+    if (section->name == NULL) {
+        memory_fault();
+        return NULL;
+    }
+    list->count++;
+    return section;
+}
+
+void sections_clear(SectionList *list)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        section_clear(&list->sections[i]);
+    }
+    free(list->sections);
+    *list = (SectionList){0};
+}

@@ -1,0 +1,110 @@
+#include "shared.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+mpfr_prec_t shared_bits(const RefPlan *plan, const Point *point)
+{
+    return point->precision > 0 ? (mpfr_prec_t)point->precision
+                                : ref_plan_working_bits(plan, point->omega, point->max_bits);
+}
+
+/* m(T) after every layer. */
+static double *original_trajectory(const Pair *pair, KernelForm form)
+{
+    const Model *model = &pair->original;
+    size_t content = layout_content(&model->layout), size = model->layout.n * content;
+    double *trajectory = calloc(model->depth, size * sizeof *trajectory);
+    Kernel *kernel = kernel_open(model, pair->original_x, NULL, 0, form);
+    if (trajectory == NULL || kernel == NULL) {
+        free(trajectory);
+        kernel_clear(kernel);
+        return NULL;
+    }
+    for (size_t l = 0; l < model->depth; l++) {
+        KernelStream stream = kernel_layer(kernel);
+        for (size_t i = 0; i < model->layout.n; i++) {
+            memcpy(trajectory + l * size + i * content, stream.data + i * stream.ld,
+                   content * sizeof *trajectory);
+        }
+    }
+    kernel_clear(kernel);
+    return trajectory;
+}
+
+EvaluateStatus shared_make(Shared **out, const Point *const *points, size_t count)
+{
+    const char *reason;
+    Shared *shared = calloc(1, sizeof *shared);
+    *out = NULL;
+    /* The case was outlined before any work: it can only fail for want of memory. */
+    if (shared == NULL || case_build(&shared->pair, &reason, &points[0]->spec) != CASE_OK) {
+        free(shared);
+        return EVALUATE_NO_MEMORY;
+    }
+    mpfr_prec_t bits = 0;
+    shared->plan = ref_plan_make(&shared->pair);
+    bool ok = shared->plan != NULL;
+    for (size_t i = 0; ok && i < count; i++) {
+        mpfr_prec_t needed = shared_bits(shared->plan, points[i]);
+        bits = needed > bits ? needed : bits;
+        if (points[i]->arithmetic != ARITHMETIC_NONE && !shared->original[points[i]->kernel]) {
+            double *trajectory = original_trajectory(&shared->pair, points[i]->kernel);
+            shared->original[points[i]->kernel] = trajectory;
+            ok = trajectory != NULL;
+        }
+    }
+    if (ok) {
+        shared->base = ref_base_make(&shared->pair, bits, points[0]->form);
+    }
+    if (!ok || shared->base == NULL) {
+        shared_clear(shared);
+        return EVALUATE_NO_MEMORY;
+    }
+    *out = shared;
+    return EVALUATE_OK;
+}
+
+void shared_clear(Shared *shared)
+{
+    if (shared == NULL) {
+        return;
+    }
+    for (int form = 0; form < KERNEL_COUNT; form++) {
+        free(shared->original[form]);
+    }
+    ref_base_clear(shared->base);
+    ref_plan_clear(shared->plan);
+    case_clear(&shared->pair);
+    free(shared);
+}
+
+/* 2 Omega log2 e bits and room for growth, within the cap, before any plan is known. */
+static double bits_estimate(const Point *point)
+{
+    if (point->precision > 0) {
+        return (double)point->precision;
+    }
+    double bits = 2.886 * point->omega + 512;
+    return bits < (double)point->max_bits ? bits : (double)point->max_bits;
+}
+
+CaseStatus point_predict(double *bytes, double *kernel, const char **reason, const Point *point)
+{
+    Pair pair;
+    *bytes = case_bytes(&point->spec);
+    *kernel = 0;
+    CaseStatus status = case_outline(&pair, reason, &point->spec);
+    if (status != CASE_OK) {
+        return status;
+    }
+    mpfr_prec_t bits = (mpfr_prec_t)bits_estimate(point);
+    double trajectory = (double)point->spec.depth * (double)point->spec.n *
+                        (double)layout_content(&pair.original.layout) * sizeof(double);
+    if (point->arithmetic != ARITHMETIC_NONE) {
+        *kernel = kernel_bytes(&pair.converted, point->kernel) + trajectory;
+    }
+    *bytes += *kernel + ref_base_bytes(&pair, bits) + 2 * ref_run_bytes(&pair, bits, point->form);
+    case_clear(&pair);
+    return CASE_OK;
+}

@@ -1,0 +1,20 @@
+/*
+ * The insides of what points of one case share (private to the evaluation).
+ */
+#ifndef HEADPROOF_HARNESS_SHARED_H
+#define HEADPROOF_HARNESS_SHARED_H
+
+#include "evaluate.h"
+
+/* original[form]: m(T) after every layer, [depth, n, content], or NULL where no point asks. */
+struct Shared {
+    Pair pair;
+    RefPlan *plan;
+    RefBase *base;
+    double *original[KERNEL_COUNT];
+};
+
+/* The point's working precision: as it says, or as planned. */
+mpfr_prec_t shared_bits(const RefPlan *plan, const Point *point);
+
+#endif

@@ -1,0 +1,323 @@
+#include "values.h"
+
+#include "decimal.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Exact powers of a factor grow with the range; beyond this the range is refused. */
+#define FACTOR_BITS_MOST 65536
+
+_Static_assert(ULONG_MAX == UINT64_MAX, "GMP's unsigned long must hold a seed");
+
+typedef struct {
+    ValueList *list;
+    const Domain *domain;
+    Message *message;
+    const char *token; /* the item being read */
+    size_t length;
+} Reader;
+
+/* A part of an item: v, or a, b and step of a range. */
+typedef struct {
+    const char *text;
+    size_t length;
+} Part;
+
+static int push(Reader *reader, AxisValue value)
+{
+    ValueList *list = reader->list;
+    if (list->count == VALUES_MOST) {
+        message_token(reader->message, reader->token, reader->length,
+                      "expected at most %d values in a list", VALUES_MOST);
+        return 2;
+    }
+    if (list->count == list->capacity) {
+        size_t capacity = list->capacity == 0 ? 8 : 2 * list->capacity;
+        AxisValue *values = realloc(list->values, capacity * sizeof *values);
+        if (values == NULL) {
+            return 99;
+        }
+        list->values = values;
+        list->capacity = capacity;
+    }
+    list->values[list->count++] = value;
+    return 0;
+}
+
+static int reject(Reader *reader)
+{
+    char expected[256];
+    domain_describe(expected, sizeof expected, reader->domain);
+    message_token(reader->message, reader->token, reader->length, "expected %s", expected);
+    return 2;
+}
+
+static int push_integer(Reader *reader, mpq_srcptr value, ValueForm form)
+{
+    const Domain *domain = reader->domain;
+    if (mpz_cmp_ui(mpq_denref(value), 1) != 0 || !mpz_fits_ulong_p(mpq_numref(value)) ||
+        mpz_cmp_ui(mpq_numref(value), domain->least) < 0 ||
+        mpz_cmp_ui(mpq_numref(value), domain->most) > 0) {
+        return reject(reader);
+    }
+    return push(reader, (AxisValue){.form = form, .integer = mpz_get_ui(mpq_numref(value))});
+}
+
+static int number_fault(Reader *reader, Part part, DecimalStatus status)
+{
+    static const char *const reasons[] = {
+        [DECIMAL_JUNK] = "a finite decimal number",
+        [DECIMAL_OVERFLOW] = "a number that does not overflow a double",
+        [DECIMAL_UNDERFLOW] = "a number that does not underflow a double's normal range",
+    };
+    message_token(reader->message, part.text, part.length, "expected %s", reasons[status]);
+    return 2;
+}
+
+static int push_number(Reader *reader, mpq_srcptr value)
+{
+    if (reader->domain->kind == DOMAIN_INTEGER) {
+        return push_integer(reader, value, FORM_INTEGER);
+    }
+    AxisValue number = {.form = FORM_REAL};
+    DecimalStatus status = decimal_round(&number.real, value);
+    if (status != DECIMAL_OK) {
+        return number_fault(reader, (Part){reader->token, reader->length}, status);
+    }
+    return mpq_sgn(value) > 0 ? push(reader, number) : reject(reader);
+}
+
+static int range_fault(Reader *reader, const char *expected)
+{
+    message_token(reader->message, reader->token, reader->length, "expected %s", expected);
+    return 2;
+}
+
+/* a, a + step, ... up to b. */
+static int push_sum_range(Reader *reader, mpq_ptr a, mpq_srcptr b, mpq_srcptr step)
+{
+    if (mpq_sgn(step) == 0) {
+        return range_fault(reader, "a step that is not zero");
+    }
+    if (mpq_sgn(step) < 0) {
+        return range_fault(reader, "a step above zero");
+    }
+    int status = 0;
+    mpq_t span;
+    mpq_init(span);
+    mpq_sub(span, b, a);
+    mpq_div(span, span, step);
+    if (mpq_cmp_ui(span, VALUES_MOST, 1) >= 0) {
+        status = range_fault(reader, "a range of at most 1000000 values");
+    }
+    while (status == 0 && mpq_cmp(a, b) <= 0) {
+        status = push_number(reader, a);
+        mpq_add(a, a, step);
+    }
+    mpq_clear(span);
+    return status;
+}
+
+/* a, a * factor, ... up to b. */
+static int push_product_range(Reader *reader, mpq_ptr a, mpq_srcptr b, mpq_srcptr factor)
+{
+    if (mpq_cmp_ui(factor, 1, 1) <= 0) {
+        return range_fault(reader, "a factor above 1");
+    }
+    if (mpq_sgn(a) <= 0) {
+        return range_fault(reader, "a range by a factor to start above zero");
+    }
+    int status = 0;
+    while (status == 0 && mpq_cmp(a, b) <= 0) {
+        size_t bits = mpz_sizeinbase(mpq_numref(a), 2) + mpz_sizeinbase(mpq_denref(a), 2);
+        if (bits > FACTOR_BITS_MOST) {
+            return range_fault(reader, "a range of fewer values (a larger factor)");
+        }
+        status = push_number(reader, a);
+        mpq_mul(a, a, factor);
+    }
+    return status;
+}
+
+static int read_part(Reader *reader, mpq_ptr value, Part part)
+{
+    if (part.length == 0) {
+        return range_fault(reader, "v, a:b, a:b:step or a:b:*factor");
+    }
+    DecimalStatus status = decimal_read(value, part.text, part.length);
+    return status == DECIMAL_OK ? 0 : number_fault(reader, part, status);
+}
+
+static int read_range(Reader *reader, Part *parts, size_t count)
+{
+    bool product = count == 3 && parts[2].length > 0 && parts[2].text[0] == '*';
+    if (product) {
+        parts[2].text++;
+        parts[2].length--;
+    }
+    int status = 0;
+    mpq_t ends[3];
+    for (size_t i = 0; i < 3; i++) {
+        mpq_init(ends[i]);
+        mpq_set_ui(ends[i], 1, 1);
+    }
+    for (size_t i = 0; i < count && status == 0; i++) {
+        status = read_part(reader, ends[i], parts[i]);
+    }
+    if (status == 0 && mpq_cmp(ends[0], ends[1]) > 0) {
+        status = range_fault(reader, "a range that ascends (a <= b in a:b)");
+    }
+    if (status == 0) {
+        status = product ? push_product_range(reader, ends[0], ends[1], ends[2])
+                         : push_sum_range(reader, ends[0], ends[1], ends[2]);
+    }
+    for (size_t i = 0; i < 3; i++) {
+        mpq_clear(ends[i]);
+    }
+    return status;
+}
+
+/* A single number, or a multiple such as 4D. */
+static int read_single(Reader *reader, Part part)
+{
+    char unit = reader->domain->unit;
+    bool multiple = unit != 0 && part.length > 1 && part.text[part.length - 1] == unit;
+    part.length -= multiple;
+    mpq_t value;
+    mpq_init(value);
+    int status = read_part(reader, value, part);
+    if (status == 0) {
+        status = multiple ? push_integer(reader, value, FORM_MULTIPLE) : push_number(reader, value);
+    }
+    mpq_clear(value);
+    return status;
+}
+
+static bool equals(const Reader *reader, const char *word)
+{
+    return strlen(word) == reader->length && memcmp(word, reader->token, reader->length) == 0;
+}
+
+static int read_words(Reader *reader, bool *found)
+{
+    const Domain *domain = reader->domain;
+    bool all = domain->all && equals(reader, "all");
+    int status = 0;
+    *found = all;
+    for (size_t i = 0; i < domain->word_count && status == 0; i++) {
+        if (all || equals(reader, domain->words[i])) {
+            *found = true;
+            status = push(reader, (AxisValue){.form = FORM_WORD, .integer = i});
+        }
+    }
+    return status;
+}
+
+static int read_numbers(Reader *reader)
+{
+    Part parts[3] = {{reader->token, 0}};
+    size_t count = 1;
+    for (size_t i = 0; i < reader->length; i++) {
+        if (reader->token[i] != ':') {
+            parts[count - 1].length++;
+        } else if (count == 3) {
+            return range_fault(reader, "v, a:b, a:b:step or a:b:*factor");
+        } else {
+            parts[count++] = (Part){reader->token + i + 1, 0};
+        }
+    }
+    return count == 1 ? read_single(reader, parts[0]) : read_range(reader, parts, count);
+}
+
+static int read_item(Reader *reader)
+{
+    if (reader->length == 0) {
+        return range_fault(reader, "a value, not an empty one");
+    }
+    bool word = false;
+    int status = read_words(reader, &word);
+    if (word) {
+        return status;
+    }
+    return reader->domain->kind == DOMAIN_WORDS ? reject(reader) : read_numbers(reader);
+}
+
+typedef struct {
+    AxisValue value;
+    size_t index;
+} Placed;
+
+static int placed_compare(const void *a, const void *b)
+{
+    const Placed *left = a, *right = b;
+    int order = value_compare(&left->value, &right->value);
+    return order != 0 ? order : (left->index > right->index) - (left->index < right->index);
+}
+
+/* The first repetition in list order, or 0 values repeat. */
+static int check_repeats(Reader *reader, const char *text)
+{
+    const ValueList *list = reader->list;
+    Placed *sorted = malloc(list->count * sizeof *sorted);
+    if (sorted == NULL) {
+        return 99;
+    }
+    for (size_t i = 0; i < list->count; i++) {
+        sorted[i] = (Placed){list->values[i], i};
+    }
+    qsort(sorted, list->count, sizeof *sorted, placed_compare);
+    size_t first = list->count;
+    for (size_t i = 1; i < list->count; i++) {
+        if (value_compare(&sorted[i - 1].value, &sorted[i].value) == 0 && sorted[i].index < first) {
+            first = sorted[i].index;
+        }
+    }
+    free(sorted);
+    if (first == list->count) {
+        return 0;
+    }
+    char value[VALUE_TEXT];
+    value_print(value, reader->domain, list->values[first]);
+    message_token(reader->message, text, strlen(text), "expected every value once, %s is repeated",
+                  value);
+    return 2;
+}
+
+static bool blank(char c)
+{
+    return c == ' ' || c == '\t';
+}
+
+int values_read(ValueList *list, Message *message, const Domain *domain, const char *text)
+{
+    Reader reader = {.list = list, .domain = domain, .message = message};
+    const char *item = text;
+    for (bool more = true; more; item++) {
+        size_t length = strcspn(item, ",");
+        const char *end = item + length;
+        more = *end == ',';
+        while (item < end && blank(*item)) {
+            item++;
+        }
+        reader.token = item;
+        for (reader.length = (size_t)(end - item);
+             reader.length > 0 && blank(item[reader.length - 1]);) {
+            reader.length--;
+        }
+        int status = read_item(&reader);
+        if (status != 0) {
+            return status;
+        }
+        item = end;
+    }
+    return check_repeats(&reader, text);
+}
+
+void values_clear(ValueList *list)
+{
+    free(list->values);
+    *list = (ValueList){0};
+}

@@ -1,0 +1,138 @@
+#include "blas.h"
+
+#include "internal.h"
+
+#include <cblas.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+/* OpenBLAS reads the first when it is loaded.  The second tells the restarted program, and
+ * its children, that the first is this program's doing: it then holds the same value. */
+#define CORE_VARIABLE "OPENBLAS_CORETYPE"
+#define GUARD_VARIABLE "HEADPROOF_CORRECTED_CORETYPE"
+
+static bool is_one_of(const char *name, const char *const *names)
+{
+    while (*names != NULL && strcasecmp(name, *names) != 0) {
+        names++;
+    }
+    return *names != NULL;
+}
+
+const char *blas_core_wanted(void)
+{
+#if defined(__x86_64__) && defined(__GNUC__)
+    __builtin_cpu_init();
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+        __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
+        __builtin_cpu_supports("avx512cd")) {
+        return "SKYLAKEX";
+    }
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) {
+        return "HASWELL";
+    }
+#endif
+    return NULL;
+}
+
+/* Names of OpenBLAS's cores with kernels for 512-bit and for 256-bit vectors with FMA. */
+static bool core_is_good_enough(const char *core, const char *wanted)
+{
+    static const char *const wide[] = {"SkylakeX", "Cooperlake", "SapphireRapids",
+                                       "Zen4",     "Zen5",       NULL};
+    static const char *const fma[] = {"Haswell", "Zen", "Zen2", "Zen3", NULL};
+    return wanted == NULL || is_one_of(core, wide) ||
+           (strcmp(wanted, "HASWELL") == 0 && is_one_of(core, fma));
+}
+
+static bool core_was_set_here(void)
+{
+    const char *core = getenv(CORE_VARIABLE), *guard = getenv(GUARD_VARIABLE);
+    return core != NULL && guard != NULL && strcmp(core, guard) == 0;
+}
+
+/* Returns only when the program could not be restarted; errno says why. */
+static void restart_with_core(char **argv, const char *core)
+{
+    if (setenv(CORE_VARIABLE, core, 1) == 0 && setenv(GUARD_VARIABLE, core, 1) == 0) {
+        execv("/proc/self/exe", argv);
+    }
+    int reason = errno;
+    unsetenv(CORE_VARIABLE);
+    unsetenv(GUARD_VARIABLE);
+    errno = reason;
+}
+
+static void say_core_is_slow(const char *why)
+{
+    fprintf(stderr, "headproof: OpenBLAS runs its %s kernels, this CPU can do %s: slow (%s)\n",
+            blas_core(), blas_core_wanted(), why);
+}
+
+void blas_setup(char **argv)
+{
+    const char *wanted = blas_core_wanted();
+    if (!core_is_good_enough(blas_core(), wanted)) {
+        if (getenv(CORE_VARIABLE) == NULL) {
+            restart_with_core(argv, wanted);
+            say_core_is_slow(strerror(errno));
+        } else if (core_was_set_here()) {
+            say_core_is_slow("it ignores " CORE_VARIABLE);
+        }
+    }
+    openblas_set_num_threads(1);
+}
+
+const char *blas_core(void)
+{
+    return openblas_get_corename();
+}
+
+const char *blas_config(void)
+{
+    return openblas_get_config();
+}
+
+const char *blas_core_origin(void)
+{
+    if (core_was_set_here()) {
+        return core_is_good_enough(blas_core(), blas_core_wanted()) ? "corrected" : "detected";
+    }
+    return getenv(CORE_VARIABLE) != NULL ? "set by the user" : "detected";
+}
+
+static blasint extent(size_t count)
+{
+    KERNEL_CHECK(count <= INT_MAX);
+    return (blasint)count;
+}
+
+static void gemm(enum CBLAS_TRANSPOSE transpose_b, double *c, size_t ldc, const double *a,
+                 size_t lda, const double *b, size_t ldb, size_t m, size_t n, size_t k,
+                 double alpha, double beta)
+{
+    KERNEL_CHECK(ldc >= n && lda >= k && ldb >= (transpose_b == CblasTrans ? k : n));
+    if (m == 0 || n == 0) {
+        return;
+    }
+    cblas_dgemm(CblasRowMajor, CblasNoTrans, transpose_b, extent(m), extent(n), extent(k), alpha, a,
+                extent(lda), b, extent(ldb), beta, c, extent(ldc));
+}
+
+void blas_gemm(double *c, size_t ldc, const double *a, size_t lda, const double *b, size_t ldb,
+               size_t m, size_t n, size_t k, double alpha, double beta)
+{
+    gemm(CblasNoTrans, c, ldc, a, lda, b, ldb, m, n, k, alpha, beta);
+}
+
+void blas_gemm_nt(double *c, size_t ldc, const double *a, size_t lda, const double *b, size_t ldb,
+                  size_t m, size_t n, size_t k, double alpha, double beta)
+{
+    gemm(CblasTrans, c, ldc, a, lda, b, ldb, m, n, k, alpha, beta);
+}

@@ -1,0 +1,37 @@
+/*
+ * OpenBLAS, set up so that its figures mean something.
+ *
+ * OpenBLAS picks its kernels from the CPU when it is loaded and may take a new CPU for an old
+ * one (5x slower, and other bits).  blas_setup compares its choice with what the CPU can do
+ * and, when it chose too low, sets OPENBLAS_CORETYPE and starts the program again, once.
+ */
+#ifndef HEADPROOF_KERNELS_BLAS_H
+#define HEADPROOF_KERNELS_BLAS_H
+
+#include <stddef.h>
+
+/* Call first in main, before any thread or BLAS call.  Corrects OpenBLAS's core (by one
+ * re-exec of /proc/self/exe with argv) unless the user has set OPENBLAS_CORETYPE, and pins
+ * OpenBLAS to one thread.  Returns only in the process that goes on. */
+void blas_setup(char **argv);
+
+/* The core whose kernels run, e.g. "SkylakeX"; OpenBLAS's own configuration string; and
+ * how the core was chosen: "detected", "corrected" or "set by the user". */
+const char *blas_core(void);
+const char *blas_config(void);
+const char *blas_core_origin(void);
+
+/* The core this CPU should run as far as this program knows ("SKYLAKEX", "HASWELL"), or NULL
+ * where it has no opinion. */
+const char *blas_core_wanted(void);
+
+/* C [m, n] = alpha A [m, k] B [k, n] + beta C, row-major with leading dimensions.
+ * Extents beyond an int are a bug (kernel_bytes refuses them first). */
+void blas_gemm(double *c, size_t ldc, const double *a, size_t lda, const double *b, size_t ldb,
+               size_t m, size_t n, size_t k, double alpha, double beta);
+
+/* The same with B given as its transpose: C = alpha A B^T + beta C, B [n, k]. */
+void blas_gemm_nt(double *c, size_t ldc, const double *a, size_t lda, const double *b, size_t ldb,
+                  size_t m, size_t n, size_t k, double alpha, double beta);
+
+#endif

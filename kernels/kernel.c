@@ -1,0 +1,223 @@
+#include "kernel.h"
+
+#include "internal.h"
+
+#include <limits.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct Kernel {
+    const Model *model;
+    KernelForm form;
+    double omega;
+    size_t layers_done, sublayers_done;
+    size_t rows, ld;
+    double *stream;  /* [rows, ld]; first of one block of memory that also holds: */
+    double *sum;     /* [rows, ld], of a sublayer's heads */
+    double *scratch; /* of the sublayer that needs most */
+};
+
+void kernel_bug(const char *file, int line, const char *promise)
+{
+    fprintf(stderr, "%s:%d: bug: not so: %s\n", file, line, promise);
+    abort();
+}
+
+double scale_value(Scale scale)
+{
+    return (double)scale.num / ((double)scale.den * sqrt((double)scale.sqrt_den));
+}
+
+double *scratch_take(Scratch *scratch, double rows, double columns)
+{
+    double count = 8 * ceil(rows * columns / 8);
+    double *taken = scratch->next;
+    scratch->taken += count;
+    if (taken != NULL) {
+        scratch->next += (size_t)count;
+    }
+    return taken;
+}
+
+static double sublayer_scratch(const Layout *layout, const Sublayer *sublayer, KernelForm form)
+{
+    double most = 0;
+    if (sublayer->bundle_count == 0) {
+        return direct_scratch(layout, &sublayer->direct);
+    }
+    for (size_t b = 0; b < sublayer->bundle_count; b++) {
+        const Bundle *bundle = &sublayer->bundles[b];
+        most = fmax(most, form == KERNEL_DENSE ? dense_scratch(layout, bundle)
+                                               : structured_scratch(layout, bundle));
+    }
+    return most;
+}
+
+/* An extent or leading dimension that BLAS's int cannot hold. */
+static bool too_wide(size_t count, size_t times)
+{
+    return (double)count * (double)times > INT_MAX;
+}
+
+static bool weight_too_wide(HeadWeight weight)
+{
+    return weight.data != NULL && weight.ld > INT_MAX;
+}
+
+static bool sublayer_too_wide(const Sublayer *sublayer)
+{
+    if (sublayer->bundle_count == 0) {
+        return sublayer->direct.kind == DIRECT_FFN && too_wide(sublayer->direct.hidden, 1);
+    }
+    for (size_t b = 0; b < sublayer->bundle_count; b++) {
+        const Bundle *bundle = &sublayer->bundles[b];
+        const Score *score = &bundle->score;
+        const Value *value = &bundle->value;
+        if (too_wide(bundle->heads, 1) || too_wide(bundle->heads, score->d_head) ||
+            too_wide(bundle->heads, value->d_head) || weight_too_wide(score->gate) ||
+            weight_too_wide(score->q) || weight_too_wide(score->k) || weight_too_wide(value->v) ||
+            weight_too_wide(value->o)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Doubles of stream, sum and scratch; infinity when BLAS cannot have the shapes. */
+static double kernel_doubles(const Model *model, KernelForm form)
+{
+    const Layout *layout = &model->layout;
+    double rows = (double)layout->n + (layout->bias_row != BIAS_ROW_NONE);
+    double ld = (double)layout->d + (double)layout->hidden;
+    if (form == KERNEL_DENSE && layout->bias_row != BIAS_ROW_NONE) {
+        ld += rows;
+    }
+    bool fits = rows <= INT_MAX && ld <= INT_MAX;
+    double scratch = 0;
+    for (size_t s = 0; fits && s < model->sublayer_count; s++) {
+        fits = !sublayer_too_wide(&model->sublayers[s]);
+        scratch = fits ? fmax(scratch, sublayer_scratch(layout, &model->sublayers[s], form)) : 0;
+    }
+    Scratch all = {NULL, 0};
+    scratch_take(&all, rows, ld);
+    scratch_take(&all, rows, ld);
+    scratch_take(&all, 1, scratch);
+    return fits ? all.taken : INFINITY;
+}
+
+double kernel_bytes(const Model *model, KernelForm form)
+{
+    return (double)sizeof(Kernel) + (double)sizeof(double) * kernel_doubles(model, form);
+}
+
+static void stream_start(Kernel *kernel, const double *x, const double *bias_row_content)
+{
+    const Layout *layout = &kernel->model->layout;
+    size_t content = layout_content(layout), bias = layout_bias_row(layout);
+    memset(kernel->stream, 0, kernel->rows * kernel->ld * sizeof *kernel->stream);
+    for (size_t i = 0; i < layout->n; i++) {
+        memcpy(kernel->stream + layout_token_row(layout, i) * kernel->ld, x + i * content,
+               content * sizeof *x);
+    }
+    if (bias != SIZE_MAX && bias_row_content != NULL) {
+        memcpy(kernel->stream + bias * kernel->ld, bias_row_content, content * sizeof *x);
+    }
+    for (size_t r = 0; kernel->ld > content && r < kernel->rows; r++) {
+        kernel->stream[r * kernel->ld + content + r] = 1.0;
+    }
+}
+
+static double *allocate(double doubles)
+{
+    double bytes = doubles * (double)sizeof(double);
+    return bytes < (double)(SIZE_MAX / 2) ? aligned_alloc(64, (size_t)bytes) : NULL;
+}
+
+Kernel *kernel_open(const Model *model, const double *x, const double *bias_row_content,
+                    double omega, KernelForm form)
+{
+    KERNEL_CHECK(model_fault(model) == NULL);
+    KERNEL_CHECK(form == KERNEL_DENSE || form == KERNEL_STRUCTURED);
+    double doubles = kernel_doubles(model, form);
+    Kernel *kernel = malloc(sizeof *kernel);
+    double *memory = allocate(doubles);
+    if (kernel == NULL || memory == NULL) {
+        free(kernel);
+        free(memory);
+        return NULL;
+    }
+    const Layout *layout = &model->layout;
+    size_t rows = layout_rows(layout);
+    size_t ld = form == KERNEL_DENSE ? layout_width(layout) : layout_content(layout);
+    Scratch parts = {memory, 0};
+    *kernel = (Kernel){.model = model, .form = form, .omega = omega, .rows = rows, .ld = ld};
+    kernel->stream = scratch_take(&parts, (double)rows, (double)ld);
+    kernel->sum = scratch_take(&parts, (double)rows, (double)ld);
+    kernel->scratch = parts.next;
+    stream_start(kernel, x, bias_row_content);
+    return kernel;
+}
+
+void kernel_clear(Kernel *kernel)
+{
+    if (kernel != NULL) {
+        free(kernel->stream);
+        free(kernel);
+    }
+}
+
+static Pass pass_make(const Kernel *kernel)
+{
+    return (Pass){&kernel->model->layout, kernel->omega, kernel->stream, kernel->sum, kernel->ld,
+                  kernel->scratch};
+}
+
+static void heads_apply(Kernel *kernel, const Sublayer *sublayer)
+{
+    Pass pass = pass_make(kernel);
+    size_t entries = kernel->rows * kernel->ld;
+    memset(kernel->sum, 0, entries * sizeof *kernel->sum);
+    for (size_t b = 0; b < sublayer->bundle_count; b++) {
+        if (kernel->form == KERNEL_DENSE) {
+            dense_bundle(&pass, &sublayer->bundles[b]);
+        } else {
+            structured_bundle(&pass, &sublayer->bundles[b]);
+        }
+    }
+    for (size_t e = 0; e < entries; e++) {
+        kernel->stream[e] += kernel->sum[e];
+    }
+}
+
+KernelStream kernel_layer(Kernel *kernel)
+{
+    const Model *model = kernel->model;
+    KERNEL_CHECK(kernel->layers_done < model->depth);
+    size_t end = model->layer_end[kernel->layers_done++];
+    for (; kernel->sublayers_done < end; kernel->sublayers_done++) {
+        const Sublayer *sublayer = &model->sublayers[kernel->sublayers_done];
+        if (sublayer->bundle_count > 0) {
+            heads_apply(kernel, sublayer);
+        } else {
+            direct_apply(kernel->stream, kernel->ld, kernel->rows, &sublayer->direct,
+                         kernel->scratch);
+        }
+    }
+    return (KernelStream){kernel->stream, kernel->ld};
+}
+
+void kernel_pattern(Kernel *kernel, double *pattern, size_t bundle, size_t head)
+{
+    const Model *model = kernel->model;
+    KERNEL_CHECK(kernel->sublayers_done < model->sublayer_count);
+    const Sublayer *sublayer = &model->sublayers[kernel->sublayers_done];
+    KERNEL_CHECK(bundle < sublayer->bundle_count && head < sublayer->bundles[bundle].heads);
+    Pass pass = pass_make(kernel);
+    if (kernel->form == KERNEL_DENSE) {
+        dense_pattern(&pass, pattern, &sublayer->bundles[bundle], head);
+    } else {
+        structured_pattern(&pass, pattern, &sublayer->bundles[bundle], head);
+    }
+}

@@ -1,0 +1,55 @@
+/*
+ * Machine arithmetic: evaluates any model in double precision on OpenBLAS.
+ *
+ * A kernel knows nothing of constructions; it walks the sublayers of a Model
+ * (cases/model.h).  Two forms:
+ *
+ *   KERNEL_DENSE       the full matrices, as a user's framework has them: Q [D', D'] and
+ *                      V [D', D'] of every head are materialised (rounding what a program
+ *                      would round: W_Q W_K^T, W1[:,k] W2[k,:], W - I, Omega's entries), the
+ *                      stream carries its one-hot block, every product is a dgemm, and the
+ *                      heads of a sublayer are batched into a few large products.
+ *   KERNEL_STRUCTURED  uses the structure: content scores from the same call and shape as the
+ *                      original's, position terms and the bias key added last; factors kept
+ *                      as factors; the one-hot block is never stored (no head writes it).
+ *
+ * An evaluation is single-threaded and its result is a function of its arguments and of
+ * OpenBLAS's core alone.
+ */
+#ifndef HEADPROOF_KERNELS_KERNEL_H
+#define HEADPROOF_KERNELS_KERNEL_H
+
+#include "../cases/model.h"
+
+typedef enum { KERNEL_DENSE, KERNEL_STRUCTURED, KERNEL_COUNT } KernelForm;
+
+typedef struct Kernel Kernel;
+
+/* A view of the stream: row r of the layout at data + r * ld, columns as in the layout (the
+ * position columns are present in the dense form only). */
+typedef struct {
+    const double *data;
+    size_t ld;
+} KernelStream;
+
+/* Starts an evaluation.  x [n, d + hidden]; bias_row_content [d + hidden] or NULL for zeros;
+ * omega is the double every arithmetic uses (ignored by a model without a bias row).
+ * model and x must outlive the kernel.  NULL when memory is short. */
+Kernel *kernel_open(const Model *model, const double *x, const double *bias_row_content,
+                    double omega, KernelForm form) __attribute__((warn_unused_result));
+
+/* Evaluates the next layer; the view is valid until the next call.  Calling it more than
+ * model->depth times is a bug. */
+KernelStream kernel_layer(Kernel *kernel);
+
+void kernel_clear(Kernel *kernel);
+
+/* Bytes that kernel_open would take, as a double. */
+double kernel_bytes(const Model *model, KernelForm form);
+
+/* The attention pattern softmax_rows(X Q X^T) of one head of one bundle of the NEXT sublayer
+ * to be evaluated (the first of a layer), into pattern [rows, rows].  For tests and for
+ * looking at a head. */
+void kernel_pattern(Kernel *kernel, double *pattern, size_t bundle, size_t head);
+
+#endif

@@ -1,0 +1,62 @@
+/*
+ * Arbitrary-precision vectors and matrices on MPFR (private to reference/).
+ *
+ * Entries lie in one array and their limbs in another, so that nothing is allocated once a
+ * matrix exists.  Every operation rounds to nearest at the precision of its result.
+ */
+#ifndef HEADPROOF_REFERENCE_AP_H
+#define HEADPROOF_REFERENCE_AP_H
+
+#include <mpfr.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Row-major [rows, columns]; entry (r, c) is at ap_at(m, r, c). */
+typedef struct {
+    __mpfr_struct *entry;
+    mp_limb_t *limbs;
+    size_t rows, columns;
+    mpfr_prec_t bits;
+} ApMat;
+
+/* All zeros.  false when memory is short (the matrix is then empty, and clear is fine). */
+bool ap_init(ApMat *m, size_t rows, size_t columns, mpfr_prec_t bits)
+    __attribute__((warn_unused_result));
+void ap_clear(ApMat *m);
+
+/* Bytes of a matrix, as a double. */
+double ap_bytes(double rows, double columns, mpfr_prec_t bits);
+
+static inline mpfr_ptr ap_at(const ApMat *m, size_t row, size_t column)
+{
+    return m->entry + row * m->columns + column;
+}
+
+/* Sets every entry to zero. */
+void ap_zero(ApMat *m);
+
+/* v[i] = w[i * stride] for i < count, exactly: v has 53 bits. */
+void ap_load(ApMat *v, const double *w, size_t count, size_t stride);
+
+/* y = sum of a[i] b[i], i < count, terms of either precision; t is scratch of y's precision.
+ * |error| <= 2 count u (sum of |a[i] b[i]|), u = 2^-precision(y). */
+void ap_dot(mpfr_ptr y, mpfr_srcptr a, mpfr_srcptr b, size_t count, mpfr_ptr t);
+
+/* y[i] += s v[i], i < count. */
+void ap_axpy(mpfr_ptr y, mpfr_srcptr s, mpfr_srcptr v, size_t count, mpfr_ptr t);
+
+/* What ap_exp needs to keep between calls; one a thread. */
+typedef struct ApExp ApExp;
+
+/* correct_rounding: MPFR's correctly rounded exp even where FLINT/Arb is built in, so that the
+ * bits are the same in every build.  NULL when memory is short. */
+ApExp *ap_exp_create(bool correct_rounding) __attribute__((warn_unused_result));
+void ap_exp_free(ApExp *context);
+
+/* y = exp(x), |relative error| <= 2^(1 - precision(y)). */
+void ap_exp(ApExp *context, mpfr_ptr y, mpfr_srcptr x);
+
+/* Frees what the libraries cache for this thread. */
+void ap_thread_clear(void);
+
+#endif

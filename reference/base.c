@@ -1,0 +1,97 @@
+#include "base.h"
+#include "run.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* out = the token rows and given columns of the run's stream. */
+static bool store(ApMat *out, const RefRun *run, Columns columns, mpfr_prec_t bits)
+{
+    const Layout *layout = &run->model->layout;
+    if (!ap_init(out, layout->n, columns.count, bits)) {
+        return false;
+    }
+    for (size_t i = 0; i < layout->n; i++) {
+        for (size_t c = 0; c < columns.count; c++) {
+            mpfr_set(ap_at(out, i, c),
+                     ref_run_entry(run, layout_token_row(layout, i), columns.first + c), MPFR_RNDN);
+        }
+    }
+    return true;
+}
+
+static bool model_has_scores(const Model *model)
+{
+    for (size_t s = 0; s < model->sublayer_count; s++) {
+        if (model->sublayers[s].bundle_count > 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+RefBase *ref_base_make(const Pair *pair, mpfr_prec_t bits, RefForm form)
+{
+    RefBase *base = calloc(1, sizeof *base);
+    if (base == NULL) {
+        return NULL;
+    }
+    base->depth = pair->original.depth;
+    base->bits = bits;
+    base->has_scores = model_has_scores(&pair->original);
+    base->original = calloc(base->depth, sizeof *base->original);
+    base->limit = calloc(base->depth, sizeof *base->limit);
+    RefRun *original = ref_run_open(&pair->original, pair->original_x, NULL, INFINITY, bits, form);
+    RefRun *limit = ref_run_open(&pair->converted, pair->converted_x, pair->bias_row_content,
+                                 INFINITY, bits, form);
+    bool ok = base->original != NULL && base->limit != NULL && original != NULL && limit != NULL &&
+              ap_init(&base->score_max, 1, base->depth, REF_CELL_BITS);
+    for (size_t l = 0; ok && l < base->depth; l++) {
+        ref_run_layer(original);
+        ref_run_layer(limit);
+        ok = store(&base->original[l], original, pair->compared[l], bits) &&
+             store(&base->limit[l], limit, pair->compared[l], bits);
+        mpfr_set(ap_at(&base->score_max, 0, l), ref_run_score_max(original), MPFR_RNDN);
+    }
+    ref_run_clear(original);
+    ref_run_clear(limit);
+    if (!ok) {
+        ref_base_clear(base);
+        return NULL;
+    }
+    return base;
+}
+
+void ref_base_clear(RefBase *base)
+{
+    if (base == NULL) {
+        return;
+    }
+    for (size_t l = 0; l < base->depth; l++) {
+        if (base->original != NULL) {
+            ap_clear(&base->original[l]);
+        }
+        if (base->limit != NULL) {
+            ap_clear(&base->limit[l]);
+        }
+    }
+    ap_clear(&base->score_max);
+    free(base->original);
+    free(base->limit);
+    free(base);
+}
+
+mpfr_prec_t ref_base_bits(const RefBase *base)
+{
+    return base->bits;
+}
+
+double ref_base_bytes(const Pair *pair, mpfr_prec_t bits)
+{
+    double bytes = 0;
+    for (size_t l = 0; l < pair->original.depth; l++) {
+        bytes +=
+            2 * ap_bytes((double)pair->original.layout.n, (double)pair->compared[l].count, bits);
+    }
+    return bytes;
+}

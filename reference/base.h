@@ -1,0 +1,20 @@
+/*
+ * The base trajectory's insides (private to reference/).
+ */
+#ifndef HEADPROOF_REFERENCE_BASE_H
+#define HEADPROOF_REFERENCE_BASE_H
+
+#include "ap.h"
+#include "reference.h"
+
+/* original[l], limit[l]: r(T) and r(T_infinity) over the token rows and the compared columns
+ * after layer l + 1, [n, compared[l].count]. */
+struct RefBase {
+    size_t depth;
+    mpfr_prec_t bits;
+    ApMat *original, *limit;
+    ApMat score_max; /* [1, depth]: largest |content score| of r(T) so far */
+    bool has_scores;
+};
+
+#endif

@@ -1,0 +1,111 @@
+/*
+ * Patterns of heads with bilinear scores, key by key.
+ */
+#include "structured.h"
+
+/* scratch.query and scratch.key: x Q and x, or x W_Q and x W_K, the scale in the query.
+ * Returns their width. */
+static size_t head_queries(RefRun *run, const Score *score, size_t h)
+{
+    ApMat *query = &run->scratch.query, *key = &run->scratch.key;
+    size_t width = score->d_head > 0 ? score->d_head : score->read.count;
+    structured_product(run, query, score->read, score->q.data + h * score->q.head_stride,
+                       score->q.ld, width);
+    if (score->d_head > 0) {
+        structured_product(run, key, score->read, score->k.data + h * score->k.head_stride,
+                           score->k.ld, width);
+    }
+    for (size_t i = 0; i < query->rows; i++) {
+        for (size_t c = 0; c < width; c++) {
+            run_apply_scale(ap_at(query, i, c), &score->scale, ap_at(&run->scratch.temp, 0, 0));
+            if (score->d_head == 0) {
+                mpfr_set(ap_at(key, i, c), ap_at(&run->stream, i, score->read.first + c),
+                         MPFR_RNDN);
+            }
+        }
+    }
+    return width;
+}
+
+/* The largest coefficient of Omega in a row, and the largest below it. */
+static void row_coefficients(const RefRun *run, const Score *score, size_t row, int *best,
+                             int *second)
+{
+    const Layout *layout = &run->model->layout;
+    *best = layout_position_score(layout, &score->position, row, row);
+    for (size_t j = 0; j < run->stream.rows; j++) {
+        int k = layout_position_score(layout, &score->position, row, j);
+        *best = run_sees(score, row, j) && k > *best ? k : *best;
+    }
+    *second = *best - RUN_MAX_GAP;
+    for (size_t j = 0; j < run->stream.rows; j++) {
+        int k = layout_position_score(layout, &score->position, row, j);
+        *second = run_sees(score, row, j) && k < *best && k > *second ? k : *second;
+    }
+}
+
+static void note_score(RefRun *run, size_t i, size_t j, mpfr_srcptr score)
+{
+    size_t bias = layout_bias_row(&run->model->layout);
+    if (i != bias && j != bias && mpfr_cmpabs(score, run->score_max) > 0) {
+        mpfr_abs(run->score_max, score, MPFR_RNDN);
+    }
+}
+
+/* scratch.pattern[row] = softmax of the row's scores, content and Omega. */
+static void softmax_row(RefRun *run, const Score *score, size_t row, size_t width)
+{
+    const Layout *layout = &run->model->layout;
+    mpfr_ptr t = ap_at(&run->scratch.temp, 0, 0), total = ap_at(&run->scratch.temp, 0, 1);
+    mpfr_ptr z_best = ap_at(&run->scratch.temp, 0, 2), z_rest = ap_at(&run->scratch.temp, 0, 3);
+    int best, second;
+    row_coefficients(run, score, row, &best, &second);
+    mpfr_set_zero(total, 1);
+    mpfr_set_zero(z_best, 1);
+    mpfr_set_zero(z_rest, 1);
+    for (size_t j = 0; j < run->stream.rows; j++) {
+        mpfr_ptr p = ap_at(&run->scratch.pattern, row, j);
+        int k = layout_position_score(layout, &score->position, row, j);
+        if (!run_sees(score, row, j)) {
+            mpfr_set_zero(p, 1);
+            continue;
+        }
+        ap_dot(p, ap_at(&run->scratch.query, row, 0), ap_at(&run->scratch.key, j, 0), width, t);
+        note_score(run, row, j, p);
+        ap_exp(run->exp, p, p);
+        if (run->record_gaps && (k == best || k == second)) {
+            mpfr_ptr z = k == best ? z_best : z_rest;
+            mpfr_add(z, z, p, MPFR_RNDN);
+        }
+        mpfr_mul(p, p, run_factor(run, best - k), MPFR_RNDN);
+        mpfr_add(total, total, p, MPFR_RNDN);
+    }
+    run_note_gap(run, best - second, z_best, z_rest);
+    for (size_t j = 0; j < run->stream.rows; j++) {
+        mpfr_ptr p = ap_at(&run->scratch.pattern, row, j);
+        mpfr_div(p, p, total, MPFR_RNDN);
+    }
+}
+
+void bilinear_softmax(RefRun *run, const Score *score, size_t h)
+{
+    size_t width = head_queries(run, score, h);
+    for (size_t row = 0; row < run->stream.rows; row++) {
+        softmax_row(run, score, row, width);
+    }
+}
+
+void bilinear_mix(RefRun *run, const Score *score, size_t width)
+{
+    ApMat *mixed = &run->scratch.mixed;
+    mpfr_ptr t = ap_at(&run->scratch.temp, 0, 0);
+    for (size_t i = 0; i < mixed->rows; i++) {
+        for (size_t c = 0; c < width; c++) {
+            mpfr_set_zero(ap_at(mixed, i, c), 1);
+        }
+        for (size_t j = 0; j < mixed->rows && run_sees(score, i, j); j++) {
+            ap_axpy(ap_at(mixed, i, 0), ap_at(&run->scratch.pattern, i, j),
+                    ap_at(&run->scratch.value, j, 0), width, t);
+        }
+    }
+}

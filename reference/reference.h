@@ -1,0 +1,145 @@
+/*
+ * The reference: a pair of models in arbitrary precision.
+ *
+ * r(T), r(T_infinity) and r(T') are evaluated in MPFR (with FLINT/Arb for exp where found),
+ * from exact data: weights are the doubles given, Omega is the double given, scales stay
+ * integers and a square root until the working precision rounds them.  No construction is
+ * known here by name.
+ *
+ * Order of use, all for one Pair:
+ *   ref_plan_make    a cheap pass at 64 and 128 bits: how rounding errors grow, how many bits
+ *                    hide the construction error;
+ *   ref_plan_bits    the working precision for an Omega;
+ *   ref_base_make    r(T) and r(T_infinity), the base trajectory, shared by every Omega;
+ *   ref_run_open     r(T') for one Omega, layer by layer, and
+ *   ref_compare      the six errors after a layer.
+ *
+ * Every value carries an a-priori error, ref_plan_error: what the working precision may have
+ * lost, from the measured growth and 16 bits of margin.  A cell is printed as a value only if
+ * value - error and value + error round to the same 17 digits.
+ */
+#ifndef HEADPROOF_REFERENCE_REFERENCE_H
+#define HEADPROOF_REFERENCE_REFERENCE_H
+
+#include "../cases/model.h"
+
+#include <mpfr.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Evaluation of r(.): the textbook matrices (small sizes; the executable definition), or the
+ * structure of the heads (the default). */
+typedef enum { REF_STRUCTURED, REF_DENSE } RefForm;
+
+/* Call once in every thread before anything else here: MPFR's exponent range is per thread
+ * (exp(-2 Omega) at Omega = 1e17 needs all of it). */
+void ref_thread_setup(void);
+
+/* Frees MPFR's per-thread caches; call once at the end of every thread. */
+void ref_thread_clear(void);
+
+typedef struct RefPlan RefPlan;
+typedef struct RefBase RefBase;
+typedef struct RefRun RefRun;
+
+/* NULL when memory is short. */
+RefPlan *ref_plan_make(const Pair *pair) __attribute__((warn_unused_result));
+void ref_plan_clear(RefPlan *plan);
+
+/* Bits that resolve the construction error of layers 1 .. layer at this Omega to 17 digits:
+ * 2 Omega log2 e + max L log2 e + growth + 128, rounded up to 64.  As a double: it may be
+ * 3e17.  omega == 0: the bits for r(T), total, rounding and native alone. */
+double ref_plan_bits(const RefPlan *plan, double omega, size_t layer);
+
+/* The bits to work with under a cap: those of the deepest layer whose construction error fits,
+ * else those of r(T) alone, never more than max_bits. */
+mpfr_prec_t ref_plan_working_bits(const RefPlan *plan, double omega, long max_bits);
+
+/* The a-priori error of every entry after layer (from 1) at bits: 2^(the result). */
+mpfr_exp_t ref_plan_error(const RefPlan *plan, size_t layer, mpfr_prec_t bits);
+
+/* The same relative to the stream's largest entry. */
+mpfr_exp_t ref_plan_relative_error(const RefPlan *plan, size_t layer, mpfr_prec_t bits);
+
+/* r(T) and r(T_infinity) after every layer, at bits.  NULL when memory is short. */
+RefBase *ref_base_make(const Pair *pair, mpfr_prec_t bits, RefForm form)
+    __attribute__((warn_unused_result));
+void ref_base_clear(RefBase *base);
+mpfr_prec_t ref_base_bits(const RefBase *base);
+
+/* Bytes of a base trajectory, and of a run, as doubles. */
+double ref_base_bytes(const Pair *pair, mpfr_prec_t bits);
+double ref_run_bytes(const Pair *pair, mpfr_prec_t bits, RefForm form);
+
+/* One evaluation of one model, layer by layer.  omega: the double; INFINITY gives the limit
+ * model.  A model without a bias row ignores it. */
+RefRun *ref_run_open(const Model *model, const double *x, const double *bias_row_content,
+                     double omega, mpfr_prec_t bits, RefForm form)
+    __attribute__((warn_unused_result));
+
+/* Evaluates the next layer. */
+void ref_run_layer(RefRun *run);
+
+/* Entry (row, column) of the stream as it stands; rows and columns as in the layout; column
+ * below d + hidden, or, in the dense form, any. */
+mpfr_srcptr ref_run_entry(const RefRun *run, size_t row, size_t column);
+
+/* Largest |content score| since the run was opened, 0 if there was none. */
+mpfr_srcptr ref_run_score_max(const RefRun *run);
+
+void ref_run_clear(RefRun *run);
+
+typedef enum {
+    ERROR_APPROXIMATION, /* r(T_infinity) - r(T) */
+    ERROR_CONSTRUCTION,  /* r(T') - r(T_infinity) */
+    ERROR_ROUNDING,      /* m(T') - r(T') */
+    ERROR_NATIVE,        /* m(T) - r(T) */
+    ERROR_TOTAL,         /* m(T') - r(T) */
+    ERROR_OBSERVED,      /* m(T') - m(T) */
+    ERROR_KINDS
+} ErrorKind;
+
+typedef enum { NORM_MAX, NORM_RMS, NORM_REL, NORM_COUNT } Norm;
+
+/* What a cell's value means. */
+typedef enum {
+    CELL_ABSENT,   /* nothing to print */
+    CELL_VALUE,    /* the value, right to 17 digits */
+    CELL_ZERO,     /* exactly zero, proven */
+    CELL_BOUND,    /* smaller than the precision resolves: an upper bound */
+    CELL_NONFINITE /* NaN or infinity entered */
+} CellState;
+
+/* Metrics are rounded to this many bits. */
+#define REF_CELL_BITS 192
+
+typedef struct {
+    CellState state;
+    mpfr_t value; /* REF_CELL_BITS bits */
+} RefCell;
+
+typedef struct {
+    RefCell error[ERROR_KINDS][NORM_COUNT];
+    RefCell bias_row, hidden, onehot; /* leaks: largest |entry| that should be zero */
+    RefCell score;                    /* largest |content score| of r(T) so far */
+    mpfr_t max_original;              /* max |r(T)| over the compared entries */
+    bool contradiction;               /* a proven zero was measured larger than its error */
+} RefErrors;
+
+void ref_errors_init(RefErrors *errors);
+void ref_errors_clear(RefErrors *errors);
+
+/* A machine's stream of tokens: entry (token i, column c) at data[i * ld + c]. */
+typedef struct {
+    const double *data;
+    size_t ld;
+} MachineView;
+
+/* The errors after layer (from 1), over the n token rows and pair->compared[layer - 1].
+ * run: r(T') at that layer, or NULL (construction, rounding and leaks absent).
+ * converted, original: m(T') and m(T), or NULL (their kinds absent). */
+void ref_compare(RefErrors *errors, const Pair *pair, const RefPlan *plan, const RefBase *base,
+                 size_t layer, const RefRun *run, const MachineView *converted,
+                 const MachineView *original);
+
+#endif

@@ -1,0 +1,286 @@
+#include "run.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Widths that size the scratch: the widest vector of weights a dot product takes, the widest
+ * value of a head before its second factor, the widest query or key. */
+typedef struct {
+    size_t weight, value, query;
+    bool pattern; /* a pattern per key is needed */
+} Extents;
+
+static size_t max_size(size_t a, size_t b)
+{
+    return a > b ? a : b;
+}
+
+static void extents_of_bundle(Extents *extents, const Bundle *bundle)
+{
+    const Score *score = &bundle->score;
+    const Value *value = &bundle->value;
+    extents->weight = max_size(extents->weight, max_size(score->read.count, score->d_head));
+    extents->weight = max_size(extents->weight, max_size(value->read.count, value->write.count));
+    extents->weight = max_size(extents->weight, value->d_head);
+    if (score->kind == SCORE_BILINEAR) {
+        extents->query = max_size(extents->query, max_size(score->read.count, score->d_head));
+        extents->pattern = true;
+    }
+    size_t inner = value->kind == VALUE_FACTORED ? value->d_head : value->write.count;
+    extents->value = max_size(extents->value, max_size(inner, value->write.count));
+    extents->value = max_size(extents->value, value->read.count);
+}
+
+static Extents extents_of_model(const Model *model)
+{
+    Extents extents = {1, 1, 1, false};
+    for (size_t s = 0; s < model->sublayer_count; s++) {
+        const Sublayer *sublayer = &model->sublayers[s];
+        const Direct *direct = &sublayer->direct;
+        for (size_t b = 0; b < sublayer->bundle_count; b++) {
+            extents_of_bundle(&extents, &sublayer->bundles[b]);
+        }
+        if (sublayer->bundle_count == 0) {
+            size_t widest =
+                max_size(max_size(direct->read.count, direct->write.count), direct->hidden);
+            extents.weight = max_size(extents.weight, widest);
+            extents.value = max_size(extents.value, widest);
+        }
+    }
+    return extents;
+}
+
+/* The dense form sums scores that hold Omega itself: it keeps log2 Omega more bits. */
+static mpfr_prec_t form_bits(double omega, mpfr_prec_t bits, RefForm form)
+{
+    int exponent = 0;
+    if (form == REF_DENSE && isfinite(omega)) {
+        frexp(omega, &exponent);
+    }
+    return form == REF_DENSE ? bits + 64 + (exponent > 0 ? exponent : 0) : bits;
+}
+
+static bool scratch_init(RefRun *run)
+{
+    const Layout *layout = &run->model->layout;
+    Extents extents = extents_of_model(run->model);
+    size_t rows = layout_rows(layout), width = layout_width(layout);
+    RunScratch *s = &run->scratch;
+    mpfr_prec_t bits = run->bits;
+    bool dense = run->form == REF_DENSE;
+    size_t keys = extents.pattern || dense ? rows : 0, full = dense ? width : 0;
+    return ap_init(&s->weight, 1, max_size(extents.weight, width), 53) &&
+           ap_init(&s->product, rows, 1, bits) && ap_init(&s->gate, rows, 1, bits) &&
+           ap_init(&s->value, rows, extents.value, bits) &&
+           ap_init(&s->mixed, rows, extents.value, bits) &&
+           ap_init(&s->sum, 1, extents.value, bits) &&
+           ap_init(&s->query, rows, extents.query, bits) &&
+           ap_init(&s->key, rows, extents.query, bits) && ap_init(&s->group, rows, 3, bits) &&
+           ap_init(&s->pattern, rows, keys, bits) && ap_init(&s->temp, 1, RUN_TEMPS, bits) &&
+           ap_init(&s->q, full, full, bits) && ap_init(&s->v, full, full, bits) &&
+           ap_init(&s->xq, rows, full, bits) && ap_init(&s->px, rows, full, bits);
+}
+
+static void scratch_clear(RunScratch *s)
+{
+    ApMat *const mats[] = {&s->weight, &s->product, &s->gate, &s->value, &s->mixed,
+                           &s->sum,    &s->query,   &s->key,  &s->group, &s->pattern,
+                           &s->temp,   &s->q,       &s->v,    &s->xq,    &s->px};
+    for (size_t i = 0; i < sizeof mats / sizeof *mats; i++) {
+        ap_clear(mats[i]);
+    }
+}
+
+/* The augmented stream: X on the token rows, the bias row's content, the one-hot block. */
+static void stream_load(RefRun *run, const double *x, const double *bias_row_content)
+{
+    const Layout *layout = &run->model->layout;
+    size_t content = layout_content(layout), bias = layout_bias_row(layout);
+    for (size_t i = 0; i < layout->n; i++) {
+        for (size_t c = 0; c < content; c++) {
+            mpfr_set_d(ap_at(&run->stream, layout_token_row(layout, i), c), x[i * content + c],
+                       MPFR_RNDN);
+        }
+    }
+    for (size_t c = 0; bias != SIZE_MAX && bias_row_content != NULL && c < content; c++) {
+        mpfr_set_d(ap_at(&run->stream, bias, c), bias_row_content[c], MPFR_RNDN);
+    }
+    for (size_t i = 0; content + i < run->stream.columns; i++) {
+        mpfr_set_ui(ap_at(&run->stream, i, content + i), 1, MPFR_RNDN);
+    }
+}
+
+RefRun *run_open(const Model *model, const double *x, const double *bias_row_content, double omega,
+                 mpfr_prec_t bits, RefForm form, bool correct_rounding)
+{
+    RefRun *run = calloc(1, sizeof *run);
+    if (run == NULL) {
+        return NULL;
+    }
+    size_t rows = layout_rows(&model->layout);
+    size_t columns =
+        form == REF_DENSE ? layout_width(&model->layout) : layout_content(&model->layout);
+    run->model = model;
+    run->omega = omega;
+    run->limit = isinf(omega);
+    run->claimed_bits = bits;
+    run->bits = form_bits(omega, bits, form);
+    run->form = form;
+    mpfr_init2(run->score_max, REF_CELL_BITS);
+    mpfr_set_zero(run->score_max, 1);
+    for (size_t k = 0; k <= RUN_MAX_GAP; k++) {
+        run->gap[k] = -INFINITY;
+    }
+    run->exp = ap_exp_create(correct_rounding);
+    if (run->exp == NULL || !ap_init(&run->stream, rows, columns, run->bits) ||
+        !ap_init(&run->delta, rows, columns, run->bits) ||
+        !ap_init(&run->factor, 1, RUN_MAX_GAP + 1, run->bits) || !scratch_init(run)) {
+        ref_run_clear(run);
+        return NULL;
+    }
+    stream_load(run, x, bias_row_content);
+    return run;
+}
+
+RefRun *ref_run_open(const Model *model, const double *x, const double *bias_row_content,
+                     double omega, mpfr_prec_t bits, RefForm form)
+{
+    return run_open(model, x, bias_row_content, omega, bits, form, false);
+}
+
+void ref_run_clear(RefRun *run)
+{
+    if (run == NULL) {
+        return;
+    }
+    scratch_clear(&run->scratch);
+    ap_clear(&run->stream);
+    ap_clear(&run->delta);
+    ap_clear(&run->factor);
+    ap_exp_free(run->exp);
+    mpfr_clear(run->score_max);
+    free(run);
+}
+
+double ref_run_bytes(const Pair *pair, mpfr_prec_t bits, RefForm form)
+{
+    const Layout *layout = &pair->converted.layout;
+    Extents extents = extents_of_model(&pair->converted);
+    double rows = (double)layout_rows(layout), width = (double)layout_width(layout);
+    double columns = form == REF_DENSE ? width : (double)layout_content(layout);
+    double keys = extents.pattern || form == REF_DENSE ? rows : 0;
+    double bytes = 2 * ap_bytes(rows, columns, bits) + ap_bytes(rows, keys + 5, bits) +
+                   ap_bytes(rows, 2 * (double)extents.value + 2 * (double)extents.query, bits) +
+                   ap_bytes(1, (double)extents.weight + width, 53);
+    if (form == REF_DENSE) {
+        bytes += ap_bytes(2 * width, width, bits) + ap_bytes(2 * rows, width, bits);
+    }
+    return bytes;
+}
+
+void ref_run_layer(RefRun *run)
+{
+    const Model *model = run->model;
+    if (run->layer >= model->depth) {
+        fprintf(stderr, "headproof: bug: %s:%d: layer %zu of %zu\n", __FILE__, __LINE__,
+                run->layer + 1, model->depth);
+        abort();
+    }
+    for (; run->sublayer < model->layer_end[run->layer]; run->sublayer++) {
+        const Sublayer *sublayer = &model->sublayers[run->sublayer];
+        if (sublayer->bundle_count == 0) {
+            run_direct(run, &sublayer->direct);
+            continue;
+        }
+        ap_zero(&run->delta);
+        for (size_t b = 0; b < sublayer->bundle_count; b++) {
+            if (run->form == REF_DENSE) {
+                run_dense_bundle(run, &sublayer->bundles[b]);
+            } else {
+                run_structured_bundle(run, &sublayer->bundles[b]);
+            }
+        }
+        for (size_t i = 0; i < run->stream.rows * run->stream.columns; i++) {
+            mpfr_ptr entry = run->stream.entry + i;
+            mpfr_add(entry, entry, run->delta.entry + i, MPFR_RNDN);
+        }
+    }
+    run->layer++;
+}
+
+mpfr_srcptr ref_run_entry(const RefRun *run, size_t row, size_t column)
+{
+    return ap_at(&run->stream, row, column);
+}
+
+mpfr_srcptr ref_run_score_max(const RefRun *run)
+{
+    return run->score_max;
+}
+
+mpfr_srcptr run_factor(RefRun *run, int gap)
+{
+    if (gap < 0 || gap > RUN_MAX_GAP) {
+        fprintf(stderr, "headproof: bug: %s:%d: coefficients of Omega differ by %d\n", __FILE__,
+                __LINE__, gap);
+        abort();
+    }
+    mpfr_ptr factor = ap_at(&run->factor, 0, (size_t)gap);
+    if (!run->factor_known[gap]) {
+        if (run->limit || gap == 0) {
+            mpfr_set_ui(factor, gap == 0, MPFR_RNDN);
+        } else {
+            mpfr_t exponent; /* gap * omega, exactly */
+            mpfr_init2(exponent, 64);
+            mpfr_set_d(exponent, run->omega, MPFR_RNDN);
+            mpfr_mul_si(exponent, exponent, -gap, MPFR_RNDN);
+            mpfr_exp(factor, exponent, MPFR_RNDN);
+            mpfr_clear(exponent);
+        }
+        run->factor_known[gap] = true;
+    }
+    return factor;
+}
+
+void run_note_gap(RefRun *run, int gap, mpfr_srcptr z_best, mpfr_srcptr z_rest)
+{
+    long best_exponent, rest_exponent;
+    if (!run->record_gaps || mpfr_zero_p(z_rest) || mpfr_zero_p(z_best)) {
+        return;
+    }
+    double best = mpfr_get_d_2exp(&best_exponent, z_best, MPFR_RNDN);
+    double rest = mpfr_get_d_2exp(&rest_exponent, z_rest, MPFR_RNDN);
+    /* Whole bits: libm's log2 need not be the same everywhere. */
+    double bits = (double)(best_exponent - rest_exponent) + (best >= rest ? 1 : 0);
+    if (bits > run->gap[gap]) {
+        run->gap[gap] = bits;
+    }
+}
+
+void run_apply_scale(mpfr_ptr s, const Scale *scale, mpfr_ptr t)
+{
+    if (scale->num != 1) {
+        mpfr_mul_si(s, s, scale->num, MPFR_RNDN);
+    }
+    if (scale->den != 1) {
+        mpfr_div_si(s, s, scale->den, MPFR_RNDN);
+    }
+    if (scale->sqrt_den != 1) {
+        mpfr_sqrt_ui(t, (unsigned long)scale->sqrt_den, MPFR_RNDN);
+        mpfr_div(s, s, t, MPFR_RNDN);
+    }
+}
+
+void ref_thread_setup(void)
+{
+    mpfr_set_emin(mpfr_get_emin_min());
+    mpfr_set_emax(mpfr_get_emax_max());
+}
+
+void ref_thread_clear(void)
+{
+    ap_thread_clear();
+}

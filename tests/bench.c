@@ -1,0 +1,129 @@
+/*
+ * Time per point: one layer of T', dense and structured, in double and in MPFR, at three sizes,
+ * in one run, with their ratios.  Each figure is the median of several runs on one thread.
+ */
+#include "../cases/case.h"
+#include "../kernels/blas.h"
+#include "../kernels/kernel.h"
+#include "../reference/reference.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+enum { BITS = 256, RUNS = 7 };
+#define OMEGA 1000.0
+#define ENOUGH_SECONDS 1.0
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static void out_of_memory(void)
+{
+    fprintf(stderr, "bench: memory is short\n");
+    exit(99);
+}
+
+/* One layer of T'; returns its seconds, set-up included (a user pays for it too). */
+typedef double Timed(const Pair *pair, int form);
+
+static double time_kernel(const Pair *pair, int form)
+{
+    double start = now();
+    Kernel *kernel =
+        kernel_open(&pair->converted, pair->converted_x, NULL, OMEGA, (KernelForm)form);
+    if (kernel == NULL) {
+        out_of_memory();
+    }
+    kernel_layer(kernel);
+    double seconds = now() - start;
+    kernel_clear(kernel);
+    return seconds;
+}
+
+static double time_reference(const Pair *pair, int form)
+{
+    double start = now();
+    RefRun *run =
+        ref_run_open(&pair->converted, pair->converted_x, NULL, OMEGA, BITS, (RefForm)form);
+    if (run == NULL) {
+        out_of_memory();
+    }
+    ref_run_layer(run);
+    double seconds = now() - start;
+    ref_run_clear(run);
+    return seconds;
+}
+
+static int compare(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* The median of up to RUNS runs, fewer when one takes long. */
+static double median_time(Timed *timed, const Pair *pair, int form)
+{
+    double seconds[RUNS], total = 0;
+    int runs = 0;
+    while (runs < RUNS && (runs == 0 || total < ENOUGH_SECONDS)) {
+        seconds[runs] = timed(pair, form);
+        total += seconds[runs++];
+    }
+    qsort(seconds, (size_t)runs, sizeof *seconds, compare);
+    return seconds[runs / 2];
+}
+
+static void bench_case(Construction construction, size_t n, size_t d)
+{
+    CaseSpec spec = {.construction = construction,
+                     .n = n,
+                     .d = d,
+                     .d_ff = 4 * d,
+                     .heads = 2,
+                     .depth = 1,
+                     .seed = 1,
+                     .weights = WEIGHTS_STABLE};
+    Pair pair;
+    const char *reason;
+    if (case_build(&pair, &reason, &spec) != CASE_OK) {
+        fprintf(stderr, "bench: %s\n", reason);
+        exit(99);
+    }
+    double f64_dense = median_time(time_kernel, &pair, KERNEL_DENSE);
+    double f64_structured = median_time(time_kernel, &pair, KERNEL_STRUCTURED);
+    double mpfr_dense = median_time(time_reference, &pair, REF_DENSE);
+    double mpfr_structured = median_time(time_reference, &pair, REF_STRUCTURED);
+    printf("%-12s %4zu %4zu %5zu  %9.3f %9.3f %6.1f  %10.1f %9.2f %6.1f  %8.0f\n",
+           construction_info(construction)->name, n, d, spec.d_ff, 1e3 * f64_dense,
+           1e3 * f64_structured, f64_dense / f64_structured, 1e3 * mpfr_dense,
+           1e3 * mpfr_structured, mpfr_dense / mpfr_structured, mpfr_dense / f64_dense);
+    fflush(stdout);
+    case_clear(&pair);
+}
+
+int main(int argc, char **argv)
+{
+    static const Construction constructions[] = {CONSTRUCTION_SILU, CONSTRUCTION_ATTENTION,
+                                                 CONSTRUCTION_FFN3, CONSTRUCTION_FUSED};
+    static const size_t sizes[3][2] = {{8, 12}, {20, 30}, {32, 48}};
+    (void)argc;
+    blas_setup(argv);
+    ref_thread_setup();
+    printf("one layer of T', omega %g, one thread, milliseconds (median); OpenBLAS core %s (%s); "
+           "reference at %d bits\n",
+           OMEGA, blas_core(), blas_core_origin(), BITS);
+    printf("%-12s %4s %4s %5s  %9s %9s %6s  %10s %9s %6s  %8s\n", "construction", "N", "D", "H",
+           "f64 dense", "struct.", "ratio", "MPFR dense", "struct.", "ratio", "MPFR/f64");
+    for (size_t s = 0; s < 3; s++) {
+        for (size_t c = 0; c < sizeof constructions / sizeof *constructions; c++) {
+            bench_case(constructions[c], sizes[s][0], sizes[s][1]);
+        }
+    }
+    ref_thread_clear();
+    return 0;
+}

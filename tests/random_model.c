@@ -1,0 +1,146 @@
+#include "random_model.h"
+
+#include <stdlib.h>
+
+void random_start(RandomModel *random, uint64_t seed)
+{
+    *random = (RandomModel){.state = seed};
+}
+
+/* splitmix64 */
+static uint64_t draw(RandomModel *random)
+{
+    uint64_t z = random->state += 0x9e3779b97f4a7c15u;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return z ^ (z >> 31);
+}
+
+size_t random_below(RandomModel *random, size_t limit)
+{
+    return (size_t)(draw(random) % limit);
+}
+
+static double number(RandomModel *random)
+{
+    double uniform = (double)(draw(random) >> 11) * 0x1p-52 - 1;
+    switch (random_below(random, 12)) {
+    case 0: return 0;
+    case 1: return uniform * 0x1p-30;
+    case 2: return uniform * 4;
+    default: return uniform;
+    }
+}
+
+const double *random_scaled(RandomModel *random, size_t count, double factor)
+{
+    double *numbers = random->number + random->numbers;
+    random->numbers += count;
+    if (random->numbers > RANDOM_NUMBERS) {
+        abort();
+    }
+    for (size_t i = 0; i < count; i++) {
+        numbers[i] = factor * number(random);
+    }
+    return numbers;
+}
+
+const double *random_numbers(RandomModel *random, size_t count)
+{
+    return random_scaled(random, count, 1);
+}
+
+/* Heads side by side, one above the other, or with gaps. */
+static HeadWeight head_weights(RandomModel *random, size_t heads, size_t rows, size_t columns)
+{
+    size_t ld = columns, stride = rows * columns;
+    size_t layout = random_below(random, 3);
+    if (layout == 0) {
+        ld = heads * columns;
+        stride = columns;
+    } else if (layout == 1) {
+        ld = columns + 1;
+        stride = rows * ld + 2;
+    }
+    const double *data = random_numbers(random, heads * (rows + 1) * (columns + 2));
+    return (HeadWeight){data, ld, stride};
+}
+
+static Columns columns_below(RandomModel *random, size_t content, size_t least)
+{
+    size_t count = least + random_below(random, content - least + 1);
+    return (Columns){random_below(random, content - count + 1), count};
+}
+
+static int coefficient(RandomModel *random)
+{
+    static const int values[] = {0, 0, 1, 2, -2};
+    return values[random_below(random, 5)];
+}
+
+static Score random_score(RandomModel *random, const Layout *layout, ScoreShape shape, size_t heads)
+{
+    static const Scale scales[] = {{1, 1, 1}, {1, 1, 3}, {2, 3, 1}};
+    size_t content = layout_content(layout);
+    Score score = {.read = columns_below(random, content, shape == SCORES_GATE_UNIT ? heads : 1),
+                   .scale = scales[random_below(random, 3)]};
+    size_t read = score.read.count;
+    score.kind = shape == SCORES_NONE                                ? SCORE_NONE
+                 : shape == SCORES_GATE || shape == SCORES_GATE_UNIT ? SCORE_GATE
+                                                                     : SCORE_BILINEAR;
+    if (shape == SCORES_GATE) {
+        score.gate = head_weights(random, heads, read, 1);
+    } else if (shape == SCORES_GATE_UNIT) {
+        score.gate_unit = random_below(random, 2) ? -1 : 2;
+    }
+    if (score.kind == SCORE_GATE && random_below(random, 2)) {
+        score.gate_bias = random_numbers(random, heads);
+    }
+    if (score.kind == SCORE_BILINEAR) {
+        score.d_head = shape == SCORES_FACTORED ? 1 + random_below(random, 3) : 0;
+        score.q = head_weights(random, heads, read, score.d_head > 0 ? score.d_head : read);
+        score.k = head_weights(random, heads, read, score.d_head > 0 ? score.d_head : 1);
+    }
+    score.position = (PositionScores){coefficient(random), coefficient(random), coefficient(random),
+                                      coefficient(random), coefficient(random)};
+    return score;
+}
+
+static Value random_value(RandomModel *random, const Layout *layout, ValueShape shape, size_t heads)
+{
+    size_t content = layout_content(layout), least = shape == VALUES_UNIT ? heads : 1;
+    bool biased = layout->bias_row != BIAS_ROW_NONE && random_below(random, 2);
+    Value value = {.read = columns_below(random, content, least),
+                   .write = columns_below(random, content, least)};
+    if (shape == VALUES_UNIT) {
+        value.kind = VALUE_UNIT;
+        value.unit = random_below(random, 2) ? -1 : 3;
+    } else if (shape == VALUES_DENSE) {
+        value.kind = VALUE_DENSE;
+        value.v = head_weights(random, heads, value.read.count, value.write.count);
+        value.diagonal = heads == 1 ? (int)random_below(random, 3) - 1 : 0;
+    } else if (shape != VALUES_NONE) {
+        value.kind = VALUE_FACTORED;
+        value.d_head = shape == VALUES_GATE ? 1 : 1 + random_below(random, 3);
+        value.v = head_weights(random, heads, value.read.count, value.d_head);
+        value.o = head_weights(random, heads, value.d_head, value.write.count);
+        value.inner_bias = biased ? random_numbers(random, heads * value.d_head) : NULL;
+    }
+    if (layout->bias_row != BIAS_ROW_NONE && (shape == VALUES_NONE || random_below(random, 2))) {
+        value.bias = random_numbers(random, value.write.count);
+    }
+    return value;
+}
+
+Bundle random_bundle(RandomModel *random, const Layout *layout, ScoreShape score, ValueShape value,
+                     size_t heads, bool causal)
+{
+    Bundle bundle = {heads, random_score(random, layout, score, heads),
+                     random_value(random, layout, value, heads)};
+    bundle.score.causal = causal;
+    if (value == VALUES_GATE && score == SCORES_GATE) {
+        bundle.value.read = bundle.score.read;
+        bundle.value.v = bundle.score.gate;
+    }
+    return bundle;
+}

@@ -1,0 +1,59 @@
+/*
+ * Small random models of every kind that model_fault allows, biased towards corners.
+ */
+#ifndef HEADPROOF_TESTS_RANDOM_MODEL_H
+#define HEADPROOF_TESTS_RANDOM_MODEL_H
+
+#include "../cases/model.h"
+
+#include <stdint.h>
+
+typedef enum {
+    SCORES_NONE,
+    SCORES_GATE_UNIT,
+    SCORES_GATE,
+    SCORES_BILINEAR,
+    SCORES_FACTORED,
+    SCORES_COUNT
+} ScoreShape;
+
+/* VALUES_GATE: one factor, the gate's own data. */
+typedef enum {
+    VALUES_NONE,
+    VALUES_UNIT,
+    VALUES_DENSE,
+    VALUES_FACTORED,
+    VALUES_GATE,
+    VALUES_COUNT
+} ValueShape;
+
+#define RANDOM_BUNDLES 4
+#define RANDOM_NUMBERS 131072
+
+/* An owner of everything a model points to. */
+typedef struct {
+    uint64_t state;
+    double number[RANDOM_NUMBERS];
+    size_t numbers;
+    Bundle bundle[RANDOM_BUNDLES];
+    Sublayer sublayer[RANDOM_BUNDLES];
+    size_t layer_end[RANDOM_BUNDLES];
+    Model model;
+} RandomModel;
+
+void random_start(RandomModel *random, uint64_t seed);
+
+/* An integer below limit. */
+size_t random_below(RandomModel *random, size_t limit);
+
+/* count doubles: mostly in (-1, 1), some 0, some tiny, some up to 4. */
+const double *random_numbers(RandomModel *random, size_t count);
+
+/* The same times factor. */
+const double *random_scaled(RandomModel *random, size_t count, double factor);
+
+/* A bundle on random columns of the layout. */
+Bundle random_bundle(RandomModel *random, const Layout *layout, ScoreShape score, ValueShape value,
+                     size_t heads, bool causal);
+
+#endif

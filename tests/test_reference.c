@@ -1,0 +1,342 @@
+/*
+ * The reference against itself done otherwise: textbook matrices against structure, p bits
+ * against 2p, and what its cells claim.
+ */
+#include "../cases/case.h"
+#include "../reference/reference.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <math.h>
+
+static CaseSpec small_spec(Construction construction)
+{
+    return (CaseSpec){.construction = construction,
+                      .n = 4,
+                      .d = 3,
+                      .d_ff = 5,
+                      .heads = 2,
+                      .depth = 3,
+                      .seed = 5,
+                      .weights = WEIGHTS_STABLE,
+                      .bias = BIAS_RANDOM,
+                      .mask = MASK_NONE,
+                      .bias_row_content = CONTENT_RANDOM};
+}
+
+static Pair make(const CaseSpec *spec)
+{
+    Pair pair;
+    const char *reason;
+    assert_int_equal(case_build(&pair, &reason, spec), CASE_OK);
+    return pair;
+}
+
+/* Exponent of the largest |a - b| over the content of two runs, at the layer they are at. */
+static mpfr_exp_t difference(const RefRun *a, const RefRun *b, const Layout *layout)
+{
+    mpfr_t d;
+    mpfr_exp_t worst = mpfr_get_emin();
+    mpfr_init2(d, 64);
+    for (size_t i = 0; i < layout_rows(layout); i++) {
+        for (size_t c = 0; c < layout_content(layout); c++) {
+            mpfr_sub(d, ref_run_entry(a, i, c), ref_run_entry(b, i, c), MPFR_RNDU);
+            assert_true(mpfr_number_p(d));
+            if (mpfr_regular_p(d) && mpfr_get_exp(d) > worst) {
+                worst = mpfr_get_exp(d);
+            }
+        }
+    }
+    mpfr_clear(d);
+    return worst;
+}
+
+/* Runs one model twice; after every layer the difference is within the plan's a-priori error at
+ * the smaller precision.  Returns how many bits were to spare at least. */
+static double spare_bits(const Pair *pair, const Model *model, const double *x, double omega,
+                         mpfr_prec_t bits[2], const RefForm form[2])
+{
+    RefPlan *plan = ref_plan_make(pair);
+    const double *content = model->layout.bias_row == BIAS_ROW_NONE ? NULL : pair->bias_row_content;
+    RefRun *a = ref_run_open(model, x, content, omega, bits[0], form[0]);
+    RefRun *b = ref_run_open(model, x, content, omega, bits[1], form[1]);
+    double spare = INFINITY;
+    assert_non_null(plan);
+    assert_true(a != NULL && b != NULL);
+    for (size_t l = 1; l <= model->depth; l++) {
+        ref_run_layer(a);
+        ref_run_layer(b);
+        mpfr_exp_t error = ref_plan_error(plan, l, bits[0] < bits[1] ? bits[0] : bits[1]);
+        mpfr_exp_t measured = difference(a, b, &model->layout);
+        assert_true(measured <= error);
+        spare = fmin(spare, (double)(error - measured));
+    }
+    ref_run_clear(a);
+    ref_run_clear(b);
+    ref_plan_clear(plan);
+    return spare;
+}
+
+/* Every construction, masks, d_head, contents: T, T' and T_infinity. */
+static void check_all(mpfr_prec_t bits[2], const RefForm form[2], double expected_gap)
+{
+    double least = INFINITY;
+    for (int c = 0; c < CONSTRUCTION_COUNT; c++) {
+        for (int variant = 0; variant < 8; variant++) {
+            CaseSpec spec = small_spec((Construction)c);
+            spec.mask = variant % 2 != 0 ? MASK_CAUSAL : MASK_NONE;
+            spec.d_head = variant / 2 % 2 != 0 ? 2 : 0;
+            spec.linear = (Linear)(variant % 3);
+            spec.bias_row_content = variant / 4 != 0 ? CONTENT_RANDOM : CONTENT_NONE;
+            Pair pair = make(&spec);
+            const double omegas[] = {3, 50.5, 1e17, INFINITY};
+            for (int k = 0; k < 4; k++) {
+                least = fmin(least, spare_bits(&pair, &pair.converted, pair.converted_x, omegas[k],
+                                               bits, form));
+            }
+            least = fmin(least,
+                         spare_bits(&pair, &pair.original, pair.original_x, INFINITY, bits, form));
+            case_clear(&pair);
+        }
+    }
+    print_message("at least %.0f bits to spare\n", least);
+    assert_true(least < expected_gap);
+}
+
+static void dense_and_structured_agree(void **state)
+{
+    mpfr_prec_t bits[2] = {192, 192};
+    const RefForm form[2] = {REF_STRUCTURED, REF_DENSE};
+    (void)state;
+    check_all(bits, form, 64);
+}
+
+static void double_precision_agrees(void **state)
+{
+    mpfr_prec_t bits[2] = {192, 384};
+    const RefForm form[2] = {REF_STRUCTURED, REF_STRUCTURED};
+    (void)state;
+    check_all(bits, form, 64);
+}
+
+/* A deep stack whose rounding errors grow by thousands of bits in total: N(0, 1) weights double
+ * and redouble the stream.  The plan must have seen it. */
+static void growth_is_planned_for(void **state)
+{
+    CaseSpec spec = small_spec(CONSTRUCTION_TRANSFORMER);
+    mpfr_prec_t bits[2] = {256, 512};
+    const RefForm form[2] = {REF_STRUCTURED, REF_STRUCTURED};
+    (void)state;
+    spec.weights = WEIGHTS_NORMAL;
+    spec.depth = 6;
+    Pair pair = make(&spec);
+    double spare = spare_bits(&pair, &pair.converted, pair.converted_x, 1000, bits, form);
+    print_message("normal weights: %.0f bits to spare\n", spare);
+    case_clear(&pair);
+}
+
+/* 2 Omega log2 e and 128 bits, rounded up to 64; the gaps of a small stable case add little. */
+static void plan_follows_its_formula(void **state)
+{
+    CaseSpec spec = small_spec(CONSTRUCTION_SILU);
+    (void)state;
+    spec.bias_row_content = CONTENT_NONE;
+    Pair pair = make(&spec);
+    RefPlan *plan = ref_plan_make(&pair);
+    assert_non_null(plan);
+    for (double omega = 1; omega < 1e6; omega *= 10) {
+        double bits = ref_plan_bits(plan, omega, 1), least = 2 * omega / log(2) + 128;
+        assert_true(fmod(bits, 64) == 0);
+        assert_true(bits >= least - 8 && bits <= least + 64 + 32);
+    }
+    assert_true(ref_plan_bits(plan, 1e17, 1) > 2.8e17);
+    assert_int_equal(ref_plan_working_bits(plan, 1e17, 65536),
+                     ref_plan_working_bits(plan, 0, 65536));
+    assert_int_equal(ref_plan_working_bits(plan, 1000, 256), ref_plan_working_bits(plan, 0, 65536));
+    assert_int_equal(ref_plan_working_bits(plan, 1000, 65536), ref_plan_bits(plan, 1000, 3));
+    ref_plan_clear(plan);
+    case_clear(&pair);
+}
+
+/* One compared layer of a case. */
+typedef struct {
+    Pair pair;
+    RefPlan *plan;
+    RefBase *base;
+    RefRun *run;
+    RefErrors errors;
+} Compared;
+
+static void compared_open(Compared *c, const CaseSpec *spec, double omega, mpfr_prec_t bits)
+{
+    c->pair = make(spec);
+    c->plan = ref_plan_make(&c->pair);
+    c->base = ref_base_make(&c->pair, bits, REF_STRUCTURED);
+    c->run = ref_run_open(&c->pair.converted, c->pair.converted_x, c->pair.bias_row_content, omega,
+                          bits, REF_STRUCTURED);
+    assert_true(c->plan != NULL && c->base != NULL && c->run != NULL);
+    ref_errors_init(&c->errors);
+    ref_run_layer(c->run);
+}
+
+static void compared_close(Compared *c)
+{
+    ref_errors_clear(&c->errors);
+    ref_run_clear(c->run);
+    ref_base_clear(c->base);
+    ref_plan_clear(c->plan);
+    case_clear(&c->pair);
+}
+
+static CellState cell_state(const Compared *c, ErrorKind kind)
+{
+    return c->errors.error[kind][NORM_MAX].state;
+}
+
+/* Too few bits: an upper bound, never 0, and above the true value (known from more bits). */
+static void unresolved_is_bounded_never_zero(void **state)
+{
+    CaseSpec spec = small_spec(CONSTRUCTION_FUSED);
+    Compared few, many;
+    (void)state;
+    spec.bias_row_content = CONTENT_NONE;
+    compared_open(&few, &spec, 100, 192);
+    compared_open(&many, &spec, 100, 512);
+    ref_compare(&few.errors, &few.pair, few.plan, few.base, 1, few.run, NULL, NULL);
+    ref_compare(&many.errors, &many.pair, many.plan, many.base, 1, many.run, NULL, NULL);
+    assert_int_equal(cell_state(&many, ERROR_CONSTRUCTION), CELL_VALUE);
+    for (int norm = 0; norm < NORM_COUNT; norm++) {
+        const RefCell *bound = &few.errors.error[ERROR_CONSTRUCTION][norm];
+        assert_int_equal(bound->state, CELL_BOUND);
+        assert_true(
+            mpfr_greater_p(bound->value, many.errors.error[ERROR_CONSTRUCTION][norm].value));
+        assert_true(mpfr_cmp_d(bound->value, 1e-30) < 0);
+    }
+    assert_int_equal(few.errors.bias_row.state, CELL_BOUND);
+    assert_int_equal(many.errors.bias_row.state, CELL_VALUE);
+    assert_int_equal(cell_state(&few, ERROR_APPROXIMATION), CELL_ZERO);
+    compared_close(&few);
+    compared_close(&many);
+}
+
+/* A NaN from a machine shows as one; an exact machine is bounded, not 0; equal machines are 0. */
+static void machines_are_compared_honestly(void **state)
+{
+    CaseSpec spec = small_spec(CONSTRUCTION_LINEAR);
+    Compared c;
+    double entries[12] = {0};
+    MachineView view = {entries, 3};
+    (void)state;
+    spec.bias_row_content = CONTENT_NONE;
+    compared_open(&c, &spec, 20, 256);
+    ref_compare(&c.errors, &c.pair, c.plan, c.base, 1, c.run, &view, &view);
+    assert_int_equal(cell_state(&c, ERROR_OBSERVED), CELL_ZERO);
+    assert_int_equal(cell_state(&c, ERROR_TOTAL), CELL_VALUE);
+    entries[7] = NAN;
+    ref_compare(&c.errors, &c.pair, c.plan, c.base, 1, c.run, &view, NULL);
+    assert_int_equal(cell_state(&c, ERROR_TOTAL), CELL_NONFINITE);
+    assert_int_equal(cell_state(&c, ERROR_ROUNDING), CELL_NONFINITE);
+    assert_int_equal(cell_state(&c, ERROR_NATIVE), CELL_ABSENT);
+    assert_true(mpfr_nan_p(c.errors.error[ERROR_TOTAL][NORM_RMS].value));
+    compared_close(&c);
+}
+
+/* A machine that returns r(T) rounded to double: right to half an ulp, and where r(T) is itself
+ * a double the difference is below resolution, which is a bound and not 0. */
+static void a_perfect_machine_is_bounded(void **state)
+{
+    CaseSpec spec = small_spec(CONSTRUCTION_LINEAR);
+    Compared c;
+    double entries[12];
+    MachineView view = {entries, 3};
+    (void)state;
+    spec.bias_row_content = CONTENT_NONE;
+    spec.n = 1;
+    spec.d = 1;
+    spec.bias = BIAS_NONE;
+    compared_open(&c, &spec, 20, 256);
+    double x = c.pair.original_x[0], w = c.pair.original.sublayers[0].direct.w1[0];
+    volatile double product = x * w;
+    entries[0] = product;
+    ref_compare(&c.errors, &c.pair, c.plan, c.base, 1, c.run, NULL, &view);
+    double residue = fabs(fma(x, w, -product));
+    if (residue > 0) {
+        assert_int_equal(cell_state(&c, ERROR_NATIVE), CELL_VALUE);
+        assert_true(mpfr_cmp_d(c.errors.error[ERROR_NATIVE][NORM_MAX].value, residue) == 0);
+    } else {
+        assert_int_equal(cell_state(&c, ERROR_NATIVE), CELL_BOUND);
+        assert_true(mpfr_sgn(c.errors.error[ERROR_NATIVE][NORM_MAX].value) > 0);
+    }
+    compared_close(&c);
+}
+
+/* A pair that claims T_infinity = T wrongly is found out. */
+static void a_false_theorem_is_a_contradiction(void **state)
+{
+    CaseSpec spec = small_spec(CONSTRUCTION_SILU);
+    Compared c;
+    (void)state;
+    compared_open(&c, &spec, 20, 256);
+    assert_false(c.pair.limit_is_original);
+    ref_compare(&c.errors, &c.pair, c.plan, c.base, 1, c.run, NULL, NULL);
+    assert_false(c.errors.contradiction);
+    assert_int_equal(cell_state(&c, ERROR_APPROXIMATION), CELL_VALUE);
+    c.pair.limit_is_original = true;
+    ref_compare(&c.errors, &c.pair, c.plan, c.base, 1, c.run, NULL, NULL);
+    assert_true(c.errors.contradiction);
+    compared_close(&c);
+}
+
+/* N = 1: a token sees itself and the bias row with one coefficient of Omega, so the first layer
+ * has no construction error at all, and 0 is proven; the second has. */
+static void independence_of_omega_is_proven(void **state)
+{
+    CaseSpec spec = small_spec(CONSTRUCTION_SILU);
+    Compared c;
+    (void)state;
+    spec.n = 1;
+    spec.bias_row_content = CONTENT_NONE;
+    compared_open(&c, &spec, 20, 256);
+    assert_int_equal(model_layers_independent_of_omega(&c.pair.converted), 1);
+    ref_compare(&c.errors, &c.pair, c.plan, c.base, 1, c.run, NULL, NULL);
+    assert_int_equal(cell_state(&c, ERROR_CONSTRUCTION), CELL_ZERO);
+    ref_run_layer(c.run);
+    ref_compare(&c.errors, &c.pair, c.plan, c.base, 2, c.run, NULL, NULL);
+    assert_int_equal(cell_state(&c, ERROR_CONSTRUCTION), CELL_VALUE);
+    compared_close(&c);
+}
+
+static int setup(void **state)
+{
+    (void)state;
+    ref_thread_setup();
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    ref_thread_clear();
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest reference[] = {
+        cmocka_unit_test(dense_and_structured_agree),
+        cmocka_unit_test(double_precision_agrees),
+        cmocka_unit_test(growth_is_planned_for),
+        cmocka_unit_test(plan_follows_its_formula),
+        cmocka_unit_test(unresolved_is_bounded_never_zero),
+        cmocka_unit_test(machines_are_compared_honestly),
+        cmocka_unit_test(a_perfect_machine_is_bounded),
+        cmocka_unit_test(a_false_theorem_is_a_contradiction),
+        cmocka_unit_test(independence_of_omega_is_proven),
+    };
+    return cmocka_run_group_tests(reference, setup, teardown);
+}

@@ -1,0 +1,188 @@
+/*
+ * The seeds' experiment: N = 20, D = 30, all weights N(0, 1), one head, no biases.  Their
+ * programs print the largest entry of m(T') - m(T); the figures are those that the seeds state,
+ * recomputed elsewhere (docs/mathematics.md, section 3).
+ */
+#include "../cases/case.h"
+#include "../kernels/blas.h"
+#include "../kernels/kernel.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { N = 20, D = 30, SEEDS = 20 };
+
+static Pair make(Construction construction, uint64_t seed)
+{
+    CaseSpec spec = {.construction = construction,
+                     .n = N,
+                     .d = D,
+                     .d_ff = 4 * D,
+                     .heads = 1,
+                     .depth = 1,
+                     .seed = seed,
+                     .weights = WEIGHTS_NORMAL};
+    Pair pair;
+    const char *reason;
+    assert_int_equal(case_build(&pair, &reason, &spec), CASE_OK);
+    return pair;
+}
+
+/* The largest |m(T') - m(T)| after one layer. */
+static double observed(const Pair *pair, double omega, KernelForm form)
+{
+    Kernel *original = kernel_open(&pair->original, pair->original_x, NULL, omega, form);
+    Kernel *converted = kernel_open(&pair->converted, pair->converted_x, NULL, omega, form);
+    double worst = 0;
+    assert_true(original != NULL && converted != NULL);
+    KernelStream a = kernel_layer(original), b = kernel_layer(converted);
+    for (size_t i = 0; i < N; i++) {
+        for (size_t c = 0; c < D; c++) {
+            double e = fabs(b.data[i * b.ld + c] - a.data[i * a.ld + c]);
+            assert_true(isfinite(e));
+            worst = fmax(worst, e);
+        }
+    }
+    kernel_clear(original);
+    kernel_clear(converted);
+    return worst;
+}
+
+/* Least and largest over the seeds. */
+static void observed_range(Construction construction, double omega, KernelForm form,
+                           double range[2])
+{
+    range[0] = INFINITY;
+    range[1] = 0;
+    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+        Pair pair = make(construction, seed);
+        double e = observed(&pair, omega, form);
+        range[0] = fmin(range[0], e);
+        range[1] = fmax(range[1], e);
+        case_clear(&pair);
+    }
+    print_message("%s, omega %g, %s: %.3g to %.3g\n", construction_info(construction)->name, omega,
+                  form == KERNEL_DENSE ? "dense" : "structured", range[0], range[1]);
+}
+
+static void silu_at_1000(void **state)
+{
+    double range[2];
+    (void)state;
+    for (int form = 0; form < KERNEL_COUNT; form++) {
+        observed_range(CONSTRUCTION_SILU, 1000, (KernelForm)form, range);
+        assert_true(range[0] >= 2.3e-14 && range[1] <= 2.6e-14);
+    }
+}
+
+/* About 25 times better at Omega = 20: ulp(40) against ulp(2000) is 32, less the native error. */
+static void silu_is_better_at_20(void **state)
+{
+    double at_1000[2], at_20[2];
+    (void)state;
+    observed_range(CONSTRUCTION_SILU, 1000, KERNEL_DENSE, at_1000);
+    observed_range(CONSTRUCTION_SILU, 20, KERNEL_DENSE, at_20);
+    double ratio = at_1000[1] / at_20[1];
+    print_message("ratio %.3g\n", ratio);
+    assert_true(ratio > 15 && ratio < 35);
+}
+
+static void linear_at_1000(void **state)
+{
+    double range[2];
+    (void)state;
+    for (int form = 0; form < KERNEL_COUNT; form++) {
+        observed_range(CONSTRUCTION_LINEAR, 1000, (KernelForm)form, range);
+        assert_true(range[1] < 2e-14);
+    }
+}
+
+static void fused_at_1000(void **state)
+{
+    double range[2];
+    (void)state;
+    for (int form = 0; form < KERNEL_COUNT; form++) {
+        observed_range(CONSTRUCTION_FUSED, 1000, (KernelForm)form, range);
+        assert_true(range[0] >= 2e-13 && range[1] <= 6e-13);
+    }
+}
+
+static void patched_is_exact_when_structured(void **state)
+{
+    double range[2];
+    (void)state;
+    observed_range(CONSTRUCTION_ATTENTION, 1000, KERNEL_STRUCTURED, range);
+    assert_true(range[1] == 0);
+    observed_range(CONSTRUCTION_ATTENTION, 1000, KERNEL_DENSE, range);
+    assert_true(range[1] < 2e-13);
+}
+
+/* At Omega = 1e17 a score of order one vanishes in 2 Omega: SiLU(x) becomes exactly x / 2. */
+static void silu_is_absorbed_at_1e17(void **state)
+{
+    Pair pair = make(CONSTRUCTION_SILU, 1);
+    (void)state;
+    for (int form = 0; form < KERNEL_COUNT; form++) {
+        Kernel *kernel =
+            kernel_open(&pair.converted, pair.converted_x, NULL, 1e17, (KernelForm)form);
+        assert_non_null(kernel);
+        KernelStream stream = kernel_layer(kernel);
+        for (size_t i = 0; i < N; i++) {
+            for (size_t c = 0; c < D; c++) {
+                assert_true(stream.data[i * stream.ld + c] == pair.converted_x[i * D + c] / 2);
+            }
+        }
+        kernel_clear(kernel);
+    }
+    case_clear(&pair);
+}
+
+/* A linear head's pattern: the identity bit for bit once e^(-2 Omega) underflows to 0 (above
+ * Omega = 372.6), and not before. */
+static void linear_pattern_is_the_identity(void **state)
+{
+    Pair pair = make(CONSTRUCTION_LINEAR, 1);
+    double *pattern = malloc((N + 1) * (N + 1) * sizeof *pattern);
+    const double omegas[] = {400, 1000, 1e6, 300};
+    (void)state;
+    assert_non_null(pattern);
+    for (int form = 0; form < KERNEL_COUNT; form++) {
+        for (size_t k = 0; k < 4; k++) {
+            Kernel *kernel =
+                kernel_open(&pair.converted, pair.converted_x, NULL, omegas[k], (KernelForm)form);
+            bool identity = true;
+            assert_non_null(kernel);
+            kernel_pattern(kernel, pattern, 0, 0);
+            for (size_t i = 0; i < (N + 1) * (N + 1); i++) {
+                identity = identity && pattern[i] == (i % (N + 2) == 0 ? 1.0 : 0.0);
+            }
+            assert_int_equal(identity, omegas[k] >= 400);
+            kernel_clear(kernel);
+        }
+    }
+    free(pattern);
+    case_clear(&pair);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest seeds[] = {
+        cmocka_unit_test(silu_at_1000),
+        cmocka_unit_test(silu_is_better_at_20),
+        cmocka_unit_test(linear_at_1000),
+        cmocka_unit_test(fused_at_1000),
+        cmocka_unit_test(patched_is_exact_when_structured),
+        cmocka_unit_test(silu_is_absorbed_at_1e17),
+        cmocka_unit_test(linear_pattern_is_the_identity),
+    };
+    (void)argc;
+    blas_setup(argv);
+    return cmocka_run_group_tests(seeds, NULL, NULL);
+}

@@ -1,0 +1,366 @@
+/*
+ * Sweeps and searches, run as a user runs them (the program is named by HEADPROOF): the same
+ * bytes however they are made, statuses and exit codes, and what min-omega promises.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <math.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* A run's standard output and exit code. */
+typedef struct {
+    char *text;
+    size_t length;
+    int code;
+} Output;
+
+static const char *program(void)
+{
+    const char *path = getenv("HEADPROOF");
+    assert_non_null(path);
+    return path;
+}
+
+static Output run_program(const char *path, const char *arguments)
+{
+    char command[2048];
+    Output output = {0};
+    size_t capacity = 1 << 16;
+    assert_true(snprintf(command, sizeof command, "'%s' %s", path, arguments) <
+                (int)sizeof command);
+    FILE *pipe = popen(command, "r");
+    assert_non_null(pipe);
+    output.text = malloc(capacity);
+    assert_non_null(output.text);
+    for (size_t got = 1; got > 0; output.length += got) {
+        if (capacity - output.length < 1 << 15) {
+            capacity *= 2;
+            output.text = realloc(output.text, capacity);
+            assert_non_null(output.text);
+        }
+        got = fread(output.text + output.length, 1, capacity - output.length - 1, pipe);
+    }
+    output.text[output.length] = '\0';
+    int status = pclose(pipe);
+    assert_true(WIFEXITED(status));
+    output.code = WEXITSTATUS(status);
+    return output;
+}
+
+static Output run(const char *arguments)
+{
+    return run_program(program(), arguments);
+}
+
+/* The text of a column in line (0: the header) of a CSV; fails the test when it is not there. */
+static void cell(char *text, size_t size, const Output *output, size_t line, const char *column)
+{
+    const char *header = output->text, *row = header;
+    size_t index = 0, length = strlen(column);
+    while (strncmp(header, column, length) != 0 || strchr(",\n", header[length]) == NULL) {
+        header = strpbrk(header, ",\n");
+        assert_true(header != NULL && *header == ',');
+        header++;
+        index++;
+    }
+    for (size_t i = 0; i < line; i++) {
+        row = strchr(row, '\n');
+        assert_non_null(row);
+        row++;
+    }
+    for (size_t i = 0; i < index; i++) {
+        row = strpbrk(row, ",\n");
+        assert_true(row != NULL && *row == ',');
+        row++;
+    }
+    length = strcspn(row, ",\n");
+    assert_true(length < size);
+    memcpy(text, row, length);
+    text[length] = '\0';
+}
+
+static double number(const Output *output, size_t line, const char *column)
+{
+    char text[64], *end;
+    cell(text, sizeof text, output, line, column);
+    double value = strtod(text, &end);
+    assert_true(end != text && *end == '\0');
+    return value;
+}
+
+static void expect_cell(const Output *output, size_t line, const char *column, const char *text)
+{
+    char found[64];
+    cell(found, sizeof found, output, line, column);
+    assert_string_equal(found, text);
+}
+
+static size_t lines(const Output *output)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < output->length; i++) {
+        count += output->text[i] == '\n';
+    }
+    return count;
+}
+
+#define MIXED                                                                                      \
+    "sweep --construction all --depth 3 --n 4 --d 3 --omega 3,20,300 --bias random "               \
+    "--mask none,causal --bias-row-content none,random --seed 1:2 --quiet"
+
+static void bytes_do_not_depend_on_threads(void **state)
+{
+    Output one = run(MIXED " --threads 1"), two = run(MIXED " --threads 2");
+    (void)state;
+    assert_int_equal(one.code, 0);
+    assert_true(lines(&one) > 300);
+    assert_int_equal(one.length, two.length);
+    assert_memory_equal(one.text, two.text, one.length);
+    free(one.text);
+    free(two.text);
+}
+
+/* Columns of the reference alone. */
+static const char *const reference_columns[] = {"approximation_max",
+                                                "approximation_rms",
+                                                "approximation_rel",
+                                                "construction_max",
+                                                "construction_rms",
+                                                "construction_rel",
+                                                "construction_log10",
+                                                "bias_row_max",
+                                                "hidden_max",
+                                                "onehot_max",
+                                                "score_max",
+                                                "precision_bits",
+                                                "status"};
+
+static void expect_same_reference(const Output *a, const Output *b)
+{
+    char x[64], y[64];
+    assert_int_equal(lines(a), lines(b));
+    for (size_t line = 1; line < lines(a); line += 7) {
+        for (size_t c = 0; c < sizeof reference_columns / sizeof *reference_columns; c++) {
+            cell(x, sizeof x, a, line, reference_columns[c]);
+            cell(y, sizeof y, b, line, reference_columns[c]);
+            assert_string_equal(x, y);
+        }
+    }
+}
+
+static void textbook_reference_gives_the_same_bytes(void **state)
+{
+    Output structured = run(MIXED), dense = run(MIXED " --reference-form dense");
+    (void)state;
+    assert_int_equal(dense.code, 0);
+    expect_same_reference(&structured, &dense);
+    free(structured.text);
+    free(dense.text);
+}
+
+/* Builds lie side by side: build/release, build/release-noflint, ... */
+static void other_builds_give_the_same_bytes(void **state)
+{
+    static const char *const builds[] = {"release", "release-noflint", "debug", "debug-noflint"};
+    char directory[1024], path[1100];
+    Output mine = run(MIXED);
+    int compared = 0;
+    (void)state;
+    snprintf(directory, sizeof directory, "%s", program());
+    for (int up = 0; up < 2; up++) {
+        char *slash = strrchr(directory, '/');
+        assert_non_null(slash);
+        *slash = '\0';
+    }
+    for (size_t i = 0; i < sizeof builds / sizeof *builds; i++) {
+        snprintf(path, sizeof path, "%s/%s/headproof", directory, builds[i]);
+        if (strcmp(path, program()) == 0 || access(path, X_OK) != 0) {
+            continue;
+        }
+        Output other = run_program(path, MIXED);
+        assert_int_equal(other.code, 0);
+        expect_same_reference(&mine, &other);
+        print_message("same as %s\n", path);
+        free(other.text);
+        compared++;
+    }
+    free(mine.text);
+    if (compared == 0) {
+        skip();
+    }
+}
+
+static void omega_1e17_needs_no_3e17_bits(void **state)
+{
+    Output output = run("sweep --construction silu --omega 1e17 --n 3 --d 2");
+    (void)state;
+    assert_int_equal(output.code, 0);
+    expect_cell(&output, 1, "status", "unresolved");
+    assert_true(number(&output, 1, "construction_max") > 0);
+    assert_true(number(&output, 1, "construction_max") < 1e-25);
+    assert_true(number(&output, 1, "precision_bits") < 1000);
+    assert_true(number(&output, 1, "total_max") > 1e-3);
+    free(output.text);
+}
+
+/* An upper bound passes where it is below the tolerance, and fails where it is not. */
+static void unresolved_passes_by_its_bound(void **state)
+{
+    const char *few = "sweep --construction silu --omega 1000 --n 3 --d 2 --precision 256 "
+                      "--judge construction 2>/dev/null --tolerance ";
+    char line[256];
+    (void)state;
+    snprintf(line, sizeof line, "%s1e-50", few);
+    Output passes = run(line);
+    snprintf(line, sizeof line, "%s1e-200", few);
+    Output fails = run(line);
+    assert_int_equal(passes.code, 0);
+    expect_cell(&passes, 1, "status", "unresolved");
+    assert_int_equal(fails.code, 1);
+    expect_cell(&fails, 1, "status", "unresolved");
+    free(passes.text);
+    free(fails.text);
+}
+
+/* A failure exits 1 and prints the command that reproduces it, which does. */
+static void a_failure_reproduces(void **state)
+{
+    const char *failing = "sweep --construction fused --omega 5 --n 4 --d 3 --seed 1:3 "
+                          "--tolerance 1e-12 --quiet 2>&1 >/dev/null";
+    Output output = run(failing);
+    (void)state;
+    assert_int_equal(output.code, 1);
+    char *command = strstr(output.text, "headproof sweep");
+    assert_non_null(command);
+    command[strcspn(command, "\n")] = '\0';
+    Output again = run(command + strlen("headproof "));
+    assert_int_equal(again.code, 1);
+    assert_int_equal(lines(&again), 2);
+    expect_cell(&again, 1, "status", "fail");
+    free(output.text);
+    free(again.text);
+}
+
+static void statuses_are_named(void **state)
+{
+    (void)state;
+    /* SiLU halves its input again and again: below the format's normal range it says nothing. */
+    Output tiny = run("sweep --construction silu --n 1 --d 1 --depth 1100 --omega 20 --quiet");
+    assert_int_equal(tiny.code, 0);
+    expect_cell(&tiny, 1, "status", "ok");
+    expect_cell(&tiny, 1100, "status", "vacuous");
+    free(tiny.text);
+    tiny = run("sweep --construction silu --n 1 --d 1 --depth 1100 --omega 20 --tolerance 1 "
+               "--quiet 2>/dev/null");
+    assert_int_equal(tiny.code, 1);
+    free(tiny.text);
+    /* N(0, 1) weights multiply the stream by about sqrt(D) a layer. */
+    Output huge = run("sweep --construction linear --weights normal --n 1 --d 30 --depth 450 "
+                      "--omega 1000 --quiet 2>/dev/null");
+    assert_int_equal(huge.code, 1);
+    expect_cell(&huge, 450, "status", "overflow");
+    expect_cell(&huge, 450, "total_max", "nan");
+    free(huge.text);
+}
+
+static void exactly_zero_is_printed_only_when_proven(void **state)
+{
+    (void)state;
+    Output one = run("sweep --construction silu --n 1 --d 1 --depth 2 --omega 20");
+    expect_cell(&one, 1, "construction_max", "0");
+    expect_cell(&one, 1, "construction_log10", "");
+    assert_true(number(&one, 2, "construction_max") > 0);
+    free(one.text);
+    Output causal = run("sweep --construction transformer --mask causal --n 3 --d 2 --omega 20");
+    expect_cell(&causal, 1, "bias_row_max", "0");
+    expect_cell(&causal, 1, "onehot_max", "0");
+    assert_true(number(&causal, 1, "construction_max") > 0);
+    free(causal.text);
+}
+
+/* What min-omega promises, checked by sweeps at the Omegas it names. */
+static void min_omega_brackets(void **state)
+{
+    static const char *const names[] = {"silu", "linear",      "attention",   "fused",
+                                        "ffn3", "transformer", "transformer3"};
+    char line[512], text[64];
+    (void)state;
+    for (size_t i = 0; i < 7; i++) {
+        snprintf(line, sizeof line,
+                 "min-omega --construction %s --n 5 --d 4 --depth 3 --tolerance 1e-20 "
+                 "--judge construction --arithmetic none --seed 1:3",
+                 names[i]);
+        Output found = run(line);
+        assert_int_equal(found.code, 0);
+        expect_cell(&found, 1, "status", "ok");
+        double below = number(&found, 1, "omega_below"), min = number(&found, 1, "omega_min");
+        assert_true(below < min && min - below <= 1e-6 * min);
+        assert_true(number(&found, 1, "error_below") > 1e-20);
+        assert_true(number(&found, 1, "error_min") <= 1e-20);
+        for (int end = 0; end < 2; end++) {
+            cell(text, sizeof text, &found, 1, end == 0 ? "omega_below" : "omega_min");
+            snprintf(line, sizeof line,
+                     "sweep --construction %s --n 5 --d 4 --depth 3 --arithmetic none --seed 1:3 "
+                     "--judge construction --tolerance 1e-20 --omega %s --quiet 2>/dev/null",
+                     names[i], text);
+            Output sweep = run(line);
+            assert_int_equal(sweep.code, end == 0 ? 1 : 0);
+            free(sweep.text);
+        }
+        free(found.text);
+    }
+}
+
+/* docs/mathematics.md, section 3: N = 20, double, 1e-10: from 13.9 for B = 3.2 (a little less
+ * for these X) to 2^21 - B/2; 1e-13: to 2046, where one X in many attains the worst case; nothing
+ * meets 1e-18. */
+static void feasible_interval_in_double(void **state)
+{
+    (void)state;
+    Output found = run("min-omega --construction silu --tolerance 1e-10 --kernel structured");
+    assert_int_equal(found.code, 0);
+    double max = number(&found, 1, "omega_max"), min = number(&found, 1, "omega_min");
+    assert_true(max > 2097150 && max < 2097152);
+    assert_true(min > 13 && min < 14);
+    assert_true(number(&found, 1, "seed_rule") > 26.02 && number(&found, 1, "seed_rule") < 26.03);
+    assert_true(number(&found, 1, "best_error") < 2e-15);
+    double best = number(&found, 1, "omega_best");
+    assert_true(best > min && best < max);
+    free(found.text);
+    found = run("min-omega --construction silu --tolerance 1e-13 --seed 1:100 --kernel structured");
+    assert_true(fabs(number(&found, 1, "omega_max") - 2047) < 2);
+    free(found.text);
+    found = run("min-omega --construction silu --tolerance 1e-18");
+    assert_int_equal(found.code, 1);
+    expect_cell(&found, 1, "status", "none");
+    expect_cell(&found, 1, "omega_min", "");
+    assert_true(number(&found, 1, "best_error") > 1e-18);
+    free(found.text);
+}
+
+int main(void)
+{
+    const struct CMUnitTest sweep[] = {
+        cmocka_unit_test(bytes_do_not_depend_on_threads),
+        cmocka_unit_test(textbook_reference_gives_the_same_bytes),
+        cmocka_unit_test(other_builds_give_the_same_bytes),
+        cmocka_unit_test(omega_1e17_needs_no_3e17_bits),
+        cmocka_unit_test(unresolved_passes_by_its_bound),
+        cmocka_unit_test(a_failure_reproduces),
+        cmocka_unit_test(statuses_are_named),
+        cmocka_unit_test(exactly_zero_is_printed_only_when_proven),
+        cmocka_unit_test(min_omega_brackets),
+        cmocka_unit_test(feasible_interval_in_double),
+    };
+    return cmocka_run_group_tests(sweep, NULL, NULL);
+}
