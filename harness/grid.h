@@ -18,8 +18,8 @@ typedef struct {
 
 /* Options that are not axes. */
 typedef struct {
-    const char *output;   /* -o, --output; NULL: stdout */
-    int threads;          /* --threads; 0: one a core */
+    const char *output; /* -o, --output; NULL: stdout */
+    int threads;        /* --threads; 0: one a core */
     bool dry_run, quiet, verbose;
 } RunOptions;
 

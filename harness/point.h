@@ -17,12 +17,12 @@ typedef struct {
     CaseSpec spec;
     double omega;
     Arithmetic arithmetic;
-    KernelForm kernel;       /* ignored without an arithmetic */
+    KernelForm kernel; /* ignored without an arithmetic */
     ReferenceMethod reference;
-    RefForm form;            /* --reference-form structured|dense */
-    long precision;          /* bits; 0: auto */
+    RefForm form;   /* --reference-form structured|dense */
+    long precision; /* bits; 0: auto */
     long max_bits;
-    bool judged;             /* a tolerance was given */
+    bool judged; /* a tolerance was given */
     double tolerance;
     ErrorKind judge;
     Norm norm;
@@ -40,13 +40,13 @@ typedef enum {
 
 /* One CSV row: the state after one layer of one point's stack. */
 typedef struct {
-    size_t layer;                           /* from 1 */
+    size_t layer; /* from 1 */
     RefErrors errors;
-    RefCell rounding_ulp, total_ulp;        /* max|e| over ulp of max|r(T)|, f64 */
-    RefCell construction_log10;             /* log10 of construction_max */
+    RefCell rounding_ulp, total_ulp; /* max|e| over ulp of max|r(T)|, f64 */
+    RefCell construction_log10;      /* log10 of construction_max */
     RefCell construction_bound, rounding_bound;
     bool has_identical;
-    double identical;                       /* share of bit-equal entries, in [0, 1] */
+    double identical; /* share of bit-equal entries, in [0, 1] */
     long precision_bits;
     Status status;
 } Row;

@@ -5,11 +5,18 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* The layers shown of a stack this deep: 1, 12 and the last, as far as they differ. */
-static size_t shown_layer(size_t depth, int slot)
+/* The layers shown of a stack: 1, 12 and the last, as far as they differ.  Returns how many. */
+static int shown_layers(size_t layers[SUMMARY_LAYERS], size_t depth)
 {
-    const size_t layers[SUMMARY_LAYERS] = {1, depth > 12 ? 12 : 0, depth > 1 ? depth : 0};
-    return layers[slot];
+    int count = 0;
+    layers[count++] = 1;
+    if (depth > 12) {
+        layers[count++] = 12;
+    }
+    if (depth > 1) {
+        layers[count++] = depth;
+    }
+    return count;
 }
 
 void summary_init(PointSummary *summary)
@@ -38,8 +45,10 @@ static double cell_log10(const RefCell *cell)
 
 void summary_add(PointSummary *summary, const Point *point, const Row *row)
 {
-    for (int slot = 0; slot < SUMMARY_LAYERS; slot++) {
-        if (row->layer != shown_layer(point->spec.depth, slot)) {
+    size_t layers[SUMMARY_LAYERS];
+    int count = shown_layers(layers, point->spec.depth);
+    for (int slot = 0; slot < count; slot++) {
+        if (row->layer != layers[slot]) {
             continue;
         }
         const RefErrors *errors = &row->errors;
@@ -110,35 +119,45 @@ static void print_power(FILE *file, double log10_value)
 static void print_line(FILE *file, const Line *line)
 {
     char omega[DECIMAL_TEXT];
+    size_t layers[SUMMARY_LAYERS];
+    int count = shown_layers(layers, line->point->spec.depth);
+    bool machine = line->point->arithmetic != ARITHMETIC_NONE;
     decimal_print(omega, line->point->omega);
     fprintf(file, "%-12s  %8s", construction_info(line->point->spec.construction)->name, omega);
-    for (int slot = 0; slot < SUMMARY_LAYERS; slot++) {
-        bool reference_only = line->point->arithmetic == ARITHMETIC_NONE;
-        print_power(file, reference_only ? NAN : line->worst.log10_total[slot]);
+    for (int slot = 0; machine && slot < count; slot++) {
+        print_power(file, line->worst.log10_total[slot]);
     }
-    for (int slot = 0; slot < SUMMARY_LAYERS; slot++) {
+    for (int slot = 0; slot < count; slot++) {
         print_power(file, line->worst.log10_construction[slot]);
     }
-    int last = isnan(line->worst.log10_native[2]) ? 0 : 2;
-    print_power(file, line->worst.log10_native[last]);
+    if (machine) {
+        print_power(file, line->worst.log10_native[count - 1]);
+    }
     fputc('\n', file);
 }
 
-static void print_header(FILE *file, size_t depth)
+/* One heading over the columns of each error, the layers below it. */
+static void print_header(FILE *file, const Point *point)
 {
-    char last[32], label[SUMMARY_LAYERS][32];
-    fprintf(file, "%-12s  %8s  %-31s  %-31s  %9s\n", "largest", "", "total error after layer",
-            "construction error after layer", "native");
-    snprintf(last, sizeof last, "%zu", depth);
-    for (int slot = 0; slot < SUMMARY_LAYERS; slot++) {
-        size_t layer = shown_layer(depth, slot);
-        snprintf(label[slot], sizeof label[slot], layer > 0 ? "%zu" : "-", layer);
+    size_t layers[SUMMARY_LAYERS];
+    int count = shown_layers(layers, point->spec.depth), width = 11 * count;
+    bool machine = point->arithmetic != ARITHMETIC_NONE;
+    const char *names[] = {"total", "construction"};
+    fprintf(file, "%-12s  %8s", "largest", "");
+    for (int kind = machine ? 0 : 1; kind < 2; kind++) {
+        fprintf(file, "  %-*s", width - 2, names[kind]);
     }
-    fprintf(file, "%-12s  %8s", "construction", "omega");
-    for (int column = 0; column < 2 * SUMMARY_LAYERS; column++) {
-        fprintf(file, "  %9s", label[column % SUMMARY_LAYERS]);
+    fprintf(file, machine ? "  native\n" : "\n");
+    fprintf(file, "%-12s  %8s", "after layer", "omega");
+    for (int kind = machine ? 0 : 1; kind < 2; kind++) {
+        for (int slot = 0; slot < count; slot++) {
+            fprintf(file, "  %9zu", layers[slot]);
+        }
     }
-    fprintf(file, "  %9s\n", last);
+    if (machine) {
+        fprintf(file, "  %9zu", layers[count - 1]);
+    }
+    fputc('\n', file);
 }
 
 int summary_print(FILE *file, const Grid *grid, const PointSummary *summaries)
@@ -147,11 +166,12 @@ int summary_print(FILE *file, const Grid *grid, const PointSummary *summaries)
     if (lines == NULL) {
         return -1;
     }
-    size_t count = gather(lines, grid, summaries), depth = 0;
+    size_t count = gather(lines, grid, summaries);
     for (size_t l = 0; l < count; l++) {
-        if (lines[l].point->spec.depth != depth) {
-            depth = lines[l].point->spec.depth;
-            print_header(file, depth);
+        const Point *point = lines[l].point, *above = l > 0 ? lines[l - 1].point : NULL;
+        if (above == NULL || above->spec.depth != point->spec.depth ||
+            above->arithmetic != point->arithmetic) {
+            print_header(file, point);
         }
         print_line(file, &lines[l]);
     }

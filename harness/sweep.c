@@ -16,6 +16,9 @@
 /* Failing points whose reproducing command is printed; the rest is counted. */
 enum { FAILURES_SHOWN = 10 };
 
+/* To the start of a terminal's line, and clear it. */
+#define CLEAR_LINE "\r\033[K"
+
 /* What a point leaves until it is committed. */
 typedef struct {
     char *text; /* its rows */
@@ -112,9 +115,8 @@ static void report_failure(Sweep *sweep, size_t index)
 static void print_progress(const Sweep *sweep)
 {
     if (sweep->progress) {
-        bool last = sweep->committed == sweep->grid->count;
-        fprintf(stderr, "\r%zu of %zu points%s", sweep->committed, sweep->grid->count,
-                last ? "\r\033[K" : "");
+        fprintf(stderr, CLEAR_LINE "%zu of %zu points%s", sweep->committed, sweep->grid->count,
+                sweep->committed == sweep->grid->count ? CLEAR_LINE : "");
         fflush(stderr);
     }
 }
@@ -201,7 +203,7 @@ int command_sweep(const Grid *grid, const RunOptions *options, int argc, char **
         status = output_open(&sweep.output, options->output);
     }
     sweep.terminal = options->output == NULL && isatty(STDOUT_FILENO);
-    sweep.progress = !options->quiet && isatty(STDERR_FILENO);
+    sweep.progress = !options->quiet && !sweep.terminal && isatty(STDERR_FILENO);
     if (status == 0) {
         sweep.results = calloc(grid->count, sizeof *sweep.results);
         sweep.summaries = calloc(grid->count, sizeof *sweep.summaries);

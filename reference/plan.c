@@ -10,11 +10,15 @@
 #include <math.h>
 #include <stdlib.h>
 
+/* An exponent beyond any that a stream can have, and far from MPFR's own limits. */
+#define PLAN_UNKNOWN 0x1p40
+
 enum { PLAN_LOW_BITS = 64, PLAN_HIGH_LIMIT = 1 << 14, PLAN_MARGIN = 16, PLAN_GUARD = 128 };
 
 typedef struct {
-    mpfr_exp_t loss;             /* an entry at p bits is off by less than 2^(loss - p) */
-    mpfr_exp_t size;             /* exponent of the stream's largest entry */
+    mpfr_exp_t loss; /* an entry at p bits is off by less than 2^(loss - p) */
+    mpfr_exp_t size; /* exponent of the stream's largest entry */
+    bool measured;
     double growth;               /* loss - size, or 0: bits lost relative to the stream */
     double gap[RUN_MAX_GAP + 1]; /* see RefRun, over all layers so far */
 } LayerPlan;
@@ -62,6 +66,7 @@ static bool measure(RefPlan *plan, const Model *model, const double *x, const do
         ref_run_layer(high);
         compare_runs(low, high, &difference, &size);
         mpfr_exp_t loss = difference + bits > size ? difference + bits : size;
+        layer->measured = true;
         layer->loss = loss > layer->loss ? loss : layer->loss;
         layer->size = size > layer->size ? size : layer->size;
         layer->growth = layer->loss > layer->size ? (double)(layer->loss - layer->size) : 0;
@@ -82,6 +87,21 @@ static void plan_reset(RefPlan *plan)
         *layer = (LayerPlan){.loss = mpfr_get_emin(), .size = mpfr_get_emin()};
         for (int k = 0; k <= RUN_MAX_GAP; k++) {
             layer->gap[k] = -INFINITY;
+        }
+    }
+}
+
+/* Chaos that no precision within reach follows: nothing is known from the first layer whose
+ * growth was not measured, and every cell there becomes a bound. */
+static void plan_give_up(RefPlan *plan)
+{
+    bool lost = false;
+    for (size_t l = 0; l < plan->depth; l++) {
+        LayerPlan *layer = &plan->layers[l];
+        lost = lost || !layer->measured || layer->growth >= PLAN_HIGH_LIMIT / 2;
+        if (lost) {
+            layer->loss = (mpfr_exp_t)PLAN_UNKNOWN;
+            layer->growth = PLAN_UNKNOWN;
         }
     }
 }
@@ -107,6 +127,9 @@ RefPlan *ref_plan_make(const Pair *pair)
     if (!ok) {
         ref_plan_clear(plan);
         return NULL;
+    }
+    if (!resolved) {
+        plan_give_up(plan);
     }
     return plan;
 }
@@ -135,14 +158,15 @@ double ref_plan_bits(const RefPlan *plan, double omega, size_t layer)
 
 mpfr_prec_t ref_plan_working_bits(const RefPlan *plan, double omega, long max_bits)
 {
-    double bits = ref_plan_bits(plan, 0, plan->depth);
+    const double omegas[2] = {0, omega};
+    double most = 0;
     for (size_t layer = 1; layer <= plan->depth; layer++) {
-        double needed = ref_plan_bits(plan, omega, layer);
-        if (needed <= (double)max_bits && needed > bits) {
-            bits = needed;
+        for (int i = 0; i < 2; i++) {
+            double bits = ref_plan_bits(plan, omegas[i], layer);
+            most = bits <= (double)max_bits && bits > most ? bits : most;
         }
     }
-    return bits <= (double)max_bits ? (mpfr_prec_t)bits : (mpfr_prec_t)max_bits;
+    return most > 0 ? (mpfr_prec_t)most : (mpfr_prec_t)max_bits;
 }
 
 mpfr_exp_t ref_plan_error(const RefPlan *plan, size_t layer, mpfr_prec_t bits)

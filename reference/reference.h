@@ -51,8 +51,8 @@ void ref_plan_clear(RefPlan *plan);
  * 3e17.  omega == 0: the bits for r(T), total, rounding and native alone. */
 double ref_plan_bits(const RefPlan *plan, double omega, size_t layer);
 
-/* The bits to work with under a cap: those of the deepest layer whose construction error fits,
- * else those of r(T) alone, never more than max_bits. */
+/* The bits to work with under a cap: those of the deepest layer whose construction error fits, or
+ * of the deepest whose r(T) does. */
 mpfr_prec_t ref_plan_working_bits(const RefPlan *plan, double omega, long max_bits);
 
 /* The a-priori error of every entry after layer (from 1) at bits: 2^(the result). */

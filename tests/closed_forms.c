@@ -265,8 +265,7 @@ static Real fused_unit(const View *v, const Real *z, size_t i)
     }
     Real m = integer(seen - 1);
     Real total = real_add(real_add(one, real_exp(real_neg(z[i]))), real_mul(m, v->eps));
-    Real kept =
-        real_add(real_mul(z[i], real_sigma(z[i])), real_mul(g, real_sigma(real_neg(z[i]))));
+    Real kept = real_add(real_mul(z[i], real_sigma(z[i])), real_mul(g, real_sigma(real_neg(z[i]))));
     return real_mul(real_div(v->eps, total), real_sub(sum, real_mul(m, kept)));
 }
 

@@ -1,0 +1,572 @@
+/*
+ * The reference against what it must say: the closed forms of docs/mathematics.md, section 2,
+ * bounds that are attained, and numbers from an independent program (tests/oracle_dense.py).
+ *
+ * A closed form's ratio is |measured - closed| / (2^-50 max(|closed|, 2^-30 row)), row the largest
+ * |closed| of its row: every entry's own 50 bits, unless it is a billionth of its neighbours.
+ */
+#include "../cases/case.h"
+#include "../reference/reference.h"
+#include "closed_forms.h"
+#include "real.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { SEED = 1, MAX_BITS = 65536, MAX_ENTRIES = 21 * 80, PLACE = 160 };
+enum { MATCH_BITS = 50, SMALL_BITS = 30 };
+
+static const double omegas[] = {3, 20, 100, 1000};
+enum { OMEGAS = sizeof omegas / sizeof *omegas };
+
+typedef struct {
+    size_t n, d, d_ff;
+} Shape;
+
+static const Shape shapes[] = {{1, 1, 1}, {2, 1, 3}, {7, 5, 11}, {20, 30, 40}};
+enum { SHAPES = sizeof shapes / sizeof *shapes };
+
+/* The largest ratio, and where it was. */
+typedef struct {
+    double ratio;
+    char where[PLACE];
+    size_t checked;
+} Worst;
+
+static void note(Worst *worst, double ratio, const CaseSpec *s, double omega, size_t row,
+                 size_t column)
+{
+    worst->checked++;
+    if (worst->where[0] == '\0' || !(ratio <= worst->ratio)) {
+        worst->ratio = ratio;
+        snprintf(
+            worst->where, PLACE,
+            "%s n %zu d %zu d_ff %zu heads %zu d_head %zu linear %d weights %d bias %d mask %d "
+            "content %d omega %g row %zu column %zu",
+            construction_info(s->construction)->name, s->n, s->d, s->d_ff, s->heads, s->d_head,
+            (int)s->linear, (int)s->weights, (int)s->bias, (int)s->mask, (int)s->bias_row_content,
+            omega, row, column);
+    }
+}
+
+static void report(const char *what, const Worst *worst)
+{
+    print_message("%s: %zu entries, worst ratio %.3g (%s)\n", what, worst->checked, worst->ratio,
+                  worst->where);
+    assert_true(worst->checked > 0);
+    assert_true(worst->ratio < 1);
+}
+
+static Pair make(const CaseSpec *spec)
+{
+    Pair pair;
+    const char *reason;
+    assert_int_equal(case_build(&pair, &reason, spec), CASE_OK);
+    assert_true(layout_rows(&pair.converted.layout) * layout_content(&pair.converted.layout) <=
+                MAX_ENTRIES);
+    return pair;
+}
+
+static RefRun *run_layers(const Model *model, const double *x, const double *bias_row_content,
+                          double omega, mpfr_prec_t bits, RefForm form, size_t layers)
+{
+    RefRun *run = ref_run_open(model, x, bias_row_content, omega, bits, form);
+    assert_non_null(run);
+    for (size_t l = 0; l < layers; l++) {
+        ref_run_layer(run);
+    }
+    return run;
+}
+
+/* T' after its first layer, T_infinity at omega = INFINITY. */
+static RefRun *run_converted(const Pair *pair, double omega, mpfr_prec_t bits)
+{
+    return run_layers(&pair->converted, pair->converted_x, pair->bias_row_content, omega, bits,
+                      REF_STRUCTURED, 1);
+}
+
+/* Row i of the closed forms, tokens and then the bias row, in the layout. */
+static size_t layout_row(const Layout *layout, size_t i)
+{
+    return i < layout->n ? layout_token_row(layout, i) : layout_bias_row(layout);
+}
+
+/* measured against one row of a closed form; lost: what the precision may have lost. */
+static void check_row(Worst *worst, const Real *measured, const Real *closed, size_t width,
+                      mpfr_exp_t lost, const CaseSpec *spec, double omega, size_t row)
+{
+    Real largest = real_of(0), zero = real_of(0);
+    for (size_t c = 0; c < width; c++) {
+        largest = real_max(largest, real_abs(closed[c]));
+    }
+    Real floor = real_mul(largest, real_power(-SMALL_BITS));
+    for (size_t c = 0; c < width; c++) {
+        Real error = real_abs(real_sub(measured[c], closed[c]));
+        Real scale = real_mul(real_max(real_abs(closed[c]), floor), real_power(-MATCH_BITS));
+        if (real_compare(largest, zero) == 0) {
+            scale = real_power(lost);
+        }
+        note(worst, real_double(real_div(error, scale)), spec, omega, row, c);
+    }
+}
+
+/* r(T') - r(T_infinity) of every row and column against the closed form at one Omega. */
+static void check_construction(Worst *tokens, Worst *bias_row, const CaseSpec *spec,
+                               const Pair *pair, const RefPlan *plan, const RefRun *limit,
+                               double omega)
+{
+    static Real closed[MAX_ENTRIES], measured[MAX_ENTRIES];
+    const Layout *layout = &pair->converted.layout;
+    size_t width = layout_content(layout);
+    mpfr_prec_t bits = ref_plan_working_bits(plan, omega, MAX_BITS);
+    RefRun *run = run_converted(pair, omega, bits);
+    closed_construction(closed, spec, pair, omega);
+    for (size_t i = 0; i <= layout->n; i++) {
+        size_t row = layout_row(layout, i);
+        for (size_t c = 0; c < width; c++) {
+            mpfr_srcptr at_omega = ref_run_entry(run, row, c),
+                        at_limit = ref_run_entry(limit, row, c);
+            measured[c] = real_difference(at_omega, at_limit);
+            /* A masked bias row sees nothing but itself. */
+            assert_true(spec->mask != MASK_CAUSAL || i < layout->n ||
+                        mpfr_equal_p(at_omega, at_limit));
+        }
+        check_row(i < layout->n ? tokens : bias_row, measured, closed + i * width, width,
+                  ref_plan_error(plan, 1, bits), spec, omega, i);
+    }
+    ref_run_clear(run);
+}
+
+/* Weights, biases, content of the bias row, masks and Omegas of one construction and shape. */
+static void check_variants(Worst *tokens, Worst *bias_row, CaseSpec spec)
+{
+    bool biased = construction_info(spec.construction)->bias;
+    bool weighted = construction_info(spec.construction)->weights;
+    for (int variant = 0; variant < 16; variant++) {
+        spec.mask = (Mask)(variant & 1);
+        spec.bias_row_content = (BiasRowContent)(variant >> 1 & 1);
+        spec.bias = (Bias)(variant >> 2 & 1);
+        spec.weights = (Weights)(variant >> 3 & 1);
+        if ((!biased && spec.bias != BIAS_NONE) || (!weighted && spec.weights != WEIGHTS_STABLE)) {
+            continue;
+        }
+        Pair pair = make(&spec);
+        RefPlan *plan = ref_plan_make(&pair);
+        assert_non_null(plan);
+        RefRun *limit = run_converted(&pair, INFINITY,
+                                      ref_plan_working_bits(plan, omegas[OMEGAS - 1], MAX_BITS));
+        for (size_t k = 0; k < OMEGAS; k++) {
+            check_construction(tokens, bias_row, &spec, &pair, plan, limit, omegas[k]);
+        }
+        ref_run_clear(limit);
+        ref_plan_clear(plan);
+        case_clear(&pair);
+    }
+}
+
+static CaseSpec shaped(Construction construction, const Shape *shape)
+{
+    return (CaseSpec){.construction = construction,
+                      .n = shape->n,
+                      .d = shape->d,
+                      .d_ff = shape->d_ff,
+                      .heads = 1,
+                      .depth = 1,
+                      .seed = SEED};
+}
+
+static void check_shapes(const char *name, Construction construction, Linear linear)
+{
+    Worst tokens = {0}, bias_row = {0};
+    for (size_t s = 0; s < SHAPES; s++) {
+        CaseSpec spec = shaped(construction, &shapes[s]);
+        spec.linear = linear;
+        check_variants(&tokens, &bias_row, spec);
+    }
+    print_message("%s\n", name);
+    report("  tokens", &tokens);
+    report("  bias row", &bias_row);
+}
+
+static void silu_is_its_closed_form(void **state)
+{
+    (void)state;
+    check_shapes("silu", CONSTRUCTION_SILU, LINEAR_IN_PLACE);
+}
+
+static void linear_is_its_closed_form(void **state)
+{
+    (void)state;
+    check_shapes("linear in place", CONSTRUCTION_LINEAR, LINEAR_IN_PLACE);
+    check_shapes("linear block", CONSTRUCTION_LINEAR, LINEAR_BLOCK);
+    check_shapes("linear clear", CONSTRUCTION_LINEAR, LINEAR_CLEAR);
+}
+
+static void fused_is_its_closed_form(void **state)
+{
+    (void)state;
+    check_shapes("fused", CONSTRUCTION_FUSED, LINEAR_IN_PLACE);
+}
+
+/* Heads 1 and 3, each with dense and with factored Q and V; the largest shape with half of them. */
+static void attention_is_its_closed_form(void **state)
+{
+    static const size_t heads[] = {1, 3, 1, 3}, d_heads[] = {0, 4, 4, 0};
+    Worst tokens = {0}, bias_row = {0};
+    (void)state;
+    for (size_t s = 0; s < SHAPES; s++) {
+        for (size_t k = 0; k < (shapes[s].n < 20 ? 4U : 2U); k++) {
+            CaseSpec spec = shaped(CONSTRUCTION_ATTENTION, &shapes[s]);
+            spec.heads = heads[k];
+            spec.d_head = d_heads[k];
+            check_variants(&tokens, &bias_row, spec);
+        }
+    }
+    print_message("attention\n");
+    report("  tokens", &tokens);
+    report("  bias row", &bias_row);
+}
+
+/* What content of the bias row does to the limit model. */
+static void approximation_is_its_closed_form(void **state)
+{
+    static const Construction constructions[] = {CONSTRUCTION_SILU, CONSTRUCTION_FUSED};
+    static Real closed[MAX_ENTRIES], measured[MAX_ENTRIES];
+    (void)state;
+    for (size_t k = 0; k < 2; k++) {
+        Worst worst = {0};
+        for (int mask = 0; mask < MASK_COUNT; mask++) {
+            CaseSpec spec = shaped(constructions[k], &shapes[2]);
+            spec.mask = (Mask)mask;
+            spec.bias = BIAS_RANDOM;
+            spec.bias_row_content = CONTENT_RANDOM;
+            Pair pair = make(&spec);
+            RefRun *limit = run_converted(&pair, INFINITY, 256);
+            RefRun *original =
+                run_layers(&pair.original, pair.original_x, NULL, INFINITY, 256, REF_STRUCTURED, 1);
+            closed_approximation(closed, &spec, &pair);
+            for (size_t i = 0; i < spec.n; i++) {
+                for (size_t c = 0; c < spec.d; c++) {
+                    size_t row = layout_token_row(&pair.converted.layout, i);
+                    measured[c] = real_difference(ref_run_entry(limit, row, c),
+                                                  ref_run_entry(original, i, c));
+                }
+                check_row(&worst, measured, closed + i * spec.d, spec.d, 0, &spec, INFINITY, i);
+            }
+            ref_run_clear(original);
+            ref_run_clear(limit);
+            case_clear(&pair);
+        }
+        report(construction_info(constructions[k])->name, &worst);
+    }
+}
+
+/* The largest |r(T_infinity) - r(T)| over tokens, compared columns and layers, in units of what
+ * the precision may have lost; *absolute the same without the unit. */
+static double limit_gap(const CaseSpec *spec, RefForm form, double *absolute)
+{
+    Pair pair = make(spec);
+    RefPlan *plan = ref_plan_make(&pair);
+    assert_non_null(plan);
+    mpfr_prec_t bits = ref_plan_working_bits(plan, 0, MAX_BITS);
+    RefRun *limit = run_layers(&pair.converted, pair.converted_x, pair.bias_row_content, INFINITY,
+                               bits, form, 0);
+    RefRun *original = run_layers(&pair.original, pair.original_x, NULL, INFINITY, bits, form, 0);
+    double worst = 0;
+    *absolute = 0;
+    for (size_t l = 0; l < spec->depth; l++) {
+        Real unit = real_power(ref_plan_error(plan, l + 1, bits));
+        ref_run_layer(limit);
+        ref_run_layer(original);
+        for (size_t e = 0; e < spec->n * pair.compared[l].count; e++) {
+            size_t i = e / pair.compared[l].count,
+                   c = pair.compared[l].first + e % pair.compared[l].count;
+            size_t row = layout_token_row(&pair.converted.layout, i);
+            Real gap = real_abs(
+                real_difference(ref_run_entry(limit, row, c), ref_run_entry(original, i, c)));
+            worst = fmax(worst, real_double(real_div(gap, unit)));
+            *absolute = fmax(*absolute, real_double(gap));
+        }
+    }
+    ref_run_clear(limit);
+    ref_run_clear(original);
+    ref_plan_clear(plan);
+    case_clear(&pair);
+    return worst;
+}
+
+/* T_infinity = T: every construction, masked or not, with biases or not, three layers deep. */
+static void limit_is_the_original(void **state)
+{
+    static const Shape small = {4, 3, 5};
+    double absolute;
+    (void)state;
+    for (int c = 0; c < CONSTRUCTION_COUNT; c++) {
+        Worst worst = {0};
+        for (int variant = 0; variant < 48; variant++) {
+            CaseSpec spec = shaped((Construction)c, &small);
+            RefForm form = (variant & 1) != 0 ? REF_DENSE : REF_STRUCTURED;
+            spec.depth = 3;
+            spec.heads = 2;
+            spec.mask = (Mask)(variant >> 1 & 1);
+            spec.bias = (Bias)(variant >> 2 & 1);
+            spec.d_head = (variant >> 3 & 1) != 0 ? 2 : 0;
+            spec.linear = (Linear)(variant >> 4);
+            note(&worst, limit_gap(&spec, form, &absolute), &spec, INFINITY, 0, 0);
+        }
+        report(construction_info((Construction)c)->name, &worst);
+    }
+}
+
+/* A bias row that is not empty is seen by the heads that attend it, and by no others. */
+static void content_moves_some_limits(void **state)
+{
+    static const bool moves[CONSTRUCTION_COUNT] = {
+        [CONSTRUCTION_SILU] = true,         [CONSTRUCTION_FFN3] = true,
+        [CONSTRUCTION_FUSED] = true,        [CONSTRUCTION_TRANSFORMER] = true,
+        [CONSTRUCTION_TRANSFORMER3] = true,
+    };
+    (void)state;
+    for (int variant = 0; variant < 4 * CONSTRUCTION_COUNT; variant++) {
+        Construction construction = (Construction)(variant / 4);
+        CaseSpec spec = shaped(construction, &(Shape){4, 3, 5});
+        RefForm form = (variant & 1) != 0 ? REF_DENSE : REF_STRUCTURED;
+        double absolute;
+        spec.mask = (Mask)(variant >> 1 & 1);
+        spec.depth = 3;
+        spec.heads = 2;
+        spec.bias_row_content = CONTENT_RANDOM;
+        double ratio = limit_gap(&spec, form, &absolute);
+        print_message("%s mask %d form %d: %.3g\n", construction_info(construction)->name,
+                      (int)spec.mask, (int)form, absolute);
+        assert_true(moves[construction] ? absolute > 1e-6 : ratio < 1);
+    }
+}
+
+/* |r(T') - r(T_infinity)| over the bound, at most 1; unbiased, unmasked, bias row empty. */
+static double bound_ratio(const CaseSpec *spec, const Pair *pair, double omega)
+{
+    static Real bound[MAX_ENTRIES];
+    RefPlan *plan = ref_plan_make(pair);
+    assert_non_null(plan);
+    mpfr_prec_t bits = ref_plan_working_bits(plan, omega, MAX_BITS);
+    RefRun *run = run_converted(pair, omega, bits), *limit = run_converted(pair, INFINITY, bits);
+    size_t width = layout_content(&pair->converted.layout);
+    double worst = 0;
+    closed_bound(bound, spec, pair, omega);
+    for (size_t i = 0; i < spec->n; i++) {
+        for (size_t c = 0; c < width; c++) {
+            size_t row = layout_token_row(&pair->converted.layout, i);
+            Real error =
+                real_abs(real_difference(ref_run_entry(run, row, c), ref_run_entry(limit, row, c)));
+            if (real_compare(error, bound[c]) != 0) { /* both may be 0 */
+                worst = fmax(worst, real_double(real_div(error, bound[c])));
+            }
+        }
+    }
+    ref_run_clear(run);
+    ref_run_clear(limit);
+    ref_plan_clear(plan);
+    return worst;
+}
+
+static void bounds_are_never_exceeded(void **state)
+{
+    static const Construction bounded[] = {CONSTRUCTION_SILU, CONSTRUCTION_FUSED,
+                                           CONSTRUCTION_LINEAR};
+    (void)state;
+    for (size_t k = 0; k < 3; k++) {
+        double worst = 0;
+        for (uint64_t trial = 0; trial < 60; trial++) {
+            CaseSpec spec = shaped(bounded[k], &shapes[trial % 3]);
+            spec.seed = SEED + trial;
+            spec.weights = (Weights)(trial / 3 % 2);
+            spec.linear = (Linear)(trial / 6 % 3);
+            Pair pair = make(&spec);
+            worst = fmax(worst, bound_ratio(&spec, &pair, trial % 2 == 0 ? 3 : 20));
+            case_clear(&pair);
+        }
+        print_message("%s: at most %.3g of its bound\n", construction_info(bounded[k])->name,
+                      worst);
+        assert_true(worst > 0.01 && worst <= 1);
+    }
+}
+
+/* One x at -B, all others at +B: the worst that a SiLU head can meet. */
+static void silu_bound_is_attained(void **state)
+{
+    enum { N = 20 };
+    const double b = 3, omega = 5;
+    CaseSpec spec = shaped(CONSTRUCTION_SILU, &(Shape){N, 1, 1});
+    Pair pair = make(&spec);
+    double x[N];
+    (void)state;
+    for (size_t i = 0; i < N; i++) {
+        x[i] = i == 7 ? -b : b;
+    }
+    pair.original_x = x;
+    pair.converted_x = x;
+    double ratio = bound_ratio(&spec, &pair, omega);
+    print_message("adversarial silu: %.6f of its bound\n", ratio);
+    assert_true(ratio >= 0.999 && ratio <= 1);
+    case_clear(&pair);
+}
+
+/* |entry - decimal| <= 2^-bits |decimal|, and not by less than the text says. */
+static void assert_digits(Real entry, const char *decimal)
+{
+    Real expected = real_of_text(decimal);
+    Real error = real_abs(real_sub(entry, expected));
+    Real allowed = real_mul(real_abs(expected), real_of(1e-38));
+    if (real_compare(error, allowed) > 0) {
+        print_error("%.17g is not %s\n", real_double(entry), decimal);
+    }
+    assert_true(real_compare(error, allowed) <= 0);
+}
+
+/* X = (1, -1) at Omega = 1000.  Row 0 has scores 2 Omega - 1 toward itself, -1 toward the other
+ * token, 2 Omega toward the bias row, and values -1, 1, 0:
+ *     1 + (-e^(2 Omega - 1) + e^-1)/(e^(2 Omega - 1) + e^-1 + e^(2 Omega)),
+ * less SiLU(1) = 1/(1 + e^-1); row 1 likewise.  Both summed with 3500 bits. */
+static void silu_of_two_tokens(void **state)
+{
+    static const char *const expected[] = {"8.792967407209848106161380496159960625987e-870",
+                                           "-3.260619607103473048261818108539163769501e-869"};
+    static const double x[] = {1, -1};
+    CaseSpec spec = shaped(CONSTRUCTION_SILU, &(Shape){2, 1, 1});
+    Pair pair = make(&spec);
+    (void)state;
+    pair.original_x = x;
+    pair.converted_x = x;
+    for (int form = REF_STRUCTURED; form <= REF_DENSE; form++) {
+        RefRun *run = run_layers(&pair.converted, x, NULL, 1000, 3500, (RefForm)form, 1);
+        RefRun *original = run_layers(&pair.original, x, NULL, 1000, 3500, (RefForm)form, 1);
+        for (size_t i = 0; i < 2; i++) {
+            assert_digits(real_difference(ref_run_entry(run, i, 0), ref_run_entry(original, i, 0)),
+                          expected[i]);
+        }
+        assert_true(mpfr_cmpabs_ui(ref_run_entry(run, 2, 0), 0) == 0 ||
+                    mpfr_get_exp(ref_run_entry(run, 2, 0)) < -2885 - 450);
+        ref_run_clear(run);
+        ref_run_clear(original);
+    }
+    case_clear(&pair);
+}
+
+/* Every row and column of T' after its last layer, Omega = 3, against tests/oracle_dense.py. */
+static void assert_oracle(const CaseSpec *spec, const char *const *expected)
+{
+    Pair pair = make(spec);
+    const Layout *layout = &pair.converted.layout;
+    size_t width = layout_content(layout);
+    for (int form = REF_STRUCTURED; form <= REF_DENSE; form++) {
+        RefRun *run = run_layers(&pair.converted, pair.converted_x, pair.bias_row_content, 3, 256,
+                                 (RefForm)form, spec->depth);
+        for (size_t e = 0; e < layout_rows(layout) * width; e++) {
+            assert_digits(real_of_mpfr(ref_run_entry(run, e / width, e % width)), expected[e]);
+        }
+        ref_run_clear(run);
+    }
+    case_clear(&pair);
+}
+
+static CaseSpec oracle_spec(Construction construction)
+{
+    return (CaseSpec){.construction = construction,
+                      .n = 3,
+                      .d = 2,
+                      .d_ff = 3,
+                      .heads = 2,
+                      .d_head = 1,
+                      .depth = 1,
+                      .seed = 5,
+                      .weights = WEIGHTS_NORMAL,
+                      .bias = BIAS_RANDOM};
+}
+
+static void ffn3_is_what_the_oracle_says(void **state)
+{
+    static const char *const expected[] = {
+        "0.4885423100595717145078052145026819555933",
+        "0.8017472654268876192160441161899314729391",
+        "-0.01449566239607860002060197579241897468311",
+        "-0.01370843480521032802428754685440685459561",
+        "-0.001316183947778615298726320245992572117465",
+        "3.610922279500131120769325289326490991018",
+        "0.5666873978248719450064506234618423927451",
+        "-0.004035332449675938019987372487045673769043",
+        "0.003605730090457418323937154945421218028979",
+        "0.00636890811427755183773218018002979338966",
+        "6.555648944177594280576623294277753273886",
+        "3.717290744101433840096979367306402647115",
+        "0.03047471674160654096471126763603537043334",
+        "0.02335401901839129170536365567156431112973",
+        "0.003021666082130108247649681544608930428483",
+        "-0.004818889450394752624215554045337887582617",
+        "0.002265426330595161107630607269826480141776",
+        "-0.01194372189585200292412191935657072198118",
+        "-0.0132513143036383820050132637625786745631",
+        "-0.008074390248629044786655541478646151700677",
+    };
+    CaseSpec spec = oracle_spec(CONSTRUCTION_FFN3);
+    (void)state;
+    assert_oracle(&spec, expected);
+}
+
+static void transformer_is_what_the_oracle_says(void **state)
+{
+    static const char *const expected[] = {
+        "0.4240086369430297812280084736990486325386", "5.444662854321376987182131855582997911038",
+        "9.256078774467718667103341342023293979738",  "-7.300407273254858690868345222098682572554",
+        "17.69910233857328994408154042282183627235",  "-17.59285407922288724461686810923540603729",
+        "22.29956836419095776796734429011412614599",  "-19.36145527170653606981197718953908987163",
+    };
+    CaseSpec spec = oracle_spec(CONSTRUCTION_TRANSFORMER);
+    (void)state;
+    spec.depth = 2;
+    spec.mask = MASK_CAUSAL;
+    spec.bias_row_content = CONTENT_RANDOM;
+    assert_oracle(&spec, expected);
+}
+
+static int setup(void **state)
+{
+    (void)state;
+    ref_thread_setup();
+    print_message("seed %d\n", SEED);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    ref_thread_clear();
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest closed_forms[] = {
+        cmocka_unit_test(silu_is_its_closed_form),
+        cmocka_unit_test(linear_is_its_closed_form),
+        cmocka_unit_test(attention_is_its_closed_form),
+        cmocka_unit_test(fused_is_its_closed_form),
+        cmocka_unit_test(approximation_is_its_closed_form),
+        cmocka_unit_test(limit_is_the_original),
+        cmocka_unit_test(content_moves_some_limits),
+        cmocka_unit_test(bounds_are_never_exceeded),
+        cmocka_unit_test(silu_bound_is_attained),
+        cmocka_unit_test(silu_of_two_tokens),
+        cmocka_unit_test(ffn3_is_what_the_oracle_says),
+        cmocka_unit_test(transformer_is_what_the_oracle_says),
+    };
+    return cmocka_run_group_tests(closed_forms, setup, teardown);
+}
