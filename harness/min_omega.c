@@ -1,5 +1,6 @@
 #include <stdio.h> /* before mpfr.h: declares mpfr_fprintf */
 
+#include "clock.h"
 #include "commands.h"
 #include "decimal.h"
 #include "evaluate.h"
@@ -15,7 +16,6 @@
 #include <omp.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 /* Where the master curve is sampled for a first guess. */
@@ -265,13 +265,6 @@ static void print_sentences(FILE *file, const Seeds *seeds, const Found *found)
     fputc('\n', file);
 }
 
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 typedef struct {
     const Grid *grid;
     Output *output;
@@ -300,7 +293,7 @@ static int run_search(Searches *command, Seeds *seeds, size_t first)
 {
     FILE *file = output_file(command->output);
     Found found;
-    double start = now();
+    double start = clock_seconds();
     int status = 0;
     omega_search_init(&found.search);
     mpfr_init2(found.floor.value, REF_CELL_BITS);
@@ -316,7 +309,7 @@ static int run_search(Searches *command, Seeds *seeds, size_t first)
         status = 99;
     }
     command->missing += !found.search.found;
-    command->seconds[first] = now() - start;
+    command->seconds[first] = clock_seconds() - start;
     seeds_release(seeds);
     mpfr_clear(found.floor.value);
     omega_search_clear(&found.search);

@@ -3,6 +3,7 @@
 #include <omp.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 
 typedef enum { GROUP_WAITING, GROUP_MAKING, GROUP_READY } GroupState;
 
@@ -35,41 +36,37 @@ static int compare_sizes(size_t a, size_t b)
     return (a > b) - (a < b);
 }
 
+enum { BASE_KEY = 15 };
+
+/* What decides a point's base. */
+static void base_key(size_t key[BASE_KEY], const Point *point)
+{
+    const CaseSpec *s = &point->spec;
+    const size_t values[BASE_KEY] = {(size_t)s->construction,
+                                     s->n,
+                                     s->d,
+                                     s->d_ff,
+                                     s->heads,
+                                     s->d_head,
+                                     s->depth,
+                                     s->seed,
+                                     (size_t)s->weights,
+                                     (size_t)s->bias,
+                                     (size_t)s->mask,
+                                     (size_t)s->linear,
+                                     (size_t)s->bias_row,
+                                     (size_t)s->bias_row_content,
+                                     (size_t)point->form};
+    memcpy(key, values, sizeof values);
+}
+
 /* A total order in which points of one group are neighbours. */
 static int compare_bases(const Point *a, const Point *b)
 {
-    const CaseSpec *s = &a->spec, *t = &b->spec;
-    const size_t left[] = {(size_t)s->construction,
-                           s->n,
-                           s->d,
-                           s->d_ff,
-                           s->heads,
-                           s->d_head,
-                           s->depth,
-                           s->seed,
-                           (size_t)s->weights,
-                           (size_t)s->bias,
-                           (size_t)s->mask,
-                           (size_t)s->linear,
-                           (size_t)s->bias_row,
-                           (size_t)s->bias_row_content,
-                           (size_t)a->form};
-    const size_t right[] = {(size_t)t->construction,
-                            t->n,
-                            t->d,
-                            t->d_ff,
-                            t->heads,
-                            t->d_head,
-                            t->depth,
-                            t->seed,
-                            (size_t)t->weights,
-                            (size_t)t->bias,
-                            (size_t)t->mask,
-                            (size_t)t->linear,
-                            (size_t)t->bias_row,
-                            (size_t)t->bias_row_content,
-                            (size_t)b->form};
-    for (size_t i = 0; i < sizeof left / sizeof *left; i++) {
+    size_t left[BASE_KEY], right[BASE_KEY];
+    base_key(left, a);
+    base_key(right, b);
+    for (size_t i = 0; i < BASE_KEY; i++) {
         if (left[i] != right[i]) {
             return compare_sizes(left[i], right[i]);
         }

@@ -1,3 +1,4 @@
+#include "clock.h"
 #include "commands.h"
 #include "evaluate.h"
 #include "output.h"
@@ -10,7 +11,6 @@
 #include <omp.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 /* Failing points whose reproducing command is printed; the rest is counted. */
@@ -40,13 +40,6 @@ typedef struct {
     bool progress;
     int write_error;
 } Sweep;
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* One point's rows on their way into its text. */
 typedef struct {
@@ -84,7 +77,7 @@ static EvaluateStatus evaluate_point(void *context, const Shared *shared, size_t
     Sweep *sweep = context;
     PointResult *result = &sweep->results[index];
     PointRows rows = {.sweep = sweep, .index = index};
-    double start = now();
+    double start = clock_seconds();
     rows.text = open_memstream(&result->text, &result->length);
     if (rows.text == NULL) {
         return EVALUATE_NO_MEMORY;
@@ -95,7 +88,7 @@ static EvaluateStatus evaluate_point(void *context, const Shared *shared, size_t
     if (fclose(rows.text) != 0) {
         status = EVALUATE_NO_MEMORY;
     }
-    sweep->seconds[index] = now() - start;
+    sweep->seconds[index] = clock_seconds() - start;
     return status;
 }
 

@@ -3,95 +3,10 @@
  * may have lost.
  */
 #include "base.h"
+#include "cell.h"
 #include "run.h"
 
-#include <math.h>
 #include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-/* Digits that a table prints. */
-enum { CELL_DIGITS = 17 };
-
-void ref_errors_init(RefErrors *errors)
-{
-    memset(errors, 0, sizeof *errors);
-    RefCell *const leaks[] = {&errors->bias_row, &errors->hidden, &errors->onehot, &errors->score};
-    for (int kind = 0; kind < ERROR_KINDS; kind++) {
-        for (int norm = 0; norm < NORM_COUNT; norm++) {
-            mpfr_init2(errors->error[kind][norm].value, REF_CELL_BITS);
-        }
-    }
-    for (size_t i = 0; i < sizeof leaks / sizeof *leaks; i++) {
-        mpfr_init2(leaks[i]->value, REF_CELL_BITS);
-    }
-    mpfr_init2(errors->max_original, REF_CELL_BITS);
-}
-
-void ref_errors_clear(RefErrors *errors)
-{
-    RefCell *const leaks[] = {&errors->bias_row, &errors->hidden, &errors->onehot, &errors->score};
-    for (int kind = 0; kind < ERROR_KINDS; kind++) {
-        for (int norm = 0; norm < NORM_COUNT; norm++) {
-            mpfr_clear(errors->error[kind][norm].value);
-        }
-    }
-    for (size_t i = 0; i < sizeof leaks / sizeof *leaks; i++) {
-        mpfr_clear(leaks[i]->value);
-    }
-    mpfr_clear(errors->max_original);
-}
-
-/* Do a and b round to the same CELL_DIGITS digits? */
-static bool same_digits(mpfr_srcptr a, mpfr_srcptr b)
-{
-    char digits_a[CELL_DIGITS + 2], digits_b[CELL_DIGITS + 2];
-    mpfr_exp_t exponent_a, exponent_b;
-    mpfr_get_str(digits_a, &exponent_a, 10, CELL_DIGITS, a, MPFR_RNDN);
-    mpfr_get_str(digits_b, &exponent_b, 10, CELL_DIGITS, b, MPFR_RNDN);
-    return exponent_a == exponent_b && strcmp(digits_a, digits_b) == 0;
-}
-
-/* The cell of a value >= 0 known to +-error (0: exactly): the value when both ends round alike, else the
- * next power of two above both (4 error where the value is below 2 error, so that the bound
- * does not depend on rounding noise). */
-static void cell_settle(RefCell *cell, mpfr_srcptr value, mpfr_srcptr error)
-{
-    mpfr_t low, high;
-    if (mpfr_zero_p(value) && mpfr_zero_p(error)) {
-        cell->state = CELL_ZERO;
-        mpfr_set_zero(cell->value, 1);
-        return;
-    }
-    mpfr_inits2(REF_CELL_BITS, low, high, (mpfr_ptr)0);
-    mpfr_sub(low, value, error, MPFR_RNDD);
-    mpfr_add(high, value, error, MPFR_RNDU);
-    if (!mpfr_number_p(value)) {
-        cell->state = CELL_NONFINITE;
-        mpfr_set(cell->value, value, MPFR_RNDN);
-    } else if (mpfr_sgn(low) > 0 && same_digits(low, high)) {
-        cell->state = CELL_VALUE;
-        mpfr_set(cell->value, value, MPFR_RNDN);
-    } else {
-        mpfr_mul_2ui(low, error, 1, MPFR_RNDN);
-        mpfr_srcptr top = mpfr_cmp(value, low) <= 0 ? low : high;
-        cell->state = CELL_BOUND;
-        mpfr_set_ui_2exp(cell->value, 1, mpfr_get_exp(top), MPFR_RNDN);
-    }
-    mpfr_clears(low, high, (mpfr_ptr)0);
-}
-
-/* A proven zero; the measured value must agree. */
-static void cell_zero(RefErrors *errors, RefCell *cell, mpfr_srcptr value, mpfr_srcptr error)
-{
-    if (!mpfr_lessequal_p(value, error)) {
-        errors->contradiction = true;
-        cell_settle(cell, value, error);
-        return;
-    }
-    cell->state = CELL_ZERO;
-    mpfr_set_zero(cell->value, 1);
-}
 
 /* Sums over the compared entries. */
 typedef struct {
@@ -197,7 +112,7 @@ static void compare_sides(const Comparison *comparison, ErrorKind kind, Side a, 
             mpfr_div(scaled, scaled, comparison->norm_original, MPFR_RNDU);
         }
         if (proven_zero) {
-            cell_zero(comparison->errors, &cells[norm], value, scaled);
+            comparison->errors->contradiction |= !cell_zero(&cells[norm], value, scaled);
         } else {
             cell_settle(&cells[norm], value, scaled);
         }
@@ -274,7 +189,7 @@ static void compare_leaks(RefErrors *errors, const Pair *pair, size_t layer, con
     if (layout->bias_row != BIAS_ROW_NONE) {
         block_max(max, run, layout_bias_row(layout), 1, content);
         if (pair->bias_row_content == NULL && model_bias_row_stays_zero(&pair->converted)) {
-            cell_zero(errors, &errors->bias_row, max, error);
+            errors->contradiction |= !cell_zero(&errors->bias_row, max, error);
         } else {
             cell_settle(&errors->bias_row, max, error);
         }
@@ -300,18 +215,6 @@ static void compare_score(RefErrors *errors, const RefPlan *plan, const RefBase 
     mpfr_mul_2si(error, score, (long)relative + 8, MPFR_RNDU);
     cell_settle(&errors->score, score, error);
     mpfr_clear(error);
-}
-
-static void errors_reset(RefErrors *errors)
-{
-    for (int kind = 0; kind < ERROR_KINDS; kind++) {
-        for (int norm = 0; norm < NORM_COUNT; norm++) {
-            errors->error[kind][norm].state = CELL_ABSENT;
-        }
-    }
-    errors->bias_row.state = errors->hidden.state = errors->onehot.state = CELL_ABSENT;
-    errors->score.state = CELL_ABSENT;
-    errors->contradiction = false;
 }
 
 void ref_compare(RefErrors *errors, const Pair *pair, const RefPlan *plan, const RefBase *base,

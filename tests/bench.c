@@ -3,24 +3,17 @@
  * in one run, with their ratios.  Each figure is the median of several runs on one thread.
  */
 #include "../cases/case.h"
+#include "../harness/clock.h"
 #include "../kernels/blas.h"
 #include "../kernels/kernel.h"
 #include "../reference/reference.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 enum { BITS = 256, RUNS = 7 };
 #define OMEGA 1000.0
 #define ENOUGH_SECONDS 1.0
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static void out_of_memory(void)
 {
@@ -33,28 +26,28 @@ typedef double Timed(const Pair *pair, int form);
 
 static double time_kernel(const Pair *pair, int form)
 {
-    double start = now();
+    double start = clock_seconds();
     Kernel *kernel =
         kernel_open(&pair->converted, pair->converted_x, NULL, OMEGA, (KernelForm)form);
     if (kernel == NULL) {
         out_of_memory();
     }
     kernel_layer(kernel);
-    double seconds = now() - start;
+    double seconds = clock_seconds() - start;
     kernel_clear(kernel);
     return seconds;
 }
 
 static double time_reference(const Pair *pair, int form)
 {
-    double start = now();
+    double start = clock_seconds();
     RefRun *run =
         ref_run_open(&pair->converted, pair->converted_x, NULL, OMEGA, BITS, (RefForm)form);
     if (run == NULL) {
         out_of_memory();
     }
     ref_run_layer(run);
-    double seconds = now() - start;
+    double seconds = clock_seconds() - start;
     ref_run_clear(run);
     return seconds;
 }
