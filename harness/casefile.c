@@ -8,7 +8,8 @@
 
 /* inih cuts longer section names without a word. */
 #define NAME_MOST 49
-#define LINE_MOST 256
+/* inih's own buffer holds at least this much, in every version. */
+#define LINE_MOST 199
 
 typedef struct {
     FILE *file;
@@ -18,7 +19,7 @@ typedef struct {
     size_t first; /* sections of this file: list->sections[first ..] */
     bool has_key; /* in the section being read */
     bool pending; /* a line was handed to inih that should have been a key */
-    char pending_text[LINE_MOST];
+    char pending_text[LINE_MOST + 1];
     int status;
 } Reader;
 
@@ -132,9 +133,9 @@ static bool read_line(Reader *reader, char *buffer, size_t size)
             fail(reader, buffer, "text, found a NUL byte after it");
             return false;
         }
-        if (length + 1 == size) {
+        if (length == LINE_MOST || length + 1 == size) {
             char expected[64];
-            snprintf(expected, sizeof expected, "a line of at most %zu characters", size - 1);
+            snprintf(expected, sizeof expected, "a line of at most %d characters", LINE_MOST);
             fail(reader, buffer, expected);
             return false;
         }

@@ -338,17 +338,17 @@ static int run_searches(Searches *command, int threads)
     return status;
 }
 
-int command_min_omega(const Grid *grid, const RunOptions *options, int argc, char **argv)
+int command_min_omega(const Grid *grid, const RunOptions *run, int argc, char **argv)
 {
-    int threads = options->threads > 0 ? options->threads : omp_get_num_procs();
-    Searches command = {.grid = grid, .path = options->output};
+    int threads = run->threads > 0 ? run->threads : omp_get_num_procs();
+    Searches command = {.grid = grid, .path = run->output};
     ref_thread_setup();
-    command.terminal = options->output == NULL && isatty(STDOUT_FILENO);
+    command.terminal = run->output == NULL && isatty(STDOUT_FILENO);
     command.seconds = calloc(grid->count, sizeof *command.seconds);
     command.taken = calloc(grid->count, sizeof *command.taken);
     int status = grid_predict(grid, &threads);
     if (status == 0) {
-        status = output_open(&command.output, options->output);
+        status = output_open(&command.output, run->output);
     }
     if (status == 0) {
         bool ok = command.seconds != NULL && command.taken != NULL;

@@ -32,36 +32,36 @@ static double *original_trajectory(const Pair *pair, KernelForm form)
     return trajectory;
 }
 
-EvaluateStatus shared_make(Shared **out, const Point *const *points, size_t count)
+EvaluateStatus shared_make(Shared **shared, const Point *const *points, size_t count)
 {
     const char *reason;
-    Shared *shared = calloc(1, sizeof *shared);
-    *out = NULL;
+    Shared *made = calloc(1, sizeof *made);
+    *shared = NULL;
     /* The case was outlined before any work: it can only fail for want of memory. */
-    if (shared == NULL || case_build(&shared->pair, &reason, &points[0]->spec) != CASE_OK) {
-        free(shared);
+    if (made == NULL || case_build(&made->pair, &reason, &points[0]->spec) != CASE_OK) {
+        free(made);
         return EVALUATE_NO_MEMORY;
     }
     mpfr_prec_t bits = 0;
-    shared->plan = ref_plan_make(&shared->pair);
-    bool ok = shared->plan != NULL;
+    made->plan = ref_plan_make(&made->pair);
+    bool ok = made->plan != NULL;
     for (size_t i = 0; ok && i < count; i++) {
-        mpfr_prec_t needed = shared_bits(shared->plan, points[i]);
+        mpfr_prec_t needed = shared_bits(made->plan, points[i]);
         bits = needed > bits ? needed : bits;
-        if (points[i]->arithmetic != ARITHMETIC_NONE && !shared->original[points[i]->kernel]) {
-            double *trajectory = original_trajectory(&shared->pair, points[i]->kernel);
-            shared->original[points[i]->kernel] = trajectory;
+        if (points[i]->arithmetic != ARITHMETIC_NONE && !made->original[points[i]->kernel]) {
+            double *trajectory = original_trajectory(&made->pair, points[i]->kernel);
+            made->original[points[i]->kernel] = trajectory;
             ok = trajectory != NULL;
         }
     }
     if (ok) {
-        shared->base = ref_base_make(&shared->pair, bits, points[0]->form);
+        made->base = ref_base_make(&made->pair, bits, points[0]->form);
     }
-    if (!ok || shared->base == NULL) {
-        shared_clear(shared);
+    if (!ok || made->base == NULL) {
+        shared_clear(made);
         return EVALUATE_NO_MEMORY;
     }
-    *out = shared;
+    *shared = made;
     return EVALUATE_OK;
 }
 

@@ -186,17 +186,17 @@ static int conclude(Sweep *sweep, int argc, char **argv)
     return sweep->failures > 0 ? 1 : 0;
 }
 
-int command_sweep(const Grid *grid, const RunOptions *options, int argc, char **argv)
+int command_sweep(const Grid *grid, const RunOptions *run, int argc, char **argv)
 {
-    int threads = options->threads > 0 ? options->threads : omp_get_num_procs();
-    Sweep sweep = {.grid = grid, .options = options};
+    int threads = run->threads > 0 ? run->threads : omp_get_num_procs();
+    Sweep sweep = {.grid = grid, .options = run};
     ref_thread_setup();
     int status = grid_predict(grid, &threads);
     if (status == 0) {
-        status = output_open(&sweep.output, options->output);
+        status = output_open(&sweep.output, run->output);
     }
-    sweep.terminal = options->output == NULL && isatty(STDOUT_FILENO);
-    sweep.progress = !options->quiet && !sweep.terminal && isatty(STDERR_FILENO);
+    sweep.terminal = run->output == NULL && isatty(STDOUT_FILENO);
+    sweep.progress = !run->quiet && !sweep.terminal && isatty(STDERR_FILENO);
     if (status == 0) {
         sweep.results = calloc(grid->count, sizeof *sweep.results);
         sweep.summaries = calloc(grid->count, sizeof *sweep.summaries);

@@ -98,7 +98,7 @@ static void plan_give_up(RefPlan *plan)
     bool lost = false;
     for (size_t l = 0; l < plan->depth; l++) {
         LayerPlan *layer = &plan->layers[l];
-        lost = lost || !layer->measured || layer->growth >= PLAN_HIGH_LIMIT / 2;
+        lost = lost || !layer->measured || layer->growth >= PLAN_HIGH_LIMIT / 2.0;
         if (lost) {
             layer->loss = (mpfr_exp_t)PLAN_UNKNOWN;
             layer->growth = PLAN_UNKNOWN;
