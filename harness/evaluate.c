@@ -91,8 +91,7 @@ static bool promise_broken(const Evaluation *evaluation, const Row *row)
                         (double)evaluation->bits;
 }
 
-/* All layers at one precision; rows go to the sink unless a promise is broken and retry asks to
- * know first.  *broken says so. */
+/* All layers at one precision.  *broken: a promise was. */
 static EvaluateStatus evaluate_at(Evaluation *evaluation, bool *passed, bool *broken, Row *rows,
                                   size_t depth)
 {
@@ -113,9 +112,9 @@ static EvaluateStatus evaluate_at(Evaluation *evaluation, bool *passed, bool *br
 }
 
 /* Once more with twice the bits and a base of its own. */
-static EvaluateStatus evaluate_again(Evaluation *evaluation, bool *passed, Row *rows, size_t depth)
+static EvaluateStatus evaluate_again(Evaluation *evaluation, bool *passed, bool *broken, Row *rows,
+                                     size_t depth)
 {
-    bool broken;
     RefBase *base =
         ref_base_make(&evaluation->shared->pair, 2 * evaluation->bits, evaluation->point->form);
     if (base == NULL) {
@@ -123,8 +122,23 @@ static EvaluateStatus evaluate_again(Evaluation *evaluation, bool *passed, Row *
     }
     evaluation->bits *= 2;
     evaluation->base = base;
-    EvaluateStatus status = evaluate_at(evaluation, passed, &broken, rows, depth);
+    EvaluateStatus status = evaluate_at(evaluation, passed, broken, rows, depth);
     ref_base_clear(base);
+    return status;
+}
+
+/* At the planned precision, and while a promise is broken at twice that, thrice at most: an
+ * error that is zero without a proof never comes out. */
+static EvaluateStatus evaluate_rows(Evaluation *evaluation, bool *passed, Row *rows, size_t depth)
+{
+    const Point *point = evaluation->point;
+    bool broken = false;
+    EvaluateStatus status = evaluate_at(evaluation, passed, &broken, rows, depth);
+    for (int raises = 0; raises < 3 && status == EVALUATE_OK && broken && point->precision == 0 &&
+                         2 * (long)evaluation->bits <= point->max_bits;
+         raises++) {
+        status = evaluate_again(evaluation, passed, &broken, rows, depth);
+    }
     return status;
 }
 
@@ -132,7 +146,6 @@ EvaluateStatus point_evaluate(bool *passed, const Shared *shared, const Point *p
                               void *context)
 {
     size_t depth = shared->pair.converted.depth;
-    bool broken = false;
     Evaluation evaluation = {.shared = shared, .point = point, .base = shared->base};
     Row *rows = calloc(depth, sizeof *rows);
     if (rows == NULL) {
@@ -142,11 +155,7 @@ EvaluateStatus point_evaluate(bool *passed, const Shared *shared, const Point *p
         row_init(&rows[l]);
     }
     evaluation.bits = shared_bits(shared->plan, point);
-    EvaluateStatus status = evaluate_at(&evaluation, passed, &broken, rows, depth);
-    if (status == EVALUATE_OK && broken && point->precision == 0 &&
-        2 * (long)evaluation.bits <= point->max_bits) {
-        status = evaluate_again(&evaluation, passed, rows, depth);
-    }
+    EvaluateStatus status = evaluate_rows(&evaluation, passed, rows, depth);
     for (size_t l = 0; status == EVALUATE_OK && l < depth; l++) {
         if (!sink(context, point, &rows[l])) {
             status = EVALUATE_NO_MEMORY;

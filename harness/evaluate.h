@@ -21,8 +21,8 @@ void shared_clear(Shared *shared);
 /* Called with each row, from layer 1 on; false stops the evaluation. */
 typedef bool RowSink(void *context, const Point *point, const Row *row);
 
-/* Evaluates one point: precision as the point says or as planned, raised once where a value
- * that was promised did not come out.  *passed: no row fails (see row_passes). */
+/* Evaluates one point: precision as the point says or as planned, raised where a value that was
+ * promised did not come out.  *passed: no row fails (see row_passes). */
 EvaluateStatus point_evaluate(bool *passed, const Shared *shared, const Point *point, RowSink *sink,
                               void *context) __attribute__((warn_unused_result));
 

@@ -168,6 +168,28 @@ static void textbook_reference_gives_the_same_bytes(void **state)
     free(dense.text);
 }
 
+/* More bits than planned change no digit. */
+static void values_do_not_depend_on_precision(void **state)
+{
+    static const char *const columns[] = {
+        "construction_max", "construction_rms", "construction_rel", "rounding_max",
+        "total_rms",        "bias_row_max",     "hidden_max",       "score_max"};
+    char x[64], y[64];
+    Output planned = run(MIXED), more = run(MIXED " --precision 1600");
+    (void)state;
+    assert_int_equal(more.code, 0);
+    assert_int_equal(lines(&planned), lines(&more));
+    for (size_t line = 1; line < lines(&planned); line += 5) {
+        for (size_t c = 0; c < sizeof columns / sizeof *columns; c++) {
+            cell(x, sizeof x, &planned, line, columns[c]);
+            cell(y, sizeof y, &more, line, columns[c]);
+            assert_string_equal(x, y);
+        }
+    }
+    free(planned.text);
+    free(more.text);
+}
+
 /* Builds lie side by side: build/release, build/release-noflint, ... */
 static void other_builds_give_the_same_bytes(void **state)
 {
@@ -353,6 +375,7 @@ int main(void)
     const struct CMUnitTest sweep[] = {
         cmocka_unit_test(bytes_do_not_depend_on_threads),
         cmocka_unit_test(textbook_reference_gives_the_same_bytes),
+        cmocka_unit_test(values_do_not_depend_on_precision),
         cmocka_unit_test(other_builds_give_the_same_bytes),
         cmocka_unit_test(omega_1e17_needs_no_3e17_bits),
         cmocka_unit_test(unresolved_passes_by_its_bound),
