@@ -173,7 +173,7 @@ static void values_do_not_depend_on_precision(void **state)
 {
     static const char *const columns[] = {
         "construction_max", "construction_rms", "construction_rel", "rounding_max",
-        "total_rms",        "bias_row_max",     "hidden_max",       "score_max"};
+        "total_rms",        "hidden_max",       "score_max"};
     char x[64], y[64];
     Output planned = run(MIXED), more = run(MIXED " --precision 1600");
     (void)state;
