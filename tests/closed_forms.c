@@ -45,9 +45,10 @@ static size_t tokens_seen(const View *v, size_t i)
     return causal ? 0 : v->n;
 }
 
+/* Zeros. */
 static Real *take(size_t count)
 {
-    Real *numbers = calloc(count, sizeof *numbers);
+    Real *numbers = calloc(count + 1, sizeof *numbers); /* never of size 0 */
     if (numbers == NULL) {
         fprintf(stderr, "memory is short\n");
         abort();

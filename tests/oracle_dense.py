@@ -246,17 +246,18 @@ def ffn3(omega):
     show(f"ffn3, Omega = {nstr(omega)}", s)
 
 
-def transformer(omega):
-    """Two layers, causal, fused form, with content in the bias row."""
-    s = Stream(draw("X").tolist(), draw("bias_row").tolist()[0], causal=True)
+def transformer(omega, causal):
+    """Two layers, fused form, with content in the bias row."""
+    s = Stream(draw("X").tolist(), draw("bias_row").tolist()[0], causal)
     for layer in range(2):
         attention(s, layer, 2, omega)
         w1, b1, w2, b2 = ffn(layer)
         heads = [fused_head(s, w1, b1, w2, k, omega) for k in range(w1.cols)]
         s.sublayer(heads + [linear_head(s, None, 0, 0, b2, False, omega)])
-    show(f"transformer, causal, Omega = {nstr(omega)}", s)
+    show(f"transformer, {'causal' if causal else 'no mask'}, Omega = {nstr(omega)}", s)
 
 
 silu_of_two()
 ffn3(mpf(3))
-transformer(mpf(3))
+transformer(mpf(3), causal=True)
+transformer(mpf(3), causal=False)

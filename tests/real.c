@@ -1,17 +1,23 @@
 #include "real.h"
 
-#include <stdio.h>
-#include <stdlib.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
 
 _Static_assert(REAL_BITS % GMP_NUMB_BITS == 0, "a significand is whole limbs");
 
 typedef int Unary(mpfr_ptr, mpfr_srcptr, mpfr_rnd_t);
 typedef int Binary(mpfr_ptr, mpfr_srcptr, mpfr_srcptr, mpfr_rnd_t);
 
-/* x = a, over a's own limbs: a must stay where it is while x is used. */
-static void view(mpfr_ptr x, Real *a)
+/* a as MPFR has it, over a's own limbs: a must stay where it is meanwhile. */
+static __mpfr_struct view(Real *a)
 {
-    mpfr_custom_init_set(x, a->kind, a->exponent, REAL_BITS, a->limb);
+    __mpfr_struct x = {0};
+    mpfr_custom_init_set(&x, a->kind, a->exponent, REAL_BITS, a->limb);
+    return x;
 }
 
 static Real zero(void)
@@ -19,9 +25,12 @@ static Real zero(void)
     return (Real){.kind = MPFR_ZERO_KIND};
 }
 
-/* What was computed into x, a view of *a. */
+/* What was computed into x, a view of *a.  No maximum or comparison could see a NaN later. */
 static Real result(mpfr_ptr x, Real *a)
 {
+    if (!mpfr_number_p(x)) {
+        fail_msg("not a number, or infinite");
+    }
     a->kind = mpfr_custom_get_kind(x);
     a->exponent = mpfr_regular_p(x) ? mpfr_custom_get_exp(x) : 0;
     return *a;
@@ -30,61 +39,51 @@ static Real result(mpfr_ptr x, Real *a)
 static Real unary(Unary *operation, Real a)
 {
     Real r = zero();
-    mpfr_t x, y;
-    view(x, &a);
-    view(y, &r);
-    operation(y, x, MPFR_RNDN);
-    return result(y, &r);
+    __mpfr_struct x = view(&a), y = view(&r);
+    operation(&y, &x, MPFR_RNDN);
+    return result(&y, &r);
 }
 
 static Real binary(Binary *operation, Real a, Real b)
 {
     Real r = zero();
-    mpfr_t x, y, z;
-    view(x, &a);
-    view(y, &b);
-    view(z, &r);
-    operation(z, x, y, MPFR_RNDN);
-    return result(z, &r);
+    __mpfr_struct x = view(&a), y = view(&b), z = view(&r);
+    operation(&z, &x, &y, MPFR_RNDN);
+    return result(&z, &r);
 }
 
 Real real_of(double x)
 {
     Real r = zero();
-    mpfr_t y;
-    view(y, &r);
-    mpfr_set_d(y, x, MPFR_RNDN);
-    return result(y, &r);
+    __mpfr_struct y = view(&r);
+    mpfr_set_d(&y, x, MPFR_RNDN);
+    return result(&y, &r);
 }
 
 Real real_of_mpfr(mpfr_srcptr x)
 {
     Real r = zero();
-    mpfr_t y;
-    view(y, &r);
-    mpfr_set(y, x, MPFR_RNDN);
-    return result(y, &r);
+    __mpfr_struct y = view(&r);
+    mpfr_set(&y, x, MPFR_RNDN);
+    return result(&y, &r);
 }
 
 Real real_of_text(const char *decimal)
 {
     Real r = zero();
-    mpfr_t y;
-    view(y, &r);
-    if (mpfr_set_str(y, decimal, 10, MPFR_RNDN) != 0) {
-        fprintf(stderr, "not a number: %s\n", decimal);
-        abort();
+    __mpfr_struct y = view(&r);
+    if (mpfr_set_str(&y, decimal, 10, MPFR_RNDN) != 0) {
+        fail_msg("not a number: %s", decimal);
     }
-    return result(y, &r);
+    return result(&y, &r);
 }
 
 Real real_difference(mpfr_srcptr a, mpfr_srcptr b)
 {
     Real r = zero();
-    mpfr_t y;
-    view(y, &r);
-    mpfr_sub(y, a, b, MPFR_RNDN);
-    return result(y, &r);
+    __mpfr_struct y = view(&r);
+    mpfr_sub(&y, a, b, MPFR_RNDN);
+    return result(&y, &r);
 }
 
 Real real_add(Real a, Real b)
@@ -146,23 +145,19 @@ Real real_sigma(Real a)
 Real real_power(mpfr_exp_t exponent)
 {
     Real r = zero();
-    mpfr_t y;
-    view(y, &r);
-    mpfr_set_ui_2exp(y, 1, exponent, MPFR_RNDN);
-    return result(y, &r);
+    __mpfr_struct y = view(&r);
+    mpfr_set_ui_2exp(&y, 1, exponent, MPFR_RNDN);
+    return result(&y, &r);
 }
 
 double real_double(Real a)
 {
-    mpfr_t x;
-    view(x, &a);
-    return mpfr_get_d(x, MPFR_RNDN);
+    __mpfr_struct x = view(&a);
+    return mpfr_get_d(&x, MPFR_RNDN);
 }
 
 int real_compare(Real a, Real b)
 {
-    mpfr_t x, y;
-    view(x, &a);
-    view(y, &b);
-    return mpfr_cmp(x, y);
+    __mpfr_struct x = view(&a), y = view(&b);
+    return mpfr_cmp(&x, &y);
 }

@@ -1,6 +1,7 @@
 /*
  * Real numbers by value, for formulas that should read as formulas: MPFR at one precision,
- * correctly rounded, with the exponent range of the calling thread.
+ * correctly rounded, with the exponent range of the calling thread.  A result that is not a
+ * finite number fails the test.
  */
 #ifndef HEADPROOF_TESTS_REAL_H
 #define HEADPROOF_TESTS_REAL_H
@@ -19,7 +20,7 @@ typedef struct {
 Real real_of(double x);
 Real real_of_mpfr(mpfr_srcptr x);
 
-/* A decimal number; anything else ends the test. */
+/* A decimal number; anything else fails the test. */
 Real real_of_text(const char *decimal);
 
 /* a - b, rounded once. */
