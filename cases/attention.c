@@ -2,8 +2,6 @@
 
 #include <math.h>
 
-static const Scale one = {1, 1, 1};
-
 /* Q dense, or W_Q W_K^T. */
 static Score attention_score(Stack *stack, size_t layer)
 {
@@ -14,7 +12,7 @@ static Score attention_score(Stack *stack, size_t layer)
     Score score = {.kind = SCORE_BILINEAR,
                    .read = content,
                    .d_head = spec->d_head,
-                   .scale = one,
+                   .scale = {1, 1, 1},
                    .causal = spec->mask == MASK_CAUSAL};
     if (spec->d_head == 0) {
         const double *q =
@@ -40,7 +38,7 @@ static Value attention_value(Stack *stack, size_t layer)
     Columns content = stack_content(stack);
     bool normal = spec->weights == WEIGHTS_NORMAL;
     double fan_in = (double)spec->d * (double)spec->heads, twice_depth = 2 * (double)spec->depth;
-    Value value = {.read = content, .write = content, .d_head = spec->d_head};
+    Value value = {.read = content, .write = content, .d_head = spec->d_head, .scale = 1};
     if (spec->d_head == 0) {
         const double *v = stack_draw(stack, layer, "attn.OV", spec->heads, spec->d, spec->d,
                                      normal ? 1 : sqrt(1 / (fan_in * twice_depth)));
@@ -60,9 +58,39 @@ static Value attention_value(Stack *stack, size_t layer)
     return value;
 }
 
+/* As a file has them: factors with their biases, or merged matrices. */
+static Bundle given_heads(const CaseSpec *spec, const GivenLayer *given, Columns content)
+{
+    size_t d = spec->d, d_head = spec->d_head, stride = d * (d_head > 0 ? d_head : d);
+    bool merged = d_head == 0;
+    Score score = {.kind = SCORE_BILINEAR,
+                   .read = content,
+                   .d_head = d_head,
+                   .q = {merged ? given->qk : given->w_q, merged ? d : d_head, stride},
+                   .k = {given->w_k, d_head, stride},
+                   .q_bias = given->b_q,
+                   .k_bias = given->b_k,
+                   .scale = spec->given->scale,
+                   .causal = spec->mask == MASK_CAUSAL};
+    Value value = {.kind = merged ? VALUE_DENSE : VALUE_FACTORED,
+                   .read = content,
+                   .write = content,
+                   .d_head = d_head,
+                   .v = {merged ? given->ov : given->w_v, merged ? d : d_head, stride},
+                   .o = {given->w_o, d, stride},
+                   .inner_bias = given->b_v,
+                   .bias = given->b_o,
+                   .scale = 1};
+    return (Bundle){spec->heads, score, value};
+}
+
 Bundle attention_heads(Stack *stack, size_t layer)
 {
-    return (Bundle){.heads = stack->spec->heads,
+    const CaseSpec *spec = stack->spec;
+    if (spec->given != NULL) {
+        return given_heads(spec, &spec->given->layers[layer], stack_content(stack));
+    }
+    return (Bundle){.heads = spec->heads,
                     .score = attention_score(stack, layer),
                     .value = attention_value(stack, layer)};
 }

@@ -91,12 +91,20 @@ static Layout converted_layout(const CaseSpec *spec)
     return layout;
 }
 
-/* N(0, scale) on the content columns of a [rows, d + hidden] stream; on the hidden columns too
+/* The given rows, or N(0, scale) on the content columns of a [rows, d + hidden] stream; on the hidden columns too
  * for `linear`, which starts with both banks filled (the three-sublayer forms: empty). */
 static double *draw_rows(Arena *arena, const CaseSpec *spec, const char *name,
-                         const char *hidden_name, size_t rows, size_t hidden, double scale)
+                         const char *hidden_name, size_t rows, size_t hidden, double scale,
+                         const double *given)
 {
     size_t ld = spec->d + hidden;
+    if (given != NULL) {
+        double *copy = arena_take(arena, rows, ld * sizeof *copy);
+        for (size_t i = 0; copy != NULL && i < rows; i++) {
+            memcpy(copy + i * ld, given + i * spec->d, spec->d * sizeof *copy);
+        }
+        return copy;
+    }
     double *x = draw_tensor(arena, spec->seed, name, 1, rows, spec->d, ld, scale);
     if (x != NULL && spec->construction == CONSTRUCTION_LINEAR) {
         uint64_t hash = draw_hash(hidden_name);
@@ -114,24 +122,28 @@ static bool draw_streams(Pair *pair, const CaseSpec *spec)
     Arena *arena = pair->memory;
     size_t original = original_layout(spec).hidden, converted = hidden_columns(spec);
     double scale = spec->weights == WEIGHTS_NORMAL ? 1 : 0.25;
-    pair->original_x = draw_rows(arena, spec, "X", "X_hidden", spec->n, original, 1);
+    const double *given = spec->given != NULL ? spec->given->x : NULL;
+    pair->original_x = draw_rows(arena, spec, "X", "X_hidden", spec->n, original, 1, given);
     pair->converted_x = original == converted
                             ? pair->original_x
-                            : draw_rows(arena, spec, "X", "X_hidden", spec->n, converted, 1);
+                            : draw_rows(arena, spec, "X", "X_hidden", spec->n, converted, 1, given);
     if (spec->bias_row_content == CONTENT_RANDOM) {
         pair->bias_row_content =
-            draw_rows(arena, spec, "bias_row", "bias_row_hidden", 1, converted, scale);
+            draw_rows(arena, spec, "bias_row", "bias_row_hidden", 1, converted, scale, NULL);
     }
     return pair->original_x != NULL && pair->converted_x != NULL &&
            (spec->bias_row_content == CONTENT_NONE || pair->bias_row_content != NULL);
 }
 
 /* T_infinity = T: the linear and the patched heads never attend the bias row in the limit; the
- * others do, and need it to be zero. */
+ * others do, and need it to be zero, and an activation that they imitate exactly. */
 static bool limit_is_original(const CaseSpec *spec)
 {
-    return spec->bias_row_content == CONTENT_NONE || spec->construction == CONSTRUCTION_LINEAR ||
-           spec->construction == CONSTRUCTION_ATTENTION;
+    bool exact =
+        !construction_info(spec->construction)->activation || spec->activation == ACTIVATION_SILU;
+    return exact &&
+           (spec->bias_row_content == CONTENT_NONE || spec->construction == CONSTRUCTION_LINEAR ||
+           spec->construction == CONSTRUCTION_ATTENTION);
 }
 
 static CaseStatus build(Pair *pair, const CaseSpec *spec, bool outline)

@@ -30,6 +30,27 @@ typedef enum { LINEAR_IN_PLACE, LINEAR_BLOCK, LINEAR_CLEAR, LINEAR_COUNT } Linea
 typedef enum { POSITION_AUTO, POSITION_FIRST, POSITION_LAST, POSITION_COUNT } BiasRowPosition;
 typedef enum { CONTENT_NONE, CONTENT_RANDOM, CONTENT_COUNT } BiasRowContent;
 
+/* How heads imitate an activation that is not SiLU: x Phi(x) by x sigma(1.702 x), by one term of
+ * the slope that minimises the largest error, or by two terms (docs/mathematics.md, section 1). */
+typedef enum { GELU_SIGMOID, GELU_MINIMAX, GELU_TWO, GELU_COUNT } GeluForm;
+
+/* The tensors of one layer as a file gives them, NULL where it has none: factors [heads, d,
+ * d_head] (w_o [heads, d_head, d]) with biases [heads, d_head] (b_o [d]), or merged qk, ov
+ * [heads, d, d]; w_in [d, d_ff], b_in, w_out [d_ff, d], b_out; linear_w [d, d], linear_b [d]. */
+typedef struct {
+    const double *w_q, *w_k, *w_v, *w_o, *b_q, *b_k, *b_v, *b_o, *qk, *ov;
+    const double *w_in, *b_in, *w_out, *b_out;
+    const double *linear_w, *linear_b;
+} GivenLayer;
+
+/* Weights that are given and not drawn: layers [depth], the factor on x Q x^T, and the stream
+ * x [n, d] (NULL: drawn).  Whoever gives them keeps them as long as the pair lives. */
+typedef struct {
+    const GivenLayer *layers;
+    Scale scale;
+    const double *x;
+} GivenWeights;
+
 /* d_head == 0: dense Q and V.  d_ff is the FFN's hidden width, and the other bank's width
  * of `linear` block and clear. */
 typedef struct {
@@ -42,6 +63,10 @@ typedef struct {
     Linear linear;
     BiasRowPosition bias_row;
     BiasRowContent bias_row_content;
+    Activation activation;
+    double slope; /* of ReLU's imitation SiLU(slope x)/slope */
+    GeluForm gelu;
+    const GivenWeights *given; /* NULL: drawn as weights says */
 } CaseSpec;
 
 /* Which axes change a construction's models; the others are blank in a table. */

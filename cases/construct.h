@@ -39,24 +39,42 @@ const double *stack_draw(Stack *stack, size_t layer, const char *name, size_t he
 double *draw_tensor(Arena *arena, uint64_t seed, const char *name, size_t heads, size_t rows,
                     size_t columns, size_t ld, double scale);
 
-/* The SiLU heads of the given columns, one head a column (silu.c). */
-Bundle silu_heads(Columns columns, bool causal);
+/* An activation as a sum of terms value * x sigma(gate x), a bundle of heads each
+ * (activation.c). */
+typedef struct {
+    double gate, value;
+} Term;
+
+enum { TERMS_MOST = 2 };
+
+typedef struct {
+    size_t count;
+    Term term[TERMS_MOST];
+} Terms;
+
+Terms activation_terms(const CaseSpec *spec);
+
+/* The SiLU heads of the given columns, one head a column, for one term (silu.c). */
+Bundle silu_heads(Columns columns, Term term, bool causal);
+
+/* Appends the sublayer of T' that applies the case's activation to the columns. */
+void silu_append(Stack *stack, Columns columns);
 
 /* A self-attending head carrying x[write] += x[read] W + b; diagonal as in Value (linear.c). */
 Bundle linear_head(Columns read, Columns write, const double *w, const double *b, int diagonal,
                    bool causal);
 
-/* The original attention heads of a layer, drawn; and the same with the position scores that
+/* The original attention heads of a layer, drawn or given; and the same with the position scores that
  * keep tokens and bias row apart (attention.c). */
 Bundle attention_heads(Stack *stack, size_t layer);
 Bundle attention_patched(Bundle heads);
 
-/* One head a hidden unit: SiLU(x W1 + b1) W2, W1 [d, hidden], W2 [hidden, d] (fused.c). */
-Bundle fused_heads(Columns columns, size_t hidden, const double *w1, const double *b1,
-                   const double *w2, bool causal);
+/* One head a hidden unit, for one term of the activation of x W1 + b1, times W2; W1 [d, hidden],
+ * W2 [hidden, d] (fused.c). */
+Bundle fused_heads(const Direct *ffn, Term term, bool causal);
 
-/* The weights of a layer's feed-forward network, and T's sublayer for it (ffn.c). */
-Direct ffn_draw(Stack *stack, size_t layer);
+/* T's sublayer for a layer's feed-forward network, its weights drawn or given (ffn.c). */
+Direct ffn_weights(Stack *stack, size_t layer);
 
 /* T' sublayers of a feed-forward network: three, or one (ffn3.c, fused.c). */
 void ffn3_append(Stack *stack, const Direct *ffn);

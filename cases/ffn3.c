@@ -7,17 +7,16 @@ void ffn3_append(Stack *stack, const Direct *ffn)
     Columns content = stack_content(stack), hidden = stack_hidden(stack);
     bool causal = stack->spec->mask == MASK_CAUSAL;
     Bundle in = linear_head(content, hidden, ffn->w1, ffn->b1, 0, causal);
-    Bundle activation = silu_heads(hidden, causal);
     Bundle out = linear_head(hidden, content, ffn->w2, ffn->b2, -1, causal);
     stack_converted(stack, &in, 1);
-    stack_converted(stack, &activation, 1);
+    silu_append(stack, hidden);
     stack_converted(stack, &out, 1);
     stack->cleared = hidden;
 }
 
 void ffn3_layer(Stack *stack, size_t layer)
 {
-    Direct ffn = ffn_draw(stack, layer);
+    Direct ffn = ffn_weights(stack, layer);
     stack_original_direct(stack, ffn);
     ffn3_append(stack, &ffn);
 }

@@ -3,44 +3,50 @@
 /* Fused head of hidden unit k: Q[c, p_i] = W1[c, k] and Q[p_j, p_i] += b1_k for tokens i, j,
  * 2 Omega from every row to itself and from tokens to the bias row; V = W1[:, k] W2[k, :] with
  * b1_k W2[k, :] on the token position rows.  With z = x W1[:, k] + b1_k a token attends itself
- * with weight sigma(z) and the bias row with the rest: sigma(z) z W2[k, :]. */
-Bundle fused_heads(Columns columns, size_t hidden, const double *w1, const double *b1,
-                   const double *w2, bool causal)
+ * with weight sigma(z) and the bias row with the rest: sigma(z) z W2[k, :].  A term multiplies the
+ * gate and its bias by its gate, V by its value. */
+Bundle fused_heads(const Direct *ffn, Term term, bool causal)
 {
-    HeadWeight unit_in = {w1, hidden, 1}; /* head k: column k of W1 */
+    HeadWeight unit_in = {ffn->w1, ffn->hidden, 1}; /* head k: column k of W1 */
     return (Bundle){
-        .heads = hidden,
+        .heads = ffn->hidden,
         .score = {.kind = SCORE_GATE,
-                  .read = columns,
+                  .read = ffn->read,
                   .gate = unit_in,
-                  .gate_bias = b1,
+                  .gate_bias = ffn->b1,
+                  .gate_scale = term.gate,
                   .position = {.token_self = 2, .token_bias = 2, .bias_self = 2},
                   .causal = causal},
         .value = {.kind = VALUE_FACTORED,
-                  .read = columns,
-                  .write = columns,
+                  .read = ffn->read,
+                  .write = ffn->write,
                   .d_head = 1,
                   .v = unit_in,
-                  .o = {w2, columns.count, columns.count}, /* head k: row k of W2 */
-                  .inner_bias = b1},
+                  .o = {ffn->w2, ffn->write.count, ffn->write.count}, /* head k: row k of W2 */
+                  .inner_bias = ffn->b1,
+                  .scale = term.value},
     };
 }
 
-/* One sublayer: a head a hidden unit, and for b2 one self-attending head beside them. */
+/* One sublayer: a head a hidden unit and term, and for b2 one self-attending head beside them. */
 void fused_append(Stack *stack, const Direct *ffn)
 {
-    Columns content = stack_content(stack);
     bool causal = stack->spec->mask == MASK_CAUSAL;
-    Bundle bundles[2] = {
-        fused_heads(content, ffn->hidden, ffn->w1, ffn->b1, ffn->w2, causal),
-        linear_head(content, content, NULL, ffn->b2, 0, causal),
-    };
-    stack_converted(stack, bundles, ffn->b2 != NULL ? 2 : 1);
+    Terms terms = activation_terms(stack->spec);
+    Bundle bundles[TERMS_MOST + 1];
+    size_t count = 0;
+    for (size_t t = 0; t < terms.count; t++) {
+        bundles[count++] = fused_heads(ffn, terms.term[t], causal);
+    }
+    if (ffn->b2 != NULL) {
+        bundles[count++] = linear_head(ffn->read, ffn->write, NULL, ffn->b2, 0, causal);
+    }
+    stack_converted(stack, bundles, count);
 }
 
 void fused_layer(Stack *stack, size_t layer)
 {
-    Direct ffn = ffn_draw(stack, layer);
+    Direct ffn = ffn_weights(stack, layer);
     stack_original_direct(stack, ffn);
     fused_append(stack, &ffn);
 }

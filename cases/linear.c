@@ -22,6 +22,20 @@ Bundle linear_head(Columns read, Columns write, const double *w, const double *b
     };
 }
 
+/* Drawn: W ~ N(0, 1/rows), or for `block`, which adds without end, that over 2L. */
+static void draw(Stack *stack, size_t layer, size_t rows, size_t columns, const double **w,
+                 const double **b)
+{
+    const CaseSpec *spec = stack->spec;
+    bool normal = spec->weights == WEIGHTS_NORMAL, block = spec->linear == LINEAR_BLOCK;
+    double fan_in = (double)rows;
+    double variance = block ? 1 / (2 * fan_in * (double)spec->depth) : 1 / fan_in;
+    *w = stack_draw(stack, layer, "linear.W", 1, rows, columns, normal ? 1 : sqrt(variance));
+    if (spec->bias == BIAS_RANDOM) {
+        *b = stack_draw(stack, layer, "linear.b", 1, 1, columns, normal ? 1 : 0.25);
+    }
+}
+
 /* In place x <- x W + b; off the diagonal the two banks take turns: `block` adds
  * content W + b to hidden, then hidden W + b to content, ...; `clear` moves hidden to content
  * and clears hidden, then back, ... */
@@ -35,15 +49,13 @@ void linear_layer(Stack *stack, size_t layer)
         read = from_hidden ? stack_hidden(stack) : stack_content(stack);
         write = from_hidden ? stack_content(stack) : stack_hidden(stack);
     }
-    bool normal = spec->weights == WEIGHTS_NORMAL;
-    double rows = (double)read.count;
-    double variance =
-        spec->linear == LINEAR_BLOCK ? 1 / (2 * rows * (double)spec->depth) : 1 / rows;
-    const double *w = stack_draw(stack, layer, "linear.W", 1, read.count, write.count,
-                                 normal ? 1 : sqrt(variance));
-    const double *b = spec->bias == BIAS_NONE ? NULL
-                                              : stack_draw(stack, layer, "linear.b", 1, 1,
-                                                           write.count, normal ? 1 : 0.25);
+    const double *w = NULL, *b = NULL;
+    if (spec->given != NULL) {
+        w = spec->given->layers[layer].linear_w;
+        b = spec->given->layers[layer].linear_b;
+    } else {
+        draw(stack, layer, read.count, write.count, &w, &b);
+    }
     stack_original_direct(stack, (Direct){.kind = DIRECT_LINEAR,
                                           .read = read,
                                           .write = write,

@@ -58,6 +58,12 @@ static bool columns_equal(Columns a, Columns b)
     return a.first == b.first && a.count == b.count;
 }
 
+/* An exact factor that loses nothing. */
+static bool scale_fits(double scale)
+{
+    return scale - scale == 0 && scale != 0;
+}
+
 static const char *score_fault(const Layout *layout, const Bundle *bundle)
 {
     const Score *score = &bundle->score;
@@ -74,6 +80,13 @@ static const char *score_fault(const Layout *layout, const Bundle *bundle)
     if (score->kind == SCORE_BILINEAR &&
         (score->q.data == NULL || (score->d_head > 0 && score->k.data == NULL))) {
         return "a bilinear score without its weights";
+    }
+    if (score->kind == SCORE_GATE && !scale_fits(score->gate_scale)) {
+        return "a gate's scale is not a finite number other than 0";
+    }
+    if ((score->q_bias != NULL || score->k_bias != NULL) &&
+        (score->kind != SCORE_BILINEAR || score->d_head == 0)) {
+        return "query and key biases without factors";
     }
     if (score->kind == SCORE_BILINEAR &&
         (score->scale.num <= 0 || score->scale.den <= 0 || score->scale.sqrt_den <= 0)) {
@@ -111,9 +124,8 @@ static const char *value_fault(const Layout *layout, const Bundle *bundle)
     if (value->diagonal != 0 && (bundle->heads != 1 || value->kind != VALUE_DENSE)) {
         return "a diagonal belongs to a single dense head";
     }
-    bool has_bias = value->bias != NULL || value->inner_bias != NULL;
-    if (has_bias && layout->bias_row == BIAS_ROW_NONE) {
-        return "a bias needs position columns to ride on";
+    if ((value->kind == VALUE_UNIT || value->kind == VALUE_FACTORED) && !scale_fits(value->scale)) {
+        return "a value's scale is not a finite number other than 0";
     }
     return NULL;
 }

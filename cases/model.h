@@ -46,7 +46,7 @@ typedef struct {
 
 typedef enum {
     SCORE_NONE,    /* no content score */
-    SCORE_GATE,    /* x g_h + c_h toward every token key, 0 toward the bias key */
+    SCORE_GATE,    /* a (x g_h + c_h) toward every token key, 0 toward the bias key */
     SCORE_BILINEAR /* x Q_h y^T toward every key y, the bias row included */
 } ScoreKind;
 
@@ -54,17 +54,21 @@ typedef enum {
  * With r = read.count, queries and keys restricted to the columns read:
  *   SCORE_GATE      g_h is column 0 of gate's [r, 1] matrix of head h, or, when
  *                   gate.data == NULL, gate_unit times the unit vector of column h.
- *                   gate_bias [heads] (or NULL) is added where the query is a token.
+ *                   gate_bias [heads] (or NULL) is added where the query is a token; the sum is
+ *                   multiplied by gate_scale, an exact double.
  *   SCORE_BILINEAR  d_head == 0: Q_h = scale * q_h, q_h [r, r];
- *                   else Q_h = scale * q_h k_h^T, q_h and k_h [r, d_head]. */
+ *                   else Q_h = scale * q_h k_h^T, q_h and k_h [r, d_head], and q_bias and k_bias
+ *                   [heads, d_head] (or NULL) are added to x q_h and y k_h of token rows. */
 typedef struct {
     ScoreKind kind;
     Columns read;
     HeadWeight gate;
     int gate_unit;
     const double *gate_bias;
+    double gate_scale;
     size_t d_head;
     HeadWeight q, k;
+    const double *q_bias, *k_bias;
     Scale scale;
     PositionScores position;
     bool causal; /* row i sees rows 0, ..., i of the stream only */
@@ -80,7 +84,9 @@ typedef enum {
 /* What a head's key row j contributes when attended: x_j V_h, and for a token row also
  *   inner_bias_h o_h   (VALUE_FACTORED; inner_bias [heads, d_head] or NULL)
  *   bias               (head 0 only;    bias [write.count] or NULL)
- * which ride on the position rows of V.  diagonal (0, or with heads == 1 any integer)
+ * which ride on the position rows of V (in an original, whose rows are all tokens, on every row).
+ * scale, an exact double, multiplies V_h and inner_bias of VALUE_UNIT and VALUE_FACTORED.
+ * diagonal (0, or with heads == 1 any integer)
  * adds diagonal * I from the columns read onto the same columns: -1 makes W into W - I
  * when read == write, and clears the columns read when they differ. */
 typedef struct {
@@ -90,6 +96,7 @@ typedef struct {
     size_t d_head;
     HeadWeight v, o;
     const double *inner_bias;
+    double scale;
     const double *bias;
     int diagonal;
 } Value;
@@ -100,18 +107,22 @@ typedef struct {
     Value value;
 } Bundle;
 
+typedef enum { ACTIVATION_SILU, ACTIVATION_RELU, ACTIVATION_GELU } Activation;
+
 typedef enum {
-    DIRECT_FFN,       /* x[write] += SiLU(x[read] w1 + b1) w2 + b2 */
+    DIRECT_FFN,       /* x[write] += act(x[read] w1 + b1) w2 + b2 */
     DIRECT_LINEAR,    /* x[write]  = x[read] w1 + b1   (+= when !replace), then
                            x[read]   = 0 when clear */
-    DIRECT_ACTIVATION /* x[write]  = SiLU(x[read]), read == write */
+    DIRECT_ACTIVATION /* x[write]  = act(x[read]), read == write */
 } DirectKind;
 
-/* An operation of an original model on the token rows.
+/* An operation of an original model on the token rows; act(x) is x sigma(x), max(x, 0) or
+ * x Phi(x), Phi the normal distribution function.
  * w1 [read, hidden] and w2 [hidden, write] for the FFN, w1 [read, write] for the linear
  * map; b1, b2 may be NULL. */
 typedef struct {
     DirectKind kind;
+    Activation activation;
     Columns read, write;
     size_t hidden;
     const double *w1, *b1, *w2, *b2;

@@ -2,26 +2,43 @@
 
 /* SiLU head of column k: Q[k, p_i] = -1 for tokens i, 2 Omega from every row to itself and from
  * tokens to the bias row, V[k, k] = -1.  A token attends itself with weight 1 - sigma(x) and the
- * bias row with sigma(x), so that stream plus head is x sigma(x). */
-Bundle silu_heads(Columns columns, bool causal)
+ * bias row with sigma(x), so that stream plus head is x sigma(x).  A term multiplies the scores by
+ * its gate and V by its value. */
+Bundle silu_heads(Columns columns, Term term, bool causal)
 {
     return (Bundle){
         .heads = columns.count,
         .score = {.kind = SCORE_GATE,
                   .read = columns,
                   .gate_unit = -1,
+                  .gate_scale = term.gate,
                   .position = {.token_self = 2, .token_bias = 2, .bias_self = 2},
                   .causal = causal},
-        .value = {.kind = VALUE_UNIT, .read = columns, .write = columns, .unit = -1},
+        .value = {.kind = VALUE_UNIT,
+                  .read = columns,
+                  .write = columns,
+                  .unit = -1,
+                  .scale = term.value},
     };
+}
+
+void silu_append(Stack *stack, Columns columns)
+{
+    Terms terms = activation_terms(stack->spec);
+    Bundle bundles[TERMS_MOST];
+    for (size_t t = 0; t < terms.count; t++) {
+        bundles[t] = silu_heads(columns, terms.term[t], stack->spec->mask == MASK_CAUSAL);
+    }
+    stack_converted(stack, bundles, terms.count);
 }
 
 void silu_layer(Stack *stack, size_t layer)
 {
     (void)layer; /* an activation has no weights */
     Columns content = stack_content(stack);
-    Bundle heads = silu_heads(content, stack->spec->mask == MASK_CAUSAL);
-    stack_original_direct(stack,
-                          (Direct){.kind = DIRECT_ACTIVATION, .read = content, .write = content});
-    stack_converted(stack, &heads, 1);
+    stack_original_direct(stack, (Direct){.kind = DIRECT_ACTIVATION,
+                                          .activation = stack->spec->activation,
+                                          .read = content,
+                                          .write = content});
+    silu_append(stack, content);
 }

@@ -4,7 +4,7 @@
 static Direct transformer_original(Stack *stack, size_t layer)
 {
     Bundle heads = attention_heads(stack, layer), patched = attention_patched(heads);
-    Direct ffn = ffn_draw(stack, layer);
+    Direct ffn = ffn_weights(stack, layer);
     stack_original_heads(stack, heads);
     stack_original_direct(stack, ffn);
     stack_converted(stack, &patched, 1);

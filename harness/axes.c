@@ -29,7 +29,8 @@ static const char *const constructions[] = {
     [CONSTRUCTION_TRANSFORMER3] = "transformer3",
     [CONSTRUCTION_TRANSFORMER] = "transformer",
 };
-static const char *const activations[] = {"silu"};
+static const char *const activations[] = {
+    [ACTIVATION_SILU] = "silu", [ACTIVATION_RELU] = "relu", [ACTIVATION_GELU] = "gelu"};
 static const char *const masks[] = {[MASK_NONE] = "none", [MASK_CAUSAL] = "causal"};
 static const char *const arithmetics[] = {[ARITHMETIC_NONE] = "none", [ARITHMETIC_F64] = "f64"};
 static const char *const kernels[] = {[KERNEL_DENSE] = "dense", [KERNEL_STRUCTURED] = "structured"};
@@ -41,6 +42,8 @@ static const char *const linears[] = {
 static const char *const bias_rows[] = {
     [POSITION_AUTO] = "auto", [POSITION_FIRST] = "first", [POSITION_LAST] = "last"};
 static const char *const contents[] = {[CONTENT_NONE] = "none", [CONTENT_RANDOM] = "random"};
+static const char *const gelus[] = {
+    [GELU_SIGMOID] = "sigmoid", [GELU_MINIMAX] = "minimax", [GELU_TWO] = "two"};
 static const char *const forms[] = {[REF_STRUCTURED] = "structured", [REF_DENSE] = "dense"};
 static const char *const precisions[] = {"auto"};
 static const char *const tolerances[] = {"none"};
@@ -63,7 +66,7 @@ static const AxisInfo infos[AXIS_COUNT] = {
     [AXIS_ACTIVATION] = {"activation",
                          "activation",
                          {CHOICE(activations)},
-                         {WORD(0)},
+                         {WORD(ACTIVATION_SILU)},
                          "the activation of the original"},
     [AXIS_MASK] =
         {"mask", "mask", {CHOICE(masks)}, {WORD(MASK_NONE)}, "what a token may attend to"},
@@ -113,6 +116,13 @@ static const AxisInfo infos[AXIS_COUNT] = {
                                {CHOICE(contents)},
                                {WORD(CONTENT_NONE)},
                                "what the bias row holds at first"},
+    [AXIS_SLOPE] =
+        {"slope", NULL, {POSITIVE}, {REAL(1000)}, "relu(x) is imitated by silu(SLOPE x)/SLOPE"},
+    [AXIS_GELU] = {"gelu",
+                   NULL,
+                   {CHOICE(gelus)},
+                   {WORD(GELU_SIGMOID)},
+                   "gelu(x) by x sigma(1.702 x), by the best slope, or by two terms"},
     [AXIS_REFERENCE_FORM] = {"reference-form",
                              NULL,
                              {CHOICE(forms)},

@@ -22,7 +22,7 @@ AxisValue point_get(const Point *point, Axis axis)
     const CaseSpec *spec = &point->spec;
     switch (axis) {
     case AXIS_CONSTRUCTION: return word(spec->construction);
-    case AXIS_ACTIVATION: return word(0);
+    case AXIS_ACTIVATION: return word(spec->activation);
     case AXIS_MASK: return word(spec->mask);
     case AXIS_N: return integer(spec->n);
     case AXIS_D: return integer(spec->d);
@@ -40,6 +40,8 @@ AxisValue point_get(const Point *point, Axis axis)
     case AXIS_LINEAR: return word(spec->linear);
     case AXIS_BIAS_ROW: return word(spec->bias_row);
     case AXIS_BIAS_ROW_CONTENT: return word(spec->bias_row_content);
+    case AXIS_SLOPE: return real(spec->slope);
+    case AXIS_GELU: return word(spec->gelu);
     case AXIS_REFERENCE_FORM: return word(point->form);
     case AXIS_PRECISION:
         return point->precision == 0 ? word(0) : integer((uint64_t)point->precision);
@@ -58,7 +60,7 @@ void point_set(Point *point, Axis axis, AxisValue value)
     size_t size = value.integer;
     switch (axis) {
     case AXIS_CONSTRUCTION: spec->construction = (Construction)size; break;
-    case AXIS_ACTIVATION: break;
+    case AXIS_ACTIVATION: spec->activation = (Activation)size; break;
     case AXIS_MASK: spec->mask = (Mask)size; break;
     case AXIS_N: spec->n = size; break;
     case AXIS_D: spec->d = size; break;
@@ -76,6 +78,8 @@ void point_set(Point *point, Axis axis, AxisValue value)
     case AXIS_LINEAR: spec->linear = (Linear)size; break;
     case AXIS_BIAS_ROW: spec->bias_row = (BiasRowPosition)size; break;
     case AXIS_BIAS_ROW_CONTENT: spec->bias_row_content = (BiasRowContent)size; break;
+    case AXIS_SLOPE: spec->slope = value.real; break;
+    case AXIS_GELU: spec->gelu = (GeluForm)size; break;
     case AXIS_REFERENCE_FORM: point->form = (RefForm)size; break;
     case AXIS_PRECISION: point->precision = value.form == FORM_WORD ? 0 : (long)size; break;
     case AXIS_MAX_BITS: point->max_bits = (long)size; break;
@@ -106,6 +110,8 @@ bool point_axis_matters(const Point *point, Axis axis)
     const ConstructionInfo *info = construction_info(point->spec.construction);
     switch (axis) {
     case AXIS_ACTIVATION: return info->activation;
+    case AXIS_SLOPE: return info->activation && point->spec.activation == ACTIVATION_RELU;
+    case AXIS_GELU: return info->activation && point->spec.activation == ACTIVATION_GELU;
     case AXIS_D_FF: return case_uses_d_ff(&point->spec);
     case AXIS_HEADS:
     case AXIS_D_HEAD: return info->heads;

@@ -36,12 +36,14 @@ static int compare_sizes(size_t a, size_t b)
     return (a > b) - (a < b);
 }
 
-enum { BASE_KEY = 15 };
+enum { BASE_KEY = 19 };
 
 /* What decides a point's base. */
 static void base_key(size_t key[BASE_KEY], const Point *point)
 {
     const CaseSpec *s = &point->spec;
+    uint64_t slope; /* its bits: any total order will do */
+    memcpy(&slope, &s->slope, sizeof slope);
     const size_t values[BASE_KEY] = {(size_t)s->construction,
                                      s->n,
                                      s->d,

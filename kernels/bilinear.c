@@ -34,6 +34,8 @@ void bilinear_project(const Bilinear *bilinear, ConstRows x, size_t n, const Bun
                      score->d_head);
         rows_project(bilinear->right, x, score->k, n, score->read.count, bundle->heads,
                      score->d_head);
+        rows_add_to_tokens(bilinear->left, score->q_bias, n, bundle->heads * score->d_head);
+        rows_add_to_tokens(bilinear->right, score->k_bias, n, bundle->heads * score->d_head);
     }
 }
 

@@ -29,10 +29,32 @@ double direct_scratch(const Layout *layout, const Direct *direct)
     return scratch.taken;
 }
 
-/* exp(-x) = infinity gives -0 for very negative x, which is right. */
+/* x sigma(x): exp(-x) = infinity gives -0 for very negative x, which is right. */
 static double silu(double x)
 {
     return x / (1.0 + exp(-x));
+}
+
+/* A comparison that keeps NaN. */
+static double relu(double x)
+{
+    return x < 0 ? 0 : x;
+}
+
+/* x Phi(x): 1 + erf(x / sqrt 2) would cancel for negative x. */
+static double gelu(double x)
+{
+    return x / 2 * erfc(-x / sqrt(2.0));
+}
+
+static void activate(double *x, size_t count, Activation activation)
+{
+    double (*const act)(double) = activation == ACTIVATION_SILU   ? silu
+                                  : activation == ACTIVATION_RELU ? relu
+                                                                  : gelu;
+    for (size_t e = 0; e < count; e++) {
+        x[e] = act(x[e]);
+    }
 }
 
 static void add_bias(double *y, const double *bias, size_t n, size_t width)
@@ -57,9 +79,7 @@ static void ffn(double *stream, size_t ld, size_t n, const Direct *direct, Buffe
     size_t hidden = direct->hidden, write = direct->write.count;
     affine(buffers.hidden, stream + direct->read.first, ld, direct->w1, direct->b1, n,
            direct->read.count, hidden);
-    for (size_t e = 0; e < n * hidden; e++) {
-        buffers.hidden[e] = silu(buffers.hidden[e]);
-    }
+    activate(buffers.hidden, n * hidden, direct->activation);
     affine(buffers.result, buffers.hidden, hidden, direct->w2, direct->b2, n, hidden, write);
 }
 
@@ -96,10 +116,7 @@ void direct_apply(double *stream, size_t ld, size_t n, const Direct *direct, dou
         break;
     case DIRECT_ACTIVATION:
         for (size_t i = 0; i < n; i++) {
-            double *row = stream + i * ld + direct->read.first;
-            for (size_t c = 0; c < direct->read.count; c++) {
-                row[c] = silu(row[c]);
-            }
+            activate(stream + i * ld + direct->read.first, direct->read.count, direct->activation);
         }
         break;
     }

@@ -41,6 +41,21 @@ double *scratch_take(Scratch *scratch, double rows, double columns)
     return taken;
 }
 
+/* The form that evaluates a bundle.  Biases ride on position rows and columns: where an original
+ * has none, biased heads go through their factors in either form. */
+static KernelForm bundle_form(const Layout *layout, const Bundle *bundle, KernelForm form)
+{
+    bool biased = bundle->score.q_bias != NULL || bundle->score.k_bias != NULL ||
+                  bundle->value.inner_bias != NULL || bundle->value.bias != NULL;
+    return biased && layout->bias_row == BIAS_ROW_NONE ? KERNEL_STRUCTURED : form;
+}
+
+static double bundle_scratch(const Layout *layout, const Bundle *bundle, KernelForm form)
+{
+    return bundle_form(layout, bundle, form) == KERNEL_DENSE ? dense_scratch(layout, bundle)
+                                                             : structured_scratch(layout, bundle);
+}
+
 static double sublayer_scratch(const Layout *layout, const Sublayer *sublayer, KernelForm form)
 {
     double most = 0;
@@ -48,9 +63,7 @@ static double sublayer_scratch(const Layout *layout, const Sublayer *sublayer, K
         return direct_scratch(layout, &sublayer->direct);
     }
     for (size_t b = 0; b < sublayer->bundle_count; b++) {
-        const Bundle *bundle = &sublayer->bundles[b];
-        most = fmax(most, form == KERNEL_DENSE ? dense_scratch(layout, bundle)
-                                               : structured_scratch(layout, bundle));
+        most = fmax(most, bundle_scratch(layout, &sublayer->bundles[b], form));
     }
     return most;
 }
@@ -180,10 +193,11 @@ static void heads_apply(Kernel *kernel, const Sublayer *sublayer)
     size_t entries = kernel->rows * kernel->ld;
     memset(kernel->sum, 0, entries * sizeof *kernel->sum);
     for (size_t b = 0; b < sublayer->bundle_count; b++) {
-        if (kernel->form == KERNEL_DENSE) {
-            dense_bundle(&pass, &sublayer->bundles[b]);
+        const Bundle *bundle = &sublayer->bundles[b];
+        if (bundle_form(pass.layout, bundle, kernel->form) == KERNEL_DENSE) {
+            dense_bundle(&pass, bundle);
         } else {
-            structured_bundle(&pass, &sublayer->bundles[b]);
+            structured_bundle(&pass, bundle);
         }
     }
     for (size_t e = 0; e < entries; e++) {
@@ -214,10 +228,11 @@ void kernel_pattern(Kernel *kernel, double *pattern, size_t bundle, size_t head)
     KERNEL_CHECK(kernel->sublayers_done < model->sublayer_count);
     const Sublayer *sublayer = &model->sublayers[kernel->sublayers_done];
     KERNEL_CHECK(bundle < sublayer->bundle_count && head < sublayer->bundles[bundle].heads);
+    const Bundle *of = &sublayer->bundles[bundle];
     Pass pass = pass_make(kernel);
-    if (kernel->form == KERNEL_DENSE) {
-        dense_pattern(&pass, pattern, &sublayer->bundles[bundle], head);
+    if (bundle_form(pass.layout, of, kernel->form) == KERNEL_DENSE) {
+        dense_pattern(&pass, pattern, of, head);
     } else {
-        structured_pattern(&pass, pattern, &sublayer->bundles[bundle], head);
+        structured_pattern(&pass, pattern, of, head);
     }
 }

@@ -8,10 +8,14 @@
  *                      V [D', D'] of every head are materialised (rounding what a program
  *                      would round: W_Q W_K^T, W1[:,k] W2[k,:], W - I, Omega's entries), the
  *                      stream carries its one-hot block, every product is a dgemm, and the
- *                      heads of a sublayer are batched into a few large products.
- *   KERNEL_STRUCTURED  uses the structure: content scores from the same call and shape as the
- *                      original's, position terms and the bias key added last; factors kept
- *                      as factors; the one-hot block is never stored (no head writes it).
+ *                      heads of a sublayer are batched into a few large products.  Biases ride
+ *                      on the one-hot block; an original has none, so its biased bundles are
+ *                      evaluated as frameworks do and as the structured form does, through
+ *                      x W_Q + b_Q and the other factors, to the same bits.
+ *   KERNEL_STRUCTURED  uses the structure: content scores, biases included, from the same call
+ *                      and shape as the original's, position terms and the bias key added last;
+ *                      factors kept as factors; the one-hot block is never stored (no head
+ *                      writes it).
  *
  * An evaluation is single-threaded and its result is a function of its arguments and of
  * OpenBLAS's core alone.

@@ -4,18 +4,39 @@
 #include <stdint.h>
 #include <string.h>
 
+/* What rides on position rows or columns of the tokens is one row or column, n times. */
+static void repeat_row(double *row, size_t ld, size_t n, size_t width)
+{
+    for (size_t i = 1; i < n; i++) {
+        memcpy(row + i * ld, row, width * sizeof *row);
+    }
+}
+
+static void repeat_column(double *column, size_t ld, size_t n, size_t height)
+{
+    for (size_t r = 0; r < height; r++) {
+        for (size_t i = 1; i < n; i++) {
+            column[r * ld + i] = column[r * ld];
+        }
+    }
+}
+
+/* The position row or column of token 0. */
+static size_t first_position(const Layout *layout)
+{
+    return layout_content(layout) + layout_token_row(layout, 0);
+}
+
 static void fill_gate(double *q, size_t ld, const Layout *layout, const Score *score, size_t head)
 {
-    size_t token_keys = layout_content(layout) + layout_token_row(layout, 0);
+    double *column = q + score->read.first * ld + first_position(layout);
     for (size_t r = 0; r < score->read.count; r++) {
         double entry = score->gate.data == NULL
                            ? (r == head ? (double)score->gate_unit : 0.0)
                            : head_weight(score->gate, head).data[r * score->gate.ld];
-        double *keys = q + (score->read.first + r) * ld + token_keys;
-        for (size_t i = 0; i < layout->n; i++) {
-            keys[i] = entry;
-        }
+        column[r * ld] = score->gate_scale * entry;
     }
+    repeat_column(column, ld, layout->n, score->read.count);
 }
 
 static void fill_bilinear(double *q, size_t ld, const Score *score, size_t head)
@@ -37,15 +58,53 @@ static void fill_bilinear(double *q, size_t ld, const Score *score, size_t head)
     }
 }
 
+/* q_bias k_h^T on the position rows of the tokens, q_h k_bias^T on their columns. */
+static void fill_bilinear_biases(double *q, size_t ld, const Layout *layout, const Score *score,
+                                 size_t head)
+{
+    size_t count = score->read.count, depth = score->d_head, first = first_position(layout);
+    double scale = scale_value(score->scale);
+    bool biased = score->q_bias != NULL || score->k_bias != NULL;
+    KERNEL_CHECK(!biased || layout->bias_row != BIAS_ROW_NONE);
+    if (score->q_bias != NULL) {
+        double *row = q + first * ld + score->read.first;
+        HeadWeight right = head_weight(score->k, head);
+        blas_gemm_nt(row, ld, score->q_bias + head * depth, depth, right.data, right.ld, 1, count,
+                     depth, scale, 0.0);
+        repeat_row(row, ld, layout->n, count);
+    }
+    if (score->k_bias != NULL) {
+        double *column = q + score->read.first * ld + first;
+        HeadWeight left = head_weight(score->q, head);
+        blas_gemm_nt(column, ld, left.data, left.ld, score->k_bias + head * depth, depth, count, 1,
+                     depth, scale, 0.0);
+        repeat_column(column, ld, layout->n, count);
+    }
+}
+
+/* What the biases alone add to a token's score toward a token. */
+static double score_bias(const Score *score, size_t head)
+{
+    double product = 0;
+    if (score->kind == SCORE_GATE && score->gate_bias != NULL) {
+        return score->gate_scale * score->gate_bias[head];
+    }
+    if (score->kind == SCORE_BILINEAR && score->q_bias != NULL && score->k_bias != NULL) {
+        size_t depth = score->d_head;
+        blas_gemm_nt(&product, 1, score->q_bias + head * depth, depth, score->k_bias + head * depth,
+                     depth, 1, 1, depth, scale_value(score->scale), 0.0);
+    }
+    return product;
+}
+
 /* The position columns' block: its row and column a stand for row a of the stream. */
 static void fill_position(double *q, size_t ld, const Layout *layout, const Score *score,
                           double omega, size_t head)
 {
     const PositionScores *position = &score->position;
-    bool gated = score->kind == SCORE_GATE && score->gate_bias != NULL;
-    double gate_bias = gated ? score->gate_bias[head] : 0.0;
-    double self = position->token_self * omega + gate_bias;
-    double token = position->token_token * omega + gate_bias;
+    double of_biases = score_bias(score, head);
+    double self = position->token_self * omega + of_biases;
+    double token = position->token_token * omega + of_biases;
     size_t rows = layout_rows(layout), bias = layout_bias_row(layout);
     double *block = q + layout_content(layout) * (ld + 1);
     for (size_t a = 0; a < rows; a++) {
@@ -65,6 +124,7 @@ void dense_fill_q(double *q, size_t ld, const Layout *layout, const Score *score
         fill_gate(q, ld, layout, score, head);
     } else if (score->kind == SCORE_BILINEAR) {
         fill_bilinear(q, ld, score, head);
+        fill_bilinear_biases(q, ld, layout, score, head);
     }
     if (layout->bias_row != BIAS_ROW_NONE) {
         fill_position(q, ld, layout, score, omega, head);
@@ -76,11 +136,11 @@ static void fill_value(double *v, size_t ld, const Value *value, size_t head)
     size_t from = value->read.count, to = value->write.count;
     double *block = v + value->read.first * ld + value->write.first;
     if (value->kind == VALUE_UNIT) {
-        block[head * (ld + 1)] = value->unit;
+        block[head * (ld + 1)] = value->scale * value->unit;
     } else if (value->kind == VALUE_FACTORED) {
         HeadWeight left = head_weight(value->v, head), right = head_weight(value->o, head);
-        blas_gemm(block, ld, left.data, left.ld, right.data, right.ld, from, to, value->d_head, 1.0,
-                  0.0);
+        blas_gemm(block, ld, left.data, left.ld, right.data, right.ld, from, to, value->d_head,
+                  value->scale, 0.0);
     } else if (value->kind == VALUE_DENSE) {
         HeadWeight matrix = head_weight(value->v, head);
         for (size_t r = 0; r < from; r++) {
@@ -89,7 +149,6 @@ static void fill_value(double *v, size_t ld, const Value *value, size_t head)
     }
 }
 
-/* What rides on the position rows of the tokens: one row, n times. */
 static void fill_value_bias(double *v, size_t ld, const Layout *layout, const Value *value,
                             size_t head)
 {
@@ -100,19 +159,16 @@ static void fill_value_bias(double *v, size_t ld, const Layout *layout, const Va
     }
     KERNEL_CHECK(layout->bias_row != BIAS_ROW_NONE);
     size_t to = value->write.count;
-    double *row =
-        v + (layout_content(layout) + layout_token_row(layout, 0)) * ld + value->write.first;
+    double *row = v + first_position(layout) * ld + value->write.first;
     if (inner) {
         HeadWeight right = head_weight(value->o, head);
         blas_gemm(row, ld, value->inner_bias + head * value->d_head, value->d_head, right.data,
-                  right.ld, 1, to, value->d_head, 1.0, 0.0);
+                  right.ld, 1, to, value->d_head, value->scale, 0.0);
     }
     for (size_t c = 0; outer && c < to; c++) {
         row[c] += value->bias[c];
     }
-    for (size_t i = 1; i < layout->n; i++) {
-        memcpy(row + i * ld, row, to * sizeof *row);
-    }
+    repeat_row(row, ld, layout->n, to);
 }
 
 void dense_fill_v(double *v, size_t ld, const Layout *layout, const Value *value, size_t head)

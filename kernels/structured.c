@@ -176,7 +176,7 @@ static void add_diagonal(const Task *task)
     rows_add(to, rows_const(task->mixed), value->diagonal, task->n, value->read.count);
 }
 
-/* sum += mixed [., heads * d_head] times the heads' o, in one dgemm when they lie one above
+/* sum += scale * mixed [., heads * d_head] times the heads' o, in one dgemm when they lie one above
  * the other. */
 static void add_factored(const Task *task)
 {
@@ -189,10 +189,11 @@ static void add_factored(const Task *task)
         HeadWeight o = head_weight(value->o, h);
         Rows from = rows_from(task->mixed, h * depth);
         size_t k = stacked ? heads * depth : depth;
-        blas_gemm(to.tokens, to.ld, from.tokens, from.ld, o.data, o.ld, task->n, width, k, 1.0,
-                  1.0);
+        blas_gemm(to.tokens, to.ld, from.tokens, from.ld, o.data, o.ld, task->n, width, k,
+                  value->scale, 1.0);
         if (to.bias != NULL) {
-            blas_gemm(to.bias, to.ld, from.bias, from.ld, o.data, o.ld, 1, width, k, 1.0, 1.0);
+            blas_gemm(to.bias, to.ld, from.bias, from.ld, o.data, o.ld, 1, width, k, value->scale,
+                      1.0);
         }
     }
 }
@@ -214,6 +215,7 @@ static void prepare(const Task *task)
     }
     if (score->kind == SCORE_GATE) {
         rows_add_to_tokens(task->gates, score->gate_bias, task->n, bundle->heads);
+        rows_scale(task->gates, rows_const(task->gates), score->gate_scale, task->n, bundle->heads);
     }
 }
 
@@ -257,8 +259,8 @@ void structured_bundle(const Pass *pass, const Bundle *bundle)
     if (value->kind == VALUE_FACTORED) {
         add_factored(&task);
     } else if (value->kind == VALUE_UNIT) {
-        rows_add(rows_from(task.sum, value->write.first), rows_const(task.mixed), 1.0, task.n,
-                 bundle->heads);
+        rows_add(rows_from(task.sum, value->write.first), rows_const(task.mixed), value->scale,
+                 task.n, bundle->heads);
     }
 }
 

@@ -55,7 +55,7 @@ typedef struct {
 
 GroupScores group_scores(const Layout *layout, const Score *score, double omega);
 
-/* content: the row's content score toward tokens, gate bias included. */
+/* content: the row's content score toward tokens, gate bias and gate scale included. */
 Groups groups_of_token(const GroupScores *scores, double content, size_t i);
 Groups groups_of_bias_row(const GroupScores *scores, double content);
 
@@ -71,7 +71,7 @@ void groups_attend(const GroupScores *scores, Rows out, ConstRows in, ConstRows 
 
 /* One head's weights with bilinear scores, and what they are made from. */
 typedef struct {
-    Rows left, right;  /* d_head > 0: X W_Q and X W_K, all heads; else left: X Q, one head */
+    Rows left, right;  /* d_head > 0: X W_Q + b_Q, X W_K + b_K, all heads; else left: X Q, one */
     double *tokens;    /* [n, n] */
     double *to_bias;   /* [n] tokens toward the bias row; NULL without one */
     double *from_bias; /* [n + 1] the bias row toward the tokens, then toward itself */

@@ -15,6 +15,12 @@ static size_t head_queries(RefRun *run, const Score *score, size_t h)
         structured_product(run, key, score->read, score->k.data + h * score->k.head_stride,
                            score->k.ld, width);
     }
+    if (score->q_bias != NULL) {
+        structured_token_bias(run, query, score->q_bias + h * width, width);
+    }
+    if (score->k_bias != NULL) {
+        structured_token_bias(run, key, score->k_bias + h * width, width);
+    }
     for (size_t i = 0; i < query->rows; i++) {
         for (size_t c = 0; c < width; c++) {
             run_apply_scale(ap_at(query, i, c), &score->scale, ap_at(&run->scratch.temp, 0, 0));

@@ -18,47 +18,84 @@ static void mat_mul(ApMat *m, const ApMat *a, const ApMat *b, mpfr_ptr t)
     }
 }
 
-/* m[first_a + a, first_b + b] = scale * q_h, or scale * q_h k_h^T. */
-static void fill_bilinear(RefRun *run, const Score *score, size_t h)
+/* Column i of the stream that a bias rides on, i < token_columns: a token's position column, or
+ * the constant column that the dense stream of an original has. */
+static size_t token_columns(const Layout *layout)
 {
-    mpfr_ptr t = ap_at(&run->scratch.temp, 0, 0);
-    const double *q = score->q.data + h * score->q.head_stride;
-    const double *k = score->d_head > 0 ? score->k.data + h * score->k.head_stride : NULL;
-    for (size_t a = 0; a < score->read.count; a++) {
-        for (size_t b = 0; b < score->read.count; b++) {
-            mpfr_ptr entry = ap_at(&run->scratch.q, score->read.first + a, score->read.first + b);
-            if (k == NULL) {
-                mpfr_set_d(entry, q[a * score->q.ld + b], MPFR_RNDN);
-            }
-            for (size_t r = 0; r < score->d_head; r++) {
-                mpfr_set_d(t, q[a * score->q.ld + r], MPFR_RNDN);
-                mpfr_mul_d(t, t, k[b * score->k.ld + r], MPFR_RNDN);
-                mpfr_add(entry, entry, t, MPFR_RNDN);
-            }
-            run_apply_scale(entry, &score->scale, t);
+    return layout->bias_row == BIAS_ROW_NONE ? 1 : layout->n;
+}
+
+static size_t token_column(const Layout *layout, size_t i)
+{
+    size_t row = layout->bias_row == BIAS_ROW_NONE ? 0 : layout_token_row(layout, i);
+    return layout_content(layout) + row;
+}
+
+/* Entry r of the query (or key) factor's row a of those read; a == read.count: of the token
+ * columns' row, which is the bias. */
+static double factor_entry(const Score *score, const HeadWeight *w, const double *bias, size_t h,
+                           size_t a, size_t r)
+{
+    if (a < score->read.count) {
+        return w->data[h * w->head_stride + a * w->ld + r];
+    }
+    return bias != NULL ? bias[h * score->d_head + r] : 0;
+}
+
+/* Sets entry (a, b) of Q, indices among the columns read and then the token columns. */
+static void spread(RefRun *run, const Score *score, size_t a, size_t b, mpfr_srcptr entry)
+{
+    const Layout *layout = &run->model->layout;
+    size_t tokens = token_columns(layout), count = score->read.count;
+    for (size_t i = 0; i < (a < count ? 1 : tokens); i++) {
+        for (size_t j = 0; j < (b < count ? 1 : tokens); j++) {
+            size_t row = a < count ? score->read.first + a : token_column(layout, i);
+            size_t column = b < count ? score->read.first + b : token_column(layout, j);
+            mpfr_set(ap_at(&run->scratch.q, row, column), entry, MPFR_RNDN);
         }
     }
 }
 
-/* Q[c, p_i] = g[c] for tokens i, Q[p_j, p_i] = gate bias for tokens i and j. */
+/* scale * q_h, or scale * (q_h; q_bias) (k_h; k_bias)^T. */
+static void fill_bilinear(RefRun *run, const Score *score, size_t h)
+{
+    mpfr_ptr t = ap_at(&run->scratch.temp, 0, 0), entry = ap_at(&run->scratch.temp, 0, 1);
+    size_t extent = score->read.count + (score->d_head > 0);
+    for (size_t a = 0; a < extent; a++) {
+        for (size_t b = 0; b < extent; b++) {
+            mpfr_set_zero(entry, 1);
+            if (score->d_head == 0) {
+                mpfr_set_d(entry, factor_entry(score, &score->q, NULL, h, a, b), MPFR_RNDN);
+            }
+            for (size_t r = 0; r < score->d_head; r++) {
+                mpfr_set_d(t, factor_entry(score, &score->q, score->q_bias, h, a, r), MPFR_RNDN);
+                mpfr_mul_d(t, t, factor_entry(score, &score->k, score->k_bias, h, b, r), MPFR_RNDN);
+                mpfr_add(entry, entry, t, MPFR_RNDN);
+            }
+            run_apply_scale(entry, &score->scale, t);
+            spread(run, score, a, b, entry);
+        }
+    }
+}
+
+/* Q[c, p_i] = a g[c] for tokens i, Q[p_j, p_i] = a (gate bias) for tokens i and j. */
 static void fill_gate(RefRun *run, const Score *score, size_t h)
 {
     const Layout *layout = &run->model->layout;
     ApMat *q = &run->scratch.q;
-    size_t content = layout_content(layout);
-    for (size_t i = 0; i < layout->n; i++) {
-        size_t p_i = content + layout_token_row(layout, i);
-        if (score->gate.data == NULL) {
-            mpfr_set_si(ap_at(q, score->read.first + h, p_i), score->gate_unit, MPFR_RNDN);
+    mpfr_ptr t = ap_at(&run->scratch.temp, 0, 0);
+    for (size_t i = 0; i < token_columns(layout); i++) {
+        size_t p_i = token_column(layout, i);
+        for (size_t c = 0; c < score->read.count; c++) {
+            double g = score->gate.data != NULL
+                           ? score->gate.data[h * score->gate.head_stride + c * score->gate.ld]
+                           : (c == h ? score->gate_unit : 0);
+            mpfr_set_d(t, g, MPFR_RNDN);
+            mpfr_mul_d(ap_at(q, score->read.first + c, p_i), t, score->gate_scale, MPFR_RNDN);
         }
-        for (size_t c = 0; score->gate.data != NULL && c < score->read.count; c++) {
-            mpfr_set_d(ap_at(q, score->read.first + c, p_i),
-                       score->gate.data[h * score->gate.head_stride + c * score->gate.ld],
-                       MPFR_RNDN);
-        }
-        for (size_t j = 0; score->gate_bias != NULL && j < layout->n; j++) {
-            mpfr_set_d(ap_at(q, content + layout_token_row(layout, j), p_i), score->gate_bias[h],
-                       MPFR_RNDN);
+        for (size_t j = 0; score->gate_bias != NULL && j < token_columns(layout); j++) {
+            mpfr_set_d(t, score->gate_bias[h], MPFR_RNDN);
+            mpfr_mul_d(ap_at(q, token_column(layout, j), p_i), t, score->gate_scale, MPFR_RNDN);
         }
     }
 }
@@ -106,20 +143,26 @@ static void content_value(RefRun *run, mpfr_ptr entry, const Value *value, size_
         mpfr_mul_d(t, t, value->o.data[h * value->o.head_stride + r * value->o.ld + b], MPFR_RNDN);
         mpfr_add(entry, entry, t, MPFR_RNDN);
     }
+    if (value->kind == VALUE_UNIT || value->kind == VALUE_FACTORED) {
+        mpfr_mul_d(entry, entry, value->scale, MPFR_RNDN);
+    }
 }
 
-/* What a token position row of V carries in column b of those written. */
+/* What a token column's row of V carries in column b of those written. */
 static void position_value(RefRun *run, mpfr_ptr entry, const Value *value, size_t h, size_t b)
 {
     mpfr_ptr t = ap_at(&run->scratch.temp, 0, 0);
     mpfr_set_zero(entry, 1);
-    if (value->bias != NULL && h == 0) {
-        mpfr_set_d(entry, value->bias[b], MPFR_RNDN);
-    }
     for (size_t r = 0; value->inner_bias != NULL && r < value->d_head; r++) {
         mpfr_set_d(t, value->inner_bias[h * value->d_head + r], MPFR_RNDN);
         mpfr_mul_d(t, t, value->o.data[h * value->o.head_stride + r * value->o.ld + b], MPFR_RNDN);
         mpfr_add(entry, entry, t, MPFR_RNDN);
+    }
+    if (value->inner_bias != NULL) {
+        mpfr_mul_d(entry, entry, value->scale, MPFR_RNDN);
+    }
+    if (value->bias != NULL && h == 0) {
+        mpfr_add_d(entry, entry, value->bias[b], MPFR_RNDN);
     }
 }
 
@@ -134,9 +177,8 @@ static void fill_v(RefRun *run, const Value *value, size_t h)
         for (size_t a = 0; value->kind != VALUE_NONE && a < value->read.count; a++) {
             content_value(run, ap_at(v, value->read.first + a, column), value, h, a, b);
         }
-        for (size_t i = 0; layout->bias_row != BIAS_ROW_NONE && i < layout->n; i++) {
-            size_t p_i = layout_content(layout) + layout_token_row(layout, i);
-            position_value(run, ap_at(v, p_i, column), value, h, b);
+        for (size_t i = 0; i < token_columns(layout); i++) {
+            position_value(run, ap_at(v, token_column(layout, i), column), value, h, b);
         }
     }
     for (size_t a = 0; value->diagonal != 0 && a < value->read.count; a++) {

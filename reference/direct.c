@@ -3,13 +3,32 @@
  */
 #include "run.h"
 
-/* y = SiLU(x) = x / (1 + exp(-x)); t is scratch. */
-static void silu(RefRun *run, mpfr_ptr y, mpfr_srcptr x, mpfr_ptr t)
+/* y = act(x), t is scratch: x / (1 + exp(-x)), max(x, 0), or x erfc(-x / sqrt 2) / 2. */
+static void activate(RefRun *run, Activation activation, mpfr_ptr y, mpfr_srcptr x, mpfr_ptr t)
 {
-    mpfr_neg(t, x, MPFR_RNDN);
-    ap_exp(run->exp, t, t);
-    mpfr_add_ui(t, t, 1, MPFR_RNDN);
-    mpfr_div(y, x, t, MPFR_RNDN);
+    switch (activation) {
+    case ACTIVATION_SILU:
+        mpfr_neg(t, x, MPFR_RNDN);
+        ap_exp(run->exp, t, t);
+        mpfr_add_ui(t, t, 1, MPFR_RNDN);
+        mpfr_div(y, x, t, MPFR_RNDN);
+        break;
+    case ACTIVATION_RELU:
+        if (mpfr_sgn(x) > 0) {
+            mpfr_set(y, x, MPFR_RNDN);
+        } else {
+            mpfr_set_zero(y, 1);
+        }
+        break;
+    case ACTIVATION_GELU:
+        mpfr_sqrt_ui(t, 2, MPFR_RNDN);
+        mpfr_div(t, x, t, MPFR_RNDN);
+        mpfr_neg(t, t, MPFR_RNDN);
+        mpfr_erfc(t, t, MPFR_RNDN);
+        mpfr_mul(y, x, t, MPFR_RNDN);
+        mpfr_div_2ui(y, y, 1, MPFR_RNDN);
+        break;
+    }
 }
 
 /* out[i, c] = sum_r in[i, r] w[r, c] (+ b[c]) over all rows; out has ld columns to itself. */
@@ -30,7 +49,7 @@ static void weights_product(RefRun *run, ApMat *out, const ApMat *in, size_t in_
     }
 }
 
-/* x[write] += SiLU(x[read] W1 + b1) W2 + b2. */
+/* x[write] += act(x[read] W1 + b1) W2 + b2. */
 static void ffn(RefRun *run, const Direct *direct)
 {
     ApMat *hidden = &run->scratch.value, *weight = &run->scratch.weight;
@@ -40,7 +59,7 @@ static void ffn(RefRun *run, const Direct *direct)
     for (size_t i = 0; i < run->stream.rows; i++) {
         for (size_t k = 0; k < direct->hidden; k++) {
             mpfr_ptr h = ap_at(hidden, i, k);
-            silu(run, h, h, t);
+            activate(run, direct->activation, h, h, t);
         }
     }
     for (size_t c = 0; c < direct->write.count; c++) {
@@ -87,7 +106,7 @@ void run_direct(RefRun *run, const Direct *direct)
         for (size_t i = 0; i < run->stream.rows; i++) {
             for (size_t c = 0; c < direct->read.count; c++) {
                 mpfr_ptr x = ap_at(&run->stream, i, direct->read.first + c);
-                silu(run, x, x, t);
+                activate(run, direct->activation, x, x, t);
             }
         }
         break;

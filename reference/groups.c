@@ -8,7 +8,7 @@
 
 enum { SELF, OTHER, BIAS, GROUPS };
 
-/* scratch.product = x g of head h, scratch.gate = exp(x g + c), c on the token rows. */
+/* scratch.product = x g of head h, scratch.gate = exp(a (x g + c)), c on the token rows. */
 static void head_gate(RefRun *run, const Score *score, size_t h)
 {
     const Layout *layout = &run->model->layout;
@@ -33,6 +33,7 @@ static void head_gate(RefRun *run, const Score *score, size_t h)
         if (score->gate_bias != NULL && i != bias) {
             mpfr_add_d(g, g, score->gate_bias[h], MPFR_RNDN);
         }
+        mpfr_mul_d(g, g, score->gate_scale, MPFR_RNDN);
         ap_exp(run->exp, g, g);
     }
 }

@@ -67,7 +67,7 @@ static bool scratch_init(RefRun *run)
 {
     const Layout *layout = &run->model->layout;
     Extents extents = extents_of_model(run->model);
-    size_t rows = layout_rows(layout), width = layout_width(layout);
+    size_t rows = layout_rows(layout), width = run_dense_width(layout);
     RunScratch *s = &run->scratch;
     mpfr_prec_t bits = run->bits;
     bool dense = run->form == REF_DENSE;
@@ -108,8 +108,9 @@ static void stream_load(RefRun *run, const double *x, const double *bias_row_con
     for (size_t c = 0; bias != SIZE_MAX && bias_row_content != NULL && c < content; c++) {
         mpfr_set_d(ap_at(&run->stream, bias, c), bias_row_content[c], MPFR_RNDN);
     }
-    for (size_t i = 0; content + i < run->stream.columns; i++) {
-        mpfr_set_ui(ap_at(&run->stream, i, content + i), 1, MPFR_RNDN);
+    for (size_t i = 0; content < run->stream.columns && i < run->stream.rows; i++) {
+        size_t column = layout->bias_row == BIAS_ROW_NONE ? content : content + i;
+        mpfr_set_ui(ap_at(&run->stream, i, column), 1, MPFR_RNDN);
     }
 }
 
@@ -122,7 +123,7 @@ RefRun *run_open(const Model *model, const double *x, const double *bias_row_con
     }
     size_t rows = layout_rows(&model->layout);
     size_t columns =
-        form == REF_DENSE ? layout_width(&model->layout) : layout_content(&model->layout);
+        form == REF_DENSE ? run_dense_width(&model->layout) : layout_content(&model->layout);
     run->model = model;
     run->omega = omega;
     run->limit = isinf(omega);
@@ -169,7 +170,7 @@ double ref_run_bytes(const Pair *pair, mpfr_prec_t bits, RefForm form)
 {
     const Layout *layout = &pair->converted.layout;
     Extents extents = extents_of_model(&pair->converted);
-    double rows = (double)layout_rows(layout), width = (double)layout_width(layout);
+    double rows = (double)layout_rows(layout), width = (double)run_dense_width(layout);
     double columns = form == REF_DENSE ? width : (double)layout_content(layout);
     double keys = extents.pattern || form == REF_DENSE ? rows : 0;
     double bytes = 2 * ap_bytes(rows, columns, bits) + ap_bytes(rows, keys + 5, bits) +

@@ -15,7 +15,7 @@
 typedef struct {
     ApMat weight;       /* [1, widest vector of weights], 53 bits */
     ApMat product;      /* [rows, 1] x g */
-    ApMat gate;         /* [rows, 1] exp(x g + c) */
+    ApMat gate;         /* [rows, 1] exp(a (x g + c)) */
     ApMat value, mixed; /* [rows, widest value before its second factor] */
     ApMat sum;          /* [1, same] */
     ApMat query, key;   /* [rows, widest score factor] */
@@ -69,6 +69,13 @@ void run_dense_bundle(RefRun *run, const Bundle *bundle);
 
 /* One direct operation, on the stream itself. */
 void run_direct(RefRun *run, const Direct *direct);
+
+/* Columns of the dense form's stream: the layout's, and for an original one constant column of
+ * ones, which its biases ride on. */
+static inline size_t run_dense_width(const Layout *layout)
+{
+    return layout_width(layout) + (layout->bias_row == BIAS_ROW_NONE);
+}
 
 /* Does row i see row j? */
 static inline bool run_sees(const Score *score, size_t i, size_t j)

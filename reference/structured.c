@@ -40,7 +40,7 @@ void structured_column(RefRun *run, ApMat *out, size_t column)
     }
 }
 
-static void add_token_bias(RefRun *run, ApMat *u, const double *bias, size_t count)
+void structured_token_bias(RefRun *run, ApMat *u, const double *bias, size_t count)
 {
     const Layout *layout = &run->model->layout;
     for (size_t i = 0; i < layout->n; i++) {
@@ -79,7 +79,7 @@ static void head_values(RefRun *run, const Bundle *bundle, size_t h)
                            value->v.ld, width);
     }
     if (value->inner_bias != NULL) {
-        add_token_bias(run, u, value->inner_bias + h * width, width);
+        structured_token_bias(run, u, value->inner_bias + h * width, width);
     }
 }
 
@@ -105,11 +105,25 @@ static void emit_columns(RefRun *run, size_t first, size_t count, long factor)
     }
 }
 
+/* mixed *= the value's scale */
+static void scale_mixed(RefRun *run, const Value *value)
+{
+    ApMat *mixed = &run->scratch.mixed;
+    for (size_t i = 0; value->scale != 1 && i < mixed->rows; i++) {
+        for (size_t c = 0; c < inner_width(value); c++) {
+            mpfr_mul_d(ap_at(mixed, i, c), ap_at(mixed, i, c), value->scale, MPFR_RNDN);
+        }
+    }
+}
+
 /* delta[., write] += mixed times the second factor of head h */
 static void emit_head(RefRun *run, const Value *value, size_t h)
 {
     ApMat *weight = &run->scratch.weight;
     mpfr_ptr t = ap_at(&run->scratch.temp, 0, 0);
+    if (value->kind == VALUE_UNIT || value->kind == VALUE_FACTORED) {
+        scale_mixed(run, value);
+    }
     if (value->kind == VALUE_UNIT) {
         emit_columns(run, value->write.first + h, 1, value->unit);
         return;
@@ -136,7 +150,7 @@ static void emit_bias_and_diagonal(RefRun *run, const Bundle *bundle)
     ApMat *u = &run->scratch.value;
     if (value->bias != NULL) {
         ap_zero(u);
-        add_token_bias(run, u, value->bias, value->write.count);
+        structured_token_bias(run, u, value->bias, value->write.count);
         mix(run, &bundle->score, value->write.count);
         emit_columns(run, value->write.first, value->write.count, 1);
     }

@@ -13,6 +13,9 @@ void structured_product(RefRun *run, ApMat *out, Columns columns, const double *
 /* out[., 0] = x[., column] */
 void structured_column(RefRun *run, ApMat *out, size_t column);
 
+/* u[., c] += bias[c] on the token rows. */
+void structured_token_bias(RefRun *run, ApMat *u, const double *bias, size_t count);
+
 /* The pattern of head h, into scratch.group; scratch.product is left holding x g. */
 void groups_softmax(RefRun *run, const Score *score, size_t h);
 

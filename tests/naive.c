@@ -1,5 +1,6 @@
 #include "naive.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,26 +21,75 @@ static long double weight(HeadWeight w, size_t head, size_t r, size_t c)
     return w.data[head * w.head_stride + r * w.ld + c];
 }
 
-static void content_scores(Matrix *q, const Layout *layout, const Score *score, size_t head)
+/* The columns that are 1 on token rows only: one a token, or an original's constant column. */
+static size_t carriers(const Layout *layout)
+{
+    return layout->bias_row == BIAS_ROW_NONE ? 1 : layout->n;
+}
+
+static size_t carrier(const Layout *layout, size_t i)
+{
+    return layout->d + layout->hidden + (layout->bias_row == BIAS_ROW_FIRST) + i;
+}
+
+static size_t stream_width(const Layout *layout)
+{
+    return layout_width(layout) + (layout->bias_row == BIAS_ROW_NONE);
+}
+
+/* A first factor over the full width: the weight's rows, and the bias on every carrier. */
+typedef struct {
+    const Layout *layout;
+    Columns read;
+    HeadWeight weight;
+    const double *bias; /* [heads, d_head] */
+    size_t d_head;
+} Factor;
+
+static long double factor(const Factor *f, size_t head, size_t row, size_t k)
+{
+    size_t first = carrier(f->layout, 0);
+    if (row >= f->read.first && row < f->read.first + f->read.count) {
+        return weight(f->weight, head, row - f->read.first, k);
+    }
+    bool carries = row >= first && row < first + carriers(f->layout);
+    return carries && f->bias != NULL ? f->bias[head * f->d_head + k] : 0;
+}
+
+static void bilinear_scores(Matrix *q, const Layout *layout, const Score *score, size_t head)
 {
     long double scale = (long double)score->scale.num /
                         ((long double)score->scale.den * sqrtl((long double)score->scale.sqrt_den));
-    for (size_t r = 0; r < score->read.count; r++) {
-        size_t row = score->read.first + r;
-        for (size_t i = 0; score->kind == SCORE_GATE && i < layout->n; i++) {
-            long double unit = r == head ? score->gate_unit : 0;
-            matrix_add(q, row, layout->d + layout->hidden + layout_token_row(layout, i),
-                       score->gate.data == NULL ? unit : weight(score->gate, head, r, 0));
+    Factor left = {layout, score->read, score->q, score->q_bias, score->d_head};
+    Factor right = {layout, score->read, score->k, score->k_bias, score->d_head};
+    for (size_t r = 0; score->d_head == 0 && r < score->read.count; r++) {
+        for (size_t c = 0; c < score->read.count; c++) {
+            matrix_add(q, score->read.first + r, score->read.first + c,
+                       scale * weight(score->q, head, r, c));
         }
-        for (size_t c = 0; score->kind == SCORE_BILINEAR && c < score->read.count; c++) {
-            size_t column = score->read.first + c;
+    }
+    for (size_t a = 0; a < stream_width(layout); a++) {
+        for (size_t b = 0; b < stream_width(layout); b++) {
             for (size_t k = 0; k < score->d_head; k++) {
-                matrix_add(q, row, column,
-                           scale * weight(score->q, head, r, k) * weight(score->k, head, c, k));
+                matrix_add(q, a, b, scale * factor(&left, head, a, k) * factor(&right, head, b, k));
             }
-            if (score->d_head == 0) {
-                matrix_add(q, row, column, scale * weight(score->q, head, r, c));
-            }
+        }
+    }
+}
+
+static void gate_scores(Matrix *q, const Layout *layout, const Score *score, size_t head)
+{
+    for (size_t i = 0; i < layout->n; i++) {
+        size_t column = carrier(layout, i);
+        for (size_t r = 0; r < score->read.count; r++) {
+            long double unit = r == head ? score->gate_unit : 0;
+            matrix_add(q, score->read.first + r, column,
+                       score->gate_scale *
+                           (score->gate.data == NULL ? unit : weight(score->gate, head, r, 0)));
+        }
+        for (size_t a = 0; score->gate_bias != NULL && a < layout->n; a++) {
+            matrix_add(q, carrier(layout, a), column,
+                       (long double)score->gate_scale * score->gate_bias[head]);
         }
     }
 }
@@ -59,14 +109,15 @@ static void fill_q(Matrix *q, const Layout *layout, const Score *score, size_t h
     size_t bias = layout->bias_row == BIAS_ROW_FIRST ? 0 : layout->n;
     size_t first = layout->d + layout->hidden;
     memset(q, 0, sizeof *q);
-    content_scores(q, layout, score, head);
+    if (score->kind == SCORE_GATE) {
+        gate_scores(q, layout, score, head);
+    } else if (score->kind == SCORE_BILINEAR) {
+        bilinear_scores(q, layout, score, head);
+    }
     for (size_t a = 0; layout->bias_row != BIAS_ROW_NONE && a <= layout->n; a++) {
         for (size_t b = 0; b <= layout->n; b++) {
             int times = coefficient(&score->position, a == bias, b == bias, a == b);
             matrix_add(q, first + a, first + b, times * (long double)omega);
-            if (score->kind == SCORE_GATE && score->gate_bias && a != bias && b != bias) {
-                matrix_add(q, first + a, first + b, score->gate_bias[head]);
-            }
         }
     }
 }
@@ -79,16 +130,22 @@ static void content_value(Matrix *v, const Value *value, size_t head)
             matrix_add(v, row, row, value->diagonal);
         }
         if (value->kind == VALUE_UNIT && r == head) {
-            matrix_add(v, row, value->write.first + head, value->unit);
+            matrix_add(v, row, value->write.first + head, (long double)value->scale * value->unit);
         }
-        for (size_t c = 0; value->kind != VALUE_UNIT && c < value->write.count; c++) {
-            size_t column = value->write.first + c;
-            if (value->kind == VALUE_DENSE) {
-                matrix_add(v, row, column, weight(value->v, head, r, c));
-            }
-            for (size_t k = 0; value->kind == VALUE_FACTORED && k < value->d_head; k++) {
-                matrix_add(v, row, column,
-                           weight(value->v, head, r, k) * weight(value->o, head, k, c));
+        for (size_t c = 0; value->kind == VALUE_DENSE && c < value->write.count; c++) {
+            matrix_add(v, row, value->write.first + c, weight(value->v, head, r, c));
+        }
+    }
+}
+
+static void factored_value(Matrix *v, const Layout *layout, const Value *value, size_t head)
+{
+    Factor left = {layout, value->read, value->v, value->inner_bias, value->d_head};
+    for (size_t r = 0; r < stream_width(layout); r++) {
+        for (size_t c = 0; c < value->write.count; c++) {
+            for (size_t k = 0; k < value->d_head; k++) {
+                matrix_add(v, r, value->write.first + c,
+                           value->scale * factor(&left, head, r, k) * weight(value->o, head, k, c));
             }
         }
     }
@@ -98,18 +155,12 @@ static void fill_v(Matrix *v, const Layout *layout, const Value *value, size_t h
 {
     memset(v, 0, sizeof *v);
     content_value(v, value, head);
-    for (size_t i = 0; i < layout->n; i++) {
-        size_t row = layout->d + layout->hidden + layout_token_row(layout, i);
+    if (value->kind == VALUE_FACTORED) {
+        factored_value(v, layout, value, head);
+    }
+    for (size_t i = 0; value->bias != NULL && head == 0 && i < carriers(layout); i++) {
         for (size_t c = 0; c < value->write.count; c++) {
-            size_t column = value->write.first + c;
-            if (value->bias != NULL && head == 0) {
-                matrix_add(v, row, column, value->bias[c]);
-            }
-            for (size_t k = 0; value->inner_bias != NULL && k < value->d_head; k++) {
-                matrix_add(v, row, column,
-                           (long double)value->inner_bias[head * value->d_head + k] *
-                               weight(value->o, head, k, c));
-            }
+            matrix_add(v, carrier(layout, i), value->write.first + c, value->bias[c]);
         }
     }
 }
@@ -142,7 +193,7 @@ void naive_pattern(NaiveMatrix *pattern, const NaiveMatrix *x, const Layout *lay
                    const Bundle *bundle, size_t head, double omega)
 {
     const Score *score = &bundle->score;
-    size_t rows = layout_rows(layout), width = layout_width(layout);
+    size_t rows = layout_rows(layout), width = stream_width(layout);
     Matrix *q = checked_alloc(sizeof *q);
     memset(pattern, 0, sizeof *pattern);
     fill_q(q, layout, score, head, omega);
@@ -159,9 +210,9 @@ void naive_pattern(NaiveMatrix *pattern, const NaiveMatrix *x, const Layout *lay
         }
         for (size_t j = 0; j < visible; j++) {
             long double p = expl(pattern->value[i][j] - max) / total;
-            long double lost = 2 * (long double)(2 * width + score->d_head + 8) * size;
+            long double lost = 2 * (long double)(2 * width + score->d_head + 9) * size;
             pattern->value[i][j] = p;
-            pattern->bound[i][j] = p * (lost + (long double)(rows + 8));
+            pattern->bound[i][j] = p * (lost + (long double)(rows + 8)) + 4 * DBL_MIN;
         }
     }
     free(q);
@@ -171,8 +222,8 @@ void naive_pattern(NaiveMatrix *pattern, const NaiveMatrix *x, const Layout *lay
 static void add_head(NaiveMatrix *result, NaiveMatrix *size, const NaiveMatrix *x,
                      const Layout *layout, const Bundle *bundle, size_t head, double omega)
 {
-    size_t rows = layout_rows(layout), width = layout_width(layout);
-    long double each = (long double)(width + rows + bundle->value.d_head + 8);
+    size_t rows = layout_rows(layout), width = stream_width(layout);
+    long double each = (long double)(width + rows + bundle->value.d_head + 9);
     NaiveMatrix *p = checked_alloc(sizeof *p);
     Matrix *v = checked_alloc(sizeof *v);
     naive_pattern(p, x, layout, bundle, head, omega);
@@ -192,7 +243,7 @@ static void add_head(NaiveMatrix *result, NaiveMatrix *size, const NaiveMatrix *
                 own = j == i ? absolute : own;
                 largest = j == i ? largest : fmaxl(largest, weighed);
             }
-            result->bound[i][c] += (long double)rows * largest * own;
+            result->bound[i][c] += (long double)rows * largest * own + each * DBL_MIN;
         }
     }
     free(v);
@@ -220,61 +271,6 @@ static void heads(NaiveMatrix *result, const NaiveMatrix *x, const Layout *layou
     free(size);
 }
 
-/* One row's x w + b and its bound (depth + 2) (|x| |w| + |b|) + (bound of x) |w|. */
-static void affine(long double *y, long double *bound, const long double *x,
-                   const long double *x_bound, const double *w, const double *b, size_t from,
-                   size_t to)
-{
-    for (size_t c = 0; c < to; c++) {
-        long double absolute = b == NULL ? 0 : fabsl((long double)b[c]), inherited = 0;
-        y[c] = b == NULL ? 0 : b[c];
-        for (size_t r = 0; r < from; r++) {
-            long double term = x[r] * w[r * to + c];
-            y[c] += term;
-            absolute += fabsl(term);
-            inherited += x_bound[r] * fabsl((long double)w[r * to + c]);
-        }
-        bound[c] = (long double)(from + 2) * absolute + inherited;
-    }
-}
-
-/* |SiLU'| < 1.1; exp, the sum and the quotient: 4. */
-static void silu(long double *y, long double *bound, size_t count)
-{
-    for (size_t c = 0; c < count; c++) {
-        y[c] = y[c] / (1 + expl(-y[c]));
-        bound[c] = 1.1L * bound[c] + 4 * fabsl(y[c]);
-    }
-}
-
-static void direct_row(long double *y, long double *bound, const Direct *direct)
-{
-    long double x[NAIVE_WIDTH], zero[NAIVE_WIDTH] = {0};
-    long double to[NAIVE_WIDTH], to_bound[NAIVE_WIDTH], inner[NAIVE_WIDTH], lost[NAIVE_WIDTH];
-    size_t read = direct->read.count, write = direct->write.count;
-    memcpy(x, y + direct->read.first, read * sizeof *x);
-    if (direct->kind == DIRECT_ACTIVATION) {
-        silu(y + direct->read.first, bound + direct->read.first, read);
-        return;
-    }
-    if (direct->kind == DIRECT_FFN) {
-        affine(inner, lost, x, zero, direct->w1, direct->b1, read, direct->hidden);
-        silu(inner, lost, direct->hidden);
-        affine(to, to_bound, inner, lost, direct->w2, direct->b2, direct->hidden, write);
-    } else {
-        affine(to, to_bound, x, zero, direct->w1, direct->b1, read, write);
-    }
-    for (size_t c = 0; c < write; c++) {
-        size_t column = direct->write.first + c;
-        long double before = direct->replace ? 0 : y[column];
-        y[column] = before + to[c];
-        bound[column] = to_bound[c] + fabsl(before) + fabsl(to[c]);
-    }
-    for (size_t r = 0; direct->clear && r < read; r++) {
-        y[direct->read.first + r] = bound[direct->read.first + r] = 0;
-    }
-}
-
 void naive_sublayer(NaiveMatrix *result, const NaiveMatrix *x, const Layout *layout,
                     const Sublayer *sublayer, double omega)
 {
@@ -285,6 +281,6 @@ void naive_sublayer(NaiveMatrix *result, const NaiveMatrix *x, const Layout *lay
     }
     memcpy(result->value, x->value, sizeof result->value);
     for (size_t i = 0; i < layout->n; i++) {
-        direct_row(result->value[i], result->bound[i], &sublayer->direct);
+        naive_direct_row(result->value[i], result->bound[i], &sublayer->direct);
     }
 }

@@ -78,11 +78,25 @@ static int coefficient(RandomModel *random)
     return values[random_below(random, 5)];
 }
 
+/* A factor, and what must stay exact in it: neither 0 nor, often, a power of two. */
+static double factor(RandomModel *random)
+{
+    static const double values[] = {1, 1, 1.702, -2.95015679, 1e-3, 40};
+    return values[random_below(random, 6)];
+}
+
+/* Half of the time NULL. */
+static const double *maybe_numbers(RandomModel *random, size_t count)
+{
+    return random_below(random, 2) ? random_numbers(random, count) : NULL;
+}
+
 static Score random_score(RandomModel *random, const Layout *layout, ScoreShape shape, size_t heads)
 {
     static const Scale scales[] = {{1, 1, 1}, {1, 1, 3}, {2, 3, 1}};
     size_t content = layout_content(layout);
     Score score = {.read = columns_below(random, content, shape == SCORES_GATE_UNIT ? heads : 1),
+                   .gate_scale = factor(random),
                    .scale = scales[random_below(random, 3)]};
     size_t read = score.read.count;
     score.kind = shape == SCORES_NONE                                ? SCORE_NONE
@@ -93,13 +107,15 @@ static Score random_score(RandomModel *random, const Layout *layout, ScoreShape 
     } else if (shape == SCORES_GATE_UNIT) {
         score.gate_unit = random_below(random, 2) ? -1 : 2;
     }
-    if (score.kind == SCORE_GATE && random_below(random, 2)) {
-        score.gate_bias = random_numbers(random, heads);
-    }
+    score.gate_bias = score.kind == SCORE_GATE ? maybe_numbers(random, heads) : NULL;
     if (score.kind == SCORE_BILINEAR) {
         score.d_head = shape == SCORES_FACTORED ? 1 + random_below(random, 3) : 0;
         score.q = head_weights(random, heads, read, score.d_head > 0 ? score.d_head : read);
         score.k = head_weights(random, heads, read, score.d_head > 0 ? score.d_head : 1);
+    }
+    if (score.d_head > 0) {
+        score.q_bias = maybe_numbers(random, heads * score.d_head);
+        score.k_bias = maybe_numbers(random, heads * score.d_head);
     }
     score.position = (PositionScores){coefficient(random), coefficient(random), coefficient(random),
                                       coefficient(random), coefficient(random)};
@@ -109,9 +125,9 @@ static Score random_score(RandomModel *random, const Layout *layout, ScoreShape 
 static Value random_value(RandomModel *random, const Layout *layout, ValueShape shape, size_t heads)
 {
     size_t content = layout_content(layout), least = shape == VALUES_UNIT ? heads : 1;
-    bool biased = layout->bias_row != BIAS_ROW_NONE && random_below(random, 2);
     Value value = {.read = columns_below(random, content, least),
-                   .write = columns_below(random, content, least)};
+                   .write = columns_below(random, content, least),
+                   .scale = factor(random)};
     if (shape == VALUES_UNIT) {
         value.kind = VALUE_UNIT;
         value.unit = random_below(random, 2) ? -1 : 3;
@@ -124,9 +140,9 @@ static Value random_value(RandomModel *random, const Layout *layout, ValueShape 
         value.d_head = shape == VALUES_GATE ? 1 : 1 + random_below(random, 3);
         value.v = head_weights(random, heads, value.read.count, value.d_head);
         value.o = head_weights(random, heads, value.d_head, value.write.count);
-        value.inner_bias = biased ? random_numbers(random, heads * value.d_head) : NULL;
+        value.inner_bias = maybe_numbers(random, heads * value.d_head);
     }
-    if (layout->bias_row != BIAS_ROW_NONE && (shape == VALUES_NONE || random_below(random, 2))) {
+    if (shape == VALUES_NONE || random_below(random, 2)) {
         value.bias = random_numbers(random, value.write.count);
     }
     return value;
@@ -143,4 +159,13 @@ Bundle random_bundle(RandomModel *random, const Layout *layout, ScoreShape score
         bundle.value.v = bundle.score.gate;
     }
     return bundle;
+}
+
+Model stack_model(Stack *stack, Layout layout, size_t depth)
+{
+    for (size_t l = 0; l < depth; l++) {
+        stack->sublayer[l] = (Sublayer){.bundles = &stack->bundle[l], .bundle_count = 1};
+        stack->end[l] = l + 1;
+    }
+    return (Model){layout, stack->sublayer, depth, stack->end, depth};
 }

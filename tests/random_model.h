@@ -1,5 +1,6 @@
 /*
- * Small random models of every kind that model_fault allows, biased towards corners.
+ * Small random models of every kind that model_fault allows, biased towards corners; and a
+ * place for models that a test writes down.
  */
 #ifndef HEADPROOF_TESTS_RANDOM_MODEL_H
 #define HEADPROOF_TESTS_RANDOM_MODEL_H
@@ -55,5 +56,15 @@ const double *random_scaled(RandomModel *random, size_t count, double factor);
 /* A bundle on random columns of the layout. */
 Bundle random_bundle(RandomModel *random, const Layout *layout, ScoreShape score, ValueShape value,
                      size_t heads, bool causal);
+
+/* What a model of one bundle a layer points to. */
+typedef struct {
+    Bundle bundle[3];
+    Sublayer sublayer[3];
+    size_t end[3];
+} Stack;
+
+/* The first depth bundles of the stack, a layer each. */
+Model stack_model(Stack *stack, Layout layout, size_t depth);
 
 #endif

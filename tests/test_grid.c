@@ -323,7 +323,7 @@ static void test_faults_of_flags(void **state)
     expect_fault(fixture, "--threads -1", "--threads: token '-1'");
     expect_fault(fixture, "--threads 1,2", "expected one value");
     expect_fault(fixture, "--tolerance 1,2", "--tolerance: token '1,2': expected one value");
-    expect_fault(fixture, "--activation relu", "--activation: token 'relu': expected silu");
+    expect_fault(fixture, "--activation tanh", "--activation: token 'tanh': expected one of silu");
     expect_fault(fixture, "--reference difference", "token 'difference': expected subtract");
     expect_fault(fixture, "--precision 63", "auto or an integer from 64 to 1048576");
     expect_fault(fixture, "--mask causal --bias-row last",

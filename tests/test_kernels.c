@@ -70,7 +70,8 @@ static void report(const char *what, const Worst *worst)
                   worst->where, SEED);
 }
 
-/* The stream as naive_sublayer wants it, from what the kernel starts with or has computed. */
+/* The stream as naive_sublayer wants it, from what the kernel starts with or has computed: with
+ * its one-hot block, or an original's constant column. */
 static void read_stream(NaiveMatrix *x, const Layout *layout, KernelStream stream)
 {
     size_t content = layout_content(layout);
@@ -79,9 +80,7 @@ static void read_stream(NaiveMatrix *x, const Layout *layout, KernelStream strea
         for (size_t c = 0; c < content; c++) {
             x->value[r][c] = stream.data[r * stream.ld + c];
         }
-        if (layout_width(layout) > content) {
-            x->value[r][content + r] = 1;
-        }
+        x->value[r][content + (layout->bias_row == BIAS_ROW_NONE ? 0 : r)] = 1;
     }
 }
 
@@ -249,7 +248,10 @@ static void test_many_heads_match_definition(void **state)
 static Direct random_direct(RandomModel *random, DirectKind kind, size_t d, size_t hidden,
                             bool in_place, bool clear)
 {
-    Direct direct = {.kind = kind, .read = {0, d}, .write = {0, d}};
+    Direct direct = {.kind = kind,
+                     .activation = (Activation)random_below(random, ACTIVATION_GELU + 1),
+                     .read = {0, d},
+                     .write = {0, d}};
     if (!in_place) {
         direct.write = (Columns){d, hidden};
     }
@@ -290,20 +292,32 @@ static void test_direct_operations_match_definition(void **state)
     report("direct operations", &streams);
 }
 
-static void test_saturated_silu(void **state)
+static void test_saturated_activations(void **state)
 {
     (void)state;
-    double x[6] = {-1000, 1000, -40, 40, 0, -746};
-    Sublayer sublayer = {.direct = {.kind = DIRECT_ACTIVATION, .read = {0, 6}, .write = {0, 6}}};
+    enum { COUNT = 8 };
+    double x[COUNT] = {-1000, 1000, -20, 40, 0, -746, NAN, -8};
+    Worst worst = {0};
     size_t end = 1;
-    Model model = {{1, 6, 0, BIAS_ROW_NONE}, &sublayer, 1, &end, 1};
-    Kernel *kernel = kernel_open(&model, x, NULL, 0, KERNEL_DENSE);
-    assert_non_null(kernel);
-    KernelStream stream = kernel_layer(kernel);
-    assert_true(stream.data[0] == 0 && stream.data[1] == 1000 && stream.data[3] == 40);
-    assert_true(stream.data[2] < 0 && stream.data[2] > -1e-15);
-    assert_true(stream.data[4] == 0 && stream.data[5] == 0);
-    kernel_clear(kernel);
+    for (Activation act = ACTIVATION_SILU; act <= ACTIVATION_GELU; act++) {
+        Sublayer sublayer = {
+            .direct = {DIRECT_ACTIVATION, act, .read = {0, COUNT}, .write = {0, COUNT}}};
+        Model model = {{1, COUNT, 0, BIAS_ROW_NONE}, &sublayer, 1, &end, 1};
+        NaiveMatrix start, expected;
+        Case c = {.n = 1, .d = COUNT};
+        Kernel *kernel = kernel_open(&model, x, NULL, 0, KERNEL_DENSE);
+        assert_non_null(kernel);
+        KernelStream stream = kernel_layer(kernel);
+        const double *y = stream.data;
+        assert_true(y[0] == 0 && y[1] == 1000 && y[3] == 40 && y[4] == 0 && y[5] == 0);
+        assert_true(isnan(y[6]));
+        start_stream(&start, &model.layout, x, NULL);
+        naive_sublayer(&expected, &start, &model.layout, &sublayer, 0);
+        compare(&worst, &c, y[2], expected.value[0][2], expected.bound[0][2]);
+        compare(&worst, &c, y[7], expected.value[0][7], expected.bound[0][7]);
+        kernel_clear(kernel);
+    }
+    report("saturated activations", &worst);
 }
 
 int main(int argc, char **argv)
@@ -314,7 +328,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_heads_match_definition),
         cmocka_unit_test(test_many_heads_match_definition),
         cmocka_unit_test(test_direct_operations_match_definition),
-        cmocka_unit_test(test_saturated_silu),
+        cmocka_unit_test(test_saturated_activations),
     };
     print_message("OpenBLAS core %s (%s)\n", blas_core(), blas_core_origin());
     return cmocka_run_group_tests(kernels, NULL, NULL) == 0 ? 0 : 1;
