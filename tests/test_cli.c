@@ -165,7 +165,7 @@ static const struct {
     {"depth = 1:5:0.5", ":3: token '1:5:0.5': "},
     {"tolerance = nan", ":3: token 'nan': "},
     {"construction = linaer", ":3: token 'linaer': "},
-    {"activation = gelu", ":3: token 'gelu': "},
+    {"activation = tanh", ":3: token 'tanh': "},
     {"heads = 1\nheads = 2", ":4: token '2': "},
     {"mask = causal\nbias-row = last", ":4: token 'last': "},
     {"[other]", ":3: token 'other': "},
