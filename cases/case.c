@@ -143,7 +143,7 @@ static bool limit_is_original(const CaseSpec *spec)
         !construction_info(spec->construction)->activation || spec->activation == ACTIVATION_SILU;
     return exact &&
            (spec->bias_row_content == CONTENT_NONE || spec->construction == CONSTRUCTION_LINEAR ||
-           spec->construction == CONSTRUCTION_ATTENTION);
+            spec->construction == CONSTRUCTION_ATTENTION);
 }
 
 static CaseStatus build(Pair *pair, const CaseSpec *spec, bool outline)

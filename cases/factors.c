@@ -1,0 +1,273 @@
+#include "factors.h"
+
+#include "exact.h"
+
+#include <stdint.h>
+
+/* A vector over the stream's columns, times factor: entry[c * stride] at column at.first + c,
+ * token and bias at the position columns of every token and of the bias row, 0 elsewhere; but at
+ * column spot (SIZE_MAX: nowhere) single, whatever else would be there. */
+typedef struct {
+    Columns at;
+    const double *entry;
+    size_t stride;
+    double token, bias;
+    size_t spot;
+    double single, factor;
+    bool rounded; /* what rounding loses of the products with factor is let go */
+} Vector;
+
+static Vector on_positions(double token, double bias)
+{
+    return (Vector){.token = token, .bias = bias, .spot = SIZE_MAX, .factor = 1};
+}
+
+static Vector on_columns(Columns at, const double *entry, size_t stride, double token)
+{
+    return (Vector){
+        .at = at, .entry = entry, .stride = stride, .token = token, .spot = SIZE_MAX, .factor = 1};
+}
+
+static Vector on_spot(size_t column, double value)
+{
+    return (Vector){.spot = column, .single = value, .factor = 1};
+}
+
+/* factor * entry rounded, or what that loses. */
+static double part(Factors *factors, const Vector *vector, double entry, bool low)
+{
+    double high, lost;
+    if (vector->factor == 1) {
+        return low ? 0 : entry;
+    }
+    bool kept = exact_product(&high, &lost, vector->factor, entry);
+    factors->overflow = factors->overflow || !(high - high == 0);
+    if (!kept && !vector->rounded) {
+        factors->inexact = "a product below the smallest doubles is rounded";
+    }
+    return low ? lost : high;
+}
+
+static bool has_low_part(Factors *factors, const Vector *vector)
+{
+    if (vector->factor == 1 || vector->rounded) {
+        return false;
+    }
+    bool found = part(factors, vector, vector->token, true) != 0 ||
+                 part(factors, vector, vector->bias, true) != 0 ||
+                 part(factors, vector, vector->single, true) != 0;
+    for (size_t c = 0; !found && c < vector->at.count; c++) {
+        found = part(factors, vector, vector->entry[c * vector->stride], true) != 0;
+    }
+    return found;
+}
+
+/* The vector, or its low part, as the next term. */
+static void put(Factors *factors, const Factor *to, const Vector *vector, bool low)
+{
+    const Layout *layout = factors->layout;
+    size_t content = layout_content(layout);
+    if (to->data == NULL) {
+        return;
+    }
+    double *column = to->data + factors->terms * to->term;
+    double token = part(factors, vector, vector->token, low);
+    for (size_t i = 0; i < layout->n; i++) {
+        column[(content + layout_token_row(layout, i)) * to->column] = token;
+    }
+    column[(content + layout_bias_row(layout)) * to->column] =
+        part(factors, vector, vector->bias, low);
+    for (size_t c = 0; c < vector->at.count; c++) {
+        column[(vector->at.first + c) * to->column] =
+            part(factors, vector, vector->entry[c * vector->stride], low);
+    }
+    if (vector->spot != SIZE_MAX) {
+        column[vector->spot * to->column] = part(factors, vector, vector->single, low);
+    }
+}
+
+/* += left right^T; at most one of them has a factor other than 1. */
+static void add(Factors *factors, Vector left, Vector right)
+{
+    bool low_left = has_low_part(factors, &left), low_right = has_low_part(factors, &right);
+    put(factors, &factors->left, &left, false);
+    put(factors, &factors->right, &right, false);
+    factors->terms++;
+    if (low_left || low_right) {
+        put(factors, &factors->left, &left, low_left);
+        put(factors, &factors->right, &right, low_right);
+        factors->terms++;
+    }
+}
+
+static const double *head_data(const HeadWeight *weight, size_t head)
+{
+    return weight->data + head * weight->head_stride;
+}
+
+/* The bias that rides on the tokens' position columns. */
+static double head_bias(const double *bias, size_t head, size_t width, size_t k)
+{
+    return bias != NULL ? bias[head * width + k] : 0;
+}
+
+/* (x g + c) toward every token, times gate_scale: that factor is the key's. */
+static void add_gate(Factors *factors, const Score *score, size_t head)
+{
+    double bias = head_bias(score->gate_bias, head, 1, 0);
+    Vector query = on_spot(score->read.first + head, score->gate_unit);
+    if (score->gate.data != NULL) {
+        query = on_columns(score->read, head_data(&score->gate, head), score->gate.ld, 0);
+    }
+    query.token = bias;
+    add(factors, query, on_positions(score->gate_scale, 0));
+}
+
+/* Dense: column k of q toward column k of the key.  Factored: a term a pair of columns, with
+ * their biases. */
+static void add_bilinear(Factors *factors, const Score *score, size_t head)
+{
+    const double *q = head_data(&score->q, head);
+    double scale;
+    bool exact = exact_scale(&scale, score->scale);
+    if (!exact) {
+        factors->inexact = "a scale of the scores is not a double and is rounded";
+    }
+    for (size_t k = 0; score->d_head == 0 && k < score->read.count; k++) {
+        add(factors, on_columns(score->read, q + k, score->q.ld, 0),
+            on_spot(score->read.first + k, scale));
+    }
+    for (size_t k = 0; k < score->d_head; k++) {
+        Vector query = on_columns(score->read, q + k, score->q.ld,
+                                  head_bias(score->q_bias, head, score->d_head, k));
+        query.factor = scale;
+        query.rounded = !exact;
+        add(factors, query,
+            on_columns(score->read, head_data(&score->k, head) + k, score->k.ld,
+                       head_bias(score->k_bias, head, score->d_head, k)));
+    }
+}
+
+/* Row a of the stream toward every key: Omega in the query, the integers in the key. */
+static void add_position_row(Factors *factors, const PositionScores *position, double omega,
+                             size_t a)
+{
+    const Layout *layout = factors->layout;
+    size_t column = layout_content(layout) + a;
+    Vector key = on_positions(position->token_token, position->token_bias);
+    key.spot = column;
+    key.single = position->token_self;
+    if (a == layout_bias_row(layout)) {
+        key = on_positions(position->bias_token, position->bias_self);
+    }
+    if (key.token != 0 || key.bias != 0 || key.single != 0) {
+        add(factors, on_spot(column, omega), key);
+    }
+}
+
+/* Rows whose scores toward the bias row alone differ: one term. */
+static void add_bias_key(Factors *factors, const PositionScores *position, double omega)
+{
+    Vector query = on_positions(position->token_bias, position->bias_self);
+    query.factor = omega;
+    if (query.token != 0 || query.bias != 0) {
+        add(factors, query, on_positions(0, 1));
+    }
+}
+
+/* Omega * position(i, j). */
+static void add_positions(Factors *factors, const PositionScores *position, double omega)
+{
+    if (position->token_self != position->token_token) {
+        for (size_t a = 0; a < layout_rows(factors->layout); a++) {
+            add_position_row(factors, position, omega, a);
+        }
+        return;
+    }
+    if (position->token_token == 0 && position->bias_token == 0) {
+        add_bias_key(factors, position, omega);
+        return;
+    }
+    if (position->token_token != 0 || position->token_bias != 0) {
+        add(factors, on_positions(omega, 0),
+            on_positions(position->token_token, position->token_bias));
+    }
+    if (position->bias_token != 0 || position->bias_self != 0) {
+        add(factors, on_positions(0, omega),
+            on_positions(position->bias_token, position->bias_self));
+    }
+}
+
+void factors_score(Factors *factors, const Score *score, double omega, size_t head)
+{
+    if (score->kind == SCORE_GATE) {
+        add_gate(factors, score, head);
+    } else if (score->kind == SCORE_BILINEAR) {
+        add_bilinear(factors, score, head);
+    }
+    add_positions(factors, &score->position, omega);
+}
+
+/* Row k of v and diagonal at one place are one row of W_O if their sum is a double. */
+static void add_dense_row(Factors *factors, const Value *value, const double *row, size_t k)
+{
+    Columns write = value->write;
+    size_t column = value->read.first + k;
+    Vector from = on_spot(column, 1), to = on_columns(write, row, 1, 0);
+    bool shared = column >= write.first && column - write.first < write.count;
+    double entry = shared ? row[column - write.first] : 0;
+    bool apart = !exact_sum(entry, value->diagonal);
+    if (value->diagonal != 0 && !apart) {
+        to.spot = column;
+        to.single = entry + value->diagonal;
+    }
+    add(factors, from, to);
+    if (apart) {
+        add(factors, from, on_spot(column, value->diagonal));
+    }
+}
+
+/* As many terms as rows, or, where there are fewer of them, columns. */
+static void add_dense(Factors *factors, const Value *value, size_t head)
+{
+    const double *v = head_data(&value->v, head);
+    if (value->diagonal == 0 && value->write.count < value->read.count) {
+        for (size_t c = 0; c < value->write.count; c++) {
+            add(factors, on_columns(value->read, v + c, value->v.ld, 0),
+                on_spot(value->write.first + c, 1));
+        }
+        return;
+    }
+    for (size_t k = 0; k < value->read.count; k++) {
+        add_dense_row(factors, value, v + k * value->v.ld, k);
+    }
+}
+
+static void add_factored(Factors *factors, const Value *value, size_t head)
+{
+    const double *v = head_data(&value->v, head), *o = head_data(&value->o, head);
+    for (size_t k = 0; k < value->d_head; k++) {
+        Vector to = on_columns(value->write, o + k * value->o.ld, 1, 0);
+        to.factor = value->scale;
+        add(factors,
+            on_columns(value->read, v + k, value->v.ld,
+                       head_bias(value->inner_bias, head, value->d_head, k)),
+            to);
+    }
+}
+
+void factors_value(Factors *factors, const Value *value, size_t head)
+{
+    switch (value->kind) {
+    case VALUE_UNIT:
+        add(factors, on_spot(value->read.first + head, value->unit),
+            on_spot(value->write.first + head, value->scale));
+        break;
+    case VALUE_DENSE: add_dense(factors, value, head); break;
+    case VALUE_FACTORED: add_factored(factors, value, head); break;
+    default: break;
+    }
+    if (value->bias != NULL && head == 0) {
+        add(factors, on_positions(1, 0), on_columns(value->write, value->bias, 1, 0));
+    }
+}

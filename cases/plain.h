@@ -1,0 +1,68 @@
+/*
+ * The attention-only model as plain matrices, for any program that runs attention-only models.
+ *
+ * With Omega a number, a converted model becomes heads given by four factors and nothing else: no
+ * Omega, no position scores, no row that is special.  With X the stream [rows, width], a sublayer
+ * adds to it, summed over its heads,
+ *     softmax_rows((X W_Q) (X W_K)^T) X W_V W_O,       rows i seeing keys 0, ..., i when causal.
+ * The factors are exact: as real matrices W_Q W_K^T and W_V W_O are the converted model's Q and V
+ * with that Omega, a product that is not a double being kept as two (factors.h).  Where that is
+ * not possible `inexact` says why.
+ */
+#ifndef HEADPROOF_CASES_PLAIN_H
+#define HEADPROOF_CASES_PLAIN_H
+
+#include "case.h"
+
+/* w_q, w_k, w_v [heads, width, rank], w_o [heads, rank, width], row-major.  rank is the largest
+ * that a score or a value of the sublayer needs, and at least 1; the rest is zero.  In a uniform
+ * model every sublayer has the heads and the rank of the largest, as loaders of transformers
+ * expect; heads of zeros add nothing. */
+typedef struct {
+    size_t heads, rank;
+    bool causal;
+    const double *w_q, *w_k, *w_v, *w_o;
+} PlainSublayer;
+
+/* layout: of the converted model.  rows = N + 1, width = content, hidden and one-hot columns.
+ * inexact: NULL, or which entries had to be rounded (a static string).
+ * x [rows, width]: the augmented stream.
+ * model: the same numbers as a Model without a bias row, rows tokens of width columns, a bundle a
+ * sublayer, which every arithmetic evaluates from x.
+ * memory owns every array; bytes is what it takes. */
+typedef struct {
+    Layout layout;
+    double omega;
+    size_t rows, width;
+    const PlainSublayer *sublayers;
+    size_t sublayer_count;
+    const size_t *layer_end; /* [depth], as in Model */
+    size_t depth;
+    const char *inexact;
+    const double *x;
+    Model model;
+    struct Arena *memory;
+    size_t bytes;
+} PlainModel;
+
+/* Makes *plain from a converted model, a finite omega > 0 (the double every arithmetic uses), and
+ * what the model starts from: x [n, d + hidden] and bias_row_content [d + hidden] or NULL for
+ * zeros.  On failure *plain is empty and *reason says why (a static string): CASE_REJECTED for a
+ * model that is none of these, for heads of one sublayer under different masks, and for products
+ * beyond the doubles.  Free with plain_clear; nothing of the model or of x is kept. */
+CaseStatus plain_build(PlainModel *plain, const char **reason, const Model *model, double omega,
+                       bool uniform, const double *x, const double *bias_row_content)
+    __attribute__((warn_unused_result));
+
+/* Bytes that plain_build would take, as a double; the model's weights are read, since a product
+ * that is not a double costs rank. */
+double plain_bytes(const Model *model, double omega, bool uniform);
+
+void plain_clear(PlainModel *plain);
+
+/* stream [layout_rows, layout_width] = the augmented stream: x [n, content] on the token rows,
+ * bias_row_content [content] (NULL: zeros) on the bias row, row i's one in position column i. */
+void plain_augment(double *stream, const Layout *layout, const double *x,
+                   const double *bias_row_content);
+
+#endif
