@@ -4,6 +4,7 @@
 #   FLINT=auto|yes|no             FLINT/Arb: if found, required, off (auto)
 #   CC CFLAGS CPPFLAGS LDFLAGS    as everywhere; what a build must have is added to them
 #   TESTS="test_a test_b"         the test programs to run           (all)
+#   FUZZ_SECONDS                  how long fuzz-safetensors takes    (300)
 #   V=1                           show every command
 #   PREFIX DESTDIR                where `make install` puts things   (/usr/local)
 #
@@ -34,8 +35,8 @@ PROBED  := build/deps
 
 .DEFAULT_GOAL := build
 .DELETE_ON_ERROR:
-.PHONY: build run check test bench coverage lint format deps deps-lint install uninstall \
-        clean help objects FORCE
+.PHONY: build run check test bench coverage lint format fuzz-safetensors deps deps-lint \
+        deps-fuzz install uninstall clean help objects FORCE
 
 # ---- Flags ---------------------------------------------------------------------------------
 
@@ -60,7 +61,7 @@ $(error CFLAGS: fast maths is not allowed, every result here depends on exact IE
 endif
 
 # Set by the probe below: FLINT_FOUND (no, 2 or 3), FLINT_CPPFLAGS, FLINT_LIBS.
-NO_PROBE := help clean deps deps-lint uninstall check coverage lint format
+NO_PROBE := help clean deps deps-lint deps-fuzz uninstall check coverage lint format
 ifneq ($(filter-out $(NO_PROBE),$(or $(MAKECMDGOALS),build)),)
 ifeq ($(findstring n,$(filter-out --%,$(firstword -$(MAKEFLAGS)))),)
 include $(PROBED)/flint-$(FLINT).mk
@@ -85,7 +86,7 @@ SOURCES := $(wildcard cases/*.c kernels/*.c reference/*.c harness/*.c)
 OBJECTS := $(SOURCES:%.c=$(BUILD)/%.o)
 PROJECT := $(filter-out $(BUILD)/harness/main.o,$(OBJECTS))
 HELPERS := $(patsubst %.c,$(BUILD)/%.o,\
-               $(filter-out tests/test_%.c tests/bench.c,$(wildcard tests/*.c)))
+               $(filter-out tests/test_%.c tests/fuzz_%.c tests/bench.c,$(wildcard tests/*.c)))
 PROGRAMS := $(TESTS:%=$(BUILD)/tests/%)
 TESTED   := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/*.c))
 
@@ -176,13 +177,33 @@ lint-objects: objects
 format: ## Rewrite the sources as .clang-format has them
 	clang-format -i $(wildcard $(foreach d,cases kernels reference harness tests,$(d)/*.[ch]))
 
+# What is fuzzed, and no more: clang cannot link gcc's OpenMP on every system.
+FUZZED := $(wildcard harness/safetensors_*.c) $(patsubst %,harness/model_%.c,file check names) \
+          $(patsubst %,harness/%.c,atomic_file message) tests/safetensors_samples.c \
+          tests/fuzz_safetensors.c
+FUZZ_FLAGS := -O1 -g -std=c11 -D_POSIX_C_SOURCE=200809L $(WARNINGS) \
+              -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all
+FUZZ_SECONDS ?= 300
+
+build/fuzz/fuzz_safetensors: $(FUZZED) $(wildcard harness/*.h tests/*.h) Makefile | deps-fuzz
+	@mkdir -p $(@D)
+	$(call SHOW,CLANG) clang $(FUZZ_FLAGS) $(CPPFLAGS) -o $@ $(FUZZED) $(LDFLAGS) -ljansson
+
+fuzz-safetensors: build/fuzz/fuzz_safetensors ## Fuzz the reading of models for FUZZ_SECONDS
+	@mkdir -p build/fuzz/corpus
+	@cp cases/models/*.safetensors build/fuzz/corpus
+	build/fuzz/fuzz_safetensors build/fuzz/corpus -max_total_time=$(FUZZ_SECONDS) -timeout=10 \
+	    -max_len=300000 -dict=tests/fuzz_safetensors.dict -artifact_prefix=build/fuzz/ \
+	    -close_fd_mask=2 -print_final_stats=1
+
 install: $(BUILD)/headproof ## Install the program, its documentation and case files
 	install -d '$(DESTDIR)$(PREFIX)/bin' '$(DESTDIR)$(PREFIX)/share/doc/headproof' \
-	    '$(DESTDIR)$(PREFIX)/share/headproof/cases'
+	    '$(DESTDIR)$(PREFIX)/share/headproof/cases/models'
 	install -m 755 $(BUILD)/headproof '$(DESTDIR)$(PREFIX)/bin/headproof'
 	install -m 644 $(wildcard README.md CHANGELOG.md LICENSE docs/*.md) \
 	    '$(DESTDIR)$(PREFIX)/share/doc/headproof'
 	install -m 644 $(wildcard cases/*.case) '$(DESTDIR)$(PREFIX)/share/headproof/cases'
+	install -m 644 $(wildcard cases/models/*) '$(DESTDIR)$(PREFIX)/share/headproof/cases/models'
 
 uninstall: ## Remove what install put there
 	rm -f '$(DESTDIR)$(PREFIX)/bin/headproof'
@@ -195,7 +216,7 @@ help: ## This list
 	@sed -n 's/^#   /  /p' Makefile
 	@echo
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | \
-	 awk -F'|' '{ printf "%-18s%s\n", $$1, $$2 }'
+	 awk -F'|' '{ printf "%-24s%s\n", $$1, $$2 }'
 
 # ---- What must be there --------------------------------------------------------------------
 
@@ -316,6 +337,30 @@ $(PROBED)/libraries: Makefile
 $(PROBED)/flint-$(FLINT).mk: private export SCRIPT = $(PROBE_FLINT)
 $(PROBED)/flint-$(FLINT).mk: $(PROBED)/libraries
 	@out=$@ sh -c "$$SCRIPT"
+
+define FIND_FUZZER
+$(PROBE)
+links() {
+    mkdir -p $(PROBED) || exit 1
+    echo 'int LLVMFuzzerTestOneInput(const char *d, long n) { return d && n < 0; }' \
+        >$(PROBED)/fuzz.$$$$.c
+    clang -w -fsanitize=fuzzer,address,undefined -o $(PROBED)/fuzz.$$$$ $(PROBED)/fuzz.$$$$.c \
+        >$(PROBED)/probe.log 2>&1
+    linked=$$?
+    rm -f $(PROBED)/fuzz.$$$$ $(PROBED)/fuzz.$$$$.c
+    return $$linked
+}
+links && exit 0
+install_packages clang libclang-rt-dev || exit 1
+links && exit 0
+echo "deps: installed, and clang still cannot build a fuzzer:" >&2
+cat $(PROBED)/probe.log >&2
+exit 1
+endef
+
+deps-fuzz: private export SCRIPT = $(FIND_FUZZER)
+deps-fuzz: ## Find what fuzzing takes (clang and its runtime) and install it
+	@sh -c "$$SCRIPT"
 
 LINT_TOOLS := clang clang-format clang-tidy cppcheck
 define FIND_LINT_TOOLS

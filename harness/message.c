@@ -1,6 +1,7 @@
 #include "message.h"
 
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -54,6 +55,48 @@ void complain(Origin origin, const char *token, const char *format, ...)
     compose(&message, token, strlen(token), format, arguments);
     va_end(arguments);
     complain_message(origin, &message);
+}
+
+/* C0, DEL, and C1 as UTF-8 has it: both its bytes. */
+static bool is_control(const unsigned char *text, size_t i)
+{
+    size_t lead = i > 0 && text[i - 1] == 0xc2 ? i - 1 : i;
+    bool c1 = text[lead] == 0xc2 && text[lead + 1] >= 0x80 && text[lead + 1] < 0xa0;
+    return text[i] < 0x20 || text[i] == 0x7f || c1;
+}
+
+static void print_escaped(const char *text)
+{
+    char line[4 * sizeof((Message *)0)->text + 2], *end = line;
+    const unsigned char *bytes = (const unsigned char *)text;
+    for (size_t i = 0; bytes[i] != '\0'; i++) {
+        end += sprintf(end, is_control(bytes, i) ? "\\x%02x" : "%c", bytes[i]);
+    }
+    strcpy(end, "\n");
+    fputs(line, stderr);
+}
+
+void complain_of(const char *file, const char *kind, const char *name, const char *format, ...)
+{
+    Message message;
+    size_t size = sizeof message.text;
+    int used = snprintf(message.text, size, "%.*s: ", TOKEN_SHOWN, file);
+    if (name != NULL) {
+        const char *end = strlen(name) > TOKEN_SHOWN ? "..." : "";
+        used += snprintf(message.text + used, size - (size_t)used, "%s '%.*s%s': ", kind,
+                         TOKEN_SHOWN, name, end);
+    }
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(message.text + used, size - (size_t)used, format, arguments);
+    va_end(arguments);
+    print_escaped(message.text);
+}
+
+int memory_fault(void)
+{
+    fputs("headproof: memory is short\n", stderr);
+    return 99;
 }
 
 #define NAME_MOST 32

@@ -31,6 +31,14 @@ void complain(Origin origin, const char *token, const char *format, ...)
 /* Prints a message made earlier. */
 void complain_message(Origin origin, const Message *message);
 
+/* "FILE: KIND 'NAME': " and the formatted rest, or (name NULL) "FILE: " and the rest, on stderr:
+ * for input that has no lines.  Control characters are escaped wherever they come from. */
+void complain_of(const char *file, const char *kind, const char *name, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+/* Prints the one message about memory; returns 99. */
+int memory_fault(void);
+
 /* The name closest to token by edit distance, or that it begins, when it is close enough to be
  * meant, else NULL.  names [count]; NULL entries are skipped. */
 const char *nearest_name(const char *token, const char *const *names, size_t count);

@@ -4,16 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-int memory_fault(void)
-{
-    fputs("headproof: memory is short\n", stderr);
-    return 99;
-}
-
 const char *command_name(Command command)
 {
     static const char *const names[] = {
-        [COMMAND_SWEEP] = "sweep", [COMMAND_DEPTH] = "depth", [COMMAND_MIN_OMEGA] = "min-omega"};
+        [COMMAND_SWEEP] = "sweep",   [COMMAND_DEPTH] = "depth",   [COMMAND_MIN_OMEGA] = "min-omega",
+        [COMMAND_EXPORT] = "export", [COMMAND_VERIFY] = "verify", [COMMAND_CONVERT] = "convert"};
     return names[command];
 }
 
@@ -27,12 +22,16 @@ AxisValue command_standard(Command command, Axis axis)
     if (command == COMMAND_DEPTH && axis == AXIS_DEPTH) {
         return (AxisValue){.form = FORM_INTEGER, .integer = 96};
     }
+    if (command == COMMAND_VERIFY && axis == AXIS_KERNEL) {
+        return (AxisValue){.form = FORM_WORD, .integer = KERNEL_STRUCTURED};
+    }
     return axis_info(axis)->standard;
 }
 
 AxisValue command_default(Command command, const Point *point, Axis axis)
 {
-    return axis == AXIS_DEPTH ? command_standard(command, axis) : point_default(point, axis);
+    bool own = axis == AXIS_DEPTH || axis == AXIS_KERNEL;
+    return own ? command_standard(command, axis) : point_default(point, axis);
 }
 
 int setting_read(Section *section, Axis axis, Command command, Origin origin, const char *text)

@@ -53,7 +53,4 @@ AxisValue command_default(Command command, const Point *point, Axis axis);
 /* As it is typed. */
 const char *command_name(Command command);
 
-/* Prints the one message about memory; returns 99. */
-int memory_fault(void);
-
 #endif

@@ -1,0 +1,197 @@
+/* realpath is not in POSIX itself. */
+#define _XOPEN_SOURCE 700
+
+#include "atomic_file.h"
+
+#include "message.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static char *join(const char *path, const char *suffix)
+{
+    size_t size = strlen(path) + strlen(suffix) + 1;
+    char *joined = malloc(size);
+    if (joined != NULL) {
+        snprintf(joined, size, "%s%s", path, suffix);
+    }
+    return joined;
+}
+
+static int unwritable(const char *path, int error)
+{
+    Origin origin = {.flag = "output"};
+    bool machine = error == ENOSPC || error == EDQUOT || error == EIO || error == ENOMEM ||
+                   error == EMFILE || error == ENFILE;
+    complain(origin, path, "expected a file that can be written (%s)", strerror(error));
+    return machine ? 99 : 2;
+}
+
+int atomic_file_keep_signals(const char *given)
+{
+    struct sigaction ignore = {.sa_handler = SIG_IGN};
+    if (sigaction(SIGXFSZ, &ignore, NULL) != 0 || sigaction(SIGPIPE, &ignore, NULL) != 0) {
+        return unwritable(given, errno);
+    }
+    return 0;
+}
+
+/* True when fd is locked for this process and is still the file of that name: another run may
+ * have renamed it between opening and locking. */
+static bool lock(int fd, const char *path)
+{
+    struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    if (fcntl(fd, F_SETLK, &whole) != 0) {
+        /* Some file systems have no locks: then there is nothing to find out. */
+        return errno != EACCES && errno != EAGAIN;
+    }
+    struct stat held, named;
+    bool same = fstat(fd, &held) == 0 && stat(path, &named) == 0 && held.st_dev == named.st_dev &&
+                held.st_ino == named.st_ino;
+    errno = same ? errno : EAGAIN;
+    return same;
+}
+
+/* What an interrupted run left at file->partial is overwritten.  given: the path as typed. */
+static int open_partial(AtomicFile *file, const char *given)
+{
+    struct stat old;
+    if (stat(file->path, &old) == 0 && !S_ISREG(old.st_mode)) {
+        return unwritable(given, S_ISDIR(old.st_mode) ? EISDIR : EINVAL);
+    }
+    if (access(file->path, F_OK) == 0 && access(file->path, W_OK) != 0) {
+        return unwritable(given, errno);
+    }
+    int fd = open(file->partial, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
+    if (fd < 0) {
+        return unwritable(given, errno);
+    }
+    if (!lock(fd, file->partial)) {
+        close(fd);
+        complain((Origin){.flag = "output"}, given, "expected no other run to write it");
+        return 2;
+    }
+    if (ftruncate(fd, 0) == 0) {
+        file->file = fdopen(fd, "w");
+    }
+    if (file->file == NULL) {
+        int error = errno;
+        close(fd);
+        return unwritable(given, error);
+    }
+    return 0;
+}
+
+/* Takes path. */
+static int open_regular(AtomicFile *file, char *path, const char *given)
+{
+    file->path = path;
+    file->partial = path == NULL ? NULL : join(path, ".partial");
+    return file->partial == NULL ? memory_fault() : open_partial(file, given);
+}
+
+int atomic_file_open_beside(AtomicFile *file, const AtomicFile *other, const char *suffix,
+                            const char *given)
+{
+    int status = open_regular(file, join(other->path, suffix), given);
+    if (status != 0) {
+        atomic_file_clear(file);
+    }
+    return status;
+}
+
+static int open_direct(AtomicFile *file, const char *given)
+{
+    file->path = join(given, "");
+    if (file->path == NULL) {
+        return memory_fault();
+    }
+    file->file = fopen(given, "w");
+    return file->file == NULL ? unwritable(given, errno) : 0;
+}
+
+int atomic_file_open(AtomicFile *file, const char *given)
+{
+    struct stat found;
+    bool exists = stat(given, &found) == 0;
+    int status = atomic_file_keep_signals(given);
+    if (status != 0) {
+        return status;
+    }
+    if (exists && !S_ISREG(found.st_mode) && !S_ISDIR(found.st_mode)) {
+        status = open_direct(file, given);
+    } else {
+        char *real = exists ? realpath(given, NULL) : join(given, "");
+        status = real == NULL ? unwritable(given, errno) : open_regular(file, real, given);
+    }
+    if (status != 0) {
+        atomic_file_clear(file);
+    }
+    return status;
+}
+
+bool atomic_file_is_direct(const AtomicFile *file)
+{
+    return file->partial == NULL;
+}
+
+int atomic_file_flush(FILE *file)
+{
+    errno = 0;
+    bool failed = fflush(file) != 0 || ferror(file);
+    errno = failed && errno == 0 ? EIO : errno;
+    return failed ? -1 : 0;
+}
+
+int atomic_file_sync(AtomicFile *file)
+{
+    if (atomic_file_flush(file->file) != 0) {
+        return -1;
+    }
+    return atomic_file_is_direct(file) ? 0 : fsync(fileno(file->file));
+}
+
+int atomic_file_publish(AtomicFile *file)
+{
+    if (file->partial == NULL) {
+        return 0;
+    }
+    if (rename(file->partial, file->path) != 0) {
+        return -1;
+    }
+    free(file->partial);
+    file->partial = NULL;
+    return 0;
+}
+
+int atomic_file_close(AtomicFile *file)
+{
+    FILE *stream = file->file;
+    file->file = NULL;
+    return stream == NULL ? 0 : fclose(stream);
+}
+
+int atomic_file_failed(const char *path)
+{
+    fprintf(stderr, "headproof: %s: cannot be written: %s\n", path, strerror(errno));
+    return 99;
+}
+
+void atomic_file_clear(AtomicFile *file)
+{
+    if (file->file != NULL && file->partial != NULL) {
+        (void)unlink(file->partial);
+    }
+    if (file->file != NULL) {
+        /* What it held is unwanted, or synced already. */
+        (void)fclose(file->file);
+    }
+    free(file->partial);
+    free(file->path);
+    *file = (AtomicFile){0};
+}

@@ -1,0 +1,51 @@
+/*
+ * A file that appears complete or not at all: what is written goes to PATH.partial, which becomes
+ * PATH when it is complete and on disk.  A symbolic link stays one, and what it leads to is
+ * replaced.  A path that is not a regular file (a pipe, /dev/full) is written directly.
+ */
+#ifndef HEADPROOF_HARNESS_ATOMIC_FILE_H
+#define HEADPROOF_HARNESS_ATOMIC_FILE_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+/* partial NULL: written directly, or complete. */
+typedef struct {
+    char *path, *partial;
+    FILE *file;
+} AtomicFile;
+
+/* A limit on file sizes, or a reader that went away, becomes an error of the write and not a
+ * signal that ends the process.  Opening does this too. */
+int atomic_file_keep_signals(const char *given) __attribute__((warn_unused_result));
+
+/* *file is empty ({0}) before.  given: the path as typed.  0; 2 after a message when it cannot be
+ * written, or another process is writing it; 99 when that is the machine's fault.  What an
+ * interrupted run left at PATH.partial is overwritten. */
+int atomic_file_open(AtomicFile *file, const char *given) __attribute__((warn_unused_result));
+
+/* The same for a regular file beside another: path is other's and the suffix. */
+int atomic_file_open_beside(AtomicFile *file, const AtomicFile *other, const char *suffix,
+                            const char *given) __attribute__((warn_unused_result));
+
+bool atomic_file_is_direct(const AtomicFile *file);
+
+/* Everything written so far is with the system; -1 (errno) when the disk is full or failing. */
+int atomic_file_flush(FILE *file) __attribute__((warn_unused_result));
+
+/* The same, and on disk, unless it is written directly. */
+int atomic_file_sync(AtomicFile *file) __attribute__((warn_unused_result));
+
+/* After a sync: PATH.partial becomes PATH.  Nothing where it is written directly. */
+int atomic_file_publish(AtomicFile *file) __attribute__((warn_unused_result));
+
+/* After it is published: closing is what lets another run in. */
+int atomic_file_close(AtomicFile *file) __attribute__((warn_unused_result));
+
+/* Prints that path cannot be written, for errno's reason; returns 99. */
+int atomic_file_failed(const char *path);
+
+/* Drops what was not published (an earlier PATH stays as it was) and frees what *file holds. */
+void atomic_file_clear(AtomicFile *file);
+
+#endif

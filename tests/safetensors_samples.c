@@ -1,0 +1,215 @@
+#include "safetensors_samples.h"
+
+#include "../harness/model_file.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void *must(void *memory)
+{
+    if (memory == NULL) {
+        perror("sample");
+        abort();
+    }
+    return memory;
+}
+
+void sample_make(Sample *sample, const char *header, const void *data, size_t data_size)
+{
+    size_t length = strlen(header);
+    sample->size = 8 + length + data_size;
+    sample->bytes = must(malloc(sample->size));
+    for (size_t i = 0; i < 8; i++) {
+        sample->bytes[i] = (unsigned char)((uint64_t)length >> (8 * i) & 255);
+    }
+    memcpy(sample->bytes + 8, header, length);
+    if (data == NULL) {
+        memset(sample->bytes + 8 + length, 0x3c, data_size);
+    } else {
+        memcpy(sample->bytes + 8 + length, data, data_size);
+    }
+}
+
+void sample_build(Sample *sample, const char *metadata, const SampleTensor *tensors, size_t count)
+{
+    char *header = NULL;
+    size_t length = 0, total = 0;
+    FILE *stream = must(open_memstream(&header, &length));
+    fputc('{', stream);
+    if (metadata != NULL) {
+        fprintf(stream, "\"__metadata__\":{%s}%s", metadata, count > 0 ? "," : "");
+    }
+    for (size_t i = 0; i < count; i++) {
+        const SampleTensor *t = &tensors[i];
+        fprintf(stream, "%s\"%s\":{\"dtype\":\"%s\",\"shape\":%s,\"data_offsets\":[%zu,%zu]}",
+                i == 0 ? "" : ",", t->name, t->dtype, t->shape, total, total + t->bytes);
+        total += t->bytes;
+    }
+    fputc('}', stream);
+    must(fclose(stream) == 0 ? header : NULL);
+    unsigned char *data = must(malloc(total + 1)), *end = data;
+    for (size_t i = 0; i < count; i++) {
+        memset(end, tensors[i].fill, tensors[i].bytes);
+        end += tensors[i].bytes;
+    }
+    sample_make(sample, header, data, total);
+    free(data);
+    free(header);
+}
+
+void sample_clear(Sample *sample)
+{
+    free(sample->bytes);
+    *sample = (Sample){0};
+}
+
+#define F 0x3c
+
+static const SampleTensor transformer[] = {
+    {"embed.W_E", "F32", "[3,2]", 24, F},           {"pos_embed.W_pos", "BF16", "[4,2]", 16, F},
+    {"blocks.0.attn.W_Q", "F16", "[1,2,2]", 8, F},  {"blocks.0.attn.W_K", "F64", "[1,2,2]", 32, F},
+    {"blocks.0.attn.W_V", "F32", "[1,2,2]", 16, F}, {"blocks.0.attn.W_O", "F32", "[1,2,2]", 16, F},
+    {"blocks.0.attn.b_Q", "F16", "[1,2]", 4, F},    {"blocks.0.attn.b_O", "F16", "[2]", 4, F},
+    {"blocks.0.attn.mask", "BOOL", "[4,4]", 16, 1}, {"blocks.0.attn.IGNORE", "F32", "[]", 4, 0xff},
+    {"blocks.0.mlp.W_in", "F16", "[2,3]", 12, F},   {"blocks.0.mlp.b_in", "F16", "[3]", 6, F},
+    {"blocks.0.mlp.W_out", "F16", "[3,2]", 12, F},  {"unembed.W_U", "F16", "[2,5]", 20, F},
+    {"unembed.b_U", "F16", "[5]", 10, F},           {"tokens", "I64", "[1,2]", 16, 0},
+};
+
+static const SampleTensor merged[] = {
+    {"X", "F64", "[3,2]", 48, F},
+    {"blocks.0.attn.QK", "F16", "[2,2,2]", 16, F},
+    {"blocks.0.attn.OV", "F16", "[2,2,2]", 16, F},
+    {"blocks.1.attn.QK", "F16", "[2,2,2]", 16, F},
+    {"blocks.1.attn.OV", "F16", "[2,2,2]", 16, F},
+    {"blocks.1.attn.b_O", "BF16", "[2]", 4, F},
+};
+
+static const SampleTensor feed_forward[] = {
+    {"blocks.0.mlp.W_in", "F32", "[1,1]", 4, F},
+    {"blocks.0.mlp.W_out", "F32", "[1,1]", 4, F},
+    {"extra", "U8", "[0]", 0, F},
+    {"more", "U64", "[]", 8, 1},
+};
+
+static const SampleTensor linear[] = {
+    {"blocks.0.linear.W", "F32", "[2,3]", 24, F},
+    {"blocks.0.linear.b", "F32", "[3]", 12, F},
+    {"blocks.1.linear.W", "F32", "[3,2]", 24, F},
+    {"small", "I8", "[2,1]", 2, 0x80},
+};
+
+bool sample_model(Sample *sample, size_t index)
+{
+    static const struct {
+        const char *metadata;
+        const SampleTensor *tensors;
+        size_t count;
+    } models[] = {
+        {"\"scale\":\"1/sqrt(d_head)\",\"mask\":\"causal\",\"activation\":\"gelu\"", transformer,
+         sizeof transformer / sizeof *transformer},
+        {"\"mask\":\"none\"", merged, sizeof merged / sizeof *merged},
+        {"\"activation\":\"relu\"", feed_forward, sizeof feed_forward / sizeof *feed_forward},
+        {NULL, linear, sizeof linear / sizeof *linear},
+    };
+    if (index >= sizeof models / sizeof *models) {
+        return false;
+    }
+    sample_build(sample, models[index].metadata, models[index].tensors, models[index].count);
+    return true;
+}
+
+/* status is one that a reader may give; counts its message. */
+static bool expected(SampleOutcome *outcome, int status)
+{
+    outcome->lines += status != 0;
+    return status == 0 || status == 2;
+}
+
+static bool convert(SampleOutcome *outcome, const SafetensorsFile *file,
+                    const SafetensorsTensor *tensor)
+{
+    double *floats = must(calloc(tensor->count + 1, sizeof *floats));
+    int64_t *integers = must(calloc(tensor->count + 1, sizeof *integers));
+    int as_floats = safetensors_floats(floats, file, tensor);
+    int as_integers = safetensors_integers(integers, file, tensor);
+    bool fine = expected(outcome, as_floats) && expected(outcome, as_integers);
+    for (size_t i = 0; as_floats == 0 && i < tensor->count; i++) {
+        fine = fine && isfinite(floats[i]);
+    }
+    free(floats);
+    free(integers);
+    return fine && (as_floats != 0 || as_integers != 0) &&
+           safetensors_find(file, tensor->name) == tensor;
+}
+
+/* The tensors' data follow each other, and are all there is up to the end. */
+static bool check_coverage(const SafetensorsFile *file, const unsigned char *end)
+{
+    size_t count = safetensors_count(file);
+    bool fine = true;
+    for (size_t i = 0; i < count; i++) {
+        const SafetensorsTensor *tensor = safetensors_tensor(file, i);
+        size_t bytes = tensor->count * safetensors_dtype_size(tensor->dtype);
+        const unsigned char *next = i + 1 < count ? safetensors_tensor(file, i + 1)->data : end;
+        fine = fine && (size_t)(next - tensor->data) == bytes;
+    }
+    return fine;
+}
+
+static bool check_tokens(const ModelFile *model)
+{
+    bool fine = (model->tokens == NULL) == (model->length == 0);
+    for (size_t i = 0; i < model->tuples * model->length; i++) {
+        fine = fine && model->tokens[i] >= 0 && (uint64_t)model->tokens[i] < model->vocabulary;
+    }
+    return fine;
+}
+
+/* What every user of a model relies on without looking. */
+static bool check_model(const ModelFile *model)
+{
+    bool fine = model->depth > 0 && model->d > 0 && check_tokens(model);
+    for (size_t i = 0; fine && i < model->depth; i++) {
+        const ModelFileLayer *layer = &model->layers[i];
+        bool attention =
+            model->kind == MODEL_FILE_ATTENTION || model->kind == MODEL_FILE_TRANSFORMER;
+        bool mlp = model->kind == MODEL_FILE_FFN || model->kind == MODEL_FILE_TRANSFORMER;
+        fine = (layer->attn.W_Q != NULL) == (attention && !model->merged) &&
+               (layer->attn.QK != NULL) == (attention && model->merged) &&
+               (layer->attn.W_O == NULL) == (layer->attn.W_Q == NULL) &&
+               (layer->attn.OV == NULL) == (layer->attn.QK == NULL) &&
+               (layer->mlp.W_in != NULL) == mlp && (layer->mlp.W_out != NULL) == mlp &&
+               (layer->linear.W != NULL) == (model->kind == MODEL_FILE_LINEAR);
+    }
+    return fine && (model->W_pos == NULL || model->W_E != NULL) &&
+           (model->X == NULL || model->tokens == NULL);
+}
+
+bool sample_exercise(SampleOutcome *outcome, const void *bytes, size_t size)
+{
+    SafetensorsFile *file;
+    *outcome = (SampleOutcome){0};
+    int status = safetensors_parse(&file, "sample", bytes, size);
+    bool fine = expected(outcome, status) && (status == 0) == (file != NULL);
+    outcome->file = status == 0;
+    if (status != 0) {
+        return fine;
+    }
+    fine = fine && check_coverage(file, (const unsigned char *)bytes + size);
+    for (size_t i = 0; i < safetensors_count(file); i++) {
+        fine = convert(outcome, file, safetensors_tensor(file, i)) && fine;
+    }
+    for (int ignore_extra = 0; ignore_extra < 2; ignore_extra++) {
+        ModelFile *model;
+        status = model_file_take(&model, file, ignore_extra != 0);
+        fine = fine && expected(outcome, status) && (status == 0) == (model != NULL) &&
+               (model == NULL || check_model(model));
+        outcome->model = status == 0;
+        model_file_clear(model);
+    }
+    safetensors_close(file);
+    return fine;
+}

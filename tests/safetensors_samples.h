@@ -1,0 +1,47 @@
+/*
+ * Safetensors files made by hand, whole and damaged, for the tests and the fuzzer; nothing here
+ * uses the writer under test.
+ */
+#ifndef HEADPROOF_TESTS_SAFETENSORS_SAMPLES_H
+#define HEADPROOF_TESTS_SAFETENSORS_SAMPLES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct {
+    unsigned char *bytes;
+    size_t size;
+} Sample;
+
+/* shape: as JSON.  bytes: of the data, each of which is `fill`. */
+typedef struct {
+    const char *name, *dtype, *shape;
+    size_t bytes;
+    unsigned char fill;
+} SampleTensor;
+
+/* Length, header, data; data NULL: 0x3c all over (a positive number in every float format). */
+void sample_make(Sample *sample, const char *header, const void *data, size_t data_size);
+
+/* The same with the header made from tensors [count], their data one after another.
+ * metadata: members of "__metadata__" as JSON, or NULL. */
+void sample_build(Sample *sample, const char *metadata, const SampleTensor *tensors, size_t count);
+
+void sample_clear(Sample *sample);
+
+/* Small whole models of every kind, to damage; `index` from 0; false past the last. */
+bool sample_model(Sample *sample, size_t index);
+
+/* lines: how many messages must have been printed.  file, model: it could be read as one. */
+typedef struct {
+    size_t lines;
+    bool file, model;
+} SampleOutcome;
+
+/* Reads and converts all that is in it, and reads it as a model twice, without and with
+ * ignore_extra.  False when a status was not 0 or 2, or what was read breaks a promise of the
+ * headers. */
+bool sample_exercise(SampleOutcome *outcome, const void *bytes, size_t size);
+
+#endif

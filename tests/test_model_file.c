@@ -1,0 +1,499 @@
+/*
+ * Model files: every tensor arrives where it belongs, sizes agree or are complained of, and the
+ * trained model is read as another program reads it.
+ */
+#include "safetensors_samples.h"
+#include "scratch.h"
+
+#include "../harness/model_file.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+typedef struct {
+    Scratch scratch;
+    char path[SCRATCH_PATH];
+    char text[SCRATCH_TEXT];
+} Fixture;
+
+static int set_up(void **state)
+{
+    Fixture *fixture = calloc(1, sizeof *fixture);
+    assert_non_null(fixture);
+    scratch_make(&fixture->scratch);
+    scratch_path(fixture->path, &fixture->scratch, "model.safetensors");
+    *state = fixture;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    Fixture *fixture = *state;
+    scratch_remove(&fixture->scratch);
+    free(fixture);
+    return 0;
+}
+
+/* ---- The trained model --------------------------------------------------------------------- */
+
+static const char trained[] = "cases/models/modadd53-silu.safetensors";
+
+/* First, middle and last entry, and the sum of entry i times i mod 7 + 1, from left to right in
+ * double: printed by Python's json and struct, which share nothing with this program. */
+typedef struct {
+    const char *name;
+    const double *values;
+    size_t count;
+    double first, middle, last, sum;
+} Printed;
+
+static void check_printed(const Printed *printed)
+{
+    double sum = 0;
+    for (size_t i = 0; i < printed->count; i++) {
+        sum += printed->values[i] * (double)(i % 7 + 1);
+    }
+    if (printed->values[0] != printed->first ||
+        printed->values[printed->count / 2] != printed->middle ||
+        printed->values[printed->count - 1] != printed->last || sum != printed->sum) {
+        fail_msg("%s: %a, %a, %a, sum %a", printed->name, printed->values[0],
+                 printed->values[printed->count / 2], printed->values[printed->count - 1], sum);
+    }
+}
+
+static void test_trained_sizes(void **state)
+{
+    ModelFile *model;
+    (void)state;
+    assert_int_equal(model_file_read(&model, trained, false), 0);
+    assert_int_equal(model->kind, MODEL_FILE_TRANSFORMER);
+    assert_int_equal(model->activation, MODEL_FILE_SILU);
+    assert_true(model->scaled && model->causal && !model->merged);
+    assert_int_equal(model->depth, 1);
+    assert_int_equal(model->d, 64);
+    assert_int_equal(model->heads, 4);
+    assert_int_equal(model->d_head, 16);
+    assert_int_equal(model->hidden, 256);
+    assert_int_equal(model->vocabulary, 54);
+    assert_int_equal(model->context, 3);
+    assert_int_equal(model->classes, 53);
+    assert_int_equal(model->other + model->rows + model->tuples + model->length, 0);
+    const ModelFileLayer *layer = &model->layers[0];
+    assert_null(layer->attn.b_Q);
+    assert_null(layer->attn.b_O);
+    assert_null(layer->attn.QK);
+    assert_null(layer->linear.W);
+    assert_null(model->b_U);
+    assert_null(model->X);
+    assert_null(model->tokens);
+    model_file_clear(model);
+}
+
+static void test_trained_values(void **state)
+{
+    ModelFile *model;
+    (void)state;
+    assert_int_equal(model_file_read(&model, trained, false), 0);
+    const ModelFileLayer *layer = &model->layers[0];
+    const Printed printed[] = {
+        {"embed.W_E", model->W_E, 3456, 0x1.7a947cp-5, -0x1.d6252ap-3, -0x1.96853p-3,
+         -0x1.64406952afp+4},
+        {"pos_embed.W_pos", model->W_pos, 192, -0x1.a57718p-6, -0x1.758074p-7, -0x1.761162p-3,
+         0x1.0009cfe774p+3},
+        {"unembed.W_U", model->W_U, 3392, -0x1.7d63cp-7, 0x1.559facp-4, -0x1.37df96p-4,
+         0x1.2e85c709d5p+2},
+        {"attn.W_Q", layer->attn.W_Q, 4096, 0x1.63c872p-5, 0x1.eb73b6p-5, -0x1.057b9cp-4,
+         -0x1.5e6bb35cp+1},
+        {"attn.W_K", layer->attn.W_K, 4096, -0x1.d90288p-8, -0x1.9047c6p-6, 0x1.09814cp-5,
+         0x1.0e4fb33998p+0},
+        {"attn.W_V", layer->attn.W_V, 4096, 0x1.aa6dfcp-5, 0x1.f3ffe6p-3, 0x1.0d0108p-3,
+         -0x1.c36ffe1bbb8p+5},
+        {"attn.W_O", layer->attn.W_O, 4096, 0x1.9007d8p-3, -0x1.c6e274p-3, 0x1.984accp-4,
+         0x1.b090fa35584p+5},
+        {"mlp.W_in", layer->mlp.W_in, 16384, -0x1.4955b4p-4, 0x1.e5acaap-6, 0x1.d4de84p-5,
+         0x1.75d2bb04b978p+5},
+        {"mlp.b_in", layer->mlp.b_in, 256, 0x1.6c2bfap-5, 0x1.0bef48p-5, 0x1.fef71ap-6,
+         0x1.1cad2efde8p+5},
+        {"mlp.W_out", layer->mlp.W_out, 16384, 0x1.9034b4p-5, -0x1.70a87ep-4, 0x1.aae5fep-5,
+         0x1.2d802a9c19cp+3},
+        {"mlp.b_out", layer->mlp.b_out, 64, 0x1.4c1cfep-7, -0x1.28c226p-8, -0x1.02faccp-6,
+         0x1.acb1f1c3ep-1},
+    };
+    for (size_t i = 0; i < sizeof printed / sizeof *printed; i++) {
+        check_printed(&printed[i]);
+    }
+    model_file_clear(model);
+}
+
+/* ---- Every field --------------------------------------------------------------------------- */
+
+/* A file whose tensors [count] are F64 and hold 100 t, 100 t + 1, ... in tensor t. */
+typedef struct {
+    const char *name;
+    size_t rank, shape[3];
+} Shaped;
+
+static ModelFile *write_and_read(Fixture *fixture, const Shaped *tensors, size_t count)
+{
+    ModelFile *model;
+    double values[32][64];
+    SafetensorsWriter *writer = safetensors_writer_make();
+    assert_non_null(writer);
+    for (size_t t = 0; t < count; t++) {
+        for (size_t i = 0; i < 64; i++) {
+            values[t][i] = (double)(100 * t + i);
+        }
+        assert_int_equal(safetensors_writer_floats(writer, tensors[t].name, tensors[t].rank,
+                                                   tensors[t].shape, values[t]),
+                         0);
+    }
+    assert_int_equal(safetensors_writer_finish(writer, fixture->path), 0);
+    safetensors_writer_clear(writer);
+    assert_int_equal(model_file_read(&model, fixture->path, false), 0);
+    return model;
+}
+
+static void check_field(const double *field, size_t t, size_t count)
+{
+    assert_non_null(field);
+    for (size_t i = 0; i < count; i++) {
+        assert_true(field[i] == (double)(100 * t + i));
+    }
+}
+
+static void test_factored(void **state)
+{
+    static const Shaped tensors[] = {
+        {"embed.W_E", 2, {5, 3}},
+        {"pos_embed.W_pos", 2, {7, 3}},
+        {"blocks.1.attn.W_Q", 3, {2, 3, 4}},
+        {"blocks.1.attn.W_K", 3, {2, 3, 4}},
+        {"blocks.1.attn.W_V", 3, {2, 3, 4}},
+        {"blocks.1.attn.W_O", 3, {2, 4, 3}},
+        {"blocks.1.attn.b_Q", 2, {2, 4}},
+        {"blocks.1.attn.b_K", 2, {2, 4}},
+        {"blocks.1.attn.b_V", 2, {2, 4}},
+        {"blocks.1.attn.b_O", 1, {3}},
+        {"blocks.1.mlp.W_in", 2, {3, 6}},
+        {"blocks.1.mlp.b_in", 1, {6}},
+        {"blocks.1.mlp.W_out", 2, {6, 3}},
+        {"blocks.1.mlp.b_out", 1, {3}},
+        {"blocks.0.attn.W_Q", 3, {2, 3, 4}},
+        {"blocks.0.attn.W_K", 3, {2, 3, 4}},
+        {"blocks.0.attn.W_V", 3, {2, 3, 4}},
+        {"blocks.0.attn.W_O", 3, {2, 4, 3}},
+        {"blocks.0.mlp.W_in", 2, {3, 6}},
+        {"blocks.0.mlp.W_out", 2, {6, 3}},
+        {"unembed.W_U", 2, {3, 8}},
+        {"unembed.b_U", 1, {8}},
+        {"X", 2, {9, 3}},
+    };
+    ModelFile *model = write_and_read(*state, tensors, sizeof tensors / sizeof *tensors);
+    const ModelFileLayer *layer = &model->layers[1];
+    check_field(model->W_E, 0, 15);
+    check_field(model->W_pos, 1, 21);
+    check_field(layer->attn.W_Q, 2, 24);
+    check_field(layer->attn.W_K, 3, 24);
+    check_field(layer->attn.W_V, 4, 24);
+    check_field(layer->attn.W_O, 5, 24);
+    check_field(layer->attn.b_Q, 6, 8);
+    check_field(layer->attn.b_K, 7, 8);
+    check_field(layer->attn.b_V, 8, 8);
+    check_field(layer->attn.b_O, 9, 3);
+    check_field(layer->mlp.W_in, 10, 18);
+    check_field(layer->mlp.b_in, 11, 6);
+    check_field(layer->mlp.W_out, 12, 18);
+    check_field(layer->mlp.b_out, 13, 3);
+    check_field(model->layers[0].attn.W_Q, 14, 24);
+    check_field(model->layers[0].mlp.W_out, 19, 18);
+    check_field(model->W_U, 20, 24);
+    check_field(model->b_U, 21, 8);
+    check_field(model->X, 22, 27);
+    assert_null(model->layers[0].mlp.b_in);
+    assert_true(model->depth == 2 && model->d == 3 && model->heads == 2 && model->d_head == 4);
+    assert_true(model->hidden == 6 && model->vocabulary == 5 && model->context == 7);
+    assert_true(model->classes == 8 && model->rows == 9);
+    /* What is said of nothing. */
+    assert_true(!model->scaled && !model->causal && model->activation == MODEL_FILE_SILU);
+    model_file_clear(model);
+    model_file_clear(NULL);
+}
+
+static void test_other_kinds(void **state)
+{
+    static const Shaped merged[] = {{"blocks.0.attn.QK", 3, {2, 3, 3}},
+                                    {"blocks.0.attn.OV", 3, {2, 3, 3}}};
+    static const Shaped linear[] = {{"blocks.0.linear.W", 2, {3, 4}},
+                                    {"blocks.0.linear.b", 1, {4}},
+                                    {"blocks.1.linear.W", 2, {4, 3}},
+                                    {"blocks.1.linear.b", 1, {3}}};
+    static const Shaped ffn[] = {{"blocks.0.mlp.W_in", 2, {3, 4}},
+                                 {"blocks.0.mlp.W_out", 2, {4, 3}}};
+    ModelFile *model = write_and_read(*state, merged, 2);
+    assert_true(model->kind == MODEL_FILE_ATTENTION && model->merged && model->d_head == 0);
+    check_field(model->layers[0].attn.QK, 0, 18);
+    check_field(model->layers[0].attn.OV, 1, 18);
+    model_file_clear(model);
+    model = write_and_read(*state, linear, 4);
+    assert_true(model->kind == MODEL_FILE_LINEAR && model->d == 3 && model->other == 4);
+    check_field(model->layers[0].linear.W, 0, 12);
+    check_field(model->layers[0].linear.b, 1, 4);
+    check_field(model->layers[1].linear.W, 2, 12);
+    check_field(model->layers[1].linear.b, 3, 3);
+    model_file_clear(model);
+    model = write_and_read(*state, ffn, 2);
+    assert_true(model->kind == MODEL_FILE_FFN && model->heads == 0 && model->hidden == 4);
+    model_file_clear(model);
+}
+
+/* Buffers, integers as tokens, metadata, what is ignored; in the samples of the fuzzer. */
+static void test_samples(void **state)
+{
+    Fixture *fixture = *state;
+    for (size_t i = 0; i < 4; i++) {
+        Sample sample;
+        ModelFile *model;
+        assert_true(sample_model(&sample, i));
+        file_write(fixture->path, (const char *)sample.bytes, sample.size);
+        stderr_hold(&fixture->scratch);
+        int status = model_file_read(&model, fixture->path, false);
+        stderr_take(fixture->text, &fixture->scratch);
+        assert_int_equal(status, i < 2 ? 0 : 2);
+        assert_int_equal(count_lines(fixture->text), i < 2 ? 0 : 1);
+        if (i == 2) {
+            assert_non_null(strstr(fixture->text, "unknown tensors: 'extra', 'more': expected"));
+        }
+        model_file_clear(model);
+        assert_int_equal(model_file_read(&model, fixture->path, true), 0);
+        if (i == 0) {
+            assert_true(model->scaled && model->causal && model->activation == MODEL_FILE_GELU);
+            assert_true(model->tuples == 1 && model->length == 2 && model->tokens[1] == 0);
+        }
+        model_file_clear(model);
+        sample_clear(&sample);
+    }
+}
+
+/* ---- What is refused ----------------------------------------------------------------------- */
+
+#define ATTENTION(l)                                                                               \
+    {"blocks." l ".attn.W_Q", "F16", "[1,2,2]", 8, 0x3c},                                          \
+        {"blocks." l ".attn.W_K", "F16", "[1,2,2]", 8, 0x3c},                                      \
+        {"blocks." l ".attn.W_V", "F16", "[1,2,2]", 8, 0x3c},                                      \
+    {                                                                                              \
+        "blocks." l ".attn.W_O", "F16", "[1,2,2]", 8, 0x3c                                         \
+    }
+
+static const SampleTensor base[] = {
+    ATTENTION("0"),
+    ATTENTION("1"),
+    {"embed.W_E", "F16", "[3,2]", 12, 0x3c},
+    {"pos_embed.W_pos", "F16", "[4,2]", 16, 0x3c},
+    {"unembed.W_U", "F16", "[2,5]", 20, 0x3c},
+};
+
+enum { BASE = sizeof base / sizeof *base };
+
+/* The base without one tensor and with another. */
+typedef struct {
+    const char *drop;
+    SampleTensor add;
+    const char *metadata, *culprit;
+} Change;
+
+#define NOTHING                                                                                    \
+    {                                                                                              \
+        NULL, NULL, NULL, 0, 0                                                                     \
+    }
+
+static const Change changes[] = {
+    {NULL,
+     {"blocks.0.ln1.w", "F16", "[2]", 4, 0},
+     NULL,
+     "'blocks.0.ln1.w': expected no layer norm"},
+    {NULL,
+     {"blocks.1.ln2.b", "F16", "[2]", 4, 0},
+     NULL,
+     "'blocks.1.ln2.b': expected no layer norm"},
+    {NULL, {"ln_final.w", "F16", "[2]", 4, 0}, NULL, "'ln_final.w': expected no layer norm"},
+    {NULL, {"ln_f.weight", "F16", "[2]", 4, 0}, NULL, "'ln_f.weight': expected no layer norm"},
+    {NULL, {"blocks.0.mlp.ln", "F16", "[2]", 4, 0}, NULL, "'blocks.0.mlp.ln': expected no layer"},
+    {NULL, {"h.0.rmsnorm.g", "F16", "[2]", 4, 0}, NULL, "'h.0.rmsnorm.g': expected no layer norm"},
+    {NULL, {"blocks.0.attn.W_q", "F16", "[2]", 4, 0}, NULL, "unknown tensors: 'blocks.0.attn.W_q'"},
+    {NULL, {"blocks.00.attn.W_Q", "F16", "[2]", 4, 0}, NULL, "unknown tensors: 'blocks.00.attn"},
+    {NULL, {"lnx", "F16", "[2]", 4, 0}, NULL, "unknown tensors: 'lnx'"},
+    {"blocks.1.attn.W_K", NOTHING, NULL, "layer 'blocks.1': missing: expected also attn.W_K"},
+    {NULL, {"blocks.3.attn.b_O", "F16", "[2]", 4, 0}, NULL, "layer 'blocks.2': missing"},
+    {NULL, {"blocks.999999999.attn.b_O", "F16", "[2]", 4, 0}, NULL, "layer 'blocks.2': missing"},
+    {NULL,
+     {"blocks.2.attn.b_O", "F16", "[2]", 4, 0},
+     NULL,
+     "layer 'blocks.2': missing: expected also attn.W_Q, attn.W_K, attn.W_V, attn.W_O"},
+    {NULL,
+     {"blocks.2.mlp.b_in", "F16", "[2]", 4, 0},
+     NULL,
+     "layer 'blocks.2': missing: expected also mlp.W_in, mlp.W_out"},
+    {NULL,
+     {"blocks.2.linear.W", "F16", "[2,2]", 8, 0},
+     NULL,
+     "layer 'blocks.2': has linear: expected attn, as blocks.0 has"},
+    {NULL,
+     {"blocks.1.linear.W", "F16", "[2,2]", 8, 0},
+     NULL,
+     "layer 'blocks.1': both linear.W and attn.W_Q: expected linear alone"},
+    {NULL,
+     {"blocks.1.attn.QK", "F16", "[1,2,2]", 8, 0},
+     NULL,
+     "layer 'blocks.1': both attn.QK and attn.W_Q: expected either"},
+    {NULL,
+     {"blocks.0.attn.b_Q", "F16", "[2]", 4, 0},
+     NULL,
+     "tensor 'blocks.0.attn.b_Q': shape [2]: expected [heads, d_head]"},
+    {NULL,
+     {"blocks.0.attn.b_Q", "F16", "[2,2]", 8, 0},
+     NULL,
+     "tensor 'blocks.0.attn.b_Q': shape [2, 2]: expected [heads, d_head] with heads = 1 as in "
+     "'blocks.0.attn.W_Q'"},
+    {NULL, {"unembed.b_U", "F16", "[4]", 8, 0}, NULL, "with classes = 5 as in 'unembed.W_U'"},
+    {NULL,
+     {"X", "F16", "[4,3]", 24, 0},
+     NULL,
+     "tensor 'X': shape [4, 3]: expected [rows, d] with d"},
+    {NULL, {"X", "F16", "[0,2]", 0, 0}, NULL, "tensor 'X': shape [0, 2]: expected [rows, d], all"},
+    {NULL, {"X", "I16", "[1,2]", 4, 0}, NULL, "tensor 'X': dtype I16: expected F64"},
+    {NULL, {"X", "F16", "[1,2]", 4, 0xff}, NULL, "tensor 'X': index (0, 0): NaN"},
+    {NULL,
+     {"tokens", "F32", "[1,2]", 8, 0},
+     NULL,
+     "tensor 'tokens': dtype F32: expected an integer"},
+    {NULL, {"tokens", "U8", "[2]", 2, 0}, NULL, "'tokens': shape [2]: expected [tuples, length]"},
+    {NULL,
+     {"tokens", "U8", "[2,4]", 8, 3},
+     NULL,
+     "index (0, 0): 3: expected 0 to 2, a row of embed"},
+    {NULL, {"tokens", "I8", "[2,4]", 8, 255}, NULL, "'tokens': index (0, 0): -1: expected 0 to 2"},
+    {NULL, {"tokens", "U8", "[2,5]", 10, 0}, NULL, "'tokens': length 5: expected at most 4"},
+    {"embed.W_E", NOTHING, NULL,
+     "tensor 'embed.W_E': missing: expected it beside 'pos_embed.W_pos'"},
+    {"unembed.W_U", {"unembed.b_U", "F16", "[4]", 8, 0}, NULL, "tensor 'unembed.W_U': missing"},
+    {NULL, NOTHING, "\"scale\":\"0.125\"",
+     "metadata 'scale': '0.125': expected one of 1, 1/sqrt(d_head)"},
+    {NULL, NOTHING, "\"activation\":\"GELU\"",
+     "metadata 'activation': 'GELU': expected one of silu"},
+    {NULL, NOTHING, "\"mask\":\"\"", "metadata 'mask': '': expected one of none, causal"},
+};
+
+static void expect_refusal(Fixture *fixture, const char *culprit)
+{
+    ModelFile *model;
+    stderr_hold(&fixture->scratch);
+    int status = model_file_read(&model, fixture->path, false);
+    stderr_take(fixture->text, &fixture->scratch);
+    if (status != 2 || model != NULL || count_lines(fixture->text) != 1 ||
+        strncmp(fixture->text, fixture->path, strlen(fixture->path)) != 0 ||
+        strstr(fixture->text, culprit) == NULL) {
+        fail_msg("status %d, \"%s\", expected \"%s\" in it", status, fixture->text, culprit);
+    }
+}
+
+static void write_sample(Fixture *fixture, const char *metadata, const SampleTensor *tensors,
+                         size_t count)
+{
+    Sample sample;
+    sample_build(&sample, metadata, tensors, count);
+    file_write(fixture->path, (const char *)sample.bytes, sample.size);
+    sample_clear(&sample);
+}
+
+static void test_refused(void **state)
+{
+    for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
+        SampleTensor tensors[BASE + 1];
+        size_t count = 0;
+        for (size_t t = 0; t < BASE; t++) {
+            if (changes[i].drop == NULL || strcmp(base[t].name, changes[i].drop) != 0) {
+                tensors[count++] = base[t];
+            }
+        }
+        if (changes[i].add.name != NULL) {
+            tensors[count++] = changes[i].add;
+        }
+        write_sample(*state, changes[i].metadata, tensors, count);
+        expect_refusal(*state, changes[i].culprit);
+    }
+}
+
+static void test_refused_wholes(void **state)
+{
+    static const SampleTensor merged[] = {{"blocks.0.attn.QK", "F16", "[1,2,2]", 8, 0},
+                                          {"blocks.0.attn.OV", "F16", "[1,2,2]", 8, 0},
+                                          {"blocks.0.attn.b_V", "F16", "[1,2]", 4, 0}};
+    static const SampleTensor mixed[] = {ATTENTION("1"),
+                                         {"blocks.0.attn.QK", "F16", "[1,2,2]", 8, 0},
+                                         {"blocks.0.attn.OV", "F16", "[1,2,2]", 8, 0}};
+    static const SampleTensor inputs[] = {ATTENTION("0"),
+                                          {"embed.W_E", "F16", "[3,2]", 12, 0},
+                                          {"X", "F16", "[3,2]", 12, 0},
+                                          {"tokens", "U8", "[3,2]", 6, 0}};
+    write_sample(*state, NULL, base + BASE - 3, 3);
+    expect_refusal(*state, "layer 'blocks.0': missing");
+    write_sample(*state, NULL, NULL, 0);
+    expect_refusal(*state, "layer 'blocks.0': missing");
+    write_sample(*state, NULL, merged, 3);
+    expect_refusal(*state, "both attn.QK and attn.b_V");
+    write_sample(*state, "\"scale\":\"1/sqrt(d_head)\"", merged, 2);
+    expect_refusal(*state, "metadata 'scale': '1/sqrt(d_head)': expected 1, as attn.QK has no");
+    write_sample(*state, NULL, merged, 1);
+    expect_refusal(*state, "layer 'blocks.0': missing: expected also attn.OV");
+    write_sample(*state, NULL, mixed, sizeof mixed / sizeof *mixed);
+    expect_refusal(*state, "'blocks.1': has attn: expected attn (merged), as blocks.0 has");
+    write_sample(*state, NULL, inputs, sizeof inputs / sizeof *inputs);
+    expect_refusal(*state, "tensor 'tokens': expected either tokens or X, not both");
+}
+
+/* A list of names ends where the message does; what is left over is counted. */
+static void test_many_unknown(void **state)
+{
+    enum { MANY = 300 };
+    static char names[MANY][32];
+    static SampleTensor tensors[MANY];
+    Fixture *fixture = *state;
+    for (size_t i = 0; i < MANY; i++) {
+        snprintf(names[i], sizeof names[i], "somebody.else.%03zu", i);
+        tensors[i] = (SampleTensor){names[i], "U8", "[0]", 0, 0};
+    }
+    /* It would fit where the one before it does not. */
+    strcpy(names[MANY - 1], "z");
+    write_sample(fixture, NULL, tensors, MANY);
+    expect_refusal(fixture, "unknown tensors: 'somebody.else.000', 'somebody.else.001', ");
+    size_t shown = 0;
+    for (const char *at = fixture->text; (at = strstr(at, "somebody")) != NULL; at++) {
+        shown++;
+    }
+    char more[32];
+    snprintf(more, sizeof more, " and %zu more: expected", MANY - shown);
+    assert_true(shown > 30 && shown < MANY);
+    assert_non_null(strstr(fixture->text, more));
+}
+
+#define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_trained_sizes),
+        cmocka_unit_test(test_trained_values),
+        TEST(test_factored),
+        TEST(test_other_kinds),
+        TEST(test_samples),
+        TEST(test_refused),
+        TEST(test_refused_wholes),
+        TEST(test_many_unknown),
+    };
+    return cmocka_run_group_tests_name("model_file", tests, NULL, NULL);
+}
