@@ -98,9 +98,9 @@ static const AxisInfo infos[AXIS_COUNT] = {
                         "how the reference finds errors"},
     [AXIS_WEIGHTS] = {"weights",
                       "weights",
-                      {CHOICE(weights)},
+                      {CHOICE(weights), .paths = true},
                       {WORD(WEIGHTS_STABLE)},
-                      "normal: every entry N(0,1)"},
+                      "normal: every entry N(0,1); a path: what a safetensors file holds"},
     [AXIS_SEED] =
         {"seed", "seed", {INTEGERS(0, UINT64_MAX)}, {INTEGER(1)}, "of the weights and the input"},
     [AXIS_BIAS] = {"bias", NULL, {CHOICE(biases)}, {WORD(BIAS_NONE)}, "biases b1 and b2"},

@@ -64,7 +64,8 @@ void axis_names(const char *names[AXIS_COUNT]);
 /* The value a point has on an axis; d_ff resolved to an integer. */
 AxisValue point_get(const Point *point, Axis axis);
 
-/* Sets it.  A d_ff of 4D takes the point's d, so d comes first. */
+/* Sets it.  A d_ff of 4D takes the point's d, so d comes first.  Weights from a path are the
+ * point's once point_set_source has set them. */
 void point_set(Point *point, Axis axis, AxisValue value);
 
 /* What the axis is when nobody says: d_ff is 4D; judge is total, or construction where there is

@@ -15,4 +15,16 @@ int command_sweep(const Grid *grid, const RunOptions *run, int argc, char **argv
 int command_min_omega(const Grid *grid, const RunOptions *run, int argc, char **argv)
     __attribute__((warn_unused_result));
 
+/* The one point's weights, input and results, as a safetensors file (export.h). */
+int command_export(const Grid *grid, const RunOptions *run, int argc, char **argv)
+    __attribute__((warn_unused_result));
+
+/* The rewrite of a trained model over all its inputs, and what it does to predictions. */
+int command_verify(const Grid *grid, const RunOptions *run, int argc, char **argv)
+    __attribute__((warn_unused_result));
+
+/* The attention-only model of a trained one, as plain heads in a safetensors file. */
+int command_convert(const Grid *grid, const RunOptions *run, int argc, char **argv)
+    __attribute__((warn_unused_result));
+
 #endif

@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 int value_compare(const AxisValue *a, const AxisValue *b)
 {
@@ -12,6 +13,9 @@ int value_compare(const AxisValue *a, const AxisValue *b)
     }
     if (a->form == FORM_REAL) {
         return (a->real > b->real) - (a->real < b->real);
+    }
+    if (a->form == FORM_PATH) {
+        return strcmp(a->path, b->path);
     }
     return (a->integer > b->integer) - (a->integer < b->integer);
 }
@@ -41,6 +45,11 @@ void domain_describe(char *text, size_t size, const Domain *domain)
     } else if (domain->kind == DOMAIN_POSITIVE) {
         used += (size_t)snprintf(text + used, size - used, "%sa number above 0", or);
     }
+    if (domain->paths && used < size) {
+        used += (size_t)snprintf(text + used, size - used,
+                                 ", or a path: with a / in it or .safetensors at its end, without "
+                                 "commas, quotes and control characters");
+    }
     if (domain->unit != 0 && used < size) {
         snprintf(text + used, size - used, " (4%c: 4 times %c)", domain->unit, domain->unit);
     }
@@ -55,5 +64,6 @@ void value_print(char *text, const Domain *domain, AxisValue value)
     case FORM_MULTIPLE:
         snprintf(text, VALUE_TEXT, "%" PRIu64 "%c", value.integer, domain->unit);
         break;
+    case FORM_PATH: snprintf(text, VALUE_TEXT, "%s", value.path); break;
     }
 }

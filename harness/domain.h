@@ -8,13 +8,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-typedef enum { FORM_INTEGER, FORM_REAL, FORM_WORD, FORM_MULTIPLE } ValueForm;
+typedef enum { FORM_INTEGER, FORM_REAL, FORM_WORD, FORM_MULTIPLE, FORM_PATH } ValueForm;
 
-/* integer: the integer, the word's index, or the multiple; real: FORM_REAL's. */
+/* integer: the integer, the word's index, or the multiple; real: FORM_REAL's; path: FORM_PATH's,
+ * whoever made the value keeps it. */
 typedef struct {
     ValueForm form;
     uint64_t integer;
     double real;
+    const char *path;
 } AxisValue;
 
 typedef enum {
@@ -28,8 +30,9 @@ typedef struct {
     uint64_t least, most;
     const char *const *words; /* [word_count] */
     size_t word_count;
-    bool all;  /* "all" stands for every word */
-    char unit; /* 'D': "4D" is FORM_MULTIPLE 4; 0: none */
+    bool all;   /* "all" stands for every word */
+    char unit;  /* 'D': "4D" is FORM_MULTIPLE 4; 0: none */
+    bool paths; /* a path is a value: what contains '/' or ends in .safetensors */
 } Domain;
 
 /* Orders values of one domain; 0 when they are the same. */
@@ -38,7 +41,8 @@ int value_compare(const AxisValue *a, const AxisValue *b);
 /* What the domain accepts, for messages and help: "an integer from 1 to 9", "one of a, b". */
 void domain_describe(char *text, size_t size, const Domain *domain);
 
-#define VALUE_TEXT 40
+/* The longest path, and its end. */
+#define VALUE_TEXT 4096
 
 /* As it would be written; text [VALUE_TEXT]. */
 void value_print(char *text, const Domain *domain, AxisValue value);

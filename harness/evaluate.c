@@ -204,3 +204,27 @@ EvaluateStatus point_worst_error(mpfr_ptr worst, const Shared *shared, const Poi
     ref_base_clear(base);
     return EVALUATE_OK;
 }
+
+EvaluateStatus point_final_row(double *x, const Shared *shared, const Point *point)
+{
+    const Model *model = &shared->pair.converted;
+    Evaluation evaluation = {.shared = shared, .point = point};
+    if (point->arithmetic == ARITHMETIC_NONE || !evaluation_open(&evaluation, false)) {
+        evaluation_close(&evaluation);
+        return EVALUATE_NO_MEMORY;
+    }
+    KernelStream stream = {0};
+    for (size_t l = 0; l < model->depth; l++) {
+        stream = kernel_layer(evaluation.kernel);
+    }
+    size_t row = layout_token_row(&model->layout, model->layout.n - 1);
+    memcpy(x, stream.data + row * stream.ld, model->layout.d * sizeof *x);
+    evaluation_close(&evaluation);
+    return EVALUATE_OK;
+}
+
+mpfr_srcptr shared_final_original(const Shared *shared, size_t c)
+{
+    const Model *model = &shared->pair.original;
+    return ref_base_original(shared->base, model->depth, model->layout.n - 1, c);
+}

@@ -40,6 +40,13 @@ bool row_passes(const Point *point, const Row *row);
 EvaluateStatus point_worst_error(mpfr_ptr worst, const Shared *shared, const Point *point)
     __attribute__((warn_unused_result));
 
+/* m(T'): the last token's row of the stream after the last layer, x [d]. */
+EvaluateStatus point_final_row(double *x, const Shared *shared, const Point *point)
+    __attribute__((warn_unused_result));
+
+/* r(T): entry c of that row. */
+mpfr_srcptr shared_final_original(const Shared *shared, size_t c);
+
 /* Bytes that shared_make and point_evaluate of this point will take at most, as a double, and
  * what the kernel's part of it is; a rejected case gives its reason.  Nothing is evaluated. */
 CaseStatus point_predict(double *bytes, double *kernel, const char **reason, const Point *point)

@@ -15,6 +15,8 @@ typedef struct {
     Command command;
     size_t place[AXIS_COUNT];
     double memory; /* of the machine, in bytes */
+    SourceList *sources;
+    bool ignore_extra, three;
 } Product;
 
 static size_t axis_values(const Product *product, Axis axis)
@@ -39,7 +41,7 @@ static int reject(const Product *product, Axis axis, const char *expected)
 static Axis largest_axis(const Product *product, const Point *point)
 {
     static const Axis sizes[] = {AXIS_N, AXIS_D, AXIS_D_FF, AXIS_HEADS, AXIS_D_HEAD, AXIS_DEPTH};
-    Axis largest = AXIS_N;
+    Axis largest = point->source != NULL ? AXIS_WEIGHTS : AXIS_N;
     uint64_t most = 0;
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         uint64_t value = point_get(point, sizes[i]).integer;
@@ -111,6 +113,11 @@ static int check_point(const Product *product, const Point *point)
                       "auto or first with --mask causal: a token cannot see a bias row that is "
                       "last");
     }
+    if (point->source != NULL && spec->linear == LINEAR_CLEAR) {
+        return reject(product, AXIS_LINEAR,
+                      "in-place or block with a weights file: clear begins with hidden columns, "
+                      "of which a file holds no content");
+    }
     if (point->judged && needs_machine && point->arithmetic == ARITHMETIC_NONE) {
         return reject(product, AXIS_JUDGE,
                       "approximation or construction with --arithmetic none: there is no machine "
@@ -131,7 +138,96 @@ static AxisValue axis_value(const Product *product, const Point *point, Axis axi
     if (!command_takes(product->command, axis)) {
         return (AxisValue){.form = FORM_REAL};
     }
+    if (axis == AXIS_CONSTRUCTION && point->source != NULL) {
+        Construction construction = model_source_construction(point->source, product->three);
+        return (AxisValue){.form = FORM_WORD, .integer = construction};
+    }
     return command_default(product->command, point, axis);
+}
+
+/* The weights file of this place, read if it is new. */
+static int find_source(const Product *product, Point *point)
+{
+    const Setting *setting = product->settings[AXIS_WEIGHTS];
+    const ModelSource *source;
+    AxisValue value = axis_value(product, point, AXIS_WEIGHTS);
+    if (setting == NULL || value.form != FORM_PATH) {
+        return 0;
+    }
+    int status = sources_find(&source, product->sources, value.path, product->ignore_extra);
+    if (status == 0) {
+        point_set_source(point, source);
+    }
+    return status;
+}
+
+/* Names both who says what: the flag or the key, and the file. */
+static int contradiction(const Product *product, const Point *point, Axis axis, AxisValue own)
+{
+    const Domain *domain = &axis_info(axis)->domain;
+    char said[VALUE_TEXT], has[VALUE_TEXT];
+    value_print(said, domain, point_get(point, axis));
+    value_print(has, domain, own);
+    complain(product->settings[axis]->origin, said, "the weights file %s has %s = %s",
+             point->source->path, axis_info(axis)->name, has);
+    return 2;
+}
+
+/* What the flags, the keys, the defaults and, before them all, the weights file say. */
+static int set_axis(const Product *product, Point *point, Axis axis)
+{
+    AxisValue own;
+    point_set(point, axis, axis_value(product, point, axis));
+    if (point->source == NULL || !model_source_decides(&own, point->source, axis)) {
+        return 0;
+    }
+    AxisValue said = point_get(point, axis);
+    if (product->settings[axis] != NULL && value_compare(&said, &own) != 0) {
+        return contradiction(product, point, axis, own);
+    }
+    point_set(point, axis, own);
+    return 0;
+}
+
+/* The construction against what the weights file holds.
+ * *skip: `all` named a construction that does not fit. */
+static int check_fit(const Product *product, const Point *point, bool *skip)
+{
+    const CaseSpec *spec = &point->spec;
+    const Setting *setting = product->settings[AXIS_CONSTRUCTION];
+    const char *misfit = model_source_misfit(point->source, spec->construction);
+    *skip = misfit != NULL && setting->list.all;
+    if (*skip) {
+        return 0;
+    }
+    if (misfit != NULL) {
+        complain(setting->origin, construction_info(spec->construction)->name,
+                 "the weights file %s needs %s", point->source->path, misfit);
+        return 2;
+    }
+    return 0;
+}
+
+/* The point at this place.  *skip: there is none. */
+static int make_point(const Product *product, Point *point, bool *skip)
+{
+    *point = (Point){0};
+    *skip = false;
+    int status = find_source(product, point);
+    if (status == 0) {
+        status = set_axis(product, point, AXIS_CONSTRUCTION);
+    }
+    if (status == 0 && point->source != NULL) {
+        status = check_fit(product, point, skip);
+    }
+    for (Axis axis = AXIS_CONSTRUCTION + 1; axis < AXIS_COUNT && status == 0 && !*skip; axis++) {
+        status = set_axis(product, point, axis);
+    }
+    if (status == 0 && !*skip) {
+        point_canonicalise(point);
+        status = check_point(product, point);
+    }
+    return status;
 }
 
 static bool advance(Product *product)
@@ -170,7 +266,11 @@ static double machine_memory(void)
 int expand_section(CandidateList *list, const Section *section, const Section *flags,
                    Command command)
 {
-    Product product = {.section = section, .command = command};
+    Product product = {.section = section,
+                       .command = command,
+                       .sources = list->sources,
+                       .ignore_extra = list->ignore_extra,
+                       .three = list->three};
     product.memory = machine_memory();
     for (Axis axis = 0; axis < AXIS_COUNT; axis++) {
         const Setting *own = &section->settings[axis], *flag = &flags->settings[axis];
@@ -179,13 +279,10 @@ int expand_section(CandidateList *list, const Section *section, const Section *f
     int status = check_count(&product, list->count);
     bool more = status == 0;
     while (more) {
-        Point point = {0};
-        for (Axis axis = 0; axis < AXIS_COUNT; axis++) {
-            point_set(&point, axis, axis_value(&product, &point, axis));
-        }
-        point_canonicalise(&point);
-        status = check_point(&product, &point);
-        if (status == 0) {
+        Point point;
+        bool skip;
+        status = make_point(&product, &point, &skip);
+        if (status == 0 && !skip) {
             status = append(list, &point, section);
         }
         more = status == 0 && advance(&product);

@@ -16,13 +16,18 @@ typedef struct {
     size_t index;
 } Candidate;
 
+/* sources: where weights files are read into, the caller's; ignore_extra: how; three: their form
+ * when no construction is named. */
 typedef struct {
     Candidate *items;
     size_t count, capacity;
+    SourceList *sources;
+    bool ignore_extra, three;
 } CandidateList;
 
 /* Appends the product of the section's axes, those set in flags taking precedence, the last
- * axis fastest; canonical, and checked: contradictions, sizes beyond the machine.
+ * axis fastest; canonical, and checked: contradictions, also with a weights file, and sizes
+ * beyond the machine.
  * 0; 2 or 99 after one message. */
 int expand_section(CandidateList *list, const Section *section, const Section *flags,
                    Command command) __attribute__((warn_unused_result));

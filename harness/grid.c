@@ -27,9 +27,11 @@ static int take_points(Grid *grid, const CandidateList *list)
     return 0;
 }
 
-static int expand(Grid *grid, const SectionList *sections, const Section *flags, Command command)
+static int expand(Grid *grid, const SectionList *sections, const Section *flags, Command command,
+                  const RunOptions *run)
 {
-    CandidateList list = {0};
+    CandidateList list = {.sources = &grid->sources, .ignore_extra = run->ignore_extra};
+    list.three = run->form != NULL && strcmp(run->form, "three") == 0;
     int status = 0;
     for (size_t i = 0; i < sections->count && status == 0; i++) {
         status = expand_section(&list, &sections->sections[i], flags, command);
@@ -55,6 +57,24 @@ static int read_sections(SectionList *sections, Command command, char **files, s
     return status;
 }
 
+/* The operand of verify and convert is what --weights is elsewhere. */
+static int read_model(SectionList *sections, Section *flags, Command command, char **files,
+                      int count)
+{
+    if (count != 1 || flags->settings[AXIS_WEIGHTS].given) {
+        complain((Origin){0}, count > 1 ? files[1] : command_name(command),
+                 "expected one MODEL.safetensors, and no --weights");
+        return 2;
+    }
+    int status = setting_read(flags, AXIS_WEIGHTS, command, (Origin){0}, files[0]);
+    const Setting *weights = &flags->settings[AXIS_WEIGHTS];
+    if (status == 0 && (weights->list.count != 1 || weights->list.values[0].form != FORM_PATH)) {
+        complain((Origin){0}, files[0], "expected the path of a safetensors file");
+        status = 2;
+    }
+    return status != 0 ? status : read_sections(sections, command, NULL, 0);
+}
+
 /* getopt_long reorders its arguments; the caller's stay as they were typed. */
 static char **copy_arguments(int argc, char **argv)
 {
@@ -78,10 +98,19 @@ int grid_read(Grid *grid, RunOptions *run, Command command, int argc, char **arg
     }
     int status = options_read(&flags, run, &operand, command, argc, arguments);
     if (status == 0) {
-        status = read_sections(&sections, command, arguments + operand, (size_t)(argc - operand));
+        status =
+            command == COMMAND_VERIFY || command == COMMAND_CONVERT
+                ? read_model(&sections, &flags, command, arguments + operand, argc - operand)
+                : read_sections(&sections, command, arguments + operand, (size_t)(argc - operand));
     }
     if (status == 0) {
-        status = expand(grid, &sections, &flags, command);
+        if (run->form != NULL && flags.settings[AXIS_CONSTRUCTION].given) {
+            complain((Origin){.flag = "form"}, run->form, "expected --form or --construction");
+            status = 2;
+        }
+    }
+    if (status == 0) {
+        status = expand(grid, &sections, &flags, command, run);
     }
     sections_clear(&sections);
     section_clear(&flags);
@@ -99,5 +128,6 @@ void grid_clear(Grid *grid)
     }
     free(grid->points);
     free(grid->section);
+    sources_clear(&grid->sources);
     *grid = (Grid){0};
 }

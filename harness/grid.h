@@ -4,6 +4,7 @@
 #ifndef HEADPROOF_HARNESS_GRID_H
 #define HEADPROOF_HARNESS_GRID_H
 
+#include "model_source.h"
 #include "point.h"
 
 #include <stdio.h>
@@ -14,6 +15,7 @@ typedef struct {
     Point *points;
     char **section;
     size_t count;
+    SourceList sources; /* the files that weights come from; points refer to them */
 } Grid;
 
 /* Options that are not axes. */
@@ -21,12 +23,24 @@ typedef struct {
     const char *output; /* -o, --output; NULL: stdout */
     int threads;        /* --threads; 0: one a core */
     bool dry_run, quiet, verbose;
+    const char *tokens; /* --tokens, of verify: see inputs.h; or NULL */
+    const char *form;   /* --form, of verify and convert: fused or three; or NULL */
+    bool ignore_extra;  /* tensors of unknown names in a weights file are skipped */
 } RunOptions;
 
 /* Commands differ in their defaults: sweep has depth 1, depth has depth 96, and min-omega
  * takes no --omega, demands --tolerance and folds the seeds (it gets one Point per
- * combination of the other axes AND seed; omega is unset). */
-typedef enum { COMMAND_SWEEP, COMMAND_DEPTH, COMMAND_MIN_OMEGA } Command;
+ * combination of the other axes AND seed; omega is unset).  export is as sweep.
+ * verify and convert take a weights file in place of case files; verify has the structured kernel
+ * unless told. */
+typedef enum {
+    COMMAND_SWEEP,
+    COMMAND_DEPTH,
+    COMMAND_MIN_OMEGA,
+    COMMAND_EXPORT,
+    COMMAND_VERIFY,
+    COMMAND_CONVERT
+} Command;
 
 /* Reads argv[1..] (argv[0] is the command's name) and the case files it names.
  * 0, or 2 after one message on stderr that names file, line and token (or the flag and its

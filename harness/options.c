@@ -15,6 +15,10 @@ static const FlagInfo flags_known[FLAG_COUNT] = {
     [FLAG_DRY_RUN] = {"dry-run", 0, NULL, "print the points, evaluate nothing"},
     [FLAG_QUIET] = {"quiet", 'q', NULL, "no progress"},
     [FLAG_VERBOSE] = {"verbose", 'v', NULL, "more of it"},
+    [FLAG_IGNORE_EXTRA] = {"ignore-extra", 0, NULL,
+                           "skip tensors of unknown names in a weights file"},
+    [FLAG_FORM] = {"form", 0, "FORM", "verify, convert: fused or three sublayers a network"},
+    [FLAG_TOKENS] = {"tokens", 0, "LISTS", "verify: the tokens of each position, as 0:52/0:52/53"},
 };
 
 typedef struct {
@@ -85,6 +89,20 @@ static int read_threads(RunOptions *run, Origin origin, const char *text)
     return status;
 }
 
+static int read_form(const Reader *reader, Origin origin, const char *text)
+{
+    if (reader->command != COMMAND_VERIFY && reader->command != COMMAND_CONVERT) {
+        complain(origin, text, "expected no form, which is for verify and convert");
+        return 2;
+    }
+    if (strcmp(text, "three") != 0 && strcmp(text, "fused") != 0) {
+        complain(origin, text, "expected fused or three");
+        return 2;
+    }
+    reader->run->form = text;
+    return 0;
+}
+
 static int read_flag(Reader *reader, Flag flag, const char *text)
 {
     RunOptions *run = reader->run;
@@ -99,7 +117,14 @@ static int read_flag(Reader *reader, Flag flag, const char *text)
     case FLAG_THREADS: return read_threads(run, origin, text);
     case FLAG_DRY_RUN: run->dry_run = true; break;
     case FLAG_QUIET: run->quiet = true; break;
+    case FLAG_IGNORE_EXTRA: run->ignore_extra = true; break;
+    case FLAG_TOKENS: run->tokens = text; break;
+    case FLAG_FORM: return read_form(reader, origin, text);
     default: run->verbose = true; break;
+    }
+    if (flag == FLAG_TOKENS && reader->command != COMMAND_VERIFY) {
+        complain(origin, text, "expected no tokens, which are verify's");
+        return 2;
     }
     if (flag == FLAG_OUTPUT && *text == '\0') {
         complain(origin, text, "expected a file name");

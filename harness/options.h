@@ -14,7 +14,17 @@ typedef struct {
     const char *help;
 } FlagInfo;
 
-typedef enum { FLAG_OUTPUT, FLAG_THREADS, FLAG_DRY_RUN, FLAG_QUIET, FLAG_VERBOSE, FLAG_COUNT } Flag;
+typedef enum {
+    FLAG_OUTPUT,
+    FLAG_THREADS,
+    FLAG_DRY_RUN,
+    FLAG_QUIET,
+    FLAG_VERBOSE,
+    FLAG_IGNORE_EXTRA,
+    FLAG_TOKENS,
+    FLAG_FORM,
+    FLAG_COUNT
+} Flag;
 
 /* flag < FLAG_COUNT. */
 const FlagInfo *flag_info(Flag flag);

@@ -2,6 +2,9 @@
 
 #include "axes.h"
 #include "grid.h"
+#include "model_source.h"
+
+#include <string.h>
 
 static void cell_init(RefCell *cell)
 {
@@ -55,6 +58,15 @@ static bool always_printed(Axis axis)
            axis == AXIS_SEED;
 }
 
+/* A path holds no single quote (values.c), so a pair of them makes any of it one word. */
+static void print_word(FILE *file, const char *text)
+{
+    static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
+                                "+,-./:=@_";
+    const char *quote = text[strspn(text, plain)] == '\0' ? "" : "'";
+    fprintf(file, "%s%s%s", quote, text, quote);
+}
+
 void point_print_command(FILE *file, const Point *point)
 {
     bool searched = !point_axis_matters(point, AXIS_OMEGA);
@@ -65,7 +77,11 @@ void point_print_command(FILE *file, const Point *point)
         if (wanted) {
             char value[VALUE_TEXT];
             value_print(value, &axis_info(axis)->domain, point_get(point, axis));
-            fprintf(file, " --%s %s", axis_info(axis)->name, value);
+            fprintf(file, " --%s ", axis_info(axis)->name);
+            print_word(file, value);
         }
+    }
+    if (point->source != NULL && point->source->ignore_extra) {
+        fputs(" --ignore-extra", file);
     }
 }

@@ -15,6 +15,7 @@ typedef enum { REFERENCE_SUBTRACT, REFERENCE_COUNT } ReferenceMethod;
  * hold their defaults. */
 typedef struct {
     CaseSpec spec;
+    const struct ModelSource *source; /* the file its weights are from, or NULL */
     double omega;
     Arithmetic arithmetic;
     KernelForm kernel; /* ignored without an arithmetic */

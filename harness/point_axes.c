@@ -1,5 +1,7 @@
 #include "axes.h"
 
+#include "model_source.h"
+
 #include <stdlib.h>
 
 static AxisValue word(size_t index)
@@ -34,7 +36,9 @@ AxisValue point_get(const Point *point, Axis axis)
     case AXIS_ARITHMETIC: return word(point->arithmetic);
     case AXIS_KERNEL: return word(point->kernel);
     case AXIS_REFERENCE: return word(point->reference);
-    case AXIS_WEIGHTS: return word(spec->weights);
+    case AXIS_WEIGHTS:
+        return point->source == NULL ? word(spec->weights)
+                                     : (AxisValue){.form = FORM_PATH, .path = point->source->path};
     case AXIS_SEED: return integer(spec->seed);
     case AXIS_BIAS: return word(spec->bias);
     case AXIS_LINEAR: return word(spec->linear);
@@ -72,7 +76,10 @@ void point_set(Point *point, Axis axis, AxisValue value)
     case AXIS_ARITHMETIC: point->arithmetic = (Arithmetic)size; break;
     case AXIS_KERNEL: point->kernel = (KernelForm)size; break;
     case AXIS_REFERENCE: point->reference = (ReferenceMethod)size; break;
-    case AXIS_WEIGHTS: spec->weights = (Weights)size; break;
+    case AXIS_WEIGHTS:
+        /* What is drawn beside a file's weights is drawn as beside stable ones. */
+        spec->weights = value.form == FORM_PATH ? WEIGHTS_STABLE : (Weights)size;
+        break;
     case AXIS_SEED: spec->seed = value.integer; break;
     case AXIS_BIAS: spec->bias = (Bias)size; break;
     case AXIS_LINEAR: spec->linear = (Linear)size; break;
@@ -108,6 +115,7 @@ AxisValue point_default(const Point *point, Axis axis)
 bool point_axis_matters(const Point *point, Axis axis)
 {
     const ConstructionInfo *info = construction_info(point->spec.construction);
+    const GivenWeights *given = point->spec.given;
     switch (axis) {
     case AXIS_ACTIVATION: return info->activation;
     case AXIS_SLOPE: return info->activation && point->spec.activation == ACTIVATION_RELU;
@@ -120,7 +128,9 @@ bool point_axis_matters(const Point *point, Axis axis)
     case AXIS_WEIGHTS:
         /* They scale the bias row's random content too. */
         return info->weights || point->spec.bias_row_content == CONTENT_RANDOM;
-    case AXIS_BIAS: return info->bias;
+    case AXIS_SEED:
+        return given == NULL || given->x == NULL || point->spec.bias_row_content == CONTENT_RANDOM;
+    case AXIS_BIAS: return info->bias && given == NULL;
     case AXIS_LINEAR: return info->linear;
     case AXIS_MAX_BITS: return point->precision == 0;
     case AXIS_JUDGE:

@@ -58,6 +58,10 @@ static void base_key(size_t key[BASE_KEY], const Point *point)
                                      (size_t)s->linear,
                                      (size_t)s->bias_row,
                                      (size_t)s->bias_row_content,
+                                     (size_t)s->activation,
+                                     slope,
+                                     (size_t)s->gelu,
+                                     (size_t)(uintptr_t)s->given,
                                      (size_t)point->form};
     memcpy(key, values, sizeof values);
 }

@@ -94,7 +94,7 @@ int table_write_key(FILE *file, const Point *point, bool with_omega, const char 
 {
     for (Axis axis = 0; axis < AXIS_COUNT; axis++) {
         if (has_column(axis, with_omega)) {
-            if (axis == AXIS_SEED && seeds != NULL) {
+            if (axis == AXIS_SEED && seeds != NULL && point_axis_matters(point, axis)) {
                 write_text(file, seeds);
             } else {
                 write_axis(file, point, axis);

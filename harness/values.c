@@ -207,6 +207,7 @@ static int read_words(Reader *reader, bool *found)
     bool all = domain->all && equals(reader, "all");
     int status = 0;
     *found = all;
+    reader->list->all = reader->list->all || all;
     for (size_t i = 0; i < domain->word_count && status == 0; i++) {
         if (all || equals(reader, domain->words[i])) {
             *found = true;
@@ -232,6 +233,40 @@ static int read_numbers(Reader *reader)
     return count == 1 ? read_single(reader, parts[0]) : read_range(reader, parts, count);
 }
 
+static bool is_path(const char *token, size_t length)
+{
+    static const char end[] = ".safetensors";
+    size_t tail = sizeof end - 1;
+    return memchr(token, '/', length) != NULL ||
+           (length >= tail && memcmp(token + length - tail, end, tail) == 0);
+}
+
+/* What a line of CSV and a quoted word of a shell hold as it stands. */
+static bool is_plain(const char *token, size_t length)
+{
+    for (size_t i = 0; i < length; i++) {
+        unsigned char c = (unsigned char)token[i];
+        if (c < 0x20 || c == 0x7f || c == '"' || c == '\'' || c == '`') {
+            return false;
+        }
+    }
+    return length < VALUE_TEXT;
+}
+
+static int read_path(Reader *reader)
+{
+    if (!is_plain(reader->token, reader->length)) {
+        return range_fault(reader, "a path of at most 4095 bytes without quotes and control "
+                                   "characters");
+    }
+    char *path = strndup(reader->token, reader->length);
+    int status = path == NULL ? 99 : push(reader, (AxisValue){.form = FORM_PATH, .path = path});
+    if (status != 0) {
+        free(path);
+    }
+    return status;
+}
+
 static int read_item(Reader *reader)
 {
     if (reader->length == 0) {
@@ -241,6 +276,9 @@ static int read_item(Reader *reader)
     int status = read_words(reader, &word);
     if (word) {
         return status;
+    }
+    if (reader->domain->paths && is_path(reader->token, reader->length)) {
+        return read_path(reader);
     }
     return reader->domain->kind == DOMAIN_WORDS ? reject(reader) : read_numbers(reader);
 }
@@ -318,6 +356,11 @@ int values_read(ValueList *list, Message *message, const Domain *domain, const c
 
 void values_clear(ValueList *list)
 {
+    for (size_t i = 0; i < list->count; i++) {
+        if (list->values[i].form == FORM_PATH) {
+            free((char *)list->values[i].path);
+        }
+    }
     free(list->values);
     *list = (ValueList){0};
 }

@@ -8,6 +8,7 @@
  *            a:b:*factor  a, a*factor, ... up to b
  *            WORD         where the domain has words (ALL of them: "all", where allowed)
  *            4D           where the domain has multiples of another axis
+ *            a/b          where the domain has paths: with a / in it, or .safetensors at its end
  *
  * Ends are inclusive; a range whose steps miss b stops at the last value below it.  Arithmetic
  * is exact on the decimals as written, and each value is rounded once, to the nearest double:
@@ -19,9 +20,11 @@
 #include "domain.h"
 #include "message.h"
 
+/* Owns its values' paths.  all: the word "all" was among them. */
 typedef struct {
     AxisValue *values;
     size_t count, capacity;
+    bool all;
 } ValueList;
 
 #define VALUES_MOST 1000000

@@ -86,6 +86,16 @@ mpfr_prec_t ref_base_bits(const RefBase *base)
     return base->bits;
 }
 
+mpfr_srcptr ref_base_original(const RefBase *base, size_t layer, size_t i, size_t c)
+{
+    return ap_at(&base->original[layer - 1], i, c);
+}
+
+mpfr_srcptr ref_base_limit(const RefBase *base, size_t layer, size_t i, size_t c)
+{
+    return ap_at(&base->limit[layer - 1], i, c);
+}
+
 double ref_base_bytes(const Pair *pair, mpfr_prec_t bits)
 {
     double bytes = 0;

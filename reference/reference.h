@@ -67,6 +67,11 @@ RefBase *ref_base_make(const Pair *pair, mpfr_prec_t bits, RefForm form)
 void ref_base_clear(RefBase *base);
 mpfr_prec_t ref_base_bits(const RefBase *base);
 
+/* Entry of r(T), or of r(T_infinity), after layer (from 1): token i < n, and c <
+ * compared[layer - 1].count, the column compared.  The base's own, at its bits. */
+mpfr_srcptr ref_base_original(const RefBase *base, size_t layer, size_t i, size_t c);
+mpfr_srcptr ref_base_limit(const RefBase *base, size_t layer, size_t i, size_t c);
+
 /* Bytes of a base trajectory, and of a run, as doubles. */
 double ref_base_bytes(const Pair *pair, mpfr_prec_t bits);
 double ref_run_bytes(const Pair *pair, mpfr_prec_t bits, RefForm form);

@@ -257,7 +257,8 @@ def transformer(omega, causal):
     show(f"transformer, {'causal' if causal else 'no mask'}, Omega = {nstr(omega)}", s)
 
 
-silu_of_two()
-ffn3(mpf(3))
-transformer(mpf(3), causal=True)
-transformer(mpf(3), causal=False)
+if __name__ == "__main__":
+    silu_of_two()
+    ffn3(mpf(3))
+    transformer(mpf(3), causal=True)
+    transformer(mpf(3), causal=False)

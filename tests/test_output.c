@@ -104,7 +104,7 @@ static int finish(Fixture *fixture, Output *output)
                             .depth = 1,
                             .seed = 7};
     char *section = "name";
-    Grid grid = {&point, &section, 1};
+    Grid grid = {.points = &point, .section = &section, .count = 1};
     double seconds = 0.125;
     stderr_hold(&fixture->scratch);
     int status = output_finish(output, 4, arguments, &grid, &seconds);

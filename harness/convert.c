@@ -1,0 +1,102 @@
+#include "commands.h"
+#include "evaluate.h"
+#include "message.h"
+#include "plain_file.h"
+#include "predict.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+/* The point whose model is converted: where the file has no X, its context decides the rows. */
+static Point converted_point(const Grid *grid)
+{
+    Point point = grid->points[0];
+    const ModelFile *file = point.source->file;
+    if (file->X == NULL && file->context > 0) {
+        point.spec.n = file->context;
+    }
+    return point;
+}
+
+/* Refuses, before it starts, what memory or the disk would not hold. */
+static int check_room(const Pair *pair, const Point *point, const char *path)
+{
+    const double gib = 1024.0 * 1024 * 1024;
+    double bytes = plain_bytes(&pair->converted, point->omega, true);
+    double memory = 0.8 * (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
+    struct statvfs disk;
+    char *directory = strdup(path);
+    if (directory == NULL) {
+        return 99;
+    }
+    char *slash = strrchr(directory, '/');
+    *(slash != NULL ? slash : directory) = '\0';
+    const char *where = slash == NULL ? "." : *directory == '\0' ? "/" : directory;
+    double free_bytes =
+        statvfs(where, &disk) == 0 ? (double)disk.f_bavail * (double)disk.f_frsize : memory;
+    free(directory);
+    if (bytes > memory || bytes > free_bytes) {
+        fprintf(stderr,
+                "headproof: %s: the converted model takes %.3g GiB; there are %.3g GiB of "
+                "memory and %.3g GiB of disk\n",
+                path, bytes / gib, memory / gib, free_bytes / gib);
+        return 2;
+    }
+    return 0;
+}
+
+static int write_plain(const Pair *pair, const Point *point, const RunOptions *run)
+{
+    PlainModel plain;
+    const char *reason;
+    CaseStatus built = plain_build(&plain, &reason, &pair->converted, point->omega, true,
+                                   pair->converted_x, pair->bias_row_content);
+    if (built != CASE_OK) {
+        fprintf(stderr, "headproof: %s: %s\n", point->source->path, reason);
+        return built == CASE_NO_MEMORY ? 99 : 2;
+    }
+    const char *form = construction_info(point->spec.construction)->name;
+    int status = plain_file_write(run->output, &plain, form);
+    if (status == 0 && !run->quiet) {
+        printf("%s: %zu sublayers of %zu heads of rank %zu on a stream of %zu rows and %zu "
+               "columns; %s\n",
+               run->output, plain.sublayer_count, plain.sublayers[0].heads, plain.sublayers[0].rank,
+               plain.rows, plain.width, plain.inexact == NULL ? "exact" : plain.inexact);
+    }
+    plain_clear(&plain);
+    return status;
+}
+
+int command_convert(const Grid *grid, const RunOptions *run, int argc, char **argv)
+{
+    Pair pair;
+    const char *reason;
+    int threads = 1;
+    (void)argc;
+    (void)argv;
+    if (run->output == NULL || grid->count != 1) {
+        complain((Origin){0}, "convert",
+                 run->output == NULL ? "expected --output FILE"
+                                     : "expected one omega and one form");
+        return 2;
+    }
+    int status = grid_predict(grid, &threads);
+    if (status != 0) {
+        return status;
+    }
+    Point point = converted_point(grid);
+    CaseStatus built = case_build(&pair, &reason, &point.spec);
+    if (built != CASE_OK) {
+        fprintf(stderr, "headproof: %s: %s\n", point.source->path, reason);
+        return built == CASE_NO_MEMORY ? 99 : 2;
+    }
+    status = check_room(&pair, &point, run->output);
+    if (status == 0) {
+        status = write_plain(&pair, &point, run);
+    }
+    case_clear(&pair);
+    return status;
+}

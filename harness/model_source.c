@@ -1,0 +1,165 @@
+#include "model_source.h"
+
+#include "message.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* What a kind of file is called, the constructions that fit it, and the one it stands for. */
+static const struct {
+    const char *expected;
+    Construction fused, three;
+} kinds[] = {
+    [MODEL_FILE_ATTENTION] = {"attention (it has attention alone)", CONSTRUCTION_ATTENTION,
+                              CONSTRUCTION_ATTENTION},
+    [MODEL_FILE_FFN] = {"ffn3 or fused (it has feed-forward networks alone)", CONSTRUCTION_FUSED,
+                        CONSTRUCTION_FFN3},
+    [MODEL_FILE_TRANSFORMER] = {"transformer3 or transformer (it has attention and feed-forward "
+                                "networks)",
+                                CONSTRUCTION_TRANSFORMER, CONSTRUCTION_TRANSFORMER3},
+    [MODEL_FILE_LINEAR] = {"linear (it has linear maps alone)", CONSTRUCTION_LINEAR,
+                           CONSTRUCTION_LINEAR},
+};
+
+static void point_layers(GivenLayer *layers, const ModelFile *model)
+{
+    for (size_t l = 0; l < model->depth; l++) {
+        const ModelFileLayer *layer = &model->layers[l];
+        layers[l] = (GivenLayer){.w_q = layer->attn.W_Q,
+                                 .w_k = layer->attn.W_K,
+                                 .w_v = layer->attn.W_V,
+                                 .w_o = layer->attn.W_O,
+                                 .b_q = layer->attn.b_Q,
+                                 .b_k = layer->attn.b_K,
+                                 .b_v = layer->attn.b_V,
+                                 .b_o = layer->attn.b_O,
+                                 .qk = layer->attn.QK,
+                                 .ov = layer->attn.OV,
+                                 .w_in = layer->mlp.W_in,
+                                 .b_in = layer->mlp.b_in,
+                                 .w_out = layer->mlp.W_out,
+                                 .b_out = layer->mlp.b_out,
+                                 .linear_w = layer->linear.W,
+                                 .linear_b = layer->linear.b};
+    }
+}
+
+int model_source_read(ModelSource **source, const char *path, bool ignore_extra)
+{
+    ModelSource *made = calloc(1, sizeof *made);
+    *source = NULL;
+    if (made == NULL) {
+        return memory_fault();
+    }
+    int status = model_file_read(&made->file, path, ignore_extra);
+    if (status == 0) {
+        made->path = strdup(path);
+        made->layers = calloc(made->file->depth, sizeof *made->layers);
+        status = made->path == NULL || made->layers == NULL ? memory_fault() : 0;
+    }
+    if (status != 0) {
+        model_source_clear(made);
+        return status;
+    }
+    const ModelFile *model = made->file;
+    point_layers(made->layers, model);
+    made->ignore_extra = ignore_extra;
+    made->given = (GivenWeights){.layers = made->layers,
+                                 .scale = {1, 1, model->scaled ? (long)model->d_head : 1},
+                                 .x = model->X};
+    *source = made;
+    return 0;
+}
+
+void model_source_clear(ModelSource *source)
+{
+    if (source != NULL) {
+        model_file_clear(source->file);
+        free(source->layers);
+        free(source->path);
+        free(source);
+    }
+}
+
+Construction model_source_construction(const ModelSource *source, bool three)
+{
+    return three ? kinds[source->file->kind].three : kinds[source->file->kind].fused;
+}
+
+const char *model_source_misfit(const ModelSource *source, Construction construction)
+{
+    ModelFileKind kind = source->file->kind;
+    bool fits = construction == kinds[kind].fused || construction == kinds[kind].three;
+    return fits ? NULL : kinds[kind].expected;
+}
+
+static bool decide(AxisValue *value, bool decided, ValueForm form, size_t integer)
+{
+    *value = (AxisValue){.form = form, .integer = integer};
+    return decided;
+}
+
+static Activation given_activation(const ModelFile *model)
+{
+    switch (model->activation) {
+    case MODEL_FILE_SILU: return ACTIVATION_SILU;
+    case MODEL_FILE_RELU: return ACTIVATION_RELU;
+    case MODEL_FILE_GELU: return ACTIVATION_GELU;
+    }
+    abort();
+}
+
+bool model_source_decides(AxisValue *value, const ModelSource *source, Axis axis)
+{
+    const ModelFile *m = source->file;
+    bool linear = m->kind == MODEL_FILE_LINEAR;
+    bool mlp = m->kind == MODEL_FILE_FFN || m->kind == MODEL_FILE_TRANSFORMER;
+    bool attention = m->kind == MODEL_FILE_ATTENTION || m->kind == MODEL_FILE_TRANSFORMER;
+    switch (axis) {
+    case AXIS_ACTIVATION: return decide(value, mlp, FORM_WORD, given_activation(m));
+    case AXIS_MASK: return decide(value, true, FORM_WORD, m->causal ? MASK_CAUSAL : MASK_NONE);
+    case AXIS_N: return decide(value, m->X != NULL, FORM_INTEGER, m->rows);
+    case AXIS_D: return decide(value, true, FORM_INTEGER, m->d);
+    case AXIS_D_FF: return decide(value, mlp || linear, FORM_INTEGER, mlp ? m->hidden : m->other);
+    case AXIS_HEADS: return decide(value, attention, FORM_INTEGER, m->heads);
+    case AXIS_D_HEAD: return decide(value, attention, FORM_INTEGER, m->merged ? 0 : m->d_head);
+    case AXIS_DEPTH: return decide(value, true, FORM_INTEGER, m->depth);
+    case AXIS_LINEAR: return decide(value, linear && m->other != m->d, FORM_WORD, LINEAR_BLOCK);
+    default: return false;
+    }
+}
+
+void point_set_source(Point *point, const ModelSource *source)
+{
+    point->source = source;
+    point->spec.given = &source->given;
+}
+
+int sources_find(const ModelSource **source, SourceList *list, const char *path, bool ignore_extra)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        if (strcmp(list->items[i]->path, path) == 0) {
+            *source = list->items[i];
+            return 0;
+        }
+    }
+    ModelSource **items = realloc(list->items, (list->count + 1) * sizeof *items);
+    if (items == NULL) {
+        return memory_fault();
+    }
+    list->items = items;
+    int status = model_source_read(&items[list->count], path, ignore_extra);
+    if (status == 0) {
+        *source = items[list->count++];
+    }
+    return status;
+}
+
+void sources_clear(SourceList *list)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        model_source_clear(list->items[i]);
+    }
+    free(list->items);
+    *list = (SourceList){0};
+}

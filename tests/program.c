@@ -1,0 +1,102 @@
+#include "program.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <sys/wait.h>
+
+const char *program(void)
+{
+    const char *path = getenv("HEADPROOF");
+    assert_non_null(path);
+    return path;
+}
+
+Output run_program(const char *path, const char *arguments)
+{
+    char command[2048];
+    Output output = {0};
+    size_t capacity = 1 << 16;
+    assert_true(snprintf(command, sizeof command, "'%s' %s", path, arguments) <
+                (int)sizeof command);
+    FILE *pipe = popen(command, "r");
+    assert_non_null(pipe);
+    output.text = malloc(capacity);
+    assert_non_null(output.text);
+    for (size_t got = 1; got > 0; output.length += got) {
+        if (capacity - output.length < 1 << 15) {
+            capacity *= 2;
+            output.text = realloc(output.text, capacity);
+            assert_non_null(output.text);
+        }
+        got = fread(output.text + output.length, 1, capacity - output.length - 1, pipe);
+    }
+    output.text[output.length] = '\0';
+    int status = pclose(pipe);
+    assert_true(WIFEXITED(status));
+    output.code = WEXITSTATUS(status);
+    return output;
+}
+
+Output run(const char *arguments)
+{
+    return run_program(program(), arguments);
+}
+
+void cell(char *text, size_t size, const Output *output, size_t line, const char *column)
+{
+    const char *header = output->text, *row = header;
+    size_t index = 0, length = strlen(column);
+    while (strncmp(header, column, length) != 0 || strchr(",\n", header[length]) == NULL) {
+        header = strpbrk(header, ",\n");
+        assert_true(header != NULL && *header == ',');
+        header++;
+        index++;
+    }
+    for (size_t i = 0; i < line; i++) {
+        row = strchr(row, '\n');
+        assert_non_null(row);
+        row++;
+    }
+    for (size_t i = 0; i < index; i++) {
+        row = strpbrk(row, ",\n");
+        assert_true(row != NULL && *row == ',');
+        row++;
+    }
+    length = strcspn(row, ",\n");
+    assert_true(length < size);
+    memcpy(text, row, length);
+    text[length] = '\0';
+}
+
+double number(const Output *output, size_t line, const char *column)
+{
+    char text[64], *end;
+    cell(text, sizeof text, output, line, column);
+    double value = strtod(text, &end);
+    assert_true(end != text && *end == '\0');
+    return value;
+}
+
+void expect_cell(const Output *output, size_t line, const char *column, const char *text)
+{
+    char found[64];
+    cell(found, sizeof found, output, line, column);
+    assert_string_equal(found, text);
+}
+
+size_t lines(const Output *output)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < output->length; i++) {
+        count += output->text[i] == '\n';
+    }
+    return count;
+}

@@ -1,0 +1,33 @@
+/*
+ * Runs the program that HEADPROOF names, as a user does, and reads its CSV.
+ */
+#ifndef HEADPROOF_TESTS_PROGRAM_H
+#define HEADPROOF_TESTS_PROGRAM_H
+
+#include <stddef.h>
+
+/* A run's standard output and exit code. */
+typedef struct {
+    char *text;
+    size_t length;
+    int code;
+} Output;
+
+/* Its path; fails the test when there is none. */
+const char *program(void);
+
+/* arguments: as a shell reads them.  Free text. */
+Output run_program(const char *path, const char *arguments);
+Output run(const char *arguments);
+
+/* The text of a column in line (0: the header) of a CSV; fails the test when it is not there. */
+void cell(char *text, size_t size, const Output *output, size_t line, const char *column);
+
+/* The same as a number. */
+double number(const Output *output, size_t line, const char *column);
+
+void expect_cell(const Output *output, size_t line, const char *column, const char *text);
+
+size_t lines(const Output *output);
+
+#endif

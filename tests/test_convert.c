@@ -1,0 +1,206 @@
+/*
+ * The converted model as a file, read back: every arithmetic finds in it what it found in the model
+ * that it was made from.
+ */
+#include "program.h"
+
+#include "../cases/case.h"
+#include "../harness/model_source.h"
+#include "../kernels/blas.h"
+#include "../kernels/kernel.h"
+#include "../reference/reference.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <math.h>
+
+enum { BITS = 320, N = 3, D = 4 };
+#define OMEGA 20.0
+
+/* $TMPDIR/name */
+static void path_of(char path[512], const char *name)
+{
+    const char *directory = getenv("TMPDIR");
+    snprintf(path, 512, "%s/%s", directory != NULL ? directory : "/tmp", name);
+}
+
+static void run_quietly(const char *arguments)
+{
+    Output output = run(arguments);
+    assert_int_equal(output.code, 0);
+    free(output.text);
+}
+
+/* A drawn transformer of two layers with every bias as a file, and its conversion. */
+static void make_files(char model[512], char converted[512], const char *form, const char *mask)
+{
+    char line[2048];
+    path_of(model, "model.safetensors");
+    path_of(converted, "converted.safetensors");
+    snprintf(
+        line, sizeof line,
+        "export --construction transformer --n 3 --d 4 --d-ff 5 --heads 2 --d-head 4 --depth 2 "
+        "--bias random --mask %s --omega 20 --quiet -o %s",
+        mask, model);
+    run_quietly(line);
+    snprintf(line, sizeof line, "convert %s --form %s --omega 20 --quiet -o %s", model, form,
+             converted);
+    run_quietly(line);
+}
+
+/* The case of a file: the construction its sizes stand for. */
+static Pair pair_of(const ModelSource *source, Construction construction)
+{
+    const ModelFile *file = source->file;
+    CaseSpec spec = {.construction = construction,
+                     .n = file->rows,
+                     .d = file->d,
+                     .d_ff = file->hidden,
+                     .heads = file->heads,
+                     .d_head = file->d_head,
+                     .depth = file->depth,
+                     .mask = file->causal ? MASK_CAUSAL : MASK_NONE,
+                     .given = &source->given};
+    Pair pair;
+    const char *reason;
+    assert_int_equal(case_build(&pair, &reason, &spec), CASE_OK);
+    return pair;
+}
+
+/* r(T') of the model against r(.) of the file read back, in one form of the reference: content of
+ * the token rows after the last layer, to the working precision (scores hold 2 Omega: 8 bits; the
+ * plan's margin and growth: 32). */
+static void expect_same_reference(const Pair *model, const Pair *back, RefForm form)
+{
+    RefRun *a =
+        ref_run_open(&model->converted, model->converted_x, NULL, OMEGA, BITS, REF_STRUCTURED);
+    RefRun *b = ref_run_open(&back->original, back->original_x, NULL, INFINITY, BITS, form);
+    mpfr_t d;
+    double worst = 0;
+    assert_true(a != NULL && b != NULL);
+    for (size_t l = 0; l < model->converted.depth; l++) {
+        ref_run_layer(a);
+    }
+    for (size_t l = 0; l < back->original.depth; l++) {
+        ref_run_layer(b);
+    }
+    mpfr_init2(d, 64);
+    for (size_t i = 0; i < N; i++) {
+        size_t row = layout_token_row(&model->converted.layout, i);
+        for (size_t c = 0; c < D; c++) {
+            mpfr_sub(d, ref_run_entry(a, row, c), ref_run_entry(b, row, c), MPFR_RNDA);
+            mpfr_mul_2si(d, d, BITS - 40, MPFR_RNDA);
+            worst = fmax(worst, fabs(mpfr_get_d(d, MPFR_RNDA)));
+        }
+    }
+    print_message("worst difference / 2^-%d: %.3g\n", BITS - 40, worst);
+    assert_true(worst <= 1);
+    mpfr_clear(d);
+    ref_run_clear(a);
+    ref_run_clear(b);
+}
+
+/* The same in double, dense against dense: a user's loader and a user's program. */
+static void expect_same_machine(const Pair *model, const Pair *back)
+{
+    Kernel *a = kernel_open(&model->converted, model->converted_x, NULL, OMEGA, KERNEL_DENSE);
+    Kernel *b = kernel_open(&back->original, back->original_x, NULL, OMEGA, KERNEL_DENSE);
+    KernelStream x = {0}, y = {0};
+    assert_true(a != NULL && b != NULL);
+    for (size_t l = 0; l < model->converted.depth; l++) {
+        x = kernel_layer(a);
+    }
+    for (size_t l = 0; l < back->original.depth; l++) {
+        y = kernel_layer(b);
+    }
+    for (size_t i = 0; i < N; i++) {
+        size_t row = layout_token_row(&model->converted.layout, i);
+        for (size_t c = 0; c < D; c++) {
+            assert_true(fabs(x.data[row * x.ld + c] - y.data[row * y.ld + c]) < 1e-13);
+        }
+    }
+    kernel_clear(a);
+    kernel_clear(b);
+}
+
+static void a_converted_file_is_the_model(void **state)
+{
+    static const char *const forms[] = {"fused", "three"}, *const masks[] = {"none", "causal"};
+    (void)state;
+    for (int variant = 0; variant < 4; variant++) {
+        char model_path[512], converted_path[512];
+        ModelSource *model, *converted;
+        bool three = variant % 2 != 0;
+        make_files(model_path, converted_path, forms[three], masks[variant / 2]);
+        assert_int_equal(model_source_read(&model, model_path, false), 0);
+        assert_int_equal(model_source_read(&converted, converted_path, false), 0);
+        Pair pair = pair_of(model, three ? CONSTRUCTION_TRANSFORMER3 : CONSTRUCTION_TRANSFORMER);
+        Pair back = pair_of(converted, CONSTRUCTION_ATTENTION);
+        assert_int_equal(converted->file->rows, N + 1);
+        expect_same_reference(&pair, &back, REF_STRUCTURED);
+        expect_same_reference(&pair, &back, REF_DENSE);
+        expect_same_machine(&pair, &back);
+        case_clear(&pair);
+        case_clear(&back);
+        model_source_clear(model);
+        model_source_clear(converted);
+        remove(model_path);
+        remove(converted_path);
+    }
+}
+
+#define TWO_FORMS                                                                                  \
+    "convert cases/models/modadd53-silu.safetensors -o /tmp/x --form three "                       \
+    "--construction transformer"
+
+static void bad_conversions_are_refused(void **state)
+{
+    static const char *const bad[] = {
+        "convert cases/models/modadd53-silu.safetensors",
+        "convert cases/models/modadd53-silu.safetensors -o /no/such/x.safetensors",
+        "convert cases/models/modadd53-silu.safetensors -o /tmp/x --omega 5,6",
+        "convert cases/models/modadd53-silu.safetensors -o /tmp/x --form four", TWO_FORMS};
+    (void)state;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        char line[512];
+        snprintf(line, sizeof line, "%s 2>&1", bad[i]);
+        Output output = run(line);
+        if (output.code != 2 || lines(&output) != 1) {
+            fail_msg("'%s': exit code %d, said: %s", bad[i], output.code, output.text);
+        }
+        free(output.text);
+    }
+}
+
+static int setup(void **state)
+{
+    (void)state;
+    ref_thread_setup();
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    ref_thread_clear();
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest convert[] = {
+        cmocka_unit_test(a_converted_file_is_the_model),
+        cmocka_unit_test(bad_conversions_are_refused),
+    };
+    (void)argc;
+    blas_setup(argv);
+    return cmocka_run_group_tests(convert, setup, teardown);
+}

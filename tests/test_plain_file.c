@@ -1,0 +1,301 @@
+/*
+ * The attention-only model as a file: what is in it, and that nothing but the file is needed to
+ * evaluate it.
+ */
+#include "../cases/plain.h"
+#include "../harness/plain_file.h"
+#include "../harness/safetensors.h"
+#include "../kernels/blas.h"
+#include "../kernels/kernel.h"
+#include "scratch.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <float.h>
+#include <math.h>
+
+#define OMEGA 20.1
+#define SEED 3
+
+typedef struct {
+    Scratch scratch;
+    char path[SCRATCH_PATH];
+    Pair pair;
+    PlainModel plain;
+    SafetensorsFile *file;
+} Written;
+
+/* Writes a case's plain model and opens the file. */
+static void written_open(Written *w, Construction construction, Mask mask)
+{
+    CaseSpec spec = {.construction = construction,
+                     .n = 4,
+                     .d = 3,
+                     .d_ff = 5,
+                     .heads = 2,
+                     .d_head = 2,
+                     .depth = 2,
+                     .seed = SEED,
+                     .bias = BIAS_RANDOM,
+                     .mask = mask,
+                     .bias_row_content = CONTENT_RANDOM};
+    const char *reason;
+    assert_int_equal(case_build(&w->pair, &reason, &spec), CASE_OK);
+    assert_int_equal(plain_build(&w->plain, &reason, &w->pair.converted, OMEGA, false,
+                                 w->pair.converted_x, w->pair.bias_row_content),
+                     CASE_OK);
+    scratch_make(&w->scratch);
+    scratch_path(w->path, &w->scratch, "plain.safetensors");
+    assert_int_equal(plain_file_write(w->path, &w->plain, "fused"), 0);
+    assert_int_equal(safetensors_open(&w->file, w->path), 0);
+}
+
+static void written_close(Written *w)
+{
+    safetensors_close(w->file);
+    scratch_remove(&w->scratch);
+    plain_clear(&w->plain);
+    case_clear(&w->pair);
+}
+
+/* The values of a tensor of that shape; freed by the caller. */
+static double *take(const Written *w, const char *name, size_t rank, const size_t *shape)
+{
+    const SafetensorsTensor *tensor = safetensors_find(w->file, name);
+    assert_non_null(tensor);
+    assert_int_equal(tensor->rank, rank);
+    assert_memory_equal(tensor->shape, shape, rank * sizeof *shape);
+    double *values = malloc(tensor->count * sizeof *values);
+    assert_non_null(values);
+    assert_int_equal(safetensors_floats(values, w->file, tensor), 0);
+    return values;
+}
+
+static void expect_tensor(const Written *w, size_t s, const char *letter, size_t rows,
+                          size_t columns, const double *expected)
+{
+    const size_t shape[] = {w->plain.sublayers[s].heads, rows, columns};
+    char name[64];
+    snprintf(name, sizeof name, "blocks.%zu.attn.W_%s", s, letter);
+    double *values = take(w, name, 3, shape);
+    assert_memory_equal(values, expected, shape[0] * rows * columns * sizeof *values);
+    free(values);
+}
+
+static void tensors_are_the_model(void **state)
+{
+    Written w;
+    (void)state;
+    written_open(&w, CONSTRUCTION_TRANSFORMER3, MASK_NONE);
+    const size_t shape[] = {w.plain.rows, w.plain.width};
+    double *x = take(&w, "X", 2, shape);
+    assert_memory_equal(x, w.plain.x, w.plain.rows * w.plain.width * sizeof *x);
+    free(x);
+    for (size_t s = 0; s < w.plain.sublayer_count; s++) {
+        const PlainSublayer *p = &w.plain.sublayers[s];
+        expect_tensor(&w, s, "Q", w.plain.width, p->rank, p->w_q);
+        expect_tensor(&w, s, "K", w.plain.width, p->rank, p->w_k);
+        expect_tensor(&w, s, "V", w.plain.width, p->rank, p->w_v);
+        expect_tensor(&w, s, "O", p->rank, w.plain.width, p->w_o);
+    }
+    assert_int_equal(safetensors_count(w.file), 4 * w.plain.sublayer_count + 1);
+    written_close(&w);
+}
+
+static void expect_metadata(const Written *w, const char *key, const char *expected)
+{
+    const char *value = safetensors_metadata(w->file, key);
+    assert_non_null(value);
+    assert_string_equal(value, expected);
+}
+
+static void metadata_say_how_to_use_it(void **state)
+{
+    Written w;
+    (void)state;
+    written_open(&w, CONSTRUCTION_TRANSFORMER3, MASK_CAUSAL);
+    expect_metadata(&w, "scale", "1");
+    expect_metadata(&w, "mask", "causal");
+    expect_metadata(&w, "headproof.form", "fused");
+    expect_metadata(&w, "headproof.omega", "20.1");
+    expect_metadata(&w, "headproof.rows", "5");
+    expect_metadata(&w, "headproof.bias_row", "0");
+    expect_metadata(&w, "headproof.content", "0:3");
+    expect_metadata(&w, "headproof.layer_end", "4,8");
+    expect_metadata(&w, "headproof.exact", "true");
+    expect_metadata(&w, "headproof.augment",
+                    "Rows 1:5 are the tokens in order, row 0 is the bias row. Columns 0:3 of a "
+                    "token's row are its own; columns 3:8 of all rows, and columns 0:8 of the "
+                    "bias row, stay as in X. Column 8 + i of row i is 1, all others from column 8 "
+                    "on are 0.");
+    assert_null(safetensors_metadata(w.file, "headproof.inexact"));
+    assert_int_equal(plain_file_write(w.path, &w.plain, "three"), 0);
+    w.plain.inexact = "a reason";
+    assert_int_equal(plain_file_write(w.path, &w.plain, "three"), 0);
+    safetensors_close(w.file);
+    assert_int_equal(safetensors_open(&w.file, w.path), 0);
+    expect_metadata(&w, "headproof.exact", "false");
+    expect_metadata(&w, "headproof.inexact", "a reason");
+    written_close(&w);
+}
+
+enum { ROWS_MOST = 8, WIDTH_MOST = 16 };
+
+/* y [rows, columns] = x [rows, inner] w [inner, columns] */
+static void product(double *y, const double *x, const double *w, size_t rows, size_t inner,
+                    size_t columns)
+{
+    for (size_t e = 0; e < rows * columns; e++) {
+        y[e] = 0;
+        for (size_t k = 0; k < inner; k++) {
+            y[e] += x[e / columns * inner + k] * w[k * columns + e % columns];
+        }
+    }
+}
+
+/* sum [rows, width] += softmax_rows(q k^T) v o, as the file's own metadata say it. */
+static void attend(double *sum, const double *q, const double *k, const double *v, const double *o,
+                   size_t rows, size_t rank, size_t width, bool causal)
+{
+    double mixed[ROWS_MOST * WIDTH_MOST], written[ROWS_MOST * WIDTH_MOST];
+    for (size_t i = 0; i < rows; i++) {
+        double score[ROWS_MOST], top = -INFINITY, total = 0;
+        size_t seen = causal ? i + 1 : rows;
+        for (size_t j = 0; j < seen; j++) {
+            score[j] = 0;
+            for (size_t c = 0; c < rank; c++) {
+                score[j] += q[i * rank + c] * k[j * rank + c];
+            }
+            top = fmax(top, score[j]);
+        }
+        for (size_t j = 0; j < seen; j++) {
+            score[j] = exp(score[j] - top);
+            total += score[j];
+        }
+        for (size_t j = 0; j < seen; j++) {
+            score[j] /= total;
+        }
+        product(mixed + i * rank, score, v, 1, seen, rank);
+    }
+    product(written, mixed, o, rows, rank, width);
+    for (size_t e = 0; e < rows * width; e++) {
+        sum[e] += written[e];
+    }
+}
+
+/* One block on the stream x, from the file alone. */
+static void run_block(const Written *w, double *x, size_t rows, size_t width, size_t s, bool causal)
+{
+    const char *const letters = "QKVO";
+    double *weights[4], sum[ROWS_MOST * WIDTH_MOST], projected[3][ROWS_MOST * WIDTH_MOST];
+    size_t heads = 0, rank = 0;
+    for (size_t t = 0; t < 4; t++) {
+        char name[64];
+        snprintf(name, sizeof name, "blocks.%zu.attn.W_%c", s, letters[t]);
+        const SafetensorsTensor *tensor = safetensors_find(w->file, name);
+        assert_non_null(tensor);
+        heads = tensor->shape[0];
+        rank = tensor->shape[t == 3 ? 1 : 2];
+        weights[t] = take(w, name, 3, tensor->shape);
+    }
+    assert_true(rows <= ROWS_MOST && width <= WIDTH_MOST && rank <= WIDTH_MOST);
+    memcpy(sum, x, rows * width * sizeof *x);
+    for (size_t h = 0; h < heads; h++) {
+        for (size_t t = 0; t < 3; t++) {
+            product(projected[t], x, weights[t] + h * width * rank, rows, width, rank);
+        }
+        attend(sum, projected[0], projected[1], projected[2], weights[3] + h * rank * width, rows,
+               rank, width, causal);
+    }
+    memcpy(x, sum, rows * width * sizeof *x);
+    for (size_t t = 0; t < 4; t++) {
+        free(weights[t]);
+    }
+}
+
+/* The largest difference to the converted model's structured evaluation, after the last layer. */
+static double difference(const Written *w, bool causal)
+{
+    const SafetensorsTensor *tensor = safetensors_find(w->file, "X");
+    assert_non_null(tensor);
+    size_t rows = tensor->shape[0], width = tensor->shape[1];
+    size_t content = layout_content(&w->pair.converted.layout);
+    double *x = take(w, "X", 2, tensor->shape), worst = 0;
+    KernelStream stream = {0};
+    Kernel *kernel = kernel_open(&w->pair.converted, w->pair.converted_x, w->pair.bias_row_content,
+                                 OMEGA, KERNEL_STRUCTURED);
+    assert_non_null(kernel);
+    for (size_t l = 0; l < w->pair.converted.depth; l++) {
+        stream = kernel_layer(kernel);
+    }
+    for (size_t s = 0; 4 * s + 1 < safetensors_count(w->file); s++) {
+        run_block(w, x, rows, width, s, causal);
+    }
+    for (size_t e = 0; e < rows * content; e++) {
+        size_t i = e / content, c = e % content;
+        worst = fmax(worst, fabs(x[i * width + c] - stream.data[i * stream.ld + c]));
+    }
+    kernel_clear(kernel);
+    free(x);
+    return worst;
+}
+
+static void the_file_is_enough(void **state)
+{
+    double worst = 0;
+    (void)state;
+    for (int c = 0; c < CONSTRUCTION_COUNT; c++) {
+        for (int mask = 0; mask < MASK_COUNT; mask++) {
+            Written w;
+            written_open(&w, (Construction)c, (Mask)mask);
+            worst = fmax(worst, difference(&w, mask == MASK_CAUSAL));
+            written_close(&w);
+        }
+    }
+    print_message("from the file by loops: largest difference %.3g; seed %d\n", worst, SEED);
+    assert_true(worst < 1e-12);
+}
+
+static void faults_are_said(void **state)
+{
+    Written w;
+    char text[SCRATCH_TEXT];
+    (void)state;
+    written_open(&w, CONSTRUCTION_TRANSFORMER, MASK_NONE);
+    PlainSublayer mixed[2] = {w.plain.sublayers[0], w.plain.sublayers[1]};
+    mixed[1].causal = true;
+    PlainModel plain = w.plain;
+    plain.sublayers = mixed;
+    plain.sublayer_count = 2;
+    stderr_hold(&w.scratch);
+    int status = plain_file_write(w.path, &plain, "fused");
+    int nowhere = plain_file_write("/nonexistent/a.safetensors", &w.plain, "fused");
+    stderr_take(text, &w.scratch);
+    assert_int_equal(status, 2);
+    assert_int_equal(nowhere, 2);
+    assert_int_equal(count_lines(text), 2);
+    assert_non_null(strstr(text, "plain.safetensors: expected one mask for all sublayers\n"));
+    assert_non_null(strstr(text, "/nonexistent/a.safetensors"));
+    written_close(&w);
+}
+
+int main(int argc, char **argv)
+{
+    (void)argc;
+    blas_setup(argv);
+    const struct CMUnitTest plain_file[] = {
+        cmocka_unit_test(tensors_are_the_model),
+        cmocka_unit_test(metadata_say_how_to_use_it),
+        cmocka_unit_test(the_file_is_enough),
+        cmocka_unit_test(faults_are_said),
+    };
+    return cmocka_run_group_tests(plain_file, NULL, NULL);
+}
