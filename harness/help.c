@@ -55,8 +55,9 @@ static void print_flag(FILE *file, Flag flag)
 
 void help_print_command(FILE *file, Command command, const CommandInfo *info)
 {
-    fprintf(file, "usage: headproof %s [CASE-FILE...] [--FLAG VALUE]...\n\n%s\n\n", info->name,
-            info->summary);
+    bool model = command == COMMAND_VERIFY || command == COMMAND_CONVERT;
+    fprintf(file, "usage: headproof %s %s [--FLAG VALUE]...\n\n%s\n\n", info->name,
+            model ? "MODEL.safetensors" : "[CASE-FILE...]", info->summary);
     fputs("axes (flags, and keys of case files):\n", file);
     for (Axis axis = 0; axis < AXIS_COUNT; axis++) {
         if (command_takes(command, axis)) {
@@ -65,6 +66,10 @@ void help_print_command(FILE *file, Command command, const CommandInfo *info)
     }
     fputs("\nother flags:\n", file);
     for (Flag flag = 0; flag < FLAG_COUNT; flag++) {
-        print_flag(file, flag);
+        bool hidden =
+            (flag == FLAG_FORM && !model) || (flag == FLAG_TOKENS && command != COMMAND_VERIFY);
+        if (!hidden) {
+            print_flag(file, flag);
+        }
     }
 }

@@ -1,5 +1,6 @@
 #include <stdio.h>
 
+#include "clock.h"
 #include "commands.h"
 #include "help.h"
 #include "info.h"
@@ -88,7 +89,12 @@ static int run_evaluating(size_t command, int argc, char **argv)
     RunOptions run;
     int status = grid_read(&grid, &run, evaluating[command].command, argc - 1, argv + 1);
     if (status == 0) {
+        double start = clock_seconds();
         status = run.dry_run ? dry_run(&grid) : evaluating[command].run(&grid, &run, argc, argv);
+        if (run.verbose) {
+            fprintf(stderr, "headproof: %s: %.3f s in all\n", commands[command].name,
+                    clock_seconds() - start);
+        }
         grid_clear(&grid);
     }
     return status;

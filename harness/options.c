@@ -14,7 +14,7 @@ static const FlagInfo flags_known[FLAG_COUNT] = {
     [FLAG_THREADS] = {"threads", 0, "COUNT", "0: one a core"},
     [FLAG_DRY_RUN] = {"dry-run", 0, NULL, "print the points, evaluate nothing"},
     [FLAG_QUIET] = {"quiet", 'q', NULL, "no progress"},
-    [FLAG_VERBOSE] = {"verbose", 'v', NULL, "more of it"},
+    [FLAG_VERBOSE] = {"verbose", 'v', NULL, "say what takes how long, point by point, on stderr"},
     [FLAG_IGNORE_EXTRA] = {"ignore-extra", 0, NULL,
                            "skip tensors of unknown names in a weights file"},
     [FLAG_FORM] = {"form", 0, "FORM", "verify, convert: fused or three sublayers a network"},

@@ -132,6 +132,12 @@ static bool commit_done(void *context, size_t index)
         if (!result->passed) {
             report_failure(sweep, sweep->committed);
         }
+        if (sweep->options->verbose) {
+            fprintf(stderr, "%sheadproof: %.3f s: ", sweep->progress ? CLEAR_LINE : "",
+                    sweep->seconds[sweep->committed]);
+            point_print_command(stderr, &sweep->grid->points[sweep->committed]);
+            fputc('\n', stderr);
+        }
         sweep->committed++;
         print_progress(sweep);
     }

@@ -5,6 +5,7 @@
 #include "ensemble.h"
 #include "inputs.h"
 #include "logits.h"
+#include "message.h"
 #include "output.h"
 #include "predict.h"
 #include "schedule.h"
@@ -444,13 +445,29 @@ static int run_templates(const Grid *grid, const RunOptions *run, Output *output
     return status != 0 ? status : !passed;
 }
 
+/* A verdict is about a machine. */
+static int check_arithmetic(const Grid *grid)
+{
+    for (size_t i = 0; i < grid->count; i++) {
+        if (grid->points[i].arithmetic == ARITHMETIC_NONE) {
+            complain((Origin){.flag = "arithmetic"}, "none",
+                     "expected f64: verify judges a machine's arithmetic");
+            return 2;
+        }
+    }
+    return 0;
+}
+
 int command_verify(const Grid *grid, const RunOptions *run, int argc, char **argv)
 {
     int threads = run->threads > 0 ? run->threads : omp_get_num_procs();
     Output *output = NULL;
     ref_thread_setup();
     double *seconds = calloc(grid->count + 1, sizeof *seconds);
-    int status = seconds == NULL ? 99 : grid_predict(grid, &threads);
+    int status = check_arithmetic(grid);
+    if (status == 0) {
+        status = seconds == NULL ? 99 : grid_predict(grid, &threads);
+    }
     if (status == 0 && run->output != NULL) {
         status = output_open(&output, run->output);
         if (status == 0 && fputs(csv_header, output_file(output)) == EOF) {

@@ -125,7 +125,8 @@ static void bad_requests_are_refused(void **state)
                                       "verify stable",
                                       "verify /no/such.safetensors",
                                       "sweep --tokens 1",
-                                      "verify " MODADD " --construction fused"};
+                                      "verify " MODADD " --construction fused",
+                                      "verify " MODADD " --arithmetic none"};
     (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         char line[512];
