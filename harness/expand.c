@@ -135,7 +135,7 @@ static AxisValue axis_value(const Product *product, const Point *point, Axis axi
     if (setting != NULL) {
         return setting->list.values[product->place[axis]];
     }
-    if (!command_takes(product->command, axis)) {
+    if (axis == AXIS_OMEGA && !command_takes(product->command, axis)) {
         return (AxisValue){.form = FORM_REAL};
     }
     if (axis == AXIS_CONSTRUCTION && point->source != NULL) {

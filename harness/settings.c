@@ -14,7 +14,14 @@ const char *command_name(Command command)
 
 bool command_takes(Command command, Axis axis)
 {
-    return command != COMMAND_MIN_OMEGA || axis != AXIS_OMEGA;
+    switch (command) {
+    case COMMAND_MIN_OMEGA: return axis != AXIS_OMEGA;
+    case COMMAND_VERIFY: return axis != AXIS_N; /* its inputs decide */
+    case COMMAND_CONVERT:                       /* nothing is evaluated */
+        return axis != AXIS_ARITHMETIC && axis != AXIS_KERNEL && axis != AXIS_REFERENCE &&
+               axis < AXIS_REFERENCE_FORM;
+    default: return true;
+    }
 }
 
 AxisValue command_standard(Command command, Axis axis)

@@ -164,10 +164,12 @@ static void a_converted_file_is_the_model(void **state)
 static void bad_conversions_are_refused(void **state)
 {
     static const char *const bad[] = {
+        "convert cases/models/modadd53-silu.safetensors -o /tmp/x --tolerance 1",
         "convert cases/models/modadd53-silu.safetensors",
         "convert cases/models/modadd53-silu.safetensors -o /no/such/x.safetensors",
         "convert cases/models/modadd53-silu.safetensors -o /tmp/x --omega 5,6",
-        "convert cases/models/modadd53-silu.safetensors -o /tmp/x --form four", TWO_FORMS};
+        "convert cases/models/modadd53-silu.safetensors -o /tmp/x --form four",
+        TWO_FORMS};
     (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         char line[512];

@@ -126,7 +126,8 @@ static void bad_requests_are_refused(void **state)
                                       "verify /no/such.safetensors",
                                       "sweep --tokens 1",
                                       "verify " MODADD " --construction fused",
-                                      "verify " MODADD " --arithmetic none"};
+                                      "verify " MODADD " --arithmetic none",
+                                      "verify " MODADD " --n 3"};
     (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         char line[512];
