@@ -1,0 +1,237 @@
+/*
+ * What is said of long work, to the letter: a stream and a clock are given, so that the expected
+ * texts follow from arithmetic on paper.
+ */
+#include "../harness/progress.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <math.h>
+
+#define CLEAR "\r\033[K"
+
+static double now;
+
+static double clock_now(void)
+{
+    return now;
+}
+
+typedef struct {
+    char *text;
+    size_t length, seen;
+    FILE *file;
+    Progress progress;
+} Said;
+
+static void start(Said *said, bool terminal, double cost)
+{
+    now = 1000;
+    said->seen = 0;
+    said->file = open_memstream(&said->text, &said->length);
+    assert_non_null(said->file);
+    progress_open(&said->progress, (ProgressSink){said->file, terminal, clock_now}, cost);
+}
+
+/* What was said since the last call. */
+static void expect(Said *said, const char *text)
+{
+    assert_int_equal(fflush(said->file), 0);
+    assert_string_equal(said->text + said->seen, text);
+    said->seen = said->length;
+}
+
+static void finish(Said *said)
+{
+    fclose(said->file);
+    assert_null(strstr(said->text, "nan"));
+    assert_null(strstr(said->text, "inf"));
+    free(said->text);
+}
+
+/* Three points of four are done in 40 s, and they were a tenth of the cost: 6 min to go, where a
+ * count would say 13 s. */
+static void time_to_go_is_by_cost(void **state)
+{
+    (void)state;
+    for (int terminal = 0; terminal < 2; terminal++) {
+        Said said;
+        start(&said, terminal, 100);
+        progress_phase(&said.progress, "", "points", 4, 100);
+        now += terminal ? 40 : 60;
+        progress_add(&said.progress, 3, 10);
+        expect(&said, terminal ? CLEAR "[##..................] 3/4 points, 0.075/s, ETA 6 min"
+                               : "headproof: 3 of 4 points, 10% of the predicted work, 9 min to "
+                                 "go\n");
+        now += 60;
+        progress_add(&said.progress, 1, 90);
+        expect(&said, terminal ? CLEAR "[####################] 4/4 points, 0.04/s"
+                               : "headproof: 4 of 4 points, 100% of the predicted work\n");
+        finish(&said);
+    }
+}
+
+static void a_line_a_minute_without_a_terminal(void **state)
+{
+    Said said;
+    (void)state;
+    start(&said, false, 300);
+    progress_phase(&said.progress, "", "inputs", 300, 300);
+    for (int second = 1; second < 60; second++) {
+        now += 1;
+        progress_add(&said.progress, 1, 1);
+    }
+    expect(&said, "");
+    for (int second = 60; second <= 179; second++) {
+        now += 1;
+        progress_add(&said.progress, 1, 1);
+    }
+    progress_clear(&said.progress);
+    expect(&said, "headproof: 60 of 300 inputs, 20% of the predicted work, 4 min to go\n"
+                  "headproof: 120 of 300 inputs, 40% of the predicted work, 3 min to go\n");
+    finish(&said);
+}
+
+static void a_terminal_is_redrawn_ten_times_a_second(void **state)
+{
+    Said said;
+    size_t drawn = 0;
+    (void)state;
+    start(&said, true, 1024);
+    progress_phase(&said.progress, "", "points", 1024, 1024);
+    for (int i = 0; i < 1024; i++) {
+        now += 0x1p-9;
+        progress_add(&said.progress, 1, 1);
+    }
+    assert_int_equal(fflush(said.file), 0);
+    for (const char *c = said.text; (c = strstr(c, CLEAR)) != NULL; c++) {
+        drawn++;
+    }
+    assert_true(drawn >= 18 && drawn <= 20);
+    finish(&said);
+}
+
+/* A message: the line goes, once; and comes back when there is something to say. */
+static void a_line_is_cleared_for_a_message(void **state)
+{
+    Said said;
+    (void)state;
+    start(&said, true, 2);
+    progress_phase(&said.progress, "omega 20", "inputs", 2, 2);
+    progress_clear(&said.progress);
+    expect(&said, "");
+    now += 1;
+    progress_add(&said.progress, 1, 1);
+    expect(&said, CLEAR "[##########..........] omega 20: 1/2 inputs, 1/s, ETA 1 s");
+    progress_clear(&said.progress);
+    progress_clear(&said.progress);
+    expect(&said, CLEAR);
+    now += 0.01;
+    progress_add(&said.progress, 0, 0);
+    expect(&said, "");
+    now += 1;
+    progress_add(&said.progress, 1, 1);
+    expect(&said, CLEAR "[####################] omega 20: 2/2 inputs, 0.995/s");
+    finish(&said);
+}
+
+/* A phase that costs less or more than predicted ends at its predicted share. */
+static void phases_end_at_their_cost(void **state)
+{
+    Said said;
+    (void)state;
+    start(&said, false, 100);
+    progress_phase(&said.progress, "bases", "inputs", 1, 10);
+    progress_add(&said.progress, 1, 1e300);
+    progress_phase(&said.progress, "search", "evaluations", 0, 40);
+    progress_add(&said.progress, 7, 20);
+    progress_phase(&said.progress, "omega 5", "inputs", 2, 50);
+    now += 60;
+    progress_add(&said.progress, 1, 25);
+    expect(&said, "headproof: omega 5: 1 of 2 inputs, 75% of the predicted work, 20 s to go\n");
+    progress_phase(&said.progress, "search", "evaluations", 0, 0);
+    now += 60;
+    progress_add(&said.progress, 7, 20);
+    expect(&said, "headproof: search: 7 evaluations, 100% of the predicted work\n");
+    finish(&said);
+}
+
+/* No cost, no units, no time: nothing is divided by. */
+static void nothing_known_is_nothing_said(void **state)
+{
+    static const double costs[] = {0, -1, NAN, INFINITY};
+    (void)state;
+    for (size_t i = 0; i < sizeof costs / sizeof *costs; i++) {
+        Said said;
+        double cost = costs[i];
+        start(&said, true, cost);
+        progress_phase(&said.progress, "", "points", 0, cost);
+        now += 1;
+        progress_phase(&said.progress, "", "points", 0, cost); /* 0 elapsed in the phase */
+        progress_add(&said.progress, 0, cost);
+        progress_add(&said.progress, 5, cost);
+        now += 1;
+        progress_add(&said.progress, 1, cost);
+        expect(&said, CLEAR "0 points" CLEAR "6 points, 6/s");
+        progress_clear(&said.progress);
+        finish(&said);
+        start(&said, false, cost);
+        progress_phase(&said.progress, "", "points", 3, cost);
+        now += 61;
+        progress_add(&said.progress, 1, cost);
+        expect(&said, "headproof: 1 of 3 points\n");
+        finish(&said);
+    }
+}
+
+static void quiet_says_nothing(void **state)
+{
+    Progress progress;
+    (void)state;
+    progress_open(&progress, progress_stderr(true), 1);
+    assert_null(progress.sink.stream);
+    progress_phase(&progress, "", "points", 1, 1);
+    progress_add(&progress, 1, 1);
+    progress_clear(&progress);
+}
+
+static void durations_have_two_digits_and_a_unit(void **state)
+{
+    static const struct {
+        double seconds;
+        const char *text;
+    } expected[] = {{0, "1 s"},          {42.4, "42 s"},
+                    {99.4, "99 s"},      {99.6, "2 min"},
+                    {5940, "99 min"},    {5975, "1.7 h"},
+                    {357000, "99.2 h"},  {864000, "10.0 days"},
+                    {-1, "an unknown time"}, {NAN, "an unknown time"},
+                    {INFINITY, "an unknown time"}, {1e300, "an unknown time"}};
+    (void)state;
+    for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
+        char text[DURATION_TEXT];
+        assert_string_equal(duration_print(text, expected[i].seconds), expected[i].text);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest progress[] = {
+        cmocka_unit_test(time_to_go_is_by_cost),
+        cmocka_unit_test(a_line_a_minute_without_a_terminal),
+        cmocka_unit_test(a_terminal_is_redrawn_ten_times_a_second),
+        cmocka_unit_test(a_line_is_cleared_for_a_message),
+        cmocka_unit_test(phases_end_at_their_cost),
+        cmocka_unit_test(nothing_known_is_nothing_said),
+        cmocka_unit_test(quiet_says_nothing),
+        cmocka_unit_test(durations_have_two_digits_and_a_unit),
+    };
+    return cmocka_run_group_tests(progress, NULL, NULL);
+}
