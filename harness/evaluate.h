@@ -18,6 +18,9 @@ EvaluateStatus shared_make(Shared **shared, const Point *const *points, size_t c
     __attribute__((warn_unused_result));
 void shared_clear(Shared *shared);
 
+/* Bytes that it holds, as a double. */
+double shared_bytes(const Shared *shared);
+
 /* Called with each row, from layer 1 on; false stops the evaluation. */
 typedef bool RowSink(void *context, const Point *point, const Row *row);
 

@@ -71,8 +71,7 @@ static const char *eta_print(char text[ETA_TEXT], const Progress *progress, doub
     double share = share_done(progress), elapsed = now - progress->started;
     text[0] = '\0';
     if (share > 0 && share < 1 && elapsed > 0) {
-        snprintf(text, ETA_TEXT, format,
-                 duration_print(duration, elapsed * (1 - share) / share));
+        snprintf(text, ETA_TEXT, format, duration_print(duration, elapsed * (1 - share) / share));
     }
     return text;
 }

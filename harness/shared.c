@@ -79,6 +79,20 @@ void shared_clear(Shared *shared)
     free(shared);
 }
 
+double shared_bytes(const Shared *shared)
+{
+    const Model *model = &shared->pair.original;
+    double bytes =
+        (double)shared->pair.bytes + ref_base_bytes(&shared->pair, ref_base_bits(shared->base));
+    for (int form = 0; form < KERNEL_COUNT; form++) {
+        if (shared->original[form] != NULL) {
+            bytes += (double)model->depth * (double)model->layout.n *
+                     (double)layout_content(&model->layout) * sizeof(double);
+        }
+    }
+    return bytes;
+}
+
 /* 2 Omega log2 e bits and room for growth, within the cap, before any plan is known. */
 static double bits_estimate(const Point *point)
 {

@@ -208,12 +208,18 @@ static void durations_have_two_digits_and_a_unit(void **state)
     static const struct {
         double seconds;
         const char *text;
-    } expected[] = {{0, "1 s"},          {42.4, "42 s"},
-                    {99.4, "99 s"},      {99.6, "2 min"},
-                    {5940, "99 min"},    {5975, "1.7 h"},
-                    {357000, "99.2 h"},  {864000, "10.0 days"},
-                    {-1, "an unknown time"}, {NAN, "an unknown time"},
-                    {INFINITY, "an unknown time"}, {1e300, "an unknown time"}};
+    } expected[] = {{0, "1 s"},
+                    {42.4, "42 s"},
+                    {99.4, "99 s"},
+                    {99.6, "2 min"},
+                    {5940, "99 min"},
+                    {5975, "1.7 h"},
+                    {357000, "99.2 h"},
+                    {864000, "10.0 days"},
+                    {-1, "an unknown time"},
+                    {NAN, "an unknown time"},
+                    {INFINITY, "an unknown time"},
+                    {1e300, "an unknown time"}};
     (void)state;
     for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
         char text[DURATION_TEXT];

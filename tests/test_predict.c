@@ -1,0 +1,166 @@
+/*
+ * What a point is predicted to cost, against what it takes here.
+ */
+#include "../harness/clock.h"
+#include "../harness/evaluate.h"
+#include "../harness/grid.h"
+#include "../harness/predict.h"
+#include "../kernels/blas.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <math.h>
+
+enum { WORDS = 24, REPEATS = 3 };
+
+/* From fractions of a millisecond up, by every axis that enters. */
+static const char *const points[] = {
+    "silu --n 4 --d 8 --omega 8",
+    "silu --n 20 --d 30 --omega 8",
+    "silu --n 20 --d 30 --omega 1000",
+    "silu --n 20 --d 30 --omega 100000",
+    "linear --n 20 --d 30 --omega 20",
+    "attention --n 20 --d 30 --omega 20",
+    "attention --n 64 --d 30 --omega 20",
+    "attention --n 20 --d 30 --d-head 4 --omega 20",
+    "fused --n 4 --d 8 --omega 20",
+    "fused --n 4 --d 8 --omega 20 --kernel structured",
+    "fused --n 4 --d 8 --omega 20 --reference-form dense --arithmetic none",
+    "fused --n 12 --d 24 --omega 20",
+    "fused --n 12 --d 24 --omega 1000",
+    "fused --n 12 --d 24 --omega 1e12",
+    "silu --n 20 --d 30 --omega 5000",
+    "fused --n 12 --d 16 --d-ff 32 --omega 20 --reference-form dense --arithmetic none",
+    "silu --n 8 --d 100 --omega 0.5 --reference-form dense --arithmetic none",
+    "ffn3 --n 12 --d 24 --omega 20",
+    "transformer --n 4 --d 8 --omega 20 --depth 1",
+    "transformer --n 4 --d 8 --omega 20 --depth 16",
+    "transformer --n 12 --d 16 --omega 20 --d-ff 256 --kernel structured",
+    "transformer3 --n 4 --d 8 --omega 400",
+    "fused --n 200 --d 8 --d-ff 64 --omega 20 --precision 128 --kernel dense",
+};
+
+enum { POINTS = sizeof points / sizeof *points };
+
+/* The one point of "CONSTRUCTION --axis value ...". */
+static void read_point(Grid *grid, const char *text)
+{
+    char copy[512], *argv[WORDS] = {"sweep", "--construction"}, *rest;
+    int argc = 2;
+    RunOptions run;
+    snprintf(copy, sizeof copy, "%s", text);
+    for (char *word = strtok_r(copy, " ", &rest); word != NULL && argc < WORDS;
+         word = strtok_r(NULL, " ", &rest)) {
+        argv[argc++] = word;
+    }
+    assert_int_equal(grid_read(grid, &run, COMMAND_SWEEP, argc, argv), 0);
+    assert_int_equal(grid->count, 1);
+}
+
+static bool drop(void *context, const Point *point, const Row *row)
+{
+    (void)context;
+    (void)point;
+    (void)row;
+    return true;
+}
+
+/* The least of a few: what the point takes when nothing else runs. */
+static double measure(const Point *point)
+{
+    double least = INFINITY;
+    for (int i = 0; i < REPEATS; i++) {
+        Shared *shared;
+        bool passed;
+        double start = clock_seconds();
+        assert_int_equal(shared_make(&shared, &point, 1), EVALUATE_OK);
+        assert_int_equal(point_evaluate(&passed, shared, point, drop, NULL), EVALUATE_OK);
+        shared_clear(shared);
+        least = fmin(least, clock_seconds() - start);
+    }
+    return least;
+}
+
+/* Points that differ by ten or more are in the order predicted.  (Sanitizers slow the parts of a
+ * point unevenly: there it is a hundred.) */
+static void the_order_is_as_predicted(void **state)
+{
+    double predicted[POINTS], measured[POINTS], low = INFINITY, high = 0;
+    size_t compared = 0;
+#ifdef HEADPROOF_CHECK
+    const double apart = 100;
+#else
+    const double apart = 10;
+#endif
+    (void)state;
+    for (size_t i = 0; i < POINTS; i++) {
+        Grid grid;
+        read_point(&grid, points[i]);
+        predicted[i] = point_cost(&grid.points[0]);
+        measured[i] = measure(&grid.points[0]);
+        grid_clear(&grid);
+        low = fmin(low, predicted[i] / measured[i]);
+        high = fmax(high, predicted[i] / measured[i]);
+        print_message("%9.3g s predicted, %9.3g s measured: %s\n", predicted[i], measured[i],
+                      points[i]);
+    }
+    for (size_t i = 0; i < POINTS; i++) {
+        for (size_t j = 0; j < POINTS; j++) {
+            if (measured[i] >= apart * measured[j]) {
+                compared++;
+                if (predicted[i] <= predicted[j]) {
+                    fail_msg("'%s' takes %.3g s, '%s' %.3g s", points[i], measured[i], points[j],
+                             measured[j]);
+                }
+            }
+        }
+    }
+    print_message("%zu pairs; predicted / measured from %.2g to %.2g\n", compared, low, high);
+    assert_true(compared >= (apart > 10 ? 10 : 40));
+}
+
+/* Sizes far beyond any machine stay numbers. */
+static void absurd_sizes_cost_a_finite_amount(void **state)
+{
+    Grid grid;
+    (void)state;
+    read_point(&grid, "fused --n 4 --d 8 --d-ff 8 --omega 1e300");
+    CaseSpec *spec = &grid.points[0].spec;
+    spec->n = spec->d = spec->d_ff = 1000000;
+    double cost = point_cost(&grid.points[0]);
+    assert_true(isfinite(cost) && cost > 1e6);
+    grid_clear(&grid);
+}
+
+static int setup(void **state)
+{
+    (void)state;
+    ref_thread_setup();
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    ref_thread_clear();
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest predict[] = {
+        cmocka_unit_test(the_order_is_as_predicted),
+        cmocka_unit_test(absurd_sizes_cost_a_finite_amount),
+    };
+    (void)argc;
+    blas_setup(argv);
+    return cmocka_run_group_tests(predict, setup, teardown);
+}
