@@ -4,11 +4,11 @@
 #include "plain_file.h"
 #include "predict.h"
 
-#include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/statvfs.h>
-#include <unistd.h>
 
 /* The point whose model is converted: where the file has no X, its context decides the rows. */
 static Point converted_point(const Grid *grid)
@@ -21,28 +21,41 @@ static Point converted_point(const Grid *grid)
     return point;
 }
 
+/* Bytes that a file at path may have: what its directory's disk has free for us, and no more than
+ * the process may write (ulimit -f).  INFINITY where neither is known: the writer finds out. */
+static double disk_room(const char *directory)
+{
+    struct statvfs disk;
+    struct rlimit limit;
+    double bytes = INFINITY;
+    if (statvfs(directory, &disk) == 0) {
+        bytes = (double)disk.f_bavail * (double)disk.f_frsize;
+    }
+    if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY) {
+        bytes = fmin(bytes, (double)limit.rlim_cur);
+    }
+    return bytes;
+}
+
 /* Refuses, before it starts, what memory or the disk would not hold. */
 static int check_room(const Pair *pair, const Point *point, const char *path)
 {
     const double gib = 1024.0 * 1024 * 1024;
     double bytes = plain_bytes(&pair->converted, point->omega, true);
-    double memory = 0.8 * (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
-    struct statvfs disk;
     char *directory = strdup(path);
     if (directory == NULL) {
-        return 99;
+        return memory_fault();
     }
     char *slash = strrchr(directory, '/');
     *(slash != NULL ? slash : directory) = '\0';
-    const char *where = slash == NULL ? "." : *directory == '\0' ? "/" : directory;
-    double free_bytes =
-        statvfs(where, &disk) == 0 ? (double)disk.f_bavail * (double)disk.f_frsize : memory;
+    double memory = memory_room();
+    double disk = disk_room(slash == NULL ? "." : *directory == '\0' ? "/" : directory);
     free(directory);
-    if (bytes > memory || bytes > free_bytes) {
+    if (bytes > memory || bytes > disk) {
         fprintf(stderr,
-                "headproof: %s: the converted model takes %.3g GiB; there are %.3g GiB of "
-                "memory and %.3g GiB of disk\n",
-                path, bytes / gib, memory / gib, free_bytes / gib);
+                "headproof: %s: the converted model takes %.3g GiB; %.3g GiB of memory and %.3g "
+                "GiB of disk may be used\n",
+                path, bytes / gib, memory / gib, disk / gib);
         return 2;
     }
     return 0;

@@ -29,7 +29,7 @@ void ensemble_release(Ensemble *ensemble)
         shared_clear(ensemble->shared[i]);
         mpfr_clear(ensemble->errors[i]);
     }
-    ensemble->count = 0;
+    ensemble->count = ensemble->kept = 0;
 }
 
 void ensemble_clear(Ensemble *ensemble)
@@ -49,32 +49,92 @@ double omega_ahead(double tolerance)
     return omega > SAMPLE_OMEGA ? omega : SAMPLE_OMEGA;
 }
 
-bool ensemble_open(Ensemble *ensemble, double omega)
+static bool make_member(Shared **shared, const Ensemble *ensemble, size_t i)
+{
+    Point point = *ensemble->points[i];
+    const Point *list = &point;
+    point.omega = ensemble->bits_omega;
+    return shared_make(shared, &list, 1) == EVALUATE_OK;
+}
+
+static void note_done(Ensemble *ensemble)
+{
+    if (ensemble->progress != NULL) {
+#pragma omp critical
+        progress_add(ensemble->progress, 1, ensemble->unit_cost);
+    }
+}
+
+bool ensemble_size(Ensemble *ensemble, double omega, double room)
+{
+    ensemble->bits_omega = omega;
+    ensemble->kept = 0;
+    if (!make_member(&ensemble->shared[0], ensemble, 0)) {
+        return false;
+    }
+    double members = room / shared_bytes(ensemble->shared[0]);
+    if (members >= (double)ensemble->count) {
+        ensemble->kept = ensemble->count;
+    } else if (members > ensemble->threads) {
+        ensemble->kept = (size_t)members - (size_t)ensemble->threads;
+    }
+    if (ensemble->kept == 0) {
+        shared_clear(ensemble->shared[0]);
+        ensemble->shared[0] = NULL;
+    }
+    return true;
+}
+
+bool ensemble_open(Ensemble *ensemble)
 {
     bool ok = true;
 #pragma omp parallel for schedule(dynamic) num_threads(ensemble->threads) reduction(&& : ok)
-    for (size_t i = 0; i < ensemble->count; i++) {
-        Point point = *ensemble->points[i];
-        const Point *list = &point;
+    for (size_t i = 0; i < ensemble->kept; i++) {
         ref_thread_setup();
-        point.omega = omega;
-        ok = shared_make(&ensemble->shared[i], &list, 1) == EVALUATE_OK && ok;
+        ok = ok && (ensemble->shared[i] != NULL || make_member(&ensemble->shared[i], ensemble, i));
+        note_done(ensemble);
     }
     return ok;
 }
 
-bool ensemble_worst(Ensemble *ensemble, mpfr_ptr worst, double omega, ErrorKind kind, Norm norm)
+bool ensemble_each(Ensemble *ensemble, double omega, MemberWork *work, void *context)
 {
     bool ok = true;
 #pragma omp parallel for schedule(dynamic) num_threads(ensemble->threads) reduction(&& : ok)
     for (size_t i = 0; i < ensemble->count; i++) {
         Point point = *ensemble->points[i];
+        Shared *own = NULL;
         ref_thread_setup();
         point.omega = omega;
-        point.judge = kind;
-        point.norm = norm;
-        ok = point_worst_error(ensemble->errors[i], ensemble->shared[i], &point) == EVALUATE_OK &&
-             ok;
+        ok = ok && (i < ensemble->kept || make_member(&own, ensemble, i)) &&
+             work(context, i, i < ensemble->kept ? ensemble->shared[i] : own, &point);
+        shared_clear(own);
+        note_done(ensemble);
+    }
+    return ok;
+}
+
+/* What is asked of every member. */
+typedef struct {
+    Ensemble *ensemble;
+    ErrorKind kind;
+    Norm norm;
+} Asked;
+
+static bool member_error(void *context, size_t i, const Shared *shared, const Point *point)
+{
+    const Asked *asked = context;
+    Point judged = *point;
+    judged.judge = asked->kind;
+    judged.norm = asked->norm;
+    return point_worst_error(asked->ensemble->errors[i], shared, &judged) == EVALUATE_OK;
+}
+
+bool ensemble_worst(Ensemble *ensemble, mpfr_ptr worst, double omega, ErrorKind kind, Norm norm)
+{
+    Asked asked = {ensemble, kind, norm};
+    if (!ensemble_each(ensemble, omega, member_error, &asked)) {
+        return false;
     }
     mpfr_set_zero(worst, 1);
     for (size_t i = 0; i < ensemble->count; i++) {
@@ -84,7 +144,7 @@ bool ensemble_worst(Ensemble *ensemble, mpfr_ptr worst, double omega, ErrorKind 
         }
         mpfr_max(worst, worst, ensemble->errors[i], MPFR_RNDN);
     }
-    return ok;
+    return true;
 }
 
 static bool judged_error(void *context, mpfr_ptr error, double omega)
@@ -129,6 +189,11 @@ void found_clear(Found *found)
 bool judge_needs_arithmetic(ErrorKind judge)
 {
     return judge != ERROR_CONSTRUCTION && judge != ERROR_APPROXIMATION;
+}
+
+double ensemble_search_evaluations(ErrorKind judge)
+{
+    return judge_needs_arithmetic(judge) ? 150 : 30;
 }
 
 bool ensemble_search(Ensemble *ensemble, Found *found)

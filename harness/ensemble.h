@@ -9,14 +9,20 @@
 
 #include "evaluate.h"
 #include "omega_search.h"
+#include "progress.h"
 
-/* points [count] stay the caller's. */
+/* points [count] stay the caller's.  What a member shares with itself is kept for the first `kept`
+ * of them, as many as there is room for, and made anew at every use for the others.  progress (or
+ * NULL) gets one unit of unit_cost whenever a member is done with. */
 typedef struct {
     const Point **points;
-    Shared **shared;
-    mpfr_t *errors; /* [count]: of the last evaluation */
-    size_t count;
+    Shared **shared; /* [count], NULL from kept on */
+    mpfr_t *errors;  /* [count]: of the last evaluation */
+    size_t count, kept;
+    double bits_omega; /* bases have the bits for the construction error at this Omega */
     int threads;
+    Progress *progress;
+    double unit_cost;
 } Ensemble;
 
 /* Room for capacity points; none yet.  false: memory is short (clear is fine). */
@@ -29,9 +35,22 @@ void ensemble_add(Ensemble *ensemble, const Point *point);
 void ensemble_release(Ensemble *ensemble);
 void ensemble_clear(Ensemble *ensemble);
 
-/* Makes what every point shares, with bits for the construction error at omega.  false: memory is
- * short. */
-bool ensemble_open(Ensemble *ensemble, double omega) __attribute__((warn_unused_result));
+/* How many members' shared parts fit in so many bytes beside those in use by the threads: makes the
+ * first one's, with bits for the construction error at omega, to see what one takes.  false: memory
+ * is short. */
+bool ensemble_size(Ensemble *ensemble, double omega, double room)
+    __attribute__((warn_unused_result));
+
+/* Makes what the kept members share, after ensemble_size.  false: memory is short. */
+bool ensemble_open(Ensemble *ensemble) __attribute__((warn_unused_result));
+
+/* What is done with member i: its shared part, and its point at the Omega asked for.  false: memory
+ * is short.  Called from several threads at once. */
+typedef bool MemberWork(void *context, size_t i, const Shared *shared, const Point *point);
+
+/* Does it for every member.  false: memory is short. */
+bool ensemble_each(Ensemble *ensemble, double omega, MemberWork *work, void *context)
+    __attribute__((warn_unused_result));
 
 /* The worst error of one kind and norm over the points, NaN if one is; each point's own is left
  * in errors.  false: memory is short. */
@@ -53,6 +72,10 @@ bool judge_needs_arithmetic(ErrorKind judge);
 
 /* The largest Omega that a search for the tolerance evaluates in the reference. */
 double omega_ahead(double tolerance);
+
+/* About how many evaluations of all members ensemble_search takes: up to the top of a double's
+ * flat stretch and back, or along the master curve. */
+double ensemble_search_evaluations(ErrorKind judge);
 
 /* Searches for the Omegas at which the points' judged error meets their tolerance; the ensemble is
  * open at omega_ahead(tolerance).  false: memory is short. */

@@ -1,10 +1,9 @@
 #include "logits.h"
 
 #include <math.h>
-#include <omp.h>
 #include <stdlib.h>
 
-enum { LOGIT_BITS = 192 };
+enum { LOGIT_BITS = 192, LOGIT_BYTES = LOGIT_BITS / 8 };
 
 /* value[k] = sum_c r(T)[last token, c] W_U[c, k] + b_U[k] */
 static void reference_logits(mpfr_t *value, const Logits *logits, const Shared *shared)
@@ -42,7 +41,39 @@ static size_t largest(mpfr_t *value, size_t count, mpfr_ptr lead)
     return best;
 }
 
-bool logits_make(Logits *logits, const Ensemble *ensemble, const ModelFile *model)
+double logits_bytes(size_t inputs, size_t classes)
+{
+    double number = sizeof(mpfr_t) + LOGIT_BYTES + 2 * sizeof(size_t); /* and malloc's own */
+    return (double)inputs * ((double)classes * number + sizeof(LogitErrors) + 2 * sizeof(double));
+}
+
+void logits_clear(Logits *logits)
+{
+    for (size_t i = 0; logits->value != NULL && i < logits->inputs * logits->classes; i++) {
+        mpfr_clear(logits->value[i]);
+    }
+    free(logits->value);
+    free(logits->predicted);
+    free(logits->lead);
+    free(logits->own);
+    *logits = (Logits){0};
+}
+
+/* What r(T) predicts of input i, and by how much. */
+static bool predict_input(void *context, size_t i, const Shared *shared, const Point *point)
+{
+    Logits *logits = context;
+    mpfr_t lead, *value = logits->value + i * logits->classes;
+    (void)point;
+    mpfr_init2(lead, LOGIT_BITS);
+    reference_logits(value, logits, shared);
+    logits->predicted[i] = largest(value, logits->classes, lead);
+    logits->lead[i] = mpfr_get_d(lead, MPFR_RNDD);
+    mpfr_clear(lead);
+    return true;
+}
+
+bool logits_make(Logits *logits, Ensemble *ensemble, const ModelFile *model)
 {
     size_t count = ensemble->count * model->classes;
     *logits = (Logits){.inputs = ensemble->count,
@@ -58,38 +89,21 @@ bool logits_make(Logits *logits, const Ensemble *ensemble, const ModelFile *mode
         logits->value == NULL) {
         free(logits->value);
         logits->value = NULL;
+        logits_clear(logits);
         return false;
     }
     for (size_t i = 0; i < count; i++) {
         mpfr_init2(logits->value[i], LOGIT_BITS);
     }
-#pragma omp parallel for schedule(dynamic) num_threads(ensemble->threads)
-    for (size_t i = 0; i < ensemble->count; i++) {
-        mpfr_t lead;
-        ref_thread_setup();
-        mpfr_init2(lead, LOGIT_BITS);
-        mpfr_t *value = logits->value + i * logits->classes;
-        reference_logits(value, logits, ensemble->shared[i]);
-        logits->predicted[i] = largest(value, logits->classes, lead);
-        logits->lead[i] = mpfr_get_d(lead, MPFR_RNDD);
-        mpfr_clear(lead);
+    if (!ensemble_each(ensemble, 0, predict_input, logits)) {
+        logits_clear(logits);
+        return false;
     }
     logits->margin = INFINITY;
     for (size_t i = 0; i < ensemble->count; i++) {
         logits->margin = fmin(logits->margin, logits->lead[i]);
     }
     return true;
-}
-
-void logits_clear(Logits *logits)
-{
-    for (size_t i = 0; logits->value != NULL && i < logits->inputs * logits->classes; i++) {
-        mpfr_clear(logits->value[i]);
-    }
-    free(logits->value);
-    free(logits->predicted);
-    free(logits->lead);
-    free(logits->own);
 }
 
 /* The machine's logits of one input from its last row x [d], against r(T)'s. */
@@ -117,27 +131,29 @@ static void compare_row(LogitErrors *errors, const Logits *logits, const double 
     mpfr_clear(d);
 }
 
-bool logits_compare(LogitErrors *errors, Logits *logits, const Ensemble *ensemble, double omega)
+static bool compare_input(void *context, size_t i, const Shared *shared, const Point *point)
 {
-    bool ok = true;
+    Logits *logits = context;
+    double *x = calloc(logits->d, sizeof *x);
+    bool ok = x != NULL && point_final_row(x, shared, point) == EVALUATE_OK;
+    logits->own[i] = (LogitErrors){0};
+    if (ok) {
+        compare_row(&logits->own[i], logits, x, i);
+    }
+    free(x);
+    return ok;
+}
+
+bool logits_compare(LogitErrors *errors, Logits *logits, Ensemble *ensemble, double omega)
+{
     *errors = (LogitErrors){0};
-#pragma omp parallel for schedule(dynamic) num_threads(ensemble->threads) reduction(&& : ok)
-    for (size_t i = 0; i < logits->inputs; i++) {
-        Point point = *ensemble->points[i];
-        double *x = calloc(logits->d, sizeof *x);
-        ref_thread_setup();
-        point.omega = omega;
-        logits->own[i] = (LogitErrors){0};
-        ok = ok && x != NULL && point_final_row(x, ensemble->shared[i], &point) == EVALUATE_OK;
-        if (ok) {
-            compare_row(&logits->own[i], logits, x, i);
-        }
-        free(x);
+    if (!ensemble_each(ensemble, omega, compare_input, logits)) {
+        return false;
     }
     for (size_t i = 0; i < logits->inputs; i++) {
         double error = logits->own[i].error;
         errors->changed += logits->own[i].changed;
         errors->error = error > errors->error || isnan(error) ? error : errors->error;
     }
-    return ok;
+    return true;
 }

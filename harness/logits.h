@@ -24,15 +24,18 @@ typedef struct {
     LogitErrors *own; /* [inputs]: of the last comparison */
 } Logits;
 
+/* Bytes that logits_make takes, as a double. */
+double logits_bytes(size_t inputs, size_t classes);
+
 /* From the ensemble's base trajectories; members in the order of the inputs.  false: memory is
  * short. */
-bool logits_make(Logits *logits, const Ensemble *ensemble, const ModelFile *model)
+bool logits_make(Logits *logits, Ensemble *ensemble, const ModelFile *model)
     __attribute__((warn_unused_result));
 
 void logits_clear(Logits *logits);
 
 /* Compares m(T') W_U + b_U in double at this Omega.  false: memory is short. */
-bool logits_compare(LogitErrors *errors, Logits *logits, const Ensemble *ensemble, double omega)
+bool logits_compare(LogitErrors *errors, Logits *logits, Ensemble *ensemble, double omega)
     __attribute__((warn_unused_result));
 
 #endif

@@ -126,7 +126,8 @@ typedef struct {
     double *seconds;
     bool *taken;
     bool terminal;
-    size_t missing; /* searches that found nothing */
+    Progress progress;
+    size_t searches, missing; /* begun; that found nothing */
 } Searches;
 
 /* Gathers the seeds of the search that starts at point first, in grid order. */
@@ -141,6 +142,46 @@ static void gather(Searches *command, Ensemble *seeds, size_t first)
     }
 }
 
+/* What one seed of a search costs, and one evaluation's share of it. */
+static double search_cost(const Point *point, double *evaluation)
+{
+    Point ahead = *point;
+    ahead.omega = omega_ahead(point->tolerance);
+    PointCost cost = point_cost_parts(&ahead);
+    *evaluation = cost.machine + (judge_needs_arithmetic(point->judge) ? 0 : cost.reference);
+    return cost.base + ensemble_search_evaluations(point->judge) * *evaluation;
+}
+
+static double all_cost(const Grid *grid)
+{
+    double sum = 0, evaluation;
+    for (size_t i = 0; i < grid->count; i++) {
+        sum += search_cost(&grid->points[i], &evaluation);
+    }
+    return sum;
+}
+
+/* Makes the seeds' bases and searches. */
+static bool search(Searches *command, Ensemble *seeds, Found *found)
+{
+    double evaluation, count = (double)seeds->count;
+    double cost = search_cost(seeds->points[0], &evaluation);
+    char label[PROGRESS_LABEL];
+    snprintf(label, sizeof label, "search %zu", ++command->searches);
+    progress_phase(&command->progress, label, "evaluations", 0, count * cost);
+    seeds->progress = &command->progress;
+    seeds->unit_cost = 0;
+    if (!ensemble_size(seeds, omega_ahead(seeds->points[0]->tolerance), memory_room()) ||
+        !ensemble_open(seeds)) {
+        return false;
+    }
+    progress_add(&command->progress, 0,
+                 count *
+                     (cost - ensemble_search_evaluations(seeds->points[0]->judge) * evaluation));
+    seeds->unit_cost = evaluation;
+    return ensemble_search(seeds, found);
+}
+
 static int run_search(Searches *command, Ensemble *seeds, size_t first)
 {
     FILE *file = output_file(command->output);
@@ -149,8 +190,9 @@ static int run_search(Searches *command, Ensemble *seeds, size_t first)
     int status = 0;
     found_init(&found);
     gather(command, seeds, first);
-    if (!ensemble_open(seeds, omega_ahead(seeds->points[0]->tolerance)) ||
-        !ensemble_search(seeds, &found)) {
+    bool ok = search(command, seeds, &found);
+    progress_clear(&command->progress);
+    if (!ok) {
         fprintf(stderr, "headproof: memory is short\n");
         status = 99;
     } else if (command->terminal) {
@@ -202,6 +244,7 @@ int command_min_omega(const Grid *grid, const RunOptions *run, int argc, char **
         status = output_open(&command.output, run->output);
     }
     if (status == 0) {
+        progress_open(&command.progress, progress_stderr(run->quiet), all_cost(grid));
         bool ok = command.seconds != NULL && command.taken != NULL;
         status = ok ? run_searches(&command, threads) : 99;
     }

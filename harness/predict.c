@@ -3,11 +3,22 @@
 #include "evaluate.h"
 
 #include <math.h>
+#include <sys/resource.h>
 #include <unistd.h>
+
+double memory_room(void)
+{
+    double bytes = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY) {
+        bytes = fmin(bytes, (double)limit.rlim_cur);
+    }
+    return 0.8 * bytes;
+}
 
 int grid_predict(const Grid *grid, int *threads)
 {
-    double memory = 0.8 * (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
+    double memory = memory_room();
     const double gib = 1024.0 * 1024 * 1024;
     for (size_t i = 0; i < grid->count; i++) {
         const Point *point = &grid->points[i];

@@ -6,8 +6,12 @@
 
 #include "grid.h"
 
-/* Rejects points that no model can be made of and points that would not fit in four fifths of
- * the machine's memory; lowers *threads until as many of the largest point fit.  0, or 2 after a
+/* Bytes that may be used: four fifths of the machine's memory, or of what the process may map
+ * (ulimit -v) where that is less. */
+double memory_room(void);
+
+/* Rejects points that no model can be made of and points that would not fit in
+ * memory_room(); lowers *threads until as many of the largest point fit.  0, or 2 after a
  * message with the figure and the point's command line. */
 int grid_predict(const Grid *grid, int *threads) __attribute__((warn_unused_result));
 

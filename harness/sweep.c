@@ -3,6 +3,7 @@
 #include "evaluate.h"
 #include "output.h"
 #include "predict.h"
+#include "progress.h"
 #include "schedule.h"
 #include "summary.h"
 #include "table.h"
@@ -15,9 +16,6 @@
 
 /* Failing points whose reproducing command is printed; the rest is counted. */
 enum { FAILURES_SHOWN = 10 };
-
-/* To the start of a terminal's line, and clear it. */
-#define CLEAR_LINE "\r\033[K"
 
 /* What a point leaves until it is committed. */
 typedef struct {
@@ -37,7 +35,7 @@ typedef struct {
     double *seconds;
     size_t committed, failures;
     bool terminal; /* stdout is one: a table instead of CSV */
-    bool progress;
+    Progress progress;
     int write_error;
 } Sweep;
 
@@ -105,13 +103,13 @@ static void report_failure(Sweep *sweep, size_t index)
     }
 }
 
-static void print_progress(const Sweep *sweep)
+static double grid_cost(const Grid *grid)
 {
-    if (sweep->progress) {
-        fprintf(stderr, CLEAR_LINE "%zu of %zu points%s", sweep->committed, sweep->grid->count,
-                sweep->committed == sweep->grid->count ? CLEAR_LINE : "");
-        fflush(stderr);
+    double sum = 0;
+    for (size_t i = 0; i < grid->count; i++) {
+        sum += point_cost(&grid->points[i]);
     }
+    return sum;
 }
 
 /* Commits, in grid order, every point that is done. */
@@ -120,8 +118,12 @@ static bool commit_done(void *context, size_t index)
     Sweep *sweep = context;
     FILE *file = output_file(sweep->output);
     sweep->results[index].done = true;
+    progress_add(&sweep->progress, 1, point_cost(&sweep->grid->points[index]));
     while (sweep->committed < sweep->grid->count && sweep->results[sweep->committed].done) {
         PointResult *result = &sweep->results[sweep->committed];
+        if (sweep->options->verbose || sweep->terminal || !result->passed) {
+            progress_clear(&sweep->progress);
+        }
         if (fwrite(result->text, 1, result->length, file) != result->length ||
             output_commit(sweep->output) != 0) {
             sweep->write_error = errno;
@@ -133,13 +135,11 @@ static bool commit_done(void *context, size_t index)
             report_failure(sweep, sweep->committed);
         }
         if (sweep->options->verbose) {
-            fprintf(stderr, "%sheadproof: %.3f s: ", sweep->progress ? CLEAR_LINE : "",
-                    sweep->seconds[sweep->committed]);
+            fprintf(stderr, "headproof: %.3f s: ", sweep->seconds[sweep->committed]);
             point_print_command(stderr, &sweep->grid->points[sweep->committed]);
             fputc('\n', stderr);
         }
         sweep->committed++;
-        print_progress(sweep);
     }
     return true;
 }
@@ -154,7 +154,11 @@ static int run_points(Sweep *sweep, int threads)
     }
     EvaluateStatus status = EVALUATE_OK;
     if (sweep->write_error == 0) {
+        double cost = grid_cost(sweep->grid);
+        progress_open(&sweep->progress, progress_stderr(sweep->options->quiet), cost);
+        progress_phase(&sweep->progress, "", "points", sweep->grid->count, cost);
         status = schedule_run(sweep->grid, threads, evaluate_point, commit_done, sweep);
+        progress_clear(&sweep->progress);
     }
     if (status == EVALUATE_NO_MEMORY) {
         fprintf(stderr, "headproof: memory is short after %zu of %zu points\n", sweep->committed,
@@ -202,7 +206,6 @@ int command_sweep(const Grid *grid, const RunOptions *run, int argc, char **argv
         status = output_open(&sweep.output, run->output);
     }
     sweep.terminal = run->output == NULL && isatty(STDOUT_FILENO);
-    sweep.progress = !run->quiet && !sweep.terminal && isatty(STDERR_FILENO);
     if (status == 0) {
         sweep.results = calloc(grid->count, sizeof *sweep.results);
         sweep.summaries = calloc(grid->count, sizeof *sweep.summaries);

@@ -182,6 +182,44 @@ static void bad_conversions_are_refused(void **state)
     }
 }
 
+/* What neither the disk nor memory holds is refused with its size, before anything is written. */
+static void what_does_not_fit_is_refused(void **state)
+{
+    static const struct {
+        const char *limit, *said;
+    } expected[] = {
+        {"-f 1000", " GiB of disk may be used\n"},
+#ifndef HEADPROOF_CHECK /* sanitizers map more than any machine has */
+        {"-v 400000", "0.305 GiB of memory and "},
+#endif
+    };
+    char model[512], line[1024];
+    (void)state;
+    path_of(model, "wide.safetensors");
+    snprintf(line, sizeof line,
+             "export --construction transformer --n 40 --d 8 --d-ff 4000 --heads 2 --d-head 4 "
+             "--kernel structured --omega 20 --quiet -o %s",
+             model);
+    run_quietly(line);
+    for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
+        snprintf(
+            line, sizeof line,
+            "-c 'ulimit %s; exec \"$HEADPROOF\" convert %s --omega 20 -o \"$TMPDIR/big\"' 2>&1",
+            expected[i].limit, model);
+        Output output = run_program("sh", line);
+        if (output.code != 2 || lines(&output) != 1 ||
+            strstr(output.text, "the converted model takes 0.") == NULL ||
+            strstr(output.text, expected[i].said) == NULL) {
+            fail_msg("ulimit %s: exit code %d, said: %s", expected[i].limit, output.code,
+                     output.text);
+        }
+        free(output.text);
+        path_of(line, "big");
+        assert_null(fopen(line, "r"));
+    }
+    remove(model);
+}
+
 static int setup(void **state)
 {
     (void)state;
@@ -200,6 +238,7 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest convert[] = {
         cmocka_unit_test(a_converted_file_is_the_model),
+        cmocka_unit_test(what_does_not_fit_is_refused),
         cmocka_unit_test(bad_conversions_are_refused),
     };
     (void)argc;

@@ -4,6 +4,9 @@
  */
 #include "program.h"
 
+#include "../harness/ensemble.h"
+#include "../kernels/blas.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -140,13 +143,180 @@ static void bad_requests_are_refused(void **state)
     }
 }
 
-int main(void)
+/* The CSV and what is printed are the same bytes for any number of threads; of inputs that are
+ * equally wrong the first is named. */
+static void threads_change_nothing(void **state)
+{
+    Output csv[2], text[2];
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        char arguments[64], line[512];
+        snprintf(arguments, sizeof arguments, "--omega 5,20 --threads %d", i == 0 ? 1 : 3);
+        rows_of(&csv[i], arguments, 0);
+        snprintf(line, sizeof line, SOME "--omega 12 --tolerance 1e-6 --threads %d",
+                 i == 0 ? 1 : 3);
+        text[i] = run(line);
+        assert_int_equal(text[i].code, 0);
+    }
+    assert_string_equal(csv[0].text, csv[1].text);
+    assert_string_equal(text[0].text, text[1].text);
+    for (int i = 0; i < 2; i++) {
+        free(csv[i].text);
+        free(text[i].text);
+    }
+}
+
+static void the_verdict_names_its_omega(void **state)
+{
+    static const struct {
+        const char *arguments, *verdict;
+        int code;
+    } expected[] = {
+        {"--omega 20 --tolerance 1e-9", "verdict: PASS: at omega 20 the error is within 1e-09\n",
+         0},
+        {"--omega 0.5,20 --tolerance 1e-9",
+         "verdict: FAIL: at some omega above the error is not within 1e-09\n", 1},
+        {"--omega 20,30 --tolerance 1e-9",
+         "verdict: PASS: at every omega above the error is within 1e-09\n", 0},
+        {"", "verdict: evaluated at omega 1000 (no tolerance given)\n", 0},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
+        char line[512];
+        snprintf(line, sizeof line, SOME "%s", expected[i].arguments);
+        Output output = run(line);
+        assert_int_equal(output.code, expected[i].code);
+        assert_non_null(strstr(output.text, expected[i].verdict));
+        free(output.text);
+    }
+}
+
+/* Before hours of work: how many, how long, and what to do about it; and quiet is quiet. */
+static void long_work_is_announced(void **state)
+{
+    (void)state;
+    Output output = run_program(
+        "sh",
+        "-c '\"$HEADPROOF\" verify " MODADD " --omega 20 >\"$TMPDIR/out\" 2>\"$TMPDIR/said\" & "
+        "for i in $(seq 600); do grep -q inputs \"$TMPDIR/said\" && break; sleep 0.1; done; "
+        "kill $!; wait $!; cat \"$TMPDIR/said\"'");
+    assert_non_null(strstr(output.text, "headproof: 157464 inputs will take about "));
+    assert_non_null(strstr(output.text, "they are every tuple of the vocabulary; --tokens"));
+    assert_true(strstr(output.text, " min with ") != NULL ||
+                strstr(output.text, " h with ") != NULL);
+    free(output.text);
+    output = run(SOME "--omega 20 --quiet 2>&1");
+    assert_int_equal(output.code, 0);
+    assert_string_equal(output.text, "");
+    free(output.text);
+}
+
+#ifndef HEADPROOF_CHECK /* sanitizers map more than any machine has */
+/* Logits of 157464 inputs of 53 classes, 192 bits each, and as many streams: 0.8 GiB. */
+static void what_does_not_fit_is_refused(void **state)
+{
+    (void)state;
+    Output output = run_program("sh", "-c 'ulimit -v 900000; exec \"$HEADPROOF\" verify " MODADD
+                                      " --omega 20' 2>&1 >/dev/null");
+    assert_int_equal(output.code, 2);
+    assert_int_equal(lines(&output), 1);
+    assert_non_null(strstr(output.text, "157464 inputs need 0.8"));
+    assert_non_null(strstr(output.text, "0.687 GiB may be used: choose fewer with --tokens"));
+    free(output.text);
+}
+#endif
+
+enum { MEMBERS = 6 };
+
+/* Six draws of a case. */
+static void make_ensemble(Ensemble *ensemble, Point points[MEMBERS])
+{
+    assert_true(ensemble_init(ensemble, MEMBERS, 2));
+    for (size_t i = 0; i < MEMBERS; i++) {
+        points[i] = (Point){.spec = {.construction = CONSTRUCTION_FUSED,
+                                     .n = 4,
+                                     .d = 6,
+                                     .d_ff = 8,
+                                     .heads = 2,
+                                     .depth = 2,
+                                     .seed = i + 1,
+                                     .slope = 1},
+                            .arithmetic = ARITHMETIC_F64,
+                            .max_bits = 65536,
+                            .judge = ERROR_TOTAL};
+        ensemble_add(ensemble, &points[i]);
+    }
+}
+
+/* With room for all, for some and for none: as many are kept, and the same errors to the bit. */
+static void what_is_not_kept_is_made_anew(void **state)
+{
+    Point points[MEMBERS];
+    mpfr_t first[MEMBERS];
+    double bytes = 0;
+    (void)state;
+    for (size_t round = 0; round < 3; round++) {
+        static const double rooms[] = {INFINITY, 4.5, 0};
+        static const size_t kept[] = {MEMBERS, 2, 0}; /* 4, less those that 2 threads make */
+        Ensemble ensemble;
+        mpfr_t worst;
+        make_ensemble(&ensemble, points);
+        double room = round == 0 ? INFINITY : rooms[round] * bytes;
+        assert_true(ensemble_size(&ensemble, 20, room));
+        assert_int_equal(ensemble.kept, kept[round]);
+        assert_true(ensemble_open(&ensemble));
+        mpfr_init2(worst, REF_CELL_BITS);
+        for (size_t i = 0; i < MEMBERS; i++) {
+            assert_true((ensemble.shared[i] != NULL) == (i < kept[round]));
+        }
+        bytes = round == 0 ? shared_bytes(ensemble.shared[0]) : bytes;
+        assert_true(ensemble_worst(&ensemble, worst, 15, ERROR_CONSTRUCTION, NORM_MAX));
+        assert_true(mpfr_regular_p(worst));
+        for (size_t i = 0; i < MEMBERS; i++) {
+            if (round == 0) {
+                mpfr_init2(first[i], REF_CELL_BITS);
+                mpfr_set(first[i], ensemble.errors[i], MPFR_RNDN);
+            }
+            assert_true(mpfr_equal_p(first[i], ensemble.errors[i]));
+        }
+        mpfr_clear(worst);
+        ensemble_clear(&ensemble);
+    }
+    for (size_t i = 0; i < MEMBERS; i++) {
+        mpfr_clear(first[i]);
+    }
+}
+
+static int setup(void **state)
+{
+    (void)state;
+    ref_thread_setup();
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    ref_thread_clear();
+    return 0;
+}
+
+int main(int argc, char **argv)
 {
     const struct CMUnitTest verify[] = {
         cmocka_unit_test(every_bias_agrees_with_the_oracle),
         cmocka_unit_test(the_trained_model_keeps_its_predictions),
         cmocka_unit_test(a_tolerance_finds_its_omega),
+        cmocka_unit_test(threads_change_nothing),
+        cmocka_unit_test(the_verdict_names_its_omega),
+        cmocka_unit_test(long_work_is_announced),
+#ifndef HEADPROOF_CHECK
+        cmocka_unit_test(what_does_not_fit_is_refused),
+#endif
+        cmocka_unit_test(what_is_not_kept_is_made_anew),
         cmocka_unit_test(bad_requests_are_refused),
     };
-    return cmocka_run_group_tests(verify, NULL, NULL);
+    (void)argc;
+    blas_setup(argv);
+    return cmocka_run_group_tests(verify, setup, teardown);
 }

@@ -1,0 +1,101 @@
+/*
+ * The insides of `headproof verify` (private to it): a trained model over all its inputs.
+ *
+ *   verify.c         the command: options, templates, the verdict
+ *   verify_run.c     what is evaluated
+ *   verify_cost.c    what fits, and how long it will take
+ *   verify_print.c   what is said of it, and the CSV
+ */
+#ifndef HEADPROOF_HARNESS_VERIFY_H
+#define HEADPROOF_HARNESS_VERIFY_H
+
+#include "ensemble.h"
+#include "inputs.h"
+#include "logits.h"
+#include "output.h"
+
+#include <pthread.h>
+
+/* The largest errors after one layer over all inputs, and which input has the largest judged. */
+typedef struct {
+    RefCell worst[ERROR_KINDS];
+    size_t worst_input;
+    double log2_worst;
+    Status status;
+} LayerWorst;
+
+/* Seconds of one thread for one input: its base trajectory; rows at all the Omegas asked for; the
+ * judged error at one Omega of the search; the machine's last row. */
+typedef struct {
+    double base, rows, judged, last;
+} InputCost;
+
+/* One template (a point of the grid, whatever its Omega) over all inputs. */
+typedef struct {
+    const RunOptions *options;
+    const Point *template;
+    const ModelFile *model;
+    double *omegas; /* [omega_count]: those the grid has for the template */
+    size_t omega_count;
+    double most; /* the largest Omega whose construction error is wanted */
+    Inputs inputs;
+    GivenWeights *given; /* [inputs.count] */
+    Point *points;       /* [inputs.count] */
+    Ensemble ensemble;
+    Logits logits;
+    bool has_logits;
+    LayerWorst *layers;   /* [depth], of the Omega at hand */
+    pthread_mutex_t lock; /* of layers */
+    InputCost cost;
+    Progress progress;
+    bool passed;
+    Output *output;
+} Verify;
+
+/* About how many Omegas verify_keeping_omega tries. */
+enum { VERIFY_KEEPING_EVALUATIONS = 15 };
+
+/* verify_run.c.  false: memory is short. */
+
+/* Everything that does not depend on Omega but the reference. */
+bool verify_prepare(Verify *verify, int threads) __attribute__((warn_unused_result));
+void verify_clear(Verify *verify);
+
+/* The base trajectories of all inputs, and what the original predicts. */
+bool verify_open_inputs(Verify *verify) __attribute__((warn_unused_result));
+
+/* All inputs at one Omega: layers, passed, *logits. */
+bool verify_evaluate(Verify *verify, double omega, LogitErrors *logits)
+    __attribute__((warn_unused_result));
+
+/* The smallest Omega that keeps every prediction, to a thousandth; INFINITY: none does. */
+bool verify_keeping_omega(Verify *verify, double *omega) __attribute__((warn_unused_result));
+
+/* The Omegas that meet the tolerance. */
+bool verify_search(Verify *verify, Found *found) __attribute__((warn_unused_result));
+
+/* verify_cost.c */
+
+/* Refuses what does not fit whatever is kept, decides how many base trajectories are, times the
+ * first inputs, says what is ahead when that is more than a few seconds, and opens the progress.
+ * 0; 2 after a message with the figures; 99 after one when memory is short. */
+int verify_predict(Verify *verify) __attribute__((warn_unused_result));
+
+/* Begins a phase that uses every input so many times (more than once: about), at this many seconds
+ * a use beside what is made anew; uses 0: the phase that makes what is kept. */
+void verify_phase(Verify *verify, const char *label, double uses, double seconds);
+
+/* Of one input at one Omega of the search, whose first one is for the construction error. */
+double verify_search_seconds(const Verify *verify);
+
+/* verify_print.c */
+
+int verify_write_header(FILE *file);
+int verify_write_rows(const Verify *verify, double omega, const LogitErrors *logits);
+void verify_print_model(const Verify *verify);
+void verify_print_omega(const Verify *verify, double omega, const LogitErrors *logits);
+void verify_print_found(const Verify *verify, const Found *found);
+void verify_print_keeping(double omega);
+void verify_print_verdict(const Grid *grid, bool passed);
+
+#endif
