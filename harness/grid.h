@@ -25,6 +25,8 @@ typedef struct {
     bool dry_run, quiet, verbose;
     const char *tokens; /* --tokens, of verify: see inputs.h; or NULL */
     const char *form;   /* --form, of verify and convert: fused or three; or NULL */
+    bool resume;        /* --resume: go on with what an interrupted run left */
+    double memory;      /* --memory: bytes that may be used; 0: the standard */
     bool ignore_extra;  /* tensors of unknown names in a weights file are skipped */
 } RunOptions;
 

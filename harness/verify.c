@@ -3,12 +3,12 @@
 #include "commands.h"
 #include "decimal.h"
 #include "ensemble.h"
+#include "groups.h"
 #include "inputs.h"
 #include "logits.h"
 #include "message.h"
 #include "output.h"
 #include "predict.h"
-#include "schedule.h"
 #include "table.h"
 
 #include <errno.h>
@@ -466,7 +466,7 @@ int command_verify(const Grid *grid, const RunOptions *run, int argc, char **arg
     double *seconds = calloc(grid->count + 1, sizeof *seconds);
     int status = check_arithmetic(grid);
     if (status == 0) {
-        status = seconds == NULL ? 99 : grid_predict(grid, &threads);
+        status = seconds == NULL ? 99 : grid_predict(grid, run->memory, &threads);
     }
     if (status == 0 && run->output != NULL) {
         status = output_open(&output, run->output);
