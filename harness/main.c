@@ -6,15 +6,17 @@
 #include "info.h"
 #include "message.h"
 #include "output.h"
+#include "shard.h"
 
 #include "../kernels/blas.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 typedef int RunCommand(const Grid *grid, const RunOptions *run, int argc, char **argv);
 
-enum { EVALUATING = 6, COMMANDS = 8 };
+enum { EVALUATING = 6, MERGE = EVALUATING, COMMANDS = 9 };
 
 static const CommandInfo commands[COMMANDS] = {
     {"sweep", "errors at every point of a grid, one CSV row a layer"},
@@ -23,6 +25,7 @@ static const CommandInfo commands[COMMANDS] = {
     {"export", "a point's weights, input and results as a safetensors file"},
     {"verify", "a trained model through all of it, with a verdict"},
     {"convert", "the attention-only model itself, as a safetensors file"},
+    {"merge", "the shards of a sweep as one file: SHARD.csv... -o FILE.csv"},
     {"info", "the build, the machine and the libraries"},
     {"help", "this, or the flags of a command: headproof help COMMAND"},
 };
@@ -67,19 +70,28 @@ static int print_help(size_t command)
     if (command < EVALUATING) {
         help_print_command(stdout, evaluating[command].command, &commands[command]);
     } else if (command < COMMANDS - 1) {
-        printf("usage: headproof %s\n\n%s\n", commands[command].name, commands[command].summary);
+        printf("usage: headproof %s%s\n\n%s\n", commands[command].name,
+               command == MERGE ? " SHARD.csv... -o FILE.csv" : "", commands[command].summary);
     } else {
         help_print_overview(stdout, commands, COMMANDS);
     }
     return 0;
 }
 
-static int dry_run(const Grid *grid)
+static int dry_run(const Grid *grid, const RunOptions *run)
 {
-    for (size_t i = 0; i < grid->count; i++) {
-        point_print_command(stdout, &grid->points[i]);
+    size_t count, *points = calloc(grid->count + 1, sizeof *points);
+    bool sharded = run->shards > 0;
+    if (points == NULL ||
+        !shard_points(points, &count, grid, sharded ? run->shard : 1, sharded ? run->shards : 1)) {
+        free(points);
+        return memory_fault();
+    }
+    for (size_t i = 0; i < count; i++) {
+        point_print_command(stdout, &grid->points[points[i]]);
         putchar('\n');
     }
+    free(points);
     return 0;
 }
 
@@ -90,7 +102,8 @@ static int run_evaluating(size_t command, int argc, char **argv)
     int status = grid_read(&grid, &run, evaluating[command].command, argc - 1, argv + 1);
     if (status == 0) {
         double start = clock_seconds();
-        status = run.dry_run ? dry_run(&grid) : evaluating[command].run(&grid, &run, argc, argv);
+        status =
+            run.dry_run ? dry_run(&grid, &run) : evaluating[command].run(&grid, &run, argc, argv);
         if (run.verbose) {
             fprintf(stderr, "headproof: %s: %.3f s in all\n", commands[command].name,
                     clock_seconds() - start);
@@ -125,6 +138,9 @@ static int run_command(int argc, char **argv)
     }
     if (command < EVALUATING) {
         return run_evaluating(command, argc, argv);
+    }
+    if (command == MERGE) {
+        return command_merge(argc, argv);
     }
     if (argc > 2) {
         complain((Origin){0}, argv[2], "expected nothing after info");

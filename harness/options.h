@@ -25,6 +25,7 @@ typedef enum {
     FLAG_FORM,
     FLAG_RESUME,
     FLAG_MEMORY,
+    FLAG_SHARD,
     FLAG_COUNT
 } Flag;
 

@@ -4,6 +4,7 @@
 #include "message.h"
 #include "predict.h"
 #include "schedule.h"
+#include "shard.h"
 #include "summary.h"
 #include "table.h"
 
@@ -306,8 +307,9 @@ static int prepare(Sweep *sweep)
         fprintf(stderr, "headproof: memory is short for %zu points\n", grid->count);
         return 99;
     }
-    for (size_t i = 0; i < grid->count; i++) {
-        sweep->points[sweep->count++] = i;
+    if (!shard_points(sweep->points, &sweep->count, grid, sweep->record.shard,
+                      sweep->record.shards)) {
+        return memory_fault();
     }
     sweep->record.points = sweep->points;
     sweep->record.count = sweep->count;
@@ -332,7 +334,8 @@ int command_sweep(const Grid *grid, const RunOptions *run, int argc, char **argv
     Sweep sweep = {.grid = grid,
                    .options = run,
                    .run = {.argc = argc, .argv = argv, .grid = grid},
-                   .record = {.shard = 1, .shards = 1},
+                   .record = {.shard = run->shards > 0 ? run->shard : 1,
+                              .shards = run->shards > 0 ? run->shards : 1},
                    .writing = PTHREAD_MUTEX_INITIALIZER};
     sweep.terminal = run->output == NULL && isatty(STDOUT_FILENO);
     sweep.progress = !run->quiet && !sweep.terminal && isatty(STDERR_FILENO);
