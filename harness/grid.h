@@ -26,6 +26,7 @@ typedef struct {
     const char *tokens;   /* --tokens, of verify: see inputs.h; or NULL */
     const char *form;     /* --form, of verify and convert: fused or three; or NULL */
     bool resume;          /* --resume: go on with what an interrupted run left */
+    bool team;            /* the ranks of an MPI job share the points */
     size_t shard, shards; /* --shard: from 1; 0: all */
     double memory;        /* --memory: bytes that may be used; 0: the standard */
     bool ignore_extra;    /* tensors of unknown names in a weights file are skipped */

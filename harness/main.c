@@ -7,6 +7,7 @@
 #include "message.h"
 #include "output.h"
 #include "shard.h"
+#include "team.h"
 
 #include "../kernels/blas.h"
 
@@ -95,11 +96,40 @@ static int dry_run(const Grid *grid, const RunOptions *run)
     return 0;
 }
 
+/* The commands whose points the ranks of an MPI job share. */
+static bool is_shared(size_t command)
+{
+    return command < EVALUATING && (evaluating[command].command == COMMAND_SWEEP ||
+                                    evaluating[command].command == COMMAND_DEPTH);
+}
+
+/* Rank 0 of an MPI job reads first: what is wrong with a command line is said once.  Then the
+ * others read, and what only they find is said by them. */
+static int read_shared(Grid *grid, RunOptions *run, Command command, int argc, char **argv)
+{
+    bool first = team_rank() == 0;
+    int status = team_first(first ? grid_read(grid, run, command, argc, argv) : 0);
+    if (status != 0) {
+        return status;
+    }
+    status = first ? 0 : grid_read(grid, run, command, argc, argv);
+    bool read = status == 0;
+    status = team_largest(status);
+    if (read && status != 0) {
+        grid_clear(grid);
+    }
+    run->team = true;
+    run->verbose = run->verbose && first;
+    return status;
+}
+
 static int run_evaluating(size_t command, int argc, char **argv)
 {
     Grid grid;
     RunOptions run;
-    int status = grid_read(&grid, &run, evaluating[command].command, argc - 1, argv + 1);
+    bool shared = team_size() > 1 && is_shared(command);
+    int status = (shared ? read_shared : grid_read)(&grid, &run, evaluating[command].command,
+                                                    argc - 1, argv + 1);
     if (status == 0) {
         double start = clock_seconds();
         status =
@@ -126,6 +156,9 @@ static bool asks_for_help(int argc, char **argv)
 static int run_command(int argc, char **argv)
 {
     size_t command = find_command(argv[1]);
+    if (team_rank() > 0 && (!is_shared(command) || asks_for_help(argc, argv))) {
+        return 0; /* of an MPI job, one process does it */
+    }
     if (command == COMMANDS) {
         return unknown_command(argv[1]);
     }
@@ -175,5 +208,10 @@ int main(int argc, char **argv)
         return finish(print_help(COMMANDS - 1));
     }
     blas_setup(argv);
-    return finish(run_command(argc, argv));
+    if (team_join() != 0) {
+        return 99;
+    }
+    int status = finish(run_command(argc, argv));
+    team_leave();
+    return status;
 }

@@ -139,7 +139,7 @@ static int add_facts(json_t *object)
     return status;
 }
 
-int sidecar_write(FILE *file, const RunRecord *run)
+json_t *sidecar_value(const RunRecord *run)
 {
     json_t *object = json_object();
     int status = json_object_set_new(object, "schema", json_integer(SIDECAR_SCHEMA)) |
@@ -152,6 +152,17 @@ int sidecar_write(FILE *file, const RunRecord *run)
         status |= json_object_set_new(object, "points", points_value(run));
     }
     if (status != 0) {
+        json_decref(object);
+        return NULL;
+    }
+    return object;
+}
+
+int sidecar_write(FILE *file, const RunRecord *run)
+{
+    json_t *object = sidecar_value(run);
+    int status = -1;
+    if (object == NULL) {
         errno = ENOMEM;
     } else {
         status = json_dumpf(object, file, JSON_INDENT(1) | JSON_REAL_PRECISION(6));
@@ -203,19 +214,26 @@ static bool is_decisive(const char *name)
     return *known != NULL;
 }
 
-static bool facts_fit(char text[DIFFERENCE_TEXT], const json_t *sidecar)
+static bool is_program(const char *name)
+{
+    return strcmp(name, "version") == 0 || strcmp(name, "commit") == 0;
+}
+
+/* Of the decisive facts, those of the program, or all. */
+static bool facts_fit(char text[DIFFERENCE_TEXT], const json_t *sidecar, bool all)
 {
     Fact facts[FACTS_MOST];
     size_t count = facts_read(facts);
     for (size_t i = 0; i < count; i++) {
-        if (is_decisive(facts[i].name) && !fact_fits(text, sidecar, &facts[i])) {
+        bool wanted = all ? is_decisive(facts[i].name) : is_program(facts[i].name);
+        if (wanted && !fact_fits(text, sidecar, &facts[i])) {
             return false;
         }
     }
     return true;
 }
 
-bool sidecar_fits(char text[DIFFERENCE_TEXT], const json_t *sidecar, const RunRecord *run)
+static bool sweep_fits(char text[DIFFERENCE_TEXT], const json_t *sidecar, const RunRecord *run)
 {
     const SweepRecord *sweep = run->sweep;
     const json_t *grid = json_object_get(sidecar, "grid"),
@@ -236,7 +254,18 @@ bool sidecar_fits(char text[DIFFERENCE_TEXT], const json_t *sidecar, const RunRe
         snprintf(text, DIFFERENCE_TEXT, "shard %lld/%lld, this is %zu/%zu", (long long)index,
                  (long long)count, sweep->shard, sweep->shards);
     } else {
-        return facts_fit(text, sidecar);
+        return true;
     }
     return false;
+}
+
+bool sidecar_fits(char text[DIFFERENCE_TEXT], const json_t *sidecar, const RunRecord *run)
+{
+    return sweep_fits(text, sidecar, run) && facts_fit(text, sidecar, true);
+}
+
+bool sidecar_same_sweep(const json_t *sidecar, const RunRecord *run)
+{
+    char text[DIFFERENCE_TEXT];
+    return sweep_fits(text, sidecar, run) && facts_fit(text, sidecar, false);
 }

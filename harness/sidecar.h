@@ -38,6 +38,9 @@ typedef struct {
  * seconds and verdict.  0, or -1 (errno). */
 int sidecar_write(FILE *file, const RunRecord *run) __attribute__((warn_unused_result));
 
+/* The same as a value; NULL: memory is short. */
+json_t *sidecar_value(const RunRecord *run);
+
 /* Strings as JSON has them: UTF-8; bytes that are not become \xNN.  NULL: memory is short. */
 json_t *sidecar_text(const char *text);
 json_t *sidecar_arguments(int argc, char **argv);
@@ -58,5 +61,8 @@ extern const char *const sidecar_decisive[];
  * "version 0.1.0, this is 0.2.0". */
 bool sidecar_fits(char text[DIFFERENCE_TEXT], const json_t *sidecar, const RunRecord *run)
     __attribute__((warn_unused_result));
+
+/* True when those rows are of this run's sweep and version, if perhaps of another machine. */
+bool sidecar_same_sweep(const json_t *sidecar, const RunRecord *run);
 
 #endif

@@ -1,4 +1,5 @@
 #include "commands.h"
+#include "dispatch.h"
 #include "interrupt.h"
 #include "journal.h"
 #include "message.h"
@@ -7,6 +8,7 @@
 #include "shard.h"
 #include "summary.h"
 #include "table.h"
+#include "team.h"
 
 #include <errno.h>
 #include <omp.h>
@@ -26,6 +28,7 @@ typedef struct {
     const Grid *grid;
     const RunOptions *options;
     Journal *journal;
+    Dispatch *dispatch; /* NULL: no other ranks */
     RunRecord run;
     SweepRecord record;
     size_t *points, count;
@@ -154,7 +157,9 @@ static int run_points(Sweep *sweep, int threads)
                        .memory =
                            sweep->options->memory > 0 ? sweep->options->memory : memory_standard(),
                        .terminal = sweep->terminal};
-    EvaluateStatus status = schedule_run(&work, threads, commit_point, sweep);
+    EvaluateStatus status = sweep->dispatch != NULL
+                                ? dispatch_run(sweep->dispatch, &work, commit_point, sweep)
+                                : schedule_run(&work, threads, commit_point, sweep);
     if (status == EVALUATE_NO_MEMORY) {
         fprintf(stderr, "headproof: memory is short after %zu of %zu points\n", sweep->committed,
                 sweep->count);
@@ -322,38 +327,71 @@ static int prepare(Sweep *sweep)
 static void clear(Sweep *sweep)
 {
     journal_clear(sweep->journal);
+    json_decref(sweep->record.ranks);
     free(sweep->points);
     free(sweep->summaries);
     free(sweep->passed);
     free(sweep->seconds);
 }
 
+static int check_threads(const RunOptions *run)
+{
+    if (run->team && run->threads > 1) {
+        complain((Origin){.flag = "threads"}, "",
+                 "expected 1 or none: the ranks of an MPI job "
+                 "have one thread each");
+        return 2;
+    }
+    return 0;
+}
+
+/* The whole run of rank 0, or of a process that is alone. */
+static int lead(Sweep *sweep)
+{
+    const RunOptions *run = sweep->options;
+    int threads = run->threads > 0 ? run->threads : omp_get_num_procs(), status = 0;
+    if (run->team) {
+        status = dispatch_meet(&sweep->dispatch, &sweep->record.ranks, &sweep->run);
+    }
+    if (status == 0) {
+        status = journal_open(&sweep->journal, run->output, run->resume, &sweep->run);
+    }
+    if (status == 0) {
+        status = run_journal(sweep, threads);
+    }
+    if (status == 0) {
+        status = conclude(sweep);
+    }
+    return status;
+}
+
 int command_sweep(const Grid *grid, const RunOptions *run, int argc, char **argv)
 {
-    int threads = run->threads > 0 ? run->threads : omp_get_num_procs();
     Sweep sweep = {.grid = grid,
                    .options = run,
                    .run = {.argc = argc, .argv = argv, .grid = grid},
                    .record = {.shard = run->shards > 0 ? run->shard : 1,
                               .shards = run->shards > 0 ? run->shards : 1},
                    .writing = PTHREAD_MUTEX_INITIALIZER};
+    bool helper = run->team && team_rank() > 0;
     sweep.terminal = run->output == NULL && isatty(STDOUT_FILENO);
     sweep.progress = !run->quiet && !sweep.terminal && isatty(STDERR_FILENO);
     ref_thread_setup();
-    int status = grid_predict(grid, run->memory, NULL);
+    int status = helper ? 0 : check_threads(run);
+    if (status == 0 && !helper) {
+        status = grid_predict(grid, run->memory, NULL);
+    }
     if (status == 0) {
         status = prepare(&sweep);
     }
-    if (status == 0) {
-        status = journal_open(&sweep.journal, run->output, run->resume, &sweep.run);
+    if (run->team) {
+        status = team_largest(status);
     }
     if (status == 0) {
-        status = run_journal(&sweep, threads);
-    }
-    if (status == 0) {
-        status = conclude(&sweep);
+        status = helper ? dispatch_serve(&sweep.run) : lead(&sweep);
     }
     clear(&sweep);
+    dispatch_dismiss(sweep.dispatch, status);
     ref_thread_clear();
     return status;
 }
