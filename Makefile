@@ -145,6 +145,7 @@ check: ## Build with and without FLINT, and with sanitizers; run the tests in ea
 	@+$(SUBMAKE) test-programs MODE=debug
 	@+$(SUBMAKE) test-programs MODE=release FLINT=no
 	@+test ! -e $(PROBED)/flint-yes.mk || $(SUBMAKE) test-programs MODE=release FLINT=yes
+	@+$(CHECK_MPI)
 	@sh tests/run $(foreach b,debug$(NOFLINT) release-noflint,$(TESTS:%=build/$(b)/tests/%)) \
 	    $$(test ! -e $(PROBED)/flint-yes.mk || echo $(TESTS:%=build/release/tests/%))
 
@@ -159,6 +160,10 @@ CHECK_FLINT = rm -f $(PROBED)/flint-yes.mk; \
     test $(FLINT) = no || $(SUBMAKE) -s deps FLINT=yes || test $(FLINT) = auto || exit 1; \
     test -e $(PROBED)/flint-yes.mk || \
         echo "check: without FLINT: only the build that does not use it is tested"
+
+# MPI is optional too; test_mpi runs this build where it is there.
+CHECK_MPI = if command -v $(MPICC) >/dev/null 2>&1; then $(SUBMAKE) build MODE=release MPI=1; else \
+    echo "check: no $(MPICC): sweeps over MPI are not tested (make MPI=1 installs it)"; fi
 
 bench: $(BUILD)/bench ## Time the kernels and the reference
 	OMP_PROC_BIND=true $(BUILD)/bench

@@ -132,8 +132,11 @@ static int run_evaluating(size_t command, int argc, char **argv)
                                                     argc - 1, argv + 1);
     if (status == 0) {
         double start = clock_seconds();
-        status =
-            run.dry_run ? dry_run(&grid, &run) : evaluating[command].run(&grid, &run, argc, argv);
+        if (!run.dry_run) {
+            status = evaluating[command].run(&grid, &run, argc, argv);
+        } else if (team_rank() == 0) {
+            status = dry_run(&grid, &run);
+        }
         if (run.verbose) {
             fprintf(stderr, "headproof: %s: %.3f s in all\n", commands[command].name,
                     clock_seconds() - start);
