@@ -2,6 +2,7 @@
 #
 #   MODE=release|debug|coverage   what to build                      (release)
 #   FLINT=auto|yes|no             FLINT/Arb: if found, required, off (auto)
+#   MPI=1 MPICC=mpicc             sweeps over the ranks of an MPI job (off)
 #   CC CFLAGS CPPFLAGS LDFLAGS    as everywhere; what a build must have is added to them
 #   TESTS="test_a test_b"         the test programs to run           (all)
 #   FUZZ_SECONDS                  how long fuzz-safetensors takes    (300)
@@ -13,6 +14,8 @@
 VERSION := 0.1.0
 MODE    ?= release
 FLINT   ?= auto
+MPI     ?= no
+MPICC   ?= mpicc
 PREFIX  ?= /usr/local
 TESTS   ?= $(notdir $(basename $(wildcard tests/test_*.c)))
 
@@ -23,6 +26,10 @@ ifeq ($(filter $(FLINT),auto yes no),)
 $(error FLINT=$(FLINT): expected auto, yes or no)
 endif
 
+ifeq ($(filter $(MPI),0 no 1 yes),)
+$(error MPI=$(MPI): expected yes (1) or no (0))
+endif
+
 # One job a core, unless -j says otherwise.
 ifeq ($(MAKELEVEL)$(filter clean,$(MAKECMDGOALS)),0)
 MAKEFLAGS += -j$(shell nproc 2>/dev/null || echo 1)
@@ -30,7 +37,8 @@ endif
 
 SUBMAKE := $(MAKE) --no-print-directory
 NOFLINT := $(if $(filter no,$(FLINT)),-noflint)
-BUILD   := build/$(MODE)$(NOFLINT)
+WITHMPI := $(if $(filter 1 yes,$(MPI)),-mpi)
+BUILD   := build/$(MODE)$(NOFLINT)$(WITHMPI)
 PROBED  := build/deps
 
 .DEFAULT_GOAL := build
@@ -60,19 +68,22 @@ ifneq ($(findstring fast,$(CFLAGS) $(CPPFLAGS) $(CC)),)
 $(error CFLAGS: fast maths is not allowed, every result here depends on exact IEEE arithmetic)
 endif
 
-# Set by the probe below: FLINT_FOUND (no, 2 or 3), FLINT_CPPFLAGS, FLINT_LIBS.
+# Set by the probes below: FLINT_FOUND (no, 2 or 3), FLINT_CPPFLAGS, FLINT_LIBS; MPI_CPPFLAGS,
+# MPI_LIBS.
 NO_PROBE := help clean deps deps-lint deps-fuzz uninstall check coverage lint format
 ifneq ($(filter-out $(NO_PROBE),$(or $(MAKECMDGOALS),build)),)
 ifeq ($(findstring n,$(filter-out --%,$(firstword -$(MAKEFLAGS)))),)
 include $(PROBED)/flint-$(FLINT).mk
+include $(if $(WITHMPI),$(PROBED)/mpi-$(notdir $(MPICC)).mk)
 endif
 endif
 
 FLAGS   := $(strip $(CFLAGS) $(REQUIRED) $(WARNINGS) $(WERROR) $(MODE_FLAGS_$(MODE)) \
-               $(FLINT_CPPFLAGS) $(CPPFLAGS))
+               $(FLINT_CPPFLAGS) $(if $(WITHMPI),$(MPI_CPPFLAGS)) $(CPPFLAGS))
 COMPILE := $(CC) $(FLAGS) -DHEADPROOF_VERSION='"$(VERSION)"'
 EXTRA   :=
-LIBS    := $(strip $(FLINT_LIBS) -lmpfr -lgmp -lopenblas -linih -ljansson -lm)
+LIBS    := $(strip $(FLINT_LIBS) -lmpfr -lgmp -lopenblas -linih -ljansson -lm \
+               $(if $(WITHMPI),$(MPI_LIBS)))
 COMMIT  := $(shell test -e .git && \
                git -c safe.directory='$(CURDIR)' describe --always --dirty 2>/dev/null || \
                echo unknown)
@@ -134,6 +145,7 @@ check: ## Build with and without FLINT, and with sanitizers; run the tests in ea
 	@+$(SUBMAKE) test-programs MODE=debug
 	@+$(SUBMAKE) test-programs MODE=release FLINT=no
 	@+test ! -e $(PROBED)/flint-yes.mk || $(SUBMAKE) test-programs MODE=release FLINT=yes
+	@+$(CHECK_MPI)
 	@sh tests/run $(foreach b,debug$(NOFLINT) release-noflint,$(TESTS:%=build/$(b)/tests/%)) \
 	    $$(test ! -e $(PROBED)/flint-yes.mk || echo $(TESTS:%=build/release/tests/%))
 
@@ -148,6 +160,10 @@ CHECK_FLINT = rm -f $(PROBED)/flint-yes.mk; \
     test $(FLINT) = no || $(SUBMAKE) -s deps FLINT=yes || test $(FLINT) = auto || exit 1; \
     test -e $(PROBED)/flint-yes.mk || \
         echo "check: without FLINT: only the build that does not use it is tested"
+
+# MPI is optional too; test_mpi runs this build where it is there.
+CHECK_MPI = if command -v $(MPICC) >/dev/null 2>&1; then $(SUBMAKE) build MODE=release MPI=1; else \
+    echo "check: no $(MPICC): sweeps over MPI are not tested (make MPI=1 installs it)"; fi
 
 bench: $(BUILD)/bench ## Time the kernels and the reference
 	OMP_PROC_BIND=true $(BUILD)/bench
@@ -324,6 +340,32 @@ test $(FLINT) != yes || rm -f $(PROBED)/flint-auto.mk
 printf '%s := %s\n' FLINT_FOUND $$found FLINT_CPPFLAGS "$$cppflags" FLINT_LIBS "$$libs" >$$out
 endef
 
+# Open MPI's compiler and MPICH's both print what they would run.
+define PROBE_MPI
+$(PROBE)
+find_mpi() {
+    command -v $(MPICC) >/dev/null 2>&1 || return 1
+    cppflags=-DHAVE_MPI libs=
+    for word in $$($(MPICC) -show); do
+        case $$word in
+        -I*) cppflags="$$cppflags -isystem $${word#-I}" ;;
+        -D*) cppflags="$$cppflags $$word" ;;
+        -L* | -l* | -Wl,*) libs="$$libs $$word" ;;
+        esac
+    done
+    probe mpi.h "MPI_Init(0, 0)" "$$cppflags $$libs"
+}
+if ! find_mpi; then
+    case $(MPICC) in
+    *mpich) install_packages libmpich-dev mpich ;;
+    *) install_packages libopenmpi-dev openmpi-bin ;;
+    esac
+    find_mpi || { echo "deps: no program can use MPI through $(MPICC)" >&2
+                  cat $(PROBED)/probe.log >&2; exit 1; }
+fi
+printf '%s := %s\n' MPI_CPPFLAGS "$$cppflags" MPI_LIBS "$$libs" >$$out
+endef
+
 deps: ## Find what is missing and install Debian's packages for it (root, or sudo)
 	@rm -f $(PROBED)/libraries $(PROBED)/flint-$(FLINT).mk
 	@+$(SUBMAKE) -s $(PROBED)/flint-$(FLINT).mk
@@ -336,6 +378,10 @@ $(PROBED)/libraries: Makefile
 
 $(PROBED)/flint-$(FLINT).mk: private export SCRIPT = $(PROBE_FLINT)
 $(PROBED)/flint-$(FLINT).mk: $(PROBED)/libraries
+	@out=$@ sh -c "$$SCRIPT"
+
+$(PROBED)/mpi-$(notdir $(MPICC)).mk: private export SCRIPT = $(PROBE_MPI)
+$(PROBED)/mpi-$(notdir $(MPICC)).mk: $(PROBED)/libraries
 	@out=$@ sh -c "$$SCRIPT"
 
 define FIND_FUZZER

@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static char *join(const char *path, const char *suffix)
+char *atomic_file_name(const char *path, const char *suffix)
 {
     size_t size = strlen(path) + strlen(suffix) + 1;
     char *joined = malloc(size);
@@ -57,7 +57,8 @@ static bool lock(int fd, const char *path)
     return same;
 }
 
-/* What an interrupted run left at file->partial is overwritten.  given: the path as typed. */
+/* What an interrupted run left at file->partial is overwritten, unless it is kept.  given: the
+ * path as typed. */
 static int open_partial(AtomicFile *file, const char *given)
 {
     struct stat old;
@@ -67,7 +68,7 @@ static int open_partial(AtomicFile *file, const char *given)
     if (access(file->path, F_OK) == 0 && access(file->path, W_OK) != 0) {
         return unwritable(given, errno);
     }
-    int fd = open(file->partial, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
+    int fd = open(file->partial, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
     if (fd < 0) {
         return unwritable(given, errno);
     }
@@ -76,8 +77,8 @@ static int open_partial(AtomicFile *file, const char *given)
         complain((Origin){.flag = "output"}, given, "expected no other run to write it");
         return 2;
     }
-    if (ftruncate(fd, 0) == 0) {
-        file->file = fdopen(fd, "w");
+    if (file->kept || ftruncate(fd, 0) == 0) {
+        file->file = fdopen(fd, "r+");
     }
     if (file->file == NULL) {
         int error = errno;
@@ -91,14 +92,14 @@ static int open_partial(AtomicFile *file, const char *given)
 static int open_regular(AtomicFile *file, char *path, const char *given)
 {
     file->path = path;
-    file->partial = path == NULL ? NULL : join(path, ".partial");
+    file->partial = path == NULL ? NULL : atomic_file_name(path, ".partial");
     return file->partial == NULL ? memory_fault() : open_partial(file, given);
 }
 
 int atomic_file_open_beside(AtomicFile *file, const AtomicFile *other, const char *suffix,
                             const char *given)
 {
-    int status = open_regular(file, join(other->path, suffix), given);
+    int status = open_regular(file, atomic_file_name(other->path, suffix), given);
     if (status != 0) {
         atomic_file_clear(file);
     }
@@ -107,12 +108,18 @@ int atomic_file_open_beside(AtomicFile *file, const AtomicFile *other, const cha
 
 static int open_direct(AtomicFile *file, const char *given)
 {
-    file->path = join(given, "");
+    file->path = atomic_file_name(given, "");
     if (file->path == NULL) {
         return memory_fault();
     }
     file->file = fopen(given, "w");
     return file->file == NULL ? unwritable(given, errno) : 0;
+}
+
+int atomic_file_open_kept(AtomicFile *file, const char *given)
+{
+    file->kept = true;
+    return atomic_file_open(file, given);
 }
 
 int atomic_file_open(AtomicFile *file, const char *given)
@@ -126,7 +133,7 @@ int atomic_file_open(AtomicFile *file, const char *given)
     if (exists && !S_ISREG(found.st_mode) && !S_ISDIR(found.st_mode)) {
         status = open_direct(file, given);
     } else {
-        char *real = exists ? realpath(given, NULL) : join(given, "");
+        char *real = exists ? realpath(given, NULL) : atomic_file_name(given, "");
         status = real == NULL ? unwritable(given, errno) : open_regular(file, real, given);
     }
     if (status != 0) {
@@ -154,6 +161,27 @@ int atomic_file_sync(AtomicFile *file)
         return -1;
     }
     return atomic_file_is_direct(file) ? 0 : fsync(fileno(file->file));
+}
+
+int atomic_file_sync_directory(const char *path)
+{
+    char *directory = atomic_file_name(path, "");
+    if (directory == NULL) {
+        errno = ENOMEM;
+        return -1;
+    }
+    char *slash = strrchr(directory, '/');
+    if (slash != NULL) {
+        slash[slash == directory ? 1 : 0] = '\0';
+    }
+    int fd = open(slash != NULL ? directory : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int status = fd < 0 ? -1 : fsync(fd);
+    if (fd >= 0) {
+        (void)close(fd); /* nothing was written through it */
+    }
+    free(directory);
+    /* Some file systems cannot sync a directory, and need not. */
+    return status != 0 && errno != EINVAL && errno != EACCES ? -1 : 0;
 }
 
 int atomic_file_publish(AtomicFile *file)
@@ -184,7 +212,7 @@ int atomic_file_failed(const char *path)
 
 void atomic_file_clear(AtomicFile *file)
 {
-    if (file->file != NULL && file->partial != NULL) {
+    if (file->file != NULL && file->partial != NULL && !file->kept) {
         (void)unlink(file->partial);
     }
     if (file->file != NULL) {

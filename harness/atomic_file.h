@@ -9,10 +9,11 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/* partial NULL: written directly, or complete. */
+/* partial NULL: written directly, or complete.  kept: PATH.partial outlives an interruption. */
 typedef struct {
     char *path, *partial;
     FILE *file;
+    bool kept;
 } AtomicFile;
 
 /* A limit on file sizes, or a reader that went away, becomes an error of the write and not a
@@ -23,6 +24,10 @@ int atomic_file_keep_signals(const char *given) __attribute__((warn_unused_resul
  * written, or another process is writing it; 99 when that is the machine's fault.  What an
  * interrupted run left at PATH.partial is overwritten. */
 int atomic_file_open(AtomicFile *file, const char *given) __attribute__((warn_unused_result));
+
+/* The same, but what is at PATH.partial stays, to be read and written on, and stays after clear
+ * unless kept is set false. */
+int atomic_file_open_kept(AtomicFile *file, const char *given) __attribute__((warn_unused_result));
 
 /* The same for a regular file beside another: path is other's and the suffix. */
 int atomic_file_open_beside(AtomicFile *file, const AtomicFile *other, const char *suffix,
@@ -36,11 +41,17 @@ int atomic_file_flush(FILE *file) __attribute__((warn_unused_result));
 /* The same, and on disk, unless it is written directly. */
 int atomic_file_sync(AtomicFile *file) __attribute__((warn_unused_result));
 
+/* On disk too: the names in the directory that path is in. */
+int atomic_file_sync_directory(const char *path) __attribute__((warn_unused_result));
+
 /* After a sync: PATH.partial becomes PATH.  Nothing where it is written directly. */
 int atomic_file_publish(AtomicFile *file) __attribute__((warn_unused_result));
 
 /* After it is published: closing is what lets another run in. */
 int atomic_file_close(AtomicFile *file) __attribute__((warn_unused_result));
+
+/* path and suffix in one string; free it.  NULL: memory is short. */
+char *atomic_file_name(const char *path, const char *suffix) __attribute__((warn_unused_result));
 
 /* Prints that path cannot be written, for errno's reason; returns 99. */
 int atomic_file_failed(const char *path);

@@ -27,4 +27,9 @@ int command_verify(const Grid *grid, const RunOptions *run, int argc, char **arg
 int command_convert(const Grid *grid, const RunOptions *run, int argc, char **argv)
     __attribute__((warn_unused_result));
 
+/* Puts the shards of a sweep together: the bytes of one run's file, and its verdict.  It takes no
+ * grid: argv[2..] are SHARD.csv... -o FILE.csv.  Shards of other grids or versions, missing and
+ * doubled ones are refused; other machines are said and recorded. */
+int command_merge(int argc, char **argv) __attribute__((warn_unused_result));
+
 #endif

@@ -96,7 +96,7 @@ int command_convert(const Grid *grid, const RunOptions *run, int argc, char **ar
                                      : "expected one omega and one form");
         return 2;
     }
-    int status = grid_predict(grid, &threads);
+    int status = grid_predict(grid, run->memory, &threads);
     if (status != 0) {
         return status;
     }

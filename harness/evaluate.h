@@ -50,9 +50,14 @@ EvaluateStatus point_final_row(double *x, const Shared *shared, const Point *poi
 /* r(T): entry c of that row. */
 mpfr_srcptr shared_final_original(const Shared *shared, size_t c);
 
-/* Bytes that shared_make and point_evaluate of this point will take at most, as a double, and
- * what the kernel's part of it is; a rejected case gives its reason.  Nothing is evaluated. */
-CaseStatus point_predict(double *bytes, double *kernel, const char **reason, const Point *point)
+/* Bytes: of what a point shares with its group, of its kernel, of the rest. */
+typedef struct {
+    double base, kernel, run;
+} PointBytes;
+
+/* What shared_make and point_evaluate of this point will take at most; a rejected case gives its
+ * reason.  Nothing is evaluated. */
+CaseStatus point_predict(PointBytes *bytes, const char **reason, const Point *point)
     __attribute__((warn_unused_result));
 
 #endif

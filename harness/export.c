@@ -173,7 +173,7 @@ int command_export(const Grid *grid, const RunOptions *run, int argc, char **arg
         status = check_entries(&grid->points[0]);
     }
     if (status == 0) {
-        status = grid_predict(grid, &threads);
+        status = grid_predict(grid, run->memory, &threads);
     }
     if (status == 0) {
         ref_thread_setup();

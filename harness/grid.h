@@ -23,9 +23,13 @@ typedef struct {
     const char *output; /* -o, --output; NULL: stdout */
     int threads;        /* --threads; 0: one a core */
     bool dry_run, quiet, verbose;
-    const char *tokens; /* --tokens, of verify: see inputs.h; or NULL */
-    const char *form;   /* --form, of verify and convert: fused or three; or NULL */
-    bool ignore_extra;  /* tensors of unknown names in a weights file are skipped */
+    const char *tokens;   /* --tokens, of verify: see inputs.h; or NULL */
+    const char *form;     /* --form, of verify and convert: fused or three; or NULL */
+    bool resume;          /* --resume: go on with what an interrupted run left */
+    bool team;            /* the ranks of an MPI job share the points */
+    size_t shard, shards; /* --shard: from 1; 0: all */
+    double memory;        /* --memory: bytes that may be used; 0: the standard */
+    bool ignore_extra;    /* tensors of unknown names in a weights file are skipped */
 } RunOptions;
 
 /* Commands differ in their defaults: sweep has depth 1, depth has depth 96, and min-omega

@@ -4,6 +4,7 @@
 
 #include "../kernels/blas.h"
 #include "output.h"
+#include "team.h"
 
 #include <gmp.h>
 #include <jansson.h>
@@ -119,6 +120,9 @@ size_t facts_read(Fact facts[FACTS_MOST])
         __GNU_MP_VERSION_PATCHLEVEL);
     add(&list, "gmp_runtime", "%s", gmp_version);
     add_flint(&list);
+    char library[TEAM_LIBRARY_TEXT];
+    team_library(library);
+    add(&list, "mpi", "%s", library);
     add(&list, "jansson_header", "%s", JANSSON_VERSION);
     add(&list, "jansson_runtime", "%s", jansson_version_str());
     return list.count;

@@ -6,15 +6,18 @@
 #include "info.h"
 #include "message.h"
 #include "output.h"
+#include "shard.h"
+#include "team.h"
 
 #include "../kernels/blas.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 typedef int RunCommand(const Grid *grid, const RunOptions *run, int argc, char **argv);
 
-enum { EVALUATING = 6, COMMANDS = 8 };
+enum { EVALUATING = 6, MERGE = EVALUATING, COMMANDS = 9 };
 
 static const CommandInfo commands[COMMANDS] = {
     {"sweep", "errors at every point of a grid, one CSV row a layer"},
@@ -23,6 +26,7 @@ static const CommandInfo commands[COMMANDS] = {
     {"export", "a point's weights, input and results as a safetensors file"},
     {"verify", "a trained model through all of it, with a verdict"},
     {"convert", "the attention-only model itself, as a safetensors file"},
+    {"merge", "the shards of a sweep as one file: SHARD.csv... -o FILE.csv"},
     {"info", "the build, the machine and the libraries"},
     {"help", "this, or the flags of a command: headproof help COMMAND"},
 };
@@ -67,30 +71,72 @@ static int print_help(size_t command)
     if (command < EVALUATING) {
         help_print_command(stdout, evaluating[command].command, &commands[command]);
     } else if (command < COMMANDS - 1) {
-        printf("usage: headproof %s\n\n%s\n", commands[command].name, commands[command].summary);
+        printf("usage: headproof %s%s\n\n%s\n", commands[command].name,
+               command == MERGE ? " SHARD.csv... -o FILE.csv" : "", commands[command].summary);
     } else {
         help_print_overview(stdout, commands, COMMANDS);
     }
     return 0;
 }
 
-static int dry_run(const Grid *grid)
+static int dry_run(const Grid *grid, const RunOptions *run)
 {
-    for (size_t i = 0; i < grid->count; i++) {
-        point_print_command(stdout, &grid->points[i]);
+    size_t count, *points = calloc(grid->count + 1, sizeof *points);
+    bool sharded = run->shards > 0;
+    if (points == NULL ||
+        !shard_points(points, &count, grid, sharded ? run->shard : 1, sharded ? run->shards : 1)) {
+        free(points);
+        return memory_fault();
+    }
+    for (size_t i = 0; i < count; i++) {
+        point_print_command(stdout, &grid->points[points[i]]);
         putchar('\n');
     }
+    free(points);
     return 0;
+}
+
+/* The commands whose points the ranks of an MPI job share. */
+static bool is_shared(size_t command)
+{
+    return command < EVALUATING && (evaluating[command].command == COMMAND_SWEEP ||
+                                    evaluating[command].command == COMMAND_DEPTH);
+}
+
+/* Rank 0 of an MPI job reads first: what is wrong with a command line is said once.  Then the
+ * others read, and what only they find is said by them. */
+static int read_shared(Grid *grid, RunOptions *run, Command command, int argc, char **argv)
+{
+    bool first = team_rank() == 0;
+    int status = team_first(first ? grid_read(grid, run, command, argc, argv) : 0);
+    if (status != 0) {
+        return status;
+    }
+    status = first ? 0 : grid_read(grid, run, command, argc, argv);
+    bool read = status == 0;
+    status = team_largest(status);
+    if (read && status != 0) {
+        grid_clear(grid);
+    }
+    run->team = true;
+    run->verbose = run->verbose && first;
+    return status;
 }
 
 static int run_evaluating(size_t command, int argc, char **argv)
 {
     Grid grid;
     RunOptions run;
-    int status = grid_read(&grid, &run, evaluating[command].command, argc - 1, argv + 1);
+    bool shared = team_size() > 1 && is_shared(command);
+    int status = (shared ? read_shared : grid_read)(&grid, &run, evaluating[command].command,
+                                                    argc - 1, argv + 1);
     if (status == 0) {
         double start = clock_seconds();
-        status = run.dry_run ? dry_run(&grid) : evaluating[command].run(&grid, &run, argc, argv);
+        if (!run.dry_run) {
+            status = evaluating[command].run(&grid, &run, argc, argv);
+        } else if (team_rank() == 0) {
+            status = dry_run(&grid, &run);
+        }
         if (run.verbose) {
             fprintf(stderr, "headproof: %s: %.3f s in all\n", commands[command].name,
                     clock_seconds() - start);
@@ -113,6 +159,9 @@ static bool asks_for_help(int argc, char **argv)
 static int run_command(int argc, char **argv)
 {
     size_t command = find_command(argv[1]);
+    if (team_rank() > 0 && (!is_shared(command) || asks_for_help(argc, argv))) {
+        return 0; /* of an MPI job, one process does it */
+    }
     if (command == COMMANDS) {
         return unknown_command(argv[1]);
     }
@@ -125,6 +174,9 @@ static int run_command(int argc, char **argv)
     }
     if (command < EVALUATING) {
         return run_evaluating(command, argc, argv);
+    }
+    if (command == MERGE) {
+        return command_merge(argc, argv);
     }
     if (argc > 2) {
         complain((Origin){0}, argv[2], "expected nothing after info");
@@ -159,5 +211,10 @@ int main(int argc, char **argv)
         return finish(print_help(COMMANDS - 1));
     }
     blas_setup(argv);
-    return finish(run_command(argc, argv));
+    if (team_join() != 0) {
+        return 99;
+    }
+    int status = finish(run_command(argc, argv));
+    team_leave();
+    return status;
 }

@@ -93,6 +93,33 @@ void complain_of(const char *file, const char *kind, const char *name, const cha
     print_escaped(message.text);
 }
 
+static void print_argument(const char *text)
+{
+    static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
+                                "+,-./:=@_";
+    if (*text != '\0' && text[strspn(text, plain)] == '\0') {
+        fputs(text, stderr);
+        return;
+    }
+    fputc('\'', stderr);
+    for (; *text != '\0'; text++) {
+        fputs(*text == '\'' ? "'\\''" : (char[]){*text, '\0'}, stderr);
+    }
+    fputc('\'', stderr);
+}
+
+void print_command_line(int argc, char *const *argv, const char *extra)
+{
+    for (int i = 0; i < argc; i++) {
+        fputs(i > 0 ? " " : "", stderr);
+        print_argument(argv[i]);
+        if (i == 1 && extra != NULL) {
+            fprintf(stderr, " %s", extra);
+        }
+    }
+    fputc('\n', stderr);
+}
+
 int memory_fault(void)
 {
     fputs("headproof: memory is short\n", stderr);

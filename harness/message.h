@@ -36,6 +36,9 @@ void complain_message(Origin origin, const Message *message);
 void complain_of(const char *file, const char *kind, const char *name, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
+/* A command line on stderr, as a shell takes it, with extra (unless NULL) behind the command's name. */
+void print_command_line(int argc, char *const *argv, const char *extra);
+
 /* Prints the one message about memory; returns 99. */
 int memory_fault(void);
 

@@ -239,7 +239,7 @@ int command_min_omega(const Grid *grid, const RunOptions *run, int argc, char **
     command.terminal = run->output == NULL && isatty(STDOUT_FILENO);
     command.seconds = calloc(grid->count, sizeof *command.seconds);
     command.taken = calloc(grid->count, sizeof *command.taken);
-    int status = grid_predict(grid, &threads);
+    int status = grid_predict(grid, run->memory, &threads);
     if (status == 0) {
         status = output_open(&command.output, run->output);
     }

@@ -1,9 +1,12 @@
 #include "options.h"
 
 #include <getopt.h>
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define THREADS_MOST 1024
+#define SHARDS_MOST 1000000
 
 /* What getopt_long calls a long flag: not a letter. */
 enum { LONG_FLAG = 1000 };
@@ -19,6 +22,11 @@ static const FlagInfo flags_known[FLAG_COUNT] = {
                            "skip tensors of unknown names in a weights file"},
     [FLAG_FORM] = {"form", 0, "FORM", "verify, convert: fused or three sublayers a network"},
     [FLAG_TOKENS] = {"tokens", 0, "LISTS", "verify: the tokens of each position, as 0:52/0:52/53"},
+    [FLAG_RESUME] = {"resume", 0, NULL, "go on with what an interrupted run of the same left"},
+    [FLAG_SHARD] = {"shard", 0, "I/N",
+                    "the I-th of N parts, for job arrays; merge puts them together"},
+    [FLAG_MEMORY] = {"memory", 0, "SIZE",
+                     "what may be used, as 8GiB or in bytes; default 4/5 of the machine's"},
 };
 
 typedef struct {
@@ -31,6 +39,19 @@ typedef struct {
 const FlagInfo *flag_info(Flag flag)
 {
     return &flags_known[flag];
+}
+
+bool command_takes_flag(Command command, Flag flag)
+{
+    bool sweep = command == COMMAND_SWEEP || command == COMMAND_DEPTH;
+    bool model = command == COMMAND_VERIFY || command == COMMAND_CONVERT;
+    switch (flag) {
+    case FLAG_RESUME:
+    case FLAG_SHARD: return sweep;
+    case FLAG_FORM: return model;
+    case FLAG_TOKENS: return command == COMMAND_VERIFY;
+    default: return true;
+    }
 }
 
 /* The axes, in order, then the other flags. */
@@ -103,6 +124,39 @@ static int read_form(const Reader *reader, Origin origin, const char *text)
     return 0;
 }
 
+/* A size in bytes: a number, and KiB, MiB, GiB or TiB or nothing. */
+static int read_memory(RunOptions *run, Origin origin, const char *text)
+{
+    static const char *const units[] = {"", "KiB", "MiB", "GiB", "TiB"};
+    char *end;
+    double size = *text >= '0' && *text <= '9' ? strtod(text, &end) : 0;
+    for (size_t i = 0; size > 0 && i < sizeof units / sizeof *units; i++) {
+        if (strcmp(end, units[i]) == 0 && isfinite(size)) {
+            run->memory = size;
+            return 0;
+        }
+        size *= 1024;
+    }
+    complain(origin, text, "expected a size: bytes, or a number and KiB, MiB, GiB or TiB");
+    return 2;
+}
+
+/* "3/8". */
+static int read_shard(RunOptions *run, Origin origin, const char *text)
+{
+    char *slash, *end;
+    bool digits = *text != '\0' && text[strspn(text, "0123456789/")] == '\0';
+    unsigned long shard = digits ? strtoul(text, &slash, 10) : 0;
+    unsigned long shards = digits && *slash == '/' ? strtoul(slash + 1, &end, 10) : 0;
+    if (shards == 0 || *end != '\0' || shards > SHARDS_MOST || shard < 1 || shard > shards) {
+        complain(origin, text, "expected I/N, 1 <= I <= N <= %d", SHARDS_MOST);
+        return 2;
+    }
+    run->shard = shard;
+    run->shards = shards;
+    return 0;
+}
+
 static int read_flag(Reader *reader, Flag flag, const char *text)
 {
     RunOptions *run = reader->run;
@@ -112,6 +166,11 @@ static int read_flag(Reader *reader, Flag flag, const char *text)
         return 2;
     }
     reader->seen[flag] = true;
+    if ((flag == FLAG_RESUME || flag == FLAG_SHARD) && !command_takes_flag(reader->command, flag)) {
+        complain(origin, text != NULL ? text : flag_info(flag)->name,
+                 "expected sweep or depth, which alone take it");
+        return 2;
+    }
     switch (flag) {
     case FLAG_OUTPUT: run->output = text; break;
     case FLAG_THREADS: return read_threads(run, origin, text);
@@ -120,6 +179,9 @@ static int read_flag(Reader *reader, Flag flag, const char *text)
     case FLAG_IGNORE_EXTRA: run->ignore_extra = true; break;
     case FLAG_TOKENS: run->tokens = text; break;
     case FLAG_FORM: return read_form(reader, origin, text);
+    case FLAG_MEMORY: return read_memory(run, origin, text);
+    case FLAG_RESUME: run->resume = true; break;
+    case FLAG_SHARD: return read_shard(run, origin, text);
     default: run->verbose = true; break;
     }
     if (flag == FLAG_TOKENS && reader->command != COMMAND_VERIFY) {

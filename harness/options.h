@@ -23,11 +23,17 @@ typedef enum {
     FLAG_IGNORE_EXTRA,
     FLAG_TOKENS,
     FLAG_FORM,
+    FLAG_RESUME,
+    FLAG_MEMORY,
+    FLAG_SHARD,
     FLAG_COUNT
 } Flag;
 
 /* flag < FLAG_COUNT. */
 const FlagInfo *flag_info(Flag flag);
+
+/* False for a flag that means nothing to the command. */
+bool command_takes_flag(Command command, Flag flag);
 
 /* Reads arguments[1..] into *flags and *run; moves the operands (case files) behind the flags,
  * from arguments[*operand].  0; 2 or 99 after one message. */

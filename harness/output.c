@@ -68,8 +68,8 @@ int output_finish(Output *output, int argc, char **argv, const Grid *grid, const
     if (atomic_file_sync(rows) != 0) {
         return atomic_file_failed(rows->path);
     }
-    if (sidecar_write(sidecar->file, argc, argv, grid, seconds) != 0 ||
-        atomic_file_sync(sidecar) != 0) {
+    const RunRecord run = {.argc = argc, .argv = argv, .grid = grid, .seconds = seconds};
+    if (sidecar_write(sidecar->file, &run) != 0 || atomic_file_sync(sidecar) != 0) {
         return atomic_file_failed(sidecar->path);
     }
     if (atomic_file_publish(rows) != 0) {

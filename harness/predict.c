@@ -16,32 +16,36 @@ double memory_room(void)
     return 0.8 * bytes;
 }
 
-int grid_predict(const Grid *grid, int *threads)
+static int refuse(const Point *point, const char *reason)
 {
-    double memory = memory_room();
+    fprintf(stderr, "headproof: %s: ", reason);
+    point_print_command(stderr, point);
+    fputc('\n', stderr);
+    return 2;
+}
+
+int grid_predict(const Grid *grid, double memory, int *threads)
+{
     const double gib = 1024.0 * 1024 * 1024;
+    memory = memory > 0 ? memory : memory_room();
     for (size_t i = 0; i < grid->count; i++) {
         const Point *point = &grid->points[i];
         const char *reason;
-        double bytes, kernel;
-        CaseStatus status = point_predict(&bytes, &kernel, &reason, point);
+        PointBytes bytes;
+        CaseStatus status = point_predict(&bytes, &reason, point);
+        double all = bytes.base + bytes.kernel + bytes.run;
         if (status == CASE_REJECTED) {
-            fprintf(stderr, "headproof: %s: ", reason);
-            point_print_command(stderr, point);
-            fputc('\n', stderr);
-            return 2;
+            return refuse(point, reason);
         }
-        if (status == CASE_NO_MEMORY || bytes > memory) {
+        if (status == CASE_NO_MEMORY || all > memory) {
             bool dense = point->arithmetic != ARITHMETIC_NONE && point->kernel == KERNEL_DENSE &&
-                         kernel > bytes / 2;
-            fprintf(stderr,
-                    "headproof: a point needs %.3g GiB, %.3g GiB may be used%s: ", bytes / gib,
-                    memory / gib, dense ? " (--kernel structured needs less)" : "");
-            point_print_command(stderr, point);
-            fputc('\n', stderr);
-            return 2;
+                         bytes.kernel > all / 2;
+            char text[128];
+            snprintf(text, sizeof text, "a point needs %.3g GiB, %.3g GiB may be used%s", all / gib,
+                     memory / gib, dense ? " (--kernel structured needs less)" : "");
+            return refuse(point, text);
         }
-        while (*threads > 1 && bytes * *threads > memory) {
+        while (threads != NULL && *threads > 1 && all * *threads > memory) {
             --*threads;
         }
     }

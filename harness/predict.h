@@ -10,10 +10,10 @@
  * (ulimit -v) where that is less. */
 double memory_room(void);
 
-/* Rejects points that no model can be made of and points that would not fit in
- * memory_room(); lowers *threads until as many of the largest point fit.  0, or 2 after a
- * message with the figure and the point's command line. */
-int grid_predict(const Grid *grid, int *threads) __attribute__((warn_unused_result));
+/* Rejects points that no model can be made of and points that would not fit in memory bytes (0:
+ * memory_room()) alone; lowers *threads (unless NULL) until as many of the largest point fit.  0,
+ * or 2 after a message with the figure and the point's command line. */
+int grid_predict(const Grid *grid, double memory, int *threads) __attribute__((warn_unused_result));
 
 /* What a point's parts take, in seconds on some machine: what its base shares with other points
  * (the plan, r(T), r(T_infinity), m(T)), r(T'), and m(T').  A model of the work, good for comparing

@@ -1,154 +1,180 @@
 #include "schedule.h"
 
+#include "window.h"
+
 #include <omp.h>
 #include <pthread.h>
 #include <stdlib.h>
-#include <string.h>
 
-typedef enum { GROUP_WAITING, GROUP_MAKING, GROUP_READY } GroupState;
+typedef enum { BASE_NONE, BASE_MAKING, BASE_READY } BaseState;
 
-/* members [count]: indices of points, ascending. */
+/* A group's base.  positions [count]: of its points that are evaluated, ascending; they start in
+ * that order. */
 typedef struct {
-    size_t *members;
+    size_t *positions;
     size_t count, started, finished;
-    GroupState state;
+    BaseState state;
     Shared *shared;
-} Group;
+    double bytes;
+} Base;
 
+/* point_bytes [count]: what each takes besides its base.  bytes: predicted, of all that is there.
+ * running: points and bases that are being evaluated. */
 typedef struct {
-    const Grid *grid;
-    Group *groups;
-    size_t group_count;
-    size_t first;    /* groups before it have nothing left to start */
-    size_t *members; /* owns what the groups' members point into */
-    size_t live, live_limit;
+    const Work *work;
+    Groups groups;
+    Base *bases;
+    size_t *positions; /* owns what the bases' positions point into */
+    double *point_bytes, bytes;
+    bool *started;
+    size_t next, running; /* every point before next has started */
+    Window window;
     pthread_mutex_t lock;
     pthread_cond_t changed;
-    bool stopped;
+    bool stopped, committing;
     EvaluateStatus status;
-    PointWork *work;
-    PointDone *done;
+    CommitRows *commit;
     void *context;
 } Schedule;
 
-static int compare_sizes(size_t a, size_t b)
+static const Point *point_at(const Schedule *schedule, size_t position)
 {
-    return (a > b) - (a < b);
+    return &schedule->work->grid->points[schedule->work->points[position]];
 }
 
-enum { BASE_KEY = 19 };
-
-/* What decides a point's base. */
-static void base_key(size_t key[BASE_KEY], const Point *point)
+static Base *base_at(const Schedule *schedule, size_t position)
 {
-    const CaseSpec *s = &point->spec;
-    uint64_t slope; /* its bits: any total order will do */
-    memcpy(&slope, &s->slope, sizeof slope);
-    const size_t values[BASE_KEY] = {(size_t)s->construction,
-                                     s->n,
-                                     s->d,
-                                     s->d_ff,
-                                     s->heads,
-                                     s->d_head,
-                                     s->depth,
-                                     s->seed,
-                                     (size_t)s->weights,
-                                     (size_t)s->bias,
-                                     (size_t)s->mask,
-                                     (size_t)s->linear,
-                                     (size_t)s->bias_row,
-                                     (size_t)s->bias_row_content,
-                                     (size_t)s->activation,
-                                     slope,
-                                     (size_t)s->gelu,
-                                     (size_t)(uintptr_t)s->given,
-                                     (size_t)point->form};
-    memcpy(key, values, sizeof values);
+    return &schedule->bases[schedule->groups.of[schedule->work->points[position]]];
 }
 
-/* A total order in which points of one group are neighbours. */
-static int compare_bases(const Point *a, const Point *b)
+/* Deals the positions to their groups. */
+static void fill_bases(Schedule *schedule)
 {
-    size_t left[BASE_KEY], right[BASE_KEY];
-    base_key(left, a);
-    base_key(right, b);
-    for (size_t i = 0; i < BASE_KEY; i++) {
-        if (left[i] != right[i]) {
-            return compare_sizes(left[i], right[i]);
+    size_t used = 0;
+    for (size_t p = 0; p < schedule->work->count; p++) {
+        base_at(schedule, p)->count++;
+    }
+    for (size_t g = 0; g < schedule->groups.count; g++) {
+        schedule->bases[g].positions = &schedule->positions[used];
+        used += schedule->bases[g].count;
+        schedule->bases[g].count = 0;
+    }
+    for (size_t p = 0; p < schedule->work->count; p++) {
+        Base *base = base_at(schedule, p);
+        base->positions[base->count++] = p;
+    }
+}
+
+/* The largest base that a member asks for; what a point takes besides. */
+static bool predict(Schedule *schedule)
+{
+    for (size_t p = 0; p < schedule->work->count; p++) {
+        PointBytes bytes;
+        const char *reason;
+        if (point_predict(&bytes, &reason, point_at(schedule, p)) != CASE_OK) {
+            return false; /* grid_predict has seen every point: memory is short */
         }
+        Base *base = base_at(schedule, p);
+        base->bytes = bytes.base > base->bytes ? bytes.base : base->bytes;
+        schedule->point_bytes[p] = bytes.kernel + bytes.run;
     }
-    return 0;
-}
-
-bool points_share_base(const Point *a, const Point *b)
-{
-    return compare_bases(a, b) == 0;
-}
-
-typedef struct {
-    const Point *point;
-    size_t index;
-} Entry;
-
-static int compare_entries(const void *a, const void *b)
-{
-    const Entry *x = a, *y = b;
-    int order = compare_bases(x->point, y->point);
-    return order != 0 ? order : compare_sizes(x->index, y->index);
-}
-
-static int compare_groups(const void *a, const void *b)
-{
-    const Group *x = a, *y = b;
-    return compare_sizes(x->members[0], y->members[0]);
-}
-
-/* Groups in the order of their first points. */
-static bool make_groups(Schedule *schedule)
-{
-    const Grid *grid = schedule->grid;
-    Entry *entries = calloc(grid->count + 1, sizeof *entries);
-    schedule->members = calloc(grid->count + 1, sizeof *schedule->members);
-    schedule->groups = calloc(grid->count + 1, sizeof *schedule->groups);
-    if (entries == NULL || schedule->members == NULL || schedule->groups == NULL) {
-        free(entries);
-        return false;
-    }
-    for (size_t i = 0; i < grid->count; i++) {
-        entries[i] = (Entry){&grid->points[i], i};
-    }
-    qsort(entries, grid->count, sizeof *entries, compare_entries);
-    for (size_t i = 0; i < grid->count; i++) {
-        schedule->members[i] = entries[i].index;
-        if (i == 0 || compare_bases(entries[i - 1].point, entries[i].point) != 0) {
-            schedule->groups[schedule->group_count++].members = &schedule->members[i];
-        }
-        schedule->groups[schedule->group_count - 1].count++;
-    }
-    qsort(schedule->groups, schedule->group_count, sizeof *schedule->groups, compare_groups);
-    free(entries);
     return true;
 }
 
-/* A point whose base is ready, else a group whose base is to be made, else NULL; *idle: there is
- * nothing left to start.  Groups become ready in order, so none is ready behind a waiting one. */
-static Group *next_work(Schedule *schedule, bool *idle)
+static bool prepare(Schedule *schedule)
 {
-    while (schedule->first < schedule->group_count &&
-           schedule->groups[schedule->first].started == schedule->groups[schedule->first].count) {
-        schedule->first++;
+    size_t count = schedule->work->count;
+    if (!groups_make(&schedule->groups, schedule->work->grid)) {
+        return false;
     }
-    *idle = schedule->first == schedule->group_count;
-    for (size_t g = schedule->first; g < schedule->group_count; g++) {
-        Group *group = &schedule->groups[g];
-        if (group->state == GROUP_READY && group->started < group->count) {
-            return group;
-        }
-        if (group->state == GROUP_WAITING) {
-            return schedule->live < schedule->live_limit ? group : NULL;
+    schedule->bases = calloc(schedule->groups.count + 1, sizeof *schedule->bases);
+    schedule->positions = calloc(count + 1, sizeof *schedule->positions);
+    schedule->point_bytes = calloc(count + 1, sizeof *schedule->point_bytes);
+    schedule->started = calloc(count + 1, sizeof *schedule->started);
+    if (schedule->bases == NULL || schedule->positions == NULL || schedule->point_bytes == NULL ||
+        schedule->started == NULL) {
+        return false;
+    }
+    fill_bases(schedule);
+    return predict(schedule);
+}
+
+static void drop_base(Schedule *schedule, Base *base)
+{
+    shared_clear(base->shared);
+    base->shared = NULL;
+    base->state = BASE_NONE;
+    schedule->bytes -= base->bytes;
+}
+
+/* No running point uses it. */
+static bool is_idle(const Base *base)
+{
+    return base->state == BASE_READY && base->started == base->finished;
+}
+
+/* Of the idle bases that are needed after the position alone, the one that is needed last; NULL:
+ * none.  *bytes: of all of them. */
+static Base *last_idle(const Schedule *schedule, size_t position, double *bytes)
+{
+    Base *last = NULL;
+    *bytes = 0;
+    for (size_t g = 0; g < schedule->groups.count; g++) {
+        Base *base = &schedule->bases[g];
+        size_t next = is_idle(base) ? base->positions[base->started] : position;
+        if (next > position && base != base_at(schedule, position)) {
+            *bytes += base->bytes;
+            last = last == NULL || next > last->positions[last->started] ? base : last;
         }
     }
-    return NULL;
+    return last;
+}
+
+/* Makes room for a position's work, by dropping bases where that helps.  What nothing runs beside
+ * may always start: it was found to fit alone. */
+static bool make_room(Schedule *schedule, size_t position, double bytes)
+{
+    double over = schedule->bytes + bytes - schedule->work->memory, idle;
+    if (over <= 0) {
+        return true;
+    }
+    Base *last = last_idle(schedule, position, &idle);
+    if (idle < over && schedule->running > 0) {
+        return false;
+    }
+    while (last != NULL && schedule->bytes + bytes > schedule->work->memory) {
+        drop_base(schedule, last);
+        last = last_idle(schedule, position, &idle);
+    }
+    return true;
+}
+
+/* True when the point at that position, or its base, can be begun now. */
+static bool can_begin(Schedule *schedule, size_t position)
+{
+    const Base *base = base_at(schedule, position);
+    double bytes = schedule->point_bytes[position];
+    if (schedule->started[position] || base->state == BASE_MAKING) {
+        return false;
+    }
+    bytes += base->state == BASE_READY ? 0 : base->bytes;
+    return make_room(schedule, position, bytes);
+}
+
+/* The position to begin with; count: none now.  *idle: nothing is left to start. */
+static size_t next_position(Schedule *schedule, bool *idle)
+{
+    size_t count = schedule->work->count;
+    while (schedule->next < count && schedule->started[schedule->next]) {
+        schedule->next++;
+    }
+    *idle = schedule->next == count;
+    for (size_t p = schedule->next; p < count && window_admits(&schedule->window, p); p++) {
+        if (can_begin(schedule, p)) {
+            return p;
+        }
+    }
+    return count;
 }
 
 static void fail(Schedule *schedule, EvaluateStatus status)
@@ -159,41 +185,63 @@ static void fail(Schedule *schedule, EvaluateStatus status)
     }
 }
 
-/* With the lock held on entry and on return. */
-static void make_base(Schedule *schedule, Group *group)
+/* With the lock held on entry and on return, as the next two. */
+static void make_base(Schedule *schedule, Base *base)
 {
-    const Point **points = calloc(group->count, sizeof *points);
-    EvaluateStatus status = EVALUATE_NO_MEMORY;
-    group->state = GROUP_MAKING;
-    schedule->live++;
+    const Group *group = &schedule->groups.groups[base - schedule->bases];
+    base->state = BASE_MAKING;
+    schedule->bytes += base->bytes;
+    schedule->running++;
     pthread_mutex_unlock(&schedule->lock);
-    if (points != NULL) {
-        for (size_t i = 0; i < group->count; i++) {
-            points[i] = &schedule->grid->points[group->members[i]];
-        }
-        status = shared_make(&group->shared, points, group->count);
-    }
-    free(points);
+    EvaluateStatus status = shared_make(&base->shared, group->points, group->count);
     pthread_mutex_lock(&schedule->lock);
-    group->state = GROUP_READY;
+    schedule->running--;
+    base->state = BASE_READY;
     fail(schedule, status);
 }
 
-/* With the lock held on entry and on return. */
-static void evaluate_next(Schedule *schedule, Group *group)
+/* Whoever finds points ready to be committed commits them; others go on evaluating. */
+static void commit_ready(Schedule *schedule)
 {
-    size_t index = group->members[group->started++];
-    pthread_mutex_unlock(&schedule->lock);
-    EvaluateStatus status = schedule->work(schedule->context, group->shared, index);
-    pthread_mutex_lock(&schedule->lock);
-    fail(schedule, status);
-    if (++group->finished == group->count) {
-        shared_clear(group->shared);
-        group->shared = NULL;
-        schedule->live--;
+    const PointRows *rows;
+    bool more;
+    if (schedule->committing) {
+        return;
     }
-    if (!schedule->stopped && !schedule->done(schedule->context, index)) {
-        schedule->stopped = true;
+    schedule->committing = true;
+    while (!schedule->stopped && (rows = window_first(&schedule->window, &more)) != NULL) {
+        size_t index = schedule->work->points[schedule->window.first];
+        pthread_mutex_unlock(&schedule->lock);
+        bool ok = schedule->commit(schedule->context, index, rows, more);
+        pthread_mutex_lock(&schedule->lock);
+        window_pop(&schedule->window);
+        schedule->stopped = schedule->stopped || !ok;
+        pthread_cond_broadcast(&schedule->changed);
+    }
+    schedule->committing = false;
+}
+
+static void evaluate(Schedule *schedule, size_t position)
+{
+    Base *base = base_at(schedule, position);
+    PointRows rows;
+    schedule->started[position] = true;
+    base->started++;
+    schedule->bytes += schedule->point_bytes[position];
+    schedule->running++;
+    pthread_mutex_unlock(&schedule->lock);
+    EvaluateStatus status =
+        rows_evaluate(&rows, base->shared, point_at(schedule, position), schedule->work->terminal);
+    pthread_mutex_lock(&schedule->lock);
+    schedule->running--;
+    schedule->bytes -= schedule->point_bytes[position];
+    fail(schedule, status);
+    if (++base->finished == base->count) {
+        drop_base(schedule, base);
+    }
+    if (status == EVALUATE_OK) {
+        window_put(&schedule->window, position, &rows);
+        commit_ready(schedule);
     }
 }
 
@@ -203,13 +251,17 @@ static void worker(Schedule *schedule)
     ref_thread_setup();
     pthread_mutex_lock(&schedule->lock);
     while (!schedule->stopped && !idle) {
-        Group *group = next_work(schedule, &idle);
-        if (group == NULL && !idle) {
-            pthread_cond_wait(&schedule->changed, &schedule->lock);
-        } else if (group != NULL && group->state == GROUP_READY) {
-            evaluate_next(schedule, group);
-        } else if (group != NULL) {
-            make_base(schedule, group);
+        size_t position = next_position(schedule, &idle);
+        if (position == schedule->work->count) {
+            if (!idle) {
+                pthread_cond_wait(&schedule->changed, &schedule->lock);
+            }
+            continue;
+        }
+        if (base_at(schedule, position)->state == BASE_READY) {
+            evaluate(schedule, position);
+        } else {
+            make_base(schedule, base_at(schedule, position));
         }
         pthread_cond_broadcast(&schedule->changed);
     }
@@ -217,26 +269,39 @@ static void worker(Schedule *schedule)
     ref_thread_clear();
 }
 
-EvaluateStatus schedule_run(const Grid *grid, int threads, PointWork *work, PointDone *done,
-                            void *context)
+static void clear(Schedule *schedule)
 {
-    Schedule schedule = {.grid = grid, .work = work, .done = done, .context = context};
-    schedule.live_limit = 2 * (size_t)threads;
-    if (!make_groups(&schedule)) {
-        free(schedule.members);
-        free(schedule.groups);
-        return EVALUATE_NO_MEMORY;
+    for (size_t g = 0; schedule->bases != NULL && g < schedule->groups.count; g++) {
+        shared_clear(schedule->bases[g].shared);
     }
-    pthread_mutex_init(&schedule.lock, NULL);
-    pthread_cond_init(&schedule.changed, NULL);
+    window_clear(&schedule->window);
+    groups_clear(&schedule->groups);
+    free(schedule->bases);
+    free(schedule->positions);
+    free(schedule->point_bytes);
+    free(schedule->started);
+    free(schedule);
+}
+
+EvaluateStatus schedule_run(const Work *work, int threads, CommitRows *commit, void *context)
+{
+    Schedule *schedule = calloc(1, sizeof *schedule);
+    EvaluateStatus status = EVALUATE_NO_MEMORY;
+    if (schedule == NULL) {
+        return status;
+    }
+    schedule->work = work;
+    schedule->commit = commit;
+    schedule->context = context;
+    if (prepare(schedule)) {
+        pthread_mutex_init(&schedule->lock, NULL);
+        pthread_cond_init(&schedule->changed, NULL);
 #pragma omp parallel num_threads(threads)
-    worker(&schedule);
-    pthread_cond_destroy(&schedule.changed);
-    pthread_mutex_destroy(&schedule.lock);
-    for (size_t g = 0; g < schedule.group_count; g++) {
-        shared_clear(schedule.groups[g].shared);
+        worker(schedule);
+        pthread_cond_destroy(&schedule->changed);
+        pthread_mutex_destroy(&schedule->lock);
+        status = schedule->status;
     }
-    free(schedule.members);
-    free(schedule.groups);
-    return schedule.status;
+    clear(schedule);
+    return status;
 }

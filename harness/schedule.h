@@ -1,27 +1,33 @@
 /*
  * Points over threads.
  *
- * Points that agree in spec and reference form are a group and share a base trajectory, which
- * one thread makes while others go on.  Points start in grid order as far as their bases allow,
- * and finish in any order; the caller commits them in grid order.
+ * A point starts in grid order as far as the window (window.h), the bases and the memory allow:
+ * what is predicted for all that is there and for the point itself must fit.  A base, which one
+ * thread makes while others go on, stays until its group is done; where memory is short, the base
+ * that is needed last goes first, and is made again.
  */
 #ifndef HEADPROOF_HARNESS_SCHEDULE_H
 #define HEADPROOF_HARNESS_SCHEDULE_H
 
-#include "evaluate.h"
-#include "grid.h"
+#include "groups.h"
+#include "rows.h"
 
-/* Evaluates points[index].  Called from several threads at once. */
-typedef EvaluateStatus PointWork(void *context, const Shared *shared, size_t index);
+/* points [count]: ascending indices into the grid, what is evaluated.  memory: bytes.
+ * terminal: rows are made for one too. */
+typedef struct {
+    const Grid *grid;
+    const size_t *points;
+    size_t count;
+    double memory;
+    bool terminal;
+} Work;
 
-/* Called after each point, one call at a time; false stops the sweep. */
-typedef bool PointDone(void *context, size_t index);
+/* Called for the points in order, one call at a time; false stops the run.  more: the next call
+ * follows at once, so what is written need not be on disk yet. */
+typedef bool CommitRows(void *context, size_t index, const PointRows *rows, bool more);
 
-/* EVALUATE_OK also when done stopped the sweep early. */
-EvaluateStatus schedule_run(const Grid *grid, int threads, PointWork *work, PointDone *done,
-                            void *context) __attribute__((warn_unused_result));
-
-/* Do two points share a base? */
-bool points_share_base(const Point *a, const Point *b);
+/* EVALUATE_OK also when commit stopped the run early. */
+EvaluateStatus schedule_run(const Work *work, int threads, CommitRows *commit, void *context)
+    __attribute__((warn_unused_result));
 
 #endif

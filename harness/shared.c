@@ -103,22 +103,22 @@ static double bits_estimate(const Point *point)
     return bits < (double)point->max_bits ? bits : (double)point->max_bits;
 }
 
-CaseStatus point_predict(double *bytes, double *kernel, const char **reason, const Point *point)
+CaseStatus point_predict(PointBytes *bytes, const char **reason, const Point *point)
 {
     Pair pair;
-    *bytes = case_bytes(&point->spec);
-    *kernel = 0;
+    *bytes = (PointBytes){.base = case_bytes(&point->spec)};
     CaseStatus status = case_outline(&pair, reason, &point->spec);
     if (status != CASE_OK) {
         return status;
     }
     mpfr_prec_t bits = (mpfr_prec_t)bits_estimate(point);
-    double trajectory = (double)point->spec.depth * (double)point->spec.n *
-                        (double)layout_content(&pair.original.layout) * sizeof(double);
     if (point->arithmetic != ARITHMETIC_NONE) {
-        *kernel = kernel_bytes(&pair.converted, point->kernel) + trajectory;
+        bytes->kernel = kernel_bytes(&pair.converted, point->kernel);
+        bytes->base += (double)point->spec.depth * (double)point->spec.n *
+                       (double)layout_content(&pair.original.layout) * sizeof(double);
     }
-    *bytes += *kernel + ref_base_bytes(&pair, bits) + 2 * ref_run_bytes(&pair, bits, point->form);
+    bytes->base += ref_base_bytes(&pair, bits);
+    bytes->run = 2 * ref_run_bytes(&pair, bits, point->form);
     case_clear(&pair);
     return CASE_OK;
 }

@@ -1,15 +1,15 @@
 #include "sidecar.h"
 
-#include "info.h"
-
 #include <errno.h>
-#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-/* JSON is UTF-8; bytes that are not become \xNN. */
-static json_t *text_value(const char *text)
+const char *const sidecar_decisive[] = {
+    "version",      "commit",      "cpu",           "openblas_core", "openblas_config",
+    "mpfr_runtime", "gmp_runtime", "flint_runtime", "arb_runtime",   NULL};
+
+json_t *sidecar_text(const char *text)
 {
     json_t *value = json_string(text);
     size_t length = strlen(text);
@@ -28,7 +28,7 @@ static json_t *text_value(const char *text)
     return value;
 }
 
-static json_t *date_value(void)
+json_t *sidecar_date(void)
 {
     char text[32] = "unknown";
     time_t now = time(NULL);
@@ -39,11 +39,11 @@ static json_t *date_value(void)
     return json_string(text);
 }
 
-static json_t *arguments_value(int argc, char **argv)
+json_t *sidecar_arguments(int argc, char **argv)
 {
     json_t *list = json_array();
     for (int i = 0; i < argc; i++) {
-        if (json_array_append_new(list, text_value(argv[i])) != 0) {
+        if (json_array_append_new(list, sidecar_text(argv[i])) != 0) {
             json_decref(list);
             return NULL;
         }
@@ -63,28 +63,69 @@ static json_t *command_value(const Point *point)
     point_print_command(stream, point);
     int failed = ferror(stream);
     if (fclose(stream) == 0 && !failed) {
-        value = text_value(text);
+        value = sidecar_text(text);
     }
     free(text);
     return value;
 }
 
-static json_t *points_value(const Grid *grid, const double *seconds)
+static json_t *point_value(const RunRecord *run, size_t index)
 {
+    const SweepRecord *sweep = run->sweep;
+    json_t *point = json_object();
+    int status = 0;
+    if (sweep != NULL && sweep->shards > 1) {
+        status |= json_object_set_new(point, "index", json_integer((json_int_t)index + 1));
+    }
+    status |= json_object_set_new(point, "section", sidecar_text(run->grid->section[index])) |
+              json_object_set_new(point, "command", command_value(&run->grid->points[index]));
+    if (run->seconds != NULL && run->seconds[index] >= 0) {
+        status |= json_object_set_new(point, "seconds", json_real(run->seconds[index]));
+    }
+    if (sweep != NULL) {
+        status |= json_object_set_new(point, "passed", json_boolean(sweep->passed[index]));
+    }
+    if (status != 0) {
+        json_decref(point);
+        return NULL;
+    }
+    return point;
+}
+
+static json_t *points_value(const RunRecord *run)
+{
+    const SweepRecord *sweep = run->sweep;
+    size_t count = sweep != NULL ? sweep->count : run->grid->count;
     json_t *list = json_array();
-    for (size_t i = 0; i < grid->count; i++) {
-        json_t *point = json_object();
-        int status = json_object_set_new(point, "section", text_value(grid->section[i])) |
-                     json_object_set_new(point, "command", command_value(&grid->points[i]));
-        if (seconds != NULL) {
-            status |= json_object_set_new(point, "seconds", json_real(seconds[i]));
-        }
-        if ((json_array_append_new(list, point) | status) != 0) {
+    for (size_t i = 0; i < count; i++) {
+        size_t index = sweep != NULL ? sweep->points[i] : i;
+        if (json_array_append_new(list, point_value(run, index)) != 0) {
             json_decref(list);
             return NULL;
         }
     }
     return list;
+}
+
+static json_t *grid_value(const RunRecord *run)
+{
+    const GridIdentity *identity = &run->sweep->identity;
+    return json_pack("{s:I, s:s, s:s}", "points", (json_int_t)run->grid->count, "digest",
+                     identity->points, "weights", identity->weights);
+}
+
+static int add_sweep(json_t *object, const RunRecord *run)
+{
+    const SweepRecord *sweep = run->sweep;
+    int status = json_object_set_new(object, "complete", json_boolean(sweep->complete)) |
+                 json_object_set_new(object, "grid", grid_value(run)) |
+                 json_object_set_new(object, "shard",
+                                     json_pack("{s:I, s:I}", "index", (json_int_t)sweep->shard,
+                                               "count", (json_int_t)sweep->shards));
+    if (sweep->ranks != NULL) {
+        status |= json_object_set(object, "ranks", sweep->ranks);
+    }
+    return status;
 }
 
 static int add_facts(json_t *object)
@@ -93,19 +134,35 @@ static int add_facts(json_t *object)
     size_t count = facts_read(facts);
     int status = 0;
     for (size_t i = 0; i < count; i++) {
-        status |= json_object_set_new(object, facts[i].name, text_value(facts[i].text));
+        status |= json_object_set_new(object, facts[i].name, sidecar_text(facts[i].text));
     }
     return status;
 }
 
-int sidecar_write(FILE *file, int argc, char **argv, const Grid *grid, const double *seconds)
+json_t *sidecar_value(const RunRecord *run)
 {
     json_t *object = json_object();
     int status = json_object_set_new(object, "schema", json_integer(SIDECAR_SCHEMA)) |
-                 json_object_set_new(object, "argv", arguments_value(argc, argv)) |
-                 json_object_set_new(object, "date", date_value()) | add_facts(object) |
-                 json_object_set_new(object, "points", points_value(grid, seconds));
+                 json_object_set_new(object, "argv", sidecar_arguments(run->argc, run->argv)) |
+                 json_object_set_new(object, "date", sidecar_date()) | add_facts(object);
+    if (run->sweep != NULL) {
+        status |= add_sweep(object, run);
+    }
+    if (run->sweep == NULL || run->sweep->complete) {
+        status |= json_object_set_new(object, "points", points_value(run));
+    }
     if (status != 0) {
+        json_decref(object);
+        return NULL;
+    }
+    return object;
+}
+
+int sidecar_write(FILE *file, const RunRecord *run)
+{
+    json_t *object = sidecar_value(run);
+    int status = -1;
+    if (object == NULL) {
         errno = ENOMEM;
     } else {
         status = json_dumpf(object, file, JSON_INDENT(1) | JSON_REAL_PRECISION(6));
@@ -115,4 +172,100 @@ int sidecar_write(FILE *file, int argc, char **argv, const Grid *grid, const dou
     }
     json_decref(object);
     return status == 0 ? 0 : -1;
+}
+
+const char *sidecar_get(const json_t *sidecar, const char *key)
+{
+    const char *text = json_string_value(json_object_get(sidecar, key));
+    return text != NULL ? text : "";
+}
+
+json_t *sidecar_load(const char *path)
+{
+    json_error_t error;
+    json_t *sidecar = json_load_file(path, 0, &error);
+    if (sidecar != NULL && !json_is_object(sidecar)) {
+        json_decref(sidecar);
+        sidecar = NULL;
+    }
+    return sidecar;
+}
+
+static bool fact_fits(char text[DIFFERENCE_TEXT], const json_t *sidecar, const Fact *fact)
+{
+    const char *theirs = sidecar_get(sidecar, fact->name);
+    json_t *ours = sidecar_text(fact->text); /* as it would be written */
+    const char *mine = ours != NULL ? json_string_value(ours) : fact->text;
+    bool same = strcmp(theirs, mine) == 0;
+    if (!same) {
+        snprintf(text, DIFFERENCE_TEXT, "%s %s, this is %s", fact->name,
+                 *theirs != '\0' ? theirs : "unknown", mine);
+    }
+    json_decref(ours);
+    return same;
+}
+
+static bool is_decisive(const char *name)
+{
+    const char *const *known = sidecar_decisive;
+    while (*known != NULL && strcmp(*known, name) != 0) {
+        known++;
+    }
+    return *known != NULL;
+}
+
+static bool is_program(const char *name)
+{
+    return strcmp(name, "version") == 0 || strcmp(name, "commit") == 0;
+}
+
+/* Of the decisive facts, those of the program, or all. */
+static bool facts_fit(char text[DIFFERENCE_TEXT], const json_t *sidecar, bool all)
+{
+    Fact facts[FACTS_MOST];
+    size_t count = facts_read(facts);
+    for (size_t i = 0; i < count; i++) {
+        bool wanted = all ? is_decisive(facts[i].name) : is_program(facts[i].name);
+        if (wanted && !fact_fits(text, sidecar, &facts[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool sweep_fits(char text[DIFFERENCE_TEXT], const json_t *sidecar, const RunRecord *run)
+{
+    const SweepRecord *sweep = run->sweep;
+    const json_t *grid = json_object_get(sidecar, "grid"),
+                 *shard = json_object_get(sidecar, "shard");
+    json_int_t points = json_integer_value(json_object_get(grid, "points"));
+    json_int_t index = json_integer_value(json_object_get(shard, "index"));
+    json_int_t count = json_integer_value(json_object_get(shard, "count"));
+    if (json_integer_value(json_object_get(sidecar, "schema")) != SIDECAR_SCHEMA) {
+        snprintf(text, DIFFERENCE_TEXT, "another schema");
+    } else if (points != (json_int_t)run->grid->count) {
+        snprintf(text, DIFFERENCE_TEXT, "a grid of %lld points, this one has %zu",
+                 (long long)points, run->grid->count);
+    } else if (strcmp(sidecar_get(grid, "digest"), sweep->identity.points) != 0) {
+        snprintf(text, DIFFERENCE_TEXT, "other points (argv in the sidecar names them)");
+    } else if (strcmp(sidecar_get(grid, "weights"), sweep->identity.weights) != 0) {
+        snprintf(text, DIFFERENCE_TEXT, "other contents of the weights file");
+    } else if (index != (json_int_t)sweep->shard || count != (json_int_t)sweep->shards) {
+        snprintf(text, DIFFERENCE_TEXT, "shard %lld/%lld, this is %zu/%zu", (long long)index,
+                 (long long)count, sweep->shard, sweep->shards);
+    } else {
+        return true;
+    }
+    return false;
+}
+
+bool sidecar_fits(char text[DIFFERENCE_TEXT], const json_t *sidecar, const RunRecord *run)
+{
+    return sweep_fits(text, sidecar, run) && facts_fit(text, sidecar, true);
+}
+
+bool sidecar_same_sweep(const json_t *sidecar, const RunRecord *run)
+{
+    char text[DIFFERENCE_TEXT];
+    return sweep_fits(text, sidecar, run) && facts_fit(text, sidecar, false);
 }

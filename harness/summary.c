@@ -78,16 +78,18 @@ static bool same_line(const Point *a, const Point *b)
            a->spec.depth == b->spec.depth && a->arithmetic == b->arithmetic;
 }
 
-static size_t gather(Line *lines, const Grid *grid, const PointSummary *summaries)
+static size_t gather(Line *lines, const Grid *grid, const size_t *points, size_t point_count,
+                     const PointSummary *summaries)
 {
     size_t count = 0;
-    for (size_t i = 0; i < grid->count; i++) {
+    for (size_t i = 0; i < point_count; i++) {
+        const Point *point = &grid->points[points[i]];
         size_t l = 0;
-        while (l < count && !same_line(lines[l].point, &grid->points[i])) {
+        while (l < count && !same_line(lines[l].point, point)) {
             l++;
         }
         if (l == count) {
-            lines[count++] = (Line){&grid->points[i], summaries[i]};
+            lines[count++] = (Line){point, summaries[i]};
             continue;
         }
         worsen(lines[l].worst.log10_total, summaries[i].log10_total);
@@ -160,13 +162,14 @@ static void print_header(FILE *file, const Point *point)
     fputc('\n', file);
 }
 
-int summary_print(FILE *file, const Grid *grid, const PointSummary *summaries)
+int summary_print(FILE *file, const Grid *grid, const size_t *points, size_t point_count,
+                  const PointSummary *summaries)
 {
-    Line *lines = calloc(grid->count + 1, sizeof *lines);
+    Line *lines = calloc(point_count + 1, sizeof *lines);
     if (lines == NULL) {
         return -1;
     }
-    size_t count = gather(lines, grid, summaries);
+    size_t count = gather(lines, grid, points, point_count, summaries);
     for (size_t l = 0; l < count; l++) {
         const Point *point = lines[l].point, *above = l > 0 ? lines[l - 1].point : NULL;
         if (above == NULL || above->spec.depth != point->spec.depth ||

@@ -21,9 +21,9 @@ void summary_init(PointSummary *summary);
 /* Takes in a row of the point. */
 void summary_add(PointSummary *summary, const Point *point, const Row *row);
 
-/* Prints the table for all points; summaries [grid->count].  0, or -1 when out of memory or the
- * stream failed. */
-int summary_print(FILE *file, const Grid *grid, const PointSummary *summaries)
-    __attribute__((warn_unused_result));
+/* Prints the table of the grid's points of indices points [count]; summaries [count].  0, or -1
+ * when out of memory or the stream failed. */
+int summary_print(FILE *file, const Grid *grid, const size_t *points, size_t count,
+                  const PointSummary *summaries) __attribute__((warn_unused_result));
 
 #endif

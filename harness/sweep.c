@@ -1,12 +1,15 @@
-#include "clock.h"
 #include "commands.h"
-#include "evaluate.h"
-#include "output.h"
+#include "dispatch.h"
+#include "interrupt.h"
+#include "journal.h"
+#include "message.h"
 #include "predict.h"
 #include "progress.h"
 #include "schedule.h"
+#include "shard.h"
 #include "summary.h"
 #include "table.h"
+#include "team.h"
 
 #include <errno.h>
 #include <omp.h>
@@ -17,215 +20,384 @@
 /* Failing points whose reproducing command is printed; the rest is counted. */
 enum { FAILURES_SHOWN = 10 };
 
-/* What a point leaves until it is committed. */
-typedef struct {
-    char *text; /* its rows */
-    size_t length;
-    bool done, passed;
-    size_t failed_layer; /* the first, or 0 */
-    Status failed_status;
-} PointResult;
-
+/* points [count]: what is evaluated.  summaries [count]; passed, seconds [grid->count].
+ * writing: held while rows or files are written. */
 typedef struct {
     const Grid *grid;
     const RunOptions *options;
-    Output *output;
-    PointResult *results;
+    Journal *journal;
+    Dispatch *dispatch; /* NULL: no other ranks */
+    RunRecord run;
+    SweepRecord record;
+    size_t *points, count;
     PointSummary *summaries;
+    bool *passed;
     double *seconds;
     size_t committed, failures;
     bool terminal; /* stdout is one: a table instead of CSV */
     Progress progress;
     int write_error;
+    pthread_mutex_t writing;
 } Sweep;
 
-/* One point's rows on their way into its text. */
-typedef struct {
-    Sweep *sweep;
-    size_t index;
-    FILE *text;
-} PointRows;
-
-/* Of a deep stack a terminal shows the first layers and every eighth. */
-static bool shown_on_terminal(const Point *point, size_t layer)
+static const Point *point_at(const Sweep *sweep, size_t position)
 {
-    return point->spec.depth <= 24 || layer <= 4 || layer % 8 == 0 || layer == point->spec.depth;
+    return &sweep->grid->points[sweep->points[position]];
 }
 
-static bool take_row(void *context, const Point *point, const Row *row)
+static void report_failure(Sweep *sweep, const Point *point, const PointOutcome *outcome)
 {
-    PointRows *rows = context;
-    PointResult *result = &rows->sweep->results[rows->index];
-    summary_add(&rows->sweep->summaries[rows->index], point, row);
-    if (result->failed_layer == 0 && !row_passes(point, row)) {
-        result->failed_layer = row->layer;
-        result->failed_status = row->status;
-    }
-    if (!rows->sweep->terminal) {
-        return table_write_row(rows->text, point, row) == 0;
-    }
-    if (shown_on_terminal(point, row->layer)) {
-        table_print_row(rows->text, point, row);
-    }
-    return true;
-}
-
-static EvaluateStatus evaluate_point(void *context, const Shared *shared, size_t index)
-{
-    Sweep *sweep = context;
-    PointResult *result = &sweep->results[index];
-    PointRows rows = {.sweep = sweep, .index = index};
-    double start = clock_seconds();
-    rows.text = open_memstream(&result->text, &result->length);
-    if (rows.text == NULL) {
-        return EVALUATE_NO_MEMORY;
-    }
-    summary_init(&sweep->summaries[index]);
-    EvaluateStatus status =
-        point_evaluate(&result->passed, shared, &sweep->grid->points[index], take_row, &rows);
-    if (fclose(rows.text) != 0) {
-        status = EVALUATE_NO_MEMORY;
-    }
-    sweep->seconds[index] = clock_seconds() - start;
-    return status;
-}
-
-static void report_failure(Sweep *sweep, size_t index)
-{
-    const PointResult *result = &sweep->results[index];
     sweep->failures++;
     if (sweep->failures <= FAILURES_SHOWN) {
         fprintf(stderr,
-                "headproof: %s at layer %zu; reproduce: ", status_name(result->failed_status),
-                result->failed_layer);
-        point_print_command(stderr, &sweep->grid->points[index]);
+                "headproof: %s at layer %zu; reproduce: ", status_name(outcome->failed_status),
+                outcome->failed_layer);
+        point_print_command(stderr, point);
         fputc('\n', stderr);
     }
 }
 
-static double grid_cost(const Grid *grid)
+/* What is still to do, of the points from `from` on. */
+static double cost_left(const Sweep *sweep, size_t from)
 {
     double sum = 0;
-    for (size_t i = 0; i < grid->count; i++) {
-        sum += point_cost(&grid->points[i]);
+    for (size_t i = from; i < sweep->count; i++) {
+        sum += point_cost(point_at(sweep, i));
     }
     return sum;
 }
 
-/* Commits, in grid order, every point that is done. */
-static bool commit_done(void *context, size_t index)
+/* The next point is committed: what it means for the verdict and the summary. */
+static void take_outcome(Sweep *sweep, const PointOutcome *outcome, double seconds)
+{
+    size_t position = sweep->committed++, index = sweep->points[position];
+    sweep->summaries[position] = outcome->summary;
+    sweep->passed[index] = outcome->failed_layer == 0;
+    sweep->seconds[index] = seconds;
+    if (!sweep->passed[index]) {
+        report_failure(sweep, &sweep->grid->points[index], outcome);
+    }
+}
+
+static bool write_rows(Sweep *sweep, const PointRows *rows, bool more)
+{
+    const char *text = sweep->terminal ? rows->text + rows->csv : rows->text;
+    size_t length = sweep->terminal ? rows->shown : rows->csv;
+    errno = 0;
+    if (journal_append(sweep->journal, text, length) != 0 ||
+        (!more && journal_sync(sweep->journal) != 0)) {
+        sweep->write_error = errno != 0 ? errno : EIO;
+    }
+    return sweep->write_error == 0;
+}
+
+static bool commit_point(void *context, size_t index, const PointRows *rows, bool more)
 {
     Sweep *sweep = context;
-    FILE *file = output_file(sweep->output);
-    sweep->results[index].done = true;
-    progress_add(&sweep->progress, 1, point_cost(&sweep->grid->points[index]));
-    while (sweep->committed < sweep->grid->count && sweep->results[sweep->committed].done) {
-        PointResult *result = &sweep->results[sweep->committed];
-        if (sweep->options->verbose || sweep->terminal || !result->passed) {
-            progress_clear(&sweep->progress);
-        }
-        if (fwrite(result->text, 1, result->length, file) != result->length ||
-            output_commit(sweep->output) != 0) {
-            sweep->write_error = errno;
-            return false;
-        }
-        free(result->text);
-        result->text = NULL;
-        if (!result->passed) {
-            report_failure(sweep, sweep->committed);
-        }
+    const Point *point = &sweep->grid->points[index];
+    PointOutcome outcome;
+    if (rows_read(&outcome, rows->text, rows->csv, point) != rows->csv) {
+        sweep->write_error = ENOMEM;
+        return false;
+    }
+    pthread_mutex_lock(&sweep->writing);
+    if (sweep->options->verbose || sweep->terminal || outcome.failed_layer != 0) {
+        progress_clear(&sweep->progress);
+    }
+    bool written = write_rows(sweep, rows, more);
+    if (written) {
+        take_outcome(sweep, &outcome, rows->seconds);
         if (sweep->options->verbose) {
-            fprintf(stderr, "headproof: %.3f s: ", sweep->seconds[sweep->committed]);
-            point_print_command(stderr, &sweep->grid->points[sweep->committed]);
+            fprintf(stderr, "headproof: %.3f s: ", rows->seconds);
+            point_print_command(stderr, point);
             fputc('\n', stderr);
         }
-        sweep->committed++;
+        progress_add(&sweep->progress, 1, point_cost(point));
     }
-    return true;
+    pthread_mutex_unlock(&sweep->writing);
+    return written;
+}
+
+/* After what ends a run early: how to go on. */
+static void say_how_to_resume(const Sweep *sweep)
+{
+    if (journal_survives(sweep->journal)) {
+        fprintf(stderr, "headproof: %zu of %zu points are kept; go on with: ", sweep->committed,
+                sweep->count);
+        print_command_line(sweep->run.argc, sweep->run.argv,
+                           sweep->options->resume ? NULL : "--resume");
+    }
+}
+
+static void say_interrupted(void *context, bool locked)
+{
+    Sweep *sweep = context;
+    if (locked) {
+        progress_clear(&sweep->progress);
+    }
+    if (!journal_survives(sweep->journal)) {
+        fputs("headproof: interrupted before the first point\n", stderr);
+    }
+    say_how_to_resume(sweep);
+    if (locked) {
+        journal_clear(sweep->journal);
+    }
+}
+
+static int write_fault(const Sweep *sweep)
+{
+    const char *path = sweep->options->output;
+    fprintf(stderr, "headproof: %s: cannot be written: %s\n", path != NULL ? path : "stdout",
+            strerror(sweep->write_error));
+    return 99;
 }
 
 static int run_points(Sweep *sweep, int threads)
 {
-    FILE *file = output_file(sweep->output);
-    if (sweep->terminal) {
-        table_print_header(file);
-    } else if (table_write_header(file) != 0) {
-        sweep->write_error = errno;
-    }
-    EvaluateStatus status = EVALUATE_OK;
-    if (sweep->write_error == 0) {
-        double cost = grid_cost(sweep->grid);
-        progress_open(&sweep->progress, progress_stderr(sweep->options->quiet), cost);
-        progress_phase(&sweep->progress, "", "points", sweep->grid->count, cost);
-        status = schedule_run(sweep->grid, threads, evaluate_point, commit_done, sweep);
-        progress_clear(&sweep->progress);
-    }
+    const Work work = {.grid = sweep->grid,
+                       .points = sweep->points + sweep->committed,
+                       .count = sweep->count - sweep->committed,
+                       .memory =
+                           sweep->options->memory > 0 ? sweep->options->memory : memory_room(),
+                       .terminal = sweep->terminal};
+    double cost = cost_left(sweep, sweep->committed);
+    progress_open(&sweep->progress, progress_stderr(sweep->options->quiet), cost);
+    progress_phase(&sweep->progress, "", "points", work.count, cost);
+    EvaluateStatus status = sweep->dispatch != NULL
+                                ? dispatch_run(sweep->dispatch, &work, commit_point, sweep)
+                                : schedule_run(&work, threads, commit_point, sweep);
+    progress_clear(&sweep->progress);
     if (status == EVALUATE_NO_MEMORY) {
         fprintf(stderr, "headproof: memory is short after %zu of %zu points\n", sweep->committed,
-                sweep->grid->count);
+                sweep->count);
         return 99;
     }
-    if (sweep->write_error != 0) {
-        const char *path = sweep->options->output;
-        fprintf(stderr, "headproof: %s: cannot write: %s\n", path != NULL ? path : "stdout",
-                strerror(sweep->write_error));
-        return 99;
+    return sweep->write_error != 0 ? write_fault(sweep) : 0;
+}
+
+static size_t count_lines(const char *text, size_t size)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < size; i++) {
+        count += text[i] == '\n';
+    }
+    return count;
+}
+
+static int refuse_rows(const Sweep *sweep, size_t line)
+{
+    fprintf(stderr,
+            "headproof: %s%s:%zu: cannot be resumed: the row is not the one expected there\n",
+            sweep->options->output, journal_is_complete(sweep->journal) ? "" : ".partial", line);
+    return 2;
+}
+
+/* Takes in the points that are in the file; *kept: bytes of their rows.  Behind them there may be
+ * the torn rows of one more point: what is more has another origin. */
+static int take_kept(Sweep *sweep, size_t *kept)
+{
+    size_t size, length = 1;
+    const char *rows = journal_rows(sweep->journal, &size);
+    *kept = 0;
+    while (sweep->committed < sweep->count && length > 0) {
+        PointOutcome outcome;
+        length = rows_read(&outcome, rows + *kept, size - *kept, point_at(sweep, sweep->committed));
+        *kept += length;
+        if (length > 0) {
+            take_outcome(sweep, &outcome, -1);
+        }
+    }
+    size_t torn = count_lines(rows + *kept, size - *kept);
+    bool whole = sweep->committed == sweep->count;
+    if ((whole ? torn > 0 : torn > point_at(sweep, sweep->committed)->spec.depth) ||
+        (journal_is_complete(sweep->journal) && (!whole || *kept < size))) {
+        return refuse_rows(sweep, count_lines(rows, *kept) + 2);
+    }
+    if (!sweep->options->quiet && journal_is_complete(sweep->journal)) {
+        fprintf(stderr, "headproof: %s is complete\n", sweep->options->output);
+    } else if (!sweep->options->quiet && sweep->committed > 0) {
+        fprintf(stderr, "headproof: %zu of %zu points are there already\n", sweep->committed,
+                sweep->count);
     }
     return 0;
 }
 
-/* The end of a sweep that ran: the file, the short table, the verdict. */
-static int conclude(Sweep *sweep, int argc, char **argv)
+/* The end of a sweep that ran: the short table, the verdict. */
+static int conclude(const Sweep *sweep)
 {
     const RunOptions *options = sweep->options;
-    int status = output_finish(sweep->output, argc, argv, sweep->grid, sweep->seconds);
-    if (status != 0) {
-        return status;
-    }
     if (sweep->failures > FAILURES_SHOWN) {
         fprintf(stderr, "headproof: and %zu more points fail\n", sweep->failures - FAILURES_SHOWN);
     }
     if (options->output != NULL && !options->quiet) {
-        if (summary_print(stdout, sweep->grid, sweep->summaries) != 0 ||
-            printf("%zu points in %s\n", sweep->grid->count, options->output) < 0 ||
+        if (summary_print(stdout, sweep->grid, sweep->points, sweep->count, sweep->summaries) !=
+                0 ||
+            printf("%zu points in %s\n", sweep->count, options->output) < 0 ||
             fflush(stdout) != 0) {
-            fprintf(stderr, "headproof: stdout: cannot write: %s\n", strerror(errno));
+            fprintf(stderr, "headproof: stdout: cannot be written: %s\n", strerror(errno));
             return 99;
         }
     }
     return sweep->failures > 0 ? 1 : 0;
 }
 
+static char *header_text(bool terminal)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *stream = open_memstream(&text, &size);
+    if (stream == NULL) {
+        return NULL;
+    }
+    int status = 0;
+    if (terminal) {
+        table_print_header(stream);
+    } else {
+        status = table_write_header(stream);
+    }
+    if (fclose(stream) != 0 || status != 0) {
+        free(text);
+        return NULL;
+    }
+    return text;
+}
+
+/* Writes what is not there yet. */
+static int write_file(Sweep *sweep, size_t kept, int threads)
+{
+    char *header = header_text(sweep->terminal);
+    if (header == NULL) {
+        return memory_fault();
+    }
+    int status = journal_begin(sweep->journal, kept, header, &sweep->run);
+    free(header);
+    if (status == 0) {
+        status = run_points(sweep, threads);
+    }
+    if (status == 0) {
+        pthread_mutex_lock(&sweep->writing);
+        sweep->record.complete = true;
+        status = journal_finish(sweep->journal, &sweep->run);
+        pthread_mutex_unlock(&sweep->writing);
+    }
+    if (status != 0) {
+        say_how_to_resume(sweep);
+    }
+    return status;
+}
+
+/* Evaluates what is not there yet, so that a signal leaves what is. */
+static int run_journal(Sweep *sweep, int threads)
+{
+    size_t kept;
+    int status = take_kept(sweep, &kept);
+    if (status != 0 || journal_is_complete(sweep->journal)) {
+        return status;
+    }
+    if (sweep->options->output == NULL) {
+        return write_file(sweep, kept, threads);
+    }
+    Interrupt *interrupt = interrupt_open(&sweep->writing, say_interrupted, sweep);
+    if (interrupt == NULL) {
+        return memory_fault();
+    }
+    status = write_file(sweep, kept, threads);
+    interrupt_close(interrupt);
+    return status;
+}
+
+static int prepare(Sweep *sweep)
+{
+    const Grid *grid = sweep->grid;
+    size_t room = grid->count + 1;
+    sweep->points = calloc(room, sizeof *sweep->points);
+    sweep->summaries = calloc(room, sizeof *sweep->summaries);
+    sweep->passed = calloc(room, sizeof *sweep->passed);
+    sweep->seconds = calloc(room, sizeof *sweep->seconds);
+    if (sweep->points == NULL || sweep->summaries == NULL || sweep->passed == NULL ||
+        sweep->seconds == NULL) {
+        fprintf(stderr, "headproof: memory is short for %zu points\n", grid->count);
+        return 99;
+    }
+    if (!shard_points(sweep->points, &sweep->count, grid, sweep->record.shard,
+                      sweep->record.shards)) {
+        return memory_fault();
+    }
+    sweep->record.points = sweep->points;
+    sweep->record.count = sweep->count;
+    sweep->record.passed = sweep->passed;
+    sweep->run.seconds = sweep->seconds;
+    sweep->run.sweep = &sweep->record;
+    return grid_identify(&sweep->record.identity, grid);
+}
+
+static void clear(Sweep *sweep)
+{
+    journal_clear(sweep->journal);
+    json_decref(sweep->record.ranks);
+    free(sweep->points);
+    free(sweep->summaries);
+    free(sweep->passed);
+    free(sweep->seconds);
+}
+
+static int check_threads(const RunOptions *run)
+{
+    if (run->team && run->threads > 1) {
+        complain((Origin){.flag = "threads"}, "",
+                 "expected 1 or none: the ranks of an MPI job "
+                 "have one thread each");
+        return 2;
+    }
+    return 0;
+}
+
+/* The whole run of rank 0, or of a process that is alone. */
+static int lead(Sweep *sweep)
+{
+    const RunOptions *run = sweep->options;
+    int threads = run->threads > 0 ? run->threads : omp_get_num_procs(), status = 0;
+    if (run->team) {
+        status = dispatch_meet(&sweep->dispatch, &sweep->record.ranks, &sweep->run);
+    }
+    if (status == 0) {
+        status = journal_open(&sweep->journal, run->output, run->resume, &sweep->run);
+    }
+    if (status == 0) {
+        status = run_journal(sweep, threads);
+    }
+    if (status == 0) {
+        status = conclude(sweep);
+    }
+    return status;
+}
+
 int command_sweep(const Grid *grid, const RunOptions *run, int argc, char **argv)
 {
-    int threads = run->threads > 0 ? run->threads : omp_get_num_procs();
-    Sweep sweep = {.grid = grid, .options = run};
-    ref_thread_setup();
-    int status = grid_predict(grid, &threads);
-    if (status == 0) {
-        status = output_open(&sweep.output, run->output);
-    }
+    Sweep sweep = {.grid = grid,
+                   .options = run,
+                   .run = {.argc = argc, .argv = argv, .grid = grid},
+                   .record = {.shard = run->shards > 0 ? run->shard : 1,
+                              .shards = run->shards > 0 ? run->shards : 1},
+                   .writing = PTHREAD_MUTEX_INITIALIZER};
+    bool helper = run->team && team_rank() > 0;
     sweep.terminal = run->output == NULL && isatty(STDOUT_FILENO);
-    if (status == 0) {
-        sweep.results = calloc(grid->count, sizeof *sweep.results);
-        sweep.summaries = calloc(grid->count, sizeof *sweep.summaries);
-        sweep.seconds = calloc(grid->count, sizeof *sweep.seconds);
-        bool ok = sweep.results != NULL && sweep.summaries != NULL && sweep.seconds != NULL;
-        if (!ok) {
-            fprintf(stderr, "headproof: memory is short for %zu points\n", grid->count);
-        }
-        status = ok ? run_points(&sweep, threads) : 99;
+    ref_thread_setup();
+    int status = helper ? 0 : check_threads(run);
+    if (status == 0 && !helper) {
+        status = grid_predict(grid, run->memory, NULL);
     }
     if (status == 0) {
-        status = conclude(&sweep, argc, argv);
+        status = prepare(&sweep);
     }
-    for (size_t i = 0; sweep.results != NULL && i < grid->count; i++) {
-        free(sweep.results[i].text);
+    if (run->team) {
+        status = team_largest(status);
     }
-    free(sweep.results);
-    free(sweep.summaries);
-    free(sweep.seconds);
-    output_clear(sweep.output);
+    if (status == 0) {
+        status = helper ? dispatch_serve(&sweep.run) : lead(&sweep);
+    }
+    clear(&sweep);
+    dispatch_dismiss(sweep.dispatch, status);
     ref_thread_clear();
     return status;
 }

@@ -1,9 +1,9 @@
 #include "verify.h"
 
 #include "commands.h"
+#include "groups.h"
 #include "message.h"
 #include "predict.h"
-#include "schedule.h"
 
 #include <errno.h>
 #include <math.h>
@@ -168,7 +168,7 @@ int command_verify(const Grid *grid, const RunOptions *run, int argc, char **arg
     double *seconds = calloc(grid->count + 1, sizeof *seconds);
     int status = check_arithmetic(grid);
     if (status == 0) {
-        status = seconds == NULL ? 99 : grid_predict(grid, &threads);
+        status = seconds == NULL ? 99 : grid_predict(grid, run->memory, &threads);
     }
     if (status == 0 && run->output != NULL) {
         status = output_open(&output, run->output);

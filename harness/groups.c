@@ -1,0 +1,131 @@
+#include "groups.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int compare_sizes(size_t a, size_t b)
+{
+    return (a > b) - (a < b);
+}
+
+enum { BASE_KEY = 19 };
+
+/* What decides a point's base. */
+static void base_key(size_t key[BASE_KEY], const Point *point)
+{
+    const CaseSpec *s = &point->spec;
+    uint64_t slope; /* its bits: any total order will do */
+    memcpy(&slope, &s->slope, sizeof slope);
+    const size_t values[BASE_KEY] = {(size_t)s->construction,
+                                     s->n,
+                                     s->d,
+                                     s->d_ff,
+                                     s->heads,
+                                     s->d_head,
+                                     s->depth,
+                                     s->seed,
+                                     (size_t)s->weights,
+                                     (size_t)s->bias,
+                                     (size_t)s->mask,
+                                     (size_t)s->linear,
+                                     (size_t)s->bias_row,
+                                     (size_t)s->bias_row_content,
+                                     (size_t)s->activation,
+                                     slope,
+                                     (size_t)s->gelu,
+                                     (size_t)(uintptr_t)s->given,
+                                     (size_t)point->form};
+    memcpy(key, values, sizeof values);
+}
+
+/* A total order in which points of one group are neighbours. */
+static int compare_bases(const Point *a, const Point *b)
+{
+    size_t left[BASE_KEY], right[BASE_KEY];
+    base_key(left, a);
+    base_key(right, b);
+    for (size_t i = 0; i < BASE_KEY; i++) {
+        if (left[i] != right[i]) {
+            return compare_sizes(left[i], right[i]);
+        }
+    }
+    return 0;
+}
+
+bool points_share_base(const Point *a, const Point *b)
+{
+    return compare_bases(a, b) == 0;
+}
+
+typedef struct {
+    const Point *point;
+    size_t index;
+} Entry;
+
+static int compare_entries(const void *a, const void *b)
+{
+    const Entry *x = a, *y = b;
+    int order = compare_bases(x->point, y->point);
+    return order != 0 ? order : compare_sizes(x->index, y->index);
+}
+
+/* Fills members, a group after the other. */
+static void gather(Groups *groups, const Entry *entries, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        groups->members[i] = entries[i].point;
+        if (i == 0 || compare_bases(entries[i - 1].point, entries[i].point) != 0) {
+            groups->groups[groups->count++].points = &groups->members[i];
+        }
+        groups->groups[groups->count - 1].count++;
+    }
+}
+
+static int compare_groups(const void *a, const void *b)
+{
+    const Group *x = a, *y = b;
+    return (x->points[0] > y->points[0]) - (x->points[0] < y->points[0]);
+}
+
+/* Into the order of first points, which lie in one array. */
+static void sort_groups(Groups *groups, const Grid *grid)
+{
+    qsort(groups->groups, groups->count, sizeof *groups->groups, compare_groups);
+    for (size_t g = 0; g < groups->count; g++) {
+        const Group *group = &groups->groups[g];
+        for (size_t i = 0; i < group->count; i++) {
+            groups->of[group->points[i] - grid->points] = g;
+        }
+    }
+}
+
+bool groups_make(Groups *groups, const Grid *grid)
+{
+    size_t room = grid->count + 1;
+    *groups = (Groups){0};
+    Entry *entries = calloc(room, sizeof *entries);
+    groups->members = calloc(room, sizeof *groups->members);
+    groups->groups = calloc(room, sizeof *groups->groups);
+    groups->of = calloc(room, sizeof *groups->of);
+    bool ok =
+        entries != NULL && groups->members != NULL && groups->groups != NULL && groups->of != NULL;
+    if (ok) {
+        for (size_t i = 0; i < grid->count; i++) {
+            entries[i] = (Entry){&grid->points[i], i};
+        }
+        qsort(entries, grid->count, sizeof *entries, compare_entries);
+        gather(groups, entries, grid->count);
+        sort_groups(groups, grid);
+    }
+    free(entries);
+    return ok;
+}
+
+void groups_clear(Groups *groups)
+{
+    free(groups->groups);
+    free(groups->of);
+    free(groups->members);
+    *groups = (Groups){0};
+}

@@ -1,0 +1,65 @@
+#include "identity.h"
+
+#include "message.h"
+#include "table.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+uint64_t digest_bytes(uint64_t digest, const void *bytes, size_t count)
+{
+    const unsigned char *next = bytes;
+    for (size_t i = 0; i < count; i++) {
+        digest = (digest ^ next[i]) * UINT64_C(0x100000001B3);
+    }
+    return digest;
+}
+
+void digest_print(char text[DIGEST_TEXT], uint64_t digest)
+{
+    snprintf(text, DIGEST_TEXT, "%016" PRIx64, digest);
+}
+
+static int digest_file(uint64_t *digest, const char *path)
+{
+    char block[1 << 16];
+    size_t count;
+    FILE *file = fopen(path, "rb");
+    if (file != NULL) {
+        while ((count = fread(block, 1, sizeof block, file)) > 0) {
+            *digest = digest_bytes(*digest, block, count);
+        }
+    }
+    if (file == NULL || ferror(file)) {
+        complain_of(path, NULL, NULL, "cannot be read: %s", strerror(errno));
+    }
+    bool failed = file == NULL || ferror(file);
+    if (file != NULL) {
+        (void)fclose(file); /* it was only read */
+    }
+    return failed ? 2 : 0;
+}
+
+int grid_identify(GridIdentity *identity, const Grid *grid)
+{
+    uint64_t points = DIGEST_START, weights = DIGEST_START;
+    int status = 0;
+    for (size_t i = 0; i < grid->count; i++) {
+        char *key = table_key(&grid->points[i]);
+        if (key == NULL) {
+            return memory_fault();
+        }
+        points = digest_bytes(points, key, strlen(key));
+        points = digest_bytes(points, "\n", 1);
+        free(key);
+    }
+    digest_print(identity->points, points);
+    identity->weights[0] = '\0';
+    for (size_t i = 0; i < grid->sources.count && status == 0; i++) {
+        status = digest_file(&weights, grid->sources.items[i]->path);
+        digest_print(identity->weights, weights);
+    }
+    return status;
+}

@@ -1,0 +1,503 @@
+/*
+ * A sweep survives anything: killed at any moment, out of disk, told to stop, its file cut short
+ * anywhere, it goes on with --resume, and the file, what is printed and the exit code are those of
+ * a run that nothing happened to.
+ */
+#include "program.h"
+#include "scratch.h"
+
+#include <fcntl.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+/* 12 points of 3 layers in no time, some of which fail; and hundreds that take about a second. */
+#define SMALL "--construction silu,fused --n 4 --d 3 --depth 3 --omega 5,20 --seed 1:3"
+#define FAILING SMALL " --tolerance 1e-7"
+#define LONG "--construction silu,fused --n 8 --d 6 --depth 6 --omega 8:30 --seed 1:9"
+#define DEEP "--construction fused --n 8 --d 6 --depth 60 --omega 8:30 --seed 1:9"
+
+typedef struct {
+    Scratch scratch;
+    char path[SCRATCH_PATH], partial[SCRATCH_PATH];
+    char sidecar[SCRATCH_PATH], sidecar_partial[SCRATCH_PATH];
+} Fixture;
+
+static int set_up(void **state)
+{
+    Fixture *fixture = calloc(1, sizeof *fixture);
+    assert_non_null(fixture);
+    scratch_make(&fixture->scratch);
+    scratch_path(fixture->path, &fixture->scratch, "out.csv");
+    scratch_path(fixture->partial, &fixture->scratch, "out.csv.partial");
+    scratch_path(fixture->sidecar, &fixture->scratch, "out.csv.json");
+    scratch_path(fixture->sidecar_partial, &fixture->scratch, "out.csv.json.partial");
+    *state = fixture;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    Fixture *fixture = *state;
+    scratch_remove(&fixture->scratch);
+    free(fixture);
+    return 0;
+}
+
+/* "sweep GRID -o FILE REST". */
+static Output sweep(const Fixture *fixture, const char *grid, const char *rest)
+{
+    char line[1536];
+    assert_true(snprintf(line, sizeof line, "sweep %s -o %s %s", grid, fixture->path, rest) <
+                (int)sizeof line);
+    return run(line);
+}
+
+static Output read_file(const char *path)
+{
+    struct stat found;
+    Output file = {0};
+    FILE *stream = fopen(path, "r");
+    if (stream == NULL || fstat(fileno(stream), &found) != 0) {
+        fail_msg("%s cannot be read", path);
+    }
+    file.length = (size_t)found.st_size;
+    file.text = calloc(1, file.length + 1);
+    assert_non_null(file.text);
+    assert_int_equal(fread(file.text, 1, file.length, stream), file.length);
+    fclose(stream);
+    return file;
+}
+
+static void expect_same(const Output *a, const Output *b, const char *what)
+{
+    if (a->length != b->length || memcmp(a->text, b->text, a->length) != 0) {
+        fail_msg("%s: %zu bytes and %zu bytes differ", what, a->length, b->length);
+    }
+}
+
+static void expect_says(const Output *output, int code, const char *says)
+{
+    if (output->code != code || strstr(output->text, says) == NULL) {
+        fail_msg("exit code %d, expected %d; \"%s\", expected \"%s\"", output->code, code,
+                 output->text, says);
+    }
+}
+
+static void expect_clean(const Fixture *fixture)
+{
+    assert_true(file_exists(fixture->path) && file_exists(fixture->sidecar));
+    assert_false(file_exists(fixture->partial));
+    assert_false(file_exists(fixture->sidecar_partial));
+}
+
+/* The whole file, undisturbed; then the first `length` bytes of it as an interrupted run leaves
+ * them. */
+static void leave_partial(const Fixture *fixture, const Output *whole, size_t length)
+{
+    (void)unlink(fixture->path);
+    file_write(fixture->partial, whole->text, length);
+    if (file_exists(fixture->sidecar)) {
+        assert_int_equal(rename(fixture->sidecar, fixture->sidecar_partial), 0);
+    }
+}
+
+static pid_t start(const char *grid, const char *path, const char *rest)
+{
+    char line[1536];
+    snprintf(line, sizeof line, "exec \"$HEADPROOF\" sweep %s -o %s %s", grid, path, rest);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        execl("/bin/sh", "sh", "-c", line, (char *)NULL);
+        _exit(126);
+    }
+    return child;
+}
+
+static void pause_seconds(double seconds)
+{
+    struct timespec t = {(time_t)seconds, (long)(1e9 * (seconds - (double)(time_t)seconds))};
+    nanosleep(&t, NULL);
+}
+
+static off_t size_of(const char *path)
+{
+    struct stat found;
+    return stat(path, &found) == 0 ? found.st_size : 0;
+}
+
+/* Until rows are there; false when the run ended first. */
+static bool wait_for_rows(const Fixture *fixture, pid_t child, off_t more_than)
+{
+    while (size_of(fixture->partial) <= more_than) {
+        int status;
+        if (waitpid(child, &status, WNOHANG) == child) {
+            return false;
+        }
+        pause_seconds(0.001);
+    }
+    return true;
+}
+
+static double random_share(uint64_t *state)
+{
+    *state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return (double)(*state >> 11) * 0x1p-53;
+}
+
+/* Runs until it is not killed; returns the kills.  The longest wait grows while nothing is gained,
+ * however slow the machine is. */
+static int run_and_kill(const Fixture *fixture, uint64_t *random, double *longest)
+{
+    for (int kills = 0;; kills++) {
+        off_t before = size_of(fixture->partial);
+        int status;
+        pid_t child = start(LONG, fixture->path, "--resume --quiet --threads 2");
+        pause_seconds(*longest * random_share(random));
+        (void)kill(child, SIGKILL);
+        assert_int_equal(waitpid(child, &status, 0), child);
+        if (WIFEXITED(status)) {
+            assert_int_equal(WEXITSTATUS(status), 0);
+            return kills;
+        }
+        *longest *= size_of(fixture->partial) > before ? 0.95 : 1.1;
+    }
+}
+
+static void killed_at_random_moments(void **state)
+{
+    Fixture *fixture = *state;
+    const char *given = getenv("TEST_SEED");
+    uint64_t random = given != NULL ? strtoull(given, NULL, 10) : (uint64_t)time(NULL);
+    struct timespec start_time, now;
+    double longest = 0.1;
+    int kills = 0;
+    print_message("rerun with TEST_SEED=%llu\n", (unsigned long long)random);
+    free(sweep(fixture, LONG, "--quiet").text);
+    Output whole = read_file(fixture->path);
+    clock_gettime(CLOCK_MONOTONIC, &start_time);
+    do {
+        assert_int_equal(unlink(fixture->path), 0);
+        assert_int_equal(unlink(fixture->sidecar), 0);
+        kills += run_and_kill(fixture, &random, &longest);
+        Output survived = read_file(fixture->path);
+        expect_same(&survived, &whole, "killed and resumed");
+        expect_clean(fixture);
+        free(survived.text);
+        clock_gettime(CLOCK_MONOTONIC, &now);
+    } while (kills < 100 && now.tv_sec - start_time.tv_sec < 15);
+    print_message("%d kills\n", kills);
+    assert_true(kills > 0);
+    free(whole.text);
+}
+
+/* Cut short after any number of bytes. */
+static void resumes_from_any_prefix(void **state)
+{
+    Fixture *fixture = *state;
+    Output printed = sweep(fixture, FAILING, "2>/dev/null"), whole = read_file(fixture->path);
+    assert_int_equal(printed.code, 1);
+    for (size_t length = 0; length <= whole.length; length += length < 900 ? 149 : 331) {
+        leave_partial(fixture, &whole, length);
+        Output again = sweep(fixture, FAILING, "--resume 2>/dev/null");
+        Output file = read_file(fixture->path);
+        expect_same(&file, &whole, "the file");
+        expect_same(&again, &printed, "what is printed");
+        assert_int_equal(again.code, 1);
+        expect_clean(fixture);
+        free(again.text);
+        free(file.text);
+    }
+    leave_partial(fixture, &whole, whole.length);
+    Output last = sweep(fixture, FAILING, "--resume 2>/dev/null");
+    expect_same(&last, &printed, "what is printed after the last point");
+    free(last.text);
+    free(printed.text);
+    free(whole.text);
+}
+
+/* The complaints about points that fail are printed again. */
+static void failures_are_counted_again(void **state)
+{
+    Fixture *fixture = *state;
+    Output first = sweep(fixture, FAILING, "--quiet 2>&1"), whole = read_file(fixture->path);
+    expect_says(&first, 1, "headproof: fail at layer 1; reproduce: ");
+    leave_partial(fixture, &whole, whole.length / 2);
+    Output resumed = sweep(fixture, FAILING, "--resume --quiet 2>&1");
+    assert_int_equal(resumed.code, 1);
+    expect_same(&resumed, &first, "complaints");
+    free(first.text);
+    free(whole.text);
+    free(resumed.text);
+}
+
+static void complete_is_said(void **state)
+{
+    Fixture *fixture = *state;
+    Output first = sweep(fixture, FAILING, "2>/dev/null");
+    Output whole = read_file(fixture->path);
+    Output again = sweep(fixture, FAILING, "--resume 2>/dev/null");
+    expect_same(&again, &first, "what is printed");
+    assert_int_equal(again.code, 1);
+    free(again.text);
+    again = sweep(fixture, FAILING, "--resume 2>&1 >/dev/null");
+    expect_says(&again, 1, "is complete\n");
+    free(again.text);
+    again = sweep(fixture, SMALL, "--resume 2>&1");
+    expect_says(&again, 2, "it is complete, of other points");
+    free(again.text);
+    expect_clean(fixture);
+    /* Stopped between the two renames: FILE is there, its sidecar has the other name. */
+    assert_int_equal(rename(fixture->sidecar, fixture->sidecar_partial), 0);
+    again = sweep(fixture, FAILING, "--resume 2>/dev/null");
+    expect_same(&again, &first, "what is printed");
+    expect_clean(fixture);
+    Output file = read_file(fixture->path);
+    expect_same(&file, &whole, "the file");
+    free(file.text);
+    free(again.text);
+    free(first.text);
+    free(whole.text);
+}
+
+/* An edit of the sidecar: the text of a key becomes another. */
+static void edit_sidecar(const Fixture *fixture, const char *key, const char *value)
+{
+    char name[64];
+    Output sidecar = read_file(fixture->sidecar_partial);
+    snprintf(name, sizeof name, "\"%s\": \"", key);
+    char *at = strstr(sidecar.text, name);
+    assert_non_null(at);
+    at += strlen(name);
+    FILE *file = fopen(fixture->sidecar_partial, "w");
+    assert_non_null(file);
+    fprintf(file, "%.*s%s%s", (int)(at - sidecar.text), sidecar.text, value, strchr(at, '"'));
+    assert_int_equal(fclose(file), 0);
+    free(sidecar.text);
+}
+
+static void what_differs_is_refused(void **state)
+{
+    static const char *const others[][2] = {
+        {"--construction silu,fused --n 4 --d 3 --depth 3 --omega 5,21 --seed 1:3", "other points"},
+        {"--construction silu,fused --n 4 --d 3 --depth 3 --omega 5 --seed 1:3", "12 points"},
+    };
+    static const char *const keys[] = {"version",        "commit",       "cpu",
+                                       "openblas_core",  "mpfr_runtime", "gmp_runtime",
+                                       "openblas_config"};
+    Fixture *fixture = *state;
+    free(sweep(fixture, SMALL, "--quiet").text);
+    Output whole = read_file(fixture->path);
+    for (size_t i = 0; i < 2; i++) {
+        leave_partial(fixture, &whole, whole.length / 2);
+        Output refused = sweep(fixture, others[i][0], "--resume 2>&1");
+        expect_says(&refused, 2, others[i][1]);
+        assert_int_equal(lines(&refused), 1);
+        assert_int_equal(size_of(fixture->partial), whole.length / 2);
+        assert_true(file_exists(fixture->sidecar_partial));
+        free(refused.text);
+    }
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        char says[64];
+        edit_sidecar(fixture, keys[i], "of yore");
+        snprintf(says, sizeof says, "%s of yore, this is ", keys[i]);
+        Output refused = sweep(fixture, SMALL, "--resume 2>&1");
+        expect_says(&refused, 2, says);
+        assert_int_equal(lines(&refused), 1);
+        free(refused.text);
+        /* Back, by a run that does not resume. */
+        free(sweep(fixture, SMALL, "--quiet 2>/dev/null").text);
+        leave_partial(fixture, &whole, whole.length / 2);
+    }
+    /* A row in the middle that is of another point. */
+    char *row = strchr(whole.text, '\n') + 1;
+    row[strcspn(row, ",") + 6] ^= 1;
+    leave_partial(fixture, &whole, whole.length);
+    Output refused = sweep(fixture, SMALL, "--resume 2>&1");
+    expect_says(&refused, 2, ".partial:2: cannot be resumed");
+    free(refused.text);
+    assert_int_equal(unlink(fixture->sidecar_partial), 0);
+    refused = sweep(fixture, SMALL, "--resume 2>&1");
+    expect_says(&refused, 2, "no .json.partial");
+    free(refused.text);
+    refused = run("sweep " SMALL " --resume 2>&1");
+    expect_says(&refused, 2, "--resume: token 'stdout'");
+    free(refused.text);
+    refused = run("min-omega --construction silu --tolerance 1e-9 --resume 2>&1");
+    expect_says(&refused, 2, "--resume: ");
+    free(refused.text);
+    free(whole.text);
+}
+
+static void leftovers_without_resume(void **state)
+{
+    Fixture *fixture = *state;
+    free(sweep(fixture, SMALL, "--quiet").text);
+    Output whole = read_file(fixture->path);
+    leave_partial(fixture, &whole, whole.length / 2);
+    Output again = sweep(fixture, SMALL, "--quiet 2>&1");
+    expect_says(&again, 0, "--resume would have kept them");
+    Output file = read_file(fixture->path);
+    expect_same(&file, &whole, "anew");
+    free(again.text);
+    free(file.text);
+    /* A minute's work, going by the files' times. */
+    leave_partial(fixture, &whole, whole.length / 2);
+    const struct timespec times[2] = {{.tv_sec = time(NULL) - 61}, {.tv_sec = time(NULL) - 61}};
+    assert_int_equal(utimensat(AT_FDCWD, fixture->sidecar_partial, times, 0), 0);
+    again = sweep(fixture, SMALL, "--quiet 2>&1");
+    expect_says(&again, 2, "--resume goes on with them, rm '");
+    assert_int_equal(size_of(fixture->partial), whole.length / 2);
+    free(again.text);
+    again = sweep(fixture, SMALL, "--resume --quiet 2>&1");
+    assert_int_equal(again.code, 0);
+    file = read_file(fixture->path);
+    expect_same(&file, &whole, "resumed");
+    free(file.text);
+    free(again.text);
+    free(whole.text);
+}
+
+static void signals_end_at_a_point(void **state)
+{
+    static const int signals[] = {SIGTERM, SIGINT, SIGHUP};
+    Fixture *fixture = *state;
+    char messages[SCRATCH_PATH], rest[SCRATCH_PATH + 64];
+    free(sweep(fixture, LONG, "--quiet").text);
+    Output whole = read_file(fixture->path);
+    scratch_path(messages, &fixture->scratch, "messages");
+    snprintf(rest, sizeof rest, "--quiet --threads 2 2>%s", messages);
+    for (size_t i = 0; i < 3; i++) {
+        int status;
+        assert_int_equal(unlink(fixture->path), 0);
+        pid_t child = start(LONG, fixture->path, rest);
+        assert_true(wait_for_rows(fixture, child, 3000));
+        assert_int_equal(kill(child, signals[i]), 0);
+        assert_int_equal(waitpid(child, &status, 0), child);
+        assert_true(WIFSIGNALED(status) && WTERMSIG(status) == signals[i]);
+        Output said = read_file(messages), kept = read_file(fixture->partial);
+        assert_int_equal(lines(&said), 1);
+        assert_non_null(strstr(said.text, " of 414 points are kept; go on with: "));
+        assert_non_null(strstr(said.text, "headproof sweep --resume --construction silu,fused"));
+        assert_true(kept.length > 3000 && kept.length < whole.length);
+        assert_int_equal((lines(&kept) - 1) % 6, 0);
+        assert_memory_equal(kept.text, whole.text, kept.length);
+        /* The command as it was printed. */
+        char *command = strchr(strstr(said.text, "go on with: ") + 12, ' ');
+        Output resumed = run(command);
+        assert_int_equal(resumed.code, 0);
+        Output file = read_file(fixture->path);
+        expect_same(&file, &whole, "resumed");
+        free(file.text);
+        free(resumed.text);
+        free(said.text);
+        free(kept.text);
+    }
+    free(whole.text);
+}
+
+/* Files may have as many blocks of 512 bytes as it takes for half of the points. */
+static void full_disk(void **state)
+{
+    Fixture *fixture = *state;
+    char script[2048];
+    free(sweep(fixture, LONG, "--quiet").text);
+    Output whole = read_file(fixture->path);
+    assert_int_equal(unlink(fixture->path), 0);
+    snprintf(script, sizeof script,
+             "-c 'ulimit -f %zu; \"$HEADPROOF\" sweep %s --quiet -o %s' 2>&1",
+             whole.length / 512 / 2, LONG, fixture->path);
+    Output full = run_program("sh", script);
+    expect_says(&full, 99, "out.csv: cannot be written: File too large\n");
+    assert_int_equal(lines(&full), 2);
+    assert_non_null(strstr(full.text, " points are kept; go on with: "));
+    Output kept = read_file(fixture->partial);
+    assert_int_equal((lines(&kept) - 1) % 6, 0);
+    assert_true(kept.length > whole.length / 4);
+    Output resumed = sweep(fixture, LONG, "--resume --quiet");
+    assert_int_equal(resumed.code, 0);
+    Output file = read_file(fixture->path);
+    expect_same(&file, &whole, "resumed");
+    free(full.text);
+    free(kept.text);
+    free(resumed.text);
+    free(file.text);
+    free(whole.text);
+}
+
+static void one_run_writes_a_file(void **state)
+{
+    Fixture *fixture = *state;
+    int status;
+    pid_t child = start(DEEP, fixture->path, "--quiet --threads 1");
+    assert_true(wait_for_rows(fixture, child, 0));
+    Output second = sweep(fixture, DEEP, "--resume --quiet 2>&1");
+    expect_says(&second, 2, "expected no other run to write it");
+    free(second.text);
+    second = sweep(fixture, DEEP, "--quiet 2>&1");
+    expect_says(&second, 2, "expected no other run to write it");
+    free(second.text);
+    assert_true(file_exists(fixture->partial));
+    assert_int_equal(kill(child, SIGKILL), 0);
+    assert_int_equal(waitpid(child, &status, 0), child);
+}
+
+/* However little memory there is, the bytes are the same; what does not fit alone is refused. */
+static void memory_is_a_budget(void **state)
+{
+    Fixture *fixture = *state;
+    free(sweep(fixture, SMALL, "--quiet").text);
+    Output whole = read_file(fixture->path);
+    Output refused = run("sweep " SMALL " --memory 10KiB 2>&1");
+    expect_says(&refused, 2, " GiB may be used");
+    free(refused.text);
+    refused = run("sweep " SMALL " --memory 10KB 2>&1");
+    expect_says(&refused, 2, "--memory: token '10KB'");
+    free(refused.text);
+    /* Doubled until a point fits: there it fits barely, and bases come and go. */
+    int fitting = 0;
+    for (int kib = 16; kib <= 4096 && fitting < 3; kib += kib / 2) {
+        char rest[64];
+        snprintf(rest, sizeof rest, "--quiet --threads 2 --memory %dKiB 2>/dev/null", kib);
+        Output tight = sweep(fixture, SMALL, rest);
+        if (tight.code == 0) {
+            Output file = read_file(fixture->path);
+            expect_same(&file, &whole, rest);
+            free(file.text);
+            fitting++;
+        }
+        free(tight.text);
+    }
+    assert_int_equal(fitting, 3);
+    free(whole.text);
+}
+
+#define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(resumes_from_any_prefix),
+        TEST(failures_are_counted_again),
+        TEST(complete_is_said),
+        TEST(what_differs_is_refused),
+        TEST(leftovers_without_resume),
+        TEST(signals_end_at_a_point),
+        TEST(full_disk),
+        TEST(one_run_writes_a_file),
+        TEST(memory_is_a_budget),
+        TEST(killed_at_random_moments),
+    };
+    return cmocka_run_group_tests_name("resume", tests, NULL, NULL);
+}

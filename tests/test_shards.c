@@ -1,0 +1,189 @@
+/*
+ * Shards of a sweep, and merge: the bytes of one run, or a refusal that names what is wrong.  The
+ * scripts of docs/clusters.md, run as Slurm would run them.
+ */
+#include "program.h"
+#include "scratch.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#define GRID "--construction silu,fused --n 4 --d 3 --depth 3 --omega 5,20 --seed 1:3 --quiet"
+#define OTHER "--construction silu,fused --n 4 --d 3 --depth 3 --omega 5,21 --seed 1:3 --quiet"
+
+static Scratch scratch; /* of the test at hand */
+
+static int set_up(void **state)
+{
+    (void)state;
+    scratch_make(&scratch);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    scratch_remove(&scratch);
+    return 0;
+}
+
+/* A script with $HEADPROOF, in the scratch directory. */
+static Output shell(const char *format, ...)
+{
+    char script[2048], line[3072];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(script, sizeof script, format, arguments);
+    va_end(arguments);
+    assert_null(strchr(script, '\''));
+    snprintf(line, sizeof line, "-c 'cd %s && { %s\n} 2>&1'", scratch.directory, script);
+    return run_program("sh", line);
+}
+
+static void expect(Output output, int code, const char *says)
+{
+    if (output.code != code || strstr(output.text, says) == NULL) {
+        fail_msg("exit code %d, expected %d; \"%s\", expected \"%s\"", output.code, code,
+                 output.text, says);
+    }
+    free(output.text);
+}
+
+static void make_shards(const char *grid, int count, const char *name)
+{
+    for (int i = 1; i <= count; i++) {
+        expect(shell("\"$HEADPROOF\" sweep %s --shard %d/%d -o %s%d.csv", grid, i, count, name, i),
+               0, "");
+    }
+}
+
+static void merged_shards_are_one_run(void **state)
+{
+    static const int counts[] = {1, 2, 4, 12, 15}; /* up to more than there are points */
+    (void)state;
+    expect(shell("\"$HEADPROOF\" sweep " GRID " -o one.csv"), 0, "");
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+        make_shards(GRID, counts[i], "s");
+        expect(shell("\"$HEADPROOF\" merge s*.csv -o all.csv && cmp one.csv all.csv && rm s*"), 0,
+               "12 points of ");
+    }
+    /* What is merged is a complete sweep. */
+    expect(shell("\"$HEADPROOF\" sweep " GRID " --resume -o all.csv; cat all.csv.json"), 0,
+           "\"machines_differ\": false");
+}
+
+/* Every point is in one shard; those of a base in one shard while there are bases enough. */
+static void shards_are_a_partition(void **state)
+{
+    (void)state;
+    expect(shell("\"$HEADPROOF\" sweep " GRID " --dry-run | sort >all; for i in 1 2 3 4 5; do "
+                 "\"$HEADPROOF\" sweep " GRID " --shard $i/5 --dry-run; done | sort | cmp - all && "
+                 "echo equal"),
+           0, "equal");
+    expect(
+        shell("\"$HEADPROOF\" sweep " GRID " --shard 2/6 --dry-run | grep -c \"silu.*--seed 2$\""),
+        0, "2\n");
+}
+
+static void the_verdict_is_one_runs(void **state)
+{
+    (void)state;
+    for (int i = 1; i <= 2; i++) {
+        free(shell("\"$HEADPROOF\" sweep " GRID " --tolerance 1e-7 --shard %d/2 -o s%d.csv", i, i)
+                 .text);
+    }
+    expect(shell("\"$HEADPROOF\" merge s1.csv s2.csv -o all.csv"), 1,
+           "fails; reproduce: headproof");
+}
+
+static void bad_shards_are_refused(void **state)
+{
+    (void)state;
+    make_shards(GRID, 3, "s");
+    make_shards(OTHER, 3, "o");
+    make_shards(GRID, 2, "t");
+    expect(shell("\"$HEADPROOF\" merge s1.csv s3.csv -o all.csv"), 2, "missing: shard 2/3\n");
+    expect(shell("\"$HEADPROOF\" merge s1.csv s2.csv s2.csv s3.csv -o all.csv"), 2,
+           "s2.csv: shard 2/3 twice");
+    expect(shell("\"$HEADPROOF\" merge s1.csv o2.csv s3.csv -o all.csv"), 2,
+           "o2.csv: of another grid than s1.csv");
+    expect(shell("\"$HEADPROOF\" merge s1.csv t2.csv s3.csv -o all.csv"), 2,
+           "t2.csv: shard 2 of 2, s1.csv is of 3");
+    expect(shell("\"$HEADPROOF\" merge s1.csv s9.csv -o all.csv"), 2, "s9.csv: cannot be read");
+    expect(shell("\"$HEADPROOF\" merge s1.csv"), 2, "expected SHARD.csv... -o FILE.csv");
+    expect(shell("cp s3.csv.json kept && sed \"s/\\\"version\\\": \\\"[^\\\"]*/&9/\" kept "
+                 ">s3.csv.json; \"$HEADPROOF\" merge s1.csv s2.csv s3.csv -o all.csv"),
+           2, "s3.csv: of version ");
+    expect(shell("sed \"s/\\\"cpu\\\": \\\"/&Z80 /\" kept >s3.csv.json; "
+                 "\"$HEADPROOF\" merge s1.csv s2.csv s3.csv -o all.csv && cat all.csv.json"),
+           0, "\"machines_differ\": true");
+    expect(shell("\"$HEADPROOF\" merge s1.csv s2.csv s3.csv -o all.csv"), 0,
+           "warning: s3.csv: cpu Z80 ");
+    expect(shell("cp s2.csv s2 && sed \"2s/5/6/\" s2 >s2.csv; rm all.csv; "
+                 "\"$HEADPROOF\" merge s1.csv s2.csv s3.csv -o all.csv"),
+           2, "its rows are not those that its .json names");
+    expect(shell("sed \\$d s2 >s2.csv; \"$HEADPROOF\" merge s1.csv s2.csv s3.csv -o all.csv"), 2,
+           "s2.csv: its rows are not those");
+    expect(shell("test ! -e all.csv && echo none"), 0, "none");
+    expect(shell("\"$HEADPROOF\" sweep " GRID " --shard 3/2 -o x.csv"), 2, "--shard: token ");
+    expect(shell("\"$HEADPROOF\" sweep " GRID " --shard 0/2 -o x.csv"), 2, "--shard: token ");
+    expect(shell("\"$HEADPROOF\" sweep " GRID " --shard 1 -o x.csv"), 2, "--shard: token ");
+    expect(shell("\"$HEADPROOF\" verify x.safetensors --shard 1/2"), 2, "--shard: token ");
+    /* A shard is resumed as that shard alone. */
+    expect(shell("mv s1.csv s1.csv.partial; mv s1.csv.json s1.csv.json.partial; "
+                 "\"$HEADPROOF\" sweep " GRID " --shard 2/3 --resume -o s1.csv"),
+           2, "shard 1/3, this is 2/3");
+}
+
+/* Takes a block "```sh NAME" out of the document. */
+static void extract(const char *name)
+{
+    char line[1024];
+    snprintf(line, sizeof line,
+             "-c 'awk \"/^\\`\\`\\`sh %s/{on=1;next} /^\\`\\`\\`/{on=0} on\" docs/clusters.md "
+             ">%s/%s'",
+             name, scratch.directory, name);
+    Output output = run_program("sh", line);
+    assert_int_equal(output.code, 0);
+    free(output.text);
+}
+
+static void the_documented_scripts_run(void **state)
+{
+    (void)state;
+    char path[SCRATCH_PATH];
+    extract("array.sh");
+    extract("merge.sh");
+    scratch_path(path, &scratch, "headproof");
+    char here[2048] = "", absolute[4096];
+    assert_true(*program() == '/' || getcwd(here, sizeof here - 1) != NULL);
+    snprintf(absolute, sizeof absolute, "%s%s%s", here, *here != '\0' ? "/" : "", program());
+    assert_int_equal(symlink(absolute, path), 0);
+    expect(shell("printf \"[a]\\nconstruction = silu,fused\\nn = 4\\nd = 3\\nomega = 5,20\\n\" "
+                 ">sweep.case; grep -c SBATCH array.sh"),
+           0, "5\n");
+    expect(shell("PATH=.:$PATH; export PATH SLURM_ARRAY_TASK_ID SLURM_ARRAY_TASK_COUNT=4 "
+                 "SLURM_CPUS_PER_TASK=2; for SLURM_ARRAY_TASK_ID in 1 2 3 4; do sh array.sh && "
+                 "sh array.sh || exit 1; done; sh merge.sh && headproof sweep sweep.case -q -o one "
+                 "&& cmp one all.csv && echo equal"),
+           0, "equal");
+}
+
+#define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(merged_shards_are_one_run),  TEST(shards_are_a_partition),
+        TEST(the_verdict_is_one_runs),    TEST(bad_shards_are_refused),
+        TEST(the_documented_scripts_run),
+    };
+    return cmocka_run_group_tests_name("shards", tests, NULL, NULL);
+}
