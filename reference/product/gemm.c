@@ -1,0 +1,30 @@
+#include "internal.h"
+
+#include <cblas.h>
+#include <stdlib.h>
+
+static blasint extent(size_t count)
+{
+    PRODUCT_CHECK(count <= INT_MAX);
+    return (blasint)count;
+}
+
+void gemm(double *c, size_t ldc, const double *a, size_t lda, bool a_transposed, const double *b,
+          size_t ldb, bool b_transposed, size_t m, size_t n, size_t k, double beta)
+{
+    if (m == 0 || n == 0) {
+        return;
+    }
+    cblas_dgemm(CblasRowMajor, a_transposed ? CblasTrans : CblasNoTrans,
+                b_transposed ? CblasTrans : CblasNoTrans, extent(m), extent(n), extent(k), 1, a,
+                extent(lda), b, extent(ldb), beta, c, extent(ldc));
+}
+
+void *array_alloc(size_t count, size_t size)
+{
+    void *p = NULL;
+    if (count > (PTRDIFF_MAX - 64) / size || posix_memalign(&p, 64, count * size + 1) != 0) {
+        return NULL;
+    }
+    return p;
+}
