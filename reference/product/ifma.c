@@ -9,9 +9,8 @@
  *
  * signs cost one sum a line.  Of the product's columns those beyond 2^(-52 K) are not computed.
  */
+#include "entry.h"
 #include "ifma.h"
-
-#include "internal.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -205,46 +204,22 @@ static void multiply_tile(IfmaTile *tile, const Shape *shape, const uint64_t *a,
                 }
             }
         }
-        ifma_carry(tile, shape->digits_a + shape->digits_b + 1, true);
+        ifma_carry(tile, shape->digits_a + shape->digits_b + 1);
     }
 }
 
-/* One entry from its columns, lanes apart: signed digits to limbs.  Returns its sign. */
-static bool join_columns(mp_limb_t *limb, const uint64_t *column, size_t columns)
+static void store_tile(Store *store, const Plan *plan, const Shape *shape, const IfmaResult *result,
+                       size_t first, size_t group)
 {
-    uint64_t flip = (int64_t)column[0] < 0 ? IFMA_MASK : 0, carry = flip != 0;
-    size_t at = 0;
-    memset(limb, 0, (columns * DIGIT / 64 + 2) * sizeof *limb);
-    for (size_t w = columns; w-- > 0; at += DIGIT) {
-        uint64_t digit = ((column[w * IFMA_LANES] ^ flip) & IFMA_MASK) + carry;
-        carry = digit >> DIGIT;
-        digit &= IFMA_MASK;
-        limb[at / 64] |= digit << at % 64;
-        limb[at / 64 + 1] |= at % 64 <= 64 - DIGIT ? 0 : digit >> (64 - at % 64);
-    }
-    return flip != 0;
-}
-
-static void store_tile(Store *store, const Plan *plan, const Shape *shape, IfmaTile *tile,
-                       size_t first, size_t group, const int64_t (*a_correction)[IFMA_COLUMNS])
-{
-    const int64_t *b_correction = shape->b_correction + group * shape->columns * IFMA_LANES;
-    mp_limb_t limb[IFMA_COLUMNS + 2];
-    size_t limbs = shape->columns * DIGIT / 64 + 1;
-    for (size_t r = 0; r < IFMA_ROWS; r++) {
-        for (size_t w = 0; w < shape->columns; w++) {
-            for (size_t lane = 0; lane < IFMA_LANES; lane++) {
-                tile->sum[r][w][lane] -=
-                    (uint64_t)(a_correction[r][w] + b_correction[w * IFMA_LANES + lane]);
-            }
-        }
-    }
-    ifma_carry(tile, shape->columns, false);
+    mp_limb_t limb[IFMA_LIMBS];
+    size_t limbs = (shape->columns * DIGIT + 63) / 64;
     for (size_t r = 0; r < IFMA_ROWS && first + r < plan->m; r++) {
         for (size_t lane = 0; lane < IFMA_LANES && group * IFMA_LANES + lane < plan->n; lane++) {
-            bool negative = join_columns(limb, &tile->sum[r][0][lane], shape->columns);
-            store_integer(store, plan, first + r, group * IFMA_LANES + lane, limb, limbs, negative,
-                          2 - (long)(DIGIT * shape->kept));
+            for (size_t i = 0; i < limbs; i++) {
+                limb[i] = result->limb[r][i][lane];
+            }
+            store_integer(store, plan, first + r, group * IFMA_LANES + lane, limb, limbs,
+                          result->negative[r] >> lane & 1, 2 - (long)(DIGIT * shape->kept));
         }
     }
 }
@@ -257,10 +232,12 @@ static bool multiply_rows(const Plan *plan, const void *shared, size_t first, si
            step = plan->k * shape->digits_a * IFMA_ROWS;
     uint64_t *a = array_alloc(tiles * step, sizeof *a);
     IfmaTile *tile = array_alloc(1, sizeof *tile);
+    IfmaResult *result = array_alloc(1, sizeof *result);
     int64_t correction[ROWS_AT_ONCE][IFMA_COLUMNS], sum[IFMA_ROWS][IFMA_COLUMNS];
-    if (a == NULL || tile == NULL) {
+    if (a == NULL || tile == NULL || result == NULL) {
         free(a);
         free(tile);
+        free(result);
         return false;
     }
     Store store;
@@ -278,13 +255,16 @@ static bool multiply_rows(const Plan *plan, const void *shared, size_t first, si
         const uint64_t *b = shape->b + group * plan->k * shape->digits_b * IFMA_LANES;
         for (size_t t = 0; t < tiles; t++) {
             multiply_tile(tile, shape, a + t * step, b, plan->k);
-            store_tile(&store, plan, shape, tile, first + t * IFMA_ROWS, group,
-                       (const int64_t(*)[IFMA_COLUMNS])correction + t * IFMA_ROWS);
+            ifma_finish(result, tile, shape->columns,
+                        (const int64_t(*)[IFMA_COLUMNS])correction + t * IFMA_ROWS,
+                        shape->b_correction + group * shape->columns * IFMA_LANES);
+            store_tile(&store, plan, shape, result, first + t * IFMA_ROWS, group);
         }
     }
     store_close(&store);
     free(a);
     free(tile);
+    free(result);
     return true;
 }
 

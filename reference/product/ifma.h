@@ -8,7 +8,6 @@
 #ifndef HEADPROOF_REFERENCE_PRODUCT_IFMA_H
 #define HEADPROOF_REFERENCE_PRODUCT_IFMA_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -16,7 +15,7 @@
 enum { IFMA_ROWS = 4, IFMA_LANES = 8, IFMA_BLOCK = 5, IFMA_DIGITS = 24 };
 
 /* Columns of a tile's sums: those kept and the reach of one block beyond. */
-enum { IFMA_COLUMNS = 2 * IFMA_DIGITS + 2 };
+enum { IFMA_COLUMNS = 2 * IFMA_DIGITS + 2, IFMA_LIMBS = IFMA_COLUMNS * 52 / 64 + 2 };
 
 #define IFMA_MASK (((uint64_t)1 << 52) - 1)
 
@@ -36,8 +35,18 @@ typedef struct {
  * what falls more than `kept` columns after the block's first. */
 void ifma_block(IfmaTile *tile, IfmaDigits a, IfmaDigits b, size_t depth, size_t kept);
 
-/* Columns [1, columns) become digits below 2^52; column 0 takes what is carried out.  sums: they
- * are what ifma_block adds up, below 2^64; otherwise they have signs. */
-void ifma_carry(IfmaTile *tile, size_t columns, bool sums);
+/* Columns [1, columns) become digits below 2^52; column 0 takes what is carried out. */
+void ifma_carry(IfmaTile *tile, size_t columns);
+
+/* What is stored of a tile: limb i of entry (r, lane) is limb[r][i][lane], the least significant
+ * first; bit `lane` of negative[r] is its sign. */
+typedef struct {
+    _Alignas(64) uint64_t limb[IFMA_ROWS][IFMA_LIMBS][IFMA_LANES];
+    unsigned negative[IFMA_ROWS];
+} IfmaResult;
+
+/* result = tile - a_correction[r][w] - b_correction[w][lane], columns [0, columns). */
+void ifma_finish(IfmaResult *result, IfmaTile *tile, size_t columns,
+                 const int64_t (*a_correction)[IFMA_COLUMNS], const int64_t *b_correction);
 
 #endif

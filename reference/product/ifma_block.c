@@ -113,18 +113,67 @@ void ifma_block(IfmaTile *tile, IfmaDigits a, IfmaDigits b, size_t depth, size_t
     }
 }
 
-WIDE void ifma_carry(IfmaTile *tile, size_t columns, bool sums)
+/* One row's sums; shift(x) is the part of x above its digit. */
+INLINE __m512i carry_row(uint64_t (*sum)[IFMA_LANES], size_t columns, const bool has_sign)
 {
     const __m512i mask = _mm512_set1_epi64((long long)IFMA_MASK);
+    __m512i carry = _mm512_setzero_si512();
+    for (size_t w = columns; w-- > 1;) {
+        __m512i x = _mm512_add_epi64(_mm512_load_si512(sum[w]), carry);
+        carry = has_sign ? _mm512_srai_epi64(x, 52) : _mm512_srli_epi64(x, 52);
+        _mm512_store_si512(sum[w], _mm512_and_si512(x, mask));
+    }
+    __m512i top = _mm512_add_epi64(_mm512_load_si512(sum[0]), carry);
+    _mm512_store_si512(sum[0], top);
+    return top;
+}
+
+WIDE void ifma_carry(IfmaTile *tile, size_t columns)
+{
     for (size_t r = 0; r < IFMA_ROWS; r++) {
-        __m512i carry = _mm512_setzero_si512();
-        for (size_t w = columns; w-- > 1;) {
-            __m512i x = _mm512_add_epi64(_mm512_load_si512(tile->sum[r][w]), carry);
-            carry = sums ? _mm512_srli_epi64(x, 52) : _mm512_srai_epi64(x, 52);
-            _mm512_store_si512(tile->sum[r][w], _mm512_and_si512(x, mask));
+        carry_row(tile->sum[r], columns, false);
+    }
+}
+
+/* Digits below 2^52, the most significant first, to limbs. */
+INLINE void join_row(uint64_t (*limb)[IFMA_LANES], uint64_t (*sum)[IFMA_LANES], size_t columns)
+{
+    __m512i word = _mm512_setzero_si512();
+    size_t at = 0, filled = 0;
+    for (size_t w = columns; w-- > 0;) {
+        __m512i digit = _mm512_load_si512(sum[w]);
+        word = _mm512_or_si512(word, _mm512_sll_epi64(digit, _mm_cvtsi64_si128((int)filled)));
+        filled += 52;
+        if (filled >= 64) {
+            filled -= 64;
+            _mm512_store_si512(limb[at++], word);
+            word = _mm512_srl_epi64(digit, _mm_cvtsi64_si128((int)(52 - filled)));
         }
-        __m512i top = _mm512_add_epi64(_mm512_load_si512(tile->sum[r][0]), carry);
-        _mm512_store_si512(tile->sum[r][0], top);
+    }
+    _mm512_store_si512(limb[at], word);
+}
+
+WIDE void ifma_finish(IfmaResult *result, IfmaTile *tile, size_t columns,
+                      const int64_t (*a_correction)[IFMA_COLUMNS], const int64_t *b_correction)
+{
+    for (size_t r = 0; r < IFMA_ROWS; r++) {
+        uint64_t(*sum)[IFMA_LANES] = tile->sum[r];
+        for (size_t w = 0; w < columns; w++) {
+            __m512i x = _mm512_sub_epi64(_mm512_load_si512(sum[w]),
+                                         _mm512_load_si512(b_correction + w * IFMA_LANES));
+            x = _mm512_sub_epi64(x, _mm512_set1_epi64(a_correction[r][w]));
+            _mm512_store_si512(sum[w], x);
+        }
+        __m512i top = carry_row(sum, columns, true);
+        __mmask8 negative = _mm512_cmplt_epi64_mask(top, _mm512_setzero_si512());
+        result->negative[r] = negative;
+        for (size_t w = 0; w < columns; w++) {
+            __m512i x = _mm512_load_si512(sum[w]);
+            _mm512_store_si512(sum[w],
+                               _mm512_mask_sub_epi64(x, negative, _mm512_setzero_si512(), x));
+        }
+        carry_row(sum, columns, true);
+        join_row(result->limb[r], sum, columns);
     }
 }
 

@@ -20,6 +20,9 @@
 /* No exponent beyond this (MPFR's may reach 2^62) is scaled: sums of three stay in a long. */
 #define EXPONENT_LIMIT (1L << 60)
 
+/* No scaled entry keeps more fraction bits. */
+#define LARGEST_BITS 20000
+
 /* A bug: aborts with file, line and the condition. */
 #define PRODUCT_CHECK(condition)                                                                   \
     ((condition) ? (void)0 : product_bug(__FILE__, __LINE__, #condition))
@@ -47,22 +50,6 @@ void operand_close(Operand *o);
 
 /* Measures exponent, sum, size, bits and plain. */
 bool operand_measure(Operand *o) __attribute__((warn_unused_result));
-
-/* |x| = 0.limbs 2^exponent, the highest bit of limb[count - 1] set; count 0 for zero. */
-typedef struct {
-    const mp_limb_t *limb;
-    size_t count;
-    mpfr_exp_t exponent;
-    bool negative;
-    mp_limb_t own; /* a double's */
-} Entry;
-
-void entry_load(Entry *x, const Operand *o, size_t line, size_t position);
-
-/* Digits of `width` <= 52 bits of 0.[lead zeros]limbs, the most significant first, cut off after
- * count of them; digit d goes to out[d * stride]. */
-void entry_digits(uint64_t *out, size_t stride, size_t count, unsigned width, const Entry *x,
-                  mpfr_exp_t lead);
 
 /* ---- guard.c ---- */
 

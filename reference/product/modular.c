@@ -4,14 +4,14 @@
  * and the Chinese remainder theorem gives back the integers.  Each of these steps is a product of
  * doubles without a rounding error.
  */
+#include "entry.h"
 #include "modular.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { CHUNK = 512, COLUMNS = 64 };
-#define LARGEST_BITS 20000
-#define RESIDUE_BYTES 0x1p28 /* of A's residues, over all threads */
+enum { CHUNK = 512, COLUMNS = 256, FEW_COLUMNS = 64 };
+#define RESIDUE_BYTES 0x1p28 /* of A's residues, over all threads; of B's and C's a quarter */
 
 /* x[i] -= q round(x[i] / q): |x[i]| <= q / 2 + 1 after, for |x[i]| < 2^53.  Adding and taking away
  * 1.5 2^52 rounds to an integer. */
@@ -171,13 +171,23 @@ static size_t max_size(size_t a, size_t b)
     return a > b ? a : b;
 }
 
-static bool scratch_init(Scratch *s, const Basis *basis, size_t rows, size_t k)
+/* Columns of C at once: many, so that BLAS's own copy of A's residues is paid for. */
+static size_t columns_at_once(const Plan *plan, const Basis *basis, size_t rows)
+{
+    double threads = plan->threads > 1 ? plan->threads : 1;
+    double column = 8 * (double)basis->primes * ((double)rows + (double)plan->k) * threads;
+    double fit = RESIDUE_BYTES / 4 / column;
+    size_t columns = fit > COLUMNS ? COLUMNS : fit < FEW_COLUMNS ? FEW_COLUMNS : (size_t)fit;
+    return columns < plan->n ? columns : plan->n;
+}
+
+static bool scratch_init(Scratch *s, const Basis *basis, size_t rows, size_t columns, size_t k)
 {
     size_t digits = max_size(basis->a.digits, basis->b.digits);
     s->limbs = basis->digits * basis->width / 64 + 2;
     s->a = array_alloc(basis->primes * rows * k, sizeof *s->a);
-    s->b = array_alloc(basis->primes * COLUMNS * k, sizeof *s->b);
-    s->x = array_alloc(basis->primes * rows * COLUMNS, sizeof *s->x);
+    s->b = array_alloc(basis->primes * columns * k, sizeof *s->b);
+    s->x = array_alloc(basis->primes * rows * columns, sizeof *s->x);
     s->digits = array_alloc(digits * CHUNK, sizeof *s->digits);
     s->rest = array_alloc((basis->primes + 1) * CHUNK, sizeof *s->rest);
     s->joined = array_alloc(basis->digits * CHUNK, sizeof *s->joined);
@@ -225,15 +235,16 @@ static bool multiply_rows(const Plan *plan, const void *shared, size_t first, si
     const Basis *basis = shared;
     Scratch s;
     Store store;
-    if (!scratch_init(&s, basis, count, plan->k)) {
+    size_t at_once = columns_at_once(plan, basis, count);
+    if (!scratch_init(&s, basis, count, at_once, plan->k)) {
         scratch_clear(&s);
         return false;
     }
     store_open(&store, plan);
     Residues a = {&plan->a, &basis->a, basis, first, count, s.a};
     residues_make(&a, s.digits);
-    for (size_t j = 0; j < plan->n; j += COLUMNS) {
-        size_t columns = plan->n - j < COLUMNS ? plan->n - j : COLUMNS;
+    for (size_t j = 0; j < plan->n; j += at_once) {
+        size_t columns = plan->n - j < at_once ? plan->n - j : at_once;
         Residues b = {&plan->b, &basis->b, basis, j, columns, s.b};
         residues_make(&b, s.digits);
         multiply_residues(s.x, &a, &b);

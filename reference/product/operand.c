@@ -1,11 +1,8 @@
-#include "internal.h"
+#include "entry.h"
 
-#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-static_assert(GMP_NUMB_BITS == 64, "limbs of 64 bits");
 
 static size_t *axis_offsets(ProductAxis axis, size_t count)
 {
@@ -35,42 +32,11 @@ void operand_close(Operand *o)
     *o = (Operand){0};
 }
 
-static void load_double(Entry *x, double value)
-{
-    uint64_t word;
-    memcpy(&word, &value, sizeof word);
-    uint64_t fraction = word & ((1ULL << 52) - 1);
-    int biased = (int)(word >> 52 & 0x7ff);
-    *x = (Entry){.limb = &x->own, .count = (word << 1) != 0, .negative = word >> 63 != 0};
-    if (biased != 0) {
-        x->own = (fraction | 1ULL << 52) << 11;
-        x->exponent = biased - 1022;
-    } else if (fraction != 0) { /* denormal: fraction 2^-1074 */
-        int zeros = __builtin_clzll(fraction);
-        x->own = fraction << zeros;
-        x->exponent = -1010 - zeros;
-    }
-}
-
-void entry_load(Entry *x, const Operand *o, size_t line, size_t position)
-{
-    size_t at = o->line_at[line] + o->depth_at[position];
-    if (o->number != NULL) {
-        load_double(x, o->number[at]);
-        return;
-    }
-    mpfr_srcptr y = o->entry + at;
-    bool regular = mpfr_regular_p(y);
-    x->limb = mpfr_custom_get_significand(y);
-    x->count = regular ? ((size_t)mpfr_get_prec(y) + 63) / 64 : 0;
-    x->exponent = regular ? mpfr_custom_get_exp(y) : 0;
-    x->negative = mpfr_signbit(y) != 0;
-}
-
 static bool entry_is_finite(const Operand *o, size_t line, size_t position)
 {
     size_t at = o->line_at[line] + o->depth_at[position];
-    return o->number != NULL ? isfinite(o->number[at]) : mpfr_number_p(o->entry + at) != 0;
+    return o->number != NULL ? isfinite(o->number[at])
+                             : !mpfr_nan_p(o->entry + at) && !mpfr_inf_p(o->entry + at);
 }
 
 /* Exponent of the lowest bit that is set. */
@@ -163,23 +129,4 @@ bool operand_measure(Operand *o)
     }
     free(low);
     return ok;
-}
-
-/* 64 bits of the mantissa from bit `start` on, counted from its top; zeros outside. */
-static uint64_t bits_from(const Entry *x, mpfr_exp_t start)
-{
-    mpfr_exp_t word = start >> 6, count = (mpfr_exp_t)x->count;
-    unsigned shift = (unsigned)(start & 63);
-    uint64_t first = word >= 0 && word < count ? x->limb[count - 1 - word] : 0;
-    uint64_t next = word >= -1 && word + 1 < count ? x->limb[count - 2 - word] : 0;
-    return shift == 0 ? first : first << shift | next >> (64 - shift);
-}
-
-void entry_digits(uint64_t *out, size_t stride, size_t count, unsigned width, const Entry *x,
-                  mpfr_exp_t lead)
-{
-    for (size_t d = 0; d < count; d++) {
-        out[d * stride] =
-            x->count == 0 ? 0 : bits_from(x, (mpfr_exp_t)(d * width) - lead) >> (64 - width);
-    }
 }
