@@ -9,6 +9,7 @@
  *
  * signs cost one sum a line.  Of the product's columns those beyond 2^(-52 K) are not computed.
  */
+#include "cost.h"
 #include "entry.h"
 #include "ifma.h"
 
@@ -28,14 +29,52 @@ bool ifma_holds(mpfr_prec_t bits_a, mpfr_prec_t bits_b)
     return bits_a < DIGIT * IFMA_DIGITS && bits_b < DIGIT * IFMA_DIGITS;
 }
 
+/* Equal blocks of at most IFMA_BLOCK digits: [first, first + count) of block number i. */
+static IfmaDigits digits_block(const uint64_t *digit, size_t digits, size_t i)
+{
+    size_t blocks = (digits + IFMA_BLOCK - 1) / IFMA_BLOCK, first = digits * i / blocks;
+    return (IfmaDigits){digit, digits, first, digits * (i + 1) / blocks - first};
+}
+
+/* Columns that ifma_block computes when `kept` are asked for. */
+static size_t block_columns(size_t na, size_t nb, size_t kept)
+{
+    size_t diagonal = (na > nb ? na : nb) + 1;
+    return kept <= diagonal && diagonal < na + nb ? diagonal : na + nb;
+}
+
+IfmaWork ifma_work(const Plan *plan, mpfr_prec_t bits_a, mpfr_prec_t bits_b, mpfr_prec_t bits)
+{
+    IfmaWork work = {.digits_a = digits_for(bits_a), .digits_b = digits_for(bits_b)};
+    size_t full = work.digits_a + work.digits_b, cut = digits_for(bits) + 1;
+    bool exact = plan->short_a && plan->short_b;
+    work.kept = exact || cut > full ? full : cut;
+    /* A column takes two halves of each pair of digits on its diagonal; 4096 fill 64 bits. */
+    size_t fewer = work.digits_a < work.digits_b ? work.digits_a : work.digits_b;
+    work.depth = 4000 / (2 * fewer);
+    for (size_t i = 0; i * IFMA_BLOCK < work.digits_a; i++) {
+        IfmaDigits a = digits_block(NULL, work.digits_a, i);
+        for (size_t j = 0; j * IFMA_BLOCK < work.digits_b; j++) {
+            IfmaDigits b = digits_block(NULL, work.digits_b, j);
+            if (a.first + b.first < work.kept) {
+                size_t columns = block_columns(a.count, b.count, work.kept - a.first - b.first);
+                work.blocks++;
+                for (size_t pair = 0; pair < a.count * b.count; pair++) {
+                    size_t column = pair / b.count + pair % b.count;
+                    work.multiplies += (size_t)(column < columns) + (column + 1 < columns);
+                }
+            }
+        }
+    }
+    return work;
+}
+
 #ifdef __x86_64__
 
 typedef struct {
-    size_t digits_a, digits_b;
-    size_t kept;           /* columns of the product */
-    size_t columns;        /* kept ones and column 0 */
-    size_t depth;          /* terms between two carries */
-    uint64_t *b;           /* groups of lanes, each [k][digits_b][IFMA_LANES] */
+    size_t digits_a, digits_b, kept, depth; /* as in IfmaWork */
+    size_t columns;                         /* kept ones and column 0 */
+    uint64_t *b;                            /* groups of lanes, each [k][digits_b][IFMA_LANES] */
     int64_t *b_correction; /* groups, each [columns][IFMA_LANES]: eta_a sum beta - k eta_a eta_b */
 } Shape;
 
@@ -144,14 +183,12 @@ static void add_constant(int64_t *to, const Shape *shape, const Plan *plan)
 static bool shape_init(Shape *shape, const Plan *plan)
 {
     size_t groups = (plan->n + IFMA_LANES - 1) / IFMA_LANES;
-    *shape = (Shape){.digits_a = digits_for(plan_bits_a(plan)),
-                     .digits_b = digits_for(plan_bits_b(plan))};
-    size_t full = shape->digits_a + shape->digits_b, cut = digits_for(plan->bits) + 1;
-    bool exact = plan->short_a && plan->short_b;
-    shape->kept = exact || cut > full ? full : cut;
-    shape->columns = shape->kept + 1;
-    size_t fewer = shape->digits_a < shape->digits_b ? shape->digits_a : shape->digits_b;
-    shape->depth = 4000 / (2 * fewer);
+    IfmaWork work = ifma_work(plan, plan_bits_a(plan), plan_bits_b(plan), plan->bits);
+    *shape = (Shape){.digits_a = work.digits_a,
+                     .digits_b = work.digits_b,
+                     .kept = work.kept,
+                     .depth = work.depth,
+                     .columns = work.kept + 1};
     size_t group = plan->k * shape->digits_b * IFMA_LANES;
     shape->b =
         groups <= SIZE_MAX / (group + 1) ? array_alloc(groups * group, sizeof(uint64_t)) : NULL;
@@ -175,30 +212,20 @@ static void pack_b(Shape *shape, const Plan *plan, size_t group)
     }
 }
 
-/* Equal blocks of at most IFMA_BLOCK digits: [first, first + count) of block number i. */
-static IfmaDigits digits_block(const uint64_t *digit, size_t digits, size_t i, size_t blocks)
-{
-    size_t first = digits * i / blocks;
-    return (IfmaDigits){digit, digits, first, digits * (i + 1) / blocks - first};
-}
-
 /* tile = sum over l of alpha beta, carried. */
 static void multiply_tile(IfmaTile *tile, const Shape *shape, const uint64_t *a, const uint64_t *b,
                           size_t k)
 {
-    size_t blocks_a = (shape->digits_a + IFMA_BLOCK - 1) / IFMA_BLOCK;
-    size_t blocks_b = (shape->digits_b + IFMA_BLOCK - 1) / IFMA_BLOCK;
     for (size_t r = 0; r < IFMA_ROWS; r++) {
         memset(tile->sum[r], 0, (shape->digits_a + shape->digits_b + 1) * sizeof tile->sum[r][0]);
     }
     for (size_t l = 0; l < k; l += shape->depth) {
         size_t depth = k - l < shape->depth ? k - l : shape->depth;
-        for (size_t i = 0; i < blocks_a; i++) {
-            IfmaDigits da =
-                digits_block(a + l * shape->digits_a * IFMA_ROWS, shape->digits_a, i, blocks_a);
-            for (size_t j = 0; j < blocks_b; j++) {
-                IfmaDigits db = digits_block(b + l * shape->digits_b * IFMA_LANES, shape->digits_b,
-                                             j, blocks_b);
+        for (size_t i = 0; i * IFMA_BLOCK < shape->digits_a; i++) {
+            IfmaDigits da = digits_block(a + l * shape->digits_a * IFMA_ROWS, shape->digits_a, i);
+            for (size_t j = 0; j * IFMA_BLOCK < shape->digits_b; j++) {
+                IfmaDigits db =
+                    digits_block(b + l * shape->digits_b * IFMA_LANES, shape->digits_b, j);
                 if (da.first + db.first < shape->kept) {
                     ifma_block(tile, da, db, depth, shape->kept - da.first - db.first);
                 }

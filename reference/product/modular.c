@@ -10,8 +10,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CHUNK = 512, COLUMNS = 256, FEW_COLUMNS = 64 };
-#define RESIDUE_BYTES 0x1p28 /* of A's residues, over all threads; of B's and C's a quarter */
+/* Entries whose residues are made, or recombined, at once, at most. */
+enum { CHUNK = 512 };
+
+/* Columns of C at once. */
+enum { COLUMNS = 256, FEW_COLUMNS = 64 };
+
+#define RESIDUE_BYTES 0x1p28 /* of A's residues, over all threads; of B's and C's half of that */
 
 /* x[i] -= q round(x[i] / q): |x[i]| <= q / 2 + 1 after, for |x[i]| < 2^53.  Adding and taking away
  * 1.5 2^52 rounds to an integer. */
@@ -55,9 +60,21 @@ typedef struct {
     double *residue;
 } Residues;
 
+/* A thread's memory. */
+typedef struct {
+    double *a, *b, *x;   /* residues */
+    size_t chunk, pitch; /* entries handled at once; planes of them lie pitch apart, which is no */
+                         /* power of two: going from one to the next would stay in one set of */
+                         /* the cache */
+    double *digits;      /* [digits, pitch] of operands */
+    double *rest, *joined; /* [primes + 1, pitch], [digits, pitch] of C */
+    mp_limb_t *limb;
+    size_t limbs;
+} Scratch;
+
 /* Digits of the operand's integers number [start, start + length) of the block, as [digits,
- * CHUNK]. */
-static void load_digits(double *digits, const Residues *r, size_t start, size_t length)
+ * pitch]. */
+static void load_digits(const Scratch *s, const Residues *r, size_t start, size_t length)
 {
     const Operand *o = r->operand;
     size_t inner = o->depth_major ? r->count : o->depth;
@@ -71,21 +88,20 @@ static void load_digits(double *digits, const Residues *r, size_t start, size_t 
                      x.count == 0 ? 0 : o->exponent[line] - x.exponent);
         double sign = x.negative ? -1 : 1;
         for (size_t d = 0; d < r->split->digits; d++) {
-            digits[d * CHUNK + e] = sign * (double)(int64_t)digit[d];
+            s->digits[d * s->pitch + e] = sign * (double)(int64_t)digit[d];
         }
     }
 }
 
-/* digits: scratch, [split->digits, CHUNK]. */
-static void residues_make(const Residues *r, double *digits)
+static void residues_make(const Residues *r, const Scratch *s)
 {
     const Basis *basis = r->basis;
     size_t total = r->count * r->operand->depth;
-    for (size_t start = 0; start < total; start += CHUNK) {
-        size_t length = total - start < CHUNK ? total - start : CHUNK;
-        load_digits(digits, r, start, length);
-        gemm(r->residue + start, total, r->split->power, r->split->digits, false, digits, CHUNK,
-             false, basis->primes, length, r->split->digits, 0);
+    for (size_t start = 0; start < total; start += s->chunk) {
+        size_t length = total - start < s->chunk ? total - start : s->chunk;
+        load_digits(s, r, start, length);
+        gemm(r->residue + start, total, r->split->power, r->split->digits, false, s->digits,
+             s->pitch, false, basis->primes, length, r->split->digits, 0);
         for (size_t t = 0; t < basis->primes; t++) {
             reduce(r->residue + t * total + start, length, basis->q[t], basis->reciprocal[t]);
         }
@@ -157,15 +173,6 @@ static bool join_digits(mp_limb_t *limb, size_t limbs, const double *digit, size
     return negative;
 }
 
-/* A thread's memory. */
-typedef struct {
-    double *a, *b, *x;     /* residues */
-    double *digits;        /* [digits, CHUNK] of operands, of C */
-    double *rest, *joined; /* [primes + 1, CHUNK], [digits, CHUNK] */
-    mp_limb_t *limb;
-    size_t limbs;
-} Scratch;
-
 static size_t max_size(size_t a, size_t b)
 {
     return a > b ? a : b;
@@ -176,7 +183,7 @@ static size_t columns_at_once(const Plan *plan, const Basis *basis, size_t rows)
 {
     double threads = plan->threads > 1 ? plan->threads : 1;
     double column = 8 * (double)basis->primes * ((double)rows + (double)plan->k) * threads;
-    double fit = RESIDUE_BYTES / 4 / column;
+    double fit = RESIDUE_BYTES / 2 / column;
     size_t columns = fit > COLUMNS ? COLUMNS : fit < FEW_COLUMNS ? FEW_COLUMNS : (size_t)fit;
     return columns < plan->n ? columns : plan->n;
 }
@@ -184,13 +191,16 @@ static size_t columns_at_once(const Plan *plan, const Basis *basis, size_t rows)
 static bool scratch_init(Scratch *s, const Basis *basis, size_t rows, size_t columns, size_t k)
 {
     size_t digits = max_size(basis->a.digits, basis->b.digits);
+    size_t entries = max_size(max_size(rows, columns) * k, rows * columns);
+    s->chunk = entries < CHUNK ? entries + 1 : CHUNK;
+    s->pitch = s->chunk + 8;
     s->limbs = basis->digits * basis->width / 64 + 2;
     s->a = array_alloc(basis->primes * rows * k, sizeof *s->a);
     s->b = array_alloc(basis->primes * columns * k, sizeof *s->b);
     s->x = array_alloc(basis->primes * rows * columns, sizeof *s->x);
-    s->digits = array_alloc(digits * CHUNK, sizeof *s->digits);
-    s->rest = array_alloc((basis->primes + 1) * CHUNK, sizeof *s->rest);
-    s->joined = array_alloc(basis->digits * CHUNK, sizeof *s->joined);
+    s->digits = array_alloc(digits * s->pitch, sizeof *s->digits);
+    s->rest = array_alloc((basis->primes + 1) * s->pitch, sizeof *s->rest);
+    s->joined = array_alloc(basis->digits * s->pitch, sizeof *s->joined);
     s->limb = array_alloc(s->limbs, sizeof *s->limb);
     return s->a != NULL && s->b != NULL && s->x != NULL && s->digits != NULL && s->rest != NULL &&
            s->joined != NULL && s->limb != NULL;
@@ -214,16 +224,16 @@ static void recombine(Store *store, const Plan *plan, const Basis *basis, Scratc
     size_t total = a->count * b->count, planes = basis->primes;
     long unit = basis->cut - (long)(basis->a.digits * basis->a.width) -
                 (long)(basis->b.digits * basis->b.width);
-    for (size_t start = 0; start < total; start += CHUNK) {
-        size_t length = total - start < CHUNK ? total - start : CHUNK;
+    for (size_t start = 0; start < total; start += s->chunk) {
+        size_t length = total - start < s->chunk ? total - start : s->chunk;
         for (size_t t = 0; t < planes; t++) {
-            memcpy(s->rest + t * CHUNK, s->x + t * total + start, length * sizeof *s->rest);
+            memcpy(s->rest + t * s->pitch, s->x + t * total + start, length * sizeof *s->rest);
         }
-        quotients(s->rest + planes * CHUNK, basis, s->rest, CHUNK, length);
-        gemm(s->joined, CHUNK, basis->weight, planes + 1, false, s->rest, CHUNK, false,
+        quotients(s->rest + planes * s->pitch, basis, s->rest, s->pitch, length);
+        gemm(s->joined, s->pitch, basis->weight, planes + 1, false, s->rest, s->pitch, false,
              basis->digits, length, planes + 1, 0);
         for (size_t e = 0; e < length; e++) {
-            bool negative = join_digits(s->limb, s->limbs, s->joined + e, CHUNK, basis);
+            bool negative = join_digits(s->limb, s->limbs, s->joined + e, s->pitch, basis);
             store_integer(store, plan, a->first + (start + e) / b->count,
                           b->first + (start + e) % b->count, s->limb, s->limbs, negative, unit);
         }
@@ -242,11 +252,11 @@ static bool multiply_rows(const Plan *plan, const void *shared, size_t first, si
     }
     store_open(&store, plan);
     Residues a = {&plan->a, &basis->a, basis, first, count, s.a};
-    residues_make(&a, s.digits);
+    residues_make(&a, &s);
     for (size_t j = 0; j < plan->n; j += at_once) {
         size_t columns = plan->n - j < at_once ? plan->n - j : at_once;
         Residues b = {&plan->b, &basis->b, basis, j, columns, s.b};
-        residues_make(&b, s.digits);
+        residues_make(&b, &s);
         multiply_residues(s.x, &a, &b);
         recombine(&store, plan, basis, &s, &a, &b);
     }

@@ -4,7 +4,7 @@
 #ifndef HEADPROOF_REFERENCE_PRODUCT_MODULAR_H
 #define HEADPROOF_REFERENCE_PRODUCT_MODULAR_H
 
-#include "internal.h"
+#include "cost.h"
 
 /* The largest `count` odd primes up to high < 2^26; returns how many were found. */
 size_t primes_below(uint32_t *prime, size_t count, uint32_t high);
@@ -39,8 +39,5 @@ typedef struct {
 
 bool basis_init(Basis *basis, const Plan *plan) __attribute__((warn_unused_result));
 void basis_clear(Basis *basis);
-
-/* How many primes, and digits of an operand of that many bits, a product takes: for predictions. */
-size_t basis_primes(size_t k, mpfr_prec_t bits_a, mpfr_prec_t bits_b);
 
 #endif
