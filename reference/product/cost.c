@@ -25,7 +25,7 @@ static const struct {
     double entry, digit; /* packing */
     double madd;         /* an 8-lane multiply-add of half a digit */
     double tile, block;  /* a tile of C; a block of digits over some terms */
-} ifma = {6, 3.2, 0.151, 60, 22};
+} ifma = {6, 3.0, 0.142, 60, 20};
 
 static const struct {
     double call, prime; /* the basis */
@@ -33,7 +33,7 @@ static const struct {
     double digit;       /* of an entry */
     double residue;     /* reduced, its memory touched */
     double joined;      /* a digit of an entry of C */
-} modular = {15000, 700, 12, 2.2, 0.8, 2.2};
+} modular = {15000, 600, 7, 2.0, 0.7, 2.0};
 
 /* ns a multiply-add at these precisions (rows) and cube roots of the size. */
 enum { TABLE_BITS = 5, TABLE_SIZES = 7 };
