@@ -93,11 +93,11 @@ SHOW = $(if $(V),,@echo '  $(1)	$@';)
 
 # ---- Programs ------------------------------------------------------------------------------
 
-SOURCES := $(wildcard cases/*.c kernels/*.c reference/*.c harness/*.c)
+SOURCES := $(wildcard cases/*.c kernels/*.c reference/*.c reference/product/*.c harness/*.c)
 OBJECTS := $(SOURCES:%.c=$(BUILD)/%.o)
 PROJECT := $(filter-out $(BUILD)/harness/main.o,$(OBJECTS))
 HELPERS := $(patsubst %.c,$(BUILD)/%.o,\
-               $(filter-out tests/test_%.c tests/fuzz_%.c tests/bench.c,$(wildcard tests/*.c)))
+               $(filter-out tests/test_%.c tests/fuzz_%.c tests/bench%.c,$(wildcard tests/*.c)))
 PROGRAMS := $(TESTS:%=$(BUILD)/tests/%)
 TESTED   := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/*.c))
 
@@ -107,10 +107,11 @@ objects: $(OBJECTS) $(TESTED)
 
 $(BUILD)/headproof: $(OBJECTS)
 $(BUILD)/bench: $(BUILD)/tests/bench.o $(PROJECT)
+$(BUILD)/bench_product: $(BUILD)/tests/bench_product.o $(PROJECT)
 $(BUILD)/tests/test_%: $(BUILD)/tests/test_%.o $(HELPERS) $(PROJECT)
 	$(call SHOW,LINK) $(CC) $(FLAGS) $(MODE_LDFLAGS_$(MODE)) $(LDFLAGS) -o $@ $^ $(LIBS) -lcmocka
 
-$(BUILD)/headproof $(BUILD)/bench:
+$(BUILD)/headproof $(BUILD)/bench $(BUILD)/bench_product:
 	$(call SHOW,LINK) $(CC) $(FLAGS) $(MODE_LDFLAGS_$(MODE)) $(LDFLAGS) -o $@ $(filter %.o,$^) $(LIBS)
 
 $(BUILD)/%.o: %.c $(BUILD)/flags
@@ -165,13 +166,14 @@ CHECK_FLINT = rm -f $(PROBED)/flint-yes.mk; \
 CHECK_MPI = if command -v $(MPICC) >/dev/null 2>&1; then $(SUBMAKE) build MODE=release MPI=1; else \
     echo "check: no $(MPICC): sweeps over MPI are not tested (make MPI=1 installs it)"; fi
 
-bench: $(BUILD)/bench ## Time the kernels and the reference
+bench: $(BUILD)/bench $(BUILD)/bench_product ## Time the kernels, the reference and its products
 	OMP_PROC_BIND=true $(BUILD)/bench
+	OMP_PROC_BIND=true $(BUILD)/bench_product
 
 coverage: ## Line coverage of the tests, per file
 	@find build/coverage$(NOFLINT) -name '*.gcda' -delete 2>/dev/null || true
 	@+GCOV_ERROR_FILE=/dev/null $(SUBMAKE) test MODE=coverage; tested=$$?; \
-	 for dir in cases kernels reference harness; do \
+	 for dir in cases kernels reference reference/product harness; do \
 	    gcov -n build/coverage$(NOFLINT)/$$dir/*.gcda 2>/dev/null; done | \
 	 awk '/^File/ { gsub(/\x27/, "", $$2); file = $$2 } \
 	      /^Lines executed/ && file ~ /^(cases|kernels|reference|harness)\// { \
@@ -191,7 +193,8 @@ lint-objects: objects
 	    $(foreach name,VERSION COMMIT CFLAGS,-DHEADPROOF_$(name)='""')
 
 format: ## Rewrite the sources as .clang-format has them
-	clang-format -i $(wildcard $(foreach d,cases kernels reference harness tests,$(d)/*.[ch]))
+	clang-format -i $(wildcard $(foreach d,cases kernels reference reference/product harness tests,\
+                                $(d)/*.[ch]))
 
 # What is fuzzed, and no more: clang cannot link gcc's OpenMP on every system.
 FUZZED := $(wildcard harness/safetensors_*.c) $(patsubst %,harness/model_%.c,file check names) \

@@ -1,0 +1,143 @@
+/*
+ * What a product costs, predicted.
+ *
+ * Fixed-point backends: counts of what they do times measured nanoseconds.  Arb and the loop: a
+ * table by precision and size.  The figures are from `make bench` (tests/bench_product.c; the
+ * column pred/ shows how good they are) on an AVX-512 server, one thread; another machine's
+ * differ, but their ratios, which choose the backend, less so.
+ */
+#include "cost.h"
+
+#include <math.h>
+
+/* Nanoseconds of ... */
+static const struct {
+    double call;    /* a product of any size: allocations */
+    double measure; /* an entry: its exponent and size */
+    double guard;   /* an entry of C: what it needs */
+    double flop;    /* one of a large product of doubles */
+    double small;   /* one of a product with a matrix of weights */
+    double store;   /* an entry of C, to MPFR */
+    double bit;     /* a bit of it */
+} common = {3000, 8, 4, 0.0105, 0.016, 28, 0.03};
+
+static const struct {
+    double entry, digit; /* packing */
+    double madd;         /* an 8-lane multiply-add of half a digit */
+    double tile, block;  /* a tile of C; a block of digits over some terms */
+} ifma = {6, 3.0, 0.142, 60, 20};
+
+static const struct {
+    double call, prime; /* the basis */
+    double weight;      /* one of its weights */
+    double digit;       /* of an entry */
+    double residue;     /* reduced, its memory touched */
+    double joined;      /* a digit of an entry of C */
+} modular = {15000, 600, 7, 2.0, 0.7, 2.0};
+
+/* ns a multiply-add at these precisions (rows) and cube roots of the size. */
+enum { TABLE_BITS = 5, TABLE_SIZES = 7 };
+static const double table_bits[TABLE_BITS] = {128, 256, 512, 1024, 3072};
+static const double table_sizes[TABLE_SIZES] = {8, 16, 32, 64, 128, 256, 512};
+static const double loop_table[TABLE_BITS] = {49, 57, 81, 167, 830};
+static const double arb_table[TABLE_BITS][TABLE_SIZES] = {
+    {25, 16.2, 14.8, 7.1, 4.7, 3.4, 3.1},   {50, 35, 29, 14.9, 9.8, 7.1, 5.4},
+    {73, 58, 52.5, 29.4, 18.8, 14.5, 10.2}, {157, 140, 136, 67, 44.6, 29, 20},
+    {615, 597, 590, 300, 215, 150, 110},
+};
+
+/* Place of x among ascending values: index of the one before it, and how far on the way to the
+ * next it is, by logarithms; outside them negative or above 1. */
+static double place(size_t *index, const double *values, size_t count, double x)
+{
+    size_t i = 0;
+    while (i + 2 < count && x > values[i + 1]) {
+        i++;
+    }
+    *index = i;
+    return log(x / values[i]) / log(values[i + 1] / values[i]);
+}
+
+static double between(double low, double high, double way)
+{
+    return low * pow(high / low, way);
+}
+
+static double loop_ns(double bits)
+{
+    size_t i;
+    double way = place(&i, table_bits, TABLE_BITS, bits);
+    return between(loop_table[i], loop_table[i + 1], way);
+}
+
+static double arb_ns(double bits, double size)
+{
+    size_t i, j;
+    double way = place(&i, table_bits, TABLE_BITS, bits);
+    double along = place(&j, table_sizes, TABLE_SIZES, size < 8 ? 8 : size);
+    along = along > 1 ? 1 : along;
+    return between(between(arb_table[i][j], arb_table[i][j + 1], along),
+                   between(arb_table[i + 1][j], arb_table[i + 1][j + 1], along), way);
+}
+
+/* Measuring both operands and what every entry of C needs. */
+static double measuring_ns(double m, double n, double k)
+{
+    return common.call + (m + n) * k * common.measure +
+           m * n * (common.guard + 2 * k * common.flop);
+}
+
+static double ifma_ns(const Plan *plan, mpfr_prec_t bits_a, mpfr_prec_t bits_b, mpfr_prec_t bits)
+{
+    double m = ceil((double)plan->m / 4) * 4, n = ceil((double)plan->n / 8) * 8;
+    double k = (double)plan->k;
+    IfmaWork work = ifma_work(plan, bits_a, bits_b, bits);
+    double entries_a = m * k * (ifma.entry + ifma.digit * (double)work.digits_a);
+    double entries_b = n * k * (ifma.entry + ifma.digit * (double)work.digits_b);
+    double tile = ifma.tile + (double)work.blocks * ifma.block * ceil(k / (double)work.depth) +
+                  4 * k * (double)work.multiplies * ifma.madd;
+    double entry = common.store + common.bit * (double)(bits + plan->precision);
+    return entries_a + entries_b + m * n / 32 * tile + m * n * entry;
+}
+
+static double modular_ns(const Plan *plan, mpfr_prec_t bits_a, mpfr_prec_t bits_b, mpfr_prec_t bits)
+{
+    double m = (double)plan->m, n = (double)plan->n, k = (double)plan->k;
+    double primes = (double)basis_primes(plan->k, bits_a + 1, bits_b + 1);
+    double digits_a = ceil((double)(bits_a + 1) / 26), digits_b = ceil((double)(bits_b + 1) / 26);
+    double digits_c = ceil(((double)bits + 80) / 25);
+    double basis =
+        modular.call + primes * (modular.prime + modular.weight * (digits_a + digits_b + digits_c));
+    double again = ceil(m * k * primes / 0x1p25); /* B's residues are made for each block of rows */
+    double entries_a = m * k *
+                       (digits_a * modular.digit + primes * modular.residue +
+                        2 * common.small * primes * digits_a);
+    double entries_b = n * k * again *
+                       (digits_b * modular.digit + primes * modular.residue +
+                        2 * common.small * primes * digits_b);
+    double entry = common.store + common.bit * (double)(bits + plan->precision) +
+                   digits_c * modular.joined + 2 * primes * modular.residue +
+                   2 * common.small * primes * digits_c;
+    return basis + entries_a + entries_b + m * n * entry + 2 * common.flop * primes * m * n * k;
+}
+
+double cost_loop_entry(const Plan *plan)
+{
+    return 1e-9 * (double)plan->k * loop_ns((double)plan->precision);
+}
+
+double cost_product(const Plan *plan, ProductBackend backend, mpfr_prec_t bits)
+{
+    double m = (double)plan->m, n = (double)plan->n, k = (double)plan->k;
+    mpfr_prec_t bits_a = plan->short_a ? plan->a.bits : bits;
+    mpfr_prec_t bits_b = plan->short_b ? plan->b.bits : bits;
+    switch (backend) {
+    case PRODUCT_ARB:
+        return 1e-9 * (measuring_ns(m, n, k) +
+                       m * n * k * arb_ns((double)plan->precision, cbrt(m * n * k)));
+    case PRODUCT_MODULAR:
+        return 1e-9 * (measuring_ns(m, n, k) + modular_ns(plan, bits_a, bits_b, bits));
+    case PRODUCT_IFMA: return 1e-9 * (measuring_ns(m, n, k) + ifma_ns(plan, bits_a, bits_b, bits));
+    default: return m * n * cost_loop_entry(plan);
+    }
+}

@@ -1,0 +1,322 @@
+/*
+ * Products of fractions of 52-bit digits by AVX-512 IFMA.
+ *
+ * A scaled entry x in (-1, 1) is kept as alpha = x / 2 + 1/2 in [0, 1), cut off after D digits.
+ * With eta = 1/2 for an operand that fits, and 1/2 - 2^(-52 D) / 2 for one that is cut off, so that
+ * its error is centred, x is 2 (alpha - eta), and
+ *
+ *     sum_l x_l y_l = 4 (sum alpha beta - eta_b sum alpha - eta_a sum beta + k eta_a eta_b):
+ *
+ * signs cost one sum a line.  Of the product's columns those beyond 2^(-52 K) are not computed.
+ */
+#include "cost.h"
+#include "entry.h"
+#include "ifma.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { DIGIT = 52, ROWS_AT_ONCE = 16 };
+
+/* Digits that hold alpha for so many fraction bits of x. */
+static size_t digits_for(mpfr_prec_t bits)
+{
+    return (size_t)(bits + 1 + DIGIT - 1) / DIGIT;
+}
+
+bool ifma_holds(mpfr_prec_t bits_a, mpfr_prec_t bits_b)
+{
+    return bits_a < DIGIT * IFMA_DIGITS && bits_b < DIGIT * IFMA_DIGITS;
+}
+
+/* Equal blocks of at most IFMA_BLOCK digits: [first, first + count) of block number i. */
+static IfmaDigits digits_block(const uint64_t *digit, size_t digits, size_t i)
+{
+    size_t blocks = (digits + IFMA_BLOCK - 1) / IFMA_BLOCK, first = digits * i / blocks;
+    return (IfmaDigits){digit, digits, first, digits * (i + 1) / blocks - first};
+}
+
+/* Columns that ifma_block computes when `kept` are asked for. */
+static size_t block_columns(size_t na, size_t nb, size_t kept)
+{
+    size_t diagonal = (na > nb ? na : nb) + 1;
+    return kept <= diagonal && diagonal < na + nb ? diagonal : na + nb;
+}
+
+IfmaWork ifma_work(const Plan *plan, mpfr_prec_t bits_a, mpfr_prec_t bits_b, mpfr_prec_t bits)
+{
+    IfmaWork work = {.digits_a = digits_for(bits_a), .digits_b = digits_for(bits_b)};
+    size_t full = work.digits_a + work.digits_b, cut = digits_for(bits) + 1;
+    bool exact = plan->short_a && plan->short_b;
+    work.kept = exact || cut > full ? full : cut;
+    /* A column takes two halves of each pair of digits on its diagonal; 4096 fill 64 bits. */
+    size_t fewer = work.digits_a < work.digits_b ? work.digits_a : work.digits_b;
+    work.depth = 4000 / (2 * fewer);
+    for (size_t i = 0; i * IFMA_BLOCK < work.digits_a; i++) {
+        IfmaDigits a = digits_block(NULL, work.digits_a, i);
+        for (size_t j = 0; j * IFMA_BLOCK < work.digits_b; j++) {
+            IfmaDigits b = digits_block(NULL, work.digits_b, j);
+            if (a.first + b.first < work.kept) {
+                size_t columns = block_columns(a.count, b.count, work.kept - a.first - b.first);
+                work.blocks++;
+                for (size_t pair = 0; pair < a.count * b.count; pair++) {
+                    size_t column = pair / b.count + pair % b.count;
+                    work.multiplies += (size_t)(column < columns) + (column + 1 < columns);
+                }
+            }
+        }
+    }
+    return work;
+}
+
+#ifdef __x86_64__
+
+typedef struct {
+    size_t digits_a, digits_b, kept, depth; /* as in IfmaWork */
+    size_t columns;                         /* kept ones and column 0 */
+    uint64_t *b;                            /* groups of lanes, each [k][digits_b][IFMA_LANES] */
+    int64_t *b_correction; /* groups, each [columns][IFMA_LANES]: eta_a sum beta - k eta_a eta_b */
+} Shape;
+
+/* alpha of the line's entry, as digits `stride` apart.  Cut off: -x - 2^-52D is as good as -x. */
+static void pack_entry(uint64_t *out, size_t stride, size_t digits, const Operand *o, size_t line,
+                       size_t position, bool fits)
+{
+    Entry x;
+    entry_load(&x, o, line, position);
+    entry_digits(out, stride, digits, DIGIT, &x,
+                 x.count == 0 ? 0 : o->exponent[line] - x.exponent + 1);
+    if (x.negative && x.count != 0) {
+        uint64_t carry = fits;
+        for (size_t d = digits; d-- > 0;) {
+            uint64_t complement = (~out[d * stride] & IFMA_MASK) + carry;
+            out[d * stride] = complement & IFMA_MASK;
+            carry = complement >> DIGIT;
+        }
+    }
+    out[0] ^= (uint64_t)1 << (DIGIT - 1);
+}
+
+/* Lines [first, first + lanes) of an operand, digits at out[l * step + lane * lane_stride + digit *
+ * digit_stride]; sum[lane][1 + digit] is the sum over l, columns as in ifma.h.  Lines that do not
+ * exist are zeros. */
+typedef struct {
+    const Operand *operand;
+    size_t first, lanes, lane_stride, digit_stride, digits;
+    bool fits;
+} Packing;
+
+static void carry_sum(int64_t *sum, size_t columns)
+{
+    for (size_t w = columns; w-- > 1;) {
+        sum[w - 1] += sum[w] >> DIGIT;
+        sum[w] &= (int64_t)IFMA_MASK;
+    }
+}
+
+static void pack(uint64_t *out, int64_t (*sum)[IFMA_COLUMNS], const Packing *p)
+{
+    const Operand *o = p->operand;
+    size_t step = p->lanes * p->digits;
+    memset(sum, 0, p->lanes * sizeof *sum);
+    for (size_t l = 0; l < o->depth; l++, out += step) {
+        for (size_t lane = 0; lane < p->lanes; lane++) {
+            uint64_t *entry = out + lane * p->lane_stride;
+            if (p->first + lane >= o->lines) {
+                for (size_t d = 0; d < p->digits; d++) {
+                    entry[d * p->digit_stride] = 0;
+                }
+                continue;
+            }
+            pack_entry(entry, p->digit_stride, p->digits, o, p->first + lane, l, p->fits);
+            for (size_t d = 0; d < p->digits; d++) {
+                sum[lane][1 + d] += (int64_t)entry[d * p->digit_stride];
+            }
+        }
+        if (l % 1024 == 1023 || l + 1 == o->depth) {
+            for (size_t lane = 0; lane < p->lanes; lane++) {
+                carry_sum(sum[lane], p->digits + 1);
+            }
+        }
+    }
+}
+
+/* to[w] += sign 2^(-52 shift) from / 2 for columns w < columns; from has 1 + digits of them. */
+static void add_half(int64_t *to, size_t columns, const int64_t *from, size_t digits, size_t shift,
+                     int sign)
+{
+    for (size_t w = 0; w <= digits && w + shift < columns; w++) {
+        to[w + shift] += sign * (from[w] >> 1);
+        if (w + shift + 1 < columns) {
+            to[w + shift + 1] += sign * ((from[w] & 1) << (DIGIT - 1));
+        }
+    }
+}
+
+/* eta times a sum of the other operand's fractions. */
+static void correct(int64_t *to, const Shape *shape, const int64_t *sum, size_t digits,
+                    size_t eta_digits, bool fits)
+{
+    memset(to, 0, IFMA_COLUMNS * sizeof *to);
+    add_half(to, shape->columns, sum, digits, 0, 1);
+    if (!fits) {
+        add_half(to, shape->columns, sum, digits, eta_digits, -1);
+    }
+}
+
+/* to -= k eta_a eta_b = k (1 - [a is cut] 2^-52Da) (1 - [b is cut] 2^-52Db) / 4. */
+static void add_constant(int64_t *to, const Shape *shape, const Plan *plan)
+{
+    const int64_t quarter[2] = {(int64_t)(plan->k >> 2), (int64_t)(plan->k & 3) << (DIGIT - 2)};
+    for (int term = 0; term < 4; term++) {
+        bool cut_a = term & 1, cut_b = term & 2;
+        if ((cut_a && plan->short_a) || (cut_b && plan->short_b)) {
+            continue;
+        }
+        size_t shift = (cut_a ? shape->digits_a : 0) + (cut_b ? shape->digits_b : 0);
+        for (size_t w = 0; w < 2 && w + shift < shape->columns; w++) {
+            to[w + shift] -= (cut_a == cut_b ? 1 : -1) * quarter[w];
+        }
+    }
+}
+
+static bool shape_init(Shape *shape, const Plan *plan)
+{
+    size_t groups = (plan->n + IFMA_LANES - 1) / IFMA_LANES;
+    IfmaWork work = ifma_work(plan, plan_bits_a(plan), plan_bits_b(plan), plan->bits);
+    *shape = (Shape){.digits_a = work.digits_a,
+                     .digits_b = work.digits_b,
+                     .kept = work.kept,
+                     .depth = work.depth,
+                     .columns = work.kept + 1};
+    size_t group = plan->k * shape->digits_b * IFMA_LANES;
+    shape->b =
+        groups <= SIZE_MAX / (group + 1) ? array_alloc(groups * group, sizeof(uint64_t)) : NULL;
+    shape->b_correction = array_alloc(groups * shape->columns * IFMA_LANES, sizeof(int64_t));
+    return shape->b != NULL && shape->b_correction != NULL;
+}
+
+static void pack_b(Shape *shape, const Plan *plan, size_t group)
+{
+    int64_t sum[IFMA_LANES][IFMA_COLUMNS], correction[IFMA_COLUMNS];
+    Packing packing = {&plan->b,   group * IFMA_LANES, IFMA_LANES,   1,
+                       IFMA_LANES, shape->digits_b,    plan->short_b};
+    pack(shape->b + group * plan->k * shape->digits_b * IFMA_LANES, sum, &packing);
+    int64_t *to = shape->b_correction + group * shape->columns * IFMA_LANES;
+    for (size_t lane = 0; lane < IFMA_LANES; lane++) {
+        correct(correction, shape, sum[lane], shape->digits_b, shape->digits_a, plan->short_a);
+        add_constant(correction, shape, plan);
+        for (size_t w = 0; w < shape->columns; w++) {
+            to[w * IFMA_LANES + lane] = correction[w];
+        }
+    }
+}
+
+/* tile = sum over l of alpha beta, carried. */
+static void multiply_tile(IfmaTile *tile, const Shape *shape, const uint64_t *a, const uint64_t *b,
+                          size_t k)
+{
+    for (size_t r = 0; r < IFMA_ROWS; r++) {
+        memset(tile->sum[r], 0, (shape->digits_a + shape->digits_b + 1) * sizeof tile->sum[r][0]);
+    }
+    for (size_t l = 0; l < k; l += shape->depth) {
+        size_t depth = k - l < shape->depth ? k - l : shape->depth;
+        for (size_t i = 0; i * IFMA_BLOCK < shape->digits_a; i++) {
+            IfmaDigits da = digits_block(a + l * shape->digits_a * IFMA_ROWS, shape->digits_a, i);
+            for (size_t j = 0; j * IFMA_BLOCK < shape->digits_b; j++) {
+                IfmaDigits db =
+                    digits_block(b + l * shape->digits_b * IFMA_LANES, shape->digits_b, j);
+                if (da.first + db.first < shape->kept) {
+                    ifma_block(tile, da, db, depth, shape->kept - da.first - db.first);
+                }
+            }
+        }
+        ifma_carry(tile, shape->digits_a + shape->digits_b + 1);
+    }
+}
+
+static void store_tile(Store *store, const Plan *plan, const Shape *shape, const IfmaResult *result,
+                       size_t first, size_t group)
+{
+    mp_limb_t limb[IFMA_LIMBS];
+    size_t limbs = (shape->columns * DIGIT + 63) / 64;
+    for (size_t r = 0; r < IFMA_ROWS && first + r < plan->m; r++) {
+        for (size_t lane = 0; lane < IFMA_LANES && group * IFMA_LANES + lane < plan->n; lane++) {
+            for (size_t i = 0; i < limbs; i++) {
+                limb[i] = result->limb[r][i][lane];
+            }
+            store_integer(store, plan, first + r, group * IFMA_LANES + lane, limb, limbs,
+                          result->negative[r] >> lane & 1, 2 - (long)(DIGIT * shape->kept));
+        }
+    }
+}
+
+/* A block of rows times every column. */
+static bool multiply_rows(const Plan *plan, const void *shared, size_t first, size_t count)
+{
+    const Shape *shape = shared;
+    size_t tiles = (count + IFMA_ROWS - 1) / IFMA_ROWS,
+           step = plan->k * shape->digits_a * IFMA_ROWS;
+    uint64_t *a = array_alloc(tiles * step, sizeof *a);
+    IfmaTile *tile = array_alloc(1, sizeof *tile);
+    IfmaResult *result = array_alloc(1, sizeof *result);
+    int64_t correction[ROWS_AT_ONCE][IFMA_COLUMNS], sum[IFMA_ROWS][IFMA_COLUMNS];
+    if (a == NULL || tile == NULL || result == NULL) {
+        free(a);
+        free(tile);
+        free(result);
+        return false;
+    }
+    Store store;
+    store_open(&store, plan);
+    for (size_t t = 0; t < tiles; t++) {
+        Packing packing = {&plan->a, first + t * IFMA_ROWS, IFMA_ROWS,    shape->digits_a,
+                           1,        shape->digits_a,       plan->short_a};
+        pack(a + t * step, sum, &packing);
+        for (size_t r = 0; r < IFMA_ROWS; r++) {
+            correct(correction[t * IFMA_ROWS + r], shape, sum[r], shape->digits_a, shape->digits_b,
+                    plan->short_b);
+        }
+    }
+    for (size_t group = 0; group * IFMA_LANES < plan->n; group++) {
+        const uint64_t *b = shape->b + group * plan->k * shape->digits_b * IFMA_LANES;
+        for (size_t t = 0; t < tiles; t++) {
+            multiply_tile(tile, shape, a + t * step, b, plan->k);
+            ifma_finish(result, tile, shape->columns,
+                        (const int64_t(*)[IFMA_COLUMNS])correction + t * IFMA_ROWS,
+                        shape->b_correction + group * shape->columns * IFMA_LANES);
+            store_tile(&store, plan, shape, result, first + t * IFMA_ROWS, group);
+        }
+    }
+    store_close(&store);
+    free(a);
+    free(tile);
+    free(result);
+    return true;
+}
+
+bool ifma_mul(const Plan *plan)
+{
+    Shape shape;
+    bool ok = shape_init(&shape, plan);
+    if (ok) {
+        for (size_t group = 0; group * IFMA_LANES < plan->n; group++) {
+            pack_b(&shape, plan, group);
+        }
+        ok = store_each_rows(plan, &shape, ROWS_AT_ONCE, multiply_rows);
+    }
+    free(shape.b);
+    free(shape.b_correction);
+    return ok;
+}
+
+#else
+
+bool ifma_mul(const Plan *plan)
+{
+    (void)plan;
+    PRODUCT_CHECK(!"built for another CPU");
+    return false;
+}
+
+#endif

@@ -1,0 +1,286 @@
+/*
+ * Products modulo primes (Ozaki, Uchino and Imamura, "Ozaki scheme II", 2025, for the idea of one
+ * product of doubles a prime): lines become integers, integers residues, residues are multiplied,
+ * and the Chinese remainder theorem gives back the integers.  Each of these steps is a product of
+ * doubles without a rounding error.
+ */
+#include "entry.h"
+#include "modular.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Entries whose residues are made, or recombined, at once, at most. */
+enum { CHUNK = 512 };
+
+/* Columns of C at once. */
+enum { COLUMNS = 256, FEW_COLUMNS = 64 };
+
+#define RESIDUE_BYTES 0x1p28 /* of A's residues, over all threads; of B's and C's half of that */
+
+/* x[i] -= q round(x[i] / q): |x[i]| <= q / 2 + 1 after, for |x[i]| < 2^53.  Adding and taking away
+ * 1.5 2^52 rounds to an integer. */
+static inline __attribute__((always_inline)) void reduce_all(double *x, size_t count, double q,
+                                                             double reciprocal)
+{
+    const double shift = 0x1.8p52;
+#pragma omp simd
+    for (size_t i = 0; i < count; i++) {
+        double rounded = (x[i] * reciprocal + shift) - shift;
+        x[i] -= q * rounded;
+    }
+}
+
+#ifdef __x86_64__
+__attribute__((target("avx512f"))) static void reduce_wide(double *x, size_t count, double q,
+                                                           double reciprocal)
+{
+    reduce_all(x, count, q, reciprocal);
+}
+#endif
+
+static void reduce(double *x, size_t count, double q, double reciprocal)
+{
+#ifdef __x86_64__
+    if (__builtin_cpu_supports("avx512f")) {
+        reduce_wide(x, count, q, reciprocal);
+        return;
+    }
+#endif
+    reduce_all(x, count, q, reciprocal);
+}
+
+/* Lines [first, first + count) of an operand modulo every prime: `primes` matrices one after the
+ * other, each [count, depth], or [depth, count] if depth_major. */
+typedef struct {
+    const Operand *operand;
+    const Split *split;
+    const Basis *basis;
+    size_t first, count;
+    double *residue;
+} Residues;
+
+/* A thread's memory. */
+typedef struct {
+    double *a, *b, *x;   /* residues */
+    size_t chunk, pitch; /* entries handled at once; planes of them lie pitch apart, which is no */
+                         /* power of two: going from one to the next would stay in one set of */
+                         /* the cache */
+    double *digits;      /* [digits, pitch] of operands */
+    double *rest, *joined; /* [primes + 1, pitch], [digits, pitch] of C */
+    mp_limb_t *limb;
+    size_t limbs;
+} Scratch;
+
+/* Digits of the operand's integers number [start, start + length) of the block, as [digits,
+ * pitch]. */
+static void load_digits(const Scratch *s, const Residues *r, size_t start, size_t length)
+{
+    const Operand *o = r->operand;
+    size_t inner = o->depth_major ? r->count : o->depth;
+    uint64_t digit[LARGEST_BITS / 8];
+    Entry x;
+    for (size_t e = 0; e < length; e++) {
+        size_t u = (start + e) / inner, v = (start + e) % inner;
+        size_t line = r->first + (o->depth_major ? v : u), position = o->depth_major ? u : v;
+        entry_load(&x, o, line, position);
+        entry_digits(digit, 1, r->split->digits, r->split->width, &x,
+                     x.count == 0 ? 0 : o->exponent[line] - x.exponent);
+        double sign = x.negative ? -1 : 1;
+        for (size_t d = 0; d < r->split->digits; d++) {
+            s->digits[d * s->pitch + e] = sign * (double)(int64_t)digit[d];
+        }
+    }
+}
+
+static void residues_make(const Residues *r, const Scratch *s)
+{
+    const Basis *basis = r->basis;
+    size_t total = r->count * r->operand->depth;
+    for (size_t start = 0; start < total; start += s->chunk) {
+        size_t length = total - start < s->chunk ? total - start : s->chunk;
+        load_digits(s, r, start, length);
+        gemm(r->residue + start, total, r->split->power, r->split->digits, false, s->digits,
+             s->pitch, false, basis->primes, length, r->split->digits, 0);
+        for (size_t t = 0; t < basis->primes; t++) {
+            reduce(r->residue + t * total + start, length, basis->q[t], basis->reciprocal[t]);
+        }
+    }
+}
+
+/* x [primes, m, n] = residues of A times residues of B. */
+static void multiply_residues(double *x, const Residues *a, const Residues *b)
+{
+    const Basis *basis = a->basis;
+    size_t m = a->count, n = b->count, k = a->operand->depth;
+    bool a_turned = a->operand->depth_major, b_turned = b->operand->depth_major;
+    for (size_t t = 0; t < basis->primes; t++) {
+        const double *at = a->residue + t * m * k, *bt = b->residue + t * n * k;
+        double *xt = x + t * m * n;
+        for (size_t l = 0; l < k; l += basis->depth) {
+            size_t terms = k - l < basis->depth ? k - l : basis->depth;
+            gemm(xt, n, at + (a_turned ? l * m : l), a_turned ? m : k, a_turned,
+                 bt + (b_turned ? l * n : l), b_turned ? n : k, !b_turned, m, n, terms,
+                 l == 0 ? 0 : 1);
+            reduce(xt, m * n, basis->q[t], basis->reciprocal[t]);
+        }
+    }
+}
+
+/* rest[e] = -round(sum_t x[t, e] / q_t); x has `stride` entries a prime. */
+static void quotients(double *rest, const Basis *basis, const double *x, size_t stride,
+                      size_t length)
+{
+    const double shift = 0x1.8p52;
+    memset(rest, 0, length * sizeof *rest);
+    for (size_t t = 0; t < basis->primes; t++) {
+        double reciprocal = basis->reciprocal[t];
+        const double *xt = x + t * stride;
+#pragma omp simd
+        for (size_t e = 0; e < length; e++) {
+            rest[e] -= xt[e] * reciprocal;
+        }
+    }
+    for (size_t e = 0; e < length; e++) {
+        rest[e] = (rest[e] + shift) - shift;
+    }
+}
+
+/* The integer whose signed digits, `stride` apart, are given; returns whether it is negative. */
+static bool join_digits(mp_limb_t *limb, size_t limbs, const double *digit, size_t stride,
+                        const Basis *basis)
+{
+    int64_t carry = 0;
+    uint64_t mask = ((uint64_t)1 << basis->width) - 1;
+    memset(limb, 0, limbs * sizeof *limb);
+    size_t at = 0;
+    for (size_t d = 0; d < basis->digits; d++, at += basis->width) {
+        int64_t value = (int64_t)digit[d * stride] + carry;
+        uint64_t low = (uint64_t)value & mask;
+        carry = value >> basis->width;
+        limb[at / 64] |= low << at % 64;
+        limb[at / 64 + 1] |= at % 64 == 0 ? 0 : low >> (64 - at % 64);
+    }
+    /* |C| < M / 4: what is carried out is the sign. */
+    bool negative = carry < 0;
+    if (negative) {
+        limb[at / 64] |= ~(mp_limb_t)0 << at % 64;
+        for (size_t i = at / 64 + 1; i < limbs; i++) {
+            limb[i] = ~(mp_limb_t)0;
+        }
+        mpn_neg(limb, limb, (mp_size_t)limbs);
+    }
+    return negative;
+}
+
+static size_t max_size(size_t a, size_t b)
+{
+    return a > b ? a : b;
+}
+
+/* Columns of C at once: many, so that BLAS's own copy of A's residues is paid for. */
+static size_t columns_at_once(const Plan *plan, const Basis *basis, size_t rows)
+{
+    double threads = plan->threads > 1 ? plan->threads : 1;
+    double column = 8 * (double)basis->primes * ((double)rows + (double)plan->k) * threads;
+    double fit = RESIDUE_BYTES / 2 / column;
+    size_t columns = fit > COLUMNS ? COLUMNS : fit < FEW_COLUMNS ? FEW_COLUMNS : (size_t)fit;
+    return columns < plan->n ? columns : plan->n;
+}
+
+static bool scratch_init(Scratch *s, const Basis *basis, size_t rows, size_t columns, size_t k)
+{
+    size_t digits = max_size(basis->a.digits, basis->b.digits);
+    size_t entries = max_size(max_size(rows, columns) * k, rows * columns);
+    s->chunk = entries < CHUNK ? entries + 1 : CHUNK;
+    s->pitch = s->chunk + 8;
+    s->limbs = basis->digits * basis->width / 64 + 2;
+    s->a = array_alloc(basis->primes * rows * k, sizeof *s->a);
+    s->b = array_alloc(basis->primes * columns * k, sizeof *s->b);
+    s->x = array_alloc(basis->primes * rows * columns, sizeof *s->x);
+    s->digits = array_alloc(digits * s->pitch, sizeof *s->digits);
+    s->rest = array_alloc((basis->primes + 1) * s->pitch, sizeof *s->rest);
+    s->joined = array_alloc(basis->digits * s->pitch, sizeof *s->joined);
+    s->limb = array_alloc(s->limbs, sizeof *s->limb);
+    return s->a != NULL && s->b != NULL && s->x != NULL && s->digits != NULL && s->rest != NULL &&
+           s->joined != NULL && s->limb != NULL;
+}
+
+static void scratch_clear(Scratch *s)
+{
+    free(s->a);
+    free(s->b);
+    free(s->x);
+    free(s->digits);
+    free(s->rest);
+    free(s->joined);
+    free(s->limb);
+}
+
+/* Entries of C from s->x: rows from `first`, columns from `column` on. */
+static void recombine(Store *store, const Plan *plan, const Basis *basis, Scratch *s,
+                      const Residues *a, const Residues *b)
+{
+    size_t total = a->count * b->count, planes = basis->primes;
+    long unit = basis->cut - (long)(basis->a.digits * basis->a.width) -
+                (long)(basis->b.digits * basis->b.width);
+    for (size_t start = 0; start < total; start += s->chunk) {
+        size_t length = total - start < s->chunk ? total - start : s->chunk;
+        for (size_t t = 0; t < planes; t++) {
+            memcpy(s->rest + t * s->pitch, s->x + t * total + start, length * sizeof *s->rest);
+        }
+        quotients(s->rest + planes * s->pitch, basis, s->rest, s->pitch, length);
+        gemm(s->joined, s->pitch, basis->weight, planes + 1, false, s->rest, s->pitch, false,
+             basis->digits, length, planes + 1, 0);
+        for (size_t e = 0; e < length; e++) {
+            bool negative = join_digits(s->limb, s->limbs, s->joined + e, s->pitch, basis);
+            store_integer(store, plan, a->first + (start + e) / b->count,
+                          b->first + (start + e) % b->count, s->limb, s->limbs, negative, unit);
+        }
+    }
+}
+
+static bool multiply_rows(const Plan *plan, const void *shared, size_t first, size_t count)
+{
+    const Basis *basis = shared;
+    Scratch s;
+    Store store;
+    size_t at_once = columns_at_once(plan, basis, count);
+    if (!scratch_init(&s, basis, count, at_once, plan->k)) {
+        scratch_clear(&s);
+        return false;
+    }
+    store_open(&store, plan);
+    Residues a = {&plan->a, &basis->a, basis, first, count, s.a};
+    residues_make(&a, &s);
+    for (size_t j = 0; j < plan->n; j += at_once) {
+        size_t columns = plan->n - j < at_once ? plan->n - j : at_once;
+        Residues b = {&plan->b, &basis->b, basis, j, columns, s.b};
+        residues_make(&b, &s);
+        multiply_residues(s.x, &a, &b);
+        recombine(&store, plan, basis, &s, &a, &b);
+    }
+    store_close(&store);
+    scratch_clear(&s);
+    return true;
+}
+
+bool modular_holds(mpfr_prec_t bits_a, mpfr_prec_t bits_b)
+{
+    return bits_a <= LARGEST_BITS && bits_b <= LARGEST_BITS;
+}
+
+bool modular_mul(const Plan *plan)
+{
+    Basis basis;
+    bool ok = basis_init(&basis, plan);
+    if (ok) {
+        double threads = plan->threads > 1 ? plan->threads : 1;
+        double fit = RESIDUE_BYTES / threads / (8 * (double)basis.primes * (double)(plan->k + 1));
+        size_t parts = (size_t)((double)plan->m / (fit < 16 ? 16 : fit)) + 1;
+        parts = max_size(parts, plan->threads > 1 ? (size_t)plan->threads : 1);
+        ok = store_each_rows(plan, &basis, (plan->m + parts - 1) / parts, multiply_rows);
+    }
+    basis_clear(&basis);
+    return ok;
+}

@@ -1,0 +1,187 @@
+#include "internal.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+void product_bug(const char *file, int line, const char *condition)
+{
+    fprintf(stderr, "headproof: %s:%d: bug: not so: %s\n", file, line, condition);
+    abort();
+}
+
+static ProductAxis axis(size_t stride)
+{
+    return (ProductAxis){.stride = stride, .group = SIZE_MAX, .group_stride = 0};
+}
+
+ProductView product_block(const ApMat *m, size_t row, size_t column, size_t rows, size_t columns)
+{
+    PRODUCT_CHECK(row <= m->rows && rows <= m->rows - row);
+    PRODUCT_CHECK(column <= m->columns && columns <= m->columns - column);
+    return (ProductView){.entry = ap_at(m, row, column),
+                         .rows = rows,
+                         .columns = columns,
+                         .row = axis(m->columns),
+                         .column = axis(1)};
+}
+
+ProductView product_view(const ApMat *m)
+{
+    return product_block(m, 0, 0, m->rows, m->columns);
+}
+
+ProductView product_doubles(const double *w, size_t rows, size_t columns, size_t ld)
+{
+    return (ProductView){
+        .number = w, .rows = rows, .columns = columns, .row = axis(ld), .column = axis(1)};
+}
+
+ProductView product_doubles_beside(const double *w, size_t groups, size_t rows, size_t columns,
+                                   size_t ld, size_t group_stride)
+{
+    ProductView v = product_doubles(w, rows, groups * columns, ld);
+    if (columns != 0) {
+        v.column = (ProductAxis){.stride = 1, .group = columns, .group_stride = group_stride};
+    }
+    return v;
+}
+
+ProductView product_doubles_below(const double *w, size_t groups, size_t rows, size_t columns,
+                                  size_t ld, size_t group_stride)
+{
+    ProductView v = product_doubles(w, groups * rows, columns, ld);
+    if (rows != 0) {
+        v.row = (ProductAxis){.stride = ld, .group = rows, .group_stride = group_stride};
+    }
+    return v;
+}
+
+ProductView product_transposed(ProductView v)
+{
+    ProductView t = v;
+    t.rows = v.columns;
+    t.columns = v.rows;
+    t.row = v.column;
+    t.column = v.row;
+    return t;
+}
+
+bool product_has(ProductBackend backend)
+{
+    switch (backend) {
+    case PRODUCT_ARB: return ball_has();
+    case PRODUCT_IFMA: return ifma_has();
+    default: return true;
+    }
+}
+
+const char *product_backend_name(ProductBackend backend)
+{
+    static const char *const names[PRODUCT_BACKENDS] = {"auto", "loop", "arb", "modular", "ifma"};
+    return names[backend];
+}
+
+/* Does the loop win, or has it to, before anything is measured? */
+static bool loop_is_chosen(const Plan *plan, const ProductOptions *options)
+{
+    if (options->backend != PRODUCT_AUTO) {
+        return options->backend == PRODUCT_LOOP;
+    }
+    double loop = cost_product(plan, PRODUCT_LOOP, plan->precision);
+    for (ProductBackend b = PRODUCT_ARB; b < PRODUCT_BACKENDS; b++) {
+        if (product_has(b) && cost_product(plan, b, plan->precision) < loop) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Sets the plan for one backend, or for the best of them. */
+static ProductBackend choose_backend(Plan *plan, const ProductOptions *options)
+{
+    double best = cost_product(plan, PRODUCT_LOOP, plan->precision);
+    ProductBackend chosen = PRODUCT_LOOP;
+    for (ProductBackend b = PRODUCT_ARB; b < PRODUCT_BACKENDS; b++) {
+        if (product_has(b) && (options->backend == PRODUCT_AUTO || options->backend == b)) {
+            plan_choose(plan, b);
+            if (options->backend == b ? isfinite(plan->seconds) : plan->seconds < best) {
+                best = plan->seconds;
+                chosen = b;
+            }
+        }
+    }
+    if (chosen != PRODUCT_LOOP) {
+        plan_choose(plan, chosen);
+    }
+    return chosen;
+}
+
+static bool measure(Plan *plan, ProductBackend wanted)
+{
+    if (!operand_measure(&plan->a) || !operand_measure(&plan->b)) {
+        return false;
+    }
+    if (!plan->a.plain || !plan->b.plain) {
+        return true;
+    }
+    plan->short_a = plan->a.bits <= plan->precision;
+    plan->short_b = plan->b.bits <= plan->precision;
+    bool exact =
+        plan->short_a && plan->short_b && (wanted == PRODUCT_MODULAR || wanted == PRODUCT_IFMA);
+    return exact || plan_measure(plan);
+}
+
+static bool run(Plan *plan, const ProductOptions *options, ProductReport *report)
+{
+    ProductBackend chosen = PRODUCT_LOOP;
+    if (!loop_is_chosen(plan, options)) {
+        if (!measure(plan, options->backend)) {
+            return false;
+        }
+        if (plan->a.plain && plan->b.plain) {
+            chosen = choose_backend(plan, options);
+        }
+    }
+    if (chosen == PRODUCT_LOOP) {
+        plan->bits = 0;
+        plan->seconds = cost_product(plan, PRODUCT_LOOP, plan->precision);
+    }
+    if (report != NULL) {
+        *report = (ProductReport){chosen, plan->bits,
+                                  chosen == PRODUCT_LOOP ? plan->m * plan->n : plan_loops(plan),
+                                  plan->seconds};
+    }
+    switch (chosen) {
+    case PRODUCT_ARB: return ball_mul(plan);
+    case PRODUCT_MODULAR: return modular_mul(plan);
+    case PRODUCT_IFMA: return ifma_mul(plan);
+    default: return loop_mul(plan);
+    }
+}
+
+bool product_mul(ProductView c, ProductView a, ProductView b, const ProductOptions *options,
+                 ProductReport *report)
+{
+    PRODUCT_CHECK(a.columns == b.rows && c.rows == a.rows && c.columns == b.columns);
+    PRODUCT_CHECK(c.entry != NULL && options->backend < PRODUCT_BACKENDS);
+    PRODUCT_CHECK(product_has(options->backend));
+    Plan plan = {.c = c,
+                 .m = c.rows,
+                 .n = c.columns,
+                 .k = a.columns,
+                 .add = options->add,
+                 .threads = options->threads};
+    if (report != NULL) {
+        *report = (ProductReport){.backend = PRODUCT_LOOP};
+    }
+    if (plan.m == 0 || plan.n == 0) {
+        return true;
+    }
+    PRODUCT_CHECK(plan.m <= SIZE_MAX / plan.n && plan.k < UINT32_MAX);
+    plan.precision = mpfr_get_prec(plan_entry(&plan, 0, 0));
+    bool ok = operand_open(&plan.a, a) && operand_open(&plan.b, product_transposed(b)) &&
+              run(&plan, options, report);
+    plan_clear(&plan);
+    return ok;
+}

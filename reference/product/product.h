@@ -1,0 +1,98 @@
+/*
+ * Matrix products in arbitrary precision, at a small multiple of the cost of products of doubles.
+ *
+ *     C = A B,  or  C += A B,      A [m, k], B [k, n], C [m, n].
+ *
+ * Error.  With p the precision of C's entries, P = A B in exact arithmetic and what is stored
+ * rounded to nearest,
+ *
+ *     |C_ij - P_ij| <= (k + 2) 2^-p  sum_l |a_il| |b_lj|                               (1)
+ *
+ * for every entry, whatever the magnitudes: entries are exact inputs of any precision, and A and B
+ * may spread over any range of exponents that MPFR has.  (A loop of mpfr_fma keeps k 2^-p sum; its
+ * mpfr_mul and mpfr_add form 2 k 2^-p sum.)  C += A B adds the rounding of the addition,
+ * 2^-p |C_ij|.  Proof and method: docs/products.md.
+ *
+ * The bits of C depend on the machine (its measured costs choose the backend), the operands and
+ * the options except `threads`: never on the number of threads or on what ran before.
+ *
+ * Call blas_setup first: BLAS runs on one thread inside.  May be called from several threads at
+ * once, each with MPFR's exponent range as it wants it.
+ */
+#ifndef HEADPROOF_REFERENCE_PRODUCT_PRODUCT_H
+#define HEADPROOF_REFERENCE_PRODUCT_PRODUCT_H
+
+#include "../ap.h"
+
+/* Index i of an axis lies (i / group) * group_stride + (i % group) * stride entries from index 0:
+ * so the columns of H matrices [D, d_head], one a head, are those of one matrix [D, H d_head]. */
+typedef struct {
+    size_t stride, group, group_stride;
+} ProductAxis;
+
+/* A matrix in somebody else's memory: of MPFR numbers, or of doubles, which are exact.  Entry
+ * (r, c) is entry[offset] or number[offset], the sum of its two axes' offsets. */
+typedef struct {
+    __mpfr_struct *entry; /* NULL for a matrix of doubles */
+    const double *number;
+    size_t rows, columns;
+    ProductAxis row, column;
+} ProductView;
+
+/* A whole matrix; the block [rows, columns] whose first entry is (row, column). */
+ProductView product_view(const ApMat *m);
+ProductView product_block(const ApMat *m, size_t row, size_t column, size_t rows, size_t columns);
+
+/* Doubles, row-major with leading dimension ld. */
+ProductView product_doubles(const double *w, size_t rows, size_t columns, size_t ld);
+
+/* `groups` matrices of doubles [rows, columns], group_stride apart, side by side:
+ * [rows, groups * columns]. */
+ProductView product_doubles_beside(const double *w, size_t groups, size_t rows, size_t columns,
+                                   size_t ld, size_t group_stride);
+
+/* The same matrices one below the other: [groups * rows, columns]. */
+ProductView product_doubles_below(const double *w, size_t groups, size_t rows, size_t columns,
+                                  size_t ld, size_t group_stride);
+
+ProductView product_transposed(ProductView v);
+
+typedef enum {
+    PRODUCT_AUTO,    /* the fastest by the table in cost.c */
+    PRODUCT_LOOP,    /* mpfr_fma, entry by entry: the definition */
+    PRODUCT_ARB,     /* arb_mat_mul, where FLINT is built in */
+    PRODUCT_MODULAR, /* residues modulo primes, one product of doubles for each */
+    PRODUCT_IFMA,    /* 52-bit digits on AVX-512 IFMA, where the CPU has it */
+    PRODUCT_BACKENDS
+} ProductBackend;
+
+typedef struct {
+    ProductBackend backend; /* one that is absent is a bug: ask product_has */
+    bool add;               /* C += A B */
+    int threads;            /* at most, over blocks of rows; 0 and 1: the caller's alone */
+} ProductOptions;
+
+/* Can this build on this machine do it? */
+bool product_has(ProductBackend backend);
+const char *product_backend_name(ProductBackend backend);
+
+/* What became of a product, for benchmarks and tests; seconds are a prediction. */
+typedef struct {
+    ProductBackend backend;
+    mpfr_prec_t bits; /* fraction bits of the scaled rows of A and columns of B; 0: no scaling */
+    size_t by_loop;   /* entries of C whose magnitudes left them to the loop */
+    double predicted;
+} ProductReport;
+
+/* C = A B or C += A B.  C is a matrix of MPFR numbers of one precision, and shares no entry with A
+ * or B.  report may be NULL.  false when memory is short; C is then unspecified. */
+bool product_mul(ProductView c, ProductView a, ProductView b, const ProductOptions *options,
+                 ProductReport *report) __attribute__((warn_unused_result));
+
+/* The factor of (1), k + 2. */
+static inline double product_error_factor(size_t k)
+{
+    return (double)k + 2;
+}
+
+#endif

@@ -1,0 +1,139 @@
+#include "internal.h"
+
+#include <omp.h>
+#include <stdlib.h>
+
+static size_t axis_at(ProductAxis axis, size_t i)
+{
+    return i / axis.group * axis.group_stride + i % axis.group * axis.stride;
+}
+
+mpfr_ptr plan_entry(const Plan *plan, size_t i, size_t j)
+{
+    return plan->c.entry + axis_at(plan->c.row, i) + axis_at(plan->c.column, j);
+}
+
+void store_open(Store *s, const Plan *plan)
+{
+    mpfr_init2(s->y, plan->precision);
+    mpfr_inits2(53, s->ta, s->tb, (mpfr_ptr)0);
+}
+
+void store_close(Store *s)
+{
+    mpfr_clears(s->y, s->ta, s->tb, (mpfr_ptr)0);
+}
+
+void store_real(const Plan *plan, size_t i, size_t j, mpfr_srcptr y)
+{
+    mpfr_ptr c = plan_entry(plan, i, j);
+    if (plan->add) {
+        mpfr_add(c, c, y, MPFR_RNDN);
+    } else {
+        mpfr_set(c, y, MPFR_RNDN);
+    }
+}
+
+static mpfr_srcptr real_entry(const Operand *o, size_t line, size_t position, mpfr_ptr t)
+{
+    size_t at = o->line_at[line] + o->depth_at[position];
+    if (o->number == NULL) {
+        return o->entry + at;
+    }
+    mpfr_set_d(t, o->number[at], MPFR_RNDN);
+    return t;
+}
+
+void store_by_loop(Store *s, const Plan *plan, size_t i, size_t j)
+{
+    mpfr_set_zero(s->y, 1);
+    for (size_t l = 0; l < plan->k; l++) {
+        mpfr_srcptr a = real_entry(&plan->a, i, l, s->ta);
+        mpfr_srcptr b = real_entry(&plan->b, j, l, s->tb);
+        bool zero = (mpfr_zero_p(a) && mpfr_number_p(b)) || (mpfr_zero_p(b) && mpfr_number_p(a));
+        if (!zero) {
+            mpfr_fma(s->y, a, b, s->y, MPFR_RNDN);
+        }
+    }
+    store_real(plan, i, j, s->y);
+}
+
+/* The scaled exponent may lie outside the thread's range: mpfr_mul_2si then makes it 0 or
+ * infinity, as a loop's products would. */
+void store_integer(Store *s, const Plan *plan, size_t i, size_t j, mp_limb_t *limb, size_t count,
+                   bool negative, long unit)
+{
+    mpfr_t value;
+    if (plan_by_loop(plan, i, j)) {
+        store_by_loop(s, plan, i, j);
+        return;
+    }
+    while (count > 0 && limb[count - 1] == 0) {
+        count--;
+    }
+    if (count == 0 || plan->a.exponent[i] == LINE_ZERO || plan->b.exponent[j] == LINE_ZERO) {
+        mpfr_set_zero(s->y, 1);
+        store_real(plan, i, j, s->y);
+        return;
+    }
+    int zeros = __builtin_clzll(limb[count - 1]);
+    if (zeros != 0) {
+        mpn_lshift(limb, limb, (mp_size_t)count, (unsigned)zeros);
+    }
+    mpfr_exp_t exponent =
+        64 * (mpfr_exp_t)count - zeros + unit + plan->a.exponent[i] + plan->b.exponent[j];
+    bool inside = exponent >= mpfr_get_emin() && exponent < mpfr_get_emax();
+    mpfr_custom_init_set(value, negative ? -MPFR_REGULAR_KIND : MPFR_REGULAR_KIND,
+                         inside ? exponent : 0, 64 * (mpfr_prec_t)count, limb);
+    if (!inside) {
+        mpfr_mul_2si(value, value, exponent, MPFR_RNDN);
+    }
+    store_real(plan, i, j, value);
+}
+
+bool store_each_rows(const Plan *plan, const void *shared, size_t rows_at_once, RowWork *work)
+{
+    size_t blocks = (plan->m + rows_at_once - 1) / rows_at_once;
+    mpfr_exp_t emin = mpfr_get_emin(), emax = mpfr_get_emax();
+    bool ok = true;
+    if (plan->threads <= 1 || blocks <= 1) {
+        for (size_t b = 0; ok && b < blocks; b++) {
+            size_t first = b * rows_at_once, left = plan->m - first;
+            ok = work(plan, shared, first, left < rows_at_once ? left : rows_at_once);
+        }
+        return ok;
+    }
+#pragma omp parallel num_threads(plan->threads) reduction(&& : ok)
+    {
+        mpfr_set_emin(emin);
+        mpfr_set_emax(emax);
+#pragma omp for schedule(dynamic)
+        for (size_t b = 0; b < blocks; b++) {
+            size_t first = b * rows_at_once, left = plan->m - first;
+            ok = work(plan, shared, first, left < rows_at_once ? left : rows_at_once) && ok;
+        }
+        if (omp_get_thread_num() != 0) {
+            ap_thread_clear();
+        }
+    }
+    return ok;
+}
+
+static bool loop_rows(const Plan *plan, const void *shared, size_t first, size_t count)
+{
+    (void)shared;
+    Store s;
+    store_open(&s, plan);
+    for (size_t i = first; i < first + count; i++) {
+        for (size_t j = 0; j < plan->n; j++) {
+            store_by_loop(&s, plan, i, j);
+        }
+    }
+    store_close(&s);
+    return true;
+}
+
+bool loop_mul(const Plan *plan)
+{
+    return store_each_rows(plan, NULL, 1, loop_rows);
+}

@@ -1,0 +1,176 @@
+#include "vexp.h"
+
+#include "entry.h"
+#include "vexp_lanes.h"
+
+#include <stdlib.h>
+
+enum { DIGIT = 52, LOSS = 4 }; /* 9 2^(-52 D) <= 2^-p takes 52 D >= p + 4 */
+
+struct VectorExp {
+    ApExp *scalar;
+    ExpTables *tables; /* NULL: not eight at a time */
+};
+
+/* Digits that are built in, and the first power of s below 2^(-52 D - 10). */
+static bool choose_digits(ExpTables *tables, mpfr_prec_t bits)
+{
+    static const size_t digits[] = {3, 5, VEXP_DIGITS}, terms[] = {6, 10, VEXP_TERMS};
+    for (size_t i = 0; i < 3; i++) {
+        if ((size_t)bits + LOSS <= DIGIT * digits[i]) {
+            tables->digits = digits[i];
+            tables->terms = terms[i];
+            return true;
+        }
+    }
+    return false;
+}
+
+static void load_real(Entry *x, mpfr_srcptr y)
+{
+    bool regular = mpfr_regular_p(y);
+    *x = (Entry){.limb = mpfr_custom_get_significand(y),
+                 .count = regular ? ((size_t)mpfr_get_prec(y) + 63) / 64 : 0,
+                 .exponent = regular ? mpfr_custom_get_exp(y) : 0,
+                 .negative = mpfr_signbit(y) != 0};
+}
+
+/* Digits of the fraction y < 1, cut off. */
+static void put_fraction(uint64_t *out, size_t stride, size_t digits, mpfr_srcptr y)
+{
+    Entry x;
+    load_real(&x, y);
+    entry_digits(out, stride, digits, DIGIT, &x, -x.exponent);
+}
+
+/* All in precision enough that 256 products leave the digits right. */
+static void tables_fill(ExpTables *tables)
+{
+    mpfr_t x, step, fraction;
+    mpfr_inits2((mpfr_prec_t)(DIGIT * (tables->digits + 2)), x, step, fraction, (mpfr_ptr)0);
+    mpfr_const_log2(x, MPFR_RNDZ);
+    put_fraction(tables->ln2, 1, tables->digits + 1, x);
+    tables->two_from = VEXP_TABLE;
+    for (int t = 0; t < 3; t++) {
+        mpfr_set_ui_2exp(step, 1, -8 * (t + 1), MPFR_RNDN);
+        mpfr_exp(step, step, MPFR_RNDN);
+        mpfr_set_ui(x, 1, MPFR_RNDN);
+        for (size_t i = 0; i < VEXP_TABLE; i++) {
+            if (mpfr_cmp_ui(x, 2) >= 0 && tables->two_from == VEXP_TABLE) {
+                tables->two_from = i;
+            }
+            mpfr_frac(fraction, x, MPFR_RNDZ);
+            put_fraction(&tables->table[t][0][i], VEXP_TABLE, tables->digits, fraction);
+            mpfr_mul(x, x, step, MPFR_RNDN);
+        }
+    }
+    mpfr_set_ui(x, 1, MPFR_RNDN);
+    for (unsigned long k = 2; k <= tables->terms; k++) {
+        mpfr_div_ui(x, x, k, MPFR_RNDZ);
+        put_fraction(tables->inverse_factorial[k], 1, tables->digits, x);
+    }
+    mpfr_clears(x, step, fraction, (mpfr_ptr)0);
+}
+
+VectorExp *vexp_create(mpfr_prec_t bits, bool correct_rounding)
+{
+    VectorExp *context = calloc(1, sizeof *context);
+    ExpTables *tables = calloc(1, sizeof *tables);
+    if (context == NULL || tables == NULL) {
+        free(context);
+        free(tables);
+        return NULL;
+    }
+    context->scalar = ap_exp_create(correct_rounding);
+    if (context->scalar == NULL) {
+        free(context);
+        free(tables);
+        return NULL;
+    }
+    if (!correct_rounding && ifma_has() && choose_digits(tables, bits)) {
+        tables_fill(tables);
+        context->tables = tables;
+    } else {
+        free(tables);
+    }
+    return context;
+}
+
+void vexp_free(VectorExp *context)
+{
+    if (context != NULL) {
+        ap_exp_free(context->scalar);
+        free(context->tables);
+        free(context);
+    }
+}
+
+bool vexp_is_wide(const VectorExp *context)
+{
+    return context->tables != NULL;
+}
+
+static void load_lane(ExpLanes *lanes, const ExpTables *tables, size_t lane, mpfr_srcptr x)
+{
+    Entry e;
+    load_real(&e, x);
+    entry_digits(&lanes->x[0][lane], VEXP_LANES, tables->digits + 2, DIGIT, &e, DIGIT - e.exponent);
+    lanes->negative |= (unsigned)e.negative << lane;
+}
+
+static void store_lane(mpfr_ptr y, const ExpLanes *lanes, const ExpTables *tables, size_t lane)
+{
+    mp_limb_t limb[VEXP_DIGITS + 1];
+    size_t count = ((tables->digits + 1) * DIGIT + 63) / 64;
+    mpfr_t value;
+    for (size_t i = 0; i < count; i++) {
+        limb[i] = lanes->limb[i][lane];
+    }
+    while (limb[count - 1] == 0) { /* the integer part is 1 or 2 */
+        count--;
+    }
+    unsigned zeros = (unsigned)__builtin_clzll(limb[count - 1]);
+    if (zeros != 0) {
+        mpn_lshift(limb, limb, (mp_size_t)count, zeros);
+    }
+    mpfr_exp_t exponent =
+        (mpfr_exp_t)(64 * count) - (long)zeros - (long)(DIGIT * tables->digits) + lanes->n[lane];
+    mpfr_custom_init_set(value, MPFR_REGULAR_KIND, exponent, 64 * (mpfr_prec_t)count, limb);
+    mpfr_set(y, value, MPFR_RNDN);
+}
+
+/* Can it be done in fixed point?  Its exponential is in MPFR's range if that holds 2^(2^21). */
+static bool is_bounded(mpfr_srcptr x)
+{
+    return mpfr_zero_p(x) || (mpfr_regular_p(x) && mpfr_custom_get_exp(x) <= 20);
+}
+
+void vexp(VectorExp *context, mpfr_ptr y, mpfr_srcptr x, size_t count)
+{
+    const long far = 1L << 22;
+    bool wide = context->tables != NULL && mpfr_get_emin() < -far && mpfr_get_emax() > far;
+    for (size_t i = 0; i < count;) {
+        ExpLanes lanes;
+        size_t index[VEXP_LANES], filled = 0;
+        lanes.negative = 0;
+        for (; i < count && filled < VEXP_LANES; i++) {
+            if (wide && is_bounded(x + i)) {
+                load_lane(&lanes, context->tables, filled, x + i);
+                index[filled++] = i;
+            } else {
+                ap_exp(context->scalar, y + i, x + i);
+            }
+        }
+        for (size_t lane = filled; lane < VEXP_LANES; lane++) {
+            for (size_t w = 0; wide && w < context->tables->digits + 2; w++) {
+                lanes.x[w][lane] = 0;
+            }
+        }
+        if (filled > 0) {
+            vexp_lanes(&lanes, context->tables);
+        }
+        for (size_t lane = 0; lane < filled; lane++) {
+            store_lane(y + index[lane], &lanes, context->tables, lane);
+        }
+    }
+}

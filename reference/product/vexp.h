@@ -1,0 +1,25 @@
+/*
+ * exp of a vector of MPFR numbers: eight at a time on AVX-512 IFMA, for precisions up to 516 bits
+ * and arguments below 2^20; by ap_exp otherwise.
+ */
+#ifndef HEADPROOF_REFERENCE_PRODUCT_VEXP_H
+#define HEADPROOF_REFERENCE_PRODUCT_VEXP_H
+
+#include "../ap.h"
+
+/* Tables for one precision, and ap_exp's context; one a thread. */
+typedef struct VectorExp VectorExp;
+
+/* bits: the precision of results.  correct_rounding: MPFR's exp alone, as in ap_exp_create.  NULL
+ * when memory is short. */
+VectorExp *vexp_create(mpfr_prec_t bits, bool correct_rounding) __attribute__((warn_unused_result));
+void vexp_free(VectorExp *context);
+
+/* Is it done eight at a time? */
+bool vexp_is_wide(const VectorExp *context);
+
+/* y[i] = exp(x[i]), i < count, |relative error| <= 2^(1 - bits); y has `bits` bits and may be x.
+ * Results depend on x[i] alone, not on its neighbours. */
+void vexp(VectorExp *context, mpfr_ptr y, mpfr_srcptr x, size_t count);
+
+#endif

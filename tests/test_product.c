@@ -1,0 +1,579 @@
+/*
+ * Matrix products: every backend against exact sums, entry by entry, on data that wants to break
+ * them.
+ */
+#include "../cases/draw.h"
+#include "../kernels/blas.h"
+#include "../reference/product/product.h"
+#include "../reference/reference.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <math.h>
+#include <omp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const uint64_t seed = 7;
+
+/* Room for every exponent and precision drawn here: sums are exact (checked). */
+enum { EXACT_BITS = 24000 };
+
+/* Beyond a double, within what is scaled. */
+#define EXPONENT_FAR (1L << 40)
+
+static double uniform(const char *name, size_t r, size_t c)
+{
+    return draw_uniform(seed, draw_hash(name), 0, r, c);
+}
+
+typedef enum {
+    NORMAL,
+    WIDE,       /* 2000 binary orders of magnitude, entry by entry */
+    WIDE_LINES, /* rows, and columns, of different magnitude */
+    CANCEL,     /* with a like matrix on the other side, sums vanish */
+    POWERS,     /* of two, signed */
+    ONES,       /* 1 and -1 */
+    NEAR_ONE,   /* the largest numbers below 1: rounding carries */
+    TINY,       /* denormal doubles, and huge ones */
+    SPARSE,     /* mostly zeros; zero rows and columns */
+    ONE_HOT,    /* a large entry a row, the others 2^-700 and less */
+    INTEGERS,   /* small */
+    ZEROS,
+    KINDS
+} Kind;
+
+static const char *const kind_names[KINDS] = {"normal", "wide",    "wide lines", "cancel",
+                                              "powers", "ones",    "near one",   "tiny",
+                                              "sparse", "one-hot", "integers",   "zeros"};
+
+/* A double of that kind; the exponent range of doubles binds it. */
+static double draw_entry(Kind kind, const char *name, size_t r, size_t c)
+{
+    double x = draw_normal(seed, draw_hash(name), 1, r, c), u = uniform(name, r, c);
+    double sign = x < 0 ? -1 : 1;
+    switch (kind) {
+    case WIDE: return ldexp(x, (int)(2000 * u) - 1000);
+    case WIDE_LINES: return ldexp(x, (int)(r * 97 % 400) - (int)(c * 61 % 300));
+    case CANCEL: return ((r + c) % 2 ? -1.0 : 1.0) * (1 + (double)((r / 2 + c / 2) % 5));
+    case POWERS: return ldexp(sign, (int)(60 * u) - 30);
+    case ONES: return sign;
+    case NEAR_ONE: return sign * (1 - 0x1p-53);
+    case TINY: return c % 3 == 0 ? x * 0x1p1000 : sign * ldexp(floor(u * 9000), -1074);
+    case SPARSE: return u < 0.8 || r % 5 == 1 || c % 7 == 2 ? 0 : x;
+    case ONE_HOT: return c == r * 3 % 8 ? u : ldexp(x, -700 - (int)(50 * u));
+    case INTEGERS: return floor(16 * u) - 8;
+    case ZEROS: return 0;
+    default: return x;
+    }
+}
+
+/* Fills m; a long mantissa where the kind does not say otherwise. */
+static void fill(ApMat *m, Kind kind, const char *name)
+{
+    bool bare = kind == CANCEL || kind == POWERS || kind == ONES || kind == INTEGERS;
+    mpfr_t t;
+    mpfr_init2(t, m->bits);
+    for (size_t r = 0; r < m->rows; r++) {
+        for (size_t c = 0; c < m->columns; c++) {
+            mpfr_ptr x = ap_at(m, r, c);
+            mpfr_set_d(x, draw_entry(kind, name, r, c), MPFR_RNDN);
+            if (kind == NEAR_ONE && !mpfr_zero_p(x)) {
+                mpfr_set_si(x, mpfr_sgn(x), MPFR_RNDN);
+                mpfr_set_zero(t, 1);
+                mpfr_nexttoward(x, t);
+            } else if (!bare) {
+                mpfr_set_ui(t, r * 31 + c * 7 + 3, MPFR_RNDN);
+                mpfr_sqrt(t, t, MPFR_RNDN);
+                mpfr_mul(x, x, t, MPFR_RNDN);
+            }
+            if (kind == WIDE_LINES) { /* beyond the range of doubles */
+                mpfr_mul_2si(x, x, (long)(r % 5) * 1500 - (long)(c % 3) * 1900, MPFR_RNDN);
+            }
+        }
+    }
+    mpfr_clear(t);
+}
+
+/* The exact sum for C_ij, and a lower bound of the sum of magnitudes. */
+static void exact_entry(mpfr_ptr sum, mpfr_ptr size, ProductView a, ProductView b, size_t i,
+                        size_t j)
+{
+    mpfr_t x, y;
+    mpfr_inits2(EXACT_BITS, x, y, (mpfr_ptr)0);
+    mpfr_set_zero(sum, 1);
+    mpfr_set_zero(size, 1);
+    mpfr_clear_inexflag();
+    for (size_t l = 0; l < a.columns; l++) {
+        size_t at = i * a.row.stride + l * a.column.stride;
+        size_t bt = l * b.row.stride + j * b.column.stride;
+        if (a.entry != NULL) {
+            mpfr_set(x, a.entry + at, MPFR_RNDN);
+        } else {
+            mpfr_set_d(x, a.number[at], MPFR_RNDN);
+        }
+        if (b.entry != NULL) {
+            mpfr_set(y, b.entry + bt, MPFR_RNDN);
+        } else {
+            mpfr_set_d(y, b.number[bt], MPFR_RNDN);
+        }
+        mpfr_mul(x, x, y, MPFR_RNDN);
+        mpfr_add(sum, sum, x, MPFR_RNDN);
+        assert_false(mpfr_inexflag_p());
+        mpfr_abs(x, x, MPFR_RNDN);
+        mpfr_add(size, size, x, MPFR_RNDD);
+        mpfr_clear_inexflag();
+    }
+    mpfr_clears(x, y, (mpfr_ptr)0);
+}
+
+typedef struct {
+    double ratio;
+    size_t by_loop, entries;
+    char where[160];
+} Worst;
+
+/* |C - (before + A B)| over its bound, the largest; before may be NULL. */
+static double worst_ratio(const ApMat *c, const ApMat *before, ProductView a, ProductView b)
+{
+    mpfr_t sum, size, error;
+    double worst = 0;
+    mpfr_init2(sum, EXACT_BITS);
+    mpfr_init2(size, 64);
+    mpfr_init2(error, EXACT_BITS);
+    for (size_t i = 0; i < c->rows; i++) {
+        for (size_t j = 0; j < c->columns; j++) {
+            mpfr_srcptr x = ap_at(c, i, j);
+            if (!mpfr_number_p(x)) {
+                print_error("entry %zu, %zu is not a number\n", i, j);
+                return INFINITY;
+            }
+            exact_entry(sum, size, a, b, i, j);
+            if (before != NULL) {
+                mpfr_add(sum, sum, ap_at(before, i, j), MPFR_RNDN);
+            }
+            mpfr_sub(error, x, sum, MPFR_RNDA);
+            mpfr_abs(error, error, MPFR_RNDA);
+            mpfr_mul_d(size, size, product_error_factor(a.columns), MPFR_RNDD);
+            if (before != NULL) { /* the addition's rounding */
+                mpfr_abs(sum, x, MPFR_RNDD);
+                mpfr_add(size, size, sum, MPFR_RNDD);
+            }
+            mpfr_mul_2si(size, size, -(long)c->bits, MPFR_RNDD);
+            if (mpfr_zero_p(size)) {
+                assert_true(mpfr_zero_p(error));
+            } else {
+                mpfr_div(error, error, size, MPFR_RNDU);
+                worst = fmax(worst, mpfr_get_d(error, MPFR_RNDU));
+            }
+        }
+    }
+    mpfr_clears(sum, size, error, (mpfr_ptr)0);
+    return worst;
+}
+
+typedef struct {
+    size_t m, n, k;
+    mpfr_prec_t bits;
+} Size;
+
+/* How an operand is given. */
+typedef enum { LONG, LONGER, DOUBLES, DOUBLES_TURNED, FORMS } Form;
+
+typedef struct {
+    ApMat mat;
+    double *number;
+    ProductView view;
+} Given;
+
+static void given_init(Given *g, Form form, Kind kind, const char *name, size_t rows,
+                       size_t columns, mpfr_prec_t bits)
+{
+    *g = (Given){.number = NULL};
+    assert_true(ap_init(&g->mat, rows, columns, form == LONGER ? bits + 77 : bits));
+    if (form < DOUBLES) {
+        fill(&g->mat, kind, name);
+        g->view = product_view(&g->mat);
+        return;
+    }
+    size_t ld = (form == DOUBLES ? columns : rows) + 3;
+    g->number = calloc(ld * (rows + columns + 1), sizeof *g->number);
+    assert_non_null(g->number);
+    for (size_t r = 0; r < rows; r++) {
+        for (size_t c = 0; c < columns; c++) {
+            g->number[form == DOUBLES ? r * ld + c : c * ld + r] = draw_entry(kind, name, r, c);
+        }
+    }
+    g->view = form == DOUBLES ? product_doubles(g->number, rows, columns, ld)
+                              : product_transposed(product_doubles(g->number, columns, rows, ld));
+}
+
+static void given_clear(Given *g)
+{
+    ap_clear(&g->mat);
+    free(g->number);
+}
+
+static void check_product(Worst *worst, ProductBackend backend, Size s, Kind ka, Kind kb, Form fa,
+                          Form fb, bool add)
+{
+    Given a, b;
+    ApMat c = {0}, before = {0};
+    ProductReport report;
+    given_init(&a, fa, ka, "a", s.m, s.k, s.bits);
+    given_init(&b, fb, kb, "b", s.k, s.n, s.bits);
+    assert_true(ap_init(&c, s.m, s.n, s.bits) && ap_init(&before, s.m, s.n, s.bits));
+    fill(&c, NORMAL, "c");
+    fill(&before, NORMAL, "c");
+    assert_true(product_mul(product_view(&c), a.view, b.view,
+                            &(ProductOptions){.backend = backend, .add = add}, &report));
+    double ratio = worst_ratio(&c, add ? &before : NULL, a.view, b.view);
+    worst->by_loop += report.by_loop;
+    worst->entries += s.m * s.n;
+    if (!(ratio <= worst->ratio)) {
+        worst->ratio = ratio;
+        snprintf(worst->where, sizeof worst->where,
+                 "%zu x %zu x %zu, %ld bits, %s x %s, forms %d %d", s.m, s.k, s.n, (long)s.bits,
+                 kind_names[ka], kind_names[kb], (int)fa, (int)fb);
+    }
+    if (ratio > 1) {
+        print_error("error / bound = %.3g: %s\n", ratio, worst->where);
+    }
+    assert_true(ratio <= 1);
+    ap_clear(&c);
+    ap_clear(&before);
+    given_clear(&a);
+    given_clear(&b);
+}
+
+static void print_worst(ProductBackend backend, const char *what, const Worst *worst)
+{
+    print_message("%-8s %-6s worst error / bound %.3g (%s); %zu of %zu entries by the loop\n",
+                  product_backend_name(backend), what, worst->ratio, worst->where, worst->by_loop,
+                  worst->entries);
+}
+
+static void each_backend(void check(ProductBackend))
+{
+    for (ProductBackend b = PRODUCT_LOOP; b < PRODUCT_BACKENDS; b++) {
+        if (product_has(b)) {
+            check(b);
+        } else {
+            print_message("%s: not here\n", product_backend_name(b));
+        }
+    }
+}
+
+/* Sizes around the edges of tiles, lanes, and blocks of terms; every precision's count of digits
+ * from 2 to 20. */
+static void check_sizes(ProductBackend backend)
+{
+    static const Size sizes[] = {
+        {1, 1, 1, 64},     {1, 9, 1, 128},    {7, 1, 2, 256},   {3, 5, 0, 256},   {4, 8, 8, 200},
+        {5, 9, 13, 300},   {17, 31, 23, 53},  {16, 8, 3, 400},  {19, 65, 7, 256}, {2, 3, 401, 256},
+        {3, 9, 1030, 128}, {2, 2, 2051, 64},  {9, 11, 37, 512}, {6, 7, 29, 620},  {5, 10, 50, 740},
+        {4, 9, 41, 1024},  {3, 3, 210, 1100}, {33, 66, 10, 96}};
+    Worst worst = {.ratio = 0};
+    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
+        for (int form = 0; form < FORMS; form++) {
+            check_product(&worst, backend, sizes[s], NORMAL, NORMAL, LONG, (Form)form, form % 2);
+        }
+        check_product(&worst, backend, sizes[s], NORMAL, NORMAL, DOUBLES, LONGER, true);
+        check_product(&worst, backend, sizes[s], NEAR_ONE, NEAR_ONE, LONG, LONG, false);
+        check_product(&worst, backend, sizes[s], INTEGERS, NORMAL, LONG, LONG, false);
+        check_product(&worst, backend, sizes[s], INTEGERS, NORMAL, LONG, DOUBLES, false);
+    }
+    print_worst(backend, "sizes", &worst);
+}
+
+static void sizes_are_within_the_bound(void **state)
+{
+    (void)state;
+    each_backend(check_sizes);
+}
+
+static void check_kinds(ProductBackend backend)
+{
+    static const Size sizes[] = {{6, 10, 24, 256}, {9, 17, 19, 128}, {5, 8, 31, 520}};
+    Worst worst = {.ratio = 0};
+    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
+        for (int kind = 0; kind < KINDS * KINDS; kind++) {
+            Form fa = (Form)(kind % 5 % FORMS), fb = (Form)((kind + (int)s) % FORMS);
+            check_product(&worst, backend, sizes[s], (Kind)(kind % KINDS), (Kind)(kind / KINDS), fa,
+                          fb, kind % 3 == 0);
+        }
+    }
+    print_worst(backend, "kinds", &worst);
+}
+
+static void kinds_are_within_the_bound(void **state)
+{
+    (void)state;
+    each_backend(check_kinds);
+}
+
+/* The loop is what saves wide data; ordinary data must not need it. */
+static void ordinary_data_need_no_loop(void **state)
+{
+    static const Kind kinds[] = {NORMAL, ONES, NEAR_ONE, INTEGERS};
+    (void)state;
+    for (ProductBackend b = PRODUCT_ARB; b < PRODUCT_BACKENDS; b++) {
+        for (int i = 0; product_has(b) && i < 4; i++) {
+            Worst worst = {.ratio = 0};
+            for (mpfr_prec_t bits = 64; bits <= 1024; bits *= 2) {
+                check_product(&worst, b, (Size){20, 24, 40, bits}, kinds[i], NORMAL, LONG, LONG,
+                              false);
+                check_product(&worst, b, (Size){20, 24, 40, bits}, kinds[i], NORMAL, LONG, DOUBLES,
+                              false);
+            }
+            assert_int_equal(worst.by_loop, 0);
+        }
+    }
+}
+
+/* Two short operands: the exact sum, rounded once. */
+static void short_operands_lose_nothing(void **state)
+{
+    static const ProductBackend backends[] = {PRODUCT_MODULAR, PRODUCT_IFMA};
+    (void)state;
+    for (int which = 0; which < 4; which++) {
+        ProductBackend backend = backends[which / 2];
+        if (!product_has(backend)) {
+            continue;
+        }
+        Given a, b;
+        ApMat c = {0};
+        mpfr_t sum, size;
+        ProductReport report;
+        given_init(&a, DOUBLES, which % 2 ? INTEGERS : POWERS, "a", 11, 50, 256);
+        given_init(&b, DOUBLES_TURNED, NORMAL, "b", 50, 13, 256);
+        assert_true(ap_init(&c, 11, 13, 256));
+        assert_true(product_mul(product_view(&c), a.view, b.view,
+                                &(ProductOptions){.backend = backend}, &report));
+        assert_int_equal(report.backend, backend);
+        mpfr_init2(sum, EXACT_BITS);
+        mpfr_init2(size, 64);
+        for (size_t i = 0; i < 11 * 13; i++) {
+            exact_entry(sum, size, a.view, b.view, i / 13, i % 13);
+            mpfr_prec_round(sum, 256, MPFR_RNDN);
+            assert_true(mpfr_equal_p(sum, c.entry + i));
+            mpfr_set_prec(sum, EXACT_BITS);
+        }
+        mpfr_clears(sum, size, (mpfr_ptr)0);
+        ap_clear(&c);
+        given_clear(&a);
+        given_clear(&b);
+    }
+}
+
+static bool same_bits(const ApMat *x, const ApMat *y)
+{
+    for (size_t i = 0; i < x->rows * x->columns; i++) {
+        bool same = mpfr_nan_p(x->entry + i) ? mpfr_nan_p(y->entry + i)
+                                             : mpfr_equal_p(x->entry + i, y->entry + i);
+        if (!same || mpfr_signbit(x->entry + i) != mpfr_signbit(y->entry + i)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void check_threads(ProductBackend backend)
+{
+    enum { M = 67, N = 20, K = 30 };
+    Given a, b;
+    ApMat one = {0}, more = {0};
+    given_init(&a, LONG, ONE_HOT, "a", M, K, 256);
+    given_init(&b, LONG, WIDE_LINES, "b", K, N, 256);
+    assert_true(ap_init(&one, M, N, 256) && ap_init(&more, M, N, 256));
+    for (int threads = 1; threads < 5; threads++) {
+        assert_true(product_mul(product_view(threads == 1 ? &one : &more), a.view, b.view,
+                                &(ProductOptions){.backend = backend, .threads = threads}, NULL));
+        assert_true(threads == 1 || same_bits(&one, &more));
+    }
+    /* The caller's own threads, all at once. */
+    bool same = true;
+#pragma omp parallel for num_threads(4) reduction(&& : same)
+    for (int i = 0; i < 8; i++) {
+        ApMat mine = {0};
+        ref_thread_setup();
+        same = same && ap_init(&mine, M, N, 256) &&
+               product_mul(product_view(&mine), a.view, b.view,
+                           &(ProductOptions){.backend = backend}, NULL) &&
+               same_bits(&one, &mine);
+        ap_clear(&mine);
+        if (omp_get_thread_num() != 0) {
+            ref_thread_clear();
+        }
+    }
+    assert_true(same);
+    ap_clear(&one);
+    ap_clear(&more);
+    given_clear(&a);
+    given_clear(&b);
+}
+
+static void threads_change_nothing(void **state)
+{
+    (void)state;
+    each_backend(check_threads);
+}
+
+/* Equal but for rounding at 200 bits. */
+static bool is_near(mpfr_srcptr x, mpfr_srcptr y)
+{
+    mpfr_t difference;
+    mpfr_init2(difference, 200);
+    mpfr_sub(difference, x, y, MPFR_RNDN);
+    bool near =
+        mpfr_number_p(difference) && (mpfr_zero_p(difference) || mpfr_get_exp(difference) < -180);
+    mpfr_clear(difference);
+    return near;
+}
+
+/* Heads beside each other and below each other, and a block of a wider matrix. */
+static void check_views(ProductBackend backend)
+{
+    enum { HEADS = 3, D = 10, WIDTH = 4, LD = 6, STRIDE = 71, M = 7 };
+    double w[HEADS * STRIDE];
+    ApMat wide = {0}, gathered = {0}, c = {0}, expected = {0};
+    assert_true(ap_init(&wide, M + 2, 30, 200) && ap_init(&gathered, D, HEADS * WIDTH, 53) &&
+                ap_init(&c, M + 1, HEADS * WIDTH + 2, 200) &&
+                ap_init(&expected, M, HEADS * WIDTH, 200));
+    fill(&wide, NORMAL, "x");
+    for (size_t i = 0; i < HEADS * STRIDE; i++) {
+        w[i] = draw_entry(NORMAL, "w", 0, i);
+    }
+    for (size_t i = 0; i < D * HEADS * WIDTH; i++) {
+        size_t r = i / (HEADS * WIDTH), h = i % (HEADS * WIDTH) / WIDTH, q = i % WIDTH;
+        mpfr_set_d(ap_at(&gathered, r, h * WIDTH + q), w[h * STRIDE + r * LD + q], MPFR_RNDN);
+    }
+    ProductView x = product_block(&wide, 1, 4, M, D);
+    ProductOptions options = {.backend = backend};
+    assert_true(product_mul(product_view(&expected), x, product_view(&gathered), &options, NULL));
+    assert_true(product_mul(product_block(&c, 1, 2, M, HEADS * WIDTH), x,
+                            product_doubles_beside(w, HEADS, D, WIDTH, LD, STRIDE), &options,
+                            NULL));
+    for (size_t i = 0; i < c.rows * c.columns; i++) {
+        size_t r = i / c.columns, q = i % c.columns;
+        assert_true(r < 1 || q < 2 ? mpfr_zero_p(c.entry + i)
+                                   : mpfr_equal_p(c.entry + i, ap_at(&expected, r - 1, q - 2)));
+    }
+    /* Below each other: (x y) w has x's columns by (head, row). */
+    ApMat turned = {0}, sum = {0};
+    assert_true(ap_init(&turned, HEADS * WIDTH, M, 200) && ap_init(&sum, M, 1, 200));
+    assert_true(
+        product_mul(product_view(&turned),
+                    product_transposed(product_doubles_beside(w, HEADS, D, WIDTH, LD, STRIDE)),
+                    product_transposed(x), &options, NULL));
+    double below[HEADS * STRIDE];
+    for (size_t i = 0; i < HEADS * STRIDE; i++) {
+        below[i] = NAN;
+    }
+    for (size_t i = 0; i < HEADS * WIDTH; i++) {
+        below[i / WIDTH * STRIDE + i % WIDTH * LD] = i == 5 ? 2 : 0;
+    }
+    assert_true(product_mul(product_view(&sum), product_view(&expected),
+                            product_doubles_below(below, HEADS, WIDTH, 1, LD, STRIDE), &options,
+                            NULL));
+    for (size_t i = 0; i < M; i++) {
+        mpfr_div_2ui(ap_at(&sum, i, 0), ap_at(&sum, i, 0), 1, MPFR_RNDN);
+        assert_true(is_near(ap_at(&sum, i, 0), ap_at(&expected, i, 5)));
+        assert_true(is_near(ap_at(&turned, 5, i), ap_at(&expected, i, 5)));
+    }
+    ApMat *const mats[] = {&wide, &gathered, &c, &expected, &turned, &sum};
+    for (size_t i = 0; i < 6; i++) {
+        ap_clear(mats[i]);
+    }
+}
+
+static void views_find_their_entries(void **state)
+{
+    (void)state;
+    each_backend(check_views);
+}
+
+/* What is not a number, and exponents at the ends of MPFR's range. */
+static void check_limits(ProductBackend backend)
+{
+    ApMat a = {0}, b = {0}, c = {0}, expected = {0};
+    assert_true(ap_init(&a, 4, 6, 128) && ap_init(&b, 6, 5, 128) && ap_init(&c, 4, 5, 128) &&
+                ap_init(&expected, 4, 5, 128));
+    for (int what = 0; what < 4; what++) {
+        fill(&a, NORMAL, "a");
+        fill(&b, NORMAL, "b");
+        if (what == 0) {
+            mpfr_set_nan(ap_at(&a, 1, 2));
+            mpfr_set_inf(ap_at(&b, 3, 3), 1);
+        } else if (what == 1) {
+            mpfr_set_zero(ap_at(&a, 0, 0), 1);
+            mpfr_set_inf(ap_at(&b, 0, 0), 1);
+        } else {
+            mpfr_exp_t far = what == 2 ? EXPONENT_FAR : mpfr_get_emax() - 9;
+            for (size_t i = 0; i < 6; i++) {
+                mpfr_set_exp(ap_at(&a, 2, i), -far);
+                mpfr_set_exp(ap_at(&b, i, 4), what == 2 ? far : -far);
+            }
+        }
+        assert_true(product_mul(product_view(&expected), product_view(&a), product_view(&b),
+                                &(ProductOptions){.backend = PRODUCT_LOOP}, NULL));
+        assert_true(product_mul(product_view(&c), product_view(&a), product_view(&b),
+                                &(ProductOptions){.backend = backend}, NULL));
+        for (size_t i = 0; i < 20; i++) {
+            mpfr_srcptr x = c.entry + i, y = expected.entry + i;
+            assert_true(mpfr_nan_p(x) == mpfr_nan_p(y) && mpfr_inf_p(x) == mpfr_inf_p(y) &&
+                        mpfr_zero_p(x) == mpfr_zero_p(y));
+            assert_true(!mpfr_regular_p(x) || labs(mpfr_get_exp(x) - mpfr_get_exp(y)) <= 1);
+        }
+    }
+    ApMat *const mats[] = {&a, &b, &c, &expected};
+    for (size_t i = 0; i < 4; i++) {
+        ap_clear(mats[i]);
+    }
+}
+
+static void limits_are_the_loops(void **state)
+{
+    (void)state;
+    each_backend(check_limits);
+}
+
+/* Whatever is chosen for a size must keep the bound, too. */
+static void chosen_backends_keep_the_bound(void **state)
+{
+    static const Size sizes[] = {{1, 1, 1, 256},   {2, 3, 4, 128},     {20, 20, 20, 256},
+                                 {40, 30, 50, 64}, {30, 30, 30, 1500}, {12, 12, 60, 3000}};
+    Worst worst = {.ratio = 0};
+    (void)state;
+    for (size_t s = 0; s < 6; s++) {
+        check_product(&worst, PRODUCT_AUTO, sizes[s], NORMAL, NORMAL, LONG, LONG, false);
+        check_product(&worst, PRODUCT_AUTO, sizes[s], ONE_HOT, WIDE_LINES, LONG, DOUBLES, true);
+    }
+    print_worst(PRODUCT_AUTO, "auto", &worst);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sizes_are_within_the_bound),
+        cmocka_unit_test(kinds_are_within_the_bound),
+        cmocka_unit_test(ordinary_data_need_no_loop),
+        cmocka_unit_test(short_operands_lose_nothing),
+        cmocka_unit_test(threads_change_nothing),
+        cmocka_unit_test(views_find_their_entries),
+        cmocka_unit_test(limits_are_the_loops),
+        cmocka_unit_test(chosen_backends_keep_the_bound),
+    };
+    (void)argc;
+    blas_setup(argv);
+    ref_thread_setup();
+    int failed = cmocka_run_group_tests_name("product", tests, NULL, NULL);
+    ref_thread_clear();
+    return failed != 0;
+}
