@@ -25,12 +25,15 @@ typedef struct {
     bool dry_run, quiet, verbose;
     const char *tokens; /* --tokens, of verify: see inputs.h; or NULL */
     const char *form;   /* --form, of verify and convert: fused or three; or NULL */
+    const char *preset; /* --preset, of cost: see preset.h; or NULL */
+    bool measure;       /* --measure, of cost */
     bool ignore_extra;  /* tensors of unknown names in a weights file are skipped */
 } RunOptions;
 
 /* Commands differ in their defaults: sweep has depth 1, depth has depth 96, and min-omega
  * takes no --omega, demands --tolerance and folds the seeds (it gets one Point per
  * combination of the other axes AND seed; omega is unset).  export is as sweep.
+ * cost takes the axes that sizes hang on, and a weights file or a preset in place of case files.
  * verify and convert take a weights file in place of case files; verify has the structured kernel
  * unless told. */
 typedef enum {
@@ -39,7 +42,8 @@ typedef enum {
     COMMAND_MIN_OMEGA,
     COMMAND_EXPORT,
     COMMAND_VERIFY,
-    COMMAND_CONVERT
+    COMMAND_CONVERT,
+    COMMAND_COST
 } Command;
 
 /* Reads argv[1..] (argv[0] is the command's name) and the case files it names.

@@ -57,7 +57,10 @@ void help_print_command(FILE *file, Command command, const CommandInfo *info)
 {
     bool model = command == COMMAND_VERIFY || command == COMMAND_CONVERT;
     fprintf(file, "usage: headproof %s %s [--FLAG VALUE]...\n\n%s\n\n", info->name,
-            model ? "MODEL.safetensors" : "[CASE-FILE...]", info->summary);
+            model                     ? "MODEL.safetensors"
+            : command == COMMAND_COST ? "[MODEL.safetensors]"
+                                      : "[CASE-FILE...]",
+            info->summary);
     fputs("axes (flags, and keys of case files):\n", file);
     for (Axis axis = 0; axis < AXIS_COUNT; axis++) {
         if (command_takes(command, axis)) {
@@ -66,8 +69,10 @@ void help_print_command(FILE *file, Command command, const CommandInfo *info)
     }
     fputs("\nother flags:\n", file);
     for (Flag flag = 0; flag < FLAG_COUNT; flag++) {
-        bool hidden =
-            (flag == FLAG_FORM && !model) || (flag == FLAG_TOKENS && command != COMMAND_VERIFY);
+        bool hidden = (flag == FLAG_FORM && !model) ||
+                      (flag == FLAG_TOKENS && command != COMMAND_VERIFY) ||
+                      ((flag == FLAG_PRESET || flag == FLAG_MEASURE) && command != COMMAND_COST) ||
+                      (flag == FLAG_THREADS && command == COMMAND_COST);
         if (!hidden) {
             print_flag(file, flag);
         }

@@ -14,7 +14,7 @@
 
 typedef int RunCommand(const Grid *grid, const RunOptions *run, int argc, char **argv);
 
-enum { EVALUATING = 6, COMMANDS = 8 };
+enum { EVALUATING = 7, COMMANDS = 9 };
 
 static const CommandInfo commands[COMMANDS] = {
     {"sweep", "errors at every point of a grid, one CSV row a layer"},
@@ -23,6 +23,7 @@ static const CommandInfo commands[COMMANDS] = {
     {"export", "a point's weights, input and results as a safetensors file"},
     {"verify", "a trained model through all of it, with a verdict"},
     {"convert", "the attention-only model itself, as a safetensors file"},
+    {"cost", "heads, widths, parameters and arithmetic, before and after"},
     {"info", "the build, the machine and the libraries"},
     {"help", "this, or the flags of a command: headproof help COMMAND"},
 };
@@ -35,6 +36,7 @@ static const struct {
     {COMMAND_SWEEP, command_sweep},         {COMMAND_DEPTH, command_sweep},
     {COMMAND_MIN_OMEGA, command_min_omega}, {COMMAND_EXPORT, command_export},
     {COMMAND_VERIFY, command_verify},       {COMMAND_CONVERT, command_convert},
+    {COMMAND_COST, command_cost},
 };
 
 static size_t find_command(const char *name)

@@ -18,6 +18,8 @@ static const FlagInfo flags_known[FLAG_COUNT] = {
     [FLAG_IGNORE_EXTRA] = {"ignore-extra", 0, NULL,
                            "skip tensors of unknown names in a weights file"},
     [FLAG_FORM] = {"form", 0, "FORM", "verify, convert: fused or three sublayers a network"},
+    [FLAG_PRESET] = {"preset", 0, "NAME", "cost: the sizes of a known model, as gpt3"},
+    [FLAG_MEASURE] = {"measure", 0, NULL, "cost: time both models on this machine"},
     [FLAG_TOKENS] = {"tokens", 0, "LISTS", "verify: the tokens of each position, as 0:52/0:52/53"},
 };
 
@@ -69,11 +71,15 @@ static int unknown_flag(const Reader *reader, const char *token)
     return 2;
 }
 
-static int read_threads(RunOptions *run, Origin origin, const char *text)
+static int read_threads(const Reader *reader, Origin origin, const char *text)
 {
     static const Domain domain = {.kind = DOMAIN_INTEGER, .most = THREADS_MOST};
     ValueList list = {0};
     Message message;
+    if (reader->command == COMMAND_COST) {
+        complain(origin, text, "expected no threads: what cost times runs on one");
+        return 2;
+    }
     int status = values_read(&list, &message, &domain, text);
     if (status == 2) {
         complain_message(origin, &message);
@@ -83,7 +89,7 @@ static int read_threads(RunOptions *run, Origin origin, const char *text)
         complain(origin, text, "expected one value");
         status = 2;
     } else {
-        run->threads = (int)list.values[0].integer;
+        reader->run->threads = (int)list.values[0].integer;
     }
     values_clear(&list);
     return status;
@@ -114,16 +120,22 @@ static int read_flag(Reader *reader, Flag flag, const char *text)
     reader->seen[flag] = true;
     switch (flag) {
     case FLAG_OUTPUT: run->output = text; break;
-    case FLAG_THREADS: return read_threads(run, origin, text);
+    case FLAG_THREADS: return read_threads(reader, origin, text);
     case FLAG_DRY_RUN: run->dry_run = true; break;
     case FLAG_QUIET: run->quiet = true; break;
     case FLAG_IGNORE_EXTRA: run->ignore_extra = true; break;
     case FLAG_TOKENS: run->tokens = text; break;
     case FLAG_FORM: return read_form(reader, origin, text);
+    case FLAG_PRESET: run->preset = text; break;
+    case FLAG_MEASURE: run->measure = true; break;
     default: run->verbose = true; break;
     }
     if (flag == FLAG_TOKENS && reader->command != COMMAND_VERIFY) {
         complain(origin, text, "expected no tokens, which are verify's");
+        return 2;
+    }
+    if ((flag == FLAG_PRESET || flag == FLAG_MEASURE) && reader->command != COMMAND_COST) {
+        complain(origin, flag_info(flag)->name, "expected it for cost alone");
         return 2;
     }
     if (flag == FLAG_OUTPUT && *text == '\0') {

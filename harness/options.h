@@ -23,6 +23,8 @@ typedef enum {
     FLAG_IGNORE_EXTRA,
     FLAG_TOKENS,
     FLAG_FORM,
+    FLAG_PRESET,
+    FLAG_MEASURE,
     FLAG_COUNT
 } Flag;
 
