@@ -35,7 +35,7 @@ PROBED  := build/deps
 
 .DEFAULT_GOAL := build
 .DELETE_ON_ERROR:
-.PHONY: build run check test bench coverage lint format fuzz-safetensors deps deps-lint \
+.PHONY: build run check test seeds bench coverage lint format fuzz-safetensors deps deps-lint \
         deps-fuzz install uninstall clean help objects FORCE
 
 # ---- Flags ---------------------------------------------------------------------------------
@@ -139,6 +139,10 @@ check: ## Build with and without FLINT, and with sanitizers; run the tests in ea
 
 test: test-programs ## Run the tests in one build (MODE, FLINT)
 	@sh tests/run $(PROGRAMS)
+
+seeds: $(BUILD)/headproof $(if $(filter seeds,$(MAKECMDGOALS)),\
+           $(patsubst %,$(BUILD)/tests/%,$(shell sh tests/seeds --programs))) ## Every claim in docs/seeds.md against its check
+	@sh tests/seeds $(BUILD)
 
 .PHONY: test-programs
 test-programs: $(BUILD)/headproof $(PROGRAMS)

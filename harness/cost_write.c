@@ -42,13 +42,13 @@ static void integer_column(Walk *walk, const char *before, const char *name, con
 }
 
 /* numerator/denominator, rounded once; blank when that is no number. */
-static void quotient_column(Walk *walk, const char *name, const mpz_t numerator,
+static void quotient_column(Walk *walk, const char *before, const char *name, const mpz_t numerator,
                             const mpz_t denominator)
 {
     char text[DECIMAL_TEXT];
     double value;
     mpq_t quotient;
-    if (!column(walk, "", name) || mpz_sgn(denominator) == 0) {
+    if (!column(walk, before, name) || mpz_sgn(denominator) == 0) {
         return;
     }
     mpq_init(quotient);
@@ -68,7 +68,7 @@ static void sizes_quotient_column(Walk *walk, const char *name, size_t numerator
     mpz_t a, b;
     mpz_init_set_ui(a, numerator);
     mpz_init_set_ui(b, denominator);
-    quotient_column(walk, name, a, b);
+    quotient_column(walk, "", name, a, b);
     mpz_clears(a, b, NULL);
 }
 
@@ -131,6 +131,7 @@ static void head_columns(Walk *walk, const Cost *cost)
     size_column(walk, "", "internal_heads", b->internal);
     sizes_quotient_column(walk, "internal_per_external", b->internal, b->external);
     sizes_quotient_column(walk, "external_head_share", b->external, b->external + b->internal);
+    sizes_quotient_column(walk, "internal_head_share", b->internal, b->external + b->internal);
     sublayers_column(walk, "sublayer_heads", b, heads_of);
     sublayers_column(walk, "sublayer_score_ranks", b, score_rank_of);
     sublayers_column(walk, "sublayer_value_ranks", b, value_rank_of);
@@ -146,10 +147,10 @@ static void parameter_columns(Walk *walk, const Cost *cost)
     integer_column(walk, "", "attention_parameters", a->attention);
     integer_column(walk, "", "network_parameters", a->network);
     integer_column(walk, "", "embedding_parameters", cost->embedding);
-    quotient_column(walk, "attention_share", a->attention, layers);
-    quotient_column(walk, "network_share", a->network, layers);
-    quotient_column(walk, "attention_share_of_all", a->attention, all);
-    quotient_column(walk, "network_share_of_all", a->network, all);
+    quotient_column(walk, "", "attention_share", a->attention, layers);
+    quotient_column(walk, "", "network_share", a->network, layers);
+    quotient_column(walk, "", "attention_share_of_all", a->attention, all);
+    quotient_column(walk, "", "network_share_of_all", a->network, all);
     integer_column(walk, "", "full_entries", cost->converted.full);
     mpz_clears(layers, all, NULL);
 }
@@ -173,6 +174,8 @@ static void work_columns(Walk *walk, const Cost *cost)
     for (int form = 0; form < KERNEL_COUNT; form++) {
         flops_column(walk, forms[form], "original_flops", a->multiply_adds[form]);
         flops_column(walk, forms[form], "converted_flops", b->multiply_adds[form]);
+        quotient_column(walk, forms[form], "flops_ratio", b->multiply_adds[form],
+                        a->multiply_adds[form]);
         integer_column(walk, forms[form], "original_exponentials", a->exponentials[form]);
         integer_column(walk, forms[form], "converted_exponentials", b->exponentials[form]);
     }

@@ -81,6 +81,8 @@ static void shares_are_as_the_seeds_say(void **state)
     (void)state;
     snprintf(text, sizeof text, "%.1f%%", 100 * figure("--preset gpt3", "external_head_share"));
     assert_string_equal(text, "0.2%");
+    snprintf(text, sizeof text, "%.1f%%", 100 * figure("--preset gpt3", "internal_head_share"));
+    assert_string_equal(text, "99.8%");
     snprintf(text, sizeof text, "%.0f%%", 100 * figure("--preset gpt3", "attention_share_of_all"));
     assert_string_equal(text, "33%");
     snprintf(text, sizeof text, "%.0f%%", 100 * figure("--preset gpt3", "network_share_of_all"));

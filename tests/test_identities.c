@@ -383,6 +383,42 @@ static void factors_may_be_merged(void **state)
     rat_release_all();
 }
 
+/* A V of too high a rank is shared out over heads of one pattern, columns of W_V and rows of W_O at
+ * a time: 5 = 2 + 2 + 1. */
+static void a_value_may_be_split(void **state)
+{
+    CaseSpec spec = attention_spec(4, 1, 5, 1);
+    Pair pair = make(spec);
+    const Bundle *whole = &pair.original.sublayers[0].bundles[0];
+    Bundle parts[3];
+    Real left[20], right[20];
+    (void)state;
+    for (size_t p = 0; p < 3; p++) {
+        parts[p] = *whole;
+        parts[p].value.d_head = p < 2 ? 2 : 1;
+        parts[p].value.v.data += 2 * p;
+        parts[p].value.o.data += 2 * p * whole->value.o.ld;
+    }
+    Sublayer sublayer = {.bundles = parts, .bundle_count = 3};
+    Model split = pair.original;
+    split.sublayers = &sublayer;
+    Frozen one = frozen_make(&pair.original, pair.original_x, 0);
+    Frozen three = frozen_make(&split, pair.original_x, 0);
+    assert_int_equal(rat_rank(one.sublayer[0].value[0]), 5);
+    for (size_t p = 0; p < 3; p++) {
+        assert_int_equal(rat_rank(three.sublayer[0].value[p]), p < 2 ? 2 : 1);
+        assert_true(rat_equal(three.sublayer[0].pattern[p], one.sublayer[0].pattern[0]));
+    }
+    assert_true(rat_equal(frozen_apply(&one, one.start), frozen_apply(&three, one.start)));
+    added(left, &pair.original, pair.original_x);
+    added(right, &split, pair.original_x);
+    for (size_t e = 0; e < 20; e++) {
+        expect_close(left[e], right[e]);
+    }
+    case_clear(&pair);
+    rat_release_all();
+}
+
 /* sum_j x_j Q y_j over doubles. */
 static Real bilinear(const double *x, const double *q, const double *y, size_t d)
 {
@@ -488,6 +524,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(heads_are_independent),
         cmocka_unit_test(concatenation_is_a_sum),
         cmocka_unit_test(factors_may_be_merged),
+        cmocka_unit_test(a_value_may_be_split),
         cmocka_unit_test(attention_is_a_contextual_mlp),
         cmocka_unit_test(foreign_queries_are_off_by_a_factor),
     };
