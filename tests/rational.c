@@ -15,9 +15,9 @@ static struct {
     size_t count, capacity;
 } made;
 
-static mpq_t *at(Rat a, size_t row, size_t column)
+static mpq_ptr at(Rat a, size_t row, size_t column)
 {
-    return &a.entries[row * a.columns + column];
+    return a.entries[row * a.columns + column];
 }
 
 Rat rat_zero(size_t rows, size_t columns)
@@ -60,7 +60,7 @@ Rat rat_identity(size_t size)
 {
     Rat a = rat_zero(size, size);
     for (size_t i = 0; i < size; i++) {
-        mpq_set_ui(*at(a, i, i), 1, 1);
+        mpq_set_ui(at(a, i, i), 1, 1);
     }
     return a;
 }
@@ -71,7 +71,7 @@ Rat rat_of(const double *data, size_t rows, size_t columns, size_t ld)
     for (size_t r = 0; r < rows; r++) {
         for (size_t c = 0; c < columns; c++) {
             assert_true(isfinite(data[r * ld + c]));
-            mpq_set_d(*at(a, r, c), data[r * ld + c]);
+            mpq_set_d(at(a, r, c), data[r * ld + c]);
         }
     }
     return a;
@@ -105,9 +105,9 @@ Rat rat_mul(Rat a, Rat b)
     mpq_init(term);
     for (size_t i = 0; i < a.rows; i++) {
         for (size_t k = 0; k < a.columns; k++) {
-            for (size_t j = 0; j < b.columns && mpq_sgn(*at(a, i, k)) != 0; j++) {
-                mpq_mul(term, *at(a, i, k), *at(b, k, j));
-                mpq_add(*at(c, i, j), *at(c, i, j), term);
+            for (size_t j = 0; j < b.columns && mpq_sgn(at(a, i, k)) != 0; j++) {
+                mpq_mul(term, at(a, i, k), at(b, k, j));
+                mpq_add(at(c, i, j), at(c, i, j), term);
             }
         }
     }
@@ -134,7 +134,7 @@ Rat rat_transpose(Rat a)
     Rat b = rat_zero(a.columns, a.rows);
     for (size_t r = 0; r < a.rows; r++) {
         for (size_t c = 0; c < a.columns; c++) {
-            mpq_set(*at(b, c, r), *at(a, r, c));
+            mpq_set(at(b, c, r), at(a, r, c));
         }
     }
     return b;
@@ -146,7 +146,7 @@ static Rat block(Rat a, size_t row, size_t column, size_t rows, size_t columns)
     Rat b = rat_zero(rows, columns);
     for (size_t r = 0; r < rows; r++) {
         for (size_t c = 0; c < columns; c++) {
-            mpq_set(*at(b, r, c), *at(a, row + r, column + c));
+            mpq_set(at(b, r, c), at(a, row + r, column + c));
         }
     }
     return b;
@@ -167,7 +167,7 @@ void rat_put(Rat to, size_t row, size_t column, Rat a)
     assert_true(row + a.rows <= to.rows && column + a.columns <= to.columns);
     for (size_t r = 0; r < a.rows; r++) {
         for (size_t c = 0; c < a.columns; c++) {
-            mpq_set(*at(to, row + r, column + c), *at(a, r, c));
+            mpq_set(at(to, row + r, column + c), at(a, r, c));
         }
     }
 }
@@ -203,31 +203,31 @@ bool rat_equal(Rat a, Rat b)
 /* Row r of a -= its entry in the column times row `from`, whose entry there is 1. */
 static void eliminate(Rat a, size_t r, size_t from, size_t column, mpq_ptr factor, mpq_ptr term)
 {
-    mpq_set(factor, *at(a, r, column));
+    mpq_set(factor, at(a, r, column));
     for (size_t c = column; c < a.columns && mpq_sgn(factor) != 0; c++) {
-        mpq_mul(term, factor, *at(a, from, c));
-        mpq_sub(*at(a, r, c), *at(a, r, c), term);
+        mpq_mul(term, factor, at(a, from, c));
+        mpq_sub(at(a, r, c), at(a, r, c), term);
     }
 }
 
-size_t rat_rank(Rat of)
+size_t rat_rank(Rat a)
 {
-    Rat a = block(of, 0, 0, of.rows, of.columns);
+    a = block(a, 0, 0, a.rows, a.columns);
     size_t rank = 0;
     mpq_t factor, term;
     mpq_inits(factor, term, NULL);
     for (size_t column = 0; column < a.columns && rank < a.rows; column++) {
         size_t pivot = rank;
-        while (pivot < a.rows && mpq_sgn(*at(a, pivot, column)) == 0) {
+        while (pivot < a.rows && mpq_sgn(at(a, pivot, column)) == 0) {
             pivot++;
         }
         if (pivot == a.rows) {
             continue;
         }
-        mpq_inv(factor, *at(a, pivot, column));
+        mpq_inv(factor, at(a, pivot, column));
         for (size_t c = 0; c < a.columns; c++) {
-            mpq_swap(*at(a, pivot, c), *at(a, rank, c));
-            mpq_mul(*at(a, rank, c), *at(a, rank, c), factor);
+            mpq_swap(at(a, pivot, c), at(a, rank, c));
+            mpq_mul(at(a, rank, c), at(a, rank, c), factor);
         }
         for (size_t r = rank + 1; r < a.rows; r++) {
             eliminate(a, r, rank, column, factor, term);
@@ -240,7 +240,7 @@ size_t rat_rank(Rat of)
 
 double rat_double(Rat a, size_t row, size_t column)
 {
-    return mpq_get_d(*at(a, row, column));
+    return mpq_get_d(at(a, row, column));
 }
 
 double rat_distance(Rat a, const double *data, size_t ld)

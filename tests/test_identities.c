@@ -290,7 +290,7 @@ static void heads_are_independent(void **state)
     Pair pair = make(attention_spec(6, 3, 2, 1));
     const Model *model = &pair.original;
     const Bundle *all = &model->sublayers[0].bundles[0];
-    Real together[30], sum[30], own[30];
+    Real together[30] = {{0}}, sum[30] = {{0}}, own[30] = {{0}};
     (void)state;
     added(together, model, pair.original_x);
     for (size_t h = 0; h < all->heads; h++) {
@@ -368,7 +368,7 @@ static void factors_may_be_merged(void **state)
     spec.given = &b;
     Pair whole = make(spec);
     Frozen one = frozen_make(&factored.original, x, 0), two = frozen_make(&whole.original, x, 0);
-    Real left[3 * SIZE], right[3 * SIZE];
+    Real left[3 * SIZE] = {{0}}, right[3 * SIZE] = {{0}};
     for (size_t h = 0; h < HEADS; h++) {
         assert_true(rat_equal(one.sublayer[0].pattern[h], two.sublayer[0].pattern[h]));
         assert_true(rat_equal(one.sublayer[0].value[h], two.sublayer[0].value[h]));
@@ -391,7 +391,7 @@ static void a_value_may_be_split(void **state)
     Pair pair = make(spec);
     const Bundle *whole = &pair.original.sublayers[0].bundles[0];
     Bundle parts[3];
-    Real left[20], right[20];
+    Real left[20] = {{0}}, right[20] = {{0}};
     (void)state;
     for (size_t p = 0; p < 3; p++) {
         parts[p] = *whole;
@@ -472,7 +472,7 @@ static void attention_is_a_contextual_mlp(void **state)
         Pair pair = make(spec);
         const Bundle *head = &pair.original.sublayers[0].bundles[0];
         const double *x = pair.original_x, *q = head->score.q.data, *v = head->value.v.data;
-        Real attention[TOKENS * SIZE], out[SIZE];
+        Real attention[TOKENS * SIZE] = {{0}}, out[SIZE] = {{0}};
         added(attention, &pair.original, x);
         for (size_t i = 0; i < TOKENS; i++) {
             size_t units = mask == MASK_CAUSAL ? i + 1 : TOKENS;
@@ -495,7 +495,7 @@ static void foreign_queries_are_off_by_a_factor(void **state)
     Pair pair = make(spec);
     const Bundle *head = &pair.original.sublayers[0].bundles[0];
     const double *x = pair.original_x, *q = head->score.q.data, *v = head->value.v.data;
-    Real attention[TOKENS * SIZE], out[SIZE];
+    Real attention[TOKENS * SIZE] = {{0}}, out[SIZE] = {{0}};
     (void)state;
     added(attention, &pair.original, x);
     for (size_t i = 0; i < TOKENS; i++) {
