@@ -383,6 +383,69 @@ static void factors_may_be_merged(void **state)
     rat_release_all();
 }
 
+/* A score scale that is a double may be folded into Q: 1/sqrt(4), by halving W_Q. */
+static void the_scale_may_be_folded(void **state)
+{
+    enum { SIZE = 5, RANK = 4 };
+    CaseSpec spec = attention_spec(4, 1, RANK, 1);
+    Pair drawn = make(spec);
+    const Bundle *head = &drawn.original.sublayers[0].bundles[0];
+    double half[SIZE * RANK];
+    for (size_t e = 0; e < SIZE * RANK; e++) {
+        half[e] = head->score.q.data[e] / 2;
+    }
+    GivenLayer apart = {.w_q = head->score.q.data,
+                        .w_k = head->score.k.data,
+                        .w_v = head->value.v.data,
+                        .w_o = head->value.o.data};
+    GivenLayer folded = apart;
+    folded.w_q = half;
+    GivenWeights a = {.layers = &apart, .scale = {1, 1, RANK}, .x = drawn.original_x};
+    GivenWeights b = {.layers = &folded, .scale = {1, 1, 1}, .x = drawn.original_x};
+    Real left[20] = {{0}}, right[20] = {{0}}, unscaled[20] = {{0}};
+    (void)state;
+    spec.given = &a;
+    Pair one = make(spec);
+    spec.given = &b;
+    Pair two = make(spec);
+    added(unscaled, &drawn.original, drawn.original_x);
+    added(left, &one.original, drawn.original_x);
+    added(right, &two.original, drawn.original_x);
+    for (size_t e = 0; e < 20; e++) {
+        expect_close(left[e], right[e]);
+        assert_true(fabs(real_double(real_sub(left[e], unscaled[e]))) > 1e-9);
+    }
+    Frozen f = frozen_make(&one.original, drawn.original_x, 0);
+    Frozen g = frozen_make(&two.original, drawn.original_x, 0);
+    assert_true(rat_equal(f.sublayer[0].pattern[0], g.sublayer[0].pattern[0]));
+    case_clear(&one);
+    case_clear(&two);
+    case_clear(&drawn);
+    rat_release_all();
+}
+
+/* Patterns of linear and SiLU heads have rank N + 1, the bias row included. */
+static void patterns_have_full_rank(void **state)
+{
+    (void)state;
+    for (size_t n = 1; n <= 7; n += 2) {
+        CaseSpec spec = attention_spec(n, 1, 0, 1);
+        spec.d = 3;
+        spec.d_ff = 4;
+        spec.weights = WEIGHTS_STABLE;
+        spec.construction = CONSTRUCTION_FFN3;
+        Pair pair = make(spec);
+        Frozen frozen = frozen_make(&pair.converted, pair.converted_x, 20);
+        for (size_t s = 0; s < frozen.sublayers; s++) {
+            for (size_t h = 0; h < frozen.sublayer[s].heads; h++) {
+                assert_int_equal(rat_rank(frozen.sublayer[s].pattern[h]), n + 1);
+            }
+        }
+        case_clear(&pair);
+        rat_release_all();
+    }
+}
+
 /* A V of too high a rank is shared out over heads of one pattern, columns of W_V and rows of W_O at
  * a time: 5 = 2 + 2 + 1. */
 static void a_value_may_be_split(void **state)
@@ -525,6 +588,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(concatenation_is_a_sum),
         cmocka_unit_test(factors_may_be_merged),
         cmocka_unit_test(a_value_may_be_split),
+        cmocka_unit_test(the_scale_may_be_folded),
+        cmocka_unit_test(patterns_have_full_rank),
         cmocka_unit_test(attention_is_a_contextual_mlp),
         cmocka_unit_test(foreign_queries_are_off_by_a_factor),
     };
