@@ -140,8 +140,8 @@ check: ## Build with and without FLINT, and with sanitizers; run the tests in ea
 test: test-programs ## Run the tests in one build (MODE, FLINT)
 	@sh tests/run $(PROGRAMS)
 
-seeds: $(BUILD)/headproof $(if $(filter seeds,$(MAKECMDGOALS)),\
-           $(patsubst %,$(BUILD)/tests/%,$(shell sh tests/seeds --programs))) ## Every claim in docs/seeds.md against its check
+SEED_TESTS = $(if $(filter seeds,$(MAKECMDGOALS)),$(shell sh tests/seeds --programs))
+seeds: $(BUILD)/headproof $(SEED_TESTS:%=$(BUILD)/tests/%) ## Every claim in docs/seeds.md against its check
 	@sh tests/seeds $(BUILD)
 
 .PHONY: test-programs
