@@ -43,7 +43,7 @@ PROBED  := build/deps
 
 .DEFAULT_GOAL := build
 .DELETE_ON_ERROR:
-.PHONY: build run check test bench coverage lint format fuzz-safetensors deps deps-lint \
+.PHONY: build run check test seeds bench coverage lint format fuzz-safetensors deps deps-lint \
         deps-fuzz install uninstall clean help objects FORCE
 
 # ---- Flags ---------------------------------------------------------------------------------
@@ -152,6 +152,10 @@ check: ## Build with and without FLINT, and with sanitizers; run the tests in ea
 
 test: test-programs ## Run the tests in one build (MODE, FLINT)
 	@sh tests/run $(PROGRAMS)
+
+SEED_TESTS = $(if $(filter seeds,$(MAKECMDGOALS)),$(shell sh tests/seeds --programs))
+seeds: $(BUILD)/headproof $(SEED_TESTS:%=$(BUILD)/tests/%) ## Every claim in docs/seeds.md against its check
+	@sh tests/seeds $(BUILD)
 
 .PHONY: test-programs
 test-programs: $(BUILD)/headproof $(PROGRAMS)

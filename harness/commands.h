@@ -31,5 +31,8 @@ int command_convert(const Grid *grid, const RunOptions *run, int argc, char **ar
  * grid: argv[2..] are SHARD.csv... -o FILE.csv.  Shards of other grids or versions, missing and
  * doubled ones are refused; other machines are said and recorded. */
 int command_merge(int argc, char **argv) __attribute__((warn_unused_result));
+/* What a point's sizes mean in heads, parameters and arithmetic, as CSV or as text (docs/cost.md). */
+int command_cost(const Grid *grid, const RunOptions *run, int argc, char **argv)
+    __attribute__((warn_unused_result));
 
 #endif

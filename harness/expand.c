@@ -86,6 +86,9 @@ static int check_sizes(const Product *product, const Point *point)
         Axis blamed = product->settings[AXIS_D_FF] != NULL ? AXIS_D_FF : AXIS_D;
         return reject(product, blamed, "a d-ff of at most 2147483647");
     }
+    if (product->command == COMMAND_COST) {
+        return 0; /* what is only counted need not fit */
+    }
     double hidden = has_d_ff ? (double)spec->d_ff : 0;
     double width = (double)spec->n + 1 + (double)spec->d + hidden;
     double heads = width > (double)spec->heads ? width : (double)spec->heads;
@@ -129,14 +132,24 @@ static int check_point(const Product *product, const Point *point)
     return check_sizes(product, point);
 }
 
+/* A file without inputs has as many tokens as its context. */
+static bool context_decides(const Product *product, const Point *point, Axis axis)
+{
+    return product->command == COMMAND_COST && axis == AXIS_N && point->source != NULL &&
+           point->source->file->context > 0;
+}
+
 static AxisValue axis_value(const Product *product, const Point *point, Axis axis)
 {
     const Setting *setting = product->settings[axis];
     if (setting != NULL) {
         return setting->list.values[product->place[axis]];
     }
-    if (axis == AXIS_OMEGA && !command_takes(product->command, axis)) {
+    if (axis == AXIS_OMEGA && product->command == COMMAND_MIN_OMEGA) {
         return (AxisValue){.form = FORM_REAL};
+    }
+    if (context_decides(product, point, axis)) {
+        return (AxisValue){.form = FORM_INTEGER, .integer = point->source->file->context};
     }
     if (axis == AXIS_CONSTRUCTION && point->source != NULL) {
         Construction construction = model_source_construction(point->source, product->three);

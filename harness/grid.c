@@ -3,6 +3,7 @@
 #include "casefile.h"
 #include "expand.h"
 #include "options.h"
+#include "preset.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -75,6 +76,40 @@ static int read_model(SectionList *sections, Section *flags, Command command, ch
     return status != 0 ? status : read_sections(sections, command, NULL, 0);
 }
 
+/* cost: a model, a preset, or what the flags say alone. */
+static int read_sizes(SectionList *sections, Section *flags, const RunOptions *run, char **files,
+                      int count)
+{
+    if (count > 1 || (count > 0 && run->preset != NULL)) {
+        complain((Origin){0}, files[count - 1],
+                 "expected at most one MODEL.safetensors or --preset");
+        return 2;
+    }
+    if (count > 0) {
+        return read_model(sections, flags, COMMAND_COST, files, count);
+    }
+    const Preset *preset = run->preset == NULL ? NULL : preset_find(run->preset);
+    if (run->preset != NULL && preset == NULL) {
+        return 2;
+    }
+    int status = read_sections(sections, COMMAND_COST, NULL, 0);
+    return status == 0 && preset != NULL
+               ? preset_apply(&sections->sections[0], flags, preset, COMMAND_COST)
+               : status;
+}
+
+/* What stands behind the flags, as each command means it. */
+static int read_operands(SectionList *sections, Section *flags, Command command,
+                         const RunOptions *run, char **files, int count)
+{
+    switch (command) {
+    case COMMAND_VERIFY:
+    case COMMAND_CONVERT: return read_model(sections, flags, command, files, count);
+    case COMMAND_COST: return read_sizes(sections, flags, run, files, count);
+    default: return read_sections(sections, command, files, (size_t)count);
+    }
+}
+
 /* getopt_long reorders its arguments; the caller's stay as they were typed. */
 static char **copy_arguments(int argc, char **argv)
 {
@@ -99,9 +134,7 @@ int grid_read(Grid *grid, RunOptions *run, Command command, int argc, char **arg
     int status = options_read(&flags, run, &operand, command, argc, arguments);
     if (status == 0) {
         status =
-            command == COMMAND_VERIFY || command == COMMAND_CONVERT
-                ? read_model(&sections, &flags, command, arguments + operand, argc - operand)
-                : read_sections(&sections, command, arguments + operand, (size_t)(argc - operand));
+            read_operands(&sections, &flags, command, run, arguments + operand, argc - operand);
     }
     if (status == 0) {
         if (run->form != NULL && flags.settings[AXIS_CONSTRUCTION].given) {

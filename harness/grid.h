@@ -30,11 +30,14 @@ typedef struct {
     size_t shard, shards; /* --shard: from 1; 0: all */
     double memory;        /* --memory: bytes that may be used; 0: the standard */
     bool ignore_extra;    /* tensors of unknown names in a weights file are skipped */
+    const char *preset;   /* --preset, of cost: see preset.h; or NULL */
+    bool measure;         /* --measure, of cost */
 } RunOptions;
 
 /* Commands differ in their defaults: sweep has depth 1, depth has depth 96, and min-omega
  * takes no --omega, demands --tolerance and folds the seeds (it gets one Point per
  * combination of the other axes AND seed; omega is unset).  export is as sweep.
+ * cost takes the axes that sizes hang on, and a weights file or a preset in place of case files.
  * verify and convert take a weights file in place of case files; verify has the structured kernel
  * unless told. */
 typedef enum {
@@ -43,7 +46,8 @@ typedef enum {
     COMMAND_MIN_OMEGA,
     COMMAND_EXPORT,
     COMMAND_VERIFY,
-    COMMAND_CONVERT
+    COMMAND_CONVERT,
+    COMMAND_COST
 } Command;
 
 /* Reads argv[1..] (argv[0] is the command's name) and the case files it names.

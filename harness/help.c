@@ -57,7 +57,10 @@ void help_print_command(FILE *file, Command command, const CommandInfo *info)
 {
     bool model = command == COMMAND_VERIFY || command == COMMAND_CONVERT;
     fprintf(file, "usage: headproof %s %s [--FLAG VALUE]...\n\n%s\n\n", info->name,
-            model ? "MODEL.safetensors" : "[CASE-FILE...]", info->summary);
+            model                     ? "MODEL.safetensors"
+            : command == COMMAND_COST ? "[MODEL.safetensors]"
+                                      : "[CASE-FILE...]",
+            info->summary);
     fputs("axes (flags, and keys of case files):\n", file);
     for (Axis axis = 0; axis < AXIS_COUNT; axis++) {
         if (command_takes(command, axis)) {

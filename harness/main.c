@@ -17,7 +17,7 @@
 
 typedef int RunCommand(const Grid *grid, const RunOptions *run, int argc, char **argv);
 
-enum { EVALUATING = 6, MERGE = EVALUATING, COMMANDS = 9 };
+enum { EVALUATING = 7, MERGE = EVALUATING, COMMANDS = 10 };
 
 static const CommandInfo commands[COMMANDS] = {
     {"sweep", "errors at every point of a grid, one CSV row a layer"},
@@ -26,6 +26,7 @@ static const CommandInfo commands[COMMANDS] = {
     {"export", "a point's weights, input and results as a safetensors file"},
     {"verify", "a trained model through all of it, with a verdict"},
     {"convert", "the attention-only model itself, as a safetensors file"},
+    {"cost", "heads, widths, parameters and arithmetic, before and after"},
     {"merge", "the shards of a sweep as one file: SHARD.csv... -o FILE.csv"},
     {"info", "the build, the machine and the libraries"},
     {"help", "this, or the flags of a command: headproof help COMMAND"},
@@ -39,6 +40,7 @@ static const struct {
     {COMMAND_SWEEP, command_sweep},         {COMMAND_DEPTH, command_sweep},
     {COMMAND_MIN_OMEGA, command_min_omega}, {COMMAND_EXPORT, command_export},
     {COMMAND_VERIFY, command_verify},       {COMMAND_CONVERT, command_convert},
+    {COMMAND_COST, command_cost},
 };
 
 static size_t find_command(const char *name)

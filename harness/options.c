@@ -11,22 +11,34 @@
 /* What getopt_long calls a long flag: not a letter. */
 enum { LONG_FLAG = 1000 };
 
+/* The commands that take a flag. */
+#define ONLY(command) (1U << (command))
+#define ALL (~0U)
+#define SWEEPS (ONLY(COMMAND_SWEEP) | ONLY(COMMAND_DEPTH))
+#define MODELS (ONLY(COMMAND_VERIFY) | ONLY(COMMAND_CONVERT))
+
 static const FlagInfo flags_known[FLAG_COUNT] = {
     [FLAG_OUTPUT] = {"output", 'o', "FILE",
-                     "write CSV to FILE, which appears complete or not at all"},
-    [FLAG_THREADS] = {"threads", 0, "COUNT", "0: one a core"},
-    [FLAG_DRY_RUN] = {"dry-run", 0, NULL, "print the points, evaluate nothing"},
-    [FLAG_QUIET] = {"quiet", 'q', NULL, "no progress"},
-    [FLAG_VERBOSE] = {"verbose", 'v', NULL, "say what takes how long, point by point, on stderr"},
+                     "write CSV to FILE, which appears complete or not at all", ALL},
+    [FLAG_THREADS] = {"threads", 0, "COUNT", "0: one a core", ALL & ~ONLY(COMMAND_COST)},
+    [FLAG_DRY_RUN] = {"dry-run", 0, NULL, "print the points, evaluate nothing", ALL},
+    [FLAG_QUIET] = {"quiet", 'q', NULL, "no progress", ALL},
+    [FLAG_VERBOSE] = {"verbose", 'v', NULL, "say what takes how long, point by point, on stderr",
+                      ALL},
     [FLAG_IGNORE_EXTRA] = {"ignore-extra", 0, NULL,
-                           "skip tensors of unknown names in a weights file"},
-    [FLAG_FORM] = {"form", 0, "FORM", "verify, convert: fused or three sublayers a network"},
-    [FLAG_TOKENS] = {"tokens", 0, "LISTS", "verify: the tokens of each position, as 0:52/0:52/53"},
-    [FLAG_RESUME] = {"resume", 0, NULL, "go on with what an interrupted run of the same left"},
+                           "skip tensors of unknown names in a weights file", ALL},
+    [FLAG_FORM] = {"form", 0, "FORM", "fused or three sublayers a network", MODELS},
+    [FLAG_PRESET] = {"preset", 0, "NAME", "the sizes of a known model, as gpt3",
+                     ONLY(COMMAND_COST)},
+    [FLAG_MEASURE] = {"measure", 0, NULL, "time both models on this machine", ONLY(COMMAND_COST)},
+    [FLAG_TOKENS] = {"tokens", 0, "LISTS", "the tokens of each position, as 0:52/0:52/53",
+                     ONLY(COMMAND_VERIFY)},
+    [FLAG_RESUME] = {"resume", 0, NULL, "go on with what an interrupted run of the same left",
+                     SWEEPS},
     [FLAG_SHARD] = {"shard", 0, "I/N",
-                    "the I-th of N parts, for job arrays; merge puts them together"},
+                    "the I-th of N parts, for job arrays; merge puts them together", SWEEPS},
     [FLAG_MEMORY] = {"memory", 0, "SIZE",
-                     "what may be used, as 8GiB or in bytes; default 4/5 of the machine's"},
+                     "what may be used, as 8GiB or in bytes; default 4/5 of the machine's", ALL},
 };
 
 typedef struct {
@@ -43,15 +55,7 @@ const FlagInfo *flag_info(Flag flag)
 
 bool command_takes_flag(Command command, Flag flag)
 {
-    bool sweep = command == COMMAND_SWEEP || command == COMMAND_DEPTH;
-    bool model = command == COMMAND_VERIFY || command == COMMAND_CONVERT;
-    switch (flag) {
-    case FLAG_RESUME:
-    case FLAG_SHARD: return sweep;
-    case FLAG_FORM: return model;
-    case FLAG_TOKENS: return command == COMMAND_VERIFY;
-    default: return true;
-    }
+    return (flag_info(flag)->commands & ONLY(command)) != 0;
 }
 
 /* The axes, in order, then the other flags. */
@@ -76,7 +80,8 @@ static int unknown_flag(const Reader *reader, const char *token)
         names[axis] = command_takes(reader->command, axis) ? axis_info(axis)->name : NULL;
     }
     for (Flag flag = 0; flag < FLAG_COUNT; flag++) {
-        names[AXIS_COUNT + (size_t)flag] = flag_info(flag)->name;
+        bool taken = command_takes_flag(reader->command, flag);
+        names[AXIS_COUNT + (size_t)flag] = taken ? flag_info(flag)->name : NULL;
     }
     char name[64] = "";
     size_t dashes = strspn(token, "-"), length = strcspn(token + dashes, "=");
@@ -110,17 +115,13 @@ static int read_threads(RunOptions *run, Origin origin, const char *text)
     return status;
 }
 
-static int read_form(const Reader *reader, Origin origin, const char *text)
+static int read_form(RunOptions *run, Origin origin, const char *text)
 {
-    if (reader->command != COMMAND_VERIFY && reader->command != COMMAND_CONVERT) {
-        complain(origin, text, "expected no form, which is for verify and convert");
-        return 2;
-    }
     if (strcmp(text, "three") != 0 && strcmp(text, "fused") != 0) {
         complain(origin, text, "expected fused or three");
         return 2;
     }
-    reader->run->form = text;
+    run->form = text;
     return 0;
 }
 
@@ -166,9 +167,10 @@ static int read_flag(Reader *reader, Flag flag, const char *text)
         return 2;
     }
     reader->seen[flag] = true;
-    if ((flag == FLAG_RESUME || flag == FLAG_SHARD) && !command_takes_flag(reader->command, flag)) {
-        complain(origin, text != NULL ? text : flag_info(flag)->name,
-                 "expected sweep or depth, which alone take it");
+    if (!command_takes_flag(reader->command, flag)) {
+        complain(origin, text != NULL ? text : origin.flag,
+                 "expected a flag of %s, which has no --%s", command_name(reader->command),
+                 origin.flag);
         return 2;
     }
     switch (flag) {
@@ -178,15 +180,13 @@ static int read_flag(Reader *reader, Flag flag, const char *text)
     case FLAG_QUIET: run->quiet = true; break;
     case FLAG_IGNORE_EXTRA: run->ignore_extra = true; break;
     case FLAG_TOKENS: run->tokens = text; break;
-    case FLAG_FORM: return read_form(reader, origin, text);
+    case FLAG_FORM: return read_form(run, origin, text);
     case FLAG_MEMORY: return read_memory(run, origin, text);
     case FLAG_RESUME: run->resume = true; break;
     case FLAG_SHARD: return read_shard(run, origin, text);
+    case FLAG_PRESET: run->preset = text; break;
+    case FLAG_MEASURE: run->measure = true; break;
     default: run->verbose = true; break;
-    }
-    if (flag == FLAG_TOKENS && reader->command != COMMAND_VERIFY) {
-        complain(origin, text, "expected no tokens, which are verify's");
-        return 2;
     }
     if (flag == FLAG_OUTPUT && *text == '\0') {
         complain(origin, text, "expected a file name");

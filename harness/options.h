@@ -6,12 +6,14 @@
 
 #include "settings.h"
 
-/* letter: the short form, or 0.  argument: what it takes, NULL: nothing. */
+/* letter: the short form, or 0.  argument: what it takes, NULL: nothing.  commands: bit c is set
+ * when command c takes it. */
 typedef struct {
     const char *name;
     char letter;
     const char *argument;
     const char *help;
+    unsigned commands;
 } FlagInfo;
 
 typedef enum {
@@ -26,6 +28,8 @@ typedef enum {
     FLAG_RESUME,
     FLAG_MEMORY,
     FLAG_SHARD,
+    FLAG_PRESET,
+    FLAG_MEASURE,
     FLAG_COUNT
 } Flag;
 

@@ -8,8 +8,29 @@ const char *command_name(Command command)
 {
     static const char *const names[] = {
         [COMMAND_SWEEP] = "sweep",   [COMMAND_DEPTH] = "depth",   [COMMAND_MIN_OMEGA] = "min-omega",
-        [COMMAND_EXPORT] = "export", [COMMAND_VERIFY] = "verify", [COMMAND_CONVERT] = "convert"};
+        [COMMAND_EXPORT] = "export", [COMMAND_VERIFY] = "verify", [COMMAND_CONVERT] = "convert",
+        [COMMAND_COST] = "cost"};
     return names[command];
+}
+
+/* Sizes and counts hang on these alone. */
+static bool changes_cost(Axis axis)
+{
+    switch (axis) {
+    case AXIS_CONSTRUCTION:
+    case AXIS_ACTIVATION:
+    case AXIS_N:
+    case AXIS_D:
+    case AXIS_D_FF:
+    case AXIS_HEADS:
+    case AXIS_D_HEAD:
+    case AXIS_DEPTH:
+    case AXIS_WEIGHTS:
+    case AXIS_BIAS:
+    case AXIS_LINEAR:
+    case AXIS_GELU: return true;
+    default: return false;
+    }
 }
 
 bool command_takes(Command command, Axis axis)
@@ -20,6 +41,7 @@ bool command_takes(Command command, Axis axis)
     case COMMAND_CONVERT:                       /* nothing is evaluated */
         return axis != AXIS_ARITHMETIC && axis != AXIS_KERNEL && axis != AXIS_REFERENCE &&
                axis < AXIS_REFERENCE_FORM;
+    case COMMAND_COST: return changes_cost(axis);
     default: return true;
     }
 }
@@ -46,8 +68,8 @@ int setting_read(Section *section, Axis axis, Command command, Origin origin, co
     const AxisInfo *info = axis_info(axis);
     Setting *setting = &section->settings[axis];
     if (!command_takes(command, axis)) {
-        complain(origin, info->name, "expected no %s, which %s finds", info->name,
-                 command_name(command));
+        complain(origin, info->name, "expected no %s, which %s %s", info->name,
+                 command_name(command), command == COMMAND_COST ? "does not depend on" : "finds");
         return 2;
     }
     if (setting->given) {

@@ -171,6 +171,91 @@ static void linear_pattern_is_the_identity(void **state)
     case_clear(&pair);
 }
 
+/* A SiLU head gives the bias row the weight sigma(x), and itself the rest.  One seed prints
+ * sigma(-x) for the first; then a row's weights would not add up to 1. */
+static void silu_pattern_is_sigma(void **state)
+{
+    Pair pair = make(CONSTRUCTION_SILU, 1);
+    double *pattern = malloc((N + 1) * (N + 1) * sizeof *pattern), worst = 0;
+    (void)state;
+    assert_non_null(pattern);
+    for (int form = 0; form < KERNEL_COUNT; form++) {
+        for (size_t k = 0; k < D; k++) {
+            Kernel *kernel =
+                kernel_open(&pair.converted, pair.converted_x, NULL, 20, (KernelForm)form);
+            assert_non_null(kernel);
+            kernel_pattern(kernel, pattern, 0, k);
+            for (size_t i = 0; i < N; i++) {
+                double x = pair.converted_x[i * D + k];
+                const double *row = pattern + i * (N + 1);
+                worst = fmax(worst, fabs(row[i] - 1 / (1 + exp(x))));
+                worst = fmax(worst, fabs(row[N] - 1 / (1 + exp(-x))));
+            }
+            kernel_clear(kernel);
+        }
+    }
+    print_message("weights within %.2g\n", worst);
+    assert_true(worst < 1e-14);
+    free(pattern);
+    case_clear(&pair);
+}
+
+/* m(T') after one layer of one token with the weight q in QK and 1 in OV. */
+static double patched_token(double q, double omega)
+{
+    double one = 1;
+    const GivenLayer layer = {.qk = &q, .ov = &one};
+    const GivenWeights given = {.layers = &layer, .scale = {1, 1, 1}, .x = &one};
+    CaseSpec spec = {.construction = CONSTRUCTION_ATTENTION,
+                     .n = 1,
+                     .d = 1,
+                     .d_ff = 4,
+                     .heads = 1,
+                     .depth = 1,
+                     .given = &given};
+    Pair pair;
+    const char *reason;
+    assert_int_equal(case_build(&pair, &reason, &spec), CASE_OK);
+    Kernel *kernel = kernel_open(&pair.converted, &one, NULL, omega, KERNEL_DENSE);
+    assert_non_null(kernel);
+    double token = kernel_layer(kernel).data[0];
+    kernel_clear(kernel);
+    case_clear(&pair);
+    return token;
+}
+
+/* The seeds ask for an Omega above every score.  Patched heads need it: where scores are far below
+ * 0, tokens attend to the bias row after all.  The original turns 1 into 2. */
+static void patched_heads_need_omega_above_scores(void **state)
+{
+    (void)state;
+    assert_true(patched_token(-50, 20) < 1.0001);
+    assert_true(patched_token(-50, 51) == 2);
+    assert_true(patched_token(50, 20) == 2);
+}
+
+/* SiLU heads do not: |x| = 50 is as good as |x| = 1 at Omega = 20. */
+static void silu_heads_do_not(void **state)
+{
+    const double x[4] = {-50, 50, -50, 1};
+    const GivenWeights given = {.x = x};
+    CaseSpec spec = {
+        .construction = CONSTRUCTION_SILU, .n = 4, .d = 1, .depth = 1, .given = &given};
+    Pair pair;
+    const char *reason;
+    (void)state;
+    assert_int_equal(case_build(&pair, &reason, &spec), CASE_OK);
+    Kernel *kernel = kernel_open(&pair.converted, x, NULL, 20, KERNEL_DENSE);
+    assert_non_null(kernel);
+    KernelStream stream = kernel_layer(kernel);
+    for (size_t i = 0; i < 4; i++) {
+        double silu = x[i] / (1 + exp(-x[i]));
+        assert_true(fabs(stream.data[i * stream.ld] - silu) < 1e-13);
+    }
+    kernel_clear(kernel);
+    case_clear(&pair);
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest seeds[] = {
@@ -181,6 +266,9 @@ int main(int argc, char **argv)
         cmocka_unit_test(patched_is_exact_when_structured),
         cmocka_unit_test(silu_is_absorbed_at_1e17),
         cmocka_unit_test(linear_pattern_is_the_identity),
+        cmocka_unit_test(silu_pattern_is_sigma),
+        cmocka_unit_test(patched_heads_need_omega_above_scores),
+        cmocka_unit_test(silu_heads_do_not),
     };
     (void)argc;
     blas_setup(argv);

@@ -1,0 +1,59 @@
+#include "preset.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* GPT-2: Radford et al. 2019, table 2 and the published weights.  GPT-3:
+ * Brown et al. 2020, table 2.1.  d_ff is 4 d in all of them. */
+static const Preset presets[] = {
+    {"gpt2-small", "1024", "768", "12", "64", "12", 50257},
+    {"gpt2-medium", "1024", "1024", "16", "64", "24", 50257},
+    {"gpt2-large", "1024", "1280", "20", "64", "36", 50257},
+    {"gpt2-xl", "1024", "1600", "25", "64", "48", 50257},
+    {"gpt3-6.7b", "2048", "4096", "32", "128", "32", 50257},
+    {"gpt3", "2048", "12288", "96", "128", "96", 50257},
+};
+
+enum { PRESETS = sizeof presets / sizeof *presets };
+
+void preset_describe(char *text, size_t size)
+{
+    size_t used = 0;
+    for (size_t i = 0; i < PRESETS && used < size; i++) {
+        used +=
+            (size_t)snprintf(text + used, size - used, "%s%s", i == 0 ? "" : ", ", presets[i].name);
+    }
+}
+
+const Preset *preset_find(const char *name)
+{
+    char names[256];
+    for (size_t i = 0; i < PRESETS; i++) {
+        if (strcmp(presets[i].name, name) == 0) {
+            return &presets[i];
+        }
+    }
+    preset_describe(names, sizeof names);
+    complain((Origin){.flag = "preset"}, name, "expected one of %s", names);
+    return NULL;
+}
+
+int preset_apply(Section *section, const Section *flags, const Preset *preset, Command command)
+{
+    const struct {
+        Axis axis;
+        const char *text;
+    } sizes[] = {{AXIS_N, preset->n},
+                 {AXIS_D, preset->d},
+                 {AXIS_HEADS, preset->heads},
+                 {AXIS_D_HEAD, preset->d_head},
+                 {AXIS_DEPTH, preset->depth}};
+    int status = 0;
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes && status == 0; i++) {
+        if (!flags->settings[sizes[i].axis].given) {
+            status = setting_read(section, sizes[i].axis, command, (Origin){.flag = "preset"},
+                                  sizes[i].text);
+        }
+    }
+    return status;
+}

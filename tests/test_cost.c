@@ -1,0 +1,264 @@
+/*
+ * What a rewrite costs: the figures that the seed texts state, those that the models' authors
+ * published, counts made elsewhere, and ranks by elimination on the matrices themselves.
+ */
+#include "../cases/plain.h"
+#include "../harness/cost_count.h"
+#include "program.h"
+#include "rational.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include <math.h>
+
+/* The cells of the line that `cost ARGUMENTS` prints. */
+typedef struct {
+    const char *column, *text;
+} Cell;
+
+static void expect(const char *arguments, const Cell *cells, size_t count)
+{
+    char line[512];
+    snprintf(line, sizeof line, "cost %s", arguments);
+    Output output = run(line);
+    assert_int_equal(output.code, 0);
+    assert_int_equal(lines(&output), 2);
+    for (size_t i = 0; i < count; i++) {
+        print_message("%s: %s\n", arguments, cells[i].column);
+        expect_cell(&output, 1, cells[i].column, cells[i].text);
+    }
+    free(output.text);
+}
+
+#define EXPECT(arguments, ...)                                                                     \
+    do {                                                                                           \
+        const Cell cells[] = {__VA_ARGS__};                                                        \
+        expect(arguments, cells, sizeof cells / sizeof *cells);                                    \
+    } while (0)
+
+static double figure(const char *arguments, const char *column)
+{
+    char line[512];
+    snprintf(line, sizeof line, "cost %s", arguments);
+    Output output = run(line);
+    assert_int_equal(output.code, 0);
+    double value = number(&output, 1, column);
+    free(output.text);
+    return value;
+}
+
+static void gpt3_is_as_the_seeds_say(void **state)
+{
+    (void)state;
+    EXPECT("--preset gpt3 --construction transformer", {"original_heads", "96"},
+           {"external_heads", "96"}, {"internal_heads", "49152"}, {"internal_per_external", "512"},
+           {"original_width", "12288"}, {"converted_width", "14337"}, {"converted_rows", "2049"},
+           {"original_sublayers", "2"}, {"converted_sublayers", "2"},
+           {"sublayer_heads", "96;49152"}, {"sublayer_score_ranks", "129;2049"},
+           {"sublayer_value_ranks", "128;1"});
+    EXPECT("--preset gpt3 --construction transformer3", {"converted_width", "63489"},
+           {"converted_sublayers", "4"}, {"sublayer_heads", "96;96;49152;384"},
+           {"sublayer_score_ranks", "129;2049;2049;2049"},
+           {"sublayer_value_ranks", "128;12288;1;49152"});
+    EXPECT("--preset gpt3 --construction transformer3 --bias random",
+           {"sublayer_heads", "96;97;49152;385"});
+    EXPECT("--preset gpt3 --construction transformer --bias random",
+           {"sublayer_heads", "96;49153"});
+    EXPECT("--preset gpt2-small --construction transformer", {"original_heads", "12"},
+           {"internal_heads", "3072"}, {"internal_per_external", "256"});
+}
+
+/* To the digits that they print. */
+static void shares_are_as_the_seeds_say(void **state)
+{
+    char text[32];
+    (void)state;
+    snprintf(text, sizeof text, "%.1f%%", 100 * figure("--preset gpt3", "external_head_share"));
+    assert_string_equal(text, "0.2%");
+    snprintf(text, sizeof text, "%.1f%%", 100 * figure("--preset gpt3", "internal_head_share"));
+    assert_string_equal(text, "99.8%");
+    snprintf(text, sizeof text, "%.0f%%", 100 * figure("--preset gpt3", "attention_share_of_all"));
+    assert_string_equal(text, "33%");
+    snprintf(text, sizeof text, "%.0f%%", 100 * figure("--preset gpt3", "network_share_of_all"));
+    assert_string_equal(text, "66%");
+    snprintf(text, sizeof text, "%.0f%%", 100 * (figure("--preset gpt3", "width_ratio") - 1));
+    assert_string_equal(text, "17%");
+}
+
+/* Weights as counted in the published files, less 8 D a layer and 2 D for the layer norms and the
+ * attention's biases, which drawn models do not have. */
+static void gpt2_has_its_published_parameters(void **state)
+{
+    static const struct {
+        const char *name;
+        double d, layers, published;
+    } models[] = {{"gpt2-small", 768, 12, 124439808},
+                  {"gpt2-medium", 1024, 24, 354823168},
+                  {"gpt2-large", 1280, 36, 774030080},
+                  {"gpt2-xl", 1600, 48, 1557611200}};
+    (void)state;
+    for (size_t i = 0; i < 4; i++) {
+        char arguments[64];
+        snprintf(arguments, sizeof arguments, "--preset %s --bias random", models[i].name);
+        double counted = figure(arguments, "attention_parameters") +
+                         figure(arguments, "network_parameters") +
+                         figure(arguments, "embedding_parameters");
+        double others = models[i].d * (8 * models[i].layers + 2);
+        assert_true(counted + others == models[i].published);
+    }
+}
+
+/* 227232 bytes, of which the numbers are 4 each (cases/models/README.md). */
+static void a_file_has_its_parameters(void **state)
+{
+    static const char model[] = "cases/models/modadd53-silu.safetensors";
+    (void)state;
+    double counted = figure(model, "attention_parameters") + figure(model, "network_parameters") +
+                     figure(model, "embedding_parameters");
+    assert_true(4 * counted == 226048);
+    EXPECT(model, {"n", "3"}, {"sublayer_heads", "4;257"}, {"converted_width", "68"});
+}
+
+/* Counted by hand and by other programs. */
+static void work_is_counted(void **state)
+{
+    (void)state;
+    EXPECT("--construction fused --n 20 --d 30 --d-ff 120", {"dense_converted_flops", "37013760"},
+           {"dense_converted_exponentials", "52920"}, {"structured_original_flops", "288000"},
+           {"structured_converted_flops", "317520"});
+    EXPECT("--construction linear --n 20 --d 30", {"structured_converted_flops", "45360"},
+           {"structured_converted_exponentials", "63"});
+    EXPECT("--construction attention --n 5 --d 3 --heads 2", {"dense_original_flops", "960"},
+           {"structured_original_flops", "960"}, {"structured_original_exponentials", "50"});
+    assert_true(fabs(figure("--preset gpt2-small", "structured_original_flops") / 2.12e11 - 1) <
+                0.005);
+    assert_true(fabs(figure("--preset gpt2-small", "dense_converted_flops") / 7.66e14 - 1) < 0.005);
+    EXPECT("--preset gpt2-small --depth 3 --construction linear --linear block --d-ff 5",
+           {"structured_original_flops", "23592960"});
+}
+
+static size_t product_rank(const double *left, const double *right, size_t width, size_t rank,
+                           bool transposed)
+{
+    Rat a = rat_of(left, width, rank, rank);
+    Rat b = transposed ? rat_transpose(rat_of(right, width, rank, rank))
+                       : rat_of(right, rank, width, width);
+    return rat_rank(rat_mul(a, b));
+}
+
+static void check_ranks(const CaseSpec *spec)
+{
+    Pair pair;
+    PlainModel plain;
+    ModelCost cost;
+    const char *reason;
+    assert_int_equal(case_build(&pair, &reason, spec), CASE_OK);
+    assert_int_equal(
+        plain_build(&plain, &reason, &pair.converted, 3, false, pair.converted_x, NULL), CASE_OK);
+    assert_null(plain.inexact);
+    model_cost_init(&cost);
+    model_cost_count(&cost, &pair.converted, 1, 0);
+    assert_int_equal(cost.sublayer_count, plain.sublayer_count);
+    for (size_t s = 0; s < plain.sublayer_count; s++) {
+        const PlainSublayer *sub = &plain.sublayers[s];
+        size_t score = 0, value = 0, stride = plain.width * sub->rank;
+        for (size_t h = 0; h < sub->heads; h++) {
+            size_t q = product_rank(sub->w_q + h * stride, sub->w_k + h * stride, plain.width,
+                                    sub->rank, true);
+            size_t v = product_rank(sub->w_v + h * stride, sub->w_o + h * stride, plain.width,
+                                    sub->rank, false);
+            score = q > score ? q : score;
+            value = v > value ? v : value;
+        }
+        if (score != cost.sublayers[s].score_rank || value != cost.sublayers[s].value_rank) {
+            print_message("%s, n %zu, d %zu, d_head %zu, bias %d, sublayer %zu\n",
+                          construction_info(spec->construction)->name, spec->n, spec->d,
+                          spec->d_head, (int)spec->bias, s);
+        }
+        assert_int_equal(score, cost.sublayers[s].score_rank);
+        assert_int_equal(value, cost.sublayers[s].value_rank);
+    }
+    model_cost_clear(&cost);
+    plain_clear(&plain);
+    case_clear(&pair);
+    rat_release_all();
+}
+
+static void ranks_are_by_elimination(void **state)
+{
+    size_t checked = 0;
+    (void)state;
+    for (int c = 0; c < CONSTRUCTION_COUNT; c++) {
+        for (int variant = 0; variant < 24; variant++) {
+            CaseSpec spec = {.construction = (Construction)c,
+                             .n = 1 + (size_t)variant % 3,
+                             .d = 4,
+                             .d_ff = variant % 2 == 0 ? 3 : 6,
+                             .heads = 2,
+                             .d_head = variant / 12 == 0 ? 2 : 0,
+                             .depth = 1,
+                             .seed = 1,
+                             .bias = variant % 4 < 2 ? BIAS_NONE : BIAS_RANDOM,
+                             .linear = (Linear)(variant / 4 % LINEAR_COUNT)};
+            check_ranks(&spec);
+            checked++;
+        }
+    }
+    print_message("%zu models\n", checked);
+}
+
+static void bad_requests_are_refused(void **state)
+{
+    static const char *const lines[] = {"cost --preset gpt9",
+                                        "cost --omega 3",
+                                        "cost --threads 2",
+                                        "sweep --preset gpt3",
+                                        "cost --preset gpt3 --measure",
+                                        "cost --preset gpt3 cases/models/modadd53-silu.safetensors",
+                                        "cost --n 4 --d 5 cases/models/modadd53-silu.safetensors"};
+    (void)state;
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        char line[256];
+        snprintf(line, sizeof line, "%s 2>/dev/null", lines[i]);
+        Output output = run(line);
+        print_message("%s\n", lines[i]);
+        assert_int_equal(output.code, 2);
+        assert_int_equal(output.length, 0);
+        free(output.text);
+    }
+}
+
+static void times_are_times(void **state)
+{
+    Output output = run("cost --construction fused --n 4 --d 5 --measure");
+    (void)state;
+    assert_int_equal(output.code, 0);
+    assert_true(number(&output, 1, "dense_original_seconds") > 0);
+    assert_true(number(&output, 1, "structured_converted_seconds") > 0);
+    double slowdown = number(&output, 1, "dense_converted_seconds") /
+                      number(&output, 1, "dense_original_seconds");
+    assert_true(fabs(number(&output, 1, "dense_slowdown") / slowdown - 1) < 0.02);
+    assert_true(slowdown > 1);
+    free(output.text);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(gpt3_is_as_the_seeds_say),
+        cmocka_unit_test(shares_are_as_the_seeds_say),
+        cmocka_unit_test(gpt2_has_its_published_parameters),
+        cmocka_unit_test(a_file_has_its_parameters),
+        cmocka_unit_test(work_is_counted),
+        cmocka_unit_test(ranks_are_by_elimination),
+        cmocka_unit_test(bad_requests_are_refused),
+        cmocka_unit_test(times_are_times),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
