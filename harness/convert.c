@@ -25,7 +25,7 @@ static Point converted_point(const Grid *grid)
 static int check_room(const Pair *pair, const Point *point, const char *path)
 {
     const double gib = 1024.0 * 1024 * 1024;
-    double bytes = plain_bytes(&pair->converted, point->omega, true);
+    double bytes = plain_bytes(&pair->converted, point_omega(point), true);
     double memory = 0.8 * (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
     struct statvfs disk;
     char *directory = strdup(path);
@@ -52,7 +52,7 @@ static int write_plain(const Pair *pair, const Point *point, const RunOptions *r
 {
     PlainModel plain;
     const char *reason;
-    CaseStatus built = plain_build(&plain, &reason, &pair->converted, point->omega, true,
+    CaseStatus built = plain_build(&plain, &reason, &pair->converted, point_omega(point), true,
                                    pair->converted_x, pair->bias_row_content);
     if (built != CASE_OK) {
         fprintf(stderr, "headproof: %s: %s\n", point->source->path, reason);

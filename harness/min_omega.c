@@ -22,8 +22,8 @@ static bool same_search(const Point *a, const Point *b)
 {
     Point c = *b;
     c.spec.seed = a->spec.seed;
-    return points_share_base(a, &c) && a->arithmetic == b->arithmetic && a->kernel == b->kernel &&
-           a->reference == b->reference && a->precision == b->precision &&
+    return points_share_base(a, &c) && a->shrink == b->shrink && a->arithmetic == b->arithmetic &&
+           a->kernel == b->kernel && a->reference == b->reference && a->precision == b->precision &&
            a->max_bits == b->max_bits && a->tolerance == b->tolerance && a->judge == b->judge &&
            a->norm == b->norm;
 }

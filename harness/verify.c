@@ -365,8 +365,8 @@ static bool open_inputs(Verify *verify, const Grid *grid)
 
 static bool same_template(const Point *a, const Point *b)
 {
-    return points_share_base(a, b) && a->arithmetic == b->arithmetic && a->kernel == b->kernel &&
-           a->precision == b->precision && a->max_bits == b->max_bits;
+    return points_share_base(a, b) && a->shrink == b->shrink && a->arithmetic == b->arithmetic &&
+           a->kernel == b->kernel && a->precision == b->precision && a->max_bits == b->max_bits;
 }
 
 /* Every Omega that the grid has for the template, then the searches. */

@@ -373,7 +373,7 @@ static void content_moves_some_limits(void **state)
     static const bool moves[CONSTRUCTION_COUNT] = {
         [CONSTRUCTION_SILU] = true,         [CONSTRUCTION_FFN3] = true,
         [CONSTRUCTION_FUSED] = true,        [CONSTRUCTION_TRANSFORMER] = true,
-        [CONSTRUCTION_TRANSFORMER3] = true,
+        [CONSTRUCTION_TRANSFORMER3] = true, [CONSTRUCTION_MASKED] = true,
     };
     (void)state;
     for (int variant = 0; variant < 4 * CONSTRUCTION_COUNT; variant++) {
