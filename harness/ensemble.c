@@ -1,5 +1,7 @@
 #include "ensemble.h"
 
+#include "shared.h"
+
 #include <math.h>
 #include <omp.h>
 #include <stdlib.h>
@@ -131,12 +133,26 @@ bool judge_needs_arithmetic(ErrorKind judge)
     return judge != ERROR_CONSTRUCTION && judge != ERROR_APPROXIMATION;
 }
 
+static void largest_score(Found *found, const Ensemble *ensemble)
+{
+    found->has_scores = false;
+    found->seed_scores = 0;
+    for (size_t i = 0; i < ensemble->count; i++) {
+        mpfr_srcptr score = ref_base_score_max(ensemble->shared[i]->base);
+        if (score != NULL) {
+            found->has_scores = true;
+            found->seed_scores = fmax(found->seed_scores, mpfr_get_d(score, MPFR_RNDN));
+        }
+    }
+}
+
 bool ensemble_search(Ensemble *ensemble, Found *found)
 {
     const Point *point = ensemble->points[0];
     double guess;
     found->seed_rule = log((double)point->spec.n / point->tolerance);
     found->floor.state = CELL_ABSENT;
+    largest_score(found, ensemble);
     if (!first_guess(ensemble, &guess)) {
         return false;
     }
