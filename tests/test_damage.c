@@ -19,6 +19,7 @@
 #include <cmocka.h>
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -171,6 +172,21 @@ static size_t count_lost(const Model *model, size_t *entries)
     return lost;
 }
 
+/* Heads of the bundle that have lost just what head 0 has. */
+static size_t heads_alike(const Layout *layout, const Bundle *bundle)
+{
+    size_t rows = layout_rows(layout), alike = 0;
+    for (size_t h = 1; h < bundle->heads; h++) {
+        bool same = true;
+        for (size_t e = 0; e < rows * rows; e++) {
+            same = same && score_position(layout, &bundle->score, h, e / rows, e % rows) ==
+                               score_position(layout, &bundle->score, 0, e / rows, e % rows);
+        }
+        alike += same;
+    }
+    return alike;
+}
+
 /* As many as the probability says, to 6 standard deviations; T keeps everything. */
 static void dropout_loses_its_share(void **state)
 {
@@ -190,6 +206,10 @@ static void dropout_loses_its_share(void **state)
         assert_true(fabs((double)lost - expected) <= 6 * sqrt(expected * (1 - shares[k])));
         assert_false(pair.limit_is_original);
         assert_null(pair.original.sublayers[0].bundles[0].score.extra);
+        const Bundle *fused = pair.converted.sublayers[1].bundles;
+        size_t alike = heads_alike(&pair.converted.layout, fused);
+        assert_true(shares[k] != 1 || alike == fused->heads - 1);
+        assert_true(shares[k] != 0.25 || alike == 0);
         case_clear(&pair);
     }
 }
@@ -282,6 +302,30 @@ static void noise_is_relative_and_normal(void **state)
     case_clear(&whole);
 }
 
+/* What is stored in place is W - I: its noise is in proportion to that. */
+static void noise_is_that_of_w_less_identity(void **state)
+{
+    enum { WIDE = 200 };
+    const double noise = 0x1p-10;
+    double squares = 0;
+    CaseSpec spec = spec_of(CONSTRUCTION_LINEAR);
+    (void)state;
+    spec.n = 1;
+    spec.d = WIDE;
+    spec.weight_noise = noise;
+    Pair pair = make(&spec);
+    const double *w = pair.original.sublayers[0].direct.w1;
+    const Value *value = &pair.converted.sublayers[0].bundles[0].value;
+    for (size_t c = 0; c < WIDE; c++) {
+        double damaged = value->v.data[c * value->v.ld + c], whole = w[c * WIDE + c];
+        double relative = (damaged - whole) / ((whole - 1) * noise);
+        squares += relative * relative;
+    }
+    assert_int_equal(value->diagonal, -1);
+    assert_true(fabs(squares - WIDE) < 6 * sqrt(2 * WIDE));
+    case_clear(&pair);
+}
+
 /* Largest |r(T_infinity) - r(T)|. */
 static double approximation(const CaseSpec *spec)
 {
@@ -342,6 +386,59 @@ static void shrunken_omega_is_a_smaller_one(void **state)
     }
     free(shrunk.text);
     free(smaller.text);
+}
+
+/* A grid's points with different damage are cases of their own. */
+static void points_of_one_grid_are_their_own(void **state)
+{
+    static const char *const axes[][3] = {{"dropout", "0.3", "0.9"},
+                                          {"weight-noise", "1e-3", "2e-3"},
+                                          {"score-scale", "2", "3"},
+                                          {"mask", "pseudo-causal", "pseudo-random"},
+                                          {"mask pseudo-band --band", "1", "2"}};
+    static const char fixed[] = "sweep --construction transformer --n 4 --d 3 --omega 20 --quiet";
+    char arguments[256], text[64];
+    (void)state;
+    for (size_t k = 0; k < sizeof axes / sizeof *axes; k++) {
+        snprintf(arguments, sizeof arguments, "%s --%s %s,%s", fixed, axes[k][0], axes[k][1],
+                 axes[k][2]);
+        Output both = run(arguments);
+        assert_int_equal(lines(&both), 3);
+        for (size_t v = 1; v < 3; v++) {
+            snprintf(arguments, sizeof arguments, "%s --%s %s", fixed, axes[k][0], axes[k][v]);
+            Output one = run(arguments);
+            cell(text, sizeof text, &one, 1, "approximation_max");
+            expect_cell(&both, v, "approximation_max", text);
+            cell(text, sizeof text, &one, 1, "construction_max");
+            expect_cell(&both, v, "construction_max", text);
+            free(one.text);
+        }
+        assert_true(number(&both, 1, "construction_max") != number(&both, 2, "construction_max"));
+        free(both.text);
+    }
+}
+
+/* Masked heads have no Omega to search or to damage, and probabilities end at 1. */
+static void what_makes_no_sense_is_refused(void **state)
+{
+    static const char *const refused[] = {"min-omega --construction masked --tolerance 1e-9",
+                                          "sweep --dropout 1.5",
+                                          "sweep --dropout 0",
+                                          "sweep --weight-noise 2",
+                                          "sweep --head-rank 0",
+                                          "sweep --band 0",
+                                          "sweep --score-scale 0",
+                                          "sweep --shrink -1",
+                                          "sweep --shrink 1e-320 --omega 1e-5"};
+    (void)state;
+    for (size_t k = 0; k < sizeof refused / sizeof *refused; k++) {
+        char arguments[128];
+        snprintf(arguments, sizeof arguments, "%s 2>/dev/null", refused[k]);
+        Output output = run(arguments);
+        print_message("%s: %d\n", refused[k], output.code);
+        assert_int_equal(output.code, 2);
+        free(output.text);
+    }
 }
 
 /* ---- Rank ------------------------------------------------------------------------------------ */
@@ -532,8 +629,11 @@ int main(int argc, char **argv)
         cmocka_unit_test(dropout_loses_its_share),
         cmocka_unit_test(without_omega_silu_averages),
         cmocka_unit_test(noise_is_relative_and_normal),
+        cmocka_unit_test(noise_is_that_of_w_less_identity),
         cmocka_unit_test(error_is_in_proportion_to_noise),
         cmocka_unit_test(shrunken_omega_is_a_smaller_one),
+        cmocka_unit_test(points_of_one_grid_are_their_own),
+        cmocka_unit_test(what_makes_no_sense_is_refused),
         cmocka_unit_test(limited_heads_add_up),
         cmocka_unit_test(gpt3_needs_as_many_heads_as_said),
         cmocka_unit_test(a_stored_product_costs_its_rounding),
