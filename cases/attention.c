@@ -9,11 +9,8 @@ static Score attention_score(Stack *stack, size_t layer)
     Columns content = stack_content(stack);
     bool normal = spec->weights == WEIGHTS_NORMAL;
     double d = (double)spec->d, d_head = (double)spec->d_head;
-    Score score = {.kind = SCORE_BILINEAR,
-                   .read = content,
-                   .d_head = spec->d_head,
-                   .scale = {1, 1, 1},
-                   .causal = spec->mask == MASK_CAUSAL};
+    Score score = {
+        .kind = SCORE_BILINEAR, .read = content, .d_head = spec->d_head, .scale = {1, 1, 1}};
     if (spec->d_head == 0) {
         const double *q =
             stack_draw(stack, layer, "attn.QK", spec->heads, spec->d, spec->d, normal ? 1 : 1 / d);
@@ -59,8 +56,10 @@ static Value attention_value(Stack *stack, size_t layer)
 }
 
 /* As a file has them: factors with their biases, or merged matrices. */
-static Bundle given_heads(const CaseSpec *spec, const GivenLayer *given, Columns content)
+static Bundle given_heads(const Stack *stack, const GivenLayer *given)
 {
+    const CaseSpec *spec = stack->spec;
+    Columns content = stack_content(stack);
     size_t d = spec->d, d_head = spec->d_head, stride = d * (d_head > 0 ? d_head : d);
     bool merged = d_head == 0;
     Score score = {.kind = SCORE_BILINEAR,
@@ -70,8 +69,7 @@ static Bundle given_heads(const CaseSpec *spec, const GivenLayer *given, Columns
                    .k = {given->w_k, d_head, stride},
                    .q_bias = given->b_q,
                    .k_bias = given->b_k,
-                   .scale = spec->given->scale,
-                   .causal = spec->mask == MASK_CAUSAL};
+                   .scale = spec->given->scale};
     Value value = {.kind = merged ? VALUE_DENSE : VALUE_FACTORED,
                    .read = content,
                    .write = content,
@@ -87,24 +85,31 @@ static Bundle given_heads(const CaseSpec *spec, const GivenLayer *given, Columns
 Bundle attention_heads(Stack *stack, size_t layer)
 {
     const CaseSpec *spec = stack->spec;
+    Bundle bundle = {.heads = spec->heads};
     if (spec->given != NULL) {
-        return given_heads(spec, &spec->given->layers[layer], stack_content(stack));
+        bundle = given_heads(stack, &spec->given->layers[layer]);
+    } else {
+        bundle.score = attention_score(stack, layer);
+        bundle.value = attention_value(stack, layer);
     }
-    return (Bundle){.heads = spec->heads,
-                    .score = attention_score(stack, layer),
-                    .value = attention_value(stack, layer)};
+    Score *score = &bundle.score;
+    score->q.data = stack_scaled(stack, score->q.data, spec->heads * score->q.head_stride);
+    score->q_bias = stack_scaled(stack, score->q_bias, spec->heads * spec->d_head);
+    mask_original(stack, score);
+    return bundle;
 }
 
 /* Tokens shun the bias row (-2 Omega), the bias row keeps to itself (+2 Omega). */
-Bundle attention_patched(Bundle heads)
+Bundle attention_patched(Stack *stack, Bundle heads)
 {
     heads.score.position = (PositionScores){.token_bias = -2, .bias_self = 2};
+    mask_converted(stack, &heads.score);
     return heads;
 }
 
 void attention_layer(Stack *stack, size_t layer)
 {
-    Bundle heads = attention_heads(stack, layer), patched = attention_patched(heads);
+    Bundle heads = attention_heads(stack, layer), patched = attention_patched(stack, heads);
     stack_original_heads(stack, heads);
     stack_converted(stack, &patched, 1);
 }

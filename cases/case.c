@@ -10,13 +10,18 @@ typedef struct {
 
 static const Entry entries[CONSTRUCTION_COUNT] = {
     [CONSTRUCTION_SILU] = {{.name = "silu", .activation = true}, silu_layer},
-    [CONSTRUCTION_LINEAR] = {{.name = "linear", .weights = true, .bias = true, .linear = true},
-                             linear_layer},
+    [CONSTRUCTION_LINEAR] =
+        {{.name = "linear", .weights = true, .bias = true, .linear = true, .linear_heads = true},
+         linear_layer},
     [CONSTRUCTION_ATTENTION] = {{.name = "attention", .heads = true, .weights = true},
                                 attention_layer},
-    [CONSTRUCTION_FFN3] =
-        {{.name = "ffn3", .d_ff = true, .weights = true, .bias = true, .activation = true},
-         ffn3_layer},
+    [CONSTRUCTION_FFN3] = {{.name = "ffn3",
+                            .d_ff = true,
+                            .weights = true,
+                            .bias = true,
+                            .activation = true,
+                            .linear_heads = true},
+                           ffn3_layer},
     [CONSTRUCTION_FUSED] =
         {{.name = "fused", .d_ff = true, .weights = true, .bias = true, .activation = true},
          fused_layer},
@@ -25,7 +30,8 @@ static const Entry entries[CONSTRUCTION_COUNT] = {
                                     .heads = true,
                                     .weights = true,
                                     .bias = true,
-                                    .activation = true},
+                                    .activation = true,
+                                    .linear_heads = true},
                                    transformer3_layer},
     [CONSTRUCTION_TRANSFORMER] = {{.name = "transformer",
                                    .d_ff = true,
@@ -34,6 +40,13 @@ static const Entry entries[CONSTRUCTION_COUNT] = {
                                    .bias = true,
                                    .activation = true},
                                   transformer_layer},
+    [CONSTRUCTION_MASKED] = {{.name = "masked",
+                              .d_ff = true,
+                              .weights = true,
+                              .bias = true,
+                              .activation = true,
+                              .masked = true},
+                             masked_layer},
 };
 
 const ConstructionInfo *construction_info(Construction construction)
@@ -70,9 +83,22 @@ double case_bytes(const CaseSpec *spec)
     if (info->d_ff) {
         per_layer += 2 * d * hidden + d + hidden;
     }
+    per_layer *= (spec->score_scale > 0 && spec->score_scale != 1) + 1.0;
+    if (spec->weight_noise > 0) { /* fused heads have W1 twice, activations become vectors */
+        double units = info->activation ? (info->d_ff ? hidden : d) : 0;
+        per_layer += 2 * per_layer + 2 * units * units;
+    }
+    double rows = (double)spec->n + 1;
+    double entries = mask_is_pseudo(spec->mask) ? 2 * rows * rows : 0;
+    if (spec->dropout > 0) {
+        double each = d + (info->heads ? heads : 0) + 2 * hidden + 3;
+        entries += (double)spec->depth * each * rows * rows;
+    }
     double stream = (2 * (double)spec->n + 1) * (d + (double)hidden_columns(spec));
-    double structure = 4 * sizeof(Sublayer) + 5 * sizeof(Bundle);
-    return (double)spec->depth * (per_layer * sizeof(double) + structure) + stream * sizeof(double);
+    double split = spec->head_rank > 0 ? (d + hidden) / (double)spec->head_rank : 0;
+    double structure = 4 * sizeof(Sublayer) + (5 + 2 * split) * sizeof(Bundle);
+    return (double)spec->depth * (per_layer * sizeof(double) + structure) +
+           stream * sizeof(double) + entries;
 }
 
 /* T's stream has hidden columns only where its own function moves them. */
@@ -82,12 +108,14 @@ static Layout original_layout(const CaseSpec *spec)
     return (Layout){.n = spec->n, .d = spec->d, .hidden = banked ? hidden_columns(spec) : 0};
 }
 
-static Layout converted_layout(const CaseSpec *spec)
+Layout case_converted_layout(const CaseSpec *spec)
 {
     Layout layout = {.n = spec->n, .d = spec->d, .hidden = hidden_columns(spec)};
     bool first = spec->bias_row == POSITION_FIRST ||
                  (spec->bias_row == POSITION_AUTO && spec->mask == MASK_CAUSAL);
-    layout.bias_row = first ? BIAS_ROW_FIRST : BIAS_ROW_LAST;
+    layout.bias_row = construction_info(spec->construction)->masked ? BIAS_ROW_MASKED
+                      : first                                       ? BIAS_ROW_FIRST
+                                                                    : BIAS_ROW_LAST;
     return layout;
 }
 
@@ -122,11 +150,13 @@ static bool draw_streams(Pair *pair, const CaseSpec *spec)
     Arena *arena = pair->memory;
     size_t original = original_layout(spec).hidden, converted = hidden_columns(spec);
     double scale = spec->weights == WEIGHTS_NORMAL ? 1 : 0.25;
+    bool scores = spec->construction == CONSTRUCTION_SILU && spec->score_scale > 0;
+    double of_x = scores ? spec->score_scale : 1;
     const double *given = spec->given != NULL ? spec->given->x : NULL;
-    pair->original_x = draw_rows(arena, spec, "X", "X_hidden", spec->n, original, 1, given);
-    pair->converted_x = original == converted
-                            ? pair->original_x
-                            : draw_rows(arena, spec, "X", "X_hidden", spec->n, converted, 1, given);
+    pair->original_x = draw_rows(arena, spec, "X", "X_hidden", spec->n, original, of_x, given);
+    pair->converted_x = original == converted ? pair->original_x
+                                              : draw_rows(arena, spec, "X", "X_hidden", spec->n,
+                                                          converted, of_x, given);
     if (spec->bias_row_content == CONTENT_RANDOM) {
         pair->bias_row_content =
             draw_rows(arena, spec, "bias_row", "bias_row_hidden", 1, converted, scale, NULL);
@@ -136,12 +166,13 @@ static bool draw_streams(Pair *pair, const CaseSpec *spec)
 }
 
 /* T_infinity = T: the linear and the patched heads never attend the bias row in the limit; the
- * others do, and need it to be zero, and an activation that they imitate exactly. */
-static bool limit_is_original(const CaseSpec *spec)
+ * others do, and need it to be zero, and an activation that they imitate exactly.  Damage that no
+ * Omega makes up for is in T_infinity. */
+static bool limit_is_original(const CaseSpec *spec, bool damaged)
 {
     bool exact =
         !construction_info(spec->construction)->activation || spec->activation == ACTIVATION_SILU;
-    return exact &&
+    return exact && !damaged &&
            (spec->bias_row_content == CONTENT_NONE || spec->construction == CONSTRUCTION_LINEAR ||
             spec->construction == CONSTRUCTION_ATTENTION);
 }
@@ -175,11 +206,11 @@ static CaseStatus build(Pair *pair, const CaseSpec *spec, bool outline)
     }
     pair->original =
         (Model){original_layout(spec), stack.original, stack.original_count, original_end, depth};
-    pair->converted = (Model){converted_layout(spec), stack.converted, stack.converted_count,
+    pair->converted = (Model){case_converted_layout(spec), stack.converted, stack.converted_count,
                               converted_end, depth};
     pair->compared = compared;
     pair->cleared = cleared;
-    pair->limit_is_original = limit_is_original(spec);
+    pair->limit_is_original = limit_is_original(spec, stack.damaged);
     return CASE_OK;
 }
 

@@ -20,12 +20,24 @@ typedef enum {
     CONSTRUCTION_FUSED,
     CONSTRUCTION_TRANSFORMER3,
     CONSTRUCTION_TRANSFORMER,
+    CONSTRUCTION_MASKED,
     CONSTRUCTION_COUNT
 } Construction;
 
 typedef enum { WEIGHTS_STABLE, WEIGHTS_NORMAL, WEIGHTS_COUNT } Weights;
 typedef enum { BIAS_NONE, BIAS_RANDOM, BIAS_COUNT } Bias;
-typedef enum { MASK_NONE, MASK_CAUSAL, MASK_COUNT } Mask;
+
+/* T's mask.  The causal one is T''s too, as a mask; pseudo-masks are in the weights of T' instead:
+ * +Omega on the keys that a token may see.  BAND: the last keys, itself among them; RANDOM: itself
+ * and every other key with probability 1/2. */
+typedef enum {
+    MASK_NONE,
+    MASK_CAUSAL,
+    MASK_PSEUDO_CAUSAL,
+    MASK_PSEUDO_BAND,
+    MASK_PSEUDO_RANDOM,
+    MASK_COUNT
+} Mask;
 typedef enum { LINEAR_IN_PLACE, LINEAR_BLOCK, LINEAR_CLEAR, LINEAR_COUNT } Linear;
 typedef enum { POSITION_AUTO, POSITION_FIRST, POSITION_LAST, POSITION_COUNT } BiasRowPosition;
 typedef enum { CONTENT_NONE, CONTENT_RANDOM, CONTENT_COUNT } BiasRowContent;
@@ -66,6 +78,12 @@ typedef struct {
     Activation activation;
     double slope; /* of ReLU's imitation SiLU(slope x)/slope */
     GeluForm gelu;
+    size_t band;         /* keys that MASK_PSEUDO_BAND lets a token see */
+    size_t head_rank;    /* the largest rank of a linear head's V; 0: any */
+    double score_scale;  /* on what content scores are made of, in T and T': Q, W1 and b1, silu's
+                            X; the doubles that come out are the weights.  0: 1 */
+    double dropout;      /* probability with which T' has lost an entry of Omega */
+    double weight_noise; /* T' has fl(w (1 + this times a normal draw)) for every weight w */
     const GivenWeights *given; /* NULL: drawn as weights says */
 } CaseSpec;
 
@@ -73,10 +91,15 @@ typedef struct {
 typedef struct {
     const char *name;
     bool d_ff, heads, weights, bias, linear, activation;
+    bool linear_heads; /* head_rank */
+    bool masked;       /* no Omega */
 } ConstructionInfo;
 
 /* construction < CONSTRUCTION_COUNT. */
 const ConstructionInfo *construction_info(Construction construction);
+
+/* True for the masks that are in the weights of T'. */
+bool mask_is_pseudo(Mask mask);
 
 /* True when axis d_ff matters to this case (`linear` has one only off the diagonal). */
 bool case_uses_d_ff(const CaseSpec *spec);

@@ -16,6 +16,9 @@ typedef struct {
     Arena *arena;
     bool outline;                   /* shapes only: no tensor is drawn */
     bool failed;                    /* memory was short: every later step is a no-op */
+    bool damaged;                   /* T_infinity is no longer what the weights say */
+    const unsigned char *listed;    /* [n, n] T's mask, once a layer has asked for it */
+    const signed char *pseudo;      /* [rows, rows] and T''s */
     Sublayer *original, *converted; /* capacity: 2 and 4 a layer */
     size_t original_count, converted_count;
     Columns compared, cleared; /* of the layer being built */
@@ -24,6 +27,15 @@ typedef struct {
 /* The bank of columns of the classical stream, and the hidden bank behind it. */
 Columns stack_content(const Stack *stack);
 Columns stack_hidden(const Stack *stack);
+
+/* Zeroed doubles; NULL when memory was short. */
+double *stack_take(Stack *stack, size_t count, size_t each);
+
+/* w [count] times the case's score_scale, rounded; w itself where that is 1, or w is NULL. */
+const double *stack_scaled(Stack *stack, const double *w, size_t count);
+
+/* What rows see where T' has T's mask as a mask, or none. */
+Visible stack_visible(const Stack *stack);
 
 /* Appends one sublayer: an operation to T, or bundles to T'. */
 void stack_original_direct(Stack *stack, Direct direct);
@@ -34,6 +46,16 @@ void stack_converted(Stack *stack, const Bundle *bundles, size_t count);
  * "blocks.LAYER.NAME" (layer from 0).  NULL when memory was short. */
 const double *stack_draw(Stack *stack, size_t layer, const char *name, size_t heads, size_t rows,
                          size_t columns, double scale);
+
+/* T' and its rows. */
+Layout case_converted_layout(const CaseSpec *spec);
+
+/* T's mask on its attention heads, and what T' has of it (mask.c). */
+void mask_original(Stack *stack, Score *score);
+void mask_converted(Stack *stack, Score *score);
+
+/* What dropout and noise make of the bundles of the next sublayer of T' (damage.c). */
+void damage_bundles(Stack *stack, Bundle *bundles, size_t count);
 
 /* The same for a tensor of any name, with leading dimension ld (columns beyond are zero). */
 double *draw_tensor(Arena *arena, uint64_t seed, const char *name, size_t heads, size_t rows,
@@ -55,23 +77,27 @@ typedef struct {
 Terms activation_terms(const CaseSpec *spec);
 
 /* The SiLU heads of the given columns, one head a column, for one term (silu.c). */
-Bundle silu_heads(Columns columns, Term term, bool causal);
+Bundle silu_heads(Columns columns, Term term, Visible visible);
 
 /* Appends the sublayer of T' that applies the case's activation to the columns. */
 void silu_append(Stack *stack, Columns columns);
 
 /* A self-attending head carrying x[write] += x[read] W + b; diagonal as in Value (linear.c). */
 Bundle linear_head(Columns read, Columns write, const double *w, const double *b, int diagonal,
-                   bool causal);
+                   Visible visible);
+
+/* Appends the sublayer of T' for that, in as many heads as the case's head_rank asks. */
+void linear_append(Stack *stack, Columns read, Columns write, const double *w, const double *b,
+                   int diagonal);
 
 /* The original attention heads of a layer, drawn or given; and the same with the position scores that
  * keep tokens and bias row apart (attention.c). */
 Bundle attention_heads(Stack *stack, size_t layer);
-Bundle attention_patched(Bundle heads);
+Bundle attention_patched(Stack *stack, Bundle heads);
 
 /* One head a hidden unit, for one term of the activation of x W1 + b1, times W2; W1 [d, hidden],
  * W2 [hidden, d] (fused.c). */
-Bundle fused_heads(const Direct *ffn, Term term, bool causal);
+Bundle fused_heads(const Direct *ffn, Term term, Visible visible);
 
 /* T's sublayer for a layer's feed-forward network, its weights drawn or given (ffn.c). */
 Direct ffn_weights(Stack *stack, size_t layer);
@@ -88,5 +114,6 @@ void ffn3_layer(Stack *stack, size_t layer);
 void fused_layer(Stack *stack, size_t layer);
 void transformer3_layer(Stack *stack, size_t layer);
 void transformer_layer(Stack *stack, size_t layer);
+void masked_layer(Stack *stack, size_t layer);
 
 #endif

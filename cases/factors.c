@@ -198,6 +198,19 @@ static void add_positions(Factors *factors, const PositionScores *position, doub
     }
 }
 
+/* Omega times what is extra for single entries, a term each. */
+static void add_extra(Factors *factors, const Score *score, double omega, size_t head)
+{
+    const Layout *layout = factors->layout;
+    size_t rows = layout_rows(layout), first = layout_content(layout);
+    for (size_t e = 0; score->extra != NULL && e < rows * rows; e++) {
+        signed char times = score->extra[head * score->extra_stride + e];
+        if (times != 0) {
+            add(factors, on_spot(first + e / rows, omega), on_spot(first + e % rows, times));
+        }
+    }
+}
+
 void factors_score(Factors *factors, const Score *score, double omega, size_t head)
 {
     if (score->kind == SCORE_GATE) {
@@ -206,6 +219,7 @@ void factors_score(Factors *factors, const Score *score, double omega, size_t he
         add_bilinear(factors, score, head);
     }
     add_positions(factors, &score->position, omega);
+    add_extra(factors, score, omega, head);
 }
 
 /* Row k of v and diagonal at one place are one row of W_O if their sum is a double. */

@@ -36,5 +36,7 @@ Direct ffn_weights(Stack *stack, size_t layer)
     } else {
         draw(stack, &ffn, layer);
     }
+    ffn.w1 = stack_scaled(stack, ffn.w1, spec->d * spec->d_ff);
+    ffn.b1 = stack_scaled(stack, ffn.b1, spec->d_ff);
     return ffn;
 }

@@ -5,12 +5,9 @@
 void ffn3_append(Stack *stack, const Direct *ffn)
 {
     Columns content = stack_content(stack), hidden = stack_hidden(stack);
-    bool causal = stack->spec->mask == MASK_CAUSAL;
-    Bundle in = linear_head(content, hidden, ffn->w1, ffn->b1, 0, causal);
-    Bundle out = linear_head(hidden, content, ffn->w2, ffn->b2, -1, causal);
-    stack_converted(stack, &in, 1);
+    linear_append(stack, content, hidden, ffn->w1, ffn->b1, 0);
     silu_append(stack, hidden);
-    stack_converted(stack, &out, 1);
+    linear_append(stack, hidden, content, ffn->w2, ffn->b2, -1);
     stack->cleared = hidden;
 }
 

@@ -5,7 +5,7 @@
  * b1_k W2[k, :] on the token position rows.  With z = x W1[:, k] + b1_k a token attends itself
  * with weight sigma(z) and the bias row with the rest: sigma(z) z W2[k, :].  A term multiplies the
  * gate and its bias by its gate, V by its value. */
-Bundle fused_heads(const Direct *ffn, Term term, bool causal)
+Bundle fused_heads(const Direct *ffn, Term term, Visible visible)
 {
     HeadWeight unit_in = {ffn->w1, ffn->hidden, 1}; /* head k: column k of W1 */
     return (Bundle){
@@ -16,7 +16,7 @@ Bundle fused_heads(const Direct *ffn, Term term, bool causal)
                   .gate_bias = ffn->b1,
                   .gate_scale = term.gate,
                   .position = {.token_self = 2, .token_bias = 2, .bias_self = 2},
-                  .causal = causal},
+                  .visible = visible},
         .value = {.kind = VALUE_FACTORED,
                   .read = ffn->read,
                   .write = ffn->write,
@@ -31,15 +31,15 @@ Bundle fused_heads(const Direct *ffn, Term term, bool causal)
 /* One sublayer: a head a hidden unit and term, and for b2 one self-attending head beside them. */
 void fused_append(Stack *stack, const Direct *ffn)
 {
-    bool causal = stack->spec->mask == MASK_CAUSAL;
+    Visible visible = stack_visible(stack);
     Terms terms = activation_terms(stack->spec);
     Bundle bundles[TERMS_MOST + 1];
     size_t count = 0;
     for (size_t t = 0; t < terms.count; t++) {
-        bundles[count++] = fused_heads(ffn, terms.term[t], causal);
+        bundles[count++] = fused_heads(ffn, terms.term[t], visible);
     }
     if (ffn->b2 != NULL) {
-        bundles[count++] = linear_head(ffn->read, ffn->write, NULL, ffn->b2, 0, causal);
+        bundles[count++] = linear_head(ffn->read, ffn->write, NULL, ffn->b2, 0, visible);
     }
     stack_converted(stack, bundles, count);
 }

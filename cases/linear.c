@@ -6,13 +6,13 @@
  * from the columns read to the columns written, plus diagonal times the identity on the columns
  * read (-1: W - I in place, or clear); b rides on the token position rows. */
 Bundle linear_head(Columns read, Columns write, const double *w, const double *b, int diagonal,
-                   bool causal)
+                   Visible visible)
 {
     return (Bundle){
         .heads = 1,
         .score = {.kind = SCORE_NONE,
                   .position = {.token_self = 2, .bias_self = 2},
-                  .causal = causal},
+                  .visible = visible},
         .value = {.kind = w != NULL ? VALUE_DENSE : VALUE_NONE,
                   .read = read,
                   .write = write,
@@ -20,6 +20,42 @@ Bundle linear_head(Columns read, Columns write, const double *w, const double *b
                   .bias = b,
                   .diagonal = diagonal},
     };
+}
+
+/* V's rank is the number of its rows that are not zero: at most rank of those that W and the
+ * diagonal have go to one head, the bias is a row more.  Where W is narrower than high, and
+ * alone, rank of its columns do, with their part of the bias.  Heads that share Q add up to W
+ * without a rounding, as no entry is in two of them. */
+void linear_append(Stack *stack, Columns read, Columns write, const double *w, const double *b,
+                   int diagonal)
+{
+    bool by_columns = diagonal == 0 && write.count < read.count;
+    size_t whole = by_columns ? write.count : read.count, rank = stack->spec->head_rank;
+    rank = rank == 0 || rank > whole ? whole : rank;
+    bool limited = stack->spec->head_rank > 0 && !by_columns;
+    size_t count = (whole + rank - 1) / rank;
+    bool apart = b != NULL && limited && whole % stack->spec->head_rank == 0;
+    Visible visible = stack_visible(stack);
+    Bundle *heads = arena_take(stack->arena, count + 1, sizeof *heads);
+    if (heads == NULL) {
+        stack->failed = true;
+        return;
+    }
+    for (size_t h = 0; h < count; h++) {
+        size_t first = h * rank, part = rank < whole - first ? rank : whole - first;
+        bool last = h + 1 == count && !apart;
+        Columns from = by_columns ? read : (Columns){read.first + first, part};
+        Columns to = by_columns ? (Columns){write.first + first, part} : write;
+        const double *block = w + (stack->outline ? 0 : by_columns ? first : first * write.count);
+        const double *bias = !by_columns || b == NULL || stack->outline ? b : b + first;
+        heads[h] =
+            linear_head(from, to, block, by_columns || last ? bias : NULL, diagonal, visible);
+        heads[h].value.v.ld = write.count;
+    }
+    if (apart) {
+        heads[count++] = linear_head(read, write, NULL, b, 0, visible);
+    }
+    stack_converted(stack, heads, count);
 }
 
 /* Drawn: W ~ N(0, 1/rows), or for `block`, which adds without end, that over 2L. */
@@ -63,9 +99,7 @@ void linear_layer(Stack *stack, size_t layer)
                                           .b1 = b,
                                           .replace = in_place,
                                           .clear = clear});
-    Bundle head =
-        linear_head(read, write, w, b, in_place || clear ? -1 : 0, spec->mask == MASK_CAUSAL);
-    stack_converted(stack, &head, 1);
+    linear_append(stack, read, write, w, b, in_place || clear ? -1 : 0);
     stack->compared = write;
     if (clear) {
         stack->cleared = read;

@@ -44,13 +44,22 @@ typedef struct {
     int bias_token;  /* the bias row toward a token */
 } PositionScores;
 
+/* The rows that a row of the stream sees: the explicit mask. */
+typedef enum {
+    VISIBLE_ALL,
+    VISIBLE_EARLIER,       /* rows 0, ..., i of the stream: a causal mask */
+    VISIBLE_SELF,          /* itself */
+    VISIBLE_SELF_AND_BIAS, /* itself and the bias row */
+    VISIBLE_LISTED         /* as a matrix says */
+} Visible;
+
 typedef enum {
     SCORE_NONE,    /* no content score */
     SCORE_GATE,    /* a (x g_h + c_h) toward every token key, 0 toward the bias key */
     SCORE_BILINEAR /* x Q_h y^T toward every key y, the bias row included */
 } ScoreKind;
 
-/* What a head's scores are: content(x_i, x_j) + Omega * position(i, j).
+/* What a head's scores are: content(x_i, x_j) + Omega * (position(i, j) + extra(h, i, j)).
  * With r = read.count, queries and keys restricted to the columns read:
  *   SCORE_GATE      g_h is column 0 of gate's [r, 1] matrix of head h, or, when
  *                   gate.data == NULL, gate_unit times the unit vector of column h.
@@ -58,7 +67,12 @@ typedef enum {
  *                   multiplied by gate_scale, an exact double.
  *   SCORE_BILINEAR  d_head == 0: Q_h = scale * q_h, q_h [r, r];
  *                   else Q_h = scale * q_h k_h^T, q_h and k_h [r, d_head], and q_bias and k_bias
- *                   [heads, d_head] (or NULL) are added to x q_h and y k_h of token rows. */
+ *                   [heads, d_head] (or NULL) are added to x q_h and y k_h of token rows.
+ * extra: [rows, rows] a head, head_stride apart (0: one for all heads), or NULL for zeros: what
+ * single entries have besides, such as a pseudo-mask, or an entry that was lost.  Without
+ * SCORE_BILINEAR it is zero but for a row's own key and the bias row's, so that the other
+ * tokens stay alike.
+ * listed: [rows, rows], 1 where row i sees row j (VISIBLE_LISTED, of bilinear scores). */
 typedef struct {
     ScoreKind kind;
     Columns read;
@@ -71,7 +85,10 @@ typedef struct {
     const double *q_bias, *k_bias;
     Scale scale;
     PositionScores position;
-    bool causal; /* row i sees rows 0, ..., i of the stream only */
+    const signed char *extra;
+    size_t extra_stride;
+    Visible visible;
+    const unsigned char *listed;
 } Score;
 
 typedef enum {
@@ -137,10 +154,16 @@ typedef struct {
     Direct direct;
 } Sublayer;
 
-typedef enum { BIAS_ROW_NONE, BIAS_ROW_FIRST, BIAS_ROW_LAST } BiasRow;
+typedef enum {
+    BIAS_ROW_NONE,
+    BIAS_ROW_FIRST,
+    BIAS_ROW_LAST,
+    BIAS_ROW_MASKED /* last; masks do what Omega does elsewhere */
+} BiasRow;
 
 /* n tokens; d content columns, then hidden columns, then (with a bias row) n + 1 one-hot
- * position columns, row i's one in position column i. */
+ * position columns, row i's one in position column i; or (BIAS_ROW_MASKED) in their place one
+ * constant column, which is 1 on token rows and 0 on the bias row. */
 typedef struct {
     size_t n, d, hidden;
     BiasRow bias_row;
@@ -186,9 +209,20 @@ size_t layout_token_row(const Layout *layout, size_t i);
 /* Row of the bias row, or SIZE_MAX without one. */
 size_t layout_bias_row(const Layout *layout);
 
+/* The columns behind the content that tell tokens from the bias row, which biases ride on: one a
+ * token, or the constant one; none in an original.  Token i's, i < layout_token_columns. */
+size_t layout_token_columns(const Layout *layout);
+size_t layout_token_column(const Layout *layout, size_t i);
+
 /* Coefficient of Omega in the score of query row i toward key row j (0 without a bias
  * row's position block: original models have no position columns). */
 int layout_position_score(const Layout *layout, const PositionScores *position, size_t i, size_t j);
+
+/* The same with what is extra for head h. */
+int score_position(const Layout *layout, const Score *score, size_t h, size_t i, size_t j);
+
+/* Does row i see row j? */
+bool score_sees(const Layout *layout, const Score *score, size_t i, size_t j);
 
 /* NULL when the model is well formed, else the reason it is not: columns out of range,
  * a score or value shape that does not fit its bundle, a direct operation beside heads, or

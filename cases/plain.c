@@ -118,7 +118,7 @@ static bool fill_sublayer(PlainSublayer *plain, Faults *faults, Arena *memory, c
             fill_head(faults, &to, at++, plain->rank, layout, &sublayer->bundles[b], h, omega);
         }
     }
-    plain->causal = sublayer->bundles[0].score.causal;
+    plain->causal = sublayer->bundles[0].score.visible == VISIBLE_EARLIER;
     plain->w_q = to.w_q;
     plain->w_k = to.w_k;
     plain->w_v = to.w_v;
@@ -138,7 +138,7 @@ static Bundle as_bundle(const PlainSublayer *plain, size_t width)
                               .q = {plain->w_q, rank, stride},
                               .k = {plain->w_k, rank, stride},
                               .scale = {1, 1, 1},
-                              .causal = plain->causal},
+                              .visible = plain->causal ? VISIBLE_EARLIER : VISIBLE_ALL},
                     .value = {.kind = VALUE_FACTORED,
                               .read = all,
                               .write = all,
@@ -176,8 +176,12 @@ static const char *plain_fault(const Model *model, double omega)
     }
     for (size_t s = 0; s < model->sublayer_count; s++) {
         const Sublayer *sublayer = &model->sublayers[s];
-        for (size_t b = 1; b < sublayer->bundle_count; b++) {
-            if (sublayer->bundles[b].score.causal != sublayer->bundles[0].score.causal) {
+        for (size_t b = 0; b < sublayer->bundle_count; b++) {
+            Visible visible = sublayer->bundles[b].score.visible;
+            if (visible != VISIBLE_ALL && visible != VISIBLE_EARLIER) {
+                return "plain matrices know no mask but the causal one";
+            }
+            if (visible != sublayer->bundles[0].score.visible) {
                 return "the heads of a sublayer have different masks";
             }
         }

@@ -4,7 +4,7 @@
  * tokens to the bias row, V[k, k] = -1.  A token attends itself with weight 1 - sigma(x) and the
  * bias row with sigma(x), so that stream plus head is x sigma(x).  A term multiplies the scores by
  * its gate and V by its value. */
-Bundle silu_heads(Columns columns, Term term, bool causal)
+Bundle silu_heads(Columns columns, Term term, Visible visible)
 {
     return (Bundle){
         .heads = columns.count,
@@ -13,7 +13,7 @@ Bundle silu_heads(Columns columns, Term term, bool causal)
                   .gate_unit = -1,
                   .gate_scale = term.gate,
                   .position = {.token_self = 2, .token_bias = 2, .bias_self = 2},
-                  .causal = causal},
+                  .visible = visible},
         .value = {.kind = VALUE_UNIT,
                   .read = columns,
                   .write = columns,
@@ -27,7 +27,7 @@ void silu_append(Stack *stack, Columns columns)
     Terms terms = activation_terms(stack->spec);
     Bundle bundles[TERMS_MOST];
     for (size_t t = 0; t < terms.count; t++) {
-        bundles[t] = silu_heads(columns, terms.term[t], stack->spec->mask == MASK_CAUSAL);
+        bundles[t] = silu_heads(columns, terms.term[t], stack_visible(stack));
     }
     stack_converted(stack, bundles, terms.count);
 }

@@ -14,6 +14,11 @@ Columns stack_hidden(const Stack *stack)
     return (Columns){stack->spec->d, stack->spec->d_ff};
 }
 
+Visible stack_visible(const Stack *stack)
+{
+    return stack->spec->mask == MASK_CAUSAL ? VISIBLE_EARLIER : VISIBLE_ALL;
+}
+
 void stack_original_direct(Stack *stack, Direct direct)
 {
     stack->original[stack->original_count++] = (Sublayer){.direct = direct};
@@ -38,7 +43,29 @@ void stack_original_heads(Stack *stack, Bundle bundle)
 
 void stack_converted(Stack *stack, const Bundle *bundles, size_t count)
 {
-    stack->converted[stack->converted_count++] = heads_sublayer(stack, bundles, count);
+    Sublayer sublayer = heads_sublayer(stack, bundles, count);
+    damage_bundles(stack, (Bundle *)sublayer.bundles, sublayer.bundle_count);
+    stack->converted[stack->converted_count++] = sublayer;
+}
+
+double *stack_take(Stack *stack, size_t count, size_t each)
+{
+    double *taken = arena_take(stack->arena, count, each * sizeof *taken);
+    stack->failed = stack->failed || taken == NULL;
+    return taken;
+}
+
+const double *stack_scaled(Stack *stack, const double *w, size_t count)
+{
+    double scale = stack->spec->score_scale;
+    if (w == NULL || scale == 0 || scale == 1 || stack->outline) {
+        return w;
+    }
+    double *scaled = stack_take(stack, 1, count);
+    for (size_t e = 0; scaled != NULL && e < count; e++) {
+        scaled[e] = w[e] * scale;
+    }
+    return scaled;
 }
 
 double *draw_tensor(Arena *arena, uint64_t seed, const char *name, size_t heads, size_t rows,

@@ -3,7 +3,7 @@
 /* An original layer is attention, then the feed-forward network. */
 static Direct transformer_original(Stack *stack, size_t layer)
 {
-    Bundle heads = attention_heads(stack, layer), patched = attention_patched(heads);
+    Bundle heads = attention_heads(stack, layer), patched = attention_patched(stack, heads);
     Direct ffn = ffn_weights(stack, layer);
     stack_original_heads(stack, heads);
     stack_original_direct(stack, ffn);

@@ -28,10 +28,15 @@ static const char *const constructions[] = {
     [CONSTRUCTION_FUSED] = "fused",
     [CONSTRUCTION_TRANSFORMER3] = "transformer3",
     [CONSTRUCTION_TRANSFORMER] = "transformer",
+    [CONSTRUCTION_MASKED] = "masked",
 };
 static const char *const activations[] = {
     [ACTIVATION_SILU] = "silu", [ACTIVATION_RELU] = "relu", [ACTIVATION_GELU] = "gelu"};
-static const char *const masks[] = {[MASK_NONE] = "none", [MASK_CAUSAL] = "causal"};
+static const char *const masks[] = {[MASK_NONE] = "none",
+                                    [MASK_CAUSAL] = "causal",
+                                    [MASK_PSEUDO_CAUSAL] = "pseudo-causal",
+                                    [MASK_PSEUDO_BAND] = "pseudo-band",
+                                    [MASK_PSEUDO_RANDOM] = "pseudo-random"};
 static const char *const arithmetics[] = {[ARITHMETIC_NONE] = "none", [ARITHMETIC_F64] = "f64"};
 static const char *const kernels[] = {[KERNEL_DENSE] = "dense", [KERNEL_STRUCTURED] = "structured"};
 static const char *const references[] = {[REFERENCE_SUBTRACT] = "subtract"};
@@ -46,6 +51,8 @@ static const char *const gelus[] = {
     [GELU_SIGMOID] = "sigmoid", [GELU_MINIMAX] = "minimax", [GELU_TWO] = "two"};
 static const char *const forms[] = {[REF_STRUCTURED] = "structured", [REF_DENSE] = "dense"};
 static const char *const precisions[] = {"auto"};
+static const char *const unlimited[] = {"none"};
+static const char *const absent[] = {"none"};
 static const char *const tolerances[] = {"none"};
 static const char *const judges[] = {
     [ERROR_APPROXIMATION] = "approximation",
@@ -68,8 +75,11 @@ static const AxisInfo infos[AXIS_COUNT] = {
                          {CHOICE(activations)},
                          {WORD(ACTIVATION_SILU)},
                          "the activation of the original"},
-    [AXIS_MASK] =
-        {"mask", "mask", {CHOICE(masks)}, {WORD(MASK_NONE)}, "what a token may attend to"},
+    [AXIS_MASK] = {"mask",
+                   "mask",
+                   {CHOICE(masks)},
+                   {WORD(MASK_NONE)},
+                   "what a token may attend to; pseudo: by Omega in the weights"},
     [AXIS_N] = {"n", "n", {SIZE_FROM(1)}, {INTEGER(20)}, "tokens"},
     [AXIS_D] = {"d", "d", {SIZE_FROM(1)}, {INTEGER(30)}, "width of the residual stream"},
     [AXIS_D_FF] = {"d-ff",
@@ -123,6 +133,33 @@ static const AxisInfo infos[AXIS_COUNT] = {
                    {CHOICE(gelus)},
                    {WORD(GELU_SIGMOID)},
                    "gelu(x) by x sigma(1.702 x), by the best slope, or by two terms"},
+    [AXIS_BAND] = {"band",
+                   NULL,
+                   {SIZE_FROM(1)},
+                   {INTEGER(4)},
+                   "keys that --mask pseudo-band lets a token see"},
+    [AXIS_HEAD_RANK] = {"head-rank",
+                        NULL,
+                        {SIZE_FROM(1), WORDS(unlimited)},
+                        {WORD(0)},
+                        "largest rank of a linear head's V, which is split over several"},
+    [AXIS_SCORE_SCALE] = {"score-scale",
+                          NULL,
+                          {POSITIVE},
+                          {REAL(1)},
+                          "on what content scores are made of: Q, W1 and b1, the X of silu"},
+    [AXIS_SHRINK] =
+        {"shrink", NULL, {POSITIVE}, {REAL(1)}, "on the Omega of the rewrite (regularisation)"},
+    [AXIS_DROPOUT] = {"dropout",
+                      NULL,
+                      {POSITIVE, WORDS(absent)},
+                      {WORD(0)},
+                      "probability that an entry of Omega is lost"},
+    [AXIS_WEIGHT_NOISE] = {"weight-noise",
+                           NULL,
+                           {POSITIVE, WORDS(absent)},
+                           {WORD(0)},
+                           "relative noise on the other weights of the rewrite"},
     [AXIS_REFERENCE_FORM] = {"reference-form",
                              NULL,
                              {CHOICE(forms)},

@@ -41,7 +41,7 @@ static double disk_room(const char *directory)
 static int check_room(const Pair *pair, const Point *point, const char *path)
 {
     const double gib = 1024.0 * 1024 * 1024;
-    double bytes = plain_bytes(&pair->converted, point->omega, true);
+    double bytes = plain_bytes(&pair->converted, point_omega(point), true);
     char *directory = strdup(path);
     if (directory == NULL) {
         return memory_fault();
@@ -65,7 +65,7 @@ static int write_plain(const Pair *pair, const Point *point, const RunOptions *r
 {
     PlainModel plain;
     const char *reason;
-    CaseStatus built = plain_build(&plain, &reason, &pair->converted, point->omega, true,
+    CaseStatus built = plain_build(&plain, &reason, &pair->converted, point_omega(point), true,
                                    pair->converted_x, pair->bias_row_content);
     if (built != CASE_OK) {
         fprintf(stderr, "headproof: %s: %s\n", point->source->path, reason);

@@ -1,5 +1,7 @@
 #include "ensemble.h"
 
+#include "shared.h"
+
 #include <math.h>
 #include <omp.h>
 #include <stdlib.h>
@@ -196,13 +198,44 @@ double ensemble_search_evaluations(ErrorKind judge)
     return judge_needs_arithmetic(judge) ? 150 : 30;
 }
 
+/* The member's largest |content score|, or NaN where there are none. */
+static bool member_score(void *context, size_t i, const Shared *shared, const Point *point)
+{
+    Ensemble *ensemble = context;
+    mpfr_srcptr score = ref_base_score_max(shared->base);
+    (void)point;
+    if (score != NULL) {
+        mpfr_set(ensemble->errors[i], score, MPFR_RNDN);
+    } else {
+        mpfr_set_nan(ensemble->errors[i]);
+    }
+    return true;
+}
+
+static bool largest_score(Found *found, Ensemble *ensemble)
+{
+    found->has_scores = false;
+    found->seed_scores = 0;
+    if (!ensemble_each(ensemble, SAMPLE_OMEGA, member_score, ensemble)) {
+        return false;
+    }
+    for (size_t i = 0; i < ensemble->count; i++) {
+        if (!mpfr_nan_p(ensemble->errors[i])) {
+            double score = mpfr_get_d(ensemble->errors[i], MPFR_RNDN);
+            found->has_scores = true;
+            found->seed_scores = fmax(found->seed_scores, score);
+        }
+    }
+    return true;
+}
+
 bool ensemble_search(Ensemble *ensemble, Found *found)
 {
     const Point *point = ensemble->points[0];
     double guess;
     found->seed_rule = log((double)point->spec.n / point->tolerance);
     found->floor.state = CELL_ABSENT;
-    if (!first_guess(ensemble, &guess)) {
+    if (!largest_score(found, ensemble) || !first_guess(ensemble, &guess)) {
         return false;
     }
     if (point->arithmetic != ARITHMETIC_NONE) {

@@ -23,11 +23,11 @@ static bool evaluation_open(Evaluation *evaluation, bool reference)
     evaluation->kernel = NULL;
     if (reference) {
         evaluation->run = ref_run_open(&pair->converted, pair->converted_x, pair->bias_row_content,
-                                       point->omega, evaluation->bits, point->form);
+                                       point_omega(point), evaluation->bits, point->form);
     }
     if (point->arithmetic != ARITHMETIC_NONE) {
         evaluation->kernel = kernel_open(&pair->converted, pair->converted_x,
-                                         pair->bias_row_content, point->omega, point->kernel);
+                                         pair->bias_row_content, point_omega(point), point->kernel);
     }
     return (!reference || evaluation->run != NULL) &&
            (point->arithmetic == ARITHMETIC_NONE || evaluation->kernel != NULL);
@@ -87,7 +87,7 @@ static bool promise_broken(const Evaluation *evaluation, const Row *row)
     for (int norm = 0; norm < NORM_COUNT; norm++) {
         bound = bound || row->errors.error[ERROR_CONSTRUCTION][norm].state == CELL_BOUND;
     }
-    return bound && ref_plan_bits(shared->plan, evaluation->point->omega, row->layer) <=
+    return bound && ref_plan_bits(shared->plan, point_omega(evaluation->point), row->layer) <=
                         (double)evaluation->bits;
 }
 

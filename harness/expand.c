@@ -126,6 +126,19 @@ static int check_point(const Product *product, const Point *point)
                       "approximation or construction with --arithmetic none: there is no machine "
                       "to judge");
     }
+    if (spec->dropout > 1) {
+        return reject(product, AXIS_DROPOUT, "none or a probability above 0 and at most 1");
+    }
+    if (spec->weight_noise > 1) {
+        return reject(product, AXIS_WEIGHT_NOISE, "none or a number above 0 and at most 1");
+    }
+    if (!isnormal(point_omega(point)) && point->omega > 0) {
+        return reject(product, AXIS_SHRINK, "a product with omega that is a normal double");
+    }
+    if (construction_info(spec->construction)->masked && product->command == COMMAND_MIN_OMEGA) {
+        return reject(product, AXIS_CONSTRUCTION,
+                      "another construction: masked heads have no Omega");
+    }
     if (product->command == COMMAND_MIN_OMEGA && !point->judged) {
         return reject(product, AXIS_TOLERANCE, "a tolerance: min-omega needs one to meet");
     }

@@ -161,10 +161,10 @@ int export_results(Export *e)
     bool machine = point->arithmetic != ARITHMETIC_NONE;
     Kernel *kernel = NULL;
     RefRun *run = ref_run_open(&pair->converted, pair->converted_x, pair->bias_row_content,
-                               point->omega, e->bits, point->form);
+                               point_omega(point), e->bits, point->form);
     if (machine) {
         kernel = kernel_open(&pair->converted, pair->converted_x, pair->bias_row_content,
-                             point->omega, point->kernel);
+                             point_omega(point), point->kernel);
     }
     int status = run == NULL || (machine && kernel == NULL) ? memory_fault() : 0;
     for (size_t l = 0; l < pair->converted.depth && status == 0; l++) {

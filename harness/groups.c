@@ -1,56 +1,44 @@
 #include "groups.h"
 
+#include "axes.h"
+
 #include <stdint.h>
 #include <stdlib.h>
-#include <string.h>
 
 static int compare_sizes(size_t a, size_t b)
 {
     return (a > b) - (a < b);
 }
 
-enum { BASE_KEY = 19 };
-
-/* What decides a point's base. */
-static void base_key(size_t key[BASE_KEY], const Point *point)
+/* Axes that leave a point's base alone; every other one decides it. */
+static bool outside_base(Axis axis)
 {
-    const CaseSpec *s = &point->spec;
-    uint64_t slope; /* its bits: any total order will do */
-    memcpy(&slope, &s->slope, sizeof slope);
-    const size_t values[BASE_KEY] = {(size_t)s->construction,
-                                     s->n,
-                                     s->d,
-                                     s->d_ff,
-                                     s->heads,
-                                     s->d_head,
-                                     s->depth,
-                                     s->seed,
-                                     (size_t)s->weights,
-                                     (size_t)s->bias,
-                                     (size_t)s->mask,
-                                     (size_t)s->linear,
-                                     (size_t)s->bias_row,
-                                     (size_t)s->bias_row_content,
-                                     (size_t)s->activation,
-                                     slope,
-                                     (size_t)s->gelu,
-                                     (size_t)(uintptr_t)s->given,
-                                     (size_t)point->form};
-    memcpy(key, values, sizeof values);
+    switch (axis) {
+    case AXIS_OMEGA:
+    case AXIS_SHRINK:
+    case AXIS_ARITHMETIC:
+    case AXIS_KERNEL:
+    case AXIS_REFERENCE:
+    case AXIS_PRECISION:
+    case AXIS_MAX_BITS:
+    case AXIS_TOLERANCE:
+    case AXIS_JUDGE:
+    case AXIS_NORM: return true;
+    default: return false;
+    }
 }
 
 /* A total order in which points of one group are neighbours. */
 static int compare_bases(const Point *a, const Point *b)
 {
-    size_t left[BASE_KEY], right[BASE_KEY];
-    base_key(left, a);
-    base_key(right, b);
-    for (size_t i = 0; i < BASE_KEY; i++) {
-        if (left[i] != right[i]) {
-            return compare_sizes(left[i], right[i]);
+    int order = compare_sizes((uintptr_t)a->spec.given, (uintptr_t)b->spec.given);
+    for (Axis axis = 0; axis < AXIS_COUNT && order == 0; axis++) {
+        if (!outside_base(axis)) {
+            AxisValue left = point_get(a, axis), right = point_get(b, axis);
+            order = value_compare(&left, &right);
         }
     }
-    return 0;
+    return order;
 }
 
 bool points_share_base(const Point *a, const Point *b)

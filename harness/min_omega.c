@@ -22,8 +22,8 @@ static bool same_search(const Point *a, const Point *b)
 {
     Point c = *b;
     c.spec.seed = a->spec.seed;
-    return points_share_base(a, &c) && a->arithmetic == b->arithmetic && a->kernel == b->kernel &&
-           a->reference == b->reference && a->precision == b->precision &&
+    return points_share_base(a, &c) && a->shrink == b->shrink && a->arithmetic == b->arithmetic &&
+           a->kernel == b->kernel && a->reference == b->reference && a->precision == b->precision &&
            a->max_bits == b->max_bits && a->tolerance == b->tolerance && a->judge == b->judge &&
            a->norm == b->norm;
 }
@@ -71,7 +71,8 @@ static int write_error(FILE *file, bool present, mpfr_srcptr error)
 }
 
 static const char header_tail[] = ",tolerance,omega_below,omega_min,error_below,error_min,"
-                                  "omega_max,omega_best,best_error,floor,seed_rule,status\n";
+                                  "omega_max,omega_best,best_error,floor,seed_rule,seed_scores,"
+                                  "status\n";
 
 static int write_row(FILE *file, const Ensemble *ensemble, const Found *found)
 {
@@ -91,6 +92,7 @@ static int write_row(FILE *file, const Ensemble *ensemble, const Found *found)
     status |= write_error(file, machine && s->best.omega > 0, s->best.error);
     status |= write_error(file, found->floor.state != CELL_ABSENT, found->floor.value);
     status |= write_omega(file, true, found->seed_rule);
+    status |= write_omega(file, found->has_scores, found->seed_scores);
     return fprintf(file, ",%s\n", s->found ? "ok" : "none") < 0 ? -1 : status;
 }
 
@@ -110,7 +112,12 @@ static void print_sentences(FILE *file, const Ensemble *ensemble, const Found *f
         } else {
             fprintf(file, "up meets %.3g", point->tolerance);
         }
-        fprintf(file, " (the seeds' rule ln(N/tolerance) says %.4g).", found->seed_rule);
+        fprintf(file, " (the seeds' rule ln(N/tolerance) says %.4g", found->seed_rule);
+        if (found->has_scores) {
+            fprintf(file, "; the largest score, which Omega is to exceed too, is %.4g",
+                    found->seed_scores);
+        }
+        fputs(").", file);
     }
     if (machine && s->best.omega > 0) {
         mpfr_fprintf(file, " The best is %.4g, with error %.2Re", s->best.omega, s->best.error);

@@ -69,7 +69,7 @@ static void print_word(FILE *file, const char *text)
 
 void point_print_command(FILE *file, const Point *point)
 {
-    bool searched = !point_axis_matters(point, AXIS_OMEGA);
+    bool searched = point->omega == 0;
     fprintf(file, "headproof %s", searched ? "min-omega" : "sweep");
     for (Axis axis = 0; axis < AXIS_COUNT; axis++) {
         bool wanted = always_printed(axis) ? point_axis_matters(point, axis)

@@ -17,6 +17,7 @@ typedef struct {
     CaseSpec spec;
     const struct ModelSource *source; /* the file its weights are from, or NULL */
     double omega;
+    double shrink; /* see point_omega; 0: 1 */
     Arithmetic arithmetic;
     KernelForm kernel; /* ignored without an arithmetic */
     ReferenceMethod reference;
@@ -28,6 +29,9 @@ typedef struct {
     ErrorKind judge;
     Norm norm;
 } Point;
+
+/* The Omega of T': the double nearest to shrink times omega. */
+double point_omega(const Point *point);
 
 /* Worst first. */
 typedef enum {

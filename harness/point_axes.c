@@ -19,6 +19,17 @@ static AxisValue real(double value)
     return (AxisValue){.form = FORM_REAL, .real = value};
 }
 
+/* Where 0 is spelt as a word. */
+static AxisValue real_or_word(double value)
+{
+    return value > 0 ? real(value) : word(0);
+}
+
+double point_omega(const Point *point)
+{
+    return point->shrink > 0 ? point->omega * point->shrink : point->omega;
+}
+
 AxisValue point_get(const Point *point, Axis axis)
 {
     const CaseSpec *spec = &point->spec;
@@ -46,6 +57,12 @@ AxisValue point_get(const Point *point, Axis axis)
     case AXIS_BIAS_ROW_CONTENT: return word(spec->bias_row_content);
     case AXIS_SLOPE: return real(spec->slope);
     case AXIS_GELU: return word(spec->gelu);
+    case AXIS_BAND: return integer(spec->band);
+    case AXIS_HEAD_RANK: return spec->head_rank == 0 ? word(0) : integer(spec->head_rank);
+    case AXIS_SCORE_SCALE: return real(spec->score_scale > 0 ? spec->score_scale : 1);
+    case AXIS_SHRINK: return real(point->shrink > 0 ? point->shrink : 1);
+    case AXIS_DROPOUT: return real_or_word(spec->dropout);
+    case AXIS_WEIGHT_NOISE: return real_or_word(spec->weight_noise);
     case AXIS_REFERENCE_FORM: return word(point->form);
     case AXIS_PRECISION:
         return point->precision == 0 ? word(0) : integer((uint64_t)point->precision);
@@ -87,6 +104,12 @@ void point_set(Point *point, Axis axis, AxisValue value)
     case AXIS_BIAS_ROW_CONTENT: spec->bias_row_content = (BiasRowContent)size; break;
     case AXIS_SLOPE: spec->slope = value.real; break;
     case AXIS_GELU: spec->gelu = (GeluForm)size; break;
+    case AXIS_BAND: spec->band = size; break;
+    case AXIS_HEAD_RANK: spec->head_rank = value.form == FORM_WORD ? 0 : size; break;
+    case AXIS_SCORE_SCALE: spec->score_scale = value.real; break;
+    case AXIS_SHRINK: point->shrink = value.real; break;
+    case AXIS_DROPOUT: spec->dropout = value.form == FORM_WORD ? 0 : value.real; break;
+    case AXIS_WEIGHT_NOISE: spec->weight_noise = value.form == FORM_WORD ? 0 : value.real; break;
     case AXIS_REFERENCE_FORM: point->form = (RefForm)size; break;
     case AXIS_PRECISION: point->precision = value.form == FORM_WORD ? 0 : (long)size; break;
     case AXIS_MAX_BITS: point->max_bits = (long)size; break;
@@ -117,19 +140,28 @@ bool point_axis_matters(const Point *point, Axis axis)
     const ConstructionInfo *info = construction_info(point->spec.construction);
     const GivenWeights *given = point->spec.given;
     switch (axis) {
+    case AXIS_MASK: return !info->masked && (info->heads || !mask_is_pseudo(point->spec.mask));
+    case AXIS_BAND: return info->heads && point->spec.mask == MASK_PSEUDO_BAND;
+    case AXIS_HEAD_RANK: return info->linear_heads;
+    case AXIS_SCORE_SCALE: return point->spec.construction != CONSTRUCTION_LINEAR;
+    case AXIS_BIAS_ROW:
+    case AXIS_SHRINK:
+    case AXIS_DROPOUT: return !info->masked;
     case AXIS_ACTIVATION: return info->activation;
     case AXIS_SLOPE: return info->activation && point->spec.activation == ACTIVATION_RELU;
     case AXIS_GELU: return info->activation && point->spec.activation == ACTIVATION_GELU;
     case AXIS_D_FF: return case_uses_d_ff(&point->spec);
     case AXIS_HEADS:
     case AXIS_D_HEAD: return info->heads;
-    case AXIS_OMEGA: return point->omega > 0;
+    case AXIS_OMEGA: return point->omega > 0 && !info->masked;
     case AXIS_KERNEL: return point->arithmetic != ARITHMETIC_NONE;
     case AXIS_WEIGHTS:
         /* They scale the bias row's random content too. */
         return info->weights || point->spec.bias_row_content == CONTENT_RANDOM;
     case AXIS_SEED:
-        return given == NULL || given->x == NULL || point->spec.bias_row_content == CONTENT_RANDOM;
+        return given == NULL || given->x == NULL ||
+               point->spec.bias_row_content == CONTENT_RANDOM || point->spec.dropout > 0 ||
+               point->spec.weight_noise > 0 || point->spec.mask == MASK_PSEUDO_RANDOM;
     case AXIS_BIAS: return info->bias && given == NULL;
     case AXIS_LINEAR: return info->linear;
     case AXIS_MAX_BITS: return point->precision == 0;
@@ -145,6 +177,12 @@ bool point_axis_differs(const Point *point, Axis axis)
     return point_axis_matters(point, axis) && value_compare(&value, &standard) != 0;
 }
 
+/* An omega of 0: what is searched has no default. */
+static bool searched(const Point *point, Axis axis)
+{
+    return axis == AXIS_OMEGA && point->omega == 0;
+}
+
 void point_canonicalise(Point *point)
 {
     CaseSpec *spec = &point->spec;
@@ -153,7 +191,7 @@ void point_canonicalise(Point *point)
         spec->bias_row = POSITION_AUTO;
     }
     for (Axis axis = 0; axis < AXIS_COUNT; axis++) {
-        if (!point_axis_matters(point, axis) && axis != AXIS_OMEGA) {
+        if (!point_axis_matters(point, axis) && !searched(point, axis)) {
             point_set(point, axis, point_default(point, axis));
         }
     }

@@ -137,7 +137,7 @@ static double machine_seconds(Work work)
 /* Bits that hide the construction error, or, where the cap leaves no room for them, r(T)'s. */
 static double likely_bits(const Point *point)
 {
-    double own = 192, hidden = 2.886 * point->omega;
+    double own = 192, hidden = 2.886 * point_omega(point);
     if (point->precision > 0) {
         return (double)point->precision;
     }

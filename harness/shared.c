@@ -6,7 +6,7 @@
 mpfr_prec_t shared_bits(const RefPlan *plan, const Point *point)
 {
     return point->precision > 0 ? (mpfr_prec_t)point->precision
-                                : ref_plan_working_bits(plan, point->omega, point->max_bits);
+                                : ref_plan_working_bits(plan, point_omega(point), point->max_bits);
 }
 
 /* m(T) after every layer. */
@@ -99,7 +99,7 @@ static double bits_estimate(const Point *point)
     if (point->precision > 0) {
         return (double)point->precision;
     }
-    double bits = 2.886 * point->omega + 512;
+    double bits = 2.886 * point_omega(point) + 512;
     return bits < (double)point->max_bits ? bits : (double)point->max_bits;
 }
 

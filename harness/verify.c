@@ -59,8 +59,8 @@ static bool search_predictions(Verify *verify)
 
 static bool same_template(const Point *a, const Point *b)
 {
-    return points_share_base(a, b) && a->arithmetic == b->arithmetic && a->kernel == b->kernel &&
-           a->precision == b->precision && a->max_bits == b->max_bits;
+    return points_share_base(a, b) && a->shrink == b->shrink && a->arithmetic == b->arithmetic &&
+           a->kernel == b->kernel && a->precision == b->precision && a->max_bits == b->max_bits;
 }
 
 /* The template's Omegas, and the largest that the reference has to resolve. */

@@ -90,11 +90,39 @@ static void add_position(double *row, size_t visible, double score)
     }
 }
 
-static void row_of_token(const Bilinear *bilinear, const GroupScores *position, size_t i)
+/* Masks but the causal one, and extra coefficients of Omega, have no order to use. */
+static bool key_by_key(const Score *score)
 {
-    size_t n = position->n, visible = position->causal ? i + 1 : n;
+    return score->extra != NULL ||
+           (score->visible != VISIBLE_ALL && score->visible != VISIBLE_EARLIER);
+}
+
+/* Position scores and mask of row i of the stream, onto the scores tokens [n] and *bias (or NULL):
+ * a key that is not seen scores -infinity. */
+static void add_keys(double *tokens, double *bias, const GroupScores *position, size_t head,
+                     size_t i)
+{
+    const Layout *layout = position->layout;
+    const Score *score = position->score;
+    for (size_t k = 0; k < position->n + (bias != NULL); k++) {
+        size_t j = k < position->n ? layout_token_row(layout, k) : layout_bias_row(layout);
+        double *entry = k < position->n ? tokens + k : bias;
+        *entry += score_position(layout, score, head, i, j) * position->omega;
+        *entry = score_sees(layout, score, i, j) ? *entry : -INFINITY;
+    }
+}
+
+static void row_of_token(const Bilinear *bilinear, const GroupScores *position, size_t head,
+                         size_t i)
+{
+    size_t n = position->n, visible = position->score->visible == VISIBLE_EARLIER ? i + 1 : n;
     double *row = bilinear->tokens + i * n;
     double *bias = position->bias_row ? bilinear->to_bias + i : NULL;
+    if (key_by_key(position->score)) {
+        add_keys(row, bias, position, head, layout_token_row(position->layout, i));
+        bilinear->mass[i] = softmax_row(row, n, n, bias);
+        return;
+    }
     add_position(row, i, position->token_token);
     add_position(row + i, 1, position->token_self);
     add_position(row + i + 1, visible - i - 1, position->token_token);
@@ -104,9 +132,15 @@ static void row_of_token(const Bilinear *bilinear, const GroupScores *position, 
     bilinear->mass[i] = softmax_row(row, visible, n, bias);
 }
 
-static void row_of_bias(const Bilinear *bilinear, const GroupScores *position)
+static void row_of_bias(const Bilinear *bilinear, const GroupScores *position, size_t head)
 {
-    size_t n = position->n, visible = position->causal ? 0 : n;
+    size_t n = position->n, visible = position->score->visible == VISIBLE_EARLIER ? 0 : n;
+    double *row = bilinear->from_bias;
+    if (key_by_key(position->score)) {
+        add_keys(row, row + n, position, head, layout_bias_row(position->layout));
+        bilinear->mass[n] = softmax_row(row, n, n, row + n);
+        return;
+    }
     add_position(bilinear->from_bias, visible, position->bias_token);
     bilinear->from_bias[n] += position->bias_self;
     bilinear->mass[n] = softmax_row(bilinear->from_bias, visible, n, bilinear->from_bias + n);
@@ -127,10 +161,10 @@ void bilinear_pattern(const Bilinear *bilinear, ConstRows x, const Pass *pass, c
     }
     content_scores(bilinear, left, right, n, width, scale_value(score->scale));
     for (size_t i = 0; i < n; i++) {
-        row_of_token(bilinear, &position, i);
+        row_of_token(bilinear, &position, head, i);
     }
     if (position.bias_row) {
-        row_of_bias(bilinear, &position);
+        row_of_bias(bilinear, &position, head);
     }
 }
 

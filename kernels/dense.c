@@ -30,7 +30,7 @@ static Block block_take(Scratch *scratch, const Layout *layout, size_t heads)
     double rows = (double)layout->n, width = (double)layout->d + (double)layout->hidden;
     if (layout->bias_row != BIAS_ROW_NONE) {
         rows += 1;
-        width += rows;
+        width += layout->bias_row == BIAS_ROW_MASKED ? 1 : rows;
     }
     double largest = fmax(rows, width) * fmax(rows, width);
     double most = fmax(1, fmin((double)heads, floor(BLOCK_ENTRIES / largest)));
@@ -47,6 +47,19 @@ double dense_scratch(const Layout *layout, const Bundle *bundle)
     Scratch scratch = {NULL, 0};
     block_take(&scratch, layout, bundle->heads);
     return scratch.taken;
+}
+
+/* Keys that row i does not see score -infinity.  Returns how many from the first on are left. */
+static size_t hide(double *row, const Layout *layout, const Score *score, size_t i)
+{
+    size_t rows = layout_rows(layout);
+    if (score->visible == VISIBLE_EARLIER) {
+        return i + 1;
+    }
+    for (size_t j = 0; score->visible != VISIBLE_ALL && j < rows; j++) {
+        row[j] = score_sees(layout, score, i, j) ? row[j] : -INFINITY;
+    }
+    return rows;
 }
 
 /* Weights of the first visible keys from their scores, 0 for the rest. */
@@ -79,7 +92,8 @@ static void patterns(const Pass *pass, const Block *block, const Score *score, s
     blas_gemm_nt(block->pattern, rows, block->product, width, pass->stream, width,
                  rows * block->heads, rows, width, 1.0, 0.0);
     for (size_t r = 0; r < rows * block->heads; r++) {
-        softmax_row(block->pattern + r * rows, score->causal ? r / block->heads + 1 : rows, rows);
+        double *row = block->pattern + r * rows;
+        softmax_row(row, hide(row, pass->layout, score, r / block->heads), rows);
     }
 }
 

@@ -8,7 +8,7 @@
 
 GroupScores group_scores(const Layout *layout, const Score *score, double omega)
 {
-    GroupScores scores = {.n = layout->n, .causal = score->causal};
+    GroupScores scores = {.layout = layout, .score = score, .omega = omega, .n = layout->n};
     if (layout->bias_row != BIAS_ROW_NONE) {
         const PositionScores *position = &score->position;
         scores.bias_row = true;
@@ -23,7 +23,24 @@ GroupScores group_scores(const Layout *layout, const Score *score, double omega)
 
 size_t groups_others(const GroupScores *scores, size_t i)
 {
-    return scores->causal ? i : scores->n - 1;
+    switch (scores->score->visible) {
+    case VISIBLE_ALL: return scores->n - 1;
+    case VISIBLE_EARLIER: return i;
+    default: return 0;
+    }
+}
+
+size_t groups_tokens_of_bias_row(const GroupScores *scores)
+{
+    return scores->score->visible == VISIBLE_ALL ? scores->n : 0;
+}
+
+/* What a head has for single entries, added to a coefficient before Omega multiplies it. */
+static double with_extra(const GroupScores *scores, double regular, size_t h, size_t i, size_t j)
+{
+    return scores->score->extra == NULL
+               ? regular
+               : score_position(scores->layout, scores->score, h, i, j) * scores->omega;
 }
 
 /* Softmax over the row itself (if it is a token), others tokens and the bias row (if any).
@@ -41,17 +58,22 @@ static inline Groups softmax(Groups score, bool token, size_t others, bool bias_
     return (Groups){self / total, other / total, bias / total};
 }
 
-Groups groups_of_token(const GroupScores *scores, double content, size_t i)
+Groups groups_of_token(const GroupScores *scores, double content, size_t h, size_t i)
 {
-    Groups score = {content + scores->token_self, content + scores->token_token,
-                    scores->token_bias};
-    return softmax(score, true, groups_others(scores, i), scores->bias_row);
+    size_t row = layout_token_row(scores->layout, i), bias = layout_bias_row(scores->layout);
+    bool sees_bias = scores->bias_row && scores->score->visible != VISIBLE_SELF;
+    Groups score = {content + with_extra(scores, scores->token_self, h, row, row),
+                    content + scores->token_token,
+                    with_extra(scores, scores->token_bias, h, row, bias)};
+    return softmax(score, true, groups_others(scores, i), sees_bias);
 }
 
-Groups groups_of_bias_row(const GroupScores *scores, double content)
+Groups groups_of_bias_row(const GroupScores *scores, double content, size_t h)
 {
-    Groups score = {0, content + scores->bias_token, scores->bias_self};
-    return softmax(score, false, scores->causal ? 0 : scores->n, true);
+    size_t bias = layout_bias_row(scores->layout);
+    Groups score = {0, content + scores->bias_token,
+                    with_extra(scores, scores->bias_self, h, bias, bias)};
+    return softmax(score, false, groups_tokens_of_bias_row(scores), true);
 }
 
 /* out [width]; others holds u of the row itself too when it is to be taken off. */
@@ -81,29 +103,30 @@ static void add_row(double *sum, const double *row, size_t columns)
 }
 
 void groups_attend(const GroupScores *scores, Rows out, ConstRows in, ConstRows gates,
-                   double *others, size_t heads, size_t width)
+                   double *others, size_t head, size_t heads, size_t width)
 {
     size_t n = scores->n, columns = heads * width;
+    bool all = scores->score->visible == VISIBLE_ALL;
+    bool earlier = scores->score->visible == VISIBLE_EARLIER;
     memset(others, 0, columns * sizeof *others);
-    for (size_t i = 0; !scores->causal && i < n; i++) {
+    for (size_t i = 0; all && i < n; i++) {
         add_row(others, in.tokens + i * in.ld, columns);
     }
     for (size_t i = 0; i < n; i++) {
         const double *row = in.tokens + i * in.ld;
         for (size_t h = 0; h < heads; h++) {
             double content = gates.tokens == NULL ? 0 : gates.tokens[i * gates.ld + h];
-            Groups weight = groups_of_token(scores, content, i);
+            Groups weight = groups_of_token(scores, content, head + h, i);
             combine(out.tokens + i * out.ld + h * width, weight, row + h * width,
-                    others + h * width, in.bias == NULL ? NULL : in.bias + h * width,
-                    !scores->causal, width);
+                    others + h * width, in.bias == NULL ? NULL : in.bias + h * width, all, width);
         }
-        if (scores->causal) {
+        if (earlier) {
             add_row(others, row, columns);
         }
     }
     for (size_t h = 0; scores->bias_row && h < heads; h++) {
         double content = gates.bias == NULL ? 0 : gates.bias[h];
-        Groups weight = groups_of_bias_row(scores, content);
+        Groups weight = groups_of_bias_row(scores, content, head + h);
         combine(out.bias + h * width, weight, NULL, others + h * width, in.bias + h * width, false,
                 width);
     }

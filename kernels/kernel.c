@@ -105,7 +105,7 @@ static double kernel_doubles(const Model *model, KernelForm form)
     double rows = (double)layout->n + (layout->bias_row != BIAS_ROW_NONE);
     double ld = (double)layout->d + (double)layout->hidden;
     if (form == KERNEL_DENSE && layout->bias_row != BIAS_ROW_NONE) {
-        ld += rows;
+        ld += layout->bias_row == BIAS_ROW_MASKED ? 1 : rows;
     }
     bool fits = rows <= INT_MAX && ld <= INT_MAX;
     double scratch = 0;
@@ -138,7 +138,9 @@ static void stream_start(Kernel *kernel, const double *x, const double *bias_row
         memcpy(kernel->stream + bias * kernel->ld, bias_row_content, content * sizeof *x);
     }
     for (size_t r = 0; kernel->ld > content && r < kernel->rows; r++) {
-        kernel->stream[r * kernel->ld + content + r] = 1.0;
+        double *positions = kernel->stream + r * kernel->ld + content;
+        positions[layout->bias_row == BIAS_ROW_MASKED ? 0 : r] =
+            layout->bias_row == BIAS_ROW_MASKED && r == bias ? 0.0 : 1.0;
     }
 }
 

@@ -21,10 +21,10 @@ static void repeat_column(double *column, size_t ld, size_t n, size_t height)
     }
 }
 
-/* The position row or column of token 0. */
+/* The row or column of token 0. */
 static size_t first_position(const Layout *layout)
 {
-    return layout_content(layout) + layout_token_row(layout, 0);
+    return layout_token_column(layout, 0);
 }
 
 static void fill_gate(double *q, size_t ld, const Layout *layout, const Score *score, size_t head)
@@ -36,7 +36,7 @@ static void fill_gate(double *q, size_t ld, const Layout *layout, const Score *s
                            : head_weight(score->gate, head).data[r * score->gate.ld];
         column[r * ld] = score->gate_scale * entry;
     }
-    repeat_column(column, ld, layout->n, score->read.count);
+    repeat_column(column, ld, layout_token_columns(layout), score->read.count);
 }
 
 static void fill_bilinear(double *q, size_t ld, const Score *score, size_t head)
@@ -71,14 +71,14 @@ static void fill_bilinear_biases(double *q, size_t ld, const Layout *layout, con
         HeadWeight right = head_weight(score->k, head);
         blas_gemm_nt(row, ld, score->q_bias + head * depth, depth, right.data, right.ld, 1, count,
                      depth, scale, 0.0);
-        repeat_row(row, ld, layout->n, count);
+        repeat_row(row, ld, layout_token_columns(layout), count);
     }
     if (score->k_bias != NULL) {
         double *column = q + score->read.first * ld + first;
         HeadWeight left = head_weight(score->q, head);
         blas_gemm_nt(column, ld, left.data, left.ld, score->k_bias + head * depth, depth, count, 1,
                      depth, scale, 0.0);
-        repeat_column(column, ld, layout->n, count);
+        repeat_column(column, ld, layout_token_columns(layout), count);
     }
 }
 
@@ -107,6 +107,10 @@ static void fill_position(double *q, size_t ld, const Layout *layout, const Scor
     double token = position->token_token * omega + of_biases;
     size_t rows = layout_rows(layout), bias = layout_bias_row(layout);
     double *block = q + layout_content(layout) * (ld + 1);
+    if (layout->bias_row == BIAS_ROW_MASKED) {
+        *block = of_biases;
+        return;
+    }
     for (size_t a = 0; a < rows; a++) {
         double *row = block + a * ld;
         for (size_t b = 0; b < rows; b++) {
@@ -114,6 +118,11 @@ static void fill_position(double *q, size_t ld, const Layout *layout, const Scor
         }
         row[a] = self;
         row[bias] = (a == bias ? position->bias_self : position->token_bias) * omega;
+    }
+    for (size_t e = 0; score->extra != NULL && e < rows * rows; e++) {
+        size_t a = e / rows, b = e % rows;
+        block[a * ld + b] = score_position(layout, score, head, a, b) * omega +
+                            (a != bias && b != bias ? of_biases : 0);
     }
 }
 
@@ -168,7 +177,7 @@ static void fill_value_bias(double *v, size_t ld, const Layout *layout, const Va
     for (size_t c = 0; outer && c < to; c++) {
         row[c] += value->bias[c];
     }
-    repeat_row(row, ld, layout->n, to);
+    repeat_row(row, ld, layout_token_columns(layout), to);
 }
 
 void dense_fill_v(double *v, size_t ld, const Layout *layout, const Value *value, size_t head)

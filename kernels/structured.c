@@ -134,7 +134,7 @@ static void attend(const Task *task, Rows out, ConstRows in, size_t head, size_t
     if (score->kind == SCORE_GATE) {
         gates = rows_const_from(rows_const(task->gates), head);
     }
-    groups_attend(&scores, out, in, gates, task->others, heads, width);
+    groups_attend(&scores, out, in, gates, task->others, head, heads, width);
 }
 
 /* Row i's weight on all tokens, for the head whose pattern is there (head 0). */
@@ -147,10 +147,10 @@ static double token_mass(const Task *task, size_t i)
     GroupScores scores = group_scores(task->pass->layout, score, task->pass->omega);
     double content = score->kind == SCORE_GATE ? rows_row(task->gates, task->n, i)[0] : 0;
     if (i == task->n) {
-        Groups weight = groups_of_bias_row(&scores, content);
-        return (double)task->n * weight.other;
+        Groups weight = groups_of_bias_row(&scores, content, 0);
+        return (double)groups_tokens_of_bias_row(&scores) * weight.other;
     }
-    Groups weight = groups_of_token(&scores, content, i);
+    Groups weight = groups_of_token(&scores, content, 0, i);
     return weight.self + (double)groups_others(&scores, i) * weight.other;
 }
 
@@ -271,13 +271,14 @@ static void expand_groups(double *row, const GroupScores *scores, const Task *ta
     const Layout *layout = task->pass->layout;
     bool gated = task->bundle->score.kind == SCORE_GATE, token = i < task->n;
     double content = gated ? rows_row(task->gates, task->n, i)[head] : 0;
-    Groups weight =
-        token ? groups_of_token(scores, content, i) : groups_of_bias_row(scores, content);
-    size_t visible = scores->causal ? (token ? i + 1 : 0) : task->n;
+    Groups weight = token ? groups_of_token(scores, content, head, i)
+                          : groups_of_bias_row(scores, content, head);
+    size_t at = token ? layout_token_row(layout, i) : layout_bias_row(layout);
     double *tokens = row + layout_token_row(layout, 0);
     memset(row, 0, layout_rows(layout) * sizeof *row);
-    for (size_t j = 0; j < visible; j++) {
-        tokens[j] = j == i ? weight.self : weight.other;
+    for (size_t j = 0; j < task->n; j++) {
+        bool sees = score_sees(layout, scores->score, at, layout_token_row(layout, j));
+        tokens[j] = !sees ? 0 : j == i ? weight.self : weight.other;
     }
     if (scores->bias_row) {
         row[layout_bias_row(layout)] = weight.bias;

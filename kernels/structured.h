@@ -46,28 +46,32 @@ typedef struct {
     double self, other, bias;
 } Groups;
 
-/* coefficient * Omega, as doubles. */
+/* coefficient * Omega, as doubles; without extra ones, which rows ask score for. */
 typedef struct {
+    const Layout *layout;
+    const Score *score;
+    double omega;
     size_t n;
-    bool causal, bias_row;
+    bool bias_row;
     double token_self, token_token, token_bias, bias_self, bias_token;
 } GroupScores;
 
 GroupScores group_scores(const Layout *layout, const Score *score, double omega);
 
-/* content: the row's content score toward tokens, gate bias and gate scale included. */
-Groups groups_of_token(const GroupScores *scores, double content, size_t i);
-Groups groups_of_bias_row(const GroupScores *scores, double content);
+/* Of head h; content: the row's content score toward tokens, gate bias and gate scale included. */
+Groups groups_of_token(const GroupScores *scores, double content, size_t h, size_t i);
+Groups groups_of_bias_row(const GroupScores *scores, double content, size_t h);
 
-/* Tokens, other than itself, that token i sees. */
+/* Tokens, other than itself, that token i sees; tokens that the bias row sees. */
 size_t groups_others(const GroupScores *scores, size_t i);
+size_t groups_tokens_of_bias_row(const GroupScores *scores);
 
-/* out = pattern in, head by head on columns [heads * width]; gates [., heads] are the content
+/* out = pattern in, for heads head, ..., head + heads - 1 on columns [heads * width]; gates [., heads] are the content
  * scores (tokens NULL: zero), others [heads * width] scratch.
  * Per entry: e_self u_i + e_other (U - u_i) + e_bias u_b over their total, where a group of
  * weight 0 does not enter (its sum may be infinite). */
 void groups_attend(const GroupScores *scores, Rows out, ConstRows in, ConstRows gates,
-                   double *others, size_t heads, size_t width);
+                   double *others, size_t head, size_t heads, size_t width);
 
 /* One head's weights with bilinear scores, and what they are made from. */
 typedef struct {

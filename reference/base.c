@@ -96,6 +96,11 @@ mpfr_srcptr ref_base_limit(const RefBase *base, size_t layer, size_t i, size_t c
     return ap_at(&base->limit[layer - 1], i, c);
 }
 
+mpfr_srcptr ref_base_score_max(const RefBase *base)
+{
+    return base->has_scores ? ap_at(&base->score_max, 0, base->depth - 1) : NULL;
+}
+
 double ref_base_bytes(const Pair *pair, mpfr_prec_t bits)
 {
     double bytes = 0;

@@ -33,21 +33,15 @@ static size_t head_queries(RefRun *run, const Score *score, size_t h)
     return width;
 }
 
-/* The largest coefficient of Omega in a row, and the largest below it. */
-static void row_coefficients(const RefRun *run, const Score *score, size_t row, int *best,
-                             int *second)
+/* The largest coefficient of Omega in a row below the best. */
+static int second_position(const RefRun *run, const Score *score, size_t h, size_t row, int best)
 {
-    const Layout *layout = &run->model->layout;
-    *best = layout_position_score(layout, &score->position, row, row);
+    int second = best - RUN_MAX_GAP;
     for (size_t j = 0; j < run->stream.rows; j++) {
-        int k = layout_position_score(layout, &score->position, row, j);
-        *best = run_sees(score, row, j) && k > *best ? k : *best;
+        int k = run_position(run, score, h, row, j);
+        second = run_sees(run, score, row, j) && k < best && k > second ? k : second;
     }
-    *second = *best - RUN_MAX_GAP;
-    for (size_t j = 0; j < run->stream.rows; j++) {
-        int k = layout_position_score(layout, &score->position, row, j);
-        *second = run_sees(score, row, j) && k < *best && k > *second ? k : *second;
-    }
+    return second;
 }
 
 static void note_score(RefRun *run, size_t i, size_t j, mpfr_srcptr score)
@@ -59,20 +53,19 @@ static void note_score(RefRun *run, size_t i, size_t j, mpfr_srcptr score)
 }
 
 /* scratch.pattern[row] = softmax of the row's scores, content and Omega. */
-static void softmax_row(RefRun *run, const Score *score, size_t row, size_t width)
+static void softmax_row(RefRun *run, const Score *score, size_t h, size_t row, size_t width)
 {
-    const Layout *layout = &run->model->layout;
     mpfr_ptr t = ap_at(&run->scratch.temp, 0, 0), total = ap_at(&run->scratch.temp, 0, 1);
     mpfr_ptr z_best = ap_at(&run->scratch.temp, 0, 2), z_rest = ap_at(&run->scratch.temp, 0, 3);
-    int best, second;
-    row_coefficients(run, score, row, &best, &second);
+    int best = run_best_position(run, score, h, row);
+    int second = second_position(run, score, h, row, best);
     mpfr_set_zero(total, 1);
     mpfr_set_zero(z_best, 1);
     mpfr_set_zero(z_rest, 1);
     for (size_t j = 0; j < run->stream.rows; j++) {
         mpfr_ptr p = ap_at(&run->scratch.pattern, row, j);
-        int k = layout_position_score(layout, &score->position, row, j);
-        if (!run_sees(score, row, j)) {
+        int k = run_position(run, score, h, row, j);
+        if (!run_sees(run, score, row, j)) {
             mpfr_set_zero(p, 1);
             continue;
         }
@@ -97,7 +90,7 @@ void bilinear_softmax(RefRun *run, const Score *score, size_t h)
 {
     size_t width = head_queries(run, score, h);
     for (size_t row = 0; row < run->stream.rows; row++) {
-        softmax_row(run, score, row, width);
+        softmax_row(run, score, h, row, width);
     }
 }
 
@@ -109,9 +102,11 @@ void bilinear_mix(RefRun *run, const Score *score, size_t width)
         for (size_t c = 0; c < width; c++) {
             mpfr_set_zero(ap_at(mixed, i, c), 1);
         }
-        for (size_t j = 0; j < mixed->rows && run_sees(score, i, j); j++) {
-            ap_axpy(ap_at(mixed, i, 0), ap_at(&run->scratch.pattern, i, j),
-                    ap_at(&run->scratch.value, j, 0), width, t);
+        for (size_t j = 0; j < mixed->rows; j++) {
+            if (run_sees(run, score, i, j)) {
+                ap_axpy(ap_at(mixed, i, 0), ap_at(&run->scratch.pattern, i, j),
+                        ap_at(&run->scratch.value, j, 0), width, t);
+            }
         }
     }
 }

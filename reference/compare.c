@@ -159,16 +159,19 @@ static void block_max(mpfr_ptr max, const RefRun *run, size_t first, size_t rows
     }
 }
 
-/* The one-hot block minus the identity, where the run stores it; else no head can write it. */
+/* The position columns less what they began with, where the run stores them; else no head can
+ * write them. */
 static void compare_onehot(RefErrors *errors, const RefRun *run, mpfr_ptr t)
 {
-    size_t content = layout_content(&run->model->layout);
+    const Layout *layout = &run->model->layout;
+    size_t content = layout_content(layout), bias = layout_bias_row(layout);
     mpfr_t max;
     mpfr_init2(max, REF_CELL_BITS);
     mpfr_set_zero(max, 1);
     for (size_t i = 0; i < run->stream.rows; i++) {
         for (size_t c = content; c < run->stream.columns; c++) {
-            mpfr_sub_ui(t, ref_run_entry(run, i, c), c - content == i, MPFR_RNDA);
+            bool one = layout->bias_row == BIAS_ROW_MASKED ? i != bias : c - content == i;
+            mpfr_sub_ui(t, ref_run_entry(run, i, c), one, MPFR_RNDA);
             if (mpfr_nan_p(t) || mpfr_cmpabs(t, max) > 0) {
                 mpfr_abs(max, t, MPFR_RNDA);
             }

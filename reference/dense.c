@@ -22,13 +22,13 @@ static void mat_mul(ApMat *m, const ApMat *a, const ApMat *b, mpfr_ptr t)
  * the constant column that the dense stream of an original has. */
 static size_t token_columns(const Layout *layout)
 {
-    return layout->bias_row == BIAS_ROW_NONE ? 1 : layout->n;
+    return layout->bias_row == BIAS_ROW_NONE ? 1 : layout_token_columns(layout);
 }
 
 static size_t token_column(const Layout *layout, size_t i)
 {
-    size_t row = layout->bias_row == BIAS_ROW_NONE ? 0 : layout_token_row(layout, i);
-    return layout_content(layout) + row;
+    return layout->bias_row == BIAS_ROW_NONE ? layout_content(layout)
+                                             : layout_token_column(layout, i);
 }
 
 /* Entry r of the query (or key) factor's row a of those read; a == read.count: of the token
@@ -111,17 +111,18 @@ static void fill_q(RefRun *run, const Score *score, size_t h)
     }
 }
 
-/* Q[p_i, p_j] += coefficient * Omega. */
-static void add_omega(RefRun *run, const Score *score)
+/* Q[p_i, p_j] += coefficient * Omega, where there are position columns. */
+static void add_omega(RefRun *run, const Score *score, size_t h)
 {
     const Layout *layout = &run->model->layout;
     size_t content = layout_content(layout);
     mpfr_ptr t = ap_at(&run->scratch.temp, 0, 0);
-    for (size_t i = 0; layout->bias_row != BIAS_ROW_NONE && i < run->stream.rows; i++) {
+    bool positions = layout->bias_row != BIAS_ROW_NONE && layout->bias_row != BIAS_ROW_MASKED;
+    for (size_t i = 0; positions && i < run->stream.rows; i++) {
         for (size_t j = 0; j < run->stream.rows; j++) {
             mpfr_ptr entry = ap_at(&run->scratch.q, content + i, content + j);
             mpfr_set_d(t, run->omega, MPFR_RNDN);
-            mpfr_mul_si(t, t, layout_position_score(layout, &score->position, i, j), MPFR_RNDN);
+            mpfr_mul_si(t, t, run_position(run, score, h, i, j), MPFR_RNDN);
             mpfr_add(entry, entry, t, MPFR_RNDN);
         }
     }
@@ -189,22 +190,18 @@ static void fill_v(RefRun *run, const Value *value, size_t h)
 
 /* scratch.pattern row i: X Q X^T, then softmax over the keys that i sees; in the limit over
  * those with the largest coefficient of Omega alone. */
-static void softmax_row(RefRun *run, const Score *score, size_t i)
+static void softmax_row(RefRun *run, const Score *score, size_t h, size_t i)
 {
     const Layout *layout = &run->model->layout;
     size_t rows = run->stream.rows, seen = 0;
     mpfr_ptr t = ap_at(&run->scratch.temp, 0, 0), total = ap_at(&run->scratch.temp, 0, 1);
     mpfr_ptr top = ap_at(&run->scratch.temp, 0, 2);
-    int best = layout_position_score(layout, &score->position, i, i);
-    for (size_t j = 0; j < rows; j++) {
-        int k = layout_position_score(layout, &score->position, i, j);
-        best = run_sees(score, i, j) && k > best ? k : best;
-    }
+    int best = run_best_position(run, score, h, i);
     for (size_t j = 0; j < rows; j++) {
         mpfr_ptr s = ap_at(&run->scratch.pattern, i, j);
-        bool in_limit = layout_position_score(layout, &score->position, i, j) == best;
+        bool in_limit = run_position(run, score, h, i, j) == best;
         mpfr_set_nan(s);
-        if (!run_sees(score, i, j) || (run->limit && !in_limit)) {
+        if (!run_sees(run, score, i, j) || (run->limit && !in_limit)) {
             continue;
         }
         ap_dot(s, ap_at(&run->scratch.xq, i, 0), ap_at(&run->stream, j, 0), run->stream.columns, t);
@@ -239,12 +236,12 @@ void run_dense_bundle(RefRun *run, const Bundle *bundle)
     for (size_t h = 0; h < bundle->heads; h++) {
         fill_q(run, &bundle->score, h);
         if (!run->limit) {
-            add_omega(run, &bundle->score);
+            add_omega(run, &bundle->score, h);
         }
         fill_v(run, &bundle->value, h);
         mat_mul(&s->xq, &run->stream, &s->q, t);
         for (size_t i = 0; i < run->stream.rows; i++) {
-            softmax_row(run, &bundle->score, i);
+            softmax_row(run, &bundle->score, h, i);
         }
         mat_mul(&s->px, &s->pattern, &run->stream, t);
         mat_mul(&s->xq, &s->px, &s->v, t);

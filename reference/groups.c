@@ -43,10 +43,10 @@ static size_t visible_tokens(const RefRun *run, const Score *score, size_t row)
 {
     const Layout *layout = &run->model->layout;
     size_t bias = layout_bias_row(layout);
-    if (!score->causal) {
-        return layout->n;
+    if (score->visible == VISIBLE_EARLIER) {
+        return bias <= row ? row : row + 1;
     }
-    return bias <= row ? row : row + 1;
+    return score->visible == VISIBLE_ALL ? layout->n : row != bias;
 }
 
 /* The groups of keys that a row sees: how many keys, which coefficient of Omega. */
@@ -55,17 +55,18 @@ typedef struct {
     int coefficient[GROUPS];
 } RowGroups;
 
-static RowGroups row_groups(const RefRun *run, const Score *score, size_t row)
+static RowGroups row_groups(const RefRun *run, const Score *score, size_t h, size_t row)
 {
-    const PositionScores *p = &score->position;
     size_t bias = layout_bias_row(&run->model->layout);
     size_t tokens = visible_tokens(run, score, row);
+    int self = run_position(run, score, h, row, row);
     if (row == bias) {
-        return (RowGroups){{1, (unsigned long)tokens, 0}, {p->bias_self, p->bias_token, 0}};
+        return (RowGroups){{1, (unsigned long)tokens, 0}, {self, score->position.bias_token, 0}};
     }
-    bool sees_bias = bias != SIZE_MAX && run_sees(score, row, bias);
+    bool sees_bias = bias != SIZE_MAX && run_sees(run, score, row, bias);
     return (RowGroups){{1, (unsigned long)tokens - 1, sees_bias},
-                       {p->token_self, p->token_token, p->token_bias}};
+                       {self, bias != SIZE_MAX ? score->position.token_token : 0,
+                        sees_bias ? run_position(run, score, h, row, bias) : 0}};
 }
 
 /* For the plan: z[g], the content sums of the groups, by best and second coefficient. */
@@ -94,9 +95,9 @@ static void note_gap(RefRun *run, const RowGroups *groups, int best, mpfr_ptr co
 
 /* scratch.group[row] = softmax over the row's groups, the weight of one key of each; the content
  * score of tokens is the gate's, of the own row too when it is a token, else 0. */
-static void softmax_row(RefRun *run, const Score *score, size_t row)
+static void softmax_row(RefRun *run, const Score *score, size_t h, size_t row)
 {
-    RowGroups groups = row_groups(run, score, row);
+    RowGroups groups = row_groups(run, score, h, row);
     bool token = row != layout_bias_row(&run->model->layout);
     mpfr_srcptr e = ap_at(&run->scratch.gate, row, 0);
     mpfr_ptr z[GROUPS] = {ap_at(&run->scratch.temp, 0, 1), ap_at(&run->scratch.temp, 0, 2),
@@ -134,7 +135,7 @@ void groups_softmax(RefRun *run, const Score *score, size_t h)
 {
     head_gate(run, score, h);
     for (size_t row = 0; row < run->stream.rows; row++) {
-        softmax_row(run, score, row);
+        softmax_row(run, score, h, row);
     }
 }
 
@@ -177,11 +178,11 @@ void groups_mix(RefRun *run, const Score *score, size_t width)
     const Layout *layout = &run->model->layout;
     size_t bias = layout_bias_row(layout);
     ap_zero(&run->scratch.sum);
-    for (size_t i = 0; !score->causal && i < layout->n; i++) {
+    for (size_t i = 0; score->visible != VISIBLE_EARLIER && i < layout->n; i++) {
         add_row(run, layout_token_row(layout, i), width);
     }
     for (size_t row = 0; row < run->stream.rows; row++) {
-        if (score->causal && row != bias) {
+        if (score->visible == VISIBLE_EARLIER && row != bias) {
             add_row(run, row, width);
         }
         mix_row(run, row, width);

@@ -15,6 +15,9 @@
 
 enum { PLAN_LOW_BITS = 64, PLAN_HIGH_LIMIT = 1 << 14, PLAN_MARGIN = 16, PLAN_GUARD = 128 };
 
+/* How deep the errors of a machine lie, which no Omega need hide. */
+enum { PLAN_MACHINE = 53 };
+
 typedef struct {
     mpfr_exp_t loss; /* an entry at p bits is off by less than 2^(loss - p) */
     mpfr_exp_t size; /* exponent of the stream's largest entry */
@@ -145,7 +148,7 @@ void ref_plan_clear(RefPlan *plan)
 double ref_plan_bits(const RefPlan *plan, double omega, size_t layer)
 {
     const double log2_e = 1.4426950408889634;
-    double hidden = 0, growth = 0;
+    double hidden = PLAN_MACHINE, growth = 0;
     for (size_t l = 0; l < layer; l++) {
         growth = plan->layers[l].growth > growth ? plan->layers[l].growth : growth;
     }

@@ -72,6 +72,9 @@ mpfr_prec_t ref_base_bits(const RefBase *base);
 mpfr_srcptr ref_base_original(const RefBase *base, size_t layer, size_t i, size_t c);
 mpfr_srcptr ref_base_limit(const RefBase *base, size_t layer, size_t i, size_t c);
 
+/* The largest |score| of r(T)'s heads, over all layers; NULL where T has none. */
+mpfr_srcptr ref_base_score_max(const RefBase *base);
+
 /* Bytes of a base trajectory, and of a run, as doubles. */
 double ref_base_bytes(const Pair *pair, mpfr_prec_t bits);
 double ref_run_bytes(const Pair *pair, mpfr_prec_t bits, RefForm form);

@@ -1,5 +1,6 @@
 #include "run.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -109,8 +110,9 @@ static void stream_load(RefRun *run, const double *x, const double *bias_row_con
         mpfr_set_d(ap_at(&run->stream, bias, c), bias_row_content[c], MPFR_RNDN);
     }
     for (size_t i = 0; content < run->stream.columns && i < run->stream.rows; i++) {
-        size_t column = layout->bias_row == BIAS_ROW_NONE ? content : content + i;
-        mpfr_set_ui(ap_at(&run->stream, i, column), 1, MPFR_RNDN);
+        bool one_hot = layout->bias_row != BIAS_ROW_NONE && layout->bias_row != BIAS_ROW_MASKED;
+        mpfr_set_ui(ap_at(&run->stream, i, one_hot ? content + i : content), one_hot || i != bias,
+                    MPFR_RNDN);
     }
 }
 
@@ -220,6 +222,16 @@ mpfr_srcptr ref_run_entry(const RefRun *run, size_t row, size_t column)
 mpfr_srcptr ref_run_score_max(const RefRun *run)
 {
     return run->score_max;
+}
+
+int run_best_position(const RefRun *run, const Score *score, size_t h, size_t i)
+{
+    int best = INT_MIN;
+    for (size_t j = 0; j < run->stream.rows; j++) {
+        int k = run_position(run, score, h, i, j);
+        best = run_sees(run, score, i, j) && k > best ? k : best;
+    }
+    return best;
 }
 
 mpfr_srcptr run_factor(RefRun *run, int gap)

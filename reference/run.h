@@ -77,10 +77,18 @@ static inline size_t run_dense_width(const Layout *layout)
     return layout_width(layout) + (layout->bias_row == BIAS_ROW_NONE);
 }
 
-/* Does row i see row j? */
-static inline bool run_sees(const Score *score, size_t i, size_t j)
+/* Does row i see row j, and with which coefficient of Omega in head h? */
+static inline bool run_sees(const RefRun *run, const Score *score, size_t i, size_t j)
 {
-    return !score->causal || j <= i;
+    return score_sees(&run->model->layout, score, i, j);
 }
+
+static inline int run_position(const RefRun *run, const Score *score, size_t h, size_t i, size_t j)
+{
+    return score_position(&run->model->layout, score, h, i, j);
+}
+
+/* The largest of row i's coefficients over the keys that it sees. */
+int run_best_position(const RefRun *run, const Score *score, size_t h, size_t i);
 
 #endif

@@ -174,7 +174,7 @@ void run_structured_bundle(RefRun *run, const Bundle *bundle)
     for (size_t h = 0; h < bundle->heads; h++) {
         if (score->kind == SCORE_BILINEAR) {
             bilinear_softmax(run, score, h);
-        } else if (h == 0 || score->kind == SCORE_GATE) {
+        } else if (h == 0 || score->kind == SCORE_GATE || score->extra != NULL) {
             groups_softmax(run, score, h);
         }
         if (value->kind != VALUE_NONE) {

@@ -185,35 +185,62 @@ static void rows_times(Real *xm, const View *v, const Real *m)
     }
 }
 
-/* One head, row i.  Token: A = the tokens it sees, C = {bias row} at -2 Omega.
- * Bias row: A = {self} at +2 Omega, C = the tokens. */
+/* A part of a row's keys: the sum of e^score, and of that times the value. */
+typedef struct {
+    Real total;
+    Real *sum; /* [d] */
+} Part;
+
+static void part_add(Part *part, Real weight, const Real *value, size_t d)
+{
+    accumulate(&part->total, weight);
+    for (size_t c = 0; c < d; c++) {
+        accumulate(&part->sum[c], real_mul(weight, value[c]));
+    }
+}
+
+/* The key's part, and in *omegas how many Omega it is behind A.  Token: A = the tokens that T lets
+ * it see, C = {bias row} at -2 Omega; by a pseudo-mask A is at +Omega, and the other tokens are in
+ * C too.  Bias row: A = {self} at +2 Omega, C = the tokens.  false: not seen at all. */
+static bool key_part(const View *v, size_t i, size_t j, bool *of_a, size_t *omegas)
+{
+    const Score *score = &v->pair->original.sublayers[0].bundles[0].score;
+    size_t n = v->n;
+    bool pseudo = mask_is_pseudo(v->spec->mask);
+    if (i == n) {
+        *of_a = j == n;
+        *omegas = j < n ? 2 : 0;
+        return j == n || v->spec->mask != MASK_CAUSAL;
+    }
+    *of_a = j < n && score_sees(&v->pair->original.layout, score, i, j);
+    *omegas = *of_a ? 0 : (size_t)pseudo + (j == n ? 2 : 0);
+    return *of_a || pseudo || j == n;
+}
+
+/* One head, row i: rho (y_C - y_A) = (sum_C - total_C y_A)/(total_A + total_C). */
 static void attention_row(Real *delta, const View *v, const Real *xq, const Real *xv, size_t i)
 {
     size_t d = v->width, n = v->n;
-    Real total = real_of(0), *sum = take(d), to_bias = real_of(0);
+    Part a = {real_of(0), take(d)}, c = {real_of(0), take(d)};
     for (size_t j = 0; j <= n; j++) {
         Real score = real_of(0);
-        for (size_t c = 0; c < d; c++) {
-            accumulate(&score, real_mul(xq[i * d + c], x_at(v, j, c)));
+        size_t omegas;
+        bool of_a;
+        if (!key_part(v, i, j, &of_a, &omegas)) {
+            continue;
         }
-        Real weight = real_exp(score);
-        if (j == n) {
-            to_bias = weight;
-        } else if (j < tokens_seen(v, i)) {
-            accumulate(&total, weight);
-            for (size_t c = 0; c < d; c++) {
-                accumulate(&sum[c], real_mul(weight, xv[j * d + c]));
-            }
+        for (size_t k = 0; k < d; k++) {
+            accumulate(&score, real_mul(xq[i * d + k], x_at(v, j, k)));
         }
+        Real behind = real_mul(real_of((double)omegas / 2), real_log(v->eps));
+        part_add(of_a ? &a : &c, real_exp(real_add(score, behind)), xv + j * d, d);
     }
-    bool token = i < n;
-    Real of_a = token ? total : to_bias, of_c = real_mul(v->eps, token ? to_bias : total);
-    Real rho = real_div(of_c, real_add(of_a, of_c));
-    for (size_t c = 0; c < d && tokens_seen(v, i) > 0; c++) {
-        Real gap = real_sub(xv[n * d + c], real_div(sum[c], total));
-        accumulate(&delta[i * d + c], real_mul(rho, token ? gap : real_neg(gap)));
+    for (size_t k = 0; k < d; k++) {
+        Real gap = real_sub(c.sum[k], real_mul(c.total, real_div(a.sum[k], a.total)));
+        accumulate(&delta[i * d + k], real_div(gap, real_add(a.total, c.total)));
     }
-    free(sum);
+    free(a.sum);
+    free(c.sum);
 }
 
 static void attention_construction(Real *delta, const View *v)

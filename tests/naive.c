@@ -24,12 +24,13 @@ static long double weight(HeadWeight w, size_t head, size_t r, size_t c)
 /* The columns that are 1 on token rows only: one a token, or an original's constant column. */
 static size_t carriers(const Layout *layout)
 {
-    return layout->bias_row == BIAS_ROW_NONE ? 1 : layout->n;
+    return layout->bias_row == BIAS_ROW_NONE || layout->bias_row == BIAS_ROW_MASKED ? 1 : layout->n;
 }
 
 static size_t carrier(const Layout *layout, size_t i)
 {
-    return layout->d + layout->hidden + (layout->bias_row == BIAS_ROW_FIRST) + i;
+    bool first = layout->bias_row == BIAS_ROW_FIRST && layout->bias_row != BIAS_ROW_MASKED;
+    return layout->d + layout->hidden + first + i;
 }
 
 static size_t stream_width(const Layout *layout)
@@ -79,7 +80,7 @@ static void bilinear_scores(Matrix *q, const Layout *layout, const Score *score,
 
 static void gate_scores(Matrix *q, const Layout *layout, const Score *score, size_t head)
 {
-    for (size_t i = 0; i < layout->n; i++) {
+    for (size_t i = 0; i < carriers(layout); i++) {
         size_t column = carrier(layout, i);
         for (size_t r = 0; r < score->read.count; r++) {
             long double unit = r == head ? score->gate_unit : 0;
@@ -87,7 +88,7 @@ static void gate_scores(Matrix *q, const Layout *layout, const Score *score, siz
                        score->gate_scale *
                            (score->gate.data == NULL ? unit : weight(score->gate, head, r, 0)));
         }
-        for (size_t a = 0; score->gate_bias != NULL && a < layout->n; a++) {
+        for (size_t a = 0; score->gate_bias != NULL && a < carriers(layout); a++) {
             matrix_add(q, carrier(layout, a), column,
                        (long double)score->gate_scale * score->gate_bias[head]);
         }
@@ -114,9 +115,13 @@ static void fill_q(Matrix *q, const Layout *layout, const Score *score, size_t h
     } else if (score->kind == SCORE_BILINEAR) {
         bilinear_scores(q, layout, score, head);
     }
-    for (size_t a = 0; layout->bias_row != BIAS_ROW_NONE && a <= layout->n; a++) {
+    bool positions = layout->bias_row != BIAS_ROW_NONE && layout->bias_row != BIAS_ROW_MASKED;
+    for (size_t a = 0; positions && a <= layout->n; a++) {
         for (size_t b = 0; b <= layout->n; b++) {
             int times = coefficient(&score->position, a == bias, b == bias, a == b);
+            if (score->extra != NULL) {
+                times += score->extra[head * score->extra_stride + a * (layout->n + 1) + b];
+            }
             matrix_add(q, first + a, first + b, times * (long double)omega);
         }
     }
@@ -174,11 +179,23 @@ static void *checked_alloc(size_t bytes)
     return memory;
 }
 
-/* Scores of row i into p->value, sums of absolute values into p->bound. */
-static void score_row(NaiveMatrix *p, const NaiveMatrix *x, const Matrix *q, size_t i,
-                      size_t visible, size_t width)
+static bool visible(const Layout *layout, const Score *score, size_t i, size_t j)
 {
-    for (size_t j = 0; j < visible; j++) {
+    size_t bias = layout->bias_row == BIAS_ROW_FIRST ? 0 : layout->n;
+    switch (score->visible) {
+    case VISIBLE_ALL: return true;
+    case VISIBLE_EARLIER: return j <= i;
+    case VISIBLE_SELF: return i == j;
+    case VISIBLE_SELF_AND_BIAS: return i == j || (layout->bias_row != BIAS_ROW_NONE && j == bias);
+    default: return score->listed[i * layout_rows(layout) + j] == 1;
+    }
+}
+
+/* Scores of row i into p->value, sums of absolute values into p->bound. */
+static void score_row(NaiveMatrix *p, const NaiveMatrix *x, const Matrix *q, size_t i, size_t rows,
+                      size_t width)
+{
+    for (size_t j = 0; j < rows; j++) {
         p->value[i][j] = p->bound[i][j] = 0;
         for (size_t a = 0; a < width; a++) {
             for (size_t b = 0; b < width; b++) {
@@ -198,17 +215,22 @@ void naive_pattern(NaiveMatrix *pattern, const NaiveMatrix *x, const Layout *lay
     memset(pattern, 0, sizeof *pattern);
     fill_q(q, layout, score, head, omega);
     for (size_t i = 0; i < rows; i++) {
-        size_t visible = score->causal ? i + 1 : rows;
         long double total = 0, max = -INFINITY, size = 0;
-        score_row(pattern, x, q, i, visible, width);
-        for (size_t j = 0; j < visible; j++) {
-            max = fmaxl(max, pattern->value[i][j]);
-            size = fmaxl(size, pattern->bound[i][j]);
+        score_row(pattern, x, q, i, rows, width);
+        for (size_t j = 0; j < rows; j++) {
+            if (visible(layout, score, i, j)) {
+                max = fmaxl(max, pattern->value[i][j]);
+                size = fmaxl(size, pattern->bound[i][j]);
+            }
         }
-        for (size_t j = 0; j < visible; j++) {
-            total += expl(pattern->value[i][j] - max);
+        for (size_t j = 0; j < rows; j++) {
+            total += visible(layout, score, i, j) ? expl(pattern->value[i][j] - max) : 0;
         }
-        for (size_t j = 0; j < visible; j++) {
+        for (size_t j = 0; j < rows; j++) {
+            if (!visible(layout, score, i, j)) {
+                pattern->value[i][j] = pattern->bound[i][j] = 0;
+                continue;
+            }
             long double p = expl(pattern->value[i][j] - max) / total;
             long double lost = 2 * (long double)(2 * width + score->d_head + 9) * size;
             pattern->value[i][j] = p;

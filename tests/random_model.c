@@ -153,12 +153,63 @@ Bundle random_bundle(RandomModel *random, const Layout *layout, ScoreShape score
 {
     Bundle bundle = {heads, random_score(random, layout, score, heads),
                      random_value(random, layout, value, heads)};
-    bundle.score.causal = causal;
+    bundle.score.visible = causal ? VISIBLE_EARLIER : VISIBLE_ALL;
     if (value == VALUES_GATE && score == SCORES_GATE) {
         bundle.value.read = bundle.score.read;
         bundle.value.v = bundle.score.gate;
     }
     return bundle;
+}
+
+/* The next count of the model's marks; *first is where they begin. */
+static void take_marks(RandomModel *random, size_t *first, size_t count)
+{
+    *first = random->marks;
+    random->marks += count;
+    if (random->marks > RANDOM_MARKS) {
+        abort();
+    }
+}
+
+static void random_extra(RandomModel *random, const Layout *layout, Bundle *bundle)
+{
+    static const signed char values[] = {0, 0, 1, -2, 2, -1};
+    size_t rows = layout_rows(layout), bias = layout_bias_row(layout), first;
+    bool each = random_below(random, 2);
+    size_t heads = each ? bundle->heads : 1;
+    take_marks(random, &first, heads * rows * rows);
+    for (size_t e = 0; e < heads * rows * rows; e++) {
+        size_t i = e / rows % rows, j = e % rows;
+        bool allowed = bundle->score.kind == SCORE_BILINEAR || i == j || j == bias;
+        random->mark[first + e] = allowed ? values[random_below(random, 6)] : 0;
+    }
+    bundle->score.extra = random->mark + first;
+    bundle->score.extra_stride = each ? rows * rows : 0;
+}
+
+void random_sight(RandomModel *random, const Layout *layout, Bundle *bundle)
+{
+    Score *score = &bundle->score;
+    size_t rows = layout_rows(layout), first;
+    size_t kinds = score->kind == SCORE_BILINEAR ? VISIBLE_LISTED + 1 : VISIBLE_LISTED;
+    do {
+        score->visible = (Visible)random_below(random, kinds);
+    } while (score->visible == VISIBLE_EARLIER && layout_bias_row(layout) == layout->n);
+    if (score->visible == VISIBLE_LISTED) {
+        take_marks(random, &first, rows * rows);
+        for (size_t e = 0; e < rows * rows; e++) {
+            random->listed[first + e] = (unsigned char)random_below(random, 2);
+        }
+        for (size_t i = 0; i < rows; i++) {
+            random->listed[first + i * rows + random_below(random, rows)] = 1;
+        }
+        score->listed = random->listed + first;
+    }
+    if (layout->bias_row == BIAS_ROW_MASKED) {
+        score->position = (PositionScores){0};
+    } else if (layout->bias_row != BIAS_ROW_NONE && random_below(random, 4) > 0) {
+        random_extra(random, layout, bundle);
+    }
 }
 
 Model stack_model(Stack *stack, Layout layout, size_t depth)

@@ -30,12 +30,16 @@ typedef enum {
 
 #define RANDOM_BUNDLES 4
 #define RANDOM_NUMBERS 131072
+#define RANDOM_MARKS 8192
 
 /* An owner of everything a model points to. */
 typedef struct {
     uint64_t state;
     double number[RANDOM_NUMBERS];
     size_t numbers;
+    signed char mark[RANDOM_MARKS];
+    unsigned char listed[RANDOM_MARKS];
+    size_t marks;
     Bundle bundle[RANDOM_BUNDLES];
     Sublayer sublayer[RANDOM_BUNDLES];
     size_t layer_end[RANDOM_BUNDLES];
@@ -56,6 +60,10 @@ const double *random_scaled(RandomModel *random, size_t count, double factor);
 /* A bundle on random columns of the layout. */
 Bundle random_bundle(RandomModel *random, const Layout *layout, ScoreShape score, ValueShape value,
                      size_t heads, bool causal);
+
+/* Gives it any mask that fits, and, where there are position columns, sometimes extra
+ * coefficients of Omega, of one head or of each; without them no position scores. */
+void random_sight(RandomModel *random, const Layout *layout, Bundle *bundle);
 
 /* What a model of one bundle a layer points to. */
 typedef struct {

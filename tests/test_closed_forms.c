@@ -194,11 +194,13 @@ static void check_variants(Tally *tally, CaseSpec spec)
 {
     bool biased = construction_info(spec.construction)->bias;
     bool weighted = construction_info(spec.construction)->weights;
-    for (int variant = 0; variant < 16; variant++) {
-        spec.mask = (Mask)(variant & 1);
-        spec.bias_row_content = (BiasRowContent)(variant >> 1 & 1);
-        spec.bias = (Bias)(variant >> 2 & 1);
-        spec.weights = (Weights)(variant >> 3 & 1);
+    bool attention = spec.construction == CONSTRUCTION_ATTENTION;
+    int masks = attention ? MASK_COUNT : MASK_CAUSAL + 1;
+    for (int variant = 0; variant < 8 * masks; variant++) {
+        spec.mask = (Mask)(variant / 8);
+        spec.bias_row_content = (BiasRowContent)(variant & 1);
+        spec.bias = (Bias)(variant >> 1 & 1);
+        spec.weights = (Weights)(variant >> 2 & 1);
         if ((!biased && spec.bias != BIAS_NONE) || (!weighted && spec.weights != WEIGHTS_STABLE)) {
             continue;
         }
@@ -224,6 +226,7 @@ static CaseSpec shaped(Construction construction, const Shape *shape)
                       .d_ff = shape->d_ff,
                       .heads = 1,
                       .depth = 1,
+                      .band = 3,
                       .seed = SEED};
 }
 
@@ -373,7 +376,7 @@ static void content_moves_some_limits(void **state)
     static const bool moves[CONSTRUCTION_COUNT] = {
         [CONSTRUCTION_SILU] = true,         [CONSTRUCTION_FFN3] = true,
         [CONSTRUCTION_FUSED] = true,        [CONSTRUCTION_TRANSFORMER] = true,
-        [CONSTRUCTION_TRANSFORMER3] = true,
+        [CONSTRUCTION_TRANSFORMER3] = true, [CONSTRUCTION_MASKED] = true,
     };
     (void)state;
     for (int variant = 0; variant < 4 * CONSTRUCTION_COUNT; variant++) {

@@ -171,7 +171,8 @@ static void silu_has_one_curve(void **state)
     assert_one_curve(CONSTRUCTION_SILU, (const double[]){8, 9, 10, 11, 12}, 5);
 }
 
-/* No head writes the position columns: they are the identity, exactly, after every layer. */
+/* No head writes the position columns: they are the identity, exactly, after every layer; or the
+ * constant column, which tells tokens from the bias row. */
 static void one_hot_block_is_unchanged(void **state)
 {
     (void)state;
@@ -185,11 +186,16 @@ static void one_hot_block_is_unchanged(void **state)
         const Layout *layout = &pair.converted.layout;
         RefRun *run = open_converted(&pair, 3, 192, REF_DENSE);
         size_t rows = layout_rows(layout), content = layout_content(layout);
+        bool masked = layout->bias_row == BIAS_ROW_MASKED;
+        size_t columns = masked ? 1 : rows;
+        assert_int_equal(layout_width(layout), content + columns);
         for (size_t l = 0; l < spec.depth; l++) {
             ref_run_layer(run);
-            for (size_t e = 0; e < rows * rows; e++) {
-                mpfr_srcptr entry = ref_run_entry(run, e / rows, content + e % rows);
-                assert_int_equal(mpfr_cmp_ui(entry, e / rows == e % rows), 0);
+            for (size_t e = 0; e < rows * columns; e++) {
+                size_t row = e / columns, column = e % columns;
+                mpfr_srcptr entry = ref_run_entry(run, row, content + column);
+                bool one = masked ? row != layout_bias_row(layout) : row == column;
+                assert_int_equal(mpfr_cmp_ui(entry, one), 0);
             }
         }
         ref_run_clear(run);

@@ -32,6 +32,7 @@ typedef struct {
     ValueShape value;
     BiasRow bias_row;
     bool causal;
+    bool irregular; /* any mask, extra coefficients of Omega */
     size_t heads, n, d, hidden;
     double omega;
     KernelForm form;
@@ -41,10 +42,13 @@ static void describe(char *text, size_t size, const Case *c)
 {
     static const char *const scores[] = {"none", "unit gate", "gate", "bilinear", "factored"};
     static const char *const values[] = {"none", "unit", "dense", "factored", "gate's"};
-    static const char *const rows[] = {"no bias row", "bias row first", "bias row last"};
-    snprintf(text, size, "%s, scores %s, values %s, %s%s, heads %zu, n %zu, d %zu + %zu, Omega %g",
+    static const char *const rows[] = {"no bias row", "bias row first", "bias row last",
+                                       "bias row masked"};
+    snprintf(text, size,
+             "%s, scores %s, values %s, %s%s%s, heads %zu, n %zu, d %zu + %zu, Omega %g",
              form_names[c->form], scores[c->score], values[c->value], rows[c->bias_row],
-             c->causal ? ", causal" : "", c->heads, c->n, c->d, c->hidden, c->omega);
+             c->causal ? ", causal" : "", c->irregular ? ", irregular" : "", c->heads, c->n, c->d,
+             c->hidden, c->omega);
 }
 
 /* A zero bound asks for equality. */
@@ -80,7 +84,9 @@ static void read_stream(NaiveMatrix *x, const Layout *layout, KernelStream strea
         for (size_t c = 0; c < content; c++) {
             x->value[r][c] = stream.data[r * stream.ld + c];
         }
-        x->value[r][content + (layout->bias_row == BIAS_ROW_NONE ? 0 : r)] = 1;
+        bool one = layout->bias_row == BIAS_ROW_NONE || layout->bias_row == BIAS_ROW_MASKED;
+        x->value[r][content + (one ? 0 : r)] =
+            layout->bias_row == BIAS_ROW_MASKED && r == layout_bias_row(layout) ? 0 : 1;
     }
 }
 
@@ -141,6 +147,9 @@ static void random_layers(RandomModel *random, const Case *c)
     random->bundle[1] = random_bundle(random, &layout, c->score, c->value, c->heads, c->causal);
     random->bundle[2] = random_bundle(random, &layout, other,
                                       (ValueShape)random_below(random, VALUES_COUNT), 1, c->causal);
+    for (size_t b = 0; b < 3 && (c->irregular); b++) {
+        random_sight(random, &layout, &random->bundle[b]);
+    }
     random->sublayer[0] = (Sublayer){.bundles = random->bundle, .bundle_count = 1};
     random->sublayer[1] = (Sublayer){.bundles = random->bundle + 1, .bundle_count = 2};
     random->layer_end[0] = 1;
@@ -229,6 +238,24 @@ static void test_heads_match_definition(void **state)
     report("patterns", &tally.patterns);
     print_message("%zu models in each form\n", tally.count);
     assert_true(tally.count > 5000);
+}
+
+/* Masks of every kind, extra coefficients of Omega, the constant column. */
+static void test_irregular_heads_match_definition(void **state)
+{
+    (void)state;
+    Tally tally = {0};
+    for (Case c = {.irregular = true}; c.score < SCORES_COUNT; c.score++) {
+        for (c.value = VALUES_NONE; c.value < VALUES_COUNT; c.value++) {
+            for (c.bias_row = BIAS_ROW_NONE; c.bias_row <= BIAS_ROW_MASKED; c.bias_row++) {
+                check_sizes(&tally, c);
+            }
+        }
+    }
+    report("streams", &tally.streams);
+    report("patterns", &tally.patterns);
+    print_message("%zu models in each form\n", tally.count);
+    assert_true(tally.count > 4000);
 }
 
 /* More heads than the dense form takes at a time, and no multiple of it. */
@@ -326,6 +353,7 @@ int main(int argc, char **argv)
     blas_setup(argv);
     const struct CMUnitTest kernels[] = {
         cmocka_unit_test(test_heads_match_definition),
+        cmocka_unit_test(test_irregular_heads_match_definition),
         cmocka_unit_test(test_many_heads_match_definition),
         cmocka_unit_test(test_direct_operations_match_definition),
         cmocka_unit_test(test_saturated_activations),

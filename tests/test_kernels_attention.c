@@ -62,7 +62,7 @@ static void attention(Stack *stack, RandomModel *random, size_t d_head, bool cau
                    .q = weight,
                    .k = second,
                    .scale = {1, 1, (long)d},
-                   .causal = causal};
+                   .visible = causal ? VISIBLE_EARLIER : VISIBLE_ALL};
     Value value = {.kind = d_head > 0 ? VALUE_FACTORED : VALUE_DENSE,
                    .read = {0, d},
                    .write = {0, d},

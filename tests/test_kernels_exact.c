@@ -47,7 +47,7 @@ static void test_silu_head_halves_at_huge_omega(void **state)
     const double *x = random_numbers(&random, N * D);
     for (size_t i = 0; i < 2 * (size_t)KERNEL_COUNT; i++) {
         Layout layout = {N, D, 0, i % 2 ? BIAS_ROW_FIRST : BIAS_ROW_LAST};
-        stack.bundle[0].score.causal = i % 2;
+        stack.bundle[0].score.visible = i % 2 ? VISIBLE_EARLIER : VISIBLE_ALL;
         Model model = stack_model(&stack, layout, 1);
         Kernel *kernel = open_kernel(&model, x, NULL, 1e17, (KernelForm)(i / 2));
         KernelStream stream = kernel_layer(kernel);

@@ -193,7 +193,7 @@ static void check_model(const PlainModel *plain, const Model *model)
         size_t at = 0;
         for (size_t b = 0; b < model->sublayers[s].bundle_count; b++) {
             const Bundle *bundle = &model->sublayers[s].bundles[b];
-            assert_int_equal(plain->sublayers[s].causal, bundle->score.causal);
+            assert_int_equal(plain->sublayers[s].causal, bundle->score.visible == VISIBLE_EARLIER);
             for (size_t h = 0; h < bundle->heads; h++) {
                 check_head(plain, s, at++, bundle, h);
             }
@@ -235,7 +235,7 @@ static void factors_are_the_definition(void **state)
             two[b] = random_bundle(&random, &layout, (ScoreShape)(i % SCORES_COUNT),
                                    (ValueShape)(i / SCORES_COUNT % VALUES_COUNT),
                                    1 + random_below(&random, 2), i % 2 && random_below(&random, 2));
-            two[b].score.causal = two[0].score.causal;
+            two[b].score.visible = two[0].score.visible;
             two[b].score.scale = scales[kind].scale;
             exact = exact && (two[b].score.kind != SCORE_BILINEAR || scales[kind].exact);
             heads_checked += two[b].heads;
@@ -375,7 +375,7 @@ static void what_has_no_plain_form_is_refused(void **state)
     tiny.model.layout.bias_row = BIAS_ROW_NONE;
     expect_refused(&tiny.model, 20, "bias row");
     tiny.model.layout.bias_row = BIAS_ROW_LAST;
-    tiny.stack.bundle[0].score.causal = true;
+    tiny.stack.bundle[0].score.visible = VISIBLE_EARLIER;
     expect_refused(&tiny.model, 20, "causal");
     tiny.model.layout.bias_row = BIAS_ROW_FIRST;
     tiny.stack.sublayer[0].bundle_count = 2;

@@ -1,0 +1,157 @@
+#include "construct.h"
+#include "draw.h"
+
+#include <stdio.h>
+
+/* The draws of one part of one bundle of T'. */
+typedef struct {
+    Stack *stack;
+    size_t sublayer, bundle;
+} Place;
+
+static uint64_t hash_of(const Place *place, const char *part)
+{
+    char name[64];
+    snprintf(name, sizeof name, "sublayers.%zu.%zu.%s", place->sublayer, place->bundle, part);
+    return draw_hash(name);
+}
+
+static double noise(const Place *place, uint64_t hash, size_t h, size_t r, size_t c)
+{
+    const CaseSpec *spec = place->stack->spec;
+    return spec->weight_noise * draw_normal(spec->seed, hash, h, r, c);
+}
+
+/* *weight [heads, rows, columns] is a copy, every w made fl(w (1 + noise)); returns it. */
+static double *disturb(const Place *place, const char *part, HeadWeight *weight, size_t heads,
+                       size_t rows, size_t columns)
+{
+    uint64_t hash = hash_of(place, part);
+    if (weight->data == NULL) {
+        return NULL;
+    }
+    double *copy = stack_take(place->stack, heads, rows * columns);
+    for (size_t e = 0; copy != NULL && e < heads * rows * columns; e++) {
+        size_t h = e / (rows * columns), r = e / columns % rows, c = e % columns;
+        double w = weight->data[h * weight->head_stride + r * weight->ld + c];
+        copy[e] = w * (1 + noise(place, hash, h, r, c));
+    }
+    *weight = (HeadWeight){copy, columns, rows * columns};
+    return copy;
+}
+
+static void disturb_vector(const Place *place, const char *part, const double **vector,
+                           size_t count)
+{
+    HeadWeight weight = {*vector, count, count};
+    *vector = disturb(place, part, &weight, 1, 1, count);
+}
+
+/* [heads, rows, 1] or [heads, 1, rows]: head h's is unit (1 + noise) times the unit vector h. */
+static HeadWeight unit_vectors(const Place *place, const char *part, size_t heads, size_t rows,
+                               size_t columns, double unit)
+{
+    uint64_t hash = part != NULL ? hash_of(place, part) : 0;
+    double *data = stack_take(place->stack, heads, rows * columns);
+    for (size_t h = 0; data != NULL && h < heads; h++) {
+        data[h * rows * columns + h] =
+            unit * (1 + (part != NULL ? noise(place, hash, h, h, 0) : 0));
+    }
+    return (HeadWeight){data, columns, rows * columns};
+}
+
+static void disturb_score(const Place *place, Bundle *bundle)
+{
+    Score *score = &bundle->score;
+    size_t read = score->read.count, d_head = score->d_head;
+    if (score->kind == SCORE_GATE && score->gate.data == NULL) {
+        score->gate = unit_vectors(place, "gate", bundle->heads, read, 1, score->gate_unit);
+    } else if (score->kind == SCORE_GATE) {
+        disturb(place, "gate", &score->gate, bundle->heads, read, 1);
+    } else if (score->kind == SCORE_BILINEAR) {
+        disturb(place, "q", &score->q, bundle->heads, read, d_head > 0 ? d_head : read);
+    }
+    if (score->kind == SCORE_BILINEAR && d_head > 0) {
+        disturb(place, "k", &score->k, bundle->heads, read, d_head);
+    }
+    disturb_vector(place, "gate_bias", &score->gate_bias, bundle->heads);
+    disturb_vector(place, "q_bias", &score->q_bias, bundle->heads * d_head);
+    disturb_vector(place, "k_bias", &score->k_bias, bundle->heads * d_head);
+}
+
+/* V = W + diagonal I where the columns read are written too: its entries, not W's, are what a
+ * model stores, so the noise is in proportion to them. */
+static void disturb_dense(const Place *place, Bundle *bundle)
+{
+    Value *value = &bundle->value;
+    size_t rows = value->read.count, columns = value->write.count;
+    HeadWeight clean = value->v;
+    uint64_t hash = hash_of(place, "v");
+    double *copy = disturb(place, "v", &value->v, bundle->heads, rows, columns);
+    for (size_t r = 0; value->diagonal != 0 && copy != NULL && r < rows; r++) {
+        size_t column = value->read.first + r, c = column - value->write.first;
+        if (column >= value->write.first && c < columns) {
+            double w = clean.data[r * clean.ld + c];
+            copy[r * columns + c] = w + (w + value->diagonal) * noise(place, hash, 0, r, c);
+        }
+    }
+}
+
+static void disturb_value(const Place *place, Bundle *bundle)
+{
+    Value *value = &bundle->value;
+    size_t heads = bundle->heads, read = value->read.count, write = value->write.count;
+    if (value->kind == VALUE_UNIT) {
+        value->kind = VALUE_FACTORED;
+        value->d_head = 1;
+        value->v = unit_vectors(place, "v", heads, read, 1, value->unit);
+        value->o = unit_vectors(place, NULL, heads, 1, write, 1);
+    } else if (value->kind == VALUE_DENSE) {
+        disturb_dense(place, bundle);
+    } else if (value->kind == VALUE_FACTORED) {
+        disturb(place, "v", &value->v, heads, read, value->d_head);
+        disturb(place, "o", &value->o, heads, value->d_head, write);
+    }
+    disturb_vector(place, "inner_bias", &value->inner_bias, heads * value->d_head);
+    disturb_vector(place, "bias", &value->bias, write);
+}
+
+/* Every coefficient of Omega that is not 0 is lost with the given probability, head by head. */
+static void drop_entries(const Place *place, Bundle *bundle)
+{
+    Stack *stack = place->stack;
+    Layout layout = case_converted_layout(stack->spec);
+    Score *score = &bundle->score;
+    size_t rows = layout_rows(&layout), square = rows * rows;
+    uint64_t hash = hash_of(place, "dropout");
+    signed char *extra = arena_take(stack->arena, bundle->heads, square);
+    if (extra == NULL) {
+        stack->failed = true;
+        return;
+    }
+    for (size_t e = 0; e < bundle->heads * square; e++) {
+        size_t h = e / square, i = e / rows % rows, j = e % rows;
+        bool lost = draw_uniform(stack->spec->seed, hash, h, i, j) < stack->spec->dropout;
+        int regular = layout_position_score(&layout, &score->position, i, j);
+        int kept = lost ? 0 : score_position(&layout, score, h, i, j);
+        stack->damaged = stack->damaged || kept != score_position(&layout, score, h, i, j);
+        extra[e] = (signed char)(kept - regular);
+    }
+    score->extra = extra;
+    score->extra_stride = square;
+}
+
+void damage_bundles(Stack *stack, Bundle *bundles, size_t count)
+{
+    for (size_t b = 0; b < count && !stack->outline && !stack->failed; b++) {
+        Place place = {stack, stack->converted_count, b};
+        if (stack->spec->weight_noise > 0) {
+            stack->damaged = true;
+            disturb_score(&place, &bundles[b]);
+            disturb_value(&place, &bundles[b]);
+        }
+        if (stack->spec->dropout > 0 && !construction_info(stack->spec->construction)->masked) {
+            drop_entries(&place, &bundles[b]);
+        }
+    }
+}

@@ -1,0 +1,642 @@
+/*
+ * What a training run may do to the rewrite's weights, and how they are stored: lost and shrunken
+ * entries of Omega, noise, heads of limited rank, rounded products (docs/mathematics.md,
+ * sections 2 and 3).
+ */
+#include "../cases/case.h"
+#include "../cases/draw.h"
+#include "../kernels/blas.h"
+#include "../kernels/kernel.h"
+#include "../reference/reference.h"
+#include "program.h"
+#include "real.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SEED = 1, N = 6, D = 4, ROWS = N + 1, BITS = 512 };
+
+static CaseSpec spec_of(Construction construction)
+{
+    return (CaseSpec){.construction = construction,
+                      .n = N,
+                      .d = D,
+                      .d_ff = 8,
+                      .heads = 2,
+                      .depth = 1,
+                      .seed = SEED};
+}
+
+static Pair make(const CaseSpec *spec)
+{
+    Pair pair;
+    const char *reason;
+    assert_int_equal(case_build(&pair, &reason, spec), CASE_OK);
+    return pair;
+}
+
+static RefRun *run_one(const Model *model, const double *x, double omega)
+{
+    RefRun *run = ref_run_open(model, x, NULL, omega, BITS, REF_STRUCTURED);
+    assert_non_null(run);
+    ref_run_layer(run);
+    return run;
+}
+
+/* ---- One entry lost -------------------------------------------------------------------------- */
+
+/* T' whose head `head` has lost the entry of Omega in row i toward key j. */
+typedef struct {
+    Pair pair;
+    Model model;
+    Sublayer sublayer;
+    Bundle bundle[2];
+    signed char extra[64 * ROWS * ROWS];
+} Dropped;
+
+static void dropped_open(Dropped *dropped, Construction construction, size_t head, size_t i,
+                         size_t j)
+{
+    CaseSpec spec = spec_of(construction);
+    memset(dropped, 0, sizeof *dropped);
+    dropped->pair = make(&spec);
+    dropped->model = dropped->pair.converted;
+    const Sublayer *whole = &dropped->model.sublayers[0];
+    assert_int_equal(dropped->model.sublayer_count, 1);
+    assert_true(whole->bundle_count <= 2 && whole->bundles[0].heads <= 64);
+    memcpy(dropped->bundle, whole->bundles, whole->bundle_count * sizeof *dropped->bundle);
+    Score *score = &dropped->bundle[0].score;
+    int lost = layout_position_score(&dropped->model.layout, &score->position, i, j);
+    assert_int_equal(abs(lost), 2);
+    dropped->extra[(head * ROWS + i) * ROWS + j] = (signed char)-lost;
+    score->extra = dropped->extra;
+    score->extra_stride = (size_t)ROWS * ROWS;
+    dropped->sublayer = (Sublayer){.bundles = dropped->bundle, .bundle_count = whole->bundle_count};
+    dropped->model.sublayers = &dropped->sublayer;
+    assert_null(model_fault(&dropped->model));
+}
+
+/* Rows (a bit each) in which two machines differ at all. */
+static unsigned machine_rows(const Dropped *dropped, KernelForm form, double omega)
+{
+    const double *x = dropped->pair.converted_x;
+    Kernel *a = kernel_open(&dropped->pair.converted, x, NULL, omega, form);
+    Kernel *b = kernel_open(&dropped->model, x, NULL, omega, form);
+    unsigned rows = 0;
+    assert_true(a != NULL && b != NULL);
+    KernelStream whole = kernel_layer(a), lost = kernel_layer(b);
+    for (size_t i = 0; i < ROWS; i++) {
+        bool same =
+            memcmp(whole.data + i * whole.ld, lost.data + i * lost.ld, D * sizeof(double)) == 0;
+        rows |= (unsigned)!same << i;
+    }
+    kernel_clear(a);
+    kernel_clear(b);
+    return rows;
+}
+
+/* The same of the reference; *error: the largest difference. */
+static unsigned reference_rows(const Dropped *dropped, double omega, double *error)
+{
+    RefRun *a = run_one(&dropped->pair.converted, dropped->pair.converted_x, omega);
+    RefRun *b = run_one(&dropped->model, dropped->pair.converted_x, omega);
+    unsigned rows = 0;
+    *error = 0;
+    for (size_t e = 0; e < (size_t)ROWS * D; e++) {
+        mpfr_srcptr whole = ref_run_entry(a, e / D, e % D), lost = ref_run_entry(b, e / D, e % D);
+        rows |= (unsigned)!mpfr_equal_p(whole, lost) << e / D;
+        *error = fmax(*error, fabs(real_double(real_difference(lost, whole))));
+    }
+    ref_run_clear(a);
+    ref_run_clear(b);
+    return rows;
+}
+
+/* The row that lost it is hit, hard, and no other in the least: in the reference and in double. */
+static void a_lost_entry_hits_its_row_alone(void **state)
+{
+    static const struct {
+        Construction construction;
+        size_t head;
+        bool toward_bias;
+    } cases[] = {{CONSTRUCTION_SILU, 2, false},   {CONSTRUCTION_SILU, 0, true},
+                 {CONSTRUCTION_LINEAR, 0, false}, {CONSTRUCTION_FUSED, 5, false},
+                 {CONSTRUCTION_FUSED, 7, true},   {CONSTRUCTION_ATTENTION, 1, true}};
+    static Dropped dropped;
+    (void)state;
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        for (size_t i = 0; i < ROWS; i++) {
+            size_t j = cases[k].toward_bias ? N : i;
+            double error;
+            dropped_open(&dropped, cases[k].construction, cases[k].head, i, j);
+            assert_int_equal(reference_rows(&dropped, 20, &error), 1U << i);
+            assert_true(error > 1e-3);
+            assert_int_equal(machine_rows(&dropped, KERNEL_STRUCTURED, 20), 1U << i);
+            /* A dense product sums by blocks of rows: others may move in the last digit. */
+            assert_true((machine_rows(&dropped, KERNEL_DENSE, 20) & 1U << i) != 0);
+            case_clear(&dropped.pair);
+        }
+    }
+}
+
+/* ---- Dropout --------------------------------------------------------------------------------- */
+
+static size_t count_lost(const Model *model, size_t *entries)
+{
+    size_t lost = 0;
+    *entries = 0;
+    for (size_t s = 0; s < model->sublayer_count; s++) {
+        for (size_t b = 0; b < model->sublayers[s].bundle_count; b++) {
+            const Bundle *bundle = &model->sublayers[s].bundles[b];
+            size_t rows = layout_rows(&model->layout);
+            for (size_t e = 0; e < bundle->heads * rows * rows; e++) {
+                size_t h = e / (rows * rows), i = e / rows % rows, j = e % rows;
+                const Score *score = &bundle->score;
+                int whole = layout_position_score(&model->layout, &score->position, i, j);
+                int left = score_position(&model->layout, score, h, i, j);
+                assert_true(left == whole || left == 0);
+                *entries += whole != 0;
+                lost += whole != left;
+            }
+        }
+    }
+    return lost;
+}
+
+/* Heads of the bundle that have lost just what head 0 has. */
+static size_t heads_alike(const Layout *layout, const Bundle *bundle)
+{
+    size_t rows = layout_rows(layout), alike = 0;
+    for (size_t h = 1; h < bundle->heads; h++) {
+        bool same = true;
+        for (size_t e = 0; e < rows * rows; e++) {
+            same = same && score_position(layout, &bundle->score, h, e / rows, e % rows) ==
+                               score_position(layout, &bundle->score, 0, e / rows, e % rows);
+        }
+        alike += same;
+    }
+    return alike;
+}
+
+/* As many as the probability says, to 6 standard deviations; T keeps everything. */
+static void dropout_loses_its_share(void **state)
+{
+    static const double shares[] = {0.01, 0.25, 1};
+    (void)state;
+    for (size_t k = 0; k < 3; k++) {
+        CaseSpec spec = spec_of(CONSTRUCTION_TRANSFORMER);
+        spec.n = 20;
+        spec.depth = 3;
+        spec.dropout = shares[k];
+        Pair pair = make(&spec);
+        size_t entries, lost = count_lost(&pair.converted, &entries);
+        double expected = shares[k] * (double)entries;
+        print_message("dropout %g: %zu of %zu entries\n", shares[k], lost, entries);
+        /* 41 of a fused head, 21 of a patched one, 3 layers. */
+        assert_int_equal(entries, 3 * (8 * 41 + 2 * 21));
+        assert_true(fabs((double)lost - expected) <= 6 * sqrt(expected * (1 - shares[k])));
+        assert_false(pair.limit_is_original);
+        assert_null(pair.original.sublayers[0].bundles[0].score.extra);
+        const Bundle *fused = pair.converted.sublayers[1].bundles;
+        size_t alike = heads_alike(&pair.converted.layout, fused);
+        assert_true(shares[k] != 1 || alike == fused->heads - 1);
+        assert_true(shares[k] != 0.25 || alike == 0);
+        case_clear(&pair);
+    }
+}
+
+/* All lost: silu's scores are -x_ik toward all N tokens and 0 toward the bias row, so that column k
+ * becomes x - e^-x S/(N e^-x + 1), S the column's sum, at any Omega. */
+static void without_omega_silu_averages(void **state)
+{
+    CaseSpec spec = spec_of(CONSTRUCTION_SILU);
+    (void)state;
+    spec.dropout = 1;
+    Pair pair = make(&spec);
+    const double *x = pair.converted_x;
+    for (int k = 0; k < 2; k++) {
+        RefRun *run = run_one(&pair.converted, x, k == 0 ? 20 : INFINITY);
+        for (size_t e = 0; e < (size_t)N * D; e++) {
+            Real sum = real_of(0), weight = real_exp(real_neg(real_of(x[e])));
+            for (size_t j = 0; j < N; j++) {
+                sum = real_add(sum, real_of(x[j * D + e % D]));
+            }
+            Real total = real_add(real_mul(real_of(N), weight), real_of(1));
+            Real expected = real_sub(real_of(x[e]), real_div(real_mul(weight, sum), total));
+            Real error = real_sub(real_of_mpfr(ref_run_entry(run, e / D, e % D)), expected);
+            assert_true(fabs(real_double(error)) < 0x1p-300);
+        }
+        ref_run_clear(run);
+    }
+    case_clear(&pair);
+}
+
+/* ---- Noise ----------------------------------------------------------------------------------- */
+
+typedef struct {
+    double sum, squares;
+    size_t count;
+} Moments;
+
+/* (damaged/whole - 1)/noise of count weights. */
+static void add_noise(Moments *moments, const double *damaged, const double *whole, size_t count,
+                      double noise)
+{
+    for (size_t e = 0; e < count; e++) {
+        double relative = (damaged[e] / whole[e] - 1) / noise;
+        moments->sum += relative;
+        moments->squares += relative * relative;
+        moments->count++;
+    }
+}
+
+/* Of mean 0 and variance 1, to 6 standard deviations; and no two copies of a weight alike. */
+static void noise_is_relative_and_normal(void **state)
+{
+    const double noise = 0x1p-10;
+    Moments moments = {0};
+    CaseSpec spec = spec_of(CONSTRUCTION_TRANSFORMER);
+    (void)state;
+    spec.d = 30;
+    spec.d_ff = 120;
+    spec.bias = BIAS_RANDOM;
+    Pair whole = make(&spec);
+    spec.weight_noise = noise;
+    Pair damaged = make(&spec);
+    const Bundle *a = whole.converted.sublayers[0].bundles;
+    const Bundle *b = damaged.converted.sublayers[0].bundles;
+    add_noise(&moments, b->score.q.data, a->score.q.data, 2 * 900, noise);
+    add_noise(&moments, b->value.v.data, a->value.v.data, 2 * 900, noise);
+    a = whole.converted.sublayers[1].bundles;
+    b = damaged.converted.sublayers[1].bundles;
+    add_noise(&moments, b->value.o.data, a->value.o.data, 3600, noise);
+    add_noise(&moments, b->score.gate_bias, a->score.gate_bias, 120, noise);
+    add_noise(&moments, b->value.inner_bias, a->value.inner_bias, 120, noise);
+    add_noise(&moments, b[1].value.bias, a[1].value.bias, 30, noise);
+    double count = (double)moments.count;
+    print_message("noise: mean %.3g, variance %.4g of %zu\n", moments.sum / count,
+                  moments.squares / count, moments.count);
+    assert_true(fabs(moments.sum) < 6 * sqrt(count));
+    assert_true(fabs(moments.squares - count) < 6 * sqrt(2 * count));
+    for (size_t h = 0; h < 120; h++) { /* W1 is in Q and in V */
+        for (size_t c = 0; c < 30; c++) {
+            double gate = b->score.gate.data[h * b->score.gate.head_stride + c * b->score.gate.ld];
+            double first = b->value.v.data[h * b->value.v.head_stride + c * b->value.v.ld];
+            double w = a->value.v.data[h * a->value.v.head_stride + c * a->value.v.ld];
+            assert_true(gate != first);
+            assert_true(fabs(gate / w - 1) < 8 * noise && fabs(first / w - 1) < 8 * noise);
+        }
+    }
+    assert_memory_equal(whole.original.sublayers[1].direct.w1,
+                        damaged.original.sublayers[1].direct.w1, 3600 * sizeof(double));
+    case_clear(&damaged);
+    case_clear(&whole);
+}
+
+/* What is stored in place is W - I: its noise is in proportion to that. */
+static void noise_is_that_of_w_less_identity(void **state)
+{
+    enum { WIDE = 200 };
+    const double noise = 0x1p-10;
+    double squares = 0;
+    CaseSpec spec = spec_of(CONSTRUCTION_LINEAR);
+    (void)state;
+    spec.n = 1;
+    spec.d = WIDE;
+    spec.weight_noise = noise;
+    Pair pair = make(&spec);
+    const double *w = pair.original.sublayers[0].direct.w1;
+    const Value *value = &pair.converted.sublayers[0].bundles[0].value;
+    for (size_t c = 0; c < WIDE; c++) {
+        double damaged = value->v.data[c * value->v.ld + c], whole = w[c * WIDE + c];
+        double relative = (damaged - whole) / ((whole - 1) * noise);
+        squares += relative * relative;
+    }
+    assert_int_equal(value->diagonal, -1);
+    assert_true(fabs(squares - WIDE) < 6 * sqrt(2 * WIDE));
+    case_clear(&pair);
+}
+
+/* Largest |r(T_infinity) - r(T)|. */
+static double approximation(const CaseSpec *spec)
+{
+    Pair pair = make(spec);
+    RefRun *limit = run_one(&pair.converted, pair.converted_x, INFINITY);
+    RefRun *original = run_one(&pair.original, pair.original_x, INFINITY);
+    double worst = 0;
+    for (size_t e = 0; e < spec->n * spec->d; e++) {
+        size_t row = layout_token_row(&pair.converted.layout, e / spec->d);
+        mpfr_srcptr a = ref_run_entry(limit, row, e % spec->d);
+        mpfr_srcptr b = ref_run_entry(original, e / spec->d, e % spec->d);
+        worst = fmax(worst, fabs(real_double(real_difference(a, b))));
+    }
+    ref_run_clear(limit);
+    ref_run_clear(original);
+    case_clear(&pair);
+    return worst;
+}
+
+/* In every construction, units and W - I included, the error is as large as the noise: it halves
+ * with it, and Omega has no part in it. */
+static void error_is_in_proportion_to_noise(void **state)
+{
+    (void)state;
+    for (int c = 0; c < CONSTRUCTION_COUNT; c++) {
+        CaseSpec spec = spec_of((Construction)c);
+        spec.bias = BIAS_RANDOM;
+        spec.weight_noise = 0x1p-16;
+        double one = approximation(&spec);
+        spec.weight_noise = 0x1p-17;
+        double half = approximation(&spec);
+        print_message("%s: noise 2^-16 costs %.3g\n", construction_info((Construction)c)->name,
+                      one);
+        assert_true(one > 0x1p-18 && one < 0x1p-10);
+        assert_true(fabs(one / half - 2) < 0.001);
+    }
+}
+
+/* ---- Shrunken Omega -------------------------------------------------------------------------- */
+
+/* 0.375 of 64 is 24: T' with that Omega, digit for digit, and T as it was. */
+static void shrunken_omega_is_a_smaller_one(void **state)
+{
+    static const char *const columns[] = {"approximation_max", "construction_max", "rounding_max",
+                                          "native_max",        "total_rms",        "bias_row_max"};
+    char x[64], y[64];
+    Output shrunk = run("sweep --construction all --n 4 --d 3 --omega 64 --shrink 0.375 --quiet");
+    Output smaller = run("sweep --construction all --n 4 --d 3 --omega 24 --quiet");
+    (void)state;
+    assert_int_equal(shrunk.code, 0);
+    assert_int_equal(lines(&shrunk), lines(&smaller));
+    for (size_t line = 1; line < lines(&shrunk); line++) {
+        for (size_t c = 0; c < sizeof columns / sizeof *columns; c++) {
+            cell(x, sizeof x, &shrunk, line, columns[c]);
+            cell(y, sizeof y, &smaller, line, columns[c]);
+            assert_string_equal(x, y);
+        }
+    }
+    free(shrunk.text);
+    free(smaller.text);
+}
+
+/* A grid's points with different damage are cases of their own. */
+static void points_of_one_grid_are_their_own(void **state)
+{
+    static const char *const axes[][3] = {{"dropout", "0.3", "0.9"},
+                                          {"weight-noise", "1e-3", "2e-3"},
+                                          {"score-scale", "2", "3"},
+                                          {"mask", "pseudo-causal", "pseudo-random"},
+                                          {"mask pseudo-band --band", "1", "2"}};
+    static const char fixed[] = "sweep --construction transformer --n 4 --d 3 --omega 20 --quiet";
+    char arguments[256], text[64];
+    (void)state;
+    for (size_t k = 0; k < sizeof axes / sizeof *axes; k++) {
+        snprintf(arguments, sizeof arguments, "%s --%s %s,%s", fixed, axes[k][0], axes[k][1],
+                 axes[k][2]);
+        Output both = run(arguments);
+        assert_int_equal(lines(&both), 3);
+        for (size_t v = 1; v < 3; v++) {
+            snprintf(arguments, sizeof arguments, "%s --%s %s", fixed, axes[k][0], axes[k][v]);
+            Output one = run(arguments);
+            cell(text, sizeof text, &one, 1, "approximation_max");
+            expect_cell(&both, v, "approximation_max", text);
+            cell(text, sizeof text, &one, 1, "construction_max");
+            expect_cell(&both, v, "construction_max", text);
+            free(one.text);
+        }
+        assert_true(number(&both, 1, "construction_max") != number(&both, 2, "construction_max"));
+        free(both.text);
+    }
+}
+
+/* Masked heads have no Omega to search or to damage, and probabilities end at 1. */
+static void what_makes_no_sense_is_refused(void **state)
+{
+    static const char *const refused[] = {"min-omega --construction masked --tolerance 1e-9",
+                                          "sweep --dropout 1.5",
+                                          "sweep --dropout 0",
+                                          "sweep --weight-noise 2",
+                                          "sweep --head-rank 0",
+                                          "sweep --band 0",
+                                          "sweep --score-scale 0",
+                                          "sweep --shrink -1",
+                                          "sweep --shrink 1e-320 --omega 1e-5"};
+    (void)state;
+    for (size_t k = 0; k < sizeof refused / sizeof *refused; k++) {
+        char arguments[128];
+        snprintf(arguments, sizeof arguments, "%s 2>/dev/null", refused[k]);
+        Output output = run(arguments);
+        print_message("%s: %d\n", refused[k], output.code);
+        assert_int_equal(output.code, 2);
+        free(output.text);
+    }
+}
+
+/* ---- Rank ------------------------------------------------------------------------------------ */
+
+/* Entry (a, b) of the sum of a sublayer's V, W and diagonal apart, and how many heads have part in
+ * each row; a == d + hidden: of the token position rows. */
+static void add_up(const Sublayer *sublayer, size_t width, double *w, int *diagonal, int *owners)
+{
+    for (size_t k = 0; k < sublayer->bundle_count; k++) {
+        const Value *v = &sublayer->bundles[k].value;
+        assert_int_equal(sublayer->bundles[k].heads, 1);
+        for (size_t b = 0; v->bias != NULL && b < v->write.count; b++) {
+            w[width * width + v->write.first + b] += v->bias[b];
+            owners[width * width + v->write.first + b]++;
+        }
+        for (size_t a = 0; v->kind == VALUE_DENSE && a < v->read.count; a++) {
+            size_t row = v->read.first + a;
+            diagonal[row] += v->diagonal;
+            for (size_t b = 0; b < v->write.count; b++) {
+                w[row * width + v->write.first + b] += v->v.data[a * v->v.ld + b];
+                owners[row * width + v->write.first + b]++;
+            }
+        }
+    }
+}
+
+/* The rank a head's V can have: its rows that are not zero, or its columns. */
+static size_t rank_most(const Value *v)
+{
+    size_t rows = (v->kind == VALUE_DENSE ? v->read.count : 0) + (v->bias != NULL);
+    size_t columns = v->diagonal != 0 ? SIZE_MAX : v->write.count;
+    return rows < columns ? rows : columns;
+}
+
+/* Every entry in one head, so that they add up exactly; and Q the same in all. */
+static void limited_heads_add_up(void **state)
+{
+    enum { WIDTH = 4 + 7, ENTRIES = (WIDTH + 1) * WIDTH };
+    (void)state;
+    for (size_t variant = 0; variant < 3 * 2 * 12; variant++) {
+        CaseSpec spec = spec_of(CONSTRUCTION_LINEAR);
+        spec.d_ff = 7;
+        spec.linear = (Linear)(variant % 3);
+        spec.bias = (Bias)(variant / 3 % 2);
+        spec.depth = 2;
+        Pair whole = make(&spec);
+        spec.head_rank = 1 + variant / 6;
+        Pair split = make(&spec);
+        size_t width = layout_content(&whole.converted.layout);
+        for (size_t s = 0; s < 2; s++) {
+            double w[2][ENTRIES] = {{0}};
+            int diagonal[2][WIDTH] = {{0}}, owners[2][ENTRIES] = {{0}};
+            add_up(&whole.converted.sublayers[s], width, w[0], diagonal[0], owners[0]);
+            add_up(&split.converted.sublayers[s], width, w[1], diagonal[1], owners[1]);
+            assert_memory_equal(w[0], w[1], sizeof w[0]);
+            assert_memory_equal(diagonal[0], diagonal[1], sizeof diagonal[0]);
+            assert_memory_equal(owners[0], owners[1], sizeof owners[0]);
+            for (size_t k = 0; k < split.converted.sublayers[s].bundle_count; k++) {
+                const Bundle *head = &split.converted.sublayers[s].bundles[k];
+                assert_true(rank_most(&head->value) <= spec.head_rank);
+                assert_memory_equal(&head->score, &whole.converted.sublayers[s].bundles[0].score,
+                                    sizeof head->score);
+            }
+        }
+        case_clear(&split);
+        case_clear(&whole);
+    }
+}
+
+/* GPT-3's layer (docs/mathematics.md, section 1), from shapes alone. */
+static void gpt3_needs_as_many_heads_as_said(void **state)
+{
+    (void)state;
+    for (int biased = 0; biased < 2; biased++) {
+        CaseSpec spec = {.construction = CONSTRUCTION_TRANSFORMER3,
+                         .n = 2048,
+                         .d = 12288,
+                         .d_ff = 49152,
+                         .heads = 96,
+                         .d_head = 128,
+                         .depth = 1,
+                         .head_rank = 128,
+                         .bias = biased ? BIAS_RANDOM : BIAS_NONE};
+        Pair pair;
+        const char *reason;
+        assert_int_equal(case_outline(&pair, &reason, &spec), CASE_OK);
+        const Sublayer *s = pair.converted.sublayers;
+        assert_int_equal(layout_width(&pair.converted.layout), 63489);
+        assert_int_equal(s[0].bundles[0].heads, 96);
+        assert_int_equal(s[1].bundle_count, 96 + biased);
+        assert_int_equal(s[2].bundles[0].heads, 49152);
+        assert_int_equal(s[3].bundle_count, 384 + biased); /* the clear has rank d_ff */
+        case_clear(&pair);
+        spec.construction = CONSTRUCTION_LINEAR; /* without the clear, D of rank is enough */
+        spec.linear = LINEAR_BLOCK;
+        spec.depth = 2;
+        assert_int_equal(case_outline(&pair, &reason, &spec), CASE_OK);
+        assert_int_equal(pair.converted.sublayers[0].bundle_count, 96 + biased);
+        assert_int_equal(pair.converted.sublayers[1].bundle_count, 96);
+        case_clear(&pair);
+    }
+}
+
+/* ---- V as a rounded product ------------------------------------------------------------------ */
+
+/* Sums of squares of the error that storing fl(W1[a, k] W2[k, d]) makes, and of the formula's. */
+static void product_error(double *measured, double *formula, uint64_t seed)
+{
+    enum { TOKENS = 20, WIDTH = 30, UNITS = 120 };
+    CaseSpec spec = {.construction = CONSTRUCTION_FUSED,
+                     .n = TOKENS,
+                     .d = WIDTH,
+                     .d_ff = UNITS,
+                     .depth = 1,
+                     .seed = seed};
+    Pair pair = make(&spec);
+    const Direct *ffn = &pair.original.sublayers[0].direct;
+    double *product = calloc((size_t)UNITS * WIDTH * WIDTH, sizeof *product);
+    Bundle stored = pair.converted.sublayers[0].bundles[0];
+    Sublayer sublayer = {.bundles = &stored, .bundle_count = 1};
+    Model model = pair.converted;
+    assert_non_null(product);
+    for (size_t e = 0; e < (size_t)UNITS * WIDTH * WIDTH; e++) {
+        size_t k = e / (WIDTH * WIDTH), a = e / WIDTH % WIDTH, d = e % WIDTH;
+        product[e] = ffn->w1[a * UNITS + k] * ffn->w2[k * WIDTH + d];
+    }
+    stored.value.kind = VALUE_DENSE;
+    stored.value.v = (HeadWeight){product, WIDTH, (size_t)WIDTH * WIDTH};
+    model.sublayers = &sublayer;
+    RefRun *rounded = run_one(&model, pair.converted_x, INFINITY);
+    RefRun *factored = run_one(&pair.converted, pair.converted_x, INFINITY);
+    for (size_t e = 0; e < (size_t)TOKENS * WIDTH; e++) {
+        const double *x = pair.converted_x + e / WIDTH * WIDTH;
+        size_t row = layout_token_row(&model.layout, e / WIDTH), d = e % WIDTH;
+        double error = real_double(
+            real_difference(ref_run_entry(rounded, row, d), ref_run_entry(factored, row, d)));
+        *measured += error * error;
+        for (size_t k = 0; k < UNITS; k++) {
+            double z = 0, squares = 0, w2 = ffn->w2[k * WIDTH + d];
+            for (size_t a = 0; a < WIDTH; a++) {
+                double term = x[a] * ffn->w1[a * UNITS + k];
+                z += term;
+                squares += term * term;
+            }
+            double sigma = 1 / (1 + exp(-z)), unit = 0.4247 * 0x1p-53;
+            *formula += unit * unit * sigma * sigma * w2 * w2 * squares;
+        }
+    }
+    ref_run_clear(rounded);
+    ref_run_clear(factored);
+    free(product);
+    case_clear(&pair);
+}
+
+static void a_stored_product_costs_its_rounding(void **state)
+{
+    double measured = 0, formula = 0;
+    (void)state;
+    for (uint64_t seed = 1; seed <= 5; seed++) {
+        product_error(&measured, &formula, seed);
+    }
+    double ratio = sqrt(measured / formula);
+    print_message("V as a rounded product: rms %.3g, the formula's times %.4g\n",
+                  sqrt(measured / 3000), ratio);
+    assert_true(fabs(ratio - 1) < 0.05); /* 3000 entries: 4 standard deviations */
+}
+
+static int setup(void **state)
+{
+    (void)state;
+    ref_thread_setup();
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    ref_thread_clear();
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    (void)argc;
+    blas_setup(argv);
+    const struct CMUnitTest damage[] = {
+        cmocka_unit_test(a_lost_entry_hits_its_row_alone),
+        cmocka_unit_test(dropout_loses_its_share),
+        cmocka_unit_test(without_omega_silu_averages),
+        cmocka_unit_test(noise_is_relative_and_normal),
+        cmocka_unit_test(noise_is_that_of_w_less_identity),
+        cmocka_unit_test(error_is_in_proportion_to_noise),
+        cmocka_unit_test(shrunken_omega_is_a_smaller_one),
+        cmocka_unit_test(points_of_one_grid_are_their_own),
+        cmocka_unit_test(what_makes_no_sense_is_refused),
+        cmocka_unit_test(limited_heads_add_up),
+        cmocka_unit_test(gpt3_needs_as_many_heads_as_said),
+        cmocka_unit_test(a_stored_product_costs_its_rounding),
+    };
+    return cmocka_run_group_tests(damage, setup, teardown);
+}
