@@ -5,7 +5,6 @@
 #include "table.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -261,7 +260,7 @@ static int check_grid(const Merge *merge)
     return strcmp(text, sidecar_get(grid, "digest")) == 0 ? 0 : refuse_rows(&merge->files[0]);
 }
 
-static int gather(Merge *merge)
+static int gather_shards(Merge *merge)
 {
     int status = 0;
     for (size_t i = 0; i < merge->file_count && status == 0; i++) {
@@ -276,13 +275,14 @@ static int gather(Merge *merge)
             status = check_same(merge, &merge->files[i]);
         }
     }
-    if (status == 0) {
-        status = check_all_there(merge);
-    }
-    if (status == 0) {
-        merge->points = calloc(merge->point_count + 1, sizeof *merge->points);
-        status = merge->points == NULL ? memory_fault() : 0;
-    }
+    return status != 0 ? status : check_all_there(merge);
+}
+
+/* points [point_count + 1], cleared: the merge's from here on. */
+static int gather_points(Merge *merge, MergedPoint *points)
+{
+    int status = points == NULL ? memory_fault() : 0;
+    merge->points = points;
     for (size_t i = 0; i < merge->file_count && status == 0; i++) {
         status = take_points(merge, &merge->files[i]);
     }
@@ -395,22 +395,27 @@ static int conclude(const Merge *merge, const char *path)
     return failures > 0 ? 1 : 0;
 }
 
-/* Moves the operands behind the flags. */
-static int read_flags(const char **output, int argc, char **argv)
+/* -o FILE or --output FILE or --output=FILE once; the rest are shards. */
+static int read_arguments(Merge *merge, const char **output, int argc, char **argv)
 {
-    static const struct option options[] = {{"output", required_argument, NULL, 'o'}, {0}};
-    int found;
-    opterr = 0;
-    optind = 0; /* glibc: start afresh */
-    while ((found = getopt_long(argc, argv, ":o:", options, NULL)) != -1) {
-        if (found != 'o' || *output != NULL || *optarg == '\0') {
-            complain((Origin){0}, argv[optind - 1], "expected SHARD.csv... -o FILE.csv");
+    bool ok = true;
+    for (int i = 2; i < argc && ok; i++) {
+        const char *value = NULL;
+        if (strcmp(argv[i], "-o") == 0 || strcmp(argv[i], "--output") == 0) {
+            value = ++i < argc ? argv[i] : "";
+        } else if (strncmp(argv[i], "--output=", 9) == 0) {
+            value = argv[i] + 9;
+        } else if (argv[i][0] == '-') {
+            complain((Origin){0}, argv[i], "expected SHARD.csv... -o FILE.csv");
             return 2;
+        } else {
+            merge->files[merge->file_count++].path = argv[i];
         }
-        *output = optarg;
+        ok = value == NULL || (*output == NULL && *value != '\0');
+        *output = value != NULL ? value : *output;
     }
-    if (*output == NULL || optind == argc) {
-        complain((Origin){0}, argv[0], "expected SHARD.csv... -o FILE.csv");
+    if (!ok || *output == NULL || merge->file_count == 0) {
+        complain((Origin){0}, "merge", "expected SHARD.csv... -o FILE.csv");
         return 2;
     }
     return 0;
@@ -430,21 +435,16 @@ int command_merge(int argc, char **argv)
 {
     Merge merge = {0};
     const char *output = NULL;
-    char **arguments = calloc((size_t)argc + 1, sizeof *arguments);
     merge.files = calloc((size_t)argc + 1, sizeof *merge.files);
-    if (arguments == NULL || merge.files == NULL) {
-        free(arguments);
-        free(merge.files);
+    if (merge.files == NULL) {
         return memory_fault();
     }
-    /* getopt_long reorders its arguments; the caller's stay as they were typed. */
-    memcpy(arguments, argv + 1, (size_t)(argc - 1) * sizeof *arguments);
-    int status = read_flags(&output, argc - 1, arguments);
+    int status = read_arguments(&merge, &output, argc, argv);
     if (status == 0) {
-        for (int i = optind; i < argc - 1; i++) {
-            merge.files[merge.file_count++].path = arguments[i];
-        }
-        status = gather(&merge);
+        status = gather_shards(&merge);
+    }
+    if (status == 0) {
+        status = gather_points(&merge, calloc(merge.point_count + 1, sizeof *merge.points));
     }
     if (status == 0) {
         compare_machines(&merge);
@@ -454,6 +454,5 @@ int command_merge(int argc, char **argv)
         status = conclude(&merge, output);
     }
     clear(&merge);
-    free(arguments);
     return status;
 }

@@ -129,9 +129,9 @@ static int read_form(RunOptions *run, Origin origin, const char *text)
 static int read_memory(RunOptions *run, Origin origin, const char *text)
 {
     static const char *const units[] = {"", "KiB", "MiB", "GiB", "TiB"};
-    char *end;
+    char *end = NULL;
     double size = *text >= '0' && *text <= '9' ? strtod(text, &end) : 0;
-    for (size_t i = 0; size > 0 && i < sizeof units / sizeof *units; i++) {
+    for (size_t i = 0; end != NULL && size > 0 && i < sizeof units / sizeof *units; i++) {
         if (strcmp(end, units[i]) == 0 && isfinite(size)) {
             run->memory = size;
             return 0;

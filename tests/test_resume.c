@@ -65,12 +65,12 @@ static Output sweep(const Fixture *fixture, const char *grid, const char *rest)
 
 static Output read_file(const char *path)
 {
-    struct stat found;
+    struct stat found = {0};
     Output file = {0};
     FILE *stream = fopen(path, "r");
-    if (stream == NULL || fstat(fileno(stream), &found) != 0) {
-        fail_msg("%s cannot be read", path);
-    }
+    assert_non_null(stream);
+    int status = fstat(fileno(stream), &found);
+    assert_int_equal(status, 0);
     file.length = (size_t)found.st_size;
     file.text = calloc(1, file.length + 1);
     assert_non_null(file.text);
