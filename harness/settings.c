@@ -28,7 +28,8 @@ static bool changes_cost(Axis axis)
     case AXIS_WEIGHTS:
     case AXIS_BIAS:
     case AXIS_LINEAR:
-    case AXIS_GELU: return true;
+    case AXIS_GELU:
+    case AXIS_HEAD_RANK: return true;
     default: return false;
     }
 }

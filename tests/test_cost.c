@@ -195,7 +195,9 @@ static void ranks_are_by_elimination(void **state)
     size_t checked = 0;
     (void)state;
     for (int c = 0; c < CONSTRUCTION_COUNT; c++) {
-        for (int variant = 0; variant < 24; variant++) {
+        /* A head that takes an explicit mask has no plain form. */
+        int variants = construction_info((Construction)c)->masked ? 0 : 24;
+        for (int variant = 0; variant < variants; variant++) {
             CaseSpec spec = {.construction = (Construction)c,
                              .n = 1 + (size_t)variant % 3,
                              .d = 4,

@@ -528,7 +528,7 @@ static void attention_is_a_contextual_mlp(void **state)
 {
     enum { TOKENS = 6, SIZE = 5 };
     (void)state;
-    for (int mask = 0; mask < MASK_COUNT; mask++) {
+    for (int mask = MASK_NONE; mask <= MASK_CAUSAL; mask++) {
         CaseSpec spec = attention_spec(TOKENS, 1, 0, 1);
         spec.mask = (Mask)mask;
         spec.weights = WEIGHTS_STABLE;
