@@ -29,8 +29,7 @@ static size_t carriers(const Layout *layout)
 
 static size_t carrier(const Layout *layout, size_t i)
 {
-    bool first = layout->bias_row == BIAS_ROW_FIRST && layout->bias_row != BIAS_ROW_MASKED;
-    return layout->d + layout->hidden + first + i;
+    return layout->d + layout->hidden + (layout->bias_row == BIAS_ROW_FIRST) + i;
 }
 
 static size_t stream_width(const Layout *layout)

@@ -125,12 +125,12 @@ static unsigned reference_rows(const Dropped *dropped, double omega, double *err
 static void a_lost_entry_hits_its_row_alone(void **state)
 {
     static const struct {
-        Construction construction;
         size_t head;
+        Construction construction;
         bool toward_bias;
-    } cases[] = {{CONSTRUCTION_SILU, 2, false},   {CONSTRUCTION_SILU, 0, true},
-                 {CONSTRUCTION_LINEAR, 0, false}, {CONSTRUCTION_FUSED, 5, false},
-                 {CONSTRUCTION_FUSED, 7, true},   {CONSTRUCTION_ATTENTION, 1, true}};
+    } cases[] = {{2, CONSTRUCTION_SILU, false},   {0, CONSTRUCTION_SILU, true},
+                 {0, CONSTRUCTION_LINEAR, false}, {5, CONSTRUCTION_FUSED, false},
+                 {7, CONSTRUCTION_FUSED, true},   {1, CONSTRUCTION_ATTENTION, true}};
     static Dropped dropped;
     (void)state;
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
@@ -418,6 +418,32 @@ static void points_of_one_grid_are_their_own(void **state)
     }
 }
 
+/* The seeds' two conditions beside what is true: the worst over the seeds, blank without heads in
+ * T.  One token whose score is -50.3 (seed 2) needs an Omega above half of that. */
+static void min_omega_says_the_seeds_conditions(void **state)
+{
+    static const char fixed[] = "--n 1 --score-scale 100 --seed 1:3 --quiet";
+    char arguments[160], text[64];
+    double largest = 0;
+    (void)state;
+    snprintf(arguments, sizeof arguments, "sweep --construction attention --omega 20 %s", fixed);
+    Output scores = run(arguments);
+    for (size_t line = 1; line < lines(&scores); line++) {
+        largest = fmax(largest, number(&scores, line, "score_max"));
+    }
+    snprintf(arguments, sizeof arguments,
+             "min-omega --construction attention,silu --tolerance 1e-9 %s", fixed);
+    Output found = run(arguments);
+    assert_true(largest > 50 && number(&found, 1, "seed_scores") == largest);
+    assert_true(fabs(number(&found, 1, "seed_rule") - log(1e9)) < 1e-12);
+    double least = number(&found, 1, "omega_min");
+    assert_true(least > number(&found, 1, "seed_rule") && least < largest);
+    cell(text, sizeof text, &found, 2, "seed_scores");
+    assert_string_equal(text, "");
+    free(found.text);
+    free(scores.text);
+}
+
 /* Masked heads have no Omega to search or to damage, and probabilities end at 1. */
 static void what_makes_no_sense_is_refused(void **state)
 {
@@ -633,6 +659,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(error_is_in_proportion_to_noise),
         cmocka_unit_test(shrunken_omega_is_a_smaller_one),
         cmocka_unit_test(points_of_one_grid_are_their_own),
+        cmocka_unit_test(min_omega_says_the_seeds_conditions),
         cmocka_unit_test(what_makes_no_sense_is_refused),
         cmocka_unit_test(limited_heads_add_up),
         cmocka_unit_test(gpt3_needs_as_many_heads_as_said),

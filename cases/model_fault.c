@@ -3,8 +3,6 @@
  */
 #include "model.h"
 
-#include <string.h>
-
 static bool columns_fit(const Layout *layout, Columns columns)
 {
     size_t content = layout_content(layout);
@@ -41,7 +39,11 @@ static bool list_leaves_a_row_blind(const Layout *layout, const unsigned char *l
 {
     size_t rows = layout_rows(layout);
     for (size_t i = 0; i < rows; i++) {
-        if (memchr(listed + i * rows, 1, rows) == NULL) {
+        size_t seen = 0;
+        for (size_t j = 0; j < rows; j++) {
+            seen += listed[i * rows + j] != 0;
+        }
+        if (seen == 0) {
             return true;
         }
     }
