@@ -48,6 +48,13 @@ static int check_request(const Grid *grid, const RunOptions *run)
         complain((Origin){0}, count, "expected one point to export");
         return 2;
     }
+    Mask mask = grid->points[0].spec.mask;
+    if (mask_is_pseudo(mask) && mask != MASK_PSEUDO_CAUSAL) {
+        AxisValue value = point_get(&grid->points[0], AXIS_MASK);
+        complain((Origin){.flag = "mask"}, axis_info(AXIS_MASK)->domain.words[value.integer],
+                 "expected none, causal or pseudo-causal to export: a file has no other mask");
+        return 2;
+    }
     return 0;
 }
 

@@ -154,5 +154,10 @@ int export_model(Export *e)
     if (status == 0) {
         status = add_word(e, AXIS_ACTIVATION);
     }
+    bool causal = model->sublayers[0].bundle_count > 0 &&
+                  model->sublayers[0].bundles[0].score.visible == VISIBLE_EARLIER;
+    if (status == 0 && causal) {
+        return safetensors_writer_metadata(e->writer, "mask", "causal");
+    }
     return status != 0 ? status : add_word(e, AXIS_MASK);
 }

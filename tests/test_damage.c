@@ -447,15 +447,17 @@ static void min_omega_says_the_seeds_conditions(void **state)
 /* Masked heads have no Omega to search or to damage, and probabilities end at 1. */
 static void what_makes_no_sense_is_refused(void **state)
 {
-    static const char *const refused[] = {"min-omega --construction masked --tolerance 1e-9",
-                                          "sweep --dropout 1.5",
-                                          "sweep --dropout 0",
-                                          "sweep --weight-noise 2",
-                                          "sweep --head-rank 0",
-                                          "sweep --band 0",
-                                          "sweep --score-scale 0",
-                                          "sweep --shrink -1",
-                                          "sweep --shrink 1e-320 --omega 1e-5"};
+    static const char *const refused[] = {
+        "min-omega --construction masked --tolerance 1e-9",
+        "sweep --dropout 1.5",
+        "sweep --dropout 0",
+        "sweep --weight-noise 2",
+        "sweep --head-rank 0",
+        "sweep --band 0",
+        "export --construction attention --mask pseudo-band --n 3 --d 2 -o /dev/null",
+        "sweep --score-scale 0",
+        "sweep --shrink -1",
+        "sweep --shrink 1e-320 --omega 1e-5"};
     (void)state;
     for (size_t k = 0; k < sizeof refused / sizeof *refused; k++) {
         char arguments[128];
