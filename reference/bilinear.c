@@ -3,39 +3,34 @@
  */
 #include "structured.h"
 
-/* scratch.query and scratch.key: x Q and x, or x W_Q and x W_K, the scale in the query.
- * Returns their width. */
-static size_t head_queries(RefRun *run, const Score *score, size_t h)
+size_t bilinear_products(RefRun *run, const Score *score, size_t h, const ApMat *x, bool biased,
+                         ApMat *query, ApMat *key)
 {
-    ApMat *query = &run->scratch.query, *key = &run->scratch.key;
     size_t width = score->d_head > 0 ? score->d_head : score->read.count;
-    structured_product(run, query, score->read, score->q.data + h * score->q.head_stride,
+    structured_product(run, query, x, score->read, score->q.data + h * score->q.head_stride,
                        score->q.ld, width);
     if (score->d_head > 0) {
-        structured_product(run, key, score->read, score->k.data + h * score->k.head_stride,
+        structured_product(run, key, x, score->read, score->k.data + h * score->k.head_stride,
                            score->k.ld, width);
+    } else {
+        structured_columns(key, x, score->read);
     }
-    if (score->q_bias != NULL) {
+    if (biased && score->q_bias != NULL) {
         structured_token_bias(run, query, score->q_bias + h * width, width);
     }
-    if (score->k_bias != NULL) {
+    if (biased && score->k_bias != NULL) {
         structured_token_bias(run, key, score->k_bias + h * width, width);
     }
     for (size_t i = 0; i < query->rows; i++) {
         for (size_t c = 0; c < width; c++) {
             run_apply_scale(ap_at(query, i, c), &score->scale, ap_at(&run->scratch.temp, 0, 0));
-            if (score->d_head == 0) {
-                mpfr_set(ap_at(key, i, c), ap_at(&run->stream, i, score->read.first + c),
-                         MPFR_RNDN);
-            }
         }
     }
     return width;
 }
 
-/* The largest coefficient of Omega in a row, and the largest below it. */
-static void row_coefficients(const RefRun *run, const Score *score, size_t row, int *best,
-                             int *second)
+void bilinear_coefficients(const RefRun *run, const Score *score, size_t row, int *best,
+                           int *second)
 {
     const Layout *layout = &run->model->layout;
     *best = layout_position_score(layout, &score->position, row, row);
@@ -62,10 +57,10 @@ static void note_score(RefRun *run, size_t i, size_t j, mpfr_srcptr score)
 static void softmax_row(RefRun *run, const Score *score, size_t row, size_t width)
 {
     const Layout *layout = &run->model->layout;
-    mpfr_ptr t = ap_at(&run->scratch.temp, 0, 0), total = ap_at(&run->scratch.temp, 0, 1);
+    mpfr_ptr t = ap_at(&run->scratch.temp, 0, 0), total = ap_at(&run->scratch.gate, row, 0);
     mpfr_ptr z_best = ap_at(&run->scratch.temp, 0, 2), z_rest = ap_at(&run->scratch.temp, 0, 3);
     int best, second;
-    row_coefficients(run, score, row, &best, &second);
+    bilinear_coefficients(run, score, row, &best, &second);
     mpfr_set_zero(total, 1);
     mpfr_set_zero(z_best, 1);
     mpfr_set_zero(z_rest, 1);
@@ -95,7 +90,8 @@ static void softmax_row(RefRun *run, const Score *score, size_t row, size_t widt
 
 void bilinear_softmax(RefRun *run, const Score *score, size_t h)
 {
-    size_t width = head_queries(run, score, h);
+    size_t width = bilinear_products(run, score, h, &run->stream, true, &run->scratch.query,
+                                     &run->scratch.key);
     for (size_t row = 0; row < run->stream.rows; row++) {
         softmax_row(run, score, row, width);
     }
