@@ -39,7 +39,9 @@ static const char *const masks[] = {[MASK_NONE] = "none",
                                     [MASK_PSEUDO_RANDOM] = "pseudo-random"};
 static const char *const arithmetics[] = {[ARITHMETIC_NONE] = "none", [ARITHMETIC_F64] = "f64"};
 static const char *const kernels[] = {[KERNEL_DENSE] = "dense", [KERNEL_STRUCTURED] = "structured"};
-static const char *const references[] = {[REFERENCE_SUBTRACT] = "subtract"};
+static const char *const references[] = {[REFERENCE_AUTO] = "auto",
+                                         [REFERENCE_SUBTRACT] = "subtract",
+                                         [REFERENCE_DIFFERENCE] = "difference"};
 static const char *const weights[] = {[WEIGHTS_STABLE] = "stable", [WEIGHTS_NORMAL] = "normal"};
 static const char *const biases[] = {[BIAS_NONE] = "none", [BIAS_RANDOM] = "random"};
 static const char *const linears[] = {
@@ -104,8 +106,8 @@ static const AxisInfo infos[AXIS_COUNT] = {
     [AXIS_REFERENCE] = {"reference",
                         "reference",
                         {CHOICE(references)},
-                        {WORD(REFERENCE_SUBTRACT)},
-                        "how the reference finds errors"},
+                        {WORD(REFERENCE_AUTO)},
+                        "the construction error by itself, or by subtracting two evaluations"},
     [AXIS_WEIGHTS] = {"weights",
                       "weights",
                       {CHOICE(weights), .paths = true},

@@ -9,11 +9,38 @@
 typedef struct {
     const Shared *shared;
     const Point *point;
+    const RefPlan *plan; /* the shared one, or own */
+    RefPlan *own;
     const RefBase *base;
     RefRun *run;    /* NULL where no judged error needs r(T') */
     Kernel *kernel; /* NULL without an arithmetic */
     mpfr_prec_t bits;
 } Evaluation;
+
+/* The plan and the precision for a point; with difference true its plan serves the difference. */
+static bool evaluation_plan(Evaluation *evaluation, bool difference)
+{
+    const Shared *shared = evaluation->shared;
+    const Point *point = evaluation->point;
+    evaluation->plan = shared->plan;
+    if (difference && !ref_plan_serves(shared->plan, point_omega(point))) {
+        evaluation->own = ref_plan_make_at(&shared->pair, point_omega(point));
+        evaluation->plan = evaluation->own;
+    }
+    if (evaluation->plan == NULL) {
+        return false;
+    }
+    evaluation->bits = shared_bits(evaluation->plan, point);
+    return true;
+}
+
+static RefRun *open_run(const Pair *pair, const Point *point, mpfr_prec_t bits)
+{
+    const double *x = pair->converted_x, *content = pair->bias_row_content;
+    return point->reference == REFERENCE_DIFFERENCE
+               ? ref_difference_open(&pair->converted, x, content, point_omega(point), bits)
+               : ref_run_open(&pair->converted, x, content, point_omega(point), bits, point->form);
+}
 
 static bool evaluation_open(Evaluation *evaluation, bool reference)
 {
@@ -22,8 +49,7 @@ static bool evaluation_open(Evaluation *evaluation, bool reference)
     evaluation->run = NULL;
     evaluation->kernel = NULL;
     if (reference) {
-        evaluation->run = ref_run_open(&pair->converted, pair->converted_x, pair->bias_row_content,
-                                       point_omega(point), evaluation->bits, point->form);
+        evaluation->run = open_run(pair, point, evaluation->bits);
     }
     if (point->arithmetic != ARITHMETIC_NONE) {
         evaluation->kernel = kernel_open(&pair->converted, pair->converted_x,
@@ -65,7 +91,7 @@ static void evaluation_layer(Evaluation *evaluation, size_t layer, Row *row)
         ref_run_layer(evaluation->run);
     }
     if (evaluation->kernel == NULL) {
-        ref_compare(&row->errors, pair, shared->plan, evaluation->base, layer, evaluation->run,
+        ref_compare(&row->errors, pair, evaluation->plan, evaluation->base, layer, evaluation->run,
                     NULL, NULL);
         return;
     }
@@ -74,7 +100,7 @@ static void evaluation_layer(Evaluation *evaluation, size_t layer, Row *row)
     converted = (MachineView){stream.data + layout_token_row(layout, 0) * stream.ld, stream.ld};
     original = (MachineView){
         shared->original[evaluation->point->kernel] + (layer - 1) * n * content, content};
-    ref_compare(&row->errors, pair, shared->plan, evaluation->base, layer, evaluation->run,
+    ref_compare(&row->errors, pair, evaluation->plan, evaluation->base, layer, evaluation->run,
                 &converted, &original);
     row->identical = identical_share(&converted, &original, n, pair->compared[layer - 1]);
 }
@@ -82,13 +108,16 @@ static void evaluation_layer(Evaluation *evaluation, size_t layer, Row *row)
 /* The plan promised this layer's construction error at these bits, and it did not come out. */
 static bool promise_broken(const Evaluation *evaluation, const Row *row)
 {
-    const Shared *shared = evaluation->shared;
+    const RefPlan *plan = evaluation->plan;
+    const Point *point = evaluation->point;
+    double promised = point->reference == REFERENCE_DIFFERENCE
+                          ? ref_plan_difference_bits(plan, row->layer)
+                          : ref_plan_bits(plan, point_omega(point), row->layer);
     bool bound = false;
     for (int norm = 0; norm < NORM_COUNT; norm++) {
         bound = bound || row->errors.error[ERROR_CONSTRUCTION][norm].state == CELL_BOUND;
     }
-    return bound && ref_plan_bits(shared->plan, point_omega(evaluation->point), row->layer) <=
-                        (double)evaluation->bits;
+    return bound && promised <= (double)evaluation->bits;
 }
 
 /* All layers at one precision.  *broken: a promise was. */
@@ -154,8 +183,11 @@ EvaluateStatus point_evaluate(bool *passed, const Shared *shared, const Point *p
     for (size_t l = 0; l < depth; l++) {
         row_init(&rows[l]);
     }
-    evaluation.bits = shared_bits(shared->plan, point);
-    EvaluateStatus status = evaluate_rows(&evaluation, passed, rows, depth);
+    EvaluateStatus status = EVALUATE_NO_MEMORY;
+    if (evaluation_plan(&evaluation, point->reference == REFERENCE_DIFFERENCE)) {
+        status = evaluate_rows(&evaluation, passed, rows, depth);
+    }
+    ref_plan_clear(evaluation.own);
     for (size_t l = 0; status == EVALUATE_OK && l < depth; l++) {
         if (!sink(context, point, &rows[l])) {
             status = EVALUATE_NO_MEMORY;
@@ -175,14 +207,16 @@ EvaluateStatus point_worst_error(mpfr_ptr worst, const Shared *shared, const Poi
     Evaluation evaluation = {.shared = shared, .point = point, .base = shared->base};
     RefBase *base = NULL;
     Row row;
-    evaluation.bits = shared_bits(shared->plan, point);
-    if (reference && evaluation.bits > ref_base_bits(shared->base)) {
+    bool difference = reference && point->reference == REFERENCE_DIFFERENCE;
+    bool planned = evaluation_plan(&evaluation, difference);
+    if (planned && reference && evaluation.bits > ref_base_bits(shared->base)) {
         base = ref_base_make(&shared->pair, evaluation.bits, point->form);
         evaluation.base = base;
     }
-    if (evaluation.base == NULL || !evaluation_open(&evaluation, reference)) {
+    if (!planned || evaluation.base == NULL || !evaluation_open(&evaluation, reference)) {
         evaluation_close(&evaluation);
         ref_base_clear(base);
+        ref_plan_clear(evaluation.own);
         return EVALUATE_NO_MEMORY;
     }
     mpfr_set_zero(worst, 1);
@@ -202,6 +236,7 @@ EvaluateStatus point_worst_error(mpfr_ptr worst, const Shared *shared, const Poi
     row_clear(&row);
     evaluation_close(&evaluation);
     ref_base_clear(base);
+    ref_plan_clear(evaluation.own);
     return EVALUATE_OK;
 }
 

@@ -116,6 +116,16 @@ static int check_point(const Product *product, const Point *point)
                       "auto or first with --mask causal: a token cannot see a bias row that is "
                       "last");
     }
+    if (point->reference == REFERENCE_DIFFERENCE && point->form == REF_DENSE) {
+        return reject(
+            product, AXIS_REFERENCE,
+            "auto or subtract with --reference-form dense: the difference is found by the "
+            "heads' structure");
+    }
+    if (point->reference == REFERENCE_DIFFERENCE && product->command == COMMAND_EXPORT) {
+        return reject(product, AXIS_REFERENCE,
+                      "subtract: export writes r(T') with all the digits that a subtraction needs");
+    }
     if (point->source != NULL && spec->linear == LINEAR_CLEAR) {
         return reject(product, AXIS_LINEAR,
                       "in-place or block with a weights file: clear begins with hidden columns, "

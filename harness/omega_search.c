@@ -7,7 +7,10 @@
 
 /* The scan: steps of sqrt(2) from a quarter of the guess; over when the error has been above the
  * tolerance and far above its best for SCAN_PATIENCE steps. */
-enum { SCAN_PATIENCE = 8, REFINE_STEPS = 8 };
+enum { SCAN_PATIENCE = 8, REFINE_STEPS = 8, SCAN_MOST = 160 };
+
+/* How often an end is looked for by the master curve before it is by halves alone. */
+enum { STEEP_TRIES = 8 };
 #define SCAN_LOWEST 0x1p-20
 #define SCAN_HIGHEST 0x1p60
 
@@ -16,6 +19,8 @@ typedef struct {
     OmegaError *error;
     void *context;
     double tolerance;
+    Trial scanned[SCAN_MOST]; /* in the order of Omega */
+    size_t scanned_count;
 } Search;
 
 static void trial_init(Trial *trial)
@@ -64,19 +69,55 @@ static bool evaluate(Search *search, Trial *trial)
     return true;
 }
 
+/* Where the master curve through a trial, ln err = ln C - 2 Omega, meets the tolerance. */
+static double meets_tolerance(const Search *search, const Trial *trial)
+{
+    long exponent;
+    double mantissa = mpfr_get_d_2exp(&exponent, trial->error, MPFR_RNDN);
+    double log_error = log(mantissa) + (double)exponent * log(2);
+    return trial->omega + (log_error - log(search->tolerance)) / 2;
+}
+
+/* Where to try between good and bad.  steep: below good the error falls as the master curve does;
+ * a quarter of the bracket beyond its guess, now on one side and then on the other, closes in. */
+static double between(const Search *search, const Trial *good, const Trial *bad, bool steep,
+                      bool upward)
+{
+    double half = good->omega / 2 + bad->omega / 2;
+    if (steep && mpfr_regular_p(bad->error)) {
+        double guess = meets_tolerance(search, bad) * (1 + (upward ? BRACKET : -BRACKET) / 4);
+        return guess > bad->omega && guess < good->omega ? guess : half;
+    }
+    return half;
+}
+
 /* Narrows good (feasible) and bad (not) until they agree to BRACKET. */
-static bool bisect(Search *search, Trial *good, Trial *bad)
+static bool narrow(Search *search, Trial *good, Trial *bad, bool steep)
 {
     Trial middle;
-    bool ok = true;
+    bool ok = true, upward = true;
     trial_init(&middle);
-    while (ok && fabs(good->omega - bad->omega) > BRACKET * good->omega) {
-        middle.omega = good->omega / 2 + bad->omega / 2;
+    for (int tries = 0; ok && fabs(good->omega - bad->omega) > BRACKET * good->omega; tries++) {
+        middle.omega = between(search, good, bad, steep && tries < STEEP_TRIES, upward);
         ok = evaluate(search, &middle);
-        trial_set(feasible(search, &middle) ? good : bad, &middle);
+        upward = !feasible(search, &middle);
+        trial_set(upward ? bad : good, &middle);
     }
     mpfr_clear(middle.error);
     return ok;
+}
+
+/* The same among what the scan has evaluated. */
+static void follow_scan(const Search *search, Trial *good, Trial *bad, bool upward, bool *found)
+{
+    for (size_t i = 0; i < search->scanned_count && !*found; i++) {
+        const Trial *trial = &search->scanned[upward ? i : search->scanned_count - 1 - i];
+        if (upward ? trial->omega <= good->omega : trial->omega >= good->omega) {
+            continue;
+        }
+        *found = !feasible(search, trial);
+        trial_set(*found ? bad : good, trial);
+    }
 }
 
 /* From a feasible good down to the first infeasible bad, by steps of a factor.  *found: there
@@ -84,7 +125,8 @@ static bool bisect(Search *search, Trial *good, Trial *bad)
 static bool walk(Search *search, Trial *good, Trial *bad, double factor, bool *found)
 {
     *found = false;
-    while (good->omega > SCAN_LOWEST && good->omega < SCAN_HIGHEST) {
+    follow_scan(search, good, bad, factor > 1, found);
+    while (!*found && good->omega > SCAN_LOWEST && good->omega < SCAN_HIGHEST) {
         bad->omega = good->omega * factor;
         if (!evaluate(search, bad)) {
             return false;
@@ -115,6 +157,11 @@ static bool scan(Search *search, double guess)
         bool rising = trial.omega > best->omega && !feasible(search, &trial) &&
                       !mpfr_lessequal_p(trial.error, limit);
         above = rising ? above + 1 : 0;
+        if (ok && search->scanned_count < SCAN_MOST) {
+            Trial *scanned = &search->scanned[search->scanned_count++];
+            trial_init(scanned);
+            trial_set(scanned, &trial);
+        }
         trial.omega *= sqrt(2);
     }
     double low = best->omega / sqrt(2);
@@ -137,10 +184,7 @@ static bool follow_master_curve(Search *search, Trial *trial)
         if (mpfr_zero_p(trial->error)) {
             return true;
         }
-        long exponent;
-        double mantissa = mpfr_get_d_2exp(&exponent, trial->error, MPFR_RNDN);
-        double log_error = log(mantissa) + (double)exponent * log(2);
-        double next = trial->omega + (log_error - log(search->tolerance)) / 2;
+        double next = meets_tolerance(search, trial);
         if (!(next > SCAN_LOWEST)) {
             next = trial->omega / 2;
         }
@@ -162,14 +206,14 @@ static bool bracket(Search *search, const Trial *start, double step, bool rises)
     trial_set(&result->max, start);
     ok = walk(search, &result->min, &result->below, 1 / step, &result->has_below);
     if (ok && result->has_below) {
-        ok = bisect(search, &result->min, &result->below);
+        ok = narrow(search, &result->min, &result->below, true);
     }
     if (ok && rises) {
         Trial above;
         trial_init(&above);
         ok = walk(search, &result->max, &above, sqrt(2), &result->has_max);
         if (ok && result->has_max) {
-            ok = bisect(search, &result->max, &above);
+            ok = narrow(search, &result->max, &above, false);
         }
         mpfr_clear(above.error);
     }
@@ -197,23 +241,28 @@ static bool search_falling(Search *search, double guess)
     return ok;
 }
 
-bool omega_search(OmegaSearch *result, OmegaError *error, void *context, double tolerance,
-                  double guess, bool rises)
+/* The whole range, for an error that may rise again. */
+static bool search_range(Search *search, double guess)
 {
-    Search search = {result, error, context, tolerance};
-    if (!rises) {
-        return search_falling(&search, guess);
-    }
-    if (!scan(&search, guess)) {
-        return false;
-    }
-    if (result->best.omega > 0 && feasible(&search, &result->best)) {
+    OmegaSearch *result = search->result;
+    bool ok = scan(search, guess);
+    if (ok && result->best.omega > 0 && feasible(search, &result->best)) {
         Trial start;
         trial_init(&start);
         trial_set(&start, &result->best);
-        bool ok = bracket(&search, &start, sqrt(2), true);
+        ok = bracket(search, &start, sqrt(2), true);
         mpfr_clear(start.error);
-        return ok;
     }
-    return true;
+    return ok;
+}
+
+bool omega_search(OmegaSearch *result, OmegaError *error, void *context, double tolerance,
+                  double guess, bool rises)
+{
+    Search search = {.result = result, .error = error, .context = context, .tolerance = tolerance};
+    bool ok = rises ? search_range(&search, guess) : search_falling(&search, guess);
+    for (size_t i = 0; i < search.scanned_count; i++) {
+        mpfr_clear(search.scanned[i].error);
+    }
+    return ok;
 }

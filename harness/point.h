@@ -9,7 +9,12 @@
 #include "../reference/reference.h"
 
 typedef enum { ARITHMETIC_NONE, ARITHMETIC_F64, ARITHMETIC_COUNT } Arithmetic;
-typedef enum { REFERENCE_SUBTRACT, REFERENCE_COUNT } ReferenceMethod;
+typedef enum {
+    REFERENCE_AUTO, /* what point_canonicalise turns into the best that the point's form allows */
+    REFERENCE_SUBTRACT,
+    REFERENCE_DIFFERENCE,
+    REFERENCE_COUNT
+} ReferenceMethod;
 
 /* One point: everything that decides its rows.  Axes that do not matter to the construction
  * hold their defaults. */

@@ -129,6 +129,10 @@ AxisValue point_default(const Point *point, Axis axis)
     if (standard.form == FORM_MULTIPLE) {
         return integer(standard.integer * point->spec.d);
     }
+    if (axis == AXIS_REFERENCE) {
+        /* The textbook's matrices know of no difference. */
+        return word(point->form == REF_DENSE ? REFERENCE_SUBTRACT : REFERENCE_DIFFERENCE);
+    }
     if (axis == AXIS_JUDGE && point->arithmetic == ARITHMETIC_NONE) {
         return word(ERROR_CONSTRUCTION);
     }
@@ -189,6 +193,9 @@ void point_canonicalise(Point *point)
     BiasRowPosition automatic = spec->mask == MASK_CAUSAL ? POSITION_FIRST : POSITION_LAST;
     if (spec->bias_row == automatic) {
         spec->bias_row = POSITION_AUTO;
+    }
+    if (point->reference == REFERENCE_AUTO) {
+        point_set(point, AXIS_REFERENCE, point_default(point, AXIS_REFERENCE));
     }
     for (Axis axis = 0; axis < AXIS_COUNT; axis++) {
         if (!point_axis_matters(point, axis) && !searched(point, axis)) {

@@ -55,12 +55,15 @@ AxisValue command_standard(Command command, Axis axis)
     if (command == COMMAND_VERIFY && axis == AXIS_KERNEL) {
         return (AxisValue){.form = FORM_WORD, .integer = KERNEL_STRUCTURED};
     }
+    if (command == COMMAND_EXPORT && axis == AXIS_REFERENCE) {
+        return (AxisValue){.form = FORM_WORD, .integer = REFERENCE_SUBTRACT};
+    }
     return axis_info(axis)->standard;
 }
 
 AxisValue command_default(Command command, const Point *point, Axis axis)
 {
-    bool own = axis == AXIS_DEPTH || axis == AXIS_KERNEL;
+    bool own = axis == AXIS_DEPTH || axis == AXIS_KERNEL || axis == AXIS_REFERENCE;
     return own ? command_standard(command, axis) : point_default(point, axis);
 }
 

@@ -5,8 +5,12 @@
 
 mpfr_prec_t shared_bits(const RefPlan *plan, const Point *point)
 {
-    return point->precision > 0 ? (mpfr_prec_t)point->precision
-                                : ref_plan_working_bits(plan, point_omega(point), point->max_bits);
+    if (point->precision > 0) {
+        return (mpfr_prec_t)point->precision;
+    }
+    return point->reference == REFERENCE_DIFFERENCE
+               ? ref_plan_difference_working_bits(plan, point->max_bits)
+               : ref_plan_working_bits(plan, point_omega(point), point->max_bits);
 }
 
 /* m(T) after every layer. */
@@ -93,13 +97,14 @@ double shared_bytes(const Shared *shared)
     return bytes;
 }
 
-/* 2 Omega log2 e bits and room for growth, within the cap, before any plan is known. */
+/* 2 Omega log2 e bits, unless the difference is evaluated, and room for growth, within the cap,
+ * before any plan is known. */
 static double bits_estimate(const Point *point)
 {
     if (point->precision > 0) {
         return (double)point->precision;
     }
-    double bits = 2.886 * point_omega(point) + 512;
+    double bits = (point->reference == REFERENCE_DIFFERENCE ? 0 : 2.886 * point_omega(point)) + 512;
     return bits < (double)point->max_bits ? bits : (double)point->max_bits;
 }
 
@@ -119,6 +124,9 @@ CaseStatus point_predict(PointBytes *bytes, const char **reason, const Point *po
     }
     bytes->base += ref_base_bytes(&pair, bits);
     bytes->run = 2 * ref_run_bytes(&pair, bits, point->form);
+    if (point->reference == REFERENCE_DIFFERENCE) {
+        bytes->run += ref_difference_bytes(&pair, bits);
+    }
     case_clear(&pair);
     return CASE_OK;
 }

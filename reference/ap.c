@@ -81,6 +81,39 @@ void ap_axpy(mpfr_ptr y, mpfr_srcptr s, mpfr_srcptr v, size_t count, mpfr_ptr t)
     }
 }
 
+/* Terms that a series may have to be worth more than a call. */
+enum { SERIES_TERMS = 8 };
+
+/* y = x (1 + x/2 (1 + x/3 (1 + ...))) to n terms.  For |x| < 2^-k, n k > precision + 1, what is
+ * left out is below 2^-(precision + 1), relative; a bracket's rounding errors enter the next one
+ * multiplied by x / m < 2^-k, so that two roundings and a little remain. */
+static void series_expm1(mpfr_ptr y, mpfr_srcptr x, unsigned long n)
+{
+    mpfr_set_ui(y, 1, MPFR_RNDN);
+    for (unsigned long m = n; m > 1; m--) {
+        mpfr_mul(y, y, x, MPFR_RNDN);
+        mpfr_div_ui(y, y, m, MPFR_RNDN);
+        mpfr_add_ui(y, y, 1, MPFR_RNDN);
+    }
+    mpfr_mul(y, y, x, MPFR_RNDN);
+}
+
+/* True when the series was enough. */
+static bool small_expm1(mpfr_ptr y, mpfr_srcptr x)
+{
+    if (mpfr_zero_p(x)) {
+        mpfr_set_zero(y, 1);
+        return true;
+    }
+    mpfr_prec_t bits = mpfr_get_prec(y) + 2;
+    mpfr_exp_t k = mpfr_regular_p(x) ? -mpfr_get_exp(x) : 0;
+    if (k < bits / SERIES_TERMS + 1) {
+        return false;
+    }
+    series_expm1(y, x, (unsigned long)(bits / k) + 1);
+    return true;
+}
+
 #ifdef HAVE_FLINT
 
 struct ApExp {
@@ -108,24 +141,48 @@ void ap_exp_free(ApExp *context)
     }
 }
 
-void ap_exp(ApExp *context, mpfr_ptr y, mpfr_srcptr x)
+/* Where x is large the result may leave MPFR's exponent range; MPFR then says so itself. */
+static bool far_from_range(mpfr_srcptr x)
 {
-    /* Far from zero the result may leave MPFR's exponent range; MPFR then says so itself. */
-    bool plain = mpfr_regular_p(x) && mpfr_get_exp(x) < 40;
-    if (context->correct_rounding || !plain) {
-        mpfr_exp(y, x, MPFR_RNDN);
-        return;
-    }
+    return mpfr_regular_p(x) && mpfr_get_exp(x) < 40;
+}
+
+typedef void BallFunction(arb_t y, const arb_t x, slong bits);
+
+/* y = f(x) */
+static void ball_function(ApExp *context, mpfr_ptr y, mpfr_srcptr x, BallFunction *f)
+{
     slong bits = (slong)mpfr_get_prec(y) + 16;
     arb_zero(context->x);
     arf_set_mpfr(arb_midref(context->x), x);
     for (;; bits += 64) {
-        arb_exp(context->y, context->x, bits);
+        f(context->y, context->x, bits);
         if (arb_rel_accuracy_bits(context->y) > (slong)mpfr_get_prec(y) + 2) {
             break;
         }
     }
     arf_get_mpfr(y, arb_midref(context->y), MPFR_RNDN);
+}
+
+void ap_exp(ApExp *context, mpfr_ptr y, mpfr_srcptr x)
+{
+    if (context->correct_rounding || !far_from_range(x)) {
+        mpfr_exp(y, x, MPFR_RNDN);
+        return;
+    }
+    ball_function(context, y, x, arb_exp);
+}
+
+void ap_expm1(ApExp *context, mpfr_ptr y, mpfr_srcptr x)
+{
+    if (small_expm1(y, x)) {
+        return;
+    }
+    if (context->correct_rounding || !far_from_range(x)) {
+        mpfr_expm1(y, x, MPFR_RNDN);
+        return;
+    }
+    ball_function(context, y, x, arb_expm1);
 }
 
 void ap_thread_clear(void)
@@ -158,6 +215,14 @@ void ap_exp(ApExp *context, mpfr_ptr y, mpfr_srcptr x)
 {
     (void)context; /* MPFR's exp is correctly rounded and keeps nothing of ours */
     mpfr_exp(y, x, MPFR_RNDN);
+}
+
+void ap_expm1(ApExp *context, mpfr_ptr y, mpfr_srcptr x)
+{
+    (void)context;
+    if (!small_expm1(y, x)) {
+        mpfr_expm1(y, x, MPFR_RNDN);
+    }
 }
 
 void ap_thread_clear(void)

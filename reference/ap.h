@@ -56,6 +56,9 @@ void ap_exp_free(ApExp *context);
 /* y = exp(x), |relative error| <= 2^(1 - precision(y)). */
 void ap_exp(ApExp *context, mpfr_ptr y, mpfr_srcptr x);
 
+/* y = exp(x) - 1, |relative error| <= 2^(2 - precision(y)), however small x is; y is not x. */
+void ap_expm1(ApExp *context, mpfr_ptr y, mpfr_srcptr x);
+
 /* Frees what the libraries cache for this thread. */
 void ap_thread_clear(void);
 

@@ -3,45 +3,41 @@
  */
 #include "structured.h"
 
-/* scratch.query and scratch.key: x Q and x, or x W_Q and x W_K, the scale in the query.
- * Returns their width. */
-static size_t head_queries(RefRun *run, const Score *score, size_t h)
+size_t bilinear_products(RefRun *run, const Score *score, size_t h, const ApMat *x, bool biased,
+                         ApMat *query, ApMat *key)
 {
-    ApMat *query = &run->scratch.query, *key = &run->scratch.key;
     size_t width = score->d_head > 0 ? score->d_head : score->read.count;
-    structured_product(run, query, score->read, score->q.data + h * score->q.head_stride,
+    structured_product(run, query, x, score->read, score->q.data + h * score->q.head_stride,
                        score->q.ld, width);
     if (score->d_head > 0) {
-        structured_product(run, key, score->read, score->k.data + h * score->k.head_stride,
+        structured_product(run, key, x, score->read, score->k.data + h * score->k.head_stride,
                            score->k.ld, width);
+    } else {
+        structured_columns(key, x, score->read);
     }
-    if (score->q_bias != NULL) {
+    if (biased && score->q_bias != NULL) {
         structured_token_bias(run, query, score->q_bias + h * width, width);
     }
-    if (score->k_bias != NULL) {
+    if (biased && score->k_bias != NULL) {
         structured_token_bias(run, key, score->k_bias + h * width, width);
     }
     for (size_t i = 0; i < query->rows; i++) {
         for (size_t c = 0; c < width; c++) {
             run_apply_scale(ap_at(query, i, c), &score->scale, ap_at(&run->scratch.temp, 0, 0));
-            if (score->d_head == 0) {
-                mpfr_set(ap_at(key, i, c), ap_at(&run->stream, i, score->read.first + c),
-                         MPFR_RNDN);
-            }
         }
     }
     return width;
 }
 
-/* The largest coefficient of Omega in a row below the best. */
-static int second_position(const RefRun *run, const Score *score, size_t h, size_t row, int best)
+void bilinear_coefficients(const RefRun *run, const Score *score, size_t h, size_t row, int *best,
+                           int *second)
 {
-    int second = best - RUN_MAX_GAP;
+    *best = run_best_position(run, score, h, row);
+    *second = *best - RUN_MAX_GAP;
     for (size_t j = 0; j < run->stream.rows; j++) {
         int k = run_position(run, score, h, row, j);
-        second = run_sees(run, score, row, j) && k < best && k > second ? k : second;
+        *second = run_sees(run, score, row, j) && k < *best && k > *second ? k : *second;
     }
-    return second;
 }
 
 static void note_score(RefRun *run, size_t i, size_t j, mpfr_srcptr score)
@@ -55,10 +51,10 @@ static void note_score(RefRun *run, size_t i, size_t j, mpfr_srcptr score)
 /* scratch.pattern[row] = softmax of the row's scores, content and Omega. */
 static void softmax_row(RefRun *run, const Score *score, size_t h, size_t row, size_t width)
 {
-    mpfr_ptr t = ap_at(&run->scratch.temp, 0, 0), total = ap_at(&run->scratch.temp, 0, 1);
+    mpfr_ptr t = ap_at(&run->scratch.temp, 0, 0), total = ap_at(&run->scratch.gate, row, 0);
     mpfr_ptr z_best = ap_at(&run->scratch.temp, 0, 2), z_rest = ap_at(&run->scratch.temp, 0, 3);
-    int best = run_best_position(run, score, h, row);
-    int second = second_position(run, score, h, row, best);
+    int best, second;
+    bilinear_coefficients(run, score, h, row, &best, &second);
     mpfr_set_zero(total, 1);
     mpfr_set_zero(z_best, 1);
     mpfr_set_zero(z_rest, 1);
@@ -88,7 +84,8 @@ static void softmax_row(RefRun *run, const Score *score, size_t h, size_t row, s
 
 void bilinear_softmax(RefRun *run, const Score *score, size_t h)
 {
-    size_t width = head_queries(run, score, h);
+    size_t width = bilinear_products(run, score, h, &run->stream, true, &run->scratch.query,
+                                     &run->scratch.key);
     for (size_t row = 0; row < run->stream.rows; row++) {
         softmax_row(run, score, h, row, width);
     }

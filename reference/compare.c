@@ -4,13 +4,16 @@
  */
 #include "base.h"
 #include "cell.h"
+#include "change.h"
 #include "run.h"
 
 #include <stdint.h>
 
-/* Sums over the compared entries. */
+/* Sums over the compared entries: largest |d|, and the sum of (d 2^-shift)^2, shift the largest
+ * exponent so far, since squares may leave MPFR's exponents where their roots do not. */
 typedef struct {
     mpfr_t max, squares, d, t;
+    mpfr_exp_t shift;
 } Norms;
 
 static void norms_init(Norms *norms, mpfr_prec_t bits)
@@ -19,6 +22,7 @@ static void norms_init(Norms *norms, mpfr_prec_t bits)
     mpfr_init2(norms->d, bits);
     mpfr_set_zero(norms->max, 1);
     mpfr_set_zero(norms->squares, 1);
+    norms->shift = mpfr_get_emin();
 }
 
 static void norms_clear(Norms *norms)
@@ -29,7 +33,16 @@ static void norms_clear(Norms *norms)
 /* Takes in one entry, norms->d.  A NaN or infinity stays. */
 static void norms_add(Norms *norms)
 {
-    mpfr_sqr(norms->t, norms->d, MPFR_RNDN);
+    mpfr_exp_t exponent = mpfr_regular_p(norms->d) ? mpfr_get_exp(norms->d) : norms->shift;
+    mpfr_exp_t rise = exponent - norms->shift;
+    if (rise > REF_CELL_BITS) {
+        mpfr_set_zero(norms->squares, 1); /* smaller by more than they have bits */
+    } else if (rise > 0) {
+        mpfr_mul_2si(norms->squares, norms->squares, -2 * rise, MPFR_RNDN);
+    }
+    norms->shift = rise > 0 ? exponent : norms->shift;
+    mpfr_mul_2si(norms->t, norms->d, -norms->shift, MPFR_RNDN);
+    mpfr_sqr(norms->t, norms->t, MPFR_RNDN);
     mpfr_add(norms->squares, norms->squares, norms->t, MPFR_RNDN);
     if (!mpfr_number_p(norms->d) || mpfr_nan_p(norms->max)) {
         mpfr_set_nan(norms->max);
@@ -38,16 +51,40 @@ static void norms_add(Norms *norms)
     }
 }
 
-/* One side of a difference: a stored matrix, a run, or a machine's stream. */
+/* root = sqrt(sum of d^2 / count) */
+static void norms_root(mpfr_ptr root, const Norms *norms, unsigned long count)
+{
+    mpfr_div_ui(root, norms->squares, count, MPFR_RNDN);
+    mpfr_sqrt(root, root, MPFR_RNDN);
+    mpfr_mul_2si(root, root, norms->shift, MPFR_RNDN);
+}
+
+/* One side of a difference: a stored matrix, a run, what a run carries as its difference, a
+ * machine's stream, or nothing. */
 typedef struct {
     const ApMat *mat;
-    const RefRun *run;
+    const RefRun *run, *difference;
     const MachineView *machine;
+    bool nothing;
 } Side;
+
+static mpfr_srcptr side_entry(const Side *side, Columns columns, size_t i, size_t c)
+{
+    if (side->mat != NULL) {
+        return ap_at(side->mat, i, c);
+    }
+    const RefRun *run = side->run != NULL ? side->run : side->difference;
+    size_t row = layout_token_row(&run->model->layout, i), column = columns.first + c;
+    return side->run != NULL ? ref_run_entry(run, row, column)
+                             : ref_run_difference(run, row, column);
+}
 
 static void side_subtract(mpfr_ptr d, const Side *side, Columns columns, size_t i, size_t c,
                           bool first)
 {
+    if (side->nothing) {
+        return;
+    }
     if (side->machine != NULL) {
         double entry = side->machine->data[i * side->machine->ld + columns.first + c];
         if (first) {
@@ -57,10 +94,7 @@ static void side_subtract(mpfr_ptr d, const Side *side, Columns columns, size_t 
         }
         return;
     }
-    mpfr_srcptr entry =
-        side->mat != NULL ? ap_at(side->mat, i, c)
-                          : ref_run_entry(side->run, layout_token_row(&side->run->model->layout, i),
-                                          columns.first + c);
+    mpfr_srcptr entry = side_entry(side, columns, i, c);
     if (first) {
         mpfr_set(d, entry, MPFR_RNDN);
     } else {
@@ -99,13 +133,12 @@ static void compare_sides(const Comparison *comparison, ErrorKind kind, Side a, 
         if (norm == NORM_MAX) {
             mpfr_set(value, norms.max, MPFR_RNDN);
         } else if (norm == NORM_RMS) {
-            mpfr_div_ui(value, norms.squares, count, MPFR_RNDN);
-            mpfr_sqrt(value, value, MPFR_RNDN);
+            norms_root(value, &norms, count);
         } else {
             if (mpfr_zero_p(comparison->norm_original)) {
                 continue; /* no relative error of a zero */
             }
-            mpfr_sqrt(value, norms.squares, MPFR_RNDN);
+            norms_root(value, &norms, 1);
             mpfr_div(value, value, comparison->norm_original, MPFR_RNDN);
             mpfr_sqrt_ui(norms.t, count, MPFR_RNDU);
             mpfr_mul(scaled, scaled, norms.t, MPFR_RNDU);
@@ -136,18 +169,18 @@ static void original_size(RefErrors *errors, mpfr_ptr norm, const ApMat *origina
         mpfr_set(norms.d, original->entry + i, MPFR_RNDN);
         norms_add(&norms);
     }
-    mpfr_sqrt(norm, norms.squares, MPFR_RNDN);
+    norms_root(norm, &norms, 1);
     mpfr_set(errors->max_original, norms.max, MPFR_RNDN);
     norms_clear(&norms);
 }
 
-/* The largest |entry| of rows first .. first + rows - 1 in some columns of the run's stream. */
-static void block_max(mpfr_ptr max, const RefRun *run, size_t first, size_t rows, Columns columns)
+/* The largest |entry| of rows first .. first + rows - 1 in some columns. */
+static void block_max(mpfr_ptr max, const ApMat *mat, size_t first, size_t rows, Columns columns)
 {
     mpfr_set_zero(max, 1);
     for (size_t i = first; i < first + rows; i++) {
         for (size_t c = columns.first; c < columns.first + columns.count; c++) {
-            mpfr_srcptr entry = ref_run_entry(run, i, c);
+            mpfr_srcptr entry = ap_at(mat, i, c);
             if (mpfr_nan_p(entry)) {
                 mpfr_set_nan(max);
                 return;
@@ -182,25 +215,77 @@ static void compare_onehot(RefErrors *errors, const RefRun *run, mpfr_ptr t)
     mpfr_clear(max);
 }
 
-static void compare_leaks(RefErrors *errors, const Pair *pair, size_t layer, const RefRun *run,
-                          mpfr_srcptr error)
+/* error = what e's entries in a block may be off by.  Relative to the largest of them, unless
+ * that is 0 or not known: then what r(T') = x + e may be off by, which e is not more. */
+static void difference_error(mpfr_ptr error, const RefPlan *plan, const Pair *pair,
+                             const RefRun *run, size_t layer, RefBlock block)
 {
     const Layout *layout = &pair->converted.layout;
-    Columns cleared = pair->cleared[layer - 1], content = {0, layout_content(layout)};
+    const ApMat *e = &run->change->stream;
+    mpfr_exp_t relative;
+    if (block == BLOCK_BIAS_ROW) {
+        block_max(error, e, layout_bias_row(layout), 1, (Columns){0, layout_content(layout)});
+    } else {
+        block_max(error, e, layout_token_row(layout, 0), layout->n,
+                  block == BLOCK_COMPARED ? pair->compared[layer - 1] : pair->cleared[layer - 1]);
+    }
+    bool known = ref_plan_difference_error(&relative, plan, layer, block, run->claimed_bits);
+    if (known && !mpfr_zero_p(error)) {
+        mpfr_mul_2si(error, error, (long)relative, MPFR_RNDU);
+    } else {
+        set_power(error, ref_plan_error(plan, layer, run->claimed_bits));
+    }
+}
+
+/* What is known of a run after a layer. */
+typedef struct {
+    const Pair *pair;
+    const RefPlan *plan;
+    const RefRun *run;
+    size_t layer;
+    mpfr_srcptr error; /* of r(T') */
+} Known;
+
+/* The cell of a block of T' with a largest entry of max.  Where T_infinity has zeros, what is there
+ * is e, with e's error. */
+static void settle_leak(RefCell *cell, const Known *known, mpfr_srcptr max, RefBlock block)
+{
+    mpfr_t error;
+    mpfr_init2(error, REF_CELL_BITS);
+    mpfr_set(error, known->error, MPFR_RNDU);
+    if (known->run->change != NULL && ref_plan_limit_is_zero(known->plan, known->layer, block)) {
+        difference_error(error, known->plan, known->pair, known->run, known->layer, block);
+    }
+    cell_settle(cell, max, error);
+    mpfr_clear(error);
+}
+
+static const ApMat *run_outcome(const RefRun *run)
+{
+    return run->change != NULL ? &run->change->sum : &run->stream;
+}
+
+static void compare_leaks(RefErrors *errors, const Known *known)
+{
+    const Pair *pair = known->pair;
+    const Layout *layout = &pair->converted.layout;
+    const ApMat *outcome = run_outcome(known->run);
+    Columns cleared = pair->cleared[known->layer - 1], content = {0, layout_content(layout)};
+    size_t bias = layout_bias_row(layout), token = layout_token_row(layout, 0);
     mpfr_t max;
     mpfr_init2(max, REF_CELL_BITS);
     if (layout->bias_row != BIAS_ROW_NONE) {
-        block_max(max, run, layout_bias_row(layout), 1, content);
+        block_max(max, outcome, bias, 1, content);
         if (pair->bias_row_content == NULL && model_bias_row_stays_zero(&pair->converted)) {
-            errors->contradiction |= !cell_zero(&errors->bias_row, max, error);
+            errors->contradiction |= !cell_zero(&errors->bias_row, max, known->error);
         } else {
-            cell_settle(&errors->bias_row, max, error);
+            settle_leak(&errors->bias_row, known, max, BLOCK_BIAS_ROW);
         }
-        compare_onehot(errors, run, max);
+        compare_onehot(errors, known->run, max);
     }
     if (cleared.count > 0) {
-        block_max(max, run, layout_token_row(layout, 0), layout->n, cleared);
-        cell_settle(&errors->hidden, max, error);
+        block_max(max, outcome, token, layout->n, cleared);
+        settle_leak(&errors->hidden, known, max, BLOCK_CLEARED);
     }
     mpfr_clear(max);
 }
@@ -225,8 +310,10 @@ void ref_compare(RefErrors *errors, const Pair *pair, const RefPlan *plan, const
                  const MachineView *original)
 {
     mpfr_t norm, e_base, e_run, e_both, e_twice, exact;
+    Known known = {pair, plan, run, layer, e_run};
     Side t = {.mat = &base->original[layer - 1]}, limit = {.mat = &base->limit[layer - 1]};
-    Side prime = {.run = run}, m_t = {.machine = original}, m_prime = {.machine = converted};
+    Side prime = {.run = run}, e = {.difference = run}, nothing = {.nothing = true},
+         m_t = {.machine = original}, m_prime = {.machine = converted};
     mpfr_prec_t bits = base->bits;
     bool frozen = layer <= model_layers_independent_of_omega(&pair->converted);
     errors_reset(errors);
@@ -243,9 +330,15 @@ void ref_compare(RefErrors *errors, const Pair *pair, const RefPlan *plan, const
     compare_sides(&comparison, ERROR_APPROXIMATION, limit, t, e_twice, pair->limit_is_original);
     if (run != NULL) {
         set_power(e_run, ref_plan_error(plan, layer, run->claimed_bits));
-        mpfr_add(e_both, e_base, e_run, MPFR_RNDU);
-        compare_sides(&comparison, ERROR_CONSTRUCTION, prime, limit, e_both, frozen);
-        compare_leaks(errors, pair, layer, run, e_run);
+        if (run->change != NULL) {
+            difference_error(e_both, plan, pair, run, layer, BLOCK_COMPARED);
+            compare_sides(&comparison, ERROR_CONSTRUCTION, e, nothing, frozen ? exact : e_both,
+                          frozen);
+        } else {
+            mpfr_add(e_both, e_base, e_run, MPFR_RNDU);
+            compare_sides(&comparison, ERROR_CONSTRUCTION, prime, limit, e_both, frozen);
+        }
+        compare_leaks(errors, &known);
         if (converted != NULL) {
             compare_sides(&comparison, ERROR_ROUNDING, m_prime, prime, e_run, false);
         }

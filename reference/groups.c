@@ -6,30 +6,35 @@
 
 #include <stdint.h>
 
-enum { SELF, OTHER, BIAS, GROUPS };
+void groups_gate_product(RefRun *run, const Score *score, size_t h, const ApMat *x, ApMat *product,
+                         ApMat *gate)
+{
+    if (score->gate.data == NULL) {
+        structured_columns(product, x, (Columns){score->read.first + h, 1});
+    } else {
+        structured_product(run, product, x, score->read,
+                           score->gate.data + h * score->gate.head_stride, score->gate.ld, 1);
+    }
+    for (size_t i = 0; i < gate->rows; i++) {
+        mpfr_mul_si(ap_at(gate, i, 0), ap_at(product, i, 0),
+                    score->gate.data == NULL ? score->gate_unit : 1, MPFR_RNDN);
+    }
+}
 
 /* scratch.product = x g of head h, scratch.gate = exp(a (x g + c)), c on the token rows. */
 static void head_gate(RefRun *run, const Score *score, size_t h)
 {
-    const Layout *layout = &run->model->layout;
-    ApMat *product = &run->scratch.product, *gate = &run->scratch.gate;
-    size_t bias = layout_bias_row(layout);
+    ApMat *gate = &run->scratch.gate;
+    size_t bias = layout_bias_row(&run->model->layout);
     if (score->kind != SCORE_GATE) {
         for (size_t i = 0; i < gate->rows; i++) {
             mpfr_set_ui(ap_at(gate, i, 0), 1, MPFR_RNDN);
         }
         return;
     }
-    if (score->gate.data == NULL) {
-        structured_column(run, product, score->read.first + h);
-    } else {
-        structured_product(run, product, score->read,
-                           score->gate.data + h * score->gate.head_stride, score->gate.ld, 1);
-    }
+    groups_gate_product(run, score, h, &run->stream, &run->scratch.product, gate);
     for (size_t i = 0; i < gate->rows; i++) {
         mpfr_ptr g = ap_at(gate, i, 0);
-        mpfr_mul_si(g, ap_at(product, i, 0), score->gate.data == NULL ? score->gate_unit : 1,
-                    MPFR_RNDN);
         if (score->gate_bias != NULL && i != bias) {
             mpfr_add_d(g, g, score->gate_bias[h], MPFR_RNDN);
         }
@@ -49,30 +54,33 @@ static size_t visible_tokens(const RefRun *run, const Score *score, size_t row)
     return score->visible == VISIBLE_ALL ? layout->n : row != bias;
 }
 
-/* The groups of keys that a row sees: how many keys, which coefficient of Omega. */
-typedef struct {
-    unsigned long count[GROUPS];
-    int coefficient[GROUPS];
-} RowGroups;
-
-static RowGroups row_groups(const RefRun *run, const Score *score, size_t h, size_t row)
+RowGroups groups_of_row(const RefRun *run, const Score *score, size_t h, size_t row)
 {
     size_t bias = layout_bias_row(&run->model->layout);
-    size_t tokens = visible_tokens(run, score, row);
+    unsigned long tokens = (unsigned long)visible_tokens(run, score, row);
     int self = run_position(run, score, h, row, row);
+    bool sees_bias = row != bias && bias != SIZE_MAX && run_sees(run, score, row, bias);
+    RowGroups groups = {{1, tokens - 1, sees_bias},
+                        {self, bias != SIZE_MAX ? score->position.token_token : 0,
+                         sees_bias ? run_position(run, score, h, row, bias) : 0},
+                        {true, true, false},
+                        self};
     if (row == bias) {
-        return (RowGroups){{1, (unsigned long)tokens, 0}, {self, score->position.bias_token, 0}};
+        groups = (RowGroups){
+            {1, tokens, 0}, {self, score->position.bias_token, 0}, {false, true, false}, self};
     }
-    bool sees_bias = bias != SIZE_MAX && run_sees(run, score, row, bias);
-    return (RowGroups){{1, (unsigned long)tokens - 1, sees_bias},
-                       {self, bias != SIZE_MAX ? score->position.token_token : 0,
-                        sees_bias ? run_position(run, score, h, row, bias) : 0}};
+    for (int g = 0; g < GROUPS; g++) {
+        if (groups.count[g] > 0 && groups.coefficient[g] > groups.best) {
+            groups.best = groups.coefficient[g];
+        }
+    }
+    return groups;
 }
 
 /* For the plan: z[g], the content sums of the groups, by best and second coefficient. */
-static void note_gap(RefRun *run, const RowGroups *groups, int best, mpfr_ptr const z[GROUPS])
+static void note_gap(RefRun *run, const RowGroups *groups, mpfr_ptr const z[GROUPS])
 {
-    int second = best - RUN_MAX_GAP;
+    int best = groups->best, second = best - RUN_MAX_GAP;
     for (int g = 0; g < GROUPS; g++) {
         int k = groups->coefficient[g];
         if (groups->count[g] > 0 && k != best && k > second) {
@@ -97,28 +105,24 @@ static void note_gap(RefRun *run, const RowGroups *groups, int best, mpfr_ptr co
  * score of tokens is the gate's, of the own row too when it is a token, else 0. */
 static void softmax_row(RefRun *run, const Score *score, size_t h, size_t row)
 {
-    RowGroups groups = row_groups(run, score, h, row);
-    bool token = row != layout_bias_row(&run->model->layout);
+    RowGroups groups = groups_of_row(run, score, h, row);
     mpfr_srcptr e = ap_at(&run->scratch.gate, row, 0);
     mpfr_ptr z[GROUPS] = {ap_at(&run->scratch.temp, 0, 1), ap_at(&run->scratch.temp, 0, 2),
                           ap_at(&run->scratch.temp, 0, 3)};
     mpfr_ptr total = ap_at(&run->scratch.temp, 0, 4);
-    int best = groups.coefficient[SELF];
     for (int g = 0; g < GROUPS; g++) {
-        bool gated = g == OTHER || (g == SELF && token);
-        best = groups.count[g] > 0 && groups.coefficient[g] > best ? groups.coefficient[g] : best;
         mpfr_set_ui(z[g], groups.count[g], MPFR_RNDN);
-        if (gated) {
+        if (groups.gated[g]) {
             mpfr_mul(z[g], z[g], e, MPFR_RNDN);
         }
     }
     if (run->record_gaps) {
-        note_gap(run, &groups, best, z);
+        note_gap(run, &groups, z);
     }
     mpfr_set_zero(total, 1);
     for (int g = 0; g < GROUPS; g++) {
         if (groups.count[g] > 0) {
-            mpfr_mul(z[g], z[g], run_factor(run, best - groups.coefficient[g]), MPFR_RNDN);
+            mpfr_mul(z[g], z[g], run_factor(run, groups.best - groups.coefficient[g]), MPFR_RNDN);
             mpfr_add(total, total, z[g], MPFR_RNDN);
         }
     }

@@ -5,78 +5,181 @@
  * Determinism: the pass uses MPFR's correctly rounded exp in every build, and keeps whole
  * exponents only, so the plan (and with it every precision) is the same everywhere.
  */
+#include "change.h"
 #include "run.h"
 
 #include <math.h>
+#include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* An exponent beyond any that a stream can have, and far from MPFR's own limits. */
 #define PLAN_UNKNOWN 0x1p40
+
+/* Where a difference is linear in e^(-Omega gap), and nothing underflows. */
+#define FAR_OMEGA 0x1p40
+
+#define LOG2_E 1.4426950408889634
 
 enum { PLAN_LOW_BITS = 64, PLAN_HIGH_LIMIT = 1 << 14, PLAN_MARGIN = 16, PLAN_GUARD = 128 };
 
 /* How deep the errors of a machine lie, which no Omega need hide. */
 enum { PLAN_MACHINE = 53 };
 
+/* A difference that is lost at this precision is taken for a zero that is not proven.  Its guard
+ * also covers machine values: 2^-(192 - 16 - 57) of the stream has 17 digits. */
+enum { DIFFERENCE_HIGH_LIMIT = 1 << 11, DIFFERENCE_GUARD = 192 };
+
+/* The largest |ds| and r, as a power of two, at which a difference counts as linear. */
+enum { LINEAR_EXPONENT = -8 };
+
 typedef struct {
     mpfr_exp_t loss; /* an entry at p bits is off by less than 2^(loss - p) */
     mpfr_exp_t size; /* exponent of the stream's largest entry */
     bool measured;
-    double growth;               /* loss - size, or 0: bits lost relative to the stream */
-    double gap[RUN_MAX_GAP + 1]; /* see RefRun, over all layers so far */
+    double growth;                  /* loss - size, or 0: bits lost relative to the stream */
+    double gap[RUN_MAX_GAP + 1];    /* see RefRun, over all layers so far */
+    double difference[BLOCK_COUNT]; /* bits lost relative to the block's largest |e| */
+    bool zero[BLOCK_COUNT];         /* nothing there in the limit */
 } LayerPlan;
 
 struct RefPlan {
     size_t depth;
     LayerPlan *layers;
+    double omega;       /* that of the differences */
+    mpfr_exp_t largest; /* see RunChange, at that Omega */
 };
 
-/* Exponent of the largest |entry| of the stream, and of the largest difference between two
- * runs of one model. */
-static void compare_runs(const RefRun *low, const RefRun *high, mpfr_exp_t *difference,
-                         mpfr_exp_t *size)
+/* Exponents of the largest |entry| of high, and of the largest difference of low from it. */
+typedef struct {
+    mpfr_exp_t difference, size;
+} Exponents;
+
+static void exponents_add(Exponents *exponents, mpfr_srcptr low, mpfr_srcptr high, mpfr_ptr d)
 {
+    mpfr_sub(d, low, high, MPFR_RNDU);
+    if (mpfr_regular_p(d) && mpfr_get_exp(d) > exponents->difference) {
+        exponents->difference = mpfr_get_exp(d);
+    }
+    if (mpfr_regular_p(high) && mpfr_get_exp(high) > exponents->size) {
+        exponents->size = mpfr_get_exp(high);
+    }
+}
+
+/* Over rows first .. first + rows - 1 and some columns. */
+static Exponents compare_blocks(const ApMat *low, const ApMat *high, size_t first, size_t rows,
+                                Columns columns)
+{
+    Exponents exponents = {mpfr_get_emin(), mpfr_get_emin()};
     mpfr_t d;
     mpfr_init2(d, 64);
-    *difference = mpfr_get_emin();
-    *size = mpfr_get_emin();
-    for (size_t i = 0; i < high->stream.rows * high->stream.columns; i++) {
-        mpfr_srcptr entry = high->stream.entry + i;
-        mpfr_sub(d, low->stream.entry + i, entry, MPFR_RNDU);
-        if (mpfr_regular_p(d) && mpfr_get_exp(d) > *difference) {
-            *difference = mpfr_get_exp(d);
-        }
-        if (mpfr_regular_p(entry) && mpfr_get_exp(entry) > *size) {
-            *size = mpfr_get_exp(entry);
+    for (size_t i = first; i < first + rows; i++) {
+        for (size_t c = columns.first; c < columns.first + columns.count; c++) {
+            exponents_add(&exponents, ap_at(low, i, c), ap_at(high, i, c), d);
         }
     }
     mpfr_clear(d);
+    return exponents;
 }
 
-/* One model at two precisions, folded into the plan.  *resolved becomes false when the low
- * precision lost the trajectory, so that the loss is not measured. */
-static bool measure(RefPlan *plan, const Model *model, const double *x, const double *content,
-                    mpfr_prec_t bits, bool *resolved)
+static Exponents compare_streams(const ApMat *low, const ApMat *high)
 {
-    RefRun *low = run_open(model, x, content, INFINITY, bits, REF_STRUCTURED, true);
-    RefRun *high = run_open(model, x, content, INFINITY, 2 * bits, REF_STRUCTURED, true);
+    return compare_blocks(low, high, 0, high->rows, (Columns){0, high->columns});
+}
+
+/* Bits lost, at least 0. */
+static double lost(Exponents exponents, mpfr_prec_t bits)
+{
+    double loss = (double)(exponents.difference + bits) - (double)exponents.size;
+    return exponents.difference > mpfr_get_emin() && loss > 0 ? loss : 0;
+}
+
+/* How far the largest entry of a block of e falls short of the largest term that went into it. */
+static double cancelled(const RunChange *change, mpfr_exp_t size, size_t first, size_t rows,
+                        Columns columns)
+{
+    mpfr_exp_t most = mpfr_get_emin();
+    for (size_t i = first; i < first + rows; i++) {
+        for (size_t c = columns.first; c < columns.first + columns.count; c++) {
+            mpfr_exp_t term = change->term[i * change->stream.columns + c];
+            most = term > most ? term : most;
+        }
+    }
+    return most > size ? (double)most - (double)size : 0;
+}
+
+/* The two runs' differences after a layer, folded into the plan.  False: the low precision lost
+ * one. */
+static bool measure_difference(RefPlan *plan, const Pair *pair, size_t l, const RefRun *low,
+                               const RefRun *high, mpfr_prec_t bits)
+{
+    const Layout *layout = &pair->converted.layout;
+    size_t bias = layout_bias_row(layout), token = layout_token_row(layout, 0);
+    const struct {
+        size_t first, rows;
+        Columns columns;
+    } blocks[BLOCK_COUNT] = {
+        [BLOCK_COMPARED] = {token, layout->n, pair->compared[l]},
+        [BLOCK_CLEARED] = {token, layout->n, pair->cleared[l]},
+        [BLOCK_BIAS_ROW] = {bias, bias != SIZE_MAX, {0, layout_content(layout)}},
+    };
+    bool resolved = true;
+    for (int b = 0; b < BLOCK_COUNT; b++) {
+        size_t first = blocks[b].first, rows = blocks[b].rows;
+        Columns columns = blocks[b].columns;
+        double *most = &plan->layers[l].difference[b];
+        Exponents limit = compare_blocks(&low->stream, &high->stream, first, rows, columns);
+        Exponents e =
+            compare_blocks(&low->change->stream, &high->change->stream, first, rows, columns);
+        *most = fmax(lost(e, bits), cancelled(high->change, e.size, first, rows, columns));
+        plan->layers[l].zero[b] =
+            limit.difference == mpfr_get_emin() && limit.size == mpfr_get_emin();
+        resolved = resolved && *most < (double)bits / 2;
+    }
+    plan->largest = high->change->largest;
+    return resolved;
+}
+
+/* What a measurement at one precision could follow. */
+typedef struct {
+    bool streams, differences;
+} Resolved;
+
+static RefRun *open_run(const RefPlan *plan, const Model *model, const double *x,
+                        const double *content, mpfr_prec_t bits, bool change)
+{
+    return change ? change_open(model, x, content, plan->omega, bits, true)
+                  : run_open(model, x, content, INFINITY, bits, REF_STRUCTURED, true);
+}
+
+/* One model at two precisions, folded into the plan; with what its streams do to differences if
+ * it is T'.  resolved->streams becomes false when the low precision lost the trajectory, so that
+ * the loss is not measured. */
+static bool measure(RefPlan *plan, const Pair *pair, const Model *model, mpfr_prec_t bits,
+                    Resolved *resolved)
+{
+    bool change = model == &pair->converted;
+    const double *x = change ? pair->converted_x : pair->original_x;
+    const double *content = change ? pair->bias_row_content : NULL;
+    RefRun *low = open_run(plan, model, x, content, bits, change);
+    RefRun *high = open_run(plan, model, x, content, 2 * bits, change);
     bool ok = low != NULL && high != NULL;
-    for (size_t l = 0; ok && *resolved && l < plan->depth; l++) {
+    for (size_t l = 0; ok && resolved->streams && l < plan->depth; l++) {
         LayerPlan *layer = &plan->layers[l];
-        mpfr_exp_t difference, size;
         high->record_gaps = true;
         ref_run_layer(low);
         ref_run_layer(high);
-        compare_runs(low, high, &difference, &size);
-        mpfr_exp_t loss = difference + bits > size ? difference + bits : size;
+        Exponents exponents = compare_streams(&low->stream, &high->stream);
         layer->measured = true;
-        layer->loss = loss > layer->loss ? loss : layer->loss;
-        layer->size = size > layer->size ? size : layer->size;
-        layer->growth = layer->loss > layer->size ? (double)(layer->loss - layer->size) : 0;
-        *resolved = layer->growth < (double)bits / 2;
-        for (int k = 0; k <= RUN_MAX_GAP; k++) {
-            layer->gap[k] = high->gap[k] > layer->gap[k] ? high->gap[k] : layer->gap[k];
+        layer->growth = lost(exponents, bits);
+        layer->size = exponents.size;
+        layer->loss = exponents.size + (mpfr_exp_t)layer->growth;
+        resolved->streams = layer->growth < (double)bits / 2;
+        if (change) {
+            resolved->differences =
+                measure_difference(plan, pair, l, low, high, bits) && resolved->differences;
         }
+        memcpy(layer->gap, high->gap, sizeof layer->gap);
     }
     ref_run_clear(low);
     ref_run_clear(high);
@@ -85,6 +188,7 @@ static bool measure(RefPlan *plan, const Model *model, const double *x, const do
 
 static void plan_reset(RefPlan *plan)
 {
+    plan->largest = mpfr_get_emin();
     for (size_t l = 0; l < plan->depth; l++) {
         LayerPlan *layer = &plan->layers[l];
         *layer = (LayerPlan){.loss = mpfr_get_emin(), .size = mpfr_get_emin()};
@@ -95,45 +199,95 @@ static void plan_reset(RefPlan *plan)
 }
 
 /* Chaos that no precision within reach follows: nothing is known from the first layer whose
- * growth was not measured, and every cell there becomes a bound. */
-static void plan_give_up(RefPlan *plan)
+ * growth was not measured, and every cell there becomes a bound.  bits: the last ones tried. */
+static void plan_give_up(RefPlan *plan, mpfr_prec_t bits)
 {
-    bool lost = false;
+    bool streams = true;
     for (size_t l = 0; l < plan->depth; l++) {
         LayerPlan *layer = &plan->layers[l];
-        lost = lost || !layer->measured || layer->growth >= PLAN_HIGH_LIMIT / 2.0;
-        if (lost) {
+        streams = streams && layer->measured && layer->growth < (double)bits / 2;
+        if (!streams) {
             layer->loss = (mpfr_exp_t)PLAN_UNKNOWN;
             layer->growth = PLAN_UNKNOWN;
+        }
+        for (int b = 0; b < BLOCK_COUNT; b++) {
+            if (!streams || layer->difference[b] >= (double)bits / 2) {
+                layer->difference[b] = PLAN_UNKNOWN;
+            }
         }
     }
 }
 
-RefPlan *ref_plan_make(const Pair *pair)
+static RefPlan *plan_open(const Pair *pair, double omega)
 {
     RefPlan *plan = calloc(1, sizeof *plan);
     if (plan == NULL) {
         return NULL;
     }
     plan->depth = pair->converted.depth;
+    plan->omega = omega;
     plan->layers = calloc(plan->depth, sizeof *plan->layers);
-    bool ok = plan->layers != NULL, resolved = false;
-    for (mpfr_prec_t bits = PLAN_LOW_BITS; ok && !resolved && bits <= PLAN_HIGH_LIMIT; bits *= 2) {
-        resolved = true;
+    if (plan->layers == NULL) {
+        free(plan);
+        return NULL;
+    }
+    return plan;
+}
+
+/* One model, at precisions that rise until what it does is followed.  NULL when memory is short. */
+static RefPlan *plan_model(const Pair *pair, const Model *model, double omega)
+{
+    RefPlan *plan = plan_open(pair, omega);
+    Resolved resolved = {false, false};
+    mpfr_prec_t bits = PLAN_LOW_BITS / 2, limit = PLAN_HIGH_LIMIT;
+    bool ok = plan != NULL;
+    while (ok && !(resolved.streams && resolved.differences) && 2 * bits <= limit) {
+        bits *= 2;
+        resolved = (Resolved){true, true};
         plan_reset(plan);
-        ok = measure(plan, &pair->converted, pair->converted_x, pair->bias_row_content, bits,
-                     &resolved);
-        if (ok && !pair->limit_is_original) { /* else T has the same trajectory */
-            ok = measure(plan, &pair->original, pair->original_x, NULL, bits, &resolved);
-        }
+        ok = measure(plan, pair, model, bits, &resolved);
+        limit = resolved.streams ? DIFFERENCE_HIGH_LIMIT : PLAN_HIGH_LIMIT;
     }
     if (!ok) {
         ref_plan_clear(plan);
         return NULL;
     }
-    if (!resolved) {
-        plan_give_up(plan);
+    plan_give_up(plan, bits);
+    return plan;
+}
+
+/* The worse of two models, layer by layer. */
+static void plan_merge(RefPlan *plan, const RefPlan *other)
+{
+    for (size_t l = 0; l < plan->depth; l++) {
+        LayerPlan *layer = &plan->layers[l];
+        const LayerPlan *second = &other->layers[l];
+        bool known = layer->growth < PLAN_UNKNOWN && second->growth < PLAN_UNKNOWN;
+        layer->loss = second->loss > layer->loss ? second->loss : layer->loss;
+        layer->size = second->size > layer->size ? second->size : layer->size;
+        layer->growth = layer->loss > layer->size ? (double)(layer->loss - layer->size) : 0;
+        layer->growth = known ? layer->growth : PLAN_UNKNOWN;
     }
+}
+
+RefPlan *ref_plan_make(const Pair *pair)
+{
+    return ref_plan_make_at(pair, FAR_OMEGA);
+}
+
+RefPlan *ref_plan_make_at(const Pair *pair, double omega)
+{
+    RefPlan *plan = plan_model(pair, &pair->converted, omega);
+    if (plan == NULL || pair->limit_is_original) { /* T has the trajectory of T_infinity */
+        return plan;
+    }
+    RefPlan *original = plan_model(pair, &pair->original, omega);
+    if (original == NULL) {
+        ref_plan_clear(plan);
+        return NULL;
+    }
+    plan_merge(plan, original);
+    ref_plan_clear(original);
     return plan;
 }
 
@@ -147,13 +301,12 @@ void ref_plan_clear(RefPlan *plan)
 
 double ref_plan_bits(const RefPlan *plan, double omega, size_t layer)
 {
-    const double log2_e = 1.4426950408889634;
     double hidden = PLAN_MACHINE, growth = 0;
     for (size_t l = 0; l < layer; l++) {
         growth = plan->layers[l].growth > growth ? plan->layers[l].growth : growth;
     }
     for (int k = 1; omega > 0 && k <= RUN_MAX_GAP; k++) {
-        double bits = k * omega * log2_e + plan->layers[layer - 1].gap[k];
+        double bits = k * omega * LOG2_E + plan->layers[layer - 1].gap[k];
         hidden = bits > hidden ? bits : hidden;
     }
     return 64 * ceil((hidden + growth + PLAN_GUARD) / 64);
@@ -170,6 +323,55 @@ mpfr_prec_t ref_plan_working_bits(const RefPlan *plan, double omega, long max_bi
         }
     }
     return most > 0 ? (mpfr_prec_t)most : (mpfr_prec_t)max_bits;
+}
+
+bool ref_plan_serves(const RefPlan *plan, double omega)
+{
+    const double *gap = plan->layers[plan->depth - 1].gap;
+    int gaps = 0, only = 0;
+    for (int k = 1; k <= RUN_MAX_GAP; k++) {
+        gaps += gap[k] > -INFINITY;
+        only = gap[k] > -INFINITY ? k : only;
+    }
+    double nearer = only * (plan->omega - omega) * LOG2_E;
+    return omega == plan->omega || plan->largest == mpfr_get_emin() ||
+           (gaps == 1 && (double)plan->largest + nearer <= LINEAR_EXPONENT);
+}
+
+double ref_plan_difference_bits(const RefPlan *plan, size_t layer)
+{
+    double growth = 0;
+    for (size_t l = 0; l < layer; l++) {
+        growth = fmax(growth, plan->layers[l].growth);
+        for (int b = 0; b < BLOCK_COUNT; b++) {
+            double bits = plan->layers[l].difference[b];
+            growth = bits < PLAN_UNKNOWN ? fmax(growth, bits) : growth;
+        }
+    }
+    return 64 * ceil((growth + DIFFERENCE_GUARD) / 64);
+}
+
+mpfr_prec_t ref_plan_difference_working_bits(const RefPlan *plan, long max_bits)
+{
+    double most = 0;
+    for (size_t layer = 1; layer <= plan->depth; layer++) {
+        double bits = ref_plan_difference_bits(plan, layer);
+        most = bits <= (double)max_bits && bits > most ? bits : most;
+    }
+    return most > 0 ? (mpfr_prec_t)most : (mpfr_prec_t)max_bits;
+}
+
+bool ref_plan_difference_error(mpfr_exp_t *error, const RefPlan *plan, size_t layer, RefBlock block,
+                               mpfr_prec_t bits)
+{
+    double lost_bits = plan->layers[layer - 1].difference[block];
+    *error = lost_bits < PLAN_UNKNOWN ? (mpfr_exp_t)lost_bits + PLAN_MARGIN - bits : 0;
+    return lost_bits < PLAN_UNKNOWN;
+}
+
+bool ref_plan_limit_is_zero(const RefPlan *plan, size_t layer, RefBlock block)
+{
+    return plan->layers[layer - 1].zero[block];
 }
 
 mpfr_exp_t ref_plan_error(const RefPlan *plan, size_t layer, mpfr_prec_t bits)

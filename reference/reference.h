@@ -7,12 +7,13 @@
  * known here by name.
  *
  * Order of use, all for one Pair:
- *   ref_plan_make    a cheap pass at 64 and 128 bits: how rounding errors grow, how many bits
- *                    hide the construction error;
- *   ref_plan_bits    the working precision for an Omega;
- *   ref_base_make    r(T) and r(T_infinity), the base trajectory, shared by every Omega;
- *   ref_run_open     r(T') for one Omega, layer by layer, and
- *   ref_compare      the six errors after a layer.
+ *   ref_plan_make       a cheap pass at 64 and 128 bits: how rounding errors grow, how many bits
+ *                       hide the construction error;
+ *   ref_plan_bits       the working precision for an Omega;
+ *   ref_base_make       r(T) and r(T_infinity), the base trajectory, shared by every Omega;
+ *   ref_difference_open r(T') for one Omega, layer by layer, by its difference from r(T_infinity),
+ *   or ref_run_open     by itself, and
+ *   ref_compare         the six errors after a layer.
  *
  * Every value carries an a-priori error, ref_plan_error: what the working precision may have
  * lost, from the measured growth and 16 bits of margin.  A cell is printed as a value only if
@@ -44,7 +45,15 @@ typedef struct RefRun RefRun;
 
 /* NULL when memory is short. */
 RefPlan *ref_plan_make(const Pair *pair) __attribute__((warn_unused_result));
+
+/* The same where ref_plan_serves says that the difference needs a plan for the very Omega. */
+RefPlan *ref_plan_make_at(const Pair *pair, double omega) __attribute__((warn_unused_result));
 void ref_plan_clear(RefPlan *plan);
+
+/* Does what the plan says of differences hold at this Omega?  A plan of ref_plan_make measures
+ * them at an Omega so large that they are linear in e^(-Omega gap); it serves wherever they
+ * nearly are. */
+bool ref_plan_serves(const RefPlan *plan, double omega);
 
 /* Bits that resolve the construction error of layers 1 .. layer at this Omega to 17 digits:
  * 2 Omega log2 e + max L log2 e + growth + 128, rounded up to 64.  As a double: it may be
@@ -60,6 +69,27 @@ mpfr_exp_t ref_plan_error(const RefPlan *plan, size_t layer, mpfr_prec_t bits);
 
 /* The same relative to the stream's largest entry. */
 mpfr_exp_t ref_plan_relative_error(const RefPlan *plan, size_t layer, mpfr_prec_t bits);
+
+/* Bits that give the difference to 17 digits in layers 1 .. layer, and r(T'), r(T) to 119 bits:
+ * growth + 192, rounded up to 64, whatever Omega is; and those to work with under a cap. */
+double ref_plan_difference_bits(const RefPlan *plan, size_t layer);
+mpfr_prec_t ref_plan_difference_working_bits(const RefPlan *plan, long max_bits);
+
+/* Parts of a stream whose largest |e| an error is relative to. */
+typedef enum {
+    BLOCK_COMPARED, /* the token rows, in the columns compared */
+    BLOCK_CLEARED,  /* the token rows, in the columns that the layer clears */
+    BLOCK_BIAS_ROW, /* the bias row */
+    BLOCK_COUNT
+} RefBlock;
+
+/* The a-priori error of every entry of e in a block after layer at bits, relative to the block's
+ * largest |e|: 2^(the result).  False when it is not known: no precision in reach gave e. */
+bool ref_plan_difference_error(mpfr_exp_t *error, const RefPlan *plan, size_t layer, RefBlock block,
+                               mpfr_prec_t bits);
+
+/* Is T_infinity's block zero after layer, at every precision that the plan tried? */
+bool ref_plan_limit_is_zero(const RefPlan *plan, size_t layer, RefBlock block);
 
 /* r(T) and r(T_infinity) after every layer, at bits.  NULL when memory is short. */
 RefBase *ref_base_make(const Pair *pair, mpfr_prec_t bits, RefForm form)
@@ -79,11 +109,22 @@ mpfr_srcptr ref_base_score_max(const RefBase *base);
 double ref_base_bytes(const Pair *pair, mpfr_prec_t bits);
 double ref_run_bytes(const Pair *pair, mpfr_prec_t bits, RefForm form);
 
+/* What a run of ref_difference_open takes beyond that. */
+double ref_difference_bytes(const Pair *pair, mpfr_prec_t bits);
+
 /* One evaluation of one model, layer by layer.  omega: the double; INFINITY gives the limit
  * model.  A model without a bias row ignores it. */
 RefRun *ref_run_open(const Model *model, const double *x, const double *bias_row_content,
                      double omega, mpfr_prec_t bits, RefForm form)
     __attribute__((warn_unused_result));
+
+/* The same of a model of heads alone, in the structured form, as r(T_infinity) and the difference
+ * e = r(T') - r(T_infinity) itself, which no Omega cancels: bits are relative to e's size. */
+RefRun *ref_difference_open(const Model *model, const double *x, const double *bias_row_content,
+                            double omega, mpfr_prec_t bits) __attribute__((warn_unused_result));
+
+/* Entry (row, column) of e. */
+mpfr_srcptr ref_run_difference(const RefRun *run, size_t row, size_t column);
 
 /* Evaluates the next layer. */
 void ref_run_layer(RefRun *run);

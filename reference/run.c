@@ -1,5 +1,7 @@
 #include "run.h"
 
+#include "change.h"
+
 #include <limits.h>
 #include <math.h>
 #include <stdint.h>
@@ -140,7 +142,7 @@ RefRun *run_open(const Model *model, const double *x, const double *bias_row_con
     run->exp = ap_exp_create(correct_rounding);
     if (run->exp == NULL || !ap_init(&run->stream, rows, columns, run->bits) ||
         !ap_init(&run->delta, rows, columns, run->bits) ||
-        !ap_init(&run->factor, 1, RUN_MAX_GAP + 1, run->bits) || !scratch_init(run)) {
+        !ap_init(&run->factor, 1, RUN_MAX_GAP + 2, run->bits) || !scratch_init(run)) {
         ref_run_clear(run);
         return NULL;
     }
@@ -160,6 +162,7 @@ void ref_run_clear(RefRun *run)
         return;
     }
     scratch_clear(&run->scratch);
+    change_clear(run->change);
     ap_clear(&run->stream);
     ap_clear(&run->delta);
     ap_clear(&run->factor);
@@ -184,6 +187,16 @@ double ref_run_bytes(const Pair *pair, mpfr_prec_t bits, RefForm form)
     return bytes;
 }
 
+double ref_difference_bytes(const Pair *pair, mpfr_prec_t bits)
+{
+    const Layout *layout = &pair->converted.layout;
+    Extents extents = extents_of_model(&pair->converted);
+    double rows = (double)layout_rows(layout), value = (double)extents.value;
+    double query = (double)extents.query, keys = extents.pattern ? rows : 0;
+    return ap_bytes(rows, 3 * (double)layout_content(layout) + keys + 5, bits) +
+           ap_bytes(rows, 3 * value + 2 * query, bits) + ap_bytes(1, 2 * value + query, bits);
+}
+
 void ref_run_layer(RefRun *run)
 {
     const Model *model = run->model;
@@ -192,6 +205,9 @@ void ref_run_layer(RefRun *run)
                 run->layer + 1, model->depth);
         abort();
     }
+    if (run->change != NULL) {
+        change_begin_layer(run->change);
+    }
     for (; run->sublayer < model->layer_end[run->layer]; run->sublayer++) {
         const Sublayer *sublayer = &model->sublayers[run->sublayer];
         if (sublayer->bundle_count == 0) {
@@ -199,6 +215,9 @@ void ref_run_layer(RefRun *run)
             continue;
         }
         ap_zero(&run->delta);
+        if (run->change != NULL) {
+            change_begin(run->change);
+        }
         for (size_t b = 0; b < sublayer->bundle_count; b++) {
             if (run->form == REF_DENSE) {
                 run_dense_bundle(run, &sublayer->bundles[b]);
@@ -210,13 +229,24 @@ void ref_run_layer(RefRun *run)
             mpfr_ptr entry = run->stream.entry + i;
             mpfr_add(entry, entry, run->delta.entry + i, MPFR_RNDN);
         }
+        if (run->change != NULL) {
+            change_end(run->change);
+        }
+    }
+    if (run->change != NULL) {
+        change_end_layer(run);
     }
     run->layer++;
 }
 
 mpfr_srcptr ref_run_entry(const RefRun *run, size_t row, size_t column)
 {
-    return ap_at(&run->stream, row, column);
+    return ap_at(run->change != NULL ? &run->change->sum : &run->stream, row, column);
+}
+
+mpfr_srcptr ref_run_difference(const RefRun *run, size_t row, size_t column)
+{
+    return ap_at(&run->change->stream, row, column);
 }
 
 mpfr_srcptr ref_run_score_max(const RefRun *run)
@@ -236,6 +266,11 @@ int run_best_position(const RefRun *run, const Score *score, size_t h, size_t i)
 
 mpfr_srcptr run_factor(RefRun *run, int gap)
 {
+    return run->limit && gap > 0 ? ap_at(&run->factor, 0, RUN_MAX_GAP + 1) : run_decay(run, gap);
+}
+
+mpfr_srcptr run_decay(RefRun *run, int gap)
+{
     if (gap < 0 || gap > RUN_MAX_GAP) {
         fprintf(stderr, "headproof: bug: %s:%d: coefficients of Omega differ by %d\n", __FILE__,
                 __LINE__, gap);
@@ -243,8 +278,8 @@ mpfr_srcptr run_factor(RefRun *run, int gap)
     }
     mpfr_ptr factor = ap_at(&run->factor, 0, (size_t)gap);
     if (!run->factor_known[gap]) {
-        if (run->limit || gap == 0) {
-            mpfr_set_ui(factor, gap == 0, MPFR_RNDN);
+        if (gap == 0) {
+            mpfr_set_ui(factor, 1, MPFR_RNDN);
         } else {
             mpfr_t exponent; /* gap * omega, exactly */
             mpfr_init2(exponent, 64);

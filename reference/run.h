@@ -15,7 +15,7 @@
 typedef struct {
     ApMat weight;       /* [1, widest vector of weights], 53 bits */
     ApMat product;      /* [rows, 1] x g */
-    ApMat gate;         /* [rows, 1] exp(a (x g + c)) */
+    ApMat gate;         /* [rows, 1] exp(a (x g + c)); bilinear: the row's sum of exponentials */
     ApMat value, mixed; /* [rows, widest value before its second factor] */
     ApMat sum;          /* [1, same] */
     ApMat query, key;   /* [rows, widest score factor] */
@@ -27,17 +27,21 @@ typedef struct {
 
 enum { RUN_TEMPS = 8 };
 
+/* What a run that carries e = r(T') - r(T_infinity) holds for it: change.h. */
+typedef struct RunChange RunChange;
+
 struct RefRun {
     const Model *model;
-    double omega;
+    double omega;             /* with a change: T''s */
     bool limit;               /* Omega -> infinity */
+    RunChange *change;        /* or NULL */
     mpfr_prec_t claimed_bits; /* what was asked for */
     mpfr_prec_t bits;         /* working precision of stream and scratch, at least that */
     RefForm form;
     ApMat stream; /* [rows, content], dense: [rows, width] */
     ApMat delta;  /* what the current sublayer adds */
     RunScratch scratch;
-    ApMat factor; /* [1, RUN_MAX_GAP + 1]: exp(-Omega gap), see run_factor */
+    ApMat factor; /* [1, RUN_MAX_GAP + 2]: exp(-Omega gap), and 0 */
     bool factor_known[RUN_MAX_GAP + 1];
     ApExp *exp;
     mpfr_t score_max;
@@ -53,7 +57,10 @@ RefRun *run_open(const Model *model, const double *x, const double *bias_row_con
                  mpfr_prec_t bits, RefForm form, bool correct_rounding)
     __attribute__((warn_unused_result));
 
-/* exp(-Omega gap), gap >= 0; in the limit 1 for gap 0, else 0. */
+/* exp(-Omega gap), gap >= 0; Omega finite, or gap 0. */
+mpfr_srcptr run_decay(RefRun *run, int gap);
+
+/* The same; in the limit 1 for gap 0, else 0. */
 mpfr_srcptr run_factor(RefRun *run, int gap);
 
 /* Notes Z_A and Z_C (content sums of exponentials) of a row whose coefficients differ by

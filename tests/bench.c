@@ -1,6 +1,6 @@
 /*
  * Time per point: one layer of T', dense and structured, in double and in MPFR, at three sizes,
- * in one run, with their ratios.  Each figure is the median of several runs on one thread.
+ * in one run, with their ratios; and r(T') by its difference from r(T_infinity) at two Omegas.  Each figure is the median of several runs on one thread.
  */
 #include "../cases/case.h"
 #include "../harness/clock.h"
@@ -11,8 +11,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { BITS = 256, RUNS = 7 };
+enum { BITS = 256, RUNS = 7, NEAR, FAR };
 #define OMEGA 1000.0
+#define FAR_OMEGA 1e6
 #define ENOUGH_SECONDS 1.0
 
 static void out_of_memory(void)
@@ -43,6 +44,20 @@ static double time_reference(const Pair *pair, int form)
     double start = clock_seconds();
     RefRun *run =
         ref_run_open(&pair->converted, pair->converted_x, NULL, OMEGA, BITS, (RefForm)form);
+    if (run == NULL) {
+        out_of_memory();
+    }
+    ref_run_layer(run);
+    double seconds = clock_seconds() - start;
+    ref_run_clear(run);
+    return seconds;
+}
+
+/* The same by its difference from r(T_infinity), near or far. */
+static double time_difference(const Pair *pair, int distance)
+{
+    double start = clock_seconds(), omega = distance == NEAR ? OMEGA : FAR_OMEGA;
+    RefRun *run = ref_difference_open(&pair->converted, pair->converted_x, NULL, omega, BITS);
     if (run == NULL) {
         out_of_memory();
     }
@@ -91,10 +106,14 @@ static void bench_case(Construction construction, size_t n, size_t d)
     double f64_structured = median_time(time_kernel, &pair, KERNEL_STRUCTURED);
     double mpfr_dense = median_time(time_reference, &pair, REF_DENSE);
     double mpfr_structured = median_time(time_reference, &pair, REF_STRUCTURED);
-    printf("%-12s %4zu %4zu %5zu  %9.3f %9.3f %6.1f  %10.1f %9.2f %6.1f  %8.0f\n",
-           construction_info(construction)->name, n, d, spec.d_ff, 1e3 * f64_dense,
-           1e3 * f64_structured, f64_dense / f64_structured, 1e3 * mpfr_dense,
-           1e3 * mpfr_structured, mpfr_dense / mpfr_structured, mpfr_dense / f64_dense);
+    double near = median_time(time_difference, &pair, NEAR);
+    double far = median_time(time_difference, &pair, FAR);
+    printf(
+        "%-12s %4zu %4zu %5zu  %9.3f %9.3f %6.1f  %10.1f %9.2f %6.1f  %8.0f  %9.2f %9.2f %6.2f\n",
+        construction_info(construction)->name, n, d, spec.d_ff, 1e3 * f64_dense,
+        1e3 * f64_structured, f64_dense / f64_structured, 1e3 * mpfr_dense, 1e3 * mpfr_structured,
+        mpfr_dense / mpfr_structured, mpfr_dense / f64_dense, 1e3 * near, 1e3 * far,
+        far / mpfr_structured);
     fflush(stdout);
     case_clear(&pair);
 }
@@ -110,8 +129,9 @@ int main(int argc, char **argv)
     printf("one layer of T', omega %g, one thread, milliseconds (median); OpenBLAS core %s (%s); "
            "reference at %d bits\n",
            OMEGA, blas_core(), blas_core_origin(), BITS);
-    printf("%-12s %4s %4s %5s  %9s %9s %6s  %10s %9s %6s  %8s\n", "construction", "N", "D", "H",
-           "f64 dense", "struct.", "ratio", "MPFR dense", "struct.", "ratio", "MPFR/f64");
+    printf("%-12s %4s %4s %5s  %9s %9s %6s  %10s %9s %6s  %8s  %9s %9s %6s\n", "construction", "N",
+           "D", "H", "f64 dense", "struct.", "ratio", "MPFR dense", "struct.", "ratio", "MPFR/f64",
+           "e at 1e3", "e at 1e6", "ratio");
     for (size_t s = 0; s < 3; s++) {
         for (size_t c = 0; c < sizeof constructions / sizeof *constructions; c++) {
             bench_case(constructions[c], sizes[s][0], sizes[s][1]);

@@ -189,6 +189,34 @@ static void check_construction(Tally *tally, const CaseSpec *spec, const Pair *p
     ref_run_clear(run);
 }
 
+/* The same of the difference evaluated by itself, at 256 bits whatever Omega is; its zeros are
+ * exact. */
+static void check_difference(Tally *tally, const CaseSpec *spec, const Pair *pair, double omega)
+{
+    static Real closed[MAX_ENTRIES], measured[MAX_ENTRIES];
+    const Layout *layout = &pair->converted.layout;
+    size_t width = layout_content(layout);
+    RefRun *run = ref_difference_open(&pair->converted, pair->converted_x, pair->bias_row_content,
+                                      omega, 256);
+    assert_non_null(run);
+    ref_run_layer(run);
+    closed_construction(closed, spec, pair, omega);
+    for (size_t i = 0; i <= layout->n; i++) {
+        const Real *expected = closed + i * width;
+        size_t row = layout_row(layout, i);
+        for (size_t c = 0; c < width; c++) {
+            measured[c] = real_of_mpfr(ref_run_difference(run, row, c));
+        }
+        if (all_zero(expected, width)) {
+            assert_true(all_zero(measured, width));
+        } else {
+            check_row(i < layout->n ? &tally->tokens : &tally->bias_row, measured, expected, width,
+                      spec, omega, i);
+        }
+    }
+    ref_run_clear(run);
+}
+
 /* Weights, biases, content of the bias row, masks and Omegas of one construction and shape. */
 static void check_variants(Tally *tally, CaseSpec spec)
 {
@@ -211,7 +239,9 @@ static void check_variants(Tally *tally, CaseSpec spec)
                                       ref_plan_working_bits(plan, omegas[OMEGAS - 1], MAX_BITS));
         for (size_t k = 0; k < OMEGAS; k++) {
             check_construction(tally, &spec, &pair, plan, limit, omegas[k]);
+            check_difference(tally, &spec, &pair, omegas[k]);
         }
+        check_difference(tally, &spec, &pair, 1e6);
         ref_run_clear(limit);
         ref_plan_clear(plan);
         case_clear(&pair);

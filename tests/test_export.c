@@ -20,7 +20,8 @@
 #include <cmocka.h>
 
 /* What reading back takes until the reader knows the names of results. */
-#define READ_BACK "--weights %out.safetensors "
+/* export subtracts, so that r(T') is written with the digits that its construction error needs. */
+#define READ_BACK "--weights %out.safetensors --reference subtract "
 
 /* Exports the point of a line to out.safetensors; the exit code, its message in given. */
 static int export_line(Given *given, const char *line)
@@ -229,8 +230,9 @@ static void test_metadata(void **state)
         {"construction", "ffn3"},
         {"result.0.columns", "0:4"},
         {"precision_bits", "128"},
-        {"command", "headproof sweep --construction ffn3 --activation gelu --mask causal --n 3 --d "
-                    "4 --omega 0.1 --arithmetic none --seed 1 --precision 128"},
+        {"command",
+         "headproof sweep --construction ffn3 --activation gelu --mask causal --n 3 --d "
+         "4 --omega 0.1 --arithmetic none --reference subtract --seed 1 --precision 128"},
     };
     Given *given = *state;
     char path[SCRATCH_PATH];

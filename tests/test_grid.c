@@ -324,7 +324,9 @@ static void test_faults_of_flags(void **state)
     expect_fault(fixture, "--threads 1,2", "expected one value");
     expect_fault(fixture, "--tolerance 1,2", "--tolerance: token '1,2': expected one value");
     expect_fault(fixture, "--activation tanh", "--activation: token 'tanh': expected one of silu");
-    expect_fault(fixture, "--reference difference", "token 'difference': expected subtract");
+    expect_fault(fixture, "--reference ball", "token 'ball': expected one of auto, subtract, diff");
+    expect_fault(fixture, "--reference difference --reference-form dense",
+                 "--reference: token 'difference': expected auto or subtract");
     expect_fault(fixture, "--precision 63", "auto or an integer from 64 to 1048576");
     expect_fault(fixture, "--mask causal --bias-row last",
                  "--bias-row: token 'last': expected auto or first with --mask causal");
@@ -425,13 +427,15 @@ static char *key_of(const Point *point)
 static void test_keys(void **state)
 {
     static const char *const lines[][2] = {
-        {"", "transformer,silu,none,20,30,120,2,0,1,1000,f64,dense,subtract,stable,1,"},
+        {"", "transformer,silu,none,20,30,120,2,0,1,1000,f64,dense,difference,stable,1,"},
+        {"--reference subtract",
+         "transformer,silu,none,20,30,120,2,0,1,1000,f64,dense,subtract,stable,1,"},
         {"--construction silu --arithmetic none",
-         "silu,silu,none,20,30,,,,1,1000,none,,subtract,,1,"},
+         "silu,silu,none,20,30,,,,1,1000,none,,difference,,1,"},
         {"--construction linear --linear block --bias random --omega 0.1",
-         "linear,,none,20,30,120,,,1,0.1,f64,dense,subtract,stable,1,bias=random;linear=block"},
+         "linear,,none,20,30,120,,,1,0.1,f64,dense,difference,stable,1,bias=random;linear=block"},
         {"--construction attention --mask causal --d-head 3 --precision 128 --tolerance 1e-9",
-         "attention,,causal,20,30,,2,3,1,1000,f64,dense,subtract,stable,1,"
+         "attention,,causal,20,30,,2,3,1,1000,f64,dense,difference,stable,1,"
          "precision=128;tolerance=1e-09"},
         {"--construction silu --bias-row first --bias-row-content random --reference-form dense "
          "--max-bits 4096 --tolerance 1 --judge rounding --norm rel",

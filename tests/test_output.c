@@ -95,7 +95,7 @@ static void expect_refusal(Fixture *fixture, const char *path, int expected)
 static int finish(Fixture *fixture, Output *output)
 {
     char *arguments[] = {"headproof", "sweep", "--omega", "caf\xC3\xA9 \xFF"};
-    Point point = {.omega = 5, .max_bits = 65536};
+    Point point = {.omega = 5, .reference = REFERENCE_SUBTRACT, .max_bits = 65536};
     point.spec = (CaseSpec){.construction = CONSTRUCTION_SILU,
                             .n = 2,
                             .d = 3,
@@ -361,7 +361,10 @@ static void set_cell(RefCell *cell, CellState cell_state, const char *value)
 
 static char *row_text(const Row *row)
 {
-    Point point = {.omega = 5, .max_bits = 65536, .arithmetic = ARITHMETIC_F64};
+    Point point = {.omega = 5,
+                   .reference = REFERENCE_SUBTRACT,
+                   .max_bits = 65536,
+                   .arithmetic = ARITHMETIC_F64};
     point.spec = (CaseSpec){.construction = CONSTRUCTION_SILU,
                             .n = 2,
                             .d = 3,
@@ -416,7 +419,7 @@ static void test_row(void **state)
 
 static void test_table_fails_with_its_stream(void **state)
 {
-    Point point = {.omega = 5, .max_bits = 65536};
+    Point point = {.omega = 5, .reference = REFERENCE_SUBTRACT, .max_bits = 65536};
     point.spec.n = point.spec.d = point.spec.depth = 1;
     Row row;
     (void)state;
@@ -434,7 +437,7 @@ static void test_key_with_seeds(void **state)
 {
     char *text = NULL;
     size_t size = 0;
-    Point point = {.max_bits = 65536};
+    Point point = {.reference = REFERENCE_SUBTRACT, .max_bits = 65536};
     point.spec = (CaseSpec){
         .construction = CONSTRUCTION_SILU, .n = 2, .d = 3, .d_ff = 12, .heads = 2, .depth = 1};
     (void)state;

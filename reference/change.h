@@ -1,0 +1,69 @@
+/*
+ * How the limit model changes into T' (private to reference/; docs/mathematics.md, section 4).
+ *
+ * A run with a change evaluates T_infinity at x and carries e = r(T') - r(T_infinity) beside it.
+ * What is linear acts on e as on x.  Of a head's row, A the keys with the largest coefficient of
+ * Omega and p its softmax at x, ds the change of the scores, u' = u + du the values at x + e,
+ *     E        = sum over A of p_j expm1(ds_j)
+ *     dp_j     = p_j (expm1(ds_j) - E) / (1 + E)                   j in A, or, where E < -1/2,
+ *              = p_j e^(ds_j) / (sum over A of p_j e^(ds_j)) - p_j
+ *     y_A'     = y_A + sum over A of dp_j u'_j + p_j du_j
+ *     r_j      = e^(s'_j) / (sum over all keys of e^(s'))          the others, e^(-Omega gap) in it
+ *     change   = y_A' - y_A + sum over the others of r_j (u'_j - y_A').
+ * Each term has a factor of e's own size: nothing of the size of x cancels, whatever Omega is.
+ * (E < -1/2 is a change as large as the pattern itself.)
+ */
+#ifndef HEADPROOF_REFERENCE_CHANGE_H
+#define HEADPROOF_REFERENCE_CHANGE_H
+
+#include "run.h"
+
+struct RunChange {
+    ApMat stream;               /* e, as RefRun's stream */
+    ApMat delta;                /* what the current sublayer adds to it */
+    ApMat sum;                  /* stream + e: r(T') after the last layer */
+    ApMat product, gate, grown; /* [rows, 1] e g, and of the gate's change: expm1, exp */
+    ApMat value, mixed;         /* [rows, widest value] changes of RunScratch's */
+    ApMat moved;                /* value + its change */
+    ApMat column_sum;           /* [2, widest value] of moved and of value's change */
+    ApMat query, key;           /* [rows, widest score factor] changes of RunScratch's */
+    ApMat moved_query;          /* [1, same] */
+    ApMat group;                /* [rows, 3] dp or r of one key of a group */
+    ApMat pattern;              /* [rows, rows] dp or r of a key */
+    ApMat temp;                 /* [1, CHANGE_TEMPS] */
+    mpfr_exp_t largest;         /* exponent of the largest |ds| and r so far */
+    /* [rows, columns]: exponent of the largest term that went into an entry of e in this layer: what
+     * e falls short of it was cancelled, however alike two precisions are. */
+    mpfr_exp_t *term;
+};
+
+enum { CHANGE_TEMPS = 8 };
+
+/* A limit run that also carries e.  The model has heads alone.  NULL when memory is short. */
+RefRun *change_open(const Model *model, const double *x, const double *bias_row_content,
+                    double omega, mpfr_prec_t bits, bool correct_rounding)
+    __attribute__((warn_unused_result));
+void change_clear(RunChange *change);
+
+/* Before and after a layer, and a sublayer's bundles. */
+void change_begin_layer(RunChange *change);
+void change_begin(RunChange *change);
+void change_end(RunChange *change);
+void change_end_layer(RefRun *run);
+
+/* Takes a |ds| or r into largest. */
+void change_note(RunChange *change, mpfr_srcptr d);
+
+/* m = expm1(ds) and g = exp(ds), either with all its bits. */
+void change_exponentials(RefRun *run, mpfr_ptr m, mpfr_ptr g, mpfr_srcptr ds);
+
+/* After groups_softmax or bilinear_softmax of the same head. */
+void change_groups_softmax(RefRun *run, const Score *score, size_t h);
+void change_bilinear_softmax(RefRun *run, const Score *score, size_t h);
+
+/* change.mixed, after scratch.mixed, from scratch.value and change.value [rows, width]. */
+void change_mix(RefRun *run, const Score *score, size_t h, size_t width);
+void change_groups_mix(RefRun *run, const Score *score, size_t h, size_t width);
+void change_bilinear_mix(RefRun *run, const Score *score, size_t h, size_t width);
+
+#endif

@@ -1,0 +1,462 @@
+/*
+ * e = r(T') - r(T_infinity) evaluated as it is (docs/mathematics.md, section 4), against two
+ * evaluations at a precision that their subtraction survives, and against what it must be.
+ */
+#include "../cases/case.h"
+#include "../reference/reference.h"
+#include "random_model.h"
+#include "real.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { SEED = 1, AGREE_BITS = 100, MAX_BITS = 1 << 20, SUBTRACT_MOST = 12000, PLACE = 240 };
+
+static Pair make(const CaseSpec *spec)
+{
+    Pair pair;
+    const char *reason;
+    assert_int_equal(case_build(&pair, &reason, spec), CASE_OK);
+    return pair;
+}
+
+/* The largest ratio of an error to what it may be, and where it was. */
+typedef struct {
+    double ratio;
+    char where[PLACE];
+    size_t checked;
+} Worst;
+
+static void report(const char *what, const Worst *worst)
+{
+    print_message("%s: %zu blocks, worst ratio %.3g (%s)\n", what, worst->checked, worst->ratio,
+                  worst->where);
+    assert_true(worst->checked > 0);
+    assert_true(worst->ratio < 1);
+}
+
+/* The three evaluations of one model. */
+typedef struct {
+    const Layout *layout;
+    RefRun *converted, *limit, *difference;
+} Runs;
+
+static Runs runs_open(const Model *model, const double *x, const double *content, double omega,
+                      mpfr_prec_t subtract_bits, mpfr_prec_t bits)
+{
+    Runs runs = {&model->layout,
+                 ref_run_open(model, x, content, omega, subtract_bits, REF_STRUCTURED),
+                 ref_run_open(model, x, content, INFINITY, subtract_bits, REF_STRUCTURED),
+                 ref_difference_open(model, x, content, omega, bits)};
+    assert_true(runs.converted != NULL && runs.limit != NULL && runs.difference != NULL);
+    return runs;
+}
+
+static void runs_layer(const Runs *runs)
+{
+    ref_run_layer(runs->converted);
+    ref_run_layer(runs->limit);
+    ref_run_layer(runs->difference);
+}
+
+static void runs_clear(Runs *runs)
+{
+    ref_run_clear(runs->converted);
+    ref_run_clear(runs->limit);
+    ref_run_clear(runs->difference);
+}
+
+/* The largest |e| of some rows, and how far the two ways are from one another. */
+typedef struct {
+    Real largest, error;
+} Agreement;
+
+static Agreement compare_rows(const Runs *runs, size_t first, size_t count)
+{
+    Agreement block = {real_of(0), real_of(0)};
+    for (size_t row = first; row < first + count; row++) {
+        for (size_t c = 0; c < layout_content(runs->layout); c++) {
+            Real subtracted = real_difference(ref_run_entry(runs->converted, row, c),
+                                              ref_run_entry(runs->limit, row, c));
+            Real direct = real_of_mpfr(ref_run_difference(runs->difference, row, c));
+            block.largest = real_max(block.largest, real_abs(subtracted));
+            block.error = real_max(block.error, real_abs(real_sub(direct, subtracted)));
+        }
+    }
+    return block;
+}
+
+/* Takes in tokens or bias row: 2^-AGREE_BITS of the largest entry, or what the subtraction may have
+ * lost. */
+static void check_rows(Worst *worst, const Runs *runs, size_t first, size_t count,
+                       mpfr_exp_t subtracted, const char *what, size_t layer)
+{
+    Agreement block = compare_rows(runs, first, count);
+    Real unit = real_mul(block.largest, real_power(-AGREE_BITS));
+    double ratio = real_double(real_div(block.error, real_max(unit, real_power(subtracted))));
+    worst->checked++;
+    if (worst->where[0] == '\0' || !(ratio <= worst->ratio)) {
+        worst->ratio = ratio;
+        snprintf(worst->where, PLACE, "layer %zu of %s", layer, what);
+    }
+}
+
+/* subtracted: what subtraction may have lost after each layer, or one figure for all. */
+static void check_layers(Worst *worst, Runs *runs, size_t depth, const RefPlan *plan,
+                         mpfr_prec_t bits, const char *what)
+{
+    size_t bias = layout_bias_row(runs->layout);
+    for (size_t l = 1; l <= depth; l++) {
+        mpfr_exp_t subtracted = plan != NULL ? ref_plan_error(plan, l, bits) + 1 : 1024 - bits;
+        runs_layer(runs);
+        check_rows(worst, runs, layout_token_row(runs->layout, 0), runs->layout->n, subtracted,
+                   what, l);
+        check_rows(worst, runs, bias, 1, subtracted, what, l);
+    }
+}
+
+/* A plan that serves the difference at omega. */
+static RefPlan *plan_for(const Pair *pair, double omega)
+{
+    RefPlan *plan = ref_plan_make(pair);
+    assert_non_null(plan);
+    if (!ref_plan_serves(plan, omega)) {
+        ref_plan_clear(plan);
+        plan = ref_plan_make_at(pair, omega);
+        assert_non_null(plan);
+    }
+    return plan;
+}
+
+static void describe(char what[PLACE], const CaseSpec *s, double omega)
+{
+    snprintf(what, PLACE,
+             "%s n %zu d_head %zu linear %d activation %d weights %d seed %d bias %d mask %d "
+             "content %d omega %g",
+             construction_info(s->construction)->name, s->n, s->d_head, (int)s->linear,
+             (int)s->activation, (int)s->weights, (int)s->seed, (int)s->bias, (int)s->mask,
+             (int)s->bias_row_content, omega);
+}
+
+/* Nothing where a subtraction would take too long. */
+static void check_pair(Worst *worst, const CaseSpec *s, double omega)
+{
+    char what[PLACE];
+    Pair pair = make(s);
+    RefPlan *plan = plan_for(&pair, omega);
+    double needed = ref_plan_bits(plan, omega, s->depth) + 128;
+    if (needed > SUBTRACT_MOST) {
+        ref_plan_clear(plan);
+        case_clear(&pair);
+        return;
+    }
+    mpfr_prec_t bits = (mpfr_prec_t)needed;
+    Runs runs = runs_open(&pair.converted, pair.converted_x, pair.bias_row_content, omega, bits,
+                          ref_plan_difference_working_bits(plan, MAX_BITS));
+    describe(what, s, omega);
+    check_layers(worst, &runs, s->depth, plan, bits, what);
+    runs_clear(&runs);
+    ref_plan_clear(plan);
+    case_clear(&pair);
+}
+
+static CaseSpec small(Construction construction, size_t depth)
+{
+    return (CaseSpec){.construction = construction,
+                      .n = 5,
+                      .d = 4,
+                      .d_ff = 6,
+                      .heads = 2,
+                      .depth = depth,
+                      .seed = SEED,
+                      .slope = 1000,
+                      .gelu = GELU_TWO};
+}
+
+/* One of 24: masks, biases, content of the bias row, factored heads, places, activations, N = 1. */
+static CaseSpec variant_of(Construction construction, size_t depth, int variant)
+{
+    CaseSpec spec = small(construction, depth);
+    spec.mask = (Mask)(variant & 1);
+    spec.bias = (Bias)(variant >> 1 & 1);
+    spec.bias_row_content = (BiasRowContent)(variant >> 2 & 1);
+    spec.d_head = variant % 3 == 1 ? 2 : 0;
+    spec.linear = (Linear)(variant % 3);
+    spec.activation = (Activation)(variant / 8);
+    spec.n = variant == 10 ? 1 : spec.n;
+    return spec;
+}
+
+enum { VARIANTS = 24 };
+
+static void every_construction_agrees(void **state)
+{
+    static const double omegas[] = {0.25, 3, 20, 1000};
+    (void)state;
+    for (int c = 0; c < CONSTRUCTION_COUNT; c++) {
+        Worst worst = {0};
+        for (int variant = 0; variant < VARIANTS; variant++) {
+            CaseSpec spec = variant_of((Construction)c, 2, variant);
+            for (size_t k = 0; k < sizeof omegas / sizeof *omegas; k++) {
+                check_pair(&worst, &spec, omegas[k]);
+            }
+        }
+        report(construction_info((Construction)c)->name, &worst);
+        assert_int_equal(worst.checked, VARIANTS * 4 * 2 * 2);
+    }
+}
+
+/* N(0, 1) weights: scores of hundreds, which change by more than that. */
+static void explosions_agree(void **state)
+{
+    static const Construction constructions[] = {CONSTRUCTION_ATTENTION, CONSTRUCTION_TRANSFORMER3,
+                                                 CONSTRUCTION_TRANSFORMER};
+    Worst worst = {0};
+    (void)state;
+    for (int k = 0; k < 3 * 6; k++) {
+        CaseSpec spec = small(constructions[k % 3], 3);
+        spec.weights = WEIGHTS_NORMAL;
+        spec.seed = (uint64_t)(1 + k / 3);
+        check_pair(&worst, &spec, 20);
+    }
+    report("N(0, 1) weights", &worst);
+    assert_true(worst.checked > 50);
+}
+
+static void deep_stacks_agree(void **state)
+{
+    static const double omegas[] = {3, 20, 1000};
+    (void)state;
+    for (int c = 0; c < CONSTRUCTION_COUNT; c++) {
+        Worst worst = {0};
+        for (int k = 0; k < 3 * MASK_COUNT; k++) {
+            CaseSpec spec = small((Construction)c, 96);
+            spec.n = 3;
+            spec.d = 3;
+            spec.d_ff = 4;
+            spec.mask = (Mask)(k / 3);
+            check_pair(&worst, &spec, omegas[k % 3]);
+        }
+        report(construction_info((Construction)c)->name, &worst);
+    }
+}
+
+/* Bundles that no construction has: any positions, so that rows keep any of the groups of keys,
+ * and leave out others by several gaps. */
+static void check_random(Worst *worst, RandomModel *random, int trial)
+{
+    static const double omegas[] = {0.5, 7, 60};
+    enum { SUBTRACT_BITS = 8192, DIFFERENCE_BITS = 256 };
+    bool causal = trial % 3 == 0;
+    Layout layout = {1 + random_below(random, 5), 3, random_below(random, 3),
+                     causal || trial % 2 ? BIAS_ROW_FIRST : BIAS_ROW_LAST};
+    size_t content = layout_content(&layout);
+    Stack stack;
+    for (int l = 0; l < 3; l++) {
+        stack.bundle[l] = random_bundle(random, &layout, (ScoreShape)((trial + l) % SCORES_COUNT),
+                                        (ValueShape)(trial / SCORES_COUNT % VALUES_COUNT),
+                                        trial % 4 ? 1 : 2, causal);
+    }
+    Model model = stack_model(&stack, layout, 3);
+    const double *x = random_numbers(random, layout.n * content);
+    const double *b = random_below(random, 2) ? random_numbers(random, content) : NULL;
+    if (model_fault(&model) != NULL) {
+        return;
+    }
+    for (size_t k = 0; k < sizeof omegas / sizeof *omegas; k++) {
+        char what[PLACE];
+        Runs runs = runs_open(&model, x, b, omegas[k], SUBTRACT_BITS, DIFFERENCE_BITS);
+        snprintf(what, sizeof what, "trial %d omega %g", trial, omegas[k]);
+        check_layers(worst, &runs, model.depth, NULL, SUBTRACT_BITS, what);
+        runs_clear(&runs);
+    }
+}
+
+static void any_bundles_agree(void **state)
+{
+    static RandomModel random;
+    Worst worst = {0};
+    (void)state;
+    for (int trial = 0; trial < 8 * SCORES_COUNT * VALUES_COUNT; trial++) {
+        random_start(&random, (uint64_t)(SEED + trial));
+        check_random(&worst, &random, trial);
+    }
+    report("random bundles", &worst);
+    assert_true(worst.checked > 1000);
+}
+
+/* err e^(2 Omega) is one constant: 1e6 against 1e3, where squares of e^(-2 Omega) are 1e-868 of it,
+ * through every layer. */
+static void one_constant_up_to_a_million(void **state)
+{
+    (void)state;
+    for (int c = 0; c < CONSTRUCTION_COUNT; c++) {
+        Real worst = real_of(0), growth = real_exp(real_of(2 * (1e6 - 1e3)));
+        for (int mask = 0; mask < MASK_COUNT; mask++) {
+            CaseSpec spec = small((Construction)c, 96);
+            spec.mask = (Mask)mask;
+            spec.bias = BIAS_RANDOM;
+            Pair pair = make(&spec);
+            RefRun *near = ref_difference_open(&pair.converted, pair.converted_x, NULL, 1e3, 256);
+            RefRun *far = ref_difference_open(&pair.converted, pair.converted_x, NULL, 1e6, 256);
+            assert_true(near != NULL && far != NULL);
+            for (size_t l = 0; l < spec.depth; l++) {
+                Real largest = real_of(0), error = real_of(0);
+                ref_run_layer(near);
+                ref_run_layer(far);
+                for (size_t i = 0; i < spec.n; i++) {
+                    size_t row = layout_token_row(&pair.converted.layout, i);
+                    for (size_t k = 0; k < spec.d; k++) {
+                        Real e = real_of_mpfr(ref_run_difference(near, row, k));
+                        Real f = real_of_mpfr(ref_run_difference(far, row, k));
+                        error = real_max(error, real_abs(real_sub(real_mul(f, growth), e)));
+                        largest = real_max(largest, real_abs(e));
+                    }
+                }
+                worst = real_max(worst, real_div(error, largest));
+            }
+            ref_run_clear(near);
+            ref_run_clear(far);
+            case_clear(&pair);
+        }
+        print_message("%s: constant to %.2g\n", construction_info((Construction)c)->name,
+                      real_double(worst));
+        assert_true(real_compare(worst, real_power(-200)) < 0);
+    }
+}
+
+/* X = (1, -1): the token at -1 errs by -sigma(1) (1 + sigma(1)) e^(-2 Omega), the largest. */
+static void silu_at_a_million(void **state)
+{
+    static const double x[] = {1, -1};
+    CaseSpec spec = small(CONSTRUCTION_SILU, 1);
+    (void)state;
+    spec.n = 2;
+    spec.d = 1;
+    Pair pair = make(&spec);
+    RefRun *run = ref_difference_open(&pair.converted, x, NULL, 1e6, 256);
+    assert_non_null(run);
+    ref_run_layer(run);
+    Real sigma = real_sigma(real_of(1));
+    Real expected = real_mul(real_mul(sigma, real_add(real_of(1), sigma)), real_exp(real_of(-2e6)));
+    Real e = real_of_mpfr(ref_run_difference(run, 1, 0));
+    Real log10 = real_div(real_log(real_abs(e)), real_log(real_of(10)));
+    print_message("log10 of the construction error %.2f\n", real_double(log10));
+    assert_true(fabs(real_double(log10) + 868588.86) < 0.005);
+    Real error = real_abs(real_add(e, expected));
+    assert_true(real_compare(error, real_mul(expected, real_power(-240))) < 0);
+    ref_run_clear(run);
+    case_clear(&pair);
+}
+
+/* The a-priori error of each block at p bits covers what 2p + 128 bits change; returns the bits to
+ * spare, at least. */
+static double spare_bits(const CaseSpec *spec, double omega)
+{
+    Pair pair = make(spec);
+    RefPlan *plan = plan_for(&pair, omega);
+    const Layout *layout = &pair.converted.layout;
+    mpfr_prec_t bits = ref_plan_difference_working_bits(plan, MAX_BITS);
+    RefRun *few =
+        ref_difference_open(&pair.converted, pair.converted_x, pair.bias_row_content, omega, bits);
+    RefRun *many = ref_difference_open(&pair.converted, pair.converted_x, pair.bias_row_content,
+                                       omega, 2 * bits + 128);
+    double spare = INFINITY;
+    assert_true(few != NULL && many != NULL);
+    for (size_t l = 1; l <= spec->depth; l++) {
+        ref_run_layer(few);
+        ref_run_layer(many);
+        for (int b = 0; b < BLOCK_COUNT; b++) {
+            Columns columns = b == BLOCK_COMPARED  ? pair.compared[l - 1]
+                              : b == BLOCK_CLEARED ? pair.cleared[l - 1]
+                                                   : (Columns){0, layout_content(layout)};
+            size_t first =
+                b == BLOCK_BIAS_ROW ? layout_bias_row(layout) : layout_token_row(layout, 0);
+            size_t rows = b == BLOCK_BIAS_ROW ? 1 : layout->n;
+            Real largest = real_of(0), error = real_of(0);
+            for (size_t k = 0; k < rows * columns.count; k++) {
+                size_t row = first + k / columns.count, column = columns.first + k % columns.count;
+                mpfr_srcptr e = ref_run_difference(many, row, column);
+                error = real_max(
+                    error, real_abs(real_difference(ref_run_difference(few, row, column), e)));
+                largest = real_max(largest, real_abs(real_of_mpfr(e)));
+            }
+            mpfr_exp_t claimed;
+            if (ref_plan_difference_error(&claimed, plan, l, (RefBlock)b, bits) &&
+                real_compare(error, real_of(0)) != 0) {
+                Real ratio = real_div(real_mul(largest, real_power(claimed)), error);
+                spare = fmin(spare, real_double(real_log(ratio)) / log(2));
+            }
+        }
+    }
+    ref_run_clear(few);
+    ref_run_clear(many);
+    ref_plan_clear(plan);
+    case_clear(&pair);
+    return spare;
+}
+
+static void a_priori_errors_hold(void **state)
+{
+    static const double omegas[] = {0.25, 3, 8, 50, 1e6};
+    (void)state;
+    for (int c = 0; c < CONSTRUCTION_COUNT; c++) {
+        double spare = INFINITY;
+        for (int variant = 0; variant < VARIANTS; variant++) {
+            CaseSpec spec = variant_of((Construction)c, variant % 5 == 0 ? 12 : 2, variant);
+            for (size_t k = 0; k < sizeof omegas / sizeof *omegas; k++) {
+                spare = fmin(spare, spare_bits(&spec, omegas[k]));
+            }
+        }
+        print_message("%s: at least %.1f bits to spare\n", construction_info((Construction)c)->name,
+                      spare);
+        assert_true(spare > 0 && spare < 64);
+    }
+}
+
+/* Bits do not grow with Omega, and a far plan does not serve where e is not linear. */
+static void plans_know_where_they_serve(void **state)
+{
+    CaseSpec spec = small(CONSTRUCTION_TRANSFORMER, 12);
+    (void)state;
+    Pair pair = make(&spec);
+    RefPlan *plan = ref_plan_make(&pair);
+    assert_non_null(plan);
+    assert_int_equal(ref_plan_difference_working_bits(plan, MAX_BITS), 256);
+    assert_true(ref_plan_serves(plan, 1e6));
+    assert_true(ref_plan_serves(plan, 1e17));
+    assert_true(ref_plan_serves(plan, 12));
+    assert_false(ref_plan_serves(plan, 1));
+    ref_plan_clear(plan);
+    plan = ref_plan_make_at(&pair, 1);
+    assert_non_null(plan);
+    assert_true(ref_plan_serves(plan, 1));
+    ref_plan_clear(plan);
+    case_clear(&pair);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_construction_agrees),
+        cmocka_unit_test(explosions_agree),
+        cmocka_unit_test(deep_stacks_agree),
+        cmocka_unit_test(any_bundles_agree),
+        cmocka_unit_test(one_constant_up_to_a_million),
+        cmocka_unit_test(silu_at_a_million),
+        cmocka_unit_test(a_priori_errors_hold),
+        cmocka_unit_test(plans_know_where_they_serve),
+    };
+    ref_thread_setup();
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    ref_thread_clear();
+    return failed;
+}
