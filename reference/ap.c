@@ -107,7 +107,7 @@ static bool small_expm1(mpfr_ptr y, mpfr_srcptr x)
     }
     mpfr_prec_t bits = mpfr_get_prec(y) + 2;
     mpfr_exp_t k = mpfr_regular_p(x) ? -mpfr_get_exp(x) : 0;
-    if (k < bits / SERIES_TERMS + 1) {
+    if (k < 1 || k < bits / SERIES_TERMS + 1) {
         return false;
     }
     series_expm1(y, x, (unsigned long)(bits / k) + 1);

@@ -224,7 +224,7 @@ static void explosions_agree(void **state)
     for (int k = 0; k < 3 * 6; k++) {
         CaseSpec spec = small(constructions[k % 3], 3);
         spec.weights = WEIGHTS_NORMAL;
-        spec.seed = (uint64_t)(1 + k / 3);
+        spec.seed = 1 + (uint64_t)k / 3;
         check_pair(&worst, &spec, 20);
     }
     report("N(0, 1) weights", &worst);
@@ -286,7 +286,7 @@ static void any_bundles_agree(void **state)
     Worst worst = {0};
     (void)state;
     for (int trial = 0; trial < 8 * SCORES_COUNT * VALUES_COUNT; trial++) {
-        random_start(&random, (uint64_t)(SEED + trial));
+        random_start(&random, SEED + (uint64_t)trial);
         check_random(&worst, &random, trial);
     }
     report("random bundles", &worst);
