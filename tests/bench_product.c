@@ -1,9 +1,9 @@
 /*
- * Matrix products: nanoseconds a multiply-add of every backend, against a loop of mpfr_fma and
+ * Matrix products, and exp of vectors: nanoseconds a multiply-add of every backend, against a loop of mpfr_fma and
  * arb_mat_mul, in one run, on one thread.
  *
  *     bench_product            squares, and the shapes of a transformer
- *     bench_product squares [BITS] | transformer [BITS]
+ *     bench_product squares [BITS] | transformer [BITS] | exp
  *
  * Every run has fresh random matrices: a loop over one matrix again and again is flattered, because
  * the branch predictor learns the data.  A figure is the least of several runs, in the
@@ -12,6 +12,7 @@
 #include "../cases/draw.h"
 #include "../kernels/blas.h"
 #include "../reference/product/product.h"
+#include "../reference/product/vexp.h"
 #include "../reference/reference.h"
 
 #include <math.h>
@@ -234,6 +235,45 @@ static void bench_transformer(mpfr_prec_t bits)
            LAYERS, (long)bits, LAYERS * layer, LAYERS * multiply_adds, 1e9 * layer / multiply_adds);
 }
 
+/* Least ns a call of exp on fresh arguments below 64: MPFR's, ap_exp, vexp. */
+static void bench_exp(mpfr_prec_t bits)
+{
+    enum { COUNT = 4000 };
+    ApMat x, y;
+    uint64_t state = 1;
+    double best[3] = {INFINITY, INFINITY, INFINITY};
+    VectorExp *vector = vexp_create(bits, false);
+    ApExp *scalar = ap_exp_create(false);
+    if (vector == NULL || scalar == NULL || !ap_init(&x, 1, COUNT, bits) ||
+        !ap_init(&y, 1, COUNT, bits)) {
+        out_of_memory();
+    }
+    for (int run = 0; run < 3 * 10; run++) {
+        fill(&x, FULL, &state);
+        for (size_t i = 0; i < COUNT; i++) {
+            mpfr_mul_ui(x.entry + i, x.entry + i, 10, MPFR_RNDN);
+        }
+        double start = cpu_seconds();
+        for (size_t i = 0; run % 3 < 2 && i < COUNT; i++) {
+            if (run % 3 == 0) {
+                mpfr_exp(y.entry + i, x.entry + i, MPFR_RNDN);
+            } else {
+                ap_exp(scalar, y.entry + i, x.entry + i);
+            }
+        }
+        if (run % 3 == 2) {
+            vexp(vector, y.entry, x.entry, COUNT);
+        }
+        best[run % 3] = fmin(best[run % 3], 1e9 * (cpu_seconds() - start) / COUNT);
+    }
+    printf("%5ld %9.0f %9.0f %9.1f %8.1f\n", (long)bits, best[0], best[1], best[2],
+           best[1] / best[2]);
+    vexp_free(vector);
+    ap_exp_free(scalar);
+    ap_clear(&x);
+    ap_clear(&y);
+}
+
 int main(int argc, char **argv)
 {
     blas_setup(argv);
@@ -246,6 +286,13 @@ int main(int argc, char **argv)
     }
     if (argc < 2 || strcmp(argv[1], "transformer") == 0) {
         bench_transformer(bits == 0 ? 256 : bits);
+    }
+    if (argc < 2 || strcmp(argv[1], "exp") == 0) {
+        printf("\nns an exp\n%5s %9s %9s %9s %8s\n", "bits", "mpfr_exp", "ap_exp", "vexp",
+               "ap_exp/");
+        for (mpfr_prec_t p = 128; p <= 1024; p *= 2) {
+            bench_exp(p);
+        }
     }
     ref_thread_clear();
     return 0;

@@ -392,6 +392,9 @@ static void check_threads(ProductBackend backend)
     given_init(&a, LONG, ONE_HOT, "a", M, K, 256);
     given_init(&b, LONG, WIDE_LINES, "b", K, N, 256);
     assert_true(ap_init(&one, M, N, 256) && ap_init(&more, M, N, 256));
+    for (size_t l = 0; l < K; l++) { /* beyond what MPFR lets a new thread have */
+        mpfr_mul_2si(ap_at(&a.mat, 40, l), ap_at(&a.mat, 40, l), 1L << 35, MPFR_RNDN);
+    }
     for (int threads = 1; threads < 5; threads++) {
         assert_true(product_mul(product_view(threads == 1 ? &one : &more), a.view, b.view,
                                 &(ProductOptions){.backend = backend, .threads = threads}, NULL));

@@ -21,7 +21,7 @@ enum { DIGIT = 52, ROWS_AT_ONCE = 16 };
 /* Digits that hold alpha for so many fraction bits of x. */
 static size_t digits_for(mpfr_prec_t bits)
 {
-    return (size_t)(bits + 1 + DIGIT - 1) / DIGIT;
+    return (size_t)bits / DIGIT + 1;
 }
 
 bool ifma_holds(mpfr_prec_t bits_a, mpfr_prec_t bits_b)

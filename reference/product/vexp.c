@@ -126,7 +126,7 @@ static void store_lane(mpfr_ptr y, const ExpLanes *lanes, const ExpTables *table
     for (size_t i = 0; i < count; i++) {
         limb[i] = lanes->limb[i][lane];
     }
-    while (limb[count - 1] == 0) { /* the integer part is 1 or 2 */
+    if (limb[count - 1] == 0) { /* the integer part is 1 or 2: it is below */
         count--;
     }
     unsigned zeros = (unsigned)__builtin_clzll(limb[count - 1]);
