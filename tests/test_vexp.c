@@ -14,8 +14,8 @@
 
 #include <math.h>
 
-static const mpfr_prec_t precisions[] = {53,  64,  128, 152, 153, 192,  256,
-                                         257, 320, 512, 516, 517, 1024, 3000};
+static const mpfr_prec_t precisions[] = {53,  64,  128, 152, 153, 156, 192,  256, 260,
+                                         520, 257, 320, 512, 516, 517, 1024, 3000};
 enum { PRECISIONS = sizeof precisions / sizeof *precisions, COUNT = 203, KINDS = 9 };
 
 /* Arguments in groups of one kind, so that lanes differ in kind as well as in value. */

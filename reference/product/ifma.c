@@ -51,7 +51,7 @@ IfmaWork ifma_work(const Plan *plan, mpfr_prec_t bits_a, mpfr_prec_t bits_b, mpf
     work.kept = exact || cut > full ? full : cut;
     /* A column takes two halves of each pair of digits on its diagonal; 4096 fill 64 bits. */
     size_t fewer = work.digits_a < work.digits_b ? work.digits_a : work.digits_b;
-    work.depth = 4000 / (2 * fewer);
+    work.depth = 2000 / fewer;
     for (size_t i = 0; i * IFMA_BLOCK < work.digits_a; i++) {
         IfmaDigits a = digits_block(NULL, work.digits_a, i);
         for (size_t j = 0; j * IFMA_BLOCK < work.digits_b; j++) {
