@@ -212,31 +212,13 @@ static void bench_squares(mpfr_prec_t only)
     }
 }
 
-/* GPT-2 small's sizes; causal masks are not used. */
-static void bench_transformer(mpfr_prec_t bits)
+static void print_exp_heading(void)
 {
-    enum { N = 1024, D = 768, H = 3072, HEADS = 12, LAYERS = 12 };
-    static const Shape shapes[] = {
-        {"X W_Q|K|V, all heads", N, D, 3 * D, FULL, DOUBLES, 1},
-        {"scores Q K^T, a head", N, 64, N, FULL, FULL, HEADS},
-        {"pattern V, a head", N, N, 64, PATTERN, FULL, HEADS},
-        {"Z W_O, all heads", N, D, D, FULL, DOUBLES, 1},
-        {"X W_in", N, D, H, FULL, DOUBLES, 1},
-        {"SiLU(..) W_out", N, H, D, FULL, DOUBLES, 1},
-    };
-    double layer = 0, multiply_adds = 0;
-    print_heading("ns a multiply-add, GPT-2");
-    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
-        const Shape *s = &shapes[i];
-        layer += (double)s->times * bench_shape(s, bits);
-        multiply_adds += (double)s->times * (double)s->m * (double)s->k * (double)s->n;
-    }
-    printf("all products of %d layers at %ld bits: %.1f s for %.3g multiply-adds, %.3f ns each\n",
-           LAYERS, (long)bits, LAYERS * layer, LAYERS * multiply_adds, 1e9 * layer / multiply_adds);
+    printf("\nns an exp\n%5s %9s %9s %9s %8s\n", "bits", "mpfr_exp", "ap_exp", "vexp", "ap_exp/");
 }
 
-/* Least ns a call of exp on fresh arguments below 64: MPFR's, ap_exp, vexp. */
-static void bench_exp(mpfr_prec_t bits)
+/* Least ns a call of exp on fresh arguments below 64: MPFR's, ap_exp, vexp; returns vexp's. */
+static double bench_exp(mpfr_prec_t bits)
 {
     enum { COUNT = 4000 };
     ApMat x, y;
@@ -272,6 +254,33 @@ static void bench_exp(mpfr_prec_t bits)
     ap_exp_free(scalar);
     ap_clear(&x);
     ap_clear(&y);
+    return best[2];
+}
+
+/* GPT-2 small's sizes; causal masks are not used. */
+static void bench_transformer(mpfr_prec_t bits)
+{
+    enum { N = 1024, D = 768, H = 3072, HEADS = 12, LAYERS = 12 };
+    static const Shape shapes[] = {
+        {"X W_Q|K|V, all heads", N, D, 3 * D, FULL, DOUBLES, 1},
+        {"scores Q K^T, a head", N, 64, N, FULL, FULL, HEADS},
+        {"pattern V, a head", N, N, 64, PATTERN, FULL, HEADS},
+        {"Z W_O, all heads", N, D, D, FULL, DOUBLES, 1},
+        {"X W_in", N, D, H, FULL, DOUBLES, 1},
+        {"SiLU(..) W_out", N, H, D, FULL, DOUBLES, 1},
+    };
+    double layer = 0, multiply_adds = 0;
+    print_heading("ns a multiply-add, GPT-2");
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+        const Shape *s = &shapes[i];
+        layer += (double)s->times * bench_shape(s, bits);
+        multiply_adds += (double)s->times * (double)s->m * (double)s->k * (double)s->n;
+    }
+    printf("all products of %d layers at %ld bits: %.1f s for %.3g multiply-adds, %.3f ns each\n",
+           LAYERS, (long)bits, LAYERS * layer, LAYERS * multiply_adds, 1e9 * layer / multiply_adds);
+    double exps = LAYERS * ((double)HEADS * N * N + (double)N * H);
+    print_exp_heading();
+    printf("and %.3g exps: %.1f s\n", exps, 1e-9 * exps * bench_exp(bits));
 }
 
 int main(int argc, char **argv)
@@ -288,8 +297,7 @@ int main(int argc, char **argv)
         bench_transformer(bits == 0 ? 256 : bits);
     }
     if (argc < 2 || strcmp(argv[1], "exp") == 0) {
-        printf("\nns an exp\n%5s %9s %9s %9s %8s\n", "bits", "mpfr_exp", "ap_exp", "vexp",
-               "ap_exp/");
+        print_exp_heading();
         for (mpfr_prec_t p = 128; p <= 1024; p *= 2) {
             bench_exp(p);
         }
