@@ -1,9 +1,9 @@
 /*
- * Matrix products: nanoseconds a multiply-add of every backend, against a loop of mpfr_fma and
+ * Matrix products, and exp of vectors: nanoseconds a multiply-add of every backend, against a loop of mpfr_fma and
  * arb_mat_mul, in one run, on one thread.
  *
  *     bench_product            squares, and the shapes of a transformer
- *     bench_product squares [BITS] | transformer [BITS]
+ *     bench_product squares [BITS] | transformer [BITS] | exp
  *
  * Every run has fresh random matrices: a loop over one matrix again and again is flattered, because
  * the branch predictor learns the data.  A figure is the least of several runs, in the
@@ -12,6 +12,7 @@
 #include "../cases/draw.h"
 #include "../kernels/blas.h"
 #include "../reference/product/product.h"
+#include "../reference/product/vexp.h"
 #include "../reference/reference.h"
 
 #include <math.h>
@@ -211,6 +212,51 @@ static void bench_squares(mpfr_prec_t only)
     }
 }
 
+static void print_exp_heading(void)
+{
+    printf("\nns an exp\n%5s %9s %9s %9s %8s\n", "bits", "mpfr_exp", "ap_exp", "vexp", "ap_exp/");
+}
+
+/* Least ns a call of exp on fresh arguments below 64: MPFR's, ap_exp, vexp; returns vexp's. */
+static double bench_exp(mpfr_prec_t bits)
+{
+    enum { COUNT = 4000 };
+    ApMat x, y;
+    uint64_t state = 1;
+    double best[3] = {INFINITY, INFINITY, INFINITY};
+    VectorExp *vector = vexp_create(bits, false);
+    ApExp *scalar = ap_exp_create(false);
+    if (vector == NULL || scalar == NULL || !ap_init(&x, 1, COUNT, bits) ||
+        !ap_init(&y, 1, COUNT, bits)) {
+        out_of_memory();
+    }
+    for (int run = 0; run < 3 * 10; run++) {
+        fill(&x, FULL, &state);
+        for (size_t i = 0; i < COUNT; i++) {
+            mpfr_mul_ui(x.entry + i, x.entry + i, 10, MPFR_RNDN);
+        }
+        double start = cpu_seconds();
+        for (size_t i = 0; run % 3 < 2 && i < COUNT; i++) {
+            if (run % 3 == 0) {
+                mpfr_exp(y.entry + i, x.entry + i, MPFR_RNDN);
+            } else {
+                ap_exp(scalar, y.entry + i, x.entry + i);
+            }
+        }
+        if (run % 3 == 2) {
+            vexp(vector, y.entry, x.entry, COUNT);
+        }
+        best[run % 3] = fmin(best[run % 3], 1e9 * (cpu_seconds() - start) / COUNT);
+    }
+    printf("%5ld %9.0f %9.0f %9.1f %8.1f\n", (long)bits, best[0], best[1], best[2],
+           best[1] / best[2]);
+    vexp_free(vector);
+    ap_exp_free(scalar);
+    ap_clear(&x);
+    ap_clear(&y);
+    return best[2];
+}
+
 /* GPT-2 small's sizes; causal masks are not used. */
 static void bench_transformer(mpfr_prec_t bits)
 {
@@ -232,6 +278,9 @@ static void bench_transformer(mpfr_prec_t bits)
     }
     printf("all products of %d layers at %ld bits: %.1f s for %.3g multiply-adds, %.3f ns each\n",
            LAYERS, (long)bits, LAYERS * layer, LAYERS * multiply_adds, 1e9 * layer / multiply_adds);
+    double exps = LAYERS * ((double)HEADS * N * N + (double)N * H);
+    print_exp_heading();
+    printf("and %.3g exps: %.1f s\n", exps, 1e-9 * exps * bench_exp(bits));
 }
 
 int main(int argc, char **argv)
@@ -246,6 +295,12 @@ int main(int argc, char **argv)
     }
     if (argc < 2 || strcmp(argv[1], "transformer") == 0) {
         bench_transformer(bits == 0 ? 256 : bits);
+    }
+    if (argc < 2 || strcmp(argv[1], "exp") == 0) {
+        print_exp_heading();
+        for (mpfr_prec_t p = 128; p <= 1024; p *= 2) {
+            bench_exp(p);
+        }
     }
     ref_thread_clear();
     return 0;

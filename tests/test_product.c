@@ -41,6 +41,7 @@ typedef enum {
     POWERS,     /* of two, signed */
     ONES,       /* 1 and -1 */
     NEAR_ONE,   /* the largest numbers below 1: rounding carries */
+    FULL,       /* all of them positive: every digit is full, sums are the largest */
     TINY,       /* denormal doubles, and huge ones */
     SPARSE,     /* mostly zeros; zero rows and columns */
     ONE_HOT,    /* a large entry a row, the others 2^-700 and less */
@@ -49,9 +50,9 @@ typedef enum {
     KINDS
 } Kind;
 
-static const char *const kind_names[KINDS] = {"normal", "wide",    "wide lines", "cancel",
-                                              "powers", "ones",    "near one",   "tiny",
-                                              "sparse", "one-hot", "integers",   "zeros"};
+static const char *const kind_names[KINDS] = {
+    "normal", "wide", "wide lines", "cancel",  "powers",   "ones", "near one",
+    "full",   "tiny", "sparse",     "one-hot", "integers", "zeros"};
 
 /* A double of that kind; the exponent range of doubles binds it. */
 static double draw_entry(Kind kind, const char *name, size_t r, size_t c)
@@ -65,6 +66,7 @@ static double draw_entry(Kind kind, const char *name, size_t r, size_t c)
     case POWERS: return ldexp(sign, (int)(60 * u) - 30);
     case ONES: return sign;
     case NEAR_ONE: return sign * (1 - 0x1p-53);
+    case FULL: return 1 - 0x1p-53;
     case TINY: return c % 3 == 0 ? x * 0x1p1000 : sign * ldexp(floor(u * 9000), -1074);
     case SPARSE: return u < 0.8 || r % 5 == 1 || c % 7 == 2 ? 0 : x;
     case ONE_HOT: return c == r * 3 % 8 ? u : ldexp(x, -700 - (int)(50 * u));
@@ -84,7 +86,7 @@ static void fill(ApMat *m, Kind kind, const char *name)
         for (size_t c = 0; c < m->columns; c++) {
             mpfr_ptr x = ap_at(m, r, c);
             mpfr_set_d(x, draw_entry(kind, name, r, c), MPFR_RNDN);
-            if (kind == NEAR_ONE && !mpfr_zero_p(x)) {
+            if (kind == NEAR_ONE || kind == FULL) {
                 mpfr_set_si(x, mpfr_sgn(x), MPFR_RNDN);
                 mpfr_set_zero(t, 1);
                 mpfr_nexttoward(x, t);
@@ -275,10 +277,11 @@ static void each_backend(void check(ProductBackend))
 static void check_sizes(ProductBackend backend)
 {
     static const Size sizes[] = {
-        {1, 1, 1, 64},     {1, 9, 1, 128},    {7, 1, 2, 256},   {3, 5, 0, 256},   {4, 8, 8, 200},
-        {5, 9, 13, 300},   {17, 31, 23, 53},  {16, 8, 3, 400},  {19, 65, 7, 256}, {2, 3, 401, 256},
-        {3, 9, 1030, 128}, {2, 2, 2051, 64},  {9, 11, 37, 512}, {6, 7, 29, 620},  {5, 10, 50, 740},
-        {4, 9, 41, 1024},  {3, 3, 210, 1100}, {33, 66, 10, 96}};
+        {1, 1, 1, 64},     {1, 9, 1, 128},    {7, 1, 2, 256},    {3, 5, 0, 256},
+        {4, 8, 8, 200},    {5, 9, 13, 300},   {17, 31, 23, 53},  {16, 8, 3, 400},
+        {19, 65, 7, 256},  {2, 3, 401, 256},  {3, 9, 1030, 128}, {2, 2, 2051, 64},
+        {2, 3, 1029, 256}, {3, 2, 300, 1000}, {9, 11, 37, 512},  {6, 7, 29, 620},
+        {5, 10, 50, 740},  {4, 9, 41, 1024},  {3, 3, 210, 1100}, {33, 66, 10, 96}};
     Worst worst = {.ratio = 0};
     for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
         for (int form = 0; form < FORMS; form++) {
@@ -286,6 +289,7 @@ static void check_sizes(ProductBackend backend)
         }
         check_product(&worst, backend, sizes[s], NORMAL, NORMAL, DOUBLES, LONGER, true);
         check_product(&worst, backend, sizes[s], NEAR_ONE, NEAR_ONE, LONG, LONG, false);
+        check_product(&worst, backend, sizes[s], FULL, FULL, LONG, LONG, false);
         check_product(&worst, backend, sizes[s], INTEGERS, NORMAL, LONG, LONG, false);
         check_product(&worst, backend, sizes[s], INTEGERS, NORMAL, LONG, DOUBLES, false);
     }
@@ -392,6 +396,9 @@ static void check_threads(ProductBackend backend)
     given_init(&a, LONG, ONE_HOT, "a", M, K, 256);
     given_init(&b, LONG, WIDE_LINES, "b", K, N, 256);
     assert_true(ap_init(&one, M, N, 256) && ap_init(&more, M, N, 256));
+    for (size_t l = 0; l < K; l++) { /* beyond what MPFR lets a new thread have */
+        mpfr_mul_2si(ap_at(&a.mat, 40, l), ap_at(&a.mat, 40, l), 1L << 35, MPFR_RNDN);
+    }
     for (int threads = 1; threads < 5; threads++) {
         assert_true(product_mul(product_view(threads == 1 ? &one : &more), a.view, b.view,
                                 &(ProductOptions){.backend = backend, .threads = threads}, NULL));

@@ -14,22 +14,23 @@
 
 #include <math.h>
 
-static const mpfr_prec_t precisions[] = {53,  64,  128, 152, 153, 192,  256,
-                                         257, 320, 512, 516, 517, 1024, 3000};
+static const mpfr_prec_t precisions[] = {53,  64,  128, 152, 153, 156, 192,  256, 260,
+                                         520, 257, 320, 512, 516, 517, 1024, 3000};
 enum { PRECISIONS = sizeof precisions / sizeof *precisions, COUNT = 203, KINDS = 9 };
 
 /* Arguments in groups of one kind, so that lanes differ in kind as well as in value. */
 static void draw_argument(mpfr_ptr x, size_t i)
 {
     double u = draw_uniform(11, draw_hash("x"), 0, i, 0), sign = i % 2 ? -1 : 1;
+    long multiple = (long)(i / KINDS) * (i % 2 ? -1 : 1);
     mpfr_const_log2(x, MPFR_RNDN);
     switch (i % KINDS) {
     case 0: mpfr_mul_d(x, x, sign * 60 * u, MPFR_RNDN); break;
     case 1: mpfr_mul_d(x, x, sign * ldexp(u, -(int)(600 * u)), MPFR_RNDN); break;
     case 2: mpfr_mul_d(x, x, sign * 0x1p20 * (0.9 + 0.5 * u), MPFR_RNDN); break;
-    case 3: mpfr_mul_si(x, x, (long)(sign * (double)(i / KINDS)), MPFR_RNDN); break; /* n ln 2 */
-    case 4: mpfr_set_d(x, sign * floor(512 * u) / 256, MPFR_RNDN); break;            /* s = 0 */
-    case 5: /* just below */
+    case 3: mpfr_mul_si(x, x, multiple, MPFR_RNDN); break;                /* n ln 2 */
+    case 4: mpfr_set_d(x, sign * floor(512 * u) / 256, MPFR_RNDN); break; /* s = 0 */
+    case 5:                                                               /* just below */
         mpfr_set_d(x, sign * floor(512 * u) / 256, MPFR_RNDN);
         mpfr_nextbelow(x);
         break;

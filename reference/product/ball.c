@@ -41,7 +41,8 @@ static bool is_close(const Plan *plan, size_t i, size_t j, const mag_t radius)
         return true;
     }
     int guard = plan->guard[i * plan->n + j];
-    if (guard == GUARD_NEVER || guard == GUARD_MIN) {
+    if (guard == GUARD_NEVER || plan->a.exponent[i] == LINE_ZERO ||
+        plan->b.exponent[j] == LINE_ZERO) {
         return false;
     }
     double from_a = plan->short_b && !plan->short_a ? 0 : plan->a.sum[i];

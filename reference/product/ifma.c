@@ -21,7 +21,7 @@ enum { DIGIT = 52, ROWS_AT_ONCE = 16 };
 /* Digits that hold alpha for so many fraction bits of x. */
 static size_t digits_for(mpfr_prec_t bits)
 {
-    return (size_t)(bits + 1 + DIGIT - 1) / DIGIT;
+    return (size_t)bits / DIGIT + 1;
 }
 
 bool ifma_holds(mpfr_prec_t bits_a, mpfr_prec_t bits_b)
@@ -32,15 +32,21 @@ bool ifma_holds(mpfr_prec_t bits_a, mpfr_prec_t bits_b)
 /* Equal blocks of at most IFMA_BLOCK digits: [first, first + count) of block number i. */
 static IfmaDigits digits_block(const uint64_t *digit, size_t digits, size_t i)
 {
-    size_t blocks = (digits + IFMA_BLOCK - 1) / IFMA_BLOCK, first = digits * i / blocks;
+    size_t blocks = (digits - 1) / IFMA_BLOCK + 1, first = digits * i / blocks;
     return (IfmaDigits){digit, digits, first, digits * (i + 1) / blocks - first};
 }
 
-/* Columns that ifma_block computes when `kept` are asked for. */
-static size_t block_columns(size_t na, size_t nb, size_t kept)
+/* Instructions of ifma_block, a term and row. */
+static size_t block_multiplies(size_t na, size_t nb, size_t kept)
 {
-    size_t diagonal = (na > nb ? na : nb) + 1;
-    return kept <= diagonal && diagonal < na + nb ? diagonal : na + nb;
+    size_t diagonal = (na > nb ? na : nb) + 1, count = 0;
+    size_t columns = kept <= diagonal && diagonal < na + nb ? diagonal : na + nb;
+    for (size_t i = 0; i < na; i++) {
+        for (size_t j = 0; j < nb; j++) {
+            count += (size_t)(i + j < columns) + (i + j + 1 < columns);
+        }
+    }
+    return count;
 }
 
 IfmaWork ifma_work(const Plan *plan, mpfr_prec_t bits_a, mpfr_prec_t bits_b, mpfr_prec_t bits)
@@ -51,18 +57,15 @@ IfmaWork ifma_work(const Plan *plan, mpfr_prec_t bits_a, mpfr_prec_t bits_b, mpf
     work.kept = exact || cut > full ? full : cut;
     /* A column takes two halves of each pair of digits on its diagonal; 4096 fill 64 bits. */
     size_t fewer = work.digits_a < work.digits_b ? work.digits_a : work.digits_b;
-    work.depth = 4000 / (2 * fewer);
+    work.depth = 2000 / fewer;
     for (size_t i = 0; i * IFMA_BLOCK < work.digits_a; i++) {
         IfmaDigits a = digits_block(NULL, work.digits_a, i);
         for (size_t j = 0; j * IFMA_BLOCK < work.digits_b; j++) {
             IfmaDigits b = digits_block(NULL, work.digits_b, j);
             if (a.first + b.first < work.kept) {
-                size_t columns = block_columns(a.count, b.count, work.kept - a.first - b.first);
                 work.blocks++;
-                for (size_t pair = 0; pair < a.count * b.count; pair++) {
-                    size_t column = pair / b.count + pair % b.count;
-                    work.multiplies += (size_t)(column < columns) + (column + 1 < columns);
-                }
+                work.multiplies +=
+                    block_multiplies(a.count, b.count, work.kept - a.first - b.first);
             }
         }
     }

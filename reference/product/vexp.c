@@ -50,15 +50,11 @@ static void tables_fill(ExpTables *tables)
     mpfr_inits2((mpfr_prec_t)(DIGIT * (tables->digits + 2)), x, step, fraction, (mpfr_ptr)0);
     mpfr_const_log2(x, MPFR_RNDZ);
     put_fraction(tables->ln2, 1, tables->digits + 1, x);
-    tables->two_from = VEXP_TABLE;
     for (int t = 0; t < 3; t++) {
         mpfr_set_ui_2exp(step, 1, -8 * (t + 1), MPFR_RNDN);
         mpfr_exp(step, step, MPFR_RNDN);
         mpfr_set_ui(x, 1, MPFR_RNDN);
         for (size_t i = 0; i < VEXP_TABLE; i++) {
-            if (mpfr_cmp_ui(x, 2) >= 0 && tables->two_from == VEXP_TABLE) {
-                tables->two_from = i;
-            }
             mpfr_frac(fraction, x, MPFR_RNDZ);
             put_fraction(&tables->table[t][0][i], VEXP_TABLE, tables->digits, fraction);
             mpfr_mul(x, x, step, MPFR_RNDN);
@@ -120,13 +116,14 @@ static void load_lane(ExpLanes *lanes, const ExpTables *tables, size_t lane, mpf
 
 static void store_lane(mpfr_ptr y, const ExpLanes *lanes, const ExpTables *tables, size_t lane)
 {
-    mp_limb_t limb[VEXP_DIGITS + 1];
+    mp_limb_t limb[VEXP_DIGITS + 1] = {0};
+    PRODUCT_CHECK(tables->digits <= VEXP_DIGITS);
     size_t count = ((tables->digits + 1) * DIGIT + 63) / 64;
     mpfr_t value;
     for (size_t i = 0; i < count; i++) {
         limb[i] = lanes->limb[i][lane];
     }
-    while (limb[count - 1] == 0) { /* the integer part is 1 or 2 */
+    if (limb[count - 1] == 0) { /* the integer part is 1 or 2: it is below */
         count--;
     }
     unsigned zeros = (unsigned)__builtin_clzll(limb[count - 1]);

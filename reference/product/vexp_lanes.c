@@ -171,7 +171,7 @@ INLINE void exp_of_digits(ExpLanes *lanes, const ExpTables *tables, const int di
     __m512i third = _mm512_and_si512(_mm512_srli_epi64(s[0], DIGIT - 24), all(255));
     s[0] = _mm512_and_si512(s[0], all(MASK >> 24));
     series(g, s, tables, digits);
-    /* (1 + f) (1 + h) = 1 + f + h + f h, three times; the first factor may be 2 + f. */
+    /* (1 + f) (1 + h) = 1 + f + h + f h, three times. */
     look_up(h, tables->table[2], third, digits);
     for (int t = 0; t < 2; t++) {
         const __m512i *by = t == 0 ? g : f;
@@ -188,18 +188,15 @@ INLINE void exp_of_digits(ExpLanes *lanes, const ExpTables *tables, const int di
         }
     }
     look_up(f, tables->table[0], first, digits);
-    __mmask8 two = _mm512_cmpge_epu64_mask(first, all(tables->two_from));
-    __m512i integer = _mm512_mask_set1_epi64(all(1), two, 2);
     columns(x, h, f, digits);
     for (int w = 0; w < digits; w++) {
-        __m512i times = _mm512_mask_slli_epi64(h[w], two, h[w], 1);
-        x[w] = _mm512_add_epi64(x[w], _mm512_add_epi64(f[w], times));
+        x[w] = _mm512_add_epi64(x[w], _mm512_add_epi64(f[w], h[w]));
     }
     __m512i out = carry(x, digits + 1);
     for (int w = digits; w > 0; w--) {
         x[w] = x[w - 1];
     }
-    x[0] = _mm512_add_epi64(integer, out);
+    x[0] = _mm512_add_epi64(all(1), out);
     to_limbs(lanes, x, digits + 1);
 }
 

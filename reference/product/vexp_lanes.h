@@ -1,7 +1,7 @@
 /*
  * Eight exponentials in fixed point (private to vexp.c and vexp_lanes.c).
  *
- * x = n ln 2 + r, 0 < r < 0.7, and r = i1 2^-8 + i2 2^-16 + i3 2^-24 + s:
+ * x = n ln 2 + r, 0 < r < 0.6932, and r = i1 2^-8 + i2 2^-16 + i3 2^-24 + s:
  * exp(x) = 2^n exp(i1 2^-8) exp(i2 2^-16) exp(i3 2^-24) exp(s), the first three from tables, the
  * last by its series, s < 2^-24.  Numbers are digits of 52 bits, the most significant first.
  */
@@ -15,10 +15,9 @@ enum { VEXP_LANES = 8, VEXP_DIGITS = 10, VEXP_TERMS = 19, VEXP_TABLE = 256 };
 typedef struct {
     size_t digits; /* D, of fractions */
     size_t terms;  /* highest power of s */
-    /* table[t][d][i]: digit d of exp(i 2^(-8 (t + 1))) less its integer part, which is 1, but for
-     * table 0 from i = two_from on, where it is 2. */
+    /* table[t][d][i]: digit d of exp(i 2^(-8 (t + 1))) less its integer part, which is 1 as far as
+     * r reaches: i1 <= 177. */
     uint64_t table[3][VEXP_DIGITS][VEXP_TABLE];
-    uint64_t two_from;
     uint64_t inverse_factorial[VEXP_TERMS + 1][VEXP_DIGITS]; /* from 1 / 2! on */
     uint64_t ln2[VEXP_DIGITS + 1];
 } ExpTables;
@@ -33,7 +32,7 @@ typedef struct {
 } ExpLanes;
 
 /* exp of x in every lane, x < 2^20; the result is within 9 2^(-52 D) of exp(x) 2^-n, which is in
- * [1, 2.1). */
+ * [1, 2.01). */
 void vexp_lanes(ExpLanes *lanes, const ExpTables *tables);
 
 #endif
