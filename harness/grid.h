@@ -18,6 +18,13 @@ typedef struct {
     SourceList sources; /* the files that weights come from; points refer to them */
 } Grid;
 
+/* Options of check: files, or NULL; factor 0: the default. */
+typedef struct {
+    const char *baseline, *save, *junit_xml, *markdown, *json;
+    double factor;
+    bool exact, force;
+} CheckOptions;
+
 /* Options that are not axes. */
 typedef struct {
     const char *output; /* -o, --output; NULL: stdout */
@@ -26,11 +33,13 @@ typedef struct {
     const char *tokens; /* --tokens, of verify: see inputs.h; or NULL */
     const char *form;   /* --form, of verify and convert: fused or three; or NULL */
     bool ignore_extra;  /* tensors of unknown names in a weights file are skipped */
+    bool file_only;     /* of sweep: says nothing of failures, and prints no summary */
+    CheckOptions check;
 } RunOptions;
 
 /* Commands differ in their defaults: sweep has depth 1, depth has depth 96, and min-omega
  * takes no --omega, demands --tolerance and folds the seeds (it gets one Point per
- * combination of the other axes AND seed; omega is unset).  export is as sweep.
+ * combination of the other axes AND seed; omega is unset).  export and check are as sweep.
  * verify and convert take a weights file in place of case files; verify has the structured kernel
  * unless told. */
 typedef enum {
@@ -39,7 +48,8 @@ typedef enum {
     COMMAND_MIN_OMEGA,
     COMMAND_EXPORT,
     COMMAND_VERIFY,
-    COMMAND_CONVERT
+    COMMAND_CONVERT,
+    COMMAND_CHECK
 } Command;
 
 /* Reads argv[1..] (argv[0] is the command's name) and the case files it names.

@@ -66,9 +66,7 @@ void help_print_command(FILE *file, Command command, const CommandInfo *info)
     }
     fputs("\nother flags:\n", file);
     for (Flag flag = 0; flag < FLAG_COUNT; flag++) {
-        bool hidden =
-            (flag == FLAG_FORM && !model) || (flag == FLAG_TOKENS && command != COMMAND_VERIFY);
-        if (!hidden) {
+        if (command_takes_flag(command, flag)) {
             print_flag(file, flag);
         }
     }

@@ -19,6 +19,14 @@ static const FlagInfo flags_known[FLAG_COUNT] = {
                            "skip tensors of unknown names in a weights file"},
     [FLAG_FORM] = {"form", 0, "FORM", "verify, convert: fused or three sublayers a network"},
     [FLAG_TOKENS] = {"tokens", 0, "LISTS", "verify: the tokens of each position, as 0:52/0:52/53"},
+    [FLAG_BASELINE] = {"baseline", 0, "FILE", "the table to compare with"},
+    [FLAG_SAVE_BASELINE] = {"save-baseline", 0, "FILE", "write one, if it would pass"},
+    [FLAG_FORCE] = {"force", 0, NULL, "--save-baseline: over an old one"},
+    [FLAG_FACTOR] = {"factor", 0, "F", "machine errors may grow this much; default 4"},
+    [FLAG_EXACT] = {"exact", 0, NULL, "reference columns to all 17 digits, not 12"},
+    [FLAG_JUNIT_XML] = {"junit-xml", 0, "FILE", "report for a CI system"},
+    [FLAG_MARKDOWN] = {"markdown", 0, "FILE", "report for a pull request"},
+    [FLAG_JSON] = {"json", 0, "FILE", "report of everything that fails"},
 };
 
 typedef struct {
@@ -103,6 +111,60 @@ static int read_form(const Reader *reader, Origin origin, const char *text)
     return 0;
 }
 
+static int read_factor(CheckOptions *check, Origin origin, const char *text)
+{
+    static const Domain domain = {.kind = DOMAIN_POSITIVE};
+    ValueList list = {0};
+    Message message;
+    int status = values_read(&list, &message, &domain, text);
+    if (status == 2) {
+        complain_message(origin, &message);
+    } else if (status == 99) {
+        status = memory_fault();
+    } else if (list.count != 1 || !(list.values[0].real >= 1)) {
+        complain(origin, text, "expected one number, at least 1");
+        status = 2;
+    } else {
+        check->factor = list.values[0].real;
+    }
+    values_clear(&list);
+    return status;
+}
+
+static int read_check_flag(CheckOptions *check, Flag flag, Origin origin, const char *text)
+{
+    if (text != NULL && *text == '\0') {
+        complain(origin, text, "expected a %s", flag == FLAG_FACTOR ? "number" : "file name");
+        return 2;
+    }
+    switch (flag) {
+    case FLAG_BASELINE: check->baseline = text; break;
+    case FLAG_SAVE_BASELINE: check->save = text; break;
+    case FLAG_FORCE: check->force = true; break;
+    case FLAG_FACTOR: return read_factor(check, origin, text);
+    case FLAG_EXACT: check->exact = true; break;
+    case FLAG_JUNIT_XML: check->junit_xml = text; break;
+    case FLAG_MARKDOWN: check->markdown = text; break;
+    default: check->json = text; break;
+    }
+    return 0;
+}
+
+static bool is_checks(Flag flag)
+{
+    return flag >= FLAG_BASELINE && flag <= FLAG_JSON;
+}
+
+bool command_takes_flag(Command command, Flag flag)
+{
+    switch (flag) {
+    case FLAG_FORM: return command == COMMAND_VERIFY || command == COMMAND_CONVERT;
+    case FLAG_TOKENS: return command == COMMAND_VERIFY;
+    case FLAG_OUTPUT: return command != COMMAND_CHECK;
+    default: return !is_checks(flag) || command == COMMAND_CHECK;
+    }
+}
+
 static int read_flag(Reader *reader, Flag flag, const char *text)
 {
     RunOptions *run = reader->run;
@@ -112,6 +174,15 @@ static int read_flag(Reader *reader, Flag flag, const char *text)
         return 2;
     }
     reader->seen[flag] = true;
+    if (is_checks(flag) && reader->command == COMMAND_CHECK) {
+        return read_check_flag(&run->check, flag, origin, text);
+    }
+    if (is_checks(flag) || (flag == FLAG_OUTPUT && reader->command == COMMAND_CHECK)) {
+        complain(origin, text != NULL ? text : origin.flag,
+                 "expected a flag of %s, which has no --%s", command_name(reader->command),
+                 origin.flag);
+        return 2;
+    }
     switch (flag) {
     case FLAG_OUTPUT: run->output = text; break;
     case FLAG_THREADS: return read_threads(run, origin, text);

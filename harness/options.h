@@ -23,11 +23,22 @@ typedef enum {
     FLAG_IGNORE_EXTRA,
     FLAG_TOKENS,
     FLAG_FORM,
+    FLAG_BASELINE, /* the first of check's own */
+    FLAG_SAVE_BASELINE,
+    FLAG_FORCE,
+    FLAG_FACTOR,
+    FLAG_EXACT,
+    FLAG_JUNIT_XML,
+    FLAG_MARKDOWN,
+    FLAG_JSON, /* the last */
     FLAG_COUNT
 } Flag;
 
 /* flag < FLAG_COUNT. */
 const FlagInfo *flag_info(Flag flag);
+
+/* False for a flag that only other commands have. */
+bool command_takes_flag(Command command, Flag flag);
 
 /* Reads arguments[1..] into *flags and *run; moves the operands (case files) behind the flags,
  * from arguments[*operand].  0; 2 or 99 after one message. */

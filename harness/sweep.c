@@ -96,7 +96,7 @@ static void report_failure(Sweep *sweep, size_t index)
 {
     const PointResult *result = &sweep->results[index];
     sweep->failures++;
-    if (sweep->failures <= FAILURES_SHOWN) {
+    if (sweep->failures <= FAILURES_SHOWN && !sweep->options->file_only) {
         fprintf(stderr,
                 "headproof: %s at layer %zu; reproduce: ", status_name(result->failed_status),
                 result->failed_layer);
@@ -178,10 +178,10 @@ static int conclude(Sweep *sweep, int argc, char **argv)
     if (status != 0) {
         return status;
     }
-    if (sweep->failures > FAILURES_SHOWN) {
+    if (sweep->failures > FAILURES_SHOWN && !options->file_only) {
         fprintf(stderr, "headproof: and %zu more points fail\n", sweep->failures - FAILURES_SHOWN);
     }
-    if (options->output != NULL && !options->quiet) {
+    if (options->output != NULL && !options->quiet && !options->file_only) {
         if (summary_print(stdout, sweep->grid, sweep->summaries) != 0 ||
             printf("%zu points in %s\n", sweep->grid->count, options->output) < 0 ||
             fflush(stdout) != 0) {
