@@ -15,6 +15,10 @@ int command_sweep(const Grid *grid, const RunOptions *run, int argc, char **argv
 int command_min_omega(const Grid *grid, const RunOptions *run, int argc, char **argv)
     __attribute__((warn_unused_result));
 
+/* The verdict on the grid's rows against a baseline or tolerances (check.h). */
+int command_check(const Grid *grid, const RunOptions *run, int argc, char **argv)
+    __attribute__((warn_unused_result));
+
 /* The one point's weights, input and results, as a safetensors file (export.h). */
 int command_export(const Grid *grid, const RunOptions *run, int argc, char **argv)
     __attribute__((warn_unused_result));

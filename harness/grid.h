@@ -18,6 +18,13 @@ typedef struct {
     SourceList sources; /* the files that weights come from; points refer to them */
 } Grid;
 
+/* Options of check: files, or NULL; factor 0: the default. */
+typedef struct {
+    const char *baseline, *save, *junit_xml, *markdown, *json;
+    double factor;
+    bool exact, force;
+} CheckOptions;
+
 /* Options that are not axes. */
 typedef struct {
     const char *output; /* -o, --output; NULL: stdout */
@@ -32,11 +39,13 @@ typedef struct {
     bool ignore_extra;    /* tensors of unknown names in a weights file are skipped */
     const char *preset;   /* --preset, of cost: see preset.h; or NULL */
     bool measure;         /* --measure, of cost */
+    bool file_only;       /* of sweep: says nothing of failures, and prints no summary */
+    CheckOptions check;
 } RunOptions;
 
 /* Commands differ in their defaults: sweep has depth 1, depth has depth 96, and min-omega
  * takes no --omega, demands --tolerance and folds the seeds (it gets one Point per
- * combination of the other axes AND seed; omega is unset).  export is as sweep.
+ * combination of the other axes AND seed; omega is unset).  export and check are as sweep.
  * cost takes the axes that sizes hang on, and a weights file or a preset in place of case files.
  * verify and convert take a weights file in place of case files; verify has the structured kernel
  * unless told. */
@@ -47,7 +56,8 @@ typedef enum {
     COMMAND_EXPORT,
     COMMAND_VERIFY,
     COMMAND_CONVERT,
-    COMMAND_COST
+    COMMAND_COST,
+    COMMAND_CHECK
 } Command;
 
 /* Reads argv[1..] (argv[0] is the command's name) and the case files it names.

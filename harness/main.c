@@ -17,12 +17,13 @@
 
 typedef int RunCommand(const Grid *grid, const RunOptions *run, int argc, char **argv);
 
-enum { EVALUATING = 7, MERGE = EVALUATING, COMMANDS = 10 };
+enum { EVALUATING = 8, MERGE = EVALUATING, COMMANDS = 11 };
 
 static const CommandInfo commands[COMMANDS] = {
     {"sweep", "errors at every point of a grid, one CSV row a layer"},
     {"depth", "sweep with 96 layers: error against depth"},
     {"min-omega", "smallest, largest and best Omega for a tolerance"},
+    {"check", "the verdict against a baseline or tolerances, for CI"},
     {"export", "a point's weights, input and results as a safetensors file"},
     {"verify", "a trained model through all of it, with a verdict"},
     {"convert", "the attention-only model itself, as a safetensors file"},
@@ -38,9 +39,9 @@ static const struct {
     RunCommand *run;
 } evaluating[EVALUATING] = {
     {COMMAND_SWEEP, command_sweep},         {COMMAND_DEPTH, command_sweep},
-    {COMMAND_MIN_OMEGA, command_min_omega}, {COMMAND_EXPORT, command_export},
-    {COMMAND_VERIFY, command_verify},       {COMMAND_CONVERT, command_convert},
-    {COMMAND_COST, command_cost},
+    {COMMAND_MIN_OMEGA, command_min_omega}, {COMMAND_CHECK, command_check},
+    {COMMAND_EXPORT, command_export},       {COMMAND_VERIFY, command_verify},
+    {COMMAND_CONVERT, command_convert},     {COMMAND_COST, command_cost},
 };
 
 static size_t find_command(const char *name)

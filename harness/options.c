@@ -19,7 +19,8 @@ enum { LONG_FLAG = 1000 };
 
 static const FlagInfo flags_known[FLAG_COUNT] = {
     [FLAG_OUTPUT] = {"output", 'o', "FILE",
-                     "write CSV to FILE, which appears complete or not at all", ALL},
+                     "write CSV to FILE, which appears complete or not at all",
+                     ALL & ~ONLY(COMMAND_CHECK)},
     [FLAG_THREADS] = {"threads", 0, "COUNT", "0: one a core", ALL & ~ONLY(COMMAND_COST)},
     [FLAG_DRY_RUN] = {"dry-run", 0, NULL, "print the points, evaluate nothing", ALL},
     [FLAG_QUIET] = {"quiet", 'q', NULL, "no progress", ALL},
@@ -34,11 +35,22 @@ static const FlagInfo flags_known[FLAG_COUNT] = {
     [FLAG_TOKENS] = {"tokens", 0, "LISTS", "the tokens of each position, as 0:52/0:52/53",
                      ONLY(COMMAND_VERIFY)},
     [FLAG_RESUME] = {"resume", 0, NULL, "go on with what an interrupted run of the same left",
-                     SWEEPS},
+                     SWEEPS | ONLY(COMMAND_CHECK)},
     [FLAG_SHARD] = {"shard", 0, "I/N",
                     "the I-th of N parts, for job arrays; merge puts them together", SWEEPS},
     [FLAG_MEMORY] = {"memory", 0, "SIZE",
                      "what may be used, as 8GiB or in bytes; default 4/5 of the machine's", ALL},
+    [FLAG_BASELINE] = {"baseline", 0, "FILE", "the table to compare with", ONLY(COMMAND_CHECK)},
+    [FLAG_SAVE_BASELINE] = {"save-baseline", 0, "FILE", "write one, if it would pass",
+                            ONLY(COMMAND_CHECK)},
+    [FLAG_FORCE] = {"force", 0, NULL, "--save-baseline: over an old one", ONLY(COMMAND_CHECK)},
+    [FLAG_FACTOR] = {"factor", 0, "F", "machine errors may grow this much; default 4",
+                     ONLY(COMMAND_CHECK)},
+    [FLAG_EXACT] = {"exact", 0, NULL, "reference columns to all 17 digits, not 12",
+                    ONLY(COMMAND_CHECK)},
+    [FLAG_JUNIT_XML] = {"junit-xml", 0, "FILE", "report for a CI system", ONLY(COMMAND_CHECK)},
+    [FLAG_MARKDOWN] = {"markdown", 0, "FILE", "report for a pull request", ONLY(COMMAND_CHECK)},
+    [FLAG_JSON] = {"json", 0, "FILE", "report of everything that fails", ONLY(COMMAND_CHECK)},
 };
 
 typedef struct {
@@ -158,6 +170,45 @@ static int read_shard(RunOptions *run, Origin origin, const char *text)
     return 0;
 }
 
+static int read_factor(CheckOptions *check, Origin origin, const char *text)
+{
+    static const Domain domain = {.kind = DOMAIN_POSITIVE};
+    ValueList list = {0};
+    Message message;
+    int status = values_read(&list, &message, &domain, text);
+    if (status == 2) {
+        complain_message(origin, &message);
+    } else if (status == 99) {
+        status = memory_fault();
+    } else if (list.count != 1 || !(list.values[0].real >= 1)) {
+        complain(origin, text, "expected one number, at least 1");
+        status = 2;
+    } else {
+        check->factor = list.values[0].real;
+    }
+    values_clear(&list);
+    return status;
+}
+
+static int read_check_flag(CheckOptions *check, Flag flag, Origin origin, const char *text)
+{
+    if (text != NULL && *text == '\0') {
+        complain(origin, text, "expected a %s", flag == FLAG_FACTOR ? "number" : "file name");
+        return 2;
+    }
+    switch (flag) {
+    case FLAG_BASELINE: check->baseline = text; break;
+    case FLAG_SAVE_BASELINE: check->save = text; break;
+    case FLAG_FORCE: check->force = true; break;
+    case FLAG_FACTOR: return read_factor(check, origin, text);
+    case FLAG_EXACT: check->exact = true; break;
+    case FLAG_JUNIT_XML: check->junit_xml = text; break;
+    case FLAG_MARKDOWN: check->markdown = text; break;
+    default: check->json = text; break;
+    }
+    return 0;
+}
+
 static int read_flag(Reader *reader, Flag flag, const char *text)
 {
     RunOptions *run = reader->run;
@@ -172,6 +223,9 @@ static int read_flag(Reader *reader, Flag flag, const char *text)
                  "expected a flag of %s, which has no --%s", command_name(reader->command),
                  origin.flag);
         return 2;
+    }
+    if (flag >= FLAG_BASELINE && flag <= FLAG_JSON) {
+        return read_check_flag(&run->check, flag, origin, text);
     }
     switch (flag) {
     case FLAG_OUTPUT: run->output = text; break;

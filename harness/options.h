@@ -30,6 +30,14 @@ typedef enum {
     FLAG_SHARD,
     FLAG_PRESET,
     FLAG_MEASURE,
+    FLAG_BASELINE, /* the first of check's own */
+    FLAG_SAVE_BASELINE,
+    FLAG_FORCE,
+    FLAG_FACTOR,
+    FLAG_EXACT,
+    FLAG_JUNIT_XML,
+    FLAG_MARKDOWN,
+    FLAG_JSON, /* the last */
     FLAG_COUNT
 } Flag;
 

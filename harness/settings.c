@@ -9,7 +9,7 @@ const char *command_name(Command command)
     static const char *const names[] = {
         [COMMAND_SWEEP] = "sweep",   [COMMAND_DEPTH] = "depth",   [COMMAND_MIN_OMEGA] = "min-omega",
         [COMMAND_EXPORT] = "export", [COMMAND_VERIFY] = "verify", [COMMAND_CONVERT] = "convert",
-        [COMMAND_COST] = "cost"};
+        [COMMAND_COST] = "cost",     [COMMAND_CHECK] = "check"};
     return names[command];
 }
 

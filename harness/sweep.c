@@ -48,7 +48,7 @@ static const Point *point_at(const Sweep *sweep, size_t position)
 static void report_failure(Sweep *sweep, const Point *point, const PointOutcome *outcome)
 {
     sweep->failures++;
-    if (sweep->failures <= FAILURES_SHOWN) {
+    if (sweep->failures <= FAILURES_SHOWN && !sweep->options->file_only) {
         fprintf(stderr,
                 "headproof: %s at layer %zu; reproduce: ", status_name(outcome->failed_status),
                 outcome->failed_layer);
@@ -226,10 +226,10 @@ static int take_kept(Sweep *sweep, size_t *kept)
 static int conclude(const Sweep *sweep)
 {
     const RunOptions *options = sweep->options;
-    if (sweep->failures > FAILURES_SHOWN) {
+    if (sweep->failures > FAILURES_SHOWN && !options->file_only) {
         fprintf(stderr, "headproof: and %zu more points fail\n", sweep->failures - FAILURES_SHOWN);
     }
-    if (options->output != NULL && !options->quiet) {
+    if (options->output != NULL && !options->quiet && !options->file_only) {
         if (summary_print(stdout, sweep->grid, sweep->points, sweep->count, sweep->summaries) !=
                 0 ||
             printf("%zu points in %s\n", sweep->count, options->output) < 0 ||

@@ -1,0 +1,189 @@
+#include <stdio.h>
+
+#include "csv_read.h"
+
+#include "message.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int unreadable(const char *path, int error)
+{
+    complain((Origin){0}, path, "expected a table that can be read (%s)", strerror(error));
+    return error == EIO || error == ENOMEM || error == EMFILE || error == ENFILE ? 99 : 2;
+}
+
+/* csv->text = the file, with a NUL appended; *length without it. */
+static int read_text(Csv *csv, size_t *length)
+{
+    size_t capacity = 1 << 16;
+    FILE *file = fopen(csv->path, "r");
+    if (file == NULL) {
+        return unreadable(csv->path, errno);
+    }
+    errno = 0;
+    *length = 0;
+    csv->text = malloc(capacity);
+    if (csv->text == NULL) {
+        (void)fclose(file);
+        return memory_fault();
+    }
+    while (!feof(file) && !ferror(file)) {
+        if (capacity - *length < capacity / 2) {
+            char *longer = realloc(csv->text, capacity *= 2);
+            if (longer == NULL) {
+                (void)fclose(file);
+                return memory_fault();
+            }
+            csv->text = longer;
+        }
+        *length += fread(csv->text + *length, 1, capacity - *length - 1, file);
+    }
+    bool failed = ferror(file) != 0;
+    int error = errno;
+    (void)fclose(file);
+    csv->text[*length] = '\0';
+    return failed ? unreadable(csv->path, error != 0 ? error : EIO) : 0;
+}
+
+static int reject(const Csv *csv, size_t line, const char *token, const char *expected)
+{
+    complain((Origin){.file = csv->path, .line = line}, token, "expected %s", expected);
+    return 2;
+}
+
+/* In text[0 .. length-1], which a NUL ends, if not before. */
+static size_t count(const char *text, size_t length, char wanted)
+{
+    size_t found = 0;
+    const char *end = text + length;
+    for (text = strchr(text, wanted); text != NULL && text < end; text = strchr(text + 1, wanted)) {
+        found++;
+    }
+    return found;
+}
+
+/* What no cell holds, and a last line that ends. */
+static int check_text(const Csv *csv, size_t length)
+{
+    size_t whole = strlen(csv->text), line = count(csv->text, whole, '\n') + 1;
+    const char *stray = strpbrk(csv->text, "\"\r");
+    if (length == 0) {
+        return reject(csv, 1, "", "a header line");
+    }
+    if (whole < length) {
+        return reject(csv, line, "\\0", "text, not a zero byte");
+    }
+    if (stray != NULL) {
+        line = count(csv->text, (size_t)(stray - csv->text), '\n') + 1;
+        return reject(csv, line, *stray == '"' ? "\"" : "\\r",
+                      "cells without quotes, and lines that end in a newline alone");
+    }
+    if (csv->text[length - 1] != '\n') {
+        const char *last = csv->text + length;
+        while (last > csv->text && strchr(",\n", last[-1]) == NULL) {
+            last--;
+        }
+        return reject(csv, line, last, "a newline at the end: the last line is torn");
+    }
+    return 0;
+}
+
+/* Cuts one line, which ends at end, into cells.  Returns how many there are; at most most are
+ * stored. */
+static size_t cut_line(const char **cells, size_t most, char *line, char *end)
+{
+    size_t cut = 0;
+    *end = '\0';
+    for (char *cell = line; cell != NULL; cut++) {
+        char *comma = strchr(cell, ',');
+        if (cut < most) {
+            cells[cut] = cell;
+        }
+        if (comma != NULL) {
+            *comma++ = '\0';
+        }
+        cell = comma;
+    }
+    return cut;
+}
+
+static int cut_lines(Csv *csv, size_t lines)
+{
+    char *line = csv->text;
+    for (size_t i = 0; i < lines; i++) {
+        char *end = strchr(line, '\n');
+        const char **cells = csv->cells + i * csv->columns;
+        size_t cut = cut_line(cells, csv->columns, line, end);
+        if (cut != csv->columns) {
+            char expected[64];
+            snprintf(expected, sizeof expected, "%zu cells, not %zu", csv->columns, cut);
+            return reject(csv, i + 1, cells[cut < csv->columns ? cut - 1 : csv->columns - 1],
+                          expected);
+        }
+        line = end + 1;
+    }
+    return 0;
+}
+
+static int check_names(const Csv *csv)
+{
+    for (size_t i = 0; i < csv->columns; i++) {
+        if (*csv_name(csv, i) == '\0' || csv_find(csv, csv_name(csv, i)) < i) {
+            return reject(csv, 1, csv_name(csv, i), "columns with names, each once");
+        }
+    }
+    return 0;
+}
+
+int csv_read(Csv *csv, const char *path)
+{
+    size_t length = 0;
+    csv->path = strdup(path);
+    int status = csv->path == NULL ? memory_fault() : read_text(csv, &length);
+    if (status == 0) {
+        status = check_text(csv, length);
+    }
+    if (status == 0) {
+        size_t lines = count(csv->text, length, '\n');
+        csv->columns = count(csv->text, strcspn(csv->text, "\n"), ',') + 1;
+        csv->cells = calloc(lines * csv->columns, sizeof *csv->cells);
+        csv->rows = lines - 1;
+        status = csv->cells == NULL ? memory_fault() : cut_lines(csv, lines);
+    }
+    return status != 0 ? status : check_names(csv);
+}
+
+void csv_clear(Csv *csv)
+{
+    free(csv->path);
+    free(csv->text);
+    free(csv->cells);
+    *csv = (Csv){0};
+}
+
+const char *csv_name(const Csv *csv, size_t column)
+{
+    return csv->cells[column];
+}
+
+size_t csv_find(const Csv *csv, const char *name)
+{
+    size_t column = 0;
+    while (column < csv->columns && strcmp(csv_name(csv, column), name) != 0) {
+        column++;
+    }
+    return column;
+}
+
+const char *csv_cell(const Csv *csv, size_t row, size_t column)
+{
+    return csv->cells[(row + 1) * csv->columns + column];
+}
+
+size_t csv_line(size_t row)
+{
+    return row + 2;
+}

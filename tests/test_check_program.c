@@ -1,0 +1,451 @@
+/*
+ * headproof check as CI runs it: exit codes, what is left behind, and the reports.
+ */
+#include "../harness/csv_read.h"
+#include "program.h"
+#include "scratch.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <jansson.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define GRID "--construction all --n 3 --d 2 --depth 2 --omega 2,20,1000 --bias random"
+
+static int set_up(void **state)
+{
+    Scratch *scratch = calloc(1, sizeof *scratch);
+    scratch_make(scratch);
+    *state = scratch;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    scratch_remove(*state);
+    free(*state);
+    return 0;
+}
+
+/* headproof ARGUMENTS, where % stands for the scratch directory; both streams. */
+static Output check(const Scratch *scratch, const char *arguments)
+{
+    char command[2048] = "", *end = command;
+    for (const char *c = arguments; *c != '\0'; c++) {
+        int size = (int)(command + sizeof command - end);
+        int used = *c == '%' ? snprintf(end, (size_t)size, "%s", scratch->directory)
+                             : snprintf(end, (size_t)size, "%c", *c);
+        assert_true(used < size);
+        end += used;
+    }
+    assert_true(command + sizeof command - end > 6);
+    strcpy(end, " 2>&1");
+    return run(command);
+}
+
+/* Exit code, and a part of what is said (NULL: anything). */
+static void expect(const Scratch *scratch, const char *arguments, int code, const char *said)
+{
+    Output output = check(scratch, arguments);
+    if (output.code != code || (said != NULL && strstr(output.text, said) == NULL)) {
+        fail_msg("headproof %s: exit %d, expected %d and \"%s\":\n%s", arguments, output.code, code,
+                 said != NULL ? said : "", output.text);
+    }
+    free(output.text);
+}
+
+static bool exists(const Scratch *scratch, const char *name)
+{
+    char path[SCRATCH_PATH];
+    scratch_path(path, scratch, name);
+    return file_exists(path);
+}
+
+static json_t *load(const Scratch *scratch, const char *name)
+{
+    char path[SCRATCH_PATH];
+    json_error_t error;
+    scratch_path(path, scratch, name);
+    json_t *value = json_load_file(path, 0, &error);
+    if (value == NULL) {
+        fail_msg("%s: %s", path, error.text);
+    }
+    return value;
+}
+
+static const char *text_of(const json_t *object, const char *name)
+{
+    const char *text = json_string_value(json_object_get(object, name));
+    return text != NULL ? text : "";
+}
+
+static void write_table(const Csv *csv, const Scratch *scratch, const char *name)
+{
+    char path[SCRATCH_PATH];
+    scratch_path(path, scratch, name);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    for (size_t i = 0; i < (csv->rows + 1) * csv->columns; i++) {
+        fprintf(file, "%s%c", csv->cells[i], (i + 1) % csv->columns == 0 ? '\n' : ',');
+    }
+    assert_int_equal(fclose(file), 0);
+}
+
+static void read_table(Csv *csv, const Scratch *scratch, const char *name)
+{
+    char path[SCRATCH_PATH];
+    scratch_path(path, scratch, name);
+    assert_int_equal(csv_read(csv, path), 0);
+}
+
+static void a_baseline_is_saved_once_and_met(void **state)
+{
+    const Scratch *scratch = *state;
+    expect(scratch, "check " GRID " --save-baseline %/b.csv", 0, "PASS: 42 rows");
+    assert_true(exists(scratch, "b.csv") && exists(scratch, "b.csv.json"));
+    assert_false(exists(scratch, "b.csv.obtained"));
+    expect(scratch, "check " GRID " --baseline %/b.csv", 0, "PASS: 42 rows");
+    expect(scratch, "check " GRID " --baseline %/b.csv --exact --factor 1", 0, "PASS: 42 rows");
+    assert_false(exists(scratch, "b.csv.obtained") || exists(scratch, "b.csv.obtained.json"));
+    expect(scratch, "check --save-baseline %/b.csv", 2, "--force");
+    expect(scratch, "check " GRID " --baseline %/b.csv", 0, NULL); /* still the old one */
+    expect(scratch, "check --save-baseline %/b.csv --force --n 2 --d 2", 0, "PASS: 1 rows");
+    expect(scratch, "check " GRID " --baseline %/b.csv", 1, "FAIL: 43 of 42 rows");
+    expect(scratch, "check --n 2 --d 2 --baseline %/b.csv", 0, "PASS: 1 rows");
+}
+
+/* What could never pass is no baseline. */
+static void a_failing_baseline_is_not_saved(void **state)
+{
+    const Scratch *scratch = *state;
+    expect(scratch, "check --n 2 --d 2 --omega 1e308 --save-baseline %/b.csv", 1, "overflow");
+    assert_false(exists(scratch, "b.csv"));
+    assert_true(exists(scratch, "b.csv.obtained"));
+    expect(scratch, "check --n 2 --d 2 --omega 1 --tolerance 1e-9 --save-baseline %/b.csv", 1,
+           "above the tolerance");
+    assert_false(exists(scratch, "b.csv"));
+}
+
+static void no_baseline_of_that_name_fails(void **state)
+{
+    const Scratch *scratch = *state;
+    expect(scratch, "check --n 2 --d 2 --baseline %/none.csv --json %/j", 1,
+           "no baseline of that name");
+    assert_true(exists(scratch, "none.csv.obtained") && exists(scratch, "j"));
+    assert_false(exists(scratch, "none.csv"));
+}
+
+static void nan_against_nan_fails(void **state)
+{
+    const Scratch *scratch = *state;
+    expect(scratch, "sweep --n 2 --d 2 --omega 1e308 -o %/b.csv", 1, NULL);
+    expect(scratch, "check --n 2 --d 2 --omega 1e308 --baseline %/b.csv --json %/j", 1,
+           "not a number");
+    json_t *report = load(scratch, "j");
+    assert_string_equal(text_of(report, "verdict"), "fail");
+    json_decref(report);
+}
+
+/* The stream shrinks below the smallest normal double: nothing is said from there on. */
+static void zero_against_zero_fails(void **state)
+{
+    const Scratch *scratch = *state;
+    Csv csv = {0};
+    expect(scratch, "sweep --construction silu --n 1 --d 1 --depth 1100 --omega 30 -o %/b.csv", 0,
+           NULL);
+    expect(scratch,
+           "check --construction silu --n 1 --d 1 --depth 1100 --omega 30 --baseline %/b.csv "
+           "--json %/j",
+           1, "vacuous");
+    json_t *report = load(scratch, "j");
+    read_table(&csv, scratch, "b.csv");
+    size_t vacuous = 0;
+    for (size_t row = 0; row < csv.rows; row++) {
+        vacuous += strcmp(csv_cell(&csv, row, csv.columns - 1), "vacuous") == 0;
+    }
+    assert_true(vacuous > 50);
+    assert_int_equal(json_integer_value(json_object_get(report, "rows_failed")), vacuous);
+    csv_clear(&csv);
+    json_decref(report);
+}
+
+/* Every tenth reference cell that is not 0, altered in one of its first twelve digits. */
+static size_t alter(Csv *csv, char (*altered)[32], size_t count)
+{
+    static const char *const columns[] = {
+        "construction_max", "construction_rms", "construction_rel", "construction_log10",
+        "bias_row_max",     "score_max",        "hidden_max"};
+    size_t made = 0;
+    for (size_t c = 0; c < sizeof columns / sizeof *columns; c++) {
+        size_t column = csv_find(csv, columns[c]);
+        for (size_t row = 0; row < csv->rows && made < count; row++) {
+            const char **cell = &csv->cells[(row + 1) * csv->columns + column];
+            size_t first = strcspn(*cell, "123456789");
+            if (strlen(*cell) < 20) {
+                continue;
+            }
+            strcpy(altered[made], *cell);
+            char *digit = &altered[made][first + 2 + made % 10];
+            *digit = *digit == '9' ? '0' : (char)(*digit + 1);
+            *cell = altered[made++];
+        }
+    }
+    return made;
+}
+
+static void three_hundred_altered_digits_are_all_named(void **state)
+{
+    static const char many[] = "check " GRID " --mask none,causal --seed 1:2";
+    static char altered[300][32];
+    const Scratch *scratch = *state;
+    char command[512];
+    Csv csv = {0}, before = {0};
+    size_t named = 0;
+    snprintf(command, sizeof command, "%s --save-baseline %%/b.csv", many);
+    expect(scratch, command, 0, NULL);
+    read_table(&csv, scratch, "b.csv");
+    read_table(&before, scratch, "b.csv");
+    assert_int_equal(alter(&csv, altered, 300), 300);
+    write_table(&csv, scratch, "b.csv");
+    snprintf(command, sizeof command, "%s --baseline %%/b.csv --json %%/j", many);
+    expect(scratch, command, 1, "300 findings");
+    json_t *report = load(scratch, "j"), *findings = json_object_get(report, "findings");
+    assert_int_equal(json_array_size(findings), 300);
+    for (size_t row = 0; row < csv.rows; row++) {
+        for (size_t c = 0; c < csv.columns; c++) {
+            const char *was = csv_cell(&before, row, c), *is = csv_cell(&csv, row, c);
+            bool found = false;
+            for (size_t i = 0; strcmp(was, is) != 0 && i < 300 && !found; i++) {
+                const json_t *finding = json_array_get(findings, i);
+                const json_t *key = json_object_get(finding, "key");
+                found = strcmp(text_of(finding, "column"), csv_name(&csv, c)) == 0 &&
+                        strcmp(text_of(finding, "obtained"), was) == 0 &&
+                        strcmp(text_of(finding, "baseline"), is) == 0 &&
+                        strcmp(text_of(key, "omega"), csv_cell(&csv, row, 9)) == 0 &&
+                        strcmp(text_of(key, "layer"), csv_cell(&csv, row, 16)) == 0 &&
+                        strcmp(text_of(key, "mask"), csv_cell(&csv, row, 2)) == 0;
+            }
+            assert_int_equal(found, strcmp(was, is) != 0);
+            named += found;
+        }
+    }
+    assert_int_equal(named, 300);
+    json_decref(report);
+    csv_clear(&csv);
+    csv_clear(&before);
+}
+
+/* 256 and 1000 are 0 and 232 to a shell that gets a count. */
+static void many_failing_rows_exit_one(void **state)
+{
+    expect(*state,
+           "check --construction silu --n 1 --d 1 --omega 1 --seed 1:256 --tolerance 1e-300", 1,
+           "FAIL: 256 of 256 rows");
+    expect(*state,
+           "check --construction silu --n 1 --d 1 --omega 1 --seed 1:1000 --tolerance 1e-300", 1,
+           "FAIL: 1000 of 1000 rows");
+}
+
+static void tolerances_need_no_baseline(void **state)
+{
+    const Scratch *scratch = *state;
+    const char *outer = getenv("TMPDIR");
+    char *kept = outer == NULL ? NULL : strdup(outer);
+    assert_int_equal(setenv("TMPDIR", scratch->directory, 1), 0);
+    expect(scratch, "check --n 2 --d 2 --omega 20 --tolerance 1e-12", 0, "PASS: 1 rows, 2 cells");
+    expect(scratch, "check --n 2 --d 2 --omega 20 --tolerance 1e-30", 1, "above the tolerance");
+    expect(scratch, "check --n 2 --d 2 --omega 20 --tolerance 1e-30 --quiet", 1, "FAIL: 1 of 1");
+    expect(scratch, "check --n 2 --d 2 --omega 20", 2, "or a tolerance for every point");
+    assert_int_equal(kept == NULL ? unsetenv("TMPDIR") : setenv("TMPDIR", kept, 1), 0);
+    free(kept);
+    /* Nothing is left: the directory can be removed. */
+    assert_int_equal(rmdir(scratch->directory), 0);
+    assert_int_equal(mkdir(scratch->directory, 0700), 0);
+}
+
+static void bad_usage_exits_two(void **state)
+{
+    static const struct {
+        const char *arguments, *said;
+    } cases[] = {
+        {"check --baseline", "expected a value"},
+        {"check --baseline ''", "expected a file name"},
+        {"check --baseline %/b --factor 0.5", "at least 1"},
+        {"check --baseline %/b --factor nan", "--factor"},
+        {"check --baseline %/b --factor 2,3", "at least 1"},
+        {"check --baseline %/b --force", "--save-baseline"},
+        {"check --baseline %/b --save-baseline %/c", "expected --baseline or --save-baseline"},
+        {"check --baseline %/b -o %/c", "--output"},
+        {"check --baseline %/b --json %/no/such", "expected a file"},
+        {"check --baseline %", "expected a table"},
+        {"check %/none.case --baseline %/b", "none.case"},
+        {"sweep --n 2 --baseline %/b", "--baseline"},
+        {"sweep --n 2 --exact", "--exact"},
+        {"min-omega --tolerance 1 --json %/j", "--json"},
+    };
+    const Scratch *scratch = *state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        expect(scratch, cases[i].arguments, 2, cases[i].said);
+    }
+    assert_false(exists(scratch, "b.obtained"));
+}
+
+/* A damaged baseline is bad input, before any work; an old report stays. */
+static void a_damaged_baseline_exits_two(void **state)
+{
+    const Scratch *scratch = *state;
+    char path[SCRATCH_PATH];
+    scratch_path(path, scratch, "b.csv");
+    file_write(path, "construction,layer\nsilu,1", 25);
+    scratch_path(path, scratch, "j");
+    file_write(path, "old", 3);
+    expect(scratch, "check --n 2 --d 2 --baseline %/b.csv --json %/j", 2, "b.csv:2: token '1'");
+    assert_false(exists(scratch, "b.csv.obtained"));
+    assert_true(exists(scratch, "j"));
+}
+
+static void another_machine_is_mentioned(void **state)
+{
+    const Scratch *scratch = *state;
+    char path[SCRATCH_PATH];
+    expect(scratch, "check " GRID " --save-baseline %/b.csv", 0, NULL);
+    json_t *sidecar = load(scratch, "b.csv.json");
+    json_object_set_new(sidecar, "cpu", json_string("Difference Engine No. 2"));
+    scratch_path(path, scratch, "b.csv.json");
+    assert_int_equal(json_dump_file(sidecar, path, 0), 0);
+    json_decref(sidecar);
+    expect(scratch, "check " GRID " --baseline %/b.csv", 0, "Difference Engine No. 2");
+    assert_int_equal(unlink(path), 0);
+    expect(scratch, "check " GRID " --baseline %/b.csv", 0, "no sidecar");
+}
+
+/* Parses, by the first of these that is there. */
+static void expect_xml(const Scratch *scratch, const char *name)
+{
+    char command[2 * SCRATCH_PATH];
+    snprintf(command, sizeof command,
+             "-c 'f=%s/%s; if command -v xmllint >/dev/null; then xmllint --noout $f; "
+             "elif command -v python3 >/dev/null; then python3 -c \"import sys, "
+             "xml.dom.minidom as m; m.parse(sys.argv[1])\" $f; fi'",
+             scratch->directory, name);
+    Output output = run_program("/bin/sh", command);
+    assert_int_equal(output.code, 0);
+    free(output.text);
+}
+
+static char *read_all(const Scratch *scratch, const char *name)
+{
+    char path[SCRATCH_PATH], *text = malloc(SCRATCH_TEXT);
+    scratch_path(path, scratch, name);
+    assert_non_null(text);
+    assert_true(file_read(text, path) > 0);
+    return text;
+}
+
+static size_t occurrences(const char *text, const char *wanted)
+{
+    size_t count = 0;
+    for (; (text = strstr(text, wanted)) != NULL; text++) {
+        count++;
+    }
+    return count;
+}
+
+static void reports_say_the_same_and_are_well_formed(void **state)
+{
+    const Scratch *scratch = *state;
+    Csv csv = {0};
+    expect(scratch, "check " GRID " --save-baseline %/b.csv", 0, NULL);
+    expect(scratch, "check " GRID " --baseline %/b.csv --junit-xml %/x --markdown %/m --json %/j",
+           0, NULL);
+    char *xml = read_all(scratch, "x"), *markdown = read_all(scratch, "m");
+    expect_xml(scratch, "x");
+    assert_int_equal(occurrences(xml, "<testcase "), 42);
+    assert_int_equal(occurrences(xml, "<failure "), 0);
+    assert_non_null(strstr(xml, "tests=\"42\" failures=\"0\""));
+    assert_non_null(strstr(markdown, "PASS: 42 rows"));
+    free(xml);
+    free(markdown);
+    read_table(&csv, scratch, "b.csv");
+    csv.cells[3 * csv.columns + csv_find(&csv, "construction_max")] = "1e-900";
+    csv.cells[3 * csv.columns + csv_find(&csv, "total_max")] = "1e-900";
+    csv.cells[5 * csv.columns + csv_find(&csv, "options")] = "bias=<&>'|`\x01\xff;x=]]>";
+    write_table(&csv, scratch, "b.csv");
+    csv_clear(&csv);
+    expect(scratch, "check " GRID " --baseline %/b.csv --junit-xml %/x --markdown %/m --json %/j",
+           1, NULL);
+    expect_xml(scratch, "x");
+    xml = read_all(scratch, "x");
+    markdown = read_all(scratch, "m");
+    json_t *report = load(scratch, "j");
+    size_t findings = json_array_size(json_object_get(report, "findings"));
+    assert_int_equal(occurrences(xml, "<failure "), findings);
+    assert_int_equal(occurrences(xml, "<testcase "), 43); /* and the row that is missing */
+    assert_non_null(strstr(xml, "bias=&lt;&amp;&gt;'|`\\x01\\xff;x=]]&gt;"));
+    assert_non_null(strstr(markdown, "headproof sweep --construction silu"));
+    assert_non_null(strstr(markdown, "construction\\_max"));
+    assert_int_equal(occurrences(markdown, "\nheadproof sweep "), 3);
+    free(xml);
+    free(markdown);
+    json_decref(report);
+}
+
+/* The line that a report gives for a failing row evaluates that row. */
+static void reproducing_lines_reproduce(void **state)
+{
+    const Scratch *scratch = *state;
+    Csv csv = {0};
+    expect(scratch, "check " GRID " --save-baseline %/b.csv", 0, NULL);
+    read_table(&csv, scratch, "b.csv");
+    char *key = strdup(csv_cell(&csv, 7, 0));
+    csv.cells[8 * csv.columns + csv_find(&csv, "seed")] = "77"; /* missing, and one too many */
+    write_table(&csv, scratch, "b.csv");
+    expect(scratch, "check " GRID " --baseline %/b.csv --json %/j", 1, "2 findings");
+    json_t *report = load(scratch, "j"), *findings = json_object_get(report, "findings");
+    for (size_t i = 0; i < 2; i++) {
+        const char *command = text_of(json_array_get(findings, i), "reproduce");
+        assert_int_equal(strncmp(command, "headproof sweep ", 16), 0);
+        Output output = check(scratch, command + strlen("headproof "));
+        assert_int_equal(output.code, 0);
+        assert_int_equal(lines(&output), 3); /* both layers */
+        expect_cell(&output, 1, "construction", key);
+        expect_cell(&output, 1, "omega", csv_cell(&csv, 7, csv_find(&csv, "omega")));
+        expect_cell(&output, 1, "options", csv_cell(&csv, 7, csv_find(&csv, "options")));
+        expect_cell(&output, 1, "seed", i == 0 ? "1" : "77");
+        free(output.text);
+    }
+    json_decref(report);
+    csv_clear(&csv);
+    free(key);
+}
+
+int main(void)
+{
+#define IN_SCRATCH(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        IN_SCRATCH(a_baseline_is_saved_once_and_met),
+        IN_SCRATCH(a_failing_baseline_is_not_saved),
+        IN_SCRATCH(no_baseline_of_that_name_fails),
+        IN_SCRATCH(nan_against_nan_fails),
+        IN_SCRATCH(zero_against_zero_fails),
+        IN_SCRATCH(three_hundred_altered_digits_are_all_named),
+        IN_SCRATCH(many_failing_rows_exit_one),
+        IN_SCRATCH(tolerances_need_no_baseline),
+        IN_SCRATCH(bad_usage_exits_two),
+        IN_SCRATCH(a_damaged_baseline_exits_two),
+        IN_SCRATCH(another_machine_is_mentioned),
+        IN_SCRATCH(reports_say_the_same_and_are_well_formed),
+        IN_SCRATCH(reproducing_lines_reproduce),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
