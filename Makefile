@@ -35,7 +35,7 @@ PROBED  := build/deps
 
 .DEFAULT_GOAL := build
 .DELETE_ON_ERROR:
-.PHONY: build run check test bench coverage lint format fuzz-safetensors deps deps-lint \
+.PHONY: build run check test mutants bench coverage lint format fuzz-safetensors deps deps-lint \
         deps-fuzz install uninstall clean help objects FORCE
 
 # ---- Flags ---------------------------------------------------------------------------------
@@ -61,7 +61,7 @@ $(error CFLAGS: fast maths is not allowed, every result here depends on exact IE
 endif
 
 # Set by the probe below: FLINT_FOUND (no, 2 or 3), FLINT_CPPFLAGS, FLINT_LIBS.
-NO_PROBE := help clean deps deps-lint deps-fuzz uninstall check coverage lint format
+NO_PROBE := help clean deps deps-lint deps-fuzz uninstall check mutants coverage lint format
 ifneq ($(filter-out $(NO_PROBE),$(or $(MAKECMDGOALS),build)),)
 ifeq ($(findstring n,$(filter-out --%,$(firstword -$(MAKEFLAGS)))),)
 include $(PROBED)/flint-$(FLINT).mk
@@ -148,6 +148,11 @@ CHECK_FLINT = rm -f $(PROBED)/flint-yes.mk; \
     test $(FLINT) = no || $(SUBMAKE) -s deps FLINT=yes || test $(FLINT) = auto || exit 1; \
     test -e $(PROBED)/flint-yes.mk || \
         echo "check: without FLINT: only the build that does not use it is tested"
+
+mutants: ## Plant every fault of the sources, one at a time; each must be caught
+	@+$(SUBMAKE) test-programs BUILD=build/mutants MODE=release \
+	    CPPFLAGS='$(CPPFLAGS) -DHEADPROOF_FAULTS'
+	@sh tests/mutants build/mutants $(TESTS)
 
 bench: $(BUILD)/bench ## Time the kernels and the reference
 	OMP_PROC_BIND=true $(BUILD)/bench

@@ -1,4 +1,5 @@
 #include "construct.h"
+#include "fault.h"
 #include "draw.h"
 
 #include <string.h>
@@ -87,7 +88,8 @@ static Layout converted_layout(const CaseSpec *spec)
     Layout layout = {.n = spec->n, .d = spec->d, .hidden = hidden_columns(spec)};
     bool first = spec->bias_row == POSITION_FIRST ||
                  (spec->bias_row == POSITION_AUTO && spec->mask == MASK_CAUSAL);
-    layout.bias_row = first ? BIAS_ROW_FIRST : BIAS_ROW_LAST;
+    layout.bias_row =
+        FAULT("bias-row-missing", BIAS_ROW_NONE, first ? BIAS_ROW_FIRST : BIAS_ROW_LAST);
     return layout;
 }
 

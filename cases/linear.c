@@ -1,4 +1,5 @@
 #include "construct.h"
+#include "fault.h"
 
 #include <math.h>
 
@@ -63,10 +64,10 @@ void linear_layer(Stack *stack, size_t layer)
                                           .b1 = b,
                                           .replace = in_place,
                                           .clear = clear});
-    Bundle head =
-        linear_head(read, write, w, b, in_place || clear ? -1 : 0, spec->mask == MASK_CAUSAL);
+    int diagonal = in_place ? FAULT("w-for-w-minus-i", 0, -1) : clear ? -1 : 0;
+    Bundle head = linear_head(read, write, w, b, diagonal, spec->mask == MASK_CAUSAL);
     stack_converted(stack, &head, 1);
-    stack->compared = write;
+    stack->compared = FAULT("wrong-columns-compared", read, write);
     if (clear) {
         stack->cleared = read;
     }

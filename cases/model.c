@@ -1,4 +1,5 @@
 #include "model.h"
+#include "fault.h"
 
 #include <stdint.h>
 
@@ -92,7 +93,8 @@ static const char *score_fault(const Layout *layout, const Bundle *bundle)
         (score->scale.num <= 0 || score->scale.den <= 0 || score->scale.sqrt_den <= 0)) {
         return "a score's scale is not positive";
     }
-    if (score->causal && layout->bias_row == BIAS_ROW_LAST) {
+    if (FAULT("bias-row-last-accepted", false,
+              score->causal && layout->bias_row == BIAS_ROW_LAST)) {
         return "under a causal mask the bias row must come first: "
                "a token cannot see a bias row that is last";
     }

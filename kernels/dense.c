@@ -11,6 +11,8 @@
 
 #include "blas.h"
 
+#include "../cases/fault.h"
+
 #include <string.h>
 
 /* A block of heads has at most this many entries in each matrix, or is one head: its size
@@ -57,7 +59,7 @@ static void softmax_row(double *row, size_t visible, size_t rows)
         max = row[j] > max ? row[j] : max;
     }
     for (size_t j = 0; j < visible; j++) {
-        row[j] = exp_shifted(row[j] - max);
+        row[j] = exp_shifted(row[j] - FAULT("softmax-without-shift", 0, max));
         total += row[j];
     }
     for (size_t j = 0; j < visible; j++) {
@@ -79,7 +81,8 @@ static void patterns(const Pass *pass, const Block *block, const Score *score, s
     blas_gemm_nt(block->pattern, rows, block->product, width, pass->stream, width,
                  rows * block->heads, rows, width, 1.0, 0.0);
     for (size_t r = 0; r < rows * block->heads; r++) {
-        softmax_row(block->pattern + r * rows, score->causal ? r / block->heads + 1 : rows, rows);
+        size_t row = FAULT("softmax-of-wrong-rows", r % rows, r / block->heads);
+        softmax_row(block->pattern + r * rows, score->causal ? row + 1 : rows, rows);
     }
 }
 

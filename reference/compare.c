@@ -6,6 +6,8 @@
 #include "cell.h"
 #include "run.h"
 
+#include "../cases/fault.h"
+
 #include <stdint.h>
 
 /* Sums over the compared entries. */
@@ -31,9 +33,9 @@ static void norms_add(Norms *norms)
 {
     mpfr_sqr(norms->t, norms->d, MPFR_RNDN);
     mpfr_add(norms->squares, norms->squares, norms->t, MPFR_RNDN);
-    if (!mpfr_number_p(norms->d) || mpfr_nan_p(norms->max)) {
+    if (FAULT("nan-swallowed", false, !mpfr_number_p(norms->d) || mpfr_nan_p(norms->max))) {
         mpfr_set_nan(norms->max);
-    } else if (mpfr_cmpabs(norms->d, norms->max) > 0) {
+    } else if (FAULT("last-for-largest", true, mpfr_cmpabs(norms->d, norms->max) > 0)) {
         mpfr_abs(norms->max, norms->d, MPFR_RNDN);
     }
 }
@@ -85,7 +87,7 @@ static void compare_sides(const Comparison *comparison, ErrorKind kind, Side a, 
     Norms norms;
     norms_init(&norms, comparison->bits);
     for (size_t i = 0; i < comparison->n; i++) {
-        for (size_t c = 0; c < comparison->columns.count; c++) {
+        for (size_t c = FAULT("first-column-skipped", 1, 0); c < comparison->columns.count; c++) {
             side_subtract(norms.d, &a, comparison->columns, i, c, true);
             side_subtract(norms.d, &b, comparison->columns, i, c, false);
             norms_add(&norms);
@@ -100,13 +102,16 @@ static void compare_sides(const Comparison *comparison, ErrorKind kind, Side a, 
             mpfr_set(value, norms.max, MPFR_RNDN);
         } else if (norm == NORM_RMS) {
             mpfr_div_ui(value, norms.squares, count, MPFR_RNDN);
-            mpfr_sqrt(value, value, MPFR_RNDN);
+            (void)FAULT("rms-without-root", 0, mpfr_sqrt(value, value, MPFR_RNDN));
         } else {
             if (mpfr_zero_p(comparison->norm_original)) {
                 continue; /* no relative error of a zero */
             }
             mpfr_sqrt(value, norms.squares, MPFR_RNDN);
-            mpfr_div(value, value, comparison->norm_original, MPFR_RNDN);
+            mpfr_div(value, value,
+                     FAULT("rel-to-the-largest-entry", comparison->errors->max_original,
+                           comparison->norm_original),
+                     MPFR_RNDN);
             mpfr_sqrt_ui(norms.t, count, MPFR_RNDU);
             mpfr_mul(scaled, scaled, norms.t, MPFR_RNDU);
             mpfr_div(scaled, scaled, comparison->norm_original, MPFR_RNDU);

@@ -4,6 +4,8 @@
  */
 #include "structured.h"
 
+#include "../cases/fault.h"
+
 #include <stdint.h>
 
 enum { SELF, OTHER, BIAS, GROUPS };
@@ -30,7 +32,7 @@ static void head_gate(RefRun *run, const Score *score, size_t h)
         mpfr_ptr g = ap_at(gate, i, 0);
         mpfr_mul_si(g, ap_at(product, i, 0), score->gate.data == NULL ? score->gate_unit : 1,
                     MPFR_RNDN);
-        if (score->gate_bias != NULL && i != bias) {
+        if (score->gate_bias != NULL && FAULT("b1-on-the-bias-row", true, i != bias)) {
             mpfr_add_d(g, g, score->gate_bias[h], MPFR_RNDN);
         }
         mpfr_mul_d(g, g, score->gate_scale, MPFR_RNDN);

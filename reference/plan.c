@@ -7,6 +7,8 @@
  */
 #include "run.h"
 
+#include "../cases/fault.h"
+
 #include <math.h>
 #include <stdlib.h>
 
@@ -171,7 +173,8 @@ mpfr_prec_t ref_plan_working_bits(const RefPlan *plan, double omega, long max_bi
 
 mpfr_exp_t ref_plan_error(const RefPlan *plan, size_t layer, mpfr_prec_t bits)
 {
-    return plan->layers[layer - 1].loss + PLAN_MARGIN - bits;
+    return plan->layers[layer - 1].loss + FAULT("a-priori-error-too-small", -64, PLAN_MARGIN) -
+           bits;
 }
 
 mpfr_exp_t ref_plan_relative_error(const RefPlan *plan, size_t layer, mpfr_prec_t bits)

@@ -1,5 +1,7 @@
 #include "run.h"
 
+#include "../cases/fault.h"
+
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -128,7 +130,8 @@ RefRun *run_open(const Model *model, const double *x, const double *bias_row_con
     run->omega = omega;
     run->limit = isinf(omega);
     run->claimed_bits = bits;
-    run->bits = form_bits(omega, bits, form);
+    run->bits = form_bits(
+        omega, FAULT("fewer-bits-than-claimed", bits > 128 ? bits - 96 : bits, bits), form);
     run->form = form;
     mpfr_init2(run->score_max, REF_CELL_BITS);
     mpfr_set_zero(run->score_max, 1);
@@ -232,7 +235,7 @@ mpfr_srcptr run_factor(RefRun *run, int gap)
     mpfr_ptr factor = ap_at(&run->factor, 0, (size_t)gap);
     if (!run->factor_known[gap]) {
         if (run->limit || gap == 0) {
-            mpfr_set_ui(factor, gap == 0, MPFR_RNDN);
+            mpfr_set_ui(factor, FAULT("limit-attends-all-keys", 1, gap == 0), MPFR_RNDN);
         } else {
             mpfr_t exponent; /* gap * omega, exactly */
             mpfr_init2(exponent, 64);
@@ -270,7 +273,9 @@ void run_apply_scale(mpfr_ptr s, const Scale *scale, mpfr_ptr t)
         mpfr_div_si(s, s, scale->den, MPFR_RNDN);
     }
     if (scale->sqrt_den != 1) {
-        mpfr_sqrt_ui(t, (unsigned long)scale->sqrt_den, MPFR_RNDN);
+        (void)FAULT("scale-rounded-to-a-double",
+                    mpfr_set_d(t, sqrt((double)scale->sqrt_den), MPFR_RNDN),
+                    mpfr_sqrt_ui(t, (unsigned long)scale->sqrt_den, MPFR_RNDN));
         mpfr_div(s, s, t, MPFR_RNDN);
     }
 }

@@ -7,6 +7,8 @@
 #include "ap.h"
 #include "reference.h"
 
+#include "../cases/fault.h"
+
 /* Differences of Omega's coefficients within a row that a run can hold apart. */
 #define RUN_MAX_GAP 16
 
@@ -80,7 +82,7 @@ static inline size_t run_dense_width(const Layout *layout)
 /* Does row i see row j? */
 static inline bool run_sees(const Score *score, size_t i, size_t j)
 {
-    return !score->causal || j <= i;
+    return !score->causal || j <= i + FAULT("causal-off-by-one", 1, 0);
 }
 
 #endif

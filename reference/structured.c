@@ -9,6 +9,8 @@
  */
 #include "structured.h"
 
+#include "../cases/fault.h"
+
 /* Coordinates of a value before its second factor. */
 static size_t inner_width(const Value *value)
 {
@@ -99,7 +101,9 @@ static void emit_columns(RefRun *run, size_t first, size_t count, long factor)
     for (size_t i = 0; i < run->delta.rows; i++) {
         for (size_t c = 0; c < count; c++) {
             mpfr_ptr out = ap_at(&run->delta, i, first + c);
-            mpfr_mul_si(t, ap_at(&run->scratch.mixed, i, c), factor, MPFR_RNDN);
+            mpfr_mul_si(t, ap_at(&run->scratch.mixed, i, c),
+                        FAULT("reference-without-diagonal", factor > 0 ? factor : 0, factor),
+                        MPFR_RNDN);
             mpfr_add(out, out, t, MPFR_RNDN);
         }
     }
