@@ -43,7 +43,7 @@ PROBED  := build/deps
 
 .DEFAULT_GOAL := build
 .DELETE_ON_ERROR:
-.PHONY: build run check test seeds bench coverage lint format fuzz-safetensors deps deps-lint \
+.PHONY: build run check test seeds mutants bench coverage lint format fuzz-safetensors deps deps-lint \
         deps-fuzz install uninstall clean help objects FORCE
 
 # ---- Flags ---------------------------------------------------------------------------------
@@ -70,7 +70,7 @@ endif
 
 # Set by the probes below: FLINT_FOUND (no, 2 or 3), FLINT_CPPFLAGS, FLINT_LIBS; MPI_CPPFLAGS,
 # MPI_LIBS.
-NO_PROBE := help clean deps deps-lint deps-fuzz uninstall check coverage lint format
+NO_PROBE := help clean deps deps-lint deps-fuzz uninstall check mutants coverage lint format
 ifneq ($(filter-out $(NO_PROBE),$(or $(MAKECMDGOALS),build)),)
 ifeq ($(findstring n,$(filter-out --%,$(firstword -$(MAKEFLAGS)))),)
 include $(PROBED)/flint-$(FLINT).mk
@@ -169,6 +169,11 @@ CHECK_FLINT = rm -f $(PROBED)/flint-yes.mk; \
 # MPI is optional too; test_mpi runs this build where it is there.
 CHECK_MPI = if command -v $(MPICC) >/dev/null 2>&1; then $(SUBMAKE) build MODE=release MPI=1; else \
     echo "check: no $(MPICC): sweeps over MPI are not tested (make MPI=1 installs it)"; fi
+
+mutants: ## Plant every fault of the sources, one at a time; each must be caught
+	@+$(SUBMAKE) test-programs BUILD=build/mutants MODE=release \
+	    CPPFLAGS='$(CPPFLAGS) -DHEADPROOF_FAULTS'
+	@sh tests/mutants build/mutants $(TESTS)
 
 bench: $(BUILD)/bench $(BUILD)/bench_product ## Time the kernels, the reference and its products
 	OMP_PROC_BIND=true $(BUILD)/bench

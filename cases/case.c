@@ -1,4 +1,5 @@
 #include "construct.h"
+#include "fault.h"
 #include "draw.h"
 
 #include <string.h>
@@ -113,9 +114,10 @@ Layout case_converted_layout(const CaseSpec *spec)
     Layout layout = {.n = spec->n, .d = spec->d, .hidden = hidden_columns(spec)};
     bool first = spec->bias_row == POSITION_FIRST ||
                  (spec->bias_row == POSITION_AUTO && spec->mask == MASK_CAUSAL);
-    layout.bias_row = construction_info(spec->construction)->masked ? BIAS_ROW_MASKED
-                      : first                                       ? BIAS_ROW_FIRST
-                                                                    : BIAS_ROW_LAST;
+    BiasRow shown = first ? BIAS_ROW_FIRST : BIAS_ROW_LAST;
+    layout.bias_row = construction_info(spec->construction)->masked
+                          ? BIAS_ROW_MASKED
+                          : FAULT("bias-row-missing", BIAS_ROW_NONE, shown);
     return layout;
 }
 

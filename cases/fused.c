@@ -1,4 +1,5 @@
 #include "construct.h"
+#include "fault.h"
 
 /* Fused head of hidden unit k: Q[c, p_i] = W1[c, k] and Q[p_j, p_i] += b1_k for tokens i, j,
  * 2 Omega from every row to itself and from tokens to the bias row; V = W1[:, k] W2[k, :] with
@@ -15,7 +16,9 @@ Bundle fused_heads(const Direct *ffn, Term term, Visible visible)
                   .gate = unit_in,
                   .gate_bias = ffn->b1,
                   .gate_scale = term.gate,
-                  .position = {.token_self = 2, .token_bias = 2, .bias_self = 2},
+                  .position = {.token_self = 2,
+                               .token_bias = 2,
+                               .bias_self = FAULT("bias-row-not-itself", 0, 2)},
                   .visible = visible},
         .value = {.kind = VALUE_FACTORED,
                   .read = ffn->read,
@@ -23,7 +26,7 @@ Bundle fused_heads(const Direct *ffn, Term term, Visible visible)
                   .d_head = 1,
                   .v = unit_in,
                   .o = {ffn->w2, ffn->write.count, ffn->write.count}, /* head k: row k of W2 */
-                  .inner_bias = ffn->b1,
+                  .inner_bias = FAULT("b1-out-of-the-value", NULL, ffn->b1),
                   .scale = term.value},
     };
 }
@@ -38,7 +41,7 @@ void fused_append(Stack *stack, const Direct *ffn)
     for (size_t t = 0; t < terms.count; t++) {
         bundles[count++] = fused_heads(ffn, terms.term[t], visible);
     }
-    if (ffn->b2 != NULL) {
+    if (FAULT("b2-dropped", false, ffn->b2 != NULL)) {
         bundles[count++] = linear_head(ffn->read, ffn->write, NULL, ffn->b2, 0, visible);
     }
     stack_converted(stack, bundles, count);

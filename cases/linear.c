@@ -1,4 +1,5 @@
 #include "construct.h"
+#include "fault.h"
 
 #include <math.h>
 
@@ -99,8 +100,11 @@ void linear_layer(Stack *stack, size_t layer)
                                           .b1 = b,
                                           .replace = in_place,
                                           .clear = clear});
-    linear_append(stack, read, write, w, b, in_place || clear ? -1 : 0);
-    stack->compared = write;
+    linear_append(stack, read, write, w, b,
+                  in_place ? FAULT("w-for-w-minus-i", 0, -1)
+                  : clear  ? -1
+                           : 0);
+    stack->compared = FAULT("wrong-columns-compared", read, write);
     if (clear) {
         stack->cleared = read;
     }

@@ -1,4 +1,5 @@
 #include "model.h"
+#include "fault.h"
 
 #include <stdint.h>
 

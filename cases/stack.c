@@ -1,4 +1,5 @@
 #include "construct.h"
+#include "fault.h"
 #include "draw.h"
 
 #include <stdio.h>
@@ -101,7 +102,8 @@ const double *stack_draw(Stack *stack, size_t layer, const char *name, size_t he
     if (stack->failed) {
         return NULL;
     }
-    snprintf(full, sizeof full, "blocks.%zu.%s", layer, name);
+    snprintf(full, sizeof full, "blocks.%zu.%s", FAULT("one-bank-for-all-layers", (size_t)0, layer),
+             name);
     const double *tensor =
         draw_tensor(stack->arena, stack->spec->seed, full, heads, rows, columns, columns, scale);
     stack->failed = tensor == NULL;

@@ -5,8 +5,10 @@
 
 #include "check.h"
 
-#include "axes.h"
+#include "check_columns.h"
 #include "message.h"
+
+#include "../cases/fault.h"
 
 #include <errno.h>
 #include <math.h>
@@ -14,106 +16,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-const char *check_key(size_t i)
-{
-    const char *const last[] = {"options", "layer", NULL};
-    for (Axis axis = 0; axis < AXIS_COUNT; axis++) {
-        if (axis_info(axis)->column != NULL && i-- == 0) {
-            return axis_info(axis)->column;
-        }
-    }
-    return last[i < 2 ? i : 2];
-}
-
-bool check_is_key(const char *column)
-{
-    size_t i = 0;
-    while (check_key(i) != NULL && strcmp(check_key(i), column) != 0) {
-        i++;
-    }
-    return check_key(i) != NULL;
-}
-
-/* ---- Rows by their keys --------------------------------------------------------------------- */
-
-/* A row and its key, the key's cells joined by commas, which no cell holds. */
-typedef struct {
-    char *key;
-    size_t row;
-} Keyed;
-
-typedef struct {
-    Keyed *rows; /* by key, then by row */
-    size_t count;
-} Index;
-
-static int compare_keys(const void *a, const void *b)
-{
-    const Keyed *left = a, *right = b;
-    int order = strcmp(left->key, right->key);
-    return order != 0 ? order : (left->row > right->row) - (left->row < right->row);
-}
-
-static char *join_key(const Csv *csv, const size_t *columns, size_t count, size_t row)
-{
-    size_t length = 1;
-    for (size_t i = 0; i < count; i++) {
-        length += strlen(csv_cell(csv, row, columns[i])) + 1;
-    }
-    char *key = malloc(length), *end = key;
-    for (size_t i = 0; key != NULL && i < count; i++) {
-        end += sprintf(end, "%s,", csv_cell(csv, row, columns[i]));
-    }
-    return key;
-}
-
-static void index_clear(Index *index)
-{
-    for (size_t i = 0; i < index->count; i++) {
-        free(index->rows[i].key);
-    }
-    free(index->rows);
-    *index = (Index){0};
-}
-
-static int index_make(Index *index, const Csv *csv)
-{
-    size_t columns[AXIS_COUNT + 2], count = 0;
-    for (; check_key(count) != NULL; count++) {
-        columns[count] = csv_find(csv, check_key(count));
-    }
-    index->rows = calloc(csv->rows > 0 ? csv->rows : 1, sizeof *index->rows);
-    for (; index->rows != NULL && index->count < csv->rows; index->count++) {
-        char *key = join_key(csv, columns, count, index->count);
-        if (key == NULL) {
-            break;
-        }
-        index->rows[index->count] = (Keyed){key, index->count};
-    }
-    if (index->rows == NULL || index->count < csv->rows) {
-        index_clear(index);
-        return memory_fault();
-    }
-    qsort(index->rows, index->count, sizeof *index->rows, compare_keys);
-    return 0;
-}
-
-/* The first row of that key, or NO_ROW. */
-static size_t index_find(const Index *index, const char *key)
-{
-    size_t low = 0, high = index->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (strcmp(index->rows[middle].key, key) < 0) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low < index->count && strcmp(index->rows[low].key, key) == 0 ? index->rows[low].row
-                                                                        : NO_ROW;
-}
 
 /* ---- Findings ------------------------------------------------------------------------------- */
 
@@ -164,7 +66,7 @@ static int find_row(Check *check, const char *reason, const Csv *table, size_t r
 }
 
 /* Every row whose key an earlier one has. */
-static int find_duplicates(Check *check, const char *reason, const Csv *csv, const Index *index)
+static int find_duplicates(Check *check, const char *reason, const Csv *csv, const KeyIndex *index)
 {
     int status = 0;
     for (size_t i = 1; i < index->count && status == 0; i++) {
@@ -233,24 +135,14 @@ static int match_columns(Check *check, size_t *columns)
     return status;
 }
 
-/* keys [rows]: every row's, borrowed. */
-static const char **row_keys(const Index *index)
-{
-    const char **keys = calloc(index->count > 0 ? index->count : 1, sizeof *keys);
-    for (size_t i = 0; keys != NULL && i < index->count; i++) {
-        keys[index->rows[i].row] = index->rows[i].key;
-    }
-    return keys;
-}
-
 static int judge_row(Check *check, size_t row, const Point *point, const char *key,
-                     const Index *baseline, const size_t *columns)
+                     const KeyIndex *baseline, const size_t *columns)
 {
     size_t before = check->finding_count, other = NO_ROW;
     int status = 0;
     if (check->has_baseline) {
-        other = index_find(baseline, key);
-        if (other == NO_ROW) {
+        other = key_index_find(baseline, key);
+        if (FAULT("extra-rows-ignored", false, other == NO_ROW)) {
             status = find_row(check, "a row that the baseline does not have", &check->obtained, row,
                               point);
         }
@@ -264,10 +156,10 @@ static int judge_row(Check *check, size_t row, const Point *point, const char *k
 }
 
 /* Rows come in grid order, a point's layers together. */
-static int judge_rows(Check *check, const size_t *columns, const Index *obtained,
-                      const Index *baseline)
+static int judge_rows(Check *check, const size_t *columns, const KeyIndex *obtained,
+                      const KeyIndex *baseline)
 {
-    const char **keys = row_keys(obtained);
+    const char **keys = key_index_rows(obtained);
     size_t row = 0;
     int status = keys == NULL ? memory_fault() : 0;
     for (size_t p = 0; p < check->grid->count && status == 0; p++) {
@@ -286,11 +178,12 @@ static int judge_rows(Check *check, const size_t *columns, const Index *obtained
 }
 
 /* Rows that only the baseline has. */
-static int find_missing(Check *check, const Index *obtained, const Index *baseline)
+static int find_missing(Check *check, const KeyIndex *obtained, const KeyIndex *baseline)
 {
     int status = 0;
     for (size_t i = 0; i < baseline->count && status == 0; i++) {
-        if (index_find(obtained, baseline->rows[i].key) == NO_ROW) {
+        if (FAULT("missing-rows-ignored", false,
+                  key_index_find(obtained, baseline->rows[i].key) == NO_ROW)) {
             status = find_row(check, "a row that is missing", &check->baseline,
                               baseline->rows[i].row, NULL);
             check->failed++;
@@ -299,7 +192,7 @@ static int find_missing(Check *check, const Index *obtained, const Index *baseli
     return status;
 }
 
-static int judge_tables(Check *check, const Index *obtained, const Index *baseline)
+static int judge_tables(Check *check, const KeyIndex *obtained, const KeyIndex *baseline)
 {
     size_t *columns = calloc(check->obtained.columns, sizeof *columns);
     int status = columns == NULL ? memory_fault() : match_columns(check, columns);
@@ -329,10 +222,10 @@ static int judge_tables(Check *check, const Index *obtained, const Index *baseli
 
 int check_judge(Check *check)
 {
-    Index obtained = {0}, baseline = {0};
-    int status = index_make(&obtained, &check->obtained);
+    KeyIndex obtained = {0}, baseline = {0};
+    int status = key_index_make(&obtained, &check->obtained);
     if (status == 0 && check->has_baseline) {
-        status = index_make(&baseline, &check->baseline);
+        status = key_index_make(&baseline, &check->baseline);
     }
     if (status == 0) {
         status = judge_tables(check, &obtained, &baseline);
@@ -341,8 +234,8 @@ int check_judge(Check *check)
     if (check->finding_count > 1) {
         qsort(check->findings, check->finding_count, sizeof *check->findings, compare_findings);
     }
-    index_clear(&obtained);
-    index_clear(&baseline);
+    key_index_clear(&obtained);
+    key_index_clear(&baseline);
     return status;
 }
 

@@ -5,17 +5,14 @@
 #ifndef HEADPROOF_HARNESS_CHECK_H
 #define HEADPROOF_HARNESS_CHECK_H
 
-#include "csv_read.h"
+#include "check_keys.h"
 #include "grid.h"
 
 #include <stdint.h>
 
 #define CHECK_TEXT 32
 
-/* The row of a finding that is about a whole table. */
-#define NO_ROW SIZE_MAX
-
-/* Something that fails.  reason: a static phrase.  table and row: whose key it has; point: NULL for a row that only the baseline has.  baseline and obtained
+/* Something that fails.  reason: a static phrase.  table and row: whose key it has, or NO_ROW; point: NULL for a row that only the baseline has.  baseline and obtained
  * are cells of the tables, column one's name, or NULL.  ratio: obtained over baseline; limit: the
  * largest value, or for a reference column the largest difference, that passes; either "" where
  * there is none.  excess: how many times beyond the limit, infinite where no number says. */
@@ -71,13 +68,6 @@ int check_find(Check *check, const Finding *finding) __attribute__((warn_unused_
 int check_row(Check *check, size_t row, const Point *point, size_t other, const size_t *columns)
     __attribute__((warn_unused_result));
 
-/* Does a rule know that column of a table?  Keys have their own (check_is_key). */
-bool check_has_rule(const char *column);
-bool check_is_key(const char *column);
-
-/* The key columns, in order: a name for every i, then NULL. */
-const char *check_key(size_t i);
-
 /* Both about one row of one table, or both about none. */
 bool finding_same_row(const Finding *a, const Finding *b);
 
@@ -86,9 +76,5 @@ void finding_print_key(FILE *file, const Finding *finding);
 
 /* The command line that repeats it: one point, or, for a finding about no row, the whole check. */
 void finding_print_command(FILE *file, const Check *check, const Finding *finding);
-
-/* Of a row of a table or of the columns: number cells that are neither blank nor a number, and
- * statuses that are none.  0; 2 after a message with file, line and token. */
-int check_cells(const Csv *csv) __attribute__((warn_unused_result));
 
 #endif

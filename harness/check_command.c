@@ -6,9 +6,12 @@
 #include "commands.h"
 
 #include "atomic_file.h"
+#include "check_columns.h"
 #include "check_report.h"
 #include "info.h"
 #include "message.h"
+
+#include "../cases/fault.h"
 
 #include <errno.h>
 #include <jansson.h>
@@ -236,13 +239,16 @@ static int conclude(Checking *command)
         return status;
     }
     report_print(stdout, &command->check, command->run->quiet);
+    if (passes && options->save != NULL && !command->run->quiet) {
+        printf("saved: %s\n", options->save);
+    }
     if (!passes && command->directory == NULL && !command->run->quiet) {
         printf("obtained: %s\n", command->obtained);
     }
     if (passes) {
         remove_obtained(command);
     }
-    return passes ? 0 : 1;
+    return passes ? 0 : FAULT("exit-code-counts", (int)command->check.failed, 1);
 }
 
 static int evaluate(Checking *command, const Grid *grid, int argc, char **argv)

@@ -6,8 +6,10 @@
 #include "check.h"
 
 #include "axes.h"
-#include "message.h"
+#include "check_columns.h"
 #include "number.h"
+
+#include "../cases/fault.h"
 
 #include <math.h>
 #include <string.h>
@@ -21,78 +23,15 @@ enum { DIGITS = 12 };
 #define FACTOR 4
 #define UNIT_ROUNDOFF 0x1p-53
 
-typedef enum { RULE_NONE, RULE_REFERENCE, RULE_MACHINE, RULE_SHARE, RULE_FREE, RULE_STATUS } Rule;
-
-/* By the beginning of a column's name; the first that fits. */
-static const struct {
-    const char *prefix;
-    Rule rule;
-} rules[] = {
-    {"rounding_bound", RULE_REFERENCE}, {"approximation_", RULE_REFERENCE},
-    {"construction_", RULE_REFERENCE},  {"bias_row_max", RULE_REFERENCE},
-    {"hidden_max", RULE_REFERENCE},     {"onehot_max", RULE_REFERENCE},
-    {"score_max", RULE_REFERENCE},      {"rounding_", RULE_MACHINE},
-    {"native_", RULE_MACHINE},          {"total_", RULE_MACHINE},
-    {"observed_", RULE_MACHINE},        {"identical", RULE_SHARE},
-    {"precision_bits", RULE_FREE},      {"status", RULE_STATUS},
-};
-
 /* Columns that stay below another. */
 static const char *const bounds[][2] = {{"construction_max", "construction_bound"},
                                         {"rounding_max", "rounding_bound"}};
 
-static Rule rule_of(const char *column)
-{
-    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
-        if (strncmp(column, rules[i].prefix, strlen(rules[i].prefix)) == 0) {
-            return rules[i].rule;
-        }
-    }
-    return RULE_NONE;
-}
-
-bool check_has_rule(const char *column)
-{
-    return rule_of(column) != RULE_NONE;
-}
-
-/* STATUS_OK + 1 when there is none of that name. */
-static Status status_find(const char *name)
-{
-    Status status = STATUS_ERROR;
-    while (status <= STATUS_OK && strcmp(status_name(status), name) != 0) {
-        status++;
-    }
-    return status;
-}
-
-int check_cells(const Csv *csv)
-{
-    for (size_t row = 0; row < csv->rows; row++) {
-        Origin origin = {.file = csv->path, .line = csv_line(row)};
-        for (size_t column = 0; column < csv->columns; column++) {
-            const char *name = csv_name(csv, column), *cell = csv_cell(csv, row, column);
-            Number number;
-            Rule rule = check_is_key(name) ? RULE_NONE : rule_of(name);
-            if (rule == RULE_STATUS && status_find(cell) > STATUS_OK) {
-                complain(origin, cell, "expected a status (column %s)", name);
-                return 2;
-            }
-            if (rule != RULE_NONE && rule != RULE_STATUS && !number_read(&number, cell)) {
-                complain(origin, cell, "expected a number of at most %d digits (column %s)",
-                         NUMBER_DIGITS, name);
-                return 2;
-            }
-        }
-    }
-    return 0;
-}
-
 /* One row under judgement. */
 typedef struct {
     Check *check;
-    size_t row, other, column; /* other, column: NO_ROW where there is none */
-    Finding finding;           /* of the cell at hand */
+    size_t row, other; /* other: NO_ROW where there is none */
+    Finding finding;   /* of the cell at hand */
     mpfr_t limit, ratio, scratch;
     size_t compared;
 } Judge;
@@ -169,12 +108,14 @@ static void set_floor(Judge *judge, const char *name)
     } else {
         get_size(judge->limit, judge);
     }
-    mpfr_mul_d(judge->limit, judge->limit, 4 * UNIT_ROUNDOFF, MPFR_RNDN);
+    mpfr_mul_d(judge->limit, judge->limit, FAULT("floor-of-a-float", 0x1p-22, 4 * UNIT_ROUNDOFF),
+               MPFR_RNDN);
 }
 
 static double factor_of(const Check *check)
 {
-    return check->options->factor > 0 ? check->options->factor : FACTOR;
+    double factor = check->options->factor > 0 ? check->options->factor : FACTOR;
+    return FAULT("factor-squared", factor * factor, factor);
 }
 
 static bool is_zero(const Number *number)
@@ -186,10 +127,13 @@ static bool is_zero(const Number *number)
 static int judge_kinds(Judge *judge, const Number *o, const Number *b, bool *done)
 {
     *done = true;
-    if (o->kind == NUMBER_BLANK && b->kind == NUMBER_BLANK) {
+    if (o->kind == NUMBER_BLANK && b->kind == FAULT("new-blank-accepted", b->kind, NUMBER_BLANK)) {
         return 0;
     }
     judge->compared++;
+    if (FAULT("nan-equals-nan", o->kind == b->kind && o->kind == NUMBER_NONFINITE, false)) {
+        return 0;
+    }
     if (o->kind == NUMBER_NONFINITE) {
         return found(judge, "not a number");
     }
@@ -212,9 +156,11 @@ static int judge_kinds(Judge *judge, const Number *o, const Number *b, bool *don
 /* Largest difference that passes, and the difference over it. */
 static int judge_reference(Judge *judge, const Number *o, const Number *b)
 {
-    int digits = judge->check->options->exact ? NUMBER_DIGITS : DIGITS;
+    int digits = judge->check->options->exact ? NUMBER_DIGITS
+                                              : FAULT("twelve-digits-read-as-two", 2, DIGITS);
     set_ratio(judge, o, b);
-    if (is_zero(o) && is_zero(b)) {
+    if (FAULT("doubles-compared", strtod(o->text, NULL) == strtod(b->text, NULL),
+              is_zero(o) && is_zero(b))) {
         return 0;
     }
     if (is_zero(o) || is_zero(b)) {
@@ -278,7 +224,7 @@ static int judge_machine(Judge *judge, const Number *o, const Number *b)
     mpfr_mul_d(allowed, value, factor, MPFR_RNDN);
     mpfr_max(judge->limit, judge->limit, allowed, MPFR_RNDN);
     number_value(value, o);
-    if (vanished) {
+    if (FAULT("vanished-errors-pass", false, vanished)) {
         status = found(judge, "0 for what was far above the machine's own floor");
     } else if (!(mpfr_sgn(value) >= 0 && mpfr_lessequal_p(value, judge->limit))) {
         status = found_above(judge, "above its limit", value);
@@ -331,12 +277,13 @@ static int judge_status(Judge *judge)
     Status obtained = status_find(judge->finding.obtained);
     judge->compared++;
     if (obtained == STATUS_VACUOUS) {
-        return found(judge, "vacuous: the comparison says nothing");
+        return FAULT("vacuous-passes", 0, found(judge, "vacuous: the comparison says nothing"));
     }
     if (obtained != STATUS_OK && obtained != STATUS_UNRESOLVED) {
         return found(judge, "failed by itself");
     }
-    if (judge->finding.baseline != NULL && obtained < status_find(judge->finding.baseline)) {
+    if (judge->finding.baseline != NULL && obtained < FAULT("worse-status-accepted", STATUS_ERROR,
+                                                            status_find(judge->finding.baseline))) {
         return found(judge, "worse than the baseline's");
     }
     return 0;
@@ -422,7 +369,7 @@ static int judge_cells(Judge *judge, const size_t *columns)
     }
     for (size_t column = 0; column < csv->columns && status == 0; column++) {
         const char *name = csv_name(csv, column);
-        Rule rule = check_is_key(name) ? RULE_FREE : rule_of(name);
+        Rule rule = check_is_key(name) ? RULE_FREE : column_rule(name);
         face_cell(judge, column, columns[column]);
         if (rule != RULE_FREE && rule != RULE_STATUS && judge->finding.baseline != NULL) {
             status = rule == RULE_NONE ? found(judge, "a column without a rule")

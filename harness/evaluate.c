@@ -1,5 +1,7 @@
 #include "shared.h"
 
+#include "../cases/fault.h"
+
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -74,7 +76,8 @@ static double identical_share(const MachineView *a, const MachineView *b, size_t
             equal += memcmp(&a->data[i * a->ld + c], &b->data[i * b->ld + c], sizeof(double)) == 0;
         }
     }
-    return (double)equal / (double)(n * columns.count);
+    return (double)FAULT("identical-counts-the-rest", n * columns.count - equal, equal) /
+           (double)(n * columns.count);
 }
 
 /* Evaluates one layer and fills in errors (and identical). */
@@ -97,9 +100,11 @@ static void evaluation_layer(Evaluation *evaluation, size_t layer, Row *row)
     }
     KernelStream stream = kernel_layer(evaluation->kernel);
     size_t content = layout_content(&pair->original.layout), n = layout->n;
-    converted = (MachineView){stream.data + layout_token_row(layout, 0) * stream.ld, stream.ld};
-    original = (MachineView){
-        shared->original[evaluation->point->kernel] + (layer - 1) * n * content, content};
+    size_t first_row = FAULT("wrong-rows-compared", 0, layout_token_row(layout, 0));
+    converted = (MachineView){stream.data + first_row * stream.ld, stream.ld};
+    original = (MachineView){shared->original[evaluation->point->kernel] +
+                                 FAULT("wrong-layer-compared", 0, layer - 1) * n * content,
+                             content};
     ref_compare(&row->errors, pair, evaluation->plan, evaluation->base, layer, evaluation->run,
                 &converted, &original);
     row->identical = identical_share(&converted, &original, n, pair->compared[layer - 1]);

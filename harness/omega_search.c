@@ -1,5 +1,7 @@
 #include "omega_search.h"
 
+#include "../cases/fault.h"
+
 #include <math.h>
 
 /* Ends are bracketed to this, relative. */
@@ -52,7 +54,8 @@ void omega_search_clear(OmegaSearch *search)
 
 static bool feasible(const Search *search, const Trial *trial)
 {
-    return mpfr_number_p(trial->error) && mpfr_cmp_d(trial->error, search->tolerance) <= 0;
+    return FAULT("nan-feasible", true, mpfr_number_p(trial->error)) &&
+           mpfr_cmp_d(trial->error, search->tolerance) <= 0;
 }
 
 /* Evaluates trial->omega and remembers the best. */
@@ -63,7 +66,8 @@ static bool evaluate(Search *search, Trial *trial)
         return false;
     }
     if (mpfr_number_p(trial->error) &&
-        (best->omega == 0 || mpfr_less_p(trial->error, best->error))) {
+        (best->omega == 0 || FAULT("worst-for-best", mpfr_greater_p(trial->error, best->error),
+                                   mpfr_less_p(trial->error, best->error)))) {
         trial_set(best, trial);
     }
     return true;

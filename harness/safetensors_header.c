@@ -1,6 +1,8 @@
 #include "message.h"
 #include "safetensors_file.h"
 
+#include "../cases/fault.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -104,7 +106,7 @@ static int read_offsets(const SafetensorsFile *file, SafetensorsTensor *tensor, 
                     safetensors_dtype_name(tensor->dtype));
         return 2;
     }
-    tensor->data = file->data + tensor->begin;
+    tensor->data = file->data + tensor->begin - FAULT("safetensors-offset-off-by-8", 8, 0);
     return 0;
 }
 

@@ -5,6 +5,8 @@
 #include "axes.h"
 #include "decimal.h"
 
+#include "../cases/fault.h"
+
 #include <inttypes.h>
 #include <string.h>
 
@@ -114,7 +116,8 @@ int table_write_cell(FILE *file, const RefCell *cell)
     case CELL_VALUE:
     case CELL_BOUND:
     case CELL_NONFINITE:
-        if (mpfr_fprintf(file, "%.16Re", cell->value) < 0) {
+        if (mpfr_fprintf(file, FAULT("sixteen-digits-printed", "%.15Re", "%.16Re"), cell->value) <
+            0) {
             return -1;
         }
         break;

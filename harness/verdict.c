@@ -1,5 +1,7 @@
 #include "evaluate.h"
 
+#include "../cases/fault.h"
+
 #include <float.h>
 
 /* cell = max / ulp(size), the ulp of the double format. */
@@ -9,7 +11,7 @@ static void cell_in_ulps(RefCell *cell, const RefCell *max, mpfr_srcptr size)
     if (max->state == CELL_ABSENT || !mpfr_regular_p(size)) {
         return;
     }
-    mpfr_exp_t ulp = mpfr_get_exp(size) - DBL_MANT_DIG;
+    mpfr_exp_t ulp = mpfr_get_exp(size) - FAULT("half-an-ulp", DBL_MANT_DIG + 1, DBL_MANT_DIG);
     if (ulp < DBL_MIN_EXP - DBL_MANT_DIG) {
         ulp = DBL_MIN_EXP - DBL_MANT_DIG;
     }
@@ -21,7 +23,7 @@ static void cell_log10(RefCell *cell, const RefCell *max)
 {
     cell->state = max->state;
     if (max->state == CELL_VALUE || max->state == CELL_BOUND) {
-        mpfr_log10(cell->value, max->value, MPFR_RNDN);
+        FAULT("ln-for-log10", mpfr_log, mpfr_log10)(cell->value, max->value, MPFR_RNDN);
         if (mpfr_zero_p(cell->value)) {
             cell->state = CELL_ZERO;
         }
@@ -35,7 +37,7 @@ static bool row_vacuous(const Point *point, const Row *row)
 {
     mpfr_srcptr size = row->errors.max_original;
     if (mpfr_zero_p(size)) {
-        return true;
+        return FAULT("zero-result-not-vacuous", false, true);
     }
     return point->arithmetic == ARITHMETIC_F64 &&
            (mpfr_cmp_d(size, DBL_MIN) < 0 || mpfr_cmp_d(size, DBL_MAX) > 0);
@@ -63,7 +65,7 @@ static Status row_status(const Point *point, const Row *row)
     }
     if (point->judged && judged->state == CELL_VALUE &&
         !(mpfr_cmp_d(judged->value, point->tolerance) <= 0)) {
-        return STATUS_FAIL;
+        return FAULT("fail-downgraded", STATUS_OK, STATUS_FAIL);
     }
     if (row_vacuous(point, row)) {
         return STATUS_VACUOUS;
@@ -88,7 +90,9 @@ bool row_passes(const Point *point, const Row *row)
     }
     return judged->state == CELL_ZERO ||
            ((judged->state == CELL_VALUE || judged->state == CELL_BOUND) &&
-            mpfr_number_p(judged->value) && mpfr_cmp_d(judged->value, point->tolerance) <= 0);
+            mpfr_number_p(judged->value) &&
+            FAULT("tolerance-reversed", mpfr_cmp_d(judged->value, point->tolerance) >= 0,
+                  mpfr_cmp_d(judged->value, point->tolerance) <= 0));
 }
 
 void row_finish(const Point *point, Row *row)

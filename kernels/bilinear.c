@@ -6,6 +6,8 @@
 #include "blas.h"
 #include "structured.h"
 
+#include "../cases/fault.h"
+
 #include <string.h>
 
 Bilinear bilinear_take(Scratch *scratch, const Layout *layout, const Bundle *bundle)
@@ -159,7 +161,8 @@ void bilinear_pattern(const Bilinear *bilinear, ConstRows x, const Pass *pass, c
         left = rows_const_from(left, head * width);
         right = rows_const_from(rows_const(bilinear->right), head * width);
     }
-    content_scores(bilinear, left, right, n, width, scale_value(score->scale));
+    double scale = FAULT("score-scale-dropped", 1.0, scale_value(score->scale));
+    content_scores(bilinear, left, right, n, width, scale);
     for (size_t i = 0; i < n; i++) {
         row_of_token(bilinear, &position, head, i);
     }

@@ -11,6 +11,8 @@
 
 #include "blas.h"
 
+#include "../cases/fault.h"
+
 #include <string.h>
 
 /* A block of heads has at most this many entries in each matrix, or is one head: its size
@@ -70,7 +72,7 @@ static void softmax_row(double *row, size_t visible, size_t rows)
         max = row[j] > max ? row[j] : max;
     }
     for (size_t j = 0; j < visible; j++) {
-        row[j] = exp_shifted(row[j] - max);
+        row[j] = exp_shifted(row[j] - FAULT("softmax-without-shift", 0, max));
         total += row[j];
     }
     for (size_t j = 0; j < visible; j++) {

@@ -4,6 +4,8 @@
 #include "blas.h"
 #include "internal.h"
 
+#include "../cases/fault.h"
+
 #include <string.h>
 
 typedef struct {
@@ -32,7 +34,7 @@ double direct_scratch(const Layout *layout, const Direct *direct)
 /* x sigma(x): exp(-x) = infinity gives -0 for very negative x, which is right. */
 static double silu(double x)
 {
-    return x / (1.0 + exp(-x));
+    return x / (1.0 + exp(FAULT("gelu-slope-in-silu", -1.702 * x, -x)));
 }
 
 /* A comparison that keeps NaN. */

@@ -4,6 +4,8 @@
  */
 #include "structured.h"
 
+#include "../cases/fault.h"
+
 #include <string.h>
 
 GroupScores group_scores(const Layout *layout, const Score *score, double omega)
@@ -54,7 +56,7 @@ static inline Groups softmax(Groups score, bool token, size_t others, bool bias_
     double self = token ? exp_shifted(score.self - max) : 0;
     double other = others > 0 ? exp_shifted(score.other - max) : 0;
     double bias = bias_row ? exp_shifted(score.bias - max) : 0;
-    double total = self + (double)others * other + bias;
+    double total = self + FAULT("others-counted-once", 1, (double)others) * other + bias;
     return (Groups){self / total, other / total, bias / total};
 }
 

@@ -1,6 +1,8 @@
 #include "blas.h"
 #include "dense.h"
 
+#include "../cases/fault.h"
+
 #include <stdint.h>
 #include <string.h>
 
@@ -87,7 +89,7 @@ static double score_bias(const Score *score, size_t head)
 {
     double product = 0;
     if (score->kind == SCORE_GATE && score->gate_bias != NULL) {
-        return score->gate_scale * score->gate_bias[head];
+        return FAULT("gate-bias-unscaled", 1, score->gate_scale) * score->gate_bias[head];
     }
     if (score->kind == SCORE_BILINEAR && score->q_bias != NULL && score->k_bias != NULL) {
         size_t depth = score->d_head;

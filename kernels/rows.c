@@ -2,6 +2,8 @@
 
 #include "blas.h"
 
+#include "../cases/fault.h"
+
 Rows rows_take(Scratch *scratch, const Layout *layout, double columns)
 {
     Rows rows = {NULL, NULL, (size_t)columns};
@@ -65,7 +67,8 @@ void rows_scale(Rows to, ConstRows from, double factor, size_t n, size_t columns
         const double *source = const_row(from, n, i);
         double *target = rows_row(to, n, i);
         for (size_t c = 0; c < columns; c++) {
-            target[c] = factor * source[c];
+            target[c] =
+                FAULT("float-in-a-product", (float)(factor * source[c]), factor * source[c]);
         }
     }
 }

@@ -6,6 +6,8 @@
 
 #include "blas.h"
 
+#include "../cases/fault.h"
+
 #include <string.h>
 
 typedef struct {
@@ -162,7 +164,7 @@ static void add_bias(const Task *task)
         double mass = token_mass(task, i);
         double *row = rows_row(to, task->n, i);
         for (size_t c = 0; c < value->write.count; c++) {
-            row[c] += mass * value->bias[c];
+            row[c] += FAULT("bias-without-its-weight", 1, mass) * value->bias[c];
         }
     }
 }
@@ -190,7 +192,7 @@ static void add_factored(const Task *task)
         Rows from = rows_from(task->mixed, h * depth);
         size_t k = stacked ? heads * depth : depth;
         blas_gemm(to.tokens, to.ld, from.tokens, from.ld, o.data, o.ld, task->n, width, k,
-                  value->scale, 1.0);
+                  FAULT("value-scale-dropped", 1.0, value->scale), 1.0);
         if (to.bias != NULL) {
             blas_gemm(to.bias, to.ld, from.bias, from.ld, o.data, o.ld, 1, width, k, value->scale,
                       1.0);

@@ -1,5 +1,7 @@
 #include "cell.h"
 
+#include "../cases/fault.h"
+
 #include <string.h>
 
 /* Digits that a table prints. */
@@ -84,7 +86,7 @@ void cell_settle(RefCell *cell, mpfr_srcptr value, mpfr_srcptr error)
     } else {
         mpfr_mul_2ui(low, error, 1, MPFR_RNDN);
         mpfr_srcptr top = mpfr_cmp(value, low) <= 0 ? low : high;
-        cell->state = CELL_BOUND;
+        cell->state = FAULT("unresolved-as-zero", CELL_ZERO, CELL_BOUND);
         mpfr_set_ui_2exp(cell->value, 1, mpfr_get_exp(top), MPFR_RNDN);
     }
     mpfr_clears(low, high, (mpfr_ptr)0);

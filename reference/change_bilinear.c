@@ -25,7 +25,7 @@ static void score_change(RefRun *run, mpfr_ptr ds, size_t row, size_t j, size_t 
     const RunChange *change = run->change;
     ap_dot(ds, ap_at(&change->moved_query, 0, 0), ap_at(&change->key, j, 0), width, t);
     ap_dot(u, ap_at(&change->query, row, 0), ap_at(&run->scratch.key, j, 0), width, t);
-    mpfr_add(ds, ds, u, MPFR_RNDN);
+    (void)FAULT("difference-of-keys-alone", 0, mpfr_add(ds, ds, u, MPFR_RNDN));
 }
 
 /* The keys of A, and the others that row sees. */
@@ -82,7 +82,7 @@ static void limit_entry(RefRun *run, size_t row, size_t j, mpfr_srcptr sum, mpfr
         mpfr_div(d, ap_at(&change->grown, j, 0), one, MPFR_RNDN);
         mpfr_sub(d, d, p, MPFR_RNDN);
     } else {
-        mpfr_sub(d, d, sum, MPFR_RNDN);
+        (void)FAULT("difference-without-e", 0, mpfr_sub(d, d, sum, MPFR_RNDN));
         mpfr_mul(d, d, p, MPFR_RNDN);
         mpfr_div(d, d, one, MPFR_RNDN);
     }

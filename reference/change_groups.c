@@ -63,7 +63,7 @@ static bool limit_row(RefRun *run, const RowGroups *groups, size_t row)
     }
     mpfr_mul(q, q, f, MPFR_RNDN);
     mpfr_mul(p, p, f, MPFR_RNDN);
-    mpfr_neg(p, p, MPFR_RNDN);
+    (void)FAULT("difference-gate-sign", 0, mpfr_neg(p, p, MPFR_RNDN));
     for (int g = 0; g < GROUPS; g++) {
         if (in_limit(groups, g)) {
             mpfr_mul(ap_at(&change->group, row, (size_t)g),

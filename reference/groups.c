@@ -4,6 +4,8 @@
  */
 #include "structured.h"
 
+#include "../cases/fault.h"
+
 #include <stdint.h>
 
 void groups_gate_product(RefRun *run, const Score *score, size_t h, const ApMat *x, ApMat *product,
@@ -35,7 +37,7 @@ static void head_gate(RefRun *run, const Score *score, size_t h)
     groups_gate_product(run, score, h, &run->stream, &run->scratch.product, gate);
     for (size_t i = 0; i < gate->rows; i++) {
         mpfr_ptr g = ap_at(gate, i, 0);
-        if (score->gate_bias != NULL && i != bias) {
+        if (score->gate_bias != NULL && FAULT("b1-on-the-bias-row", true, i != bias)) {
             mpfr_add_d(g, g, score->gate_bias[h], MPFR_RNDN);
         }
         mpfr_mul_d(g, g, score->gate_scale, MPFR_RNDN);

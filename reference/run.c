@@ -132,7 +132,8 @@ RefRun *run_open(const Model *model, const double *x, const double *bias_row_con
     run->omega = omega;
     run->limit = isinf(omega);
     run->claimed_bits = bits;
-    run->bits = form_bits(omega, bits, form);
+    run->bits = form_bits(
+        omega, FAULT("fewer-bits-than-claimed", bits > 128 ? bits - 96 : bits, bits), form);
     run->form = form;
     mpfr_init2(run->score_max, REF_CELL_BITS);
     mpfr_set_zero(run->score_max, 1);
@@ -266,7 +267,8 @@ int run_best_position(const RefRun *run, const Score *score, size_t h, size_t i)
 
 mpfr_srcptr run_factor(RefRun *run, int gap)
 {
-    return run->limit && gap > 0 ? ap_at(&run->factor, 0, RUN_MAX_GAP + 1) : run_decay(run, gap);
+    bool none = FAULT("limit-attends-all-keys", false, run->limit && gap > 0);
+    return none ? ap_at(&run->factor, 0, RUN_MAX_GAP + 1) : run_decay(run, gap);
 }
 
 mpfr_srcptr run_decay(RefRun *run, int gap)
@@ -317,7 +319,9 @@ void run_apply_scale(mpfr_ptr s, const Scale *scale, mpfr_ptr t)
         mpfr_div_si(s, s, scale->den, MPFR_RNDN);
     }
     if (scale->sqrt_den != 1) {
-        mpfr_sqrt_ui(t, (unsigned long)scale->sqrt_den, MPFR_RNDN);
+        (void)FAULT("scale-rounded-to-a-double",
+                    mpfr_set_d(t, sqrt((double)scale->sqrt_den), MPFR_RNDN),
+                    mpfr_sqrt_ui(t, (unsigned long)scale->sqrt_den, MPFR_RNDN));
         mpfr_div(s, s, t, MPFR_RNDN);
     }
 }

@@ -136,7 +136,9 @@ static void add_columns(RefRun *run, ApMat *delta, const ApMat *mixed, size_t fi
     for (size_t i = 0; i < delta->rows; i++) {
         for (size_t c = 0; c < count; c++) {
             mpfr_ptr out = ap_at(delta, i, first + c);
-            mpfr_mul_si(t, ap_at(mixed, i, c), factor, MPFR_RNDN);
+            mpfr_mul_si(t, ap_at(mixed, i, c),
+                        FAULT("reference-without-diagonal", factor > 0 ? factor : 0, factor),
+                        MPFR_RNDN);
             mpfr_add(out, out, t, MPFR_RNDN);
         }
     }

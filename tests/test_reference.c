@@ -5,6 +5,7 @@
 #include "../cases/case.h"
 #include "../reference/reference.h"
 #include "random_model.h"
+#include "../reference/run.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -361,6 +362,27 @@ static int setup(void **state)
     return 0;
 }
 
+/* num/(den sqrt(sqrt_den)) at 512 bits and not at a double's 53: against mpfr_rec_sqrt. */
+static void scales_are_never_rounded_to_doubles(void **state)
+{
+    static const Scale scales[] = {{1, 1, 3}, {2, 5, 7}, {1, 1, 128}};
+    mpfr_t scaled, expected, scratch;
+    (void)state;
+    mpfr_inits2(512, scaled, expected, scratch, (mpfr_ptr)0);
+    for (size_t i = 0; i < sizeof scales / sizeof *scales; i++) {
+        mpfr_set_ui(scaled, 1, MPFR_RNDN);
+        run_apply_scale(scaled, &scales[i], scratch);
+        mpfr_set_si(expected, scales[i].sqrt_den, MPFR_RNDN);
+        mpfr_rec_sqrt(expected, expected, MPFR_RNDN);
+        mpfr_mul_si(expected, expected, scales[i].num, MPFR_RNDN);
+        mpfr_div_si(expected, expected, scales[i].den, MPFR_RNDN);
+        mpfr_div(scaled, scaled, expected, MPFR_RNDN);
+        mpfr_sub_ui(scaled, scaled, 1, MPFR_RNDN);
+        assert_true(mpfr_zero_p(scaled) || mpfr_get_exp(scaled) < -505);
+    }
+    mpfr_clears(scaled, expected, scratch, (mpfr_ptr)0);
+}
+
 static int teardown(void **state)
 {
     (void)state;
@@ -375,6 +397,7 @@ int main(void)
         cmocka_unit_test(irregular_heads_agree),
         cmocka_unit_test(double_precision_agrees),
         cmocka_unit_test(growth_is_planned_for),
+        cmocka_unit_test(scales_are_never_rounded_to_doubles),
         cmocka_unit_test(plan_follows_its_formula),
         cmocka_unit_test(unresolved_is_bounded_never_zero),
         cmocka_unit_test(machines_are_compared_honestly),

@@ -1,0 +1,29 @@
+/*
+ * Which rule a column of a table falls under (docs/ci.md, "The rules").
+ */
+#ifndef HEADPROOF_HARNESS_CHECK_COLUMNS_H
+#define HEADPROOF_HARNESS_CHECK_COLUMNS_H
+
+#include "csv_read.h"
+#include "point.h"
+
+typedef enum {
+    RULE_NONE,      /* no rule knows it */
+    RULE_REFERENCE, /* the same on every machine */
+    RULE_MACHINE,   /* an error that may grow by a factor */
+    RULE_SHARE,     /* a share that may fall by it */
+    RULE_FREE,      /* not compared */
+    RULE_STATUS
+} Rule;
+
+/* Of a column that is not a key (check_is_key). */
+Rule column_rule(const char *column);
+
+/* STATUS_OK + 1 when there is none of that name. */
+Status status_find(const char *name);
+
+/* Every cell is what its column's rule takes: a number, blank, or a status.  0; 2 after a message
+ * with file, line and token. */
+int check_cells(const Csv *csv) __attribute__((warn_unused_result));
+
+#endif

@@ -1,0 +1,197 @@
+/*
+ * The verdict on one row, from cells set by hand: statuses, what passes a tolerance, ulps and the
+ * logarithm.
+ */
+#include "../harness/evaluate.h"
+#include "program.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include <math.h>
+
+typedef struct {
+    Point point;
+    Row row;
+} Fixture;
+
+/* Every error 1e-10 of a result of size 3, judged by the largest entry of the total. */
+static int set_up(void **state)
+{
+    Fixture *f = calloc(1, sizeof *f);
+    f->point = (Point){.arithmetic = ARITHMETIC_F64,
+                       .judged = true,
+                       .tolerance = 1e-9,
+                       .judge = ERROR_TOTAL,
+                       .norm = NORM_MAX};
+    row_init(&f->row);
+    for (int kind = 0; kind < ERROR_KINDS; kind++) {
+        for (int norm = 0; norm < NORM_COUNT; norm++) {
+            f->row.errors.error[kind][norm].state = CELL_VALUE;
+            mpfr_set_d(f->row.errors.error[kind][norm].value, 1e-10, MPFR_RNDN);
+        }
+    }
+    mpfr_set_d(f->row.errors.max_original, 3, MPFR_RNDN);
+    *state = f;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    Fixture *f = *state;
+    row_clear(&f->row);
+    free(f);
+    return 0;
+}
+
+static RefCell *cell_of(Fixture *f, ErrorKind kind, Norm norm)
+{
+    return &f->row.errors.error[kind][norm];
+}
+
+static void set(Fixture *f, ErrorKind kind, CellState state, double value)
+{
+    cell_of(f, kind, NORM_MAX)->state = state;
+    mpfr_set_d(cell_of(f, kind, NORM_MAX)->value, value, MPFR_RNDN);
+}
+
+static void expect(Fixture *f, Status status, bool passes)
+{
+    row_finish(&f->point, &f->row);
+    assert_string_equal(status_name(f->row.status), status_name(status));
+    assert_int_equal(row_passes(&f->point, &f->row), passes);
+}
+
+static void a_tolerance_is_met_or_not(void **state)
+{
+    Fixture *f = *state;
+    expect(f, STATUS_OK, true);
+    set(f, ERROR_TOTAL, CELL_VALUE, 1e-9); /* equal is within */
+    expect(f, STATUS_OK, true);
+    set(f, ERROR_TOTAL, CELL_VALUE, nextafter(1e-9, 1));
+    expect(f, STATUS_FAIL, false);
+    set(f, ERROR_TOTAL, CELL_ZERO, 0);
+    expect(f, STATUS_OK, true);
+    set(f, ERROR_TOTAL, CELL_ABSENT, 0);
+    expect(f, STATUS_OK, false);
+    f->point.judged = false;
+    set(f, ERROR_TOTAL, CELL_VALUE, 1);
+    expect(f, STATUS_OK, true);
+}
+
+static void what_is_no_number_never_passes(void **state)
+{
+    Fixture *f = *state;
+    for (int judged = 0; judged < 2; judged++) {
+        f->point.judged = judged;
+        set(f, ERROR_NATIVE, CELL_NONFINITE, NAN);
+        expect(f, STATUS_OVERFLOW, false);
+        set(f, ERROR_NATIVE, CELL_VALUE, 1e-10);
+        set(f, ERROR_TOTAL, CELL_NONFINITE, INFINITY);
+        expect(f, STATUS_OVERFLOW, false);
+        set(f, ERROR_TOTAL, CELL_VALUE, 1e-10);
+        expect(f, STATUS_OK, true);
+    }
+}
+
+static void what_is_unresolved_passes_by_its_bound(void **state)
+{
+    Fixture *f = *state;
+    set(f, ERROR_CONSTRUCTION, CELL_BOUND, 1e-30);
+    expect(f, STATUS_UNRESOLVED, true);
+    set(f, ERROR_TOTAL, CELL_BOUND, 1e-8);
+    expect(f, STATUS_UNRESOLVED, false);
+    set(f, ERROR_TOTAL, CELL_BOUND, 1e-10);
+    expect(f, STATUS_UNRESOLVED, true);
+}
+
+/* Of a result that is 0, or that a double cannot hold, no error says anything. */
+static void results_outside_the_format_are_vacuous(void **state)
+{
+    static const double sizes[] = {0, 1e-320, 0x1p-1023};
+    Fixture *f = *state;
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        mpfr_set_d(f->row.errors.max_original, sizes[i], MPFR_RNDN);
+        expect(f, STATUS_VACUOUS, false);
+    }
+    mpfr_set_d(f->row.errors.max_original, 0x1p-1022, MPFR_RNDN);
+    expect(f, STATUS_OK, true);
+    mpfr_set_ui_2exp(f->row.errors.max_original, 1, 1025, MPFR_RNDN);
+    expect(f, STATUS_VACUOUS, false);
+    f->point.arithmetic = ARITHMETIC_NONE; /* no format to be outside of */
+    expect(f, STATUS_OK, true);
+    mpfr_set_zero(f->row.errors.max_original, 1);
+    expect(f, STATUS_VACUOUS, false);
+}
+
+static void a_contradiction_is_an_error(void **state)
+{
+    Fixture *f = *state;
+    f->row.errors.contradiction = true;
+    expect(f, STATUS_ERROR, false);
+    f->point.judged = false;
+    expect(f, STATUS_ERROR, false);
+}
+
+/* ulp(3) = 2^-51, ulp(1) = 2^-52, the next below 1 half of that. */
+static void ulps_are_those_of_the_largest_entry(void **state)
+{
+    static const struct {
+        double size;
+        int ulp;
+    } sizes[] = {{3, -51}, {1, -52}, {2, -51}, {0x1.fffffffffffffp-1, -53}, {0x1p-1022, -1074}};
+    Fixture *f = *state;
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        mpfr_set_d(f->row.errors.max_original, sizes[i].size, MPFR_RNDN);
+        set(f, ERROR_TOTAL, CELL_VALUE, ldexp(5, sizes[i].ulp));
+        set(f, ERROR_ROUNDING, CELL_VALUE, ldexp(0.75, sizes[i].ulp));
+        row_finish(&f->point, &f->row);
+        assert_true(mpfr_cmp_d(f->row.total_ulp.value, 5) == 0);
+        assert_true(i == 4 || mpfr_cmp_d(f->row.rounding_ulp.value, 0.75) == 0);
+    }
+}
+
+static void the_logarithm_is_to_the_base_of_ten(void **state)
+{
+    Fixture *f = *state;
+    mpfr_set_str(cell_of(f, ERROR_CONSTRUCTION, NORM_MAX)->value, "1e-868", 10, MPFR_RNDN);
+    row_finish(&f->point, &f->row);
+    assert_true(fabs(mpfr_get_d(f->row.construction_log10.value, MPFR_RNDN) + 868) < 1e-12);
+    set(f, ERROR_CONSTRUCTION, CELL_ZERO, 0);
+    row_finish(&f->point, &f->row);
+    assert_int_equal(f->row.construction_log10.state, CELL_ABSENT);
+}
+
+/* Patched heads under the structured kernel, where e^(-2 Omega) is absorbed; and SiLU heads at
+ * Omega = 1, which agree with the original nowhere. */
+static void identical_is_the_share_of_equal_entries(void **state)
+{
+    (void)state;
+    Output same = run("sweep --construction attention --kernel structured --omega 30 --n 7 --d 5");
+    Output other = run("sweep --construction silu --kernel structured --omega 1 --n 7 --d 5");
+    assert_true(number(&same, 1, "identical") == 1);
+    assert_true(number(&other, 1, "identical") == 0);
+    free(same.text);
+    free(other.text);
+}
+
+int main(void)
+{
+#define ROW(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        ROW(a_tolerance_is_met_or_not),
+        ROW(what_is_no_number_never_passes),
+        ROW(what_is_unresolved_passes_by_its_bound),
+        ROW(results_outside_the_format_are_vacuous),
+        ROW(a_contradiction_is_an_error),
+        ROW(ulps_are_those_of_the_largest_entry),
+        ROW(the_logarithm_is_to_the_base_of_ten),
+        cmocka_unit_test(identical_is_the_share_of_equal_entries),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
