@@ -194,6 +194,39 @@ static void exp_at_the_ends(void **state)
     ap_exp_free(context);
 }
 
+/* From where the result is -1 to where it is x, through the end of the series; both signs. */
+static void expm1_is_within_its_bound(void **state)
+{
+    static const mpfr_prec_t precisions[] = {64, 128, 192, 256, 1000};
+    double worst = 0;
+    (void)state;
+    for (int correct = 0; correct < 2; correct++) {
+        ApExp *context = ap_exp_create(correct != 0);
+        assert_non_null(context);
+        for (size_t k = 0; k < sizeof precisions / sizeof *precisions; k++) {
+            mpfr_t x, y, exact;
+            mpfr_inits2(precisions[k], x, y, (mpfr_ptr)0);
+            mpfr_init2(exact, 2 * precisions[k]);
+            for (int i = 0; i < 300; i++) {
+                mpfr_set_d(x, draw("expm1", (size_t)i), MPFR_RNDN);
+                mpfr_div_ui(x, x, 3, MPFR_RNDN);
+                mpfr_mul_2si(x, x, i < 290 ? 6 - i : -1000000000L * i, MPFR_RNDN);
+                ap_expm1(context, y, x);
+                mpfr_expm1(exact, x, MPFR_RNDN);
+                mpfr_sub(y, y, exact, MPFR_RNDA);
+                mpfr_div(y, y, exact, MPFR_RNDA);
+                mpfr_mul_2si(y, y, (long)precisions[k] - 2, MPFR_RNDA);
+                worst = fmax(worst, fabs(mpfr_get_d(y, MPFR_RNDA)));
+                assert_true(mpfr_number_p(y));
+            }
+            mpfr_clears(x, y, exact, (mpfr_ptr)0);
+        }
+        ap_exp_free(context);
+    }
+    print_message("expm1: worst ratio %.3g\n", worst);
+    assert_true(worst > 0 && worst <= 1);
+}
+
 static void absurd_matrices_are_refused(void **state)
 {
     ApMat m;
@@ -224,9 +257,9 @@ static int teardown(void **state)
 int main(void)
 {
     const struct CMUnitTest ap[] = {
-        cmocka_unit_test(dot_is_within_its_bound),     cmocka_unit_test(axpy_adds_a_multiple),
-        cmocka_unit_test(exp_is_within_its_bound),     cmocka_unit_test(exp_at_the_ends),
-        cmocka_unit_test(absurd_matrices_are_refused),
+        cmocka_unit_test(dot_is_within_its_bound),   cmocka_unit_test(axpy_adds_a_multiple),
+        cmocka_unit_test(exp_is_within_its_bound),   cmocka_unit_test(exp_at_the_ends),
+        cmocka_unit_test(expm1_is_within_its_bound), cmocka_unit_test(absurd_matrices_are_refused),
     };
     return cmocka_run_group_tests(ap, setup, teardown);
 }
