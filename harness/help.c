@@ -18,9 +18,7 @@ void help_print_overview(FILE *file, const CommandInfo *commands, size_t count)
         "\n"
         "A VALUE is a list of v, a:b, a:b:step, a:b:*factor: --omega 8,10:50:5,64:4096:*2.\n"
         "A case file is INI: [section] is a sweep, its keys are the flags' names; a flag\n"
-        "overrides a key.  Example:\n"
-        "\n"
-        "  headproof sweep --construction fused --omega 10:50:10 -o fused.csv\n"
+        "overrides a key.  As in: headproof sweep --construction fused --omega 10:50:10\n"
         "\n"
         "exit codes: 0 pass, 1 numerical failure, 2 usage or bad input, 99 the machine's fault.\n",
         file);

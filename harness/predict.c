@@ -134,10 +134,12 @@ static double machine_seconds(Work work)
     return 1e-9 * (work.products * 0.2 + work.exponentials * 10);
 }
 
-/* Bits that hide the construction error, or, where the cap leaves no room for them, r(T)'s. */
+/* Bits that hide the construction error, or, where the cap leaves no room for them, r(T)'s.  A
+ * difference evaluated by itself hides nothing. */
 static double likely_bits(const Point *point)
 {
-    double own = 192, hidden = 2.886 * point_omega(point);
+    bool difference = point->reference == REFERENCE_DIFFERENCE;
+    double own = difference ? 256 : 192, hidden = difference ? 0 : 2.886 * point_omega(point);
     if (point->precision > 0) {
         return (double)point->precision;
     }
@@ -154,8 +156,10 @@ PointCost point_cost_parts(const Point *point)
     }
     bool dense = point->form == REF_DENSE, full = point->kernel == KERNEL_DENSE;
     double bits = likely_bits(point);
-    cost.reference = reference_seconds(model_work(&pair.converted, dense), bits);
-    cost.base = reference_seconds(model_work(&pair.original, dense), bits) + cost.reference +
+    double converted = reference_seconds(model_work(&pair.converted, dense), bits);
+    /* A difference takes the limit model along, and about as much again for itself. */
+    cost.reference = point->reference == REFERENCE_DIFFERENCE ? 2 * converted : converted;
+    cost.base = reference_seconds(model_work(&pair.original, dense), bits) + converted +
                 2 * reference_seconds(model_work(&pair.converted, false), 128);
     if (point->arithmetic != ARITHMETIC_NONE) {
         cost.base += machine_seconds(model_work(&pair.original, full));

@@ -20,7 +20,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define GRID "--construction all --n 3 --d 2 --depth 2 --omega 2,20,1000 --bias random"
+#define GRID                                                                                       \
+    "--construction silu,linear,attention,ffn3,fused,transformer3,transformer --n 3 --d 2 "        \
+    "--depth 2 --omega 2,20,1000 --bias random"
 
 static int set_up(void **state)
 {
