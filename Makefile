@@ -86,7 +86,7 @@ SOURCES := $(wildcard cases/*.c kernels/*.c reference/*.c harness/*.c)
 OBJECTS := $(SOURCES:%.c=$(BUILD)/%.o)
 PROJECT := $(filter-out $(BUILD)/harness/main.o,$(OBJECTS))
 HELPERS := $(patsubst %.c,$(BUILD)/%.o,\
-               $(filter-out tests/test_%.c tests/fuzz_%.c tests/bench.c,$(wildcard tests/*.c)))
+               $(filter-out tests/test_%.c tests/fuzz_%.c tests/bench%.c,$(wildcard tests/*.c)))
 PROGRAMS := $(TESTS:%=$(BUILD)/tests/%)
 TESTED   := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/*.c))
 
@@ -95,7 +95,8 @@ build: $(BUILD)/headproof ## Build build/MODE/headproof (with deps); the default
 objects: $(OBJECTS) $(TESTED)
 
 $(BUILD)/headproof: $(OBJECTS)
-$(BUILD)/bench: $(BUILD)/tests/bench.o $(PROJECT)
+$(BUILD)/bench: $(BUILD)/tests/bench.o $(BUILD)/tests/bench_gemms.o $(PROJECT)
+$(BUILD)/bench: private LDFLAGS += -Wl,--wrap=cblas_dgemm
 $(BUILD)/tests/test_%: $(BUILD)/tests/test_%.o $(HELPERS) $(PROJECT)
 	$(call SHOW,LINK) $(CC) $(FLAGS) $(MODE_LDFLAGS_$(MODE)) $(LDFLAGS) -o $@ $^ $(LIBS) -lcmocka
 

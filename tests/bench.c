@@ -7,6 +7,7 @@
 #include "../kernels/blas.h"
 #include "../kernels/kernel.h"
 #include "../reference/reference.h"
+#include "bench_gemms.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -99,6 +100,97 @@ static void bench_case(Construction construction, size_t n, size_t d)
     case_clear(&pair);
 }
 
+/* One layer of m(T) or m(T'), and the dgemms it is made of. */
+typedef struct {
+    double seconds, gemms, ratio;
+} Share;
+
+static int compare_shares(const void *a, const void *b)
+{
+    return compare(&((const Share *)a)->ratio, &((const Share *)b)->ratio);
+}
+
+/* The median of RUNS layers by their ratio to their dgemms; the first opens the stream. */
+static Share median_share(Gemms *gemms, const Model *model, const double *x, KernelForm form)
+{
+    Share shares[RUNS];
+    for (int run = 0; run < RUNS; run++) {
+        Kernel *kernel = kernel_open(model, x, NULL, OMEGA, form);
+        if (kernel == NULL) {
+            out_of_memory();
+        }
+        gemms_note();
+        double start = clock_seconds();
+        kernel_layer(kernel);
+        shares[run].seconds = clock_seconds() - start;
+        *gemms = gemms_again();
+        shares[run].gemms = gemms->seconds;
+        shares[run].ratio = shares[run].seconds / gemms->seconds;
+        kernel_clear(kernel);
+    }
+    qsort(shares, RUNS, sizeof *shares, compare_shares);
+    return shares[RUNS / 2];
+}
+
+static void bench_share(const char *what, const Model *model, const double *x, KernelForm form)
+{
+    Gemms gemms;
+    Share share = median_share(&gemms, model, x, form);
+    printf("%-34s %9.3f %9.3f %6.2f  %8zu %9.3f %7.1f\n", what, 1e3 * share.seconds,
+           1e3 * share.gemms, share.ratio, gemms.calls, 1e-9 * gemms.flops,
+           1e-9 * gemms.flops / share.gemms);
+    fflush(stdout);
+}
+
+static Pair build(const CaseSpec *spec)
+{
+    Pair pair;
+    const char *reason;
+    if (case_build(&pair, &reason, spec) != CASE_OK) {
+        fprintf(stderr, "bench: %s\n", reason);
+        exit(99);
+    }
+    return pair;
+}
+
+/* What is not dgemm: dense at three sizes, structured at that of a small language model. */
+static void bench_shares(void)
+{
+    static const size_t sizes[3][2] = {{20, 30}, {64, 128}, {128, 256}};
+    printf("\n%-34s %9s %9s %6s  %8s %9s %7s\n", "one layer, and its dgemms alone", "ms", "dgemms",
+           "ratio", "calls", "Gflop", "Gflop/s");
+    for (size_t s = 0; s < 3; s++) {
+        size_t n = sizes[s][0], d = sizes[s][1];
+        char what[64];
+        CaseSpec spec = {.construction = CONSTRUCTION_FUSED,
+                         .n = n,
+                         .d = d,
+                         .d_ff = 4 * d,
+                         .heads = 1,
+                         .depth = 1,
+                         .seed = 1};
+        Pair pair = build(&spec);
+        snprintf(what, sizeof what, "fused T' %zu %zu %zu, dense", n, d, 4 * d);
+        bench_share(what, &pair.converted, pair.converted_x, KERNEL_DENSE);
+        case_clear(&pair);
+    }
+    CaseSpec small = {.construction = CONSTRUCTION_TRANSFORMER,
+                      .n = 1024,
+                      .d = 768,
+                      .d_ff = 3072,
+                      .heads = 12,
+                      .d_head = 64,
+                      .depth = 1,
+                      .seed = 1,
+                      .mask = MASK_CAUSAL};
+    Pair pair = build(&small);
+    bench_share("T  1024 768 3072 12, structured", &pair.original, pair.original_x,
+                KERNEL_STRUCTURED);
+    bench_share("T' 1024 768 3072 12, structured", &pair.converted, pair.converted_x,
+                KERNEL_STRUCTURED);
+    case_clear(&pair);
+}
+
 int main(int argc, char **argv)
 {
     static const Construction constructions[] = {CONSTRUCTION_SILU, CONSTRUCTION_ATTENTION,
@@ -118,5 +210,6 @@ int main(int argc, char **argv)
         }
     }
     ref_thread_clear();
+    bench_shares();
     return 0;
 }
