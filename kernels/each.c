@@ -10,8 +10,7 @@ void each(size_t count, size_t threads, Work *work, const void *context)
         }
         return;
     }
-    size_t team = count < threads ? count : threads;
-#pragma omp parallel for num_threads((int)team) schedule(dynamic)
+#pragma omp parallel for num_threads((int)(count < threads ? count : threads)) schedule(dynamic)
     for (size_t item = 0; item < count; item++) {
         work(context, item, (size_t)omp_get_thread_num());
     }
