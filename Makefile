@@ -106,7 +106,8 @@ build: $(BUILD)/headproof ## Build build/MODE/headproof (with deps); the default
 objects: $(OBJECTS) $(TESTED)
 
 $(BUILD)/headproof: $(OBJECTS)
-$(BUILD)/bench: $(BUILD)/tests/bench.o $(PROJECT)
+$(BUILD)/bench: $(BUILD)/tests/bench.o $(BUILD)/tests/bench_gemms.o $(PROJECT)
+$(BUILD)/bench: private LDFLAGS += -Wl,--wrap=cblas_dgemm
 $(BUILD)/bench_product: $(BUILD)/tests/bench_product.o $(PROJECT)
 $(BUILD)/tests/test_%: $(BUILD)/tests/test_%.o $(HELPERS) $(PROJECT)
 	$(call SHOW,LINK) $(CC) $(FLAGS) $(MODE_LDFLAGS_$(MODE)) $(LDFLAGS) -o $@ $^ $(LIBS) -lcmocka

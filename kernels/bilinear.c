@@ -1,87 +1,104 @@
 /*
- * Heads with bilinear scores.  Tokens toward tokens is what the original computes, with the
- * same calls and shapes; Omega and the bias row enter after it, so that where they are
- * absorbed nothing is left of them.
+ * Heads with bilinear scores, a block of rows at a time.  Tokens toward tokens is what the
+ * original computes, with the same calls and shapes; Omega and the bias row enter after it, so
+ * that where they are absorbed nothing is left of them.
  */
 #include "blas.h"
 #include "structured.h"
 
 #include "../cases/fault.h"
 
-#include <string.h>
+/* So many rows that their products are as fast as all rows'; so few that a causal mask's blocks
+ * do not compute much that it hides. */
+enum { BLOCK_ROWS = 128 };
 
-Bilinear bilinear_take(Scratch *scratch, const Layout *layout, const Bundle *bundle)
+static PatternBlock block_take(Scratch *scratch, const Layout *layout)
+{
+    size_t rows = layout->n < BLOCK_ROWS ? layout->n : BLOCK_ROWS;
+    PatternBlock block = {0};
+    block.tokens = scratch_take(scratch, (double)rows, (double)layout->n);
+    if (layout->bias_row != BIAS_ROW_NONE) {
+        block.bias = scratch_take(scratch, 1, (double)rows);
+    }
+    return block;
+}
+
+Bilinear bilinear_take(Scratch *scratch, const Layout *layout, const Bundle *bundle, size_t threads)
 {
     const Score *score = &bundle->score;
-    double n = (double)layout->n;
     double factors = (double)bundle->heads * (double)score->d_head;
+    Scratch one = {NULL, 0};
     Bilinear bilinear = {0};
     bilinear.left =
         rows_take(scratch, layout, score->d_head > 0 ? factors : (double)score->read.count);
     bilinear.right = rows_take(scratch, layout, factors);
-    bilinear.tokens = scratch_take(scratch, n, n);
-    bilinear.mass = scratch_take(scratch, 1, n + 1);
-    if (layout->bias_row != BIAS_ROW_NONE) {
-        bilinear.to_bias = scratch_take(scratch, 1, n);
-        bilinear.from_bias = scratch_take(scratch, 1, n + 1);
-    }
+    bilinear.mass = scratch_take(scratch, 1, (double)layout->n + 1);
+    block_take(&one, layout);
+    bilinear.block_doubles = one.taken;
+    bilinear.blocks.next = scratch_take(scratch, (double)threads, one.taken);
     return bilinear;
 }
 
-void bilinear_project(const Bilinear *bilinear, ConstRows x, size_t n, const Bundle *bundle)
+void bilinear_project(const Bilinear *bilinear, ConstRows x, const Pass *pass, const Score *score,
+                      size_t heads)
 {
-    const Score *score = &bundle->score;
+    size_t n = pass->layout->n;
+    Extents size = {n, score->read.count, heads, score->d_head};
     if (score->d_head > 0) {
-        rows_project(bilinear->left, x, score->q, n, score->read.count, bundle->heads,
-                     score->d_head);
-        rows_project(bilinear->right, x, score->k, n, score->read.count, bundle->heads,
-                     score->d_head);
-        rows_add_to_tokens(bilinear->left, score->q_bias, n, bundle->heads * score->d_head);
-        rows_add_to_tokens(bilinear->right, score->k_bias, n, bundle->heads * score->d_head);
+        rows_multiply(bilinear->left, x, score->q, size, 1.0, 0.0, pass->threads);
+        rows_multiply(bilinear->right, x, score->k, size, 1.0, 0.0, pass->threads);
+        rows_add_to_tokens(bilinear->left, score->q_bias, n, heads * score->d_head);
+        rows_add_to_tokens(bilinear->right, score->k_bias, n, heads * score->d_head);
     }
 }
 
-/* scale * left right^T: tokens x tokens, tokens x bias row, bias row x both. */
-static void content_scores(const Bilinear *bilinear, ConstRows left, ConstRows right, size_t n,
+void bilinear_project_head(const Bilinear *bilinear, ConstRows x, const Pass *pass,
+                           const Score *score, size_t head)
+{
+    size_t width = score->read.count;
+    if (score->d_head == 0) {
+        rows_multiply(bilinear->left, x, head_weight(score->q, head),
+                      (Extents){pass->layout->n, width, 1, width}, 1.0, 0.0, pass->threads);
+    }
+}
+
+static size_t token_blocks(size_t n)
+{
+    return n / BLOCK_ROWS + (n % BLOCK_ROWS != 0);
+}
+
+size_t bilinear_blocks(const Layout *layout)
+{
+    return token_blocks(layout->n) + (layout->bias_row != BIAS_ROW_NONE);
+}
+
+static PatternBlock block_make(const Bilinear *bilinear, const Layout *layout, Visible visible,
+                               size_t block, size_t thread)
+{
+    Scratch scratch = {bilinear->blocks.next + thread * (size_t)bilinear->block_doubles, 0};
+    PatternBlock made = block_take(&scratch, layout);
+    size_t n = layout->n;
+    made.bias_row = block == token_blocks(n);
+    made.first = made.bias_row ? n : block * BLOCK_ROWS;
+    made.count = made.bias_row ? 1 : n - made.first < BLOCK_ROWS ? n - made.first : BLOCK_ROWS;
+    made.visible = n;
+    if (visible == VISIBLE_EARLIER) {
+        made.visible = made.bias_row ? 0 : made.first + made.count;
+    }
+    return made;
+}
+
+/* scale * left right^T, of the block's rows toward the tokens and toward the bias row. */
+static void content_scores(const PatternBlock *block, ConstRows left, ConstRows right, size_t n,
                            size_t width, double scale)
 {
-    blas_gemm_nt(bilinear->tokens, n, left.tokens, left.ld, right.tokens, right.ld, n, n, width,
-                 scale, 0.0);
-    if (left.bias == NULL) {
-        return;
+    const double *rows = block->bias_row ? left.bias : left.tokens + block->first * left.ld;
+    blas_gemm_nt(block->tokens, n, rows, left.ld, right.tokens, right.ld, block->count,
+                 block->visible, width, scale, 0.0);
+    if (right.bias != NULL) {
+        blas_gemm_nt(block->bias, 1, rows, left.ld, right.bias, right.ld, block->count, 1, width,
+                     scale, 0.0);
     }
-    blas_gemm_nt(bilinear->to_bias, 1, left.tokens, left.ld, right.bias, right.ld, n, 1, width,
-                 scale, 0.0);
-    blas_gemm_nt(bilinear->from_bias, n, left.bias, left.ld, right.tokens, right.ld, 1, n, width,
-                 scale, 0.0);
-    blas_gemm_nt(bilinear->from_bias + n, 1, left.bias, left.ld, right.bias, right.ld, 1, 1, width,
-                 scale, 0.0);
-}
-
-/* Weights of a row: tokens [n], the first visible of them seen, and *bias (or NULL) last.
- * Returns the weight on all tokens. */
-static double softmax_row(double *tokens, size_t visible, size_t n, double *bias)
-{
-    double max = -INFINITY, total = 0;
-    for (size_t j = 0; j < visible; j++) {
-        max = tokens[j] > max ? tokens[j] : max;
-    }
-    max = bias != NULL && *bias > max ? *bias : max;
-    for (size_t j = 0; j < visible; j++) {
-        tokens[j] = exp_shifted(tokens[j] - max);
-        total += tokens[j];
-    }
-    double of_tokens = total;
-    if (bias != NULL) {
-        *bias = exp_shifted(*bias - max);
-        total += *bias;
-        *bias /= total;
-    }
-    for (size_t j = 0; j < visible; j++) {
-        tokens[j] /= total;
-    }
-    memset(tokens + visible, 0, (n - visible) * sizeof *tokens);
-    return of_tokens / total;
 }
 
 /* Adds to a row of scores; skipped when 0, the original's case. */
@@ -99,91 +116,98 @@ static bool key_by_key(const Score *score)
            (score->visible != VISIBLE_ALL && score->visible != VISIBLE_EARLIER);
 }
 
-/* Position scores and mask of row i of the stream, onto the scores tokens [n] and *bias (or NULL):
- * a key that is not seen scores -infinity. */
-static void add_keys(double *tokens, double *bias, const GroupScores *position, size_t head,
-                     size_t i)
+/* Position scores and mask of row i of the stream, onto the scores tokens [visible] and *bias (or
+ * NULL): a key that is not seen scores -infinity. */
+static void add_keys(double *tokens, size_t visible, double *bias, const GroupScores *position,
+                     size_t head, size_t i)
 {
     const Layout *layout = position->layout;
     const Score *score = position->score;
-    for (size_t k = 0; k < position->n + (bias != NULL); k++) {
-        size_t j = k < position->n ? layout_token_row(layout, k) : layout_bias_row(layout);
-        double *entry = k < position->n ? tokens + k : bias;
+    for (size_t k = 0; k < visible + (bias != NULL); k++) {
+        size_t j = k < visible ? layout_token_row(layout, k) : layout_bias_row(layout);
+        double *entry = k < visible ? tokens + k : bias;
         *entry += score_position(layout, score, head, i, j) * position->omega;
         *entry = score_sees(layout, score, i, j) ? *entry : -INFINITY;
     }
 }
 
-static void row_of_token(const Bilinear *bilinear, const GroupScores *position, size_t head,
-                         size_t i)
+/* From content scores to weights, of the block's row r; its weight on all tokens. */
+static double row_of_keys(const PatternBlock *block, const GroupScores *position, size_t head,
+                          size_t r)
 {
-    size_t n = position->n, visible = position->score->visible == VISIBLE_EARLIER ? i + 1 : n;
-    double *row = bilinear->tokens + i * n;
-    double *bias = position->bias_row ? bilinear->to_bias + i : NULL;
-    if (key_by_key(position->score)) {
-        add_keys(row, bias, position, head, layout_token_row(position->layout, i));
-        bilinear->mass[i] = softmax_row(row, n, n, bias);
-        return;
-    }
+    const Layout *layout = position->layout;
+    size_t i =
+        block->bias_row ? layout_bias_row(layout) : layout_token_row(layout, block->first + r);
+    double *row = block->tokens + r * position->n;
+    double *bias = position->bias_row ? block->bias + r : NULL;
+    add_keys(row, block->visible, bias, position, head, i);
+    return softmax_row(row, block->visible, block->visible, bias);
+}
+
+static double row_of_token(const PatternBlock *block, const GroupScores *position, size_t r)
+{
+    bool earlier = position->score->visible == VISIBLE_EARLIER;
+    size_t i = block->first + r, visible = earlier ? i + 1 : position->n;
+    double *row = block->tokens + r * position->n;
+    double *bias = position->bias_row ? block->bias + r : NULL;
     add_position(row, i, position->token_token);
     add_position(row + i, 1, position->token_self);
     add_position(row + i + 1, visible - i - 1, position->token_token);
     if (bias != NULL) {
         *bias += position->token_bias;
     }
-    bilinear->mass[i] = softmax_row(row, visible, n, bias);
+    return softmax_row(row, visible, block->visible, bias);
 }
 
-static void row_of_bias(const Bilinear *bilinear, const GroupScores *position, size_t head)
+static double row_of_bias(const PatternBlock *block, const GroupScores *position)
 {
-    size_t n = position->n, visible = position->score->visible == VISIBLE_EARLIER ? 0 : n;
-    double *row = bilinear->from_bias;
+    add_position(block->tokens, block->visible, position->bias_token);
+    *block->bias += position->bias_self;
+    return softmax_row(block->tokens, block->visible, block->visible, block->bias);
+}
+
+static double row_weights(const PatternBlock *block, const GroupScores *position, size_t head,
+                          size_t r)
+{
     if (key_by_key(position->score)) {
-        add_keys(row, row + n, position, head, layout_bias_row(position->layout));
-        bilinear->mass[n] = softmax_row(row, n, n, row + n);
-        return;
+        return row_of_keys(block, position, head, r);
     }
-    add_position(bilinear->from_bias, visible, position->bias_token);
-    bilinear->from_bias[n] += position->bias_self;
-    bilinear->mass[n] = softmax_row(bilinear->from_bias, visible, n, bilinear->from_bias + n);
+    return block->bias_row ? row_of_bias(block, position) : row_of_token(block, position, r);
 }
 
-void bilinear_pattern(const Bilinear *bilinear, ConstRows x, const Pass *pass, const Score *score,
-                      size_t head)
+PatternBlock bilinear_pattern(const Bilinear *bilinear, ConstRows x, const Pass *pass,
+                              const Score *score, size_t head, size_t block, size_t thread)
 {
+    PatternBlock made = block_make(bilinear, pass->layout, score->visible, block, thread);
     GroupScores position = group_scores(pass->layout, score, pass->omega);
-    size_t n = position.n, width = score->d_head;
     ConstRows left = rows_const(bilinear->left), right = x;
-    if (score->d_head == 0) {
-        width = score->read.count;
-        rows_project(bilinear->left, x, head_weight(score->q, head), n, width, 1, width);
-    } else {
+    size_t width = score->read.count;
+    if (score->d_head > 0) {
+        width = score->d_head;
         left = rows_const_from(left, head * width);
         right = rows_const_from(rows_const(bilinear->right), head * width);
     }
-    double scale = FAULT("score-scale-dropped", 1.0, scale_value(score->scale));
-    content_scores(bilinear, left, right, n, width, scale);
-    for (size_t i = 0; i < n; i++) {
-        row_of_token(bilinear, &position, head, i);
-    }
-    if (position.bias_row) {
-        row_of_bias(bilinear, &position, head);
-    }
-}
-
-void bilinear_attend(const Bilinear *bilinear, Rows out, ConstRows in, size_t n, size_t width)
-{
-    blas_gemm(out.tokens, out.ld, bilinear->tokens, n, in.tokens, in.ld, n, width, n, 1.0, 0.0);
-    if (in.bias == NULL) {
-        return;
-    }
-    for (size_t i = 0; i < n; i++) {
-        for (size_t c = 0; bilinear->to_bias[i] != 0 && c < width; c++) {
-            out.tokens[i * out.ld + c] += bilinear->to_bias[i] * in.bias[c];
+    content_scores(&made, left, right, position.n, width,
+                   FAULT("score-scale-dropped", 1.0, scale_value(score->scale)));
+    for (size_t r = 0; r < made.count; r++) {
+        double mass = row_weights(&made, &position, head, r);
+        if (head == 0) {
+            bilinear->mass[made.first + r] = mass;
         }
     }
-    blas_gemm(out.bias, out.ld, bilinear->from_bias, n, in.tokens, in.ld, 1, width, n, 1.0, 0.0);
-    for (size_t c = 0; bilinear->from_bias[n] != 0 && c < width; c++) {
-        out.bias[c] += bilinear->from_bias[n] * in.bias[c];
+    return made;
+}
+
+void bilinear_attend(const PatternBlock *block, Rows out, ConstRows in, size_t n, size_t width,
+                     double factor, bool add)
+{
+    double *rows = block->bias_row ? out.bias : out.tokens + block->first * out.ld;
+    blas_gemm(rows, out.ld, block->tokens, n, in.tokens, in.ld, block->count, width, block->visible,
+              factor, add ? 1.0 : 0.0);
+    for (size_t r = 0; in.bias != NULL && r < block->count; r++) {
+        double weight = factor * block->bias[r];
+        for (size_t c = 0; weight != 0 && c < width; c++) {
+            rows[r * out.ld + c] += weight * in.bias[c];
+        }
     }
 }

@@ -1,15 +1,18 @@
 /*
  * softmax_rows(X' Q X'^T) X' V for all heads of a bundle, as a framework computes it: full
- * matrices, and products so arranged that many heads share one dgemm without a transpose.
+ * matrices, and products so arranged that many heads share one dgemm and none has a transpose.
  *
  *     X' [Q_1 ... Q_m]           [N', m D'], which is also [N' m, D']: row i m + h for head h
  *     that times X'^T            [N' m, N'] scores; softmax of each row
  *     pattern times X'           [N' m, D'], which is also [N', m D']
  *     that times [V_1; ...; V_m] [N', D'], summed over the heads
+ *
+ * A block of m heads sums into a matrix of its own; those are added in the blocks' order.
  */
 #include "dense.h"
 
 #include "blas.h"
+#include "each.h"
 
 #include "../cases/fault.h"
 
@@ -19,21 +22,18 @@
  * depends on shape alone.  2^15 doubles: a block stays in the second-level cache. */
 #define BLOCK_ENTRIES 32768.0
 
+/* What a thread evaluates a block of at most `heads` heads with. */
 typedef struct {
     size_t heads;
     double *q;       /* [D', heads D'] */
     double *v;       /* [heads D', D'] */
     double *product; /* [rows, heads D'] */
     double *pattern; /* [rows heads, rows] */
+    double *sum;     /* [rows, D'] */
 } Block;
 
-static Block block_take(Scratch *scratch, const Layout *layout, size_t heads)
+static Block block_take(Scratch *scratch, double rows, double width, size_t heads)
 {
-    double rows = (double)layout->n, width = (double)layout->d + (double)layout->hidden;
-    if (layout->bias_row != BIAS_ROW_NONE) {
-        rows += 1;
-        width += layout->bias_row == BIAS_ROW_MASKED ? 1 : rows;
-    }
     double largest = fmax(rows, width) * fmax(rows, width);
     double most = fmax(1, fmin((double)heads, floor(BLOCK_ENTRIES / largest)));
     Block block = {.heads = (size_t)most};
@@ -41,14 +41,60 @@ static Block block_take(Scratch *scratch, const Layout *layout, size_t heads)
     block.v = scratch_take(scratch, most * width, width);
     block.product = scratch_take(scratch, rows, most * width);
     block.pattern = scratch_take(scratch, rows * most, rows);
+    block.sum = scratch_take(scratch, rows, width);
     return block;
 }
 
-double dense_scratch(const Layout *layout, const Bundle *bundle)
+/* A bundle's evaluation.  Blocks are evaluated in rounds of one a thread. */
+typedef struct {
+    const Pass *pass;
+    const Bundle *bundle;
+    double *transposed; /* X'^T [D', rows] */
+    Scratch blocks;     /* threads of them, each block_doubles long */
+    double block_doubles;
+    size_t first; /* head of the round */
+} Task;
+
+static Task task_make(double *scratch, const Pass *pass, const Bundle *bundle)
 {
-    Scratch scratch = {NULL, 0};
-    block_take(&scratch, layout, bundle->heads);
-    return scratch.taken;
+    const Layout *layout = pass->layout;
+    double rows = (double)layout->n, width = (double)layout->d + (double)layout->hidden;
+    if (layout->bias_row != BIAS_ROW_NONE) {
+        rows += 1;
+        width += layout->bias_row == BIAS_ROW_MASKED ? 1 : rows;
+    }
+    Scratch one = {NULL, 0};
+    Task task = {.pass = pass, .bundle = bundle, .blocks = {scratch, 0}};
+    task.transposed = scratch_take(&task.blocks, width, rows);
+    block_take(&one, rows, width, bundle->heads);
+    task.block_doubles = one.taken;
+    return task;
+}
+
+double dense_scratch(const Layout *layout, const Bundle *bundle, size_t threads)
+{
+    Pass pass = {.layout = layout};
+    Task task = task_make(NULL, &pass, bundle);
+    return task.blocks.taken + (double)threads * task.block_doubles;
+}
+
+static Block block_of_thread(const Task *task, size_t thread)
+{
+    const Layout *layout = task->pass->layout;
+    Scratch scratch = {task->blocks.next + thread * (size_t)task->block_doubles, 0};
+    return block_take(&scratch, (double)layout_rows(layout), (double)task->pass->ld,
+                      task->bundle->heads);
+}
+
+static void transpose(const Task *task)
+{
+    const Pass *pass = task->pass;
+    size_t rows = layout_rows(pass->layout);
+    for (size_t c = 0; c < pass->ld; c++) {
+        for (size_t r = 0; r < rows; r++) {
+            task->transposed[c * rows + r] = pass->stream[r * pass->ld + c];
+        }
+    }
 }
 
 /* Keys that row i does not see score -infinity.  Returns how many from the first on are left. */
@@ -64,74 +110,96 @@ static size_t hide(double *row, const Layout *layout, const Score *score, size_t
     return rows;
 }
 
-/* Weights of the first visible keys from their scores, 0 for the rest. */
-static void softmax_row(double *row, size_t visible, size_t rows)
+/* block->pattern for heads first, ..., first + heads - 1. */
+static void patterns(const Task *task, const Block *block, size_t first, size_t heads, bool fresh)
 {
-    double max = row[0], total = 0;
-    for (size_t j = 1; j < visible; j++) {
-        max = row[j] > max ? row[j] : max;
+    const Pass *pass = task->pass;
+    const Score *score = &task->bundle->score;
+    size_t rows = layout_rows(pass->layout), width = pass->ld, ld = block->heads * width;
+    for (size_t h = 0; h < heads; h++) {
+        dense_fill_q(block->q + h * width, ld, pass->layout, score, pass->omega, first + h, fresh);
     }
-    for (size_t j = 0; j < visible; j++) {
-        row[j] = exp_shifted(row[j] - FAULT("softmax-without-shift", 0, max));
-        total += row[j];
-    }
-    for (size_t j = 0; j < visible; j++) {
-        row[j] /= total;
-    }
-    memset(row + visible, 0, (rows - visible) * sizeof *row);
-}
-
-/* block->pattern for heads first, ..., first + block->heads - 1. */
-static void patterns(const Pass *pass, const Block *block, const Score *score, size_t first)
-{
-    size_t rows = layout_rows(pass->layout), width = pass->ld;
-    size_t ld = block->heads * width;
-    memset(block->q, 0, width * ld * sizeof *block->q);
-    for (size_t h = 0; h < block->heads; h++) {
-        dense_fill_q(block->q + h * width, ld, pass->layout, score, pass->omega, first + h);
-    }
-    blas_gemm(block->product, ld, pass->stream, width, block->q, ld, rows, ld, width, 1.0, 0.0);
-    blas_gemm_nt(block->pattern, rows, block->product, width, pass->stream, width,
-                 rows * block->heads, rows, width, 1.0, 0.0);
-    for (size_t r = 0; r < rows * block->heads; r++) {
+    blas_gemm(block->product, heads * width, pass->stream, width, block->q, ld, rows, heads * width,
+              width, 1.0, 0.0);
+    blas_gemm(block->pattern, rows, block->product, width, task->transposed, rows, rows * heads,
+              rows, width, 1.0, 0.0);
+    for (size_t r = 0; r < rows * heads; r++) {
         double *row = block->pattern + r * rows;
-        softmax_row(row, hide(row, pass->layout, score, r / block->heads), rows);
+        size_t seen = FAULT("softmax-of-wrong-rows", r % rows, r / heads);
+        softmax_row(row, hide(row, pass->layout, score, seen), rows, NULL);
     }
 }
 
-/* sum += the heads of the block, whose patterns are there. */
-static void outputs(const Pass *pass, const Block *block, const Value *value, size_t first)
+/* block->sum = the heads, whose patterns are there. */
+static void outputs(const Task *task, const Block *block, size_t first, size_t heads)
 {
+    const Pass *pass = task->pass;
     size_t rows = layout_rows(pass->layout), width = pass->ld;
-    size_t ld = block->heads * width;
-    memset(block->v, 0, ld * width * sizeof *block->v);
-    for (size_t h = 0; h < block->heads; h++) {
-        dense_fill_v(block->v + h * width * width, width, pass->layout, value, first + h);
+    for (size_t h = 0; h < heads; h++) {
+        dense_fill_v(block->v + h * width * width, width, pass->layout, task->bundle, first + h);
     }
-    blas_gemm(block->product, width, block->pattern, rows, pass->stream, width, rows * block->heads,
-              width, rows, 1.0, 0.0);
-    blas_gemm(pass->sum, width, block->product, ld, block->v, width, rows, width, ld, 1.0, 1.0);
+    blas_gemm(block->product, width, block->pattern, rows, pass->stream, width, rows * heads, width,
+              rows, 1.0, 0.0);
+    blas_gemm(block->sum, width, block->product, heads * width, block->v, width, rows, width,
+              heads * width, 1.0, 0.0);
+}
+
+static void evaluate_block(const void *context, size_t item, size_t thread)
+{
+    const Task *task = context;
+    Block block = block_of_thread(task, item);
+    size_t first = task->first + item * block.heads, left = task->bundle->heads - first;
+    size_t heads = left < block.heads ? left : block.heads;
+    (void)thread;
+    patterns(task, &block, first, heads, task->first == 0);
+    outputs(task, &block, first, heads);
+}
+
+static void clear_matrices(const Task *task, size_t thread)
+{
+    Block block = block_of_thread(task, thread);
+    size_t entries = block.heads * task->pass->ld * task->pass->ld;
+    memset(block.q, 0, entries * sizeof *block.q);
+    memset(block.v, 0, entries * sizeof *block.v);
+}
+
+/* sum += the first count blocks of the round. */
+static void add_blocks(const Task *task, size_t count)
+{
+    const Pass *pass = task->pass;
+    size_t entries = layout_rows(pass->layout) * pass->ld;
+    for (size_t b = 0; b < count; b++) {
+        Block block = block_of_thread(task, b);
+#pragma omp simd
+        for (size_t e = 0; e < entries; e++) {
+            pass->sum[e] += block.sum[e];
+        }
+    }
 }
 
 void dense_bundle(const Pass *pass, const Bundle *bundle)
 {
-    Scratch scratch = {pass->scratch, 0};
-    Block block = block_take(&scratch, pass->layout, bundle->heads);
-    size_t most = block.heads;
-    for (size_t first = 0; first < bundle->heads; first += most) {
-        size_t left = bundle->heads - first;
-        block.heads = left < most ? left : most;
-        patterns(pass, &block, &bundle->score, first);
-        outputs(pass, &block, &bundle->value, first);
+    Task task = task_make(pass->scratch, pass, bundle);
+    size_t most = block_of_thread(&task, 0).heads, blocks = (bundle->heads + most - 1) / most;
+    transpose(&task);
+    for (size_t thread = 0; thread < pass->threads && thread < blocks; thread++) {
+        clear_matrices(&task, thread);
+    }
+    for (size_t done = 0; done < blocks; done += pass->threads) {
+        size_t left = blocks - done, count = left < pass->threads ? left : pass->threads;
+        task.first = done * most;
+        each(count, pass->threads, evaluate_block, &task);
+        add_blocks(&task, count);
     }
 }
 
 void dense_pattern(const Pass *pass, double *pattern, const Bundle *bundle, size_t head)
 {
-    Scratch scratch = {pass->scratch, 0};
-    Block block = block_take(&scratch, pass->layout, bundle->heads);
+    Task task = task_make(pass->scratch, pass, bundle);
+    Block block = block_of_thread(&task, 0);
     size_t rows = layout_rows(pass->layout);
-    block.heads = 1;
-    patterns(pass, &block, &bundle->score, head);
+    transpose(&task);
+    clear_matrices(&task, 0);
+    patterns(&task, &block, head, 1, true);
     memcpy(pattern, block.pattern, rows * rows * sizeof *pattern);
 }

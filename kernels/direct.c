@@ -1,8 +1,8 @@
 /*
  * The operations of an original model that are not heads, as a user's program has them.
  */
-#include "blas.h"
-#include "internal.h"
+#include "each.h"
+#include "structured.h"
 
 #include "../cases/fault.h"
 
@@ -59,30 +59,39 @@ static void activate(double *x, size_t count, Activation activation)
     }
 }
 
-static void add_bias(double *y, const double *bias, size_t n, size_t width)
+/* Rows of a matrix whose columns are activated, a row an item. */
+typedef struct {
+    double *x;
+    size_t ld, columns;
+    Activation activation;
+} Activated;
+
+static void activate_row(const void *context, size_t item, size_t thread)
 {
-    for (size_t i = 0; bias != NULL && i < n; i++) {
-        for (size_t c = 0; c < width; c++) {
-            y[i * width + c] += bias[c];
-        }
-    }
+    const Activated *rows = context;
+    (void)thread;
+    activate(rows->x + item * rows->ld, rows->columns, rows->activation);
 }
 
 /* y = x w + bias */
 static void affine(double *y, const double *x, size_t ld, const double *w, const double *bias,
-                   size_t n, size_t from, size_t to)
+                   Extents size, size_t threads)
 {
-    blas_gemm(y, to, x, ld, w, to, n, to, from, 1.0, 0.0);
-    add_bias(y, bias, n, to);
+    Rows to = {y, NULL, size.width};
+    rows_multiply(to, (ConstRows){x, NULL, ld}, (HeadWeight){w, size.width, 0}, size, 1.0, 0.0,
+                  threads);
+    rows_add_to_tokens(to, bias, size.n, size.width);
 }
 
-static void ffn(double *stream, size_t ld, size_t n, const Direct *direct, Buffers buffers)
+static void ffn(const double *x, const Pass *pass, const Direct *direct, Buffers buffers)
 {
-    size_t hidden = direct->hidden, write = direct->write.count;
-    affine(buffers.hidden, stream + direct->read.first, ld, direct->w1, direct->b1, n,
-           direct->read.count, hidden);
-    activate(buffers.hidden, n * hidden, direct->activation);
-    affine(buffers.result, buffers.hidden, hidden, direct->w2, direct->b2, n, hidden, write);
+    size_t n = pass->layout->n, hidden = direct->hidden;
+    Activated units = {buffers.hidden, hidden, hidden, direct->activation};
+    affine(buffers.hidden, x, pass->ld, direct->w1, direct->b1,
+           (Extents){n, direct->read.count, 1, hidden}, pass->threads);
+    each(n, pass->threads, activate_row, &units);
+    affine(buffers.result, buffers.hidden, hidden, direct->w2, direct->b2,
+           (Extents){n, hidden, 1, direct->write.count}, pass->threads);
 }
 
 static void store(double *stream, size_t ld, size_t n, const Direct *direct, const double *result)
@@ -98,28 +107,29 @@ static void store(double *stream, size_t ld, size_t n, const Direct *direct, con
     }
 }
 
-void direct_apply(double *stream, size_t ld, size_t n, const Direct *direct, double *scratch)
+void direct_apply(double *stream, const Pass *pass, const Direct *direct)
 {
-    Scratch parts = {scratch, 0};
-    Layout tokens = {.n = n};
-    Buffers buffers = buffers_take(&parts, &tokens, direct);
+    Scratch parts = {pass->scratch, 0};
+    Buffers buffers = buffers_take(&parts, pass->layout, direct);
+    size_t n = pass->layout->n, ld = pass->ld;
+    double *x = stream + direct->read.first;
     switch (direct->kind) {
     case DIRECT_FFN:
-        ffn(stream, ld, n, direct, buffers);
+        ffn(x, pass, direct, buffers);
         store(stream, ld, n, direct, buffers.result);
         break;
     case DIRECT_LINEAR:
-        affine(buffers.result, stream + direct->read.first, ld, direct->w1, direct->b1, n,
-               direct->read.count, direct->write.count);
+        affine(buffers.result, x, ld, direct->w1, direct->b1,
+               (Extents){n, direct->read.count, 1, direct->write.count}, pass->threads);
         store(stream, ld, n, direct, buffers.result);
         for (size_t i = 0; direct->clear && i < n; i++) {
-            memset(stream + i * ld + direct->read.first, 0, direct->read.count * sizeof *stream);
+            memset(x + i * ld, 0, direct->read.count * sizeof *x);
         }
         break;
-    case DIRECT_ACTIVATION:
-        for (size_t i = 0; i < n; i++) {
-            activate(stream + i * ld + direct->read.first, direct->read.count, direct->activation);
-        }
+    case DIRECT_ACTIVATION: {
+        Activated columns = {x, ld, direct->read.count, direct->activation};
+        each(n, pass->threads, activate_row, &columns);
         break;
+    }
     }
 }

@@ -30,22 +30,27 @@ typedef struct {
     const double *stream; /* [rows, ld] */
     double *sum;          /* [rows, ld] */
     size_t ld;
-    double *scratch; /* as many doubles as ..._scratch says */
+    size_t threads;  /* to be used, at least 1 */
+    double *scratch; /* as many doubles as ..._scratch says for that many */
 } Pass;
 
 /* Doubles of scratch; sum += the bundle's heads; and the weights of one head,
  * pattern [rows, rows], rows in the stream's order. */
-double dense_scratch(const Layout *layout, const Bundle *bundle);
+double dense_scratch(const Layout *layout, const Bundle *bundle, size_t threads);
 void dense_bundle(const Pass *pass, const Bundle *bundle);
 void dense_pattern(const Pass *pass, double *pattern, const Bundle *bundle, size_t head);
 
-double structured_scratch(const Layout *layout, const Bundle *bundle);
+double structured_scratch(const Layout *layout, const Bundle *bundle, size_t threads);
 void structured_bundle(const Pass *pass, const Bundle *bundle);
 void structured_pattern(const Pass *pass, double *pattern, const Bundle *bundle, size_t head);
 
 /* A direct operation, in place on the stream [n, ld]. */
 double direct_scratch(const Layout *layout, const Direct *direct);
-void direct_apply(double *stream, size_t ld, size_t n, const Direct *direct, double *scratch);
+void direct_apply(double *stream, const Pass *pass, const Direct *direct);
+
+/* Weights of the first visible keys of row [length] from their scores, 0 for the rest; and of one
+ * key more, *bias (or NULL), entered last.  Returns the weight on the keys of row. */
+double softmax_row(double *row, size_t visible, size_t length, double *bias);
 
 /* The scale as a machine has it: num / (den sqrt(sqrt_den)) with three roundings. */
 double scale_value(Scale scale);

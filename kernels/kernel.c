@@ -13,7 +13,7 @@ struct Kernel {
     KernelForm form;
     double omega;
     size_t layers_done, sublayers_done;
-    size_t rows, ld;
+    size_t rows, ld, threads;
     double *stream;  /* [rows, ld]; first of one block of memory that also holds: */
     double *sum;     /* [rows, ld], of a sublayer's heads */
     double *scratch; /* of the sublayer that needs most */
@@ -50,20 +50,23 @@ static KernelForm bundle_form(const Layout *layout, const Bundle *bundle, Kernel
     return biased && layout->bias_row == BIAS_ROW_NONE ? KERNEL_STRUCTURED : form;
 }
 
-static double bundle_scratch(const Layout *layout, const Bundle *bundle, KernelForm form)
+static double bundle_scratch(const Layout *layout, const Bundle *bundle, KernelForm form,
+                             size_t threads)
 {
-    return bundle_form(layout, bundle, form) == KERNEL_DENSE ? dense_scratch(layout, bundle)
-                                                             : structured_scratch(layout, bundle);
+    return bundle_form(layout, bundle, form) == KERNEL_DENSE
+               ? dense_scratch(layout, bundle, threads)
+               : structured_scratch(layout, bundle, threads);
 }
 
-static double sublayer_scratch(const Layout *layout, const Sublayer *sublayer, KernelForm form)
+static double sublayer_scratch(const Layout *layout, const Sublayer *sublayer, KernelForm form,
+                               size_t threads)
 {
     double most = 0;
     if (sublayer->bundle_count == 0) {
         return direct_scratch(layout, &sublayer->direct);
     }
     for (size_t b = 0; b < sublayer->bundle_count; b++) {
-        most = fmax(most, bundle_scratch(layout, &sublayer->bundles[b], form));
+        most = fmax(most, bundle_scratch(layout, &sublayer->bundles[b], form, threads));
     }
     return most;
 }
@@ -99,7 +102,7 @@ static bool sublayer_too_wide(const Sublayer *sublayer)
 }
 
 /* Doubles of stream, sum and scratch; infinity when BLAS cannot have the shapes. */
-static double kernel_doubles(const Model *model, KernelForm form)
+static double kernel_doubles(const Model *model, KernelForm form, size_t threads)
 {
     const Layout *layout = &model->layout;
     double rows = (double)layout->n + (layout->bias_row != BIAS_ROW_NONE);
@@ -111,7 +114,8 @@ static double kernel_doubles(const Model *model, KernelForm form)
     double scratch = 0;
     for (size_t s = 0; fits && s < model->sublayer_count; s++) {
         fits = !sublayer_too_wide(&model->sublayers[s]);
-        scratch = fits ? fmax(scratch, sublayer_scratch(layout, &model->sublayers[s], form)) : 0;
+        scratch =
+            fits ? fmax(scratch, sublayer_scratch(layout, &model->sublayers[s], form, threads)) : 0;
     }
     Scratch all = {NULL, 0};
     scratch_take(&all, rows, ld);
@@ -120,9 +124,14 @@ static double kernel_doubles(const Model *model, KernelForm form)
     return fits ? all.taken : INFINITY;
 }
 
+double kernel_bytes_threads(const Model *model, KernelForm form, size_t threads)
+{
+    return (double)sizeof(Kernel) + (double)sizeof(double) * kernel_doubles(model, form, threads);
+}
+
 double kernel_bytes(const Model *model, KernelForm form)
 {
-    return (double)sizeof(Kernel) + (double)sizeof(double) * kernel_doubles(model, form);
+    return kernel_bytes_threads(model, form, 1);
 }
 
 static void stream_start(Kernel *kernel, const double *x, const double *bias_row_content)
@@ -150,12 +159,13 @@ static double *allocate(double doubles)
     return bytes < (double)(SIZE_MAX / 2) ? aligned_alloc(64, (size_t)bytes) : NULL;
 }
 
-Kernel *kernel_open(const Model *model, const double *x, const double *bias_row_content,
-                    double omega, KernelForm form)
+Kernel *kernel_open_threads(const Model *model, const double *x, const double *bias_row_content,
+                            double omega, KernelForm form, size_t threads)
 {
     KERNEL_CHECK(model_fault(model) == NULL);
     KERNEL_CHECK(form == KERNEL_DENSE || form == KERNEL_STRUCTURED);
-    double doubles = kernel_doubles(model, form);
+    KERNEL_CHECK(threads >= 1 && threads <= INT_MAX);
+    double doubles = kernel_doubles(model, form, threads);
     Kernel *kernel = malloc(sizeof *kernel);
     double *memory = allocate(doubles);
     if (kernel == NULL || memory == NULL) {
@@ -167,12 +177,19 @@ Kernel *kernel_open(const Model *model, const double *x, const double *bias_row_
     size_t rows = layout_rows(layout);
     size_t ld = form == KERNEL_DENSE ? layout_width(layout) : layout_content(layout);
     Scratch parts = {memory, 0};
-    *kernel = (Kernel){.model = model, .form = form, .omega = omega, .rows = rows, .ld = ld};
+    *kernel = (Kernel){
+        .model = model, .form = form, .omega = omega, .rows = rows, .ld = ld, .threads = threads};
     kernel->stream = scratch_take(&parts, (double)rows, (double)ld);
     kernel->sum = scratch_take(&parts, (double)rows, (double)ld);
     kernel->scratch = parts.next;
     stream_start(kernel, x, bias_row_content);
     return kernel;
+}
+
+Kernel *kernel_open(const Model *model, const double *x, const double *bias_row_content,
+                    double omega, KernelForm form)
+{
+    return kernel_open_threads(model, x, bias_row_content, omega, form, 1);
 }
 
 void kernel_clear(Kernel *kernel)
@@ -185,8 +202,8 @@ void kernel_clear(Kernel *kernel)
 
 static Pass pass_make(const Kernel *kernel)
 {
-    return (Pass){&kernel->model->layout, kernel->omega, kernel->stream, kernel->sum, kernel->ld,
-                  kernel->scratch};
+    return (Pass){&kernel->model->layout, kernel->omega,  kernel->stream, kernel->sum, kernel->ld,
+                  kernel->threads,        kernel->scratch};
 }
 
 static void heads_apply(Kernel *kernel, const Sublayer *sublayer)
@@ -217,8 +234,8 @@ KernelStream kernel_layer(Kernel *kernel)
         if (sublayer->bundle_count > 0) {
             heads_apply(kernel, sublayer);
         } else {
-            direct_apply(kernel->stream, kernel->ld, kernel->rows, &sublayer->direct,
-                         kernel->scratch);
+            Pass pass = pass_make(kernel);
+            direct_apply(kernel->stream, &pass, &sublayer->direct);
         }
     }
     return (KernelStream){kernel->stream, kernel->ld};

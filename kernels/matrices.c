@@ -128,8 +128,16 @@ static void fill_position(double *q, size_t ld, const Layout *layout, const Scor
     }
 }
 
+/* Has a head position scores of its own: from its biases, or extra ones? */
+static bool position_differs(const Score *score)
+{
+    bool biased = score->kind == SCORE_GATE ? score->gate_bias != NULL
+                                            : score->q_bias != NULL && score->k_bias != NULL;
+    return biased || (score->extra != NULL && score->extra_stride > 0);
+}
+
 void dense_fill_q(double *q, size_t ld, const Layout *layout, const Score *score, double omega,
-                  size_t head)
+                  size_t head, bool fresh)
 {
     if (score->kind == SCORE_GATE) {
         fill_gate(q, ld, layout, score, head);
@@ -137,17 +145,35 @@ void dense_fill_q(double *q, size_t ld, const Layout *layout, const Score *score
         fill_bilinear(q, ld, score, head);
         fill_bilinear_biases(q, ld, layout, score, head);
     }
-    if (layout->bias_row != BIAS_ROW_NONE) {
+    if (layout->bias_row != BIAS_ROW_NONE && (fresh || position_differs(score))) {
         fill_position(q, ld, layout, score, omega, head);
     }
 }
 
-static void fill_value(double *v, size_t ld, const Value *value, size_t head)
+/* scale v_h o_h of rank one: what dgemm computes, without its overhead. */
+static void fill_outer(double *block, size_t ld, const Value *value, size_t head)
+{
+    HeadWeight left = head_weight(value->v, head);
+    const double *row = head_weight(value->o, head).data;
+    for (size_t r = 0; r < value->read.count; r++) {
+        double factor = left.data[r * left.ld], *to = block + r * ld;
+#pragma omp simd
+        for (size_t c = 0; c < value->write.count; c++) {
+            to[c] = value->scale * (factor * row[c]);
+        }
+    }
+}
+
+static void fill_value(double *v, size_t ld, const Value *value, size_t head, size_t heads)
 {
     size_t from = value->read.count, to = value->write.count;
     double *block = v + value->read.first * ld + value->write.first;
     if (value->kind == VALUE_UNIT) {
-        block[head * (ld + 1)] = value->scale * value->unit;
+        for (size_t h = 0; h < heads; h++) {
+            block[h * (ld + 1)] = h == head ? value->scale * value->unit : 0;
+        }
+    } else if (value->kind == VALUE_FACTORED && value->d_head == 1) {
+        fill_outer(block, ld, value, head);
     } else if (value->kind == VALUE_FACTORED) {
         HeadWeight left = head_weight(value->v, head), right = head_weight(value->o, head);
         blas_gemm(block, ld, left.data, left.ld, right.data, right.ld, from, to, value->d_head,
@@ -164,27 +190,29 @@ static void fill_value_bias(double *v, size_t ld, const Layout *layout, const Va
                             size_t head)
 {
     bool inner = value->kind == VALUE_FACTORED && value->inner_bias != NULL;
-    bool outer = value->bias != NULL && head == 0;
+    bool outer = value->bias != NULL;
     if (!inner && !outer) {
         return;
     }
     KERNEL_CHECK(layout->bias_row != BIAS_ROW_NONE);
     size_t to = value->write.count;
     double *row = v + first_position(layout) * ld + value->write.first;
+    memset(row, 0, to * sizeof *row);
     if (inner) {
         HeadWeight right = head_weight(value->o, head);
         blas_gemm(row, ld, value->inner_bias + head * value->d_head, value->d_head, right.data,
                   right.ld, 1, to, value->d_head, value->scale, 0.0);
     }
-    for (size_t c = 0; outer && c < to; c++) {
+    for (size_t c = 0; outer && head == 0 && c < to; c++) {
         row[c] += value->bias[c];
     }
     repeat_row(row, ld, layout_token_columns(layout), to);
 }
 
-void dense_fill_v(double *v, size_t ld, const Layout *layout, const Value *value, size_t head)
+void dense_fill_v(double *v, size_t ld, const Layout *layout, const Bundle *bundle, size_t head)
 {
-    fill_value(v, ld, value, head);
+    const Value *value = &bundle->value;
+    fill_value(v, ld, value, head, bundle->heads);
     fill_value_bias(v, ld, layout, value, head);
     for (size_t c = 0; value->diagonal != 0 && c < value->read.count; c++) {
         v[(value->read.first + c) * (ld + 1)] += value->diagonal;

@@ -1,8 +1,7 @@
 #include "structured.h"
 
 #include "blas.h"
-
-#include "../cases/fault.h"
+#include "each.h"
 
 Rows rows_take(Scratch *scratch, const Layout *layout, double columns)
 {
@@ -31,19 +30,63 @@ ConstRows rows_const_from(ConstRows rows, size_t first)
     return (ConstRows){rows.tokens + first, bias, rows.ld};
 }
 
-void rows_project(Rows out, ConstRows x, HeadWeight weight, size_t n, size_t depth, size_t heads,
-                  size_t width)
+/* A product is cut into tiles so large that a dgemm a tile is as fast as one for all. */
+enum { TILE_ROWS = 256, TILE_COLUMNS = 1024 };
+
+typedef struct {
+    Rows out;
+    ConstRows x;
+    HeadWeight weight;
+    Extents size;
+    double alpha, beta;
+    size_t row_tiles, column_tiles; /* of the tokens; the bias row is a row of tiles more */
+} Product;
+
+static size_t tiles(size_t extent, size_t tile)
 {
-    bool side_by_side = heads == 1 || (weight.head_stride == width && weight.ld >= heads * width);
-    size_t calls = side_by_side ? 1 : heads, columns = side_by_side ? heads * width : width;
-    for (size_t h = 0; h < calls; h++) {
-        HeadWeight one = head_weight(weight, h);
-        Rows to = rows_from(out, h * width);
-        blas_gemm(to.tokens, to.ld, x.tokens, x.ld, one.data, one.ld, n, columns, depth, 1.0, 0.0);
-        if (x.bias != NULL) {
-            blas_gemm(to.bias, to.ld, x.bias, x.ld, one.data, one.ld, 1, columns, depth, 1.0, 0.0);
-        }
+    return extent / tile + (extent % tile != 0);
+}
+
+static size_t tile_extent(size_t extent, size_t first, size_t tile)
+{
+    return extent - first < tile ? extent - first : tile;
+}
+
+static void multiply_tile(const void *context, size_t item, size_t thread)
+{
+    const Product *product = context;
+    const Extents *size = &product->size;
+    size_t rows_of_tiles = product->row_tiles + (product->x.bias != NULL);
+    size_t column = item % product->column_tiles * TILE_COLUMNS,
+           tile = item / product->column_tiles;
+    size_t head = tile / rows_of_tiles, row = tile % rows_of_tiles * TILE_ROWS;
+    HeadWeight weight = head_weight(product->weight, head);
+    Rows out = rows_from(product->out, head * size->width + column);
+    size_t columns = tile_extent(size->width, column, TILE_COLUMNS);
+    (void)thread;
+    if (tile % rows_of_tiles == product->row_tiles) {
+        blas_gemm(out.bias, out.ld, product->x.bias, product->x.ld, weight.data + column, weight.ld,
+                  1, columns, size->depth, product->alpha, product->beta);
+        return;
     }
+    blas_gemm(out.tokens + row * out.ld, out.ld, product->x.tokens + row * product->x.ld,
+              product->x.ld, weight.data + column, weight.ld, tile_extent(size->n, row, TILE_ROWS),
+              columns, size->depth, product->alpha, product->beta);
+}
+
+void rows_multiply(Rows out, ConstRows x, HeadWeight weight, Extents size, double alpha,
+                   double beta, size_t threads)
+{
+    if (size.heads > 1 && weight.head_stride == size.width &&
+        weight.ld >= size.heads * size.width) {
+        size.width *= size.heads; /* side by side: one matrix */
+        size.heads = 1;
+    }
+    Product product = {out, x, weight, size, alpha, beta, 0, 0};
+    product.row_tiles = tiles(size.n, TILE_ROWS);
+    product.column_tiles = tiles(size.width, TILE_COLUMNS);
+    each(size.heads * (product.row_tiles + (x.bias != NULL)) * product.column_tiles, threads,
+         multiply_tile, &product);
 }
 
 size_t rows_count(Rows rows, size_t n)
@@ -54,34 +97,6 @@ size_t rows_count(Rows rows, size_t n)
 double *rows_row(Rows rows, size_t n, size_t i)
 {
     return i < n ? rows.tokens + i * rows.ld : rows.bias;
-}
-
-static const double *const_row(ConstRows rows, size_t n, size_t i)
-{
-    return i < n ? rows.tokens + i * rows.ld : rows.bias;
-}
-
-void rows_scale(Rows to, ConstRows from, double factor, size_t n, size_t columns)
-{
-    for (size_t i = 0; i < rows_count(to, n); i++) {
-        const double *source = const_row(from, n, i);
-        double *target = rows_row(to, n, i);
-        for (size_t c = 0; c < columns; c++) {
-            target[c] =
-                FAULT("float-in-a-product", (float)(factor * source[c]), factor * source[c]);
-        }
-    }
-}
-
-void rows_add(Rows to, ConstRows from, double factor, size_t n, size_t columns)
-{
-    for (size_t i = 0; i < rows_count(to, n); i++) {
-        const double *source = const_row(from, n, i);
-        double *target = rows_row(to, n, i);
-        for (size_t c = 0; c < columns; c++) {
-            target[c] += factor * source[c];
-        }
-    }
 }
 
 void rows_add_to_tokens(Rows rows, const double *bias, size_t n, size_t columns)

@@ -4,7 +4,7 @@
  */
 #include "structured.h"
 
-#include "blas.h"
+#include "each.h"
 
 #include "../cases/fault.h"
 
@@ -17,16 +17,17 @@ typedef struct {
     size_t width; /* of one head's inner values */
     ConstRows x;  /* the stream */
     Rows sum;
-    Rows gates;        /* [., heads] scores toward tokens, SCORE_GATE */
-    Rows inner, mixed; /* [., width * heads], one head at a time for VALUE_DENSE */
-    double *others;    /* [columns of mixed] */
+    Rows gates;        /* x G [., heads], SCORE_GATE with weights */
+    Rows inner, mixed; /* [., width * heads]; VALUE_DENSE: one head's, mixed in sum */
     Bilinear bilinear;
+    size_t head; /* that is being evaluated, the first of several */
 } Task;
 
 /* Dense values are as wide as the output: one head at a time. */
-static bool head_by_head(const Value *value)
+static bool head_by_head(const Bundle *bundle)
 {
-    return value->kind == VALUE_DENSE;
+    return bundle->value.kind == VALUE_DENSE ||
+           (bundle->score.kind == SCORE_BILINEAR && bundle->score.d_head == 0);
 }
 
 static size_t inner_width(const Value *value)
@@ -39,29 +40,46 @@ static size_t inner_width(const Value *value)
     }
 }
 
-static void take_scratch(Task *task, Scratch *scratch, const Layout *layout)
+/* A fused head gates by what it passes on: x G and x V are one product. */
+static bool value_is_gate(const Bundle *bundle)
+{
+    const Score *score = &bundle->score;
+    const Value *value = &bundle->value;
+    return score->kind == SCORE_GATE && score->gate.data != NULL && value->kind == VALUE_FACTORED &&
+           value->d_head == 1 && value->v.data == score->gate.data &&
+           value->v.ld == score->gate.ld && value->v.head_stride == score->gate.head_stride &&
+           value->read.first == score->read.first && value->read.count == score->read.count;
+}
+
+/* What is mixed takes the place of the inner values, where no row needs another's. */
+static void take_scratch(Task *task, Scratch *scratch, const Layout *layout, size_t threads)
 {
     const Bundle *bundle = task->bundle;
-    double heads = (double)bundle->heads;
-    double inner = (double)task->width * (head_by_head(&bundle->value) ? 1 : heads);
-    double mixed = fmax(inner, bundle->value.diagonal != 0 ? (double)bundle->value.read.count : 0);
-    task->inner = rows_take(scratch, layout, inner);
-    task->mixed = rows_take(scratch, layout, mixed);
-    if (bundle->score.kind == SCORE_BILINEAR) {
-        task->bilinear = bilinear_take(scratch, layout, bundle);
-    } else {
-        task->others = scratch_take(scratch, 1, mixed);
-    }
-    if (bundle->score.kind == SCORE_GATE) {
+    const Value *value = &bundle->value;
+    double heads = (double)bundle->heads, inner = (double)task->width * heads;
+    if (bundle->score.kind == SCORE_GATE && bundle->score.gate.data != NULL) {
         task->gates = rows_take(scratch, layout, heads);
+    }
+    if (value_is_gate(bundle)) {
+        task->inner = task->gates;
+    } else if (value->kind == VALUE_DENSE || value->kind == VALUE_FACTORED) {
+        task->inner =
+            rows_take(scratch, layout, value->kind == VALUE_DENSE ? (double)task->width : inner);
+    }
+    task->mixed = task->inner;
+    if (bundle->score.kind == SCORE_BILINEAR) {
+        task->bilinear = bilinear_take(scratch, layout, bundle, threads);
+        if (value->kind == VALUE_FACTORED) {
+            task->mixed = rows_take(scratch, layout, inner);
+        }
     }
 }
 
-double structured_scratch(const Layout *layout, const Bundle *bundle)
+double structured_scratch(const Layout *layout, const Bundle *bundle, size_t threads)
 {
     Scratch scratch = {NULL, 0};
     Task task = {.bundle = bundle, .n = layout->n, .width = inner_width(&bundle->value)};
-    take_scratch(&task, &scratch, layout);
+    take_scratch(&task, &scratch, layout, threads);
     return scratch.taken;
 }
 
@@ -78,90 +96,136 @@ static Task task_make(const Pass *pass, const Bundle *bundle)
         task.x.bias = pass->stream + layout_bias_row(layout) * pass->ld;
         task.sum.bias = pass->sum + layout_bias_row(layout) * pass->ld;
     }
-    take_scratch(&task, &scratch, layout);
+    take_scratch(&task, &scratch, layout, pass->threads);
     return task;
 }
 
-/* A fused head gates by what it passes on: x G and X V are one product. */
-static bool value_is_gate(const Bundle *bundle)
-{
-    const Score *score = &bundle->score;
-    const Value *value = &bundle->value;
-    return score->kind == SCORE_GATE && score->gate.data != NULL && value->kind == VALUE_FACTORED &&
-           value->d_head == 1 && value->v.data == score->gate.data &&
-           value->v.ld == score->gate.ld && value->v.head_stride == score->gate.head_stride &&
-           value->read.first == score->read.first && value->read.count == score->read.count;
-}
-
-static void fill_gates(const Task *task)
+/* The heads' scores as groups, their values in. */
+static GroupHeads group_heads(const Task *task, Affine in, size_t heads, size_t width)
 {
     const Score *score = &task->bundle->score;
-    ConstRows x = rows_const_from(task->x, score->read.first);
-    if (score->gate.data == NULL) {
-        rows_scale(task->gates, x, score->gate_unit, task->n, task->bundle->heads);
-    } else {
-        rows_project(task->gates, x, score->gate, task->n, score->read.count, task->bundle->heads,
-                     1);
+    GroupHeads made = {.scores = group_scores(task->pass->layout, score, task->pass->omega),
+                       .first = task->head,
+                       .scale = 1,
+                       .in = in,
+                       .heads = heads,
+                       .width = width};
+    if (score->kind == SCORE_GATE) {
+        bool unit = score->gate.data == NULL;
+        ConstRows gates =
+            unit ? rows_const_from(task->x, score->read.first) : rows_const(task->gates);
+        made.gates.from = rows_const_from(gates, task->head);
+        made.gates.factor = unit ? score->gate_unit : 1;
+        made.gates.bias = score->gate_bias == NULL ? NULL : score->gate_bias + task->head;
+        made.scale = score->gate_scale;
     }
+    return made;
 }
 
-static void fill_inner(const Task *task, size_t head)
+/* The values of head task->head, of all heads for VALUE_FACTORED. */
+static void fill_inner(const Task *task)
 {
     const Value *value = &task->bundle->value;
+    bool dense = value->kind == VALUE_DENSE;
     ConstRows x = rows_const_from(task->x, value->read.first);
-    size_t heads = task->bundle->heads;
+    HeadWeight weight = dense ? head_weight(value->v, task->head) : value->v;
+    Extents size = {task->n, value->read.count, dense ? 1 : task->bundle->heads, task->width};
+    rows_multiply(task->inner, x, weight, size, 1.0, 0.0, task->pass->threads);
+}
+
+/* What all heads share; inner biases too, except where groups_attend adds them. */
+static void prepare(const Task *task)
+{
+    const Bundle *bundle = task->bundle;
+    const Score *score = &bundle->score;
+    ConstRows x = rows_const_from(task->x, score->read.first);
+    if (score->kind == SCORE_BILINEAR) {
+        bilinear_project(&task->bilinear, x, task->pass, score, bundle->heads);
+    } else if (task->gates.tokens != NULL) {
+        Extents size = {task->n, score->read.count, bundle->heads, 1};
+        rows_multiply(task->gates, x, score->gate, size, 1.0, 0.0, task->pass->threads);
+    }
+    if (bundle->value.kind == VALUE_FACTORED && !value_is_gate(bundle)) {
+        fill_inner(task);
+    }
+    if (score->kind == SCORE_BILINEAR) {
+        rows_add_to_tokens(task->inner, bundle->value.inner_bias, task->n,
+                           bundle->heads * task->width);
+    }
+}
+
+/* A block of rows of one head with bilinear scores. */
+static void attend_block(const void *context, size_t item, size_t thread)
+{
+    const Task *task = context;
+    const Value *value = &task->bundle->value;
+    const Score *score = &task->bundle->score;
+    size_t n = task->n, blocks = bilinear_blocks(task->pass->layout);
+    size_t head = task->head + item / blocks;
+    PatternBlock block =
+        bilinear_pattern(&task->bilinear, rows_const_from(task->x, score->read.first), task->pass,
+                         score, head, item % blocks, thread);
+    Rows sum = rows_from(task->sum, value->write.first);
+    ConstRows x = rows_const_from(task->x, value->read.first);
     if (value->kind == VALUE_UNIT) {
-        rows_scale(task->inner, x, value->unit, task->n, heads);
+        bilinear_attend(&block, rows_from(sum, head), rows_const_from(x, head), n, 1,
+                        value->scale * value->unit, true);
     } else if (value->kind == VALUE_DENSE) {
-        rows_project(task->inner, x, head_weight(value->v, head), task->n, value->read.count, 1,
-                     task->width);
-    } else if (value_is_gate(task->bundle)) {
-        rows_scale(task->inner, rows_const(task->gates), 1.0, task->n, heads);
+        bilinear_attend(&block, sum, rows_const(task->inner), n, task->width, 1.0, true);
     } else if (value->kind == VALUE_FACTORED) {
-        rows_project(task->inner, x, value->v, task->n, value->read.count, heads, task->width);
+        size_t first = head * task->width;
+        bilinear_attend(&block, rows_from(task->mixed, first),
+                        rows_const_from(rows_const(task->inner), first), n, task->width, 1.0,
+                        false);
+    }
+    if (value->diagonal != 0) {
+        bilinear_attend(&block, rows_from(task->sum, value->read.first), x, n, value->read.count,
+                        value->diagonal, true);
     }
 }
 
-/* out = pattern in for heads head, ..., on width columns each. */
-static void attend(const Task *task, Rows out, ConstRows in, size_t head, size_t heads,
-                   size_t width)
+/* Heads without bilinear scores: one, or all. */
+static void attend_groups(const Task *task, size_t heads)
 {
-    const Score *score = &task->bundle->score;
-    if (score->kind == SCORE_BILINEAR) {
-        bilinear_attend(&task->bilinear, out, in, task->n, width);
-        return;
+    const Value *value = &task->bundle->value;
+    size_t threads = task->pass->threads;
+    Rows sum = rows_from(task->sum, value->write.first);
+    Affine x = {rows_const_from(task->x, value->read.first), value->unit, NULL};
+    Affine inner = {rows_const(task->inner), 1, value->inner_bias};
+    if (value->kind == VALUE_UNIT) {
+        GroupHeads units = group_heads(task, x, heads, 1);
+        groups_attend(&units, sum, value->scale, true, threads);
+    } else if (value->kind != VALUE_NONE) {
+        GroupHeads all = group_heads(task, inner, heads, task->width);
+        bool dense = value->kind == VALUE_DENSE;
+        groups_attend(&all, dense ? sum : task->mixed, 1.0, dense, threads);
     }
-    GroupScores scores = group_scores(task->pass->layout, score, task->pass->omega);
-    ConstRows gates = {NULL, NULL, 0};
-    if (score->kind == SCORE_GATE) {
-        gates = rows_const_from(rows_const(task->gates), head);
+    if (value->diagonal != 0) {
+        x.factor = 1;
+        GroupHeads one = group_heads(task, x, 1, value->read.count);
+        groups_attend(&one, rows_from(task->sum, value->read.first), value->diagonal, true,
+                      threads);
     }
-    groups_attend(&scores, out, in, gates, task->others, head, heads, width);
 }
 
-/* Row i's weight on all tokens, for the head whose pattern is there (head 0). */
-static double token_mass(const Task *task, size_t i)
+/* Row i's weight on all tokens in head 0. */
+static double token_mass(const Task *task, const GroupHeads *first, size_t i)
 {
-    const Score *score = &task->bundle->score;
-    if (score->kind == SCORE_BILINEAR) {
+    if (task->bundle->score.kind == SCORE_BILINEAR) {
         return task->bilinear.mass[i];
     }
-    GroupScores scores = group_scores(task->pass->layout, score, task->pass->omega);
-    double content = score->kind == SCORE_GATE ? rows_row(task->gates, task->n, i)[0] : 0;
-    if (i == task->n) {
-        Groups weight = groups_of_bias_row(&scores, content, 0);
-        return (double)groups_tokens_of_bias_row(&scores) * weight.other;
-    }
-    Groups weight = groups_of_token(&scores, content, 0, i);
-    return weight.self + (double)groups_others(&scores, i) * weight.other;
+    Groups weight = groups_weights(first, i, 0);
+    return weight.self + (double)groups_others(&first->scores, i) * weight.other;
 }
 
+/* Of head 0, whose gates must still be there. */
 static void add_bias(const Task *task)
 {
     const Value *value = &task->bundle->value;
     Rows to = rows_from(task->sum, value->write.first);
+    GroupHeads first = group_heads(task, (Affine){0}, 1, 1);
     for (size_t i = 0; i < rows_count(to, task->n); i++) {
-        double mass = token_mass(task, i);
+        double mass = token_mass(task, &first, i);
         double *row = rows_row(to, task->n, i);
         for (size_t c = 0; c < value->write.count; c++) {
             row[c] += FAULT("bias-without-its-weight", 1, mass) * value->bias[c];
@@ -169,82 +233,19 @@ static void add_bias(const Task *task)
     }
 }
 
-static void add_diagonal(const Task *task)
-{
-    const Value *value = &task->bundle->value;
-    Rows to = rows_from(task->sum, value->read.first);
-    ConstRows from = rows_const_from(task->x, value->read.first);
-    attend(task, task->mixed, from, 0, 1, value->read.count);
-    rows_add(to, rows_const(task->mixed), value->diagonal, task->n, value->read.count);
-}
-
-/* sum += scale * mixed [., heads * d_head] times the heads' o, in one dgemm when they lie one above
- * the other. */
+/* sum += scale * mixed [., heads * d_head] times the heads' o, in one product when they lie one
+ * above the other. */
 static void add_factored(const Task *task)
 {
     const Value *value = &task->bundle->value;
-    size_t heads = task->bundle->heads, depth = value->d_head, width = value->write.count;
+    size_t heads = task->bundle->heads, depth = value->d_head;
     bool stacked = heads == 1 || value->o.head_stride == depth * value->o.ld;
     size_t calls = stacked ? 1 : heads;
-    Rows to = rows_from(task->sum, value->write.first);
+    Extents size = {task->n, stacked ? heads * depth : depth, 1, value->write.count};
     for (size_t h = 0; h < calls; h++) {
-        HeadWeight o = head_weight(value->o, h);
-        Rows from = rows_from(task->mixed, h * depth);
-        size_t k = stacked ? heads * depth : depth;
-        blas_gemm(to.tokens, to.ld, from.tokens, from.ld, o.data, o.ld, task->n, width, k,
-                  FAULT("value-scale-dropped", 1.0, value->scale), 1.0);
-        if (to.bias != NULL) {
-            blas_gemm(to.bias, to.ld, from.bias, from.ld, o.data, o.ld, 1, width, k, value->scale,
-                      1.0);
-        }
-    }
-}
-
-static void prepare(const Task *task)
-{
-    const Bundle *bundle = task->bundle;
-    const Score *score = &bundle->score;
-    ConstRows x = rows_const_from(task->x, score->read.first);
-    if (score->kind == SCORE_BILINEAR) {
-        bilinear_project(&task->bilinear, x, task->n, bundle);
-    } else if (score->kind == SCORE_GATE) {
-        fill_gates(task);
-    }
-    if (!head_by_head(&bundle->value)) {
-        fill_inner(task, 0);
-        rows_add_to_tokens(task->inner, bundle->value.inner_bias, task->n,
-                           bundle->heads * task->width);
-    }
-    if (score->kind == SCORE_GATE) {
-        rows_add_to_tokens(task->gates, score->gate_bias, task->n, bundle->heads);
-        rows_scale(task->gates, rows_const(task->gates), score->gate_scale, task->n, bundle->heads);
-    }
-}
-
-/* The heads head, ..., head + heads - 1, up to what all heads share. */
-static void evaluate_heads(const Task *task, size_t head, size_t heads)
-{
-    const Bundle *bundle = task->bundle;
-    const Value *value = &bundle->value;
-    if (bundle->score.kind == SCORE_BILINEAR) {
-        bilinear_pattern(&task->bilinear, rows_const_from(task->x, bundle->score.read.first),
-                         task->pass, &bundle->score, head);
-    }
-    if (head_by_head(value)) {
-        fill_inner(task, head);
-        attend(task, task->mixed, rows_const(task->inner), head, 1, task->width);
-        rows_add(rows_from(task->sum, value->write.first), rows_const(task->mixed), 1.0, task->n,
-                 task->width);
-    } else if (value->kind != VALUE_NONE) {
-        size_t first = head * task->width;
-        attend(task, rows_from(task->mixed, first), rows_const_from(rows_const(task->inner), first),
-               head, heads, task->width);
-    }
-    if (value->diagonal != 0) {
-        add_diagonal(task);
-    }
-    if (value->bias != NULL && head == 0) {
-        add_bias(task);
+        rows_multiply(rows_from(task->sum, value->write.first),
+                      rows_const(rows_from(task->mixed, h * depth)), head_weight(value->o, h), size,
+                      FAULT("value-scale-dropped", 1.0, value->scale), 1.0, task->pass->threads);
     }
 }
 
@@ -252,33 +253,43 @@ void structured_bundle(const Pass *pass, const Bundle *bundle)
 {
     Task task = task_make(pass, bundle);
     const Value *value = &bundle->value;
-    bool one = bundle->score.kind == SCORE_BILINEAR || head_by_head(value);
-    size_t step = one ? 1 : bundle->heads;
+    const Score *score = &bundle->score;
+    size_t step = head_by_head(bundle) ? 1 : bundle->heads;
+    bool groups = score->kind != SCORE_BILINEAR, gates_are_lost = value_is_gate(bundle);
     prepare(&task);
-    for (size_t h = 0; h < bundle->heads; h += step) {
-        evaluate_heads(&task, h, step);
+    if (value->bias != NULL && gates_are_lost) {
+        add_bias(&task);
+    }
+    for (task.head = 0; task.head < bundle->heads; task.head += step) {
+        if (value->kind == VALUE_DENSE) {
+            fill_inner(&task);
+        }
+        if (groups) {
+            attend_groups(&task, step);
+        } else {
+            bilinear_project_head(&task.bilinear, rows_const_from(task.x, score->read.first), pass,
+                                  score, task.head);
+            each(step * bilinear_blocks(pass->layout), pass->threads, attend_block, &task);
+        }
+        if (value->bias != NULL && task.head == 0 && !gates_are_lost) {
+            add_bias(&task);
+        }
     }
     if (value->kind == VALUE_FACTORED) {
         add_factored(&task);
-    } else if (value->kind == VALUE_UNIT) {
-        rows_add(rows_from(task.sum, value->write.first), rows_const(task.mixed), value->scale,
-                 task.n, bundle->heads);
     }
 }
 
 /* A row's weights in the stream's order, from its groups. */
-static void expand_groups(double *row, const GroupScores *scores, const Task *task, size_t i,
+static void expand_groups(double *row, const GroupHeads *heads, const Layout *layout, size_t i,
                           size_t head)
 {
-    const Layout *layout = task->pass->layout;
-    bool gated = task->bundle->score.kind == SCORE_GATE, token = i < task->n;
-    double content = gated ? rows_row(task->gates, task->n, i)[head] : 0;
-    Groups weight = token ? groups_of_token(scores, content, head, i)
-                          : groups_of_bias_row(scores, content, head);
-    size_t at = token ? layout_token_row(layout, i) : layout_bias_row(layout);
+    const GroupScores *scores = &heads->scores;
+    Groups weight = groups_weights(heads, i, head);
+    size_t at = i < scores->n ? layout_token_row(layout, i) : layout_bias_row(layout);
     double *tokens = row + layout_token_row(layout, 0);
     memset(row, 0, layout_rows(layout) * sizeof *row);
-    for (size_t j = 0; j < task->n; j++) {
+    for (size_t j = 0; j < scores->n; j++) {
         bool sees = score_sees(layout, scores->score, at, layout_token_row(layout, j));
         tokens[j] = !sees ? 0 : j == i ? weight.self : weight.other;
     }
@@ -287,15 +298,19 @@ static void expand_groups(double *row, const GroupScores *scores, const Task *ta
     }
 }
 
-static void expand_bilinear(double *row, const Task *task, size_t i)
+static void expand_block(double *pattern, const PatternBlock *block, const Layout *layout)
 {
-    const Layout *layout = task->pass->layout;
-    const Bilinear *bilinear = &task->bilinear;
-    size_t n = task->n;
-    const double *tokens = i < n ? bilinear->tokens + i * n : bilinear->from_bias;
-    memcpy(row + layout_token_row(layout, 0), tokens, n * sizeof *row);
-    if (task->x.bias != NULL) {
-        row[layout_bias_row(layout)] = i < n ? bilinear->to_bias[i] : bilinear->from_bias[n];
+    size_t rows = layout_rows(layout);
+    for (size_t r = 0; r < block->count; r++) {
+        size_t at =
+            block->bias_row ? layout_bias_row(layout) : layout_token_row(layout, block->first + r);
+        double *row = pattern + at * rows;
+        memset(row, 0, rows * sizeof *row);
+        memcpy(row + layout_token_row(layout, 0), block->tokens + r * layout->n,
+               block->visible * sizeof *row);
+        if (layout->bias_row != BIAS_ROW_NONE) {
+            row[layout_bias_row(layout)] = block->bias[r];
+        }
     }
 }
 
@@ -304,18 +319,19 @@ void structured_pattern(const Pass *pass, double *pattern, const Bundle *bundle,
     Task task = task_make(pass, bundle);
     const Layout *layout = pass->layout;
     const Score *score = &bundle->score;
-    GroupScores scores = group_scores(layout, score, pass->omega);
+    ConstRows x = rows_const_from(task.x, score->read.first);
     prepare(&task);
     if (score->kind == SCORE_BILINEAR) {
-        bilinear_pattern(&task.bilinear, rows_const_from(task.x, score->read.first), pass, score,
-                         head);
+        bilinear_project_head(&task.bilinear, x, pass, score, head);
+        for (size_t b = 0; b < bilinear_blocks(layout); b++) {
+            PatternBlock block = bilinear_pattern(&task.bilinear, x, pass, score, head, b, 0);
+            expand_block(pattern, &block, layout);
+        }
+        return;
     }
+    GroupHeads heads = group_heads(&task, (Affine){0}, bundle->heads, 1);
     for (size_t i = 0; i < rows_count(task.sum, task.n); i++) {
         size_t r = i < task.n ? layout_token_row(layout, i) : layout_bias_row(layout);
-        if (score->kind == SCORE_BILINEAR) {
-            expand_bilinear(pattern + r * layout_rows(layout), &task, i);
-        } else {
-            expand_groups(pattern + r * layout_rows(layout), &scores, &task, i, head);
-        }
+        expand_groups(pattern + r * layout_rows(layout), &heads, layout, i, head);
     }
 }

@@ -25,19 +25,21 @@ Rows rows_from(Rows rows, size_t first);
 ConstRows rows_const(Rows rows);
 ConstRows rows_const_from(ConstRows rows, size_t first);
 
-/* out [., heads * width] = x [., depth] times the heads' matrices [depth, width] side by side,
- * tokens and bias row in calls of their own (a token's product does not depend on whether
- * there is a bias row); in one dgemm when they lie side by side in memory. */
-void rows_project(Rows out, ConstRows x, HeadWeight weight, size_t n, size_t depth, size_t heads,
-                  size_t width);
+typedef struct {
+    size_t n, depth, heads, width;
+} Extents;
+
+/* out [., heads * width] = alpha x [., depth] times the heads' matrices [depth, width] side by side
+ * + beta out, by tiles; tokens and bias row in calls of their own (a token's product does not
+ * depend on whether there is a bias row). */
+void rows_multiply(Rows out, ConstRows x, HeadWeight weight, Extents size, double alpha,
+                   double beta, size_t threads);
 
 /* Rows 0, ..., n - 1 are the tokens, row n is the bias row, if any. */
 size_t rows_count(Rows rows, size_t n);
 double *rows_row(Rows rows, size_t n, size_t i);
 
-/* to = factor * from; to += factor * from; and bias [columns] (or NULL) onto the token rows. */
-void rows_scale(Rows to, ConstRows from, double factor, size_t n, size_t columns);
-void rows_add(Rows to, ConstRows from, double factor, size_t n, size_t columns);
+/* rows += bias [columns] (or NULL) on the token rows. */
 void rows_add_to_tokens(Rows rows, const double *bias, size_t n, size_t columns);
 
 /* Weights of a row of a head without bilinear scores: of the row itself, of every other token,
@@ -58,39 +60,69 @@ typedef struct {
 
 GroupScores group_scores(const Layout *layout, const Score *score, double omega);
 
-/* Of head h; content: the row's content score toward tokens, gate bias and gate scale included. */
-Groups groups_of_token(const GroupScores *scores, double content, size_t h, size_t i);
-Groups groups_of_bias_row(const GroupScores *scores, double content, size_t h);
+/* Numbers of token row i and column c as factor * from[i][c] + bias[c]; of the bias row without
+ * bias (or NULL).  from.tokens NULL: zeros. */
+typedef struct {
+    ConstRows from;
+    double factor;
+    const double *bias;
+} Affine;
 
-/* Tokens, other than itself, that token i sees; tokens that the bias row sees. */
+/* Heads first, ..., first + heads - 1 of a bundle with such scores, on columns [heads * width]:
+ * content scores scale * gates [., heads], and values in [., heads * width]. */
+typedef struct {
+    GroupScores scores;
+    size_t first;
+    Affine gates;
+    double scale;
+    Affine in;
+    size_t heads, width;
+} GroupHeads;
+
+/* Row i of head first + head: token i or, i == n, the bias row. */
+Groups groups_weights(const GroupHeads *heads, size_t i, size_t head);
+
+/* Tokens, other than itself, that row i sees. */
 size_t groups_others(const GroupScores *scores, size_t i);
-size_t groups_tokens_of_bias_row(const GroupScores *scores);
 
-/* out = pattern in, for heads head, ..., head + heads - 1 on columns [heads * width]; gates [., heads] are the content
- * scores (tokens NULL: zero), others [heads * width] scratch.
+/* out = factor * (pattern in), added to what is there if add; out may be where gates and in are.
  * Per entry: e_self u_i + e_other (U - u_i) + e_bias u_b over their total, where a group of
  * weight 0 does not enter (its sum may be infinite). */
-void groups_attend(const GroupScores *scores, Rows out, ConstRows in, ConstRows gates,
-                   double *others, size_t head, size_t heads, size_t width);
+void groups_attend(const GroupHeads *heads, Rows out, double factor, bool add, size_t threads);
 
-/* One head's weights with bilinear scores, and what they are made from. */
+/* Heads with bilinear scores. */
 typedef struct {
-    Rows left, right;  /* d_head > 0: X W_Q + b_Q, X W_K + b_K, all heads; else left: X Q, one */
-    double *tokens;    /* [n, n] */
-    double *to_bias;   /* [n] tokens toward the bias row; NULL without one */
-    double *from_bias; /* [n + 1] the bias row toward the tokens, then toward itself */
-    double *mass;      /* [n + 1] a row's weight on all tokens; the bias row's last */
+    Rows left, right; /* d_head > 0: X W_Q + b_Q, X W_K + b_K, all heads; else left: X Q, one */
+    double *mass;     /* [n + 1] head 0: a row's weight on all tokens; the bias row's last */
+    Scratch blocks;   /* a block for each thread, each block_doubles long */
+    double block_doubles;
 } Bilinear;
 
-Bilinear bilinear_take(Scratch *scratch, const Layout *layout, const Bundle *bundle);
+/* Some rows of one head's pattern: tokens first, ..., first + count - 1, or the bias row. */
+typedef struct {
+    size_t first, count, visible; /* visible: keys that any of the rows sees are below it */
+    bool bias_row;
+    double *tokens; /* [count, n] toward tokens; columns from visible on are not there */
+    double *bias;   /* [count] toward the bias row, if any */
+} PatternBlock;
 
-/* Once for the bundle, then for each head. */
-void bilinear_project(const Bilinear *bilinear, ConstRows x, size_t n, const Bundle *bundle);
-void bilinear_pattern(const Bilinear *bilinear, ConstRows x, const Pass *pass, const Score *score,
-                      size_t head);
+Bilinear bilinear_take(Scratch *scratch, const Layout *layout, const Bundle *bundle,
+                       size_t threads);
 
-/* out = pattern in on width columns; tokens toward tokens in a dgemm of the original's shape,
- * the bias row's part after it. */
-void bilinear_attend(const Bilinear *bilinear, Rows out, ConstRows in, size_t n, size_t width);
+/* Once for the bundle; and for d_head == 0 then for each head. */
+void bilinear_project(const Bilinear *bilinear, ConstRows x, const Pass *pass, const Score *score,
+                      size_t heads);
+void bilinear_project_head(const Bilinear *bilinear, ConstRows x, const Pass *pass,
+                           const Score *score, size_t head);
+
+/* Blocks of rows, the bias row's last. */
+size_t bilinear_blocks(const Layout *layout);
+PatternBlock bilinear_pattern(const Bilinear *bilinear, ConstRows x, const Pass *pass,
+                              const Score *score, size_t head, size_t block, size_t thread);
+
+/* The block's rows of out = factor * (pattern in) on width columns, added to what is there if add;
+ * tokens toward tokens in a dgemm of the original's shape, the bias row's part after it. */
+void bilinear_attend(const PatternBlock *block, Rows out, ConstRows in, size_t n, size_t width,
+                     double factor, bool add);
 
 #endif

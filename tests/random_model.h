@@ -30,7 +30,7 @@ typedef enum {
 
 #define RANDOM_BUNDLES 4
 #define RANDOM_NUMBERS 131072
-#define RANDOM_MARKS 8192
+#define RANDOM_MARKS 131072
 
 /* An owner of everything a model points to. */
 typedef struct {

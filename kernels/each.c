@@ -1,0 +1,17 @@
+#include "each.h"
+
+#include <omp.h>
+
+void each(size_t count, size_t threads, Work *work, const void *context)
+{
+    if (threads <= 1 || count <= 1) {
+        for (size_t item = 0; item < count; item++) {
+            work(context, item, 0);
+        }
+        return;
+    }
+#pragma omp parallel for num_threads((int)(count < threads ? count : threads)) schedule(dynamic)
+    for (size_t item = 0; item < count; item++) {
+        work(context, item, (size_t)omp_get_thread_num());
+    }
+}

@@ -1,0 +1,16 @@
+/*
+ * Work cut into items, on several threads.  What an item is depends on shapes alone, and no item
+ * writes what another one reads or writes, so that bytes do not depend on the number of threads.
+ */
+#ifndef HEADPROOF_KERNELS_EACH_H
+#define HEADPROOF_KERNELS_EACH_H
+
+#include <stddef.h>
+
+/* thread < threads: whose scratch the item may use. */
+typedef void Work(const void *context, size_t item, size_t thread);
+
+/* work(context, item, .) for every item < count, in any order, on at most threads threads. */
+void each(size_t count, size_t threads, Work *work, const void *context);
+
+#endif
