@@ -45,14 +45,13 @@ static Block block_take(Scratch *scratch, double rows, double width, size_t head
     return block;
 }
 
-/* A bundle's evaluation.  Blocks are evaluated in rounds of one a thread. */
+/* A bundle's evaluation. */
 typedef struct {
     const Pass *pass;
     const Bundle *bundle;
     double *transposed; /* X'^T [D', rows] */
     Scratch blocks;     /* threads of them, each block_doubles long */
     double block_doubles;
-    size_t first; /* head of the round */
 } Task;
 
 static Task task_make(double *scratch, const Pass *pass, const Bundle *bundle)
@@ -144,53 +143,47 @@ static void outputs(const Task *task, const Block *block, size_t first, size_t h
               heads * width, 1.0, 0.0);
 }
 
+static void clear_matrices(const Task *task, const Block *block)
+{
+    size_t entries = block->heads * task->pass->ld * task->pass->ld;
+    memset(block->q, 0, entries * sizeof *block->q);
+    memset(block->v, 0, entries * sizeof *block->v);
+}
+
+/* A thread's first block is among the first threads; the next ones differ in some entries. */
 static void evaluate_block(const void *context, size_t item, size_t thread)
 {
     const Task *task = context;
-    Block block = block_of_thread(task, item);
-    size_t first = task->first + item * block.heads, left = task->bundle->heads - first;
+    Block block = block_of_thread(task, thread);
+    size_t first = item * block.heads, left = task->bundle->heads - first;
     size_t heads = left < block.heads ? left : block.heads;
-    (void)thread;
-    patterns(task, &block, first, heads, task->first == 0);
+    bool fresh = item < task->pass->threads;
+    if (fresh) {
+        clear_matrices(task, &block);
+    }
+    patterns(task, &block, first, heads, fresh);
     outputs(task, &block, first, heads);
 }
 
-static void clear_matrices(const Task *task, size_t thread)
+static void add_block(const void *context, size_t item, size_t thread)
 {
-    Block block = block_of_thread(task, thread);
-    size_t entries = block.heads * task->pass->ld * task->pass->ld;
-    memset(block.q, 0, entries * sizeof *block.q);
-    memset(block.v, 0, entries * sizeof *block.v);
-}
-
-/* sum += the first count blocks of the round. */
-static void add_blocks(const Task *task, size_t count)
-{
+    const Task *task = context;
     const Pass *pass = task->pass;
+    Block block = block_of_thread(task, thread);
     size_t entries = layout_rows(pass->layout) * pass->ld;
-    for (size_t b = 0; b < count; b++) {
-        Block block = block_of_thread(task, b);
+    (void)item;
 #pragma omp simd
-        for (size_t e = 0; e < entries; e++) {
-            pass->sum[e] += block.sum[e];
-        }
+    for (size_t e = 0; e < entries; e++) {
+        pass->sum[e] += block.sum[e];
     }
 }
 
 void dense_bundle(const Pass *pass, const Bundle *bundle)
 {
     Task task = task_make(pass->scratch, pass, bundle);
-    size_t most = block_of_thread(&task, 0).heads, blocks = (bundle->heads + most - 1) / most;
+    size_t most = block_of_thread(&task, 0).heads;
     transpose(&task);
-    for (size_t thread = 0; thread < pass->threads && thread < blocks; thread++) {
-        clear_matrices(&task, thread);
-    }
-    for (size_t done = 0; done < blocks; done += pass->threads) {
-        size_t left = blocks - done, count = left < pass->threads ? left : pass->threads;
-        task.first = done * most;
-        each(count, pass->threads, evaluate_block, &task);
-        add_blocks(&task, count);
-    }
+    each_added((bundle->heads + most - 1) / most, pass->threads, evaluate_block, add_block, &task);
 }
 
 void dense_pattern(const Pass *pass, double *pattern, const Bundle *bundle, size_t head)
@@ -199,7 +192,7 @@ void dense_pattern(const Pass *pass, double *pattern, const Bundle *bundle, size
     Block block = block_of_thread(&task, 0);
     size_t rows = layout_rows(pass->layout);
     transpose(&task);
-    clear_matrices(&task, 0);
+    clear_matrices(&task, &block);
     patterns(&task, &block, head, 1, true);
     memcpy(pattern, block.pattern, rows * rows * sizeof *pattern);
 }

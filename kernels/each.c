@@ -15,3 +15,22 @@ void each(size_t count, size_t threads, Work *work, const void *context)
         work(context, item, (size_t)omp_get_thread_num());
     }
 }
+
+void each_added(size_t count, size_t threads, Work *work, Work *add, const void *context)
+{
+    if (threads <= 1 || count <= 1) {
+        for (size_t item = 0; item < count; item++) {
+            work(context, item, 0);
+            add(context, item, 0);
+        }
+        return;
+    }
+#pragma omp parallel for num_threads((int)(count < threads ? count : threads)) schedule(static, 1) \
+    ordered
+    for (size_t item = 0; item < count; item++) {
+        size_t thread = (size_t)omp_get_thread_num();
+        work(context, item, thread);
+#pragma omp ordered
+        add(context, item, thread);
+    }
+}
