@@ -39,7 +39,7 @@ static void print_layer(FILE *file, const Cost *cost)
     fprintf(file, "%-26s %18zu %18zu\n", "  heads", a->external, b->external + b->internal);
     for (size_t s = 0; s < b->sublayer_count; s++) {
         const SublayerCost *sublayer = &b->sublayers[s];
-        char name[32];
+        char name[48];
         snprintf(name, sizeof name, "    sublayer %zu, %s", s + 1,
                  sublayer->external ? "external" : "internal");
         fprintf(file, "%-45s %18zu  Q of rank %zu, V of rank %zu\n", name, sublayer->heads,
