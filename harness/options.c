@@ -36,6 +36,9 @@ static const FlagInfo flags_known[FLAG_COUNT] = {
                      ONLY(COMMAND_VERIFY)},
     [FLAG_RESUME] = {"resume", 0, NULL, "go on with what an interrupted run of the same left",
                      SWEEPS | ONLY(COMMAND_CHECK)},
+    [FLAG_CHECKPOINT] = {"checkpoint", 0, "SECONDS",
+                         "keep a point's work for --resume this often; default 10, 0: each layer",
+                         SWEEPS | ONLY(COMMAND_CHECK)},
     [FLAG_SHARD] = {"shard", 0, "I/N",
                     "the I-th of N parts, for job arrays; merge puts them together", SWEEPS},
     [FLAG_MEMORY] = {"memory", 0, "SIZE",
@@ -154,6 +157,18 @@ static int read_memory(RunOptions *run, Origin origin, const char *text)
     return 2;
 }
 
+static int read_checkpoint(RunOptions *run, Origin origin, const char *text)
+{
+    char *end = NULL;
+    double seconds = *text >= '0' && *text <= '9' ? strtod(text, &end) : -1;
+    if (!(seconds >= 0) || !isfinite(seconds) || *end != '\0') {
+        complain(origin, text, "expected seconds, 0 or more");
+        return 2;
+    }
+    run->checkpoint = seconds;
+    return 0;
+}
+
 /* "3/8". */
 static int read_shard(RunOptions *run, Origin origin, const char *text)
 {
@@ -236,6 +251,7 @@ static int read_flag(Reader *reader, Flag flag, const char *text)
     case FLAG_TOKENS: run->tokens = text; break;
     case FLAG_FORM: return read_form(run, origin, text);
     case FLAG_MEMORY: return read_memory(run, origin, text);
+    case FLAG_CHECKPOINT: return read_checkpoint(run, origin, text);
     case FLAG_RESUME: run->resume = true; break;
     case FLAG_SHARD: return read_shard(run, origin, text);
     case FLAG_PRESET: run->preset = text; break;

@@ -46,6 +46,11 @@ Kernel *kernel_open(const Model *model, const double *x, const double *bias_row_
  * model->depth times is a bug. */
 KernelStream kernel_layer(Kernel *kernel);
 
+/* All that the next layer depends on: *count doubles, the caller's to keep; or to replace by those
+ * that were there behind layer `layers`, and then to tell the kernel. */
+double *kernel_state(Kernel *kernel, size_t *count);
+void kernel_go_on(Kernel *kernel, size_t layers);
+
 void kernel_clear(Kernel *kernel);
 
 /* Bytes that kernel_open would take, as a double. */
