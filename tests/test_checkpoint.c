@@ -46,14 +46,15 @@ static int set_up(void **state)
     return 0;
 }
 
-/* What of the directory of checkpoints is not `.`; path (or NULL): the last of them. */
-static int count_kept(const Fixture *fixture, char *path)
+/* Checkpoints that are there; path (or NULL): the last of them.  With torn also those that a kill
+ * left half written, under names with a dot. */
+static int count_files(const Fixture *fixture, char *path, bool torn)
 {
     DIR *directory = opendir(fixture->kept);
     const struct dirent *entry;
     int count = 0;
     while (directory != NULL && (entry = readdir(directory)) != NULL) {
-        if (entry->d_name[0] != '.') {
+        if (entry->d_name[0] != '.' && (torn || strchr(entry->d_name, '.') == NULL)) {
             count++;
             if (path != NULL) {
                 snprintf(path, 2 * SCRATCH_PATH, "%s/%s", fixture->kept, entry->d_name);
@@ -66,10 +67,15 @@ static int count_kept(const Fixture *fixture, char *path)
     return count;
 }
 
+static int count_kept(const Fixture *fixture, char *path)
+{
+    return count_files(fixture, path, false);
+}
+
 static void remove_kept(const Fixture *fixture)
 {
     char path[2 * SCRATCH_PATH];
-    while (count_kept(fixture, path) > 0) {
+    while (count_files(fixture, path, true) > 0) {
         assert_int_equal(unlink(path), 0);
     }
     (void)rmdir(fixture->kept);
@@ -98,8 +104,8 @@ static Output sweep(const char *grid, int depth, const char *path, const char *r
     return run(line);
 }
 
-/* Starts the sweep with a checkpoint after every layer, kills it after so many seconds; true when
- * it ended before. */
+/* Starts the sweep with a checkpoint after every layer, sends it the signal (0: none) after so many
+ * seconds; true when it ended by itself. */
 static bool run_and_kill(const Fixture *fixture, const char *grid, int depth, double seconds,
                          int signal)
 {
@@ -115,51 +121,58 @@ static bool run_and_kill(const Fixture *fixture, const char *grid, int depth, do
     return WIFEXITED(status);
 }
 
-/* The layers that the last run did not evaluate again: over all it took up. */
-static long layers_taken_up(const Fixture *fixture)
+/* Layers that a run took up of one evaluation, whose file's name this is. */
+typedef struct {
+    char name[64];
+    long layers;
+} Taken;
+
+enum { EVALUATIONS = 16 };
+
+/* The layers that the last run did not evaluate, over all that it took up, which goes into taken.
+ * Of no evaluation are they fewer than a run before it had. */
+static long layers_taken_up(const Fixture *fixture, Taken taken[EVALUATIONS])
 {
-    static const char mark[] = "goes on behind layer ";
     Output said = read_file(fixture->said);
     long sum = 0;
-    for (const char *at = said.text; (at = strstr(at, mark)) != NULL; at += sizeof mark - 1) {
-        sum += strtol(at + sizeof mark - 1, NULL, 10);
-    }
     assert_null(strstr(said.text, "warning"));
+    for (char *line = strtok(said.text, "\n"); line != NULL; line = strtok(NULL, "\n")) {
+        char name[64];
+        long layers;
+        size_t i = 0;
+        const char *slash = strrchr(line, '/');
+        if (slash == NULL ||
+            sscanf(slash, "/%63[^:]: goes on behind layer %ld", name, &layers) != 2) {
+            continue;
+        }
+        while (i < EVALUATIONS - 1 && *taken[i].name != '\0' && strcmp(taken[i].name, name) != 0) {
+            i++;
+        }
+        assert_true(layers >= taken[i].layers);
+        memcpy(taken[i].name, name, sizeof name);
+        taken[i].layers = layers;
+        sum += layers;
+    }
     free(said.text);
     return sum;
 }
 
-/* Until it ends, at most so many kills; returns them.  Nothing that was kept is done again: what a
- * run takes up is never less than what the run before it took up.  *most: the last one's. */
-static int kill_until_done(const Fixture *fixture, const char *grid, int depth, int most_kills,
-                           double *longest, uint64_t *random, long *most)
+/* Until it ends, at most so many kills; returns them.  *layers: what the last run took up. */
+static int kill_until_done(const Fixture *fixture, const char *grid, int depth, int most,
+                           uint64_t *random, long *layers)
 {
-    int kills = 0;
-    *most = 0;
-    for (;;) {
-        double seconds = kills < most_kills ? *longest * kill_share(random) : 300;
-        bool done = seconds < 300 ? run_and_kill(fixture, grid, depth, seconds, SIGKILL) : false;
-        if (seconds >= 300) {
-            char rest[2 * SCRATCH_PATH];
-            snprintf(rest, sizeof rest, "--resume --checkpoint 0 2>%s", fixture->said);
-            Output last = sweep(grid, depth, fixture->path, rest);
-            assert_int_equal(last.code, 0);
-            free(last.text);
-            done = true;
-        }
-        long taken = layers_taken_up(fixture);
-        /* A run that was killed before it looked has taken nothing up, and lost nothing. */
-        if (taken > 0 || done) {
-            assert_true(taken >= *most);
-            *longest *= taken > *most ? 0.95 : 1.1;
-            *most = taken;
-        } else {
-            *longest *= 1.1;
-        }
+    Taken taken[EVALUATIONS] = {0};
+    double longest = 0.1;
+    long before = 0;
+    for (int kills = 0;; kills++) {
+        double seconds = kills < most ? longest * kill_share(random) : 0;
+        bool done = run_and_kill(fixture, grid, depth, seconds, kills < most ? SIGKILL : 0);
+        *layers = layers_taken_up(fixture, taken);
+        longest *= *layers > before ? 0.95 : 1.1;
+        before = *layers > before ? *layers : before;
         if (done) {
             return kills;
         }
-        kills++;
     }
 }
 
@@ -190,12 +203,11 @@ static void killed_within_a_point(void **state)
     long kept = 0;
     for (size_t i = 0; i < sizeof grids / sizeof *grids; i++) {
         int depth = i == 6 ? DEPTH / 6 : DEPTH;
-        double longest = i == 0 ? 0.2 : 0.1;
         long most;
         Output first = sweep(grids[i], depth, fixture->whole, "--quiet");
         Output whole = read_file(fixture->whole);
         assert_int_equal(first.code, 0);
-        kills += kill_until_done(fixture, grids[i], depth, KILLS, &longest, &random, &most);
+        kills += kill_until_done(fixture, grids[i], depth, i == 0 ? KILLS : 6, &random, &most);
         expect_undisturbed(fixture, &whole);
         kept += most;
         assert_int_equal(unlink(fixture->path), 0);
