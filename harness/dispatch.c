@@ -250,6 +250,7 @@ typedef struct {
     Groups groups;
     Shared *shared;
     size_t group;
+    Checkpoints *checkpoints;
 } Bench;
 
 static EvaluateStatus evaluate(Bench *bench, PointRows *rows, const Grid *grid, const Task *task)
@@ -261,7 +262,7 @@ static EvaluateStatus evaluate(Bench *bench, PointRows *rows, const Grid *grid, 
         shared_clear(bench->shared);
         bench->shared = NULL;
         bench->group = group;
-        status = shared_make(&bench->shared, members->points, members->count);
+        status = shared_make(&bench->shared, members->points, members->count, bench->checkpoints);
     }
     if (status == EVALUATE_OK) {
         status = rows_evaluate(rows, bench->shared, &grid->points[task->index], task->terminal);
@@ -314,9 +315,9 @@ static bool serve(Bench *bench, const Grid *grid)
     }
 }
 
-int dispatch_serve(const RunRecord *run)
+int dispatch_serve(const RunRecord *run, Checkpoints *checkpoints)
 {
-    Bench bench = {0};
+    Bench bench = {.checkpoints = checkpoints};
     char *text = introduction(run);
     bool ok = groups_make(&bench.groups, run->grid) && text != NULL;
     if (ok) {

@@ -17,6 +17,7 @@ typedef struct {
     RefRun *run;    /* NULL where no judged error needs r(T') */
     Kernel *kernel; /* NULL without an arithmetic */
     mpfr_prec_t bits;
+    const RefKeeper *keeper;
 } Evaluation;
 
 /* The plan and the precision for a point; with difference true its plan serves the difference. */
@@ -26,7 +27,7 @@ static bool evaluation_plan(Evaluation *evaluation, bool difference)
     const Point *point = evaluation->point;
     evaluation->plan = shared->plan;
     if (difference && !ref_plan_serves(shared->plan, point_omega(point))) {
-        evaluation->own = ref_plan_make_at(&shared->pair, point_omega(point));
+        evaluation->own = ref_plan_make_kept(&shared->pair, point_omega(point), evaluation->keeper);
         evaluation->plan = evaluation->own;
     }
     if (evaluation->plan == NULL) {
@@ -125,22 +126,55 @@ static bool promise_broken(const Evaluation *evaluation, const Row *row)
     return bound && promised <= (double)evaluation->bits;
 }
 
-/* All layers at one precision.  *broken: a promise was. */
+/* An evaluation's rows so far: both models are behind layer `done`.  passed: every row so far;
+ * broken: a promise was. */
+typedef struct {
+    Evaluation *evaluation;
+    Row *rows;
+    size_t done;
+    bool passed, broken;
+} RowsMade;
+
+static void rows_visit(RefArchive *archive, void *state)
+{
+    RowsMade *made = state;
+    Evaluation *evaluation = made->evaluation;
+    ref_archive_bytes(archive, &made->done, sizeof made->done);
+    ref_archive_bytes(archive, &made->passed, sizeof made->passed);
+    ref_archive_bytes(archive, &made->broken, sizeof made->broken);
+    ref_run_visit(archive, evaluation->run);
+    if (evaluation->kernel != NULL) {
+        size_t count;
+        double *stream = kernel_state(evaluation->kernel, &count);
+        ref_archive_bytes(archive, stream, count * sizeof *stream);
+        kernel_go_on(evaluation->kernel, made->done);
+    }
+    for (size_t l = 0; l < made->done; l++) {
+        row_visit(archive, &made->rows[l]);
+    }
+}
+
+/* All layers at one precision. */
 static EvaluateStatus evaluate_at(Evaluation *evaluation, bool *passed, bool *broken, Row *rows,
                                   size_t depth)
 {
+    RowsMade made = {.evaluation = evaluation, .rows = rows, .passed = true};
+    const RefKeeper *keeper = evaluation->keeper;
     if (!evaluation_open(evaluation, true)) {
         evaluation_close(evaluation);
         return EVALUATE_NO_MEMORY;
     }
-    *passed = true;
-    *broken = false;
-    for (size_t l = 0; l < depth; l++) {
-        evaluation_layer(evaluation, l + 1, &rows[l]);
-        row_finish(evaluation->point, &rows[l]);
-        *passed = row_passes(evaluation->point, &rows[l]) && *passed;
-        *broken = promise_broken(evaluation, &rows[l]) || *broken;
+    (void)ref_keeper_restore(keeper, "rows", evaluation->bits, rows_visit, &made);
+    while (made.done < depth) {
+        Row *row = &rows[made.done++];
+        evaluation_layer(evaluation, made.done, row);
+        row_finish(evaluation->point, row);
+        made.passed = row_passes(evaluation->point, row) && made.passed;
+        made.broken = promise_broken(evaluation, row) || made.broken;
+        ref_keeper_offer(keeper, "rows", evaluation->bits, rows_visit, &made);
     }
+    *passed = made.passed;
+    *broken = made.broken;
     evaluation_close(evaluation);
     return EVALUATE_OK;
 }
@@ -149,8 +183,8 @@ static EvaluateStatus evaluate_at(Evaluation *evaluation, bool *passed, bool *br
 static EvaluateStatus evaluate_again(Evaluation *evaluation, bool *passed, bool *broken, Row *rows,
                                      size_t depth)
 {
-    RefBase *base =
-        ref_base_make(&evaluation->shared->pair, 2 * evaluation->bits, evaluation->point->form);
+    RefBase *base = ref_base_make_kept(&evaluation->shared->pair, 2 * evaluation->bits,
+                                       evaluation->point->form, evaluation->keeper);
     if (base == NULL) {
         return EVALUATE_NO_MEMORY;
     }
@@ -176,11 +210,30 @@ static EvaluateStatus evaluate_rows(Evaluation *evaluation, bool *passed, Row *r
     return status;
 }
 
+/* The plan, then the rows. */
+static EvaluateStatus evaluate_point(bool *passed, const Shared *shared, const Point *point,
+                                     Row *rows, size_t depth)
+{
+    Checkpoint checkpoint;
+    EvaluateStatus status = EVALUATE_NO_MEMORY;
+    if (checkpoint_init(&checkpoint, shared->checkpoints, point, false)) {
+        Evaluation evaluation = {.shared = shared,
+                                 .point = point,
+                                 .base = shared->base,
+                                 .keeper = checkpoint_keeper(&checkpoint)};
+        if (evaluation_plan(&evaluation, point->reference == REFERENCE_DIFFERENCE)) {
+            status = evaluate_rows(&evaluation, passed, rows, depth);
+        }
+        ref_plan_clear(evaluation.own);
+    }
+    checkpoint_clear(&checkpoint);
+    return status;
+}
+
 EvaluateStatus point_evaluate(bool *passed, const Shared *shared, const Point *point, RowSink *sink,
                               void *context)
 {
     size_t depth = shared->pair.converted.depth;
-    Evaluation evaluation = {.shared = shared, .point = point, .base = shared->base};
     Row *rows = calloc(depth, sizeof *rows);
     if (rows == NULL) {
         return EVALUATE_NO_MEMORY;
@@ -188,11 +241,7 @@ EvaluateStatus point_evaluate(bool *passed, const Shared *shared, const Point *p
     for (size_t l = 0; l < depth; l++) {
         row_init(&rows[l]);
     }
-    EvaluateStatus status = EVALUATE_NO_MEMORY;
-    if (evaluation_plan(&evaluation, point->reference == REFERENCE_DIFFERENCE)) {
-        status = evaluate_rows(&evaluation, passed, rows, depth);
-    }
-    ref_plan_clear(evaluation.own);
+    EvaluateStatus status = evaluate_point(passed, shared, point, rows, depth);
     for (size_t l = 0; status == EVALUATE_OK && l < depth; l++) {
         if (!sink(context, point, &rows[l])) {
             status = EVALUATE_NO_MEMORY;

@@ -4,6 +4,7 @@
 #ifndef HEADPROOF_HARNESS_EVALUATE_H
 #define HEADPROOF_HARNESS_EVALUATE_H
 
+#include "checkpoint.h"
 #include "point.h"
 
 /* What all points of one CaseSpec share: the pair, the plan, the base trajectory, and the
@@ -13,9 +14,10 @@ typedef struct Shared Shared;
 typedef enum { EVALUATE_OK, EVALUATE_NO_MEMORY } EvaluateStatus;
 
 /* For points[0 .. count - 1], which agree in spec and form; the base gets the bits that the
- * most demanding of them needs. */
-EvaluateStatus shared_make(Shared **shared, const Point *const *points, size_t count)
-    __attribute__((warn_unused_result));
+ * most demanding of them needs.  checkpoints: where this and the points' evaluations are kept on the
+ * way, or NULL. */
+EvaluateStatus shared_make(Shared **shared, const Point *const *points, size_t count,
+                           Checkpoints *checkpoints) __attribute__((warn_unused_result));
 void shared_clear(Shared *shared);
 
 /* Bytes that it holds, as a double. */

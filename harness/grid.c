@@ -126,7 +126,7 @@ int grid_read(Grid *grid, RunOptions *run, Command command, int argc, char **arg
     SectionList sections = {0};
     int operand = argc;
     *grid = (Grid){0};
-    *run = (RunOptions){0};
+    *run = (RunOptions){.checkpoint = CHECKPOINT_SECONDS};
     char **arguments = copy_arguments(argc, argv);
     if (arguments == NULL) {
         return memory_fault();

@@ -25,6 +25,9 @@ typedef struct {
     bool exact, force;
 } CheckOptions;
 
+/* After so many seconds of work an evaluation is kept, unless --checkpoint says otherwise. */
+#define CHECKPOINT_SECONDS 10
+
 /* Options that are not axes. */
 typedef struct {
     const char *output; /* -o, --output; NULL: stdout */
@@ -33,6 +36,7 @@ typedef struct {
     const char *tokens;   /* --tokens, of verify: see inputs.h; or NULL */
     const char *form;     /* --form, of verify and convert: fused or three; or NULL */
     bool resume;          /* --resume: go on with what an interrupted run left */
+    double checkpoint;    /* --checkpoint: see checkpoint.h */
     bool team;            /* the ranks of an MPI job share the points */
     size_t shard, shards; /* --shard: from 1; 0: all */
     double memory;        /* --memory: bytes that may be used; 0: the standard */

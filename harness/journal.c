@@ -1,6 +1,7 @@
 #include "journal.h"
 
 #include "atomic_file.h"
+#include "checkpoint.h"
 #include "message.h"
 #include "output.h"
 
@@ -19,7 +20,7 @@ struct Journal {
     Output *plain;
     const char *name; /* of the output, for messages */
     AtomicFile rows;
-    char *sidecar, *sidecar_partial, *sidecar_new;
+    char *sidecar, *sidecar_partial, *sidecar_new, *checkpoints;
     char *text;
     size_t size, header, length;
     bool begun, complete;
@@ -31,8 +32,9 @@ static bool name_sidecars(Journal *journal)
     journal->sidecar = atomic_file_name(path, ".json");
     journal->sidecar_partial = atomic_file_name(path, ".json.partial");
     journal->sidecar_new = atomic_file_name(path, ".json.new");
-    return journal->sidecar != NULL && journal->sidecar_partial != NULL &&
-           journal->sidecar_new != NULL;
+    journal->checkpoints = atomic_file_name(path, CHECKPOINT_SUFFIX);
+    return journal->checkpoints != NULL && journal->sidecar != NULL &&
+           journal->sidecar_partial != NULL && journal->sidecar_new != NULL;
 }
 
 /* All that is in an open file; *text ends in a NUL. */
@@ -80,14 +82,17 @@ static size_t rows_left(const Journal *journal)
     return whole_lines(journal->text + journal->header, journal->size - journal->header);
 }
 
-/* Seconds from the sidecar, written first, to the last row. */
+/* Seconds from the sidecar, written first, to the last row or checkpoint. */
 static double work_left(const Journal *journal)
 {
-    struct stat rows, sidecar;
+    struct stat rows, sidecar, checkpoints;
     if (stat(journal->rows.partial, &rows) != 0 || stat(journal->sidecar_partial, &sidecar) != 0) {
         return 0;
     }
-    return difftime(rows.st_mtime, sidecar.st_mtime);
+    bool kept = stat(journal->checkpoints, &checkpoints) == 0;
+    time_t last = kept && difftime(checkpoints.st_mtime, rows.st_mtime) > 0 ? checkpoints.st_mtime
+                                                                            : rows.st_mtime;
+    return difftime(last, sidecar.st_mtime);
 }
 
 /* A run that does not resume: short work is dropped, long work is refused. */
@@ -96,7 +101,7 @@ static int drop_leftover(Journal *journal)
     const char *partial = journal->rows.partial;
     size_t rows = rows_left(journal);
     double seconds = work_left(journal);
-    if (rows > 0 && seconds >= JOURNAL_WORTH_SECONDS) {
+    if (seconds >= JOURNAL_WORTH_SECONDS) {
         fprintf(stderr,
                 "headproof: %s: %zu rows of an interrupted run, %.0f minutes of work: --resume "
                 "goes on with them, rm '%s' discards them\n",
@@ -284,7 +289,9 @@ bool journal_is_complete(const Journal *journal)
 
 bool journal_survives(const Journal *journal)
 {
-    return journal->plain == NULL && journal->length > journal->header;
+    return journal->plain == NULL &&
+           (journal->length > journal->header ||
+            (journal->checkpoints != NULL && access(journal->checkpoints, F_OK) == 0));
 }
 
 /* Writes the sidecar to FILE.json.partial, which is whole at any moment. */
@@ -414,6 +421,7 @@ void journal_clear(Journal *journal)
     free(journal->sidecar);
     free(journal->sidecar_partial);
     free(journal->sidecar_new);
+    free(journal->checkpoints);
     free(journal->text);
     free(journal);
 }

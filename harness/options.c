@@ -37,6 +37,9 @@ static const FlagInfo flags_known[FLAG_COUNT] = {
                      SWEEPS | ONLY(COMMAND_CHECK), 0},
     [FLAG_SHARD] = {"shard", "I/N", "the I-th of N parts, for job arrays; merge puts them together",
                     SWEEPS, 0},
+    [FLAG_CHECKPOINT] = {"checkpoint", "SECONDS",
+                         "keep a point's work for --resume this often; default 10, 0: each layer",
+                         SWEEPS | ONLY(COMMAND_CHECK), 0},
     [FLAG_MEMORY] = {"memory", "SIZE",
                      "what may be used, as 8GiB or in bytes; default 4/5 of the machine's", ALL, 0},
     [FLAG_BASELINE] = {"baseline", "FILE", "the table to compare with", ONLY(COMMAND_CHECK), 0},
@@ -153,6 +156,18 @@ static int read_memory(RunOptions *run, Origin origin, const char *text)
     return 2;
 }
 
+static int read_checkpoint(RunOptions *run, Origin origin, const char *text)
+{
+    char *end = NULL;
+    double seconds = *text >= '0' && *text <= '9' ? strtod(text, &end) : -1;
+    if (!(seconds >= 0) || !isfinite(seconds) || *end != '\0') {
+        complain(origin, text, "expected seconds, 0 or more");
+        return 2;
+    }
+    run->checkpoint = seconds;
+    return 0;
+}
+
 /* "3/8". */
 static int read_shard(RunOptions *run, Origin origin, const char *text)
 {
@@ -235,6 +250,7 @@ static int read_flag(Reader *reader, Flag flag, const char *text)
     case FLAG_TOKENS: run->tokens = text; break;
     case FLAG_FORM: return read_form(run, origin, text);
     case FLAG_MEMORY: return read_memory(run, origin, text);
+    case FLAG_CHECKPOINT: return read_checkpoint(run, origin, text);
     case FLAG_RESUME: run->resume = true; break;
     case FLAG_SHARD: return read_shard(run, origin, text);
     case FLAG_PRESET: run->preset = text; break;

@@ -26,6 +26,7 @@ typedef enum {
     FLAG_TOKENS,
     FLAG_FORM,
     FLAG_RESUME,
+    FLAG_CHECKPOINT,
     FLAG_MEMORY,
     FLAG_SHARD,
     FLAG_PRESET,

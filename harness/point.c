@@ -33,6 +33,36 @@ void row_clear(Row *row)
     mpfr_clear(row->rounding_bound.value);
 }
 
+static void cell_visit(RefArchive *archive, RefCell *cell)
+{
+    ref_archive_bytes(archive, &cell->state, sizeof cell->state);
+    ref_archive_number(archive, cell->value);
+}
+
+void row_visit(RefArchive *archive, Row *row)
+{
+    RefErrors *errors = &row->errors;
+    RefCell *const cells[] = {
+        &errors->bias_row,        &errors->hidden,          &errors->onehot,
+        &errors->score,           &row->rounding_ulp,       &row->total_ulp,
+        &row->construction_log10, &row->construction_bound, &row->rounding_bound};
+    for (int kind = 0; kind < ERROR_KINDS; kind++) {
+        for (int norm = 0; norm < NORM_COUNT; norm++) {
+            cell_visit(archive, &errors->error[kind][norm]);
+        }
+    }
+    for (size_t i = 0; i < sizeof cells / sizeof *cells; i++) {
+        cell_visit(archive, cells[i]);
+    }
+    ref_archive_number(archive, errors->max_original);
+    ref_archive_bytes(archive, &errors->contradiction, sizeof errors->contradiction);
+    ref_archive_bytes(archive, &row->layer, sizeof row->layer);
+    ref_archive_bytes(archive, &row->has_identical, sizeof row->has_identical);
+    ref_archive_bytes(archive, &row->identical, sizeof row->identical);
+    ref_archive_bytes(archive, &row->precision_bits, sizeof row->precision_bits);
+    ref_archive_bytes(archive, &row->status, sizeof row->status);
+}
+
 const char *status_name(Status status)
 {
     static const char *const names[] = {

@@ -64,6 +64,9 @@ typedef struct {
 void row_init(Row *row);
 void row_clear(Row *row);
 
+/* Writes or reads all of a row. */
+void row_visit(RefArchive *archive, Row *row);
+
 const char *status_name(Status status);
 
 /* Exit code that a status asks for: 0 or 1 (1 for error, overflow, fail; and, judged,

@@ -193,7 +193,8 @@ static void make_base(Schedule *schedule, Base *base)
     schedule->bytes += base->bytes;
     schedule->running++;
     pthread_mutex_unlock(&schedule->lock);
-    EvaluateStatus status = shared_make(&base->shared, group->points, group->count);
+    EvaluateStatus status =
+        shared_make(&base->shared, group->points, group->count, schedule->work->checkpoints);
     pthread_mutex_lock(&schedule->lock);
     schedule->running--;
     base->state = BASE_READY;

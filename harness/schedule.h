@@ -13,13 +13,14 @@
 #include "rows.h"
 
 /* points [count]: ascending indices into the grid, what is evaluated.  memory: bytes.
- * terminal: rows are made for one too. */
+ * terminal: rows are made for one too.  checkpoints: or NULL. */
 typedef struct {
     const Grid *grid;
     const size_t *points;
     size_t count;
     double memory;
     bool terminal;
+    Checkpoints *checkpoints;
 } Work;
 
 /* Called for the points in order, one call at a time; false stops the run.  more: the next call

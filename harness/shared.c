@@ -1,5 +1,6 @@
 #include "shared.h"
 
+#include <float.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,9 +14,28 @@ mpfr_prec_t shared_bits(const RefPlan *plan, const Point *point)
                : ref_plan_working_bits(plan, point_omega(point), point->max_bits);
 }
 
-/* m(T) after every layer. */
-static double *original_trajectory(const Pair *pair, KernelForm form)
+/* m(T) on its way: [done, size] of the trajectory. */
+typedef struct {
+    Kernel *kernel;
+    double *trajectory;
+    size_t size, done;
+} Original;
+
+static void original_visit(RefArchive *archive, void *state)
 {
+    Original *original = state;
+    size_t count;
+    double *stream = kernel_state(original->kernel, &count);
+    ref_archive_bytes(archive, &original->done, sizeof original->done);
+    ref_archive_bytes(archive, stream, count * sizeof *stream);
+    ref_archive_bytes(archive, original->trajectory,
+                      original->done * original->size * sizeof *original->trajectory);
+}
+
+/* m(T) after every layer. */
+static double *original_trajectory(const Pair *pair, KernelForm form, const RefKeeper *keeper)
+{
+    const char *what = form == KERNEL_DENSE ? "original-dense" : "original-structured";
     const Model *model = &pair->original;
     size_t content = layout_content(&model->layout), size = model->layout.n * content;
     double *trajectory = calloc(model->depth, size * sizeof *trajectory);
@@ -25,20 +45,49 @@ static double *original_trajectory(const Pair *pair, KernelForm form)
         kernel_clear(kernel);
         return NULL;
     }
-    for (size_t l = 0; l < model->depth; l++) {
+    Original original = {kernel, trajectory, size, 0};
+    if (ref_keeper_restore(keeper, what, DBL_MANT_DIG, original_visit, &original)) {
+        kernel_go_on(kernel, original.done);
+    }
+    for (size_t l = original.done; l < model->depth; l++) {
         KernelStream stream = kernel_layer(kernel);
         for (size_t i = 0; i < model->layout.n; i++) {
             memcpy(trajectory + l * size + i * content, stream.data + i * stream.ld,
                    content * sizeof *trajectory);
         }
+        original.done = l + 1;
+        ref_keeper_offer(keeper, what, DBL_MANT_DIG, original_visit, &original);
     }
     kernel_clear(kernel);
     return trajectory;
 }
 
-EvaluateStatus shared_make(Shared **shared, const Point *const *points, size_t count)
+/* The plan, m(T) in the forms that points ask for, and the base. */
+static bool fill(Shared *made, const Point *const *points, size_t count, const RefKeeper *keeper)
+{
+    mpfr_prec_t bits = 0;
+    made->plan = ref_plan_make_kept(&made->pair, 0, keeper);
+    bool ok = made->plan != NULL;
+    for (size_t i = 0; ok && i < count; i++) {
+        mpfr_prec_t needed = shared_bits(made->plan, points[i]);
+        bits = needed > bits ? needed : bits;
+        if (points[i]->arithmetic != ARITHMETIC_NONE && !made->original[points[i]->kernel]) {
+            double *trajectory = original_trajectory(&made->pair, points[i]->kernel, keeper);
+            made->original[points[i]->kernel] = trajectory;
+            ok = trajectory != NULL;
+        }
+    }
+    if (ok) {
+        made->base = ref_base_make_kept(&made->pair, bits, points[0]->form, keeper);
+    }
+    return ok && made->base != NULL;
+}
+
+EvaluateStatus shared_make(Shared **shared, const Point *const *points, size_t count,
+                           Checkpoints *checkpoints)
 {
     const char *reason;
+    Checkpoint checkpoint = {0};
     Shared *made = calloc(1, sizeof *made);
     *shared = NULL;
     /* The case was outlined before any work: it can only fail for want of memory. */
@@ -46,22 +95,11 @@ EvaluateStatus shared_make(Shared **shared, const Point *const *points, size_t c
         free(made);
         return EVALUATE_NO_MEMORY;
     }
-    mpfr_prec_t bits = 0;
-    made->plan = ref_plan_make(&made->pair);
-    bool ok = made->plan != NULL;
-    for (size_t i = 0; ok && i < count; i++) {
-        mpfr_prec_t needed = shared_bits(made->plan, points[i]);
-        bits = needed > bits ? needed : bits;
-        if (points[i]->arithmetic != ARITHMETIC_NONE && !made->original[points[i]->kernel]) {
-            double *trajectory = original_trajectory(&made->pair, points[i]->kernel);
-            made->original[points[i]->kernel] = trajectory;
-            ok = trajectory != NULL;
-        }
-    }
-    if (ok) {
-        made->base = ref_base_make(&made->pair, bits, points[0]->form);
-    }
-    if (!ok || made->base == NULL) {
+    made->checkpoints = checkpoints;
+    bool ok = checkpoint_init(&checkpoint, checkpoints, points[0], true) &&
+              fill(made, points, count, checkpoint_keeper(&checkpoint));
+    checkpoint_clear(&checkpoint);
+    if (!ok) {
         shared_clear(made);
         return EVALUATE_NO_MEMORY;
     }

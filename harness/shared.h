@@ -4,6 +4,7 @@
 #ifndef HEADPROOF_HARNESS_SHARED_H
 #define HEADPROOF_HARNESS_SHARED_H
 
+#include "checkpoint.h"
 #include "evaluate.h"
 
 /* original[form]: m(T) after every layer, [depth, n, content], or NULL where no point asks. */
@@ -12,6 +13,7 @@ struct Shared {
     RefPlan *plan;
     RefBase *base;
     double *original[KERNEL_COUNT];
+    Checkpoints *checkpoints; /* NULL: none are made */
 };
 
 /* The point's working precision: as it says, or as planned. */

@@ -26,6 +26,7 @@ typedef struct {
     const Grid *grid;
     const RunOptions *options;
     Journal *journal;
+    Checkpoints *checkpoints;
     Dispatch *dispatch; /* NULL: no other ranks */
     RunRecord run;
     SweepRecord record;
@@ -113,6 +114,7 @@ static bool commit_point(void *context, size_t index, const PointRows *rows, boo
             fputc('\n', stderr);
         }
         progress_add(&sweep->progress, 1, point_cost(point));
+        checkpoints_commit(sweep->checkpoints, sweep->grid, index);
     }
     pthread_mutex_unlock(&sweep->writing);
     return written;
@@ -159,7 +161,8 @@ static int run_points(Sweep *sweep, int threads)
                        .count = sweep->count - sweep->committed,
                        .memory =
                            sweep->options->memory > 0 ? sweep->options->memory : memory_room(),
-                       .terminal = sweep->terminal};
+                       .terminal = sweep->terminal,
+                       .checkpoints = sweep->checkpoints};
     double cost = cost_left(sweep, sweep->committed);
     progress_open(&sweep->progress, progress_stderr(sweep->options->quiet), cost);
     progress_phase(&sweep->progress, "", "points", work.count, cost);
@@ -278,6 +281,9 @@ static int write_file(Sweep *sweep, size_t kept, int threads)
         pthread_mutex_lock(&sweep->writing);
         sweep->record.complete = true;
         status = journal_finish(sweep->journal, &sweep->run);
+        if (status == 0) {
+            checkpoints_drop(sweep->checkpoints);
+        }
         pthread_mutex_unlock(&sweep->writing);
     }
     if (status != 0) {
@@ -334,6 +340,7 @@ static int prepare(Sweep *sweep)
 static void clear(Sweep *sweep)
 {
     journal_clear(sweep->journal);
+    checkpoints_clear(sweep->checkpoints);
     json_decref(sweep->record.ranks);
     free(sweep->points);
     free(sweep->summaries);
@@ -363,6 +370,9 @@ static int lead(Sweep *sweep)
     if (status == 0) {
         status = journal_open(&sweep->journal, run->output, run->resume, &sweep->run);
     }
+    if (status == 0 && !run->resume) {
+        checkpoints_drop(sweep->checkpoints);
+    }
     if (status == 0) {
         status = run_journal(sweep, threads);
     }
@@ -390,11 +400,14 @@ int command_sweep(const Grid *grid, const RunOptions *run, int argc, char **argv
     if (status == 0) {
         status = prepare(&sweep);
     }
+    if (status == 0) {
+        status = checkpoints_open(&sweep.checkpoints, run, &sweep.record.identity);
+    }
     if (run->team) {
         status = team_largest(status);
     }
     if (status == 0) {
-        status = helper ? dispatch_serve(&sweep.run) : lead(&sweep);
+        status = helper ? dispatch_serve(&sweep.run, sweep.checkpoints) : lead(&sweep);
     }
     clear(&sweep);
     dispatch_dismiss(sweep.dispatch, status);

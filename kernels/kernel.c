@@ -241,6 +241,19 @@ KernelStream kernel_layer(Kernel *kernel)
     return (KernelStream){kernel->stream, kernel->ld};
 }
 
+double *kernel_state(Kernel *kernel, size_t *count)
+{
+    *count = kernel->rows * kernel->ld;
+    return kernel->stream;
+}
+
+void kernel_go_on(Kernel *kernel, size_t layers)
+{
+    KERNEL_CHECK(layers <= kernel->model->depth);
+    kernel->layers_done = layers;
+    kernel->sublayers_done = layers > 0 ? kernel->model->layer_end[layers - 1] : 0;
+}
+
 void kernel_pattern(Kernel *kernel, double *pattern, size_t bundle, size_t head)
 {
     const Model *model = kernel->model;

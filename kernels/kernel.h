@@ -54,6 +54,11 @@ Kernel *kernel_open_threads(const Model *model, const double *x, const double *b
  * model->depth times is a bug. */
 KernelStream kernel_layer(Kernel *kernel);
 
+/* All that the next layer depends on: *count doubles, the caller's to keep; or to replace by those
+ * that were there behind layer `layers`, and then to tell the kernel. */
+double *kernel_state(Kernel *kernel, size_t *count);
+void kernel_go_on(Kernel *kernel, size_t layers);
+
 void kernel_clear(Kernel *kernel);
 
 /* Bytes that kernel_open and kernel_open_threads would take, as a double. */

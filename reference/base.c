@@ -1,5 +1,6 @@
 #include "base.h"
 #include "run.h"
+#include "state.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -30,7 +31,42 @@ static bool model_has_scores(const Model *model)
     return false;
 }
 
+/* A base that is being made: behind layer `done`. */
+typedef struct {
+    RefBase *base;
+    RefRun *original, *limit;
+    const Pair *pair;
+    size_t done;
+    bool ok;
+} Making;
+
+static void making_visit(RefArchive *archive, void *state)
+{
+    Making *making = state;
+    RefBase *base = making->base;
+    bool loading = archive->file == NULL;
+    ref_archive_bytes(archive, &making->done, sizeof making->done);
+    archive_run(archive, making->original);
+    archive_run(archive, making->limit);
+    archive_mat(archive, &base->score_max);
+    for (size_t l = 0; making->ok && l < making->done; l++) {
+        size_t n = making->pair->original.layout.n, columns = making->pair->compared[l].count;
+        making->ok = !loading || (ap_init(&base->original[l], n, columns, base->bits) &&
+                                  ap_init(&base->limit[l], n, columns, base->bits));
+        if (making->ok) {
+            archive_mat(archive, &base->original[l]);
+            archive_mat(archive, &base->limit[l]);
+        }
+    }
+}
+
 RefBase *ref_base_make(const Pair *pair, mpfr_prec_t bits, RefForm form)
+{
+    return ref_base_make_kept(pair, bits, form, NULL);
+}
+
+RefBase *ref_base_make_kept(const Pair *pair, mpfr_prec_t bits, RefForm form,
+                            const RefKeeper *keeper)
 {
     RefBase *base = calloc(1, sizeof *base);
     if (base == NULL) {
@@ -46,12 +82,20 @@ RefBase *ref_base_make(const Pair *pair, mpfr_prec_t bits, RefForm form)
                                  INFINITY, bits, form);
     bool ok = base->original != NULL && base->limit != NULL && original != NULL && limit != NULL &&
               ap_init(&base->score_max, 1, base->depth, REF_CELL_BITS);
-    for (size_t l = 0; ok && l < base->depth; l++) {
+    Making making = {base, original, limit, pair, 0, ok};
+    if (ok && ref_keeper_restore(keeper, "base", bits, making_visit, &making)) {
+        ok = making.ok;
+    }
+    for (size_t l = making.done; ok && l < base->depth; l++) {
         ref_run_layer(original);
         ref_run_layer(limit);
         ok = store(&base->original[l], original, pair->compared[l], bits) &&
              store(&base->limit[l], limit, pair->compared[l], bits);
         mpfr_set(ap_at(&base->score_max, 0, l), ref_run_score_max(original), MPFR_RNDN);
+        making.done = l + 1;
+        if (ok) {
+            ref_keeper_offer(keeper, "base", bits, making_visit, &making);
+        }
     }
     ref_run_clear(original);
     ref_run_clear(limit);

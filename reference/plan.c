@@ -7,6 +7,7 @@
  */
 #include "change.h"
 #include "run.h"
+#include "state.h"
 
 #include "../cases/fault.h"
 
@@ -147,6 +148,25 @@ typedef struct {
     bool streams, differences;
 } Resolved;
 
+/* A measurement in progress: both runs are behind layer `done`. */
+typedef struct {
+    RefPlan *plan;
+    RefRun *low, *high;
+    Resolved *resolved;
+    size_t done;
+} Measurement;
+
+static void measurement_visit(RefArchive *archive, void *state)
+{
+    Measurement *m = state;
+    ref_archive_bytes(archive, &m->done, sizeof m->done);
+    ref_archive_bytes(archive, m->resolved, sizeof *m->resolved);
+    ref_archive_bytes(archive, &m->plan->largest, sizeof m->plan->largest);
+    ref_archive_bytes(archive, m->plan->layers, m->plan->depth * sizeof *m->plan->layers);
+    archive_run(archive, m->low);
+    archive_run(archive, m->high);
+}
+
 static RefRun *open_run(const RefPlan *plan, const Model *model, const double *x,
                         const double *content, mpfr_prec_t bits, bool change)
 {
@@ -158,15 +178,20 @@ static RefRun *open_run(const RefPlan *plan, const Model *model, const double *x
  * it is T'.  resolved->streams becomes false when the low precision lost the trajectory, so that
  * the loss is not measured. */
 static bool measure(RefPlan *plan, const Pair *pair, const Model *model, mpfr_prec_t bits,
-                    Resolved *resolved)
+                    Resolved *resolved, const RefKeeper *keeper)
 {
     bool change = model == &pair->converted;
+    const char *what = change ? "plan" : "plan-original";
     const double *x = change ? pair->converted_x : pair->original_x;
     const double *content = change ? pair->bias_row_content : NULL;
     RefRun *low = open_run(plan, model, x, content, bits, change);
     RefRun *high = open_run(plan, model, x, content, 2 * bits, change);
     bool ok = low != NULL && high != NULL;
-    for (size_t l = 0; ok && resolved->streams && l < plan->depth; l++) {
+    Measurement measurement = {plan, low, high, resolved, 0};
+    if (ok) {
+        (void)ref_keeper_restore(keeper, what, bits, measurement_visit, &measurement);
+    }
+    for (size_t l = measurement.done; ok && resolved->streams && l < plan->depth; l++) {
         LayerPlan *layer = &plan->layers[l];
         high->record_gaps = true;
         ref_run_layer(low);
@@ -182,6 +207,8 @@ static bool measure(RefPlan *plan, const Pair *pair, const Model *model, mpfr_pr
                 measure_difference(plan, pair, l, low, high, bits) && resolved->differences;
         }
         memcpy(layer->gap, high->gap, sizeof layer->gap);
+        measurement.done = l + 1;
+        ref_keeper_offer(keeper, what, bits, measurement_visit, &measurement);
     }
     ref_run_clear(low);
     ref_run_clear(high);
@@ -237,7 +264,8 @@ static RefPlan *plan_open(const Pair *pair, double omega)
 }
 
 /* One model, at precisions that rise until what it does is followed.  NULL when memory is short. */
-static RefPlan *plan_model(const Pair *pair, const Model *model, double omega)
+static RefPlan *plan_model(const Pair *pair, const Model *model, double omega,
+                           const RefKeeper *keeper)
 {
     RefPlan *plan = plan_open(pair, omega);
     Resolved resolved = {false, false};
@@ -247,7 +275,7 @@ static RefPlan *plan_model(const Pair *pair, const Model *model, double omega)
         bits *= 2;
         resolved = (Resolved){true, true};
         plan_reset(plan);
-        ok = measure(plan, pair, model, bits, &resolved);
+        ok = measure(plan, pair, model, bits, &resolved, keeper);
         limit = resolved.streams ? DIFFERENCE_HIGH_LIMIT : PLAN_HIGH_LIMIT;
     }
     if (!ok) {
@@ -279,11 +307,17 @@ RefPlan *ref_plan_make(const Pair *pair)
 
 RefPlan *ref_plan_make_at(const Pair *pair, double omega)
 {
-    RefPlan *plan = plan_model(pair, &pair->converted, omega);
+    return ref_plan_make_kept(pair, omega, NULL);
+}
+
+RefPlan *ref_plan_make_kept(const Pair *pair, double omega, const RefKeeper *keeper)
+{
+    omega = omega > 0 ? omega : FAR_OMEGA;
+    RefPlan *plan = plan_model(pair, &pair->converted, omega, keeper);
     if (plan == NULL || pair->limit_is_original) { /* T has the trajectory of T_infinity */
         return plan;
     }
-    RefPlan *original = plan_model(pair, &pair->original, omega);
+    RefPlan *original = plan_model(pair, &pair->original, omega, keeper);
     if (original == NULL) {
         ref_plan_clear(plan);
         return NULL;

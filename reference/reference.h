@@ -22,6 +22,8 @@
 #ifndef HEADPROOF_REFERENCE_REFERENCE_H
 #define HEADPROOF_REFERENCE_REFERENCE_H
 
+#include "archive.h"
+
 #include "../cases/model.h"
 
 #include <mpfr.h>
@@ -49,6 +51,10 @@ RefPlan *ref_plan_make(const Pair *pair) __attribute__((warn_unused_result));
 /* The same where ref_plan_serves says that the difference needs a plan for the very Omega. */
 RefPlan *ref_plan_make_at(const Pair *pair, double omega) __attribute__((warn_unused_result));
 void ref_plan_clear(RefPlan *plan);
+
+/* The same, keeping its state on the way (keeper NULL: not); omega 0: as ref_plan_make. */
+RefPlan *ref_plan_make_kept(const Pair *pair, double omega, const RefKeeper *keeper)
+    __attribute__((warn_unused_result));
 
 /* Does what the plan says of differences hold at this Omega?  A plan of ref_plan_make measures
  * them at an Omega so large that they are linear in e^(-Omega gap); it serves wherever they
@@ -94,6 +100,10 @@ bool ref_plan_limit_is_zero(const RefPlan *plan, size_t layer, RefBlock block);
 /* r(T) and r(T_infinity) after every layer, at bits.  NULL when memory is short. */
 RefBase *ref_base_make(const Pair *pair, mpfr_prec_t bits, RefForm form)
     __attribute__((warn_unused_result));
+
+/* The same, keeping its state on the way. */
+RefBase *ref_base_make_kept(const Pair *pair, mpfr_prec_t bits, RefForm form,
+                            const RefKeeper *keeper) __attribute__((warn_unused_result));
 void ref_base_clear(RefBase *base);
 mpfr_prec_t ref_base_bits(const RefBase *base);
 
@@ -137,6 +147,9 @@ mpfr_srcptr ref_run_entry(const RefRun *run, size_t row, size_t column);
 mpfr_srcptr ref_run_score_max(const RefRun *run);
 
 void ref_run_clear(RefRun *run);
+
+/* A RefVisit: a run between two layers. */
+void ref_run_visit(RefArchive *archive, void *run);
 
 typedef enum {
     ERROR_APPROXIMATION, /* r(T_infinity) - r(T) */

@@ -1,0 +1,33 @@
+/*
+ * What tests of interrupted runs share: files as a whole, and programs that are killed.
+ */
+#ifndef HEADPROOF_TESTS_INTERRUPTED_H
+#define HEADPROOF_TESTS_INTERRUPTED_H
+
+#include "program.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* All of a file; free text. */
+Output read_file(const char *path);
+
+void expect_same(const Output *a, const Output *b, const char *what);
+void expect_says(const Output *output, int code, const char *says);
+
+/* Its length; 0 where there is none. */
+off_t size_of(const char *path);
+
+/* Starts headproof with these arguments, as a shell reads them. */
+pid_t start_program(const char *arguments);
+
+void pause_seconds(double seconds);
+
+/* The state of a test's own random numbers: TEST_SEED's, or the time; printed. */
+uint64_t kill_seed(void);
+
+/* In [0, 1). */
+double kill_share(uint64_t *state);
+
+#endif

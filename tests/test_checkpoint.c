@@ -1,0 +1,371 @@
+/*
+ * A long point survives as a sweep does: killed within a layer, it goes on behind the last one that
+ * was kept, and its rows are the bytes of a run that nothing happened to.
+ */
+#include "interrupted.h"
+#include "scratch.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#ifdef HEADPROOF_CHECK /* the debug build is some twenty times slower */
+enum { DEPTH = 12, KILLS = 8 };
+#else
+enum { DEPTH = 60, KILLS = 25 };
+#endif
+
+#define POINT "--construction transformer --n 10 --d 16 --mask causal --omega 20"
+
+typedef struct {
+    Scratch scratch;
+    char path[SCRATCH_PATH], whole[SCRATCH_PATH], kept[SCRATCH_PATH], said[SCRATCH_PATH];
+} Fixture;
+
+static int set_up(void **state)
+{
+    Fixture *fixture = calloc(1, sizeof *fixture);
+    assert_non_null(fixture);
+    scratch_make(&fixture->scratch);
+    scratch_path(fixture->path, &fixture->scratch, "out.csv");
+    scratch_path(fixture->whole, &fixture->scratch, "whole.csv");
+    scratch_path(fixture->kept, &fixture->scratch, "out.csv.checkpoint");
+    scratch_path(fixture->said, &fixture->scratch, "said");
+    *state = fixture;
+    return 0;
+}
+
+/* Checkpoints that are there; path (or NULL): the last of them.  With torn also those that a kill
+ * left half written, under names with a dot. */
+static int count_files(const Fixture *fixture, char *path, bool torn)
+{
+    DIR *directory = opendir(fixture->kept);
+    const struct dirent *entry;
+    int count = 0;
+    while (directory != NULL && (entry = readdir(directory)) != NULL) {
+        if (entry->d_name[0] != '.' && (torn || strchr(entry->d_name, '.') == NULL)) {
+            count++;
+            if (path != NULL) {
+                snprintf(path, 2 * SCRATCH_PATH, "%s/%s", fixture->kept, entry->d_name);
+            }
+        }
+    }
+    if (directory != NULL) {
+        closedir(directory);
+    }
+    return count;
+}
+
+static int count_kept(const Fixture *fixture, char *path)
+{
+    return count_files(fixture, path, false);
+}
+
+static void remove_kept(const Fixture *fixture)
+{
+    char path[2 * SCRATCH_PATH];
+    while (count_files(fixture, path, true) > 0) {
+        assert_int_equal(unlink(path), 0);
+    }
+    (void)rmdir(fixture->kept);
+}
+
+static int tear_down(void **state)
+{
+    Fixture *fixture = *state;
+    remove_kept(fixture);
+    scratch_remove(&fixture->scratch);
+    free(fixture);
+    return 0;
+}
+
+static void sweep_line(char line[2048], const char *grid, int depth, const char *path,
+                       const char *rest)
+{
+    assert_true(snprintf(line, 2048, "sweep %s --depth %d -o %s %s", grid, depth, path, rest) <
+                2048);
+}
+
+static Output sweep(const char *grid, int depth, const char *path, const char *rest)
+{
+    char line[2048];
+    sweep_line(line, grid, depth, path, rest);
+    return run(line);
+}
+
+/* Starts the sweep with a checkpoint after every layer, sends it the signal (0: none) after so many
+ * seconds; true when it ended by itself. */
+static bool run_and_kill(const Fixture *fixture, const char *grid, int depth, double seconds,
+                         int signal)
+{
+    char line[2048], rest[2 * SCRATCH_PATH];
+    int status;
+    snprintf(rest, sizeof rest, "--resume --checkpoint 0 >/dev/null 2>%s", fixture->said);
+    sweep_line(line, grid, depth, fixture->path, rest);
+    pid_t child = start_program(line);
+    pause_seconds(seconds);
+    (void)kill(child, signal);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFSIGNALED(status) || WEXITSTATUS(status) == 0);
+    return WIFEXITED(status);
+}
+
+/* Layers that a run took up of one evaluation, whose file's name this is. */
+typedef struct {
+    char name[64];
+    long layers;
+} Taken;
+
+enum { EVALUATIONS = 16 };
+
+/* The layers that the last run did not evaluate, over all that it took up, which goes into taken.
+ * Of no evaluation are they fewer than a run before it had. */
+static long layers_taken_up(const Fixture *fixture, Taken taken[EVALUATIONS])
+{
+    Output said = read_file(fixture->said);
+    long sum = 0;
+    assert_null(strstr(said.text, "warning"));
+    for (char *line = strtok(said.text, "\n"); line != NULL; line = strtok(NULL, "\n")) {
+        char name[64];
+        long layers;
+        size_t i = 0;
+        const char *slash = strrchr(line, '/');
+        if (slash == NULL ||
+            sscanf(slash, "/%63[^:]: goes on behind layer %ld", name, &layers) != 2) {
+            continue;
+        }
+        while (i < EVALUATIONS - 1 && *taken[i].name != '\0' && strcmp(taken[i].name, name) != 0) {
+            i++;
+        }
+        assert_true(layers >= taken[i].layers);
+        memcpy(taken[i].name, name, sizeof name);
+        taken[i].layers = layers;
+        sum += layers;
+    }
+    free(said.text);
+    return sum;
+}
+
+/* Until it ends, at most so many kills; returns them.  *layers: what the last run took up. */
+static int kill_until_done(const Fixture *fixture, const char *grid, int depth, int most,
+                           uint64_t *random, long *layers)
+{
+    Taken taken[EVALUATIONS] = {0};
+    double longest = 0.1;
+    long before = 0;
+    for (int kills = 0;; kills++) {
+        double seconds = kills < most ? longest * kill_share(random) : 0;
+        bool done = run_and_kill(fixture, grid, depth, seconds, kills < most ? SIGKILL : 0);
+        *layers = layers_taken_up(fixture, taken);
+        longest *= *layers > before ? 0.95 : 1.1;
+        before = *layers > before ? *layers : before;
+        if (done) {
+            return kills;
+        }
+    }
+}
+
+static void expect_undisturbed(const Fixture *fixture, const Output *whole)
+{
+    Output file = read_file(fixture->path);
+    expect_same(&file, whole, "killed and resumed");
+    assert_false(file_exists(fixture->kept));
+    free(file.text);
+}
+
+/* Every kind of evaluation: r(T') by its difference and by itself, a plan for one Omega, both
+ * kernels and none, a base of its own at more bits, heads and direct operations. */
+static void killed_within_a_point(void **state)
+{
+    static const char *const grids[] = {
+        POINT,
+        "--construction transformer --n 8 --d 12 --omega 3 --reference subtract",
+        "--construction fused --n 8 --d 12 --omega 0.5 --mask causal --kernel structured",
+        "--construction attention --n 8 --d 12 --omega 20 --arithmetic none --d-head 4",
+        "--construction linear --linear clear --n 8 --d 12 --omega 20 --bias random",
+        "--construction transformer3 --n 6 --d 8 --omega 10,20 --activation relu",
+        "--construction fused --n 6 --d 8 --omega 10 --reference-form dense",
+    };
+    const Fixture *fixture = *state;
+    uint64_t random = kill_seed();
+    int kills = 0;
+    long kept = 0;
+    for (size_t i = 0; i < sizeof grids / sizeof *grids; i++) {
+        int depth = i == 6 ? DEPTH / 6 : DEPTH;
+        long most;
+        Output first = sweep(grids[i], depth, fixture->whole, "--quiet");
+        Output whole = read_file(fixture->whole);
+        assert_int_equal(first.code, 0);
+        kills += kill_until_done(fixture, grids[i], depth, i == 0 ? KILLS : 6, &random, &most);
+        expect_undisturbed(fixture, &whole);
+        kept += most;
+        assert_int_equal(unlink(fixture->path), 0);
+        free(first.text);
+        free(whole.text);
+    }
+    print_message("%d kills; the last runs took up %ld layers\n", kills, kept);
+    assert_true(kills >= KILLS && kept >= DEPTH);
+}
+
+/* Runs until something of the rows is kept, and stops there. */
+static void interrupt_late(const Fixture *fixture, int signal, int files)
+{
+    for (double seconds = 0.02; count_kept(fixture, NULL) < files; seconds *= 1.2) {
+        assert_false(run_and_kill(fixture, POINT, DEPTH, seconds, signal));
+    }
+}
+
+static void damage_is_found(void **state)
+{
+    const Fixture *fixture = *state;
+    char path[2 * SCRATCH_PATH];
+    Output first = sweep(POINT, DEPTH, fixture->whole, "--quiet");
+    Output whole = read_file(fixture->whole);
+    assert_int_equal(first.code, 0);
+    for (int damage = 0; damage < 4; damage++) {
+        interrupt_late(fixture, SIGKILL, 1);
+        assert_true(count_kept(fixture, path) > 0);
+        Output state_kept = read_file(path);
+        size_t length = state_kept.length;
+        switch (damage) {
+        case 0: length -= 1; break;                       /* torn */
+        case 1: length = 5; break;                        /* next to nothing */
+        case 2: state_kept.text[length / 2] ^= 1; break;  /* a bit */
+        default: state_kept.text[length - 1] ^= 1; break; /* of the digest */
+        }
+        file_write(path, state_kept.text, length);
+        Output again = sweep(POINT, DEPTH, fixture->path, "--resume --quiet 2>&1");
+        expect_says(&again, 0, "ignored: it is damaged");
+        expect_undisturbed(fixture, &whole);
+        assert_int_equal(unlink(fixture->path), 0);
+        free(again.text);
+        free(state_kept.text);
+    }
+    free(first.text);
+    free(whole.text);
+}
+
+/* A file that is whole, but of another point. */
+static void anothers_is_not_taken_up(void **state)
+{
+    const Fixture *fixture = *state;
+    char ours[2 * SCRATCH_PATH], theirs[2 * SCRATCH_PATH];
+    Output first = sweep(POINT " --seed 2", DEPTH, fixture->whole, "--quiet");
+    Output whole = read_file(fixture->whole);
+    interrupt_late(fixture, SIGKILL, 1);
+    assert_true(count_kept(fixture, theirs) > 0);
+    Output of_theirs = read_file(theirs);
+    remove_kept(fixture);
+    for (double seconds = 0.02; count_kept(fixture, NULL) < 1; seconds *= 1.2) {
+        assert_false(run_and_kill(fixture, POINT " --seed 2", DEPTH, seconds, SIGKILL));
+    }
+    assert_int_equal(count_kept(fixture, ours), 1);
+    file_write(ours, of_theirs.text, of_theirs.length);
+    Output again = sweep(POINT " --seed 2", DEPTH, fixture->path, "--resume --quiet 2>&1");
+    expect_says(&again, 0, "ignored: it is of another version, machine, weights file or point");
+    expect_undisturbed(fixture, &whole);
+    free(again.text);
+    free(first.text);
+    free(whole.text);
+    free(of_theirs.text);
+}
+
+/* A disk that takes the rows and no checkpoint: said once, and the run goes on. */
+static void full_disk(void **state)
+{
+    const Fixture *fixture = *state;
+    char script[2048];
+    Output first = sweep(POINT " --seed 1:2", DEPTH, fixture->whole, "--quiet");
+    Output whole = read_file(fixture->whole);
+    snprintf(script, sizeof script,
+             "-c 'ulimit -f %zu; \"$HEADPROOF\" sweep " POINT
+             " --seed 1:2 --depth %d --checkpoint 0 --quiet -o %s' 2>&1",
+             whole.length / 512 + 16, DEPTH, fixture->path);
+    Output full = run_program("sh", script);
+    expect_says(&full, 0, ".checkpoint: cannot be written: File too large; the run goes on");
+    assert_int_equal(lines(&full), 1);
+    expect_undisturbed(fixture, &whole);
+    free(full.text);
+    /* No directory can be there. */
+    file_write(fixture->kept, "", 0);
+    full = sweep(POINT " --seed 1:2", DEPTH, fixture->path, "--checkpoint 0 --quiet 2>&1");
+    expect_says(&full, 0, ".checkpoint: cannot be written: Not a directory; the run goes on");
+    assert_int_equal(lines(&full), 1);
+    assert_int_equal(unlink(fixture->kept), 0);
+    expect_undisturbed(fixture, &whole);
+    free(full.text);
+    free(first.text);
+    free(whole.text);
+}
+
+/* A signal before the first point says how to go on; a run that does not drops what is there,
+ * unless it took a minute. */
+static void leftovers(void **state)
+{
+    const Fixture *fixture = *state;
+    char sidecar[SCRATCH_PATH];
+    Output first = sweep(POINT, DEPTH, fixture->whole, "--quiet");
+    Output whole = read_file(fixture->whole);
+    scratch_path(sidecar, &fixture->scratch, "out.csv.json.partial");
+    interrupt_late(fixture, SIGTERM, 1);
+    Output said = read_file(fixture->said);
+    expect_says(&said, 0, "0 of 1 points are kept; go on with: ");
+    const struct timespec times[2] = {{.tv_sec = time(NULL) - 70}, {.tv_sec = time(NULL) - 70}};
+    assert_int_equal(utimensat(AT_FDCWD, sidecar, times, 0), 0);
+    Output refused = sweep(POINT, DEPTH, fixture->path, "--quiet 2>&1");
+    expect_says(&refused, 2, "1 minutes of work: --resume goes on with them");
+    assert_true(count_kept(fixture, NULL) > 0);
+    assert_int_equal(utimensat(AT_FDCWD, sidecar, NULL, 0), 0);
+    Output anew = sweep(POINT, DEPTH, fixture->path, "2>&1 >/dev/null");
+    assert_int_equal(anew.code, 0);
+    assert_null(strstr(anew.text, "goes on behind"));
+    expect_undisturbed(fixture, &whole);
+    free(said.text);
+    free(refused.text);
+    free(anew.text);
+    free(first.text);
+    free(whole.text);
+}
+
+/* What takes less than ten seconds leaves nothing. */
+static void short_points_cost_nothing(void **state)
+{
+    const Fixture *fixture = *state;
+    char line[2048];
+    int status;
+    sweep_line(line, POINT, DEPTH, fixture->path, "--quiet");
+    pid_t child = start_program(line);
+    pause_seconds(0.5);
+    (void)kill(child, SIGKILL);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_false(file_exists(fixture->kept));
+    Output bad = run("sweep --checkpoint -1 2>&1");
+    expect_says(&bad, 2, "--checkpoint: token '-1'");
+    free(bad.text);
+}
+
+#define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(killed_within_a_point),
+        TEST(damage_is_found),
+        TEST(anothers_is_not_taken_up),
+        TEST(full_disk),
+        TEST(leftovers),
+        TEST(short_points_cost_nothing),
+    };
+    return cmocka_run_group_tests_name("checkpoint", tests, NULL, NULL);
+}
