@@ -31,6 +31,10 @@ int command_verify(const Grid *grid, const RunOptions *run, int argc, char **arg
 int command_convert(const Grid *grid, const RunOptions *run, int argc, char **argv)
     __attribute__((warn_unused_result));
 
+/* The attention-only model's logits as sums over heads and source tokens (attribute.h). */
+int command_attribute(const Grid *grid, const RunOptions *run, int argc, char **argv)
+    __attribute__((warn_unused_result));
+
 /* Puts the shards of a sweep together: the bytes of one run's file, and its verdict.  It takes no
  * grid: argv[2..] are SHARD.csv... -o FILE.csv.  Shards of other grids or versions, missing and
  * doubled ones are refused; other machines are said and recorded. */

@@ -58,7 +58,7 @@ static int read_sections(SectionList *sections, Command command, char **files, s
     return status;
 }
 
-/* The operand of verify and convert is what --weights is elsewhere. */
+/* The operand of verify, convert and attribute is what --weights is elsewhere. */
 static int read_model(SectionList *sections, Section *flags, Command command, char **files,
                       int count)
 {
@@ -104,7 +104,8 @@ static int read_operands(SectionList *sections, Section *flags, Command command,
 {
     switch (command) {
     case COMMAND_VERIFY:
-    case COMMAND_CONVERT: return read_model(sections, flags, command, files, count);
+    case COMMAND_CONVERT:
+    case COMMAND_ATTRIBUTE: return read_model(sections, flags, command, files, count);
     case COMMAND_COST: return read_sizes(sections, flags, run, files, count);
     default: return read_sections(sections, command, files, (size_t)count);
     }

@@ -33,8 +33,10 @@ typedef struct {
     const char *output; /* -o, --output; NULL: stdout */
     int threads;        /* --threads; 0: one a core */
     bool dry_run, quiet, verbose;
-    const char *tokens;   /* --tokens, of verify: see inputs.h; or NULL */
-    const char *form;     /* --form, of verify and convert: fused or three; or NULL */
+    const char *tokens;   /* --tokens, of verify and attribute: see inputs.h; or NULL */
+    const char *form;     /* --form, of models: fused or three; or NULL */
+    const char *by;       /* --by, of attribute: head, sublayer or kind; or NULL */
+    const char *logits;   /* --logits, of attribute: all or predicted; or NULL */
     bool resume;          /* --resume: go on with what an interrupted run left */
     double checkpoint;    /* --checkpoint: see checkpoint.h */
     bool team;            /* the ranks of an MPI job share the points */
@@ -51,7 +53,7 @@ typedef struct {
  * takes no --omega, demands --tolerance and folds the seeds (it gets one Point per
  * combination of the other axes AND seed; omega is unset).  export and check are as sweep.
  * cost takes the axes that sizes hang on, and a weights file or a preset in place of case files.
- * verify and convert take a weights file in place of case files; verify has the structured kernel
+ * verify, convert and attribute take a weights file in place of case files; verify has the structured kernel
  * unless told. */
 typedef enum {
     COMMAND_SWEEP,
@@ -61,7 +63,8 @@ typedef enum {
     COMMAND_VERIFY,
     COMMAND_CONVERT,
     COMMAND_COST,
-    COMMAND_CHECK
+    COMMAND_CHECK,
+    COMMAND_ATTRIBUTE
 } Command;
 
 /* Reads argv[1..] (argv[0] is the command's name) and the case files it names.

@@ -53,7 +53,8 @@ static void print_flag(FILE *file, Flag flag)
 
 void help_print_command(FILE *file, Command command, const CommandInfo *info)
 {
-    bool model = command == COMMAND_VERIFY || command == COMMAND_CONVERT;
+    bool model =
+        command == COMMAND_VERIFY || command == COMMAND_CONVERT || command == COMMAND_ATTRIBUTE;
     fprintf(file, "usage: headproof %s %s [--FLAG VALUE]...\n\n%s\n\n", info->name,
             model                     ? "MODEL.safetensors"
             : command == COMMAND_COST ? "[MODEL.safetensors]"

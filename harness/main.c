@@ -17,7 +17,7 @@
 
 typedef int RunCommand(const Grid *grid, const RunOptions *run, int argc, char **argv);
 
-enum { EVALUATING = 8, MERGE = EVALUATING, COMMANDS = 11 };
+enum { EVALUATING = 9, MERGE = EVALUATING, COMMANDS = 12 };
 
 static const CommandInfo commands[COMMANDS] = {
     {"sweep", "errors at every point of a grid, one CSV row a layer"},
@@ -28,6 +28,7 @@ static const CommandInfo commands[COMMANDS] = {
     {"verify", "a trained model through all of it, with a verdict"},
     {"convert", "the attention-only model itself, as a safetensors file"},
     {"cost", "heads, widths, parameters and arithmetic, before and after"},
+    {"attribute", "a model's logits as exact sums over heads and source tokens"},
     {"merge", "the shards of a sweep as one file: SHARD.csv... -o FILE.csv"},
     {"info", "the build, the machine and the libraries"},
     {"help", "this, or the flags of a command: headproof help COMMAND"},
@@ -42,6 +43,7 @@ static const struct {
     {COMMAND_MIN_OMEGA, command_min_omega}, {COMMAND_CHECK, command_check},
     {COMMAND_EXPORT, command_export},       {COMMAND_VERIFY, command_verify},
     {COMMAND_CONVERT, command_convert},     {COMMAND_COST, command_cost},
+    {COMMAND_ATTRIBUTE, command_attribute},
 };
 
 static size_t find_command(const char *name)

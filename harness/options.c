@@ -15,7 +15,7 @@ enum { LONG_FLAG = 1000 };
 #define ONLY(command) (1U << (command))
 #define ALL (~0U)
 #define SWEEPS (ONLY(COMMAND_SWEEP) | ONLY(COMMAND_DEPTH))
-#define MODELS (ONLY(COMMAND_VERIFY) | ONLY(COMMAND_CONVERT))
+#define MODELS (ONLY(COMMAND_VERIFY) | ONLY(COMMAND_CONVERT) | ONLY(COMMAND_ATTRIBUTE))
 
 static const FlagInfo flags_known[FLAG_COUNT] = {
     [FLAG_OUTPUT] = {"output", "FILE", "write CSV to FILE, which appears complete or not at all",
@@ -32,7 +32,11 @@ static const FlagInfo flags_known[FLAG_COUNT] = {
                      0},
     [FLAG_MEASURE] = {"measure", NULL, "time both models on this machine", ONLY(COMMAND_COST), 0},
     [FLAG_TOKENS] = {"tokens", "LISTS", "the tokens of each position, as 0:52/0:52/53",
-                     ONLY(COMMAND_VERIFY), 0},
+                     ONLY(COMMAND_VERIFY) | ONLY(COMMAND_ATTRIBUTE), 0},
+    [FLAG_BY] = {"by", "UNIT", "a line a head, sublayer or kind; default sublayer",
+                 ONLY(COMMAND_ATTRIBUTE), 0},
+    [FLAG_LOGITS] = {"logits", "WHICH", "all, or predicted, the default", ONLY(COMMAND_ATTRIBUTE),
+                     0},
     [FLAG_RESUME] = {"resume", NULL, "go on with what an interrupted run of the same left",
                      SWEEPS | ONLY(COMMAND_CHECK), 0},
     [FLAG_SHARD] = {"shard", "I/N", "the I-th of N parts, for job arrays; merge puts them together",
@@ -129,14 +133,36 @@ static int read_threads(RunOptions *run, Origin origin, const char *text)
     return status;
 }
 
+/* *word = text, one of words (up to a NULL). */
+static int read_word(const char **word, Origin origin, const char *text, const char *const *words,
+                     const char *expected)
+{
+    for (; *words != NULL; words++) {
+        if (strcmp(text, *words) == 0) {
+            *word = text;
+            return 0;
+        }
+    }
+    complain(origin, text, "expected %s", expected);
+    return 2;
+}
+
 static int read_form(RunOptions *run, Origin origin, const char *text)
 {
-    if (strcmp(text, "three") != 0 && strcmp(text, "fused") != 0) {
-        complain(origin, text, "expected fused or three");
-        return 2;
-    }
-    run->form = text;
-    return 0;
+    static const char *const words[] = {"fused", "three", NULL};
+    return read_word(&run->form, origin, text, words, "fused or three");
+}
+
+static int read_by(RunOptions *run, Origin origin, const char *text)
+{
+    static const char *const words[] = {"head", "sublayer", "kind", NULL};
+    return read_word(&run->by, origin, text, words, "head, sublayer or kind");
+}
+
+static int read_logits(RunOptions *run, Origin origin, const char *text)
+{
+    static const char *const words[] = {"all", "predicted", NULL};
+    return read_word(&run->logits, origin, text, words, "all or predicted");
 }
 
 /* A size in bytes: a number, and KiB, MiB, GiB or TiB or nothing. */
@@ -249,6 +275,8 @@ static int read_flag(Reader *reader, Flag flag, const char *text)
     case FLAG_IGNORE_EXTRA: run->ignore_extra = true; break;
     case FLAG_TOKENS: run->tokens = text; break;
     case FLAG_FORM: return read_form(run, origin, text);
+    case FLAG_BY: return read_by(run, origin, text);
+    case FLAG_LOGITS: return read_logits(run, origin, text);
     case FLAG_MEMORY: return read_memory(run, origin, text);
     case FLAG_CHECKPOINT: return read_checkpoint(run, origin, text);
     case FLAG_RESUME: run->resume = true; break;

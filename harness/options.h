@@ -31,6 +31,8 @@ typedef enum {
     FLAG_SHARD,
     FLAG_PRESET,
     FLAG_MEASURE,
+    FLAG_BY,
+    FLAG_LOGITS,
     FLAG_BASELINE, /* the first of check's own */
     FLAG_SAVE_BASELINE,
     FLAG_FORCE,

@@ -7,9 +7,11 @@
 const char *command_name(Command command)
 {
     static const char *const names[] = {
-        [COMMAND_SWEEP] = "sweep",   [COMMAND_DEPTH] = "depth",   [COMMAND_MIN_OMEGA] = "min-omega",
-        [COMMAND_EXPORT] = "export", [COMMAND_VERIFY] = "verify", [COMMAND_CONVERT] = "convert",
-        [COMMAND_COST] = "cost",     [COMMAND_CHECK] = "check"};
+        [COMMAND_SWEEP] = "sweep",         [COMMAND_DEPTH] = "depth",
+        [COMMAND_MIN_OMEGA] = "min-omega", [COMMAND_EXPORT] = "export",
+        [COMMAND_VERIFY] = "verify",       [COMMAND_CONVERT] = "convert",
+        [COMMAND_COST] = "cost",           [COMMAND_CHECK] = "check",
+        [COMMAND_ATTRIBUTE] = "attribute"};
     return names[command];
 }
 
@@ -42,6 +44,9 @@ bool command_takes(Command command, Axis axis)
     case COMMAND_CONVERT:                       /* nothing is evaluated */
         return axis != AXIS_ARITHMETIC && axis != AXIS_KERNEL && axis != AXIS_REFERENCE &&
                axis < AXIS_REFERENCE_FORM;
+    case COMMAND_ATTRIBUTE: /* of the reference's T', whose inputs decide n */
+        return axis != AXIS_N && axis != AXIS_ARITHMETIC && axis != AXIS_KERNEL &&
+               axis != AXIS_REFERENCE && (axis < AXIS_REFERENCE_FORM || axis == AXIS_MAX_BITS);
     case COMMAND_COST: return changes_cost(axis);
     default: return true;
     }
