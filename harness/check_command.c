@@ -78,6 +78,11 @@ static int choose_paths(Checking *command)
 {
     const CheckOptions *options = &command->run->check;
     const char *beside = options->save != NULL ? options->save : options->baseline;
+    if (beside == NULL && command->run->resume) {
+        complain((Origin){.flag = "resume"}, "check",
+                 "expected --baseline FILE: what is interrupted is left beside it");
+        return 2;
+    }
     if (beside == NULL) {
         const char *temporary = getenv("TMPDIR");
         bool given = temporary != NULL && *temporary != '\0';

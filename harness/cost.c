@@ -123,7 +123,7 @@ int command_cost(const Grid *grid, const RunOptions *run, int argc, char **argv)
         status = run_point(output, run, &grid->points[i], i == 0);
     }
     if (status == 0) {
-        status = output_finish(output, argc, argv, grid, NULL);
+        status = output_finish(output, &(RunRecord){.argc = argc, .argv = argv, .grid = grid});
     }
     output_clear(output);
     return status;

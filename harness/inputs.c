@@ -1,5 +1,6 @@
 #include "inputs.h"
 
+#include "message.h"
 #include "values.h"
 
 #include <stdio.h>
@@ -157,6 +158,35 @@ int inputs_make(Inputs *inputs, const ModelFile *model, const char *path, const 
         return 0;
     }
     return choose(inputs, model, path, choice);
+}
+
+int inputs_take_shard(Inputs *inputs, size_t d, size_t shard, size_t shards)
+{
+    size_t kept = 0;
+    if (shards > inputs->count) {
+        char text[64];
+        snprintf(text, sizeof text, "%zu/%zu", shard, shards);
+        complain((Origin){.flag = "shard"}, text, "expected at most %zu parts: a part an input",
+                 inputs->count);
+        return 2;
+    }
+    for (size_t i = shard - 1; i < inputs->count; i += shards, kept++) {
+        memmove(inputs->x + kept * inputs->n * d, inputs->x + i * inputs->n * d,
+                inputs->n * d * sizeof *inputs->x);
+        if (inputs->tokens != NULL) {
+            memmove(inputs->tokens + kept * inputs->n, inputs->tokens + i * inputs->n,
+                    inputs->n * sizeof *inputs->tokens);
+        }
+    }
+    inputs->count = kept;
+    inputs->shard = shard;
+    inputs->shards = shards;
+    return 0;
+}
+
+size_t inputs_number(const Inputs *inputs, size_t i)
+{
+    return inputs->shards > 1 ? i * inputs->shards + inputs->shard : i + 1;
 }
 
 void inputs_clear(Inputs *inputs)

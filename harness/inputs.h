@@ -6,9 +6,10 @@
 
 #include "model_file.h"
 
-/* count streams x [count, n, d], and the tokens [count, n] they come from, or NULL. */
+/* count streams x [count, n, d], and the tokens [count, n] they come from, or NULL.  Of a shard
+ * they are every shards-th of all, from the shard-th (from 1) on. */
 typedef struct {
-    size_t count, n;
+    size_t count, n, shard, shards;
     double *x;
     int64_t *tokens;
 } Inputs;
@@ -23,6 +24,13 @@ typedef struct {
  * one message. */
 int inputs_make(Inputs *inputs, const ModelFile *model, const char *path, const char *choice)
     __attribute__((warn_unused_result));
+
+/* Keeps those of a shard alone.  0; 2 after a message when it would have none. */
+int inputs_take_shard(Inputs *inputs, size_t d, size_t shard, size_t shards)
+    __attribute__((warn_unused_result));
+
+/* The number, from 1, that input i has among all. */
+size_t inputs_number(const Inputs *inputs, size_t i);
 
 void inputs_clear(Inputs *inputs);
 

@@ -384,7 +384,7 @@ int journal_finish(Journal *journal, const RunRecord *run)
 {
     AtomicFile *rows = &journal->rows;
     if (journal->plain != NULL) {
-        return output_finish(journal->plain, run->argc, run->argv, run->grid, run->seconds);
+        return output_finish(journal->plain, run);
     }
     if (write_sidecar(journal, run) != 0) {
         return atomic_file_failed(journal->sidecar);

@@ -4,6 +4,7 @@
  * Rows go to FILE.partial, whole points in grid order, each on disk before the next; before the
  * first, FILE.json.partial says what run they are of.  When all are there, FILE.partial becomes
  * FILE and then FILE.json.partial FILE.json.  A run that resumes goes on with what is there.
+ * What is kept of points in progress lies beside it (checkpoint.h).
  * Without a regular file (stdout, a pipe, /dev/full) rows are just written.
  */
 #ifndef HEADPROOF_HARNESS_JOURNAL_H
@@ -29,7 +30,7 @@ const char *journal_rows(const Journal *journal, size_t *size);
 /* True when nothing is left to do: FILE is there already, of a run like this. */
 bool journal_is_complete(const Journal *journal);
 
-/* True when rows go to a FILE.partial. */
+/* True when there is something that a run that resumes goes on with: rows, or checkpoints. */
 bool journal_survives(const Journal *journal);
 
 /* Begins to write behind the first kept bytes of those rows; the rest is dropped.  kept 0: with

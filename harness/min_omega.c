@@ -256,7 +256,9 @@ int command_min_omega(const Grid *grid, const RunOptions *run, int argc, char **
         status = ok ? run_searches(&command, threads) : 99;
     }
     if (status == 0) {
-        status = output_finish(command.output, argc, argv, grid, command.seconds);
+        status = output_finish(
+            command.output,
+            &(RunRecord){.argc = argc, .argv = argv, .grid = grid, .seconds = command.seconds});
     }
     output_clear(command.output);
     free(command.seconds);

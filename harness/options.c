@@ -40,7 +40,7 @@ static const FlagInfo flags_known[FLAG_COUNT] = {
     [FLAG_RESUME] = {"resume", NULL, "go on with what an interrupted run of the same left",
                      SWEEPS | ONLY(COMMAND_CHECK), 0},
     [FLAG_SHARD] = {"shard", "I/N", "the I-th of N parts, for job arrays; merge puts them together",
-                    SWEEPS, 0},
+                    SWEEPS | ONLY(COMMAND_VERIFY), 0},
     [FLAG_CHECKPOINT] = {"checkpoint", "SECONDS",
                          "keep a point's work for --resume this often; default 10, 0: each layer",
                          SWEEPS | ONLY(COMMAND_CHECK), 0},

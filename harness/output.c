@@ -59,7 +59,7 @@ static int finish_direct(Output *output)
     return status == 0 ? 0 : atomic_file_failed(output->to_stdout ? "stdout" : output->rows.path);
 }
 
-int output_finish(Output *output, int argc, char **argv, const Grid *grid, const double *seconds)
+int output_finish(Output *output, const RunRecord *run)
 {
     AtomicFile *rows = &output->rows, *sidecar = &output->sidecar;
     if (atomic_file_is_direct(rows)) {
@@ -68,8 +68,7 @@ int output_finish(Output *output, int argc, char **argv, const Grid *grid, const
     if (atomic_file_sync(rows) != 0) {
         return atomic_file_failed(rows->path);
     }
-    const RunRecord run = {.argc = argc, .argv = argv, .grid = grid, .seconds = seconds};
-    if (sidecar_write(sidecar->file, &run) != 0 || atomic_file_sync(sidecar) != 0) {
+    if (sidecar_write(sidecar->file, run) != 0 || atomic_file_sync(sidecar) != 0) {
         return atomic_file_failed(sidecar->path);
     }
     if (atomic_file_publish(rows) != 0) {

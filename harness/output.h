@@ -6,7 +6,7 @@
 #ifndef HEADPROOF_HARNESS_OUTPUT_H
 #define HEADPROOF_HARNESS_OUTPUT_H
 
-#include "grid.h"
+#include "sidecar.h"
 
 typedef struct Output Output;
 
@@ -19,10 +19,8 @@ FILE *output_file(Output *output);
 /* Flush after a point's rows; -1 (errno) when the disk is full or failing. */
 int output_commit(Output *output) __attribute__((warn_unused_result));
 
-/* Completes the file: sync, close, rename, sidecar.  points and seconds [count]: wall time of
- * each, for the sidecar.  0, or 99 after a message. */
-int output_finish(Output *output, int argc, char **argv, const Grid *grid, const double *seconds)
-    __attribute__((warn_unused_result));
+/* Completes the file: sync, close, rename, and the run as its sidecar.  0, or 99 after a message. */
+int output_finish(Output *output, const RunRecord *run) __attribute__((warn_unused_result));
 
 /* Drops what was written (an earlier FILE stays as it was) and frees.  NULL is fine; after
  * output_finish it only frees. */

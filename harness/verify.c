@@ -79,14 +79,31 @@ static bool collect_omegas(Verify *verify, const Grid *grid)
     return verify->omegas != NULL;
 }
 
-/* Every Omega that the grid has for the template, then the searches. */
-static int run_template(Verify *verify, const Grid *grid, int threads)
+/* The verdict at one Omega, for the points of the grid that are the template there. */
+static void take_verdict(bool *passed, const Verify *verify, const Grid *grid, double omega)
+{
+    for (size_t i = 0; i < grid->count; i++) {
+        if (same_template(verify->template, &grid->points[i]) && grid->points[i].omega == omega) {
+            passed[i] = verify->passed;
+        }
+    }
+}
+
+/* Every Omega that the grid has for the template, then the searches.  passed [grid->count]. */
+static int run_template(bool *passed, Verify *verify, const Grid *grid, int threads)
 {
     bool quiet = verify->options->quiet;
     int status = inputs_make(&verify->inputs, verify->model, verify->template->source->path,
                              verify->options->tokens);
     if (status != 0) {
         return status;
+    }
+    if (verify->options->shards > 0) {
+        status = inputs_take_shard(&verify->inputs, verify->model->d, verify->options->shard,
+                                   verify->options->shards);
+        if (status != 0) {
+            return status;
+        }
     }
     if (!verify_prepare(verify, threads) || !collect_omegas(verify, grid)) {
         return memory_fault();
@@ -102,8 +119,10 @@ static int run_template(Verify *verify, const Grid *grid, int threads)
     bool ok = verify_open_inputs(verify);
     for (size_t i = 0; ok && i < verify->omega_count && status == 0; i++) {
         status = verify_omega(verify, verify->omegas[i]);
+        take_verdict(passed, verify, grid, verify->omegas[i]);
     }
-    if (ok && status == 0 && !quiet) {
+    bool searched = !quiet && verify->options->shards == 0;
+    if (ok && status == 0 && searched) {
         ok = (!verify->template->judged || search_tolerance(verify)) &&
              (!verify->has_logits || search_predictions(verify));
     }
@@ -121,9 +140,10 @@ static bool is_first_of_template(const Grid *grid, size_t i)
     return true;
 }
 
-static int run_templates(const Grid *grid, const RunOptions *run, Output *output, int threads)
+/* passed [grid->count]. */
+static int run_templates(bool *passed, const Grid *grid, const RunOptions *run, Output *output,
+                         int threads)
 {
-    bool passed = true;
     int status = 0;
     for (size_t i = 0; i < grid->count && status == 0; i++) {
         if (!is_first_of_template(grid, i)) {
@@ -136,15 +156,21 @@ static int run_templates(const Grid *grid, const RunOptions *run, Output *output
                          .passed = true,
                          .output = output};
         pthread_mutex_init(&verify.lock, NULL);
-        status = run_template(&verify, grid, threads);
+        status = run_template(passed, &verify, grid, threads);
         pthread_mutex_destroy(&verify.lock);
-        passed = passed && verify.passed;
         verify_clear(&verify);
     }
-    if (status == 0 && !run->quiet) {
-        verify_print_verdict(grid, passed);
+    bool all = true;
+    for (size_t i = 0; i < grid->count; i++) {
+        all = all && passed[i];
     }
-    return status != 0 ? status : !passed;
+    if (status == 0 && !run->quiet) {
+        if (run->shards > 0) {
+            printf("the searches for omega are over all inputs: a shard leaves them out\n");
+        }
+        verify_print_verdict(grid, all);
+    }
+    return status != 0 ? status : !all;
 }
 
 /* A verdict is about a machine. */
@@ -160,31 +186,89 @@ static int check_arithmetic(const Grid *grid)
     return 0;
 }
 
+/* What the whole command keeps of the grid's points, for the sidecar: points, passed and seconds
+ * [grid->count]. */
+typedef struct {
+    size_t *points;
+    bool *passed;
+    double *seconds;
+    SweepRecord record;
+} Record;
+
+/* Shards agree in the grid, the weights and the inputs chosen. */
+static int record_open(Record *record, const Grid *grid, const RunOptions *run)
+{
+    size_t room = grid->count + 1;
+    *record = (Record){.points = calloc(room, sizeof *record->points),
+                       .passed = calloc(room, sizeof *record->passed),
+                       .seconds = calloc(room, sizeof *record->seconds)};
+    if (record->points == NULL || record->passed == NULL || record->seconds == NULL) {
+        return memory_fault();
+    }
+    for (size_t i = 0; i < grid->count; i++) {
+        record->points[i] = i;
+        record->seconds[i] = -1;
+    }
+    record->record = (SweepRecord){.points = record->points,
+                                   .count = grid->count,
+                                   .passed = record->passed,
+                                   .shard = run->shards > 0 ? run->shard : 1,
+                                   .shards = run->shards > 0 ? run->shards : 1,
+                                   .complete = true};
+    GridIdentity *identity = &record->record.identity;
+    int status = grid_identify(identity, grid);
+    const char *tokens = run->tokens != NULL ? run->tokens : "";
+    uint64_t digest = digest_bytes(DIGEST_START, identity->points, strlen(identity->points));
+    digest_print(identity->points, digest_bytes(digest, tokens, strlen(tokens)));
+    return status;
+}
+
+static void record_clear(Record *record)
+{
+    free(record->points);
+    free(record->passed);
+    free(record->seconds);
+}
+
+static int open_output(Output **output, const RunOptions *run)
+{
+    int status = run->output == NULL ? 0 : output_open(output, run->output);
+    if (status == 0 && *output != NULL && verify_write_header(output_file(*output)) != 0) {
+        status = 99;
+    }
+    return status;
+}
+
 int command_verify(const Grid *grid, const RunOptions *run, int argc, char **argv)
 {
     int threads = run->threads > 0 ? run->threads : omp_get_num_procs();
     Output *output = NULL;
+    Record record = {0};
     ref_thread_setup();
-    double *seconds = calloc(grid->count + 1, sizeof *seconds);
     int status = check_arithmetic(grid);
     if (status == 0) {
-        status = seconds == NULL ? 99 : grid_predict(grid, run->memory, &threads);
-    }
-    if (status == 0 && run->output != NULL) {
-        status = output_open(&output, run->output);
-        if (status == 0 && verify_write_header(output_file(output)) != 0) {
-            status = 99;
-        }
+        status = record_open(&record, grid, run);
     }
     if (status == 0) {
-        status = run_templates(grid, run, output, threads);
+        status = grid_predict(grid, run->memory, &threads);
+    }
+    if (status == 0) {
+        status = open_output(&output, run);
+    }
+    if (status == 0) {
+        status = run_templates(record.passed, grid, run, output, threads);
     }
     if (status <= 1 && output != NULL) {
-        int finished = output_finish(output, argc, argv, grid, seconds);
+        const RunRecord all = {.argc = argc,
+                               .argv = argv,
+                               .grid = grid,
+                               .seconds = record.seconds,
+                               .sweep = &record.record};
+        int finished = output_finish(output, &all);
         status = finished != 0 ? finished : status;
     }
     output_clear(output);
-    free(seconds);
+    record_clear(&record);
     ref_thread_clear();
     return status;
 }

@@ -48,7 +48,7 @@ typedef struct {
     pthread_mutex_t lock; /* of layers */
     InputCost cost;
     Progress progress;
-    bool passed;
+    bool passed; /* at the Omega at hand */
     Output *output;
 } Verify;
 
@@ -92,6 +92,9 @@ double verify_search_seconds(const Verify *verify);
 
 int verify_write_header(FILE *file);
 int verify_write_rows(const Verify *verify, double omega, const LogitErrors *logits);
+
+/* The cells from logit_error to predictions_changed, a comma before each. */
+void verify_write_logits(FILE *file, double error, double margin, size_t changed);
 void verify_print_model(const Verify *verify);
 void verify_print_omega(const Verify *verify, double omega, const LogitErrors *logits);
 void verify_print_found(const Verify *verify, const Found *found);

@@ -8,12 +8,18 @@
 
 static const char csv_header[] =
     "model,construction,kernel,omega,inputs,layer,approximation_max,construction_max,rounding_max,"
-    "native_max,total_max,observed_max,worst_input,logit_error,logit_margin,safety_factor,"
+    "native_max,total_max,observed_max,judged_log2,worst_input,logit_error,logit_margin,safety_"
+    "factor,"
     "predictions_changed,status\n";
 
 int verify_write_header(FILE *file)
 {
     return fputs(csv_header, file) == EOF ? -1 : 0;
+}
+
+void verify_write_logits(FILE *file, double error, double margin, size_t changed)
+{
+    fprintf(file, ",%.16e,%.16e,%.16e,%zu", error, margin, margin / error, changed);
 }
 
 int verify_write_rows(const Verify *verify, double omega, const LogitErrors *logits)
@@ -34,11 +40,10 @@ int verify_write_rows(const Verify *verify, double omega, const LogitErrors *log
             fputc(',', file);
             status |= table_write_cell(file, &layer->worst[kind]);
         }
-        fprintf(file, ",%zu", layer->worst_input + 1);
+        fprintf(file, ",%.16e,%zu", layer->log2_worst,
+                inputs_number(&verify->inputs, layer->worst_input));
         if (last) {
-            double margin = verify->logits.margin;
-            fprintf(file, ",%.16e,%.16e,%.16e,%zu", logits->error, margin, margin / logits->error,
-                    logits->changed);
+            verify_write_logits(file, logits->error, verify->logits.margin, logits->changed);
         } else {
             fputs(",,,,", file);
         }
@@ -122,8 +127,11 @@ void verify_print_model(const Verify *verify)
     if (model->hidden > 0) {
         printf(", H = %zu, %s", model->hidden, activations[model->activation]);
     }
-    printf(", mask %s; %zu input%s of %zu tokens; `%s` in double, %s\n",
-           model->causal ? "causal" : "none", verify->inputs.count,
+    printf(", mask %s; ", model->causal ? "causal" : "none");
+    if (verify->inputs.shards > 1) {
+        printf("shard %zu/%zu: ", verify->inputs.shard, verify->inputs.shards);
+    }
+    printf("%zu input%s of %zu tokens; `%s` in double, %s\n", verify->inputs.count,
            verify->inputs.count == 1 ? "" : "s", verify->inputs.n,
            construction_info(verify->template->spec.construction)->name,
            verify->template->kernel == KERNEL_DENSE ? "dense" : "structured");

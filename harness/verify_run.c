@@ -162,6 +162,7 @@ bool verify_evaluate(Verify *verify, double omega, LogitErrors *logits)
     snprintf(label, sizeof label, "omega %.30s", text);
     *logits = (LogitErrors){0};
     layers_reset(verify);
+    verify->passed = true;
     verify_phase(verify, label, 1, verify->cost.rows / (double)verify->omega_count);
     if (!ensemble_each(&verify->ensemble, omega, evaluate_input, verify)) {
         return false;

@@ -2,7 +2,7 @@
  * headproof check as CI runs it: exit codes, what is left behind, and the reports.
  */
 #include "../harness/csv_read.h"
-#include "program.h"
+#include "interrupted.h"
 #include "scratch.h"
 
 #include <setjmp.h>
@@ -17,7 +17,9 @@
 #include <cmocka.h>
 
 #include <jansson.h>
+#include <signal.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define GRID                                                                                       \
@@ -431,10 +433,46 @@ static void reproducing_lines_reproduce(void **state)
     free(key);
 }
 
+/* Killed while it sweeps, a check leaves its points beside the baseline; with --resume it goes on
+ * with them to the verdict of a check that nothing happened to, and leaves nothing. */
+static void an_interrupted_check_goes_on(void **state)
+{
+    static const char check_line[] =
+        "check --construction fused --n 8 --d 6 --depth 30 --omega 8:20 --seed 1:3 --threads 1";
+    const Scratch *scratch = *state;
+    char line[1024], partial[SCRATCH_PATH];
+    int status, kills = 0;
+    snprintf(line, sizeof line, "%s --save-baseline %%/base.csv", check_line);
+    expect(scratch, line, 0, "saved: ");
+    scratch_path(partial, scratch, "base.csv.obtained.partial");
+    snprintf(line, sizeof line, "%s --baseline %s/base.csv --resume --quiet --checkpoint 0",
+             check_line, scratch->directory);
+    for (off_t before = -1; kills < 3; kills++) {
+        pid_t child = start_program(line);
+        while (size_of(partial) <= before && waitpid(child, &status, WNOHANG) == 0) {
+            pause_seconds(0.001);
+        }
+        assert_int_equal(kill(child, SIGKILL), 0);
+        assert_int_equal(waitpid(child, &status, 0), child);
+        assert_true(WIFSIGNALED(status));
+        assert_true(size_of(partial) > before);
+        before = size_of(partial) + 20000; /* a few points more */
+    }
+    snprintf(line, sizeof line, "%s --baseline %%/base.csv --resume", check_line);
+    expect(scratch, line, 0, " of 39 points are there already");
+    assert_false(exists(scratch, "base.csv.obtained") ||
+                 exists(scratch, "base.csv.obtained.partial") ||
+                 exists(scratch, "base.csv.obtained.json.partial") ||
+                 exists(scratch, "base.csv.obtained.checkpoint"));
+    /* Without a baseline there is no file to go on with. */
+    expect(scratch, "check --construction silu --tolerance 1 --resume", 2, "--resume: ");
+}
+
 int main(void)
 {
 #define IN_SCRATCH(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
     const struct CMUnitTest tests[] = {
+        IN_SCRATCH(an_interrupted_check_goes_on),
         IN_SCRATCH(a_baseline_is_saved_once_and_met),
         IN_SCRATCH(a_failing_baseline_is_not_saved),
         IN_SCRATCH(no_baseline_of_that_name_fails),

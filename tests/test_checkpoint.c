@@ -21,9 +21,9 @@
 #include <cmocka.h>
 
 #ifdef HEADPROOF_CHECK /* the debug build is some twenty times slower */
-enum { DEPTH = 12, KILLS = 8 };
+enum { DEPTH = 6, KILLS = 6 };
 #else
-enum { DEPTH = 60, KILLS = 25 };
+enum { DEPTH = 40, KILLS = 20 };
 #endif
 
 #define POINT "--construction transformer --n 10 --d 16 --mask causal --omega 20"
@@ -207,7 +207,7 @@ static void killed_within_a_point(void **state)
         Output first = sweep(grids[i], depth, fixture->whole, "--quiet");
         Output whole = read_file(fixture->whole);
         assert_int_equal(first.code, 0);
-        kills += kill_until_done(fixture, grids[i], depth, i == 0 ? KILLS : 6, &random, &most);
+        kills += kill_until_done(fixture, grids[i], depth, i == 0 ? KILLS : 5, &random, &most);
         expect_undisturbed(fixture, &whole);
         kept += most;
         assert_int_equal(unlink(fixture->path), 0);

@@ -107,7 +107,8 @@ static int finish(Fixture *fixture, Output *output)
     Grid grid = {.points = &point, .section = &section, .count = 1};
     double seconds = 0.125;
     stderr_hold(&fixture->scratch);
-    int status = output_finish(output, 4, arguments, &grid, &seconds);
+    int status = output_finish(
+        output, &(RunRecord){.argc = 4, .argv = arguments, .grid = &grid, .seconds = &seconds});
     stderr_take(fixture->text, &fixture->scratch);
     return status;
 }
@@ -263,7 +264,7 @@ static void fill(Fixture *fixture, rlim_t limit, bool expect_commit)
         char *arguments[] = {"headproof"};
         Grid grid = {0};
         stderr_hold(&fixture->scratch);
-        status = output_finish(output, 1, arguments, &grid, NULL);
+        status = output_finish(output, &(RunRecord){.argc = 1, .argv = arguments, .grid = &grid});
         assert_int_equal(setrlimit(RLIMIT_FSIZE, &old), 0);
         stderr_take(fixture->text, &fixture->scratch);
     }

@@ -135,7 +135,7 @@ static void bad_shards_are_refused(void **state)
     expect(shell("\"$HEADPROOF\" sweep " GRID " --shard 3/2 -o x.csv"), 2, "--shard: token ");
     expect(shell("\"$HEADPROOF\" sweep " GRID " --shard 0/2 -o x.csv"), 2, "--shard: token ");
     expect(shell("\"$HEADPROOF\" sweep " GRID " --shard 1 -o x.csv"), 2, "--shard: token ");
-    expect(shell("\"$HEADPROOF\" verify x.safetensors --shard 1/2"), 2, "--shard: token ");
+    expect(shell("\"$HEADPROOF\" min-omega --shard 1/2"), 2, "--shard: token ");
     /* A shard is resumed as that shard alone. */
     expect(shell("mv s1.csv s1.csv.partial; mv s1.csv.json s1.csv.json.partial; "
                  "\"$HEADPROOF\" sweep " GRID " --shard 2/3 --resume -o s1.csv"),
@@ -153,6 +153,69 @@ static void extract(const char *name)
     Output output = run_program("sh", line);
     assert_int_equal(output.code, 0);
     free(output.text);
+}
+
+#define VERIFY "verify model.safetensors --tokens 0:52:26/0:52:52/53 --omega 5,20 --quiet "
+
+/* The trained model, under a short name. */
+static void make_model(void)
+{
+    char path[SCRATCH_PATH], here[2048];
+    scratch_path(path, &scratch, "model.safetensors");
+    assert_non_null(getcwd(here, sizeof here - 64));
+    strcat(here, "/cases/models/modadd53-silu.safetensors");
+    assert_int_equal(symlink(here, path), 0);
+}
+
+/* verify's rows are the worst over inputs, which shards spread: together they are one run's, with
+ * its exit code, whatever the judge and norm. */
+static void merged_verdicts_are_one_runs(void **state)
+{
+    static const struct {
+        const char *rest;
+        int code;
+    } runs[] = {{"--tolerance 1e-2", 0},
+                {"--tolerance 1e-6", 1},
+                {"--tolerance 1e-13 --judge rounding --norm rel", 0},
+                {"--form three --shrink 0.9,1", 0}};
+    (void)state;
+    make_model();
+    for (size_t i = 0; i < sizeof runs / sizeof *runs; i++) {
+        expect(shell("\"$HEADPROOF\" " VERIFY "%s -o one.csv", runs[i].rest), runs[i].code, "");
+        for (int count = 1; count <= 5; count += count == 2 ? 3 : 1) {
+            free(shell("rm -f s*.csv; for i in 1 2 3 4 5; do if test $i -le %d; then "
+                       "\"$HEADPROOF\" " VERIFY "%s --shard $i/%d -o s$i.csv; fi; done",
+                       count, runs[i].rest, count)
+                     .text);
+            expect(shell("\"$HEADPROOF\" merge s*.csv -o all.csv; code=$?; cmp one.csv all.csv && "
+                         "echo equal; exit $code"),
+                   runs[i].code, "equal");
+        }
+    }
+}
+
+static void bad_verify_shards_are_refused(void **state)
+{
+    (void)state;
+    make_model();
+    expect(shell("\"$HEADPROOF\" " VERIFY " --shard 7/7"), 2, "expected at most 6 parts");
+    expect(
+        shell("\"$HEADPROOF\" verify model.safetensors --tokens 1:2/3/53 --shard 1/2 --omega 20"),
+        0, "shard 1/2: 1 input of 3 tokens");
+    expect(
+        shell("\"$HEADPROOF\" verify model.safetensors --tokens 1:2/3/53 --shard 1/2 --omega 20"),
+        0, "a shard leaves them out");
+    free(
+        shell("for i in 1 2; do \"$HEADPROOF\" " VERIFY " --shard $i/2 -o s$i.csv; done; "
+              "\"$HEADPROOF\" verify model.safetensors -q --tokens 0:52:13/0:52:13/53 --omega 5,20 "
+              "--shard 2/2 -o o2.csv; \"$HEADPROOF\" sweep " GRID " --shard 2/2 -o g2.csv")
+            .text);
+    expect(shell("\"$HEADPROOF\" merge s1.csv -o all.csv"), 2, "missing: shard 2/2\n");
+    expect(shell("\"$HEADPROOF\" merge s1.csv o2.csv -o all.csv"), 2, "of another grid");
+    expect(shell("\"$HEADPROOF\" merge s1.csv g2.csv -o all.csv"), 2, "of another grid");
+    expect(shell("sed \\$d s2.csv >s2; mv s2 s2.csv; \"$HEADPROOF\" merge s1.csv s2.csv -o "
+                 "all.csv; code=$?; test ! -e all.csv && exit $code"),
+           2, "s2.csv: its rows are not those");
 }
 
 static void the_documented_scripts_run(void **state)
@@ -181,8 +244,9 @@ static void the_documented_scripts_run(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(merged_shards_are_one_run),  TEST(shards_are_a_partition),
-        TEST(the_verdict_is_one_runs),    TEST(bad_shards_are_refused),
+        TEST(merged_shards_are_one_run),    TEST(shards_are_a_partition),
+        TEST(the_verdict_is_one_runs),      TEST(bad_shards_are_refused),
+        TEST(merged_verdicts_are_one_runs), TEST(bad_verify_shards_are_refused),
         TEST(the_documented_scripts_run),
     };
     return cmocka_run_group_tests_name("shards", tests, NULL, NULL);
