@@ -100,7 +100,7 @@ static void exponentials(RefRun *run, RunThread *thread, const Score *score, siz
 static void softmax_row(RefRun *run, RunThread *thread, const void *context, size_t row)
 {
     const Head *head = context;
-    mpfr_ptr total = ap_at(&run->scratch.gate, row, head->b), inverse = ap_at(&thread->temp, 0, 1);
+    mpfr_ptr total = ap_at(&run->scratch.gate, row, head->b);
     mpfr_ptr z_best = ap_at(&thread->temp, 0, 2), z_rest = ap_at(&thread->temp, 0, 3);
     size_t keys = bilinear_block(run, head->score, row - row % PATTERN_ROWS).keys;
     int best, second;
@@ -126,10 +126,9 @@ static void softmax_row(RefRun *run, RunThread *thread, const void *context, siz
         mpfr_add(total, total, p, MPFR_RNDN);
     }
     run_note_gap(run, thread, best - second, z_best, z_rest);
-    mpfr_ui_div(inverse, 1, total, MPFR_RNDN);
     for (size_t j = 0; j < keys; j++) {
         mpfr_ptr p = ap_at(&run->scratch.pattern, row, j);
-        mpfr_mul(p, p, inverse, MPFR_RNDN);
+        mpfr_div(p, p, total, MPFR_RNDN); /* by division, one key alone has a weight of 1 exactly */
     }
 }
 
