@@ -56,8 +56,12 @@ static bool limit_row(RunThread *thread, const HeadRow *at)
     for (int g = 0; g < GROUPS; g++) {
         if (in_limit(groups, g)) {
             mpfr_ptr part = groups->gated[g] ? p : q;
-            mpfr_mul_ui(t, at->weight + g, groups->count[g], MPFR_RNDN);
-            mpfr_add(part, part, t, MPFR_RNDN);
+            if (groups->count[g] == 1) {
+                mpfr_add(part, part, at->weight + g, MPFR_RNDN);
+            } else {
+                mpfr_mul_ui(t, at->weight + g, groups->count[g], MPFR_RNDN);
+                mpfr_add(part, part, t, MPFR_RNDN);
+            }
         }
         others = others || left_out(groups, g);
     }
@@ -88,24 +92,22 @@ static void leak_row(RefRun *run, RunThread *thread, const HeadRow *at)
     mpfr_mul(moved, at->gate, at->grown, MPFR_RNDN);
     mpfr_set_zero(total, 1);
     for (int g = 0; g < GROUPS; g++) {
-        if (groups->count[g] > 0) {
-            mpfr_srcptr decay = run_decay(run, groups->best - groups->coefficient[g]);
-            mpfr_mul_ui(t, decay, groups->count[g], MPFR_RNDN);
-            if (groups->gated[g]) {
-                mpfr_mul(t, t, moved, MPFR_RNDN);
-            }
-            mpfr_add(total, total, t, MPFR_RNDN);
+        int gap = groups->best - groups->coefficient[g];
+        mpfr_ptr r = gap > 0 ? at->changed + g : t; /* e^(s') e^(-Omega gap) of a key at first */
+        if (groups->count[g] == 0) {
+            continue;
         }
+        mpfr_set(r, run_decay(run, gap), MPFR_RNDN);
+        if (groups->gated[g]) {
+            mpfr_mul(r, r, moved, MPFR_RNDN);
+        }
+        mpfr_mul_ui(t, r, groups->count[g], MPFR_RNDN);
+        mpfr_add(total, total, t, MPFR_RNDN);
     }
     for (int g = 0; g < GROUPS; g++) {
         if (left_out(groups, g)) {
-            mpfr_ptr r = at->changed + g;
-            mpfr_srcptr decay = run_decay(run, groups->best - groups->coefficient[g]);
-            mpfr_div(r, decay, total, MPFR_RNDN);
-            if (groups->gated[g]) {
-                mpfr_mul(r, r, moved, MPFR_RNDN);
-            }
-            change_note(thread, r);
+            mpfr_div(at->changed + g, at->changed + g, total, MPFR_RNDN);
+            change_note(thread, at->changed + g);
         }
     }
 }
@@ -153,7 +155,7 @@ typedef struct {
 } MixColumn;
 
 /* A group's values in a column, summed over its keys: moved = u', changed = du.  The arguments
- * of those names are scratch. */
+ * of those names are scratch; changed may be NULL where it is not asked for. */
 typedef struct {
     mpfr_srcptr moved, changed;
 } GroupValue;
@@ -172,7 +174,9 @@ static GroupValue group_value(const RefRun *run, const RunThread *thread, int g,
         return all;
     }
     mpfr_sub(moved, all.moved, one.moved, MPFR_RNDN);
-    mpfr_sub(changed, all.changed, one.changed, MPFR_RNDN);
+    if (changed != NULL) {
+        mpfr_sub(changed, all.changed, one.changed, MPFR_RNDN);
+    }
     return (GroupValue){moved, changed};
 }
 
@@ -199,7 +203,7 @@ static void mix_entry(RefRun *run, RunThread *thread, const RowGroups *groups, s
     mpfr_add(y, ap_at(&run->scratch.mixed, row, column.at), dy, MPFR_RNDN);
     for (int g = 0; g < GROUPS; g++) {
         if (left_out(groups, g)) {
-            GroupValue u = group_value(run, thread, g, row, column, moved, changed);
+            GroupValue u = group_value(run, thread, g, row, column, moved, NULL);
             mpfr_mul_ui(t, y, groups->count[g], MPFR_RNDN);
             mpfr_sub(t, u.moved, t, MPFR_RNDN);
             mpfr_mul(t, t, moving + g, MPFR_RNDN);

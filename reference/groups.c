@@ -94,9 +94,8 @@ RowGroups groups_of_row(const RefRun *run, const Score *score, size_t h, size_t 
     return groups;
 }
 
-/* For the plan: z[g], the content sums of the groups, by best and second coefficient. */
-static void note_gap(const RefRun *run, RunThread *thread, const RowGroups *groups,
-                     mpfr_ptr const z[GROUPS])
+/* For the plan: the content sums of the groups, by best and second coefficient. */
+static void note_gap(const RefRun *run, RunThread *thread, const RowGroups *groups, mpfr_srcptr e)
 {
     int best = groups->best, second = best - RUN_MAX_GAP;
     for (int g = 0; g < GROUPS; g++) {
@@ -105,46 +104,60 @@ static void note_gap(const RefRun *run, RunThread *thread, const RowGroups *grou
             second = k;
         }
     }
-    mpfr_ptr z_best = ap_at(&thread->temp, 0, 5), z_rest = ap_at(&thread->temp, 0, 6);
+    mpfr_ptr z_best = ap_at(&thread->temp, 0, 5), z_rest = ap_at(&thread->temp, 0, 6),
+             z = ap_at(&thread->temp, 0, 0);
     mpfr_set_zero(z_best, 1);
     mpfr_set_zero(z_rest, 1);
     for (int g = 0; g < GROUPS; g++) {
         int k = groups->coefficient[g];
-        if (groups->count[g] > 0 && k == best) {
-            mpfr_add(z_best, z_best, z[g], MPFR_RNDN);
-        } else if (groups->count[g] > 0 && k == second) {
-            mpfr_add(z_rest, z_rest, z[g], MPFR_RNDN);
+        mpfr_ptr sum = k == best ? z_best : z_rest;
+        mpfr_set_ui(z, groups->count[g], MPFR_RNDN);
+        if (groups->gated[g]) {
+            mpfr_mul(z, z, e, MPFR_RNDN);
+        }
+        if (groups->count[g] > 0 && (k == best || k == second)) {
+            mpfr_add(sum, sum, z, MPFR_RNDN);
         }
     }
     run_note_gap(run, thread, best - second, z_best, z_rest);
 }
 
+/* z = count e^s e^(-Omega gap): the sum of a group's exponentials; e: exp of the gate. */
+static void group_sum(RefRun *run, const RowGroups *groups, int g, mpfr_srcptr e, mpfr_ptr z)
+{
+    int gap = groups->best - groups->coefficient[g];
+    unsigned long count = groups->count[g];
+    if (!groups->gated[g]) {
+        mpfr_set_ui(z, count, MPFR_RNDN);
+    } else if (count == 1) {
+        mpfr_set(z, e, MPFR_RNDN);
+    } else {
+        mpfr_mul_ui(z, e, count, MPFR_RNDN);
+    }
+    if (gap > 0) {
+        mpfr_mul(z, z, run_factor(run, gap), MPFR_RNDN);
+    }
+}
+
 /* weight[g] = softmax over the row's groups, the weight of one key of each; the content score of
- * tokens is the gate's, of the own row too when it is a token, else 0; e: exp of the gate. */
+ * tokens is the gate's, of the own row too when it is a token, else 0. */
 static void softmax(RefRun *run, RunThread *thread, const RowGroups *groups, mpfr_srcptr e,
                     mpfr_ptr weight)
 {
-    mpfr_ptr z[GROUPS] = {ap_at(&thread->temp, 0, 1), ap_at(&thread->temp, 0, 2),
-                          ap_at(&thread->temp, 0, 3)};
     mpfr_ptr total = ap_at(&thread->temp, 0, 4);
-    for (int g = 0; g < GROUPS; g++) {
-        mpfr_set_ui(z[g], groups->count[g], MPFR_RNDN);
-        if (groups->gated[g]) {
-            mpfr_mul(z[g], z[g], e, MPFR_RNDN);
-        }
-    }
     if (run->record_gaps) {
-        note_gap(run, thread, groups, z);
+        note_gap(run, thread, groups, e);
     }
     mpfr_set_zero(total, 1);
     for (int g = 0; g < GROUPS; g++) {
+        mpfr_set_zero(weight + g, 1);
         if (groups->count[g] > 0) {
-            mpfr_mul(z[g], z[g], run_factor(run, groups->best - groups->coefficient[g]), MPFR_RNDN);
-            mpfr_add(total, total, z[g], MPFR_RNDN);
+            group_sum(run, groups, g, e, weight + g);
+            mpfr_add(total, total, weight + g, MPFR_RNDN);
         }
     }
     for (int g = 0; g < GROUPS; g++) {
-        mpfr_div(weight + g, z[g], total, MPFR_RNDN);
+        mpfr_div(weight + g, weight + g, total, MPFR_RNDN);
         if (groups->count[g] > 1) {
             mpfr_div_ui(weight + g, weight + g, groups->count[g], MPFR_RNDN);
         }
@@ -189,13 +202,15 @@ static void mix_row(RefRun *run, RunThread *thread, const Mix *mix, size_t b, si
         mpfr_ptr out = ap_at(&run->scratch.mixed, row, at);
         mpfr_srcptr sum = ap_at(&thread->sum, 0, c);
         mpfr_mul(out, group + SELF, ap_at(u, row, at), MPFR_RNDN);
-        if (row == bias) {
-            mpfr_mul(t, group + OTHER, sum, MPFR_RNDN);
-        } else {
-            mpfr_sub(t, sum, ap_at(u, row, at), MPFR_RNDN);
-            mpfr_mul(t, t, group + OTHER, MPFR_RNDN);
+        if (!mpfr_zero_p(group + OTHER)) {
+            if (row == bias) {
+                mpfr_mul(t, group + OTHER, sum, MPFR_RNDN);
+            } else {
+                mpfr_sub(t, sum, ap_at(u, row, at), MPFR_RNDN);
+                mpfr_mul(t, t, group + OTHER, MPFR_RNDN);
+            }
+            mpfr_add(out, out, t, MPFR_RNDN);
         }
-        mpfr_add(out, out, t, MPFR_RNDN);
         if (row != bias && bias != SIZE_MAX) {
             mpfr_mul(t, group + BIAS, ap_at(u, bias, at), MPFR_RNDN);
             mpfr_add(out, out, t, MPFR_RNDN);
