@@ -68,8 +68,7 @@ static void coefficients(const RefRun *run, const Head *head, size_t row, int *b
     *second = *best - RUN_MAX_GAP;
     for (size_t j = 0; j < run->stream.rows; j++) {
         int k = run_position(run, head->score, head->head, row, j);
-        *second =
-            run_sees(run, head->score, row, j) && k < *best && k > *second ? k : *second;
+        *second = run_sees(run, head->score, row, j) && k < *best && k > *second ? k : *second;
     }
 }
 

@@ -71,11 +71,10 @@ void change_clear(RunChange *change)
     if (change == NULL) {
         return;
     }
-    ApMat *const mats[] = {&change->stream, &change->delta,       &change->sum,
-                           &change->gate,   &change->product,     &change->grown,
-                           &change->value,  &change->mixed,       &change->moved,
-                           &change->query,  &change->moved_query, &change->key,
-                           &change->group,  &change->pattern,     &change->leak};
+    ApMat *const mats[] = {&change->stream,  &change->delta,   &change->sum,         &change->gate,
+                           &change->product, &change->grown,   &change->value,       &change->mixed,
+                           &change->moved,   &change->query,   &change->moved_query, &change->key,
+                           &change->group,   &change->pattern, &change->leak};
     for (size_t i = 0; i < sizeof mats / sizeof *mats; i++) {
         ap_clear(mats[i]);
     }

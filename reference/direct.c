@@ -4,7 +4,7 @@
 #include "run.h"
 
 /* Bytes of an FFN's hidden units at once. */
-#define HIDDEN_BYTES 0x1p26
+#define HIDDEN_BYTES 0x1p24
 
 /* Columns first, ... of matrix x. */
 typedef struct {
@@ -82,8 +82,8 @@ static size_t hidden_block(const Direct *direct, size_t rows, mpfr_prec_t bits)
 
 size_t direct_columns(const Direct *direct, size_t rows, mpfr_prec_t bits)
 {
-    size_t count = direct->write.count > direct->read.count ? direct->write.count
-                                                            : direct->read.count;
+    size_t count =
+        direct->write.count > direct->read.count ? direct->write.count : direct->read.count;
     size_t block = direct->kind == DIRECT_FFN ? hidden_block(direct, rows, bits) : 0;
     return block > count ? block : count;
 }
@@ -120,11 +120,11 @@ static void linear(RefRun *run, const Direct *direct)
 {
     ApMat *out = &run->scratch.value;
     size_t rows = run->stream.rows;
-    run_product(run, product_block(out, 0, 0, rows, direct->write.count),
-                product_block(&run->stream, 0, direct->read.first, rows, direct->read.count),
-                product_doubles(direct->w1, direct->read.count, direct->write.count,
-                                direct->write.count),
-                false);
+    run_product(
+        run, product_block(out, 0, 0, rows, direct->write.count),
+        product_block(&run->stream, 0, direct->read.first, rows, direct->read.count),
+        product_doubles(direct->w1, direct->read.count, direct->write.count, direct->write.count),
+        false);
     add_bias(out, 0, direct->b1, direct->write.count);
     for (size_t i = 0; i < rows; i++) {
         for (size_t c = 0; c < direct->write.count; c++) {

@@ -47,8 +47,7 @@ static Extents extents_of_model(const Model *model, mpfr_prec_t bits)
             extents_of_bundle(&extents, &sublayer->bundles[b], rows, bits);
         }
         if (sublayer->bundle_count == 0) {
-            extents.value =
-                max_size(extents.value, direct_columns(&sublayer->direct, rows, bits));
+            extents.value = max_size(extents.value, direct_columns(&sublayer->direct, rows, bits));
         }
     }
     return extents;
@@ -88,9 +87,9 @@ static bool scratch_init(RefRun *run)
 
 static void scratch_clear(RunScratch *s)
 {
-    ApMat *const mats[] = {&s->product, &s->gate,    &s->value, &s->mixed, &s->query,
-                           &s->key,     &s->group,   &s->pattern, &s->temp, &s->q,
-                           &s->v,       &s->xq,      &s->px};
+    ApMat *const mats[] = {&s->product, &s->gate,  &s->value,   &s->mixed, &s->query,
+                           &s->key,     &s->group, &s->pattern, &s->temp,  &s->q,
+                           &s->v,       &s->xq,    &s->px};
     for (size_t i = 0; i < sizeof mats / sizeof *mats; i++) {
         ap_clear(mats[i]);
     }

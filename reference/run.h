@@ -16,8 +16,8 @@
  * b width, ...; of the dense form, for one head's full matrices.  The pattern is per group of keys
  * and head, or (bilinear scores) per key, of one head at a time. */
 typedef struct {
-    ApMat product;      /* [rows, heads] x g */
-    ApMat gate;         /* [rows, heads] exp(a (x g + c)); bilinear: the row's sum of exponentials */
+    ApMat product; /* [rows, heads] x g */
+    ApMat gate;    /* [rows, heads] exp(a (x g + c)); bilinear: the row's sum of exponentials */
     ApMat value, mixed; /* [rows, heads * width], width a value's before its second factor */
     ApMat query, key;   /* [rows, heads * width of a score's factor] */
     ApMat group;        /* [rows, heads * 3] weight of a key: self, another token, the bias row */
@@ -30,11 +30,11 @@ enum { RUN_TEMPS = 8 };
 
 /* What a thread has for itself: scratch, and what it has seen, which run_each gathers. */
 typedef struct {
-    ApMat temp;       /* [1, RUN_TEMPS] */
-    ApMat sum;        /* [RUN_SUMS, widest value of a head] */
-    ApMat row;        /* [1, rows]: a number a key, for bilinear scores */
-    ApMat rounded;    /* [1, RUN_EXPS], bits + guard: exponentials before they are rounded */
-    VectorExp *exp;   /* of bits, or bits + guard where run.reproducible */
+    ApMat temp;     /* [1, RUN_TEMPS] */
+    ApMat sum;      /* [RUN_SUMS, widest value of a head] */
+    ApMat row;      /* [1, rows]: a number a key, for bilinear scores */
+    ApMat rounded;  /* [1, RUN_EXPS], bits + guard: exponentials before they are rounded */
+    VectorExp *exp; /* of bits, or bits + guard where run.reproducible */
     ApExp *expm1;
     mpfr_t score_max;
     double gap[RUN_MAX_GAP + 1];
@@ -59,7 +59,7 @@ struct RefRun {
     RunScratch scratch;
     ApMat factor; /* [1, RUN_MAX_GAP + 2]: exp(-Omega gap), and 0 */
     bool factor_known[RUN_MAX_GAP + 1];
-    ApExp *exp; /* the dense form's */
+    ApExp *exp;        /* the dense form's */
     RunThread *thread; /* [threads] */
     int threads;
     bool reproducible; /* the same bits in every build, on every machine: see run_open */

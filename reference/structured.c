@@ -16,7 +16,7 @@
 #include "change.h"
 
 /* Bytes of the largest matrix of a block. */
-#define BLOCK_BYTES 0x1p26
+#define BLOCK_BYTES 0x1p24
 
 size_t structured_value_width(const Value *value)
 {
@@ -92,8 +92,7 @@ static void head_products(RefRun *run, const Bundle *bundle, const Heads *heads,
     } else if (value->kind == VALUE_UNIT) {
         structured_columns(u, 0, x, (Columns){value->read.first + heads->first, heads->count});
     } else {
-        structured_product(run, u, x, value->read, &value->v, heads,
-                           structured_value_width(value));
+        structured_product(run, u, x, value->read, &value->v, heads, structured_value_width(value));
     }
 }
 

@@ -16,7 +16,7 @@ typedef struct {
 size_t structured_value_width(const Value *value);
 size_t structured_query_width(const Score *score);
 
-/* How many of a bundle's heads are evaluated at once: no matrix of the block takes more than 64 MB,
+/* How many of a bundle's heads are evaluated at once: no matrix of the block takes more than 16 MB,
  * unless one head's does. */
 size_t structured_block(const Bundle *bundle, size_t rows, mpfr_prec_t bits);
 

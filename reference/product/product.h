@@ -71,8 +71,8 @@ typedef enum {
 typedef struct {
     ProductBackend backend; /* one that is absent is a bug: ask product_has */
     bool add;               /* C += A B */
-    int guard;              /* bits beyond C's, at least 0, that the product keeps until it is stored */
-    int threads;            /* at most, over blocks of rows; 0 and 1: the caller's alone */
+    int guard;   /* bits beyond C's, at least 0, that the product keeps until it is stored */
+    int threads; /* at most, over blocks of rows; 0 and 1: the caller's alone */
 } ProductOptions;
 
 /* Can this build on this machine do it? */
