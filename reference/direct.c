@@ -3,9 +3,6 @@
  */
 #include "run.h"
 
-/* Bytes of an FFN's hidden units at once. */
-#define HIDDEN_BYTES 0x1p24
-
 /* Columns first, ... of matrix x. */
 typedef struct {
     Activation activation;
@@ -75,8 +72,7 @@ static void add_bias(ApMat *x, size_t first, const double *b, size_t count)
 /* Hidden units at once. */
 static size_t hidden_block(const Direct *direct, size_t rows, mpfr_prec_t bits)
 {
-    double unit = ap_bytes((double)rows, 1, bits), most = unit > 0 ? HIDDEN_BYTES / unit : 1;
-    size_t block = most < 1 ? 1 : (size_t)most;
+    size_t block = run_block_columns(rows, bits);
     return block < direct->hidden ? block : direct->hidden;
 }
 

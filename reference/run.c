@@ -17,6 +17,13 @@ typedef struct {
     bool pattern; /* a pattern per key is needed */
 } Extents;
 
+size_t run_block_columns(size_t rows, mpfr_prec_t bits)
+{
+    const double most = 1024, bytes = 0x1p24;
+    double columns = bytes / ap_bytes((double)rows, 1, bits);
+    return columns < 1 ? 1 : (size_t)(columns < most ? columns : most);
+}
+
 static size_t max_size(size_t a, size_t b)
 {
     return a > b ? a : b;

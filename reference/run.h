@@ -90,6 +90,10 @@ mpfr_srcptr run_factor(RefRun *run, int gap);
 void run_note_gap(const RefRun *run, RunThread *thread, int gap, mpfr_srcptr z_best,
                   mpfr_srcptr z_rest);
 
+/* Columns of a matrix [rows, .] that are worth having at once: products gain little from more than
+ * 1024, nor from more than 16 MB. */
+size_t run_block_columns(size_t rows, mpfr_prec_t bits);
+
 /* ---- thread.c ---- */
 
 /* As many threads as OpenMP would start here.  widest: a head's widest value.  false when memory is

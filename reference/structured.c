@@ -15,9 +15,6 @@
 
 #include "change.h"
 
-/* Bytes of the largest matrix of a block. */
-#define BLOCK_BYTES 0x1p24
-
 size_t structured_value_width(const Value *value)
 {
     switch (value->kind) {
@@ -34,9 +31,8 @@ size_t structured_block(const Bundle *bundle, size_t rows, mpfr_prec_t bits)
     if (bundle->score.kind == SCORE_BILINEAR && query > width) {
         width = query;
     }
-    double head = ap_bytes((double)rows, (double)width, bits);
-    double at_once = head > 0 ? BLOCK_BYTES / head : 1;
-    size_t most = at_once < 1 ? 1 : (size_t)at_once;
+    size_t columns = run_block_columns(rows, bits);
+    size_t most = width > 0 && width < columns ? columns / width : 1;
     size_t blocks = (bundle->heads + most - 1) / most; /* all of nearly the same size */
     return blocks > 0 ? (bundle->heads + blocks - 1) / blocks : 1;
 }

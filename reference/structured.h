@@ -16,8 +16,8 @@ typedef struct {
 size_t structured_value_width(const Value *value);
 size_t structured_query_width(const Score *score);
 
-/* How many of a bundle's heads are evaluated at once: no matrix of the block takes more than 16 MB,
- * unless one head's does. */
+/* How many of a bundle's heads are evaluated at once: run_block_columns columns of values, queries or
+ * gates, or one head. */
 size_t structured_block(const Bundle *bundle, size_t rows, mpfr_prec_t bits);
 
 /* out[., b width + c] = x[., columns] w[:, c] of head heads.first + b, c < width. */
