@@ -43,7 +43,7 @@ PROBED  := build/deps
 
 .DEFAULT_GOAL := build
 .DELETE_ON_ERROR:
-.PHONY: build run check test seeds mutants bench coverage lint format fuzz-safetensors deps deps-lint \
+.PHONY: build run check test seeds mutants bench bench-gpt2 coverage lint format fuzz-safetensors deps deps-lint \
         deps-fuzz install uninstall clean help objects FORCE
 
 # ---- Flags ---------------------------------------------------------------------------------
@@ -189,6 +189,16 @@ mutants: ## Plant every fault of the sources, one at a time; each must be caught
 bench: $(BUILD)/bench $(BUILD)/bench_product ## Time the kernels, the reference and its products
 	OMP_PROC_BIND=true $(BUILD)/bench
 	OMP_PROC_BIND=true $(BUILD)/bench_product
+
+# The reference at the size of GPT-2 small: r(T), the construction error, m(T) and m(T').
+GPT2 := --construction transformer --depth 12 --n 1024 --d 768 --heads 12 --d-head 64 --d-ff 3072 \
+        --mask causal --omega 40 --kernel structured --precision 256
+
+bench-gpt2: $(BUILD)/headproof ## Time a stack of GPT-2 small's size at 256 bits (minutes)
+	@mkdir -p results
+	start=$$(date +%s); \
+	OMP_PROC_BIND=true $(BUILD)/headproof sweep $(GPT2) -o results/gpt2-small.csv && \
+	    echo "$$(($$(date +%s) - start)) s"
 
 coverage: ## Line coverage of the tests, per file
 	@find build/coverage$(NOFLINT) -name '*.gcda' -delete 2>/dev/null || true

@@ -246,10 +246,12 @@ static void evaluate(Schedule *schedule, size_t position)
     }
 }
 
-static void worker(Schedule *schedule)
+/* inner: threads that one evaluation may use. */
+static void worker(Schedule *schedule, int inner)
 {
     bool idle = false;
     ref_thread_setup();
+    omp_set_num_threads(inner);
     pthread_mutex_lock(&schedule->lock);
     while (!schedule->stopped && !idle) {
         size_t position = next_position(schedule, &idle);
@@ -297,8 +299,12 @@ EvaluateStatus schedule_run(const Work *work, int threads, CommitRows *commit, v
     if (prepare(schedule)) {
         pthread_mutex_init(&schedule->lock, NULL);
         pthread_cond_init(&schedule->changed, NULL);
-#pragma omp parallel num_threads(threads)
-        worker(schedule);
+        int points = work->count < (size_t)threads ? (int)work->count : threads;
+        int outer = points > 1 ? points : 1, levels = omp_get_max_active_levels();
+        omp_set_max_active_levels(2); /* where points are few, threads work within them */
+#pragma omp parallel num_threads(outer)
+        worker(schedule, threads / outer);
+        omp_set_max_active_levels(levels);
         pthread_cond_destroy(&schedule->changed);
         pthread_mutex_destroy(&schedule->lock);
         status = schedule->status;

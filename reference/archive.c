@@ -67,9 +67,11 @@ void archive_run(RefArchive *archive, RefRun *run)
     ref_archive_number(archive, run->score_max);
     archive_mat(archive, &run->stream);
     if (run->change != NULL) {
-        ref_archive_bytes(archive, &run->change->largest, sizeof run->change->largest);
+        mpfr_exp_t largest = change_largest(run);
+        ref_archive_bytes(archive, &largest, sizeof largest);
         archive_mat(archive, &run->change->stream);
         if (archive->file == NULL) {
+            run->thread[0].largest = largest;
             change_end_layer(run);
         }
     }

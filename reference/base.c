@@ -91,6 +91,7 @@ RefBase *ref_base_make_kept(const Pair *pair, mpfr_prec_t bits, RefForm form,
         ref_run_layer(limit);
         ok = store(&base->original[l], original, pair->compared[l], bits) &&
              store(&base->limit[l], limit, pair->compared[l], bits);
+        ok = ok && !ref_run_failed(original) && !ref_run_failed(limit);
         mpfr_set(ap_at(&base->score_max, 0, l), ref_run_score_max(original), MPFR_RNDN);
         making.done = l + 1;
         if (ok) {

@@ -3,107 +3,156 @@
  */
 #include "structured.h"
 
-size_t bilinear_products(RefRun *run, const Score *score, size_t h, const ApMat *x, bool biased,
-                         ApMat *query, ApMat *key)
+typedef struct {
+    const Score *score;
+    size_t head, b; /* the head, and its place in the block */
+} Head;
+
+size_t structured_query_width(const Score *score)
 {
-    size_t width = score->d_head > 0 ? score->d_head : score->read.count;
-    structured_product(run, query, x, score->read, score->q.data + h * score->q.head_stride,
-                       score->q.ld, width);
+    return score->d_head > 0 ? score->d_head : score->read.count;
+}
+
+RowBlock bilinear_block(const RefRun *run, const Score *score, size_t first)
+{
+    size_t rows = run->stream.rows, left = rows - first;
+    RowBlock block = {first, left < PATTERN_ROWS ? left : PATTERN_ROWS, rows};
+    if (score->visible == VISIBLE_EARLIER) {
+        block.keys = first + block.count;
+    }
+    return block;
+}
+
+typedef struct {
+    const Score *score;
+    ApMat *query;
+    size_t columns;
+} ScaledQuery;
+
+static void scale_row(RefRun *run, RunThread *thread, const void *context, size_t row)
+{
+    const ScaledQuery *scaled = context;
+    (void)run;
+    for (size_t c = 0; c < scaled->columns; c++) {
+        run_apply_scale(ap_at(scaled->query, row, c), &scaled->score->scale,
+                        ap_at(&thread->temp, 0, 0));
+    }
+}
+
+void bilinear_products(RefRun *run, const Heads *heads, const ApMat *x, bool biased, ApMat *query,
+                       ApMat *key)
+{
+    const Score *score = heads->score;
+    size_t width = structured_query_width(score), columns = heads->count * width;
+    structured_product(run, query, x, score->read, &score->q, heads, width);
     if (score->d_head > 0) {
-        structured_product(run, key, x, score->read, score->k.data + h * score->k.head_stride,
-                           score->k.ld, width);
-    } else {
-        structured_columns(key, x, score->read);
+        structured_product(run, key, x, score->read, &score->k, heads, width);
+    }
+    for (size_t b = 0; score->d_head == 0 && b < heads->count; b++) {
+        structured_columns(key, b * width, x, score->read);
     }
     if (biased && score->q_bias != NULL) {
-        structured_token_bias(run, query, score->q_bias + h * width, width);
+        structured_token_bias(run, query, score->q_bias + heads->first * width, columns);
     }
     if (biased && score->k_bias != NULL) {
-        structured_token_bias(run, key, score->k_bias + h * width, width);
+        structured_token_bias(run, key, score->k_bias + heads->first * width, columns);
     }
-    for (size_t i = 0; i < query->rows; i++) {
-        for (size_t c = 0; c < width; c++) {
-            run_apply_scale(ap_at(query, i, c), &score->scale, ap_at(&run->scratch.temp, 0, 0));
-        }
-    }
-    return width;
+    ScaledQuery scaled = {score, query, columns};
+    run_each(run, query->rows, query->rows * columns, scale_row, &scaled);
 }
 
-void bilinear_coefficients(const RefRun *run, const Score *score, size_t h, size_t row, int *best,
-                           int *second)
+/* The largest coefficient of Omega in a row, and the largest below it. */
+static void coefficients(const RefRun *run, const Head *head, size_t row, int *best, int *second)
 {
-    *best = run_best_position(run, score, h, row);
+    *best = run_best_position(run, head->score, head->head, row);
     *second = *best - RUN_MAX_GAP;
     for (size_t j = 0; j < run->stream.rows; j++) {
-        int k = run_position(run, score, h, row, j);
-        *second = run_sees(run, score, row, j) && k < *best && k > *second ? k : *second;
+        int k = run_position(run, head->score, head->head, row, j);
+        *second = run_sees(run, head->score, row, j) && k < *best && k > *second ? k : *second;
     }
 }
 
-static void note_score(RefRun *run, size_t i, size_t j, mpfr_srcptr score)
+static void note_score(const RefRun *run, RunThread *thread, size_t i, size_t j, mpfr_srcptr score)
 {
     size_t bias = layout_bias_row(&run->model->layout);
-    if (i != bias && j != bias && mpfr_cmpabs(score, run->score_max) > 0) {
-        mpfr_abs(run->score_max, score, MPFR_RNDN);
+    if (i != bias && j != bias && mpfr_cmpabs(score, thread->score_max) > 0) {
+        mpfr_abs(thread->score_max, score, MPFR_RNDN);
     }
+}
+
+/* The row's exponentials without Omega, from its scores; 1 where it does not see. */
+static void exponentials(RefRun *run, RunThread *thread, const Score *score, size_t row,
+                         size_t keys)
+{
+    mpfr_ptr p = ap_at(&run->scratch.pattern, row, 0);
+    for (size_t j = 0; j < keys; j++) {
+        if (run_sees(run, score, row, j)) {
+            note_score(run, thread, row, j, p + j);
+        } else {
+            mpfr_set_zero(p + j, 1);
+        }
+    }
+    run_exp(run, thread, p, p, keys);
 }
 
 /* scratch.pattern[row] = softmax of the row's scores, content and Omega. */
-static void softmax_row(RefRun *run, const Score *score, size_t h, size_t row, size_t width)
+static void softmax_row(RefRun *run, RunThread *thread, const void *context, size_t row)
 {
-    mpfr_ptr t = ap_at(&run->scratch.temp, 0, 0), total = ap_at(&run->scratch.gate, row, 0);
-    mpfr_ptr z_best = ap_at(&run->scratch.temp, 0, 2), z_rest = ap_at(&run->scratch.temp, 0, 3);
+    const Head *head = context;
+    mpfr_ptr total = ap_at(&run->scratch.gate, row, head->b);
+    mpfr_ptr z_best = ap_at(&thread->temp, 0, 2), z_rest = ap_at(&thread->temp, 0, 3);
+    size_t keys = bilinear_block(run, head->score, row - row % PATTERN_ROWS).keys;
     int best, second;
-    bilinear_coefficients(run, score, h, row, &best, &second);
+    coefficients(run, head, row, &best, &second);
+    exponentials(run, thread, head->score, row, keys);
     mpfr_set_zero(total, 1);
     mpfr_set_zero(z_best, 1);
     mpfr_set_zero(z_rest, 1);
-    for (size_t j = 0; j < run->stream.rows; j++) {
+    for (size_t j = 0; j < keys; j++) {
         mpfr_ptr p = ap_at(&run->scratch.pattern, row, j);
-        int k = run_position(run, score, h, row, j);
-        if (!run_sees(run, score, row, j)) {
+        int k = run_position(run, head->score, head->head, row, j);
+        if (!run_sees(run, head->score, row, j)) {
             mpfr_set_zero(p, 1);
             continue;
         }
-        ap_dot(p, ap_at(&run->scratch.query, row, 0), ap_at(&run->scratch.key, j, 0), width, t);
-        note_score(run, row, j, p);
-        ap_exp(run->exp, p, p);
         if (run->record_gaps && (k == best || k == second)) {
             mpfr_ptr z = k == best ? z_best : z_rest;
             mpfr_add(z, z, p, MPFR_RNDN);
         }
-        mpfr_mul(p, p, run_factor(run, best - k), MPFR_RNDN);
+        if (k != best) {
+            mpfr_mul(p, p, run_factor(run, best - k), MPFR_RNDN);
+        }
         mpfr_add(total, total, p, MPFR_RNDN);
     }
-    run_note_gap(run, best - second, z_best, z_rest);
-    for (size_t j = 0; j < run->stream.rows; j++) {
+    run_note_gap(run, thread, best - second, z_best, z_rest);
+    for (size_t j = 0; j < keys; j++) {
         mpfr_ptr p = ap_at(&run->scratch.pattern, row, j);
-        mpfr_div(p, p, total, MPFR_RNDN);
+        mpfr_div(p, p, total, MPFR_RNDN); /* by division, one key alone has a weight of 1 exactly */
     }
 }
 
-void bilinear_softmax(RefRun *run, const Score *score, size_t h)
+void bilinear_softmax(RefRun *run, const Heads *heads, size_t b)
 {
-    size_t width = bilinear_products(run, score, h, &run->stream, true, &run->scratch.query,
-                                     &run->scratch.key);
-    for (size_t row = 0; row < run->stream.rows; row++) {
-        softmax_row(run, score, h, row, width);
+    const RunScratch *s = &run->scratch;
+    Head head = {heads->score, heads->first + b, b};
+    size_t rows = run->stream.rows, width = structured_query_width(heads->score);
+    for (size_t first = 0; first < rows; first += PATTERN_ROWS) {
+        RowBlock block = bilinear_block(run, heads->score, first);
+        run_product(run, product_block(&s->pattern, first, 0, block.count, block.keys),
+                    product_block(&s->query, first, b * width, block.count, width),
+                    product_transposed(product_block(&s->key, 0, b * width, block.keys, width)),
+                    false);
     }
+    run_each(run, rows, rows * rows, softmax_row, &head);
 }
 
-void bilinear_mix(RefRun *run, const Score *score, size_t width)
+void bilinear_mix(RefRun *run, const Score *score, size_t b, size_t width)
 {
-    ApMat *mixed = &run->scratch.mixed;
-    mpfr_ptr t = ap_at(&run->scratch.temp, 0, 0);
-    for (size_t i = 0; i < mixed->rows; i++) {
-        for (size_t c = 0; c < width; c++) {
-            mpfr_set_zero(ap_at(mixed, i, c), 1);
-        }
-        for (size_t j = 0; j < mixed->rows; j++) {
-            if (run_sees(run, score, i, j)) {
-                ap_axpy(ap_at(mixed, i, 0), ap_at(&run->scratch.pattern, i, j),
-                        ap_at(&run->scratch.value, j, 0), width, t);
-            }
-        }
+    const RunScratch *s = &run->scratch;
+    for (size_t first = 0; first < run->stream.rows; first += PATTERN_ROWS) {
+        RowBlock block = bilinear_block(run, score, first);
+        run_product(run, product_block(&s->mixed, first, b * width, block.count, width),
+                    product_block(&s->pattern, first, 0, block.count, block.keys),
+                    product_block(&s->value, 0, b * width, block.keys, width), false);
     }
 }

@@ -20,24 +20,25 @@ static bool change_init(RunChange *change, const RefRun *run)
     mpfr_prec_t bits = run->bits;
     size_t rows = run->stream.rows, columns = run->stream.columns;
     size_t value = s->value.columns, query = s->query.columns, keys = s->pattern.columns;
-    change->largest = mpfr_get_emin();
+    size_t heads = s->gate.columns;
     change->term = calloc(rows * columns + 1, sizeof *change->term);
     return change->term != NULL && ap_init(&change->stream, rows, columns, bits) &&
            ap_init(&change->delta, rows, columns, bits) &&
-           ap_init(&change->sum, rows, columns, bits) && ap_init(&change->product, rows, 1, bits) &&
-           ap_init(&change->gate, rows, 1, bits) && ap_init(&change->grown, rows, 1, bits) &&
+           ap_init(&change->sum, rows, columns, bits) &&
+           ap_init(&change->product, rows, heads, bits) &&
+           ap_init(&change->gate, rows, heads, bits) &&
+           ap_init(&change->grown, rows, heads, bits) &&
            ap_init(&change->value, rows, value, bits) &&
            ap_init(&change->mixed, rows, value, bits) &&
            ap_init(&change->moved, rows, value, bits) &&
-           ap_init(&change->column_sum, 2, value, bits) &&
            ap_init(&change->query, rows, query, bits) && ap_init(&change->key, rows, query, bits) &&
-           ap_init(&change->moved_query, 1, query, bits) &&
-           ap_init(&change->group, rows, 3, bits) && ap_init(&change->pattern, rows, keys, bits) &&
-           ap_init(&change->temp, 1, CHANGE_TEMPS, bits);
+           ap_init(&change->moved_query, rows, query, bits) &&
+           ap_init(&change->group, rows, heads * GROUPS, bits) &&
+           ap_init(&change->pattern, rows, keys, bits) && ap_init(&change->leak, rows, keys, bits);
 }
 
 RefRun *change_open(const Model *model, const double *x, const double *bias_row_content,
-                    double omega, mpfr_prec_t bits, bool correct_rounding)
+                    double omega, mpfr_prec_t bits, bool reproducible)
 {
     if (has_direct(model)) {
         fprintf(stderr, "headproof: bug: %s:%d: the change of a direct operation\n", __FILE__,
@@ -45,7 +46,7 @@ RefRun *change_open(const Model *model, const double *x, const double *bias_row_
         abort();
     }
     RefRun *run =
-        run_open(model, x, bias_row_content, INFINITY, bits, REF_STRUCTURED, correct_rounding);
+        run_open(model, x, bias_row_content, INFINITY, bits, REF_STRUCTURED, reproducible);
     if (run == NULL) {
         return NULL;
     }
@@ -70,11 +71,10 @@ void change_clear(RunChange *change)
     if (change == NULL) {
         return;
     }
-    ApMat *const mats[] = {
-        &change->stream, &change->delta,      &change->sum,     &change->product,
-        &change->gate,   &change->grown,      &change->value,   &change->mixed,
-        &change->moved,  &change->column_sum, &change->query,   &change->moved_query,
-        &change->key,    &change->group,      &change->pattern, &change->temp};
+    ApMat *const mats[] = {&change->stream,  &change->delta,   &change->sum,         &change->gate,
+                           &change->product, &change->grown,   &change->value,       &change->mixed,
+                           &change->moved,   &change->query,   &change->moved_query, &change->key,
+                           &change->group,   &change->pattern, &change->leak};
     for (size_t i = 0; i < sizeof mats / sizeof *mats; i++) {
         ap_clear(mats[i]);
     }
@@ -119,35 +119,53 @@ void change_end_layer(RefRun *run)
     }
 }
 
-void change_note(RunChange *change, mpfr_srcptr d)
+mpfr_exp_t change_largest(const RefRun *run)
 {
-    if (mpfr_regular_p(d) && mpfr_get_exp(d) > change->largest) {
-        change->largest = mpfr_get_exp(d);
+    mpfr_exp_t largest = mpfr_get_emin();
+    for (int t = 0; t < run->threads; t++) {
+        largest = run->thread[t].largest > largest ? run->thread[t].largest : largest;
+    }
+    return largest;
+}
+
+void change_note(RunThread *thread, mpfr_srcptr d)
+{
+    if (mpfr_regular_p(d) && mpfr_get_exp(d) > thread->largest) {
+        thread->largest = mpfr_get_exp(d);
     }
 }
 
-void change_exponentials(RefRun *run, mpfr_ptr m, mpfr_ptr g, mpfr_srcptr ds)
+void change_exponentials(RefRun *run, RunThread *thread, mpfr_ptr m, mpfr_ptr g, mpfr_srcptr ds)
 {
-    ap_expm1(run->exp, m, ds);
+    ap_expm1(thread->expm1, m, ds);
     if (mpfr_cmp_d(m, -0.5) < 0) {
-        ap_exp(run->exp, g, ds);
+        run_exp(run, thread, g, ds, 1);
     } else {
         mpfr_add_ui(g, m, 1, MPFR_RNDN);
     }
 }
 
-void change_mix(RefRun *run, const Score *score, size_t h, size_t width)
+/* moved = value + its change, in some columns. */
+static void move_row(RefRun *run, RunThread *thread, const void *context, size_t row)
 {
+    const Columns *columns = context;
     RunChange *change = run->change;
-    for (size_t i = 0; i < change->moved.rows; i++) {
-        for (size_t c = 0; c < width; c++) {
-            mpfr_add(ap_at(&change->moved, i, c), ap_at(&run->scratch.value, i, c),
-                     ap_at(&change->value, i, c), MPFR_RNDN);
-        }
+    (void)thread;
+    for (size_t c = columns->first; c < columns->first + columns->count; c++) {
+        mpfr_add(ap_at(&change->moved, row, c), ap_at(&run->scratch.value, row, c),
+                 ap_at(&change->value, row, c), MPFR_RNDN);
     }
-    if (score->kind == SCORE_BILINEAR) {
-        change_bilinear_mix(run, score, h, width);
+}
+
+void change_mix(RefRun *run, const Heads *heads, size_t b, size_t width)
+{
+    bool bilinear = heads->score->kind == SCORE_BILINEAR;
+    Columns columns = {bilinear ? b * width : 0, bilinear ? width : heads->count * width};
+    size_t rows = run->stream.rows;
+    run_each(run, rows, rows * columns.count, move_row, &columns);
+    if (bilinear) {
+        change_bilinear_mix(run, heads, b, width);
     } else {
-        change_groups_mix(run, score, h, width);
+        change_groups_mix(run, heads, width);
     }
 }

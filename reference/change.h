@@ -16,32 +16,27 @@
 #ifndef HEADPROOF_REFERENCE_CHANGE_H
 #define HEADPROOF_REFERENCE_CHANGE_H
 
-#include "run.h"
+#include "structured.h"
 
 struct RunChange {
     ApMat stream;               /* e, as RefRun's stream */
     ApMat delta;                /* what the current sublayer adds to it */
     ApMat sum;                  /* stream + e: r(T') after the last layer */
-    ApMat product, gate, grown; /* [rows, 1] e g, and of the gate's change: expm1, exp */
-    ApMat value, mixed;         /* [rows, widest value] changes of RunScratch's */
+    ApMat product, gate, grown; /* [rows, heads] e g, and of the gate's change: expm1, exp */
+    ApMat value, mixed;         /* changes of RunScratch's */
     ApMat moved;                /* value + its change */
-    ApMat column_sum;           /* [2, widest value] of moved and of value's change */
-    ApMat query, key;           /* [rows, widest score factor] changes of RunScratch's */
-    ApMat moved_query;          /* [1, same] */
-    ApMat group;                /* [rows, 3] dp or r of one key of a group */
-    ApMat pattern;              /* [rows, rows] dp or r of a key */
-    ApMat temp;                 /* [1, CHANGE_TEMPS] */
-    mpfr_exp_t largest;         /* exponent of the largest |ds| and r so far */
+    ApMat query, key;           /* changes of RunScratch's */
+    ApMat moved_query;          /* query + its change */
+    ApMat group;                /* [rows, heads * 3] dp or r of one key of a group */
+    ApMat pattern, leak;        /* [rows, rows] dp of the keys of A, 0 of others; r of the others */
     /* [rows, columns]: exponent of the largest term that went into an entry of e in this layer: what
      * e falls short of it was cancelled, however alike two precisions are. */
     mpfr_exp_t *term;
 };
 
-enum { CHANGE_TEMPS = 8 };
-
 /* A limit run that also carries e.  The model has heads alone.  NULL when memory is short. */
 RefRun *change_open(const Model *model, const double *x, const double *bias_row_content,
-                    double omega, mpfr_prec_t bits, bool correct_rounding)
+                    double omega, mpfr_prec_t bits, bool reproducible)
     __attribute__((warn_unused_result));
 void change_clear(RunChange *change);
 
@@ -51,19 +46,26 @@ void change_begin(RunChange *change);
 void change_end(RunChange *change);
 void change_end_layer(RefRun *run);
 
-/* Takes a |ds| or r into largest. */
-void change_note(RunChange *change, mpfr_srcptr d);
+/* The exponent of the largest |ds| and r so far. */
+mpfr_exp_t change_largest(const RefRun *run);
+
+/* Takes a |ds| or r into it. */
+void change_note(RunThread *thread, mpfr_srcptr d);
 
 /* m = expm1(ds) and g = exp(ds), either with all its bits. */
-void change_exponentials(RefRun *run, mpfr_ptr m, mpfr_ptr g, mpfr_srcptr ds);
+void change_exponentials(RefRun *run, RunThread *thread, mpfr_ptr m, mpfr_ptr g, mpfr_srcptr ds);
 
-/* After groups_softmax or bilinear_softmax of the same head. */
-void change_groups_softmax(RefRun *run, const Score *score, size_t h);
-void change_bilinear_softmax(RefRun *run, const Score *score, size_t h);
+/* After groups_softmax of the same heads. */
+void change_groups_softmax(RefRun *run, const Heads *heads);
 
-/* change.mixed, after scratch.mixed, from scratch.value and change.value [rows, width]. */
-void change_mix(RefRun *run, const Score *score, size_t h, size_t width);
-void change_groups_mix(RefRun *run, const Score *score, size_t h, size_t width);
-void change_bilinear_mix(RefRun *run, const Score *score, size_t h, size_t width);
+/* After bilinear_products, and after bilinear_softmax, of the same. */
+void change_bilinear_products(RefRun *run, const Heads *heads);
+void change_bilinear_softmax(RefRun *run, const Heads *heads, size_t b);
+
+/* change.mixed, after scratch.mixed, from scratch.value and change.value: of all heads, or with
+ * bilinear scores of head heads.first + b alone. */
+void change_mix(RefRun *run, const Heads *heads, size_t b, size_t width);
+void change_groups_mix(RefRun *run, const Heads *heads, size_t width);
+void change_bilinear_mix(RefRun *run, const Heads *heads, size_t b, size_t width);
 
 #endif

@@ -5,8 +5,6 @@
  *     1 + E = P e^(ds) + Q,   dp = p Q expm1(ds) / (1 + E) if gated, else -p P expm1(ds) / (1 + E).
  */
 #include "change.h"
-#include "structured.h"
-
 #include <stdint.h>
 
 static bool in_limit(const RowGroups *groups, int g)
@@ -19,116 +17,156 @@ static bool left_out(const RowGroups *groups, int g)
     return groups->count[g] > 0 && groups->coefficient[g] != groups->best;
 }
 
-/* change.product = e g; change.gate and change.grown of ds = a e g: biases do not change. */
-static void gate_change(RefRun *run, const Score *score, size_t h)
+/* change.gate[row], change.grown[row]: of ds = a e g; biases do not change. */
+static void gate_row(RefRun *run, RunThread *thread, const void *context, size_t row)
 {
+    const Heads *heads = context;
+    const Score *score = heads->score;
     RunChange *change = run->change;
-    mpfr_ptr ds = ap_at(&change->temp, 0, 0);
-    if (score->kind == SCORE_GATE) {
-        groups_gate_product(run, score, h, &change->stream, &change->product, &change->gate);
-    } else {
-        ap_zero(&change->gate);
-    }
-    for (size_t i = 0; i < change->gate.rows; i++) {
-        mpfr_mul_d(ds, ap_at(&change->gate, i, 0), score->gate_scale, MPFR_RNDN);
-        change_note(change, ds);
-        change_exponentials(run, ap_at(&change->gate, i, 0), ap_at(&change->grown, i, 0), ds);
+    mpfr_ptr ds = ap_at(&thread->temp, 0, 0);
+    for (size_t b = 0; b < heads->count; b++) {
+        mpfr_set_zero(ds, 1);
+        if (score->kind == SCORE_GATE) {
+            mpfr_mul_si(ds, ap_at(&change->product, row, b), groups_gate_factor(score), MPFR_RNDN);
+            mpfr_mul_d(ds, ds, score->gate_scale, MPFR_RNDN);
+        }
+        change_note(thread, ds);
+        change_exponentials(run, thread, ap_at(&change->gate, row, b),
+                            ap_at(&change->grown, row, b), ds);
     }
 }
 
-/* change.group[row] = dp of the groups of A; true when there are others. */
-static bool limit_row(RefRun *run, const RowGroups *groups, size_t row)
+/* What is at hand of one row of one head: weight of the limit's and changed, [GROUPS]; gate, exp of
+ * the gate; m and grown, expm1 and exp of its change. */
+typedef struct {
+    const RowGroups *groups;
+    mpfr_srcptr weight, gate, m, grown;
+    mpfr_ptr changed;
+} HeadRow;
+
+/* changed = dp of the groups of A; true when there are others. */
+static bool limit_row(RunThread *thread, const HeadRow *at)
 {
-    const RunChange *change = run->change;
-    mpfr_srcptr m = ap_at(&change->gate, row, 0);
-    mpfr_ptr p = ap_at(&change->temp, 0, 0), q = ap_at(&change->temp, 0, 1),
-             f = ap_at(&change->temp, 0, 2), t = ap_at(&change->temp, 0, 3);
+    const RowGroups *groups = at->groups;
+    mpfr_ptr p = ap_at(&thread->temp, 0, 0), q = ap_at(&thread->temp, 0, 1),
+             f = ap_at(&thread->temp, 0, 2), t = ap_at(&thread->temp, 0, 3);
     bool others = false;
     mpfr_set_zero(p, 1);
     mpfr_set_zero(q, 1);
     for (int g = 0; g < GROUPS; g++) {
         if (in_limit(groups, g)) {
             mpfr_ptr part = groups->gated[g] ? p : q;
-            mpfr_mul_ui(t, ap_at(&run->scratch.group, row, (size_t)g), groups->count[g], MPFR_RNDN);
-            mpfr_add(part, part, t, MPFR_RNDN);
+            if (groups->count[g] == 1) {
+                mpfr_add(part, part, at->weight + g, MPFR_RNDN);
+            } else {
+                mpfr_mul_ui(t, at->weight + g, groups->count[g], MPFR_RNDN);
+                mpfr_add(part, part, t, MPFR_RNDN);
+            }
         }
         others = others || left_out(groups, g);
     }
     if (mpfr_zero_p(p) || mpfr_zero_p(q)) {
         mpfr_set_zero(f, 1); /* all of A moves together: no weight changes */
     } else {
-        mpfr_mul(f, p, ap_at(&change->grown, row, 0), MPFR_RNDN);
+        mpfr_mul(f, p, at->grown, MPFR_RNDN);
         mpfr_add(f, f, q, MPFR_RNDN);
-        mpfr_div(f, m, f, MPFR_RNDN);
+        mpfr_div(f, at->m, f, MPFR_RNDN);
     }
     mpfr_mul(q, q, f, MPFR_RNDN);
     mpfr_mul(p, p, f, MPFR_RNDN);
     (void)FAULT("difference-gate-sign", 0, mpfr_neg(p, p, MPFR_RNDN));
     for (int g = 0; g < GROUPS; g++) {
         if (in_limit(groups, g)) {
-            mpfr_mul(ap_at(&change->group, row, (size_t)g),
-                     ap_at(&run->scratch.group, row, (size_t)g), groups->gated[g] ? q : p,
-                     MPFR_RNDN);
+            mpfr_mul(at->changed + g, at->weight + g, groups->gated[g] ? q : p, MPFR_RNDN);
         }
     }
     return others;
 }
 
-/* change.group[row] = r of the groups that the limit leaves out. */
-static void leak_row(RefRun *run, const RowGroups *groups, size_t row)
+/* changed = r of the groups that the limit leaves out. */
+static void leak_row(RefRun *run, RunThread *thread, const HeadRow *at)
 {
-    RunChange *change = run->change;
-    mpfr_ptr moved = ap_at(&change->temp, 0, 0), total = ap_at(&change->temp, 0, 1),
-             t = ap_at(&change->temp, 0, 2);
-    mpfr_mul(moved, ap_at(&run->scratch.gate, row, 0), ap_at(&change->grown, row, 0), MPFR_RNDN);
+    const RowGroups *groups = at->groups;
+    mpfr_ptr moved = ap_at(&thread->temp, 0, 0), total = ap_at(&thread->temp, 0, 1),
+             t = ap_at(&thread->temp, 0, 2);
+    mpfr_mul(moved, at->gate, at->grown, MPFR_RNDN);
     mpfr_set_zero(total, 1);
     for (int g = 0; g < GROUPS; g++) {
-        if (groups->count[g] > 0) {
-            mpfr_srcptr decay = run_decay(run, groups->best - groups->coefficient[g]);
-            mpfr_mul_ui(t, decay, groups->count[g], MPFR_RNDN);
-            if (groups->gated[g]) {
-                mpfr_mul(t, t, moved, MPFR_RNDN);
-            }
-            mpfr_add(total, total, t, MPFR_RNDN);
+        int gap = groups->best - groups->coefficient[g];
+        mpfr_ptr r = gap > 0 ? at->changed + g : t; /* e^(s') e^(-Omega gap) of a key at first */
+        if (groups->count[g] == 0) {
+            continue;
         }
+        mpfr_set(r, run_decay(run, gap), MPFR_RNDN);
+        if (groups->gated[g]) {
+            mpfr_mul(r, r, moved, MPFR_RNDN);
+        }
+        mpfr_mul_ui(t, r, groups->count[g], MPFR_RNDN);
+        mpfr_add(total, total, t, MPFR_RNDN);
     }
     for (int g = 0; g < GROUPS; g++) {
         if (left_out(groups, g)) {
-            mpfr_ptr r = ap_at(&change->group, row, (size_t)g);
-            mpfr_srcptr decay = run_decay(run, groups->best - groups->coefficient[g]);
-            mpfr_div(r, decay, total, MPFR_RNDN);
-            if (groups->gated[g]) {
-                mpfr_mul(r, r, moved, MPFR_RNDN);
-            }
-            change_note(change, r);
+            mpfr_div(at->changed + g, at->changed + g, total, MPFR_RNDN);
+            change_note(thread, at->changed + g);
         }
     }
 }
 
-void change_groups_softmax(RefRun *run, const Score *score, size_t h)
+static void softmax_row(RefRun *run, RunThread *thread, const void *context, size_t row)
 {
-    gate_change(run, score, h);
-    for (size_t row = 0; row < run->stream.rows; row++) {
-        RowGroups groups = groups_of_row(run, score, h, row);
-        if (limit_row(run, &groups, row)) {
-            leak_row(run, &groups, row);
+    const Heads *heads = context;
+    RunChange *change = run->change;
+    RowGroups groups = groups_of_row(run, heads->score, heads->first, row);
+    for (size_t b = 0; b < heads->count; b++) {
+        if (b > 0 && heads->score->extra != NULL) {
+            groups = groups_of_row(run, heads->score, heads->first + b, row);
+        }
+        HeadRow at = {&groups,
+                      ap_at(&run->scratch.group, row, b * GROUPS),
+                      ap_at(&run->scratch.gate, row, b),
+                      ap_at(&change->gate, row, b),
+                      ap_at(&change->grown, row, b),
+                      ap_at(&change->group, row, b * GROUPS)};
+        if (limit_row(thread, &at)) {
+            leak_row(run, thread, &at);
         }
     }
 }
 
-/* A group's values in column c, summed over its keys: moved = u', changed = du.  The arguments
- * that are not entries of a matrix are scratch. */
+void change_groups_softmax(RefRun *run, const Heads *heads)
+{
+    RunChange *change = run->change;
+    size_t rows = run->stream.rows;
+    if (heads->score->kind == SCORE_GATE) {
+        groups_gate_product(run, heads, &change->stream, &change->product);
+    }
+    run_each(run, rows, rows * heads->count, gate_row, heads);
+    run_each(run, rows, rows * heads->count * GROUPS, softmax_row, heads);
+}
+
+typedef struct {
+    const Heads *heads;
+    size_t width;
+} Mix;
+
+/* Column c of head b's values: where in the scratch, and whose pattern. */
+typedef struct {
+    size_t c, at, pattern;
+} MixColumn;
+
+/* A group's values in a column, summed over its keys: moved = u', changed = du.  The arguments
+ * of those names are scratch; changed may be NULL where it is not asked for. */
 typedef struct {
     mpfr_srcptr moved, changed;
 } GroupValue;
 
-static GroupValue group_value(const RefRun *run, int g, size_t row, size_t c, mpfr_ptr moved,
-                              mpfr_ptr changed)
+static GroupValue group_value(const RefRun *run, const RunThread *thread, int g, size_t row,
+                              MixColumn column, mpfr_ptr moved, mpfr_ptr changed)
 {
     const RunChange *change = run->change;
     size_t bias = layout_bias_row(&run->model->layout), key = g == BIAS ? bias : row;
-    GroupValue one = {ap_at(&change->moved, key, c), ap_at(&change->value, key, c)};
-    GroupValue all = {ap_at(&change->column_sum, 0, c), ap_at(&change->column_sum, 1, c)};
+    GroupValue one = {ap_at(&change->moved, key, column.at), ap_at(&change->value, key, column.at)};
+    GroupValue all = {ap_at(&thread->sum, 1, column.c), ap_at(&thread->sum, 2, column.c)};
     if (g != OTHER) {
         return one;
     }
@@ -136,66 +174,78 @@ static GroupValue group_value(const RefRun *run, int g, size_t row, size_t c, mp
         return all;
     }
     mpfr_sub(moved, all.moved, one.moved, MPFR_RNDN);
-    mpfr_sub(changed, all.changed, one.changed, MPFR_RNDN);
+    if (changed != NULL) {
+        mpfr_sub(changed, all.changed, one.changed, MPFR_RNDN);
+    }
     return (GroupValue){moved, changed};
 }
 
-/* change.mixed[row, c] */
-static void mix_entry(RefRun *run, const RowGroups *groups, size_t row, size_t c)
+/* change.mixed[row, column] */
+static void mix_entry(RefRun *run, RunThread *thread, const RowGroups *groups, size_t row,
+                      MixColumn column)
 {
     RunChange *change = run->change;
-    mpfr_ptr dy = ap_at(&change->mixed, row, c), y = ap_at(&change->temp, 0, 0),
-             t = ap_at(&change->temp, 0, 1), moved = ap_at(&change->temp, 0, 2),
-             changed = ap_at(&change->temp, 0, 3);
+    mpfr_srcptr p = ap_at(&run->scratch.group, row, column.pattern * GROUPS);
+    mpfr_srcptr moving = ap_at(&change->group, row, column.pattern * GROUPS);
+    mpfr_ptr dy = ap_at(&change->mixed, row, column.at), y = ap_at(&thread->temp, 0, 0),
+             t = ap_at(&thread->temp, 0, 1), moved = ap_at(&thread->temp, 0, 2),
+             changed = ap_at(&thread->temp, 0, 3);
     mpfr_set_zero(dy, 1);
     for (int g = 0; g < GROUPS; g++) {
         if (in_limit(groups, g)) {
-            GroupValue u = group_value(run, g, row, c, moved, changed);
-            mpfr_mul(t, ap_at(&change->group, row, (size_t)g), u.moved, MPFR_RNDN);
+            GroupValue u = group_value(run, thread, g, row, column, moved, changed);
+            mpfr_mul(t, moving + g, u.moved, MPFR_RNDN);
             mpfr_add(dy, dy, t, MPFR_RNDN);
-            mpfr_mul(t, ap_at(&run->scratch.group, row, (size_t)g), u.changed, MPFR_RNDN);
+            mpfr_mul(t, p + g, u.changed, MPFR_RNDN);
             mpfr_add(dy, dy, t, MPFR_RNDN);
         }
     }
-    mpfr_add(y, ap_at(&run->scratch.mixed, row, c), dy, MPFR_RNDN);
+    mpfr_add(y, ap_at(&run->scratch.mixed, row, column.at), dy, MPFR_RNDN);
     for (int g = 0; g < GROUPS; g++) {
         if (left_out(groups, g)) {
-            GroupValue u = group_value(run, g, row, c, moved, changed);
+            GroupValue u = group_value(run, thread, g, row, column, moved, NULL);
             mpfr_mul_ui(t, y, groups->count[g], MPFR_RNDN);
             mpfr_sub(t, u.moved, t, MPFR_RNDN);
-            mpfr_mul(t, t, ap_at(&change->group, row, (size_t)g), MPFR_RNDN);
+            mpfr_mul(t, t, moving + g, MPFR_RNDN);
             mpfr_add(dy, dy, t, MPFR_RNDN);
         }
     }
 }
 
-/* column_sum += row's moved and changed values */
-static void add_row(RunChange *change, size_t row, size_t width)
+/* sum[1] and sum[2] += row's moved and changed values of head b */
+static void add_row(const RunChange *change, RunThread *thread, const Mix *mix, size_t b,
+                    size_t row)
 {
-    for (size_t c = 0; c < width; c++) {
-        mpfr_ptr moved = ap_at(&change->column_sum, 0, c),
-                 changed = ap_at(&change->column_sum, 1, c);
-        mpfr_add(moved, moved, ap_at(&change->moved, row, c), MPFR_RNDN);
-        mpfr_add(changed, changed, ap_at(&change->value, row, c), MPFR_RNDN);
+    for (size_t c = 0, at = b * mix->width; c < mix->width; c++, at++) {
+        mpfr_ptr moved = ap_at(&thread->sum, 1, c), changed = ap_at(&thread->sum, 2, c);
+        mpfr_add(moved, moved, ap_at(&change->moved, row, at), MPFR_RNDN);
+        mpfr_add(changed, changed, ap_at(&change->value, row, at), MPFR_RNDN);
     }
 }
 
-void change_groups_mix(RefRun *run, const Score *score, size_t h, size_t width)
+static void mix_head(RefRun *run, RunThread *thread, const void *context, size_t b)
 {
+    const Mix *mix = context;
+    const Score *score = mix->heads->score;
     const Layout *layout = &run->model->layout;
-    RunChange *change = run->change;
-    size_t bias = layout_bias_row(layout);
-    ap_zero(&change->column_sum);
+    size_t bias = layout_bias_row(layout), pattern = groups_share_pattern(score) ? 0 : b;
+    ap_zero(&thread->sum);
     for (size_t i = 0; score->visible != VISIBLE_EARLIER && i < layout->n; i++) {
-        add_row(change, layout_token_row(layout, i), width);
+        add_row(run->change, thread, mix, b, layout_token_row(layout, i));
     }
     for (size_t row = 0; row < run->stream.rows; row++) {
-        RowGroups groups = groups_of_row(run, score, h, row);
+        RowGroups groups = groups_of_row(run, score, mix->heads->first + b, row);
         if (score->visible == VISIBLE_EARLIER && row != bias) {
-            add_row(change, row, width);
+            add_row(run->change, thread, mix, b, row);
         }
-        for (size_t c = 0; c < width; c++) {
-            mix_entry(run, &groups, row, c);
+        for (size_t c = 0; c < mix->width; c++) {
+            mix_entry(run, thread, &groups, row, (MixColumn){c, b * mix->width + c, pattern});
         }
     }
+}
+
+void change_groups_mix(RefRun *run, const Heads *heads, size_t width)
+{
+    Mix mix = {heads, width};
+    run_each(run, heads->count, run->stream.rows * heads->count * width, mix_head, &mix);
 }

@@ -3,74 +3,110 @@
  */
 #include "run.h"
 
-/* y = act(x), t is scratch: x / (1 + exp(-x)), max(x, 0), or x erfc(-x / sqrt 2) / 2. */
-static void activate(RefRun *run, Activation activation, mpfr_ptr y, mpfr_srcptr x, mpfr_ptr t)
+/* Columns first, ... of matrix x. */
+typedef struct {
+    Activation activation;
+    ApMat *x;
+    Columns columns;
+} Activate;
+
+/* x[row] = x sigma(x) = x / (1 + exp(-x)); the exponentials are made in scratch.mixed. */
+static void silu_row(RefRun *run, RunThread *thread, const Activate *a, size_t row)
 {
-    switch (activation) {
-    case ACTIVATION_SILU:
-        mpfr_neg(t, x, MPFR_RNDN);
-        ap_exp(run->exp, t, t);
-        mpfr_add_ui(t, t, 1, MPFR_RNDN);
-        mpfr_div(y, x, t, MPFR_RNDN);
-        break;
-    case ACTIVATION_RELU:
-        if (mpfr_sgn(x) > 0) {
-            mpfr_set(y, x, MPFR_RNDN);
-        } else {
-            mpfr_set_zero(y, 1);
-        }
-        break;
-    case ACTIVATION_GELU:
-        mpfr_sqrt_ui(t, 2, MPFR_RNDN);
-        mpfr_div(t, x, t, MPFR_RNDN);
-        mpfr_neg(t, t, MPFR_RNDN);
-        mpfr_erfc(t, t, MPFR_RNDN);
-        mpfr_mul(y, x, t, MPFR_RNDN);
-        mpfr_div_2ui(y, y, 1, MPFR_RNDN);
-        break;
+    mpfr_ptr x = ap_at(a->x, row, a->columns.first), e = ap_at(&run->scratch.mixed, row, 0);
+    for (size_t c = 0; c < a->columns.count; c++) {
+        mpfr_neg(e + c, x + c, MPFR_RNDN);
+    }
+    run_exp(run, thread, e, e, a->columns.count);
+    for (size_t c = 0; c < a->columns.count; c++) {
+        mpfr_add_ui(e + c, e + c, 1, MPFR_RNDN);
+        mpfr_div(x + c, x + c, e + c, MPFR_RNDN);
     }
 }
 
-/* out[i, c] = sum_r in[i, r] w[r, c] (+ b[c]) over all rows; out has ld columns to itself. */
-static void weights_product(RefRun *run, ApMat *out, const ApMat *in, size_t in_first,
-                            size_t in_count, const double *w, const double *b, size_t columns)
+/* x = x erfc(-x / sqrt 2) / 2 */
+static void gelu(mpfr_ptr x, mpfr_ptr t)
 {
-    ApMat *weight = &run->scratch.weight;
-    mpfr_ptr t = ap_at(&run->scratch.temp, 0, 0);
-    for (size_t c = 0; c < columns; c++) {
-        ap_load(weight, w + c, in_count, columns);
-        for (size_t i = 0; i < in->rows; i++) {
-            mpfr_ptr y = ap_at(out, i, c);
-            ap_dot(y, ap_at(in, i, in_first), ap_at(weight, 0, 0), in_count, t);
-            if (b != NULL) {
-                mpfr_add_d(y, y, b[c], MPFR_RNDN);
-            }
+    mpfr_sqrt_ui(t, 2, MPFR_RNDN);
+    mpfr_div(t, x, t, MPFR_RNDN);
+    mpfr_neg(t, t, MPFR_RNDN);
+    mpfr_erfc(t, t, MPFR_RNDN);
+    mpfr_mul(x, x, t, MPFR_RNDN);
+    mpfr_div_2ui(x, x, 1, MPFR_RNDN);
+}
+
+static void activate_row(RefRun *run, RunThread *thread, const void *context, size_t row)
+{
+    const Activate *a = context;
+    if (a->activation == ACTIVATION_SILU) {
+        silu_row(run, thread, a, row);
+        return;
+    }
+    for (size_t c = a->columns.first; c < a->columns.first + a->columns.count; c++) {
+        mpfr_ptr x = ap_at(a->x, row, c);
+        if (a->activation == ACTIVATION_GELU) {
+            gelu(x, ap_at(&thread->temp, 0, 0));
+        } else if (!(mpfr_sgn(x) > 0)) {
+            mpfr_set_zero(x, 1);
         }
     }
 }
 
-/* x[write] += act(x[read] W1 + b1) W2 + b2. */
+/* x = act(x) in some columns. */
+static void activate(RefRun *run, Activation activation, ApMat *x, Columns columns)
+{
+    Activate a = {activation, x, columns};
+    run_each(run, x->rows, x->rows * columns.count, activate_row, &a);
+}
+
+/* x[., first + c] += b[c] on all rows. */
+static void add_bias(ApMat *x, size_t first, const double *b, size_t count)
+{
+    for (size_t i = 0; b != NULL && i < x->rows; i++) {
+        for (size_t c = 0; c < count; c++) {
+            mpfr_add_d(ap_at(x, i, first + c), ap_at(x, i, first + c), b[c], MPFR_RNDN);
+        }
+    }
+}
+
+/* Hidden units at once. */
+static size_t hidden_block(const Direct *direct, size_t rows, mpfr_prec_t bits)
+{
+    size_t block = run_block_columns(rows, bits);
+    return block < direct->hidden ? block : direct->hidden;
+}
+
+size_t direct_columns(const Direct *direct, size_t rows, mpfr_prec_t bits)
+{
+    size_t count =
+        direct->write.count > direct->read.count ? direct->write.count : direct->read.count;
+    size_t block = direct->kind == DIRECT_FFN ? hidden_block(direct, rows, bits) : 0;
+    return block > count ? block : count;
+}
+
+/* x[write] += act(x[read] W1 + b1) W2 + b2, hidden units by blocks. */
 static void ffn(RefRun *run, const Direct *direct)
 {
-    ApMat *hidden = &run->scratch.value, *weight = &run->scratch.weight;
-    mpfr_ptr t = ap_at(&run->scratch.temp, 0, 0), y = ap_at(&run->scratch.temp, 0, 1);
-    weights_product(run, hidden, &run->stream, direct->read.first, direct->read.count, direct->w1,
-                    direct->b1, direct->hidden);
-    for (size_t i = 0; i < run->stream.rows; i++) {
-        for (size_t k = 0; k < direct->hidden; k++) {
-            mpfr_ptr h = ap_at(hidden, i, k);
-            activate(run, direct->activation, h, h, t);
-        }
+    ApMat *hidden = &run->scratch.value, *stream = &run->stream, *delta = &run->delta;
+    size_t rows = stream->rows, d = direct->write.count, H = direct->hidden;
+    size_t block = hidden_block(direct, rows, run->bits);
+    ap_zero(delta);
+    for (size_t first = 0; first < H; first += block) {
+        size_t count = H - first < block ? H - first : block;
+        ProductView units = product_block(hidden, 0, 0, rows, count);
+        run_product(run, units,
+                    product_block(stream, 0, direct->read.first, rows, direct->read.count),
+                    product_doubles(direct->w1 + first, direct->read.count, count, H), false);
+        add_bias(hidden, 0, direct->b1 != NULL ? direct->b1 + first : NULL, count);
+        activate(run, direct->activation, hidden, (Columns){0, count});
+        run_product(run, product_block(delta, 0, 0, rows, d), units,
+                    product_doubles(direct->w2 + first * d, count, d, d), true);
     }
-    for (size_t c = 0; c < direct->write.count; c++) {
-        ap_load(weight, direct->w2 + c, direct->hidden, direct->write.count);
-        for (size_t i = 0; i < run->stream.rows; i++) {
-            mpfr_ptr x = ap_at(&run->stream, i, direct->write.first + c);
-            ap_dot(y, ap_at(hidden, i, 0), ap_at(weight, 0, 0), direct->hidden, t);
-            if (direct->b2 != NULL) {
-                mpfr_add_d(y, y, direct->b2[c], MPFR_RNDN);
-            }
-            mpfr_add(x, x, y, MPFR_RNDN);
+    add_bias(delta, 0, direct->b2, d);
+    for (size_t i = 0; i < rows; i++) {
+        for (size_t c = 0; c < d; c++) {
+            mpfr_ptr x = ap_at(stream, i, direct->write.first + c);
+            mpfr_add(x, x, ap_at(delta, i, c), MPFR_RNDN);
         }
     }
 }
@@ -79,9 +115,14 @@ static void ffn(RefRun *run, const Direct *direct)
 static void linear(RefRun *run, const Direct *direct)
 {
     ApMat *out = &run->scratch.value;
-    weights_product(run, out, &run->stream, direct->read.first, direct->read.count, direct->w1,
-                    direct->b1, direct->write.count);
-    for (size_t i = 0; i < run->stream.rows; i++) {
+    size_t rows = run->stream.rows;
+    run_product(
+        run, product_block(out, 0, 0, rows, direct->write.count),
+        product_block(&run->stream, 0, direct->read.first, rows, direct->read.count),
+        product_doubles(direct->w1, direct->read.count, direct->write.count, direct->write.count),
+        false);
+    add_bias(out, 0, direct->b1, direct->write.count);
+    for (size_t i = 0; i < rows; i++) {
         for (size_t c = 0; c < direct->write.count; c++) {
             mpfr_ptr x = ap_at(&run->stream, i, direct->write.first + c);
             if (direct->replace) {
@@ -98,17 +139,9 @@ static void linear(RefRun *run, const Direct *direct)
 
 void run_direct(RefRun *run, const Direct *direct)
 {
-    mpfr_ptr t = ap_at(&run->scratch.temp, 0, 0);
     switch (direct->kind) {
     case DIRECT_FFN: ffn(run, direct); break;
     case DIRECT_LINEAR: linear(run, direct); break;
-    case DIRECT_ACTIVATION:
-        for (size_t i = 0; i < run->stream.rows; i++) {
-            for (size_t c = 0; c < direct->read.count; c++) {
-                mpfr_ptr x = ap_at(&run->stream, i, direct->read.first + c);
-                activate(run, direct->activation, x, x, t);
-            }
-        }
-        break;
+    case DIRECT_ACTIVATION: activate(run, direct->activation, &run->stream, direct->read); break;
     }
 }

@@ -8,40 +8,57 @@
 
 #include <stdint.h>
 
-void groups_gate_product(RefRun *run, const Score *score, size_t h, const ApMat *x, ApMat *product,
-                         ApMat *gate)
+bool groups_share_pattern(const Score *score)
 {
+    return score->kind == SCORE_NONE && score->extra == NULL;
+}
+
+void groups_gate_product(RefRun *run, const Heads *heads, const ApMat *x, ApMat *product)
+{
+    const Score *score = heads->score;
     if (score->gate.data == NULL) {
-        structured_columns(product, x, (Columns){score->read.first + h, 1});
+        structured_columns(product, 0, x,
+                           (Columns){score->read.first + heads->first, heads->count});
     } else {
-        structured_product(run, product, x, score->read,
-                           score->gate.data + h * score->gate.head_stride, score->gate.ld, 1);
-    }
-    for (size_t i = 0; i < gate->rows; i++) {
-        mpfr_mul_si(ap_at(gate, i, 0), ap_at(product, i, 0),
-                    score->gate.data == NULL ? score->gate_unit : 1, MPFR_RNDN);
+        structured_product(run, product, x, score->read, &score->gate, heads, 1);
     }
 }
 
-/* scratch.product = x g of head h, scratch.gate = exp(a (x g + c)), c on the token rows. */
-static void head_gate(RefRun *run, const Score *score, size_t h)
+long groups_gate_factor(const Score *score)
 {
-    ApMat *gate = &run->scratch.gate;
-    size_t bias = layout_bias_row(&run->model->layout);
-    if (score->kind != SCORE_GATE) {
-        for (size_t i = 0; i < gate->rows; i++) {
-            mpfr_set_ui(ap_at(gate, i, 0), 1, MPFR_RNDN);
-        }
-        return;
-    }
-    groups_gate_product(run, score, h, &run->stream, &run->scratch.product, gate);
-    for (size_t i = 0; i < gate->rows; i++) {
-        mpfr_ptr g = ap_at(gate, i, 0);
-        if (score->gate_bias != NULL && FAULT("b1-on-the-bias-row", true, i != bias)) {
-            mpfr_add_d(g, g, score->gate_bias[h], MPFR_RNDN);
+    return score->gate.data == NULL ? score->gate_unit : 1;
+}
+
+/* scratch.gate[row] = exp(a (x g + c)), c on the token rows; scratch.product holds x g. */
+static void gate_row(RefRun *run, RunThread *thread, const void *context, size_t row)
+{
+    const Heads *heads = context;
+    const Score *score = heads->score;
+    bool token = row != layout_bias_row(&run->model->layout);
+    for (size_t b = 0; b < heads->count; b++) {
+        mpfr_ptr g = ap_at(&run->scratch.gate, row, b);
+        mpfr_mul_si(g, ap_at(&run->scratch.product, row, b), groups_gate_factor(score), MPFR_RNDN);
+        if (score->gate_bias != NULL && FAULT("b1-on-the-bias-row", true, token)) {
+            mpfr_add_d(g, g, score->gate_bias[heads->first + b], MPFR_RNDN);
         }
         mpfr_mul_d(g, g, score->gate_scale, MPFR_RNDN);
-        ap_exp(run->exp, g, g);
+    }
+    mpfr_ptr g = ap_at(&run->scratch.gate, row, 0);
+    run_exp(run, thread, g, g, heads->count);
+}
+
+static void gates(RefRun *run, const Heads *heads)
+{
+    ApMat *gate = &run->scratch.gate;
+    if (heads->score->kind == SCORE_GATE) {
+        groups_gate_product(run, heads, &run->stream, &run->scratch.product);
+        run_each(run, gate->rows, gate->rows * heads->count, gate_row, heads);
+        return;
+    }
+    for (size_t i = 0; i < gate->rows; i++) {
+        for (size_t b = 0; b < heads->count; b++) {
+            mpfr_set_ui(ap_at(gate, i, b), 1, MPFR_RNDN);
+        }
     }
 }
 
@@ -79,8 +96,8 @@ RowGroups groups_of_row(const RefRun *run, const Score *score, size_t h, size_t 
     return groups;
 }
 
-/* For the plan: z[g], the content sums of the groups, by best and second coefficient. */
-static void note_gap(RefRun *run, const RowGroups *groups, mpfr_ptr const z[GROUPS])
+/* For the plan: the content sums of the groups, by best and second coefficient. */
+static void note_gap(const RefRun *run, RunThread *thread, const RowGroups *groups, mpfr_srcptr e)
 {
     int best = groups->best, second = best - RUN_MAX_GAP;
     for (int g = 0; g < GROUPS; g++) {
@@ -89,108 +106,149 @@ static void note_gap(RefRun *run, const RowGroups *groups, mpfr_ptr const z[GROU
             second = k;
         }
     }
-    mpfr_ptr z_best = ap_at(&run->scratch.temp, 0, 5), z_rest = ap_at(&run->scratch.temp, 0, 6);
+    mpfr_ptr z_best = ap_at(&thread->temp, 0, 5), z_rest = ap_at(&thread->temp, 0, 6),
+             z = ap_at(&thread->temp, 0, 0);
     mpfr_set_zero(z_best, 1);
     mpfr_set_zero(z_rest, 1);
     for (int g = 0; g < GROUPS; g++) {
         int k = groups->coefficient[g];
-        if (groups->count[g] > 0 && k == best) {
-            mpfr_add(z_best, z_best, z[g], MPFR_RNDN);
-        } else if (groups->count[g] > 0 && k == second) {
-            mpfr_add(z_rest, z_rest, z[g], MPFR_RNDN);
+        mpfr_ptr sum = k == best ? z_best : z_rest;
+        mpfr_set_ui(z, groups->count[g], MPFR_RNDN);
+        if (groups->gated[g]) {
+            mpfr_mul(z, z, e, MPFR_RNDN);
+        }
+        if (groups->count[g] > 0 && (k == best || k == second)) {
+            mpfr_add(sum, sum, z, MPFR_RNDN);
         }
     }
-    run_note_gap(run, best - second, z_best, z_rest);
+    run_note_gap(run, thread, best - second, z_best, z_rest);
 }
 
-/* scratch.group[row] = softmax over the row's groups, the weight of one key of each; the content
- * score of tokens is the gate's, of the own row too when it is a token, else 0. */
-static void softmax_row(RefRun *run, const Score *score, size_t h, size_t row)
+/* z = count e^s e^(-Omega gap): the sum of a group's exponentials; e: exp of the gate. */
+static void group_sum(RefRun *run, const RowGroups *groups, int g, mpfr_srcptr e, mpfr_ptr z)
 {
-    RowGroups groups = groups_of_row(run, score, h, row);
-    mpfr_srcptr e = ap_at(&run->scratch.gate, row, 0);
-    mpfr_ptr z[GROUPS] = {ap_at(&run->scratch.temp, 0, 1), ap_at(&run->scratch.temp, 0, 2),
-                          ap_at(&run->scratch.temp, 0, 3)};
-    mpfr_ptr total = ap_at(&run->scratch.temp, 0, 4);
-    for (int g = 0; g < GROUPS; g++) {
-        mpfr_set_ui(z[g], groups.count[g], MPFR_RNDN);
-        if (groups.gated[g]) {
-            mpfr_mul(z[g], z[g], e, MPFR_RNDN);
-        }
+    int gap = groups->best - groups->coefficient[g];
+    unsigned long count = groups->count[g];
+    if (!groups->gated[g]) {
+        mpfr_set_ui(z, count, MPFR_RNDN);
+    } else if (count == 1) {
+        mpfr_set(z, e, MPFR_RNDN);
+    } else {
+        mpfr_mul_ui(z, e, count, MPFR_RNDN);
     }
+    if (gap > 0) {
+        mpfr_mul(z, z, run_factor(run, gap), MPFR_RNDN);
+    }
+}
+
+/* weight[g] = softmax over the row's groups, the weight of one key of each; the content score of
+ * tokens is the gate's, of the own row too when it is a token, else 0. */
+static void softmax(RefRun *run, RunThread *thread, const RowGroups *groups, mpfr_srcptr e,
+                    mpfr_ptr weight)
+{
+    mpfr_ptr total = ap_at(&thread->temp, 0, 4);
     if (run->record_gaps) {
-        note_gap(run, &groups, z);
+        note_gap(run, thread, groups, e);
     }
     mpfr_set_zero(total, 1);
     for (int g = 0; g < GROUPS; g++) {
-        if (groups.count[g] > 0) {
-            mpfr_mul(z[g], z[g], run_factor(run, groups.best - groups.coefficient[g]), MPFR_RNDN);
-            mpfr_add(total, total, z[g], MPFR_RNDN);
+        mpfr_set_zero(weight + g, 1);
+        if (groups->count[g] > 0) {
+            group_sum(run, groups, g, e, weight + g);
+            mpfr_add(total, total, weight + g, MPFR_RNDN);
         }
     }
     for (int g = 0; g < GROUPS; g++) {
-        mpfr_ptr weight = ap_at(&run->scratch.group, row, (size_t)g);
-        mpfr_div(weight, z[g], total, MPFR_RNDN);
-        if (groups.count[g] > 1) {
-            mpfr_div_ui(weight, weight, groups.count[g], MPFR_RNDN);
+        mpfr_div(weight + g, weight + g, total, MPFR_RNDN);
+        if (groups->count[g] > 1) {
+            mpfr_div_ui(weight + g, weight + g, groups->count[g], MPFR_RNDN);
         }
     }
 }
 
-void groups_softmax(RefRun *run, const Score *score, size_t h)
+static void softmax_row(RefRun *run, RunThread *thread, const void *context, size_t row)
 {
-    head_gate(run, score, h);
-    for (size_t row = 0; row < run->stream.rows; row++) {
-        softmax_row(run, score, h, row);
+    const Heads *heads = context;
+    RowGroups groups = groups_of_row(run, heads->score, heads->first, row);
+    for (size_t b = 0; b < heads->count; b++) {
+        if (b > 0 && heads->score->extra != NULL) {
+            groups = groups_of_row(run, heads->score, heads->first + b, row);
+        }
+        softmax(run, thread, &groups, ap_at(&run->scratch.gate, row, b),
+                ap_at(&run->scratch.group, row, b * GROUPS));
     }
 }
+
+void groups_softmax(RefRun *run, const Heads *heads)
+{
+    size_t rows = run->stream.rows;
+    gates(run, heads);
+    run_each(run, rows, rows * heads->count * GROUPS, softmax_row, heads);
+}
+
+typedef struct {
+    const Heads *heads;
+    size_t width;
+} Mix;
 
 /* mixed[row] = the pattern's row applied to u; sum: the column sums over the tokens that row
  * sees, itself included. */
-static void mix_row(RefRun *run, size_t row, size_t width)
+static void mix_row(RefRun *run, RunThread *thread, const Mix *mix, size_t b, size_t row)
 {
-    const ApMat *u = &run->scratch.value, *group = &run->scratch.group;
+    const ApMat *u = &run->scratch.value;
     size_t bias = layout_bias_row(&run->model->layout);
-    mpfr_ptr t = ap_at(&run->scratch.temp, 0, 0);
-    for (size_t c = 0; c < width; c++) {
-        mpfr_ptr out = ap_at(&run->scratch.mixed, row, c);
-        mpfr_srcptr sum = ap_at(&run->scratch.sum, 0, c);
-        mpfr_mul(out, ap_at(group, row, SELF), ap_at(u, row, c), MPFR_RNDN);
-        if (row == bias) {
-            mpfr_mul(t, ap_at(group, row, OTHER), sum, MPFR_RNDN);
-        } else {
-            mpfr_sub(t, sum, ap_at(u, row, c), MPFR_RNDN);
-            mpfr_mul(t, t, ap_at(group, row, OTHER), MPFR_RNDN);
+    size_t pattern = groups_share_pattern(mix->heads->score) ? 0 : b;
+    mpfr_srcptr group = ap_at(&run->scratch.group, row, pattern * GROUPS);
+    mpfr_ptr t = ap_at(&thread->temp, 0, 0);
+    for (size_t c = 0, at = b * mix->width; c < mix->width; c++, at++) {
+        mpfr_ptr out = ap_at(&run->scratch.mixed, row, at);
+        mpfr_srcptr sum = ap_at(&thread->sum, 0, c);
+        mpfr_mul(out, group + SELF, ap_at(u, row, at), MPFR_RNDN);
+        if (!mpfr_zero_p(group + OTHER)) {
+            if (row == bias) {
+                mpfr_mul(t, group + OTHER, sum, MPFR_RNDN);
+            } else {
+                mpfr_sub(t, sum, ap_at(u, row, at), MPFR_RNDN);
+                mpfr_mul(t, t, group + OTHER, MPFR_RNDN);
+            }
+            mpfr_add(out, out, t, MPFR_RNDN);
         }
-        mpfr_add(out, out, t, MPFR_RNDN);
         if (row != bias && bias != SIZE_MAX) {
-            mpfr_mul(t, ap_at(group, row, BIAS), ap_at(u, bias, c), MPFR_RNDN);
+            mpfr_mul(t, group + BIAS, ap_at(u, bias, at), MPFR_RNDN);
             mpfr_add(out, out, t, MPFR_RNDN);
         }
     }
 }
 
-/* sum += u[row] */
-static void add_row(RefRun *run, size_t row, size_t width)
+/* sum += u[row] of head b */
+static void add_row(RefRun *run, RunThread *thread, const Mix *mix, size_t b, size_t row)
 {
-    for (size_t c = 0; c < width; c++) {
-        mpfr_ptr sum = ap_at(&run->scratch.sum, 0, c);
-        mpfr_add(sum, sum, ap_at(&run->scratch.value, row, c), MPFR_RNDN);
+    for (size_t c = 0; c < mix->width; c++) {
+        mpfr_ptr sum = ap_at(&thread->sum, 0, c);
+        mpfr_add(sum, sum, ap_at(&run->scratch.value, row, b * mix->width + c), MPFR_RNDN);
     }
 }
 
-void groups_mix(RefRun *run, const Score *score, size_t width)
+static void mix_head(RefRun *run, RunThread *thread, const void *context, size_t b)
 {
+    const Mix *mix = context;
+    const Score *score = mix->heads->score;
     const Layout *layout = &run->model->layout;
     size_t bias = layout_bias_row(layout);
-    ap_zero(&run->scratch.sum);
+    ap_zero(&thread->sum);
     for (size_t i = 0; score->visible != VISIBLE_EARLIER && i < layout->n; i++) {
-        add_row(run, layout_token_row(layout, i), width);
+        add_row(run, thread, mix, b, layout_token_row(layout, i));
     }
     for (size_t row = 0; row < run->stream.rows; row++) {
         if (score->visible == VISIBLE_EARLIER && row != bias) {
-            add_row(run, row, width);
+            add_row(run, thread, mix, b, row);
         }
-        mix_row(run, row, width);
+        mix_row(run, thread, mix, b, row);
     }
+}
+
+void groups_mix(RefRun *run, const Heads *heads, size_t width)
+{
+    Mix mix = {heads, width};
+    run_each(run, heads->count, run->stream.rows * heads->count * width, mix_head, &mix);
 }

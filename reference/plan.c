@@ -2,8 +2,10 @@
  * The precision plan: what a working precision of p bits will have lost, and how many bits hide
  * the construction error, both measured by a cheap pass at two low precisions.
  *
- * Determinism: the pass uses MPFR's correctly rounded exp in every build, and keeps whole
- * exponents only, so the plan (and with it every precision) is the same everywhere.
+ * Determinism: the pass computes products and exponentials with 64 bits more than it keeps, so that
+ * they are rounded as exact ones would be, in every build and on every machine (see run_open; all
+ * else is MPFR's, correctly rounded), and keeps whole exponents only: the plan, and with it every
+ * precision, is the same everywhere.
  */
 #include "change.h"
 #include "run.h"
@@ -139,7 +141,7 @@ static bool measure_difference(RefPlan *plan, const Pair *pair, size_t l, const 
             limit.difference == mpfr_get_emin() && limit.size == mpfr_get_emin();
         resolved = resolved && *most < (double)bits / 2;
     }
-    plan->largest = high->change->largest;
+    plan->largest = change_largest(high);
     return resolved;
 }
 
@@ -196,6 +198,7 @@ static bool measure(RefPlan *plan, const Pair *pair, const Model *model, mpfr_pr
         high->record_gaps = true;
         ref_run_layer(low);
         ref_run_layer(high);
+        ok = !low->failed && !high->failed;
         Exponents exponents = compare_streams(&low->stream, &high->stream);
         layer->measured = true;
         layer->growth = lost(exponents, bits);

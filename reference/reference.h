@@ -136,8 +136,12 @@ RefRun *ref_difference_open(const Model *model, const double *x, const double *b
 /* Entry (row, column) of e. */
 mpfr_srcptr ref_run_difference(const RefRun *run, size_t row, size_t column);
 
-/* Evaluates the next layer. */
+/* Evaluates the next layer, on as many threads as OpenMP would start where the run was opened if
+ * the model is large; results do not depend on how many. */
 void ref_run_layer(RefRun *run);
+
+/* Memory was short in a layer: the stream is NaN. */
+bool ref_run_failed(const RefRun *run);
 
 /* Entry (row, column) of the stream as it stands; rows and columns as in the layout; column
  * below d + hidden, or, in the dense form, any. */

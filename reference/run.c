@@ -1,6 +1,7 @@
 #include "run.h"
 
 #include "change.h"
+#include "structured.h"
 
 #include <limits.h>
 #include <math.h>
@@ -9,48 +10,51 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Widths that size the scratch: the widest vector of weights a dot product takes, the widest
- * value of a head before its second factor, the widest query or key. */
+/* Columns that size the scratch: of the widest block of heads (or of a direct operation), and of
+ * the widest value of one head. */
 typedef struct {
-    size_t weight, value, query;
+    size_t heads, value, query, head_value;
     bool pattern; /* a pattern per key is needed */
 } Extents;
+
+size_t run_block_columns(size_t rows, mpfr_prec_t bits)
+{
+    const double most = 1024, bytes = 0x1p24;
+    double columns = bytes / ap_bytes((double)rows, 1, bits);
+    return columns < 1 ? 1 : (size_t)(columns < most ? columns : most);
+}
 
 static size_t max_size(size_t a, size_t b)
 {
     return a > b ? a : b;
 }
 
-static void extents_of_bundle(Extents *extents, const Bundle *bundle)
+static void extents_of_bundle(Extents *extents, const Bundle *bundle, size_t rows, mpfr_prec_t bits)
 {
     const Score *score = &bundle->score;
     const Value *value = &bundle->value;
-    extents->weight = max_size(extents->weight, max_size(score->read.count, score->d_head));
-    extents->weight = max_size(extents->weight, max_size(value->read.count, value->write.count));
-    extents->weight = max_size(extents->weight, value->d_head);
+    size_t block = structured_block(bundle, rows, bits), width = structured_value_width(value);
+    size_t one = max_size(width, max_size(value->read.count, value->write.count));
+    extents->heads = max_size(extents->heads, block);
+    extents->value = max_size(extents->value, max_size(block * width, one));
+    extents->head_value = max_size(extents->head_value, one);
     if (score->kind == SCORE_BILINEAR) {
-        extents->query = max_size(extents->query, max_size(score->read.count, score->d_head));
+        extents->query = max_size(extents->query, block * structured_query_width(score));
         extents->pattern = true;
     }
-    size_t inner = value->kind == VALUE_FACTORED ? value->d_head : value->write.count;
-    extents->value = max_size(extents->value, max_size(inner, value->write.count));
-    extents->value = max_size(extents->value, value->read.count);
 }
 
-static Extents extents_of_model(const Model *model)
+static Extents extents_of_model(const Model *model, mpfr_prec_t bits)
 {
-    Extents extents = {1, 1, 1, false};
+    Extents extents = {1, 1, 1, 1, false};
+    size_t rows = layout_rows(&model->layout);
     for (size_t s = 0; s < model->sublayer_count; s++) {
         const Sublayer *sublayer = &model->sublayers[s];
-        const Direct *direct = &sublayer->direct;
         for (size_t b = 0; b < sublayer->bundle_count; b++) {
-            extents_of_bundle(&extents, &sublayer->bundles[b]);
+            extents_of_bundle(&extents, &sublayer->bundles[b], rows, bits);
         }
         if (sublayer->bundle_count == 0) {
-            size_t widest =
-                max_size(max_size(direct->read.count, direct->write.count), direct->hidden);
-            extents.weight = max_size(extents.weight, widest);
-            extents.value = max_size(extents.value, widest);
+            extents.value = max_size(extents.value, direct_columns(&sublayer->direct, rows, bits));
         }
     }
     return extents;
@@ -69,29 +73,30 @@ static mpfr_prec_t form_bits(double omega, mpfr_prec_t bits, RefForm form)
 static bool scratch_init(RefRun *run)
 {
     const Layout *layout = &run->model->layout;
-    Extents extents = extents_of_model(run->model);
+    Extents extents = extents_of_model(run->model, run->bits);
     size_t rows = layout_rows(layout), width = run_dense_width(layout);
     RunScratch *s = &run->scratch;
     mpfr_prec_t bits = run->bits;
     bool dense = run->form == REF_DENSE;
     size_t keys = extents.pattern || dense ? rows : 0, full = dense ? width : 0;
-    return ap_init(&s->weight, 1, max_size(extents.weight, width), 53) &&
-           ap_init(&s->product, rows, 1, bits) && ap_init(&s->gate, rows, 1, bits) &&
+    return ap_init(&s->product, rows, extents.heads, bits) &&
+           ap_init(&s->gate, rows, extents.heads, bits) &&
            ap_init(&s->value, rows, extents.value, bits) &&
            ap_init(&s->mixed, rows, extents.value, bits) &&
-           ap_init(&s->sum, 1, extents.value, bits) &&
            ap_init(&s->query, rows, extents.query, bits) &&
-           ap_init(&s->key, rows, extents.query, bits) && ap_init(&s->group, rows, 3, bits) &&
+           ap_init(&s->key, rows, extents.query, bits) &&
+           ap_init(&s->group, rows, extents.heads * GROUPS, bits) &&
            ap_init(&s->pattern, rows, keys, bits) && ap_init(&s->temp, 1, RUN_TEMPS, bits) &&
            ap_init(&s->q, full, full, bits) && ap_init(&s->v, full, full, bits) &&
-           ap_init(&s->xq, rows, full, bits) && ap_init(&s->px, rows, full, bits);
+           ap_init(&s->xq, rows, full, bits) && ap_init(&s->px, rows, full, bits) &&
+           threads_open(run, extents.head_value, extents.pattern);
 }
 
 static void scratch_clear(RunScratch *s)
 {
-    ApMat *const mats[] = {&s->weight, &s->product, &s->gate, &s->value, &s->mixed,
-                           &s->sum,    &s->query,   &s->key,  &s->group, &s->pattern,
-                           &s->temp,   &s->q,       &s->v,    &s->xq,    &s->px};
+    ApMat *const mats[] = {&s->product, &s->gate,  &s->value,   &s->mixed, &s->query,
+                           &s->key,     &s->group, &s->pattern, &s->temp,  &s->q,
+                           &s->v,       &s->xq,    &s->px};
     for (size_t i = 0; i < sizeof mats / sizeof *mats; i++) {
         ap_clear(mats[i]);
     }
@@ -119,7 +124,7 @@ static void stream_load(RefRun *run, const double *x, const double *bias_row_con
 }
 
 RefRun *run_open(const Model *model, const double *x, const double *bias_row_content, double omega,
-                 mpfr_prec_t bits, RefForm form, bool correct_rounding)
+                 mpfr_prec_t bits, RefForm form, bool reproducible)
 {
     RefRun *run = calloc(1, sizeof *run);
     if (run == NULL) {
@@ -135,12 +140,13 @@ RefRun *run_open(const Model *model, const double *x, const double *bias_row_con
     run->bits = form_bits(
         omega, FAULT("fewer-bits-than-claimed", bits > 128 ? bits - 96 : bits, bits), form);
     run->form = form;
+    run->reproducible = reproducible;
     mpfr_init2(run->score_max, REF_CELL_BITS);
     mpfr_set_zero(run->score_max, 1);
     for (size_t k = 0; k <= RUN_MAX_GAP; k++) {
         run->gap[k] = -INFINITY;
     }
-    run->exp = ap_exp_create(correct_rounding);
+    run->exp = ap_exp_create(reproducible);
     if (run->exp == NULL || !ap_init(&run->stream, rows, columns, run->bits) ||
         !ap_init(&run->delta, rows, columns, run->bits) ||
         !ap_init(&run->factor, 1, RUN_MAX_GAP + 2, run->bits) || !scratch_init(run)) {
@@ -163,6 +169,7 @@ void ref_run_clear(RefRun *run)
         return;
     }
     scratch_clear(&run->scratch);
+    threads_clear(run);
     change_clear(run->change);
     ap_clear(&run->stream);
     ap_clear(&run->delta);
@@ -175,13 +182,14 @@ void ref_run_clear(RefRun *run)
 double ref_run_bytes(const Pair *pair, mpfr_prec_t bits, RefForm form)
 {
     const Layout *layout = &pair->converted.layout;
-    Extents extents = extents_of_model(&pair->converted);
+    Extents extents = extents_of_model(&pair->converted, bits);
     double rows = (double)layout_rows(layout), width = (double)run_dense_width(layout);
     double columns = form == REF_DENSE ? width : (double)layout_content(layout);
     double keys = extents.pattern || form == REF_DENSE ? rows : 0;
-    double bytes = 2 * ap_bytes(rows, columns, bits) + ap_bytes(rows, keys + 5, bits) +
+    double bytes = 2 * ap_bytes(rows, columns, bits) +
+                   ap_bytes(rows, keys + (2 + GROUPS) * (double)extents.heads, bits) +
                    ap_bytes(rows, 2 * (double)extents.value + 2 * (double)extents.query, bits) +
-                   ap_bytes(1, (double)extents.weight + width, 53);
+                   threads_bytes(rows, (double)extents.head_value, extents.pattern, bits);
     if (form == REF_DENSE) {
         bytes += ap_bytes(2 * width, width, bits) + ap_bytes(2 * rows, width, bits);
     }
@@ -191,11 +199,12 @@ double ref_run_bytes(const Pair *pair, mpfr_prec_t bits, RefForm form)
 double ref_difference_bytes(const Pair *pair, mpfr_prec_t bits)
 {
     const Layout *layout = &pair->converted.layout;
-    Extents extents = extents_of_model(&pair->converted);
+    Extents extents = extents_of_model(&pair->converted, bits);
     double rows = (double)layout_rows(layout), value = (double)extents.value;
     double query = (double)extents.query, keys = extents.pattern ? rows : 0;
-    return ap_bytes(rows, 3 * (double)layout_content(layout) + keys + 5, bits) +
-           ap_bytes(rows, 3 * value + 2 * query, bits) + ap_bytes(1, 2 * value + query, bits);
+    double heads = (double)extents.heads;
+    return ap_bytes(rows, 3 * (double)layout_content(layout) + 2 * keys, bits) +
+           ap_bytes(rows, (3 + GROUPS) * heads + 3 * value + 3 * query, bits);
 }
 
 void ref_run_layer(RefRun *run)
@@ -238,6 +247,11 @@ void ref_run_layer(RefRun *run)
         change_end_layer(run);
     }
     run->layer++;
+}
+
+bool ref_run_failed(const RefRun *run)
+{
+    return run->failed;
 }
 
 mpfr_srcptr ref_run_entry(const RefRun *run, size_t row, size_t column)
@@ -295,7 +309,8 @@ mpfr_srcptr run_decay(RefRun *run, int gap)
     return factor;
 }
 
-void run_note_gap(RefRun *run, int gap, mpfr_srcptr z_best, mpfr_srcptr z_rest)
+void run_note_gap(const RefRun *run, RunThread *thread, int gap, mpfr_srcptr z_best,
+                  mpfr_srcptr z_rest)
 {
     long best_exponent, rest_exponent;
     if (!run->record_gaps || mpfr_zero_p(z_rest) || mpfr_zero_p(z_best)) {
@@ -305,8 +320,8 @@ void run_note_gap(RefRun *run, int gap, mpfr_srcptr z_best, mpfr_srcptr z_rest)
     double rest = mpfr_get_d_2exp(&rest_exponent, z_rest, MPFR_RNDN);
     /* Whole bits: libm's log2 need not be the same everywhere. */
     double bits = (double)(best_exponent - rest_exponent) + (best >= rest ? 1 : 0);
-    if (bits > run->gap[gap]) {
-        run->gap[gap] = bits;
+    if (bits > thread->gap[gap]) {
+        thread->gap[gap] = bits;
     }
 }
 

@@ -5,6 +5,8 @@
 #define HEADPROOF_REFERENCE_RUN_H
 
 #include "ap.h"
+#include "product/product.h"
+#include "product/vexp.h"
 #include "reference.h"
 
 #include "../cases/fault.h"
@@ -12,22 +14,36 @@
 /* Differences of Omega's coefficients within a row that a run can hold apart. */
 #define RUN_MAX_GAP 16
 
-/* Scratch of the structured form, for one head at a time; of the dense form, for one head's
- * full matrices.  The pattern is per group of keys, or (bilinear scores) per key. */
+/* Scratch of the structured form, for a block of heads side by side, head b of them in columns
+ * b width, ...; of the dense form, for one head's full matrices.  The pattern is per group of keys
+ * and head, or (bilinear scores) per key, of one head at a time. */
 typedef struct {
-    ApMat weight;       /* [1, widest vector of weights], 53 bits */
-    ApMat product;      /* [rows, 1] x g */
-    ApMat gate;         /* [rows, 1] exp(a (x g + c)); bilinear: the row's sum of exponentials */
-    ApMat value, mixed; /* [rows, widest value before its second factor] */
-    ApMat sum;          /* [1, same] */
-    ApMat query, key;   /* [rows, widest score factor] */
-    ApMat group;        /* [rows, 3] weight of a key: self, another token, the bias row */
+    ApMat product; /* [rows, heads] x g */
+    ApMat gate;    /* [rows, heads] exp(a (x g + c)); bilinear: the row's sum of exponentials */
+    ApMat value, mixed; /* [rows, heads * width], width a value's before its second factor */
+    ApMat query, key;   /* [rows, heads * width of a score's factor] */
+    ApMat group;        /* [rows, heads * 3] weight of a key: self, another token, the bias row */
     ApMat pattern;      /* [rows, rows] */
     ApMat temp;         /* [1, RUN_TEMPS] */
     ApMat q, v, xq, px; /* dense form: [width, width] twice, [rows, width] twice */
 } RunScratch;
 
 enum { RUN_TEMPS = 8 };
+
+/* What a thread has for itself: scratch, and what it has seen, which run_each gathers. */
+typedef struct {
+    ApMat temp;     /* [1, RUN_TEMPS] */
+    ApMat sum;      /* [RUN_SUMS, widest value of a head] */
+    ApMat row;      /* [1, rows]: a number a key, for bilinear scores */
+    ApMat rounded;  /* [1, RUN_EXPS], bits + guard: exponentials before they are rounded */
+    VectorExp *exp; /* of bits, or bits + guard where run.reproducible */
+    ApExp *expm1;
+    mpfr_t score_max;
+    double gap[RUN_MAX_GAP + 1];
+    mpfr_exp_t largest;
+} RunThread;
+
+enum { RUN_SUMS = 3, RUN_EXPS = 64 };
 
 /* What a run that carries e = r(T') - r(T_infinity) holds for it: change.h. */
 typedef struct RunChange RunChange;
@@ -45,7 +61,11 @@ struct RefRun {
     RunScratch scratch;
     ApMat factor; /* [1, RUN_MAX_GAP + 2]: exp(-Omega gap), and 0 */
     bool factor_known[RUN_MAX_GAP + 1];
-    ApExp *exp;
+    ApExp *exp;        /* the dense form's */
+    RunThread *thread; /* [threads] */
+    int threads;
+    bool reproducible; /* the same bits in every build, on every machine: see run_open */
+    bool failed;       /* memory was short; the stream is NaN */
     mpfr_t score_max;
     size_t layer, sublayer;
     /* For the plan: gap[k] is the largest log2(Z_A / Z_C), contents only, over all rows so far
@@ -54,9 +74,11 @@ struct RefRun {
     double gap[RUN_MAX_GAP + 1];
 };
 
-/* ref_run_open with the choice of exp (see ap_exp_create). */
+/* ref_run_open; reproducible: products and exponentials are computed with 64 bits more and then
+ * rounded, so that (but for odds of 2^-50 each) their bits are those of exact arithmetic rounded to
+ * nearest, whatever computed them. */
 RefRun *run_open(const Model *model, const double *x, const double *bias_row_content, double omega,
-                 mpfr_prec_t bits, RefForm form, bool correct_rounding)
+                 mpfr_prec_t bits, RefForm form, bool reproducible)
     __attribute__((warn_unused_result));
 
 /* exp(-Omega gap), gap >= 0; Omega finite, or gap 0. */
@@ -67,7 +89,31 @@ mpfr_srcptr run_factor(RefRun *run, int gap);
 
 /* Notes Z_A and Z_C (content sums of exponentials) of a row whose coefficients differ by
  * gap. */
-void run_note_gap(RefRun *run, int gap, mpfr_srcptr z_best, mpfr_srcptr z_rest);
+void run_note_gap(const RefRun *run, RunThread *thread, int gap, mpfr_srcptr z_best,
+                  mpfr_srcptr z_rest);
+
+/* Columns of a matrix [rows, .] that are worth having at once: products gain little from more than
+ * 1024, nor from more than 16 MB. */
+size_t run_block_columns(size_t rows, mpfr_prec_t bits);
+
+/* ---- thread.c ---- */
+
+/* As many threads as OpenMP would start here.  widest: a head's widest value.  false when memory is
+ * short. */
+bool threads_open(RefRun *run, size_t widest, bool pattern) __attribute__((warn_unused_result));
+void threads_clear(RefRun *run);
+double threads_bytes(double rows, double widest, bool pattern, mpfr_prec_t bits);
+
+/* work for each i < count, in any order, on all threads if `operations` in all are worth it.  Work
+ * on different i touches different entries of matrices. */
+typedef void RunWork(RefRun *run, RunThread *thread, const void *context, size_t i);
+void run_each(RefRun *run, size_t count, size_t operations, RunWork *work, const void *context);
+
+/* c = a b, or c += a b, with a few bits beyond c's, so that an entry is rounded about once. */
+void run_product(RefRun *run, ProductView c, ProductView a, ProductView b, bool add);
+
+/* y[i] = exp(x[i]), i < count, y of run.bits; y may be x. */
+void run_exp(const RefRun *run, RunThread *thread, mpfr_ptr y, mpfr_srcptr x, size_t count);
 
 /* s *= scale. */
 void run_apply_scale(mpfr_ptr s, const Scale *scale, mpfr_ptr t);
@@ -78,6 +124,9 @@ void run_dense_bundle(RefRun *run, const Bundle *bundle);
 
 /* One direct operation, on the stream itself. */
 void run_direct(RefRun *run, const Direct *direct);
+
+/* Columns of scratch.value and mixed that it takes. */
+size_t direct_columns(const Direct *direct, size_t rows, mpfr_prec_t bits);
 
 /* Columns of the dense form's stream: the layout's, and for an original one constant column of
  * ones, which its biases ride on. */

@@ -1,11 +1,12 @@
 /*
  * A bundle of heads by its structure, at the cost of the original's products.
  *
- * Head by head: the value of every row before its second factor, the pattern, the pattern
- * applied, the second factor.  Keys that share a score are exponentiated once: without bilinear
- * scores a row sees at most three groups of keys (itself, the other tokens, the bias row), and
- * the other tokens enter through their column sum.  Omega enters as exact factors
- * exp(-Omega gap), so that no score ever holds it.
+ * Block of heads by block: the values of every row before their second factors, the patterns, the
+ * patterns applied, the second factors; what is a product of matrices for one head is one for the
+ * block.  Keys that share a score are exponentiated once: without bilinear scores a row sees at
+ * most three groups of keys (itself, the other tokens, the bias row), and the other tokens enter
+ * through their column sum.  Omega enters as exact factors exp(-Omega gap), so that no score ever
+ * holds it.
  *
  * Where the run carries e = r(T') - r(T_infinity), whatever is linear is done to e as it is to the
  * stream; change.h has the rest.
@@ -14,8 +15,7 @@
 
 #include "change.h"
 
-/* Coordinates of a value before its second factor. */
-static size_t inner_width(const Value *value)
+size_t structured_value_width(const Value *value)
 {
     switch (value->kind) {
     case VALUE_UNIT: return 1;
@@ -24,25 +24,34 @@ static size_t inner_width(const Value *value)
     }
 }
 
-void structured_product(RefRun *run, ApMat *out, const ApMat *x, Columns columns, const double *w,
-                        size_t ld, size_t count)
+size_t structured_block(const Bundle *bundle, size_t rows, mpfr_prec_t bits)
 {
-    ApMat *weight = &run->scratch.weight;
-    mpfr_ptr t = ap_at(&run->scratch.temp, 0, 0);
-    for (size_t c = 0; c < count; c++) {
-        ap_load(weight, w + c, columns.count, ld);
-        for (size_t i = 0; i < x->rows; i++) {
-            ap_dot(ap_at(out, i, c), ap_at(x, i, columns.first), ap_at(weight, 0, 0), columns.count,
-                   t);
-        }
+    size_t width = structured_value_width(&bundle->value);
+    size_t query = structured_query_width(&bundle->score);
+    if (bundle->score.kind == SCORE_BILINEAR && query > width) {
+        width = query;
     }
+    size_t columns = run_block_columns(rows, bits);
+    size_t most = width > 0 && width < columns ? columns / width : 1;
+    size_t blocks = (bundle->heads + most - 1) / most; /* all of nearly the same size */
+    return blocks > 0 ? (bundle->heads + blocks - 1) / blocks : 1;
 }
 
-void structured_columns(ApMat *out, const ApMat *x, Columns columns)
+void structured_product(RefRun *run, ApMat *out, const ApMat *x, Columns columns,
+                        const HeadWeight *w, const Heads *heads, size_t width)
+{
+    run_product(run, product_block(out, 0, 0, x->rows, heads->count * width),
+                product_block(x, 0, columns.first, x->rows, columns.count),
+                product_doubles_beside(w->data + heads->first * w->head_stride, heads->count,
+                                       columns.count, width, w->ld, w->head_stride),
+                false);
+}
+
+void structured_columns(ApMat *out, size_t first, const ApMat *x, Columns columns)
 {
     for (size_t i = 0; i < out->rows; i++) {
         for (size_t c = 0; c < columns.count; c++) {
-            mpfr_set(ap_at(out, i, c), ap_at(x, i, columns.first + c), MPFR_RNDN);
+            mpfr_set(ap_at(out, i, first + c), ap_at(x, i, columns.first + c), MPFR_RNDN);
         }
     }
 }
@@ -58,7 +67,7 @@ void structured_token_bias(RefRun *run, ApMat *u, const double *bias, size_t cou
     }
 }
 
-/* The gate of head h and its first value factor are the same vector: one product serves both. */
+/* The gate of a head and its first value factor are the same vector: one product serves both. */
 static bool gate_is_value(const Bundle *bundle)
 {
     const Score *score = &bundle->score;
@@ -69,74 +78,46 @@ static bool gate_is_value(const Bundle *bundle)
            score->read.first == value->read.first && score->read.count == value->read.count;
 }
 
-/* u = x V of head h before the second factor, V without biases; product holds x g. */
-static void head_products(RefRun *run, const Bundle *bundle, size_t h, const ApMat *x,
+/* u = x V of the heads before their second factors, V without biases; product holds x g. */
+static void head_products(RefRun *run, const Bundle *bundle, const Heads *heads, const ApMat *x,
                           const ApMat *product, ApMat *u)
 {
     const Value *value = &bundle->value;
     if (gate_is_value(bundle)) {
-        structured_columns(u, product, (Columns){0, 1});
+        structured_columns(u, 0, product, (Columns){0, heads->count});
     } else if (value->kind == VALUE_UNIT) {
-        structured_columns(u, x, (Columns){value->read.first + h, 1});
+        structured_columns(u, 0, x, (Columns){value->read.first + heads->first, heads->count});
     } else {
-        structured_product(run, u, x, value->read, value->v.data + h * value->v.head_stride,
-                           value->v.ld, inner_width(value));
+        structured_product(run, u, x, value->read, &value->v, heads, structured_value_width(value));
     }
 }
 
-/* scratch.value: what row j of head h contributes, before the second factor. */
-static void head_values(RefRun *run, const Bundle *bundle, size_t h)
+/* scratch.value: what row j of each head contributes, before the second factor. */
+static void head_values(RefRun *run, const Bundle *bundle, const Heads *heads)
 {
     const Value *value = &bundle->value;
     RunScratch *s = &run->scratch;
     RunChange *change = run->change;
-    size_t width = inner_width(value);
-    head_products(run, bundle, h, &run->stream, &s->product, &s->value);
+    size_t width = structured_value_width(value);
+    head_products(run, bundle, heads, &run->stream, &s->product, &s->value);
     if (value->inner_bias != NULL) {
-        structured_token_bias(run, &s->value, value->inner_bias + h * width, width);
+        structured_token_bias(run, &s->value, value->inner_bias + heads->first * width,
+                              heads->count * width);
     }
     if (change != NULL) {
-        head_products(run, bundle, h, &change->stream, &change->product, &change->value);
+        head_products(run, bundle, heads, &change->stream, &change->product, &change->value);
     }
 }
 
-/* The pattern of head h, and how it changes. */
-static void pattern(RefRun *run, const Score *score, size_t h)
-{
-    if (score->kind == SCORE_BILINEAR) {
-        bilinear_softmax(run, score, h);
-    } else {
-        groups_softmax(run, score, h);
-    }
-    if (run->change != NULL && score->kind == SCORE_BILINEAR) {
-        change_bilinear_softmax(run, score, h);
-    } else if (run->change != NULL) {
-        change_groups_softmax(run, score, h);
-    }
-}
-
-/* The pattern applied to scratch.value, and how that changes. */
-static void mix(RefRun *run, const Score *score, size_t h, size_t width)
-{
-    if (score->kind == SCORE_BILINEAR) {
-        bilinear_mix(run, score, width);
-    } else {
-        groups_mix(run, score, width);
-    }
-    if (run->change != NULL) {
-        change_mix(run, score, h, width);
-    }
-}
-
-/* delta[., first + c] += factor * mixed[., c] */
-static void add_columns(RefRun *run, ApMat *delta, const ApMat *mixed, size_t first, size_t count,
+/* delta[., first + c] += factor * mixed[., from + c] */
+static void add_columns(RefRun *run, ApMat *delta, Columns columns, const ApMat *mixed, size_t from,
                         long factor)
 {
     mpfr_ptr t = ap_at(&run->scratch.temp, 0, 0);
     for (size_t i = 0; i < delta->rows; i++) {
-        for (size_t c = 0; c < count; c++) {
-            mpfr_ptr out = ap_at(delta, i, first + c);
-            mpfr_mul_si(t, ap_at(mixed, i, c),
+        for (size_t c = 0; c < columns.count; c++) {
+            mpfr_ptr out = ap_at(delta, i, columns.first + c);
+            mpfr_mul_si(t, ap_at(mixed, i, from + c),
                         FAULT("reference-without-diagonal", factor > 0 ? factor : 0, factor),
                         MPFR_RNDN);
             mpfr_add(out, out, t, MPFR_RNDN);
@@ -144,70 +125,84 @@ static void add_columns(RefRun *run, ApMat *delta, const ApMat *mixed, size_t fi
     }
 }
 
-static void emit_columns(RefRun *run, size_t first, size_t count, long factor)
+static void emit_columns(RefRun *run, Columns columns, size_t from, long factor)
 {
     RunChange *change = run->change;
-    add_columns(run, &run->delta, &run->scratch.mixed, first, count, factor);
+    add_columns(run, &run->delta, columns, &run->scratch.mixed, from, factor);
     if (change != NULL) {
-        add_columns(run, &change->delta, &change->mixed, first, count, factor);
+        add_columns(run, &change->delta, columns, &change->mixed, from, factor);
     }
 }
 
 /* mixed *= the value's scale */
-static void scale_mixed(ApMat *mixed, const Value *value)
+static void scale_mixed(ApMat *mixed, const Value *value, size_t columns)
 {
     for (size_t i = 0; value->scale != 1 && i < mixed->rows; i++) {
-        for (size_t c = 0; c < inner_width(value); c++) {
+        for (size_t c = 0; c < columns; c++) {
             mpfr_mul_d(ap_at(mixed, i, c), ap_at(mixed, i, c), value->scale, MPFR_RNDN);
         }
     }
 }
 
-/* delta[., write] += mixed times the second factor of head h */
+/* delta[., write] += mixed times the heads' second factors, one below the other */
 static void add_factored(RefRun *run, ApMat *delta, const ApMat *mixed, const Value *value,
-                         size_t h)
+                         const Heads *heads)
 {
-    ApMat *weight = &run->scratch.weight;
-    mpfr_ptr t = ap_at(&run->scratch.temp, 0, 0);
-    for (size_t r = 0; r < value->d_head; r++) {
-        ap_load(weight, value->o.data + h * value->o.head_stride + r * value->o.ld,
-                value->write.count, 1);
-        for (size_t i = 0; i < delta->rows; i++) {
-            ap_axpy(ap_at(delta, i, value->write.first), ap_at(mixed, i, r), ap_at(weight, 0, 0),
-                    value->write.count, t);
+    const HeadWeight *o = &value->o;
+    size_t rows = delta->rows;
+    run_product(run, product_block(delta, 0, value->write.first, rows, value->write.count),
+                product_block(mixed, 0, 0, rows, heads->count * value->d_head),
+                product_doubles_below(o->data + heads->first * o->head_stride, heads->count,
+                                      value->d_head, value->write.count, o->ld, o->head_stride),
+                true);
+}
+
+/* What the heads write. */
+static void emit_heads(RefRun *run, const Value *value, const Heads *heads)
+{
+    RunChange *change = run->change;
+    size_t columns = heads->count * structured_value_width(value);
+    if (value->kind == VALUE_UNIT || value->kind == VALUE_FACTORED) {
+        scale_mixed(&run->scratch.mixed, value, columns);
+        if (change != NULL) {
+            scale_mixed(&change->mixed, value, columns);
+        }
+    }
+    if (value->kind == VALUE_UNIT) {
+        emit_columns(run, (Columns){value->write.first + heads->first, heads->count}, 0,
+                     value->unit);
+        return;
+    }
+    for (size_t b = 0; value->kind != VALUE_FACTORED && b < heads->count; b++) {
+        emit_columns(run, value->write, b * value->write.count, 1);
+    }
+    if (value->kind == VALUE_FACTORED) {
+        add_factored(run, &run->delta, &run->scratch.mixed, value, heads);
+        if (change != NULL) {
+            add_factored(run, &change->delta, &change->mixed, value, heads);
         }
     }
 }
 
-/* What head h writes. */
-static void emit_head(RefRun *run, const Value *value, size_t h)
+/* scratch.mixed of the heads, and how it changes: one head's with bilinear scores, all else. */
+static void mix(RefRun *run, const Heads *heads, size_t b, size_t width)
 {
-    RunChange *change = run->change;
-    if (value->kind == VALUE_UNIT || value->kind == VALUE_FACTORED) {
-        scale_mixed(&run->scratch.mixed, value);
-        if (change != NULL) {
-            scale_mixed(&change->mixed, value);
-        }
+    if (heads->score->kind == SCORE_BILINEAR) {
+        bilinear_mix(run, heads->score, b, width);
+    } else {
+        groups_mix(run, heads, width);
     }
-    if (value->kind == VALUE_UNIT) {
-        emit_columns(run, value->write.first + h, 1, value->unit);
-        return;
-    }
-    if (value->kind != VALUE_FACTORED) {
-        emit_columns(run, value->write.first, value->write.count, 1);
-        return;
-    }
-    add_factored(run, &run->delta, &run->scratch.mixed, value, h);
-    if (change != NULL) {
-        add_factored(run, &change->delta, &change->mixed, value, h);
+    if (run->change != NULL) {
+        change_mix(run, heads, b, width);
     }
 }
 
 /* What a bundle's single extra parts carry: the bias of head 0 through its pattern, and the
- * integer diagonal. */
+ * integer diagonal.  Uses the first columns of the scratch; head 0's pattern is there. */
 static void emit_bias_and_diagonal(RefRun *run, const Bundle *bundle)
 {
     const Value *value = &bundle->value;
+    const Heads head = {&bundle->score, 0, 1};
     ApMat *u = &run->scratch.value;
     RunChange *change = run->change;
     if (value->bias != NULL) {
@@ -216,36 +211,76 @@ static void emit_bias_and_diagonal(RefRun *run, const Bundle *bundle)
             ap_zero(&change->value);
         }
         structured_token_bias(run, u, value->bias, value->write.count);
-        mix(run, &bundle->score, 0, value->write.count);
-        emit_columns(run, value->write.first, value->write.count, 1);
+        mix(run, &head, 0, value->write.count);
+        emit_columns(run, value->write, 0, 1);
     }
     if (value->diagonal != 0) {
-        structured_columns(u, &run->stream, value->read);
+        structured_columns(u, 0, &run->stream, value->read);
         if (change != NULL) {
-            structured_columns(&change->value, &change->stream, value->read);
+            structured_columns(&change->value, 0, &change->stream, value->read);
         }
-        mix(run, &bundle->score, 0, value->read.count);
-        emit_columns(run, value->read.first, value->read.count, value->diagonal);
+        mix(run, &head, 0, value->read.count);
+        emit_columns(run, value->read, 0, value->diagonal);
+    }
+}
+
+/* A block whose patterns are there at once. */
+static void groups_block(RefRun *run, const Bundle *bundle, const Heads *heads)
+{
+    Heads one = {heads->score, heads->first, 1};
+    const Heads *patterns = groups_share_pattern(heads->score) ? &one : heads;
+    groups_softmax(run, patterns);
+    if (run->change != NULL) {
+        change_groups_softmax(run, patterns);
+    }
+    if (heads->first == 0) {
+        emit_bias_and_diagonal(run, bundle);
+    }
+    if (bundle->value.kind != VALUE_NONE) {
+        head_values(run, bundle, heads);
+        mix(run, heads, 0, structured_value_width(&bundle->value));
+    }
+}
+
+/* A block whose patterns follow one another. */
+static void bilinear_heads(RefRun *run, const Bundle *bundle, const Heads *heads)
+{
+    RunScratch *s = &run->scratch;
+    bilinear_products(run, heads, &run->stream, true, &s->query, &s->key);
+    if (run->change != NULL) {
+        change_bilinear_products(run, heads);
+    }
+    for (size_t b = 0; b < heads->count; b++) {
+        bilinear_softmax(run, heads, b);
+        if (run->change != NULL) {
+            change_bilinear_softmax(run, heads, b);
+        }
+        if (heads->first + b == 0) {
+            emit_bias_and_diagonal(run, bundle);
+        }
+        if (b == 0 && bundle->value.kind != VALUE_NONE) {
+            head_values(run, bundle, heads);
+        }
+        if (bundle->value.kind != VALUE_NONE) {
+            mix(run, heads, b, structured_value_width(&bundle->value));
+        }
     }
 }
 
 /* delta += sum over heads of softmax_rows(X Q X^T) X V (docs/mathematics.md, section 1). */
 void run_structured_bundle(RefRun *run, const Bundle *bundle)
 {
-    const Score *score = &bundle->score;
-    const Value *value = &bundle->value;
-    size_t width = inner_width(value);
-    for (size_t h = 0; h < bundle->heads; h++) {
-        if (h == 0 || score->kind != SCORE_NONE || score->extra != NULL) {
-            pattern(run, score, h);
+    size_t block = structured_block(bundle, run->stream.rows, run->bits);
+    for (size_t first = 0; first < bundle->heads; first += block) {
+        size_t left = bundle->heads - first;
+        Heads heads = {&bundle->score, first, left < block ? left : block};
+        if (bundle->score.kind == SCORE_BILINEAR) {
+            bilinear_heads(run, bundle, &heads);
+        } else {
+            groups_block(run, bundle, &heads);
         }
-        if (value->kind != VALUE_NONE) {
-            head_values(run, bundle, h);
-            mix(run, score, h, width);
-            emit_head(run, value, h);
-        }
-        if (h == 0) {
-            emit_bias_and_diagonal(run, bundle);
+        if (bundle->value.kind != VALUE_NONE) {
+            emit_heads(run, &bundle->value, &heads);
         }
     }
 }

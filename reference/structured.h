@@ -6,12 +6,26 @@
 
 #include "run.h"
 
-/* out[., c] = x[., columns] w[:, c] for c < count, w's entry (r, c) at w[r * ld + c]. */
-void structured_product(RefRun *run, ApMat *out, const ApMat *x, Columns columns, const double *w,
-                        size_t ld, size_t count);
+/* Heads first, ..., first + count - 1 of a bundle, side by side in the scratch. */
+typedef struct {
+    const Score *score;
+    size_t first, count;
+} Heads;
 
-/* out[., c] = x[., columns.first + c] */
-void structured_columns(ApMat *out, const ApMat *x, Columns columns);
+/* Coordinates of a value before its second factor, of a query or key. */
+size_t structured_value_width(const Value *value);
+size_t structured_query_width(const Score *score);
+
+/* How many of a bundle's heads are evaluated at once: run_block_columns columns of values, queries or
+ * gates, or one head. */
+size_t structured_block(const Bundle *bundle, size_t rows, mpfr_prec_t bits);
+
+/* out[., b width + c] = x[., columns] w[:, c] of head heads.first + b, c < width. */
+void structured_product(RefRun *run, ApMat *out, const ApMat *x, Columns columns,
+                        const HeadWeight *w, const Heads *heads, size_t width);
+
+/* out[., first + c] = x[., columns.first + c] */
+void structured_columns(ApMat *out, size_t first, const ApMat *x, Columns columns);
 
 /* u[., c] += bias[c] on the token rows. */
 void structured_token_bias(RefRun *run, ApMat *u, const double *bias, size_t count);
@@ -30,31 +44,41 @@ typedef struct {
 
 RowGroups groups_of_row(const RefRun *run, const Score *score, size_t h, size_t row);
 
-/* out[., 0] = x g of head h; gate = a times that, what is added to it left out. */
-void groups_gate_product(RefRun *run, const Score *score, size_t h, const ApMat *x, ApMat *product,
-                         ApMat *gate);
+/* Have all heads of the score one pattern? */
+bool groups_share_pattern(const Score *score);
 
-/* The pattern of head h, into scratch.group; scratch.product is left holding x g, scratch.gate
- * exp of the gate. */
-void groups_softmax(RefRun *run, const Score *score, size_t h);
+/* out[., b] = x g of head heads.first + b. */
+void groups_gate_product(RefRun *run, const Heads *heads, const ApMat *x, ApMat *product);
 
-/* scratch.mixed = that pattern applied to scratch.value [rows, width]. */
-void groups_mix(RefRun *run, const Score *score, size_t width);
+/* a of gate = a x g + ..., gate_scale left out. */
+long groups_gate_factor(const Score *score);
 
-/* x Q and x, or x W_Q and x W_K, of head h, the scale in the query; biased: with their biases.
- * Returns their width. */
-size_t bilinear_products(RefRun *run, const Score *score, size_t h, const ApMat *x, bool biased,
-                         ApMat *query, ApMat *key);
+/* The heads' patterns, into scratch.group; scratch.product is left holding x g, scratch.gate exp of
+ * the gate. */
+void groups_softmax(RefRun *run, const Heads *heads);
 
-/* The largest coefficient of Omega in a row, and the largest below it. */
-void bilinear_coefficients(const RefRun *run, const Score *score, size_t h, size_t row, int *best,
-                           int *second);
+/* scratch.mixed = those patterns applied to scratch.value [rows, heads.count * width]. */
+void groups_mix(RefRun *run, const Heads *heads, size_t width);
 
-/* The pattern of head h, into scratch.pattern; scratch.gate is left holding each row's sum of
- * exponentials, relative to its largest power of e^Omega. */
-void bilinear_softmax(RefRun *run, const Score *score, size_t h);
+/* Blocks of rows of a pattern, so that keys no row of a block sees are left alone. */
+enum { PATTERN_ROWS = 128 };
 
-/* scratch.mixed = that pattern applied to scratch.value [rows, width]. */
-void bilinear_mix(RefRun *run, const Score *score, size_t width);
+/* Rows first, ..., first + count - 1 and the leading keys that one of them may see. */
+typedef struct {
+    size_t first, count, keys;
+} RowBlock;
+
+RowBlock bilinear_block(const RefRun *run, const Score *score, size_t first);
+
+/* x Q and x, or x W_Q and x W_K, of the heads, the scale in the query; biased: with their biases. */
+void bilinear_products(RefRun *run, const Heads *heads, const ApMat *x, bool biased, ApMat *query,
+                       ApMat *key);
+
+/* The pattern of head heads.first + b, into scratch.pattern; column b of scratch.gate is left
+ * holding each row's sum of exponentials, relative to its largest power of e^Omega. */
+void bilinear_softmax(RefRun *run, const Heads *heads, size_t b);
+
+/* scratch.mixed = that pattern applied to scratch.value, both in columns b width, ... */
+void bilinear_mix(RefRun *run, const Score *score, size_t b, size_t width);
 
 #endif

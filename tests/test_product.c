@@ -432,6 +432,36 @@ static void threads_change_nothing(void **state)
     each_backend(check_threads);
 }
 
+/* With 64 guard bits, a product has the bits of the exact one rounded to nearest, whichever backend
+ * computes it: those of a loop with 4000. */
+static void check_guard(ProductBackend backend)
+{
+    enum { M = 33, K = 40, N = 29, BITS = 128 };
+    static const Kind kinds[] = {NORMAL, WIDE_LINES, ONE_HOT};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        Given a, b;
+        ApMat exact = {0}, c = {0};
+        given_init(&a, LONG, kinds[i], "a", M, K, BITS);
+        given_init(&b, DOUBLES, NORMAL, "b", K, N, BITS);
+        assert_true(ap_init(&exact, M, N, BITS) && ap_init(&c, M, N, BITS));
+        assert_true(product_mul(product_view(&exact), a.view, b.view,
+                                &(ProductOptions){.backend = PRODUCT_LOOP, .guard = 4000}, NULL));
+        assert_true(product_mul(product_view(&c), a.view, b.view,
+                                &(ProductOptions){.backend = backend, .guard = 64}, NULL));
+        assert_true(same_bits(&exact, &c));
+        ap_clear(&exact);
+        ap_clear(&c);
+        given_clear(&a);
+        given_clear(&b);
+    }
+}
+
+static void guard_bits_round_once(void **state)
+{
+    (void)state;
+    each_backend(check_guard);
+}
+
 /* Equal but for rounding at 200 bits. */
 static bool is_near(mpfr_srcptr x, mpfr_srcptr y)
 {
@@ -573,6 +603,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(ordinary_data_need_no_loop),
         cmocka_unit_test(short_operands_lose_nothing),
         cmocka_unit_test(threads_change_nothing),
+        cmocka_unit_test(guard_bits_round_once),
         cmocka_unit_test(views_find_their_entries),
         cmocka_unit_test(limits_are_the_loops),
         cmocka_unit_test(chosen_backends_keep_the_bound),

@@ -303,7 +303,9 @@ bool ifma_mul(const Plan *plan)
     Shape shape;
     bool ok = shape_init(&shape, plan);
     if (ok) {
-        for (size_t group = 0; group * IFMA_LANES < plan->n; group++) {
+        size_t groups = (plan->n + IFMA_LANES - 1) / IFMA_LANES;
+#pragma omp parallel for num_threads(plan->threads) if (plan->threads > 1)
+        for (size_t group = 0; group < groups; group++) {
             pack_b(&shape, plan, group);
         }
         ok = store_each_rows(plan, &shape, ROWS_AT_ONCE, multiply_rows);

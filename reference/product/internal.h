@@ -60,7 +60,7 @@ enum { GUARD_MIN = -8, GUARD_MAX = 2100 };
 typedef struct {
     ProductView c;
     size_t m, n, k;
-    mpfr_prec_t precision; /* p */
+    mpfr_prec_t precision; /* p, guard bits included */
     bool add;
     int threads;
     Operand a, b;

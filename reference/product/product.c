@@ -165,7 +165,7 @@ bool product_mul(ProductView c, ProductView a, ProductView b, const ProductOptio
 {
     PRODUCT_CHECK(a.columns == b.rows && c.rows == a.rows && c.columns == b.columns);
     PRODUCT_CHECK(c.entry != NULL && options->backend < PRODUCT_BACKENDS);
-    PRODUCT_CHECK(product_has(options->backend));
+    PRODUCT_CHECK(product_has(options->backend) && options->guard >= 0);
     Plan plan = {.c = c,
                  .m = c.rows,
                  .n = c.columns,
@@ -179,7 +179,7 @@ bool product_mul(ProductView c, ProductView a, ProductView b, const ProductOptio
         return true;
     }
     PRODUCT_CHECK(plan.m <= SIZE_MAX / plan.n && plan.k < UINT32_MAX);
-    plan.precision = mpfr_get_prec(plan_entry(&plan, 0, 0));
+    plan.precision = mpfr_get_prec(plan_entry(&plan, 0, 0)) + options->guard;
     bool ok = operand_open(&plan.a, a) && operand_open(&plan.b, product_transposed(b)) &&
               run(&plan, options, report);
     plan_clear(&plan);

@@ -11,7 +11,9 @@
  * for every entry, whatever the magnitudes: entries are exact inputs of any precision, and A and B
  * may spread over any range of exponents that MPFR has.  (A loop of mpfr_fma keeps k 2^-p sum; its
  * mpfr_mul and mpfr_add form 2 k 2^-p sum.)  C += A B adds the rounding of the addition,
- * 2^-p |C_ij|.  Proof and method: docs/products.md.
+ * 2^-p |C_ij|.  With g guard bits, (k + 2) 2^-(p + g) sum + 2^-p |C_ij|: for g = 64, P rounded to
+ * nearest but where it lies within 2^-50 or so of a tie, the same bits whoever computed them.
+ * Proof and method: docs/products.md.
  *
  * The bits of C depend on the machine (its measured costs choose the backend), the operands and
  * the options except `threads`: never on the number of threads or on what ran before.
@@ -69,7 +71,8 @@ typedef enum {
 typedef struct {
     ProductBackend backend; /* one that is absent is a bug: ask product_has */
     bool add;               /* C += A B */
-    int threads;            /* at most, over blocks of rows; 0 and 1: the caller's alone */
+    int guard;   /* bits beyond C's, at least 0, that the product keeps until it is stored */
+    int threads; /* at most, over blocks of rows; 0 and 1: the caller's alone */
 } ProductOptions;
 
 /* Can this build on this machine do it? */
