@@ -273,7 +273,8 @@ int command_attribute(const Grid *grid, const RunOptions *run, int argc, char **
     }
     if (status <= 1 && output != NULL) {
         double seconds = clock_seconds() - start;
-        int finished = output_finish(output, argc, argv, grid, &seconds);
+        const RunRecord record = {.argc = argc, .argv = argv, .grid = grid, .seconds = &seconds};
+        int finished = output_finish(output, &record);
         status = finished != 0 ? finished : status;
     }
     output_clear(output);
