@@ -17,7 +17,7 @@
 #include <math.h>
 #include <omp.h>
 
-enum { BITS = 256, EXACT = 200 };
+enum { BITS = 256, EXACT = 200, DEPTH = 2 }; /* e is 0 before the first layer */
 #define OMEGA 10.0
 
 static Pair make(const CaseSpec *spec)
@@ -28,7 +28,7 @@ static Pair make(const CaseSpec *spec)
     return pair;
 }
 
-/* The runs of one pair after its layer; those that others contain may be left out. */
+/* The runs of one pair after its layers; those that others contain may be left out. */
 typedef struct {
     RefRun *original, *difference, *limit, *converted;
 } Runs;
@@ -36,7 +36,9 @@ typedef struct {
 static RefRun *evaluated(RefRun *run)
 {
     assert_non_null(run);
-    ref_run_layer(run);
+    for (size_t l = 0; l < DEPTH; l++) {
+        ref_run_layer(run);
+    }
     assert_false(ref_run_failed(run));
     return run;
 }
@@ -114,7 +116,9 @@ static void blocks_of_gates(void **state)
 {
     CaseSpec spec = {.construction = CONSTRUCTION_FUSED, .n = 256, .d = 4, .d_ff = 1100};
     (void)state;
-    spec.depth = spec.seed = 1;
+    spec.depth = DEPTH;
+    spec.seed = 1;
+    spec.weights = WEIGHTS_STABLE;
     spec.bias = BIAS_RANDOM;
     check(&spec);
 }
@@ -124,7 +128,9 @@ static void blocks_of_bilinear_heads(void **state)
 {
     CaseSpec spec = {.construction = CONSTRUCTION_ATTENTION, .n = 140, .d = 4};
     (void)state;
-    spec.depth = spec.seed = 1;
+    spec.depth = DEPTH;
+    spec.seed = 1;
+    spec.weights = WEIGHTS_STABLE;
     spec.heads = 15;
     spec.d_head = 130;
     spec.mask = MASK_CAUSAL;
