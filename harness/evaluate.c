@@ -168,6 +168,10 @@ static EvaluateStatus evaluate_at(Evaluation *evaluation, bool *passed, bool *br
     while (made.done < depth) {
         Row *row = &rows[made.done++];
         evaluation_layer(evaluation, made.done, row);
+        if (evaluation->run != NULL && ref_run_failed(evaluation->run)) {
+            evaluation_close(evaluation);
+            return EVALUATE_NO_MEMORY;
+        }
         row_finish(evaluation->point, row);
         made.passed = row_passes(evaluation->point, row) && made.passed;
         made.broken = promise_broken(evaluation, row) || made.broken;

@@ -141,7 +141,7 @@ static int add_facts(Export *e, size_t layer)
 static int add_layer(Export *e, RefRun *run, Kernel *kernel, size_t layer)
 {
     ref_run_layer(run);
-    int status = add_facts(e, layer);
+    int status = ref_run_failed(run) ? memory_fault() : add_facts(e, layer);
     if (status == 0) {
         status = add_reference(e, run, layer, "r_T", original_entry);
     }
