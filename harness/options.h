@@ -10,10 +10,10 @@
  * when command c takes it. */
 typedef struct {
     const char *name;
-    char letter;
     const char *argument;
     const char *help;
     unsigned commands;
+    char letter;
 } FlagInfo;
 
 typedef enum {
