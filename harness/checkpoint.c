@@ -157,10 +157,9 @@ static Mapped map_file(const char *path)
     Mapped mapped = {NULL, 0};
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd >= 0 && fstat(fd, &found) == 0 && found.st_size > 0) {
-        void *bytes = mmap(NULL, (size_t)found.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-        if (bytes != MAP_FAILED) {
-            mapped = (Mapped){bytes, (size_t)found.st_size};
-        }
+        mapped.size = (size_t)found.st_size;
+        mapped.bytes = mmap(NULL, mapped.size, PROT_READ, MAP_PRIVATE, fd, 0);
+        mapped.bytes = mapped.bytes == MAP_FAILED ? NULL : mapped.bytes;
     }
     if (fd >= 0) {
         (void)close(fd); /* it was only read */

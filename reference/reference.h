@@ -153,7 +153,7 @@ mpfr_srcptr ref_run_score_max(const RefRun *run);
 void ref_run_clear(RefRun *run);
 
 /* A RefVisit: a run between two layers. */
-void ref_run_visit(RefArchive *archive, void *run);
+void ref_run_visit(RefArchive *archive, void *state);
 
 typedef enum {
     ERROR_APPROXIMATION, /* r(T_infinity) - r(T) */

@@ -136,7 +136,8 @@ static long layers_taken_up(const Fixture *fixture, Taken taken[EVALUATIONS])
     Output said = read_file(fixture->said);
     long sum = 0;
     assert_null(strstr(said.text, "warning"));
-    for (char *line = strtok(said.text, "\n"); line != NULL; line = strtok(NULL, "\n")) {
+    char *rest, *line = strtok_r(said.text, "\n", &rest);
+    for (; line != NULL; line = strtok_r(NULL, "\n", &rest)) {
         char name[64];
         long layers;
         size_t i = 0;
