@@ -89,7 +89,7 @@ static int make_readout(Attribution *a, int *threads)
 {
     const double gib = 1024.0 * 1024 * 1024;
     bool all = a->options->logits != NULL && strcmp(a->options->logits, "all") == 0;
-    double room = a->options->memory > 0 ? a->options->memory : memory_room();
+    double room = memory_room(a->options->memory);
     mpfr_prec_t bits;
     if (!attribute_bits(a, 0, &bits, NULL)) {
         return memory_fault();

@@ -38,17 +38,18 @@ static double disk_room(const char *directory)
 }
 
 /* Refuses, before it starts, what memory or the disk would not hold. */
-static int check_room(const Pair *pair, const Point *point, const char *path)
+static int check_room(const Pair *pair, const Point *point, const RunOptions *run)
 {
     const double gib = 1024.0 * 1024 * 1024;
     double bytes = plain_bytes(&pair->converted, point_omega(point), true);
+    const char *path = run->output;
     char *directory = strdup(path);
     if (directory == NULL) {
         return memory_fault();
     }
     char *slash = strrchr(directory, '/');
     *(slash != NULL ? slash : directory) = '\0';
-    double memory = memory_room();
+    double memory = memory_room(run->memory);
     double disk = disk_room(slash == NULL ? "." : *directory == '\0' ? "/" : directory);
     free(directory);
     if (bytes > memory || bytes > disk) {
@@ -106,7 +107,7 @@ int command_convert(const Grid *grid, const RunOptions *run, int argc, char **ar
         fprintf(stderr, "headproof: %s: %s\n", point.source->path, reason);
         return built == CASE_NO_MEMORY ? 99 : 2;
     }
-    status = check_room(&pair, &point, run->output);
+    status = check_room(&pair, &point, run);
     if (status == 0) {
         status = write_plain(&pair, &point, run);
     }

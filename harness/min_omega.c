@@ -135,6 +135,7 @@ typedef struct {
     bool terminal;
     Progress progress;
     size_t searches, missing; /* begun; that found nothing */
+    double memory;            /* bytes that may be used */
 } Searches;
 
 /* Gathers the seeds of the search that starts at point first, in grid order. */
@@ -178,7 +179,7 @@ static bool search(Searches *command, Ensemble *seeds, Found *found)
     progress_phase(&command->progress, label, "evaluations", 0, count * cost);
     seeds->progress = &command->progress;
     seeds->unit_cost = 0;
-    if (!ensemble_size(seeds, omega_ahead(seeds->points[0]->tolerance), memory_room()) ||
+    if (!ensemble_size(seeds, omega_ahead(seeds->points[0]->tolerance), command->memory) ||
         !ensemble_open(seeds)) {
         return false;
     }
@@ -241,7 +242,7 @@ static int run_searches(Searches *command, int threads)
 int command_min_omega(const Grid *grid, const RunOptions *run, int argc, char **argv)
 {
     int threads = run->threads > 0 ? run->threads : omp_get_num_procs();
-    Searches command = {.grid = grid, .path = run->output};
+    Searches command = {.grid = grid, .path = run->output, .memory = memory_room(run->memory)};
     ref_thread_setup();
     command.terminal = run->output == NULL && isatty(STDOUT_FILENO);
     command.seconds = calloc(grid->count, sizeof *command.seconds);

@@ -6,8 +6,11 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-double memory_room(void)
+double memory_room(double asked)
 {
+    if (asked > 0) {
+        return asked;
+    }
     double bytes = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
     struct rlimit limit;
     if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY) {
@@ -27,7 +30,7 @@ static int refuse(const Point *point, const char *reason)
 int grid_predict(const Grid *grid, double memory, int *threads)
 {
     const double gib = 1024.0 * 1024 * 1024;
-    memory = memory > 0 ? memory : memory_room();
+    memory = memory_room(memory);
     for (size_t i = 0; i < grid->count; i++) {
         const Point *point = &grid->points[i];
         const char *reason;

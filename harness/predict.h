@@ -6,12 +6,12 @@
 
 #include "grid.h"
 
-/* Bytes that may be used: four fifths of the machine's memory, or of what the process may map
+/* Bytes that may be used: those asked for, if any (> 0), else four fifths of the machine's memory, or of what the process may map
  * (ulimit -v) where that is less. */
-double memory_room(void);
+double memory_room(double asked);
 
 /* Rejects points that no model can be made of and points that would not fit in memory bytes (0:
- * memory_room()) alone; lowers *threads (unless NULL) until as many of the largest point fit.  0,
+ * memory_room(0)) alone; lowers *threads (unless NULL) until as many of the largest point fit.  0,
  * or 2 after a message with the figure and the point's command line. */
 int grid_predict(const Grid *grid, double memory, int *threads) __attribute__((warn_unused_result));
 

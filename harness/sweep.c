@@ -159,8 +159,7 @@ static int run_points(Sweep *sweep, int threads)
     const Work work = {.grid = sweep->grid,
                        .points = sweep->points + sweep->committed,
                        .count = sweep->count - sweep->committed,
-                       .memory =
-                           sweep->options->memory > 0 ? sweep->options->memory : memory_room(),
+                       .memory = memory_room(sweep->options->memory),
                        .terminal = sweep->terminal,
                        .checkpoints = sweep->checkpoints};
     double cost = cost_left(sweep, sweep->committed);

@@ -182,7 +182,7 @@ static void say_ahead(const Verify *verify, double total)
 int verify_predict(Verify *verify)
 {
     const double gib = 1024.0 * 1024 * 1024;
-    double fixed = fixed_bytes(verify), room = memory_room();
+    double fixed = fixed_bytes(verify), room = memory_room(verify->options->memory);
     if (fixed > room) {
         fprintf(stderr,
                 "headproof: %s: %zu inputs need %.3g GiB, %.3g GiB may be used: choose fewer with "

@@ -182,7 +182,9 @@ static void bad_conversions_are_refused(void **state)
     }
 }
 
-/* What neither the disk nor memory holds is refused with its size, before anything is written. */
+#define TRAINED "cases/models/modadd53-silu.safetensors"
+
+/* What neither the disk nor memory, nor the memory that may be used, holds is refused with its size, before anything is written. */
 static void what_does_not_fit_is_refused(void **state)
 {
     static const struct {
@@ -218,6 +220,11 @@ static void what_does_not_fit_is_refused(void **state)
         assert_null(fopen(line, "r"));
     }
     remove(model);
+    Output asked = run_program("sh", "-c '\"$HEADPROOF\" convert " TRAINED
+                                     " --omega 20 --memory 17MiB -o \"$TMPDIR/big\"' 2>&1");
+    assert_int_equal(asked.code, 2);
+    assert_non_null(strstr(asked.text, "0.0166 GiB of memory and "));
+    free(asked.text);
 }
 
 static int setup(void **state)
