@@ -6,8 +6,8 @@
 
 #include "grid.h"
 
-/* Bytes that may be used: those asked for, if any (> 0), else four fifths of the machine's memory, or of what the process may map
- * (ulimit -v) where that is less. */
+/* Bytes that may be used: those asked for, if any (> 0), else four fifths of the machine's memory, or
+ * of what the process may map (ulimit -v) where that is less. */
 double memory_room(double asked);
 
 /* Rejects points that no model can be made of and points that would not fit in memory bytes (0:

@@ -184,7 +184,8 @@ static void bad_conversions_are_refused(void **state)
 
 #define TRAINED "cases/models/modadd53-silu.safetensors"
 
-/* What neither the disk nor memory, nor the memory that may be used, holds is refused with its size, before anything is written. */
+/* What neither the disk nor memory, nor the memory that may be used, holds is refused with its
+ * size, before anything is written. */
 static void what_does_not_fit_is_refused(void **state)
 {
     static const struct {
