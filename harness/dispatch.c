@@ -250,6 +250,7 @@ typedef struct {
     Groups groups;
     Shared *shared;
     size_t group;
+    double memory; /* that may be used */
     Checkpoints *checkpoints;
 } Bench;
 
@@ -262,7 +263,8 @@ static EvaluateStatus evaluate(Bench *bench, PointRows *rows, const Grid *grid, 
         shared_clear(bench->shared);
         bench->shared = NULL;
         bench->group = group;
-        status = shared_make(&bench->shared, members->points, members->count, bench->checkpoints);
+        status = shared_make(&bench->shared, members->points, members->count,
+                             shared_tape_room(bench->memory, members->count), bench->checkpoints);
     }
     if (status == EVALUATE_OK) {
         status = rows_evaluate(rows, bench->shared, &grid->points[task->index], task->terminal);
@@ -315,9 +317,9 @@ static bool serve(Bench *bench, const Grid *grid)
     }
 }
 
-int dispatch_serve(const RunRecord *run, Checkpoints *checkpoints)
+int dispatch_serve(const RunRecord *run, double memory, Checkpoints *checkpoints)
 {
-    Bench bench = {.checkpoints = checkpoints};
+    Bench bench = {.memory = memory, .checkpoints = checkpoints};
     char *text = introduction(run);
     bool ok = groups_make(&bench.groups, run->grid) && text != NULL;
     if (ok) {

@@ -56,7 +56,7 @@ static bool make_member(Shared **shared, const Ensemble *ensemble, size_t i)
     Point point = *ensemble->points[i];
     const Point *list = &point;
     point.omega = ensemble->bits_omega;
-    return shared_make(shared, &list, 1, NULL) == EVALUATE_OK;
+    return shared_make(shared, &list, 1, ensemble->tape_room, NULL) == EVALUATE_OK;
 }
 
 static void note_done(Ensemble *ensemble)
@@ -71,6 +71,7 @@ bool ensemble_size(Ensemble *ensemble, double omega, double room)
 {
     ensemble->bits_omega = omega;
     ensemble->kept = 0;
+    ensemble->tape_room = room / (double)(ensemble->count + (size_t)ensemble->threads);
     if (!make_member(&ensemble->shared[0], ensemble, 0)) {
         return false;
     }

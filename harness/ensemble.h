@@ -20,6 +20,7 @@ typedef struct {
     mpfr_t *errors;  /* [count]: of the last evaluation */
     size_t count, kept;
     double bits_omega; /* bases have the bits for the construction error at this Omega */
+    double tape_room;  /* see shared_make: what leaves room for all members' */
     int threads;
     Progress *progress;
     double unit_cost;

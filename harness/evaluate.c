@@ -37,12 +37,18 @@ static bool evaluation_plan(Evaluation *evaluation, bool difference)
     return true;
 }
 
-static RefRun *open_run(const Pair *pair, const Point *point, mpfr_prec_t bits)
+static RefRun *open_run(const Pair *pair, const Point *point, mpfr_prec_t bits, const RefBase *base)
 {
     const double *x = pair->converted_x, *content = pair->bias_row_content;
     return point->reference == REFERENCE_DIFFERENCE
-               ? ref_difference_open(&pair->converted, x, content, point_omega(point), bits)
+               ? ref_difference_open(&pair->converted, x, content, point_omega(point), bits, base)
                : ref_run_open(&pair->converted, x, content, point_omega(point), bits, point->form);
+}
+
+/* What the base of one point alone keeps of r(T_infinity). */
+static RefLimit own_limit(const Point *point)
+{
+    return point->reference == REFERENCE_DIFFERENCE ? REF_LIMIT_NONE : REF_LIMIT_STREAMS;
 }
 
 static bool evaluation_open(Evaluation *evaluation, bool reference)
@@ -52,7 +58,7 @@ static bool evaluation_open(Evaluation *evaluation, bool reference)
     evaluation->run = NULL;
     evaluation->kernel = NULL;
     if (reference) {
-        evaluation->run = open_run(pair, point, evaluation->bits);
+        evaluation->run = open_run(pair, point, evaluation->bits, evaluation->base);
     }
     if (point->arithmetic != ARITHMETIC_NONE) {
         evaluation->kernel = kernel_open(&pair->converted, pair->converted_x,
@@ -187,8 +193,9 @@ static EvaluateStatus evaluate_at(Evaluation *evaluation, bool *passed, bool *br
 static EvaluateStatus evaluate_again(Evaluation *evaluation, bool *passed, bool *broken, Row *rows,
                                      size_t depth)
 {
-    RefBase *base = ref_base_make_kept(&evaluation->shared->pair, 2 * evaluation->bits,
-                                       evaluation->point->form, evaluation->keeper);
+    RefBase *base =
+        ref_base_make_kept(&evaluation->shared->pair, 2 * evaluation->bits, evaluation->point->form,
+                           own_limit(evaluation->point), evaluation->keeper);
     if (base == NULL) {
         return EVALUATE_NO_MEMORY;
     }
@@ -268,7 +275,7 @@ EvaluateStatus point_worst_error(mpfr_ptr worst, const Shared *shared, const Poi
     bool difference = reference && point->reference == REFERENCE_DIFFERENCE;
     bool planned = evaluation_plan(&evaluation, difference);
     if (planned && reference && evaluation.bits > ref_base_bits(shared->base)) {
-        base = ref_base_make(&shared->pair, evaluation.bits, point->form);
+        base = ref_base_make(&shared->pair, evaluation.bits, point->form, own_limit(point));
         evaluation.base = base;
     }
     if (!planned || evaluation.base == NULL || !evaluation_open(&evaluation, reference)) {

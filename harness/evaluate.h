@@ -14,10 +14,15 @@ typedef struct Shared Shared;
 typedef enum { EVALUATE_OK, EVALUATE_NO_MEMORY } EvaluateStatus;
 
 /* For points[0 .. count - 1], which agree in spec and form; the base gets the bits that the
- * most demanding of them needs.  checkpoints: where this and the points' evaluations are kept on the
- * way, or NULL. */
+ * most demanding of them needs.  tape_room: bytes that the limit's evaluation may take, so that
+ * differences at many Omegas share it; 0 where there is but one.  checkpoints: where this and the
+ * points' evaluations are kept on the way, or NULL. */
 EvaluateStatus shared_make(Shared **shared, const Point *const *points, size_t count,
-                           Checkpoints *checkpoints) __attribute__((warn_unused_result));
+                           double tape_room, Checkpoints *checkpoints)
+    __attribute__((warn_unused_result));
+
+/* tape_room for a group of so many points, of the memory that may be used. */
+double shared_tape_room(double memory, size_t points);
 void shared_clear(Shared *shared);
 
 /* Bytes that it holds, as a double. */
@@ -52,9 +57,10 @@ EvaluateStatus point_final_row(double *x, const Shared *shared, const Point *poi
 /* r(T): entry c of that row. */
 mpfr_srcptr shared_final_original(const Shared *shared, size_t c);
 
-/* Bytes: of what a point shares with its group, of its kernel, of the rest. */
+/* Bytes: of what a point shares with its group, of the tape that it may share too, of its kernel, of
+ * the rest. */
 typedef struct {
-    double base, kernel, run;
+    double base, tape, kernel, run;
 } PointBytes;
 
 /* What shared_make and point_evaluate of this point will take at most; a rejected case gives its

@@ -75,7 +75,9 @@ static bool predict(Schedule *schedule)
             return false; /* grid_predict has seen every point: memory is short */
         }
         Base *base = base_at(schedule, p);
-        base->bytes = bytes.base > base->bytes ? bytes.base : base->bytes;
+        double room = shared_tape_room(schedule->work->memory, base->count);
+        double all = bytes.tape <= room ? bytes.base + bytes.tape : bytes.base;
+        base->bytes = all > base->bytes ? all : base->bytes;
         schedule->point_bytes[p] = bytes.kernel + bytes.run;
     }
     return true;
@@ -193,8 +195,9 @@ static void make_base(Schedule *schedule, Base *base)
     schedule->bytes += base->bytes;
     schedule->running++;
     pthread_mutex_unlock(&schedule->lock);
-    EvaluateStatus status =
-        shared_make(&base->shared, group->points, group->count, schedule->work->checkpoints);
+    EvaluateStatus status = shared_make(&base->shared, group->points, group->count,
+                                        shared_tape_room(schedule->work->memory, group->count),
+                                        schedule->work->checkpoints);
     pthread_mutex_lock(&schedule->lock);
     schedule->running--;
     base->state = BASE_READY;

@@ -62,8 +62,32 @@ static double *original_trajectory(const Pair *pair, KernelForm form, const RefK
     return trajectory;
 }
 
+double shared_tape_room(double memory, size_t points)
+{
+    return points > 1 ? memory / 16 : 0;
+}
+
+/* What the base keeps of r(T_infinity): its streams for runs by themselves, and where it is judged
+ * without a run; a tape for differences, if there is room. */
+static RefLimit choose_limit(const Pair *pair, const Point *const *points, size_t count,
+                             mpfr_prec_t bits, double tape_room)
+{
+    RefLimit limit = REF_LIMIT_NONE;
+    bool differences = false;
+    for (size_t i = 0; i < count; i++) {
+        bool difference = points[i]->reference == REFERENCE_DIFFERENCE;
+        differences = differences || difference;
+        if (!difference || points[i]->judge == ERROR_APPROXIMATION) {
+            limit = REF_LIMIT_STREAMS;
+        }
+    }
+    bool fits = tape_room > 0 && ref_base_bytes(pair, bits, REF_LIMIT_TAPE) <= tape_room;
+    return differences && fits ? REF_LIMIT_TAPE : limit;
+}
+
 /* The plan, m(T) in the forms that points ask for, and the base. */
-static bool fill(Shared *made, const Point *const *points, size_t count, const RefKeeper *keeper)
+static bool fill(Shared *made, const Point *const *points, size_t count, double tape_room,
+                 const RefKeeper *keeper)
 {
     mpfr_prec_t bits = 0;
     made->plan = ref_plan_make_kept(&made->pair, 0, keeper);
@@ -78,13 +102,14 @@ static bool fill(Shared *made, const Point *const *points, size_t count, const R
         }
     }
     if (ok) {
-        made->base = ref_base_make_kept(&made->pair, bits, points[0]->form, keeper);
+        made->limit = choose_limit(&made->pair, points, count, bits, tape_room);
+        made->base = ref_base_make_kept(&made->pair, bits, points[0]->form, made->limit, keeper);
     }
     return ok && made->base != NULL;
 }
 
 EvaluateStatus shared_make(Shared **shared, const Point *const *points, size_t count,
-                           Checkpoints *checkpoints)
+                           double tape_room, Checkpoints *checkpoints)
 {
     const char *reason;
     Checkpoint checkpoint = {0};
@@ -97,7 +122,7 @@ EvaluateStatus shared_make(Shared **shared, const Point *const *points, size_t c
     }
     made->checkpoints = checkpoints;
     bool ok = checkpoint_init(&checkpoint, checkpoints, points[0], true) &&
-              fill(made, points, count, checkpoint_keeper(&checkpoint));
+              fill(made, points, count, tape_room, checkpoint_keeper(&checkpoint));
     checkpoint_clear(&checkpoint);
     if (!ok) {
         shared_clear(made);
@@ -124,8 +149,8 @@ void shared_clear(Shared *shared)
 double shared_bytes(const Shared *shared)
 {
     const Model *model = &shared->pair.original;
-    double bytes =
-        (double)shared->pair.bytes + ref_base_bytes(&shared->pair, ref_base_bits(shared->base));
+    double bytes = (double)shared->pair.bytes +
+                   ref_base_bytes(&shared->pair, ref_base_bits(shared->base), shared->limit);
     for (int form = 0; form < KERNEL_COUNT; form++) {
         if (shared->original[form] != NULL) {
             bytes += (double)model->depth * (double)model->layout.n *
@@ -160,9 +185,10 @@ CaseStatus point_predict(PointBytes *bytes, const char **reason, const Point *po
         bytes->base += (double)point->spec.depth * (double)point->spec.n *
                        (double)layout_content(&pair.original.layout) * sizeof(double);
     }
-    bytes->base += ref_base_bytes(&pair, bits);
+    bytes->base += ref_base_bytes(&pair, bits, REF_LIMIT_STREAMS);
     bytes->run = 2 * ref_run_bytes(&pair, bits, point->form);
     if (point->reference == REFERENCE_DIFFERENCE) {
+        bytes->tape = ref_base_bytes(&pair, bits, REF_LIMIT_TAPE);
         bytes->run += ref_difference_bytes(&pair, bits);
     }
     case_clear(&pair);

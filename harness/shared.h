@@ -12,6 +12,7 @@ struct Shared {
     Pair pair;
     RefPlan *plan;
     RefBase *base;
+    RefLimit limit; /* what the base keeps */
     double *original[KERNEL_COUNT];
     Checkpoints *checkpoints; /* NULL: none are made */
 };

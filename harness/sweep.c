@@ -406,7 +406,9 @@ int command_sweep(const Grid *grid, const RunOptions *run, int argc, char **argv
         status = team_largest(status);
     }
     if (status == 0) {
-        status = helper ? dispatch_serve(&sweep.run, sweep.checkpoints) : lead(&sweep);
+        status = helper ? dispatch_serve(&sweep.run, memory_room(sweep.options->memory),
+                                         sweep.checkpoints)
+                        : lead(&sweep);
     }
     clear(&sweep);
     dispatch_dismiss(sweep.dispatch, status);

@@ -63,6 +63,7 @@ void archive_run(RefArchive *archive, RefRun *run)
 {
     ref_archive_bytes(archive, &run->layer, sizeof run->layer);
     ref_archive_bytes(archive, &run->sublayer, sizeof run->sublayer);
+    ref_archive_bytes(archive, &run->block, sizeof run->block);
     ref_archive_bytes(archive, run->gap, sizeof run->gap);
     ref_archive_number(archive, run->score_max);
     archive_mat(archive, &run->stream);

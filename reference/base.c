@@ -1,4 +1,5 @@
 #include "base.h"
+#include "change.h"
 #include "run.h"
 #include "state.h"
 
@@ -31,7 +32,7 @@ static bool model_has_scores(const Model *model)
     return false;
 }
 
-/* A base that is being made: behind layer `done`. */
+/* A base that is being made: behind layer `done`; limit NULL: without r(T_infinity). */
 typedef struct {
     RefBase *base;
     RefRun *original, *limit;
@@ -40,6 +41,14 @@ typedef struct {
     bool ok;
 } Making;
 
+static bool init_layer(Making *making, size_t l)
+{
+    RefBase *base = making->base;
+    size_t n = making->pair->original.layout.n, columns = making->pair->compared[l].count;
+    return ap_init(&base->original[l], n, columns, base->bits) &&
+           (base->limit == NULL || ap_init(&base->limit[l], n, columns, base->bits));
+}
+
 static void making_visit(RefArchive *archive, void *state)
 {
     Making *making = state;
@@ -47,60 +56,89 @@ static void making_visit(RefArchive *archive, void *state)
     bool loading = archive->file == NULL;
     ref_archive_bytes(archive, &making->done, sizeof making->done);
     archive_run(archive, making->original);
-    archive_run(archive, making->limit);
+    if (making->limit != NULL) {
+        archive_run(archive, making->limit);
+    }
     archive_mat(archive, &base->score_max);
     for (size_t l = 0; making->ok && l < making->done; l++) {
-        size_t n = making->pair->original.layout.n, columns = making->pair->compared[l].count;
-        making->ok = !loading || (ap_init(&base->original[l], n, columns, base->bits) &&
-                                  ap_init(&base->limit[l], n, columns, base->bits));
+        making->ok = !loading || init_layer(making, l);
         if (making->ok) {
             archive_mat(archive, &base->original[l]);
+        }
+        if (making->ok && base->limit != NULL) {
             archive_mat(archive, &base->limit[l]);
         }
     }
 }
 
-RefBase *ref_base_make(const Pair *pair, mpfr_prec_t bits, RefForm form)
+/* The next layer of both. */
+static bool make_layer(Making *making)
 {
-    return ref_base_make_kept(pair, bits, form, NULL);
+    RefBase *base = making->base;
+    size_t l = making->done;
+    Columns columns = making->pair->compared[l];
+    ref_run_layer(making->original);
+    bool ok = store(&base->original[l], making->original, columns, base->bits) &&
+              !ref_run_failed(making->original);
+    mpfr_set(ap_at(&base->score_max, 0, l), ref_run_score_max(making->original), MPFR_RNDN);
+    if (ok && making->limit != NULL) {
+        ref_run_layer(making->limit);
+        ok = store(&base->limit[l], making->limit, columns, base->bits) &&
+             !ref_run_failed(making->limit) && (base->tape == NULL || !base->tape->failed);
+    }
+    making->done = l + 1;
+    return ok;
 }
 
-RefBase *ref_base_make_kept(const Pair *pair, mpfr_prec_t bits, RefForm form,
+static bool base_init(RefBase *base, const Pair *pair, RefLimit limit)
+{
+    base->depth = pair->original.depth;
+    base->has_scores = model_has_scores(&pair->original);
+    base->original = calloc(base->depth, sizeof *base->original);
+    base->limit = limit == REF_LIMIT_NONE ? NULL : calloc(base->depth, sizeof *base->limit);
+    base->tape = limit == REF_LIMIT_TAPE ? tape_open(&pair->converted, base->bits) : NULL;
+    return base->original != NULL && (limit == REF_LIMIT_NONE || base->limit != NULL) &&
+           (limit != REF_LIMIT_TAPE || base->tape != NULL) &&
+           ap_init(&base->score_max, 1, base->depth, REF_CELL_BITS);
+}
+
+RefBase *ref_base_make(const Pair *pair, mpfr_prec_t bits, RefForm form, RefLimit limit)
+{
+    return ref_base_make_kept(pair, bits, form, limit, NULL);
+}
+
+RefBase *ref_base_make_kept(const Pair *pair, mpfr_prec_t bits, RefForm form, RefLimit limit,
                             const RefKeeper *keeper)
 {
     RefBase *base = calloc(1, sizeof *base);
     if (base == NULL) {
         return NULL;
     }
-    base->depth = pair->original.depth;
     base->bits = bits;
-    base->has_scores = model_has_scores(&pair->original);
-    base->original = calloc(base->depth, sizeof *base->original);
-    base->limit = calloc(base->depth, sizeof *base->limit);
-    RefRun *original = ref_run_open(&pair->original, pair->original_x, NULL, INFINITY, bits, form);
-    RefRun *limit = ref_run_open(&pair->converted, pair->converted_x, pair->bias_row_content,
-                                 INFINITY, bits, form);
-    bool ok = base->original != NULL && base->limit != NULL && original != NULL && limit != NULL &&
-              ap_init(&base->score_max, 1, base->depth, REF_CELL_BITS);
-    Making making = {base, original, limit, pair, 0, ok};
-    if (ok && ref_keeper_restore(keeper, "base", bits, making_visit, &making)) {
-        ok = making.ok;
+    Making making = {.base = base, .pair = pair, .ok = base_init(base, pair, limit)};
+    making.original = ref_run_open(&pair->original, pair->original_x, NULL, INFINITY, bits, form);
+    making.ok = making.ok && making.original != NULL;
+    if (limit != REF_LIMIT_NONE) {
+        making.limit = ref_run_open(&pair->converted, pair->converted_x, pair->bias_row_content,
+                                    INFINITY, bits, form);
+        making.ok = making.ok && making.limit != NULL;
     }
-    for (size_t l = making.done; ok && l < base->depth; l++) {
-        ref_run_layer(original);
-        ref_run_layer(limit);
-        ok = store(&base->original[l], original, pair->compared[l], bits) &&
-             store(&base->limit[l], limit, pair->compared[l], bits);
-        ok = ok && !ref_run_failed(original) && !ref_run_failed(limit);
-        mpfr_set(ap_at(&base->score_max, 0, l), ref_run_score_max(original), MPFR_RNDN);
-        making.done = l + 1;
-        if (ok) {
+    if (making.ok && base->tape != NULL) {
+        making.limit->record = base->tape;
+        keeper = NULL; /* what a tape serves is made again sooner than it is read */
+    }
+    if (making.ok) {
+        (void)ref_keeper_restore(keeper, "base", bits, making_visit, &making);
+    }
+    while (making.ok && making.done < base->depth) {
+        making.ok = make_layer(&making);
+        if (making.ok) {
             ref_keeper_offer(keeper, "base", bits, making_visit, &making);
         }
     }
-    ref_run_clear(original);
-    ref_run_clear(limit);
-    if (!ok) {
+    ref_run_clear(making.original);
+    ref_run_clear(making.limit);
+    if (!making.ok) {
         ref_base_clear(base);
         return NULL;
     }
@@ -121,6 +159,7 @@ void ref_base_clear(RefBase *base)
         }
     }
     ap_clear(&base->score_max);
+    tape_clear(base->tape);
     free(base->original);
     free(base->limit);
     free(base);
@@ -146,12 +185,20 @@ mpfr_srcptr ref_base_score_max(const RefBase *base)
     return base->has_scores ? ap_at(&base->score_max, 0, base->depth - 1) : NULL;
 }
 
-double ref_base_bytes(const Pair *pair, mpfr_prec_t bits)
+double ref_base_bytes(const Pair *pair, mpfr_prec_t bits, RefLimit limit)
 {
-    double bytes = 0;
+    double trajectories = limit == REF_LIMIT_NONE ? 1 : 2;
+    double bytes = limit == REF_LIMIT_TAPE ? tape_bytes(&pair->converted, bits) : 0;
     for (size_t l = 0; l < pair->original.depth; l++) {
-        bytes +=
-            2 * ap_bytes((double)pair->original.layout.n, (double)pair->compared[l].count, bits);
+        bytes += trajectories *
+                 ap_bytes((double)pair->original.layout.n, (double)pair->compared[l].count, bits);
     }
     return bytes;
+}
+
+RefRun *ref_difference_open(const Model *model, const double *x, const double *bias_row_content,
+                            double omega, mpfr_prec_t bits, const RefBase *base)
+{
+    const RunTape *tape = base != NULL && base->bits == bits ? base->tape : NULL;
+    return change_open(model, x, bias_row_content, omega, bits, false, tape);
 }

@@ -6,13 +6,15 @@
 
 #include "ap.h"
 #include "reference.h"
+#include "tape.h"
 
 /* original[l], limit[l]: r(T) and r(T_infinity) over the token rows and the compared columns
- * after layer l + 1, [n, compared[l].count]. */
+ * after layer l + 1, [n, compared[l].count]; limit may be NULL, and tape. */
 struct RefBase {
     size_t depth;
     mpfr_prec_t bits;
     ApMat *original, *limit;
+    RunTape *tape;
     ApMat score_max; /* [1, depth]: largest |content score| of r(T) so far */
     bool has_scores;
 };

@@ -38,7 +38,7 @@ static bool change_init(RunChange *change, const RefRun *run)
 }
 
 RefRun *change_open(const Model *model, const double *x, const double *bias_row_content,
-                    double omega, mpfr_prec_t bits, bool reproducible)
+                    double omega, mpfr_prec_t bits, bool reproducible, const RunTape *tape)
 {
     if (has_direct(model)) {
         fprintf(stderr, "headproof: bug: %s:%d: the change of a direct operation\n", __FILE__,
@@ -56,14 +56,12 @@ RefRun *change_open(const Model *model, const double *x, const double *bias_row_
         ref_run_clear(run);
         return NULL;
     }
+    if (tape != NULL) {
+        run_release_scratch(run);
+        run->tape = tape;
+    }
     change_end_layer(run);
     return run;
-}
-
-RefRun *ref_difference_open(const Model *model, const double *x, const double *bias_row_content,
-                            double omega, mpfr_prec_t bits)
-{
-    return change_open(model, x, bias_row_content, omega, bits, false);
 }
 
 void change_clear(RunChange *change)

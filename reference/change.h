@@ -34,9 +34,10 @@ struct RunChange {
     mpfr_exp_t *term;
 };
 
-/* A limit run that also carries e.  The model has heads alone.  NULL when memory is short. */
+/* A limit run that also carries e; tape: the limit's evaluation, or NULL.  The model has heads
+ * alone.  NULL when memory is short. */
 RefRun *change_open(const Model *model, const double *x, const double *bias_row_content,
-                    double omega, mpfr_prec_t bits, bool reproducible)
+                    double omega, mpfr_prec_t bits, bool reproducible, const RunTape *tape)
     __attribute__((warn_unused_result));
 void change_clear(RunChange *change);
 

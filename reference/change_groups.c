@@ -144,12 +144,7 @@ void change_groups_softmax(RefRun *run, const Heads *heads)
     run_each(run, rows, rows * heads->count * GROUPS, softmax_row, heads);
 }
 
-typedef struct {
-    const Heads *heads;
-    size_t width;
-} Mix;
-
-/* Column c of head b's values: where in the scratch, and whose pattern. */
+/* Column c of those that a thread sums: where in the scratch, and whose pattern. */
 typedef struct {
     size_t c, at, pattern;
 } MixColumn;
@@ -212,40 +207,57 @@ static void mix_entry(RefRun *run, RunThread *thread, const RowGroups *groups, s
     }
 }
 
-/* sum[1] and sum[2] += row's moved and changed values of head b */
-static void add_row(const RunChange *change, RunThread *thread, const Mix *mix, size_t b,
+/* sum[1] and sum[2] += row's moved values, and (where they are asked for) their changes. */
+static void add_row(const RunChange *change, RunThread *thread, const Mix *mix, Columns columns,
                     size_t row)
 {
-    for (size_t c = 0, at = b * mix->width; c < mix->width; c++, at++) {
+    for (size_t c = 0, at = columns.first; c < columns.count; c++, at++) {
         mpfr_ptr moved = ap_at(&thread->sum, 1, c), changed = ap_at(&thread->sum, 2, c);
         mpfr_add(moved, moved, ap_at(&change->moved, row, at), MPFR_RNDN);
-        mpfr_add(changed, changed, ap_at(&change->value, row, at), MPFR_RNDN);
+        if (mix->changed) {
+            mpfr_add(changed, changed, ap_at(&change->value, row, at), MPFR_RNDN);
+        }
     }
 }
 
-static void mix_head(RefRun *run, RunThread *thread, const void *context, size_t b)
+static void mix_row(RefRun *run, RunThread *thread, const Mix *mix, Columns columns, size_t row)
+{
+    const Score *score = mix->heads->score;
+    bool shared = groups_share_pattern(score);
+    size_t b = columns.first / mix->width;
+    RowGroups groups = groups_of_row(run, score, mix->heads->first + b, row);
+    for (size_t c = 0, at = columns.first; c < columns.count; c++, at++) {
+        if (score->extra != NULL && at / mix->width != b) {
+            b = at / mix->width;
+            groups = groups_of_row(run, score, mix->heads->first + b, row);
+        }
+        MixColumn column = {c, at, shared ? 0 : at / mix->width};
+        mix_entry(run, thread, &groups, row, column);
+    }
+}
+
+static void mix_columns(RefRun *run, RunThread *thread, const void *context, size_t i)
 {
     const Mix *mix = context;
     const Score *score = mix->heads->score;
     const Layout *layout = &run->model->layout;
-    size_t bias = layout_bias_row(layout), pattern = groups_share_pattern(score) ? 0 : b;
+    Columns columns = groups_columns(mix, i);
+    size_t bias = layout_bias_row(layout);
     ap_zero(&thread->sum);
-    for (size_t i = 0; score->visible != VISIBLE_EARLIER && i < layout->n; i++) {
-        add_row(run->change, thread, mix, b, layout_token_row(layout, i));
+    for (size_t j = 0; mix->others && score->visible != VISIBLE_EARLIER && j < layout->n; j++) {
+        add_row(run->change, thread, mix, columns, layout_token_row(layout, j));
     }
     for (size_t row = 0; row < run->stream.rows; row++) {
-        RowGroups groups = groups_of_row(run, score, mix->heads->first + b, row);
-        if (score->visible == VISIBLE_EARLIER && row != bias) {
-            add_row(run->change, thread, mix, b, row);
+        if (mix->others && score->visible == VISIBLE_EARLIER && row != bias) {
+            add_row(run->change, thread, mix, columns, row);
         }
-        for (size_t c = 0; c < mix->width; c++) {
-            mix_entry(run, thread, &groups, row, (MixColumn){c, b * mix->width + c, pattern});
-        }
+        mix_row(run, thread, mix, columns, row);
     }
 }
 
 void change_groups_mix(RefRun *run, const Heads *heads, size_t width)
 {
-    Mix mix = {heads, width};
-    run_each(run, heads->count, run->stream.rows * heads->count * width, mix_head, &mix);
+    Mix mix = {heads, width, groups_see_others(run, heads, true),
+               groups_see_others(run, heads, false)};
+    groups_each_columns(run, &mix, mix_columns);
 }

@@ -61,11 +61,11 @@ static void norms_root(mpfr_ptr root, const Norms *norms, unsigned long count)
     mpfr_mul_2si(root, root, norms->shift, MPFR_RNDN);
 }
 
-/* One side of a difference: a stored matrix, a run, what a run carries as its difference, a
- * machine's stream, or nothing. */
+/* One side of a difference: a stored matrix, a run, what a run carries as its difference or that
+ * is from, a machine's stream, or nothing. */
 typedef struct {
     const ApMat *mat;
-    const RefRun *run, *difference;
+    const RefRun *run, *difference, *limit;
     const MachineView *machine;
     bool nothing;
 } Side;
@@ -75,10 +75,13 @@ static mpfr_srcptr side_entry(const Side *side, Columns columns, size_t i, size_
     if (side->mat != NULL) {
         return ap_at(side->mat, i, c);
     }
-    const RefRun *run = side->run != NULL ? side->run : side->difference;
+    const RefRun *run = side->run != NULL          ? side->run
+                        : side->difference != NULL ? side->difference
+                                                   : side->limit;
     size_t row = layout_token_row(&run->model->layout, i), column = columns.first + c;
-    return side->run != NULL ? ref_run_entry(run, row, column)
-                             : ref_run_difference(run, row, column);
+    return run == side->run          ? ref_run_entry(run, row, column)
+           : run == side->difference ? ref_run_difference(run, row, column)
+                                     : ap_at(&run->stream, row, column);
 }
 
 static void side_subtract(mpfr_ptr d, const Side *side, Columns columns, size_t i, size_t c,
@@ -314,28 +317,35 @@ void ref_compare(RefErrors *errors, const Pair *pair, const RefPlan *plan, const
                  size_t layer, const RefRun *run, const MachineView *converted,
                  const MachineView *original)
 {
-    mpfr_t norm, e_base, e_run, e_both, e_twice, exact;
+    mpfr_t norm, e_base, e_run, e_both, exact;
     Known known = {pair, plan, run, layer, e_run};
-    Side t = {.mat = &base->original[layer - 1]}, limit = {.mat = &base->limit[layer - 1]};
+    bool carries = run != NULL && run->change != NULL; /* r(T_infinity), and the difference */
+    Side t = {.mat = &base->original[layer - 1]}, limit = {.limit = carries ? run : NULL};
     Side prime = {.run = run}, e = {.difference = run}, nothing = {.nothing = true},
          m_t = {.machine = original}, m_prime = {.machine = converted};
     mpfr_prec_t bits = base->bits;
     bool frozen = layer <= model_layers_independent_of_omega(&pair->converted);
     errors_reset(errors);
-    mpfr_inits2(REF_CELL_BITS, norm, e_base, e_run, e_both, e_twice, exact, (mpfr_ptr)0);
+    mpfr_inits2(REF_CELL_BITS, norm, e_base, e_run, e_both, exact, (mpfr_ptr)0);
     original_size(errors, norm, t.mat);
     set_power(e_base, ref_plan_error(plan, layer, base->bits));
-    mpfr_mul_2ui(e_twice, e_base, 1, MPFR_RNDU);
     mpfr_set_zero(exact, 1);
     if (run != NULL && run->bits > bits) {
         bits = run->bits;
     }
+    if (!carries && base->limit != NULL) {
+        limit.mat = &base->limit[layer - 1];
+    }
     Comparison comparison = {errors, pair->original.layout.n, pair->compared[layer - 1], bits + 64,
                              norm};
-    compare_sides(&comparison, ERROR_APPROXIMATION, limit, t, e_twice, pair->limit_is_original);
+    if (carries || limit.mat != NULL) {
+        set_power(e_both, ref_plan_error(plan, layer, carries ? run->claimed_bits : base->bits));
+        mpfr_add(e_both, e_both, e_base, MPFR_RNDU);
+        compare_sides(&comparison, ERROR_APPROXIMATION, limit, t, e_both, pair->limit_is_original);
+    }
     if (run != NULL) {
         set_power(e_run, ref_plan_error(plan, layer, run->claimed_bits));
-        if (run->change != NULL) {
+        if (carries) {
             difference_error(e_both, plan, pair, run, layer, BLOCK_COMPARED);
             compare_sides(&comparison, ERROR_CONSTRUCTION, e, nothing, frozen ? exact : e_both,
                           frozen);
@@ -358,5 +368,5 @@ void ref_compare(RefErrors *errors, const Pair *pair, const RefPlan *plan, const
         compare_sides(&comparison, ERROR_OBSERVED, m_prime, m_t, exact, false);
     }
     compare_score(errors, plan, base, layer);
-    mpfr_clears(norm, e_base, e_run, e_both, e_twice, exact, (mpfr_ptr)0);
+    mpfr_clears(norm, e_base, e_run, e_both, exact, (mpfr_ptr)0);
 }

@@ -186,21 +186,43 @@ void groups_softmax(RefRun *run, const Heads *heads)
     run_each(run, rows, rows * heads->count * GROUPS, softmax_row, heads);
 }
 
-typedef struct {
-    const Heads *heads;
-    size_t width;
-} Mix;
+bool groups_see_others(const RefRun *run, const Heads *heads, bool leaks)
+{
+    size_t patterns = heads->score->extra != NULL ? heads->count : 1;
+    for (size_t b = 0; b < patterns; b++) {
+        for (size_t row = 0; row < run->stream.rows; row++) {
+            RowGroups groups = groups_of_row(run, heads->score, heads->first + b, row);
+            if (groups.count[OTHER] > 0 && (leaks || groups.coefficient[OTHER] == groups.best)) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+Columns groups_columns(const Mix *mix, size_t i)
+{
+    size_t first = i * RUN_COLUMNS, left = mix->heads->count * mix->width - first;
+    return (Columns){first, left < RUN_COLUMNS ? left : RUN_COLUMNS};
+}
+
+void groups_each_columns(RefRun *run, const Mix *mix, RunWork *work)
+{
+    size_t columns = mix->heads->count * mix->width;
+    run_each(run, (columns + RUN_COLUMNS - 1) / RUN_COLUMNS, run->stream.rows * columns, work, mix);
+}
 
 /* mixed[row] = the pattern's row applied to u; sum: the column sums over the tokens that row
  * sees, itself included. */
-static void mix_row(RefRun *run, RunThread *thread, const Mix *mix, size_t b, size_t row)
+static void mix_row(RefRun *run, RunThread *thread, const Mix *mix, Columns columns, size_t row)
 {
     const ApMat *u = &run->scratch.value;
     size_t bias = layout_bias_row(&run->model->layout);
-    size_t pattern = groups_share_pattern(mix->heads->score) ? 0 : b;
-    mpfr_srcptr group = ap_at(&run->scratch.group, row, pattern * GROUPS);
+    bool shared = groups_share_pattern(mix->heads->score);
     mpfr_ptr t = ap_at(&thread->temp, 0, 0);
-    for (size_t c = 0, at = b * mix->width; c < mix->width; c++, at++) {
+    for (size_t c = 0, at = columns.first; c < columns.count; c++, at++) {
+        size_t pattern = shared ? 0 : at / mix->width;
+        mpfr_srcptr group = ap_at(&run->scratch.group, row, pattern * GROUPS);
         mpfr_ptr out = ap_at(&run->scratch.mixed, row, at);
         mpfr_srcptr sum = ap_at(&thread->sum, 0, c);
         mpfr_mul(out, group + SELF, ap_at(u, row, at), MPFR_RNDN);
@@ -220,35 +242,36 @@ static void mix_row(RefRun *run, RunThread *thread, const Mix *mix, size_t b, si
     }
 }
 
-/* sum += u[row] of head b */
-static void add_row(RefRun *run, RunThread *thread, const Mix *mix, size_t b, size_t row)
+/* sum += u[row] */
+static void add_row(RefRun *run, RunThread *thread, Columns columns, size_t row)
 {
-    for (size_t c = 0; c < mix->width; c++) {
+    for (size_t c = 0; c < columns.count; c++) {
         mpfr_ptr sum = ap_at(&thread->sum, 0, c);
-        mpfr_add(sum, sum, ap_at(&run->scratch.value, row, b * mix->width + c), MPFR_RNDN);
+        mpfr_add(sum, sum, ap_at(&run->scratch.value, row, columns.first + c), MPFR_RNDN);
     }
 }
 
-static void mix_head(RefRun *run, RunThread *thread, const void *context, size_t b)
+static void mix_columns(RefRun *run, RunThread *thread, const void *context, size_t i)
 {
     const Mix *mix = context;
     const Score *score = mix->heads->score;
     const Layout *layout = &run->model->layout;
+    Columns columns = groups_columns(mix, i);
     size_t bias = layout_bias_row(layout);
     ap_zero(&thread->sum);
-    for (size_t i = 0; score->visible != VISIBLE_EARLIER && i < layout->n; i++) {
-        add_row(run, thread, mix, b, layout_token_row(layout, i));
+    for (size_t j = 0; mix->others && score->visible != VISIBLE_EARLIER && j < layout->n; j++) {
+        add_row(run, thread, columns, layout_token_row(layout, j));
     }
     for (size_t row = 0; row < run->stream.rows; row++) {
-        if (score->visible == VISIBLE_EARLIER && row != bias) {
-            add_row(run, thread, mix, b, row);
+        if (mix->others && score->visible == VISIBLE_EARLIER && row != bias) {
+            add_row(run, thread, columns, row);
         }
-        mix_row(run, thread, mix, b, row);
+        mix_row(run, thread, mix, columns, row);
     }
 }
 
 void groups_mix(RefRun *run, const Heads *heads, size_t width)
 {
-    Mix mix = {heads, width};
-    run_each(run, heads->count, run->stream.rows * heads->count * width, mix_head, &mix);
+    Mix mix = {heads, width, groups_see_others(run, heads, !run->limit), false};
+    groups_each_columns(run, &mix, mix_columns);
 }

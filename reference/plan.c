@@ -2,9 +2,11 @@
  * The precision plan: what a working precision of p bits will have lost, and how many bits hide
  * the construction error, both measured by a cheap pass at two low precisions.
  *
- * Determinism: the pass computes products and exponentials with 64 bits more than it keeps, so that
- * they are rounded as exact ones would be, in every build and on every machine (see run_open; all
- * else is MPFR's, correctly rounded), and keeps whole exponents only: the plan, and with it every
+ * Determinism: the lower precision computes products and exponentials with 64 bits more than it
+ * keeps, so that they are rounded as exact ones would be, in every build and on every machine (see
+ * run_open; all else is MPFR's, correctly rounded).  What is measured on it is the same everywhere,
+ * and so is the exponent of its largest difference from the higher precision, whose own last bits
+ * are too small beside that to matter.  Only whole exponents are kept: the plan, and with it every
  * precision, is the same everywhere.
  */
 #include "change.h"
@@ -55,7 +57,7 @@ struct RefPlan {
     mpfr_exp_t largest; /* see RunChange, at that Omega */
 };
 
-/* Exponents of the largest |entry| of high, and of the largest difference of low from it. */
+/* Exponents of the largest |entry| of low, and of its largest difference from high. */
 typedef struct {
     mpfr_exp_t difference, size;
 } Exponents;
@@ -66,8 +68,8 @@ static void exponents_add(Exponents *exponents, mpfr_srcptr low, mpfr_srcptr hig
     if (mpfr_regular_p(d) && mpfr_get_exp(d) > exponents->difference) {
         exponents->difference = mpfr_get_exp(d);
     }
-    if (mpfr_regular_p(high) && mpfr_get_exp(high) > exponents->size) {
-        exponents->size = mpfr_get_exp(high);
+    if (mpfr_regular_p(low) && mpfr_get_exp(low) > exponents->size) {
+        exponents->size = mpfr_get_exp(low);
     }
 }
 
@@ -136,12 +138,12 @@ static bool measure_difference(RefPlan *plan, const Pair *pair, size_t l, const 
         Exponents limit = compare_blocks(&low->stream, &high->stream, first, rows, columns);
         Exponents e =
             compare_blocks(&low->change->stream, &high->change->stream, first, rows, columns);
-        *most = fmax(lost(e, bits), cancelled(high->change, e.size, first, rows, columns));
+        *most = fmax(lost(e, bits), cancelled(low->change, e.size, first, rows, columns));
         plan->layers[l].zero[b] =
             limit.difference == mpfr_get_emin() && limit.size == mpfr_get_emin();
         resolved = resolved && *most < (double)bits / 2;
     }
-    plan->largest = change_largest(high);
+    plan->largest = change_largest(low);
     return resolved;
 }
 
@@ -170,10 +172,10 @@ static void measurement_visit(RefArchive *archive, void *state)
 }
 
 static RefRun *open_run(const RefPlan *plan, const Model *model, const double *x,
-                        const double *content, mpfr_prec_t bits, bool change)
+                        const double *content, mpfr_prec_t bits, bool change, bool reproducible)
 {
-    return change ? change_open(model, x, content, plan->omega, bits, true)
-                  : run_open(model, x, content, INFINITY, bits, REF_STRUCTURED, true);
+    return change ? change_open(model, x, content, plan->omega, bits, reproducible, NULL)
+                  : run_open(model, x, content, INFINITY, bits, REF_STRUCTURED, reproducible);
 }
 
 /* One model at two precisions, folded into the plan; with what its streams do to differences if
@@ -186,8 +188,8 @@ static bool measure(RefPlan *plan, const Pair *pair, const Model *model, mpfr_pr
     const char *what = change ? "plan" : "plan-original";
     const double *x = change ? pair->converted_x : pair->original_x;
     const double *content = change ? pair->bias_row_content : NULL;
-    RefRun *low = open_run(plan, model, x, content, bits, change);
-    RefRun *high = open_run(plan, model, x, content, 2 * bits, change);
+    RefRun *low = open_run(plan, model, x, content, bits, change, true);
+    RefRun *high = open_run(plan, model, x, content, 2 * bits, change, false);
     bool ok = low != NULL && high != NULL;
     Measurement measurement = {plan, low, high, resolved, 0};
     if (ok) {
@@ -195,7 +197,7 @@ static bool measure(RefPlan *plan, const Pair *pair, const Model *model, mpfr_pr
     }
     for (size_t l = measurement.done; ok && resolved->streams && l < plan->depth; l++) {
         LayerPlan *layer = &plan->layers[l];
-        high->record_gaps = true;
+        low->record_gaps = true;
         ref_run_layer(low);
         ref_run_layer(high);
         ok = !low->failed && !high->failed;
@@ -209,7 +211,7 @@ static bool measure(RefPlan *plan, const Pair *pair, const Model *model, mpfr_pr
             resolved->differences =
                 measure_difference(plan, pair, l, low, high, bits) && resolved->differences;
         }
-        memcpy(layer->gap, high->gap, sizeof layer->gap);
+        memcpy(layer->gap, low->gap, sizeof layer->gap);
         measurement.done = l + 1;
         ref_keeper_offer(keeper, what, bits, measurement_visit, &measurement);
     }

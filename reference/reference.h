@@ -97,17 +97,24 @@ bool ref_plan_difference_error(mpfr_exp_t *error, const RefPlan *plan, size_t la
 /* Is T_infinity's block zero after layer, at every precision that the plan tried? */
 bool ref_plan_limit_is_zero(const RefPlan *plan, size_t layer, RefBlock block);
 
+/* What a base keeps of r(T_infinity). */
+typedef enum {
+    REF_LIMIT_NONE,    /* nothing: differences evaluate it beside themselves */
+    REF_LIMIT_STREAMS, /* its streams, for runs by themselves */
+    REF_LIMIT_TAPE /* and its whole evaluation (structured form), for differences at many Omegas */
+} RefLimit;
+
 /* r(T) and r(T_infinity) after every layer, at bits.  NULL when memory is short. */
-RefBase *ref_base_make(const Pair *pair, mpfr_prec_t bits, RefForm form)
+RefBase *ref_base_make(const Pair *pair, mpfr_prec_t bits, RefForm form, RefLimit limit)
     __attribute__((warn_unused_result));
 
-/* The same, keeping its state on the way. */
-RefBase *ref_base_make_kept(const Pair *pair, mpfr_prec_t bits, RefForm form,
+/* The same, keeping its state on the way (but with a tape). */
+RefBase *ref_base_make_kept(const Pair *pair, mpfr_prec_t bits, RefForm form, RefLimit limit,
                             const RefKeeper *keeper) __attribute__((warn_unused_result));
 void ref_base_clear(RefBase *base);
 mpfr_prec_t ref_base_bits(const RefBase *base);
 
-/* Entry of r(T), or of r(T_infinity), after layer (from 1): token i < n, and c <
+/* Entry of r(T), or of r(T_infinity) where the base keeps it, after layer (from 1): token i < n, and c <
  * compared[layer - 1].count, the column compared.  The base's own, at its bits. */
 mpfr_srcptr ref_base_original(const RefBase *base, size_t layer, size_t i, size_t c);
 mpfr_srcptr ref_base_limit(const RefBase *base, size_t layer, size_t i, size_t c);
@@ -116,7 +123,7 @@ mpfr_srcptr ref_base_limit(const RefBase *base, size_t layer, size_t i, size_t c
 mpfr_srcptr ref_base_score_max(const RefBase *base);
 
 /* Bytes of a base trajectory, and of a run, as doubles. */
-double ref_base_bytes(const Pair *pair, mpfr_prec_t bits);
+double ref_base_bytes(const Pair *pair, mpfr_prec_t bits, RefLimit limit);
 double ref_run_bytes(const Pair *pair, mpfr_prec_t bits, RefForm form);
 
 /* What a run of ref_difference_open takes beyond that. */
@@ -129,9 +136,11 @@ RefRun *ref_run_open(const Model *model, const double *x, const double *bias_row
     __attribute__((warn_unused_result));
 
 /* The same of a model of heads alone, in the structured form, as r(T_infinity) and the difference
- * e = r(T') - r(T_infinity) itself, which no Omega cancels: bits are relative to e's size. */
+ * e = r(T') - r(T_infinity) itself, which no Omega cancels: bits are relative to e's size.
+ * r(T_infinity) is the base's where that holds a tape of so many bits; base may be NULL. */
 RefRun *ref_difference_open(const Model *model, const double *x, const double *bias_row_content,
-                            double omega, mpfr_prec_t bits) __attribute__((warn_unused_result));
+                            double omega, mpfr_prec_t bits, const RefBase *base)
+    __attribute__((warn_unused_result));
 
 /* Entry (row, column) of e. */
 mpfr_srcptr ref_run_difference(const RefRun *run, size_t row, size_t column);
@@ -202,7 +211,8 @@ typedef struct {
 } MachineView;
 
 /* The errors after layer (from 1), over the n token rows and pair->compared[layer - 1].
- * run: r(T') at that layer, or NULL (construction, rounding and leaks absent).
+ * run: r(T') at that layer, or NULL (construction, rounding and leaks absent, and approximation if
+ * the base keeps nothing of r(T_infinity)); a run by itself needs a base that keeps its streams.
  * converted, original: m(T') and m(T), or NULL (their kinds absent). */
 void ref_compare(RefErrors *errors, const Pair *pair, const RefPlan *plan, const RefBase *base,
                  size_t layer, const RefRun *run, const MachineView *converted,

@@ -2,6 +2,7 @@
 
 #include "change.h"
 #include "structured.h"
+#include "tape.h"
 
 #include <limits.h>
 #include <math.h>
@@ -102,6 +103,14 @@ static void scratch_clear(RunScratch *s)
     }
 }
 
+void run_release_scratch(RefRun *run)
+{
+    ApMat temp = run->scratch.temp;
+    run->scratch.temp = (ApMat){0};
+    scratch_clear(&run->scratch);
+    run->scratch = (RunScratch){.temp = temp};
+}
+
 /* The augmented stream: X on the token rows, the bias row's content, the one-hot block. */
 static void stream_load(RefRun *run, const double *x, const double *bias_row_content)
 {
@@ -168,6 +177,7 @@ void ref_run_clear(RefRun *run)
     if (run == NULL) {
         return;
     }
+    tape_leave(run);
     scratch_clear(&run->scratch);
     threads_clear(run);
     change_clear(run->change);
@@ -235,7 +245,7 @@ void ref_run_layer(RefRun *run)
                 run_structured_bundle(run, &sublayer->bundles[b]);
             }
         }
-        for (size_t i = 0; i < run->stream.rows * run->stream.columns; i++) {
+        for (size_t i = 0; run->tape == NULL && i < run->stream.rows * run->stream.columns; i++) {
             mpfr_ptr entry = run->stream.entry + i;
             mpfr_add(entry, entry, run->delta.entry + i, MPFR_RNDN);
         }
@@ -243,6 +253,8 @@ void ref_run_layer(RefRun *run)
             change_end(run->change);
         }
     }
+    tape_keep_stream(run);
+    tape_play_stream(run);
     if (run->change != NULL) {
         change_end_layer(run);
     }

@@ -33,7 +33,7 @@ enum { RUN_TEMPS = 8 };
 /* What a thread has for itself: scratch, and what it has seen, which run_each gathers. */
 typedef struct {
     ApMat temp;     /* [1, RUN_TEMPS] */
-    ApMat sum;      /* [RUN_SUMS, widest value of a head] */
+    ApMat sum;      /* [RUN_SUMS, widest value of a head, at least RUN_COLUMNS] */
     ApMat row;      /* [1, rows]: a number a key, for bilinear scores */
     ApMat rounded;  /* [1, RUN_EXPS], bits + guard: exponentials before they are rounded */
     VectorExp *exp; /* of bits, or bits + guard where run.reproducible */
@@ -43,16 +43,21 @@ typedef struct {
     mpfr_exp_t largest;
 } RunThread;
 
-enum { RUN_SUMS = 3, RUN_EXPS = 64 };
+enum { RUN_SUMS = 3, RUN_COLUMNS = 32, RUN_EXPS = 64 };
 
 /* What a run that carries e = r(T') - r(T_infinity) holds for it: change.h. */
 typedef struct RunChange RunChange;
+
+/* The evaluation of a limit that others share: tape.h. */
+typedef struct RunTape RunTape;
 
 struct RefRun {
     const Model *model;
     double omega;             /* with a change: T''s */
     bool limit;               /* Omega -> infinity */
     RunChange *change;        /* or NULL */
+    RunTape *record;          /* to be filled, or NULL */
+    const RunTape *tape;      /* with a change: whence the limit's evaluation comes, or NULL */
     mpfr_prec_t claimed_bits; /* what was asked for */
     mpfr_prec_t bits;         /* working precision of stream and scratch, at least that */
     RefForm form;
@@ -67,7 +72,7 @@ struct RefRun {
     bool reproducible; /* the same bits in every build, on every machine: see run_open */
     bool failed;       /* memory was short; the stream is NaN */
     mpfr_t score_max;
-    size_t layer, sublayer;
+    size_t layer, sublayer, block; /* that come next; blocks of heads, for tapes */
     /* For the plan: gap[k] is the largest log2(Z_A / Z_C), contents only, over all rows so far
      * whose best and second coefficients of Omega differ by k; -INFINITY when none. */
     bool record_gaps;
@@ -80,6 +85,9 @@ struct RefRun {
 RefRun *run_open(const Model *model, const double *x, const double *bias_row_content, double omega,
                  mpfr_prec_t bits, RefForm form, bool reproducible)
     __attribute__((warn_unused_result));
+
+/* Frees the scratch but for temp, for a run that has what the limit would write there from a tape. */
+void run_release_scratch(RefRun *run);
 
 /* exp(-Omega gap), gap >= 0; Omega finite, or gap 0. */
 mpfr_srcptr run_decay(RefRun *run, int gap);

@@ -9,11 +9,13 @@
  * holds it.
  *
  * Where the run carries e = r(T') - r(T_infinity), whatever is linear is done to e as it is to the
- * stream; change.h has the rest.
+ * stream; change.h has the rest.  What the limit's steps leave in the scratch may come from a tape
+ * instead (tape.h), and then those of e are all that is done.
  */
 #include "structured.h"
 
 #include "change.h"
+#include "tape.h"
 
 size_t structured_value_width(const Value *value)
 {
@@ -99,8 +101,10 @@ static void head_values(RefRun *run, const Bundle *bundle, const Heads *heads)
     RunScratch *s = &run->scratch;
     RunChange *change = run->change;
     size_t width = structured_value_width(value);
-    head_products(run, bundle, heads, &run->stream, &s->product, &s->value);
-    if (value->inner_bias != NULL) {
+    if (run->tape == NULL) {
+        head_products(run, bundle, heads, &run->stream, &s->product, &s->value);
+    }
+    if (run->tape == NULL && value->inner_bias != NULL) {
         structured_token_bias(run, &s->value, value->inner_bias + heads->first * width,
                               heads->count * width);
     }
@@ -128,7 +132,9 @@ static void add_columns(RefRun *run, ApMat *delta, Columns columns, const ApMat 
 static void emit_columns(RefRun *run, Columns columns, size_t from, long factor)
 {
     RunChange *change = run->change;
-    add_columns(run, &run->delta, columns, &run->scratch.mixed, from, factor);
+    if (run->tape == NULL) {
+        add_columns(run, &run->delta, columns, &run->scratch.mixed, from, factor);
+    }
     if (change != NULL) {
         add_columns(run, &change->delta, columns, &change->mixed, from, factor);
     }
@@ -163,7 +169,9 @@ static void emit_heads(RefRun *run, const Value *value, const Heads *heads)
     RunChange *change = run->change;
     size_t columns = heads->count * structured_value_width(value);
     if (value->kind == VALUE_UNIT || value->kind == VALUE_FACTORED) {
-        scale_mixed(&run->scratch.mixed, value, columns);
+        if (run->tape == NULL) {
+            scale_mixed(&run->scratch.mixed, value, columns);
+        }
         if (change != NULL) {
             scale_mixed(&change->mixed, value, columns);
         }
@@ -177,7 +185,9 @@ static void emit_heads(RefRun *run, const Value *value, const Heads *heads)
         emit_columns(run, value->write, b * value->write.count, 1);
     }
     if (value->kind == VALUE_FACTORED) {
-        add_factored(run, &run->delta, &run->scratch.mixed, value, heads);
+        if (run->tape == NULL) {
+            add_factored(run, &run->delta, &run->scratch.mixed, value, heads);
+        }
         if (change != NULL) {
             add_factored(run, &change->delta, &change->mixed, value, heads);
         }
@@ -187,14 +197,26 @@ static void emit_heads(RefRun *run, const Value *value, const Heads *heads)
 /* scratch.mixed of the heads, and how it changes: one head's with bilinear scores, all else. */
 static void mix(RefRun *run, const Heads *heads, size_t b, size_t width)
 {
-    if (heads->score->kind == SCORE_BILINEAR) {
+    bool bilinear = heads->score->kind == SCORE_BILINEAR;
+    if (run->tape == NULL && bilinear) {
         bilinear_mix(run, heads->score, b, width);
-    } else {
+    } else if (run->tape == NULL) {
         groups_mix(run, heads, width);
     }
     if (run->change != NULL) {
         change_mix(run, heads, b, width);
     }
+}
+
+/* delta[., columns] += factor times the head's pattern applied to what is in the first columns of the
+ * values; one of a bundle's two extra parts. */
+static void emit_extra(RefRun *run, const Heads *head, int which, Columns columns, long factor)
+{
+    tape_play_extra(run, which);
+    mix(run, head, 0, columns.count);
+    tape_keep_extra(run, which, columns.count);
+    emit_columns(run, columns, 0, factor);
+    tape_play_values(run);
 }
 
 /* What a bundle's single extra parts carry: the bias of head 0 through its pattern, and the
@@ -206,21 +228,23 @@ static void emit_bias_and_diagonal(RefRun *run, const Bundle *bundle)
     ApMat *u = &run->scratch.value;
     RunChange *change = run->change;
     if (value->bias != NULL) {
-        ap_zero(u);
+        if (run->tape == NULL) {
+            ap_zero(u);
+            structured_token_bias(run, u, value->bias, value->write.count);
+        }
         if (change != NULL) {
             ap_zero(&change->value);
         }
-        structured_token_bias(run, u, value->bias, value->write.count);
-        mix(run, &head, 0, value->write.count);
-        emit_columns(run, value->write, 0, 1);
+        emit_extra(run, &head, TAPE_BIAS, value->write, 1);
     }
     if (value->diagonal != 0) {
-        structured_columns(u, 0, &run->stream, value->read);
+        if (run->tape == NULL) {
+            structured_columns(u, 0, &run->stream, value->read);
+        }
         if (change != NULL) {
             structured_columns(&change->value, 0, &change->stream, value->read);
         }
-        mix(run, &head, 0, value->read.count);
-        emit_columns(run, value->read, 0, value->diagonal);
+        emit_extra(run, &head, TAPE_DIAGONAL, value->read, value->diagonal);
     }
 }
 
@@ -229,7 +253,9 @@ static void groups_block(RefRun *run, const Bundle *bundle, const Heads *heads)
 {
     Heads one = {heads->score, heads->first, 1};
     const Heads *patterns = groups_share_pattern(heads->score) ? &one : heads;
-    groups_softmax(run, patterns);
+    if (run->tape == NULL) {
+        groups_softmax(run, patterns);
+    }
     if (run->change != NULL) {
         change_groups_softmax(run, patterns);
     }
@@ -242,19 +268,30 @@ static void groups_block(RefRun *run, const Bundle *bundle, const Heads *heads)
     }
 }
 
+static void bilinear_pattern(RefRun *run, const Heads *heads, size_t b)
+{
+    if (run->tape == NULL) {
+        bilinear_softmax(run, heads, b);
+    }
+    tape_keep_pattern(run, heads, b);
+    tape_play_pattern(run, b);
+    if (run->change != NULL) {
+        change_bilinear_softmax(run, heads, b);
+    }
+}
+
 /* A block whose patterns follow one another. */
 static void bilinear_heads(RefRun *run, const Bundle *bundle, const Heads *heads)
 {
     RunScratch *s = &run->scratch;
-    bilinear_products(run, heads, &run->stream, true, &s->query, &s->key);
+    if (run->tape == NULL) {
+        bilinear_products(run, heads, &run->stream, true, &s->query, &s->key);
+    }
     if (run->change != NULL) {
         change_bilinear_products(run, heads);
     }
     for (size_t b = 0; b < heads->count; b++) {
-        bilinear_softmax(run, heads, b);
-        if (run->change != NULL) {
-            change_bilinear_softmax(run, heads, b);
-        }
+        bilinear_pattern(run, heads, b);
         if (heads->first + b == 0) {
             emit_bias_and_diagonal(run, bundle);
         }
@@ -274,13 +311,16 @@ void run_structured_bundle(RefRun *run, const Bundle *bundle)
     for (size_t first = 0; first < bundle->heads; first += block) {
         size_t left = bundle->heads - first;
         Heads heads = {&bundle->score, first, left < block ? left : block};
+        tape_play_block(run);
         if (bundle->score.kind == SCORE_BILINEAR) {
             bilinear_heads(run, bundle, &heads);
         } else {
             groups_block(run, bundle, &heads);
         }
+        tape_keep_block(run, bundle, &heads);
         if (bundle->value.kind != VALUE_NONE) {
             emit_heads(run, &bundle->value, &heads);
         }
+        run->block++;
     }
 }

@@ -60,6 +60,22 @@ void groups_softmax(RefRun *run, const Heads *heads);
 /* scratch.mixed = those patterns applied to scratch.value [rows, heads.count * width]. */
 void groups_mix(RefRun *run, const Heads *heads, size_t width);
 
+/* What the heads mix, in columns head by head; others, changed: are the values of other tokens
+ * than a row's own, and their changes, wanted as sums. */
+typedef struct {
+    const Heads *heads;
+    size_t width;
+    bool others, changed;
+} Mix;
+
+/* Have other tokens than its own weight in some row, in the limit or (leaks) at any Omega? */
+bool groups_see_others(const RefRun *run, const Heads *heads, bool leaks);
+
+/* Calls work for i = 0, ... on columns groups_columns(mix, i) of scratch.mixed: few enough that a
+ * pass over all rows reads memory in order. */
+void groups_each_columns(RefRun *run, const Mix *mix, RunWork *work);
+Columns groups_columns(const Mix *mix, size_t i);
+
 /* Blocks of rows of a pattern, so that keys no row of a block sees are left alone. */
 enum { PATTERN_ROWS = 128 };
 

@@ -30,7 +30,8 @@ static bool thread_open(RunThread *thread, const RefRun *run, size_t widest, boo
     thread->expm1 = ap_exp_create(run->reproducible);
     return thread->exp != NULL && thread->expm1 != NULL &&
            ap_init(&thread->temp, 1, RUN_TEMPS, run->bits) &&
-           ap_init(&thread->sum, RUN_SUMS, widest, run->bits) &&
+           ap_init(&thread->sum, RUN_SUMS, widest > RUN_COLUMNS ? widest : RUN_COLUMNS,
+                   run->bits) &&
            ap_init(&thread->row, 1, pattern ? run->stream.rows : 0, run->bits) &&
            ap_init(&thread->rounded, 1, run->reproducible ? RUN_EXPS : 0, rounded);
 }
@@ -68,7 +69,8 @@ void threads_clear(RefRun *run)
 double threads_bytes(double rows, double widest, bool pattern, mpfr_prec_t bits)
 {
     return omp_get_max_threads() *
-           ap_bytes(1, RUN_TEMPS + RUN_SUMS * widest + (pattern ? rows : 0), bits);
+           ap_bytes(1, RUN_TEMPS + RUN_SUMS * fmax(widest, RUN_COLUMNS) + (pattern ? rows : 0),
+                    bits);
 }
 
 /* What the threads have seen. */

@@ -71,7 +71,7 @@ static double time_reference(const Pair *pair, int form)
 static double time_difference(const Pair *pair, int distance)
 {
     double start = clock_seconds(), omega = distance == NEAR ? OMEGA : FAR_OMEGA;
-    RefRun *run = ref_difference_open(&pair->converted, pair->converted_x, NULL, omega, BITS);
+    RefRun *run = ref_difference_open(&pair->converted, pair->converted_x, NULL, omega, BITS, NULL);
     if (run == NULL) {
         out_of_memory();
     }

@@ -51,7 +51,7 @@ static Runs run_all(const Pair *pair, int threads, bool every)
     omp_set_num_threads(threads);
     runs.original = evaluated(
         ref_run_open(&pair->original, pair->original_x, NULL, INFINITY, BITS, REF_STRUCTURED));
-    runs.difference = evaluated(ref_difference_open(model, x, content, OMEGA, BITS));
+    runs.difference = evaluated(ref_difference_open(model, x, content, OMEGA, BITS, NULL));
     if (every) {
         runs.limit = evaluated(ref_run_open(model, x, content, INFINITY, BITS, REF_STRUCTURED));
         runs.converted = evaluated(ref_run_open(model, x, content, OMEGA, BITS, REF_STRUCTURED));

@@ -197,7 +197,7 @@ static void check_difference(Tally *tally, const CaseSpec *spec, const Pair *pai
     const Layout *layout = &pair->converted.layout;
     size_t width = layout_content(layout);
     RefRun *run = ref_difference_open(&pair->converted, pair->converted_x, pair->bias_row_content,
-                                      omega, 256);
+                                      omega, 256, NULL);
     assert_non_null(run);
     ref_run_layer(run);
     closed_construction(closed, spec, pair, omega);

@@ -58,7 +58,7 @@ static Runs runs_open(const Model *model, const double *x, const double *content
     Runs runs = {&model->layout,
                  ref_run_open(model, x, content, omega, subtract_bits, REF_STRUCTURED),
                  ref_run_open(model, x, content, INFINITY, subtract_bits, REF_STRUCTURED),
-                 ref_difference_open(model, x, content, omega, bits)};
+                 ref_difference_open(model, x, content, omega, bits, NULL)};
     assert_true(runs.converted != NULL && runs.limit != NULL && runs.difference != NULL);
     return runs;
 }
@@ -308,8 +308,10 @@ static void one_constant_up_to_a_million(void **state)
             spec.mask = (Mask)mask;
             spec.bias = BIAS_RANDOM;
             Pair pair = make(&spec);
-            RefRun *near = ref_difference_open(&pair.converted, pair.converted_x, NULL, 1e3, 256);
-            RefRun *far = ref_difference_open(&pair.converted, pair.converted_x, NULL, 1e6, 256);
+            RefRun *near =
+                ref_difference_open(&pair.converted, pair.converted_x, NULL, 1e3, 256, NULL);
+            RefRun *far =
+                ref_difference_open(&pair.converted, pair.converted_x, NULL, 1e6, 256, NULL);
             assert_true(near != NULL && far != NULL);
             for (size_t l = 0; l < spec.depth; l++) {
                 Real largest = real_of(0), error = real_of(0);
@@ -345,7 +347,7 @@ static void silu_at_a_million(void **state)
     spec.n = 2;
     spec.d = 1;
     Pair pair = make(&spec);
-    RefRun *run = ref_difference_open(&pair.converted, x, NULL, 1e6, 256);
+    RefRun *run = ref_difference_open(&pair.converted, x, NULL, 1e6, 256, NULL);
     assert_non_null(run);
     ref_run_layer(run);
     Real sigma = real_sigma(real_of(1));
@@ -368,10 +370,10 @@ static double spare_bits(const CaseSpec *spec, double omega)
     RefPlan *plan = plan_for(&pair, omega);
     const Layout *layout = &pair.converted.layout;
     mpfr_prec_t bits = ref_plan_difference_working_bits(plan, MAX_BITS);
-    RefRun *few =
-        ref_difference_open(&pair.converted, pair.converted_x, pair.bias_row_content, omega, bits);
+    RefRun *few = ref_difference_open(&pair.converted, pair.converted_x, pair.bias_row_content,
+                                      omega, bits, NULL);
     RefRun *many = ref_difference_open(&pair.converted, pair.converted_x, pair.bias_row_content,
-                                       omega, 2 * bits + 128);
+                                       omega, 2 * bits + 128, NULL);
     double spare = INFINITY;
     assert_true(few != NULL && many != NULL);
     for (size_t l = 1; l <= spec->depth; l++) {

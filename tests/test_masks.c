@@ -105,7 +105,7 @@ static void masked_heads_need_no_omega(void **state)
         spec.weights = (Weights)(variant >> 1);
         Pair pair = make(&spec);
         RefPlan *plan = ref_plan_make(&pair);
-        RefBase *base = ref_base_make(&pair, 256, REF_STRUCTURED);
+        RefBase *base = ref_base_make(&pair, 256, REF_STRUCTURED, REF_LIMIT_STREAMS);
         RefRun *limit = run_all(&pair.converted, pair.converted_x, INFINITY, 256);
         RefErrors errors;
         ref_errors_init(&errors);

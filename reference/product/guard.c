@@ -24,7 +24,7 @@ static int exponent_above(double r)
 }
 
 /* Guards of row i from its row of S. */
-static void measure_row(Plan *plan, size_t i, const double *s)
+static void measure_row(const Plan *plan, size_t i, const double *s)
 {
     bool only_a = plan->short_a && !plan->short_b, only_b = plan->short_b && !plan->short_a;
     double from_a = only_b ? 0 : plan->a.sum[i];
@@ -39,32 +39,43 @@ static void measure_row(Plan *plan, size_t i, const double *s)
             g = g < GUARD_MIN ? GUARD_MIN : g;
         }
         guard[j] = (int16_t)g;
-        if (g == GUARD_NEVER) {
-            plan->never++;
-        } else {
-            plan->count[g - GUARD_MIN]++;
-        }
     }
+}
+
+static bool measure_rows(const Plan *plan, const void *shared, size_t first, size_t count)
+{
+    const Operand *a = &plan->a, *b = &plan->b;
+    double *s = array_alloc(count * plan->n, sizeof *s);
+    (void)shared;
+    if (s == NULL) {
+        return false;
+    }
+    gemm(s, plan->n, a->size + (a->depth_major ? first : first * plan->k),
+         a->depth_major ? plan->m : plan->k, a->depth_major, b->size,
+         b->depth_major ? plan->n : plan->k, !b->depth_major, count, plan->n, plan->k, 0);
+    for (size_t r = 0; r < count; r++) {
+        measure_row(plan, first + r, s + r * plan->n);
+    }
+    free(s);
+    return true;
 }
 
 bool plan_measure(Plan *plan)
 {
-    const Operand *a = &plan->a, *b = &plan->b;
-    double *s = array_alloc(BLOCK_ROWS * plan->n, sizeof *s);
     plan->guard = array_alloc(plan->m * plan->n, sizeof *plan->guard);
     plan->count = calloc(GUARD_MAX - GUARD_MIN + 1, sizeof *plan->count);
-    bool ok = s != NULL && plan->guard != NULL && plan->count != NULL;
-    for (size_t first = 0; ok && first < plan->m; first += BLOCK_ROWS) {
-        size_t rows = plan->m - first < BLOCK_ROWS ? plan->m - first : BLOCK_ROWS;
-        gemm(s, plan->n, a->size + (a->depth_major ? first : first * plan->k),
-             a->depth_major ? plan->m : plan->k, a->depth_major, b->size,
-             b->depth_major ? plan->n : plan->k, !b->depth_major, rows, plan->n, plan->k, 0);
-        for (size_t r = 0; r < rows; r++) {
-            measure_row(plan, first + r, s + r * plan->n);
+    if (plan->guard == NULL || plan->count == NULL ||
+        !store_each_rows(plan, NULL, BLOCK_ROWS, measure_rows)) {
+        return false;
+    }
+    for (size_t i = 0; i < plan->m * plan->n; i++) {
+        if (plan->guard[i] == GUARD_NEVER) {
+            plan->never++;
+        } else {
+            plan->count[plan->guard[i] - GUARD_MIN]++;
         }
     }
-    free(s);
-    return ok;
+    return true;
 }
 
 void plan_clear(Plan *plan)

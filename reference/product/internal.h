@@ -49,7 +49,7 @@ bool operand_open(Operand *o, ProductView v) __attribute__((warn_unused_result))
 void operand_close(Operand *o);
 
 /* Measures exponent, sum, size, bits and plain. */
-bool operand_measure(Operand *o) __attribute__((warn_unused_result));
+bool operand_measure(Operand *o, int threads) __attribute__((warn_unused_result));
 
 /* ---- guard.c ---- */
 

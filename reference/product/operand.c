@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { LINES_AT_ONCE = 64 };
+
 static size_t *axis_offsets(ProductAxis axis, size_t count)
 {
     size_t *at = array_alloc(count, sizeof *at);
@@ -49,29 +51,42 @@ static mpfr_exp_t lowest_bit(const Entry *x)
     return x->exponent - 64 * (mpfr_exp_t)(x->count - i) + __builtin_ctzll(x->limb[i]);
 }
 
-/* The exponent of every line; low: of the lowest bit set in it. */
-static void measure_exponents(Operand *o, mpfr_exp_t *low)
+/* The entries of some lines in the order of memory: outer and inner are a line and a position, or
+ * a position and a line if the operand is depth-major. */
+typedef struct {
+    size_t first, end; /* lines */
+    size_t outer_first, outer_end, inner_first, inner_end;
+} Walk;
+
+static Walk walk(const Operand *o, size_t first, size_t end)
 {
-    size_t outer = o->depth_major ? o->depth : o->lines;
-    size_t inner = o->depth_major ? o->lines : o->depth;
+    return o->depth_major ? (Walk){first, end, 0, o->depth, first, end}
+                          : (Walk){first, end, first, end, 0, o->depth};
+}
+
+/* The exponent of every line; low: of the lowest bit set in it.  False when one is not plain. */
+static bool measure_exponents(Operand *o, mpfr_exp_t *low, const Walk *w)
+{
     Entry x = {0};
-    for (size_t i = 0; i < o->lines; i++) {
+    for (size_t i = w->first; i < w->end; i++) {
         o->exponent[i] = LINE_ZERO;
         low[i] = LONG_MAX;
     }
-    for (size_t u = 0; u < outer; u++) {
-        for (size_t v = 0; v < inner; v++) {
+    for (size_t u = w->outer_first; u < w->outer_end; u++) {
+        for (size_t v = w->inner_first; v < w->inner_end; v++) {
             size_t line = o->depth_major ? v : u, position = o->depth_major ? u : v;
             entry_load(&x, o, line, position);
-            o->plain =
-                o->plain && entry_is_finite(o, line, position) && labs(x.exponent) < EXPONENT_LIMIT;
-            if (x.count != 0 && o->plain) {
+            if (!entry_is_finite(o, line, position) || labs(x.exponent) >= EXPONENT_LIMIT) {
+                return false;
+            }
+            if (x.count != 0) {
                 mpfr_exp_t lowest = lowest_bit(&x);
                 low[line] = lowest < low[line] ? lowest : low[line];
                 o->exponent[line] = x.exponent > o->exponent[line] ? x.exponent : o->exponent[line];
             }
         }
     }
+    return true;
 }
 
 /* |x| 2^-exponent rounded toward zero to a double, and to 0 far below the normal range. */
@@ -87,13 +102,12 @@ static double scaled_size(const Entry *x, mpfr_exp_t exponent)
     return size;
 }
 
-static void measure_sizes(Operand *o)
+static void measure_sizes(Operand *o, const Walk *w)
 {
-    size_t outer = o->depth_major ? o->depth : o->lines;
     size_t inner = o->depth_major ? o->lines : o->depth;
     Entry x = {0};
-    for (size_t u = 0; u < outer; u++) {
-        for (size_t v = 0; v < inner; v++) {
+    for (size_t u = w->outer_first; u < w->outer_end; u++) {
+        for (size_t v = w->inner_first; v < w->inner_end; v++) {
             size_t line = o->depth_major ? v : u, position = o->depth_major ? u : v;
             entry_load(&x, o, line, position);
             double size = scaled_size(&x, o->exponent[line]);
@@ -102,12 +116,30 @@ static void measure_sizes(Operand *o)
         }
     }
     /* What rounding and dropped entries may have taken away. */
-    for (size_t i = 0; i < o->lines; i++) {
+    for (size_t i = w->first; i < w->end; i++) {
         o->sum[i] *= 1 + 0x1p-20;
     }
 }
 
-bool operand_measure(Operand *o)
+/* Measures every line, blocks of them on several threads. */
+static void measure_lines(Operand *o, mpfr_exp_t *low, int threads)
+{
+    size_t blocks = (o->lines + LINES_AT_ONCE - 1) / LINES_AT_ONCE;
+    bool plain = true;
+#pragma omp parallel for num_threads(threads) if (threads > 1) reduction(&& : plain)
+    for (size_t b = 0; b < blocks; b++) {
+        size_t first = b * LINES_AT_ONCE, left = o->lines - first;
+        Walk w = walk(o, first, first + (left < LINES_AT_ONCE ? left : LINES_AT_ONCE));
+        bool here = measure_exponents(o, low, &w);
+        if (here) {
+            measure_sizes(o, &w);
+        }
+        plain = plain && here;
+    }
+    o->plain = plain;
+}
+
+bool operand_measure(Operand *o, int threads)
 {
     mpfr_exp_t *low = array_alloc(o->lines, sizeof *low);
     o->exponent = array_alloc(o->lines, sizeof *o->exponent);
@@ -117,14 +149,10 @@ bool operand_measure(Operand *o)
                   : NULL;
     bool ok = low != NULL && o->exponent != NULL && o->sum != NULL && o->size != NULL;
     if (ok) {
-        o->plain = true;
-        measure_exponents(o, low);
+        measure_lines(o, low, threads);
         for (size_t i = 0; o->plain && i < o->lines; i++) {
             mpfr_exp_t bits = o->exponent[i] == LINE_ZERO ? 0 : o->exponent[i] - low[i];
             o->bits = bits > o->bits ? bits : o->bits;
-        }
-        if (o->plain) {
-            measure_sizes(o);
         }
     }
     free(low);

@@ -119,7 +119,7 @@ static ProductBackend choose_backend(Plan *plan, const ProductOptions *options)
 
 static bool measure(Plan *plan, ProductBackend wanted)
 {
-    if (!operand_measure(&plan->a) || !operand_measure(&plan->b)) {
+    if (!operand_measure(&plan->a, plan->threads) || !operand_measure(&plan->b, plan->threads)) {
         return false;
     }
     if (!plan->a.plain || !plan->b.plain) {

@@ -1,0 +1,163 @@
+/*
+ * One evaluation of T_infinity for differences at every Omega: what comes from the tape is, bit for
+ * bit, what a difference that evaluates the limit itself has.
+ */
+#include "../cases/case.h"
+#include "../reference/run.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <omp.h>
+#include <string.h>
+
+enum { BITS = 256, VARIANTS = 24 };
+
+static CaseSpec variant_of(Construction construction, int variant)
+{
+    return (CaseSpec){
+        .construction = construction,
+        .n = 5,
+        .d = 4,
+        .d_ff = construction == CONSTRUCTION_LINEAR && variant % 3 != 0 ? 3 : 11,
+        .heads = 2,
+        .d_head = variant % 3 == 1 ? 2 : 0,
+        .depth = 3,
+        .seed = (uint64_t)variant + 1,
+        .mask = (Mask)(variant & 1),
+        .bias = (Bias)(variant >> 1 & 1),
+        .bias_row_content = (BiasRowContent)(variant >> 2 & 1),
+        .linear = (Linear)(variant % 3),
+        .activation = (Activation)(variant / 8),
+        .slope = 8,
+        .band = 2,
+        .dropout = variant == 7 ? 0.2 : 0,
+    };
+}
+
+/* Every number of two runs is the same one.  Returns whether some e is not 0. */
+static bool assert_same_run(const RefRun *a, const RefRun *b)
+{
+    bool seen = false;
+    for (size_t i = 0; i < a->stream.rows; i++) {
+        for (size_t c = 0; c < a->stream.columns; c++) {
+            assert_true(mpfr_equal_p(ref_run_entry(a, i, c), ref_run_entry(b, i, c)));
+            assert_true(mpfr_equal_p(ref_run_difference(a, i, c), ref_run_difference(b, i, c)));
+            seen = seen || !mpfr_zero_p(ref_run_difference(a, i, c));
+            assert_true(mpfr_equal_p(a->stream.entry + i * a->stream.columns + c,
+                                     b->stream.entry + i * b->stream.columns + c));
+        }
+    }
+    return seen;
+}
+
+static RefRun *open(const Pair *pair, double omega, mpfr_prec_t bits, const RefBase *base)
+{
+    RefRun *run = ref_difference_open(&pair->converted, pair->converted_x, pair->bias_row_content,
+                                      omega, bits, base);
+    assert_non_null(run);
+    return run;
+}
+
+/* Several differences from one tape, layer by layer in step.  Returns whether some e is not 0. */
+static bool check_pair(const CaseSpec *spec)
+{
+    static const double omegas[] = {0.25, 3, 20, 1e6};
+    enum { OMEGAS = sizeof omegas / sizeof *omegas };
+    Pair pair;
+    const char *reason;
+    bool seen = false;
+    if (case_build(&pair, &reason, spec) != CASE_OK) {
+        return true; /* such a case does not exist */
+    }
+    RefBase *base = ref_base_make(&pair, BITS, REF_STRUCTURED, REF_LIMIT_TAPE);
+    RefRun *taped[OMEGAS], *own[OMEGAS];
+    assert_non_null(base);
+    for (size_t k = 0; k < OMEGAS; k++) {
+        taped[k] = open(&pair, omegas[k], BITS, base);
+        own[k] = open(&pair, omegas[k], BITS, NULL);
+        assert_non_null(taped[k]->tape);
+        assert_null(own[k]->tape);
+    }
+    for (size_t l = 0; l < spec->depth; l++) {
+        for (size_t k = 0; k < OMEGAS; k++) {
+            ref_run_layer(taped[k]);
+            ref_run_layer(own[k]);
+            seen = assert_same_run(taped[k], own[k]) || seen;
+        }
+    }
+    for (size_t k = 0; k < OMEGAS; k++) {
+        ref_run_clear(taped[k]);
+        ref_run_clear(own[k]);
+    }
+    ref_base_clear(base);
+    case_clear(&pair);
+    return seen;
+}
+
+static void a_tape_is_the_evaluation(void **state)
+{
+    (void)state;
+    for (int c = 0; c < CONSTRUCTION_MASKED; c++) {
+        for (int variant = 0; variant < VARIANTS; variant++) {
+            CaseSpec spec = variant_of((Construction)c, variant);
+            assert_true(check_pair(&spec));
+        }
+    }
+}
+
+/* More heads than a block holds, and threads within an evaluation. */
+static void blocks_and_threads_do_not_matter(void **state)
+{
+    int threads = omp_get_max_threads();
+    (void)state;
+    omp_set_num_threads(3);
+    CaseSpec spec = {.construction = CONSTRUCTION_TRANSFORMER,
+                     .n = 40,
+                     .d = 6,
+                     .d_ff = 1100,
+                     .heads = 3,
+                     .d_head = 2,
+                     .depth = 2,
+                     .seed = 1,
+                     .mask = MASK_CAUSAL,
+                     .slope = 1};
+    assert_true(check_pair(&spec));
+    omp_set_num_threads(threads);
+}
+
+/* A base of other bits, or without a tape, is no tape for this run. */
+static void only_its_own_bits(void **state)
+{
+    CaseSpec spec = variant_of(CONSTRUCTION_FUSED, 0);
+    Pair pair;
+    const char *reason;
+    (void)state;
+    assert_int_equal(case_build(&pair, &reason, &spec), CASE_OK);
+    RefBase *base = ref_base_make(&pair, BITS, REF_STRUCTURED, REF_LIMIT_TAPE);
+    RefBase *streams = ref_base_make(&pair, BITS, REF_STRUCTURED, REF_LIMIT_STREAMS);
+    assert_true(base != NULL && streams != NULL);
+    RefRun *other = open(&pair, 3, BITS + 64, base), *without = open(&pair, 3, BITS, streams);
+    assert_null(other->tape);
+    assert_null(without->tape);
+    ref_run_clear(other);
+    ref_run_clear(without);
+    ref_base_clear(base);
+    ref_base_clear(streams);
+    case_clear(&pair);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_tape_is_the_evaluation),
+        cmocka_unit_test(blocks_and_threads_do_not_matter),
+        cmocka_unit_test(only_its_own_bits),
+    };
+    ref_thread_setup();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
