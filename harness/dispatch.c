@@ -263,7 +263,7 @@ static EvaluateStatus evaluate(Bench *bench, PointRows *rows, const Grid *grid, 
         shared_clear(bench->shared);
         bench->shared = NULL;
         bench->group = group;
-        status = shared_make(&bench->shared, members->points, members->count,
+        status = shared_make(&bench->shared, members->points, members->count, true,
                              shared_tape_room(bench->memory, members->count), bench->checkpoints);
     }
     if (status == EVALUATE_OK) {

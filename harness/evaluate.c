@@ -13,6 +13,7 @@ typedef struct {
     const Point *point;
     const RefPlan *plan; /* the shared one, or own */
     RefPlan *own;
+    bool beside; /* own is measured beside the run */
     const RefBase *base;
     RefRun *run;    /* NULL where no judged error needs r(T') */
     Kernel *kernel; /* NULL without an arithmetic */
@@ -26,6 +27,13 @@ static bool evaluation_plan(Evaluation *evaluation, bool difference)
     const Shared *shared = evaluation->shared;
     const Point *point = evaluation->point;
     evaluation->plan = shared->plan;
+    if (difference && shared->beside) {
+        evaluation->beside = true;
+        evaluation->own = ref_plan_beside(&shared->pair, point_omega(point));
+        evaluation->plan = evaluation->own;
+        evaluation->bits = shared_bits(NULL, point);
+        return evaluation->own != NULL;
+    }
     if (difference && !ref_plan_serves(shared->plan, point_omega(point))) {
         evaluation->own = ref_plan_make_kept(&shared->pair, point_omega(point), evaluation->keeper);
         evaluation->plan = evaluation->own;
@@ -87,8 +95,19 @@ static double identical_share(const MachineView *a, const MachineView *b, size_t
            (double)(n * columns.count);
 }
 
-/* Evaluates one layer and fills in errors (and identical). */
-static void evaluation_layer(Evaluation *evaluation, size_t layer, Row *row)
+/* The reference's next layer, and the plan's beside it.  false: memory is short. */
+static bool reference_layer(Evaluation *evaluation)
+{
+    if (evaluation->run == NULL) {
+        return true;
+    }
+    ref_run_layer(evaluation->run);
+    return !ref_run_failed(evaluation->run) &&
+           (!evaluation->beside || ref_plan_follow(evaluation->own, evaluation->run));
+}
+
+/* Evaluates one layer and fills in errors (and identical).  false: memory is short. */
+static bool evaluation_layer(Evaluation *evaluation, size_t layer, Row *row)
 {
     const Shared *shared = evaluation->shared;
     const Pair *pair = &shared->pair;
@@ -97,13 +116,13 @@ static void evaluation_layer(Evaluation *evaluation, size_t layer, Row *row)
     row->layer = layer;
     row->has_identical = evaluation->kernel != NULL;
     row->precision_bits = (long)evaluation->bits;
-    if (evaluation->run != NULL) {
-        ref_run_layer(evaluation->run);
+    if (!reference_layer(evaluation)) {
+        return false;
     }
     if (evaluation->kernel == NULL) {
         ref_compare(&row->errors, pair, evaluation->plan, evaluation->base, layer, evaluation->run,
                     NULL, NULL);
-        return;
+        return true;
     }
     KernelStream stream = kernel_layer(evaluation->kernel);
     size_t content = layout_content(&pair->original.layout), n = layout->n;
@@ -115,6 +134,7 @@ static void evaluation_layer(Evaluation *evaluation, size_t layer, Row *row)
     ref_compare(&row->errors, pair, evaluation->plan, evaluation->base, layer, evaluation->run,
                 &converted, &original);
     row->identical = identical_share(&converted, &original, n, pair->compared[layer - 1]);
+    return true;
 }
 
 /* The plan promised this layer's construction error at these bits, and it did not come out. */
@@ -149,6 +169,9 @@ static void rows_visit(RefArchive *archive, void *state)
     ref_archive_bytes(archive, &made->passed, sizeof made->passed);
     ref_archive_bytes(archive, &made->broken, sizeof made->broken);
     ref_run_visit(archive, evaluation->run);
+    if (evaluation->beside) {
+        ref_plan_visit(archive, evaluation->own);
+    }
     if (evaluation->kernel != NULL) {
         size_t count;
         double *stream = kernel_state(evaluation->kernel, &count);
@@ -166,22 +189,22 @@ static EvaluateStatus evaluate_at(Evaluation *evaluation, bool *passed, bool *br
 {
     RowsMade made = {.evaluation = evaluation, .rows = rows, .passed = true};
     const RefKeeper *keeper = evaluation->keeper;
+    const char *what = evaluation->beside ? "rows-and-plan" : "rows";
     if (!evaluation_open(evaluation, true)) {
         evaluation_close(evaluation);
         return EVALUATE_NO_MEMORY;
     }
-    (void)ref_keeper_restore(keeper, "rows", evaluation->bits, rows_visit, &made);
+    (void)ref_keeper_restore(keeper, what, evaluation->bits, rows_visit, &made);
     while (made.done < depth) {
         Row *row = &rows[made.done++];
-        evaluation_layer(evaluation, made.done, row);
-        if (evaluation->run != NULL && ref_run_failed(evaluation->run)) {
+        if (!evaluation_layer(evaluation, made.done, row)) {
             evaluation_close(evaluation);
             return EVALUATE_NO_MEMORY;
         }
         row_finish(evaluation->point, row);
         made.passed = row_passes(evaluation->point, row) && made.passed;
         made.broken = promise_broken(evaluation, row) || made.broken;
-        ref_keeper_offer(keeper, "rows", evaluation->bits, rows_visit, &made);
+        ref_keeper_offer(keeper, what, evaluation->bits, rows_visit, &made);
     }
     *passed = made.passed;
     *broken = made.broken;
@@ -189,21 +212,42 @@ static EvaluateStatus evaluate_at(Evaluation *evaluation, bool *passed, bool *br
     return EVALUATE_OK;
 }
 
-/* Once more with twice the bits and a base of its own. */
-static EvaluateStatus evaluate_again(Evaluation *evaluation, bool *passed, bool *broken, Row *rows,
-                                     size_t depth)
+/* Once more with other bits and a base of its own. */
+static EvaluateStatus evaluate_again(Evaluation *evaluation, mpfr_prec_t bits, bool *passed,
+                                     bool *broken, Row *rows, size_t depth)
 {
-    RefBase *base =
-        ref_base_make_kept(&evaluation->shared->pair, 2 * evaluation->bits, evaluation->point->form,
-                           own_limit(evaluation->point), evaluation->keeper);
+    RefBase *base = ref_base_make_kept(&evaluation->shared->pair, bits, evaluation->point->form,
+                                       own_limit(evaluation->point), evaluation->keeper);
     if (base == NULL) {
         return EVALUATE_NO_MEMORY;
     }
-    evaluation->bits *= 2;
+    evaluation->bits = bits;
     evaluation->base = base;
     EvaluateStatus status = evaluate_at(evaluation, passed, broken, rows, depth);
     ref_base_clear(base);
     return status;
+}
+
+/* Where a plan beside the evaluation lost its way, or asks for more bits: from the start, with a plan
+ * made before. */
+static EvaluateStatus evaluate_planned(Evaluation *evaluation, bool *passed, bool *broken,
+                                       Row *rows, size_t depth)
+{
+    const Point *point = evaluation->point;
+    mpfr_prec_t bits = shared_bits(evaluation->own, point);
+    if (ref_plan_follows(evaluation->own) && bits <= evaluation->bits) {
+        return EVALUATE_OK;
+    }
+    ref_plan_clear(evaluation->own);
+    evaluation->beside = false;
+    evaluation->own =
+        ref_plan_make_kept(&evaluation->shared->pair, point_omega(point), evaluation->keeper);
+    evaluation->plan = evaluation->own;
+    if (evaluation->own == NULL) {
+        return EVALUATE_NO_MEMORY;
+    }
+    bits = shared_bits(evaluation->own, point);
+    return evaluate_again(evaluation, bits, passed, broken, rows, depth);
 }
 
 /* At the planned precision, and while a promise is broken at twice that, thrice at most: an
@@ -213,10 +257,13 @@ static EvaluateStatus evaluate_rows(Evaluation *evaluation, bool *passed, Row *r
     const Point *point = evaluation->point;
     bool broken = false;
     EvaluateStatus status = evaluate_at(evaluation, passed, &broken, rows, depth);
+    if (status == EVALUATE_OK && evaluation->beside) {
+        status = evaluate_planned(evaluation, passed, &broken, rows, depth);
+    }
     for (int raises = 0; raises < 3 && status == EVALUATE_OK && broken && point->precision == 0 &&
                          2 * (long)evaluation->bits <= point->max_bits;
          raises++) {
-        status = evaluate_again(evaluation, passed, &broken, rows, depth);
+        status = evaluate_again(evaluation, 2 * evaluation->bits, passed, &broken, rows, depth);
     }
     return status;
 }
@@ -287,7 +334,10 @@ EvaluateStatus point_worst_error(mpfr_ptr worst, const Shared *shared, const Poi
     mpfr_set_zero(worst, 1);
     row_init(&row);
     for (size_t l = 0; l < depth; l++) {
-        evaluation_layer(&evaluation, l + 1, &row);
+        if (!evaluation_layer(&evaluation, l + 1, &row)) {
+            mpfr_set_nan(worst); /* memory is short */
+            break;
+        }
         const RefCell *cell = &row.errors.error[point->judge][point->norm];
         bool number = cell->state == CELL_ZERO || mpfr_number_p(cell->value);
         if (cell->state == CELL_ABSENT || !number || row.errors.contradiction) {

@@ -14,10 +14,10 @@ typedef struct Shared Shared;
 typedef enum { EVALUATE_OK, EVALUATE_NO_MEMORY } EvaluateStatus;
 
 /* For points[0 .. count - 1], which agree in spec and form; the base gets the bits that the
- * most demanding of them needs.  tape_room: bytes that the limit's evaluation may take, so that
- * differences at many Omegas share it; 0 where there is but one.  checkpoints: where this and the
- * points' evaluations are kept on the way, or NULL. */
-EvaluateStatus shared_make(Shared **shared, const Point *const *points, size_t count,
+ * most demanding of them needs.  sweep: each is evaluated once, at its own Omega.  tape_room: bytes
+ * that the limit's evaluation may take, so that differences at many Omegas share it; 0 where there is
+ * but one.  checkpoints: where this and the points' evaluations are kept on the way, or NULL. */
+EvaluateStatus shared_make(Shared **shared, const Point *const *points, size_t count, bool sweep,
                            double tape_room, Checkpoints *checkpoints)
     __attribute__((warn_unused_result));
 

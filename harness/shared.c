@@ -6,8 +6,12 @@
 
 mpfr_prec_t shared_bits(const RefPlan *plan, const Point *point)
 {
+    const mpfr_prec_t usual = 256;
     if (point->precision > 0) {
         return (mpfr_prec_t)point->precision;
+    }
+    if (plan == NULL) {
+        return usual < point->max_bits ? usual : (mpfr_prec_t)point->max_bits;
     }
     return point->reference == REFERENCE_DIFFERENCE
                ? ref_plan_difference_working_bits(plan, point->max_bits)
@@ -85,15 +89,34 @@ static RefLimit choose_limit(const Pair *pair, const Point *const *points, size_
     return differences && fits ? REF_LIMIT_TAPE : limit;
 }
 
+/* Differences of a layer with this many products a token and column have their plan measured beside
+ * them: one evaluation is long, and there are few Omegas. */
+#define BESIDE_WORTH 0x1p26
+
+static bool is_beside(const Pair *pair, const Point *point)
+{
+    const CaseSpec *spec = &point->spec;
+    double hidden = (double)(spec->d_ff > spec->d ? spec->d_ff : spec->d);
+    return pair->limit_is_original && (double)spec->n * (double)spec->d * hidden >= BESIDE_WORTH &&
+           (point->precision > 0 ? point->precision : point->max_bits) >= 128;
+}
+
 /* The plan, m(T) in the forms that points ask for, and the base. */
 static bool fill(Shared *made, const Point *const *points, size_t count, double tape_room,
                  const RefKeeper *keeper)
 {
     mpfr_prec_t bits = 0;
-    made->plan = ref_plan_make_kept(&made->pair, 0, keeper);
-    bool ok = made->plan != NULL;
+    bool ok = true, planned = !made->beside;
+    for (size_t i = 0; i < count; i++) {
+        planned = planned || points[i]->reference != REFERENCE_DIFFERENCE;
+    }
+    if (planned) {
+        made->plan = ref_plan_make_kept(&made->pair, 0, keeper);
+        ok = made->plan != NULL;
+    }
     for (size_t i = 0; ok && i < count; i++) {
-        mpfr_prec_t needed = shared_bits(made->plan, points[i]);
+        bool difference = points[i]->reference == REFERENCE_DIFFERENCE;
+        mpfr_prec_t needed = shared_bits(difference && made->beside ? NULL : made->plan, points[i]);
         bits = needed > bits ? needed : bits;
         if (points[i]->arithmetic != ARITHMETIC_NONE && !made->original[points[i]->kernel]) {
             double *trajectory = original_trajectory(&made->pair, points[i]->kernel, keeper);
@@ -108,7 +131,7 @@ static bool fill(Shared *made, const Point *const *points, size_t count, double 
     return ok && made->base != NULL;
 }
 
-EvaluateStatus shared_make(Shared **shared, const Point *const *points, size_t count,
+EvaluateStatus shared_make(Shared **shared, const Point *const *points, size_t count, bool sweep,
                            double tape_room, Checkpoints *checkpoints)
 {
     const char *reason;
@@ -120,6 +143,7 @@ EvaluateStatus shared_make(Shared **shared, const Point *const *points, size_t c
         free(made);
         return EVALUATE_NO_MEMORY;
     }
+    made->beside = sweep && is_beside(&made->pair, points[0]);
     made->checkpoints = checkpoints;
     bool ok = checkpoint_init(&checkpoint, checkpoints, points[0], true) &&
               fill(made, points, count, tape_room, checkpoint_keeper(&checkpoint));

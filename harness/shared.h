@@ -10,14 +10,16 @@
 /* original[form]: m(T) after every layer, [depth, n, content], or NULL where no point asks. */
 struct Shared {
     Pair pair;
-    RefPlan *plan;
+    RefPlan *plan; /* NULL where every point has its own */
+    bool beside;   /* plans of differences are measured beside them */
     RefBase *base;
     RefLimit limit; /* what the base keeps */
     double *original[KERNEL_COUNT];
     Checkpoints *checkpoints; /* NULL: none are made */
 };
 
-/* The point's working precision: as it says, or as planned. */
+/* The point's working precision: as it says, or as planned; before there is a plan (NULL), what
+ * differences are tried at. */
 mpfr_prec_t shared_bits(const RefPlan *plan, const Point *point);
 
 #endif

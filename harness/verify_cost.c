@@ -73,7 +73,7 @@ static bool time_input(InputCost *cost, const Verify *verify, size_t i)
     bool passed, ok;
     double start = clock_seconds();
     point.omega = verify->most;
-    ok = shared_make(&shared, &list, 1, verify->ensemble.tape_room, NULL) == EVALUATE_OK;
+    ok = shared_make(&shared, &list, 1, false, verify->ensemble.tape_room, NULL) == EVALUATE_OK;
     cost->base = lap(&start);
     for (size_t o = 0; ok && o < verify->omega_count; o++) {
         point.omega = verify->omegas[o];

@@ -95,6 +95,20 @@ static void exponentials(RefRun *run, RunThread *thread, const Score *score, siz
     run_exp(run, thread, p, p, keys);
 }
 
+/* p[j] /= total, which is their sum: times the inverse, but 1 exactly for one key alone. */
+static void divide_by_sum(RunThread *thread, mpfr_ptr p, size_t keys, mpfr_srcptr total)
+{
+    mpfr_ptr inverse = ap_at(&thread->temp, 0, 0);
+    mpfr_ui_div(inverse, 1, total, MPFR_RNDN);
+    for (size_t j = 0; j < keys; j++) {
+        if (mpfr_equal_p(p + j, total)) {
+            mpfr_set_ui(p + j, 1, MPFR_RNDN);
+        } else if (!mpfr_zero_p(p + j)) {
+            mpfr_mul(p + j, p + j, inverse, MPFR_RNDN);
+        }
+    }
+}
+
 /* scratch.pattern[row] = softmax of the row's scores, content and Omega. */
 static void softmax_row(RefRun *run, RunThread *thread, const void *context, size_t row)
 {
@@ -125,10 +139,7 @@ static void softmax_row(RefRun *run, RunThread *thread, const void *context, siz
         mpfr_add(total, total, p, MPFR_RNDN);
     }
     run_note_gap(run, thread, best - second, z_best, z_rest);
-    for (size_t j = 0; j < keys; j++) {
-        mpfr_ptr p = ap_at(&run->scratch.pattern, row, j);
-        mpfr_div(p, p, total, MPFR_RNDN); /* by division, one key alone has a weight of 1 exactly */
-    }
+    divide_by_sum(thread, ap_at(&run->scratch.pattern, row, 0), keys, total);
 }
 
 void bilinear_softmax(RefRun *run, const Heads *heads, size_t b)

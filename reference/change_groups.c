@@ -28,7 +28,9 @@ static void gate_row(RefRun *run, RunThread *thread, const void *context, size_t
         mpfr_set_zero(ds, 1);
         if (score->kind == SCORE_GATE) {
             mpfr_mul_si(ds, ap_at(&change->product, row, b), groups_gate_factor(score), MPFR_RNDN);
-            mpfr_mul_d(ds, ds, score->gate_scale, MPFR_RNDN);
+            if (score->gate_scale != 1) {
+                mpfr_mul_d(ds, ds, score->gate_scale, MPFR_RNDN);
+            }
         }
         change_note(thread, ds);
         change_exponentials(run, thread, ap_at(&change->gate, row, b),
@@ -93,16 +95,19 @@ static void leak_row(RefRun *run, RunThread *thread, const HeadRow *at)
     mpfr_set_zero(total, 1);
     for (int g = 0; g < GROUPS; g++) {
         int gap = groups->best - groups->coefficient[g];
-        mpfr_ptr r = gap > 0 ? at->changed + g : t; /* e^(s') e^(-Omega gap) of a key at first */
+        mpfr_srcptr s = groups->gated[g] ? moved : run_decay(run, 0); /* e^(s') of a key */
         if (groups->count[g] == 0) {
             continue;
         }
-        mpfr_set(r, run_decay(run, gap), MPFR_RNDN);
-        if (groups->gated[g]) {
-            mpfr_mul(r, r, moved, MPFR_RNDN);
+        if (gap > 0) { /* e^(s') e^(-Omega gap) at first */
+            mpfr_mul(at->changed + g, s, run_decay(run, gap), MPFR_RNDN);
+            s = at->changed + g;
         }
-        mpfr_mul_ui(t, r, groups->count[g], MPFR_RNDN);
-        mpfr_add(total, total, t, MPFR_RNDN);
+        if (groups->count[g] > 1) {
+            mpfr_mul_ui(t, s, groups->count[g], MPFR_RNDN);
+            s = t;
+        }
+        mpfr_add(total, total, s, MPFR_RNDN);
     }
     for (int g = 0; g < GROUPS; g++) {
         if (left_out(groups, g)) {

@@ -41,7 +41,9 @@ static void gate_row(RefRun *run, RunThread *thread, const void *context, size_t
         if (score->gate_bias != NULL && FAULT("b1-on-the-bias-row", true, token)) {
             mpfr_add_d(g, g, score->gate_bias[heads->first + b], MPFR_RNDN);
         }
-        mpfr_mul_d(g, g, score->gate_scale, MPFR_RNDN);
+        if (score->gate_scale != 1) {
+            mpfr_mul_d(g, g, score->gate_scale, MPFR_RNDN);
+        }
     }
     mpfr_ptr g = ap_at(&run->scratch.gate, row, 0);
     run_exp(run, thread, g, g, heads->count);

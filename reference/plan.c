@@ -50,11 +50,21 @@ typedef struct {
     bool zero[BLOCK_COUNT];         /* nothing there in the limit */
 } LayerPlan;
 
+/* What a measurement at one precision could follow. */
+typedef struct {
+    bool streams, differences;
+} Resolved;
+
 struct RefPlan {
     size_t depth;
     LayerPlan *layers;
     double omega;       /* that of the differences */
     mpfr_exp_t largest; /* see RunChange, at that Omega */
+    /* Of a plan beside a run: the pair, the lower precision's run, behind layer `followed`. */
+    const Pair *pair;
+    RefRun *low;
+    Resolved resolved;
+    size_t followed;
 };
 
 /* Exponents of the largest |entry| of low, and of its largest difference from high. */
@@ -147,10 +157,24 @@ static bool measure_difference(RefPlan *plan, const Pair *pair, size_t l, const 
     return resolved;
 }
 
-/* What a measurement at one precision could follow. */
-typedef struct {
-    bool streams, differences;
-} Resolved;
+/* The layer that both runs have just done, folded into the plan. */
+static void measure_layer(RefPlan *plan, const Pair *pair, size_t l, const RefRun *low,
+                          const RefRun *high, Resolved *resolved)
+{
+    LayerPlan *layer = &plan->layers[l];
+    mpfr_prec_t bits = low->bits;
+    Exponents exponents = compare_streams(&low->stream, &high->stream);
+    layer->measured = true;
+    layer->growth = lost(exponents, bits);
+    layer->size = exponents.size;
+    layer->loss = exponents.size + (mpfr_exp_t)layer->growth;
+    resolved->streams = layer->growth < (double)bits / 2;
+    if (low->change != NULL) {
+        resolved->differences =
+            measure_difference(plan, pair, l, low, high, bits) && resolved->differences;
+    }
+    memcpy(layer->gap, low->gap, sizeof layer->gap);
+}
 
 /* A measurement in progress: both runs are behind layer `done`. */
 typedef struct {
@@ -174,8 +198,13 @@ static void measurement_visit(RefArchive *archive, void *state)
 static RefRun *open_run(const RefPlan *plan, const Model *model, const double *x,
                         const double *content, mpfr_prec_t bits, bool change, bool reproducible)
 {
-    return change ? change_open(model, x, content, plan->omega, bits, reproducible, NULL)
-                  : run_open(model, x, content, INFINITY, bits, REF_STRUCTURED, reproducible);
+    RefRun *run = change
+                      ? change_open(model, x, content, plan->omega, bits, reproducible, NULL)
+                      : run_open(model, x, content, INFINITY, bits, REF_STRUCTURED, reproducible);
+    if (run != NULL) {
+        run->record_gaps = reproducible;
+    }
+    return run;
 }
 
 /* One model at two precisions, folded into the plan; with what its streams do to differences if
@@ -196,22 +225,10 @@ static bool measure(RefPlan *plan, const Pair *pair, const Model *model, mpfr_pr
         (void)ref_keeper_restore(keeper, what, bits, measurement_visit, &measurement);
     }
     for (size_t l = measurement.done; ok && resolved->streams && l < plan->depth; l++) {
-        LayerPlan *layer = &plan->layers[l];
-        low->record_gaps = true;
         ref_run_layer(low);
         ref_run_layer(high);
         ok = !low->failed && !high->failed;
-        Exponents exponents = compare_streams(&low->stream, &high->stream);
-        layer->measured = true;
-        layer->growth = lost(exponents, bits);
-        layer->size = exponents.size;
-        layer->loss = exponents.size + (mpfr_exp_t)layer->growth;
-        resolved->streams = layer->growth < (double)bits / 2;
-        if (change) {
-            resolved->differences =
-                measure_difference(plan, pair, l, low, high, bits) && resolved->differences;
-        }
-        memcpy(layer->gap, low->gap, sizeof layer->gap);
+        measure_layer(plan, pair, l, low, high, resolved);
         measurement.done = l + 1;
         ref_keeper_offer(keeper, what, bits, measurement_visit, &measurement);
     }
@@ -233,22 +250,28 @@ static void plan_reset(RefPlan *plan)
 }
 
 /* Chaos that no precision within reach follows: nothing is known from the first layer whose
- * growth was not measured, and every cell there becomes a bound.  bits: the last ones tried. */
+ * growth was not measured, and every cell there becomes a bound.  bits: the last ones tried;
+ * streams: was all before it followed?  Returns whether this layer was. */
+static bool layer_give_up(LayerPlan *layer, bool streams, mpfr_prec_t bits)
+{
+    streams = streams && layer->measured && layer->growth < (double)bits / 2;
+    if (!streams) {
+        layer->loss = (mpfr_exp_t)PLAN_UNKNOWN;
+        layer->growth = PLAN_UNKNOWN;
+    }
+    for (int b = 0; b < BLOCK_COUNT; b++) {
+        if (!streams || layer->difference[b] >= (double)bits / 2) {
+            layer->difference[b] = PLAN_UNKNOWN;
+        }
+    }
+    return streams;
+}
+
 static void plan_give_up(RefPlan *plan, mpfr_prec_t bits)
 {
     bool streams = true;
     for (size_t l = 0; l < plan->depth; l++) {
-        LayerPlan *layer = &plan->layers[l];
-        streams = streams && layer->measured && layer->growth < (double)bits / 2;
-        if (!streams) {
-            layer->loss = (mpfr_exp_t)PLAN_UNKNOWN;
-            layer->growth = PLAN_UNKNOWN;
-        }
-        for (int b = 0; b < BLOCK_COUNT; b++) {
-            if (!streams || layer->difference[b] >= (double)bits / 2) {
-                layer->difference[b] = PLAN_UNKNOWN;
-            }
-        }
+        streams = layer_give_up(&plan->layers[l], streams, bits);
     }
 }
 
@@ -332,9 +355,55 @@ RefPlan *ref_plan_make_kept(const Pair *pair, double omega, const RefKeeper *kee
     return plan;
 }
 
+RefPlan *ref_plan_beside(const Pair *pair, double omega)
+{
+    RefPlan *plan = plan_open(pair, omega);
+    if (plan == NULL) {
+        return NULL;
+    }
+    plan_reset(plan);
+    plan->pair = pair;
+    plan->resolved = (Resolved){true, true};
+    plan->low = open_run(plan, &pair->converted, pair->converted_x, pair->bias_row_content,
+                         PLAN_LOW_BITS, true, true);
+    if (plan->low == NULL) {
+        ref_plan_clear(plan);
+        return NULL;
+    }
+    return plan;
+}
+
+bool ref_plan_follow(RefPlan *plan, const RefRun *run)
+{
+    size_t l = plan->followed++;
+    bool before = plan->resolved.streams;
+    if (before) {
+        ref_run_layer(plan->low);
+        measure_layer(plan, plan->pair, l, plan->low, run, &plan->resolved);
+    }
+    (void)layer_give_up(&plan->layers[l], before, PLAN_LOW_BITS);
+    return !plan->low->failed;
+}
+
+bool ref_plan_follows(const RefPlan *plan)
+{
+    return plan->resolved.streams && plan->resolved.differences;
+}
+
+void ref_plan_visit(RefArchive *archive, void *state)
+{
+    RefPlan *plan = state;
+    ref_archive_bytes(archive, &plan->followed, sizeof plan->followed);
+    ref_archive_bytes(archive, &plan->resolved, sizeof plan->resolved);
+    ref_archive_bytes(archive, &plan->largest, sizeof plan->largest);
+    ref_archive_bytes(archive, plan->layers, plan->depth * sizeof *plan->layers);
+    archive_run(archive, plan->low);
+}
+
 void ref_plan_clear(RefPlan *plan)
 {
     if (plan != NULL) {
+        ref_run_clear(plan->low);
         free(plan->layers);
         free(plan);
     }

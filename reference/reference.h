@@ -56,6 +56,22 @@ void ref_plan_clear(RefPlan *plan);
 RefPlan *ref_plan_make_kept(const Pair *pair, double omega, const RefKeeper *keeper)
     __attribute__((warn_unused_result));
 
+/* A plan that is measured beside the very difference whose errors it knows, layer by layer, for a
+ * pair whose T_infinity is T: that is the higher of the two precisions, so that one evaluation at 64
+ * bits is all it takes; worth it where the evaluation of one Omega is long.  NULL when memory is
+ * short. */
+RefPlan *ref_plan_beside(const Pair *pair, double omega) __attribute__((warn_unused_result));
+
+/* After ref_run_layer of that difference, of at least 128 bits: what is asked of the plan after is
+ * asked of layers so far.  false: memory is short. */
+bool ref_plan_follow(RefPlan *plan, const RefRun *run) __attribute__((warn_unused_result));
+
+/* Were 64 bits enough so far?  If not, ref_plan_make_at may know more. */
+bool ref_plan_follows(const RefPlan *plan);
+
+/* A RefVisit: such a plan between two layers. */
+void ref_plan_visit(RefArchive *archive, void *state);
+
 /* Does what the plan says of differences hold at this Omega?  A plan of ref_plan_make measures
  * them at an Omega so large that they are linear in e^(-Omega gap); it serves wherever they
  * nearly are. */

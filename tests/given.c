@@ -1,6 +1,6 @@
 #include "given.h"
 
-#include "../harness/evaluate.h"
+#include "../harness/shared.h"
 #include "../harness/safetensors.h"
 #include "../harness/table.h"
 
@@ -193,7 +193,7 @@ static bool take_row(void *context, const Point *point, const Row *row)
     return true;
 }
 
-char *given_rows(const Point *point, bool with_key)
+static char *rows_of(const Point *point, bool with_key, bool beside)
 {
     char *text = NULL;
     size_t size = 0;
@@ -201,9 +201,20 @@ char *given_rows(const Point *point, bool with_key)
     Shared *shared;
     Sink sink = {open_memstream(&text, &size), with_key};
     assert_non_null(sink.file);
-    assert_int_equal(shared_make(&shared, &point, 1, 0, NULL), EVALUATE_OK);
+    assert_int_equal(shared_make(&shared, &point, 1, true, 0, NULL), EVALUATE_OK);
+    shared->beside = shared->beside || beside;
     assert_int_equal(point_evaluate(&passed, shared, point, take_row, &sink), EVALUATE_OK);
     shared_clear(shared);
     assert_int_equal(fclose(sink.file), 0);
     return text;
+}
+
+char *given_rows(const Point *point, bool with_key)
+{
+    return rows_of(point, with_key, false);
+}
+
+char *given_rows_beside(const Point *point)
+{
+    return rows_of(point, true, true);
 }

@@ -40,4 +40,7 @@ void given_make(const Given *given, const char *name, Made made, size_t other, s
 /* What a table says of the point, key columns left out where asked; free it. */
 char *given_rows(const Point *point, bool with_key);
 
+/* The same where the plan is measured beside the evaluation, as it is for large models. */
+char *given_rows_beside(const Point *point);
+
 #endif

@@ -1,0 +1,62 @@
+/*
+ * A plan that is measured beside the evaluation says what one that is made before says: the same
+ * rows, and where 64 bits lose the trajectory, or more than 256 are asked for, another start.
+ */
+#include "given.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* The points' rows, one way and the other. */
+static void check_line(Given *given, const char *line, size_t count, const char *expected)
+{
+    const Point *points = given_points(given, line, count);
+    for (size_t i = 0; i < count; i++) {
+        char *before = given_rows(&points[i], true), *beside = given_rows_beside(&points[i]);
+        assert_string_equal(beside, before);
+        assert_non_null(strstr(beside, expected));
+        free(before);
+        free(beside);
+    }
+}
+
+static void rows_are_the_same(void **state)
+{
+    check_line(*state,
+               "--construction silu,linear,attention,ffn3,fused,transformer3,transformer --mask "
+               "none,causal --bias none,random --n 6 --d 8 --depth 4 --omega 3,20,1000",
+               72, ",256,");
+}
+
+static void a_given_precision_is_kept(void **state)
+{
+    check_line(*state,
+               "--construction transformer --n 6 --d 8 --depth 4 --omega 20 --precision 320", 1,
+               ",320,");
+}
+
+/* N(0, 1) weights: 64 bits lose the trajectory, 256 are not enough. */
+static void chaos_starts_again(void **state)
+{
+    check_line(*state,
+               "--construction transformer3 --weights normal --n 4 --d 2 --heads 1 --depth 16 "
+               "--omega 1000 --seed 4 --kernel structured",
+               1, ",320,");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(rows_are_the_same, given_set_up, given_tear_down),
+        cmocka_unit_test_setup_teardown(a_given_precision_is_kept, given_set_up, given_tear_down),
+        cmocka_unit_test_setup_teardown(chaos_starts_again, given_set_up, given_tear_down),
+    };
+    ref_thread_setup();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
