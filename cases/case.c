@@ -91,9 +91,9 @@ double case_bytes(const CaseSpec *spec)
     }
     double rows = (double)spec->n + 1;
     double entries = mask_is_pseudo(spec->mask) ? 2 * rows * rows : 0;
-    if (spec->dropout > 0) {
+    if (spec->dropout > 0 || spec->drop_entry > 0) {
         double each = d + (info->heads ? heads : 0) + 2 * hidden + 3;
-        entries += (double)spec->depth * each * rows * rows;
+        entries += (spec->dropout > 0 ? (double)spec->depth : 1) * each * rows * rows;
     }
     double stream = (2 * (double)spec->n + 1) * (d + (double)hidden_columns(spec));
     double split = spec->head_rank > 0 ? (d + hidden) / (double)spec->head_rank : 0;
@@ -179,7 +179,8 @@ static bool limit_is_original(const CaseSpec *spec, bool damaged)
             spec->construction == CONSTRUCTION_ATTENTION);
 }
 
-static CaseStatus build(Pair *pair, const CaseSpec *spec, bool outline)
+/* *reason: set where the case is rejected. */
+static CaseStatus build(Pair *pair, const char **reason, const CaseSpec *spec, bool outline)
 {
     Arena *arena = pair->memory;
     size_t depth = spec->depth;
@@ -206,6 +207,10 @@ static CaseStatus build(Pair *pair, const CaseSpec *spec, bool outline)
     if (stack.failed) {
         return CASE_NO_MEMORY;
     }
+    if ((double)spec->drop_entry > stack.entries) {
+        *reason = "the rewrite has fewer entries of Omega than --drop-entry says";
+        return CASE_REJECTED;
+    }
     pair->original =
         (Model){original_layout(spec), stack.original, stack.original_count, original_end, depth};
     pair->converted = (Model){case_converted_layout(spec), stack.converted, stack.converted_count,
@@ -224,7 +229,7 @@ static CaseStatus build_checked(Pair *pair, const char **reason, const CaseSpec 
     if (pair->memory == NULL) {
         return CASE_NO_MEMORY;
     }
-    CaseStatus status = build(pair, spec, outline);
+    CaseStatus status = build(pair, reason, spec, outline);
     if (status == CASE_OK) {
         *reason = model_fault(&pair->original);
         if (*reason == NULL) {

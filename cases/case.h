@@ -83,6 +83,8 @@ typedef struct {
     double score_scale;  /* on what content scores are made of, in T and T': Q, W1 and b1, silu's
                             X; the doubles that come out are the weights.  0: 1 */
     double dropout;      /* probability with which T' has lost an entry of Omega */
+    size_t drop_entry;   /* the entry of 2 Omega that T' has lost, from 1: counted by sublayer,
+                            bundle, head, row and key; 0: none */
     double weight_noise; /* T' has fl(w (1 + this times a normal draw)) for every weight w */
     const GivenWeights *given; /* NULL: drawn as weights says */
 } CaseSpec;

@@ -17,6 +17,7 @@ typedef struct {
     bool outline;                   /* shapes only: no tensor is drawn */
     bool failed;                    /* memory was short: every later step is a no-op */
     bool damaged;                   /* T_infinity is no longer what the weights say */
+    double entries;                 /* of 2 Omega in T' so far; a double: no overflow */
     const unsigned char *listed;    /* [n, n] T's mask, once a layer has asked for it */
     const signed char *pseudo;      /* [rows, rows] and T''s */
     Sublayer *original, *converted; /* capacity: 2 and 4 a layer */

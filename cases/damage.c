@@ -1,5 +1,6 @@
 #include "construct.h"
 #include "draw.h"
+#include "fault.h"
 
 #include <stdio.h>
 
@@ -116,8 +117,18 @@ static void disturb_value(const Place *place, Bundle *bundle)
     disturb_vector(place, "bias", &value->bias, write);
 }
 
-/* Every coefficient of Omega that is not 0 is lost with the given probability, head by head. */
-static void drop_entries(const Place *place, Bundle *bundle)
+/* Entries of 2 Omega in one head: what a pseudo-mask adds to them is not counted. */
+static double entries_of_head(const Layout *layout, const PositionScores *position)
+{
+    double n = (double)layout->n;
+    return (position->bias_self != 0) + n * (position->token_self != 0) +
+           n * (position->token_bias != 0) + n * (position->bias_token != 0) +
+           n * (n - 1) * (position->token_token != 0);
+}
+
+/* Every coefficient of Omega that is not 0 is lost with the given probability, head by head; the
+ * entry `given` of the bundle, from 1, in any case. */
+static void drop_entries(const Place *place, Bundle *bundle, double given)
 {
     Stack *stack = place->stack;
     Layout layout = case_converted_layout(stack->spec);
@@ -125,6 +136,7 @@ static void drop_entries(const Place *place, Bundle *bundle)
     size_t rows = layout_rows(&layout), square = rows * rows;
     uint64_t hash = hash_of(place, "dropout");
     signed char *extra = arena_take(stack->arena, bundle->heads, square);
+    double entry = 0;
     if (extra == NULL) {
         stack->failed = true;
         return;
@@ -133,6 +145,8 @@ static void drop_entries(const Place *place, Bundle *bundle)
         size_t h = e / square, i = e / rows % rows, j = e % rows;
         bool lost = draw_uniform(stack->spec->seed, hash, h, i, j) < stack->spec->dropout;
         int regular = layout_position_score(&layout, &score->position, i, j);
+        entry += regular != 0;
+        lost = lost || (regular != 0 && entry == FAULT("next-entry-dropped", given + 1, given));
         int kept = lost ? 0 : score_position(&layout, score, h, i, j);
         stack->damaged = stack->damaged || kept != score_position(&layout, score, h, i, j);
         extra[e] = (signed char)(kept - regular);
@@ -141,17 +155,32 @@ static void drop_entries(const Place *place, Bundle *bundle)
     score->extra_stride = square;
 }
 
+static void damage_bundle(const Place *place, Bundle *bundle, double entries)
+{
+    Stack *stack = place->stack;
+    double given = (double)stack->spec->drop_entry - stack->entries;
+    bool has_given = given >= 1 && given <= entries;
+    if (stack->spec->weight_noise > 0) {
+        stack->damaged = true;
+        disturb_score(place, bundle);
+        disturb_value(place, bundle);
+    }
+    if ((stack->spec->dropout > 0 || has_given) &&
+        !construction_info(stack->spec->construction)->masked) {
+        drop_entries(place, bundle, given);
+    }
+}
+
 void damage_bundles(Stack *stack, Bundle *bundles, size_t count)
 {
-    for (size_t b = 0; b < count && !stack->outline && !stack->failed; b++) {
+    Layout layout = case_converted_layout(stack->spec);
+    for (size_t b = 0; b < count && !stack->failed; b++) {
         Place place = {stack, stack->converted_count, b};
-        if (stack->spec->weight_noise > 0) {
-            stack->damaged = true;
-            disturb_score(&place, &bundles[b]);
-            disturb_value(&place, &bundles[b]);
+        double entries =
+            (double)bundles[b].heads * entries_of_head(&layout, &bundles[b].score.position);
+        if (!stack->outline) {
+            damage_bundle(&place, &bundles[b], entries);
         }
-        if (stack->spec->dropout > 0 && !construction_info(stack->spec->construction)->masked) {
-            drop_entries(&place, &bundles[b]);
-        }
+        stack->entries += entries;
     }
 }

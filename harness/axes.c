@@ -5,6 +5,7 @@
 #define SIZE_MOST 2147483647
 #define BITS_LEAST 64
 #define BITS_MOST 1048576
+#define ENTRY_MOST 9007199254740992 /* 2^53 */
 
 /* Domains. */
 #define WORDS(list) .words = (list), .word_count = sizeof(list) / sizeof *(list)
@@ -55,6 +56,7 @@ static const char *const forms[] = {[REF_STRUCTURED] = "structured", [REF_DENSE]
 static const char *const precisions[] = {"auto"};
 static const char *const unlimited[] = {"none"};
 static const char *const absent[] = {"none"};
+static const char *const every[] = {"all"};
 static const char *const tolerances[] = {"none"};
 static const char *const judges[] = {
     [ERROR_APPROXIMATION] = "approximation",
@@ -157,6 +159,11 @@ static const AxisInfo infos[AXIS_COUNT] = {
                       {POSITIVE, WORDS(absent)},
                       {WORD(0)},
                       "probability that an entry of Omega is lost"},
+    [AXIS_DROP_ENTRY] = {"drop-entry",
+                         NULL,
+                         {INTEGERS(1, ENTRY_MOST), WORDS(absent)},
+                         {WORD(0)},
+                         "the entry of Omega that is lost, by sublayer, head, row and key"},
     [AXIS_WEIGHT_NOISE] = {"weight-noise",
                            NULL,
                            {POSITIVE, WORDS(absent)},
@@ -167,6 +174,11 @@ static const AxisInfo infos[AXIS_COUNT] = {
                              {CHOICE(forms)},
                              {WORD(REF_STRUCTURED)},
                              "dense: the textbook's matrices"},
+    [AXIS_ROW] = {"row",
+                  NULL,
+                  {SIZE_FROM(1), WORDS(every)},
+                  {WORD(0)},
+                  "the token whose row is compared; all: the errors are over every row"},
     [AXIS_PRECISION] =
         {"precision", NULL, {BITS, WORDS(precisions)}, {WORD(0)}, "bits of the reference"},
     [AXIS_MAX_BITS] =

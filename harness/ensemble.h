@@ -62,7 +62,7 @@ bool ensemble_worst(Ensemble *ensemble, mpfr_ptr worst, double omega, ErrorKind 
 typedef struct {
     OmegaSearch search;
     RefCell floor;    /* largest native error, where there is an arithmetic */
-    double seed_rule; /* the seeds' ln(N / tolerance), which Omega is to exceed */
+    double seed_rule; /* the posts' ln(N / tolerance), which Omega is to exceed */
     bool has_scores;
     double seed_scores; /* and the largest |score| of T's heads, which it is to exceed too */
 } Found;

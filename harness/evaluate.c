@@ -82,17 +82,25 @@ static void evaluation_close(Evaluation *evaluation)
     kernel_clear(evaluation->kernel);
 }
 
-/* Share of bit-equal entries of the two machine streams in the compared columns. */
-static double identical_share(const MachineView *a, const MachineView *b, size_t n, Columns columns)
+/* The tokens that a point compares. */
+static RefRows rows_of(const Point *point)
+{
+    return FAULT("row-ignored", 0, point->row) > 0 ? (RefRows){point->row - 1, 1}
+                                                   : (RefRows){0, point->spec.n};
+}
+
+/* Share of bit-equal entries of the two machine streams in the compared rows and columns. */
+static double identical_share(const MachineView *a, const MachineView *b, RefRows rows,
+                              Columns columns)
 {
     size_t equal = 0;
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = rows.first; i < rows.first + rows.count; i++) {
         for (size_t c = columns.first; c < columns.first + columns.count; c++) {
             equal += memcmp(&a->data[i * a->ld + c], &b->data[i * b->ld + c], sizeof(double)) == 0;
         }
     }
-    return (double)FAULT("identical-counts-the-rest", n * columns.count - equal, equal) /
-           (double)(n * columns.count);
+    return (double)FAULT("identical-counts-the-rest", rows.count * columns.count - equal, equal) /
+           (double)(rows.count * columns.count);
 }
 
 /* The reference's next layer, and the plan's beside it.  false: memory is short. */
@@ -112,6 +120,7 @@ static bool evaluation_layer(Evaluation *evaluation, size_t layer, Row *row)
     const Shared *shared = evaluation->shared;
     const Pair *pair = &shared->pair;
     const Layout *layout = &pair->converted.layout;
+    RefRows rows = rows_of(evaluation->point);
     MachineView converted, original;
     row->layer = layer;
     row->has_identical = evaluation->kernel != NULL;
@@ -120,8 +129,8 @@ static bool evaluation_layer(Evaluation *evaluation, size_t layer, Row *row)
         return false;
     }
     if (evaluation->kernel == NULL) {
-        ref_compare(&row->errors, pair, evaluation->plan, evaluation->base, layer, evaluation->run,
-                    NULL, NULL);
+        ref_compare_rows(&row->errors, pair, evaluation->plan, evaluation->base, layer, rows,
+                         evaluation->run, NULL, NULL);
         return true;
     }
     KernelStream stream = kernel_layer(evaluation->kernel);
@@ -131,9 +140,9 @@ static bool evaluation_layer(Evaluation *evaluation, size_t layer, Row *row)
     original = (MachineView){shared->original[evaluation->point->kernel] +
                                  FAULT("wrong-layer-compared", 0, layer - 1) * n * content,
                              content};
-    ref_compare(&row->errors, pair, evaluation->plan, evaluation->base, layer, evaluation->run,
-                &converted, &original);
-    row->identical = identical_share(&converted, &original, n, pair->compared[layer - 1]);
+    ref_compare_rows(&row->errors, pair, evaluation->plan, evaluation->base, layer, rows,
+                     evaluation->run, &converted, &original);
+    row->identical = identical_share(&converted, &original, rows, pair->compared[layer - 1]);
     return true;
 }
 

@@ -139,6 +139,9 @@ static int check_point(const Product *product, const Point *point)
     if (spec->dropout > 1) {
         return reject(product, AXIS_DROPOUT, "none or a probability above 0 and at most 1");
     }
+    if (point->row > spec->n) {
+        return reject(product, AXIS_ROW, "all or a token from 1 to n");
+    }
     if (spec->weight_noise > 1) {
         return reject(product, AXIS_WEIGHT_NOISE, "none or a number above 0 and at most 1");
     }

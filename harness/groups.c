@@ -19,6 +19,7 @@ static bool outside_base(Axis axis)
     case AXIS_ARITHMETIC:
     case AXIS_KERNEL:
     case AXIS_REFERENCE:
+    case AXIS_ROW:
     case AXIS_PRECISION:
     case AXIS_MAX_BITS:
     case AXIS_TOLERANCE:

@@ -1,5 +1,6 @@
 #include <stdio.h> /* before mpfr.h: declares mpfr_fprintf */
 
+#include "axes.h"
 #include "clock.h"
 #include "commands.h"
 #include "decimal.h"
@@ -22,10 +23,7 @@ static bool same_search(const Point *a, const Point *b)
 {
     Point c = *b;
     c.spec.seed = a->spec.seed;
-    return points_share_base(a, &c) && a->shrink == b->shrink && a->arithmetic == b->arithmetic &&
-           a->kernel == b->kernel && a->reference == b->reference && a->precision == b->precision &&
-           a->max_bits == b->max_bits && a->tolerance == b->tolerance && a->judge == b->judge &&
-           a->norm == b->norm;
+    return point_compare(a, &c) == 0;
 }
 
 /* "1:20", "3", "1,5,7" */
@@ -112,10 +110,9 @@ static void print_sentences(FILE *file, const Ensemble *ensemble, const Found *f
         } else {
             fprintf(file, "up meets %.3g", point->tolerance);
         }
-        fprintf(file, " (the seeds' rule ln(N/tolerance) says %.4g", found->seed_rule);
+        fprintf(file, " (the posts ask for ln(N/tolerance) = %.4g or more", found->seed_rule);
         if (found->has_scores) {
-            fprintf(file, "; the largest score, which Omega is to exceed too, is %.4g",
-                    found->seed_scores);
+            fprintf(file, ", and more than the largest score, %.4g", found->seed_scores);
         }
         fputs(").", file);
     }

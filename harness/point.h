@@ -27,6 +27,7 @@ typedef struct {
     KernelForm kernel; /* ignored without an arithmetic */
     ReferenceMethod reference;
     RefForm form;   /* --reference-form structured|dense */
+    size_t row;     /* the token compared, from 1; 0: all */
     long precision; /* bits; 0: auto */
     long max_bits;
     bool judged; /* a tolerance was given */

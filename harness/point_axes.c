@@ -20,6 +20,11 @@ static AxisValue real(double value)
 }
 
 /* Where 0 is spelt as a word. */
+static AxisValue integer_or_word(uint64_t value)
+{
+    return value > 0 ? integer(value) : word(0);
+}
+
 static AxisValue real_or_word(double value)
 {
     return value > 0 ? real(value) : word(0);
@@ -58,14 +63,15 @@ AxisValue point_get(const Point *point, Axis axis)
     case AXIS_SLOPE: return real(spec->slope);
     case AXIS_GELU: return word(spec->gelu);
     case AXIS_BAND: return integer(spec->band);
-    case AXIS_HEAD_RANK: return spec->head_rank == 0 ? word(0) : integer(spec->head_rank);
+    case AXIS_HEAD_RANK: return integer_or_word(spec->head_rank);
     case AXIS_SCORE_SCALE: return real(spec->score_scale > 0 ? spec->score_scale : 1);
     case AXIS_SHRINK: return real(point->shrink > 0 ? point->shrink : 1);
     case AXIS_DROPOUT: return real_or_word(spec->dropout);
+    case AXIS_DROP_ENTRY: return integer_or_word(spec->drop_entry);
     case AXIS_WEIGHT_NOISE: return real_or_word(spec->weight_noise);
     case AXIS_REFERENCE_FORM: return word(point->form);
-    case AXIS_PRECISION:
-        return point->precision == 0 ? word(0) : integer((uint64_t)point->precision);
+    case AXIS_ROW: return integer_or_word(point->row);
+    case AXIS_PRECISION: return integer_or_word((uint64_t)point->precision);
     case AXIS_MAX_BITS: return integer((uint64_t)point->max_bits);
     case AXIS_TOLERANCE: return point->judged ? real(point->tolerance) : word(0);
     case AXIS_JUDGE: return word(point->judge);
@@ -109,8 +115,10 @@ void point_set(Point *point, Axis axis, AxisValue value)
     case AXIS_SCORE_SCALE: spec->score_scale = value.real; break;
     case AXIS_SHRINK: point->shrink = value.real; break;
     case AXIS_DROPOUT: spec->dropout = value.form == FORM_WORD ? 0 : value.real; break;
+    case AXIS_DROP_ENTRY: spec->drop_entry = value.form == FORM_WORD ? 0 : size; break;
     case AXIS_WEIGHT_NOISE: spec->weight_noise = value.form == FORM_WORD ? 0 : value.real; break;
     case AXIS_REFERENCE_FORM: point->form = (RefForm)size; break;
+    case AXIS_ROW: point->row = value.form == FORM_WORD ? 0 : size; break;
     case AXIS_PRECISION: point->precision = value.form == FORM_WORD ? 0 : (long)size; break;
     case AXIS_MAX_BITS: point->max_bits = (long)size; break;
     case AXIS_TOLERANCE:
@@ -150,7 +158,8 @@ bool point_axis_matters(const Point *point, Axis axis)
     case AXIS_SCORE_SCALE: return point->spec.construction != CONSTRUCTION_LINEAR;
     case AXIS_BIAS_ROW:
     case AXIS_SHRINK:
-    case AXIS_DROPOUT: return !info->masked;
+    case AXIS_DROPOUT:
+    case AXIS_DROP_ENTRY: return !info->masked;
     case AXIS_ACTIVATION: return info->activation;
     case AXIS_SLOPE: return info->activation && point->spec.activation == ACTIVATION_RELU;
     case AXIS_GELU: return info->activation && point->spec.activation == ACTIVATION_GELU;

@@ -36,20 +36,35 @@ static bool changes_cost(Axis axis)
     }
 }
 
+/* Axes whose values hang on n, which the inputs of verify and attribute decide. */
+static bool hangs_on_inputs(Axis axis)
+{
+    return axis == AXIS_N || axis == AXIS_DROP_ENTRY || axis == AXIS_ROW;
+}
+
 bool command_takes(Command command, Axis axis)
 {
     switch (command) {
     case COMMAND_MIN_OMEGA: return axis != AXIS_OMEGA;
-    case COMMAND_VERIFY: return axis != AXIS_N; /* its inputs decide */
-    case COMMAND_CONVERT:                       /* nothing is evaluated */
+    case COMMAND_EXPORT: return axis != AXIS_ROW; /* it writes them all */
+    case COMMAND_VERIFY: return !hangs_on_inputs(axis);
+    case COMMAND_CONVERT: /* nothing is evaluated */
         return axis != AXIS_ARITHMETIC && axis != AXIS_KERNEL && axis != AXIS_REFERENCE &&
                axis < AXIS_REFERENCE_FORM;
-    case COMMAND_ATTRIBUTE: /* of the reference's T', whose inputs decide n */
-        return axis != AXIS_N && axis != AXIS_ARITHMETIC && axis != AXIS_KERNEL &&
+    case COMMAND_ATTRIBUTE: /* of the reference's T' */
+        return !hangs_on_inputs(axis) && axis != AXIS_ARITHMETIC && axis != AXIS_KERNEL &&
                axis != AXIS_REFERENCE && (axis < AXIS_REFERENCE_FORM || axis == AXIS_MAX_BITS);
     case COMMAND_COST: return changes_cost(axis);
     default: return true;
     }
+}
+
+/* Why the command has no such axis. */
+static const char *not_taken(Command command)
+{
+    return command == COMMAND_COST        ? "does not depend on"
+           : command == COMMAND_MIN_OMEGA ? "finds"
+                                          : "does not take";
 }
 
 AxisValue command_standard(Command command, Axis axis)
@@ -78,7 +93,7 @@ int setting_read(Section *section, Axis axis, Command command, Origin origin, co
     Setting *setting = &section->settings[axis];
     if (!command_takes(command, axis)) {
         complain(origin, info->name, "expected no %s, which %s %s", info->name,
-                 command_name(command), command == COMMAND_COST ? "does not depend on" : "finds");
+                 command_name(command), not_taken(command));
         return 2;
     }
     if (setting->given) {

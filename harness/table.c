@@ -80,9 +80,10 @@ static void write_axis(FILE *file, const Point *point, Axis axis)
     }
 }
 
-static void write_options(FILE *file, const Point *point)
+/* first: before the first, where there is one. */
+static void write_options(FILE *file, const Point *point, const char *first)
 {
-    const char *separator = "";
+    const char *separator = first;
     for (Axis axis = 0; axis < AXIS_COUNT; axis++) {
         if (axis_info(axis)->column == NULL && point_axis_differs(point, axis)) {
             fprintf(file, "%s%s=", separator, axis_info(axis)->name);
@@ -104,7 +105,7 @@ int table_write_key(FILE *file, const Point *point, bool with_omega, const char 
             putc(',', file);
         }
     }
-    write_options(file, point);
+    write_options(file, point, "");
     return stream_status(file);
 }
 
@@ -181,7 +182,7 @@ void table_print_header(FILE *file)
     for (size_t kind = 0; kind < ERROR_KINDS; kind++) {
         fprintf(file, " %13s", kind_name(kind));
     }
-    fputs("  status\n", file);
+    fputs("  status  options\n", file);
 }
 
 /* Three digits; "<" before what is only a bound. */
@@ -206,5 +207,7 @@ void table_print_row(FILE *file, const Point *point, const Row *row)
     for (size_t kind = 0; kind < ERROR_KINDS; kind++) {
         print_cell(file, &row->errors.error[kind][NORM_MAX]);
     }
-    fprintf(file, "  %s\n", status_name(row->status));
+    fprintf(file, "  %s", status_name(row->status));
+    write_options(file, point, "  ");
+    putc('\n', file);
 }

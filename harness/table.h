@@ -32,7 +32,7 @@ size_t table_read_row(Row *row, const char *text, size_t size, const char *key, 
 int table_write_cell(FILE *file, const RefCell *cell) __attribute__((warn_unused_result));
 
 /* For a terminal: a short table (construction, Omega, layer, the errors' maxima to 3 digits,
- * status) with a header. */
+ * status, the options) with a header. */
 void table_print_header(FILE *file);
 void table_print_row(FILE *file, const Point *point, const Row *row);
 

@@ -110,7 +110,7 @@ static void side_subtract(mpfr_ptr d, const Side *side, Columns columns, size_t 
 /* What every kind of error shares after one layer. */
 typedef struct {
     RefErrors *errors;
-    size_t n;
+    RefRows rows;
     Columns columns;
     mpfr_prec_t bits;          /* holds any difference's leading bits */
     mpfr_srcptr norm_original; /* Frobenius norm of r(T) */
@@ -121,9 +121,10 @@ static void compare_sides(const Comparison *comparison, ErrorKind kind, Side a, 
                           mpfr_srcptr error, bool proven_zero)
 {
     RefCell *cells = comparison->errors->error[kind];
+    RefRows rows = comparison->rows;
     Norms norms;
     norms_init(&norms, comparison->bits);
-    for (size_t i = 0; i < comparison->n; i++) {
+    for (size_t i = rows.first; i < rows.first + rows.count; i++) {
         for (size_t c = FAULT("first-column-skipped", 1, 0); c < comparison->columns.count; c++) {
             side_subtract(norms.d, &a, comparison->columns, i, c, true);
             side_subtract(norms.d, &b, comparison->columns, i, c, false);
@@ -132,7 +133,7 @@ static void compare_sides(const Comparison *comparison, ErrorKind kind, Side a, 
     }
     mpfr_t value, scaled;
     mpfr_inits2(REF_CELL_BITS, value, scaled, (mpfr_ptr)0);
-    unsigned long count = (unsigned long)(comparison->n * comparison->columns.count);
+    unsigned long count = (unsigned long)(rows.count * comparison->columns.count);
     for (int norm = 0; norm < NORM_COUNT; norm++) {
         mpfr_set(scaled, error, MPFR_RNDN);
         if (norm == NORM_MAX) {
@@ -168,13 +169,13 @@ static void set_power(mpfr_ptr y, mpfr_exp_t exponent)
     mpfr_set_ui_2exp(y, 1, exponent, MPFR_RNDU);
 }
 
-/* Norm and largest entry of r(T). */
-static void original_size(RefErrors *errors, mpfr_ptr norm, const ApMat *original)
+/* Norm and largest entry of some rows of r(T). */
+static void original_size(RefErrors *errors, mpfr_ptr norm, const ApMat *original, RefRows rows)
 {
     Norms norms;
     norms_init(&norms, original->bits);
-    for (size_t i = 0; i < original->rows * original->columns; i++) {
-        mpfr_set(norms.d, original->entry + i, MPFR_RNDN);
+    for (size_t i = 0; i < rows.count * original->columns; i++) {
+        mpfr_set(norms.d, ap_at(original, rows.first, 0) + i, MPFR_RNDN);
         norms_add(&norms);
     }
     norms_root(norm, &norms, 1);
@@ -313,9 +314,9 @@ static void compare_score(RefErrors *errors, const RefPlan *plan, const RefBase 
     mpfr_clear(error);
 }
 
-void ref_compare(RefErrors *errors, const Pair *pair, const RefPlan *plan, const RefBase *base,
-                 size_t layer, const RefRun *run, const MachineView *converted,
-                 const MachineView *original)
+void ref_compare_rows(RefErrors *errors, const Pair *pair, const RefPlan *plan, const RefBase *base,
+                      size_t layer, RefRows rows, const RefRun *run, const MachineView *converted,
+                      const MachineView *original)
 {
     mpfr_t norm, e_base, e_run, e_both, exact;
     Known known = {pair, plan, run, layer, e_run};
@@ -327,7 +328,7 @@ void ref_compare(RefErrors *errors, const Pair *pair, const RefPlan *plan, const
     bool frozen = layer <= model_layers_independent_of_omega(&pair->converted);
     errors_reset(errors);
     mpfr_inits2(REF_CELL_BITS, norm, e_base, e_run, e_both, exact, (mpfr_ptr)0);
-    original_size(errors, norm, t.mat);
+    original_size(errors, norm, t.mat, rows);
     set_power(e_base, ref_plan_error(plan, layer, base->bits));
     mpfr_set_zero(exact, 1);
     if (run != NULL && run->bits > bits) {
@@ -336,8 +337,7 @@ void ref_compare(RefErrors *errors, const Pair *pair, const RefPlan *plan, const
     if (!carries && base->limit != NULL) {
         limit.mat = &base->limit[layer - 1];
     }
-    Comparison comparison = {errors, pair->original.layout.n, pair->compared[layer - 1], bits + 64,
-                             norm};
+    Comparison comparison = {errors, rows, pair->compared[layer - 1], bits + 64, norm};
     if (carries || limit.mat != NULL) {
         set_power(e_both, ref_plan_error(plan, layer, carries ? run->claimed_bits : base->bits));
         mpfr_add(e_both, e_both, e_base, MPFR_RNDU);
@@ -369,4 +369,12 @@ void ref_compare(RefErrors *errors, const Pair *pair, const RefPlan *plan, const
     }
     compare_score(errors, plan, base, layer);
     mpfr_clears(norm, e_base, e_run, e_both, exact, (mpfr_ptr)0);
+}
+
+void ref_compare(RefErrors *errors, const Pair *pair, const RefPlan *plan, const RefBase *base,
+                 size_t layer, const RefRun *run, const MachineView *converted,
+                 const MachineView *original)
+{
+    RefRows all = {0, pair->original.layout.n};
+    ref_compare_rows(errors, pair, plan, base, layer, all, run, converted, original);
 }

@@ -226,10 +226,21 @@ typedef struct {
     size_t ld;
 } MachineView;
 
-/* The errors after layer (from 1), over the n token rows and pair->compared[layer - 1].
+/* Tokens first .. first + count - 1, from 0. */
+typedef struct {
+    size_t first, count;
+} RefRows;
+
+/* The errors after layer (from 1), over these token rows and pair->compared[layer - 1]; leaks and
+ * the largest score are of every row.
  * run: r(T') at that layer, or NULL (construction, rounding and leaks absent, and approximation if
  * the base keeps nothing of r(T_infinity)); a run by itself needs a base that keeps its streams.
  * converted, original: m(T') and m(T), or NULL (their kinds absent). */
+void ref_compare_rows(RefErrors *errors, const Pair *pair, const RefPlan *plan, const RefBase *base,
+                      size_t layer, RefRows rows, const RefRun *run, const MachineView *converted,
+                      const MachineView *original);
+
+/* The same over all n. */
 void ref_compare(RefErrors *errors, const Pair *pair, const RefPlan *plan, const RefBase *base,
                  size_t layer, const RefRun *run, const MachineView *converted,
                  const MachineView *original);

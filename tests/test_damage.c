@@ -1,7 +1,7 @@
 /*
  * What a training run may do to the rewrite's weights, and how they are stored: lost and shrunken
- * entries of Omega, noise, heads of limited rank, rounded products (docs/mathematics.md,
- * sections 2 and 3).
+ * entries of Omega, noise, heads of limited rank, rounded products (docs/damage.md,
+ * docs/mathematics.md, sections 2 and 3).
  */
 #include "../cases/case.h"
 #include "../cases/draw.h"
@@ -146,6 +146,100 @@ static void a_lost_entry_hits_its_row_alone(void **state)
             case_clear(&dropped.pair);
         }
     }
+}
+
+/* The token, from 1, whose entry number k is, from 1, counted by head, row and key; 0: the bias
+ * row's.  A head has one for the bias row and `each` a token. */
+static size_t token_of(size_t k, size_t n, size_t each, bool bias_first)
+{
+    size_t place = (k - 1) % (each * n + 1);
+    if (bias_first) {
+        return (place + each - 1) / each;
+    }
+    return place < each * n ? place / each + 1 : 0;
+}
+
+/* --drop-entry and --row: of the rows of tokens, that of the entry fails, and no other does; where
+ * the bias row has lost its own none fails, and the bias row is what is wrong. */
+static void a_lost_entry_is_flagged_in_its_row_alone(void **state)
+{
+    enum { TOKENS = 4 };
+    static const struct {
+        const char *construction;
+        size_t heads, each;
+        bool causal;
+    } cases[] = {{"silu", 3, 2, false},  {"linear", 1, 1, false}, {"attention", 2, 1, false},
+                 {"fused", 3, 2, false}, {"silu", 3, 2, true},    {"attention", 2, 1, true},
+                 {"fused", 3, 2, true}};
+    char arguments[256], status[16];
+    (void)state;
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        size_t entries = cases[c].heads * (cases[c].each * TOKENS + 1), line = 0;
+        snprintf(
+            arguments, sizeof arguments,
+            "sweep --construction %s --n 4 --d 3 --d-ff 3 --omega 20 --kernel structured --mask %s "
+            "--drop-entry 1:%zu --row 1:4 --tolerance 1e-13 --quiet 2>/dev/null",
+            cases[c].construction, cases[c].causal ? "causal" : "none", entries);
+        Output output = run(arguments);
+        assert_int_equal(output.code, 1);
+        assert_int_equal(lines(&output), 1 + entries * TOKENS);
+        for (size_t k = 1; k <= entries; k++) {
+            size_t hit = token_of(k, TOKENS, cases[c].each, cases[c].causal);
+            for (size_t token = 1; token <= TOKENS; token++) {
+                cell(status, sizeof status, &output, ++line, "status");
+                /* a causal first token is right at any Omega, and its error 0, without a proof */
+                bool exact = cases[c].causal && token == 1 && token != hit;
+                assert_true(strcmp(status, token == hit ? "fail" : "ok") == 0 ||
+                            (exact && strcmp(status, "unresolved") == 0));
+                double error = number(&output, line, "approximation_max");
+                assert_true(token == hit ? error > 1e-6 : error < 1e-40);
+                if (!cases[c].causal) { /* a causal bias row has no other key to turn to */
+                    assert_true((number(&output, line, "bias_row_max") > 1e-3) == (hit == 0));
+                }
+            }
+        }
+        free(output.text);
+    }
+}
+
+/* The errors of all rows are the largest, and the mean square, of the rows'. */
+static void rows_make_up_the_whole(void **state)
+{
+    enum { TOKENS = 5 };
+    static const char *const kinds[] = {"construction", "rounding", "native", "total", "observed"};
+    char arguments[160], column[64];
+    (void)state;
+    Output output = run("sweep --construction transformer --n 5 --d 3 --depth 2 --omega 6 --quiet "
+                        "--row all,1:5");
+    assert_int_equal(lines(&output), 1 + 2 * (TOKENS + 1));
+    for (size_t layer = 1; layer <= 2; layer++) {
+        double identical = 0;
+        for (size_t kind = 0; kind < sizeof kinds / sizeof *kinds; kind++) {
+            double largest = 0, squares = 0;
+            for (size_t token = 1; token <= TOKENS; token++) {
+                snprintf(column, sizeof column, "%s_max", kinds[kind]);
+                largest = fmax(largest, number(&output, 2 * token + layer, column));
+                snprintf(column, sizeof column, "%s_rms", kinds[kind]);
+                squares += pow(number(&output, 2 * token + layer, column), 2) / TOKENS;
+            }
+            assert_true(number(&output, layer, column) > 0);
+            assert_true(fabs(number(&output, layer, column) / sqrt(squares) - 1) < 1e-14);
+            snprintf(column, sizeof column, "%s_max", kinds[kind]);
+            assert_true(number(&output, layer, column) == largest);
+        }
+        for (size_t token = 1; token <= TOKENS; token++) {
+            identical += number(&output, 2 * token + layer, "identical") / TOKENS;
+        }
+        assert_true(fabs(number(&output, layer, "identical") - identical) < 1e-15);
+    }
+    free(output.text);
+    snprintf(arguments, sizeof arguments,
+             "min-omega --construction fused --n 4 --d 3 --tolerance 1e-9 --drop-entry 5 --quiet "
+             "--row 2,3 2>/dev/null");
+    output = run(arguments);
+    expect_cell(&output, 1, "status", "ok");
+    expect_cell(&output, 2, "status", "none");
+    free(output.text);
 }
 
 /* ---- Dropout --------------------------------------------------------------------------------- */
@@ -457,7 +551,13 @@ static void what_makes_no_sense_is_refused(void **state)
         "export --construction attention --mask pseudo-band --n 3 --d 2 -o /dev/null",
         "sweep --score-scale 0",
         "sweep --shrink -1",
-        "sweep --shrink 1e-320 --omega 1e-5"};
+        "sweep --shrink 1e-320 --omega 1e-5",
+        "sweep --drop-entry 0",
+        "sweep --construction fused --n 6 --d 4 --d-ff 16 --drop-entry 209",
+        "sweep --construction attention --mask pseudo-band --n 3 --d 2 --drop-entry 9",
+        "export --construction fused --n 3 --d 2 --row 1 -o /dev/null",
+        "sweep --row 0",
+        "sweep --n 4 --row 2:5"};
     (void)state;
     for (size_t k = 0; k < sizeof refused / sizeof *refused; k++) {
         char arguments[128];
@@ -654,6 +754,8 @@ int main(int argc, char **argv)
     blas_setup(argv);
     const struct CMUnitTest damage[] = {
         cmocka_unit_test(a_lost_entry_hits_its_row_alone),
+        cmocka_unit_test(a_lost_entry_is_flagged_in_its_row_alone),
+        cmocka_unit_test(rows_make_up_the_whole),
         cmocka_unit_test(dropout_loses_its_share),
         cmocka_unit_test(without_omega_silu_averages),
         cmocka_unit_test(noise_is_relative_and_normal),
