@@ -88,12 +88,27 @@ bool ensemble_size(Ensemble *ensemble, double omega, double room)
     return true;
 }
 
+/* Threads over members, and within the evaluation of each where there are few. */
+typedef struct {
+    int outer, inner;
+} Threads;
+
+static Threads threads_over(const Ensemble *ensemble, size_t members)
+{
+    int outer = members < (size_t)ensemble->threads ? (int)members : ensemble->threads;
+    outer = outer > 1 ? outer : 1;
+    omp_set_max_active_levels(2);
+    return (Threads){outer, ensemble->threads / outer};
+}
+
 bool ensemble_open(Ensemble *ensemble)
 {
+    Threads threads = threads_over(ensemble, ensemble->kept);
     bool ok = true;
-#pragma omp parallel for schedule(dynamic) num_threads(ensemble->threads) reduction(&& : ok)
+#pragma omp parallel for schedule(dynamic) num_threads(threads.outer) reduction(&& : ok)
     for (size_t i = 0; i < ensemble->kept; i++) {
         ref_thread_setup();
+        omp_set_num_threads(threads.inner);
         ok = ok && (ensemble->shared[i] != NULL || make_member(&ensemble->shared[i], ensemble, i));
         note_done(ensemble);
     }
@@ -102,12 +117,14 @@ bool ensemble_open(Ensemble *ensemble)
 
 bool ensemble_each(Ensemble *ensemble, double omega, MemberWork *work, void *context)
 {
+    Threads threads = threads_over(ensemble, ensemble->count);
     bool ok = true;
-#pragma omp parallel for schedule(dynamic) num_threads(ensemble->threads) reduction(&& : ok)
+#pragma omp parallel for schedule(dynamic) num_threads(threads.outer) reduction(&& : ok)
     for (size_t i = 0; i < ensemble->count; i++) {
         Point point = *ensemble->points[i];
         Shared *own = NULL;
         ref_thread_setup();
+        omp_set_num_threads(threads.inner);
         point.omega = omega;
         ok = ok && (i < ensemble->kept || make_member(&own, ensemble, i)) &&
              work(context, i, i < ensemble->kept ? ensemble->shared[i] : own, &point);

@@ -3,6 +3,7 @@
 #include "../cases/fault.h"
 
 #include <math.h>
+#include <omp.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -69,8 +70,9 @@ static bool evaluation_open(Evaluation *evaluation, bool reference)
         evaluation->run = open_run(pair, point, evaluation->bits, evaluation->base);
     }
     if (point->arithmetic != ARITHMETIC_NONE) {
-        evaluation->kernel = kernel_open(&pair->converted, pair->converted_x,
-                                         pair->bias_row_content, point_omega(point), point->kernel);
+        evaluation->kernel =
+            kernel_open_threads(&pair->converted, pair->converted_x, pair->bias_row_content,
+                                point_omega(point), point->kernel, (size_t)omp_get_max_threads());
     }
     return (!reference || evaluation->run != NULL) &&
            (point->arithmetic == ARITHMETIC_NONE || evaluation->kernel != NULL);

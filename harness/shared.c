@@ -1,6 +1,7 @@
 #include "shared.h"
 
 #include <float.h>
+#include <omp.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -43,7 +44,8 @@ static double *original_trajectory(const Pair *pair, KernelForm form, const RefK
     const Model *model = &pair->original;
     size_t content = layout_content(&model->layout), size = model->layout.n * content;
     double *trajectory = calloc(model->depth, size * sizeof *trajectory);
-    Kernel *kernel = kernel_open(model, pair->original_x, NULL, 0, form);
+    Kernel *kernel =
+        kernel_open_threads(model, pair->original_x, NULL, 0, form, (size_t)omp_get_max_threads());
     if (trajectory == NULL || kernel == NULL) {
         free(trajectory);
         kernel_clear(kernel);
@@ -205,7 +207,8 @@ CaseStatus point_predict(PointBytes *bytes, const char **reason, const Point *po
     }
     mpfr_prec_t bits = (mpfr_prec_t)bits_estimate(point);
     if (point->arithmetic != ARITHMETIC_NONE) {
-        bytes->kernel = kernel_bytes(&pair.converted, point->kernel);
+        bytes->kernel =
+            kernel_bytes_threads(&pair.converted, point->kernel, (size_t)omp_get_max_threads());
         bytes->base += (double)point->spec.depth * (double)point->spec.n *
                        (double)layout_content(&pair.original.layout) * sizeof(double);
     }

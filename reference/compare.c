@@ -107,6 +107,14 @@ static void side_subtract(mpfr_ptr d, const Side *side, Columns columns, size_t 
     }
 }
 
+/* One kind of error: a - b, every entry known to +-error; proven_zero: exactly 0. */
+typedef struct {
+    ErrorKind kind;
+    Side a, b;
+    mpfr_srcptr error;
+    bool proven_zero;
+} Question;
+
 /* What every kind of error shares after one layer. */
 typedef struct {
     RefErrors *errors;
@@ -114,20 +122,23 @@ typedef struct {
     Columns columns;
     mpfr_prec_t bits;          /* holds any difference's leading bits */
     mpfr_srcptr norm_original; /* Frobenius norm of r(T) */
+    Question question[ERROR_KINDS];
+    size_t count;
 } Comparison;
 
-/* errors->error[kind] = the norms of a - b, known to +-error per entry. */
-static void compare_sides(const Comparison *comparison, ErrorKind kind, Side a, Side b,
-                          mpfr_srcptr error, bool proven_zero)
+/* The norms of a - b, known to +-error per entry, into errors->error[kind].  Returns whether a zero
+ * that is proven was measured larger than its error. */
+static bool compare_sides(const Comparison *comparison, const Question *question)
 {
-    RefCell *cells = comparison->errors->error[kind];
+    RefCell *cells = comparison->errors->error[question->kind];
     RefRows rows = comparison->rows;
+    bool contradiction = false;
     Norms norms;
     norms_init(&norms, comparison->bits);
     for (size_t i = rows.first; i < rows.first + rows.count; i++) {
         for (size_t c = FAULT("first-column-skipped", 1, 0); c < comparison->columns.count; c++) {
-            side_subtract(norms.d, &a, comparison->columns, i, c, true);
-            side_subtract(norms.d, &b, comparison->columns, i, c, false);
+            side_subtract(norms.d, &question->a, comparison->columns, i, c, true);
+            side_subtract(norms.d, &question->b, comparison->columns, i, c, false);
             norms_add(&norms);
         }
     }
@@ -135,7 +146,7 @@ static void compare_sides(const Comparison *comparison, ErrorKind kind, Side a, 
     mpfr_inits2(REF_CELL_BITS, value, scaled, (mpfr_ptr)0);
     unsigned long count = (unsigned long)(rows.count * comparison->columns.count);
     for (int norm = 0; norm < NORM_COUNT; norm++) {
-        mpfr_set(scaled, error, MPFR_RNDN);
+        mpfr_set(scaled, question->error, MPFR_RNDN);
         if (norm == NORM_MAX) {
             mpfr_set(value, norms.max, MPFR_RNDN);
         } else if (norm == NORM_RMS) {
@@ -153,14 +164,38 @@ static void compare_sides(const Comparison *comparison, ErrorKind kind, Side a, 
             mpfr_mul(scaled, scaled, norms.t, MPFR_RNDU);
             mpfr_div(scaled, scaled, comparison->norm_original, MPFR_RNDU);
         }
-        if (proven_zero) {
-            comparison->errors->contradiction |= !cell_zero(&cells[norm], value, scaled);
+        if (question->proven_zero) {
+            contradiction |= !cell_zero(&cells[norm], value, scaled);
         } else {
             cell_settle(&cells[norm], value, scaled);
         }
     }
     mpfr_clears(value, scaled, (mpfr_ptr)0);
     norms_clear(&norms);
+    return contradiction;
+}
+
+static void ask(Comparison *comparison, ErrorKind kind, Side a, Side b, mpfr_srcptr error,
+                bool proven_zero)
+{
+    comparison->question[comparison->count++] = (Question){kind, a, b, error, proven_zero};
+}
+
+/* Entries that are worth a parallel region. */
+enum { PARALLEL_ENTRIES = 1 << 14 };
+
+static void answer(const Comparison *comparison)
+{
+    size_t entries = comparison->rows.count * comparison->columns.count;
+    bool contradiction = false;
+#pragma omp parallel for schedule(dynamic) if (entries >= PARALLEL_ENTRIES)                        \
+    reduction(||                                                                                   \
+              : contradiction)
+    for (size_t q = 0; q < comparison->count; q++) {
+        ref_thread_setup();
+        contradiction = compare_sides(comparison, &comparison->question[q]) || contradiction;
+    }
+    comparison->errors->contradiction |= contradiction;
 }
 
 /* 2^exponent */
@@ -318,7 +353,7 @@ void ref_compare_rows(RefErrors *errors, const Pair *pair, const RefPlan *plan, 
                       size_t layer, RefRows rows, const RefRun *run, const MachineView *converted,
                       const MachineView *original)
 {
-    mpfr_t norm, e_base, e_run, e_both, exact;
+    mpfr_t norm, e_base, e_limit, e_run, e_both, exact;
     Known known = {pair, plan, run, layer, e_run};
     bool carries = run != NULL && run->change != NULL; /* r(T_infinity), and the difference */
     Side t = {.mat = &base->original[layer - 1]}, limit = {.limit = carries ? run : NULL};
@@ -327,7 +362,7 @@ void ref_compare_rows(RefErrors *errors, const Pair *pair, const RefPlan *plan, 
     mpfr_prec_t bits = base->bits;
     bool frozen = layer <= model_layers_independent_of_omega(&pair->converted);
     errors_reset(errors);
-    mpfr_inits2(REF_CELL_BITS, norm, e_base, e_run, e_both, exact, (mpfr_ptr)0);
+    mpfr_inits2(REF_CELL_BITS, norm, e_base, e_limit, e_run, e_both, exact, (mpfr_ptr)0);
     original_size(errors, norm, t.mat, rows);
     set_power(e_base, ref_plan_error(plan, layer, base->bits));
     mpfr_set_zero(exact, 1);
@@ -337,38 +372,38 @@ void ref_compare_rows(RefErrors *errors, const Pair *pair, const RefPlan *plan, 
     if (!carries && base->limit != NULL) {
         limit.mat = &base->limit[layer - 1];
     }
-    Comparison comparison = {errors, rows, pair->compared[layer - 1], bits + 64, norm};
+    Comparison comparison = {errors, rows, pair->compared[layer - 1], bits + 64, norm, {{0}}, 0};
     if (carries || limit.mat != NULL) {
-        set_power(e_both, ref_plan_error(plan, layer, carries ? run->claimed_bits : base->bits));
-        mpfr_add(e_both, e_both, e_base, MPFR_RNDU);
-        compare_sides(&comparison, ERROR_APPROXIMATION, limit, t, e_both, pair->limit_is_original);
+        set_power(e_limit, ref_plan_error(plan, layer, carries ? run->claimed_bits : base->bits));
+        mpfr_add(e_limit, e_limit, e_base, MPFR_RNDU);
+        ask(&comparison, ERROR_APPROXIMATION, limit, t, e_limit, pair->limit_is_original);
     }
     if (run != NULL) {
         set_power(e_run, ref_plan_error(plan, layer, run->claimed_bits));
         if (carries) {
             difference_error(e_both, plan, pair, run, layer, BLOCK_COMPARED);
-            compare_sides(&comparison, ERROR_CONSTRUCTION, e, nothing, frozen ? exact : e_both,
-                          frozen);
+            ask(&comparison, ERROR_CONSTRUCTION, e, nothing, frozen ? exact : e_both, frozen);
         } else {
             mpfr_add(e_both, e_base, e_run, MPFR_RNDU);
-            compare_sides(&comparison, ERROR_CONSTRUCTION, prime, limit, e_both, frozen);
+            ask(&comparison, ERROR_CONSTRUCTION, prime, limit, e_both, frozen);
         }
         compare_leaks(errors, &known);
         if (converted != NULL) {
-            compare_sides(&comparison, ERROR_ROUNDING, m_prime, prime, e_run, false);
+            ask(&comparison, ERROR_ROUNDING, m_prime, prime, e_run, false);
         }
     }
     if (original != NULL) {
-        compare_sides(&comparison, ERROR_NATIVE, m_t, t, e_base, false);
+        ask(&comparison, ERROR_NATIVE, m_t, t, e_base, false);
     }
     if (converted != NULL) {
-        compare_sides(&comparison, ERROR_TOTAL, m_prime, t, e_base, false);
+        ask(&comparison, ERROR_TOTAL, m_prime, t, e_base, false);
     }
     if (converted != NULL && original != NULL) {
-        compare_sides(&comparison, ERROR_OBSERVED, m_prime, m_t, exact, false);
+        ask(&comparison, ERROR_OBSERVED, m_prime, m_t, exact, false);
     }
+    answer(&comparison);
     compare_score(errors, plan, base, layer);
-    mpfr_clears(norm, e_base, e_run, e_both, exact, (mpfr_ptr)0);
+    mpfr_clears(norm, e_base, e_limit, e_run, e_both, exact, (mpfr_ptr)0);
 }
 
 void ref_compare(RefErrors *errors, const Pair *pair, const RefPlan *plan, const RefBase *base,
