@@ -222,8 +222,8 @@ static int open_survivor(Journal *journal, const char *path, bool resume, const 
     bool there = stat(journal->sidecar, &sidecar) == 0;
     bool too_long = stat(journal->sidecar_partial, &partial) != 0 && errno == ENAMETOOLONG;
     if (too_long || (there && !S_ISREG(sidecar.st_mode))) {
-        complain((Origin){.flag = "output"}, path, "expected that %s can be written beside it",
-                 journal->sidecar);
+        complain((Origin){.flag = journal->rows.flag}, path,
+                 "expected that %s can be written beside it", journal->sidecar);
         return 2;
     }
     status =
@@ -250,7 +250,8 @@ static bool is_plain(const char *path)
            (stat(path, &found) == 0 && !S_ISREG(found.st_mode) && !S_ISDIR(found.st_mode));
 }
 
-int journal_open(Journal **journal, const char *path, bool resume, const RunRecord *run)
+int journal_open(Journal **journal, const char *flag, const char *path, bool resume,
+                 const RunRecord *run)
 {
     Journal *made = calloc(1, sizeof *made);
     int status = 0;
@@ -259,6 +260,7 @@ int journal_open(Journal **journal, const char *path, bool resume, const RunReco
         return memory_fault();
     }
     made->name = path != NULL ? path : "stdout";
+    made->rows.flag = flag;
     if (is_plain(path) && resume) {
         complain((Origin){.flag = "resume"}, made->name,
                  "expected rows in a regular file, -o FILE.csv");
