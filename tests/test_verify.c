@@ -18,6 +18,7 @@
 #include <cmocka.h>
 
 #include <math.h>
+#include <omp.h>
 
 #define BIASES "tests/data/all-biases.safetensors"
 #define MODADD "cases/models/modadd53-silu.safetensors"
@@ -191,15 +192,24 @@ static void the_verdict_names_its_omega(void **state)
     }
 }
 
+/* What verify says of the work before it begins, which is then ended. */
+static Output announcement(const char *arguments)
+{
+    char line[512];
+    snprintf(line, sizeof line,
+             "-c '\"$HEADPROOF\" verify " MODADD
+             " --omega 20 %s >\"$TMPDIR/out\" 2>\"$TMPDIR/said\" & "
+             "for i in $(seq 600); do grep -q inputs \"$TMPDIR/said\" && break; sleep 0.1; done; "
+             "kill $!; wait $!; cat \"$TMPDIR/said\"'",
+             arguments);
+    return run_program("sh", line);
+}
+
 /* Before hours of work: how many, how long, and what to do about it; and quiet is quiet. */
 static void long_work_is_announced(void **state)
 {
     (void)state;
-    Output output = run_program(
-        "sh",
-        "-c '\"$HEADPROOF\" verify " MODADD " --omega 20 >\"$TMPDIR/out\" 2>\"$TMPDIR/said\" & "
-        "for i in $(seq 600); do grep -q inputs \"$TMPDIR/said\" && break; sleep 0.1; done; "
-        "kill $!; wait $!; cat \"$TMPDIR/said\"'");
+    Output output = announcement("");
     assert_non_null(strstr(output.text, "headproof: 157464 inputs will take about "));
     assert_non_null(strstr(output.text, "they are every tuple of the vocabulary; --tokens"));
     assert_true(strstr(output.text, " min with ") != NULL ||
@@ -209,6 +219,38 @@ static void long_work_is_announced(void **state)
     assert_int_equal(output.code, 0);
     assert_string_equal(output.text, "");
     free(output.text);
+}
+
+static double announced_hours(int threads)
+{
+    static const struct {
+        const char *unit;
+        double hours;
+    } units[] = {{" min with", 1.0 / 60}, {" h with", 1}, {" days with", 24}};
+    char arguments[64], *end;
+    snprintf(arguments, sizeof arguments, "--threads %d", threads);
+    Output output = announcement(arguments);
+    const char *about = strstr(output.text, "about ");
+    assert_non_null(about);
+    double hours = 0, amount = strtod(about + strlen("about "), &end);
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+        hours +=
+            strncmp(end, units[i].unit, strlen(units[i].unit)) == 0 ? amount * units[i].hours : 0;
+    }
+    assert_true(hours > 0);
+    free(output.text);
+    return hours;
+}
+
+/* Threads beyond the processors there are do not shorten the work, and are not said to. */
+static void threads_are_worth_what_they_are_worth(void **state)
+{
+    int processors = omp_get_num_procs();
+    double one = announced_hours(1), many = announced_hours(16 * processors);
+    (void)state;
+    print_message("%d processors, %d threads: announced to be %.1f times as fast as one\n",
+                  processors, 16 * processors, one / many);
+    assert_true(one / many < 5 * processors); /* other work slows the one thread most */
 }
 
 #ifndef HEADPROOF_CHECK /* sanitizers map more than any machine has */
@@ -310,6 +352,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(threads_change_nothing),
         cmocka_unit_test(the_verdict_names_its_omega),
         cmocka_unit_test(long_work_is_announced),
+        cmocka_unit_test(threads_are_worth_what_they_are_worth),
 #ifndef HEADPROOF_CHECK
         cmocka_unit_test(what_does_not_fit_is_refused),
 #endif
