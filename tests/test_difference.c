@@ -362,50 +362,93 @@ static void silu_at_a_million(void **state)
     case_clear(&pair);
 }
 
+/* An evaluation of the difference, and the same at more than twice the bits. */
+typedef struct {
+    Pair pair;
+    RefPlan *plan;
+    mpfr_prec_t bits;
+    RefRun *few, *many;
+} Twice;
+
+/* bits 0: those planned. */
+static void twice_open(Twice *t, const CaseSpec *spec, double omega, mpfr_prec_t bits)
+{
+    t->pair = make(spec);
+    const Model *model = &t->pair.converted;
+    const double *x = t->pair.converted_x, *content = t->pair.bias_row_content;
+    t->plan = plan_for(&t->pair, omega);
+    t->bits = bits > 0 ? bits : ref_plan_difference_working_bits(t->plan, MAX_BITS);
+    t->few = ref_difference_open(model, x, content, omega, t->bits, NULL);
+    t->many = ref_difference_open(model, x, content, omega, 2 * t->bits + 128, NULL);
+    assert_true(t->few != NULL && t->many != NULL);
+}
+
+static void twice_layer(const Twice *t)
+{
+    ref_run_layer(t->few);
+    ref_run_layer(t->many);
+}
+
+static void twice_clear(Twice *t)
+{
+    ref_run_clear(t->few);
+    ref_run_clear(t->many);
+    ref_plan_clear(t->plan);
+    case_clear(&t->pair);
+}
+
+/* An entry of a run: e, or the limit's stream. */
+typedef mpfr_srcptr Entry(const RefRun *run, size_t row, size_t column);
+
+/* Bits that rounding has cost, relative to the largest entry of some rows and columns; -INFINITY
+ * where nothing was rounded. */
+static double bits_lost(const Twice *t, Entry *entry, size_t first, size_t rows, Columns columns)
+{
+    Real largest = real_of(0), error = real_of(0);
+    for (size_t k = 0; k < rows * columns.count; k++) {
+        size_t row = first + k / columns.count, column = columns.first + k % columns.count;
+        mpfr_srcptr exact = entry(t->many, row, column);
+        error = real_max(error, real_abs(real_difference(entry(t->few, row, column), exact)));
+        largest = real_max(largest, real_abs(real_of_mpfr(exact)));
+    }
+    if (real_compare(error, real_of(0)) == 0) {
+        return -INFINITY;
+    }
+    return real_double(real_log(real_div(error, largest))) / log(2) + (double)t->bits;
+}
+
+/* Of e in a block, after layer (from 1). */
+static double block_lost(const Twice *t, RefBlock b, size_t layer)
+{
+    const Pair *pair = &t->pair;
+    const Layout *layout = &pair->converted.layout;
+    Columns columns = b == BLOCK_COMPARED  ? pair->compared[layer - 1]
+                      : b == BLOCK_CLEARED ? pair->cleared[layer - 1]
+                                           : (Columns){0, layout_content(layout)};
+    bool bias = b == BLOCK_BIAS_ROW;
+    return bits_lost(t, ref_run_difference,
+                     bias ? layout_bias_row(layout) : layout_token_row(layout, 0),
+                     bias ? 1 : layout->n, columns);
+}
+
 /* The a-priori error of each block at p bits covers what 2p + 128 bits change; returns the bits to
  * spare, at least. */
 static double spare_bits(const CaseSpec *spec, double omega)
 {
-    Pair pair = make(spec);
-    RefPlan *plan = plan_for(&pair, omega);
-    const Layout *layout = &pair.converted.layout;
-    mpfr_prec_t bits = ref_plan_difference_working_bits(plan, MAX_BITS);
-    RefRun *few = ref_difference_open(&pair.converted, pair.converted_x, pair.bias_row_content,
-                                      omega, bits, NULL);
-    RefRun *many = ref_difference_open(&pair.converted, pair.converted_x, pair.bias_row_content,
-                                       omega, 2 * bits + 128, NULL);
+    Twice t;
     double spare = INFINITY;
-    assert_true(few != NULL && many != NULL);
+    twice_open(&t, spec, omega, 0);
     for (size_t l = 1; l <= spec->depth; l++) {
-        ref_run_layer(few);
-        ref_run_layer(many);
+        twice_layer(&t);
         for (int b = 0; b < BLOCK_COUNT; b++) {
-            Columns columns = b == BLOCK_COMPARED  ? pair.compared[l - 1]
-                              : b == BLOCK_CLEARED ? pair.cleared[l - 1]
-                                                   : (Columns){0, layout_content(layout)};
-            size_t first =
-                b == BLOCK_BIAS_ROW ? layout_bias_row(layout) : layout_token_row(layout, 0);
-            size_t rows = b == BLOCK_BIAS_ROW ? 1 : layout->n;
-            Real largest = real_of(0), error = real_of(0);
-            for (size_t k = 0; k < rows * columns.count; k++) {
-                size_t row = first + k / columns.count, column = columns.first + k % columns.count;
-                mpfr_srcptr e = ref_run_difference(many, row, column);
-                error = real_max(
-                    error, real_abs(real_difference(ref_run_difference(few, row, column), e)));
-                largest = real_max(largest, real_abs(real_of_mpfr(e)));
-            }
             mpfr_exp_t claimed;
-            if (ref_plan_difference_error(&claimed, plan, l, (RefBlock)b, bits) &&
-                real_compare(error, real_of(0)) != 0) {
-                Real ratio = real_div(real_mul(largest, real_power(claimed)), error);
-                spare = fmin(spare, real_double(real_log(ratio)) / log(2));
+            if (ref_plan_difference_error(&claimed, t.plan, l, (RefBlock)b, t.bits)) {
+                double covered = (double)(claimed + t.bits);
+                spare = fmin(spare, covered - block_lost(&t, (RefBlock)b, l));
             }
         }
     }
-    ref_run_clear(few);
-    ref_run_clear(many);
-    ref_plan_clear(plan);
-    case_clear(&pair);
+    twice_clear(&t);
     return spare;
 }
 
@@ -425,6 +468,60 @@ static void a_priori_errors_hold(void **state)
                       spare);
         assert_true(spare > 0 && spare < 64);
     }
+}
+
+/* growth + 192, rounded up to 64. */
+static double bits_for(double growth)
+{
+    return 64 * ceil((fmax(growth, 0) + 192) / 64);
+}
+
+/* The planned bits of each layer are those for the growth that evaluations at GROWTH_BITS show: the
+ * plan's, from fewer bits, is in whole exponents and has luck of its own, and it counts too what
+ * terms of e cancel.  exact: the layers where that leaves one number of bits; most: the largest. */
+static void check_bits(const CaseSpec *spec, double omega, size_t *exact, double *most)
+{
+    enum { GROWTH_BITS = 2048, LESS = 4, MORE = 8 };
+    Twice t;
+    double growth = 0;
+    twice_open(&t, spec, omega, GROWTH_BITS);
+    const Layout *layout = &t.pair.converted.layout;
+    for (size_t l = 1; l <= spec->depth; l++) {
+        twice_layer(&t);
+        growth = fmax(growth, bits_lost(&t, ref_run_entry, 0, layout_rows(layout),
+                                        (Columns){0, layout_content(layout)}));
+        for (int b = 0; b < BLOCK_COUNT; b++) {
+            growth = fmax(growth, block_lost(&t, (RefBlock)b, l));
+        }
+        double planned = ref_plan_difference_bits(t.plan, l);
+        double low = bits_for(growth - LESS), high = bits_for(growth + MORE);
+        if (planned < low || planned > high) {
+            char what[PLACE];
+            describe(what, spec, omega);
+            fail_msg("layer %zu of %s: growth %.1f, planned %.0f bits", l, what, growth, planned);
+        }
+        *exact += low == high;
+        *most = fmax(*most, planned);
+    }
+    twice_clear(&t);
+}
+
+/* SiLU: what is evaluated is r(T) too.  N(0, 1) weights: scores of hundreds, bits by the hundred. */
+static void bits_are_those_of_the_growth(void **state)
+{
+    size_t exact = 0;
+    double most = 0;
+    (void)state;
+    for (int c = 0; c < WITH_OMEGA; c++) {
+        for (int k = 0; k < 16; k++) {
+            CaseSpec spec = variant_of((Construction)c, 8, k % 8);
+            spec.weights = k < 8 ? WEIGHTS_STABLE : WEIGHTS_NORMAL;
+            spec.seed = 1 + (uint64_t)k;
+            check_bits(&spec, k % 8 < 4 ? 20 : 300, &exact, &most);
+        }
+    }
+    print_message("%zu layers, at most %.0f bits\n", exact, most);
+    assert_true(exact > 100 && most > 400);
 }
 
 /* Bits do not grow with Omega, and a far plan does not serve where e is not linear. */
@@ -458,6 +555,7 @@ int main(void)
         cmocka_unit_test(one_constant_up_to_a_million),
         cmocka_unit_test(silu_at_a_million),
         cmocka_unit_test(a_priori_errors_hold),
+        cmocka_unit_test(bits_are_those_of_the_growth),
         cmocka_unit_test(plans_know_where_they_serve),
     };
     ref_thread_setup();
