@@ -7,6 +7,7 @@
 
 #include "../cases/case.h"
 #include "../cases/plain.h"
+#include "fixture.h"
 #include "naive.h"
 #include "program.h"
 
@@ -452,20 +453,6 @@ static void bad_requests_are_refused(void **state)
     }
 }
 
-static int set_up(void **state)
-{
-    (void)state;
-    ref_thread_setup();
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    ref_thread_clear();
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest attribution[] = {
@@ -476,5 +463,5 @@ int main(void)
         cmocka_unit_test(threads_change_nothing),
         cmocka_unit_test(bad_requests_are_refused),
     };
-    return cmocka_run_group_tests(attribution, set_up, tear_down);
+    return cmocka_run_group_tests(attribution, reference_set_up, reference_tear_down);
 }

@@ -5,7 +5,7 @@
 #include "../harness/check_columns.h"
 #include "../harness/number.h"
 #include "program.h"
-#include "scratch.h"
+#include "fixture.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -46,23 +46,14 @@ static void read_grid(Fixture *f, int argc, const char *const *argv)
 
 static int set_up_all(void **state)
 {
-    Fixture *f = calloc(1, sizeof *f);
+    Fixture *f = fixture_make(sizeof *f);
     char command[SCRATCH_PATH + 256];
-    scratch_make(&f->scratch);
     scratch_path(f->path, &f->scratch, "table.csv");
     snprintf(command, sizeof command, "sweep %s --quiet -o '%s'", GRID_TEXT, f->path);
     Output output = run(command);
     free(output.text);
     *state = f;
     return output.code;
-}
-
-static int tear_down_all(void **state)
-{
-    Fixture *f = *state;
-    scratch_remove(&f->scratch);
-    free(f);
-    return 0;
 }
 
 static int set_up(void **state)
@@ -771,5 +762,5 @@ int main(void)
         RULE(damaged_baselines_are_refused),
         cmocka_unit_test(numbers_are_read_exactly),
     };
-    return cmocka_run_group_tests(tests, set_up_all, tear_down_all);
+    return cmocka_run_group_tests(tests, set_up_all, fixture_tear_down);
 }

@@ -9,6 +9,7 @@
 #include "../cases/case.h"
 #include "../reference/reference.h"
 #include "closed_forms.h"
+#include "fixture.h"
 #include "real.h"
 
 #include <setjmp.h>
@@ -82,9 +83,7 @@ static void report_tally(const char *name, const Tally *tally)
 
 static Pair make(const CaseSpec *spec)
 {
-    Pair pair;
-    const char *reason;
-    assert_int_equal(case_build(&pair, &reason, spec), CASE_OK);
+    Pair pair = pair_make(spec);
     assert_true(layout_rows(&pair.converted.layout) * layout_content(&pair.converted.layout) <=
                 MAX_ENTRIES);
     return pair;
@@ -627,17 +626,8 @@ static void transformer_is_what_the_oracle_says(void **state)
 
 static int setup(void **state)
 {
-    (void)state;
-    ref_thread_setup();
     print_message("seed %d\n", SEED);
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    ref_thread_clear();
-    return 0;
+    return reference_set_up(state);
 }
 
 int main(void)
@@ -657,5 +647,5 @@ int main(void)
         cmocka_unit_test(causal_transformer_is_what_the_oracle_says),
         cmocka_unit_test(transformer_is_what_the_oracle_says),
     };
-    return cmocka_run_group_tests(closed_forms, setup, teardown);
+    return cmocka_run_group_tests(closed_forms, setup, reference_tear_down);
 }

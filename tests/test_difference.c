@@ -4,6 +4,7 @@
  */
 #include "../cases/case.h"
 #include "../reference/reference.h"
+#include "fixture.h"
 #include "random_model.h"
 #include "real.h"
 
@@ -22,14 +23,6 @@ enum { SEED = 1, AGREE_BITS = 100, MAX_BITS = 1 << 20, SUBTRACT_MOST = 12000, PL
 
 /* Real masks: none and causal.  Constructions with an Omega. */
 enum { MASKS = MASK_CAUSAL + 1, WITH_OMEGA = CONSTRUCTION_MASKED };
-
-static Pair make(const CaseSpec *spec)
-{
-    Pair pair;
-    const char *reason;
-    assert_int_equal(case_build(&pair, &reason, spec), CASE_OK);
-    return pair;
-}
 
 /* The largest ratio of an error to what it may be, and where it was. */
 typedef struct {
@@ -153,7 +146,7 @@ static void describe(char what[PLACE], const CaseSpec *s, double omega)
 static void check_pair(Worst *worst, const CaseSpec *s, double omega)
 {
     char what[PLACE];
-    Pair pair = make(s);
+    Pair pair = pair_make(s);
     RefPlan *plan = plan_for(&pair, omega);
     double needed = ref_plan_bits(plan, omega, s->depth) + 128;
     if (needed > SUBTRACT_MOST) {
@@ -307,7 +300,7 @@ static void one_constant_up_to_a_million(void **state)
             CaseSpec spec = small((Construction)c, 96);
             spec.mask = (Mask)mask;
             spec.bias = BIAS_RANDOM;
-            Pair pair = make(&spec);
+            Pair pair = pair_make(&spec);
             RefRun *near =
                 ref_difference_open(&pair.converted, pair.converted_x, NULL, 1e3, 256, NULL);
             RefRun *far =
@@ -346,7 +339,7 @@ static void silu_at_a_million(void **state)
     (void)state;
     spec.n = 2;
     spec.d = 1;
-    Pair pair = make(&spec);
+    Pair pair = pair_make(&spec);
     RefRun *run = ref_difference_open(&pair.converted, x, NULL, 1e6, 256, NULL);
     assert_non_null(run);
     ref_run_layer(run);
@@ -373,7 +366,7 @@ typedef struct {
 /* bits 0: those planned. */
 static void twice_open(Twice *t, const CaseSpec *spec, double omega, mpfr_prec_t bits)
 {
-    t->pair = make(spec);
+    t->pair = pair_make(spec);
     const Model *model = &t->pair.converted;
     const double *x = t->pair.converted_x, *content = t->pair.bias_row_content;
     t->plan = plan_for(&t->pair, omega);
@@ -529,7 +522,7 @@ static void plans_know_where_they_serve(void **state)
 {
     CaseSpec spec = small(CONSTRUCTION_TRANSFORMER, 12);
     (void)state;
-    Pair pair = make(&spec);
+    Pair pair = pair_make(&spec);
     RefPlan *plan = ref_plan_make(&pair);
     assert_non_null(plan);
     assert_int_equal(ref_plan_difference_working_bits(plan, MAX_BITS), 256);

@@ -8,6 +8,7 @@
 #include "../cases/case.h"
 #include "../kernels/blas.h"
 #include "../reference/reference.h"
+#include "fixture.h"
 #include "frozen.h"
 #include "real.h"
 
@@ -29,11 +30,8 @@
 
 static Pair make(CaseSpec spec)
 {
-    Pair pair;
-    const char *reason;
     spec.seed = spec.seed == 0 ? 1 : spec.seed;
-    assert_int_equal(case_build(&pair, &reason, &spec), CASE_OK);
-    return pair;
+    return pair_make(&spec);
 }
 
 static CaseSpec attention_spec(size_t n, size_t heads, size_t d_head, size_t depth)
@@ -87,17 +85,6 @@ static Given given(size_t which)
     return made;
 }
 
-static double largest(Rat a)
-{
-    double most = 0;
-    for (size_t r = 0; r < a.rows; r++) {
-        for (size_t c = 0; c < a.columns; c++) {
-            most = fmax(most, fabs(rat_double(a, r, c)));
-        }
-    }
-    return most;
-}
-
 /* The frozen model is the model: on the stream it was frozen on, it yields what the kernel does, up
  * to that one's rounding. */
 static void frozen_is_the_evaluation(void **state)
@@ -106,10 +93,10 @@ static void frozen_is_the_evaluation(void **state)
     for (size_t g = 0; g < GIVEN_COUNT; g++) {
         Given made = given(g);
         Rat end = frozen_apply(&made.frozen, made.frozen.start);
-        double error = largest(rat_sub(end, made.frozen.end)), size = largest(end);
+        double error = rat_largest(rat_sub(end, made.frozen.end)), size = rat_largest(end);
         print_message("model %zu: %.2g of %.2g\n", g, error, size);
         assert_true(error <= 64 * 0x1p-53 * size);
-        assert_true(largest(rat_sub(end, made.frozen.start)) > 0.01);
+        assert_true(rat_largest(rat_sub(end, made.frozen.start)) > 0.01);
         case_clear(&made.pair);
         rat_release_all();
     }

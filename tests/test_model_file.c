@@ -3,7 +3,7 @@
  * trained model is read as another program reads it.
  */
 #include "safetensors_samples.h"
-#include "scratch.h"
+#include "fixture.h"
 
 #include "../harness/model_file.h"
 
@@ -14,30 +14,6 @@
 #include <string.h>
 
 #include <cmocka.h>
-
-typedef struct {
-    Scratch scratch;
-    char path[SCRATCH_PATH];
-    char text[SCRATCH_TEXT];
-} Fixture;
-
-static int set_up(void **state)
-{
-    Fixture *fixture = calloc(1, sizeof *fixture);
-    assert_non_null(fixture);
-    scratch_make(&fixture->scratch);
-    scratch_path(fixture->path, &fixture->scratch, "model.safetensors");
-    *state = fixture;
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    Fixture *fixture = *state;
-    scratch_remove(&fixture->scratch);
-    free(fixture);
-    return 0;
-}
 
 /* ---- The trained model --------------------------------------------------------------------- */
 
@@ -138,7 +114,7 @@ typedef struct {
     size_t rank, shape[3];
 } Shaped;
 
-static ModelFile *write_and_read(Fixture *fixture, const Shaped *tensors, size_t count)
+static ModelFile *write_and_read(FileFixture *fixture, const Shaped *tensors, size_t count)
 {
     ModelFile *model;
     double values[32][64];
@@ -254,7 +230,7 @@ static void test_other_kinds(void **state)
 /* Buffers, integers as tokens, metadata, what is ignored; in the samples of the fuzzer. */
 static void test_samples(void **state)
 {
-    Fixture *fixture = *state;
+    FileFixture *fixture = *state;
     for (size_t i = 0; i < 4; i++) {
         Sample sample;
         ModelFile *model;
@@ -388,7 +364,7 @@ static const Change changes[] = {
     {NULL, NOTHING, "\"mask\":\"\"", "metadata 'mask': '': expected one of none, causal"},
 };
 
-static void expect_refusal(Fixture *fixture, const char *culprit)
+static void expect_refusal(FileFixture *fixture, const char *culprit)
 {
     ModelFile *model;
     stderr_hold(&fixture->scratch);
@@ -401,7 +377,7 @@ static void expect_refusal(Fixture *fixture, const char *culprit)
     }
 }
 
-static void write_sample(Fixture *fixture, const char *metadata, const SampleTensor *tensors,
+static void write_sample(FileFixture *fixture, const char *metadata, const SampleTensor *tensors,
                          size_t count)
 {
     Sample sample;
@@ -462,7 +438,7 @@ static void test_many_unknown(void **state)
     enum { MANY = 300 };
     static char names[MANY][32];
     static SampleTensor tensors[MANY];
-    Fixture *fixture = *state;
+    FileFixture *fixture = *state;
     for (size_t i = 0; i < MANY; i++) {
         snprintf(names[i], sizeof names[i], "somebody.else.%03zu", i);
         tensors[i] = (SampleTensor){names[i], "U8", "[0]", 0, 0};
@@ -481,7 +457,7 @@ static void test_many_unknown(void **state)
     assert_non_null(strstr(fixture->text, more));
 }
 
-#define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
+#define TEST(function) cmocka_unit_test_setup_teardown(function, model_set_up, fixture_tear_down)
 
 int main(void)
 {

@@ -3,7 +3,7 @@
  * wrong gets one message, however wrong it is.
  */
 #include "safetensors_samples.h"
-#include "scratch.h"
+#include "fixture.h"
 
 #include "../harness/safetensors.h"
 
@@ -22,43 +22,19 @@
 
 #include <cmocka.h>
 
-typedef struct {
-    Scratch scratch;
-    char path[SCRATCH_PATH];
-    char text[SCRATCH_TEXT];
-} Fixture;
-
-static int set_up(void **state)
-{
-    Fixture *fixture = calloc(1, sizeof *fixture);
-    assert_non_null(fixture);
-    scratch_make(&fixture->scratch);
-    scratch_path(fixture->path, &fixture->scratch, "model.safetensors");
-    *state = fixture;
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    Fixture *fixture = *state;
-    scratch_remove(&fixture->scratch);
-    free(fixture);
-    return 0;
-}
-
-static void hold(Fixture *fixture)
+static void hold(FileFixture *fixture)
 {
     stderr_hold(&fixture->scratch);
 }
 
-static const char *take(Fixture *fixture)
+static const char *take(FileFixture *fixture)
 {
     stderr_take(fixture->text, &fixture->scratch);
     return fixture->text;
 }
 
 /* One line that names the file and the culprit. */
-static void expect_message(Fixture *fixture, int status, const char *path, const char *culprit)
+static void expect_message(FileFixture *fixture, int status, const char *path, const char *culprit)
 {
     const char *text = take(fixture);
     if (status != 2 || count_lines(text) != 1 || strncmp(text, path, strlen(path)) != 0 ||
@@ -67,7 +43,7 @@ static void expect_message(Fixture *fixture, int status, const char *path, const
     }
 }
 
-static void expect_refusal(Fixture *fixture, const char *path, const char *culprit)
+static void expect_refusal(FileFixture *fixture, const char *path, const char *culprit)
 {
     SafetensorsFile *file;
     hold(fixture);
@@ -141,7 +117,7 @@ static void test_halves(void **state)
         int exponent_bits, fraction_bits;
         size_t refused;
     } halves[] = {{"F16", 5, 10, 2048}, {"BF16", 8, 7, 256}};
-    Fixture *fixture = *state;
+    FileFixture *fixture = *state;
     for (size_t k = 0; k < 2; k++) {
         Sample sample;
         size_t lines = 0;
@@ -257,7 +233,7 @@ static void test_integers(void **state)
         {"BOOL", 1, 2, 0, "index (1): expected 0 or 1"},
         {"F32", 4, 0, 0, "dtype F32: expected an integer one"},
     };
-    Fixture *fixture = *state;
+    FileFixture *fixture = *state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         Sample sample;
         int64_t values[2] = {7, 7};
@@ -293,7 +269,7 @@ static void test_not_finite(void **state)
         {"BF16", "[4,6]", 2, 11, 0xff80, "'t': index (1, 5): infinity"},
         {"I32", "[24]", 4, 0, 0, "'t': dtype I32: expected F64, F32, F16 or BF16"},
     };
-    Fixture *fixture = *state;
+    FileFixture *fixture = *state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         Sample sample;
         SafetensorsFile *file;
@@ -320,7 +296,7 @@ static void test_accessors(void **state)
         "\"__metadata__\":{\"key\":\"value\",\"empty\":\"\"},"
         "\"\xc3\xa9\":{\"data_offsets\":[0,8],\"shape\":[1,1],\"dtype\":\"I64\"},"
         "\"none\":{\"dtype\":\"F16\",\"shape\":[3,0,5],\"data_offsets\":[8,8]}}  \n ";
-    Fixture *fixture = *state;
+    FileFixture *fixture = *state;
     Sample sample;
     sample_make(&sample, header, NULL, 16);
     file_write(fixture->path, (const char *)sample.bytes, sample.size);
@@ -428,7 +404,7 @@ static void test_malformed_headers(void **state)
         {"{\"__metadata__\":{\"k\":1}}", 0, "metadata 'k': expected a string"},
         {"{\"__metadata__\":{\"k\":\"1\",\"k\":\"2\"}}", 0, "duplicate object key near '\"k\"'"},
     };
-    Fixture *fixture = *state;
+    FileFixture *fixture = *state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         Sample sample;
         sample_make(&sample, cases[i].header, NULL, cases[i].data);
@@ -441,7 +417,7 @@ static void test_malformed_headers(void **state)
 /* A name, and a nesting, too long for a literal. */
 static void test_long_headers(void **state)
 {
-    Fixture *fixture = *state;
+    FileFixture *fixture = *state;
     Sample sample;
     char *header = malloc(5000);
     assert_non_null(header);
@@ -471,7 +447,7 @@ static void test_long_headers(void **state)
 
 static void test_no_header(void **state)
 {
-    Fixture *fixture = *state;
+    FileFixture *fixture = *state;
     char path[SCRATCH_PATH];
     file_write(fixture->path, "", 0);
     expect_refusal(fixture, fixture->path, "it is empty");
@@ -514,7 +490,7 @@ static void test_written_bytes(void **state)
     static const double a[] = {-1.5, -0x1p-1073};
     static const int64_t b[] = {-2};
     static const size_t shape_a[] = {2}, shape_b[] = {1, 1};
-    Fixture *fixture = *state;
+    FileFixture *fixture = *state;
     SafetensorsWriter *writer = safetensors_writer_make();
     assert_non_null(writer);
     assert_int_equal(safetensors_writer_floats(writer, "a", 1, shape_a, a), 0);
@@ -547,7 +523,7 @@ static void test_round_trip(void **state)
     static const int64_t integers[] = {INT64_MIN, INT64_MAX, 0};
     static const size_t eight[] = {1, 2, 1, 3, 1, 1, 1, 1}, three[] = {3}, none[] = {4, 0},
                         many_shape[] = {50, 100};
-    Fixture *fixture = *state;
+    FileFixture *fixture = *state;
     double many[MANY];
     uint64_t counter = 3;
     int64_t read[3];
@@ -593,8 +569,8 @@ static SafetensorsWriter *large_writer(const double *values, size_t count)
 static void test_cannot_write(void **state)
 {
     enum { COUNT = 4096 };
-    Fixture *fixture = *state;
-    char path[SCRATCH_PATH], partial[SCRATCH_PATH];
+    FileFixture *fixture = *state;
+    char path[SCRATCH_PATH];
     double *values = calloc(COUNT, sizeof *values);
     SafetensorsWriter *writer = large_writer(values, COUNT);
     struct rlimit old, low;
@@ -609,8 +585,7 @@ static void test_cannot_write(void **state)
     assert_int_equal(status, 99);
     assert_int_equal(count_lines(fixture->text), 1);
     assert_int_equal(file_read(fixture->text, fixture->path), 3);
-    scratch_path(partial, &fixture->scratch, "model.safetensors.partial");
-    assert_false(file_exists(partial));
+    assert_false(file_exists(fixture->partial));
     scratch_path(path, &fixture->scratch, "missing/model.safetensors");
     hold(fixture);
     status = safetensors_writer_finish(writer, path);
@@ -629,7 +604,7 @@ static void test_predicted_size(void **state)
 {
     static const size_t large[] = {1 << 20, 1 << 20}, absurd[] = {SIZE_MAX, SIZE_MAX},
                         rest[] = {(size_t)1 << 58};
-    Fixture *fixture = *state;
+    FileFixture *fixture = *state;
     SafetensorsWriter *writer = safetensors_writer_make();
     assert_int_equal(safetensors_writer_floats(writer, "a", 2, large, NULL), 0);
     uint64_t bytes = safetensors_writer_bytes(writer);
@@ -647,7 +622,7 @@ static void test_predicted_size(void **state)
 
 static void test_header_too_long(void **state)
 {
-    Fixture *fixture = *state;
+    FileFixture *fixture = *state;
     size_t length = SAFETENSORS_HEADER_MOST;
     char *text = malloc(length + 1);
     assert_non_null(text);
@@ -706,7 +681,7 @@ static void *scarce_malloc(size_t size)
 /* Whichever allocation of the JSON library fails: it does not always say why it gave up. */
 static void test_memory_is_short(void **state)
 {
-    Fixture *fixture = *state;
+    FileFixture *fixture = *state;
     Sample sample;
     SafetensorsFile *file = NULL;
     int status = 99;
@@ -761,7 +736,7 @@ static void damage(unsigned char *bytes, size_t *size, size_t header, uint64_t *
 static void test_damaged(void **state)
 {
     enum { ROUNDS = 1500 };
-    Fixture *fixture = *state;
+    FileFixture *fixture = *state;
     Sample sample;
     uint64_t counter = 20240229;
     size_t refused = 0, models = 0, total = 0;
@@ -800,7 +775,7 @@ static void test_damaged(void **state)
     assert_true(total >= 4000 && refused > total / 2 && refused < total && models > 100);
 }
 
-#define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
+#define TEST(function) cmocka_unit_test_setup_teardown(function, model_set_up, fixture_tear_down)
 
 int main(void)
 {

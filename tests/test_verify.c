@@ -2,6 +2,7 @@
  * Trained models, as a user brings them: the program against an independent one's figures, a
  * verdict on a model that was trained, and the converted model evaluated by others' rules.
  */
+#include "fixture.h"
 #include "program.h"
 
 #include "../harness/ensemble.h"
@@ -329,20 +330,6 @@ static void what_is_not_kept_is_made_anew(void **state)
     }
 }
 
-static int setup(void **state)
-{
-    (void)state;
-    ref_thread_setup();
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    ref_thread_clear();
-    return 0;
-}
-
 int main(int argc, char **argv)
 {
     const struct CMUnitTest verify[] = {
@@ -361,5 +348,5 @@ int main(int argc, char **argv)
     };
     (void)argc;
     blas_setup(argv);
-    return cmocka_run_group_tests(verify, setup, teardown);
+    return cmocka_run_group_tests(verify, reference_set_up, reference_tear_down);
 }
