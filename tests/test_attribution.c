@@ -442,15 +442,7 @@ static void bad_requests_are_refused(void **state)
         "attribute " MODADD " --tokens 1/2/53 --memory 1KiB",
     };
     (void)state;
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        char line[256];
-        snprintf(line, sizeof line, "%s 2>&1", bad[i]);
-        Output output = run(line);
-        if (output.code != 2 || lines(&output) > 2 || lines(&output) < 1) {
-            fail_msg("'%s': exit code %d, said: %s", bad[i], output.code, output.text);
-        }
-        free(output.text);
-    }
+    expect_refused(bad, sizeof bad / sizeof *bad, 2);
 }
 
 int main(void)

@@ -85,15 +85,22 @@ static int finish(FileFixture *fixture, Output *output)
     return status;
 }
 
-/* Until it is finished, a file is as it was. */
-static void test_appears_complete(void **state)
+/* Writes new rows where old ones are. */
+static Output *begin_anew(const FileFixture *fixture)
 {
-    FileFixture *fixture = *state;
     Output *output;
     write_old(fixture);
     assert_int_equal(output_open(&output, fixture->path), 0);
     fputs("new rows\n", output_file(output));
     assert_int_equal(output_commit(output), 0);
+    return output;
+}
+
+/* Until it is finished, a file is as it was. */
+static void test_appears_complete(void **state)
+{
+    FileFixture *fixture = *state;
+    Output *output = begin_anew(fixture);
     expect_old(fixture);
     expect_file(fixture, fixture->partial, "new rows\n");
     assert_int_equal(finish(fixture, output), 0);
@@ -136,11 +143,7 @@ static void test_sidecar(void **state)
 static void test_dropped(void **state)
 {
     FileFixture *fixture = *state;
-    Output *output;
-    write_old(fixture);
-    assert_int_equal(output_open(&output, fixture->path), 0);
-    fputs("new rows\n", output_file(output));
-    assert_int_equal(output_commit(output), 0);
+    Output *output = begin_anew(fixture);
     output_clear(output);
     output_clear(NULL);
     expect_old(fixture);

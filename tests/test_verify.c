@@ -134,15 +134,7 @@ static void bad_requests_are_refused(void **state)
                                       "verify " MODADD " --arithmetic none",
                                       "verify " MODADD " --n 3"};
     (void)state;
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        char line[512];
-        snprintf(line, sizeof line, "%s 2>&1", bad[i]);
-        Output output = run(line);
-        if (output.code != 2 || lines(&output) != 1) {
-            fail_msg("'%s': exit code %d, said: %s", bad[i], output.code, output.text);
-        }
-        free(output.text);
-    }
+    expect_refused(bad, sizeof bad / sizeof *bad, 1);
 }
 
 /* The CSV and what is printed are the same bytes for any number of threads; of inputs that are
