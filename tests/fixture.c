@@ -1,7 +1,5 @@
 #include "fixture.h"
 
-#include "../reference/reference.h"
-
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -81,4 +79,15 @@ Pair pair_make(const CaseSpec *spec)
     const char *reason;
     assert_int_equal(case_build(&pair, &reason, spec), CASE_OK);
     return pair;
+}
+
+RefRun *run_layers(const Model *model, const double *x, const double *bias_row_content,
+                   double omega, mpfr_prec_t bits, RefForm form, size_t layers)
+{
+    RefRun *run = ref_run_open(model, x, bias_row_content, omega, bits, form);
+    assert_non_null(run);
+    for (size_t l = 0; l < layers; l++) {
+        ref_run_layer(run);
+    }
+    return run;
 }

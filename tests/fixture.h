@@ -1,11 +1,12 @@
 /*
  * What many tests begin and end with: cmocka's set-up and tear-down functions for files in a
- * directory of their own and for the reference, and the pair of a case.
+ * directory of their own and for the reference; and pairs and runs.
  */
 #ifndef HEADPROOF_TESTS_FIXTURE_H
 #define HEADPROOF_TESTS_FIXTURE_H
 
 #include "../cases/case.h"
+#include "../reference/reference.h"
 #include "scratch.h"
 
 /* size bytes, all zero but for the Scratch that they begin with. */
@@ -35,5 +36,9 @@ int reference_tear_down(void **state);
 
 /* The pair of a case that can be built. */
 Pair pair_make(const CaseSpec *spec);
+
+/* A run of a model, after so many layers. */
+RefRun *run_layers(const Model *model, const double *x, const double *bias_row_content,
+                   double omega, mpfr_prec_t bits, RefForm form, size_t layers);
 
 #endif
