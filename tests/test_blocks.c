@@ -139,8 +139,5 @@ int main(int argc, char **argv)
     };
     (void)argc;
     blas_setup(argv);
-    ref_thread_setup();
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    ref_thread_clear();
-    return failed;
+    return cmocka_run_group_tests(tests, reference_set_up, reference_tear_down);
 }

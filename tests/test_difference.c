@@ -4,6 +4,7 @@
  */
 #include "../cases/case.h"
 #include "../reference/reference.h"
+#include "difference_cases.h"
 #include "fixture.h"
 #include "random_model.h"
 #include "real.h"
@@ -19,10 +20,10 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { SEED = 1, AGREE_BITS = 100, MAX_BITS = 1 << 20, SUBTRACT_MOST = 12000, PLACE = 240 };
+enum { AGREE_BITS = 100, SUBTRACT_MOST = 12000 };
 
-/* Real masks: none and causal.  Constructions with an Omega. */
-enum { MASKS = MASK_CAUSAL + 1, WITH_OMEGA = CONSTRUCTION_MASKED };
+/* Real masks: none and causal. */
+enum { MASKS = MASK_CAUSAL + 1 };
 
 /* The largest ratio of an error to what it may be, and where it was. */
 typedef struct {
@@ -119,35 +120,12 @@ static void check_layers(Worst *worst, Runs *runs, size_t depth, const RefPlan *
     }
 }
 
-/* A plan that serves the difference at omega. */
-static RefPlan *plan_for(const Pair *pair, double omega)
-{
-    RefPlan *plan = ref_plan_make(pair);
-    assert_non_null(plan);
-    if (!ref_plan_serves(plan, omega)) {
-        ref_plan_clear(plan);
-        plan = ref_plan_make_at(pair, omega);
-        assert_non_null(plan);
-    }
-    return plan;
-}
-
-static void describe(char what[PLACE], const CaseSpec *s, double omega)
-{
-    snprintf(what, PLACE,
-             "%s n %zu d_head %zu linear %d activation %d weights %d seed %d bias %d mask %d "
-             "content %d omega %g",
-             construction_info(s->construction)->name, s->n, s->d_head, (int)s->linear,
-             (int)s->activation, (int)s->weights, (int)s->seed, (int)s->bias, (int)s->mask,
-             (int)s->bias_row_content, omega);
-}
-
 /* Nothing where a subtraction would take too long. */
 static void check_pair(Worst *worst, const CaseSpec *s, double omega)
 {
     char what[PLACE];
     Pair pair = pair_make(s);
-    RefPlan *plan = plan_for(&pair, omega);
+    RefPlan *plan = difference_plan(&pair, omega);
     double needed = ref_plan_bits(plan, omega, s->depth) + 128;
     if (needed > SUBTRACT_MOST) {
         ref_plan_clear(plan);
@@ -157,41 +135,12 @@ static void check_pair(Worst *worst, const CaseSpec *s, double omega)
     mpfr_prec_t bits = (mpfr_prec_t)needed;
     Runs runs = runs_open(&pair.converted, pair.converted_x, pair.bias_row_content, omega, bits,
                           ref_plan_difference_working_bits(plan, MAX_BITS));
-    describe(what, s, omega);
+    difference_describe(what, s, omega);
     check_layers(worst, &runs, s->depth, plan, bits, what);
     runs_clear(&runs);
     ref_plan_clear(plan);
     case_clear(&pair);
 }
-
-static CaseSpec small(Construction construction, size_t depth)
-{
-    return (CaseSpec){.construction = construction,
-                      .n = 5,
-                      .d = 4,
-                      .d_ff = 6,
-                      .heads = 2,
-                      .depth = depth,
-                      .seed = SEED,
-                      .slope = 1000,
-                      .gelu = GELU_TWO};
-}
-
-/* One of 24: masks, biases, content of the bias row, factored heads, places, activations, N = 1. */
-static CaseSpec variant_of(Construction construction, size_t depth, int variant)
-{
-    CaseSpec spec = small(construction, depth);
-    spec.mask = (Mask)(variant & 1);
-    spec.bias = (Bias)(variant >> 1 & 1);
-    spec.bias_row_content = (BiasRowContent)(variant >> 2 & 1);
-    spec.d_head = variant % 3 == 1 ? 2 : 0;
-    spec.linear = (Linear)(variant % 3);
-    spec.activation = (Activation)(variant / 8);
-    spec.n = variant == 10 ? 1 : spec.n;
-    return spec;
-}
-
-enum { VARIANTS = 24 };
 
 static void every_construction_agrees(void **state)
 {
@@ -200,7 +149,7 @@ static void every_construction_agrees(void **state)
     for (int c = 0; c < WITH_OMEGA; c++) {
         Worst worst = {0};
         for (int variant = 0; variant < VARIANTS; variant++) {
-            CaseSpec spec = variant_of((Construction)c, 2, variant);
+            CaseSpec spec = difference_variant((Construction)c, 2, variant);
             for (size_t k = 0; k < sizeof omegas / sizeof *omegas; k++) {
                 check_pair(&worst, &spec, omegas[k]);
             }
@@ -218,7 +167,7 @@ static void explosions_agree(void **state)
     Worst worst = {0};
     (void)state;
     for (int k = 0; k < 3 * 6; k++) {
-        CaseSpec spec = small(constructions[k % 3], 3);
+        CaseSpec spec = difference_case(constructions[k % 3], 3);
         spec.weights = WEIGHTS_NORMAL;
         spec.seed = 1 + (uint64_t)k / 3;
         check_pair(&worst, &spec, 20);
@@ -234,7 +183,7 @@ static void deep_stacks_agree(void **state)
     for (int c = 0; c < WITH_OMEGA; c++) {
         Worst worst = {0};
         for (int k = 0; k < 3 * MASKS; k++) {
-            CaseSpec spec = small((Construction)c, 96);
+            CaseSpec spec = difference_case((Construction)c, 96);
             spec.n = 3;
             spec.d = 3;
             spec.d_ff = 4;
@@ -297,7 +246,7 @@ static void one_constant_up_to_a_million(void **state)
     for (int c = 0; c < WITH_OMEGA; c++) {
         Real worst = real_of(0), growth = real_exp(real_of(2 * (1e6 - 1e3)));
         for (int mask = 0; mask < MASKS; mask++) {
-            CaseSpec spec = small((Construction)c, 96);
+            CaseSpec spec = difference_case((Construction)c, 96);
             spec.mask = (Mask)mask;
             spec.bias = BIAS_RANDOM;
             Pair pair = pair_make(&spec);
@@ -335,7 +284,7 @@ static void one_constant_up_to_a_million(void **state)
 static void silu_at_a_million(void **state)
 {
     static const double x[] = {1, -1};
-    CaseSpec spec = small(CONSTRUCTION_SILU, 1);
+    CaseSpec spec = difference_case(CONSTRUCTION_SILU, 1);
     (void)state;
     spec.n = 2;
     spec.d = 1;
@@ -355,189 +304,6 @@ static void silu_at_a_million(void **state)
     case_clear(&pair);
 }
 
-/* An evaluation of the difference, and the same at more than twice the bits. */
-typedef struct {
-    Pair pair;
-    RefPlan *plan;
-    mpfr_prec_t bits;
-    RefRun *few, *many;
-} Twice;
-
-/* bits 0: those planned. */
-static void twice_open(Twice *t, const CaseSpec *spec, double omega, mpfr_prec_t bits)
-{
-    t->pair = pair_make(spec);
-    const Model *model = &t->pair.converted;
-    const double *x = t->pair.converted_x, *content = t->pair.bias_row_content;
-    t->plan = plan_for(&t->pair, omega);
-    t->bits = bits > 0 ? bits : ref_plan_difference_working_bits(t->plan, MAX_BITS);
-    t->few = ref_difference_open(model, x, content, omega, t->bits, NULL);
-    t->many = ref_difference_open(model, x, content, omega, 2 * t->bits + 128, NULL);
-    assert_true(t->few != NULL && t->many != NULL);
-}
-
-static void twice_layer(const Twice *t)
-{
-    ref_run_layer(t->few);
-    ref_run_layer(t->many);
-}
-
-static void twice_clear(Twice *t)
-{
-    ref_run_clear(t->few);
-    ref_run_clear(t->many);
-    ref_plan_clear(t->plan);
-    case_clear(&t->pair);
-}
-
-/* An entry of a run: e, or the limit's stream. */
-typedef mpfr_srcptr Entry(const RefRun *run, size_t row, size_t column);
-
-/* Bits that rounding has cost, relative to the largest entry of some rows and columns; -INFINITY
- * where nothing was rounded. */
-static double bits_lost(const Twice *t, Entry *entry, size_t first, size_t rows, Columns columns)
-{
-    Real largest = real_of(0), error = real_of(0);
-    for (size_t k = 0; k < rows * columns.count; k++) {
-        size_t row = first + k / columns.count, column = columns.first + k % columns.count;
-        mpfr_srcptr exact = entry(t->many, row, column);
-        error = real_max(error, real_abs(real_difference(entry(t->few, row, column), exact)));
-        largest = real_max(largest, real_abs(real_of_mpfr(exact)));
-    }
-    if (real_compare(error, real_of(0)) == 0) {
-        return -INFINITY;
-    }
-    return real_double(real_log(real_div(error, largest))) / log(2) + (double)t->bits;
-}
-
-/* Of e in a block, after layer (from 1). */
-static double block_lost(const Twice *t, RefBlock b, size_t layer)
-{
-    const Pair *pair = &t->pair;
-    const Layout *layout = &pair->converted.layout;
-    Columns columns = b == BLOCK_COMPARED  ? pair->compared[layer - 1]
-                      : b == BLOCK_CLEARED ? pair->cleared[layer - 1]
-                                           : (Columns){0, layout_content(layout)};
-    bool bias = b == BLOCK_BIAS_ROW;
-    return bits_lost(t, ref_run_difference,
-                     bias ? layout_bias_row(layout) : layout_token_row(layout, 0),
-                     bias ? 1 : layout->n, columns);
-}
-
-/* The a-priori error of each block at p bits covers what 2p + 128 bits change; returns the bits to
- * spare, at least. */
-static double spare_bits(const CaseSpec *spec, double omega)
-{
-    Twice t;
-    double spare = INFINITY;
-    twice_open(&t, spec, omega, 0);
-    for (size_t l = 1; l <= spec->depth; l++) {
-        twice_layer(&t);
-        for (int b = 0; b < BLOCK_COUNT; b++) {
-            mpfr_exp_t claimed;
-            if (ref_plan_difference_error(&claimed, t.plan, l, (RefBlock)b, t.bits)) {
-                double covered = (double)(claimed + t.bits);
-                spare = fmin(spare, covered - block_lost(&t, (RefBlock)b, l));
-            }
-        }
-    }
-    twice_clear(&t);
-    return spare;
-}
-
-static void a_priori_errors_hold(void **state)
-{
-    static const double omegas[] = {0.25, 3, 8, 50, 1e6};
-    (void)state;
-    for (int c = 0; c < WITH_OMEGA; c++) {
-        double spare = INFINITY;
-        for (int variant = 0; variant < VARIANTS; variant++) {
-            CaseSpec spec = variant_of((Construction)c, variant % 5 == 0 ? 12 : 2, variant);
-            for (size_t k = 0; k < sizeof omegas / sizeof *omegas; k++) {
-                spare = fmin(spare, spare_bits(&spec, omegas[k]));
-            }
-        }
-        print_message("%s: at least %.1f bits to spare\n", construction_info((Construction)c)->name,
-                      spare);
-        assert_true(spare > 0 && spare < 64);
-    }
-}
-
-/* growth + 192, rounded up to 64. */
-static double bits_for(double growth)
-{
-    return 64 * ceil((fmax(growth, 0) + 192) / 64);
-}
-
-/* The planned bits of each layer are those for the growth that evaluations at GROWTH_BITS show: the
- * plan's, from fewer bits, is in whole exponents and has luck of its own, and it counts too what
- * terms of e cancel.  exact: the layers where that leaves one number of bits; most: the largest. */
-static void check_bits(const CaseSpec *spec, double omega, size_t *exact, double *most)
-{
-    enum { GROWTH_BITS = 2048, LESS = 4, MORE = 8 };
-    Twice t;
-    double growth = 0;
-    twice_open(&t, spec, omega, GROWTH_BITS);
-    const Layout *layout = &t.pair.converted.layout;
-    for (size_t l = 1; l <= spec->depth; l++) {
-        twice_layer(&t);
-        growth = fmax(growth, bits_lost(&t, ref_run_entry, 0, layout_rows(layout),
-                                        (Columns){0, layout_content(layout)}));
-        for (int b = 0; b < BLOCK_COUNT; b++) {
-            growth = fmax(growth, block_lost(&t, (RefBlock)b, l));
-        }
-        double planned = ref_plan_difference_bits(t.plan, l);
-        double low = bits_for(growth - LESS), high = bits_for(growth + MORE);
-        if (planned < low || planned > high) {
-            char what[PLACE];
-            describe(what, spec, omega);
-            fail_msg("layer %zu of %s: growth %.1f, planned %.0f bits", l, what, growth, planned);
-        }
-        *exact += low == high;
-        *most = fmax(*most, planned);
-    }
-    twice_clear(&t);
-}
-
-/* SiLU: what is evaluated is r(T) too.  N(0, 1) weights: scores of hundreds, bits by the hundred. */
-static void bits_are_those_of_the_growth(void **state)
-{
-    size_t exact = 0;
-    double most = 0;
-    (void)state;
-    for (int c = 0; c < WITH_OMEGA; c++) {
-        for (int k = 0; k < 16; k++) {
-            CaseSpec spec = variant_of((Construction)c, 8, k % 8);
-            spec.weights = k < 8 ? WEIGHTS_STABLE : WEIGHTS_NORMAL;
-            spec.seed = 1 + (uint64_t)k;
-            check_bits(&spec, k % 8 < 4 ? 20 : 300, &exact, &most);
-        }
-    }
-    print_message("%zu layers, at most %.0f bits\n", exact, most);
-    assert_true(exact > 100 && most > 400);
-}
-
-/* Bits do not grow with Omega, and a far plan does not serve where e is not linear. */
-static void plans_know_where_they_serve(void **state)
-{
-    CaseSpec spec = small(CONSTRUCTION_TRANSFORMER, 12);
-    (void)state;
-    Pair pair = pair_make(&spec);
-    RefPlan *plan = ref_plan_make(&pair);
-    assert_non_null(plan);
-    assert_int_equal(ref_plan_difference_working_bits(plan, MAX_BITS), 256);
-    assert_true(ref_plan_serves(plan, 1e6));
-    assert_true(ref_plan_serves(plan, 1e17));
-    assert_true(ref_plan_serves(plan, 12));
-    assert_false(ref_plan_serves(plan, 1));
-    ref_plan_clear(plan);
-    plan = ref_plan_make_at(&pair, 1);
-    assert_non_null(plan);
-    assert_true(ref_plan_serves(plan, 1));
-    ref_plan_clear(plan);
-    case_clear(&pair);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -547,12 +313,6 @@ int main(void)
         cmocka_unit_test(any_bundles_agree),
         cmocka_unit_test(one_constant_up_to_a_million),
         cmocka_unit_test(silu_at_a_million),
-        cmocka_unit_test(a_priori_errors_hold),
-        cmocka_unit_test(bits_are_those_of_the_growth),
-        cmocka_unit_test(plans_know_where_they_serve),
     };
-    ref_thread_setup();
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    ref_thread_clear();
-    return failed;
+    return cmocka_run_group_tests(tests, reference_set_up, reference_tear_down);
 }
