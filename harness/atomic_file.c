@@ -23,12 +23,14 @@ char *atomic_file_name(const char *path, const char *suffix)
     return joined;
 }
 
-static int unwritable(const char *path, int error)
+#define OUTPUT_FLAG "output"
+
+static int unwritable(const char *flag, const char *path, int error)
 {
-    Origin origin = {.flag = "output"};
     bool machine = error == ENOSPC || error == EDQUOT || error == EIO || error == ENOMEM ||
                    error == EMFILE || error == ENFILE;
-    complain(origin, path, "expected a file that can be written (%s)", strerror(error));
+    complain((Origin){.flag = flag}, path, "expected a file that can be written (%s)",
+             strerror(error));
     return machine ? 99 : 2;
 }
 
@@ -36,7 +38,7 @@ int atomic_file_keep_signals(const char *given)
 {
     struct sigaction ignore = {.sa_handler = SIG_IGN};
     if (sigaction(SIGXFSZ, &ignore, NULL) != 0 || sigaction(SIGPIPE, &ignore, NULL) != 0) {
-        return unwritable(given, errno);
+        return unwritable(OUTPUT_FLAG, given, errno);
     }
     return 0;
 }
@@ -63,18 +65,18 @@ static int open_partial(AtomicFile *file, const char *given)
 {
     struct stat old;
     if (stat(file->path, &old) == 0 && !S_ISREG(old.st_mode)) {
-        return unwritable(given, S_ISDIR(old.st_mode) ? EISDIR : EINVAL);
+        return unwritable(file->flag, given, S_ISDIR(old.st_mode) ? EISDIR : EINVAL);
     }
     if (access(file->path, F_OK) == 0 && access(file->path, W_OK) != 0) {
-        return unwritable(given, errno);
+        return unwritable(file->flag, given, errno);
     }
     int fd = open(file->partial, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
     if (fd < 0) {
-        return unwritable(given, errno);
+        return unwritable(file->flag, given, errno);
     }
     if (!lock(fd, file->partial)) {
         close(fd);
-        complain((Origin){.flag = "output"}, given, "expected no other run to write it");
+        complain((Origin){.flag = file->flag}, given, "expected no other run to write it");
         return 2;
     }
     if (file->kept || ftruncate(fd, 0) == 0) {
@@ -83,7 +85,7 @@ static int open_partial(AtomicFile *file, const char *given)
     if (file->file == NULL) {
         int error = errno;
         close(fd);
-        return unwritable(given, error);
+        return unwritable(file->flag, given, error);
     }
     return 0;
 }
@@ -99,6 +101,7 @@ static int open_regular(AtomicFile *file, char *path, const char *given)
 int atomic_file_open_beside(AtomicFile *file, const AtomicFile *other, const char *suffix,
                             const char *given)
 {
+    file->flag = other->flag;
     int status = open_regular(file, atomic_file_name(other->path, suffix), given);
     if (status != 0) {
         atomic_file_clear(file);
@@ -113,7 +116,7 @@ static int open_direct(AtomicFile *file, const char *given)
         return memory_fault();
     }
     file->file = fopen(given, "w");
-    return file->file == NULL ? unwritable(given, errno) : 0;
+    return file->file == NULL ? unwritable(file->flag, given, errno) : 0;
 }
 
 int atomic_file_open_kept(AtomicFile *file, const char *given)
@@ -126,6 +129,7 @@ int atomic_file_open(AtomicFile *file, const char *given)
 {
     struct stat found;
     bool exists = stat(given, &found) == 0;
+    file->flag = file->flag != NULL ? file->flag : OUTPUT_FLAG;
     int status = atomic_file_keep_signals(given);
     if (status != 0) {
         return status;
@@ -134,7 +138,8 @@ int atomic_file_open(AtomicFile *file, const char *given)
         status = open_direct(file, given);
     } else {
         char *real = exists ? realpath(given, NULL) : atomic_file_name(given, "");
-        status = real == NULL ? unwritable(given, errno) : open_regular(file, real, given);
+        status =
+            real == NULL ? unwritable(file->flag, given, errno) : open_regular(file, real, given);
     }
     if (status != 0) {
         atomic_file_clear(file);

@@ -9,8 +9,10 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/* partial NULL: written directly, or complete.  kept: PATH.partial outlives an interruption. */
+/* flag: that the path was given to, for messages; NULL: output.  partial NULL: written directly, or
+ * complete.  kept: PATH.partial outlives an interruption. */
 typedef struct {
+    const char *flag;
     char *path, *partial;
     FILE *file;
     bool kept;
@@ -20,9 +22,9 @@ typedef struct {
  * signal that ends the process.  Opening does this too. */
 int atomic_file_keep_signals(const char *given) __attribute__((warn_unused_result));
 
-/* *file is empty ({0}) before.  given: the path as typed.  0; 2 after a message when it cannot be
- * written, or another process is writing it; 99 when that is the machine's fault.  What an
- * interrupted run left at PATH.partial is overwritten. */
+/* *file is empty ({0}) before, but for its flag.  given: the path as typed.  0; 2 after a message
+ * when it cannot be written, or another process is writing it; 99 when that is the machine's fault.
+ * What an interrupted run left at PATH.partial is overwritten. */
 int atomic_file_open(AtomicFile *file, const char *given) __attribute__((warn_unused_result));
 
 /* The same, but what is at PATH.partial stays, to be read and written on, and stays after clear

@@ -103,18 +103,18 @@ static int choose_paths(Checking *command)
     return command->sidecar == NULL ? memory_fault() : 0;
 }
 
-static const char *report_path(const CheckOptions *options, size_t i)
-{
-    const char *const paths[REPORTS] = {options->junit_xml, options->markdown, options->json};
-    return paths[i];
-}
-
 static int open_reports(Checking *command)
 {
+    const CheckOptions *options = &command->run->check;
+    const struct {
+        const char *flag, *path;
+    } given[REPORTS] = {{"junit-xml", options->junit_xml},
+                        {"markdown", options->markdown},
+                        {"json", options->json}};
     int status = 0;
     for (size_t i = 0; i < REPORTS && status == 0; i++) {
-        const char *path = report_path(&command->run->check, i);
-        status = path == NULL ? 0 : atomic_file_open(&command->reports[i], path);
+        command->reports[i].flag = given[i].flag;
+        status = given[i].path == NULL ? 0 : atomic_file_open(&command->reports[i], given[i].path);
     }
     return status;
 }
@@ -260,6 +260,7 @@ static int evaluate(Checking *command, const Grid *grid, int argc, char **argv)
 {
     RunOptions run = *command->run;
     run.output = command->obtained;
+    run.output_flag = run.check.save != NULL ? "save-baseline" : "baseline";
     run.file_only = true;
     int swept = command_sweep(grid, &run, argc, argv);
     if (swept != 0 && swept != 1) {

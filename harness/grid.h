@@ -30,8 +30,9 @@ typedef struct {
 
 /* Options that are not axes. */
 typedef struct {
-    const char *output; /* -o, --output; NULL: stdout */
-    int threads;        /* --threads; 0: one a core */
+    const char *output;      /* -o, --output; NULL: stdout */
+    const char *output_flag; /* what output goes by in messages; NULL: output */
+    int threads;             /* --threads; 0: one a core */
     bool dry_run, quiet, verbose;
     const char *tokens;   /* --tokens, of verify and attribute: see inputs.h; or NULL */
     const char *form;     /* --form, of models: fused or three; or NULL */

@@ -19,10 +19,11 @@ typedef struct Journal Journal;
 
 /* Opens FILE (NULL: stdout) and looks at what is there.  With resume, what an interrupted run of
  * the same points, version and machine left, or a complete FILE of it, is taken up; without,
- * FILE.partial is dropped, but not what took a minute or more.  0; 2 after one message when FILE
- * cannot be written, another run writes it, or what is there does not fit; 99. */
-int journal_open(Journal **journal, const char *path, bool resume, const RunRecord *run)
-    __attribute__((warn_unused_result));
+ * FILE.partial is dropped, but not what took a minute or more.  flag: that FILE was given to, for
+ * messages; NULL: output.  0; 2 after one message when FILE cannot be written, another run writes
+ * it, or what is there does not fit; 99. */
+int journal_open(Journal **journal, const char *flag, const char *path, bool resume,
+                 const RunRecord *run) __attribute__((warn_unused_result));
 
 /* The rows that are there already, without their header; they end in a NUL. */
 const char *journal_rows(const Journal *journal, size_t *size);

@@ -72,16 +72,6 @@ const char *status_name(Status status)
     return names[status];
 }
 
-int status_exit_code(Status status, bool judged)
-{
-    switch (status) {
-    case STATUS_OK: return 0;
-    case STATUS_VACUOUS:
-    case STATUS_UNRESOLVED: return judged ? 1 : 0;
-    default: return 1;
-    }
-}
-
 static bool always_printed(Axis axis)
 {
     return axis == AXIS_CONSTRUCTION || axis == AXIS_N || axis == AXIS_D || axis == AXIS_OMEGA ||

@@ -70,8 +70,4 @@ void row_visit(RefArchive *archive, Row *row);
 
 const char *status_name(Status status);
 
-/* Exit code that a status asks for: 0 or 1 (1 for error, overflow, fail; and, judged,
- * vacuous; unresolved only where the row's status says so, see docs). */
-int status_exit_code(Status status, bool judged);
-
 #endif

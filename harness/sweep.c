@@ -367,7 +367,8 @@ static int lead(Sweep *sweep)
         status = dispatch_meet(&sweep->dispatch, &sweep->record.ranks, &sweep->run);
     }
     if (status == 0) {
-        status = journal_open(&sweep->journal, run->output, run->resume, &sweep->run);
+        status =
+            journal_open(&sweep->journal, run->output_flag, run->output, run->resume, &sweep->run);
     }
     if (status == 0 && !run->resume) {
         checkpoints_drop(sweep->checkpoints);

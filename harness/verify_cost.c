@@ -7,9 +7,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Inputs that are timed, for at most TRIAL_SECONDS together; fewer than TRIAL_WORTH are not worth
- * evaluating twice. */
-enum { TRIAL_INPUTS = 8, TRIAL_WORTH = 32 };
+/* One input in TRIAL_SHARE is timed, or fewer: no more are begun after TRIAL_SECONDS, but one a
+ * thread.  Fewer inputs than TRIAL_WORTH are not worth evaluating twice. */
+enum { TRIAL_SHARE = 8, TRIAL_WORTH = 32 };
 #define TRIAL_SECONDS 0.5
 
 /* Less than this is not announced. */
@@ -85,37 +85,47 @@ static bool time_input(InputCost *cost, const Verify *verify, size_t i)
     return ok;
 }
 
-/* Times the first inputs: the mean of what each part took; of few inputs, the model's guess. */
+/* The model of the work, for too few inputs to time. */
+static void guess_inputs(Verify *verify)
+{
+    Point point = verify->points[0];
+    point.omega = verify->most;
+    PointCost guess = point_cost_parts(&point);
+    double rows = guess.reference + guess.machine;
+    bool machine = judge_needs_arithmetic(point.judge);
+    verify->cost = (InputCost){guess.base, (double)verify->omega_count * rows,
+                               machine ? guess.machine : rows, guess.machine};
+}
+
+/* Times the first inputs on all threads at once, as the run has them: threads that share a core,
+ * its caches or the memory are slower together.  So the parts only share out what the whole trial
+ * took. */
 static bool time_inputs(Verify *verify)
 {
-    InputCost sum = {0};
-    size_t timed = 0;
-    double start = clock_seconds();
-    if (verify->inputs.count < TRIAL_WORTH) {
-        Point point = verify->points[0];
-        point.omega = verify->most;
-        PointCost guess = point_cost_parts(&point);
-        double rows = guess.reference + guess.machine;
-        bool machine = judge_needs_arithmetic(point.judge);
-        verify->cost = (InputCost){guess.base, (double)verify->omega_count * rows,
-                                   machine ? guess.machine : rows, guess.machine};
-        return true;
-    }
-    while (timed < TRIAL_INPUTS && (timed == 0 || clock_seconds() - start < TRIAL_SECONDS)) {
+    const int threads = verify->ensemble.threads;
+    const size_t count = verify->inputs.count, least = (size_t)threads;
+    const size_t share = count / TRIAL_SHARE, most = share > least ? share : least;
+    double base = 0, rows = 0, judged = 0, last = 0, timed = 0, start = clock_seconds();
+    bool ok = true;
+#pragma omp parallel for schedule(dynamic) num_threads(threads)                                    \
+    reduction(+ : base, rows, judged, last, timed) reduction(&& : ok)
+    for (size_t i = 0; i < (most < count ? most : count); i++) {
         InputCost cost = {0};
-        if (!time_input(&cost, verify, timed)) {
-            return false;
+        if (i >= least && clock_seconds() - start > TRIAL_SECONDS) {
+            continue;
         }
-        sum.base += cost.base;
-        sum.rows += cost.rows;
-        sum.judged += cost.judged;
-        sum.last += cost.last;
+        ref_thread_setup();
+        ok = ok && time_input(&cost, verify, i);
+        base += cost.base;
+        rows += cost.rows;
+        judged += cost.judged;
+        last += cost.last;
         timed++;
     }
-    double count = (double)timed;
-    verify->cost =
-        (InputCost){sum.base / count, sum.rows / count, sum.judged / count, sum.last / count};
-    return true;
+    double elapsed = clock_seconds() - start;
+    double scale = elapsed * threads / (timed * (base + rows + judged + last));
+    verify->cost = (InputCost){base * scale, rows * scale, judged * scale, last * scale};
+    return ok;
 }
 
 /* Of every input so many uses of so many seconds, with the bases that are made anew. */
@@ -134,7 +144,7 @@ double verify_search_seconds(const Verify *verify)
     return verify->cost.judged + first / ensemble_search_evaluations(verify->template->judge);
 }
 
-/* One thread's seconds for all of it. */
+/* For all of it, in seconds of a thread among all that work. */
 static double total_seconds(const Verify *verify)
 {
     const InputCost *cost = &verify->cost;
@@ -190,7 +200,12 @@ int verify_predict(Verify *verify)
                 verify->template->source->path, verify->inputs.count, fixed / gib, room / gib);
         return 2;
     }
-    if (!ensemble_size(&verify->ensemble, verify->most, room - fixed) || !time_inputs(verify)) {
+    if (!ensemble_size(&verify->ensemble, verify->most, room - fixed)) {
+        return memory_fault();
+    }
+    if (verify->inputs.count < TRIAL_WORTH) {
+        guess_inputs(verify);
+    } else if (!time_inputs(verify)) {
         return memory_fault();
     }
     double total = total_seconds(verify);

@@ -1,5 +1,7 @@
 #include "given.h"
 
+#include "fixture.h"
+
 #include "../harness/shared.h"
 #include "../harness/safetensors.h"
 #include "../harness/table.h"
@@ -18,9 +20,7 @@
 
 int given_set_up(void **state)
 {
-    Given *given = calloc(1, sizeof *given);
-    assert_non_null(given);
-    scratch_make(&given->scratch);
+    Given *given = fixture_make(sizeof *given);
     scratch_path(given->file, &given->scratch, "given.case");
     ref_thread_setup();
     *state = given;
@@ -31,16 +31,15 @@ int given_tear_down(void **state)
 {
     Given *given = *state;
     grid_clear(&given->grid);
-    scratch_remove(&given->scratch);
     ref_thread_clear();
-    free(given);
-    return 0;
+    return fixture_tear_down(state);
 }
 
 /* Every % becomes the scratch directory and a slash. */
 static void expand(char *out, size_t size, const Given *given, const char *text)
 {
     size_t used = 0;
+    out[0] = '\0';
     for (; *text != '\0'; text++) {
         int added = *text == '%'
                         ? snprintf(out + used, size - used, "%s/", given->scratch.directory)
@@ -52,10 +51,10 @@ static void expand(char *out, size_t size, const Given *given, const char *text)
 
 int given_read(Given *given, Command command, const char *line)
 {
-    char copy[4 * SCRATCH_PATH], *arguments[ARGUMENTS + 1] = {(char[]){"command"}};
+    char *arguments[ARGUMENTS + 1] = {(char[]){"command"}};
     int count = 1;
-    expand(copy, sizeof copy, given, line);
-    char *rest = copy;
+    expand(given->words, sizeof given->words, given, line);
+    char *rest = given->words;
     for (char *word; (word = strtok_r(rest, " ", &rest)) != NULL && count < ARGUMENTS; count++) {
         arguments[count] = strcmp(word, "FILE") == 0 ? given->file : word;
     }
@@ -88,6 +87,7 @@ void given_expect_fault(Given *given, Command command, const char *line, const c
                  text);
     }
     assert_int_equal(given->grid.count, 0);
+    assert_null(given->grid.points);
     assert_int_equal(given->grid.sources.count, 0);
 }
 

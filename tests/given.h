@@ -11,7 +11,8 @@
 
 typedef struct {
     Scratch scratch;
-    char file[SCRATCH_PATH]; /* a case file */
+    char file[SCRATCH_PATH];      /* a case file */
+    char words[4 * SCRATCH_PATH]; /* the line read last, which run points into */
     Grid grid;
     RunOptions run;
     char message[SCRATCH_TEXT];

@@ -50,6 +50,19 @@ Output run(const char *arguments)
     return run_program(program(), arguments);
 }
 
+void expect_refused(const char *const *requests, size_t count, size_t most_lines)
+{
+    for (size_t i = 0; i < count; i++) {
+        char line[512];
+        snprintf(line, sizeof line, "%s 2>&1", requests[i]);
+        Output output = run(line);
+        if (output.code != 2 || lines(&output) < 1 || lines(&output) > most_lines) {
+            fail_msg("'%s': exit code %d, said: %s", requests[i], output.code, output.text);
+        }
+        free(output.text);
+    }
+}
+
 void cell(char *text, size_t size, const Output *output, size_t line, const char *column)
 {
     const char *header = output->text, *row = header;

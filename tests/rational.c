@@ -243,12 +243,16 @@ double rat_double(Rat a, size_t row, size_t column)
     return mpq_get_d(at(a, row, column));
 }
 
+double rat_largest(Rat a)
+{
+    double largest = 0;
+    for (size_t e = 0; e < a.rows * a.columns; e++) {
+        largest = fmax(largest, fabs(mpq_get_d(a.entries[e])));
+    }
+    return largest;
+}
+
 double rat_distance(Rat a, const double *data, size_t ld)
 {
-    Rat gap = rat_sub(a, rat_of(data, a.rows, a.columns, ld));
-    double worst = 0;
-    for (size_t e = 0; e < gap.rows * gap.columns; e++) {
-        worst = fmax(worst, fabs(mpq_get_d(gap.entries[e])));
-    }
-    return worst;
+    return rat_largest(rat_sub(a, rat_of(data, a.rows, a.columns, ld)));
 }

@@ -50,7 +50,8 @@ size_t rat_rank(Rat a);
 /* The nearest double, or one of its neighbours. */
 double rat_double(Rat a, size_t row, size_t column);
 
-/* The largest |a - data|. */
+/* The largest |entry|, and the largest |a - data|. */
+double rat_largest(Rat a);
 double rat_distance(Rat a, const double *data, size_t ld);
 
 void rat_release_all(void);

@@ -3,6 +3,8 @@
  * layer is the imitation minus the activation, entry by entry, so its largest value over a fine
  * grid is the known constant (docs/mathematics.md, section 1).
  */
+#include "fixture.h"
+
 #include "../cases/case.h"
 #include "../kernels/blas.h"
 #include "../kernels/kernel.h"
@@ -47,12 +49,10 @@ static double sup_error(const CaseSpec *spec, double range)
     double x[POINTS], worst = 0;
     GivenWeights given = {.x = x};
     CaseSpec with_x = *spec;
-    Pair pair;
-    const char *reason;
     mpfr_t d;
     grid(x, range);
     with_x.given = &given;
-    assert_int_equal(case_build(&pair, &reason, &with_x), CASE_OK);
+    Pair pair = pair_make(&with_x);
     RefRun *original =
         ref_run_open(&pair.original, pair.original_x, NULL, INFINITY, BITS, REF_STRUCTURED);
     RefRun *limit =
@@ -109,12 +109,10 @@ static void gelu_is_x_phi(void **state)
     static const double x[2] = {1, -2};
     GivenWeights given = {.x = x};
     CaseSpec spec = spec_of(ACTIVATION_GELU, 1, GELU_TWO);
-    Pair pair;
-    const char *reason;
     (void)state;
     spec.n = 2;
     spec.given = &given;
-    assert_int_equal(case_build(&pair, &reason, &spec), CASE_OK);
+    Pair pair = pair_make(&spec);
     RefRun *run =
         ref_run_open(&pair.original, pair.original_x, NULL, INFINITY, BITS, REF_STRUCTURED);
     assert_non_null(run);
@@ -142,10 +140,8 @@ static void machines_agree(void **state)
     grid(x, 8);
     for (int activation = ACTIVATION_SILU; activation <= ACTIVATION_GELU; activation++) {
         CaseSpec spec = spec_of((Activation)activation, 1, GELU_TWO);
-        Pair pair;
-        const char *reason;
         spec.given = &given;
-        assert_int_equal(case_build(&pair, &reason, &spec), CASE_OK);
+        Pair pair = pair_make(&spec);
         RefRun *run =
             ref_run_open(&pair.original, pair.original_x, NULL, INFINITY, BITS, REF_STRUCTURED);
         Kernel *kernel = kernel_open(&pair.original, pair.original_x, NULL, 0, KERNEL_STRUCTURED);
@@ -167,20 +163,6 @@ static void machines_agree(void **state)
     }
 }
 
-static int setup(void **state)
-{
-    (void)state;
-    ref_thread_setup();
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    ref_thread_clear();
-    return 0;
-}
-
 int main(int argc, char **argv)
 {
     const struct CMUnitTest activation[] = {
@@ -191,5 +173,5 @@ int main(int argc, char **argv)
     };
     (void)argc;
     blas_setup(argv);
-    return cmocka_run_group_tests(activation, setup, teardown);
+    return cmocka_run_group_tests(activation, reference_set_up, reference_tear_down);
 }

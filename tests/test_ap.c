@@ -1,6 +1,8 @@
 /*
  * Vectors in arbitrary precision: products against exact rationals, exp against MPFR's.
  */
+#include "fixture.h"
+
 #include "../cases/draw.h"
 #include "../reference/ap.h"
 #include "../reference/reference.h"
@@ -240,20 +242,6 @@ static void absurd_matrices_are_refused(void **state)
     ap_clear(&m);
 }
 
-static int setup(void **state)
-{
-    (void)state;
-    ref_thread_setup();
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    ref_thread_clear();
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest ap[] = {
@@ -261,5 +249,5 @@ int main(void)
         cmocka_unit_test(exp_is_within_its_bound),   cmocka_unit_test(exp_at_the_ends),
         cmocka_unit_test(expm1_is_within_its_bound), cmocka_unit_test(absurd_matrices_are_refused),
     };
-    return cmocka_run_group_tests(ap, setup, teardown);
+    return cmocka_run_group_tests(ap, reference_set_up, reference_tear_down);
 }

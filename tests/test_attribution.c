@@ -7,6 +7,7 @@
 
 #include "../cases/case.h"
 #include "../cases/plain.h"
+#include "fixture.h"
 #include "naive.h"
 #include "program.h"
 
@@ -441,29 +442,7 @@ static void bad_requests_are_refused(void **state)
         "attribute " MODADD " --tokens 1/2/53 --memory 1KiB",
     };
     (void)state;
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        char line[256];
-        snprintf(line, sizeof line, "%s 2>&1", bad[i]);
-        Output output = run(line);
-        if (output.code != 2 || lines(&output) > 2 || lines(&output) < 1) {
-            fail_msg("'%s': exit code %d, said: %s", bad[i], output.code, output.text);
-        }
-        free(output.text);
-    }
-}
-
-static int set_up(void **state)
-{
-    (void)state;
-    ref_thread_setup();
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    ref_thread_clear();
-    return 0;
+    expect_refused(bad, sizeof bad / sizeof *bad, 2);
 }
 
 int main(void)
@@ -476,5 +455,5 @@ int main(void)
         cmocka_unit_test(threads_change_nothing),
         cmocka_unit_test(bad_requests_are_refused),
     };
-    return cmocka_run_group_tests(attribution, set_up, tear_down);
+    return cmocka_run_group_tests(attribution, reference_set_up, reference_tear_down);
 }

@@ -2,6 +2,7 @@
  * A plan that is measured beside the evaluation says what one that is made before says: the same
  * rows, and where 64 bits lose the trajectory, or more than 256 are asked for, another start.
  */
+#include "fixture.h"
 #include "given.h"
 
 #include <setjmp.h>
@@ -57,6 +58,5 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_given_precision_is_kept, given_set_up, given_tear_down),
         cmocka_unit_test_setup_teardown(chaos_starts_again, given_set_up, given_tear_down),
     };
-    ref_thread_setup();
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, reference_set_up, reference_tear_down);
 }

@@ -3,6 +3,8 @@
  * depend on the number of threads, T_infinity has T's trajectory (a theorem), and e is what a
  * subtraction of two evaluations gives.
  */
+#include "fixture.h"
+
 #include "../cases/case.h"
 #include "../kernels/blas.h"
 #include "../reference/reference.h"
@@ -19,14 +21,6 @@
 
 enum { BITS = 256, EXACT = 200, DEPTH = 2 }; /* e is 0 before the first layer */
 #define OMEGA 10.0
-
-static Pair make(const CaseSpec *spec)
-{
-    Pair pair;
-    const char *reason;
-    assert_int_equal(case_build(&pair, &reason, spec), CASE_OK);
-    return pair;
-}
 
 /* The runs of one pair after its layers; those that others contain may be left out. */
 typedef struct {
@@ -99,7 +93,7 @@ static void check_entry(const Pair *pair, const Runs *one, const Runs *more, siz
 
 static void check(const CaseSpec *spec)
 {
-    Pair pair = make(spec);
+    Pair pair = pair_make(spec);
     Runs one = run_all(&pair, 1, true), more = run_all(&pair, 3, false);
     for (size_t i = 0; i < spec->n; i++) {
         for (size_t c = 0; c < spec->d; c++) {
@@ -145,8 +139,5 @@ int main(int argc, char **argv)
     };
     (void)argc;
     blas_setup(argv);
-    ref_thread_setup();
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    ref_thread_clear();
-    return failed;
+    return cmocka_run_group_tests(tests, reference_set_up, reference_tear_down);
 }

@@ -3,7 +3,7 @@
  */
 #include "../harness/csv_read.h"
 #include "interrupted.h"
-#include "scratch.h"
+#include "fixture.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -25,21 +25,6 @@
 #define GRID                                                                                       \
     "--construction silu,linear,attention,ffn3,fused,transformer3,transformer --n 3 --d 2 "        \
     "--depth 2 --omega 2,20,1000 --bias random"
-
-static int set_up(void **state)
-{
-    Scratch *scratch = calloc(1, sizeof *scratch);
-    scratch_make(scratch);
-    *state = scratch;
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    scratch_remove(*state);
-    free(*state);
-    return 0;
-}
 
 /* headproof ARGUMENTS, where % stands for the scratch directory; both streams. */
 static Output check(const Scratch *scratch, const char *arguments)
@@ -290,7 +275,10 @@ static void bad_usage_exits_two(void **state)
         {"check --baseline %/b --force", "--save-baseline"},
         {"check --baseline %/b --save-baseline %/c", "expected --baseline or --save-baseline"},
         {"check --baseline %/b -o %/c", "--output"},
-        {"check --baseline %/b --json %/no/such", "expected a file"},
+        {"check --baseline %/b --json %/no/such", "headproof: --json: token '"},
+        {"check --baseline %/b --markdown %/no/such", "headproof: --markdown: token '"},
+        {"check --baseline %/b --junit-xml %/no/such", "headproof: --junit-xml: token '"},
+        {"check --n 2 --save-baseline %/no/such", "headproof: --save-baseline: token '"},
         {"check --baseline %", "expected a table"},
         {"check %/none.case --baseline %/b", "none.case"},
         {"sweep --n 2 --baseline %/b", "--baseline"},
@@ -470,7 +458,7 @@ static void an_interrupted_check_goes_on(void **state)
 
 int main(void)
 {
-#define IN_SCRATCH(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+#define IN_SCRATCH(test) cmocka_unit_test_setup_teardown(test, scratch_set_up, fixture_tear_down)
     const struct CMUnitTest tests[] = {
         IN_SCRATCH(an_interrupted_check_goes_on),
         IN_SCRATCH(a_baseline_is_saved_once_and_met),

@@ -3,7 +3,7 @@
  * was kept, and its rows are the bytes of a run that nothing happened to.
  */
 #include "interrupted.h"
-#include "scratch.h"
+#include "fixture.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -35,9 +35,7 @@ typedef struct {
 
 static int set_up(void **state)
 {
-    Fixture *fixture = calloc(1, sizeof *fixture);
-    assert_non_null(fixture);
-    scratch_make(&fixture->scratch);
+    Fixture *fixture = fixture_make(sizeof *fixture);
     scratch_path(fixture->path, &fixture->scratch, "out.csv");
     scratch_path(fixture->whole, &fixture->scratch, "whole.csv");
     scratch_path(fixture->kept, &fixture->scratch, "out.csv.checkpoint");
@@ -85,9 +83,7 @@ static int tear_down(void **state)
 {
     Fixture *fixture = *state;
     remove_kept(fixture);
-    scratch_remove(&fixture->scratch);
-    free(fixture);
-    return 0;
+    return fixture_tear_down(state);
 }
 
 static void sweep_line(char line[2048], const char *grid, int depth, const char *path,

@@ -9,6 +9,7 @@
 #include "../harness/inputs.h"
 #include "../kernels/blas.h"
 #include "../kernels/kernel.h"
+#include "fixture.h"
 #include "frozen.h"
 #include "given.h"
 #include "real.h"
@@ -97,10 +98,7 @@ static Pair attention_alone(const GivenWeights *given)
                      .depth = 1,
                      .mask = MASK_CAUSAL,
                      .given = given};
-    Pair pair;
-    const char *reason;
-    assert_int_equal(case_build(&pair, &reason, &spec), CASE_OK);
-    return pair;
+    return pair_make(&spec);
 }
 
 static GivenWeights input_weights(const Trained *t, size_t input)
@@ -119,17 +117,6 @@ static Rat one_hot(const Trained *t, size_t input)
     return rows;
 }
 
-static double largest(Rat a)
-{
-    double most = 0;
-    for (size_t r = 0; r < a.rows; r++) {
-        for (size_t c = 0; c < a.columns; c++) {
-            most = fmax(most, fabs(rat_double(a, r, c)));
-        }
-    }
-    return most;
-}
-
 /* The streams that every other test here starts from are the sums that the circuits take apart,
  * each rounded once. */
 static void streams_are_embeddings(void **state)
@@ -138,7 +125,7 @@ static void streams_are_embeddings(void **state)
     for (size_t input = 0; input < INPUTS; input++) {
         Rat sum = rat_add(rat_mul(one_hot(t, input), t->embed), t->positions);
         double error = rat_distance(sum, t->inputs.x + input * N * D, D);
-        assert_true(error <= 0x1p-53 * largest(sum));
+        assert_true(error <= 0x1p-53 * rat_largest(sum));
     }
 }
 
@@ -177,7 +164,7 @@ static void one_layer_expands_through_embeddings(void **state)
         }
         assert_true(rat_equal(rat_mul(frozen_apply(&frozen, x), t->unembed), expanded));
         Rat machine = rat_mul(frozen.end, t->unembed);
-        double error = largest(rat_sub(machine, expanded)), size = largest(expanded);
+        double error = rat_largest(rat_sub(machine, expanded)), size = rat_largest(expanded);
         print_message("input %zu: kernel's logits within %.2g of %.2g\n", input, error, size);
         assert_true(error <= 512 * 0x1p-53 * size);
         case_clear(&pair);

@@ -2,7 +2,7 @@
  * The program itself, named by the environment variable HEADPROOF: bad input gives one line that
  * names file, line and token, the right exit code, and leaves a results file as it was.
  */
-#include "scratch.h"
+#include "fixture.h"
 
 #include <fcntl.h>
 #include <setjmp.h>
@@ -32,22 +32,12 @@ typedef struct {
 
 static int set_up(void **state)
 {
-    Fixture *fixture = calloc(1, sizeof *fixture);
-    assert_non_null(fixture);
-    scratch_make(&fixture->scratch);
+    Fixture *fixture = fixture_make(sizeof *fixture);
     scratch_path(fixture->results, &fixture->scratch, "results.csv");
     scratch_path(fixture->sidecar, &fixture->scratch, "results.csv.json");
     scratch_path(fixture->case_file, &fixture->scratch, "bad.case");
     scratch_path(fixture->printed, &fixture->scratch, "stdout");
     *state = fixture;
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    Fixture *fixture = *state;
-    scratch_remove(&fixture->scratch);
-    free(fixture);
     return 0;
 }
 
@@ -308,7 +298,7 @@ static void test_results_are_replaced(void **state)
     assert_non_null(strstr(fixture->text, "\"schema\": 1"));
 }
 
-#define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
+#define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, fixture_tear_down)
 
 int main(void)
 {

@@ -2,6 +2,7 @@
  * The converted model as a file, read back: every arithmetic finds in it what it found in the model
  * that it was made from.
  */
+#include "fixture.h"
 #include "program.h"
 
 #include "../cases/case.h"
@@ -69,10 +70,7 @@ static Pair pair_of(const ModelSource *source, Construction construction)
                      .depth = file->depth,
                      .mask = file->causal ? MASK_CAUSAL : MASK_NONE,
                      .given = &source->given};
-    Pair pair;
-    const char *reason;
-    assert_int_equal(case_build(&pair, &reason, &spec), CASE_OK);
-    return pair;
+    return pair_make(&spec);
 }
 
 /* r(T') of the model against r(.) of the file read back, in one form of the reference: content of
@@ -171,15 +169,7 @@ static void bad_conversions_are_refused(void **state)
         "convert cases/models/modadd53-silu.safetensors -o /tmp/x --form four",
         TWO_FORMS};
     (void)state;
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        char line[512];
-        snprintf(line, sizeof line, "%s 2>&1", bad[i]);
-        Output output = run(line);
-        if (output.code != 2 || lines(&output) != 1) {
-            fail_msg("'%s': exit code %d, said: %s", bad[i], output.code, output.text);
-        }
-        free(output.text);
-    }
+    expect_refused(bad, sizeof bad / sizeof *bad, 1);
 }
 
 #define TRAINED "cases/models/modadd53-silu.safetensors"
@@ -228,20 +218,6 @@ static void what_does_not_fit_is_refused(void **state)
     free(asked.text);
 }
 
-static int setup(void **state)
-{
-    (void)state;
-    ref_thread_setup();
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    ref_thread_clear();
-    return 0;
-}
-
 int main(int argc, char **argv)
 {
     const struct CMUnitTest convert[] = {
@@ -251,5 +227,5 @@ int main(int argc, char **argv)
     };
     (void)argc;
     blas_setup(argv);
-    return cmocka_run_group_tests(convert, setup, teardown);
+    return cmocka_run_group_tests(convert, reference_set_up, reference_tear_down);
 }

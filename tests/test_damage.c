@@ -1,13 +1,13 @@
 /*
- * What a training run may do to the rewrite's weights, and how they are stored: lost and shrunken
- * entries of Omega, noise, heads of limited rank, rounded products (docs/damage.md,
- * docs/mathematics.md, sections 2 and 3).
+ * What a training run may do to the rewrite's weights: lost and shrunken entries of Omega, noise
+ * (docs/damage.md, docs/mathematics.md, sections 2 and 3).
  */
 #include "../cases/case.h"
 #include "../cases/draw.h"
 #include "../kernels/blas.h"
 #include "../kernels/kernel.h"
 #include "../reference/reference.h"
+#include "fixture.h"
 #include "program.h"
 #include "real.h"
 
@@ -36,20 +36,9 @@ static CaseSpec spec_of(Construction construction)
                       .seed = SEED};
 }
 
-static Pair make(const CaseSpec *spec)
-{
-    Pair pair;
-    const char *reason;
-    assert_int_equal(case_build(&pair, &reason, spec), CASE_OK);
-    return pair;
-}
-
 static RefRun *run_one(const Model *model, const double *x, double omega)
 {
-    RefRun *run = ref_run_open(model, x, NULL, omega, BITS, REF_STRUCTURED);
-    assert_non_null(run);
-    ref_run_layer(run);
-    return run;
+    return run_layers(model, x, NULL, omega, BITS, REF_STRUCTURED, 1);
 }
 
 /* ---- One entry lost -------------------------------------------------------------------------- */
@@ -68,7 +57,7 @@ static void dropped_open(Dropped *dropped, Construction construction, size_t hea
 {
     CaseSpec spec = spec_of(construction);
     memset(dropped, 0, sizeof *dropped);
-    dropped->pair = make(&spec);
+    dropped->pair = pair_make(&spec);
     dropped->model = dropped->pair.converted;
     const Sublayer *whole = &dropped->model.sublayers[0];
     assert_int_equal(dropped->model.sublayer_count, 1);
@@ -291,7 +280,7 @@ static void dropout_loses_its_share(void **state)
         spec.n = 20;
         spec.depth = 3;
         spec.dropout = shares[k];
-        Pair pair = make(&spec);
+        Pair pair = pair_make(&spec);
         size_t entries, lost = count_lost(&pair.converted, &entries);
         double expected = shares[k] * (double)entries;
         print_message("dropout %g: %zu of %zu entries\n", shares[k], lost, entries);
@@ -315,7 +304,7 @@ static void without_omega_silu_averages(void **state)
     CaseSpec spec = spec_of(CONSTRUCTION_SILU);
     (void)state;
     spec.dropout = 1;
-    Pair pair = make(&spec);
+    Pair pair = pair_make(&spec);
     const double *x = pair.converted_x;
     for (int k = 0; k < 2; k++) {
         RefRun *run = run_one(&pair.converted, x, k == 0 ? 20 : INFINITY);
@@ -363,9 +352,9 @@ static void noise_is_relative_and_normal(void **state)
     spec.d = 30;
     spec.d_ff = 120;
     spec.bias = BIAS_RANDOM;
-    Pair whole = make(&spec);
+    Pair whole = pair_make(&spec);
     spec.weight_noise = noise;
-    Pair damaged = make(&spec);
+    Pair damaged = pair_make(&spec);
     const Bundle *a = whole.converted.sublayers[0].bundles;
     const Bundle *b = damaged.converted.sublayers[0].bundles;
     add_noise(&moments, b->score.q.data, a->score.q.data, 2 * 900, noise);
@@ -407,7 +396,7 @@ static void noise_is_that_of_w_less_identity(void **state)
     spec.n = 1;
     spec.d = WIDE;
     spec.weight_noise = noise;
-    Pair pair = make(&spec);
+    Pair pair = pair_make(&spec);
     const double *w = pair.original.sublayers[0].direct.w1;
     const Value *value = &pair.converted.sublayers[0].bundles[0].value;
     for (size_t c = 0; c < WIDE; c++) {
@@ -423,7 +412,7 @@ static void noise_is_that_of_w_less_identity(void **state)
 /* Largest |r(T_infinity) - r(T)|. */
 static double approximation(const CaseSpec *spec)
 {
-    Pair pair = make(spec);
+    Pair pair = pair_make(spec);
     RefRun *limit = run_one(&pair.converted, pair.converted_x, INFINITY);
     RefRun *original = run_one(&pair.original, pair.original_x, INFINITY);
     double worst = 0;
@@ -569,185 +558,6 @@ static void what_makes_no_sense_is_refused(void **state)
     }
 }
 
-/* ---- Rank ------------------------------------------------------------------------------------ */
-
-/* Entry (a, b) of the sum of a sublayer's V, W and diagonal apart, and how many heads have part in
- * each row; a == d + hidden: of the token position rows. */
-static void add_up(const Sublayer *sublayer, size_t width, double *w, int *diagonal, int *owners)
-{
-    for (size_t k = 0; k < sublayer->bundle_count; k++) {
-        const Value *v = &sublayer->bundles[k].value;
-        assert_int_equal(sublayer->bundles[k].heads, 1);
-        for (size_t b = 0; v->bias != NULL && b < v->write.count; b++) {
-            w[width * width + v->write.first + b] += v->bias[b];
-            owners[width * width + v->write.first + b]++;
-        }
-        for (size_t a = 0; v->kind == VALUE_DENSE && a < v->read.count; a++) {
-            size_t row = v->read.first + a;
-            diagonal[row] += v->diagonal;
-            for (size_t b = 0; b < v->write.count; b++) {
-                w[row * width + v->write.first + b] += v->v.data[a * v->v.ld + b];
-                owners[row * width + v->write.first + b]++;
-            }
-        }
-    }
-}
-
-/* The rank a head's V can have: its rows that are not zero, or its columns. */
-static size_t rank_most(const Value *v)
-{
-    size_t rows = (v->kind == VALUE_DENSE ? v->read.count : 0) + (v->bias != NULL);
-    size_t columns = v->diagonal != 0 ? SIZE_MAX : v->write.count;
-    return rows < columns ? rows : columns;
-}
-
-/* Every entry in one head, so that they add up exactly; and Q the same in all. */
-static void limited_heads_add_up(void **state)
-{
-    enum { WIDTH = 4 + 7, ENTRIES = (WIDTH + 1) * WIDTH };
-    (void)state;
-    for (size_t variant = 0; variant < 3 * 2 * 12; variant++) {
-        CaseSpec spec = spec_of(CONSTRUCTION_LINEAR);
-        spec.d_ff = 7;
-        spec.linear = (Linear)(variant % 3);
-        spec.bias = (Bias)(variant / 3 % 2);
-        spec.depth = 2;
-        Pair whole = make(&spec);
-        spec.head_rank = 1 + variant / 6;
-        Pair split = make(&spec);
-        size_t width = layout_content(&whole.converted.layout);
-        for (size_t s = 0; s < 2; s++) {
-            double w[2][ENTRIES] = {{0}};
-            int diagonal[2][WIDTH] = {{0}}, owners[2][ENTRIES] = {{0}};
-            add_up(&whole.converted.sublayers[s], width, w[0], diagonal[0], owners[0]);
-            add_up(&split.converted.sublayers[s], width, w[1], diagonal[1], owners[1]);
-            assert_memory_equal(w[0], w[1], sizeof w[0]);
-            assert_memory_equal(diagonal[0], diagonal[1], sizeof diagonal[0]);
-            assert_memory_equal(owners[0], owners[1], sizeof owners[0]);
-            for (size_t k = 0; k < split.converted.sublayers[s].bundle_count; k++) {
-                const Bundle *head = &split.converted.sublayers[s].bundles[k];
-                assert_true(rank_most(&head->value) <= spec.head_rank);
-                assert_memory_equal(&head->score, &whole.converted.sublayers[s].bundles[0].score,
-                                    sizeof head->score);
-            }
-        }
-        case_clear(&split);
-        case_clear(&whole);
-    }
-}
-
-/* GPT-3's layer (docs/mathematics.md, section 1), from shapes alone. */
-static void gpt3_needs_as_many_heads_as_said(void **state)
-{
-    (void)state;
-    for (int biased = 0; biased < 2; biased++) {
-        CaseSpec spec = {.construction = CONSTRUCTION_TRANSFORMER3,
-                         .n = 2048,
-                         .d = 12288,
-                         .d_ff = 49152,
-                         .heads = 96,
-                         .d_head = 128,
-                         .depth = 1,
-                         .head_rank = 128,
-                         .bias = biased ? BIAS_RANDOM : BIAS_NONE};
-        Pair pair;
-        const char *reason;
-        assert_int_equal(case_outline(&pair, &reason, &spec), CASE_OK);
-        const Sublayer *s = pair.converted.sublayers;
-        assert_int_equal(layout_width(&pair.converted.layout), 63489);
-        assert_int_equal(s[0].bundles[0].heads, 96);
-        assert_int_equal(s[1].bundle_count, 96 + biased);
-        assert_int_equal(s[2].bundles[0].heads, 49152);
-        assert_int_equal(s[3].bundle_count, 384 + biased); /* the clear has rank d_ff */
-        case_clear(&pair);
-        spec.construction = CONSTRUCTION_LINEAR; /* without the clear, D of rank is enough */
-        spec.linear = LINEAR_BLOCK;
-        spec.depth = 2;
-        assert_int_equal(case_outline(&pair, &reason, &spec), CASE_OK);
-        assert_int_equal(pair.converted.sublayers[0].bundle_count, 96 + biased);
-        assert_int_equal(pair.converted.sublayers[1].bundle_count, 96);
-        case_clear(&pair);
-    }
-}
-
-/* ---- V as a rounded product ------------------------------------------------------------------ */
-
-/* Sums of squares of the error that storing fl(W1[a, k] W2[k, d]) makes, and of the formula's. */
-static void product_error(double *measured, double *formula, uint64_t seed)
-{
-    enum { TOKENS = 20, WIDTH = 30, UNITS = 120 };
-    CaseSpec spec = {.construction = CONSTRUCTION_FUSED,
-                     .n = TOKENS,
-                     .d = WIDTH,
-                     .d_ff = UNITS,
-                     .depth = 1,
-                     .seed = seed};
-    Pair pair = make(&spec);
-    const Direct *ffn = &pair.original.sublayers[0].direct;
-    double *product = calloc((size_t)UNITS * WIDTH * WIDTH, sizeof *product);
-    Bundle stored = pair.converted.sublayers[0].bundles[0];
-    Sublayer sublayer = {.bundles = &stored, .bundle_count = 1};
-    Model model = pair.converted;
-    assert_non_null(product);
-    for (size_t e = 0; e < (size_t)UNITS * WIDTH * WIDTH; e++) {
-        size_t k = e / (WIDTH * WIDTH), a = e / WIDTH % WIDTH, d = e % WIDTH;
-        product[e] = ffn->w1[a * UNITS + k] * ffn->w2[k * WIDTH + d];
-    }
-    stored.value.kind = VALUE_DENSE;
-    stored.value.v = (HeadWeight){product, WIDTH, (size_t)WIDTH * WIDTH};
-    model.sublayers = &sublayer;
-    RefRun *rounded = run_one(&model, pair.converted_x, INFINITY);
-    RefRun *factored = run_one(&pair.converted, pair.converted_x, INFINITY);
-    for (size_t e = 0; e < (size_t)TOKENS * WIDTH; e++) {
-        const double *x = pair.converted_x + e / WIDTH * WIDTH;
-        size_t row = layout_token_row(&model.layout, e / WIDTH), d = e % WIDTH;
-        double error = real_double(
-            real_difference(ref_run_entry(rounded, row, d), ref_run_entry(factored, row, d)));
-        *measured += error * error;
-        for (size_t k = 0; k < UNITS; k++) {
-            double z = 0, squares = 0, w2 = ffn->w2[k * WIDTH + d];
-            for (size_t a = 0; a < WIDTH; a++) {
-                double term = x[a] * ffn->w1[a * UNITS + k];
-                z += term;
-                squares += term * term;
-            }
-            double sigma = 1 / (1 + exp(-z)), unit = 0.4247 * 0x1p-53;
-            *formula += unit * unit * sigma * sigma * w2 * w2 * squares;
-        }
-    }
-    ref_run_clear(rounded);
-    ref_run_clear(factored);
-    free(product);
-    case_clear(&pair);
-}
-
-static void a_stored_product_costs_its_rounding(void **state)
-{
-    double measured = 0, formula = 0;
-    (void)state;
-    for (uint64_t seed = 1; seed <= 5; seed++) {
-        product_error(&measured, &formula, seed);
-    }
-    double ratio = sqrt(measured / formula);
-    print_message("V as a rounded product: rms %.3g, the formula's times %.4g\n",
-                  sqrt(measured / 3000), ratio);
-    assert_true(fabs(ratio - 1) < 0.05); /* 3000 entries: 4 standard deviations */
-}
-
-static int setup(void **state)
-{
-    (void)state;
-    ref_thread_setup();
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    ref_thread_clear();
-    return 0;
-}
-
 int main(int argc, char **argv)
 {
     (void)argc;
@@ -765,9 +575,6 @@ int main(int argc, char **argv)
         cmocka_unit_test(points_of_one_grid_are_their_own),
         cmocka_unit_test(min_omega_says_the_seeds_conditions),
         cmocka_unit_test(what_makes_no_sense_is_refused),
-        cmocka_unit_test(limited_heads_add_up),
-        cmocka_unit_test(gpt3_needs_as_many_heads_as_said),
-        cmocka_unit_test(a_stored_product_costs_its_rounding),
     };
-    return cmocka_run_group_tests(damage, setup, teardown);
+    return cmocka_run_group_tests(damage, reference_set_up, reference_tear_down);
 }

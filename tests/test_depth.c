@@ -7,6 +7,7 @@
 #include "../kernels/kernel.h"
 #include "../reference/reference.h"
 #include "closed_forms.h"
+#include "fixture.h"
 #include "real.h"
 
 #include <setjmp.h>
@@ -41,14 +42,6 @@ static CaseSpec small(Construction construction)
                       .heads = 2,
                       .depth = 3,
                       .seed = SEED};
-}
-
-static Pair make(const CaseSpec *spec)
-{
-    Pair pair;
-    const char *reason;
-    assert_int_equal(case_build(&pair, &reason, spec), CASE_OK);
-    return pair;
 }
 
 static RefRun *open_converted(const Pair *pair, double omega, mpfr_prec_t bits, RefForm form)
@@ -104,7 +97,7 @@ typedef struct {
 
 static Master master_curve(const CaseSpec *spec, const double *omegas, size_t count)
 {
-    Pair pair = make(spec);
+    Pair pair = pair_make(spec);
     RefPlan *plan = ref_plan_make(&pair);
     assert_non_null(plan);
     mpfr_prec_t bits = ref_plan_working_bits(plan, omegas[count - 1], MAX_BITS);
@@ -182,7 +175,7 @@ static void one_hot_block_is_unchanged(void **state)
         spec.bias = BIAS_RANDOM;
         spec.linear = LINEAR_CLEAR;
         spec.bias_row_content = (BiasRowContent)(variant >> 1 & 1);
-        Pair pair = make(&spec);
+        Pair pair = pair_make(&spec);
         const Layout *layout = &pair.converted.layout;
         RefRun *run = open_converted(&pair, 3, 192, REF_DENSE);
         size_t rows = layout_rows(layout), content = layout_content(layout);
@@ -213,7 +206,7 @@ static void bias_row_leaks_its_closed_form(void **state)
     for (size_t k = 0; k < 4; k++) {
         CaseSpec spec = small(closed[k]);
         spec.bias = BIAS_RANDOM;
-        Pair pair = make(&spec);
+        Pair pair = pair_make(&spec);
         size_t width = layout_content(&pair.converted.layout);
         RefRun *run = open_converted(&pair, 30, 384, REF_STRUCTURED);
         double worst = 0;
@@ -362,7 +355,7 @@ static void composed_layers_leak_as_derived(void **state)
     for (size_t k = 0; k < 3; k++) {
         CaseSpec spec = small(composed[k]);
         spec.bias = BIAS_RANDOM;
-        Pair pair = make(&spec);
+        Pair pair = pair_make(&spec);
         Leak leak = leak_expected(&spec, &pair);
         RefRun *run = open_converted(&pair, 30, 384, REF_STRUCTURED);
         double worst = 0;
@@ -404,7 +397,7 @@ static void cleared_columns_are_of_order_epsilon(void **state)
         spec.depth = 12;
         spec.linear = LINEAR_CLEAR;
         spec.mask = (Mask)(k % 2);
-        Pair pair = make(&spec);
+        Pair pair = pair_make(&spec);
         RefRun *near = open_converted(&pair, 10, 512, REF_STRUCTURED);
         RefRun *far = open_converted(&pair, 40, 512, REF_STRUCTURED);
         double worst = 0, least = INFINITY, most = 0;
@@ -442,7 +435,7 @@ static double rms(const RefRun *run, const Layout *layout)
 static void rms_range(Construction construction, double range[2], double *last)
 {
     CaseSpec spec = deep(construction);
-    Pair pair = make(&spec);
+    Pair pair = pair_make(&spec);
     const Layout *layout = &pair.original.layout;
     RefRun *run =
         ref_run_open(&pair.original, pair.original_x, NULL, INFINITY, 256, REF_STRUCTURED);
@@ -502,7 +495,7 @@ static double machine_gap(Kernel *kernel, const RefRun *original, const Pair *pa
 static void double_is_as_wrong_as_stated(void **state)
 {
     CaseSpec spec = deep(CONSTRUCTION_TRANSFORMER);
-    Pair pair = make(&spec);
+    Pair pair = pair_make(&spec);
     RefRun *original =
         ref_run_open(&pair.original, pair.original_x, NULL, INFINITY, 160, REF_STRUCTURED);
     Kernel *at_1000 = kernel_open(&pair.converted, pair.converted_x, NULL, 1000, KERNEL_DENSE);
@@ -529,17 +522,8 @@ static void double_is_as_wrong_as_stated(void **state)
 
 static int setup(void **state)
 {
-    (void)state;
-    ref_thread_setup();
     print_message("seed %d, %d layers\n", SEED, LAYERS);
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    ref_thread_clear();
-    return 0;
+    return reference_set_up(state);
 }
 
 int main(int argc, char **argv)
@@ -559,5 +543,5 @@ int main(int argc, char **argv)
     };
     (void)argc;
     blas_setup(argv);
-    return cmocka_run_group_tests(depth, setup, teardown);
+    return cmocka_run_group_tests(depth, setup, reference_tear_down);
 }

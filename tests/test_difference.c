@@ -4,6 +4,8 @@
  */
 #include "../cases/case.h"
 #include "../reference/reference.h"
+#include "difference_cases.h"
+#include "fixture.h"
 #include "random_model.h"
 #include "real.h"
 
@@ -18,18 +20,10 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { SEED = 1, AGREE_BITS = 100, MAX_BITS = 1 << 20, SUBTRACT_MOST = 12000, PLACE = 240 };
+enum { AGREE_BITS = 100, SUBTRACT_MOST = 12000 };
 
-/* Real masks: none and causal.  Constructions with an Omega. */
-enum { MASKS = MASK_CAUSAL + 1, WITH_OMEGA = CONSTRUCTION_MASKED };
-
-static Pair make(const CaseSpec *spec)
-{
-    Pair pair;
-    const char *reason;
-    assert_int_equal(case_build(&pair, &reason, spec), CASE_OK);
-    return pair;
-}
+/* Real masks: none and causal. */
+enum { MASKS = MASK_CAUSAL + 1 };
 
 /* The largest ratio of an error to what it may be, and where it was. */
 typedef struct {
@@ -126,35 +120,12 @@ static void check_layers(Worst *worst, Runs *runs, size_t depth, const RefPlan *
     }
 }
 
-/* A plan that serves the difference at omega. */
-static RefPlan *plan_for(const Pair *pair, double omega)
-{
-    RefPlan *plan = ref_plan_make(pair);
-    assert_non_null(plan);
-    if (!ref_plan_serves(plan, omega)) {
-        ref_plan_clear(plan);
-        plan = ref_plan_make_at(pair, omega);
-        assert_non_null(plan);
-    }
-    return plan;
-}
-
-static void describe(char what[PLACE], const CaseSpec *s, double omega)
-{
-    snprintf(what, PLACE,
-             "%s n %zu d_head %zu linear %d activation %d weights %d seed %d bias %d mask %d "
-             "content %d omega %g",
-             construction_info(s->construction)->name, s->n, s->d_head, (int)s->linear,
-             (int)s->activation, (int)s->weights, (int)s->seed, (int)s->bias, (int)s->mask,
-             (int)s->bias_row_content, omega);
-}
-
 /* Nothing where a subtraction would take too long. */
 static void check_pair(Worst *worst, const CaseSpec *s, double omega)
 {
     char what[PLACE];
-    Pair pair = make(s);
-    RefPlan *plan = plan_for(&pair, omega);
+    Pair pair = pair_make(s);
+    RefPlan *plan = difference_plan(&pair, omega);
     double needed = ref_plan_bits(plan, omega, s->depth) + 128;
     if (needed > SUBTRACT_MOST) {
         ref_plan_clear(plan);
@@ -164,41 +135,12 @@ static void check_pair(Worst *worst, const CaseSpec *s, double omega)
     mpfr_prec_t bits = (mpfr_prec_t)needed;
     Runs runs = runs_open(&pair.converted, pair.converted_x, pair.bias_row_content, omega, bits,
                           ref_plan_difference_working_bits(plan, MAX_BITS));
-    describe(what, s, omega);
+    difference_describe(what, s, omega);
     check_layers(worst, &runs, s->depth, plan, bits, what);
     runs_clear(&runs);
     ref_plan_clear(plan);
     case_clear(&pair);
 }
-
-static CaseSpec small(Construction construction, size_t depth)
-{
-    return (CaseSpec){.construction = construction,
-                      .n = 5,
-                      .d = 4,
-                      .d_ff = 6,
-                      .heads = 2,
-                      .depth = depth,
-                      .seed = SEED,
-                      .slope = 1000,
-                      .gelu = GELU_TWO};
-}
-
-/* One of 24: masks, biases, content of the bias row, factored heads, places, activations, N = 1. */
-static CaseSpec variant_of(Construction construction, size_t depth, int variant)
-{
-    CaseSpec spec = small(construction, depth);
-    spec.mask = (Mask)(variant & 1);
-    spec.bias = (Bias)(variant >> 1 & 1);
-    spec.bias_row_content = (BiasRowContent)(variant >> 2 & 1);
-    spec.d_head = variant % 3 == 1 ? 2 : 0;
-    spec.linear = (Linear)(variant % 3);
-    spec.activation = (Activation)(variant / 8);
-    spec.n = variant == 10 ? 1 : spec.n;
-    return spec;
-}
-
-enum { VARIANTS = 24 };
 
 static void every_construction_agrees(void **state)
 {
@@ -207,7 +149,7 @@ static void every_construction_agrees(void **state)
     for (int c = 0; c < WITH_OMEGA; c++) {
         Worst worst = {0};
         for (int variant = 0; variant < VARIANTS; variant++) {
-            CaseSpec spec = variant_of((Construction)c, 2, variant);
+            CaseSpec spec = difference_variant((Construction)c, 2, variant);
             for (size_t k = 0; k < sizeof omegas / sizeof *omegas; k++) {
                 check_pair(&worst, &spec, omegas[k]);
             }
@@ -225,7 +167,7 @@ static void explosions_agree(void **state)
     Worst worst = {0};
     (void)state;
     for (int k = 0; k < 3 * 6; k++) {
-        CaseSpec spec = small(constructions[k % 3], 3);
+        CaseSpec spec = difference_case(constructions[k % 3], 3);
         spec.weights = WEIGHTS_NORMAL;
         spec.seed = 1 + (uint64_t)k / 3;
         check_pair(&worst, &spec, 20);
@@ -241,7 +183,7 @@ static void deep_stacks_agree(void **state)
     for (int c = 0; c < WITH_OMEGA; c++) {
         Worst worst = {0};
         for (int k = 0; k < 3 * MASKS; k++) {
-            CaseSpec spec = small((Construction)c, 96);
+            CaseSpec spec = difference_case((Construction)c, 96);
             spec.n = 3;
             spec.d = 3;
             spec.d_ff = 4;
@@ -304,10 +246,10 @@ static void one_constant_up_to_a_million(void **state)
     for (int c = 0; c < WITH_OMEGA; c++) {
         Real worst = real_of(0), growth = real_exp(real_of(2 * (1e6 - 1e3)));
         for (int mask = 0; mask < MASKS; mask++) {
-            CaseSpec spec = small((Construction)c, 96);
+            CaseSpec spec = difference_case((Construction)c, 96);
             spec.mask = (Mask)mask;
             spec.bias = BIAS_RANDOM;
-            Pair pair = make(&spec);
+            Pair pair = pair_make(&spec);
             RefRun *near =
                 ref_difference_open(&pair.converted, pair.converted_x, NULL, 1e3, 256, NULL);
             RefRun *far =
@@ -342,11 +284,11 @@ static void one_constant_up_to_a_million(void **state)
 static void silu_at_a_million(void **state)
 {
     static const double x[] = {1, -1};
-    CaseSpec spec = small(CONSTRUCTION_SILU, 1);
+    CaseSpec spec = difference_case(CONSTRUCTION_SILU, 1);
     (void)state;
     spec.n = 2;
     spec.d = 1;
-    Pair pair = make(&spec);
+    Pair pair = pair_make(&spec);
     RefRun *run = ref_difference_open(&pair.converted, x, NULL, 1e6, 256, NULL);
     assert_non_null(run);
     ref_run_layer(run);
@@ -362,141 +304,6 @@ static void silu_at_a_million(void **state)
     case_clear(&pair);
 }
 
-/* The a-priori error of each block at p bits covers what 2p + 128 bits change; returns the bits to
- * spare, at least.  beside: by a plan that is measured beside the difference. */
-static double spare_bits(const CaseSpec *spec, double omega, bool beside)
-{
-    Pair pair = make(spec);
-    RefPlan *plan =
-        beside && pair.limit_is_original ? ref_plan_beside(&pair, omega) : plan_for(&pair, omega);
-    const Layout *layout = &pair.converted.layout;
-    beside = beside && pair.limit_is_original;
-    mpfr_prec_t bits = beside ? 256 : ref_plan_difference_working_bits(plan, MAX_BITS);
-    RefRun *few = ref_difference_open(&pair.converted, pair.converted_x, pair.bias_row_content,
-                                      omega, bits, NULL);
-    RefRun *many = ref_difference_open(&pair.converted, pair.converted_x, pair.bias_row_content,
-                                       omega, 2 * bits + 128, NULL);
-    double spare = INFINITY;
-    assert_true(few != NULL && many != NULL);
-    for (size_t l = 1; l <= spec->depth; l++) {
-        ref_run_layer(few);
-        ref_run_layer(many);
-        assert_true(!beside || (ref_plan_follow(plan, few) && ref_plan_follows(plan)));
-        for (int b = 0; b < BLOCK_COUNT; b++) {
-            Columns columns = b == BLOCK_COMPARED  ? pair.compared[l - 1]
-                              : b == BLOCK_CLEARED ? pair.cleared[l - 1]
-                                                   : (Columns){0, layout_content(layout)};
-            size_t first =
-                b == BLOCK_BIAS_ROW ? layout_bias_row(layout) : layout_token_row(layout, 0);
-            size_t rows = b == BLOCK_BIAS_ROW ? 1 : layout->n;
-            Real largest = real_of(0), error = real_of(0);
-            for (size_t k = 0; k < rows * columns.count; k++) {
-                size_t row = first + k / columns.count, column = columns.first + k % columns.count;
-                mpfr_srcptr e = ref_run_difference(many, row, column);
-                error = real_max(
-                    error, real_abs(real_difference(ref_run_difference(few, row, column), e)));
-                largest = real_max(largest, real_abs(real_of_mpfr(e)));
-            }
-            mpfr_exp_t claimed;
-            if (ref_plan_difference_error(&claimed, plan, l, (RefBlock)b, bits) &&
-                real_compare(error, real_of(0)) != 0) {
-                Real ratio = real_div(real_mul(largest, real_power(claimed)), error);
-                spare = fmin(spare, real_double(real_log(ratio)) / log(2));
-            }
-        }
-    }
-    ref_run_clear(few);
-    ref_run_clear(many);
-    ref_plan_clear(plan);
-    case_clear(&pair);
-    return spare;
-}
-
-static void check_spare_bits(bool beside)
-{
-    static const double omegas[] = {0.25, 3, 8, 50, 1e6};
-    for (int c = 0; c < WITH_OMEGA; c++) {
-        double spare = INFINITY;
-        for (int variant = 0; variant < VARIANTS; variant++) {
-            CaseSpec spec = variant_of((Construction)c, variant % 5 == 0 ? 12 : 2, variant);
-            for (size_t k = 0; k < sizeof omegas / sizeof *omegas; k++) {
-                spare = fmin(spare, spare_bits(&spec, omegas[k], beside));
-            }
-        }
-        print_message("%s: at least %.1f bits to spare\n", construction_info((Construction)c)->name,
-                      spare);
-        assert_true(spare > 0 && spare < 64);
-    }
-}
-
-static void a_priori_errors_hold(void **state)
-{
-    (void)state;
-    check_spare_bits(false);
-}
-
-static void so_they_do_measured_beside(void **state)
-{
-    (void)state;
-    check_spare_bits(true);
-}
-
-/* A trajectory that 64 bits lose is admitted to be lost, from there on. */
-static void a_plan_beside_admits_what_it_lost(void **state)
-{
-    CaseSpec spec = small(CONSTRUCTION_TRANSFORMER, 6);
-    size_t followed = 0;
-    (void)state;
-    spec.weights = WEIGHTS_NORMAL;
-    spec.n = 12;
-    spec.d = 24;
-    spec.d_ff = 48;
-    Pair pair = make(&spec);
-    RefPlan *plan = ref_plan_beside(&pair, 20);
-    RefRun *run = ref_difference_open(&pair.converted, pair.converted_x, NULL, 20, 256, NULL);
-    assert_true(plan != NULL && run != NULL);
-    for (size_t l = 1; l <= spec.depth; l++) {
-        ref_run_layer(run);
-        assert_true(ref_plan_follow(plan, run));
-        mpfr_exp_t stream = ref_plan_error(plan, l, 256), e;
-        bool known = stream < -128;
-        for (int b = 0; b < BLOCK_COUNT; b++) {
-            known = known && ref_plan_difference_error(&e, plan, l, (RefBlock)b, 256);
-        }
-        assert_true(known || !ref_plan_follows(plan));
-        if (followed == l - 1) { /* up to here all was followed */
-            assert_int_equal(known, ref_plan_follows(plan));
-        }
-        followed += ref_plan_follows(plan);
-    }
-    print_message("followed through %zu of %zu layers\n", followed, spec.depth);
-    assert_true(followed > 0 && followed < spec.depth);
-    ref_run_clear(run);
-    ref_plan_clear(plan);
-    case_clear(&pair);
-}
-
-/* Bits do not grow with Omega, and a far plan does not serve where e is not linear. */
-static void plans_know_where_they_serve(void **state)
-{
-    CaseSpec spec = small(CONSTRUCTION_TRANSFORMER, 12);
-    (void)state;
-    Pair pair = make(&spec);
-    RefPlan *plan = ref_plan_make(&pair);
-    assert_non_null(plan);
-    assert_int_equal(ref_plan_difference_working_bits(plan, MAX_BITS), 256);
-    assert_true(ref_plan_serves(plan, 1e6));
-    assert_true(ref_plan_serves(plan, 1e17));
-    assert_true(ref_plan_serves(plan, 12));
-    assert_false(ref_plan_serves(plan, 1));
-    ref_plan_clear(plan);
-    plan = ref_plan_make_at(&pair, 1);
-    assert_non_null(plan);
-    assert_true(ref_plan_serves(plan, 1));
-    ref_plan_clear(plan);
-    case_clear(&pair);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -506,13 +313,6 @@ int main(void)
         cmocka_unit_test(any_bundles_agree),
         cmocka_unit_test(one_constant_up_to_a_million),
         cmocka_unit_test(silu_at_a_million),
-        cmocka_unit_test(a_priori_errors_hold),
-        cmocka_unit_test(so_they_do_measured_beside),
-        cmocka_unit_test(a_plan_beside_admits_what_it_lost),
-        cmocka_unit_test(plans_know_where_they_serve),
     };
-    ref_thread_setup();
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    ref_thread_clear();
-    return failed;
+    return cmocka_run_group_tests(tests, reference_set_up, reference_tear_down);
 }

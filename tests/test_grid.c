@@ -2,7 +2,7 @@
  * Grids: order, defaults, overriding, blank axes, duplicates; and the strictness of flags and
  * case files.
  */
-#include "scratch.h"
+#include "given.h"
 
 #include "../harness/axes.h"
 #include "../harness/table.h"
@@ -16,67 +16,9 @@
 
 #include <cmocka.h>
 
-#define ARGUMENTS 48
-
-typedef struct {
-    Scratch scratch;
-    char file[SCRATCH_PATH]; /* a case file */
-    Grid grid;
-    RunOptions run;
-    char message[SCRATCH_TEXT];
-} Fixture;
-
-static int set_up(void **state)
+static void write_case(Given *given, const char *text)
 {
-    Fixture *fixture = calloc(1, sizeof *fixture);
-    assert_non_null(fixture);
-    scratch_make(&fixture->scratch);
-    scratch_path(fixture->file, &fixture->scratch, "grid.case");
-    *state = fixture;
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    Fixture *fixture = *state;
-    grid_clear(&fixture->grid);
-    scratch_remove(&fixture->scratch);
-    free(fixture);
-    return 0;
-}
-
-/* line: the command's arguments, separated by blanks; FILE stands for the case file. */
-static int read_grid(Fixture *fixture, Command command, const char *line)
-{
-    char copy[1024], *arguments[ARGUMENTS + 1] = {(char[]){"command"}};
-    int count = 1;
-    snprintf(copy, sizeof copy, "%s", line);
-    char *rest = copy;
-    for (char *word; (word = strtok_r(rest, " ", &rest)) != NULL && count < ARGUMENTS; count++) {
-        arguments[count] = strcmp(word, "FILE") == 0 ? fixture->file : word;
-    }
-    grid_clear(&fixture->grid);
-    stderr_hold(&fixture->scratch);
-    int status = grid_read(&fixture->grid, &fixture->run, command, count, arguments);
-    stderr_take(fixture->message, &fixture->scratch);
-    return status;
-}
-
-static const Point *read_points(Fixture *fixture, const char *line, size_t count)
-{
-    int status = read_grid(fixture, COMMAND_SWEEP, line);
-    if (status != 0 || fixture->message[0] != '\0') {
-        fail_msg("%s: status %d: %s", line, status, fixture->message);
-    }
-    if (fixture->grid.count != count) {
-        fail_msg("%s: %zu points, expected %zu", line, fixture->grid.count, count);
-    }
-    return fixture->grid.points;
-}
-
-static void write_case(Fixture *fixture, const char *text)
-{
-    file_write(fixture->file, text, strlen(text));
+    file_write(given->file, text, strlen(text));
 }
 
 static void test_names(void **state)
@@ -91,8 +33,8 @@ static void test_names(void **state)
 
 static void test_defaults(void **state)
 {
-    Fixture *fixture = *state;
-    const Point *point = read_points(fixture, "", 1);
+    Given *given = *state;
+    const Point *point = given_points(given, "", 1);
     assert_int_equal(point->spec.construction, CONSTRUCTION_TRANSFORMER);
     assert_int_equal(point->spec.n, 20);
     assert_int_equal(point->spec.d, 30);
@@ -110,18 +52,18 @@ static void test_defaults(void **state)
     assert_int_equal(point->precision, 0);
     assert_int_equal(point->max_bits, 65536);
     assert_false(point->judged);
-    assert_string_equal(fixture->grid.section[0], "");
-    assert_int_equal(read_grid(fixture, COMMAND_DEPTH, ""), 0);
-    assert_int_equal(fixture->grid.points[0].spec.depth, 96);
-    assert_int_equal(read_grid(fixture, COMMAND_DEPTH, "--depth 3"), 0);
-    assert_int_equal(fixture->grid.points[0].spec.depth, 3);
+    assert_string_equal(given->grid.section[0], "");
+    assert_int_equal(given_read(given, COMMAND_DEPTH, ""), 0);
+    assert_int_equal(given->grid.points[0].spec.depth, 96);
+    assert_int_equal(given_read(given, COMMAND_DEPTH, "--depth 3"), 0);
+    assert_int_equal(given->grid.points[0].spec.depth, 3);
 }
 
 static void test_order(void **state)
 {
-    Fixture *fixture = *state;
+    Given *given = *state;
     const char *line = "--seed 2,1 --omega 30,20 --construction linear,silu --n 4,3";
-    const Point *points = read_points(fixture, line, 16);
+    const Point *points = given_points(given, line, 16);
     for (size_t i = 0; i < 16; i++) {
         assert_int_equal(points[i].spec.construction,
                          i < 8 ? CONSTRUCTION_LINEAR : CONSTRUCTION_SILU);
@@ -134,49 +76,48 @@ static void test_order(void **state)
 /* Axes that do not matter hold their defaults, and points that differ in nothing else are one. */
 static void test_blank_axes(void **state)
 {
-    Fixture *fixture = *state;
-    const Point *point = read_points(
-        fixture, "--construction silu --heads 3:5 --d-ff 2D,7 --weights normal --bias random", 1);
+    Given *given = *state;
+    const Point *point = given_points(
+        given, "--construction silu --heads 3:5 --d-ff 2D,7 --weights normal --bias random", 1);
     assert_int_equal(point->spec.heads, 2);
     assert_int_equal(point->spec.d_ff, 120);
     assert_int_equal(point->spec.weights, WEIGHTS_STABLE);
     assert_int_equal(point->spec.bias, BIAS_NONE);
-    read_points(fixture, "--construction silu,attention --heads 1:3", 4);
-    read_points(fixture, "--construction fused --linear in-place,block,clear", 1);
-    read_points(fixture, "--construction linear --linear in-place,block,clear --d-ff 1D,2D", 5);
-    read_points(fixture, "--arithmetic none,f64 --kernel dense,structured", 3);
-    read_points(fixture, "--judge rounding --norm rel", 1);
+    given_points(given, "--construction silu,attention --heads 1:3", 4);
+    given_points(given, "--construction fused --linear in-place,block,clear", 1);
+    given_points(given, "--construction linear --linear in-place,block,clear --d-ff 1D,2D", 5);
+    given_points(given, "--arithmetic none,f64 --kernel dense,structured", 3);
+    given_points(given, "--judge rounding --norm rel", 1);
 }
 
 /* Two spellings of one point. */
 static void test_duplicates(void **state)
 {
-    Fixture *fixture = *state;
-    read_points(fixture, "--d-ff 4D,120", 1);
-    read_points(fixture, "--bias-row auto,last", 1);
-    read_points(fixture, "--bias-row auto,first", 2);
-    read_points(fixture, "--mask causal --bias-row auto,first", 1);
-    write_case(fixture, "[a]\nomega = 10:30:10\n[b]\nomega = 40,20,10\n");
-    const Point *points = read_points(fixture, "FILE FILE", 4);
+    Given *given = *state;
+    given_points(given, "--d-ff 4D,120", 1);
+    given_points(given, "--bias-row auto,last", 1);
+    given_points(given, "--bias-row auto,first", 2);
+    given_points(given, "--mask causal --bias-row auto,first", 1);
+    write_case(given, "[a]\nomega = 10:30:10\n[b]\nomega = 40,20,10\n");
+    const Point *points = given_points(given, "FILE FILE", 4);
     assert_true(points[0].omega == 10 && points[1].omega == 20 && points[2].omega == 30 &&
                 points[3].omega == 40);
-    assert_string_equal(fixture->grid.section[1], "a");
-    assert_string_equal(fixture->grid.section[3], "b");
+    assert_string_equal(given->grid.section[1], "a");
+    assert_string_equal(given->grid.section[3], "b");
 }
 
 /* The bias row's random content is scaled as the weights are, so they matter then. */
 static void test_weights_of_content(void **state)
 {
-    Fixture *fixture = *state;
-    read_points(fixture, "--construction silu --weights stable,normal", 1);
-    read_points(fixture, "--construction silu --weights stable,normal --bias-row-content random",
-                2);
+    Given *given = *state;
+    given_points(given, "--construction silu --weights stable,normal", 1);
+    given_points(given, "--construction silu --weights stable,normal --bias-row-content random", 2);
 }
 
 static void test_widths(void **state)
 {
-    Fixture *fixture = *state;
-    const Point *points = read_points(fixture, "--d 10,20 --d-ff 2D,40", 3);
+    Given *given = *state;
+    const Point *points = given_points(given, "--d 10,20 --d-ff 2D,40", 3);
     assert_int_equal(points[0].spec.d_ff, 20);
     assert_int_equal(points[1].spec.d_ff, 40);
     assert_int_equal(points[1].spec.d, 10);
@@ -186,8 +127,8 @@ static void test_widths(void **state)
 
 static void test_precision(void **state)
 {
-    Fixture *fixture = *state;
-    const Point *points = read_points(fixture, "--precision auto,128,100000 --max-bits 4096", 3);
+    Given *given = *state;
+    const Point *points = given_points(given, "--precision auto,128,100000 --max-bits 4096", 3);
     assert_int_equal(points[0].precision, 0);
     assert_int_equal(points[0].max_bits, 4096);
     assert_int_equal(points[1].precision, 128);
@@ -197,30 +138,30 @@ static void test_precision(void **state)
 
 static void test_judge(void **state)
 {
-    Fixture *fixture = *state;
-    const Point *point = read_points(fixture, "--tolerance 1e-9 --norm rel", 1);
+    Given *given = *state;
+    const Point *point = given_points(given, "--tolerance 1e-9 --norm rel", 1);
     assert_true(point->judged && point->tolerance == 1e-9);
     assert_int_equal(point->judge, ERROR_TOTAL);
     assert_int_equal(point->norm, NORM_REL);
-    point = read_points(fixture, "--tolerance 1e-9 --arithmetic none", 1);
+    point = given_points(given, "--tolerance 1e-9 --arithmetic none", 1);
     assert_int_equal(point->judge, ERROR_CONSTRUCTION);
-    point = read_points(fixture, "--judge observed", 1);
+    point = given_points(given, "--judge observed", 1);
     assert_int_equal(point->judge, ERROR_TOTAL);
 }
 
 static void test_case_files(void **state)
 {
-    Fixture *fixture = *state;
-    write_case(fixture, "\xEF\xBB\xBF# a comment\n\n[first]\r\nn = 3, 4  # tokens\r\nd: 5\n"
-                        "; another\n[second]\nn=6\nomega = 8 ; Omega");
-    const Point *points = read_points(fixture, "FILE", 3);
+    Given *given = *state;
+    write_case(given, "\xEF\xBB\xBF# a comment\n\n[first]\r\nn = 3, 4  # tokens\r\nd: 5\n"
+                      "; another\n[second]\nn=6\nomega = 8 ; Omega");
+    const Point *points = given_points(given, "FILE", 3);
     assert_int_equal(points[1].spec.n, 4);
     assert_int_equal(points[1].spec.d, 5);
     assert_int_equal(points[2].spec.d, 30);
     assert_true(points[2].omega == 8);
-    assert_string_equal(fixture->grid.section[1], "first");
-    assert_string_equal(fixture->grid.section[2], "second");
-    points = read_points(fixture, "--n 7 FILE --omega 9", 2);
+    assert_string_equal(given->grid.section[1], "first");
+    assert_string_equal(given->grid.section[2], "second");
+    points = given_points(given, "--n 7 FILE --omega 9", 2);
     assert_int_equal(points[0].spec.n, 7);
     assert_int_equal(points[1].spec.n, 7);
     assert_true(points[0].omega == 9 && points[1].omega == 9);
@@ -228,31 +169,30 @@ static void test_case_files(void **state)
 
 static void test_run_options(void **state)
 {
-    Fixture *fixture = *state;
-    read_points(fixture, "--threads=2 -o out.csv --dry-run -q", 1);
-    assert_string_equal(fixture->run.output, "out.csv");
-    assert_int_equal(fixture->run.threads, 2);
-    assert_true(fixture->run.dry_run && fixture->run.quiet && !fixture->run.verbose);
-    read_points(fixture, "", 1);
-    assert_null(fixture->run.output);
-    assert_int_equal(fixture->run.threads, 0);
-    assert_false(fixture->run.dry_run || fixture->run.quiet || fixture->run.verbose);
+    Given *given = *state;
+    given_points(given, "--threads=2 -o out.csv --dry-run -q", 1);
+    assert_string_equal(given->run.output, "out.csv");
+    assert_int_equal(given->run.threads, 2);
+    assert_true(given->run.dry_run && given->run.quiet && !given->run.verbose);
+    given_points(given, "", 1);
+    assert_null(given->run.output);
+    assert_int_equal(given->run.threads, 0);
+    assert_false(given->run.dry_run || given->run.quiet || given->run.verbose);
 }
 
 static void test_min_omega(void **state)
 {
-    Fixture *fixture = *state;
+    Given *given = *state;
     assert_int_equal(
-        read_grid(fixture, COMMAND_MIN_OMEGA, "--tolerance 1e-6 --seed 1:3 --construction silu"),
-        0);
-    assert_int_equal(fixture->grid.count, 3);
-    assert_int_equal(read_grid(fixture, COMMAND_MIN_OMEGA, "--omega 3 --tolerance 1"), 2);
-    assert_non_null(strstr(fixture->message, "--omega"));
-    assert_int_equal(read_grid(fixture, COMMAND_MIN_OMEGA, "--n 3"), 2);
-    assert_non_null(strstr(fixture->message, "tolerance"));
-    write_case(fixture, "[a]\ntolerance = 1\nomega = 3\n");
-    assert_int_equal(read_grid(fixture, COMMAND_MIN_OMEGA, "FILE"), 2);
-    assert_non_null(strstr(fixture->message, ":3: token 'omega'"));
+        given_read(given, COMMAND_MIN_OMEGA, "--tolerance 1e-6 --seed 1:3 --construction silu"), 0);
+    assert_int_equal(given->grid.count, 3);
+    assert_int_equal(given_read(given, COMMAND_MIN_OMEGA, "--omega 3 --tolerance 1"), 2);
+    assert_non_null(strstr(given->message, "--omega"));
+    assert_int_equal(given_read(given, COMMAND_MIN_OMEGA, "--n 3"), 2);
+    assert_non_null(strstr(given->message, "tolerance"));
+    write_case(given, "[a]\ntolerance = 1\nomega = 3\n");
+    assert_int_equal(given_read(given, COMMAND_MIN_OMEGA, "FILE"), 2);
+    assert_non_null(strstr(given->message, ":3: token 'omega'"));
 }
 
 /* Every point's command line reads back to that point alone. */
@@ -266,11 +206,11 @@ static void test_commands_reproduce(void **state)
         "--kernel structured --tolerance 1e-9 --judge observed --norm rms --max-bits 4096",
         "--bias-row first",
     };
-    Fixture *fixture = *state;
+    Given *given = *state;
     for (size_t l = 0; l < sizeof lines / sizeof *lines; l++) {
-        assert_int_equal(read_grid(fixture, COMMAND_SWEEP, lines[l]), 0);
-        Grid all = fixture->grid;
-        fixture->grid = (Grid){0};
+        assert_int_equal(given_read(given, COMMAND_SWEEP, lines[l]), 0);
+        Grid all = given->grid;
+        given->grid = (Grid){0};
         for (size_t i = 0; i < all.count; i++) {
             char *text = NULL;
             size_t size = 0;
@@ -280,7 +220,7 @@ static void test_commands_reproduce(void **state)
             assert_int_equal(fclose(stream), 0);
             const char *prefix = "headproof sweep ";
             assert_int_equal(strncmp(text, prefix, strlen(prefix)), 0);
-            const Point *point = read_points(fixture, text + strlen(prefix), 1);
+            const Point *point = given_points(given, text + strlen(prefix), 1);
             if (point_compare(point, &all.points[i]) != 0) {
                 fail_msg("%s is another point", text);
             }
@@ -291,65 +231,58 @@ static void test_commands_reproduce(void **state)
 }
 
 /* One line that begins with (or, for a path in front, holds) what is expected. */
-static void expect_fault(Fixture *fixture, const char *line, const char *expected)
+static void expect_fault(Given *given, const char *line, const char *expected)
 {
-    int status = read_grid(fixture, COMMAND_SWEEP, line);
-    if (status != 2 || count_lines(fixture->message) != 1 ||
-        strstr(fixture->message, expected) == NULL) {
-        fail_msg("'%s': status %d, message \"%s\", expected \"%s\"", line, status, fixture->message,
-                 expected);
-    }
-    assert_int_equal(fixture->grid.count, 0);
-    assert_null(fixture->grid.points);
+    given_expect_fault(given, COMMAND_SWEEP, line, expected);
 }
 
 static void test_faults_of_flags(void **state)
 {
-    Fixture *fixture = *state;
-    expect_fault(fixture, "--omga 5",
+    Given *given = *state;
+    expect_fault(given, "--omga 5",
                  "token '--omga': expected a flag of sweep (did you mean --omega?)");
-    expect_fault(fixture, "--ome 5", "token '--ome'");
-    expect_fault(fixture, "--ome=5", "token '--ome=5'");
-    expect_fault(fixture, "--dry", "token '--dry'");
-    expect_fault(fixture, "--zzzzzzz", "(see headproof help sweep)");
-    expect_fault(fixture, "-x", "token '-x'");
-    expect_fault(fixture, "--omega", "token '--omega': expected a value");
-    expect_fault(fixture, "--ome", "token '--ome': expected a flag");
-    expect_fault(fixture, "--dry-run=1", "token '--dry-run=1': expected no value");
-    expect_fault(fixture, "--omega 1 --omega=2", "--omega: token '2': expected omega once");
-    expect_fault(fixture, "-o a --output b", "--output: token 'b': expected the flag once");
-    expect_fault(fixture, "--omega=", "--omega: token ''");
-    expect_fault(fixture, "--quiet -v", "not both");
-    expect_fault(fixture, "--threads -1", "--threads: token '-1'");
-    expect_fault(fixture, "--threads 1,2", "expected one value");
-    expect_fault(fixture, "--tolerance 1,2", "--tolerance: token '1,2': expected one value");
-    expect_fault(fixture, "--activation tanh", "--activation: token 'tanh': expected one of silu");
-    expect_fault(fixture, "--reference ball", "token 'ball': expected one of auto, subtract, diff");
-    expect_fault(fixture, "--reference difference --reference-form dense",
+    expect_fault(given, "--ome 5", "token '--ome'");
+    expect_fault(given, "--ome=5", "token '--ome=5'");
+    expect_fault(given, "--dry", "token '--dry'");
+    expect_fault(given, "--zzzzzzz", "(see headproof help sweep)");
+    expect_fault(given, "-x", "token '-x'");
+    expect_fault(given, "--omega", "token '--omega': expected a value");
+    expect_fault(given, "--ome", "token '--ome': expected a flag");
+    expect_fault(given, "--dry-run=1", "token '--dry-run=1': expected no value");
+    expect_fault(given, "--omega 1 --omega=2", "--omega: token '2': expected omega once");
+    expect_fault(given, "-o a --output b", "--output: token 'b': expected the flag once");
+    expect_fault(given, "--omega=", "--omega: token ''");
+    expect_fault(given, "--quiet -v", "not both");
+    expect_fault(given, "--threads -1", "--threads: token '-1'");
+    expect_fault(given, "--threads 1,2", "expected one value");
+    expect_fault(given, "--tolerance 1,2", "--tolerance: token '1,2': expected one value");
+    expect_fault(given, "--activation tanh", "--activation: token 'tanh': expected one of silu");
+    expect_fault(given, "--reference ball", "token 'ball': expected one of auto, subtract, diff");
+    expect_fault(given, "--reference difference --reference-form dense",
                  "--reference: token 'difference': expected auto or subtract");
-    expect_fault(fixture, "--precision 63", "auto or an integer from 64 to 1048576");
-    expect_fault(fixture, "--mask causal --bias-row last",
+    expect_fault(given, "--precision 63", "auto or an integer from 64 to 1048576");
+    expect_fault(given, "--mask causal --bias-row last",
                  "--bias-row: token 'last': expected auto or first with --mask causal");
-    expect_fault(fixture, "--tolerance 1 --arithmetic f64,none --judge total",
+    expect_fault(given, "--tolerance 1 --arithmetic f64,none --judge total",
                  "--judge: token 'total'");
-    expect_fault(fixture, "nowhere.case", "nowhere.case: cannot be opened");
+    expect_fault(given, "nowhere.case", "nowhere.case: cannot be opened");
 }
 
 static void test_faults_of_sizes(void **state)
 {
-    Fixture *fixture = *state;
-    expect_fault(fixture, "--n 2147483648", "--n: token '2147483648'");
-    expect_fault(fixture, "--d 2000000000 --construction attention",
+    Given *given = *state;
+    expect_fault(given, "--n 2147483648", "--n: token '2147483648'");
+    expect_fault(given, "--d 2000000000 --construction attention",
                  "--d: token '2000000000': expected a case that fits into this machine");
-    expect_fault(fixture, "--d 2000000000", "--d: token '2000000000': expected a d-ff of at most");
-    expect_fault(fixture, "--d-ff 2000000000D", "--d-ff: token '2000000000D'");
-    expect_fault(fixture, "--depth 2147483647", "--depth: token '2147483647'");
-    expect_fault(fixture, "--d 1000 --heads 1000000000", "--heads: token '1000000000'");
-    expect_fault(fixture, "--n 1:1000 --d 1:1000 --seed 0:1", "expected a grid of at most 1000000");
-    expect_fault(fixture,
+    expect_fault(given, "--d 2000000000", "--d: token '2000000000': expected a d-ff of at most");
+    expect_fault(given, "--d-ff 2000000000D", "--d-ff: token '2000000000D'");
+    expect_fault(given, "--depth 2147483647", "--depth: token '2147483647'");
+    expect_fault(given, "--d 1000 --heads 1000000000", "--heads: token '1000000000'");
+    expect_fault(given, "--n 1:1000 --d 1:1000 --seed 0:1", "expected a grid of at most 1000000");
+    expect_fault(given,
                  "--n 1:1000000 --d 1:1000000 --d-ff 1:1000000 --heads 1:1000000 --seed 1:65536",
                  "expected a grid of at most 1000000");
-    read_points(fixture, "--construction silu --heads 2000000000", 1);
+    given_points(given, "--construction silu --heads 2000000000", 1);
 }
 
 static void test_faults_of_case_files(void **state)
@@ -382,35 +315,35 @@ static void test_faults_of_case_files(void **state)
         {"[a]\nmask = causal\n\nbias-row = last\n", ":4: token 'last': expected auto or first"},
         {"[a]\nn = 3\nd = 2147483647\n", ":3: token '2147483647'"},
     };
-    Fixture *fixture = *state;
+    Given *given = *state;
     for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
         char expected[SCRATCH_PATH + 128];
-        snprintf(expected, sizeof expected, "%s%s", fixture->file, faults[i].expected);
-        write_case(fixture, faults[i].text);
-        expect_fault(fixture, "FILE", expected);
+        snprintf(expected, sizeof expected, "%s%s", given->file, faults[i].expected);
+        write_case(given, faults[i].text);
+        expect_fault(given, "FILE", expected);
     }
 }
 
 static void test_faults_of_lines(void **state)
 {
-    Fixture *fixture = *state;
+    Given *given = *state;
     char text[1024] = "[a]\nn = 3\nomega = ";
     size_t head = strlen(text);
     memset(text + head, '0', 300);
     memcpy(text + head + 299, "7\n", 3);
-    write_case(fixture, text);
-    expect_fault(fixture, "FILE", ":3: token 'omega = 00");
-    assert_non_null(strstr(fixture->message, "expected a line of at most 199 characters"));
+    write_case(given, text);
+    expect_fault(given, "FILE", ":3: token 'omega = 00");
+    assert_non_null(strstr(given->message, "expected a line of at most 199 characters"));
     memset(text + head, '0', 190);
     memcpy(text + head + 190, "7\n", 3);
-    write_case(fixture, text);
-    const Point *point = read_points(fixture, "FILE", 1);
+    write_case(given, text);
+    const Point *point = given_points(given, "FILE", 1);
     assert_true(point->omega == 7);
-    file_write(fixture->file, "[a]\nn = 3\0\nd = 5\n", 17);
-    expect_fault(fixture, "FILE", ":2: token 'n = 3': expected text");
+    file_write(given->file, "[a]\nn = 3\0\nd = 5\n", 17);
+    expect_fault(given, "FILE", ":2: token 'n = 3': expected text");
     snprintf(text, sizeof text, "[%050d]\nn = 3\n", 0);
-    write_case(fixture, text);
-    expect_fault(fixture, "FILE", "expected a section name of 1 to 49 characters");
+    write_case(given, text);
+    expect_fault(given, "FILE", "expected a section name of 1 to 49 characters");
 }
 
 static char *key_of(const Point *point)
@@ -443,15 +376,15 @@ static void test_keys(void **state)
          "bias-row=first;bias-row-content=random;reference-form=dense;max-bits=4096;tolerance=1;"
          "judge=rounding;norm=rel"},
     };
-    Fixture *fixture = *state;
+    Given *given = *state;
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
-        char *key = key_of(read_points(fixture, lines[i][0], 1));
+        char *key = key_of(given_points(given, lines[i][0], 1));
         assert_string_equal(key, lines[i][1]);
         free(key);
     }
 }
 
-#define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
+#define TEST(function) cmocka_unit_test_setup_teardown(function, given_set_up, given_tear_down)
 
 int main(void)
 {

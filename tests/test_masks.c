@@ -6,6 +6,7 @@
 #include "../kernels/blas.h"
 #include "../kernels/kernel.h"
 #include "../reference/reference.h"
+#include "fixture.h"
 #include "real.h"
 
 #include <setjmp.h>
@@ -20,14 +21,6 @@
 #include <string.h>
 
 enum { N = 20, D = 30, H = 120, SEED = 1 };
-
-static Pair make(const CaseSpec *spec)
-{
-    Pair pair;
-    const char *reason;
-    assert_int_equal(case_build(&pair, &reason, spec), CASE_OK);
-    return pair;
-}
 
 static CaseSpec spec_of(Construction construction, size_t n, size_t d)
 {
@@ -44,12 +37,7 @@ static CaseSpec spec_of(Construction construction, size_t n, size_t d)
 /* A finished run of T' (omega INFINITY: of the limit). */
 static RefRun *run_all(const Model *model, const double *x, double omega, mpfr_prec_t bits)
 {
-    RefRun *run = ref_run_open(model, x, NULL, omega, bits, REF_STRUCTURED);
-    assert_non_null(run);
-    for (size_t l = 0; l < model->depth; l++) {
-        ref_run_layer(run);
-    }
-    return run;
+    return run_layers(model, x, NULL, omega, bits, REF_STRUCTURED, model->depth);
 }
 
 /* r(T') - r(T), both at omega's precision, of token i and column c. */
@@ -72,7 +60,7 @@ static void masked_heads_are_as_the_paper_has_them(void **state)
     CaseSpec spec = spec_of(CONSTRUCTION_MASKED, N, D);
     (void)state;
     spec.bias = BIAS_RANDOM;
-    Pair pair = make(&spec);
+    Pair pair = pair_make(&spec);
     const Model *model = &pair.converted;
     assert_int_equal(layout_width(&model->layout), D + 1);
     assert_int_equal(model->sublayer_count, 1);
@@ -103,7 +91,7 @@ static void masked_heads_need_no_omega(void **state)
         spec.depth = 3;
         spec.bias = (Bias)(variant & 1);
         spec.weights = (Weights)(variant >> 1);
-        Pair pair = make(&spec);
+        Pair pair = pair_make(&spec);
         RefPlan *plan = ref_plan_make(&pair);
         RefBase *base = ref_base_make(&pair, 256, REF_STRUCTURED, REF_LIMIT_STREAMS);
         RefRun *limit = run_all(&pair.converted, pair.converted_x, INFINITY, 256);
@@ -162,9 +150,9 @@ static void masked_heads_round_as_the_original_does(void **state)
         CaseSpec spec = spec_of(CONSTRUCTION_MASKED, N, D);
         spec.seed = seed;
         spec.bias = BIAS_RANDOM;
-        Pair pair = make(&spec);
+        Pair pair = pair_make(&spec);
         spec.construction = CONSTRUCTION_FUSED;
-        Pair fused = make(&spec);
+        Pair fused = pair_make(&spec);
         double native = machine_rms(&pair, false, KERNEL_DENSE, 1);
         for (int form = 0; form < KERNEL_COUNT; form++) {
             double masked = machine_rms(&pair, true, (KernelForm)form, 1e6);
@@ -191,7 +179,7 @@ static void pseudo_masks_are_in_the_weights(void **state)
         CaseSpec spec = spec_of(CONSTRUCTION_ATTENTION, N, 3);
         size_t seen = 0;
         spec.mask = mask;
-        Pair pair = make(&spec);
+        Pair pair = pair_make(&spec);
         const Layout *t = &pair.original.layout, *prime = &pair.converted.layout;
         const Score *original = &pair.original.sublayers[0].bundles[0].score;
         const Score *converted = &pair.converted.sublayers[0].bundles[0].score;
@@ -229,7 +217,7 @@ static void pseudo_mask_error_is_attained(void **state)
     (void)state;
     spec.mask = MASK_PSEUDO_CAUSAL;
     spec.given = &given;
-    Pair pair = make(&spec);
+    Pair pair = pair_make(&spec);
     double leak = (TOKENS - 1) * exp(-omega);
     double bound = 2 * b * leak / (1 + leak), error = error_at(&pair, omega, 0, 0);
     print_message("attained: %.17g of %.17g\n", error, bound);
@@ -252,7 +240,7 @@ static Pair one_token(const double *q, const double *v, GivenLayer *layer, Given
     *layer = (GivenLayer){.qk = q, .ov = v};
     *given = (GivenWeights){.layers = layer, .scale = {1, 1, 1}, .x = &x};
     spec.given = given;
-    return make(&spec);
+    return pair_make(&spec);
 }
 
 /* w = sigma(-2 Omega - q) goes to the bias row: e^Omega > N/tolerance holds in each, but where
@@ -303,7 +291,7 @@ static void gated_heads_need_no_such_thing(void **state)
             double worst = 0;
             spec.d_ff = 6;
             spec.score_scale = scale;
-            Pair pair = make(&spec);
+            Pair pair = pair_make(&spec);
             for (size_t e = 0; e < 15; e++) {
                 worst = fmax(worst, fabs(error_at(&pair, 20, e / 3, e % 3)));
             }
@@ -323,9 +311,9 @@ static void score_scale_is_on_what_makes_scores(void **state)
     CaseSpec spec = spec_of(CONSTRUCTION_TRANSFORMER, 4, 3);
     (void)state;
     spec.bias = BIAS_RANDOM;
-    Pair plain = make(&spec);
+    Pair plain = pair_make(&spec);
     spec.score_scale = 8;
-    Pair scaled = make(&spec);
+    Pair scaled = pair_make(&spec);
     const Sublayer *a = plain.original.sublayers, *b = scaled.original.sublayers;
     for (size_t e = 0; e < 9; e++) {
         assert_true(b->bundles[0].score.q.data[e] == 8 * a->bundles[0].score.q.data[e]);
@@ -344,20 +332,6 @@ static void score_scale_is_on_what_makes_scores(void **state)
     case_clear(&plain);
 }
 
-static int setup(void **state)
-{
-    (void)state;
-    ref_thread_setup();
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    ref_thread_clear();
-    return 0;
-}
-
 int main(int argc, char **argv)
 {
     (void)argc;
@@ -372,5 +346,5 @@ int main(int argc, char **argv)
         cmocka_unit_test(gated_heads_need_no_such_thing),
         cmocka_unit_test(score_scale_is_on_what_makes_scores),
     };
-    return cmocka_run_group_tests(masks, setup, teardown);
+    return cmocka_run_group_tests(masks, reference_set_up, reference_tear_down);
 }

@@ -2,8 +2,7 @@
  * Model files: every tensor arrives where it belongs, sizes agree or are complained of, and the
  * trained model is read as another program reads it.
  */
-#include "safetensors_samples.h"
-#include "scratch.h"
+#include "safetensors_fixture.h"
 
 #include "../harness/model_file.h"
 
@@ -14,30 +13,6 @@
 #include <string.h>
 
 #include <cmocka.h>
-
-typedef struct {
-    Scratch scratch;
-    char path[SCRATCH_PATH];
-    char text[SCRATCH_TEXT];
-} Fixture;
-
-static int set_up(void **state)
-{
-    Fixture *fixture = calloc(1, sizeof *fixture);
-    assert_non_null(fixture);
-    scratch_make(&fixture->scratch);
-    scratch_path(fixture->path, &fixture->scratch, "model.safetensors");
-    *state = fixture;
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    Fixture *fixture = *state;
-    scratch_remove(&fixture->scratch);
-    free(fixture);
-    return 0;
-}
 
 /* ---- The trained model --------------------------------------------------------------------- */
 
@@ -138,7 +113,7 @@ typedef struct {
     size_t rank, shape[3];
 } Shaped;
 
-static ModelFile *write_and_read(Fixture *fixture, const Shaped *tensors, size_t count)
+static ModelFile *write_and_read(FileFixture *fixture, const Shaped *tensors, size_t count)
 {
     ModelFile *model;
     double values[32][64];
@@ -254,15 +229,15 @@ static void test_other_kinds(void **state)
 /* Buffers, integers as tokens, metadata, what is ignored; in the samples of the fuzzer. */
 static void test_samples(void **state)
 {
-    Fixture *fixture = *state;
+    FileFixture *fixture = *state;
     for (size_t i = 0; i < 4; i++) {
         Sample sample;
         ModelFile *model;
         assert_true(sample_model(&sample, i));
-        file_write(fixture->path, (const char *)sample.bytes, sample.size);
-        stderr_hold(&fixture->scratch);
+        write_sample(fixture, &sample);
+        hold(fixture);
         int status = model_file_read(&model, fixture->path, false);
-        stderr_take(fixture->text, &fixture->scratch);
+        take(fixture);
         assert_int_equal(status, i < 2 ? 0 : 2);
         assert_int_equal(count_lines(fixture->text), i < 2 ? 0 : 1);
         if (i == 2) {
@@ -275,7 +250,6 @@ static void test_samples(void **state)
             assert_true(model->tuples == 1 && model->length == 2 && model->tokens[1] == 0);
         }
         model_file_clear(model);
-        sample_clear(&sample);
     }
 }
 
@@ -388,26 +362,21 @@ static const Change changes[] = {
     {NULL, NOTHING, "\"mask\":\"\"", "metadata 'mask': '': expected one of none, causal"},
 };
 
-static void expect_refusal(Fixture *fixture, const char *culprit)
+static void expect_no_model(FileFixture *fixture, const char *culprit)
 {
     ModelFile *model;
-    stderr_hold(&fixture->scratch);
+    hold(fixture);
     int status = model_file_read(&model, fixture->path, false);
-    stderr_take(fixture->text, &fixture->scratch);
-    if (status != 2 || model != NULL || count_lines(fixture->text) != 1 ||
-        strncmp(fixture->text, fixture->path, strlen(fixture->path)) != 0 ||
-        strstr(fixture->text, culprit) == NULL) {
-        fail_msg("status %d, \"%s\", expected \"%s\" in it", status, fixture->text, culprit);
-    }
+    expect_message(fixture, status, fixture->path, culprit);
+    assert_null(model);
 }
 
-static void write_sample(Fixture *fixture, const char *metadata, const SampleTensor *tensors,
-                         size_t count)
+static void write_tensors(const FileFixture *fixture, const char *metadata,
+                          const SampleTensor *tensors, size_t count)
 {
     Sample sample;
     sample_build(&sample, metadata, tensors, count);
-    file_write(fixture->path, (const char *)sample.bytes, sample.size);
-    sample_clear(&sample);
+    write_sample(fixture, &sample);
 }
 
 static void test_refused(void **state)
@@ -423,8 +392,8 @@ static void test_refused(void **state)
         if (changes[i].add.name != NULL) {
             tensors[count++] = changes[i].add;
         }
-        write_sample(*state, changes[i].metadata, tensors, count);
-        expect_refusal(*state, changes[i].culprit);
+        write_tensors(*state, changes[i].metadata, tensors, count);
+        expect_no_model(*state, changes[i].culprit);
     }
 }
 
@@ -440,20 +409,20 @@ static void test_refused_wholes(void **state)
                                           {"embed.W_E", "F16", "[3,2]", 12, 0},
                                           {"X", "F16", "[3,2]", 12, 0},
                                           {"tokens", "U8", "[3,2]", 6, 0}};
-    write_sample(*state, NULL, base + BASE - 3, 3);
-    expect_refusal(*state, "layer 'blocks.0': missing");
-    write_sample(*state, NULL, NULL, 0);
-    expect_refusal(*state, "layer 'blocks.0': missing");
-    write_sample(*state, NULL, merged, 3);
-    expect_refusal(*state, "both attn.QK and attn.b_V");
-    write_sample(*state, "\"scale\":\"1/sqrt(d_head)\"", merged, 2);
-    expect_refusal(*state, "metadata 'scale': '1/sqrt(d_head)': expected 1, as attn.QK has no");
-    write_sample(*state, NULL, merged, 1);
-    expect_refusal(*state, "layer 'blocks.0': missing: expected also attn.OV");
-    write_sample(*state, NULL, mixed, sizeof mixed / sizeof *mixed);
-    expect_refusal(*state, "'blocks.1': has attn: expected attn (merged), as blocks.0 has");
-    write_sample(*state, NULL, inputs, sizeof inputs / sizeof *inputs);
-    expect_refusal(*state, "tensor 'tokens': expected either tokens or X, not both");
+    write_tensors(*state, NULL, base + BASE - 3, 3);
+    expect_no_model(*state, "layer 'blocks.0': missing");
+    write_tensors(*state, NULL, NULL, 0);
+    expect_no_model(*state, "layer 'blocks.0': missing");
+    write_tensors(*state, NULL, merged, 3);
+    expect_no_model(*state, "both attn.QK and attn.b_V");
+    write_tensors(*state, "\"scale\":\"1/sqrt(d_head)\"", merged, 2);
+    expect_no_model(*state, "metadata 'scale': '1/sqrt(d_head)': expected 1, as attn.QK has no");
+    write_tensors(*state, NULL, merged, 1);
+    expect_no_model(*state, "layer 'blocks.0': missing: expected also attn.OV");
+    write_tensors(*state, NULL, mixed, sizeof mixed / sizeof *mixed);
+    expect_no_model(*state, "'blocks.1': has attn: expected attn (merged), as blocks.0 has");
+    write_tensors(*state, NULL, inputs, sizeof inputs / sizeof *inputs);
+    expect_no_model(*state, "tensor 'tokens': expected either tokens or X, not both");
 }
 
 /* A list of names ends where the message does; what is left over is counted. */
@@ -462,15 +431,15 @@ static void test_many_unknown(void **state)
     enum { MANY = 300 };
     static char names[MANY][32];
     static SampleTensor tensors[MANY];
-    Fixture *fixture = *state;
+    FileFixture *fixture = *state;
     for (size_t i = 0; i < MANY; i++) {
         snprintf(names[i], sizeof names[i], "somebody.else.%03zu", i);
         tensors[i] = (SampleTensor){names[i], "U8", "[0]", 0, 0};
     }
     /* It would fit where the one before it does not. */
     strcpy(names[MANY - 1], "z");
-    write_sample(fixture, NULL, tensors, MANY);
-    expect_refusal(fixture, "unknown tensors: 'somebody.else.000', 'somebody.else.001', ");
+    write_tensors(fixture, NULL, tensors, MANY);
+    expect_no_model(fixture, "unknown tensors: 'somebody.else.000', 'somebody.else.001', ");
     size_t shown = 0;
     for (const char *at = fixture->text; (at = strstr(at, "somebody")) != NULL; at++) {
         shown++;
@@ -480,8 +449,6 @@ static void test_many_unknown(void **state)
     assert_true(shown > 30 && shown < MANY);
     assert_non_null(strstr(fixture->text, more));
 }
-
-#define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
 
 int main(void)
 {

@@ -4,7 +4,7 @@
  * mpirun, only what needs neither is tested, and that is said.
  */
 #include "program.h"
-#include "scratch.h"
+#include "fixture.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -55,19 +55,9 @@ static void find_mpi(Fixture *fixture)
 
 static int set_up(void **state)
 {
-    Fixture *fixture = calloc(1, sizeof *fixture);
-    assert_non_null(fixture);
-    scratch_make(&fixture->scratch);
+    Fixture *fixture = fixture_make(sizeof *fixture);
     find_mpi(fixture);
     *state = fixture;
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    Fixture *fixture = *state;
-    scratch_remove(&fixture->scratch);
-    free(fixture);
     return 0;
 }
 
@@ -178,7 +168,7 @@ static void a_dead_rank_loses_nothing(void **state)
            0, "equal");
 }
 
-#define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
+#define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, fixture_tear_down)
 
 int main(void)
 {

@@ -8,6 +8,7 @@
 #include "../kernels/blas.h"
 #include "../kernels/kernel.h"
 #include "../reference/reference.h"
+#include "fixture.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -88,9 +89,7 @@ static Pair network_case(GivenWeights *given, GivenLayer *layer, Network *networ
                      .activation = ACTIVATION_RELU,
                      .slope = SLOPE,
                      .given = given};
-    Pair pair;
-    const char *reason;
-    assert_int_equal(case_build(&pair, &reason, &spec), CASE_OK);
+    Pair pair = pair_make(&spec);
     assert_int_equal(pair.converted.sublayer_count, 1);
     assert_int_equal(pair.converted.sublayers[0].bundles[0].heads, knots);
     return pair;

@@ -6,6 +6,7 @@
 #include "../kernels/blas.h"
 #include "../kernels/kernel.h"
 #include "../reference/reference.h"
+#include "fixture.h"
 #include "random_model.h"
 
 #include <setjmp.h>
@@ -43,14 +44,6 @@ static CaseSpec spec_of(Construction construction, unsigned variant)
                       .activation = activations[variant % 4],
                       .slope = 5.3,
                       .gelu = variant % 4 == 2 ? GELU_MINIMAX : GELU_TWO};
-}
-
-static Pair make(const CaseSpec *spec)
-{
-    Pair pair;
-    const char *reason;
-    assert_int_equal(case_build(&pair, &reason, spec), CASE_OK);
-    return pair;
 }
 
 static PlainModel make_plain(const Pair *pair, double omega, bool uniform)
@@ -138,7 +131,7 @@ static void check_exact(const Pair *pair, double *spare)
 static void uniform_models_are_padded_with_zeros(void **state)
 {
     CaseSpec spec = spec_of(CONSTRUCTION_TRANSFORMER3, 2);
-    Pair pair = make(&spec);
+    Pair pair = pair_make(&spec);
     PlainModel least = make_plain(&pair, 20, false), same = make_plain(&pair, 20, true);
     (void)state;
     for (size_t s = 0; s < same.sublayer_count; s++) {
@@ -162,7 +155,7 @@ static void constructions_are_the_same(void **state)
     for (int c = 0; c < CONSTRUCTION_MASKED; c++) {
         for (unsigned variant = 0; variant < 12; variant++) {
             CaseSpec spec = spec_of((Construction)c, variant);
-            Pair pair = make(&spec);
+            Pair pair = pair_make(&spec);
             check_exact(&pair, &spare);
             case_clear(&pair);
         }
@@ -199,7 +192,7 @@ static Pair make_given(RandomModel *random, GivenLayer *layers, CaseSpec spec, s
     for (size_t l = 0; l < spec.depth; l++) {
         layers[l] = given_layer(random, &spec);
     }
-    return make(&spec);
+    return pair_make(&spec);
 }
 
 static const Construction with_attention[] = {CONSTRUCTION_ATTENTION, CONSTRUCTION_TRANSFORMER,
@@ -300,7 +293,7 @@ static void doubles_agree(void **state)
     for (int c = 0; c < CONSTRUCTION_MASKED; c++) {
         for (unsigned variant = 0; variant < 12; variant++) {
             CaseSpec spec = spec_of((Construction)c, variant);
-            Pair pair = make(&spec);
+            Pair pair = pair_make(&spec);
             double score = largest_score(&pair);
             for (size_t k = 0; k < OMEGAS; k++) {
                 PlainModel plain = make_plain(&pair, omegas[k], false);
@@ -315,20 +308,6 @@ static void doubles_agree(void **state)
     assert_true(worst <= limit);
 }
 
-static int setup(void **state)
-{
-    (void)state;
-    ref_thread_setup();
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    ref_thread_clear();
-    return 0;
-}
-
 int main(int argc, char **argv)
 {
     (void)argc;
@@ -340,5 +319,5 @@ int main(int argc, char **argv)
         cmocka_unit_test(irrational_scales_are_said_to_be_rounded),
         cmocka_unit_test(doubles_agree),
     };
-    return cmocka_run_group_tests(plain, setup, teardown);
+    return cmocka_run_group_tests(plain, reference_set_up, reference_tear_down);
 }

@@ -1,6 +1,8 @@
 /*
  * What a point is predicted to cost, against what it takes here.
  */
+#include "fixture.h"
+
 #include "../harness/clock.h"
 #include "../harness/evaluate.h"
 #include "../harness/grid.h"
@@ -138,20 +140,6 @@ static void absurd_sizes_cost_a_finite_amount(void **state)
     grid_clear(&grid);
 }
 
-static int setup(void **state)
-{
-    (void)state;
-    ref_thread_setup();
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    ref_thread_clear();
-    return 0;
-}
-
 int main(int argc, char **argv)
 {
     const struct CMUnitTest predict[] = {
@@ -160,5 +148,5 @@ int main(int argc, char **argv)
     };
     (void)argc;
     blas_setup(argv);
-    return cmocka_run_group_tests(predict, setup, teardown);
+    return cmocka_run_group_tests(predict, reference_set_up, reference_tear_down);
 }

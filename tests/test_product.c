@@ -2,10 +2,9 @@
  * Matrix products: every backend against exact sums, entry by entry, on data that wants to break
  * them.
  */
-#include "../cases/draw.h"
 #include "../kernels/blas.h"
-#include "../reference/product/product.h"
 #include "../reference/reference.h"
+#include "operands.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,120 +19,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const uint64_t seed = 7;
-
-/* Room for every exponent and precision drawn here: sums are exact (checked). */
-enum { EXACT_BITS = 24000 };
-
 /* Beyond a double, within what is scaled. */
 #define EXPONENT_FAR (1L << 40)
-
-static double uniform(const char *name, size_t r, size_t c)
-{
-    return draw_uniform(seed, draw_hash(name), 0, r, c);
-}
-
-typedef enum {
-    NORMAL,
-    WIDE,       /* 2000 binary orders of magnitude, entry by entry */
-    WIDE_LINES, /* rows, and columns, of different magnitude */
-    CANCEL,     /* with a like matrix on the other side, sums vanish */
-    POWERS,     /* of two, signed */
-    ONES,       /* 1 and -1 */
-    NEAR_ONE,   /* the largest numbers below 1: rounding carries */
-    FULL,       /* all of them positive: every digit is full, sums are the largest */
-    TINY,       /* denormal doubles, and huge ones */
-    SPARSE,     /* mostly zeros; zero rows and columns */
-    ONE_HOT,    /* a large entry a row, the others 2^-700 and less */
-    INTEGERS,   /* small */
-    ZEROS,
-    KINDS
-} Kind;
-
-static const char *const kind_names[KINDS] = {
-    "normal", "wide", "wide lines", "cancel",  "powers",   "ones", "near one",
-    "full",   "tiny", "sparse",     "one-hot", "integers", "zeros"};
-
-/* A double of that kind; the exponent range of doubles binds it. */
-static double draw_entry(Kind kind, const char *name, size_t r, size_t c)
-{
-    double x = draw_normal(seed, draw_hash(name), 1, r, c), u = uniform(name, r, c);
-    double sign = x < 0 ? -1 : 1;
-    switch (kind) {
-    case WIDE: return ldexp(x, (int)(2000 * u) - 1000);
-    case WIDE_LINES: return ldexp(x, (int)(r * 97 % 400) - (int)(c * 61 % 300));
-    case CANCEL: return ((r + c) % 2 ? -1.0 : 1.0) * (1 + (double)((r / 2 + c / 2) % 5));
-    case POWERS: return ldexp(sign, (int)(60 * u) - 30);
-    case ONES: return sign;
-    case NEAR_ONE: return sign * (1 - 0x1p-53);
-    case FULL: return 1 - 0x1p-53;
-    case TINY: return c % 3 == 0 ? x * 0x1p1000 : sign * ldexp(floor(u * 9000), -1074);
-    case SPARSE: return u < 0.8 || r % 5 == 1 || c % 7 == 2 ? 0 : x;
-    case ONE_HOT: return c == r * 3 % 8 ? u : ldexp(x, -700 - (int)(50 * u));
-    case INTEGERS: return floor(16 * u) - 8;
-    case ZEROS: return 0;
-    default: return x;
-    }
-}
-
-/* Fills m; a long mantissa where the kind does not say otherwise. */
-static void fill(ApMat *m, Kind kind, const char *name)
-{
-    bool bare = kind == CANCEL || kind == POWERS || kind == ONES || kind == INTEGERS;
-    mpfr_t t;
-    mpfr_init2(t, m->bits);
-    for (size_t r = 0; r < m->rows; r++) {
-        for (size_t c = 0; c < m->columns; c++) {
-            mpfr_ptr x = ap_at(m, r, c);
-            mpfr_set_d(x, draw_entry(kind, name, r, c), MPFR_RNDN);
-            if (kind == NEAR_ONE || kind == FULL) {
-                mpfr_set_si(x, mpfr_sgn(x), MPFR_RNDN);
-                mpfr_set_zero(t, 1);
-                mpfr_nexttoward(x, t);
-            } else if (!bare) {
-                mpfr_set_ui(t, r * 31 + c * 7 + 3, MPFR_RNDN);
-                mpfr_sqrt(t, t, MPFR_RNDN);
-                mpfr_mul(x, x, t, MPFR_RNDN);
-            }
-            if (kind == WIDE_LINES) { /* beyond the range of doubles */
-                mpfr_mul_2si(x, x, (long)(r % 5) * 1500 - (long)(c % 3) * 1900, MPFR_RNDN);
-            }
-        }
-    }
-    mpfr_clear(t);
-}
-
-/* The exact sum for C_ij, and a lower bound of the sum of magnitudes. */
-static void exact_entry(mpfr_ptr sum, mpfr_ptr size, ProductView a, ProductView b, size_t i,
-                        size_t j)
-{
-    mpfr_t x, y;
-    mpfr_inits2(EXACT_BITS, x, y, (mpfr_ptr)0);
-    mpfr_set_zero(sum, 1);
-    mpfr_set_zero(size, 1);
-    mpfr_clear_inexflag();
-    for (size_t l = 0; l < a.columns; l++) {
-        size_t at = i * a.row.stride + l * a.column.stride;
-        size_t bt = l * b.row.stride + j * b.column.stride;
-        if (a.entry != NULL) {
-            mpfr_set(x, a.entry + at, MPFR_RNDN);
-        } else {
-            mpfr_set_d(x, a.number[at], MPFR_RNDN);
-        }
-        if (b.entry != NULL) {
-            mpfr_set(y, b.entry + bt, MPFR_RNDN);
-        } else {
-            mpfr_set_d(y, b.number[bt], MPFR_RNDN);
-        }
-        mpfr_mul(x, x, y, MPFR_RNDN);
-        mpfr_add(sum, sum, x, MPFR_RNDN);
-        assert_false(mpfr_inexflag_p());
-        mpfr_abs(x, x, MPFR_RNDN);
-        mpfr_add(size, size, x, MPFR_RNDD);
-        mpfr_clear_inexflag();
-    }
-    mpfr_clears(x, y, (mpfr_ptr)0);
-}
 
 typedef struct {
     double ratio;
@@ -185,54 +72,17 @@ typedef struct {
     mpfr_prec_t bits;
 } Size;
 
-/* How an operand is given. */
-typedef enum { LONG, LONGER, DOUBLES, DOUBLES_TURNED, FORMS } Form;
-
-typedef struct {
-    ApMat mat;
-    double *number;
-    ProductView view;
-} Given;
-
-static void given_init(Given *g, Form form, Kind kind, const char *name, size_t rows,
-                       size_t columns, mpfr_prec_t bits)
-{
-    *g = (Given){.number = NULL};
-    assert_true(ap_init(&g->mat, rows, columns, form == LONGER ? bits + 77 : bits));
-    if (form < DOUBLES) {
-        fill(&g->mat, kind, name);
-        g->view = product_view(&g->mat);
-        return;
-    }
-    size_t ld = (form == DOUBLES ? columns : rows) + 3;
-    g->number = calloc(ld * (rows + columns + 1), sizeof *g->number);
-    assert_non_null(g->number);
-    for (size_t r = 0; r < rows; r++) {
-        for (size_t c = 0; c < columns; c++) {
-            g->number[form == DOUBLES ? r * ld + c : c * ld + r] = draw_entry(kind, name, r, c);
-        }
-    }
-    g->view = form == DOUBLES ? product_doubles(g->number, rows, columns, ld)
-                              : product_transposed(product_doubles(g->number, columns, rows, ld));
-}
-
-static void given_clear(Given *g)
-{
-    ap_clear(&g->mat);
-    free(g->number);
-}
-
 static void check_product(Worst *worst, ProductBackend backend, Size s, Kind ka, Kind kb, Form fa,
                           Form fb, bool add)
 {
-    Given a, b;
+    Operand a, b;
     ApMat c = {0}, before = {0};
     ProductReport report;
-    given_init(&a, fa, ka, "a", s.m, s.k, s.bits);
-    given_init(&b, fb, kb, "b", s.k, s.n, s.bits);
+    operand_init(&a, fa, ka, "a", s.m, s.k, s.bits);
+    operand_init(&b, fb, kb, "b", s.k, s.n, s.bits);
     assert_true(ap_init(&c, s.m, s.n, s.bits) && ap_init(&before, s.m, s.n, s.bits));
-    fill(&c, NORMAL, "c");
-    fill(&before, NORMAL, "c");
+    operand_fill(&c, NORMAL, "c");
+    operand_fill(&before, NORMAL, "c");
     assert_true(product_mul(product_view(&c), a.view, b.view,
                             &(ProductOptions){.backend = backend, .add = add}, &report));
     double ratio = worst_ratio(&c, add ? &before : NULL, a.view, b.view);
@@ -250,8 +100,8 @@ static void check_product(Worst *worst, ProductBackend backend, Size s, Kind ka,
     assert_true(ratio <= 1);
     ap_clear(&c);
     ap_clear(&before);
-    given_clear(&a);
-    given_clear(&b);
+    operand_clear(&a);
+    operand_clear(&b);
 }
 
 static void print_worst(ProductBackend backend, const char *what, const Worst *worst)
@@ -351,12 +201,12 @@ static void short_operands_lose_nothing(void **state)
         if (!product_has(backend)) {
             continue;
         }
-        Given a, b;
+        Operand a, b;
         ApMat c = {0};
         mpfr_t sum, size;
         ProductReport report;
-        given_init(&a, DOUBLES, which % 2 ? INTEGERS : POWERS, "a", 11, 50, 256);
-        given_init(&b, DOUBLES_TURNED, NORMAL, "b", 50, 13, 256);
+        operand_init(&a, DOUBLES, which % 2 ? INTEGERS : POWERS, "a", 11, 50, 256);
+        operand_init(&b, DOUBLES_TURNED, NORMAL, "b", 50, 13, 256);
         assert_true(ap_init(&c, 11, 13, 256));
         assert_true(product_mul(product_view(&c), a.view, b.view,
                                 &(ProductOptions){.backend = backend}, &report));
@@ -371,8 +221,8 @@ static void short_operands_lose_nothing(void **state)
         }
         mpfr_clears(sum, size, (mpfr_ptr)0);
         ap_clear(&c);
-        given_clear(&a);
-        given_clear(&b);
+        operand_clear(&a);
+        operand_clear(&b);
     }
 }
 
@@ -391,10 +241,10 @@ static bool same_bits(const ApMat *x, const ApMat *y)
 static void check_threads(ProductBackend backend)
 {
     enum { M = 67, N = 20, K = 30 };
-    Given a, b;
+    Operand a, b;
     ApMat one = {0}, more = {0};
-    given_init(&a, LONG, ONE_HOT, "a", M, K, 256);
-    given_init(&b, LONG, WIDE_LINES, "b", K, N, 256);
+    operand_init(&a, LONG, ONE_HOT, "a", M, K, 256);
+    operand_init(&b, LONG, WIDE_LINES, "b", K, N, 256);
     assert_true(ap_init(&one, M, N, 256) && ap_init(&more, M, N, 256));
     for (size_t l = 0; l < K; l++) { /* beyond what MPFR lets a new thread have */
         mpfr_mul_2si(ap_at(&a.mat, 40, l), ap_at(&a.mat, 40, l), 1L << 35, MPFR_RNDN);
@@ -422,8 +272,8 @@ static void check_threads(ProductBackend backend)
     assert_true(same);
     ap_clear(&one);
     ap_clear(&more);
-    given_clear(&a);
-    given_clear(&b);
+    operand_clear(&a);
+    operand_clear(&b);
 }
 
 static void threads_change_nothing(void **state)
@@ -439,10 +289,10 @@ static void check_guard(ProductBackend backend)
     enum { M = 33, K = 40, N = 29, BITS = 128 };
     static const Kind kinds[] = {NORMAL, WIDE_LINES, ONE_HOT};
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-        Given a, b;
+        Operand a, b;
         ApMat exact = {0}, c = {0};
-        given_init(&a, LONG, kinds[i], "a", M, K, BITS);
-        given_init(&b, DOUBLES, NORMAL, "b", K, N, BITS);
+        operand_init(&a, LONG, kinds[i], "a", M, K, BITS);
+        operand_init(&b, DOUBLES, NORMAL, "b", K, N, BITS);
         assert_true(ap_init(&exact, M, N, BITS) && ap_init(&c, M, N, BITS));
         assert_true(product_mul(product_view(&exact), a.view, b.view,
                                 &(ProductOptions){.backend = PRODUCT_LOOP, .guard = 4000}, NULL));
@@ -451,8 +301,8 @@ static void check_guard(ProductBackend backend)
         assert_true(same_bits(&exact, &c));
         ap_clear(&exact);
         ap_clear(&c);
-        given_clear(&a);
-        given_clear(&b);
+        operand_clear(&a);
+        operand_clear(&b);
     }
 }
 
@@ -483,9 +333,9 @@ static void check_views(ProductBackend backend)
     assert_true(ap_init(&wide, M + 2, 30, 200) && ap_init(&gathered, D, HEADS * WIDTH, 53) &&
                 ap_init(&c, M + 1, HEADS * WIDTH + 2, 200) &&
                 ap_init(&expected, M, HEADS * WIDTH, 200));
-    fill(&wide, NORMAL, "x");
+    operand_fill(&wide, NORMAL, "x");
     for (size_t i = 0; i < HEADS * STRIDE; i++) {
-        w[i] = draw_entry(NORMAL, "w", 0, i);
+        w[i] = operand_entry(NORMAL, "w", 0, i);
     }
     for (size_t i = 0; i < D * HEADS * WIDTH; i++) {
         size_t r = i / (HEADS * WIDTH), h = i % (HEADS * WIDTH) / WIDTH, q = i % WIDTH;
@@ -543,8 +393,8 @@ static void check_limits(ProductBackend backend)
     assert_true(ap_init(&a, 4, 6, 128) && ap_init(&b, 6, 5, 128) && ap_init(&c, 4, 5, 128) &&
                 ap_init(&expected, 4, 5, 128));
     for (int what = 0; what < 4; what++) {
-        fill(&a, NORMAL, "a");
-        fill(&b, NORMAL, "b");
+        operand_fill(&a, NORMAL, "a");
+        operand_fill(&b, NORMAL, "b");
         if (what == 0) {
             mpfr_set_nan(ap_at(&a, 1, 2));
             mpfr_set_inf(ap_at(&b, 3, 3), 1);

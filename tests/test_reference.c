@@ -4,6 +4,7 @@
  */
 #include "../cases/case.h"
 #include "../reference/reference.h"
+#include "fixture.h"
 #include "random_model.h"
 #include "../reference/run.h"
 
@@ -29,14 +30,6 @@ static CaseSpec small_spec(Construction construction)
                       .bias = BIAS_RANDOM,
                       .mask = MASK_NONE,
                       .bias_row_content = CONTENT_RANDOM};
-}
-
-static Pair make(const CaseSpec *spec)
-{
-    Pair pair;
-    const char *reason;
-    assert_int_equal(case_build(&pair, &reason, spec), CASE_OK);
-    return pair;
 }
 
 /* Exponent of the largest |a - b| over the content of two runs, at the layer they are at. */
@@ -95,7 +88,7 @@ static void check_all(mpfr_prec_t bits[2], const RefForm form[2], double expecte
             spec.d_head = variant / 2 % 2 != 0 ? 2 : 0;
             spec.linear = (Linear)(variant % 3);
             spec.bias_row_content = variant / 4 != 0 ? CONTENT_RANDOM : CONTENT_NONE;
-            Pair pair = make(&spec);
+            Pair pair = pair_make(&spec);
             const double omegas[] = {3, 50.5, 1e17, INFINITY};
             for (int k = 0; k < 4; k++) {
                 least = fmin(least, spare_bits(&pair, &pair.converted, pair.converted_x, omegas[k],
@@ -178,7 +171,7 @@ static void growth_is_planned_for(void **state)
     (void)state;
     spec.weights = WEIGHTS_NORMAL;
     spec.depth = 6;
-    Pair pair = make(&spec);
+    Pair pair = pair_make(&spec);
     double spare = spare_bits(&pair, &pair.converted, pair.converted_x, 1000, bits, form);
     print_message("normal weights: %.0f bits to spare\n", spare);
     case_clear(&pair);
@@ -190,7 +183,7 @@ static void plan_follows_its_formula(void **state)
     CaseSpec spec = small_spec(CONSTRUCTION_SILU);
     (void)state;
     spec.bias_row_content = CONTENT_NONE;
-    Pair pair = make(&spec);
+    Pair pair = pair_make(&spec);
     RefPlan *plan = ref_plan_make(&pair);
     assert_non_null(plan);
     for (double omega = 1; omega < 1e6; omega *= 10) {
@@ -218,7 +211,7 @@ typedef struct {
 
 static void compared_open(Compared *c, const CaseSpec *spec, double omega, mpfr_prec_t bits)
 {
-    c->pair = make(spec);
+    c->pair = pair_make(spec);
     c->plan = ref_plan_make(&c->pair);
     c->base = ref_base_make(&c->pair, bits, REF_STRUCTURED, REF_LIMIT_STREAMS);
     c->run = ref_run_open(&c->pair.converted, c->pair.converted_x, c->pair.bias_row_content, omega,
@@ -355,13 +348,6 @@ static void independence_of_omega_is_proven(void **state)
     compared_close(&c);
 }
 
-static int setup(void **state)
-{
-    (void)state;
-    ref_thread_setup();
-    return 0;
-}
-
 /* num/(den sqrt(sqrt_den)) at 512 bits and not at a double's 53: against mpfr_rec_sqrt. */
 static void scales_are_never_rounded_to_doubles(void **state)
 {
@@ -383,13 +369,6 @@ static void scales_are_never_rounded_to_doubles(void **state)
     mpfr_clears(scaled, expected, scratch, (mpfr_ptr)0);
 }
 
-static int teardown(void **state)
-{
-    (void)state;
-    ref_thread_clear();
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest reference[] = {
@@ -405,5 +384,5 @@ int main(void)
         cmocka_unit_test(a_false_theorem_is_a_contradiction),
         cmocka_unit_test(independence_of_omega_is_proven),
     };
-    return cmocka_run_group_tests(reference, setup, teardown);
+    return cmocka_run_group_tests(reference, reference_set_up, reference_tear_down);
 }

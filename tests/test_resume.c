@@ -4,7 +4,7 @@
  * a run that nothing happened to.
  */
 #include "interrupted.h"
-#include "scratch.h"
+#include "fixture.h"
 
 #include <fcntl.h>
 #include <setjmp.h>
@@ -34,35 +34,8 @@ enum { KILLS = 30 };
 enum { KILLS = 100 };
 #endif
 
-typedef struct {
-    Scratch scratch;
-    char path[SCRATCH_PATH], partial[SCRATCH_PATH];
-    char sidecar[SCRATCH_PATH], sidecar_partial[SCRATCH_PATH];
-} Fixture;
-
-static int set_up(void **state)
-{
-    Fixture *fixture = calloc(1, sizeof *fixture);
-    assert_non_null(fixture);
-    scratch_make(&fixture->scratch);
-    scratch_path(fixture->path, &fixture->scratch, "out.csv");
-    scratch_path(fixture->partial, &fixture->scratch, "out.csv.partial");
-    scratch_path(fixture->sidecar, &fixture->scratch, "out.csv.json");
-    scratch_path(fixture->sidecar_partial, &fixture->scratch, "out.csv.json.partial");
-    *state = fixture;
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    Fixture *fixture = *state;
-    scratch_remove(&fixture->scratch);
-    free(fixture);
-    return 0;
-}
-
 /* "sweep GRID -o FILE REST". */
-static Output sweep(const Fixture *fixture, const char *grid, const char *rest)
+static Output sweep(const FileFixture *fixture, const char *grid, const char *rest)
 {
     char line[1536];
     assert_true(snprintf(line, sizeof line, "sweep %s -o %s %s", grid, fixture->path, rest) <
@@ -70,7 +43,7 @@ static Output sweep(const Fixture *fixture, const char *grid, const char *rest)
     return run(line);
 }
 
-static void expect_clean(const Fixture *fixture)
+static void expect_clean(const FileFixture *fixture)
 {
     assert_true(file_exists(fixture->path) && file_exists(fixture->sidecar));
     assert_false(file_exists(fixture->partial));
@@ -79,7 +52,7 @@ static void expect_clean(const Fixture *fixture)
 
 /* The whole file, undisturbed; then the first `length` bytes of it as an interrupted run leaves
  * them. */
-static void leave_partial(const Fixture *fixture, const Output *whole, size_t length)
+static void leave_partial(const FileFixture *fixture, const Output *whole, size_t length)
 {
     (void)unlink(fixture->path);
     file_write(fixture->partial, whole->text, length);
@@ -97,7 +70,7 @@ static pid_t start(const char *grid, const char *path, const char *rest)
 }
 
 /* Until rows are there; false when the run ended first. */
-static bool wait_for_rows(const Fixture *fixture, pid_t child, off_t more_than)
+static bool wait_for_rows(const FileFixture *fixture, pid_t child, off_t more_than)
 {
     while (size_of(fixture->partial) <= more_than) {
         int status;
@@ -111,7 +84,7 @@ static bool wait_for_rows(const Fixture *fixture, pid_t child, off_t more_than)
 
 /* Runs until it is not killed, or has been often enough; returns the kills.  The longest wait
  * follows what the machine gains in it, so that a file takes some twenty. */
-static int run_and_kill(const Fixture *fixture, uint64_t *random, double *longest, int most)
+static int run_and_kill(const FileFixture *fixture, uint64_t *random, double *longest, int most)
 {
     for (int kills = 0;; kills++) {
         off_t before = size_of(fixture->partial);
@@ -132,7 +105,7 @@ static int run_and_kill(const Fixture *fixture, uint64_t *random, double *longes
 
 static void killed_at_random_moments(void **state)
 {
-    const Fixture *fixture = *state;
+    const FileFixture *fixture = *state;
     uint64_t random = kill_seed();
     double longest = 0.1;
     int kills = 0;
@@ -155,7 +128,7 @@ static void killed_at_random_moments(void **state)
 /* Cut short after any number of bytes. */
 static void resumes_from_any_prefix(void **state)
 {
-    Fixture *fixture = *state;
+    FileFixture *fixture = *state;
     Output printed = sweep(fixture, FAILING, "2>/dev/null"), whole = read_file(fixture->path);
     assert_int_equal(printed.code, 1);
     for (size_t length = 0; length <= whole.length; length += length < 900 ? 149 : 331) {
@@ -180,7 +153,7 @@ static void resumes_from_any_prefix(void **state)
 /* The complaints about points that fail are printed again. */
 static void failures_are_counted_again(void **state)
 {
-    Fixture *fixture = *state;
+    FileFixture *fixture = *state;
     Output first = sweep(fixture, FAILING, "--quiet 2>&1"), whole = read_file(fixture->path);
     expect_says(&first, 1, "headproof: fail at layer 1; reproduce: ");
     leave_partial(fixture, &whole, whole.length / 2);
@@ -194,7 +167,7 @@ static void failures_are_counted_again(void **state)
 
 static void complete_is_said(void **state)
 {
-    Fixture *fixture = *state;
+    FileFixture *fixture = *state;
     Output first = sweep(fixture, FAILING, "2>/dev/null");
     Output whole = read_file(fixture->path);
     Output again = sweep(fixture, FAILING, "--resume 2>/dev/null");
@@ -222,7 +195,7 @@ static void complete_is_said(void **state)
 }
 
 /* An edit of the sidecar: the text of a key becomes another. */
-static void edit_sidecar(const Fixture *fixture, const char *key, const char *value)
+static void edit_sidecar(const FileFixture *fixture, const char *key, const char *value)
 {
     char name[64];
     Output sidecar = read_file(fixture->sidecar_partial);
@@ -246,7 +219,7 @@ static void what_differs_is_refused(void **state)
     static const char *const keys[] = {"version",        "commit",       "cpu",
                                        "openblas_core",  "mpfr_runtime", "gmp_runtime",
                                        "openblas_config"};
-    Fixture *fixture = *state;
+    FileFixture *fixture = *state;
     free(sweep(fixture, SMALL, "--quiet").text);
     Output whole = read_file(fixture->path);
     for (size_t i = 0; i < 2; i++) {
@@ -292,7 +265,7 @@ static void what_differs_is_refused(void **state)
 
 static void leftovers_without_resume(void **state)
 {
-    Fixture *fixture = *state;
+    FileFixture *fixture = *state;
     free(sweep(fixture, SMALL, "--quiet").text);
     Output whole = read_file(fixture->path);
     leave_partial(fixture, &whole, whole.length / 2);
@@ -322,7 +295,7 @@ static void leftovers_without_resume(void **state)
 static void signals_end_at_a_point(void **state)
 {
     static const int signals[] = {SIGTERM, SIGINT, SIGHUP};
-    Fixture *fixture = *state;
+    FileFixture *fixture = *state;
     char messages[SCRATCH_PATH], rest[SCRATCH_PATH + 64];
     free(sweep(fixture, LONG, "--quiet").text);
     Output whole = read_file(fixture->path);
@@ -360,7 +333,7 @@ static void signals_end_at_a_point(void **state)
 /* Files may have as many blocks of 512 bytes as it takes for half of the points. */
 static void full_disk(void **state)
 {
-    Fixture *fixture = *state;
+    FileFixture *fixture = *state;
     char script[2048];
     free(sweep(fixture, LONG, "--quiet").text);
     Output whole = read_file(fixture->path);
@@ -388,7 +361,7 @@ static void full_disk(void **state)
 
 static void one_run_writes_a_file(void **state)
 {
-    Fixture *fixture = *state;
+    FileFixture *fixture = *state;
     int status;
     pid_t child = start(DEEP, fixture->path, "--quiet --threads 1");
     assert_true(wait_for_rows(fixture, child, 0));
@@ -406,7 +379,7 @@ static void one_run_writes_a_file(void **state)
 /* However little memory there is, the bytes are the same; what does not fit alone is refused. */
 static void memory_is_a_budget(void **state)
 {
-    Fixture *fixture = *state;
+    FileFixture *fixture = *state;
     free(sweep(fixture, SMALL, "--quiet").text);
     Output whole = read_file(fixture->path);
     Output refused = run("sweep " SMALL " --memory 10KiB 2>&1");
@@ -433,7 +406,7 @@ static void memory_is_a_budget(void **state)
     free(whole.text);
 }
 
-#define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
+#define TEST(function) cmocka_unit_test_setup_teardown(function, csv_set_up, fixture_tear_down)
 
 int main(void)
 {

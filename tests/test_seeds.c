@@ -3,6 +3,8 @@
  * programs print the largest entry of m(T') - m(T); the figures are those that the seeds state,
  * recomputed elsewhere (docs/mathematics.md, section 3).
  */
+#include "fixture.h"
+
 #include "../cases/case.h"
 #include "../kernels/blas.h"
 #include "../kernels/kernel.h"
@@ -29,10 +31,7 @@ static Pair make(Construction construction, uint64_t seed)
                      .depth = 1,
                      .seed = seed,
                      .weights = WEIGHTS_NORMAL};
-    Pair pair;
-    const char *reason;
-    assert_int_equal(case_build(&pair, &reason, &spec), CASE_OK);
-    return pair;
+    return pair_make(&spec);
 }
 
 /* The largest |m(T') - m(T)| after one layer. */

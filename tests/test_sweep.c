@@ -72,6 +72,23 @@ static void textbook_reference_gives_the_same_bytes(void **state)
     free(dense.text);
 }
 
+/* growth + 192 rounded up to 64, and the growth here is under 64: of masked, whose T' is its own
+ * limit, and of causal attention at Omega 3 from seed 1, no bit is lost at all. */
+static double expected_bits(const Output *output, size_t line)
+{
+    char construction[64], mask[64];
+    cell(construction, sizeof construction, output, line, "construction");
+    cell(mask, sizeof mask, output, line, "mask");
+    if (strcmp(construction, "masked") == 0) {
+        return 192;
+    }
+    bool causal_attention = strcmp(construction, "attention") == 0 && strcmp(mask, "causal") == 0;
+    return causal_attention && number(output, line, "omega") == 3 &&
+                   number(output, line, "seed") == 1
+               ? 192
+               : 256;
+}
+
 /* The difference by itself, and as one of two evaluations at hundreds of bits more. */
 static void both_methods_give_the_same_bytes(void **state)
 {
@@ -80,9 +97,11 @@ static void both_methods_give_the_same_bytes(void **state)
     assert_int_equal(difference.code, 0);
     expect_same_reference(&difference, &subtract);
     for (size_t line = 1; line < lines(&difference); line += 7) {
-        double bits = number(&difference, line, "precision_bits");
         expect_cell(&difference, line, "reference", "difference");
-        assert_true(bits == 192 || bits == 256); /* no growth was seen, or some */
+    }
+    for (size_t line = 1; line < lines(&difference); line++) {
+        double bits = number(&difference, line, "precision_bits");
+        assert_true(bits == expected_bits(&difference, line));
     }
     free(difference.text);
     free(subtract.text);

@@ -4,6 +4,7 @@
  */
 #include "../cases/case.h"
 #include "../reference/run.h"
+#include "fixture.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -134,10 +135,8 @@ static void blocks_and_threads_do_not_matter(void **state)
 static void only_its_own_bits(void **state)
 {
     CaseSpec spec = variant_of(CONSTRUCTION_FUSED, 0);
-    Pair pair;
-    const char *reason;
+    Pair pair = pair_make(&spec);
     (void)state;
-    assert_int_equal(case_build(&pair, &reason, &spec), CASE_OK);
     RefBase *base = ref_base_make(&pair, BITS, REF_STRUCTURED, REF_LIMIT_TAPE);
     RefBase *streams = ref_base_make(&pair, BITS, REF_STRUCTURED, REF_LIMIT_STREAMS);
     assert_true(base != NULL && streams != NULL);
@@ -158,6 +157,5 @@ int main(void)
         cmocka_unit_test(blocks_and_threads_do_not_matter),
         cmocka_unit_test(only_its_own_bits),
     };
-    ref_thread_setup();
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, reference_set_up, reference_tear_down);
 }

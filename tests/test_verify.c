@@ -2,6 +2,7 @@
  * Trained models, as a user brings them: the program against an independent one's figures, a
  * verdict on a model that was trained, and the converted model evaluated by others' rules.
  */
+#include "fixture.h"
 #include "program.h"
 
 #include "../harness/ensemble.h"
@@ -18,6 +19,7 @@
 #include <cmocka.h>
 
 #include <math.h>
+#include <omp.h>
 
 #define BIASES "tests/data/all-biases.safetensors"
 #define MODADD "cases/models/modadd53-silu.safetensors"
@@ -132,15 +134,7 @@ static void bad_requests_are_refused(void **state)
                                       "verify " MODADD " --arithmetic none",
                                       "verify " MODADD " --n 3"};
     (void)state;
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        char line[512];
-        snprintf(line, sizeof line, "%s 2>&1", bad[i]);
-        Output output = run(line);
-        if (output.code != 2 || lines(&output) != 1) {
-            fail_msg("'%s': exit code %d, said: %s", bad[i], output.code, output.text);
-        }
-        free(output.text);
-    }
+    expect_refused(bad, sizeof bad / sizeof *bad, 1);
 }
 
 /* The CSV and what is printed are the same bytes for any number of threads; of inputs that are
@@ -191,15 +185,24 @@ static void the_verdict_names_its_omega(void **state)
     }
 }
 
+/* What verify says of the work before it begins, which is then ended. */
+static Output announcement(const char *arguments)
+{
+    char line[512];
+    snprintf(line, sizeof line,
+             "-c '\"$HEADPROOF\" verify " MODADD
+             " --omega 20 %s >\"$TMPDIR/out\" 2>\"$TMPDIR/said\" & "
+             "for i in $(seq 600); do grep -q inputs \"$TMPDIR/said\" && break; sleep 0.1; done; "
+             "kill $!; wait $!; cat \"$TMPDIR/said\"'",
+             arguments);
+    return run_program("sh", line);
+}
+
 /* Before hours of work: how many, how long, and what to do about it; and quiet is quiet. */
 static void long_work_is_announced(void **state)
 {
     (void)state;
-    Output output = run_program(
-        "sh",
-        "-c '\"$HEADPROOF\" verify " MODADD " --omega 20 >\"$TMPDIR/out\" 2>\"$TMPDIR/said\" & "
-        "for i in $(seq 600); do grep -q inputs \"$TMPDIR/said\" && break; sleep 0.1; done; "
-        "kill $!; wait $!; cat \"$TMPDIR/said\"'");
+    Output output = announcement("");
     assert_non_null(strstr(output.text, "headproof: 157464 inputs will take about "));
     assert_non_null(strstr(output.text, "they are every tuple of the vocabulary; --tokens"));
     assert_true(strstr(output.text, " min with ") != NULL ||
@@ -209,6 +212,38 @@ static void long_work_is_announced(void **state)
     assert_int_equal(output.code, 0);
     assert_string_equal(output.text, "");
     free(output.text);
+}
+
+static double announced_hours(int threads)
+{
+    static const struct {
+        const char *unit;
+        double hours;
+    } units[] = {{" min with", 1.0 / 60}, {" h with", 1}, {" days with", 24}};
+    char arguments[64], *end;
+    snprintf(arguments, sizeof arguments, "--threads %d", threads);
+    Output output = announcement(arguments);
+    const char *about = strstr(output.text, "about ");
+    assert_non_null(about);
+    double hours = 0, amount = strtod(about + strlen("about "), &end);
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+        hours +=
+            strncmp(end, units[i].unit, strlen(units[i].unit)) == 0 ? amount * units[i].hours : 0;
+    }
+    assert_true(hours > 0);
+    free(output.text);
+    return hours;
+}
+
+/* Threads beyond the processors there are do not shorten the work, and are not said to. */
+static void threads_are_worth_what_they_are_worth(void **state)
+{
+    int processors = omp_get_num_procs(), threads = processors < 64 ? 16 * processors : 1024;
+    double one = announced_hours(1), many = announced_hours(threads);
+    (void)state;
+    print_message("%d processors, %d threads: announced to be %.1f times as fast as one\n",
+                  processors, threads, one / many);
+    assert_true(one / many < 5 * processors); /* other work slows the one thread most */
 }
 
 #ifndef HEADPROOF_CHECK /* sanitizers map more than any machine has */
@@ -287,20 +322,6 @@ static void what_is_not_kept_is_made_anew(void **state)
     }
 }
 
-static int setup(void **state)
-{
-    (void)state;
-    ref_thread_setup();
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    ref_thread_clear();
-    return 0;
-}
-
 int main(int argc, char **argv)
 {
     const struct CMUnitTest verify[] = {
@@ -310,6 +331,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(threads_change_nothing),
         cmocka_unit_test(the_verdict_names_its_omega),
         cmocka_unit_test(long_work_is_announced),
+        cmocka_unit_test(threads_are_worth_what_they_are_worth),
 #ifndef HEADPROOF_CHECK
         cmocka_unit_test(what_does_not_fit_is_refused),
 #endif
@@ -318,5 +340,5 @@ int main(int argc, char **argv)
     };
     (void)argc;
     blas_setup(argv);
-    return cmocka_run_group_tests(verify, setup, teardown);
+    return cmocka_run_group_tests(verify, reference_set_up, reference_tear_down);
 }

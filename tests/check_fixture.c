@@ -1,0 +1,106 @@
+#include "check_fixture.h"
+
+#include "fixture.h"
+#include "program.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define GRID                                                                                       \
+    "--construction", "silu,attention", "--n", "3", "--d", "2", "--depth", "2", "--mask",          \
+        "causal", "--omega", "2,20,1e6"
+#define GRID_TEXT                                                                                  \
+    "--construction silu,attention --n 3 --d 2 --depth 2 --mask causal --omega 2,20,1e6"
+
+void read_check_grid(CheckFixture *f, int argc, const char *const *argv)
+{
+    assert_int_equal(grid_read(&f->grid, &f->run, COMMAND_CHECK, argc, (char **)(uintptr_t)argv),
+                     0);
+    f->check.grid = &f->grid;
+    f->check.options = &f->run.check;
+}
+
+int check_set_up_all(void **state)
+{
+    CheckFixture *f = fixture_make(sizeof *f);
+    char command[SCRATCH_PATH + 256];
+    scratch_path(f->path, &f->scratch, "table.csv");
+    snprintf(command, sizeof command, "sweep %s --quiet -o '%s'", GRID_TEXT, f->path);
+    Output output = run(command);
+    free(output.text);
+    *state = f;
+    return output.code;
+}
+
+int check_set_up(void **state)
+{
+    static const char *const argv[] = {"check", GRID};
+    CheckFixture *f = *state;
+    read_check_grid(f, sizeof argv / sizeof *argv, argv);
+    assert_int_equal(csv_read(&f->check.obtained, f->path), 0);
+    assert_int_equal(csv_read(&f->check.baseline, f->path), 0);
+    assert_int_equal(f->check.obtained.rows, ROWS);
+    f->check.has_baseline = true;
+    return 0;
+}
+
+int check_tear_down(void **state)
+{
+    CheckFixture *f = *state;
+    check_clear(&f->check);
+    grid_clear(&f->grid);
+    return 0;
+}
+
+void set_text(Csv *csv, size_t row, const char *column, const char *text)
+{
+    size_t found = csv_find(csv, column);
+    assert_true(found < csv->columns && row < csv->rows);
+    csv->cells[(row + 1) * csv->columns + found] = text;
+}
+
+const char *text_at(const Csv *csv, size_t row, const char *column)
+{
+    return csv_cell(csv, row, csv_find(csv, column));
+}
+
+double number_of(const char *text)
+{
+    char *end;
+    double value = strtod(text, &end);
+    assert_true(end != text && *end == '\0');
+    return value;
+}
+
+bool judge(CheckFixture *f)
+{
+    assert_int_equal(check_judge(&f->check), 0);
+    return check_passes(&f->check);
+}
+
+void expect_finding(CheckFixture *f, size_t row, const char *column, const char *reason)
+{
+    assert_false(judge(f));
+    assert_int_equal(f->check.finding_count, 1);
+    const Finding *finding = &f->check.findings[0];
+    assert_string_equal(finding->reason, reason);
+    assert_int_equal(finding->row, row);
+    if (column != NULL) {
+        assert_string_equal(finding->column, column);
+    } else {
+        assert_null(finding->column);
+    }
+}
+
+void again(CheckFixture *f)
+{
+    void *state = f;
+    check_tear_down(&state);
+    check_set_up(&state);
+}

@@ -1,0 +1,56 @@
+#include "difference_cases.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+CaseSpec difference_case(Construction construction, size_t depth)
+{
+    return (CaseSpec){.construction = construction,
+                      .n = 5,
+                      .d = 4,
+                      .d_ff = 6,
+                      .heads = 2,
+                      .depth = depth,
+                      .seed = SEED,
+                      .slope = 1000,
+                      .gelu = GELU_TWO};
+}
+
+CaseSpec difference_variant(Construction construction, size_t depth, int variant)
+{
+    CaseSpec spec = difference_case(construction, depth);
+    spec.mask = (Mask)(variant & 1);
+    spec.bias = (Bias)(variant >> 1 & 1);
+    spec.bias_row_content = (BiasRowContent)(variant >> 2 & 1);
+    spec.d_head = variant % 3 == 1 ? 2 : 0;
+    spec.linear = (Linear)(variant % 3);
+    spec.activation = (Activation)(variant / 8);
+    spec.n = variant == 10 ? 1 : spec.n;
+    return spec;
+}
+
+RefPlan *difference_plan(const Pair *pair, double omega)
+{
+    RefPlan *plan = ref_plan_make(pair);
+    assert_non_null(plan);
+    if (!ref_plan_serves(plan, omega)) {
+        ref_plan_clear(plan);
+        plan = ref_plan_make_at(pair, omega);
+        assert_non_null(plan);
+    }
+    return plan;
+}
+
+void difference_describe(char what[PLACE], const CaseSpec *s, double omega)
+{
+    snprintf(what, PLACE,
+             "%s n %zu d_head %zu linear %d activation %d weights %d seed %d bias %d mask %d "
+             "content %d omega %g",
+             construction_info(s->construction)->name, s->n, s->d_head, (int)s->linear,
+             (int)s->activation, (int)s->weights, (int)s->seed, (int)s->bias, (int)s->mask,
+             (int)s->bias_row_content, omega);
+}

@@ -1,0 +1,93 @@
+#include "fixture.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+void *fixture_make(size_t size)
+{
+    Scratch *fixture = calloc(1, size);
+    assert_non_null(fixture);
+    scratch_make(fixture);
+    return fixture;
+}
+
+int fixture_tear_down(void **state)
+{
+    scratch_remove(*state);
+    free(*state);
+    return 0;
+}
+
+int scratch_set_up(void **state)
+{
+    *state = fixture_make(sizeof(Scratch));
+    return 0;
+}
+
+/* directory/name and a suffix. */
+static void beside(char *path, const FileFixture *fixture, const char *name, const char *suffix)
+{
+    char whole[64];
+    snprintf(whole, sizeof whole, "%s%s", name, suffix);
+    scratch_path(path, &fixture->scratch, whole);
+}
+
+static FileFixture *file_fixture(const char *name)
+{
+    FileFixture *fixture = fixture_make(sizeof *fixture);
+    beside(fixture->path, fixture, name, "");
+    beside(fixture->partial, fixture, name, ".partial");
+    beside(fixture->sidecar, fixture, name, ".json");
+    beside(fixture->sidecar_partial, fixture, name, ".json.partial");
+    return fixture;
+}
+
+int csv_set_up(void **state)
+{
+    *state = file_fixture("out.csv");
+    return 0;
+}
+
+int model_set_up(void **state)
+{
+    *state = file_fixture("model.safetensors");
+    return 0;
+}
+
+int reference_set_up(void **state)
+{
+    (void)state;
+    ref_thread_setup();
+    return 0;
+}
+
+int reference_tear_down(void **state)
+{
+    (void)state;
+    ref_thread_clear();
+    return 0;
+}
+
+Pair pair_make(const CaseSpec *spec)
+{
+    Pair pair;
+    const char *reason;
+    assert_int_equal(case_build(&pair, &reason, spec), CASE_OK);
+    return pair;
+}
+
+RefRun *run_layers(const Model *model, const double *x, const double *bias_row_content,
+                   double omega, mpfr_prec_t bits, RefForm form, size_t layers)
+{
+    RefRun *run = ref_run_open(model, x, bias_row_content, omega, bits, form);
+    assert_non_null(run);
+    for (size_t l = 0; l < layers; l++) {
+        ref_run_layer(run);
+    }
+    return run;
+}

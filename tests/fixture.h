@@ -1,0 +1,44 @@
+/*
+ * What many tests begin and end with: cmocka's set-up and tear-down functions for files in a
+ * directory of their own and for the reference; and pairs and runs.
+ */
+#ifndef HEADPROOF_TESTS_FIXTURE_H
+#define HEADPROOF_TESTS_FIXTURE_H
+
+#include "../cases/case.h"
+#include "../reference/reference.h"
+#include "scratch.h"
+
+/* size bytes, all zero but for the Scratch that they begin with. */
+void *fixture_make(size_t size);
+
+/* Of whatever begins with a Scratch, has nothing else to clear and is one piece of memory. */
+int fixture_tear_down(void **state);
+
+/* A Scratch alone. */
+int scratch_set_up(void **state);
+
+/* One file, which is not there yet, and what may come to be beside it; text: whatever was read. */
+typedef struct {
+    Scratch scratch;
+    char path[SCRATCH_PATH], partial[SCRATCH_PATH];
+    char sidecar[SCRATCH_PATH], sidecar_partial[SCRATCH_PATH];
+    char text[SCRATCH_TEXT];
+} FileFixture;
+
+/* A file named out.csv, or model.safetensors. */
+int csv_set_up(void **state);
+int model_set_up(void **state);
+
+/* Of a group whose tests use the reference. */
+int reference_set_up(void **state);
+int reference_tear_down(void **state);
+
+/* The pair of a case that can be built. */
+Pair pair_make(const CaseSpec *spec);
+
+/* A run of a model, after so many layers. */
+RefRun *run_layers(const Model *model, const double *x, const double *bias_row_content,
+                   double omega, mpfr_prec_t bits, RefForm form, size_t layers);
+
+#endif

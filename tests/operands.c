@@ -1,0 +1,126 @@
+#include "operands.h"
+
+#include "../cases/draw.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <math.h>
+#include <stdlib.h>
+
+static double uniform(const char *name, size_t r, size_t c)
+{
+    return draw_uniform(seed, draw_hash(name), 0, r, c);
+}
+
+const char *const kind_names[KINDS] = {"normal",  "wide",     "wide lines", "cancel", "powers",
+                                       "ones",    "near one", "full",       "tiny",   "sparse",
+                                       "one-hot", "integers", "zeros"};
+
+double operand_entry(Kind kind, const char *name, size_t r, size_t c)
+{
+    double x = draw_normal(seed, draw_hash(name), 1, r, c), u = uniform(name, r, c);
+    double sign = x < 0 ? -1 : 1;
+    switch (kind) {
+    case WIDE: return ldexp(x, (int)(2000 * u) - 1000);
+    case WIDE_LINES: return ldexp(x, (int)(r * 97 % 400) - (int)(c * 61 % 300));
+    case CANCEL: return ((r + c) % 2 ? -1.0 : 1.0) * (1 + (double)((r / 2 + c / 2) % 5));
+    case POWERS: return ldexp(sign, (int)(60 * u) - 30);
+    case ONES: return sign;
+    case NEAR_ONE: return sign * (1 - 0x1p-53);
+    case FULL: return 1 - 0x1p-53;
+    case TINY: return c % 3 == 0 ? x * 0x1p1000 : sign * ldexp(floor(u * 9000), -1074);
+    case SPARSE: return u < 0.8 || r % 5 == 1 || c % 7 == 2 ? 0 : x;
+    case ONE_HOT: return c == r * 3 % 8 ? u : ldexp(x, -700 - (int)(50 * u));
+    case INTEGERS: return floor(16 * u) - 8;
+    case ZEROS: return 0;
+    default: return x;
+    }
+}
+
+void operand_fill(ApMat *m, Kind kind, const char *name)
+{
+    bool bare = kind == CANCEL || kind == POWERS || kind == ONES || kind == INTEGERS;
+    mpfr_t t;
+    mpfr_init2(t, m->bits);
+    for (size_t r = 0; r < m->rows; r++) {
+        for (size_t c = 0; c < m->columns; c++) {
+            mpfr_ptr x = ap_at(m, r, c);
+            mpfr_set_d(x, operand_entry(kind, name, r, c), MPFR_RNDN);
+            if (kind == NEAR_ONE || kind == FULL) {
+                mpfr_set_si(x, mpfr_sgn(x), MPFR_RNDN);
+                mpfr_set_zero(t, 1);
+                mpfr_nexttoward(x, t);
+            } else if (!bare) {
+                mpfr_set_ui(t, r * 31 + c * 7 + 3, MPFR_RNDN);
+                mpfr_sqrt(t, t, MPFR_RNDN);
+                mpfr_mul(x, x, t, MPFR_RNDN);
+            }
+            if (kind == WIDE_LINES) { /* beyond the range of doubles */
+                mpfr_mul_2si(x, x, (long)(r % 5) * 1500 - (long)(c % 3) * 1900, MPFR_RNDN);
+            }
+        }
+    }
+    mpfr_clear(t);
+}
+
+void exact_entry(mpfr_ptr sum, mpfr_ptr size, ProductView a, ProductView b, size_t i, size_t j)
+{
+    mpfr_t x, y;
+    mpfr_inits2(EXACT_BITS, x, y, (mpfr_ptr)0);
+    mpfr_set_zero(sum, 1);
+    mpfr_set_zero(size, 1);
+    mpfr_clear_inexflag();
+    for (size_t l = 0; l < a.columns; l++) {
+        size_t at = i * a.row.stride + l * a.column.stride;
+        size_t bt = l * b.row.stride + j * b.column.stride;
+        if (a.entry != NULL) {
+            mpfr_set(x, a.entry + at, MPFR_RNDN);
+        } else {
+            mpfr_set_d(x, a.number[at], MPFR_RNDN);
+        }
+        if (b.entry != NULL) {
+            mpfr_set(y, b.entry + bt, MPFR_RNDN);
+        } else {
+            mpfr_set_d(y, b.number[bt], MPFR_RNDN);
+        }
+        mpfr_mul(x, x, y, MPFR_RNDN);
+        mpfr_add(sum, sum, x, MPFR_RNDN);
+        assert_false(mpfr_inexflag_p());
+        mpfr_abs(x, x, MPFR_RNDN);
+        mpfr_add(size, size, x, MPFR_RNDD);
+        mpfr_clear_inexflag();
+    }
+    mpfr_clears(x, y, (mpfr_ptr)0);
+}
+
+void operand_init(Operand *g, Form form, Kind kind, const char *name, size_t rows, size_t columns,
+                  mpfr_prec_t bits)
+{
+    *g = (Operand){.number = NULL};
+    assert_true(ap_init(&g->mat, rows, columns, form == LONGER ? bits + 77 : bits));
+    if (form < DOUBLES) {
+        operand_fill(&g->mat, kind, name);
+        g->view = product_view(&g->mat);
+        return;
+    }
+    size_t ld = (form == DOUBLES ? columns : rows) + 3;
+    g->number = calloc(ld * (rows + columns + 1), sizeof *g->number);
+    assert_non_null(g->number);
+    for (size_t r = 0; r < rows; r++) {
+        for (size_t c = 0; c < columns; c++) {
+            g->number[form == DOUBLES ? r * ld + c : c * ld + r] = operand_entry(kind, name, r, c);
+        }
+    }
+    g->view = form == DOUBLES ? product_doubles(g->number, rows, columns, ld)
+                              : product_transposed(product_doubles(g->number, columns, rows, ld));
+}
+
+void operand_clear(Operand *g)
+{
+    ap_clear(&g->mat);
+    free(g->number);
+}

@@ -1,0 +1,57 @@
+#include "safetensors_fixture.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+void hold(FileFixture *fixture)
+{
+    stderr_hold(&fixture->scratch);
+}
+
+const char *take(FileFixture *fixture)
+{
+    stderr_take(fixture->text, &fixture->scratch);
+    return fixture->text;
+}
+
+void expect_message(FileFixture *fixture, int status, const char *path, const char *culprit)
+{
+    const char *text = take(fixture);
+    if (status != 2 || count_lines(text) != 1 || strncmp(text, path, strlen(path)) != 0 ||
+        strstr(text, culprit) == NULL) {
+        fail_msg("status %d, message \"%s\", expected \"%s\" in it", status, text, culprit);
+    }
+}
+
+void expect_refusal(FileFixture *fixture, const char *path, const char *culprit)
+{
+    SafetensorsFile *file;
+    hold(fixture);
+    int status = safetensors_open(&file, path);
+    expect_message(fixture, status, path, culprit);
+    assert_null(file);
+}
+
+SafetensorsFile *open_file(const char *path)
+{
+    SafetensorsFile *file;
+    assert_int_equal(safetensors_open(&file, path), 0);
+    return file;
+}
+
+void write_sample(const FileFixture *fixture, Sample *sample)
+{
+    file_write(fixture->path, (const char *)sample->bytes, sample->size);
+    sample_clear(sample);
+}
+
+uint64_t draw(uint64_t *counter)
+{
+    uint64_t z = *counter += UINT64_C(0x9e3779b97f4a7c15);
+    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+    return z ^ z >> 31;
+}

@@ -1,0 +1,31 @@
+/*
+ * What the tests of safetensors files share: samples as files, what is said of them, and numbers.
+ */
+#ifndef HEADPROOF_TESTS_SAFETENSORS_FIXTURE_H
+#define HEADPROOF_TESTS_SAFETENSORS_FIXTURE_H
+
+#include "../harness/safetensors.h"
+#include "fixture.h"
+#include "safetensors_samples.h"
+
+#define TEST(function) cmocka_unit_test_setup_teardown(function, model_set_up, fixture_tear_down)
+
+/* stderr from here on; and what came there: fixture->text. */
+void hold(FileFixture *fixture);
+const char *take(FileFixture *fixture);
+
+/* What was held is one line that begins with the path and has the culprit in it; status is 2. */
+void expect_message(FileFixture *fixture, int status, const char *path, const char *culprit);
+
+/* The file cannot be opened, with such a message. */
+void expect_refusal(FileFixture *fixture, const char *path, const char *culprit);
+
+/* The sample, which is cleared, becomes the fixture's file. */
+void write_sample(const FileFixture *fixture, Sample *sample);
+
+SafetensorsFile *open_file(const char *path);
+
+/* The next of a sequence of random words (splitmix64). */
+uint64_t draw(uint64_t *counter);
+
+#endif

@@ -1,0 +1,322 @@
+/*
+ * The rules of the regression verdict for whole tables, their rows and columns, for tolerances, and
+ * for what is no table.
+ */
+#include "../harness/check_columns.h"
+#include "../harness/number.h"
+#include "check_fixture.h"
+#include "fixture.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <math.h>
+
+/* ---- Rows and columns ------------------------------------------------------------------------- */
+
+static void a_stale_row_is_missing_and_a_new_one_unknown(void **state)
+{
+    CheckFixture *f = *state;
+    set_text(&f->check.baseline, ATTENTION, "seed", "2");
+    assert_false(judge(f));
+    assert_int_equal(f->check.finding_count, 2);
+    assert_string_equal(f->check.findings[0].reason, "a row that the baseline does not have");
+    assert_string_equal(f->check.findings[1].reason, "a row that is missing");
+    for (size_t i = 0; i < 2; i++) {
+        assert_int_equal(f->check.findings[i].row, ATTENTION);
+        assert_true(isinf(f->check.findings[i].excess));
+    }
+    assert_ptr_equal(f->check.findings[0].table, &f->check.obtained);
+    assert_ptr_equal(f->check.findings[1].table, &f->check.baseline);
+    assert_int_equal(f->check.failed, 2);
+}
+
+static void every_key_column_is_one(void **state)
+{
+    CheckFixture *f = *state;
+    size_t keys = 0;
+    for (; check_key(keys) != NULL; keys++) {
+        set_text(&f->check.baseline, SILU, check_key(keys), "other");
+        assert_false(judge(f));
+        assert_int_equal(f->check.finding_count, 2);
+        again(f);
+    }
+    assert_int_equal(keys, 17);
+    assert_true(check_is_key("layer") && check_is_key("options") && check_is_key("d_ff"));
+    assert_false(check_is_key("status") || check_is_key("bias"));
+}
+
+static void fewer_rows_are_named(void **state)
+{
+    CheckFixture *f = *state;
+    f->check.baseline.rows--; /* the last is gone */
+    expect_finding(f, ROWS - 1, NULL, "a row that the baseline does not have");
+    again(f);
+    f->check.obtained.rows--;
+    assert_false(judge(f));
+    assert_int_equal(f->check.finding_count, 2);
+    assert_string_equal(f->check.findings[0].reason, "rows of the grid that were not obtained");
+    assert_string_equal(f->check.findings[1].reason, "a row that is missing");
+    again(f);
+    f->check.baseline.rows = 0;
+    assert_false(judge(f));
+    assert_int_equal(f->check.finding_count, ROWS + 1);
+    again(f);
+    f->check.baseline.rows = f->check.obtained.rows = 0;
+    assert_false(judge(f));
+}
+
+static void a_grid_without_points_does_not_pass(void **state)
+{
+    CheckFixture *f = *state;
+    size_t count = f->grid.count;
+    f->check.baseline.rows = f->check.obtained.rows = 0;
+    f->grid.count = 0;
+    assert_false(judge(f));
+    f->grid.count = count;
+}
+
+static void keys_occur_once(void **state)
+{
+    CheckFixture *f = *state;
+    for (size_t c = 0; c < f->check.baseline.columns; c++) {
+        const char *name = csv_name(&f->check.baseline, c);
+        set_text(&f->check.baseline, SILU + 1, name, text_at(&f->check.baseline, SILU, name));
+    }
+    assert_false(judge(f));
+    assert_int_equal(f->check.finding_count, 2);
+    assert_string_equal(f->check.findings[0].reason, "a row that the baseline does not have");
+    assert_string_equal(f->check.findings[1].reason,
+                        "a key that an earlier row of the baseline has");
+    again(f);
+    for (size_t c = 0; c < f->check.obtained.columns; c++) {
+        const char *name = csv_name(&f->check.obtained, c);
+        set_text(&f->check.obtained, SILU + 1, name, text_at(&f->check.obtained, SILU, name));
+    }
+    assert_false(judge(f));
+    assert_int_equal(f->check.finding_count, 2);
+    assert_string_equal(f->check.findings[0].reason, "a row that is missing");
+    assert_string_equal(f->check.findings[1].reason, "a key that an earlier row has");
+}
+
+static void columns_are_matched_by_name(void **state)
+{
+    CheckFixture *f = *state;
+    Csv *baseline = &f->check.baseline;
+    baseline->cells[csv_find(baseline, "total_rms")] = "total_median";
+    assert_false(judge(f));
+    assert_int_equal(f->check.finding_count, 1);
+    assert_string_equal(f->check.findings[0].reason, "a column that is missing");
+    assert_string_equal(f->check.findings[0].column, "total_median");
+    assert_int_equal(f->check.mention_count, 1);
+    assert_non_null(strstr(f->check.mentions[0], "total_rms"));
+    again(f);
+    f->check.obtained.cells[csv_find(&f->check.obtained, "total_rms")] = "median";
+    f->check.baseline.cells[csv_find(&f->check.baseline, "total_rms")] = "median";
+    assert_false(judge(f));
+    assert_int_equal(f->check.finding_count, ROWS);
+    assert_string_equal(f->check.findings[0].reason, "a column without a rule");
+}
+
+static void a_row_that_compares_nothing_does_not_pass(void **state)
+{
+    CheckFixture *f = *state;
+    for (size_t c = 0; c < f->check.obtained.columns; c++) {
+        const char *name = csv_name(&f->check.obtained, c);
+        if (!check_is_key(name) && strcmp(name, "status") != 0) {
+            set_text(&f->check.obtained, SILU, name, "");
+            set_text(&f->check.baseline, SILU, name, "");
+        }
+    }
+    expect_finding(f, SILU, "layer", "nothing to compare");
+}
+
+/* ---- Tolerances ------------------------------------------------------------------------------- */
+
+static void tolerances_judge_without_a_baseline(void **state)
+{
+    static const struct {
+        const char *cell;
+        const char *reason;
+    } cells[] = {
+        {"1e-9", NULL},
+        {"9.9999999999999999e-10", NULL},
+        {"1.0000000000000001e-09", "above the tolerance"},
+        {"0", NULL},
+        {"0.0", "a zero that is not proven"},
+        {"nan", "not a number, under a tolerance"},
+        {"inf", "not a number, under a tolerance"},
+        {"", "not a number, under a tolerance"},
+    };
+    CheckFixture *f = *state;
+    for (size_t i = 0; i < sizeof cells / sizeof *cells; i++) {
+        f->check.has_baseline = false;
+        csv_clear(&f->check.baseline);
+        for (size_t p = 0; p < f->grid.count; p++) {
+            f->grid.points[p].judged = true;
+            f->grid.points[p].tolerance = 1e-9;
+            f->grid.points[p].judge = ERROR_ROUNDING;
+            f->grid.points[p].norm = NORM_REL;
+        }
+        for (size_t row = 0; row < ROWS; row++) {
+            set_text(&f->check.obtained, row, "rounding_rel",
+                     row == SILU ? cells[i].cell : "1e-15");
+        }
+        if (cells[i].reason == NULL) {
+            assert_true(judge(f));
+            assert_int_equal(f->check.cells, 2 * ROWS);
+        } else {
+            expect_finding(f, SILU, "rounding_rel", cells[i].reason);
+        }
+        again(f);
+    }
+}
+
+static void a_tolerance_counts_beside_a_baseline(void **state)
+{
+    CheckFixture *f = *state;
+    f->grid.points[0].judged = true; /* silu at Omega = 2: its error is large */
+    f->grid.points[0].tolerance = 1e-9;
+    f->grid.points[0].judge = ERROR_TOTAL;
+    f->grid.points[0].norm = NORM_MAX;
+    assert_false(judge(f));
+    assert_int_equal(f->check.finding_count, 2);
+    assert_string_equal(f->check.findings[0].reason, "above the tolerance");
+    assert_string_equal(f->check.findings[0].column, "total_max");
+}
+
+/* ---- Reading ---------------------------------------------------------------------------------- */
+
+/* Reads text as a baseline: the exit code, and what was said. */
+static int read_baseline(CheckFixture *f, char said[SCRATCH_TEXT], const char *text, size_t length)
+{
+    char path[SCRATCH_PATH];
+    bool missing;
+    scratch_path(path, &f->scratch, "torn.csv");
+    file_write(path, text, length);
+    csv_clear(&f->check.baseline);
+    f->run.check.baseline = path;
+    stderr_hold(&f->scratch);
+    int status = check_open(&f->check, &missing);
+    stderr_take(said, &f->scratch);
+    assert_false(missing);
+    f->run.check.baseline = NULL;
+    return status;
+}
+
+static void damaged_baselines_are_refused(void **state)
+{
+    CheckFixture *f = *state;
+    static const struct {
+        const char *from, *to; /* the first occurrence is replaced */
+        const char *where;
+    } damages[] = {
+        {"construction,", "construction,,", ":2: token 'ok'"},
+        {"total_rms", "total_max", ":1: token 'total_max'"},
+        {",layer,", ",layers,", "there is no layer"},
+        {",options,", ",option,", "there is no options"},
+        {"silu,silu,", "silu,silu,silu,", ":2: token"},
+        {",ok\n", "\n", ":2: token"},
+        {",ok\n", ",OK\n", ":2: token 'OK'"},
+        {",ok\n", ",\n", ":2: token ''"},
+        {"e-", "f-", ":2: token"},
+        {"e-", "e--", ":2: token"},
+        {"e-", "e-0x", ":2: token"},
+        {"e-", "55e-", "at most 17 digits"},
+        {",0,0,0,", ",0,O,0,", ":2: token 'O'"},
+        {",0,0,0,", ",0,.5,0,", ":2: token '.5'"},
+        {",0,0,0,", ",0,5.,0,", ":2: token '5.'"},
+        {",0,0,0,", ",0,+5,0,", ":2: token '+5'"},
+        {",0,0,0,", ",0, 5,0,", ":2: token ' 5'"},
+        {",0,0,0,", ",0,1e,0,", ":2: token '1e'"},
+        {",0,0,0,", ",0,NaN,0,", ":2: token 'NaN'"},
+        {",0,0,0,", ",0,\"0\",0,", ":2: token '\"'"},
+        {",ok\n", ",ok\r\n", ":2: token '\\r'"},
+        {"\nsilu", "\n\nsilu", ":2: token ''"},
+    };
+    char *table = calloc(1, SCRATCH_TEXT), *text = calloc(1, SCRATCH_TEXT + 64);
+    char *said = calloc(1, SCRATCH_TEXT);
+    long length = file_read(table, f->path);
+    assert_true(length > 0);
+    assert_int_equal(read_baseline(f, said, table, (size_t)length), 0);
+    for (size_t i = 0; i < sizeof damages / sizeof *damages; i++) {
+        const char *found = strstr(table, damages[i].from);
+        assert_non_null(found);
+        int size = sprintf(text, "%.*s%s%s", (int)(found - table), table, damages[i].to,
+                           found + strlen(damages[i].from));
+        assert_int_equal(read_baseline(f, said, text, (size_t)size), 2);
+        if (strstr(said, damages[i].where) == NULL || count_lines(said) != 1) {
+            fail_msg("%s for %s: %s", damages[i].to, damages[i].from, said);
+        }
+    }
+    /* Torn: every length but the whole, and what ends with a line. */
+    for (long cut = 0; cut < length; cut += 997) {
+        if (cut == 0 || table[cut - 1] != '\n') {
+            assert_int_equal(read_baseline(f, said, table, (size_t)cut), 2);
+            assert_int_equal(count_lines(said), 1);
+        }
+    }
+    table[length / 2] = '\0';
+    assert_int_equal(read_baseline(f, said, table, (size_t)length), 2);
+    assert_non_null(strstr(said, "zero byte"));
+    free(table);
+    free(text);
+    free(said);
+}
+
+static void numbers_are_read_exactly(void **state)
+{
+    static const struct {
+        const char *text;
+        uint64_t digits;
+        long exponent;
+    } good[] = {
+        {"1", 10000000000000000, 0},
+        {"0.00123", 12300000000000000, -3},
+        {"100", 10000000000000000, 2},
+        {"12345678901234567", 12345678901234567, 16},
+        {"9.9999999999999999e-999", 99999999999999999, -999},
+        {"0001.5", 15000000000000000, 0},
+        {"-2.5e+3", 25000000000000000, 3},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+        Number number;
+        assert_true(number_read(&number, good[i].text));
+        assert_int_equal(number.kind, NUMBER_FINITE);
+        assert_true(number.digits == good[i].digits);
+        assert_int_equal(number.exponent, good[i].exponent);
+        assert_int_equal(number.negative, good[i].text[0] == '-');
+    }
+    static const char *const bad[] = {"1.23456789012345678", "e5",  "1e5.0", "1.2.3", "0x10",
+                                      "1e9999999999999999",  "- 1", "--1",   "1 ",    "infinity"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        Number number;
+        assert_false(number_read(&number, bad[i]));
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        RULE(a_stale_row_is_missing_and_a_new_one_unknown),
+        RULE(every_key_column_is_one),
+        RULE(fewer_rows_are_named),
+        RULE(a_grid_without_points_does_not_pass),
+        RULE(keys_occur_once),
+        RULE(columns_are_matched_by_name),
+        RULE(a_row_that_compares_nothing_does_not_pass),
+        RULE(tolerances_judge_without_a_baseline),
+        RULE(a_tolerance_counts_beside_a_baseline),
+        RULE(damaged_baselines_are_refused),
+        cmocka_unit_test(numbers_are_read_exactly),
+    };
+    return cmocka_run_group_tests(tests, check_set_up_all, fixture_tear_down);
+}

@@ -1,0 +1,263 @@
+/*
+ * The plan of the difference e: its a-priori errors cover what more bits change, and its bits are
+ * those of docs/mathematics.md, section 4.
+ */
+#include "difference_cases.h"
+#include "fixture.h"
+#include "real.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <math.h>
+
+/* An evaluation of the difference, and the same at more than twice the bits. */
+typedef struct {
+    Pair pair;
+    RefPlan *plan;
+    mpfr_prec_t bits;
+    RefRun *few, *many;
+} Twice;
+
+/* bits 0: those planned. */
+static void twice_open(Twice *t, const CaseSpec *spec, double omega, mpfr_prec_t bits)
+{
+    t->pair = pair_make(spec);
+    const Model *model = &t->pair.converted;
+    const double *x = t->pair.converted_x, *content = t->pair.bias_row_content;
+    t->plan = difference_plan(&t->pair, omega);
+    t->bits = bits > 0 ? bits : ref_plan_difference_working_bits(t->plan, MAX_BITS);
+    t->few = ref_difference_open(model, x, content, omega, t->bits, NULL);
+    t->many = ref_difference_open(model, x, content, omega, 2 * t->bits + 128, NULL);
+    assert_true(t->few != NULL && t->many != NULL);
+}
+
+static void twice_layer(const Twice *t)
+{
+    ref_run_layer(t->few);
+    ref_run_layer(t->many);
+}
+
+static void twice_clear(Twice *t)
+{
+    ref_run_clear(t->few);
+    ref_run_clear(t->many);
+    ref_plan_clear(t->plan);
+    case_clear(&t->pair);
+}
+
+/* An entry of a run: e, or the limit's stream. */
+typedef mpfr_srcptr Entry(const RefRun *run, size_t row, size_t column);
+
+/* Bits that rounding has cost, relative to the largest entry of some rows and columns; -INFINITY
+ * where nothing was rounded. */
+static double bits_lost(const Twice *t, Entry *entry, size_t first, size_t rows, Columns columns)
+{
+    Real largest = real_of(0), error = real_of(0);
+    for (size_t k = 0; k < rows * columns.count; k++) {
+        size_t row = first + k / columns.count, column = columns.first + k % columns.count;
+        mpfr_srcptr exact = entry(t->many, row, column);
+        error = real_max(error, real_abs(real_difference(entry(t->few, row, column), exact)));
+        largest = real_max(largest, real_abs(real_of_mpfr(exact)));
+    }
+    if (real_compare(error, real_of(0)) == 0) {
+        return -INFINITY;
+    }
+    return real_double(real_log(real_div(error, largest))) / log(2) + (double)t->bits;
+}
+
+/* Of e in a block, after layer (from 1). */
+static double block_lost(const Twice *t, RefBlock b, size_t layer)
+{
+    const Pair *pair = &t->pair;
+    const Layout *layout = &pair->converted.layout;
+    Columns columns = b == BLOCK_COMPARED  ? pair->compared[layer - 1]
+                      : b == BLOCK_CLEARED ? pair->cleared[layer - 1]
+                                           : (Columns){0, layout_content(layout)};
+    bool bias = b == BLOCK_BIAS_ROW;
+    return bits_lost(t, ref_run_difference,
+                     bias ? layout_bias_row(layout) : layout_token_row(layout, 0),
+                     bias ? 1 : layout->n, columns);
+}
+
+/* The a-priori error of each block at p bits covers what 2p + 128 bits change; returns the bits to
+ * spare, at least.  beside: by a plan that is measured beside the difference. */
+static double spare_bits(const CaseSpec *spec, double omega, bool beside)
+{
+    Twice t;
+    double spare = INFINITY;
+    twice_open(&t, spec, omega, beside ? 256 : 0);
+    beside = beside && t.pair.limit_is_original;
+    if (beside) {
+        ref_plan_clear(t.plan);
+        t.plan = ref_plan_beside(&t.pair, omega);
+        assert_non_null(t.plan);
+    }
+    for (size_t l = 1; l <= spec->depth; l++) {
+        twice_layer(&t);
+        assert_true(!beside || (ref_plan_follow(t.plan, t.few) && ref_plan_follows(t.plan)));
+        for (int b = 0; b < BLOCK_COUNT; b++) {
+            mpfr_exp_t claimed;
+            if (ref_plan_difference_error(&claimed, t.plan, l, (RefBlock)b, t.bits)) {
+                double covered = (double)(claimed + t.bits);
+                spare = fmin(spare, covered - block_lost(&t, (RefBlock)b, l));
+            }
+        }
+    }
+    twice_clear(&t);
+    return spare;
+}
+
+static void check_spare_bits(bool beside)
+{
+    static const double omegas[] = {0.25, 3, 8, 50, 1e6};
+    for (int c = 0; c < WITH_OMEGA; c++) {
+        double spare = INFINITY;
+        for (int variant = 0; variant < VARIANTS; variant++) {
+            CaseSpec spec = difference_variant((Construction)c, variant % 5 == 0 ? 12 : 2, variant);
+            for (size_t k = 0; k < sizeof omegas / sizeof *omegas; k++) {
+                spare = fmin(spare, spare_bits(&spec, omegas[k], beside));
+            }
+        }
+        print_message("%s: at least %.1f bits to spare\n", construction_info((Construction)c)->name,
+                      spare);
+        assert_true(spare > 0 && spare < 64);
+    }
+}
+
+static void a_priori_errors_hold(void **state)
+{
+    (void)state;
+    check_spare_bits(false);
+}
+
+static void so_they_do_measured_beside(void **state)
+{
+    (void)state;
+    check_spare_bits(true);
+}
+
+/* A trajectory that 64 bits lose is admitted to be lost, from there on. */
+static void a_plan_beside_admits_what_it_lost(void **state)
+{
+    CaseSpec spec = difference_case(CONSTRUCTION_TRANSFORMER, 6);
+    size_t followed = 0;
+    Twice t;
+    (void)state;
+    spec.weights = WEIGHTS_NORMAL;
+    spec.n = 12;
+    spec.d = 24;
+    spec.d_ff = 48;
+    twice_open(&t, &spec, 20, 256);
+    RefPlan *plan = ref_plan_beside(&t.pair, 20);
+    assert_non_null(plan);
+    for (size_t l = 1; l <= spec.depth; l++) {
+        ref_run_layer(t.few);
+        assert_true(ref_plan_follow(plan, t.few));
+        mpfr_exp_t e;
+        bool known = ref_plan_error(plan, l, 256) < -128;
+        for (int b = 0; b < BLOCK_COUNT; b++) {
+            known = known && ref_plan_difference_error(&e, plan, l, (RefBlock)b, 256);
+        }
+        assert_true(known || !ref_plan_follows(plan));
+        if (followed == l - 1) { /* up to here all was followed */
+            assert_int_equal(known, ref_plan_follows(plan));
+        }
+        followed += ref_plan_follows(plan);
+    }
+    print_message("followed through %zu of %zu layers\n", followed, spec.depth);
+    assert_true(followed > 0 && followed < spec.depth);
+    ref_plan_clear(plan);
+    twice_clear(&t);
+}
+
+/* growth + 192, rounded up to 64. */
+static double bits_for(double growth)
+{
+    return 64 * ceil((fmax(growth, 0) + 192) / 64);
+}
+
+/* The planned bits of each layer are those for the growth that evaluations at GROWTH_BITS show: the
+ * plan's, from fewer bits, is in whole exponents and has luck of its own, and it counts too what
+ * terms of e cancel.  exact: the layers where that leaves one number of bits; most: the largest. */
+static void check_bits(const CaseSpec *spec, double omega, size_t *exact, double *most)
+{
+    enum { GROWTH_BITS = 1280, LESS = 4, MORE = 8 };
+    Twice t;
+    double growth = 0;
+    twice_open(&t, spec, omega, GROWTH_BITS);
+    const Layout *layout = &t.pair.converted.layout;
+    for (size_t l = 1; l <= spec->depth; l++) {
+        twice_layer(&t);
+        growth = fmax(growth, bits_lost(&t, ref_run_entry, 0, layout_rows(layout),
+                                        (Columns){0, layout_content(layout)}));
+        for (int b = 0; b < BLOCK_COUNT; b++) {
+            growth = fmax(growth, block_lost(&t, (RefBlock)b, l));
+        }
+        double planned = ref_plan_difference_bits(t.plan, l);
+        double low = bits_for(growth - LESS), high = bits_for(growth + MORE);
+        if (planned < low || planned > high) {
+            char what[PLACE];
+            difference_describe(what, spec, omega);
+            fail_msg("layer %zu of %s: growth %.1f, planned %.0f bits", l, what, growth, planned);
+        }
+        *exact += low == high;
+        *most = fmax(*most, planned);
+    }
+    twice_clear(&t);
+}
+
+/* SiLU: what is evaluated is r(T) too.  N(0, 1) weights: scores of hundreds, bits by the hundred. */
+static void bits_are_those_of_the_growth(void **state)
+{
+    size_t exact = 0;
+    double most = 0;
+    (void)state;
+    for (int c = 0; c < WITH_OMEGA; c++) {
+        for (int k = 0; k < 16; k++) {
+            CaseSpec spec = difference_variant((Construction)c, 8, k % 8);
+            spec.weights = k < 8 ? WEIGHTS_STABLE : WEIGHTS_NORMAL;
+            spec.seed = 1 + (uint64_t)k;
+            check_bits(&spec, k % 8 < 4 ? 20 : 300, &exact, &most);
+        }
+    }
+    print_message("%zu layers, at most %.0f bits\n", exact, most);
+    assert_true(exact > 100 && most > 400);
+}
+
+/* Bits do not grow with Omega, and a far plan does not serve where e is not linear. */
+static void plans_know_where_they_serve(void **state)
+{
+    CaseSpec spec = difference_case(CONSTRUCTION_TRANSFORMER, 12);
+    (void)state;
+    Pair pair = pair_make(&spec);
+    RefPlan *plan = ref_plan_make(&pair);
+    assert_non_null(plan);
+    assert_int_equal(ref_plan_difference_working_bits(plan, MAX_BITS), 256);
+    assert_true(ref_plan_serves(plan, 1e6));
+    assert_true(ref_plan_serves(plan, 1e17));
+    assert_true(ref_plan_serves(plan, 12));
+    assert_false(ref_plan_serves(plan, 1));
+    ref_plan_clear(plan);
+    plan = ref_plan_make_at(&pair, 1);
+    assert_non_null(plan);
+    assert_true(ref_plan_serves(plan, 1));
+    ref_plan_clear(plan);
+    case_clear(&pair);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_priori_errors_hold),
+        cmocka_unit_test(so_they_do_measured_beside),
+        cmocka_unit_test(a_plan_beside_admits_what_it_lost),
+        cmocka_unit_test(bits_are_those_of_the_growth),
+        cmocka_unit_test(plans_know_where_they_serve),
+    };
+    return cmocka_run_group_tests(tests, reference_set_up, reference_tear_down);
+}
