@@ -6,7 +6,7 @@
 
 enum { LINES_AT_ONCE = 64 };
 
-static size_t *axis_offsets(ProductAxis axis, size_t count)
+size_t *axis_offsets(ProductAxis axis, size_t count)
 {
     size_t *at = array_alloc(count, sizeof *at);
     for (size_t i = 0; at != NULL && i < count; i++) {
