@@ -4,10 +4,9 @@
 
 #ifdef __x86_64__
 
-#include <immintrin.h>
+#include "wide.h"
 
-#define WIDE __attribute__((target("avx512f,avx512ifma")))
-#define INLINE WIDE static inline __attribute__((always_inline))
+#define INLINE WIDE_INLINE
 
 /* ROWS rows, na x nb digits, the first `kept` columns.  Called with constants alone, so that the
  * loops over rows and digits unroll and the sums stay in registers. */
