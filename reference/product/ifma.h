@@ -50,7 +50,7 @@ void ifma_pack(uint64_t *out, int64_t (*sum)[IFMA_COLUMNS], const IfmaPacking *p
 void ifma_digits(uint64_t (*out)[IFMA_LANES], size_t count, const Entry *x, const mpfr_exp_t *lead);
 
 /* tile += sum over `depth` terms of the products of a's and b's digits: all of them, or without
- * what falls more than `kept` columns after the block's first. */
+ * what falls more than `kept` columns after the block's first, or part of that. */
 void ifma_block(IfmaTile *tile, IfmaDigits a, IfmaDigits b, size_t depth, size_t kept);
 
 /* Columns [1, columns) become digits below 2^52; column 0 takes what is carried out. */
