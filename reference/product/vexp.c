@@ -99,13 +99,13 @@ bool vexp_is_wide(const VectorExp *context)
 
 static void store_lane(mpfr_ptr y, const ExpLanes *lanes, const ExpTables *tables, size_t lane)
 {
-    mp_limb_t limb[VEXP_DIGITS + 1];
+    mp_limb_t limb[VEXP_DIGITS + 1], top = 0;
     PRODUCT_CHECK(tables->digits <= VEXP_DIGITS);
     size_t count = ((tables->digits + 1) * DIGIT + 63) / 64;
     for (size_t i = 0; i < count; i++) {
-        limb[i] = lanes->limb[i][lane];
+        limb[i] = top = lanes->limb[i][lane];
     }
-    if (limb[count - 1] == 0) { /* the integer part is 1 or 2: it is below */
+    if (top == 0) { /* the integer part is 1 or 2: it is below */
         count--;
     }
     store_limbs(y, limb, count, false, lanes->n[lane] - (long)(DIGIT * tables->digits));
