@@ -451,7 +451,7 @@ static void check_ties(ProductBackend backend)
     gmp_randseed_ui(random, seed);
     mpz_inits(x, tail, (mpz_ptr)0);
     for (size_t p = 0; p < sizeof bits / sizeof *bits; p++) {
-        ApMat a, c, wider, expected;
+        ApMat a = {0}, c = {0}, wider = {0}, expected = {0};
         assert_true(ap_init(&a, ROWS, 1, bits[p] + TAIL) && ap_init(&c, ROWS, 1, bits[p]) &&
                     ap_init(&wider, ROWS, 1, bits[p] + TAIL + 188) &&
                     ap_init(&expected, ROWS, 1, bits[p]));
