@@ -18,7 +18,7 @@ static double uniform(const char *name, size_t r, size_t c)
 
 const char *const kind_names[KINDS] = {"normal",  "wide",     "wide lines", "cancel", "powers",
                                        "ones",    "near one", "full",       "tiny",   "sparse",
-                                       "one-hot", "integers", "zeros"};
+                                       "one-hot", "integers", "apart",      "zeros"};
 
 double operand_entry(Kind kind, const char *name, size_t r, size_t c)
 {
@@ -32,10 +32,13 @@ double operand_entry(Kind kind, const char *name, size_t r, size_t c)
     case ONES: return sign;
     case NEAR_ONE: return sign * (1 - 0x1p-53);
     case FULL: return 1 - 0x1p-53;
-    case TINY: return c % 3 == 0 ? x * 0x1p1000 : sign * ldexp(floor(u * 9000), -1074);
+    case TINY:
+        return c % 3 == 0 ? x * (r % 4 == 1 ? 0x1p-1010 : 0x1p1000)
+                          : sign * ldexp(floor(u * 9000), -1074);
     case SPARSE: return u < 0.8 || r % 5 == 1 || c % 7 == 2 ? 0 : x;
     case ONE_HOT: return c == r * 3 % 8 ? u : ldexp(x, -700 - (int)(50 * u));
     case INTEGERS: return floor(16 * u) - 8;
+    case APART: return u < 0.5 ? sign : ldexp(sign, -450);
     case ZEROS: return 0;
     default: return x;
     }
@@ -43,7 +46,8 @@ double operand_entry(Kind kind, const char *name, size_t r, size_t c)
 
 void operand_fill(ApMat *m, Kind kind, const char *name)
 {
-    bool bare = kind == CANCEL || kind == POWERS || kind == ONES || kind == INTEGERS;
+    bool bare =
+        kind == CANCEL || kind == POWERS || kind == ONES || kind == INTEGERS || kind == APART;
     mpfr_t t;
     mpfr_init2(t, m->bits);
     for (size_t r = 0; r < m->rows; r++) {

@@ -28,6 +28,7 @@ typedef enum {
     SPARSE,     /* mostly zeros; zero rows and columns */
     ONE_HOT,    /* a large entry a row, the others 2^-700 and less */
     INTEGERS,   /* small */
+    APART,      /* 1 and 2^-450, signed: short at 520 bits, and most digits are 0 */
     ZEROS,
     KINDS
 } Kind;

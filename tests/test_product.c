@@ -282,6 +282,65 @@ static void threads_change_nothing(void **state)
     each_backend(check_threads);
 }
 
+/* 1 x, which is exact until it is stored: C has mpfr_set's bits.  x is a random head of C's length,
+ * or one of ones, and a tail: nothing, a tie, a little more, a little less.  A wider C
+ * is x. */
+static void check_ties(ProductBackend backend)
+{
+    static const mpfr_prec_t bits[] = {2, 53, 63, 64, 65, 127, 128, 129, 191, 192, 256, 300, 362};
+    enum { TAIL = 150, ROWS = 24 };
+    const double one = 1;
+    gmp_randstate_t random;
+    mpz_t x, tail;
+    gmp_randinit_default(random);
+    gmp_randseed_ui(random, seed);
+    mpz_inits(x, tail, (mpz_ptr)0);
+    for (size_t p = 0; p < sizeof bits / sizeof *bits; p++) {
+        ApMat a = {0}, c = {0}, wider = {0}, expected = {0};
+        assert_true(ap_init(&a, ROWS, 1, bits[p] + TAIL) && ap_init(&c, ROWS, 1, bits[p]) &&
+                    ap_init(&wider, ROWS, 1, bits[p] + TAIL + 188) &&
+                    ap_init(&expected, ROWS, 1, bits[p]));
+        for (size_t i = 0; i < ROWS; i++) {
+            mpz_urandomb(x, random, (mp_bitcnt_t)bits[p]);
+            mpz_setbit(x, (mp_bitcnt_t)bits[p] - 1);
+            for (size_t bit = 0; i % 3 == 0 && bit < (size_t)bits[p]; bit++) {
+                mpz_setbit(x, bit);
+            }
+            mpz_mul_2exp(x, x, TAIL);
+            mpz_set_ui(tail, i / 3 % 4 != 0);
+            mpz_mul_2exp(tail, tail, TAIL - 1);
+            mpz_add(x, x, tail);
+            mpz_set_si(tail, i / 3 % 4 == 2 ? 1 : i / 3 % 4 == 3 ? -1 : 0);
+            mpz_mul_2exp(tail, tail, (i + p) * 37 % (TAIL - 1));
+            mpz_add(x, x, tail);
+            assert_int_equal(mpfr_set_z_2exp(ap_at(&a, i, 0), x, (long)i - 300, MPFR_RNDN), 0);
+            mpfr_setsign(ap_at(&a, i, 0), ap_at(&a, i, 0), i % 2 != 0, MPFR_RNDN);
+            mpfr_set(ap_at(&expected, i, 0), ap_at(&a, i, 0), MPFR_RNDN);
+        }
+        assert_true(product_mul(product_view(&c), product_view(&a), product_doubles(&one, 1, 1, 1),
+                                &(ProductOptions){.backend = backend, .guard = TAIL}, NULL));
+        assert_true(same_bits(&expected, &c));
+        assert_true(product_mul(product_view(&wider), product_view(&a),
+                                product_doubles(&one, 1, 1, 1),
+                                &(ProductOptions){.backend = backend}, NULL));
+        for (size_t i = 0; i < ROWS; i++) {
+            assert_true(mpfr_equal_p(ap_at(&wider, i, 0), ap_at(&a, i, 0)));
+        }
+        ap_clear(&a);
+        ap_clear(&c);
+        ap_clear(&wider);
+        ap_clear(&expected);
+    }
+    mpz_clears(x, tail, (mpz_ptr)0);
+    gmp_randclear(random);
+}
+
+static void ties_go_to_even(void **state)
+{
+    (void)state;
+    each_backend(check_ties);
+}
+
 /* With 64 guard bits, a product has the bits of the exact one rounded to nearest, whichever backend
  * computes it: those of a loop with 4000. */
 static void check_guard(ProductBackend backend)
@@ -454,6 +513,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(short_operands_lose_nothing),
         cmocka_unit_test(threads_change_nothing),
         cmocka_unit_test(guard_bits_round_once),
+        cmocka_unit_test(ties_go_to_even),
         cmocka_unit_test(views_find_their_entries),
         cmocka_unit_test(limits_are_the_loops),
         cmocka_unit_test(chosen_backends_keep_the_bound),

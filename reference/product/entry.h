@@ -38,19 +38,23 @@ static inline void entry_load_double(Entry *x, double value)
     }
 }
 
-static inline void entry_load(Entry *x, const Operand *o, size_t line, size_t position)
+static inline void entry_load_real(Entry *x, mpfr_srcptr y)
 {
-    size_t at = o->line_at[line] + o->depth_at[position];
-    if (o->number != NULL) {
-        entry_load_double(x, o->number[at]);
-        return;
-    }
-    mpfr_srcptr y = o->entry + at;
     bool regular = mpfr_regular_p(y);
     x->limb = mpfr_custom_get_significand(y);
     x->count = regular ? ((size_t)mpfr_get_prec(y) + 63) / 64 : 0;
     x->exponent = regular ? mpfr_custom_get_exp(y) : 0;
     x->negative = mpfr_signbit(y) != 0;
+}
+
+static inline void entry_load(Entry *x, const Operand *o, size_t line, size_t position)
+{
+    size_t at = o->line_at[line] + o->depth_at[position];
+    if (o->number != NULL) {
+        entry_load_double(x, o->number[at]);
+    } else {
+        entry_load_real(x, o->entry + at);
+    }
 }
 
 /* Room for the limbs of LARGEST_BITS. */

@@ -80,6 +80,8 @@ bool plan_measure(Plan *plan)
 
 void plan_clear(Plan *plan)
 {
+    free(plan->row_at);
+    free(plan->column_at);
     free(plan->guard);
     free(plan->count);
     operand_close(&plan->a);

@@ -10,7 +10,6 @@
  * signs cost one sum a line.  Of the product's columns those beyond 2^(-52 K) are not computed.
  */
 #include "cost.h"
-#include "entry.h"
 #include "ifma.h"
 
 #include <stdlib.h>
@@ -36,7 +35,8 @@ static IfmaDigits digits_block(const uint64_t *digit, size_t digits, size_t i)
     return (IfmaDigits){digit, digits, first, digits * (i + 1) / blocks - first};
 }
 
-/* Instructions of ifma_block, a term and row. */
+/* Instructions of ifma_block, a term and row; fewer in a corner of two columns, which the measured
+ * nanoseconds do not know. */
 static size_t block_multiplies(size_t na, size_t nb, size_t kept)
 {
     size_t diagonal = (na > nb ? na : nb) + 1, count = 0;
@@ -80,69 +80,6 @@ typedef struct {
     uint64_t *b;                            /* groups of lanes, each [k][digits_b][IFMA_LANES] */
     int64_t *b_correction; /* groups, each [columns][IFMA_LANES]: eta_a sum beta - k eta_a eta_b */
 } Shape;
-
-/* alpha of the line's entry, as digits `stride` apart.  Cut off: -x - 2^-52D is as good as -x. */
-static void pack_entry(uint64_t *out, size_t stride, size_t digits, const Operand *o, size_t line,
-                       size_t position, bool fits)
-{
-    Entry x;
-    entry_load(&x, o, line, position);
-    entry_digits(out, stride, digits, DIGIT, &x,
-                 x.count == 0 ? 0 : o->exponent[line] - x.exponent + 1);
-    if (x.negative && x.count != 0) {
-        uint64_t carry = fits;
-        for (size_t d = digits; d-- > 0;) {
-            uint64_t complement = (~out[d * stride] & IFMA_MASK) + carry;
-            out[d * stride] = complement & IFMA_MASK;
-            carry = complement >> DIGIT;
-        }
-    }
-    out[0] ^= (uint64_t)1 << (DIGIT - 1);
-}
-
-/* Lines [first, first + lanes) of an operand, digits at out[l * step + lane * lane_stride + digit *
- * digit_stride]; sum[lane][1 + digit] is the sum over l, columns as in ifma.h.  Lines that do not
- * exist are zeros. */
-typedef struct {
-    const Operand *operand;
-    size_t first, lanes, lane_stride, digit_stride, digits;
-    bool fits;
-} Packing;
-
-static void carry_sum(int64_t *sum, size_t columns)
-{
-    for (size_t w = columns; w-- > 1;) {
-        sum[w - 1] += sum[w] >> DIGIT;
-        sum[w] &= (int64_t)IFMA_MASK;
-    }
-}
-
-static void pack(uint64_t *out, int64_t (*sum)[IFMA_COLUMNS], const Packing *p)
-{
-    const Operand *o = p->operand;
-    size_t step = p->lanes * p->digits;
-    memset(sum, 0, p->lanes * sizeof *sum);
-    for (size_t l = 0; l < o->depth; l++, out += step) {
-        for (size_t lane = 0; lane < p->lanes; lane++) {
-            uint64_t *entry = out + lane * p->lane_stride;
-            if (p->first + lane >= o->lines) {
-                for (size_t d = 0; d < p->digits; d++) {
-                    entry[d * p->digit_stride] = 0;
-                }
-                continue;
-            }
-            pack_entry(entry, p->digit_stride, p->digits, o, p->first + lane, l, p->fits);
-            for (size_t d = 0; d < p->digits; d++) {
-                sum[lane][1 + d] += (int64_t)entry[d * p->digit_stride];
-            }
-        }
-        if (l % 1024 == 1023 || l + 1 == o->depth) {
-            for (size_t lane = 0; lane < p->lanes; lane++) {
-                carry_sum(sum[lane], p->digits + 1);
-            }
-        }
-    }
-}
 
 /* to[w] += sign 2^(-52 shift) from / 2 for columns w < columns; from has 1 + digits of them. */
 static void add_half(int64_t *to, size_t columns, const int64_t *from, size_t digits, size_t shift,
@@ -202,9 +139,9 @@ static bool shape_init(Shape *shape, const Plan *plan)
 static void pack_b(Shape *shape, const Plan *plan, size_t group)
 {
     int64_t sum[IFMA_LANES][IFMA_COLUMNS], correction[IFMA_COLUMNS];
-    Packing packing = {&plan->b,   group * IFMA_LANES, IFMA_LANES,   1,
-                       IFMA_LANES, shape->digits_b,    plan->short_b};
-    pack(shape->b + group * plan->k * shape->digits_b * IFMA_LANES, sum, &packing);
+    IfmaPacking packing = {&plan->b, group * IFMA_LANES, IFMA_LANES, shape->digits_b,
+                           true,     plan->short_b};
+    ifma_pack(shape->b + group * plan->k * shape->digits_b * IFMA_LANES, sum, &packing);
     int64_t *to = shape->b_correction + group * shape->columns * IFMA_LANES;
     for (size_t lane = 0; lane < IFMA_LANES; lane++) {
         correct(correction, shape, sum[lane], shape->digits_b, shape->digits_a, plan->short_a);
@@ -273,9 +210,9 @@ static bool multiply_rows(const Plan *plan, const void *shared, size_t first, si
     Store store;
     store_open(&store, plan);
     for (size_t t = 0; t < tiles; t++) {
-        Packing packing = {&plan->a, first + t * IFMA_ROWS, IFMA_ROWS,    shape->digits_a,
-                           1,        shape->digits_a,       plan->short_a};
-        pack(a + t * step, sum, &packing);
+        IfmaPacking packing = {&plan->a, first + t * IFMA_ROWS, IFMA_ROWS, shape->digits_a,
+                               false,    plan->short_a};
+        ifma_pack(a + t * step, sum, &packing);
         for (size_t r = 0; r < IFMA_ROWS; r++) {
             correct(correction[t * IFMA_ROWS + r], shape, sum[r], shape->digits_a, shape->digits_b,
                     plan->short_b);

@@ -1,5 +1,5 @@
 /*
- * Products of 52-bit digits (private to ifma.c and ifma_block.c).
+ * Products of 52-bit digits (private to ifma.c, ifma_block.c and ifma_pack.c).
  *
  * A matrix of unsigned fractions alpha = 0.d_0 d_1 ... in base 2^52.  The product of digits i and j
  * goes to columns i + j + 1 (its high half) and i + j + 2 (its low half); column w has the weight
@@ -7,6 +7,8 @@
  */
 #ifndef HEADPROOF_REFERENCE_PRODUCT_IFMA_H
 #define HEADPROOF_REFERENCE_PRODUCT_IFMA_H
+
+#include "entry.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -31,8 +33,24 @@ typedef struct {
     size_t digits, first, count;
 } IfmaDigits;
 
+/* Lines [first, first + lanes) of an operand.  by_digit: an entry's digits lie IFMA_LANES apart,
+ * and lanes is IFMA_LANES.  fits: alpha is exact in `digits` digits. */
+typedef struct {
+    const Operand *operand;
+    size_t first, lanes, digits;
+    bool by_digit, fits;
+} IfmaPacking;
+
+/* The lines' alphas, [depth][lanes][digits] or, by_digit, [depth][digits][lanes]; sum[i][1 + d] is
+ * the sum of digit d of line first + i, carried, columns as above.  Lines beyond the last are copies
+ * of it. */
+void ifma_pack(uint64_t *out, int64_t (*sum)[IFMA_COLUMNS], const IfmaPacking *p);
+
+/* entry_digits of 52 bits of IFMA_LANES entries: out [count][lane]. */
+void ifma_digits(uint64_t (*out)[IFMA_LANES], size_t count, const Entry *x, const mpfr_exp_t *lead);
+
 /* tile += sum over `depth` terms of the products of a's and b's digits: all of them, or without
- * what falls more than `kept` columns after the block's first. */
+ * what falls more than `kept` columns after the block's first, or part of that. */
 void ifma_block(IfmaTile *tile, IfmaDigits a, IfmaDigits b, size_t depth, size_t kept);
 
 /* Columns [1, columns) become digits below 2^52; column 0 takes what is carried out. */

@@ -4,10 +4,9 @@
 
 #ifdef __x86_64__
 
-#include <immintrin.h>
+#include "wide.h"
 
-#define WIDE __attribute__((target("avx512f,avx512ifma")))
-#define INLINE WIDE static inline __attribute__((always_inline))
+#define INLINE WIDE_INLINE
 
 /* ROWS rows, na x nb digits, the first `kept` columns.  Called with constants alone, so that the
  * loops over rows and digits unroll and the sums stay in registers. */
@@ -102,8 +101,19 @@ BLOCK_OF(3)
 BLOCK_OF(4)
 BLOCK_OF(5)
 
+/* The corner of a product cut off: two columns are left of it, at most. */
+WIDE static void block_corner(IfmaTile *tile, const IfmaDigits *a, const IfmaDigits *b,
+                              size_t depth)
+{
+    multiply_rows(tile, a, b, depth, 2, 2, 2);
+}
+
 void ifma_block(IfmaTile *tile, IfmaDigits a, IfmaDigits b, size_t depth, size_t kept)
 {
+    if (kept <= 2 && a.count >= 2 && b.count >= 2) {
+        block_corner(tile, &a, &b, depth);
+        return;
+    }
     switch (a.count) {
     case 1: block_1(tile, &a, &b, depth, kept); break;
     case 2: block_2(tile, &a, &b, depth, kept); break;

@@ -44,6 +44,9 @@ typedef struct {
     bool plain;                 /* all finite and within EXPONENT_LIMIT: it can be scaled */
 } Operand;
 
+/* The offsets of an axis's indices; NULL when memory is short. */
+size_t *axis_offsets(ProductAxis axis, size_t count) __attribute__((warn_unused_result));
+
 /* The rows of v. */
 bool operand_open(Operand *o, ProductView v) __attribute__((warn_unused_result));
 void operand_close(Operand *o);
@@ -59,6 +62,7 @@ enum { GUARD_MIN = -8, GUARD_MAX = 2100 };
 /* One product: C [m, n], k terms an entry. */
 typedef struct {
     ProductView c;
+    size_t *row_at, *column_at; /* offsets of C's entries, as an operand's */
     size_t m, n, k;
     mpfr_prec_t precision; /* p, guard bits included */
     bool add;
@@ -106,10 +110,15 @@ mpfr_ptr plan_entry(const Plan *plan, size_t i, size_t j);
 /* What a thread needs to finish entries of C. */
 typedef struct {
     mpfr_t y, ta, tb;
+    mpfr_exp_t emin, emax;
 } Store;
 
 void store_open(Store *s, const Plan *plan);
 void store_close(Store *s);
+
+/* y = (-1)^negative limbs 2^unit, rounded to nearest, ties to even; limb[count - 1] > 0, and the
+ * result is within MPFR's exponent range (not checked; no flag is set). */
+void store_limbs(mpfr_ptr y, const mp_limb_t *limb, size_t count, bool negative, mpfr_exp_t unit);
 
 /* C_ij (+)= (-1)^negative limbs 2^unit 2^(exponents of the row and the column); limbs are
  * overwritten.  An entry that the plan leaves to the loop is computed by it instead. */

@@ -6,7 +6,7 @@
 
 enum { LINES_AT_ONCE = 64 };
 
-static size_t *axis_offsets(ProductAxis axis, size_t count)
+size_t *axis_offsets(ProductAxis axis, size_t count)
 {
     size_t *at = array_alloc(count, sizeof *at);
     for (size_t i = 0; at != NULL && i < count; i++) {
@@ -34,11 +34,19 @@ void operand_close(Operand *o)
     *o = (Operand){0};
 }
 
-static bool entry_is_finite(const Operand *o, size_t line, size_t position)
+/* These loops see every entry twice: with a constant `doubles` they keep it in registers. */
+#define INLINE static inline __attribute__((always_inline))
+
+/* false: not finite. */
+INLINE bool load(Entry *x, const Operand *o, size_t line, size_t position, const bool doubles)
 {
     size_t at = o->line_at[line] + o->depth_at[position];
-    return o->number != NULL ? isfinite(o->number[at])
-                             : !mpfr_nan_p(o->entry + at) && !mpfr_inf_p(o->entry + at);
+    if (doubles) {
+        entry_load_double(x, o->number[at]);
+        return isfinite(o->number[at]);
+    }
+    entry_load_real(x, o->entry + at);
+    return x->count != 0 || mpfr_zero_p(o->entry + at);
 }
 
 /* Exponent of the lowest bit that is set. */
@@ -65,9 +73,8 @@ static Walk walk(const Operand *o, size_t first, size_t end)
 }
 
 /* The exponent of every line; low: of the lowest bit set in it.  False when one is not plain. */
-static bool measure_exponents(Operand *o, mpfr_exp_t *low, const Walk *w)
+INLINE bool measure_exponents(Operand *o, mpfr_exp_t *low, const Walk *w, const bool doubles)
 {
-    Entry x = {0};
     for (size_t i = w->first; i < w->end; i++) {
         o->exponent[i] = LINE_ZERO;
         low[i] = LONG_MAX;
@@ -75,8 +82,8 @@ static bool measure_exponents(Operand *o, mpfr_exp_t *low, const Walk *w)
     for (size_t u = w->outer_first; u < w->outer_end; u++) {
         for (size_t v = w->inner_first; v < w->inner_end; v++) {
             size_t line = o->depth_major ? v : u, position = o->depth_major ? u : v;
-            entry_load(&x, o, line, position);
-            if (!entry_is_finite(o, line, position) || labs(x.exponent) >= EXPONENT_LIMIT) {
+            Entry x;
+            if (!load(&x, o, line, position, doubles) || labs(x.exponent) >= EXPONENT_LIMIT) {
                 return false;
             }
             if (x.count != 0) {
@@ -102,14 +109,14 @@ static double scaled_size(const Entry *x, mpfr_exp_t exponent)
     return size;
 }
 
-static void measure_sizes(Operand *o, const Walk *w)
+INLINE void measure_sizes(Operand *o, const Walk *w, const bool doubles)
 {
     size_t inner = o->depth_major ? o->lines : o->depth;
-    Entry x = {0};
     for (size_t u = w->outer_first; u < w->outer_end; u++) {
         for (size_t v = w->inner_first; v < w->inner_end; v++) {
             size_t line = o->depth_major ? v : u, position = o->depth_major ? u : v;
-            entry_load(&x, o, line, position);
+            Entry x;
+            (void)load(&x, o, line, position, doubles);
             double size = scaled_size(&x, o->exponent[line]);
             o->size[u * inner + v] = size;
             o->sum[line] += size;
@@ -121,6 +128,15 @@ static void measure_sizes(Operand *o, const Walk *w)
     }
 }
 
+INLINE bool measure_walk(Operand *o, mpfr_exp_t *low, const Walk *w, const bool doubles)
+{
+    bool plain = measure_exponents(o, low, w, doubles);
+    if (plain) {
+        measure_sizes(o, w, doubles);
+    }
+    return plain;
+}
+
 /* Measures every line, blocks of them on several threads. */
 static void measure_lines(Operand *o, mpfr_exp_t *low, int threads)
 {
@@ -130,10 +146,8 @@ static void measure_lines(Operand *o, mpfr_exp_t *low, int threads)
     for (size_t b = 0; b < blocks; b++) {
         size_t first = b * LINES_AT_ONCE, left = o->lines - first;
         Walk w = walk(o, first, first + (left < LINES_AT_ONCE ? left : LINES_AT_ONCE));
-        bool here = measure_exponents(o, low, &w);
-        if (here) {
-            measure_sizes(o, &w);
-        }
+        bool here =
+            o->number != NULL ? measure_walk(o, low, &w, true) : measure_walk(o, low, &w, false);
         plain = plain && here;
     }
     o->plain = plain;

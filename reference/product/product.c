@@ -179,9 +179,11 @@ bool product_mul(ProductView c, ProductView a, ProductView b, const ProductOptio
         return true;
     }
     PRODUCT_CHECK(plan.m <= SIZE_MAX / plan.n && plan.k < UINT32_MAX);
-    plan.precision = mpfr_get_prec(plan_entry(&plan, 0, 0)) + options->guard;
-    bool ok = operand_open(&plan.a, a) && operand_open(&plan.b, product_transposed(b)) &&
-              run(&plan, options, report);
+    plan.precision = mpfr_get_prec(c.entry) + options->guard;
+    plan.row_at = axis_offsets(c.row, plan.m);
+    plan.column_at = axis_offsets(c.column, plan.n);
+    bool ok = plan.row_at != NULL && plan.column_at != NULL && operand_open(&plan.a, a) &&
+              operand_open(&plan.b, product_transposed(b)) && run(&plan, options, report);
     plan_clear(&plan);
     return ok;
 }

@@ -3,20 +3,17 @@
 #include <omp.h>
 #include <stdlib.h>
 
-static size_t axis_at(ProductAxis axis, size_t i)
-{
-    return i / axis.group * axis.group_stride + i % axis.group * axis.stride;
-}
-
 mpfr_ptr plan_entry(const Plan *plan, size_t i, size_t j)
 {
-    return plan->c.entry + axis_at(plan->c.row, i) + axis_at(plan->c.column, j);
+    return plan->c.entry + plan->row_at[i] + plan->column_at[j];
 }
 
 void store_open(Store *s, const Plan *plan)
 {
     mpfr_init2(s->y, plan->precision);
     mpfr_inits2(53, s->ta, s->tb, (mpfr_ptr)0);
+    s->emin = mpfr_get_emin();
+    s->emax = mpfr_get_emax();
 }
 
 void store_close(Store *s)
@@ -58,6 +55,58 @@ void store_by_loop(Store *s, const Plan *plan, size_t i, size_t j)
     store_real(plan, i, j, s->y);
 }
 
+/* Limb i of the limbs shifted to the left by `zeros` bits. */
+static inline mp_limb_t shifted(const mp_limb_t *limb, size_t i, unsigned zeros)
+{
+    return limb[i] << zeros | (i > 0 ? limb[i - 1] >> 1 >> (63 - zeros) : 0);
+}
+
+/* Does the number of limbs from `first` on, its last bit `ulp` of limb `first`, have to grow by one
+ * for what is cut off?  Limbs as shifted gives them. */
+static bool rounds_up(const mp_limb_t *limb, unsigned zeros, size_t first, mp_limb_t ulp)
+{
+    const mp_limb_t half = (mp_limb_t)1 << 63;
+    unsigned spare = (unsigned)__builtin_ctzll(ulp);
+    mp_limb_t last = shifted(limb, first, zeros), after = 0;
+    mp_limb_t rest = first > 0 ? shifted(limb, first - 1, zeros) : 0;
+    if (spare != 0) { /* what is cut off begins in the last limb */
+        after = rest << (64 - spare);
+        rest = last << (64 - spare) | rest >> spare;
+    }
+    if (rest != half) {
+        return rest > half;
+    }
+    for (size_t i = 0; i + 1 < first; i++) {
+        after |= shifted(limb, i, zeros);
+    }
+    return after != 0 || (last & ulp) != 0;
+}
+
+void store_limbs(mpfr_ptr y, const mp_limb_t *limb, size_t count, bool negative, mpfr_exp_t unit)
+{
+    mpfr_prec_t precision = mpfr_get_prec(y);
+    size_t wanted = ((size_t)precision + 63) / 64, kept = count < wanted ? count : wanted;
+    mp_limb_t *to = mpfr_custom_get_significand(y);
+    mp_limb_t ulp = (mp_limb_t)1 << (64 * wanted - (size_t)precision);
+    unsigned zeros = (unsigned)__builtin_clzll(limb[count - 1]);
+    mpfr_exp_t exponent = unit + 64 * (mpfr_exp_t)count - zeros;
+    for (size_t i = 0; i < wanted; i++) {
+        to[i] = i + kept < wanted ? 0 : shifted(limb, count + i - wanted, zeros);
+    }
+    bool up = count >= wanted && rounds_up(limb, zeros, count - wanted, ulp);
+    to[0] = (to[0] & ~(ulp - 1)) + (up ? ulp : 0);
+    bool carry = up && to[0] == 0;
+    for (size_t i = 1; carry && i < wanted; i++) {
+        carry = ++to[i] == 0;
+    }
+    if (carry) {
+        to[wanted - 1] = (mp_limb_t)1 << 63;
+        exponent++;
+    }
+    mpfr_custom_init_set(y, negative ? -MPFR_REGULAR_KIND : MPFR_REGULAR_KIND, exponent, precision,
+                         to);
+}
+
 /* The scaled exponent may lie outside the thread's range: mpfr_mul_2si then makes it 0 or
  * infinity, as a loop's products would. */
 void store_integer(Store *s, const Plan *plan, size_t i, size_t j, mp_limb_t *limb, size_t count,
@@ -76,13 +125,18 @@ void store_integer(Store *s, const Plan *plan, size_t i, size_t j, mp_limb_t *li
         store_real(plan, i, j, s->y);
         return;
     }
-    int zeros = __builtin_clzll(limb[count - 1]);
-    if (zeros != 0) {
-        mpn_lshift(limb, limb, (mp_size_t)count, (unsigned)zeros);
+    mpfr_exp_t scaled = unit + plan->a.exponent[i] + plan->b.exponent[j];
+    mpfr_exp_t most = scaled + 64 * (mpfr_exp_t)count;
+    bool inside = most - 63 >= s->emin && most < s->emax;
+    if (inside && !plan->add) {
+        store_limbs(plan_entry(plan, i, j), limb, count, negative, scaled);
+        return;
     }
-    mpfr_exp_t exponent =
-        64 * (mpfr_exp_t)count - zeros + unit + plan->a.exponent[i] + plan->b.exponent[j];
-    bool inside = exponent >= mpfr_get_emin() && exponent < mpfr_get_emax();
+    unsigned zeros = (unsigned)__builtin_clzll(limb[count - 1]);
+    if (zeros != 0) {
+        mpn_lshift(limb, limb, (mp_size_t)count, zeros);
+    }
+    mpfr_exp_t exponent = most - zeros;
     mpfr_custom_init_set(value, negative ? -MPFR_REGULAR_KIND : MPFR_REGULAR_KIND,
                          inside ? exponent : 0, 64 * (mpfr_prec_t)count, limb);
     if (!inside) {

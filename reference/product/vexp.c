@@ -1,6 +1,6 @@
 #include "vexp.h"
 
-#include "entry.h"
+#include "ifma.h"
 #include "vexp_lanes.h"
 
 #include <stdlib.h>
@@ -26,20 +26,11 @@ static bool choose_digits(ExpTables *tables, mpfr_prec_t bits)
     return false;
 }
 
-static void load_real(Entry *x, mpfr_srcptr y)
-{
-    bool regular = mpfr_regular_p(y);
-    *x = (Entry){.limb = mpfr_custom_get_significand(y),
-                 .count = regular ? ((size_t)mpfr_get_prec(y) + 63) / 64 : 0,
-                 .exponent = regular ? mpfr_custom_get_exp(y) : 0,
-                 .negative = mpfr_signbit(y) != 0};
-}
-
 /* Digits of the fraction y < 1, cut off. */
 static void put_fraction(uint64_t *out, size_t stride, size_t digits, mpfr_srcptr y)
 {
     Entry x;
-    load_real(&x, y);
+    entry_load_real(&x, y);
     entry_digits(out, stride, digits, DIGIT, &x, -x.exponent);
 }
 
@@ -106,34 +97,18 @@ bool vexp_is_wide(const VectorExp *context)
     return context->tables != NULL;
 }
 
-static void load_lane(ExpLanes *lanes, const ExpTables *tables, size_t lane, mpfr_srcptr x)
-{
-    Entry e;
-    load_real(&e, x);
-    entry_digits(&lanes->x[0][lane], VEXP_LANES, tables->digits + 2, DIGIT, &e, DIGIT - e.exponent);
-    lanes->negative |= (unsigned)e.negative << lane;
-}
-
 static void store_lane(mpfr_ptr y, const ExpLanes *lanes, const ExpTables *tables, size_t lane)
 {
-    mp_limb_t limb[VEXP_DIGITS + 1] = {0};
+    mp_limb_t limb[VEXP_DIGITS + 1], top = 0;
     PRODUCT_CHECK(tables->digits <= VEXP_DIGITS);
     size_t count = ((tables->digits + 1) * DIGIT + 63) / 64;
-    mpfr_t value;
     for (size_t i = 0; i < count; i++) {
-        limb[i] = lanes->limb[i][lane];
+        limb[i] = top = lanes->limb[i][lane];
     }
-    if (limb[count - 1] == 0) { /* the integer part is 1 or 2: it is below */
+    if (top == 0) { /* the integer part is 1 or 2: it is below */
         count--;
     }
-    unsigned zeros = (unsigned)__builtin_clzll(limb[count - 1]);
-    if (zeros != 0) {
-        mpn_lshift(limb, limb, (mp_size_t)count, zeros);
-    }
-    mpfr_exp_t exponent =
-        (mpfr_exp_t)(64 * count) - (long)zeros - (long)(DIGIT * tables->digits) + lanes->n[lane];
-    mpfr_custom_init_set(value, MPFR_REGULAR_KIND, exponent, 64 * (mpfr_prec_t)count, limb);
-    mpfr_set(y, value, MPFR_RNDN);
+    store_limbs(y, limb, count, false, lanes->n[lane] - (long)(DIGIT * tables->digits));
 }
 
 /* Can it be done in fixed point?  Its exponential is in MPFR's range if that holds 2^(2^21). */
@@ -148,22 +123,22 @@ void vexp(VectorExp *context, mpfr_ptr y, mpfr_srcptr x, size_t count)
     bool wide = context->tables != NULL && mpfr_get_emin() < -far && mpfr_get_emax() > far;
     for (size_t i = 0; i < count;) {
         ExpLanes lanes;
+        Entry e[VEXP_LANES] = {0};
+        mpfr_exp_t lead[VEXP_LANES] = {0};
         size_t index[VEXP_LANES], filled = 0;
         lanes.negative = 0;
         for (; i < count && filled < VEXP_LANES; i++) {
             if (wide && is_bounded(x + i)) {
-                load_lane(&lanes, context->tables, filled, x + i);
+                entry_load_real(&e[filled], x + i);
+                lead[filled] = DIGIT - e[filled].exponent;
+                lanes.negative |= (unsigned)e[filled].negative << filled;
                 index[filled++] = i;
             } else {
                 ap_exp(context->scalar, y + i, x + i);
             }
         }
-        for (size_t lane = filled; lane < VEXP_LANES; lane++) {
-            for (size_t w = 0; wide && w < context->tables->digits + 2; w++) {
-                lanes.x[w][lane] = 0;
-            }
-        }
         if (filled > 0) {
+            ifma_digits(lanes.x, context->tables->digits + 2, e, lead);
             vexp_lanes(&lanes, context->tables);
         }
         for (size_t lane = 0; lane < filled; lane++) {

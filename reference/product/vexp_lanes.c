@@ -2,11 +2,11 @@
 
 #ifdef __x86_64__
 
-#include <immintrin.h>
+#include "wide.h"
+
 #include <math.h>
 
-#define WIDE __attribute__((target("avx512f,avx512ifma")))
-#define INLINE WIDE static inline __attribute__((always_inline))
+#define INLINE WIDE_INLINE
 
 enum { DIGIT = 52, MOST = VEXP_DIGITS + 2 };
 #define MASK (((uint64_t)1 << DIGIT) - 1)
@@ -33,9 +33,11 @@ INLINE __m512i carry(__m512i *x, const int count)
  * falls beyond them is less than 2^-44 of the last digit. */
 INLINE void columns(__m512i *x, const __m512i *a, const __m512i *b, const int n)
 {
+    __m512i low[MOST]; /* apart, so that half as many additions wait for each other */
 #pragma GCC unroll 12
     for (int w = 0; w <= n; w++) {
         x[w] = _mm512_setzero_si512();
+        low[w] = _mm512_setzero_si512();
     }
 #pragma GCC unroll 12
     for (int i = 0; i < n; i++) {
@@ -45,9 +47,13 @@ INLINE void columns(__m512i *x, const __m512i *a, const __m512i *b, const int n)
                 x[i + j] = _mm512_madd52hi_epu64(x[i + j], a[i], b[j]);
             }
             if (i + j + 1 <= n) {
-                x[i + j + 1] = _mm512_madd52lo_epu64(x[i + j + 1], a[i], b[j]);
+                low[i + j + 1] = _mm512_madd52lo_epu64(low[i + j + 1], a[i], b[j]);
             }
         }
+    }
+#pragma GCC unroll 12
+    for (int w = 0; w <= n; w++) {
+        x[w] = _mm512_add_epi64(x[w], low[w]);
     }
 }
 
@@ -58,6 +64,7 @@ INLINE void multiply_add(__m512i *out, const __m512i *a, const __m512i *b, const
 {
     __m512i x[MOST];
     columns(x, a, b, n);
+#pragma GCC unroll 12
     for (int w = 0; c != NULL && w < n; w++) {
         x[w] = _mm512_add_epi64(x[w], c[w]);
     }
@@ -69,26 +76,29 @@ INLINE void multiply_add(__m512i *out, const __m512i *a, const __m512i *b, const
 }
 
 /* b = coefficients + s b on n digits. */
-#define STEP(n)                                                                                    \
-    case n: multiply_add(b, s, b, c, n); break
+INLINE void step(__m512i *b, const __m512i *s, const uint64_t *coefficient, const int n)
+{
+    __m512i c[MOST];
+#pragma GCC unroll 12
+    for (int w = 0; w < n; w++) {
+        c[w] = all(coefficient[w]);
+    }
+    multiply_add(b, s, b, c, n);
+}
 
 WIDE static void horner_step(__m512i *b, const __m512i *s, const uint64_t *coefficient, size_t n)
 {
-    __m512i c[MOST];
-    for (size_t w = 0; w < n; w++) {
-        c[w] = all(coefficient[w]);
-    }
     switch (n) {
-        STEP(1);
-        STEP(2);
-        STEP(3);
-        STEP(4);
-        STEP(5);
-        STEP(6);
-        STEP(7);
-        STEP(8);
-        STEP(9);
-    default: multiply_add(b, s, b, c, VEXP_DIGITS); break;
+    case 1: step(b, s, coefficient, 1); break;
+    case 2: step(b, s, coefficient, 2); break;
+    case 3: step(b, s, coefficient, 3); break;
+    case 4: step(b, s, coefficient, 4); break;
+    case 5: step(b, s, coefficient, 5); break;
+    case 6: step(b, s, coefficient, 6); break;
+    case 7: step(b, s, coefficient, 7); break;
+    case 8: step(b, s, coefficient, 8); break;
+    case 9: step(b, s, coefficient, 9); break;
+    default: step(b, s, coefficient, VEXP_DIGITS); break;
     }
 }
 
@@ -105,6 +115,7 @@ INLINE void reduce_argument(__m512i *r, ExpLanes *lanes, const ExpTables *tables
     __m512i n = _mm512_load_si512(lanes->n), t[MOST];
     __m512i n_size = _mm512_abs_epi64(n);
     __mmask8 n_negative = _mm512_cmplt_epi64_mask(n, zero);
+#pragma GCC unroll 12
     for (int w = 0; w < digits + 2; w++) {
         t[w] = w > 0 ? _mm512_madd52lo_epu64(zero, n_size, all(tables->ln2[w - 1])) : zero;
         if (w <= digits) {
@@ -116,6 +127,7 @@ INLINE void reduce_argument(__m512i *r, ExpLanes *lanes, const ExpTables *tables
         t[w] = _mm512_add_epi64(t[w], x);
     }
     carry(t, digits + 2);
+#pragma GCC unroll 12
     for (int w = 0; w < digits; w++) {
         r[w] = t[w + 1];
     }
@@ -125,6 +137,7 @@ INLINE void reduce_argument(__m512i *r, ExpLanes *lanes, const ExpTables *tables
 INLINE void series(__m512i *g, const __m512i *s, const ExpTables *tables, const int digits)
 {
     __m512i b[MOST];
+#pragma GCC unroll 12
     for (int w = 0; w < digits; w++) {
         b[w] = _mm512_setzero_si512();
     }
@@ -140,6 +153,7 @@ INLINE void series(__m512i *g, const __m512i *s, const ExpTables *tables, const 
 INLINE void look_up(__m512i *f, const uint64_t (*table)[VEXP_TABLE], __m512i index,
                     const int digits)
 {
+#pragma GCC unroll 12
     for (int w = 0; w < digits; w++) {
         f[w] = _mm512_i64gather_epi64(index, table[w], 8);
     }
@@ -150,6 +164,7 @@ INLINE void to_limbs(ExpLanes *lanes, const __m512i *x, const int count)
     __m512i word = _mm512_setzero_si512();
     unsigned filled = 0;
     int at = 0;
+#pragma GCC unroll 12
     for (int w = count - 1; w >= 0; w--) {
         word = _mm512_or_si512(word, _mm512_sll_epi64(x[w], _mm_cvtsi64_si128(filled)));
         filled += DIGIT;
@@ -173,26 +188,31 @@ INLINE void exp_of_digits(ExpLanes *lanes, const ExpTables *tables, const int di
     series(g, s, tables, digits);
     /* (1 + f) (1 + h) = 1 + f + h + f h, three times. */
     look_up(h, tables->table[2], third, digits);
+#pragma GCC unroll 12
     for (int t = 0; t < 2; t++) {
         const __m512i *by = t == 0 ? g : f;
         if (t == 1) {
             look_up(f, tables->table[1], second, digits);
         }
         columns(x, h, by, digits);
+#pragma GCC unroll 12
         for (int w = 0; w < digits; w++) {
             x[w] = _mm512_add_epi64(x[w], _mm512_add_epi64(h[w], by[w]));
         }
         carry(x, digits + 1);
+#pragma GCC unroll 12
         for (int w = 0; w < digits; w++) {
             h[w] = x[w];
         }
     }
     look_up(f, tables->table[0], first, digits);
     columns(x, h, f, digits);
+#pragma GCC unroll 12
     for (int w = 0; w < digits; w++) {
         x[w] = _mm512_add_epi64(x[w], _mm512_add_epi64(f[w], h[w]));
     }
     __m512i out = carry(x, digits + 1);
+#pragma GCC unroll 12
     for (int w = digits; w > 0; w--) {
         x[w] = x[w - 1];
     }
