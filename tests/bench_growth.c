@@ -5,7 +5,7 @@
  * in log-log over the larger half of each axis, beside those of the work that point_cost_parts
  * counts: products and exponentials, times what one takes at so many bits.
  *
- *     bench_growth [-o FILE.csv]
+ *     bench_growth [-o FILE.csv] [N | D | depth | bits | omega]
  *
  * One thread, processor time, set-up included; the median of several runs, or one where that takes
  * long.
@@ -203,7 +203,9 @@ int main(int argc, char **argv)
         "one thread, milliseconds; where an axis does not say otherwise N = 64, D = 64, H = 256, "
         "depth 2, 256 bits, omega 1000\n");
     for (Growth axis = 0; axis < GROW_COUNT; axis++) {
-        bench_axis(&run, axis);
+        if (bench_wants(&run, axes[axis].name)) {
+            bench_axis(&run, axis);
+        }
     }
     return bench_finish(&run);
 }

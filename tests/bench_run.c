@@ -25,7 +25,11 @@ void bench_start(BenchRun *run, int argc, char **argv, const char *columns)
     blas_setup(argv);
     ref_thread_setup();
     omp_set_num_threads(1);
-    *run = (BenchRun){.argc = argc, .argv = argv, .count = argc - used, .arguments = argv + used};
+    *run = (BenchRun){.argc = argc,
+                      .count = argc - used,
+                      .argv = argv,
+                      .arguments = argv + used,
+                      .known = argc == used};
     run->aims = open_memstream(&run->aims_text, &run->aims_size);
     if (run->aims == NULL) {
         bench_fail("memory is short");
@@ -39,9 +43,11 @@ void bench_start(BenchRun *run, int argc, char **argv, const char *columns)
     }
 }
 
-bool bench_wants(const BenchRun *run, const char *part)
+bool bench_wants(BenchRun *run, const char *part)
 {
-    return run->count == 0 || strcmp(run->arguments[0], part) == 0;
+    bool wanted = run->count == 0 || strcmp(run->arguments[0], part) == 0;
+    run->known = run->known || wanted;
+    return wanted;
 }
 
 void bench_row(BenchRun *run, const char *format, ...)
@@ -69,6 +75,10 @@ void bench_aim(BenchRun *run, bool met, const char *format, ...)
 /* Errors of the writes before stay with the file, and committing finds them. */
 static int finish_file(BenchRun *run)
 {
+    if (!run->known) {
+        fprintf(stderr, "bench: '%s' is no part of it\n", run->arguments[0]);
+        return 2;
+    }
     if (run->output == NULL) {
         return 0;
     }

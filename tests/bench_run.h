@@ -14,10 +14,12 @@
 
 #include <stdio.h>
 
-/* arguments [count]: those behind -o FILE, then NULL.  output NULL: no file. */
+/* arguments [count]: those behind -o FILE, then NULL.  known: the first of them names a part, or there
+ * is none.  output NULL: no file. */
 typedef struct {
     int argc, count;
     char **argv, **arguments;
+    bool known;
     Output *output;
     FILE *aims;
     char *aims_text;
@@ -29,7 +31,7 @@ typedef struct {
 void bench_start(BenchRun *run, int argc, char **argv, const char *columns);
 
 /* Is this part to be run: is it the first argument, or is there none? */
-bool bench_wants(const BenchRun *run, const char *part);
+bool bench_wants(BenchRun *run, const char *part);
 
 /* A line of the file; nothing where there is none. */
 void bench_row(BenchRun *run, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -38,8 +40,9 @@ void bench_row(BenchRun *run, const char *format, ...) __attribute__((format(pri
 void bench_aim(BenchRun *run, bool met, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Prints the aims and completes the file.  Returns the program's exit code: 0, or 99; an aim that
- * was missed is no fault, since it may be the machine's. */
+/* Prints the aims and completes the file.  Returns the program's exit code: 0, 2 after a message
+ * when the arguments meant nothing, or 99; an aim that was missed is no fault, since it may be the
+ * machine's. */
 int bench_finish(BenchRun *run);
 
 /* A number as a cell of the file; blank when it is NaN.  Returns text. */
