@@ -4,6 +4,7 @@
 #include "bench_run.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 #ifdef HAVE_FLINT
 #ifdef HAVE_ARB_IN_FLINT
@@ -54,18 +55,31 @@ static void load(arb_mat_t m, ProductView v)
     }
 }
 
-double numbers_arb_product(ProductView a, ProductView b, mpfr_prec_t bits)
+double numbers_arb_products(const ProductView *a, const ProductView *b, size_t count,
+                            mpfr_prec_t bits)
 {
-    arb_mat_t x, y, z;
-    load(x, a);
-    load(y, b);
-    arb_mat_init(z, (slong)a.rows, (slong)b.columns);
+    struct {
+        arb_mat_t x, y, z;
+    } *m = calloc(count, sizeof *m);
+    if (m == NULL) {
+        bench_fail("memory is short");
+    }
+    for (size_t i = 0; i < count; i++) {
+        load(m[i].x, a[i]);
+        load(m[i].y, b[i]);
+        arb_mat_init(m[i].z, (slong)a[i].rows, (slong)b[i].columns);
+    }
     double start = bench_cpu_seconds();
-    arb_mat_mul(z, x, y, (slong)bits);
+    for (size_t i = 0; i < count; i++) {
+        arb_mat_mul(m[i].z, m[i].x, m[i].y, (slong)bits);
+    }
     double seconds = bench_cpu_seconds() - start;
-    arb_mat_clear(x);
-    arb_mat_clear(y);
-    arb_mat_clear(z);
+    for (size_t i = 0; i < count; i++) {
+        arb_mat_clear(m[i].x);
+        arb_mat_clear(m[i].y);
+        arb_mat_clear(m[i].z);
+    }
+    free(m);
     return seconds;
 }
 
@@ -86,10 +100,12 @@ double numbers_arb_exp(const ApMat *x)
 
 #else
 
-double numbers_arb_product(ProductView a, ProductView b, mpfr_prec_t bits)
+double numbers_arb_products(const ProductView *a, const ProductView *b, size_t count,
+                            mpfr_prec_t bits)
 {
     (void)a;
     (void)b;
+    (void)count;
     (void)bits;
     return NAN;
 }

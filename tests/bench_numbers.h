@@ -17,9 +17,10 @@ double numbers_normal(uint64_t *state);
 
 void numbers_fill(ApMat *m, NumbersForm form, uint64_t *state);
 
-/* Processor seconds of arb_mat_mul(A, B) at bits: views of whole matrices, row-major.  NaN in a
- * build without FLINT. */
-double numbers_arb_product(ProductView a, ProductView b, mpfr_prec_t bits);
+/* Processor seconds of arb_mat_mul(A, B) at bits, count times, of matrices a[i] and b[i]: views of
+ * whole ones, row-major.  NaN in a build without FLINT. */
+double numbers_arb_products(const ProductView *a, const ProductView *b, size_t count,
+                            mpfr_prec_t bits);
 
 /* Processor seconds of arb_exp of every entry at the matrix's precision, or NaN. */
 double numbers_arb_exp(const ApMat *x);
