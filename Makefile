@@ -109,7 +109,7 @@ objects: $(OBJECTS) $(TESTED)
 $(BUILD)/headproof: $(OBJECTS)
 $(BUILD)/bench: $(BUILD)/tests/bench_share.o $(BUILD)/tests/bench_gemms.o
 $(BUILD)/bench: private LDFLAGS += -Wl,--wrap=cblas_dgemm
-$(BUILD)/bench_product: $(BUILD)/tests/bench_exp.o $(BUILD)/tests/bench_numbers.o
+$(BUILD)/bench_product: $(patsubst %,$(BUILD)/tests/bench_%.o,exp numbers shape)
 $(BENCHES:%=$(BUILD)/%): $(BUILD)/%: $(BUILD)/tests/%.o $(BUILD)/tests/bench_run.o $(PROJECT)
 $(BUILD)/tests/test_%: $(BUILD)/tests/test_%.o $(HELPERS) $(PROJECT)
 	$(call SHOW,LINK) $(CC) $(FLAGS) $(MODE_LDFLAGS_$(MODE)) $(LDFLAGS) -o $@ $^ $(LIBS) -lcmocka
