@@ -99,6 +99,7 @@ PROJECT := $(filter-out $(BUILD)/harness/main.o,$(OBJECTS))
 HELPERS := $(patsubst %.c,$(BUILD)/%.o,\
                $(filter-out tests/test_%.c tests/fuzz_%.c tests/bench%.c,$(wildcard tests/*.c)))
 PROGRAMS := $(TESTS:%=$(BUILD)/tests/%)
+BENCHES  := bench bench_growth bench_product
 TESTED   := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/*.c))
 
 build: $(BUILD)/headproof ## Build build/MODE/headproof (with deps); the default
@@ -106,13 +107,14 @@ build: $(BUILD)/headproof ## Build build/MODE/headproof (with deps); the default
 objects: $(OBJECTS) $(TESTED)
 
 $(BUILD)/headproof: $(OBJECTS)
-$(BUILD)/bench: $(BUILD)/tests/bench.o $(BUILD)/tests/bench_gemms.o $(PROJECT)
+$(BUILD)/bench: $(BUILD)/tests/bench_share.o $(BUILD)/tests/bench_gemms.o
 $(BUILD)/bench: private LDFLAGS += -Wl,--wrap=cblas_dgemm
-$(BUILD)/bench_product: $(BUILD)/tests/bench_product.o $(PROJECT)
+$(BUILD)/bench_product: $(patsubst %,$(BUILD)/tests/bench_%.o,exp numbers shape)
+$(BENCHES:%=$(BUILD)/%): $(BUILD)/%: $(BUILD)/tests/%.o $(BUILD)/tests/bench_run.o $(PROJECT)
 $(BUILD)/tests/test_%: $(BUILD)/tests/test_%.o $(HELPERS) $(PROJECT)
 	$(call SHOW,LINK) $(CC) $(FLAGS) $(MODE_LDFLAGS_$(MODE)) $(LDFLAGS) -o $@ $^ $(LIBS) -lcmocka
 
-$(BUILD)/headproof $(BUILD)/bench $(BUILD)/bench_product:
+$(BUILD)/headproof $(BENCHES:%=$(BUILD)/%):
 	$(call SHOW,LINK) $(CC) $(FLAGS) $(MODE_LDFLAGS_$(MODE)) $(LDFLAGS) -o $@ $(filter %.o,$^) $(LIBS)
 
 $(BUILD)/%.o: %.c $(BUILD)/flags
@@ -186,9 +188,11 @@ mutants: ## Plant every fault of the sources, one at a time; each must be caught
 	    CPPFLAGS='$(CPPFLAGS) -DHEADPROOF_FAULTS'
 	@sh tests/mutants build/mutants $(TESTS)
 
-bench: $(BUILD)/bench $(BUILD)/bench_product ## Time the kernels, the reference and its products
-	OMP_PROC_BIND=true $(BUILD)/bench
-	OMP_PROC_BIND=true $(BUILD)/bench_product
+bench: $(BUILD)/headproof $(BENCHES:%=$(BUILD)/%) ## Time everything, into results/ (10 minutes)
+	@mkdir -p results
+	HEADPROOF=$(BUILD)/headproof OMP_PROC_BIND=true $(BUILD)/bench -o results/bench.csv
+	$(BUILD)/bench_product -o results/products.csv
+	$(BUILD)/bench_growth -o results/growth.csv
 
 # The reference at the size of GPT-2 small: r(T), the construction error, m(T) and m(T').
 GPT2 := --construction transformer --depth 12 --n 1024 --d 768 --heads 12 --d-head 64 --d-ff 3072 \

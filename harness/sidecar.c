@@ -148,7 +148,7 @@ json_t *sidecar_value(const RunRecord *run)
     if (run->sweep != NULL) {
         status |= add_sweep(object, run);
     }
-    if (run->sweep == NULL || run->sweep->complete) {
+    if (run->grid != NULL && (run->sweep == NULL || run->sweep->complete)) {
         status |= json_object_set_new(object, "points", points_value(run));
     }
     if (status != 0) {

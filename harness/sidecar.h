@@ -25,7 +25,8 @@ typedef struct {
     bool complete;
 } SweepRecord;
 
-/* A run.  seconds [grid->count] or NULL; sweep NULL: it is none. */
+/* A run.  grid NULL: what was run is not points (a benchmark).  seconds [grid->count] or NULL; sweep
+ * NULL: it is none. */
 typedef struct {
     int argc;
     char **argv;

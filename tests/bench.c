@@ -1,106 +1,133 @@
 /*
- * Time per point: one layer of T', dense and structured, in double and in MPFR, at three sizes,
- * in one run, with their ratios; r(T') by its difference from r(T_infinity) at two Omegas; and
- * layers in double against the dgemms they are made of.  Each figure is the median of several runs,
- * on one thread unless it says two.
+ * Time per point: one layer of T', dense and structured, in double and in MPFR, at three sizes, in
+ * one run, with their ratios; r(T') by its difference from r(T_infinity) at two Omegas, with the
+ * limit evaluated beside it and taken from a base; layers in double against the dgemms they are made
+ * of; and min-omega.  Each figure is the median of several runs, in processor time, on one thread
+ * unless it says otherwise.
+ *
+ *     HEADPROOF=PROGRAM bench [-o FILE.csv] [layers | shares | min-omega]
+ *
+ * Without a program, no min-omega.
  */
-#include "../cases/case.h"
+#include "bench.h"
+
 #include "../harness/clock.h"
 #include "../kernels/blas.h"
 #include "../kernels/kernel.h"
 #include "../reference/reference.h"
-#include "bench_gemms.h"
 
-#include <stdio.h>
+#include <math.h>
 #include <stdlib.h>
+#include <unistd.h>
 
-enum { BITS = 256, RUNS = 7, NEAR, FAR };
-#define OMEGA 1000.0
+enum { BITS = 256 };
+#define OMEGA 1e3
 #define FAR_OMEGA 1e6
 #define ENOUGH_SECONDS 1.0
 
-static void out_of_memory(void)
-{
-    fprintf(stderr, "bench: memory is short\n");
-    exit(99);
-}
+enum { F64, F64_STRUCTURED, NAIVE, PLAIN, NEAR, FAR, NEAR_BASE, FAR_BASE, EVALUATIONS };
 
-static Pair build(const CaseSpec *spec)
-{
-    Pair pair;
-    const char *reason;
-    if (case_build(&pair, &reason, spec) != CASE_OK) {
-        fprintf(stderr, "bench: %s\n", reason);
-        exit(99);
-    }
-    return pair;
-}
+/* against: the one that a ratio is to, itself where there is none.  aim: of fused N = 20, D = 30. */
+static const struct {
+    const char *name;
+    enum { KERNEL, REFERENCE, DIFFERENCE, DIFFERENCE_FROM_BASE } kind;
+    int form;
+    double omega;
+    int against;
+    Aim aim;
+} evaluations[EVALUATIONS] = {
+    [F64] = {"m(T') dense", KERNEL, KERNEL_DENSE, OMEGA, F64_STRUCTURED, {0}},
+    [F64_STRUCTURED] = {"m(T') structured", KERNEL, KERNEL_STRUCTURED, OMEGA, F64_STRUCTURED, {0}},
+    [NAIVE] = {"r(T') dense", REFERENCE, REF_DENSE, OMEGA, PLAIN, {.times_at_least = 100}},
+    [PLAIN] = {"r(T') structured", REFERENCE, REF_STRUCTURED, OMEGA, PLAIN, {.ms_at_most = 16}},
+    [NEAR] = {"e and its limit", DIFFERENCE, 0, OMEGA, PLAIN, {.times_at_most = 2}},
+    [FAR] = {"e and its limit", DIFFERENCE, 0, FAR_OMEGA, PLAIN, {.times_at_most = 2}},
+    [NEAR_BASE] =
+        {"e from a kept limit", DIFFERENCE_FROM_BASE, 0, OMEGA, PLAIN, {.times_at_most = 2}},
+    [FAR_BASE] =
+        {"e from a kept limit", DIFFERENCE_FROM_BASE, 0, FAR_OMEGA, PLAIN, {.times_at_most = 2}},
+};
 
-/* One layer of T'; returns its seconds, set-up included (a user pays for it too). */
-typedef double Timed(const Pair *pair, int form);
+/* base: r(T_infinity) on a tape. */
+typedef struct {
+    const Pair *pair;
+    RefBase *base;
+} Layer;
 
-static double time_kernel(const Pair *pair, int form)
+static double time_kernel(const Layer *layer, int which)
 {
-    double start = clock_seconds();
-    Kernel *kernel =
-        kernel_open(&pair->converted, pair->converted_x, NULL, OMEGA, (KernelForm)form);
+    const Model *model = &layer->pair->converted;
+    double start = bench_cpu_seconds();
+    Kernel *kernel = kernel_open(model, layer->pair->converted_x, NULL, evaluations[which].omega,
+                                 (KernelForm)evaluations[which].form);
     if (kernel == NULL) {
-        out_of_memory();
+        bench_fail("memory is short");
     }
     kernel_layer(kernel);
-    double seconds = clock_seconds() - start;
+    double seconds = bench_cpu_seconds() - start;
     kernel_clear(kernel);
     return seconds;
 }
 
-static double time_reference(const Pair *pair, int form)
+/* One layer of T', set-up included: a user pays for it too. */
+static double time_layer(const void *context, int which)
 {
-    double start = clock_seconds();
-    RefRun *run =
-        ref_run_open(&pair->converted, pair->converted_x, NULL, OMEGA, BITS, (RefForm)form);
+    const Layer *layer = context;
+    const Model *model = &layer->pair->converted;
+    const double *x = layer->pair->converted_x;
+    double start = bench_cpu_seconds(), omega = evaluations[which].omega;
+    RefRun *run = NULL;
+    switch (evaluations[which].kind) {
+    case KERNEL: return time_kernel(layer, which);
+    case REFERENCE:
+        run = ref_run_open(model, x, NULL, omega, BITS, (RefForm)evaluations[which].form);
+        break;
+    case DIFFERENCE: run = ref_difference_open(model, x, NULL, omega, BITS, NULL); break;
+    default: run = ref_difference_open(model, x, NULL, omega, BITS, layer->base); break;
+    }
     if (run == NULL) {
-        out_of_memory();
+        bench_fail("memory is short");
     }
     ref_run_layer(run);
-    double seconds = clock_seconds() - start;
+    double seconds = bench_cpu_seconds() - start;
     ref_run_clear(run);
     return seconds;
 }
 
-/* The same by its difference from r(T_infinity), near or far. */
-static double time_difference(const Pair *pair, int distance)
+static void time_all(double ms[EVALUATIONS], const Pair *pair)
 {
-    double start = clock_seconds(), omega = distance == NEAR ? OMEGA : FAR_OMEGA;
-    RefRun *run = ref_difference_open(&pair->converted, pair->converted_x, NULL, omega, BITS, NULL);
-    if (run == NULL) {
-        out_of_memory();
+    Layer layer = {pair, ref_base_make(pair, BITS, REF_STRUCTURED, REF_LIMIT_TAPE)};
+    if (layer.base == NULL) {
+        bench_fail("memory is short");
     }
-    ref_run_layer(run);
-    double seconds = clock_seconds() - start;
-    ref_run_clear(run);
-    return seconds;
-}
-
-static int compare(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-/* The median of up to RUNS runs, fewer when one takes long. */
-static double median_time(Timed *timed, const Pair *pair, int form)
-{
-    double seconds[RUNS], total = 0;
-    int runs = 0;
-    while (runs < RUNS && (runs == 0 || total < ENOUGH_SECONDS)) {
-        seconds[runs] = timed(pair, form);
-        total += seconds[runs++];
+    bench_medians(ms, EVALUATIONS, time_layer, &layer, ENOUGH_SECONDS);
+    for (int e = 0; e < EVALUATIONS; e++) {
+        ms[e] *= 1e3;
     }
-    qsort(seconds, (size_t)runs, sizeof *seconds, compare);
-    return seconds[runs / 2];
+    ref_base_clear(layer.base);
 }
 
-static void bench_case(Construction construction, size_t n, size_t d)
+static void write_all(BenchRun *run, const CaseSpec *spec, const double ms[EVALUATIONS])
+{
+    bool aimed = spec->construction == CONSTRUCTION_FUSED && spec->n == 20;
+    for (int e = 0; e < EVALUATIONS; e++) {
+        int against = evaluations[e].against;
+        bench_timing(run, &(Timing){.what = evaluations[e].name,
+                                    .construction = construction_info(spec->construction)->name,
+                                    .n = spec->n,
+                                    .d = spec->d,
+                                    .d_ff = spec->d_ff,
+                                    .threads = 1,
+                                    .bits = evaluations[e].kind != KERNEL ? BITS : 0,
+                                    .omega = evaluations[e].omega,
+                                    .milliseconds = ms[e],
+                                    .against = against == e ? NULL : evaluations[against].name,
+                                    .times = ms[e] / ms[against],
+                                    .aim = aimed ? evaluations[e].aim : (Aim){0}});
+    }
+}
+
+static void bench_case(BenchRun *run, Construction construction, size_t n, size_t d)
 {
     CaseSpec spec = {.construction = construction,
                      .n = n,
@@ -110,143 +137,119 @@ static void bench_case(Construction construction, size_t n, size_t d)
                      .depth = 1,
                      .seed = 1,
                      .weights = WEIGHTS_STABLE};
-    Pair pair = build(&spec);
-    double f64_dense = median_time(time_kernel, &pair, KERNEL_DENSE);
-    double f64_structured = median_time(time_kernel, &pair, KERNEL_STRUCTURED);
-    double mpfr_dense = median_time(time_reference, &pair, REF_DENSE);
-    double mpfr_structured = median_time(time_reference, &pair, REF_STRUCTURED);
-    double near = median_time(time_difference, &pair, NEAR);
-    double far = median_time(time_difference, &pair, FAR);
-    printf(
-        "%-12s %4zu %4zu %5zu  %9.3f %9.3f %6.1f  %10.1f %9.2f %6.1f  %8.0f  %9.2f %9.2f %6.2f\n",
-        construction_info(construction)->name, n, d, spec.d_ff, 1e3 * f64_dense,
-        1e3 * f64_structured, f64_dense / f64_structured, 1e3 * mpfr_dense, 1e3 * mpfr_structured,
-        mpfr_dense / mpfr_structured, mpfr_dense / f64_dense, 1e3 * near, 1e3 * far,
-        far / mpfr_structured);
+    double ms[EVALUATIONS];
+    Pair pair = bench_pair(&spec);
+    time_all(ms, &pair);
+    write_all(run, &spec, ms);
+    printf("%-12s %4zu %4zu %5zu %8.3f %8.3f %6.1f %9.1f %8.2f %6.1f %7.0f %8.2f %8.2f %6.2f %8.2f "
+           "%8.2f %6.2f\n",
+           construction_info(construction)->name, n, d, spec.d_ff, ms[F64], ms[F64_STRUCTURED],
+           ms[F64] / ms[F64_STRUCTURED], ms[NAIVE], ms[PLAIN], ms[NAIVE] / ms[PLAIN],
+           ms[NAIVE] / ms[F64], ms[NEAR], ms[FAR], ms[FAR] / ms[PLAIN], ms[NEAR_BASE], ms[FAR_BASE],
+           ms[FAR_BASE] / ms[PLAIN]);
     fflush(stdout);
     case_clear(&pair);
 }
 
-/* One layer of m(T) or m(T'), and the dgemms it is made of. */
-typedef struct {
-    double seconds, ratio;
-    Gemms gemms;
-} Share;
-
-static int compare_shares(const void *a, const void *b)
+void bench_timing(BenchRun *run, const Timing *t)
 {
-    return compare(&((const Share *)a)->ratio, &((const Share *)b)->ratio);
+    char aim[64] = "", size[64] = "", omega[BENCH_CELL], times[BENCH_CELL];
+    bool met = true;
+    if (t->aim.times_at_least > 0) {
+        met = t->times >= t->aim.times_at_least;
+        snprintf(aim, sizeof aim, "times >= %g", t->aim.times_at_least);
+    } else if (t->aim.times_at_most > 0) {
+        met = t->times <= t->aim.times_at_most;
+        snprintf(aim, sizeof aim, "times <= %g", t->aim.times_at_most);
+    } else if (t->aim.ms_at_most > 0) {
+        met = t->milliseconds <= t->aim.ms_at_most;
+        snprintf(aim, sizeof aim, "milliseconds <= %g", t->aim.ms_at_most);
+    }
+    bench_cell(omega, t->omega > 0 ? t->omega : NAN);
+    bench_cell(times, t->against != NULL ? t->times : NAN);
+    snprintf(size, sizeof size, "%zu,%zu,%zu", t->n, t->d, t->d_ff);
+    bench_row(run, "%s,%s,%s,%d,%.0ld,%s,%.4g,%s,%s,%s,%s", t->what, t->construction, size,
+              t->threads, t->bits, omega, t->milliseconds, t->against != NULL ? t->against : "",
+              times, aim,
+              *aim == '\0' ? ""
+              : met        ? "yes"
+                           : "no");
+    if (*aim != '\0') {
+        bench_aim(run, met, "%-19s %-7s N=%zu D=%zu omega %-5s %9.4g ms%s%s%s%s; aim: %s", t->what,
+                  t->construction, t->n, t->d, omega, t->milliseconds,
+                  t->against != NULL ? ", " : "", times, t->against != NULL ? " times " : "",
+                  t->against != NULL ? t->against : "", aim);
+    }
 }
 
-static double time_layer(Kernel *kernel)
+/* Wall time of the whole command, as a user starts it: on every core, although this process may be
+ * bound to one. */
+static double time_min_omega(const void *context, int which)
 {
-    if (kernel == NULL) {
-        out_of_memory();
-    }
+    static const char command[] =
+        "taskset -c 0-$(($(nproc --all) - 1)) env OMP_PROC_BIND=true \"$HEADPROOF\" min-omega "
+        "--construction silu,linear,attention,ffn3,fused,transformer3,transformer --n 20 --d 30 "
+        "--tolerance 1e-10 --quiet -o /dev/null";
     double start = clock_seconds();
-    kernel_layer(kernel);
+    (void)context;
+    (void)which;
+    if (system(command) != 0) {
+        bench_fail("min-omega failed");
+    }
     return clock_seconds() - start;
 }
 
-/* The median of RUNS layers by their ratio to their dgemms. */
-static Share median_share(const Model *model, const double *x, KernelForm form)
+static void bench_min_omega(BenchRun *run)
 {
-    Share shares[RUNS];
-    for (int run = 0; run < RUNS; run++) {
-        Share *share = &shares[run];
-        Kernel *kernel = kernel_open(model, x, NULL, OMEGA, form);
-        gemms_note();
-        share->seconds = time_layer(kernel);
-        share->gemms = gemms_again();
-        share->ratio = share->seconds / share->gemms.seconds;
-        kernel_clear(kernel);
+    double seconds;
+    if (getenv("HEADPROOF") == NULL) {
+        printf("\nmin-omega: HEADPROOF names no program\n");
+        return;
     }
-    qsort(shares, RUNS, sizeof *shares, compare_shares);
-    return shares[RUNS / 2];
+    bench_medians(&seconds, 1, time_min_omega, NULL, 10);
+    Timing timing = {.what = "min-omega",
+                     .construction = "all",
+                     .n = 20,
+                     .d = 30,
+                     .d_ff = 120,
+                     .threads = (int)sysconf(_SC_NPROCESSORS_ONLN),
+                     .milliseconds = 1e3 * seconds,
+                     .aim = {.ms_at_most = 2000}};
+    bench_timing(run, &timing);
+    printf("\nmin-omega of the seven constructions, N = 20, D = 30, tolerance 1e-10: %.2f s\n",
+           seconds);
 }
 
-static double time_on_two_threads(const Model *model, const double *x, KernelForm form)
-{
-    double seconds[RUNS];
-    for (int run = 0; run < RUNS; run++) {
-        Kernel *kernel = kernel_open_threads(model, x, NULL, OMEGA, form, 2);
-        seconds[run] = time_layer(kernel);
-        kernel_clear(kernel);
-    }
-    qsort(seconds, RUNS, sizeof *seconds, compare);
-    return seconds[RUNS / 2];
-}
-
-static void bench_share(const char *what, const Model *model, const double *x, KernelForm form)
-{
-    Share share = median_share(model, x, form);
-    double two = time_on_two_threads(model, x, form);
-    printf("%-34s %9.3f %9.3f %6.2f  %6zu %9.3f %8.1f  %9.3f\n", what, 1e3 * share.seconds,
-           1e3 * share.gemms.seconds, share.ratio, share.gemms.calls, 1e-9 * share.gemms.flops,
-           1e-9 * share.gemms.flops / share.gemms.seconds, 1e3 * two);
-    fflush(stdout);
-}
-
-static void bench_dense_share(size_t n, size_t d)
-{
-    char what[64];
-    CaseSpec spec = {.construction = CONSTRUCTION_FUSED,
-                     .n = n,
-                     .d = d,
-                     .d_ff = 4 * d,
-                     .heads = 1,
-                     .depth = 1,
-                     .seed = 1};
-    Pair pair = build(&spec);
-    snprintf(what, sizeof what, "fused T' %zu %zu %zu, dense", n, d, 4 * d);
-    bench_share(what, &pair.converted, pair.converted_x, KERNEL_DENSE);
-    case_clear(&pair);
-}
-
-/* What is not dgemm: dense at three sizes, structured at that of a small language model. */
-static void bench_shares(void)
-{
-    CaseSpec small = {.construction = CONSTRUCTION_TRANSFORMER,
-                      .n = 1024,
-                      .d = 768,
-                      .d_ff = 3072,
-                      .heads = 12,
-                      .d_head = 64,
-                      .depth = 1,
-                      .seed = 1,
-                      .mask = MASK_CAUSAL};
-    printf("\n%-34s %9s %9s %6s  %6s %9s %8s  %9s\n", "one layer and its dgemms alone, ms", "layer",
-           "dgemms", "ratio", "calls", "Gflop", "Gflop/s", "2 threads");
-    bench_dense_share(20, 30);
-    bench_dense_share(64, 128);
-    bench_dense_share(128, 256);
-    Pair pair = build(&small);
-    bench_share("T  1024 768 3072, structured", &pair.original, pair.original_x, KERNEL_STRUCTURED);
-    bench_share("T' 1024 768 3072, structured", &pair.converted, pair.converted_x,
-                KERNEL_STRUCTURED);
-    case_clear(&pair);
-}
-
-int main(int argc, char **argv)
+static void bench_layers(BenchRun *run)
 {
     static const Construction constructions[] = {CONSTRUCTION_SILU, CONSTRUCTION_ATTENTION,
                                                  CONSTRUCTION_FFN3, CONSTRUCTION_FUSED};
     static const size_t sizes[3][2] = {{8, 12}, {20, 30}, {32, 48}};
-    (void)argc;
-    blas_setup(argv);
-    ref_thread_setup();
     printf("one layer of T', omega %g, one thread, milliseconds (median); OpenBLAS core %s (%s); "
            "reference at %d bits\n",
            OMEGA, blas_core(), blas_core_origin(), BITS);
-    printf("%-12s %4s %4s %5s  %9s %9s %6s  %10s %9s %6s  %8s  %9s %9s %6s\n", "construction", "N",
-           "D", "H", "f64 dense", "struct.", "ratio", "MPFR dense", "struct.", "ratio", "MPFR/f64",
-           "e at 1e3", "e at 1e6", "ratio");
+    printf("%-12s %4s %4s %5s %8s %8s %6s %9s %8s %6s %7s %8s %8s %6s %8s %8s %6s\n",
+           "construction", "N", "D", "H", "f64", "struct.", "ratio", "MPFR", "struct.", "ratio",
+           "/f64", "e at 1e3", "e at 1e6", "ratio", "base:1e3", "1e6", "ratio");
     for (size_t s = 0; s < 3; s++) {
         for (size_t c = 0; c < sizeof constructions / sizeof *constructions; c++) {
-            bench_case(constructions[c], sizes[s][0], sizes[s][1]);
+            bench_case(run, constructions[c], sizes[s][0], sizes[s][1]);
         }
     }
-    ref_thread_clear();
-    bench_shares();
-    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    BenchRun run;
+    bench_start(&run, argc, argv, TIMING_COLUMNS);
+    if (bench_wants(&run, "layers")) {
+        bench_layers(&run);
+    }
+    if (bench_wants(&run, "shares")) {
+        bench_shares(&run);
+    }
+    if (bench_wants(&run, "min-omega")) {
+        bench_min_omega(&run);
+    }
+    return bench_finish(&run);
 }

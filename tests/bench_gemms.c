@@ -1,6 +1,6 @@
 #include "bench_gemms.h"
 
-#include "../harness/clock.h"
+#include "bench_run.h"
 
 #include <cblas.h>
 #include <stdbool.h>
@@ -45,8 +45,7 @@ static void note(const Call *call)
         noted.capacity = 2 * noted.capacity + 1024;
         noted.calls = realloc(noted.calls, noted.capacity * sizeof *noted.calls);
         if (noted.calls == NULL) {
-            fprintf(stderr, "bench: memory is short\n");
-            exit(99);
+            bench_fail("memory is short");
         }
     }
     noted.calls[noted.count++] = *call;
@@ -74,11 +73,11 @@ Gemms gemms_again(void)
 {
     Gemms gemms = {.calls = noted.count};
     noted.noting = false;
-    double start = clock_seconds();
+    double start = bench_cpu_seconds();
     for (size_t i = 0; i < noted.count; i++) {
         make(&noted.calls[i]);
     }
-    gemms.seconds = clock_seconds() - start;
+    gemms.seconds = bench_cpu_seconds() - start;
     for (size_t i = 0; i < noted.count; i++) {
         const Call *call = &noted.calls[i];
         gemms.flops += 2.0 * call->m * call->n * call->k;

@@ -140,6 +140,25 @@ static void test_sidecar(void **state)
     json_decref(root);
 }
 
+/* What has no points, a benchmark, says all else. */
+static void test_sidecar_without_points(void **state)
+{
+    Fixture *fixture = *state;
+    char *arguments[] = {"bench"};
+    Output *output;
+    assert_int_equal(output_open(&output, fixture->path), 0);
+    assert_int_equal(output_finish(output, &(RunRecord){.argc = 1, .argv = arguments}), 0);
+    output_clear(output);
+    json_t *root = json_load_file(fixture->sidecar, 0, NULL);
+    assert_non_null(root);
+    assert_null(json_object_get(root, "points"));
+    assert_string_equal(json_string_value(json_array_get(json_object_get(root, "argv"), 0)),
+                        "bench");
+    assert_non_null(json_object_get(root, "cpu"));
+    assert_non_null(json_object_get(root, "date"));
+    json_decref(root);
+}
+
 static void test_dropped(void **state)
 {
     FileFixture *fixture = *state;
@@ -450,6 +469,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_appears_complete),
         TEST(test_sidecar),
+        TEST(test_sidecar_without_points),
         TEST(test_dropped),
         TEST(test_stale_partial),
         TEST(test_unwritable),
