@@ -20,7 +20,7 @@ typedef struct {
 
 size_t run_block_columns(size_t rows, mpfr_prec_t bits)
 {
-    const double most = 1024, bytes = 0x1p24;
+    const double most = 1024, bytes = 0x1p26;
     double columns = bytes / ap_bytes((double)rows, 1, bits);
     return columns < 1 ? 1 : (size_t)(columns < most ? columns : most);
 }

@@ -101,7 +101,7 @@ void run_note_gap(const RefRun *run, RunThread *thread, int gap, mpfr_srcptr z_b
                   mpfr_srcptr z_rest);
 
 /* Columns of a matrix [rows, .] that are worth having at once: products gain little from more than
- * 1024, nor from more than 16 MB. */
+ * 1024, nor from more than 64 MB. */
 size_t run_block_columns(size_t rows, mpfr_prec_t bits);
 
 /* ---- thread.c ---- */
