@@ -105,7 +105,7 @@ static void check(const CaseSpec *spec)
     case_clear(&pair);
 }
 
-/* Two blocks of hidden units, of the heads and of the original's FFN: 16 MB are 1020 columns. */
+/* Two blocks of hidden units, of the heads and of the original's FFN: one has 1024 columns at most. */
 static void blocks_of_gates(void **state)
 {
     CaseSpec spec = {.construction = CONSTRUCTION_FUSED, .n = 256, .d = 4, .d_ff = 1100};

@@ -56,7 +56,7 @@ static bool assert_same_run(const RefRun *a, const RefRun *b)
     return seen;
 }
 
-static RefRun *open(const Pair *pair, double omega, mpfr_prec_t bits, const RefBase *base)
+static RefRun *difference(const Pair *pair, double omega, mpfr_prec_t bits, const RefBase *base)
 {
     RefRun *run = ref_difference_open(&pair->converted, pair->converted_x, pair->bias_row_content,
                                       omega, bits, base);
@@ -79,8 +79,8 @@ static bool check_pair(const CaseSpec *spec)
     RefRun *taped[OMEGAS], *own[OMEGAS];
     assert_non_null(base);
     for (size_t k = 0; k < OMEGAS; k++) {
-        taped[k] = open(&pair, omegas[k], BITS, base);
-        own[k] = open(&pair, omegas[k], BITS, NULL);
+        taped[k] = difference(&pair, omegas[k], BITS, base);
+        own[k] = difference(&pair, omegas[k], BITS, NULL);
         assert_non_null(taped[k]->tape);
         assert_null(own[k]->tape);
     }
@@ -140,7 +140,7 @@ static void only_its_own_bits(void **state)
     RefBase *base = ref_base_make(&pair, BITS, REF_STRUCTURED, REF_LIMIT_TAPE);
     RefBase *streams = ref_base_make(&pair, BITS, REF_STRUCTURED, REF_LIMIT_STREAMS);
     assert_true(base != NULL && streams != NULL);
-    RefRun *other = open(&pair, 3, BITS + 64, base), *without = open(&pair, 3, BITS, streams);
+    RefRun *other = difference(&pair, 3, BITS + 64, base), *without = difference(&pair, 3, BITS, streams);
     assert_null(other->tape);
     assert_null(without->tape);
     ref_run_clear(other);
