@@ -143,7 +143,7 @@ static void test_sidecar(void **state)
 /* What has no points, a benchmark, says all else. */
 static void test_sidecar_without_points(void **state)
 {
-    Fixture *fixture = *state;
+    FileFixture *fixture = *state;
     char *arguments[] = {"bench"};
     Output *output;
     assert_int_equal(output_open(&output, fixture->path), 0);
