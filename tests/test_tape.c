@@ -140,7 +140,8 @@ static void only_its_own_bits(void **state)
     RefBase *base = ref_base_make(&pair, BITS, REF_STRUCTURED, REF_LIMIT_TAPE);
     RefBase *streams = ref_base_make(&pair, BITS, REF_STRUCTURED, REF_LIMIT_STREAMS);
     assert_true(base != NULL && streams != NULL);
-    RefRun *other = difference(&pair, 3, BITS + 64, base), *without = difference(&pair, 3, BITS, streams);
+    RefRun *other = difference(&pair, 3, BITS + 64, base),
+           *without = difference(&pair, 3, BITS, streams);
     assert_null(other->tape);
     assert_null(without->tape);
     ref_run_clear(other);
