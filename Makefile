@@ -160,7 +160,7 @@ check: ## Build with and without FLINT, and with sanitizers; run the tests in ea
 	 fi
 
 # The tests of what is computed with FLINT in one build and without it in the other.
-FLINT_MATTERS := ap activation closed_forms damage depth difference difference_plan export \
+FLINT_MATTERS := ap activation closed_forms damage depth difference export \
                  identities masks oracles product reference regression seeds stored sweep vexp
 
 test: test-programs ## Run the tests in one build (MODE, FLINT)

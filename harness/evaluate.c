@@ -3,7 +3,6 @@
 #include "../cases/fault.h"
 
 #include <math.h>
-#include <omp.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -72,7 +71,7 @@ static bool evaluation_open(Evaluation *evaluation, bool reference)
     if (point->arithmetic != ARITHMETIC_NONE) {
         evaluation->kernel =
             kernel_open_threads(&pair->converted, pair->converted_x, pair->bias_row_content,
-                                point_omega(point), point->kernel, (size_t)omp_get_max_threads());
+                                point_omega(point), point->kernel, shared_kernel_threads(point));
     }
     return (!reference || evaluation->run != NULL) &&
            (point->arithmetic == ARITHMETIC_NONE || evaluation->kernel != NULL);

@@ -19,6 +19,22 @@ mpfr_prec_t shared_bits(const RefPlan *plan, const Point *point)
                : ref_plan_working_bits(plan, point_omega(point), point->max_bits);
 }
 
+/* Products in a layer from which threads within a kernel are worth starting; and from which differences
+ * have their plan measured beside them, where one evaluation is long and there are few Omegas. */
+#define THREADS_WORTH 0x1p22
+#define BESIDE_WORTH 0x1p26
+
+static double layer_products(const CaseSpec *spec)
+{
+    double hidden = (double)(spec->d_ff > spec->d ? spec->d_ff : spec->d);
+    return (double)spec->n * (double)spec->d * hidden;
+}
+
+size_t shared_kernel_threads(const Point *point)
+{
+    return layer_products(&point->spec) >= THREADS_WORTH ? (size_t)omp_get_max_threads() : 1;
+}
+
 /* m(T) on its way: [done, size] of the trajectory. */
 typedef struct {
     Kernel *kernel;
@@ -38,14 +54,14 @@ static void original_visit(RefArchive *archive, void *state)
 }
 
 /* m(T) after every layer. */
-static double *original_trajectory(const Pair *pair, KernelForm form, const RefKeeper *keeper)
+static double *original_trajectory(const Pair *pair, KernelForm form, size_t threads,
+                                   const RefKeeper *keeper)
 {
     const char *what = form == KERNEL_DENSE ? "original-dense" : "original-structured";
     const Model *model = &pair->original;
     size_t content = layout_content(&model->layout), size = model->layout.n * content;
     double *trajectory = calloc(model->depth, size * sizeof *trajectory);
-    Kernel *kernel =
-        kernel_open_threads(model, pair->original_x, NULL, 0, form, (size_t)omp_get_max_threads());
+    Kernel *kernel = kernel_open_threads(model, pair->original_x, NULL, 0, form, threads);
     if (trajectory == NULL || kernel == NULL) {
         free(trajectory);
         kernel_clear(kernel);
@@ -91,15 +107,9 @@ static RefLimit choose_limit(const Pair *pair, const Point *const *points, size_
     return differences && fits ? REF_LIMIT_TAPE : limit;
 }
 
-/* Differences of a layer with this many products a token and column have their plan measured beside
- * them: one evaluation is long, and there are few Omegas. */
-#define BESIDE_WORTH 0x1p26
-
 static bool is_beside(const Pair *pair, const Point *point)
 {
-    const CaseSpec *spec = &point->spec;
-    double hidden = (double)(spec->d_ff > spec->d ? spec->d_ff : spec->d);
-    return pair->limit_is_original && (double)spec->n * (double)spec->d * hidden >= BESIDE_WORTH &&
+    return pair->limit_is_original && layer_products(&point->spec) >= BESIDE_WORTH &&
            (point->precision > 0 ? point->precision : point->max_bits) >= 128;
 }
 
@@ -121,7 +131,8 @@ static bool fill(Shared *made, const Point *const *points, size_t count, double 
         mpfr_prec_t needed = shared_bits(difference && made->beside ? NULL : made->plan, points[i]);
         bits = needed > bits ? needed : bits;
         if (points[i]->arithmetic != ARITHMETIC_NONE && !made->original[points[i]->kernel]) {
-            double *trajectory = original_trajectory(&made->pair, points[i]->kernel, keeper);
+            double *trajectory = original_trajectory(&made->pair, points[i]->kernel,
+                                                     shared_kernel_threads(points[i]), keeper);
             made->original[points[i]->kernel] = trajectory;
             ok = trajectory != NULL;
         }
@@ -208,7 +219,7 @@ CaseStatus point_predict(PointBytes *bytes, const char **reason, const Point *po
     mpfr_prec_t bits = (mpfr_prec_t)bits_estimate(point);
     if (point->arithmetic != ARITHMETIC_NONE) {
         bytes->kernel =
-            kernel_bytes_threads(&pair.converted, point->kernel, (size_t)omp_get_max_threads());
+            kernel_bytes_threads(&pair.converted, point->kernel, shared_kernel_threads(point));
         bytes->base += (double)point->spec.depth * (double)point->spec.n *
                        (double)layout_content(&pair.original.layout) * sizeof(double);
     }

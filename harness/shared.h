@@ -18,6 +18,9 @@ struct Shared {
     Checkpoints *checkpoints; /* NULL: none are made */
 };
 
+/* Threads for a point's kernels: all that may be started here, or 1 for a small model. */
+size_t shared_kernel_threads(const Point *point);
+
 /* The point's working precision: as it says, or as planned; before there is a plan (NULL), what
  * differences are tried at. */
 mpfr_prec_t shared_bits(const RefPlan *plan, const Point *point);

@@ -5,6 +5,7 @@
 #include "predict.h"
 
 #include <math.h>
+#include <omp.h>
 #include <stdlib.h>
 
 /* One input in TRIAL_SHARE is timed, or fewer: no more are begun after TRIAL_SECONDS, but one a
@@ -115,6 +116,7 @@ static bool time_inputs(Verify *verify)
             continue;
         }
         ref_thread_setup();
+        omp_set_num_threads(1);
         ok = ok && time_input(&cost, verify, i);
         base += cost.base;
         rows += cost.rows;
