@@ -9,8 +9,9 @@
  * Order of use, all for one Pair:
  *   ref_plan_make       a cheap pass at 64 and 128 bits: how rounding errors grow, how many bits
  *                       hide the construction error;
+ *   or ref_plan_beside  one at 64 bits beside a long difference, which is the other;
  *   ref_plan_bits       the working precision for an Omega;
- *   ref_base_make       r(T) and r(T_infinity), the base trajectory, shared by every Omega;
+ *   ref_base_make       r(T), and of r(T_infinity) what is asked for, shared by every Omega;
  *   ref_difference_open r(T') for one Omega, layer by layer, by its difference from r(T_infinity),
  *   or ref_run_open     by itself, and
  *   ref_compare         the six errors after a layer.
