@@ -245,11 +245,11 @@ static EvaluateStatus evaluate_planned(Evaluation *evaluation, bool *passed, boo
 {
     const Point *point = evaluation->point;
     mpfr_prec_t bits = shared_bits(evaluation->own, point);
+    evaluation->beside = false; /* it is measured: what follows only asks it */
     if (ref_plan_follows(evaluation->own) && bits <= evaluation->bits) {
         return EVALUATE_OK;
     }
     ref_plan_clear(evaluation->own);
-    evaluation->beside = false;
     evaluation->own =
         ref_plan_make_kept(&evaluation->shared->pair, point_omega(point), evaluation->keeper);
     evaluation->plan = evaluation->own;
@@ -330,6 +330,7 @@ EvaluateStatus point_worst_error(mpfr_ptr worst, const Shared *shared, const Poi
     RefBase *base = NULL;
     Row row;
     bool difference = reference && point->reference == REFERENCE_DIFFERENCE;
+    EvaluateStatus status = EVALUATE_OK;
     bool planned = evaluation_plan(&evaluation, difference);
     if (planned && reference && evaluation.bits > ref_base_bits(shared->base)) {
         base = ref_base_make(&shared->pair, evaluation.bits, point->form, own_limit(point));
@@ -345,7 +346,7 @@ EvaluateStatus point_worst_error(mpfr_ptr worst, const Shared *shared, const Poi
     row_init(&row);
     for (size_t l = 0; l < depth; l++) {
         if (!evaluation_layer(&evaluation, l + 1, &row)) {
-            mpfr_set_nan(worst); /* memory is short */
+            status = EVALUATE_NO_MEMORY;
             break;
         }
         const RefCell *cell = &row.errors.error[point->judge][point->norm];
@@ -362,7 +363,7 @@ EvaluateStatus point_worst_error(mpfr_ptr worst, const Shared *shared, const Poi
     evaluation_close(&evaluation);
     ref_base_clear(base);
     ref_plan_clear(evaluation.own);
-    return EVALUATE_OK;
+    return status;
 }
 
 EvaluateStatus point_final_row(double *x, const Shared *shared, const Point *point)

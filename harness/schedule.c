@@ -196,7 +196,7 @@ static void make_base(Schedule *schedule, Base *base)
     schedule->running++;
     pthread_mutex_unlock(&schedule->lock);
     EvaluateStatus status = shared_make(&base->shared, group->points, group->count, true,
-                                        shared_tape_room(schedule->work->memory, group->count),
+                                        shared_tape_room(schedule->work->memory, base->count),
                                         schedule->work->checkpoints);
     pthread_mutex_lock(&schedule->lock);
     schedule->running--;
