@@ -56,6 +56,7 @@ void row_visit(RefArchive *archive, Row *row)
     }
     ref_archive_number(archive, errors->max_original);
     ref_archive_bytes(archive, &errors->contradiction, sizeof errors->contradiction);
+    ref_archive_bytes(archive, &errors->left_range, sizeof errors->left_range);
     ref_archive_bytes(archive, &row->layer, sizeof row->layer);
     ref_archive_bytes(archive, &row->has_identical, sizeof row->has_identical);
     ref_archive_bytes(archive, &row->identical, sizeof row->identical);

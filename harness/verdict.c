@@ -57,7 +57,7 @@ static Status row_status(const Point *point, const Row *row)
 {
     const RefCell *judged = &row->errors.error[point->judge][point->norm];
     const RefCell *construction = &row->errors.error[ERROR_CONSTRUCTION][NORM_MAX];
-    if (row->errors.contradiction) {
+    if (row->errors.contradiction || row->errors.left_range) {
         return STATUS_ERROR;
     }
     if (row_overflow(row)) {

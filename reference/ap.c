@@ -1,5 +1,7 @@
 #include "ap.h"
 
+#include "../cases/fault.h"
+
 #include <stdint.h>
 #include <stdlib.h>
 
@@ -231,3 +233,25 @@ void ap_thread_clear(void)
 }
 
 #endif
+
+void ap_thread_enter(mpfr_exp_t emin, mpfr_exp_t emax)
+{
+    mpfr_set_emin(emin);
+    mpfr_set_emax(emax);
+}
+
+mpfr_flags_t ap_thread_leave(bool clear)
+{
+    mpfr_flags_t flags = ap_fatal_flags();
+    if (clear) {
+        mpfr_clear_flags();
+        ap_thread_clear();
+    }
+    return FAULT("flags-of-threads-ignored", 0, flags);
+}
+
+mpfr_flags_t ap_fatal_flags(void)
+{
+    return mpfr_flags_test(MPFR_FLAGS_OVERFLOW | MPFR_FLAGS_NAN | MPFR_FLAGS_DIVBY0 |
+                           MPFR_FLAGS_ERANGE);
+}

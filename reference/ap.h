@@ -62,4 +62,14 @@ void ap_expm1(ApExp *context, mpfr_ptr y, mpfr_srcptr x);
 /* Frees what the libraries cache for this thread. */
 void ap_thread_clear(void);
 
+/* MPFR's exponent range and flags are per thread: the first and the last thing in a thread of a
+ * parallel region, with the range of the one that began it, which sets the flags that the others
+ * return; clear: free their caches. */
+void ap_thread_enter(mpfr_exp_t emin, mpfr_exp_t emax);
+mpfr_flags_t ap_thread_leave(bool clear);
+
+/* The flags of what no evaluation may do, but for one whose numbers have left MPFR's range: overflow,
+ * NaN, division by zero, NaN compared.  (What underflows is a part too small to see.) */
+mpfr_flags_t ap_fatal_flags(void);
+
 #endif

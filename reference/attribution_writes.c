@@ -123,11 +123,27 @@ static int best_position(const Scratch *s, const Score *score, size_t h)
     return best;
 }
 
-/* weight[j] = exp(content + Omega (position - the largest)), over their sum. */
+/* weight[j] = the score of key j, content + Omega (position - the largest); seen or not. */
+static void key_score(Scratch *s, mpfr_ptr p, const Score *score, size_t h, size_t j, int best)
+{
+    mpfr_ptr gate = ap_at(&s->temp, 0, 1), t = s->temp.entry;
+    mpfr_set_zero(p, 1);
+    if (score->kind == SCORE_BILINEAR) {
+        bilinear_score(s, p, score, h, j);
+    } else if (score->kind == SCORE_GATE && is_token(s, j)) {
+        mpfr_set(p, gate, MPFR_RNDN);
+    }
+    mpfr_set_d(t, s->omega, MPFR_RNDN);
+    mpfr_mul_si(t, t, score_position(&s->model->layout, score, h, s->row, j) - best, MPFR_RNDN);
+    mpfr_add(p, p, t, MPFR_RNDN);
+}
+
+/* weight = softmax of the scores of the row, less their largest. */
 static void pattern(Scratch *s, const Score *score, size_t h)
 {
     const Layout *layout = &s->model->layout;
-    mpfr_ptr gate = ap_at(&s->temp, 0, 1), total = ap_at(&s->temp, 0, 2), t = s->temp.entry;
+    mpfr_ptr gate = ap_at(&s->temp, 0, 1), total = ap_at(&s->temp, 0, 2);
+    mpfr_srcptr top = NULL;
     int best = best_position(s, score, h);
     if (score->kind == SCORE_BILINEAR) {
         size_t width = score->d_head > 0 ? score->d_head : score->read.count;
@@ -135,21 +151,22 @@ static void pattern(Scratch *s, const Score *score, size_t h)
     } else if (score->kind == SCORE_GATE) {
         gate_score(s, gate, score, h);
     }
+    for (size_t j = 0; j < s->x.rows; j++) {
+        mpfr_ptr p = ap_at(&s->weight, 0, j);
+        if (score_sees(layout, score, s->row, j)) {
+            key_score(s, p, score, h, j, best);
+            top = top == NULL || mpfr_cmp(p, top) > 0 ? p : top;
+        }
+    }
+    mpfr_set(gate, top, MPFR_RNDN); /* which it is no longer */
     mpfr_set_zero(total, 1);
     for (size_t j = 0; j < s->x.rows; j++) {
         mpfr_ptr p = ap_at(&s->weight, 0, j);
-        mpfr_set_zero(p, 1);
         if (!score_sees(layout, score, s->row, j)) {
+            mpfr_set_zero(p, 1);
             continue;
         }
-        if (score->kind == SCORE_BILINEAR) {
-            bilinear_score(s, p, score, h, j);
-        } else if (score->kind == SCORE_GATE && is_token(s, j)) {
-            mpfr_set(p, gate, MPFR_RNDN);
-        }
-        mpfr_set_d(t, s->omega, MPFR_RNDN);
-        mpfr_mul_si(t, t, score_position(layout, score, h, s->row, j) - best, MPFR_RNDN);
-        mpfr_add(p, p, t, MPFR_RNDN);
+        mpfr_sub(p, p, gate, MPFR_RNDN);
         ap_exp(s->exp, p, p);
         mpfr_add(total, total, p, MPFR_RNDN);
     }

@@ -1,7 +1,11 @@
 /*
  * Patterns of heads with bilinear scores, key by key.
  */
+#include "doubt.h"
+#include "shift.h"
 #include "structured.h"
+
+#include <limits.h>
 
 typedef struct {
     const Score *score;
@@ -80,19 +84,99 @@ static void note_score(const RefRun *run, RunThread *thread, size_t i, size_t j,
     }
 }
 
-/* The row's exponentials without Omega, from its scores; 1 where it does not see. */
-static void exponentials(RefRun *run, RunThread *thread, const Score *score, size_t row,
-                         size_t keys)
+/* A row of a head, the leading keys that it may see, its shift, and its keys' distances from that
+ * where they are too large for an exponential without Omega, else 0. */
+typedef struct {
+    const Head *head;
+    size_t row, keys;
+    int best, second; /* coefficients */
+    mpfr_ptr shift, far;
+} Row;
+
+static bool sees(const RefRun *run, const Row *row, size_t j)
 {
-    mpfr_ptr p = ap_at(&run->scratch.pattern, row, 0);
-    for (size_t j = 0; j < keys; j++) {
-        if (run_sees(run, score, row, j)) {
-            note_score(run, thread, row, j, p + j);
-        } else {
-            mpfr_set_zero(p + j, 1);
+    return run_sees(run, row->head->score, row->row, j);
+}
+
+static int coefficient(const RefRun *run, const Row *row, size_t j)
+{
+    return run_position(run, row->head->score, row->head->head, row->row, j);
+}
+
+/* The largest score less what Omega takes from it, in the limit of A alone. */
+static void find_shift(const RefRun *run, const Row *row)
+{
+    mpfr_srcptr s = ap_at(&run->scratch.pattern, row->row, 0);
+    bool first = true;
+    for (size_t j = 0; j < row->keys; j++) {
+        if (sees(run, row, j) && coefficient(run, row, j) == row->best) {
+            if (first || mpfr_cmp(s + j, row->shift) > 0) {
+                mpfr_set(row->shift, s + j, MPFR_RNDN);
+            }
+            first = false;
         }
     }
-    run_exp(run, thread, p, p, keys);
+    for (size_t j = 0; !run->limit && j < row->keys; j++) {
+        if (sees(run, row, j) && coefficient(run, row, j) != row->best) {
+            shift_raise(run, row->shift, s + j, row->best - coefficient(run, row, j));
+        }
+    }
+    (void)FAULT("shift-without-maximum", (mpfr_set_zero(row->shift, 1), 0), 0);
+}
+
+/* pattern = scores less the shift, 0 where they are far or the row does not see. */
+static void shift_scores(const RefRun *run, RunThread *thread, const Row *row)
+{
+    mpfr_ptr p = ap_at(&run->scratch.pattern, row->row, 0);
+    bool top = true;
+    for (size_t j = 0; j < row->keys; j++) {
+        mpfr_set_zero(row->far + j, 1);
+        if (!sees(run, row, j)) {
+            mpfr_set_zero(p + j, 1);
+            continue;
+        }
+        note_score(run, thread, row->row, j, p + j);
+        mpfr_sub(p + j, p + j, row->shift, MPFR_RNDN);
+        if (coefficient(run, row, j) != row->best) {
+            if (!shift_is_near(p + j)) {
+                mpfr_set(row->far + j, p + j, MPFR_RNDN);
+                mpfr_set_zero(p + j, 1);
+            }
+        } else if (top && mpfr_zero_p(p + j)) {
+            top = false; /* what the others compete with */
+        } else {
+            doubt_note(run, thread, p + j);
+        }
+    }
+}
+
+/* Contents alone: A's sum of exponentials over that of the second coefficient. */
+static void note_gap(const RefRun *run, RunThread *thread, const Row *row)
+{
+    mpfr_ptr best = ap_at(&thread->temp, 0, 2), rest = ap_at(&thread->temp, 0, 3),
+             apart = ap_at(&thread->temp, 0, 4);
+    mpfr_srcptr p = ap_at(&run->scratch.pattern, row->row, 0);
+    mpfr_srcptr far = NULL;
+    mpfr_set_zero(best, 1);
+    mpfr_set_zero(rest, 1);
+    for (size_t j = 0; j < row->keys; j++) {
+        int k = sees(run, row, j) ? coefficient(run, row, j) : INT_MIN;
+        if (k == row->best) {
+            mpfr_add(best, best, p + j, MPFR_RNDN);
+        } else if (k == row->second && mpfr_zero_p(row->far + j)) {
+            mpfr_add(rest, rest, p + j, MPFR_RNDN);
+        } else if (k == row->second && (far == NULL || mpfr_cmp(row->far + j, far) > 0)) {
+            far = row->far + j;
+        }
+    }
+    mpfr_set_zero(apart, 1);
+    if (far != NULL && (mpfr_sgn(far) > 0 || mpfr_zero_p(rest))) {
+        mpfr_set_ui(rest, 1, MPFR_RNDN);
+        mpfr_neg(apart, far, MPFR_RNDN);
+    }
+    if (!mpfr_zero_p(rest)) {
+        run_note_gap(thread, row->best - row->second, shift_bits_between(best, rest, apart));
+    }
 }
 
 /* p[j] /= total, which is their sum: times the inverse, but 1 exactly for one key alone. */
@@ -109,37 +193,50 @@ static void divide_by_sum(RunThread *thread, mpfr_ptr p, size_t keys, mpfr_srcpt
     }
 }
 
-/* scratch.pattern[row] = softmax of the row's scores, content and Omega. */
-static void softmax_row(RefRun *run, RunThread *thread, const void *context, size_t row)
+/* p, a content's exponential, times that of what Omega takes from it. */
+static void apply_omega(RefRun *run, RunThread *thread, const Row *row, size_t j, mpfr_ptr p)
+{
+    int gap = row->best - coefficient(run, row, j);
+    if (mpfr_zero_p(row->far + j)) {
+        mpfr_mul(p, p, run_factor(run, gap), MPFR_RNDN);
+    } else if (run->limit) {
+        mpfr_set_zero(p, 1);
+    } else {
+        shift_exp(run, thread, p, row->far + j, gap);
+    }
+}
+
+/* scratch.pattern[row] = softmax of the row's scores, content and Omega, e^(s - shift) over their
+ * sum. */
+static void softmax_row(RefRun *run, RunThread *thread, const void *context, size_t index)
 {
     const Head *head = context;
-    mpfr_ptr total = ap_at(&run->scratch.gate, row, head->b);
-    mpfr_ptr z_best = ap_at(&thread->temp, 0, 2), z_rest = ap_at(&thread->temp, 0, 3);
-    size_t keys = bilinear_block(run, head->score, row - row % PATTERN_ROWS).keys;
-    int best, second;
-    coefficients(run, head, row, &best, &second);
-    exponentials(run, thread, head->score, row, keys);
+    mpfr_ptr total = ap_at(&run->scratch.gate, index, head->b);
+    mpfr_ptr p = ap_at(&run->scratch.pattern, index, 0);
+    Row row = {.head = head,
+               .row = index,
+               .keys = bilinear_block(run, head->score, index - index % PATTERN_ROWS).keys,
+               .shift = ap_at(&run->scratch.score, index, head->b),
+               .far = ap_at(&thread->row, 0, 0)};
+    coefficients(run, head, index, &row.best, &row.second);
+    find_shift(run, &row);
+    shift_scores(run, thread, &row);
+    run_exp(run, thread, p, p, row.keys);
+    if (run->record_gaps) {
+        note_gap(run, thread, &row);
+    }
     mpfr_set_zero(total, 1);
-    mpfr_set_zero(z_best, 1);
-    mpfr_set_zero(z_rest, 1);
-    for (size_t j = 0; j < keys; j++) {
-        mpfr_ptr p = ap_at(&run->scratch.pattern, row, j);
-        int k = run_position(run, head->score, head->head, row, j);
-        if (!run_sees(run, head->score, row, j)) {
-            mpfr_set_zero(p, 1);
+    for (size_t j = 0; j < row.keys; j++) {
+        if (!sees(run, &row, j)) {
+            mpfr_set_zero(p + j, 1);
             continue;
         }
-        if (run->record_gaps && (k == best || k == second)) {
-            mpfr_ptr z = k == best ? z_best : z_rest;
-            mpfr_add(z, z, p, MPFR_RNDN);
+        if (coefficient(run, &row, j) != row.best) {
+            apply_omega(run, thread, &row, j, p + j);
         }
-        if (k != best) {
-            mpfr_mul(p, p, run_factor(run, best - k), MPFR_RNDN);
-        }
-        mpfr_add(total, total, p, MPFR_RNDN);
+        mpfr_add(total, total, p + j, MPFR_RNDN);
     }
-    run_note_gap(run, thread, best - second, z_best, z_rest);
-    divide_by_sum(thread, ap_at(&run->scratch.pattern, row, 0), keys, total);
+    divide_by_sum(thread, p, row.keys, total);
 }
 
 void bilinear_softmax(RefRun *run, const Heads *heads, size_t b)
@@ -147,6 +244,7 @@ void bilinear_softmax(RefRun *run, const Heads *heads, size_t b)
     const RunScratch *s = &run->scratch;
     Head head = {heads->score, heads->first + b, b};
     size_t rows = run->stream.rows, width = structured_query_width(heads->score);
+    doubt_prepare(run, &(Heads){heads->score, head.head, 1});
     for (size_t first = 0; first < rows; first += PATTERN_ROWS) {
         RowBlock block = bilinear_block(run, heads->score, first);
         run_product(run, product_block(&s->pattern, first, 0, block.count, block.keys),

@@ -54,6 +54,7 @@ void errors_reset(RefErrors *errors)
 {
     each_cell(errors, cell_reset);
     errors->contradiction = false;
+    errors->left_range = false;
 }
 
 /* Do a and b round to the same CELL_DIGITS digits? */

@@ -26,6 +26,7 @@ static bool change_init(RunChange *change, const RefRun *run)
            ap_init(&change->delta, rows, columns, bits) &&
            ap_init(&change->sum, rows, columns, bits) &&
            ap_init(&change->product, rows, heads, bits) &&
+           ap_init(&change->score, rows, heads, bits) &&
            ap_init(&change->gate, rows, heads, bits) &&
            ap_init(&change->grown, rows, heads, bits) &&
            ap_init(&change->value, rows, value, bits) &&
@@ -69,10 +70,10 @@ void change_clear(RunChange *change)
     if (change == NULL) {
         return;
     }
-    ApMat *const mats[] = {&change->stream,  &change->delta,   &change->sum,         &change->gate,
-                           &change->product, &change->grown,   &change->value,       &change->mixed,
-                           &change->moved,   &change->query,   &change->moved_query, &change->key,
-                           &change->group,   &change->pattern, &change->leak};
+    ApMat *const mats[] = {&change->stream,  &change->delta, &change->sum,     &change->gate,
+                           &change->product, &change->score, &change->grown,   &change->value,
+                           &change->mixed,   &change->moved, &change->query,   &change->moved_query,
+                           &change->key,     &change->group, &change->pattern, &change->leak};
     for (size_t i = 0; i < sizeof mats / sizeof *mats; i++) {
         ap_clear(mats[i]);
     }
@@ -130,6 +131,14 @@ void change_note(RunThread *thread, mpfr_srcptr d)
 {
     if (mpfr_regular_p(d) && mpfr_get_exp(d) > thread->largest) {
         thread->largest = mpfr_get_exp(d);
+    }
+}
+
+void change_note_leak(RunThread *thread, mpfr_srcptr r)
+{
+    change_note(thread, r);
+    if (mpfr_zero_p(r)) {
+        thread->largest = mpfr_get_emax();
     }
 }
 

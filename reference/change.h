@@ -19,16 +19,17 @@
 #include "structured.h"
 
 struct RunChange {
-    ApMat stream;               /* e, as RefRun's stream */
-    ApMat delta;                /* what the current sublayer adds to it */
-    ApMat sum;                  /* stream + e: r(T') after the last layer */
-    ApMat product, gate, grown; /* [rows, heads] e g, and of the gate's change: expm1, exp */
-    ApMat value, mixed;         /* changes of RunScratch's */
-    ApMat moved;                /* value + its change */
-    ApMat query, key;           /* changes of RunScratch's */
-    ApMat moved_query;          /* query + its change */
-    ApMat group;                /* [rows, heads * 3] dp or r of one key of a group */
-    ApMat pattern, leak;        /* [rows, rows] dp of the keys of A, 0 of others; r of the others */
+    ApMat stream;         /* e, as RefRun's stream */
+    ApMat delta;          /* what the current sublayer adds to it */
+    ApMat sum;            /* stream + e: r(T') after the last layer */
+    ApMat product, score; /* [rows, heads] e g, and the gate's change */
+    ApMat gate, grown;    /* [rows, heads] expm1 and exp of that */
+    ApMat value, mixed;   /* changes of RunScratch's */
+    ApMat moved;          /* value + its change */
+    ApMat query, key;     /* changes of RunScratch's */
+    ApMat moved_query;    /* query + its change */
+    ApMat group;          /* [rows, heads * 3] dp or r of one key of a group */
+    ApMat pattern, leak;  /* [rows, rows] dp of the keys of A, 0 of others; r of the others */
     /* [rows, columns]: exponent of the largest term that went into an entry of e in this layer: what
      * e falls short of it was cancelled, however alike two precisions are. */
     mpfr_exp_t *term;
@@ -52,6 +53,10 @@ mpfr_exp_t change_largest(const RefRun *run);
 
 /* Takes a |ds| or r into it. */
 void change_note(RunThread *thread, mpfr_srcptr d);
+
+/* The same of an r, which is not 0: one that looks so has left MPFR's range, and tells nothing of
+ * other Omegas. */
+void change_note_leak(RunThread *thread, mpfr_srcptr r);
 
 /* m = expm1(ds) and g = exp(ds), either with all its bits. */
 void change_exponentials(RefRun *run, RunThread *thread, mpfr_ptr m, mpfr_ptr g, mpfr_srcptr ds);

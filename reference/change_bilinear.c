@@ -4,6 +4,7 @@
  *     ds = (q + dq) dk + dq k.
  */
 #include "change.h"
+#include "shift.h"
 
 /* A head, its place b in the block, and the width of what its rows mix. */
 typedef struct {
@@ -35,46 +36,67 @@ static KeyKind key_kind(const RefRun *run, const Head *head, const HeadRow *at, 
     return k == at->best ? KEY_LIMIT : KEY_LEFT_OUT;
 }
 
-/* leak[row, j] = e^(s') e^(-Omega gap) of a key that the limit leaves out. */
-static void leak_entry(RefRun *run, RunThread *thread, const Head *head, const HeadRow *at,
-                       size_t j, mpfr_srcptr ds)
+static int gap_of(const RefRun *run, const Head *head, const HeadRow *at, size_t j)
+{
+    return at->best - run_position(run, head->score, head->index, at->row, j);
+}
+
+/* x = s + ds of key j. */
+static void moved_score(const RefRun *run, RunThread *thread, const Head *head, const HeadRow *at,
+                        size_t j, mpfr_ptr x)
 {
     const RunScratch *s = &run->scratch;
     size_t width = structured_query_width(head->score), first = head->b * width;
-    mpfr_ptr score = ap_at(&run->change->leak, at->row, j), t = ap_at(&thread->temp, 0, 1);
-    int k = run_position(run, head->score, head->index, at->row, j);
-    ap_dot(score, ap_at(&s->query, at->row, first), ap_at(&s->key, j, first), width, t);
-    mpfr_add(score, score, ds, MPFR_RNDN);
-    run_exp(run, thread, score, score, 1);
-    mpfr_mul(score, score, run_decay(run, at->best - k), MPFR_RNDN);
+    ap_dot(x, ap_at(&s->query, at->row, first), ap_at(&s->key, j, first), width,
+           ap_at(&thread->temp, 0, 1));
+    mpfr_add(x, x, ap_at(&run->change->pattern, at->row, j), MPFR_RNDN);
+}
+
+/* Are A's ds near?  And the distances, put into leak[row], of the other keys' s' from the limit's
+ * shift? */
+typedef struct {
+    bool limit, leaks;
+} Near;
+
+static Near row_near(const RefRun *run, RunThread *thread, const Head *head, const HeadRow *at)
+{
+    Near near = {true, true};
+    for (size_t j = 0; j < at->keys; j++) {
+        mpfr_srcptr ds = ap_at(&run->change->pattern, at->row, j);
+        mpfr_ptr d = ap_at(&run->change->leak, at->row, j);
+        KeyKind kind = key_kind(run, head, at, j);
+        if (kind == KEY_LIMIT) {
+            near.limit = near.limit && shift_is_near(ds);
+        } else if (kind == KEY_LEFT_OUT) {
+            moved_score(run, thread, head, at, j, d);
+            mpfr_sub(d, d, ap_at(&run->scratch.score, at->row, head->b), MPFR_RNDN);
+            near.leaks = near.leaks && shift_is_near(d);
+        }
+        if (kind != KEY_UNSEEN) {
+            change_note(thread, ds);
+        }
+    }
+    near.leaks = near.leaks && near.limit;
+    return near;
 }
 
 /* change.pattern[row, j], which is ds, becomes expm1(ds) on A and 0 elsewhere; thread.row[j] =
- * e^(ds) on A; leak, of the others.  sum = E, total = the sum of leak. */
-static void row_exponentials(RefRun *run, RunThread *thread, const Head *head, const HeadRow *at,
-                             mpfr_ptr sum, mpfr_ptr total)
+ * e^(ds) on A.  sum = E. */
+static void limit_exponentials(RefRun *run, RunThread *thread, const Head *head, const HeadRow *at,
+                               mpfr_ptr sum)
 {
     mpfr_ptr ds = ap_at(&thread->temp, 0, 0), t = ap_at(&thread->temp, 0, 1);
     mpfr_set_zero(sum, 1);
-    mpfr_set_zero(total, 1);
     for (size_t j = 0; j < at->keys; j++) {
         mpfr_ptr m = ap_at(&run->change->pattern, at->row, j);
-        KeyKind kind = key_kind(run, head, at, j);
-        if (kind == KEY_UNSEEN) {
+        if (key_kind(run, head, at, j) != KEY_LIMIT) {
             mpfr_set_zero(m, 1);
             continue;
         }
-        change_note(thread, m);
         mpfr_set(ds, m, MPFR_RNDN);
-        if (kind == KEY_LIMIT) {
-            change_exponentials(run, thread, m, ap_at(&thread->row, 0, j), ds);
-            mpfr_mul(t, ap_at(&run->scratch.pattern, at->row, j), m, MPFR_RNDN);
-            mpfr_add(sum, sum, t, MPFR_RNDN);
-        } else {
-            mpfr_set_zero(m, 1);
-            leak_entry(run, thread, head, at, j, ds);
-            mpfr_add(total, total, ap_at(&run->change->leak, at->row, j), MPFR_RNDN);
-        }
+        change_exponentials(run, thread, m, ap_at(&thread->row, 0, j), ds);
+        mpfr_mul(t, ap_at(&run->scratch.pattern, at->row, j), m, MPFR_RNDN);
+        mpfr_add(sum, sum, t, MPFR_RNDN);
     }
 }
 
@@ -116,27 +138,129 @@ static void small_row(RefRun *run, RunThread *thread, const Head *head, const He
     }
 }
 
+/* change.leak[row] /= total */
+static void divide_leaks(const RefRun *run, RunThread *thread, const Head *head, const HeadRow *at,
+                         mpfr_srcptr total)
+{
+    for (size_t j = 0; j < at->keys; j++) {
+        if (key_kind(run, head, at, j) == KEY_LEFT_OUT) {
+            mpfr_ptr r = ap_at(&run->change->leak, at->row, j);
+            mpfr_div(r, r, total, MPFR_RNDN);
+            change_note_leak(thread, r);
+        }
+    }
+}
+
+/* leak = r from the distances in it; one = sum over A of p_j e^(ds_j). */
+static void near_leaks(RefRun *run, RunThread *thread, const Head *head, const HeadRow *at,
+                       mpfr_srcptr one)
+{
+    mpfr_ptr total = ap_at(&thread->temp, 0, 5), t = ap_at(&thread->temp, 0, 6);
+    mpfr_set_zero(total, 1);
+    for (size_t j = 0; j < at->keys; j++) {
+        mpfr_ptr r = ap_at(&run->change->leak, at->row, j);
+        if (key_kind(run, head, at, j) == KEY_LEFT_OUT) {
+            mpfr_set(t, r, MPFR_RNDN);
+            shift_exp(run, thread, r, t, gap_of(run, head, at, j));
+            mpfr_add(total, total, r, MPFR_RNDN);
+        }
+    }
+    mpfr_mul(t, one, ap_at(&run->scratch.gate, at->row, head->b), MPFR_RNDN);
+    mpfr_add(total, total, t, MPFR_RNDN);
+    divide_leaks(run, thread, head, at, total);
+}
+
+/* thread.row = s' of all keys; all = the largest of them less what Omega takes, limit = that of A. */
+static void far_shifts(RefRun *run, RunThread *thread, const Head *head, const HeadRow *at,
+                       mpfr_ptr limit, mpfr_ptr all)
+{
+    bool first = true;
+    for (size_t j = 0; j < at->keys; j++) {
+        mpfr_ptr x = ap_at(&thread->row, 0, j);
+        if (key_kind(run, head, at, j) != KEY_UNSEEN) {
+            moved_score(run, thread, head, at, j, x);
+        }
+        if (key_kind(run, head, at, j) == KEY_LIMIT && (first || mpfr_cmp(x, limit) > 0)) {
+            mpfr_set(limit, x, MPFR_RNDN);
+            first = false;
+        }
+    }
+    mpfr_set(all, limit, MPFR_RNDN);
+    for (size_t j = 0; j < at->keys; j++) {
+        if (key_kind(run, head, at, j) == KEY_LEFT_OUT) {
+            shift_raise(run, all, ap_at(&thread->row, 0, j), gap_of(run, head, at, j));
+        }
+    }
+}
+
+/* leak = r: the softmax of all keys anew. */
+static void far_leaks(RefRun *run, RunThread *thread, const Head *head, const HeadRow *at,
+                      mpfr_srcptr shift)
+{
+    mpfr_ptr d = ap_at(&thread->temp, 0, 2), y = ap_at(&thread->temp, 0, 3),
+             total = ap_at(&thread->temp, 0, 5);
+    mpfr_set_zero(total, 1);
+    for (size_t j = 0; j < at->keys; j++) {
+        KeyKind kind = key_kind(run, head, at, j);
+        mpfr_ptr e = kind == KEY_LIMIT ? y : ap_at(&run->change->leak, at->row, j);
+        if (kind != KEY_UNSEEN) {
+            mpfr_sub(d, ap_at(&thread->row, 0, j), shift, MPFR_RNDN);
+            shift_exp(run, thread, e, d, gap_of(run, head, at, j));
+            mpfr_add(total, total, e, MPFR_RNDN);
+        }
+    }
+    divide_leaks(run, thread, head, at, total);
+}
+
+/* change.pattern = dp, the softmax of A anew less that before, for changes that are far, beside which
+ * nothing cancels. */
+static void far_limit(RefRun *run, RunThread *thread, const Head *head, const HeadRow *at,
+                      mpfr_srcptr shift)
+{
+    mpfr_ptr d = ap_at(&thread->temp, 0, 2), total = ap_at(&thread->temp, 0, 5);
+    mpfr_set_zero(total, 1);
+    for (size_t j = 0; j < at->keys; j++) {
+        mpfr_ptr p = ap_at(&run->change->pattern, at->row, j);
+        mpfr_set_zero(p, 1);
+        if (key_kind(run, head, at, j) == KEY_LIMIT) {
+            mpfr_sub(d, ap_at(&thread->row, 0, j), shift, MPFR_RNDN);
+            shift_exp(run, thread, p, d, 0);
+            mpfr_add(total, total, p, MPFR_RNDN);
+        }
+    }
+    for (size_t j = 0; j < at->keys; j++) {
+        mpfr_ptr p = ap_at(&run->change->pattern, at->row, j);
+        if (key_kind(run, head, at, j) == KEY_LIMIT) {
+            mpfr_div(p, p, total, MPFR_RNDN);
+            mpfr_sub(p, p, ap_at(&run->scratch.pattern, at->row, j), MPFR_RNDN);
+        }
+    }
+}
+
 /* change.pattern[row] = dp on A, leak[row] = r elsewhere. */
 static void softmax_row(RefRun *run, RunThread *thread, const void *context, size_t row)
 {
     const Head *head = context;
     HeadRow at = head_row(run, head, row);
     mpfr_ptr sum = ap_at(&thread->temp, 0, 3), one = ap_at(&thread->temp, 0, 4),
-             total = ap_at(&thread->temp, 0, 5), t = ap_at(&thread->temp, 0, 6);
-    row_exponentials(run, thread, head, &at, sum, total);
+             limit = ap_at(&thread->temp, 0, 6), all = ap_at(&thread->temp, 0, 7);
+    Near near = row_near(run, thread, head, &at);
+    if (!near.leaks) {
+        far_shifts(run, thread, head, &at, limit, all);
+        far_leaks(run, thread, head, &at, all);
+    }
+    if (!near.limit) {
+        far_limit(run, thread, head, &at, limit);
+        return;
+    }
+    limit_exponentials(run, thread, head, &at, sum);
     if (mpfr_cmp_d(sum, -0.5) < 0) {
         large_row(run, thread, head, &at, one);
     } else {
         small_row(run, thread, head, &at, sum, one);
     }
-    mpfr_mul(t, one, ap_at(&run->scratch.gate, row, head->b), MPFR_RNDN);
-    mpfr_add(total, total, t, MPFR_RNDN);
-    for (size_t j = 0; j < at.keys; j++) {
-        if (key_kind(run, head, &at, j) == KEY_LEFT_OUT) {
-            mpfr_ptr r = ap_at(&run->change->leak, row, j);
-            mpfr_div(r, r, total, MPFR_RNDN);
-            change_note(thread, r);
-        }
+    if (near.leaks) {
+        near_leaks(run, thread, head, &at, one);
     }
 }
 

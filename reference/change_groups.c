@@ -5,6 +5,8 @@
  *     1 + E = P e^(ds) + Q,   dp = p Q expm1(ds) / (1 + E) if gated, else -p P expm1(ds) / (1 + E).
  */
 #include "change.h"
+#include "shift.h"
+
 #include <stdint.h>
 
 static bool in_limit(const RowGroups *groups, int g)
@@ -17,14 +19,15 @@ static bool left_out(const RowGroups *groups, int g)
     return groups->count[g] > 0 && groups->coefficient[g] != groups->best;
 }
 
-/* change.gate[row], change.grown[row]: of ds = a e g; biases do not change. */
+/* change.score[row] = ds = a e g (biases do not change), and change.gate[row], change.grown[row]: of
+ * that, where it is near. */
 static void gate_row(RefRun *run, RunThread *thread, const void *context, size_t row)
 {
     const Heads *heads = context;
     const Score *score = heads->score;
     RunChange *change = run->change;
-    mpfr_ptr ds = ap_at(&thread->temp, 0, 0);
     for (size_t b = 0; b < heads->count; b++) {
+        mpfr_ptr ds = ap_at(&change->score, row, b);
         mpfr_set_zero(ds, 1);
         if (score->kind == SCORE_GATE) {
             mpfr_mul_si(ds, ap_at(&change->product, row, b), groups_gate_factor(score), MPFR_RNDN);
@@ -33,26 +36,27 @@ static void gate_row(RefRun *run, RunThread *thread, const void *context, size_t
             }
         }
         change_note(thread, ds);
-        change_exponentials(run, thread, ap_at(&change->gate, row, b),
-                            ap_at(&change->grown, row, b), ds);
+        if (shift_is_near(ds)) {
+            change_exponentials(run, thread, ap_at(&change->gate, row, b),
+                                ap_at(&change->grown, row, b), ds);
+        }
     }
 }
 
-/* What is at hand of one row of one head: weight of the limit's and changed, [GROUPS]; gate, exp of
- * the gate; m and grown, expm1 and exp of its change. */
+/* What is at hand of one row of one head: weight of the limit's and changed, [GROUPS]; score and decayed,
+ * the gate and exp(-|gate|); ds, its change, and m and grown, expm1 and exp of that. */
 typedef struct {
     const RowGroups *groups;
-    mpfr_srcptr weight, gate, m, grown;
+    mpfr_srcptr weight, score, decayed, ds, m, grown;
     mpfr_ptr changed;
 } HeadRow;
 
-/* changed = dp of the groups of A; true when there are others. */
-static bool limit_row(RunThread *thread, const HeadRow *at)
+/* changed = dp of the groups of A. */
+static void limit_row(RunThread *thread, const HeadRow *at)
 {
     const RowGroups *groups = at->groups;
     mpfr_ptr p = ap_at(&thread->temp, 0, 0), q = ap_at(&thread->temp, 0, 1),
              f = ap_at(&thread->temp, 0, 2), t = ap_at(&thread->temp, 0, 3);
-    bool others = false;
     mpfr_set_zero(p, 1);
     mpfr_set_zero(q, 1);
     for (int g = 0; g < GROUPS; g++) {
@@ -65,7 +69,6 @@ static bool limit_row(RunThread *thread, const HeadRow *at)
                 mpfr_add(part, part, t, MPFR_RNDN);
             }
         }
-        others = others || left_out(groups, g);
     }
     if (mpfr_zero_p(p) || mpfr_zero_p(q)) {
         mpfr_set_zero(f, 1); /* all of A moves together: no weight changes */
@@ -82,7 +85,6 @@ static bool limit_row(RunThread *thread, const HeadRow *at)
             mpfr_mul(at->changed + g, at->weight + g, groups->gated[g] ? q : p, MPFR_RNDN);
         }
     }
-    return others;
 }
 
 /* changed = r of the groups that the limit leaves out. */
@@ -91,11 +93,15 @@ static void leak_row(RefRun *run, RunThread *thread, const HeadRow *at)
     const RowGroups *groups = at->groups;
     mpfr_ptr moved = ap_at(&thread->temp, 0, 0), total = ap_at(&thread->temp, 0, 1),
              t = ap_at(&thread->temp, 0, 2);
-    mpfr_mul(moved, at->gate, at->grown, MPFR_RNDN);
+    /* e^(s') of a gated key and of another, both less max(gate, 0). */
+    bool positive = mpfr_sgn(at->score) > 0;
+    mpfr_srcptr gated = positive ? at->grown : moved;
+    mpfr_srcptr other = positive ? at->decayed : run_decay(run, 0);
+    mpfr_mul(moved, at->decayed, at->grown, MPFR_RNDN);
     mpfr_set_zero(total, 1);
     for (int g = 0; g < GROUPS; g++) {
         int gap = groups->best - groups->coefficient[g];
-        mpfr_srcptr s = groups->gated[g] ? moved : run_decay(run, 0); /* e^(s') of a key */
+        mpfr_srcptr s = groups->gated[g] ? gated : other;
         if (groups->count[g] == 0) {
             continue;
         }
@@ -112,8 +118,54 @@ static void leak_row(RefRun *run, RunThread *thread, const HeadRow *at)
     for (int g = 0; g < GROUPS; g++) {
         if (left_out(groups, g)) {
             mpfr_div(at->changed + g, at->changed + g, total, MPFR_RNDN);
-            change_note(thread, at->changed + g);
+            change_note_leak(thread, at->changed + g);
         }
+    }
+}
+
+/* All weights anew, of the gate after its change: for changes that are far, beside which nothing
+ * cancels. */
+static void far_limit(RefRun *run, RunThread *thread, const HeadRow *at, mpfr_srcptr score)
+{
+    mpfr_ptr weight = ap_at(&thread->temp, 0, 5);
+    groups_far_weights(run, thread, at->groups, score, true, weight);
+    for (int g = 0; g < GROUPS; g++) {
+        if (in_limit(at->groups, g)) {
+            mpfr_sub(at->changed + g, weight + g, at->weight + g, MPFR_RNDN);
+        }
+    }
+}
+
+static void far_leak(RefRun *run, RunThread *thread, const HeadRow *at, mpfr_srcptr score)
+{
+    mpfr_ptr weight = ap_at(&thread->temp, 0, 5);
+    groups_far_weights(run, thread, at->groups, score, false, weight);
+    for (int g = 0; g < GROUPS; g++) {
+        if (left_out(at->groups, g)) {
+            mpfr_set(at->changed + g, weight + g, MPFR_RNDN);
+            change_note_leak(thread, at->changed + g);
+        }
+    }
+}
+
+/* at->changed = dp of A's groups, r of the others. */
+static void change_row(RefRun *run, RunThread *thread, const HeadRow *at)
+{
+    mpfr_ptr score = ap_at(&thread->temp, 0, 8);
+    bool others = false;
+    for (int g = 0; g < GROUPS; g++) {
+        others = others || left_out(at->groups, g);
+    }
+    mpfr_add(score, at->score, at->ds, MPFR_RNDN);
+    if (shift_is_near(at->ds)) {
+        limit_row(thread, at);
+    } else {
+        far_limit(run, thread, at, score);
+    }
+    if (others && shift_is_near(at->ds) && shift_is_near(at->score)) {
+        leak_row(run, thread, at);
+    } else if (others) {
+        far_leak(run, thread, at, score);
     }
 }
 
@@ -126,15 +178,15 @@ static void softmax_row(RefRun *run, RunThread *thread, const void *context, siz
         if (b > 0 && heads->score->extra != NULL) {
             groups = groups_of_row(run, heads->score, heads->first + b, row);
         }
-        HeadRow at = {&groups,
-                      ap_at(&run->scratch.group, row, b * GROUPS),
-                      ap_at(&run->scratch.gate, row, b),
-                      ap_at(&change->gate, row, b),
-                      ap_at(&change->grown, row, b),
-                      ap_at(&change->group, row, b * GROUPS)};
-        if (limit_row(thread, &at)) {
-            leak_row(run, thread, &at);
-        }
+        HeadRow at = {.groups = &groups,
+                      .weight = ap_at(&run->scratch.group, row, b * GROUPS),
+                      .score = ap_at(&run->scratch.score, row, b),
+                      .decayed = ap_at(&run->scratch.gate, row, b),
+                      .ds = ap_at(&change->score, row, b),
+                      .m = ap_at(&change->gate, row, b),
+                      .grown = ap_at(&change->grown, row, b),
+                      .changed = ap_at(&change->group, row, b * GROUPS)};
+        change_row(run, thread, &at);
     }
 }
 

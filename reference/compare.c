@@ -364,6 +364,7 @@ void ref_compare_rows(RefErrors *errors, const Pair *pair, const RefPlan *plan, 
     errors_reset(errors);
     mpfr_inits2(REF_CELL_BITS, norm, e_base, e_limit, e_run, e_both, exact, (mpfr_ptr)0);
     original_size(errors, norm, t.mat, rows);
+    errors->left_range = mpfr_nan_p(errors->max_original) || (run != NULL && run->left_range);
     set_power(e_base, ref_plan_error(plan, layer, base->bits));
     mpfr_set_zero(exact, 1);
     if (run != NULL && run->bits > bits) {

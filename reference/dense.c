@@ -2,10 +2,17 @@
  * A bundle of heads by its definition: the full matrices Q and V [D', D'] of each head, and
  * softmax_rows(X Q X^T) X V.  Slow, and the text that the structured form must agree with.
  */
-#include "run.h"
+#include "doubt.h"
 
 #include <math.h>
 #include <stdint.h>
+#include <stdlib.h>
+
+/* Of scratch.high, behind a row's scores. */
+enum { HIGH_TERM, HIGH_ENTRY, HIGH_TOP, HIGH_TEMPS };
+
+/* Scores beyond 2^this are refused. */
+enum { MOST_EXPONENT = 1 << 24 };
 
 /* m = a b; t is scratch. */
 static void mat_mul(ApMat *m, const ApMat *a, const ApMat *b, mpfr_ptr t)
@@ -59,7 +66,9 @@ static void spread(RefRun *run, const Score *score, size_t a, size_t b, mpfr_src
 /* scale * q_h, or scale * (q_h; q_bias) (k_h; k_bias)^T. */
 static void fill_bilinear(RefRun *run, const Score *score, size_t h)
 {
-    mpfr_ptr t = ap_at(&run->scratch.temp, 0, 0), entry = ap_at(&run->scratch.temp, 0, 1);
+    size_t high = run->stream.rows;
+    mpfr_ptr t = ap_at(&run->scratch.high, 0, high + HIGH_TERM);
+    mpfr_ptr entry = ap_at(&run->scratch.high, 0, high + HIGH_ENTRY);
     size_t extent = score->read.count + (score->d_head > 0);
     for (size_t a = 0; a < extent; a++) {
         for (size_t b = 0; b < extent; b++) {
@@ -83,7 +92,7 @@ static void fill_gate(RefRun *run, const Score *score, size_t h)
 {
     const Layout *layout = &run->model->layout;
     ApMat *q = &run->scratch.q;
-    mpfr_ptr t = ap_at(&run->scratch.temp, 0, 0);
+    mpfr_ptr t = ap_at(&run->scratch.high, 0, run->stream.rows + HIGH_TERM);
     for (size_t i = 0; i < token_columns(layout); i++) {
         size_t p_i = token_column(layout, i);
         for (size_t c = 0; c < score->read.count; c++) {
@@ -116,7 +125,7 @@ static void add_omega(RefRun *run, const Score *score, size_t h)
 {
     const Layout *layout = &run->model->layout;
     size_t content = layout_content(layout);
-    mpfr_ptr t = ap_at(&run->scratch.temp, 0, 0);
+    mpfr_ptr t = ap_at(&run->scratch.high, 0, run->stream.rows + HIGH_TERM);
     bool positions = layout->bias_row != BIAS_ROW_NONE && layout->bias_row != BIAS_ROW_MASKED;
     for (size_t i = 0; positions && i < run->stream.rows; i++) {
         for (size_t j = 0; j < run->stream.rows; j++) {
@@ -188,23 +197,23 @@ static void fill_v(RefRun *run, const Value *value, size_t h)
     }
 }
 
-/* scratch.pattern row i: X Q X^T, then softmax over the keys that i sees; in the limit over
- * those with the largest coefficient of Omega alone. */
-static void softmax_row(RefRun *run, const Score *score, size_t h, size_t i)
+/* scratch.high: the scores of row i, X Q X^T, that softmax is over: those that i sees, in the limit
+ * those with the largest coefficient of Omega alone.  top: the largest. */
+static void score_row(RefRun *run, const Score *score, size_t h, size_t i, bool *in, mpfr_ptr top)
 {
     const Layout *layout = &run->model->layout;
+    ApMat *high = &run->scratch.high;
     size_t rows = run->stream.rows, seen = 0;
-    mpfr_ptr t = ap_at(&run->scratch.temp, 0, 0), total = ap_at(&run->scratch.temp, 0, 1);
-    mpfr_ptr top = ap_at(&run->scratch.temp, 0, 2);
     int best = run_best_position(run, score, h, i);
     for (size_t j = 0; j < rows; j++) {
-        mpfr_ptr s = ap_at(&run->scratch.pattern, i, j);
+        mpfr_ptr s = ap_at(high, 0, j);
         bool in_limit = run_position(run, score, h, i, j) == best;
-        mpfr_set_nan(s);
-        if (!run_sees(run, score, i, j) || (run->limit && !in_limit)) {
+        in[j] = run_sees(run, score, i, j) && (!run->limit || in_limit);
+        if (!in[j]) {
             continue;
         }
-        ap_dot(s, ap_at(&run->scratch.xq, i, 0), ap_at(&run->stream, j, 0), run->stream.columns, t);
+        ap_dot(s, ap_at(&run->scratch.xq, i, 0), ap_at(&run->stream, j, 0), run->stream.columns,
+               ap_at(high, 0, rows + HIGH_TERM));
         if (seen++ == 0 || mpfr_cmp(s, top) > 0) {
             mpfr_set(top, s, MPFR_RNDN);
         }
@@ -212,41 +221,85 @@ static void softmax_row(RefRun *run, const Score *score, size_t h, size_t i)
             mpfr_abs(run->score_max, s, MPFR_RNDN);
         }
     }
+}
+
+/* scratch.pattern row i: softmax of the scores. */
+static void softmax_row(RefRun *run, const Score *score, size_t h, size_t i, bool *in)
+{
+    size_t rows = run->stream.rows;
+    mpfr_ptr total = ap_at(&run->scratch.temp, 0, 1);
+    mpfr_ptr top = ap_at(&run->scratch.high, 0, rows + HIGH_TOP);
+    score_row(run, score, h, i, in, top);
     mpfr_set_zero(total, 1);
     for (size_t j = 0; j < rows; j++) {
-        mpfr_ptr s = ap_at(&run->scratch.pattern, i, j);
-        if (mpfr_nan_p(s)) {
-            mpfr_set_zero(s, 1);
-            continue;
+        mpfr_ptr p = ap_at(&run->scratch.pattern, i, j), s = ap_at(&run->scratch.high, 0, j);
+        mpfr_set_zero(p, 1);
+        if (in[j]) {
+            mpfr_sub(s, s, top, MPFR_RNDN);
+            ap_exp(run->exp, p, s);
+            mpfr_add(total, total, p, MPFR_RNDN);
         }
-        mpfr_sub(s, s, top, MPFR_RNDN);
-        ap_exp(run->exp, s, s);
-        mpfr_add(total, total, s, MPFR_RNDN);
     }
     for (size_t j = 0; j < rows; j++) {
-        mpfr_ptr s = ap_at(&run->scratch.pattern, i, j);
-        mpfr_div(s, s, total, MPFR_RNDN);
+        mpfr_ptr p = ap_at(&run->scratch.pattern, i, j);
+        mpfr_div(p, p, total, MPFR_RNDN);
+    }
+}
+
+/* Precision of scores: as many bits behind the point as run.bits has where their terms are of size
+ * 1, however large they are. */
+static bool prepare_high(RefRun *run, const Heads *heads)
+{
+    RunScratch *s = &run->scratch;
+    size_t rows = run->stream.rows, width = run->stream.columns;
+    double terms = doubt_exponent(run, heads);
+    mpfr_prec_t bits = run->bits;
+    if (FAULT("dense-scores-of-few-bits", false, terms > 0)) {
+        if (terms > MOST_EXPONENT) {
+            mpfr_set_nanflag(); /* out of reach: refused */
+            return true;
+        }
+        bits += (mpfr_prec_t)terms + 8;
+    }
+    if (s->high.entry != NULL && bits <= s->high.bits) {
+        return true;
+    }
+    ap_clear(&s->high);
+    ap_clear(&s->q);
+    ap_clear(&s->xq);
+    return ap_init(&s->high, 1, rows + HIGH_TEMPS, bits) && ap_init(&s->q, width, width, bits) &&
+           ap_init(&s->xq, rows, width, bits);
+}
+
+static void dense_head(RefRun *run, const Bundle *bundle, size_t h, bool *in)
+{
+    RunScratch *s = &run->scratch;
+    mpfr_ptr t = ap_at(&s->temp, 0, 0);
+    fill_q(run, &bundle->score, h);
+    if (!run->limit) {
+        add_omega(run, &bundle->score, h);
+    }
+    fill_v(run, &bundle->value, h);
+    mat_mul(&s->xq, &run->stream, &s->q, ap_at(&s->high, 0, run->stream.rows + HIGH_TERM));
+    for (size_t i = 0; i < run->stream.rows; i++) {
+        softmax_row(run, &bundle->score, h, i, in);
+    }
+    mat_mul(&s->px, &s->pattern, &run->stream, t);
+    mat_mul(&s->xq, &s->px, &s->v, t);
+    for (size_t i = 0; i < run->delta.rows * run->delta.columns; i++) {
+        mpfr_add(run->delta.entry + i, run->delta.entry + i, s->xq.entry + i, MPFR_RNDN);
     }
 }
 
 void run_dense_bundle(RefRun *run, const Bundle *bundle)
 {
-    RunScratch *s = &run->scratch;
-    mpfr_ptr t = ap_at(&s->temp, 0, 0);
-    for (size_t h = 0; h < bundle->heads; h++) {
-        fill_q(run, &bundle->score, h);
-        if (!run->limit) {
-            add_omega(run, &bundle->score, h);
-        }
-        fill_v(run, &bundle->value, h);
-        mat_mul(&s->xq, &run->stream, &s->q, t);
-        for (size_t i = 0; i < run->stream.rows; i++) {
-            softmax_row(run, &bundle->score, h, i);
-        }
-        mat_mul(&s->px, &s->pattern, &run->stream, t);
-        mat_mul(&s->xq, &s->px, &s->v, t);
-        for (size_t i = 0; i < run->delta.rows * run->delta.columns; i++) {
-            mpfr_add(run->delta.entry + i, run->delta.entry + i, s->xq.entry + i, MPFR_RNDN);
-        }
+    const Heads all = {&bundle->score, 0, bundle->heads};
+    bool *in = calloc(run->stream.rows, sizeof *in); /* what softmax is over */
+    if (in == NULL || !prepare_high(run, &all)) {
+        run_fail(run);
     }
+    for (size_t h = 0; !run->failed && h < bundle->heads; h++) {
+        dense_head(run, bundle, h, in);
+    }
+    free(in);
 }

@@ -10,15 +10,19 @@ typedef struct {
     Columns columns;
 } Activate;
 
-/* x[row] = x sigma(x) = x / (1 + exp(-x)); the exponentials are made in scratch.mixed. */
+/* x[row] = x sigma(x), with t = exp(-|x|) x / (1 + t) or, for x < 0, x t / (1 + t); the exponentials
+ * are made in scratch.mixed. */
 static void silu_row(RefRun *run, RunThread *thread, const Activate *a, size_t row)
 {
     mpfr_ptr x = ap_at(a->x, row, a->columns.first), e = ap_at(&run->scratch.mixed, row, 0);
     for (size_t c = 0; c < a->columns.count; c++) {
-        mpfr_neg(e + c, x + c, MPFR_RNDN);
+        mpfr_setsign(e + c, x + c, 1, MPFR_RNDN);
     }
     run_exp(run, thread, e, e, a->columns.count);
     for (size_t c = 0; c < a->columns.count; c++) {
+        if (mpfr_sgn(x + c) < 0) {
+            mpfr_mul(x + c, x + c, e + c, MPFR_RNDN);
+        }
         mpfr_add_ui(e + c, e + c, 1, MPFR_RNDN);
         mpfr_div(x + c, x + c, e + c, MPFR_RNDN);
     }

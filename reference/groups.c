@@ -2,6 +2,8 @@
  * Patterns of heads without bilinear scores: a row sees at most three groups of keys with one
  * score each, itself, the other tokens and the bias row.
  */
+#include "doubt.h"
+#include "shift.h"
 #include "structured.h"
 
 #include "../cases/fault.h"
@@ -29,14 +31,16 @@ long groups_gate_factor(const Score *score)
     return score->gate.data == NULL ? score->gate_unit : 1;
 }
 
-/* scratch.gate[row] = exp(a (x g + c)), c on the token rows; scratch.product holds x g. */
+/* scratch.score[row] = a (x g + c), c on the token rows, scratch.gate[row] = exp(-|that|);
+ * scratch.product holds x g. */
 static void gate_row(RefRun *run, RunThread *thread, const void *context, size_t row)
 {
     const Heads *heads = context;
     const Score *score = heads->score;
     bool token = row != layout_bias_row(&run->model->layout);
+    mpfr_ptr gate = ap_at(&run->scratch.gate, row, 0);
     for (size_t b = 0; b < heads->count; b++) {
-        mpfr_ptr g = ap_at(&run->scratch.gate, row, b);
+        mpfr_ptr g = ap_at(&run->scratch.score, row, b);
         mpfr_mul_si(g, ap_at(&run->scratch.product, row, b), groups_gate_factor(score), MPFR_RNDN);
         if (score->gate_bias != NULL && FAULT("b1-on-the-bias-row", true, token)) {
             mpfr_add_d(g, g, score->gate_bias[heads->first + b], MPFR_RNDN);
@@ -44,14 +48,15 @@ static void gate_row(RefRun *run, RunThread *thread, const void *context, size_t
         if (score->gate_scale != 1) {
             mpfr_mul_d(g, g, score->gate_scale, MPFR_RNDN);
         }
+        mpfr_setsign(gate + b, g, 1, MPFR_RNDN);
     }
-    mpfr_ptr g = ap_at(&run->scratch.gate, row, 0);
-    run_exp(run, thread, g, g, heads->count);
+    run_exp(run, thread, gate, gate, heads->count);
 }
 
 static void gates(RefRun *run, const Heads *heads)
 {
-    ApMat *gate = &run->scratch.gate;
+    const ApMat *gate = &run->scratch.gate;
+    doubt_prepare(run, heads);
     if (heads->score->kind == SCORE_GATE) {
         groups_gate_product(run, heads, &run->stream, &run->scratch.product);
         run_each(run, gate->rows, gate->rows * heads->count, gate_row, heads);
@@ -59,6 +64,7 @@ static void gates(RefRun *run, const Heads *heads)
     }
     for (size_t i = 0; i < gate->rows; i++) {
         for (size_t b = 0; b < heads->count; b++) {
+            mpfr_set_zero(ap_at(&run->scratch.score, i, b), 1);
             mpfr_set_ui(ap_at(gate, i, b), 1, MPFR_RNDN);
         }
     }
@@ -98,8 +104,48 @@ RowGroups groups_of_row(const RefRun *run, const Score *score, size_t h, size_t 
     return groups;
 }
 
+/* The content of gated keys, and exp(-|that|). */
+typedef struct {
+    mpfr_srcptr score, decayed;
+} Gate;
+
+/* y = e^(content - shift) of group g's keys, shift = max(gate, 0): 1, or its size below that. */
+static void content_exponential(const RowGroups *groups, int g, const Gate *gate, mpfr_ptr y)
+{
+    bool positive = mpfr_sgn(gate->score) > 0;
+    if (groups->gated[g] == positive) {
+        mpfr_set_ui(y, 1, MPFR_RNDN);
+    } else {
+        mpfr_set(y, gate->decayed, MPFR_RNDN);
+    }
+}
+
+/* z = the sum of the exponentials of coefficient k's contents: less max(gate, 0) where the gate is
+ * near, else less their own largest.  Is that the gate? */
+static bool content_sum(const RowGroups *groups, int k, const Gate *gate, mpfr_ptr z, mpfr_ptr t)
+{
+    bool far = !shift_is_near(gate->score), has[2] = {false, false};
+    for (int g = 0; g < GROUPS; g++) {
+        has[groups->gated[g]] |= groups->count[g] > 0 && groups->coefficient[g] == k;
+    }
+    bool top = has[true] && (mpfr_sgn(gate->score) > 0 || !has[false]);
+    mpfr_set_zero(z, 1);
+    for (int g = 0; g < GROUPS; g++) {
+        if (groups->coefficient[g] != k || (far && groups->gated[g] != top)) {
+            continue;
+        }
+        mpfr_set_ui(t, 1, MPFR_RNDN);
+        if (!far) {
+            content_exponential(groups, g, gate, t);
+        }
+        mpfr_mul_ui(t, t, groups->count[g], MPFR_RNDN);
+        mpfr_add(z, z, t, MPFR_RNDN);
+    }
+    return far && top;
+}
+
 /* For the plan: the content sums of the groups, by best and second coefficient. */
-static void note_gap(const RefRun *run, RunThread *thread, const RowGroups *groups, mpfr_srcptr e)
+static void note_gap(RunThread *thread, const RowGroups *groups, const Gate *gate)
 {
     int best = groups->best, second = best - RUN_MAX_GAP;
     for (int g = 0; g < GROUPS; g++) {
@@ -109,56 +155,84 @@ static void note_gap(const RefRun *run, RunThread *thread, const RowGroups *grou
         }
     }
     mpfr_ptr z_best = ap_at(&thread->temp, 0, 5), z_rest = ap_at(&thread->temp, 0, 6),
-             z = ap_at(&thread->temp, 0, 0);
-    mpfr_set_zero(z_best, 1);
-    mpfr_set_zero(z_rest, 1);
-    for (int g = 0; g < GROUPS; g++) {
-        int k = groups->coefficient[g];
-        mpfr_ptr sum = k == best ? z_best : z_rest;
-        mpfr_set_ui(z, groups->count[g], MPFR_RNDN);
-        if (groups->gated[g]) {
-            mpfr_mul(z, z, e, MPFR_RNDN);
-        }
-        if (groups->count[g] > 0 && (k == best || k == second)) {
-            mpfr_add(sum, sum, z, MPFR_RNDN);
-        }
+             t = ap_at(&thread->temp, 0, 0);
+    bool gated_best = content_sum(groups, best, gate, z_best, t);
+    bool gated_rest = content_sum(groups, second, gate, z_rest, t);
+    if (mpfr_zero_p(z_rest)) {
+        return;
     }
-    run_note_gap(run, thread, best - second, z_best, z_rest);
+    mpfr_mul_si(t, gate->score, (long)gated_best - (long)gated_rest, MPFR_RNDN);
+    run_note_gap(thread, best - second, shift_bits_between(z_best, z_rest, t));
 }
 
-/* z = count e^s e^(-Omega gap): the sum of a group's exponentials; e: exp of the gate. */
-static void group_sum(RefRun *run, const RowGroups *groups, int g, mpfr_srcptr e, mpfr_ptr z)
+/* The gate against 0, where A has keys of both. */
+static void note_doubt(const RefRun *run, RunThread *thread, const RowGroups *groups,
+                       const Gate *gate)
+{
+    bool has[2] = {false, false};
+    for (int g = 0; g < GROUPS; g++) {
+        has[groups->gated[g]] |= groups->count[g] > 0 && groups->coefficient[g] == groups->best;
+    }
+    if (has[false] && has[true]) {
+        doubt_note(run, thread, gate->score);
+    }
+}
+
+/* z = count e^(content - shift) e^(-Omega gap), the sum of a group's exponentials; e^(-Omega gap) is 0
+ * in the limit. */
+static void group_sum(RefRun *run, const RowGroups *groups, int g, const Gate *gate, mpfr_ptr z)
 {
     int gap = groups->best - groups->coefficient[g];
-    unsigned long count = groups->count[g];
-    if (!groups->gated[g]) {
-        mpfr_set_ui(z, count, MPFR_RNDN);
-    } else if (count == 1) {
-        mpfr_set(z, e, MPFR_RNDN);
-    } else {
-        mpfr_mul_ui(z, e, count, MPFR_RNDN);
+    content_exponential(groups, g, gate, z);
+    if (groups->count[g] > 1) {
+        mpfr_mul_ui(z, z, groups->count[g], MPFR_RNDN);
     }
     if (gap > 0) {
         mpfr_mul(z, z, run_factor(run, gap), MPFR_RNDN);
     }
 }
 
-/* weight[g] = softmax over the row's groups, the weight of one key of each; the content score of
- * tokens is the gate's, of the own row too when it is a token, else 0. */
-static void softmax(RefRun *run, RunThread *thread, const RowGroups *groups, mpfr_srcptr e,
-                    mpfr_ptr weight)
+/* The same for a gate that is far: weight = the groups' sums, less a shift of A's own largest, or of
+ * what is larger. */
+static void far_sums(RefRun *run, RunThread *thread, const RowGroups *groups, mpfr_srcptr score,
+                     bool limit, mpfr_ptr weight)
+{
+    mpfr_ptr content[2] = {ap_at(&thread->temp, 0, 0), ap_at(&thread->temp, 0, 1)},
+             shift = ap_at(&thread->temp, 0, 2), d = ap_at(&thread->temp, 0, 3);
+    bool first = true;
+    mpfr_set_zero(content[false], 1);
+    mpfr_set(content[true], score, MPFR_RNDN);
+    for (int g = 0; g < GROUPS; g++) {
+        if (groups->count[g] > 0 && groups->coefficient[g] == groups->best &&
+            (first || mpfr_cmp(content[groups->gated[g]], shift) > 0)) {
+            mpfr_set(shift, content[groups->gated[g]], MPFR_RNDN);
+            first = false;
+        }
+    }
+    for (int g = 0; !limit && g < GROUPS; g++) {
+        if (groups->count[g] > 0) {
+            shift_raise(run, shift, content[groups->gated[g]],
+                        groups->best - groups->coefficient[g]);
+        }
+    }
+    for (int g = 0; g < GROUPS; g++) {
+        int gap = groups->best - groups->coefficient[g];
+        mpfr_set_zero(weight + g, 1);
+        if (groups->count[g] > 0 && !(limit && gap > 0)) {
+            mpfr_sub(d, content[groups->gated[g]], shift, MPFR_RNDN);
+            shift_exp(run, thread, weight + g, d, gap);
+            mpfr_mul_ui(weight + g, weight + g, groups->count[g], MPFR_RNDN);
+        }
+    }
+}
+
+/* The groups' sums, over their sum and their counts: the weight of one key of each. */
+static void divide_groups(RunThread *thread, const RowGroups *groups, mpfr_ptr weight)
 {
     mpfr_ptr total = ap_at(&thread->temp, 0, 4);
-    if (run->record_gaps) {
-        note_gap(run, thread, groups, e);
-    }
     mpfr_set_zero(total, 1);
     for (int g = 0; g < GROUPS; g++) {
-        mpfr_set_zero(weight + g, 1);
-        if (groups->count[g] > 0) {
-            group_sum(run, groups, g, e, weight + g);
-            mpfr_add(total, total, weight + g, MPFR_RNDN);
-        }
+        mpfr_add(total, total, weight + g, MPFR_RNDN);
     }
     for (int g = 0; g < GROUPS; g++) {
         mpfr_div(weight + g, weight + g, total, MPFR_RNDN);
@@ -166,6 +240,35 @@ static void softmax(RefRun *run, RunThread *thread, const RowGroups *groups, mpf
             mpfr_div_ui(weight + g, weight + g, groups->count[g], MPFR_RNDN);
         }
     }
+}
+
+void groups_far_weights(RefRun *run, RunThread *thread, const RowGroups *groups, mpfr_srcptr score,
+                        bool limit, mpfr_ptr weight)
+{
+    far_sums(run, thread, groups, score, limit, weight);
+    divide_groups(thread, groups, weight);
+}
+
+/* weight[g] = softmax over the row's groups, the weight of one key of each; the content score of
+ * tokens is the gate's, of the own row too when it is a token, else 0. */
+static void softmax(RefRun *run, RunThread *thread, const RowGroups *groups, const Gate *gate,
+                    mpfr_ptr weight)
+{
+    if (run->record_gaps) {
+        note_gap(thread, groups, gate);
+        note_doubt(run, thread, groups, gate);
+    }
+    if (!shift_is_near(gate->score)) {
+        groups_far_weights(run, thread, groups, gate->score, run->limit, weight);
+        return;
+    }
+    for (int g = 0; g < GROUPS; g++) {
+        mpfr_set_zero(weight + g, 1);
+        if (groups->count[g] > 0) {
+            group_sum(run, groups, g, gate, weight + g);
+        }
+    }
+    divide_groups(thread, groups, weight);
 }
 
 static void softmax_row(RefRun *run, RunThread *thread, const void *context, size_t row)
@@ -176,8 +279,8 @@ static void softmax_row(RefRun *run, RunThread *thread, const void *context, siz
         if (b > 0 && heads->score->extra != NULL) {
             groups = groups_of_row(run, heads->score, heads->first + b, row);
         }
-        softmax(run, thread, &groups, ap_at(&run->scratch.gate, row, b),
-                ap_at(&run->scratch.group, row, b * GROUPS));
+        Gate gate = {ap_at(&run->scratch.score, row, b), ap_at(&run->scratch.gate, row, b)};
+        softmax(run, thread, &groups, &gate, ap_at(&run->scratch.group, row, b * GROUPS));
     }
 }
 

@@ -168,6 +168,9 @@ static void measure_layer(RefPlan *plan, const Pair *pair, size_t l, const RefRu
     layer->growth = lost(exponents, bits);
     layer->size = exponents.size;
     layer->loss = exponents.size + (mpfr_exp_t)layer->growth;
+    if (low->doubt || low->left_range || high->left_range) {
+        layer->growth = (double)bits; /* no measurement */
+    }
     resolved->streams = layer->growth < (double)bits / 2;
     if (low->change != NULL) {
         resolved->differences =
@@ -225,6 +228,7 @@ static bool measure(RefPlan *plan, const Pair *pair, const Model *model, mpfr_pr
         (void)ref_keeper_restore(keeper, what, bits, measurement_visit, &measurement);
     }
     for (size_t l = measurement.done; ok && resolved->streams && l < plan->depth; l++) {
+        low->lost = l > 0 ? plan->layers[l - 1].growth : 0;
         ref_run_layer(low);
         ref_run_layer(high);
         ok = !low->failed && !high->failed;
@@ -378,6 +382,7 @@ bool ref_plan_follow(RefPlan *plan, const RefRun *run)
     size_t l = plan->followed++;
     bool before = plan->resolved.streams;
     if (before) {
+        plan->low->lost = l > 0 ? plan->layers[l - 1].growth : 0;
         ref_run_layer(plan->low);
         measure_layer(plan, plan->pair, l, plan->low, run, &plan->resolved);
     }

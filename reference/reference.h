@@ -166,6 +166,9 @@ mpfr_srcptr ref_run_difference(const RefRun *run, size_t row, size_t column);
  * the model is large; results do not depend on how many. */
 void ref_run_layer(RefRun *run);
 
+/* A number has left MPFR's exponent range, in whatever thread, or is none: the stream is NaN. */
+bool ref_run_left_range(const RefRun *run);
+
 /* Memory was short in a layer: the stream is NaN. */
 bool ref_run_failed(const RefRun *run);
 
@@ -216,6 +219,7 @@ typedef struct {
     RefCell score;                    /* largest |content score| of r(T) so far */
     mpfr_t max_original;              /* max |r(T)| over the compared entries */
     bool contradiction;               /* a proven zero was measured larger than its error */
+    bool left_range;                  /* r(T) or r(T') left MPFR's range: nothing is known */
 } RefErrors;
 
 void ref_errors_init(RefErrors *errors);

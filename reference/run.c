@@ -11,6 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* More bits than a precision has. */
+enum { MOST_BITS = 1 << 21 };
+
 /* Columns that size the scratch: of the widest block of heads (or of a direct operation), and of
  * the widest value of one head. */
 typedef struct {
@@ -81,6 +84,7 @@ static bool scratch_init(RefRun *run)
     bool dense = run->form == REF_DENSE;
     size_t keys = extents.pattern || dense ? rows : 0, full = dense ? width : 0;
     return ap_init(&s->product, rows, extents.heads, bits) &&
+           ap_init(&s->score, rows, extents.heads, bits) &&
            ap_init(&s->gate, rows, extents.heads, bits) &&
            ap_init(&s->value, rows, extents.value, bits) &&
            ap_init(&s->mixed, rows, extents.value, bits) &&
@@ -95,9 +99,9 @@ static bool scratch_init(RefRun *run)
 
 static void scratch_clear(RunScratch *s)
 {
-    ApMat *const mats[] = {&s->product, &s->gate,  &s->value,   &s->mixed, &s->query,
-                           &s->key,     &s->group, &s->pattern, &s->temp,  &s->q,
-                           &s->v,       &s->xq,    &s->px};
+    ApMat *const mats[] = {&s->product, &s->score, &s->gate,  &s->value,   &s->mixed,
+                           &s->query,   &s->key,   &s->group, &s->pattern, &s->temp,
+                           &s->q,       &s->v,     &s->xq,    &s->px,      &s->high};
     for (size_t i = 0; i < sizeof mats / sizeof *mats; i++) {
         ap_clear(mats[i]);
     }
@@ -155,6 +159,7 @@ RefRun *run_open(const Model *model, const double *x, const double *bias_row_con
     for (size_t k = 0; k <= RUN_MAX_GAP; k++) {
         run->gap[k] = -INFINITY;
     }
+    run->score_exponent = -INFINITY;
     run->exp = ap_exp_create(reproducible);
     if (run->exp == NULL || !ap_init(&run->stream, rows, columns, run->bits) ||
         !ap_init(&run->delta, rows, columns, run->bits) ||
@@ -197,7 +202,7 @@ double ref_run_bytes(const Pair *pair, mpfr_prec_t bits, RefForm form)
     double columns = form == REF_DENSE ? width : (double)layout_content(layout);
     double keys = extents.pattern || form == REF_DENSE ? rows : 0;
     double bytes = 2 * ap_bytes(rows, columns, bits) +
-                   ap_bytes(rows, keys + (2 + GROUPS) * (double)extents.heads, bits) +
+                   ap_bytes(rows, keys + (3 + GROUPS) * (double)extents.heads, bits) +
                    ap_bytes(rows, 2 * (double)extents.value + 2 * (double)extents.query, bits) +
                    threads_bytes(rows, (double)extents.head_value, extents.pattern, bits);
     if (form == REF_DENSE) {
@@ -214,7 +219,23 @@ double ref_difference_bytes(const Pair *pair, mpfr_prec_t bits)
     double query = (double)extents.query, keys = extents.pattern ? rows : 0;
     double heads = (double)extents.heads;
     return ap_bytes(rows, 3 * (double)layout_content(layout) + 2 * keys, bits) +
-           ap_bytes(rows, (3 + GROUPS) * heads + 3 * value + 3 * query, bits);
+           ap_bytes(rows, (4 + GROUPS) * heads + 3 * value + 3 * query, bits);
+}
+
+/* After a layer: where a number left MPFR's range nothing of it is to be believed, in what is not NaN
+ * neither. */
+static void check_range(RefRun *run)
+{
+    bool left = FAULT("flags-ignored", 0, ap_fatal_flags()) != 0;
+    for (size_t i = 0; i < run->stream.rows * run->stream.columns; i++) {
+        left = left || !mpfr_number_p(run->stream.entry + i);
+        left = left || (run->change != NULL && !mpfr_number_p(run->change->sum.entry + i));
+    }
+    if (left && !run->failed) {
+        run->left_range = true;
+        run_spoil(run);
+    }
+    mpfr_clear_flags();
 }
 
 void ref_run_layer(RefRun *run)
@@ -225,6 +246,7 @@ void ref_run_layer(RefRun *run)
                 run->layer + 1, model->depth);
         abort();
     }
+    mpfr_clear_flags();
     if (run->change != NULL) {
         change_begin_layer(run->change);
     }
@@ -258,7 +280,13 @@ void ref_run_layer(RefRun *run)
     if (run->change != NULL) {
         change_end_layer(run);
     }
+    check_range(run);
     run->layer++;
+}
+
+bool ref_run_left_range(const RefRun *run)
+{
+    return run->left_range;
 }
 
 bool ref_run_failed(const RefRun *run)
@@ -321,19 +349,10 @@ mpfr_srcptr run_decay(RefRun *run, int gap)
     return factor;
 }
 
-void run_note_gap(const RefRun *run, RunThread *thread, int gap, mpfr_srcptr z_best,
-                  mpfr_srcptr z_rest)
+void run_note_gap(RunThread *thread, int gap, double bits)
 {
-    long best_exponent, rest_exponent;
-    if (!run->record_gaps || mpfr_zero_p(z_rest) || mpfr_zero_p(z_best)) {
-        return;
-    }
-    double best = mpfr_get_d_2exp(&best_exponent, z_best, MPFR_RNDN);
-    double rest = mpfr_get_d_2exp(&rest_exponent, z_rest, MPFR_RNDN);
-    /* Whole bits: libm's log2 need not be the same everywhere. */
-    double bits = (double)(best_exponent - rest_exponent) + (best >= rest ? 1 : 0);
-    if (bits > thread->gap[gap]) {
-        thread->gap[gap] = bits;
+    if (bits < MOST_BITS) { /* else no precision shows this row's leak, beside others' or alone */
+        thread->gap[gap] = fmax(thread->gap[gap], bits);
     }
 }
 

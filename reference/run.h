@@ -19,16 +19,18 @@
  * and head, or (bilinear scores) per key, of one head at a time. */
 typedef struct {
     ApMat product; /* [rows, heads] x g */
-    ApMat gate;    /* [rows, heads] exp(a (x g + c)); bilinear: the row's sum of exponentials */
+    ApMat score;   /* [rows, heads] the gate a (x g + c); bilinear: the row's shift (shift.h) */
+    ApMat gate;    /* [rows, heads] exp(-|gate|); bilinear: the row's sum of exponentials */
     ApMat value, mixed; /* [rows, heads * width], width a value's before its second factor */
     ApMat query, key;   /* [rows, heads * width of a score's factor] */
     ApMat group;        /* [rows, heads * 3] weight of a key: self, another token, the bias row */
     ApMat pattern;      /* [rows, rows] */
     ApMat temp;         /* [1, RUN_TEMPS] */
     ApMat q, v, xq, px; /* dense form: [width, width] twice, [rows, width] twice */
+    ApMat high;         /* its scores: [1, rows + a few], q, xq and high with the bits they take */
 } RunScratch;
 
-enum { RUN_TEMPS = 8 };
+enum { RUN_TEMPS = 9 };
 
 /* What a thread has for itself: scratch, and what it has seen, which run_each gathers. */
 typedef struct {
@@ -41,6 +43,7 @@ typedef struct {
     mpfr_t score_max;
     double gap[RUN_MAX_GAP + 1];
     mpfr_exp_t largest;
+    bool doubt; /* doubt.h */
 } RunThread;
 
 enum { RUN_SUMS = 3, RUN_COLUMNS = 32, RUN_EXPS = 64 };
@@ -71,12 +74,16 @@ struct RefRun {
     int threads;
     bool reproducible; /* the same bits in every build, on every machine: see run_open */
     bool failed;       /* memory was short; the stream is NaN */
+    bool left_range;   /* MPFR's exponents were left, or a NaN made: the stream is NaN */
     mpfr_t score_max;
     size_t layer, sublayer, block; /* that come next; blocks of heads, for tapes */
     /* For the plan: gap[k] is the largest log2(Z_A / Z_C), contents only, over all rows so far
      * whose best and second coefficients of Omega differ by k; -INFINITY when none. */
     bool record_gaps;
     double gap[RUN_MAX_GAP + 1];
+    /* And: doubt.h. */
+    double score_exponent, lost;
+    bool doubt;
 };
 
 /* ref_run_open; reproducible: products and exponentials are computed with 64 bits more and then
@@ -95,10 +102,9 @@ mpfr_srcptr run_decay(RefRun *run, int gap);
 /* The same; in the limit 1 for gap 0, else 0. */
 mpfr_srcptr run_factor(RefRun *run, int gap);
 
-/* Notes Z_A and Z_C (content sums of exponentials) of a row whose coefficients differ by
- * gap. */
-void run_note_gap(const RefRun *run, RunThread *thread, int gap, mpfr_srcptr z_best,
-                  mpfr_srcptr z_rest);
+/* Notes log2(Z_A / Z_C) (content sums of exponentials), to the next whole bit above, of a row whose
+ * coefficients differ by gap. */
+void run_note_gap(RunThread *thread, int gap, double bits);
 
 /* Columns of a matrix [rows, .] that are worth having at once: products gain little from more than
  * 1024, nor from more than 64 MB. */
@@ -111,6 +117,10 @@ size_t run_block_columns(size_t rows, mpfr_prec_t bits);
 bool threads_open(RefRun *run, size_t widest, bool pattern) __attribute__((warn_unused_result));
 void threads_clear(RefRun *run);
 double threads_bytes(double rows, double widest, bool pattern, mpfr_prec_t bits);
+
+/* NaN all over the stream; the same where memory is short. */
+void run_spoil(RefRun *run);
+void run_fail(RefRun *run);
 
 /* work for each i < count, in any order, on all threads if `operations` in all are worth it.  Work
  * on different i touches different entries of matrices. */

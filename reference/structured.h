@@ -53,9 +53,14 @@ void groups_gate_product(RefRun *run, const Heads *heads, const ApMat *x, ApMat 
 /* a of gate = a x g + ..., gate_scale left out. */
 long groups_gate_factor(const Score *score);
 
-/* The heads' patterns, into scratch.group; scratch.product is left holding x g, scratch.gate exp of
- * the gate. */
+/* The heads' patterns, into scratch.group; scratch.product is left holding x g, scratch.score the
+ * gate and scratch.gate exp(-|gate|). */
 void groups_softmax(RefRun *run, const Heads *heads);
+
+/* weight[GROUPS] = a row's softmax where score, the gate, is of any size: over A alone, or at the run's
+ * Omega over all. */
+void groups_far_weights(RefRun *run, RunThread *thread, const RowGroups *groups, mpfr_srcptr score,
+                        bool limit, mpfr_ptr weight);
 
 /* scratch.mixed = those patterns applied to scratch.value [rows, heads.count * width]. */
 void groups_mix(RefRun *run, const Heads *heads, size_t width);
@@ -90,8 +95,9 @@ RowBlock bilinear_block(const RefRun *run, const Score *score, size_t first);
 void bilinear_products(RefRun *run, const Heads *heads, const ApMat *x, bool biased, ApMat *query,
                        ApMat *key);
 
-/* The pattern of head heads.first + b, into scratch.pattern; column b of scratch.gate is left
- * holding each row's sum of exponentials, relative to its largest power of e^Omega. */
+/* The pattern of head heads.first + b, into scratch.pattern; columns b of scratch.score and
+ * scratch.gate are left holding each row's shift, and its sum of exponentials relative to that and
+ * to its largest power of e^Omega. */
 void bilinear_softmax(RefRun *run, const Heads *heads, size_t b);
 
 /* scratch.mixed = that pattern applied to scratch.value, both in columns b width, ... */

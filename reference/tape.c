@@ -69,7 +69,8 @@ RunTape *tape_open(const Model *model, mpfr_prec_t bits)
 static void block_clear(TapeBlock *block)
 {
     RunScratch *s = &block->scratch;
-    ApMat *const mats[] = {&s->gate, &s->group, &s->query, &s->key, &s->value, &s->mixed};
+    ApMat *const mats[] = {&s->score, &s->gate,  &s->group, &s->query,
+                           &s->key,   &s->value, &s->mixed};
     for (size_t i = 0; i < sizeof mats / sizeof *mats; i++) {
         ap_clear(mats[i]);
     }
@@ -113,8 +114,9 @@ static void add_bytes(void *context, const Bundle *bundle, size_t first, size_t 
     double extra = first > 0 ? 0
                              : (value->bias != NULL ? (double)value->write.count : 0) +
                                    (value->diagonal != 0 ? (double)value->read.count : 0);
-    double all = (double)(columns.gate + columns.group + 2 * columns.query + 2 * columns.value) +
-                 2 * extra + (double)columns.patterns * sum->rows;
+    double all =
+        (double)(2 * columns.gate + columns.group + 2 * columns.query + 2 * columns.value) +
+        2 * extra + (double)columns.patterns * sum->rows;
     sum->bytes += ap_bytes(sum->rows, all, sum->bits);
 }
 
@@ -150,6 +152,7 @@ void tape_keep_block(RefRun *run, const Bundle *bundle, const Heads *heads)
     const RunScratch *s = &run->scratch;
     BlockColumns columns = block_columns(bundle, heads->count);
     RunScratch *to = &tape->block[run->block].scratch;
+    keep(tape, &to->score, &s->score, columns.gate);
     keep(tape, &to->gate, &s->gate, columns.gate);
     keep(tape, &to->group, &s->group, columns.group);
     keep(tape, &to->query, &s->query, columns.query);

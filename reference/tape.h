@@ -11,8 +11,9 @@
 
 /* A block of heads; empty matrices where it has no such thing. */
 typedef struct {
-    RunScratch scratch; /* gate, group, query, key, value and mixed, the latter before its scale */
-    ApMat *pattern;     /* [patterns] of bilinear scores, one a head */
+    RunScratch
+        scratch; /* score, gate, group, query, key, value and mixed, the latter before its scale */
+    ApMat *pattern; /* [patterns] of bilinear scores, one a head */
     size_t patterns;
     ApMat extra[2][2]; /* value and mixed of the bundle's bias, and of its diagonal */
 } TapeBlock;

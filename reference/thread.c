@@ -4,6 +4,7 @@
  * What threads do never depends on how many there are: products of integers, rows or heads that are
  * computed alone, and maxima.
  */
+#include "change.h"
 #include "run.h"
 
 #include <math.h>
@@ -84,6 +85,7 @@ static void gather(RefRun *run)
         for (size_t k = 0; k <= RUN_MAX_GAP; k++) {
             run->gap[k] = fmax(run->gap[k], thread->gap[k]);
         }
+        run->doubt = run->doubt || thread->doubt;
     }
 }
 
@@ -100,29 +102,37 @@ void run_each(RefRun *run, size_t count, size_t operations, RunWork *work, const
         (void)run_decay(run, gap); /* threads only read what is known */
     }
     (void)run_decay(run, 0);
-#pragma omp parallel num_threads(run->threads)
+    mpfr_exp_t emin = mpfr_get_emin(), emax = mpfr_get_emax();
+    mpfr_flags_t flags = 0;
+#pragma omp parallel num_threads(run->threads) reduction(| : flags)
     {
         int t = omp_get_thread_num();
-        if (t != 0) {
-            ref_thread_setup();
-        }
+        ap_thread_enter(emin, emax);
 #pragma omp for schedule(dynamic)
         for (size_t i = 0; i < count; i++) {
             work(run, &run->thread[t], context, i);
         }
-        if (t != 0) {
-            ap_thread_clear();
-        }
+        flags = ap_thread_leave(t != 0);
     }
+    mpfr_flags_set(flags);
     gather(run);
 }
 
-static void fail(RefRun *run)
+void run_spoil(RefRun *run)
 {
-    run->failed = true;
     for (size_t i = 0; i < run->stream.rows * run->stream.columns; i++) {
         mpfr_set_nan(run->stream.entry + i);
+        if (run->change != NULL) {
+            mpfr_set_nan(run->change->stream.entry + i);
+            mpfr_set_nan(run->change->sum.entry + i);
+        }
     }
+}
+
+void run_fail(RefRun *run)
+{
+    run->failed = true;
+    run_spoil(run);
 }
 
 void run_product(RefRun *run, ProductView c, ProductView a, ProductView b, bool add)
@@ -132,7 +142,7 @@ void run_product(RefRun *run, ProductView c, ProductView a, ProductView b, bool 
                               .guard = run->reproducible ? GUARD_REPRODUCIBLE : GUARD,
                               .threads = large ? run->threads : 1};
     if (!run->failed && !product_mul(c, a, b, &options, NULL)) {
-        fail(run);
+        run_fail(run);
     }
 }
 

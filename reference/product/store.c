@@ -149,6 +149,7 @@ bool store_each_rows(const Plan *plan, const void *shared, size_t rows_at_once, 
 {
     size_t blocks = (plan->m + rows_at_once - 1) / rows_at_once;
     mpfr_exp_t emin = mpfr_get_emin(), emax = mpfr_get_emax();
+    mpfr_flags_t flags = 0;
     bool ok = true;
     if (plan->threads <= 1 || blocks <= 1) {
         for (size_t b = 0; ok && b < blocks; b++) {
@@ -157,19 +158,17 @@ bool store_each_rows(const Plan *plan, const void *shared, size_t rows_at_once, 
         }
         return ok;
     }
-#pragma omp parallel num_threads(plan->threads) reduction(&& : ok)
+#pragma omp parallel num_threads(plan->threads) reduction(&& : ok) reduction(| : flags)
     {
-        mpfr_set_emin(emin);
-        mpfr_set_emax(emax);
+        ap_thread_enter(emin, emax);
 #pragma omp for schedule(dynamic)
         for (size_t b = 0; b < blocks; b++) {
             size_t first = b * rows_at_once, left = plan->m - first;
             ok = work(plan, shared, first, left < rows_at_once ? left : rows_at_once) && ok;
         }
-        if (omp_get_thread_num() != 0) {
-            ap_thread_clear();
-        }
+        flags = ap_thread_leave(omp_get_thread_num() != 0);
     }
+    mpfr_flags_set(flags);
     return ok;
 }
 
