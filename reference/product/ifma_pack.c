@@ -28,7 +28,8 @@ INLINE __m512i eight_digits(const Entry *x, mpfr_exp_t lead, size_t first)
     base = base < x->count ? base : x->count;
     size_t left = x->count - base;
     __mmask8 there = (__mmask8)(left < 8 ? (1U << left) - 1 : 0xff);
-    __m512i limb = _mm512_maskz_loadu_epi64(there, x->limb + base);
+    const mp_limb_t *from = left > 0 ? x->limb + base : &x->own; /* zero may have none */
+    __m512i limb = _mm512_maskz_loadu_epi64(there, from);
     const __m512i up = _mm512_set_epi64(0, 52, 104, 156, 208, 260, 312, 364);
     __m512i bit = _mm512_add_epi64(all(lowest - 64 * (long)base), up);
     __m512i word = _mm512_srai_epi64(bit, 6), next = _mm512_add_epi64(word, all(1));
