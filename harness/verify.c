@@ -48,12 +48,14 @@ static bool search_tolerance(Verify *verify)
 
 static bool search_predictions(Verify *verify)
 {
-    double omega;
-    bool ok = verify_keeping_omega(verify, &omega);
+    OmegaSearch found;
+    omega_search_init(&found);
+    bool ok = verify_search_predictions(verify, &found);
     progress_clear(&verify->progress);
     if (ok) {
-        verify_print_keeping(omega);
+        verify_print_keeping(&found);
     }
+    omega_search_clear(&found);
     return ok;
 }
 

@@ -52,8 +52,8 @@ typedef struct {
     Output *output;
 } Verify;
 
-/* About how many Omegas verify_keeping_omega tries. */
-enum { VERIFY_KEEPING_EVALUATIONS = 15 };
+/* About how many Omegas verify_search_predictions tries. */
+enum { VERIFY_KEEPING_EVALUATIONS = 70 };
 
 /* verify_run.c.  false: memory is short. */
 
@@ -68,8 +68,9 @@ bool verify_open_inputs(Verify *verify) __attribute__((warn_unused_result));
 bool verify_evaluate(Verify *verify, double omega, LogitErrors *logits)
     __attribute__((warn_unused_result));
 
-/* The smallest Omega that keeps every prediction, to a thousandth; INFINITY: none does. */
-bool verify_keeping_omega(Verify *verify, double *omega) __attribute__((warn_unused_result));
+/* The Omegas that keep every prediction, each end to a thousandth. */
+bool verify_search_predictions(Verify *verify, OmegaSearch *found)
+    __attribute__((warn_unused_result));
 
 /* The Omegas that meet the tolerance. */
 bool verify_search(Verify *verify, Found *found) __attribute__((warn_unused_result));
@@ -98,7 +99,7 @@ void verify_write_logits(FILE *file, double error, double margin, size_t changed
 void verify_print_model(const Verify *verify);
 void verify_print_omega(const Verify *verify, double omega, const LogitErrors *logits);
 void verify_print_found(const Verify *verify, const Found *found);
-void verify_print_keeping(double omega);
+void verify_print_keeping(const OmegaSearch *found);
 void verify_print_verdict(const Grid *grid, bool passed);
 
 #endif

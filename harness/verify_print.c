@@ -1,6 +1,7 @@
 #include <stdio.h> /* before mpfr.h: declares mpfr_printf */
 
 #include "decimal.h"
+#include "omega_print.h"
 #include "table.h"
 #include "verify.h"
 
@@ -90,27 +91,22 @@ void verify_print_omega(const Verify *verify, double omega, const LogitErrors *l
 
 void verify_print_found(const Verify *verify, const Found *found)
 {
-    double tolerance = verify->template->tolerance;
+    char text[DECIMAL_TEXT], what[DECIMAL_TEXT + 32];
     const OmegaSearch *s = &found->search;
-    if (!s->found) {
-        printf("no omega meets the tolerance %.3g: the best, %.4g, leaves ", tolerance,
-               s->best.omega);
-        mpfr_printf("%.2Re\n", s->best.error);
-    } else if (s->has_max) {
-        printf("omega from %.7g to %.7g meets the tolerance %.3g; the best is %.4g\n", s->min.omega,
-               s->max.omega, tolerance, s->best.omega);
-    } else {
-        printf("omega from %.7g up meets the tolerance %.3g\n", s->min.omega, tolerance);
+    decimal_print(text, verify->template->tolerance);
+    snprintf(what, sizeof what, "meets the tolerance %s", text);
+    omega_print(stdout, s, what);
+    if (s->best.omega > 0) {
+        decimal_print(text, s->best.omega);
+        mpfr_printf("; the best evaluated is %s, with error %.2Re", text, s->best.error);
     }
+    putchar('\n');
 }
 
-void verify_print_keeping(double omega)
+void verify_print_keeping(const OmegaSearch *found)
 {
-    if (isfinite(omega)) {
-        printf("omega from %.4g keeps every prediction\n", omega);
-    } else {
-        printf("no omega keeps every prediction\n");
-    }
+    omega_print(stdout, found, "keeps every prediction");
+    putchar('\n');
 }
 
 void verify_print_model(const Verify *verify)

@@ -5,6 +5,9 @@
 #include <math.h>
 #include <stdlib.h>
 
+/* What stands for a logit error that changes no prediction, at most. */
+#define KEPT 0.5
+
 /* Everything that does not depend on Omega but the reference. */
 bool verify_prepare(Verify *verify, int threads)
 {
@@ -181,27 +184,31 @@ bool verify_search(Verify *verify, Found *found)
     return ensemble_search(&verify->ensemble, found);
 }
 
-/* Doubling, then bisection. */
-bool verify_keeping_omega(Verify *verify, double *omega)
+/* The predictions changed at one Omega; where there are none, the largest logit error over the
+ * smallest margin, but never so much as one changed. */
+static bool prediction_error(void *context, mpfr_ptr error, double omega)
 {
-    LogitErrors logits;
-    verify_phase(verify, "search for predictions", VERIFY_KEEPING_EVALUATIONS, verify->cost.last);
-    double low = 0, high = 0.125;
-    do {
-        low = high;
-        high *= 2;
-        if (!logits_compare(&logits, &verify->logits, &verify->ensemble, high)) {
-            return false;
-        }
-    } while (logits.changed > 0 && high < 1e6);
-    while (logits.changed == 0 && high - low > 1e-3 * high) {
-        double middle = (low + high) / 2;
-        LogitErrors there;
-        if (!logits_compare(&there, &verify->logits, &verify->ensemble, middle)) {
-            return false;
-        }
-        *(there.changed == 0 ? &high : &low) = middle;
+    Verify *verify = context;
+    LogitErrors there;
+    if (!logits_compare(&there, &verify->logits, &verify->ensemble, omega)) {
+        return false;
     }
-    *omega = logits.changed == 0 ? high : INFINITY;
+    double share = there.error / verify->logits.margin;
+    double unchanged = share < KEPT ? share : KEPT;
+    mpfr_set_d(error, there.changed > 0 ? (double)there.changed : unchanged, MPFR_RNDN);
     return true;
+}
+
+bool verify_search_predictions(Verify *verify, OmegaSearch *found)
+{
+    OmegaAsk ask = {.tolerance = KEPT,
+                    .guess = 1,
+                    .digits = 4,
+                    .bracket = 1e-3,
+                    .inside = 48,
+                    .evaluations = OMEGA_EVALUATIONS,
+                    .rises = true};
+    ensemble_range(&ask, &verify->ensemble);
+    verify_phase(verify, "search for predictions", VERIFY_KEEPING_EVALUATIONS, verify->cost.last);
+    return omega_search(found, prediction_error, verify, &ask);
 }
