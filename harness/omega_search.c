@@ -1,9 +1,9 @@
 /*
  * Which Omega is evaluated next, until nothing is left to ask or the evaluations are used up:
  * first a scan for an Omega that meets the tolerance, then as far down and up as it is met, then
- * half of the inside of the interval, its two ends, the other half, and close to the ends.  An
- * Omega inside that does not meet the tolerance cuts the interval, and all of it begins again from
- * there.
+ * half of the inside of the interval and around powers of two, its two ends, the other half, and
+ * close to the ends.  An Omega inside that does not meet the tolerance cuts the interval, and all
+ * of it begins again from there.
  */
 #include "omega_search.h"
 
@@ -25,6 +25,9 @@ enum { CURVE_TRIES = 6, REFINE_TRIES = 24 };
 
 /* How often an end is looked for by the master curve before it is by halves alone. */
 enum { STEEP_TRIES = 8 };
+
+/* So many powers of two are looked at closely, from that above the interval down. */
+enum { CROSSINGS = 4 };
 
 /* Distances from an end at which some Omega is evaluated: 2^-17, 2^-15, ... 2^-5 of it. */
 enum { NEAR_FIRST = 17, NEAR_LAST = 5, NEAR_STEP = 2 };
@@ -61,13 +64,14 @@ void omega_search_clear(OmegaSearch *search)
     trial_clear(&search->best);
 }
 
-/* An Omega that may be evaluated, in as many digits as it has; 0 where it has been. */
+/* An Omega that may be evaluated, in as many digits as asked for but at the ends of the range; 0
+ * where it has been. */
 static double fresh(const Search *search, double omega)
 {
     char text[40];
     const OmegaAsk *ask = search->ask;
     snprintf(text, sizeof text, "%.*g", ask->digits, fmin(fmax(omega, ask->least), ask->most));
-    double value = strtod(text, NULL);
+    double value = fmin(fmax(strtod(text, NULL), ask->least), ask->most);
     return trials_within(&search->trials, value, value) ? 0 : value;
 }
 
@@ -265,6 +269,25 @@ static double narrow_max(const Search *search, size_t last)
     return fresh(search, middle(good->omega, good[1].omega));
 }
 
+/* Around the powers of two, where the digits that 2 Omega leaves to a score become one fewer, now
+ * for some scores and then for all: the error there is often the largest of all below twice it. */
+static double crossings(const Search *search, size_t first, size_t last)
+{
+    static const double distances[] = {0.75, -0.75, 0.25, -0.25, 1.5, -1.5};
+    const Trials *trials = &search->trials;
+    double min = trials->trial[first].omega, max = trials->trial[last].omega;
+    double power = ldexp(1, ilogb(max) + 1), omega = 0;
+    for (int c = 0; search->ask->rises && c < CROSSINGS && omega == 0; c++, power /= 2) {
+        for (size_t i = 0; i < sizeof distances / sizeof *distances && omega == 0; i++) {
+            double at = power + distances[i];
+            if (at > min && at < max && !trials_within(trials, at - 0.1, at + 0.1)) {
+                omega = fresh(search, at);
+            }
+        }
+    }
+    return omega;
+}
+
 /* Close to the ends, where the error is close to the tolerance. */
 static double near_ends(const Search *search, size_t first, size_t last)
 {
@@ -297,6 +320,7 @@ static double next_omega(Search *search)
     omega = below_all(search, first);
     omega = omega > 0 ? omega : above_all(search, last);
     omega = omega > 0 ? omega : inside(search, first, last, search->ask->inside / 2);
+    omega = omega > 0 ? omega : crossings(search, first, last);
     omega = omega > 0 ? omega : narrow_min(search, first);
     omega = omega > 0 ? omega : narrow_max(search, last);
     omega = omega > 0 ? omega : inside(search, first, last, search->ask->inside);

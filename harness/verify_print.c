@@ -133,29 +133,35 @@ void verify_print_model(const Verify *verify)
            verify->template->kernel == KERNEL_DENSE ? "dense" : "structured");
 }
 
-/* "at omega 20", or, of several, what the verdict says of them. */
-static void print_where(const Grid *grid, bool passed)
+static bool has_several_omegas(const Grid *grid)
 {
-    char text[DECIMAL_TEXT];
-    decimal_print(text, grid->points[0].omega);
     for (size_t i = 1; i < grid->count; i++) {
         if (grid->points[i].omega != grid->points[0].omega) {
-            printf("at %s omega above", passed ? "every" : "some");
-            return;
+            return true;
         }
     }
-    printf("at omega %s", text);
+    return false;
 }
 
-void verify_print_verdict(const Grid *grid, bool passed)
+void verify_print_verdict(const Grid *grid, bool passed, const VerifyLimit *limit)
 {
+    char text[DECIMAL_TEXT];
     const Point *point = &grid->points[0];
+    bool several = has_several_omegas(grid);
     printf("verdict: %s ",
            point->judged ? (passed ? "PASS:" : "FAIL:") : (passed ? "evaluated" : "FAIL"));
-    print_where(grid, passed);
-    if (point->judged) {
-        printf(" the error is %s %.3g\n", passed ? "within" : "not within", point->tolerance);
+    if (several) {
+        printf("at %s omega above", passed ? "every" : "some");
     } else {
-        printf(" (no tolerance given)\n");
+        decimal_print(text, point->omega);
+        printf("at omega %s", text);
     }
+    if (point->judged) {
+        decimal_print(text, point->tolerance);
+        printf(" the error is %s %s", passed ? "within" : "not within", text);
+    } else {
+        printf(" (no tolerance given)");
+    }
+    verify_limit_print(limit, several);
+    putchar('\n');
 }

@@ -23,6 +23,7 @@ bool verify_prepare(Verify *verify, int threads)
     for (size_t l = 0; l < depth; l++) {
         for (int kind = 0; kind < ERROR_KINDS; kind++) {
             mpfr_init2(verify->layers[l].worst[kind].value, REF_CELL_BITS);
+            mpfr_init2(verify->layers[l].judged[kind].value, REF_CELL_BITS);
         }
     }
     for (size_t i = 0; i < count; i++) {
@@ -45,6 +46,7 @@ void verify_clear(Verify *verify)
     for (size_t l = 0; verify->layers != NULL && l < verify->model->depth; l++) {
         for (int kind = 0; kind < ERROR_KINDS; kind++) {
             mpfr_clear(verify->layers[l].worst[kind].value);
+            mpfr_clear(verify->layers[l].judged[kind].value);
         }
     }
     free(verify->omegas);
@@ -59,19 +61,6 @@ typedef struct {
     Verify *verify;
     size_t input;
 } InputRows;
-
-static double log2_of(const RefCell *cell)
-{
-    long exponent;
-    if (cell->state == CELL_NONFINITE) {
-        return INFINITY;
-    }
-    if (cell->state == CELL_ABSENT || cell->state == CELL_ZERO) {
-        return -INFINITY;
-    }
-    double mantissa = mpfr_get_d_2exp(&exponent, cell->value, MPFR_RNDN);
-    return log2(mantissa) + (double)exponent;
-}
 
 /* Is cell worse than worst?  A total order, so that threads change nothing: not a number, infinite,
  * larger, and of equals a bound before a value. */
@@ -107,8 +96,12 @@ static bool take_row(void *context, const Point *point, const Row *row)
     pthread_mutex_lock(&rows->verify->lock);
     for (int kind = 0; kind < ERROR_KINDS; kind++) {
         worsen(&layer->worst[kind], &row->errors.error[kind][NORM_MAX]);
+        worsen(&layer->judged[kind], &row->errors.error[kind][point->norm]);
     }
-    double log2_judged = log2_of(judged);
+    if (row->errors.score.state == CELL_VALUE) {
+        layer->score = fmax(layer->score, mpfr_get_d(row->errors.score.value, MPFR_RNDN));
+    }
+    double log2_judged = verify_log2(judged);
     bool first = log2_judged == layer->log2_worst && rows->input < layer->worst_input;
     if (log2_judged > layer->log2_worst || first) {
         layer->log2_worst = log2_judged;
@@ -124,9 +117,11 @@ static void layers_reset(Verify *verify)
     for (size_t l = 0; l < verify->model->depth; l++) {
         for (int kind = 0; kind < ERROR_KINDS; kind++) {
             verify->layers[l].worst[kind].state = CELL_ABSENT;
+            verify->layers[l].judged[kind].state = CELL_ABSENT;
         }
         verify->layers[l].log2_worst = -INFINITY;
         verify->layers[l].worst_input = 0;
+        verify->layers[l].score = 0;
         verify->layers[l].status = STATUS_OK;
     }
 }
