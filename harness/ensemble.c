@@ -9,6 +9,13 @@
 /* Where the master curve is sampled for a first guess. */
 #define SAMPLE_OMEGA 12.0
 
+/* The ends of the interval are bracketed to this, relative; every Omega has so many digits. */
+#define TOLERANCE_BRACKET 1e-6
+enum { TOLERANCE_DIGITS = 8 };
+
+/* Evaluations wanted inside the interval: rounding is jagged, a reference alone smooth and dear. */
+enum { INSIDE_MACHINE = 96, INSIDE_REFERENCE = 24 };
+
 bool ensemble_init(Ensemble *ensemble, size_t capacity, int threads)
 {
     *ensemble = (Ensemble){.threads = threads};
@@ -213,7 +220,7 @@ bool judge_needs_arithmetic(ErrorKind judge)
 
 double ensemble_search_evaluations(ErrorKind judge)
 {
-    return judge_needs_arithmetic(judge) ? 150 : 30;
+    return judge_needs_arithmetic(judge) ? 120 : 50;
 }
 
 /* The member's largest |content score|, or NaN where there are none. */
@@ -247,22 +254,41 @@ static bool largest_score(Found *found, Ensemble *ensemble)
     return true;
 }
 
+void ensemble_range(OmegaAsk *ask, const Ensemble *ensemble)
+{
+    double shrink = ensemble->points[0]->shrink;
+    shrink = shrink > 0 ? shrink : 1;
+    ask->least = shrink < 1 ? fmin(OMEGA_LEAST / shrink, OMEGA_MOST) : OMEGA_LEAST;
+    ask->most = shrink > 1 ? OMEGA_MOST / shrink : OMEGA_MOST;
+}
+
 bool ensemble_search(Ensemble *ensemble, Found *found)
 {
     const Point *point = ensemble->points[0];
-    double guess;
+    bool machine = judge_needs_arithmetic(point->judge);
+    OmegaAsk ask = {.tolerance = point->tolerance,
+                    .digits = TOLERANCE_DIGITS,
+                    .bracket = TOLERANCE_BRACKET,
+                    .inside = machine ? INSIDE_MACHINE : INSIDE_REFERENCE,
+                    .evaluations = OMEGA_EVALUATIONS,
+                    .rises = machine,
+                    .curve = true};
+    ensemble_range(&ask, ensemble);
     found->seed_rule = log((double)point->spec.n / point->tolerance);
     found->floor.state = CELL_ABSENT;
-    if (!largest_score(found, ensemble) || !first_guess(ensemble, &guess)) {
+    if (!largest_score(found, ensemble) || !first_guess(ensemble, &ask.guess)) {
         return false;
     }
+    ask.evaluations--;
     if (point->arithmetic != ARITHMETIC_NONE) {
         found->floor.state = CELL_VALUE;
         if (!ensemble_worst(ensemble, found->floor.value, SAMPLE_OMEGA, ERROR_NATIVE,
                             point->norm)) {
             return false;
         }
+        ask.evaluations--;
     }
-    return omega_search(&found->search, judged_error, ensemble, point->tolerance, guess,
-                        judge_needs_arithmetic(point->judge));
+    bool ok = omega_search(&found->search, judged_error, ensemble, &ask);
+    found->evaluations = found->search.evaluations + OMEGA_EVALUATIONS - ask.evaluations;
+    return ok;
 }

@@ -61,8 +61,9 @@ bool ensemble_worst(Ensemble *ensemble, mpfr_ptr worst, double omega, ErrorKind 
 /* What a search found. */
 typedef struct {
     OmegaSearch search;
-    RefCell floor;    /* largest native error, where there is an arithmetic */
-    double seed_rule; /* the posts' ln(N / tolerance), which Omega is to exceed */
+    size_t evaluations; /* of all members: the search's, for a first guess and for the floor */
+    RefCell floor;      /* largest native error, where there is an arithmetic */
+    double seed_rule;   /* the posts' ln(N / tolerance), which Omega is to exceed */
     bool has_scores;
     double seed_scores; /* and the largest |score| of T's heads, which it is to exceed too */
 } Found;
@@ -76,12 +77,16 @@ bool judge_needs_arithmetic(ErrorKind judge);
 /* The largest Omega that a search for the tolerance evaluates in the reference. */
 double omega_ahead(double tolerance);
 
-/* About how many evaluations of all members ensemble_search takes: up to the top of a double's
- * flat stretch and back, or along the master curve. */
+/* About how many evaluations of all members ensemble_search takes: a double's, or along the master
+ * curve. */
 double ensemble_search_evaluations(ErrorKind judge);
 
-/* Searches for the Omegas at which the points' judged error meets their tolerance; the ensemble is
- * open at omega_ahead(tolerance).  false: memory is short. */
+/* The range of Omega for the points, whatever --shrink makes of it. */
+void ensemble_range(OmegaAsk *ask, const Ensemble *ensemble);
+
+/* Searches for the Omegas at which the points' judged error meets their tolerance, in
+ * OMEGA_EVALUATIONS or less with those for a first guess and for the floor; the ensemble is open at
+ * omega_ahead(tolerance).  false: memory is short. */
 bool ensemble_search(Ensemble *ensemble, Found *found) __attribute__((warn_unused_result));
 
 #endif

@@ -1,5 +1,7 @@
 #include "logits.h"
 
+#include "../cases/fault.h"
+
 #include <math.h>
 #include <stdlib.h>
 
@@ -101,7 +103,9 @@ bool logits_make(Logits *logits, Ensemble *ensemble, const ModelFile *model)
     }
     logits->margin = INFINITY;
     for (size_t i = 0; i < ensemble->count; i++) {
-        logits->margin = fmin(logits->margin, logits->lead[i]);
+        double lead = logits->lead[i];
+        logits->margin =
+            FAULT("margin-of-the-surest", fmax(logits->margin, lead), fmin(logits->margin, lead));
     }
     return true;
 }

@@ -22,7 +22,7 @@ enum { EVALUATING = 9, MERGE = EVALUATING, COMMANDS = 12 };
 static const CommandInfo commands[COMMANDS] = {
     {"sweep", "errors at every point of a grid, one CSV row a layer"},
     {"depth", "sweep with 96 layers: error against depth"},
-    {"min-omega", "smallest, largest and best Omega for a tolerance"},
+    {"min-omega", "an interval of Omegas that met a tolerance wherever evaluated, and the best"},
     {"check", "the verdict against a baseline or tolerances, for CI"},
     {"export", "a point's weights, input and results as a safetensors file"},
     {"verify", "a trained model through all of it, with a verdict"},

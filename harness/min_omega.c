@@ -5,6 +5,7 @@
 #include "commands.h"
 #include "decimal.h"
 #include "ensemble.h"
+#include "omega_print.h"
 #include "output.h"
 #include "predict.h"
 #include "schedule.h"
@@ -68,15 +69,17 @@ static int write_error(FILE *file, bool present, mpfr_srcptr error)
     return mpfr_fprintf(file, ",%.16Re", error) < 0 ? -1 : 0;
 }
 
+/* omega_below and omega_above are blank where none was found: the end is as low, or as high, as was
+ * tried. */
 static const char header_tail[] = ",tolerance,omega_below,omega_min,error_below,error_min,"
-                                  "omega_max,omega_best,best_error,floor,seed_rule,seed_scores,"
-                                  "status\n";
+                                  "omega_max,omega_above,omega_best,best_error,floor,seed_rule,"
+                                  "seed_scores,evaluations,evaluations_inside,unfinished,status\n";
 
 static int write_row(FILE *file, const Ensemble *ensemble, const Found *found)
 {
     const OmegaSearch *s = &found->search;
     const Point *point = ensemble->points[0];
-    bool machine = judge_needs_arithmetic(point->judge), unbounded = s->found && !s->has_max;
+    bool machine = judge_needs_arithmetic(point->judge);
     char *text = seeds_text(ensemble);
     int status = text == NULL ? -1 : table_write_key(file, point, false, text);
     free(text);
@@ -85,39 +88,39 @@ static int write_row(FILE *file, const Ensemble *ensemble, const Found *found)
     status |= write_omega(file, s->found, s->min.omega);
     status |= write_error(file, s->has_below, s->below.error);
     status |= write_error(file, s->found, s->min.error);
-    status |= write_omega(file, s->found, unbounded ? INFINITY : s->max.omega);
+    status |= write_omega(file, s->found, s->max.omega);
+    status |= write_omega(file, s->has_above, s->above.omega);
     status |= write_omega(file, machine && s->best.omega > 0, s->best.omega);
     status |= write_error(file, machine && s->best.omega > 0, s->best.error);
     status |= write_error(file, found->floor.state != CELL_ABSENT, found->floor.value);
     status |= write_omega(file, true, found->seed_rule);
     status |= write_omega(file, found->has_scores, found->seed_scores);
-    return fprintf(file, ",%s\n", s->found ? "ok" : "none") < 0 ? -1 : status;
+    fprintf(file, ",%zu,%zu,", found->evaluations, s->inside);
+    omega_print_open(file, s);
+    fprintf(file, ",%s\n", s->found ? "ok" : "none");
+    return ferror(file) ? -1 : status;
 }
 
-/* The same in two sentences, for a terminal. */
+/* The same in sentences, for a terminal. */
 static void print_sentences(FILE *file, const Ensemble *ensemble, const Found *found)
 {
     const OmegaSearch *s = &found->search;
     const Point *point = ensemble->points[0];
-    const char *name = construction_info(point->spec.construction)->name;
-    bool machine = judge_needs_arithmetic(point->judge);
-    if (!s->found) {
-        fprintf(file, "%s, N=%zu: no omega meets %.3g.", name, point->spec.n, point->tolerance);
-    } else {
-        fprintf(file, "%s, N=%zu: omega from %.7g ", name, point->spec.n, s->min.omega);
-        if (s->has_max) {
-            fprintf(file, "to %.7g meets %.3g", s->max.omega, point->tolerance);
-        } else {
-            fprintf(file, "up meets %.3g", point->tolerance);
-        }
-        fprintf(file, " (the posts ask for ln(N/tolerance) = %.4g or more", found->seed_rule);
+    char text[DECIMAL_TEXT], what[DECIMAL_TEXT + 16];
+    decimal_print(text, point->tolerance);
+    snprintf(what, sizeof what, "meets %s", text);
+    fprintf(file, "%s, N=%zu: ", construction_info(point->spec.construction)->name, point->spec.n);
+    omega_print(file, s, what);
+    if (s->found) {
+        fprintf(file, ". The posts ask for ln(N/tolerance) = %.4g or more", found->seed_rule);
         if (found->has_scores) {
             fprintf(file, ", and more than the largest score, %.4g", found->seed_scores);
         }
-        fputs(").", file);
     }
-    if (machine && s->best.omega > 0) {
-        mpfr_fprintf(file, " The best is %.4g, with error %.2Re", s->best.omega, s->best.error);
+    fputc('.', file);
+    if (judge_needs_arithmetic(point->judge) && s->best.omega > 0) {
+        decimal_print(text, s->best.omega);
+        mpfr_fprintf(file, " The best evaluated is %s, with error %.2Re", text, s->best.error);
         mpfr_fprintf(file, "; the original itself loses %.2Re.", found->floor.value);
     }
     fputc('\n', file);

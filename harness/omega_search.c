@@ -1,41 +1,49 @@
+/*
+ * Which Omega is evaluated next, until nothing is left to ask or the evaluations are used up:
+ * first a scan for an Omega that meets the tolerance, then as far down and up as it is met, then
+ * half of the inside of the interval and around powers of two, its two ends, the other half, and
+ * close to the ends.  An Omega inside that does not meet the tolerance cuts the interval, and all
+ * of it begins again from there.
+ */
 #include "omega_search.h"
 
 #include "../cases/fault.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 
-/* Ends are bracketed to this, relative. */
-#define BRACKET 1e-6
+/* The scan begins with steps of sqrt(2), up to so many times the guess; then by a factor of 4.  It
+ * is over when so many errors above the best were too large, and far above the best. */
+enum { SCAN_FINE = 4, SCAN_STEP = 4, SCAN_PATIENCE = 4 };
 
-/* The scan: steps of sqrt(2) from a quarter of the guess; over when the error has been above the
- * tolerance and far above its best for SCAN_PATIENCE steps. */
-enum { SCAN_PATIENCE = 8, REFINE_STEPS = 8, SCAN_MOST = 160 };
+/* From here on it squares its way to the largest double. */
+#define SCAN_FAR 0x1p60
+
+/* Newton's steps on the master curve; tries around the best where none meets the tolerance. */
+enum { CURVE_TRIES = 6, REFINE_TRIES = 24 };
 
 /* How often an end is looked for by the master curve before it is by halves alone. */
 enum { STEEP_TRIES = 8 };
-#define SCAN_LOWEST 0x1p-20
-#define SCAN_HIGHEST 0x1p60
+
+/* So many powers of two are looked at closely, from that above the interval down. */
+enum { CROSSINGS = 4 };
+
+/* Distances from an end at which some Omega is evaluated: 2^-17, 2^-15, ... 2^-5 of it. */
+enum { NEAR_FIRST = 17, NEAR_LAST = 5, NEAR_STEP = 2 };
+
+/* Of two errors: smaller ratios count as this one, so that no gap is worth nothing. */
+#define LEAST_RATIO 1e-2
 
 typedef struct {
-    OmegaSearch *result;
-    OmegaError *error;
-    void *context;
-    double tolerance;
-    Trial scanned[SCAN_MOST]; /* in the order of Omega */
-    size_t scanned_count;
+    const OmegaAsk *ask;
+    Trials trials;
+    double up,
+        down;      /* the next factors beyond what has been tried; each is the last one's square */
+    int tries;     /* of the curve or around the best, while nothing meets the tolerance */
+    int steep;     /* of the curve at the lower end */
+    bool last_met; /* the last Omega evaluated met the tolerance */
 } Search;
-
-static void trial_init(Trial *trial)
-{
-    trial->omega = 0;
-    mpfr_init2(trial->error, 192);
-}
-
-static void trial_set(Trial *to, const Trial *from)
-{
-    to->omega = from->omega;
-    mpfr_set(to->error, from->error, MPFR_RNDN);
-}
 
 void omega_search_init(OmegaSearch *search)
 {
@@ -43,34 +51,44 @@ void omega_search_init(OmegaSearch *search)
     trial_init(&search->below);
     trial_init(&search->min);
     trial_init(&search->max);
+    trial_init(&search->above);
     trial_init(&search->best);
 }
 
 void omega_search_clear(OmegaSearch *search)
 {
-    mpfr_clears(search->below.error, search->min.error, search->max.error, search->best.error,
-                (mpfr_ptr)0);
+    trial_clear(&search->below);
+    trial_clear(&search->min);
+    trial_clear(&search->max);
+    trial_clear(&search->above);
+    trial_clear(&search->best);
 }
 
-static bool feasible(const Search *search, const Trial *trial)
+/* An Omega that may be evaluated, in as many digits as asked for but at the ends of the range; 0
+ * where it has been. */
+static double fresh(const Search *search, double omega)
 {
-    return FAULT("nan-feasible", true, mpfr_number_p(trial->error)) &&
-           mpfr_cmp_d(trial->error, search->tolerance) <= 0;
+    char text[40];
+    const OmegaAsk *ask = search->ask;
+    snprintf(text, sizeof text, "%.*g", ask->digits, fmin(fmax(omega, ask->least), ask->most));
+    double value = fmin(fmax(strtod(text, NULL), ask->least), ask->most);
+    return trials_within(&search->trials, value, value) ? 0 : value;
 }
 
-/* Evaluates trial->omega and remembers the best. */
-static bool evaluate(Search *search, Trial *trial)
+/* Between two, by ratio. */
+static double middle(double a, double b)
 {
-    Trial *best = &search->result->best;
-    if (!search->error(search->context, trial->error, trial->omega)) {
-        return false;
-    }
-    if (mpfr_number_p(trial->error) &&
-        (best->omega == 0 || FAULT("worst-for-best", mpfr_greater_p(trial->error, best->error),
-                                   mpfr_less_p(trial->error, best->error)))) {
-        trial_set(best, trial);
-    }
-    return true;
+    return FAULT("uneven-bisection", pow(a, 0.25) * pow(b, 0.75), sqrt(a) * sqrt(b));
+}
+
+static double lowest(const Search *search)
+{
+    return search->trials.trial[0].omega;
+}
+
+static double highest(const Search *search)
+{
+    return search->trials.trial[search->trials.count - 1].omega;
 }
 
 /* Where the master curve through a trial, ln err = ln C - 2 Omega, meets the tolerance. */
@@ -79,194 +97,290 @@ static double meets_tolerance(const Search *search, const Trial *trial)
     long exponent;
     double mantissa = mpfr_get_d_2exp(&exponent, trial->error, MPFR_RNDN);
     double log_error = log(mantissa) + (double)exponent * log(2);
-    return trial->omega + (log_error - log(search->tolerance)) / 2;
+    return trial->omega + (log_error - log(search->ask->tolerance)) / 2;
 }
 
-/* Where to try between good and bad.  steep: below good the error falls as the master curve does;
- * a quarter of the bracket beyond its guess, now on one side and then on the other, closes in. */
-static double between(const Search *search, const Trial *good, const Trial *bad, bool steep,
-                      bool upward)
+/* Have the last errors of the scan been too large, and above 4 times the best? */
+static bool has_risen(const Trials *trials)
 {
-    double half = good->omega / 2 + bad->omega / 2;
-    if (steep && mpfr_regular_p(bad->error)) {
-        double guess = meets_tolerance(search, bad) * (1 + (upward ? BRACKET : -BRACKET) / 4);
-        return guess > bad->omega && guess < good->omega ? guess : half;
-    }
-    return half;
-}
-
-/* Narrows good (feasible) and bad (not) until they agree to BRACKET. */
-static bool narrow(Search *search, Trial *good, Trial *bad, bool steep)
-{
-    Trial middle;
-    bool ok = true, upward = true;
-    trial_init(&middle);
-    for (int tries = 0; ok && fabs(good->omega - bad->omega) > BRACKET * good->omega; tries++) {
-        middle.omega = between(search, good, bad, steep && tries < STEEP_TRIES, upward);
-        ok = evaluate(search, &middle);
-        upward = !feasible(search, &middle);
-        trial_set(upward ? bad : good, &middle);
-    }
-    mpfr_clear(middle.error);
-    return ok;
-}
-
-/* The same among what the scan has evaluated. */
-static void follow_scan(const Search *search, Trial *good, Trial *bad, bool upward, bool *found)
-{
-    for (size_t i = 0; i < search->scanned_count && !*found; i++) {
-        const Trial *trial = &search->scanned[upward ? i : search->scanned_count - 1 - i];
-        if (upward ? trial->omega <= good->omega : trial->omega >= good->omega) {
-            continue;
-        }
-        *found = !feasible(search, trial);
-        trial_set(*found ? bad : good, trial);
-    }
-}
-
-/* From a feasible good down to the first infeasible bad, by steps of a factor.  *found: there
- * was one. */
-static bool walk(Search *search, Trial *good, Trial *bad, double factor, bool *found)
-{
-    *found = false;
-    follow_scan(search, good, bad, factor > 1, found);
-    while (!*found && good->omega > SCAN_LOWEST && good->omega < SCAN_HIGHEST) {
-        bad->omega = good->omega * factor;
-        if (!evaluate(search, bad)) {
-            return false;
-        }
-        if (!feasible(search, bad)) {
-            *found = true;
-            return true;
-        }
-        trial_set(good, bad);
-    }
-    return true;
-}
-
-/* Geometric scan for the best; leaves it in result->best. */
-static bool scan(Search *search, double guess)
-{
-    const Trial *best = &search->result->best;
-    Trial trial;
     mpfr_t limit;
-    int above = 0;
-    bool ok = true;
-    trial_init(&trial);
-    mpfr_init2(limit, 192);
-    trial.omega = guess / 4;
-    while (ok && above < SCAN_PATIENCE && trial.omega < SCAN_HIGHEST) {
-        ok = evaluate(search, &trial);
-        mpfr_mul_ui(limit, best->error, 4, MPFR_RNDN);
-        bool rising = trial.omega > best->omega && !feasible(search, &trial) &&
-                      !mpfr_lessequal_p(trial.error, limit);
-        above = rising ? above + 1 : 0;
-        if (ok && search->scanned_count < SCAN_MOST) {
-            Trial *scanned = &search->scanned[search->scanned_count++];
-            trial_init(scanned);
-            trial_set(scanned, &trial);
-        }
-        trial.omega *= sqrt(2);
+    size_t above = 0;
+    if (trials->best == trials->count) {
+        return trials->count >= SCAN_PATIENCE;
     }
-    double low = best->omega / sqrt(2);
-    for (int i = 1; ok && best->omega > 0 && i < 2 * REFINE_STEPS; i++) {
-        trial.omega = low * pow(2, (double)i / (2 * REFINE_STEPS));
-        ok = evaluate(search, &trial);
+    mpfr_init2(limit, 64);
+    mpfr_mul_ui(limit, trials->trial[trials->best].error, 4, MPFR_RNDN);
+    for (size_t i = trials->best + 1; i < trials->count; i++) {
+        bool low = trials_meet(trials, i) || mpfr_lessequal_p(trials->trial[i].error, limit);
+        above = low ? 0 : above + 1;
     }
     mpfr_clear(limit);
-    mpfr_clear(trial.error);
-    return ok;
+    return above >= SCAN_PATIENCE;
 }
 
-/* Newton's steps on the master curve, ln err = ln C - 2 Omega: in place for a falling error. */
-static bool follow_master_curve(Search *search, Trial *trial)
+/* The next Omega of the scan, upward; 0: it is over. */
+static double scan(const Search *search)
 {
-    for (int i = 0; i < 6; i++) {
-        if (!evaluate(search, trial) || !mpfr_number_p(trial->error)) {
-            return false;
+    double guess = search->ask->guess;
+    if (search->trials.count == 0) {
+        return fresh(search, guess / sqrt(2));
+    }
+    double top = highest(search);
+    if (has_risen(&search->trials)) {
+        return 0;
+    }
+    return fresh(search, top < SCAN_FINE * guess ? top * sqrt(2)
+                         : top < SCAN_FAR        ? top * SCAN_STEP
+                                                 : pow(top, 1.5));
+}
+
+/* The first Omega of a falling error that meets the tolerance: along the master curve, then by
+ * ever longer steps; 0: it has been found, or there is no way. */
+static double fall(Search *search)
+{
+    const Trials *trials = &search->trials;
+    if (trials->count == 0) {
+        return fresh(search, search->ask->guess);
+    }
+    const Trial *top = &trials->trial[trials->count - 1];
+    if (trials->best == trials->count || trials_meet(trials, trials->best)) {
+        return 0;
+    }
+    if (mpfr_regular_p(top->error) && search->tries++ < CURVE_TRIES) {
+        double next = meets_tolerance(search, top) * (1 + search->ask->bracket / 4);
+        if (next > top->omega) {
+            return fresh(search, next);
         }
-        if (mpfr_zero_p(trial->error)) {
-            return true;
+    }
+    double next = top->omega * search->up;
+    search->up *= search->up;
+    return fresh(search, next);
+}
+
+/* Around the best, while nothing meets the tolerance: the wider gap beside it. */
+static double refine(Search *search)
+{
+    const Trials *trials = &search->trials;
+    size_t best = trials->best;
+    if (!search->ask->rises || best == trials->count || search->tries++ >= REFINE_TRIES) {
+        return 0;
+    }
+    if (best == 0 && lowest(search) > search->ask->least) {
+        double next = lowest(search) / search->down;
+        search->down *= search->down;
+        return fresh(search, next);
+    }
+    double omega = trials->trial[best].omega;
+    double below = best > 0 ? trials->trial[best - 1].omega : omega;
+    double above = best + 1 < trials->count ? trials->trial[best + 1].omega : omega;
+    return fresh(search, middle(omega, omega / below > above / omega ? below : above));
+}
+
+/* Below the lowest where it meets the tolerance; 0: it does not, or there is nothing below. */
+static double below_all(Search *search, size_t first)
+{
+    if (first > 0 || lowest(search) <= search->ask->least) {
+        return 0;
+    }
+    double next = lowest(search) / search->down;
+    search->down *= search->down;
+    return fresh(search, next);
+}
+
+static double above_all(Search *search, size_t last)
+{
+    if (last + 1 < search->trials.count || highest(search) >= search->ask->most) {
+        return 0;
+    }
+    double next = highest(search) * search->up;
+    search->up *= search->up;
+    return fresh(search, next);
+}
+
+/* What the next Omega inside is for: a gap as wide as any, an error above the tolerance, or one
+ * below the best. */
+typedef enum { FOR_WIDTH, FOR_FAILURE, FOR_BEST, PURPOSES } Purpose;
+
+/* How much the gap between i and i + 1 is worth looking into: its width, by the square of its
+ * larger error over the tolerance, or of the best error over its smaller one. */
+static double worth(const Trials *trials, size_t i, Purpose purpose)
+{
+    double a = trials_share(trials, i), b = trials_share(trials, i + 1);
+    double width = log(trials->trial[i + 1].omega) - log(trials->trial[i].omega);
+    double ratio = purpose == FOR_FAILURE ? fmax(a, b)
+                   : purpose == FOR_BEST  ? trials_share(trials, trials->best) / fmin(a, b)
+                                          : 1;
+    ratio = isfinite(ratio) ? fmax(ratio, LEAST_RATIO) : 1;
+    return width * ratio * ratio;
+}
+
+/* In the interval, until there are as many as wanted: the purposes take turns. */
+static double inside(const Search *search, size_t first, size_t last, size_t wanted)
+{
+    const Trials *trials = &search->trials;
+    Purpose purpose = (Purpose)((last - first) % (search->ask->rises ? PURPOSES : FOR_BEST));
+    double most = 0, chosen = 0;
+    if (last - first + 1 >= wanted) {
+        return 0;
+    }
+    for (size_t i = first; i < last; i++) {
+        double omega = fresh(search, middle(trials->trial[i].omega, trials->trial[i + 1].omega));
+        double value = worth(trials, i, purpose);
+        if (omega > 0 && value > most) {
+            most = value;
+            chosen = omega;
         }
-        double next = meets_tolerance(search, trial);
-        if (!(next > SCAN_LOWEST)) {
-            next = trial->omega / 2;
+    }
+    return chosen;
+}
+
+/* Do the two sides of an end differ by more than its bracket? */
+static bool is_wide(const Search *search, size_t good, size_t bad)
+{
+    double at = search->trials.trial[good].omega;
+    return fabs(search->trials.trial[bad].omega - at) > search->ask->bracket * at;
+}
+
+/* The next Omega between the run's first and its neighbour below.  Where the error falls as the
+ * master curve does, a quarter of the bracket beyond its guess, now on one side and then on the
+ * other, closes in. */
+static double narrow_min(Search *search, size_t first)
+{
+    if (first == 0 || !is_wide(search, first, first - 1)) {
+        return 0;
+    }
+    const Trial *good = &search->trials.trial[first], *bad = good - 1;
+    if (search->ask->curve && mpfr_regular_p(bad->error) && search->steep++ < STEEP_TRIES) {
+        double side = search->ask->bracket / 4 * (search->last_met ? -1 : 1);
+        double guess = fresh(search, meets_tolerance(search, bad) * (1 + side));
+        if (guess > bad->omega && guess < good->omega) {
+            return guess;
         }
-        if (fabs(next - trial->omega) < BRACKET / 8 * trial->omega) {
+    }
+    return fresh(search, middle(bad->omega, good->omega));
+}
+
+static double narrow_max(const Search *search, size_t last)
+{
+    if (last + 1 == search->trials.count || !is_wide(search, last, last + 1)) {
+        return 0;
+    }
+    const Trial *good = &search->trials.trial[last];
+    return fresh(search, middle(good->omega, good[1].omega));
+}
+
+/* Around the powers of two, where the digits that 2 Omega leaves to a score become one fewer, now
+ * for some scores and then for all: the error there is often the largest of all below twice it. */
+static double crossings(const Search *search, size_t first, size_t last)
+{
+    static const double distances[] = {0.75, -0.75, 0.25, -0.25, 1.5, -1.5};
+    const Trials *trials = &search->trials;
+    double min = trials->trial[first].omega, max = trials->trial[last].omega;
+    double power = ldexp(1, ilogb(max) + 1), omega = 0;
+    for (int c = 0; search->ask->rises && c < CROSSINGS && omega == 0; c++, power /= 2) {
+        for (size_t i = 0; i < sizeof distances / sizeof *distances && omega == 0; i++) {
+            double at = power + distances[i];
+            if (at > min && at < max && !trials_within(trials, at - 0.1, at + 0.1)) {
+                omega = fresh(search, at);
+            }
+        }
+    }
+    return omega;
+}
+
+/* Close to the ends, where the error is close to the tolerance. */
+static double near_ends(const Search *search, size_t first, size_t last)
+{
+    const Trials *trials = &search->trials;
+    double min = trials->trial[first].omega, max = trials->trial[last].omega, omega = 0;
+    for (int k = NEAR_FIRST; k >= NEAR_LAST && omega == 0; k -= NEAR_STEP) {
+        double far = ldexp(1, -k), near = ldexp(1, -k - NEAR_STEP);
+        if (first > 0 && min * (1 + far) < max &&
+            !trials_within(trials, min * (1 + near), min * (1 + far))) {
+            omega = fresh(search, min * (1 + far));
+        }
+        if (omega == 0 && last + 1 < trials->count && max * (1 - far) > min &&
+            !trials_within(trials, max * (1 - far), max * (1 - near))) {
+            omega = fresh(search, max * (1 - far));
+        }
+    }
+    return omega;
+}
+
+static double next_omega(Search *search)
+{
+    size_t first, last;
+    double omega = search->ask->rises ? scan(search) : fall(search);
+    if (omega > 0) {
+        return omega;
+    }
+    if (!trials_run(&search->trials, &first, &last)) {
+        return refine(search);
+    }
+    omega = below_all(search, first);
+    omega = omega > 0 ? omega : above_all(search, last);
+    omega = omega > 0 ? omega : inside(search, first, last, search->ask->inside / 2);
+    omega = omega > 0 ? omega : crossings(search, first, last);
+    omega = omega > 0 ? omega : narrow_min(search, first);
+    omega = omega > 0 ? omega : narrow_max(search, last);
+    omega = omega > 0 ? omega : inside(search, first, last, search->ask->inside);
+    return omega > 0 ? omega : near_ends(search, first, last);
+}
+
+/* What the evaluated Omegas say. */
+static void conclude(OmegaSearch *result, Search *search)
+{
+    const Trials *trials = &search->trials;
+    size_t first, last;
+    result->evaluations = trials->count;
+    if (trials->count > 0) {
+        result->lowest = lowest(search);
+        result->highest = highest(search);
+    }
+    if (trials->best < trials->count) {
+        trial_set(&result->best, &trials->trial[trials->best]);
+    }
+    result->found = trials_run(trials, &first, &last);
+    if (!result->found) {
+        return;
+    }
+    result->inside = last - first + 1;
+    result->has_below = first > 0;
+    result->has_above = last + 1 < trials->count;
+    trial_set(&result->min, &trials->trial[first]);
+    trial_set(&result->max, &trials->trial[last]);
+    if (result->has_below) {
+        trial_set(&result->below, &trials->trial[first - 1]);
+    }
+    if (result->has_above) {
+        trial_set(&result->above, &trials->trial[last + 1]);
+    }
+    result->open_min = below_all(search, first) > 0 || narrow_min(search, first) > 0;
+    result->open_max = above_all(search, last) > 0 || narrow_max(search, last) > 0;
+    result->open_inside =
+        inside(search, first, last, search->ask->inside) > 0 || near_ends(search, first, last) > 0;
+}
+
+bool omega_search(OmegaSearch *result, OmegaError *error, void *context, const OmegaAsk *ask)
+{
+    Search search = {.ask = ask, .up = 2, .down = 2};
+    mpfr_t value;
+    bool ok = true;
+    mpfr_init2(value, 192);
+    trials_init(&search.trials, ask->tolerance);
+    while (ok && search.trials.count < ask->evaluations) {
+        double omega = next_omega(&search);
+        if (omega == 0) {
             break;
         }
-        trial->omega = next;
-    }
-    return true;
-}
-
-/* Both ends of the feasible run around start. */
-static bool bracket(Search *search, const Trial *start, double step, bool rises)
-{
-    OmegaSearch *result = search->result;
-    bool ok;
-    result->found = true;
-    trial_set(&result->min, start);
-    trial_set(&result->max, start);
-    ok = walk(search, &result->min, &result->below, 1 / step, &result->has_below);
-    if (ok && result->has_below) {
-        ok = narrow(search, &result->min, &result->below, true);
-    }
-    if (ok && rises) {
-        Trial above;
-        trial_init(&above);
-        ok = walk(search, &result->max, &above, sqrt(2), &result->has_max);
-        if (ok && result->has_max) {
-            ok = narrow(search, &result->max, &above, false);
+        ok = error(context, value, omega);
+        if (ok) {
+            trials_add(&search.trials, omega, value);
+            search.last_met = mpfr_number_p(value) && mpfr_cmp_d(value, ask->tolerance) <= 0;
         }
-        mpfr_clear(above.error);
     }
-    return ok;
-}
-
-/* A falling error: the first feasible Omega at or above where the master curve meets the
- * tolerance, and from there down. */
-static bool search_falling(Search *search, double guess)
-{
-    Trial trial;
-    double step = 1 + BRACKET / 4;
-    trial_init(&trial);
-    trial.omega = guess;
-    bool ok = follow_master_curve(search, &trial);
-    while (ok && !feasible(search, &trial) && trial.omega < SCAN_HIGHEST) {
-        trial.omega *= step;
-        step *= step;
-        ok = evaluate(search, &trial);
-    }
-    if (ok && feasible(search, &trial)) {
-        ok = bracket(search, &trial, step, false);
-    }
-    mpfr_clear(trial.error);
-    return ok;
-}
-
-/* The whole range, for an error that may rise again. */
-static bool search_range(Search *search, double guess)
-{
-    OmegaSearch *result = search->result;
-    bool ok = scan(search, guess);
-    if (ok && result->best.omega > 0 && feasible(search, &result->best)) {
-        Trial start;
-        trial_init(&start);
-        trial_set(&start, &result->best);
-        ok = bracket(search, &start, sqrt(2), true);
-        mpfr_clear(start.error);
-    }
-    return ok;
-}
-
-bool omega_search(OmegaSearch *result, OmegaError *error, void *context, double tolerance,
-                  double guess, bool rises)
-{
-    Search search = {.result = result, .error = error, .context = context, .tolerance = tolerance};
-    bool ok = rises ? search_range(&search, guess) : search_falling(&search, guess);
-    for (size_t i = 0; i < search.scanned_count; i++) {
-        mpfr_clear(search.scanned[i].error);
-    }
+    conclude(result, &search);
+    trials_clear(&search.trials);
+    mpfr_clear(value);
     return ok;
 }

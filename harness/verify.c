@@ -17,6 +17,7 @@ static int verify_omega(Verify *verify, double omega)
     if (!verify_evaluate(verify, omega, &logits)) {
         return memory_fault();
     }
+    verify_limit_take(verify, omega);
     if (verify->options->output != NULL &&
         (verify_write_rows(verify, omega, &logits) != 0 || output_commit(verify->output) != 0)) {
         progress_clear(&verify->progress);
@@ -40,6 +41,7 @@ static bool search_tolerance(Verify *verify)
     progress_clear(&verify->progress);
     if (ok) {
         verify_print_found(verify, &found);
+        verify_limit_search(&verify->limit, &found.search);
         fflush(stdout);
     }
     found_clear(&found);
@@ -48,12 +50,14 @@ static bool search_tolerance(Verify *verify)
 
 static bool search_predictions(Verify *verify)
 {
-    double omega;
-    bool ok = verify_keeping_omega(verify, &omega);
+    OmegaSearch found;
+    omega_search_init(&found);
+    bool ok = verify_search_predictions(verify, &found);
     progress_clear(&verify->progress);
     if (ok) {
-        verify_print_keeping(omega);
+        verify_print_keeping(&found);
     }
+    omega_search_clear(&found);
     return ok;
 }
 
@@ -144,6 +148,7 @@ static bool is_first_of_template(const Grid *grid, size_t i)
 static int run_templates(bool *passed, const Grid *grid, const RunOptions *run, Output *output,
                          int threads)
 {
+    VerifyLimit limit = {0};
     int status = 0;
     for (size_t i = 0; i < grid->count && status == 0; i++) {
         if (!is_first_of_template(grid, i)) {
@@ -158,6 +163,7 @@ static int run_templates(bool *passed, const Grid *grid, const RunOptions *run, 
         pthread_mutex_init(&verify.lock, NULL);
         status = run_template(passed, &verify, grid, threads);
         pthread_mutex_destroy(&verify.lock);
+        verify_limit_worsen(&limit, &verify.limit);
         verify_clear(&verify);
     }
     bool all = true;
@@ -168,7 +174,7 @@ static int run_templates(bool *passed, const Grid *grid, const RunOptions *run, 
         if (run->shards > 0) {
             printf("the searches for omega are over all inputs: a shard leaves them out\n");
         }
-        verify_print_verdict(grid, all);
+        verify_print_verdict(grid, all, &limit);
     }
     return status != 0 ? status : !all;
 }

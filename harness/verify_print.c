@@ -1,6 +1,7 @@
 #include <stdio.h> /* before mpfr.h: declares mpfr_printf */
 
 #include "decimal.h"
+#include "omega_print.h"
 #include "table.h"
 #include "verify.h"
 
@@ -90,27 +91,22 @@ void verify_print_omega(const Verify *verify, double omega, const LogitErrors *l
 
 void verify_print_found(const Verify *verify, const Found *found)
 {
-    double tolerance = verify->template->tolerance;
+    char text[DECIMAL_TEXT], what[DECIMAL_TEXT + 32];
     const OmegaSearch *s = &found->search;
-    if (!s->found) {
-        printf("no omega meets the tolerance %.3g: the best, %.4g, leaves ", tolerance,
-               s->best.omega);
-        mpfr_printf("%.2Re\n", s->best.error);
-    } else if (s->has_max) {
-        printf("omega from %.7g to %.7g meets the tolerance %.3g; the best is %.4g\n", s->min.omega,
-               s->max.omega, tolerance, s->best.omega);
-    } else {
-        printf("omega from %.7g up meets the tolerance %.3g\n", s->min.omega, tolerance);
+    decimal_print(text, verify->template->tolerance);
+    snprintf(what, sizeof what, "meets the tolerance %s", text);
+    omega_print(stdout, s, what);
+    if (s->best.omega > 0) {
+        decimal_print(text, s->best.omega);
+        mpfr_printf("; the best evaluated is %s, with error %.2Re", text, s->best.error);
     }
+    putchar('\n');
 }
 
-void verify_print_keeping(double omega)
+void verify_print_keeping(const OmegaSearch *found)
 {
-    if (isfinite(omega)) {
-        printf("omega from %.4g keeps every prediction\n", omega);
-    } else {
-        printf("no omega keeps every prediction\n");
-    }
+    omega_print(stdout, found, "keeps every prediction");
+    putchar('\n');
 }
 
 void verify_print_model(const Verify *verify)
@@ -137,29 +133,35 @@ void verify_print_model(const Verify *verify)
            verify->template->kernel == KERNEL_DENSE ? "dense" : "structured");
 }
 
-/* "at omega 20", or, of several, what the verdict says of them. */
-static void print_where(const Grid *grid, bool passed)
+static bool has_several_omegas(const Grid *grid)
 {
-    char text[DECIMAL_TEXT];
-    decimal_print(text, grid->points[0].omega);
     for (size_t i = 1; i < grid->count; i++) {
         if (grid->points[i].omega != grid->points[0].omega) {
-            printf("at %s omega above", passed ? "every" : "some");
-            return;
+            return true;
         }
     }
-    printf("at omega %s", text);
+    return false;
 }
 
-void verify_print_verdict(const Grid *grid, bool passed)
+void verify_print_verdict(const Grid *grid, bool passed, const VerifyLimit *limit)
 {
+    char text[DECIMAL_TEXT];
     const Point *point = &grid->points[0];
+    bool several = has_several_omegas(grid);
     printf("verdict: %s ",
            point->judged ? (passed ? "PASS:" : "FAIL:") : (passed ? "evaluated" : "FAIL"));
-    print_where(grid, passed);
-    if (point->judged) {
-        printf(" the error is %s %.3g\n", passed ? "within" : "not within", point->tolerance);
+    if (several) {
+        printf("at %s omega above", passed ? "every" : "some");
     } else {
-        printf(" (no tolerance given)\n");
+        decimal_print(text, point->omega);
+        printf("at omega %s", text);
     }
+    if (point->judged) {
+        decimal_print(text, point->tolerance);
+        printf(" the error is %s %s", passed ? "within" : "not within", text);
+    } else {
+        printf(" (no tolerance given)");
+    }
+    verify_limit_print(limit, several);
+    putchar('\n');
 }

@@ -5,6 +5,9 @@
 #include <math.h>
 #include <stdlib.h>
 
+/* What stands for a logit error that changes no prediction, at most. */
+#define KEPT 0.5
+
 /* Everything that does not depend on Omega but the reference. */
 bool verify_prepare(Verify *verify, int threads)
 {
@@ -20,6 +23,7 @@ bool verify_prepare(Verify *verify, int threads)
     for (size_t l = 0; l < depth; l++) {
         for (int kind = 0; kind < ERROR_KINDS; kind++) {
             mpfr_init2(verify->layers[l].worst[kind].value, REF_CELL_BITS);
+            mpfr_init2(verify->layers[l].judged[kind].value, REF_CELL_BITS);
         }
     }
     for (size_t i = 0; i < count; i++) {
@@ -42,6 +46,7 @@ void verify_clear(Verify *verify)
     for (size_t l = 0; verify->layers != NULL && l < verify->model->depth; l++) {
         for (int kind = 0; kind < ERROR_KINDS; kind++) {
             mpfr_clear(verify->layers[l].worst[kind].value);
+            mpfr_clear(verify->layers[l].judged[kind].value);
         }
     }
     free(verify->omegas);
@@ -56,19 +61,6 @@ typedef struct {
     Verify *verify;
     size_t input;
 } InputRows;
-
-static double log2_of(const RefCell *cell)
-{
-    long exponent;
-    if (cell->state == CELL_NONFINITE) {
-        return INFINITY;
-    }
-    if (cell->state == CELL_ABSENT || cell->state == CELL_ZERO) {
-        return -INFINITY;
-    }
-    double mantissa = mpfr_get_d_2exp(&exponent, cell->value, MPFR_RNDN);
-    return log2(mantissa) + (double)exponent;
-}
 
 /* Is cell worse than worst?  A total order, so that threads change nothing: not a number, infinite,
  * larger, and of equals a bound before a value. */
@@ -104,8 +96,12 @@ static bool take_row(void *context, const Point *point, const Row *row)
     pthread_mutex_lock(&rows->verify->lock);
     for (int kind = 0; kind < ERROR_KINDS; kind++) {
         worsen(&layer->worst[kind], &row->errors.error[kind][NORM_MAX]);
+        worsen(&layer->judged[kind], &row->errors.error[kind][point->norm]);
     }
-    double log2_judged = log2_of(judged);
+    if (row->errors.score.state == CELL_VALUE) {
+        layer->score = fmax(layer->score, mpfr_get_d(row->errors.score.value, MPFR_RNDN));
+    }
+    double log2_judged = verify_log2(judged);
     bool first = log2_judged == layer->log2_worst && rows->input < layer->worst_input;
     if (log2_judged > layer->log2_worst || first) {
         layer->log2_worst = log2_judged;
@@ -121,9 +117,11 @@ static void layers_reset(Verify *verify)
     for (size_t l = 0; l < verify->model->depth; l++) {
         for (int kind = 0; kind < ERROR_KINDS; kind++) {
             verify->layers[l].worst[kind].state = CELL_ABSENT;
+            verify->layers[l].judged[kind].state = CELL_ABSENT;
         }
         verify->layers[l].log2_worst = -INFINITY;
         verify->layers[l].worst_input = 0;
+        verify->layers[l].score = 0;
         verify->layers[l].status = STATUS_OK;
     }
 }
@@ -181,27 +179,31 @@ bool verify_search(Verify *verify, Found *found)
     return ensemble_search(&verify->ensemble, found);
 }
 
-/* Doubling, then bisection. */
-bool verify_keeping_omega(Verify *verify, double *omega)
+/* The predictions changed at one Omega; where there are none, the largest logit error over the
+ * smallest margin, but never so much as one changed. */
+static bool prediction_error(void *context, mpfr_ptr error, double omega)
 {
-    LogitErrors logits;
-    verify_phase(verify, "search for predictions", VERIFY_KEEPING_EVALUATIONS, verify->cost.last);
-    double low = 0, high = 0.125;
-    do {
-        low = high;
-        high *= 2;
-        if (!logits_compare(&logits, &verify->logits, &verify->ensemble, high)) {
-            return false;
-        }
-    } while (logits.changed > 0 && high < 1e6);
-    while (logits.changed == 0 && high - low > 1e-3 * high) {
-        double middle = (low + high) / 2;
-        LogitErrors there;
-        if (!logits_compare(&there, &verify->logits, &verify->ensemble, middle)) {
-            return false;
-        }
-        *(there.changed == 0 ? &high : &low) = middle;
+    Verify *verify = context;
+    LogitErrors there;
+    if (!logits_compare(&there, &verify->logits, &verify->ensemble, omega)) {
+        return false;
     }
-    *omega = logits.changed == 0 ? high : INFINITY;
+    double share = there.error / verify->logits.margin;
+    double unchanged = share < KEPT ? share : KEPT;
+    mpfr_set_d(error, there.changed > 0 ? (double)there.changed : unchanged, MPFR_RNDN);
     return true;
+}
+
+bool verify_search_predictions(Verify *verify, OmegaSearch *found)
+{
+    OmegaAsk ask = {.tolerance = KEPT,
+                    .guess = 1,
+                    .digits = 4,
+                    .bracket = 1e-3,
+                    .inside = 48,
+                    .evaluations = OMEGA_EVALUATIONS,
+                    .rises = true};
+    ensemble_range(&ask, &verify->ensemble);
+    verify_phase(verify, "search for predictions", VERIFY_KEEPING_EVALUATIONS, verify->cost.last);
+    return omega_search(found, prediction_error, verify, &ask);
 }

@@ -1,6 +1,6 @@
 /*
- * The search for Omega on errors that are formulas: where the feasible run ends, what is best in
- * it, and that NaN is in none.
+ * The search for Omega on errors that are formulas: where the interval ends, what is best in it,
+ * that it holds nothing that was seen to fail, and how many evaluations it takes.
  */
 #include "../harness/omega_search.h"
 
@@ -8,24 +8,86 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
 
 #include <cmocka.h>
 
 #include <math.h>
 
-/* exp(-2 Omega) + 1e-16 Omega; outside [first, last] NaN. */
+/* What was asked for, in the order of asking. */
 typedef struct {
-    double first, last;
+    double (*formula)(double omega, const double *parameter);
+    double parameter[2];
+    double asked[2 * OMEGA_EVALUATIONS];
+    size_t count;
 } Formula;
+
+/* exp(-2 Omega) + 1e-16 Omega; outside [first, last] NaN. */
+static double falls_and_rises(double omega, const double *parameter)
+{
+    return omega < parameter[0] || omega > parameter[1] ? NAN : exp(-2 * omega) + 1e-16 * omega;
+}
 
 static bool error_at(void *context, mpfr_ptr error, double omega)
 {
-    const Formula *formula = context;
-    mpfr_set_d(error, exp(-2 * omega) + 1e-16 * omega, MPFR_RNDN);
-    if (omega < formula->first || omega > formula->last) {
-        mpfr_set_nan(error);
-    }
+    Formula *formula = context;
+    assert_true(formula->count < sizeof formula->asked / sizeof *formula->asked);
+    formula->asked[formula->count++] = omega;
+    mpfr_set_d(error, formula->formula(omega, formula->parameter), MPFR_RNDN);
     return true;
+}
+
+static OmegaAsk ask_for(double tolerance, double guess, bool rises)
+{
+    return (OmegaAsk){.tolerance = tolerance,
+                      .guess = guess,
+                      .least = OMEGA_LEAST,
+                      .most = OMEGA_MOST,
+                      .digits = 8,
+                      .bracket = 1e-6,
+                      .inside = 64,
+                      .evaluations = OMEGA_EVALUATIONS,
+                      .rises = rises,
+                      .curve = true};
+}
+
+/* The claims against the record: counts are true, every Omega asked for in the interval meets the
+ * tolerance, none has a smaller error than the best, and the neighbours are its ends. */
+static void expect_honest(const OmegaSearch *search, const Formula *formula, double tolerance)
+{
+    size_t inside = 0;
+    assert_int_equal(search->evaluations, formula->count);
+    assert_true(formula->count <= OMEGA_EVALUATIONS);
+    for (size_t i = 0; i < formula->count; i++) {
+        double omega = formula->asked[i], error = formula->formula(omega, formula->parameter);
+        bool within = search->found && omega >= search->min.omega && omega <= search->max.omega;
+        char text[40];
+        snprintf(text, sizeof text, "%.8g", omega);
+        assert_true(strtod(text, NULL) == omega);
+        for (size_t j = 0; j < i; j++) {
+            assert_true(formula->asked[j] != omega);
+        }
+        inside += within;
+        assert_true(!within || error <= tolerance);
+        assert_false(error < mpfr_get_d(search->best.error, MPFR_RNDN));
+    }
+    assert_int_equal(search->inside, inside);
+    if (search->found && search->has_below) {
+        assert_true(mpfr_nan_p(search->below.error) ||
+                    mpfr_get_d(search->below.error, MPFR_RNDN) > tolerance);
+    }
+    if (search->found && search->has_above) {
+        assert_true(mpfr_nan_p(search->above.error) ||
+                    mpfr_get_d(search->above.error, MPFR_RNDN) > tolerance);
+    }
+}
+
+static void search_for(OmegaSearch *search, Formula *formula, const OmegaAsk *ask)
+{
+    omega_search_init(search);
+    assert_true(omega_search(search, error_at, formula, ask));
+    expect_honest(search, formula, ask->tolerance);
 }
 
 static void expect_close(double value, double expected, double relative)
@@ -39,46 +101,198 @@ static void expect_close(double value, double expected, double relative)
  * 1e-16. */
 static void ends_and_best_are_the_formulas(void **state)
 {
-    Formula everywhere = {0, INFINITY};
+    Formula everywhere = {.formula = falls_and_rises, .parameter = {0, INFINITY}};
+    OmegaAsk ask = ask_for(1e-10, 10, true);
     OmegaSearch search;
     (void)state;
-    omega_search_init(&search);
-    assert_true(omega_search(&search, error_at, &everywhere, 1e-10, 10, true));
-    assert_true(search.found && search.has_below && search.has_max);
-    expect_close(search.min.omega, log(1e10) / 2, 1e-5);
-    expect_close(search.max.omega, 1e6, 1e-5);
+    search_for(&search, &everywhere, &ask);
+    assert_true(search.found && search.has_below && search.has_above);
+    assert_false(search.open_min || search.open_max || search.open_inside);
+    expect_close(search.min.omega, log(1e10) / 2, 2e-6);
+    expect_close(search.max.omega, 1e6, 2e-6);
     assert_true(search.below.omega < search.min.omega);
+    expect_close(search.below.omega, search.min.omega, 1.1e-6);
+    expect_close(search.above.omega, search.max.omega, 1.1e-6);
     assert_true(mpfr_cmp_d(search.below.error, 1e-10) > 0);
     expect_close(search.best.omega, log(2e16) / 2, 0.05);
+    assert_true(search.inside >= ask.inside);
     omega_search_clear(&search);
 }
 
 static void no_number_is_not_feasible(void **state)
 {
-    Formula middle = {15, 90};
+    Formula middle = {.formula = falls_and_rises, .parameter = {15, 90}};
+    OmegaAsk ask = ask_for(1e-10, 20, true);
     OmegaSearch search;
     (void)state;
-    omega_search_init(&search);
-    assert_true(omega_search(&search, error_at, &middle, 1e-10, 20, true));
-    assert_true(search.found && search.has_below && search.has_max);
-    expect_close(search.min.omega, 15, 1e-5);
-    expect_close(search.max.omega, 90, 1e-5);
+    search_for(&search, &middle, &ask);
+    assert_true(search.found && search.has_below && search.has_above);
+    expect_close(search.min.omega, 15, 2e-6);
+    expect_close(search.max.omega, 90, 2e-6);
     omega_search_clear(&search);
 }
 
 static void nothing_is_found_where_nothing_is(void **state)
 {
-    Formula nowhere = {1, 0}, everywhere = {0, INFINITY};
+    Formula nowhere = {.formula = falls_and_rises, .parameter = {1, 0}};
+    Formula everywhere = {.formula = falls_and_rises, .parameter = {0, INFINITY}};
     OmegaSearch search;
     (void)state;
-    omega_search_init(&search);
-    assert_true(omega_search(&search, error_at, &nowhere, 1e-10, 10, true));
+    for (int rises = 0; rises < 2; rises++) {
+        OmegaAsk ask = ask_for(1e-10, 10, rises);
+        nowhere.count = 0;
+        search_for(&search, &nowhere, &ask);
+        assert_false(search.found);
+        omega_search_clear(&search);
+    }
+    OmegaAsk ask = ask_for(1e-16, 10, true);
+    search_for(&search, &everywhere, &ask);
     assert_false(search.found);
+    assert_true(search.best.omega > 0);
     omega_search_clear(&search);
-    omega_search_init(&search);
-    assert_true(omega_search(&search, error_at, &everywhere, 1e-16, 10, true));
-    assert_false(search.found);
+}
+
+/* exp(-2 Omega): never rises, and below 10 wherever Omega is. */
+static double falls(double omega, const double *parameter)
+{
+    return parameter[0] * exp(-2 * omega);
+}
+
+/* A tolerance that every Omega meets ends at the smallest and the largest that can be asked for, in
+ * few evaluations, and has no neighbours. */
+static void every_omega_may_meet_it(void **state)
+{
+    (void)state;
+    for (int rises = 0; rises < 2; rises++) {
+        Formula formula = {.formula = falls, .parameter = {3}};
+        OmegaAsk ask = ask_for(10, 11, rises);
+        OmegaSearch search;
+        search_for(&search, &formula, &ask);
+        assert_true(search.found && !search.has_below && !search.has_above);
+        assert_true(search.min.omega == OMEGA_LEAST && search.max.omega == OMEGA_MOST);
+        assert_false(search.open_min || search.open_max || search.open_inside);
+        assert_true(search.evaluations < 100);
+        omega_search_clear(&search);
+    }
+}
+
+/* Along the master curve: C e^(-2 Omega) meets the tolerance from (ln C - ln tolerance) / 2 on. */
+static void a_falling_error_takes_few_evaluations(void **state)
+{
+    Formula formula = {.formula = falls, .parameter = {3}};
+    OmegaAsk ask = ask_for(1e-20, 1, false);
+    OmegaSearch search;
+    (void)state;
+    ask.inside = 8;
+    search_for(&search, &formula, &ask);
+    assert_true(search.found && search.has_below);
+    expect_close(search.min.omega, (log(3) + 20 * log(10)) / 2, 2e-6);
+    assert_true(search.evaluations <= 40);
     omega_search_clear(&search);
+}
+
+/* Within the tolerance from 16 to 256 but for a hole. */
+static double hole(double omega, const double *parameter)
+{
+    bool bad = omega < 16 || omega > 256 || (omega > parameter[0] && omega < parameter[1]);
+    return bad ? 1.5e-10 : 0.99e-10 * omega / 256;
+}
+
+/* The inside is evaluated, and the interval cut: the hole is not in it, wherever it lies.  A third
+ * of 64 evaluations halve the widest gap, and leave none wider than 2 ln(16) / 21 < ln(1.31). */
+static void a_hole_cuts_the_interval(void **state)
+{
+    static const double at[] = {20, 50, 100, 130, 180, 200, 250};
+    (void)state;
+    for (size_t i = 0; i < sizeof at / sizeof *at; i++) {
+        Formula formula = {.formula = hole, .parameter = {at[i], at[i] * 1.31}};
+        OmegaAsk ask = ask_for(1e-10, 17, true);
+        OmegaSearch search;
+        search_for(&search, &formula, &ask);
+        assert_true(search.found && search.has_below && search.has_above);
+        expect_close(search.max.omega, at[i], 2e-6); /* the best is below it */
+        omega_search_clear(&search);
+    }
+}
+
+/* One up to the end, then not: halves alone find it. */
+static double step(double omega, const double *parameter)
+{
+    return omega <= parameter[0] ? 1e-11 : 1;
+}
+
+/* Each of many ends within a gap of ratio 4 takes as many halves as make the gap a bracket:
+ * log2(ln 4 / 1e-6) = 20.4. */
+static void halves_are_halves(void **state)
+{
+    size_t tries = 0, ends = 0;
+    (void)state;
+    for (double end = 70; end < 200; end *= 1.1) {
+        Formula formula = {.formula = step, .parameter = {end}};
+        OmegaAsk ask = ask_for(1e-10, 10, true);
+        OmegaSearch search;
+        ask.inside = 1;
+        search_for(&search, &formula, &ask);
+        expect_close(search.max.omega, end, 2e-6);
+        double low = 0, high = INFINITY;
+        for (size_t i = 0; i < formula.count; i++) {
+            double omega = formula.asked[i];
+            bool closer = omega > low && omega < high;
+            tries += closer && isfinite(high);
+            low = closer && omega <= end ? omega : low;
+            high = closer && omega > end ? omega : high;
+        }
+        ends++;
+        omega_search_clear(&search);
+    }
+    print_message("%zu ends, %.2f evaluations each\n", ends, (double)tries / (double)ends);
+    assert_true((double)tries <= 21.0 * (double)ends);
+}
+
+/* Meets the tolerance at every other of many short stretches. */
+static double comb(double omega, const double *parameter)
+{
+    double ratio = fmod(log(omega) * parameter[0], 1);
+    return ratio >= 0 && ratio < 0.5 ? 1e-11 * (1 + 1 / omega) : 1e-9;
+}
+
+/* Pseudo-random by the digits of Omega: above the tolerance for one in so many. */
+static double noise(double omega, const double *parameter)
+{
+    uint64_t bits = (uint64_t)(omega * 1e6) * 0x9e3779b97f4a7c15u;
+    double uniform = (double)(bits >> 11) * 0x1p-53;
+    return uniform < 1 / parameter[0] ? 1e-9 : 1e-11 * (1 + uniform);
+}
+
+/* Errors without any order: at most 200 evaluations, nothing claimed that was seen to fail, and
+ * what is open is said. */
+static void disorder_ends_in_the_budget(void **state)
+{
+    size_t open = 0;
+    (void)state;
+    for (int i = 0; i < 40; i++) {
+        Formula formula = {.formula = i % 2 == 0 ? comb : noise, .parameter = {1.5 + 3 * i}};
+        OmegaAsk ask = ask_for(1e-10, 3, true);
+        OmegaSearch search;
+        ask.inside = 140;
+        search_for(&search, &formula, &ask);
+        bool unfinished = search.open_min || search.open_max || search.open_inside;
+        assert_true(!unfinished || search.evaluations == OMEGA_EVALUATIONS);
+        open += unfinished;
+        omega_search_clear(&search);
+    }
+    print_message("%zu of 40 used up their evaluations\n", open);
+    assert_true(open > 0);
+    for (size_t most = 1; most < 60; most += 7) { /* any budget is kept */
+        Formula formula = {.formula = falls_and_rises, .parameter = {0, INFINITY}};
+        OmegaAsk ask = ask_for(1e-10, 10, true);
+        OmegaSearch search;
+        ask.evaluations = most;
+        search_for(&search, &formula, &ask);
+        assert_int_equal(search.evaluations, most);
+        assert_true(!search.found || search.open_inside);
+        omega_search_clear(&search);
+    }
 }
 
 int main(void)
@@ -87,6 +301,11 @@ int main(void)
         cmocka_unit_test(ends_and_best_are_the_formulas),
         cmocka_unit_test(no_number_is_not_feasible),
         cmocka_unit_test(nothing_is_found_where_nothing_is),
+        cmocka_unit_test(every_omega_may_meet_it),
+        cmocka_unit_test(a_falling_error_takes_few_evaluations),
+        cmocka_unit_test(a_hole_cuts_the_interval),
+        cmocka_unit_test(halves_are_halves),
+        cmocka_unit_test(disorder_ends_in_the_budget),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
