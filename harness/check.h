@@ -35,6 +35,7 @@ typedef struct {
     int argc; /* the command line, that repeats the whole check */
     char **argv;
     Csv obtained, baseline;
+    double *seconds; /* [obtained's rows] an equal share of what its point took, or NULL */
     bool has_baseline;
     bool other_machine; /* the baseline is from one, or nobody knows which */
     Finding *findings;

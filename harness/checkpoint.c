@@ -8,6 +8,7 @@
 #include "groups.h"
 #include "info.h"
 #include "message.h"
+#include "shown.h"
 #include "sidecar.h"
 #include "table.h"
 
@@ -135,7 +136,7 @@ static void complain_once(Checkpoints *checkpoints)
         fprintf(stderr,
                 "headproof: warning: %s: cannot be written: %s; the run goes on, but what is "
                 "interrupted within a point begins anew\n",
-                checkpoints->directory, strerror(reason));
+                shown(checkpoints->directory).text, strerror(reason));
     }
     checkpoints->complained = true;
     pthread_mutex_unlock(&checkpoints->lock);
@@ -202,7 +203,7 @@ static void say_found(const Checkpoint *checkpoint, const char *path, const RefA
     size_t done;
     memcpy(&done, archive->next, sizeof done);
     if (!checkpoint->checkpoints->quiet) {
-        fprintf(stderr, "headproof: %s: goes on behind layer %zu\n", path, done);
+        fprintf(stderr, "headproof: %s: goes on behind layer %zu\n", shown(path).text, done);
     }
 }
 
@@ -213,7 +214,7 @@ static bool take_up(const Checkpoint *checkpoint, const char *path, const char *
     RefArchive archive;
     const char *why = find_state(&archive, mapped, head);
     if (why != NULL) {
-        fprintf(stderr, "headproof: warning: %s: ignored: %s\n", path, why);
+        fprintf(stderr, "headproof: warning: %s: ignored: %s\n", shown(path).text, why);
         return false;
     }
     say_found(checkpoint, path, &archive);

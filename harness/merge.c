@@ -3,6 +3,7 @@
 #include "atomic_file.h"
 #include "commands.h"
 #include "message.h"
+#include "shown.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -145,8 +146,8 @@ static void compare_machines(Merge *merge)
                 fprintf(stderr,
                         "headproof: warning: %s: %s %s, %s has %s: the machine's columns may "
                         "differ\n",
-                        merge->files[i].path, *key, mine, merge->files[0].path,
-                        sidecar_get(first, *key));
+                        shown(merge->files[i].path).text, *key, shown(mine).text,
+                        shown(merge->files[0].path).text, shown(sidecar_get(first, *key)).text);
                 merge->mixed = true;
                 break;
             }
@@ -198,13 +199,14 @@ static int conclude(const Merge *merge, const char *path)
         const json_t *fact = merge->points[i].fact;
         bool passed = json_is_true(json_object_get(fact, "passed"));
         if (!passed && ++failures <= FAILURES_SHOWN && merge->merged == NULL) {
-            fprintf(stderr, "headproof: fails; reproduce: %s\n", sidecar_get(fact, "command"));
+            fprintf(stderr, "headproof: fails; reproduce: %s\n",
+                    shown(sidecar_get(fact, "command")).text);
         }
     }
     if (failures > FAILURES_SHOWN && merge->merged == NULL) {
         fprintf(stderr, "headproof: and %zu more points fail\n", failures - FAILURES_SHOWN);
     }
-    printf("%zu points of %zu shards in %s\n", merge->point_count, merge->shards, path);
+    printf("%zu points of %zu shards in %s\n", merge->point_count, merge->shards, shown(path).text);
     if (merge->merged != NULL) {
         printf("verdict: %s\n", failures > 0 ? "FAIL" : "PASS");
     }

@@ -3,6 +3,7 @@
 #include "axes.h"
 #include "grid.h"
 #include "model_source.h"
+#include "shown.h"
 
 #include <string.h>
 
@@ -78,15 +79,6 @@ static bool always_printed(Axis axis)
            axis == AXIS_SEED;
 }
 
-/* A path holds no single quote (values.c), so a pair of them makes any of it one word. */
-static void print_word(FILE *file, const char *text)
-{
-    static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
-                                "+,-./:=@_";
-    const char *quote = text[strspn(text, plain)] == '\0' ? "" : "'";
-    fprintf(file, "%s%s%s", quote, text, quote);
-}
-
 void point_print_command(FILE *file, const Point *point)
 {
     bool searched = point->omega == 0;
@@ -98,7 +90,7 @@ void point_print_command(FILE *file, const Point *point)
             char value[VALUE_TEXT];
             value_print(value, &axis_info(axis)->domain, point_get(point, axis));
             fprintf(file, " --%s ", axis_info(axis)->name);
-            print_word(file, value);
+            shown_write(file, SHOWN_SHELL, value);
         }
     }
     if (point->source != NULL && point->source->ignore_extra) {

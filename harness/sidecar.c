@@ -1,5 +1,7 @@
 #include "sidecar.h"
 
+#include "shown.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,20 +13,9 @@ const char *const sidecar_decisive[] = {
 
 json_t *sidecar_text(const char *text)
 {
-    json_t *value = json_string(text);
-    size_t length = strlen(text);
-    char *escaped = value == NULL ? malloc(4 * length + 1) : NULL;
-    if (escaped == NULL) {
-        return value;
-    }
-    char *end = escaped;
-    for (size_t i = 0; i < length; i++) {
-        unsigned char c = (unsigned char)text[i];
-        end += sprintf(end, c < 0x80 ? "%c" : "\\x%02x", c);
-    }
-    *end = '\0';
-    value = json_string(escaped);
-    free(escaped);
+    char *clean = shown_copy(SHOWN_JSON, text);
+    json_t *value = clean != NULL ? json_string(clean) : NULL;
+    free(clean);
     return value;
 }
 

@@ -42,7 +42,7 @@ int sidecar_write(FILE *file, const RunRecord *run) __attribute__((warn_unused_r
 /* The same as a value; NULL: memory is short. */
 json_t *sidecar_value(const RunRecord *run);
 
-/* Strings as JSON has them: UTF-8; bytes that are not become \xNN.  NULL: memory is short. */
+/* Strings as they are shown in JSON (shown.h).  NULL: memory is short. */
 json_t *sidecar_text(const char *text);
 json_t *sidecar_arguments(int argc, char **argv);
 json_t *sidecar_date(void);

@@ -17,6 +17,7 @@
 #include <cmocka.h>
 
 #include <jansson.h>
+#include <math.h>
 #include <signal.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -321,12 +322,13 @@ static void another_machine_is_mentioned(void **state)
     expect(scratch, "check " GRID " --baseline %/b.csv", 0, "no sidecar");
 }
 
-/* Parses, by the first of these that is there. */
+/* As Jenkins takes it (well-formed, where no xmllint is there). */
 static void expect_xml(const Scratch *scratch, const char *name)
 {
     char command[2 * SCRATCH_PATH];
     snprintf(command, sizeof command,
-             "-c 'f=%s/%s; if command -v xmllint >/dev/null; then xmllint --noout $f; "
+             "-c 'f=%s/%s; if command -v xmllint >/dev/null; then xmllint --noout --schema "
+             "tests/data/junit.xsd $f 2>/dev/null; "
              "elif command -v python3 >/dev/null; then python3 -c \"import sys, "
              "xml.dom.minidom as m; m.parse(sys.argv[1])\" $f; fi'",
              scratch->directory, name);
@@ -390,6 +392,64 @@ static void reports_say_the_same_and_are_well_formed(void **state)
     free(xml);
     free(markdown);
     json_decref(report);
+}
+
+/* Cells, and the names of files, of any bytes that those can have: every report is what it should be,
+ * and says none of it as it stands. */
+static void reports_hold_any_text(void **state)
+{
+#define EVIL "\xef\x80\x80\xef\xbf\xbf\xff\x1b[2J\xe2\x80\xae\xc2\x9b|`<&\xc3\xa9"
+    static const char *const reports[] = {"x", "m", "j"};
+    const Scratch *scratch = *state;
+    Csv csv = {0};
+    expect(scratch, "check --n 2 --d 2 --save-baseline '%/" EVIL ".csv'", 0, NULL);
+    read_table(&csv, scratch, EVIL ".csv");
+    csv.cells[csv.columns + csv_find(&csv, "options")] = EVIL "=" EVIL;
+    csv.cells[csv.columns + csv_find(&csv, "weights")] = EVIL;
+    write_table(&csv, scratch, EVIL ".csv");
+    csv_clear(&csv);
+    Output said = check(scratch, "check --n 2 --d 2 --baseline '%/" EVIL ".csv' --junit-xml %/x "
+                                 "--markdown %/m --json %/j");
+    assert_int_equal(said.code, 1);
+    expect_xml(scratch, "x");
+    json_decref(load(scratch, "j"));
+    for (size_t i = 0; i <= sizeof reports / sizeof *reports; i++) {
+        bool is_said = i == sizeof reports / sizeof *reports;
+        char *text = is_said ? said.text : read_all(scratch, reports[i]);
+        json_t *valid = json_string(text);
+        assert_non_null(valid);
+        json_decref(valid);
+        assert_int_equal(strcspn(text, "\x1b"), strlen(text));
+        assert_null(strstr(text, "\xe2\x80\xae"));
+        assert_null(strstr(text, "\xef\xbf\xbf"));
+        const char *const shown = is_said  ? "\\xff\\x1b[2J\\u{202e}"
+                                  : i == 1 ? "\\\\xff\\\\x1b\\[2J\\\\u\\{202e\\}"
+                                  : i == 2 ? "\\\\xff\\\\x1b[2J\\\\u{202e}" /* a string's */
+                                           : "\\xff\\x1b[2J\\u{202e}";
+        assert_non_null(strstr(text, shown));
+        free(text);
+    }
+#undef EVIL
+}
+
+/* Every test case has seconds, and the suite their sum. */
+static void seconds_are_reported(void **state)
+{
+    const Scratch *scratch = *state;
+    expect(scratch, "check " GRID " --save-baseline %/b.csv --junit-xml %/x", 0, NULL);
+    char *xml = read_all(scratch, "x"), *next = xml;
+    double suite = 0, sum = 0;
+    expect_xml(scratch, "x");
+    assert_int_equal(occurrences(xml, " time=\""), 43);
+    for (size_t i = 0; i < 43; i++) {
+        next = strstr(next, " time=\"") + strlen(" time=\"");
+        double seconds = strtod(next, &next);
+        assert_true(*next == '"' && seconds >= 0);
+        suite = i == 0 ? seconds : suite;
+        sum += i == 0 ? 0 : seconds;
+    }
+    assert_true(suite > 0 && fabs(suite - sum) < 1e-4);
+    free(xml);
 }
 
 /* The line that a report gives for a failing row evaluates that row. */
@@ -473,6 +533,8 @@ int main(void)
         IN_SCRATCH(a_damaged_baseline_exits_two),
         IN_SCRATCH(another_machine_is_mentioned),
         IN_SCRATCH(reports_say_the_same_and_are_well_formed),
+        IN_SCRATCH(reports_hold_any_text),
+        IN_SCRATCH(seconds_are_reported),
         IN_SCRATCH(reproducing_lines_reproduce),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
