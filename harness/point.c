@@ -5,6 +5,8 @@
 #include "model_source.h"
 #include "shown.h"
 
+#include <limits.h>
+#include <stdint.h>
 #include <string.h>
 
 static void cell_init(RefCell *cell)
@@ -36,7 +38,7 @@ void row_clear(Row *row)
 
 static void cell_visit(RefArchive *archive, RefCell *cell)
 {
-    ref_archive_bytes(archive, &cell->state, sizeof cell->state);
+    cell->state = ref_archive_choice(archive, cell->state, CELL_NONFINITE + 1);
     ref_archive_number(archive, cell->value);
 }
 
@@ -56,12 +58,12 @@ void row_visit(RefArchive *archive, Row *row)
         cell_visit(archive, cells[i]);
     }
     ref_archive_number(archive, errors->max_original);
-    ref_archive_bytes(archive, &errors->contradiction, sizeof errors->contradiction);
-    ref_archive_bytes(archive, &row->layer, sizeof row->layer);
-    ref_archive_bytes(archive, &row->has_identical, sizeof row->has_identical);
-    ref_archive_bytes(archive, &row->identical, sizeof row->identical);
-    ref_archive_bytes(archive, &row->precision_bits, sizeof row->precision_bits);
-    ref_archive_bytes(archive, &row->status, sizeof row->status);
+    errors->contradiction = ref_archive_flag(archive, errors->contradiction);
+    row->layer = ref_archive_count(archive, row->layer, SIZE_MAX);
+    row->has_identical = ref_archive_flag(archive, row->has_identical);
+    ref_archive_doubles(archive, &row->identical, 1, 0, 1);
+    row->precision_bits = (long)ref_archive_count(archive, (size_t)row->precision_bits, LONG_MAX);
+    row->status = ref_archive_choice(archive, row->status, STATUS_OK + 1);
 }
 
 const char *status_name(Status status)

@@ -261,6 +261,11 @@ void ref_run_layer(RefRun *run)
     run->layer++;
 }
 
+size_t ref_run_layers(const RefRun *run)
+{
+    return run->layer;
+}
+
 bool ref_run_failed(const RefRun *run)
 {
     return run->failed;
