@@ -170,7 +170,15 @@ static int take_complete(Journal *journal, const json_t *sidecar, const RunRecor
         snprintf(why, sizeof why, "it is complete, of %s", difference);
         return refuse(path, why, remedy);
     }
-    return read_complete(journal);
+    int status = read_complete(journal);
+    if (status == 0 && !sidecar_is_of(sidecar, journal->text, journal->size)) {
+        return refuse(
+            path,
+            "it is complete, but its bytes are not those that its .json was written with: "
+            "it was edited, or another file took its place",
+            remedy);
+    }
+    return status;
 }
 
 /* A run that was stopped between its two renames has left FILE, and its sidecar under the other

@@ -2,6 +2,8 @@
 
 #include "shown.h"
 
+#include "../cases/fault.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -136,6 +138,9 @@ json_t *sidecar_value(const RunRecord *run)
     int status = json_object_set_new(object, "schema", json_integer(SIDECAR_SCHEMA)) |
                  json_object_set_new(object, "argv", sidecar_arguments(run->argc, run->argv)) |
                  json_object_set_new(object, "date", sidecar_date()) | add_facts(object);
+    if (run->digest != NULL) {
+        status |= json_object_set_new(object, "digest", json_string(run->digest));
+    }
     if (run->sweep != NULL) {
         status |= add_sweep(object, run);
     }
@@ -169,6 +174,13 @@ const char *sidecar_get(const json_t *sidecar, const char *key)
 {
     const char *text = json_string_value(json_object_get(sidecar, key));
     return text != NULL ? text : "";
+}
+
+bool sidecar_is_of(const json_t *sidecar, const char *bytes, size_t size)
+{
+    char text[DIGEST_TEXT];
+    digest_print(text, digest_bytes(DIGEST_START, bytes, size));
+    return FAULT("edited-tables-believed", true, strcmp(sidecar_get(sidecar, "digest"), text) == 0);
 }
 
 json_t *sidecar_load(const char *path)

@@ -26,13 +26,14 @@ typedef struct {
 } SweepRecord;
 
 /* A run.  grid NULL: what was run is not points (a benchmark).  seconds [grid->count] or NULL; sweep
- * NULL: it is none. */
+ * NULL: it is none.  digest: of the table's bytes, once all are written, else NULL. */
 typedef struct {
     int argc;
     char **argv;
     const Grid *grid;
     const double *seconds;
     const SweepRecord *sweep;
+    const char *digest;
 } RunRecord;
 
 /* Writes JSON: schema, argv, date, the facts of info.h, and the points with their command line,
@@ -49,6 +50,9 @@ json_t *sidecar_date(void);
 
 /* The text of a key, "" where there is none. */
 const char *sidecar_get(const json_t *sidecar, const char *key);
+
+/* Was it written with a table of exactly these bytes? */
+bool sidecar_is_of(const json_t *sidecar, const char *bytes, size_t size);
 
 /* The sidecar in a file, or NULL when there is none that can be read. */
 json_t *sidecar_load(const char *path);
