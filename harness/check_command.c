@@ -31,7 +31,6 @@ typedef struct {
     const RunOptions *run;
     char *directory, *obtained, *sidecar;
     AtomicFile reports[REPORTS];
-    bool missing; /* the baseline */
 } Checking;
 
 static char *join(const char *a, const char *b)
@@ -206,7 +205,7 @@ static int read_seconds(Checking *command)
 {
     Check *check = &command->check;
     size_t rows = check->obtained.rows, row = 0;
-    json_t *sidecar = sidecar_load(command->sidecar);
+    json_t *sidecar = command->sidecar != NULL ? sidecar_load(command->sidecar) : NULL;
     const json_t *points = json_object_get(sidecar, "points");
     check->seconds = calloc(rows > 0 ? rows : 1, sizeof *check->seconds);
     for (size_t p = 0; check->seconds != NULL && p < check->grid->count; p++) {
@@ -249,11 +248,8 @@ static int judge(Checking *command, int swept)
     if (status == 0) {
         status = check_judge(check);
     }
-    if (status == 0 && (command->missing || (swept != 0 && check_passes(check)))) {
-        Finding finding = {.reason = command->missing ? "no baseline of that name"
-                                                      : "the sweep failed, and no row says why",
-                           .row = NO_ROW,
-                           .obtained = command->missing ? options->baseline : NULL};
+    if (status == 0 && swept != 0 && check_passes(check)) {
+        Finding finding = {.reason = "the sweep failed, and no row says why", .row = NO_ROW};
         status = check_find(check, &finding);
     }
     return status != 0 ? status : write_reports(command);
@@ -300,7 +296,7 @@ int command_check(const Grid *grid, const RunOptions *run, int argc, char **argv
         .run = run, .check = {.grid = grid, .options = &run->check, .argc = argc, .argv = argv}};
     int status = check_options(grid, &run->check);
     if (status == 0) {
-        status = check_open(&command.check, &command.missing);
+        status = check_open(&command.check);
     }
     if (status == 0) {
         status = open_reports(&command);

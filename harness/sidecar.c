@@ -176,11 +176,16 @@ const char *sidecar_get(const json_t *sidecar, const char *key)
     return text != NULL ? text : "";
 }
 
-bool sidecar_is_of(const json_t *sidecar, const char *bytes, size_t size)
+bool sidecar_has_digest(const json_t *sidecar, uint64_t digest)
 {
     char text[DIGEST_TEXT];
-    digest_print(text, digest_bytes(DIGEST_START, bytes, size));
+    digest_print(text, digest);
     return FAULT("edited-tables-believed", true, strcmp(sidecar_get(sidecar, "digest"), text) == 0);
+}
+
+bool sidecar_is_of(const json_t *sidecar, const char *bytes, size_t size)
+{
+    return sidecar_has_digest(sidecar, digest_bytes(DIGEST_START, bytes, size));
 }
 
 json_t *sidecar_load(const char *path)

@@ -51,7 +51,8 @@ json_t *sidecar_date(void);
 /* The text of a key, "" where there is none. */
 const char *sidecar_get(const json_t *sidecar, const char *key);
 
-/* Was it written with a table of exactly these bytes? */
+/* Was it written with a table of that digest, or of exactly these bytes? */
+bool sidecar_has_digest(const json_t *sidecar, uint64_t digest);
 bool sidecar_is_of(const json_t *sidecar, const char *bytes, size_t size);
 
 /* The sidecar in a file, or NULL when there is none that can be read. */

@@ -2,6 +2,7 @@
  * headproof check as CI runs it: exit codes, what is left behind, and the reports.
  */
 #include "../harness/csv_read.h"
+#include "check_fixture.h"
 #include "interrupted.h"
 #include "fixture.h"
 
@@ -61,6 +62,15 @@ static bool exists(const Scratch *scratch, const char *name)
     return file_exists(path);
 }
 
+static char *read_all(const Scratch *scratch, const char *name)
+{
+    char path[SCRATCH_PATH], *text = malloc(SCRATCH_TEXT);
+    scratch_path(path, scratch, name);
+    assert_non_null(text);
+    assert_true(file_read(text, path) > 0);
+    return text;
+}
+
 static json_t *load(const Scratch *scratch, const char *name)
 {
     char path[SCRATCH_PATH];
@@ -89,6 +99,7 @@ static void write_table(const Csv *csv, const Scratch *scratch, const char *name
         fprintf(file, "%s%c", csv->cells[i], (i + 1) % csv->columns == 0 ? '\n' : ',');
     }
     assert_int_equal(fclose(file), 0);
+    seal_table(path);
 }
 
 static void read_table(Csv *csv, const Scratch *scratch, const char *name)
@@ -126,13 +137,67 @@ static void a_failing_baseline_is_not_saved(void **state)
     assert_false(exists(scratch, "b.csv"));
 }
 
-static void no_baseline_of_that_name_fails(void **state)
+/* Before any work: nothing is evaluated, and no report replaces an old one. */
+static void a_mistyped_baseline_is_refused_before_any_work(void **state)
 {
     const Scratch *scratch = *state;
-    expect(scratch, "check --n 2 --d 2 --baseline %/none.csv --json %/j", 1,
-           "no baseline of that name");
-    assert_true(exists(scratch, "none.csv.obtained") && exists(scratch, "j"));
-    assert_false(exists(scratch, "none.csv"));
+    char path[SCRATCH_PATH];
+    scratch_path(path, scratch, "j");
+    file_write(path, "old", 3);
+    expect(scratch, "check --n 2000 --d 900 --depth 96 --baseline %/none.csv --json %/j", 2,
+           "expected a baseline, and there is no such file; --save-baseline FILE makes one");
+    assert_false(exists(scratch, "none.csv.obtained") || exists(scratch, "none.csv"));
+    char *report = read_all(scratch, "j");
+    assert_string_equal(report, "old");
+    free(report);
+}
+
+/* A baseline counts as it was saved, whole, with its sidecar. */
+static void baselines_are_as_they_were_saved(void **state)
+{
+    static const char line[] = "check --n 2 --d 2 --baseline %/b.csv";
+    static const struct {
+        const char *sidecar, *said;
+    } cases[] = {
+        {NULL, "there is no .json beside it"},
+        {"", "cannot be read as JSON"},
+        {"[1]", "cannot be read as JSON"},
+        {"{\"schema\": 2}", "another schema"},
+        {"{\"schema\": 1, \"complete\": false}", "not one of a complete run"},
+        {"{\"schema\": 1}", "not one of a complete run"},
+        {"{\"schema\": 1, \"complete\": true}", "no digest of it"},
+        {"{\"schema\": 1, \"complete\": true, \"digest\": \"0\"}", "was it edited?"},
+    };
+    const Scratch *scratch = *state;
+    char path[SCRATCH_PATH], sidecar[SCRATCH_PATH];
+    Csv csv = {0};
+    expect(scratch, "check --n 2 --d 2 --save-baseline %/b.csv", 0, NULL);
+    expect(scratch, line, 0, "PASS");
+    scratch_path(path, scratch, "b.csv");
+    scratch_path(sidecar, scratch, "b.csv.json");
+    Output kept = read_file(sidecar), table = read_file(path);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        if (cases[i].sidecar == NULL) {
+            assert_int_equal(unlink(sidecar), 0);
+        } else {
+            file_write(sidecar, cases[i].sidecar, strlen(cases[i].sidecar));
+        }
+        expect(scratch, line, 2, cases[i].said);
+        expect(scratch, line, 2, "saved anew with --save-baseline FILE --force");
+        assert_false(exists(scratch, "b.csv.obtained"));
+    }
+    /* Edited by hand, in one digit. */
+    file_write(sidecar, kept.text, kept.length);
+    char *digit = strpbrk(strchr(table.text, '\n') + 200, "12345678");
+    ++*digit;
+    file_write(path, table.text, table.length);
+    expect(scratch, line, 2, "its bytes are not those that its .json was written with");
+    expect(scratch, "check --n 2 --d 2 --save-baseline %/b.csv --force", 0, NULL);
+    expect(scratch, line, 0, "PASS");
+    read_table(&csv, scratch, "b.csv");
+    csv_clear(&csv);
+    free(kept.text);
+    free(table.text);
 }
 
 static void nan_against_nan_fails(void **state)
@@ -276,9 +341,9 @@ static void bad_usage_exits_two(void **state)
         {"check --baseline %/b --force", "--save-baseline"},
         {"check --baseline %/b --save-baseline %/c", "expected --baseline or --save-baseline"},
         {"check --baseline %/b -o %/c", "--output"},
-        {"check --baseline %/b --json %/no/such", "headproof: --json: token '"},
-        {"check --baseline %/b --markdown %/no/such", "headproof: --markdown: token '"},
-        {"check --baseline %/b --junit-xml %/no/such", "headproof: --junit-xml: token '"},
+        {"check --tolerance 1 --json %/no/such", "headproof: --json: token '"},
+        {"check --tolerance 1 --markdown %/no/such", "headproof: --markdown: token '"},
+        {"check --tolerance 1 --junit-xml %/no/such", "headproof: --junit-xml: token '"},
         {"check --n 2 --save-baseline %/no/such", "headproof: --save-baseline: token '"},
         {"check --baseline %", "expected a table"},
         {"check %/none.case --baseline %/b", "none.case"},
@@ -318,8 +383,6 @@ static void another_machine_is_mentioned(void **state)
     assert_int_equal(json_dump_file(sidecar, path, 0), 0);
     json_decref(sidecar);
     expect(scratch, "check " GRID " --baseline %/b.csv", 0, "Difference Engine No. 2");
-    assert_int_equal(unlink(path), 0);
-    expect(scratch, "check " GRID " --baseline %/b.csv", 0, "no sidecar");
 }
 
 /* As Jenkins takes it (well-formed, where no xmllint is there). */
@@ -335,15 +398,6 @@ static void expect_xml(const Scratch *scratch, const char *name)
     Output output = run_program("/bin/sh", command);
     assert_int_equal(output.code, 0);
     free(output.text);
-}
-
-static char *read_all(const Scratch *scratch, const char *name)
-{
-    char path[SCRATCH_PATH], *text = malloc(SCRATCH_TEXT);
-    scratch_path(path, scratch, name);
-    assert_non_null(text);
-    assert_true(file_read(text, path) > 0);
-    return text;
 }
 
 static size_t occurrences(const char *text, const char *wanted)
@@ -523,7 +577,8 @@ int main(void)
         IN_SCRATCH(an_interrupted_check_goes_on),
         IN_SCRATCH(a_baseline_is_saved_once_and_met),
         IN_SCRATCH(a_failing_baseline_is_not_saved),
-        IN_SCRATCH(no_baseline_of_that_name_fails),
+        IN_SCRATCH(a_mistyped_baseline_is_refused_before_any_work),
+        IN_SCRATCH(baselines_are_as_they_were_saved),
         IN_SCRATCH(nan_against_nan_fails),
         IN_SCRATCH(zero_against_zero_fails),
         IN_SCRATCH(three_hundred_altered_digits_are_all_named),
