@@ -73,8 +73,10 @@ static bool row_passed(const Merge *merge, const char *line)
     copy_cell(status, sizeof status, line, find_column(merge, "status"));
     copy_cell(options, sizeof options, line, find_column(merge, "options"));
     copy_option(tolerance, TEXT, options, axis_info(AXIS_TOLERANCE)->name, "");
+    copy_cell(cell, sizeof cell, line, find_column(merge, axis_info(AXIS_ARITHMETIC)->column));
+    bool machine = strcmp(cell, axis_info(AXIS_ARITHMETIC)->domain.words[ARITHMETIC_NONE]) != 0;
     copy_option(judge, TEXT, options, axis_info(AXIS_JUDGE)->name,
-                axis_info(AXIS_JUDGE)->domain.words[ERROR_TOTAL]);
+                axis_info(AXIS_JUDGE)->domain.words[machine ? ERROR_TOTAL : ERROR_CONSTRUCTION]);
     copy_option(norm, TEXT, options, axis_info(AXIS_NORM)->name,
                 axis_info(AXIS_NORM)->domain.words[NORM_MAX]);
     Status found = status_find(status);
