@@ -4,6 +4,7 @@
 #include "atomic_file.h"
 
 #include "message.h"
+#include "shown.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -211,7 +212,7 @@ int atomic_file_close(AtomicFile *file)
 
 int atomic_file_failed(const char *path)
 {
-    fprintf(stderr, "headproof: %s: cannot be written: %s\n", path, strerror(errno));
+    fprintf(stderr, "headproof: %s: cannot be written: %s\n", shown(path).text, strerror(errno));
     return 99;
 }
 

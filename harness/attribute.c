@@ -7,6 +7,7 @@
 #include "output.h"
 #include "predict.h"
 #include "progress.h"
+#include "shown.h"
 
 #include <errno.h>
 #include <omp.h>
@@ -71,7 +72,7 @@ static int make_pair(Attribution *a)
     spec.given = &given;
     CaseStatus built = case_build(&a->pair, &reason, &spec);
     if (built != CASE_OK) {
-        fprintf(stderr, "headproof: %s: %s\n", a->point->source->path, reason);
+        fprintf(stderr, "headproof: %s: %s\n", shown(a->point->source->path).text, reason);
         return built == CASE_NO_MEMORY ? 99 : 2;
     }
     const RefUnembedding unembedding = {a->model->W_U, a->model->b_U, a->model->d,

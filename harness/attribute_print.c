@@ -2,6 +2,7 @@
 
 #include "attribute.h"
 #include "decimal.h"
+#include "shown.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -98,7 +99,7 @@ void attribute_print_model(const Attribution *a)
     decimal_print(omega, point_omega(a->point));
     printf("%s: %zu layer%s as `%s`, %zu external and %zu internal heads, omega %s; %zu input%s of "
            "%zu tokens\n",
-           a->point->source->path, a->model->depth, a->model->depth == 1 ? "" : "s",
+           shown(a->point->source->path).text, a->model->depth, a->model->depth == 1 ? "" : "s",
            construction_info(a->point->spec.construction)->name, heads[PATH_EXTERNAL],
            heads[PATH_INTERNAL], omega, a->inputs.count, a->inputs.count == 1 ? "" : "s",
            a->inputs.n);

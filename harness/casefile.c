@@ -1,5 +1,7 @@
 #include "casefile.h"
 
+#include "shown.h"
+
 #include <errno.h>
 #include <ini.h>
 #include <stdio.h>
@@ -121,7 +123,8 @@ static bool read_line(Reader *reader, char *buffer, size_t size)
     int c = getc(reader->file);
     if (c == EOF) {
         if (ferror(reader->file)) {
-            fprintf(stderr, "%s: cannot be read: %s\n", reader->origin.file, strerror(errno));
+            fprintf(stderr, "%s: cannot be read: %s\n", shown(reader->origin.file).text,
+                    strerror(errno));
             reader->status = 2;
         }
         return false;
@@ -199,7 +202,7 @@ static void read_sections(Reader *reader)
         fail(reader, "", "at least one [section]");
     }
     if (reader->status == 0 && fault != 0) {
-        fprintf(stderr, "%s:%d: cannot be parsed\n", reader->origin.file, fault);
+        fprintf(stderr, "%s:%d: cannot be parsed\n", shown(reader->origin.file).text, fault);
         reader->status = 2;
     }
 }
@@ -210,7 +213,7 @@ int casefile_read(SectionList *list, Command command, const char *path)
     reader.first = list->count;
     reader.file = fopen(path, "r");
     if (reader.file == NULL) {
-        fprintf(stderr, "%s: cannot be opened: %s\n", path, strerror(errno));
+        fprintf(stderr, "%s: cannot be opened: %s\n", shown(path).text, strerror(errno));
         return 2;
     }
     read_sections(&reader);

@@ -5,17 +5,14 @@
 
 #include "check.h"
 
-#include "check_columns.h"
 #include "message.h"
 
 #include "../cases/fault.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* ---- Findings ------------------------------------------------------------------------------- */
 
@@ -244,25 +241,6 @@ bool check_passes(const Check *check)
     return check->finding_count == 0 && check->rows > 0 && check->cells > 0;
 }
 
-int check_open(Check *check, bool *missing)
-{
-    const char *path = check->options->baseline;
-    *missing = path != NULL && access(path, F_OK) != 0 && errno == ENOENT;
-    if (path == NULL || *missing) {
-        return 0;
-    }
-    int status = csv_read(&check->baseline, path);
-    for (size_t i = 0; status == 0 && check_key(i) != NULL; i++) {
-        if (csv_find(&check->baseline, check_key(i)) == check->baseline.columns) {
-            complain((Origin){.file = path, .line = 1}, csv_name(&check->baseline, 0),
-                     "expected the columns of a sweep, and there is no %s", check_key(i));
-            status = 2;
-        }
-    }
-    check->has_baseline = true;
-    return status != 0 ? status : check_cells(&check->baseline);
-}
-
 void check_clear(Check *check)
 {
     for (size_t i = 0; i < check->mention_count; i++) {
@@ -270,6 +248,7 @@ void check_clear(Check *check)
     }
     free(check->mentions);
     free(check->findings);
+    free(check->seconds);
     csv_clear(&check->obtained);
     csv_clear(&check->baseline);
     *check = (Check){0};

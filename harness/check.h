@@ -35,6 +35,7 @@ typedef struct {
     int argc; /* the command line, that repeats the whole check */
     char **argv;
     Csv obtained, baseline;
+    double *seconds; /* [obtained's rows] an equal share of what its point took, or NULL */
     bool has_baseline;
     bool other_machine; /* the baseline is from one, or nobody knows which */
     Finding *findings;
@@ -44,9 +45,10 @@ typedef struct {
     size_t rows, failed, cells;
 } Check;
 
-/* Reads the baseline, if options name one: strictly, before any work.  *missing: there is no such
- * file.  0; 2 after a message; 99. */
-int check_open(Check *check, bool *missing) __attribute__((warn_unused_result));
+/* check_baseline.c: reads the baseline, if options name one: strictly, before any work.  It must be
+ * complete, with the sidecar that it was saved with, and have every column of a table.  0; 2 after a
+ * message; 99. */
+int check_open(Check *check) __attribute__((warn_unused_result));
 
 /* Joins and judges check->obtained: fills findings, worst first, and mentions.  0; 99 after a
  * message. */

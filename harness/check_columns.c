@@ -1,3 +1,6 @@
+/*
+ * What the columns of a table are, by their names, and what their cells may hold.
+ */
 #include <stdio.h>
 
 #include "check_columns.h"
@@ -5,6 +8,8 @@
 #include "check.h"
 #include "message.h"
 #include "number.h"
+
+#include "../cases/fault.h"
 
 #include <string.h>
 
@@ -41,6 +46,32 @@ Status status_find(const char *name)
     return status;
 }
 
+/* What is beyond any error, even of a stack that has left the doubles' range: 10^(10^9). */
+enum { EXPONENT_MOST = 1000000000 };
+
+/* The digits of 1. */
+#define ONE UINT64_C(10000000000000000)
+
+/* What a number of that column must be, or NULL: it is. */
+static const char *domain_fault(const char *column, Rule rule, const Number *number)
+{
+    bool finite = number->kind == NUMBER_FINITE, is_log = strcmp(column, "construction_log10") == 0;
+    if (finite && number->digits != 0 && number->exponent > EXPONENT_MOST) {
+        return "a number below 10^1000000000";
+    }
+    if (number->negative && !is_log) {
+        return FAULT("negative-errors-accepted", NULL, "a number that is not negative");
+    }
+    bool above_one = number->exponent > 0 || (number->exponent == 0 && number->digits > ONE);
+    if (rule == RULE_SHARE && finite && number->digits != 0 && above_one) {
+        return "a share from 0 to 1";
+    }
+    if (rule == RULE_FREE && number->text[strspn(number->text, "0123456789")] != '\0') {
+        return "a count of bits";
+    }
+    return NULL;
+}
+
 int check_cells(const Csv *csv)
 {
     for (size_t row = 0; row < csv->rows; row++) {
@@ -56,6 +87,12 @@ int check_cells(const Csv *csv)
             if (rule != RULE_NONE && rule != RULE_STATUS && !number_read(&number, cell)) {
                 complain(origin, cell, "expected a number of at most %d digits (column %s)",
                          NUMBER_DIGITS, name);
+                return 2;
+            }
+            const char *fault =
+                rule == RULE_NONE || rule == RULE_STATUS ? NULL : domain_fault(name, rule, &number);
+            if (fault != NULL) {
+                complain(origin, cell, "expected %s (column %s)", fault, name);
                 return 2;
             }
         }

@@ -10,6 +10,8 @@
 #include "check_report.h"
 #include "info.h"
 #include "message.h"
+#include "shown.h"
+#include "sidecar.h"
 
 #include "../cases/fault.h"
 
@@ -29,7 +31,6 @@ typedef struct {
     const RunOptions *run;
     char *directory, *obtained, *sidecar;
     AtomicFile reports[REPORTS];
-    bool missing; /* the baseline */
 } Checking;
 
 static char *join(const char *a, const char *b)
@@ -199,6 +200,25 @@ static void remove_obtained(const Checking *command)
     }
 }
 
+/* A point's rows share what it took; an interrupted run's took nothing now. */
+static int read_seconds(Checking *command)
+{
+    Check *check = &command->check;
+    size_t rows = check->obtained.rows, row = 0;
+    json_t *sidecar = command->sidecar != NULL ? sidecar_load(command->sidecar) : NULL;
+    const json_t *points = json_object_get(sidecar, "points");
+    check->seconds = calloc(rows > 0 ? rows : 1, sizeof *check->seconds);
+    for (size_t p = 0; check->seconds != NULL && p < check->grid->count; p++) {
+        size_t depth = check->grid->points[p].spec.depth;
+        double seconds = json_number_value(json_object_get(json_array_get(points, p), "seconds"));
+        for (size_t l = 0; l < depth && row < rows; l++) {
+            check->seconds[row++] = seconds / (double)depth;
+        }
+    }
+    json_decref(sidecar);
+    return check->seconds == NULL ? memory_fault() : 0;
+}
+
 /* A new baseline is compared with itself: what could never pass is not saved. */
 static int read_tables(Checking *command)
 {
@@ -210,6 +230,9 @@ static int read_tables(Checking *command)
     if (status == 0 && command->run->check.save != NULL) {
         check->has_baseline = true;
         status = csv_read(&check->baseline, command->obtained);
+    }
+    if (status == 0) {
+        status = read_seconds(command);
     }
     return status == 2 ? 99 : status; /* the program wrote it */
 }
@@ -225,11 +248,8 @@ static int judge(Checking *command, int swept)
     if (status == 0) {
         status = check_judge(check);
     }
-    if (status == 0 && (command->missing || (swept != 0 && check_passes(check)))) {
-        Finding finding = {.reason = command->missing ? "no baseline of that name"
-                                                      : "the sweep failed, and no row says why",
-                           .row = NO_ROW,
-                           .obtained = command->missing ? options->baseline : NULL};
+    if (status == 0 && swept != 0 && check_passes(check)) {
+        Finding finding = {.reason = "the sweep failed, and no row says why", .row = NO_ROW};
         status = check_find(check, &finding);
     }
     return status != 0 ? status : write_reports(command);
@@ -245,10 +265,10 @@ static int conclude(Checking *command)
     }
     report_print(stdout, &command->check, command->run->quiet);
     if (passes && options->save != NULL && !command->run->quiet) {
-        printf("saved: %s\n", options->save);
+        printf("saved: %s\n", shown(options->save).text);
     }
     if (!passes && command->directory == NULL && !command->run->quiet) {
-        printf("obtained: %s\n", command->obtained);
+        printf("obtained: %s\n", shown(command->obtained).text);
     }
     if (passes) {
         remove_obtained(command);
@@ -276,7 +296,7 @@ int command_check(const Grid *grid, const RunOptions *run, int argc, char **argv
         .run = run, .check = {.grid = grid, .options = &run->check, .argc = argc, .argv = argv}};
     int status = check_options(grid, &run->check);
     if (status == 0) {
-        status = check_open(&command.check, &command.missing);
+        status = check_open(&command.check);
     }
     if (status == 0) {
         status = open_reports(&command);

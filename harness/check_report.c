@@ -3,9 +3,9 @@
 #include "check_report.h"
 
 #include "axes.h"
+#include "shown.h"
 
 #include <errno.h>
-#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,27 +25,6 @@ void finding_print_key(FILE *file, const Finding *finding)
     }
 }
 
-/* One word of a shell. */
-static void print_word(FILE *file, const char *text, size_t length)
-{
-    static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
-                                "+,-./:=@_";
-    bool quoted = length == 0 || strspn(text, plain) < length;
-    if (quoted) {
-        putc('\'', file);
-    }
-    for (size_t i = 0; i < length; i++) {
-        if (text[i] == '\'') {
-            fputs("'\\''", file);
-        } else {
-            putc(text[i], file);
-        }
-    }
-    if (quoted) {
-        putc('\'', file);
-    }
-}
-
 /* The point that a row of a table came from, by its key alone. */
 static void print_row_command(FILE *file, const Csv *csv, size_t row)
 {
@@ -55,14 +34,14 @@ static void print_row_command(FILE *file, const Csv *csv, size_t row)
         const char *cell = column == NULL ? "" : csv_cell(csv, row, csv_find(csv, column));
         if (*cell != '\0') {
             fprintf(file, " --%s ", axis_info(axis)->name);
-            print_word(file, cell, strlen(cell));
+            shown_write(file, SHOWN_SHELL, cell);
         }
     }
     const char *option = csv_cell(csv, row, csv_find(csv, "options"));
     while (*option != '\0') {
         size_t length = strcspn(option, ";");
         fputs(" --", file);
-        print_word(file, option, length);
+        shown_write_part(file, SHOWN_SHELL, option, length);
         option += length + (option[length] == ';');
     }
 }
@@ -77,7 +56,7 @@ void finding_print_command(FILE *file, const Check *check, const Finding *findin
         fputs("headproof", file);
         for (int i = 1; i < check->argc; i++) {
             putc(' ', file);
-            print_word(file, check->argv[i], strlen(check->argv[i]));
+            shown_write(file, SHOWN_SHELL, check->argv[i]);
         }
     }
 }
@@ -126,24 +105,6 @@ char *report_command(const Check *check, const Finding *finding)
     return finish_text(&stream);
 }
 
-char *report_text(const char *text)
-{
-    json_t *value = json_string(text);
-    bool valid = value != NULL;
-    TextStream stream;
-    json_decref(value);
-    if (!open_text(&stream)) {
-        return NULL;
-    }
-    for (; *text != '\0'; text++) {
-        unsigned char c = (unsigned char)*text;
-        /* XML has no U+FFFE and U+FFFF, whose bytes begin so. */
-        bool kept = c < 0x80 ? c >= ' ' && c != 0x7f : valid && c != 0xef;
-        fprintf(stream.file, kept ? "%c" : "\\x%02x", c);
-    }
-    return finish_text(&stream);
-}
-
 void report_verdict(char text[VERDICT_TEXT], const Check *check)
 {
     if (check_passes(check)) {
@@ -155,20 +116,25 @@ void report_verdict(char text[VERDICT_TEXT], const Check *check)
     }
 }
 
+static void print_cell(FILE *file, const char *before, const char *cell)
+{
+    if (cell != NULL) {
+        fputs(before, file);
+        shown_write(file, SHOWN_TERMINAL, *cell == '\0' ? "blank" : cell);
+    }
+}
+
 /* What it says of its row. */
 static void print_finding(FILE *file, const Finding *finding)
 {
     fputs("    ", file);
     if (finding->column != NULL) {
-        fprintf(file, "%s: ", finding->column);
+        shown_write(file, SHOWN_TERMINAL, finding->column);
+        fputs(": ", file);
     }
     fputs(finding->reason, file);
-    if (finding->obtained != NULL) {
-        fprintf(file, ": %s", *finding->obtained == '\0' ? "blank" : finding->obtained);
-    }
-    if (finding->baseline != NULL) {
-        fprintf(file, ", baseline %s", *finding->baseline == '\0' ? "blank" : finding->baseline);
-    }
+    print_cell(file, ": ", finding->obtained);
+    print_cell(file, ", baseline ", finding->baseline);
     if (*finding->ratio != '\0') {
         fprintf(file, ", ratio %s", finding->ratio);
     }
@@ -176,6 +142,15 @@ static void print_finding(FILE *file, const Finding *finding)
         fprintf(file, ", limit %s", finding->limit);
     }
     putc('\n', file);
+}
+
+static void print_row(FILE *file, const Finding *finding)
+{
+    char *key = report_key(finding);
+    fputs("  ", file);
+    shown_write(file, SHOWN_TERMINAL, key != NULL ? key : "memory is short");
+    putc('\n', file);
+    free(key);
 }
 
 /* The first of them; a row's key and command once. */
@@ -186,9 +161,7 @@ static void print_findings(FILE *file, const Check *check)
     for (size_t i = 0; i < shown; i++) {
         const Finding *finding = &check->findings[i];
         if (i == 0 || !finding_same_row(finding, finding - 1)) {
-            fputs("  ", file);
-            finding_print_key(file, finding);
-            putc('\n', file);
+            print_row(file, finding);
         }
         print_finding(file, finding);
         if (i + 1 == shown || !finding_same_row(finding, finding + 1)) {
@@ -207,7 +180,9 @@ void report_print(FILE *file, const Check *check, bool quiet)
 {
     char verdict[VERDICT_TEXT];
     for (size_t i = 0; i < check->mention_count && !quiet; i++) {
-        fprintf(file, "note: %s\n", check->mentions[i]);
+        fputs("note: ", file);
+        shown_write(file, SHOWN_TERMINAL, check->mentions[i]);
+        putc('\n', file);
     }
     if (!quiet) {
         print_findings(file, check);

@@ -25,10 +25,6 @@ void report_verdict(char text[VERDICT_TEXT], const Check *check);
 /* Findings that people are shown; the rest is counted. */
 enum { FINDINGS_SHOWN = 10 };
 
-/* Text for a JSON or XML file, where bytes that are not UTF-8, and control characters, become
- * \xNN.  NULL when memory is short; the caller frees. */
-char *report_text(const char *text);
-
 /* What print writes, as a string; NULL when memory is short; the caller frees. */
 char *report_key(const Finding *finding);
 char *report_command(const Check *check, const Finding *finding);

@@ -5,8 +5,11 @@
 
 #include "check_report.h"
 
-#include "../cases/case.h"
 #include "info.h"
+#include "shown.h"
+#include "sidecar.h"
+
+#include "../cases/case.h"
 
 #include <errno.h>
 #include <jansson.h>
@@ -29,20 +32,7 @@ static int short_of_memory(void)
 
 static int write_escaped(FILE *file, const char *text)
 {
-    char *clean = report_text(text);
-    if (clean == NULL) {
-        return short_of_memory();
-    }
-    for (const char *c = clean; *c != '\0'; c++) {
-        switch (*c) {
-        case '&': fputs("&amp;", file); break;
-        case '<': fputs("&lt;", file); break;
-        case '>': fputs("&gt;", file); break;
-        case '"': fputs("&quot;", file); break;
-        default: putc(*c, file); break;
-        }
-    }
-    free(clean);
+    shown_write(file, SHOWN_XML, text);
     return stream_status(file);
 }
 
@@ -92,6 +82,21 @@ static int compare_places(const void *a, const void *b)
     return (left->order > right->order) - (left->order < right->order);
 }
 
+/* What a row took; 0 for what was not evaluated. */
+static double seconds_of(const Check *check, const Csv *table, size_t row)
+{
+    return table == &check->obtained && check->seconds != NULL ? check->seconds[row] : 0;
+}
+
+static double seconds_of_all(const Check *check)
+{
+    double sum = 0;
+    for (size_t row = 0; row < check->obtained.rows; row++) {
+        sum += seconds_of(check, &check->obtained, row);
+    }
+    return sum;
+}
+
 static int write_case(FILE *file, const Check *check, const Csv *table, size_t row,
                       const Finding *const *findings, size_t count)
 {
@@ -102,7 +107,7 @@ static int write_case(FILE *file, const Check *check, const Csv *table, size_t r
     }
     fputs("    <testcase classname=\"headproof.check\" name=\"", file);
     int status = write_escaped(file, key);
-    fputs(count > 0 ? "\">\n" : "\"/>\n", file);
+    fprintf(file, "\" time=\"%.6f\"%s>\n", seconds_of(check, table, row), count > 0 ? "" : "/");
     for (size_t i = 0; i < count; i++) {
         status |= write_failure(file, check, findings[i]);
     }
@@ -171,8 +176,8 @@ int report_xml(FILE *file, const Check *check)
     fprintf(file,
             "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
             "<testsuites>\n  <testsuite name=\"headproof check\" tests=\"%zu\" failures=\"%zu\" "
-            "errors=\"0\" skipped=\"0\">\n",
-            cases, failed);
+            "errors=\"0\" skipped=\"0\" time=\"%.6f\">\n",
+            cases, failed, seconds_of_all(check));
     status |= write_cases(file, check, findings, &cases, &failed);
     fputs("    <system-out>", file);
     for (size_t i = 0; i < check->mention_count; i++) {
@@ -186,16 +191,10 @@ int report_xml(FILE *file, const Check *check)
 
 /* ---- Markdown ------------------------------------------------------------------------------- */
 
-/* A cell of a table: no bar ends it. */
 static void write_cell(FILE *file, const char *text)
 {
     fputs("| ", file);
-    for (; text != NULL && *text != '\0'; text++) {
-        if (strchr("|`*_<>\\", *text) != NULL) {
-            putc('\\', file);
-        }
-        putc(*text, file);
-    }
+    shown_write(file, SHOWN_MARKDOWN, text != NULL ? text : "");
     putc(' ', file);
 }
 
@@ -250,7 +249,9 @@ int report_markdown(FILE *file, const Check *check)
         putc('\n', file);
     }
     for (size_t i = 0; i < check->mention_count; i++) {
-        fprintf(file, "* %s\n", check->mentions[i]);
+        fputs("* ", file);
+        shown_write(file, SHOWN_MARKDOWN, check->mentions[i]);
+        putc('\n', file);
     }
     if (shown > 0) {
         status = write_findings(file, check, shown);
@@ -263,10 +264,7 @@ int report_markdown(FILE *file, const Check *check)
 /* null for NULL. */
 static json_t *text_value(const char *text)
 {
-    char *clean = text == NULL ? NULL : report_text(text);
-    json_t *value = text == NULL ? json_null() : clean == NULL ? NULL : json_string(clean);
-    free(clean);
-    return value;
+    return text == NULL ? json_null() : sidecar_text(text);
 }
 
 static json_t *key_value(const Finding *finding)

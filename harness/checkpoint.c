@@ -8,6 +8,7 @@
 #include "groups.h"
 #include "info.h"
 #include "message.h"
+#include "shown.h"
 #include "sidecar.h"
 #include "table.h"
 
@@ -22,7 +23,7 @@
 #include <unistd.h>
 
 /* Raised when the bytes of a state change their meaning. */
-#define CHECKPOINT_MAGIC "headproof checkpoint 1\n"
+#define CHECKPOINT_MAGIC "headproof checkpoint 2\n"
 
 /* A checkpoint may take this share of the time: a tenth of the time since the last. */
 enum { CHECKPOINT_SHARE = 10 };
@@ -135,7 +136,7 @@ static void complain_once(Checkpoints *checkpoints)
         fprintf(stderr,
                 "headproof: warning: %s: cannot be written: %s; the run goes on, but what is "
                 "interrupted within a point begins anew\n",
-                checkpoints->directory, strerror(reason));
+                shown(checkpoints->directory).text, strerror(reason));
     }
     checkpoints->complained = true;
     pthread_mutex_unlock(&checkpoints->lock);
@@ -199,10 +200,10 @@ static const char *find_state(RefArchive *archive, const Mapped *mapped, const c
 
 static void say_found(const Checkpoint *checkpoint, const char *path, const RefArchive *archive)
 {
-    size_t done;
+    size_t done; /* what every state begins with */
     memcpy(&done, archive->next, sizeof done);
     if (!checkpoint->checkpoints->quiet) {
-        fprintf(stderr, "headproof: %s: goes on behind layer %zu\n", path, done);
+        fprintf(stderr, "headproof: %s: goes on behind layer %zu\n", shown(path).text, done);
     }
 }
 
@@ -212,12 +213,14 @@ static bool take_up(const Checkpoint *checkpoint, const char *path, const char *
 {
     RefArchive archive;
     const char *why = find_state(&archive, mapped, head);
+    if (why == NULL && !ref_archive_restore(archive.next, archive.left, visit, state)) {
+        why = "it holds no state of this point, or memory is short";
+    }
     if (why != NULL) {
-        fprintf(stderr, "headproof: warning: %s: ignored: %s\n", path, why);
+        fprintf(stderr, "headproof: warning: %s: ignored: %s\n", shown(path).text, why);
         return false;
     }
     say_found(checkpoint, path, &archive);
-    visit(&archive, state);
     return true;
 }
 

@@ -3,6 +3,7 @@
 #include "message.h"
 #include "plain_file.h"
 #include "predict.h"
+#include "shown.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -69,7 +70,7 @@ static int write_plain(const Pair *pair, const Point *point, const RunOptions *r
     CaseStatus built = plain_build(&plain, &reason, &pair->converted, point_omega(point), true,
                                    pair->converted_x, pair->bias_row_content);
     if (built != CASE_OK) {
-        fprintf(stderr, "headproof: %s: %s\n", point->source->path, reason);
+        fprintf(stderr, "headproof: %s: %s\n", shown(point->source->path).text, reason);
         return built == CASE_NO_MEMORY ? 99 : 2;
     }
     const char *form = construction_info(point->spec.construction)->name;
@@ -77,8 +78,9 @@ static int write_plain(const Pair *pair, const Point *point, const RunOptions *r
     if (status == 0 && !run->quiet) {
         printf("%s: %zu sublayers of %zu heads of rank %zu on a stream of %zu rows and %zu "
                "columns; %s\n",
-               run->output, plain.sublayer_count, plain.sublayers[0].heads, plain.sublayers[0].rank,
-               plain.rows, plain.width, plain.inexact == NULL ? "exact" : plain.inexact);
+               shown(run->output).text, plain.sublayer_count, plain.sublayers[0].heads,
+               plain.sublayers[0].rank, plain.rows, plain.width,
+               plain.inexact == NULL ? "exact" : plain.inexact);
     }
     plain_clear(&plain);
     return status;
@@ -104,7 +106,7 @@ int command_convert(const Grid *grid, const RunOptions *run, int argc, char **ar
     Point point = converted_point(grid);
     CaseStatus built = case_build(&pair, &reason, &point.spec);
     if (built != CASE_OK) {
-        fprintf(stderr, "headproof: %s: %s\n", point.source->path, reason);
+        fprintf(stderr, "headproof: %s: %s\n", shown(point.source->path).text, reason);
         return built == CASE_NO_MEMORY ? 99 : 2;
     }
     status = check_room(&pair, &point, run);

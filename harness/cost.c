@@ -6,6 +6,7 @@
 #include "message.h"
 #include "output.h"
 #include "preset.h"
+#include "shown.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -90,7 +91,7 @@ static int write_cost(Output *output, const RunOptions *run, const Cost *cost, b
     }
     if (status != 0 || output_commit(output) != 0) {
         fprintf(stderr, "headproof: %s: cannot write: %s\n",
-                run->output != NULL ? run->output : "stdout", strerror(errno));
+                shown(run->output != NULL ? run->output : "stdout").text, strerror(errno));
         return 99;
     }
     return 0;

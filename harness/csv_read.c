@@ -2,6 +2,7 @@
 
 #include "csv_read.h"
 
+#include "identity.h"
 #include "message.h"
 
 #include <errno.h>
@@ -144,6 +145,7 @@ int csv_read(Csv *csv, const char *path)
     csv->path = strdup(path);
     int status = csv->path == NULL ? memory_fault() : read_text(csv, &length);
     if (status == 0) {
+        csv->digest = digest_bytes(DIGEST_START, csv->text, length);
         status = check_text(csv, length);
     }
     if (status == 0) {

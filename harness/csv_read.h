@@ -6,12 +6,14 @@
 #define HEADPROOF_HARNESS_CSV_READ_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 /* text: the file, a NUL after every cell.  cells [rows + 1][columns], the header first. */
 typedef struct {
     char *path, *text;
     const char **cells;
     size_t columns, rows;
+    uint64_t digest; /* of the file's bytes (identity.h) */
 } Csv;
 
 /* Reads a whole file into *csv, which is empty ({0}) before.  0; 2 after a message with file, line

@@ -1,6 +1,7 @@
 #include "dispatch.h"
 
 #include "message.h"
+#include "shown.h"
 #include "team.h"
 #include "window.h"
 
@@ -198,8 +199,8 @@ static int compare_rank(json_t *ranks, int number, const json_t *said, const Run
         return 0;
     }
     bool refused = !sidecar_same_sweep(said, run);
-    fprintf(stderr, "headproof: %srank %d has %s%s\n", refused ? "" : "warning: ", number, text,
-            refused ? "" : ": the machine's columns may differ");
+    fprintf(stderr, "headproof: %srank %d has %s%s\n", refused ? "" : "warning: ", number,
+            shown(text).text, refused ? "" : ": the machine's columns may differ");
     return refused ? 2 : 0;
 }
 

@@ -175,12 +175,14 @@ static void rows_visit(RefArchive *archive, void *state)
 {
     RowsMade *made = state;
     Evaluation *evaluation = made->evaluation;
-    ref_archive_bytes(archive, &made->done, sizeof made->done);
-    ref_archive_bytes(archive, &made->passed, sizeof made->passed);
-    ref_archive_bytes(archive, &made->broken, sizeof made->broken);
+    made->done = ref_archive_count(archive, made->done, evaluation->point->spec.depth);
+    made->passed = ref_archive_flag(archive, made->passed);
+    made->broken = ref_archive_flag(archive, made->broken);
     ref_run_visit(archive, evaluation->run);
+    ref_archive_expect(archive, ref_run_layers(evaluation->run) == made->done);
     if (evaluation->beside) {
         ref_plan_visit(archive, evaluation->own);
+        ref_archive_expect(archive, ref_plan_layers(evaluation->own) == made->done);
     }
     if (evaluation->kernel != NULL) {
         size_t count;
@@ -188,8 +190,9 @@ static void rows_visit(RefArchive *archive, void *state)
         ref_archive_bytes(archive, stream, count * sizeof *stream);
         kernel_go_on(evaluation->kernel, made->done);
     }
-    for (size_t l = 0; l < made->done; l++) {
+    for (size_t l = 0; l < made->done && !archive->failed; l++) {
         row_visit(archive, &made->rows[l]);
+        ref_archive_expect(archive, made->rows[l].layer == l + 1);
     }
 }
 

@@ -3,10 +3,13 @@
 #include "message.h"
 #include "table.h"
 
+#include "../cases/fault.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 uint64_t digest_bytes(uint64_t digest, const void *bytes, size_t count)
 {
@@ -22,6 +25,24 @@ void digest_print(char text[DIGEST_TEXT], uint64_t digest)
     snprintf(text, DIGEST_TEXT, "%016" PRIx64, digest);
 }
 
+int digest_descriptor(char text[DIGEST_TEXT], int fd)
+{
+    char block[1 << 16];
+    uint64_t digest = DIGEST_START;
+    ssize_t got = 1;
+    for (off_t place = 0; got > 0; place += got) {
+        got = pread(fd, block, sizeof block, place);
+        if (got < 0 && errno == EINTR) {
+            got = 1; /* once more, from the same place */
+            place -= got;
+        } else if (got > 0) {
+            digest = digest_bytes(digest, block, (size_t)got);
+        }
+    }
+    digest_print(text, digest);
+    return got < 0 ? -1 : 0;
+}
+
 static int digest_file(uint64_t *digest, const char *path)
 {
     char block[1 << 16];
@@ -29,7 +50,8 @@ static int digest_file(uint64_t *digest, const char *path)
     FILE *file = fopen(path, "rb");
     if (file != NULL) {
         while ((count = fread(block, 1, sizeof block, file)) > 0) {
-            *digest = digest_bytes(*digest, block, count);
+            *digest = digest_bytes(*digest, block,
+                                   FAULT("weights-read-in-part", count < 8 ? count : 8, count));
         }
     }
     if (file == NULL || ferror(file)) {

@@ -1,6 +1,7 @@
 #include "inputs.h"
 
 #include "message.h"
+#include "shown.h"
 #include "values.h"
 
 #include <stdio.h>
@@ -114,21 +115,21 @@ static int choose(Inputs *inputs, const ModelFile *model, const char *path, cons
 {
     Choice choice = {0};
     if (model->W_E == NULL) {
-        fprintf(stderr, "headproof: %s: no inputs: expected a tensor X, or embed.W_E%s\n", path,
-                text == NULL ? " with tokens" : "");
+        fprintf(stderr, "headproof: %s: no inputs: expected a tensor X, or embed.W_E%s\n",
+                shown(path).text, text == NULL ? " with tokens" : "");
         return 2;
     }
     if (text == NULL && model->context == 0) {
         fprintf(
             stderr,
             "headproof: %s: no inputs: expected a tensor tokens, pos_embed.W_pos, or --tokens\n",
-            path);
+            shown(path).text);
         return 2;
     }
     int status = choice_read(&choice, model, text);
     if (status == 0 && model->context > 0 && choice.n > model->context) {
-        fprintf(stderr, "headproof: --tokens: token '%s': expected at most %zu positions\n", text,
-                model->context);
+        complain((Origin){.flag = "tokens"}, text, "expected at most %zu positions",
+                 model->context);
         status = 2;
     }
     if (status == 0) {

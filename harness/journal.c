@@ -153,7 +153,10 @@ int journal_finish(Journal *journal, const RunRecord *run)
     if (journal->plain != NULL) {
         return output_finish(journal->plain, run);
     }
-    if (write_sidecar(journal, run) != 0) {
+    char digest[DIGEST_TEXT];
+    RunRecord whole = *run;
+    whole.digest = digest;
+    if (digest_descriptor(digest, fileno(rows->file)) != 0 || write_sidecar(journal, &whole) != 0) {
         return atomic_file_failed(journal->sidecar);
     }
     if (atomic_file_sync(rows) != 0 || atomic_file_publish(rows) != 0) {

@@ -2,6 +2,7 @@
 
 #include "checkpoint.h"
 #include "message.h"
+#include "shown.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -79,6 +80,13 @@ static double work_left(const Journal *journal)
     return difftime(last, sidecar.st_mtime);
 }
 
+/* The command that removes a file, to be pasted. */
+static void print_remove(const char *path)
+{
+    fputs(*path == '-' ? "rm -- " : "rm ", stderr);
+    shown_write(stderr, SHOWN_SHELL, path);
+}
+
 /* A run that does not resume: short work is dropped, long work is refused. */
 static int drop_leftover(Journal *journal)
 {
@@ -88,38 +96,45 @@ static int drop_leftover(Journal *journal)
     if (seconds >= JOURNAL_WORTH_SECONDS) {
         fprintf(stderr,
                 "headproof: %s: %zu rows of an interrupted run, %.0f minutes of work: --resume "
-                "goes on with them, rm '%s' discards them\n",
-                partial, rows, seconds / 60, partial);
+                "goes on with them, ",
+                shown(partial).text, rows, seconds / 60);
+        print_remove(partial);
+        fputs(" discards them\n", stderr);
         return 2;
     }
     if (rows > 0) {
         fprintf(stderr,
                 "headproof: %s: %zu rows of an interrupted run are dropped (--resume would have "
                 "kept them)\n",
-                partial, rows);
+                shown(partial).text, rows);
     }
     journal->rows.kept = false;
     journal->size = journal->header = journal->length = 0;
     return 0;
 }
 
+/* remedy NULL: to remove the file. */
 static int refuse(const char *path, const char *why, const char *remedy)
 {
-    fprintf(stderr, "headproof: %s: cannot be resumed: %s; %s\n", path, why, remedy);
+    fprintf(stderr, "headproof: %s: cannot be resumed: %s; ", shown(path).text, shown(why).text);
+    if (remedy == NULL) {
+        print_remove(path);
+        remedy = " to start anew";
+    }
+    fprintf(stderr, "%s\n", remedy);
     return 2;
 }
 
 /* Takes up FILE.partial, whose sidecar this is. */
 static int take_partial(Journal *journal, const json_t *sidecar, const RunRecord *run)
 {
-    char remedy[1024], difference[DIFFERENCE_TEXT];
-    snprintf(remedy, sizeof remedy, "rm '%s' to start anew", journal->rows.partial);
+    char difference[DIFFERENCE_TEXT];
     if (sidecar == NULL) {
         return refuse(journal->rows.partial, "no .json.partial beside it says what run it is of",
-                      remedy);
+                      NULL);
     }
     if (!sidecar_fits(difference, sidecar, run)) {
-        return refuse(journal->rows.partial, difference, remedy);
+        return refuse(journal->rows.partial, difference, NULL);
     }
     return 0;
 }
@@ -155,7 +170,15 @@ static int take_complete(Journal *journal, const json_t *sidecar, const RunRecor
         snprintf(why, sizeof why, "it is complete, of %s", difference);
         return refuse(path, why, remedy);
     }
-    return read_complete(journal);
+    int status = read_complete(journal);
+    if (status == 0 && !sidecar_is_of(sidecar, journal->text, journal->size)) {
+        return refuse(
+            path,
+            "it is complete, but its bytes are not those that its .json was written with: "
+            "it was edited, or another file took its place",
+            remedy);
+    }
+    return status;
 }
 
 /* A run that was stopped between its two renames has left FILE, and its sidecar under the other

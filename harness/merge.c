@@ -3,6 +3,7 @@
 #include "atomic_file.h"
 #include "commands.h"
 #include "message.h"
+#include "shown.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -11,7 +12,7 @@
 #include <unistd.h>
 
 /* Failing points whose reproducing command is printed; the rest is counted. */
-enum { FAILURES_SHOWN = 10 };
+enum { FAILURES_SHOWN = 10, MISSING_SHOWN = 10 };
 
 static size_t get_count(const json_t *object, const char *of, const char *key)
 {
@@ -60,6 +61,9 @@ static int read_shard(ShardFile *file)
         !json_is_array(json_object_get(file->sidecar, "points"))) {
         complain_of(file->path, NULL, NULL, "no .json of a complete sweep is beside it");
         return 2;
+    }
+    if (!sidecar_is_of(file->sidecar, file->text, file->size)) {
+        return merge_refuse_rows(file);
     }
     file->index = get_count(file->sidecar, "shard", "index");
     return 0;
@@ -113,7 +117,6 @@ static const ShardFile *find_shard(const Merge *merge, size_t index, size_t befo
 /* Each shard once. */
 static int check_all_there(const Merge *merge)
 {
-    size_t missing = 0;
     for (size_t i = 0; i < merge->file_count; i++) {
         const ShardFile *file = &merge->files[i], *twin = find_shard(merge, file->index, i);
         if (twin != NULL) {
@@ -122,11 +125,15 @@ static int check_all_there(const Merge *merge)
             return 2;
         }
     }
-    for (size_t index = 1; index <= merge->shards; index++) {
+    size_t missing = merge->shards - merge->file_count, named = 0;
+    for (size_t index = 1; missing > 0 && named < missing && named < MISSING_SHOWN; index++) {
         if (find_shard(merge, index, merge->file_count) == NULL) {
-            fprintf(stderr, "%s %zu/%zu", missing++ == 0 ? "headproof: missing: shard" : ",", index,
+            fprintf(stderr, "%s %zu/%zu", named++ == 0 ? "headproof: missing: shard" : ",", index,
                     merge->shards);
         }
+    }
+    if (missing > named) {
+        fprintf(stderr, ", and %zu more", missing - named);
     }
     if (missing > 0) {
         fputc('\n', stderr);
@@ -145,8 +152,8 @@ static void compare_machines(Merge *merge)
                 fprintf(stderr,
                         "headproof: warning: %s: %s %s, %s has %s: the machine's columns may "
                         "differ\n",
-                        merge->files[i].path, *key, mine, merge->files[0].path,
-                        sidecar_get(first, *key));
+                        shown(merge->files[i].path).text, *key, shown(mine).text,
+                        shown(merge->files[0].path).text, shown(sidecar_get(first, *key)).text);
                 merge->mixed = true;
                 break;
             }
@@ -166,10 +173,27 @@ const char *merge_column(const char *line, size_t wanted)
     return line;
 }
 
+int merge_refuse_verdict(const ShardFile *file, size_t point)
+{
+    complain_of(file->path, NULL, NULL,
+                "its .json and its rows contradict each other: did point %zu pass?", point + 1);
+    return 2;
+}
+
 int merge_refuse_rows(const ShardFile *file)
 {
     complain_of(file->path, NULL, NULL, "its rows are not those that its .json names");
     return 2;
+}
+
+/* No more points than the sidecars name. */
+static int check_points(const Merge *merge)
+{
+    size_t named = 0;
+    for (size_t i = 0; i < merge->file_count; i++) {
+        named += json_array_size(json_object_get(merge->files[i].sidecar, "points"));
+    }
+    return merge->point_count > named ? merge_refuse_rows(&merge->files[0]) : 0;
 }
 
 static int gather_shards(Merge *merge)
@@ -187,7 +211,10 @@ static int gather_shards(Merge *merge)
             status = check_same(merge, &merge->files[i]);
         }
     }
-    return status != 0 ? status : check_all_there(merge);
+    if (status == 0) {
+        status = check_all_there(merge);
+    }
+    return status != 0 ? status : check_points(merge);
 }
 
 /* The verdict is one run's. */
@@ -196,15 +223,15 @@ static int conclude(const Merge *merge, const char *path)
     size_t failures = 0;
     for (size_t i = 0; i < merge->point_count; i++) {
         const json_t *fact = merge->points[i].fact;
-        bool passed = json_is_true(json_object_get(fact, "passed"));
-        if (!passed && ++failures <= FAILURES_SHOWN && merge->merged == NULL) {
-            fprintf(stderr, "headproof: fails; reproduce: %s\n", sidecar_get(fact, "command"));
+        if (!merge->points[i].passed && ++failures <= FAILURES_SHOWN && merge->merged == NULL) {
+            fprintf(stderr, "headproof: fails; reproduce: %s\n",
+                    shown(sidecar_get(fact, "command")).text);
         }
     }
     if (failures > FAILURES_SHOWN && merge->merged == NULL) {
         fprintf(stderr, "headproof: and %zu more points fail\n", failures - FAILURES_SHOWN);
     }
-    printf("%zu points of %zu shards in %s\n", merge->point_count, merge->shards, path);
+    printf("%zu points of %zu shards in %s\n", merge->point_count, merge->shards, shown(path).text);
     if (merge->merged != NULL) {
         printf("verdict: %s\n", failures > 0 ? "FAIL" : "PASS");
     }

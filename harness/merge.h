@@ -20,11 +20,13 @@ typedef struct {
     size_t index;
 } ShardFile;
 
-/* The rows of a point of the grid, in a shard's text; fact: what the shard's sidecar says of it. */
+/* The rows of a point of the grid, in a shard's text; fact: what the shard's sidecar says of it;
+ * passed: what the rows say. */
 typedef struct {
     const char *rows;
     size_t length;
     json_t *fact;
+    bool passed;
 } MergedPoint;
 
 typedef struct {
@@ -40,6 +42,9 @@ typedef struct {
 
 /* The shards' rows do not fit together: names the file; returns 2. */
 int merge_refuse_rows(const ShardFile *file);
+
+/* The same about a point's verdict, from 0. */
+int merge_refuse_verdict(const ShardFile *file, size_t point);
 
 /* A column of a line, from 0; no cell holds a comma.  NULL: there are not that many. */
 const char *merge_column(const char *line, size_t wanted);

@@ -1,9 +1,14 @@
+/*
+ * Rows of verify: each is the worst of all shards' rows of the same model, Omega and layer.
+ */
 #include <stdio.h> /* before mpfr.h: declares mpfr_fprintf */
 
 #include "merge.h"
 
 #include "message.h"
 #include "verify.h"
+
+#include "../cases/fault.h"
 
 #include <errno.h>
 #include <math.h>
@@ -78,7 +83,8 @@ static bool is_worse(const char *a, size_t a_length, const char *b, size_t b_len
     mpfr_inits2(CELL_BITS, x, y, (mpfr_ptr)NULL);
     mpfr_strtofr(x, a, NULL, 10, MPFR_RNDN);
     mpfr_strtofr(y, b, NULL, 10, MPFR_RNDN);
-    bool worse = mpfr_nan_p(x) ? !mpfr_nan_p(y) : mpfr_greater_p(x, y) != 0;
+    bool worse = FAULT("nan-is-not-the-worst", false, mpfr_nan_p(x)) ? !mpfr_nan_p(y)
+                                                                     : mpfr_greater_p(x, y) != 0;
     mpfr_clears(x, y, (mpfr_ptr)NULL);
     return worse;
 }
@@ -118,8 +124,8 @@ static void write_logits(FILE *file, const Cells *rows, size_t count)
     verify_write_logits(file, error, margin, changed);
 }
 
-/* One row from a row of every shard: rows [count]. */
-static void write_row(FILE *file, const Cells *rows, size_t count)
+/* One row from a row of every shard: rows [count].  Returns its status. */
+static Status write_row(FILE *file, const Cells *rows, size_t count)
 {
     size_t inputs = 0, worst = 0;
     Status status = STATUS_OK;
@@ -150,11 +156,15 @@ static void write_row(FILE *file, const Cells *rows, size_t count)
             rows[worst].cell[COLUMN_JUDGED], count_of(&rows[worst], COLUMN_WORST_INPUT));
     write_logits(file, rows, count);
     fprintf(file, ",%s\n", status_name(status));
+    return status;
 }
 
-/* All rows into file.  lines [file_count]: where each shard is; rows [file_count]. */
-static int write_rows(FILE *file, const Merge *merge, const char **lines, Cells *rows)
+/* All rows into file; *worst: their status.  lines [file_count]: where each shard is; rows
+ * [file_count]. */
+static int write_rows(FILE *file, const Merge *merge, const char **lines, Cells *rows,
+                      Status *worst)
 {
+    *worst = STATUS_OK;
     const ShardFile *first = &merge->files[0];
     for (size_t i = 0; i < merge->file_count; i++) {
         const ShardFile *shard = &merge->files[i];
@@ -170,7 +180,8 @@ static int write_rows(FILE *file, const Merge *merge, const char **lines, Cells 
                 return merge_refuse_rows(&merge->files[i]);
             }
         }
-        write_row(file, rows, merge->file_count);
+        Status status = write_row(file, rows, merge->file_count);
+        *worst = status < *worst ? status : *worst;
     }
     for (size_t i = 0; i < merge->file_count; i++) {
         if (lines[i] != merge->files[i].text + merge->files[i].size) {
@@ -180,9 +191,10 @@ static int write_rows(FILE *file, const Merge *merge, const char **lines, Cells 
     return lines[0] == first->text + merge->header_length ? merge_refuse_rows(first) : 0;
 }
 
-/* A point passes where all shards say so. */
-static int take_verdicts(Merge *merge)
+/* A point passes where all shards say so; not all do where a row failed. */
+static int take_verdicts(Merge *merge, Status worst)
 {
+    bool all = true;
     for (size_t s = 0; s < merge->file_count; s++) {
         const json_t *facts = json_object_get(merge->files[s].sidecar, "points");
         if (json_array_size(facts) != merge->point_count) {
@@ -194,6 +206,14 @@ static int take_verdicts(Merge *merge)
                 merge->points[i].fact = fact;
             }
         }
+    }
+    for (size_t i = 0; i < merge->point_count; i++) {
+        MergedPoint *point = &merge->points[i];
+        point->passed = json_is_true(json_object_get(point->fact, "passed"));
+        all = all && point->passed;
+    }
+    if (all && worst <= STATUS_FAIL) {
+        return merge_refuse_verdict(&merge->files[0], 0);
     }
     return 0;
 }
@@ -210,14 +230,15 @@ int merge_verify(Merge *merge, MergedPoint *points)
     const char **lines = calloc(merge->file_count, sizeof *lines);
     Cells *rows = calloc(merge->file_count, sizeof *rows);
     FILE *file = open_memstream(&merge->merged, &size);
+    Status worst = STATUS_OK;
     merge->points = points;
     int status = points == NULL || lines == NULL || rows == NULL || file == NULL
                      ? memory_fault()
-                     : write_rows(file, merge, lines, rows);
+                     : write_rows(file, merge, lines, rows, &worst);
     if (file != NULL && fclose(file) != 0 && status == 0) {
         status = memory_fault();
     }
     free(lines);
     free(rows);
-    return status != 0 ? status : take_verdicts(merge);
+    return status != 0 ? status : take_verdicts(merge, worst);
 }

@@ -61,11 +61,11 @@ static int write_rows(const Merge *merge, FILE *file)
     return ok ? 0 : -1;
 }
 
-static int write_sidecar(const Merge *merge, FILE *file, int argc, char **argv)
+static int write_sidecar(const Merge *merge, FILE *file, const char *digest, int argc, char **argv)
 {
     json_t *object = merged_sidecar(merge, argc, argv);
     int status = -1;
-    if (object != NULL) {
+    if (object != NULL && json_object_set_new(object, "digest", json_string(digest)) == 0) {
         status = json_dumpf(object, file, JSON_INDENT(1) | JSON_REAL_PRECISION(6));
         status = status == 0 && putc('\n', file) != EOF ? 0 : -1;
     }
@@ -76,6 +76,7 @@ static int write_sidecar(const Merge *merge, FILE *file, int argc, char **argv)
 int merge_write(const Merge *merge, const char *path, int argc, char **argv)
 {
     AtomicFile rows = {0}, sidecar = {0};
+    char digest[DIGEST_TEXT];
     int status = atomic_file_open(&rows, path);
     bool direct = status == 0 && atomic_file_is_direct(&rows);
     if (status == 0 && !direct) {
@@ -83,7 +84,8 @@ int merge_write(const Merge *merge, const char *path, int argc, char **argv)
     }
     if (status == 0) {
         bool ok = write_rows(merge, rows.file) == 0 && atomic_file_sync(&rows) == 0;
-        ok = ok && (direct || (write_sidecar(merge, sidecar.file, argc, argv) == 0 &&
+        ok = ok && (direct || (digest_descriptor(digest, fileno(rows.file)) == 0 &&
+                               write_sidecar(merge, sidecar.file, digest, argc, argv) == 0 &&
                                atomic_file_sync(&sidecar) == 0));
         ok = ok && atomic_file_publish(&rows) == 0 && atomic_file_publish(&sidecar) == 0;
         ok = ok && atomic_file_close(&rows) == 0 && atomic_file_close(&sidecar) == 0;

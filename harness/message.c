@@ -1,5 +1,7 @@
 #include "message.h"
 
+#include "shown.h"
+
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -9,15 +11,15 @@
 
 static size_t quote(char *text, size_t size, const char *token, size_t length)
 {
-    size_t used = (size_t)snprintf(text, size, "token '");
-    size_t shown = length < TOKEN_SHOWN ? length : TOKEN_SHOWN;
-    for (size_t i = 0; i < shown; i++) {
-        unsigned char c = (unsigned char)token[i];
-        const char *format = c < 0x20 || c == 0x7f ? "\\x%02x" : "%c";
-        used += (size_t)snprintf(text + used, size - used, format, c);
+    static const char begin[] = "token '";
+    size_t cut = length < TOKEN_SHOWN ? length : TOKEN_SHOWN;
+    while (cut < length && ((unsigned char)token[cut] & 0xc0) == 0x80 && cut > TOKEN_SHOWN - 4) {
+        cut--; /* not within a character */
     }
-    const char *end = shown < length ? "...': " : "': ";
-    return used + (size_t)snprintf(text + used, size - used, "%s", end);
+    strcpy(text, begin);
+    size_t used = strlen(begin);
+    used += shown_into(text + used, size - used, SHOWN_TERMINAL, token, cut);
+    return used + (size_t)snprintf(text + used, size - used, cut < length ? "...': " : "': ");
 }
 
 static void compose(Message *message, const char *token, size_t length, const char *format,
@@ -36,15 +38,25 @@ void message_token(Message *message, const char *token, size_t length, const cha
     va_end(arguments);
 }
 
+/* A line on stderr, in one piece. */
+static void print_shown(const char *text)
+{
+    char line[4 * sizeof((Message *)0)->text + 2];
+    size_t used = shown_into(line, sizeof line - 1, SHOWN_TERMINAL, text, strlen(text));
+    strcpy(line + used, "\n");
+    fputs(line, stderr);
+}
+
 void complain_message(Origin origin, const Message *message)
 {
     if (origin.file != NULL) {
-        fprintf(stderr, "%s:%zu: %s\n", origin.file, origin.line, message->text);
+        fprintf(stderr, "%s:%zu: ", shown(origin.file).text, origin.line);
     } else if (origin.flag != NULL) {
-        fprintf(stderr, "headproof: --%s: %s\n", origin.flag, message->text);
+        fprintf(stderr, "headproof: --%s: ", origin.flag);
     } else {
-        fprintf(stderr, "headproof: %s\n", message->text);
+        fputs("headproof: ", stderr);
     }
+    print_shown(message->text);
 }
 
 void complain(Origin origin, const char *token, const char *format, ...)
@@ -55,25 +67,6 @@ void complain(Origin origin, const char *token, const char *format, ...)
     compose(&message, token, strlen(token), format, arguments);
     va_end(arguments);
     complain_message(origin, &message);
-}
-
-/* C0, DEL, and C1 as UTF-8 has it: both its bytes. */
-static bool is_control(const unsigned char *text, size_t i)
-{
-    size_t lead = i > 0 && text[i - 1] == 0xc2 ? i - 1 : i;
-    bool c1 = text[lead] == 0xc2 && text[lead + 1] >= 0x80 && text[lead + 1] < 0xa0;
-    return text[i] < 0x20 || text[i] == 0x7f || c1;
-}
-
-static void print_escaped(const char *text)
-{
-    char line[4 * sizeof((Message *)0)->text + 2], *end = line;
-    const unsigned char *bytes = (const unsigned char *)text;
-    for (size_t i = 0; bytes[i] != '\0'; i++) {
-        end += sprintf(end, is_control(bytes, i) ? "\\x%02x" : "%c", bytes[i]);
-    }
-    strcpy(end, "\n");
-    fputs(line, stderr);
 }
 
 void complain_of(const char *file, const char *kind, const char *name, const char *format, ...)
@@ -90,29 +83,14 @@ void complain_of(const char *file, const char *kind, const char *name, const cha
     va_start(arguments, format);
     vsnprintf(message.text + used, size - (size_t)used, format, arguments);
     va_end(arguments);
-    print_escaped(message.text);
-}
-
-static void print_argument(const char *text)
-{
-    static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
-                                "+,-./:=@_";
-    if (*text != '\0' && text[strspn(text, plain)] == '\0') {
-        fputs(text, stderr);
-        return;
-    }
-    fputc('\'', stderr);
-    for (; *text != '\0'; text++) {
-        fputs(*text == '\'' ? "'\\''" : (char[]){*text, '\0'}, stderr);
-    }
-    fputc('\'', stderr);
+    print_shown(message.text);
 }
 
 void print_command_line(int argc, char *const *argv, const char *extra)
 {
     for (int i = 0; i < argc; i++) {
         fputs(i > 0 ? " " : "", stderr);
-        print_argument(argv[i]);
+        shown_write(stderr, SHOWN_SHELL, argv[i]);
         if (i == 1 && extra != NULL) {
             fprintf(stderr, " %s", extra);
         }

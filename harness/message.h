@@ -18,8 +18,8 @@ typedef struct {
     const char *flag;
 } Origin;
 
-/* message = "token 'TOKEN': " and the formatted rest.  Control characters in the token are
- * escaped, so that a message stays one line; a very long token is cut and ends in "...". */
+/* message = "token 'TOKEN': " and the formatted rest; a very long token is cut and ends in "...".
+ * When it is printed, all of it is text as shown.h has it for a terminal: one line. */
 void message_token(Message *message, const char *token, size_t length, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
@@ -32,7 +32,7 @@ void complain(Origin origin, const char *token, const char *format, ...)
 void complain_message(Origin origin, const Message *message);
 
 /* "FILE: KIND 'NAME': " and the formatted rest, or (name NULL) "FILE: " and the rest, on stderr:
- * for input that has no lines.  Control characters are escaped wherever they come from. */
+ * for input that has no lines. */
 void complain_of(const char *file, const char *kind, const char *name, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 

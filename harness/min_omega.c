@@ -9,6 +9,7 @@
 #include "output.h"
 #include "predict.h"
 #include "schedule.h"
+#include "shown.h"
 #include "table.h"
 
 #include <errno.h>
@@ -207,7 +208,7 @@ static int run_search(Searches *command, Ensemble *seeds, size_t first)
         print_sentences(file, seeds, &found);
     } else if (write_row(file, seeds, &found) != 0 || output_commit(command->output) != 0) {
         fprintf(stderr, "headproof: %s: cannot write: %s\n",
-                command->path != NULL ? command->path : "stdout", strerror(errno));
+                shown(command->path != NULL ? command->path : "stdout").text, strerror(errno));
         status = 99;
     }
     command->missing += !found.search.found;

@@ -68,7 +68,13 @@ int output_finish(Output *output, const RunRecord *run)
     if (atomic_file_sync(rows) != 0) {
         return atomic_file_failed(rows->path);
     }
-    if (sidecar_write(sidecar->file, run) != 0 || atomic_file_sync(sidecar) != 0) {
+    char digest[DIGEST_TEXT];
+    RunRecord whole = *run;
+    whole.digest = digest;
+    if (digest_descriptor(digest, fileno(rows->file)) != 0) {
+        return atomic_file_failed(rows->path);
+    }
+    if (sidecar_write(sidecar->file, &whole) != 0 || atomic_file_sync(sidecar) != 0) {
         return atomic_file_failed(sidecar->path);
     }
     if (atomic_file_publish(rows) != 0) {

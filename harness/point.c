@@ -3,7 +3,10 @@
 #include "axes.h"
 #include "grid.h"
 #include "model_source.h"
+#include "shown.h"
 
+#include <limits.h>
+#include <stdint.h>
 #include <string.h>
 
 static void cell_init(RefCell *cell)
@@ -35,7 +38,7 @@ void row_clear(Row *row)
 
 static void cell_visit(RefArchive *archive, RefCell *cell)
 {
-    ref_archive_bytes(archive, &cell->state, sizeof cell->state);
+    cell->state = ref_archive_choice(archive, cell->state, CELL_NONFINITE + 1);
     ref_archive_number(archive, cell->value);
 }
 
@@ -55,13 +58,13 @@ void row_visit(RefArchive *archive, Row *row)
         cell_visit(archive, cells[i]);
     }
     ref_archive_number(archive, errors->max_original);
-    ref_archive_bytes(archive, &errors->contradiction, sizeof errors->contradiction);
-    ref_archive_bytes(archive, &errors->left_range, sizeof errors->left_range);
-    ref_archive_bytes(archive, &row->layer, sizeof row->layer);
-    ref_archive_bytes(archive, &row->has_identical, sizeof row->has_identical);
-    ref_archive_bytes(archive, &row->identical, sizeof row->identical);
-    ref_archive_bytes(archive, &row->precision_bits, sizeof row->precision_bits);
-    ref_archive_bytes(archive, &row->status, sizeof row->status);
+    errors->contradiction = ref_archive_flag(archive, errors->contradiction);
+    errors->left_range = ref_archive_flag(archive, errors->left_range);
+    row->layer = ref_archive_count(archive, row->layer, SIZE_MAX);
+    row->has_identical = ref_archive_flag(archive, row->has_identical);
+    ref_archive_doubles(archive, &row->identical, 1, 0, 1);
+    row->precision_bits = (long)ref_archive_count(archive, (size_t)row->precision_bits, LONG_MAX);
+    row->status = ref_archive_choice(archive, row->status, STATUS_OK + 1);
 }
 
 const char *status_name(Status status)
@@ -79,15 +82,6 @@ static bool always_printed(Axis axis)
            axis == AXIS_SEED;
 }
 
-/* A path holds no single quote (values.c), so a pair of them makes any of it one word. */
-static void print_word(FILE *file, const char *text)
-{
-    static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
-                                "+,-./:=@_";
-    const char *quote = text[strspn(text, plain)] == '\0' ? "" : "'";
-    fprintf(file, "%s%s%s", quote, text, quote);
-}
-
 void point_print_command(FILE *file, const Point *point)
 {
     bool searched = point->omega == 0;
@@ -99,7 +93,7 @@ void point_print_command(FILE *file, const Point *point)
             char value[VALUE_TEXT];
             value_print(value, &axis_info(axis)->domain, point_get(point, axis));
             fprintf(file, " --%s ", axis_info(axis)->name);
-            print_word(file, value);
+            shown_write(file, SHOWN_SHELL, value);
         }
     }
     if (point->source != NULL && point->source->ignore_extra) {

@@ -39,7 +39,7 @@ size_t shared_kernel_threads(const Point *point)
 typedef struct {
     Kernel *kernel;
     double *trajectory;
-    size_t size, done;
+    size_t size, depth, done;
 } Original;
 
 static void original_visit(RefArchive *archive, void *state)
@@ -47,7 +47,7 @@ static void original_visit(RefArchive *archive, void *state)
     Original *original = state;
     size_t count;
     double *stream = kernel_state(original->kernel, &count);
-    ref_archive_bytes(archive, &original->done, sizeof original->done);
+    original->done = ref_archive_count(archive, original->done, original->depth);
     ref_archive_bytes(archive, stream, count * sizeof *stream);
     ref_archive_bytes(archive, original->trajectory,
                       original->done * original->size * sizeof *original->trajectory);
@@ -67,7 +67,7 @@ static double *original_trajectory(const Pair *pair, KernelForm form, size_t thr
         kernel_clear(kernel);
         return NULL;
     }
-    Original original = {kernel, trajectory, size, 0};
+    Original original = {kernel, trajectory, size, model->depth, 0};
     if (ref_keeper_restore(keeper, what, DBL_MANT_DIG, original_visit, &original)) {
         kernel_go_on(kernel, original.done);
     }

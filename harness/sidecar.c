@@ -1,5 +1,9 @@
 #include "sidecar.h"
 
+#include "shown.h"
+
+#include "../cases/fault.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,20 +15,9 @@ const char *const sidecar_decisive[] = {
 
 json_t *sidecar_text(const char *text)
 {
-    json_t *value = json_string(text);
-    size_t length = strlen(text);
-    char *escaped = value == NULL ? malloc(4 * length + 1) : NULL;
-    if (escaped == NULL) {
-        return value;
-    }
-    char *end = escaped;
-    for (size_t i = 0; i < length; i++) {
-        unsigned char c = (unsigned char)text[i];
-        end += sprintf(end, c < 0x80 ? "%c" : "\\x%02x", c);
-    }
-    *end = '\0';
-    value = json_string(escaped);
-    free(escaped);
+    char *clean = shown_copy(SHOWN_JSON, text);
+    json_t *value = clean != NULL ? json_string(clean) : NULL;
+    free(clean);
     return value;
 }
 
@@ -145,6 +138,9 @@ json_t *sidecar_value(const RunRecord *run)
     int status = json_object_set_new(object, "schema", json_integer(SIDECAR_SCHEMA)) |
                  json_object_set_new(object, "argv", sidecar_arguments(run->argc, run->argv)) |
                  json_object_set_new(object, "date", sidecar_date()) | add_facts(object);
+    if (run->digest != NULL) {
+        status |= json_object_set_new(object, "digest", json_string(run->digest));
+    }
     if (run->sweep != NULL) {
         status |= add_sweep(object, run);
     }
@@ -178,6 +174,18 @@ const char *sidecar_get(const json_t *sidecar, const char *key)
 {
     const char *text = json_string_value(json_object_get(sidecar, key));
     return text != NULL ? text : "";
+}
+
+bool sidecar_has_digest(const json_t *sidecar, uint64_t digest)
+{
+    char text[DIGEST_TEXT];
+    digest_print(text, digest);
+    return FAULT("edited-tables-believed", true, strcmp(sidecar_get(sidecar, "digest"), text) == 0);
+}
+
+bool sidecar_is_of(const json_t *sidecar, const char *bytes, size_t size)
+{
+    return sidecar_has_digest(sidecar, digest_bytes(DIGEST_START, bytes, size));
 }
 
 json_t *sidecar_load(const char *path)

@@ -26,13 +26,14 @@ typedef struct {
 } SweepRecord;
 
 /* A run.  grid NULL: what was run is not points (a benchmark).  seconds [grid->count] or NULL; sweep
- * NULL: it is none. */
+ * NULL: it is none.  digest: of the table's bytes, once all are written, else NULL. */
 typedef struct {
     int argc;
     char **argv;
     const Grid *grid;
     const double *seconds;
     const SweepRecord *sweep;
+    const char *digest;
 } RunRecord;
 
 /* Writes JSON: schema, argv, date, the facts of info.h, and the points with their command line,
@@ -42,13 +43,17 @@ int sidecar_write(FILE *file, const RunRecord *run) __attribute__((warn_unused_r
 /* The same as a value; NULL: memory is short. */
 json_t *sidecar_value(const RunRecord *run);
 
-/* Strings as JSON has them: UTF-8; bytes that are not become \xNN.  NULL: memory is short. */
+/* Strings as they are shown in JSON (shown.h).  NULL: memory is short. */
 json_t *sidecar_text(const char *text);
 json_t *sidecar_arguments(int argc, char **argv);
 json_t *sidecar_date(void);
 
 /* The text of a key, "" where there is none. */
 const char *sidecar_get(const json_t *sidecar, const char *key);
+
+/* Was it written with a table of that digest, or of exactly these bytes? */
+bool sidecar_has_digest(const json_t *sidecar, uint64_t digest);
+bool sidecar_is_of(const json_t *sidecar, const char *bytes, size_t size);
 
 /* The sidecar in a file, or NULL when there is none that can be read. */
 json_t *sidecar_load(const char *path);

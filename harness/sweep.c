@@ -7,6 +7,7 @@
 #include "progress.h"
 #include "schedule.h"
 #include "shard.h"
+#include "shown.h"
 #include "summary.h"
 #include "table.h"
 #include "team.h"
@@ -149,8 +150,8 @@ static void say_interrupted(void *context, bool locked)
 static int write_fault(const Sweep *sweep)
 {
     const char *path = sweep->options->output;
-    fprintf(stderr, "headproof: %s: cannot be written: %s\n", path != NULL ? path : "stdout",
-            strerror(sweep->write_error));
+    fprintf(stderr, "headproof: %s: cannot be written: %s\n",
+            shown(path != NULL ? path : "stdout").text, strerror(sweep->write_error));
     return 99;
 }
 
@@ -190,7 +191,8 @@ static int refuse_rows(const Sweep *sweep, size_t line)
 {
     fprintf(stderr,
             "headproof: %s%s:%zu: cannot be resumed: the row is not the one expected there\n",
-            sweep->options->output, journal_is_complete(sweep->journal) ? "" : ".partial", line);
+            shown(sweep->options->output).text,
+            journal_is_complete(sweep->journal) ? "" : ".partial", line);
     return 2;
 }
 
@@ -216,7 +218,7 @@ static int take_kept(Sweep *sweep, size_t *kept)
         return refuse_rows(sweep, count_lines(rows, *kept) + 2);
     }
     if (!sweep->options->quiet && journal_is_complete(sweep->journal)) {
-        fprintf(stderr, "headproof: %s is complete\n", sweep->options->output);
+        fprintf(stderr, "headproof: %s is complete\n", shown(sweep->options->output).text);
     } else if (!sweep->options->quiet && sweep->committed > 0) {
         fprintf(stderr, "headproof: %zu of %zu points are there already\n", sweep->committed,
                 sweep->count);
@@ -234,7 +236,7 @@ static int conclude(const Sweep *sweep)
     if (options->output != NULL && !options->quiet && !options->file_only) {
         if (summary_print(stdout, sweep->grid, sweep->points, sweep->count, sweep->summaries) !=
                 0 ||
-            printf("%zu points in %s\n", sweep->count, options->output) < 0 ||
+            printf("%zu points in %s\n", sweep->count, shown(options->output).text) < 0 ||
             fflush(stdout) != 0) {
             fprintf(stderr, "headproof: stdout: cannot be written: %s\n", strerror(errno));
             return 99;

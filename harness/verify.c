@@ -4,6 +4,7 @@
 #include "groups.h"
 #include "message.h"
 #include "predict.h"
+#include "shown.h"
 
 #include <errno.h>
 #include <math.h>
@@ -21,7 +22,7 @@ static int verify_omega(Verify *verify, double omega)
     if (verify->options->output != NULL &&
         (verify_write_rows(verify, omega, &logits) != 0 || output_commit(verify->output) != 0)) {
         progress_clear(&verify->progress);
-        fprintf(stderr, "headproof: %s: cannot write: %s\n", verify->options->output,
+        fprintf(stderr, "headproof: %s: cannot write: %s\n", shown(verify->options->output).text,
                 strerror(errno));
         return 99;
     }

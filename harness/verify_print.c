@@ -2,6 +2,7 @@
 
 #include "decimal.h"
 #include "omega_print.h"
+#include "shown.h"
 #include "table.h"
 #include "verify.h"
 
@@ -114,7 +115,7 @@ void verify_print_model(const Verify *verify)
     static const char *const activations[] = {
         [MODEL_FILE_SILU] = "silu", [MODEL_FILE_RELU] = "relu", [MODEL_FILE_GELU] = "gelu"};
     const ModelFile *model = verify->model;
-    printf("%s: %zu layer%s, D = %zu", verify->template->source->path, model->depth,
+    printf("%s: %zu layer%s, D = %zu", shown(verify->template->source->path).text, model->depth,
            model->depth == 1 ? "" : "s", model->d);
     if (model->heads > 0) {
         printf(", %zu heads, scores scaled by %s", model->heads,

@@ -1,8 +1,15 @@
+/*
+ * States as bytes, and what makes bytes a state.
+ */
 #include "archive.h"
 
 #include "change.h"
 #include "state.h"
+#include "tape.h"
 
+#include "../cases/fault.h"
+
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,66 +23,171 @@ static void write_bytes(RefArchive *archive, const unsigned char *bytes, size_t 
 
 static void read_bytes(RefArchive *archive, unsigned char *bytes, size_t count)
 {
-    if (count > archive->left) {
-        fprintf(stderr, "headproof: bug: %s:%d: a state of other shapes\n", __FILE__, __LINE__);
-        abort();
+    archive->failed = archive->failed || count > archive->left;
+    if (!archive->failed) {
+        memcpy(bytes, archive->next, count);
+        archive->next += count;
+        archive->left -= count;
     }
-    memcpy(bytes, archive->next, count);
-    archive->next += count;
-    archive->left -= count;
+}
+
+static bool is_reading(const RefArchive *archive)
+{
+    return archive->file == NULL;
+}
+
+void ref_archive_expect(RefArchive *archive, bool holds)
+{
+    archive->failed =
+        archive->failed || (is_reading(archive) && !FAULT("checkpoint-believed", true, holds));
 }
 
 void ref_archive_bytes(RefArchive *archive, void *bytes, size_t count)
 {
-    if (archive->file == NULL) {
+    if (is_reading(archive)) {
         read_bytes(archive, bytes, count);
     } else {
         write_bytes(archive, bytes, count);
     }
 }
 
+size_t ref_archive_count(RefArchive *archive, size_t value, size_t most)
+{
+    ref_archive_bytes(archive, &value, sizeof value);
+    ref_archive_expect(archive, value <= most);
+    return archive->failed && is_reading(archive) ? 0 : value;
+}
+
+unsigned ref_archive_choice(RefArchive *archive, unsigned value, unsigned choices)
+{
+    return (unsigned)ref_archive_count(archive, value, choices - 1);
+}
+
+bool ref_archive_flag(RefArchive *archive, bool value)
+{
+    return ref_archive_choice(archive, value, 2) != 0;
+}
+
+mpfr_exp_t ref_archive_exponent(RefArchive *archive, mpfr_exp_t value)
+{
+    ref_archive_bytes(archive, &value, sizeof value);
+    ref_archive_expect(archive, value >= mpfr_get_emin_min() && value <= mpfr_get_emax_max());
+    return archive->failed && is_reading(archive) ? 0 : value;
+}
+
+void ref_archive_doubles(RefArchive *archive, double *values, size_t count, double least,
+                         double most)
+{
+    ref_archive_bytes(archive, values, count * sizeof *values);
+    for (size_t i = 0; i < count; i++) {
+        ref_archive_expect(archive, values[i] >= least && values[i] <= most);
+    }
+}
+
+/* A regular number's highest bit is set, and none below its precision. */
+static bool is_significand(const mp_limb_t *limbs, mpfr_prec_t bits)
+{
+    size_t count = mpfr_custom_get_size(bits) / sizeof *limbs;
+    unsigned spare = (unsigned)(count * GMP_NUMB_BITS - (size_t)bits);
+    return limbs[count - 1] >> (GMP_NUMB_BITS - 1) == 1 &&
+           (limbs[0] & (((mp_limb_t)1 << spare) - 1)) == 0;
+}
+
+/* MPFR's kinds, of either sign, from 0. */
+enum { KINDS = 2 * MPFR_REGULAR_KIND + 1 };
+
 /* A number that is neither zero nor infinite nor NaN has an exponent and limbs. */
 void ref_archive_number(RefArchive *archive, mpfr_ptr x)
 {
     mpfr_prec_t bits = mpfr_get_prec(x);
     void *limbs = mpfr_custom_get_significand(x);
-    signed char kind = (signed char)mpfr_custom_get_kind(x);
+    int kind = mpfr_custom_get_kind(x);
     mpfr_exp_t exponent = mpfr_regular_p(x) ? mpfr_get_exp(x) : 0;
-    ref_archive_bytes(archive, &kind, 1);
+    unsigned char written = (unsigned char)(kind + MPFR_REGULAR_KIND);
+    ref_archive_bytes(archive, &written, 1);
+    ref_archive_expect(archive, written < KINDS);
+    kind = written - MPFR_REGULAR_KIND;
     if (kind == MPFR_REGULAR_KIND || kind == -MPFR_REGULAR_KIND) {
-        ref_archive_bytes(archive, &exponent, sizeof exponent);
+        exponent = ref_archive_exponent(archive, exponent);
+        ref_archive_expect(archive, exponent >= mpfr_get_emin() && exponent <= mpfr_get_emax());
         ref_archive_bytes(archive, limbs, mpfr_custom_get_size(bits));
+        ref_archive_expect(archive, is_significand(limbs, bits));
     }
-    if (archive->file == NULL) {
+    if (is_reading(archive) && !archive->failed) {
         mpfr_custom_init_set(x, kind, exponent, bits, limbs);
     }
 }
 
 void archive_mat(RefArchive *archive, ApMat *m)
 {
-    for (size_t i = 0; i < m->rows * m->columns; i++) {
+    for (size_t i = 0; i < m->rows * m->columns && !archive->failed; i++) {
         ref_archive_number(archive, m->entry + i);
     }
+}
+
+/* Whole bits, or none: -INFINITY. */
+static void archive_gaps(RefArchive *archive, RefRun *run)
+{
+    ref_archive_doubles(archive, run->gap, RUN_MAX_GAP + 1, -INFINITY, 0x1p63);
 }
 
 /* Everything else of a run is scratch, or follows from this. */
 void archive_run(RefArchive *archive, RefRun *run)
 {
-    ref_archive_bytes(archive, &run->layer, sizeof run->layer);
-    ref_archive_bytes(archive, &run->sublayer, sizeof run->sublayer);
-    ref_archive_bytes(archive, &run->block, sizeof run->block);
-    ref_archive_bytes(archive, run->gap, sizeof run->gap);
+    const Model *model = run->model;
+    size_t layer = ref_archive_count(archive, run->layer, model->depth);
+    size_t sublayers = layer == 0 ? 0 : model->layer_end[layer - 1];
+    size_t blocks = run->form == REF_DENSE ? 0 : tape_blocks(model, run->bits, sublayers);
+    run->layer = layer;
+    run->sublayer = ref_archive_count(archive, run->sublayer, sublayers);
+    run->block = ref_archive_count(archive, run->block, blocks);
+    ref_archive_expect(archive, run->sublayer == sublayers && run->block == blocks);
+    archive_gaps(archive, run);
     ref_archive_number(archive, run->score_max);
+    ref_archive_expect(archive, mpfr_nan_p(run->score_max) || mpfr_sgn(run->score_max) >= 0);
     archive_mat(archive, &run->stream);
     if (run->change != NULL) {
-        mpfr_exp_t largest = change_largest(run);
-        ref_archive_bytes(archive, &largest, sizeof largest);
+        mpfr_exp_t largest = ref_archive_exponent(archive, change_largest(run));
         archive_mat(archive, &run->change->stream);
-        if (archive->file == NULL) {
+        if (is_reading(archive) && !archive->failed) {
             run->thread[0].largest = largest;
             change_end_layer(run);
         }
     }
+}
+
+/* What the state is now, in memory, for when what is read is none. */
+static bool write_before(char **bytes, size_t *size, RefVisit *visit, void *state)
+{
+    RefArchive archive = {.file = open_memstream(bytes, size), .digest = REF_ARCHIVE_START};
+    if (archive.file == NULL) {
+        return false;
+    }
+    visit(&archive, state);
+    return fclose(archive.file) == 0 && !archive.failed;
+}
+
+bool ref_archive_restore(const unsigned char *bytes, size_t size, RefVisit *visit, void *state)
+{
+    char *before = NULL;
+    size_t before_size = 0;
+    bool ok = write_before(&before, &before_size, visit, state);
+    if (ok) {
+        RefArchive archive = {.next = bytes, .left = size};
+        visit(&archive, state);
+        ok = !archive.failed && archive.left == 0;
+        if (!ok) {
+            archive = (RefArchive){.next = (unsigned char *)before, .left = before_size};
+            visit(&archive, state);
+            if (archive.failed || archive.left != 0) {
+                fprintf(stderr, "headproof: bug: %s:%d: a state that does not go back\n", __FILE__,
+                        __LINE__);
+                abort();
+            }
+        }
+    }
+    free(before);
+    return ok;
 }
 
 void ref_run_visit(RefArchive *archive, void *state)

@@ -49,18 +49,32 @@ static bool init_layer(Making *making, size_t l)
            (base->limit == NULL || ap_init(&base->limit[l], n, columns, base->bits));
 }
 
+static void clear_layers(RefBase *base)
+{
+    for (size_t l = 0; l < base->depth; l++) {
+        if (base->original != NULL) {
+            ap_clear(&base->original[l]);
+        }
+        if (base->limit != NULL) {
+            ap_clear(&base->limit[l]);
+        }
+    }
+}
+
 static void making_visit(RefArchive *archive, void *state)
 {
     Making *making = state;
     RefBase *base = making->base;
     bool loading = archive->file == NULL;
-    ref_archive_bytes(archive, &making->done, sizeof making->done);
+    making->done = ref_archive_count(archive, making->done, base->depth);
     archive_run(archive, making->original);
+    ref_archive_expect(archive, making->original->layer == making->done);
     if (making->limit != NULL) {
         archive_run(archive, making->limit);
+        ref_archive_expect(archive, making->limit->layer == making->done);
     }
     archive_mat(archive, &base->score_max);
-    for (size_t l = 0; making->ok && l < making->done; l++) {
+    for (size_t l = 0; making->ok && !archive->failed && l < making->done; l++) {
         making->ok = !loading || init_layer(making, l);
         if (making->ok) {
             archive_mat(archive, &base->original[l]);
@@ -68,6 +82,9 @@ static void making_visit(RefArchive *archive, void *state)
         if (making->ok && base->limit != NULL) {
             archive_mat(archive, &base->limit[l]);
         }
+    }
+    if (loading && archive->failed) {
+        clear_layers(base); /* the state goes back to none */
     }
 }
 
@@ -150,14 +167,7 @@ void ref_base_clear(RefBase *base)
     if (base == NULL) {
         return;
     }
-    for (size_t l = 0; l < base->depth; l++) {
-        if (base->original != NULL) {
-            ap_clear(&base->original[l]);
-        }
-        if (base->limit != NULL) {
-            ap_clear(&base->limit[l]);
-        }
-    }
+    clear_layers(base);
     ap_clear(&base->score_max);
     tape_clear(base->tape);
     free(base->original);

@@ -23,6 +23,9 @@
 /* An exponent beyond any that a stream can have, and far from MPFR's own limits. */
 #define PLAN_UNKNOWN 0x1p40
 
+/* Beyond any count of bits, and within an exponent. */
+#define PLAN_MOST 0x1p62
+
 /* Where a difference is linear in e^(-Omega gap), and nothing underflows. */
 #define FAR_OMEGA 0x1p40
 
@@ -179,6 +182,29 @@ static void measure_layer(RefPlan *plan, const Pair *pair, size_t l, const RefRu
     memcpy(layer->gap, low->gap, sizeof layer->gap);
 }
 
+static void layer_visit(RefArchive *archive, LayerPlan *layer)
+{
+    layer->loss = ref_archive_exponent(archive, layer->loss);
+    layer->size = ref_archive_exponent(archive, layer->size);
+    layer->measured = ref_archive_flag(archive, layer->measured);
+    ref_archive_doubles(archive, &layer->growth, 1, 0, PLAN_MOST);
+    ref_archive_doubles(archive, layer->gap, RUN_MAX_GAP + 1, -INFINITY, 2 * PLAN_MOST);
+    ref_archive_doubles(archive, layer->difference, BLOCK_COUNT, 0, PLAN_MOST);
+    for (int b = 0; b < BLOCK_COUNT; b++) {
+        layer->zero[b] = ref_archive_flag(archive, layer->zero[b]);
+    }
+}
+
+static void layers_visit(RefArchive *archive, RefPlan *plan, Resolved *resolved)
+{
+    resolved->streams = ref_archive_flag(archive, resolved->streams);
+    resolved->differences = ref_archive_flag(archive, resolved->differences);
+    plan->largest = ref_archive_exponent(archive, plan->largest);
+    for (size_t l = 0; l < plan->depth; l++) {
+        layer_visit(archive, &plan->layers[l]);
+    }
+}
+
 /* A measurement in progress: both runs are behind layer `done`. */
 typedef struct {
     RefPlan *plan;
@@ -190,12 +216,11 @@ typedef struct {
 static void measurement_visit(RefArchive *archive, void *state)
 {
     Measurement *m = state;
-    ref_archive_bytes(archive, &m->done, sizeof m->done);
-    ref_archive_bytes(archive, m->resolved, sizeof *m->resolved);
-    ref_archive_bytes(archive, &m->plan->largest, sizeof m->plan->largest);
-    ref_archive_bytes(archive, m->plan->layers, m->plan->depth * sizeof *m->plan->layers);
+    m->done = ref_archive_count(archive, m->done, m->plan->depth);
+    layers_visit(archive, m->plan, m->resolved);
     archive_run(archive, m->low);
     archive_run(archive, m->high);
+    ref_archive_expect(archive, m->low->layer == m->done && m->high->layer == m->done);
 }
 
 static RefRun *open_run(const RefPlan *plan, const Model *model, const double *x,
@@ -398,11 +423,17 @@ bool ref_plan_follows(const RefPlan *plan)
 void ref_plan_visit(RefArchive *archive, void *state)
 {
     RefPlan *plan = state;
-    ref_archive_bytes(archive, &plan->followed, sizeof plan->followed);
-    ref_archive_bytes(archive, &plan->resolved, sizeof plan->resolved);
-    ref_archive_bytes(archive, &plan->largest, sizeof plan->largest);
-    ref_archive_bytes(archive, plan->layers, plan->depth * sizeof *plan->layers);
+    plan->followed = ref_archive_count(archive, plan->followed, plan->depth);
+    layers_visit(archive, plan, &plan->resolved);
     archive_run(archive, plan->low);
+    /* It stops behind the layer that it lost. */
+    ref_archive_expect(archive, plan->low->layer == plan->followed ||
+                                    (plan->low->layer < plan->followed && !plan->resolved.streams));
+}
+
+size_t ref_plan_layers(const RefPlan *plan)
+{
+    return plan->followed;
 }
 
 void ref_plan_clear(RefPlan *plan)

@@ -184,6 +184,10 @@ void ref_run_clear(RefRun *run);
 /* A RefVisit: a run between two layers. */
 void ref_run_visit(RefArchive *archive, void *state);
 
+/* Layers that a run, or a plan beside one, is behind. */
+size_t ref_run_layers(const RefRun *run);
+size_t ref_plan_layers(const RefPlan *plan);
+
 typedef enum {
     ERROR_APPROXIMATION, /* r(T_infinity) - r(T) */
     ERROR_CONSTRUCTION,  /* r(T') - r(T_infinity) */

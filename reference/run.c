@@ -289,6 +289,11 @@ bool ref_run_left_range(const RefRun *run)
     return run->left_range;
 }
 
+size_t ref_run_layers(const RefRun *run)
+{
+    return run->layer;
+}
+
 bool ref_run_failed(const RefRun *run)
 {
     return run->failed;

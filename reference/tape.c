@@ -24,11 +24,12 @@ static BlockColumns block_columns(const Bundle *bundle, size_t heads)
 
 typedef void BlockVisit(void *context, const Bundle *bundle, size_t first, size_t heads);
 
-/* Calls visit for every block of heads, in the order of evaluation. */
-static void each_block(const Model *model, mpfr_prec_t bits, BlockVisit *visit, void *context)
+/* Calls visit for every block of heads of the first sublayers, in the order of evaluation. */
+static void each_block(const Model *model, mpfr_prec_t bits, size_t sublayers, BlockVisit *visit,
+                       void *context)
 {
     size_t rows = layout_rows(&model->layout);
-    for (size_t s = 0; s < model->sublayer_count; s++) {
+    for (size_t s = 0; s < sublayers; s++) {
         const Sublayer *sublayer = &model->sublayers[s];
         for (size_t b = 0; b < sublayer->bundle_count; b++) {
             const Bundle *bundle = &sublayer->bundles[b];
@@ -48,13 +49,20 @@ static void count_block(void *context, const Bundle *bundle, size_t first, size_
     ++*blocks;
 }
 
+size_t tape_blocks(const Model *model, mpfr_prec_t bits, size_t sublayers)
+{
+    size_t blocks = 0;
+    each_block(model, bits, sublayers, count_block, &blocks);
+    return blocks;
+}
+
 RunTape *tape_open(const Model *model, mpfr_prec_t bits)
 {
     RunTape *tape = calloc(1, sizeof *tape);
     if (tape == NULL) {
         return NULL;
     }
-    each_block(model, bits, count_block, &tape->blocks);
+    tape->blocks = tape_blocks(model, bits, model->sublayer_count);
     tape->bits = bits;
     tape->depth = model->depth;
     tape->block = calloc(tape->blocks + 1, sizeof *tape->block);
@@ -124,7 +132,7 @@ double tape_bytes(const Model *model, mpfr_prec_t bits)
 {
     double rows = (double)layout_rows(&model->layout);
     Bytes sum = {rows, 0, bits};
-    each_block(model, bits, add_bytes, &sum);
+    each_block(model, bits, model->sublayer_count, add_bytes, &sum);
     return sum.bytes +
            (double)model->depth * ap_bytes(rows, (double)layout_content(&model->layout), bits);
 }

@@ -36,6 +36,9 @@ void tape_clear(RunTape *tape);
 /* Bytes of a whole one. */
 double tape_bytes(const Model *model, mpfr_prec_t bits);
 
+/* Blocks of heads in a model's first sublayers, evaluated with these bits. */
+size_t tape_blocks(const Model *model, mpfr_prec_t bits, size_t sublayers);
+
 /* What run->scratch holds goes onto run->record, if there is one: of a block of heads, when all of
  * it has been mixed; the pattern of its head b; the bias's or the diagonal's part, `columns` wide.
  * tape_keep_stream: the stream after a layer. */

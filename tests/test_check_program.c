@@ -2,6 +2,7 @@
  * headproof check as CI runs it: exit codes, what is left behind, and the reports.
  */
 #include "../harness/csv_read.h"
+#include "check_fixture.h"
 #include "interrupted.h"
 #include "fixture.h"
 
@@ -17,6 +18,7 @@
 #include <cmocka.h>
 
 #include <jansson.h>
+#include <math.h>
 #include <signal.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -60,6 +62,15 @@ static bool exists(const Scratch *scratch, const char *name)
     return file_exists(path);
 }
 
+static char *read_all(const Scratch *scratch, const char *name)
+{
+    char path[SCRATCH_PATH], *text = malloc(SCRATCH_TEXT);
+    scratch_path(path, scratch, name);
+    assert_non_null(text);
+    assert_true(file_read(text, path) > 0);
+    return text;
+}
+
 static json_t *load(const Scratch *scratch, const char *name)
 {
     char path[SCRATCH_PATH];
@@ -88,6 +99,7 @@ static void write_table(const Csv *csv, const Scratch *scratch, const char *name
         fprintf(file, "%s%c", csv->cells[i], (i + 1) % csv->columns == 0 ? '\n' : ',');
     }
     assert_int_equal(fclose(file), 0);
+    seal_table(path);
 }
 
 static void read_table(Csv *csv, const Scratch *scratch, const char *name)
@@ -125,13 +137,67 @@ static void a_failing_baseline_is_not_saved(void **state)
     assert_false(exists(scratch, "b.csv"));
 }
 
-static void no_baseline_of_that_name_fails(void **state)
+/* Before any work: nothing is evaluated, and no report replaces an old one. */
+static void a_mistyped_baseline_is_refused_before_any_work(void **state)
 {
     const Scratch *scratch = *state;
-    expect(scratch, "check --n 2 --d 2 --baseline %/none.csv --json %/j", 1,
-           "no baseline of that name");
-    assert_true(exists(scratch, "none.csv.obtained") && exists(scratch, "j"));
-    assert_false(exists(scratch, "none.csv"));
+    char path[SCRATCH_PATH];
+    scratch_path(path, scratch, "j");
+    file_write(path, "old", 3);
+    expect(scratch, "check --n 2000 --d 900 --depth 96 --baseline %/none.csv --json %/j", 2,
+           "expected a baseline, and there is no such file; --save-baseline FILE makes one");
+    assert_false(exists(scratch, "none.csv.obtained") || exists(scratch, "none.csv"));
+    char *report = read_all(scratch, "j");
+    assert_string_equal(report, "old");
+    free(report);
+}
+
+/* A baseline counts as it was saved, whole, with its sidecar. */
+static void baselines_are_as_they_were_saved(void **state)
+{
+    static const char line[] = "check --n 2 --d 2 --baseline %/b.csv";
+    static const struct {
+        const char *sidecar, *said;
+    } cases[] = {
+        {NULL, "there is no .json beside it"},
+        {"", "cannot be read as JSON"},
+        {"[1]", "cannot be read as JSON"},
+        {"{\"schema\": 2}", "another schema"},
+        {"{\"schema\": 1, \"complete\": false}", "not one of a complete run"},
+        {"{\"schema\": 1}", "not one of a complete run"},
+        {"{\"schema\": 1, \"complete\": true}", "no digest of it"},
+        {"{\"schema\": 1, \"complete\": true, \"digest\": \"0\"}", "was it edited?"},
+    };
+    const Scratch *scratch = *state;
+    char path[SCRATCH_PATH], sidecar[SCRATCH_PATH];
+    Csv csv = {0};
+    expect(scratch, "check --n 2 --d 2 --save-baseline %/b.csv", 0, NULL);
+    expect(scratch, line, 0, "PASS");
+    scratch_path(path, scratch, "b.csv");
+    scratch_path(sidecar, scratch, "b.csv.json");
+    Output kept = read_file(sidecar), table = read_file(path);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        if (cases[i].sidecar == NULL) {
+            assert_int_equal(unlink(sidecar), 0);
+        } else {
+            file_write(sidecar, cases[i].sidecar, strlen(cases[i].sidecar));
+        }
+        expect(scratch, line, 2, cases[i].said);
+        expect(scratch, line, 2, "saved anew with --save-baseline FILE --force");
+        assert_false(exists(scratch, "b.csv.obtained"));
+    }
+    /* Edited by hand, in one digit. */
+    file_write(sidecar, kept.text, kept.length);
+    char *digit = strpbrk(strchr(table.text, '\n') + 200, "12345678");
+    ++*digit;
+    file_write(path, table.text, table.length);
+    expect(scratch, line, 2, "its bytes are not those that its .json was written with");
+    expect(scratch, "check --n 2 --d 2 --save-baseline %/b.csv --force", 0, NULL);
+    expect(scratch, line, 0, "PASS");
+    read_table(&csv, scratch, "b.csv");
+    csv_clear(&csv);
+    free(kept.text);
+    free(table.text);
 }
 
 static void nan_against_nan_fails(void **state)
@@ -275,9 +341,9 @@ static void bad_usage_exits_two(void **state)
         {"check --baseline %/b --force", "--save-baseline"},
         {"check --baseline %/b --save-baseline %/c", "expected --baseline or --save-baseline"},
         {"check --baseline %/b -o %/c", "--output"},
-        {"check --baseline %/b --json %/no/such", "headproof: --json: token '"},
-        {"check --baseline %/b --markdown %/no/such", "headproof: --markdown: token '"},
-        {"check --baseline %/b --junit-xml %/no/such", "headproof: --junit-xml: token '"},
+        {"check --tolerance 1 --json %/no/such", "headproof: --json: token '"},
+        {"check --tolerance 1 --markdown %/no/such", "headproof: --markdown: token '"},
+        {"check --tolerance 1 --junit-xml %/no/such", "headproof: --junit-xml: token '"},
         {"check --n 2 --save-baseline %/no/such", "headproof: --save-baseline: token '"},
         {"check --baseline %", "expected a table"},
         {"check %/none.case --baseline %/b", "none.case"},
@@ -317,31 +383,21 @@ static void another_machine_is_mentioned(void **state)
     assert_int_equal(json_dump_file(sidecar, path, 0), 0);
     json_decref(sidecar);
     expect(scratch, "check " GRID " --baseline %/b.csv", 0, "Difference Engine No. 2");
-    assert_int_equal(unlink(path), 0);
-    expect(scratch, "check " GRID " --baseline %/b.csv", 0, "no sidecar");
 }
 
-/* Parses, by the first of these that is there. */
+/* As Jenkins takes it (well-formed, where no xmllint is there). */
 static void expect_xml(const Scratch *scratch, const char *name)
 {
     char command[2 * SCRATCH_PATH];
     snprintf(command, sizeof command,
-             "-c 'f=%s/%s; if command -v xmllint >/dev/null; then xmllint --noout $f; "
+             "-c 'f=%s/%s; if command -v xmllint >/dev/null; then xmllint --noout --schema "
+             "tests/data/junit.xsd $f 2>/dev/null; "
              "elif command -v python3 >/dev/null; then python3 -c \"import sys, "
              "xml.dom.minidom as m; m.parse(sys.argv[1])\" $f; fi'",
              scratch->directory, name);
     Output output = run_program("/bin/sh", command);
     assert_int_equal(output.code, 0);
     free(output.text);
-}
-
-static char *read_all(const Scratch *scratch, const char *name)
-{
-    char path[SCRATCH_PATH], *text = malloc(SCRATCH_TEXT);
-    scratch_path(path, scratch, name);
-    assert_non_null(text);
-    assert_true(file_read(text, path) > 0);
-    return text;
 }
 
 static size_t occurrences(const char *text, const char *wanted)
@@ -390,6 +446,64 @@ static void reports_say_the_same_and_are_well_formed(void **state)
     free(xml);
     free(markdown);
     json_decref(report);
+}
+
+/* Cells, and the names of files, of any bytes that those can have: every report is what it should be,
+ * and says none of it as it stands. */
+static void reports_hold_any_text(void **state)
+{
+#define EVIL "\xef\x80\x80\xef\xbf\xbf\xff\x1b[2J\xe2\x80\xae\xc2\x9b|`<&\xc3\xa9"
+    static const char *const reports[] = {"x", "m", "j"};
+    const Scratch *scratch = *state;
+    Csv csv = {0};
+    expect(scratch, "check --n 2 --d 2 --save-baseline '%/" EVIL ".csv'", 0, NULL);
+    read_table(&csv, scratch, EVIL ".csv");
+    csv.cells[csv.columns + csv_find(&csv, "options")] = EVIL "=" EVIL;
+    csv.cells[csv.columns + csv_find(&csv, "weights")] = EVIL;
+    write_table(&csv, scratch, EVIL ".csv");
+    csv_clear(&csv);
+    Output said = check(scratch, "check --n 2 --d 2 --baseline '%/" EVIL ".csv' --junit-xml %/x "
+                                 "--markdown %/m --json %/j");
+    assert_int_equal(said.code, 1);
+    expect_xml(scratch, "x");
+    json_decref(load(scratch, "j"));
+    for (size_t i = 0; i <= sizeof reports / sizeof *reports; i++) {
+        bool is_said = i == sizeof reports / sizeof *reports;
+        char *text = is_said ? said.text : read_all(scratch, reports[i]);
+        json_t *valid = json_string(text);
+        assert_non_null(valid);
+        json_decref(valid);
+        assert_int_equal(strcspn(text, "\x1b"), strlen(text));
+        assert_null(strstr(text, "\xe2\x80\xae"));
+        assert_null(strstr(text, "\xef\xbf\xbf"));
+        const char *const shown = is_said  ? "\\xff\\x1b[2J\\u{202e}"
+                                  : i == 1 ? "\\\\xff\\\\x1b\\[2J\\\\u\\{202e\\}"
+                                  : i == 2 ? "\\\\xff\\\\x1b[2J\\\\u{202e}" /* a string's */
+                                           : "\\xff\\x1b[2J\\u{202e}";
+        assert_non_null(strstr(text, shown));
+        free(text);
+    }
+#undef EVIL
+}
+
+/* Every test case has seconds, and the suite their sum. */
+static void seconds_are_reported(void **state)
+{
+    const Scratch *scratch = *state;
+    expect(scratch, "check " GRID " --save-baseline %/b.csv --junit-xml %/x", 0, NULL);
+    char *xml = read_all(scratch, "x"), *next = xml;
+    double suite = 0, sum = 0;
+    expect_xml(scratch, "x");
+    assert_int_equal(occurrences(xml, " time=\""), 43);
+    for (size_t i = 0; i < 43; i++) {
+        next = strstr(next, " time=\"") + strlen(" time=\"");
+        double seconds = strtod(next, &next);
+        assert_true(*next == '"' && seconds >= 0);
+        suite = i == 0 ? seconds : suite;
+        sum += i == 0 ? 0 : seconds;
+    }
+    assert_true(suite > 0 && fabs(suite - sum) < 1e-4);
+    free(xml);
 }
 
 /* The line that a report gives for a failing row evaluates that row. */
@@ -463,7 +577,8 @@ int main(void)
         IN_SCRATCH(an_interrupted_check_goes_on),
         IN_SCRATCH(a_baseline_is_saved_once_and_met),
         IN_SCRATCH(a_failing_baseline_is_not_saved),
-        IN_SCRATCH(no_baseline_of_that_name_fails),
+        IN_SCRATCH(a_mistyped_baseline_is_refused_before_any_work),
+        IN_SCRATCH(baselines_are_as_they_were_saved),
         IN_SCRATCH(nan_against_nan_fails),
         IN_SCRATCH(zero_against_zero_fails),
         IN_SCRATCH(three_hundred_altered_digits_are_all_named),
@@ -473,6 +588,8 @@ int main(void)
         IN_SCRATCH(a_damaged_baseline_exits_two),
         IN_SCRATCH(another_machine_is_mentioned),
         IN_SCRATCH(reports_say_the_same_and_are_well_formed),
+        IN_SCRATCH(reports_hold_any_text),
+        IN_SCRATCH(seconds_are_reported),
         IN_SCRATCH(reproducing_lines_reproduce),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

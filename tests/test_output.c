@@ -123,7 +123,7 @@ static void test_sidecar(void **state)
     json_t *arguments = json_object_get(root, "argv");
     assert_int_equal(json_array_size(arguments), 4);
     assert_string_equal(json_string_value(json_array_get(arguments, 1)), "sweep");
-    assert_string_equal(json_string_value(json_array_get(arguments, 3)), "caf\\xc3\\xa9 \\xff");
+    assert_string_equal(json_string_value(json_array_get(arguments, 3)), "caf\xc3\xa9 \\xff");
     json_t *point = json_array_get(json_object_get(root, "points"), 0);
     assert_string_equal(json_string_value(json_object_get(point, "section")), "name");
     assert_true(json_real_value(json_object_get(point, "seconds")) == 0.125);

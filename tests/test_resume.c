@@ -280,7 +280,7 @@ static void leftovers_without_resume(void **state)
     const struct timespec times[2] = {{.tv_sec = time(NULL) - 61}, {.tv_sec = time(NULL) - 61}};
     assert_int_equal(utimensat(AT_FDCWD, fixture->sidecar_partial, times, 0), 0);
     again = sweep(fixture, SMALL, "--quiet 2>&1");
-    expect_says(&again, 2, "--resume goes on with them, rm '");
+    expect_says(&again, 2, "--resume goes on with them, rm ");
     assert_int_equal(size_of(fixture->partial), whole.length / 2);
     free(again.text);
     again = sweep(fixture, SMALL, "--resume --quiet 2>&1");
