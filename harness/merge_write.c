@@ -85,7 +85,7 @@ int merge_write(const Merge *merge, const char *path, int argc, char **argv)
         bool ok = write_rows(merge, rows.file) == 0 && atomic_file_sync(&rows) == 0;
         ok = ok && (direct || (write_sidecar(merge, sidecar.file, argc, argv) == 0 &&
                                atomic_file_sync(&sidecar) == 0));
-        ok = ok && atomic_file_publish(&rows) == 0 && atomic_file_publish(&sidecar) == 0;
+        ok = ok && atomic_file_publish(&rows) == 0;
         ok = ok && atomic_file_close(&rows) == 0 && atomic_file_close(&sidecar) == 0;
         status = ok ? 0 : atomic_file_failed(path);
     }

@@ -298,14 +298,6 @@ static void full_disk(void **state)
     assert_int_equal(lines(&full), 1);
     expect_undisturbed(fixture, &whole);
     free(full.text);
-    /* No directory can be there. */
-    file_write(fixture->kept, "", 0);
-    full = sweep(POINT " --seed 1:2", DEPTH, fixture->path, "--checkpoint 0 --quiet 2>&1");
-    expect_says(&full, 0, ".checkpoint: cannot be written: Not a directory; the run goes on");
-    assert_int_equal(lines(&full), 1);
-    assert_int_equal(unlink(fixture->kept), 0);
-    expect_undisturbed(fixture, &whole);
-    free(full.text);
     free(first.text);
     free(whole.text);
 }
