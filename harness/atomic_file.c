@@ -154,11 +154,12 @@ static int open_regular(AtomicFile *file, char *path, const char *given)
     return file->partial == NULL ? memory_fault() : open_partial(file, given);
 }
 
-/* A signal ends the run.  Without the lock a name may be about to change: then it stays. */
+/* A signal ends the run.  Without the lock a name may be about to change: then it stays.  Until it is
+ * open it is perhaps another run's. */
 static void remove_partials(void *context, bool locked)
 {
     const AtomicFile *file = context, *beside = file->beside;
-    if (locked && file->partial != NULL) {
+    if (locked && file->file != NULL && file->partial != NULL) {
         (void)unlink(file->partial);
     }
     if (locked && beside != NULL && beside->partial != NULL) {
@@ -189,6 +190,20 @@ static void release(AtomicFile *file)
     if (file->interrupt != NULL) {
         pthread_mutex_unlock(&file->lock);
     }
+}
+
+/* Takes path. */
+static int open_watched(AtomicFile *file, char *path, const char *given)
+{
+    int status = file->kept ? 0 : watch_signals(file);
+    if (status != 0) {
+        free(path);
+        return status;
+    }
+    hold(file);
+    status = open_regular(file, path, given);
+    release(file);
+    return status;
 }
 
 int atomic_file_open_beside(AtomicFile *file, AtomicFile *other, const char *suffix,
@@ -252,10 +267,7 @@ int atomic_file_open(AtomicFile *file, const char *given)
     } else {
         char *real = atomic_file_target(given);
         status =
-            real == NULL ? unwritable(file->flag, given, errno) : open_regular(file, real, given);
-        if (status == 0 && !file->kept) {
-            status = watch_signals(file);
-        }
+            real == NULL ? unwritable(file->flag, given, errno) : open_watched(file, real, given);
     }
     if (status != 0) {
         atomic_file_clear(file);
