@@ -85,6 +85,10 @@ int checkpoints_open(Checkpoints **checkpoints, const RunOptions *run, const Gri
     pthread_mutex_init(&made->lock, NULL);
     made->flag = run->output_flag;
     char *target = atomic_file_target(run->output);
+    if (target == NULL && errno != ENOMEM) {
+        checkpoints_clear(made);
+        return 0; /* who opens the file says why there is none */
+    }
     made->directory = target == NULL ? NULL : atomic_file_name(target, CHECKPOINT_SUFFIX);
     free(target);
     made->program = program_text(identity->weights);

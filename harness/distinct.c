@@ -100,7 +100,10 @@ static int gather(Identities *list, const NamedFile *files, size_t count,
         return memory_fault();
     }
     for (size_t i = 0; i < count; i++) {
-        for (const char *const *s = suffixes; files[i].path != NULL && *s != NULL; s++) {
+        struct stat found;
+        bool direct =
+            files[i].path == NULL || (stat(files[i].path, &found) == 0 && !S_ISREG(found.st_mode));
+        for (const char *const *s = suffixes; !direct && *s != NULL; s++) {
             bool wanted = files[i].sidecar || strncmp(*s, ".json", 5) != 0;
             if (wanted && !identify(&list->items[list->count++], &files[i], *s)) {
                 return memory_fault();

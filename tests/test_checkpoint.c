@@ -6,6 +6,8 @@
 #include "interrupted.h"
 #include "kill_points.h"
 
+#include "../harness/checkpoint_directory.h"
+
 #include <dirent.h>
 #include <fcntl.h>
 #include <setjmp.h>
@@ -396,6 +398,21 @@ static void others_are_left_alone(void **state)
     assert_int_equal(rmdir(home), 0);
 }
 
+/* What somebody put there while a run went on stays when it ends. */
+static void only_checkpoints_are_removed(void **state)
+{
+    const Fixture *fixture = *state;
+    char own[2 * SCRATCH_PATH], other[2 * SCRATCH_PATH];
+    snprintf(own, sizeof own, "%s/0123456789abcdef-base-53", fixture->kept);
+    snprintf(other, sizeof other, "%s/0123456789abcdef-thesis", fixture->kept);
+    assert_int_equal(mkdir(fixture->kept, 0700), 0);
+    file_write(own, "headproof checkpoint 1\n", 23);
+    file_write(other, "headproof checkpoint 1\n", 23);
+    checkpoint_directory_remove(fixture->kept, "0123456789abcdef");
+    assert_false(file_exists(own));
+    assert_true(file_exists(other));
+}
+
 /* A run that comes later to a complete file removes what a kill before it was complete left. */
 static void left_behind_a_complete_file(void **state)
 {
@@ -441,6 +458,7 @@ int main(void)
         TEST(leftovers),
         TEST(short_points_cost_nothing),
         TEST(others_are_left_alone),
+        TEST(only_checkpoints_are_removed),
         TEST(left_behind_a_complete_file),
         TEST(beside_a_links_target),
     };
