@@ -63,7 +63,7 @@ static bool lock(int fd, const char *path)
     return FAULT("lock-without-inode", true, same);
 }
 
-/* An open file under the temporary name: a new one, or what is there, which may vanish meanwhile. */
+/* An open file under the temporary name: a new one, or what is there, which may vanish. */
 static int open_temporary(const char *path)
 {
     enum { ATTEMPTS = 100 };
@@ -154,8 +154,8 @@ static int open_regular(AtomicFile *file, char *path, const char *given)
     return file->partial == NULL ? memory_fault() : open_partial(file, given);
 }
 
-/* A signal ends the run.  Without the lock a name may be about to change: then it stays.  Until it is
- * open it is perhaps another run's. */
+/* A signal ends the run.  Without the lock a name may be about to change: then it stays.  Until
+ * it is open it is perhaps another run's. */
 static void remove_partials(void *context, bool locked)
 {
     const AtomicFile *file = context, *beside = file->beside;

@@ -12,8 +12,8 @@
 #include <stdio.h>
 
 /* flag: that the path was given to, for messages; NULL: output.  partial NULL: written directly, or
- * complete.  kept: PATH.partial outlives an interruption.  interrupt: removes PATH.partial, and that
- * of the file beside, when a signal ends the run; under lock, as is what they are. */
+ * complete.  kept: PATH.partial outlives an interruption.  interrupt: removes PATH.partial, and
+ * that of the file beside, when a signal ends the run; under lock, as is what they are. */
 typedef struct AtomicFile {
     const char *flag;
     char *path, *partial;

@@ -22,8 +22,8 @@ typedef struct Checkpoints Checkpoints;
 int checkpoints_open(Checkpoints **checkpoints, const RunOptions *run, const GridIdentity *identity)
     __attribute__((warn_unused_result));
 
-/* Before any work: 0, or 2 after a message where something else than checkpoints is in the directory
- * or in its place.  This and the next three: NULL is fine. */
+/* Before any work: 0, or 2 after a message where something else than checkpoints is in the
+ * directory or in its place.  This and the next three: NULL is fine. */
 int checkpoints_claim(const Checkpoints *checkpoints) __attribute__((warn_unused_result));
 
 /* The grid's point is committed: drops what it has left, and after the last point of its case what

@@ -23,8 +23,8 @@ void checkpoint_directory_remove(const char *path, const char *prefix);
 int checkpoint_directory_open(const char *path) __attribute__((warn_unused_result));
 int checkpoint_directory_make(const char *path) __attribute__((warn_unused_result));
 
-/* A new file in an open directory: its descriptor, and name [size] = path's and a suffix of its own,
- * whatever threads or ranks write at the same time; or -1 (errno). */
+/* A new file in an open directory: its descriptor, and name [size] = path's and a suffix of its
+ * own, whatever threads or ranks write at the same time; or -1 (errno). */
 int checkpoint_directory_create(int directory, char *name, size_t size, const char *path)
     __attribute__((warn_unused_result));
 

@@ -2,8 +2,8 @@
  * Outputs that are inputs, before either is opened.
  *
  * A file is known by device and inode, so that neither a link nor another way of writing its path
- * hides it.  Beside an output lie files that nobody named (FILE.partial, FILE.json): they are outputs
- * too.
+ * hides it.  Beside an output lie files that nobody named (FILE.partial, FILE.json): they are
+ * outputs too.
  */
 #include "distinct.h"
 
@@ -38,7 +38,7 @@ static void take_stat(Identity *identity, const struct stat *found)
     identity->inode = found->st_ino;
 }
 
-/* A file that is not there: its directory, cut out of path, and its name.  NULL: memory is short. */
+/* A file that is not there: its directory, cut out of path, and its name.  NULL: no memory. */
 static char *split(char **directory, const char *path)
 {
     const char *slash = strrchr(path, '/');

@@ -16,10 +16,10 @@ typedef struct {
     bool sidecar;
 } NamedFile;
 
-/* 0; 2 after a message when an output [outputs_count] is an input [inputs_count], another output, or
- * where stdout or stderr goes; 99.  Files are the same when they are one on disk, by whatever names;
- * an output that is not there yet is what its directory and its name make it.  What is no regular
- * file, a terminal or a pipe, may be named more than once. */
+/* 0; 2 after a message when an output [outputs_count] is an input [inputs_count], another output,
+ * or where stdout or stderr goes; 99.  Files are the same when they are one on disk, by whatever
+ * names; an output that is not there yet is what its directory and its name make it.  What is no
+ * regular file, a terminal or a pipe, may be named more than once. */
 int distinct_check(const NamedFile *outputs, size_t outputs_count, const NamedFile *inputs,
                    size_t inputs_count) __attribute__((warn_unused_result));
 

@@ -25,7 +25,8 @@ typedef struct Journal Journal;
 int journal_open(Journal **journal, const char *flag, const char *path, bool resume,
                  const RunRecord *run) __attribute__((warn_unused_result));
 
-/* The same for rows that are just written to a stream, which stays open.  0, or 99 after a message. */
+/* The same for rows that are just written to a stream, which stays open.  0, or 99 after a
+ * message. */
 int journal_open_stream(Journal **journal, FILE *stream) __attribute__((warn_unused_result));
 
 /* The rows that are there already, without their header; they end in a NUL. */

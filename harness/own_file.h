@@ -10,8 +10,8 @@
 
 #include <stdbool.h>
 
-/* NULL when an open file is the program's own, or empty; else what it is, for a message.  errno: why
- * that could not be found out, or 0; this of the next two as well. */
+/* NULL when an open file is the program's own, or empty; else what it is, for a message.  errno:
+ * why that could not be found out, or 0; this of the next two as well. */
 const char *own_file_doubt(int fd);
 
 /* The same for what is at path, which is not followed, waited for or changed; NULL too where
@@ -31,8 +31,8 @@ int own_file_claim(const char *flag, const char *path) __attribute__((warn_unuse
 /* The message of own_file_claim, behind a doubt and its errno; returns 2, or 99. */
 int own_file_refuse(const char *flag, const char *path, const char *doubt);
 
-/* Makes a file at path, which takes the place of a leftover of the program's own: its descriptor, or
- * -1 (errno). */
+/* Makes a file at path, which takes the place of a leftover of the program's own: its descriptor,
+ * or -1 (errno). */
 int own_file_create(const char *path) __attribute__((warn_unused_result));
 
 #endif

@@ -8,12 +8,12 @@
  * run becomes one of them; what is written to them, or read, fails.  0, or 99. */
 int streams_open(void) __attribute__((warn_unused_result));
 
-/* From here on a reader that went away is an error of the write, not a signal that ends the process:
- * call before a file is opened that would be left behind.  0, or -1 (errno). */
+/* From here on a reader that went away is an error of the write, not a signal that ends the
+ * process: call before a file is opened that would be left behind.  0, or -1 (errno). */
 int streams_outlive_readers(void) __attribute__((warn_unused_result));
 
-/* Something could not be printed on stdout: says so, for errno's reason, unless its reader went away
- * (then streams_end does the rest); returns 99. */
+/* Something could not be printed on stdout: says so, for errno's reason, unless its reader went
+ * away (then streams_end does the rest); returns 99. */
 int streams_stdout_failed(void);
 
 /* What was printed must have arrived: status, or 99 after a message. */

@@ -164,8 +164,8 @@ static long layers_taken_up(const Fixture *fixture, Taken taken[EVALUATIONS])
     return sum;
 }
 
-/* So many kills, the first behind a checkpoint, the others anywhere among so many calls, then to the
- * end.  Returns the kills.  *layers: the most that a run took up. */
+/* So many kills, the first behind a checkpoint, the others anywhere among so many calls, then to
+ * the end.  Returns the kills.  *layers: the most that a run took up. */
 static int kill_until_done(const Fixture *fixture, const char *grid, int depth, int kills,
                            long calls, uint64_t *random, long *layers)
 {

@@ -1,6 +1,7 @@
 /*
- * What a command line does to files that are not its own, and to streams that are not there: nothing
- * that somebody has is changed, nothing hangs, and nothing is called a success that did not arrive.
+ * What a command line does to files that are not its own, and to streams that are not there:
+ * nothing that somebody has is changed, nothing hangs, and nothing is called a success that did
+ * not arrive.
  */
 /* realpath is not in POSIX itself. */
 #define _XOPEN_SOURCE 700
@@ -128,7 +129,8 @@ static int run_unread(const char *line, const char *said, bool ignored)
     return WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-/* A pipe that nobody reads ends a run as it ends other programs, when what goes into files is there. */
+/* A pipe that nobody reads ends a run as it ends other programs, when what goes into files is
+ * there. */
 static void closed_pipes(void **state)
 {
     static const char *const lines[] = {

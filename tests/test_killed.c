@@ -1,7 +1,7 @@
 /*
- * A kill before every system call that changes a file loses nothing and leaves nothing: the next run,
- * with or without --resume, gives the bytes of one that nothing happened to, and nothing else lies
- * beside them.
+ * A kill before every system call that changes a file loses nothing and leaves nothing: the next
+ * run, with or without --resume, gives the bytes of one that nothing happened to, and nothing
+ * else lies beside them.
  */
 #include "fixture.h"
 #include "given.h"
@@ -175,7 +175,7 @@ static void sweeps(void **state)
     assert_true(calls > 80);
 }
 
-/* What was there is there, or what is new, at any moment; a run that is killed while it resumes too. */
+/* What was there is there, or what is new, at any moment. */
 static void the_old_file_stays(void **state)
 {
     const Fixture *fixture = *state;
