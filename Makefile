@@ -97,7 +97,8 @@ SOURCES := $(wildcard cases/*.c kernels/*.c reference/*.c reference/product/*.c 
 OBJECTS := $(SOURCES:%.c=$(BUILD)/%.o)
 PROJECT := $(filter-out $(BUILD)/harness/main.o,$(OBJECTS))
 HELPERS := $(patsubst %.c,$(BUILD)/%.o,\
-               $(filter-out tests/test_%.c tests/fuzz_%.c tests/bench%.c,$(wildcard tests/*.c)))
+               $(filter-out tests/test_%.c tests/fuzz_%.c tests/bench%.c tests/kill_points.c,\
+                   $(wildcard tests/*.c)))
 PROGRAMS := $(TESTS:%=$(BUILD)/tests/%)
 BENCHES  := bench bench_growth bench_product
 TESTED   := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/*.c))
@@ -110,6 +111,8 @@ $(BUILD)/headproof: $(OBJECTS)
 $(BUILD)/bench: $(BUILD)/tests/bench_share.o $(BUILD)/tests/bench_gemms.o
 $(BUILD)/bench: private LDFLAGS += -Wl,--wrap=cblas_dgemm
 $(BUILD)/bench_product: $(patsubst %,$(BUILD)/tests/bench_%.o,exp numbers shape)
+# Their own system calls go by it.
+$(patsubst %,$(BUILD)/tests/test_%,checkpoint killed resume): $(BUILD)/tests/kill_points.o
 $(BENCHES:%=$(BUILD)/%): $(BUILD)/%: $(BUILD)/tests/%.o $(BUILD)/tests/bench_run.o $(PROJECT)
 $(BUILD)/tests/test_%: $(BUILD)/tests/test_%.o $(HELPERS) $(PROJECT)
 	$(call SHOW,LINK) $(CC) $(FLAGS) $(MODE_LDFLAGS_$(MODE)) $(LDFLAGS) -o $@ $^ $(LIBS) -lcmocka
@@ -232,7 +235,7 @@ format: ## Rewrite the sources as .clang-format has them
 
 # What is fuzzed, and no more: clang cannot link gcc's OpenMP on every system.
 FUZZED := $(wildcard harness/safetensors_*.c) $(patsubst %,harness/model_%.c,file check names) \
-          $(patsubst %,harness/%.c,atomic_file message) tests/safetensors_samples.c \
+          $(patsubst %,harness/%.c,atomic_file interrupt message own_file streams) tests/safetensors_samples.c \
           tests/fuzz_safetensors.c
 FUZZ_FLAGS := -O1 -g -std=c11 -D_POSIX_C_SOURCE=200809L $(WARNINGS) \
               -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all

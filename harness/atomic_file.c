@@ -1,10 +1,17 @@
+/*
+ * Files that appear complete or not at all.
+ */
 /* realpath is not in POSIX itself. */
 #define _XOPEN_SOURCE 700
 
 #include "atomic_file.h"
 
 #include "message.h"
+#include "own_file.h"
 #include "shown.h"
+#include "streams.h"
+
+#include "../cases/fault.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -38,10 +45,7 @@ static int unwritable(const char *flag, const char *path, int error)
 int atomic_file_keep_signals(const char *given)
 {
     struct sigaction ignore = {.sa_handler = SIG_IGN};
-    if (sigaction(SIGXFSZ, &ignore, NULL) != 0 || sigaction(SIGPIPE, &ignore, NULL) != 0) {
-        return unwritable(OUTPUT_FLAG, given, errno);
-    }
-    return 0;
+    return sigaction(SIGXFSZ, &ignore, NULL) == 0 ? 0 : unwritable(OUTPUT_FLAG, given, errno);
 }
 
 /* True when fd is locked for this process and is still the file of that name: another run may
@@ -57,7 +61,55 @@ static bool lock(int fd, const char *path)
     bool same = fstat(fd, &held) == 0 && stat(path, &named) == 0 && held.st_dev == named.st_dev &&
                 held.st_ino == named.st_ino;
     errno = same ? errno : EAGAIN;
-    return same;
+    return FAULT("lock-without-inode", true, same);
+}
+
+/* An open file under the temporary name: a new one, or what is there, which may vanish. */
+static int open_temporary(const char *path)
+{
+    enum { ATTEMPTS = 100 };
+    int flags = O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, fd = -1;
+    for (int i = 0; i < ATTEMPTS && fd < 0; i++) {
+        fd = open(path, flags | O_CREAT | O_EXCL, 0666);
+        if (fd >= 0 || errno != EEXIST) {
+            return fd;
+        }
+        fd = open(path, flags);
+        if (fd < 0 && errno != ENOENT) {
+            return fd;
+        }
+    }
+    return fd;
+}
+
+/* A sweep's rows, with the sidecar that is written before them. */
+static bool is_unfinished_sweep(const AtomicFile *file, int fd)
+{
+    struct stat found = {0};
+    char *sidecar = atomic_file_name(file->path, ".json.partial");
+    bool there = sidecar != NULL && lstat(sidecar, &found) == 0 && found.st_size > 0;
+    free(sidecar);
+    return there && own_file_has_rows(fd);
+}
+
+/* What was there before is the program's own, and no other run's; 0, or 2 after a message. */
+static int claim_temporary(const AtomicFile *file, int fd, const char *given)
+{
+    const char *doubt = own_file_doubt(fd);
+    if (doubt != NULL) {
+        return own_file_refuse(file->flag, file->partial, doubt);
+    }
+    if (!lock(fd, file->partial)) {
+        complain((Origin){.flag = file->flag}, given, "expected no other run to write it");
+        return 2;
+    }
+    if (!file->kept && is_unfinished_sweep(file, fd)) {
+        complain((Origin){.flag = file->flag}, file->partial,
+                 "expected no rows of an interrupted sweep (it goes on with --resume; without that "
+                 "file it begins anew)");
+        return 2;
+    }
+    return 0;
 }
 
 /* What an interrupted run left at file->partial is overwritten, unless it is kept.  given: the
@@ -71,14 +123,18 @@ static int open_partial(AtomicFile *file, const char *given)
     if (access(file->path, F_OK) == 0 && access(file->path, W_OK) != 0) {
         return unwritable(file->flag, given, errno);
     }
-    int fd = open(file->partial, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
+    const char *doubt = own_file_doubt_at_name(file->partial);
+    if (doubt != NULL) {
+        return own_file_refuse(file->flag, file->partial, doubt);
+    }
+    int fd = open_temporary(file->partial);
     if (fd < 0) {
         return unwritable(file->flag, given, errno);
     }
-    if (!lock(fd, file->partial)) {
+    int status = claim_temporary(file, fd, given);
+    if (status != 0) {
         close(fd);
-        complain((Origin){.flag = file->flag}, given, "expected no other run to write it");
-        return 2;
+        return status;
     }
     if (file->kept || ftruncate(fd, 0) == 0) {
         file->file = fdopen(fd, "r+");
@@ -99,11 +155,72 @@ static int open_regular(AtomicFile *file, char *path, const char *given)
     return file->partial == NULL ? memory_fault() : open_partial(file, given);
 }
 
-int atomic_file_open_beside(AtomicFile *file, const AtomicFile *other, const char *suffix,
+/* A signal ends the run.  Without the lock a name may be about to change: then it stays.  Until
+ * it is open it is perhaps another run's. */
+static void remove_partials(void *context, bool locked)
+{
+    const AtomicFile *file = context, *beside = file->beside;
+    if (locked && file->file != NULL && file->partial != NULL) {
+        (void)unlink(file->partial);
+    }
+    if (locked && beside != NULL && beside->partial != NULL) {
+        (void)unlink(beside->partial);
+    }
+}
+
+static int watch_signals(AtomicFile *file)
+{
+    pthread_mutex_init(&file->lock, NULL);
+    file->interrupt = interrupt_open(&file->lock, remove_partials, file);
+    if (file->interrupt == NULL) {
+        pthread_mutex_destroy(&file->lock);
+        return memory_fault();
+    }
+    return 0;
+}
+
+static void hold(AtomicFile *file)
+{
+    if (file->interrupt != NULL) {
+        pthread_mutex_lock(&file->lock);
+    }
+}
+
+static void release(AtomicFile *file)
+{
+    if (file->interrupt != NULL) {
+        pthread_mutex_unlock(&file->lock);
+    }
+}
+
+/* Takes path. */
+static int open_watched(AtomicFile *file, char *path, const char *given)
+{
+    int status = file->kept ? 0 : watch_signals(file);
+    if (status != 0) {
+        free(path);
+        return status;
+    }
+    hold(file);
+    status = open_regular(file, path, given);
+    release(file);
+    return status;
+}
+
+int atomic_file_open_beside(AtomicFile *file, AtomicFile *other, const char *suffix,
                             const char *given)
 {
+    char *path = atomic_file_name(other->path, suffix);
     file->flag = other->flag;
-    int status = open_regular(file, atomic_file_name(other->path, suffix), given);
+    int status = path == NULL ? 0 : own_file_claim(file->flag, path);
+    hold(other);
+    if (status != 0) {
+        free(path);
+    } else {
+        status = open_regular(file, path, given);
+        other->beside = status == 0 ? file : NULL;
+    }
+    release(other);
     if (status != 0) {
         atomic_file_clear(file);
     }
@@ -126,21 +243,32 @@ int atomic_file_open_kept(AtomicFile *file, const char *given)
     return atomic_file_open(file, given);
 }
 
+char *atomic_file_target(const char *given)
+{
+    struct stat found;
+    /* A link that leads nowhere would be replaced by the file; realpath says that it does. */
+    bool there = lstat(given, &found) == 0;
+    return there ? realpath(given, NULL) : atomic_file_name(given, "");
+}
+
 int atomic_file_open(AtomicFile *file, const char *given)
 {
     struct stat found;
     bool exists = stat(given, &found) == 0;
     file->flag = file->flag != NULL ? file->flag : OUTPUT_FLAG;
     int status = atomic_file_keep_signals(given);
+    if (status == 0 && streams_outlive_readers() != 0) {
+        status = unwritable(file->flag, given, errno);
+    }
     if (status != 0) {
         return status;
     }
     if (exists && !S_ISREG(found.st_mode) && !S_ISDIR(found.st_mode)) {
         status = open_direct(file, given);
     } else {
-        char *real = exists ? realpath(given, NULL) : atomic_file_name(given, "");
+        char *real = atomic_file_target(given);
         status =
-            real == NULL ? unwritable(file->flag, given, errno) : open_regular(file, real, given);
+            real == NULL ? unwritable(file->flag, given, errno) : open_watched(file, real, given);
     }
     if (status != 0) {
         atomic_file_clear(file);
@@ -166,7 +294,9 @@ int atomic_file_sync(AtomicFile *file)
     if (atomic_file_flush(file->file) != 0) {
         return -1;
     }
-    return atomic_file_is_direct(file) ? 0 : fsync(fileno(file->file));
+    return FAULT("file-without-fsync", true, atomic_file_is_direct(file))
+               ? 0
+               : fsync(fileno(file->file));
 }
 
 int atomic_file_sync_directory(const char *path)
@@ -190,17 +320,30 @@ int atomic_file_sync_directory(const char *path)
     return status != 0 && errno != EINVAL && errno != EACCES ? -1 : 0;
 }
 
-int atomic_file_publish(AtomicFile *file)
+static int rename_partial(AtomicFile *file)
 {
-    if (file->partial == NULL) {
-        return 0;
-    }
     if (rename(file->partial, file->path) != 0) {
         return -1;
     }
     free(file->partial);
     file->partial = NULL;
     return 0;
+}
+
+int atomic_file_publish(AtomicFile *file)
+{
+    AtomicFile *beside = file->beside;
+    if (file->partial == NULL) {
+        return 0;
+    }
+    hold(file);
+    int status = rename_partial(file);
+    if (status == 0 && beside != NULL) {
+        status = rename_partial(beside);
+    }
+    release(file);
+    return status != 0 ? status
+                       : FAULT("publish-without-fsync", 0, atomic_file_sync_directory(file->path));
 }
 
 int atomic_file_close(AtomicFile *file)
@@ -218,6 +361,10 @@ int atomic_file_failed(const char *path)
 
 void atomic_file_clear(AtomicFile *file)
 {
+    if (file->interrupt != NULL) {
+        interrupt_close(file->interrupt);
+        pthread_mutex_destroy(&file->lock);
+    }
     if (file->file != NULL && file->partial != NULL && !file->kept) {
         (void)unlink(file->partial);
     }

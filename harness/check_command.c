@@ -1,5 +1,6 @@
 /*
- * headproof check: evaluates the grid into FILE.obtained, judges it, says so.
+ * headproof check: evaluates the grid into FILE.obtained, or without a FILE into memory, judges it,
+ * says so.
  */
 #include <stdio.h>
 
@@ -8,8 +9,10 @@
 #include "atomic_file.h"
 #include "check_columns.h"
 #include "check_report.h"
+#include "distinct.h"
 #include "info.h"
 #include "message.h"
+#include "own_file.h"
 #include "shown.h"
 #include "sidecar.h"
 
@@ -25,11 +28,16 @@ typedef int WriteReport(FILE *file, const Check *check);
 
 enum { REPORTS = 3 };
 
-/* directory: made for the tables, where no baseline says where they go; or NULL. */
+/* beside: the baseline that the obtained table and its sidecar lie beside.  These three are NULL
+ * where there is none; then text [length] is the table, until it is read.  reports: those that are
+ * no regular files; the others are opened when there is something to write, so that a run that is
+ * killed leaves none half made. */
 typedef struct {
     Check check;
     const RunOptions *run;
-    char *directory, *obtained, *sidecar;
+    char *beside, *obtained, *sidecar;
+    char *text;
+    size_t length;
     AtomicFile reports[REPORTS];
 } Checking;
 
@@ -74,48 +82,66 @@ static int check_options(const Grid *grid, const CheckOptions *options)
     return 0;
 }
 
-/* Where the obtained table goes: beside the baseline, or a directory of its own. */
+/* Nobody named the files beside the baseline: what is there must be the program's own. */
+static int claim_paths(const Checking *command)
+{
+    const char *flag = command->run->check.save != NULL ? "save-baseline" : "baseline";
+    int status = own_file_claim(flag, command->obtained);
+    char *sidecar = command->run->check.save == NULL ? NULL : join(command->beside, ".json");
+    const CheckOptions *options = &command->run->check;
+    const NamedFile files[] = {{flag, command->obtained, true},
+                               {"junit-xml", options->junit_xml, false},
+                               {"markdown", options->markdown, false},
+                               {"json", options->json, false}};
+    if (status == 0) {
+        status = distinct_check(files, sizeof files / sizeof *files, NULL, 0);
+    }
+    if (status == 0 && command->run->check.save != NULL) {
+        status = sidecar == NULL ? memory_fault() : own_file_claim(flag, sidecar);
+    }
+    free(sidecar);
+    return status;
+}
+
+/* Where the obtained table goes: beside the baseline, or the file that a link to it leads to. */
 static int choose_paths(Checking *command)
 {
     const CheckOptions *options = &command->run->check;
-    const char *beside = options->save != NULL ? options->save : options->baseline;
-    if (beside == NULL && command->run->resume) {
-        complain((Origin){.flag = "resume"}, "check",
-                 "expected --baseline FILE: what is interrupted is left beside it");
-        return 2;
-    }
-    if (beside == NULL) {
-        const char *temporary = getenv("TMPDIR");
-        bool given = temporary != NULL && *temporary != '\0';
-        command->directory = join(given ? temporary : "/tmp", "/headproof-check.XXXXXX");
-        if (command->directory == NULL) {
-            return memory_fault();
+    if (options->save == NULL && options->baseline == NULL) {
+        if (command->run->resume) {
+            complain((Origin){.flag = "resume"}, "check",
+                     "expected --baseline FILE: what is interrupted is left beside it");
+            return 2;
         }
-        if (mkdtemp(command->directory) == NULL) {
-            int failed = atomic_file_failed(command->directory);
-            free(command->directory);
-            command->directory = NULL;
-            return failed;
-        }
+        return 0;
     }
-    command->obtained =
-        beside == NULL ? join(command->directory, "/obtained.csv") : join(beside, ".obtained");
+    command->beside =
+        options->save != NULL ? atomic_file_target(options->save) : join(options->baseline, "");
+    command->obtained = command->beside == NULL ? NULL : join(command->beside, ".obtained");
     command->sidecar = command->obtained == NULL ? NULL : join(command->obtained, ".json");
-    return command->sidecar == NULL ? memory_fault() : 0;
+    return command->sidecar == NULL ? memory_fault() : claim_paths(command);
 }
 
+static int open_report(Checking *command, size_t report)
+{
+    static const char *const flags[REPORTS] = {"junit-xml", "markdown", "json"};
+    const CheckOptions *options = &command->run->check;
+    const char *path = report == 0   ? options->junit_xml
+                       : report == 1 ? options->markdown
+                                     : options->json;
+    command->reports[report].flag = flags[report];
+    return path == NULL ? 0 : atomic_file_open(&command->reports[report], path);
+}
+
+/* Before any work: all can be written. */
 static int open_reports(Checking *command)
 {
-    const CheckOptions *options = &command->run->check;
-    const struct {
-        const char *flag, *path;
-    } given[REPORTS] = {{"junit-xml", options->junit_xml},
-                        {"markdown", options->markdown},
-                        {"json", options->json}};
     int status = 0;
     for (size_t i = 0; i < REPORTS && status == 0; i++) {
-        command->reports[i].flag = given[i].flag;
-        status = given[i].path == NULL ? 0 : atomic_file_open(&command->reports[i], given[i].path);
+        status = open_report(command, i);
+        if (status == 0 && !atomic_file_is_direct(&command->reports[i])) {
+            atomic_file_clear(&command->reports[i]);
+        }
     }
     return status;
 }
@@ -167,36 +193,39 @@ static int mention_machine(Check *check)
 static int write_reports(Checking *command)
 {
     static WriteReport *const writers[REPORTS] = {report_xml, report_markdown, report_json};
-    for (size_t i = 0; i < REPORTS; i++) {
+    int status = 0;
+    for (size_t i = 0; i < REPORTS && status == 0; i++) {
         AtomicFile *file = &command->reports[i];
-        if (file->file != NULL &&
+        status = file->file == NULL ? open_report(command, i) : 0;
+        if (status == 0 && file->file != NULL &&
             (writers[i](file->file, &command->check) != 0 || atomic_file_sync(file) != 0 ||
              atomic_file_publish(file) != 0 || atomic_file_close(file) != 0)) {
-            return atomic_file_failed(file->path);
+            status = atomic_file_failed(file->path);
         }
+        atomic_file_clear(file);
     }
-    return 0;
+    return status;
 }
 
 static int keep_baseline(const Checking *command)
 {
-    const char *path = command->run->check.save;
+    const char *path = command->beside;
     char *sidecar = join(path, ".json");
     if (sidecar == NULL) {
         return memory_fault();
     }
-    bool renamed = rename(command->obtained, path) == 0 && rename(command->sidecar, sidecar) == 0;
+    bool renamed = rename(command->obtained, path) == 0 && rename(command->sidecar, sidecar) == 0 &&
+                   atomic_file_sync_directory(path) == 0;
     free(sidecar);
     return renamed ? 0 : atomic_file_failed(path);
 }
 
-/* The obtained table is left where it is evidence. */
+/* What is there is this run's. */
 static void remove_obtained(const Checking *command)
 {
-    (void)unlink(command->obtained);
-    (void)unlink(command->sidecar);
-    if (command->directory != NULL) {
-        (void)rmdir(command->directory);
+    if (command->obtained != NULL) {
+        (void)unlink(command->obtained);
+        (void)unlink(command->sidecar);
     }
 }
 
@@ -219,11 +248,19 @@ static int read_seconds(Checking *command)
     return check->seconds == NULL ? memory_fault() : 0;
 }
 
+static int read_obtained(Checking *command)
+{
+    char *text = command->text;
+    command->text = NULL;
+    return text != NULL ? csv_take(&command->check.obtained, "obtained", text, command->length)
+                        : csv_read(&command->check.obtained, command->obtained);
+}
+
 /* A new baseline is compared with itself: what could never pass is not saved. */
 static int read_tables(Checking *command)
 {
     Check *check = &command->check;
-    int status = csv_read(&check->obtained, command->obtained);
+    int status = read_obtained(command);
     if (status == 0) {
         status = check_cells(&check->obtained);
     }
@@ -267,7 +304,8 @@ static int conclude(Checking *command)
     if (passes && options->save != NULL && !command->run->quiet) {
         printf("saved: %s\n", shown(options->save).text);
     }
-    if (!passes && command->directory == NULL && !command->run->quiet) {
+    /* It is left where it is evidence. */
+    if (!passes && command->obtained != NULL && !command->run->quiet) {
         printf("obtained: %s\n", shown(command->obtained).text);
     }
     if (passes) {
@@ -276,13 +314,25 @@ static int conclude(Checking *command)
     return passes ? 0 : FAULT("exit-code-counts", (int)command->check.failed, 1);
 }
 
-static int evaluate(Checking *command, const Grid *grid, int argc, char **argv)
+/* Into a file that a run which is interrupted goes on with, or into memory. */
+static int sweep(Checking *command, const Grid *grid, int argc, char **argv)
 {
     RunOptions run = *command->run;
     run.output = command->obtained;
     run.output_flag = run.check.save != NULL ? "save-baseline" : "baseline";
     run.file_only = true;
+    run.stream = run.output == NULL ? open_memstream(&command->text, &command->length) : NULL;
+    if (run.output == NULL && run.stream == NULL) {
+        return memory_fault();
+    }
     int swept = command_sweep(grid, &run, argc, argv);
+    bool closed = run.stream == NULL || fclose(run.stream) == 0;
+    return swept <= 1 && !closed ? memory_fault() : swept;
+}
+
+static int evaluate(Checking *command, const Grid *grid, int argc, char **argv)
+{
+    int swept = sweep(command, grid, argc, argv);
     if (swept != 0 && swept != 1) {
         return swept;
     }
@@ -299,23 +349,21 @@ int command_check(const Grid *grid, const RunOptions *run, int argc, char **argv
         status = check_open(&command.check);
     }
     if (status == 0) {
-        status = open_reports(&command);
+        status = choose_paths(&command);
     }
     if (status == 0) {
-        status = choose_paths(&command);
+        status = open_reports(&command);
     }
     if (status == 0) {
         status = evaluate(&command, grid, argc, argv);
     }
-    if (command.directory != NULL) {
-        remove_obtained(&command);
-    }
     for (size_t i = 0; i < REPORTS; i++) {
         atomic_file_clear(&command.reports[i]);
     }
-    free(command.directory);
+    free(command.beside);
     free(command.obtained);
     free(command.sidecar);
+    free(command.text);
     check_clear(&command.check);
     return status;
 }

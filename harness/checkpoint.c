@@ -1,9 +1,10 @@
-/* mkstemp is not in POSIX's base part. */
-#define _XOPEN_SOURCE 700
-
+/*
+ * Checkpoints: whose they are, when they are written, and whether they are taken up.
+ */
 #include "checkpoint.h"
 
 #include "atomic_file.h"
+#include "checkpoint_directory.h"
 #include "clock.h"
 #include "groups.h"
 #include "info.h"
@@ -12,7 +13,8 @@
 #include "sidecar.h"
 #include "table.h"
 
-#include <dirent.h>
+#include "../cases/fault.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -23,13 +25,14 @@
 #include <unistd.h>
 
 /* Raised when the bytes of a state change their meaning. */
-#define CHECKPOINT_MAGIC "headproof checkpoint 2\n"
+#define CHECKPOINT_MAGIC CHECKPOINT_BEGINNING "2\n"
 
 /* A checkpoint may take this share of the time: a tenth of the time since the last. */
 enum { CHECKPOINT_SHARE = 10 };
 
 struct Checkpoints {
     char *directory, *program; /* what is decisive of version and machine */
+    const char *flag;          /* that FILE was given to; NULL: output */
     double seconds;
     bool quiet, resume;
     bool complained; /* under lock: a failure was said */
@@ -69,21 +72,6 @@ static char *program_text(const char *weights)
     return text;
 }
 
-/* Those whose name begins so. */
-static void remove_files(const Checkpoints *checkpoints, const char *prefix)
-{
-    DIR *directory = opendir(checkpoints->directory);
-    const struct dirent *entry;
-    while (directory != NULL && (entry = readdir(directory)) != NULL) {
-        if (entry->d_name[0] != '.' && strncmp(entry->d_name, prefix, strlen(prefix)) == 0) {
-            (void)unlinkat(dirfd(directory), entry->d_name, 0); /* what stays is in nobody's way */
-        }
-    }
-    if (directory != NULL) {
-        (void)closedir(directory); /* it was only read */
-    }
-}
-
 int checkpoints_open(Checkpoints **checkpoints, const RunOptions *run, const GridIdentity *identity)
 {
     struct stat found;
@@ -96,7 +84,14 @@ int checkpoints_open(Checkpoints **checkpoints, const RunOptions *run, const Gri
         return memory_fault();
     }
     pthread_mutex_init(&made->lock, NULL);
-    made->directory = atomic_file_name(run->output, CHECKPOINT_SUFFIX);
+    made->flag = run->output_flag;
+    char *target = atomic_file_target(run->output);
+    if (target == NULL && errno != ENOMEM) {
+        checkpoints_clear(made);
+        return 0; /* who opens the file says why there is none */
+    }
+    made->directory = target == NULL ? NULL : atomic_file_name(target, CHECKPOINT_SUFFIX);
+    free(target);
     made->program = program_text(identity->weights);
     made->seconds = run->checkpoint;
     made->resume = run->resume;
@@ -109,10 +104,17 @@ int checkpoints_open(Checkpoints **checkpoints, const RunOptions *run, const Gri
     return 0;
 }
 
+int checkpoints_claim(const Checkpoints *checkpoints)
+{
+    return checkpoints == NULL
+               ? 0
+               : checkpoint_directory_claim(checkpoints->flag, checkpoints->directory);
+}
+
 void checkpoints_drop(const Checkpoints *checkpoints)
 {
     if (checkpoints != NULL) {
-        remove_files(checkpoints, "");
+        checkpoint_directory_remove(checkpoints->directory, "");
         (void)rmdir(checkpoints->directory);
     }
 }
@@ -144,20 +146,25 @@ static void complain_once(Checkpoints *checkpoints)
 
 /* ---- One file ---------------------------------------------------------------------------- */
 
-/* DIRECTORY/OWNER-WHAT-BITS; NULL: memory is short. */
-static char *file_name(const Checkpoint *checkpoint, const char *what, mpfr_prec_t bits)
+enum { NAME_SIZE = 96 };
+
+/* OWNER-WHAT-BITS. */
+static void file_name(char name[NAME_SIZE], const Checkpoint *checkpoint, const char *what,
+                      mpfr_prec_t bits)
 {
-    char name[96];
-    snprintf(name, sizeof name, "/%s-%s-%ld", checkpoint->owner, what, (long)bits);
-    return atomic_file_name(checkpoint->checkpoints->directory, name);
+    snprintf(name, NAME_SIZE, "%s-%s-%ld", checkpoint->owner, what, (long)bits);
 }
 
-static Mapped map_file(const char *path)
+static Mapped map_file(const char *path, const char *name)
 {
     struct stat found;
     Mapped mapped = {NULL, 0};
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd >= 0 && fstat(fd, &found) == 0 && found.st_size > 0) {
+    int directory = checkpoint_directory_open(path);
+    int fd = openat(directory, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (directory >= 0) {
+        (void)close(directory); /* it was only read */
+    }
+    if (fd >= 0 && fstat(fd, &found) == 0 && S_ISREG(found.st_mode) && found.st_size > 0) {
         mapped.size = (size_t)found.st_size;
         mapped.bytes = mmap(NULL, mapped.size, PROT_READ, MAP_PRIVATE, fd, 0);
         mapped.bytes = mapped.bytes == MAP_FAILED ? NULL : mapped.bytes;
@@ -198,17 +205,18 @@ static const char *find_state(RefArchive *archive, const Mapped *mapped, const c
     return NULL;
 }
 
-static void say_found(const Checkpoint *checkpoint, const char *path, const RefArchive *archive)
+static void say_found(const Checkpoint *checkpoint, const char *name, const RefArchive *archive)
 {
     size_t done; /* what every state begins with */
     memcpy(&done, archive->next, sizeof done);
     if (!checkpoint->checkpoints->quiet) {
-        fprintf(stderr, "headproof: %s: goes on behind layer %zu\n", shown(path).text, done);
+        fprintf(stderr, "headproof: %s/%s: goes on behind layer %zu\n",
+                shown(checkpoint->checkpoints->directory).text, name, done);
     }
 }
 
 /* Takes up what is mapped, if it is what it should be. */
-static bool take_up(const Checkpoint *checkpoint, const char *path, const char *head,
+static bool take_up(const Checkpoint *checkpoint, const char *name, const char *head,
                     const Mapped *mapped, RefVisit *visit, void *state)
 {
     RefArchive archive;
@@ -217,10 +225,11 @@ static bool take_up(const Checkpoint *checkpoint, const char *path, const char *
         why = "it holds no state of this point, or memory is short";
     }
     if (why != NULL) {
-        fprintf(stderr, "headproof: warning: %s: ignored: %s\n", shown(path).text, why);
+        fprintf(stderr, "headproof: warning: %s/%s: ignored: %s\n",
+                shown(checkpoint->checkpoints->directory).text, name, why);
         return false;
     }
-    say_found(checkpoint, path, &archive);
+    say_found(checkpoint, name, &archive);
     return true;
 }
 
@@ -230,16 +239,16 @@ static bool restore(void *context, const char *what, mpfr_prec_t bits, RefVisit 
     if (!checkpoint->checkpoints->resume) {
         return false;
     }
-    char *path = file_name(checkpoint, what, bits), *head = head_text(checkpoint, what, bits);
+    char name[NAME_SIZE], *head = head_text(checkpoint, what, bits);
     Mapped mapped = {NULL, 0};
-    if (path != NULL && head != NULL) {
-        mapped = map_file(path);
+    file_name(name, checkpoint, what, bits);
+    if (head != NULL) {
+        mapped = map_file(checkpoint->checkpoints->directory, name);
     }
-    bool found = mapped.bytes != NULL && take_up(checkpoint, path, head, &mapped, visit, state);
+    bool found = mapped.bytes != NULL && take_up(checkpoint, name, head, &mapped, visit, state);
     if (mapped.bytes != NULL) {
         (void)munmap(mapped.bytes, mapped.size);
     }
-    free(path);
     free(head);
     return found;
 }
@@ -252,49 +261,54 @@ static bool write_state(FILE *file, char *head, RefVisit *visit, void *state)
     visit(&archive, state);
     uint64_t digest = archive.digest;
     ref_archive_bytes(&archive, &digest, sizeof digest);
-    return !archive.failed && atomic_file_flush(file) == 0 && fsync(fileno(file)) == 0;
+    return !archive.failed && atomic_file_flush(file) == 0 &&
+           FAULT("checkpoint-without-fsync", 0, fsync(fileno(file))) == 0;
 }
 
-/* A new file under a name of its own, whatever threads or ranks write at the same time. */
-static FILE *open_new(const char *directory, char *name)
+/* A new file in the directory, whose name is put there. */
+static FILE *open_new(char name[NAME_SIZE + 8], int directory, const char *beside)
 {
-    if (mkdir(directory, 0777) != 0 && errno != EEXIST) {
-        return NULL;
-    }
-    int fd = mkstemp(name);
+    int fd = checkpoint_directory_create(directory, name, NAME_SIZE + 8, beside);
     FILE *file = fd < 0 ? NULL : fdopen(fd, "w");
     if (fd >= 0 && file == NULL) {
         (void)close(fd);
-        (void)unlink(name);
+        (void)unlinkat(directory, name, 0);
     }
     return file;
 }
 
-/* Replaces the file at path. */
-static bool save(const char *directory, const char *path, char *head, RefVisit *visit, void *state)
+/* Replaces the file of that name in an open directory. */
+static bool replace(int directory, const char *name, char *head, RefVisit *visit, void *state)
 {
-    char *name = atomic_file_name(path, ".XXXXXX");
-    if (name == NULL) {
-        errno = ENOMEM;
-        return false;
-    }
-    FILE *file = open_new(directory, name);
+    char new[NAME_SIZE + 8];
+    FILE *file = open_new(new, directory, name);
     bool ok = file != NULL && write_state(file, head, visit, state);
     int reason = errno;
     if (file != NULL && fclose(file) != 0) {
         reason = ok ? errno : reason;
         ok = false;
     }
-    if (ok && rename(name, path) != 0) {
+    if (ok && renameat(directory, new, directory, name) != 0) {
         reason = errno;
         ok = false;
     }
     if (!ok && file != NULL) {
-        (void)unlink(name);
+        (void)unlinkat(directory, new, 0);
     }
-    free(name);
     errno = reason;
-    return ok && atomic_file_sync_directory(path) == 0;
+    return ok && (fsync(directory) == 0 || errno == EINVAL || errno == EACCES);
+}
+
+static bool save(const char *path, const char *name, char *head, RefVisit *visit, void *state)
+{
+    int directory = checkpoint_directory_make(path);
+    bool ok = directory >= 0 && replace(directory, name, head, visit, state);
+    int reason = errno;
+    if (directory >= 0) {
+        (void)close(directory); /* it was synced */
+    }
+    errno = reason;
+    return ok;
 }
 
 static bool is_worth_it(const Checkpoint *checkpoint, double now)
@@ -311,12 +325,12 @@ static void offer(void *context, const char *what, mpfr_prec_t bits, RefVisit *v
     if (!is_worth_it(checkpoint, now)) {
         return;
     }
-    char *path = file_name(checkpoint, what, bits), *head = head_text(checkpoint, what, bits);
+    char name[NAME_SIZE], *head = head_text(checkpoint, what, bits);
+    file_name(name, checkpoint, what, bits);
     errno = ENOMEM;
-    if (path == NULL || head == NULL || !save(checkpoints->directory, path, head, visit, state)) {
+    if (head == NULL || !save(checkpoints->directory, name, head, visit, state)) {
         complain_once(checkpoints);
     }
-    free(path);
     free(head);
     checkpoint->last = clock_seconds();
     checkpoint->cost = checkpoint->last - now;
@@ -373,7 +387,7 @@ static void drop_owner(const Checkpoints *checkpoints, const Point *point, bool 
     char *text = owner_text(point, shared);
     if (text != NULL) {
         owner_name(name, text);
-        remove_files(checkpoints, name);
+        checkpoint_directory_remove(checkpoints->directory, name);
     }
     free(text);
 }

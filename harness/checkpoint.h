@@ -22,14 +22,17 @@ typedef struct Checkpoints Checkpoints;
 int checkpoints_open(Checkpoints **checkpoints, const RunOptions *run, const GridIdentity *identity)
     __attribute__((warn_unused_result));
 
+/* Before any work: 0, or 2 after a message where something else than checkpoints is in the
+ * directory or in its place.  This and the next three: NULL is fine. */
+int checkpoints_claim(const Checkpoints *checkpoints) __attribute__((warn_unused_result));
+
 /* The grid's point is committed: drops what it has left, and after the last point of its case what
- * that has.  This and the next two: NULL is fine. */
+ * that has. */
 void checkpoints_commit(const Checkpoints *checkpoints, const Grid *grid, size_t index);
 
 /* Drops all there are. */
 void checkpoints_drop(const Checkpoints *checkpoints);
 
-/* NULL is fine. */
 void checkpoints_clear(Checkpoints *checkpoints);
 
 /* Of one owner in one thread: a point, or, with shared, what the points of its case share, whose

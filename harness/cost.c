@@ -2,11 +2,13 @@
 
 #include "cost.h"
 
+#include "atomic_file.h"
 #include "commands.h"
 #include "message.h"
 #include "output.h"
 #include "preset.h"
 #include "shown.h"
+#include "streams.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -90,9 +92,7 @@ static int write_cost(Output *output, const RunOptions *run, const Cost *cost, b
         status = status == 0 ? cost_write_row(file, cost) : status;
     }
     if (status != 0 || output_commit(output) != 0) {
-        fprintf(stderr, "headproof: %s: cannot write: %s\n",
-                shown(run->output != NULL ? run->output : "stdout").text, strerror(errno));
-        return 99;
+        return run->output != NULL ? atomic_file_failed(run->output) : streams_stdout_failed();
     }
     return 0;
 }

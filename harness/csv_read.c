@@ -139,15 +139,10 @@ static int check_names(const Csv *csv)
     return 0;
 }
 
-int csv_read(Csv *csv, const char *path)
+static int cut(Csv *csv, size_t length)
 {
-    size_t length = 0;
-    csv->path = strdup(path);
-    int status = csv->path == NULL ? memory_fault() : read_text(csv, &length);
-    if (status == 0) {
-        csv->digest = digest_bytes(DIGEST_START, csv->text, length);
-        status = check_text(csv, length);
-    }
+    csv->digest = digest_bytes(DIGEST_START, csv->text, length);
+    int status = check_text(csv, length);
     if (status == 0) {
         size_t lines = count(csv->text, length, '\n');
         csv->columns = count(csv->text, strcspn(csv->text, "\n"), ',') + 1;
@@ -156,6 +151,21 @@ int csv_read(Csv *csv, const char *path)
         status = csv->cells == NULL ? memory_fault() : cut_lines(csv, lines);
     }
     return status != 0 ? status : check_names(csv);
+}
+
+int csv_read(Csv *csv, const char *path)
+{
+    size_t length = 0;
+    csv->path = strdup(path);
+    int status = csv->path == NULL ? memory_fault() : read_text(csv, &length);
+    return status != 0 ? status : cut(csv, length);
+}
+
+int csv_take(Csv *csv, const char *name, char *text, size_t length)
+{
+    csv->text = text;
+    csv->path = strdup(name);
+    return csv->path == NULL ? memory_fault() : cut(csv, length);
 }
 
 void csv_clear(Csv *csv)

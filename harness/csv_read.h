@@ -20,6 +20,11 @@ typedef struct {
  * and token when it is not such a table; 99 after one when it is the machine's fault.  Clear the
  * table in every case. */
 int csv_read(Csv *csv, const char *path) __attribute__((warn_unused_result));
+
+/* The same for a text that is there, which becomes the table's: malloc'ed, with a NUL behind length
+ * bytes.  name: for messages. */
+int csv_take(Csv *csv, const char *name, char *text, size_t length)
+    __attribute__((warn_unused_result));
 void csv_clear(Csv *csv);
 
 /* The name of a column < columns. */

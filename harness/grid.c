@@ -1,6 +1,7 @@
 #include "grid.h"
 
 #include "casefile.h"
+#include "distinct.h"
 #include "expand.h"
 #include "options.h"
 #include "preset.h"
@@ -145,6 +146,10 @@ int grid_read(Grid *grid, RunOptions *run, Command command, int argc, char **arg
     }
     if (status == 0) {
         status = expand(grid, &sections, &flags, command, run);
+    }
+    if (status == 0) {
+        status =
+            distinct_check_run(grid, run, command, arguments + operand, (size_t)(argc - operand));
     }
     sections_clear(&sections);
     section_clear(&flags);

@@ -32,6 +32,7 @@ typedef struct {
 typedef struct {
     const char *output;      /* -o, --output; NULL: stdout */
     const char *output_flag; /* what output goes by in messages; NULL: output */
+    FILE *stream;            /* where rows go instead, of check; or NULL */
     int threads;             /* --threads; 0: one a core */
     bool dry_run, quiet, verbose;
     const char *tokens;   /* --tokens, of verify and attribute: see inputs.h; or NULL */

@@ -1,6 +1,12 @@
+/*
+ * What a journal writes.
+ */
 #include "journal_survivor.h"
 
 #include "message.h"
+#include "own_file.h"
+
+#include "../cases/fault.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -13,6 +19,21 @@ static bool is_plain(const char *path)
     struct stat found;
     return path == NULL ||
            (stat(path, &found) == 0 && !S_ISREG(found.st_mode) && !S_ISDIR(found.st_mode));
+}
+
+int journal_open_stream(Journal **journal, FILE *stream)
+{
+    *journal = calloc(1, sizeof **journal);
+    if (*journal == NULL) {
+        return memory_fault();
+    }
+    (*journal)->name = "memory";
+    int status = output_open_stream(&(*journal)->plain, stream);
+    if (status != 0) {
+        journal_clear(*journal);
+        *journal = NULL;
+    }
+    return status;
 }
 
 int journal_open(Journal **journal, const char *flag, const char *path, bool resume,
@@ -64,11 +85,16 @@ bool journal_survives(const Journal *journal)
 /* Writes the sidecar to FILE.json.partial, which is whole at any moment. */
 static int write_sidecar(Journal *journal, const RunRecord *run)
 {
-    FILE *file = fopen(journal->sidecar_new, "w");
-    int status = -1;
-    if (file != NULL) {
+    int fd = own_file_create(journal->sidecar_new), status = -1;
+    FILE *file = fd < 0 ? NULL : fdopen(fd, "w");
+    if (fd < 0) {
+        return -1; /* what is there is not this run's to remove */
+    }
+    if (file == NULL) {
+        (void)close(fd); /* nothing was written */
+    } else {
         status = sidecar_write(file, run) != 0 || atomic_file_flush(file) != 0 ||
-                         fsync(fileno(file)) != 0
+                         FAULT("sidecar-without-fsync", 0, fsync(fileno(file))) != 0
                      ? -1
                      : 0;
         int reason = errno;
@@ -144,7 +170,7 @@ int journal_sync(Journal *journal)
     if (journal->plain != NULL) {
         return output_commit(journal->plain);
     }
-    return fsync(fileno(journal->rows.file));
+    return FAULT("journal-without-fsync", 0, fsync(fileno(journal->rows.file)));
 }
 
 int journal_finish(Journal *journal, const RunRecord *run)
@@ -165,7 +191,8 @@ int journal_finish(Journal *journal, const RunRecord *run)
     if (rename(journal->sidecar_partial, journal->sidecar) != 0) {
         return atomic_file_failed(journal->sidecar);
     }
-    return atomic_file_sync_directory(rows->path) != 0 || atomic_file_close(rows) != 0
+    return FAULT("directory-without-fsync", 0, atomic_file_sync_directory(rows->path)) != 0 ||
+                   atomic_file_close(rows) != 0
                ? atomic_file_failed(rows->path)
                : 0;
 }

@@ -21,9 +21,13 @@ typedef struct Journal Journal;
  * the same points, version and machine left, or a complete FILE of it, is taken up; without,
  * FILE.partial is dropped, but not what took a minute or more.  flag: that FILE was given to, for
  * messages; NULL: output.  0; 2 after one message when FILE cannot be written, another run writes
- * it, or what is there does not fit; 99. */
+ * it, what is there does not fit, or something beside it is not the program's own; 99. */
 int journal_open(Journal **journal, const char *flag, const char *path, bool resume,
                  const RunRecord *run) __attribute__((warn_unused_result));
+
+/* The same for rows that are just written to a stream, which stays open.  0, or 99 after a
+ * message. */
+int journal_open_stream(Journal **journal, FILE *stream) __attribute__((warn_unused_result));
 
 /* The rows that are there already, without their header; they end in a NUL. */
 const char *journal_rows(const Journal *journal, size_t *size);

@@ -1,8 +1,14 @@
+/*
+ * What an interrupted or a complete run left, and whether it is gone on with.
+ */
 #include "journal_survivor.h"
 
 #include "checkpoint.h"
 #include "message.h"
+#include "own_file.h"
 #include "shown.h"
+
+#include "../cases/fault.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -67,17 +73,19 @@ static size_t rows_left(const Journal *journal)
     return whole_lines(journal->text + journal->header, journal->size - journal->header);
 }
 
-/* Seconds from the sidecar, written first, to the last row or checkpoint. */
-static double work_left(const Journal *journal)
+/* Seconds that went into all points of a run that had evaluated them all, but for its last steps;
+ * negative when it did not measure them itself. */
+static double work_recorded(const json_t *sidecar)
 {
-    struct stat rows, sidecar, checkpoints;
-    if (stat(journal->rows.partial, &rows) != 0 || stat(journal->sidecar_partial, &sidecar) != 0) {
-        return 0;
+    const json_t *point, *points = json_object_get(sidecar, "points");
+    double sum = 0;
+    size_t i;
+    json_array_foreach(points, i, point)
+    {
+        const json_t *seconds = json_object_get(point, "seconds");
+        sum = json_is_number(seconds) && sum >= 0 ? sum + json_number_value(seconds) : -1;
     }
-    bool kept = stat(journal->checkpoints, &checkpoints) == 0;
-    time_t last = kept && difftime(checkpoints.st_mtime, rows.st_mtime) > 0 ? checkpoints.st_mtime
-                                                                            : rows.st_mtime;
-    return difftime(last, sidecar.st_mtime);
+    return sum;
 }
 
 /* The command that removes a file, to be pasted. */
@@ -87,17 +95,43 @@ static void print_remove(const char *path)
     shown_write(stderr, SHOWN_SHELL, path);
 }
 
-/* A run that does not resume: short work is dropped, long work is refused. */
-static int drop_leftover(Journal *journal)
+/* Seconds from the sidecar, written first, to the last row or checkpoint.  Negative when nobody
+ * knows: rows are there without a sidecar, or older than it, as copies may be. */
+static double work_left(const Journal *journal, const json_t *started)
+{
+    struct stat rows, sidecar, checkpoints;
+    bool kept = stat(journal->checkpoints, &checkpoints) == 0;
+    if (rows_left(journal) == 0 && !kept) {
+        return 0;
+    }
+    if (stat(journal->rows.partial, &rows) != 0 || stat(journal->sidecar_partial, &sidecar) != 0) {
+        return rows_left(journal) > 0 ? -1 : 0;
+    }
+    bool later = FAULT("checkpoint-time-ignored", false,
+                       kept && difftime(checkpoints.st_mtime, rows.st_mtime) > 0);
+    double seconds = difftime(later ? checkpoints.st_mtime : rows.st_mtime, sidecar.st_mtime);
+    if (json_is_true(json_object_get(started, "complete"))) {
+        /* Its last steps write the sidecar anew. */
+        double recorded = work_recorded(started);
+        seconds = recorded < 0 || recorded > seconds ? recorded : seconds;
+    }
+    return seconds;
+}
+
+/* A run that does not resume: short work is dropped, long or unknown work is refused. */
+static int drop_leftover(Journal *journal, const json_t *started)
 {
     const char *partial = journal->rows.partial;
     size_t rows = rows_left(journal);
-    double seconds = work_left(journal);
-    if (seconds >= JOURNAL_WORTH_SECONDS) {
-        fprintf(stderr,
-                "headproof: %s: %zu rows of an interrupted run, %.0f minutes of work: --resume "
-                "goes on with them, ",
-                shown(partial).text, rows, seconds / 60);
+    double seconds = work_left(journal, started);
+    if (seconds >= JOURNAL_WORTH_SECONDS || seconds < 0) {
+        fprintf(stderr, "headproof: %s: %zu rows of an interrupted run, ", shown(partial).text, rows);
+        if (seconds < 0) {
+            fputs("nobody knows how much work", stderr);
+        } else {
+            fprintf(stderr, "%.0f minutes of work", seconds / 60);
+        }
+        fprintf(stderr, ": %s", started != NULL ? "--resume goes on with them, " : "");
         print_remove(partial);
         fputs(" discards them\n", stderr);
         return 2;
@@ -216,9 +250,25 @@ static int take_up(Journal *journal, const json_t *started, const RunRecord *run
     return status;
 }
 
+/* What is beside the rows is the program's own; 0, or 2 after a message. */
+static int claim_names(const Journal *journal, const char *path)
+{
+    const char *const names[] = {journal->sidecar, journal->sidecar_partial, journal->sidecar_new};
+    struct stat found;
+    if (lstat(journal->sidecar_partial, &found) != 0 && errno == ENAMETOOLONG) {
+        complain((Origin){.flag = journal->rows.flag}, path,
+                 "expected that %s can be written beside it", journal->sidecar);
+        return 2;
+    }
+    int status = 0;
+    for (size_t i = 0; i < sizeof names / sizeof *names && status == 0; i++) {
+        status = own_file_claim(journal->rows.flag, names[i]);
+    }
+    return status;
+}
+
 int journal_open_survivor(Journal *journal, const char *path, bool resume, const RunRecord *run)
 {
-    struct stat sidecar, partial;
     int status = atomic_file_open_kept(&journal->rows, path);
     if (status != 0) {
         return status;
@@ -226,12 +276,9 @@ int journal_open_survivor(Journal *journal, const char *path, bool resume, const
     if (!name_sidecars(journal)) {
         return memory_fault();
     }
-    bool there = stat(journal->sidecar, &sidecar) == 0;
-    bool too_long = stat(journal->sidecar_partial, &partial) != 0 && errno == ENAMETOOLONG;
-    if (too_long || (there && !S_ISREG(sidecar.st_mode))) {
-        complain((Origin){.flag = journal->rows.flag}, path,
-                 "expected that %s can be written beside it", journal->sidecar);
-        return 2;
+    status = claim_names(journal, path);
+    if (status != 0) {
+        return status;
     }
     status =
         read_all(&journal->text, &journal->size, fileno(journal->rows.file), journal->rows.partial);
@@ -244,7 +291,7 @@ int journal_open_survivor(Journal *journal, const char *path, bool resume, const
     json_t *started = sidecar_load(journal->sidecar_partial);
     status = finish_renames(journal, &started);
     if (status == 0) {
-        status = resume ? take_up(journal, started, run) : drop_leftover(journal);
+        status = resume ? take_up(journal, started, run) : drop_leftover(journal, started);
     }
     json_decref(started);
     return status;

@@ -1,3 +1,6 @@
+/*
+ * The program: its commands, and what every run begins and ends with.
+ */
 #include <stdio.h>
 
 #include "clock.h"
@@ -7,11 +10,11 @@
 #include "message.h"
 #include "output.h"
 #include "shard.h"
+#include "streams.h"
 #include "team.h"
 
 #include "../kernels/blas.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -191,35 +194,33 @@ static int run_command(int argc, char **argv)
     return 0;
 }
 
-/* What was printed must have arrived. */
-static int finish(int status)
-{
-    errno = 0;
-    if ((fflush(stdout) != 0 || ferror(stdout)) && status != 99) {
-        fprintf(stderr, "headproof: stdout: cannot be written: %s\n",
-                strerror(errno != 0 ? errno : EIO));
-        return 99;
-    }
-    return status;
-}
-
-int main(int argc, char **argv)
+static int run_line(int argc, char **argv)
 {
     if (argc < 2) {
         return unknown_command("");
     }
     if (strcmp(argv[1], "--version") == 0) {
         printf("headproof %s\n", info_version());
-        return finish(0);
+        return streams_finish(0);
     }
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
-        return finish(print_help(COMMANDS - 1));
+        return streams_finish(print_help(COMMANDS - 1));
     }
     blas_setup(argv);
     if (team_join() != 0) {
         return 99;
     }
-    int status = finish(run_command(argc, argv));
+    int status = streams_finish(run_command(argc, argv));
     team_leave();
+    return status;
+}
+
+int main(int argc, char **argv)
+{
+    if (streams_open() != 0) {
+        return 99;
+    }
+    int status = run_line(argc, argv);
+    streams_end();
     return status;
 }

@@ -2,6 +2,7 @@
 
 #include "atomic_file.h"
 #include "commands.h"
+#include "distinct.h"
 #include "message.h"
 #include "shown.h"
 
@@ -275,6 +276,22 @@ static void clear(Merge *merge)
     free(merge->merged);
 }
 
+/* No shard is written over. */
+static int check_files(const Merge *merge, const char *output)
+{
+    const NamedFile written = {"output", output, true};
+    NamedFile *shards = calloc(merge->file_count + 1, sizeof *shards);
+    if (shards == NULL) {
+        return memory_fault();
+    }
+    for (size_t i = 0; i < merge->file_count; i++) {
+        shards[i] = (NamedFile){NULL, merge->files[i].path, true};
+    }
+    int status = distinct_check(&written, 1, shards, merge->file_count);
+    free(shards);
+    return status;
+}
+
 int command_merge(int argc, char **argv)
 {
     Merge merge = {0};
@@ -284,6 +301,9 @@ int command_merge(int argc, char **argv)
         return memory_fault();
     }
     int status = read_arguments(&merge, &output, argc, argv);
+    if (status == 0) {
+        status = check_files(&merge, output);
+    }
     if (status == 0) {
         status = gather_shards(&merge);
     }

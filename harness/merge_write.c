@@ -87,7 +87,7 @@ int merge_write(const Merge *merge, const char *path, int argc, char **argv)
         ok = ok && (direct || (digest_descriptor(digest, fileno(rows.file)) == 0 &&
                                write_sidecar(merge, sidecar.file, digest, argc, argv) == 0 &&
                                atomic_file_sync(&sidecar) == 0));
-        ok = ok && atomic_file_publish(&rows) == 0 && atomic_file_publish(&sidecar) == 0;
+        ok = ok && atomic_file_publish(&rows) == 0;
         ok = ok && atomic_file_close(&rows) == 0 && atomic_file_close(&sidecar) == 0;
         status = ok ? 0 : atomic_file_failed(path);
     }

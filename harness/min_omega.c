@@ -1,5 +1,6 @@
 #include <stdio.h> /* before mpfr.h: declares mpfr_fprintf */
 
+#include "atomic_file.h"
 #include "axes.h"
 #include "clock.h"
 #include "commands.h"
@@ -10,6 +11,7 @@
 #include "predict.h"
 #include "schedule.h"
 #include "shown.h"
+#include "streams.h"
 #include "table.h"
 
 #include <errno.h>
@@ -207,9 +209,8 @@ static int run_search(Searches *command, Ensemble *seeds, size_t first)
     } else if (command->terminal) {
         print_sentences(file, seeds, &found);
     } else if (write_row(file, seeds, &found) != 0 || output_commit(command->output) != 0) {
-        fprintf(stderr, "headproof: %s: cannot write: %s\n",
-                shown(command->path != NULL ? command->path : "stdout").text, strerror(errno));
-        status = 99;
+        status =
+            command->path != NULL ? atomic_file_failed(command->path) : streams_stdout_failed();
     }
     command->missing += !found.search.found;
     command->seconds[first] = clock_seconds() - start;

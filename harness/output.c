@@ -1,21 +1,26 @@
+/*
+ * Results that are rows and a sidecar, or rows on a stream.
+ */
 #include "output.h"
 
 #include "atomic_file.h"
 #include "settings.h"
 #include "sidecar.h"
+#include "streams.h"
 
 #include <stdlib.h>
 
-/* to_stdout: only rows.file is used.  Without a sidecar where rows are written directly. */
+/* borrowed: only rows.file is used, which stays open.  Without a sidecar where rows are written
+ * directly. */
 struct Output {
-    bool to_stdout;
+    bool borrowed;
     AtomicFile rows, sidecar;
 };
 
 static int open_files(Output *output, const char *path)
 {
     if (path == NULL) {
-        output->to_stdout = true;
+        output->borrowed = true;
         output->rows.file = stdout;
         return atomic_file_keep_signals("stdout");
     }
@@ -40,6 +45,17 @@ int output_open(Output **output, const char *path)
     return status;
 }
 
+int output_open_stream(Output **output, FILE *stream)
+{
+    *output = calloc(1, sizeof **output);
+    if (*output == NULL) {
+        return memory_fault();
+    }
+    (*output)->borrowed = true;
+    (*output)->rows.file = stream;
+    return 0;
+}
+
 FILE *output_file(Output *output)
 {
     return output->rows.file;
@@ -53,10 +69,13 @@ int output_commit(Output *output)
 static int finish_direct(Output *output)
 {
     int status = output_commit(output);
-    if (!output->to_stdout && status == 0) {
+    if (status != 0 && output->rows.file == stdout) {
+        return streams_stdout_failed();
+    }
+    if (!output->borrowed && status == 0) {
         status = atomic_file_close(&output->rows);
     }
-    return status == 0 ? 0 : atomic_file_failed(output->to_stdout ? "stdout" : output->rows.path);
+    return status == 0 ? 0 : atomic_file_failed(output->borrowed ? "memory" : output->rows.path);
 }
 
 int output_finish(Output *output, const RunRecord *run)
@@ -80,9 +99,6 @@ int output_finish(Output *output, const RunRecord *run)
     if (atomic_file_publish(rows) != 0) {
         return atomic_file_failed(rows->path);
     }
-    if (atomic_file_publish(sidecar) != 0) {
-        return atomic_file_failed(sidecar->path);
-    }
     if (atomic_file_close(rows) != 0 || atomic_file_close(sidecar) != 0) {
         return atomic_file_failed(rows->path);
     }
@@ -94,7 +110,7 @@ void output_clear(Output *output)
     if (output == NULL) {
         return;
     }
-    if (output->to_stdout) {
+    if (output->borrowed) {
         output->rows.file = NULL;
     }
     atomic_file_clear(&output->rows);

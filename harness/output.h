@@ -13,6 +13,9 @@ typedef struct Output Output;
 /* path NULL: stdout.  0, or 2 after a message when the path cannot be written, or 99. */
 int output_open(Output **output, const char *path) __attribute__((warn_unused_result));
 
+/* The same for a stream that stays open.  0, or 99 after a message. */
+int output_open_stream(Output **output, FILE *stream) __attribute__((warn_unused_result));
+
 /* Where rows go. */
 FILE *output_file(Output *output);
 

@@ -1,3 +1,4 @@
+#include "atomic_file.h"
 #include "commands.h"
 #include "dispatch.h"
 #include "interrupt.h"
@@ -8,6 +9,7 @@
 #include "schedule.h"
 #include "shard.h"
 #include "shown.h"
+#include "streams.h"
 #include "summary.h"
 #include "table.h"
 #include "team.h"
@@ -150,9 +152,11 @@ static void say_interrupted(void *context, bool locked)
 static int write_fault(const Sweep *sweep)
 {
     const char *path = sweep->options->output;
-    fprintf(stderr, "headproof: %s: cannot be written: %s\n",
-            shown(path != NULL ? path : "stdout").text, strerror(sweep->write_error));
-    return 99;
+    errno = sweep->write_error;
+    if (path == NULL && sweep->options->stream == NULL) {
+        return streams_stdout_failed();
+    }
+    return atomic_file_failed(path != NULL ? path : "memory");
 }
 
 static int run_points(Sweep *sweep, int threads)
@@ -238,8 +242,7 @@ static int conclude(const Sweep *sweep)
                 0 ||
             printf("%zu points in %s\n", sweep->count, shown(options->output).text) < 0 ||
             fflush(stdout) != 0) {
-            fprintf(stderr, "headproof: stdout: cannot be written: %s\n", strerror(errno));
-            return 99;
+            return streams_stdout_failed();
         }
     }
     return sweep->failures > 0 ? 1 : 0;
@@ -281,10 +284,11 @@ static int write_file(Sweep *sweep, size_t kept, int threads)
     if (status == 0) {
         pthread_mutex_lock(&sweep->writing);
         sweep->record.complete = true;
-        status = journal_finish(sweep->journal, &sweep->run);
-        if (status == 0) {
+        /* Before the file has its name: after that nobody would look for more. */
+        if (journal_sync(sweep->journal) == 0) {
             checkpoints_drop(sweep->checkpoints);
         }
+        status = journal_finish(sweep->journal, &sweep->run);
         pthread_mutex_unlock(&sweep->writing);
     }
     if (status != 0) {
@@ -298,6 +302,9 @@ static int run_journal(Sweep *sweep, int threads)
 {
     size_t kept;
     int status = take_kept(sweep, &kept);
+    if (status == 0 && journal_is_complete(sweep->journal)) {
+        checkpoints_drop(sweep->checkpoints);
+    }
     if (status != 0 || journal_is_complete(sweep->journal)) {
         return status;
     }
@@ -369,8 +376,12 @@ static int lead(Sweep *sweep)
         status = dispatch_meet(&sweep->dispatch, &sweep->record.ranks, &sweep->run);
     }
     if (status == 0) {
-        status =
-            journal_open(&sweep->journal, run->output_flag, run->output, run->resume, &sweep->run);
+        status = checkpoints_claim(sweep->checkpoints);
+    }
+    if (status == 0) {
+        status = run->stream != NULL ? journal_open_stream(&sweep->journal, run->stream)
+                                     : journal_open(&sweep->journal, run->output_flag, run->output,
+                                                    run->resume, &sweep->run);
     }
     if (status == 0 && !run->resume) {
         checkpoints_drop(sweep->checkpoints);
@@ -393,7 +404,7 @@ int command_sweep(const Grid *grid, const RunOptions *run, int argc, char **argv
                               .shards = run->shards > 0 ? run->shards : 1},
                    .writing = PTHREAD_MUTEX_INITIALIZER};
     bool helper = run->team && team_rank() > 0;
-    sweep.terminal = run->output == NULL && isatty(STDOUT_FILENO);
+    sweep.terminal = run->output == NULL && run->stream == NULL && isatty(STDOUT_FILENO);
     ref_thread_setup();
     int status = helper ? 0 : check_threads(run);
     if (status == 0 && !helper) {

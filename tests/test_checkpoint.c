@@ -2,8 +2,11 @@
  * A long point survives as a sweep does: killed within a layer, it goes on behind the last one that
  * was kept, and its rows are the bytes of a run that nothing happened to.
  */
-#include "interrupted.h"
 #include "fixture.h"
+#include "interrupted.h"
+#include "kill_points.h"
+
+#include "../harness/checkpoint_directory.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -21,9 +24,9 @@
 #include <cmocka.h>
 
 #ifdef HEADPROOF_CHECK /* the debug build is some twenty times slower */
-enum { DEPTH = 6, KILLS = 6 };
+enum { DEPTH = 6, KILLS = 5 };
 #else
-enum { DEPTH = 40, KILLS = 20 };
+enum { DEPTH = 24, KILLS = 10 };
 #endif
 
 #define POINT "--construction transformer --n 10 --d 16 --mask causal --omega 20"
@@ -93,28 +96,35 @@ static void sweep_line(char line[2048], const char *grid, int depth, const char 
                 2048);
 }
 
-static Output sweep(const char *grid, int depth, const char *path, const char *rest)
+/* By the program itself. */
+static Output sweep_program(const char *grid, int depth, const char *path, const char *rest)
 {
     char line[2048];
     sweep_line(line, grid, depth, path, rest);
     return run(line);
 }
 
-/* Starts the sweep with a checkpoint after every layer, sends it the signal (0: none) after so many
- * seconds; true when it ended by itself. */
-static bool run_and_kill(const Fixture *fixture, const char *grid, int depth, double seconds,
-                         int signal)
+/* In a process of its own, as everything that takes up what another left: code and all messages. */
+static Output sweep(const Fixture *fixture, const char *grid, int depth, const char *path,
+                    const char *rest)
 {
-    char line[2048], rest[2 * SCRATCH_PATH];
-    int status;
-    snprintf(rest, sizeof rest, "--resume --checkpoint 0 >/dev/null 2>%s", fixture->said);
-    sweep_line(line, grid, depth, fixture->path, rest);
-    pid_t child = start_program(line);
-    pause_seconds(seconds);
-    (void)kill(child, signal);
-    assert_int_equal(waitpid(child, &status, 0), child);
-    assert_true(WIFSIGNALED(status) || WEXITSTATUS(status) == 0);
-    return WIFEXITED(status);
+    char line[2048];
+    sweep_line(line, grid, depth, path, rest);
+    Ended ended = run_until(line, (Stop){0}, fixture->said);
+    assert_true(ended.code >= 0);
+    Output said = read_file(fixture->said);
+    said.code = ended.code;
+    return said;
+}
+
+/* Resumes the sweep with a checkpoint after every layer, until it stops. */
+static Ended sweep_until(const Fixture *fixture, const char *grid, int depth, Stop stop)
+{
+    char line[2048];
+    sweep_line(line, grid, depth, fixture->path, "--resume --checkpoint 0");
+    Ended ended = run_until(line, stop, fixture->said);
+    assert_true(stop.at > 0 || ended.code == 0);
+    return ended;
 }
 
 /* Layers that a run took up of one evaluation, whose file's name this is. */
@@ -154,27 +164,22 @@ static long layers_taken_up(const Fixture *fixture, Taken taken[EVALUATIONS])
     return sum;
 }
 
-/* So many kills, and more (but not without end) until a run took up layers of one before; then, or
- * when a run was done before it was killed, to the end.  Returns the kills.  *layers: the most that a
- * run took up. */
-static int kill_until_done(const Fixture *fixture, const char *grid, int depth, int least,
-                           uint64_t *random, long *layers)
+/* So many kills, the first behind a checkpoint, the others anywhere among so many calls, then to
+ * the end.  Returns the kills.  *layers: the most that a run took up. */
+static int kill_until_done(const Fixture *fixture, const char *grid, int depth, int kills,
+                           long calls, uint64_t *random, long *layers)
 {
-    enum { PATIENCE = 10 };
     Taken taken[EVALUATIONS] = {0};
-    double longest = 0.03;
+    int killed = 0;
     *layers = 0;
-    for (int kills = 0;; kills++) {
-        bool killing = kills < least || (*layers == 0 && kills < PATIENCE * least);
-        double seconds = killing ? longest * kill_share(random) : 0;
-        bool done = run_and_kill(fixture, grid, depth, seconds, killing ? SIGKILL : 0);
+    for (int i = 0; i <= kills; i++) {
+        Stop stop = {STOP_CALL, 1 + (long)((double)calls * kill_share(random)), SIGKILL};
+        stop = i == 0 ? (Stop){STOP_CHECKPOINT, depth, SIGKILL} : i < kills ? stop : (Stop){0};
+        killed += sweep_until(fixture, grid, depth, stop).signal == SIGKILL;
         long now = layers_taken_up(fixture, taken);
-        longest *= now > *layers ? 0.95 : 1.1;
         *layers = now > *layers ? now : *layers;
-        if (done) {
-            return kills;
-        }
     }
+    return killed;
 }
 
 static void expect_undisturbed(const Fixture *fixture, const Output *whole)
@@ -205,37 +210,37 @@ static void killed_within_a_point(void **state)
     for (size_t i = 0; i < sizeof grids / sizeof *grids; i++) {
         int depth = i == 6 ? DEPTH / 6 : DEPTH;
         long most;
-        Output first = sweep(grids[i], depth, fixture->whole, "--quiet");
+        Ended first = sweep_until(fixture, grids[i], depth, (Stop){0});
+        assert_int_equal(rename(fixture->path, fixture->whole), 0);
         Output whole = read_file(fixture->whole);
-        assert_int_equal(first.code, 0);
-        kills += kill_until_done(fixture, grids[i], depth, i == 0 ? KILLS : 5, &random, &most);
+        kills += kill_until_done(fixture, grids[i], depth, i == 0 ? KILLS : 5, first.calls / 2,
+                                 &random, &most);
         expect_undisturbed(fixture, &whole);
         kept += most;
         assert_int_equal(unlink(fixture->path), 0);
-        free(first.text);
         free(whole.text);
     }
     print_message("%d kills; runs took up to %ld layers up\n", kills, kept);
-    assert_true(kills >= KILLS && kept >= DEPTH);
+    assert_true(kills >= (int)(sizeof grids / sizeof *grids) && kept >= DEPTH);
 }
 
-/* Runs until something of the rows is kept, and stops there. */
-static void interrupt_late(const Fixture *fixture, int signal, int files)
+/* Runs until something is kept, and stops there. */
+static void interrupt_late(const Fixture *fixture, const char *grid, int signal)
 {
-    for (double seconds = 0.02; count_kept(fixture, NULL) < files; seconds *= 1.2) {
-        assert_false(run_and_kill(fixture, POINT, DEPTH, seconds, signal));
-    }
+    Ended ended = sweep_until(fixture, grid, DEPTH, (Stop){STOP_CHECKPOINT, DEPTH, signal});
+    assert_int_equal(ended.signal, signal);
+    assert_true(count_kept(fixture, NULL) > 0);
 }
 
 static void damage_is_found(void **state)
 {
     const Fixture *fixture = *state;
     char path[2 * SCRATCH_PATH];
-    Output first = sweep(POINT, DEPTH, fixture->whole, "--quiet");
+    Output first = sweep(fixture, POINT, DEPTH, fixture->whole, "--quiet");
     Output whole = read_file(fixture->whole);
     assert_int_equal(first.code, 0);
     for (int damage = 0; damage < 4; damage++) {
-        interrupt_late(fixture, SIGKILL, 1);
+        interrupt_late(fixture, POINT, SIGKILL);
         assert_true(count_kept(fixture, path) > 0);
         Output state_kept = read_file(path);
         size_t length = state_kept.length;
@@ -246,7 +251,7 @@ static void damage_is_found(void **state)
         default: state_kept.text[length - 1] ^= 1; break; /* of the digest */
         }
         file_write(path, state_kept.text, length);
-        Output again = sweep(POINT, DEPTH, fixture->path, "--resume --quiet 2>&1");
+        Output again = sweep(fixture, POINT, DEPTH, fixture->path, "--resume --quiet");
         expect_says(&again, 0, "ignored: it is damaged");
         expect_undisturbed(fixture, &whole);
         assert_int_equal(unlink(fixture->path), 0);
@@ -262,18 +267,19 @@ static void anothers_is_not_taken_up(void **state)
 {
     const Fixture *fixture = *state;
     char ours[2 * SCRATCH_PATH], theirs[2 * SCRATCH_PATH];
-    Output first = sweep(POINT " --seed 2", DEPTH, fixture->whole, "--quiet");
+    Output first = sweep(fixture, POINT " --seed 2", DEPTH, fixture->whole, "--quiet");
     Output whole = read_file(fixture->whole);
-    interrupt_late(fixture, SIGKILL, 1);
+    interrupt_late(fixture, POINT, SIGKILL);
     assert_true(count_kept(fixture, theirs) > 0);
     Output of_theirs = read_file(theirs);
     remove_kept(fixture);
-    for (double seconds = 0.02; count_kept(fixture, NULL) < 1; seconds *= 1.2) {
-        assert_false(run_and_kill(fixture, POINT " --seed 2", DEPTH, seconds, SIGKILL));
-    }
+    /* As long as there is one, it is of the same evaluation. */
+    Ended ended =
+        sweep_until(fixture, POINT " --seed 2", DEPTH, (Stop){STOP_CHECKPOINT, 1, SIGKILL});
+    assert_int_equal(ended.signal, SIGKILL);
     assert_int_equal(count_kept(fixture, ours), 1);
     file_write(ours, of_theirs.text, of_theirs.length);
-    Output again = sweep(POINT " --seed 2", DEPTH, fixture->path, "--resume --quiet 2>&1");
+    Output again = sweep(fixture, POINT " --seed 2", DEPTH, fixture->path, "--resume --quiet");
     expect_says(&again, 0, "ignored: it is of another version, machine, weights file or point");
     expect_undisturbed(fixture, &whole);
     free(again.text);
@@ -287,7 +293,7 @@ static void full_disk(void **state)
 {
     const Fixture *fixture = *state;
     char script[2048];
-    Output first = sweep(POINT " --seed 1:2", DEPTH, fixture->whole, "--quiet");
+    Output first = sweep_program(POINT " --seed 1:2", DEPTH, fixture->whole, "--quiet");
     Output whole = read_file(fixture->whole);
     snprintf(script, sizeof script,
              "-c 'ulimit -f %zu; \"$HEADPROOF\" sweep " POINT
@@ -296,14 +302,6 @@ static void full_disk(void **state)
     Output full = run_program("sh", script);
     expect_says(&full, 0, ".checkpoint: cannot be written: File too large; the run goes on");
     assert_int_equal(lines(&full), 1);
-    expect_undisturbed(fixture, &whole);
-    free(full.text);
-    /* No directory can be there. */
-    file_write(fixture->kept, "", 0);
-    full = sweep(POINT " --seed 1:2", DEPTH, fixture->path, "--checkpoint 0 --quiet 2>&1");
-    expect_says(&full, 0, ".checkpoint: cannot be written: Not a directory; the run goes on");
-    assert_int_equal(lines(&full), 1);
-    assert_int_equal(unlink(fixture->kept), 0);
     expect_undisturbed(fixture, &whole);
     free(full.text);
     free(first.text);
@@ -315,26 +313,24 @@ static void full_disk(void **state)
 static void leftovers(void **state)
 {
     const Fixture *fixture = *state;
-    char sidecar[SCRATCH_PATH];
-    Output first = sweep(POINT, DEPTH, fixture->whole, "--quiet");
+    char sidecar[SCRATCH_PATH], rows[SCRATCH_PATH];
+    Output first = sweep(fixture, POINT, DEPTH, fixture->whole, "--quiet");
     Output whole = read_file(fixture->whole);
     scratch_path(sidecar, &fixture->scratch, "out.csv.json.partial");
-    interrupt_late(fixture, SIGTERM, 1);
+    interrupt_late(fixture, POINT, SIGTERM);
     Output said = read_file(fixture->said);
-    while (strstr(said.text, "before the first point") != NULL) { /* said while one was written */
-        free(said.text);
-        remove_kept(fixture);
-        interrupt_late(fixture, SIGTERM, 1);
-        said = read_file(fixture->said);
-    }
     expect_says(&said, 0, "0 of 1 points are kept; go on with: ");
     const struct timespec times[2] = {{.tv_sec = time(NULL) - 70}, {.tv_sec = time(NULL) - 70}};
+    scratch_path(rows, &fixture->scratch, "out.csv.partial");
+    /* The checkpoint alone is of now. */
     assert_int_equal(utimensat(AT_FDCWD, sidecar, times, 0), 0);
-    Output refused = sweep(POINT, DEPTH, fixture->path, "--quiet 2>&1");
+    assert_int_equal(utimensat(AT_FDCWD, rows, times, 0), 0);
+    Output refused = sweep(fixture, POINT, DEPTH, fixture->path, "--quiet");
     expect_says(&refused, 2, "1 minutes of work: --resume goes on with them");
     assert_true(count_kept(fixture, NULL) > 0);
+    assert_int_equal(utimensat(AT_FDCWD, rows, NULL, 0), 0);
     assert_int_equal(utimensat(AT_FDCWD, sidecar, NULL, 0), 0);
-    Output anew = sweep(POINT, DEPTH, fixture->path, "2>&1 >/dev/null");
+    Output anew = sweep(fixture, POINT, DEPTH, fixture->path, "");
     assert_int_equal(anew.code, 0);
     assert_null(strstr(anew.text, "goes on behind"));
     expect_undisturbed(fixture, &whole);
@@ -345,21 +341,109 @@ static void leftovers(void **state)
     free(whole.text);
 }
 
-/* What takes less than ten seconds leaves nothing. */
+/* What takes less than the time that was asked for leaves nothing. */
 static void short_points_cost_nothing(void **state)
 {
     const Fixture *fixture = *state;
     char line[2048];
-    int status;
-    sweep_line(line, POINT, DEPTH, fixture->path, "--quiet");
-    pid_t child = start_program(line);
-    pause_seconds(0.5);
-    (void)kill(child, SIGKILL);
-    assert_int_equal(waitpid(child, &status, 0), child);
+    sweep_line(line, POINT, DEPTH, fixture->path, "--checkpoint 3600");
+    Ended ended = run_until(line, (Stop){STOP_CHECKPOINT, 1, SIGKILL}, fixture->said);
+    assert_int_equal(ended.code, 0);
     assert_false(file_exists(fixture->kept));
     Output bad = run("sweep --checkpoint -1 2>&1");
     expect_says(&bad, 2, "--checkpoint: token '-1'");
     free(bad.text);
+}
+
+/* What is not a checkpoint is neither removed nor followed, before any work. */
+static void others_are_left_alone(void **state)
+{
+    static const char *const rests[] = {"--quiet", "--quiet --resume"};
+    const Fixture *fixture = *state;
+    char home[SCRATCH_PATH], thesis[2 * SCRATCH_PATH], torn[2 * SCRATCH_PATH];
+    scratch_path(home, &fixture->scratch, "home");
+    snprintf(thesis, sizeof thesis, "%s/thesis.tex", home);
+    assert_int_equal(mkdir(home, 0700), 0);
+    file_write(thesis, "a\n", 2);
+    for (int i = 0; i < 2; i++) {
+        /* A link, a file, and a directory with a file, one of a checkpoint's name, a pipe. */
+        assert_int_equal(symlink(home, fixture->kept), 0);
+        Output refused = sweep(fixture, POINT, 1, fixture->path, rests[i]);
+        expect_says(&refused, 2, "out.csv.checkpoint': expected nothing there but");
+        free(refused.text);
+        assert_int_equal(unlink(fixture->kept), 0);
+        file_write(fixture->kept, "b\n", 2);
+        refused = sweep(fixture, POINT, 1, fixture->path, rests[i]);
+        expect_says(&refused, 2, "out.csv.checkpoint': expected nothing there but");
+        free(refused.text);
+        assert_int_equal(unlink(fixture->kept), 0);
+        for (int kind = 0; kind < 3; kind++) {
+            snprintf(torn, sizeof torn, "%s/%s", fixture->kept,
+                     kind == 0 ? "thesis.tex" : "0123456789abcdef-base-53");
+            assert_int_equal(mkdir(fixture->kept, 0700), 0);
+            if (kind == 2) {
+                assert_int_equal(mkfifo(torn, 0600), 0);
+            } else {
+                file_write(torn, "head of a thesis\n", 17);
+            }
+            refused = sweep(fixture, POINT, 1, fixture->path, rests[i]);
+            expect_says(&refused, 2, "it is no checkpoint");
+            free(refused.text);
+            assert_int_equal(unlink(torn), 0);
+            assert_int_equal(rmdir(fixture->kept), 0);
+        }
+    }
+    assert_false(file_exists(fixture->path));
+    assert_int_equal(unlink(thesis), 0);
+    assert_int_equal(rmdir(home), 0);
+}
+
+/* What somebody put there while a run went on stays when it ends. */
+static void only_checkpoints_are_removed(void **state)
+{
+    const Fixture *fixture = *state;
+    char own[2 * SCRATCH_PATH], other[2 * SCRATCH_PATH];
+    snprintf(own, sizeof own, "%s/0123456789abcdef-base-53", fixture->kept);
+    snprintf(other, sizeof other, "%s/0123456789abcdef-thesis", fixture->kept);
+    assert_int_equal(mkdir(fixture->kept, 0700), 0);
+    file_write(own, "headproof checkpoint 1\n", 23);
+    file_write(other, "headproof checkpoint 1\n", 23);
+    checkpoint_directory_remove(fixture->kept, "0123456789abcdef");
+    assert_false(file_exists(own));
+    assert_true(file_exists(other));
+}
+
+/* A run that comes later to a complete file removes what a kill before it was complete left. */
+static void left_behind_a_complete_file(void **state)
+{
+    static const char *const rests[] = {"--quiet", "--quiet --resume"};
+    const Fixture *fixture = *state;
+    for (int i = 0; i < 2; i++) {
+        char path[2 * SCRATCH_PATH];
+        Output whole = sweep(fixture, POINT, 1, fixture->path, "--quiet");
+        snprintf(path, sizeof path, "%s/0123456789abcdef-base-53.0a1b2c", fixture->kept);
+        assert_int_equal(mkdir(fixture->kept, 0700), 0);
+        file_write(path, "headproof check", 15);
+        Output again = sweep(fixture, POINT, 1, fixture->path, rests[i]);
+        assert_int_equal(again.code, 0);
+        assert_false(file_exists(fixture->kept));
+        free(whole.text);
+        free(again.text);
+    }
+}
+
+/* The directory lies beside what a link leads to, as everything else does. */
+static void beside_a_links_target(void **state)
+{
+    const Fixture *fixture = *state;
+    char link_path[SCRATCH_PATH], line[2048];
+    scratch_path(link_path, &fixture->scratch, "link.csv");
+    file_write(fixture->path, "old\n", 4);
+    assert_int_equal(symlink("out.csv", link_path), 0);
+    sweep_line(line, POINT, DEPTH, link_path, "--checkpoint 0 --quiet");
+    Ended ended = run_until(line, (Stop){STOP_CHECKPOINT, 1, SIGKILL}, fixture->said);
+    assert_int_equal(ended.signal, SIGKILL);
+    assert_int_equal(count_kept(fixture, NULL), 1);
 }
 
 #define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
@@ -373,6 +457,10 @@ int main(void)
         TEST(full_disk),
         TEST(leftovers),
         TEST(short_points_cost_nothing),
+        TEST(others_are_left_alone),
+        TEST(only_checkpoints_are_removed),
+        TEST(left_behind_a_complete_file),
+        TEST(beside_a_links_target),
     };
     return cmocka_run_group_tests_name("checkpoint", tests, NULL, NULL);
 }

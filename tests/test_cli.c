@@ -20,7 +20,7 @@
 
 #define ARGUMENTS 24
 
-static const char old_rows[] = "old,rows\n1,2\n";
+static const char old_rows[] = "old,rows\n1,2\n", old_sidecar[] = "{\"schema\": 1}\n";
 
 typedef struct {
     Scratch scratch;
@@ -103,14 +103,15 @@ static int run(Fixture *fixture, const char *line)
 static void write_results(const Fixture *fixture)
 {
     file_write(fixture->results, old_rows, strlen(old_rows));
-    file_write(fixture->sidecar, "{}\n", 3);
+    file_write(fixture->sidecar, old_sidecar, strlen(old_sidecar));
 }
 
 static void expect_results_unchanged(Fixture *fixture, const char *what)
 {
     char partial[SCRATCH_PATH];
     if (file_read(fixture->text, fixture->results) != (long)strlen(old_rows) ||
-        strcmp(fixture->text, old_rows) != 0 || file_read(fixture->text, fixture->sidecar) != 3) {
+        strcmp(fixture->text, old_rows) != 0 ||
+        file_read(fixture->text, fixture->sidecar) != (long)strlen(old_sidecar)) {
         fail_msg("%s: the results file was changed", what);
     }
     scratch_path(partial, &fixture->scratch, "results.csv.partial");

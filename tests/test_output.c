@@ -23,7 +23,7 @@
 #include <cmocka.h>
 
 static const char old_rows[] = "old rows\n";
-static const char old_sidecar[] = "{\"old\": true}\n";
+static const char old_sidecar[] = "{\"schema\": 1, \"old\": true}\n";
 
 static void write_old(const FileFixture *fixture)
 {
@@ -172,9 +172,10 @@ static void test_dropped(void **state)
 /* What an interrupted run left is overwritten, even where it is longer. */
 static void test_stale_partial(void **state)
 {
+    static const char torn[] = "model,construction,kernel,omega,inputs,lay";
     FileFixture *fixture = *state;
     Output *output;
-    file_write(fixture->partial, "a longer torn row", 17);
+    file_write(fixture->partial, torn, strlen(torn));
     file_write(fixture->sidecar_partial, "{", 1);
     assert_int_equal(output_open(&output, fixture->path), 0);
     fputs("new\n", output_file(output));

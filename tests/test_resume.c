@@ -3,8 +3,9 @@
  * anywhere, it goes on with --resume, and the file, what is printed and the exit code are those of
  * a run that nothing happened to.
  */
-#include "interrupted.h"
 #include "fixture.h"
+#include "interrupted.h"
+#include "kill_points.h"
 
 #include <fcntl.h>
 #include <setjmp.h>
@@ -25,14 +26,12 @@
 #define SMALL "--construction silu,fused --n 4 --d 3 --depth 3 --omega 5,20 --seed 1:3"
 #define FAILING SMALL " --tolerance 1e-7"
 #define LONG "--construction silu,fused --n 8 --d 6 --depth 6 --omega 8:30 --seed 1:9"
-#define DEEP "--construction fused --n 8 --d 6 --depth 60 --omega 8:30 --seed 1:9"
 
-/* How often a run is killed; the debug build is slower. */
-#ifdef HEADPROOF_CHECK
-enum { KILLS = 30 };
-#else
-enum { KILLS = 100 };
-#endif
+/* How often a run is killed at a random moment; test_killed kills at every call. */
+static int kills_wanted(void)
+{
+    return getenv("HEADPROOF_NIGHTLY") != NULL ? 200 : 10;
+}
 
 /* "sweep GRID -o FILE REST". */
 static Output sweep(const FileFixture *fixture, const char *grid, const char *rest)
@@ -69,19 +68,6 @@ static pid_t start(const char *grid, const char *path, const char *rest)
     return start_program(line);
 }
 
-/* Until rows are there; false when the run ended first. */
-static bool wait_for_rows(const FileFixture *fixture, pid_t child, off_t more_than)
-{
-    while (size_of(fixture->partial) <= more_than) {
-        int status;
-        if (waitpid(child, &status, WNOHANG) == child) {
-            return false;
-        }
-        pause_seconds(0.001);
-    }
-    return true;
-}
-
 /* Runs until it is not killed, or has been often enough; returns the kills.  The longest wait
  * follows what the machine gains in it, so that a file takes some twenty. */
 static int run_and_kill(const FileFixture *fixture, uint64_t *random, double *longest, int most)
@@ -108,20 +94,20 @@ static void killed_at_random_moments(void **state)
     const FileFixture *fixture = *state;
     uint64_t random = kill_seed();
     double longest = 0.1;
-    int kills = 0;
+    int kills = 0, wanted = kills_wanted();
     free(sweep(fixture, LONG, "--quiet").text);
     Output whole = read_file(fixture->path);
-    while (kills < KILLS) {
+    while (kills < wanted) {
         assert_int_equal(unlink(fixture->path), 0);
         assert_int_equal(unlink(fixture->sidecar), 0);
-        kills += run_and_kill(fixture, &random, &longest, KILLS - kills);
+        kills += run_and_kill(fixture, &random, &longest, wanted - kills);
         Output survived = read_file(fixture->path);
         expect_same(&survived, &whole, "killed and resumed");
         expect_clean(fixture);
         free(survived.text);
     }
-    print_message("%d of %d kills\n", kills, KILLS);
-    assert_int_equal(kills, KILLS);
+    print_message("%d of %d kills\n", kills, wanted);
+    assert_int_equal(kills, wanted);
     free(whole.text);
 }
 
@@ -292,23 +278,28 @@ static void leftovers_without_resume(void **state)
     free(whole.text);
 }
 
+/* "sweep LONG -o FILE --threads 2 REST" in a process of its own. */
+static Ended sweep_until(const FileFixture *fixture, const char *rest, Stop stop, const char *said)
+{
+    char line[2048];
+    snprintf(line, sizeof line, "sweep " LONG " -o %s --threads 2 %s", fixture->path, rest);
+    return run_until(line, stop, said);
+}
+
+/* The signal comes when a point is half evaluated, some forty points in. */
 static void signals_end_at_a_point(void **state)
 {
     static const int signals[] = {SIGTERM, SIGINT, SIGHUP};
     FileFixture *fixture = *state;
-    char messages[SCRATCH_PATH], rest[SCRATCH_PATH + 64];
-    free(sweep(fixture, LONG, "--quiet").text);
-    Output whole = read_file(fixture->path);
+    char messages[SCRATCH_PATH];
     scratch_path(messages, &fixture->scratch, "messages");
-    snprintf(rest, sizeof rest, "--quiet --threads 2 2>%s", messages);
+    assert_int_equal(sweep_until(fixture, "--quiet", (Stop){0}, messages).code, 0);
+    Output whole = read_file(fixture->path);
     for (size_t i = 0; i < 3; i++) {
-        int status;
         assert_int_equal(unlink(fixture->path), 0);
-        pid_t child = start(LONG, fixture->path, rest);
-        assert_true(wait_for_rows(fixture, child, 3000));
-        assert_int_equal(kill(child, signals[i]), 0);
-        assert_int_equal(waitpid(child, &status, 0), child);
-        assert_true(WIFSIGNALED(status) && WTERMSIG(status) == signals[i]);
+        Ended ended = sweep_until(fixture, "--quiet --checkpoint 0",
+                                  (Stop){STOP_CHECKPOINT, 600, signals[i]}, messages);
+        assert_int_equal(ended.signal, signals[i]);
         Output said = read_file(messages), kept = read_file(fixture->partial);
         assert_int_equal(lines(&said), 1);
         assert_non_null(strstr(said.text, " of 414 points are kept; go on with: "));
@@ -317,13 +308,13 @@ static void signals_end_at_a_point(void **state)
         assert_int_equal((lines(&kept) - 1) % 6, 0);
         assert_memory_equal(kept.text, whole.text, kept.length);
         /* The command as it was printed. */
-        char *command = strchr(strstr(said.text, "go on with: ") + 12, ' ');
-        Output resumed = run(command);
-        assert_int_equal(resumed.code, 0);
+        char *command = strstr(said.text, "headproof sweep ") + strlen("headproof ");
+        command[strcspn(command, "\n")] = '\0';
+        ended = run_until(command, (Stop){0}, messages);
+        assert_int_equal(ended.code, 0);
         Output file = read_file(fixture->path);
         expect_same(&file, &whole, "resumed");
         free(file.text);
-        free(resumed.text);
         free(said.text);
         free(kept.text);
     }
@@ -362,18 +353,88 @@ static void full_disk(void **state)
 static void one_run_writes_a_file(void **state)
 {
     FileFixture *fixture = *state;
+    char line[2048], messages[SCRATCH_PATH];
     int status;
-    pid_t child = start(DEEP, fixture->path, "--quiet --threads 1");
-    assert_true(wait_for_rows(fixture, child, 0));
-    Output second = sweep(fixture, DEEP, "--resume --quiet 2>&1");
+    scratch_path(messages, &fixture->scratch, "messages");
+    snprintf(line, sizeof line, "sweep " LONG " -o %s --quiet --threads 1 --checkpoint 0",
+             fixture->path);
+    pid_t child = start_until(line, (Stop){STOP_CHECKPOINT, 10, 0}, messages);
+    assert_true(child > 0);
+    Output second = sweep(fixture, LONG, "--resume --quiet 2>&1");
     expect_says(&second, 2, "expected no other run to write it");
     free(second.text);
-    second = sweep(fixture, DEEP, "--quiet 2>&1");
+    second = sweep(fixture, LONG, "--quiet 2>&1");
     expect_says(&second, 2, "expected no other run to write it");
     free(second.text);
     assert_true(file_exists(fixture->partial));
     assert_int_equal(kill(child, SIGKILL), 0);
     assert_int_equal(waitpid(child, &status, 0), child);
+    /* Its checkpoints go with the next run. */
+    second = sweep(fixture, LONG, "--quiet 2>&1");
+    assert_int_equal(second.code, 0);
+    free(second.text);
+    expect_clean(fixture);
+}
+
+/* The sidecar as it is before the last point. */
+static void set_incomplete(const FileFixture *fixture)
+{
+    static const char key[] = "\"complete\": ";
+    Output sidecar = read_file(fixture->sidecar_partial);
+    char *at = strstr(sidecar.text, key);
+    assert_non_null(at);
+    at += strlen(key);
+    FILE *file = fopen(fixture->sidecar_partial, "w");
+    assert_non_null(file);
+    fprintf(file, "%.*sfalse%s", (int)(at - sidecar.text), sidecar.text, at + strlen("true"));
+    assert_int_equal(fclose(file), 0);
+    free(sidecar.text);
+}
+
+/* Rows that are older than their sidecar, as a copy may have them, or have none: nobody knows how
+ * much work they are, and they stay. */
+static void rows_of_unknown_age(void **state)
+{
+    FileFixture *fixture = *state;
+    const struct timespec old[2] = {{.tv_sec = time(NULL) - 999}, {.tv_sec = time(NULL) - 999}};
+    free(sweep(fixture, SMALL, "--quiet").text);
+    Output whole = read_file(fixture->path);
+    leave_partial(fixture, &whole, whole.length / 2);
+    set_incomplete(fixture);
+    assert_int_equal(utimensat(AT_FDCWD, fixture->partial, old, 0), 0);
+    Output refused = sweep(fixture, SMALL, "--quiet 2>&1");
+    expect_says(&refused, 2, "nobody knows how much work: --resume goes on with them, rm '");
+    assert_int_equal(size_of(fixture->partial), whole.length / 2);
+    free(refused.text);
+    Output again = sweep(fixture, SMALL, "--resume --quiet 2>&1");
+    assert_int_equal(again.code, 0);
+    Output file = read_file(fixture->path);
+    expect_same(&file, &whole, "resumed");
+    leave_partial(fixture, &whole, whole.length / 2);
+    assert_int_equal(unlink(fixture->sidecar_partial), 0);
+    refused = sweep(fixture, SMALL, "--quiet 2>&1");
+    expect_says(&refused, 2, "nobody knows how much work: rm '");
+    assert_int_equal(size_of(fixture->partial), whole.length / 2);
+    free(refused.text);
+    free(again.text);
+    free(file.text);
+    free(whole.text);
+}
+
+/* Another command does not write over the rows of an interrupted sweep. */
+static void rows_stay_for_a_sweep(void **state)
+{
+    FileFixture *fixture = *state;
+    char line[2048];
+    free(sweep(fixture, SMALL, "--quiet").text);
+    Output whole = read_file(fixture->path);
+    leave_partial(fixture, &whole, whole.length / 2);
+    snprintf(line, sizeof line, "cost -o %s 2>&1", fixture->path);
+    Output refused = run(line);
+    expect_says(&refused, 2, "out.csv.partial': expected no rows of an interrupted sweep");
+    assert_int_equal(size_of(fixture->partial), whole.length / 2);
+    free(refused.text);
+    free(whole.text);
 }
 
 /* However little memory there is, the bytes are the same; what does not fit alone is refused. */
@@ -419,6 +480,8 @@ int main(void)
         TEST(signals_end_at_a_point),
         TEST(full_disk),
         TEST(one_run_writes_a_file),
+        TEST(rows_of_unknown_age),
+        TEST(rows_stay_for_a_sweep),
         TEST(memory_is_a_budget),
         TEST(killed_at_random_moments),
     };

@@ -1,0 +1,162 @@
+/*
+ * Files that are the program's own: how they begin, and how a new one is made.
+ */
+#include "own_file.h"
+
+#include "message.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define SWEEP_TABLE "construction,activation,mask,n,d,d_ff,heads,d_head,depth,omega,"
+
+/* Tables and reports, but for those that are JSON. */
+static const char *const beginnings[] = {
+    SWEEP_TABLE,
+    "construction,activation,mask,n,d,d_ff,heads,d_head,depth,arithmetic,", /* of min-omega */
+    "preset,construction,activation,n,d,",                                  /* of cost */
+    "model,construction,kernel,omega,inputs,",                              /* of verify */
+    "input,tokens,logit,kind,layer,sublayer,",                              /* of attribute */
+    "evaluation,construction,", /* these two of the benchmarks */
+    "operation,m,k,n,weights,bits,",
+    "### headproof ",
+    "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite",
+};
+
+/* Of a file; long enough for every beginning. */
+typedef struct {
+    char bytes[512];
+    size_t size;
+} Head;
+
+static bool read_head(Head *head, int fd)
+{
+    ssize_t got = pread(fd, head->bytes, sizeof head->bytes, 0);
+    head->size = got > 0 ? (size_t)got : 0;
+    return got >= 0;
+}
+
+/* A file that was torn within its beginning has the first bytes of it. */
+static bool begins(const char *bytes, size_t size, const char *beginning)
+{
+    size_t length = strlen(beginning);
+    return memcmp(bytes, beginning, size < length ? size : length) == 0;
+}
+
+/* Sidecars and reports, however they are indented. */
+static bool is_json(const Head *head)
+{
+    size_t skipped = 1;
+    while (skipped < head->size && strchr(" \n\r\t", head->bytes[skipped]) != NULL) {
+        skipped++;
+    }
+    return head->bytes[0] == '{' &&
+           begins(head->bytes + skipped, head->size - skipped, "\"schema\"");
+}
+
+/* Models that are converted or exported: 8 bytes of size, metadata, and our name soon. */
+static bool is_safetensors(const Head *head)
+{
+    static const char name[] = "headproof";
+    size_t length = sizeof name - 1;
+    bool named = false;
+    for (size_t i = 8; i + length <= head->size && !named; i++) {
+        named = memcmp(head->bytes + i, name, length) == 0;
+    }
+    return named && begins(head->bytes + 8, head->size - 8, "{\"__metadata__\":{");
+}
+
+const char *own_file_doubt(int fd)
+{
+    struct stat found;
+    Head head;
+    if (fstat(fd, &found) != 0) {
+        return strerror(errno);
+    }
+    if (!S_ISREG(found.st_mode)) {
+        errno = 0;
+        return "it is no regular file";
+    }
+    if (found.st_nlink > 1) {
+        errno = 0;
+        return "it has another name too";
+    }
+    if (!read_head(&head, fd)) {
+        return strerror(errno);
+    }
+    errno = 0;
+    bool own = head.size == 0 || is_json(&head) || is_safetensors(&head);
+    for (size_t i = 0; i < sizeof beginnings / sizeof *beginnings && !own; i++) {
+        own = begins(head.bytes, head.size, beginnings[i]);
+    }
+    return own ? NULL : "headproof has not written it";
+}
+
+bool own_file_has_rows(int fd)
+{
+    Head head;
+    return read_head(&head, fd) && head.size > strlen(SWEEP_TABLE) &&
+           begins(head.bytes, head.size, SWEEP_TABLE);
+}
+
+const char *own_file_doubt_at_name(const char *path)
+{
+    struct stat found;
+    if (lstat(path, &found) != 0) {
+        return errno == ENOENT ? NULL : strerror(errno);
+    }
+    errno = 0;
+    return S_ISREG(found.st_mode)   ? NULL
+           : S_ISLNK(found.st_mode) ? "it is a link"
+           : S_ISDIR(found.st_mode) ? "it is a directory"
+                                    : "it is no regular file";
+}
+
+const char *own_file_doubt_at(const char *path)
+{
+    const char *doubt = own_file_doubt_at_name(path);
+    if (doubt != NULL) {
+        return doubt;
+    }
+    int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (fd < 0) {
+        return errno == ENOENT ? NULL : strerror(errno);
+    }
+    doubt = own_file_doubt(fd);
+    int reason = errno;
+    (void)close(fd); /* it was only read */
+    errno = reason;
+    return doubt;
+}
+
+int own_file_refuse(const char *flag, const char *path, const char *doubt)
+{
+    bool machine = errno == EIO || errno == ENOMEM || errno == EMFILE || errno == ENFILE;
+    complain((Origin){.flag = flag != NULL ? flag : "output"}, path,
+             "expected nothing there but what headproof left itself (%s)", doubt);
+    return machine ? 99 : 2;
+}
+
+int own_file_claim(const char *flag, const char *path)
+{
+    const char *doubt = own_file_doubt_at(path);
+    return doubt == NULL ? 0 : own_file_refuse(flag, path, doubt);
+}
+
+int own_file_create(const char *path)
+{
+    int flags = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
+    int fd = open(path, flags, 0666);
+    if (fd < 0 && errno == EEXIST) {
+        if (own_file_doubt_at(path) != NULL) {
+            errno = EEXIST;
+        } else if (unlink(path) == 0) {
+            fd = open(path, flags, 0666);
+        }
+    }
+    return fd;
+}
