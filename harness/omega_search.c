@@ -7,11 +7,9 @@
  */
 #include "omega_search.h"
 
-#include "../cases/fault.h"
+#include "omega_inside.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 /* The scan begins with steps of sqrt(2), up to so many times the guess; then by a factor of 4.  It
  * is over when so many errors above the best were too large, and far above the best. */
@@ -25,15 +23,6 @@ enum { CURVE_TRIES = 6, REFINE_TRIES = 24 };
 
 /* How often an end is looked for by the master curve before it is by halves alone. */
 enum { STEEP_TRIES = 8 };
-
-/* So many powers of two are looked at closely, from that above the interval down. */
-enum { CROSSINGS = 4 };
-
-/* Distances from an end at which some Omega is evaluated: 2^-17, 2^-15, ... 2^-5 of it. */
-enum { NEAR_FIRST = 17, NEAR_LAST = 5, NEAR_STEP = 2 };
-
-/* Of two errors: smaller ratios count as this one, so that no gap is worth nothing. */
-#define LEAST_RATIO 1e-2
 
 typedef struct {
     const OmegaAsk *ask;
@@ -64,21 +53,9 @@ void omega_search_clear(OmegaSearch *search)
     trial_clear(&search->best);
 }
 
-/* An Omega that may be evaluated, in as many digits as asked for but at the ends of the range; 0
- * where it has been. */
 static double fresh(const Search *search, double omega)
 {
-    char text[40];
-    const OmegaAsk *ask = search->ask;
-    snprintf(text, sizeof text, "%.*g", ask->digits, fmin(fmax(omega, ask->least), ask->most));
-    double value = fmin(fmax(strtod(text, NULL), ask->least), ask->most);
-    return trials_within(&search->trials, value, value) ? 0 : value;
-}
-
-/* Between two, by ratio. */
-static double middle(double a, double b)
-{
-    return FAULT("uneven-bisection", pow(a, 0.25) * pow(b, 0.75), sqrt(a) * sqrt(b));
+    return omega_fresh(&search->trials, search->ask, omega);
 }
 
 static double lowest(const Search *search)
@@ -173,7 +150,7 @@ static double refine(Search *search)
     double omega = trials->trial[best].omega;
     double below = best > 0 ? trials->trial[best - 1].omega : omega;
     double above = best + 1 < trials->count ? trials->trial[best + 1].omega : omega;
-    return fresh(search, middle(omega, omega / below > above / omega ? below : above));
+    return fresh(search, omega_middle(omega, omega / below > above / omega ? below : above));
 }
 
 /* Below the lowest where it meets the tolerance; 0: it does not, or there is nothing below. */
@@ -195,43 +172,6 @@ static double above_all(Search *search, size_t last)
     double next = highest(search) * search->up;
     search->up *= search->up;
     return fresh(search, next);
-}
-
-/* What the next Omega inside is for: a gap as wide as any, an error above the tolerance, or one
- * below the best. */
-typedef enum { FOR_WIDTH, FOR_FAILURE, FOR_BEST, PURPOSES } Purpose;
-
-/* How much the gap between i and i + 1 is worth looking into: its width, by the square of its
- * larger error over the tolerance, or of the best error over its smaller one. */
-static double worth(const Trials *trials, size_t i, Purpose purpose)
-{
-    double a = trials_share(trials, i), b = trials_share(trials, i + 1);
-    double width = log(trials->trial[i + 1].omega) - log(trials->trial[i].omega);
-    double ratio = purpose == FOR_FAILURE ? fmax(a, b)
-                   : purpose == FOR_BEST  ? trials_share(trials, trials->best) / fmin(a, b)
-                                          : 1;
-    ratio = isfinite(ratio) ? fmax(ratio, LEAST_RATIO) : 1;
-    return width * ratio * ratio;
-}
-
-/* In the interval, until there are as many as wanted: the purposes take turns. */
-static double inside(const Search *search, size_t first, size_t last, size_t wanted)
-{
-    const Trials *trials = &search->trials;
-    Purpose purpose = (Purpose)((last - first) % (search->ask->rises ? PURPOSES : FOR_BEST));
-    double most = 0, chosen = 0;
-    if (last - first + 1 >= wanted) {
-        return 0;
-    }
-    for (size_t i = first; i < last; i++) {
-        double omega = fresh(search, middle(trials->trial[i].omega, trials->trial[i + 1].omega));
-        double value = worth(trials, i, purpose);
-        if (omega > 0 && value > most) {
-            most = value;
-            chosen = omega;
-        }
-    }
-    return chosen;
 }
 
 /* Do the two sides of an end differ by more than its bracket? */
@@ -257,7 +197,7 @@ static double narrow_min(Search *search, size_t first)
             return guess;
         }
     }
-    return fresh(search, middle(bad->omega, good->omega));
+    return fresh(search, omega_middle(bad->omega, good->omega));
 }
 
 static double narrow_max(const Search *search, size_t last)
@@ -266,65 +206,29 @@ static double narrow_max(const Search *search, size_t last)
         return 0;
     }
     const Trial *good = &search->trials.trial[last];
-    return fresh(search, middle(good->omega, good[1].omega));
-}
-
-/* Around the powers of two, where the digits that 2 Omega leaves to a score become one fewer, now
- * for some scores and then for all: the error there is often the largest of all below twice it. */
-static double crossings(const Search *search, size_t first, size_t last)
-{
-    static const double distances[] = {0.75, -0.75, 0.25, -0.25, 1.5, -1.5};
-    const Trials *trials = &search->trials;
-    double min = trials->trial[first].omega, max = trials->trial[last].omega;
-    double power = ldexp(1, ilogb(max) + 1), omega = 0;
-    for (int c = 0; search->ask->rises && c < CROSSINGS && omega == 0; c++, power /= 2) {
-        for (size_t i = 0; i < sizeof distances / sizeof *distances && omega == 0; i++) {
-            double at = power + distances[i];
-            if (at > min && at < max && !trials_within(trials, at - 0.1, at + 0.1)) {
-                omega = fresh(search, at);
-            }
-        }
-    }
-    return omega;
-}
-
-/* Close to the ends, where the error is close to the tolerance. */
-static double near_ends(const Search *search, size_t first, size_t last)
-{
-    const Trials *trials = &search->trials;
-    double min = trials->trial[first].omega, max = trials->trial[last].omega, omega = 0;
-    for (int k = NEAR_FIRST; k >= NEAR_LAST && omega == 0; k -= NEAR_STEP) {
-        double far = ldexp(1, -k), near = ldexp(1, -k - NEAR_STEP);
-        if (first > 0 && min * (1 + far) < max &&
-            !trials_within(trials, min * (1 + near), min * (1 + far))) {
-            omega = fresh(search, min * (1 + far));
-        }
-        if (omega == 0 && last + 1 < trials->count && max * (1 - far) > min &&
-            !trials_within(trials, max * (1 - far), max * (1 - near))) {
-            omega = fresh(search, max * (1 - far));
-        }
-    }
-    return omega;
+    return fresh(search, omega_middle(good->omega, good[1].omega));
 }
 
 static double next_omega(Search *search)
 {
+    const Trials *trials = &search->trials;
+    const OmegaAsk *ask = search->ask;
     size_t first, last;
-    double omega = search->ask->rises ? scan(search) : fall(search);
+    double omega = ask->rises ? scan(search) : fall(search);
     if (omega > 0) {
         return omega;
     }
-    if (!trials_run(&search->trials, &first, &last)) {
+    if (!trials_run(trials, &first, &last)) {
         return refine(search);
     }
     omega = below_all(search, first);
     omega = omega > 0 ? omega : above_all(search, last);
-    omega = omega > 0 ? omega : inside(search, first, last, search->ask->inside / 2);
-    omega = omega > 0 ? omega : crossings(search, first, last);
+    omega = omega > 0 ? omega : omega_inside(trials, ask, first, last, ask->inside / 2);
+    omega = omega > 0 ? omega : omega_crossings(trials, ask, first, last);
     omega = omega > 0 ? omega : narrow_min(search, first);
     omega = omega > 0 ? omega : narrow_max(search, last);
-    omega = omega > 0 ? omega : inside(search, first, last, search->ask->inside);
-    return omega > 0 ? omega : near_ends(search, first, last);
+    omega = omega > 0 ? omega : omega_inside(trials, ask, first, last, ask->inside);
+    return omega > 0 ? omega : omega_near_ends(trials, ask, first, last);
 }
 
 /* What the evaluated Omegas say. */
@@ -357,8 +261,9 @@ static void conclude(OmegaSearch *result, Search *search)
     }
     result->open_min = below_all(search, first) > 0 || narrow_min(search, first) > 0;
     result->open_max = above_all(search, last) > 0 || narrow_max(search, last) > 0;
-    result->open_inside =
-        inside(search, first, last, search->ask->inside) > 0 || near_ends(search, first, last) > 0;
+    result->open_inside = omega_inside(trials, search->ask, first, last, search->ask->inside) > 0 ||
+                          omega_crossings(trials, search->ask, first, last) > 0 ||
+                          omega_near_ends(trials, search->ask, first, last) > 0;
 }
 
 bool omega_search(OmegaSearch *result, OmegaError *error, void *context, const OmegaAsk *ask)

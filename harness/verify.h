@@ -17,8 +17,9 @@
 
 #include <pthread.h>
 
-/* The largest errors after one layer over all inputs, and which input has the largest judged.  worst:
- * in the max norm; judged: in the norm that is judged; score: the largest content score, 0: none. */
+/* The largest errors after one layer over all inputs, and which input has the largest judged.
+ * worst: in the max norm; judged: in the norm that is judged; score: the largest content score, 0:
+ * none. */
 typedef struct {
     RefCell worst[ERROR_KINDS], judged[ERROR_KINDS];
     double score;

@@ -95,7 +95,7 @@ static int by_size(const void *a, const void *b)
     return (*x > *y) - (*x < *y);
 }
 
-/* Over the interval by ratio (half of them), in the upper half of it, and close to its lower end. */
+/* Over the interval by ratio (half of them), in its upper half, and close to its lower end. */
 static double sample(Attack *attack, double min, double max)
 {
     double u = uniform(attack);

@@ -1,6 +1,6 @@
 /*
- * What `verify` and `min-omega` say of Omegas, asked again: every Omega that they print is evaluated
- * as it is printed, by the program's own rows at that Omega.  And verify's reasons.
+ * What `verify` and `min-omega` say of Omegas, asked again: every Omega that they print is
+ * evaluated as it is printed, by the program's own rows at that Omega.  And verify's reasons.
  */
 #include "fixture.h"
 #include "program.h"
@@ -56,8 +56,8 @@ static const char *line_with(const Output *output, const char *words)
     return at;
 }
 
-/* At 1e17 predictions change, at 20 none.  The printed interval agrees with the program's own rows at
- * both of its ends, which lie apart, and just outside of them. */
+/* At 1e17 predictions change, at 20 none.  The printed interval agrees with the program's own rows
+ * at both of its ends, and just outside of it. */
 static void both_ends_keep_the_predictions(void **state)
 {
     char low[32], high[32], above[32], words[160];
