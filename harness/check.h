@@ -45,9 +45,9 @@ typedef struct {
     size_t rows, failed, cells;
 } Check;
 
-/* check_baseline.c: reads the baseline, if options name one: strictly, before any work.  It must be
- * complete, with the sidecar that it was saved with, and have every column of a table.  0; 2 after a
- * message; 99. */
+/* check_baseline.c: reads the baseline, if options name one: strictly, before any work.  It must
+ * be complete, with the sidecar that it was saved with, and have every column of a table.  0; 2
+ * after a message; 99. */
 int check_open(Check *check) __attribute__((warn_unused_result));
 
 /* Joins and judges check->obtained: fills findings, worst first, and mentions.  0; 99 after a

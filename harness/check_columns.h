@@ -22,9 +22,8 @@ Rule column_rule(const char *column);
 /* STATUS_OK + 1 when there is none of that name. */
 Status status_find(const char *name);
 
-/* Every cell is what its column's rule takes: blank, a status, or a number in its domain (an error is
- * not negative, a share is from 0 to 1).  0; 2 after a message
- * with file, line and token. */
+/* Every cell is what its column's rule takes: blank, a status, or a number in its domain (an error
+ * is not negative, a share is from 0 to 1).  0; 2 after a message with file, line and token. */
 int check_cells(const Csv *csv) __attribute__((warn_unused_result));
 
 #endif

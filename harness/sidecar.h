@@ -25,8 +25,8 @@ typedef struct {
     bool complete;
 } SweepRecord;
 
-/* A run.  grid NULL: what was run is not points (a benchmark).  seconds [grid->count] or NULL; sweep
- * NULL: it is none.  digest: of the table's bytes, once all are written, else NULL. */
+/* A run.  grid NULL: what was run is not points (a benchmark).  seconds [grid->count] or NULL;
+ * sweep NULL: it is none.  digest: of the table's bytes, once all are written, else NULL. */
 typedef struct {
     int argc;
     char **argv;

@@ -4,8 +4,8 @@
  * A function that names every part of a state both writes and reads it: when it reads, the bytes
  * take the place of what is there, of the same shapes and precisions.  They are for one machine and
  * one version of the program; whoever keeps them sees to that.  Nothing that is read is believed:
- * a count, a choice or a number that no such state can have makes the archive fail, and the state is
- * what it was before.
+ * a count, a choice or a number that no such state can have makes the archive fail, and the state
+ * is what it was before.
  */
 #ifndef HEADPROOF_REFERENCE_ARCHIVE_H
 #define HEADPROOF_REFERENCE_ARCHIVE_H

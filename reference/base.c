@@ -66,6 +66,9 @@ static void making_visit(RefArchive *archive, void *state)
     Making *making = state;
     RefBase *base = making->base;
     bool loading = archive->file == NULL;
+    if (loading) {
+        clear_layers(base); /* of a state that was read and is not kept */
+    }
     making->done = ref_archive_count(archive, making->done, base->depth);
     archive_run(archive, making->original);
     ref_archive_expect(archive, making->original->layer == making->done);
@@ -82,9 +85,6 @@ static void making_visit(RefArchive *archive, void *state)
         if (making->ok && base->limit != NULL) {
             archive_mat(archive, &base->limit[l]);
         }
-    }
-    if (loading && archive->failed) {
-        clear_layers(base); /* the state goes back to none */
     }
 }
 
