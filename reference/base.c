@@ -1,5 +1,6 @@
 #include "base.h"
 #include "change.h"
+#include "proof.h"
 #include "run.h"
 #include "state.h"
 
@@ -97,7 +98,8 @@ static bool base_init(RefBase *base, const Pair *pair, RefLimit limit)
     base->original = calloc(base->depth, sizeof *base->original);
     base->limit = limit == REF_LIMIT_NONE ? NULL : calloc(base->depth, sizeof *base->limit);
     base->tape = limit == REF_LIMIT_TAPE ? tape_open(&pair->converted, base->bits) : NULL;
-    return base->original != NULL && (limit == REF_LIMIT_NONE || base->limit != NULL) &&
+    base->proof = proof_make(pair);
+    return base->original != NULL && base->proof != NULL && (limit == REF_LIMIT_NONE || base->limit != NULL) &&
            (limit != REF_LIMIT_TAPE || base->tape != NULL) &&
            ap_init(&base->score_max, 1, base->depth, REF_CELL_BITS);
 }
@@ -160,6 +162,7 @@ void ref_base_clear(RefBase *base)
     }
     ap_clear(&base->score_max);
     tape_clear(base->tape);
+    proof_clear(base->proof);
     free(base->original);
     free(base->limit);
     free(base);

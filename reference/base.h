@@ -5,6 +5,7 @@
 #define HEADPROOF_REFERENCE_BASE_H
 
 #include "ap.h"
+#include "proof.h"
 #include "reference.h"
 #include "tape.h"
 
@@ -15,6 +16,7 @@ struct RefBase {
     mpfr_prec_t bits;
     ApMat *original, *limit;
     RunTape *tape;
+    RefProof *proof;
     ApMat score_max; /* [1, depth]: largest |content score| of r(T) so far */
     bool has_scores;
 };
