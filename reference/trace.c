@@ -197,9 +197,12 @@ static int flags_kept(const Trace *trace, const Head *head, size_t row)
 static void trace_head(Trace *trace, const Bundle *bundle, size_t h)
 {
     const Value *value = &bundle->value;
-    bool unit = value->kind == VALUE_UNIT;
+    bool more = value->diagonal != 0 || (h == 0 && value->bias != NULL);
+    bool unit = value->kind == VALUE_UNIT && !more; /* one column of its own */
     Head head = {&bundle->score, value, h, value->read, value->write, false};
-    if (unit) {
+    if (value->kind == VALUE_NONE && value->diagonal == 0) {
+        head.read.count = 0;
+    } else if (unit) {
         head.read = (Columns){value->read.first + h, 1};
         head.write = (Columns){value->write.first + h, 1};
     }
