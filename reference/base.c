@@ -4,6 +4,8 @@
 #include "run.h"
 #include "state.h"
 
+#include "../cases/fault.h"
+
 #include <math.h>
 #include <stdlib.h>
 
@@ -99,7 +101,8 @@ static bool base_init(RefBase *base, const Pair *pair, RefLimit limit)
     base->limit = limit == REF_LIMIT_NONE ? NULL : calloc(base->depth, sizeof *base->limit);
     base->tape = limit == REF_LIMIT_TAPE ? tape_open(&pair->converted, base->bits) : NULL;
     base->proof = proof_make(pair);
-    return base->original != NULL && base->proof != NULL && (limit == REF_LIMIT_NONE || base->limit != NULL) &&
+    return base->original != NULL && base->proof != NULL &&
+           (limit == REF_LIMIT_NONE || base->limit != NULL) &&
            (limit != REF_LIMIT_TAPE || base->tape != NULL) &&
            ap_init(&base->score_max, 1, base->depth, REF_CELL_BITS);
 }
@@ -185,7 +188,13 @@ mpfr_srcptr ref_base_limit(const RefBase *base, size_t layer, size_t i, size_t c
 
 mpfr_srcptr ref_base_score_max(const RefBase *base)
 {
-    return base->has_scores ? ap_at(&base->score_max, 0, base->depth - 1) : NULL;
+    mpfr_srcptr largest = ap_at(&base->score_max, 0, 0);
+    for (size_t l = 1; l < base->depth; l++) {
+        mpfr_srcptr score = ap_at(&base->score_max, 0, l);
+        largest = FAULT("first-layers-score-alone", false, mpfr_cmp(score, largest) > 0) ? score
+                                                                                         : largest;
+    }
+    return base->has_scores ? largest : NULL;
 }
 
 double ref_base_bytes(const Pair *pair, mpfr_prec_t bits, RefLimit limit)

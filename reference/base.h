@@ -17,7 +17,7 @@ struct RefBase {
     ApMat *original, *limit;
     RunTape *tape;
     RefProof *proof;
-    ApMat score_max; /* [1, depth]: largest |content score| of r(T) so far */
+    ApMat score_max; /* [1, depth]: largest |content score| of r(T) in that layer */
     bool has_scores;
 };
 

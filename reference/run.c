@@ -225,6 +225,7 @@ void ref_run_layer(RefRun *run)
                 run->layer + 1, model->depth);
         abort();
     }
+    FAULT("scores-of-all-layers", (void)0, threads_forget_scores(run));
     if (run->change != NULL) {
         change_begin_layer(run->change);
     }
