@@ -402,8 +402,11 @@ static void streams_set(Streams *streams, const Comparison *comparison, const Kn
     size_t wider = layout_content(&pair->converted.layout);
     bool given = (proven & PROVEN_GIVEN) != 0;
     bool original_given = proof_original_given(base->proof, known->layer, comparison->rows);
-    stream_set(&streams->original, comparison, known, (Side){.mat = &base->original[l]}, base->bits,
-               original_given, pair->original_x, d);
+    /* A base that others share may have more bits: a bound does not depend on them. */
+    mpfr_prec_t bits =
+        run != NULL && run->claimed_bits < base->bits ? run->claimed_bits : base->bits;
+    stream_set(&streams->original, comparison, known, (Side){.mat = &base->original[l]},
+               FAULT("bounds-by-company", base->bits, bits), original_given, pair->original_x, d);
     if (run != NULL) {
         stream_set(&streams->converted, comparison, known, (Side){.run = run}, run->claimed_bits,
                    given, pair->converted_x, wider);
@@ -412,8 +415,8 @@ static void streams_set(Streams *streams, const Comparison *comparison, const Kn
         stream_set(&streams->limit, comparison, known, (Side){.limit = run}, run->claimed_bits,
                    given, pair->converted_x, wider);
     } else if (base->limit != NULL) {
-        stream_set(&streams->limit, comparison, known, (Side){.mat = &base->limit[l]}, base->bits,
-                   given, pair->converted_x, wider);
+        stream_set(&streams->limit, comparison, known, (Side){.mat = &base->limit[l]}, bits, given,
+                   pair->converted_x, wider);
     }
 }
 
