@@ -155,6 +155,11 @@ void report_verdict(char text[VERDICT_TEXT], const Check *check)
     }
 }
 
+const char *report_prefix(bool bound)
+{
+    return bound ? "at most " : "";
+}
+
 /* What it says of its row. */
 static void print_finding(FILE *file, const Finding *finding)
 {
@@ -164,10 +169,12 @@ static void print_finding(FILE *file, const Finding *finding)
     }
     fputs(finding->reason, file);
     if (finding->obtained != NULL) {
-        fprintf(file, ": %s", *finding->obtained == '\0' ? "blank" : finding->obtained);
+        fprintf(file, ": %s%s", report_prefix(finding->obtained_bound),
+                *finding->obtained == '\0' ? "blank" : finding->obtained);
     }
     if (finding->baseline != NULL) {
-        fprintf(file, ", baseline %s", *finding->baseline == '\0' ? "blank" : finding->baseline);
+        fprintf(file, ", baseline %s%s", report_prefix(finding->baseline_bound),
+                *finding->baseline == '\0' ? "blank" : finding->baseline);
     }
     if (*finding->ratio != '\0') {
         fprintf(file, ", ratio %s", finding->ratio);

@@ -29,6 +29,9 @@ enum { FINDINGS_SHOWN = 10 };
  * \xNN.  NULL when memory is short; the caller frees. */
 char *report_text(const char *text);
 
+/* What stands before a cell that is only a bound, or "". */
+const char *report_prefix(bool bound);
+
 /* What print writes, as a string; NULL when memory is short; the caller frees. */
 char *report_key(const Finding *finding);
 char *report_command(const Check *check, const Finding *finding);

@@ -107,6 +107,10 @@ static bool take_row(void *context, const Point *point, const Row *row)
     }
     double log2_judged = log2_of(judged);
     bool first = log2_judged == layer->log2_worst && rows->input < layer->worst_input;
+    bool bound = judged->state == CELL_BOUND;
+    if (log2_judged >= layer->log2_worst) { /* of equals a bound, as with worst */
+        layer->judged_bound = bound || (layer->judged_bound && log2_judged == layer->log2_worst);
+    }
     if (log2_judged > layer->log2_worst || first) {
         layer->log2_worst = log2_judged;
         layer->worst_input = rows->input;
@@ -123,6 +127,7 @@ static void layers_reset(Verify *verify)
             verify->layers[l].worst[kind].state = CELL_ABSENT;
         }
         verify->layers[l].log2_worst = -INFINITY;
+        verify->layers[l].judged_bound = false;
         verify->layers[l].worst_input = 0;
         verify->layers[l].status = STATUS_OK;
     }

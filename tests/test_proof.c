@@ -7,7 +7,7 @@
 #include "naive.h"
 #include "program.h"
 #include "random_model.h"
-#include "safetensors_samples.h"
+#include "written_model.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -275,32 +275,14 @@ static void the_first_causal_token_is_exact(void **state)
     expect_zero("sweep --construction silu --n 4 --d 3 --omega 20 --row 1 --quiet", false);
 }
 
-/* A file of these tensors, of so many numbers in all: the first, [3, 3], is the identity where asked,
- * all else is 0 but for the very last number. */
-static void write_model(const Scratch *scratch, const char *path_name, const char *tensors,
-                        size_t numbers, size_t identity, double last)
+/* A file of these tensors, of so many numbers in all: the first, [3, 3], is the identity, all else is
+ * 0 but for the very last number. */
+static void write_model(const Scratch *scratch, const char *tensors, size_t numbers, double last)
 {
-    char header[1024], path[SCRATCH_PATH], bytes[4096];
-    double data[128] = {0};
-    int length = snprintf(header, sizeof header,
-                          "{\"__metadata__\":{\"activation\":\"silu\",\"scale\":\"1\","
-                          "\"mask\":\"none\",\"normalization\":\"none\"},%s}",
-                          tensors);
-    uint64_t size = (uint64_t)(length + 7) / 8 * 8;
-    for (size_t i = 0; identity > 0 && i < 3; i++) {
-        data[4 * i] = 1;
-    }
+    double data[128] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
     data[numbers - 1] = last;
-    memset(bytes, ' ', sizeof bytes);
-    memcpy(bytes, &size, sizeof size);
-    memcpy(bytes + 8, header, (size_t)length);
-    memcpy(bytes + 8 + size, data, numbers * sizeof *data);
-    scratch_path(path, scratch, path_name);
-    file_write(path, bytes, 8 + size + numbers * sizeof *data);
+    written_model(scratch, "m.safetensors", tensors, data, numbers);
 }
-
-#define TENSOR(name, shape, first, end)                                                            \
-    "\"" name "\":{\"dtype\":\"F64\",\"shape\":" shape ",\"data_offsets\":[" first "," end "]}"
 
 static const char linear[] = TENSOR("blocks.0.linear.W", "[3,3]", "0",
                                     "72") "," TENSOR("blocks.0.linear.b", "[3]", "72", "96");
@@ -312,11 +294,11 @@ static const char heads[] = TENSOR("blocks.0.attn.QK", "[1,3,3]", "0",
 
 /* The file, then the same with one entry that is not what a proof needs. */
 static void expect_proof(const Scratch *scratch, const char *construction, const char *tensors,
-                         size_t numbers, size_t identity)
+                         size_t numbers)
 {
     char line[1024];
     for (int broken = 0; broken < 2; broken++) {
-        write_model(scratch, "m.safetensors", tensors, numbers, identity, broken ? 0x1p-40 : 0);
+        write_model(scratch, tensors, numbers, broken ? 0x1p-40 : 0);
         for (int method = 0; method < 2; method++) {
             snprintf(line, sizeof line,
                      "sweep --construction %s --weights %s/m.safetensors --n 4 --omega 20 --quiet "
@@ -330,9 +312,9 @@ static void expect_proof(const Scratch *scratch, const char *construction, const
 static void heads_without_a_value_are_exact(void **state)
 {
     const Scratch *scratch = *state;
-    expect_proof(scratch, "linear", linear, 12, 1);
-    expect_proof(scratch, "fused", network, 21, 1);
-    expect_proof(scratch, "attention", heads, 18, 1);
+    expect_proof(scratch, "linear", linear, 12);
+    expect_proof(scratch, "fused", network, 21);
+    expect_proof(scratch, "attention", heads, 18);
 }
 
 /* A stream that no head changes is known to the last bit, and so are the machine's errors. */
@@ -343,7 +325,7 @@ static void what_is_given_has_no_error(void **state)
                                           "bias_row_max"};
     const Scratch *scratch = *state;
     char line[1024];
-    write_model(scratch, "m.safetensors", heads, 18, 1, 0);
+    write_model(scratch, heads, 18, 0);
     for (int method = 0; method < 2; method++) {
         snprintf(line, sizeof line,
                  "sweep --construction attention --weights %s/m.safetensors --n 4 --omega 20 "
