@@ -1,6 +1,7 @@
 #include <stdio.h> /* before mpfr.h: declares mpfr_fprintf */
 
 #include "axes.h"
+#include "bounds.h"
 #include "clock.h"
 #include "commands.h"
 #include "decimal.h"
@@ -68,9 +69,32 @@ static int write_error(FILE *file, bool present, mpfr_srcptr error)
     return mpfr_fprintf(file, ",%.16Re", error) < 0 ? -1 : 0;
 }
 
-static const char header_tail[] = ",tolerance,omega_below,omega_min,error_below,error_min,"
-                                  "omega_max,omega_best,best_error,floor,seed_rule,seed_scores,"
-                                  "status\n";
+static const char header_tail[] =
+    ",tolerance,omega_below,omega_min,error_below,error_min,"
+    "omega_max,omega_best,best_error,floor,seed_rule,seed_scores," BOUNDS_COLUMN ",status\n";
+
+/* Which of the errors printed are only upper bounds. */
+static void write_bounds(FILE *file, const Ensemble *ensemble, const Found *found)
+{
+    const OmegaSearch *s = &found->search;
+    ErrorKind judge = ensemble->points[0]->judge;
+    const struct {
+        const char *name;
+        bool bound;
+    } errors[] = {
+        {"error_below", s->has_below && ensemble_is_bound(ensemble, s->below.omega, judge)},
+        {"error_min", s->found && ensemble_is_bound(ensemble, s->min.omega, judge)},
+        {"best_error", judge_needs_arithmetic(judge) && s->best.omega > 0 &&
+                           ensemble_is_bound(ensemble, s->best.omega, judge)},
+        {"floor", ensemble_is_bound(ensemble, 0, ERROR_NATIVE)}};
+    bool first = true;
+    fputc(',', file);
+    for (size_t i = 0; i < sizeof errors / sizeof *errors; i++) {
+        if (errors[i].bound) {
+            bounds_add(file, &first, errors[i].name);
+        }
+    }
+}
 
 static int write_row(FILE *file, const Ensemble *ensemble, const Found *found)
 {
@@ -91,6 +115,7 @@ static int write_row(FILE *file, const Ensemble *ensemble, const Found *found)
     status |= write_error(file, found->floor.state != CELL_ABSENT, found->floor.value);
     status |= write_omega(file, true, found->seed_rule);
     status |= write_omega(file, found->has_scores, found->seed_scores);
+    write_bounds(file, ensemble, found);
     return fprintf(file, ",%s\n", s->found ? "ok" : "none") < 0 ? -1 : status;
 }
 
@@ -117,8 +142,12 @@ static void print_sentences(FILE *file, const Ensemble *ensemble, const Found *f
         fputs(").", file);
     }
     if (machine && s->best.omega > 0) {
-        mpfr_fprintf(file, " The best is %.4g, with error %.2Re", s->best.omega, s->best.error);
-        mpfr_fprintf(file, "; the original itself loses %.2Re.", found->floor.value);
+        bool bound = ensemble_is_bound(ensemble, s->best.omega, point->judge);
+        mpfr_fprintf(file, " The best is %.4g, with error %s%.2Re", s->best.omega, bound ? "<" : "",
+                     s->best.error);
+        bound = ensemble_is_bound(ensemble, 0, ERROR_NATIVE);
+        mpfr_fprintf(file, "; the original itself loses %s%.2Re.", bound ? "<" : "",
+                     found->floor.value);
     }
     fputc('\n', file);
 }

@@ -149,6 +149,47 @@ static void bounds_are_named(void **state)
     free(output.text);
 }
 
+/* As do the tables of a search and of a trained model. */
+static void searches_name_theirs(void **state)
+{
+    const Scratch *scratch = *state;
+    char line[1024];
+    free(run_doubling(scratch, "--omega 20").text);
+    snprintf(line, sizeof line,
+             "min-omega --construction linear --weights %s/double.safetensors --n 3 --quiet "
+             "--tolerance 1e-70",
+             scratch->directory);
+    Output output = run(line);
+    assert_int_equal(output.code, 0);
+    assert_true(number(&output, 1, "floor") <= 1e-70);
+    expect_cell(&output, 1, "bounds", "error_min;best_error;floor");
+    free(output.text);
+    output = run("min-omega --construction silu --n 3 --d 2 --tolerance 1e-9 --quiet");
+    expect_cell(&output, 1, "bounds", "");
+    free(output.text);
+}
+
+static void verify_names_its(void **state)
+{
+    const Scratch *scratch = *state;
+    char line[1024], text[65536], path[SCRATCH_PATH];
+    scratch_path(path, scratch, "v.csv");
+    for (int judged = 0; judged < 2; judged++) {
+        snprintf(line, sizeof line,
+                 "verify " GIVEN_TRAINED " --tokens 1/3/53 --omega 1e6 --reference subtract "
+                 "--max-bits 256 %s -o %s",
+                 judged ? "--judge construction --tolerance 1e-40" : "", path);
+        Output output = run(line);
+        assert_int_equal(output.code, 0);
+        assert_non_null(strstr(output.text, "  construction <"));
+        assert_non_null(strstr(output.text, "  total "));
+        free(output.text);
+        assert_true(file_read(text, path) > 0);
+        assert_non_null(
+            strstr(text, judged ? ",construction_max;judged_log2," : ",construction_max,"));
+    }
+}
+
 /* Points at other precisions lend the original's trajectory: no bound is smaller for it. */
 static void bounds_do_not_depend_on_company(void **state)
 {
@@ -279,6 +320,8 @@ int main(void)
         cmocka_unit_test(ends_are_rounded_outwards),
         cmocka_unit_test(bounds_are_read_back),
         FILES(bounds_are_named),
+        FILES(searches_name_theirs),
+        FILES(verify_names_its),
         FILES(bounds_do_not_depend_on_company),
         FILES(judged_errors_raise_the_precision),
         FILES(nothing_else_raises_it),
