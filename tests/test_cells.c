@@ -61,7 +61,7 @@ static void set_value(RefCell *cell, double value)
 static size_t read_back(Row *back, const Point *point, const char *line, const char *instead)
 {
     char changed[2048], *key = table_key(point);
-    const char *list = strstr(line, "total_rms");
+    const char *list = strstr(line, "approximation_max;");
     assert_non_null(key);
     snprintf(changed, sizeof changed, "%.*s%s%s", (int)(list - line), line, instead,
              list + strcspn(list, ","));
@@ -94,15 +94,18 @@ static void bounds_are_read_back(void **state)
     row_init(&row);
     row_init(&back);
     row.layer = 1;
+    set_value(&row.errors.error[ERROR_APPROXIMATION][NORM_MAX], 1);
     set_value(&row.errors.error[ERROR_TOTAL][NORM_RMS], 2);
     set_value(&row.errors.error[ERROR_TOTAL][NORM_REL], 3);
     set_value(&row.errors.score, 4);
     row.errors.error[ERROR_TOTAL][NORM_RMS].state = row.errors.score.state = CELL_BOUND;
+    row.errors.error[ERROR_APPROXIMATION][NORM_MAX].state = CELL_BOUND;
     FILE *file = open_memstream(&line, &size);
     assert_int_equal(table_write_row(file, &point, &row), 0);
     assert_int_equal(fclose(file), 0);
-    assert_non_null(strstr(line, ",total_rms;score_max,"));
-    assert_int_equal(read_back(&back, &point, line, "total_rms;score_max"), size);
+    assert_non_null(strstr(line, ",approximation_max;total_rms;score_max,"));
+    assert_int_equal(read_back(&back, &point, line, "approximation_max;total_rms;score_max"), size);
+    assert_int_equal(back.errors.error[ERROR_APPROXIMATION][NORM_MAX].state, CELL_BOUND);
     assert_int_equal(back.errors.error[ERROR_TOTAL][NORM_RMS].state, CELL_BOUND);
     assert_int_equal(back.errors.error[ERROR_TOTAL][NORM_REL].state, CELL_VALUE);
     assert_int_equal(back.errors.score.state, CELL_BOUND);
