@@ -71,7 +71,7 @@ struct RefRun {
     int threads;
     bool reproducible; /* the same bits in every build, on every machine: see run_open */
     bool failed;       /* memory was short; the stream is NaN */
-    mpfr_t score_max; /* in the last layer */
+    mpfr_t score_max;  /* in the last layer */
     size_t layer, sublayer, block; /* that come next; blocks of heads, for tapes */
     /* For the plan: gap[k] is the largest log2(Z_A / Z_C), contents only, over all rows so far
      * whose best and second coefficients of Omega differ by k; -INFINITY when none. */
