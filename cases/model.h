@@ -229,13 +229,4 @@ bool score_sees(const Layout *layout, const Score *score, size_t i, size_t j);
  * the bias row last under a causal mask (tokens could not see it). */
 const char *model_fault(const Model *model);
 
-/* The number of leading layers after which the token rows of the model are the same for
- * every Omega, in exact arithmetic: each row that matters so far attends only to keys that
- * share one coefficient of Omega.  0 when the first layer already depends on Omega. */
-size_t model_layers_independent_of_omega(const Model *model);
-
-/* True when the bias row, zero at first, is exactly zero after every layer: it sees
- * nothing but itself. */
-bool model_bias_row_stays_zero(const Model *model);
-
 #endif

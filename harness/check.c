@@ -5,6 +5,8 @@
 
 #include "check.h"
 
+#include "bounds.h"
+#include "check_columns.h"
 #include "message.h"
 
 #include "../cases/fault.h"
@@ -117,7 +119,12 @@ static int match_columns(Check *check, size_t *columns)
         size_t found = csv_find(baseline, csv_name(obtained, i));
         columns[i] = found < baseline->columns ? found : NO_ROW;
         if (check->has_baseline && columns[i] == NO_ROW) {
-            status = check_mention(check, "the baseline has no column %s", csv_name(obtained, i));
+            bool bounds = strcmp(csv_name(obtained, i), BOUNDS_COLUMN) == 0;
+            status = check_mention(
+                check, "the baseline has no column %s%s", csv_name(obtained, i),
+                bounds ? ": which of its cells are upper bounds alone it does not say, and each is "
+                         "taken for what the obtained one is"
+                       : "");
         }
     }
     for (size_t i = 0; i < baseline->columns && status == 0; i++) {

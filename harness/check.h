@@ -12,8 +12,9 @@
 
 #define CHECK_TEXT 32
 
-/* Something that fails.  reason: a static phrase.  table and row: whose key it has, or NO_ROW; point: NULL for a row that only the baseline has.  baseline and obtained
- * are cells of the tables, column one's name, or NULL.  ratio: obtained over baseline; limit: the
+/* Something that fails.  reason: a static phrase.  table and row: whose key it has, or NO_ROW; point:
+ * NULL for a row that only the baseline has.  baseline and obtained are cells of the tables, column
+ * one's name, or NULL; either may be named in its row's `bounds`.  ratio: obtained over baseline; limit: the
  * largest value, or for a reference column the largest difference, that passes; either "" where
  * there is none.  excess: how many times beyond the limit, infinite where no number says. */
 typedef struct {
@@ -22,6 +23,7 @@ typedef struct {
     size_t row;
     const Point *point;
     const char *column, *baseline, *obtained;
+    bool baseline_bound, obtained_bound;
     char ratio[CHECK_TEXT], limit[CHECK_TEXT];
     double excess, worst; /* worst: the largest excess of its row */
     size_t order;         /* in which it was found */

@@ -5,12 +5,14 @@
 
 #include "check_columns.h"
 
+#include "bounds.h"
 #include "check.h"
 #include "message.h"
 #include "number.h"
 
 #include "../cases/fault.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* By the beginning of a column's name; the first that fits. */
@@ -25,6 +27,7 @@ static const struct {
     {"native_", RULE_MACHINE},          {"total_", RULE_MACHINE},
     {"observed_", RULE_MACHINE},        {"identical", RULE_SHARE},
     {"precision_bits", RULE_FREE},      {"status", RULE_STATUS},
+    {BOUNDS_COLUMN, RULE_BOUNDS},
 };
 
 Rule column_rule(const char *column)
@@ -72,6 +75,41 @@ static const char *domain_fault(const char *column, Rule rule, const Number *num
     return NULL;
 }
 
+/* Is it a column of errors and the like, whose cell in that row is a number? */
+static bool may_be_bound(const Csv *csv, size_t row, const char *name)
+{
+    size_t column = csv_find(csv, name);
+    Rule rule = column < csv->columns && !check_is_key(name) ? column_rule(name) : RULE_NONE;
+    Number number;
+    return (rule == RULE_REFERENCE || rule == RULE_MACHINE) &&
+           number_read(&number, csv_cell(csv, row, column)) && number.kind == NUMBER_FINITE;
+}
+
+/* 0; 2 or 99 after a message. */
+static int check_bounds(const Csv *csv, size_t row, const char *list)
+{
+    char *copy = strdup(list), *name = copy;
+    int status = 0;
+    if (copy == NULL) {
+        return memory_fault();
+    }
+    while (*list != '\0' && name != NULL && status == 0) {
+        char *end = strchr(name, ';');
+        if (end != NULL) {
+            *end++ = '\0';
+        }
+        if (!may_be_bound(csv, row, name)) {
+            complain((Origin){.file = csv->path, .line = csv_line(row)}, name,
+                     "expected columns whose cells are numbers, a ; between two (column %s)",
+                     BOUNDS_COLUMN);
+            status = 2;
+        }
+        name = end;
+    }
+    free(copy);
+    return status;
+}
+
 int check_cells(const Csv *csv)
 {
     for (size_t row = 0; row < csv->rows; row++) {
@@ -80,6 +118,13 @@ int check_cells(const Csv *csv)
             const char *name = csv_name(csv, column), *cell = csv_cell(csv, row, column);
             Number number;
             Rule rule = check_is_key(name) ? RULE_NONE : column_rule(name);
+            if (rule == RULE_BOUNDS) {
+                int status = check_bounds(csv, row, cell);
+                if (status != 0) {
+                    return status;
+                }
+                continue;
+            }
             if (rule == RULE_STATUS && status_find(cell) > STATUS_OK) {
                 complain(origin, cell, "expected a status (column %s)", name);
                 return 2;

@@ -116,10 +116,15 @@ void report_verdict(char text[VERDICT_TEXT], const Check *check)
     }
 }
 
-static void print_cell(FILE *file, const char *before, const char *cell)
+const char *report_prefix(bool bound)
+{
+    return bound ? "at most " : "";
+}
+
+static void print_cell(FILE *file, const char *before, bool bound, const char *cell)
 {
     if (cell != NULL) {
-        fputs(before, file);
+        fprintf(file, "%s%s", before, report_prefix(bound));
         shown_write(file, SHOWN_TERMINAL, *cell == '\0' ? "blank" : cell);
     }
 }
@@ -133,8 +138,8 @@ static void print_finding(FILE *file, const Finding *finding)
         fputs(": ", file);
     }
     fputs(finding->reason, file);
-    print_cell(file, ": ", finding->obtained);
-    print_cell(file, ", baseline ", finding->baseline);
+    print_cell(file, ": ", finding->obtained_bound, finding->obtained);
+    print_cell(file, ", baseline ", finding->baseline_bound, finding->baseline);
     if (*finding->ratio != '\0') {
         fprintf(file, ", ratio %s", finding->ratio);
     }

@@ -25,6 +25,9 @@ void report_verdict(char text[VERDICT_TEXT], const Check *check);
 /* Findings that people are shown; the rest is counted. */
 enum { FINDINGS_SHOWN = 10 };
 
+/* What stands before a cell that is only a bound, or "". */
+const char *report_prefix(bool bound);
+
 /* What print writes, as a string; NULL when memory is short; the caller frees. */
 char *report_key(const Finding *finding);
 char *report_command(const Check *check, const Finding *finding);

@@ -51,11 +51,11 @@ static int write_failure(FILE *file, const Check *check, const Finding *finding)
     }
     status |= write_escaped(file, finding->reason);
     if (finding->obtained != NULL) {
-        fputs("; obtained ", file);
+        fprintf(file, "; obtained %s", report_prefix(finding->obtained_bound));
         status |= write_escaped(file, finding->obtained);
     }
     if (finding->baseline != NULL) {
-        fputs(", baseline ", file);
+        fprintf(file, ", baseline %s", report_prefix(finding->baseline_bound));
         status |= write_escaped(file, finding->baseline);
     }
     if (*finding->limit != '\0') {
@@ -191,9 +191,10 @@ int report_xml(FILE *file, const Check *check)
 
 /* ---- Markdown ------------------------------------------------------------------------------- */
 
-static void write_cell(FILE *file, const char *text)
+/* bound: it is only that. */
+static void write_cell(FILE *file, const char *text, bool bound)
 {
-    fputs("| ", file);
+    fprintf(file, "| %s", report_prefix(bound));
     shown_write(file, SHOWN_MARKDOWN, text != NULL ? text : "");
     putc(' ', file);
 }
@@ -217,7 +218,10 @@ static int write_findings(FILE *file, const Check *check, size_t shown)
                                      finding->ratio,
                                      finding->limit};
         for (size_t c = 0; c < sizeof cells / sizeof *cells; c++) {
-            write_cell(file, cells[c]);
+            bool bound =
+                cells[c] != NULL && ((cells[c] == finding->obtained && finding->obtained_bound) ||
+                                     (cells[c] == finding->baseline && finding->baseline_bound));
+            write_cell(file, cells[c], bound);
         }
         fputs("|\n", file);
         free(key);
@@ -296,6 +300,8 @@ static json_t *finding_value(const Check *check, const Finding *finding)
         json_object_set_new(object, "reason", text_value(finding->reason)) |
         json_object_set_new(object, "obtained", text_value(finding->obtained)) |
         json_object_set_new(object, "baseline", text_value(finding->baseline)) |
+        json_object_set_new(object, "obtained_is_bound", json_boolean(finding->obtained_bound)) |
+        json_object_set_new(object, "baseline_is_bound", json_boolean(finding->baseline_bound)) |
         json_object_set_new(object, "ratio", text_value(ratio)) |
         json_object_set_new(object, "limit", text_value(limit)) |
         json_object_set_new(object, "reproduce", command == NULL ? NULL : text_value(command));

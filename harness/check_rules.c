@@ -6,6 +6,7 @@
 #include "check.h"
 
 #include "axes.h"
+#include "bounds.h"
 #include "check_columns.h"
 #include "number.h"
 
@@ -153,6 +154,19 @@ static int judge_kinds(Judge *judge, const Number *o, const Number *b, bool *don
     return 0;
 }
 
+/* Where the baseline has a bound alone, a value, a bound or a proven 0 within it says as much. */
+static int judge_below_bound(Judge *judge, const Number *o, const Number *b, int digits)
+{
+    if (is_zero(o) || number_agrees(o, b, digits)) {
+        return 0;
+    }
+    number_value(judge->limit, b);
+    number_value(judge->ratio, o);
+    return mpfr_lessequal_p(judge->ratio, judge->limit)
+               ? 0
+               : found_above(judge, "above the baseline's bound", judge->ratio);
+}
+
 /* Largest difference that passes, and the difference over it. */
 static int judge_reference(Judge *judge, const Number *o, const Number *b)
 {
@@ -163,8 +177,15 @@ static int judge_reference(Judge *judge, const Number *o, const Number *b)
               is_zero(o) && is_zero(b))) {
         return 0;
     }
+    const Finding *finding = &judge->finding;
+    if (finding->baseline_bound && FAULT("bounds-compared-as-values", false, !is_zero(b))) {
+        return judge_below_bound(judge, o, b, digits);
+    }
     if (is_zero(o) || is_zero(b)) {
         return found(judge, is_zero(o) ? "0 for what the baseline resolves" : "not 0 any more");
+    }
+    if (FAULT("new-bound-accepted", false, finding->obtained_bound)) {
+        return found(judge, "only a bound, of what the baseline resolves");
     }
     if (number_agrees(o, b, digits)) {
         return 0;
@@ -219,7 +240,8 @@ static int judge_machine(Judge *judge, const Number *o, const Number *b)
     number_value(value, b);
     mpfr_div_d(allowed, value, factor, MPFR_RNDN);
     bool by_chance = judge->check->other_machine && is_observed(judge->finding.column);
-    bool vanished = is_zero(o) && mpfr_cmp(allowed, judge->limit) > 0 && !by_chance;
+    bool nothing = is_zero(o) || (judge->finding.obtained_bound && !judge->finding.baseline_bound);
+    bool vanished = nothing && mpfr_cmp(allowed, judge->limit) > 0 && !by_chance;
     set_scale(value, judge, b);
     mpfr_mul_d(allowed, value, factor, MPFR_RNDN);
     mpfr_max(judge->limit, judge->limit, allowed, MPFR_RNDN);
@@ -289,6 +311,13 @@ static int judge_status(Judge *judge)
     return 0;
 }
 
+/* Is the row's cell in that column only a bound? */
+static bool is_bound(const Csv *csv, size_t row, const char *name)
+{
+    size_t column = csv_find(csv, BOUNDS_COLUMN);
+    return column < csv->columns && bounds_has(csv_cell(csv, row, column), name);
+}
+
 /* Sets the finding that the cell would be; its texts are the tables'. */
 static void face_cell(Judge *judge, size_t column, size_t other)
 {
@@ -298,8 +327,13 @@ static void face_cell(Judge *judge, size_t column, size_t other)
                                .point = judge->finding.point,
                                .column = csv_name(&check->obtained, column),
                                .obtained = csv_cell(&check->obtained, judge->row, column)};
+    Finding *finding = &judge->finding;
+    finding->obtained_bound = is_bound(&check->obtained, judge->row, finding->column);
     if (judge->other != NO_ROW && other != NO_ROW) {
-        judge->finding.baseline = csv_cell(&check->baseline, judge->other, other);
+        bool told = csv_find(&check->baseline, BOUNDS_COLUMN) < check->baseline.columns;
+        finding->baseline = csv_cell(&check->baseline, judge->other, other);
+        finding->baseline_bound = told ? is_bound(&check->baseline, judge->other, finding->column)
+                                       : finding->obtained_bound;
     }
 }
 
@@ -371,7 +405,8 @@ static int judge_cells(Judge *judge, const size_t *columns)
         const char *name = csv_name(csv, column);
         Rule rule = check_is_key(name) ? RULE_FREE : column_rule(name);
         face_cell(judge, column, columns[column]);
-        if (rule != RULE_FREE && rule != RULE_STATUS && judge->finding.baseline != NULL) {
+        bool judged = rule != RULE_FREE && rule != RULE_STATUS && rule != RULE_BOUNDS;
+        if (judged && judge->finding.baseline != NULL) {
             status = rule == RULE_NONE ? found(judge, "a column without a rule")
                                        : judge_number(judge, rule);
         }

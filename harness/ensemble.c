@@ -22,7 +22,9 @@ bool ensemble_init(Ensemble *ensemble, size_t capacity, int threads)
     ensemble->points = calloc(capacity, sizeof *ensemble->points);
     ensemble->shared = calloc(capacity, sizeof *ensemble->shared);
     ensemble->errors = calloc(capacity, sizeof *ensemble->errors);
-    return ensemble->points != NULL && ensemble->shared != NULL && ensemble->errors != NULL;
+    ensemble->bounds = calloc(capacity, sizeof *ensemble->bounds);
+    return ensemble->points != NULL && ensemble->shared != NULL && ensemble->errors != NULL &&
+           ensemble->bounds != NULL;
 }
 
 void ensemble_add(Ensemble *ensemble, const Point *point)
@@ -38,7 +40,7 @@ void ensemble_release(Ensemble *ensemble)
         shared_clear(ensemble->shared[i]);
         mpfr_clear(ensemble->errors[i]);
     }
-    ensemble->count = ensemble->kept = 0;
+    ensemble->count = ensemble->kept = ensemble->bounded = 0;
 }
 
 void ensemble_clear(Ensemble *ensemble)
@@ -49,6 +51,8 @@ void ensemble_clear(Ensemble *ensemble)
     free(ensemble->points);
     free(ensemble->shared);
     free(ensemble->errors);
+    free(ensemble->bounds);
+    free(ensemble->bound);
 }
 
 /* e^80 tolerances below an error constant of one. */
@@ -154,7 +158,41 @@ static bool member_error(void *context, size_t i, const Shared *shared, const Po
     Point judged = *point;
     judged.judge = asked->kind;
     judged.norm = asked->norm;
-    return point_worst_error(asked->ensemble->errors[i], shared, &judged) == EVALUATE_OK;
+    RefCell worst;
+    mpfr_init2(worst.value, REF_CELL_BITS);
+    bool ok = point_worst_cell(&worst, shared, &judged) == EVALUATE_OK;
+    if (ok) {
+        mpfr_set(asked->ensemble->errors[i], worst.value, MPFR_RNDN);
+        asked->ensemble->bounds[i] = worst.state == CELL_BOUND;
+    }
+    mpfr_clear(worst.value);
+    return ok;
+}
+
+/* false: memory is short. */
+static bool note_bound(Ensemble *ensemble, double omega, ErrorKind kind)
+{
+    size_t count = ensemble->bounded;
+    void *longer = realloc(ensemble->bound, (count + 1) * sizeof *ensemble->bound);
+    if (longer == NULL) {
+        return false;
+    }
+    ensemble->bound = longer;
+    ensemble->bound[count].omega = omega;
+    ensemble->bound[count].kind = kind;
+    ensemble->bounded++;
+    return true;
+}
+
+bool ensemble_is_bound(const Ensemble *ensemble, double omega, ErrorKind kind)
+{
+    for (size_t i = 0; i < ensemble->bounded; i++) {
+        if (ensemble->bound[i].kind == kind &&
+            (kind == ERROR_NATIVE || ensemble->bound[i].omega == omega)) {
+            return true;
+        }
+    }
+    return false;
 }
 
 bool ensemble_worst(Ensemble *ensemble, mpfr_ptr worst, double omega, ErrorKind kind, Norm norm)
@@ -163,15 +201,19 @@ bool ensemble_worst(Ensemble *ensemble, mpfr_ptr worst, double omega, ErrorKind 
     if (!ensemble_each(ensemble, omega, member_error, &asked)) {
         return false;
     }
+    bool bound = false;
     mpfr_set_zero(worst, 1);
     for (size_t i = 0; i < ensemble->count; i++) {
         if (mpfr_nan_p(ensemble->errors[i])) {
             mpfr_set_nan(worst);
-            break;
+            return true;
         }
+        bool more = mpfr_greater_p(ensemble->errors[i], worst);
+        bool equal = mpfr_equal_p(ensemble->errors[i], worst);
+        bound = more ? ensemble->bounds[i] : bound || (equal && ensemble->bounds[i]);
         mpfr_max(worst, worst, ensemble->errors[i], MPFR_RNDN);
     }
-    return true;
+    return !bound || note_bound(ensemble, omega, kind);
 }
 
 static bool judged_error(void *context, mpfr_ptr error, double omega)

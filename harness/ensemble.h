@@ -18,6 +18,13 @@ typedef struct {
     const Point **points;
     Shared **shared; /* [count], NULL from kept on */
     mpfr_t *errors;  /* [count]: of the last evaluation */
+    bool *bounds;    /* [count]: which of those are only upper bounds */
+    /* [bounded]: the evaluations whose worst error is only a bound. */
+    struct {
+        double omega;
+        ErrorKind kind;
+    } * bound;
+    size_t bounded;
     size_t count, kept;
     double bits_omega; /* bases have the bits for the construction error at this Omega */
     double tape_room;  /* see shared_make: what leaves room for all members' */
@@ -57,6 +64,10 @@ bool ensemble_each(Ensemble *ensemble, double omega, MemberWork *work, void *con
  * in errors.  false: memory is short. */
 bool ensemble_worst(Ensemble *ensemble, mpfr_ptr worst, double omega, ErrorKind kind, Norm norm)
     __attribute__((warn_unused_result));
+
+/* Is the worst error of that kind, evaluated at that Omega, only an upper bound?  Of native errors,
+ * which do not depend on Omega: at any. */
+bool ensemble_is_bound(const Ensemble *ensemble, double omega, ErrorKind kind);
 
 /* What a search found. */
 typedef struct {

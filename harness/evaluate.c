@@ -162,13 +162,48 @@ static bool promise_broken(const Evaluation *evaluation, const Row *row)
     return bound && promised <= (double)evaluation->bits;
 }
 
+/* Bits at which a judged error that is only a bound comes within the tolerance, as a bound falls by
+ * half for every bit; 0 where it is none or within, and where no precision helps. */
+static double bits_wanted(const Evaluation *evaluation, const RefCell *cell)
+{
+    const Point *point = evaluation->point;
+    const double out_of_reach = 0x1p32; /* a stream that no precision follows: ref_plan_error */
+    int exponent;
+    if (!FAULT("judged-bound-kept", false, point->judged) || cell->state != CELL_BOUND ||
+        mpfr_cmp_d(cell->value, point->tolerance) <= 0) {
+        return 0;
+    }
+    (void)frexp(point->tolerance, &exponent);
+    double excess = (double)mpfr_get_exp(cell->value) - exponent;
+    return excess < out_of_reach ? (double)evaluation->bits + excess + 2 : 0;
+}
+
+/* Asks for bits: twice as many for a broken promise, at least 64 more for a judged error.  0: none are
+ * wanted, or may be had. */
+static mpfr_prec_t bits_next(const Evaluation *evaluation, bool broken, double wanted)
+{
+    const Point *point = evaluation->point;
+    double bits = (double)evaluation->bits, most = (double)point->max_bits, next = 0;
+    if (point->precision != 0) {
+        return 0;
+    }
+    if (wanted > 0) {
+        next = fmin(64 * ceil(fmax(wanted, bits + 64) / 64), most);
+    }
+    if (broken && 2 * bits <= most) {
+        next = fmax(next, 2 * bits);
+    }
+    return next > bits ? (mpfr_prec_t)next : 0;
+}
+
 /* An evaluation's rows so far: both models are behind layer `done`.  passed: every row so far;
- * broken: a promise was. */
+ * broken: a promise was; wanted: bits that a judged error asks for. */
 typedef struct {
     Evaluation *evaluation;
     Row *rows;
     size_t done;
     bool passed, broken;
+    double wanted;
 } RowsMade;
 
 static void rows_visit(RefArchive *archive, void *state)
@@ -178,6 +213,7 @@ static void rows_visit(RefArchive *archive, void *state)
     made->done = ref_archive_count(archive, made->done, evaluation->point->spec.depth);
     made->passed = ref_archive_flag(archive, made->passed);
     made->broken = ref_archive_flag(archive, made->broken);
+    ref_archive_doubles(archive, &made->wanted, 1, 0, INFINITY);
     ref_run_visit(archive, evaluation->run);
     ref_archive_expect(archive, ref_run_layers(evaluation->run) == made->done);
     if (evaluation->beside) {
@@ -196,12 +232,18 @@ static void rows_visit(RefArchive *archive, void *state)
     }
 }
 
+/* What rows at one precision came to. */
+typedef struct {
+    bool passed, broken;
+    double wanted;
+} RowsFound;
+
 /* All layers at one precision. */
-static EvaluateStatus evaluate_at(Evaluation *evaluation, bool *passed, bool *broken, Row *rows,
-                                  size_t depth)
+static EvaluateStatus evaluate_at(Evaluation *evaluation, RowsFound *found, Row *rows, size_t depth)
 {
     RowsMade made = {.evaluation = evaluation, .rows = rows, .passed = true};
     const RefKeeper *keeper = evaluation->keeper;
+    const Point *point = evaluation->point;
     const char *what = evaluation->beside ? "rows-and-plan" : "rows";
     if (!evaluation_open(evaluation, true)) {
         evaluation_close(evaluation);
@@ -214,20 +256,21 @@ static EvaluateStatus evaluate_at(Evaluation *evaluation, bool *passed, bool *br
             evaluation_close(evaluation);
             return EVALUATE_NO_MEMORY;
         }
-        row_finish(evaluation->point, row);
-        made.passed = row_passes(evaluation->point, row) && made.passed;
+        row_finish(point, row);
+        made.passed = row_passes(point, row) && made.passed;
         made.broken = promise_broken(evaluation, row) || made.broken;
+        made.wanted = fmax(made.wanted,
+                           bits_wanted(evaluation, &row->errors.error[point->judge][point->norm]));
         ref_keeper_offer(keeper, what, evaluation->bits, rows_visit, &made);
     }
-    *passed = made.passed;
-    *broken = made.broken;
+    *found = (RowsFound){made.passed, made.broken, made.wanted};
     evaluation_close(evaluation);
     return EVALUATE_OK;
 }
 
 /* Once more with other bits and a base of its own. */
-static EvaluateStatus evaluate_again(Evaluation *evaluation, mpfr_prec_t bits, bool *passed,
-                                     bool *broken, Row *rows, size_t depth)
+static EvaluateStatus evaluate_again(Evaluation *evaluation, mpfr_prec_t bits, RowsFound *found,
+                                     Row *rows, size_t depth)
 {
     RefBase *base = ref_base_make_kept(&evaluation->shared->pair, bits, evaluation->point->form,
                                        own_limit(evaluation->point), evaluation->keeper);
@@ -236,15 +279,15 @@ static EvaluateStatus evaluate_again(Evaluation *evaluation, mpfr_prec_t bits, b
     }
     evaluation->bits = bits;
     evaluation->base = base;
-    EvaluateStatus status = evaluate_at(evaluation, passed, broken, rows, depth);
+    EvaluateStatus status = evaluate_at(evaluation, found, rows, depth);
     ref_base_clear(base);
     return status;
 }
 
 /* Where a plan beside the evaluation lost its way, or asks for more bits: from the start, with a plan
  * made before. */
-static EvaluateStatus evaluate_planned(Evaluation *evaluation, bool *passed, bool *broken,
-                                       Row *rows, size_t depth)
+static EvaluateStatus evaluate_planned(Evaluation *evaluation, RowsFound *found, Row *rows,
+                                       size_t depth)
 {
     const Point *point = evaluation->point;
     mpfr_prec_t bits = shared_bits(evaluation->own, point);
@@ -260,24 +303,26 @@ static EvaluateStatus evaluate_planned(Evaluation *evaluation, bool *passed, boo
         return EVALUATE_NO_MEMORY;
     }
     bits = shared_bits(evaluation->own, point);
-    return evaluate_again(evaluation, bits, passed, broken, rows, depth);
+    return evaluate_again(evaluation, bits, found, rows, depth);
 }
 
-/* At the planned precision, and while a promise is broken at twice that, thrice at most: an
- * error that is zero without a proof never comes out. */
+/* At the planned precision, and at more while a promise is broken, thrice at most, as an error that
+ * is zero without a proof never comes out, or a judged error is a bound above the tolerance. */
 static EvaluateStatus evaluate_rows(Evaluation *evaluation, bool *passed, Row *rows, size_t depth)
 {
-    const Point *point = evaluation->point;
-    bool broken = false;
-    EvaluateStatus status = evaluate_at(evaluation, passed, &broken, rows, depth);
+    RowsFound found;
+    EvaluateStatus status = evaluate_at(evaluation, &found, rows, depth);
     if (status == EVALUATE_OK && evaluation->beside) {
-        status = evaluate_planned(evaluation, passed, &broken, rows, depth);
+        status = evaluate_planned(evaluation, &found, rows, depth);
     }
-    for (int raises = 0; raises < 3 && status == EVALUATE_OK && broken && point->precision == 0 &&
-                         2 * (long)evaluation->bits <= point->max_bits;
-         raises++) {
-        status = evaluate_again(evaluation, 2 * evaluation->bits, passed, &broken, rows, depth);
+    for (int raises = 0; status == EVALUATE_OK; raises++) {
+        mpfr_prec_t bits = bits_next(evaluation, found.broken && raises < 3, found.wanted);
+        if (bits == 0) {
+            break;
+        }
+        status = evaluate_again(evaluation, bits, &found, rows, depth);
     }
+    *passed = status == EVALUATE_OK && found.passed;
     return status;
 }
 
@@ -325,47 +370,91 @@ EvaluateStatus point_evaluate(bool *passed, const Shared *shared, const Point *p
     return status;
 }
 
-EvaluateStatus point_worst_error(mpfr_ptr worst, const Shared *shared, const Point *point)
+/* *worst becomes the cell if that is larger; of equals a bound before a value.  false: it is no
+ * number, and so is *worst. */
+static bool worsen(RefCell *worst, const RefCell *cell, bool contradiction)
 {
-    size_t depth = shared->pair.converted.depth;
-    bool reference = point->judge == ERROR_CONSTRUCTION || point->judge == ERROR_ROUNDING;
-    Evaluation evaluation = {.shared = shared, .point = point, .base = shared->base};
-    RefBase *base = NULL;
-    Row row;
-    bool difference = reference && point->reference == REFERENCE_DIFFERENCE;
-    EvaluateStatus status = EVALUATE_OK;
-    bool planned = evaluation_plan(&evaluation, difference);
-    if (planned && reference && evaluation.bits > ref_base_bits(shared->base)) {
-        base = ref_base_make(&shared->pair, evaluation.bits, point->form, own_limit(point));
-        evaluation.base = base;
+    bool number = cell->state == CELL_ZERO || mpfr_number_p(cell->value);
+    if (cell->state == CELL_ABSENT || !number || contradiction) {
+        worst->state = CELL_NONFINITE;
+        mpfr_set_nan(worst->value);
+        return false;
     }
-    if (!planned || evaluation.base == NULL || !evaluation_open(&evaluation, reference)) {
-        evaluation_close(&evaluation);
-        ref_base_clear(base);
-        ref_plan_clear(evaluation.own);
+    if (cell->state != CELL_ZERO &&
+        (worst->state == CELL_ZERO || mpfr_greater_p(cell->value, worst->value) ||
+         (mpfr_equal_p(cell->value, worst->value) && cell->state > worst->state))) {
+        worst->state = cell->state;
+        mpfr_set(worst->value, cell->value, MPFR_RNDU);
+    }
+    return true;
+}
+
+/* The worst over all layers at one precision; r(T') where `reference`. */
+static EvaluateStatus worst_at(RefCell *worst, double *wanted, Evaluation *evaluation,
+                               bool reference)
+{
+    const Point *point = evaluation->point;
+    size_t depth = evaluation->shared->pair.converted.depth;
+    EvaluateStatus status = EVALUATE_OK;
+    bool number = true;
+    Row row;
+    worst->state = CELL_ZERO;
+    mpfr_set_zero(worst->value, 1);
+    if (!evaluation_open(evaluation, reference)) {
+        evaluation_close(evaluation);
         return EVALUATE_NO_MEMORY;
     }
-    mpfr_set_zero(worst, 1);
     row_init(&row);
-    for (size_t l = 0; l < depth; l++) {
-        if (!evaluation_layer(&evaluation, l + 1, &row)) {
+    for (size_t l = 0; l < depth && number; l++) {
+        if (!evaluation_layer(evaluation, l + 1, &row)) {
             status = EVALUATE_NO_MEMORY;
             break;
         }
         const RefCell *cell = &row.errors.error[point->judge][point->norm];
-        bool number = cell->state == CELL_ZERO || mpfr_number_p(cell->value);
-        if (cell->state == CELL_ABSENT || !number || row.errors.contradiction) {
-            mpfr_set_nan(worst);
-            break;
-        }
-        if (cell->state != CELL_ZERO && mpfr_cmp(cell->value, worst) > 0) {
-            mpfr_set(worst, cell->value, MPFR_RNDU);
-        }
+        number = worsen(worst, cell, row.errors.contradiction);
+        *wanted = fmax(*wanted, number ? bits_wanted(evaluation, cell) : 0);
     }
     row_clear(&row);
-    evaluation_close(&evaluation);
+    evaluation_close(evaluation);
+    return status;
+}
+
+EvaluateStatus point_worst_cell(RefCell *worst, const Shared *shared, const Point *point)
+{
+    bool reference = point->judge == ERROR_CONSTRUCTION || point->judge == ERROR_ROUNDING;
+    Evaluation evaluation = {.shared = shared, .point = point, .base = shared->base};
+    RefBase *base = NULL;
+    mpfr_prec_t next = 0;
+    bool ok = evaluation_plan(&evaluation, reference && point->reference == REFERENCE_DIFFERENCE);
+    if (ok && !reference) {
+        evaluation.bits = ref_base_bits(shared->base);
+    }
+    do {
+        double wanted = 0;
+        evaluation.bits = next > 0 ? next : evaluation.bits;
+        if (ok && evaluation.bits > ref_base_bits(evaluation.base)) {
+            ref_base_clear(base);
+            base = ref_base_make(&shared->pair, evaluation.bits, point->form, own_limit(point));
+            evaluation.base = base;
+        }
+        ok = ok && evaluation.base != NULL &&
+             worst_at(worst, &wanted, &evaluation, reference) == EVALUATE_OK;
+        next = ok ? bits_next(&evaluation, false, wanted) : 0;
+    } while (next > 0);
     ref_base_clear(base);
     ref_plan_clear(evaluation.own);
+    return ok ? EVALUATE_OK : EVALUATE_NO_MEMORY;
+}
+
+EvaluateStatus point_worst_error(mpfr_ptr worst, const Shared *shared, const Point *point)
+{
+    RefCell cell;
+    mpfr_init2(cell.value, REF_CELL_BITS);
+    EvaluateStatus status = point_worst_cell(&cell, shared, point);
+    if (status == EVALUATE_OK) {
+        mpfr_set(worst, cell.value, MPFR_RNDU);
+    }
+    mpfr_clear(cell.value);
     return status;
 }
 

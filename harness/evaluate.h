@@ -32,7 +32,8 @@ double shared_bytes(const Shared *shared);
 typedef bool RowSink(void *context, const Point *point, const Row *row);
 
 /* Evaluates one point: precision as the point says or as planned, raised where a value that was
- * promised did not come out.  *passed: no row fails (see row_passes). */
+ * promised did not come out, and where the judged error is a bound above the tolerance, until it is a
+ * value or within.  *passed: no row fails (see row_passes). */
 EvaluateStatus point_evaluate(bool *passed, const Shared *shared, const Point *point, RowSink *sink,
                               void *context) __attribute__((warn_unused_result));
 
@@ -48,6 +49,10 @@ bool row_passes(const Point *point, const Row *row);
  * unresolved; NaN where a machine value is not finite or the norm does not exist.  r(T') is
  * evaluated only for the kinds that need it. */
 EvaluateStatus point_worst_error(mpfr_ptr worst, const Shared *shared, const Point *point)
+    __attribute__((warn_unused_result));
+
+/* The same as a cell, which may be 0 by proof or a bound; worst->value is initialised. */
+EvaluateStatus point_worst_cell(RefCell *worst, const Shared *shared, const Point *point)
     __attribute__((warn_unused_result));
 
 /* m(T'): the last token's row of the stream after the last layer, x [d]. */

@@ -1,3 +1,5 @@
+#include <stdio.h>
+
 #include "merge.h"
 
 #include "atomic_file.h"
@@ -5,6 +7,10 @@
 #include "distinct.h"
 #include "message.h"
 #include "shown.h"
+#include "table.h"
+#include "verify.h"
+
+#include "../cases/fault.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -197,6 +203,50 @@ static int check_points(const Merge *merge)
     return merge->point_count > named ? merge_refuse_rows(&merge->files[0]) : 0;
 }
 
+/* Is the shards' header the expected one?  Else the first name that differs is said. */
+static int compare_names(const Merge *merge, const char *expected)
+{
+    const char *got = merge->header;
+    size_t length = strlen(expected);
+    if (FAULT("any-header-merged", true,
+              merge->header_length == length && memcmp(got, expected, length) == 0)) {
+        return 0;
+    }
+    while (*got != '\0' && strcspn(got, ",\n") == strcspn(expected, ",\n") &&
+           memcmp(got, expected, strcspn(got, ",\n") + 1) == 0) {
+        expected += strcspn(expected, ",\n") + 1;
+        got += strcspn(got, ",\n") + 1;
+    }
+    char *name = strndup(got, strcspn(got, ",\n"));
+    if (name == NULL) {
+        return memory_fault();
+    }
+    complain((Origin){.file = merge->files[0].path, .line = 1}, name,
+             "expected the column %.*s here, as this version writes tables",
+             (int)strcspn(expected, ",\n"), expected);
+    free(name);
+    return 2;
+}
+
+/* The header is one that this program writes: columns are found by where they stand. */
+static int check_header(const Merge *merge)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *file = open_memstream(&text, &size);
+    if (file == NULL) {
+        return memory_fault();
+    }
+    int status = merge_is_verify(merge) ? verify_write_header(file) : table_write_header(file);
+    if (fclose(file) != 0 || status != 0) {
+        free(text);
+        return memory_fault();
+    }
+    status = compare_names(merge, text);
+    free(text);
+    return status;
+}
+
 static int gather_shards(Merge *merge)
 {
     int status = 0;
@@ -207,6 +257,7 @@ static int gather_shards(Merge *merge)
             merge->shards = get_count(merge->files[0].sidecar, "shard", "count");
             merge->header = merge->files[0].text;
             merge->header_length = strcspn(merge->header, "\n") + 1;
+            status = check_header(merge);
         }
         if (status == 0) {
             status = check_same(merge, &merge->files[i]);

@@ -5,6 +5,7 @@
 
 #include "merge.h"
 
+#include "bounds.h"
 #include "message.h"
 #include "verify.h"
 
@@ -16,13 +17,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Columns of verify's rows, as its header has them; the six errors lie before COLUMN_JUDGED. */
+/* Columns of verify's rows, as its header has them; the six errors lie before COLUMN_BOUNDS. */
 enum {
     COLUMN_OMEGA = 3,
     COLUMN_INPUTS,
     COLUMN_LAYER,
     COLUMN_ERRORS,
-    COLUMN_JUDGED = COLUMN_ERRORS + ERROR_KINDS,
+    COLUMN_BOUNDS = COLUMN_ERRORS + ERROR_KINDS,
+    COLUMN_JUDGED,
     COLUMN_WORST_INPUT,
     COLUMN_LOGIT_ERROR,
     COLUMN_MARGIN,
@@ -72,21 +74,64 @@ static bool same_row(const Cells *a, const Cells *b)
     return same;
 }
 
-/* Is the error in cell a worse than that in b?  As verify orders them: nothing, numbers by size,
- * infinite, not a number. */
-static bool is_worse(const char *a, size_t a_length, const char *b, size_t b_length)
+/* The names of a row's bounds, a NUL behind them. */
+static bool cell_is_bound(const Cells *cells, const char *name)
+{
+    char list[(ERROR_KINDS + 1) * CELL_NAME];
+    size_t length = cells->length[COLUMN_BOUNDS];
+    if (length >= sizeof list) {
+        return false;
+    }
+    memcpy(list, cells->cell[COLUMN_BOUNDS], length);
+    list[length] = '\0';
+    return bounds_has(list, name);
+}
+
+/* Is the error in column c of row a worse than that of b?  As verify orders them: nothing, numbers by
+ * size, of equals a value before a bound, infinite, not a number. */
+static bool is_worse(const Cells *a, const Cells *b, int c, const char *name)
 {
     mpfr_t x, y;
-    if (a_length == 0 || b_length == 0) {
-        return a_length > 0 && b_length == 0;
+    if (a->length[c] == 0 || b->length[c] == 0) {
+        return a->length[c] > 0 && b->length[c] == 0;
     }
     mpfr_inits2(CELL_BITS, x, y, (mpfr_ptr)NULL);
-    mpfr_strtofr(x, a, NULL, 10, MPFR_RNDN);
-    mpfr_strtofr(y, b, NULL, 10, MPFR_RNDN);
-    bool worse = FAULT("nan-is-not-the-worst", false, mpfr_nan_p(x)) ? !mpfr_nan_p(y)
-                                                                     : mpfr_greater_p(x, y) != 0;
+    mpfr_strtofr(x, a->cell[c], NULL, 10, MPFR_RNDN);
+    mpfr_strtofr(y, b->cell[c], NULL, 10, MPFR_RNDN);
+    bool equal = mpfr_equal_p(x, y) && cell_is_bound(a, name) && !cell_is_bound(b, name);
+    bool worse = FAULT("nan-is-not-the-worst", false, mpfr_nan_p(x))
+                     ? !mpfr_nan_p(y)
+                     : mpfr_greater_p(x, y) != 0 || equal;
     mpfr_clears(x, y, (mpfr_ptr)NULL);
     return worse;
+}
+
+/* The errors of the rows [count], each the worst of all, and which of them are bounds; judged: is that
+ * error one? */
+static void write_errors(FILE *file, const Cells *rows, size_t count, bool judged)
+{
+    char name[CELL_NAME];
+    bool bound[ERROR_KINDS], first = true;
+    for (size_t kind = 0; kind < ERROR_KINDS; kind++) {
+        int c = COLUMN_ERRORS + (int)kind;
+        size_t most = 0;
+        error_name(name, kind, NORM_MAX);
+        for (size_t i = 1; i < count; i++) {
+            most = is_worse(&rows[i], &rows[most], c, name) ? i : most;
+        }
+        fprintf(file, ",%.*s", (int)rows[most].length[c], rows[most].cell[c]);
+        bound[kind] = FAULT("merged-bound-a-value", false, cell_is_bound(&rows[most], name));
+    }
+    fputc(',', file);
+    for (size_t kind = 0; kind < ERROR_KINDS; kind++) {
+        error_name(name, kind, NORM_MAX);
+        if (bound[kind]) {
+            bounds_add(file, &first, name);
+        }
+    }
+    if (judged) {
+        bounds_add(file, &first, VERIFY_JUDGED);
+    }
 }
 
 static size_t count_of(const Cells *cells, int c)
@@ -142,16 +187,13 @@ static Status write_row(FILE *file, const Cells *rows, size_t count)
     const char *key = rows[0].cell[0];
     fprintf(file, "%.*s,%zu,%zu", (int)(rows[0].cell[COLUMN_INPUTS] - key - 1), key, inputs,
             count_of(&rows[0], COLUMN_LAYER));
-    for (int c = COLUMN_ERRORS; c < COLUMN_JUDGED; c++) {
-        size_t most = 0;
-        for (size_t i = 1; i < count; i++) {
-            most = is_worse(rows[i].cell[c], rows[i].length[c], rows[most].cell[c],
-                            rows[most].length[c])
-                       ? i
-                       : most;
-        }
-        fprintf(file, ",%.*s", (int)rows[most].length[c], rows[most].cell[c]);
+    bool judged = false;
+    for (size_t i = 0; i < count; i++) {
+        bool most = strtod(rows[i].cell[COLUMN_JUDGED], NULL) ==
+                    strtod(rows[worst].cell[COLUMN_JUDGED], NULL);
+        judged = judged || (most && cell_is_bound(&rows[i], VERIFY_JUDGED));
     }
+    write_errors(file, rows, count, judged);
     fprintf(file, ",%.*s,%zu", (int)rows[worst].length[COLUMN_JUDGED],
             rows[worst].cell[COLUMN_JUDGED], count_of(&rows[worst], COLUMN_WORST_INPUT));
     write_logits(file, rows, count);

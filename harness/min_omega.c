@@ -2,6 +2,7 @@
 
 #include "atomic_file.h"
 #include "axes.h"
+#include "bounds.h"
 #include "clock.h"
 #include "commands.h"
 #include "decimal.h"
@@ -76,7 +77,30 @@ static int write_error(FILE *file, bool present, mpfr_srcptr error)
  * tried. */
 static const char header_tail[] = ",tolerance,omega_below,omega_min,error_below,error_min,"
                                   "omega_max,omega_above,omega_best,best_error,floor,seed_rule,"
-                                  "seed_scores,evaluations,evaluations_inside,unfinished,status\n";
+                                  "seed_scores,evaluations,evaluations_inside,unfinished," BOUNDS_COLUMN ",status\n";
+
+/* Which of the errors printed are only upper bounds. */
+static void write_bounds(FILE *file, const Ensemble *ensemble, const Found *found)
+{
+    const OmegaSearch *s = &found->search;
+    ErrorKind judge = ensemble->points[0]->judge;
+    const struct {
+        const char *name;
+        bool bound;
+    } errors[] = {
+        {"error_below", s->has_below && ensemble_is_bound(ensemble, s->below.omega, judge)},
+        {"error_min", s->found && ensemble_is_bound(ensemble, s->min.omega, judge)},
+        {"best_error", judge_needs_arithmetic(judge) && s->best.omega > 0 &&
+                           ensemble_is_bound(ensemble, s->best.omega, judge)},
+        {"floor", ensemble_is_bound(ensemble, 0, ERROR_NATIVE)}};
+    bool first = true;
+    fputc(',', file);
+    for (size_t i = 0; i < sizeof errors / sizeof *errors; i++) {
+        if (errors[i].bound) {
+            bounds_add(file, &first, errors[i].name);
+        }
+    }
+}
 
 static int write_row(FILE *file, const Ensemble *ensemble, const Found *found)
 {
@@ -100,6 +124,7 @@ static int write_row(FILE *file, const Ensemble *ensemble, const Found *found)
     status |= write_omega(file, found->has_scores, found->seed_scores);
     fprintf(file, ",%zu,%zu,", found->evaluations, s->inside);
     omega_print_open(file, s);
+    write_bounds(file, ensemble, found);
     fprintf(file, ",%s\n", s->found ? "ok" : "none");
     return ferror(file) ? -1 : status;
 }
@@ -122,9 +147,13 @@ static void print_sentences(FILE *file, const Ensemble *ensemble, const Found *f
     }
     fputc('.', file);
     if (judge_needs_arithmetic(point->judge) && s->best.omega > 0) {
+        bool bound = ensemble_is_bound(ensemble, s->best.omega, point->judge);
         decimal_print(text, s->best.omega);
-        mpfr_fprintf(file, " The best evaluated is %s, with error %.2Re", text, s->best.error);
-        mpfr_fprintf(file, "; the original itself loses %.2Re.", found->floor.value);
+        mpfr_fprintf(file, " The best evaluated is %s, with error %s%.2Re", text, bound ? "<" : "",
+                     s->best.error);
+        bound = ensemble_is_bound(ensemble, 0, ERROR_NATIVE);
+        mpfr_fprintf(file, "; the original itself loses %s%.2Re.", bound ? "<" : "",
+                     found->floor.value);
     }
     fputc('\n', file);
 }

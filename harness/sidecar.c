@@ -249,8 +249,10 @@ static bool sweep_fits(char text[DIFFERENCE_TEXT], const json_t *sidecar, const 
     json_int_t points = json_integer_value(json_object_get(grid, "points"));
     json_int_t index = json_integer_value(json_object_get(shard, "index"));
     json_int_t count = json_integer_value(json_object_get(shard, "count"));
-    if (json_integer_value(json_object_get(sidecar, "schema")) != SIDECAR_SCHEMA) {
-        snprintf(text, DIFFERENCE_TEXT, "another schema");
+    json_int_t schema = json_integer_value(json_object_get(sidecar, "schema"));
+    if (schema != SIDECAR_SCHEMA) {
+        snprintf(text, DIFFERENCE_TEXT, "a table with other columns (schema %lld, this is %d)",
+                 (long long)schema, SIDECAR_SCHEMA);
     } else if (points != (json_int_t)run->grid->count) {
         snprintf(text, DIFFERENCE_TEXT, "a grid of %lld points, this one has %zu",
                  (long long)points, run->grid->count);

@@ -11,7 +11,7 @@
 #include <jansson.h>
 
 /* Raised when a column or a key of the sidecar changes its meaning. */
-#define SIDECAR_SCHEMA 1
+#define SIDECAR_SCHEMA 2
 
 /* What a sweep adds: which points of its grid it evaluates, for shard `shard` of `shards`, and
  * what it found.  passed, seconds [grid->count]; negative seconds: not measured, the rows are from

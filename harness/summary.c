@@ -22,25 +22,25 @@ static int shown_layers(size_t layers[SUMMARY_LAYERS], size_t depth)
 void summary_init(PointSummary *summary)
 {
     for (int slot = 0; slot < SUMMARY_LAYERS; slot++) {
-        summary->log10_total[slot] = NAN;
-        summary->log10_construction[slot] = NAN;
-        summary->log10_native[slot] = NAN;
+        summary->total[slot] = summary->construction[slot] = summary->native[slot] =
+            (SummaryCell){NAN, false};
     }
 }
 
-/* log10 of a cell, NAN where it is absent, -INFINITY where it is zero. */
-static double cell_log10(const RefCell *cell)
+/* -INFINITY where it is zero. */
+static SummaryCell cell_summary(const RefCell *cell)
 {
     long exponent;
-    if (cell->state == CELL_ABSENT) {
-        return NAN;
+    double mantissa;
+    switch (cell->state) {
+    case CELL_ABSENT: return (SummaryCell){NAN, false};
+    case CELL_ZERO: return (SummaryCell){-INFINITY, false};
+    case CELL_NONFINITE: return (SummaryCell){INFINITY, false};
+    default: break;
     }
-    if (cell->state == CELL_ZERO) {
-        return -INFINITY;
-    }
-    double mantissa = mpfr_get_d_2exp(&exponent, cell->value, MPFR_RNDN);
-    return cell->state == CELL_NONFINITE ? INFINITY
-                                         : log10(mantissa) + (double)exponent * log10(2.0);
+    mantissa = mpfr_get_d_2exp(&exponent, cell->value, MPFR_RNDN);
+    return (SummaryCell){log10(mantissa) + (double)exponent * log10(2.0),
+                         cell->state == CELL_BOUND};
 }
 
 void summary_add(PointSummary *summary, const Point *point, const Row *row)
@@ -52,10 +52,9 @@ void summary_add(PointSummary *summary, const Point *point, const Row *row)
             continue;
         }
         const RefErrors *errors = &row->errors;
-        summary->log10_total[slot] = cell_log10(&errors->error[ERROR_TOTAL][NORM_MAX]);
-        summary->log10_native[slot] = cell_log10(&errors->error[ERROR_NATIVE][NORM_MAX]);
-        summary->log10_construction[slot] =
-            cell_log10(&errors->error[ERROR_CONSTRUCTION][NORM_MAX]);
+        summary->total[slot] = cell_summary(&errors->error[ERROR_TOTAL][NORM_MAX]);
+        summary->native[slot] = cell_summary(&errors->error[ERROR_NATIVE][NORM_MAX]);
+        summary->construction[slot] = cell_summary(&errors->error[ERROR_CONSTRUCTION][NORM_MAX]);
     }
 }
 
@@ -65,10 +64,13 @@ typedef struct {
     PointSummary worst;
 } Line;
 
-static void worsen(double worst[SUMMARY_LAYERS], const double other[SUMMARY_LAYERS])
+static void worsen(SummaryCell worst[SUMMARY_LAYERS], const SummaryCell other[SUMMARY_LAYERS])
 {
     for (int slot = 0; slot < SUMMARY_LAYERS; slot++) {
-        worst[slot] = fmax(worst[slot], other[slot]); /* fmax passes over an absent value */
+        bool first = isnan(worst[slot].log10), equal = other[slot].log10 == worst[slot].log10;
+        if (first || other[slot].log10 > worst[slot].log10 || (equal && other[slot].bound)) {
+            worst[slot] = other[slot];
+        }
     }
 }
 
@@ -92,17 +94,18 @@ static size_t gather(Line *lines, const Grid *grid, const size_t *points, size_t
             lines[count++] = (Line){point, summaries[i]};
             continue;
         }
-        worsen(lines[l].worst.log10_total, summaries[i].log10_total);
-        worsen(lines[l].worst.log10_construction, summaries[i].log10_construction);
-        worsen(lines[l].worst.log10_native, summaries[i].log10_native);
+        worsen(lines[l].worst.total, summaries[i].total);
+        worsen(lines[l].worst.construction, summaries[i].construction);
+        worsen(lines[l].worst.native, summaries[i].native);
     }
     return count;
 }
 
-/* "2.5e-14" from its logarithm, right-aligned; an exponent of any length. */
-static void print_power(FILE *file, double log10_value)
+/* "2.5e-14" from its logarithm, "<2.5e-14" of a bound, right-aligned; an exponent of any length. */
+static void print_power(FILE *file, SummaryCell cell)
 {
     char text[32];
+    double log10_value = cell.log10;
     if (isnan(log10_value)) {
         snprintf(text, sizeof text, "-");
     } else if (isinf(log10_value)) {
@@ -113,7 +116,7 @@ static void print_power(FILE *file, double log10_value)
             mantissa = 1;
             exponent += 1;
         }
-        snprintf(text, sizeof text, "%.1fe%+03.0f", mantissa, exponent);
+        snprintf(text, sizeof text, "%s%.1fe%+03.0f", cell.bound ? "<" : "", mantissa, exponent);
     }
     fprintf(file, "  %9s", text);
 }
@@ -127,13 +130,13 @@ static void print_line(FILE *file, const Line *line)
     decimal_print(omega, line->point->omega);
     fprintf(file, "%-12s  %8s", construction_info(line->point->spec.construction)->name, omega);
     for (int slot = 0; machine && slot < count; slot++) {
-        print_power(file, line->worst.log10_total[slot]);
+        print_power(file, line->worst.total[slot]);
     }
     for (int slot = 0; slot < count; slot++) {
-        print_power(file, line->worst.log10_construction[slot]);
+        print_power(file, line->worst.construction[slot]);
     }
     if (machine) {
-        print_power(file, line->worst.log10_native[count - 1]);
+        print_power(file, line->worst.native[count - 1]);
     }
     fputc('\n', file);
 }

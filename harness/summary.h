@@ -9,11 +9,15 @@
 
 enum { SUMMARY_LAYERS = 3 };
 
-/* What one point leaves: the largest total error (or, without an arithmetic, construction
- * error) after layers 1, 12 and the last, in base-10 logarithms; NAN where absent. */
+/* A cell's base-10 logarithm, NAN where it is absent; bound: it is only an upper bound. */
 typedef struct {
-    double log10_total[SUMMARY_LAYERS], log10_construction[SUMMARY_LAYERS];
-    double log10_native[SUMMARY_LAYERS];
+    double log10;
+    bool bound;
+} SummaryCell;
+
+/* What one point leaves: the largest errors after layers 1, 12 and the last. */
+typedef struct {
+    SummaryCell total[SUMMARY_LAYERS], construction[SUMMARY_LAYERS], native[SUMMARY_LAYERS];
 } PointSummary;
 
 void summary_init(PointSummary *summary);

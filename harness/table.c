@@ -3,6 +3,7 @@
 #include "table.h"
 
 #include "axes.h"
+#include "bounds.h"
 #include "decimal.h"
 
 #include "../cases/fault.h"
@@ -13,11 +14,6 @@
 static const char *kind_name(size_t kind)
 {
     return axis_info(AXIS_JUDGE)->domain.words[kind];
-}
-
-static const char *norm_name(size_t norm)
-{
-    return axis_info(AXIS_NORM)->domain.words[norm];
 }
 
 static int stream_status(FILE *file)
@@ -48,11 +44,14 @@ int table_write_header(FILE *file)
     fputs(",layer", file);
     for (size_t kind = 0; kind < ERROR_KINDS; kind++) {
         for (size_t norm = 0; norm < NORM_COUNT; norm++) {
-            fprintf(file, ",%s_%s", kind_name(kind), norm_name(norm));
+            char name[CELL_NAME];
+            error_name(name, kind, norm);
+            fprintf(file, ",%s", name);
         }
     }
-    fputs(",rounding_ulp,total_ulp,construction_log10,construction_bound,rounding_bound,identical,"
-          "bias_row_max,hidden_max,onehot_max,score_max,precision_bits,status\n",
+    fputs(",rounding_ulp,total_ulp,construction_log10," BOUNDS_COLUMN
+          ",construction_bound,rounding_bound,identical,bias_row_max,hidden_max,onehot_max,score_"
+          "max,precision_bits,status\n",
           file);
     return status != 0 ? status : stream_status(file);
 }
@@ -153,9 +152,8 @@ static int write_errors(FILE *file, const RefErrors *errors)
 int table_write_row(FILE *file, const Point *point, const Row *row)
 {
     const RefErrors *errors = &row->errors;
-    const RefCell *scales[] = {&row->rounding_ulp,       &row->total_ulp,
-                               &row->construction_log10, &row->construction_bound,
-                               &row->rounding_bound,     NULL};
+    const RefCell *scales[] = {&row->rounding_ulp, &row->total_ulp, &row->construction_log10, NULL};
+    const RefCell *limits[] = {&row->construction_bound, &row->rounding_bound, NULL};
     const RefCell *leaks[] = {&errors->bias_row, &errors->hidden, &errors->onehot, &errors->score,
                               NULL};
     if (table_write_key(file, point, true, NULL) != 0) {
@@ -163,6 +161,10 @@ int table_write_row(FILE *file, const Point *point, const Row *row)
     }
     fprintf(file, ",%zu", row->layer);
     if (write_errors(file, errors) != 0 || write_cells(file, scales) != 0) {
+        return -1;
+    }
+    putc(',', file);
+    if (bounds_write(file, row) != 0 || write_cells(file, limits) != 0) {
         return -1;
     }
     putc(',', file);

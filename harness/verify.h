@@ -19,12 +19,13 @@
 
 /* The largest errors after one layer over all inputs, and which input has the largest judged.
  * worst: in the max norm; judged: in the norm that is judged; score: the largest content score, 0:
- * none. */
+ * none; judged_bound: the largest judged is only a bound. */
 typedef struct {
     RefCell worst[ERROR_KINDS], judged[ERROR_KINDS];
     double score;
     size_t worst_input;
     double log2_worst;
+    bool judged_bound;
     Status status;
 } LayerWorst;
 
@@ -124,6 +125,9 @@ void verify_phase(Verify *verify, const char *label, double uses, double seconds
 double verify_search_seconds(const Verify *verify);
 
 /* verify_print.c */
+
+/* The column of the judged error's logarithm. */
+#define VERIFY_JUDGED "judged_log2"
 
 int verify_write_header(FILE *file);
 int verify_write_rows(const Verify *verify, double omega, const LogitErrors *logits);

@@ -1,5 +1,6 @@
 #include <stdio.h> /* before mpfr.h: declares mpfr_printf */
 
+#include "bounds.h"
 #include "decimal.h"
 #include "omega_print.h"
 #include "shown.h"
@@ -10,7 +11,8 @@
 
 static const char csv_header[] =
     "model,construction,kernel,omega,inputs,layer,approximation_max,construction_max,rounding_max,"
-    "native_max,total_max,observed_max,judged_log2,worst_input,logit_error,logit_margin,safety_"
+    "native_max,total_max,observed_max,bounds,judged_log2,worst_input,logit_error,logit_margin,"
+    "safety_"
     "factor,"
     "predictions_changed,status\n";
 
@@ -22,6 +24,22 @@ int verify_write_header(FILE *file)
 void verify_write_logits(FILE *file, double error, double margin, size_t changed)
 {
     fprintf(file, ",%.16e,%.16e,%.16e,%zu", error, margin, margin / error, changed);
+}
+
+/* The names of the layer's cells that are only bounds. */
+static void write_bounds(FILE *file, const LayerWorst *layer)
+{
+    char name[CELL_NAME];
+    bool first = true;
+    for (size_t kind = 0; kind < ERROR_KINDS; kind++) {
+        if (layer->worst[kind].state == CELL_BOUND) {
+            error_name(name, kind, NORM_MAX);
+            bounds_add(file, &first, name);
+        }
+    }
+    if (layer->judged_bound) {
+        bounds_add(file, &first, VERIFY_JUDGED);
+    }
 }
 
 int verify_write_rows(const Verify *verify, double omega, const LogitErrors *logits)
@@ -42,6 +60,8 @@ int verify_write_rows(const Verify *verify, double omega, const LogitErrors *log
             fputc(',', file);
             status |= table_write_cell(file, &layer->worst[kind]);
         }
+        fputc(',', file);
+        write_bounds(file, layer);
         fprintf(file, ",%.16e,%zu", layer->log2_worst,
                 inputs_number(&verify->inputs, layer->worst_input));
         if (last) {
@@ -59,7 +79,7 @@ static void print_cell(const char *name, const RefCell *cell)
     if (cell->state == CELL_ZERO) {
         printf("  %s 0", name);
     } else if (cell->state != CELL_ABSENT) {
-        mpfr_printf("  %s %.2Re", name, cell->value);
+        mpfr_printf("  %s %s%.2Re", name, cell->state == CELL_BOUND ? "<" : "", cell->value);
     }
 }
 

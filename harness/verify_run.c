@@ -103,6 +103,10 @@ static bool take_row(void *context, const Point *point, const Row *row)
     }
     double log2_judged = verify_log2(judged);
     bool first = log2_judged == layer->log2_worst && rows->input < layer->worst_input;
+    bool bound = judged->state == CELL_BOUND;
+    if (log2_judged >= layer->log2_worst) { /* of equals a bound, as with worst */
+        layer->judged_bound = bound || (layer->judged_bound && log2_judged == layer->log2_worst);
+    }
     if (log2_judged > layer->log2_worst || first) {
         layer->log2_worst = log2_judged;
         layer->worst_input = rows->input;
@@ -120,6 +124,7 @@ static void layers_reset(Verify *verify)
             verify->layers[l].judged[kind].state = CELL_ABSENT;
         }
         verify->layers[l].log2_worst = -INFINITY;
+        verify->layers[l].judged_bound = false;
         verify->layers[l].worst_input = 0;
         verify->layers[l].score = 0;
         verify->layers[l].status = STATUS_OK;

@@ -1,7 +1,10 @@
 #include "base.h"
 #include "change.h"
+#include "proof.h"
 #include "run.h"
 #include "state.h"
+
+#include "../cases/fault.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -114,7 +117,9 @@ static bool base_init(RefBase *base, const Pair *pair, RefLimit limit)
     base->original = calloc(base->depth, sizeof *base->original);
     base->limit = limit == REF_LIMIT_NONE ? NULL : calloc(base->depth, sizeof *base->limit);
     base->tape = limit == REF_LIMIT_TAPE ? tape_open(&pair->converted, base->bits) : NULL;
-    return base->original != NULL && (limit == REF_LIMIT_NONE || base->limit != NULL) &&
+    base->proof = proof_make(pair);
+    return base->original != NULL && base->proof != NULL &&
+           (limit == REF_LIMIT_NONE || base->limit != NULL) &&
            (limit != REF_LIMIT_TAPE || base->tape != NULL) &&
            ap_init(&base->score_max, 1, base->depth, REF_CELL_BITS);
 }
@@ -170,6 +175,7 @@ void ref_base_clear(RefBase *base)
     clear_layers(base);
     ap_clear(&base->score_max);
     tape_clear(base->tape);
+    proof_clear(base->proof);
     free(base->original);
     free(base->limit);
     free(base);
@@ -192,7 +198,13 @@ mpfr_srcptr ref_base_limit(const RefBase *base, size_t layer, size_t i, size_t c
 
 mpfr_srcptr ref_base_score_max(const RefBase *base)
 {
-    return base->has_scores ? ap_at(&base->score_max, 0, base->depth - 1) : NULL;
+    mpfr_srcptr largest = ap_at(&base->score_max, 0, 0);
+    for (size_t l = 1; l < base->depth; l++) {
+        mpfr_srcptr score = ap_at(&base->score_max, 0, l);
+        largest = FAULT("first-layers-score-alone", false, mpfr_cmp(score, largest) > 0) ? score
+                                                                                         : largest;
+    }
+    return base->has_scores ? largest : NULL;
 }
 
 double ref_base_bytes(const Pair *pair, mpfr_prec_t bits, RefLimit limit)

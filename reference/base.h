@@ -5,6 +5,7 @@
 #define HEADPROOF_REFERENCE_BASE_H
 
 #include "ap.h"
+#include "proof.h"
 #include "reference.h"
 #include "tape.h"
 
@@ -15,7 +16,8 @@ struct RefBase {
     mpfr_prec_t bits;
     ApMat *original, *limit;
     RunTape *tape;
-    ApMat score_max; /* [1, depth]: largest |content score| of r(T) so far */
+    RefProof *proof;
+    ApMat score_max; /* [1, depth]: largest |content score| of r(T) in that layer */
     bool has_scores;
 };
 

@@ -76,8 +76,8 @@ void cell_settle(RefCell *cell, mpfr_srcptr value, mpfr_srcptr error)
         return;
     }
     mpfr_inits2(REF_CELL_BITS, low, high, (mpfr_ptr)0);
-    mpfr_sub(low, value, error, MPFR_RNDD);
-    mpfr_add(high, value, error, MPFR_RNDU);
+    mpfr_sub(low, value, error, FAULT("low-end-rounded-up", MPFR_RNDU, MPFR_RNDD));
+    mpfr_add(high, value, error, FAULT("high-end-rounded-down", MPFR_RNDD, MPFR_RNDU));
     if (!mpfr_number_p(value)) {
         cell->state = CELL_NONFINITE;
         mpfr_set(cell->value, value, MPFR_RNDN);

@@ -5,6 +5,7 @@
 #include "base.h"
 #include "cell.h"
 #include "change.h"
+#include "proof.h"
 #include "run.h"
 
 #include "../cases/fault.h"
@@ -285,19 +286,28 @@ static void difference_error(mpfr_ptr error, const RefPlan *plan, const Pair *pa
 typedef struct {
     const Pair *pair;
     const RefPlan *plan;
+    const RefProof *proof;
     const RefRun *run;
     size_t layer;
     mpfr_srcptr error; /* of r(T') */
 } Known;
 
-/* The cell of a block of T' with a largest entry of max.  Where T_infinity has zeros, what is there
- * is e, with e's error. */
-static void settle_leak(RefCell *cell, const Known *known, mpfr_srcptr max, RefBlock block)
+/* The cell of a block of T' with a largest entry of max, of which `proven` holds.  Where T_infinity
+ * has zeros, what is there is e, with e's error. */
+static void settle_leak(RefErrors *errors, RefCell *cell, const Known *known, mpfr_srcptr max,
+                        RefBlock block, int proven)
 {
     mpfr_t error;
+    if ((proven & PROVEN_ZERO) != 0) {
+        errors->contradiction |= !cell_zero(cell, max, known->error);
+        return;
+    }
     mpfr_init2(error, REF_CELL_BITS);
     mpfr_set(error, known->error, MPFR_RNDU);
-    if (known->run->change != NULL && ref_plan_limit_is_zero(known->plan, known->layer, block)) {
+    if ((proven & PROVEN_GIVEN) != 0) {
+        mpfr_set_zero(error, 1);
+    } else if (known->run->change != NULL &&
+               ref_plan_limit_is_zero(known->plan, known->layer, block)) {
         difference_error(error, known->plan, known->pair, known->run, known->layer, block);
     }
     cell_settle(cell, max, error);
@@ -320,16 +330,14 @@ static void compare_leaks(RefErrors *errors, const Known *known)
     mpfr_init2(max, REF_CELL_BITS);
     if (layout->bias_row != BIAS_ROW_NONE) {
         block_max(max, outcome, bias, 1, content);
-        if (pair->bias_row_content == NULL && model_bias_row_stays_zero(&pair->converted)) {
-            errors->contradiction |= !cell_zero(&errors->bias_row, max, known->error);
-        } else {
-            settle_leak(&errors->bias_row, known, max, BLOCK_BIAS_ROW);
-        }
+        settle_leak(errors, &errors->bias_row, known, max, BLOCK_BIAS_ROW,
+                    proof_bias_row(known->proof, known->layer));
         compare_onehot(errors, known->run, max);
     }
     if (cleared.count > 0) {
         block_max(max, outcome, token, layout->n, cleared);
-        settle_leak(&errors->hidden, known, max, BLOCK_CLEARED);
+        settle_leak(errors, &errors->hidden, known, max, BLOCK_CLEARED,
+                    proof_cleared(known->proof, known->layer));
     }
     mpfr_clear(max);
 }
@@ -349,62 +357,145 @@ static void compare_score(RefErrors *errors, const RefPlan *plan, const RefBase 
     mpfr_clear(error);
 }
 
+/* A stream after a layer, where there is one, and what an entry of it may be off by. */
+typedef struct {
+    bool there;
+    Side side;
+    mpfr_t error;
+} Stream;
+
+/* given: the rows compared are proven to be what the stream began with, x [n, ld]; that is looked
+ * at. */
+static void stream_set(Stream *stream, const Comparison *comparison, const Known *known, Side side,
+                       mpfr_prec_t bits, bool given, const double *x, size_t ld)
+{
+    Columns columns = comparison->columns;
+    RefRows rows = comparison->rows;
+    stream->there = true;
+    stream->side = side;
+    set_power(stream->error, ref_plan_error(known->plan, known->layer, bits));
+    if (!given) {
+        return;
+    }
+    mpfr_set_zero(stream->error, 1);
+    for (size_t i = rows.first; i < rows.first + rows.count; i++) {
+        for (size_t c = 0; c < columns.count; c++) {
+            double entry = x[i * ld + columns.first + c];
+            if (mpfr_cmp_d(side_entry(&side, columns, i, c), entry) != 0) {
+                comparison->errors->contradiction = true;
+            }
+        }
+    }
+}
+
+/* r(T), r(T_infinity), r(T'). */
+typedef struct {
+    Stream original, limit, converted;
+} Streams;
+
+static void streams_set(Streams *streams, const Comparison *comparison, const Known *known,
+                        const RefBase *base, int proven)
+{
+    const Pair *pair = known->pair;
+    const RefRun *run = known->run;
+    size_t l = known->layer - 1, d = layout_content(&pair->original.layout);
+    size_t wider = layout_content(&pair->converted.layout);
+    bool given = (proven & PROVEN_GIVEN) != 0;
+    bool original_given = proof_original_given(base->proof, known->layer, comparison->rows);
+    /* A base that others share may have more bits: a bound does not depend on them. */
+    mpfr_prec_t bits =
+        run != NULL && run->claimed_bits < base->bits ? run->claimed_bits : base->bits;
+    stream_set(&streams->original, comparison, known, (Side){.mat = &base->original[l]},
+               FAULT("bounds-by-company", base->bits, bits), original_given, pair->original_x, d);
+    if (run != NULL) {
+        stream_set(&streams->converted, comparison, known, (Side){.run = run}, run->claimed_bits,
+                   given, pair->converted_x, wider);
+    }
+    if (run != NULL && run->change != NULL) {
+        stream_set(&streams->limit, comparison, known, (Side){.limit = run}, run->claimed_bits,
+                   given, pair->converted_x, wider);
+    } else if (base->limit != NULL) {
+        stream_set(&streams->limit, comparison, known, (Side){.mat = &base->limit[l]}, bits, given,
+                   pair->converted_x, wider);
+    }
+}
+
+/* e as it is carried, or as a difference.  error: for its error; same: it is proven to be 0. */
+static void ask_construction(Comparison *comparison, const Known *known, const Streams *streams,
+                             mpfr_ptr error, bool same)
+{
+    Side e = {.difference = known->run}, nothing = {.nothing = true};
+    if (known->run->change == NULL) {
+        mpfr_add(error, streams->limit.error, streams->converted.error, MPFR_RNDU);
+        ask(comparison, ERROR_CONSTRUCTION, streams->converted.side, streams->limit.side, error,
+            same);
+        return;
+    }
+    difference_error(error, known->plan, known->pair, known->run, known->layer, BLOCK_COMPARED);
+    if (same) {
+        mpfr_set_zero(error, 1);
+    }
+    ask(comparison, ERROR_CONSTRUCTION, e, nothing, error, same);
+}
+
+/* What the machine's streams say, either of which may be NULL. */
+static void ask_machine(Comparison *comparison, const Streams *streams,
+                        const MachineView *converted, const MachineView *original,
+                        mpfr_srcptr exact)
+{
+    Side m_t = {.machine = original}, m_prime = {.machine = converted};
+    const Stream *t = &streams->original, *prime = &streams->converted;
+    if (converted != NULL && prime->there) {
+        ask(comparison, ERROR_ROUNDING, m_prime, prime->side, prime->error, false);
+    }
+    if (original != NULL) {
+        ask(comparison, ERROR_NATIVE, m_t, t->side, t->error, false);
+    }
+    if (converted != NULL) {
+        ask(comparison, ERROR_TOTAL, m_prime, t->side, t->error, false);
+    }
+    if (converted != NULL && original != NULL) {
+        ask(comparison, ERROR_OBSERVED, m_prime, m_t, exact, false);
+    }
+}
+
 void ref_compare_rows(RefErrors *errors, const Pair *pair, const RefPlan *plan, const RefBase *base,
                       size_t layer, RefRows rows, const RefRun *run, const MachineView *converted,
                       const MachineView *original)
 {
-    mpfr_t norm, e_base, e_limit, e_run, e_both, exact;
-    Known known = {pair, plan, run, layer, e_run};
-    bool carries = run != NULL && run->change != NULL; /* r(T_infinity), and the difference */
-    Side t = {.mat = &base->original[layer - 1]}, limit = {.limit = carries ? run : NULL};
-    Side prime = {.run = run}, e = {.difference = run}, nothing = {.nothing = true},
-         m_t = {.machine = original}, m_prime = {.machine = converted};
-    mpfr_prec_t bits = base->bits;
-    bool frozen = layer <= model_layers_independent_of_omega(&pair->converted);
-    errors_reset(errors);
-    mpfr_inits2(REF_CELL_BITS, norm, e_base, e_limit, e_run, e_both, exact, (mpfr_ptr)0);
-    original_size(errors, norm, t.mat, rows);
-    errors->left_range = mpfr_nan_p(errors->max_original) || (run != NULL && run->left_range);
-    set_power(e_base, ref_plan_error(plan, layer, base->bits));
-    mpfr_set_zero(exact, 1);
-    if (run != NULL && run->bits > bits) {
-        bits = run->bits;
-    }
-    if (!carries && base->limit != NULL) {
-        limit.mat = &base->limit[layer - 1];
-    }
+    mpfr_t norm, e, both, exact;
+    Streams streams = {0};
+    Stream *const all[] = {&streams.original, &streams.limit, &streams.converted};
+    int proven = proof_compared(base->proof, layer, rows);
+    mpfr_prec_t bits = run != NULL && run->bits > base->bits ? run->bits : base->bits;
     Comparison comparison = {errors, rows, pair->compared[layer - 1], bits + 64, norm, {{0}}, 0};
-    if (carries || limit.mat != NULL) {
-        set_power(e_limit, ref_plan_error(plan, layer, carries ? run->claimed_bits : base->bits));
-        mpfr_add(e_limit, e_limit, e_base, MPFR_RNDU);
-        ask(&comparison, ERROR_APPROXIMATION, limit, t, e_limit, pair->limit_is_original);
+    Known known = {pair, plan, base->proof, run, layer, streams.converted.error};
+    errors_reset(errors);
+    mpfr_inits2(REF_CELL_BITS, norm, e, both, exact, (mpfr_ptr)0);
+    for (size_t i = 0; i < 3; i++) {
+        mpfr_init2(all[i]->error, REF_CELL_BITS);
+    }
+    mpfr_set_zero(exact, 1);
+    original_size(errors, norm, &base->original[layer - 1], rows);
+    errors->left_range = mpfr_nan_p(errors->max_original) || (run != NULL && run->left_range);
+    streams_set(&streams, &comparison, &known, base, proven);
+    if (streams.limit.there) {
+        bool zero = (proven & PROVEN_GIVEN) != 0 && mpfr_zero_p(streams.original.error);
+        mpfr_add(both, streams.limit.error, streams.original.error, MPFR_RNDU);
+        ask(&comparison, ERROR_APPROXIMATION, streams.limit.side, streams.original.side, both,
+            pair->limit_is_original || zero);
     }
     if (run != NULL) {
-        set_power(e_run, ref_plan_error(plan, layer, run->claimed_bits));
-        if (carries) {
-            difference_error(e_both, plan, pair, run, layer, BLOCK_COMPARED);
-            ask(&comparison, ERROR_CONSTRUCTION, e, nothing, frozen ? exact : e_both, frozen);
-        } else {
-            mpfr_add(e_both, e_base, e_run, MPFR_RNDU);
-            ask(&comparison, ERROR_CONSTRUCTION, prime, limit, e_both, frozen);
-        }
+        ask_construction(&comparison, &known, &streams, e, (proven & PROVEN_SAME) != 0);
         compare_leaks(errors, &known);
-        if (converted != NULL) {
-            ask(&comparison, ERROR_ROUNDING, m_prime, prime, e_run, false);
-        }
     }
-    if (original != NULL) {
-        ask(&comparison, ERROR_NATIVE, m_t, t, e_base, false);
-    }
-    if (converted != NULL) {
-        ask(&comparison, ERROR_TOTAL, m_prime, t, e_base, false);
-    }
-    if (converted != NULL && original != NULL) {
-        ask(&comparison, ERROR_OBSERVED, m_prime, m_t, exact, false);
-    }
+    ask_machine(&comparison, &streams, converted, original, exact);
     answer(&comparison);
     compare_score(errors, plan, base, layer);
-    mpfr_clears(norm, e_base, e_limit, e_run, e_both, exact, (mpfr_ptr)0);
+    for (size_t i = 0; i < 3; i++) {
+        mpfr_clear(all[i]->error);
+    }
+    mpfr_clears(norm, e, both, exact, (mpfr_ptr)0);
 }
 
 void ref_compare(RefErrors *errors, const Pair *pair, const RefPlan *plan, const RefBase *base,

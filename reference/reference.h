@@ -176,7 +176,7 @@ bool ref_run_failed(const RefRun *run);
  * below d + hidden, or, in the dense form, any. */
 mpfr_srcptr ref_run_entry(const RefRun *run, size_t row, size_t column);
 
-/* Largest |content score| since the run was opened, 0 if there was none. */
+/* Largest |content score| in the last layer, 0 if there was none. */
 mpfr_srcptr ref_run_score_max(const RefRun *run);
 
 void ref_run_clear(RefRun *run);
@@ -220,7 +220,7 @@ typedef struct {
 typedef struct {
     RefCell error[ERROR_KINDS][NORM_COUNT];
     RefCell bias_row, hidden, onehot; /* leaks: largest |entry| that should be zero */
-    RefCell score;                    /* largest |content score| of r(T) so far */
+    RefCell score;                    /* largest |content score| of r(T) in this layer */
     mpfr_t max_original;              /* max |r(T)| over the compared entries */
     bool contradiction;               /* a proven zero was measured larger than its error */
     bool left_range;                  /* r(T) or r(T') left MPFR's range: nothing is known */

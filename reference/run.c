@@ -247,6 +247,7 @@ void ref_run_layer(RefRun *run)
         abort();
     }
     mpfr_clear_flags();
+    FAULT("scores-of-all-layers", (void)0, threads_forget_scores(run));
     if (run->change != NULL) {
         change_begin_layer(run->change);
     }

@@ -75,7 +75,7 @@ struct RefRun {
     bool reproducible; /* the same bits in every build, on every machine: see run_open */
     bool failed;       /* memory was short; the stream is NaN */
     bool left_range;   /* MPFR's exponents were left, or a NaN made: the stream is NaN */
-    mpfr_t score_max;
+    mpfr_t score_max;  /* in the last layer */
     size_t layer, sublayer, block; /* that come next; blocks of heads, for tapes */
     /* For the plan: gap[k] is the largest log2(Z_A / Z_C), contents only, over all rows so far
      * whose best and second coefficients of Omega differ by k; -INFINITY when none. */
@@ -116,6 +116,9 @@ size_t run_block_columns(size_t rows, mpfr_prec_t bits);
  * short. */
 bool threads_open(RefRun *run, size_t widest, bool pattern) __attribute__((warn_unused_result));
 void threads_clear(RefRun *run);
+
+/* Before a layer, whose scores alone count. */
+void threads_forget_scores(RefRun *run);
 double threads_bytes(double rows, double widest, bool pattern, mpfr_prec_t bits);
 
 /* NaN all over the stream; the same where memory is short. */

@@ -89,6 +89,14 @@ static void gather(RefRun *run)
     }
 }
 
+void threads_forget_scores(RefRun *run)
+{
+    mpfr_set_zero(run->score_max, 1);
+    for (int t = 0; t < run->threads; t++) {
+        mpfr_set_zero(run->thread[t].score_max, 1);
+    }
+}
+
 void run_each(RefRun *run, size_t count, size_t operations, RunWork *work, const void *context)
 {
     if (run->threads == 1 || operations < PARALLEL_OPERATIONS) {

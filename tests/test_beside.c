@@ -4,6 +4,7 @@
  */
 #include "fixture.h"
 #include "given.h"
+#include "written_model.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -51,12 +52,34 @@ static void chaos_starts_again(void **state)
                1, ",320,");
 }
 
+/* A construction error that is 0 without a proof, as v_2 = 2 v_1 and x_b = 0 make v_1 + v_2 + v_b =
+ * 3 v_1: the promise of its digits is broken, and the precision raised three times from 256 with the plan
+ * as it is, which has no layer left to be measured beside. */
+static void a_broken_promise_asks_the_measured_plan(void **state)
+{
+    Given *given = *state;
+    const double data[] = {3, 1, 2};
+    written_model(
+        &given->scratch, "cancels.safetensors",
+        TENSOR("blocks.0.linear.W", "[1,1]", "0", "8") "," TENSOR("X", "[2,1]", "8", "24"), data,
+        3);
+    const Point *points = given_points(
+        given, "--construction linear --weights %cancels.safetensors --omega 20,1000 --row 1", 2);
+    for (size_t i = 0; i < 2; i++) {
+        char *rows = given_rows_beside(&points[i]);
+        assert_non_null(strstr(rows, ",2048,unresolved"));
+        free(rows);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(rows_are_the_same, given_set_up, given_tear_down),
         cmocka_unit_test_setup_teardown(a_given_precision_is_kept, given_set_up, given_tear_down),
         cmocka_unit_test_setup_teardown(chaos_starts_again, given_set_up, given_tear_down),
+        cmocka_unit_test_setup_teardown(a_broken_promise_asks_the_measured_plan, given_set_up,
+                                        given_tear_down),
     };
     return cmocka_run_group_tests(tests, reference_set_up, reference_tear_down);
 }

@@ -138,7 +138,7 @@ static void every_column_of_numbers_has_a_rule_that_bites(void **state)
     size_t columns = f->check.obtained.columns, tried = 0;
     for (size_t c = 0; c < columns; c++) {
         const char *name = csv_name(&f->check.obtained, c);
-        if (check_is_key(name) || strcmp(name, "status") == 0) {
+        if (check_is_key(name) || strcmp(name, "status") == 0 || strcmp(name, "bounds") == 0) {
             continue;
         }
         assert_true(column_rule(name) != RULE_NONE);
@@ -312,6 +312,50 @@ static void bounds_are_not_exceeded(void **state)
     }
 }
 
+/* A cell that is only a bound, marked with a <, against the baseline's: what the baseline has as a
+ * value is a value, and what it bounds is within. */
+static void bounds_and_values_are_told_apart(void **state)
+{
+    static const struct {
+        const char *column, *obtained, *baseline, *reason;
+    } pairs[] = {
+        {"construction_max", "<1e-70", "<1e-70", NULL},
+        {"construction_max", "<1e-71", "<1e-70", NULL},
+        {"construction_max", "<2e-70", "<1e-70", "above the baseline's bound"},
+        {"construction_max", "1e-71", "<1e-70", NULL},
+        {"construction_max", "0", "<1e-70", NULL},
+        {"construction_max", "2e-70", "<1e-70", "above the baseline's bound"},
+        {"construction_max", "<1e-70", "1e-70", "only a bound, of what the baseline resolves"},
+        {"construction_max", "<1e-90", "1e-70", "only a bound, of what the baseline resolves"},
+        {"construction_max", "<1e-90", "0", "not 0 any more"},
+        {"construction_log10", "<-71", "<-70", NULL},
+        {"construction_log10", "<-69", "<-70", "above the baseline's bound"},
+        {"construction_log10", "<-70", "-70", "only a bound, of what the baseline resolves"},
+        {"native_max", "<1e-60", "<1e-60", NULL},
+        {"native_max", "<1e-50", "<1e-60", NULL}, /* below what any machine may lose */
+        {"native_max", "<1e-60", "1e-16", NULL},
+        {"native_max", "1e-17", "<1e-60", NULL},
+        {"native_max", "1e-3", "<1e-60", "above its limit"},
+        {"native_max", "<1e-60", "1e-3", "0 for what was far above the machine's own floor"},
+    };
+    CheckFixture *f = *state;
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+        const char *o = pairs[i].obtained, *b = pairs[i].baseline, *column = pairs[i].column;
+        set_text(&f->check.obtained, SILU_GOOD, column, o + (*o == '<'));
+        set_text(&f->check.obtained, SILU_GOOD, "bounds", *o == '<' ? column : "");
+        set_text(&f->check.baseline, SILU_GOOD, column, b + (*b == '<'));
+        set_text(&f->check.baseline, SILU_GOOD, "bounds", *b == '<' ? column : "total_rms");
+        if (pairs[i].reason == NULL) {
+            assert_true(judge(f));
+        } else {
+            expect_finding(f, SILU_GOOD, column, pairs[i].reason);
+            assert_int_equal(f->check.findings[0].obtained_bound, *o == '<');
+            assert_int_equal(f->check.findings[0].baseline_bound, *b == '<');
+        }
+        again(f);
+    }
+}
+
 /* ---- Statuses --------------------------------------------------------------------------------- */
 
 static void statuses_pass_or_not(void **state)
@@ -360,6 +404,7 @@ int main(void)
         RULE(observed_errors_vanish_by_chance),
         RULE(bit_equality_is_a_share_of_one_machine),
         RULE(bounds_are_not_exceeded),
+        RULE(bounds_and_values_are_told_apart),
         RULE(statuses_pass_or_not),
     };
     return cmocka_run_group_tests(tests, check_set_up_all, fixture_tear_down);

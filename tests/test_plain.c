@@ -277,10 +277,11 @@ static double largest_score(const Pair *pair)
     RefRun *run = ref_run_open(&pair->converted, pair->converted_x, pair->bias_row_content, 20, 128,
                                REF_STRUCTURED);
     assert_non_null(run);
+    double score = 0;
     for (size_t l = 0; l < pair->converted.depth; l++) {
         ref_run_layer(run);
+        score = fmax(score, mpfr_get_d(ref_run_score_max(run), MPFR_RNDU));
     }
-    double score = mpfr_get_d(ref_run_score_max(run), MPFR_RNDU);
     ref_run_clear(run);
     return score;
 }

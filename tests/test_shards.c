@@ -131,6 +131,10 @@ static void bad_shards_are_refused(void **state)
            2, "its rows are not those that its .json names");
     expect(shell("sed \\$d s2 >s2.csv; \"$HEADPROOF\" merge s1.csv s2.csv s3.csv -o all.csv"), 2,
            "s2.csv: its rows are not those");
+    expect(shell("for i in 1 2 3; do sed \"1s/bounds,//\" s$i.csv >o$i.csv; "
+                 "cp s$i.csv.json o$i.csv.json; done; "
+                 "\"$HEADPROOF\" merge o1.csv o2.csv o3.csv -o all.csv"),
+           2, "o1.csv:1: token 'construction_bound': expected the column bounds here");
     expect(shell("test ! -e all.csv && echo none"), 0, "none");
     expect(shell("\"$HEADPROOF\" sweep " GRID " --shard 3/2 -o x.csv"), 2, "--shard: token ");
     expect(shell("\"$HEADPROOF\" sweep " GRID " --shard 0/2 -o x.csv"), 2, "--shard: token ");
@@ -177,7 +181,8 @@ static void merged_verdicts_are_one_runs(void **state)
     } runs[] = {{"--tolerance 1e-2", 0},
                 {"--tolerance 1e-6", 1},
                 {"--tolerance 1e-13 --judge rounding --norm rel", 0},
-                {"--form three --shrink 0.9,1", 0}};
+                {"--form three --shrink 0.9,1", 0},
+                {"--reference subtract --max-bits 128", 0}}; /* bounds */
     (void)state;
     make_model();
     for (size_t i = 0; i < sizeof runs / sizeof *runs; i++) {

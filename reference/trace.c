@@ -1,0 +1,250 @@
+/*
+ * Heads: which rows of the stream they leave alone, and which they change alike in T_infinity and
+ * in T'.
+ */
+#include "trace.h"
+
+#include "../cases/fault.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The widest value, query or hidden layer that a sublayer has. */
+static size_t widest(const Model *model)
+{
+    size_t most = layout_content(&model->layout) + 1;
+    for (size_t s = 0; s < model->sublayer_count; s++) {
+        size_t hidden = model->sublayers[s].direct.hidden;
+        most = model->sublayers[s].bundle_count == 0 && hidden > most ? hidden : most;
+    }
+    return most;
+}
+
+bool trace_open(Trace *trace, const Model *model, const double *x, const double *bias_row_content)
+{
+    const Layout *layout = &model->layout;
+    size_t rows = layout_rows(layout), columns = layout_content(layout);
+    *trace = (Trace){.model = model, .rows = rows, .columns = columns};
+    trace->known = malloc(rows * columns);
+    trace->next = malloc(rows * columns);
+    trace->row = calloc(rows, 1);
+    trace->lost = calloc(rows, 1);
+    trace->live = calloc(widest(model), 1);
+    trace->zero = calloc(rows, 1);
+    if (trace->known == NULL || trace->next == NULL || trace->row == NULL || trace->lost == NULL ||
+        trace->live == NULL || trace->zero == NULL) {
+        return false;
+    }
+    for (size_t i = 0; i < rows * columns; i++) {
+        size_t row = i / columns, c = i % columns, bias = layout_bias_row(layout);
+        size_t token = row - layout_token_row(layout, 0);
+        double entry = row != bias                ? x[token * columns + c]
+                       : bias_row_content != NULL ? bias_row_content[c]
+                                                  : 0;
+        trace->known[i] = entry == 0 ? PROVEN_ALL : PROVEN_ALL & ~PROVEN_ZERO;
+    }
+    memcpy(trace->next, trace->known, rows * columns);
+    return true;
+}
+
+void trace_clear(Trace *trace)
+{
+    free(trace->known);
+    free(trace->next);
+    free(trace->row);
+    free(trace->lost);
+    free(trace->live);
+    free(trace->zero);
+}
+
+int trace_block(const Trace *trace, size_t first, size_t count, Columns columns)
+{
+    int flags = columns.count > 0 ? PROVEN_ALL : 0;
+    for (size_t i = first; i < first + count && flags != 0; i++) {
+        for (size_t c = columns.first; c < columns.first + columns.count; c++) {
+            flags &= trace->known[i * trace->columns + c];
+        }
+    }
+    return flags;
+}
+
+void trace_keep(Trace *trace, size_t row, Columns columns, int kept)
+{
+    for (size_t c = columns.first; c < columns.first + columns.count; c++) {
+        trace->next[row * trace->columns + c] &= (unsigned char)kept;
+    }
+    trace->lost[row] = trace->lost[row] || (kept == 0 && columns.count == trace->columns);
+}
+
+bool trace_any(const double *data, size_t count, size_t stride)
+{
+    size_t i = 0;
+    while (i < count && data[i * stride] == 0) {
+        i++;
+    }
+    return i < count;
+}
+
+/* Head h of a bundle. */
+typedef struct {
+    const Score *score;
+    const Value *value;
+    size_t h;
+    Columns read, write; /* of its value */
+    bool biased;         /* token rows have a value whatever their content */
+} Head;
+
+/* Has row r of V, and of the diagonal beside it, an entry that is not 0? */
+static bool dense_row_lives(const Value *value, const double *row, size_t r)
+{
+    size_t own = value->read.first + r - value->write.first; /* beyond count: not written */
+    if (row != NULL && value->diagonal != 0 && own < value->write.count) {
+        double entry = row[own] + FAULT("diagonal-unproven", 0, value->diagonal);
+        return entry != 0 || trace_any(row, own, 1) ||
+               trace_any(row + own + 1, value->write.count - own - 1, 1);
+    }
+    return value->diagonal != 0 || (row != NULL && trace_any(row, value->write.count, 1));
+}
+
+/* trace->live [read.count]: the columns read that the head's value depends on. */
+static void find_live(Trace *trace, Head *head)
+{
+    const Value *value = head->value;
+    const double *v = value->v.data, *o = value->o.data;
+    bool factored = value->kind == VALUE_FACTORED && value->scale != 0;
+    v = v != NULL ? v + head->h * value->v.head_stride : NULL;
+    head->biased =
+        head->h == 0 && value->bias != NULL && trace_any(value->bias, value->write.count, 1);
+    for (size_t r = 0; r < head->read.count; r++) {
+        const double *row = v != NULL ? v + r * value->v.ld : NULL;
+        trace->live[r] = value->kind == VALUE_UNIT       ? value->unit != 0 && value->scale != 0
+                         : value->kind != VALUE_FACTORED ? dense_row_lives(value, row, r)
+                                                         : value->diagonal != 0;
+    }
+    for (size_t k = 0; factored && k < value->d_head; k++) {
+        if (!trace_any(o + head->h * value->o.head_stride + k * value->o.ld, value->write.count,
+                       1)) {
+            continue;
+        }
+        head->biased = head->biased || (value->inner_bias != NULL &&
+                                        value->inner_bias[head->h * value->d_head + k] != 0);
+        for (size_t r = 0; r < head->read.count; r++) {
+            trace->live[r] = trace->live[r] || v[r * value->v.ld + k] != 0;
+        }
+    }
+}
+
+/* Do all columns read that live have the flag in this row? */
+static bool row_has(const Trace *trace, const Head *head, size_t row, int flag)
+{
+    const unsigned char *known = trace->known + row * trace->columns + head->read.first;
+    if ((trace->row[row] & flag) != 0) {
+        return true;
+    }
+    size_t r = 0;
+    while (r < head->read.count && (!trace->live[r] || (known[r] & flag) != 0)) {
+        r++;
+    }
+    return r == head->read.count;
+}
+
+/* trace->zero; returns whether every key's value is 0. */
+static bool find_zeros(Trace *trace, const Head *head)
+{
+    size_t bias = layout_bias_row(&trace->model->layout);
+    bool all = true;
+    for (size_t j = 0; j < trace->rows; j++) {
+        trace->zero[j] = !(head->biased && j != bias) && row_has(trace, head, j, PROVEN_ZERO);
+        all = all && trace->zero[j];
+    }
+    return all;
+}
+
+/* Are the columns that scores read the same in T'? */
+static bool scores_same(const Trace *trace, const Score *score, size_t row)
+{
+    return (trace->row[row] & PROVEN_SAME) != 0 ||
+           (trace_block(trace, row, 1, score->read) & PROVEN_SAME) != 0;
+}
+
+/* The flags that survive in the row's columns written: all where it sees zeros alone; whether it is
+ * the same in T' where every key that it sees has the largest coefficient of Omega, and neither their
+ * values nor the scores differ. */
+static int flags_kept(const Trace *trace, const Head *head, size_t row)
+{
+    const Layout *layout = &trace->model->layout;
+    const Score *score = head->score;
+    bool zeros = true, same = true, keys_same = true;
+    size_t seen = 0;
+    int common = 0;
+    for (size_t j = 0; j < trace->rows && (zeros || same); j++) {
+        if (!score_sees(layout, score, row, j)) {
+            continue;
+        }
+        int coefficient = score_position(layout, score, head->h, row, j);
+        common = seen++ == 0 ? coefficient : common;
+        zeros = zeros && trace->zero[j];
+        same = same && FAULT("keys-beyond-omega-unseen", true, coefficient == common) &&
+               row_has(trace, head, j, PROVEN_SAME);
+        keys_same = keys_same && (score->kind != SCORE_BILINEAR || scores_same(trace, score, j));
+    }
+    bool scores =
+        seen < 2 || score->kind == SCORE_NONE || (keys_same && scores_same(trace, score, row));
+    return zeros ? PROVEN_ALL : same && scores ? PROVEN_SAME : 0;
+}
+
+static void trace_head(Trace *trace, const Bundle *bundle, size_t h)
+{
+    const Value *value = &bundle->value;
+    bool more = value->diagonal != 0 || (h == 0 && value->bias != NULL);
+    bool unit = value->kind == VALUE_UNIT && !more; /* one column of its own */
+    Head head = {&bundle->score, value, h, value->read, value->write, false};
+    if (value->kind == VALUE_NONE && value->diagonal == 0) {
+        head.read.count = 0;
+    } else if (unit) {
+        head.read = (Columns){value->read.first + h, 1};
+        head.write = (Columns){value->write.first + h, 1};
+    }
+    find_live(trace, &head);
+    if (find_zeros(trace, &head)) {
+        return;
+    }
+    for (size_t row = 0; row < trace->rows; row++) {
+        if (trace->lost[row] ||
+            (unit && trace->next[row * trace->columns + head.write.first] == 0)) {
+            continue;
+        }
+        int kept = flags_kept(trace, &head, row);
+        trace_keep(trace, row, head.write, kept);
+        if (value->diagonal != 0) {
+            trace_keep(trace, row, head.read, kept);
+        }
+    }
+}
+
+void trace_layer(Trace *trace, size_t layer)
+{
+    const Model *model = trace->model;
+    size_t columns = trace->columns;
+    for (; trace->sublayer < model->layer_end[layer - 1]; trace->sublayer++) {
+        const Sublayer *sublayer = &model->sublayers[trace->sublayer];
+        size_t lost = 0;
+        for (size_t i = 0; i < trace->rows; i++) {
+            trace->row[i] = (unsigned char)trace_block(trace, i, 1, (Columns){0, columns});
+            lost += trace->lost[i];
+        }
+        if (lost == trace->rows) {
+            continue;
+        }
+        for (size_t b = 0; b < sublayer->bundle_count; b++) {
+            for (size_t h = 0; h < sublayer->bundles[b].heads; h++) {
+                trace_head(trace, &sublayer->bundles[b], h);
+            }
+        }
+        if (sublayer->bundle_count == 0) {
+            trace_direct(trace, &sublayer->direct);
+        }
+        memcpy(trace->known, trace->next, trace->rows * columns);
+    }
+}

@@ -1,0 +1,334 @@
+/*
+ * Cells: what is printed as a value, what as a bound, and which of a row's are named as bounds.
+ */
+#include "../harness/bounds.h"
+#include "../harness/table.h"
+#include "../reference/cell.h"
+#include "fixture.h"
+#include "given.h"
+#include "program.h"
+#include "written_model.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- Settling --------------------------------------------------------------------------------- */
+
+static CellState settled(const char *value, double error)
+{
+    RefErrors errors;
+    mpfr_t v, e;
+    ref_errors_init(&errors);
+    mpfr_inits2(REF_CELL_BITS, v, e, (mpfr_ptr)0);
+    assert_int_equal(mpfr_set_str(v, value, 10, MPFR_RNDN), 0);
+    mpfr_set_d(e, error, MPFR_RNDN);
+    cell_settle(&errors.score, v, e);
+    CellState state = errors.score.state;
+    mpfr_clears(v, e, (mpfr_ptr)0);
+    ref_errors_clear(&errors);
+    return state;
+}
+
+/* A value halfway between two of 17 digits, to the even one of which it rounds: an error far below its
+ * last bit makes one of the ends, which must be rounded outwards, round to the other. */
+static void ends_are_rounded_outwards(void **state)
+{
+    (void)state;
+    assert_int_equal(settled("12345678901234567.5", 0), CELL_VALUE);
+    assert_int_equal(settled("12345678901234567.5", 0x1p-300), CELL_BOUND); /* the lower end */
+    assert_int_equal(settled("12345678901234566.5", 0x1p-300), CELL_BOUND); /* the upper end */
+    assert_int_equal(settled("12345678901234567.25", 0x1p-300), CELL_VALUE);
+}
+
+/* ---- The column ------------------------------------------------------------------------------- */
+
+static void set_value(RefCell *cell, double value)
+{
+    cell->state = CELL_VALUE;
+    mpfr_set_d(cell->value, value, MPFR_RNDN);
+}
+
+/* The row's line as the table has it, read back. */
+static size_t read_back(Row *back, const Point *point, const char *line, const char *instead)
+{
+    char changed[2048], *key = table_key(point);
+    const char *list = strstr(line, "approximation_max;");
+    assert_non_null(key);
+    snprintf(changed, sizeof changed, "%.*s%s%s", (int)(list - line), line, instead,
+             list + strcspn(list, ","));
+    size_t length = table_read_row(back, changed, strlen(changed), key, 1);
+    free(key);
+    return length;
+}
+
+/* What is written is read; another list is no row of the program's. */
+static void bounds_are_read_back(void **state)
+{
+    static const char *const damaged[] = {"total_rms;total_max",
+                                          "total_rms;rounding_max",
+                                          "total_rms;",
+                                          ";total_rms",
+                                          "total_rm",
+                                          "total_rms total_rel",
+                                          "total_rms;;score_max",
+                                          "score_max;total_rms",
+                                          "total_rms;total_rms",
+                                          "total_rms;onehot_max;xy",
+                                          "status",
+                                          "omega"};
+    Point point = {.omega = 5, .reference = REFERENCE_SUBTRACT, .max_bits = 65536};
+    Row row, back;
+    char *line = NULL;
+    size_t size;
+    (void)state;
+    point.spec.n = point.spec.d = point.spec.depth = 1;
+    row_init(&row);
+    row_init(&back);
+    row.layer = 1;
+    set_value(&row.errors.error[ERROR_APPROXIMATION][NORM_MAX], 1);
+    set_value(&row.errors.error[ERROR_TOTAL][NORM_RMS], 2);
+    set_value(&row.errors.error[ERROR_TOTAL][NORM_REL], 3);
+    set_value(&row.errors.score, 4);
+    row.errors.error[ERROR_TOTAL][NORM_RMS].state = row.errors.score.state = CELL_BOUND;
+    row.errors.error[ERROR_APPROXIMATION][NORM_MAX].state = CELL_BOUND;
+    FILE *file = open_memstream(&line, &size);
+    assert_int_equal(table_write_row(file, &point, &row), 0);
+    assert_int_equal(fclose(file), 0);
+    assert_non_null(strstr(line, ",approximation_max;total_rms;score_max,"));
+    assert_int_equal(read_back(&back, &point, line, "approximation_max;total_rms;score_max"), size);
+    assert_int_equal(back.errors.error[ERROR_APPROXIMATION][NORM_MAX].state, CELL_BOUND);
+    assert_int_equal(back.errors.error[ERROR_TOTAL][NORM_RMS].state, CELL_BOUND);
+    assert_int_equal(back.errors.error[ERROR_TOTAL][NORM_REL].state, CELL_VALUE);
+    assert_int_equal(back.errors.score.state, CELL_BOUND);
+    for (size_t i = 0; i < sizeof damaged / sizeof *damaged; i++) {
+        assert_int_equal(read_back(&back, &point, line, damaged[i]), 0);
+    }
+    assert_true(bounds_has("total_rms;score_max", "score_max"));
+    assert_false(bounds_has("total_rms;score_max", "score"));
+    free(line);
+    row_clear(&row);
+    row_clear(&back);
+}
+
+/* ---- The program ------------------------------------------------------------------------------ */
+
+static const char linear[] = TENSOR("blocks.0.linear.W", "[2,2]", "0", "32");
+
+/* x -> 2x, which a machine does without an error, and no proof knows. */
+static Output run_doubling(const Scratch *scratch, const char *rest)
+{
+    const double data[4] = {2, 0, 0, 2};
+    char line[1024];
+    written_model(scratch, "double.safetensors", linear, data, 4);
+    snprintf(line, sizeof line,
+             "sweep --construction linear --weights %s/double.safetensors --n 3 --quiet %s",
+             scratch->directory, rest);
+    return run(line);
+}
+
+static void bounds_are_named(void **state)
+{
+    Output output = run_doubling(*state, "--omega 20,1e9 --reference subtract --max-bits 4096");
+    assert_int_equal(output.code, 0);
+    expect_cell(&output, 1, "bounds", "native_max;native_rms;native_rel");
+    assert_non_null(strstr(output.text,
+                           ",construction_max;construction_rms;construction_rel;rounding_max;"
+                           "rounding_rms;rounding_rel;native_max;native_rms;native_rel;total_max;"
+                           "total_rms;total_rel;rounding_ulp;total_ulp;construction_log10;"
+                           "bias_row_max,"));
+    free(output.text);
+    output = run("sweep --construction transformer --n 3 --d 3 --depth 2 --omega 20 --quiet");
+    expect_cell(&output, 1, "bounds", "");
+    expect_cell(&output, 2, "bounds", "");
+    free(output.text);
+}
+
+/* As do the tables of a search and of a trained model. */
+static void searches_name_theirs(void **state)
+{
+    const Scratch *scratch = *state;
+    char line[1024];
+    free(run_doubling(scratch, "--omega 20").text);
+    snprintf(line, sizeof line,
+             "min-omega --construction linear --weights %s/double.safetensors --n 3 --quiet "
+             "--tolerance 1e-70",
+             scratch->directory);
+    Output output = run(line);
+    assert_int_equal(output.code, 0);
+    assert_true(number(&output, 1, "floor") <= 1e-70);
+    expect_cell(&output, 1, "bounds", "error_min;best_error;floor");
+    free(output.text);
+    output = run("min-omega --construction silu --n 3 --d 2 --tolerance 1e-9 --quiet");
+    expect_cell(&output, 1, "bounds", "");
+    free(output.text);
+}
+
+static void verify_names_its(void **state)
+{
+    const Scratch *scratch = *state;
+    char line[1024], text[65536], path[SCRATCH_PATH];
+    scratch_path(path, scratch, "v.csv");
+    for (int judged = 0; judged < 2; judged++) {
+        snprintf(line, sizeof line,
+                 "verify " GIVEN_TRAINED " --tokens 1/3/53 --omega 1e6 --reference subtract "
+                 "--max-bits 256 %s -o %s",
+                 judged ? "--judge construction --tolerance 1e-40" : "", path);
+        Output output = run(line);
+        assert_int_equal(output.code, 0);
+        assert_non_null(strstr(output.text, "  construction <"));
+        assert_non_null(strstr(output.text, "  total "));
+        free(output.text);
+        assert_true(file_read(text, path) > 0);
+        assert_non_null(
+            strstr(text, judged ? ",construction_max;judged_log2," : ",construction_max,"));
+    }
+}
+
+/* Points at other precisions lend the original's trajectory: no bound is smaller for it. */
+static void bounds_do_not_depend_on_company(void **state)
+{
+    char alone[64];
+    Output output = run_doubling(*state, "--omega 10 --reference subtract");
+    cell(alone, sizeof alone, &output, 1, "native_max");
+    free(output.text);
+    output = run_doubling(*state, "--omega 10,1000 --reference subtract");
+    expect_cell(&output, 1, "native_max", alone);
+    free(output.text);
+}
+
+/* Up to as many bits as the tolerance needs, or as may be had. */
+static void judged_errors_raise_the_precision(void **state)
+{
+    static const char *const methods[] = {"difference", "subtract"};
+    static const double tolerances[] = {1e-30, 1e-60, 1e-300};
+    char rest[256];
+    for (size_t m = 0; m < 2; m++) {
+        for (size_t t = 0; t < 3; t++) {
+            snprintf(rest, sizeof rest, "--omega 20 --reference %s --judge native --tolerance %g",
+                     methods[m], tolerances[t]);
+            Output output = run_doubling(*state, rest);
+            double bound = number(&output, 1, "native_max");
+            assert_int_equal(output.code, 0);
+            assert_true(bound > 0 && bound <= tolerances[t] &&
+                        (t == 0 || bound > tolerances[t] * 0x1p-70));
+            expect_cell(&output, 1, "status", "unresolved");
+            free(output.text);
+        }
+        snprintf(rest, sizeof rest,
+                 "--omega 20 --reference %s --judge native --tolerance 1e-300 --max-bits 600",
+                 methods[m]);
+        Output output = run_doubling(*state, rest);
+        assert_int_equal(output.code, 1);
+        expect_cell(&output, 1, "precision_bits", "600");
+        expect_cell(&output, 1, "status", "unresolved");
+        free(output.text);
+        snprintf(rest, sizeof rest,
+                 "--omega 20 --reference %s --judge native --tolerance 1e-300 --precision 256",
+                 methods[m]);
+        output = run_doubling(*state, rest);
+        assert_int_equal(output.code, 1);
+        expect_cell(&output, 1, "precision_bits", "256");
+        free(output.text);
+    }
+}
+
+/* Without a tolerance, and where an error is resolved, nothing is raised; nor in chaos, which no
+ * precision follows. */
+static void nothing_else_raises_it(void **state)
+{
+    Output output = run_doubling(*state, "--omega 20 --judge native");
+    expect_cell(&output, 1, "precision_bits", "192");
+    free(output.text);
+    output = run_doubling(*state, "--omega 20 --judge construction --tolerance 1e-60");
+    assert_int_equal(output.code, 1);
+    expect_cell(&output, 1, "precision_bits", "192");
+    expect_cell(&output, 1, "status", "fail");
+    free(output.text);
+}
+
+/* ---- Scores ----------------------------------------------------------------------------------- */
+
+/* max |x_i Q x_j| of the layer's heads, x the stream before it. */
+static double largest_score(const Pair *pair, const RefBase *base, size_t layer)
+{
+    const Score *score = &pair->original.sublayers[layer - 1].bundles[0].score;
+    size_t n = pair->original.layout.n, d = pair->original.layout.d;
+    double most = 0;
+    for (size_t e = 0; e < pair->original.sublayers[layer - 1].bundles[0].heads * n * n; e++) {
+        size_t h = e / (n * n), i = e / n % n, j = e % n;
+        long double sum = 0;
+        for (size_t a = 0; a < d; a++) {
+            for (size_t b = 0; b < d; b++) {
+                double x = layer == 1
+                               ? pair->original_x[i * d + a]
+                               : mpfr_get_d(ref_base_original(base, layer - 1, i, a), MPFR_RNDN);
+                double y = layer == 1
+                               ? pair->original_x[j * d + b]
+                               : mpfr_get_d(ref_base_original(base, layer - 1, j, b), MPFR_RNDN);
+                sum += (long double)x * score->q.data[h * score->q.head_stride + a * d + b] * y;
+            }
+        }
+        most = fmax(most, (double)fabsl(sum));
+    }
+    return most;
+}
+
+/* Both forms; the largest over the stack is the largest of the layers. */
+static void scores_are_the_layers_own(void **state)
+{
+    const CaseSpec spec = {
+        .construction = CONSTRUCTION_ATTENTION, .n = 4, .d = 3, .heads = 2, .depth = 6, .seed = 4};
+    Pair pair = pair_make(&spec);
+    size_t falls = 0;
+    (void)state;
+    for (RefForm form = REF_STRUCTURED; form <= REF_DENSE; form++) {
+        RefPlan *plan = ref_plan_make(&pair);
+        RefBase *base = ref_base_make(&pair, 256, form, REF_LIMIT_NONE);
+        RefErrors errors;
+        double before = 0, most = 0;
+        ref_errors_init(&errors);
+        for (size_t layer = 1; layer <= spec.depth; layer++) {
+            double expected = largest_score(&pair, base, layer);
+            ref_compare(&errors, &pair, plan, base, layer, NULL, NULL, NULL);
+            double got = mpfr_get_d(errors.score.value, MPFR_RNDN);
+            assert_int_equal(errors.score.state, CELL_VALUE);
+            assert_true(fabs(got - expected) <= 1e-14 * expected);
+            falls += got < before;
+            before = got;
+            most = fmax(most, got);
+        }
+        assert_true(mpfr_get_d(ref_base_score_max(base), MPFR_RNDN) == most);
+        ref_errors_clear(&errors);
+        ref_base_clear(base);
+        ref_plan_clear(plan);
+    }
+    assert_true(falls > 0);
+    case_clear(&pair);
+}
+
+#define FILES(test) cmocka_unit_test_setup_teardown(test, scratch_set_up, fixture_tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(ends_are_rounded_outwards),
+        cmocka_unit_test(bounds_are_read_back),
+        FILES(bounds_are_named),
+        FILES(searches_name_theirs),
+        FILES(verify_names_its),
+        FILES(bounds_do_not_depend_on_company),
+        FILES(judged_errors_raise_the_precision),
+        FILES(nothing_else_raises_it),
+        cmocka_unit_test(scores_are_the_layers_own),
+    };
+    return cmocka_run_group_tests(tests, reference_set_up, reference_tear_down);
+}
