@@ -121,7 +121,7 @@ Layout case_converted_layout(const CaseSpec *spec)
     return layout;
 }
 
-/* The given rows, or N(0, scale) on the content columns of a [rows, d + hidden] stream; on the hidden columns too
+/* The given rows times scale, or N(0, scale) on the content columns of a [rows, d + hidden] stream; on the hidden columns too
  * for `linear`, which starts with both banks filled (the three-sublayer forms: empty). */
 static double *draw_rows(Arena *arena, const CaseSpec *spec, const char *name,
                          const char *hidden_name, size_t rows, size_t hidden, double scale,
@@ -130,8 +130,8 @@ static double *draw_rows(Arena *arena, const CaseSpec *spec, const char *name,
     size_t ld = spec->d + hidden;
     if (given != NULL) {
         double *copy = arena_take(arena, rows, ld * sizeof *copy);
-        for (size_t i = 0; copy != NULL && i < rows; i++) {
-            memcpy(copy + i * ld, given + i * spec->d, spec->d * sizeof *copy);
+        for (size_t e = 0; copy != NULL && e < rows * spec->d; e++) {
+            copy[e / spec->d * ld + e % spec->d] = scale * given[e];
         }
         return copy;
     }

@@ -8,7 +8,7 @@
  *   result.X_hidden         what the hidden columns start from, where T has some
  *   result.bias_row         what the bias row of T' starts from, where that is not zero
  *
- * Metadata: scale, activation, mask; construction, omega, precision_bits, version, and command,
+ * Metadata: scale, activation, mask, normalization; construction, omega, precision_bits, version, and command,
  * which reproduces a drawn case; result.{l}.columns "FIRST:END", the columns compared;
  * result.{l}.error_log2, what no entry of r is off by more than, as a power of two; and for
  * every r with an entry that is no double result.{l}.r_*.text, a JSON array of decimals,

@@ -1,5 +1,7 @@
 #include "model_names.h"
 
+#include "model_structure.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -105,19 +107,6 @@ static bool ends_in(const char *name, const char *end)
     return length >= tail && strcmp(name + length - tail, end) == 0;
 }
 
-/* A part between dots that is ln, ln1, ln2_post, ln_f, ln_final, ..., or has "norm" in it:
- * dropping one of those by mistake would give a verdict about another model. */
-static bool is_norm(const char *name)
-{
-    for (const char *part = name; part != NULL; part = strchr(part, '.')) {
-        part += *part == '.';
-        if (strncmp(part, "ln", 2) == 0 && strchr("0123456789_.", part[2]) != NULL) {
-            return true;
-        }
-    }
-    return strstr(name, "norm") != NULL || strstr(name, "Norm") != NULL;
-}
-
 NameKind name_classify(Slot *slot, size_t *layer, const char *name)
 {
     const char *rest = skip_layer(layer, name);
@@ -133,5 +122,5 @@ NameKind name_classify(Slot *slot, size_t *layer, const char *name)
     if (result || ends_in(name, "attn.mask") || ends_in(name, "attn.IGNORE")) {
         return NAME_BUFFER;
     }
-    return is_norm(name) ? NAME_NORM : NAME_UNKNOWN;
+    return structure_of(name) != NULL ? NAME_STRUCTURE : NAME_UNKNOWN;
 }
