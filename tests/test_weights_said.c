@@ -3,6 +3,7 @@
  * files of an X alone.
  */
 #include "given.h"
+#include "program.h"
 
 #include "../harness/axes.h"
 #include "../harness/schedule.h"
@@ -15,6 +16,8 @@
 #include <string.h>
 
 #include <cmocka.h>
+
+#include <math.h>
 
 #define TRAINED "--weights " GIVEN_TRAINED " "
 
@@ -198,18 +201,24 @@ static void make_embedded(const Given *given, const char *name, size_t tuples,
     safetensors_close(file);
 }
 
-/* The file's tokens are what is evaluated: n and X come from them, a point each. */
-static void test_tokens(void **state)
+static const int64_t tokens[3][LENGTH] = {{4, 0, 1, 1}, {2, 2, 2, 2}, {0, 1, 3, 4}};
+
+static void draw_embeddings(double w_e[VOCABULARY * 3], double w_pos[CONTEXT * 3])
 {
-    static const int64_t tokens[3][LENGTH] = {{4, 0, 1, 1}, {2, 2, 2, 2}, {0, 1, 3, 4}};
-    double w_e[VOCABULARY * 3], w_pos[CONTEXT * 3];
-    Given *given = *state;
     for (size_t i = 0; i < VOCABULARY * 3; i++) {
         w_e[i] = 0.1 * (double)(i + 1);
     }
     for (size_t i = 0; i < CONTEXT * 3; i++) {
         w_pos[i] = 0.7 - 0.3 * (double)i;
     }
+}
+
+/* The file's tokens are what is evaluated: n and X come from them, a point each. */
+static void test_tokens(void **state)
+{
+    double w_e[VOCABULARY * 3], w_pos[CONTEXT * 3];
+    Given *given = *state;
+    draw_embeddings(w_e, w_pos);
     make_files(given);
     make_embedded(given, "three.safetensors", 3, &tokens[0][0], w_e, w_pos);
     make_embedded(given, "one.safetensors", 1, &tokens[2][0], w_e, w_pos);
@@ -245,6 +254,51 @@ static void test_tokens(void **state)
     given_expect_fault(given, COMMAND_SWEEP, "--weights %one.safetensors --n 5", "has n = 4");
     assert_int_equal(given_read(given, COMMAND_CONVERT, "%three.safetensors -o %x"), 0);
     assert_int_equal(given->grid.count, 1);
+}
+
+static Output run_on(const Given *given, const char *before, const char *after, int code)
+{
+    char line[1024], path[SCRATCH_PATH];
+    scratch_path(path, &given->scratch, "three.safetensors");
+    snprintf(line, sizeof line, "%s %s %s", before, path, after);
+    Output output = run(line);
+    if (output.code != code) {
+        fail_msg("%s: exit code %d", line, output.code);
+    }
+    return output;
+}
+
+/* min-omega is about all inputs, unless some are chosen: verify agrees on either side of it. */
+static void test_search_over_inputs(void **state)
+{
+    double w_e[VOCABULARY * 3], w_pos[CONTEXT * 3], largest;
+    char text[64], after[128];
+    Given *given = *state;
+    draw_embeddings(w_e, w_pos);
+    make_files(given);
+    make_embedded(given, "three.safetensors", 3, &tokens[0][0], w_e, w_pos);
+    Output all = run_on(given, "min-omega --tolerance 1e-6 --weights", "", 0);
+    Output each = run_on(given, "min-omega --tolerance 1e-6 --weights", "--input 1:2", 0);
+    Output last = run_on(given, "min-omega --tolerance 1e-6 --weights", "--input 3", 0);
+    assert_int_equal(lines(&all), 2);
+    assert_int_equal(lines(&each), 3);
+    expect_cell(&all, 1, "options", "tolerance=1e-06");
+    expect_cell(&each, 2, "options", "input=2;tolerance=1e-06");
+    expect_cell(&last, 1, "options", "input=3;tolerance=1e-06");
+    largest = fmax(number(&each, 1, "omega_min"), number(&each, 2, "omega_min"));
+    largest = fmax(largest, number(&last, 1, "omega_min"));
+    assert_true(fabs(number(&all, 1, "omega_min") - largest) <= 1e-5 * largest);
+    cell(text, sizeof text, &all, 1, "omega_min");
+    snprintf(after, sizeof after, "--tolerance 1e-6 --kernel dense --quiet --omega %s", text);
+    Output holds = run_on(given, "verify", after, 0);
+    cell(text, sizeof text, &all, 1, "omega_below");
+    snprintf(after, sizeof after, "--tolerance 1e-6 --kernel dense --quiet --omega %s", text);
+    Output fails = run_on(given, "verify", after, 1);
+    free(all.text);
+    free(each.text);
+    free(last.text);
+    free(holds.text);
+    free(fails.text);
 }
 
 /* No rows are drawn for who did not ask for them. */
@@ -308,8 +362,13 @@ static void test_an_x_alone(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_what_is_missing), TEST(test_flags_say), TEST(test_saying_and_contradicting),
-        TEST(test_tokens),          TEST(test_no_inputs), TEST(test_an_x_alone),
+        TEST(test_what_is_missing),
+        TEST(test_flags_say),
+        TEST(test_saying_and_contradicting),
+        TEST(test_tokens),
+        TEST(test_no_inputs),
+        TEST(test_an_x_alone),
+        TEST(test_search_over_inputs),
     };
     return cmocka_run_group_tests_name("weights_said", tests, NULL, NULL);
 }
