@@ -56,11 +56,11 @@ typedef struct {
 } GivenLayer;
 
 /* Weights that are given and not drawn: layers [depth], the factor on x Q x^T (but see scaled), and
- * the stream x [n, d] (NULL: drawn).  Whoever gives them keeps them as long as the pair lives. */
+ * the stream x [n, d] (NULL: drawn) with x_hidden [n, d_ff] behind it (NULL: zeros).  Whoever gives them keeps them as long as the pair lives. */
 typedef struct {
     const GivenLayer *layers;
     Scale scale;
-    const double *x;
+    const double *x, *x_hidden;
 } GivenWeights;
 
 /* d_head == 0: dense Q and V.  d_ff is the FFN's hidden width, and the other bank's width

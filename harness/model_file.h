@@ -9,6 +9,7 @@
  *   blocks.{l}.linear.W [d, other]  b [other]        odd layers: [other, d] and [d]
  *   unembed.W_U [d, classes]    unembed.b_U [classes]
  *   X [rows, d]  or  tokens [tuples, length]         the inputs, if any
+ *   result.X_hidden [rows, other]                    the other columns of an export's input
  *
  * Layers are 0, 1, ... without gaps, all of one kind, all of one size.  Biases are optional.  A
  * file may have an X and no layer.  Buffers *.attn.mask and *.attn.IGNORE, and the result.* of an
@@ -17,7 +18,9 @@
  *
  * Metadata: scale "1" or "1/sqrt(d_head)", activation "silu", "relu" or "gelu", mask "none" or
  * "causal", normalization "none".  What they do not say has to be said by whoever uses the model.
- * An activation of "none" is that of a file without feed-forward networks.
+ * An activation of "none" is that of a file without feed-forward networks.  Of linear maps
+ * metadata may say, and of an X_hidden must, how they follow each other: linear "in-place" or
+ * "block".
  */
 #ifndef HEADPROOF_HARNESS_MODEL_FILE_H
 #define HEADPROOF_HARNESS_MODEL_FILE_H
@@ -52,24 +55,24 @@ typedef struct {
 
 /* Which of its properties a file's metadata say. */
 typedef struct {
-    bool scale, activation, mask, normalization;
+    bool scale, activation, mask, normalization, linear;
 } ModelFileSaid;
 
 /* Sizes are 0 where no tensor has them; d is at least 1, depth but for MODEL_FILE_INPUT.  merged:
  * attn.QK and OV.  scaled: scores are divided by sqrt(d_head) (never when merged).  scaled,
- * activation and causal mean nothing unless they are said.  X or tokens or neither is there;
+ * activation, causal and banked (linear "block") mean nothing unless they are said.  X or tokens or neither is there;
  * tokens are < vocabulary. */
 typedef struct {
     ModelFileKind kind;
     ModelFileActivation activation;
     ModelFileSaid said;
-    bool merged, scaled, causal;
+    bool merged, scaled, causal, banked;
     size_t depth, d, heads, d_head, hidden, other;
     size_t vocabulary, context, classes;
     size_t rows, tuples, length;
     ModelFileLayer *layers; /* [depth] */
     double *W_E, *W_pos, *W_U, *b_U;
-    double *X;
+    double *X, *X_hidden;
     int64_t *tokens;
 } ModelFile;
 

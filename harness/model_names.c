@@ -50,6 +50,7 @@ static const SlotInfo slots[SLOT_COUNT] = {
     [SLOT_W_U] = {"unembed.W_U", MODEL(W_U), 2, {D, EXTENT_CLASSES}},
     [SLOT_B_U] = {"unembed.b_U", MODEL(b_U), 1, {EXTENT_CLASSES}},
     [SLOT_X] = {"X", MODEL(X), 2, {EXTENT_ROWS, D}},
+    [SLOT_X_HIDDEN] = {"result.X_hidden", MODEL(X_hidden), 2, {EXTENT_ROWS, OTHER}},
     [SLOT_TOKENS] = {"tokens", MODEL(tokens), 2, {EXTENT_TUPLES, EXTENT_LENGTH}},
 };
 

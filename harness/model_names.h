@@ -31,6 +31,7 @@ typedef enum {
     SLOT_W_U,
     SLOT_B_U,
     SLOT_X,
+    SLOT_X_HIDDEN,
     SLOT_TOKENS,
     SLOT_COUNT
 } Slot;

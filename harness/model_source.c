@@ -68,7 +68,8 @@ int model_source_read(ModelSource **source, const char *path, bool ignore_extra)
     const ModelFile *model = made->file;
     point_layers(made->layers, model);
     made->ignore_extra = ignore_extra;
-    made->given = (GivenWeights){.layers = made->layers, .scale = {1, 1, 1}, .x = model->X};
+    made->given = (GivenWeights){
+        .layers = made->layers, .scale = {1, 1, 1}, .x = model->X, .x_hidden = model->X_hidden};
     *source = made;
     return 0;
 }
@@ -182,7 +183,9 @@ bool model_source_decides(AxisValue *value, const ModelSource *source, Axis axis
     case AXIS_HEADS: return decide(value, attention, FORM_INTEGER, m->heads);
     case AXIS_D_HEAD: return decide(value, attention, FORM_INTEGER, m->merged ? 0 : m->d_head);
     case AXIS_DEPTH: return decide(value, !input, FORM_INTEGER, m->depth);
-    case AXIS_LINEAR: return decide(value, linear && m->other != m->d, FORM_WORD, LINEAR_BLOCK);
+    case AXIS_LINEAR:
+        return decide(value, linear && (said->linear || m->other != m->d), FORM_WORD,
+                      m->banked || m->other != m->d ? LINEAR_BLOCK : LINEAR_IN_PLACE);
     default: return false;
     }
 }

@@ -509,6 +509,38 @@ static void test_said(void **state)
     expect_no_model(fixture, "'none': expected one of silu, relu, gelu, as there are mlp.W_in");
 }
 
+/* Where linear maps write is said beside an export's hidden columns, and fits their shapes. */
+static void test_banks(void **state)
+{
+    static const SampleTensor oblong[] = {{"blocks.0.linear.W", "F16", "[2,3]", 12, 0x3c},
+                                          {"X", "F16", "[4,2]", 16, 0x3c},
+                                          {"result.X_hidden", "F16", "[4,3]", 24, 0x3c}};
+    static const SampleTensor other[] = {{"X", "F16", "[4,2]", 16, 0x3c},
+                                         {"result.X_hidden", "F16", "[4,3]", 24, 0x3c},
+                                         {"blocks.0.mlp.W_in", "F16", "[2,5]", 20, 0x3c},
+                                         {"blocks.0.mlp.W_out", "F16", "[5,2]", 20, 0x3c}};
+    const SampleTensor narrow[] = {
+        oblong[0], oblong[1], {"result.X_hidden", "F16", "[4,2]", 16, 0x3c}};
+    FileFixture *fixture = *state;
+    ModelFile *model;
+    write_tensors(fixture, "\"linear\":\"block\"", oblong, 3);
+    assert_int_equal(model_file_read(&model, fixture->path, false), 0);
+    assert_true(model->said.linear && model->banked && model->X_hidden != NULL);
+    model_file_clear(model);
+    write_tensors(fixture, NULL, oblong, 3);
+    expect_no_model(fixture, "metadata 'linear': expected block beside result.X_hidden");
+    write_tensors(fixture, "\"linear\":\"clear\"", oblong, 3);
+    expect_no_model(fixture, "metadata 'linear': 'clear': expected one of in-place, block");
+    write_tensors(fixture, "\"linear\":\"in-place\"", oblong, 2);
+    expect_no_model(fixture, "'in-place': expected block, as linear.W is not square");
+    write_tensors(fixture, "\"linear\":\"block\"", narrow, 3);
+    expect_no_model(fixture, "shape [4, 2]: expected [rows, other] with other = 3");
+    write_tensors(fixture, "\"linear\":\"block\"", other, 4);
+    expect_no_model(fixture, "'result.X_hidden': expected it beside linear maps alone");
+    write_tensors(fixture, "\"linear\":\"block\"", other, 2);
+    expect_no_model(fixture, "layer 'blocks.0': missing");
+}
+
 /* An X is a file by itself, with its buffers and results, and with nothing else. */
 static void test_x_alone(void **state)
 {
@@ -596,6 +628,7 @@ int main(void)
         TEST(test_refused),
         TEST(test_structure),
         TEST(test_said),
+        TEST(test_banks),
         TEST(test_x_alone),
         TEST(test_refused_wholes),
         TEST(test_many_unknown),
