@@ -1,5 +1,6 @@
 #include "model_names.h"
 
+#include "../cases/fault.h"
 #include "model_structure.h"
 
 #include <stdio.h>
@@ -123,5 +124,6 @@ NameKind name_classify(Slot *slot, size_t *layer, const char *name)
     if (result || ends_in(name, "attn.mask") || ends_in(name, "attn.IGNORE")) {
         return NAME_BUFFER;
     }
-    return structure_of(name) != NULL ? NAME_STRUCTURE : NAME_UNKNOWN;
+    bool structure = FAULT("structure-skipped", false, structure_of(name) != NULL);
+    return structure ? NAME_STRUCTURE : NAME_UNKNOWN;
 }

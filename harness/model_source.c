@@ -1,5 +1,6 @@
 #include "model_source.h"
 
+#include "../cases/fault.h"
 #include "inputs.h"
 #include "message.h"
 
@@ -118,7 +119,8 @@ int model_source_input(const GivenWeights **given, ModelSource *source, size_t i
         if (*made == NULL) {
             return memory_fault();
         }
-        inputs_embed((*made)->x, model, model->tokens + (input - 1) * model->length, model->length);
+        size_t tuple = FAULT("first-tuple-evaluated", 0, input - 1);
+        inputs_embed((*made)->x, model, model->tokens + tuple * model->length, model->length);
         (*made)->given = source->given;
         (*made)->given.x = (*made)->x;
     }
@@ -143,7 +145,9 @@ bool model_source_lacks(const ModelSource *source, Axis axis)
     case AXIS_ACTIVATION: return has_mlp(m) && !m->said.activation;
     case AXIS_SCALE: return has_attention(m) && !m->said.scale;
     case AXIS_MASK: return has_attention(m) && !m->said.mask;
-    case AXIS_NORMALIZATION: return m->kind != MODEL_FILE_INPUT && !m->said.normalization;
+    case AXIS_NORMALIZATION:
+        return FAULT("normalization-assumed", false, m->kind != MODEL_FILE_INPUT) &&
+               !m->said.normalization;
     default: return false;
     }
 }
