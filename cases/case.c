@@ -139,8 +139,9 @@ static double *given_rows(Arena *arena, const GivenWeights *given, size_t rows, 
     return copy;
 }
 
-/* The given rows, or N(0, scale) on the content columns of a [rows, d + hidden] stream; on the hidden columns too
- * for `linear`, which starts with both banks filled (the three-sublayer forms: empty). */
+/* The given rows, or N(0, scale) on the content columns of a [rows, d + hidden] stream; on the
+ * hidden columns too for `linear`, which starts with both banks filled (the three-sublayer forms:
+ * empty). */
 static double *draw_rows(Arena *arena, const CaseSpec *spec, const char *name,
                          const char *hidden_name, size_t rows, size_t hidden, double scale,
                          const GivenWeights *given)

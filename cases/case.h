@@ -55,8 +55,9 @@ typedef struct {
     const double *linear_w, *linear_b;
 } GivenLayer;
 
-/* Weights that are given and not drawn: layers [depth], the factor on x Q x^T (but see scaled), and
- * the stream x [n, d] (NULL: drawn) with x_hidden [n, d_ff] behind it (NULL: zeros).  Whoever gives them keeps them as long as the pair lives. */
+/* Weights that are given and not drawn: layers [depth], the factor on x Q x^T (but see scaled),
+ * and the stream x [n, d] (NULL: drawn) with x_hidden [n, d_ff] behind it (NULL: zeros).  Whoever
+ * gives them keeps them as long as the pair lives. */
 typedef struct {
     const GivenLayer *layers;
     Scale scale;

@@ -60,8 +60,8 @@ typedef struct {
 
 /* Sizes are 0 where no tensor has them; d is at least 1, depth but for MODEL_FILE_INPUT.  merged:
  * attn.QK and OV.  scaled: scores are divided by sqrt(d_head) (never when merged).  scaled,
- * activation, causal and banked (linear "block") mean nothing unless they are said.  X or tokens or neither is there;
- * tokens are < vocabulary. */
+ * activation, causal and banked (linear "block") mean nothing unless they are said.  X or tokens
+ * or neither is there; tokens are < vocabulary. */
 typedef struct {
     ModelFileKind kind;
     ModelFileActivation activation;
@@ -76,8 +76,8 @@ typedef struct {
     int64_t *tokens;
 } ModelFile;
 
-/* Every number exactly as the file has it.  Tensors with other names are listed in one message
- * and refused, unless ignore_extra (what structure_of knows is refused all the same).  0; 2 after one
+/* Every number exactly as the file has it.  Tensors with other names are listed in one message and
+ * refused, unless ignore_extra (what structure_of knows is refused all the same).  0; 2 after one
  * message; 99 when memory is short.  On failure *model is NULL. */
 int model_file_read(ModelFile **model, const char *path, bool ignore_extra)
     __attribute__((warn_unused_result));

@@ -84,7 +84,8 @@ void slot_name(char *text, Slot slot, size_t layer);
 
 typedef enum { NAME_SLOT, NAME_BUFFER, NAME_STRUCTURE, NAME_UNKNOWN } NameKind;
 
-/* What a name means (NAME_STRUCTURE: see model_structure.h); NAME_SLOT sets *slot and *layer (0 for those of no layer). */
+/* What a name means (NAME_STRUCTURE: see model_structure.h); NAME_SLOT sets *slot and *layer (0
+ * for those of no layer). */
 NameKind name_classify(Slot *slot, size_t *layer, const char *name);
 
 #endif

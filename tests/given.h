@@ -56,7 +56,8 @@ char *given_command(const Point *point);
 /* The rows of that command, read as a shell reads it. */
 char *given_rows_again(Given *given, const Point *point, bool with_key);
 
-/* The same as given_rows where the plan is measured beside the evaluation, as it is for large models. */
+/* The same as given_rows where the plan is measured beside the evaluation, as it is for large
+ * models. */
 char *given_rows_beside(const Point *point);
 
 #endif
