@@ -156,7 +156,7 @@ static void a_converted_file_is_the_model(void **state)
     }
 }
 
-/* ---- Evaluated by another program ----------------------------------------------------------*/
+/* ---- Evaluated by another program ---------------------------------------------------------- */
 
 static Output evaluate(const char *model, const char *converted, const char *flags)
 {

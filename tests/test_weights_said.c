@@ -161,7 +161,7 @@ static void test_saying_and_contradicting(void **state)
     given_points(given, "--construction fused --scale 1,1/sqrt(d_head)", 1);
 }
 
-/* ---- A file's own inputs -------------------------------------------------------------------*/
+/* ---- A file's own inputs ------------------------------------------------------------------- */
 
 enum { VOCABULARY = 5, CONTEXT = 6, LENGTH = 4 };
 
@@ -324,7 +324,7 @@ static void test_no_inputs(void **state)
     assert_int_equal(given->grid.points[0].spec.n, 2);
 }
 
-/* ---- X alone -------------------------------------------------------------------------------*/
+/* ---- X alone ------------------------------------------------------------------------------- */
 
 static void test_an_x_alone(void **state)
 {
