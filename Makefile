@@ -234,7 +234,7 @@ format: ## Rewrite the sources as .clang-format has them
                                 $(d)/*.[ch]))
 
 # What is fuzzed, and no more: clang cannot link gcc's OpenMP on every system.
-FUZZED := $(wildcard harness/safetensors_*.c) $(patsubst %,harness/model_%.c,file check names) \
+FUZZED := $(wildcard harness/safetensors_*.c) $(patsubst %,harness/model_%.c,file check names structure) \
           $(patsubst %,harness/%.c,atomic_file interrupt message own_file streams) tests/safetensors_samples.c \
           tests/fuzz_safetensors.c
 FUZZ_FLAGS := -O1 -g -std=c11 -D_POSIX_C_SOURCE=200809L $(WARNINGS) \

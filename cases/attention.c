@@ -10,8 +10,7 @@ static Score attention_score(Stack *stack, size_t layer)
     Columns content = stack_content(stack);
     bool normal = spec->weights == WEIGHTS_NORMAL;
     double d = (double)spec->d, d_head = (double)spec->d_head;
-    Score score = {
-        .kind = SCORE_BILINEAR, .read = content, .d_head = spec->d_head, .scale = {1, 1, 1}};
+    Score score = {.kind = SCORE_BILINEAR, .read = content, .d_head = spec->d_head};
     if (spec->d_head == 0) {
         const double *q =
             stack_draw(stack, layer, "attn.QK", spec->heads, spec->d, spec->d, normal ? 1 : 1 / d);
@@ -71,8 +70,7 @@ static Bundle given_heads(const Stack *stack, const GivenLayer *given)
                    .q = {merged ? given->qk : given->w_q, merged ? d : d_head, stride},
                    .k = {given->w_k, d_head, stride},
                    .q_bias = given->b_q,
-                   .k_bias = FAULT("k-bias-dropped", NULL, given->b_k),
-                   .scale = spec->given->scale};
+                   .k_bias = FAULT("k-bias-dropped", NULL, given->b_k)};
     Value value = {.kind = merged ? VALUE_DENSE : VALUE_FACTORED,
                    .read = content,
                    .write = content,
@@ -83,6 +81,15 @@ static Bundle given_heads(const Stack *stack, const GivenLayer *given)
                    .bias = given->b_o,
                    .scale = 1};
     return (Bundle){spec->heads, score, value};
+}
+
+/* The factor on x Q x^T. */
+static Scale attention_scale(const CaseSpec *spec)
+{
+    if (spec->scaled && spec->d_head > 0) {
+        return (Scale){1, 1, (long)spec->d_head};
+    }
+    return spec->given != NULL ? spec->given->scale : (Scale){1, 1, 1};
 }
 
 Bundle attention_heads(Stack *stack, size_t layer)
@@ -96,6 +103,7 @@ Bundle attention_heads(Stack *stack, size_t layer)
         bundle.value = attention_value(stack, layer);
     }
     Score *score = &bundle.score;
+    score->scale = attention_scale(spec);
     score->q.data = stack_scaled(stack, score->q.data, spec->heads * score->q.head_stride);
     score->q_bias = stack_scaled(stack, score->q_bias, spec->heads * spec->d_head);
     mask_original(stack, score);

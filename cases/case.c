@@ -121,19 +121,34 @@ Layout case_converted_layout(const CaseSpec *spec)
     return layout;
 }
 
-/* The given rows, or N(0, scale) on the content columns of a [rows, d + hidden] stream; on the hidden columns too
- * for `linear`, which starts with both banks filled (the three-sublayer forms: empty). */
+/* The given rows times scale, and what is given of the hidden columns. */
+static double *given_rows(Arena *arena, const GivenWeights *given, size_t rows, size_t d,
+                          size_t hidden, double scale)
+{
+    size_t ld = d + hidden;
+    double *copy = arena_take(arena, rows, ld * sizeof *copy);
+    for (size_t i = 0; copy != NULL && i < rows; i++) {
+        for (size_t c = 0; c < ld; c++) {
+            if (c < d) {
+                copy[i * ld + c] = scale * given->x[i * d + c];
+            } else if (FAULT("hidden-input-forgotten", NULL, given->x_hidden) != NULL) {
+                copy[i * ld + c] = given->x_hidden[i * hidden + c - d];
+            }
+        }
+    }
+    return copy;
+}
+
+/* The given rows, or N(0, scale) on the content columns of a [rows, d + hidden] stream; on the
+ * hidden columns too for `linear`, which starts with both banks filled (the three-sublayer forms:
+ * empty). */
 static double *draw_rows(Arena *arena, const CaseSpec *spec, const char *name,
                          const char *hidden_name, size_t rows, size_t hidden, double scale,
-                         const double *given)
+                         const GivenWeights *given)
 {
     size_t ld = spec->d + hidden;
-    if (given != NULL) {
-        double *copy = arena_take(arena, rows, ld * sizeof *copy);
-        for (size_t i = 0; copy != NULL && i < rows; i++) {
-            memcpy(copy + i * ld, given + i * spec->d, spec->d * sizeof *copy);
-        }
-        return copy;
+    if (given != NULL && given->x != NULL) {
+        return given_rows(arena, given, rows, spec->d, hidden, scale);
     }
     double *x = draw_tensor(arena, spec->seed, name, 1, rows, spec->d, ld, scale);
     if (x != NULL && spec->construction == CONSTRUCTION_LINEAR) {
@@ -154,7 +169,7 @@ static bool draw_streams(Pair *pair, const CaseSpec *spec)
     double scale = spec->weights == WEIGHTS_NORMAL ? 1 : 0.25;
     bool scores = spec->construction == CONSTRUCTION_SILU && spec->score_scale > 0;
     double of_x = scores ? spec->score_scale : 1;
-    const double *given = spec->given != NULL ? spec->given->x : NULL;
+    const GivenWeights *given = spec->given;
     pair->original_x = draw_rows(arena, spec, "X", "X_hidden", spec->n, original, of_x, given);
     pair->converted_x = original == converted ? pair->original_x
                                               : draw_rows(arena, spec, "X", "X_hidden", spec->n,

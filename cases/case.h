@@ -55,12 +55,13 @@ typedef struct {
     const double *linear_w, *linear_b;
 } GivenLayer;
 
-/* Weights that are given and not drawn: layers [depth], the factor on x Q x^T, and the stream
- * x [n, d] (NULL: drawn).  Whoever gives them keeps them as long as the pair lives. */
+/* Weights that are given and not drawn: layers [depth], the factor on x Q x^T (but see scaled),
+ * and the stream x [n, d] (NULL: drawn) with x_hidden [n, d_ff] behind it (NULL: zeros).  Whoever
+ * gives them keeps them as long as the pair lives. */
 typedef struct {
     const GivenLayer *layers;
     Scale scale;
-    const double *x;
+    const double *x, *x_hidden;
 } GivenWeights;
 
 /* d_head == 0: dense Q and V.  d_ff is the FFN's hidden width, and the other bank's width
@@ -82,6 +83,7 @@ typedef struct {
     size_t head_rank;    /* the largest rank of a linear head's V; 0: any */
     double score_scale;  /* on what content scores are made of, in T and T': Q, W1 and b1, silu's
                             X; the doubles that come out are the weights.  0: 1 */
+    bool scaled;         /* attention's content scores are divided by sqrt(d_head), exactly */
     double dropout;      /* probability with which T' has lost an entry of Omega */
     size_t drop_entry;   /* the entry of 2 Omega that T' has lost, from 1: counted by sublayer,
                             bundle, head, row and key; 0: none */

@@ -73,7 +73,8 @@ static void disturb_score(const Place *place, Bundle *bundle)
         disturb(place, "q", &score->q, bundle->heads, read, d_head > 0 ? d_head : read);
     }
     if (score->kind == SCORE_BILINEAR && d_head > 0) {
-        disturb(place, "k", &score->k, bundle->heads, read, d_head);
+        disturb(place, FAULT("key-noise-is-the-query-s", "q", "k"), &score->k, bundle->heads, read,
+                d_head);
     }
     disturb_vector(place, "gate_bias", &score->gate_bias, bundle->heads);
     disturb_vector(place, "q_bias", &score->q_bias, bundle->heads * d_head);

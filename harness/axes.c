@@ -45,6 +45,8 @@ static const char *const references[] = {[REFERENCE_AUTO] = "auto",
                                          [REFERENCE_DIFFERENCE] = "difference"};
 static const char *const weights[] = {[WEIGHTS_STABLE] = "stable", [WEIGHTS_NORMAL] = "normal"};
 static const char *const biases[] = {[BIAS_NONE] = "none", [BIAS_RANDOM] = "random"};
+static const char *const scales[] = {"1", "1/sqrt(d_head)"};
+static const char *const normalizations[] = {"none"};
 static const char *const linears[] = {
     [LINEAR_IN_PLACE] = "in-place", [LINEAR_BLOCK] = "block", [LINEAR_CLEAR] = "clear"};
 static const char *const bias_rows[] = {
@@ -84,7 +86,11 @@ static const AxisInfo infos[AXIS_COUNT] = {
                    {CHOICE(masks)},
                    {WORD(MASK_NONE)},
                    "what a token may attend to; pseudo: by Omega in the weights"},
-    [AXIS_N] = {"n", "n", {SIZE_FROM(1)}, {INTEGER(20)}, "tokens"},
+    [AXIS_N] = {"n",
+                "n",
+                {SIZE_FROM(1)},
+                {INTEGER(20)},
+                "tokens; of a weights file: its X's or tokens', else required"},
     [AXIS_D] = {"d", "d", {SIZE_FROM(1)}, {INTEGER(30)}, "width of the residual stream"},
     [AXIS_D_FF] = {"d-ff",
                    "d_ff",
@@ -118,6 +124,18 @@ static const AxisInfo infos[AXIS_COUNT] = {
     [AXIS_SEED] =
         {"seed", "seed", {INTEGERS(0, UINT64_MAX)}, {INTEGER(1)}, "of the weights and the input"},
     [AXIS_BIAS] = {"bias", NULL, {CHOICE(biases)}, {WORD(BIAS_NONE)}, "biases b1 and b2"},
+    [AXIS_SCALE] =
+        {"scale", NULL, {CHOICE(scales)}, {WORD(0)}, "what attention multiplies its scores by"},
+    [AXIS_NORMALIZATION] = {"normalization",
+                            NULL,
+                            {CHOICE(normalizations)},
+                            {WORD(0)},
+                            "of the stream: a model with norms is outside the constructions"},
+    [AXIS_INPUT] = {"input",
+                    NULL,
+                    {SIZE_FROM(1), WORDS(every)},
+                    {WORD(0)},
+                    "the tuple of a weights file's tokens, from 1; all: a point each"},
     [AXIS_LINEAR] =
         {"linear", NULL, {CHOICE(linears)}, {WORD(LINEAR_IN_PLACE)}, "where a linear head writes"},
     [AXIS_BIAS_ROW] = {"bias-row",

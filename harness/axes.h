@@ -27,6 +27,9 @@ typedef enum {
     AXIS_WEIGHTS,
     AXIS_SEED,
     AXIS_BIAS,
+    AXIS_SCALE,
+    AXIS_NORMALIZATION,
+    AXIS_INPUT,
     AXIS_LINEAR,
     AXIS_BIAS_ROW,
     AXIS_BIAS_ROW_CONTENT,
@@ -77,7 +80,7 @@ AxisValue point_get(const Point *point, Axis axis);
 void point_set(Point *point, Axis axis, AxisValue value);
 
 /* What the axis is when nobody says: d_ff is 4D; judge is total, or construction where there is
- * no arithmetic to have a total. */
+ * no arithmetic to have a total; scale is what the weights file says. */
 AxisValue point_default(const Point *point, Axis axis);
 
 /* False when the axis changes nothing in the point's rows: it is blank in a table. */

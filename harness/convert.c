@@ -11,17 +11,6 @@
 #include <sys/resource.h>
 #include <sys/statvfs.h>
 
-/* The point whose model is converted: where the file has no X, its context decides the rows. */
-static Point converted_point(const Grid *grid)
-{
-    Point point = grid->points[0];
-    const ModelFile *file = point.source->file;
-    if (file->X == NULL && file->context > 0) {
-        point.spec.n = file->context;
-    }
-    return point;
-}
-
 /* Bytes that a file at path may have: what its directory's disk has free for us, and no more than
  * the process may write (ulimit -f).  INFINITY where neither is known: the writer finds out. */
 static double disk_room(const char *directory)
@@ -103,7 +92,7 @@ int command_convert(const Grid *grid, const RunOptions *run, int argc, char **ar
     if (status != 0) {
         return status;
     }
-    Point point = converted_point(grid);
+    Point point = grid->points[0];
     CaseStatus built = case_build(&pair, &reason, &point.spec);
     if (built != CASE_OK) {
         fprintf(stderr, "headproof: %s: %s\n", shown(point.source->path).text, reason);

@@ -126,6 +126,9 @@ static int check_point(const Product *product, const Point *point)
         return reject(product, AXIS_REFERENCE,
                       "subtract: export writes r(T') with all the digits that a subtraction needs");
     }
+    if (spec->scaled && spec->d_head == 0) {
+        return reject(product, AXIS_SCALE, "1 where Q is dense: there is no d_head");
+    }
     if (point->source != NULL && spec->linear == LINEAR_CLEAR) {
         return reject(product, AXIS_LINEAR,
                       "in-place or block with a weights file: clear begins with hidden columns, "
@@ -158,11 +161,10 @@ static int check_point(const Product *product, const Point *point)
     return check_sizes(product, point);
 }
 
-/* A file without inputs has as many tokens as its context. */
-static bool context_decides(const Product *product, const Point *point, Axis axis)
+/* A file without inputs has as many tokens as its context, where they need not be there. */
+static bool context_decides(const Point *point, Axis axis)
 {
-    return product->command == COMMAND_COST && axis == AXIS_N && point->source != NULL &&
-           point->source->file->context > 0;
+    return axis == AXIS_N && point->source != NULL && point->source->file->context > 0;
 }
 
 static AxisValue axis_value(const Product *product, const Point *point, Axis axis)
@@ -174,7 +176,7 @@ static AxisValue axis_value(const Product *product, const Point *point, Axis axi
     if (axis == AXIS_OMEGA && product->command == COMMAND_MIN_OMEGA) {
         return (AxisValue){.form = FORM_REAL};
     }
-    if (context_decides(product, point, axis)) {
+    if (context_decides(point, axis)) {
         return (AxisValue){.form = FORM_INTEGER, .integer = point->source->file->context};
     }
     if (axis == AXIS_CONSTRUCTION && point->source != NULL) {
@@ -185,17 +187,17 @@ static AxisValue axis_value(const Product *product, const Point *point, Axis axi
 }
 
 /* The weights file of this place, read if it is new. */
-static int find_source(const Product *product, Point *point)
+static int find_source(const Product *product, Point *point, ModelSource **source)
 {
     const Setting *setting = product->settings[AXIS_WEIGHTS];
-    const ModelSource *source;
+    *source = NULL;
     AxisValue value = axis_value(product, point, AXIS_WEIGHTS);
     if (setting == NULL || value.form != FORM_PATH) {
         return 0;
     }
-    int status = sources_find(&source, product->sources, value.path, product->ignore_extra);
+    int status = sources_find(source, product->sources, value.path, product->ignore_extra);
     if (status == 0) {
-        point_set_source(point, source);
+        point_set_source(point, *source);
     }
     return status;
 }
@@ -247,12 +249,82 @@ static int check_fit(const Product *product, const Point *point, bool *skip)
     return 0;
 }
 
+/* What a model does is assumed of no file: its metadata say it, or the user. */
+static int check_said(const Product *product, const Point *point)
+{
+    static const Axis said[] = {AXIS_ACTIVATION, AXIS_SCALE, AXIS_MASK, AXIS_NORMALIZATION};
+    static const char *const words[] = {"silu, relu or gelu", "1 or 1/sqrt(d_head)",
+                                        "none or causal", "none"};
+    char lacks[256], flags[128];
+    size_t used = 0, flags_used = 0;
+    for (size_t i = 0; i < sizeof said / sizeof *said; i++) {
+        const char *name = axis_info(said[i])->name;
+        if (product->settings[said[i]] == NULL && command_takes(product->command, said[i]) &&
+            model_source_lacks(point->source, said[i])) {
+            const char *comma = used > 0 ? ", " : "";
+            used += (size_t)snprintf(lacks + used, sizeof lacks - used, "%s%s (%s)", comma, name,
+                                     words[i]);
+            flags_used += (size_t)snprintf(flags + flags_used, sizeof flags - flags_used, "%s--%s",
+                                           comma, name);
+        }
+    }
+    if (used == 0) {
+        return 0;
+    }
+    complain_of(point->source->path, NULL, NULL,
+                "the metadata do not say: %s: expected in the file's metadata, or as %s", lacks,
+                flags);
+    return 2;
+}
+
+/* Does the command evaluate the points that it is given?  Others bring their own inputs, or need
+ * none. */
+static bool evaluates_points(Command command)
+{
+    switch (command) {
+    case COMMAND_SWEEP:
+    case COMMAND_DEPTH:
+    case COMMAND_MIN_OMEGA:
+    case COMMAND_EXPORT:
+    case COMMAND_CHECK: return true;
+    default: return false;
+    }
+}
+
+/* An X alone can be evaluated, but it is no model. */
+static int check_model(const Product *product, const Point *point)
+{
+    if (point->source->file->kind == MODEL_FILE_INPUT && !evaluates_points(product->command)) {
+        complain_of(point->source->path, "layer", "blocks.0", "missing: %s expects a model",
+                    command_name(product->command));
+        return 2;
+    }
+    return 0;
+}
+
+/* A file's rows are its X, or its tokens; others are drawn for who asks for them. */
+static int check_rows(const Product *product, const Point *point)
+{
+    const ModelFile *file = point->source->file;
+    bool context = file->context > 0 && !evaluates_points(product->command);
+    bool needed = evaluates_points(product->command) || product->command == COMMAND_CONVERT;
+    if (!needed || context || model_source_inputs(point->source) > 0 ||
+        product->settings[AXIS_N] != NULL) {
+        return 0;
+    }
+    complain_of(point->source->path, NULL, NULL,
+                "holds no X and no tokens to evaluate: expected one of them, or --n for as many "
+                "rows that are drawn%s",
+                file->W_E != NULL ? " (verify evaluates every tuple of the vocabulary)" : "");
+    return 2;
+}
+
 /* The point at this place.  *skip: there is none. */
-static int make_point(const Product *product, Point *point, bool *skip)
+static int make_point(const Product *product, Point *point, ModelSource **source, bool *skip)
 {
     *point = (Point){0};
     *skip = false;
-    int status = find_source(product, point);
+    int status = find_source(product, point, source);
     if (status == 0) {
         status = set_axis(product, point, AXIS_CONSTRUCTION);
     }
@@ -262,22 +334,12 @@ static int make_point(const Product *product, Point *point, bool *skip)
     for (Axis axis = AXIS_CONSTRUCTION + 1; axis < AXIS_COUNT && status == 0 && !*skip; axis++) {
         status = set_axis(product, point, axis);
     }
-    if (status == 0 && !*skip) {
-        point_canonicalise(point);
-        status = check_point(product, point);
+    if (status == 0 && !*skip && point->source != NULL) {
+        status = check_model(product, point);
+        status = status == 0 ? check_said(product, point) : status;
+        status = status == 0 ? check_rows(product, point) : status;
     }
     return status;
-}
-
-static bool advance(Product *product)
-{
-    for (size_t axis = AXIS_COUNT; axis-- > 0;) {
-        if (++product->place[axis] < axis_values(product, (Axis)axis)) {
-            return true;
-        }
-        product->place[axis] = 0;
-    }
-    return false;
 }
 
 static int append(CandidateList *list, const Point *point, const Section *section)
@@ -294,6 +356,51 @@ static int append(CandidateList *list, const Point *point, const Section *sectio
     list->items[list->count] = (Candidate){*point, section, list->count};
     list->count++;
     return 0;
+}
+
+/* Gives the point one of the inputs of its weights file, and makes it a candidate. */
+static int add_point(CandidateList *list, const Product *product, const Point *made,
+                     ModelSource *source, size_t input)
+{
+    Point point = *made;
+    point.input = evaluates_points(product->command) ? input : 0;
+    int status = input > 0 ? model_source_input(&point.spec.given, source, input) : 0;
+    if (status == 0) {
+        point_canonicalise(&point);
+        status = check_point(product, &point);
+    }
+    return status == 0 ? append(list, &point, product->section) : status;
+}
+
+/* The input that was asked for, or a point each. */
+static int add_points(CandidateList *list, const Product *product, const Point *made,
+                      ModelSource *source)
+{
+    size_t inputs = source == NULL ? 0 : model_source_inputs(source);
+    size_t first = made->input > 0 ? made->input : inputs > 0;
+    size_t last = made->input > 0 || !evaluates_points(product->command) ? first : inputs;
+    int status = 0;
+    if (made->input > inputs) {
+        return reject(product, AXIS_INPUT, "all, or a tuple of tokens that the weights file has");
+    }
+    if (last - first > POINTS_MOST - list->count) {
+        return reject(product, AXIS_WEIGHTS, "at most 1000000 points: choose some with --input");
+    }
+    for (size_t input = first; input <= last && status == 0; input++) {
+        status = add_point(list, product, made, source, input);
+    }
+    return status;
+}
+
+static bool advance(Product *product)
+{
+    for (size_t axis = AXIS_COUNT; axis-- > 0;) {
+        if (++product->place[axis] < axis_values(product, (Axis)axis)) {
+            return true;
+        }
+        product->place[axis] = 0;
+    }
+    return false;
 }
 
 static double machine_memory(void)
@@ -319,10 +426,11 @@ int expand_section(CandidateList *list, const Section *section, const Section *f
     bool more = status == 0;
     while (more) {
         Point point;
+        ModelSource *source;
         bool skip;
-        status = make_point(&product, &point, &skip);
+        status = make_point(&product, &point, &source, &skip);
         if (status == 0 && !skip) {
-            status = append(list, &point, section);
+            status = add_points(list, &product, &point, source);
         }
         more = status == 0 && advance(&product);
     }

@@ -154,6 +154,12 @@ int export_model(Export *e)
     if (status == 0) {
         status = add_word(e, AXIS_ACTIVATION);
     }
+    if (status == 0) {
+        status = add_word(e, AXIS_NORMALIZATION);
+    }
+    if (status == 0 && e->point->spec.construction == CONSTRUCTION_LINEAR) {
+        status = add_word(e, AXIS_LINEAR);
+    }
     bool causal = model->sublayers[0].bundle_count > 0 &&
                   model->sublayers[0].bundles[0].score.visible == VISIBLE_EARLIER;
     if (status == 0 && causal) {

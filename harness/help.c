@@ -66,7 +66,14 @@ void help_print_command(FILE *file, Command command, const CommandInfo *info)
             print_axis(file, command, axis);
         }
     }
-    fputs("\nother flags:\n", file);
+    fputs(
+        "\n"
+        "Nothing is assumed of a weights file: what its metadata do not say of activation, scale,\n"
+        "mask and normalization is required as flags; without an X or tokens, --n is the number\n"
+        "of rows to draw where rows are evaluated.\n"
+        "\n"
+        "other flags:\n",
+        file);
     for (Flag flag = 0; flag < FLAG_COUNT; flag++) {
         if (command_takes_flag(command, flag)) {
             print_flag(file, flag);

@@ -25,16 +25,23 @@ static bool allocate(Inputs *inputs, size_t count, size_t n, size_t d, bool toke
     return inputs->x != NULL && (!tokens || inputs->tokens != NULL);
 }
 
-/* x = W_E[token] + W_pos[position] for every tuple. */
-static void embed(Inputs *inputs, const ModelFile *model)
+void inputs_embed(double *x, const ModelFile *model, const int64_t *tokens, size_t n)
 {
     size_t d = model->d;
-    for (size_t row = 0; row < inputs->count * inputs->n; row++) {
-        const double *token = model->W_E + (size_t)inputs->tokens[row] * d;
+    for (size_t i = 0; i < n; i++) {
+        const double *token = model->W_E + (size_t)tokens[i] * d;
         for (size_t c = 0; c < d; c++) {
-            double position = model->W_pos != NULL ? model->W_pos[row % inputs->n * d + c] : 0;
-            inputs->x[row * d + c] = token[c] + position;
+            double position = model->W_pos != NULL ? model->W_pos[i * d + c] : 0;
+            x[i * d + c] = token[c] + position;
         }
+    }
+}
+
+static void embed(Inputs *inputs, const ModelFile *model)
+{
+    size_t n = inputs->n;
+    for (size_t tuple = 0; tuple < inputs->count; tuple++) {
+        inputs_embed(inputs->x + tuple * n * model->d, model, inputs->tokens + tuple * n, n);
     }
 }
 

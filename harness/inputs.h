@@ -25,6 +25,9 @@ typedef struct {
 int inputs_make(Inputs *inputs, const ModelFile *model, const char *path, const char *choice)
     __attribute__((warn_unused_result));
 
+/* x [n, d] = W_E[token] + W_pos[position] of one tuple, as above.  The model has a W_E. */
+void inputs_embed(double *x, const ModelFile *model, const int64_t *tokens, size_t n);
+
 /* Keeps those of a shard alone.  0; 2 after a message when it would have none. */
 int inputs_take_shard(Inputs *inputs, size_t d, size_t shard, size_t shards)
     __attribute__((warn_unused_result));

@@ -23,12 +23,29 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Same search: everything but the seed. */
-static bool same_search(const Point *a, const Point *b)
+/* The same but for the input, and for the seed where that is folded. */
+static bool same_but_input(const Point *a, const Point *b, bool any_seed)
 {
     Point c = *b;
-    c.spec.seed = a->spec.seed;
+    c.input = a->input;
+    c.spec.seed = any_seed ? a->spec.seed : c.spec.seed;
     return point_compare(a, &c) == 0;
+}
+
+/* Same search: everything but the seed, and but the input where the grid has all inputs of the
+ * weights file; those that were chosen have a search each. */
+static bool same_search(const Point *a, const Point *b, bool all_inputs)
+{
+    return (all_inputs || a->input == b->input) && same_but_input(a, b, true);
+}
+
+static bool has_all_inputs(const Grid *grid, const Point *point)
+{
+    size_t inputs = 0;
+    for (size_t i = 0; point->input > 0 && i < grid->count; i++) {
+        inputs += same_but_input(point, &grid->points[i], false);
+    }
+    return inputs > 1 && inputs == model_source_inputs(point->source);
 }
 
 /* "1:20", "3", "1,5,7" */
@@ -38,22 +55,30 @@ static char *seeds_text(const Ensemble *ensemble)
     size_t length;
     FILE *file = open_memstream(&text, &length);
     for (size_t i = 0; file != NULL && i < ensemble->count;) {
-        uint64_t first = ensemble->points[i]->spec.seed;
-        size_t run = 1;
-        while (i + run < ensemble->count && ensemble->points[i + run]->spec.seed == first + run) {
-            run++;
+        uint64_t first = ensemble->points[i]->spec.seed, last = first;
+        const char *separator = i > 0 ? ";" : "";
+        /* A seed comes once for every input. */
+        for (; i < ensemble->count && ensemble->points[i]->spec.seed - last <= 1; i++) {
+            last = ensemble->points[i]->spec.seed;
         }
-        fprintf(file, "%s%" PRIu64, i > 0 ? ";" : "", first);
-        if (run > 1) {
-            fprintf(file, ":%" PRIu64, first + run - 1);
+        fprintf(file, "%s%" PRIu64, separator, first);
+        if (last > first) {
+            fprintf(file, ":%" PRIu64, last);
         }
-        i += run;
     }
     if (file == NULL || fclose(file) != 0) {
         free(text);
         return NULL;
     }
     return text;
+}
+
+/* The key of what is searched together: of all inputs it has none. */
+static int write_key(FILE *file, const Ensemble *ensemble, const char *seeds)
+{
+    Point key = *ensemble->points[0];
+    key.input = ensemble->points[ensemble->count - 1]->input == key.input ? key.input : 0;
+    return table_write_key(file, &key, false, seeds);
 }
 
 static int write_omega(FILE *file, bool present, double omega)
@@ -108,7 +133,7 @@ static int write_row(FILE *file, const Ensemble *ensemble, const Found *found)
     const Point *point = ensemble->points[0];
     bool machine = judge_needs_arithmetic(point->judge);
     char *text = seeds_text(ensemble);
-    int status = text == NULL ? -1 : table_write_key(file, point, false, text);
+    int status = text == NULL ? -1 : write_key(file, ensemble, text);
     free(text);
     status |= write_omega(file, true, point->tolerance);
     status |= write_omega(file, s->has_below, s->below.omega);
@@ -174,8 +199,9 @@ typedef struct {
 static void gather(Searches *command, Ensemble *seeds, size_t first)
 {
     const Grid *grid = command->grid;
+    bool all_inputs = has_all_inputs(grid, &grid->points[first]);
     for (size_t i = first; i < grid->count; i++) {
-        if (!command->taken[i] && same_search(&grid->points[first], &grid->points[i])) {
+        if (!command->taken[i] && same_search(&grid->points[first], &grid->points[i], all_inputs)) {
             ensemble_add(seeds, &grid->points[i]);
             command->taken[i] = true;
         }

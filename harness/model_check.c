@@ -143,6 +143,7 @@ static const char *kind_text(ModelFileKind kind, bool merged)
 static int check_layers(Reading *reading)
 {
     ModelFile *model = reading->model;
+    model->kind = MODEL_FILE_INPUT;
     for (size_t layer = 0; layer < model->depth; layer++) {
         ModelFileKind kind;
         bool merged;
@@ -168,7 +169,10 @@ int model_check_parts(Reading *reading)
 {
     static const struct {
         Slot slot, needs;
-    } pairs[] = {{SLOT_W_POS, SLOT_W_E}, {SLOT_TOKENS, SLOT_W_E}, {SLOT_B_U, SLOT_W_U}};
+    } pairs[] = {{SLOT_W_POS, SLOT_W_E},
+                 {SLOT_TOKENS, SLOT_W_E},
+                 {SLOT_B_U, SLOT_W_U},
+                 {SLOT_X_HIDDEN, SLOT_X}};
     const ModelFile *model = reading->model;
     unsigned found = reading->found[model->depth];
     int status = check_layers(reading);
@@ -181,6 +185,10 @@ int model_check_parts(Reading *reading)
                           "missing: expected it beside '%s'", slot_info(pairs[i].slot)->name);
         }
     }
+    if ((found & SLOT_BIT(SLOT_X_HIDDEN)) != 0 && model->kind != MODEL_FILE_LINEAR) {
+        return refuse(reading, "tensor", slot_info(SLOT_X_HIDDEN)->name,
+                      "expected it beside linear maps alone");
+    }
     if ((found & SLOT_BIT(SLOT_X)) != 0 && (found & SLOT_BIT(SLOT_TOKENS)) != 0) {
         return refuse(reading, "tensor", "tokens", "expected either tokens or X, not both");
     }
@@ -192,14 +200,16 @@ int model_check_parts(Reading *reading)
     return 0;
 }
 
-/* *choice: which of words [count] the metadata have under key; 0 where they have nothing. */
-static int read_choice(const Reading *reading, size_t *choice, const char *key,
-                       const char *const *words, size_t count)
+/* *choice: which of words [count] the metadata have under key; 0, and not *said, where they have
+ * nothing.  why: what one who has another word should know, or "". */
+static int read_choice(const Reading *reading, size_t *choice, bool *said, const char *key,
+                       const char *const *words, size_t count, const char *why)
 {
     char expected[64];
     size_t used = 0;
     const char *value = safetensors_metadata(reading->file, key);
     *choice = 0;
+    *said = value != NULL;
     for (size_t i = 0; i < count; i++) {
         used += (size_t)snprintf(expected + used, sizeof expected - used, "%s%s",
                                  i == 0 ? "" : ", ", words[i]);
@@ -208,34 +218,70 @@ static int read_choice(const Reading *reading, size_t *choice, const char *key,
             return 0;
         }
     }
-    return value == NULL
-               ? 0
-               : refuse(reading, "metadata", key, "'%.100s': expected one of %s", value, expected);
+    return value == NULL ? 0
+                         : refuse(reading, "metadata", key, "'%.100s': expected %s%s%s", value,
+                                  count > 1 ? "one of " : "", expected, why);
+}
+
+/* What the words mean for the layers that there are. */
+static int check_metadata(const Reading *reading, bool no_activation)
+{
+    const ModelFile *model = reading->model;
+    bool said_in_place = model->said.linear && !model->banked && model->kind == MODEL_FILE_LINEAR;
+    bool mlp = model->kind == MODEL_FILE_FFN || model->kind == MODEL_FILE_TRANSFORMER;
+    if (model->merged && model->scaled) {
+        return refuse(reading, "metadata", "scale",
+                      "'1/sqrt(d_head)': expected 1, as attn.QK has no d_head");
+    }
+    if (reading->found[model->depth] & SLOT_BIT(SLOT_X_HIDDEN) && !model->banked) {
+        return refuse(reading, "metadata", "linear", "expected block beside result.X_hidden");
+    }
+    if (said_in_place && model->other != model->d) {
+        return refuse(reading, "metadata", "linear",
+                      "'in-place': expected block, as linear.W is not square");
+    }
+    if (mlp && no_activation) {
+        return refuse(reading, "metadata", "activation",
+                      "'none': expected one of silu, relu, gelu, as there are mlp.W_in");
+    }
+    return 0;
 }
 
 int model_read_metadata(Reading *reading)
 {
     static const char *const scales[] = {"1", "1/sqrt(d_head)"};
-    static const char *const activations[] = {"silu", "relu", "gelu"};
+    static const char *const activations[] = {"silu", "relu", "gelu", "none"};
     static const char *const masks[] = {"none", "causal"};
+    static const char *const normalizations[] = {"none"};
+    static const char *const linears[] = {"in-place", "block"};
+    static const char no_norms[] = ": norms are outside the construction (one without parameters "
+                                   "too: a model that has one is another model)";
     ModelFile *model = reading->model;
-    size_t scale, activation, mask;
-    int status = read_choice(reading, &scale, "scale", scales, 2);
+    ModelFileSaid *said = &model->said;
+    size_t scale, activation, mask, normalization, linear;
+    int status = read_choice(reading, &scale, &said->scale, "scale", scales, 2, "");
     if (status == 0) {
-        status = read_choice(reading, &activation, "activation", activations, 3);
+        status =
+            read_choice(reading, &activation, &said->activation, "activation", activations, 4, "");
     }
     if (status == 0) {
-        status = read_choice(reading, &mask, "mask", masks, 2);
+        status = read_choice(reading, &mask, &said->mask, "mask", masks, 2, "");
+    }
+    if (status == 0) {
+        status = read_choice(reading, &normalization, &said->normalization, "normalization",
+                             normalizations, 1, no_norms);
+    }
+    if (status == 0) {
+        status = read_choice(reading, &linear, &said->linear, "linear", linears, 2, "");
     }
     if (status != 0) {
         return status;
     }
+    bool no_activation = activation == 3;
     model->scaled = scale == 1;
-    model->activation = (ModelFileActivation)activation;
     model->causal = mask == 1;
-    if (model->merged && model->scaled) {
-        return refuse(reading, "metadata", "scale",
-                      "'1/sqrt(d_head)': expected 1, as attn.QK has no d_head");
-    }
-    return 0;
+    model->banked = linear == 1;
+    model->activation = no_activation ? MODEL_FILE_SILU : (ModelFileActivation)activation;
+    said->activation = said->activation && !no_activation;
+    return check_metadata(reading, no_activation);
 }

@@ -24,7 +24,7 @@ int model_check_shape(Reading *reading, const SafetensorsTensor *tensor, Slot sl
  * kind.  Sets kind and merged. */
 int model_check_parts(Reading *reading) __attribute__((warn_unused_result));
 
-/* Reads scale, activation and mask. */
+/* Reads scale, activation, mask and normalization, as far as the metadata say them. */
 int model_read_metadata(Reading *reading) __attribute__((warn_unused_result));
 
 #endif

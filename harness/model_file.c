@@ -2,6 +2,7 @@
 
 #include "message.h"
 #include "model_check.h"
+#include "model_structure.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -38,28 +39,39 @@ static int refuse_unknown(const SafetensorsFile *file, const NameList *list)
     return 2;
 }
 
-/* Refuses what must not be in a model; *layers: one more than the largest layer. */
-static int check_names(const SafetensorsFile *file, size_t *layers, bool ignore_extra)
+/* What the names of a file say.  layers: one more than the largest; x: it has an X; others: it has
+ * something else, also where that is skipped. */
+typedef struct {
+    size_t layers;
+    bool x, others;
+} Names;
+
+/* Refuses what must not be in a model. */
+static int check_names(Names *names, const SafetensorsFile *file, bool ignore_extra)
 {
     NameList unknown = {.count = 0};
-    *layers = 0;
+    *names = (Names){0};
     for (size_t i = 0; i < safetensors_count(file); i++) {
         Slot slot;
         size_t layer;
         const char *name = safetensors_tensor(file, i)->name;
         NameKind kind = name_classify(&slot, &layer, name);
-        if (kind == NAME_NORM) {
+        if (kind == NAME_STRUCTURE) {
             complain_of(safetensors_path(file), "tensor", name,
-                        "expected no layer norm: it is outside the construction (fold or remove "
-                        "it before)");
+                        "expected no %s: it changes what the model computes and is outside the "
+                        "construction (fold or remove it before; --ignore-extra does not skip it)",
+                        structure_of(name));
             return 2;
         }
         if (kind == NAME_UNKNOWN) {
             list_name(&unknown, name);
         }
-        if (kind == NAME_SLOT && slot < SLOTS_OF_LAYER && layer >= *layers) {
-            *layers = layer + 1;
+        if (kind == NAME_SLOT && slot < SLOTS_OF_LAYER && layer >= names->layers) {
+            names->layers = layer + 1;
         }
+        bool is_x = kind == NAME_SLOT && slot == SLOT_X;
+        names->x = names->x || is_x;
+        names->others = names->others || (kind != NAME_BUFFER && !is_x);
     }
     return unknown.count > 0 && !ignore_extra ? refuse_unknown(file, &unknown) : 0;
 }
@@ -82,10 +94,13 @@ static void mark_found(Reading *reading, size_t room)
     }
 }
 
-static int find_layers(Reading *reading, size_t layers)
+/* An X by itself is a whole file: an activation has no weights.  Beside other tensors it is not:
+ * among those that are skipped may be the layers. */
+static int find_layers(Reading *reading, const Names *names)
 {
-    size_t tensors = safetensors_count(reading->file), depth = 0;
+    size_t tensors = safetensors_count(reading->file), depth = 0, layers = names->layers;
     size_t room = layers < tensors ? layers : tensors;
+    bool alone = names->x && !names->others;
     reading->found = calloc(room + 1, sizeof *reading->found);
     if (reading->found == NULL) {
         return memory_fault();
@@ -94,7 +109,7 @@ static int find_layers(Reading *reading, size_t layers)
     while (depth < room && reading->found[depth] != 0) {
         depth++;
     }
-    if (depth == 0 || depth < layers) {
+    if ((depth == 0 && !alone) || depth < layers) {
         char name[SLOT_NAME_MOST];
         snprintf(name, sizeof name, "blocks.%zu", depth);
         complain_of(safetensors_path(reading->file), "layer", name,
@@ -173,10 +188,10 @@ static int read_arrays(Reading *reading)
 
 static int read_model(Reading *reading, bool ignore_extra)
 {
-    size_t layers;
-    int status = check_names(reading->file, &layers, ignore_extra);
+    Names names;
+    int status = check_names(&names, reading->file, ignore_extra);
     if (status == 0) {
-        status = find_layers(reading, layers);
+        status = find_layers(reading, &names);
     }
     if (status == 0) {
         status = check_shapes(reading);
@@ -190,7 +205,7 @@ static int read_model(Reading *reading, bool ignore_extra)
     if (status != 0) {
         return status;
     }
-    reading->model->layers = calloc(reading->model->depth, sizeof *reading->model->layers);
+    reading->model->layers = calloc(reading->model->depth + 1, sizeof *reading->model->layers);
     return reading->model->layers == NULL ? memory_fault() : read_arrays(reading);
 }
 

@@ -1,5 +1,8 @@
 #include "model_names.h"
 
+#include "../cases/fault.h"
+#include "model_structure.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -48,6 +51,7 @@ static const SlotInfo slots[SLOT_COUNT] = {
     [SLOT_W_U] = {"unembed.W_U", MODEL(W_U), 2, {D, EXTENT_CLASSES}},
     [SLOT_B_U] = {"unembed.b_U", MODEL(b_U), 1, {EXTENT_CLASSES}},
     [SLOT_X] = {"X", MODEL(X), 2, {EXTENT_ROWS, D}},
+    [SLOT_X_HIDDEN] = {"result.X_hidden", MODEL(X_hidden), 2, {EXTENT_ROWS, OTHER}},
     [SLOT_TOKENS] = {"tokens", MODEL(tokens), 2, {EXTENT_TUPLES, EXTENT_LENGTH}},
 };
 
@@ -105,19 +109,6 @@ static bool ends_in(const char *name, const char *end)
     return length >= tail && strcmp(name + length - tail, end) == 0;
 }
 
-/* A part between dots that is ln, ln1, ln2_post, ln_f, ln_final, ..., or has "norm" in it:
- * dropping one of those by mistake would give a verdict about another model. */
-static bool is_norm(const char *name)
-{
-    for (const char *part = name; part != NULL; part = strchr(part, '.')) {
-        part += *part == '.';
-        if (strncmp(part, "ln", 2) == 0 && strchr("0123456789_.", part[2]) != NULL) {
-            return true;
-        }
-    }
-    return strstr(name, "norm") != NULL || strstr(name, "Norm") != NULL;
-}
-
 NameKind name_classify(Slot *slot, size_t *layer, const char *name)
 {
     const char *rest = skip_layer(layer, name);
@@ -133,5 +124,6 @@ NameKind name_classify(Slot *slot, size_t *layer, const char *name)
     if (result || ends_in(name, "attn.mask") || ends_in(name, "attn.IGNORE")) {
         return NAME_BUFFER;
     }
-    return is_norm(name) ? NAME_NORM : NAME_UNKNOWN;
+    bool structure = FAULT("structure-skipped", false, structure_of(name) != NULL);
+    return structure ? NAME_STRUCTURE : NAME_UNKNOWN;
 }

@@ -31,6 +31,7 @@ typedef enum {
     SLOT_W_U,
     SLOT_B_U,
     SLOT_X,
+    SLOT_X_HIDDEN,
     SLOT_TOKENS,
     SLOT_COUNT
 } Slot;
@@ -81,9 +82,10 @@ Extent slot_extent(Slot slot, size_t layer, size_t axis);
 /* text [SLOT_NAME_MOST] = the whole name. */
 void slot_name(char *text, Slot slot, size_t layer);
 
-typedef enum { NAME_SLOT, NAME_BUFFER, NAME_NORM, NAME_UNKNOWN } NameKind;
+typedef enum { NAME_SLOT, NAME_BUFFER, NAME_STRUCTURE, NAME_UNKNOWN } NameKind;
 
-/* What a name means; NAME_SLOT sets *slot and *layer (0 for those of no layer). */
+/* What a name means (NAME_STRUCTURE: see model_structure.h); NAME_SLOT sets *slot and *layer (0
+ * for those of no layer). */
 NameKind name_classify(Slot *slot, size_t *layer, const char *name);
 
 #endif

@@ -25,8 +25,9 @@ static const FlagInfo flags_known[FLAG_COUNT] = {
     [FLAG_QUIET] = {"quiet", NULL, "no progress", ALL, 'q'},
     [FLAG_VERBOSE] = {"verbose", NULL, "say what takes how long, point by point, on stderr", ALL,
                       'v'},
-    [FLAG_IGNORE_EXTRA] = {"ignore-extra", NULL, "skip tensors of unknown names in a weights file",
-                           ALL, 0},
+    [FLAG_IGNORE_EXTRA] =
+        {"ignore-extra", NULL,
+         "skip tensors of unknown names in a weights file, but no norm, gate or position", ALL, 0},
     [FLAG_FORM] = {"form", "FORM", "fused or three sublayers a network", MODELS, 0},
     [FLAG_PRESET] = {"preset", "NAME", "the sizes of a known model, as gpt3", ONLY(COMMAND_COST),
                      0},

@@ -58,6 +58,8 @@ static int put_metadata(SafetensorsWriter *writer, const PlainModel *plain, cons
     const char *const pairs[][2] = {
         {"scale", "1"},
         {"mask", mask},
+        {"activation", "none"},
+        {"normalization", "none"},
         {"headproof.form", form},
         {"headproof.omega", omega},
         {"headproof.evaluate", "X += sum over heads of "

@@ -9,6 +9,7 @@
  *
  *   scale                 "1": nothing else multiplies the scores
  *   mask                  "none" or "causal"
+ *   activation            "none", and normalization "none": there is attention alone
  *   headproof.form        what the caller says, headproof.omega: the shortest decimal of Omega
  *   headproof.rows        N', headproof.bias_row: the one that is no token
  *   headproof.content     the columns FIRST:END where the answer is read

@@ -89,6 +89,7 @@ void point_print_command(FILE *file, const Point *point)
     for (Axis axis = 0; axis < AXIS_COUNT; axis++) {
         bool wanted = always_printed(axis) ? point_axis_matters(point, axis)
                                            : point_axis_differs(point, axis);
+        wanted = wanted || (point->source != NULL && model_source_lacks(point->source, axis));
         if (wanted) {
             char value[VALUE_TEXT];
             value_print(value, &axis_info(axis)->domain, point_get(point, axis));

@@ -21,6 +21,7 @@ typedef enum {
 typedef struct {
     CaseSpec spec;
     const struct ModelSource *source; /* the file its weights are from, or NULL */
+    size_t input;                     /* the tuple of its tokens, from 1; 0: none */
     double omega;
     double shrink; /* see point_omega; 0: 1 */
     Arithmetic arithmetic;

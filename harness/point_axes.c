@@ -57,6 +57,9 @@ AxisValue point_get(const Point *point, Axis axis)
                                      : (AxisValue){.form = FORM_PATH, .path = point->source->path};
     case AXIS_SEED: return integer(spec->seed);
     case AXIS_BIAS: return word(spec->bias);
+    case AXIS_SCALE: return word(spec->scaled);
+    case AXIS_NORMALIZATION: return word(0);
+    case AXIS_INPUT: return integer_or_word(point->input);
     case AXIS_LINEAR: return word(spec->linear);
     case AXIS_BIAS_ROW: return word(spec->bias_row);
     case AXIS_BIAS_ROW_CONTENT: return word(spec->bias_row_content);
@@ -105,6 +108,9 @@ void point_set(Point *point, Axis axis, AxisValue value)
         break;
     case AXIS_SEED: spec->seed = value.integer; break;
     case AXIS_BIAS: spec->bias = (Bias)size; break;
+    case AXIS_SCALE: spec->scaled = size == 1; break;
+    case AXIS_NORMALIZATION: break; /* there is but one */
+    case AXIS_INPUT: point->input = value.form == FORM_WORD ? 0 : size; break;
     case AXIS_LINEAR: spec->linear = (Linear)size; break;
     case AXIS_BIAS_ROW: spec->bias_row = (BiasRowPosition)size; break;
     case AXIS_BIAS_ROW_CONTENT: spec->bias_row_content = (BiasRowContent)size; break;
@@ -141,6 +147,9 @@ AxisValue point_default(const Point *point, Axis axis)
         /* The textbook's matrices know of no difference. */
         return word(point->form == REF_DENSE ? REFERENCE_SUBTRACT : REFERENCE_DIFFERENCE);
     }
+    if (axis == AXIS_SCALE && point->source != NULL && point->source->file->said.scale) {
+        return word(point->source->file->scaled);
+    }
     if (axis == AXIS_JUDGE && point->arithmetic == ARITHMETIC_NONE) {
         return word(ERROR_CONSTRUCTION);
     }
@@ -170,12 +179,16 @@ bool point_axis_matters(const Point *point, Axis axis)
     case AXIS_KERNEL: return point->arithmetic != ARITHMETIC_NONE;
     case AXIS_WEIGHTS:
         /* They scale the bias row's random content too. */
-        return info->weights || point->spec.bias_row_content == CONTENT_RANDOM;
+        return info->weights || point->source != NULL ||
+               point->spec.bias_row_content == CONTENT_RANDOM;
     case AXIS_SEED:
         return given == NULL || given->x == NULL ||
                point->spec.bias_row_content == CONTENT_RANDOM || point->spec.dropout > 0 ||
                point->spec.weight_noise > 0 || point->spec.mask == MASK_PSEUDO_RANDOM;
     case AXIS_BIAS: return info->bias && given == NULL;
+    case AXIS_SCALE: return info->heads;
+    case AXIS_NORMALIZATION: return false;
+    case AXIS_INPUT: return point->source != NULL && point->source->file->tuples > 1;
     case AXIS_LINEAR: return info->linear;
     case AXIS_MAX_BITS: return point->precision == 0;
     case AXIS_JUDGE:

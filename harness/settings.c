@@ -29,6 +29,7 @@ static bool changes_cost(Axis axis)
     case AXIS_DEPTH:
     case AXIS_WEIGHTS:
     case AXIS_BIAS:
+    case AXIS_NORMALIZATION:
     case AXIS_LINEAR:
     case AXIS_GELU:
     case AXIS_HEAD_RANK: return true;
@@ -39,7 +40,7 @@ static bool changes_cost(Axis axis)
 /* Axes whose values hang on n, which the inputs of verify and attribute decide. */
 static bool hangs_on_inputs(Axis axis)
 {
-    return axis == AXIS_N || axis == AXIS_DROP_ENTRY || axis == AXIS_ROW;
+    return axis == AXIS_N || axis == AXIS_INPUT || axis == AXIS_DROP_ENTRY || axis == AXIS_ROW;
 }
 
 bool command_takes(Command command, Axis axis)

@@ -1,5 +1,6 @@
 #include <stdio.h> /* before mpfr.h: declares mpfr_printf */
 
+#include "axes.h"
 #include "bounds.h"
 #include "decimal.h"
 #include "omega_print.h"
@@ -130,21 +131,24 @@ void verify_print_keeping(const OmegaSearch *found)
     putchar('\n');
 }
 
+/* What the file or a flag says of the model. */
+static const char *axis_word(const Verify *verify, Axis axis)
+{
+    return axis_info(axis)->domain.words[point_get(verify->template, axis).integer];
+}
+
 void verify_print_model(const Verify *verify)
 {
-    static const char *const activations[] = {
-        [MODEL_FILE_SILU] = "silu", [MODEL_FILE_RELU] = "relu", [MODEL_FILE_GELU] = "gelu"};
     const ModelFile *model = verify->model;
     printf("%s: %zu layer%s, D = %zu", shown(verify->template->source->path).text, model->depth,
            model->depth == 1 ? "" : "s", model->d);
     if (model->heads > 0) {
-        printf(", %zu heads, scores scaled by %s", model->heads,
-               model->scaled ? "1/sqrt(d_head)" : "1");
+        printf(", %zu heads, scores scaled by %s", model->heads, axis_word(verify, AXIS_SCALE));
     }
     if (model->hidden > 0) {
-        printf(", H = %zu, %s", model->hidden, activations[model->activation]);
+        printf(", H = %zu, %s", model->hidden, axis_word(verify, AXIS_ACTIVATION));
     }
-    printf(", mask %s; ", model->causal ? "causal" : "none");
+    printf(", mask %s; ", axis_word(verify, AXIS_MASK));
     if (verify->inputs.shards > 1) {
         printf("shard %zu/%zu: ", verify->inputs.shard, verify->inputs.shards);
     }

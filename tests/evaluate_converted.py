@@ -1,20 +1,69 @@
 #!/usr/bin/env python3
-"""A user's side of `headproof convert`: loads the converted model with numpy, evaluates it as the
-attention-only model that it is, and compares with the original, evaluated from its own file.
+"""A user's side of `headproof convert`: loads the converted model, evaluates it as the
+attention-only model that it is, and compares with the original, evaluated from its own file as its
+metadata say.  Python's own library is enough.
 
     headproof convert MODEL.safetensors -o CONVERTED.safetensors --omega 20
     python3 tests/evaluate_converted.py MODEL.safetensors CONVERTED.safetensors [0,1,53]
 
-With tokens, the stream is made from the embedding; else from the tensor X.  Exit 1 above 1e-12.
+With tokens, the stream is made from the embedding; else from the tensor X.  What MODEL does not say
+of itself is said by --activation, --scale, --mask and --normalization, as for headproof; what this
+program cannot evaluate it refuses.  Heads imitate ReLU and GELU: --tolerance is then what that may
+cost.  Exit 1 above it, 2 where there is nothing to compare.
 """
 
+import argparse
+import array
 import json
+import math
 import struct
 import sys
 
-import numpy as np
+# A property of a model, and what it may be.
+CHOICES = {
+    "activation": ("silu", "relu", "gelu", "none"),
+    "scale": ("1", "1/sqrt(d_head)"),
+    "mask": ("none", "causal"),
+    "normalization": ("none",),
+}
 
-TYPES = {"F64": np.float64, "F32": np.float32, "I64": np.int64}
+
+def sigmoid(z):
+    return 1 / (1 + math.exp(-z)) if z >= 0 else math.exp(z) / (1 + math.exp(z))
+
+
+ACTIVATIONS = {
+    "silu": lambda z: z * sigmoid(z),
+    "relu": lambda z: max(z, 0.0),
+    "gelu": lambda z: z * (1 + math.erf(z / math.sqrt(2))) / 2,
+}
+
+
+def refuse(text):
+    print(f"evaluate_converted.py: {text}", file=sys.stderr)
+    sys.exit(2)
+
+
+# ---- Files ---------------------------------------------------------------------------------------
+
+
+def floats(dtype, raw):
+    """Every number as Python's float, exactly."""
+    if dtype == "BF16":
+        halves = struct.unpack(f"<{len(raw) // 2}H", raw)
+        return [struct.unpack("<f", struct.pack("<I", half << 16))[0] for half in halves]
+    code = {"F64": "d", "F32": "f", "F16": "e", "I64": "q", "I32": "i"}.get(dtype)
+    if code is None:
+        refuse(f"dtype {dtype} is not read here")
+    return list(struct.unpack(f"<{len(raw) // struct.calcsize(code)}{code}", raw))
+
+
+def fold(values, shape):
+    """A flat list as lists of lists."""
+    if len(shape) <= 1:
+        return values
+    each = len(values) // shape[0]
+    return [fold(values[i * each:(i + 1) * each], shape[1:]) for i in range(shape[0])]
 
 
 def load(path):
@@ -25,70 +74,177 @@ def load(path):
     metadata = header.pop("__metadata__", {})
     tensors = {}
     for name, entry in header.items():
+        if name.startswith("result.") or name.endswith(("attn.mask", "attn.IGNORE")):
+            continue
         begin, end = entry["data_offsets"]
-        raw = data[8 + size + begin:8 + size + end]
-        tensors[name] = np.frombuffer(raw, TYPES[entry["dtype"]]).reshape(entry["shape"]).astype(
-            np.float64)
+        tensors[name] = fold(floats(entry["dtype"], data[8 + size + begin:8 + size + end]),
+                             entry["shape"])
     return tensors, metadata
 
 
-def attention(x, t, s, causal):
-    """sum over heads of softmax_rows((x W_Q)(x W_K)^T) x W_V W_O"""
-    q, k, v = (x @ t[f"blocks.{s}.attn.{w}"] for w in ("W_Q", "W_K", "W_V"))
-    scores = q @ k.transpose(0, 2, 1)
-    if causal:
-        scores = np.where(np.tri(len(x), dtype=bool), scores, -np.inf)
-    weights = np.exp(scores - scores.max(axis=-1, keepdims=True))
-    weights /= weights.sum(axis=-1, keepdims=True)
-    return (weights @ v @ t[f"blocks.{s}.attn.W_O"]).sum(axis=0)
+# ---- Matrices, as lists of rows ------------------------------------------------------------------
+
+
+def product(a, b):
+    columns = [array.array("d", column) for column in zip(*b)]
+    return [[sum(map(float.__mul__, row, column)) for column in columns]
+            for row in (array.array("d", row) for row in a)]
+
+
+def transposed(a):
+    return [list(column) for column in zip(*a)]
+
+
+def add(a, b):
+    return [[x + y for x, y in zip(row, other)] for row, other in zip(a, b)]
+
+
+def add_row(a, row):
+    return a if row is None else [[x + y for x, y in zip(line, row)] for line in a]
+
+
+def softmax_rows(scores, causal):
+    pattern = []
+    for i, row in enumerate(scores):
+        seen = row[:i + 1] if causal else row
+        top = max(seen)
+        weights = [math.exp(s - top) for s in seen]
+        total = sum(weights)
+        pattern.append([w / total for w in weights] + [0.0] * (len(row) - len(seen)))
+    return pattern
+
+
+# ---- Models --------------------------------------------------------------------------------------
+
+
+def factored_head(x, t, h, scale, causal):
+    """softmax_rows((x W_Q + b_Q)(x W_K + b_K)^T scale) (x W_V + b_V) W_O of head h"""
+    q, k, v = (add_row(product(x, t["W_" + w][h]), t.get("b_" + w) and t["b_" + w][h])
+               for w in "QKV")
+    scores = product(q, transposed(k))
+    if scale == "1/sqrt(d_head)":
+        scores = [[s / math.sqrt(len(q[0])) for s in row] for row in scores]
+    return product(product(softmax_rows(scores, causal), v), t["W_O"][h])
+
+
+def merged_head(x, t, h, causal):
+    """softmax_rows(x QK x^T) x OV of head h"""
+    scores = product(product(x, t["QK"][h]), transposed(x))
+    return product(softmax_rows(scores, causal), product(x, t["OV"][h]))
+
+
+def attention(x, t, scale, causal):
+    out = add_row(x, t.get("b_O"))
+    merged = "QK" in t
+    for h in range(len(t["QK" if merged else "W_Q"])):
+        head = merged_head(x, t, h, causal) if merged else factored_head(x, t, h, scale, causal)
+        out = add(out, head)
+    return out
+
+
+def network(x, t, activation):
+    z = add_row(product(x, t["W_in"]), t.get("b_in"))
+    a = [[ACTIVATIONS[activation](value) for value in row] for row in z]
+    return add(x, add_row(product(a, t["W_out"]), t.get("b_out")))
+
+
+def layers(t):
+    """The tensors of every layer, by part: [{"attn": {"W_Q": ...}, "mlp": {...}}]"""
+    found = {}
+    for name, values in t.items():
+        words = name.split(".")
+        if words[0] == "blocks" and len(words) == 4:
+            found.setdefault(int(words[1]), {}).setdefault(words[2], {})[words[3]] = values
+    return [found[l] for l in sorted(found)]
 
 
 def converted(t, metadata, tokens):
     """tokens [n, d]: the classical stream."""
-    x = t["X"].copy()
+    x = [list(row) for row in t["X"]]
     first, end = (int(c) for c in metadata["headproof.content"].split(":"))
-    rows = [i for i in range(len(x)) if i != int(metadata["headproof.bias_row"])]
-    x[rows, first:end] = tokens
-    sublayers = sum(name.endswith("W_Q") for name in t)
-    for s in range(sublayers):
-        x = x + attention(x, t, s, metadata["mask"] == "causal")
-    return x[rows, first:end]
+    bias_row = int(metadata["headproof.bias_row"])
+    rows = [i for i in range(len(x)) if i != bias_row]
+    if len(rows) != len(tokens) or end - first != len(tokens[0]):
+        refuse(f"the converted model has {len(rows)} tokens of {end - first} columns, not "
+               f"{len(tokens)} of {len(tokens[0])}")
+    for i, token in zip(rows, tokens):
+        x[i][first:end] = token
+    for layer in layers(t):
+        x = attention(x, layer["attn"], metadata["scale"], metadata["mask"] == "causal")
+    return [x[i][first:end] for i in rows]
 
 
-def original(t, metadata, x):
-    layers = sum(name.endswith("W_in") for name in t)
-    zero = {"b_Q": 0, "b_K": 0, "b_V": 0, "b_O": 0, "b_in": 0, "b_out": 0}
-    for l in range(layers):
-        a = {name: t.get(f"blocks.{l}.attn.{name}", zero.get(name))
-             for name in ("W_Q", "W_K", "W_V", "W_O", "b_Q", "b_K", "b_V", "b_O")}
-        per_head = lambda b: b[:, None, :] if isinstance(b, np.ndarray) else b
-        q, k, v = (x @ a["W_" + w] + per_head(a["b_" + w]) for w in "QKV")
-        scores = q @ k.transpose(0, 2, 1)
-        if metadata.get("scale") == "1/sqrt(d_head)":
-            scores /= np.sqrt(q.shape[-1])
-        if metadata.get("mask") == "causal":
-            scores = np.where(np.tri(len(x), dtype=bool), scores, -np.inf)
-        weights = np.exp(scores - scores.max(axis=-1, keepdims=True))
-        weights /= weights.sum(axis=-1, keepdims=True)
-        x = x + (weights @ v @ a["W_O"]).sum(axis=0) + a["b_O"]
-        m = {name: t.get(f"blocks.{l}.mlp.{name}", zero.get(name))
-             for name in ("W_in", "b_in", "W_out", "b_out")}
-        z = x @ m["W_in"] + m["b_in"]
-        x = x + z / (1 + np.exp(-z)) @ m["W_out"] + m["b_out"]
+def properties(stack, metadata, arguments):
+    """What the model says of itself, or its user; nothing is assumed."""
+    said = {}
+    needed = {"activation": any("mlp" in layer for layer in stack),
+              "scale": any("attn" in layer for layer in stack),
+              "mask": any("attn" in layer for layer in stack),
+              "normalization": True}
+    for name, choices in CHOICES.items():
+        flag, own = getattr(arguments, name), metadata.get(name)
+        if flag is not None and own is not None and flag != own:
+            refuse(f"--{name} {flag}: the model's metadata say {own}")
+        said[name] = own if own is not None else flag
+        if needed[name] and said[name] is None:
+            refuse(f"the model does not say its {name} (--{name}: {', '.join(choices)})")
+        if said[name] is not None and said[name] not in choices:
+            refuse(f"{name} '{said[name]}' is not evaluated here ({', '.join(choices)})")
+    if needed["activation"] and said["activation"] not in ACTIVATIONS:
+        refuse("the model has feed-forward networks and the activation none")
+    return said
+
+
+def original(stack, said, x):
+    for number, layer in enumerate(stack):
+        unknown = set(layer) - {"attn", "mlp"}
+        if unknown:
+            refuse(f"blocks.{number}.{unknown.pop()} is not evaluated here (attn, mlp)")
+        if "attn" in layer:
+            x = attention(x, layer["attn"], said["scale"], said["mask"] == "causal")
+        if "mlp" in layer:
+            x = network(x, layer["mlp"], said["activation"])
     return x
 
 
+def read_arguments():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
+    parser.add_argument("model")
+    parser.add_argument("converted")
+    parser.add_argument("tokens", nargs="?")
+    parser.add_argument("--tolerance", type=float, default=1e-12)
+    for name in CHOICES:
+        parser.add_argument("--" + name)
+    return parser.parse_args()
+
+
+def stream(t, tokens):
+    if tokens is None:
+        if "X" not in t:
+            refuse("the model has no X: tokens are expected, as 0,1,53")
+        return t["X"]
+    numbers = [int(token) for token in tokens.split(",")]
+    if "embed.W_E" not in t or not all(0 <= k < len(t["embed.W_E"]) for k in numbers):
+        refuse("tokens are expected that embed.W_E has")
+    x = [t["embed.W_E"][token] for token in numbers]
+    return add(x, t["pos_embed.W_pos"]) if "pos_embed.W_pos" in t else x
+
+
 def main():
-    t, metadata = load(sys.argv[1])
-    c, converted_metadata = load(sys.argv[2])
-    if len(sys.argv) > 3:
-        tokens = [int(token) for token in sys.argv[3].split(",")]
-        x = t["embed.W_E"][tokens] + t["pos_embed.W_pos"][:len(tokens)]
-    else:
-        x = t["X"]
-    error = np.abs(converted(c, converted_metadata, x) - original(t, metadata, x)).max()
-    print(f"largest difference {error:.3g}")
-    return 0 if error <= 1e-12 else 1
+    arguments = read_arguments()
+    t, metadata = load(arguments.model)
+    c, converted_metadata = load(arguments.converted)
+    stack = layers(t)
+    if not stack:
+        refuse("the model has no layers")
+    said = properties(stack, metadata, arguments)
+    x = stream(t, arguments.tokens)
+    expected = original(stack, said, x)
+    got = converted(c, converted_metadata, x)
+    error = max(abs(a - b) for row, other in zip(got, expected) for a, b in zip(row, other))
+    print(f"{said['activation']}, scale {said['scale']}, mask {said['mask']}: "
+          f"largest difference {error:.3g}")
+    return 0 if error <= arguments.tolerance else 1
 
 
 if __name__ == "__main__":

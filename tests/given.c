@@ -130,13 +130,15 @@ static void add_layer(SafetensorsWriter *writer, size_t layer, Made made, size_t
     switch (made) {
     case MADE_NORM: add(writer, layer, "ln1.w", 1, 3, 0, 0, pool); /* fall through */
     case MADE_ATTENTION: add_attention(writer, layer, false, pool); break;
-    case MADE_MERGED: add_attention(writer, layer, true, pool); break;
+    case MADE_TRANSFORMER: add_attention(writer, layer, false, pool); /* fall through */
     case MADE_FFN:
         add(writer, layer, "mlp.W_in", 2, 3, 5, 0, pool + 300);
         add(writer, layer, "mlp.b_in", 1, 5, 0, 0, pool + 320);
         add(writer, layer, "mlp.W_out", 2, 5, 3, 0, pool + 340);
         break;
+    case MADE_MERGED: add_attention(writer, layer, true, pool); break;
     case MADE_LINEAR: add(writer, layer, "linear.W", 2, in, out, 0, pool + 400); break;
+    case MADE_INPUT: break;
     }
 }
 
@@ -159,11 +161,14 @@ void given_make(const Given *given, const char *name, Made made, size_t other, s
     if (strstr(name, "extra") != NULL) {
         need(safetensors_writer_floats(writer, "extra", 1, &rows, pool));
     }
-    if (made == MADE_ATTENTION) {
-        need(safetensors_writer_metadata(writer, "scale", "1/sqrt(d_head)"));
-        need(safetensors_writer_metadata(writer, "mask", "causal"));
+    bool scaled = made == MADE_ATTENTION || made == MADE_TRANSFORMER;
+    const char *const metadata[][2] = {{"scale", scaled ? "1/sqrt(d_head)" : "1"},
+                                       {"mask", scaled ? "causal" : "none"},
+                                       {"activation", made == MADE_FFN ? "gelu" : "silu"},
+                                       {"normalization", "none"}};
+    for (size_t i = 0; i < 4 && strstr(name, "silent") == NULL; i++) {
+        need(safetensors_writer_metadata(writer, metadata[i][0], metadata[i][1]));
     }
-    need(safetensors_writer_metadata(writer, "activation", made == MADE_FFN ? "gelu" : "silu"));
     scratch_path(path, &given->scratch, name);
     need(safetensors_writer_finish(writer, path));
     safetensors_writer_clear(writer);
@@ -217,4 +222,31 @@ char *given_rows(const Point *point, bool with_key)
 char *given_rows_beside(const Point *point)
 {
     return rows_of(point, true, true);
+}
+
+char *given_command(const Point *point)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *stream = open_memstream(&text, &size);
+    assert_non_null(stream);
+    point_print_command(stream, point);
+    assert_int_equal(fclose(stream), 0);
+    return text;
+}
+
+char *given_rows_again(Given *given, const Point *point, bool with_key)
+{
+    static const char prefix[] = "headproof sweep ";
+    char *command = given_command(point), *end = command;
+    assert_int_equal(strncmp(command, prefix, sizeof prefix - 1), 0);
+    for (const char *c = command; *c != '\0'; c++) {
+        if (*c != '\'') { /* no word here has a blank */
+            *end++ = *c;
+        }
+    }
+    *end = '\0';
+    char *rows = given_rows(given_points(given, command + sizeof prefix - 1, 1), with_key);
+    free(command);
+    return rows;
 }

@@ -31,17 +31,33 @@ const Point *given_points(Given *given, const char *line, size_t count);
 /* One line of message that holds `expected`, a % in which is the scratch directory. */
 void given_expect_fault(Given *given, Command command, const char *line, const char *expected);
 
-typedef enum { MADE_ATTENTION, MADE_MERGED, MADE_FFN, MADE_LINEAR, MADE_NORM } Made;
+typedef enum {
+    MADE_ATTENTION,
+    MADE_MERGED,
+    MADE_FFN,
+    MADE_LINEAR,
+    MADE_TRANSFORMER,
+    MADE_INPUT, /* no layer */
+    MADE_NORM
+} Made;
 
 /* Writes a file of two layers: heads 2, d 3, d_head 2, hidden 5, for MADE_LINEAR other columns;
- * scaled attention with biases under a causal mask, a gelu network.  rows > 0: with an X; a name
- * with "extra" in it: with a tensor of another name. */
+ * scaled attention with biases under a causal mask, a gelu network (silu behind attention).
+ * rows > 0: with an X; a name with "extra" in it: with a tensor of another name; with "silent":
+ * without metadata. */
 void given_make(const Given *given, const char *name, Made made, size_t other, size_t rows);
 
 /* What a table says of the point, key columns left out where asked; free it. */
 char *given_rows(const Point *point, bool with_key);
 
-/* The same where the plan is measured beside the evaluation, as it is for large models. */
+/* The command line that is printed for the point; free it. */
+char *given_command(const Point *point);
+
+/* The rows of that command, read as a shell reads it. */
+char *given_rows_again(Given *given, const Point *point, bool with_key);
+
+/* The same as given_rows where the plan is measured beside the evaluation, as it is for large
+ * models. */
 char *given_rows_beside(const Point *point);
 
 #endif

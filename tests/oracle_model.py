@@ -51,7 +51,8 @@ def draw():
 def write(path, model):
     """The safetensors format: length, JSON, data."""
     header, offset = {}, 0
-    header["__metadata__"] = {"scale": "1/sqrt(d_head)", "activation": "silu", "mask": "causal"}
+    header["__metadata__"] = {"scale": "1/sqrt(d_head)", "activation": "silu",
+                              "normalization": "none", "mask": "causal"}
     for name, values in model.items():
         end = offset + 8 * len(values)
         header[name] = {"dtype": "F64", "shape": SHAPES[name], "data_offsets": [offset, end]}

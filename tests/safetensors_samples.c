@@ -113,6 +113,7 @@ bool sample_model(Sample *sample, size_t index)
         {"\"mask\":\"none\"", merged, sizeof merged / sizeof *merged},
         {"\"activation\":\"relu\"", feed_forward, sizeof feed_forward / sizeof *feed_forward},
         {NULL, linear, sizeof linear / sizeof *linear},
+        {"\"normalization\":\"none\"", merged, 1},
     };
     if (index >= sizeof models / sizeof *models) {
         return false;
@@ -171,7 +172,9 @@ static bool check_tokens(const ModelFile *model)
 /* What every user of a model relies on without looking. */
 static bool check_model(const ModelFile *model)
 {
-    bool fine = model->depth > 0 && model->d > 0 && check_tokens(model);
+    bool alone = model->kind == MODEL_FILE_INPUT;
+    bool fine = (alone ? model->depth == 0 && model->X != NULL : model->depth > 0) &&
+                model->d > 0 && check_tokens(model);
     for (size_t i = 0; fine && i < model->depth; i++) {
         const ModelFileLayer *layer = &model->layers[i];
         bool attention =

@@ -3,7 +3,7 @@
  * long double, times the plain matrices W_V W_O of `convert`; the sums against the logits; and the
  * command, on a trained model whose answers are known.
  */
-#include "../reference/attribution.h"
+#include "../reference/attribution_internal.h"
 
 #include "../cases/case.h"
 #include "../cases/plain.h"
@@ -261,6 +261,70 @@ static void terms_are_patterns_times_circuits(void **state)
     }
 }
 
+/* The two terms of a bound, as exact as 4096 bits are: bound = 2^(e + 1) |w_v|_1 of the plan's
+ * largest error 2^e; rounding = (products + 16) 2^-bits times the sum of the absolute products. */
+static void exact_bound(mpfr_ptr bound, mpfr_ptr rounding, const Made *m, mpfr_prec_t bits,
+                        size_t v)
+{
+    size_t width = m->paths->width, count = ROWS * width;
+    mpfr_exp_t error = ref_plan_error(m->plan, 1, m->writes->bits);
+    mpfr_t t;
+    mpfr_init2(t, 4096);
+    for (size_t l = 2; l <= m->pair.converted.depth; l++) {
+        mpfr_exp_t here = ref_plan_error(m->plan, l, m->writes->bits);
+        error = here > error ? here : error;
+    }
+    mpfr_set_zero(bound, 1);
+    for (size_t c = 0; c < D; c++) {
+        mpfr_set_d(t, fabs(w_u[c * CLASSES + v]), MPFR_RNDN);
+        mpfr_add(bound, bound, t, MPFR_RNDN);
+    }
+    mpfr_mul_2si(bound, bound, error + 1, MPFR_RNDN);
+    mpfr_set_zero(rounding, 1);
+    for (size_t i = 0; i < count; i++) {
+        mpfr_mul(t, m->writes->value.entry + i, ap_at(&m->readout->reading, v, i % width),
+                 MPFR_RNDN);
+        mpfr_abs(t, t, MPFR_RNDN);
+        mpfr_add(rounding, rounding, t, MPFR_RNDN);
+    }
+    mpfr_mul_ui(rounding, rounding, count + 16, MPFR_RNDN);
+    mpfr_mul_2si(rounding, rounding, -(long)bits, MPFR_RNDN);
+    mpfr_clear(t);
+}
+
+/* Both terms of the bound as reference/attribution.h states it, whichever of them is the larger:
+ * no less, and no more than 64 bits round. */
+static void the_bound_is_whole(void **state)
+{
+    static const mpfr_prec_t bits[][2] = {{256, 256}, {256, 192}, {256, 320}, {192, 256}};
+    CaseSpec spec = spec_of(CONSTRUCTION_TRANSFORMER, MASK_CAUSAL, BIAS_RANDOM);
+    mpfr_t bound, plan, rounding, least, most;
+    (void)state;
+    mpfr_inits2(4096, bound, plan, rounding, least, most, (mpfr_ptr)NULL);
+    for (size_t i = 0; i < sizeof bits / sizeof *bits; i++) {
+        Made m = {0};
+        make(&m, &spec, 20, bits[i][0]);
+        ref_readout_clear(m.readout);
+        m.readout = ref_readout_make(m.paths, every, CLASSES, bits[i][1]);
+        assert_non_null(m.readout);
+        for (size_t v = 0; v < CLASSES; v++) {
+            ref_attribution_bound(bound, m.plan, m.writes, m.readout, v);
+            exact_bound(plan, rounding, &m, bits[i][0] < bits[i][1] ? bits[i][0] : bits[i][1], v);
+            assert_true(mpfr_sgn(plan) > 0 && mpfr_sgn(rounding) > 0);
+            mpfr_add(least, plan, rounding, MPFR_RNDN);
+            mpfr_mul_2si(most, least, -50, MPFR_RNDN);
+            mpfr_add(most, least, most, MPFR_RNDN);
+            if (mpfr_cmp(bound, least) < 0 || mpfr_cmp(bound, most) > 0) {
+                mpfr_printf("bits %ld and %ld, logit %zu: bound %.10Re, stated %.10Re + %.10Re\n",
+                            (long)bits[i][0], (long)bits[i][1], v, bound, plan, rounding);
+                fail();
+            }
+        }
+        unmake(&m);
+    }
+    mpfr_clears(bound, plan, rounding, least, most, (mpfr_ptr)NULL);
+}
+
 /* As many digits as are written: 256 bits more change none of 17. */
 static void terms_have_their_digits(void **state)
 {
@@ -449,6 +513,7 @@ int main(void)
 {
     const struct CMUnitTest attribution[] = {
         cmocka_unit_test(terms_are_patterns_times_circuits),
+        cmocka_unit_test(the_bound_is_whole),
         cmocka_unit_test(terms_have_their_digits),
         cmocka_unit_test(tables_agree),
         cmocka_unit_test(every_logit_is_a_sum),

@@ -69,6 +69,7 @@ static Pair pair_of(const ModelSource *source, Construction construction)
                      .d_head = file->d_head,
                      .depth = file->depth,
                      .mask = file->causal ? MASK_CAUSAL : MASK_NONE,
+                     .scaled = file->scaled,
                      .given = &source->given};
     return pair_make(&spec);
 }
@@ -155,6 +156,106 @@ static void a_converted_file_is_the_model(void **state)
     }
 }
 
+/* ---- Evaluated by another program ---------------------------------------------------------- */
+
+static Output evaluate(const char *model, const char *converted, const char *flags)
+{
+    char line[2048];
+    snprintf(line, sizeof line, "-c 'python3 tests/evaluate_converted.py %s %s %s 2>&1'", model,
+             converted, flags);
+    return run_program("sh", line);
+}
+
+static bool has_python(void)
+{
+    Output output = run_program("sh", "-c 'python3 -c pass 2>/dev/null'");
+    free(output.text);
+    return output.code == 0;
+}
+
+static void expect_evaluated(const char *model, const char *converted, const char *flags, int code,
+                             const char *says)
+{
+    Output output = evaluate(model, converted, flags);
+    if (output.code != code || strstr(output.text, says) == NULL) {
+        fail_msg("%s: exit code %d, said: %s", flags, output.code, output.text);
+    }
+    free(output.text);
+}
+
+/* The largest approximation of the last layer that verify writes. */
+static double approximation_of(const char *model)
+{
+    char line[1024];
+    snprintf(line, sizeof line, "verify %s --omega 40 --slope 1e9 --quiet -o /dev/stdout", model);
+    Output output = run(line);
+    assert_int_equal(output.code, 0);
+    double found = number(&output, lines(&output) - 1, "approximation_max");
+    free(output.text);
+    return found;
+}
+
+/* T as its file says and T' as another program runs it: what differs is what heads cannot imitate,
+ * which is nothing of SiLU, next to nothing of ReLU at that slope, and of GELU what verify says. */
+static void python_evaluates_what_the_file_says(void **state)
+{
+    static const char *const files[][3] = {{"silu", "causal", "1/sqrt(d_head)"},
+                                           {"relu", "none", "1"},
+                                           {"gelu", "causal", "1/sqrt(d_head)"}};
+    char model[512], converted[512], line[2048];
+    (void)state;
+    if (!has_python()) {
+        print_message("there is no python3: skipped\n");
+        skip();
+    }
+    path_of(model, "said.safetensors");
+    path_of(converted, "said-converted.safetensors");
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        bool gelu = strcmp(files[i][0], "gelu") == 0;
+        snprintf(line, sizeof line,
+                 "export --construction transformer --n 3 --d 4 --d-ff 5 --heads 2 --d-head 3 "
+                 "--depth 2 --bias random --activation %s --mask %s --scale \"%s\" --omega 9 "
+                 "--quiet -o %s",
+                 files[i][0], files[i][1], files[i][2], model);
+        run_quietly(line);
+        snprintf(line, sizeof line, "convert %s --omega 40 --slope 1e9 --quiet -o %s", model,
+                 converted);
+        run_quietly(line);
+        snprintf(line, sizeof line, "%s, scale %s, mask %s: largest difference ", files[i][0],
+                 files[i][2], files[i][1]);
+        if (gelu) {
+            size_t used = strlen(line);
+            snprintf(line + used, sizeof line - used, "%.3g\n", approximation_of(model));
+        }
+        expect_evaluated(model, converted, "", gelu, line);
+    }
+    expect_evaluated(model, converted, "--activation silu", 2, "the model's metadata say gelu");
+    remove(model);
+    remove(converted);
+}
+
+/* Files that do not say what they are. */
+static void python_assumes_nothing(void **state)
+{
+    char model[512], converted[512], line[2048];
+    (void)state;
+    if (!has_python()) {
+        print_message("there is no python3: skipped\n");
+        skip();
+    }
+    make_files(model, converted, "fused", "none");
+    snprintf(line, sizeof line, "-c 'sed -i s/activation/activatiom/ %s'", model);
+    Output output = run_program("sh", line);
+    assert_int_equal(output.code, 0);
+    free(output.text);
+    expect_evaluated(model, converted, "", 2, "does not say its activation (--activation: silu");
+    expect_evaluated(model, converted, "--activation silu", 0, "silu, scale 1, mask none: largest");
+    expect_evaluated(model, converted, "--activation relu", 1, "relu, scale 1, mask none: largest");
+    expect_evaluated(model, converted, "--activation tanh", 2, "'tanh' is not evaluated here");
+    remove(model);
+    remove(converted);
+}
+
 #define TWO_FORMS                                                                                  \
     "convert cases/models/modadd53-silu.safetensors -o /tmp/x --form three "                       \
     "--construction transformer"
@@ -222,6 +323,8 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest convert[] = {
         cmocka_unit_test(a_converted_file_is_the_model),
+        cmocka_unit_test(python_evaluates_what_the_file_says),
+        cmocka_unit_test(python_assumes_nothing),
         cmocka_unit_test(what_does_not_fit_is_refused),
         cmocka_unit_test(bad_conversions_are_refused),
     };

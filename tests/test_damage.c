@@ -385,6 +385,76 @@ static void noise_is_relative_and_normal(void **state)
     case_clear(&whole);
 }
 
+/* (damaged/whole - 1)/noise of the first `count` weights of a tensor. */
+static void take_draws(double *draws, const double *damaged, const double *whole, size_t count,
+                       double noise)
+{
+    assert_true(damaged != NULL && whole != NULL);
+    for (size_t e = 0; e < count; e++) {
+        draws[e] = (damaged[e] / whole[e] - 1) / noise;
+    }
+}
+
+/* Every tensor of a head, of each sublayer, is disturbed by draws of its own: no two tensors share
+ * one, entry by entry. */
+static void tensors_have_noise_of_their_own(void **state)
+{
+    enum { COUNT = 12, TENSORS = 8 };
+    const double noise = 0x1p-20;
+    double draws[2 * TENSORS][COUNT];
+    double b_q[COUNT], b_k[COUNT], b_v[COUNT], b_o[COUNT];
+    (void)state;
+    CaseSpec spec = spec_of(CONSTRUCTION_ATTENTION);
+    spec.heads = 1;
+    spec.depth = 2;
+    spec.d = COUNT;
+    spec.d_head = COUNT;
+    Pair drawn = pair_make(&spec);
+    for (size_t e = 0; e < COUNT; e++) {
+        b_q[e] = b_k[e] = b_v[e] = b_o[e] = 1 + (double)e / COUNT;
+    }
+    GivenLayer layers[2];
+    for (size_t l = 0; l < 2; l++) {
+        const Bundle *heads = drawn.original.sublayers[l].bundles;
+        layers[l] = (GivenLayer){.w_q = heads->score.q.data,
+                                 .w_k = heads->score.k.data,
+                                 .w_v = heads->value.v.data,
+                                 .w_o = heads->value.o.data,
+                                 .b_q = b_q,
+                                 .b_k = b_k,
+                                 .b_v = b_v,
+                                 .b_o = b_o};
+    }
+    GivenWeights given = {.layers = layers, .scale = {1, 1, 1}, .x = drawn.original_x};
+    spec.given = &given;
+    spec.weight_noise = noise;
+    Pair pair = pair_make(&spec);
+    size_t used = 0;
+    for (size_t l = 0; l < 2; l++) {
+        const Bundle *b = pair.converted.sublayers[l].bundles;
+        take_draws(draws[used++], b->score.q.data, layers[l].w_q, COUNT, noise);
+        take_draws(draws[used++], b->score.k.data, layers[l].w_k, COUNT, noise);
+        take_draws(draws[used++], b->value.v.data, layers[l].w_v, COUNT, noise);
+        take_draws(draws[used++], b->value.o.data, layers[l].w_o, COUNT, noise);
+        take_draws(draws[used++], b->score.q_bias, b_q, COUNT, noise);
+        take_draws(draws[used++], b->score.k_bias, b_k, COUNT, noise);
+        take_draws(draws[used++], b->value.inner_bias, b_v, COUNT, noise);
+        take_draws(draws[used++], b->value.bias, b_o, COUNT, noise);
+    }
+    for (size_t i = 0; i < used; i++) {
+        for (size_t j = 0; j < i; j++) {
+            for (size_t e = 0; e < COUNT; e++) {
+                /* A draw is known to 2^-53 / noise; two of their own are so near once in 10^8. */
+                if (fabs(draws[i][e] - draws[j][e]) < 1e-8) {
+                    fail_msg("tensors %zu and %zu share draw %zu, %g", j, i, e, draws[i][e]);
+                }
+            }
+        }
+    }
+    case_clear(&pair);
+    case_clear(&drawn);
+}
+
 /* What is stored in place is W - I: its noise is in proportion to that. */
 static void noise_is_that_of_w_less_identity(void **state)
 {
@@ -569,6 +639,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(dropout_loses_its_share),
         cmocka_unit_test(without_omega_silu_averages),
         cmocka_unit_test(noise_is_relative_and_normal),
+        cmocka_unit_test(tensors_have_noise_of_their_own),
         cmocka_unit_test(noise_is_that_of_w_less_identity),
         cmocka_unit_test(error_is_in_proportion_to_noise),
         cmocka_unit_test(shrunken_omega_is_a_smaller_one),

@@ -67,6 +67,10 @@ static void test_reading_back(void **state)
         "--construction linear --n 4 --d 3 --depth 2 --bias random --omega 12",
         "--construction transformer --n 3 --d 4 --omega 9 --bias-row-content random --seed 3",
         "--construction transformer --n 1 --d 1 --heads 1 --d-ff 1 --omega 2 --arithmetic none",
+        "--construction silu --n 3 --d 4 --depth 3 --omega 9",
+        "--construction silu --n 2 --d 3 --activation gelu --gelu two --mask causal --omega 12",
+        "--construction attention --n 3 --d 4 --d-head 3 --scale 1/sqrt(d_head) --omega 9",
+        "--construction linear --linear block --n 4 --d 3 --d-ff 5 --depth 2 --omega 9",
     };
     Given *given = *state;
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
@@ -226,6 +230,7 @@ static void test_metadata(void **state)
         {"scale", "1"},
         {"activation", "gelu"},
         {"mask", "causal"},
+        {"normalization", "none"},
         {"omega", "0.1"},
         {"construction", "ffn3"},
         {"result.0.columns", "0:4"},

@@ -49,6 +49,8 @@ static void test_trained_sizes(void **state)
     assert_int_equal(model->kind, MODEL_FILE_TRANSFORMER);
     assert_int_equal(model->activation, MODEL_FILE_SILU);
     assert_true(model->scaled && model->causal && !model->merged);
+    assert_true(model->said.scale && model->said.activation && model->said.mask);
+    assert_true(model->said.normalization);
     assert_int_equal(model->depth, 1);
     assert_int_equal(model->d, 64);
     assert_int_equal(model->heads, 4);
@@ -193,8 +195,7 @@ static void test_factored(void **state)
     assert_true(model->depth == 2 && model->d == 3 && model->heads == 2 && model->d_head == 4);
     assert_true(model->hidden == 6 && model->vocabulary == 5 && model->context == 7);
     assert_true(model->classes == 8 && model->rows == 9);
-    /* What is said of nothing. */
-    assert_true(!model->scaled && !model->causal && model->activation == MODEL_FILE_SILU);
+    assert_true(!model->said.scale && !model->said.activation && !model->said.mask);
     model_file_clear(model);
     model_file_clear(NULL);
 }
@@ -360,6 +361,19 @@ static const Change changes[] = {
     {NULL, NOTHING, "\"activation\":\"GELU\"",
      "metadata 'activation': 'GELU': expected one of silu"},
     {NULL, NOTHING, "\"mask\":\"\"", "metadata 'mask': '': expected one of none, causal"},
+    {NULL, NOTHING, "\"mask\":\"None\"", "metadata 'mask': 'None': expected one of none, causal"},
+    {NULL, NOTHING, "\"scale\":\"1.0\"", "metadata 'scale': '1.0': expected one of 1, 1/sqrt"},
+    {NULL, NOTHING, "\"scale\":1", "metadata 'scale': expected a string"},
+    {NULL, NOTHING, "\"mask\":null", "metadata 'mask': expected a string"},
+    {NULL, NOTHING, "\"activation\":[\"silu\"]", "metadata 'activation': expected a string"},
+    {NULL, NOTHING, "\"normalization\":false", "metadata 'normalization': expected a string"},
+    {NULL, NOTHING, "\"normalization\":\"layernorm\"",
+     "metadata 'normalization': 'layernorm': expected none: norms are outside the construction"},
+    {NULL, NOTHING, "\"normalization\":\"LNPre\"",
+     "'normalization': 'LNPre': expected none: norms"},
+    {NULL, NOTHING, "\"normalization\":\"\"", "'normalization': '': expected none: norms"},
+    {NULL, NOTHING, "\"normalization\":\"NONE\"", "'normalization': 'NONE': expected none: norms"},
+    {NULL, NOTHING, "\"mask\":\"none\",\"mask\":\"causal\"", "duplicate"},
 };
 
 static void expect_no_model(FileFixture *fixture, const char *culprit)
@@ -395,6 +409,159 @@ static void test_refused(void **state)
         write_tensors(*state, changes[i].metadata, tensors, count);
         expect_no_model(*state, changes[i].culprit);
     }
+}
+
+/* Norms, gates and positions are refused under any spelling, also where extras are skipped. */
+static void test_structure(void **state)
+{
+    static const char *const names[][2] = {
+        {"blocks.0.ln1.w", "layer norm"},
+        {"blocks.1.LN2.b", "layer norm"},
+        {"ln_final.w", "layer norm"},
+        {"LNPre.scale", "layer norm"},
+        {"transformer.h.0.ln_1.weight", "layer norm"},
+        {"model.layers.0.input_layernorm.weight", "layer norm"},
+        {"encoder.LayerNorm.gamma", "layer norm"},
+        {"blocks.0.attn.q_norm", "layer norm"},
+        {"RMSNORM", "layer norm"},
+        {"x.rms-1", "layer norm"},
+        {"bn1.running_mean", "layer norm"},
+        {"blocks.0.mlp.W_gate", "gate"},
+        {"model.layers.0.mlp.gate_proj.weight", "gate"},
+        {"blocks.0.mlp.W_Gate", "gate"},
+        {"mlp.GATEPROJ", "gate"},
+        {"blocks.0.mlp.experts.0.W_in", "router of experts"},
+        {"blocks.0.attn.rotary_sin", "rotary position"},
+        {"blocks.0.attn.rotary_cos", "rotary position"},
+        {"model.layers.0.self_attn.rotary_emb.inv_freq", "rotary position"},
+        {"rope", "rotary position"},
+        {"RoPE.table", "rotary position"},
+        {"ropeFreqs", "rotary position"},
+        {"blocks.0.attn.rel_pos", "position bias"},
+        {"blocks.0.attn.relPos.W", "position bias"},
+        {"rel_pos_bias.W", "position bias"},
+        {"ALiBi.slopes", "position bias"},
+        {"blocks.0.attn.alibi", "position bias"},
+        {"block.0.layer.0.SelfAttention.relative_attention_bias.weight", "position bias"},
+        {"transformer.wpe.weight", "position embedding of another name"},
+        {"pos_embed.weight", "position embedding of another name"},
+        {"blocks.0.attn.W_Q_scale", "scale"},
+        {"blocks.0.attn.sinks", "attention sink"},
+        {"blocks.0.attn.W_Q.lora_A", "adapter"},
+    };
+    static const char *const skipped[] = {
+        "lnx",   "position_ids", "optimizer.step", "blocks.0.attn.bias",
+        "xenon", "europe",       "plan",           "kernel"};
+    SampleTensor tensors[BASE + 1];
+    FileFixture *fixture = *state;
+    memcpy(tensors, base, sizeof base);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        ModelFile *model;
+        char culprit[256];
+        tensors[BASE] = (SampleTensor){names[i][0], "F16", "[2]", 4, 0};
+        write_tensors(fixture, NULL, tensors, BASE + 1);
+        snprintf(culprit, sizeof culprit, "tensor '%s': expected no %s: it changes", names[i][0],
+                 names[i][1]);
+        expect_no_model(fixture, culprit);
+        hold(fixture);
+        int status = model_file_read(&model, fixture->path, true);
+        expect_message(fixture, status, fixture->path, culprit);
+        assert_null(model);
+    }
+    for (size_t i = 0; i < sizeof skipped / sizeof *skipped; i++) {
+        ModelFile *model;
+        tensors[BASE] = (SampleTensor){skipped[i], "F16", "[2]", 4, 0};
+        write_tensors(fixture, NULL, tensors, BASE + 1);
+        expect_no_model(fixture, "unknown tensors");
+        assert_int_equal(model_file_read(&model, fixture->path, true), 0);
+        model_file_clear(model);
+    }
+}
+
+/* What the metadata say, and what they do not: nothing is made up. */
+static void test_said(void **state)
+{
+    static const struct {
+        const char *metadata;
+        bool scale, activation, mask, normalization;
+    } files[] = {
+        {NULL, false, false, false, false},
+        {"\"scale\":\"1\"", true, false, false, false},
+        {"\"activation\":\"relu\"", false, true, false, false},
+        {"\"activation\":\"none\"", false, false, false, false},
+        {"\"mask\":\"none\"", false, false, true, false},
+        {"\"normalization\":\"none\",\"Mask\":\"causal\"", false, false, false, true},
+    };
+    FileFixture *fixture = *state;
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        ModelFile *model;
+        write_tensors(fixture, files[i].metadata, base, BASE);
+        assert_int_equal(model_file_read(&model, fixture->path, false), 0);
+        assert_int_equal(model->said.scale, files[i].scale);
+        assert_int_equal(model->said.activation, files[i].activation);
+        assert_int_equal(model->said.mask, files[i].mask);
+        assert_int_equal(model->said.normalization, files[i].normalization);
+        model_file_clear(model);
+    }
+    static const SampleTensor ffn[] = {{"blocks.0.mlp.W_in", "F32", "[1,1]", 4, 0x3c},
+                                       {"blocks.0.mlp.W_out", "F32", "[1,1]", 4, 0x3c}};
+    write_tensors(fixture, "\"activation\":\"none\"", ffn, 2);
+    expect_no_model(fixture, "'none': expected one of silu, relu, gelu, as there are mlp.W_in");
+}
+
+/* Where linear maps write is said beside an export's hidden columns, and fits their shapes. */
+static void test_banks(void **state)
+{
+    static const SampleTensor oblong[] = {{"blocks.0.linear.W", "F16", "[2,3]", 12, 0x3c},
+                                          {"X", "F16", "[4,2]", 16, 0x3c},
+                                          {"result.X_hidden", "F16", "[4,3]", 24, 0x3c}};
+    static const SampleTensor other[] = {{"X", "F16", "[4,2]", 16, 0x3c},
+                                         {"result.X_hidden", "F16", "[4,3]", 24, 0x3c},
+                                         {"blocks.0.mlp.W_in", "F16", "[2,5]", 20, 0x3c},
+                                         {"blocks.0.mlp.W_out", "F16", "[5,2]", 20, 0x3c}};
+    const SampleTensor narrow[] = {
+        oblong[0], oblong[1], {"result.X_hidden", "F16", "[4,2]", 16, 0x3c}};
+    FileFixture *fixture = *state;
+    ModelFile *model;
+    write_tensors(fixture, "\"linear\":\"block\"", oblong, 3);
+    assert_int_equal(model_file_read(&model, fixture->path, false), 0);
+    assert_true(model->said.linear && model->banked && model->X_hidden != NULL);
+    model_file_clear(model);
+    write_tensors(fixture, NULL, oblong, 3);
+    expect_no_model(fixture, "metadata 'linear': expected block beside result.X_hidden");
+    write_tensors(fixture, "\"linear\":\"clear\"", oblong, 3);
+    expect_no_model(fixture, "metadata 'linear': 'clear': expected one of in-place, block");
+    write_tensors(fixture, "\"linear\":\"in-place\"", oblong, 2);
+    expect_no_model(fixture, "'in-place': expected block, as linear.W is not square");
+    write_tensors(fixture, "\"linear\":\"block\"", narrow, 3);
+    expect_no_model(fixture, "shape [4, 2]: expected [rows, other] with other = 3");
+    write_tensors(fixture, "\"linear\":\"block\"", other, 4);
+    expect_no_model(fixture, "'result.X_hidden': expected it beside linear maps alone");
+    write_tensors(fixture, "\"linear\":\"block\"", other, 2);
+    expect_no_model(fixture, "layer 'blocks.0': missing");
+}
+
+/* An X is a file by itself, with its buffers and results, and with nothing else. */
+static void test_x_alone(void **state)
+{
+    static const SampleTensor tensors[] = {{"X", "F16", "[3,2]", 12, 0x3c},
+                                           {"result.0.r_T", "F16", "[3,2]", 12, 0x3c},
+                                           {"extra", "F16", "[1]", 2, 0x3c},
+                                           {"embed.W_E", "F16", "[3,2]", 12, 0x3c}};
+    FileFixture *fixture = *state;
+    ModelFile *model;
+    write_tensors(fixture, NULL, tensors, 2);
+    assert_int_equal(model_file_read(&model, fixture->path, false), 0);
+    assert_true(model->kind == MODEL_FILE_INPUT && model->depth == 0);
+    assert_true(model->d == 2 && model->rows == 3);
+    model_file_clear(model);
+    write_tensors(fixture, NULL, tensors, 3);
+    hold(fixture);
+    int status = model_file_read(&model, fixture->path, true);
+    expect_message(fixture, status, fixture->path, "layer 'blocks.0': missing");
+    const SampleTensor embedded[] = {tensors[0], tensors[3]};
+    write_tensors(fixture, NULL, embedded, 2);
+    expect_no_model(fixture, "layer 'blocks.0': missing");
 }
 
 static void test_refused_wholes(void **state)
@@ -459,6 +626,10 @@ int main(void)
         TEST(test_other_kinds),
         TEST(test_samples),
         TEST(test_refused),
+        TEST(test_structure),
+        TEST(test_said),
+        TEST(test_banks),
+        TEST(test_x_alone),
         TEST(test_refused_wholes),
         TEST(test_many_unknown),
     };

@@ -124,6 +124,8 @@ static void metadata_say_how_to_use_it(void **state)
     (void)state;
     written_open(&w, CONSTRUCTION_TRANSFORMER3, MASK_CAUSAL);
     expect_metadata(&w, "scale", "1");
+    expect_metadata(&w, "activation", "none");
+    expect_metadata(&w, "normalization", "none");
     expect_metadata(&w, "mask", "causal");
     expect_metadata(&w, "headproof.form", "fused");
     expect_metadata(&w, "headproof.omega", "20.1");

@@ -35,7 +35,7 @@ static void make_files(const Given *given)
 static void test_what_a_file_decides(void **state)
 {
     Given *given = *state;
-    const Point *point = given_points(given, TRAINED, 1);
+    const Point *point = given_points(given, TRAINED "--n 20", 1);
     const CaseSpec *spec = &point->spec;
     assert_int_equal(spec->construction, CONSTRUCTION_TRANSFORMER);
     assert_int_equal(spec->n, 20);
@@ -47,11 +47,11 @@ static void test_what_a_file_decides(void **state)
     assert_int_equal(spec->mask, MASK_CAUSAL);
     assert_int_equal(spec->activation, ACTIVATION_SILU);
     assert_non_null(spec->given);
-    assert_int_equal(spec->given->scale.sqrt_den, 16);
+    assert_true(spec->scaled);
     assert_null(spec->given->x);
     assert_false(point_axis_matters(point, AXIS_BIAS));
     assert_true(point_axis_matters(point, AXIS_SEED));
-    assert_int_equal(given_read(given, COMMAND_DEPTH, TRAINED), 0);
+    assert_int_equal(given_read(given, COMMAND_DEPTH, TRAINED "--n 7"), 0);
     assert_int_equal(given->grid.points[0].spec.depth, 1);
     given_points(given, TRAINED "--bias none,random --seed 1:3 --n 2,3", 6);
 }
@@ -76,7 +76,8 @@ static void test_kinds(void **state)
     make_files(given);
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         char line[128];
-        snprintf(line, sizeof line, "--weights %%%s.safetensors", kinds[i].name);
+        snprintf(line, sizeof line, "--weights %%%s.safetensors%s", kinds[i].name,
+                 i == 4 ? " --n 20" : "");
         const CaseSpec *spec = &given_points(given, line, 1)->spec;
         assert_int_equal(spec->construction, kinds[i].construction);
         assert_int_equal(spec->n, i == 4 ? 20 : 4);
@@ -88,7 +89,7 @@ static void test_kinds(void **state)
         assert_int_equal(spec->mask, kinds[i].mask);
         assert_int_equal(spec->activation, kinds[i].activation);
         assert_int_equal(spec->linear, kinds[i].linear);
-        assert_int_equal(spec->given->scale.sqrt_den, i == 0 ? 2 : 1);
+        assert_int_equal(spec->scaled, i == 0);
         free(given_rows(&given->grid.points[0], true));
     }
 }
@@ -141,7 +142,7 @@ static void test_every_tensor_arrives(void **state)
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         char line[128], path[SCRATCH_PATH];
         SafetensorsFile *file;
-        snprintf(line, sizeof line, "--weights %%%s", names[i]);
+        snprintf(line, sizeof line, "--weights %%%s --n 4", names[i]);
         scratch_path(path, &given->scratch, names[i]);
         const Point *point = given_points(given, line, 1);
         assert_int_equal(safetensors_open(&file, path), 0);
@@ -161,7 +162,7 @@ static void test_seed(void **state)
     assert_non_null(strstr(rows, "x.safetensors,,,1,"));
     free(rows);
     given_points(given, "--weights %x.safetensors --seed 1:3 --bias-row-content random", 3);
-    given_points(given, "--weights %attention.safetensors --seed 1:3", 3);
+    given_points(given, "--weights %attention.safetensors --n 5 --seed 1:3", 3);
 }
 
 static void test_saying_the_same(void **state)
@@ -182,7 +183,7 @@ static void test_contradictions(void **state)
     static const char *const faults[][2] = {
         {TRAINED "--d 32",
          "headproof: --d: token '32': the weights file " GIVEN_TRAINED " has d = 64"},
-        {TRAINED "--d 64,32", "--d: token '32': the weights file"},
+        {TRAINED "--n 3 --d 64,32", "--d: token '32': the weights file"},
         {TRAINED "--d-ff 3D",
          "--d-ff: token '192': the weights file " GIVEN_TRAINED " has d-ff = 256"},
         {TRAINED "--heads 2", "--heads: token '2'"},
@@ -194,7 +195,7 @@ static void test_contradictions(void **state)
         {"--weights %x.safetensors --n 5", "--n: token '5': the weights file %x.safetensors has n"},
         {"--weights %oblong.safetensors --linear in-place", "has linear = block"},
         {"--weights %square.safetensors --linear clear", "--linear: token 'clear': expected in-"},
-        {TRAINED "--bias-row last", "--bias-row: token 'last': expected auto or first"},
+        {TRAINED "--n 3 --bias-row last", "--bias-row: token 'last': expected auto or first"},
     };
     Given *given = *state;
     make_files(given);
@@ -211,7 +212,7 @@ static void test_constructions(void **state)
 {
     Given *given = *state;
     make_files(given);
-    const Point *points = given_points(given, TRAINED "--construction all", 2);
+    const Point *points = given_points(given, TRAINED "--n 3 --construction all", 2);
     assert_int_equal(points[0].spec.construction, CONSTRUCTION_TRANSFORMER3);
     assert_int_equal(points[1].spec.construction, CONSTRUCTION_TRANSFORMER);
     given_points(given, "--weights %ffn.safetensors --construction ffn3,fused", 2);
@@ -254,7 +255,7 @@ static void test_lists(void **state)
     snprintf(text, sizeof text, "[a]\nweights = %s, %s\nomega = 5,6\n[b]\nweights=%s\nomega=6:7\n",
              GIVEN_TRAINED, "stable", GIVEN_TRAINED);
     file_write(given->file, text, strlen(text));
-    points = given_points(given, "FILE --d 64 --mask causal --heads 4", 5);
+    points = given_points(given, "FILE --d 64 --mask causal --heads 4 --n 5", 5);
     assert_int_equal(given->grid.sources.count, 1);
     assert_true(points_share_base(&points[0], &points[4]));
     given_expect_fault(given, COMMAND_SWEEP, "--weights a/b,normal,a/b", "a/b is repeated");
@@ -286,17 +287,6 @@ static void test_bad_files(void **state)
     given_expect_fault(given, COMMAND_SWEEP, "--weights a,b/c", "token 'a': expected one of");
 }
 
-static char *command_of(const Point *point)
-{
-    char *text = NULL;
-    size_t size = 0;
-    FILE *stream = open_memstream(&text, &size);
-    assert_non_null(stream);
-    point_print_command(stream, point);
-    assert_int_equal(fclose(stream), 0);
-    return text;
-}
-
 /* The command printed for a point means it, and gives its rows. */
 static void test_commands_reproduce(void **state)
 {
@@ -312,13 +302,9 @@ static void test_commands_reproduce(void **state)
     make_files(given);
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
         const Point *point = given_points(given, lines[i], 1);
-        char *rows = given_rows(point, true), *command = command_of(point);
-        const char *prefix = "headproof sweep ";
-        assert_int_equal(strncmp(command, prefix, strlen(prefix)), 0);
-        char *again = given_rows(given_points(given, command + strlen(prefix), 1), true);
+        char *rows = given_rows(point, true), *again = given_rows_again(given, point, true);
         assert_string_equal(rows, again);
         free(again);
-        free(command);
         free(rows);
     }
 }
@@ -331,7 +317,7 @@ static void test_quoting(void **state)
     const char name[] = "a;b$(c).safetensors";
     given_make(given, name, MADE_ATTENTION, 0, 2);
     scratch_path(path, &given->scratch, name);
-    char *command = command_of(given_points(given, "--weights %a;b$(c).safetensors", 1));
+    char *command = given_command(given_points(given, "--weights %a;b$(c).safetensors", 1));
     snprintf(expected, sizeof expected, " --weights '%s'", path);
     assert_non_null(strstr(command, expected));
     free(command);
