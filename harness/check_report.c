@@ -3,6 +3,7 @@
 #include "check_report.h"
 
 #include "axes.h"
+#include "text_stream.h"
 
 #include <errno.h>
 #include <jansson.h>
@@ -92,7 +93,7 @@ typedef struct {
 static bool open_text(TextStream *stream)
 {
     *stream = (TextStream){0};
-    stream->file = open_memstream(&stream->text, &stream->size);
+    stream->file = text_stream(&stream->text, &stream->size);
     return stream->file != NULL;
 }
 

@@ -3,6 +3,7 @@
 #include "merge.h"
 
 #include "message.h"
+#include "text_stream.h"
 #include "verify.h"
 
 #include <errno.h>
@@ -209,7 +210,7 @@ int merge_verify(Merge *merge, MergedPoint *points)
     size_t size = 0;
     const char **lines = calloc(merge->file_count, sizeof *lines);
     Cells *rows = calloc(merge->file_count, sizeof *rows);
-    FILE *file = open_memstream(&merge->merged, &size);
+    FILE *file = text_stream(&merge->merged, &size);
     merge->points = points;
     int status = points == NULL || lines == NULL || rows == NULL || file == NULL
                      ? memory_fault()
