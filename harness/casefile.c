@@ -10,6 +10,8 @@
 #define NAME_MOST 49
 /* inih's own buffer holds at least this much, in every version. */
 #define LINE_MOST 199
+/* As it says that memory is short. */
+#define INI_NO_MEMORY (-2)
 
 typedef struct {
     FILE *file;
@@ -122,7 +124,7 @@ static bool read_line(Reader *reader, char *buffer, size_t size)
     if (c == EOF) {
         if (ferror(reader->file)) {
             fprintf(stderr, "%s: cannot be read: %s\n", reader->origin.file, strerror(errno));
-            reader->status = 2;
+            reader->status = file_fault(errno);
         }
         return false;
     }
@@ -198,6 +200,9 @@ static void read_sections(Reader *reader)
         reader->origin.line = reader->origin.line > 0 ? reader->origin.line : 1;
         fail(reader, "", "at least one [section]");
     }
+    if (reader->status == 0 && fault == INI_NO_MEMORY) {
+        reader->status = memory_fault();
+    }
     if (reader->status == 0 && fault != 0) {
         fprintf(stderr, "%s:%d: cannot be parsed\n", reader->origin.file, fault);
         reader->status = 2;
@@ -210,8 +215,9 @@ int casefile_read(SectionList *list, Command command, const char *path)
     reader.first = list->count;
     reader.file = fopen(path, "r");
     if (reader.file == NULL) {
-        fprintf(stderr, "%s: cannot be opened: %s\n", path, strerror(errno));
-        return 2;
+        int reason = errno;
+        fprintf(stderr, "%s: cannot be opened: %s\n", path, strerror(reason));
+        return file_fault(reason);
     }
     read_sections(&reader);
     /* Only read from: nothing is lost if closing fails. */

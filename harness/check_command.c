@@ -10,6 +10,7 @@
 #include "check_report.h"
 #include "info.h"
 #include "message.h"
+#include "sidecar.h"
 
 #include "../cases/fault.h"
 
@@ -138,13 +139,18 @@ static int mention_machine(Check *check)
 {
     Fact facts[FACTS_MOST];
     size_t count = facts_read(facts);
+    if (count == 0) {
+        return facts_fault();
+    }
     char *path = join(check->options->baseline, ".json");
     if (path == NULL) {
         return memory_fault();
     }
-    json_t *sidecar = json_load_file(path, 0, NULL);
-    int status = 0;
-    if (sidecar == NULL) {
+    json_t *sidecar = sidecar_load(path);
+    int reason = sidecar == NULL ? errno : 0, status = 0;
+    if (file_fault(reason) == 99) {
+        status = csv_unreadable(path, reason);
+    } else if (sidecar == NULL) {
         check->other_machine = true;
         status = check_mention(check,
                                "no sidecar %s says which machine the baseline is from: "

@@ -18,6 +18,9 @@ typedef struct {
  * and token when it is not such a table; 99 after one when it is the machine's fault.  Clear the
  * table in every case. */
 int csv_read(Csv *csv, const char *path) __attribute__((warn_unused_result));
+
+/* Prints that what is at path cannot be read, for that reason (errno); returns 2 or 99. */
+int csv_unreadable(const char *path, int error);
 void csv_clear(Csv *csv);
 
 /* The name of a column < columns. */

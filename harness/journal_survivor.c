@@ -1,6 +1,7 @@
 #include "journal_survivor.h"
 
 #include "checkpoint.h"
+#include "info.h"
 #include "message.h"
 
 #include <errno.h>
@@ -109,6 +110,13 @@ static int refuse(const char *path, const char *why, const char *remedy)
     return 2;
 }
 
+/* For errno's reason, which is the machine's. */
+static int cannot_read(const char *path)
+{
+    fprintf(stderr, "headproof: %s: cannot be read: %s\n", path, strerror(errno));
+    return 99;
+}
+
 /* Takes up FILE.partial, whose sidecar this is. */
 static int take_partial(Journal *journal, const json_t *sidecar, const RunRecord *run)
 {
@@ -119,7 +127,8 @@ static int take_partial(Journal *journal, const json_t *sidecar, const RunRecord
                       remedy);
     }
     if (!sidecar_fits(difference, sidecar, run)) {
-        return refuse(journal->rows.partial, difference, remedy);
+        return *difference == '\0' ? facts_fault()
+                                   : refuse(journal->rows.partial, difference, remedy);
     }
     return 0;
 }
@@ -152,6 +161,9 @@ static int take_complete(Journal *journal, const json_t *sidecar, const RunRecor
     }
     if (!sidecar_fits(difference, sidecar, run)) {
         char why[DIFFERENCE_TEXT + 32];
+        if (*difference == '\0') {
+            return facts_fault();
+        }
         snprintf(why, sizeof why, "it is complete, of %s", difference);
         return refuse(path, why, remedy);
     }
@@ -188,7 +200,8 @@ static int take_up(Journal *journal, const json_t *started, const RunRecord *run
         return 0;
     }
     json_t *sidecar = sidecar_load(journal->sidecar);
-    int status = take_complete(journal, sidecar, run);
+    int status = sidecar == NULL && file_fault(errno) == 99 ? cannot_read(journal->sidecar)
+                                                            : take_complete(journal, sidecar, run);
     json_decref(sidecar);
     return status;
 }
@@ -219,7 +232,8 @@ int journal_open_survivor(Journal *journal, const char *path, bool resume, const
     journal->header = header_length(journal->text, journal->size);
     journal->length = journal->size;
     json_t *started = sidecar_load(journal->sidecar_partial);
-    status = finish_renames(journal, &started);
+    status = started == NULL && file_fault(errno) == 99 ? cannot_read(journal->sidecar_partial)
+                                                        : finish_renames(journal, &started);
     if (status == 0) {
         status = resume ? take_up(journal, started, run) : drop_leftover(journal);
     }
