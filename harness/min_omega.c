@@ -1,14 +1,17 @@
 #include <stdio.h> /* before mpfr.h: declares mpfr_fprintf */
 
+#include "atomic_file.h"
 #include "axes.h"
 #include "clock.h"
 #include "commands.h"
 #include "decimal.h"
 #include "ensemble.h"
+#include "message.h"
 #include "output.h"
 #include "predict.h"
 #include "schedule.h"
 #include "table.h"
+#include "text_stream.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -31,7 +34,7 @@ static char *seeds_text(const Ensemble *ensemble)
 {
     char *text = NULL;
     size_t length;
-    FILE *file = open_memstream(&text, &length);
+    FILE *file = text_stream(&text, &length);
     for (size_t i = 0; file != NULL && i < ensemble->count;) {
         uint64_t first = ensemble->points[i]->spec.seed;
         size_t run = 1;
@@ -220,12 +223,12 @@ static int run_searches(Searches *command, int threads)
     int status = 0;
     if (!ensemble_init(&seeds, command->grid->count, threads)) {
         ensemble_clear(&seeds);
-        return 99;
+        return memory_fault();
     }
     FILE *file = output_file(command->output);
     if (!command->terminal &&
         (table_write_key_header(file, false) != 0 || fputs(header_tail, file) == EOF)) {
-        status = 99;
+        status = atomic_file_failed(command->path != NULL ? command->path : "stdout");
     }
     for (size_t i = 0; i < command->grid->count && status == 0; i++) {
         if (!command->taken[i]) {
@@ -251,7 +254,7 @@ int command_min_omega(const Grid *grid, const RunOptions *run, int argc, char **
     if (status == 0) {
         progress_open(&command.progress, progress_stderr(run->quiet), all_cost(grid));
         bool ok = command.seconds != NULL && command.taken != NULL;
-        status = ok ? run_searches(&command, threads) : 99;
+        status = ok ? run_searches(&command, threads) : memory_fault();
     }
     if (status == 0) {
         status = output_finish(
