@@ -2,6 +2,7 @@
 
 #include "clock.h"
 #include "commands.h"
+#include "exhausted.h"
 #include "help.h"
 #include "info.h"
 #include "message.h"
@@ -12,6 +13,7 @@
 #include "../kernels/blas.h"
 
 #include <errno.h>
+#include <omp.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -101,6 +103,23 @@ static int dry_run(const Grid *grid, const RunOptions *run)
     return 0;
 }
 
+/* The threads that may call BLAS at once. */
+static int reserve_blas(Command command, const RunOptions *run)
+{
+    int threads = run->team ? 1 : run->threads > 0 ? run->threads : omp_get_num_procs();
+    if (command == COMMAND_CONVERT || (command == COMMAND_COST && !run->measure)) {
+        return 0;
+    }
+    if (!blas_reserve(command == COMMAND_COST ? 1 : (size_t)threads)) {
+        fprintf(stderr,
+                "headproof: memory is short for OpenBLAS, which takes %zu MiB of addresses a "
+                "thread: choose fewer --threads, or a larger limit\n",
+                (size_t)BLAS_THREAD_BYTES >> 20);
+        return 99;
+    }
+    return 0;
+}
+
 /* The commands whose points the ranks of an MPI job share. */
 static bool is_shared(size_t command)
 {
@@ -138,7 +157,8 @@ static int run_evaluating(size_t command, int argc, char **argv)
     if (status == 0) {
         double start = clock_seconds();
         if (!run.dry_run) {
-            status = evaluating[command].run(&grid, &run, argc, argv);
+            status = reserve_blas(evaluating[command].command, &run);
+            status = status != 0 ? status : evaluating[command].run(&grid, &run, argc, argv);
         } else if (team_rank() == 0) {
             status = dry_run(&grid, &run);
         }
@@ -187,8 +207,7 @@ static int run_command(int argc, char **argv)
         complain((Origin){0}, argv[2], "expected nothing after info");
         return 2;
     }
-    info_print(stdout);
-    return 0;
+    return info_print(stdout);
 }
 
 /* What was printed must have arrived. */
@@ -203,7 +222,7 @@ static int finish(int status)
     return status;
 }
 
-int main(int argc, char **argv)
+static int run_program(int argc, char **argv)
 {
     if (argc < 2) {
         return unknown_command("");
@@ -221,5 +240,13 @@ int main(int argc, char **argv)
     }
     int status = finish(run_command(argc, argv));
     team_leave();
+    return status;
+}
+
+int main(int argc, char **argv)
+{
+    exhausted_setup();
+    int status = run_program(argc, argv);
+    exhausted_over();
     return status;
 }
