@@ -117,6 +117,13 @@ $(BENCHES:%=$(BUILD)/%): $(BUILD)/%: $(BUILD)/tests/%.o $(BUILD)/tests/bench_run
 $(BUILD)/tests/test_%: $(BUILD)/tests/test_%.o $(HELPERS) $(PROJECT)
 	$(call SHOW,LINK) $(CC) $(FLAGS) $(MODE_LDFLAGS_$(MODE)) $(LDFLAGS) -o $@ $^ $(LIBS) -lcmocka
 
+# What tests preload into the program, so that its allocations and calls fail.
+INJECTOR := $(wildcard tests/inject/*.c)
+$(BUILD)/tests/inject.so: $(INJECTOR) $(wildcard tests/inject/*.h) $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(call SHOW,LINK) $(CC) -O2 -g -std=c11 $(WARNINGS) $(WERROR) -fPIC -shared -o $@ $(INJECTOR) -ldl
+$(BUILD)/tests/test_injection: | $(BUILD)/tests/inject.so
+
 $(BUILD)/headproof $(BENCHES:%=$(BUILD)/%):
 	$(call SHOW,LINK) $(CC) $(FLAGS) $(MODE_LDFLAGS_$(MODE)) $(LDFLAGS) -o $@ $(filter %.o,$^) $(LIBS)
 
@@ -230,7 +237,7 @@ lint-objects: objects
 	    $(foreach name,VERSION COMMIT CFLAGS,-DHEADPROOF_$(name)='""')
 
 format: ## Rewrite the sources as .clang-format has them
-	clang-format -i $(wildcard $(foreach d,cases kernels reference reference/product harness tests,\
+	clang-format -i $(wildcard $(foreach d,cases kernels reference reference/product harness tests tests/inject,\
                                 $(d)/*.[ch]))
 
 # What is fuzzed, and no more: clang cannot link gcc's OpenMP on every system.

@@ -35,11 +35,9 @@ char *atomic_file_name(const char *path, const char *suffix)
 
 static int unwritable(const char *flag, const char *path, int error)
 {
-    bool machine = error == ENOSPC || error == EDQUOT || error == EIO || error == ENOMEM ||
-                   error == EMFILE || error == ENFILE;
     complain((Origin){.flag = flag}, path, "expected a file that can be written (%s)",
              strerror(error));
-    return machine ? 99 : 2;
+    return file_fault(error);
 }
 
 int atomic_file_keep_signals(const char *given)

@@ -2,6 +2,8 @@
 
 #include "attribute.h"
 
+#include "text_stream.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -170,7 +172,7 @@ static bool evaluate(Work *work, char **text, mpfr_prec_t bits)
     Attribution *a = work->attribution;
     size_t predicted = ref_writes_predicted(work->writes), size = 0;
     RefReadout *own = a->all == NULL ? ref_readout_make(a->paths, &predicted, 1, bits) : NULL;
-    FILE *file = text != NULL ? open_memstream(text, &size) : NULL;
+    FILE *file = text != NULL ? text_stream(text, &size) : NULL;
     bool ok = (a->all != NULL || own != NULL) && (text == NULL || file != NULL);
     work->readout = a->all != NULL ? a->all : own;
     if (ok) {

@@ -12,6 +12,8 @@
 #define NAME_MOST 49
 /* inih's own buffer holds at least this much, in every version. */
 #define LINE_MOST 199
+/* As it says that memory is short. */
+#define INI_NO_MEMORY (-2)
 
 typedef struct {
     FILE *file;
@@ -125,7 +127,7 @@ static bool read_line(Reader *reader, char *buffer, size_t size)
         if (ferror(reader->file)) {
             fprintf(stderr, "%s: cannot be read: %s\n", shown(reader->origin.file).text,
                     strerror(errno));
-            reader->status = 2;
+            reader->status = file_fault(errno);
         }
         return false;
     }
@@ -201,6 +203,9 @@ static void read_sections(Reader *reader)
         reader->origin.line = reader->origin.line > 0 ? reader->origin.line : 1;
         fail(reader, "", "at least one [section]");
     }
+    if (reader->status == 0 && fault == INI_NO_MEMORY) {
+        reader->status = memory_fault();
+    }
     if (reader->status == 0 && fault != 0) {
         fprintf(stderr, "%s:%d: cannot be parsed\n", shown(reader->origin.file).text, fault);
         reader->status = 2;
@@ -213,8 +218,9 @@ int casefile_read(SectionList *list, Command command, const char *path)
     reader.first = list->count;
     reader.file = fopen(path, "r");
     if (reader.file == NULL) {
-        fprintf(stderr, "%s: cannot be opened: %s\n", shown(path).text, strerror(errno));
-        return 2;
+        int reason = errno;
+        fprintf(stderr, "%s: cannot be opened: %s\n", shown(path).text, strerror(reason));
+        return file_fault(reason);
     }
     read_sections(&reader);
     /* Only read from: nothing is lost if closing fails. */

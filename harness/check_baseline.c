@@ -8,6 +8,7 @@
 #include "atomic_file.h"
 #include "check_columns.h"
 #include "message.h"
+#include "text_stream.h"
 #include "sidecar.h"
 #include "table.h"
 
@@ -82,7 +83,7 @@ static int check_columns(const Csv *csv)
 {
     char *header = NULL;
     size_t size = 0;
-    FILE *stream = open_memstream(&header, &size);
+    FILE *stream = text_stream(&header, &size);
     int status = stream == NULL || table_write_header(stream) != 0 ? 99 : 0;
     status = stream != NULL && fclose(stream) != 0 ? 99 : status;
     status = status != 0 ? memory_fault() : check_names(csv, header);

@@ -12,6 +12,7 @@
 #include "distinct.h"
 #include "info.h"
 #include "message.h"
+#include "text_stream.h"
 #include "own_file.h"
 #include "shown.h"
 #include "sidecar.h"
@@ -165,13 +166,18 @@ static int mention_machine(Check *check)
 {
     Fact facts[FACTS_MOST];
     size_t count = facts_read(facts);
+    if (count == 0) {
+        return facts_fault();
+    }
     char *path = join(check->options->baseline, ".json");
     if (path == NULL) {
         return memory_fault();
     }
-    json_t *sidecar = json_load_file(path, 0, NULL);
-    int status = 0;
-    if (sidecar == NULL) {
+    json_t *sidecar = sidecar_load(path);
+    int reason = sidecar == NULL ? errno : 0, status = 0;
+    if (file_fault(reason) == 99) {
+        status = csv_unreadable(path, reason);
+    } else if (sidecar == NULL) {
         check->other_machine = true;
         status = check_mention(check,
                                "no sidecar %s says which machine the baseline is from: "
@@ -321,7 +327,7 @@ static int sweep(Checking *command, const Grid *grid, int argc, char **argv)
     run.output = command->obtained;
     run.output_flag = run.check.save != NULL ? "save-baseline" : "baseline";
     run.file_only = true;
-    run.stream = run.output == NULL ? open_memstream(&command->text, &command->length) : NULL;
+    run.stream = run.output == NULL ? text_stream(&command->text, &command->length) : NULL;
     if (run.output == NULL && run.stream == NULL) {
         return memory_fault();
     }

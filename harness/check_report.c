@@ -4,6 +4,7 @@
 
 #include "axes.h"
 #include "shown.h"
+#include "text_stream.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -71,7 +72,7 @@ typedef struct {
 static bool open_text(TextStream *stream)
 {
     *stream = (TextStream){0};
-    stream->file = open_memstream(&stream->text, &stream->size);
+    stream->file = text_stream(&stream->text, &stream->size);
     return stream->file != NULL;
 }
 

@@ -12,6 +12,7 @@
 #include "shown.h"
 #include "sidecar.h"
 #include "table.h"
+#include "text_stream.h"
 
 #include "../cases/fault.h"
 
@@ -47,13 +48,16 @@ typedef struct {
 
 /* ---- The directory ----------------------------------------------------------------------- */
 
-/* Version, machine and weights, a line each; NULL: memory is short. */
+/* Version, machine and weights, a line each; NULL: memory is short, or the machine cannot be read. */
 static char *program_text(const char *weights)
 {
     Fact facts[FACTS_MOST];
     size_t count = facts_read(facts), size = 0;
     char *text = NULL;
-    FILE *stream = open_memstream(&text, &size);
+    if (count == 0) {
+        return NULL;
+    }
+    FILE *stream = text_stream(&text, &size);
     if (stream == NULL) {
         return NULL;
     }

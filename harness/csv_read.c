@@ -10,10 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int unreadable(const char *path, int error)
+int csv_unreadable(const char *path, int error)
 {
     complain((Origin){0}, path, "expected a table that can be read (%s)", strerror(error));
-    return error == EIO || error == ENOMEM || error == EMFILE || error == ENFILE ? 99 : 2;
+    return file_fault(error);
 }
 
 /* csv->text = the file, with a NUL appended; *length without it. */
@@ -22,7 +22,7 @@ static int read_text(Csv *csv, size_t *length)
     size_t capacity = 1 << 16;
     FILE *file = fopen(csv->path, "r");
     if (file == NULL) {
-        return unreadable(csv->path, errno);
+        return csv_unreadable(csv->path, errno);
     }
     errno = 0;
     *length = 0;
@@ -46,7 +46,7 @@ static int read_text(Csv *csv, size_t *length)
     int error = errno;
     (void)fclose(file);
     csv->text[*length] = '\0';
-    return failed ? unreadable(csv->path, error != 0 ? error : EIO) : 0;
+    return failed ? csv_unreadable(csv->path, error != 0 ? error : EIO) : 0;
 }
 
 static int reject(const Csv *csv, size_t line, const char *token, const char *expected)

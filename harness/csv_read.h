@@ -25,6 +25,8 @@ int csv_read(Csv *csv, const char *path) __attribute__((warn_unused_result));
  * bytes.  name: for messages. */
 int csv_take(Csv *csv, const char *name, char *text, size_t length)
     __attribute__((warn_unused_result));
+/* Prints that what is at path cannot be read, for that reason (errno); returns 2 or 99. */
+int csv_unreadable(const char *path, int error);
 void csv_clear(Csv *csv);
 
 /* The name of a column < columns. */

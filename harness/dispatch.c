@@ -1,5 +1,6 @@
 #include "dispatch.h"
 
+#include "info.h"
 #include "message.h"
 #include "shown.h"
 #include "team.h"
@@ -197,6 +198,9 @@ static int compare_rank(json_t *ranks, int number, const json_t *said, const Run
     }
     if (sidecar_fits(text, said, run)) {
         return 0;
+    }
+    if (*text == '\0') {
+        return facts_fault();
     }
     bool refused = !sidecar_same_sweep(said, run);
     fprintf(stderr, "headproof: %srank %d has %s%s\n", refused ? "" : "warning: ", number,

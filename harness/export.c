@@ -6,6 +6,7 @@
 #include "info.h"
 #include "message.h"
 #include "predict.h"
+#include "text_stream.h"
 
 #include <stdlib.h>
 
@@ -112,7 +113,7 @@ static int add_command(Export *e)
     if (e->point->source != NULL) {
         return 0;
     }
-    FILE *file = open_memstream(&text, &length);
+    FILE *file = text_stream(&text, &length);
     if (file == NULL) {
         return memory_fault();
     }

@@ -3,6 +3,7 @@
 #include "export.h"
 
 #include "message.h"
+#include "text_stream.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -62,7 +63,7 @@ static int add_text(Export *e, const RefRun *run, size_t layer, const char *name
            columns = e->shared->pair.compared[layer - 1].count;
     char *text = NULL, key[32];
     size_t length = 0;
-    FILE *file = open_memstream(&text, &length);
+    FILE *file = text_stream(&text, &length);
     if (file == NULL) {
         return memory_fault();
     }

@@ -54,14 +54,14 @@ static int digest_file(uint64_t *digest, const char *path)
                                    FAULT("weights-read-in-part", count < 8 ? count : 8, count));
         }
     }
-    if (file == NULL || ferror(file)) {
-        complain_of(path, NULL, NULL, "cannot be read: %s", strerror(errno));
-    }
-    bool failed = file == NULL || ferror(file);
+    int reason = file == NULL ? errno : ferror(file) ? EIO : 0;
     if (file != NULL) {
         (void)fclose(file); /* it was only read */
     }
-    return failed ? 2 : 0;
+    if (reason != 0) {
+        complain_of(path, NULL, NULL, "cannot be read: %s", strerror(reason));
+    }
+    return reason != 0 ? file_fault(reason) : 0;
 }
 
 int grid_identify(GridIdentity *identity, const Grid *grid)

@@ -3,9 +3,11 @@
 #include "info.h"
 
 #include "../kernels/blas.h"
+#include "message.h"
 #include "output.h"
 #include "team.h"
 
+#include <errno.h>
 #include <gmp.h>
 #include <jansson.h>
 #include <mpfr.h>
@@ -39,6 +41,8 @@
 #define COMPILER "unknown"
 #endif
 
+#define CPU_FILE "/proc/cpuinfo"
+
 typedef struct {
     Fact *facts;
     size_t count;
@@ -59,11 +63,12 @@ static void add(FactList *list, const char *name, const char *format, ...)
     }
 }
 
-/* The value of the first line "model name : ..." of /proc/cpuinfo. */
-static void add_cpu(FactList *list)
+/* The value of the first line "model name : ..." of CPU_FILE, where there is one.  false
+ * (errno): it is there and cannot be read. */
+static bool add_cpu(FactList *list)
 {
     char line[512], *model = NULL;
-    FILE *file = fopen("/proc/cpuinfo", "r");
+    FILE *file = fopen(CPU_FILE, "r");
     while (file != NULL && model == NULL && fgets(line, sizeof line, file) != NULL) {
         char *colon = strncmp(line, "model name", 10) == 0 ? strchr(line, ':') : NULL;
         if (colon != NULL) {
@@ -71,11 +76,14 @@ static void add_cpu(FactList *list)
             model = colon + 1 + strspn(colon + 1, " ");
         }
     }
+    int reason = file == NULL ? errno : ferror(file) ? EIO : 0;
     if (file != NULL) {
         (void)fclose(file);
     }
     add(list, "cpu", "%s", model != NULL ? model : "unknown");
     add(list, "cpu_cores", "%ld", sysconf(_SC_NPROCESSORS_ONLN));
+    errno = reason;
+    return reason == 0 || file_fault(reason) == 2;
 }
 
 static void add_system(FactList *list)
@@ -109,7 +117,9 @@ size_t facts_read(Fact facts[FACTS_MOST])
     add(&list, "compiler", "%s", COMPILER);
     add(&list, "flags", "%s", HEADPROOF_CFLAGS);
     add_system(&list);
-    add_cpu(&list);
+    if (!add_cpu(&list)) {
+        return 0;
+    }
     add(&list, "openblas_core", "%s", blas_core());
     add(&list, "openblas_core_origin", "%s", blas_core_origin());
     add(&list, "openblas_core_wanted", "%s", wanted != NULL ? wanted : "no opinion");
@@ -128,16 +138,26 @@ size_t facts_read(Fact facts[FACTS_MOST])
     return list.count;
 }
 
+int facts_fault(void)
+{
+    fprintf(stderr, "headproof: " CPU_FILE ": cannot be read: %s\n", strerror(errno));
+    return 99;
+}
+
 const char *info_version(void)
 {
     return HEADPROOF_VERSION;
 }
 
-void info_print(FILE *file)
+int info_print(FILE *file)
 {
     Fact facts[FACTS_MOST];
     size_t count = facts_read(facts);
+    if (count == 0) {
+        return facts_fault();
+    }
     for (size_t i = 0; i < count; i++) {
         fprintf(file, "%-21s %s\n", facts[i].name, facts[i].text);
     }
+    return 0;
 }

@@ -15,8 +15,11 @@ typedef struct {
 
 #define FACTS_MOST 32
 
-/* Fills facts; returns how many there are. */
+/* Fills facts; returns how many there are, 0 (errno) when the machine does not say what it is. */
 size_t facts_read(Fact facts[FACTS_MOST]);
+
+/* Says so, for errno's reason; returns 99. */
+int facts_fault(void);
 
 /* Of this build: "0.1.0". */
 const char *info_version(void);

@@ -81,6 +81,8 @@ static int choice_read(Choice *choice, const ModelFile *model, const char *text)
         status = values_read(&choice->positions[choice->n], &message, &domain, rest);
         if (status == 2) {
             complain_message((Origin){.flag = "tokens"}, &message);
+        } else if (status != 0) {
+            status = no_memory();
         }
         rest = end != NULL ? end + 1 : rest;
     }

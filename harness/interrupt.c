@@ -1,5 +1,7 @@
 #include "interrupt.h"
 
+#include "exhausted.h"
+
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -43,6 +45,16 @@ static void end_by(int signal)
     _exit(128 + signal); /* not reached: by default these signals end the process */
 }
 
+static void say_last(void *context)
+{
+    const Interrupt *interrupt = context;
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += LOCK_SECONDS;
+    bool locked = pthread_mutex_timedlock(interrupt->lock, &until) == 0;
+    interrupt->say(interrupt->context, locked);
+}
+
 static void *wait_for_signal(void *argument)
 {
     Interrupt *interrupt = argument;
@@ -56,11 +68,7 @@ static void *wait_for_signal(void *argument)
         signal = sigwaitinfo(&waited, NULL);
     }
     if (!atomic_load(&interrupt->closed)) {
-        struct timespec until;
-        clock_gettime(CLOCK_REALTIME, &until);
-        until.tv_sec += LOCK_SECONDS;
-        bool locked = pthread_mutex_timedlock(interrupt->lock, &until) == 0;
-        interrupt->say(interrupt->context, locked);
+        say_last(interrupt);
         end_by(signal);
     }
     return NULL;
@@ -108,6 +116,7 @@ Interrupt *interrupt_open(pthread_mutex_t *lock, LastWords *say, void *context)
         free(interrupt);
         return NULL;
     }
+    exhausted_at_end(say_last, interrupt);
     return interrupt;
 }
 
@@ -116,6 +125,7 @@ void interrupt_close(Interrupt *interrupt)
     if (interrupt == NULL) {
         return;
     }
+    exhausted_at_end(NULL, NULL);
     atomic_store(&interrupt->closed, true);
     (void)pthread_kill(interrupt->thread, WAKE);
     pthread_join(interrupt->thread, NULL);

@@ -4,6 +4,7 @@
 #include "journal_survivor.h"
 
 #include "checkpoint.h"
+#include "info.h"
 #include "message.h"
 #include "own_file.h"
 #include "shown.h"
@@ -125,7 +126,8 @@ static int drop_leftover(Journal *journal, const json_t *started)
     size_t rows = rows_left(journal);
     double seconds = work_left(journal, started);
     if (seconds >= JOURNAL_WORTH_SECONDS || seconds < 0) {
-        fprintf(stderr, "headproof: %s: %zu rows of an interrupted run, ", shown(partial).text, rows);
+        fprintf(stderr, "headproof: %s: %zu rows of an interrupted run, ", shown(partial).text,
+                rows);
         if (seconds < 0) {
             fputs("nobody knows how much work", stderr);
         } else {
@@ -159,6 +161,13 @@ static int refuse(const char *path, const char *why, const char *remedy)
     return 2;
 }
 
+/* For errno's reason, which is the machine's. */
+static int cannot_read(const char *path)
+{
+    fprintf(stderr, "headproof: %s: cannot be read: %s\n", path, strerror(errno));
+    return 99;
+}
+
 /* Takes up FILE.partial, whose sidecar this is. */
 static int take_partial(Journal *journal, const json_t *sidecar, const RunRecord *run)
 {
@@ -168,7 +177,8 @@ static int take_partial(Journal *journal, const json_t *sidecar, const RunRecord
                       NULL);
     }
     if (!sidecar_fits(difference, sidecar, run)) {
-        return refuse(journal->rows.partial, difference, NULL);
+        return *difference == '\0' ? facts_fault()
+                                   : refuse(journal->rows.partial, difference, NULL);
     }
     return 0;
 }
@@ -201,6 +211,9 @@ static int take_complete(Journal *journal, const json_t *sidecar, const RunRecor
     }
     if (!sidecar_fits(difference, sidecar, run)) {
         char why[DIFFERENCE_TEXT + 32];
+        if (*difference == '\0') {
+            return facts_fault();
+        }
         snprintf(why, sizeof why, "it is complete, of %s", difference);
         return refuse(path, why, remedy);
     }
@@ -245,7 +258,8 @@ static int take_up(Journal *journal, const json_t *started, const RunRecord *run
         return 0;
     }
     json_t *sidecar = sidecar_load(journal->sidecar);
-    int status = take_complete(journal, sidecar, run);
+    int status = sidecar == NULL && file_fault(errno) == 99 ? cannot_read(journal->sidecar)
+                                                            : take_complete(journal, sidecar, run);
     json_decref(sidecar);
     return status;
 }
@@ -289,7 +303,8 @@ int journal_open_survivor(Journal *journal, const char *path, bool resume, const
     journal->header = header_length(journal->text, journal->size);
     journal->length = journal->size;
     json_t *started = sidecar_load(journal->sidecar_partial);
-    status = finish_renames(journal, &started);
+    status = started == NULL && file_fault(errno) == 99 ? cannot_read(journal->sidecar_partial)
+                                                        : finish_renames(journal, &started);
     if (status == 0) {
         status = resume ? take_up(journal, started, run) : drop_leftover(journal, started);
     }

@@ -5,6 +5,7 @@
 
 #include "clock.h"
 #include "commands.h"
+#include "exhausted.h"
 #include "help.h"
 #include "info.h"
 #include "message.h"
@@ -15,6 +16,7 @@
 
 #include "../kernels/blas.h"
 
+#include <omp.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -104,6 +106,23 @@ static int dry_run(const Grid *grid, const RunOptions *run)
     return 0;
 }
 
+/* The threads that may call BLAS at once. */
+static int reserve_blas(Command command, const RunOptions *run)
+{
+    int threads = run->team ? 1 : run->threads > 0 ? run->threads : omp_get_num_procs();
+    if (command == COMMAND_CONVERT || (command == COMMAND_COST && !run->measure)) {
+        return 0;
+    }
+    if (!blas_reserve(command == COMMAND_COST ? 1 : (size_t)threads)) {
+        fprintf(stderr,
+                "headproof: memory is short for OpenBLAS, which takes %zu MiB of addresses a "
+                "thread: choose fewer --threads, or a larger limit\n",
+                (size_t)BLAS_THREAD_BYTES >> 20);
+        return 99;
+    }
+    return 0;
+}
+
 /* The commands whose points the ranks of an MPI job share. */
 static bool is_shared(size_t command)
 {
@@ -141,7 +160,8 @@ static int run_evaluating(size_t command, int argc, char **argv)
     if (status == 0) {
         double start = clock_seconds();
         if (!run.dry_run) {
-            status = evaluating[command].run(&grid, &run, argc, argv);
+            status = reserve_blas(evaluating[command].command, &run);
+            status = status != 0 ? status : evaluating[command].run(&grid, &run, argc, argv);
         } else if (team_rank() == 0) {
             status = dry_run(&grid, &run);
         }
@@ -190,8 +210,7 @@ static int run_command(int argc, char **argv)
         complain((Origin){0}, argv[2], "expected nothing after info");
         return 2;
     }
-    info_print(stdout);
-    return 0;
+    return info_print(stdout);
 }
 
 static int run_line(int argc, char **argv)
@@ -220,7 +239,9 @@ int main(int argc, char **argv)
     if (streams_open() != 0) {
         return 99;
     }
+    exhausted_setup();
     int status = run_line(argc, argv);
+    exhausted_over();
     streams_end();
     return status;
 }

@@ -6,6 +6,7 @@
 #include "commands.h"
 #include "distinct.h"
 #include "message.h"
+#include "text_stream.h"
 #include "shown.h"
 #include "table.h"
 #include "verify.h"
@@ -32,15 +33,17 @@ static int read_text(ShardFile *file)
     struct stat found;
     FILE *stream = fopen(file->path, "r");
     if (stream == NULL || fstat(fileno(stream), &found) != 0) {
-        complain_of(file->path, NULL, NULL, "cannot be read: %s", strerror(errno));
+        int reason = errno;
+        complain_of(file->path, NULL, NULL, "cannot be read: %s", strerror(reason));
         if (stream != NULL) {
             (void)fclose(stream); /* nothing was read */
         }
-        return 2;
+        return file_fault(reason);
     }
     file->size = (size_t)found.st_size;
     file->text = malloc(file->size + 1);
     bool read = file->text != NULL && fread(file->text, 1, file->size, stream) == file->size;
+    bool failed = ferror(stream) != 0;
     (void)fclose(stream); /* it was only read */
     if (file->text == NULL) {
         return memory_fault();
@@ -49,7 +52,7 @@ static int read_text(ShardFile *file)
     if (!read) {
         complain_of(file->path, NULL, NULL, "cannot be read");
     }
-    return read ? 0 : 2;
+    return read ? 0 : failed ? 99 : 2;
 }
 
 static int read_shard(ShardFile *file)
@@ -63,7 +66,13 @@ static int read_shard(ShardFile *file)
         return memory_fault();
     }
     file->sidecar = sidecar_load(name);
+    int reason = file->sidecar == NULL ? errno : 0;
     free(name);
+    if (file_fault(reason) == 99) {
+        complain_of(file->path, NULL, NULL, "the .json beside it cannot be read: %s",
+                    strerror(reason));
+        return 99;
+    }
     if (!json_is_true(json_object_get(file->sidecar, "complete")) ||
         !json_is_array(json_object_get(file->sidecar, "points"))) {
         complain_of(file->path, NULL, NULL, "no .json of a complete sweep is beside it");
@@ -233,7 +242,7 @@ static int check_header(const Merge *merge)
 {
     char *text = NULL;
     size_t size = 0;
-    FILE *file = open_memstream(&text, &size);
+    FILE *file = text_stream(&text, &size);
     if (file == NULL) {
         return memory_fault();
     }

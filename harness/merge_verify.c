@@ -7,6 +7,7 @@
 
 #include "bounds.h"
 #include "message.h"
+#include "text_stream.h"
 #include "verify.h"
 
 #include "../cases/fault.h"
@@ -271,7 +272,7 @@ int merge_verify(Merge *merge, MergedPoint *points)
     size_t size = 0;
     const char **lines = calloc(merge->file_count, sizeof *lines);
     Cells *rows = calloc(merge->file_count, sizeof *rows);
-    FILE *file = open_memstream(&merge->merged, &size);
+    FILE *file = text_stream(&merge->merged, &size);
     Status worst = STATUS_OK;
     merge->points = points;
     int status = points == NULL || lines == NULL || rows == NULL || file == NULL

@@ -2,6 +2,7 @@
 
 #include "shown.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -102,6 +103,13 @@ int memory_fault(void)
 {
     fputs("headproof: memory is short\n", stderr);
     return 99;
+}
+
+int file_fault(int error)
+{
+    bool machine = error == EIO || error == ENOMEM || error == EMFILE || error == ENFILE ||
+                   error == ENOSPC || error == EDQUOT;
+    return machine ? 99 : 2;
 }
 
 #define NAME_MOST 32

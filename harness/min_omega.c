@@ -7,6 +7,7 @@
 #include "commands.h"
 #include "decimal.h"
 #include "ensemble.h"
+#include "message.h"
 #include "omega_print.h"
 #include "output.h"
 #include "predict.h"
@@ -14,6 +15,7 @@
 #include "shown.h"
 #include "streams.h"
 #include "table.h"
+#include "text_stream.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -53,7 +55,7 @@ static char *seeds_text(const Ensemble *ensemble)
 {
     char *text = NULL;
     size_t length;
-    FILE *file = open_memstream(&text, &length);
+    FILE *file = text_stream(&text, &length);
     for (size_t i = 0; file != NULL && i < ensemble->count;) {
         uint64_t first = ensemble->points[i]->spec.seed, last = first;
         const char *separator = i > 0 ? ";" : "";
@@ -100,9 +102,10 @@ static int write_error(FILE *file, bool present, mpfr_srcptr error)
 
 /* omega_below and omega_above are blank where none was found: the end is as low, or as high, as was
  * tried. */
-static const char header_tail[] = ",tolerance,omega_below,omega_min,error_below,error_min,"
-                                  "omega_max,omega_above,omega_best,best_error,floor,seed_rule,"
-                                  "seed_scores,evaluations,evaluations_inside,unfinished," BOUNDS_COLUMN ",status\n";
+static const char header_tail[] =
+    ",tolerance,omega_below,omega_min,error_below,error_min,"
+    "omega_max,omega_above,omega_best,best_error,floor,seed_rule,"
+    "seed_scores,evaluations,evaluations_inside,unfinished," BOUNDS_COLUMN ",status\n";
 
 /* Which of the errors printed are only upper bounds. */
 static void write_bounds(FILE *file, const Ensemble *ensemble, const Found *found)
@@ -280,12 +283,12 @@ static int run_searches(Searches *command, int threads)
     int status = 0;
     if (!ensemble_init(&seeds, command->grid->count, threads)) {
         ensemble_clear(&seeds);
-        return 99;
+        return memory_fault();
     }
     FILE *file = output_file(command->output);
     if (!command->terminal &&
         (table_write_key_header(file, false) != 0 || fputs(header_tail, file) == EOF)) {
-        status = 99;
+        status = atomic_file_failed(command->path != NULL ? command->path : "stdout");
     }
     for (size_t i = 0; i < command->grid->count && status == 0; i++) {
         if (!command->taken[i]) {
@@ -311,7 +314,7 @@ int command_min_omega(const Grid *grid, const RunOptions *run, int argc, char **
     if (status == 0) {
         progress_open(&command.progress, progress_stderr(run->quiet), all_cost(grid));
         bool ok = command.seconds != NULL && command.taken != NULL;
-        status = ok ? run_searches(&command, threads) : 99;
+        status = ok ? run_searches(&command, threads) : memory_fault();
     }
     if (status == 0) {
         status = output_finish(

@@ -31,7 +31,7 @@ void output_clear(Output *output);
 
 /* What the sidecar and `headproof info` say of the build and the machine: version, git commit,
  * compiler and flags, CPU, OpenBLAS core and how it was chosen, library versions (header and
- * runtime), FLINT or not. */
-void info_print(FILE *file);
+ * runtime), FLINT or not.  0, or 99 after a message. */
+int info_print(FILE *file);
 
 #endif

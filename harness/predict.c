@@ -1,6 +1,7 @@
 #include "predict.h"
 
 #include "evaluate.h"
+#include "message.h"
 
 #include <math.h>
 #include <sys/resource.h>
@@ -39,6 +40,9 @@ int grid_predict(const Grid *grid, double memory, int *threads)
         double all = bytes.base + bytes.kernel + bytes.run;
         if (status == CASE_REJECTED) {
             return refuse(point, reason);
+        }
+        if (status == CASE_NO_MEMORY && all <= memory) {
+            return memory_fault(); /* for the outline, however little the case takes */
         }
         if (status == CASE_NO_MEMORY || all > memory) {
             bool dense = point->arithmetic != ARITHMETIC_NONE && point->kernel == KERNEL_DENSE &&

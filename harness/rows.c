@@ -4,7 +4,9 @@
 
 #include "clock.h"
 #include "table.h"
+#include "text_stream.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,7 +30,7 @@ static bool take_row(void *context, const Point *point, const Row *row)
     return table_write_row(files->csv, point, row) == 0;
 }
 
-/* Appends b to a; both are text that open_memstream made.  false: memory is short. */
+/* Appends b to a; both are text of a text_stream.  false: memory is short. */
 static bool append(char **a, size_t a_length, const char *b, size_t b_length)
 {
     char *both = realloc(*a, a_length + b_length + 1);
@@ -48,9 +50,9 @@ EvaluateStatus rows_evaluate(PointRows *rows, const Shared *shared, const Point 
     bool passed;
     double start = clock_seconds();
     *rows = (PointRows){0};
-    RowFiles files = {.csv = open_memstream(&rows->text, &rows->csv)};
+    RowFiles files = {.csv = text_stream(&rows->text, &rows->csv)};
     if (terminal) {
-        files.shown = open_memstream(&shown, &rows->shown);
+        files.shown = text_stream(&shown, &rows->shown);
     }
     bool ok = files.csv != NULL && (!terminal || files.shown != NULL);
     if (ok) {
@@ -80,6 +82,7 @@ size_t rows_read(PointOutcome *outcome, const char *text, size_t size, const Poi
     char *key = table_key(point);
     size_t used = 0, length = key == NULL ? 0 : 1;
     Row row;
+    errno = key == NULL ? ENOMEM : 0;
     *outcome = (PointOutcome){0};
     summary_init(&outcome->summary);
     row_init(&row);
@@ -96,6 +99,8 @@ size_t rows_read(PointOutcome *outcome, const char *text, size_t size, const Poi
         }
     }
     row_clear(&row);
+    int reason = errno;
     free(key);
+    errno = reason;
     return length > 0 ? used : 0;
 }

@@ -30,7 +30,7 @@ EvaluateStatus rows_evaluate(PointRows *rows, const Shared *shared, const Point 
 void rows_clear(PointRows *rows);
 
 /* Reads the point's rows at the beginning of text [size], which ends in a NUL.  Returns their
- * length; 0 when they are not all there as they are written, or memory is short. */
+ * length; 0 when they are not all there as they are written, or (errno ENOMEM) memory is short. */
 size_t rows_read(PointOutcome *outcome, const char *text, size_t size, const Point *point)
     __attribute__((warn_unused_result));
 

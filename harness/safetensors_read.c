@@ -12,9 +12,8 @@
 /* What open, fstat and mmap say when it is not the file's fault. */
 static int unreadable(const char *path, int error)
 {
-    bool machine = error == ENOMEM || error == EMFILE || error == ENFILE || error == EIO;
     complain_of(path, NULL, NULL, "expected a file that can be read (%s)", strerror(error));
-    return machine ? 99 : 2;
+    return file_fault(error);
 }
 
 /* Maps fd, which is path, for *bytes [*size]. */

@@ -2,6 +2,7 @@
  * What of a text can be shown, and how the rest is written instead.
  */
 #include "shown.h"
+#include "text_stream.h"
 
 #include "../cases/fault.h"
 
@@ -206,7 +207,7 @@ char *shown_copy(ShownPlace place, const char *text)
 {
     char *copy = NULL;
     size_t size = 0;
-    FILE *stream = open_memstream(&copy, &size);
+    FILE *stream = text_stream(&copy, &size);
     if (stream == NULL) {
         return NULL;
     }

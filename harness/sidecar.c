@@ -1,6 +1,7 @@
 #include "sidecar.h"
 
 #include "shown.h"
+#include "text_stream.h"
 
 #include "../cases/fault.h"
 
@@ -49,7 +50,7 @@ static json_t *command_value(const Point *point)
     char *text = NULL;
     size_t size = 0;
     json_t *value = NULL;
-    FILE *stream = open_memstream(&text, &size);
+    FILE *stream = text_stream(&text, &size);
     if (stream == NULL) {
         return NULL;
     }
@@ -125,7 +126,7 @@ static int add_facts(json_t *object)
 {
     Fact facts[FACTS_MOST];
     size_t count = facts_read(facts);
-    int status = 0;
+    int status = count == 0 ? -1 : 0;
     for (size_t i = 0; i < count; i++) {
         status |= json_object_set_new(object, facts[i].name, sidecar_text(facts[i].text));
     }
@@ -158,9 +159,7 @@ int sidecar_write(FILE *file, const RunRecord *run)
 {
     json_t *object = sidecar_value(run);
     int status = -1;
-    if (object == NULL) {
-        errno = ENOMEM;
-    } else {
+    if (object != NULL) {
         status = json_dumpf(object, file, JSON_INDENT(1) | JSON_REAL_PRECISION(6));
         if (status == 0 && putc('\n', file) == EOF) {
             status = -1;
@@ -190,12 +189,18 @@ bool sidecar_is_of(const json_t *sidecar, const char *bytes, size_t size)
 
 json_t *sidecar_load(const char *path)
 {
-    json_error_t error;
-    json_t *sidecar = json_load_file(path, 0, &error);
+    FILE *file = fopen(path, "r");
+    if (file == NULL) {
+        return NULL;
+    }
+    json_t *sidecar = json_loadf(file, 0, NULL);
+    int reason = sidecar == NULL && ferror(file) ? EIO : 0;
+    (void)fclose(file); /* it was only read */
     if (sidecar != NULL && !json_is_object(sidecar)) {
         json_decref(sidecar);
         sidecar = NULL;
     }
+    errno = reason;
     return sidecar;
 }
 
@@ -232,6 +237,10 @@ static bool facts_fit(char text[DIFFERENCE_TEXT], const json_t *sidecar, bool al
 {
     Fact facts[FACTS_MOST];
     size_t count = facts_read(facts);
+    if (count == 0) {
+        *text = '\0';
+        return false;
+    }
     for (size_t i = 0; i < count; i++) {
         bool wanted = all ? is_decisive(facts[i].name) : is_program(facts[i].name);
         if (wanted && !fact_fits(text, sidecar, &facts[i])) {

@@ -40,7 +40,7 @@ typedef struct {
  * seconds and verdict.  0, or -1 (errno). */
 int sidecar_write(FILE *file, const RunRecord *run) __attribute__((warn_unused_result));
 
-/* The same as a value; NULL: memory is short. */
+/* The same as a value; NULL (errno): what machine this is cannot be read. */
 json_t *sidecar_value(const RunRecord *run);
 
 /* Strings as they are shown in JSON (shown.h).  NULL: memory is short. */
@@ -55,7 +55,7 @@ const char *sidecar_get(const json_t *sidecar, const char *key);
 bool sidecar_has_digest(const json_t *sidecar, uint64_t digest);
 bool sidecar_is_of(const json_t *sidecar, const char *bytes, size_t size);
 
-/* The sidecar in a file, or NULL when there is none that can be read. */
+/* The sidecar in a file, or NULL when there is none; errno then says what file_fault asks. */
 json_t *sidecar_load(const char *path);
 
 /* Facts that the bytes of rows may depend on: NULL-terminated names. */
@@ -64,7 +64,7 @@ extern const char *const sidecar_decisive[];
 #define DIFFERENCE_TEXT (2 * FACT_TEXT + 64)
 
 /* True when rows with that sidecar may stand beside this run's; else text says what differs:
- * "version 0.1.0, this is 0.2.0". */
+ * "version 0.1.0, this is 0.2.0"; "" (errno): what this machine is cannot be read. */
 bool sidecar_fits(char text[DIFFERENCE_TEXT], const json_t *sidecar, const RunRecord *run)
     __attribute__((warn_unused_result));
 

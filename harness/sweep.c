@@ -13,6 +13,7 @@
 #include "summary.h"
 #include "table.h"
 #include "team.h"
+#include "text_stream.h"
 
 #include <errno.h>
 #include <omp.h>
@@ -210,6 +211,9 @@ static int take_kept(Sweep *sweep, size_t *kept)
     while (sweep->committed < sweep->count && length > 0) {
         PointOutcome outcome;
         length = rows_read(&outcome, rows + *kept, size - *kept, point_at(sweep, sweep->committed));
+        if (length == 0 && errno == ENOMEM) {
+            return memory_fault();
+        }
         *kept += length;
         if (length > 0) {
             take_outcome(sweep, &outcome, -1);
@@ -252,7 +256,7 @@ static char *header_text(bool terminal)
 {
     char *text = NULL;
     size_t size = 0;
-    FILE *stream = open_memstream(&text, &size);
+    FILE *stream = text_stream(&text, &size);
     if (stream == NULL) {
         return NULL;
     }

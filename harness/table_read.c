@@ -3,6 +3,7 @@
 #include "table.h"
 
 #include "bounds.h"
+#include "text_stream.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +12,7 @@ char *table_key(const Point *point)
 {
     char *text = NULL;
     size_t size = 0;
-    FILE *stream = open_memstream(&text, &size);
+    FILE *stream = text_stream(&text, &size);
     if (stream == NULL) {
         return NULL;
     }

@@ -16,15 +16,16 @@ bool verify_prepare(Verify *verify, int threads)
     verify->given = calloc(count, sizeof *verify->given);
     verify->points = calloc(count, sizeof *verify->points);
     verify->layers = calloc(depth, sizeof *verify->layers);
-    bool room = ensemble_init(&verify->ensemble, count, threads);
-    if (!room || verify->given == NULL || verify->points == NULL || verify->layers == NULL) {
-        return false;
-    }
-    for (size_t l = 0; l < depth; l++) {
+    /* Either all of them can be cleared or there are none. */
+    for (size_t l = 0; verify->layers != NULL && l < depth; l++) {
         for (int kind = 0; kind < ERROR_KINDS; kind++) {
             mpfr_init2(verify->layers[l].worst[kind].value, REF_CELL_BITS);
             mpfr_init2(verify->layers[l].judged[kind].value, REF_CELL_BITS);
         }
+    }
+    bool room = ensemble_init(&verify->ensemble, count, threads);
+    if (!room || verify->given == NULL || verify->points == NULL || verify->layers == NULL) {
+        return false;
     }
     for (size_t i = 0; i < count; i++) {
         verify->given[i] = verify->template->source->given;

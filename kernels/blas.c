@@ -1,3 +1,6 @@
+/* MAP_ANONYMOUS is not in POSIX of 2008. */
+#define _DEFAULT_SOURCE
+
 #include "blas.h"
 
 #include "internal.h"
@@ -10,12 +13,15 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 /* OpenBLAS reads the first when it is loaded.  The second tells the restarted program, and
  * its children, that the first is this program's doing: it then holds the same value. */
 #define CORE_VARIABLE "OPENBLAS_CORETYPE"
 #define GUARD_VARIABLE "HEADPROOF_CORRECTED_CORETYPE"
+#define THREADS_VARIABLE "OPENBLAS_NUM_THREADS"
 
 static bool is_one_of(const char *name, const char *const *names)
 {
@@ -75,8 +81,28 @@ static void say_core_is_slow(const char *why)
             blas_core(), blas_core_wanted(), why);
 }
 
+static bool is_limited(int resource)
+{
+    struct rlimit limit;
+    return getrlimit(resource, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
+}
+
+/* OpenBLAS's own threads, which start when it is loaded and are not used here, map memory of their
+ * own, try for ever where they get none, and are waited for at the end of the process. */
+static void restart_without_threads(char **argv)
+{
+    const char *threads = getenv(THREADS_VARIABLE);
+    bool alone = threads != NULL && strcmp(threads, "1") == 0;
+    if (!alone && setenv(THREADS_VARIABLE, "1", 1) == 0) {
+        execv("/proc/self/exe", argv);
+    }
+}
+
 void blas_setup(char **argv)
 {
+    if (is_limited(RLIMIT_AS) || is_limited(RLIMIT_DATA)) {
+        restart_without_threads(argv); /* where it cannot: it goes on with them */
+    }
     const char *wanted = blas_core_wanted();
     if (!core_is_good_enough(blas_core(), wanted)) {
         if (getenv(CORE_VARIABLE) == NULL) {
@@ -87,6 +113,35 @@ void blas_setup(char **argv)
         }
     }
     openblas_set_num_threads(1);
+}
+
+/* OpenBLAS's own, which its shared library shows; what is taken by the first stays with it when it
+ * is given back, for the next call that needs one. */
+extern void *blas_memory_alloc(int position) __attribute__((weak));
+extern void blas_memory_free(void *buffer) __attribute__((weak));
+
+enum { RESERVED_MOST = 64 }; /* Debian's OpenBLAS has room for twice as many */
+
+static bool can_map(size_t bytes)
+{
+    void *tried = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return tried != MAP_FAILED && munmap(tried, bytes) == 0;
+}
+
+bool blas_reserve(size_t threads)
+{
+    void *buffer[RESERVED_MOST];
+    size_t count = threads < RESERVED_MOST ? threads : RESERVED_MOST;
+    bool can = can_map(count * BLAS_THREAD_BYTES);
+    if (can && blas_memory_alloc != NULL && blas_memory_free != NULL) {
+        for (size_t i = 0; i < count; i++) {
+            buffer[i] = blas_memory_alloc(0);
+        }
+        for (size_t i = 0; i < count; i++) {
+            blas_memory_free(buffer[i]);
+        }
+    }
+    return can;
 }
 
 const char *blas_core(void)

@@ -287,7 +287,9 @@ RefWrites *ref_writes_make(const RefPaths *paths, const double *x, const double 
         writes->paths = paths;
         writes->bits = bits;
         write_all(&scratch, writes, run);
-    } else {
+        ok = !ref_run_failed(run);
+    }
+    if (!ok) {
         ref_writes_clear(writes);
         writes = NULL;
     }

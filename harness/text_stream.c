@@ -1,0 +1,84 @@
+/*
+ * Text that grows, as glibc's and musl's fopencookie would have it.
+ */
+#define _GNU_SOURCE
+
+#include "text_stream.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct {
+    char **text;
+    size_t *size, room; /* of *text, with its NUL */
+    bool lost;
+} Text;
+
+enum { ROOM_FIRST = 256 };
+
+static bool make_room(Text *into, size_t size)
+{
+    size_t room = into->room > 0 ? into->room : ROOM_FIRST;
+    while (room <= size) {
+        room *= 2;
+    }
+    char *text = room > into->room ? realloc(*into->text, room) : *into->text;
+    if (text != NULL) {
+        *into->text = text;
+        into->room = room;
+    }
+    return text != NULL;
+}
+
+static ssize_t write_text(void *context, const char *bytes, size_t count)
+{
+    Text *into = context;
+    if (into->lost || !make_room(into, *into->size + count)) {
+        into->lost = true;
+        errno = ENOMEM;
+        return 0; /* as fopencookie says an error */
+    }
+    memcpy(*into->text + *into->size, bytes, count);
+    *into->size += count;
+    (*into->text)[*into->size] = '\0';
+    return (ssize_t)count;
+}
+
+static int close_text(void *context)
+{
+    Text *into = context;
+    bool lost = into->lost;
+    if (lost) {
+        free(*into->text);
+        *into->text = NULL;
+        *into->size = 0;
+        errno = ENOMEM;
+    }
+    free(into);
+    return lost ? -1 : 0;
+}
+
+FILE *text_stream(char **text, size_t *size)
+{
+    Text *into = calloc(1, sizeof *into);
+    *text = NULL;
+    *size = 0;
+    if (into == NULL) {
+        return NULL;
+    }
+    *into = (Text){.text = text, .size = size};
+    FILE *stream = NULL;
+    if (make_room(into, 0)) { /* text of no length is text too */
+        **text = '\0';
+        stream = fopencookie(into, "w",
+                             (cookie_io_functions_t){.write = write_text, .close = close_text});
+    }
+    if (stream == NULL) {
+        free(*text);
+        *text = NULL;
+        free(into);
+    }
+    return stream;
+}

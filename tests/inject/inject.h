@@ -1,0 +1,50 @@
+/*
+ * A shared object for LD_PRELOAD that lets a program's allocations, threads and system calls fail,
+ * one at a time, from main on.  The environment says which:
+ *
+ *   HEADPROOF_INJECT       "count": none; "SITE:K": the K-th allocation at a site, "SITE:K+": that
+ *                          and every later one anywhere; "call:K": the K-th system call;
+ *                          "NAME:K": the K-th call of that function, as "pthread_create:1"
+ *   HEADPROOF_INJECT_LOG   a file that gets a line when the fault has struck, "struck WHAT", and
+ *                          where from; "count": "site SITE COUNT" and "call K NAME" each
+ *
+ * A site is the chain of calls within the program itself (not its libraries) that led to the
+ * allocation, as a hash of the return addresses: HEADPROOF_INJECT_DEPTH of them, 1 when unset.
+ */
+#ifndef HEADPROOF_TESTS_INJECT_INJECT_H
+#define HEADPROOF_TESTS_INJECT_INJECT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* What the environment asks for. */
+typedef struct {
+    bool on, from;
+    uint64_t site, nth; /* site 0: none */
+    uint64_t call;      /* 0: none */
+    const char *name;   /* NULL: none */
+    size_t depth;
+} Request;
+
+extern Request request;
+
+/* True when the allocation about to be made is to fail. */
+bool inject_allocation(const char *what);
+
+/* The same for a mapping, asked for at caller. */
+bool inject_mapping(const void *caller);
+
+/* From here on allocations and calls are counted.  main: any address within the program. */
+void sites_begin(void);
+void calls_begin(void);
+
+/* Into the log. */
+void sites_print(void);
+void calls_print(void);
+void log_line(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* The system call itself, past the filter. */
+long inject_raw(long number, long a, long b, long c, long d, long e, long f);
+
+#endif

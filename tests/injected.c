@@ -1,0 +1,456 @@
+/* nftw is not in POSIX itself. */
+#define _XOPEN_SOURCE 700
+
+#include "injected.h"
+
+#include "interrupted.h"
+#include "scratch.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+    WORDS = 32,
+    FAULTS = 20000,
+    FILES = 8,
+    CALLS_ALL = 250,
+    CALLS_STEP = 61,
+    SECONDS_MOST = 60,
+    SHORT_FORM = 10,
+    KILLED = 256
+};
+
+/* What one run is asked to let fail, as HEADPROOF_INJECT has it. */
+typedef struct {
+    char text[40];
+} Fault;
+
+/* A file that the undisturbed run left, by its name in out/. */
+typedef struct {
+    char name[256];
+    char *text;
+    size_t length;
+} Published;
+
+struct Injected {
+    Scratch scratch;
+    char in[SCRATCH_PATH], out[SCRATCH_PATH], log[SCRATCH_PATH], object[SCRATCH_PATH];
+    char said[SCRATCH_PATH], printed[SCRATCH_PATH], core[64];
+    Fault faults[FAULTS];
+    size_t fault_count;
+    Published published[FILES];
+    size_t published_count;
+    char *output;     /* the undisturbed run's */
+    int code;         /* and its exit code */
+    size_t kibibytes; /* of addresses that a run may have; 0: all */
+};
+
+static bool is_long(void)
+{
+    return getenv("HEADPROOF_NIGHTLY") != NULL;
+}
+
+static int remove_one(const char *path, const struct stat *found, int type, struct FTW *at)
+{
+    (void)found, (void)type;
+    return at->level > 0 ? remove(path) : 0;
+}
+
+static void empty(const char *directory)
+{
+    int status = nftw(directory, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+    assert_int_equal(status, 0);
+}
+
+/* Cuts the date and what was timed. */
+static void cut_times(char *text)
+{
+    static const char *const keys[] = {"\"seconds\":", "\"date\":", " time=\""};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        for (char *at = strstr(text, keys[i]); at != NULL; at = strstr(at + 1, keys[i])) {
+            char *value = at + strlen(keys[i]), *end = value + strcspn(value, ",\n>");
+            memmove(value, end, strlen(end) + 1);
+        }
+    }
+}
+
+/* A whole file, without its times; NULL: there is none. */
+static char *read_whole(const char *path, size_t *length)
+{
+    struct stat found;
+    if (stat(path, &found) != 0 || !S_ISREG(found.st_mode)) {
+        return NULL;
+    }
+    Output file = read_file(path);
+    bool text = strlen(file.text) == file.length;
+    if (text) {
+        cut_times(file.text);
+    }
+    *length = text ? strlen(file.text) : file.length;
+    return file.text;
+}
+
+static void become_program(const Injected *injected, const char *arguments, const char *inject,
+                           const char *depth)
+{
+    char line[1024], *words[WORDS] = {(char *)(uintptr_t)program()};
+    size_t count = 1;
+    snprintf(line, sizeof line, "%s", arguments);
+    for (char *word = strtok(line, " "); word != NULL && count < WORDS - 1;
+         word = strtok(NULL, " ")) {
+        words[count++] = word;
+    }
+    int out = open(injected->printed, O_WRONLY | O_CREAT | O_TRUNC, 0666);
+    int err = open(injected->said, O_WRONLY | O_CREAT | O_TRUNC, 0666);
+    bool ready = out >= 0 && err >= 0 && dup2(out, 1) == 1 && dup2(err, 2) == 2 &&
+                 chdir(injected->out) == 0 && close(out) == 0 && close(err) == 0;
+    /* A program that restarted itself for another core would lose its injector's filter. */
+    ready = ready &&
+            (*injected->core == '\0' || setenv("OPENBLAS_CORETYPE", injected->core, 1) == 0) &&
+            (inject == NULL || setenv("OPENBLAS_NUM_THREADS", "1", 1) == 0);
+    if (injected->kibibytes > 0) {
+        rlim_t bytes = (rlim_t)injected->kibibytes * 1024;
+        ready = ready && setrlimit(RLIMIT_AS, &(struct rlimit){bytes, bytes}) == 0;
+    }
+    if (inject != NULL) {
+        ready = ready && setenv("HEADPROOF_INJECT", inject, 1) == 0 &&
+                setenv("HEADPROOF_INJECT_LOG", injected->log, 1) == 0 &&
+                setenv("HEADPROOF_INJECT_DEPTH", depth, 1) == 0 &&
+                setenv("LD_PRELOAD", injected->object, 1) == 0;
+    }
+    if (ready) {
+        execv(words[0], words);
+    }
+    _exit(126);
+}
+
+/* 256 and more: the signal that ended it; SIGKILL after SECONDS_MOST. */
+static int wait_for(pid_t child)
+{
+    int status;
+    struct timespec start, now, pause = {.tv_nsec = 500000};
+    clock_gettime(CLOCK_MONOTONIC, &start);
+    for (;;) {
+        pid_t ended = waitpid(child, &status, WNOHANG);
+        assert_true(ended >= 0);
+        if (ended == child) {
+            return WIFEXITED(status) ? WEXITSTATUS(status) : KILLED + WTERMSIG(status);
+        }
+        clock_gettime(CLOCK_MONOTONIC, &now);
+        if (now.tv_sec - start.tv_sec > SECONDS_MOST) {
+            kill(child, SIGKILL);
+        }
+        nanosleep(&pause, NULL);
+    }
+}
+
+/* inject NULL: without the injector. */
+static int run_injected(const Injected *injected, const char *arguments, const char *inject)
+{
+    (void)remove(injected->log);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        const char *depth = getenv("INJECT_DEPTH");
+        become_program(injected, arguments, inject, depth != NULL ? depth : "2");
+    }
+    return wait_for(child);
+}
+
+void injected_prepare(Injected *injected, const char *arguments)
+{
+    int code = run_injected(injected, arguments, NULL);
+    if (code != 0) {
+        fail_msg("headproof %s: exit code %d", arguments, code);
+    }
+}
+
+/* What the core is called by OPENBLAS_CORETYPE. */
+static void find_core(Injected *injected)
+{
+    Output info = run("info");
+    const char *line = strstr(info.text, "\nopenblas_core ");
+    assert_non_null(line);
+    int read = sscanf(line, " openblas_core %63s", injected->core);
+    assert_int_equal(read, 1);
+    free(info.text);
+}
+
+/* Beside the tests; by its whole path, for the program runs elsewhere. */
+static void find_object(Injected *injected)
+{
+    const char *given = getenv("INJECT_OBJECT");
+    char joined[SCRATCH_PATH];
+    ssize_t length = readlink("/proc/self/exe", joined, sizeof joined - 16);
+    assert_true(length > 0);
+    joined[length] = '\0';
+    strcpy(strrchr(joined, '/'), "/inject.so");
+    snprintf(injected->object, sizeof injected->object, "%s", given != NULL ? given : joined);
+    assert_true(file_exists(injected->object));
+}
+
+static void copy(const char *to, const char *from)
+{
+    Output file = read_file(from);
+    file_write(to, file.text, file.length);
+    free(file.text);
+}
+
+Injected *injected_make(void)
+{
+    static const char grid[] = "[a]\nn = 2\nd = 2\ndepth = 2\nomega = 10, 20\n"
+                               "[b]\nconstruction = silu, linear\nn = 2\nd = 2\nomega = 5\n";
+    char path[SCRATCH_PATH];
+    Injected *injected = calloc(1, sizeof *injected);
+    assert_non_null(injected);
+    scratch_make(&injected->scratch);
+    scratch_path(injected->in, &injected->scratch, "in");
+    scratch_path(injected->out, &injected->scratch, "out");
+    scratch_path(injected->log, &injected->scratch, "log");
+    scratch_path(injected->said, &injected->scratch, "said");
+    scratch_path(injected->printed, &injected->scratch, "printed");
+    assert_int_equal(mkdir(injected->in, 0777) | mkdir(injected->out, 0777), 0);
+    find_core(injected);
+    find_object(injected);
+    scratch_path(path, &injected->scratch, "in/grid.case");
+    file_write(path, grid, sizeof grid - 1);
+    scratch_path(path, &injected->scratch, "in/model.safetensors");
+    copy(path, "cases/models/modadd53-silu.safetensors");
+    return injected;
+}
+
+static void forget(Injected *injected)
+{
+    for (size_t i = 0; i < injected->published_count; i++) {
+        free(injected->published[i].text);
+    }
+    free(injected->output);
+    injected->output = NULL;
+    injected->published_count = injected->fault_count = 0;
+}
+
+void injected_remove(Injected *injected)
+{
+    forget(injected);
+    empty(injected->scratch.directory);
+    scratch_remove(&injected->scratch);
+    free(injected);
+}
+
+static void add_fault(Injected *injected, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    assert_true(injected->fault_count < FAULTS);
+    vsnprintf(injected->faults[injected->fault_count++].text, sizeof(Fault), format, arguments);
+    va_end(arguments);
+}
+
+/* What the log of an undisturbed run lists.  In the short form a few, from first to last. */
+static void read_faults(Injected *injected, size_t *sites, size_t *calls)
+{
+    unsigned long long site, k;
+    char line[256], name[32];
+    FILE *log = fopen(injected->log, "r");
+    assert_non_null(log);
+    *sites = *calls = 0;
+    while (fgets(line, sizeof line, log) != NULL) {
+        assert_true(strncmp(line, "beyond", 6) != 0);
+        if (strncmp(line, "no calls", 8) == 0) {
+            print_message("here system calls cannot be made to fail\n");
+        }
+        if (sscanf(line, "site %llx %llu", &site, &k) == 2) {
+            ++*sites;
+            add_fault(injected, "%llx:1", site);
+            if (is_long()) {
+                add_fault(injected, "%llx:1+", site);
+            }
+            if (is_long() && k > 1) {
+                add_fault(injected, "%llx:%llu", site, k);
+            }
+        } else if (sscanf(line, "call %llu %31s", &k, name) == 2) {
+            ++*calls;
+            if (k <= CALLS_ALL || k % CALLS_STEP == 0) { /* a model is written in thousands */
+                add_fault(injected, "call:%llu", k);
+            }
+        }
+    }
+    fclose(log);
+}
+
+static void remember_files(Injected *injected)
+{
+    DIR *directory = opendir(injected->out);
+    assert_non_null(directory);
+    for (struct dirent *entry = readdir(directory); entry != NULL; entry = readdir(directory)) {
+        char path[SCRATCH_PATH + 300];
+        Published *file = &injected->published[injected->published_count];
+        snprintf(path, sizeof path, "%s/%s", injected->out, entry->d_name);
+        if (*entry->d_name != '.') {
+            assert_true(injected->published_count < FILES);
+            snprintf(file->name, sizeof file->name, "%s", entry->d_name);
+            file->text = read_whole(path, &file->length);
+            assert_non_null(file->text);
+            injected->published_count++;
+        }
+    }
+    closedir(directory);
+}
+
+/* NULL: as the undisturbed run left them.  must: they have to be there. */
+static const char *judge_files(const Injected *injected, bool must)
+{
+    for (size_t i = 0; i < injected->published_count; i++) {
+        const Published *file = &injected->published[i];
+        char path[SCRATCH_PATH + 300];
+        size_t length;
+        snprintf(path, sizeof path, "%s/%s", injected->out, file->name);
+        char *text = read_whole(path, &length);
+        bool same =
+            text != NULL ? length == file->length && memcmp(text, file->text, length) == 0 : !must;
+        free(text);
+        if (!same) {
+            return file->name;
+        }
+    }
+    return NULL;
+}
+
+/* What is wrong with how a run ended; NULL: nothing. */
+static const char *judge(const Injected *injected, int code)
+{
+    static char why[128];
+    size_t length = 0;
+    const char *differs = judge_files(injected, code == injected->code);
+    if (differs != NULL) {
+        snprintf(why, sizeof why, "exit code %d, and %s differs or is missing", code, differs);
+        return why;
+    }
+    if (code == injected->code) {
+        char *printed = read_whole(injected->printed, &length);
+        bool same = strcmp(printed, injected->output) == 0;
+        free(printed);
+        return same ? NULL : "did without, and printed otherwise";
+    }
+    char *said = read_whole(injected->said, &length);
+    bool explained = strstr(said, "headproof: ") != NULL || strstr(said, ": ") != NULL;
+    free(said);
+    if (code == 99 && explained) {
+        return NULL;
+    }
+    snprintf(why, sizeof why, code >= KILLED ? "signal %d%s" : "exit code %d%s",
+             code >= KILLED ? code - KILLED : code, explained ? "" : " without a message");
+    return why;
+}
+
+static void show(const Injected *injected, const Scenario *scenario, const char *fault,
+                 const char *why)
+{
+    size_t length;
+    char *said = read_whole(injected->said, &length), *log = read_whole(injected->log, &length);
+    print_message("  %s: %s: %s\n    %s    %.300s\n", scenario->name, fault, why,
+                  log != NULL ? log : "", said);
+    free(said);
+    free(log);
+}
+
+static bool has_struck(const Injected *injected)
+{
+    size_t length;
+    char *log = read_whole(injected->log, &length);
+    bool struck = log != NULL && strstr(log, "struck") != NULL;
+    free(log);
+    return struck;
+}
+
+static void measure(Injected *injected, const Scenario *scenario)
+{
+    size_t length;
+    empty(injected->out);
+    int code = run_injected(injected, scenario->arguments, "count");
+    if (code != 0 && code != 1) {
+        show(injected, scenario, "undisturbed", "failed");
+    }
+    assert_true(code == 0 || code == 1);
+    injected->code = code;
+    remember_files(injected);
+    injected->output = read_whole(injected->printed, &length);
+}
+
+size_t injected_scenario(Injected *injected, const Scenario *scenario)
+{
+    const char *only = getenv("INJECT_ONLY");
+    size_t sites, calls, runs = 0, struck = 0, harmless = 0, wrong = 0;
+    if ((only != NULL && strcmp(only, scenario->name) != 0) ||
+        (scenario->few == SIZE_MAX && !is_long())) {
+        return 0;
+    }
+    measure(injected, scenario);
+    read_faults(injected, &sites, &calls);
+    size_t few = scenario->few > 0 ? scenario->few : SHORT_FORM;
+    size_t step = is_long() ? 1 : (injected->fault_count + few - 1) / few;
+    for (size_t i = 0; i < injected->fault_count; i += step) {
+        const char *fault = injected->faults[i].text;
+        empty(injected->out);
+        int code = run_injected(injected, scenario->arguments, fault);
+        const char *why = judge(injected, code);
+        runs++;
+        struck += has_struck(injected);
+        harmless += code == injected->code;
+        wrong += why != NULL;
+        if (why != NULL || getenv("INJECT_VERBOSE") != NULL) {
+            show(injected, scenario, fault, why != NULL ? why : "fine");
+        }
+    }
+    print_message(
+        "%-16s %5zu sites %4zu calls: %5zu runs, %5zu struck, %4zu did without, %zu wrong\n",
+        scenario->name, sites, calls, runs, struck, harmless, wrong);
+    forget(injected);
+    return wrong;
+}
+
+size_t injected_fault(Injected *injected, const Scenario *scenario, const char *fault)
+{
+    measure(injected, scenario);
+    empty(injected->out);
+    int code = run_injected(injected, scenario->arguments, fault);
+    const char *why = judge(injected, code);
+    why = why == NULL && (code != 99 || !has_struck(injected)) ? "did without" : why;
+    if (why != NULL) {
+        show(injected, scenario, fault, why);
+    }
+    forget(injected);
+    return why != NULL;
+}
+
+int injected_limited(Injected *injected, const Scenario *scenario, size_t kibibytes)
+{
+    empty(injected->out);
+    injected->kibibytes = kibibytes;
+    int code = run_injected(injected, scenario->arguments, NULL);
+    injected->kibibytes = 0;
+    if (code != 0 && code != 99) {
+        char limit[32];
+        snprintf(limit, sizeof limit, "%zu KiB", kibibytes);
+        show(injected, scenario, limit, code >= KILLED ? "was ended" : "ended otherwise");
+    }
+    return code;
+}

@@ -1,0 +1,36 @@
+/*
+ * Runs of the program in which one thing fails: inject/ makes it fail, these judge what came of it.
+ */
+#ifndef HEADPROOF_TESTS_INJECTED_H
+#define HEADPROOF_TESTS_INJECTED_H
+
+#include <stddef.h>
+
+/* headproof ARGUMENTS, words between single spaces, in a directory of its own beside in/. */
+typedef struct {
+    const char *name, *arguments;
+    size_t few; /* faults of the short form; 0: as many as of the others; SIZE_MAX: none */
+} Scenario;
+
+typedef struct Injected Injected;
+
+/* A scratch directory with in/, out/ and, in in/, grid.case and model.safetensors. */
+Injected *injected_make(void);
+void injected_remove(Injected *injected);
+
+/* An undisturbed run in out/, which must succeed. */
+void injected_prepare(Injected *injected, const char *arguments);
+
+/* Counts what can fail, lets it fail, prints how many did what; the number of runs that ended
+ * otherwise than they may: exit code 99 after a message, no file published but as the undisturbed
+ * run has it; or everything as it has it, its exit code (0 or 1) too. */
+size_t injected_scenario(Injected *injected, const Scenario *scenario);
+
+/* The same for one fault, as HEADPROOF_INJECT has it, that must strike and end the run with 99. */
+size_t injected_fault(Injected *injected, const Scenario *scenario, const char *fault);
+
+/* A run, without faults, in so many KiB of addresses: its exit code; its last words are shown where
+ * that is neither 0 nor 99. */
+int injected_limited(Injected *injected, const Scenario *scenario, size_t kibibytes);
+
+#endif

@@ -1,0 +1,172 @@
+/*
+ * The machine's faults, one at a time: every place that allocates or starts a thread, and every
+ * system call on a file, fails once in every command.  Then the program says so and ends with 99
+ * and publishes nothing, or it has done without: same output, exit code 0.
+ *
+ * inject/ makes them fail.  HEADPROOF_NIGHTLY=1: all of them; otherwise a few of each command.
+ * INJECT_ONLY=NAME: that scenario alone.  INJECT_VERBOSE: what every run did.
+ */
+#include "fixture.h"
+#include "program.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "injected.h"
+
+#define TINY "--n 2 --d 2 --depth 2 --omega 10,20 --threads 2 --quiet "
+#define NIGHTLY_ONLY SIZE_MAX
+#define MODEL "../in/model.safetensors "
+
+#ifdef HEADPROOF_CHECK
+enum { SANITIZED = true };
+#else
+enum { SANITIZED = false };
+#endif
+
+/* Run once, undisturbed, for what the others read. */
+static const char *const preparations[] = {
+    "sweep " TINY "-o ../in/all.csv",
+    "sweep " TINY "--shard 1/2 -o ../in/one.csv",
+    "sweep " TINY "--shard 2/2 -o ../in/two.csv",
+    "check " TINY "--save-baseline ../in/base.csv",
+    "export --n 2 --d 2 --omega 10 --quiet -o ../in/case.safetensors",
+};
+
+static const Scenario scenarios[] = {
+    {"sweep", "sweep ../in/grid.case -o r.csv --threads 2", 0},
+    {"sweep to stdout", "sweep " TINY, 0},
+    {"depth", "depth --n 2 --d 2 --depth 3 --omega 20 --threads 2 --checkpoint 0 -o r.csv", 0},
+    {"min-omega", "min-omega --n 2 --d 2 --tolerance 1e-3 --threads 2 -o r.csv", 0},
+    {"check",
+     "check " TINY "--baseline ../in/base.csv --json r.json --markdown r.md "
+     "--junit-xml r.xml",
+     0},
+    {"check: baseline", "check " TINY "--save-baseline r.csv", 0},
+    {"verify", "verify " MODEL "--tokens 0:52:26/1/53 --omega 22 --threads 2 -o r.csv", 30},
+    {"convert", "convert " MODEL "--omega 22 -o r.safetensors", 0},
+    {"attribute", "attribute " MODEL "--tokens 0/1/53 --omega 22 --threads 2 -o r.csv", 30},
+    {"export", "export --n 2 --d 2 --omega 10 -o r.safetensors", 0},
+    {"cost", "cost --n 2 --d 2 -o r.csv", 0},
+    {"merge", "merge ../in/one.csv ../in/two.csv -o r.csv", 0},
+    {"info", "info", 0},
+    {"help", "help sweep", 0},
+    {"help: overview", "help", NIGHTLY_ONLY},
+    {"sweep: dry", "sweep ../in/grid.case --dry-run", NIGHTLY_ONLY},
+    {"sweep: complete", "sweep " TINY "--resume -o ../in/all.csv", NIGHTLY_ONLY},
+    {"sweep: all",
+     "sweep --construction all --n 3 --d 2 --depth 2 --omega 10 --bias random --quiet -o r.csv",
+     NIGHTLY_ONLY},
+    {"sweep: dense",
+     "sweep --n 3 --d 3 --omega 10 --kernel dense,structured --mask causal --reference subtract "
+     "--reference-form dense -o r.csv",
+     NIGHTLY_ONLY},
+    {"sweep: weights", "sweep --weights ../in/case.safetensors --omega 10 -o r.csv", NIGHTLY_ONLY},
+    {"check: fails",
+     "check --n 2 --d 2 --depth 2 --omega 10,30 --quiet --baseline ../in/base.csv --json r.json "
+     "--markdown r.md --junit-xml r.xml",
+     NIGHTLY_ONLY},
+    {"min-omega: seeds",
+     "min-omega --construction linear --n 3 --d 3 --seed 1:3 --tolerance 1e-3 --threads 2 "
+     "-o r.csv",
+     NIGHTLY_ONLY},
+    {"verify: search",
+     "verify " MODEL "--tokens 0/1/53 --omega 22 --tolerance 1e-3 --threads 2 -o r.csv",
+     NIGHTLY_ONLY},
+    {"attribute: heads",
+     "attribute " MODEL "--tokens 0/1/53 --omega 22 --by head --logits all --threads 2 -o r.csv",
+     NIGHTLY_ONLY},
+    {"convert: case", "convert ../in/case.safetensors --omega 10 -o r.safetensors", NIGHTLY_ONLY},
+    {"cost: model", "cost " MODEL "-o r.csv", NIGHTLY_ONLY},
+};
+enum { SCENARIOS = sizeof scenarios / sizeof *scenarios };
+
+static void every_fault_is_the_machines(void **state)
+{
+    Injected *injected = *state;
+    size_t wrong = 0;
+    for (size_t i = 0; i < SCENARIOS; i++) {
+        wrong += injected_scenario(injected, &scenarios[i]);
+    }
+    if (wrong > 0) {
+        fail_msg("%zu faults were not taken for the machine's", wrong);
+    }
+}
+
+/* What each once was taken for: exit code 1 by OpenMP, "terms do not sum", a signal. */
+static void known_faults_are_the_machines(void **state)
+{
+    static const struct {
+        const char *scenario, *fault;
+    } known[] = {
+        {"sweep", "pthread_create:1"},       {"sweep", "pthread_create:2"},
+        {"verify", "pthread_create:1"},      {"attribute", "posix_memalign:3000"},
+        {"attribute", "posix_memalign:100"},
+    };
+    size_t wrong = 0;
+    for (size_t k = 0; k < sizeof known / sizeof *known; k++) {
+        for (size_t i = 0; i < SCENARIOS; i++) {
+            if (strcmp(scenarios[i].name, known[k].scenario) == 0) {
+                wrong += injected_fault(*state, &scenarios[i], known[k].fault);
+            }
+        }
+    }
+    assert_int_equal(wrong, 0);
+}
+
+/* From too little for OpenBLAS, which would try for ever, to enough. */
+static void limited_addresses_end_a_run(void **state)
+{
+    const Scenario verify = {"verify in", "verify " MODEL "--tokens 0/1/53 --omega 22", 0};
+    bool enough = false;
+    int code = 99;
+    for (size_t kibibytes = 100000; kibibytes <= 1600000; kibibytes += kibibytes / 2) {
+        code = injected_limited(*state, &verify, kibibytes);
+        assert_true(code == 0 || code == 99);
+        assert_false(enough && code != 0);
+        enough = code == 0;
+    }
+    assert_true(enough);
+}
+
+static int set_up(void **state)
+{
+    Injected *injected = *state = injected_make();
+    for (size_t i = 0; i < sizeof preparations / sizeof *preparations; i++) {
+        injected_prepare(injected, preparations[i]);
+    }
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    injected_remove(*state);
+    return 0;
+}
+
+/* Sanitizers have an allocator and signals of their own. */
+static void only_without_sanitizers(void **state)
+{
+    (void)state;
+    print_message("faults are injected into builds without sanitizers\n");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_fault_is_the_machines),
+        cmocka_unit_test(known_faults_are_the_machines),
+        cmocka_unit_test(limited_addresses_end_a_run),
+    };
+    const struct CMUnitTest instead[] = {cmocka_unit_test(only_without_sanitizers)};
+    return SANITIZED ? cmocka_run_group_tests(instead, NULL, NULL)
+                     : cmocka_run_group_tests(tests, set_up, tear_down);
+}
