@@ -210,7 +210,7 @@ int casefile_read(SectionList *list, Command command, const char *path)
     reader.first = list->count;
     reader.file = fopen(path, "r");
     if (reader.file == NULL) {
-        fprintf(stderr, "%s: cannot be opened: %s\n", path, strerror(errno));
+        complain_of(path, NULL, NULL, "cannot be opened: %s", strerror(errno));
         return 2;
     }
     read_sections(&reader);
