@@ -79,8 +79,8 @@ const char *fuzz_skip(Fuzz *fuzz);
 void fuzz_listen(Fuzz *fuzz);
 void fuzz_hear(Fuzz *fuzz);
 
-/* NULL when exactly one line was said, of printable text, that names `name`; lines with "warning"
- * and "headproof: NUMBER ..." (what is taken up) are not counted. */
+/* NULL when exactly one line was said, of printable text, that names `name`; lines
+ * "headproof: warning: ..." and "headproof: NUMBER ..." (what is taken up) are not counted. */
 const char *fuzz_expect_refusal(Fuzz *fuzz, const char *name);
 
 /* Of files in the current directory; names are without a directory.  A file that is not there is

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -21,6 +22,7 @@ size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max_size);
 
 static Fuzz fuzz;
 static const FuzzSubject *subject;
+static FILE *report; /* stderr, also after libFuzzer has closed it for subjects */
 
 static void clear(void)
 {
@@ -68,6 +70,9 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
         fputs("\n", stderr);
         exit(2);
     }
+    int fd = dup(STDERR_FILENO);
+    report = fd < 0 ? NULL : fdopen(fd, "w");
+    fuzz_need(report != NULL, "stderr");
     fuzz_open(&fuzz, subject);
     atexit(clear);
     if (*argc > 2 && is_directory((*argv)[1]) && is_directory((*argv)[2])) {
@@ -82,7 +87,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     fuzz.skipped = false;
     const char *why = subject->run(&fuzz, (const uint8_t *)text.bytes, text.size);
     if (why != NULL) {
-        fprintf(stderr, "fuzz %s: %s\n", subject->name, why);
+        fprintf(report, "fuzz %s: %s\n", subject->name, why);
+        fflush(report);
         abort();
     }
     free(text.bytes);

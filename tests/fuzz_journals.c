@@ -59,6 +59,20 @@ static const char *expect_untouched(Fuzz *fuzz, const FuzzText given[FILES])
     return NULL;
 }
 
+/* Nothing of its own is left; what is of another run stays as it is. */
+static const char *expect_no_partial(Fuzz *fuzz, const FuzzText given[FILES])
+{
+    const char *why = NULL;
+    for (size_t i = 0; i < 2 && why == NULL; i++) {
+        FuzzText now = fuzz_read(names[i]);
+        if (now.bytes != NULL && !fuzz_same(&now, &given[i])) {
+            why = fuzz_broken(fuzz, "it ended, and left a %s of its own", names[i]);
+        }
+        free(now.bytes);
+    }
+    return why;
+}
+
 /* With what was given in the files. */
 static const char *run_sweep(Fuzz *fuzz, const FuzzText given[FILES], bool resume)
 {
@@ -75,9 +89,7 @@ static const char *run_sweep(Fuzz *fuzz, const FuzzText given[FILES], bool resum
     } else {
         why = status == 0 || status == 1 ? expect_survivors(fuzz, given, resume)
                                          : fuzz_broken(fuzz, "status %d: %s", status, fuzz->said);
-        if (why == NULL && (file_exists(names[0]) || file_exists(names[1]))) {
-            why = fuzz_broken(fuzz, "it ended, and left something .partial");
-        }
+        why = why != NULL ? why : expect_no_partial(fuzz, given);
     }
     return why != NULL ? why : fuzz_expect_files(fuzz, left);
 }

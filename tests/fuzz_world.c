@@ -152,10 +152,11 @@ const char *fuzz_skip(Fuzz *fuzz)
 
 static bool is_aside(const char *line)
 {
-    static const char begins[] = "headproof: ";
+    static const char begins[] = "headproof: ", warning[] = "warning: ";
     size_t length = sizeof begins - 1;
-    return strstr(line, "warning: ") != NULL ||
-           (strncmp(line, begins, length) == 0 && line[length] >= '0' && line[length] <= '9');
+    bool own = strncmp(line, begins, length) == 0;
+    return own && (strncmp(line + length, warning, sizeof warning - 1) == 0 ||
+                   (line[length] >= '0' && line[length] <= '9'));
 }
 
 const char *fuzz_expect_refusal(Fuzz *fuzz, const char *name)
