@@ -57,10 +57,11 @@ MODE_FLAGS_debug    := -fsanitize=address,undefined -fno-sanitize-recover=all -D
 # One sanitizers' runtime in the program: with two shared ones, reports miss their log files.
 MODE_LDFLAGS_debug  := $(if $(findstring clang,$(CC)),,-static-libasan -static-libubsan)
 MODE_FLAGS_coverage := --coverage -fprofile-update=atomic
-# These two are clang's: `make fuzz` and `make tsan` call for them.
+# These two are clang's: `make fuzz` and `make tsan` call for them.  Its warnings are lint's affair.
+OTHER_CLANG := -Wno-pass-failed -Wno-missing-field-initializers
 MODE_FLAGS_fuzz     := -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all \
-                       -DHEADPROOF_CHECK
-MODE_FLAGS_tsan     := -fsanitize=thread
+                       -DHEADPROOF_CHECK $(OTHER_CLANG)
+MODE_FLAGS_tsan     := -fsanitize=thread $(OTHER_CLANG)
 
 ifeq ($(origin CC),default)
 CC := gcc

@@ -36,10 +36,29 @@ typedef struct {
     FuzzText rows;
 } States;
 
-static const char *const grid_arguments[] = {
-    "sweep", "--construction", "attention", "--n", "2", "--d", "2", "--heads", "2", "--depth", "3",
-    "--omega", "3,30", "--reference", "subtract,difference", "--threads", "1", "--quiet", "-o",
-    OUTPUT, "--checkpoint", "0", NULL};
+static const char *const grid_arguments[] = {"sweep",
+                                             "--construction",
+                                             "attention",
+                                             "--n",
+                                             "2",
+                                             "--d",
+                                             "2",
+                                             "--heads",
+                                             "2",
+                                             "--depth",
+                                             "3",
+                                             "--omega",
+                                             "3,30",
+                                             "--reference",
+                                             "subtract,difference",
+                                             "--threads",
+                                             "1",
+                                             "--quiet",
+                                             "-o",
+                                             OUTPUT,
+                                             "--checkpoint",
+                                             "0",
+                                             NULL};
 
 /* What a sweep does with a group of points; all rows one after another, or {NULL, 0}. */
 static FuzzText evaluate(const States *states, bool resume)
@@ -137,7 +156,7 @@ static void clear(Fuzz *fuzz)
     ref_thread_clear();
 }
 
-/* One change of state [*size], which has room for 8 bytes more: what, where (16 bits), and 8 bytes. */
+/* One change of state [*size], which has room for 8 bytes more: what, where (16 bits), 8 bytes. */
 static void change(char *state, size_t *size, const uint8_t *how)
 {
     size_t at = *size == 0 ? 0 : ((size_t)how[1] | (size_t)how[2] << 8) % *size;

@@ -27,9 +27,9 @@ static void prepare(Fuzz *fuzz)
     sample_clear(&sample);
 }
 
-static const Command commands[] = {COMMAND_SWEEP,    COMMAND_DEPTH,  COMMAND_MIN_OMEGA,
-                                   COMMAND_EXPORT,   COMMAND_VERIFY, COMMAND_CONVERT,
-                                   COMMAND_COST,     COMMAND_CHECK,  COMMAND_ATTRIBUTE};
+static const Command commands[] = {COMMAND_SWEEP,  COMMAND_DEPTH,  COMMAND_MIN_OMEGA,
+                                   COMMAND_EXPORT, COMMAND_VERIFY, COMMAND_CONVERT,
+                                   COMMAND_COST,   COMMAND_CHECK,  COMMAND_ATTRIBUTE};
 
 static bool find_command(Command *command, const char *name)
 {

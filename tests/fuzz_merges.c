@@ -155,8 +155,8 @@ static const char *run(Fuzz *fuzz, const uint8_t *bytes, size_t size)
 {
     static const char *const left[] = {"s1.csv",  "s1.csv.json",  "s2.csv", "s2.csv.json",
                                        "out.csv", "out.csv.json", NULL};
-    static const char *const argv[] = {"headproof", "merge", "s1.csv", "s2.csv", "-o",
-                                       "out.csv",   NULL};
+    static const char *const argv[] = {"headproof", "merge",   "s1.csv", "s2.csv",
+                                       "-o",        "out.csv", NULL};
     Shards *shards = fuzz->own;
     write_shards(shards, bytes, size);
     fuzz_listen(fuzz);

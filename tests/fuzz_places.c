@@ -11,11 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const fuzz_small_sweep[] = {"sweep",        "--construction", "silu", "--n",
-                                        "2",            "--d",            "1",    "--omega",
-                                        "1:3",          "--arithmetic",   "f64",  "--threads",
-                                        "1",            "--quiet",        "-o",   "rows.csv",
-                                        (const char *)0};
+const char *const fuzz_small_sweep[] = {
+    "sweep",        "--construction", "silu", "--n",       "2", "--d",     "1",  "--omega",
+    "1:3",          "--arithmetic",   "f64",  "--threads", "1", "--quiet", "-o", "rows.csv",
+    (const char *)0};
 
 enum { WORDS_MOST = 12, WORD_TEXT = 256 };
 

@@ -1,5 +1,5 @@
 /*
- * Tables as the subjects of fuzzing read them: by themselves, to judge what the program made of them.
+ * Tables as the subjects of fuzzing read them: by themselves, to judge what the program made.
  */
 #ifndef HEADPROOF_TESTS_FUZZ_TABLES_H
 #define HEADPROOF_TESTS_FUZZ_TABLES_H

@@ -161,8 +161,9 @@ static bool is_aside(const char *line)
 
 const char *fuzz_expect_refusal(Fuzz *fuzz, const char *name)
 {
-    static const char controls[] = "\x01\x02\x03\x04\x05\x06\x07\x08\t\v\f\r\x0e\x0f\x10\x11\x12\x13\x14"
-                                   "\x15\x16\x17\x18\x19\x1a\x1b\x1c\x1d\x1e\x1f\x7f";
+    static const char controls[] =
+        "\x01\x02\x03\x04\x05\x06\x07\x08\t\v\f\r\x0e\x0f\x10\x11\x12\x13\x14"
+        "\x15\x16\x17\x18\x19\x1a\x1b\x1c\x1d\x1e\x1f\x7f";
     size_t lines = 0;
     bool named = false, clean = true;
     if (strlen(fuzz->said) != fuzz->said_length ||

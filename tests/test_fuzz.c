@@ -84,10 +84,31 @@ static size_t replace(char *text, size_t size, size_t at, size_t old, const char
 /* One change of text [size], which has room for INPUT_MOST. */
 static size_t change(char *text, size_t size, const Corpus *corpus, uint64_t *state)
 {
-    static const char *const words[] = {"-",   "0",  "1",   "9",    "e",    "1e999999999999", ",",
-                                        "\n",  ":",  "nan", "inf",  "0x",   "18446744073709551616",
-                                        "\"",  "\\", "[",   "]",    "{",    "}",
-                                        "==",  "= ", " ",   "null", "true", "fail",
+    static const char *const words[] = {"-",
+                                        "0",
+                                        "1",
+                                        "9",
+                                        "e",
+                                        "1e999999999999",
+                                        ",",
+                                        "\n",
+                                        ":",
+                                        "nan",
+                                        "inf",
+                                        "0x",
+                                        "18446744073709551616",
+                                        "\"",
+                                        "\\",
+                                        "[",
+                                        "]",
+                                        "{",
+                                        "}",
+                                        "==",
+                                        "= ",
+                                        " ",
+                                        "null",
+                                        "true",
+                                        "fail",
                                         "\xff"};
     size_t at = below(state, size + 1), length = 1 + below(state, below(state, 3) == 0 ? 64 : 4);
     char copy[64];
@@ -181,14 +202,13 @@ static void run_subject(void **state)
 int main(void)
 {
     fuzz_need(getcwd(root, sizeof root) != NULL, "getcwd");
-    static Share shares[] = {{&fuzz_values, 100},   {&fuzz_cases, 30},     {&fuzz_commands, 30},
-                             {&fuzz_baselines, 10}, {&fuzz_merges, 20},    {&fuzz_journals, 10},
+    static Share shares[] = {{&fuzz_values, 100},   {&fuzz_cases, 30},      {&fuzz_commands, 30},
+                             {&fuzz_baselines, 10}, {&fuzz_merges, 20},     {&fuzz_journals, 10},
                              {&fuzz_sidecars, 10},  {&fuzz_checkpoints, 0}, {&fuzz_models, 30}};
     struct CMUnitTest tests[sizeof shares / sizeof *shares];
     for (size_t i = 0; i < sizeof shares / sizeof *shares; i++) {
-        tests[i] = (struct CMUnitTest){.name = shares[i].subject->name,
-                                       .test_func = run_subject,
-                                       .initial_state = &shares[i]};
+        tests[i] = (struct CMUnitTest){
+            .name = shares[i].subject->name, .test_func = run_subject, .initial_state = &shares[i]};
     }
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
