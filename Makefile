@@ -5,7 +5,7 @@
 #   MPI=1 MPICC=mpicc             sweeps over the ranks of an MPI job (off)
 #   CC CFLAGS CPPFLAGS LDFLAGS    as everywhere; what a build must have is added to them
 #   TESTS="test_a test_b"         the test programs to run           (all)
-#   FUZZ_SECONDS                  how long fuzz-safetensors takes    (300)
+#   FUZZ_SECONDS                  how long make fuzz takes a subject (600)
 #   V=1                           show every command
 #   PREFIX DESTDIR                where `make install` puts things   (/usr/local)
 #
@@ -19,8 +19,8 @@ MPICC   ?= mpicc
 PREFIX  ?= /usr/local
 TESTS   ?= $(notdir $(basename $(wildcard tests/test_*.c)))
 
-ifeq ($(filter $(MODE),release debug coverage),)
-$(error MODE=$(MODE): expected release, debug or coverage)
+ifeq ($(filter $(MODE),release debug coverage fuzz tsan),)
+$(error MODE=$(MODE): expected release, debug, coverage, fuzz or tsan)
 endif
 ifeq ($(filter $(FLINT),auto yes no),)
 $(error FLINT=$(FLINT): expected auto, yes or no)
@@ -43,18 +43,25 @@ PROBED  := build/deps
 
 .DEFAULT_GOAL := build
 .DELETE_ON_ERROR:
-.PHONY: build run check test seeds mutants bench bench-gpt2 coverage lint format fuzz-safetensors deps deps-lint \
-        deps-fuzz install uninstall clean help objects FORCE
+.PHONY: build run check test seeds mutants bench bench-gpt2 coverage lint format fuzz tsan nightly deps \
+        deps-lint deps-fuzz install uninstall clean help objects FORCE
 
 # ---- Flags ---------------------------------------------------------------------------------
 
 OPTIMISE_release  := -O2 -g
 OPTIMISE_debug    := -O1 -g -fno-omit-frame-pointer
 OPTIMISE_coverage := -O0 -g
+OPTIMISE_fuzz     := -O1 -g -fno-omit-frame-pointer
+OPTIMISE_tsan     := -O1 -g -fno-omit-frame-pointer
 MODE_FLAGS_debug    := -fsanitize=address,undefined -fno-sanitize-recover=all -DHEADPROOF_CHECK
 # One sanitizers' runtime in the program: with two shared ones, reports miss their log files.
 MODE_LDFLAGS_debug  := $(if $(findstring clang,$(CC)),,-static-libasan -static-libubsan)
 MODE_FLAGS_coverage := --coverage -fprofile-update=atomic
+# These two are clang's: `make fuzz` and `make tsan` call for them.  Its warnings are lint's affair.
+OTHER_CLANG := -Wno-pass-failed -Wno-missing-field-initializers
+MODE_FLAGS_fuzz     := -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all \
+                       -DHEADPROOF_CHECK $(OTHER_CLANG)
+MODE_FLAGS_tsan     := -fsanitize=thread $(OTHER_CLANG)
 
 ifeq ($(origin CC),default)
 CC := gcc
@@ -70,7 +77,8 @@ endif
 
 # Set by the probes below: FLINT_FOUND (no, 2 or 3), FLINT_CPPFLAGS, FLINT_LIBS; MPI_CPPFLAGS,
 # MPI_LIBS.
-NO_PROBE := help clean deps deps-lint deps-fuzz uninstall check mutants coverage lint format
+NO_PROBE := help clean deps deps-lint deps-fuzz uninstall check mutants coverage lint format fuzz tsan \
+            nightly
 ifneq ($(filter-out $(NO_PROBE),$(or $(MAKECMDGOALS),build)),)
 ifeq ($(findstring n,$(filter-out --%,$(firstword -$(MAKEFLAGS)))),)
 include $(PROBED)/flint-$(FLINT).mk
@@ -97,7 +105,7 @@ SOURCES := $(wildcard cases/*.c kernels/*.c reference/*.c reference/product/*.c 
 OBJECTS := $(SOURCES:%.c=$(BUILD)/%.o)
 PROJECT := $(filter-out $(BUILD)/harness/main.o,$(OBJECTS))
 HELPERS := $(patsubst %.c,$(BUILD)/%.o,\
-               $(filter-out tests/test_%.c tests/fuzz_%.c tests/bench%.c tests/kill_points.c,\
+               $(filter-out tests/test_%.c tests/fuzz_driver.c tests/bench%.c tests/kill_points.c,\
                    $(wildcard tests/*.c)))
 PROGRAMS := $(TESTS:%=$(BUILD)/tests/%)
 BENCHES  := bench bench_growth bench_product
@@ -240,24 +248,29 @@ format: ## Rewrite the sources as .clang-format has them
 	clang-format -i $(wildcard $(foreach d,cases kernels reference reference/product harness tests tests/inject,\
                                 $(d)/*.[ch]))
 
-# What is fuzzed, and no more: clang cannot link gcc's OpenMP on every system.
-FUZZED := $(wildcard harness/safetensors_*.c) $(patsubst %,harness/model_%.c,file check names structure) \
-          $(patsubst %,harness/%.c,atomic_file interrupt message own_file streams) tests/safetensors_samples.c \
-          tests/fuzz_safetensors.c
-FUZZ_FLAGS := -O1 -g -std=c11 -D_POSIX_C_SOURCE=200809L $(WARNINGS) \
-              -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all
-FUZZ_SECONDS ?= 300
+FUZZ_SECONDS ?= 600
+FUZZ_SUBJECTS ?= values cases commands baselines merges journals sidecars checkpoints models
 
-build/fuzz/fuzz_safetensors: $(FUZZED) $(wildcard harness/*.h tests/*.h) Makefile | deps-fuzz
-	@mkdir -p $(@D)
-	$(call SHOW,CLANG) clang $(FUZZ_FLAGS) $(CPPFLAGS) -o $@ $(FUZZED) $(LDFLAGS) -ljansson
+# The program and its readers of input under libFuzzer; what a test needs besides is cmocka's.
+$(BUILD)/fuzz: $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/fuzz_*.c)) \
+               $(patsubst %,$(BUILD)/tests/%.o,safetensors_samples scratch) $(PROJECT)
+	$(call SHOW,LINK) $(CC) $(FLAGS) -fsanitize=fuzzer $(LDFLAGS) -o $@ $(filter %.o,$^) $(LIBS)
 
-fuzz-safetensors: build/fuzz/fuzz_safetensors ## Fuzz the reading of models for FUZZ_SECONDS
-	@mkdir -p build/fuzz/corpus
-	@cp cases/models/*.safetensors build/fuzz/corpus
-	build/fuzz/fuzz_safetensors build/fuzz/corpus -max_total_time=$(FUZZ_SECONDS) -timeout=10 \
-	    -max_len=300000 -dict=tests/fuzz_safetensors.dict -artifact_prefix=build/fuzz/ \
-	    -close_fd_mask=2 -print_final_stats=1
+fuzz: deps-fuzz ## Fuzz every reader of input, FUZZ_SECONDS each, one a core
+	@+$(SUBMAKE) build/fuzz/fuzz MODE=fuzz CC='$(CLANG)'
+	@sh tests/fuzz build/fuzz/fuzz $(FUZZ_SECONDS) $(FUZZ_SUBJECTS)
+
+tsan: deps-fuzz ## Run sweep, verify, min-omega and others with 4 threads under ThreadSanitizer
+	@+$(SUBMAKE) build MODE=tsan CC='$(CLANG)'
+	@sh tests/tsan '$(CLANG)' build/tsan/headproof
+
+# Each part runs whatever became of the one before; the last line counts what failed.
+NIGHTLY_PARTS := check seeds fuzz tsan mutants
+nightly: ## All that takes long: the tests' long forms, fuzzing, threads, mutants (hours)
+	@+failed=; for part in $(NIGHTLY_PARTS); do \
+	    HEADPROOF_NIGHTLY=1 TEST_TIMEOUT=$${TEST_TIMEOUT:-7200} $(SUBMAKE) $$part || \
+	        failed="$$failed $$part"; done; \
+	 echo "nightly: $(words $(NIGHTLY_PARTS)) parts, failed:$${failed:- none}"; test -z "$$failed"
 
 install: $(BUILD)/headproof ## Install the program, its documentation and case files
 	install -d '$(DESTDIR)$(PREFIX)/bin' '$(DESTDIR)$(PREFIX)/share/doc/headproof' \
@@ -431,20 +444,22 @@ $(PROBED)/mpi-$(notdir $(MPICC)).mk: private export SCRIPT = $(PROBE_MPI)
 $(PROBED)/mpi-$(notdir $(MPICC)).mk: $(PROBED)/libraries
 	@out=$@ sh -c "$$SCRIPT"
 
+CLANG ?= clang
+# clang, with its libFuzzer, and LLVM's OpenMP, which its ThreadSanitizer knows.
 define FIND_FUZZER
 $(PROBE)
 links() {
     mkdir -p $(PROBED) || exit 1
     echo 'int LLVMFuzzerTestOneInput(const char *d, long n) { return d && n < 0; }' \
         >$(PROBED)/fuzz.$$$$.c
-    clang -w -fsanitize=fuzzer,address,undefined -o $(PROBED)/fuzz.$$$$ $(PROBED)/fuzz.$$$$.c \
-        >$(PROBED)/probe.log 2>&1
+    $(CLANG) -w -fopenmp -fsanitize=fuzzer,address,undefined -o $(PROBED)/fuzz.$$$$ \
+        $(PROBED)/fuzz.$$$$.c >$(PROBED)/probe.log 2>&1
     linked=$$?
     rm -f $(PROBED)/fuzz.$$$$ $(PROBED)/fuzz.$$$$.c
     return $$linked
 }
 links && exit 0
-install_packages clang libclang-rt-dev || exit 1
+install_packages clang libclang-rt-dev libomp-dev || exit 1
 links && exit 0
 echo "deps: installed, and clang still cannot build a fuzzer:" >&2
 cat $(PROBED)/probe.log >&2
@@ -452,7 +467,7 @@ exit 1
 endef
 
 deps-fuzz: private export SCRIPT = $(FIND_FUZZER)
-deps-fuzz: ## Find what fuzzing takes (clang and its runtime) and install it
+deps-fuzz: ## Find what fuzz and tsan take (clang, its runtime, libomp) and install it
 	@sh -c "$$SCRIPT"
 
 LINT_TOOLS := clang clang-format clang-tidy cppcheck

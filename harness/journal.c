@@ -70,6 +70,13 @@ const char *journal_rows(const Journal *journal, size_t *size)
     return journal->text == NULL ? "" : journal->text + journal->header;
 }
 
+bool journal_has_header(const Journal *journal, const char *header)
+{
+    bool there = journal->text != NULL && journal->size > 0;
+    return !there || (strlen(header) == journal->header &&
+                      memcmp(journal->text, header, journal->header) == 0);
+}
+
 bool journal_is_complete(const Journal *journal)
 {
     return journal->complete;

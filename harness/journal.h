@@ -32,6 +32,9 @@ int journal_open_stream(Journal **journal, FILE *stream) __attribute__((warn_unu
 /* The rows that are there already, without their header; they end in a NUL. */
 const char *journal_rows(const Journal *journal, size_t *size);
 
+/* False when rows are there behind another header line than this. */
+bool journal_has_header(const Journal *journal, const char *header);
+
 /* True when nothing is left to do: FILE is there already, of a run like this. */
 bool journal_is_complete(const Journal *journal);
 

@@ -15,6 +15,8 @@
 #include "team.h"
 #include "text_stream.h"
 
+#include "../cases/fault.h"
+
 #include <errno.h>
 #include <omp.h>
 #include <stdlib.h>
@@ -192,6 +194,27 @@ static size_t count_lines(const char *text, size_t size)
     return count;
 }
 
+static char *header_text(bool terminal)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *stream = text_stream(&text, &size);
+    if (stream == NULL) {
+        return NULL;
+    }
+    int status = 0;
+    if (terminal) {
+        table_print_header(stream);
+    } else {
+        status = table_write_header(stream);
+    }
+    if (fclose(stream) != 0 || status != 0) {
+        free(text);
+        return NULL;
+    }
+    return text;
+}
+
 static int refuse_rows(const Sweep *sweep, size_t line)
 {
     fprintf(stderr,
@@ -199,6 +222,18 @@ static int refuse_rows(const Sweep *sweep, size_t line)
             shown(sweep->options->output).text,
             journal_is_complete(sweep->journal) ? "" : ".partial", line);
     return 2;
+}
+
+/* The columns of the file are those that rows are read by. */
+static int check_header(const Sweep *sweep)
+{
+    char *header = header_text(sweep->terminal);
+    if (header == NULL) {
+        return memory_fault();
+    }
+    bool same = FAULT("resumed-header-unread", true, journal_has_header(sweep->journal, header));
+    free(header);
+    return same ? 0 : refuse_rows(sweep, 1);
 }
 
 /* Takes in the points that are in the file; *kept: bytes of their rows.  Behind them there may be
@@ -252,27 +287,6 @@ static int conclude(const Sweep *sweep)
     return sweep->failures > 0 ? 1 : 0;
 }
 
-static char *header_text(bool terminal)
-{
-    char *text = NULL;
-    size_t size = 0;
-    FILE *stream = text_stream(&text, &size);
-    if (stream == NULL) {
-        return NULL;
-    }
-    int status = 0;
-    if (terminal) {
-        table_print_header(stream);
-    } else {
-        status = table_write_header(stream);
-    }
-    if (fclose(stream) != 0 || status != 0) {
-        free(text);
-        return NULL;
-    }
-    return text;
-}
-
 /* Writes what is not there yet. */
 static int write_file(Sweep *sweep, size_t kept, int threads)
 {
@@ -305,7 +319,10 @@ static int write_file(Sweep *sweep, size_t kept, int threads)
 static int run_journal(Sweep *sweep, int threads)
 {
     size_t kept;
-    int status = take_kept(sweep, &kept);
+    int status = check_header(sweep);
+    if (status == 0) {
+        status = take_kept(sweep, &kept);
+    }
     if (status == 0 && journal_is_complete(sweep->journal)) {
         checkpoints_drop(sweep->checkpoints);
     }

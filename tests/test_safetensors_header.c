@@ -295,7 +295,7 @@ static void damage(unsigned char *bytes, size_t *size, size_t header, uint64_t *
     }
 }
 
-/* A short form of make fuzz-safetensors, the same in every run. */
+/* A short form of make fuzz, the same in every run. */
 static void test_damaged(void **state)
 {
     enum { ROUNDS = 1500 };

@@ -1,0 +1,214 @@
+/*
+ * The short form of `make fuzz`: every subject over its corpus, tests/corpus/SUBJECT, and over
+ * changes of it that are the same in every run.  HEADPROOF_NIGHTLY=1: many more of them.
+ */
+#include "fuzz.h"
+
+#include <dirent.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+enum { SEEDS_MOST = 256, INPUT_MOST = 1 << 16, NIGHTLY = 100, SHOWN = 3000 };
+
+typedef struct {
+    const FuzzSubject *subject;
+    size_t changes; /* of every file of the corpus */
+} Share;
+
+typedef struct {
+    char name[SEEDS_MOST][64];
+    FuzzText seed[SEEDS_MOST];
+    size_t count;
+} Corpus;
+
+/* Splitmix64: what a change is follows from its number. */
+static uint64_t draw(uint64_t *state)
+{
+    uint64_t z = *state += UINT64_C(0x9E3779B97F4A7C15);
+    z = (z ^ z >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
+    z = (z ^ z >> 27) * UINT64_C(0x94D049BB133111EB);
+    return z ^ z >> 31;
+}
+
+static size_t below(uint64_t *state, size_t most)
+{
+    return most == 0 ? 0 : (size_t)(draw(state) % most);
+}
+
+static int by_name(const struct dirent **a, const struct dirent **b)
+{
+    return strcmp((*a)->d_name, (*b)->d_name);
+}
+
+/* Where a subject that failed has left it, the directory is not the project's. */
+static char root[SCRATCH_PATH];
+
+static void read_corpus(Corpus *corpus, const char *subject)
+{
+    char path[SCRATCH_PATH];
+    struct dirent **entries;
+    corpus->count = 0;
+    fuzz_need(chdir(root) == 0, root);
+    snprintf(path, sizeof path, "tests/corpus/%s", subject);
+    int count = scandir(path, &entries, NULL, by_name);
+    fuzz_need(count >= 0 && count < SEEDS_MOST, path);
+    for (int i = 0; i < count; i++) {
+        if (entries[i]->d_name[0] != '.') {
+            char *name = corpus->name[corpus->count];
+            snprintf(name, sizeof corpus->name[0], "%.63s", entries[i]->d_name);
+            snprintf(path, sizeof path, "tests/corpus/%s/%s", subject, name);
+            corpus->seed[corpus->count++] = fuzz_read(path);
+        }
+        free(entries[i]);
+    }
+    free(entries);
+}
+
+static size_t replace(char *text, size_t size, size_t at, size_t old, const char *by, size_t length)
+{
+    old = old < size - at ? old : size - at;
+    if (size - old + length > INPUT_MOST) {
+        return size;
+    }
+    memmove(text + at + length, text + at + old, size - at - old);
+    memcpy(text + at, by, length);
+    return size - old + length;
+}
+
+/* One change of text [size], which has room for INPUT_MOST. */
+static size_t change(char *text, size_t size, const Corpus *corpus, uint64_t *state)
+{
+    static const char *const words[] = {"-",
+                                        "0",
+                                        "1",
+                                        "9",
+                                        "e",
+                                        "1e999999999999",
+                                        ",",
+                                        "\n",
+                                        ":",
+                                        "nan",
+                                        "inf",
+                                        "0x",
+                                        "18446744073709551616",
+                                        "\"",
+                                        "\\",
+                                        "[",
+                                        "]",
+                                        "{",
+                                        "}",
+                                        "==",
+                                        "= ",
+                                        " ",
+                                        "null",
+                                        "true",
+                                        "fail",
+                                        "\xff"};
+    size_t at = below(state, size + 1), length = 1 + below(state, below(state, 3) == 0 ? 64 : 4);
+    char copy[64];
+    switch (below(state, 8)) {
+    case 0:
+        if (at < size) {
+            text[at] = (char)(text[at] ^ (char)(1 << below(state, 8)));
+        }
+        return size;
+    case 1: return replace(text, size, at, length, "", 0);
+    case 2: return replace(text, size, at, 0, "\0", 1);
+    case 3: return at;
+    case 4: {
+        const FuzzText *other = &corpus->seed[below(state, corpus->count)];
+        size_t from = below(state, other->size);
+        length = length < other->size - from ? length : other->size - from;
+        return replace(text, size, at, below(state, 2) * length, other->bytes + from, length);
+    }
+    case 5:
+        length = length < size - at ? length : size - at;
+        memcpy(copy, text + at, length);
+        return replace(text, size, below(state, size + 1), 0, copy, length);
+    default: {
+        const char *word = words[below(state, sizeof words / sizeof *words)];
+        return replace(text, size, at, below(state, 3), word, strlen(word));
+    }
+    }
+}
+
+static void run_input(Fuzz *fuzz, const FuzzSubject *subject, const char *name, size_t number,
+                      const char *text, size_t size)
+{
+    const char *why = subject->run(fuzz, (const uint8_t *)text, size);
+    if (why != NULL) {
+        char shown[4 * SHOWN + 1] = "";
+        for (size_t i = 0; i < size && i < SHOWN; i++) {
+            unsigned char c = (unsigned char)text[i];
+            bool plain = c >= 0x20 && c < 0x7f && c != '\\';
+            snprintf(shown + strlen(shown), 5, plain ? "%c" : "\\%03o", c);
+        }
+        fail_msg("%s: %s, change %zu: %s; the input, for printf: %s", subject->name, name, number,
+                 why, shown);
+    }
+}
+
+/* Prints how many inputs there were. */
+static void run_subject(void **state)
+{
+    const Share *share = *state;
+    const FuzzSubject *subject = share->subject;
+    size_t changes = share->changes * (getenv("HEADPROOF_NIGHTLY") != NULL ? NIGHTLY : 1);
+    Corpus *corpus = calloc(1, sizeof *corpus);
+    Fuzz *fuzz = calloc(1, sizeof *fuzz);
+    char *text = malloc(INPUT_MOST);
+    fuzz_need(corpus != NULL && fuzz != NULL && text != NULL, "memory");
+    read_corpus(corpus, subject->name);
+    fuzz_open(fuzz, subject);
+    for (size_t i = 0; i < corpus->count; i++) {
+        FuzzText *seed = &corpus->seed[i];
+        FuzzText filled = fuzz_fill(fuzz, (const uint8_t *)seed->bytes, seed->size);
+        free(seed->bytes);
+        *seed = filled;
+        run_input(fuzz, subject, corpus->name[i], 0, seed->bytes, seed->size);
+    }
+    for (size_t i = 0; i < corpus->count; i++) {
+        const FuzzText *seed = &corpus->seed[i];
+        for (size_t n = 1; n <= changes && seed->size < INPUT_MOST / 2; n++) {
+            uint64_t drawn = (uint64_t)n << 32 | i;
+            size_t size = seed->size;
+            memcpy(text, seed->bytes, size);
+            for (size_t c = 1 + below(&drawn, 4); c > 0; c--) {
+                size = change(text, size, corpus, &drawn);
+            }
+            if (subject->repair != NULL && below(&drawn, 4) > 0) {
+                subject->repair((uint8_t *)text, size);
+            }
+            run_input(fuzz, subject, corpus->name[i], n, text, size);
+        }
+    }
+    print_message("%s: %zu inputs\n", subject->name, corpus->count * (1 + changes));
+    assert_true(corpus->count > 0);
+    fuzz_close(fuzz, subject);
+    for (size_t i = 0; i < corpus->count; i++) {
+        free(corpus->seed[i].bytes);
+    }
+    free(corpus);
+    free(fuzz);
+    free(text);
+}
+
+int main(void)
+{
+    fuzz_need(getcwd(root, sizeof root) != NULL, "getcwd");
+    static Share shares[] = {{&fuzz_values, 100},   {&fuzz_cases, 30},      {&fuzz_commands, 30},
+                             {&fuzz_baselines, 10}, {&fuzz_merges, 20},     {&fuzz_journals, 10},
+                             {&fuzz_sidecars, 10},  {&fuzz_checkpoints, 0}, {&fuzz_models, 30}};
+    struct CMUnitTest tests[sizeof shares / sizeof *shares];
+    for (size_t i = 0; i < sizeof shares / sizeof *shares; i++) {
+        tests[i] = (struct CMUnitTest){
+            .name = shares[i].subject->name, .test_func = run_subject, .initial_state = &shares[i]};
+    }
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
