@@ -4,9 +4,9 @@
     python3 tests/oracle_random.py HEADPROOF COUNT [SEED]
 
 Nothing is shared with the program but what `headproof export` writes.  Every head is the two full
-matrices Q and V of docs/mathematics.md, section 1, in Python's decimal; T' by numbers of hundreds of
-digits, or, where e^(-2 Omega) is too small for that, as a polynomial a + b e^(-2 Omega), what is
-smaller being left out.  Compared: r(T), and the columns approximation, construction and native.
+matrices Q and V of docs/mathematics.md, section 1, in Python's decimal; T' by numbers of hundreds
+of digits, or, where e^(-2 Omega) is too small for that, as a polynomial a + b e^(-2 Omega), what
+is smaller being left out.  Compared: r(T), and the columns approximation, construction and native.
 """
 
 import csv
@@ -32,7 +32,7 @@ def set_digits(digits):
 
 
 def load(path):
-    """Tensors of doubles as (shape, list of Decimal or None for what is not finite), and metadata."""
+    """Tensors of doubles, (shape, list of Decimal or None for what is not finite); metadata."""
     data = open(path, "rb").read()
     size = struct.unpack("<Q", data[:8])[0]
     header, body = json.loads(data[8:8 + size]), data[8 + size:]
@@ -263,7 +263,7 @@ class Converted:
         return q, omega, v
 
     def linear_head(self, w, read, write, bias, less):
-        """w (or None) from columns read, ... to write, ...; less: minus the identity on those read."""
+        """w (or None) from columns read, ... to write, ...; less: minus the identity on the former."""
         q, omega, v = self.matrices()
         for i in range(self.n + 1):
             omega[self.p(i)][self.p(i)] = 2 * ONE
@@ -470,7 +470,7 @@ FIXED = [
      "score-scale": "1000"},
     {"construction": "silu", "n": 1, "d": 1, "depth": 1, "omega": "134.5", "seed": 991982445,
      "score-scale": "1.1e17"},
-    {"construction": "fused", "n": 2, "d": 1, "d-ff": 1, "depth": 1, "omega": "20", "seed": 1,
+    {"construction": "fused", "n": 2, "d": 1, "d-ff": 1, "depth": 1, "omega": "20", "seed": 5,
      "score-scale": "1e80", "reference": "subtract", "reference-form": "dense"},
 ]
 
@@ -524,10 +524,10 @@ def main():
                 failed += 1
                 print("FAIL headproof sweep " + " ".join(flags_of(config)))
                 print("     " + str(failure))
-    print("%d points (%d random, seed %d): %d construction errors agree, %d bounds hold, %d were not "
-          "decided, %d native errors agree; %d points failed" % (
-              len(FIXED) + count, count, seed, counts["values"], counts["bounds"], counts["undecided"],
-              counts["native"], failed))
+    print("%d points (%d random, seed %d): %d construction errors agree, %d bounds hold, "
+          "%d were not decided, %d native errors agree; %d points failed" % (
+              len(FIXED) + count, count, seed, counts["values"], counts["bounds"],
+              counts["undecided"], counts["native"], failed))
     for what in sorted(worst):
         print("  worst disagreement of %s: %.2E" % (what, worst[what]))
     return 1 if failed else 0
