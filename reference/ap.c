@@ -243,8 +243,8 @@ void ap_thread_enter(mpfr_exp_t emin, mpfr_exp_t emax)
 mpfr_flags_t ap_thread_leave(bool clear)
 {
     mpfr_flags_t flags = ap_fatal_flags();
+    mpfr_clear_flags();
     if (clear) {
-        mpfr_clear_flags();
         ap_thread_clear();
     }
     return FAULT("flags-of-threads-ignored", 0, flags);

@@ -170,7 +170,7 @@ static void near_leaks(RefRun *run, RunThread *thread, const Head *head, const H
     divide_leaks(run, thread, head, at, total);
 }
 
-/* thread.row = s' of all keys; all = the largest of them less what Omega takes, limit = that of A. */
+/* thread.row = s' of all keys; all = the largest less what Omega takes, limit = that of A. */
 static void far_shifts(RefRun *run, RunThread *thread, const Head *head, const HeadRow *at,
                        mpfr_ptr limit, mpfr_ptr all)
 {

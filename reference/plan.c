@@ -171,7 +171,9 @@ static void measure_layer(RefPlan *plan, const Pair *pair, size_t l, const RefRu
     layer->growth = lost(exponents, bits);
     layer->size = exponents.size;
     layer->loss = exponents.size + (mpfr_exp_t)layer->growth;
-    if (low->doubt || low->left_range || high->left_range) {
+    /* Both precisions may have lost a stream that cancels, and then agree. */
+    bool cancelled = (double)low->term - (double)exponents.size > (double)bits / 2;
+    if (cancelled || low->doubt || low->left_range || high->left_range) {
         layer->growth = (double)bits; /* no measurement */
     }
     resolved->streams = layer->growth < (double)bits / 2;

@@ -222,6 +222,14 @@ double ref_difference_bytes(const Pair *pair, mpfr_prec_t bits)
            ap_bytes(rows, (4 + GROUPS) * heads + 3 * value + 3 * query, bits);
 }
 
+/* What goes into a stream. */
+static void run_note_term(RefRun *run, mpfr_srcptr term)
+{
+    if (run->record_gaps && mpfr_regular_p(term) && mpfr_get_exp(term) > run->term) {
+        run->term = mpfr_get_exp(term);
+    }
+}
+
 /* After a layer: where a number left MPFR's range nothing of it is to be believed, in what is not NaN
  * neither. */
 static void check_range(RefRun *run)
@@ -248,6 +256,7 @@ void ref_run_layer(RefRun *run)
     }
     mpfr_clear_flags();
     FAULT("scores-of-all-layers", (void)0, threads_forget_scores(run));
+    run->term = mpfr_get_emin();
     if (run->change != NULL) {
         change_begin_layer(run->change);
     }
@@ -270,6 +279,7 @@ void ref_run_layer(RefRun *run)
         }
         for (size_t i = 0; run->tape == NULL && i < run->stream.rows * run->stream.columns; i++) {
             mpfr_ptr entry = run->stream.entry + i;
+            run_note_term(run, entry);
             mpfr_add(entry, entry, run->delta.entry + i, MPFR_RNDN);
         }
         if (run->change != NULL) {

@@ -84,6 +84,7 @@ struct RefRun {
     /* And: doubt.h. */
     double score_exponent, lost;
     bool doubt;
+    mpfr_exp_t term; /* exponent of the largest number that went into the stream in this layer */
 };
 
 /* ref_run_open; reproducible: products and exponentials are computed with 64 bits more and then
