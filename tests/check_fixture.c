@@ -3,6 +3,8 @@
 #include "fixture.h"
 #include "program.h"
 
+#include "../harness/sidecar.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -113,7 +115,8 @@ void seal_table(const char *path)
     snprintf(text, sizeof text, "%016llx", (unsigned long long)digest);
     snprintf(name, sizeof name, "%s.json", path);
     json_t *sidecar = json_load_file(name, 0, NULL);
-    sidecar = sidecar != NULL ? sidecar : json_pack("{s:i, s:b}", "schema", 1, "complete", 1);
+    sidecar = sidecar != NULL ? sidecar
+                              : json_pack("{s:i, s:b}", "schema", SIDECAR_SCHEMA, "complete", 1);
     assert_int_equal(json_object_set_new(sidecar, "digest", json_string(text)), 0);
     assert_int_equal(json_dump_file(sidecar, name, 0), 0);
     json_decref(sidecar);

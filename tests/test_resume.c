@@ -403,7 +403,7 @@ static void rows_of_unknown_age(void **state)
     set_incomplete(fixture);
     assert_int_equal(utimensat(AT_FDCWD, fixture->partial, old, 0), 0);
     Output refused = sweep(fixture, SMALL, "--quiet 2>&1");
-    expect_says(&refused, 2, "nobody knows how much work: --resume goes on with them, rm '");
+    expect_says(&refused, 2, "nobody knows how much work: --resume goes on with them, rm /");
     assert_int_equal(size_of(fixture->partial), whole.length / 2);
     free(refused.text);
     Output again = sweep(fixture, SMALL, "--resume --quiet 2>&1");
@@ -413,7 +413,7 @@ static void rows_of_unknown_age(void **state)
     leave_partial(fixture, &whole, whole.length / 2);
     assert_int_equal(unlink(fixture->sidecar_partial), 0);
     refused = sweep(fixture, SMALL, "--quiet 2>&1");
-    expect_says(&refused, 2, "nobody knows how much work: rm '");
+    expect_says(&refused, 2, "nobody knows how much work: rm /");
     assert_int_equal(size_of(fixture->partial), whole.length / 2);
     free(refused.text);
     free(again.text);
