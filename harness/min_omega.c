@@ -99,7 +99,7 @@ static void print_sentences(FILE *file, const Ensemble *ensemble, const Found *f
 {
     const OmegaSearch *s = &found->search;
     const Point *point = ensemble->points[0];
-    const char *name = construction_info(point->spec.construction)->name;
+    const char *name = construction_names[point->spec.construction];
     bool machine = judge_needs_arithmetic(point->judge);
     if (!s->found) {
         fprintf(file, "%s, N=%zu: no omega meets %.3g.", name, point->spec.n, point->tolerance);
