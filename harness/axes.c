@@ -28,7 +28,6 @@ static const char *const masks[] = {[MASK_NONE] = "none",
                                     [MASK_PSEUDO_CAUSAL] = "pseudo-causal",
                                     [MASK_PSEUDO_BAND] = "pseudo-band",
                                     [MASK_PSEUDO_RANDOM] = "pseudo-random"};
-static const char *const arithmetics[] = {[ARITHMETIC_NONE] = "none", [ARITHMETIC_F64] = "f64"};
 static const char *const kernels[] = {[KERNEL_DENSE] = "dense", [KERNEL_STRUCTURED] = "structured"};
 static const char *const references[] = {[REFERENCE_AUTO] = "auto",
                                          [REFERENCE_SUBTRACT] = "subtract",
@@ -90,7 +89,9 @@ static const AxisInfo infos[AXIS_COUNT] = {
     [AXIS_OMEGA] = {"omega", "omega", {POSITIVE}, {REAL(1000)}, "the large constant"},
     [AXIS_ARITHMETIC] = {"arithmetic",
                          "arithmetic",
-                         {CHOICE(arithmetics)},
+                         {.kind = DOMAIN_WORDS,
+                          .words = arithmetic_names,
+                          .word_count = ARITHMETIC_COUNT},
                          {WORD(ARITHMETIC_F64)},
                          "machine arithmetic under test"},
     [AXIS_KERNEL] = {"kernel",
