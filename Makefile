@@ -294,197 +294,30 @@ help: ## This list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | \
 	 awk -F'|' '{ printf "%-24s%s\n", $$1, $$2 }'
 
-# ---- What must be there --------------------------------------------------------------------
+# ---- What must be there: tools/deps finds and installs it -----------------------------------
 
-# A library is there when a program that uses it compiles and links: gcc is all this needs.
-# $1: headers, $2: a call, $3: what to link.
-define PROBE
-probe() {
-    mkdir -p $(PROBED) || exit 1
-    { for header in $$1; do printf '#include <%s>\n' "$$header"; done
-      printf 'int main(void) { (void)(%s); return 0; }\n' "$$2"; } >$(PROBED)/probe.$$$$.c
-    $(CC) -fopenmp $(CPPFLAGS) -o $(PROBED)/probe.$$$$ $(PROBED)/probe.$$$$.c \
-        $(LDFLAGS) $$3 2>$(PROBED)/probe.log
-    linked=$$?
-    rm -f $(PROBED)/probe.$$$$ $(PROBED)/probe.$$$$.c
-    return $$linked
-}
-install_packages() {
-    echo "deps: not found: $$*"
-    as_root=
-    if ! command -v apt-get >/dev/null 2>&1; then
-        cannot "this is not a Debian system" $$*
-        return 1
-    elif test "$$(id -u)" -ne 0; then
-        as_root=sudo
-        if ! command -v sudo >/dev/null 2>&1; then
-            cannot "that takes root, and sudo is not here" $$*
-            return 1
-        fi
-    fi
-    echo "deps: installing them with $${as_root:+$$as_root }apt-get"
-    $$as_root apt-get -q update
-    $$as_root env DEBIAN_FRONTEND=noninteractive \
-        apt-get -q -y --no-install-recommends install $$* ||
-        { cannot "apt-get failed" $$*; return 1; }
-}
-cannot() {
-    why=$$1; shift
-    echo "deps: $$why; install these Debian packages, or what your system calls them:" >&2
-    echo "    apt-get install $$*" >&2
-}
-endef
-
-define PROBE_LIBRARIES
-$(PROBE)
-look_for() {
-    probe "$$2" "$$3" "$$4" || missing="$$missing $$1"
-}
-everything="stddef.h gmp.h mpfr.h cblas.h ini.h jansson.h omp.h stdarg.h setjmp.h stdint.h"
-calls="mpfr_get_version(), mpz_sizeinbase(0, 2), openblas_get_num_threads(), ini_parse_string(0, 0, 0)"
-probe "$$everything cmocka.h" "$$calls, json_null(), cmocka_set_message_output(CM_OUTPUT_TAP)" \
-    "-lmpfr -lgmp -lopenblas -linih -ljansson -lcmocka -lm" && exit 0
-if ! probe "stdlib.h math.h" "abs(1)" "-lm"; then
-    echo "deps: the compiler does not work: $(CC)" >&2
-    cat $(PROBED)/probe.log >&2
-    exit 1
-fi
-find_all() {
-    missing=
-    look_for libgmp-dev "stddef.h gmp.h" "mpz_sizeinbase(0, 2)" -lgmp
-    look_for libmpfr-dev "mpfr.h" "mpfr_get_version()" "-lmpfr -lgmp"
-    look_for libopenblas-dev "cblas.h" "openblas_get_num_threads()" -lopenblas
-    look_for libinih-dev "ini.h" "ini_parse_string(0, 0, 0)" -linih
-    look_for libjansson-dev "jansson.h" "json_null()" -ljansson
-    look_for libcmocka-dev "stdarg.h stddef.h setjmp.h stdint.h cmocka.h" \
-        "cmocka_set_message_output(CM_OUTPUT_TAP)" -lcmocka
-}
-find_all
-test -z "$$missing" && exit 0
-install_packages $$missing || exit 1
-find_all
-test -z "$$missing" && exit 0
-echo "deps: installed, and still no program can use:$$missing" >&2
-cat $(PROBED)/probe.log >&2
-exit 1
-endef
-
-# FLINT 3 has Arb inside; before it, Arb is a library of its own (flint-arb on Debian).
-define PROBE_FLINT
-$(PROBE)
-call="arb_exp((arb_ptr)0, (arb_ptr)0, 64)"
-find_flint() {
-    found=no cppflags= libs=
-    if probe "flint/flint.h flint/arb.h" "$$call" "-lflint -lmpfr -lgmp"; then
-        found=3 cppflags="-DHAVE_FLINT -DHAVE_ARB_IN_FLINT" libs=-lflint
-        return
-    fi
-    for arb in -lflint-arb -larb; do
-        if probe "flint/flint.h arb.h" "$$call" "$$arb -lflint -lmpfr -lgmp"; then
-            found=2 cppflags=-DHAVE_FLINT libs="$$arb -lflint"
-            return
-        fi
-    done
-}
-found=no cppflags= libs=
-test $(FLINT) = no || find_flint
-if test $(FLINT)$$found = yesno; then
-    install_packages libflint-dev && find_flint
-    test $$found != no || { install_packages libflint-arb-dev && find_flint; }
-fi
-if test $(FLINT)$$found = yesno; then
-    echo "deps: FLINT=yes, and there is no FLINT 3, nor FLINT 2 with Arb" >&2
-    exit 1
-fi
-test $(FLINT) != yes || rm -f $(PROBED)/flint-auto.mk
-printf '%s := %s\n' FLINT_FOUND $$found FLINT_CPPFLAGS "$$cppflags" FLINT_LIBS "$$libs" >$$out
-endef
-
-# Open MPI's compiler and MPICH's both print what they would run.
-define PROBE_MPI
-$(PROBE)
-find_mpi() {
-    command -v $(MPICC) >/dev/null 2>&1 || return 1
-    cppflags=-DHAVE_MPI libs=
-    for word in $$($(MPICC) -show); do
-        case $$word in
-        -I*) cppflags="$$cppflags -isystem $${word#-I}" ;;
-        -D*) cppflags="$$cppflags $$word" ;;
-        -L* | -l* | -Wl,*) libs="$$libs $$word" ;;
-        esac
-    done
-    probe mpi.h "MPI_Init(0, 0)" "$$cppflags $$libs"
-}
-if ! find_mpi; then
-    case $(MPICC) in
-    *mpich) install_packages libmpich-dev mpich ;;
-    *) install_packages libopenmpi-dev openmpi-bin ;;
-    esac
-    find_mpi || { echo "deps: no program can use MPI through $(MPICC)" >&2
-                  cat $(PROBED)/probe.log >&2; exit 1; }
-fi
-printf '%s := %s\n' MPI_CPPFLAGS "$$cppflags" MPI_LIBS "$$libs" >$$out
-endef
+DEPS = CC='$(CC)' CPPFLAGS='$(CPPFLAGS)' LDFLAGS='$(LDFLAGS)' FLINT=$(FLINT) MPICC=$(MPICC) \
+       PROBED=$(PROBED) CLANG='$(CLANG)' sh tools/deps
 
 deps: ## Find what is missing and install Debian's packages for it (root, or sudo)
 	@rm -f $(PROBED)/libraries $(PROBED)/flint-$(FLINT).mk
 	@+$(SUBMAKE) -s $(PROBED)/flint-$(FLINT).mk
 	@awk '/FLINT_FOUND/ { print "deps: all there; FLINT: " $$3 }' $(PROBED)/flint-$(FLINT).mk
 
-$(PROBED)/libraries: private export SCRIPT = $(PROBE_LIBRARIES)
-$(PROBED)/libraries: Makefile
-	@sh -c "$$SCRIPT"
+$(PROBED)/libraries: Makefile tools/deps
+	@$(DEPS) libraries
 	@touch $@
 
-$(PROBED)/flint-$(FLINT).mk: private export SCRIPT = $(PROBE_FLINT)
 $(PROBED)/flint-$(FLINT).mk: $(PROBED)/libraries
-	@out=$@ sh -c "$$SCRIPT"
+	@$(DEPS) flint $@
 
-$(PROBED)/mpi-$(notdir $(MPICC)).mk: private export SCRIPT = $(PROBE_MPI)
 $(PROBED)/mpi-$(notdir $(MPICC)).mk: $(PROBED)/libraries
-	@out=$@ sh -c "$$SCRIPT"
+	@$(DEPS) mpi $@
 
 CLANG ?= clang
-# clang, with its libFuzzer, and LLVM's OpenMP, which its ThreadSanitizer knows.
-define FIND_FUZZER
-$(PROBE)
-links() {
-    mkdir -p $(PROBED) || exit 1
-    echo 'int LLVMFuzzerTestOneInput(const char *d, long n) { return d && n < 0; }' \
-        >$(PROBED)/fuzz.$$$$.c
-    $(CLANG) -w -fopenmp -fsanitize=fuzzer,address,undefined -o $(PROBED)/fuzz.$$$$ \
-        $(PROBED)/fuzz.$$$$.c >$(PROBED)/probe.log 2>&1
-    linked=$$?
-    rm -f $(PROBED)/fuzz.$$$$ $(PROBED)/fuzz.$$$$.c
-    return $$linked
-}
-links && exit 0
-install_packages clang libclang-rt-dev libomp-dev || exit 1
-links && exit 0
-echo "deps: installed, and clang still cannot build a fuzzer:" >&2
-cat $(PROBED)/probe.log >&2
-exit 1
-endef
 
-deps-fuzz: private export SCRIPT = $(FIND_FUZZER)
 deps-fuzz: ## Find what fuzz and tsan take (clang, its runtime, libomp) and install it
-	@sh -c "$$SCRIPT"
+	@$(DEPS) fuzzer
 
-LINT_TOOLS := clang clang-format clang-tidy cppcheck
-define FIND_LINT_TOOLS
-$(PROBE)
-find_tools() {
-    missing=
-    for tool in $(LINT_TOOLS); do
-        command -v $$tool >/dev/null 2>&1 || missing="$$missing $$tool"
-    done
-}
-find_tools
-test -n "$$missing" || exit 0
-install_packages $$missing && exit 0
-echo "deps: lint goes on without:$$missing" >&2
-endef
-
-deps-lint: private export SCRIPT = $(FIND_LINT_TOOLS)
 deps-lint: ## Find what lint runs besides gcc and install it; lint does without what cannot be had
-	@sh -c "$$SCRIPT"
+	@$(DEPS) tools clang clang-format clang-tidy cppcheck

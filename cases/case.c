@@ -1,74 +1,11 @@
+/*
+ * From a point of a sweep to the pair of models that it means: sublayers, input, compared columns.
+ */
 #include "construct.h"
-#include "fault.h"
 #include "draw.h"
+#include "fault.h"
 
 #include <string.h>
-
-typedef struct {
-    ConstructionInfo info;
-    void (*layer)(Stack *, size_t);
-} Entry;
-
-static const Entry entries[CONSTRUCTION_COUNT] = {
-    [CONSTRUCTION_SILU] = {{.name = "silu", .activation = true}, silu_layer},
-    [CONSTRUCTION_LINEAR] =
-        {{.name = "linear", .weights = true, .bias = true, .linear = true, .linear_heads = true},
-         linear_layer},
-    [CONSTRUCTION_ATTENTION] = {{.name = "attention", .heads = true, .weights = true},
-                                attention_layer},
-    [CONSTRUCTION_FFN3] = {{.name = "ffn3",
-                            .d_ff = true,
-                            .weights = true,
-                            .bias = true,
-                            .activation = true,
-                            .linear_heads = true},
-                           ffn3_layer},
-    [CONSTRUCTION_FUSED] =
-        {{.name = "fused", .d_ff = true, .weights = true, .bias = true, .activation = true},
-         fused_layer},
-    [CONSTRUCTION_TRANSFORMER3] = {{.name = "transformer3",
-                                    .d_ff = true,
-                                    .heads = true,
-                                    .weights = true,
-                                    .bias = true,
-                                    .activation = true,
-                                    .linear_heads = true},
-                                   transformer3_layer},
-    [CONSTRUCTION_TRANSFORMER] = {{.name = "transformer",
-                                   .d_ff = true,
-                                   .heads = true,
-                                   .weights = true,
-                                   .bias = true,
-                                   .activation = true},
-                                  transformer_layer},
-    [CONSTRUCTION_MASKED] = {{.name = "masked",
-                              .d_ff = true,
-                              .weights = true,
-                              .bias = true,
-                              .activation = true,
-                              .masked = true},
-                             masked_layer},
-};
-
-const ConstructionInfo *construction_info(Construction construction)
-{
-    return &entries[construction].info;
-}
-
-bool case_uses_d_ff(const CaseSpec *spec)
-{
-    const ConstructionInfo *info = construction_info(spec->construction);
-    return info->d_ff || (info->linear && spec->linear != LINEAR_IN_PLACE);
-}
-
-/* The streams of the banked forms carry the hidden columns. */
-static size_t hidden_columns(const CaseSpec *spec)
-{
-    bool banked = spec->construction == CONSTRUCTION_FFN3 ||
-                  spec->construction == CONSTRUCTION_TRANSFORMER3 ||
-                  (spec->construction == CONSTRUCTION_LINEAR && spec->linear != LINEAR_IN_PLACE);
-    return banked ? spec->d_ff : 0;
-}
 
 double case_bytes(const CaseSpec *spec)
 {
@@ -95,30 +32,11 @@ double case_bytes(const CaseSpec *spec)
         double each = d + (info->heads ? heads : 0) + 2 * hidden + 3;
         entries += (spec->dropout > 0 ? (double)spec->depth : 1) * each * rows * rows;
     }
-    double stream = (2 * (double)spec->n + 1) * (d + (double)hidden_columns(spec));
+    double stream = (2 * (double)spec->n + 1) * (d + (double)case_hidden_columns(spec));
     double split = spec->head_rank > 0 ? (d + hidden) / (double)spec->head_rank : 0;
     double structure = 4 * sizeof(Sublayer) + (5 + 2 * split) * sizeof(Bundle);
     return (double)spec->depth * (per_layer * sizeof(double) + structure) +
            stream * sizeof(double) + entries;
-}
-
-/* T's stream has hidden columns only where its own function moves them. */
-static Layout original_layout(const CaseSpec *spec)
-{
-    bool banked = spec->construction == CONSTRUCTION_LINEAR;
-    return (Layout){.n = spec->n, .d = spec->d, .hidden = banked ? hidden_columns(spec) : 0};
-}
-
-Layout case_converted_layout(const CaseSpec *spec)
-{
-    Layout layout = {.n = spec->n, .d = spec->d, .hidden = hidden_columns(spec)};
-    bool first = spec->bias_row == POSITION_FIRST ||
-                 (spec->bias_row == POSITION_AUTO && spec->mask == MASK_CAUSAL);
-    BiasRow shown = first ? BIAS_ROW_FIRST : BIAS_ROW_LAST;
-    layout.bias_row = construction_info(spec->construction)->masked
-                          ? BIAS_ROW_MASKED
-                          : FAULT("bias-row-missing", BIAS_ROW_NONE, shown);
-    return layout;
 }
 
 /* The given rows times scale, and what is given of the hidden columns. */
@@ -140,8 +58,7 @@ static double *given_rows(Arena *arena, const GivenWeights *given, size_t rows, 
 }
 
 /* The given rows, or N(0, scale) on the content columns of a [rows, d + hidden] stream; on the
- * hidden columns too for `linear`, which starts with both banks filled (the three-sublayer forms:
- * empty). */
+ * hidden columns too where both banks are filled at first. */
 static double *draw_rows(Arena *arena, const CaseSpec *spec, const char *name,
                          const char *hidden_name, size_t rows, size_t hidden, double scale,
                          const GivenWeights *given)
@@ -151,7 +68,7 @@ static double *draw_rows(Arena *arena, const CaseSpec *spec, const char *name,
         return given_rows(arena, given, rows, spec->d, hidden, scale);
     }
     double *x = draw_tensor(arena, spec->seed, name, 1, rows, spec->d, ld, scale);
-    if (x != NULL && spec->construction == CONSTRUCTION_LINEAR) {
+    if (x != NULL && construction_info(spec->construction)->given_both_banks) {
         uint64_t hash = draw_hash(hidden_name);
         for (size_t i = 0; i < rows; i++) {
             for (size_t c = 0; c < hidden; c++) {
@@ -165,9 +82,9 @@ static double *draw_rows(Arena *arena, const CaseSpec *spec, const char *name,
 static bool draw_streams(Pair *pair, const CaseSpec *spec)
 {
     Arena *arena = pair->memory;
-    size_t original = original_layout(spec).hidden, converted = hidden_columns(spec);
+    size_t original = case_original_layout(spec).hidden, converted = case_hidden_columns(spec);
     double scale = spec->weights == WEIGHTS_NORMAL ? 1 : 0.25;
-    bool scores = spec->construction == CONSTRUCTION_SILU && spec->score_scale > 0;
+    bool scores = construction_info(spec->construction)->scores_are_x && spec->score_scale > 0;
     double of_x = scores ? spec->score_scale : 1;
     const GivenWeights *given = spec->given;
     pair->original_x = draw_rows(arena, spec, "X", "X_hidden", spec->n, original, of_x, given);
@@ -182,16 +99,13 @@ static bool draw_streams(Pair *pair, const CaseSpec *spec)
            (spec->bias_row_content == CONTENT_NONE || pair->bias_row_content != NULL);
 }
 
-/* T_infinity = T: the linear and the patched heads never attend the bias row in the limit; the
- * others do, and need it to be zero, and an activation that they imitate exactly.  Damage that no
- * Omega makes up for is in T_infinity. */
+/* T_infinity = T: heads that attend to the bias row in the limit need it to be zero, and an
+ * activation that they imitate exactly.  Damage that no Omega makes up for is in T_infinity. */
 static bool limit_is_original(const CaseSpec *spec, bool damaged)
 {
-    bool exact =
-        !construction_info(spec->construction)->activation || spec->activation == ACTIVATION_SILU;
-    return exact && !damaged &&
-           (spec->bias_row_content == CONTENT_NONE || spec->construction == CONSTRUCTION_LINEAR ||
-            spec->construction == CONSTRUCTION_ATTENTION);
+    const ConstructionInfo *info = construction_info(spec->construction);
+    bool exact = !info->activation || spec->activation == ACTIVATION_SILU;
+    return exact && !damaged && (spec->bias_row_content == CONTENT_NONE || info->ignores_bias_row);
 }
 
 /* *reason: set where the case is rejected. */
@@ -213,7 +127,7 @@ static CaseStatus build(Pair *pair, const char **reason, const CaseSpec *spec, b
     for (size_t l = 0; l < depth && !stack.failed; l++) {
         stack.compared = stack_content(&stack);
         stack.cleared = (Columns){0, 0};
-        entries[spec->construction].layer(&stack, l);
+        construction_info(spec->construction)->layer(&stack, l);
         original_end[l] = stack.original_count;
         converted_end[l] = stack.converted_count;
         compared[l] = stack.compared;
@@ -226,8 +140,8 @@ static CaseStatus build(Pair *pair, const char **reason, const CaseSpec *spec, b
         *reason = "the rewrite has fewer entries of Omega than --drop-entry says";
         return CASE_REJECTED;
     }
-    pair->original =
-        (Model){original_layout(spec), stack.original, stack.original_count, original_end, depth};
+    pair->original = (Model){case_original_layout(spec), stack.original, stack.original_count,
+                             original_end, depth};
     pair->converted = (Model){case_converted_layout(spec), stack.converted, stack.converted_count,
                               converted_end, depth};
     pair->compared = compared;

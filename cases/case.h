@@ -8,21 +8,10 @@
 #ifndef HEADPROOF_CASES_CASE_H
 #define HEADPROOF_CASES_CASE_H
 
+#include "construction.h"
 #include "model.h"
 
 #include <stdint.h>
-
-typedef enum {
-    CONSTRUCTION_SILU,
-    CONSTRUCTION_LINEAR,
-    CONSTRUCTION_ATTENTION,
-    CONSTRUCTION_FFN3,
-    CONSTRUCTION_FUSED,
-    CONSTRUCTION_TRANSFORMER3,
-    CONSTRUCTION_TRANSFORMER,
-    CONSTRUCTION_MASKED,
-    CONSTRUCTION_COUNT
-} Construction;
 
 typedef enum { WEIGHTS_STABLE, WEIGHTS_NORMAL, WEIGHTS_COUNT } Weights;
 typedef enum { BIAS_NONE, BIAS_RANDOM, BIAS_COUNT } Bias;
@@ -90,17 +79,6 @@ typedef struct {
     double weight_noise; /* T' has fl(w (1 + this times a normal draw)) for every weight w */
     const GivenWeights *given; /* NULL: drawn as weights says */
 } CaseSpec;
-
-/* Which axes change a construction's models; the others are blank in a table. */
-typedef struct {
-    const char *name;
-    bool d_ff, heads, weights, bias, linear, activation;
-    bool linear_heads; /* head_rank */
-    bool masked;       /* no Omega */
-} ConstructionInfo;
-
-/* construction < CONSTRUCTION_COUNT. */
-const ConstructionInfo *construction_info(Construction construction);
 
 /* True for the masks that are in the weights of T'. */
 bool mask_is_pseudo(Mask mask);

@@ -11,7 +11,7 @@
 #include "arena.h"
 #include "case.h"
 
-typedef struct {
+struct Stack {
     const CaseSpec *spec;
     Arena *arena;
     bool outline;                   /* shapes only: no tensor is drawn */
@@ -23,7 +23,7 @@ typedef struct {
     Sublayer *original, *converted; /* capacity: 2 and 4 a layer */
     size_t original_count, converted_count;
     Columns compared, cleared; /* of the layer being built */
-} Stack;
+};
 
 /* The bank of columns of the classical stream, and the hidden bank behind it. */
 Columns stack_content(const Stack *stack);
@@ -48,8 +48,10 @@ void stack_converted(Stack *stack, const Bundle *bundles, size_t count);
 const double *stack_draw(Stack *stack, size_t layer, const char *name, size_t heads, size_t rows,
                          size_t columns, double scale);
 
-/* T' and its rows. */
+/* The streams of T and of T', and the hidden columns of the latter (layout.c). */
+Layout case_original_layout(const CaseSpec *spec);
 Layout case_converted_layout(const CaseSpec *spec);
+size_t case_hidden_columns(const CaseSpec *spec);
 
 /* T's mask on its attention heads, and what T' has of it (mask.c). */
 void mask_original(Stack *stack, Score *score);
@@ -106,15 +108,5 @@ Direct ffn_weights(Stack *stack, size_t layer);
 /* T' sublayers of a feed-forward network: three, or one (ffn3.c, fused.c). */
 void ffn3_append(Stack *stack, const Direct *ffn);
 void fused_append(Stack *stack, const Direct *ffn);
-
-/* One layer of each construction, layer from 0. */
-void silu_layer(Stack *stack, size_t layer);
-void linear_layer(Stack *stack, size_t layer);
-void attention_layer(Stack *stack, size_t layer);
-void ffn3_layer(Stack *stack, size_t layer);
-void fused_layer(Stack *stack, size_t layer);
-void transformer3_layer(Stack *stack, size_t layer);
-void transformer_layer(Stack *stack, size_t layer);
-void masked_layer(Stack *stack, size_t layer);
 
 #endif

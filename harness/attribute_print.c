@@ -100,7 +100,7 @@ void attribute_print_model(const Attribution *a)
     printf("%s: %zu layer%s as `%s`, %zu external and %zu internal heads, omega %s; %zu input%s of "
            "%zu tokens\n",
            shown(a->point->source->path).text, a->model->depth, a->model->depth == 1 ? "" : "s",
-           construction_info(a->point->spec.construction)->name, heads[PATH_EXTERNAL],
+           construction_names[a->point->spec.construction], heads[PATH_EXTERNAL],
            heads[PATH_INTERNAL], omega, a->inputs.count, a->inputs.count == 1 ? "" : "s",
            a->inputs.n);
 }

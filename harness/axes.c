@@ -21,16 +21,6 @@
 #define MULTIPLE(value) .form = FORM_MULTIPLE, .integer = (value)
 #define REAL(value) .form = FORM_REAL, .real = (value)
 
-static const char *const constructions[] = {
-    [CONSTRUCTION_SILU] = "silu",
-    [CONSTRUCTION_LINEAR] = "linear",
-    [CONSTRUCTION_ATTENTION] = "attention",
-    [CONSTRUCTION_FFN3] = "ffn3",
-    [CONSTRUCTION_FUSED] = "fused",
-    [CONSTRUCTION_TRANSFORMER3] = "transformer3",
-    [CONSTRUCTION_TRANSFORMER] = "transformer",
-    [CONSTRUCTION_MASKED] = "masked",
-};
 static const char *const activations[] = {
     [ACTIVATION_SILU] = "silu", [ACTIVATION_RELU] = "relu", [ACTIVATION_GELU] = "gelu"};
 static const char *const masks[] = {[MASK_NONE] = "none",
@@ -38,7 +28,6 @@ static const char *const masks[] = {[MASK_NONE] = "none",
                                     [MASK_PSEUDO_CAUSAL] = "pseudo-causal",
                                     [MASK_PSEUDO_BAND] = "pseudo-band",
                                     [MASK_PSEUDO_RANDOM] = "pseudo-random"};
-static const char *const arithmetics[] = {[ARITHMETIC_NONE] = "none", [ARITHMETIC_F64] = "f64"};
 static const char *const kernels[] = {[KERNEL_DENSE] = "dense", [KERNEL_STRUCTURED] = "structured"};
 static const char *const references[] = {[REFERENCE_AUTO] = "auto",
                                          [REFERENCE_SUBTRACT] = "subtract",
@@ -73,7 +62,10 @@ static const char *const norms[] = {[NORM_MAX] = "max", [NORM_RMS] = "rms", [NOR
 static const AxisInfo infos[AXIS_COUNT] = {
     [AXIS_CONSTRUCTION] = {"construction",
                            "construction",
-                           {CHOICE(constructions), .all = true},
+                           {.kind = DOMAIN_WORDS,
+                            .words = construction_names,
+                            .word_count = CONSTRUCTION_COUNT,
+                            .all = true},
                            {WORD(CONSTRUCTION_TRANSFORMER)},
                            "what is rewritten with attention heads"},
     [AXIS_ACTIVATION] = {"activation",
@@ -103,7 +95,9 @@ static const AxisInfo infos[AXIS_COUNT] = {
     [AXIS_OMEGA] = {"omega", "omega", {POSITIVE}, {REAL(1000)}, "the large constant"},
     [AXIS_ARITHMETIC] = {"arithmetic",
                          "arithmetic",
-                         {CHOICE(arithmetics)},
+                         {.kind = DOMAIN_WORDS,
+                          .words = arithmetic_names,
+                          .word_count = ARITHMETIC_COUNT},
                          {WORD(ARITHMETIC_F64)},
                          "machine arithmetic under test"},
     [AXIS_KERNEL] = {"kernel",

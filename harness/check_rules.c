@@ -22,7 +22,6 @@ enum { LIMIT_BITS = 128 };
 enum { DIGITS = 12 };
 
 #define FACTOR 4
-#define UNIT_ROUNDOFF 0x1p-53
 
 /* Columns that stay below another. */
 static const char *const bounds[][2] = {{"construction_max", "construction_bound"},
@@ -96,6 +95,18 @@ static void get_size(mpfr_ptr size, Judge *judge)
     mpfr_set_zero(size, 1);
 }
 
+/* The unit roundoff of the row's arithmetic; 0 where it has none. */
+static double unit_roundoff(const Judge *judge)
+{
+    const Csv *csv = &judge->check->obtained;
+    size_t column = csv_find(csv, axis_info(AXIS_ARITHMETIC)->column);
+    Arithmetic arithmetic = column < csv->columns
+                                ? arithmetic_find(csv_cell(csv, judge->row, column))
+                                : ARITHMETIC_COUNT;
+    bool known = arithmetic != ARITHMETIC_NONE && arithmetic != ARITHMETIC_COUNT;
+    return known ? ldexp(1, -arithmetic_info(arithmetic)->digits) : 0;
+}
+
 /* What any machine may lose: 4u of the result's root mean square, in the column's unit. */
 static void set_floor(Judge *judge, const char *name)
 {
@@ -109,8 +120,8 @@ static void set_floor(Judge *judge, const char *name)
     } else {
         get_size(judge->limit, judge);
     }
-    mpfr_mul_d(judge->limit, judge->limit, FAULT("floor-of-a-float", 0x1p-22, 4 * UNIT_ROUNDOFF),
-               MPFR_RNDN);
+    mpfr_mul_d(judge->limit, judge->limit,
+               FAULT("floor-of-a-float", 0x1p-22, 4 * unit_roundoff(judge)), MPFR_RNDN);
 }
 
 static double factor_of(const Check *check)

@@ -62,7 +62,7 @@ static int write_plain(const Pair *pair, const Point *point, const RunOptions *r
         fprintf(stderr, "headproof: %s: %s\n", shown(point->source->path).text, reason);
         return built == CASE_NO_MEMORY ? 99 : 2;
     }
-    const char *form = construction_info(point->spec.construction)->name;
+    const char *form = construction_names[point->spec.construction];
     int status = plain_file_write(run->output, &plain, form);
     if (status == 0 && !run->quiet) {
         printf("%s: %zu sublayers of %zu heads of rank %zu on a stream of %zu rows and %zu "

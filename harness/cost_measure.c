@@ -25,16 +25,17 @@ static const char *const form_names[] = {
 /* Seconds of one pass over all layers; negative when memory is short. */
 static double time_pass(const Model *model, const double *x, KernelForm form)
 {
-    Kernel *kernel = kernel_open(model, x, NULL, OMEGA, form);
+    const ArithmeticInfo *machine = arithmetic_info(ARITHMETIC_F64);
+    Kernel *kernel = machine->open(model, x, NULL, OMEGA, form, 1);
     if (kernel == NULL) {
         return -1;
     }
     double start = clock_seconds();
     for (size_t l = 0; l < model->depth; l++) {
-        (void)kernel_layer(kernel);
+        (void)machine->layer(kernel);
     }
     double seconds = clock_seconds() - start;
-    kernel_clear(kernel);
+    machine->clear(kernel);
     return seconds;
 }
 
@@ -76,7 +77,7 @@ static double needed_bytes(const Point *point, KernelForm form, double memory)
     if (bytes > memory || case_outline(&outline, &reason, &point->spec) != CASE_OK) {
         return bytes > memory ? bytes : INFINITY;
     }
-    bytes += kernel_bytes(&outline.converted, form);
+    bytes += arithmetic_info(ARITHMETIC_F64)->bytes(&outline.converted, form, 1);
     case_clear(&outline);
     return bytes;
 }

@@ -12,8 +12,8 @@ static void print_heading(FILE *file, const Cost *cost)
     const ConstructionInfo *info = construction_info(spec->construction);
     const char *source = cost->point->source != NULL ? cost->point->source->path : cost->preset;
     fprintf(file, "%s%s%s, %zu layer%s: N = %zu, D = %zu", source != NULL ? source : "",
-            source != NULL ? ": " : "", info->name, spec->depth, spec->depth == 1 ? "" : "s",
-            spec->n, spec->d);
+            source != NULL ? ": " : "", construction_names[spec->construction], spec->depth,
+            spec->depth == 1 ? "" : "s", spec->n, spec->d);
     if (case_uses_d_ff(spec)) {
         fprintf(file, ", H = %zu", spec->d_ff);
     }

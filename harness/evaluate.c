@@ -15,7 +15,8 @@ typedef struct {
     RefPlan *own;
     bool beside; /* own is measured beside the run */
     const RefBase *base;
-    RefRun *run;    /* NULL where no judged error needs r(T') */
+    RefRun *run; /* NULL where no judged error needs r(T') */
+    const ArithmeticInfo *machine;
     Kernel *kernel; /* NULL without an arithmetic */
     mpfr_prec_t bits;
     const RefKeeper *keeper;
@@ -69,9 +70,10 @@ static bool evaluation_open(Evaluation *evaluation, bool reference)
         evaluation->run = open_run(pair, point, evaluation->bits, evaluation->base);
     }
     if (point->arithmetic != ARITHMETIC_NONE) {
-        evaluation->kernel =
-            kernel_open_threads(&pair->converted, pair->converted_x, pair->bias_row_content,
-                                point_omega(point), point->kernel, shared_kernel_threads(point));
+        evaluation->machine = arithmetic_info(point->arithmetic);
+        evaluation->kernel = evaluation->machine->open(&pair->converted, pair->converted_x,
+                                                       pair->bias_row_content, point_omega(point),
+                                                       point->kernel, shared_kernel_threads(point));
     }
     return (!reference || evaluation->run != NULL) &&
            (point->arithmetic == ARITHMETIC_NONE || evaluation->kernel != NULL);
@@ -80,7 +82,9 @@ static bool evaluation_open(Evaluation *evaluation, bool reference)
 static void evaluation_close(Evaluation *evaluation)
 {
     ref_run_clear(evaluation->run);
-    kernel_clear(evaluation->kernel);
+    if (evaluation->kernel != NULL) {
+        evaluation->machine->clear(evaluation->kernel);
+    }
 }
 
 /* The tokens that a point compares. */
@@ -134,11 +138,11 @@ static bool evaluation_layer(Evaluation *evaluation, size_t layer, Row *row)
                          evaluation->run, NULL, NULL);
         return true;
     }
-    KernelStream stream = kernel_layer(evaluation->kernel);
+    KernelStream stream = evaluation->machine->layer(evaluation->kernel);
     size_t content = layout_content(&pair->original.layout), n = layout->n;
     size_t first_row = FAULT("wrong-rows-compared", 0, layout_token_row(layout, 0));
     converted = (MachineView){stream.data + first_row * stream.ld, stream.ld};
-    original = (MachineView){shared->original[evaluation->point->kernel] +
+    original = (MachineView){shared_original(shared, evaluation->point) +
                                  FAULT("wrong-layer-compared", 0, layer - 1) * n * content,
                              content};
     ref_compare_rows(&row->errors, pair, evaluation->plan, evaluation->base, layer, rows,
@@ -222,9 +226,9 @@ static void rows_visit(RefArchive *archive, void *state)
     }
     if (evaluation->kernel != NULL) {
         size_t count;
-        double *stream = kernel_state(evaluation->kernel, &count);
+        double *stream = evaluation->machine->state(evaluation->kernel, &count);
         ref_archive_bytes(archive, stream, count * sizeof *stream);
-        kernel_go_on(evaluation->kernel, made->done);
+        evaluation->machine->go_on(evaluation->kernel, made->done);
     }
     for (size_t l = 0; l < made->done && !archive->failed; l++) {
         row_visit(archive, &made->rows[l]);
@@ -468,7 +472,7 @@ EvaluateStatus point_final_row(double *x, const Shared *shared, const Point *poi
     }
     KernelStream stream = {0};
     for (size_t l = 0; l < model->depth; l++) {
-        stream = kernel_layer(evaluation.kernel);
+        stream = evaluation.machine->layer(evaluation.kernel);
     }
     size_t row = layout_token_row(&model->layout, model->layout.n - 1);
     memcpy(x, stream.data + row * stream.ld, model->layout.d * sizeof *x);

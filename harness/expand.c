@@ -242,7 +242,7 @@ static int check_fit(const Product *product, const Point *point, bool *skip)
         return 0;
     }
     if (misfit != NULL) {
-        complain(setting->origin, construction_info(spec->construction)->name,
+        complain(setting->origin, construction_names[spec->construction],
                  "the weights file %s needs %s", point->source->path, misfit);
         return 2;
     }

@@ -132,7 +132,7 @@ static int add_facts(Export *e)
     snprintf(bits, sizeof bits, "%ld", (long)e->bits);
     const struct {
         const char *key, *value;
-    } facts[] = {{"construction", construction_info(e->point->spec.construction)->name},
+    } facts[] = {{"construction", construction_names[e->point->spec.construction]},
                  {"omega", omega},
                  {"precision_bits", bits},
                  {"version", info_version()}};

@@ -165,7 +165,7 @@ static void print_sentences(FILE *file, const Ensemble *ensemble, const Found *f
     char text[DECIMAL_TEXT], what[DECIMAL_TEXT + 16];
     decimal_print(text, point->tolerance);
     snprintf(what, sizeof what, "meets %s", text);
-    fprintf(file, "%s, N=%zu: ", construction_info(point->spec.construction)->name, point->spec.n);
+    fprintf(file, "%s, N=%zu: ", construction_names[point->spec.construction], point->spec.n);
     omega_print(file, s, what);
     if (s->found) {
         fprintf(file, ". The posts ask for ln(N/tolerance) = %.4g or more", found->seed_rule);

@@ -5,10 +5,9 @@
 #define HEADPROOF_HARNESS_POINT_H
 
 #include "../cases/case.h"
-#include "../kernels/kernel.h"
+#include "../kernels/arithmetic.h"
 #include "../reference/reference.h"
 
-typedef enum { ARITHMETIC_NONE, ARITHMETIC_F64, ARITHMETIC_COUNT } Arithmetic;
 typedef enum {
     REFERENCE_AUTO, /* what point_canonicalise turns into the best that the point's form allows */
     REFERENCE_SUBTRACT,

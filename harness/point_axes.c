@@ -164,7 +164,7 @@ bool point_axis_matters(const Point *point, Axis axis)
     case AXIS_MASK: return !info->masked && (info->heads || !mask_is_pseudo(point->spec.mask));
     case AXIS_BAND: return info->heads && point->spec.mask == MASK_PSEUDO_BAND;
     case AXIS_HEAD_RANK: return info->linear_heads;
-    case AXIS_SCORE_SCALE: return point->spec.construction != CONSTRUCTION_LINEAR;
+    case AXIS_SCORE_SCALE: return info->scores;
     case AXIS_BIAS_ROW:
     case AXIS_SHRINK:
     case AXIS_DROPOUT:

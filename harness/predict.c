@@ -146,9 +146,9 @@ static double reference_seconds(Work work, double bits, bool dense)
                    work.entries * 260 * pow(size, 0.7) + work.bundles * 40000);
 }
 
-static double machine_seconds(Work work)
+static double machine_seconds(const ArithmeticInfo *machine, Work work)
 {
-    return 1e-9 * (work.products * 0.06 + work.exponentials * 10);
+    return work.products * machine->multiply_add + work.exponentials * machine->exponential;
 }
 
 /* Bits that hide the construction error, or, where the cap leaves no room for them, r(T)'s.  A
@@ -182,8 +182,9 @@ PointCost point_cost_parts(const Point *point)
                 (difference ? 0 : converted) +
                 4 * reference_seconds(model_work(&pair.converted, false), 128, false);
     if (point->arithmetic != ARITHMETIC_NONE) {
-        cost.base += machine_seconds(model_work(&pair.original, full));
-        cost.machine = machine_seconds(model_work(&pair.converted, full));
+        const ArithmeticInfo *machine = arithmetic_info(point->arithmetic);
+        cost.base += machine_seconds(machine, model_work(&pair.original, full));
+        cost.machine = machine_seconds(machine, model_work(&pair.converted, full));
     }
     case_clear(&pair);
     return cost;

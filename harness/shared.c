@@ -37,6 +37,7 @@ size_t shared_kernel_threads(const Point *point)
 
 /* m(T) on its way: [done, size] of the trajectory. */
 typedef struct {
+    const ArithmeticInfo *machine;
     Kernel *kernel;
     double *trajectory;
     size_t size, depth, done;
@@ -46,7 +47,7 @@ static void original_visit(RefArchive *archive, void *state)
 {
     Original *original = state;
     size_t count;
-    double *stream = kernel_state(original->kernel, &count);
+    double *stream = original->machine->state(original->kernel, &count);
     original->done = ref_archive_count(archive, original->done, original->depth);
     ref_archive_bytes(archive, stream, count * sizeof *stream);
     ref_archive_bytes(archive, original->trajectory,
@@ -54,33 +55,36 @@ static void original_visit(RefArchive *archive, void *state)
 }
 
 /* m(T) after every layer. */
-static double *original_trajectory(const Pair *pair, KernelForm form, size_t threads,
-                                   const RefKeeper *keeper)
+static double *original_trajectory(const Pair *pair, const Point *point, const RefKeeper *keeper)
 {
-    const char *what = form == KERNEL_DENSE ? "original-dense" : "original-structured";
+    const ArithmeticInfo *machine = arithmetic_info(point->arithmetic);
+    char what[64];
     const Model *model = &pair->original;
     size_t content = layout_content(&model->layout), size = model->layout.n * content;
     double *trajectory = calloc(model->depth, size * sizeof *trajectory);
-    Kernel *kernel = kernel_open_threads(model, pair->original_x, NULL, 0, form, threads);
+    Kernel *kernel = machine->open(model, pair->original_x, NULL, 0, point->kernel,
+                                   shared_kernel_threads(point));
+    snprintf(what, sizeof what, "original-%s-%s", arithmetic_names[point->arithmetic],
+             point->kernel == KERNEL_DENSE ? "dense" : "structured");
     if (trajectory == NULL || kernel == NULL) {
         free(trajectory);
-        kernel_clear(kernel);
+        machine->clear(kernel);
         return NULL;
     }
-    Original original = {kernel, trajectory, size, model->depth, 0};
-    if (ref_keeper_restore(keeper, what, DBL_MANT_DIG, original_visit, &original)) {
-        kernel_go_on(kernel, original.done);
+    Original original = {machine, kernel, trajectory, size, model->depth, 0};
+    if (ref_keeper_restore(keeper, what, machine->digits, original_visit, &original)) {
+        machine->go_on(kernel, original.done);
     }
     for (size_t l = original.done; l < model->depth; l++) {
-        KernelStream stream = kernel_layer(kernel);
+        KernelStream stream = machine->layer(kernel);
         for (size_t i = 0; i < model->layout.n; i++) {
             memcpy(trajectory + l * size + i * content, stream.data + i * stream.ld,
                    content * sizeof *trajectory);
         }
         original.done = l + 1;
-        ref_keeper_offer(keeper, what, DBL_MANT_DIG, original_visit, &original);
+        ref_keeper_offer(keeper, what, machine->digits, original_visit, &original);
     }
-    kernel_clear(kernel);
+    machine->clear(kernel);
     return trajectory;
 }
 
@@ -130,10 +134,9 @@ static bool fill(Shared *made, const Point *const *points, size_t count, double 
         bool difference = points[i]->reference == REFERENCE_DIFFERENCE;
         mpfr_prec_t needed = shared_bits(difference && made->beside ? NULL : made->plan, points[i]);
         bits = needed > bits ? needed : bits;
-        if (points[i]->arithmetic != ARITHMETIC_NONE && !made->original[points[i]->kernel]) {
-            double *trajectory = original_trajectory(&made->pair, points[i]->kernel,
-                                                     shared_kernel_threads(points[i]), keeper);
-            made->original[points[i]->kernel] = trajectory;
+        if (points[i]->arithmetic != ARITHMETIC_NONE && !shared_original(made, points[i])) {
+            double *trajectory = original_trajectory(&made->pair, points[i], keeper);
+            made->original[points[i]->arithmetic][points[i]->kernel] = trajectory;
             ok = trajectory != NULL;
         }
     }
@@ -169,13 +172,20 @@ EvaluateStatus shared_make(Shared **shared, const Point *const *points, size_t c
     return EVALUATE_OK;
 }
 
+const double *shared_original(const Shared *shared, const Point *point)
+{
+    return shared->original[point->arithmetic][point->kernel];
+}
+
+enum { ORIGINALS = (int)ARITHMETIC_COUNT * (int)KERNEL_COUNT };
+
 void shared_clear(Shared *shared)
 {
     if (shared == NULL) {
         return;
     }
-    for (int form = 0; form < KERNEL_COUNT; form++) {
-        free(shared->original[form]);
+    for (size_t i = 0; i < ORIGINALS; i++) {
+        free((&shared->original[0][0])[i]);
     }
     ref_base_clear(shared->base);
     ref_plan_clear(shared->plan);
@@ -188,8 +198,8 @@ double shared_bytes(const Shared *shared)
     const Model *model = &shared->pair.original;
     double bytes = (double)shared->pair.bytes +
                    ref_base_bytes(&shared->pair, ref_base_bits(shared->base), shared->limit);
-    for (int form = 0; form < KERNEL_COUNT; form++) {
-        if (shared->original[form] != NULL) {
+    for (size_t i = 0; i < ORIGINALS; i++) {
+        if ((&shared->original[0][0])[i] != NULL) {
             bytes += (double)model->depth * (double)model->layout.n *
                      (double)layout_content(&model->layout) * sizeof(double);
         }
@@ -218,8 +228,8 @@ CaseStatus point_predict(PointBytes *bytes, const char **reason, const Point *po
     }
     mpfr_prec_t bits = (mpfr_prec_t)bits_estimate(point);
     if (point->arithmetic != ARITHMETIC_NONE) {
-        bytes->kernel =
-            kernel_bytes_threads(&pair.converted, point->kernel, shared_kernel_threads(point));
+        bytes->kernel = arithmetic_info(point->arithmetic)
+                            ->bytes(&pair.converted, point->kernel, shared_kernel_threads(point));
         bytes->base += (double)point->spec.depth * (double)point->spec.n *
                        (double)layout_content(&pair.original.layout) * sizeof(double);
     }

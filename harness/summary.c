@@ -128,7 +128,7 @@ static void print_line(FILE *file, const Line *line)
     int count = shown_layers(layers, line->point->spec.depth);
     bool machine = line->point->arithmetic != ARITHMETIC_NONE;
     decimal_print(omega, line->point->omega);
-    fprintf(file, "%-12s  %8s", construction_info(line->point->spec.construction)->name, omega);
+    fprintf(file, "%-12s  %8s", construction_names[line->point->spec.construction], omega);
     for (int slot = 0; machine && slot < count; slot++) {
         print_power(file, line->worst.total[slot]);
     }

@@ -204,7 +204,7 @@ void table_print_row(FILE *file, const Point *point, const Row *row)
 {
     char omega[DECIMAL_TEXT];
     decimal_print(omega, point->omega);
-    fprintf(file, "%-12s %8s %5zu", construction_info(point->spec.construction)->name, omega,
+    fprintf(file, "%-12s %8s %5zu", construction_names[point->spec.construction], omega,
             row->layer);
     for (size_t kind = 0; kind < ERROR_KINDS; kind++) {
         print_cell(file, &row->errors.error[kind][NORM_MAX]);

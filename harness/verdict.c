@@ -2,18 +2,17 @@
 
 #include "../cases/fault.h"
 
-#include <float.h>
-
-/* cell = max / ulp(size), the ulp of the double format. */
-static void cell_in_ulps(RefCell *cell, const RefCell *max, mpfr_srcptr size)
+/* cell = max / ulp(size), the ulp of the arithmetic's format. */
+static void cell_in_ulps(RefCell *cell, const RefCell *max, mpfr_srcptr size,
+                         const ArithmeticInfo *format)
 {
     cell->state = CELL_ABSENT;
     if (max->state == CELL_ABSENT || !mpfr_regular_p(size)) {
         return;
     }
-    mpfr_exp_t ulp = mpfr_get_exp(size) - FAULT("half-an-ulp", DBL_MANT_DIG + 1, DBL_MANT_DIG);
-    if (ulp < DBL_MIN_EXP - DBL_MANT_DIG) {
-        ulp = DBL_MIN_EXP - DBL_MANT_DIG;
+    mpfr_exp_t ulp = mpfr_get_exp(size) - FAULT("half-an-ulp", format->digits + 1, format->digits);
+    if (ulp < format->least_exponent - format->digits) {
+        ulp = format->least_exponent - format->digits;
     }
     cell->state = max->state;
     mpfr_mul_2si(cell->value, max->value, -(long)ulp, MPFR_RNDN);
@@ -32,15 +31,18 @@ static void cell_log10(RefCell *cell, const RefCell *max)
     }
 }
 
-/* r(T) says nothing to a double: zero, or outside the format's normal range. */
+/* r(T) says nothing to a machine: zero, or outside the format's normal range. */
 static bool row_vacuous(const Point *point, const Row *row)
 {
     mpfr_srcptr size = row->errors.max_original;
     if (mpfr_zero_p(size)) {
         return FAULT("zero-result-not-vacuous", false, true);
     }
-    return point->arithmetic == ARITHMETIC_F64 &&
-           (mpfr_cmp_d(size, DBL_MIN) < 0 || mpfr_cmp_d(size, DBL_MAX) > 0);
+    if (point->arithmetic == ARITHMETIC_NONE) {
+        return false;
+    }
+    const ArithmeticInfo *format = arithmetic_info(point->arithmetic);
+    return mpfr_cmp_d(size, format->smallest) < 0 || mpfr_cmp_d(size, format->largest) > 0;
 }
 
 static bool row_overflow(const Row *row)
@@ -98,9 +100,13 @@ bool row_passes(const Point *point, const Row *row)
 void row_finish(const Point *point, Row *row)
 {
     const RefErrors *errors = &row->errors;
-    cell_in_ulps(&row->rounding_ulp, &errors->error[ERROR_ROUNDING][NORM_MAX],
-                 errors->max_original);
-    cell_in_ulps(&row->total_ulp, &errors->error[ERROR_TOTAL][NORM_MAX], errors->max_original);
+    row->rounding_ulp.state = row->total_ulp.state = CELL_ABSENT;
+    if (point->arithmetic != ARITHMETIC_NONE) {
+        const ArithmeticInfo *format = arithmetic_info(point->arithmetic);
+        mpfr_srcptr size = errors->max_original;
+        cell_in_ulps(&row->rounding_ulp, &errors->error[ERROR_ROUNDING][NORM_MAX], size, format);
+        cell_in_ulps(&row->total_ulp, &errors->error[ERROR_TOTAL][NORM_MAX], size, format);
+    }
     cell_log10(&row->construction_log10, &errors->error[ERROR_CONSTRUCTION][NORM_MAX]);
     row->construction_bound.state = row->rounding_bound.state = CELL_ABSENT;
     row->status = row_status(point, row);

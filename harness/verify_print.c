@@ -54,7 +54,7 @@ int verify_write_rows(const Verify *verify, double omega, const LogitErrors *log
         const LayerWorst *layer = &verify->layers[l];
         bool last = l + 1 == point->spec.depth && verify->has_logits;
         fprintf(file, "%s,%s,%s,%s,%zu,%zu", verify->template->source->path,
-                construction_info(point->spec.construction)->name,
+                construction_names[point->spec.construction],
                 point->kernel == KERNEL_DENSE ? "dense" : "structured", text, verify->inputs.count,
                 l + 1);
         for (int kind = 0; kind < ERROR_KINDS; kind++) {
@@ -154,7 +154,7 @@ void verify_print_model(const Verify *verify)
     }
     printf("%zu input%s of %zu tokens; `%s` in double, %s\n", verify->inputs.count,
            verify->inputs.count == 1 ? "" : "s", verify->inputs.n,
-           construction_info(verify->template->spec.construction)->name,
+           construction_names[verify->template->spec.construction],
            verify->template->kernel == KERNEL_DENSE ? "dense" : "structured");
 }
 

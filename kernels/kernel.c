@@ -19,28 +19,6 @@ struct Kernel {
     double *scratch; /* of the sublayer that needs most */
 };
 
-void kernel_bug(const char *file, int line, const char *promise)
-{
-    fprintf(stderr, "%s:%d: bug: not so: %s\n", file, line, promise);
-    abort();
-}
-
-double scale_value(Scale scale)
-{
-    return (double)scale.num / ((double)scale.den * sqrt((double)scale.sqrt_den));
-}
-
-double *scratch_take(Scratch *scratch, double rows, double columns)
-{
-    double count = 8 * ceil(rows * columns / 8);
-    double *taken = scratch->next;
-    scratch->taken += count;
-    if (taken != NULL) {
-        scratch->next += (size_t)count;
-    }
-    return taken;
-}
-
 /* The form that evaluates a bundle.  Biases ride on position rows and columns: where an original
  * has none, biased heads go through their factors in either form. */
 static KernelForm bundle_form(const Layout *layout, const Bundle *bundle, KernelForm form)

@@ -113,7 +113,7 @@ static void write_all(BenchRun *run, const CaseSpec *spec, const double ms[EVALU
     for (int e = 0; e < EVALUATIONS; e++) {
         int against = evaluations[e].against;
         bench_timing(run, &(Timing){.what = evaluations[e].name,
-                                    .construction = construction_info(spec->construction)->name,
+                                    .construction = construction_names[spec->construction],
                                     .n = spec->n,
                                     .d = spec->d,
                                     .d_ff = spec->d_ff,
@@ -143,7 +143,7 @@ static void bench_case(BenchRun *run, Construction construction, size_t n, size_
     write_all(run, &spec, ms);
     printf("%-12s %4zu %4zu %5zu %8.3f %8.3f %6.1f %9.1f %8.2f %6.1f %7.0f %8.2f %8.2f %6.2f %8.2f "
            "%8.2f %6.2f\n",
-           construction_info(construction)->name, n, d, spec.d_ff, ms[F64], ms[F64_STRUCTURED],
+           construction_names[construction], n, d, spec.d_ff, ms[F64], ms[F64_STRUCTURED],
            ms[F64] / ms[F64_STRUCTURED], ms[NAIVE], ms[PLAIN], ms[NAIVE] / ms[PLAIN],
            ms[NAIVE] / ms[F64], ms[NEAR], ms[FAR], ms[FAR] / ms[PLAIN], ms[NEAR_BASE], ms[FAR_BASE],
            ms[FAR_BASE] / ms[PLAIN]);

@@ -140,8 +140,8 @@ static void measure(BenchRun *run, Curve *curve, Construction construction, Grow
             curve->seconds[kind][i] = seconds[kind];
             curve->work[kind][i] = predicted(&size, kind);
             bench_row(run, "%s,%s,%s,%zu,%zu,%zu,%zu,%ld,%g,1,%.4g,,", kinds[kind],
-                      construction_info(construction)->name, axes[axis].name, size.spec.n,
-                      size.spec.d, size.spec.d_ff, size.spec.depth, (long)size.bits, size.omega,
+                      construction_names[construction], axes[axis].name, size.spec.n, size.spec.d,
+                      size.spec.d_ff, size.spec.depth, (long)size.bits, size.omega,
                       1e3 * seconds[kind]);
         }
         case_clear(&pair);
@@ -154,7 +154,7 @@ static void report(BenchRun *run, const Curve *curve, Construction construction,
 {
     int count = axes[axis].count, fitted = (count + 2) / 2, from = count - fitted;
     const double *x = axes[axis].values + from;
-    const char *name = construction_info(construction)->name;
+    const char *name = construction_names[construction];
     double found = fitted_exponent(x, curve->seconds[kind] + from, fitted);
     double expected = fitted_exponent(x, curve->work[kind] + from, fitted);
     printf("%-12s %-16s %-6s", name, kinds[kind], axes[axis].name);

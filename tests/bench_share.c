@@ -75,7 +75,7 @@ static void bench_share(BenchRun *run, const char *what, const CaseSpec *spec, K
     const double *x = original ? pair.original_x : pair.converted_x;
     Share share = median_share(model, x, form);
     double two = time_on_two_threads(model, x, form);
-    const char *name = construction_info(spec->construction)->name;
+    const char *name = construction_names[spec->construction];
     Timing timing = {.what = what,
                      .construction = name,
                      .n = spec->n,

@@ -50,7 +50,7 @@ void difference_describe(char what[PLACE], const CaseSpec *s, double omega)
     snprintf(what, PLACE,
              "%s n %zu d_head %zu linear %d activation %d weights %d seed %d bias %d mask %d "
              "content %d omega %g",
-             construction_info(s->construction)->name, s->n, s->d_head, (int)s->linear,
+             construction_names[s->construction], s->n, s->d_head, (int)s->linear,
              (int)s->activation, (int)s->weights, (int)s->seed, (int)s->bias, (int)s->mask,
              (int)s->bias_row_content, omega);
 }

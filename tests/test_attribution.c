@@ -251,7 +251,7 @@ static void terms_are_patterns_times_circuits(void **state)
                 char what[64];
                 Made m = {0};
                 snprintf(what, sizeof what, "%s, mask %d, bias %d",
-                         construction_info(spec.construction)->name, mask, bias);
+                         construction_names[spec.construction], mask, bias);
                 make(&m, &spec, 2, 256);
                 compare(&m, 2, bias == BIAS_NONE, what);
                 expect_sums(&m, what);

@@ -53,7 +53,7 @@ static void note(Worst *worst, double ratio, const CaseSpec *s, double omega, si
             worst->where, PLACE,
             "%s n %zu d %zu d_ff %zu heads %zu d_head %zu linear %d weights %d bias %d mask %d "
             "content %d omega %g row %zu column %zu",
-            construction_info(s->construction)->name, s->n, s->d, s->d_ff, s->heads, s->d_head,
+            construction_names[s->construction], s->n, s->d, s->d_ff, s->heads, s->d_head,
             (int)s->linear, (int)s->weights, (int)s->bias, (int)s->mask, (int)s->bias_row_content,
             omega, row, column);
     }
@@ -326,7 +326,7 @@ static void approximation_is_its_closed_form(void **state)
             ref_run_clear(limit);
             case_clear(&pair);
         }
-        report(construction_info(constructions[k])->name, &worst);
+        report(construction_names[constructions[k]], &worst);
     }
 }
 
@@ -373,8 +373,7 @@ static void bounds_are_never_exceeded(void **state)
             worst = fmax(worst, bound_ratio(&spec, &pair, trial % 2 == 0 ? 3 : 20));
             case_clear(&pair);
         }
-        print_message("%s: at most %.3g of its bound\n", construction_info(bounded[k])->name,
-                      worst);
+        print_message("%s: at most %.3g of its bound\n", construction_names[bounded[k]], worst);
         assert_true(worst > 0.01 && worst <= 1);
     }
 }

@@ -178,8 +178,8 @@ static void check_ranks(const CaseSpec *spec)
         }
         if (score != cost.sublayers[s].score_rank || value != cost.sublayers[s].value_rank) {
             print_message("%s, n %zu, d %zu, d_head %zu, bias %d, sublayer %zu\n",
-                          construction_info(spec->construction)->name, spec->n, spec->d,
-                          spec->d_head, (int)spec->bias, s);
+                          construction_names[spec->construction], spec->n, spec->d, spec->d_head,
+                          (int)spec->bias, s);
         }
         assert_int_equal(score, cost.sublayers[s].score_rank);
         assert_int_equal(value, cost.sublayers[s].value_rank);

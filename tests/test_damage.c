@@ -510,8 +510,7 @@ static void error_is_in_proportion_to_noise(void **state)
         double one = approximation(&spec);
         spec.weight_noise = 0x1p-17;
         double half = approximation(&spec);
-        print_message("%s: noise 2^-16 costs %.3g\n", construction_info((Construction)c)->name,
-                      one);
+        print_message("%s: noise 2^-16 costs %.3g\n", construction_names[c], one);
         assert_true(one > 0x1p-18 && one < 0x1p-10);
         assert_true(fabs(one / half - 2) < 0.001);
     }

@@ -126,7 +126,7 @@ static Master master_curve(const CaseSpec *spec, const double *omegas, size_t co
     case_clear(&pair);
     print_message("%s, omega %g to %g: err e^(2 omega) varies by %.2g (at most, layer %zu); "
                   "|slope + 2| <= %.2g\n",
-                  construction_info(spec->construction)->name, omegas[0], omegas[count - 1],
+                  construction_names[spec->construction], omegas[0], omegas[count - 1],
                   worst.spread, worst.layer, worst.slope);
     return worst;
 }
@@ -218,7 +218,7 @@ static void bias_row_leaks_its_closed_form(void **state)
             Real scale = real_mul(expected, real_power(-50));
             worst = fmax(worst, fabs(real_double(real_div(error, scale))));
         }
-        print_message("%s: ratio to 50 bits %.3g\n", construction_info(closed[k])->name, worst);
+        print_message("%s: ratio to 50 bits %.3g\n", construction_names[closed[k]], worst);
         assert_true(worst < 1);
         ref_run_clear(run);
         case_clear(&pair);
@@ -365,8 +365,7 @@ static void composed_layers_leak_as_derived(void **state)
             double expected = c < D ? leak.bias[c] : leak.hidden[c - D];
             worst = fmax(worst, fabs(real_double(real_div(entry, unit)) - expected));
         }
-        print_message("%s: off by %.2g e^(-2 omega)\n", construction_info(composed[k])->name,
-                      worst);
+        print_message("%s: off by %.2g e^(-2 omega)\n", construction_names[composed[k]], worst);
         assert_true(worst < 1e-12);
         ref_run_clear(run);
         case_clear(&pair);
@@ -411,8 +410,7 @@ static void cleared_columns_are_of_order_epsilon(void **state)
             worst = fmax(worst, fabs(real_double(real_div(c_near, c)) - 1));
         }
         print_message("%s mask %d: left %.3g to %.3g e^(-2 omega), to %.2g at omega 10\n",
-                      construction_info(spec.construction)->name, (int)spec.mask, least, most,
-                      worst);
+                      construction_names[spec.construction], (int)spec.mask, least, most, worst);
         assert_true(least > 1e-3 && most < 1e3 && worst < 1e-4);
         ref_run_clear(near);
         ref_run_clear(far);
@@ -450,7 +448,7 @@ static void rms_range(Construction construction, double range[2], double *last)
         range[1] = fmax(range[1], *last);
     }
     print_message("%s: rms %.3g to %.3g of the start, %.3g after %d layers\n",
-                  construction_info(construction)->name, range[0], range[1], *last, LAYERS);
+                  construction_names[construction], range[0], range[1], *last, LAYERS);
     ref_run_clear(run);
     case_clear(&pair);
 }

@@ -27,7 +27,7 @@ static void test_names(void **state)
     const Domain *domain = &axis_info(AXIS_CONSTRUCTION)->domain;
     assert_int_equal(domain->word_count, CONSTRUCTION_COUNT);
     for (size_t i = 0; i < CONSTRUCTION_COUNT; i++) {
-        assert_string_equal(domain->words[i], construction_info((Construction)i)->name);
+        assert_string_equal(domain->words[i], construction_names[(Construction)i]);
     }
 }
 

@@ -294,7 +294,7 @@ static void gated_heads_need_no_such_thing(void **state)
                 worst = fmax(worst, fabs(error_at(&pair, 20, e / 3, e % 3)));
             }
             unit = scale == 1 ? worst : unit;
-            print_message("%s, scores times %g: %.3g\n", construction_info(constructions[k])->name,
+            print_message("%s, scores times %g: %.3g\n", construction_names[constructions[k]],
                           scale, worst);
             /* In proportion to the data, and as sigma goes to a step a little more. */
             assert_true(worst > 0 && worst <= 4 * scale * unit);

@@ -67,7 +67,7 @@ static void observed_range(Construction construction, double omega, KernelForm f
         range[1] = fmax(range[1], e);
         case_clear(&pair);
     }
-    print_message("%s, omega %g, %s: %.3g to %.3g\n", construction_info(construction)->name, omega,
+    print_message("%s, omega %g, %s: %.3g to %.3g\n", construction_names[construction], omega,
                   form == KERNEL_DENSE ? "dense" : "structured", range[0], range[1]);
 }
 

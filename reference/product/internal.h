@@ -28,6 +28,9 @@
     ((condition) ? (void)0 : product_bug(__FILE__, __LINE__, #condition))
 void product_bug(const char *file, int line, const char *condition) __attribute__((noreturn));
 
+/* count * size bytes, at least one, uninitialised, 64-byte aligned; NULL when memory is short. */
+void *array_alloc(size_t count, size_t size) __attribute__((warn_unused_result));
+
 /* ---- operand.c ---- */
 
 typedef struct {
@@ -162,8 +165,5 @@ double cost_loop_entry(const Plan *plan);
  * as [n, k]. */
 void gemm(double *c, size_t ldc, const double *a, size_t lda, bool a_transposed, const double *b,
           size_t ldb, bool b_transposed, size_t m, size_t n, size_t k, double beta);
-
-/* calloc and malloc of count * size bytes, at least one; NULL on overflow. 64-byte aligned. */
-void *array_alloc(size_t count, size_t size) __attribute__((warn_unused_result));
 
 #endif

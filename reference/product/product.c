@@ -4,12 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-void product_bug(const char *file, int line, const char *condition)
-{
-    fprintf(stderr, "headproof: %s:%d: bug: not so: %s\n", file, line, condition);
-    abort();
-}
-
 static ProductAxis axis(size_t stride)
 {
     return (ProductAxis){.stride = stride, .group = SIZE_MAX, .group_stride = 0};

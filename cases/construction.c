@@ -1,0 +1,76 @@
+/*
+ * The table of constructions.
+ */
+#include "construction.h"
+
+const char *const construction_names[CONSTRUCTION_COUNT] = {
+    [CONSTRUCTION_SILU] = "silu",
+    [CONSTRUCTION_LINEAR] = "linear",
+    [CONSTRUCTION_ATTENTION] = "attention",
+    [CONSTRUCTION_FFN3] = "ffn3",
+    [CONSTRUCTION_FUSED] = "fused",
+    [CONSTRUCTION_TRANSFORMER3] = "transformer3",
+    [CONSTRUCTION_TRANSFORMER] = "transformer",
+    [CONSTRUCTION_MASKED] = "masked",
+};
+
+static const ConstructionInfo constructions[CONSTRUCTION_COUNT] = {
+    [CONSTRUCTION_SILU] = {.layer = silu_layer,
+                           .activation = true,
+                           .scores = true,
+                           .scores_are_x = true},
+    [CONSTRUCTION_LINEAR] = {.layer = linear_layer,
+                             .weights = true,
+                             .bias = true,
+                             .linear = true,
+                             .linear_heads = true,
+                             .given_both_banks = true,
+                             .ignores_bias_row = true},
+    [CONSTRUCTION_ATTENTION] = {.layer = attention_layer,
+                                .heads = true,
+                                .weights = true,
+                                .scores = true,
+                                .ignores_bias_row = true},
+    [CONSTRUCTION_FFN3] = {.layer = ffn3_layer,
+                           .d_ff = true,
+                           .weights = true,
+                           .bias = true,
+                           .activation = true,
+                           .linear_heads = true,
+                           .scores = true,
+                           .hidden_bank = true},
+    [CONSTRUCTION_FUSED] = {.layer = fused_layer,
+                            .d_ff = true,
+                            .weights = true,
+                            .bias = true,
+                            .activation = true,
+                            .scores = true},
+    [CONSTRUCTION_TRANSFORMER3] = {.layer = transformer3_layer,
+                                   .d_ff = true,
+                                   .heads = true,
+                                   .weights = true,
+                                   .bias = true,
+                                   .activation = true,
+                                   .linear_heads = true,
+                                   .scores = true,
+                                   .hidden_bank = true},
+    [CONSTRUCTION_TRANSFORMER] = {.layer = transformer_layer,
+                                  .d_ff = true,
+                                  .heads = true,
+                                  .weights = true,
+                                  .bias = true,
+                                  .activation = true,
+                                  .scores = true},
+    [CONSTRUCTION_MASKED] = {.layer = masked_layer,
+                             .d_ff = true,
+                             .weights = true,
+                             .bias = true,
+                             .activation = true,
+                             .scores = true,
+                             .masked = true},
+};
+
+const ConstructionInfo *construction_info(Construction construction)
+{
+    return &constructions[construction];
+}

@@ -1,0 +1,59 @@
+/*
+ * The constructions: one row each of a table, with what the rest of the project asks of it.
+ *
+ * A new one is a file of its own (its formula), an entry of the enumeration and the prototype of
+ * its layer here, and a row in construction.c.
+ */
+#ifndef HEADPROOF_CASES_CONSTRUCTION_H
+#define HEADPROOF_CASES_CONSTRUCTION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+typedef enum {
+    CONSTRUCTION_SILU,
+    CONSTRUCTION_LINEAR,
+    CONSTRUCTION_ATTENTION,
+    CONSTRUCTION_FFN3,
+    CONSTRUCTION_FUSED,
+    CONSTRUCTION_TRANSFORMER3,
+    CONSTRUCTION_TRANSFORMER,
+    CONSTRUCTION_MASKED,
+    CONSTRUCTION_COUNT
+} Construction;
+
+/* What is built layer by layer (construct.h). */
+typedef struct Stack Stack;
+
+/* One layer of T and of T', layer from 0; each in the file of its name. */
+void silu_layer(Stack *stack, size_t layer);
+void linear_layer(Stack *stack, size_t layer);
+void attention_layer(Stack *stack, size_t layer);
+void ffn3_layer(Stack *stack, size_t layer);
+void fused_layer(Stack *stack, size_t layer);
+void transformer3_layer(Stack *stack, size_t layer);
+void transformer_layer(Stack *stack, size_t layer);
+void masked_layer(Stack *stack, size_t layer);
+
+typedef struct {
+    void (*layer)(Stack *stack, size_t layer);
+
+    /* Axes that change its models; the others are blank in a table. */
+    bool d_ff, heads, weights, bias, linear, activation;
+    bool linear_heads; /* head_rank */
+    bool scores;       /* score_scale: its scores hold content */
+    bool masked;       /* an explicit mask, and no Omega */
+
+    bool hidden_bank;      /* T' has d_ff hidden columns, empty at first */
+    bool given_both_banks; /* off the diagonal, T has them too, and X fills them */
+    bool scores_are_x;     /* score_scale acts on X itself */
+    bool ignores_bias_row; /* in the limit no token attends to it, whatever it holds */
+} ConstructionInfo;
+
+/* construction < CONSTRUCTION_COUNT. */
+const ConstructionInfo *construction_info(Construction construction);
+
+/* Their names, as users write them. */
+extern const char *const construction_names[CONSTRUCTION_COUNT];
+
+#endif

@@ -1,0 +1,29 @@
+/*
+ * What the kernels share: broken promises, scratch memory, the scale as a machine has it.
+ */
+#include "internal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+void kernel_bug(const char *file, int line, const char *promise)
+{
+    fprintf(stderr, "%s:%d: bug: not so: %s\n", file, line, promise);
+    abort();
+}
+
+double scale_value(Scale scale)
+{
+    return (double)scale.num / ((double)scale.den * sqrt((double)scale.sqrt_den));
+}
+
+double *scratch_take(Scratch *scratch, double rows, double columns)
+{
+    double count = 8 * ceil(rows * columns / 8);
+    double *taken = scratch->next;
+    scratch->taken += count;
+    if (taken != NULL) {
+        scratch->next += (size_t)count;
+    }
+    return taken;
+}
