@@ -6,7 +6,7 @@
 #include "check_columns.h"
 
 #include "bounds.h"
-#include "check.h"
+#include "check_keys.h"
 #include "message.h"
 #include "number.h"
 

@@ -2,7 +2,7 @@
 
 #include "csv_read.h"
 
-#include "identity.h"
+#include "digest.h"
 #include "message.h"
 
 #include <errno.h>

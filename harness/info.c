@@ -4,7 +4,6 @@
 
 #include "../kernels/blas.h"
 #include "message.h"
-#include "output.h"
 #include "team.h"
 
 #include <errno.h>

@@ -5,6 +5,7 @@
 #define HEADPROOF_HARNESS_INFO_H
 
 #include <stddef.h>
+#include <stdio.h>
 
 #define FACT_TEXT 1024
 
@@ -23,5 +24,10 @@ int facts_fault(void);
 
 /* Of this build: "0.1.0". */
 const char *info_version(void);
+
+/* What the sidecar and `headproof info` say of the build and the machine: version, git commit,
+ * compiler and flags, CPU, OpenBLAS core and how it was chosen, library versions (header and
+ * runtime), FLINT or not.  0, or 99 after a message. */
+int info_print(FILE *file);
 
 #endif

@@ -29,9 +29,4 @@ int output_finish(Output *output, const RunRecord *run) __attribute__((warn_unus
  * output_finish it only frees. */
 void output_clear(Output *output);
 
-/* What the sidecar and `headproof info` say of the build and the machine: version, git commit,
- * compiler and flags, CPU, OpenBLAS core and how it was chosen, library versions (header and
- * runtime), FLINT or not.  0, or 99 after a message. */
-int info_print(FILE *file);
-
 #endif
