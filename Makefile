@@ -101,9 +101,10 @@ SHOW = $(if $(V),,@echo '  $(1)	$@';)
 
 # ---- Programs ------------------------------------------------------------------------------
 
-SOURCES := $(wildcard cases/*.c kernels/*.c reference/*.c reference/product/*.c harness/*.c)
+ROOMS   := cases kernels reference $(patsubst %/,%,$(wildcard reference/*/ harness/*/))
+SOURCES := $(wildcard $(ROOMS:%=%/*.c))
 OBJECTS := $(SOURCES:%.c=$(BUILD)/%.o)
-PROJECT := $(filter-out $(BUILD)/harness/main.o,$(OBJECTS))
+PROJECT := $(filter-out $(BUILD)/harness/commands/main.o,$(OBJECTS))
 HELPERS := $(patsubst %.c,$(BUILD)/%.o,\
                $(filter-out tests/test_%.c tests/fuzz_driver.c tests/bench%.c tests/kill_points.c,\
                    $(wildcard tests/*.c)))
@@ -140,8 +141,8 @@ $(BUILD)/%.o: %.c $(BUILD)/flags
 	$(call SHOW,CC) $(COMPILE) $(EXTRA) -MMD -MP -c -o $@ $<
 
 # What only `headproof info` and the sidecars say, so that a commit rebuilds one object.
-$(BUILD)/harness/info.o: $(BUILD)/commit
-$(BUILD)/harness/info.o: private EXTRA = -DHEADPROOF_COMMIT='"$(COMMIT)"' \
+$(BUILD)/harness/base/info.o: $(BUILD)/commit
+$(BUILD)/harness/base/info.o: private EXTRA = -DHEADPROOF_COMMIT='"$(COMMIT)"' \
                                          -DHEADPROOF_CFLAGS='"$(subst ",,$(subst ',,$(FLAGS)))"'
 
 # Files that change only when what they hold changes.
@@ -225,7 +226,7 @@ bench-gpt2: $(BUILD)/headproof ## Time a stack of GPT-2 small's size at 256 bits
 coverage: ## Line coverage of the tests, per file
 	@find build/coverage$(NOFLINT) -name '*.gcda' -delete 2>/dev/null || true
 	@+GCOV_ERROR_FILE=/dev/null $(SUBMAKE) test MODE=coverage; tested=$$?; \
-	 for dir in cases kernels reference reference/product harness; do \
+	 for dir in $(ROOMS); do \
 	    gcov -n build/coverage$(NOFLINT)/$$dir/*.gcda 2>/dev/null; done | \
 	 awk '/^File/ { gsub(/\x27/, "", $$2); file = $$2 } \
 	      /^Lines executed/ && file ~ /^(cases|kernels|reference|harness)\// { \
@@ -245,8 +246,7 @@ lint-objects: objects
 	    $(foreach name,VERSION COMMIT CFLAGS,-DHEADPROOF_$(name)='""')
 
 format: ## Rewrite the sources as .clang-format has them
-	clang-format -i $(wildcard $(foreach d,cases kernels reference reference/product harness tests tests/inject,\
-                                $(d)/*.[ch]))
+	clang-format -i $(wildcard $(foreach d,$(ROOMS) tests tests/inject,$(d)/*.[ch]))
 
 FUZZ_SECONDS ?= 600
 FUZZ_SUBJECTS ?= values cases commands baselines merges journals sidecars checkpoints models

@@ -12,7 +12,7 @@
  */
 #include "bench_run.h"
 
-#include "../harness/predict.h"
+#include "../harness/evaluate/predict.h"
 
 #include <math.h>
 

@@ -1,6 +1,6 @@
 #include "bench.h"
 
-#include "../harness/clock.h"
+#include "../harness/base/clock.h"
 #include "../kernels/kernel.h"
 #include "bench_gemms.h"
 

@@ -3,7 +3,7 @@
 #include "fixture.h"
 #include "program.h"
 
-#include "../harness/sidecar.h"
+#include "../harness/table/sidecar.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

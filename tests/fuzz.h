@@ -14,7 +14,7 @@
 
 #include "scratch.h"
 
-#include "../harness/grid.h"
+#include "../harness/grid/grid.h"
 
 #include <stdint.h>
 

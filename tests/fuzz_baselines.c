@@ -7,7 +7,7 @@
  */
 #include "fuzz_tables.h"
 
-#include "../harness/commands.h"
+#include "../harness/commands/commands.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -7,7 +7,7 @@
  */
 #include "fuzz.h"
 
-#include "../harness/casefile.h"
+#include "../harness/grid/casefile.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -7,8 +7,8 @@
  */
 #include "fuzz.h"
 
-#include "../harness/evaluate.h"
-#include "../harness/rows.h"
+#include "../harness/evaluate/evaluate.h"
+#include "../harness/evaluate/rows.h"
 
 #include <dirent.h>
 #include <stdio.h>

@@ -9,7 +9,7 @@
  */
 #include "fuzz_tables.h"
 
-#include "../harness/info.h"
+#include "../harness/base/info.h"
 
 #include <jansson.h>
 #include <stdlib.h>

@@ -8,7 +8,7 @@
  */
 #include "fuzz_tables.h"
 
-#include "../harness/commands.h"
+#include "../harness/commands/commands.h"
 
 #include <jansson.h>
 #include <stdlib.h>

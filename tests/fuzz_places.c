@@ -4,7 +4,7 @@
  */
 #include "fuzz.h"
 
-#include "../harness/info.h"
+#include "../harness/base/info.h"
 
 #include <jansson.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
  */
 #include "fuzz.h"
 
-#include "../harness/commands.h"
+#include "../harness/commands/commands.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -2,9 +2,9 @@
 
 #include "fixture.h"
 
-#include "../harness/shared.h"
-#include "../harness/safetensors.h"
-#include "../harness/table.h"
+#include "../harness/evaluate/shared.h"
+#include "../harness/models/safetensors.h"
+#include "../harness/table/table.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -9,7 +9,7 @@
 
 #include "kill_points.h"
 
-#include "../harness/commands.h"
+#include "../harness/commands/commands.h"
 
 #include <cblas.h>
 #include <errno.h>

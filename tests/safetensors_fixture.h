@@ -4,7 +4,7 @@
 #ifndef HEADPROOF_TESTS_SAFETENSORS_FIXTURE_H
 #define HEADPROOF_TESTS_SAFETENSORS_FIXTURE_H
 
-#include "../harness/safetensors.h"
+#include "../harness/models/safetensors.h"
 #include "fixture.h"
 #include "safetensors_samples.h"
 

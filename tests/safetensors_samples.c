@@ -1,6 +1,6 @@
 #include "safetensors_samples.h"
 
-#include "../harness/model_file.h"
+#include "../harness/models/model_file.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -5,7 +5,7 @@
  */
 #include <stdio.h> /* before mpfr.h: declares mpfr_fprintf */
 
-#include "../harness/point.h"
+#include "../harness/grid/point.h"
 #include "fixture.h"
 #include "interrupted.h"
 

@@ -1,8 +1,8 @@
 /*
  * Cells: what is printed as a value, what as a bound, and which of a row's are named as bounds.
  */
-#include "../harness/bounds.h"
-#include "../harness/table.h"
+#include "../harness/table/bounds.h"
+#include "../harness/table/table.h"
 #include "../reference/cell.h"
 #include "fixture.h"
 #include "given.h"

@@ -1,7 +1,7 @@
 /*
  * headproof check as CI runs it: exit codes, what is left behind, and the reports.
  */
-#include "../harness/csv_read.h"
+#include "../harness/base/csv_read.h"
 #include "check_fixture.h"
 #include "interrupted.h"
 #include "fixture.h"

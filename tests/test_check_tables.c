@@ -2,8 +2,8 @@
  * The rules of the regression verdict for whole tables, their rows and columns, for tolerances, and
  * for what is no table.
  */
-#include "../harness/check_columns.h"
-#include "../harness/number.h"
+#include "../harness/table/check_columns.h"
+#include "../harness/base/number.h"
 #include "check_fixture.h"
 #include "fixture.h"
 

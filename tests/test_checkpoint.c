@@ -6,7 +6,7 @@
 #include "interrupted.h"
 #include "kill_points.h"
 
-#include "../harness/checkpoint_directory.h"
+#include "../harness/table/checkpoint_directory.h"
 
 #include <dirent.h>
 #include <fcntl.h>

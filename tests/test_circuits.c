@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 #include "../cases/case.h"
-#include "../harness/inputs.h"
+#include "../harness/models/inputs.h"
 #include "../kernels/blas.h"
 #include "../kernels/kernel.h"
 #include "fixture.h"

@@ -10,10 +10,10 @@
 
 #include "fixture.h"
 
-#include "../harness/atomic_file.h"
-#include "../harness/checkpoint.h"
-#include "../harness/journal.h"
-#include "../harness/output.h"
+#include "../harness/base/atomic_file.h"
+#include "../harness/table/checkpoint.h"
+#include "../harness/table/journal.h"
+#include "../harness/table/output.h"
 
 #include <fcntl.h>
 #include <setjmp.h>

@@ -6,9 +6,9 @@
 
 #include "given.h"
 
-#include "../harness/commands.h"
-#include "../harness/evaluate.h"
-#include "../harness/safetensors.h"
+#include "../harness/commands/commands.h"
+#include "../harness/evaluate/evaluate.h"
+#include "../harness/models/safetensors.h"
 
 #include <jansson.h>
 #include <setjmp.h>

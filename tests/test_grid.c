@@ -4,8 +4,8 @@
  */
 #include "given.h"
 
-#include "../harness/axes.h"
-#include "../harness/table.h"
+#include "../harness/grid/axes.h"
+#include "../harness/table/table.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -4,7 +4,7 @@
  */
 #include "safetensors_fixture.h"
 
-#include "../harness/model_file.h"
+#include "../harness/models/model_file.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -2,7 +2,7 @@
  * The search for Omega on errors that are formulas: where the interval ends, what is best in it,
  * that it holds nothing that was seen to fail, and how many evaluations it takes.
  */
-#include "../harness/omega_search.h"
+#include "../harness/evaluate/omega_search.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

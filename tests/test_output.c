@@ -3,9 +3,9 @@
  */
 #include "fixture.h"
 
-#include "../harness/info.h"
-#include "../harness/output.h"
-#include "../harness/table.h"
+#include "../harness/base/info.h"
+#include "../harness/table/output.h"
+#include "../harness/table/table.h"
 
 #include <fcntl.h>
 #include <jansson.h>

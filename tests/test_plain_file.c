@@ -3,8 +3,8 @@
  * evaluate it.
  */
 #include "../cases/plain.h"
-#include "../harness/plain_file.h"
-#include "../harness/safetensors.h"
+#include "../harness/models/plain_file.h"
+#include "../harness/models/safetensors.h"
 #include "../kernels/blas.h"
 #include "../kernels/kernel.h"
 #include "scratch.h"

@@ -3,10 +3,10 @@
  */
 #include "fixture.h"
 
-#include "../harness/clock.h"
-#include "../harness/evaluate.h"
-#include "../harness/grid.h"
-#include "../harness/predict.h"
+#include "../harness/base/clock.h"
+#include "../harness/evaluate/evaluate.h"
+#include "../harness/grid/grid.h"
+#include "../harness/evaluate/predict.h"
 #include "../kernels/blas.h"
 
 #include <setjmp.h>

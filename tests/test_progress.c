@@ -2,7 +2,7 @@
  * What is said of long work, to the letter: a stream and a clock are given, so that the expected
  * texts follow from arithmetic on paper.
  */
-#include "../harness/progress.h"
+#include "../harness/base/progress.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -2,8 +2,8 @@
  * Text of others, as it is shown on terminals, in reports and in commands to be pasted: every code
  * point, every byte, and what the program makes of files with such names.
  */
-#include "../harness/message.h"
-#include "../harness/shown.h"
+#include "../harness/base/message.h"
+#include "../harness/base/shown.h"
 #include "fixture.h"
 #include "program.h"
 

@@ -2,8 +2,8 @@
  * Value lists: exact on the decimals, rounded once, strict.  Expected values are literals, which
  * the compiler rounds, or integers.
  */
-#include "../harness/decimal.h"
-#include "../harness/values.h"
+#include "../harness/base/decimal.h"
+#include "../harness/base/values.h"
 
 #include <float.h>
 #include <math.h>

@@ -5,7 +5,7 @@
 #include "fixture.h"
 #include "program.h"
 
-#include "../harness/ensemble.h"
+#include "../harness/evaluate/ensemble.h"
 #include "../kernels/blas.h"
 
 #include <setjmp.h>

@@ -4,9 +4,9 @@
  */
 #include "given.h"
 
-#include "../harness/axes.h"
-#include "../harness/schedule.h"
-#include "../harness/table.h"
+#include "../harness/grid/axes.h"
+#include "../harness/evaluate/schedule.h"
+#include "../harness/table/table.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -5,8 +5,8 @@
 #include "given.h"
 #include "program.h"
 
-#include "../harness/axes.h"
-#include "../harness/schedule.h"
+#include "../harness/grid/axes.h"
+#include "../harness/evaluate/schedule.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,0 +1,376 @@
+/*
+ * Files that appear complete or not at all.
+ */
+/* realpath is not in POSIX itself. */
+#define _XOPEN_SOURCE 700
+
+#include "atomic_file.h"
+
+#include "message.h"
+#include "own_file.h"
+#include "shown.h"
+#include "streams.h"
+
+#include "../../cases/fault.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+char *atomic_file_name(const char *path, const char *suffix)
+{
+    size_t size = strlen(path) + strlen(suffix) + 1;
+    char *joined = malloc(size);
+    if (joined != NULL) {
+        snprintf(joined, size, "%s%s", path, suffix);
+    }
+    return joined;
+}
+
+#define OUTPUT_FLAG "output"
+
+static int unwritable(const char *flag, const char *path, int error)
+{
+    complain((Origin){.flag = flag}, path, "expected a file that can be written (%s)",
+             strerror(error));
+    return file_fault(error);
+}
+
+int atomic_file_keep_signals(const char *given)
+{
+    struct sigaction ignore = {.sa_handler = SIG_IGN};
+    return sigaction(SIGXFSZ, &ignore, NULL) == 0 ? 0 : unwritable(OUTPUT_FLAG, given, errno);
+}
+
+/* True when fd is locked for this process and is still the file of that name: another run may
+ * have renamed it between opening and locking. */
+static bool lock(int fd, const char *path)
+{
+    struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    if (fcntl(fd, F_SETLK, &whole) != 0) {
+        /* Some file systems have no locks: then there is nothing to find out. */
+        return errno != EACCES && errno != EAGAIN;
+    }
+    struct stat held, named;
+    bool same = fstat(fd, &held) == 0 && stat(path, &named) == 0 && held.st_dev == named.st_dev &&
+                held.st_ino == named.st_ino;
+    errno = same ? errno : EAGAIN;
+    return FAULT("lock-without-inode", true, same);
+}
+
+/* An open file under the temporary name: a new one, or what is there, which may vanish. */
+static int open_temporary(const char *path)
+{
+    enum { ATTEMPTS = 100 };
+    int flags = O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, fd = -1;
+    for (int i = 0; i < ATTEMPTS && fd < 0; i++) {
+        fd = open(path, flags | O_CREAT | O_EXCL, 0666);
+        if (fd >= 0 || errno != EEXIST) {
+            return fd;
+        }
+        fd = open(path, flags);
+        if (fd < 0 && errno != ENOENT) {
+            return fd;
+        }
+    }
+    return fd;
+}
+
+/* A sweep's rows, with the sidecar that is written before them. */
+static bool is_unfinished_sweep(const AtomicFile *file, int fd)
+{
+    struct stat found = {0};
+    char *sidecar = atomic_file_name(file->path, ".json.partial");
+    bool there = sidecar != NULL && lstat(sidecar, &found) == 0 && found.st_size > 0;
+    free(sidecar);
+    return there && own_file_has_rows(fd);
+}
+
+/* What was there before is the program's own, and no other run's; 0, or 2 after a message. */
+static int claim_temporary(const AtomicFile *file, int fd, const char *given)
+{
+    const char *doubt = own_file_doubt(fd);
+    if (doubt != NULL) {
+        return own_file_refuse(file->flag, file->partial, doubt);
+    }
+    if (!lock(fd, file->partial)) {
+        complain((Origin){.flag = file->flag}, given, "expected no other run to write it");
+        return 2;
+    }
+    if (!file->kept && is_unfinished_sweep(file, fd)) {
+        complain((Origin){.flag = file->flag}, file->partial,
+                 "expected no rows of an interrupted sweep (it goes on with --resume; without that "
+                 "file it begins anew)");
+        return 2;
+    }
+    return 0;
+}
+
+/* What an interrupted run left at file->partial is overwritten, unless it is kept.  given: the
+ * path as typed. */
+static int open_partial(AtomicFile *file, const char *given)
+{
+    struct stat old;
+    if (stat(file->path, &old) == 0 && !S_ISREG(old.st_mode)) {
+        return unwritable(file->flag, given, S_ISDIR(old.st_mode) ? EISDIR : EINVAL);
+    }
+    if (access(file->path, F_OK) == 0 && access(file->path, W_OK) != 0) {
+        return unwritable(file->flag, given, errno);
+    }
+    const char *doubt = own_file_doubt_at_name(file->partial);
+    if (doubt != NULL) {
+        return own_file_refuse(file->flag, file->partial, doubt);
+    }
+    int fd = open_temporary(file->partial);
+    if (fd < 0) {
+        return unwritable(file->flag, given, errno);
+    }
+    int status = claim_temporary(file, fd, given);
+    if (status != 0) {
+        close(fd);
+        return status;
+    }
+    if (file->kept || ftruncate(fd, 0) == 0) {
+        file->file = fdopen(fd, "r+");
+    }
+    if (file->file == NULL) {
+        int error = errno;
+        close(fd);
+        return unwritable(file->flag, given, error);
+    }
+    return 0;
+}
+
+/* Takes path. */
+static int open_regular(AtomicFile *file, char *path, const char *given)
+{
+    file->path = path;
+    file->partial = path == NULL ? NULL : atomic_file_name(path, ".partial");
+    return file->partial == NULL ? memory_fault() : open_partial(file, given);
+}
+
+/* A signal ends the run.  Without the lock a name may be about to change: then it stays.  Until
+ * it is open it is perhaps another run's. */
+static void remove_partials(void *context, bool locked)
+{
+    const AtomicFile *file = context, *beside = file->beside;
+    if (locked && file->file != NULL && file->partial != NULL) {
+        (void)unlink(file->partial);
+    }
+    if (locked && beside != NULL && beside->partial != NULL) {
+        (void)unlink(beside->partial);
+    }
+}
+
+static int watch_signals(AtomicFile *file)
+{
+    pthread_mutex_init(&file->lock, NULL);
+    file->interrupt = interrupt_open(&file->lock, remove_partials, file);
+    if (file->interrupt == NULL) {
+        pthread_mutex_destroy(&file->lock);
+        return memory_fault();
+    }
+    return 0;
+}
+
+static void hold(AtomicFile *file)
+{
+    if (file->interrupt != NULL) {
+        pthread_mutex_lock(&file->lock);
+    }
+}
+
+static void release(AtomicFile *file)
+{
+    if (file->interrupt != NULL) {
+        pthread_mutex_unlock(&file->lock);
+    }
+}
+
+/* Takes path. */
+static int open_watched(AtomicFile *file, char *path, const char *given)
+{
+    int status = file->kept ? 0 : watch_signals(file);
+    if (status != 0) {
+        free(path);
+        return status;
+    }
+    hold(file);
+    status = open_regular(file, path, given);
+    release(file);
+    return status;
+}
+
+int atomic_file_open_beside(AtomicFile *file, AtomicFile *other, const char *suffix,
+                            const char *given)
+{
+    char *path = atomic_file_name(other->path, suffix);
+    file->flag = other->flag;
+    int status = path == NULL ? 0 : own_file_claim(file->flag, path);
+    hold(other);
+    if (status != 0) {
+        free(path);
+    } else {
+        status = open_regular(file, path, given);
+        other->beside = status == 0 ? file : NULL;
+    }
+    release(other);
+    if (status != 0) {
+        atomic_file_clear(file);
+    }
+    return status;
+}
+
+static int open_direct(AtomicFile *file, const char *given)
+{
+    file->path = atomic_file_name(given, "");
+    if (file->path == NULL) {
+        return memory_fault();
+    }
+    file->file = fopen(given, "w");
+    return file->file == NULL ? unwritable(file->flag, given, errno) : 0;
+}
+
+int atomic_file_open_kept(AtomicFile *file, const char *given)
+{
+    file->kept = true;
+    return atomic_file_open(file, given);
+}
+
+char *atomic_file_target(const char *given)
+{
+    struct stat found;
+    /* A link that leads nowhere would be replaced by the file; realpath says that it does. */
+    bool there = lstat(given, &found) == 0;
+    return there ? realpath(given, NULL) : atomic_file_name(given, "");
+}
+
+int atomic_file_open(AtomicFile *file, const char *given)
+{
+    struct stat found;
+    bool exists = stat(given, &found) == 0;
+    file->flag = file->flag != NULL ? file->flag : OUTPUT_FLAG;
+    int status = atomic_file_keep_signals(given);
+    if (status == 0 && streams_outlive_readers() != 0) {
+        status = unwritable(file->flag, given, errno);
+    }
+    if (status != 0) {
+        return status;
+    }
+    if (exists && !S_ISREG(found.st_mode) && !S_ISDIR(found.st_mode)) {
+        status = open_direct(file, given);
+    } else {
+        char *real = atomic_file_target(given);
+        status =
+            real == NULL ? unwritable(file->flag, given, errno) : open_watched(file, real, given);
+    }
+    if (status != 0) {
+        atomic_file_clear(file);
+    }
+    return status;
+}
+
+bool atomic_file_is_direct(const AtomicFile *file)
+{
+    return file->partial == NULL;
+}
+
+int atomic_file_flush(FILE *file)
+{
+    errno = 0;
+    bool failed = fflush(file) != 0 || ferror(file);
+    errno = failed && errno == 0 ? EIO : errno;
+    return failed ? -1 : 0;
+}
+
+int atomic_file_sync(AtomicFile *file)
+{
+    if (atomic_file_flush(file->file) != 0) {
+        return -1;
+    }
+    return FAULT("file-without-fsync", true, atomic_file_is_direct(file))
+               ? 0
+               : fsync(fileno(file->file));
+}
+
+int atomic_file_sync_directory(const char *path)
+{
+    char *directory = atomic_file_name(path, "");
+    if (directory == NULL) {
+        errno = ENOMEM;
+        return -1;
+    }
+    char *slash = strrchr(directory, '/');
+    if (slash != NULL) {
+        slash[slash == directory ? 1 : 0] = '\0';
+    }
+    int fd = open(slash != NULL ? directory : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int status = fd < 0 ? -1 : fsync(fd);
+    if (fd >= 0) {
+        (void)close(fd); /* nothing was written through it */
+    }
+    free(directory);
+    /* Some file systems cannot sync a directory, and need not. */
+    return status != 0 && errno != EINVAL && errno != EACCES ? -1 : 0;
+}
+
+static int rename_partial(AtomicFile *file)
+{
+    if (rename(file->partial, file->path) != 0) {
+        return -1;
+    }
+    free(file->partial);
+    file->partial = NULL;
+    return 0;
+}
+
+int atomic_file_publish(AtomicFile *file)
+{
+    AtomicFile *beside = file->beside;
+    if (file->partial == NULL) {
+        return 0;
+    }
+    hold(file);
+    int status = rename_partial(file);
+    if (status == 0 && beside != NULL) {
+        status = rename_partial(beside);
+    }
+    release(file);
+    return status != 0 ? status
+                       : FAULT("publish-without-fsync", 0, atomic_file_sync_directory(file->path));
+}
+
+int atomic_file_close(AtomicFile *file)
+{
+    FILE *stream = file->file;
+    file->file = NULL;
+    return stream == NULL ? 0 : fclose(stream);
+}
+
+int atomic_file_failed(const char *path)
+{
+    fprintf(stderr, "headproof: %s: cannot be written: %s\n", shown(path).text, strerror(errno));
+    return 99;
+}
+
+void atomic_file_clear(AtomicFile *file)
+{
+    if (file->interrupt != NULL) {
+        interrupt_close(file->interrupt);
+        pthread_mutex_destroy(&file->lock);
+    }
+    if (file->file != NULL && file->partial != NULL && !file->kept) {
+        (void)unlink(file->partial);
+    }
+    if (file->file != NULL) {
+        /* What it held is unwanted, or synced already. */
+        (void)fclose(file->file);
+    }
+    free(file->partial);
+    free(file->path);
+    *file = (AtomicFile){0};
+}

@@ -1,0 +1,33 @@
+/*
+ * What the sidecar and `headproof info` say of the build and the machine.
+ */
+#ifndef HEADPROOF_HARNESS_BASE_INFO_H
+#define HEADPROOF_HARNESS_BASE_INFO_H
+
+#include <stddef.h>
+#include <stdio.h>
+
+#define FACT_TEXT 1024
+
+typedef struct {
+    const char *name;
+    char text[FACT_TEXT];
+} Fact;
+
+#define FACTS_MOST 32
+
+/* Fills facts; returns how many there are, 0 (errno) when the machine does not say what it is. */
+size_t facts_read(Fact facts[FACTS_MOST]);
+
+/* Says so, for errno's reason; returns 99. */
+int facts_fault(void);
+
+/* Of this build: "0.1.0". */
+const char *info_version(void);
+
+/* What the sidecar and `headproof info` say of the build and the machine: version, git commit,
+ * compiler and flags, CPU, OpenBLAS core and how it was chosen, library versions (header and
+ * runtime), FLINT or not.  0, or 99 after a message. */
+int info_print(FILE *file);
+
+#endif

@@ -1,0 +1,53 @@
+/*
+ * Complaints about input: one line that quotes the token and says what was expected.
+ */
+#ifndef HEADPROOF_HARNESS_BASE_MESSAGE_H
+#define HEADPROOF_HARNESS_BASE_MESSAGE_H
+
+#include <stddef.h>
+
+typedef struct {
+    char text[2048];
+} Message;
+
+/* Where a token was read: line `line` of `file`, or (file NULL) the flag --flag, or (both NULL)
+ * the command line. */
+typedef struct {
+    const char *file;
+    size_t line;
+    const char *flag;
+} Origin;
+
+/* message = "token 'TOKEN': " and the formatted rest; a very long token is cut and ends in "...".
+ * When it is printed, all of it is text as shown.h has it for a terminal: one line. */
+void message_token(Message *message, const char *token, size_t length, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+/* The same for a token that is a whole string, printed at once: "FILE:LINE: token ...",
+ * "headproof: --flag: token ..." or "headproof: token ..." on stderr. */
+void complain(Origin origin, const char *token, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* Prints a message made earlier. */
+void complain_message(Origin origin, const Message *message);
+
+/* "FILE: KIND 'NAME': " and the formatted rest, or (name NULL) "FILE: " and the rest, on stderr:
+ * for input that has no lines. */
+void complain_of(const char *file, const char *kind, const char *name, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+/* A command line on stderr, as a shell takes it, with extra (unless NULL) behind the command's name. */
+void print_command_line(int argc, char *const *argv, const char *extra);
+
+/* Prints the one message about memory; returns 99. */
+int memory_fault(void);
+
+/* The exit code where a file cannot be opened, read or written for this reason (errno): 99 where
+ * that is the machine's fault, 2 where it is the user's. */
+int file_fault(int error) __attribute__((warn_unused_result));
+
+/* The name closest to token by edit distance, or that it begins, when it is close enough to be
+ * meant, else NULL.  names [count]; NULL entries are skipped. */
+const char *nearest_name(const char *token, const char *const *names, size_t count);
+
+#endif

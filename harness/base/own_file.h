@@ -1,0 +1,38 @@
+/*
+ * Files that are the program's own.
+ *
+ * Beside a file that a user names the program makes others: FILE.json, FILE.partial, ...  What it
+ * finds under such a name it replaces or removes only when its first bytes prove that the program
+ * wrote it.  A link, a pipe, a file that has another name too, or somebody else's is left alone.
+ */
+#ifndef HEADPROOF_HARNESS_BASE_OWN_FILE_H
+#define HEADPROOF_HARNESS_BASE_OWN_FILE_H
+
+#include <stdbool.h>
+
+/* NULL when an open file is the program's own, or empty; else what it is, for a message.  errno:
+ * why that could not be found out, or 0; this of the next two as well. */
+const char *own_file_doubt(int fd);
+
+/* The same for what is at path, which is not followed, waited for or changed; NULL too where
+ * nothing is. */
+const char *own_file_doubt_at(const char *path);
+
+/* Why nothing that is at path can be, going by its name alone; NULL too where nothing is. */
+const char *own_file_doubt_at_name(const char *path);
+
+/* True for rows of a sweep, which a run may go on with. */
+bool own_file_has_rows(int fd);
+
+/* 0 where nothing is in the way of a file of the program's own at path; else 2 (99: the machine's
+ * fault), after a message with the flag's name (NULL: output) that quotes path. */
+int own_file_claim(const char *flag, const char *path) __attribute__((warn_unused_result));
+
+/* The message of own_file_claim, behind a doubt and its errno; returns 2, or 99. */
+int own_file_refuse(const char *flag, const char *path, const char *doubt);
+
+/* Makes a file at path, which takes the place of a leftover of the program's own: its descriptor,
+ * or -1 (errno). */
+int own_file_create(const char *path) __attribute__((warn_unused_result));
+
+#endif

@@ -1,0 +1,61 @@
+/*
+ * How far long work is, on stderr.
+ *
+ * Work is phases of units ("2809 inputs"), and every unit has a predicted cost, in any unit of
+ * cost: the time to go is the cost to go over the rate at which cost has been done, so that a
+ * hundred small points before a large one deceive nobody.  On a terminal there is one line,
+ * redrawn at most ten times a second; elsewhere one plain line a minute, the first after a minute.
+ *
+ * Nothing here locks: callers of one Progress agree on a lock.
+ */
+#ifndef HEADPROOF_HARNESS_BASE_PROGRESS_H
+#define HEADPROOF_HARNESS_BASE_PROGRESS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+enum { PROGRESS_LABEL = 40, DURATION_TEXT = 24 };
+
+/* stream NULL: nothing is said.  now: seconds since any fixed moment, never going back. */
+typedef struct {
+    FILE *stream;
+    bool terminal;
+    double (*now)(void);
+} ProgressSink;
+
+/* stderr and the wall clock; quiet: nothing.  A terminal that cannot clear a line (TERM unset or
+ * "dumb") is none. */
+ProgressSink progress_stderr(bool quiet);
+
+/* cost_before: of the phases before this one; cost_done: within it. */
+typedef struct {
+    ProgressSink sink;
+    char label[PROGRESS_LABEL];
+    const char *unit;
+    size_t done, total;
+    double cost_total, cost_before, cost_phase, cost_done;
+    double started, phase_started, said; /* said: when it was last written about */
+    bool drawn;                          /* the terminal's line holds our text */
+} Progress;
+
+/* Begins work of this cost in all (unknown: 0, and no time to go is said). */
+void progress_open(Progress *progress, ProgressSink sink, double cost);
+
+/* Ends the phase before, at its whole cost, and begins one of total units (0: nobody knows how
+ * many) and this cost.  label: "omega 20", or "" (copied, cut at PROGRESS_LABEL); unit: "inputs",
+ * kept by the caller. */
+void progress_phase(Progress *progress, const char *label, const char *unit, size_t total,
+                    double cost);
+
+/* Units that are done, and their cost together. */
+void progress_add(Progress *progress, size_t units, double cost);
+
+/* Removes the line from the terminal: before a message, and at the end.  The next progress_add
+ * brings it back. */
+void progress_clear(Progress *progress);
+
+/* "42 s", "12 min", "3.4 h", "5.0 days"; "an unknown time" unless seconds is finite and >= 0. */
+const char *duration_print(char text[DURATION_TEXT], double seconds);
+
+#endif

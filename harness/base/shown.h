@@ -1,0 +1,44 @@
+/*
+ * Text that is not the program's own (names of files and tensors, cells, arguments), as it may be
+ * shown: what it says can be read, and does nothing to who or what reads it.
+ *
+ * In every place the same is escaped: bytes that are not UTF-8 become \xHH, and so do the control
+ * characters below U+0080; other code points that are not seen, or that move what is seen, become
+ * \u{H...}: C1, separators of lines, marks and overrides of direction, whatever Unicode calls
+ * default ignorable, private use, noncharacters.  A backslash stands for itself: escapes are for
+ * eyes, nothing reads them back.  Each place adds what its own syntax asks for.  Only a shell word
+ * is exact: a shell makes the same bytes of it again.
+ */
+#ifndef HEADPROOF_HARNESS_BASE_SHOWN_H
+#define HEADPROOF_HARNESS_BASE_SHOWN_H
+
+#include <stddef.h>
+#include <stdio.h>
+
+typedef enum {
+    SHOWN_TERMINAL,
+    SHOWN_JSON,     /* valid UTF-8; quotes and backslashes are left to whoever writes the JSON */
+    SHOWN_XML,      /* XML 1.0, as content or between double quotes */
+    SHOWN_MARKDOWN, /* running text or a cell of a table; no markup, no HTML */
+    SHOWN_SHELL     /* one word; text that is seen as a whole in '...', else in $'...' */
+} ShownPlace;
+
+/* Writes text, or text[0 .. length-1], as it is shown there; the stream's own error says whether it
+ * came out. */
+void shown_write(FILE *file, ShownPlace place, const char *text);
+void shown_write_part(FILE *file, ShownPlace place, const char *text, size_t length);
+
+/* The same as a string, or NULL when memory is short; the caller frees. */
+char *shown_copy(ShownPlace place, const char *text);
+
+/* out [size] = text[0 .. length-1] as it is shown there (not for a shell), with a NUL.  What does
+ * not fit is cut off, between two characters.  Returns the bytes before the NUL. */
+size_t shown_into(char *out, size_t size, ShownPlace place, const char *text, size_t length);
+
+/* For a line of printf: printf("%s\n", shown(path).text).  Text of more than that ends in "...". */
+typedef struct {
+    char text[6000];
+} Shown;
+Shown shown(const char *text);
+
+#endif

@@ -1,0 +1,16 @@
+/*
+ * A stream into memory whose reader is told when some of it is lost.
+ *
+ * open_memstream drops what finds no memory: ferror says nothing of it, nor does fclose always.
+ */
+#ifndef HEADPROOF_HARNESS_BASE_TEXT_STREAM_H
+#define HEADPROOF_HARNESS_BASE_TEXT_STREAM_H
+
+#include <stdio.h>
+
+/* As open_memstream: after fflush or fclose, *text (to be freed) is what was written, with a NUL
+ * behind its *size bytes.  Where memory is or was short: NULL, or fclose fails, and *text is then
+ * NULL. */
+FILE *text_stream(char **text, size_t *size) __attribute__((warn_unused_result));
+
+#endif

@@ -1,0 +1,35 @@
+/*
+ * What a check says: a few lines for a terminal, and three files for machines and for people.
+ */
+#ifndef HEADPROOF_HARNESS_COMMANDS_CHECK_REPORT_H
+#define HEADPROOF_HARNESS_COMMANDS_CHECK_REPORT_H
+
+#include "check.h"
+
+/* The verdict in lines, the worst findings first; quiet: the verdict alone. */
+void report_print(FILE *file, const Check *check, bool quiet);
+
+/* JUnit's XML: a test case a row, and one for what is about no row.  0, or -1 (errno). */
+int report_xml(FILE *file, const Check *check) __attribute__((warn_unused_result));
+
+/* For a pull request: the verdict, the worst rows, how to repeat them. */
+int report_markdown(FILE *file, const Check *check) __attribute__((warn_unused_result));
+
+/* Everything.  Values are strings: 6.3e-868 is no double. */
+int report_json(FILE *file, const Check *check) __attribute__((warn_unused_result));
+
+/* "FAIL: 3 of 420 rows, 5 findings, 9876 cells compared" */
+#define VERDICT_TEXT 160
+void report_verdict(char text[VERDICT_TEXT], const Check *check);
+
+/* Findings that people are shown; the rest is counted. */
+enum { FINDINGS_SHOWN = 10 };
+
+/* What stands before a cell that is only a bound, or "". */
+const char *report_prefix(bool bound);
+
+/* What print writes, as a string; NULL when memory is short; the caller frees. */
+char *report_key(const Finding *finding);
+char *report_command(const Check *check, const Finding *finding);
+
+#endif

@@ -1,0 +1,449 @@
+/*
+ * What a cell may be, given the baseline's (docs/ci.md, "The rules").
+ */
+#include <stdio.h>
+
+#include "check.h"
+
+#include "../grid/axes.h"
+#include "../table/bounds.h"
+#include "../table/check_columns.h"
+#include "../base/number.h"
+
+#include "../../cases/fault.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Bits that limits are computed with: rounding them is no matter for a factor. */
+enum { LIMIT_BITS = 128 };
+
+/* Significant digits in which reference columns agree. */
+enum { DIGITS = 12 };
+
+#define FACTOR 4
+
+/* Columns that stay below another. */
+static const char *const bounds[][2] = {{"construction_max", "construction_bound"},
+                                        {"rounding_max", "rounding_bound"}};
+
+/* One row under judgement. */
+typedef struct {
+    Check *check;
+    size_t row, other; /* other: NO_ROW where there is none */
+    Finding finding;   /* of the cell at hand */
+    mpfr_t limit, ratio, scratch;
+    size_t compared;
+} Judge;
+
+static int found(Judge *judge, const char *reason)
+{
+    judge->finding.reason = reason;
+    judge->finding.excess = INFINITY;
+    return check_find(judge->check, &judge->finding);
+}
+
+/* Finding with judge->limit, and value / limit for its excess. */
+static int found_above(Judge *judge, const char *reason, mpfr_srcptr value)
+{
+    mpfr_div(judge->scratch, value, judge->limit, MPFR_RNDN);
+    judge->finding.reason = reason;
+    judge->finding.excess =
+        mpfr_number_p(judge->scratch) ? mpfr_get_d(judge->scratch, MPFR_RNDN) : INFINITY;
+    mpfr_snprintf(judge->finding.limit, CHECK_TEXT, "%.3Rg", judge->limit);
+    return check_find(judge->check, &judge->finding);
+}
+
+static void set_ratio(Judge *judge, const Number *obtained, const Number *baseline)
+{
+    number_value(judge->ratio, obtained);
+    number_value(judge->scratch, baseline);
+    mpfr_div(judge->ratio, judge->ratio, judge->scratch, MPFR_RNDN);
+    if (mpfr_number_p(judge->ratio)) {
+        mpfr_snprintf(judge->finding.ratio, CHECK_TEXT, "%.4Rg", judge->ratio);
+    }
+}
+
+/* The number of a cell of the obtained row; false when it is blank, zero or not finite. */
+static bool get_positive(mpfr_ptr value, const Judge *judge, const char *name)
+{
+    const Csv *csv = &judge->check->obtained;
+    size_t column = csv_find(csv, name);
+    Number number;
+    if (column == csv->columns || !number_read(&number, csv_cell(csv, judge->row, column)) ||
+        number.kind != NUMBER_FINITE) {
+        return false;
+    }
+    number_value(value, &number);
+    return mpfr_cmp_ui(value, 0) > 0;
+}
+
+/* Root mean square of r(T): an error's over its relative one; 0 when no error says. */
+static void get_size(mpfr_ptr size, Judge *judge)
+{
+    static const char *const kinds[][2] = {{"total_rms", "total_rel"},
+                                           {"native_rms", "native_rel"},
+                                           {"rounding_rms", "rounding_rel"},
+                                           {"observed_rms", "observed_rel"}};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        if (get_positive(size, judge, kinds[i][0]) &&
+            get_positive(judge->scratch, judge, kinds[i][1])) {
+            mpfr_div(size, size, judge->scratch, MPFR_RNDN);
+            return;
+        }
+    }
+    mpfr_set_zero(size, 1);
+}
+
+/* The unit roundoff of the row's arithmetic; 0 where it has none. */
+static double unit_roundoff(const Judge *judge)
+{
+    const Csv *csv = &judge->check->obtained;
+    size_t column = csv_find(csv, axis_info(AXIS_ARITHMETIC)->column);
+    Arithmetic arithmetic = column < csv->columns
+                                ? arithmetic_find(csv_cell(csv, judge->row, column))
+                                : ARITHMETIC_COUNT;
+    bool known = arithmetic != ARITHMETIC_NONE && arithmetic != ARITHMETIC_COUNT;
+    return known ? ldexp(1, -arithmetic_info(arithmetic)->digits) : 0;
+}
+
+/* What any machine may lose: 4u of the result's root mean square, in the column's unit. */
+static void set_floor(Judge *judge, const char *name)
+{
+    const char *norm = strrchr(name, '_') + 1;
+    if (strcmp(norm, "ulp") == 0) {
+        mpfr_set_ui(judge->limit, 1, MPFR_RNDN);
+        return;
+    }
+    if (strcmp(norm, "rel") == 0) {
+        mpfr_set_ui(judge->limit, 1, MPFR_RNDN);
+    } else {
+        get_size(judge->limit, judge);
+    }
+    mpfr_mul_d(judge->limit, judge->limit,
+               FAULT("floor-of-a-float", 0x1p-22, 4 * unit_roundoff(judge)), MPFR_RNDN);
+}
+
+static double factor_of(const Check *check)
+{
+    double factor = check->options->factor > 0 ? check->options->factor : FACTOR;
+    return FAULT("factor-squared", factor * factor, factor);
+}
+
+static bool is_zero(const Number *number)
+{
+    return number->kind == NUMBER_ZERO || (number->kind == NUMBER_FINITE && number->digits == 0);
+}
+
+/* Rules that hold whatever the column; *done: nothing more is to be said of the cell. */
+static int judge_kinds(Judge *judge, const Number *o, const Number *b, bool *done)
+{
+    *done = true;
+    if (o->kind == NUMBER_BLANK && b->kind == FAULT("new-blank-accepted", b->kind, NUMBER_BLANK)) {
+        return 0;
+    }
+    judge->compared++;
+    if (FAULT("nan-equals-nan", o->kind == b->kind && o->kind == NUMBER_NONFINITE, false)) {
+        return 0;
+    }
+    if (o->kind == NUMBER_NONFINITE) {
+        return found(judge, "not a number");
+    }
+    if (b->kind == NUMBER_NONFINITE) {
+        return found(judge, "not a number in the baseline");
+    }
+    if (o->kind == NUMBER_BLANK) {
+        return found(judge, "blank, and not in the baseline");
+    }
+    if (b->kind == NUMBER_BLANK) {
+        return found(judge, "blank in the baseline");
+    }
+    if ((is_zero(o) && o->kind != NUMBER_ZERO) || (is_zero(b) && b->kind != NUMBER_ZERO)) {
+        return found(judge, "a zero that is not proven");
+    }
+    *done = false;
+    return 0;
+}
+
+/* Where the baseline has a bound alone, a value, a bound or a proven 0 within it says as much. */
+static int judge_below_bound(Judge *judge, const Number *o, const Number *b, int digits)
+{
+    if (is_zero(o) || number_agrees(o, b, digits)) {
+        return 0;
+    }
+    number_value(judge->limit, b);
+    number_value(judge->ratio, o);
+    return mpfr_lessequal_p(judge->ratio, judge->limit)
+               ? 0
+               : found_above(judge, "above the baseline's bound", judge->ratio);
+}
+
+/* Largest difference that passes, and the difference over it. */
+static int judge_reference(Judge *judge, const Number *o, const Number *b)
+{
+    int digits = judge->check->options->exact ? NUMBER_DIGITS
+                                              : FAULT("twelve-digits-read-as-two", 2, DIGITS);
+    set_ratio(judge, o, b);
+    if (FAULT("doubles-compared", strtod(o->text, NULL) == strtod(b->text, NULL),
+              is_zero(o) && is_zero(b))) {
+        return 0;
+    }
+    const Finding *finding = &judge->finding;
+    if (finding->baseline_bound && FAULT("bounds-compared-as-values", false, !is_zero(b))) {
+        return judge_below_bound(judge, o, b, digits);
+    }
+    if (is_zero(o) || is_zero(b)) {
+        return found(judge, is_zero(o) ? "0 for what the baseline resolves" : "not 0 any more");
+    }
+    if (FAULT("new-bound-accepted", false, finding->obtained_bound)) {
+        return found(judge, "only a bound, of what the baseline resolves");
+    }
+    if (number_agrees(o, b, digits)) {
+        return 0;
+    }
+    mpfr_set_si(judge->limit, b->exponent - digits + 1, MPFR_RNDN);
+    mpfr_exp10(judge->limit, judge->limit, MPFR_RNDN);
+    mpfr_t difference;
+    mpfr_init2(difference, LIMIT_BITS);
+    number_value(difference, o);
+    number_value(judge->scratch, b);
+    mpfr_sub(difference, difference, judge->scratch, MPFR_RNDN);
+    mpfr_abs(difference, difference, MPFR_RNDN);
+    int status = found_above(judge, "differs", difference);
+    mpfr_clear(difference);
+    return status;
+}
+
+static bool is_observed(const char *column)
+{
+    return strncmp(column, "observed_", 9) == 0;
+}
+
+/* The baseline's value; of an observed error, at least what the original itself loses: two streams
+ * that agree to the last bit on one machine do so on another only by chance. */
+static void set_scale(mpfr_ptr scale, Judge *judge, const Number *b)
+{
+    const Csv *csv = &judge->check->baseline;
+    const char *column = judge->finding.column;
+    char name[64];
+    Number native;
+    number_value(scale, b);
+    if (!is_observed(column)) {
+        return;
+    }
+    snprintf(name, sizeof name, "native_%s", strrchr(column, '_') + 1);
+    size_t found = csv_find(csv, name);
+    if (found < csv->columns && number_read(&native, csv_cell(csv, judge->other, found)) &&
+        (native.kind == NUMBER_FINITE || native.kind == NUMBER_ZERO)) {
+        number_value(judge->scratch, &native);
+        mpfr_max(scale, scale, judge->scratch, MPFR_RNDN);
+    }
+}
+
+static int judge_machine(Judge *judge, const Number *o, const Number *b)
+{
+    double factor = factor_of(judge->check);
+    mpfr_t value, allowed;
+    int status = 0;
+    mpfr_inits2(LIMIT_BITS, value, allowed, (mpfr_ptr)0);
+    set_ratio(judge, o, b);
+    set_floor(judge, judge->finding.column);
+    number_value(value, b);
+    mpfr_div_d(allowed, value, factor, MPFR_RNDN);
+    bool by_chance = judge->check->other_machine && is_observed(judge->finding.column);
+    bool nothing = is_zero(o) || (judge->finding.obtained_bound && !judge->finding.baseline_bound);
+    bool vanished = nothing && mpfr_cmp(allowed, judge->limit) > 0 && !by_chance;
+    set_scale(value, judge, b);
+    mpfr_mul_d(allowed, value, factor, MPFR_RNDN);
+    mpfr_max(judge->limit, judge->limit, allowed, MPFR_RNDN);
+    number_value(value, o);
+    if (FAULT("vanished-errors-pass", false, vanished)) {
+        status = found(judge, "0 for what was far above the machine's own floor");
+    } else if (!(mpfr_sgn(value) >= 0 && mpfr_lessequal_p(value, judge->limit))) {
+        status = found_above(judge, "above its limit", value);
+    }
+    mpfr_clears(value, allowed, (mpfr_ptr)0);
+    return status;
+}
+
+/* A share falls by the factor at most.  How many bits agree is one machine's own: on another
+ * nothing follows from it. */
+static int judge_share(Judge *judge, const Number *o, const Number *b)
+{
+    if (judge->check->other_machine) {
+        judge->compared--;
+        return 0;
+    }
+    set_ratio(judge, o, b);
+    number_value(judge->limit, b);
+    mpfr_div_d(judge->limit, judge->limit, factor_of(judge->check), MPFR_RNDN);
+    number_value(judge->ratio, o);
+    if (mpfr_greaterequal_p(judge->ratio, judge->limit)) {
+        return 0;
+    }
+    mpfr_snprintf(judge->finding.limit, CHECK_TEXT, "%.3Rg", judge->limit);
+    return found(judge, "below its limit");
+}
+
+/* A number of the obtained row against the baseline's. */
+static int judge_number(Judge *judge, Rule rule)
+{
+    Number o, b;
+    bool done;
+    if (!number_read(&o, judge->finding.obtained) || !number_read(&b, judge->finding.baseline)) {
+        return found(judge, "not a number");
+    }
+    int status = judge_kinds(judge, &o, &b, &done);
+    if (status != 0 || done) {
+        return status;
+    }
+    switch (rule) {
+    case RULE_REFERENCE: return judge_reference(judge, &o, &b);
+    case RULE_MACHINE: return judge_machine(judge, &o, &b);
+    default: return judge_share(judge, &o, &b);
+    }
+}
+
+/* No status but ok and unresolved passes, whatever the baseline's is; and none that is worse. */
+static int judge_status(Judge *judge)
+{
+    Status obtained = status_find(judge->finding.obtained);
+    judge->compared++;
+    if (obtained == STATUS_VACUOUS) {
+        return FAULT("vacuous-passes", 0, found(judge, "vacuous: the comparison says nothing"));
+    }
+    if (obtained != STATUS_OK && obtained != STATUS_UNRESOLVED) {
+        return found(judge, "failed by itself");
+    }
+    if (judge->finding.baseline != NULL && obtained < FAULT("worse-status-accepted", STATUS_ERROR,
+                                                            status_find(judge->finding.baseline))) {
+        return found(judge, "worse than the baseline's");
+    }
+    return 0;
+}
+
+/* Is the row's cell in that column only a bound? */
+static bool is_bound(const Csv *csv, size_t row, const char *name)
+{
+    size_t column = csv_find(csv, BOUNDS_COLUMN);
+    return column < csv->columns && bounds_has(csv_cell(csv, row, column), name);
+}
+
+/* Sets the finding that the cell would be; its texts are the tables'. */
+static void face_cell(Judge *judge, size_t column, size_t other)
+{
+    Check *check = judge->check;
+    judge->finding = (Finding){.table = &check->obtained,
+                               .row = judge->row,
+                               .point = judge->finding.point,
+                               .column = csv_name(&check->obtained, column),
+                               .obtained = csv_cell(&check->obtained, judge->row, column)};
+    Finding *finding = &judge->finding;
+    finding->obtained_bound = is_bound(&check->obtained, judge->row, finding->column);
+    if (judge->other != NO_ROW && other != NO_ROW) {
+        bool told = csv_find(&check->baseline, BOUNDS_COLUMN) < check->baseline.columns;
+        finding->baseline = csv_cell(&check->baseline, judge->other, other);
+        finding->baseline_bound = told ? is_bound(&check->baseline, judge->other, finding->column)
+                                       : finding->obtained_bound;
+    }
+}
+
+/* A value of the obtained row stays below another, where the table has both. */
+static int judge_bound(Judge *judge, const char *const names[2])
+{
+    const Csv *csv = &judge->check->obtained;
+    size_t column = csv_find(csv, names[0]), bound = csv_find(csv, names[1]);
+    if (column == csv->columns || bound == csv->columns ||
+        *csv_cell(csv, judge->row, bound) == '\0') {
+        return 0;
+    }
+    Number value, limit;
+    face_cell(judge, column, NO_ROW);
+    judge->compared++;
+    if (!number_read(&value, judge->finding.obtained) ||
+        !number_read(&limit, csv_cell(csv, judge->row, bound))) {
+        return found(judge, "not a number");
+    }
+    number_value(judge->ratio, &value);
+    number_value(judge->limit, &limit);
+    return mpfr_lessequal_p(judge->ratio, judge->limit)
+               ? 0
+               : found_above(judge, "above its bound", judge->ratio);
+}
+
+/* The judged cell of a point with a tolerance: a number, and not above it. */
+static int judge_tolerance(Judge *judge)
+{
+    const Point *point = judge->finding.point;
+    const Csv *csv = &judge->check->obtained;
+    char name[64];
+    if (point == NULL || !point->judged) {
+        return 0;
+    }
+    snprintf(name, sizeof name, "%s_%s", axis_info(AXIS_JUDGE)->domain.words[point->judge],
+             axis_info(AXIS_NORM)->domain.words[point->norm]);
+    size_t column = csv_find(csv, name);
+    Number value;
+    if (column == csv->columns) {
+        return found(judge, "no column for the tolerance");
+    }
+    face_cell(judge, column, NO_ROW);
+    judge->compared++;
+    if (!number_read(&value, judge->finding.obtained) || value.kind == NUMBER_BLANK ||
+        value.kind == NUMBER_NONFINITE) {
+        return found(judge, "not a number, under a tolerance");
+    }
+    if (is_zero(&value) && value.kind != NUMBER_ZERO) {
+        return found(judge, "a zero that is not proven");
+    }
+    number_value(judge->ratio, &value);
+    mpfr_set_d(judge->limit, point->tolerance, MPFR_RNDN);
+    return mpfr_lessequal_p(judge->ratio, judge->limit)
+               ? 0
+               : found_above(judge, "above the tolerance", judge->ratio);
+}
+
+static int judge_cells(Judge *judge, const size_t *columns)
+{
+    const Csv *csv = &judge->check->obtained;
+    size_t status_column = csv_find(csv, "status");
+    int status = 0;
+    if (status_column < csv->columns) {
+        face_cell(judge, status_column, columns[status_column]);
+        status = judge_status(judge);
+    }
+    for (size_t column = 0; column < csv->columns && status == 0; column++) {
+        const char *name = csv_name(csv, column);
+        Rule rule = check_is_key(name) ? RULE_FREE : column_rule(name);
+        face_cell(judge, column, columns[column]);
+        bool judged = rule != RULE_FREE && rule != RULE_STATUS && rule != RULE_BOUNDS;
+        if (judged && judge->finding.baseline != NULL) {
+            status = rule == RULE_NONE ? found(judge, "a column without a rule")
+                                       : judge_number(judge, rule);
+        }
+    }
+    return status;
+}
+
+int check_row(Check *check, size_t row, const Point *point, size_t other, const size_t *columns)
+{
+    Judge judge = {.check = check, .row = row, .other = other};
+    mpfr_inits2(LIMIT_BITS, judge.limit, judge.ratio, judge.scratch, (mpfr_ptr)0);
+    judge.finding.point = point;
+    int status = judge_cells(&judge, columns);
+    for (size_t i = 0; i < sizeof bounds / sizeof *bounds && status == 0; i++) {
+        status = judge_bound(&judge, bounds[i]);
+    }
+    if (status == 0) {
+        status = judge_tolerance(&judge);
+    }
+    /* A status alone compares nothing; a row that the baseline lacks is named already. */
+    bool known = !check->has_baseline || other != NO_ROW;
+    if (status == 0 && known && judge.compared < 2) {
+        face_cell(&judge, csv_find(&check->obtained, "layer"), NO_ROW);
+        status = found(&judge, "nothing to compare");
+    }
+    check->cells += judge.compared;
+    mpfr_clears(judge.limit, judge.ratio, judge.scratch, (mpfr_ptr)0);
+    return status;
+}

@@ -1,0 +1,342 @@
+#include "dispatch.h"
+
+#include "../base/info.h"
+#include "../base/message.h"
+#include "../base/shown.h"
+#include "../base/team.h"
+#include "window.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+
+#define NONE ((size_t)-1)
+
+/* What rank 0 sends: a point of the grid, or NONE: go home. */
+typedef struct {
+    size_t index;
+    bool terminal;
+} Task;
+
+/* What comes back, before the rows' text. */
+typedef struct {
+    EvaluateStatus status;
+    size_t csv, shown;
+    double seconds;
+} Answer;
+
+/* position: of what a rank evaluates, or NONE; group: whose base it has, or NONE. */
+typedef struct {
+    size_t position, group;
+} Rank;
+
+struct Dispatch {
+    int size;
+    Rank *ranks; /* [size]; rank 0's is unused */
+    size_t busy;
+};
+
+/* ---- Rank 0 ------------------------------------------------------------------------------ */
+
+typedef struct {
+    Dispatch *dispatch;
+    const Work *work;
+    Groups groups;
+    Window window;
+    bool *started;
+    size_t next; /* every position before has started */
+} Deal;
+
+static bool is_held(const Dispatch *dispatch, size_t group)
+{
+    bool held = false;
+    for (int r = 1; r < dispatch->size; r++) {
+        held = held || dispatch->ranks[r].group == group;
+    }
+    return held;
+}
+
+/* The first point of the rank's own group; else of a group that no rank is at; else any.  The
+ * work's count: none may start now. */
+static size_t next_for(Deal *deal, const Rank *rank)
+{
+    const Work *work = deal->work;
+    size_t any = work->count, fresh = work->count;
+    while (deal->next < work->count && deal->started[deal->next]) {
+        deal->next++;
+    }
+    for (size_t p = deal->next; p < work->count && window_admits(&deal->window, p); p++) {
+        size_t group = deal->groups.of[work->points[p]];
+        if (deal->started[p]) {
+            continue;
+        }
+        if (group == rank->group) {
+            return p;
+        }
+        any = any == work->count ? p : any;
+        fresh = fresh == work->count && !is_held(deal->dispatch, group) ? p : fresh;
+    }
+    return fresh < work->count ? fresh : any;
+}
+
+static void hand_out(Deal *deal)
+{
+    Dispatch *dispatch = deal->dispatch;
+    for (int r = 1; r < dispatch->size; r++) {
+        Rank *rank = &dispatch->ranks[r];
+        size_t position = rank->position == NONE ? next_for(deal, rank) : deal->work->count;
+        if (position < deal->work->count) {
+            size_t index = deal->work->points[position];
+            const Task task = {.index = index, .terminal = deal->work->terminal};
+            deal->started[position] = true;
+            *rank = (Rank){.position = position, .group = deal->groups.of[index]};
+            dispatch->busy++;
+            team_send(r, &task, sizeof task);
+        }
+    }
+}
+
+/* Waits for the rows of one point. */
+static EvaluateStatus take_answer(Deal *deal)
+{
+    Dispatch *dispatch = deal->dispatch;
+    char *bytes;
+    size_t count;
+    Answer answer;
+    int from = team_receive(&bytes, &count);
+    Rank *rank = &dispatch->ranks[from];
+    if (bytes == NULL) {
+        return EVALUATE_NO_MEMORY;
+    }
+    memcpy(&answer, bytes, sizeof answer);
+    PointRows rows = {.csv = answer.csv, .shown = answer.shown, .seconds = answer.seconds};
+    size_t length = answer.csv + answer.shown;
+    rows.text = malloc(length + 1);
+    if (rows.text != NULL) {
+        memcpy(rows.text, bytes + sizeof answer, length + 1);
+    }
+    free(bytes);
+    if (answer.status != EVALUATE_OK || rows.text == NULL) {
+        free(rows.text);
+        return EVALUATE_NO_MEMORY;
+    }
+    window_put(&deal->window, rank->position, &rows);
+    rank->position = NONE;
+    dispatch->busy--;
+    return EVALUATE_OK;
+}
+
+static bool commit_ready(Deal *deal, CommitRows *commit, void *context)
+{
+    const PointRows *rows;
+    bool more, ok = true;
+    while (ok && (rows = window_first(&deal->window, &more)) != NULL) {
+        ok = commit(context, deal->work->points[deal->window.first], rows, more);
+        window_pop(&deal->window);
+    }
+    return ok;
+}
+
+EvaluateStatus dispatch_run(Dispatch *dispatch, const Work *work, CommitRows *commit, void *context)
+{
+    Deal *deal = calloc(1, sizeof *deal);
+    EvaluateStatus status = EVALUATE_NO_MEMORY;
+    if (deal == NULL) {
+        return status;
+    }
+    deal->dispatch = dispatch;
+    deal->work = work;
+    deal->started = calloc(work->count + 1, sizeof *deal->started);
+    if (groups_make(&deal->groups, work->grid) && deal->started != NULL) {
+        bool ok = true;
+        status = EVALUATE_OK;
+        hand_out(deal);
+        while (ok && status == EVALUATE_OK && dispatch->busy > 0) {
+            status = take_answer(deal);
+            hand_out(deal);
+            ok = status == EVALUATE_OK && commit_ready(deal, commit, context);
+            hand_out(deal); /* what the window admits now */
+        }
+    }
+    window_clear(&deal->window);
+    groups_clear(&deal->groups);
+    free(deal->started);
+    free(deal);
+    return status;
+}
+
+void dispatch_dismiss(Dispatch *dispatch, int code)
+{
+    if (dispatch == NULL) {
+        return;
+    }
+    if (dispatch->busy > 0) {
+        fflush(NULL);
+        team_abort(code);
+    }
+    const Task home = {.index = NONE};
+    for (int r = 1; r < dispatch->size; r++) {
+        team_send(r, &home, sizeof home);
+    }
+    free(dispatch->ranks);
+    free(dispatch);
+}
+
+/* One rank's words; its place in the list is its number. */
+static int compare_rank(json_t *ranks, int number, const json_t *said, const RunRecord *run)
+{
+    char text[DIFFERENCE_TEXT];
+    json_t *entry = json_object();
+    int status = json_object_set_new(entry, "rank", json_integer(number)) |
+                 json_object_set(entry, "host", json_object_get(said, "host")) |
+                 json_object_set(entry, "cpu", json_object_get(said, "cpu")) |
+                 json_object_set(entry, "openblas_core", json_object_get(said, "openblas_core")) |
+                 json_array_append(ranks, entry);
+    json_decref(entry);
+    if (status != 0) {
+        return memory_fault();
+    }
+    if (sidecar_fits(text, said, run)) {
+        return 0;
+    }
+    if (*text == '\0') {
+        return facts_fault();
+    }
+    bool refused = !sidecar_same_sweep(said, run);
+    fprintf(stderr, "headproof: %srank %d has %s%s\n", refused ? "" : "warning: ", number,
+            shown(text).text, refused ? "" : ": the machine's columns may differ");
+    return refused ? 2 : 0;
+}
+
+int dispatch_meet(Dispatch **dispatch, json_t **ranks, const RunRecord *run)
+{
+    int size = team_size(), status = 0;
+    *dispatch = calloc(1, sizeof **dispatch);
+    *ranks = json_array();
+    if (*dispatch == NULL || *ranks == NULL) {
+        return memory_fault();
+    }
+    (*dispatch)->size = size;
+    (*dispatch)->ranks = calloc((size_t)size, sizeof *(*dispatch)->ranks);
+    if ((*dispatch)->ranks == NULL) {
+        return memory_fault();
+    }
+    for (int heard = 1; heard < size; heard++) {
+        char *text;
+        size_t count;
+        int from = team_receive(&text, &count);
+        json_t *said = text == NULL ? NULL : json_loadb(text, count, 0, NULL);
+        int found = said == NULL ? memory_fault() : compare_rank(*ranks, from, said, run);
+        status = found > status ? found : status;
+        (*dispatch)->ranks[from] = (Rank){.position = NONE, .group = NONE};
+        json_decref(said);
+        free(text);
+    }
+    return status;
+}
+
+/* ---- The others -------------------------------------------------------------------------- */
+
+static char *introduction(const RunRecord *run)
+{
+    struct utsname name;
+    char *text = NULL;
+    json_t *object = sidecar_value(run);
+    const char *host = uname(&name) == 0 ? name.nodename : "unknown";
+    if (object != NULL && json_object_set_new(object, "host", sidecar_text(host)) == 0) {
+        text = json_dumps(object, JSON_COMPACT);
+    }
+    json_decref(object);
+    return text;
+}
+
+/* The base of the group that the last point was of. */
+typedef struct {
+    Groups groups;
+    Shared *shared;
+    size_t group;
+    double memory; /* that may be used */
+    Checkpoints *checkpoints;
+} Bench;
+
+static EvaluateStatus evaluate(Bench *bench, PointRows *rows, const Grid *grid, const Task *task)
+{
+    size_t group = bench->groups.of[task->index];
+    EvaluateStatus status = EVALUATE_OK;
+    if (bench->shared == NULL || bench->group != group) {
+        const Group *members = &bench->groups.groups[group];
+        shared_clear(bench->shared);
+        bench->shared = NULL;
+        bench->group = group;
+        status = shared_make(&bench->shared, members->points, members->count, true,
+                             shared_tape_room(bench->memory, members->count), bench->checkpoints);
+    }
+    if (status == EVALUATE_OK) {
+        status = rows_evaluate(rows, bench->shared, &grid->points[task->index], task->terminal);
+    }
+    return status;
+}
+
+/* false: memory is short even for the answer. */
+static bool answer(EvaluateStatus status, const PointRows *rows)
+{
+    const Answer head = {
+        .status = status, .csv = rows->csv, .shown = rows->shown, .seconds = rows->seconds};
+    size_t length = rows->csv + rows->shown;
+    char *bytes = malloc(sizeof head + length);
+    if (bytes == NULL) {
+        return false;
+    }
+    memcpy(bytes, &head, sizeof head);
+    if (length > 0) {
+        memcpy(bytes + sizeof head, rows->text, length);
+    }
+    team_send(0, bytes, sizeof head + length);
+    free(bytes);
+    return true;
+}
+
+/* Until there is no more, or memory is short. */
+static bool serve(Bench *bench, const Grid *grid)
+{
+    for (;;) {
+        char *bytes;
+        size_t count;
+        Task task;
+        PointRows rows = {0};
+        (void)team_receive(&bytes, &count);
+        if (bytes == NULL) {
+            return false;
+        }
+        memcpy(&task, bytes, sizeof task);
+        free(bytes);
+        if (task.index == NONE) {
+            return true;
+        }
+        EvaluateStatus status = evaluate(bench, &rows, grid, &task);
+        bool ok = answer(status, &rows);
+        rows_clear(&rows);
+        if (!ok) {
+            return false;
+        }
+    }
+}
+
+int dispatch_serve(const RunRecord *run, double memory, Checkpoints *checkpoints)
+{
+    Bench bench = {.memory = memory, .checkpoints = checkpoints};
+    char *text = introduction(run);
+    bool ok = groups_make(&bench.groups, run->grid) && text != NULL;
+    if (ok) {
+        team_send(0, text, strlen(text));
+        ok = serve(&bench, run->grid);
+    }
+    shared_clear(bench.shared);
+    groups_clear(&bench.groups);
+    free(text);
+    if (!ok) {
+        (void)memory_fault();
+        team_abort(99); /* rank 0 waits for this one */
+    }
+    return 0;
+}

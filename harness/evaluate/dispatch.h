@@ -1,0 +1,34 @@
+/*
+ * Points over the ranks of an MPI job.
+ *
+ * Rank 0 hands out points one by one and commits what comes back; the others evaluate, each with
+ * the base of the group that it is at.  What is committed does not depend on how many there are.
+ */
+#ifndef HEADPROOF_HARNESS_EVALUATE_DISPATCH_H
+#define HEADPROOF_HARNESS_EVALUATE_DISPATCH_H
+
+#include "schedule.h"
+#include "../table/sidecar.h"
+
+/* Rank 0's view of the others. */
+typedef struct Dispatch Dispatch;
+
+/* Hears what the others are.  *ranks: for the sidecar.  Those with another version or another grid
+ * are refused; another CPU or OpenBLAS core is said.  0, 2 or 99 after a message; *dispatch is
+ * there even then. */
+int dispatch_meet(Dispatch **dispatch, json_t **ranks, const RunRecord *run)
+    __attribute__((warn_unused_result));
+
+/* As schedule_run. */
+EvaluateStatus dispatch_run(Dispatch *dispatch, const Work *work, CommitRows *commit, void *context)
+    __attribute__((warn_unused_result));
+
+/* Sends the others home; where some still evaluate, ends them with that exit code.  NULL is
+ * fine. */
+void dispatch_dismiss(Dispatch *dispatch, int code);
+
+/* A rank other than 0: evaluates until it is sent home.  Returns its exit code. */
+int dispatch_serve(const RunRecord *run, double memory, Checkpoints *checkpoints)
+    __attribute__((warn_unused_result));
+
+#endif

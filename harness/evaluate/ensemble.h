@@ -1,0 +1,103 @@
+/*
+ * Points that are searched together: the worst error over all of them decides.
+ *
+ * They differ in their seed (min-omega) or in their input (verify) alone; what each shares with
+ * itself at other Omegas is made once.
+ */
+#ifndef HEADPROOF_HARNESS_EVALUATE_ENSEMBLE_H
+#define HEADPROOF_HARNESS_EVALUATE_ENSEMBLE_H
+
+#include "evaluate.h"
+#include "omega_search.h"
+#include "../base/progress.h"
+
+/* points [count] stay the caller's.  What a member shares with itself is kept for the first `kept`
+ * of them, as many as there is room for, and made anew at every use for the others.  progress (or
+ * NULL) gets one unit of unit_cost whenever a member is done with. */
+typedef struct {
+    const Point **points;
+    Shared **shared; /* [count], NULL from kept on */
+    mpfr_t *errors;  /* [count]: of the last evaluation */
+    bool *bounds;    /* [count]: which of those are only upper bounds */
+    /* [bounded]: the evaluations whose worst error is only a bound. */
+    struct {
+        double omega;
+        ErrorKind kind;
+    } * bound;
+    size_t bounded;
+    size_t count, kept;
+    double bits_omega; /* bases have the bits for the construction error at this Omega */
+    double tape_room;  /* see shared_make: what leaves room for all members' */
+    int threads;
+    Progress *progress;
+    double unit_cost;
+} Ensemble;
+
+/* Room for capacity points; none yet.  false: memory is short (clear is fine). */
+bool ensemble_init(Ensemble *ensemble, size_t capacity, int threads)
+    __attribute__((warn_unused_result));
+
+void ensemble_add(Ensemble *ensemble, const Point *point);
+
+/* Forgets the points, keeps the room. */
+void ensemble_release(Ensemble *ensemble);
+void ensemble_clear(Ensemble *ensemble);
+
+/* How many members' shared parts fit in so many bytes beside those in use by the threads: makes the
+ * first one's, with bits for the construction error at omega, to see what one takes.  false: memory
+ * is short. */
+bool ensemble_size(Ensemble *ensemble, double omega, double room)
+    __attribute__((warn_unused_result));
+
+/* Makes what the kept members share, after ensemble_size.  false: memory is short. */
+bool ensemble_open(Ensemble *ensemble) __attribute__((warn_unused_result));
+
+/* What is done with member i: its shared part, and its point at the Omega asked for.  false: memory
+ * is short.  Called from several threads at once. */
+typedef bool MemberWork(void *context, size_t i, const Shared *shared, const Point *point);
+
+/* Does it for every member.  false: memory is short. */
+bool ensemble_each(Ensemble *ensemble, double omega, MemberWork *work, void *context)
+    __attribute__((warn_unused_result));
+
+/* The worst error of one kind and norm over the points, NaN if one is; each point's own is left
+ * in errors.  false: memory is short. */
+bool ensemble_worst(Ensemble *ensemble, mpfr_ptr worst, double omega, ErrorKind kind, Norm norm)
+    __attribute__((warn_unused_result));
+
+/* Is the worst error of that kind, evaluated at that Omega, only an upper bound?  Of native errors,
+ * which do not depend on Omega: at any. */
+bool ensemble_is_bound(const Ensemble *ensemble, double omega, ErrorKind kind);
+
+/* What a search found. */
+typedef struct {
+    OmegaSearch search;
+    size_t evaluations; /* of all members: the search's, for a first guess and for the floor */
+    RefCell floor;      /* largest native error, where there is an arithmetic */
+    double seed_rule;   /* the posts' ln(N / tolerance), which Omega is to exceed */
+    bool has_scores;
+    double seed_scores; /* and the largest |score| of T's heads, which it is to exceed too */
+} Found;
+
+void found_init(Found *found);
+void found_clear(Found *found);
+
+/* True when the error judged enters with the machine, so that it may rise with Omega. */
+bool judge_needs_arithmetic(ErrorKind judge);
+
+/* The largest Omega that a search for the tolerance evaluates in the reference. */
+double omega_ahead(double tolerance);
+
+/* About how many evaluations of all members ensemble_search takes: a double's, or along the master
+ * curve. */
+double ensemble_search_evaluations(ErrorKind judge);
+
+/* The range of Omega for the points, whatever --shrink makes of it. */
+void ensemble_range(OmegaAsk *ask, const Ensemble *ensemble);
+
+/* Searches for the Omegas at which the points' judged error meets their tolerance, in
+ * OMEGA_EVALUATIONS or less with those for a first guess and for the floor; the ensemble is open at
+ * omega_ahead(tolerance).  false: memory is short. */
+bool ensemble_search(Ensemble *ensemble, Found *found) __attribute__((warn_unused_result));
+
+#endif

@@ -1,0 +1,487 @@
+#include "shared.h"
+
+#include "../../cases/fault.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* One evaluation in progress: r(T') and m(T') side by side. */
+typedef struct {
+    const Shared *shared;
+    const Point *point;
+    const RefPlan *plan; /* the shared one, or own */
+    RefPlan *own;
+    bool beside; /* own is measured beside the run */
+    const RefBase *base;
+    RefRun *run; /* NULL where no judged error needs r(T') */
+    const ArithmeticInfo *machine;
+    Kernel *kernel; /* NULL without an arithmetic */
+    mpfr_prec_t bits;
+    const RefKeeper *keeper;
+} Evaluation;
+
+/* The plan and the precision for a point; with difference true its plan serves the difference. */
+static bool evaluation_plan(Evaluation *evaluation, bool difference)
+{
+    const Shared *shared = evaluation->shared;
+    const Point *point = evaluation->point;
+    evaluation->plan = shared->plan;
+    if (difference && shared->beside) {
+        evaluation->beside = true;
+        evaluation->own = ref_plan_beside(&shared->pair, point_omega(point));
+        evaluation->plan = evaluation->own;
+        evaluation->bits = shared_bits(NULL, point);
+        return evaluation->own != NULL;
+    }
+    if (difference && !ref_plan_serves(shared->plan, point_omega(point))) {
+        evaluation->own = ref_plan_make_kept(&shared->pair, point_omega(point), evaluation->keeper);
+        evaluation->plan = evaluation->own;
+    }
+    if (evaluation->plan == NULL) {
+        return false;
+    }
+    evaluation->bits = shared_bits(evaluation->plan, point);
+    return true;
+}
+
+static RefRun *open_run(const Pair *pair, const Point *point, mpfr_prec_t bits, const RefBase *base)
+{
+    const double *x = pair->converted_x, *content = pair->bias_row_content;
+    return point->reference == REFERENCE_DIFFERENCE
+               ? ref_difference_open(&pair->converted, x, content, point_omega(point), bits, base)
+               : ref_run_open(&pair->converted, x, content, point_omega(point), bits, point->form);
+}
+
+/* What the base of one point alone keeps of r(T_infinity). */
+static RefLimit own_limit(const Point *point)
+{
+    return point->reference == REFERENCE_DIFFERENCE ? REF_LIMIT_NONE : REF_LIMIT_STREAMS;
+}
+
+static bool evaluation_open(Evaluation *evaluation, bool reference)
+{
+    const Pair *pair = &evaluation->shared->pair;
+    const Point *point = evaluation->point;
+    evaluation->run = NULL;
+    evaluation->kernel = NULL;
+    if (reference) {
+        evaluation->run = open_run(pair, point, evaluation->bits, evaluation->base);
+    }
+    if (point->arithmetic != ARITHMETIC_NONE) {
+        evaluation->machine = arithmetic_info(point->arithmetic);
+        evaluation->kernel = evaluation->machine->open(&pair->converted, pair->converted_x,
+                                                       pair->bias_row_content, point_omega(point),
+                                                       point->kernel, shared_kernel_threads(point));
+    }
+    return (!reference || evaluation->run != NULL) &&
+           (point->arithmetic == ARITHMETIC_NONE || evaluation->kernel != NULL);
+}
+
+static void evaluation_close(Evaluation *evaluation)
+{
+    ref_run_clear(evaluation->run);
+    if (evaluation->kernel != NULL) {
+        evaluation->machine->clear(evaluation->kernel);
+    }
+}
+
+/* The tokens that a point compares. */
+static RefRows rows_of(const Point *point)
+{
+    return FAULT("row-ignored", 0, point->row) > 0 ? (RefRows){point->row - 1, 1}
+                                                   : (RefRows){0, point->spec.n};
+}
+
+/* Share of bit-equal entries of the two machine streams in the compared rows and columns. */
+static double identical_share(const MachineView *a, const MachineView *b, RefRows rows,
+                              Columns columns)
+{
+    size_t equal = 0;
+    for (size_t i = rows.first; i < rows.first + rows.count; i++) {
+        for (size_t c = columns.first; c < columns.first + columns.count; c++) {
+            equal += memcmp(&a->data[i * a->ld + c], &b->data[i * b->ld + c], sizeof(double)) == 0;
+        }
+    }
+    return (double)FAULT("identical-counts-the-rest", rows.count * columns.count - equal, equal) /
+           (double)(rows.count * columns.count);
+}
+
+/* The reference's next layer, and the plan's beside it.  false: memory is short. */
+static bool reference_layer(Evaluation *evaluation)
+{
+    if (evaluation->run == NULL) {
+        return true;
+    }
+    ref_run_layer(evaluation->run);
+    return !ref_run_failed(evaluation->run) &&
+           (!evaluation->beside || ref_plan_follow(evaluation->own, evaluation->run));
+}
+
+/* Evaluates one layer and fills in errors (and identical).  false: memory is short. */
+static bool evaluation_layer(Evaluation *evaluation, size_t layer, Row *row)
+{
+    const Shared *shared = evaluation->shared;
+    const Pair *pair = &shared->pair;
+    const Layout *layout = &pair->converted.layout;
+    RefRows rows = rows_of(evaluation->point);
+    MachineView converted, original;
+    row->layer = layer;
+    row->has_identical = evaluation->kernel != NULL;
+    row->precision_bits = (long)evaluation->bits;
+    if (!reference_layer(evaluation)) {
+        return false;
+    }
+    if (evaluation->kernel == NULL) {
+        ref_compare_rows(&row->errors, pair, evaluation->plan, evaluation->base, layer, rows,
+                         evaluation->run, NULL, NULL);
+        return true;
+    }
+    KernelStream stream = evaluation->machine->layer(evaluation->kernel);
+    size_t content = layout_content(&pair->original.layout), n = layout->n;
+    size_t first_row = FAULT("wrong-rows-compared", 0, layout_token_row(layout, 0));
+    converted = (MachineView){stream.data + first_row * stream.ld, stream.ld};
+    original = (MachineView){shared_original(shared, evaluation->point) +
+                                 FAULT("wrong-layer-compared", 0, layer - 1) * n * content,
+                             content};
+    ref_compare_rows(&row->errors, pair, evaluation->plan, evaluation->base, layer, rows,
+                     evaluation->run, &converted, &original);
+    row->identical = identical_share(&converted, &original, rows, pair->compared[layer - 1]);
+    return true;
+}
+
+/* The plan promised this layer's construction error at these bits, and it did not come out. */
+static bool promise_broken(const Evaluation *evaluation, const Row *row)
+{
+    const RefPlan *plan = evaluation->plan;
+    const Point *point = evaluation->point;
+    double promised = point->reference == REFERENCE_DIFFERENCE
+                          ? ref_plan_difference_bits(plan, row->layer)
+                          : ref_plan_bits(plan, point_omega(point), row->layer);
+    bool bound = false;
+    for (int norm = 0; norm < NORM_COUNT; norm++) {
+        bound = bound || row->errors.error[ERROR_CONSTRUCTION][norm].state == CELL_BOUND;
+    }
+    return bound && promised <= (double)evaluation->bits;
+}
+
+/* Bits at which a judged error that is only a bound comes within the tolerance, as a bound falls by
+ * half for every bit; 0 where it is none or within, and where no precision helps. */
+static double bits_wanted(const Evaluation *evaluation, const RefCell *cell)
+{
+    const Point *point = evaluation->point;
+    const double out_of_reach = 0x1p32; /* a stream that no precision follows: ref_plan_error */
+    int exponent;
+    if (!FAULT("judged-bound-kept", false, point->judged) || cell->state != CELL_BOUND ||
+        mpfr_cmp_d(cell->value, point->tolerance) <= 0) {
+        return 0;
+    }
+    (void)frexp(point->tolerance, &exponent);
+    double excess = (double)mpfr_get_exp(cell->value) - exponent;
+    return excess < out_of_reach ? (double)evaluation->bits + excess + 2 : 0;
+}
+
+/* Asks for bits: twice as many for a broken promise, at least 64 more for a judged error.  0: none are
+ * wanted, or may be had. */
+static mpfr_prec_t bits_next(const Evaluation *evaluation, bool broken, double wanted)
+{
+    const Point *point = evaluation->point;
+    double bits = (double)evaluation->bits, most = (double)point->max_bits, next = 0;
+    if (point->precision != 0) {
+        return 0;
+    }
+    if (wanted > 0) {
+        next = fmin(64 * ceil(fmax(wanted, bits + 64) / 64), most);
+    }
+    if (broken && 2 * bits <= most) {
+        next = fmax(next, 2 * bits);
+    }
+    return next > bits ? (mpfr_prec_t)next : 0;
+}
+
+/* An evaluation's rows so far: both models are behind layer `done`.  passed: every row so far;
+ * broken: a promise was; wanted: bits that a judged error asks for. */
+typedef struct {
+    Evaluation *evaluation;
+    Row *rows;
+    size_t done;
+    bool passed, broken;
+    double wanted;
+} RowsMade;
+
+static void rows_visit(RefArchive *archive, void *state)
+{
+    RowsMade *made = state;
+    Evaluation *evaluation = made->evaluation;
+    made->done = ref_archive_count(archive, made->done, evaluation->point->spec.depth);
+    made->passed = ref_archive_flag(archive, made->passed);
+    made->broken = ref_archive_flag(archive, made->broken);
+    ref_archive_doubles(archive, &made->wanted, 1, 0, INFINITY);
+    ref_run_visit(archive, evaluation->run);
+    ref_archive_expect(archive, ref_run_layers(evaluation->run) == made->done);
+    if (evaluation->beside) {
+        ref_plan_visit(archive, evaluation->own);
+        ref_archive_expect(archive, ref_plan_layers(evaluation->own) == made->done);
+    }
+    if (evaluation->kernel != NULL) {
+        size_t count;
+        double *stream = evaluation->machine->state(evaluation->kernel, &count);
+        ref_archive_bytes(archive, stream, count * sizeof *stream);
+        evaluation->machine->go_on(evaluation->kernel, made->done);
+    }
+    for (size_t l = 0; l < made->done && !archive->failed; l++) {
+        row_visit(archive, &made->rows[l]);
+        ref_archive_expect(archive, made->rows[l].layer == l + 1);
+    }
+}
+
+/* What rows at one precision came to. */
+typedef struct {
+    bool passed, broken;
+    double wanted;
+} RowsFound;
+
+/* All layers at one precision. */
+static EvaluateStatus evaluate_at(Evaluation *evaluation, RowsFound *found, Row *rows, size_t depth)
+{
+    RowsMade made = {.evaluation = evaluation, .rows = rows, .passed = true};
+    const RefKeeper *keeper = evaluation->keeper;
+    const Point *point = evaluation->point;
+    const char *what = evaluation->beside ? "rows-and-plan" : "rows";
+    if (!evaluation_open(evaluation, true)) {
+        evaluation_close(evaluation);
+        return EVALUATE_NO_MEMORY;
+    }
+    (void)ref_keeper_restore(keeper, what, evaluation->bits, rows_visit, &made);
+    while (made.done < depth) {
+        Row *row = &rows[made.done++];
+        if (!evaluation_layer(evaluation, made.done, row)) {
+            evaluation_close(evaluation);
+            return EVALUATE_NO_MEMORY;
+        }
+        row_finish(point, row);
+        made.passed = row_passes(point, row) && made.passed;
+        made.broken = promise_broken(evaluation, row) || made.broken;
+        made.wanted = fmax(made.wanted,
+                           bits_wanted(evaluation, &row->errors.error[point->judge][point->norm]));
+        ref_keeper_offer(keeper, what, evaluation->bits, rows_visit, &made);
+    }
+    *found = (RowsFound){made.passed, made.broken, made.wanted};
+    evaluation_close(evaluation);
+    return EVALUATE_OK;
+}
+
+/* Once more with other bits and a base of its own. */
+static EvaluateStatus evaluate_again(Evaluation *evaluation, mpfr_prec_t bits, RowsFound *found,
+                                     Row *rows, size_t depth)
+{
+    RefBase *base = ref_base_make_kept(&evaluation->shared->pair, bits, evaluation->point->form,
+                                       own_limit(evaluation->point), evaluation->keeper);
+    if (base == NULL) {
+        return EVALUATE_NO_MEMORY;
+    }
+    evaluation->bits = bits;
+    evaluation->base = base;
+    EvaluateStatus status = evaluate_at(evaluation, found, rows, depth);
+    ref_base_clear(base);
+    return status;
+}
+
+/* Where a plan beside the evaluation lost its way, or asks for more bits: from the start, with a plan
+ * made before. */
+static EvaluateStatus evaluate_planned(Evaluation *evaluation, RowsFound *found, Row *rows,
+                                       size_t depth)
+{
+    const Point *point = evaluation->point;
+    mpfr_prec_t bits = shared_bits(evaluation->own, point);
+    evaluation->beside = false; /* it is measured: what follows only asks it */
+    if (ref_plan_follows(evaluation->own) && bits <= evaluation->bits) {
+        return EVALUATE_OK;
+    }
+    ref_plan_clear(evaluation->own);
+    evaluation->own =
+        ref_plan_make_kept(&evaluation->shared->pair, point_omega(point), evaluation->keeper);
+    evaluation->plan = evaluation->own;
+    if (evaluation->own == NULL) {
+        return EVALUATE_NO_MEMORY;
+    }
+    bits = shared_bits(evaluation->own, point);
+    return evaluate_again(evaluation, bits, found, rows, depth);
+}
+
+/* At the planned precision, and at more while a promise is broken, thrice at most, as an error that
+ * is zero without a proof never comes out, or a judged error is a bound above the tolerance. */
+static EvaluateStatus evaluate_rows(Evaluation *evaluation, bool *passed, Row *rows, size_t depth)
+{
+    RowsFound found;
+    EvaluateStatus status = evaluate_at(evaluation, &found, rows, depth);
+    if (status == EVALUATE_OK && evaluation->beside) {
+        status = evaluate_planned(evaluation, &found, rows, depth);
+    }
+    for (int raises = 0; status == EVALUATE_OK; raises++) {
+        mpfr_prec_t bits = bits_next(evaluation, found.broken && raises < 3, found.wanted);
+        if (bits == 0) {
+            break;
+        }
+        status = evaluate_again(evaluation, bits, &found, rows, depth);
+    }
+    *passed = status == EVALUATE_OK && found.passed;
+    return status;
+}
+
+/* The plan, then the rows. */
+static EvaluateStatus evaluate_point(bool *passed, const Shared *shared, const Point *point,
+                                     Row *rows, size_t depth)
+{
+    Checkpoint checkpoint;
+    EvaluateStatus status = EVALUATE_NO_MEMORY;
+    if (checkpoint_init(&checkpoint, shared->checkpoints, point, false)) {
+        Evaluation evaluation = {.shared = shared,
+                                 .point = point,
+                                 .base = shared->base,
+                                 .keeper = checkpoint_keeper(&checkpoint)};
+        if (evaluation_plan(&evaluation, point->reference == REFERENCE_DIFFERENCE)) {
+            status = evaluate_rows(&evaluation, passed, rows, depth);
+        }
+        ref_plan_clear(evaluation.own);
+    }
+    checkpoint_clear(&checkpoint);
+    return status;
+}
+
+EvaluateStatus point_evaluate(bool *passed, const Shared *shared, const Point *point, RowSink *sink,
+                              void *context)
+{
+    size_t depth = shared->pair.converted.depth;
+    Row *rows = calloc(depth, sizeof *rows);
+    if (rows == NULL) {
+        return EVALUATE_NO_MEMORY;
+    }
+    for (size_t l = 0; l < depth; l++) {
+        row_init(&rows[l]);
+    }
+    EvaluateStatus status = evaluate_point(passed, shared, point, rows, depth);
+    for (size_t l = 0; status == EVALUATE_OK && l < depth; l++) {
+        if (!sink(context, point, &rows[l])) {
+            status = EVALUATE_NO_MEMORY;
+        }
+    }
+    for (size_t l = 0; l < depth; l++) {
+        row_clear(&rows[l]);
+    }
+    free(rows);
+    return status;
+}
+
+/* *worst becomes the cell if that is larger; of equals a bound before a value.  false: it is no
+ * number, and so is *worst. */
+static bool worsen(RefCell *worst, const RefCell *cell, bool contradiction)
+{
+    bool number = cell->state == CELL_ZERO || mpfr_number_p(cell->value);
+    if (cell->state == CELL_ABSENT || !number || contradiction) {
+        worst->state = CELL_NONFINITE;
+        mpfr_set_nan(worst->value);
+        return false;
+    }
+    if (cell->state != CELL_ZERO &&
+        (worst->state == CELL_ZERO || mpfr_greater_p(cell->value, worst->value) ||
+         (mpfr_equal_p(cell->value, worst->value) && cell->state > worst->state))) {
+        worst->state = cell->state;
+        mpfr_set(worst->value, cell->value, MPFR_RNDU);
+    }
+    return true;
+}
+
+/* The worst over all layers at one precision; r(T') where `reference`. */
+static EvaluateStatus worst_at(RefCell *worst, double *wanted, Evaluation *evaluation,
+                               bool reference)
+{
+    const Point *point = evaluation->point;
+    size_t depth = evaluation->shared->pair.converted.depth;
+    EvaluateStatus status = EVALUATE_OK;
+    bool number = true;
+    Row row;
+    worst->state = CELL_ZERO;
+    mpfr_set_zero(worst->value, 1);
+    if (!evaluation_open(evaluation, reference)) {
+        evaluation_close(evaluation);
+        return EVALUATE_NO_MEMORY;
+    }
+    row_init(&row);
+    for (size_t l = 0; l < depth && number; l++) {
+        if (!evaluation_layer(evaluation, l + 1, &row)) {
+            status = EVALUATE_NO_MEMORY;
+            break;
+        }
+        const RefCell *cell = &row.errors.error[point->judge][point->norm];
+        number = worsen(worst, cell, row.errors.contradiction);
+        *wanted = fmax(*wanted, number ? bits_wanted(evaluation, cell) : 0);
+    }
+    row_clear(&row);
+    evaluation_close(evaluation);
+    return status;
+}
+
+EvaluateStatus point_worst_cell(RefCell *worst, const Shared *shared, const Point *point)
+{
+    bool reference = point->judge == ERROR_CONSTRUCTION || point->judge == ERROR_ROUNDING;
+    Evaluation evaluation = {.shared = shared, .point = point, .base = shared->base};
+    RefBase *base = NULL;
+    mpfr_prec_t next = 0;
+    bool ok = evaluation_plan(&evaluation, reference && point->reference == REFERENCE_DIFFERENCE);
+    if (ok && !reference) {
+        evaluation.bits = ref_base_bits(shared->base);
+    }
+    do {
+        double wanted = 0;
+        evaluation.bits = next > 0 ? next : evaluation.bits;
+        if (ok && evaluation.bits > ref_base_bits(evaluation.base)) {
+            ref_base_clear(base);
+            base = ref_base_make(&shared->pair, evaluation.bits, point->form, own_limit(point));
+            evaluation.base = base;
+        }
+        ok = ok && evaluation.base != NULL &&
+             worst_at(worst, &wanted, &evaluation, reference) == EVALUATE_OK;
+        next = ok ? bits_next(&evaluation, false, wanted) : 0;
+    } while (next > 0);
+    ref_base_clear(base);
+    ref_plan_clear(evaluation.own);
+    return ok ? EVALUATE_OK : EVALUATE_NO_MEMORY;
+}
+
+EvaluateStatus point_worst_error(mpfr_ptr worst, const Shared *shared, const Point *point)
+{
+    RefCell cell;
+    mpfr_init2(cell.value, REF_CELL_BITS);
+    EvaluateStatus status = point_worst_cell(&cell, shared, point);
+    if (status == EVALUATE_OK) {
+        mpfr_set(worst, cell.value, MPFR_RNDU);
+    }
+    mpfr_clear(cell.value);
+    return status;
+}
+
+EvaluateStatus point_final_row(double *x, const Shared *shared, const Point *point)
+{
+    const Model *model = &shared->pair.converted;
+    Evaluation evaluation = {.shared = shared, .point = point};
+    if (point->arithmetic == ARITHMETIC_NONE || !evaluation_open(&evaluation, false)) {
+        evaluation_close(&evaluation);
+        return EVALUATE_NO_MEMORY;
+    }
+    KernelStream stream = {0};
+    for (size_t l = 0; l < model->depth; l++) {
+        stream = evaluation.machine->layer(evaluation.kernel);
+    }
+    size_t row = layout_token_row(&model->layout, model->layout.n - 1);
+    memcpy(x, stream.data + row * stream.ld, model->layout.d * sizeof *x);
+    evaluation_close(&evaluation);
+    return EVALUATE_OK;
+}
+
+mpfr_srcptr shared_final_original(const Shared *shared, size_t c)
+{
+    const Model *model = &shared->pair.original;
+    return ref_base_original(shared->base, model->depth, model->layout.n - 1, c);
+}

@@ -1,0 +1,28 @@
+/*
+ * The inside of an interval of Omegas (private to the search).  What is asked next is an Omega that
+ * was not evaluated, or 0: nothing.  first, last: the interval's trials.
+ */
+#ifndef HEADPROOF_HARNESS_EVALUATE_OMEGA_INSIDE_H
+#define HEADPROOF_HARNESS_EVALUATE_OMEGA_INSIDE_H
+
+#include "omega_search.h"
+
+/* An Omega that may be evaluated, in as many digits as asked for but at the ends of the range; 0
+ * where it has been. */
+double omega_fresh(const Trials *trials, const OmegaAsk *ask, double omega);
+
+/* Between two, by ratio. */
+double omega_middle(double a, double b);
+
+/* In the interval, until there are as many as wanted: the purposes take turns. */
+double omega_inside(const Trials *trials, const OmegaAsk *ask, size_t first, size_t last,
+                    size_t wanted);
+
+/* Around the powers of two, where the digits that 2 Omega leaves to a score become one fewer, now
+ * for some scores and then for all: the error there is often the largest of all below twice it. */
+double omega_crossings(const Trials *trials, const OmegaAsk *ask, size_t first, size_t last);
+
+/* Close to the ends, where the error is close to the tolerance. */
+double omega_near_ends(const Trials *trials, const OmegaAsk *ask, size_t first, size_t last);
+
+#endif

@@ -1,0 +1,76 @@
+/*
+ * What a search for Omega found, for a terminal and for a table's cell.  Omegas are printed with
+ * all digits that they have.
+ */
+#include "omega_print.h"
+
+#include "../base/decimal.h"
+
+static const char *omega_text(char text[DECIMAL_TEXT], double omega)
+{
+    decimal_print(text, omega);
+    return text;
+}
+
+/* The neighbours that failed, and what is not known. */
+static void print_outside(FILE *file, const OmegaSearch *s)
+{
+    char below[DECIMAL_TEXT], above[DECIMAL_TEXT];
+    omega_text(below, s->below.omega);
+    omega_text(above, s->above.omega);
+    fputs(" (", file);
+    if (s->has_below && s->has_above) {
+        fprintf(file, "%s and %s do not; ", below, above);
+    } else if (s->has_below || s->has_above) {
+        fprintf(file, "%s does not; ", s->has_below ? below : above);
+    }
+    fputs("between those evaluated nothing is proven)", file);
+}
+
+static void print_open(FILE *file, const OmegaSearch *s)
+{
+    if (!s->open_min && !s->open_max && !s->open_inside) {
+        return;
+    }
+    fputs("; the evaluations of a search are used up:", file);
+    if (s->open_min) {
+        fprintf(file, " %s",
+                s->has_below ? "the lower end is known no better" : "lower ones are not known");
+    }
+    if (s->open_max) {
+        fprintf(file, "%s %s", s->open_min ? "," : "",
+                s->has_above ? "the upper end is known no better" : "higher ones are not known");
+    }
+    if (s->open_inside) {
+        fprintf(file, "%s fewer than wanted are inside", s->open_min || s->open_max ? "," : "");
+    }
+}
+
+void omega_print(FILE *file, const OmegaSearch *search, const char *what)
+{
+    char low[DECIMAL_TEXT], high[DECIMAL_TEXT];
+    if (!search->found) {
+        fprintf(file, "none of %zu omegas evaluated, from %s to %s, %s", search->evaluations,
+                omega_text(low, search->lowest), omega_text(high, search->highest), what);
+        return;
+    }
+    fprintf(file, "omega from %s%s to %s%s %s at all %zu evaluated there",
+            omega_text(low, search->min.omega), search->has_below ? "" : " (as low as was tried)",
+            omega_text(high, search->max.omega), search->has_above ? "" : " (as high as was tried)",
+            what, search->inside);
+    print_outside(file, search);
+    print_open(file, search);
+}
+
+void omega_print_open(FILE *file, const OmegaSearch *search)
+{
+    const bool open[] = {search->open_min, search->open_max, search->open_inside};
+    static const char *const names[] = {"min", "max", "inside"};
+    const char *before = "";
+    for (size_t i = 0; i < sizeof open / sizeof *open; i++) {
+        if (open[i]) {
+            fprintf(file, "%s%s", before, names[i]);
+            before = ";";
+        }
+    }
+}

@@ -1,0 +1,19 @@
+/*
+ * A search for Omega in a sentence, which claims no more than was evaluated.
+ */
+#ifndef HEADPROOF_HARNESS_EVALUATE_OMEGA_PRINT_H
+#define HEADPROOF_HARNESS_EVALUATE_OMEGA_PRINT_H
+
+#include "omega_search.h"
+
+#include <stdio.h>
+
+/* "omega from 12.1 to 8e6 WHAT at all 64 evaluated there (12 and 9e6 do not; between those
+ * evaluated nothing is proven)", or "none of 50 omegas evaluated, from 8 to 4096, WHAT"; what the
+ * evaluations did not suffice for comes after it. */
+void omega_print(FILE *file, const OmegaSearch *search, const char *what);
+
+/* The same in a cell of a table: "min;max;inside", those that are open; "" where all is known. */
+void omega_print_open(FILE *file, const OmegaSearch *search);
+
+#endif

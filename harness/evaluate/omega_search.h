@@ -1,0 +1,58 @@
+/*
+ * The search for Omega: an interval of Omegas whose error was within a tolerance wherever it was
+ * evaluated, and the best Omega evaluated.
+ *
+ * As a rule the error falls with Omega (construction, e^(-2 Omega)), is flat, and rises (rounding,
+ * ulp(2 Omega)); each side may be missing, and rounding makes it jagged.  So the rule only says
+ * where to look.  What is claimed follows from evaluated Omegas alone: from min to max, `inside` of
+ * them were evaluated and all met the tolerance, the neighbours below and above did not.  Nothing
+ * is proven of what lies between two evaluated Omegas.
+ *
+ * Every evaluated Omega is a decimal of few digits, so that what is printed is what was evaluated.
+ */
+#ifndef HEADPROOF_HARNESS_EVALUATE_OMEGA_SEARCH_H
+#define HEADPROOF_HARNESS_EVALUATE_OMEGA_SEARCH_H
+
+#include "omega_trials.h"
+
+/* error = the judged error at omega; false stops the search (memory). */
+typedef bool OmegaError(void *context, mpfr_ptr error, double omega);
+
+/* The range of Omega, in 8 digits: all that a user may ask for. */
+#define OMEGA_LEAST 2.2250739e-308
+#define OMEGA_MOST 1.7976931e308
+
+typedef struct {
+    double tolerance;
+    double guess;       /* > 0: where to begin */
+    double least, most; /* what is tried at the ends: within OMEGA_LEAST and OMEGA_MOST */
+    int digits;         /* significant ones of every Omega evaluated */
+    double bracket;     /* an end is known when its two sides agree to this, relative */
+    size_t inside;      /* evaluations wanted in the interval */
+    size_t evaluations; /* at most, OMEGA_EVALUATIONS or less */
+    bool rises;         /* the error may rise again: the whole range is scanned */
+    bool curve;         /* below the interval it falls as the master curve, C e^(-2 Omega), does */
+} OmegaAsk;
+
+typedef struct {
+    bool found;     /* some Omega meets the tolerance */
+    bool has_below; /* below is the evaluated neighbour of min, which does not; else min is as low
+                     * as was tried */
+    bool has_above; /* the same of above and max */
+    bool open_min, open_max; /* the evaluations ended before this end was known to its bracket */
+    bool open_inside;        /* and before as many as wanted were inside */
+    Trial below, min, max, above;
+    Trial best;             /* the smallest error of all; omega 0: none is a number */
+    double lowest, highest; /* of all evaluated */
+    size_t evaluations;     /* in all */
+    size_t inside;          /* from min to max; 0: none is found */
+} OmegaSearch;
+
+void omega_search_init(OmegaSearch *search);
+void omega_search_clear(OmegaSearch *search);
+
+/* false: the evaluation stopped. */
+bool omega_search(OmegaSearch *search, OmegaError *error, void *context, const OmegaAsk *ask)
+    __attribute__((warn_unused_result));
+
+#endif

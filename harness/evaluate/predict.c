@@ -1,0 +1,197 @@
+#include "predict.h"
+
+#include "evaluate.h"
+#include "../base/message.h"
+
+#include <math.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+double memory_room(double asked)
+{
+    if (asked > 0) {
+        return asked;
+    }
+    double bytes = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY) {
+        bytes = fmin(bytes, (double)limit.rlim_cur);
+    }
+    return 0.8 * bytes;
+}
+
+static int refuse(const Point *point, const char *reason)
+{
+    fprintf(stderr, "headproof: %s: ", reason);
+    point_print_command(stderr, point);
+    fputc('\n', stderr);
+    return 2;
+}
+
+int grid_predict(const Grid *grid, double memory, int *threads)
+{
+    const double gib = 1024.0 * 1024 * 1024;
+    memory = memory_room(memory);
+    for (size_t i = 0; i < grid->count; i++) {
+        const Point *point = &grid->points[i];
+        const char *reason;
+        PointBytes bytes;
+        CaseStatus status = point_predict(&bytes, &reason, point);
+        double all = bytes.base + bytes.kernel + bytes.run;
+        if (status == CASE_REJECTED) {
+            return refuse(point, reason);
+        }
+        if (status == CASE_NO_MEMORY && all <= memory) {
+            return memory_fault(); /* for the outline, however little the case takes */
+        }
+        if (status == CASE_NO_MEMORY || all > memory) {
+            bool dense = point->arithmetic != ARITHMETIC_NONE && point->kernel == KERNEL_DENSE &&
+                         bytes.kernel > all / 2;
+            char text[128];
+            snprintf(text, sizeof text, "a point needs %.3g GiB, %.3g GiB may be used%s", all / gib,
+                     memory / gib, dense ? " (--kernel structured needs less)" : "");
+            return refuse(point, text);
+        }
+        while (threads != NULL && *threads > 1 && all * *threads > memory) {
+            --*threads;
+        }
+    }
+    return 0;
+}
+
+/* Multiply-adds, exponentials, what is done entry by entry, and bundles (or direct operations). */
+typedef struct {
+    double products, exponentials, entries, bundles;
+} Work;
+
+/* With the structure of the heads: every row's content score and value, then the pattern. */
+static Work bundle_work(const Layout *layout, const Bundle *bundle)
+{
+    const Score *score = &bundle->score;
+    const Value *value = &bundle->value;
+    double rows = (double)layout_rows(layout), read = (double)value->read.count;
+    double write = (double)value->write.count, query = (double)score->read.count;
+    bool bilinear = score->kind == SCORE_BILINEAR, factored = value->kind == VALUE_FACTORED;
+    double rank = score->d_head > 0 ? (double)score->d_head : query;
+    double width = factored ? (double)value->d_head : write;
+    double content = value->kind == VALUE_UNIT || value->kind == VALUE_NONE
+                         ? 1
+                         : (factored ? (read + write) * width : read * write);
+    double heads = (double)bundle->heads;
+    double mixed = value->kind == VALUE_UNIT ? 1 : value->kind == VALUE_NONE ? 0 : width;
+    Work work = {rows * content, 0, rows * (1 + mixed), 1};
+    if (bilinear) {
+        work.products += 2 * rows * query * rank + rows * rows * (rank + width);
+        work.exponentials += rows * rows;
+        work.entries = rows * (rows + rank + mixed);
+    } else if (score->kind == SCORE_GATE) {
+        work.products += rows * (score->gate.data != NULL ? query : 1);
+        work.exponentials += rows;
+    }
+    double single = (value->bias != NULL ? write : 0) + (value->diagonal != 0 ? read : 0);
+    return (Work){heads * work.products, heads * work.exponentials,
+                  heads * work.entries + rows * single, 1};
+}
+
+/* With full matrices: X Q, (X Q) X^T, X V and the pattern times X V of every head. */
+static Work bundle_dense_work(const Layout *layout, const Bundle *bundle)
+{
+    double rows = (double)layout_rows(layout), width = (double)layout_width(layout);
+    double heads = (double)bundle->heads;
+    return (Work){heads * 2 * rows * width * (rows + width), heads * rows * rows, 0, 0};
+}
+
+static Work direct_work(const Layout *layout, const Direct *direct)
+{
+    double n = (double)layout->n, hidden = (double)direct->hidden;
+    double read = (double)direct->read.count, write = (double)direct->write.count;
+    switch (direct->kind) {
+    case DIRECT_FFN:
+        return (Work){n * hidden * (read + write), n * hidden, n * (hidden + write), 1};
+    case DIRECT_LINEAR: return (Work){n * read * write, 0, n * write, 1};
+    default: return (Work){n * write, n * write, n * write, 1};
+    }
+}
+
+static Work sum(Work a, Work b)
+{
+    return (Work){a.products + b.products, a.exponentials + b.exponentials, a.entries + b.entries,
+                  a.bundles + b.bundles};
+}
+
+static Work model_work(const Model *model, bool dense)
+{
+    const Layout *layout = &model->layout;
+    Work work = {0, 0, 0, 0};
+    for (size_t s = 0; s < model->sublayer_count; s++) {
+        const Sublayer *sublayer = &model->sublayers[s];
+        if (sublayer->bundle_count == 0) {
+            work = sum(work, direct_work(layout, &sublayer->direct));
+        }
+        for (size_t b = 0; b < sublayer->bundle_count; b++) {
+            const Bundle *bundle = &sublayer->bundles[b];
+            work =
+                sum(work, dense ? bundle_dense_work(layout, bundle) : bundle_work(layout, bundle));
+        }
+    }
+    return work;
+}
+
+/* Fitted to points of 0.4 ms to 0.5 s (those of tests/test_predict.c, each within a factor of 1.6); the
+ * price of structured products, which small points do not show, is that of a large stack. */
+static double reference_seconds(Work work, double bits, bool dense)
+{
+    double size = bits / 256, product = (dense ? 19 : 1.5) * pow(size, 1.3);
+    return 1e-9 * (work.products * product + work.exponentials * 310 * pow(size, 1.5) +
+                   work.entries * 260 * pow(size, 0.7) + work.bundles * 40000);
+}
+
+static double machine_seconds(const ArithmeticInfo *machine, Work work)
+{
+    return work.products * machine->multiply_add + work.exponentials * machine->exponential;
+}
+
+/* Bits that hide the construction error, or, where the cap leaves no room for them, r(T)'s.  A
+ * difference evaluated by itself hides nothing. */
+static double likely_bits(const Point *point)
+{
+    bool difference = point->reference == REFERENCE_DIFFERENCE;
+    double own = difference ? 256 : 192, hidden = difference ? 0 : 2.886 * point_omega(point);
+    if (point->precision > 0) {
+        return (double)point->precision;
+    }
+    return own + hidden <= (double)point->max_bits ? own + hidden : own;
+}
+
+PointCost point_cost_parts(const Point *point)
+{
+    Pair pair;
+    const char *reason;
+    PointCost cost = {0, 0, 0};
+    if (case_outline(&pair, &reason, &point->spec) != CASE_OK) {
+        return cost;
+    }
+    bool dense = point->form == REF_DENSE, full = point->kernel == KERNEL_DENSE;
+    double bits = likely_bits(point);
+    bool difference = point->reference == REFERENCE_DIFFERENCE;
+    double converted = reference_seconds(model_work(&pair.converted, dense), bits, dense);
+    /* A difference takes the limit model along, and about twice as much for itself; so does the
+     * plan, at two precisions. */
+    cost.reference = difference ? 3 * converted : converted;
+    cost.base = reference_seconds(model_work(&pair.original, dense), bits, dense) +
+                (difference ? 0 : converted) +
+                4 * reference_seconds(model_work(&pair.converted, false), 128, false);
+    if (point->arithmetic != ARITHMETIC_NONE) {
+        const ArithmeticInfo *machine = arithmetic_info(point->arithmetic);
+        cost.base += machine_seconds(machine, model_work(&pair.original, full));
+        cost.machine = machine_seconds(machine, model_work(&pair.converted, full));
+    }
+    case_clear(&pair);
+    return cost;
+}
+
+double point_cost(const Point *point)
+{
+    PointCost cost = point_cost_parts(point);
+    return 1e-6 + cost.base + cost.reference + cost.machine;
+}

@@ -1,0 +1,34 @@
+/*
+ * Points over threads.
+ *
+ * A point starts in grid order as far as the window (window.h), the bases and the memory allow:
+ * what is predicted for all that is there and for the point itself must fit.  A base, which one
+ * thread makes while others go on, stays until its group is done; where memory is short, the base
+ * that is needed last goes first, and is made again.
+ */
+#ifndef HEADPROOF_HARNESS_EVALUATE_SCHEDULE_H
+#define HEADPROOF_HARNESS_EVALUATE_SCHEDULE_H
+
+#include "../grid/groups.h"
+#include "rows.h"
+
+/* points [count]: ascending indices into the grid, what is evaluated.  memory: bytes.
+ * terminal: rows are made for one too.  checkpoints: or NULL. */
+typedef struct {
+    const Grid *grid;
+    const size_t *points;
+    size_t count;
+    double memory;
+    bool terminal;
+    Checkpoints *checkpoints;
+} Work;
+
+/* Called for the points in order, one call at a time; false stops the run.  more: the next call
+ * follows at once, so what is written need not be on disk yet. */
+typedef bool CommitRows(void *context, size_t index, const PointRows *rows, bool more);
+
+/* EVALUATE_OK also when commit stopped the run early. */
+EvaluateStatus schedule_run(const Work *work, int threads, CommitRows *commit, void *context)
+    __attribute__((warn_unused_result));
+
+#endif

@@ -1,0 +1,113 @@
+#include "evaluate.h"
+
+#include "../../cases/fault.h"
+
+/* cell = max / ulp(size), the ulp of the arithmetic's format. */
+static void cell_in_ulps(RefCell *cell, const RefCell *max, mpfr_srcptr size,
+                         const ArithmeticInfo *format)
+{
+    cell->state = CELL_ABSENT;
+    if (max->state == CELL_ABSENT || !mpfr_regular_p(size)) {
+        return;
+    }
+    mpfr_exp_t ulp = mpfr_get_exp(size) - FAULT("half-an-ulp", format->digits + 1, format->digits);
+    if (ulp < format->least_exponent - format->digits) {
+        ulp = format->least_exponent - format->digits;
+    }
+    cell->state = max->state;
+    mpfr_mul_2si(cell->value, max->value, -(long)ulp, MPFR_RNDN);
+}
+
+static void cell_log10(RefCell *cell, const RefCell *max)
+{
+    cell->state = max->state;
+    if (max->state == CELL_VALUE || max->state == CELL_BOUND) {
+        FAULT("ln-for-log10", mpfr_log, mpfr_log10)(cell->value, max->value, MPFR_RNDN);
+        if (mpfr_zero_p(cell->value)) {
+            cell->state = CELL_ZERO;
+        }
+    } else {
+        cell->state = CELL_ABSENT; /* the logarithm of nothing, or of 0 */
+    }
+}
+
+/* r(T) says nothing to a machine: zero, or outside the format's normal range. */
+static bool row_vacuous(const Point *point, const Row *row)
+{
+    mpfr_srcptr size = row->errors.max_original;
+    if (mpfr_zero_p(size)) {
+        return FAULT("zero-result-not-vacuous", false, true);
+    }
+    if (point->arithmetic == ARITHMETIC_NONE) {
+        return false;
+    }
+    const ArithmeticInfo *format = arithmetic_info(point->arithmetic);
+    return mpfr_cmp_d(size, format->smallest) < 0 || mpfr_cmp_d(size, format->largest) > 0;
+}
+
+static bool row_overflow(const Row *row)
+{
+    for (int kind = 0; kind < ERROR_KINDS; kind++) {
+        if (row->errors.error[kind][NORM_MAX].state == CELL_NONFINITE) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static Status row_status(const Point *point, const Row *row)
+{
+    const RefCell *judged = &row->errors.error[point->judge][point->norm];
+    const RefCell *construction = &row->errors.error[ERROR_CONSTRUCTION][NORM_MAX];
+    if (row->errors.contradiction || row->errors.left_range) {
+        return STATUS_ERROR;
+    }
+    if (row_overflow(row)) {
+        return STATUS_OVERFLOW;
+    }
+    if (point->judged && judged->state == CELL_VALUE &&
+        !(mpfr_cmp_d(judged->value, point->tolerance) <= 0)) {
+        return FAULT("fail-downgraded", STATUS_OK, STATUS_FAIL);
+    }
+    if (row_vacuous(point, row)) {
+        return STATUS_VACUOUS;
+    }
+    bool unresolved =
+        construction->state == CELL_BOUND || (point->judged && judged->state == CELL_BOUND);
+    return unresolved ? STATUS_UNRESOLVED : STATUS_OK;
+}
+
+bool row_passes(const Point *point, const Row *row)
+{
+    const RefCell *judged = &row->errors.error[point->judge][point->norm];
+    if (row->status == STATUS_ERROR || row->status == STATUS_OVERFLOW ||
+        row->status == STATUS_FAIL) {
+        return false;
+    }
+    if (!point->judged) {
+        return true;
+    }
+    if (row->status == STATUS_VACUOUS) {
+        return false;
+    }
+    return judged->state == CELL_ZERO ||
+           ((judged->state == CELL_VALUE || judged->state == CELL_BOUND) &&
+            mpfr_number_p(judged->value) &&
+            FAULT("tolerance-reversed", mpfr_cmp_d(judged->value, point->tolerance) >= 0,
+                  mpfr_cmp_d(judged->value, point->tolerance) <= 0));
+}
+
+void row_finish(const Point *point, Row *row)
+{
+    const RefErrors *errors = &row->errors;
+    row->rounding_ulp.state = row->total_ulp.state = CELL_ABSENT;
+    if (point->arithmetic != ARITHMETIC_NONE) {
+        const ArithmeticInfo *format = arithmetic_info(point->arithmetic);
+        mpfr_srcptr size = errors->max_original;
+        cell_in_ulps(&row->rounding_ulp, &errors->error[ERROR_ROUNDING][NORM_MAX], size, format);
+        cell_in_ulps(&row->total_ulp, &errors->error[ERROR_TOTAL][NORM_MAX], size, format);
+    }
+    cell_log10(&row->construction_log10, &errors->error[ERROR_CONSTRUCTION][NORM_MAX]);
+    row->construction_bound.state = row->rounding_bound.state = CELL_ABSENT;
+    row->status = row_status(point, row);
+}

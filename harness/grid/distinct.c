@@ -1,0 +1,214 @@
+/*
+ * Outputs that are inputs, before either is opened.
+ *
+ * A file is known by device and inode, so that neither a link nor another way of writing its path
+ * hides it.  Beside an output lie files that nobody named (FILE.partial, FILE.json): they are
+ * outputs too.
+ */
+#include "distinct.h"
+
+#include "../base/atomic_file.h"
+#include "../base/message.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* base: of a file that is not there, in the directory of that device and inode; else empty.
+ * known: it is a regular file, or can become one.  of: what was named. */
+typedef struct {
+    bool known;
+    dev_t device;
+    ino_t inode;
+    char *base;
+    const NamedFile *of;
+} Identity;
+
+typedef struct {
+    Identity *items;
+    size_t count;
+} Identities;
+
+static void take_stat(Identity *identity, const struct stat *found)
+{
+    identity->known = true;
+    identity->device = found->st_dev;
+    identity->inode = found->st_ino;
+}
+
+/* A file that is not there: its directory, cut out of path, and its name.  NULL: no memory. */
+static char *split(char **directory, const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    *directory = atomic_file_name(slash == NULL ? "." : path, "");
+    if (*directory != NULL && slash != NULL) {
+        (*directory)[slash == path ? 1 : slash - path] = '\0';
+    }
+    return atomic_file_name(slash == NULL ? path : slash + 1, "");
+}
+
+/* path and suffix; false: memory is short. */
+static bool identify(Identity *identity, const NamedFile *of, const char *suffix)
+{
+    struct stat found;
+    char *path = atomic_file_name(of->path, suffix), *directory = NULL;
+    *identity = (Identity){.of = of};
+    if (path == NULL) {
+        return false;
+    }
+    bool ok = true;
+    if (stat(path, &found) == 0) {
+        if (S_ISREG(found.st_mode)) {
+            take_stat(identity, &found);
+        }
+    } else {
+        identity->base = split(&directory, path);
+        ok = identity->base != NULL && directory != NULL;
+        if (ok && stat(directory, &found) == 0) {
+            take_stat(identity, &found);
+        }
+    }
+    free(directory);
+    free(path);
+    return ok;
+}
+
+static bool same(const Identity *a, const Identity *b)
+{
+    const char *base = a->base != NULL ? a->base : "", *other = b->base != NULL ? b->base : "";
+    return a->known && b->known && a->device == b->device && a->inode == b->inode &&
+           strcmp(base, other) == 0;
+}
+
+static void clear(Identities *list)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        free(list->items[i].base);
+    }
+    free(list->items);
+}
+
+/* Every name that the files have or make.  0, or 99 after a message. */
+static int gather(Identities *list, const NamedFile *files, size_t count,
+                  const char *const *suffixes)
+{
+    enum { SUFFIXES_MOST = 4 };
+    list->items = calloc(SUFFIXES_MOST * count + 1, sizeof *list->items);
+    if (list->items == NULL) {
+        return memory_fault();
+    }
+    for (size_t i = 0; i < count; i++) {
+        struct stat found;
+        bool direct =
+            files[i].path == NULL || (stat(files[i].path, &found) == 0 && !S_ISREG(found.st_mode));
+        for (const char *const *s = suffixes; !direct && *s != NULL; s++) {
+            bool wanted = files[i].sidecar || strncmp(*s, ".json", 5) != 0;
+            if (wanted && !identify(&list->items[list->count++], &files[i], *s)) {
+                return memory_fault();
+            }
+        }
+    }
+    return 0;
+}
+
+static int refuse(const NamedFile *output, const NamedFile *other)
+{
+    const char *flag = output->flag != NULL ? output->flag : "output";
+    if (other == output) {
+        complain((Origin){.flag = flag}, output->path,
+                 "expected another file than those that are made beside it");
+    } else {
+        complain((Origin){.flag = flag}, output->path, "expected another file than %s%s '%.400s'",
+                 other->flag != NULL ? "--" : "the operand", other->flag != NULL ? other->flag : "",
+                 other->path);
+    }
+    return 2;
+}
+
+/* What goes to stdout or stderr would be lost with the file that an output replaces. */
+static int check_streams(const Identities *outputs)
+{
+    static const char *const names[] = {"stdout", "stderr"};
+    for (int fd = STDOUT_FILENO; fd <= STDERR_FILENO; fd++) {
+        struct stat found;
+        Identity stream = {0};
+        if (fstat(fd, &found) == 0 && S_ISREG(found.st_mode)) {
+            take_stat(&stream, &found);
+        }
+        for (size_t i = 0; i < outputs->count; i++) {
+            const NamedFile *of = outputs->items[i].of;
+            if (same(&outputs->items[i], &stream)) {
+                complain((Origin){.flag = of->flag != NULL ? of->flag : "output"}, of->path,
+                         "expected another file than the one that %s goes to",
+                         names[fd - STDOUT_FILENO]);
+                return 2;
+            }
+        }
+    }
+    return 0;
+}
+
+static int compare(const Identities *outputs, const Identities *inputs)
+{
+    for (size_t i = 0; i < outputs->count; i++) {
+        const Identity *output = &outputs->items[i];
+        for (size_t j = 0; j < inputs->count; j++) {
+            if (same(output, &inputs->items[j])) {
+                return refuse(output->of, inputs->items[j].of);
+            }
+        }
+        for (size_t j = 0; j < i; j++) {
+            if (same(output, &outputs->items[j])) {
+                return refuse(output->of, outputs->items[j].of);
+            }
+        }
+    }
+    return check_streams(outputs);
+}
+
+int distinct_check(const NamedFile *outputs, size_t outputs_count, const NamedFile *inputs,
+                   size_t inputs_count)
+{
+    static const char *const written[] = {"", ".partial", ".json", ".json.partial", NULL};
+    static const char *const read[] = {"", ".json", NULL};
+    Identities to = {0}, from = {0};
+    int status = gather(&to, outputs, outputs_count, written);
+    if (status == 0) {
+        status = gather(&from, inputs, inputs_count, read);
+    }
+    if (status == 0) {
+        status = compare(&to, &from);
+    }
+    clear(&to);
+    clear(&from);
+    return status;
+}
+
+int distinct_check_run(const Grid *grid, const RunOptions *run, Command command,
+                       char *const *operands, size_t count)
+{
+    const CheckOptions *check = &run->check;
+    bool rows = command != COMMAND_EXPORT && command != COMMAND_CONVERT;
+    const NamedFile outputs[] = {{"output", run->output, rows},
+                                 {"save-baseline", check->save, true},
+                                 {"junit-xml", check->junit_xml, false},
+                                 {"markdown", check->markdown, false},
+                                 {"json", check->json, false}};
+    size_t room = count + grid->sources.count + 1, used = 0;
+    NamedFile *inputs = calloc(room, sizeof *inputs);
+    if (inputs == NULL) {
+        return memory_fault();
+    }
+    inputs[used++] = (NamedFile){"baseline", check->baseline, true};
+    for (size_t i = 0; i < count; i++) {
+        inputs[used++] = (NamedFile){NULL, operands[i], false};
+    }
+    for (size_t i = 0; i < grid->sources.count; i++) {
+        inputs[used++] = (NamedFile){"weights", grid->sources.items[i]->path, false};
+    }
+    int status = distinct_check(outputs, sizeof outputs / sizeof *outputs, inputs, used);
+    free(inputs);
+    return status;
+}

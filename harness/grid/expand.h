@@ -1,0 +1,40 @@
+/*
+ * From what a section says to the points it means.
+ */
+#ifndef HEADPROOF_HARNESS_GRID_EXPAND_H
+#define HEADPROOF_HARNESS_GRID_EXPAND_H
+
+#include "settings.h"
+
+/* Points before duplicates go. */
+#define POINTS_MOST 1000000
+
+/* A point, where it came from, and when. */
+typedef struct {
+    Point point;
+    const Section *section;
+    size_t index;
+} Candidate;
+
+/* sources: where weights files are read into, the caller's; ignore_extra: how; three: their form
+ * when no construction is named. */
+typedef struct {
+    Candidate *items;
+    size_t count, capacity;
+    SourceList *sources;
+    bool ignore_extra, three;
+} CandidateList;
+
+/* Appends the product of the section's axes, those set in flags taking precedence, the last
+ * axis fastest; canonical, and checked: contradictions, also with a weights file, and sizes
+ * beyond the machine.
+ * 0; 2 or 99 after one message. */
+int expand_section(CandidateList *list, const Section *section, const Section *flags,
+                   Command command) __attribute__((warn_unused_result));
+
+/* Keeps the first of equal points, in order. */
+void candidates_deduplicate(CandidateList *list);
+
+void candidates_clear(CandidateList *list);
+
+#endif

@@ -1,0 +1,230 @@
+#include "model_source.h"
+
+#include "../../cases/fault.h"
+#include "../models/inputs.h"
+#include "../base/message.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* What a kind of file is called, the constructions that fit it, and the one it stands for. */
+static const struct {
+    const char *expected;
+    Construction fused, three;
+} kinds[] = {
+    [MODEL_FILE_ATTENTION] = {"attention (it has attention alone)", CONSTRUCTION_ATTENTION,
+                              CONSTRUCTION_ATTENTION},
+    [MODEL_FILE_FFN] = {"ffn3 or fused (it has feed-forward networks alone)", CONSTRUCTION_FUSED,
+                        CONSTRUCTION_FFN3},
+    [MODEL_FILE_TRANSFORMER] = {"transformer3 or transformer (it has attention and feed-forward "
+                                "networks)",
+                                CONSTRUCTION_TRANSFORMER, CONSTRUCTION_TRANSFORMER3},
+    [MODEL_FILE_LINEAR] = {"linear (it has linear maps alone)", CONSTRUCTION_LINEAR,
+                           CONSTRUCTION_LINEAR},
+    [MODEL_FILE_INPUT] = {"silu (it has an X alone)", CONSTRUCTION_SILU, CONSTRUCTION_SILU},
+};
+
+static void point_layers(GivenLayer *layers, const ModelFile *model)
+{
+    for (size_t l = 0; l < model->depth; l++) {
+        const ModelFileLayer *layer = &model->layers[l];
+        layers[l] = (GivenLayer){.w_q = layer->attn.W_Q,
+                                 .w_k = layer->attn.W_K,
+                                 .w_v = layer->attn.W_V,
+                                 .w_o = layer->attn.W_O,
+                                 .b_q = layer->attn.b_Q,
+                                 .b_k = layer->attn.b_K,
+                                 .b_v = layer->attn.b_V,
+                                 .b_o = layer->attn.b_O,
+                                 .qk = layer->attn.QK,
+                                 .ov = layer->attn.OV,
+                                 .w_in = layer->mlp.W_in,
+                                 .b_in = layer->mlp.b_in,
+                                 .w_out = layer->mlp.W_out,
+                                 .b_out = layer->mlp.b_out,
+                                 .linear_w = layer->linear.W,
+                                 .linear_b = layer->linear.b};
+    }
+}
+
+int model_source_read(ModelSource **source, const char *path, bool ignore_extra)
+{
+    ModelSource *made = calloc(1, sizeof *made);
+    *source = NULL;
+    if (made == NULL) {
+        return memory_fault();
+    }
+    int status = model_file_read(&made->file, path, ignore_extra);
+    if (status == 0) {
+        made->path = strdup(path);
+        made->layers = calloc(made->file->depth + 1, sizeof *made->layers);
+        made->inputs = calloc(made->file->tuples + 1, sizeof *made->inputs);
+        bool room = made->path != NULL && made->layers != NULL && made->inputs != NULL;
+        status = room ? 0 : memory_fault();
+    }
+    if (status != 0) {
+        model_source_clear(made);
+        return status;
+    }
+    const ModelFile *model = made->file;
+    point_layers(made->layers, model);
+    made->ignore_extra = ignore_extra;
+    made->given = (GivenWeights){
+        .layers = made->layers, .scale = {1, 1, 1}, .x = model->X, .x_hidden = model->X_hidden};
+    *source = made;
+    return 0;
+}
+
+void model_source_clear(ModelSource *source)
+{
+    if (source != NULL) {
+        for (size_t i = 0; source->inputs != NULL && i < source->file->tuples; i++) {
+            free(source->inputs[i]);
+        }
+        free(source->inputs);
+        model_file_clear(source->file);
+        free(source->layers);
+        free(source->path);
+        free(source);
+    }
+}
+
+Construction model_source_construction(const ModelSource *source, bool three)
+{
+    return three ? kinds[source->file->kind].three : kinds[source->file->kind].fused;
+}
+
+const char *model_source_misfit(const ModelSource *source, Construction construction)
+{
+    ModelFileKind kind = source->file->kind;
+    bool fits = construction == kinds[kind].fused || construction == kinds[kind].three;
+    return fits ? NULL : kinds[kind].expected;
+}
+
+size_t model_source_inputs(const ModelSource *source)
+{
+    return source->file->X != NULL ? 1 : source->file->tuples;
+}
+
+int model_source_input(const GivenWeights **given, ModelSource *source, size_t input)
+{
+    const ModelFile *model = source->file;
+    *given = &source->given;
+    if (model->X != NULL) {
+        return 0;
+    }
+    GivenInput **made = &source->inputs[input - 1];
+    if (*made == NULL) {
+        *made = calloc(1, sizeof **made + model->length * model->d * sizeof *(*made)->x);
+        if (*made == NULL) {
+            return memory_fault();
+        }
+        size_t tuple = FAULT("first-tuple-evaluated", 0, input - 1);
+        inputs_embed((*made)->x, model, model->tokens + tuple * model->length, model->length);
+        (*made)->given = source->given;
+        (*made)->given.x = (*made)->x;
+    }
+    *given = &(*made)->given;
+    return 0;
+}
+
+static bool has_mlp(const ModelFile *m)
+{
+    return m->kind == MODEL_FILE_FFN || m->kind == MODEL_FILE_TRANSFORMER;
+}
+
+static bool has_attention(const ModelFile *m)
+{
+    return m->kind == MODEL_FILE_ATTENTION || m->kind == MODEL_FILE_TRANSFORMER;
+}
+
+bool model_source_lacks(const ModelSource *source, Axis axis)
+{
+    const ModelFile *m = source->file;
+    switch (axis) {
+    case AXIS_ACTIVATION: return has_mlp(m) && !m->said.activation;
+    case AXIS_SCALE: return has_attention(m) && !m->said.scale;
+    case AXIS_MASK: return has_attention(m) && !m->said.mask;
+    case AXIS_NORMALIZATION:
+        return FAULT("normalization-assumed", false, m->kind != MODEL_FILE_INPUT) &&
+               !m->said.normalization;
+    default: return false;
+    }
+}
+
+static bool decide(AxisValue *value, bool decided, ValueForm form, size_t integer)
+{
+    *value = (AxisValue){.form = form, .integer = integer};
+    return decided;
+}
+
+static Activation given_activation(const ModelFile *model)
+{
+    switch (model->activation) {
+    case MODEL_FILE_SILU: return ACTIVATION_SILU;
+    case MODEL_FILE_RELU: return ACTIVATION_RELU;
+    case MODEL_FILE_GELU: return ACTIVATION_GELU;
+    }
+    abort();
+}
+
+bool model_source_decides(AxisValue *value, const ModelSource *source, Axis axis)
+{
+    const ModelFile *m = source->file;
+    const ModelFileSaid *said = &m->said;
+    bool linear = m->kind == MODEL_FILE_LINEAR, input = m->kind == MODEL_FILE_INPUT;
+    bool mlp = has_mlp(m), attention = has_attention(m);
+    size_t n = m->X != NULL ? m->rows : m->length;
+    switch (axis) {
+    case AXIS_ACTIVATION:
+        return decide(value, (mlp || input) && said->activation, FORM_WORD, given_activation(m));
+    case AXIS_MASK:
+        return decide(value, said->mask, FORM_WORD, m->causal ? MASK_CAUSAL : MASK_NONE);
+    case AXIS_SCALE: return decide(value, attention && said->scale, FORM_WORD, m->scaled);
+    case AXIS_N: return decide(value, n > 0, FORM_INTEGER, n);
+    case AXIS_D: return decide(value, true, FORM_INTEGER, m->d);
+    case AXIS_D_FF: return decide(value, mlp || linear, FORM_INTEGER, mlp ? m->hidden : m->other);
+    case AXIS_HEADS: return decide(value, attention, FORM_INTEGER, m->heads);
+    case AXIS_D_HEAD: return decide(value, attention, FORM_INTEGER, m->merged ? 0 : m->d_head);
+    case AXIS_DEPTH: return decide(value, !input, FORM_INTEGER, m->depth);
+    case AXIS_LINEAR:
+        return decide(value, linear && (said->linear || m->other != m->d), FORM_WORD,
+                      m->banked || m->other != m->d ? LINEAR_BLOCK : LINEAR_IN_PLACE);
+    default: return false;
+    }
+}
+
+void point_set_source(Point *point, const ModelSource *source)
+{
+    point->source = source;
+    point->spec.given = &source->given;
+}
+
+int sources_find(ModelSource **source, SourceList *list, const char *path, bool ignore_extra)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        if (strcmp(list->items[i]->path, path) == 0) {
+            *source = list->items[i];
+            return 0;
+        }
+    }
+    ModelSource **items = realloc(list->items, (list->count + 1) * sizeof *items);
+    if (items == NULL) {
+        return memory_fault();
+    }
+    list->items = items;
+    int status = model_source_read(&items[list->count], path, ignore_extra);
+    if (status == 0) {
+        *source = items[list->count++];
+    }
+    return status;
+}
+
+void sources_clear(SourceList *list)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        model_source_clear(list->items[i]);
+    }
+    free(list->items);
+    *list = (SourceList){0};
+}

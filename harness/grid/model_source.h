@@ -1,0 +1,72 @@
+/*
+ * Weights that come from a file: a trained model, as a case takes them, and what it decides.
+ */
+#ifndef HEADPROOF_HARNESS_GRID_MODEL_SOURCE_H
+#define HEADPROOF_HARNESS_GRID_MODEL_SOURCE_H
+
+#include "axes.h"
+#include "../models/model_file.h"
+
+/* The weights with one tuple of tokens, as a stream [length, d]. */
+typedef struct {
+    GivenWeights given;
+    double x[];
+} GivenInput;
+
+/* path: as written.  layers [file->depth] and given point into *file.  inputs [file->tuples]: what
+ * model_source_input made, NULL where it made nothing. */
+typedef struct ModelSource {
+    char *path;
+    bool ignore_extra; /* it was read so */
+    ModelFile *file;
+    GivenLayer *layers;
+    GivenWeights given;
+    GivenInput **inputs;
+} ModelSource;
+
+/* 0; 2 or 99 after one message.  On failure *source is NULL. */
+int model_source_read(ModelSource **source, const char *path, bool ignore_extra)
+    __attribute__((warn_unused_result));
+
+/* NULL is fine. */
+void model_source_clear(ModelSource *source);
+
+/* The construction that a file stands for when nobody says: of its kind, in the three-sublayer or
+ * the fused form. */
+Construction model_source_construction(const ModelSource *source, bool three);
+
+/* NULL when the construction fits what the file has, else what was expected, for a message. */
+const char *model_source_misfit(const ModelSource *source, Construction construction);
+
+/* The inputs that a point may be given: an X, or tuples of tokens; 0 when the file has neither. */
+size_t model_source_inputs(const ModelSource *source);
+
+/* *given: the weights with input number `input`, from 1 to model_source_inputs; they live as long
+ * as the source.  0; 99 after a message. */
+int model_source_input(const GivenWeights **given, ModelSource *source, size_t input)
+    __attribute__((warn_unused_result));
+
+/* True when a construction hangs on the axis, the file should say it and its metadata do not: the
+ * activation of feed-forward networks, scale and mask of attention, the normalization of either
+ * and of linear maps. */
+bool model_source_lacks(const ModelSource *source, Axis axis);
+
+/* True when the file leaves no choice on an axis: *value is what it has. */
+bool model_source_decides(AxisValue *value, const ModelSource *source, Axis axis);
+
+/* Makes the file's weights the point's.  They must outlive it. */
+void point_set_source(Point *point, const ModelSource *source);
+
+/* Files by path, each read once. */
+typedef struct {
+    ModelSource **items;
+    size_t count;
+} SourceList;
+
+/* *source: the list's of that path, read if it is new.  0; 2 or 99 after one message. */
+int sources_find(ModelSource **source, SourceList *list, const char *path, bool ignore_extra)
+    __attribute__((warn_unused_result));
+
+void sources_clear(SourceList *list);
+
+#endif

@@ -1,0 +1,58 @@
+/*
+ * The flags of a command: one for every axis, and those that are not axes.
+ */
+#ifndef HEADPROOF_HARNESS_GRID_OPTIONS_H
+#define HEADPROOF_HARNESS_GRID_OPTIONS_H
+
+#include "settings.h"
+
+/* letter: the short form, or 0.  argument: what it takes, NULL: nothing.  commands: bit c is set
+ * when command c takes it. */
+typedef struct {
+    const char *name;
+    const char *argument;
+    const char *help;
+    unsigned commands;
+    char letter;
+} FlagInfo;
+
+typedef enum {
+    FLAG_OUTPUT,
+    FLAG_THREADS,
+    FLAG_DRY_RUN,
+    FLAG_QUIET,
+    FLAG_VERBOSE,
+    FLAG_IGNORE_EXTRA,
+    FLAG_TOKENS,
+    FLAG_FORM,
+    FLAG_RESUME,
+    FLAG_CHECKPOINT,
+    FLAG_MEMORY,
+    FLAG_SHARD,
+    FLAG_PRESET,
+    FLAG_MEASURE,
+    FLAG_BY,
+    FLAG_LOGITS,
+    FLAG_BASELINE, /* the first of check's own */
+    FLAG_SAVE_BASELINE,
+    FLAG_FORCE,
+    FLAG_FACTOR,
+    FLAG_EXACT,
+    FLAG_JUNIT_XML,
+    FLAG_MARKDOWN,
+    FLAG_JSON, /* the last */
+    FLAG_COUNT
+} Flag;
+
+/* flag < FLAG_COUNT. */
+const FlagInfo *flag_info(Flag flag);
+
+/* False for a flag that means nothing to the command. */
+bool command_takes_flag(Command command, Flag flag);
+
+/* Reads arguments[1..] into *flags and *run; moves the operands (case files) behind the flags,
+ * from arguments[*operand].  0; 2 or 99 after one message. */
+int options_read(Section *flags, RunOptions *run, int *operand, Command command, int argc,
+                 char **arguments) __attribute__((warn_unused_result));
+
+#endif

@@ -1,0 +1,103 @@
+#include "point.h"
+
+#include "axes.h"
+#include "grid.h"
+#include "model_source.h"
+#include "../base/shown.h"
+
+#include <limits.h>
+#include <stdint.h>
+#include <string.h>
+
+static void cell_init(RefCell *cell)
+{
+    cell->state = CELL_ABSENT;
+    mpfr_init2(cell->value, REF_CELL_BITS);
+}
+
+void row_init(Row *row)
+{
+    *row = (Row){.status = STATUS_OK};
+    ref_errors_init(&row->errors);
+    cell_init(&row->rounding_ulp);
+    cell_init(&row->total_ulp);
+    cell_init(&row->construction_log10);
+    cell_init(&row->construction_bound);
+    cell_init(&row->rounding_bound);
+}
+
+void row_clear(Row *row)
+{
+    ref_errors_clear(&row->errors);
+    mpfr_clear(row->rounding_ulp.value);
+    mpfr_clear(row->total_ulp.value);
+    mpfr_clear(row->construction_log10.value);
+    mpfr_clear(row->construction_bound.value);
+    mpfr_clear(row->rounding_bound.value);
+}
+
+static void cell_visit(RefArchive *archive, RefCell *cell)
+{
+    cell->state = ref_archive_choice(archive, cell->state, CELL_NONFINITE + 1);
+    ref_archive_number(archive, cell->value);
+}
+
+void row_visit(RefArchive *archive, Row *row)
+{
+    RefErrors *errors = &row->errors;
+    RefCell *const cells[] = {
+        &errors->bias_row,        &errors->hidden,          &errors->onehot,
+        &errors->score,           &row->rounding_ulp,       &row->total_ulp,
+        &row->construction_log10, &row->construction_bound, &row->rounding_bound};
+    for (int kind = 0; kind < ERROR_KINDS; kind++) {
+        for (int norm = 0; norm < NORM_COUNT; norm++) {
+            cell_visit(archive, &errors->error[kind][norm]);
+        }
+    }
+    for (size_t i = 0; i < sizeof cells / sizeof *cells; i++) {
+        cell_visit(archive, cells[i]);
+    }
+    ref_archive_number(archive, errors->max_original);
+    errors->contradiction = ref_archive_flag(archive, errors->contradiction);
+    errors->left_range = ref_archive_flag(archive, errors->left_range);
+    row->layer = ref_archive_count(archive, row->layer, SIZE_MAX);
+    row->has_identical = ref_archive_flag(archive, row->has_identical);
+    ref_archive_doubles(archive, &row->identical, 1, 0, 1);
+    row->precision_bits = (long)ref_archive_count(archive, (size_t)row->precision_bits, LONG_MAX);
+    row->status = ref_archive_choice(archive, row->status, STATUS_OK + 1);
+}
+
+const char *status_name(Status status)
+{
+    static const char *const names[] = {
+        [STATUS_ERROR] = "error",     [STATUS_OVERFLOW] = "overflow",     [STATUS_FAIL] = "fail",
+        [STATUS_VACUOUS] = "vacuous", [STATUS_UNRESOLVED] = "unresolved", [STATUS_OK] = "ok",
+    };
+    return names[status];
+}
+
+static bool always_printed(Axis axis)
+{
+    return axis == AXIS_CONSTRUCTION || axis == AXIS_N || axis == AXIS_D || axis == AXIS_OMEGA ||
+           axis == AXIS_SEED;
+}
+
+void point_print_command(FILE *file, const Point *point)
+{
+    bool searched = point->omega == 0;
+    fprintf(file, "headproof %s", searched ? "min-omega" : "sweep");
+    for (Axis axis = 0; axis < AXIS_COUNT; axis++) {
+        bool wanted = always_printed(axis) ? point_axis_matters(point, axis)
+                                           : point_axis_differs(point, axis);
+        wanted = wanted || (point->source != NULL && model_source_lacks(point->source, axis));
+        if (wanted) {
+            char value[VALUE_TEXT];
+            value_print(value, &axis_info(axis)->domain, point_get(point, axis));
+            fprintf(file, " --%s ", axis_info(axis)->name);
+            shown_write(file, SHOWN_SHELL, value);
+        }
+    }
+    if (point->source != NULL && point->source->ignore_extra) {
+        fputs(" --ignore-extra", file);
+    }
+}

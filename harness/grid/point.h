@@ -1,0 +1,73 @@
+/*
+ * A point of a sweep, and the rows it yields.
+ */
+#ifndef HEADPROOF_HARNESS_GRID_POINT_H
+#define HEADPROOF_HARNESS_GRID_POINT_H
+
+#include "../../cases/case.h"
+#include "../../kernels/arithmetic.h"
+#include "../../reference/reference.h"
+
+typedef enum {
+    REFERENCE_AUTO, /* what point_canonicalise turns into the best that the point's form allows */
+    REFERENCE_SUBTRACT,
+    REFERENCE_DIFFERENCE,
+    REFERENCE_COUNT
+} ReferenceMethod;
+
+/* One point: everything that decides its rows.  Axes that do not matter to the construction
+ * hold their defaults. */
+typedef struct {
+    CaseSpec spec;
+    const struct ModelSource *source; /* the file its weights are from, or NULL */
+    size_t input;                     /* the tuple of its tokens, from 1; 0: none */
+    double omega;
+    double shrink; /* see point_omega; 0: 1 */
+    Arithmetic arithmetic;
+    KernelForm kernel; /* ignored without an arithmetic */
+    ReferenceMethod reference;
+    RefForm form;   /* --reference-form structured|dense */
+    size_t row;     /* the token compared, from 1; 0: all */
+    long precision; /* bits; 0: auto */
+    long max_bits;
+    bool judged; /* a tolerance was given */
+    double tolerance;
+    ErrorKind judge;
+    Norm norm;
+} Point;
+
+/* The Omega of T': the double nearest to shrink times omega. */
+double point_omega(const Point *point);
+
+/* Worst first. */
+typedef enum {
+    STATUS_ERROR,
+    STATUS_OVERFLOW,
+    STATUS_FAIL,
+    STATUS_VACUOUS,
+    STATUS_UNRESOLVED,
+    STATUS_OK
+} Status;
+
+/* One CSV row: the state after one layer of one point's stack. */
+typedef struct {
+    size_t layer; /* from 1 */
+    RefErrors errors;
+    RefCell rounding_ulp, total_ulp; /* max|e| over ulp of max|r(T)|, f64 */
+    RefCell construction_log10;      /* log10 of construction_max */
+    RefCell construction_bound, rounding_bound;
+    bool has_identical;
+    double identical; /* share of bit-equal entries, in [0, 1] */
+    long precision_bits;
+    Status status;
+} Row;
+
+void row_init(Row *row);
+void row_clear(Row *row);
+
+/* Writes or reads all of a row. */
+void row_visit(RefArchive *archive, Row *row);
+
+const char *status_name(Status status);
+
+#endif

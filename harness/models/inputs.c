@@ -1,0 +1,207 @@
+#include "inputs.h"
+
+#include "../base/message.h"
+#include "../base/shown.h"
+#include "../base/values.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int no_memory(void)
+{
+    fprintf(stderr, "headproof: memory is short for the inputs\n");
+    return 99;
+}
+
+static bool allocate(Inputs *inputs, size_t count, size_t n, size_t d, bool tokens)
+{
+    inputs->count = count;
+    inputs->n = n;
+    inputs->x = calloc(count, n * d * sizeof *inputs->x);
+    if (tokens) {
+        inputs->tokens = calloc(count, n * sizeof *inputs->tokens);
+    }
+    return inputs->x != NULL && (!tokens || inputs->tokens != NULL);
+}
+
+void inputs_embed(double *x, const ModelFile *model, const int64_t *tokens, size_t n)
+{
+    size_t d = model->d;
+    for (size_t i = 0; i < n; i++) {
+        const double *token = model->W_E + (size_t)tokens[i] * d;
+        for (size_t c = 0; c < d; c++) {
+            double position = model->W_pos != NULL ? model->W_pos[i * d + c] : 0;
+            x[i * d + c] = token[c] + position;
+        }
+    }
+}
+
+static void embed(Inputs *inputs, const ModelFile *model)
+{
+    size_t n = inputs->n;
+    for (size_t tuple = 0; tuple < inputs->count; tuple++) {
+        inputs_embed(inputs->x + tuple * n * model->d, model, inputs->tokens + tuple * n, n);
+    }
+}
+
+/* The tokens each position may take. */
+typedef struct {
+    ValueList *positions; /* [n] */
+    size_t n;
+} Choice;
+
+static void choice_clear(Choice *choice)
+{
+    for (size_t i = 0; i < choice->n; i++) {
+        values_clear(&choice->positions[i]);
+    }
+    free(choice->positions);
+}
+
+/* "LIST/LIST/...", or (text NULL) the whole vocabulary at every position. */
+static int choice_read(Choice *choice, const ModelFile *model, const char *text)
+{
+    Domain domain = {.kind = DOMAIN_INTEGER, .most = model->vocabulary - 1};
+    char all[32];
+    size_t n = text == NULL ? model->context : 1;
+    snprintf(all, sizeof all, "0:%zu", model->vocabulary - 1);
+    for (const char *c = text; c != NULL && *c != '\0'; c++) {
+        n += *c == '/';
+    }
+    choice->positions = calloc(n, sizeof *choice->positions);
+    char *copy = strdup(text != NULL ? text : all), *rest = copy;
+    int status = choice->positions == NULL || copy == NULL ? no_memory() : 0;
+    for (; choice->n < n && status == 0; choice->n++) {
+        char *end = text != NULL ? strchr(rest, '/') : NULL;
+        Message message;
+        if (end != NULL) {
+            *end = '\0';
+        }
+        status = values_read(&choice->positions[choice->n], &message, &domain, rest);
+        if (status == 2) {
+            complain_message((Origin){.flag = "tokens"}, &message);
+        } else if (status != 0) {
+            status = no_memory();
+        }
+        rest = end != NULL ? end + 1 : rest;
+    }
+    free(copy);
+    return status;
+}
+
+/* Every combination of the choice, the last position fastest. */
+static int combine(Inputs *inputs, const ModelFile *model, const Choice *choice, const char *path)
+{
+    size_t count = 1;
+    for (size_t i = 0; i < choice->n; i++) {
+        count *= choice->positions[i].count;
+        if (count > INPUTS_MOST) {
+            fprintf(stderr,
+                    "headproof: %s: more than %d token tuples: choose some with --tokens, or add "
+                    "a tokens or an X tensor\n",
+                    path, INPUTS_MOST);
+            return 2;
+        }
+    }
+    if (!allocate(inputs, count, choice->n, model->d, true)) {
+        return no_memory();
+    }
+    for (size_t tuple = 0; tuple < count; tuple++) {
+        size_t rest = tuple;
+        for (size_t i = choice->n; i-- > 0;) {
+            const ValueList *list = &choice->positions[i];
+            inputs->tokens[tuple * choice->n + i] =
+                (int64_t)list->values[rest % list->count].integer;
+            rest /= list->count;
+        }
+    }
+    embed(inputs, model);
+    return 0;
+}
+
+static int choose(Inputs *inputs, const ModelFile *model, const char *path, const char *text)
+{
+    Choice choice = {0};
+    if (model->W_E == NULL) {
+        fprintf(stderr, "headproof: %s: no inputs: expected a tensor X, or embed.W_E%s\n",
+                shown(path).text, text == NULL ? " with tokens" : "");
+        return 2;
+    }
+    if (text == NULL && model->context == 0) {
+        fprintf(
+            stderr,
+            "headproof: %s: no inputs: expected a tensor tokens, pos_embed.W_pos, or --tokens\n",
+            shown(path).text);
+        return 2;
+    }
+    int status = choice_read(&choice, model, text);
+    if (status == 0 && model->context > 0 && choice.n > model->context) {
+        complain((Origin){.flag = "tokens"}, text, "expected at most %zu positions",
+                 model->context);
+        status = 2;
+    }
+    if (status == 0) {
+        status = combine(inputs, model, &choice, path);
+    }
+    choice_clear(&choice);
+    return status;
+}
+
+int inputs_make(Inputs *inputs, const ModelFile *model, const char *path, const char *choice)
+{
+    *inputs = (Inputs){0};
+    if (choice == NULL && model->X != NULL) {
+        if (!allocate(inputs, 1, model->rows, model->d, false)) {
+            return no_memory();
+        }
+        memcpy(inputs->x, model->X, model->rows * model->d * sizeof *inputs->x);
+        return 0;
+    }
+    if (choice == NULL && model->tokens != NULL) {
+        if (!allocate(inputs, model->tuples, model->length, model->d, true)) {
+            return no_memory();
+        }
+        memcpy(inputs->tokens, model->tokens,
+               model->tuples * model->length * sizeof *inputs->tokens);
+        embed(inputs, model);
+        return 0;
+    }
+    return choose(inputs, model, path, choice);
+}
+
+int inputs_take_shard(Inputs *inputs, size_t d, size_t shard, size_t shards)
+{
+    size_t kept = 0;
+    if (shards > inputs->count) {
+        char text[64];
+        snprintf(text, sizeof text, "%zu/%zu", shard, shards);
+        complain((Origin){.flag = "shard"}, text, "expected at most %zu parts: a part an input",
+                 inputs->count);
+        return 2;
+    }
+    for (size_t i = shard - 1; i < inputs->count; i += shards, kept++) {
+        memmove(inputs->x + kept * inputs->n * d, inputs->x + i * inputs->n * d,
+                inputs->n * d * sizeof *inputs->x);
+        if (inputs->tokens != NULL) {
+            memmove(inputs->tokens + kept * inputs->n, inputs->tokens + i * inputs->n,
+                    inputs->n * sizeof *inputs->tokens);
+        }
+    }
+    inputs->count = kept;
+    inputs->shard = shard;
+    inputs->shards = shards;
+    return 0;
+}
+
+size_t inputs_number(const Inputs *inputs, size_t i)
+{
+    return inputs->shards > 1 ? i * inputs->shards + inputs->shard : i + 1;
+}
+
+void inputs_clear(Inputs *inputs)
+{
+    free(inputs->x);
+    free(inputs->tokens);
+    *inputs = (Inputs){0};
+}

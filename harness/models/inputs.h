@@ -1,0 +1,40 @@
+/*
+ * The inputs that a trained model is verified on.
+ */
+#ifndef HEADPROOF_HARNESS_MODELS_INPUTS_H
+#define HEADPROOF_HARNESS_MODELS_INPUTS_H
+
+#include "model_file.h"
+
+/* count streams x [count, n, d], and the tokens [count, n] they come from, or NULL.  Of a shard
+ * they are every shards-th of all, from the shard-th (from 1) on. */
+typedef struct {
+    size_t count, n, shard, shards;
+    double *x;
+    int64_t *tokens;
+} Inputs;
+
+/* Token tuples beyond this are refused. */
+#define INPUTS_MOST 1000000
+
+/* choice: "0:52/0:52/53", the tokens of each position as a value list, and every combination of
+ * them is an input; NULL: the file's tokens, or its X, or every tuple of its vocabulary over its
+ * context.  A tuple's stream is W_E[token] + W_pos[position], rounded once to double: that double
+ * is the input, of the original and of its counterpart.  path is for messages.  0; 2 or 99 after
+ * one message. */
+int inputs_make(Inputs *inputs, const ModelFile *model, const char *path, const char *choice)
+    __attribute__((warn_unused_result));
+
+/* x [n, d] = W_E[token] + W_pos[position] of one tuple, as above.  The model has a W_E. */
+void inputs_embed(double *x, const ModelFile *model, const int64_t *tokens, size_t n);
+
+/* Keeps those of a shard alone.  0; 2 after a message when it would have none. */
+int inputs_take_shard(Inputs *inputs, size_t d, size_t shard, size_t shards)
+    __attribute__((warn_unused_result));
+
+/* The number, from 1, that input i has among all. */
+size_t inputs_number(const Inputs *inputs, size_t i);
+
+void inputs_clear(Inputs *inputs);
+
+#endif

@@ -1,0 +1,91 @@
+/*
+ * A trained model from a safetensors file, its tensors named as TransformerLens names them.
+ *
+ *   embed.W_E [vocabulary, d]   pos_embed.W_pos [context, d]
+ *   blocks.{l}.attn.W_Q|W_K|W_V [heads, d, d_head]   b_Q|b_K|b_V [heads, d_head]
+ *   blocks.{l}.attn.W_O [heads, d_head, d]           b_O [d]
+ *   blocks.{l}.attn.QK|OV [heads, d, d]              instead of W_Q, ..., W_O and b_Q, b_K, b_V
+ *   blocks.{l}.mlp.W_in [d, hidden]  b_in [hidden]  W_out [hidden, d]  b_out [d]
+ *   blocks.{l}.linear.W [d, other]  b [other]        odd layers: [other, d] and [d]
+ *   unembed.W_U [d, classes]    unembed.b_U [classes]
+ *   X [rows, d]  or  tokens [tuples, length]         the inputs, if any
+ *   result.X_hidden [rows, other]                    the other columns of an export's input
+ *
+ * Layers are 0, 1, ... without gaps, all of one kind, all of one size.  Biases are optional.  A
+ * file may have an X and no layer.  Buffers *.attn.mask and *.attn.IGNORE, and the result.* of an
+ * export, are skipped.  Layer norms, gates and what else a model computes besides are refused: they
+ * are outside the construction (model_structure.h).
+ *
+ * Metadata: scale "1" or "1/sqrt(d_head)", activation "silu", "relu" or "gelu", mask "none" or
+ * "causal", normalization "none".  What they do not say has to be said by whoever uses the model.
+ * An activation of "none" is that of a file without feed-forward networks.  Of linear maps
+ * metadata may say, and of an X_hidden must, how they follow each other: linear "in-place" or
+ * "block".
+ */
+#ifndef HEADPROOF_HARNESS_MODELS_MODEL_FILE_H
+#define HEADPROOF_HARNESS_MODELS_MODEL_FILE_H
+
+#include "safetensors.h"
+
+#include <stdbool.h>
+
+typedef enum {
+    MODEL_FILE_ATTENTION,   /* attn alone */
+    MODEL_FILE_FFN,         /* mlp alone */
+    MODEL_FILE_TRANSFORMER, /* attn, then mlp */
+    MODEL_FILE_LINEAR,      /* linear alone */
+    MODEL_FILE_INPUT        /* X alone */
+} ModelFileKind;
+
+typedef enum { MODEL_FILE_SILU, MODEL_FILE_RELU, MODEL_FILE_GELU } ModelFileActivation;
+
+/* A layer's tensors, row-major, NULL where absent; named and shaped as in the file. */
+typedef struct {
+    struct {
+        double *W_Q, *W_K, *W_V, *W_O, *b_Q, *b_K, *b_V, *b_O;
+        double *QK, *OV;
+    } attn;
+    struct {
+        double *W_in, *b_in, *W_out, *b_out;
+    } mlp;
+    struct {
+        double *W, *b;
+    } linear;
+} ModelFileLayer;
+
+/* Which of its properties a file's metadata say. */
+typedef struct {
+    bool scale, activation, mask, normalization, linear;
+} ModelFileSaid;
+
+/* Sizes are 0 where no tensor has them; d is at least 1, depth but for MODEL_FILE_INPUT.  merged:
+ * attn.QK and OV.  scaled: scores are divided by sqrt(d_head) (never when merged).  scaled,
+ * activation, causal and banked (linear "block") mean nothing unless they are said.  X or tokens
+ * or neither is there; tokens are < vocabulary. */
+typedef struct {
+    ModelFileKind kind;
+    ModelFileActivation activation;
+    ModelFileSaid said;
+    bool merged, scaled, causal, banked;
+    size_t depth, d, heads, d_head, hidden, other;
+    size_t vocabulary, context, classes;
+    size_t rows, tuples, length;
+    ModelFileLayer *layers; /* [depth] */
+    double *W_E, *W_pos, *W_U, *b_U;
+    double *X, *X_hidden;
+    int64_t *tokens;
+} ModelFile;
+
+/* Every number exactly as the file has it.  Tensors with other names are listed in one message and
+ * refused, unless ignore_extra (what structure_of knows is refused all the same).  0; 2 after one
+ * message; 99 when memory is short.  On failure *model is NULL. */
+int model_file_read(ModelFile **model, const char *path, bool ignore_extra)
+    __attribute__((warn_unused_result));
+
+/* The same from an open file, which may be closed afterwards. */
+int model_file_take(ModelFile **model, const SafetensorsFile *file, bool ignore_extra)
+    __attribute__((warn_unused_result));
+
+void model_file_clear(ModelFile *model);
+
+#endif

@@ -1,0 +1,15 @@
+/*
+ * Tensors that change what a model computes, and that no construction has (private to the reading
+ * of model files).
+ */
+#ifndef HEADPROOF_HARNESS_MODELS_MODEL_STRUCTURE_H
+#define HEADPROOF_HARNESS_MODELS_MODEL_STRUCTURE_H
+
+/* What a tensor of that name is, "layer norm" or "gate" or the like, for a message; NULL where
+ * the name says nothing of the kind.  Letters' case, dots, dashes, underscores, digits and
+ * CamelCase make no difference.  A name that only looks so is one too: a tensor that is refused
+ * by mistake can be removed, but one that is skipped by mistake gives a verdict about another
+ * model. */
+const char *structure_of(const char *name);
+
+#endif

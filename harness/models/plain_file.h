@@ -1,0 +1,32 @@
+/*
+ * The attention-only model as a file.
+ *
+ *   blocks.{s}.attn.W_Q|W_K|W_V [heads, D', rank]   W_O [heads, rank, D']   of sublayer s
+ *   X [N', D']                                      the augmented stream it starts from
+ *
+ * A program that knows nothing of Headproof evaluates it: for s = 0, 1, ... the stream X becomes
+ * X + sum over heads of softmax_rows((X W_Q) (X W_K)^T) X W_V W_O, under the mask.  Metadata:
+ *
+ *   scale                 "1": nothing else multiplies the scores
+ *   mask                  "none" or "causal"
+ *   activation            "none", and normalization "none": there is attention alone
+ *   headproof.form        what the caller says, headproof.omega: the shortest decimal of Omega
+ *   headproof.rows        N', headproof.bias_row: the one that is no token
+ *   headproof.content     the columns FIRST:END where the answer is read
+ *   headproof.layer_end   how many sublayers there are up to the end of each layer, "2,4,6"
+ *   headproof.exact       "true", or "false" and then headproof.inexact: what was rounded
+ *   headproof.evaluate, headproof.augment     sentences: the formula, and how other inputs are
+ *                                             made into a stream
+ */
+#ifndef HEADPROOF_HARNESS_MODELS_PLAIN_FILE_H
+#define HEADPROOF_HARNESS_MODELS_PLAIN_FILE_H
+
+#include "../../cases/plain.h"
+
+/* Writes path, complete or not at all.  form: "fused", "three", ...  0; 2 after a message when path
+ * cannot be written, or the sublayers have different masks; 99 after one when memory is short or
+ * the disk is full. */
+int plain_file_write(const char *path, const PlainModel *plain, const char *form)
+    __attribute__((warn_unused_result));
+
+#endif

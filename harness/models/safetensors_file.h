@@ -1,0 +1,33 @@
+/*
+ * An open safetensors file from inside (private to the reader).
+ */
+#ifndef HEADPROOF_HARNESS_MODELS_SAFETENSORS_FILE_H
+#define HEADPROOF_HARNESS_MODELS_SAFETENSORS_FILE_H
+
+#include "safetensors.h"
+
+#include <jansson.h>
+#include <stdbool.h>
+
+/* bytes [size]: the file, mapped or the caller's.  header owns names and metadata.
+ * tensors [count], in the order of their data; data [data_size]: what follows the header. */
+struct SafetensorsFile {
+    char *path;
+    const unsigned char *bytes;
+    size_t size;
+    bool mapped;
+    json_t *header;
+    SafetensorsTensor *tensors;
+    size_t count;
+    const unsigned char *data;
+    size_t data_size;
+};
+
+/* The little-endian integer of `size` (at most 8) bytes. */
+uint64_t little_endian(const unsigned char *bytes, size_t size);
+
+/* Reads and checks the header; sets header, tensors, count, data and data_size, also what of them
+ * there is on failure.  0; 2 or 99 after a message. */
+int safetensors_read_header(SafetensorsFile *file) __attribute__((warn_unused_result));
+
+#endif

@@ -1,0 +1,172 @@
+#include "../base/message.h"
+#include "safetensors_file.h"
+
+#include "../../cases/fault.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+_Static_assert(sizeof(double) == 8 && sizeof(float) == 4, "IEEE formats are copied bit by bit");
+
+typedef struct {
+    const char *name;
+    size_t size;
+    bool is_float, is_signed;
+} Dtype;
+
+static const Dtype dtypes[SAFETENSORS_DTYPES] = {
+    [SAFETENSORS_F64] = {"F64", 8, true, true},     [SAFETENSORS_F32] = {"F32", 4, true, true},
+    [SAFETENSORS_F16] = {"F16", 2, true, true},     [SAFETENSORS_BF16] = {"BF16", 2, true, true},
+    [SAFETENSORS_I64] = {"I64", 8, false, true},    [SAFETENSORS_I32] = {"I32", 4, false, true},
+    [SAFETENSORS_I16] = {"I16", 2, false, true},    [SAFETENSORS_I8] = {"I8", 1, false, true},
+    [SAFETENSORS_U64] = {"U64", 8, false, false},   [SAFETENSORS_U32] = {"U32", 4, false, false},
+    [SAFETENSORS_U16] = {"U16", 2, false, false},   [SAFETENSORS_U8] = {"U8", 1, false, false},
+    [SAFETENSORS_BOOL] = {"BOOL", 1, false, false},
+};
+
+const char *safetensors_dtype_name(SafetensorsDtype dtype)
+{
+    return dtypes[dtype].name;
+}
+
+size_t safetensors_dtype_size(SafetensorsDtype dtype)
+{
+    return dtypes[dtype].size;
+}
+
+uint64_t little_endian(const unsigned char *bytes, size_t size)
+{
+    uint64_t value = 0;
+    for (size_t i = size; i-- > 0;) {
+        value = value << 8 | bytes[i];
+    }
+    return value;
+}
+
+static double from_f64(uint64_t bits)
+{
+    double value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+static double from_f32(uint64_t bits)
+{
+    uint32_t narrow = (uint32_t)bits;
+    float value;
+    memcpy(&value, &narrow, sizeof value);
+    return (double)value;
+}
+
+/* 1 sign, 5 exponent (bias 15), 10 fraction bits; subnormals are multiples of 2^-24. */
+static double from_f16(uint64_t bits)
+{
+    uint64_t sign = bits >> 15 << 63, exponent = bits >> 10 & 31, fraction = bits & 1023;
+    if (exponent == 0) {
+        double magnitude = (double)fraction * FAULT("f16-subnormals-flushed", 0, 0x1p-24);
+        return sign != 0 ? -magnitude : magnitude;
+    }
+    exponent = exponent == 31 ? 2047 : exponent - 15 + 1023;
+    return from_f64(sign | exponent << 52 | fraction << 42);
+}
+
+static double float_value(SafetensorsDtype dtype, uint64_t bits)
+{
+    switch (dtype) {
+    case SAFETENSORS_F64: return from_f64(bits);
+    case SAFETENSORS_F32: return from_f32(bits);
+    case SAFETENSORS_F16: return from_f16(bits);
+    default: return from_f32(bits << FAULT("bf16-shift-off-by-one", 15, 16));
+    }
+}
+
+static int refuse_dtype(const SafetensorsFile *file, const SafetensorsTensor *tensor,
+                        const char *expected)
+{
+    complain_of(file->path, "tensor", tensor->name, "dtype %s: expected %s",
+                dtypes[tensor->dtype].name, expected);
+    return 2;
+}
+
+static int refuse_value(const SafetensorsFile *file, const SafetensorsTensor *tensor,
+                        size_t position, const char *fault)
+{
+    char index[SAFETENSORS_TUPLE_MOST];
+    safetensors_index_text(index, tensor, position);
+    complain_of(file->path, "tensor", tensor->name, "index %s: %s", index, fault);
+    return 2;
+}
+
+int safetensors_floats(double *out, const SafetensorsFile *file, const SafetensorsTensor *tensor)
+{
+    const Dtype *dtype = &dtypes[tensor->dtype];
+    if (!dtype->is_float) {
+        return refuse_dtype(file, tensor, "F64, F32, F16 or BF16");
+    }
+    for (size_t i = 0; i < tensor->count; i++) {
+        uint64_t bits = little_endian(tensor->data + i * dtype->size, dtype->size);
+        out[i] = float_value(tensor->dtype, bits);
+        if (!isfinite(out[i])) {
+            return refuse_value(file, tensor, i,
+                                isnan(out[i]) ? "NaN: expected a finite number"
+                                              : "infinity: expected a finite number");
+        }
+    }
+    return 0;
+}
+
+/* The two's complement of `size` bytes, without a conversion that an implementation defines. */
+static int64_t signed_value(uint64_t bits, size_t size)
+{
+    uint64_t top = 128;
+    for (size_t i = 1; i < size; i++) {
+        top <<= 8;
+    }
+    return (bits & top) == 0 ? (int64_t)bits : -(int64_t)(top - 1 - (bits & (top - 1))) - 1;
+}
+
+int safetensors_integers(int64_t *out, const SafetensorsFile *file, const SafetensorsTensor *tensor)
+{
+    const Dtype *dtype = &dtypes[tensor->dtype];
+    if (dtype->is_float) {
+        return refuse_dtype(file, tensor, "an integer one");
+    }
+    for (size_t i = 0; i < tensor->count; i++) {
+        uint64_t bits = little_endian(tensor->data + i * dtype->size, dtype->size);
+        if (!dtype->is_signed && bits > INT64_MAX) {
+            return refuse_value(file, tensor, i, "expected an integer below 2^63");
+        }
+        if (tensor->dtype == SAFETENSORS_BOOL && bits > 1) {
+            return refuse_value(file, tensor, i, "expected 0 or 1");
+        }
+        out[i] = dtype->is_signed ? signed_value(bits, dtype->size) : (int64_t)bits;
+    }
+    return 0;
+}
+
+static void tuple_text(char *text, size_t rank, const size_t *values, const char *brackets)
+{
+    char *end = text;
+    *end++ = brackets[0];
+    for (size_t i = 0; i < rank; i++) {
+        end += sprintf(end, i == 0 ? "%zu" : ", %zu", values[i]);
+    }
+    *end++ = brackets[1];
+    *end = '\0';
+}
+
+void safetensors_index_text(char *text, const SafetensorsTensor *tensor, size_t position)
+{
+    size_t index[SAFETENSORS_RANK_MOST];
+    for (size_t i = tensor->rank; i-- > 0;) {
+        index[i] = position % tensor->shape[i];
+        position /= tensor->shape[i];
+    }
+    tuple_text(text, tensor->rank, index, "()");
+}
+
+void safetensors_shape_text(char *text, size_t rank, const size_t *shape)
+{
+    tuple_text(text, rank, shape, "[]");
+}

@@ -1,0 +1,229 @@
+#include "../base/atomic_file.h"
+#include "../base/message.h"
+#include "safetensors.h"
+
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define DUMP JSON_COMPACT
+
+/* data: doubles or int64_t, 8 bytes each. */
+typedef struct {
+    size_t count;
+    const void *data;
+} Announced;
+
+/* header: as it will be dumped; the data of tensors [count] follow each other in its order.
+ * The size of the data stays below 2^62. */
+struct SafetensorsWriter {
+    json_t *header;
+    Announced *tensors;
+    size_t count;
+    uint64_t data_bytes;
+};
+
+static void demand(bool promise, const char *text, const char *name)
+{
+    if (!promise) {
+        fprintf(stderr, "safetensors_write.c: bug: not so: %s ('%s')\n", text, name);
+        abort();
+    }
+}
+
+SafetensorsWriter *safetensors_writer_make(void)
+{
+    SafetensorsWriter *writer = calloc(1, sizeof *writer);
+    if (writer != NULL) {
+        writer->header = json_object();
+    }
+    if (writer == NULL || json_object_set_new(writer->header, "__metadata__", json_object()) != 0) {
+        safetensors_writer_clear(writer);
+        memory_fault();
+        return NULL;
+    }
+    return writer;
+}
+
+int safetensors_writer_metadata(SafetensorsWriter *writer, const char *key, const char *value)
+{
+    json_t *metadata = json_object_get(writer->header, "__metadata__");
+    demand(json_object_get(metadata, key) == NULL, "metadata are given once", key);
+    return json_object_set_new(metadata, key, json_string(value)) == 0 ? 0 : memory_fault();
+}
+
+static void check_name(const SafetensorsWriter *writer, const char *name, size_t rank)
+{
+    size_t length = strlen(name);
+    demand(length > 0 && length <= SAFETENSORS_NAME_MOST, "a name has a length", name);
+    for (const char *c = name; *c != '\0'; c++) {
+        demand(*c >= 0x20 && *c < 0x7f && *c != '"' && *c != '\\', "a name is plain ASCII", name);
+    }
+    demand(json_object_get(writer->header, name) == NULL, "a name is given once", name);
+    demand(rank <= SAFETENSORS_RANK_MOST, "a rank is at most 8", name);
+}
+
+/* The product of the extents; false where a file could not be that large. */
+static bool count_values(uint64_t *count, size_t rank, const size_t *shape)
+{
+    uint64_t most = (UINT64_C(1) << 62) / 8, product = 1;
+    bool empty = false;
+    for (size_t i = 0; i < rank; i++) {
+        if (shape[i] > 0 && product > most / shape[i]) {
+            return false;
+        }
+        empty = empty || shape[i] == 0;
+        product *= shape[i] > 0 ? shape[i] : 1;
+    }
+    *count = empty ? 0 : product;
+    return *count <= SIZE_MAX;
+}
+
+static json_t *describe(const char *dtype, size_t rank, const size_t *shape, uint64_t begin,
+                        uint64_t end)
+{
+    json_t *extents = json_array();
+    for (size_t i = 0; i < rank; i++) {
+        if (json_array_append_new(extents, json_integer((json_int_t)shape[i])) != 0) {
+            json_decref(extents);
+            return NULL;
+        }
+    }
+    return json_pack("{s:s, s:o, s:[I, I]}", "dtype", dtype, "shape", extents, "data_offsets",
+                     (json_int_t)begin, (json_int_t)end);
+}
+
+static int announce(SafetensorsWriter *writer, const char *name, const char *dtype, size_t rank,
+                    const size_t *shape, const void *data)
+{
+    uint64_t count;
+    check_name(writer, name, rank);
+    if (!count_values(&count, rank, shape) ||
+        8 * count > (UINT64_C(1) << 62) - writer->data_bytes) {
+        complain_of("headproof", "tensor", name, "expected a size that a file can have");
+        return 2;
+    }
+    Announced *tensors = realloc(writer->tensors, (writer->count + 1) * sizeof *tensors);
+    if (tensors == NULL) {
+        return memory_fault();
+    }
+    writer->tensors = tensors;
+    json_t *entry =
+        describe(dtype, rank, shape, writer->data_bytes, writer->data_bytes + 8 * count);
+    if (json_object_set_new(writer->header, name, entry) != 0) {
+        return memory_fault();
+    }
+    tensors[writer->count++] = (Announced){(size_t)count, data};
+    writer->data_bytes += 8 * count;
+    return 0;
+}
+
+int safetensors_writer_floats(SafetensorsWriter *writer, const char *name, size_t rank,
+                              const size_t *shape, const double *data)
+{
+    return announce(writer, name, "F64", rank, shape, data);
+}
+
+int safetensors_writer_integers(SafetensorsWriter *writer, const char *name, size_t rank,
+                                const size_t *shape, const int64_t *data)
+{
+    return announce(writer, name, "I64", rank, shape, data);
+}
+
+/* To a multiple of 8, so that the data are aligned in a mapping. */
+static size_t padding(size_t length)
+{
+    return (8 - length % 8) % 8;
+}
+
+uint64_t safetensors_writer_bytes(const SafetensorsWriter *writer)
+{
+    size_t length = json_dumpb(writer->header, NULL, 0, DUMP);
+    return 8 + length + padding(length) + writer->data_bytes;
+}
+
+static void put_little_endian(unsigned char *bytes, uint64_t value)
+{
+    for (size_t i = 0; i < 8; i++) {
+        bytes[i] = (unsigned char)(value >> (8 * i) & 255);
+    }
+}
+
+static int write_values(FILE *file, const void *data, size_t count)
+{
+    enum { BLOCK = 1024 };
+    unsigned char bytes[8 * BLOCK];
+    for (size_t done = 0; done < count;) {
+        size_t block = count - done < BLOCK ? count - done : BLOCK;
+        for (size_t i = 0; i < block; i++) {
+            uint64_t bits;
+            memcpy(&bits, (const unsigned char *)data + 8 * (done + i), sizeof bits);
+            put_little_endian(bytes + 8 * i, bits);
+        }
+        if (fwrite(bytes, 8, block, file) != block) {
+            return -1;
+        }
+        done += block;
+    }
+    return 0;
+}
+
+static int write_all(FILE *file, const SafetensorsWriter *writer, const char *header)
+{
+    unsigned char bytes[8];
+    size_t length = strlen(header), padded = length + padding(length);
+    put_little_endian(bytes, padded);
+    if (fwrite(bytes, 1, 8, file) != 8 || fputs(header, file) == EOF ||
+        fprintf(file, "%*s", (int)(padded - length), "") < 0) {
+        return -1;
+    }
+    for (size_t i = 0; i < writer->count; i++) {
+        if (write_values(file, writer->tensors[i].data, writer->tensors[i].count) != 0) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+/* Readers, this one too, take no more. */
+static int check_header(const char *path, size_t length)
+{
+    if (length + padding(length) > SAFETENSORS_HEADER_MOST) {
+        complain_of(path, NULL, NULL, "header of %zu bytes: expected names and metadata of %d",
+                    length, SAFETENSORS_HEADER_MOST);
+        return 2;
+    }
+    return 0;
+}
+
+int safetensors_writer_finish(const SafetensorsWriter *writer, const char *path)
+{
+    AtomicFile file = {0};
+    char *header = json_dumps(writer->header, DUMP);
+    for (size_t i = 0; i < writer->count; i++) {
+        demand(writer->tensors[i].data != NULL || writer->tensors[i].count == 0,
+               "a tensor that is written has data", path);
+    }
+    int status = header == NULL ? memory_fault() : check_header(path, strlen(header));
+    if (status == 0) {
+        status = atomic_file_open(&file, path);
+    }
+    if (status == 0) {
+        bool failed = write_all(file.file, writer, header) != 0 || atomic_file_sync(&file) != 0 ||
+                      atomic_file_publish(&file) != 0 || atomic_file_close(&file) != 0;
+        status = failed ? atomic_file_failed(path) : 0;
+    }
+    atomic_file_clear(&file);
+    free(header);
+    return status;
+}
+
+void safetensors_writer_clear(SafetensorsWriter *writer)
+{
+    if (writer == NULL) {
+        return;
+    }
+    json_decref(writer->header);
+    free(writer->tensors);
+    free(writer);
+}

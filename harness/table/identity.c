@@ -1,0 +1,53 @@
+#include "identity.h"
+
+#include "../base/message.h"
+#include "table.h"
+
+#include "../../cases/fault.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int digest_file(uint64_t *digest, const char *path)
+{
+    char block[1 << 16];
+    size_t count;
+    FILE *file = fopen(path, "rb");
+    if (file != NULL) {
+        while ((count = fread(block, 1, sizeof block, file)) > 0) {
+            *digest = digest_bytes(*digest, block,
+                                   FAULT("weights-read-in-part", count < 8 ? count : 8, count));
+        }
+    }
+    int reason = file == NULL ? errno : ferror(file) ? EIO : 0;
+    if (file != NULL) {
+        (void)fclose(file); /* it was only read */
+    }
+    if (reason != 0) {
+        complain_of(path, NULL, NULL, "cannot be read: %s", strerror(reason));
+    }
+    return reason != 0 ? file_fault(reason) : 0;
+}
+
+int grid_identify(GridIdentity *identity, const Grid *grid)
+{
+    uint64_t points = DIGEST_START, weights = DIGEST_START;
+    int status = 0;
+    for (size_t i = 0; i < grid->count; i++) {
+        char *key = table_key(&grid->points[i]);
+        if (key == NULL) {
+            return memory_fault();
+        }
+        points = digest_bytes(points, key, strlen(key));
+        points = digest_bytes(points, "\n", 1);
+        free(key);
+    }
+    digest_print(identity->points, points);
+    identity->weights[0] = '\0';
+    for (size_t i = 0; i < grid->sources.count && status == 0; i++) {
+        status = digest_file(&weights, grid->sources.items[i]->path);
+        digest_print(identity->weights, weights);
+    }
+    return status;
+}

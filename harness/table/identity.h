@@ -1,0 +1,19 @@
+/*
+ * What a grid is, in two short texts: files of rows that agree in them can be put together.
+ */
+#ifndef HEADPROOF_HARNESS_TABLE_IDENTITY_H
+#define HEADPROOF_HARNESS_TABLE_IDENTITY_H
+
+#include "../base/digest.h"
+#include "../grid/grid.h"
+
+/* points: of the key columns of every point, in order, each followed by a newline.
+ * weights: of the bytes of the files that weights come from, in order; "" without any. */
+typedef struct {
+    char points[DIGEST_TEXT], weights[DIGEST_TEXT];
+} GridIdentity;
+
+/* 0; 2 or 99 after one message when a file cannot be read or memory is short. */
+int grid_identify(GridIdentity *identity, const Grid *grid) __attribute__((warn_unused_result));
+
+#endif

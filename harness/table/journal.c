@@ -1,0 +1,231 @@
+/*
+ * What a journal writes.
+ */
+#include "journal_survivor.h"
+
+#include "../base/message.h"
+#include "../base/own_file.h"
+
+#include "../../cases/fault.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static bool is_plain(const char *path)
+{
+    struct stat found;
+    return path == NULL ||
+           (stat(path, &found) == 0 && !S_ISREG(found.st_mode) && !S_ISDIR(found.st_mode));
+}
+
+int journal_open_stream(Journal **journal, FILE *stream)
+{
+    *journal = calloc(1, sizeof **journal);
+    if (*journal == NULL) {
+        return memory_fault();
+    }
+    (*journal)->name = "memory";
+    int status = output_open_stream(&(*journal)->plain, stream);
+    if (status != 0) {
+        journal_clear(*journal);
+        *journal = NULL;
+    }
+    return status;
+}
+
+int journal_open(Journal **journal, const char *flag, const char *path, bool resume,
+                 const RunRecord *run)
+{
+    Journal *made = calloc(1, sizeof *made);
+    int status = 0;
+    *journal = NULL;
+    if (made == NULL) {
+        return memory_fault();
+    }
+    made->name = path != NULL ? path : "stdout";
+    made->rows.flag = flag;
+    if (is_plain(path) && resume) {
+        complain((Origin){.flag = "resume"}, made->name,
+                 "expected rows in a regular file, -o FILE.csv");
+        status = 2;
+    } else if (is_plain(path)) {
+        status = output_open(&made->plain, path);
+    } else {
+        status = journal_open_survivor(made, path, resume, run);
+    }
+    if (status != 0) {
+        journal_clear(made);
+        return status;
+    }
+    *journal = made;
+    return 0;
+}
+
+const char *journal_rows(const Journal *journal, size_t *size)
+{
+    *size = journal->text == NULL ? 0 : journal->size - journal->header;
+    return journal->text == NULL ? "" : journal->text + journal->header;
+}
+
+bool journal_has_header(const Journal *journal, const char *header)
+{
+    bool there = journal->text != NULL && journal->size > 0;
+    return !there || (strlen(header) == journal->header &&
+                      memcmp(journal->text, header, journal->header) == 0);
+}
+
+bool journal_is_complete(const Journal *journal)
+{
+    return journal->complete;
+}
+
+bool journal_survives(const Journal *journal)
+{
+    return journal->plain == NULL &&
+           (journal->length > journal->header ||
+            (journal->checkpoints != NULL && access(journal->checkpoints, F_OK) == 0));
+}
+
+/* Writes the sidecar to FILE.json.partial, which is whole at any moment. */
+static int write_sidecar(Journal *journal, const RunRecord *run)
+{
+    int fd = own_file_create(journal->sidecar_new), status = -1;
+    FILE *file = fd < 0 ? NULL : fdopen(fd, "w");
+    if (fd < 0) {
+        return -1; /* what is there is not this run's to remove */
+    }
+    if (file == NULL) {
+        (void)close(fd); /* nothing was written */
+    } else {
+        status = sidecar_write(file, run) != 0 || atomic_file_flush(file) != 0 ||
+                         FAULT("sidecar-without-fsync", 0, fsync(fileno(file))) != 0
+                     ? -1
+                     : 0;
+        int reason = errno;
+        status = fclose(file) != 0 && status == 0 ? -1 : status;
+        errno = status != 0 && reason != 0 ? reason : errno;
+    }
+    if (status == 0) {
+        status = rename(journal->sidecar_new, journal->sidecar_partial);
+    }
+    if (status != 0) {
+        int reason = errno;
+        (void)unlink(journal->sidecar_new);
+        errno = reason;
+    }
+    return status;
+}
+
+static int write_bytes(Journal *journal, const char *bytes, size_t count)
+{
+    for (size_t done = 0; done < count;) {
+        ssize_t got = write(fileno(journal->rows.file), bytes + done, count - done);
+        if (got < 0 && errno != EINTR) {
+            return -1;
+        }
+        done += got > 0 ? (size_t)got : 0;
+    }
+    journal->length += count;
+    return 0;
+}
+
+static int begin_survivor(Journal *journal, size_t kept, const char *header, const RunRecord *run)
+{
+    int fd = fileno(journal->rows.file);
+    size_t length = kept > 0 ? journal->header + kept : 0;
+    if (ftruncate(fd, (off_t)length) != 0 || lseek(fd, (off_t)length, SEEK_SET) < 0) {
+        return atomic_file_failed(journal->rows.path);
+    }
+    journal->length = length;
+    if (kept > 0) {
+        return 0;
+    }
+    journal->begun = true;
+    if (write_sidecar(journal, run) != 0) {
+        return atomic_file_failed(journal->sidecar);
+    }
+    journal->header = strlen(header);
+    if (write_bytes(journal, header, journal->header) != 0 || fsync(fd) != 0 ||
+        atomic_file_sync_directory(journal->rows.path) != 0) {
+        return atomic_file_failed(journal->rows.path);
+    }
+    return 0;
+}
+
+int journal_begin(Journal *journal, size_t kept, const char *header, const RunRecord *run)
+{
+    if (journal->plain == NULL) {
+        return begin_survivor(journal, kept, header, run);
+    }
+    return fputs(header, output_file(journal->plain)) == EOF ? atomic_file_failed(journal->name)
+                                                             : 0;
+}
+
+int journal_append(Journal *journal, const char *rows, size_t length)
+{
+    if (journal->plain != NULL) {
+        return fwrite(rows, 1, length, output_file(journal->plain)) == length ? 0 : -1;
+    }
+    return write_bytes(journal, rows, length);
+}
+
+int journal_sync(Journal *journal)
+{
+    if (journal->plain != NULL) {
+        return output_commit(journal->plain);
+    }
+    return FAULT("journal-without-fsync", 0, fsync(fileno(journal->rows.file)));
+}
+
+int journal_finish(Journal *journal, const RunRecord *run)
+{
+    AtomicFile *rows = &journal->rows;
+    if (journal->plain != NULL) {
+        return output_finish(journal->plain, run);
+    }
+    char digest[DIGEST_TEXT];
+    RunRecord whole = *run;
+    whole.digest = digest;
+    if (digest_descriptor(digest, fileno(rows->file)) != 0 || write_sidecar(journal, &whole) != 0) {
+        return atomic_file_failed(journal->sidecar);
+    }
+    if (atomic_file_sync(rows) != 0 || atomic_file_publish(rows) != 0) {
+        return atomic_file_failed(rows->path);
+    }
+    if (rename(journal->sidecar_partial, journal->sidecar) != 0) {
+        return atomic_file_failed(journal->sidecar);
+    }
+    return FAULT("directory-without-fsync", 0, atomic_file_sync_directory(rows->path)) != 0 ||
+                   atomic_file_close(rows) != 0
+               ? atomic_file_failed(rows->path)
+               : 0;
+}
+
+void journal_clear(Journal *journal)
+{
+    if (journal == NULL) {
+        return;
+    }
+    AtomicFile *rows = &journal->rows;
+    if (rows->file != NULL && rows->partial != NULL && !journal->complete) {
+        rows->kept = journal_survives(journal);
+        if (rows->kept) {
+            /* Half a point goes; where that fails, a run that resumes drops it. */
+            (void)!ftruncate(fileno(rows->file), (off_t)journal->length);
+        }
+        if (!rows->kept && journal->begun) {
+            (void)unlink(journal->sidecar_partial);
+        }
+    }
+    atomic_file_clear(rows);
+    output_clear(journal->plain);
+    free(journal->sidecar);
+    free(journal->sidecar_partial);
+    free(journal->sidecar_new);
+    free(journal->checkpoints);
+    free(journal->text);
+    free(journal);
+}

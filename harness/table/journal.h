@@ -1,0 +1,61 @@
+/*
+ * The results file of a sweep, which survives an interruption at any moment.
+ *
+ * Rows go to FILE.partial, whole points in grid order, each on disk before the next; before the
+ * first, FILE.json.partial says what run they are of.  When all are there, FILE.partial becomes
+ * FILE and then FILE.json.partial FILE.json.  A run that resumes goes on with what is there.
+ * What is kept of points in progress lies beside it (checkpoint.h).
+ * Without a regular file (stdout, a pipe, /dev/full) rows are just written.
+ */
+#ifndef HEADPROOF_HARNESS_TABLE_JOURNAL_H
+#define HEADPROOF_HARNESS_TABLE_JOURNAL_H
+
+#include "sidecar.h"
+
+typedef struct Journal Journal;
+
+/* What an interrupted run leaves that took less is dropped by a run that does not resume. */
+#define JOURNAL_WORTH_SECONDS 60
+
+/* Opens FILE (NULL: stdout) and looks at what is there.  With resume, what an interrupted run of
+ * the same points, version and machine left, or a complete FILE of it, is taken up; without,
+ * FILE.partial is dropped, but not what took a minute or more.  flag: that FILE was given to, for
+ * messages; NULL: output.  0; 2 after one message when FILE cannot be written, another run writes
+ * it, what is there does not fit, or something beside it is not the program's own; 99. */
+int journal_open(Journal **journal, const char *flag, const char *path, bool resume,
+                 const RunRecord *run) __attribute__((warn_unused_result));
+
+/* The same for rows that are just written to a stream, which stays open.  0, or 99 after a
+ * message. */
+int journal_open_stream(Journal **journal, FILE *stream) __attribute__((warn_unused_result));
+
+/* The rows that are there already, without their header; they end in a NUL. */
+const char *journal_rows(const Journal *journal, size_t *size);
+
+/* False when rows are there behind another header line than this. */
+bool journal_has_header(const Journal *journal, const char *header);
+
+/* True when nothing is left to do: FILE is there already, of a run like this. */
+bool journal_is_complete(const Journal *journal);
+
+/* True when there is something that a run that resumes goes on with: rows, or checkpoints. */
+bool journal_survives(const Journal *journal);
+
+/* Begins to write behind the first kept bytes of those rows; the rest is dropped.  kept 0: with
+ * the header.  0, or 99 after a message. */
+int journal_begin(Journal *journal, size_t kept, const char *header, const RunRecord *run)
+    __attribute__((warn_unused_result));
+
+/* Appends the rows of a point; on disk after the next sync.  0, or -1 (errno). */
+int journal_append(Journal *journal, const char *rows, size_t length)
+    __attribute__((warn_unused_result));
+int journal_sync(Journal *journal) __attribute__((warn_unused_result));
+
+/* Completes the file.  0, or 99 after a message. */
+int journal_finish(Journal *journal, const RunRecord *run) __attribute__((warn_unused_result));
+
+/* Closes: points that are on disk stay for a run that resumes, anything else that is not complete
+ * goes.  NULL is fine. */
+void journal_clear(Journal *journal);
+
+#endif

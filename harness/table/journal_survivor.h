@@ -1,0 +1,33 @@
+/*
+ * The insides of a journal (private to it).
+ *
+ *   journal.c            what is written
+ *   journal_survivor.c   what an interrupted or a complete run left, and whether it is gone on with
+ */
+#ifndef HEADPROOF_HARNESS_TABLE_JOURNAL_SURVIVOR_H
+#define HEADPROOF_HARNESS_TABLE_JOURNAL_SURVIVOR_H
+
+#include "../base/atomic_file.h"
+#include "journal.h"
+#include "output.h"
+
+/* plain: where rows are just written, else NULL.  rows: FILE.partial, open and locked.
+ * text [size]: what was in it, or in a complete FILE.  length: of what is to stay in
+ * FILE.partial, the header and whole points; header: of the former.
+ * begun: the sidecar is this run's. */
+struct Journal {
+    Output *plain;
+    const char *name; /* of the output, for messages */
+    AtomicFile rows;
+    char *sidecar, *sidecar_partial, *sidecar_new, *checkpoints;
+    char *text;
+    size_t size, header, length;
+    bool begun, complete;
+};
+
+/* Opens and reads FILE.partial for a journal whose rows are empty but for their flag; see
+ * journal_open.  On failure the caller clears. */
+int journal_open_survivor(Journal *journal, const char *path, bool resume, const RunRecord *run)
+    __attribute__((warn_unused_result));
+
+#endif

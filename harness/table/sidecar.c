@@ -1,0 +1,290 @@
+#include "sidecar.h"
+
+#include "../base/shown.h"
+#include "../base/text_stream.h"
+
+#include "../../cases/fault.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+const char *const sidecar_decisive[] = {
+    "version",      "commit",      "cpu",           "openblas_core", "openblas_config",
+    "mpfr_runtime", "gmp_runtime", "flint_runtime", "arb_runtime",   NULL};
+
+json_t *sidecar_text(const char *text)
+{
+    char *clean = shown_copy(SHOWN_JSON, text);
+    json_t *value = clean != NULL ? json_string(clean) : NULL;
+    free(clean);
+    return value;
+}
+
+json_t *sidecar_date(void)
+{
+    char text[32] = "unknown";
+    time_t now = time(NULL);
+    struct tm utc;
+    if (gmtime_r(&now, &utc) != NULL) {
+        strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &utc);
+    }
+    return json_string(text);
+}
+
+json_t *sidecar_arguments(int argc, char **argv)
+{
+    json_t *list = json_array();
+    for (int i = 0; i < argc; i++) {
+        if (json_array_append_new(list, sidecar_text(argv[i])) != 0) {
+            json_decref(list);
+            return NULL;
+        }
+    }
+    return list;
+}
+
+static json_t *command_value(const Point *point)
+{
+    char *text = NULL;
+    size_t size = 0;
+    json_t *value = NULL;
+    FILE *stream = text_stream(&text, &size);
+    if (stream == NULL) {
+        return NULL;
+    }
+    point_print_command(stream, point);
+    int failed = ferror(stream);
+    if (fclose(stream) == 0 && !failed) {
+        value = sidecar_text(text);
+    }
+    free(text);
+    return value;
+}
+
+static json_t *point_value(const RunRecord *run, size_t index)
+{
+    const SweepRecord *sweep = run->sweep;
+    json_t *point = json_object();
+    int status = 0;
+    if (sweep != NULL && sweep->shards > 1) {
+        status |= json_object_set_new(point, "index", json_integer((json_int_t)index + 1));
+    }
+    status |= json_object_set_new(point, "section", sidecar_text(run->grid->section[index])) |
+              json_object_set_new(point, "command", command_value(&run->grid->points[index]));
+    if (run->seconds != NULL && run->seconds[index] >= 0) {
+        status |= json_object_set_new(point, "seconds", json_real(run->seconds[index]));
+    }
+    if (sweep != NULL) {
+        status |= json_object_set_new(point, "passed", json_boolean(sweep->passed[index]));
+    }
+    if (status != 0) {
+        json_decref(point);
+        return NULL;
+    }
+    return point;
+}
+
+static json_t *points_value(const RunRecord *run)
+{
+    const SweepRecord *sweep = run->sweep;
+    size_t count = sweep != NULL ? sweep->count : run->grid->count;
+    json_t *list = json_array();
+    for (size_t i = 0; i < count; i++) {
+        size_t index = sweep != NULL ? sweep->points[i] : i;
+        if (json_array_append_new(list, point_value(run, index)) != 0) {
+            json_decref(list);
+            return NULL;
+        }
+    }
+    return list;
+}
+
+static json_t *grid_value(const RunRecord *run)
+{
+    const GridIdentity *identity = &run->sweep->identity;
+    return json_pack("{s:I, s:s, s:s}", "points", (json_int_t)run->grid->count, "digest",
+                     identity->points, "weights", identity->weights);
+}
+
+static int add_sweep(json_t *object, const RunRecord *run)
+{
+    const SweepRecord *sweep = run->sweep;
+    int status = json_object_set_new(object, "complete", json_boolean(sweep->complete)) |
+                 json_object_set_new(object, "grid", grid_value(run)) |
+                 json_object_set_new(object, "shard",
+                                     json_pack("{s:I, s:I}", "index", (json_int_t)sweep->shard,
+                                               "count", (json_int_t)sweep->shards));
+    if (sweep->ranks != NULL) {
+        status |= json_object_set(object, "ranks", sweep->ranks);
+    }
+    return status;
+}
+
+static int add_facts(json_t *object)
+{
+    Fact facts[FACTS_MOST];
+    size_t count = facts_read(facts);
+    int status = count == 0 ? -1 : 0;
+    for (size_t i = 0; i < count; i++) {
+        status |= json_object_set_new(object, facts[i].name, sidecar_text(facts[i].text));
+    }
+    return status;
+}
+
+json_t *sidecar_value(const RunRecord *run)
+{
+    json_t *object = json_object();
+    int status = json_object_set_new(object, "schema", json_integer(SIDECAR_SCHEMA)) |
+                 json_object_set_new(object, "argv", sidecar_arguments(run->argc, run->argv)) |
+                 json_object_set_new(object, "date", sidecar_date()) | add_facts(object);
+    if (run->digest != NULL) {
+        status |= json_object_set_new(object, "digest", json_string(run->digest));
+    }
+    if (run->sweep != NULL) {
+        status |= add_sweep(object, run);
+    }
+    if (run->grid != NULL && (run->sweep == NULL || run->sweep->complete)) {
+        status |= json_object_set_new(object, "points", points_value(run));
+    }
+    if (status != 0) {
+        json_decref(object);
+        return NULL;
+    }
+    return object;
+}
+
+int sidecar_write(FILE *file, const RunRecord *run)
+{
+    json_t *object = sidecar_value(run);
+    int status = -1;
+    if (object != NULL) {
+        status = json_dumpf(object, file, JSON_INDENT(1) | JSON_REAL_PRECISION(6));
+        if (status == 0 && putc('\n', file) == EOF) {
+            status = -1;
+        }
+    }
+    json_decref(object);
+    return status == 0 ? 0 : -1;
+}
+
+const char *sidecar_get(const json_t *sidecar, const char *key)
+{
+    const char *text = json_string_value(json_object_get(sidecar, key));
+    return text != NULL ? text : "";
+}
+
+bool sidecar_has_digest(const json_t *sidecar, uint64_t digest)
+{
+    char text[DIGEST_TEXT];
+    digest_print(text, digest);
+    return FAULT("edited-tables-believed", true, strcmp(sidecar_get(sidecar, "digest"), text) == 0);
+}
+
+bool sidecar_is_of(const json_t *sidecar, const char *bytes, size_t size)
+{
+    return sidecar_has_digest(sidecar, digest_bytes(DIGEST_START, bytes, size));
+}
+
+json_t *sidecar_load(const char *path)
+{
+    FILE *file = fopen(path, "r");
+    if (file == NULL) {
+        return NULL;
+    }
+    json_t *sidecar = json_loadf(file, 0, NULL);
+    int reason = sidecar == NULL && ferror(file) ? EIO : 0;
+    (void)fclose(file); /* it was only read */
+    if (sidecar != NULL && !json_is_object(sidecar)) {
+        json_decref(sidecar);
+        sidecar = NULL;
+    }
+    errno = reason;
+    return sidecar;
+}
+
+static bool fact_fits(char text[DIFFERENCE_TEXT], const json_t *sidecar, const Fact *fact)
+{
+    const char *theirs = sidecar_get(sidecar, fact->name);
+    json_t *ours = sidecar_text(fact->text); /* as it would be written */
+    const char *mine = ours != NULL ? json_string_value(ours) : fact->text;
+    bool same = strcmp(theirs, mine) == 0;
+    if (!same) {
+        snprintf(text, DIFFERENCE_TEXT, "%s %s, this is %s", fact->name,
+                 *theirs != '\0' ? theirs : "unknown", mine);
+    }
+    json_decref(ours);
+    return same;
+}
+
+static bool is_decisive(const char *name)
+{
+    const char *const *known = sidecar_decisive;
+    while (*known != NULL && strcmp(*known, name) != 0) {
+        known++;
+    }
+    return *known != NULL;
+}
+
+static bool is_program(const char *name)
+{
+    return strcmp(name, "version") == 0 || strcmp(name, "commit") == 0;
+}
+
+/* Of the decisive facts, those of the program, or all. */
+static bool facts_fit(char text[DIFFERENCE_TEXT], const json_t *sidecar, bool all)
+{
+    Fact facts[FACTS_MOST];
+    size_t count = facts_read(facts);
+    if (count == 0) {
+        *text = '\0';
+        return false;
+    }
+    for (size_t i = 0; i < count; i++) {
+        bool wanted = all ? is_decisive(facts[i].name) : is_program(facts[i].name);
+        if (wanted && !fact_fits(text, sidecar, &facts[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool sweep_fits(char text[DIFFERENCE_TEXT], const json_t *sidecar, const RunRecord *run)
+{
+    const SweepRecord *sweep = run->sweep;
+    const json_t *grid = json_object_get(sidecar, "grid"),
+                 *shard = json_object_get(sidecar, "shard");
+    json_int_t points = json_integer_value(json_object_get(grid, "points"));
+    json_int_t index = json_integer_value(json_object_get(shard, "index"));
+    json_int_t count = json_integer_value(json_object_get(shard, "count"));
+    json_int_t schema = json_integer_value(json_object_get(sidecar, "schema"));
+    if (schema != SIDECAR_SCHEMA) {
+        snprintf(text, DIFFERENCE_TEXT, "a table with other columns (schema %lld, this is %d)",
+                 (long long)schema, SIDECAR_SCHEMA);
+    } else if (points != (json_int_t)run->grid->count) {
+        snprintf(text, DIFFERENCE_TEXT, "a grid of %lld points, this one has %zu",
+                 (long long)points, run->grid->count);
+    } else if (strcmp(sidecar_get(grid, "digest"), sweep->identity.points) != 0) {
+        snprintf(text, DIFFERENCE_TEXT, "other points (argv in the sidecar names them)");
+    } else if (strcmp(sidecar_get(grid, "weights"), sweep->identity.weights) != 0) {
+        snprintf(text, DIFFERENCE_TEXT, "other contents of the weights file");
+    } else if (index != (json_int_t)sweep->shard || count != (json_int_t)sweep->shards) {
+        snprintf(text, DIFFERENCE_TEXT, "shard %lld/%lld, this is %zu/%zu", (long long)index,
+                 (long long)count, sweep->shard, sweep->shards);
+    } else {
+        return true;
+    }
+    return false;
+}
+
+bool sidecar_fits(char text[DIFFERENCE_TEXT], const json_t *sidecar, const RunRecord *run)
+{
+    return sweep_fits(text, sidecar, run) && facts_fit(text, sidecar, true);
+}
+
+bool sidecar_same_sweep(const json_t *sidecar, const RunRecord *run)
+{
+    char text[DIFFERENCE_TEXT];
+    return sweep_fits(text, sidecar, run) && facts_fit(text, sidecar, false);
+}

@@ -1,0 +1,74 @@
+/*
+ * The sidecar FILE.json: how a results file came about.
+ */
+#ifndef HEADPROOF_HARNESS_TABLE_SIDECAR_H
+#define HEADPROOF_HARNESS_TABLE_SIDECAR_H
+
+#include "../grid/grid.h"
+#include "identity.h"
+#include "../base/info.h"
+
+#include <jansson.h>
+
+/* Raised when a column or a key of the sidecar changes its meaning. */
+#define SIDECAR_SCHEMA 2
+
+/* What a sweep adds: which points of its grid it evaluates, for shard `shard` of `shards`, and
+ * what it found.  passed, seconds [grid->count]; negative seconds: not measured, the rows are from
+ * an interrupted run.  ranks: what took part besides this process, or NULL. */
+typedef struct {
+    GridIdentity identity;
+    const size_t *points; /* [count], ascending indices into the grid */
+    size_t count, shard, shards;
+    const bool *passed;
+    json_t *ranks;
+    bool complete;
+} SweepRecord;
+
+/* A run.  grid NULL: what was run is not points (a benchmark).  seconds [grid->count] or NULL;
+ * sweep NULL: it is none.  digest: of the table's bytes, once all are written, else NULL. */
+typedef struct {
+    int argc;
+    char **argv;
+    const Grid *grid;
+    const double *seconds;
+    const SweepRecord *sweep;
+    const char *digest;
+} RunRecord;
+
+/* Writes JSON: schema, argv, date, the facts of info.h, and the points with their command line,
+ * seconds and verdict.  0, or -1 (errno). */
+int sidecar_write(FILE *file, const RunRecord *run) __attribute__((warn_unused_result));
+
+/* The same as a value; NULL (errno): what machine this is cannot be read. */
+json_t *sidecar_value(const RunRecord *run);
+
+/* Strings as they are shown in JSON (shown.h).  NULL: memory is short. */
+json_t *sidecar_text(const char *text);
+json_t *sidecar_arguments(int argc, char **argv);
+json_t *sidecar_date(void);
+
+/* The text of a key, "" where there is none. */
+const char *sidecar_get(const json_t *sidecar, const char *key);
+
+/* Was it written with a table of that digest, or of exactly these bytes? */
+bool sidecar_has_digest(const json_t *sidecar, uint64_t digest);
+bool sidecar_is_of(const json_t *sidecar, const char *bytes, size_t size);
+
+/* The sidecar in a file, or NULL when there is none; errno then says what file_fault asks. */
+json_t *sidecar_load(const char *path);
+
+/* Facts that the bytes of rows may depend on: NULL-terminated names. */
+extern const char *const sidecar_decisive[];
+
+#define DIFFERENCE_TEXT (2 * FACT_TEXT + 64)
+
+/* True when rows with that sidecar may stand beside this run's; else text says what differs:
+ * "version 0.1.0, this is 0.2.0"; "" (errno): what this machine is cannot be read. */
+bool sidecar_fits(char text[DIFFERENCE_TEXT], const json_t *sidecar, const RunRecord *run)
+    __attribute__((warn_unused_result));
+
+/* True when those rows are of this run's sweep and version, if perhaps of another machine. */
+bool sidecar_same_sweep(const json_t *sidecar, const RunRecord *run);
+
+#endif

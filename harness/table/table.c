@@ -1,0 +1,215 @@
+#include <stdio.h>
+
+#include "table.h"
+
+#include "../grid/axes.h"
+#include "bounds.h"
+#include "../base/decimal.h"
+
+#include "../../cases/fault.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+static const char *kind_name(size_t kind)
+{
+    return axis_info(AXIS_JUDGE)->domain.words[kind];
+}
+
+static int stream_status(FILE *file)
+{
+    return ferror(file) ? -1 : 0;
+}
+
+/* Every axis up to AXIS_SEED has a column of its own. */
+static bool has_column(Axis axis, bool with_omega)
+{
+    return axis_info(axis)->column != NULL && (with_omega || axis != AXIS_OMEGA);
+}
+
+int table_write_key_header(FILE *file, bool with_omega)
+{
+    for (Axis axis = 0; axis < AXIS_COUNT; axis++) {
+        if (has_column(axis, with_omega)) {
+            fprintf(file, "%s,", axis_info(axis)->column);
+        }
+    }
+    fputs("options", file);
+    return stream_status(file);
+}
+
+int table_write_header(FILE *file)
+{
+    int status = table_write_key_header(file, true);
+    fputs(",layer", file);
+    for (size_t kind = 0; kind < ERROR_KINDS; kind++) {
+        for (size_t norm = 0; norm < NORM_COUNT; norm++) {
+            char name[CELL_NAME];
+            error_name(name, kind, norm);
+            fprintf(file, ",%s", name);
+        }
+    }
+    fputs(",rounding_ulp,total_ulp,construction_log10," BOUNDS_COLUMN
+          ",construction_bound,rounding_bound,identical,bias_row_max,hidden_max,onehot_max,score_"
+          "max,precision_bits,status\n",
+          file);
+    return status != 0 ? status : stream_status(file);
+}
+
+/* A field that may hold commas (a list of seeds), quoted as RFC 4180 has it. */
+static void write_text(FILE *file, const char *text)
+{
+    if (strpbrk(text, ",\"\n") == NULL) {
+        fputs(text, file);
+        return;
+    }
+    putc('"', file);
+    for (; *text != '\0'; text++) {
+        fputs(*text == '"' ? "\"\"" : (char[]){*text, '\0'}, file);
+    }
+    putc('"', file);
+}
+
+static void write_axis(FILE *file, const Point *point, Axis axis)
+{
+    if (point_axis_matters(point, axis)) {
+        char value[VALUE_TEXT];
+        value_print(value, &axis_info(axis)->domain, point_get(point, axis));
+        fputs(value, file);
+    }
+}
+
+/* first: before the first, where there is one. */
+static void write_options(FILE *file, const Point *point, const char *first)
+{
+    const char *separator = first;
+    for (Axis axis = 0; axis < AXIS_COUNT; axis++) {
+        if (axis_info(axis)->column == NULL && point_axis_differs(point, axis)) {
+            fprintf(file, "%s%s=", separator, axis_info(axis)->name);
+            write_axis(file, point, axis);
+            separator = ";";
+        }
+    }
+}
+
+int table_write_key(FILE *file, const Point *point, bool with_omega, const char *seeds)
+{
+    for (Axis axis = 0; axis < AXIS_COUNT; axis++) {
+        if (has_column(axis, with_omega)) {
+            if (axis == AXIS_SEED && seeds != NULL && point_axis_matters(point, axis)) {
+                write_text(file, seeds);
+            } else {
+                write_axis(file, point, axis);
+            }
+            putc(',', file);
+        }
+    }
+    write_options(file, point, "");
+    return stream_status(file);
+}
+
+int table_write_cell(FILE *file, const RefCell *cell)
+{
+    switch (cell->state) {
+    case CELL_ABSENT: break;
+    case CELL_ZERO: putc('0', file); break;
+    case CELL_VALUE:
+    case CELL_BOUND:
+    case CELL_NONFINITE:
+        if (mpfr_fprintf(file, FAULT("sixteen-digits-printed", "%.15Re", "%.16Re"), cell->value) <
+            0) {
+            return -1;
+        }
+        break;
+    }
+    return stream_status(file);
+}
+
+/* Cells up to NULL, a comma before each. */
+static int write_cells(FILE *file, const RefCell *const *cells)
+{
+    int status = 0;
+    for (; *cells != NULL && status == 0; cells++) {
+        putc(',', file);
+        status = table_write_cell(file, *cells);
+    }
+    return status;
+}
+
+static int write_errors(FILE *file, const RefErrors *errors)
+{
+    int status = 0;
+    for (size_t kind = 0; kind < ERROR_KINDS && status == 0; kind++) {
+        const RefCell *cells[NORM_COUNT + 1] = {NULL};
+        for (size_t norm = 0; norm < NORM_COUNT; norm++) {
+            cells[norm] = &errors->error[kind][norm];
+        }
+        status = write_cells(file, cells);
+    }
+    return status;
+}
+
+int table_write_row(FILE *file, const Point *point, const Row *row)
+{
+    const RefErrors *errors = &row->errors;
+    const RefCell *scales[] = {&row->rounding_ulp, &row->total_ulp, &row->construction_log10, NULL};
+    const RefCell *limits[] = {&row->construction_bound, &row->rounding_bound, NULL};
+    const RefCell *leaks[] = {&errors->bias_row, &errors->hidden, &errors->onehot, &errors->score,
+                              NULL};
+    if (table_write_key(file, point, true, NULL) != 0) {
+        return -1;
+    }
+    fprintf(file, ",%zu", row->layer);
+    if (write_errors(file, errors) != 0 || write_cells(file, scales) != 0) {
+        return -1;
+    }
+    putc(',', file);
+    if (bounds_write(file, row) != 0 || write_cells(file, limits) != 0) {
+        return -1;
+    }
+    putc(',', file);
+    if (row->has_identical) {
+        fprintf(file, "%.17g", row->identical);
+    }
+    if (write_cells(file, leaks) != 0) {
+        return -1;
+    }
+    fprintf(file, ",%ld,%s\n", row->precision_bits, status_name(row->status));
+    return stream_status(file);
+}
+
+void table_print_header(FILE *file)
+{
+    fprintf(file, "%-12s %8s %5s", "construction", "omega", "layer");
+    for (size_t kind = 0; kind < ERROR_KINDS; kind++) {
+        fprintf(file, " %13s", kind_name(kind));
+    }
+    fputs("  status  options\n", file);
+}
+
+/* Three digits; "<" before what is only a bound. */
+static void print_cell(FILE *file, const RefCell *cell)
+{
+    char text[64] = "-";
+    if (cell->state == CELL_ZERO) {
+        strcpy(text, "0");
+    } else if (cell->state != CELL_ABSENT) {
+        const char *bound = cell->state == CELL_BOUND ? "<" : "";
+        mpfr_snprintf(text, sizeof text, "%s%.2Re", bound, cell->value);
+    }
+    fprintf(file, " %13s", text);
+}
+
+void table_print_row(FILE *file, const Point *point, const Row *row)
+{
+    char omega[DECIMAL_TEXT];
+    decimal_print(omega, point->omega);
+    fprintf(file, "%-12s %8s %5zu", construction_names[point->spec.construction], omega,
+            row->layer);
+    for (size_t kind = 0; kind < ERROR_KINDS; kind++) {
+        print_cell(file, &row->errors.error[kind][NORM_MAX]);
+    }
+    fprintf(file, "  %s", status_name(row->status));
+    write_options(file, point, "  ");
+    putc('\n', file);
+}

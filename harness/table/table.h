@@ -1,0 +1,39 @@
+/*
+ * Tables: the CSV's header and rows, and the same as text columns for a terminal.
+ */
+#ifndef HEADPROOF_HARNESS_TABLE_TABLE_H
+#define HEADPROOF_HARNESS_TABLE_TABLE_H
+
+#include "../grid/grid.h"
+
+/* Writes the header line / one row, newline included, C locale, 17 significant digits.
+ * A cell that is absent is blank; CELL_ZERO is 0; CELL_BOUND prints its bound, and is named in
+ * the column `bounds`; CELL_NONFINITE prints nan or inf.  0, or -1 when the stream failed (errno says why). */
+int table_write_header(FILE *file) __attribute__((warn_unused_result));
+int table_write_row(FILE *file, const Point *point, const Row *row)
+    __attribute__((warn_unused_result));
+
+/* The key columns alone, as in a row, without layer: "fused,silu,none,20,...".  For min-omega
+ * the caller passes with_omega = false and seeds as text (NULL: the point's own seed). */
+int table_write_key_header(FILE *file, bool with_omega) __attribute__((warn_unused_result));
+int table_write_key(FILE *file, const Point *point, bool with_omega, const char *seeds)
+    __attribute__((warn_unused_result));
+
+/* The key columns of every row of a point, without layer; free it.  NULL: memory is short. */
+char *table_key(const Point *point) __attribute__((warn_unused_result));
+
+/* Reads back the row of that key and layer at the beginning of text [size]: its cells (every
+ * value to the 17 digits that are there) and its status.  Returns the length of
+ * its line, newline included; 0 when no such row is there, whole.  text ends in a NUL. */
+size_t table_read_row(Row *row, const char *text, size_t size, const char *key, size_t layer)
+    __attribute__((warn_unused_result));
+
+/* One cell as in a row. */
+int table_write_cell(FILE *file, const RefCell *cell) __attribute__((warn_unused_result));
+
+/* For a terminal: a short table (construction, Omega, layer, the errors' maxima to 3 digits,
+ * status, the options) with a header. */
+void table_print_header(FILE *file);
+void table_print_row(FILE *file, const Point *point, const Row *row);
+
+#endif

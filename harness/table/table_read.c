@@ -1,0 +1,145 @@
+#include <stdio.h>
+
+#include "table.h"
+
+#include "bounds.h"
+#include "../base/text_stream.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+char *table_key(const Point *point)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *stream = text_stream(&text, &size);
+    if (stream == NULL) {
+        return NULL;
+    }
+    int status = table_write_key(stream, point, true, NULL);
+    if (fclose(stream) != 0 || status != 0) {
+        free(text);
+        return NULL;
+    }
+    return text;
+}
+
+/* A line that is being read: from the cell behind a comma to its newline. */
+typedef struct {
+    const char *next, *end;
+    bool ok;
+} Line;
+
+/* The text of the next cell, up to the comma or the newline behind it. */
+static const char *take_text(Line *line, size_t *length)
+{
+    const char *text = line->next + 1;
+    line->ok = line->ok && line->next < line->end && *line->next == ',';
+    if (!line->ok) {
+        *length = 0;
+        return "";
+    }
+    *length = strcspn(text, ",\n");
+    line->next = text + *length;
+    return text;
+}
+
+/* 17 digits name one double, whatever its exponent: 53 bits give back what was printed, and the
+ * powers of two that bound what is unresolved exactly. */
+static void take_cell(Line *line, RefCell *cell)
+{
+    size_t length;
+    const char *text = take_text(line, &length);
+    char *end;
+    mpfr_t value;
+    cell->state = CELL_ABSENT;
+    if (length == 0) {
+        return;
+    }
+    mpfr_init2(value, 53);
+    mpfr_strtofr(value, text, &end, 10, MPFR_RNDN);
+    line->ok = line->ok && end == text + length;
+    mpfr_set(cell->value, value, MPFR_RNDN);
+    cell->state = length == 1 && *text == '0' ? CELL_ZERO
+                  : mpfr_number_p(value)      ? CELL_VALUE
+                                              : CELL_NONFINITE;
+    mpfr_clear(value);
+}
+
+static void take_cells(Line *line, RefCell *const *cells)
+{
+    for (; *cells != NULL; cells++) {
+        take_cell(line, *cells);
+    }
+}
+
+static void take_errors(Line *line, RefErrors *errors)
+{
+    for (size_t kind = 0; kind < ERROR_KINDS; kind++) {
+        for (size_t norm = 0; norm < NORM_COUNT; norm++) {
+            take_cell(line, &errors->error[kind][norm]);
+        }
+    }
+}
+
+static void take_identical(Line *line, Row *row)
+{
+    size_t length;
+    const char *text = take_text(line, &length);
+    char *end;
+    row->has_identical = length > 0;
+    row->identical = row->has_identical ? strtod(text, &end) : 0;
+    line->ok = line->ok && (length == 0 || end == text + length);
+}
+
+static void take_bits(Line *line, Row *row)
+{
+    size_t length;
+    const char *text = take_text(line, &length);
+    char *end = NULL;
+    row->precision_bits = length > 0 ? strtol(text, &end, 10) : 0;
+    line->ok = line->ok && length > 0 && end == text + length;
+}
+
+static void take_status(Line *line, Row *row)
+{
+    size_t length;
+    const char *text = take_text(line, &length);
+    int status = STATUS_ERROR;
+    while (status <= STATUS_OK && (strlen(status_name((Status)status)) != length ||
+                                   memcmp(status_name((Status)status), text, length) != 0)) {
+        status++;
+    }
+    line->ok = line->ok && status <= STATUS_OK;
+    row->status = line->ok ? (Status)status : STATUS_ERROR;
+}
+
+size_t table_read_row(Row *row, const char *text, size_t size, const char *key, size_t layer)
+{
+    const char *newline = memchr(text, '\n', size);
+    char layer_text[32];
+    size_t key_length = strlen(key);
+    size_t layer_length = (size_t)snprintf(layer_text, sizeof layer_text, ",%zu", layer);
+    if (newline == NULL || (size_t)(newline - text) < key_length + layer_length ||
+        memcmp(text, key, key_length) != 0 ||
+        memcmp(text + key_length, layer_text, layer_length) != 0) {
+        return 0;
+    }
+    Line line = {.next = text + key_length + layer_length, .end = newline, .ok = true};
+    RefErrors *errors = &row->errors;
+    RefCell *scales[] = {&row->rounding_ulp, &row->total_ulp, &row->construction_log10, NULL};
+    RefCell *limits[] = {&row->construction_bound, &row->rounding_bound, NULL};
+    RefCell *leaks[] = {&errors->bias_row, &errors->hidden, &errors->onehot, &errors->score, NULL};
+    size_t bounds_length;
+    row->layer = layer;
+    take_errors(&line, errors);
+    take_cells(&line, scales);
+    const char *bounds = take_text(&line, &bounds_length);
+    take_cells(&line, limits);
+    take_identical(&line, row);
+    take_cells(&line, leaks);
+    take_bits(&line, row);
+    take_status(&line, row);
+    line.ok = line.ok && bounds_read(row, bounds, bounds_length);
+    return line.ok && line.next == line.end ? (size_t)(line.end - text) + 1 : 0;
+}
