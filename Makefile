@@ -202,10 +202,9 @@ CHECK_FLINT = rm -f $(PROBED)/flint-yes.mk; \
 CHECK_MPI = if command -v $(MPICC) >/dev/null 2>&1; then $(SUBMAKE) build MODE=release MPI=1; else \
     echo "check: no $(MPICC): sweeps over MPI are not tested (make MPI=1 installs it)"; fi
 
-mutants: ## Plant every fault of the sources, one at a time; each must be caught
-	@+$(SUBMAKE) test-programs BUILD=build/mutants MODE=release \
-	    CPPFLAGS='$(CPPFLAGS) -DHEADPROOF_FAULTS'
-	@sh tests/mutants build/mutants $(TESTS)
+mutants: ## Plant every fault of tests/faults/, one at a time; each must be caught
+	@+$(SUBMAKE) test-programs BUILD=build/mutants MODE=release
+	@MAKE='$(MAKE) MODE=release FLINT=$(FLINT)' sh tests/mutants build/mutants $(TESTS)
 
 bench: $(BUILD)/headproof $(BENCHES:%=$(BUILD)/%) ## Time everything, into results/ (10 minutes)
 	@mkdir -p results

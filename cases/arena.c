@@ -1,3 +1,6 @@
+/*
+ * Memory that a pair of models owns: taken piece by piece, released at once.
+ */
 #include "arena.h"
 
 #include <stdint.h>

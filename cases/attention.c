@@ -1,5 +1,8 @@
+/*
+ * The construction `attention`: the original's heads, and the same heads with position scores
+ * that keep tokens and bias row apart.
+ */
 #include "construct.h"
-#include "fault.h"
 
 #include <math.h>
 
@@ -46,14 +49,12 @@ static Value attention_value(Stack *stack, size_t layer)
     double variance = 1 / sqrt(fan_in * (double)spec->d_head);
     size_t stride = spec->d * spec->d_head;
     value.kind = VALUE_FACTORED;
-    value.v = (HeadWeight){
-        stack_draw(stack, layer, FAULT("value-factors-swapped", "attn.W_O", "attn.W_V"),
-                   spec->heads, spec->d, spec->d_head, normal ? 1 : sqrt(variance)),
-        spec->d_head, stride};
-    value.o = (HeadWeight){
-        stack_draw(stack, layer, FAULT("value-factors-swapped", "attn.W_V", "attn.W_O"),
-                   spec->heads, spec->d_head, spec->d, normal ? 1 : sqrt(variance / twice_depth)),
-        spec->d, stride};
+    value.v = (HeadWeight){stack_draw(stack, layer, "attn.W_V", spec->heads, spec->d, spec->d_head,
+                                      normal ? 1 : sqrt(variance)),
+                           spec->d_head, stride};
+    value.o = (HeadWeight){stack_draw(stack, layer, "attn.W_O", spec->heads, spec->d_head, spec->d,
+                                      normal ? 1 : sqrt(variance / twice_depth)),
+                           spec->d, stride};
     return value;
 }
 
@@ -70,7 +71,7 @@ static Bundle given_heads(const Stack *stack, const GivenLayer *given)
                    .q = {merged ? given->qk : given->w_q, merged ? d : d_head, stride},
                    .k = {given->w_k, d_head, stride},
                    .q_bias = given->b_q,
-                   .k_bias = FAULT("k-bias-dropped", NULL, given->b_k)};
+                   .k_bias = given->b_k};
     Value value = {.kind = merged ? VALUE_DENSE : VALUE_FACTORED,
                    .read = content,
                    .write = content,
@@ -113,8 +114,7 @@ Bundle attention_heads(Stack *stack, size_t layer)
 /* Tokens shun the bias row (-2 Omega), the bias row keeps to itself (+2 Omega). */
 Bundle attention_patched(Stack *stack, Bundle heads)
 {
-    heads.score.position =
-        (PositionScores){.token_bias = FAULT("bias-row-attended", 0, -2), .bias_self = 2};
+    heads.score.position = (PositionScores){.token_bias = -2, .bias_self = 2};
     mask_converted(stack, &heads.score);
     return heads;
 }

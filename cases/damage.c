@@ -1,6 +1,9 @@
+/*
+ * Damage done on purpose to the attention-only model: entries of Omega that are lost, noise on
+ * its weights.
+ */
 #include "construct.h"
 #include "draw.h"
-#include "fault.h"
 
 #include <stdio.h>
 
@@ -73,8 +76,7 @@ static void disturb_score(const Place *place, Bundle *bundle)
         disturb(place, "q", &score->q, bundle->heads, read, d_head > 0 ? d_head : read);
     }
     if (score->kind == SCORE_BILINEAR && d_head > 0) {
-        disturb(place, FAULT("key-noise-is-the-query-s", "q", "k"), &score->k, bundle->heads, read,
-                d_head);
+        disturb(place, "k", &score->k, bundle->heads, read, d_head);
     }
     disturb_vector(place, "gate_bias", &score->gate_bias, bundle->heads);
     disturb_vector(place, "q_bias", &score->q_bias, bundle->heads * d_head);
@@ -147,7 +149,7 @@ static void drop_entries(const Place *place, Bundle *bundle, double given)
         bool lost = draw_uniform(stack->spec->seed, hash, h, i, j) < stack->spec->dropout;
         int regular = layout_position_score(&layout, &score->position, i, j);
         entry += regular != 0;
-        lost = lost || (regular != 0 && entry == FAULT("next-entry-dropped", given + 1, given));
+        lost = lost || (regular != 0 && entry == given);
         int kept = lost ? 0 : score_position(&layout, score, h, i, j);
         stack->damaged = stack->damaged || kept != score_position(&layout, score, h, i, j);
         extra[e] = (signed char)(kept - regular);

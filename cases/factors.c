@@ -1,3 +1,6 @@
+/*
+ * The matrices Q and V of a head, written as sums of outer products of plain doubles.
+ */
 #include "factors.h"
 
 #include "exact.h"

@@ -1,3 +1,6 @@
+/*
+ * The weights of the original's feed-forward network, drawn or given.
+ */
 #include "construct.h"
 
 #include <math.h>

@@ -1,5 +1,8 @@
+/*
+ * The construction `ffn3`: a feed-forward network as three sublayers of heads (linear, SiLU,
+ * linear with clear).
+ */
 #include "construct.h"
-#include "fault.h"
 
 /* Three sublayers: a linear head fills the hidden columns with x W1 + b1, SiLU heads act on
  * them, a linear head adds hidden W2 + b2 to the content and clears the hidden columns. */
@@ -8,7 +11,7 @@ void ffn3_append(Stack *stack, const Direct *ffn)
     Columns content = stack_content(stack), hidden = stack_hidden(stack);
     linear_append(stack, content, hidden, ffn->w1, ffn->b1, 0);
     silu_append(stack, hidden);
-    linear_append(stack, hidden, content, ffn->w2, ffn->b2, FAULT("no-clear", 0, -1));
+    linear_append(stack, hidden, content, ffn->w2, ffn->b2, -1);
     stack->cleared = hidden;
 }
 

@@ -1,5 +1,8 @@
+/*
+ * The construction `fused`: one head a hidden unit does the work of linear map, SiLU and linear
+ * map at once.
+ */
 #include "construct.h"
-#include "fault.h"
 
 /* Fused head of hidden unit k: Q[c, p_i] = W1[c, k] and Q[p_j, p_i] += b1_k for tokens i, j,
  * 2 Omega from every row to itself and from tokens to the bias row; V = W1[:, k] W2[k, :] with
@@ -16,9 +19,7 @@ Bundle fused_heads(const Direct *ffn, Term term, Visible visible)
                   .gate = unit_in,
                   .gate_bias = ffn->b1,
                   .gate_scale = term.gate,
-                  .position = {.token_self = 2,
-                               .token_bias = 2,
-                               .bias_self = FAULT("bias-row-not-itself", 0, 2)},
+                  .position = {.token_self = 2, .token_bias = 2, .bias_self = 2},
                   .visible = visible},
         .value = {.kind = VALUE_FACTORED,
                   .read = ffn->read,
@@ -26,7 +27,7 @@ Bundle fused_heads(const Direct *ffn, Term term, Visible visible)
                   .d_head = 1,
                   .v = unit_in,
                   .o = {ffn->w2, ffn->write.count, ffn->write.count}, /* head k: row k of W2 */
-                  .inner_bias = FAULT("b1-out-of-the-value", NULL, ffn->b1),
+                  .inner_bias = ffn->b1,
                   .scale = term.value},
     };
 }
@@ -41,7 +42,7 @@ void fused_append(Stack *stack, const Direct *ffn)
     for (size_t t = 0; t < terms.count; t++) {
         bundles[count++] = fused_heads(ffn, terms.term[t], visible);
     }
-    if (FAULT("b2-dropped", false, ffn->b2 != NULL)) {
+    if (ffn->b2 != NULL) {
         bundles[count++] = linear_head(ffn->read, ffn->write, NULL, ffn->b2, 0, visible);
     }
     stack_converted(stack, bundles, count);

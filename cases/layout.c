@@ -2,7 +2,6 @@
  * The residual streams of a case: which columns and which bias row T and T' have.
  */
 #include "construct.h"
-#include "fault.h"
 
 bool case_uses_d_ff(const CaseSpec *spec)
 {
@@ -29,8 +28,6 @@ Layout case_converted_layout(const CaseSpec *spec)
     bool first = spec->bias_row == POSITION_FIRST ||
                  (spec->bias_row == POSITION_AUTO && spec->mask == MASK_CAUSAL);
     BiasRow shown = first ? BIAS_ROW_FIRST : BIAS_ROW_LAST;
-    layout.bias_row = construction_info(spec->construction)->masked
-                          ? BIAS_ROW_MASKED
-                          : FAULT("bias-row-missing", BIAS_ROW_NONE, shown);
+    layout.bias_row = construction_info(spec->construction)->masked ? BIAS_ROW_MASKED : shown;
     return layout;
 }

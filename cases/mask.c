@@ -1,3 +1,7 @@
+/*
+ * Masks: as a mask in the original, and as +Omega on allowed keys where the rewrite has it in
+ * its weights.
+ */
 #include "construct.h"
 #include "draw.h"
 

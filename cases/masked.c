@@ -1,3 +1,7 @@
+/*
+ * The construction `masked` (arXiv 2309.08593): heads with an explicit mask {self, bias row}
+ * and no Omega.
+ */
 #include "construct.h"
 
 /* Head of hidden unit k under the mask {self, bias row}, of internal dimension 1: Q = (W1[:, k];

@@ -1,5 +1,8 @@
+/*
+ * Questions that a model as data answers: its extents, the position part of a score, what a row
+ * sees, and whether the bias row stays zero.
+ */
 #include "model.h"
-#include "fault.h"
 
 #include <stdint.h>
 

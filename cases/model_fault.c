@@ -1,7 +1,6 @@
 /*
  * What a model must be: the faults that model_fault names.
  */
-#include "fault.h"
 #include "model.h"
 
 static bool columns_fit(const Layout *layout, Columns columns)
@@ -57,8 +56,7 @@ static const char *sight_fault(const Layout *layout, const Bundle *bundle)
     const Score *score = &bundle->score;
     const PositionScores *p = &score->position;
     bool bilinear = score->kind == SCORE_BILINEAR, bias_row = layout->bias_row != BIAS_ROW_NONE;
-    if (FAULT("bias-row-last-accepted", false,
-              score->visible == VISIBLE_EARLIER && layout_bias_row(layout) == layout->n)) {
+    if (score->visible == VISIBLE_EARLIER && layout_bias_row(layout) == layout->n) {
         return "under a causal mask the bias row must come first: "
                "a token cannot see a bias row that is last";
     }

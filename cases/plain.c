@@ -1,3 +1,7 @@
+/*
+ * The attention-only model as heads of plain doubles, with Omega as a number, for any program
+ * that runs attention.
+ */
 #include "plain.h"
 
 #include "arena.h"

@@ -1,5 +1,7 @@
+/*
+ * The construction `silu`: one head a column turns x into SiLU(x).
+ */
 #include "construct.h"
-#include "fault.h"
 
 /* SiLU head of column k: Q[k, p_i] = -1 for tokens i, 2 Omega from every row to itself and from
  * tokens to the bias row, V[k, k] = -1.  A token attends itself with weight 1 - sigma(x) and the
@@ -7,12 +9,12 @@
  * its gate and V by its value. */
 Bundle silu_heads(Columns columns, Term term, Visible visible)
 {
-    const int two = FAULT("omega-for-two-omega", 1, 2);
+    const int two = 2;
     return (Bundle){
         .heads = columns.count,
         .score = {.kind = SCORE_GATE,
                   .read = columns,
-                  .gate_unit = FAULT("gate-sign", 1, -1),
+                  .gate_unit = -1,
                   .gate_scale = term.gate,
                   .position = {.token_self = two, .token_bias = two, .bias_self = two},
                   .visible = visible},

@@ -1,5 +1,8 @@
+/*
+ * The stack under construction: sublayers appended to the original and to the rewrite, and the
+ * tensors drawn for them.
+ */
 #include "construct.h"
-#include "fault.h"
 #include "draw.h"
 
 #include <stdio.h>
@@ -102,8 +105,7 @@ const double *stack_draw(Stack *stack, size_t layer, const char *name, size_t he
     if (stack->failed) {
         return NULL;
     }
-    snprintf(full, sizeof full, "blocks.%zu.%s", FAULT("one-bank-for-all-layers", (size_t)0, layer),
-             name);
+    snprintf(full, sizeof full, "blocks.%zu.%s", layer, name);
     const double *tensor =
         draw_tensor(stack->arena, stack->spec->seed, full, heads, rows, columns, columns, scale);
     stack->failed = tensor == NULL;

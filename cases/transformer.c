@@ -1,3 +1,7 @@
+/*
+ * The constructions `transformer` and `transformer3`: attention, then a feed-forward network in
+ * the fused or the three-sublayer form.
+ */
 #include "construct.h"
 
 /* An original layer is attention, then the feed-forward network. */

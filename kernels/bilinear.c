@@ -6,8 +6,6 @@
 #include "blas.h"
 #include "structured.h"
 
-#include "../cases/fault.h"
-
 /* So many rows that their products are as fast as all rows'; so few that a causal mask's blocks
  * do not compute much that it hides. */
 enum { BLOCK_ROWS = 128 };
@@ -187,8 +185,7 @@ PatternBlock bilinear_pattern(const Bilinear *bilinear, ConstRows x, const Pass 
         left = rows_const_from(left, head * width);
         right = rows_const_from(rows_const(bilinear->right), head * width);
     }
-    content_scores(&made, left, right, position.n, width,
-                   FAULT("score-scale-dropped", 1.0, scale_value(score->scale)));
+    content_scores(&made, left, right, position.n, width, scale_value(score->scale));
     for (size_t r = 0; r < made.count; r++) {
         double mass = row_weights(&made, &position, head, r);
         if (head == 0) {

@@ -4,8 +4,6 @@
 #include "each.h"
 #include "structured.h"
 
-#include "../cases/fault.h"
-
 #include <string.h>
 
 typedef struct {
@@ -34,7 +32,7 @@ double direct_scratch(const Layout *layout, const Direct *direct)
 /* x sigma(x): exp(-x) = infinity gives -0 for very negative x, which is right. */
 static double silu(double x)
 {
-    return x / (1.0 + exp(FAULT("gelu-slope-in-silu", -1.702 * x, -x)));
+    return x / (1.0 + exp(-x));
 }
 
 /* A comparison that keeps NaN. */

@@ -1,3 +1,7 @@
+/*
+ * Items of work over threads, cut by shape alone, so that bytes do not depend on how many
+ * threads there are.
+ */
 #include "each.h"
 
 #include <omp.h>

@@ -5,8 +5,6 @@
 #include "each.h"
 #include "structured.h"
 
-#include "../cases/fault.h"
-
 #include <string.h>
 
 GroupScores group_scores(const Layout *layout, const Score *score, double omega)
@@ -142,12 +140,12 @@ static void exponentials(RowWeights *weights, size_t count)
 
 static void divide_by_total(RowWeights *weights, size_t others, size_t count)
 {
-    double number = FAULT("others-counted-once", 1, (double)others);
+    double number = (double)others;
 #pragma omp simd
     for (size_t c = 0; c < count; c++) {
         double total = weights->self[c] + number * weights->other[c] + weights->bias[c];
         double self = weights->self[c] / total;
-        weights->self[c] = FAULT("float-in-a-product", (float)self, self);
+        weights->self[c] = self;
         weights->other[c] /= total;
         weights->bias[c] /= total;
     }

@@ -1,3 +1,6 @@
+/*
+ * A model evaluated in double precision, sublayer by sublayer, in the form that was asked for.
+ */
 #include "kernel.h"
 
 #include "internal.h"

@@ -1,7 +1,8 @@
+/*
+ * The full matrices Q and V of a head on the augmented stream, for the dense form.
+ */
 #include "blas.h"
 #include "dense.h"
-
-#include "../cases/fault.h"
 
 #include <stdint.h>
 #include <string.h>
@@ -89,7 +90,7 @@ static double score_bias(const Score *score, size_t head)
 {
     double product = 0;
     if (score->kind == SCORE_GATE && score->gate_bias != NULL) {
-        return FAULT("gate-bias-unscaled", 1, score->gate_scale) * score->gate_bias[head];
+        return score->gate_scale * score->gate_bias[head];
     }
     if (score->kind == SCORE_BILINEAR && score->q_bias != NULL && score->k_bias != NULL) {
         size_t depth = score->d_head;

@@ -1,3 +1,6 @@
+/*
+ * Rows of the stream for the structured form: tiles of products, biases on token rows.
+ */
 #include "structured.h"
 
 #include "blas.h"

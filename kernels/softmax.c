@@ -1,6 +1,7 @@
+/*
+ * softmax of a row in double precision, with the largest score taken out first.
+ */
 #include "internal.h"
-
-#include "../cases/fault.h"
 
 #include <string.h>
 
@@ -78,7 +79,7 @@ double softmax_row(double *row, size_t visible, size_t length, double *bias)
 {
     double max = largest(row, visible);
     max = bias != NULL && *bias > max ? *bias : max;
-    exponentials(row, visible, FAULT("softmax-without-shift", 0, max));
+    exponentials(row, visible, max);
     double of_row = sum(row, visible), total = of_row;
     if (bias != NULL) {
         *bias = exp_shifted(*bias - max);

@@ -6,8 +6,6 @@
 
 #include "each.h"
 
-#include "../cases/fault.h"
-
 #include <string.h>
 
 typedef struct {
@@ -228,7 +226,7 @@ static void add_bias(const Task *task)
         double mass = token_mass(task, &first, i);
         double *row = rows_row(to, task->n, i);
         for (size_t c = 0; c < value->write.count; c++) {
-            row[c] += FAULT("bias-without-its-weight", 1, mass) * value->bias[c];
+            row[c] += mass * value->bias[c];
         }
     }
 }
@@ -245,7 +243,7 @@ static void add_factored(const Task *task)
     for (size_t h = 0; h < calls; h++) {
         rows_multiply(rows_from(task->sum, value->write.first),
                       rows_const(rows_from(task->mixed, h * depth)), head_weight(value->o, h), size,
-                      FAULT("value-scale-dropped", 1.0, value->scale), 1.0, task->pass->threads);
+                      value->scale, 1.0, task->pass->threads);
     }
 }
 

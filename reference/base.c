@@ -1,10 +1,11 @@
+/*
+ * The base trajectory: r(T), and of r(T_infinity) what was asked for, after every layer.
+ */
 #include "base.h"
 #include "change.h"
 #include "proof.h"
 #include "run.h"
 #include "state.h"
-
-#include "../cases/fault.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -201,8 +202,7 @@ mpfr_srcptr ref_base_score_max(const RefBase *base)
     mpfr_srcptr largest = ap_at(&base->score_max, 0, 0);
     for (size_t l = 1; l < base->depth; l++) {
         mpfr_srcptr score = ap_at(&base->score_max, 0, l);
-        largest = FAULT("first-layers-score-alone", false, mpfr_cmp(score, largest) > 0) ? score
-                                                                                         : largest;
+        largest = (mpfr_cmp(score, largest) > 0) ? score : largest;
     }
     return base->has_scores ? largest : NULL;
 }

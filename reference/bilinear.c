@@ -121,7 +121,6 @@ static void find_shift(const RefRun *run, const Row *row)
             shift_raise(run, row->shift, s + j, row->best - coefficient(run, row, j));
         }
     }
-    (void)FAULT("shift-without-maximum", (mpfr_set_zero(row->shift, 1), 0), 0);
 }
 
 /* pattern = scores less the shift, 0 where they are far or the row does not see. */

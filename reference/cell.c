@@ -1,6 +1,8 @@
+/*
+ * Cells of a result: a value, a proven zero, a bound, or not a number; and which of them an
+ * a-priori error allows.
+ */
 #include "cell.h"
-
-#include "../cases/fault.h"
 
 #include <string.h>
 
@@ -76,8 +78,8 @@ void cell_settle(RefCell *cell, mpfr_srcptr value, mpfr_srcptr error)
         return;
     }
     mpfr_inits2(REF_CELL_BITS, low, high, (mpfr_ptr)0);
-    mpfr_sub(low, value, error, FAULT("low-end-rounded-up", MPFR_RNDU, MPFR_RNDD));
-    mpfr_add(high, value, error, FAULT("high-end-rounded-down", MPFR_RNDD, MPFR_RNDU));
+    mpfr_sub(low, value, error, MPFR_RNDD);
+    mpfr_add(high, value, error, MPFR_RNDU);
     if (!mpfr_number_p(value)) {
         cell->state = CELL_NONFINITE;
         mpfr_set(cell->value, value, MPFR_RNDN);
@@ -87,7 +89,7 @@ void cell_settle(RefCell *cell, mpfr_srcptr value, mpfr_srcptr error)
     } else {
         mpfr_mul_2ui(low, error, 1, MPFR_RNDN);
         mpfr_srcptr top = mpfr_cmp(value, low) <= 0 ? low : high;
-        cell->state = FAULT("unresolved-as-zero", CELL_ZERO, CELL_BOUND);
+        cell->state = CELL_BOUND;
         mpfr_set_ui_2exp(cell->value, 1, mpfr_get_exp(top), MPFR_RNDN);
     }
     mpfr_clears(low, high, (mpfr_ptr)0);

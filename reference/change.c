@@ -1,3 +1,6 @@
+/*
+ * The difference e = r(T') - r(T_infinity) carried through a layer beside the limit.
+ */
 #include "change.h"
 
 #include <math.h>

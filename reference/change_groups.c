@@ -79,7 +79,7 @@ static void limit_row(RunThread *thread, const HeadRow *at)
     }
     mpfr_mul(q, q, f, MPFR_RNDN);
     mpfr_mul(p, p, f, MPFR_RNDN);
-    (void)FAULT("difference-gate-sign", 0, mpfr_neg(p, p, MPFR_RNDN));
+    mpfr_neg(p, p, MPFR_RNDN);
     for (int g = 0; g < GROUPS; g++) {
         if (in_limit(groups, g)) {
             mpfr_mul(at->changed + g, at->weight + g, groups->gated[g] ? q : p, MPFR_RNDN);

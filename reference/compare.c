@@ -8,8 +8,6 @@
 #include "proof.h"
 #include "run.h"
 
-#include "../cases/fault.h"
-
 #include <stdint.h>
 
 /* Sums over the compared entries: largest |d|, and the sum of (d 2^-shift)^2, shift the largest
@@ -47,9 +45,9 @@ static void norms_add(Norms *norms)
     mpfr_mul_2si(norms->t, norms->d, -norms->shift, MPFR_RNDN);
     mpfr_sqr(norms->t, norms->t, MPFR_RNDN);
     mpfr_add(norms->squares, norms->squares, norms->t, MPFR_RNDN);
-    if (FAULT("nan-swallowed", false, !mpfr_number_p(norms->d) || mpfr_nan_p(norms->max))) {
+    if (!mpfr_number_p(norms->d) || mpfr_nan_p(norms->max)) {
         mpfr_set_nan(norms->max);
-    } else if (FAULT("last-for-largest", true, mpfr_cmpabs(norms->d, norms->max) > 0)) {
+    } else if (mpfr_cmpabs(norms->d, norms->max) > 0) {
         mpfr_abs(norms->max, norms->d, MPFR_RNDN);
     }
 }
@@ -58,7 +56,7 @@ static void norms_add(Norms *norms)
 static void norms_root(mpfr_ptr root, const Norms *norms, unsigned long count)
 {
     mpfr_div_ui(root, norms->squares, count, MPFR_RNDN);
-    (void)FAULT("rms-without-root", 0, mpfr_sqrt(root, root, MPFR_RNDN));
+    mpfr_sqrt(root, root, MPFR_RNDN);
     mpfr_mul_2si(root, root, norms->shift, MPFR_RNDN);
 }
 
@@ -137,7 +135,7 @@ static bool compare_sides(const Comparison *comparison, const Question *question
     Norms norms;
     norms_init(&norms, comparison->bits);
     for (size_t i = rows.first; i < rows.first + rows.count; i++) {
-        for (size_t c = FAULT("first-column-skipped", 1, 0); c < comparison->columns.count; c++) {
+        for (size_t c = 0; c < comparison->columns.count; c++) {
             side_subtract(norms.d, &question->a, comparison->columns, i, c, true);
             side_subtract(norms.d, &question->b, comparison->columns, i, c, false);
             norms_add(&norms);
@@ -157,10 +155,7 @@ static bool compare_sides(const Comparison *comparison, const Question *question
                 continue; /* no relative error of a zero */
             }
             norms_root(value, &norms, 1);
-            mpfr_div(value, value,
-                     FAULT("rel-to-the-largest-entry", comparison->errors->max_original,
-                           comparison->norm_original),
-                     MPFR_RNDN);
+            mpfr_div(value, value, comparison->norm_original, MPFR_RNDN);
             mpfr_sqrt_ui(norms.t, count, MPFR_RNDU);
             mpfr_mul(scaled, scaled, norms.t, MPFR_RNDU);
             mpfr_div(scaled, scaled, comparison->norm_original, MPFR_RNDU);
@@ -405,8 +400,8 @@ static void streams_set(Streams *streams, const Comparison *comparison, const Kn
     /* A base that others share may have more bits: a bound does not depend on them. */
     mpfr_prec_t bits =
         run != NULL && run->claimed_bits < base->bits ? run->claimed_bits : base->bits;
-    stream_set(&streams->original, comparison, known, (Side){.mat = &base->original[l]},
-               FAULT("bounds-by-company", base->bits, bits), original_given, pair->original_x, d);
+    stream_set(&streams->original, comparison, known, (Side){.mat = &base->original[l]}, bits,
+               original_given, pair->original_x, d);
     if (run != NULL) {
         stream_set(&streams->converted, comparison, known, (Side){.run = run}, run->claimed_bits,
                    given, pair->converted_x, wider);

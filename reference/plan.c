@@ -13,8 +13,6 @@
 #include "run.h"
 #include "state.h"
 
-#include "../cases/fault.h"
-
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -524,8 +522,7 @@ bool ref_plan_limit_is_zero(const RefPlan *plan, size_t layer, RefBlock block)
 
 mpfr_exp_t ref_plan_error(const RefPlan *plan, size_t layer, mpfr_prec_t bits)
 {
-    return plan->layers[layer - 1].loss + FAULT("a-priori-error-too-small", -64, PLAN_MARGIN) -
-           bits;
+    return plan->layers[layer - 1].loss + PLAN_MARGIN - bits;
 }
 
 mpfr_exp_t ref_plan_relative_error(const RefPlan *plan, size_t layer, mpfr_prec_t bits)

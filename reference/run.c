@@ -1,3 +1,6 @@
+/*
+ * One evaluation of one model in arbitrary precision, layer by layer.
+ */
 #include "run.h"
 
 #include "change.h"
@@ -150,8 +153,7 @@ RefRun *run_open(const Model *model, const double *x, const double *bias_row_con
     run->omega = omega;
     run->limit = isinf(omega);
     run->claimed_bits = bits;
-    run->bits = form_bits(
-        omega, FAULT("fewer-bits-than-claimed", bits > 128 ? bits - 96 : bits, bits), form);
+    run->bits = form_bits(omega, bits, form);
     run->form = form;
     run->reproducible = reproducible;
     mpfr_init2(run->score_max, REF_CELL_BITS);
@@ -234,7 +236,7 @@ static void run_note_term(RefRun *run, mpfr_srcptr term)
  * neither. */
 static void check_range(RefRun *run)
 {
-    bool left = FAULT("flags-ignored", 0, ap_fatal_flags()) != 0;
+    bool left = ap_fatal_flags() != 0;
     for (size_t i = 0; i < run->stream.rows * run->stream.columns; i++) {
         left = left || !mpfr_number_p(run->stream.entry + i);
         left = left || (run->change != NULL && !mpfr_number_p(run->change->sum.entry + i));
@@ -255,7 +257,7 @@ void ref_run_layer(RefRun *run)
         abort();
     }
     mpfr_clear_flags();
-    FAULT("scores-of-all-layers", (void)0, threads_forget_scores(run));
+    threads_forget_scores(run);
     run->term = mpfr_get_emin();
     if (run->change != NULL) {
         change_begin_layer(run->change);
@@ -337,7 +339,7 @@ int run_best_position(const RefRun *run, const Score *score, size_t h, size_t i)
 
 mpfr_srcptr run_factor(RefRun *run, int gap)
 {
-    bool none = FAULT("limit-attends-all-keys", false, run->limit && gap > 0);
+    bool none = run->limit && gap > 0;
     return none ? ap_at(&run->factor, 0, RUN_MAX_GAP + 1) : run_decay(run, gap);
 }
 
@@ -381,9 +383,7 @@ void run_apply_scale(mpfr_ptr s, const Scale *scale, mpfr_ptr t)
         mpfr_div_si(s, s, scale->den, MPFR_RNDN);
     }
     if (scale->sqrt_den != 1) {
-        (void)FAULT("scale-rounded-to-a-double",
-                    mpfr_set_d(t, sqrt((double)scale->sqrt_den), MPFR_RNDN),
-                    mpfr_sqrt_ui(t, (unsigned long)scale->sqrt_den, MPFR_RNDN));
+        mpfr_sqrt_ui(t, (unsigned long)scale->sqrt_den, MPFR_RNDN);
         mpfr_div(s, s, t, MPFR_RNDN);
     }
 }

@@ -9,8 +9,6 @@
 #include "product/vexp.h"
 #include "reference.h"
 
-#include "../cases/fault.h"
-
 /* Differences of Omega's coefficients within a row that a run can hold apart. */
 #define RUN_MAX_GAP 16
 
@@ -160,7 +158,7 @@ static inline size_t run_dense_width(const Layout *layout)
 /* Does row i see row j, and with which coefficient of Omega in head h? */
 static inline bool run_sees(const RefRun *run, const Score *score, size_t i, size_t j)
 {
-    return score_sees(&run->model->layout, score, i + FAULT("causal-off-by-one", 1, 0), j);
+    return score_sees(&run->model->layout, score, i, j);
 }
 
 static inline int run_position(const RefRun *run, const Score *score, size_t h, size_t i, size_t j)

@@ -1,3 +1,6 @@
+/*
+ * The shift of a softmax: scores less the largest of their row, before anything is exponentiated.
+ */
 #include "shift.h"
 
 #include "doubt.h"

@@ -121,9 +121,7 @@ static void add_columns(RefRun *run, ApMat *delta, Columns columns, const ApMat 
     for (size_t i = 0; i < delta->rows; i++) {
         for (size_t c = 0; c < columns.count; c++) {
             mpfr_ptr out = ap_at(delta, i, columns.first + c);
-            mpfr_mul_si(t, ap_at(mixed, i, from + c),
-                        FAULT("reference-without-diagonal", factor > 0 ? factor : 0, factor),
-                        MPFR_RNDN);
+            mpfr_mul_si(t, ap_at(mixed, i, from + c), factor, MPFR_RNDN);
             mpfr_add(out, out, t, MPFR_RNDN);
         }
     }

@@ -1,3 +1,7 @@
+/*
+ * The limit's evaluation kept, so that differences at every Omega read it instead of repeating
+ * it.
+ */
 #include "tape.h"
 
 #include <stdlib.h>

@@ -1,3 +1,6 @@
+/*
+ * exp of vectors.
+ */
 #include "bench_exp.h"
 
 #include "../reference/product/vexp.h"

@@ -1,3 +1,6 @@
+/*
+ * The time of a kernel's dgemms alone.
+ */
 #include "bench_gemms.h"
 
 #include "bench_run.h"

@@ -1,3 +1,7 @@
+/*
+ * Fresh random matrices for the benchmarks of reference/product/, and what Arb by itself takes
+ * for the same.
+ */
 #include "bench_numbers.h"
 
 #include "../cases/draw.h"

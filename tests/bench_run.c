@@ -1,3 +1,6 @@
+/*
+ * What the benchmarks share.
+ */
 #include "bench_run.h"
 
 #include "../kernels/blas.h"

@@ -1,3 +1,6 @@
+/*
+ * Products of one shape, timed.
+ */
 #include "bench_shape.h"
 
 #include "bench_run.h"

@@ -1,3 +1,6 @@
+/*
+ * What share of a kernel's time its products of doubles take.
+ */
 #include "bench.h"
 
 #include "../harness/base/clock.h"

@@ -1,3 +1,6 @@
+/*
+ * Two equal tables of a small sweep, for rules that are tested by a violation planted in one.
+ */
 #include "check_fixture.h"
 
 #include "fixture.h"

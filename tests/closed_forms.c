@@ -1,3 +1,6 @@
+/*
+ * What docs/mathematics.md, section 2, says the errors of one layer are.
+ */
 #include "closed_forms.h"
 
 #include <stdio.h>

@@ -1,3 +1,6 @@
+/*
+ * Cases whose difference e = r(T') - r(T_infinity) is evaluated as it is, and plans for it.
+ */
 #include "difference_cases.h"
 
 #include <setjmp.h>

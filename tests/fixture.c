@@ -1,3 +1,6 @@
+/*
+ * What many tests begin and end with.
+ */
 #include "fixture.h"
 
 #include <setjmp.h>

@@ -1,3 +1,6 @@
+/*
+ * A model of heads with its attention patterns held fixed.
+ */
 #include "frozen.h"
 
 #include "../kernels/kernel.h"

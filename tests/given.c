@@ -1,3 +1,6 @@
+/*
+ * Tests of weights that come from files.
+ */
 #include "given.h"
 
 #include "fixture.h"

@@ -1,3 +1,6 @@
+/*
+ * What tests of interrupted runs share.
+ */
 #include "interrupted.h"
 
 #include <setjmp.h>

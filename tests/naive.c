@@ -1,3 +1,6 @@
+/*
+ * The definition of a model, evaluated by loops in long double.
+ */
 #include "naive.h"
 
 #include <float.h>

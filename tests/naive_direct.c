@@ -1,3 +1,6 @@
+/*
+ * The direct operations of an original, by loops over MPFR numbers.
+ */
 #include "naive.h"
 
 #include <math.h>

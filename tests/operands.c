@@ -1,3 +1,7 @@
+/*
+ * Operands of matrix products, as numbers at some precision or as doubles, of data that wants
+ * to break them; and exact sums.
+ */
 #include "operands.h"
 
 #include "../cases/draw.h"

@@ -1,3 +1,6 @@
+/*
+ * Runs the program that HEADPROOF names, as a user does, and reads its CSV.
+ */
 #include "program.h"
 
 #include <setjmp.h>

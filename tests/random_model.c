@@ -1,3 +1,7 @@
+/*
+ * Small random models of every kind that model_fault allows, biased towards corners; and a
+ * place for models that a test writes down.
+ */
 #include "random_model.h"
 
 #include <stdlib.h>

@@ -1,3 +1,6 @@
+/*
+ * Matrices of rational numbers by value, for identities that hold exactly.
+ */
 #include "rational.h"
 
 #include <setjmp.h>

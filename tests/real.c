@@ -1,3 +1,6 @@
+/*
+ * Real numbers by value, for formulas that should read as formulas.
+ */
 #include "real.h"
 
 #include <setjmp.h>

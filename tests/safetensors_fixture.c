@@ -1,3 +1,6 @@
+/*
+ * What the tests of safetensors files share.
+ */
 #include "safetensors_fixture.h"
 
 #include <setjmp.h>

@@ -1,3 +1,7 @@
+/*
+ * Safetensors files made by hand, whole and damaged, for the tests and the fuzzer; nothing here
+ * uses the writer under test.
+ */
 #include "safetensors_samples.h"
 
 #include "../harness/models/model_file.h"

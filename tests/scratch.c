@@ -1,3 +1,6 @@
+/*
+ * What tests of files and messages need.
+ */
 #include "scratch.h"
 
 #include <dirent.h>

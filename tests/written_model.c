@@ -1,3 +1,6 @@
+/*
+ * Small models as safetensors files, number by number; nothing here uses the writer under test.
+ */
 #include "written_model.h"
 
 #include <stdint.h>

@@ -1,3 +1,6 @@
+/*
+ * Seconds since some moment, by a clock that never goes back.
+ */
 #include "clock.h"
 
 #include <time.h>

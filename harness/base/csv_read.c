@@ -1,3 +1,6 @@
+/*
+ * A table read back whole, cut into cells, with strict rules.
+ */
 #include <stdio.h>
 
 #include "csv_read.h"

@@ -1,3 +1,6 @@
+/*
+ * Decimals and doubles, each turned into the other exactly or to the nearest.
+ */
 #include "decimal.h"
 
 #include <ctype.h>

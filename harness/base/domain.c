@@ -1,3 +1,6 @@
+/*
+ * What values an axis takes, compared, described and printed.
+ */
 #include "domain.h"
 
 #include "decimal.h"

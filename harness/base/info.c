@@ -1,3 +1,6 @@
+/*
+ * Facts about build, machine and libraries.
+ */
 #include <stdio.h>
 
 #include "info.h"

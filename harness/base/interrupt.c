@@ -1,3 +1,6 @@
+/*
+ * Signals that end a run, taken by a thread of their own under the lock of the results.
+ */
 #include "interrupt.h"
 
 #include "exhausted.h"

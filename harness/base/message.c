@@ -1,3 +1,6 @@
+/*
+ * Complaints about input, told in one line with file, line and token.
+ */
 #include "message.h"
 
 #include "shown.h"

@@ -1,3 +1,6 @@
+/*
+ * The processes of a run: MPI's ranks, or this one alone.
+ */
 #include "team.h"
 
 #include <stdio.h>

@@ -1,3 +1,6 @@
+/*
+ * Progress on stderr: a bar on a terminal, a line a minute elsewhere.
+ */
 #include "progress.h"
 
 #include "clock.h"

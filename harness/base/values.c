@@ -1,3 +1,6 @@
+/*
+ * Lists and ranges of values read from text.
+ */
 #include "values.h"
 
 #include "decimal.h"

@@ -1,3 +1,6 @@
+/*
+ * The command `attribute`: a trained model's logits as exact sums over heads and source tokens.
+ */
 #include "attribute.h"
 
 #include "../base/atomic_file.h"

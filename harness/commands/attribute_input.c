@@ -1,3 +1,7 @@
+/*
+ * One input of `attribute`: its paths, terms and logits, in the precision that proves their
+ * sum.
+ */
 #include <stdio.h>
 
 #include "attribute.h"

@@ -1,3 +1,6 @@
+/*
+ * What `attribute` writes: rows of terms and the summary for a reader.
+ */
 #include <stdio.h> /* before mpfr.h: declares mpfr_printf */
 
 #include "attribute.h"

@@ -1,3 +1,6 @@
+/*
+ * The findings of `check` as text: keys, commands that reproduce a row, the verdict.
+ */
 #include <stdio.h>
 
 #include "check_report.h"

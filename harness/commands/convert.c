@@ -1,3 +1,6 @@
+/*
+ * The command `convert`: the attention-only model itself, as a safetensors file.
+ */
 #include "commands.h"
 #include "../evaluate/evaluate.h"
 #include "../base/message.h"

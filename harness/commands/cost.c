@@ -1,3 +1,6 @@
+/*
+ * The command `cost`: heads, parameters and arithmetic of a model and of its rewrite.
+ */
 #include <stdio.h>
 
 #include "cost.h"

@@ -1,3 +1,7 @@
+/*
+ * Counts of heads, ranks, parameters and operations, taken from a model as data, in integers of
+ * any size.
+ */
 #include "cost_count.h"
 
 /* One sublayer on its way into the sum over the layers like it. */

@@ -1,3 +1,6 @@
+/*
+ * One pass of a model timed, where it fits in memory.
+ */
 #include <stdio.h>
 
 #include "cost.h"

@@ -1,3 +1,6 @@
+/*
+ * The cost of a point as lines for a reader.
+ */
 #include <stdio.h>
 
 #include "cost.h"

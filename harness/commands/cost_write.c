@@ -1,3 +1,6 @@
+/*
+ * The cost of a point as a CSV row.
+ */
 #include <stdio.h>
 
 #include "cost.h"

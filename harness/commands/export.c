@@ -1,3 +1,6 @@
+/*
+ * The command `export`: one point as a safetensors file.
+ */
 #include "export.h"
 
 #include "../grid/axes.h"

@@ -1,3 +1,6 @@
+/*
+ * The part of an export that holds the original's weights and its input.
+ */
 #include "export.h"
 
 #include "../grid/axes.h"

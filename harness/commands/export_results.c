@@ -1,3 +1,6 @@
+/*
+ * The part of an export that holds machine and reference results after every layer.
+ */
 #include <stdio.h> /* before mpfr.h: declares mpfr_fprintf */
 
 #include "export.h"

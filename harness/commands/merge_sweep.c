@@ -9,8 +9,6 @@
 #include "../table/check_columns.h"
 #include "../base/message.h"
 
-#include "../../cases/fault.h"
-
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -127,8 +125,7 @@ static int take_points(Merge *merge, const ShardFile *file)
             merge->points[number - 1].rows != NULL) {
             return merge_refuse_rows(file);
         }
-        if (passed !=
-            FAULT("passed-believed", passed, json_is_true(json_object_get(fact, "passed")))) {
+        if (passed != json_is_true(json_object_get(fact, "passed"))) {
             return merge_refuse_verdict(file, (size_t)number - 1);
         }
         merge->points[number - 1] = (MergedPoint){next, length, fact, passed};

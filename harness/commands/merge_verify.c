@@ -10,8 +10,6 @@
 #include "../base/text_stream.h"
 #include "verify.h"
 
-#include "../../cases/fault.h"
-
 #include <errno.h>
 #include <math.h>
 #include <mpfr.h>
@@ -100,9 +98,7 @@ static bool is_worse(const Cells *a, const Cells *b, int c, const char *name)
     mpfr_strtofr(x, a->cell[c], NULL, 10, MPFR_RNDN);
     mpfr_strtofr(y, b->cell[c], NULL, 10, MPFR_RNDN);
     bool equal = mpfr_equal_p(x, y) && cell_is_bound(a, name) && !cell_is_bound(b, name);
-    bool worse = FAULT("nan-is-not-the-worst", false, mpfr_nan_p(x))
-                     ? !mpfr_nan_p(y)
-                     : mpfr_greater_p(x, y) != 0 || equal;
+    bool worse = mpfr_nan_p(x) ? !mpfr_nan_p(y) : mpfr_greater_p(x, y) != 0 || equal;
     mpfr_clears(x, y, (mpfr_ptr)NULL);
     return worse;
 }
@@ -121,7 +117,7 @@ static void write_errors(FILE *file, const Cells *rows, size_t count, bool judge
             most = is_worse(&rows[i], &rows[most], c, name) ? i : most;
         }
         fprintf(file, ",%.*s", (int)rows[most].length[c], rows[most].cell[c]);
-        bound[kind] = FAULT("merged-bound-a-value", false, cell_is_bound(&rows[most], name));
+        bound[kind] = cell_is_bound(&rows[most], name);
     }
     fputc(',', file);
     for (size_t kind = 0; kind < ERROR_KINDS; kind++) {

@@ -1,3 +1,6 @@
+/*
+ * The merged file and its sidecar.
+ */
 #include "merge.h"
 
 #include "../base/atomic_file.h"

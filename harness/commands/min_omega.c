@@ -1,3 +1,6 @@
+/*
+ * The command `min-omega`: the Omegas that meet a tolerance, for every point.
+ */
 #include <stdio.h> /* before mpfr.h: declares mpfr_fprintf */
 
 #include "../base/atomic_file.h"

@@ -1,3 +1,6 @@
+/*
+ * The command `verify`: a trained model over all its inputs, with a verdict.
+ */
 #include "verify.h"
 
 #include "commands.h"

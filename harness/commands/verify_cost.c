@@ -1,3 +1,6 @@
+/*
+ * What fits in memory and how long it will take, before `verify` begins.
+ */
 #include "verify.h"
 
 #include "../base/clock.h"

@@ -1,3 +1,6 @@
+/*
+ * What `verify` says and writes.
+ */
 #include <stdio.h> /* before mpfr.h: declares mpfr_printf */
 
 #include "../grid/axes.h"

@@ -1,3 +1,6 @@
+/*
+ * What `verify` evaluates: all inputs at one Omega, and searches over Omega.
+ */
 #include "verify.h"
 
 #include "../base/decimal.h"

@@ -1,3 +1,6 @@
+/*
+ * Points handed out over the ranks of an MPI job, and their rows gathered in grid order.
+ */
 #include "dispatch.h"
 
 #include "../base/info.h"

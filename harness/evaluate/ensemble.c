@@ -1,3 +1,7 @@
+/*
+ * Points searched together: what each shares with itself at other Omegas, and the worst error
+ * over all.
+ */
 #include "ensemble.h"
 
 #include "shared.h"

@@ -1,6 +1,8 @@
+/*
+ * The rows of one point: precision planned, layers evaluated and compared, precision raised
+ * where a promise was broken.
+ */
 #include "shared.h"
-
-#include "../../cases/fault.h"
 
 #include <math.h>
 #include <stdint.h>
@@ -90,8 +92,7 @@ static void evaluation_close(Evaluation *evaluation)
 /* The tokens that a point compares. */
 static RefRows rows_of(const Point *point)
 {
-    return FAULT("row-ignored", 0, point->row) > 0 ? (RefRows){point->row - 1, 1}
-                                                   : (RefRows){0, point->spec.n};
+    return point->row > 0 ? (RefRows){point->row - 1, 1} : (RefRows){0, point->spec.n};
 }
 
 /* Share of bit-equal entries of the two machine streams in the compared rows and columns. */
@@ -104,8 +105,7 @@ static double identical_share(const MachineView *a, const MachineView *b, RefRow
             equal += memcmp(&a->data[i * a->ld + c], &b->data[i * b->ld + c], sizeof(double)) == 0;
         }
     }
-    return (double)FAULT("identical-counts-the-rest", rows.count * columns.count - equal, equal) /
-           (double)(rows.count * columns.count);
+    return (double)equal / (double)(rows.count * columns.count);
 }
 
 /* The reference's next layer, and the plan's beside it.  false: memory is short. */
@@ -140,10 +140,9 @@ static bool evaluation_layer(Evaluation *evaluation, size_t layer, Row *row)
     }
     KernelStream stream = evaluation->machine->layer(evaluation->kernel);
     size_t content = layout_content(&pair->original.layout), n = layout->n;
-    size_t first_row = FAULT("wrong-rows-compared", 0, layout_token_row(layout, 0));
+    size_t first_row = layout_token_row(layout, 0);
     converted = (MachineView){stream.data + first_row * stream.ld, stream.ld};
-    original = (MachineView){shared_original(shared, evaluation->point) +
-                                 FAULT("wrong-layer-compared", 0, layer - 1) * n * content,
+    original = (MachineView){shared_original(shared, evaluation->point) + (layer - 1) * n * content,
                              content};
     ref_compare_rows(&row->errors, pair, evaluation->plan, evaluation->base, layer, rows,
                      evaluation->run, &converted, &original);
@@ -173,7 +172,7 @@ static double bits_wanted(const Evaluation *evaluation, const RefCell *cell)
     const Point *point = evaluation->point;
     const double out_of_reach = 0x1p32; /* a stream that no precision follows: ref_plan_error */
     int exponent;
-    if (!FAULT("judged-bound-kept", false, point->judged) || cell->state != CELL_BOUND ||
+    if (!point->judged || cell->state != CELL_BOUND ||
         mpfr_cmp_d(cell->value, point->tolerance) <= 0) {
         return 0;
     }

@@ -1,6 +1,7 @@
+/*
+ * Logits and predictions of original and rewrite over all inputs.
+ */
 #include "logits.h"
-
-#include "../../cases/fault.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -104,8 +105,7 @@ bool logits_make(Logits *logits, Ensemble *ensemble, const ModelFile *model)
     logits->margin = INFINITY;
     for (size_t i = 0; i < ensemble->count; i++) {
         double lead = logits->lead[i];
-        logits->margin =
-            FAULT("margin-of-the-surest", fmax(logits->margin, lead), fmin(logits->margin, lead));
+        logits->margin = fmin(logits->margin, lead);
     }
     return true;
 }

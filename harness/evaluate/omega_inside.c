@@ -4,8 +4,6 @@
  */
 #include "omega_inside.h"
 
-#include "../../cases/fault.h"
-
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,7 +27,7 @@ double omega_fresh(const Trials *trials, const OmegaAsk *ask, double omega)
 
 double omega_middle(double a, double b)
 {
-    return FAULT("uneven-bisection", pow(a, 0.25) * pow(b, 0.75), sqrt(a) * sqrt(b));
+    return sqrt(a) * sqrt(b);
 }
 
 /* What the next Omega inside is for: a gap as wide as any, an error above the tolerance, or one

@@ -1,3 +1,6 @@
+/*
+ * Memory and time that a grid will take, from the shapes of its models.
+ */
 #include "predict.h"
 
 #include "evaluate.h"

@@ -1,3 +1,6 @@
+/*
+ * A point's rows as text, and what is read back from it.
+ */
 #include <stdio.h>
 
 #include "rows.h"

@@ -1,3 +1,6 @@
+/*
+ * Points over threads: in grid order as far as memory and bases allow.
+ */
 #include "schedule.h"
 
 #include "window.h"

@@ -1,3 +1,6 @@
+/*
+ * What points of one case share, made and measured: pair, plan, base, the machine's original.
+ */
 #include "shared.h"
 
 #include <float.h>

@@ -1,3 +1,6 @@
+/*
+ * Rows of finished points that wait for those before them.
+ */
 #include "window.h"
 
 bool window_admits(const Window *window, size_t position)

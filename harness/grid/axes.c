@@ -1,3 +1,6 @@
+/*
+ * The table of axes: name, values, default and help of each.
+ */
 #include "axes.h"
 
 #include <string.h>

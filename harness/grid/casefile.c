@@ -1,3 +1,6 @@
+/*
+ * Case files read line by line, strictly, with the line of every fault.
+ */
 #include "casefile.h"
 
 #include "../base/shown.h"

@@ -1,3 +1,7 @@
+/*
+ * A section's settings expanded into points: lists multiplied, what does not matter dropped,
+ * duplicates removed.
+ */
 #include "expand.h"
 
 #include <math.h>

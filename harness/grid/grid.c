@@ -1,3 +1,6 @@
+/*
+ * The points of a sweep: flags and case files read, expanded and checked.
+ */
 #include "grid.h"
 
 #include "casefile.h"

@@ -1,3 +1,6 @@
+/*
+ * Points that share a base trajectory, found in a grid.
+ */
 #include "groups.h"
 
 #include "axes.h"

@@ -1,3 +1,6 @@
+/*
+ * Help texts, printed from the tables of commands, axes and flags.
+ */
 #include "help.h"
 
 #include "options.h"

@@ -1,6 +1,8 @@
+/*
+ * A model file as the source of a point's weights: what it decides, and what contradicts it.
+ */
 #include "model_source.h"
 
-#include "../../cases/fault.h"
 #include "../models/inputs.h"
 #include "../base/message.h"
 
@@ -119,7 +121,7 @@ int model_source_input(const GivenWeights **given, ModelSource *source, size_t i
         if (*made == NULL) {
             return memory_fault();
         }
-        size_t tuple = FAULT("first-tuple-evaluated", 0, input - 1);
+        size_t tuple = input - 1;
         inputs_embed((*made)->x, model, model->tokens + tuple * model->length, model->length);
         (*made)->given = source->given;
         (*made)->given.x = (*made)->x;
@@ -145,9 +147,7 @@ bool model_source_lacks(const ModelSource *source, Axis axis)
     case AXIS_ACTIVATION: return has_mlp(m) && !m->said.activation;
     case AXIS_SCALE: return has_attention(m) && !m->said.scale;
     case AXIS_MASK: return has_attention(m) && !m->said.mask;
-    case AXIS_NORMALIZATION:
-        return FAULT("normalization-assumed", false, m->kind != MODEL_FILE_INPUT) &&
-               !m->said.normalization;
+    case AXIS_NORMALIZATION: return (m->kind != MODEL_FILE_INPUT) && !m->said.normalization;
     default: return false;
     }
 }

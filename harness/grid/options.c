@@ -1,3 +1,6 @@
+/*
+ * Flags of the command line read into settings and options.
+ */
 #include "options.h"
 
 #include <getopt.h>

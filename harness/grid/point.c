@@ -1,3 +1,6 @@
+/*
+ * A row of results, its status, and the command line that reproduces a point.
+ */
 #include "point.h"
 
 #include "axes.h"

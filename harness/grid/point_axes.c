@@ -1,3 +1,6 @@
+/*
+ * Axes of a point: read, set, defaulted, blanked where they do not matter, compared.
+ */
 #include "axes.h"
 
 #include "model_source.h"

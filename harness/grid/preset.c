@@ -1,3 +1,6 @@
+/*
+ * Sizes of known models.
+ */
 #include "preset.h"
 
 #include <stdio.h>

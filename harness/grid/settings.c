@@ -1,3 +1,6 @@
+/*
+ * Which axes a section sets, to which values, and what a command does with the rest.
+ */
 #include "settings.h"
 
 #include <stdio.h>

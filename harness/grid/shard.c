@@ -1,3 +1,6 @@
+/*
+ * The points of one shard of a grid.
+ */
 #include "shard.h"
 
 #include "groups.h"

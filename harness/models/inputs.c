@@ -1,3 +1,6 @@
+/*
+ * The inputs of a trained model: tokens chosen and combined, and the streams they embed to.
+ */
 #include "inputs.h"
 
 #include "../base/message.h"

@@ -1,3 +1,6 @@
+/*
+ * Whether the tensors of a file fit together as a model: shapes, layers, metadata.
+ */
 #include "model_check.h"
 
 #include "../base/message.h"

@@ -1,3 +1,6 @@
+/*
+ * A trained model read from a safetensors file.
+ */
 #include "model_file.h"
 
 #include "../base/message.h"

@@ -1,3 +1,6 @@
+/*
+ * The attention-only model written as tensors and metadata.
+ */
 #include "plain_file.h"
 
 #include "../base/decimal.h"

@@ -1,7 +1,8 @@
+/*
+ * The header of a safetensors file, read strictly.
+ */
 #include "../base/message.h"
 #include "safetensors_file.h"
-
-#include "../../cases/fault.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -106,7 +107,7 @@ static int read_offsets(const SafetensorsFile *file, SafetensorsTensor *tensor, 
                     safetensors_dtype_name(tensor->dtype));
         return 2;
     }
-    tensor->data = file->data + tensor->begin - FAULT("safetensors-offset-off-by-8", 8, 0);
+    tensor->data = file->data + tensor->begin;
     return 0;
 }
 

@@ -1,3 +1,6 @@
+/*
+ * A safetensors file opened and mapped.
+ */
 #include "../base/message.h"
 #include "safetensors_file.h"
 

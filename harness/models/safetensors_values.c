@@ -1,7 +1,8 @@
+/*
+ * Tensor values read exactly from F64, F32, F16, BF16 and integers.
+ */
 #include "../base/message.h"
 #include "safetensors_file.h"
-
-#include "../../cases/fault.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -64,7 +65,7 @@ static double from_f16(uint64_t bits)
 {
     uint64_t sign = bits >> 15 << 63, exponent = bits >> 10 & 31, fraction = bits & 1023;
     if (exponent == 0) {
-        double magnitude = (double)fraction * FAULT("f16-subnormals-flushed", 0, 0x1p-24);
+        double magnitude = (double)fraction * 0x1p-24;
         return sign != 0 ? -magnitude : magnitude;
     }
     exponent = exponent == 31 ? 2047 : exponent - 15 + 1023;
@@ -77,7 +78,7 @@ static double float_value(SafetensorsDtype dtype, uint64_t bits)
     case SAFETENSORS_F64: return from_f64(bits);
     case SAFETENSORS_F32: return from_f32(bits);
     case SAFETENSORS_F16: return from_f16(bits);
-    default: return from_f32(bits << FAULT("bf16-shift-off-by-one", 15, 16));
+    default: return from_f32(bits << 16);
     }
 }
 

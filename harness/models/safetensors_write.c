@@ -1,3 +1,6 @@
+/*
+ * A safetensors file written.
+ */
 #include "../base/atomic_file.h"
 #include "../base/message.h"
 #include "safetensors.h"

@@ -1,10 +1,11 @@
+/*
+ * The column `bounds`: names of the cells of a row that are only upper bounds.
+ */
 #include <stdio.h>
 
 #include "bounds.h"
 
 #include "../grid/axes.h"
-
-#include "../../cases/fault.h"
 
 #include <string.h>
 
@@ -53,7 +54,7 @@ int bounds_write(FILE *file, const Row *row)
 {
     char name[CELL_NAME];
     bool first = true;
-    for (size_t i = FAULT("first-bound-unnamed", 1, 0); i < CELLS; i++) {
+    for (size_t i = 0; i < CELLS; i++) {
         const RefCell *cell =
             (const void *)((const unsigned char *)(const void *)row + cell_offset(name, i));
         if (cell->state == CELL_BOUND) {

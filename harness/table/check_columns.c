@@ -10,8 +10,6 @@
 #include "../base/message.h"
 #include "../base/number.h"
 
-#include "../../cases/fault.h"
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -63,7 +61,7 @@ static const char *domain_fault(const char *column, Rule rule, const Number *num
         return "a number below 10^1000000000";
     }
     if (number->negative && !is_log) {
-        return FAULT("negative-errors-accepted", NULL, "a number that is not negative");
+        return "a number that is not negative";
     }
     bool above_one = number->exponent > 0 || (number->exponent == 0 && number->digits > ONE);
     if (rule == RULE_SHARE && finite && number->digits != 0 && above_one) {

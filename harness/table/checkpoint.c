@@ -14,8 +14,6 @@
 #include "table.h"
 #include "../base/text_stream.h"
 
-#include "../../cases/fault.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -265,8 +263,7 @@ static bool write_state(FILE *file, char *head, RefVisit *visit, void *state)
     visit(&archive, state);
     uint64_t digest = archive.digest;
     ref_archive_bytes(&archive, &digest, sizeof digest);
-    return !archive.failed && atomic_file_flush(file) == 0 &&
-           FAULT("checkpoint-without-fsync", 0, fsync(fileno(file))) == 0;
+    return !archive.failed && atomic_file_flush(file) == 0 && fsync(fileno(file)) == 0;
 }
 
 /* A new file in the directory, whose name is put there. */

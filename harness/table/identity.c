@@ -1,9 +1,10 @@
+/*
+ * The identity of a grid: digests of its keys and of the weights files that it reads.
+ */
 #include "identity.h"
 
 #include "../base/message.h"
 #include "table.h"
-
-#include "../../cases/fault.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -16,8 +17,7 @@ static int digest_file(uint64_t *digest, const char *path)
     FILE *file = fopen(path, "rb");
     if (file != NULL) {
         while ((count = fread(block, 1, sizeof block, file)) > 0) {
-            *digest = digest_bytes(*digest, block,
-                                   FAULT("weights-read-in-part", count < 8 ? count : 8, count));
+            *digest = digest_bytes(*digest, block, count);
         }
     }
     int reason = file == NULL ? errno : ferror(file) ? EIO : 0;

@@ -6,8 +6,6 @@
 #include "../base/message.h"
 #include "../base/own_file.h"
 
-#include "../../cases/fault.h"
-
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -101,7 +99,7 @@ static int write_sidecar(Journal *journal, const RunRecord *run)
         (void)close(fd); /* nothing was written */
     } else {
         status = sidecar_write(file, run) != 0 || atomic_file_flush(file) != 0 ||
-                         FAULT("sidecar-without-fsync", 0, fsync(fileno(file))) != 0
+                         fsync(fileno(file)) != 0
                      ? -1
                      : 0;
         int reason = errno;
@@ -177,7 +175,7 @@ int journal_sync(Journal *journal)
     if (journal->plain != NULL) {
         return output_commit(journal->plain);
     }
-    return FAULT("journal-without-fsync", 0, fsync(fileno(journal->rows.file)));
+    return fsync(fileno(journal->rows.file));
 }
 
 int journal_finish(Journal *journal, const RunRecord *run)
@@ -198,8 +196,7 @@ int journal_finish(Journal *journal, const RunRecord *run)
     if (rename(journal->sidecar_partial, journal->sidecar) != 0) {
         return atomic_file_failed(journal->sidecar);
     }
-    return FAULT("directory-without-fsync", 0, atomic_file_sync_directory(rows->path)) != 0 ||
-                   atomic_file_close(rows) != 0
+    return atomic_file_sync_directory(rows->path) != 0 || atomic_file_close(rows) != 0
                ? atomic_file_failed(rows->path)
                : 0;
 }

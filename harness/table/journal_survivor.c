@@ -9,8 +9,6 @@
 #include "../base/own_file.h"
 #include "../base/shown.h"
 
-#include "../../cases/fault.h"
-
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -108,8 +106,7 @@ static double work_left(const Journal *journal, const json_t *started)
     if (stat(journal->rows.partial, &rows) != 0 || stat(journal->sidecar_partial, &sidecar) != 0) {
         return rows_left(journal) > 0 ? -1 : 0;
     }
-    bool later = FAULT("checkpoint-time-ignored", false,
-                       kept && difftime(checkpoints.st_mtime, rows.st_mtime) > 0);
+    bool later = kept && difftime(checkpoints.st_mtime, rows.st_mtime) > 0;
     double seconds = difftime(later ? checkpoints.st_mtime : rows.st_mtime, sidecar.st_mtime);
     if (json_is_true(json_object_get(started, "complete"))) {
         /* Its last steps write the sidecar anew. */

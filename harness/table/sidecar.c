@@ -1,9 +1,10 @@
+/*
+ * The sidecar: how a results file came about, as JSON.
+ */
 #include "sidecar.h"
 
 #include "../base/shown.h"
 #include "../base/text_stream.h"
-
-#include "../../cases/fault.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -179,7 +180,7 @@ bool sidecar_has_digest(const json_t *sidecar, uint64_t digest)
 {
     char text[DIGEST_TEXT];
     digest_print(text, digest);
-    return FAULT("edited-tables-believed", true, strcmp(sidecar_get(sidecar, "digest"), text) == 0);
+    return strcmp(sidecar_get(sidecar, "digest"), text) == 0;
 }
 
 bool sidecar_is_of(const json_t *sidecar, const char *bytes, size_t size)

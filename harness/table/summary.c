@@ -1,3 +1,6 @@
+/*
+ * The short table after a sweep.
+ */
 #include "summary.h"
 
 #include "../base/decimal.h"

@@ -1,3 +1,6 @@
+/*
+ * The columns of a results table written: header, keys, cells.
+ */
 #include <stdio.h>
 
 #include "table.h"
@@ -5,8 +8,6 @@
 #include "../grid/axes.h"
 #include "bounds.h"
 #include "../base/decimal.h"
-
-#include "../../cases/fault.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -116,8 +117,7 @@ int table_write_cell(FILE *file, const RefCell *cell)
     case CELL_VALUE:
     case CELL_BOUND:
     case CELL_NONFINITE:
-        if (mpfr_fprintf(file, FAULT("sixteen-digits-printed", "%.15Re", "%.16Re"), cell->value) <
-            0) {
+        if (mpfr_fprintf(file, "%.16Re", cell->value) < 0) {
             return -1;
         }
         break;

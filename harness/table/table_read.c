@@ -1,3 +1,6 @@
+/*
+ * A row of a results table read back.
+ */
 #include <stdio.h>
 
 #include "table.h"

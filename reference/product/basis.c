@@ -1,3 +1,7 @@
+/*
+ * A basis of primes for modular products: how many are needed, and the weights that split
+ * numbers and join residues.
+ */
 #include "modular.h"
 
 #include <math.h>

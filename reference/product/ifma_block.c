@@ -1,3 +1,7 @@
+/*
+ * The innermost loops on AVX-512 IFMA: blocks of multiply-adds of 52-bit digits, carries,
+ * joins.
+ */
 #include "ifma.h"
 
 #include "internal.h"

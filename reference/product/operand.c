@@ -1,3 +1,7 @@
+/*
+ * An operand measured before a product: exponents of its rows, sizes of its entries, whether it
+ * is finite.
+ */
 #include "entry.h"
 
 #include <math.h>

@@ -1,3 +1,6 @@
+/*
+ * Primes below 2^22 by a sieve, and inverses modulo them.
+ */
 #include "modular.h"
 
 #include <math.h>

@@ -1,3 +1,6 @@
+/*
+ * A product of matrices: the backend chosen by predicted cost, then run.
+ */
 #include "internal.h"
 
 #include <math.h>

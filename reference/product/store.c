@@ -1,3 +1,6 @@
+/*
+ * Integers of a product rounded into MPFR entries, once each; and the plain loop by mpfr_fma.
+ */
 #include "internal.h"
 
 #include <omp.h>

@@ -1,3 +1,6 @@
+/*
+ * exp of a vector: the tables and the choice between eight lanes and MPFR or Arb.
+ */
 #include "vexp.h"
 
 #include "ifma.h"

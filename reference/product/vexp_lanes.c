@@ -1,3 +1,6 @@
+/*
+ * Eight exponentials at once in fixed point on AVX-512 IFMA.
+ */
 #include "vexp_lanes.h"
 
 #ifdef __x86_64__
