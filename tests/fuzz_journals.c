@@ -2,10 +2,13 @@
  * What interrupted and complete runs leave, and the runs that go on with it.
  *
  * Input of `journals`: parts rows.csv.partial, rows.csv.json.partial, rows.csv and rows.csv.json,
- * which are not there where there is none, and a part `anew`: without --resume.  Input of
- * `sidecars`: rows.csv.json, beside a complete table.  The run is the small sweep.  It is refused in one line,
- * and then every file is as it was; or its table has the header and the rows of an uninterrupted
- * run, but for rows that were there, which stay as they were, up to the first that it evaluated.
+ * which are not there where there is none, and a part `anew`: without --resume.  The sidecar of a
+ * changed table gets its digest, but where there is a part `unsealed`.  Input of `sidecars`:
+ * rows.csv.json, beside a complete table.
+ *
+ * The run is the small sweep.  It is refused in one line, and then every file is as it was; or its
+ * table has the header and the rows of an uninterrupted run, but for rows that were there, which
+ * stay as they were, up to the first that it evaluated.
  */
 #include "fuzz_tables.h"
 
@@ -17,8 +20,13 @@
 
 enum { FILES = 4 };
 
-static const char *const names[] = {
-    "rows.csv.partial", "rows.csv.json.partial", "rows.csv", "rows.csv.json", "anew", NULL};
+static const char *const names[] = {"rows.csv.partial",
+                                    "rows.csv.json.partial",
+                                    "rows.csv",
+                                    "rows.csv.json",
+                                    "anew",
+                                    "unsealed",
+                                    NULL};
 
 /* text: of a file that was there. */
 static const char *expect_survivors(Fuzz *fuzz, const FuzzText given[FILES], bool resume)
@@ -42,6 +50,12 @@ static const char *expect_survivors(Fuzz *fuzz, const FuzzText given[FILES], boo
             why = fuzz_broken(fuzz, "line %zu is neither evaluated nor what was there", i + 1);
         }
     }
+    /* A complete table that was taken for the run's. */
+    bool taken = resume && given[0].bytes == NULL && fuzz_same(&rows, &given[2]);
+    if (why == NULL && taken && !fuzz_same(&rows, &fuzz->rows) &&
+        !(fuzz_sealed(&rows, &given[1]) && fuzz_sealed(&rows, &given[3]))) {
+        why = fuzz_broken(fuzz, "taken up, and its sidecar was written with other bytes");
+    }
     free(rows.bytes);
     return why;
 }
@@ -61,7 +75,8 @@ static const char *expect_untouched(Fuzz *fuzz, const FuzzText given[FILES])
     }
     bool renamed = is_renamed(given, now);
     for (size_t i = 0; i < FILES; i++) {
-        if (why == NULL && !(renamed && i % 2 == 1) && !fuzz_same(&now[i], &given[i])) {
+        bool empty = i == 0 && given[i].size == 0 && now[i].size == 0;
+        if (why == NULL && !(renamed && i % 2 == 1) && !empty && !fuzz_same(&now[i], &given[i])) {
             why = fuzz_broken(fuzz, "refused, and %s is not as it was", names[i]);
         }
         free(now[i].bytes);
@@ -83,8 +98,8 @@ static const char *expect_no_partial(Fuzz *fuzz, const FuzzText given[FILES])
     return why;
 }
 
-/* With what was given in the files. */
-static const char *run_sweep(Fuzz *fuzz, const FuzzText given[FILES], bool resume)
+/* With what was given in the files; *refused: the run was. */
+static const char *run_sweep(Fuzz *fuzz, const FuzzText given[FILES], bool resume, bool *refused)
 {
     static const char *const more[] = {"--resume", NULL};
     static const char *const left[] = {"rows.csv.partial", "rows.csv.json.partial", "rows.csv",
@@ -93,6 +108,7 @@ static const char *run_sweep(Fuzz *fuzz, const FuzzText given[FILES], bool resum
     fuzz_join(argv, fuzz_small_sweep, resume ? more : more + 1);
     int status = fuzz_sweep(fuzz, argv);
     const char *why;
+    *refused = status == 2;
     if (status == 2) {
         why = fuzz_expect_refusal(fuzz, "rows.csv");
         why = why != NULL ? why : expect_untouched(fuzz, given);
@@ -104,13 +120,13 @@ static const char *run_sweep(Fuzz *fuzz, const FuzzText given[FILES], bool resum
     return why != NULL ? why : fuzz_expect_files(fuzz, left);
 }
 
-static const char *run_files(Fuzz *fuzz, bool resume)
+static const char *run_files(Fuzz *fuzz, bool resume, bool *refused)
 {
     FuzzText given[FILES];
     for (size_t i = 0; i < FILES; i++) {
         given[i] = fuzz_read(names[i]);
     }
-    const char *why = run_sweep(fuzz, given, resume);
+    const char *why = run_sweep(fuzz, given, resume, refused);
     for (size_t i = 0; i < FILES; i++) {
         free(given[i].bytes);
         fuzz_remove(names[i]);
@@ -121,15 +137,20 @@ static const char *run_files(Fuzz *fuzz, bool resume)
 static const char *run_journal(Fuzz *fuzz, const uint8_t *bytes, size_t size)
 {
     FuzzParts parts = {.next = (const char *)bytes, .end = (const char *)bytes + size};
-    bool resume = true;
+    bool resume = true, sealed = true, refused;
     while (fuzz_next_part(&parts, names)) {
         if (parts.name == names[FILES]) {
             resume = false;
+        } else if (parts.name == names[FILES + 1]) {
+            sealed = false;
         } else if (parts.name != NULL) {
             fuzz_write(parts.name, parts.text, parts.size);
         }
     }
-    return run_files(fuzz, resume);
+    for (size_t i = 1; sealed && i < FILES; i += 2) {
+        fuzz_seal(names[2], names[i], &fuzz->rows);
+    }
+    return run_files(fuzz, resume, &refused);
 }
 
 /* A sidecar that is believed says what this build and machine say, and that it is complete. */
@@ -158,9 +179,9 @@ static const char *run_sidecar(Fuzz *fuzz, const uint8_t *bytes, size_t size)
 {
     fuzz_write("rows.csv", fuzz->rows.bytes, fuzz->rows.size);
     fuzz_write("rows.csv.json", bytes, size);
-    const char *why = run_files(fuzz, true);
-    bool believed = strstr(fuzz->said, "cannot be resumed") == NULL;
-    return why == NULL && believed ? expect_own(fuzz, bytes, size) : why;
+    bool refused;
+    const char *why = run_files(fuzz, true, &refused);
+    return why == NULL && !refused ? expect_own(fuzz, bytes, size) : why;
 }
 
 const FuzzSubject fuzz_journals = {.name = "journals", .run = run_journal, .places = true};

@@ -3,6 +3,7 @@
  *
  * Input: parts s1.csv, s1.csv.json, s2.csv and s2.csv.json; one that is not there is as two shards
  * of the small sweep left it.  Parts s1.set and s2.set have lines NAME=JSON for the sidecars' keys.
+ * These get the digests of changed shards, but where there is a part `unsealed`.
  * They are refused in one line, and nothing is written; or the file has the rows of both, each
  * once, and the verdict is that of its rows.  The shards stay as they are.
  */
@@ -16,8 +17,8 @@
 
 enum { FILES = 4, LINE_TEXT = 1024 };
 
-static const char *const names[] = {"s1.csv", "s1.csv.json", "s2.csv", "s2.csv.json",
-                                    "s1.set", "s2.set",      NULL};
+static const char *const names[] = {"s1.csv", "s1.csv.json", "s2.csv",   "s2.csv.json",
+                                    "s1.set", "s2.set",      "unsealed", NULL};
 
 typedef struct {
     FuzzText saved[FILES], given[FILES];
@@ -79,16 +80,22 @@ static void write_edited(const char *name, const FuzzText *saved, const char *te
 static void write_shards(Shards *shards, const uint8_t *bytes, size_t size)
 {
     FuzzParts parts = {.next = (const char *)bytes, .end = (const char *)bytes + size};
+    bool sealed = true;
     for (size_t i = 0; i < FILES; i++) {
         fuzz_write(names[i], shards->saved[i].bytes, shards->saved[i].size);
     }
     while (fuzz_next_part(&parts, names)) {
-        if (parts.name != NULL && strstr(parts.name, ".set") != NULL) {
+        if (parts.name == names[6]) {
+            sealed = false;
+        } else if (parts.name != NULL && strstr(parts.name, ".set") != NULL) {
             size_t i = parts.name == names[4] ? 1 : 3;
             write_edited(names[i], &shards->saved[i], parts.text, parts.size);
         } else if (parts.name != NULL) {
             fuzz_write(parts.name, parts.text, parts.size);
         }
+    }
+    for (size_t i = 0; sealed && i < FILES; i += 2) {
+        fuzz_seal(names[i], names[i + 1], &shards->saved[i]);
     }
     for (size_t i = 0; i < FILES; i++) {
         shards->given[i] = fuzz_read(names[i]);
@@ -127,6 +134,11 @@ static const char *expect_merged(Fuzz *fuzz, const Shards *shards, int status)
     fuzz_cut_lines(&lines[0], &shards->given[0]);
     fuzz_cut_lines(&lines[1], &shards->given[2]);
     const char *why = expect_rows(fuzz, &merged, lines);
+    for (size_t i = 0; i < FILES && why == NULL; i += 2) {
+        why = fuzz_sealed(&shards->given[i], &shards->given[i + 1])
+                  ? NULL
+                  : fuzz_broken(fuzz, "%s, whose sidecar was written with other bytes", names[i]);
+    }
     for (size_t line = 1; why == NULL && status == 0 && line < merged.count; line++) {
         char text[32];
         fuzz_cell_text(text, &merged, line, "status");

@@ -3,6 +3,8 @@
  */
 #include "fuzz_tables.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 void fuzz_cut_lines(FuzzLines *lines, const FuzzText *text)
@@ -68,6 +70,50 @@ void fuzz_cell_text(char text[32], const FuzzLines *lines, size_t line, const ch
         memcpy(text, cell, length);
     }
     text[length] = '\0';
+}
+
+enum { SEAL = 16 };
+
+/* FNV-1a in hexadecimal digits. */
+static void print_seal(char seal[SEAL + 1], const FuzzText *table)
+{
+    uint64_t digest = UINT64_C(0xCBF29CE484222325);
+    for (size_t i = 0; i < table->size; i++) {
+        digest = (digest ^ (unsigned char)table->bytes[i]) * UINT64_C(0x100000001B3);
+    }
+    snprintf(seal, SEAL + 1, "%016llx", (unsigned long long)digest);
+}
+
+static char *find_seal(const FuzzText *sidecar, const char *seal)
+{
+    for (size_t i = 0; i + SEAL <= sidecar->size; i++) {
+        if (memcmp(sidecar->bytes + i, seal, SEAL) == 0) {
+            return sidecar->bytes + i;
+        }
+    }
+    return NULL;
+}
+
+bool fuzz_sealed(const FuzzText *table, const FuzzText *sidecar)
+{
+    char seal[SEAL + 1];
+    print_seal(seal, table);
+    return table->bytes == NULL || sidecar->bytes == NULL || find_seal(sidecar, seal) != NULL;
+}
+
+void fuzz_seal(const char *table, const char *sidecar, const FuzzText *saved)
+{
+    char old[SEAL + 1], seal[SEAL + 1], *found;
+    FuzzText rows = fuzz_read(table), text = fuzz_read(sidecar);
+    print_seal(old, saved);
+    print_seal(seal, &rows);
+    found = rows.bytes == NULL ? NULL : find_seal(&text, old);
+    if (found != NULL && strcmp(old, seal) != 0) {
+        memcpy(found, seal, SEAL);
+        fuzz_write(sidecar, text.bytes, text.size);
+    }
+    free(rows.bytes);
+    free(text.bytes);
 }
 
 int fuzz_join(const char *all[FUZZ_ARGUMENTS], const char *const *argv, const char *const *more)

@@ -26,6 +26,14 @@ size_t fuzz_cell(const char **cell, const FuzzLines *lines, size_t line, const c
 /* A cell as text [32], cut there; "" where there is none. */
 void fuzz_cell_text(char text[32], const FuzzLines *lines, size_t line, const char *column);
 
+/* A sidecar has the digest of the table that it was written with.  True when it has this one's, as
+ * far as its text says; also where one of them is not there. */
+bool fuzz_sealed(const FuzzText *table, const FuzzText *sidecar);
+
+/* In the file `sidecar` the digest of `saved`, where it is there, becomes that of the file `table`:
+ * what reads the rows of a changed table sees them. */
+void fuzz_seal(const char *table, const char *sidecar, const FuzzText *saved);
+
 /* argv with more behind it, both up to a NULL: all [ARGUMENTS_MOST]. */
 enum { FUZZ_ARGUMENTS = 48 };
 int fuzz_join(const char *all[FUZZ_ARGUMENTS], const char *const *argv, const char *const *more);

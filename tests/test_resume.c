@@ -437,6 +437,42 @@ static void rows_stay_for_a_sweep(void **state)
     free(whole.text);
 }
 
+/* A run that is refused for what is beside the rows has not read them, and leaves them. */
+static void rows_outlive_a_refusal(void **state)
+{
+    enum { FOREIGN_SIDECAR, FOREIGN_STARTED, DIRECTORY, CASES };
+    FileFixture *fixture = *state;
+    free(sweep(fixture, SMALL, "--quiet").text);
+    Output whole = read_file(fixture->path);
+    leave_partial(fixture, &whole, whole.length / 2);
+    Output started = read_file(fixture->sidecar_partial);
+    for (int i = 0; i < 2 * CASES; i++) {
+        const char *name = i / 2 == FOREIGN_STARTED ? fixture->sidecar_partial : fixture->sidecar;
+        if (i / 2 == DIRECTORY) {
+            assert_int_equal(mkdir(name, 0777), 0);
+        } else {
+            file_write(name, "notes\n", 6);
+        }
+        Output refused = sweep(fixture, SMALL, i % 2 == 0 ? "--resume 2>&1" : "2>&1");
+        expect_says(&refused, 2, "expected nothing there but what headproof left itself");
+        Output left = read_file(fixture->partial);
+        assert_int_equal(left.length, whole.length / 2);
+        assert_memory_equal(left.text, whole.text, left.length);
+        assert_int_equal(remove(name), 0);
+        file_write(fixture->sidecar_partial, started.text, started.length);
+        free(left.text);
+        free(refused.text);
+    }
+    Output again = sweep(fixture, SMALL, "--resume --quiet 2>&1");
+    assert_int_equal(again.code, 0);
+    Output file = read_file(fixture->path);
+    expect_same(&file, &whole, "resumed");
+    free(file.text);
+    free(again.text);
+    free(started.text);
+    free(whole.text);
+}
+
 /* However little memory there is, the bytes are the same; what does not fit alone is refused. */
 static void memory_is_a_budget(void **state)
 {
@@ -482,6 +518,7 @@ int main(void)
         TEST(one_run_writes_a_file),
         TEST(rows_of_unknown_age),
         TEST(rows_stay_for_a_sweep),
+        TEST(rows_outlive_a_refusal),
         TEST(memory_is_a_budget),
         TEST(killed_at_random_moments),
     };

@@ -134,6 +134,7 @@ static int begin_survivor(Journal *journal, size_t kept, const char *header, con
 {
     int fd = fileno(journal->rows.file);
     size_t length = kept > 0 ? journal->header + kept : 0;
+    journal->writing = true;
     if (ftruncate(fd, (off_t)length) != 0 || lseek(fd, (off_t)length, SEEK_SET) < 0) {
         return atomic_file_failed(journal->rows.path);
     }
@@ -201,21 +202,36 @@ int journal_finish(Journal *journal, const RunRecord *run)
                : 0;
 }
 
+/* FILE.partial of a run that wrote to it, and did not end. */
+static void leave_written(Journal *journal)
+{
+    AtomicFile *rows = &journal->rows;
+    rows->kept = journal_survives(journal);
+    if (rows->kept) {
+        /* Half a point goes; where that fails, a run that resumes drops it. */
+        (void)!ftruncate(fileno(rows->file), (off_t)journal->length);
+    }
+    if (!rows->kept && journal->begun) {
+        (void)unlink(journal->sidecar_partial);
+    }
+}
+
+/* FILE.partial of a run that was refused, or found FILE complete: what is in it is another's, and
+ * was perhaps never read.  An empty one is its own. */
+static void leave_untouched(Journal *journal)
+{
+    struct stat found;
+    journal->rows.kept = fstat(fileno(journal->rows.file), &found) != 0 || found.st_size > 0;
+}
+
 void journal_clear(Journal *journal)
 {
     if (journal == NULL) {
         return;
     }
     AtomicFile *rows = &journal->rows;
-    if (rows->file != NULL && rows->partial != NULL && !journal->complete) {
-        rows->kept = journal_survives(journal);
-        if (rows->kept) {
-            /* Half a point goes; where that fails, a run that resumes drops it. */
-            (void)!ftruncate(fileno(rows->file), (off_t)journal->length);
-        }
-        if (!rows->kept && journal->begun) {
-            (void)unlink(journal->sidecar_partial);
-        }
+    if (rows->file != NULL && rows->partial != NULL) {
+        (journal->writing ? leave_written : leave_untouched)(journal);
     }
     atomic_file_clear(rows);
     output_clear(journal->plain);

@@ -14,7 +14,7 @@
 /* plain: where rows are just written, else NULL.  rows: FILE.partial, open and locked.
  * text [size]: what was in it, or in a complete FILE.  length: of what is to stay in
  * FILE.partial, the header and whole points; header: of the former.
- * begun: the sidecar is this run's. */
+ * writing: FILE.partial has begun to change; begun: the sidecar is this run's. */
 struct Journal {
     Output *plain;
     const char *name; /* of the output, for messages */
@@ -22,7 +22,7 @@ struct Journal {
     char *sidecar, *sidecar_partial, *sidecar_new, *checkpoints;
     char *text;
     size_t size, header, length;
-    bool begun, complete;
+    bool writing, begun, complete;
 };
 
 /* Opens and reads FILE.partial for a journal whose rows are empty but for their flag; see
