@@ -52,15 +52,27 @@ typedef enum {
     AXIS_COUNT
 } Axis;
 
-/* name: of the flag and of the key.  column: of a table, or NULL: in `options`.
- * standard: the default.  scalar: one value a section, not a list. */
+/* What an axis is about: commands take or refuse axes by it. */
+enum {
+    ROLE_SIZE = 1,       /* sizes and counts hang on it */
+    ROLE_INPUTS = 2,     /* its values hang on n, which a model's inputs decide */
+    ROLE_OMEGA = 4,      /* Omega itself */
+    ROLE_MACHINE = 8,    /* how the machine evaluates */
+    ROLE_REFERENCE = 16, /* what the reference is compared with, and how */
+    ROLE_ROW = 32,       /* the row compared */
+    ROLE_BITS = 64,      /* how far the reference may go */
+    ROLE_JUDGED = 128    /* the verdict */
+};
+
 typedef struct {
-    const char *name;
-    const char *column;
+    const char *name;   /* of the flag and of the key */
+    const char *column; /* of a table, or NULL: in `options` */
     Domain domain;
-    AxisValue standard;
+    AxisValue standard; /* the default */
     const char *help;
-    bool scalar;
+    bool scalar;    /* one value a section, not a list */
+    bool automatic; /* the default is a word for what point_default finds, once all is set */
+    unsigned roles;
 } AxisInfo;
 
 /* axis < AXIS_COUNT. */
