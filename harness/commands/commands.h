@@ -68,7 +68,7 @@ int command_convert(const Grid *grid, const RunOptions *run, int argc, char **ar
 int command_attribute(const Grid *grid, const RunOptions *run, int argc, char **argv)
     __attribute__((warn_unused_result));
 
-/* What a point's sizes mean in heads, parameters and arithmetic, as CSV or as text (docs/cost.md). */
+/* What a point's sizes mean in heads, parameters and arithmetic, as CSV or text (docs/cost.md). */
 int command_cost(const Grid *grid, const RunOptions *run, int argc, char **argv)
     __attribute__((warn_unused_result));
 
