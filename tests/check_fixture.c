@@ -6,6 +6,7 @@
 #include "fixture.h"
 #include "program.h"
 
+#include "../harness/commands/commands.h"
 #include "../harness/table/sidecar.h"
 
 #include <setjmp.h>
@@ -27,8 +28,9 @@
 
 void read_check_grid(CheckFixture *f, int argc, const char *const *argv)
 {
-    assert_int_equal(grid_read(&f->grid, &f->run, COMMAND_CHECK, argc, (char **)(uintptr_t)argv),
-                     0);
+    assert_int_equal(
+        grid_read(&f->grid, &f->run, commands_get(COMMAND_CHECK), argc, (char **)(uintptr_t)argv),
+        0);
     f->check.grid = &f->grid;
     f->check.options = &f->run.check;
 }

@@ -14,7 +14,7 @@
 
 #include "scratch.h"
 
-#include "../harness/grid/grid.h"
+#include "../harness/commands/commands.h"
 
 #include <stdint.h>
 

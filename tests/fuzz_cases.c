@@ -68,7 +68,7 @@ static const char *expect_same(Fuzz *fuzz, const SectionList *list)
     const char *why = NULL;
     write_again(list);
     fuzz_listen(fuzz);
-    int status = casefile_read(&again, COMMAND_SWEEP, AGAIN_NAME);
+    int status = casefile_read(&again, commands_get(COMMAND_SWEEP), AGAIN_NAME);
     fuzz_hear(fuzz);
     if (status != 0 || again.count != list->count) {
         why = fuzz_broken(fuzz, "written again it is %d, %zu sections, not %zu: %s", status,
@@ -122,7 +122,7 @@ static const char *expect_grid(Fuzz *fuzz)
     Grid grid;
     RunOptions options;
     fuzz_listen(fuzz);
-    int status = grid_read(&grid, &options, COMMAND_SWEEP, 2, argv);
+    int status = grid_read(&grid, &options, commands_get(COMMAND_SWEEP), 2, argv);
     fuzz_hear(fuzz);
     if (status != 0) {
         /* It may name a file of weights alone. */
@@ -139,7 +139,7 @@ static const char *run(Fuzz *fuzz, const uint8_t *bytes, size_t size)
     SectionList list = {0};
     fuzz_write(FILE_NAME, bytes, size);
     fuzz_listen(fuzz);
-    int status = casefile_read(&list, COMMAND_SWEEP, FILE_NAME);
+    int status = casefile_read(&list, commands_get(COMMAND_SWEEP), FILE_NAME);
     fuzz_hear(fuzz);
     double points = count_points(&list);
     const char *why = status == 0   ? expect_sections(fuzz, &list)

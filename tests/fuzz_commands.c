@@ -27,15 +27,11 @@ static void prepare(Fuzz *fuzz)
     sample_clear(&sample);
 }
 
-static const Command commands[] = {COMMAND_SWEEP,  COMMAND_DEPTH,  COMMAND_MIN_OMEGA,
-                                   COMMAND_EXPORT, COMMAND_VERIFY, COMMAND_CONVERT,
-                                   COMMAND_COST,   COMMAND_CHECK,  COMMAND_ATTRIBUTE};
-
 static bool find_command(Command *command, const char *name)
 {
-    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
-        if (strcmp(name, command_name(commands[i])) == 0) {
-            *command = commands[i];
+    for (*command = 0; *command < COMMAND_COUNT; (*command)++) {
+        const CommandInfo *info = commands_get(*command);
+        if (info->run != NULL && strcmp(name, info->name) == 0) {
             return true;
         }
     }
@@ -65,7 +61,7 @@ static double count_points(Command command, int argc, char **argv)
     int operand;
     double product = 1;
     memcpy(copy, argv, ((size_t)argc + 1) * sizeof *copy);
-    if (options_read(&flags, &options, &operand, command, argc, copy) == 0) {
+    if (options_read(&flags, &options, &operand, commands_get(command), argc, copy) == 0) {
         for (Axis axis = 0; axis < AXIS_COUNT; axis++) {
             product *= flags.settings[axis].given ? (double)flags.settings[axis].list.count : 1;
         }
@@ -114,7 +110,7 @@ static const char *run(Fuzz *fuzz, const uint8_t *bytes, size_t size)
         return NULL;
     }
     fuzz_listen(fuzz);
-    int status = grid_read(&grid, &options, command, argc, argv);
+    int status = grid_read(&grid, &options, commands_get(command), argc, argv);
     fuzz_hear(fuzz);
     if (status != 0) {
         return status == 2 ? fuzz_expect_refusal(fuzz, "")

@@ -44,7 +44,7 @@ static const char *expect_point(Fuzz *fuzz, const Point *point)
     Command command = strcmp(words[1], "min-omega") == 0 ? COMMAND_MIN_OMEGA : COMMAND_SWEEP;
     const char *why = NULL;
     fuzz_listen(fuzz);
-    int status = grid_read(&grid, &run, command, count - 1, words + 1);
+    int status = grid_read(&grid, &run, commands_get(command), count - 1, words + 1);
     fuzz_hear(fuzz);
     if (status != 0) {
         why = fuzz_broken(fuzz, "'%s' is refused: %s", line, fuzz->said);

@@ -201,7 +201,8 @@ static int count_arguments(const char *const *argv)
 
 void fuzz_grid(Grid *grid, RunOptions *run, Command command, const char *const *argv)
 {
-    int status = grid_read(grid, run, command, count_arguments(argv), (char **)(uintptr_t)argv);
+    int status = grid_read(grid, run, commands_get(command), count_arguments(argv),
+                           (char **)(uintptr_t)argv);
     fuzz_need(status == 0, "grid_read");
 }
 

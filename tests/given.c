@@ -63,7 +63,7 @@ int given_read(Given *given, Command command, const char *line)
     }
     grid_clear(&given->grid);
     stderr_hold(&given->scratch);
-    int status = grid_read(&given->grid, &given->run, command, count, arguments);
+    int status = grid_read(&given->grid, &given->run, commands_get(command), count, arguments);
     stderr_take(given->message, &given->scratch);
     return status;
 }

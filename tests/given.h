@@ -4,7 +4,7 @@
 #ifndef HEADPROOF_TESTS_GIVEN_H
 #define HEADPROOF_TESTS_GIVEN_H
 
-#include "../harness/grid/grid.h"
+#include "../harness/commands/commands.h"
 #include "scratch.h"
 
 #define GIVEN_TRAINED "cases/models/modadd53-silu.safetensors"

@@ -164,33 +164,17 @@ int rmdir(const char *path)
 
 /* ---- A command in a process of its own ---------------------------------------------------- */
 
-typedef int RunCommand(const Grid *grid, const RunOptions *run, int argc, char **argv);
-
-static const struct {
-    const char *name;
-    Command command;
-    RunCommand *run;
-} commands[] = {
-    {"sweep", COMMAND_SWEEP, command_sweep},    {"min-omega", COMMAND_MIN_OMEGA, command_min_omega},
-    {"check", COMMAND_CHECK, command_check},    {"export", COMMAND_EXPORT, command_export},
-    {"verify", COMMAND_VERIFY, command_verify}, {"convert", COMMAND_CONVERT, command_convert},
-    {"cost", COMMAND_COST, command_cost},       {"attribute", COMMAND_ATTRIBUTE, command_attribute},
-};
-
 static int run_words(int argc, char **argv)
 {
+    const CommandInfo *command = commands_find(argv[1]);
     Grid grid;
     RunOptions run;
-    size_t i = 0;
-    if (strcmp(argv[1], "merge") == 0) {
-        return command_merge(argc, argv);
+    if (command->run == NULL) {
+        return command->run_words(argc, argv);
     }
-    while (i < sizeof commands / sizeof *commands - 1 && strcmp(commands[i].name, argv[1]) != 0) {
-        i++;
-    }
-    int status = grid_read(&grid, &run, commands[i].command, argc - 1, argv + 1);
+    int status = grid_read(&grid, &run, command, argc - 1, argv + 1);
     if (status == 0) {
-        status = commands[i].run(&grid, &run, argc, argv);
+        status = command->run(&grid, &run, argc, argv);
         grid_clear(&grid);
     }
     return status;

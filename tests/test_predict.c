@@ -5,7 +5,7 @@
 
 #include "../harness/base/clock.h"
 #include "../harness/evaluate/evaluate.h"
-#include "../harness/grid/grid.h"
+#include "../harness/commands/commands.h"
 #include "../harness/evaluate/predict.h"
 #include "../kernels/blas.h"
 
@@ -63,7 +63,7 @@ static void read_point(Grid *grid, const char *text)
          word = strtok_r(NULL, " ", &rest)) {
         argv[argc++] = word;
     }
-    assert_int_equal(grid_read(grid, &run, COMMAND_SWEEP, argc, argv), 0);
+    assert_int_equal(grid_read(grid, &run, commands_get(COMMAND_SWEEP), argc, argv), 0);
     assert_int_equal(grid->count, 1);
 }
 

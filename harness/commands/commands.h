@@ -1,11 +1,44 @@
 /*
- * The commands that evaluate.  Each gets a grid that is read and checked, and the program's
- * arguments as typed (for the sidecar); each returns an exit code.  --dry-run never comes here.
+ * The commands: one row each of a table (commands.c), and what runs them.
+ *
+ * A new one is a file of its own, its name and prototype here, and a row in commands.c.
  */
 #ifndef HEADPROOF_HARNESS_COMMANDS_COMMANDS_H
 #define HEADPROOF_HARNESS_COMMANDS_COMMANDS_H
 
 #include "../grid/grid.h"
+
+/* In the order of the help. */
+typedef enum {
+    COMMAND_SWEEP,
+    COMMAND_DEPTH,
+    COMMAND_MIN_OMEGA,
+    COMMAND_CHECK,
+    COMMAND_EXPORT,
+    COMMAND_VERIFY,
+    COMMAND_CONVERT,
+    COMMAND_COST,
+    COMMAND_ATTRIBUTE,
+    COMMAND_MERGE,
+    COMMAND_INFO,
+    COMMAND_HELP,
+    COMMAND_COUNT
+} Command;
+
+/* command < COMMAND_COUNT. */
+const CommandInfo *commands_get(Command command);
+
+/* The command of that name, or NULL. */
+const CommandInfo *commands_find(const char *name);
+
+/* 2, after a message that names them all. */
+int commands_unknown(const char *name);
+
+/* What `headproof help COMMAND` prints. */
+void commands_print_help(const CommandInfo *command);
+
+/* The commands that take a grid get it read and checked, and the program's arguments as typed (for
+ * the sidecar); each returns an exit code.  --dry-run never comes here. */
 
 /* Rows of every point, as CSV (or a table on a terminal).  Also `depth`. */
 int command_sweep(const Grid *grid, const RunOptions *run, int argc, char **argv)
@@ -35,12 +68,19 @@ int command_convert(const Grid *grid, const RunOptions *run, int argc, char **ar
 int command_attribute(const Grid *grid, const RunOptions *run, int argc, char **argv)
     __attribute__((warn_unused_result));
 
+/* What a point's sizes mean in heads, parameters and arithmetic, as CSV or text (docs/cost.md). */
+int command_cost(const Grid *grid, const RunOptions *run, int argc, char **argv)
+    __attribute__((warn_unused_result));
+
 /* Puts the shards of a sweep together: the bytes of one run's file, and its verdict.  It takes no
  * grid: argv[2..] are SHARD.csv... -o FILE.csv.  Shards of other grids or versions, missing and
  * doubled ones are refused; other machines are said and recorded. */
 int command_merge(int argc, char **argv) __attribute__((warn_unused_result));
-/* What a point's sizes mean in heads, parameters and arithmetic, as CSV or as text (docs/cost.md). */
-int command_cost(const Grid *grid, const RunOptions *run, int argc, char **argv)
-    __attribute__((warn_unused_result));
+
+/* The build, the machine and the libraries. */
+int command_info(int argc, char **argv) __attribute__((warn_unused_result));
+
+/* The commands, or the flags of the one that argv[2] names. */
+int command_help(int argc, char **argv) __attribute__((warn_unused_result));
 
 #endif

@@ -5,9 +5,9 @@
 
 #include "cost.h"
 
+#include "commands.h"
 #include "../grid/axes.h"
 #include "../base/decimal.h"
-#include "../grid/settings.h"
 
 #include <string.h>
 
@@ -110,7 +110,7 @@ static void key_columns(Walk *walk, const Cost *cost)
     for (Axis axis = 0; axis < AXIS_COUNT; axis++) {
         const AxisInfo *info = axis_info(axis);
         const char *name = info->column != NULL ? info->column : info->name;
-        if (command_takes(COMMAND_COST, axis) && column(walk, "", name) &&
+        if (command_takes(commands_get(COMMAND_COST), axis) && column(walk, "", name) &&
             point_axis_matters(cost->point, axis)) {
             char text[VALUE_TEXT];
             value_print(text, &info->domain, point_get(cost->point, axis));

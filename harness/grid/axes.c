@@ -1,7 +1,10 @@
 /*
- * The table of axes: name, values, default and help of each.
+ * The table of axes: name, values, default and help of each, the field that holds it, and where it
+ * matters.
  */
 #include "axes.h"
+
+#include "model_source.h"
 
 #include <string.h>
 
@@ -23,6 +26,9 @@
 #define INTEGER(value) .form = FORM_INTEGER, .integer = (value)
 #define MULTIPLE(value) .form = FORM_MULTIPLE, .integer = (value)
 #define REAL(value) .form = FORM_REAL, .real = (value)
+
+/* The field of Point that holds the value. */
+#define FIELD(member) .offset = offsetof(Point, member), .bytes = sizeof(((Point *)NULL)->member)
 
 static const char *const activations[] = {
     [ACTIVATION_SILU] = "silu", [ACTIVATION_RELU] = "relu", [ACTIVATION_GELU] = "gelu"};
@@ -62,6 +68,170 @@ static const char *const judges[] = {
 };
 static const char *const norms[] = {[NORM_MAX] = "max", [NORM_RMS] = "rms", [NORM_REL] = "rel"};
 
+/* ---- Where an axis matters ----------------------------------------------------------------- */
+
+static const ConstructionInfo *info_of(const Point *point)
+{
+    return construction_info(point->spec.construction);
+}
+
+static bool never(const Point *point)
+{
+    (void)point;
+    return false;
+}
+
+static bool has_heads(const Point *point)
+{
+    return info_of(point)->heads;
+}
+
+static bool has_linear_heads(const Point *point)
+{
+    return info_of(point)->linear_heads;
+}
+
+static bool has_linear(const Point *point)
+{
+    return info_of(point)->linear;
+}
+
+static bool has_scores(const Point *point)
+{
+    return info_of(point)->scores;
+}
+
+static bool has_d_ff(const Point *point)
+{
+    return case_uses_d_ff(&point->spec);
+}
+
+static bool has_omega(const Point *point)
+{
+    return !info_of(point)->masked;
+}
+
+static bool omega_matters(const Point *point)
+{
+    return point->omega > 0 && has_omega(point);
+}
+
+static bool mask_matters(const Point *point)
+{
+    return has_omega(point) && (has_heads(point) || !mask_is_pseudo(point->spec.mask));
+}
+
+static bool band_matters(const Point *point)
+{
+    return has_heads(point) && point->spec.mask == MASK_PSEUDO_BAND;
+}
+
+static bool has_activation(const Point *point)
+{
+    return info_of(point)->activation;
+}
+
+static bool has_relu(const Point *point)
+{
+    return has_activation(point) && point->spec.activation == ACTIVATION_RELU;
+}
+
+static bool has_gelu(const Point *point)
+{
+    return has_activation(point) && point->spec.activation == ACTIVATION_GELU;
+}
+
+static bool bias_matters(const Point *point)
+{
+    return info_of(point)->bias && point->spec.given == NULL;
+}
+
+/* They scale the bias row's random content too. */
+static bool weights_matter(const Point *point)
+{
+    return info_of(point)->weights || point->source != NULL ||
+           point->spec.bias_row_content == CONTENT_RANDOM;
+}
+
+static bool seed_matters(const Point *point)
+{
+    const CaseSpec *spec = &point->spec;
+    return spec->given == NULL || spec->given->x == NULL ||
+           spec->bias_row_content == CONTENT_RANDOM || spec->dropout > 0 ||
+           spec->weight_noise > 0 || spec->mask == MASK_PSEUDO_RANDOM;
+}
+
+static bool input_matters(const Point *point)
+{
+    return point->source != NULL && point->source->file->tuples > 1;
+}
+
+static bool has_machine(const Point *point)
+{
+    return point->arithmetic != ARITHMETIC_NONE;
+}
+
+static bool is_automatic(const Point *point)
+{
+    return point->precision == 0;
+}
+
+static bool is_judged(const Point *point)
+{
+    return point->judged;
+}
+
+/* ---- Axes that are more than a field, and defaults that hang on others ----------------------- */
+
+static AxisValue word(size_t index)
+{
+    return (AxisValue){.form = FORM_WORD, .integer = index};
+}
+
+static AxisValue weights_get(const Point *point)
+{
+    return point->source == NULL ? word(point->spec.weights)
+                                 : (AxisValue){.form = FORM_PATH, .path = point->source->path};
+}
+
+/* What is drawn beside a file's weights is drawn as beside stable ones. */
+static void weights_set(Point *point, AxisValue value)
+{
+    point->spec.weights = value.form == FORM_PATH ? WEIGHTS_STABLE : (Weights)value.integer;
+}
+
+static AxisValue tolerance_get(const Point *point)
+{
+    return point->judged ? (AxisValue){.form = FORM_REAL, .real = point->tolerance} : word(0);
+}
+
+static void tolerance_set(Point *point, AxisValue value)
+{
+    point->judged = value.form == FORM_REAL;
+    point->tolerance = value.real;
+}
+
+/* The textbook's matrices know of no difference. */
+static AxisValue reference_standard(const Point *point)
+{
+    return word(point->form == REF_DENSE ? REFERENCE_SUBTRACT : REFERENCE_DIFFERENCE);
+}
+
+/* What the weights file says. */
+static AxisValue scale_standard(const Point *point)
+{
+    bool said = point->source != NULL && point->source->file->said.scale;
+    return word(said ? point->source->file->scaled : 0);
+}
+
+/* Without arithmetic there is no total. */
+static AxisValue judge_standard(const Point *point)
+{
+    return word(point->arithmetic == ARITHMETIC_NONE ? ERROR_CONSTRUCTION : ERROR_TOTAL);
+}
+
+/* ---- The table ------------------------------------------------------------------------------- */
+
 static const AxisInfo infos[AXIS_COUNT] = {
     [AXIS_CONSTRUCTION] = {"construction",
                            "construction",
@@ -70,152 +240,312 @@ static const AxisInfo infos[AXIS_COUNT] = {
                             .word_count = CONSTRUCTION_COUNT,
                             .all = true},
                            {WORD(CONSTRUCTION_TRANSFORMER)},
-                           "what is rewritten with attention heads"},
+                           "what is rewritten with attention heads",
+                           .roles = ROLE_SIZE,
+                           FIELD(spec.construction),
+                           .always_said = true},
     [AXIS_ACTIVATION] = {"activation",
                          "activation",
                          {CHOICE(activations)},
                          {WORD(ACTIVATION_SILU)},
-                         "the activation of the original"},
+                         "the activation of the original",
+                         .roles = ROLE_SIZE,
+                         FIELD(spec.activation),
+                         .matters = has_activation},
     [AXIS_MASK] = {"mask",
                    "mask",
                    {CHOICE(masks)},
                    {WORD(MASK_NONE)},
-                   "what a token may attend to; pseudo: by Omega in the weights"},
+                   "what a token may attend to; pseudo: by Omega in the weights",
+                   FIELD(spec.mask),
+                   .matters = mask_matters},
     [AXIS_N] = {"n",
                 "n",
                 {SIZE_FROM(1)},
                 {INTEGER(20)},
-                "tokens; of a weights file: its X's or tokens', else required"},
-    [AXIS_D] = {"d", "d", {SIZE_FROM(1)}, {INTEGER(30)}, "width of the residual stream"},
+                "tokens; of a weights file: its X's or tokens', else required",
+                .roles = ROLE_SIZE | ROLE_INPUTS,
+                FIELD(spec.n),
+                .always_said = true},
+    [AXIS_D] = {"d",
+                "d",
+                {SIZE_FROM(1)},
+                {INTEGER(30)},
+                "width of the residual stream",
+                .roles = ROLE_SIZE,
+                FIELD(spec.d),
+                .always_said = true},
     [AXIS_D_FF] = {"d-ff",
                    "d_ff",
                    {SIZE_FROM(1), .unit = 'D'},
                    {MULTIPLE(4)},
-                   "hidden units of a feed-forward layer"},
-    [AXIS_HEADS] = {"heads", "heads", {SIZE_FROM(1)}, {INTEGER(2)}, "attention heads of a layer"},
-    [AXIS_D_HEAD] = {"d-head", "d_head", {SIZE_FROM(0)}, {INTEGER(0)}, "rank of Q and V; 0: dense"},
-    [AXIS_DEPTH] = {"depth", "depth", {SIZE_FROM(1)}, {INTEGER(1)}, "layers of the stack"},
-    [AXIS_OMEGA] = {"omega", "omega", {POSITIVE}, {REAL(1000)}, "the large constant"},
+                   "hidden units of a feed-forward layer",
+                   .roles = ROLE_SIZE,
+                   FIELD(spec.d_ff),
+                   .matters = has_d_ff},
+    [AXIS_HEADS] = {"heads",
+                    "heads",
+                    {SIZE_FROM(1)},
+                    {INTEGER(2)},
+                    "attention heads of a layer",
+                    .roles = ROLE_SIZE,
+                    FIELD(spec.heads),
+                    .matters = has_heads},
+    [AXIS_D_HEAD] = {"d-head",
+                     "d_head",
+                     {SIZE_FROM(0)},
+                     {INTEGER(0)},
+                     "rank of Q and V; 0: dense",
+                     .roles = ROLE_SIZE,
+                     FIELD(spec.d_head),
+                     .matters = has_heads},
+    [AXIS_DEPTH] = {"depth",
+                    "depth",
+                    {SIZE_FROM(1)},
+                    {INTEGER(1)},
+                    "layers of the stack",
+                    .roles = ROLE_SIZE,
+                    FIELD(spec.depth)},
+    [AXIS_OMEGA] = {"omega",
+                    "omega",
+                    {POSITIVE},
+                    {REAL(1000)},
+                    "the large constant",
+                    .roles = ROLE_OMEGA,
+                    FIELD(omega),
+                    .matters = omega_matters,
+                    .base_free = true,
+                    .always_said = true},
     [AXIS_ARITHMETIC] = {"arithmetic",
                          "arithmetic",
                          {.kind = DOMAIN_WORDS,
                           .words = arithmetic_names,
                           .word_count = ARITHMETIC_COUNT},
                          {WORD(ARITHMETIC_F64)},
-                         "machine arithmetic under test"},
+                         "machine arithmetic under test",
+                         .roles = ROLE_MACHINE,
+                         FIELD(arithmetic),
+                         .base_free = true},
     [AXIS_KERNEL] = {"kernel",
                      "kernel",
                      {CHOICE(kernels)},
                      {WORD(KERNEL_DENSE)},
-                     "full matrices, or the heads' structure"},
+                     "full matrices, or the heads' structure",
+                     .roles = ROLE_MACHINE,
+                     FIELD(kernel),
+                     .matters = has_machine,
+                     .base_free = true},
     [AXIS_REFERENCE] = {"reference",
                         "reference",
                         {CHOICE(references)},
                         {WORD(REFERENCE_AUTO)},
-                        "the construction error by itself, or by subtracting two evaluations"},
+                        "the construction error by itself, or by subtracting two evaluations",
+                        .roles = ROLE_REFERENCE,
+                        .automatic = true,
+                        FIELD(reference),
+                        .standard_of = reference_standard,
+                        .base_free = true},
     [AXIS_WEIGHTS] = {"weights",
                       "weights",
                       {CHOICE(weights), .paths = true},
                       {WORD(WEIGHTS_STABLE)},
-                      "normal: every entry N(0,1); a path: what a safetensors file holds"},
-    [AXIS_SEED] =
-        {"seed", "seed", {INTEGERS(0, UINT64_MAX)}, {INTEGER(1)}, "of the weights and the input"},
-    [AXIS_BIAS] = {"bias", NULL, {CHOICE(biases)}, {WORD(BIAS_NONE)}, "biases b1 and b2"},
-    [AXIS_SCALE] =
-        {"scale", NULL, {CHOICE(scales)}, {WORD(0)}, "what attention multiplies its scores by"},
+                      "normal: every entry N(0,1); a path: what a safetensors file holds",
+                      .roles = ROLE_SIZE,
+                      .get = weights_get,
+                      .set = weights_set,
+                      .matters = weights_matter},
+    [AXIS_SEED] = {"seed",
+                   "seed",
+                   {INTEGERS(0, UINT64_MAX)},
+                   {INTEGER(1)},
+                   "of the weights and the input",
+                   FIELD(spec.seed),
+                   .matters = seed_matters,
+                   .always_said = true},
+    [AXIS_BIAS] = {"bias",
+                   NULL,
+                   {CHOICE(biases)},
+                   {WORD(BIAS_NONE)},
+                   "biases b1 and b2",
+                   .roles = ROLE_SIZE,
+                   FIELD(spec.bias),
+                   .matters = bias_matters},
+    [AXIS_SCALE] = {"scale",
+                    NULL,
+                    {CHOICE(scales)},
+                    {WORD(0)},
+                    "what attention multiplies its scores by",
+                    FIELD(spec.scaled),
+                    .standard_of = scale_standard,
+                    .matters = has_heads},
     [AXIS_NORMALIZATION] = {"normalization",
                             NULL,
                             {CHOICE(normalizations)},
                             {WORD(0)},
-                            "of the stream: a model with norms is outside the constructions"},
+                            "of the stream: a model with norms is outside the constructions",
+                            .roles = ROLE_SIZE,
+                            .matters = never},
     [AXIS_INPUT] = {"input",
                     NULL,
                     {SIZE_FROM(1), WORDS(every)},
                     {WORD(0)},
-                    "the tuple of a weights file's tokens, from 1; all: a point each"},
-    [AXIS_LINEAR] =
-        {"linear", NULL, {CHOICE(linears)}, {WORD(LINEAR_IN_PLACE)}, "where a linear head writes"},
+                    "the tuple of a weights file's tokens, from 1; all: a point each",
+                    .roles = ROLE_INPUTS,
+                    FIELD(input),
+                    .matters = input_matters},
+    [AXIS_LINEAR] = {"linear",
+                     NULL,
+                     {CHOICE(linears)},
+                     {WORD(LINEAR_IN_PLACE)},
+                     "where a linear head writes",
+                     .roles = ROLE_SIZE,
+                     FIELD(spec.linear),
+                     .matters = has_linear},
     [AXIS_BIAS_ROW] = {"bias-row",
                        NULL,
                        {CHOICE(bias_rows)},
                        {WORD(POSITION_AUTO)},
-                       "auto: last, or first under the causal mask"},
+                       "auto: last, or first under the causal mask",
+                       FIELD(spec.bias_row),
+                       .matters = has_omega},
     [AXIS_BIAS_ROW_CONTENT] = {"bias-row-content",
                                NULL,
                                {CHOICE(contents)},
                                {WORD(CONTENT_NONE)},
-                               "what the bias row holds at first"},
-    [AXIS_SLOPE] =
-        {"slope", NULL, {POSITIVE}, {REAL(1000)}, "relu(x) is imitated by silu(SLOPE x)/SLOPE"},
+                               "what the bias row holds at first",
+                               FIELD(spec.bias_row_content)},
+    [AXIS_SLOPE] = {"slope",
+                    NULL,
+                    {POSITIVE},
+                    {REAL(1000)},
+                    "relu(x) is imitated by silu(SLOPE x)/SLOPE",
+                    FIELD(spec.slope),
+                    .matters = has_relu},
     [AXIS_GELU] = {"gelu",
                    NULL,
                    {CHOICE(gelus)},
                    {WORD(GELU_SIGMOID)},
-                   "gelu(x) by x sigma(1.702 x), by the best slope, or by two terms"},
+                   "gelu(x) by x sigma(1.702 x), by the best slope, or by two terms",
+                   .roles = ROLE_SIZE,
+                   FIELD(spec.gelu),
+                   .matters = has_gelu},
     [AXIS_BAND] = {"band",
                    NULL,
                    {SIZE_FROM(1)},
                    {INTEGER(4)},
-                   "keys that --mask pseudo-band lets a token see"},
+                   "keys that --mask pseudo-band lets a token see",
+                   FIELD(spec.band),
+                   .matters = band_matters},
     [AXIS_HEAD_RANK] = {"head-rank",
                         NULL,
                         {SIZE_FROM(1), WORDS(unlimited)},
                         {WORD(0)},
-                        "largest rank of a linear head's V, which is split over several"},
+                        "largest rank of a linear head's V, which is split over several",
+                        .roles = ROLE_SIZE,
+                        FIELD(spec.head_rank),
+                        .matters = has_linear_heads},
     [AXIS_SCORE_SCALE] = {"score-scale",
                           NULL,
                           {POSITIVE},
                           {REAL(1)},
-                          "on what content scores are made of: Q, W1 and b1, the X of silu"},
-    [AXIS_SHRINK] =
-        {"shrink", NULL, {POSITIVE}, {REAL(1)}, "on the Omega of the rewrite (regularisation)"},
+                          "on what content scores are made of: Q, W1 and b1, the X of silu",
+                          FIELD(spec.score_scale),
+                          .zero = 1,
+                          .matters = has_scores},
+    [AXIS_SHRINK] = {"shrink",
+                     NULL,
+                     {POSITIVE},
+                     {REAL(1)},
+                     "on the Omega of the rewrite (regularisation)",
+                     FIELD(shrink),
+                     .zero = 1,
+                     .matters = has_omega,
+                     .base_free = true},
     [AXIS_DROPOUT] = {"dropout",
                       NULL,
                       {POSITIVE, WORDS(absent)},
                       {WORD(0)},
-                      "probability that an entry of Omega is lost"},
+                      "probability that an entry of Omega is lost",
+                      FIELD(spec.dropout),
+                      .matters = has_omega},
     [AXIS_DROP_ENTRY] = {"drop-entry",
                          NULL,
                          {INTEGERS(1, ENTRY_MOST), WORDS(absent)},
                          {WORD(0)},
-                         "the entry of Omega that is lost, by sublayer, head, row and key"},
+                         "the entry of Omega that is lost, by sublayer, head, row and key",
+                         .roles = ROLE_INPUTS,
+                         FIELD(spec.drop_entry),
+                         .matters = has_omega},
     [AXIS_WEIGHT_NOISE] = {"weight-noise",
                            NULL,
                            {POSITIVE, WORDS(absent)},
                            {WORD(0)},
-                           "relative noise on the other weights of the rewrite"},
+                           "relative noise on the other weights of the rewrite",
+                           FIELD(spec.weight_noise)},
     [AXIS_REFERENCE_FORM] = {"reference-form",
                              NULL,
                              {CHOICE(forms)},
                              {WORD(REF_STRUCTURED)},
-                             "dense: the textbook's matrices"},
+                             "dense: the textbook's matrices",
+                             .roles = ROLE_REFERENCE,
+                             FIELD(form)},
     [AXIS_ROW] = {"row",
                   NULL,
                   {SIZE_FROM(1), WORDS(every)},
                   {WORD(0)},
-                  "the token whose row is compared; all: the errors are over every row"},
-    [AXIS_PRECISION] =
-        {"precision", NULL, {BITS, WORDS(precisions)}, {WORD(0)}, "bits of the reference"},
-    [AXIS_MAX_BITS] =
-        {"max-bits", NULL, {BITS}, {INTEGER(65536)}, "where precision auto stops", .scalar = true},
+                  "the token whose row is compared; all: the errors are over every row",
+                  .roles = ROLE_INPUTS | ROLE_REFERENCE | ROLE_ROW,
+                  FIELD(row),
+                  .base_free = true},
+    [AXIS_PRECISION] = {"precision",
+                        NULL,
+                        {BITS, WORDS(precisions)},
+                        {WORD(0)},
+                        "bits of the reference",
+                        .roles = ROLE_REFERENCE,
+                        FIELD(precision),
+                        .base_free = true},
+    [AXIS_MAX_BITS] = {"max-bits",
+                       NULL,
+                       {BITS},
+                       {INTEGER(65536)},
+                       "where precision auto stops",
+                       .scalar = true,
+                       .roles = ROLE_BITS,
+                       FIELD(max_bits),
+                       .matters = is_automatic,
+                       .base_free = true},
     [AXIS_TOLERANCE] = {"tolerance",
                         NULL,
                         {POSITIVE, WORDS(tolerances)},
                         {WORD(0)},
                         "largest error that passes",
-                        .scalar = true},
+                        .scalar = true,
+                        .roles = ROLE_JUDGED,
+                        .get = tolerance_get,
+                        .set = tolerance_set,
+                        .base_free = true},
     [AXIS_JUDGE] = {"judge",
                     NULL,
                     {CHOICE(judges)},
                     {WORD(ERROR_TOTAL)},
                     "the error judged (by default construction without arithmetic)",
-                    .scalar = true},
+                    .scalar = true,
+                    .roles = ROLE_JUDGED,
+                    FIELD(judge),
+                    .standard_of = judge_standard,
+                    .matters = is_judged,
+                    .base_free = true},
     [AXIS_NORM] = {"norm",
                    NULL,
                    {CHOICE(norms)},
                    {WORD(NORM_MAX)},
                    "and its norm (rel: Frobenius, relative)",
-                   .scalar = true},
+                   .scalar = true,
+                   .roles = ROLE_JUDGED,
+                   FIELD(norm),
+                   .matters = is_judged,
+                   .base_free = true},
 };
 
 const AxisInfo *axis_info(Axis axis)

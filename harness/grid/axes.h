@@ -1,6 +1,8 @@
 /*
  * The axes of a sweep: one table that drives the flags, the keys of case files, the help, the
- * key columns of tables and their `options` column.
+ * key columns of tables and their `options` column, and how a point holds each.
+ *
+ * A new one is a field of Point or CaseSpec, its name in point.h, a row in axes.c, and its use.
  */
 #ifndef HEADPROOF_HARNESS_GRID_AXES_H
 #define HEADPROOF_HARNESS_GRID_AXES_H
@@ -8,59 +10,40 @@
 #include "../base/domain.h"
 #include "point.h"
 
-/* In grid order, the first slowest.  Up to AXIS_SEED they are key columns of a table, in this
- * order; the others share the column `options`. */
-typedef enum {
-    AXIS_CONSTRUCTION,
-    AXIS_ACTIVATION,
-    AXIS_MASK,
-    AXIS_N,
-    AXIS_D,
-    AXIS_D_FF,
-    AXIS_HEADS,
-    AXIS_D_HEAD,
-    AXIS_DEPTH,
-    AXIS_OMEGA,
-    AXIS_ARITHMETIC,
-    AXIS_KERNEL,
-    AXIS_REFERENCE,
-    AXIS_WEIGHTS,
-    AXIS_SEED,
-    AXIS_BIAS,
-    AXIS_SCALE,
-    AXIS_NORMALIZATION,
-    AXIS_INPUT,
-    AXIS_LINEAR,
-    AXIS_BIAS_ROW,
-    AXIS_BIAS_ROW_CONTENT,
-    AXIS_SLOPE,
-    AXIS_GELU,
-    AXIS_BAND,
-    AXIS_HEAD_RANK,
-    AXIS_SCORE_SCALE,
-    AXIS_SHRINK,
-    AXIS_DROPOUT,
-    AXIS_DROP_ENTRY,
-    AXIS_WEIGHT_NOISE,
-    AXIS_REFERENCE_FORM,
-    AXIS_ROW,
-    AXIS_PRECISION,
-    AXIS_MAX_BITS,
-    AXIS_TOLERANCE,
-    AXIS_JUDGE,
-    AXIS_NORM,
-    AXIS_COUNT
-} Axis;
+/* What an axis is about: commands take or refuse axes by it. */
+enum {
+    ROLE_SIZE = 1,       /* sizes and counts hang on it */
+    ROLE_INPUTS = 2,     /* its values hang on n, which a model's inputs decide */
+    ROLE_OMEGA = 4,      /* Omega itself */
+    ROLE_MACHINE = 8,    /* how the machine evaluates */
+    ROLE_REFERENCE = 16, /* what the reference is compared with, and how */
+    ROLE_ROW = 32,       /* the row compared */
+    ROLE_BITS = 64,      /* how far the reference may go */
+    ROLE_JUDGED = 128    /* the verdict */
+};
 
-/* name: of the flag and of the key.  column: of a table, or NULL: in `options`.
- * standard: the default.  scalar: one value a section, not a list. */
 typedef struct {
-    const char *name;
-    const char *column;
+    const char *name;   /* of the flag and of the key */
+    const char *column; /* of a table, or NULL: in `options` */
     Domain domain;
-    AxisValue standard;
+    AxisValue standard; /* the default */
     const char *help;
-    bool scalar;
+    bool scalar;    /* one value a section, not a list */
+    bool automatic; /* the default is a word for what point_default finds, once all is set */
+    unsigned roles;
+
+    /* The field of Point that holds the value: an integer of so many bytes, or a double where the
+     * domain is DOMAIN_POSITIVE.  Where words stand beside numbers, 0 is the first word.
+     * bytes 0: there is no field. */
+    size_t offset, bytes;
+    double zero;                          /* what a 0 in the field stands for, or 0: itself */
+    AxisValue (*get)(const Point *point); /* in place of the field, or NULL */
+    void (*set)(Point *point, AxisValue value);
+
+    AxisValue (*standard_of)(const Point *point); /* a default that hangs on the point, or NULL */
+    bool (*matters)(const Point *point);          /* see point_axis_matters; NULL: always */
+    bool base_free;                               /* points that differ in it share a base */
+    bool always_said;                             /* in a point's command line, default or not */
 } AxisInfo;
 
 /* axis < AXIS_COUNT. */

@@ -21,7 +21,7 @@
 typedef struct {
     FILE *file;
     Origin origin; /* the file, and the line being read */
-    Command command;
+    const CommandInfo *command;
     SectionList *list;
     size_t first; /* sections of this file: list->sections[first ..] */
     bool has_key; /* in the section being read */
@@ -184,7 +184,7 @@ static int read_key(void *context, const char *section_name, const char *name, c
         const char *nearest = nearest_name(name, names, AXIS_COUNT);
         complain(reader->origin, name, "expected the name of an axis (%s%s%s)",
                  nearest ? "did you mean " : "see headproof help ",
-                 nearest ? nearest : command_name(reader->command), nearest ? "?" : "");
+                 nearest ? nearest : reader->command->name, nearest ? "?" : "");
         reader->status = 2;
         return 0;
     }
@@ -215,7 +215,7 @@ static void read_sections(Reader *reader)
     }
 }
 
-int casefile_read(SectionList *list, Command command, const char *path)
+int casefile_read(SectionList *list, const CommandInfo *command, const char *path)
 {
     Reader reader = {.origin = {.file = path}, .command = command, .list = list};
     reader.first = list->count;

@@ -17,7 +17,7 @@
 
 /* Appends the sections of the file at path, which must outlive them.  0; 2 or 99 after one
  * message "FILE:LINE: token ...". */
-int casefile_read(SectionList *list, Command command, const char *path)
+int casefile_read(SectionList *list, const CommandInfo *command, const char *path)
     __attribute__((warn_unused_result));
 
 #endif

@@ -186,11 +186,11 @@ int distinct_check(const NamedFile *outputs, size_t outputs_count, const NamedFi
     return status;
 }
 
-int distinct_check_run(const Grid *grid, const RunOptions *run, Command command,
+int distinct_check_run(const Grid *grid, const RunOptions *run, const CommandInfo *command,
                        char *const *operands, size_t count)
 {
     const CheckOptions *check = &run->check;
-    bool rows = command != COMMAND_EXPORT && command != COMMAND_CONVERT;
+    bool rows = !command->writes_tensors;
     const NamedFile outputs[] = {{"output", run->output, rows},
                                  {"save-baseline", check->save, true},
                                  {"junit-xml", check->junit_xml, false},

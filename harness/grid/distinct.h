@@ -25,7 +25,7 @@ int distinct_check(const NamedFile *outputs, size_t outputs_count, const NamedFi
 
 /* The same for a command line: the operands [count] and the weights files of a grid are what is
  * read, besides a baseline. */
-int distinct_check_run(const Grid *grid, const RunOptions *run, Command command,
+int distinct_check_run(const Grid *grid, const RunOptions *run, const CommandInfo *command,
                        char *const *operands, size_t count) __attribute__((warn_unused_result));
 
 #endif

@@ -16,7 +16,7 @@
 typedef struct {
     const Setting *settings[AXIS_COUNT];
     const Section *section;
-    Command command;
+    const CommandInfo *command;
     size_t place[AXIS_COUNT];
     double memory; /* of the machine, in bytes */
     SourceList *sources;
@@ -90,7 +90,7 @@ static int check_sizes(const Product *product, const Point *point)
         Axis blamed = product->settings[AXIS_D_FF] != NULL ? AXIS_D_FF : AXIS_D;
         return reject(product, blamed, "a d-ff of at most 2147483647");
     }
-    if (product->command == COMMAND_COST) {
+    if (product->command->operands == OPERANDS_SIZES) {
         return 0; /* what is only counted need not fit */
     }
     double hidden = has_d_ff ? (double)spec->d_ff : 0;
@@ -126,7 +126,7 @@ static int check_point(const Product *product, const Point *point)
             "auto or subtract with --reference-form dense: the difference is found by the "
             "heads' structure");
     }
-    if (point->reference == REFERENCE_DIFFERENCE && product->command == COMMAND_EXPORT) {
+    if (point->reference == REFERENCE_DIFFERENCE && product->command->subtracts) {
         return reject(product, AXIS_REFERENCE,
                       "subtract: export writes r(T') with all the digits that a subtraction needs");
     }
@@ -155,11 +155,11 @@ static int check_point(const Product *product, const Point *point)
     if (!isnormal(point_omega(point)) && point->omega > 0) {
         return reject(product, AXIS_SHRINK, "a product with omega that is a normal double");
     }
-    if (construction_info(spec->construction)->masked && product->command == COMMAND_MIN_OMEGA) {
+    if (construction_info(spec->construction)->masked && product->command->searches_omega) {
         return reject(product, AXIS_CONSTRUCTION,
                       "another construction: masked heads have no Omega");
     }
-    if (product->command == COMMAND_MIN_OMEGA && !point->judged) {
+    if (product->command->searches_omega && !point->judged) {
         return reject(product, AXIS_TOLERANCE, "a tolerance: min-omega needs one to meet");
     }
     return check_sizes(product, point);
@@ -177,7 +177,7 @@ static AxisValue axis_value(const Product *product, const Point *point, Axis axi
     if (setting != NULL) {
         return setting->list.values[product->place[axis]];
     }
-    if (axis == AXIS_OMEGA && product->command == COMMAND_MIN_OMEGA) {
+    if (axis == AXIS_OMEGA && product->command->searches_omega) {
         return (AxisValue){.form = FORM_REAL};
     }
     if (context_decides(point, axis)) {
@@ -283,16 +283,9 @@ static int check_said(const Product *product, const Point *point)
 
 /* Does the command evaluate the points that it is given?  Others bring their own inputs, or need
  * none. */
-static bool evaluates_points(Command command)
+static bool evaluates_points(const CommandInfo *command)
 {
-    switch (command) {
-    case COMMAND_SWEEP:
-    case COMMAND_DEPTH:
-    case COMMAND_MIN_OMEGA:
-    case COMMAND_EXPORT:
-    case COMMAND_CHECK: return true;
-    default: return false;
-    }
+    return command->operands == OPERANDS_CASES;
 }
 
 /* An X alone can be evaluated, but it is no model. */
@@ -300,7 +293,7 @@ static int check_model(const Product *product, const Point *point)
 {
     if (point->source->file->kind == MODEL_FILE_INPUT && !evaluates_points(product->command)) {
         complain_of(point->source->path, "layer", "blocks.0", "missing: %s expects a model",
-                    command_name(product->command));
+                    product->command->name);
         return 2;
     }
     return 0;
@@ -311,7 +304,7 @@ static int check_rows(const Product *product, const Point *point)
 {
     const ModelFile *file = point->source->file;
     bool context = file->context > 0 && !evaluates_points(product->command);
-    bool needed = evaluates_points(product->command) || product->command == COMMAND_CONVERT;
+    bool needed = evaluates_points(product->command) || product->command->needs_rows;
     if (!needed || context || model_source_inputs(point->source) > 0 ||
         product->settings[AXIS_N] != NULL) {
         return 0;
@@ -414,7 +407,7 @@ static double machine_memory(void)
 }
 
 int expand_section(CandidateList *list, const Section *section, const Section *flags,
-                   Command command)
+                   const CommandInfo *command)
 {
     Product product = {.section = section,
                        .command = command,

@@ -30,7 +30,7 @@ typedef struct {
  * beyond the machine.
  * 0; 2 or 99 after one message. */
 int expand_section(CandidateList *list, const Section *section, const Section *flags,
-                   Command command) __attribute__((warn_unused_result));
+                   const CommandInfo *command) __attribute__((warn_unused_result));
 
 /* Keeps the first of equal points, in order. */
 void candidates_deduplicate(CandidateList *list);

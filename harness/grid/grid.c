@@ -32,8 +32,8 @@ static int take_points(Grid *grid, const CandidateList *list)
     return 0;
 }
 
-static int expand(Grid *grid, const SectionList *sections, const Section *flags, Command command,
-                  const RunOptions *run)
+static int expand(Grid *grid, const SectionList *sections, const Section *flags,
+                  const CommandInfo *command, const RunOptions *run)
 {
     CandidateList list = {.sources = &grid->sources, .ignore_extra = run->ignore_extra};
     list.three = run->form != NULL && strcmp(run->form, "three") == 0;
@@ -50,7 +50,8 @@ static int expand(Grid *grid, const SectionList *sections, const Section *flags,
 }
 
 /* Reads the case files, or, without any, stands in one section that says nothing. */
-static int read_sections(SectionList *sections, Command command, char **files, size_t count)
+static int read_sections(SectionList *sections, const CommandInfo *command, char **files,
+                         size_t count)
 {
     if (count == 0) {
         return sections_add(sections, "", (Origin){0}) == NULL ? 99 : 0;
@@ -62,12 +63,12 @@ static int read_sections(SectionList *sections, Command command, char **files, s
     return status;
 }
 
-/* The operand of verify, convert and attribute is what --weights is elsewhere. */
-static int read_model(SectionList *sections, Section *flags, Command command, char **files,
-                      int count)
+/* The one model of a command is what --weights is elsewhere. */
+static int read_model(SectionList *sections, Section *flags, const CommandInfo *command,
+                      char **files, int count)
 {
     if (count != 1 || flags->settings[AXIS_WEIGHTS].given) {
-        complain((Origin){0}, count > 1 ? files[1] : command_name(command),
+        complain((Origin){0}, count > 1 ? files[1] : command->name,
                  "expected one MODEL.safetensors, and no --weights");
         return 2;
     }
@@ -80,9 +81,9 @@ static int read_model(SectionList *sections, Section *flags, Command command, ch
     return status != 0 ? status : read_sections(sections, command, NULL, 0);
 }
 
-/* cost: a model, a preset, or what the flags say alone. */
-static int read_sizes(SectionList *sections, Section *flags, const RunOptions *run, char **files,
-                      int count)
+/* A model, a preset, or what the flags say alone. */
+static int read_sizes(SectionList *sections, Section *flags, const CommandInfo *command,
+                      const RunOptions *run, char **files, int count)
 {
     if (count > 1 || (count > 0 && run->preset != NULL)) {
         complain((Origin){0}, files[count - 1],
@@ -90,29 +91,28 @@ static int read_sizes(SectionList *sections, Section *flags, const RunOptions *r
         return 2;
     }
     if (count > 0) {
-        return read_model(sections, flags, COMMAND_COST, files, count);
+        return read_model(sections, flags, command, files, count);
     }
     const Preset *preset = run->preset == NULL ? NULL : preset_find(run->preset);
     if (run->preset != NULL && preset == NULL) {
         return 2;
     }
-    int status = read_sections(sections, COMMAND_COST, NULL, 0);
+    int status = read_sections(sections, command, NULL, 0);
     return status == 0 && preset != NULL
-               ? preset_apply(&sections->sections[0], flags, preset, COMMAND_COST)
+               ? preset_apply(&sections->sections[0], flags, preset, command)
                : status;
 }
 
 /* What stands behind the flags, as each command means it. */
-static int read_operands(SectionList *sections, Section *flags, Command command,
+static int read_operands(SectionList *sections, Section *flags, const CommandInfo *command,
                          const RunOptions *run, char **files, int count)
 {
-    switch (command) {
-    case COMMAND_VERIFY:
-    case COMMAND_CONVERT:
-    case COMMAND_ATTRIBUTE: return read_model(sections, flags, command, files, count);
-    case COMMAND_COST: return read_sizes(sections, flags, run, files, count);
-    default: return read_sections(sections, command, files, (size_t)count);
+    switch (command->operands) {
+    case OPERANDS_CASES: return read_sections(sections, command, files, (size_t)count);
+    case OPERANDS_MODEL: return read_model(sections, flags, command, files, count);
+    case OPERANDS_SIZES: return read_sizes(sections, flags, command, run, files, count);
     }
+    abort();
 }
 
 /* getopt_long reorders its arguments; the caller's stay as they were typed. */
@@ -125,7 +125,7 @@ static char **copy_arguments(int argc, char **argv)
     return copy;
 }
 
-int grid_read(Grid *grid, RunOptions *run, Command command, int argc, char **argv)
+int grid_read(Grid *grid, RunOptions *run, const CommandInfo *command, int argc, char **argv)
 {
     Section flags = {0};
     SectionList sections = {0};

@@ -4,6 +4,7 @@
 #ifndef HEADPROOF_HARNESS_GRID_GRID_H
 #define HEADPROOF_HARNESS_GRID_GRID_H
 
+#include "command.h"
 #include "model_source.h"
 #include "point.h"
 
@@ -11,7 +12,7 @@
 
 /* points in grid order; section[i] is the case-file section of point i ("" for the command
  * line alone).  Two points are never the same. */
-typedef struct {
+typedef struct Grid {
     Point *points;
     char **section;
     size_t count;
@@ -29,7 +30,7 @@ typedef struct {
 #define CHECKPOINT_SECONDS 10
 
 /* Options that are not axes. */
-typedef struct {
+typedef struct RunOptions {
     const char *output;      /* -o, --output; NULL: stdout */
     const char *output_flag; /* what output goes by in messages; NULL: output */
     FILE *stream;            /* where rows go instead, of check; or NULL */
@@ -51,28 +52,12 @@ typedef struct {
     CheckOptions check;
 } RunOptions;
 
-/* Commands differ in their defaults: sweep has depth 1, depth has depth 96, and min-omega
- * takes no --omega, demands --tolerance and folds the seeds (it gets one Point per
- * combination of the other axes AND seed; omega is unset).  export and check are as sweep.
- * cost takes the axes that sizes hang on, and a weights file or a preset in place of case files.
- * verify, convert and attribute take a weights file in place of case files; verify has the structured kernel
- * unless told. */
-typedef enum {
-    COMMAND_SWEEP,
-    COMMAND_DEPTH,
-    COMMAND_MIN_OMEGA,
-    COMMAND_EXPORT,
-    COMMAND_VERIFY,
-    COMMAND_CONVERT,
-    COMMAND_COST,
-    COMMAND_CHECK,
-    COMMAND_ATTRIBUTE
-} Command;
-
-/* Reads argv[1..] (argv[0] is the command's name) and the case files it names.
+/* Reads argv[1..] (argv[0] is the command's name) and the case files or the model it names.  A
+ * command that searches Omega folds the seeds: it gets one Point per combination of the other axes
+ * and seed.
  * 0, or 2 after one message on stderr that names file, line and token (or the flag and its
  * value) and what was expected; 99 when memory is short.  Nothing is evaluated.  */
-int grid_read(Grid *grid, RunOptions *run, Command command, int argc, char **argv)
+int grid_read(Grid *grid, RunOptions *run, const CommandInfo *command, int argc, char **argv)
     __attribute__((warn_unused_result));
 
 void grid_clear(Grid *grid);

@@ -13,31 +13,12 @@ static int compare_sizes(size_t a, size_t b)
     return (a > b) - (a < b);
 }
 
-/* Axes that leave a point's base alone; every other one decides it. */
-static bool outside_base(Axis axis)
-{
-    switch (axis) {
-    case AXIS_OMEGA:
-    case AXIS_SHRINK:
-    case AXIS_ARITHMETIC:
-    case AXIS_KERNEL:
-    case AXIS_REFERENCE:
-    case AXIS_ROW:
-    case AXIS_PRECISION:
-    case AXIS_MAX_BITS:
-    case AXIS_TOLERANCE:
-    case AXIS_JUDGE:
-    case AXIS_NORM: return true;
-    default: return false;
-    }
-}
-
 /* A total order in which points of one group are neighbours. */
 static int compare_bases(const Point *a, const Point *b)
 {
     int order = compare_sizes((uintptr_t)a->spec.given, (uintptr_t)b->spec.given);
     for (Axis axis = 0; axis < AXIS_COUNT && order == 0; axis++) {
-        if (!outside_base(axis)) {
+        if (!axis_info(axis)->base_free) {
             AxisValue left = point_get(a, axis), right = point_get(b, axis);
             order = value_compare(&left, &right);
         }

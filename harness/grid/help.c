@@ -27,14 +27,14 @@ void help_print_overview(FILE *file, const CommandInfo *commands, size_t count)
         file);
 }
 
-static void print_axis(FILE *file, Command command, Axis axis)
+static void print_axis(FILE *file, const CommandInfo *command, Axis axis)
 {
     const AxisInfo *info = axis_info(axis);
     char values[256], standard[VALUE_TEXT];
     domain_describe(values, sizeof values, &info->domain);
     value_print(standard, &info->domain, command_standard(command, axis));
     fprintf(file, "  --%-18s %s\n", info->name, info->help);
-    if (command == COMMAND_MIN_OMEGA && axis == AXIS_TOLERANCE) {
+    if (command->searches_omega && axis == AXIS_TOLERANCE) {
         snprintf(standard, sizeof standard, "none, and one is required");
     }
     fprintf(file, "  %-20s %s%s; default %s\n", "", values, info->scalar ? ", not a list" : "",
@@ -54,15 +54,10 @@ static void print_flag(FILE *file, Flag flag)
     putc('\n', file);
 }
 
-void help_print_command(FILE *file, Command command, const CommandInfo *info)
+void help_print_command(FILE *file, const CommandInfo *command)
 {
-    bool model =
-        command == COMMAND_VERIFY || command == COMMAND_CONVERT || command == COMMAND_ATTRIBUTE;
-    fprintf(file, "usage: headproof %s %s [--FLAG VALUE]...\n\n%s\n\n", info->name,
-            model                     ? "MODEL.safetensors"
-            : command == COMMAND_COST ? "[MODEL.safetensors]"
-                                      : "[CASE-FILE...]",
-            info->summary);
+    fprintf(file, "usage: headproof %s %s [--FLAG VALUE]...\n\n%s\n\n", command->name,
+            command->usage, command->summary);
     fputs("axes (flags, and keys of case files):\n", file);
     for (Axis axis = 0; axis < AXIS_COUNT; axis++) {
         if (command_takes(command, axis)) {

@@ -4,18 +4,15 @@
 #ifndef HEADPROOF_HARNESS_GRID_HELP_H
 #define HEADPROOF_HARNESS_GRID_HELP_H
 
-#include "grid.h"
+#include "command.h"
 
 #include <stddef.h>
-
-typedef struct {
-    const char *name, *summary;
-} CommandInfo;
+#include <stdio.h>
 
 /* What the program does, and its commands. */
 void help_print_overview(FILE *file, const CommandInfo *commands, size_t count);
 
 /* The flags of a command. */
-void help_print_command(FILE *file, Command command, const CommandInfo *info);
+void help_print_command(FILE *file, const CommandInfo *command);
 
 #endif

@@ -14,59 +14,43 @@
 /* What getopt_long calls a long flag: not a letter. */
 enum { LONG_FLAG = 1000 };
 
-/* The commands that take a flag. */
-#define ONLY(command) (1U << (command))
-#define ALL (~0U)
-#define SWEEPS (ONLY(COMMAND_SWEEP) | ONLY(COMMAND_DEPTH))
-#define MODELS (ONLY(COMMAND_VERIFY) | ONLY(COMMAND_CONVERT) | ONLY(COMMAND_ATTRIBUTE))
-
 static const FlagInfo flags_known[FLAG_COUNT] = {
     [FLAG_OUTPUT] = {"output", "FILE", "write CSV to FILE, which appears complete or not at all",
-                     ALL & ~ONLY(COMMAND_CHECK), 'o'},
-    [FLAG_THREADS] = {"threads", "COUNT", "0: one a core", ALL & ~ONLY(COMMAND_COST), 0},
-    [FLAG_DRY_RUN] = {"dry-run", NULL, "print the points, evaluate nothing", ALL, 0},
-    [FLAG_QUIET] = {"quiet", NULL, "no progress", ALL, 'q'},
-    [FLAG_VERBOSE] = {"verbose", NULL, "say what takes how long, point by point, on stderr", ALL,
-                      'v'},
+                     'o'},
+    [FLAG_THREADS] = {"threads", "COUNT", "0: one a core"},
+    [FLAG_DRY_RUN] = {"dry-run", NULL, "print the points, evaluate nothing"},
+    [FLAG_QUIET] = {"quiet", NULL, "no progress", 'q'},
+    [FLAG_VERBOSE] = {"verbose", NULL, "say what takes how long, point by point, on stderr", 'v'},
     [FLAG_IGNORE_EXTRA] =
         {"ignore-extra", NULL,
-         "skip tensors of unknown names in a weights file, but no norm, gate or position", ALL, 0},
-    [FLAG_FORM] = {"form", "FORM", "fused or three sublayers a network", MODELS, 0},
-    [FLAG_PRESET] = {"preset", "NAME", "the sizes of a known model, as gpt3", ONLY(COMMAND_COST),
-                     0},
-    [FLAG_MEASURE] = {"measure", NULL, "time both models on this machine", ONLY(COMMAND_COST), 0},
-    [FLAG_TOKENS] = {"tokens", "LISTS", "the tokens of each position, as 0:52/0:52/53",
-                     ONLY(COMMAND_VERIFY) | ONLY(COMMAND_ATTRIBUTE), 0},
-    [FLAG_BY] = {"by", "UNIT", "a line a head, sublayer or kind; default sublayer",
-                 ONLY(COMMAND_ATTRIBUTE), 0},
-    [FLAG_LOGITS] = {"logits", "WHICH", "all, or predicted, the default", ONLY(COMMAND_ATTRIBUTE),
-                     0},
-    [FLAG_RESUME] = {"resume", NULL, "go on with what an interrupted run of the same left",
-                     SWEEPS | ONLY(COMMAND_CHECK), 0},
-    [FLAG_SHARD] = {"shard", "I/N", "the I-th of N parts, for job arrays; merge puts them together",
-                    SWEEPS | ONLY(COMMAND_VERIFY), 0},
+         "skip tensors of unknown names in a weights file, but no norm, gate or position"},
+    [FLAG_FORM] = {"form", "FORM", "fused or three sublayers a network"},
+    [FLAG_PRESET] = {"preset", "NAME", "the sizes of a known model, as gpt3"},
+    [FLAG_MEASURE] = {"measure", NULL, "time both models on this machine"},
+    [FLAG_TOKENS] = {"tokens", "LISTS", "the tokens of each position, as 0:52/0:52/53"},
+    [FLAG_BY] = {"by", "UNIT", "a line a head, sublayer or kind; default sublayer"},
+    [FLAG_LOGITS] = {"logits", "WHICH", "all, or predicted, the default"},
+    [FLAG_RESUME] = {"resume", NULL, "go on with what an interrupted run of the same left"},
+    [FLAG_SHARD] = {"shard", "I/N",
+                    "the I-th of N parts, for job arrays; merge puts them together"},
     [FLAG_CHECKPOINT] = {"checkpoint", "SECONDS",
-                         "keep a point's work for --resume this often; default 10, 0: each layer",
-                         SWEEPS | ONLY(COMMAND_CHECK), 0},
+                         "keep a point's work for --resume this often; default 10, 0: each layer"},
     [FLAG_MEMORY] = {"memory", "SIZE",
-                     "what may be used, as 8GiB or in bytes; default 4/5 of the machine's", ALL, 0},
-    [FLAG_BASELINE] = {"baseline", "FILE", "the table to compare with", ONLY(COMMAND_CHECK), 0},
-    [FLAG_SAVE_BASELINE] = {"save-baseline", "FILE", "write one, if it would pass",
-                            ONLY(COMMAND_CHECK), 0},
-    [FLAG_FORCE] = {"force", NULL, "--save-baseline: over an old one", ONLY(COMMAND_CHECK), 0},
-    [FLAG_FACTOR] = {"factor", "F", "machine errors may grow this much; default 4",
-                     ONLY(COMMAND_CHECK), 0},
-    [FLAG_EXACT] = {"exact", NULL, "reference columns to all 17 digits, not 12",
-                    ONLY(COMMAND_CHECK), 0},
-    [FLAG_JUNIT_XML] = {"junit-xml", "FILE", "report for a CI system", ONLY(COMMAND_CHECK), 0},
-    [FLAG_MARKDOWN] = {"markdown", "FILE", "report for a pull request", ONLY(COMMAND_CHECK), 0},
-    [FLAG_JSON] = {"json", "FILE", "report of everything that fails", ONLY(COMMAND_CHECK), 0},
+                     "what may be used, as 8GiB or in bytes; default 4/5 of the machine's"},
+    [FLAG_BASELINE] = {"baseline", "FILE", "the table to compare with"},
+    [FLAG_SAVE_BASELINE] = {"save-baseline", "FILE", "write one, if it would pass"},
+    [FLAG_FORCE] = {"force", NULL, "--save-baseline: over an old one"},
+    [FLAG_FACTOR] = {"factor", "F", "machine errors may grow this much; default 4"},
+    [FLAG_EXACT] = {"exact", NULL, "reference columns to all 17 digits, not 12"},
+    [FLAG_JUNIT_XML] = {"junit-xml", "FILE", "report for a CI system"},
+    [FLAG_MARKDOWN] = {"markdown", "FILE", "report for a pull request"},
+    [FLAG_JSON] = {"json", "FILE", "report of everything that fails"},
 };
 
 typedef struct {
     Section *flags;
     RunOptions *run;
-    Command command;
+    const CommandInfo *command;
     bool seen[FLAG_COUNT];
 } Reader;
 
@@ -75,9 +59,9 @@ const FlagInfo *flag_info(Flag flag)
     return &flags_known[flag];
 }
 
-bool command_takes_flag(Command command, Flag flag)
+bool command_takes_flag(const CommandInfo *command, Flag flag)
 {
-    return (flag_info(flag)->commands & ONLY(command)) != 0;
+    return (command->flags & (1U << flag)) != 0;
 }
 
 /* The axes, in order, then the other flags. */
@@ -111,9 +95,9 @@ static int unknown_flag(const Reader *reader, const char *token)
         memcpy(name, token + dashes, length);
     }
     const char *nearest = dashes == 2 ? nearest_name(name, names, AXIS_COUNT + FLAG_COUNT) : NULL;
-    complain((Origin){0}, token, "expected a flag of %s (%s%s%s)", command_name(reader->command),
+    complain((Origin){0}, token, "expected a flag of %s (%s%s%s)", reader->command->name,
              nearest ? "did you mean --" : "see headproof help ",
-             nearest ? nearest : command_name(reader->command), nearest ? "?" : "");
+             nearest ? nearest : reader->command->name, nearest ? "?" : "");
     return 2;
 }
 
@@ -264,8 +248,7 @@ static int read_flag(Reader *reader, Flag flag, const char *text)
     reader->seen[flag] = true;
     if (!command_takes_flag(reader->command, flag)) {
         complain(origin, text != NULL ? text : origin.flag,
-                 "expected a flag of %s, which has no --%s", command_name(reader->command),
-                 origin.flag);
+                 "expected a flag of %s, which has no --%s", reader->command->name, origin.flag);
         return 2;
     }
     if (flag >= FLAG_BASELINE && flag <= FLAG_JSON) {
@@ -344,8 +327,8 @@ static int reject(const Reader *reader, char **arguments, const struct option *o
     return unknown_flag(reader, token);
 }
 
-int options_read(Section *flags, RunOptions *run, int *operand, Command command, int argc,
-                 char **arguments)
+int options_read(Section *flags, RunOptions *run, int *operand, const CommandInfo *command,
+                 int argc, char **arguments)
 {
     struct option options[AXIS_COUNT + FLAG_COUNT + 1];
     Reader reader = {.flags = flags, .run = run, .command = command};

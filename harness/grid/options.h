@@ -6,13 +6,11 @@
 
 #include "settings.h"
 
-/* letter: the short form, or 0.  argument: what it takes, NULL: nothing.  commands: bit c is set
- * when command c takes it. */
+/* letter: the short form, or 0.  argument: what it takes, NULL: nothing. */
 typedef struct {
     const char *name;
     const char *argument;
     const char *help;
-    unsigned commands;
     char letter;
 } FlagInfo;
 
@@ -48,11 +46,11 @@ typedef enum {
 const FlagInfo *flag_info(Flag flag);
 
 /* False for a flag that means nothing to the command. */
-bool command_takes_flag(Command command, Flag flag);
+bool command_takes_flag(const CommandInfo *command, Flag flag);
 
 /* Reads arguments[1..] into *flags and *run; moves the operands (case files) behind the flags,
  * from arguments[*operand].  0; 2 or 99 after one message. */
-int options_read(Section *flags, RunOptions *run, int *operand, Command command, int argc,
-                 char **arguments) __attribute__((warn_unused_result));
+int options_read(Section *flags, RunOptions *run, int *operand, const CommandInfo *command,
+                 int argc, char **arguments) __attribute__((warn_unused_result));
 
 #endif

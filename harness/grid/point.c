@@ -79,19 +79,13 @@ const char *status_name(Status status)
     return names[status];
 }
 
-static bool always_printed(Axis axis)
-{
-    return axis == AXIS_CONSTRUCTION || axis == AXIS_N || axis == AXIS_D || axis == AXIS_OMEGA ||
-           axis == AXIS_SEED;
-}
-
 void point_print_command(FILE *file, const Point *point)
 {
     bool searched = point->omega == 0;
     fprintf(file, "headproof %s", searched ? "min-omega" : "sweep");
     for (Axis axis = 0; axis < AXIS_COUNT; axis++) {
-        bool wanted = always_printed(axis) ? point_axis_matters(point, axis)
-                                           : point_axis_differs(point, axis);
+        bool wanted = axis_info(axis)->always_said ? point_axis_matters(point, axis)
+                                                   : point_axis_differs(point, axis);
         wanted = wanted || (point->source != NULL && model_source_lacks(point->source, axis));
         if (wanted) {
             char value[VALUE_TEXT];

@@ -15,6 +15,50 @@ typedef enum {
     REFERENCE_COUNT
 } ReferenceMethod;
 
+/* The axes, in grid order, the first slowest.  Up to AXIS_SEED they are key columns of a table, in
+ * this order; the others share the column `options`. */
+typedef enum {
+    AXIS_CONSTRUCTION,
+    AXIS_ACTIVATION,
+    AXIS_MASK,
+    AXIS_N,
+    AXIS_D,
+    AXIS_D_FF,
+    AXIS_HEADS,
+    AXIS_D_HEAD,
+    AXIS_DEPTH,
+    AXIS_OMEGA,
+    AXIS_ARITHMETIC,
+    AXIS_KERNEL,
+    AXIS_REFERENCE,
+    AXIS_WEIGHTS,
+    AXIS_SEED,
+    AXIS_BIAS,
+    AXIS_SCALE,
+    AXIS_NORMALIZATION,
+    AXIS_INPUT,
+    AXIS_LINEAR,
+    AXIS_BIAS_ROW,
+    AXIS_BIAS_ROW_CONTENT,
+    AXIS_SLOPE,
+    AXIS_GELU,
+    AXIS_BAND,
+    AXIS_HEAD_RANK,
+    AXIS_SCORE_SCALE,
+    AXIS_SHRINK,
+    AXIS_DROPOUT,
+    AXIS_DROP_ENTRY,
+    AXIS_WEIGHT_NOISE,
+    AXIS_REFERENCE_FORM,
+    AXIS_ROW,
+    AXIS_PRECISION,
+    AXIS_MAX_BITS,
+    AXIS_TOLERANCE,
+    AXIS_JUDGE,
+    AXIS_NORM,
+    AXIS_COUNT
+} Axis;
+
 /* One point: everything that decides its rows.  Axes that do not matter to the construction
  * hold their defaults. */
 typedef struct {

@@ -3,201 +3,98 @@
  */
 #include "axes.h"
 
-#include "model_source.h"
-
 #include <stdlib.h>
-
-static AxisValue word(size_t index)
-{
-    return (AxisValue){.form = FORM_WORD, .integer = index};
-}
-
-static AxisValue integer(uint64_t value)
-{
-    return (AxisValue){.form = FORM_INTEGER, .integer = value};
-}
-
-static AxisValue real(double value)
-{
-    return (AxisValue){.form = FORM_REAL, .real = value};
-}
-
-/* Where 0 is spelt as a word. */
-static AxisValue integer_or_word(uint64_t value)
-{
-    return value > 0 ? integer(value) : word(0);
-}
-
-static AxisValue real_or_word(double value)
-{
-    return value > 0 ? real(value) : word(0);
-}
+#include <string.h>
 
 double point_omega(const Point *point)
 {
     return point->shrink > 0 ? point->omega * point->shrink : point->omega;
 }
 
+/* The integer in the axis's field; 0 where it has none. */
+static uint64_t read_integer(const Point *point, const AxisInfo *info)
+{
+    const char *field = (const char *)point + info->offset;
+    uint8_t flag;
+    uint32_t word;
+    uint64_t size;
+    switch (info->bytes) {
+    case 0: return 0;
+    case sizeof flag: memcpy(&flag, field, sizeof flag); return flag;
+    case sizeof word: memcpy(&word, field, sizeof word); return word;
+    case sizeof size: memcpy(&size, field, sizeof size); return size;
+    default: abort();
+    }
+}
+
+static void write_integer(Point *point, const AxisInfo *info, uint64_t size)
+{
+    char *field = (char *)point + info->offset;
+    uint8_t flag = (uint8_t)size;
+    uint32_t word = (uint32_t)size;
+    switch (info->bytes) {
+    case 0: break;
+    case sizeof flag: memcpy(field, &flag, sizeof flag); break;
+    case sizeof word: memcpy(field, &word, sizeof word); break;
+    case sizeof size: memcpy(field, &size, sizeof size); break;
+    default: abort();
+    }
+}
+
+static AxisValue get_real(const Point *point, const AxisInfo *info)
+{
+    double value;
+    memcpy(&value, (const char *)point + info->offset, sizeof value);
+    if (info->domain.word_count > 0 && !(value > 0)) {
+        return (AxisValue){.form = FORM_WORD};
+    }
+    bool stands = info->zero > 0 && !(value > 0);
+    return (AxisValue){.form = FORM_REAL, .real = stands ? info->zero : value};
+}
+
 AxisValue point_get(const Point *point, Axis axis)
 {
-    const CaseSpec *spec = &point->spec;
-    switch (axis) {
-    case AXIS_CONSTRUCTION: return word(spec->construction);
-    case AXIS_ACTIVATION: return word(spec->activation);
-    case AXIS_MASK: return word(spec->mask);
-    case AXIS_N: return integer(spec->n);
-    case AXIS_D: return integer(spec->d);
-    case AXIS_D_FF: return integer(spec->d_ff);
-    case AXIS_HEADS: return integer(spec->heads);
-    case AXIS_D_HEAD: return integer(spec->d_head);
-    case AXIS_DEPTH: return integer(spec->depth);
-    case AXIS_OMEGA: return real(point->omega);
-    case AXIS_ARITHMETIC: return word(point->arithmetic);
-    case AXIS_KERNEL: return word(point->kernel);
-    case AXIS_REFERENCE: return word(point->reference);
-    case AXIS_WEIGHTS:
-        return point->source == NULL ? word(spec->weights)
-                                     : (AxisValue){.form = FORM_PATH, .path = point->source->path};
-    case AXIS_SEED: return integer(spec->seed);
-    case AXIS_BIAS: return word(spec->bias);
-    case AXIS_SCALE: return word(spec->scaled);
-    case AXIS_NORMALIZATION: return word(0);
-    case AXIS_INPUT: return integer_or_word(point->input);
-    case AXIS_LINEAR: return word(spec->linear);
-    case AXIS_BIAS_ROW: return word(spec->bias_row);
-    case AXIS_BIAS_ROW_CONTENT: return word(spec->bias_row_content);
-    case AXIS_SLOPE: return real(spec->slope);
-    case AXIS_GELU: return word(spec->gelu);
-    case AXIS_BAND: return integer(spec->band);
-    case AXIS_HEAD_RANK: return integer_or_word(spec->head_rank);
-    case AXIS_SCORE_SCALE: return real(spec->score_scale > 0 ? spec->score_scale : 1);
-    case AXIS_SHRINK: return real(point->shrink > 0 ? point->shrink : 1);
-    case AXIS_DROPOUT: return real_or_word(spec->dropout);
-    case AXIS_DROP_ENTRY: return integer_or_word(spec->drop_entry);
-    case AXIS_WEIGHT_NOISE: return real_or_word(spec->weight_noise);
-    case AXIS_REFERENCE_FORM: return word(point->form);
-    case AXIS_ROW: return integer_or_word(point->row);
-    case AXIS_PRECISION: return integer_or_word((uint64_t)point->precision);
-    case AXIS_MAX_BITS: return integer((uint64_t)point->max_bits);
-    case AXIS_TOLERANCE: return point->judged ? real(point->tolerance) : word(0);
-    case AXIS_JUDGE: return word(point->judge);
-    case AXIS_NORM: return word(point->norm);
-    case AXIS_COUNT: break;
+    const AxisInfo *info = axis_info(axis);
+    if (info->get != NULL) {
+        return info->get(point);
     }
-    abort();
+    if (info->domain.kind == DOMAIN_POSITIVE) {
+        return get_real(point, info);
+    }
+    uint64_t value = read_integer(point, info);
+    bool word = info->domain.kind == DOMAIN_WORDS || (value == 0 && info->domain.word_count > 0);
+    return (AxisValue){.form = word ? FORM_WORD : FORM_INTEGER, .integer = value};
 }
 
 void point_set(Point *point, Axis axis, AxisValue value)
 {
-    CaseSpec *spec = &point->spec;
-    size_t size = value.integer;
-    switch (axis) {
-    case AXIS_CONSTRUCTION: spec->construction = (Construction)size; break;
-    case AXIS_ACTIVATION: spec->activation = (Activation)size; break;
-    case AXIS_MASK: spec->mask = (Mask)size; break;
-    case AXIS_N: spec->n = size; break;
-    case AXIS_D: spec->d = size; break;
-    case AXIS_D_FF: spec->d_ff = value.form == FORM_MULTIPLE ? size * spec->d : size; break;
-    case AXIS_HEADS: spec->heads = size; break;
-    case AXIS_D_HEAD: spec->d_head = size; break;
-    case AXIS_DEPTH: spec->depth = size; break;
-    case AXIS_OMEGA: point->omega = value.real; break;
-    case AXIS_ARITHMETIC: point->arithmetic = (Arithmetic)size; break;
-    case AXIS_KERNEL: point->kernel = (KernelForm)size; break;
-    case AXIS_REFERENCE: point->reference = (ReferenceMethod)size; break;
-    case AXIS_WEIGHTS:
-        /* What is drawn beside a file's weights is drawn as beside stable ones. */
-        spec->weights = value.form == FORM_PATH ? WEIGHTS_STABLE : (Weights)size;
-        break;
-    case AXIS_SEED: spec->seed = value.integer; break;
-    case AXIS_BIAS: spec->bias = (Bias)size; break;
-    case AXIS_SCALE: spec->scaled = size == 1; break;
-    case AXIS_NORMALIZATION: break; /* there is but one */
-    case AXIS_INPUT: point->input = value.form == FORM_WORD ? 0 : size; break;
-    case AXIS_LINEAR: spec->linear = (Linear)size; break;
-    case AXIS_BIAS_ROW: spec->bias_row = (BiasRowPosition)size; break;
-    case AXIS_BIAS_ROW_CONTENT: spec->bias_row_content = (BiasRowContent)size; break;
-    case AXIS_SLOPE: spec->slope = value.real; break;
-    case AXIS_GELU: spec->gelu = (GeluForm)size; break;
-    case AXIS_BAND: spec->band = size; break;
-    case AXIS_HEAD_RANK: spec->head_rank = value.form == FORM_WORD ? 0 : size; break;
-    case AXIS_SCORE_SCALE: spec->score_scale = value.real; break;
-    case AXIS_SHRINK: point->shrink = value.real; break;
-    case AXIS_DROPOUT: spec->dropout = value.form == FORM_WORD ? 0 : value.real; break;
-    case AXIS_DROP_ENTRY: spec->drop_entry = value.form == FORM_WORD ? 0 : size; break;
-    case AXIS_WEIGHT_NOISE: spec->weight_noise = value.form == FORM_WORD ? 0 : value.real; break;
-    case AXIS_REFERENCE_FORM: point->form = (RefForm)size; break;
-    case AXIS_ROW: point->row = value.form == FORM_WORD ? 0 : size; break;
-    case AXIS_PRECISION: point->precision = value.form == FORM_WORD ? 0 : (long)size; break;
-    case AXIS_MAX_BITS: point->max_bits = (long)size; break;
-    case AXIS_TOLERANCE:
-        point->judged = value.form == FORM_REAL;
-        point->tolerance = value.real;
-        break;
-    case AXIS_JUDGE: point->judge = (ErrorKind)size; break;
-    case AXIS_NORM: point->norm = (Norm)size; break;
-    case AXIS_COUNT: abort();
+    const AxisInfo *info = axis_info(axis);
+    bool word = value.form == FORM_WORD && info->domain.kind != DOMAIN_WORDS;
+    if (info->set != NULL) {
+        info->set(point, value);
+    } else if (info->domain.kind == DOMAIN_POSITIVE) {
+        double real = word ? 0 : value.real;
+        memcpy((char *)point + info->offset, &real, sizeof real);
+    } else {
+        uint64_t times = value.form == FORM_MULTIPLE ? point->spec.d : 1;
+        write_integer(point, info, word ? 0 : value.integer * times);
     }
 }
 
 AxisValue point_default(const Point *point, Axis axis)
 {
-    AxisValue standard = axis_info(axis)->standard;
+    const AxisInfo *info = axis_info(axis);
+    AxisValue standard = info->standard;
     if (standard.form == FORM_MULTIPLE) {
-        return integer(standard.integer * point->spec.d);
+        return (AxisValue){.form = FORM_INTEGER, .integer = standard.integer * point->spec.d};
     }
-    if (axis == AXIS_REFERENCE) {
-        /* The textbook's matrices know of no difference. */
-        return word(point->form == REF_DENSE ? REFERENCE_SUBTRACT : REFERENCE_DIFFERENCE);
-    }
-    if (axis == AXIS_SCALE && point->source != NULL && point->source->file->said.scale) {
-        return word(point->source->file->scaled);
-    }
-    if (axis == AXIS_JUDGE && point->arithmetic == ARITHMETIC_NONE) {
-        return word(ERROR_CONSTRUCTION);
-    }
-    return standard;
+    return info->standard_of != NULL ? info->standard_of(point) : standard;
 }
 
 bool point_axis_matters(const Point *point, Axis axis)
 {
-    const ConstructionInfo *info = construction_info(point->spec.construction);
-    const GivenWeights *given = point->spec.given;
-    switch (axis) {
-    case AXIS_MASK: return !info->masked && (info->heads || !mask_is_pseudo(point->spec.mask));
-    case AXIS_BAND: return info->heads && point->spec.mask == MASK_PSEUDO_BAND;
-    case AXIS_HEAD_RANK: return info->linear_heads;
-    case AXIS_SCORE_SCALE: return info->scores;
-    case AXIS_BIAS_ROW:
-    case AXIS_SHRINK:
-    case AXIS_DROPOUT:
-    case AXIS_DROP_ENTRY: return !info->masked;
-    case AXIS_ACTIVATION: return info->activation;
-    case AXIS_SLOPE: return info->activation && point->spec.activation == ACTIVATION_RELU;
-    case AXIS_GELU: return info->activation && point->spec.activation == ACTIVATION_GELU;
-    case AXIS_D_FF: return case_uses_d_ff(&point->spec);
-    case AXIS_HEADS:
-    case AXIS_D_HEAD: return info->heads;
-    case AXIS_OMEGA: return point->omega > 0 && !info->masked;
-    case AXIS_KERNEL: return point->arithmetic != ARITHMETIC_NONE;
-    case AXIS_WEIGHTS:
-        /* They scale the bias row's random content too. */
-        return info->weights || point->source != NULL ||
-               point->spec.bias_row_content == CONTENT_RANDOM;
-    case AXIS_SEED:
-        return given == NULL || given->x == NULL ||
-               point->spec.bias_row_content == CONTENT_RANDOM || point->spec.dropout > 0 ||
-               point->spec.weight_noise > 0 || point->spec.mask == MASK_PSEUDO_RANDOM;
-    case AXIS_BIAS: return info->bias && given == NULL;
-    case AXIS_SCALE: return info->heads;
-    case AXIS_NORMALIZATION: return false;
-    case AXIS_INPUT: return point->source != NULL && point->source->file->tuples > 1;
-    case AXIS_LINEAR: return info->linear;
-    case AXIS_MAX_BITS: return point->precision == 0;
-    case AXIS_JUDGE:
-    case AXIS_NORM: return point->judged;
-    default: return true;
-    }
+    const AxisInfo *info = axis_info(axis);
+    return info->matters == NULL || info->matters(point);
 }
 
 bool point_axis_differs(const Point *point, Axis axis)
@@ -219,8 +116,12 @@ void point_canonicalise(Point *point)
     if (spec->bias_row == automatic) {
         spec->bias_row = POSITION_AUTO;
     }
-    if (point->reference == REFERENCE_AUTO) {
-        point_set(point, AXIS_REFERENCE, point_default(point, AXIS_REFERENCE));
+    for (Axis axis = 0; axis < AXIS_COUNT; axis++) {
+        AxisValue value = point_get(point, axis);
+        const AxisInfo *info = axis_info(axis);
+        if (info->automatic && value_compare(&value, &info->standard) == 0) {
+            point_set(point, axis, point_default(point, axis));
+        }
     }
     for (Axis axis = 0; axis < AXIS_COUNT; axis++) {
         if (!point_axis_matters(point, axis) && !searched(point, axis)) {

@@ -41,7 +41,8 @@ const Preset *preset_find(const char *name)
     return NULL;
 }
 
-int preset_apply(Section *section, const Section *flags, const Preset *preset, Command command)
+int preset_apply(Section *section, const Section *flags, const Preset *preset,
+                 const CommandInfo *command)
 {
     const struct {
         Axis axis;

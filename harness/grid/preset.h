@@ -21,7 +21,7 @@ const Preset *preset_find(const char *name);
 void preset_describe(char *text, size_t size);
 
 /* Sets what the flags leave open.  0; 2 or 99 after one message. */
-int preset_apply(Section *section, const Section *flags, const Preset *preset, Command command)
-    __attribute__((warn_unused_result));
+int preset_apply(Section *section, const Section *flags, const Preset *preset,
+                 const CommandInfo *command) __attribute__((warn_unused_result));
 
 #endif

@@ -4,7 +4,7 @@
 #ifndef HEADPROOF_HARNESS_GRID_SETTINGS_H
 #define HEADPROOF_HARNESS_GRID_SETTINGS_H
 
-#include "axes.h"
+#include "command.h"
 #include "grid.h"
 #include "../base/values.h"
 
@@ -30,8 +30,8 @@ typedef struct {
 
 /* Reads one axis.  0; 2 after a message (a bad value, an axis that is set already or that the
  * command does not take); 99 after a message when memory is short. */
-int setting_read(Section *section, Axis axis, Command command, Origin origin, const char *text)
-    __attribute__((warn_unused_result));
+int setting_read(Section *section, Axis axis, const CommandInfo *command, Origin origin,
+                 const char *text) __attribute__((warn_unused_result));
 
 void section_clear(Section *section);
 
@@ -40,17 +40,5 @@ Section *sections_add(SectionList *list, const char *name, Origin origin)
     __attribute__((warn_unused_result));
 
 void sections_clear(SectionList *list);
-
-/* False for an axis that the command sets itself. */
-bool command_takes(Command command, Axis axis);
-
-/* The default of an axis as a table has it: `depth` has 96 layers. */
-AxisValue command_standard(Command command, Axis axis);
-
-/* The same for a point: command_standard, or what point_default makes of it. */
-AxisValue command_default(Command command, const Point *point, Axis axis);
-
-/* As it is typed. */
-const char *command_name(Command command);
 
 #endif

@@ -1,0 +1,184 @@
+/*
+ * The table of commands, and the help that is printed from it.
+ */
+#include "commands.h"
+
+#include "../base/info.h"
+#include "../base/message.h"
+#include "../grid/help.h"
+#include "../grid/options.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Sets of flags. */
+_Static_assert(FLAG_COUNT <= 32, "a set of flags is an unsigned");
+#define BIT(flag) (1U << (flag))
+#define EVERY                                                                                      \
+    (BIT(FLAG_DRY_RUN) | BIT(FLAG_QUIET) | BIT(FLAG_VERBOSE) | BIT(FLAG_IGNORE_EXTRA) |            \
+     BIT(FLAG_MEMORY))
+#define OUTPUT BIT(FLAG_OUTPUT)
+#define THREADS BIT(FLAG_THREADS)
+#define RESUMED (BIT(FLAG_RESUME) | BIT(FLAG_CHECKPOINT))
+#define SWEPT (EVERY | OUTPUT | THREADS | RESUMED | BIT(FLAG_SHARD))
+#define CHECKED                                                                                    \
+    (BIT(FLAG_BASELINE) | BIT(FLAG_SAVE_BASELINE) | BIT(FLAG_FORCE) | BIT(FLAG_FACTOR) |           \
+     BIT(FLAG_EXACT) | BIT(FLAG_JUNIT_XML) | BIT(FLAG_MARKDOWN) | BIT(FLAG_JSON))
+#define OF_MODELS (EVERY | OUTPUT | THREADS | BIT(FLAG_FORM))
+
+/* Sets of axes. */
+#define EVALUATED (ROLE_MACHINE | ROLE_REFERENCE | ROLE_JUDGED)
+
+#define CASE_FILES "[CASE-FILE...]"
+#define MODEL "MODEL.safetensors"
+
+static const CommandInfo commands[COMMAND_COUNT] = {
+    [COMMAND_SWEEP] = {.name = "sweep",
+                       .summary = "errors at every point of a grid, one CSV row a layer",
+                       .usage = CASE_FILES,
+                       .run = command_sweep,
+                       .flags = SWEPT,
+                       .shared = true},
+    [COMMAND_DEPTH] = {.name = "depth",
+                       .summary = "sweep with 96 layers: error against depth",
+                       .usage = CASE_FILES,
+                       .run = command_sweep,
+                       .own = {{AXIS_DEPTH, {.form = FORM_INTEGER, .integer = 96}}},
+                       .own_count = 1,
+                       .flags = SWEPT,
+                       .shared = true},
+    [COMMAND_MIN_OMEGA] = {.name = "min-omega",
+                           .summary = "an interval of Omegas that met a tolerance wherever "
+                                      "evaluated, and the best",
+                           .usage = CASE_FILES,
+                           .run = command_min_omega,
+                           .refused = ROLE_OMEGA,
+                           .why_not = "finds",
+                           .flags = EVERY | OUTPUT | THREADS,
+                           .searches_omega = true},
+    [COMMAND_CHECK] = {.name = "check",
+                       .summary = "the verdict against a baseline or tolerances, for CI",
+                       .usage = CASE_FILES,
+                       .run = command_check,
+                       .flags = EVERY | THREADS | RESUMED | CHECKED},
+    [COMMAND_EXPORT] = {.name = "export",
+                        .summary = "a point's weights, input and results as a safetensors file",
+                        .usage = CASE_FILES,
+                        .run = command_export,
+                        .refused = ROLE_ROW, /* it writes them all */
+                        .own = {{AXIS_REFERENCE,
+                                 {.form = FORM_WORD, .integer = REFERENCE_SUBTRACT}}},
+                        .own_count = 1,
+                        .flags = EVERY | OUTPUT | THREADS,
+                        .subtracts = true,
+                        .writes_tensors = true},
+    [COMMAND_VERIFY] = {.name = "verify",
+                        .summary = "a trained model through all of it, with a verdict",
+                        .usage = MODEL,
+                        .run = command_verify,
+                        .operands = OPERANDS_MODEL,
+                        .refused = ROLE_INPUTS,
+                        .own = {{AXIS_KERNEL, {.form = FORM_WORD, .integer = KERNEL_STRUCTURED}}},
+                        .own_count = 1,
+                        .flags = OF_MODELS | BIT(FLAG_TOKENS) | BIT(FLAG_SHARD)},
+    [COMMAND_CONVERT] = {.name = "convert",
+                         .summary = "the attention-only model itself, as a safetensors file",
+                         .usage = MODEL,
+                         .run = command_convert,
+                         .operands = OPERANDS_MODEL,
+                         .refused = EVALUATED | ROLE_BITS, /* nothing is evaluated */
+                         .flags = OF_MODELS,
+                         .blas = BLAS_NEVER,
+                         .needs_rows = true,
+                         .writes_tensors = true},
+    [COMMAND_COST] = {.name = "cost",
+                      .summary = "heads, widths, parameters and arithmetic, before and after",
+                      .usage = "[" MODEL "]",
+                      .run = command_cost,
+                      .operands = OPERANDS_SIZES,
+                      .wanted = ROLE_SIZE,
+                      .why_not = "does not depend on",
+                      .flags = EVERY | OUTPUT | BIT(FLAG_PRESET) | BIT(FLAG_MEASURE),
+                      .blas = BLAS_TO_MEASURE},
+    [COMMAND_ATTRIBUTE] = {.name = "attribute",
+                           .summary = "a model's logits as exact sums over heads and source tokens",
+                           .usage = MODEL,
+                           .run = command_attribute,
+                           .operands = OPERANDS_MODEL,
+                           .refused = EVALUATED | ROLE_INPUTS, /* it is of the reference's T' */
+                           .flags = OF_MODELS | BIT(FLAG_TOKENS) | BIT(FLAG_BY) | BIT(FLAG_LOGITS)},
+    [COMMAND_MERGE] = {.name = "merge",
+                       .summary = "the shards of a sweep as one file: SHARD.csv... -o FILE.csv",
+                       .usage = "SHARD.csv... -o FILE.csv",
+                       .run_words = command_merge},
+    [COMMAND_INFO] = {.name = "info",
+                      .summary = "the build, the machine and the libraries",
+                      .run_words = command_info},
+    [COMMAND_HELP] = {.name = "help",
+                      .summary = "this, or the flags of a command: headproof help COMMAND",
+                      .run_words = command_help},
+};
+
+const CommandInfo *commands_get(Command command)
+{
+    return &commands[command];
+}
+
+const CommandInfo *commands_find(const char *name)
+{
+    for (size_t i = 0; i < COMMAND_COUNT; i++) {
+        if (strcmp(commands[i].name, name) == 0) {
+            return &commands[i];
+        }
+    }
+    return NULL;
+}
+
+int commands_unknown(const char *name)
+{
+    const char *names[COMMAND_COUNT];
+    char list[256] = "";
+    size_t used = 0;
+    for (size_t i = 0; i < COMMAND_COUNT; i++) {
+        names[i] = commands[i].name;
+        if (used < sizeof list) {
+            used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", i == 0 ? "" : ", ",
+                                     names[i]);
+        }
+    }
+    const char *nearest = nearest_name(name, names, COMMAND_COUNT);
+    complain((Origin){0}, name, "expected a command, one of %s%s%s%s", list,
+             nearest ? " (did you mean " : "", nearest ? nearest : "", nearest ? "?)" : "");
+    return 2;
+}
+
+void commands_print_help(const CommandInfo *command)
+{
+    if (command == &commands[COMMAND_HELP]) {
+        help_print_overview(stdout, commands, COMMAND_COUNT);
+    } else if (command->run != NULL) {
+        help_print_command(stdout, command);
+    } else {
+        printf("usage: headproof %s%s%s\n\n%s\n", command->name, command->usage ? " " : "",
+               command->usage ? command->usage : "", command->summary);
+    }
+}
+
+int command_help(int argc, char **argv)
+{
+    const CommandInfo *subject = argc > 2 ? commands_find(argv[2]) : &commands[COMMAND_HELP];
+    if (subject == NULL) {
+        return commands_unknown(argv[2]);
+    }
+    commands_print_help(subject);
+    return 0;
+}
+
+int command_info(int argc, char **argv)
+{
+    if (argc > 2) {
+        complain((Origin){0}, argv[2], "expected nothing after info");
+        return 2;
+    }
+    return info_print(stdout);
+}

@@ -1,0 +1,34 @@
+/*
+ * Which axes a command takes, and their defaults.
+ */
+#include "command.h"
+
+bool command_takes(const CommandInfo *command, Axis axis)
+{
+    unsigned roles = axis_info(axis)->roles;
+    bool wanted = command->wanted == 0 || (roles & command->wanted) != 0;
+    return wanted && (roles & command->refused) == 0;
+}
+
+/* The command's own default of an axis, or NULL. */
+static const AxisValue *own_default(const CommandInfo *command, Axis axis)
+{
+    for (size_t i = 0; i < command->own_count; i++) {
+        if (command->own[i].axis == axis) {
+            return &command->own[i].value;
+        }
+    }
+    return NULL;
+}
+
+AxisValue command_standard(const CommandInfo *command, Axis axis)
+{
+    const AxisValue *own = own_default(command, axis);
+    return own != NULL ? *own : axis_info(axis)->standard;
+}
+
+AxisValue command_default(const CommandInfo *command, const Point *point, Axis axis)
+{
+    bool own = own_default(command, axis) != NULL || axis_info(axis)->automatic;
+    return own ? command_standard(command, axis) : point_default(point, axis);
+}

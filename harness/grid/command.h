@@ -1,0 +1,67 @@
+/*
+ * What a command is: its name and help, what it takes, and what runs it.
+ *
+ * The rows are in commands/commands.c.  This room asks the row that it is handed, and never which
+ * command it is.
+ */
+#ifndef HEADPROOF_HARNESS_GRID_COMMAND_H
+#define HEADPROOF_HARNESS_GRID_COMMAND_H
+
+#include "axes.h"
+
+struct Grid;
+struct RunOptions;
+
+/* Runs a command on a grid that is read and checked; argv: as typed.  Returns an exit code. */
+typedef int RunCommand(const struct Grid *grid, const struct RunOptions *run, int argc,
+                       char **argv);
+
+/* What stands behind the flags. */
+typedef enum {
+    OPERANDS_CASES, /* case files: the points of a grid are evaluated */
+    OPERANDS_MODEL, /* one model, which brings its inputs */
+    OPERANDS_SIZES  /* a model, a preset or neither: sizes are counted, and need not fit */
+} Operands;
+
+/* The default of an axis, where the command has its own. */
+typedef struct {
+    Axis axis;
+    AxisValue value;
+} OwnDefault;
+
+#define OWN_DEFAULTS_MOST 2
+
+typedef enum { BLAS_A_THREAD, BLAS_TO_MEASURE, BLAS_NEVER } BlasUse;
+
+/* A command takes the axes of the roles wanted (0: any), but none of a role refused. */
+typedef struct {
+    const char *name, *summary;
+    const char *usage;                       /* what stands behind the name */
+    RunCommand *run;                         /* NULL: it takes no grid, no axes and no flags */
+    int (*run_words)(int argc, char **argv); /* runs it in that case */
+
+    Operands operands;
+    unsigned wanted, refused;          /* roles of axes */
+    const char *why_not;               /* the verb for an axis refused; NULL: does not take */
+    OwnDefault own[OWN_DEFAULTS_MOST]; /* defaults; own_count of them */
+    size_t own_count;
+    unsigned flags; /* bit f: it takes flag f (options.h) */
+
+    BlasUse blas;
+    bool shared;         /* the ranks of an MPI job share its points */
+    bool searches_omega; /* Omega is unset in its points, and a tolerance is required */
+    bool subtracts;      /* it writes r(T') with all the digits that a subtraction needs */
+    bool needs_rows;     /* of its one model, though nothing is evaluated */
+    bool writes_tensors; /* what it writes is no table */
+} CommandInfo;
+
+/* False for an axis that means nothing to the command, or that it sets itself. */
+bool command_takes(const CommandInfo *command, Axis axis);
+
+/* The default of an axis as a table has it: `depth` has 96 layers. */
+AxisValue command_standard(const CommandInfo *command, Axis axis);
+
+/* The same for a point: command_standard, or what point_default makes of it. */
+AxisValue command_default(const CommandInfo *command, const Point *point, Axis axis);
+
+#endif
