@@ -204,7 +204,7 @@ static void check_random(Worst *worst, RandomModel *random, int trial)
     Layout layout = {1 + random_below(random, 5), 3, random_below(random, 3),
                      causal || trial % 2 ? BIAS_ROW_FIRST : BIAS_ROW_LAST};
     size_t content = layout_content(&layout);
-    Stack stack;
+    BundleStack stack;
     for (int l = 0; l < 3; l++) {
         stack.bundle[l] = random_bundle(random, &layout, (ScoreShape)((trial + l) % SCORES_COUNT),
                                         (ValueShape)(trial / SCORES_COUNT % VALUES_COUNT),

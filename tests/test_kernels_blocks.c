@@ -239,7 +239,7 @@ static void check_entries(Worst *worst, const Shape *shape, KernelForm form, con
 static void check_shape(Worst *worst, const Shape *shape)
 {
     static RandomModel random;
-    Stack stack;
+    BundleStack stack;
     Layout layout = {shape->n, shape->d, 0, shape->bias_row};
     size_t content = layout_content(&layout), rows = layout_rows(&layout);
     random_start(&random, SEED + worst->count++);
