@@ -11,6 +11,11 @@
 
 #include <cmocka.h>
 
+bool fixture_nightly(void)
+{
+    return getenv("HEADPROOF_NIGHTLY") != NULL;
+}
+
 void *fixture_make(size_t size)
 {
     Scratch *fixture = calloc(1, size);

@@ -9,6 +9,18 @@
 #include "../reference/reference.h"
 #include "scratch.h"
 
+#include <stdbool.h>
+
+/* The debug build is some ten times slower: there, tests that loop over numbers take fewer. */
+#ifdef HEADPROOF_CHECK
+enum { SMALL_GRIDS = 1 };
+#else
+enum { SMALL_GRIDS = 0 };
+#endif
+
+/* HEADPROOF_NIGHTLY is set: a test takes its long form. */
+bool fixture_nightly(void);
+
 /* size bytes, all zero but for the Scratch that they begin with. */
 void *fixture_make(size_t size);
 

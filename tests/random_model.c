@@ -216,7 +216,7 @@ void random_sight(RandomModel *random, const Layout *layout, Bundle *bundle)
     }
 }
 
-Model stack_model(Stack *stack, Layout layout, size_t depth)
+Model stack_model(BundleStack *stack, Layout layout, size_t depth)
 {
     for (size_t l = 0; l < depth; l++) {
         stack->sublayer[l] = (Sublayer){.bundles = &stack->bundle[l], .bundle_count = 1};

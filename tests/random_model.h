@@ -70,9 +70,9 @@ typedef struct {
     Bundle bundle[3];
     Sublayer sublayer[3];
     size_t end[3];
-} Stack;
+} BundleStack;
 
 /* The first depth bundles of the stack, a layer each. */
-Model stack_model(Stack *stack, Layout layout, size_t depth);
+Model stack_model(BundleStack *stack, Layout layout, size_t depth);
 
 #endif

@@ -108,7 +108,7 @@ static void check(const CaseSpec *spec)
 /* Two blocks of hidden units, of the heads and of the original's FFN: one has 1024 columns at most. */
 static void blocks_of_gates(void **state)
 {
-    CaseSpec spec = {.construction = CONSTRUCTION_FUSED, .n = 128, .d = 4, .d_ff = 1100};
+    CaseSpec spec = {.construction = CONSTRUCTION_FUSED, .n = 64, .d = 4, .d_ff = 1100};
     (void)state;
     spec.depth = DEPTH;
     spec.seed = 1;
@@ -126,7 +126,7 @@ static void blocks_of_bilinear_heads(void **state)
     spec.seed = 1;
     spec.weights = WEIGHTS_STABLE;
     spec.heads = 15;
-    spec.d_head = 130;
+    spec.d_head = 70;
     spec.mask = MASK_CAUSAL;
     check(&spec);
 }

@@ -50,7 +50,7 @@ enum { ATTENTION_N = 20, ATTENTION_D = 30, ATTENTION_HEADS = 3, ATTENTION_DEPTH 
 
 /* Three layers of plain attention, on numbers of random; bilinear or factored.  Weights so
  * small that the stream keeps its size, as scores must stay above 40 - 2 Omega. */
-static void attention(Stack *stack, RandomModel *random, size_t d_head, bool causal)
+static void attention(BundleStack *stack, RandomModel *random, size_t d_head, bool causal)
 {
     const size_t d = ATTENTION_D, width = d_head > 0 ? d_head : d;
     const double *w = random_scaled(random, 2 * ATTENTION_HEADS * d * width, 0.25);
@@ -79,7 +79,7 @@ static void check_patched(size_t d_head, size_t biases, bool causal, double omeg
 {
     enum { N = ATTENTION_N, D = ATTENTION_D };
     static RandomModel random;
-    Stack plain, patched;
+    BundleStack plain, patched;
     random_start(&random, SEED + d_head);
     attention(&plain, &random, d_head, causal);
     const double *bias = random_numbers(&random, 2 * D);
@@ -116,7 +116,7 @@ static void test_biased_original_is_the_same_in_both_forms(void **state)
     (void)state;
     static RandomModel random;
     for (size_t biases = 1; biases < BIAS_ALL; biases++) {
-        Stack stack;
+        BundleStack stack;
         random_start(&random, SEED + biases);
         attention(&stack, &random, 8, biases % 2);
         for (size_t l = 0; l < ATTENTION_DEPTH; l++) {
@@ -148,7 +148,7 @@ static void test_threads_do_not_matter(void **state)
     enum { ENTRIES = (ATTENTION_N + 1) * ATTENTION_D, RUNS = 200 };
     static RandomModel random;
     static double alone[KERNEL_COUNT][ENTRIES], together[RUNS][ENTRIES];
-    Stack stack;
+    BundleStack stack;
     random_start(&random, SEED);
     attention(&stack, &random, 8, false);
     Model model =

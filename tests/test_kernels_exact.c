@@ -33,7 +33,7 @@ static void test_silu_head_halves_at_huge_omega(void **state)
     (void)state;
     enum { N = 7, D = 5 };
     static RandomModel random;
-    Stack stack = {
+    BundleStack stack = {
         .bundle = {
             {D,
              {.kind = SCORE_GATE,
@@ -82,7 +82,7 @@ static void test_linear_pattern_is_identity(void **state)
     random_start(&random, SEED);
     const double *x = random_numbers(&random, N * D);
     HeadWeight w = {random_numbers(&random, D * D), D, 0};
-    Stack stack = {
+    BundleStack stack = {
         .bundle = {
             {1,
              {.kind = SCORE_NONE, .scale = {1, 1, 1}, .position = {2, 0, 0, 2, 0}},
@@ -149,7 +149,7 @@ static void test_powers_of_two_are_exact_factors(void **state)
     static RandomModel random;
     double gate[WEIGHTS], gate_bias[FUSED_HEADS], v[WEIGHTS], inner_bias[FUSED_HEADS];
     random_start(&random, SEED);
-    Stack one = {.bundle = {fused_heads(&random)}}, other = one;
+    BundleStack one = {.bundle = {fused_heads(&random)}}, other = one;
     Score *score = &other.bundle[0].score;
     Value *value = &other.bundle[0].value;
     const double *x = random_numbers(&random, N * FUSED_D);
@@ -180,7 +180,7 @@ static void test_sublayers_follow_each_other(void **state)
     size_t one_end = 2;
     for (size_t i = 0; i < 20; i++) {
         KernelForm form = (KernelForm)(i % 2);
-        Stack stack;
+        BundleStack stack;
         random_start(&random, SEED + i);
         for (size_t l = 0; l < 2; l++) {
             stack.bundle[l] =
@@ -206,7 +206,7 @@ static void test_absent_group_does_not_enter(void **state)
 {
     (void)state;
     static const double x[] = {1e308, 1e308, 1e308};
-    Stack stack = {
+    BundleStack stack = {
         .bundle = {
             {1,
              {.kind = SCORE_NONE, .scale = {1, 1, 1}, .position = {2, 0, 0, 2, 0}},
@@ -223,7 +223,7 @@ static void test_absent_group_does_not_enter(void **state)
 static void test_bytes_at_absurd_sizes(void **state)
 {
     (void)state;
-    Stack stack = {0};
+    BundleStack stack = {0};
     double one = 1, x = 0;
     HeadWeight w = {&one, 1, 0};
     stack.bundle[0] = (Bundle){1,

@@ -290,7 +290,7 @@ static void ranks_are_the_least(void **state)
 /* A single linear head in place on one column, and one with a scaled factor. */
 typedef struct {
     double w, v, o;
-    Stack stack;
+    BundleStack stack;
     Model model;
 } Tiny;
 

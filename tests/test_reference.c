@@ -116,7 +116,7 @@ static void irregular_heads_agree(void **state)
 {
     enum { MODELS = 1500, AGREE = -140 };
     static RandomModel random;
-    static Stack stack;
+    static BundleStack stack;
     mpfr_exp_t worst = mpfr_get_emin();
     (void)state;
     for (size_t k = 0; k < MODELS; k++) {

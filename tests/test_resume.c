@@ -30,7 +30,7 @@
 /* How often a run is killed at a random moment; test_killed kills at every call. */
 static int kills_wanted(void)
 {
-    return getenv("HEADPROOF_NIGHTLY") != NULL ? 200 : 10;
+    return fixture_nightly() ? 200 : SMALL_GRIDS ? 3 : 6;
 }
 
 /* "sweep GRID -o FILE REST". */
@@ -116,8 +116,9 @@ static void resumes_from_any_prefix(void **state)
 {
     FileFixture *fixture = *state;
     Output printed = sweep(fixture, FAILING, "2>/dev/null"), whole = read_file(fixture->path);
+    const size_t step = fixture_nightly() ? 331 : SMALL_GRIDS ? 1201 : 601;
     assert_int_equal(printed.code, 1);
-    for (size_t length = 0; length <= whole.length; length += length < 900 ? 149 : 331) {
+    for (size_t length = 0; length <= whole.length; length += length < 900 ? 149 : step) {
         leave_partial(fixture, &whole, length);
         Output again = sweep(fixture, FAILING, "--resume 2>/dev/null");
         Output file = read_file(fixture->path);

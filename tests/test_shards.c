@@ -195,7 +195,8 @@ static void merged_verdicts_are_one_runs(void **state)
     make_model();
     for (size_t i = 0; i < sizeof runs / sizeof *runs; i++) {
         expect(shell("\"$HEADPROOF\" " VERIFY "%s -o one.csv", runs[i].rest), runs[i].code, "");
-        for (int count = 1; count <= 5; count += count == 2 ? 3 : 1) {
+        /* One, two and five shards; two of the later runs. */
+        for (int count = i == 0 ? 1 : 2; count <= (i == 0 ? 5 : 2); count += count == 2 ? 3 : 1) {
             free(shell("rm -f s*.csv; for i in 1 2 3 4 5; do if test $i -le %d; then "
                        "\"$HEADPROOF\" " VERIFY "%s --shard $i/%d -o s$i.csv; fi; done",
                        count, runs[i].rest, count)
