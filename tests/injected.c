@@ -334,8 +334,64 @@ static const char *judge_files(const Injected *injected, bool must)
     return NULL;
 }
 
+static Output read_in(const Injected *injected, const char *name)
+{
+    char path[SCRATCH_PATH + 32];
+    snprintf(path, sizeof path, "%s/%s", injected->in, name);
+    return read_file(path);
+}
+
+static bool goes_on(const Scenario *scenario)
+{
+    return strstr(scenario->arguments, "--resume -o r.csv") != NULL;
+}
+
+/* The header and two rows. */
+static size_t kept_length(const Output *rows)
+{
+    const char *end = rows->text;
+    for (int line = 0; line < 3; line++) {
+        end = strchr(end, '\n') + 1;
+    }
+    return (size_t)(end - rows->text);
+}
+
+/* out/ as a run finds it. */
+static void lay_out(const Injected *injected, const Scenario *scenario)
+{
+    char path[SCRATCH_PATH + 32];
+    empty(injected->out);
+    if (goes_on(scenario)) {
+        Output rows = read_in(injected, "all.csv"), sidecar = read_in(injected, "all.csv.json");
+        snprintf(path, sizeof path, "%s/r.csv.partial", injected->out);
+        file_write(path, rows.text, kept_length(&rows));
+        snprintf(path, sizeof path, "%s/r.csv.json.partial", injected->out);
+        file_write(path, sidecar.text, sidecar.length);
+        free(rows.text);
+        free(sidecar.text);
+    }
+}
+
+/* The row that was there is still there, or in a table, which is judged as such. */
+static bool has_kept(const Injected *injected)
+{
+    char path[SCRATCH_PATH + 32];
+    Output rows = read_in(injected, "all.csv");
+    snprintf(path, sizeof path, "%s/r.csv", injected->out);
+    bool kept = file_exists(path);
+    snprintf(path, sizeof path, "%s/r.csv.partial", injected->out);
+    if (!kept && file_exists(path)) {
+        Output left = read_file(path);
+        size_t length = kept_length(&rows);
+        kept = left.length >= length && memcmp(left.text, rows.text, length) == 0;
+        free(left.text);
+    }
+    free(rows.text);
+    return kept;
+}
+
 /* What is wrong with how a run ended; NULL: nothing. */
-static const char *judge(const Injected *injected, int code)
+static const char *judge(const Injected *injected, const Scenario *scenario, int code)
 {
     static char why[128];
     size_t length = 0;
@@ -343,6 +399,9 @@ static const char *judge(const Injected *injected, int code)
     if (differs != NULL) {
         snprintf(why, sizeof why, "exit code %d, and %s differs or is missing", code, differs);
         return why;
+    }
+    if (goes_on(scenario) && !has_kept(injected)) {
+        return "the rows that were there are lost";
     }
     if (code == injected->code) {
         char *printed = read_whole(injected->printed, &length);
@@ -384,7 +443,7 @@ static bool has_struck(const Injected *injected)
 static void measure(Injected *injected, const Scenario *scenario)
 {
     size_t length;
-    empty(injected->out);
+    lay_out(injected, scenario);
     int code = run_injected(injected, scenario->arguments, "count");
     if (code != 0 && code != 1) {
         show(injected, scenario, "undisturbed", "failed");
@@ -409,9 +468,9 @@ size_t injected_scenario(Injected *injected, const Scenario *scenario)
     size_t step = is_long() ? 1 : (injected->fault_count + few - 1) / few;
     for (size_t i = 0; i < injected->fault_count; i += step) {
         const char *fault = injected->faults[i].text;
-        empty(injected->out);
+        lay_out(injected, scenario);
         int code = run_injected(injected, scenario->arguments, fault);
-        const char *why = judge(injected, code);
+        const char *why = judge(injected, scenario, code);
         runs++;
         struck += has_struck(injected);
         harmless += code == injected->code;
@@ -430,9 +489,9 @@ size_t injected_scenario(Injected *injected, const Scenario *scenario)
 size_t injected_fault(Injected *injected, const Scenario *scenario, const char *fault)
 {
     measure(injected, scenario);
-    empty(injected->out);
+    lay_out(injected, scenario);
     int code = run_injected(injected, scenario->arguments, fault);
-    const char *why = judge(injected, code);
+    const char *why = judge(injected, scenario, code);
     why = why == NULL && (code != 99 || !has_struck(injected)) ? "did without" : why;
     if (why != NULL) {
         show(injected, scenario, fault, why);
@@ -443,7 +502,7 @@ size_t injected_fault(Injected *injected, const Scenario *scenario, const char *
 
 int injected_limited(Injected *injected, const Scenario *scenario, size_t kibibytes)
 {
-    empty(injected->out);
+    lay_out(injected, scenario);
     injected->kibibytes = kibibytes;
     int code = run_injected(injected, scenario->arguments, NULL);
     injected->kibibytes = 0;

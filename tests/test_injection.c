@@ -59,6 +59,7 @@ static const Scenario scenarios[] = {
     {"merge", "merge ../in/one.csv ../in/two.csv -o r.csv", 0},
     {"info", "info", 0},
     {"help", "help sweep", 0},
+    {"sweep: goes on", "sweep " TINY "--resume -o r.csv", 0},
     {"help: overview", "help", NIGHTLY_ONLY},
     {"sweep: dry", "sweep ../in/grid.case --dry-run", NIGHTLY_ONLY},
     {"sweep: complete", "sweep " TINY "--resume -o ../in/all.csv", NIGHTLY_ONLY},
