@@ -39,12 +39,14 @@ SUBMAKE := $(MAKE) --no-print-directory
 NOFLINT := $(if $(filter no,$(FLINT)),-noflint)
 WITHMPI := $(if $(filter 1 yes,$(MPI)),-mpi)
 BUILD   := build/$(MODE)$(NOFLINT)$(WITHMPI)
+# Objects that neither FLINT nor MPI enters are of all builds of a mode.
+SHARED  := $(if $(filter command,$(origin BUILD)),$(BUILD),build/$(MODE))
 PROBED  := build/deps
 
 .DEFAULT_GOAL := build
 .DELETE_ON_ERROR:
-.PHONY: build run check test seeds mutants bench bench-gpt2 coverage lint format fuzz tsan nightly deps \
-        deps-lint deps-fuzz install uninstall clean help objects FORCE
+.PHONY: build run check check-rest test seeds mutants bench bench-gpt2 coverage lint format fuzz \
+        tsan nightly deps deps-lint deps-fuzz install uninstall clean help objects FORCE
 
 # ---- Flags ---------------------------------------------------------------------------------
 
@@ -77,8 +79,8 @@ endif
 
 # Set by the probes below: FLINT_FOUND (no, 2 or 3), FLINT_CPPFLAGS, FLINT_LIBS; MPI_CPPFLAGS,
 # MPI_LIBS.
-NO_PROBE := help clean deps deps-lint deps-fuzz uninstall check mutants coverage lint format fuzz tsan \
-            nightly
+NO_PROBE := help clean deps deps-lint deps-fuzz uninstall check check-programs check-rest mutants \
+            coverage lint format fuzz tsan nightly
 ifneq ($(filter-out $(NO_PROBE),$(or $(MAKECMDGOALS),build)),)
 ifeq ($(findstring n,$(filter-out --%,$(firstword -$(MAKEFLAGS)))),)
 include $(PROBED)/flint-$(FLINT).mk
@@ -88,7 +90,9 @@ endif
 
 FLAGS   := $(strip $(CFLAGS) $(REQUIRED) $(WARNINGS) $(WERROR) $(MODE_FLAGS_$(MODE)) \
                $(FLINT_CPPFLAGS) $(if $(WITHMPI),$(MPI_CPPFLAGS)) $(CPPFLAGS))
-COMPILE := $(CC) $(FLAGS) -DHEADPROOF_VERSION='"$(VERSION)"'
+SHARED_FLAGS := $(strip $(CFLAGS) $(REQUIRED) $(WARNINGS) $(WERROR) $(MODE_FLAGS_$(MODE)) \
+                    $(CPPFLAGS))
+DEFINED := -DHEADPROOF_VERSION='"$(VERSION)"'
 EXTRA   :=
 LIBS    := $(strip $(FLINT_LIBS) -lmpfr -lgmp -lopenblas -linih -ljansson -lm \
                $(if $(WITHMPI),$(MPI_LIBS)))
@@ -103,28 +107,47 @@ SHOW = $(if $(V),,@echo '  $(1)	$@';)
 
 ROOMS   := cases kernels reference $(patsubst %/,%,$(wildcard reference/*/ harness/*/))
 SOURCES := $(wildcard $(ROOMS:%=%/*.c))
-OBJECTS := $(SOURCES:%.c=$(BUILD)/%.o)
-PROJECT := $(filter-out $(BUILD)/harness/commands/main.o,$(OBJECTS))
-HELPERS := $(patsubst %.c,$(BUILD)/%.o,\
+TESTING := $(wildcard tests/*.c)
+# What says HAVE_FLINT or HAVE_MPI is compiled for each build; headers do not.
+VARIANT := $(shell grep -lE 'HAVE_(FLINT|MPI)' $(SOURCES) $(TESTING))
+objects_of = $(patsubst %.c,$(BUILD)/%.o,$(filter $(VARIANT),$(1))) \
+             $(patsubst %.c,$(SHARED)/%.o,$(filter-out $(VARIANT),$(1)))
+OBJECTS := $(call objects_of,$(SOURCES))
+PROJECT := $(filter-out %/harness/commands/main.o,$(OBJECTS))
+HELPERS := $(call objects_of,\
                $(filter-out tests/test_%.c tests/fuzz_driver.c tests/bench%.c tests/kill_points.c,\
-                   $(wildcard tests/*.c)))
+                   $(TESTING)))
+# Loops over numbers: make check runs them without sanitizers, make check-rest with them.  The
+# others read input, write files or manage memory.
+NUMERIC := beside blocks circuits closed_forms depth difference difference_plan kernels \
+           kernels_blocks omega_claims oracles piecewise plain predict product reference scores \
+           sweep
+SANITIZED := $(filter-out $(NUMERIC:%=test_%),$(notdir $(basename $(wildcard tests/test_*.c))))
 PROGRAMS := $(TESTS:%=$(BUILD)/tests/%)
 BENCHES  := bench bench_growth bench_product
-TESTED   := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/*.c))
+TESTED   := $(call objects_of,$(TESTING))
 
 build: $(BUILD)/headproof ## Build build/MODE/headproof (with deps); the default
 
 objects: $(OBJECTS) $(TESTED)
 
 $(BUILD)/headproof: $(OBJECTS)
-$(BUILD)/bench: $(BUILD)/tests/bench_share.o $(BUILD)/tests/bench_gemms.o
+$(BUILD)/bench: $(call objects_of,tests/bench_share.c tests/bench_gemms.c)
 $(BUILD)/bench: private LDFLAGS += -Wl,--wrap=cblas_dgemm
-$(BUILD)/bench_product: $(patsubst %,$(BUILD)/tests/bench_%.o,exp numbers shape)
+$(BUILD)/bench_product: $(call objects_of,$(patsubst %,tests/bench_%.c,exp numbers shape))
 # Their own system calls go by it.
-$(patsubst %,$(BUILD)/tests/test_%,checkpoint killed resume): $(BUILD)/tests/kill_points.o
-$(BENCHES:%=$(BUILD)/%): $(BUILD)/%: $(BUILD)/tests/%.o $(BUILD)/tests/bench_run.o $(PROJECT)
-$(BUILD)/tests/test_%: $(BUILD)/tests/test_%.o $(HELPERS) $(PROJECT)
-	$(call SHOW,LINK) $(CC) $(FLAGS) $(MODE_LDFLAGS_$(MODE)) $(LDFLAGS) -o $@ $^ $(LIBS) -lcmocka
+$(patsubst %,$(BUILD)/tests/test_%,checkpoint killed resume): $(SHARED)/tests/kill_points.o
+$(BENCHES:%=$(BUILD)/%): $(BUILD)/%: $(SHARED)/tests/%.o $(SHARED)/tests/bench_run.o $(PROJECT)
+$(BUILD)/tests/test_%: $(SHARED)/tests/test_%.o $(BUILD)/tested.a
+	@mkdir -p $(@D)
+	$(call SHOW,LINK) $(CC) $(FLAGS) $(MODE_LDFLAGS_$(MODE)) $(LDFLAGS) -o $@ \
+	    $(filter %.o,$^) $(BUILD)/tested.a $(LIBS) -lcmocka
+
+# Of which a test program takes what it needs.
+$(BUILD)/tested.a: $(HELPERS) $(PROJECT)
+	@mkdir -p $(@D)
+	@rm -f $@
+	$(call SHOW,AR) $(AR) rcsT $@ $^
 
 # What tests preload into the program, so that its allocations and calls fail.
 INJECTOR := $(wildcard tests/inject/*.c)
@@ -136,9 +159,14 @@ $(BUILD)/tests/test_injection: | $(BUILD)/tests/inject.so
 $(BUILD)/headproof $(BENCHES:%=$(BUILD)/%):
 	$(call SHOW,LINK) $(CC) $(FLAGS) $(MODE_LDFLAGS_$(MODE)) $(LDFLAGS) -o $@ $(filter %.o,$^) $(LIBS)
 
-$(BUILD)/%.o: %.c $(BUILD)/flags
+$(call objects_of,$(filter $(VARIANT),$(SOURCES) $(TESTING))): $(BUILD)/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
-	$(call SHOW,CC) $(COMPILE) $(EXTRA) -MMD -MP -c -o $@ $<
+	$(call SHOW,CC) $(CC) $(FLAGS) $(DEFINED) $(EXTRA) -MMD -MP -c -o $@ $<
+
+$(call objects_of,$(filter-out $(VARIANT),$(SOURCES) $(TESTING))): $(SHARED)/%.o: \
+        %.c $(SHARED)/flags-shared
+	@mkdir -p $(@D)
+	$(call SHOW,CC) $(CC) $(SHARED_FLAGS) $(DEFINED) -MMD -MP -c -o $@ $<
 
 # What only `headproof info` and the sidecars say, so that a commit rebuilds one object.
 $(BUILD)/harness/base/info.o: $(BUILD)/commit
@@ -146,9 +174,10 @@ $(BUILD)/harness/base/info.o: private EXTRA = -DHEADPROOF_COMMIT='"$(COMMIT)"' \
                                          -DHEADPROOF_CFLAGS='"$(subst ",,$(subst ',,$(FLAGS)))"'
 
 # Files that change only when what they hold changes.
-$(BUILD)/flags: private TEXT = $(COMPILE) $(LDFLAGS) $(LIBS)
+$(BUILD)/flags: private TEXT = $(CC) $(FLAGS) $(DEFINED) $(LDFLAGS) $(LIBS)
+$(SHARED)/flags-shared: private TEXT = $(CC) $(SHARED_FLAGS) $(DEFINED)
 $(BUILD)/commit: private TEXT = $(COMMIT)
-$(BUILD)/flags $(BUILD)/commit: FORCE
+$(BUILD)/flags $(SHARED)/flags-shared $(BUILD)/commit: FORCE
 	@mkdir -p $(@D)
 	@printf '%s\n' '$(subst ','\'',$(TEXT))' | cmp -s - $@ || \
 	    printf '%s\n' '$(subst ','\'',$(TEXT))' >$@
@@ -163,24 +192,30 @@ run: $(BUILD)/headproof ## Do the main job: error against depth, into results/de
 	@mkdir -p results
 	OMP_PROC_BIND=true $(BUILD)/headproof depth cases/depth.case -o results/depth.csv
 
-check: ## Build with and without FLINT, and with sanitizers; run the tests in each
+check: ## All tests; with sanitizers, and without FLINT, those that it can matter to
 	@+$(CHECK_FLINT)
-	@+$(SUBMAKE) test-programs MODE=debug
-	@+$(SUBMAKE) test-programs MODE=release FLINT=no
-	@+test ! -e $(PROBED)/flint-yes.mk || $(SUBMAKE) test-programs MODE=release FLINT=yes
 	@+$(CHECK_MPI)
-	@if test -e $(PROBED)/flint-yes.mk; then \
-	    sh tests/run $(TESTS:%=build/debug$(NOFLINT)/tests/%) $(TESTS:%=build/release/tests/%) \
-	        $(filter $(FLINT_MATTERS:%=build/release-noflint/tests/test_%), \
-	                 $(TESTS:%=build/release-noflint/tests/%)); \
-	 else \
-	    sh tests/run $(TESTS:%=build/debug$(NOFLINT)/tests/%) \
-	        $(TESTS:%=build/release-noflint/tests/%); \
-	 fi
+	@+$(SUBMAKE) check-programs
 
 # The tests of what is computed with FLINT in one build and without it in the other.
 FLINT_MATTERS := ap activation closed_forms damage depth difference export \
                  identities masks oracles product reference regression seeds stored sweep vexp
+
+# Whether CHECK_FLINT found FLINT, and the tests that then run without it.
+WITH    := $(wildcard $(PROBED)/flint-yes.mk)
+WITHOUT := $(if $(WITH),$(filter $(FLINT_MATTERS:%=test_%),$(TESTS)),$(TESTS))
+CHECKED := $(filter $(SANITIZED),$(TESTS))
+
+.PHONY: check-programs
+check-programs:
+	@+$(SUBMAKE) test-programs MODE=debug TESTS='$(CHECKED)'
+	@+$(SUBMAKE) test-programs MODE=release FLINT=no TESTS='$(WITHOUT)'
+	@+$(if $(WITH),$(SUBMAKE) test-programs MODE=release FLINT=yes)
+	@sh tests/run $(CHECKED:%=build/debug$(NOFLINT)/tests/%) \
+	    $(if $(WITH),$(TESTS:%=build/release/tests/%)) $(WITHOUT:%=build/release-noflint/tests/%)
+
+check-rest: ## With sanitizers, the tests that make check runs without
+	@+$(SUBMAKE) test MODE=debug TESTS='$(filter-out $(SANITIZED),$(TESTS))'
 
 test: test-programs ## Run the tests in one build (MODE, FLINT)
 	@sh tests/run $(PROGRAMS)
@@ -223,10 +258,11 @@ bench-gpt2: $(BUILD)/headproof ## Time a stack of GPT-2 small's size at 256 bits
 	    echo "$$(($$(date +%s) - start)) s"
 
 coverage: ## Line coverage of the tests, per file
-	@find build/coverage$(NOFLINT) -name '*.gcda' -delete 2>/dev/null || true
+	@find build/coverage build/coverage$(NOFLINT) -name '*.gcda' -delete 2>/dev/null || true
 	@+GCOV_ERROR_FILE=/dev/null $(SUBMAKE) test MODE=coverage; tested=$$?; \
 	 for dir in $(ROOMS); do \
-	    gcov -n build/coverage$(NOFLINT)/$$dir/*.gcda 2>/dev/null; done | \
+	    gcov -n $(addsuffix /$$dir/*.gcda,$(sort build/coverage build/coverage$(NOFLINT))) \
+	        2>/dev/null; done | \
 	 awk '/^File/ { gsub(/\x27/, "", $$2); file = $$2 } \
 	      /^Lines executed/ && file ~ /^(cases|kernels|reference|harness)\// { \
 	          split($$2, a, /[:%]/); printf "%7.2f%%  %5d lines  %s\n", a[2], $$4, file; \
@@ -251,8 +287,8 @@ FUZZ_SECONDS ?= 600
 FUZZ_SUBJECTS ?= values cases commands baselines merges journals sidecars checkpoints models
 
 # The program and its readers of input under libFuzzer; what a test needs besides is cmocka's.
-$(BUILD)/fuzz: $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/fuzz_*.c)) \
-               $(patsubst %,$(BUILD)/tests/%.o,safetensors_samples scratch) $(PROJECT)
+$(BUILD)/fuzz: $(call objects_of,$(wildcard tests/fuzz_*.c)) \
+               $(SHARED)/tests/safetensors_samples.o $(SHARED)/tests/scratch.o $(PROJECT)
 	$(call SHOW,LINK) $(CC) $(FLAGS) -fsanitize=fuzzer $(LDFLAGS) -o $@ $(filter %.o,$^) $(LIBS)
 
 fuzz: deps-fuzz ## Fuzz every reader of input, FUZZ_SECONDS each, one a core
@@ -264,7 +300,7 @@ tsan: deps-fuzz ## Run sweep, verify, min-omega and others with 4 threads under 
 	@sh tests/tsan '$(CLANG)' build/tsan/headproof
 
 # Each part runs whatever became of the one before; the last line counts what failed.
-NIGHTLY_PARTS := check seeds fuzz tsan mutants
+NIGHTLY_PARTS := check check-rest seeds fuzz tsan mutants
 nightly: ## All that takes long: the tests' long forms, fuzzing, threads, mutants (hours)
 	@+failed=; for part in $(NIGHTLY_PARTS); do \
 	    HEADPROOF_NIGHTLY=1 TEST_TIMEOUT=$${TEST_TIMEOUT:-7200} $(SUBMAKE) $$part || \
