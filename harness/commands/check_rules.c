@@ -21,10 +21,6 @@ enum { DIGITS = 12 };
 
 #define FACTOR 4
 
-/* Columns that stay below another. */
-static const char *const bounds[][2] = {{"construction_max", "construction_bound"},
-                                        {"rounding_max", "rounding_bound"}};
-
 /* One row under judgement. */
 typedef struct {
     Check *check;
@@ -339,29 +335,6 @@ static void face_cell(Judge *judge, size_t column, size_t other)
     }
 }
 
-/* A value of the obtained row stays below another, where the table has both. */
-static int judge_bound(Judge *judge, const char *const names[2])
-{
-    const Csv *csv = &judge->check->obtained;
-    size_t column = csv_find(csv, names[0]), bound = csv_find(csv, names[1]);
-    if (column == csv->columns || bound == csv->columns ||
-        *csv_cell(csv, judge->row, bound) == '\0') {
-        return 0;
-    }
-    Number value, limit;
-    face_cell(judge, column, NO_ROW);
-    judge->compared++;
-    if (!number_read(&value, judge->finding.obtained) ||
-        !number_read(&limit, csv_cell(csv, judge->row, bound))) {
-        return found(judge, "not a number");
-    }
-    number_value(judge->ratio, &value);
-    number_value(judge->limit, &limit);
-    return mpfr_lessequal_p(judge->ratio, judge->limit)
-               ? 0
-               : found_above(judge, "above its bound", judge->ratio);
-}
-
 /* The judged cell of a point with a tolerance: a number, and not above it. */
 static int judge_tolerance(Judge *judge)
 {
@@ -422,9 +395,6 @@ int check_row(Check *check, size_t row, const Point *point, size_t other, const 
     mpfr_inits2(LIMIT_BITS, judge.limit, judge.ratio, judge.scratch, (mpfr_ptr)0);
     judge.finding.point = point;
     int status = judge_cells(&judge, columns);
-    for (size_t i = 0; i < sizeof bounds / sizeof *bounds && status == 0; i++) {
-        status = judge_bound(&judge, bounds[i]);
-    }
     if (status == 0) {
         status = judge_tolerance(&judge);
     }

@@ -107,6 +107,5 @@ void row_finish(const Point *point, Row *row)
         cell_in_ulps(&row->total_ulp, &errors->error[ERROR_TOTAL][NORM_MAX], size, format);
     }
     cell_log10(&row->construction_log10, &errors->error[ERROR_CONSTRUCTION][NORM_MAX]);
-    row->construction_bound.state = row->rounding_bound.state = CELL_ABSENT;
     row->status = row_status(point, row);
 }

@@ -25,8 +25,6 @@ void row_init(Row *row)
     cell_init(&row->rounding_ulp);
     cell_init(&row->total_ulp);
     cell_init(&row->construction_log10);
-    cell_init(&row->construction_bound);
-    cell_init(&row->rounding_bound);
 }
 
 void row_clear(Row *row)
@@ -35,8 +33,6 @@ void row_clear(Row *row)
     mpfr_clear(row->rounding_ulp.value);
     mpfr_clear(row->total_ulp.value);
     mpfr_clear(row->construction_log10.value);
-    mpfr_clear(row->construction_bound.value);
-    mpfr_clear(row->rounding_bound.value);
 }
 
 static void cell_visit(RefArchive *archive, RefCell *cell)
@@ -48,10 +44,9 @@ static void cell_visit(RefArchive *archive, RefCell *cell)
 void row_visit(RefArchive *archive, Row *row)
 {
     RefErrors *errors = &row->errors;
-    RefCell *const cells[] = {
-        &errors->bias_row,        &errors->hidden,          &errors->onehot,
-        &errors->score,           &row->rounding_ulp,       &row->total_ulp,
-        &row->construction_log10, &row->construction_bound, &row->rounding_bound};
+    RefCell *const cells[] = {&errors->bias_row,       &errors->hidden,    &errors->onehot,
+                              &errors->score,          &row->rounding_ulp, &row->total_ulp,
+                              &row->construction_log10};
     for (int kind = 0; kind < ERROR_KINDS; kind++) {
         for (int norm = 0; norm < NORM_COUNT; norm++) {
             cell_visit(archive, &errors->error[kind][norm]);

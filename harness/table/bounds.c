@@ -17,8 +17,6 @@ static const struct {
     {"rounding_ulp", offsetof(Row, rounding_ulp)},
     {"total_ulp", offsetof(Row, total_ulp)},
     {"construction_log10", offsetof(Row, construction_log10)},
-    {"construction_bound", offsetof(Row, construction_bound)},
-    {"rounding_bound", offsetof(Row, rounding_bound)},
     {"bias_row_max", offsetof(Row, errors.bias_row)},
     {"hidden_max", offsetof(Row, errors.hidden)},
     {"onehot_max", offsetof(Row, errors.onehot)},

@@ -18,13 +18,19 @@ static const struct {
     const char *prefix;
     Rule rule;
 } rules[] = {
-    {"rounding_bound", RULE_REFERENCE}, {"approximation_", RULE_REFERENCE},
-    {"construction_", RULE_REFERENCE},  {"bias_row_max", RULE_REFERENCE},
-    {"hidden_max", RULE_REFERENCE},     {"onehot_max", RULE_REFERENCE},
-    {"score_max", RULE_REFERENCE},      {"rounding_", RULE_MACHINE},
-    {"native_", RULE_MACHINE},          {"total_", RULE_MACHINE},
-    {"observed_", RULE_MACHINE},        {"identical", RULE_SHARE},
-    {"precision_bits", RULE_FREE},      {"status", RULE_STATUS},
+    {"approximation_", RULE_REFERENCE},
+    {"construction_", RULE_REFERENCE},
+    {"bias_row_max", RULE_REFERENCE},
+    {"hidden_max", RULE_REFERENCE},
+    {"onehot_max", RULE_REFERENCE},
+    {"score_max", RULE_REFERENCE},
+    {"rounding_", RULE_MACHINE},
+    {"native_", RULE_MACHINE},
+    {"total_", RULE_MACHINE},
+    {"observed_", RULE_MACHINE},
+    {"identical", RULE_SHARE},
+    {"precision_bits", RULE_FREE},
+    {"status", RULE_STATUS},
     {BOUNDS_COLUMN, RULE_BOUNDS},
 };
 

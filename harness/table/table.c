@@ -51,8 +51,7 @@ int table_write_header(FILE *file)
         }
     }
     fputs(",rounding_ulp,total_ulp,construction_log10," BOUNDS_COLUMN
-          ",construction_bound,rounding_bound,identical,bias_row_max,hidden_max,onehot_max,score_"
-          "max,precision_bits,status\n",
+          ",identical,bias_row_max,hidden_max,onehot_max,score_max,precision_bits,status\n",
           file);
     return status != 0 ? status : stream_status(file);
 }
@@ -153,7 +152,6 @@ int table_write_row(FILE *file, const Point *point, const Row *row)
 {
     const RefErrors *errors = &row->errors;
     const RefCell *scales[] = {&row->rounding_ulp, &row->total_ulp, &row->construction_log10, NULL};
-    const RefCell *limits[] = {&row->construction_bound, &row->rounding_bound, NULL};
     const RefCell *leaks[] = {&errors->bias_row, &errors->hidden, &errors->onehot, &errors->score,
                               NULL};
     if (table_write_key(file, point, true, NULL) != 0) {
@@ -164,7 +162,7 @@ int table_write_row(FILE *file, const Point *point, const Row *row)
         return -1;
     }
     putc(',', file);
-    if (bounds_write(file, row) != 0 || write_cells(file, limits) != 0) {
+    if (bounds_write(file, row) != 0) {
         return -1;
     }
     putc(',', file);

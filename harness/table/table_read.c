@@ -131,14 +131,12 @@ size_t table_read_row(Row *row, const char *text, size_t size, const char *key, 
     Line line = {.next = text + key_length + layer_length, .end = newline, .ok = true};
     RefErrors *errors = &row->errors;
     RefCell *scales[] = {&row->rounding_ulp, &row->total_ulp, &row->construction_log10, NULL};
-    RefCell *limits[] = {&row->construction_bound, &row->rounding_bound, NULL};
     RefCell *leaks[] = {&errors->bias_row, &errors->hidden, &errors->onehot, &errors->score, NULL};
     size_t bounds_length;
     row->layer = layer;
     take_errors(&line, errors);
     take_cells(&line, scales);
     const char *bounds = take_text(&line, &bounds_length);
-    take_cells(&line, limits);
     take_identical(&line, row);
     take_cells(&line, leaks);
     take_bits(&line, row);
