@@ -162,11 +162,12 @@ static void baselines_are_as_they_were_saved(void **state)
         {NULL, "there is no .json beside it"},
         {"", "cannot be read as JSON"},
         {"[1]", "cannot be read as JSON"},
-        {"{\"schema\": 9}", "another schema"},
-        {"{\"schema\": 2, \"complete\": false}", "not one of a complete run"},
-        {"{\"schema\": 2}", "not one of a complete run"},
-        {"{\"schema\": 2, \"complete\": true}", "no digest of it"},
-        {"{\"schema\": 2, \"complete\": true, \"digest\": \"0\"}", "was it edited?"},
+        {"{\"schema\": 9}", "has schema 9, this version reads schema 3"},
+        {"{\"complete\": true}", "has no schema, this version reads schema 3"},
+        {"{\"schema\": 3, \"complete\": false}", "not one of a complete run"},
+        {"{\"schema\": 3}", "not one of a complete run"},
+        {"{\"schema\": 3, \"complete\": true}", "no digest of it"},
+        {"{\"schema\": 3, \"complete\": true, \"digest\": \"0\"}", "was it edited?"},
     };
     const Scratch *scratch = *state;
     char path[SCRATCH_PATH], sidecar[SCRATCH_PATH];

@@ -3,6 +3,7 @@
  * for what is no table.
  */
 #include "../harness/table/check_columns.h"
+#include "../harness/table/columns.h"
 #include "../harness/base/number.h"
 #include "check_fixture.h"
 #include "fixture.h"
@@ -42,15 +43,16 @@ static void every_key_column_is_one(void **state)
 {
     CheckFixture *f = *state;
     size_t keys = 0;
-    for (; check_key(keys) != NULL; keys++) {
-        set_text(&f->check.baseline, SILU, check_key(keys), "other");
+    for (; column_key(keys) != NULL; keys++) {
+        set_text(&f->check.baseline, SILU, column_key(keys), "other");
         assert_false(judge(f));
         assert_int_equal(f->check.finding_count, 2);
         again(f);
     }
     assert_int_equal(keys, 17);
-    assert_true(check_is_key("layer") && check_is_key("options") && check_is_key("d_ff"));
-    assert_false(check_is_key("status") || check_is_key("bias"));
+    assert_true(column_kind("layer") == COLUMN_KEY && column_kind("options") == COLUMN_KEY &&
+                column_kind("d_ff") == COLUMN_KEY);
+    assert_true(column_kind("status") == COLUMN_STATUS && column_kind("bias") == COLUMN_UNKNOWN);
 }
 
 static void fewer_rows_are_named(void **state)
@@ -130,7 +132,7 @@ static void a_row_that_compares_nothing_does_not_pass(void **state)
     CheckFixture *f = *state;
     for (size_t c = 0; c < f->check.obtained.columns; c++) {
         const char *name = csv_name(&f->check.obtained, c);
-        if (!check_is_key(name) && strcmp(name, "status") != 0) {
+        if (column_kind(name) != COLUMN_KEY && strcmp(name, "status") != 0) {
             set_text(&f->check.obtained, SILU, name, "");
             set_text(&f->check.baseline, SILU, name, "");
         }

@@ -4,6 +4,8 @@
 #include "fixture.h"
 
 #include "../harness/base/info.h"
+#include "../harness/grid/axes.h"
+#include "../harness/table/columns.h"
 #include "../harness/table/output.h"
 #include "../harness/table/table.h"
 
@@ -119,7 +121,7 @@ static void test_sidecar(void **state)
     output_clear(output);
     json_t *root = json_load_file(fixture->sidecar, 0, NULL);
     assert_non_null(root);
-    assert_int_equal(json_integer_value(json_object_get(root, "schema")), 2);
+    assert_int_equal(json_integer_value(json_object_get(root, "schema")), 3);
     json_t *arguments = json_object_get(root, "argv");
     assert_int_equal(json_array_size(arguments), 4);
     assert_string_equal(json_string_value(json_array_get(arguments, 1)), "sweep");
@@ -378,6 +380,35 @@ static char *row_text(const Row *row)
     return text;
 }
 
+/* The table of columns, the header and the words of --judge and --norm say the same. */
+static void test_columns(void **state)
+{
+    size_t size, place = 0;
+    char *text = NULL, *rest = NULL, name[64];
+    (void)state;
+    FILE *stream = open_memstream(&text, &size);
+    assert_non_null(stream);
+    assert_int_equal(table_write_header(stream), 0);
+    assert_int_equal(fclose(stream), 0);
+    for (char *word = strtok_r(text, ",\n", &rest); word != NULL; place++) {
+        assert_int_equal(column_position(word), place);
+        assert_int_not_equal(column_kind(word), COLUMN_UNKNOWN);
+        word = strtok_r(NULL, ",\n", &rest);
+    }
+    free(text);
+    for (size_t kind = 0; kind < ERROR_KINDS; kind++) {
+        for (size_t norm = 0; norm < NORM_COUNT; norm++) {
+            snprintf(name, sizeof name, "%s_%s", axis_info(AXIS_JUDGE)->domain.words[kind],
+                     axis_info(AXIS_NORM)->domain.words[norm]);
+            const Column *column = column_of_error((ErrorKind)kind, (Norm)norm);
+            assert_string_equal(column->name, name);
+            assert_ptr_equal(column_find(name), column);
+        }
+    }
+    assert_int_equal(column_kind("median"), COLUMN_UNKNOWN);
+    assert_true(column_position("median") == SIZE_MAX);
+}
+
 static void test_row(void **state)
 {
     static const char expected[] =
@@ -387,12 +418,12 @@ static void test_row(void **state)
         "construction_max,construction_rms,construction_rel,"
         "rounding_max,rounding_rms,rounding_rel,native_max,native_rms,native_rel,"
         "total_max,total_rms,total_rel,observed_max,observed_rms,observed_rel,"
-        "rounding_ulp,total_ulp,construction_log10,bounds,construction_bound,rounding_bound,"
-        "identical,"
+        "rounding_ulp,total_ulp,construction_log10,bounds,identical,"
         "bias_row_max,hidden_max,onehot_max,score_max,precision_bits,status\n"
         "silu,silu,none,2,3,,,,1,5,f64,dense,subtract,,7,,3,"
         "0,,,6.2999999999999999e-868,,,-1.0000000000000000e+00,,,inf,nan,,,,,,,,"
-        ",,,construction_max;score_max,,,0.25,,,,1.0000000000000000e+00,3136,unresolved\n";
+        ",,-8.6720065945054642e+02,construction_max;construction_log10;score_max,"
+        "0.25,,,,1.0000000000000000e+00,3136,unresolved\n";
     Row row;
     (void)state;
     row_init(&row);
@@ -481,6 +512,7 @@ int main(void)
         TEST(test_devices),
         TEST(test_link),
         TEST(test_one_writer),
+        cmocka_unit_test(test_columns),
         cmocka_unit_test(test_row),
         cmocka_unit_test(test_table_fails_with_its_stream),
         cmocka_unit_test(test_key_with_seeds),

@@ -122,6 +122,9 @@ static void bad_shards_are_refused(void **state)
     expect(shell("cp s3.csv.json kept && sed \"s/\\\"version\\\": \\\"[^\\\"]*/&9/\" kept "
                  ">s3.csv.json; \"$HEADPROOF\" merge s1.csv s2.csv s3.csv -o all.csv"),
            2, "s3.csv: of version ");
+    expect(shell("sed \"s/\\\"schema\\\": 3/\\\"schema\\\": 2/\" kept >s3.csv.json; "
+                 "\"$HEADPROOF\" merge s1.csv s2.csv s3.csv -o all.csv"),
+           2, "s3.csv: schema 2, this version reads schema 3");
     expect(shell("sed \"s/\\\"cpu\\\": \\\"/&Z80 /\" kept >s3.csv.json; "
                  "\"$HEADPROOF\" merge s1.csv s2.csv s3.csv -o all.csv && cat all.csv.json"),
            0, "\"machines_differ\": true");
@@ -142,7 +145,7 @@ static void bad_shards_are_refused(void **state)
         seal_table(path);
     }
     expect(shell("\"$HEADPROOF\" merge o1.csv o2.csv o3.csv -o all.csv"), 2,
-           "o1.csv:1: token 'construction_bound': expected the column bounds here");
+           "o1.csv:1: token 'identical': expected the column bounds here");
     expect(shell("test ! -e all.csv && echo none"), 0, "none");
     expect(shell("\"$HEADPROOF\" sweep " GRID " --shard 3/2 -o x.csv"), 2, "--shard: token ");
     expect(shell("\"$HEADPROOF\" sweep " GRID " --shard 0/2 -o x.csv"), 2, "--shard: token ");

@@ -26,18 +26,22 @@ static int refuse(const char *path, const char *why)
     return 2;
 }
 
-/* What is wrong with the sidecar of a table of that digest, or NULL. */
-static const char *sidecar_fault(const char *path, uint64_t digest)
+enum { FAULT_TEXT = DIFFERENCE_TEXT + 32 };
+
+/* What is wrong with the sidecar of a table of that digest, or NULL; text: room for it. */
+static const char *sidecar_fault(char text[FAULT_TEXT], const char *path, uint64_t digest)
 {
     if (access(path, F_OK) != 0) {
         return "there is no .json beside it";
     }
     json_t *sidecar = sidecar_load(path);
     const char *fault = NULL;
+    char schema[DIFFERENCE_TEXT];
     if (sidecar == NULL) {
         fault = "the .json beside it cannot be read as JSON";
-    } else if (json_integer_value(json_object_get(sidecar, "schema")) != SIDECAR_SCHEMA) {
-        fault = "the .json beside it has another schema";
+    } else if (!sidecar_schema_fits(schema, sidecar)) {
+        snprintf(text, FAULT_TEXT, "the .json beside it has %s", schema);
+        fault = text;
     } else if (!json_is_true(json_object_get(sidecar, "complete"))) {
         fault = "the .json beside it is not one of a complete run";
     } else if (*sidecar_get(sidecar, "digest") == '\0') {
@@ -55,7 +59,8 @@ static int check_sidecar(const Csv *csv)
     if (path == NULL) {
         return memory_fault();
     }
-    const char *fault = sidecar_fault(path, csv->digest);
+    char text[FAULT_TEXT];
+    const char *fault = sidecar_fault(text, path, csv->digest);
     int status = fault == NULL ? 0 : refuse(csv->path, fault);
     free(path);
     return status;

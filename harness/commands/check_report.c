@@ -5,6 +5,8 @@
 
 #include "check_report.h"
 
+#include "../table/columns.h"
+
 #include "../grid/axes.h"
 #include "../base/shown.h"
 #include "../base/text_stream.h"
@@ -16,11 +18,11 @@
 void finding_print_key(FILE *file, const Finding *finding)
 {
     const char *separator = "";
-    for (size_t i = 0; finding->row != NO_ROW && check_key(i) != NULL; i++) {
+    for (size_t i = 0; finding->row != NO_ROW && column_key(i) != NULL; i++) {
         const char *cell =
-            csv_cell(finding->table, finding->row, csv_find(finding->table, check_key(i)));
+            csv_cell(finding->table, finding->row, csv_find(finding->table, column_key(i)));
         if (*cell != '\0') {
-            fprintf(file, "%s%s=%s", separator, check_key(i), cell);
+            fprintf(file, "%s%s=%s", separator, column_key(i), cell);
             separator = " ";
         }
     }

@@ -5,6 +5,8 @@
 
 #include "check_report.h"
 
+#include "../table/columns.h"
+
 #include "../base/info.h"
 #include "../base/shown.h"
 #include "../table/sidecar.h"
@@ -275,11 +277,11 @@ static json_t *key_value(const Finding *finding)
 {
     json_t *key = json_object();
     int status = 0;
-    for (size_t i = 0; finding->row != NO_ROW && check_key(i) != NULL; i++) {
+    for (size_t i = 0; finding->row != NO_ROW && column_key(i) != NULL; i++) {
         const Csv *table = finding->table;
         status |= json_object_set_new(
-            key, check_key(i),
-            text_value(csv_cell(table, finding->row, csv_find(table, check_key(i)))));
+            key, column_key(i),
+            text_value(csv_cell(table, finding->row, csv_find(table, column_key(i)))));
     }
     if (status != 0) {
         json_decref(key);

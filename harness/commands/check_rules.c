@@ -8,6 +8,7 @@
 #include "../grid/axes.h"
 #include "../table/bounds.h"
 #include "../table/check_columns.h"
+#include "../table/columns.h"
 #include "../base/number.h"
 
 #include <math.h>
@@ -21,15 +22,12 @@ enum { DIGITS = 12 };
 
 #define FACTOR 4
 
-/* Columns that stay below another. */
-static const char *const bounds[][2] = {{"construction_max", "construction_bound"},
-                                        {"rounding_max", "rounding_bound"}};
-
 /* One row under judgement. */
 typedef struct {
     Check *check;
-    size_t row, other; /* other: NO_ROW where there is none */
-    Finding finding;   /* of the cell at hand */
+    size_t row, other;    /* other: NO_ROW where there is none */
+    Finding finding;      /* of the cell at hand */
+    const Column *column; /* its column, or NULL */
     mpfr_t limit, ratio, scratch;
     size_t compared;
 } Judge;
@@ -106,14 +104,14 @@ static double unit_roundoff(const Judge *judge)
 }
 
 /* What any machine may lose: 4u of the result's root mean square, in the column's unit. */
-static void set_floor(Judge *judge, const char *name)
+static void set_floor(Judge *judge)
 {
-    const char *norm = strrchr(name, '_') + 1;
-    if (strcmp(norm, "ulp") == 0) {
+    ColumnUnit unit = judge->column->unit;
+    if (unit == UNIT_ULP) {
         mpfr_set_ui(judge->limit, 1, MPFR_RNDN);
         return;
     }
-    if (strcmp(norm, "rel") == 0) {
+    if (unit == UNIT_RELATIVE) {
         mpfr_set_ui(judge->limit, 1, MPFR_RNDN);
     } else {
         get_size(judge->limit, judge);
@@ -206,25 +204,17 @@ static int judge_reference(Judge *judge, const Number *o, const Number *b)
     return status;
 }
 
-static bool is_observed(const char *column)
-{
-    return strncmp(column, "observed_", 9) == 0;
-}
-
 /* The baseline's value; of an observed error, at least what the original itself loses: two streams
  * that agree to the last bit on one machine do so on another only by chance. */
 static void set_scale(mpfr_ptr scale, Judge *judge, const Number *b)
 {
     const Csv *csv = &judge->check->baseline;
-    const char *column = judge->finding.column;
-    char name[64];
     Number native;
     number_value(scale, b);
-    if (!is_observed(column)) {
+    if (judge->column->native == NULL) {
         return;
     }
-    snprintf(name, sizeof name, "native_%s", strrchr(column, '_') + 1);
-    size_t found = csv_find(csv, name);
+    size_t found = csv_find(csv, judge->column->native);
     if (found < csv->columns && number_read(&native, csv_cell(csv, judge->other, found)) &&
         (native.kind == NUMBER_FINITE || native.kind == NUMBER_ZERO)) {
         number_value(judge->scratch, &native);
@@ -239,10 +229,10 @@ static int judge_machine(Judge *judge, const Number *o, const Number *b)
     int status = 0;
     mpfr_inits2(LIMIT_BITS, value, allowed, (mpfr_ptr)0);
     set_ratio(judge, o, b);
-    set_floor(judge, judge->finding.column);
+    set_floor(judge);
     number_value(value, b);
     mpfr_div_d(allowed, value, factor, MPFR_RNDN);
-    bool by_chance = judge->check->other_machine && is_observed(judge->finding.column);
+    bool by_chance = judge->check->other_machine && judge->column->native != NULL;
     bool nothing = is_zero(o) || (judge->finding.obtained_bound && !judge->finding.baseline_bound);
     bool vanished = nothing && mpfr_cmp(allowed, judge->limit) > 0 && !by_chance;
     set_scale(value, judge, b);
@@ -278,7 +268,7 @@ static int judge_share(Judge *judge, const Number *o, const Number *b)
 }
 
 /* A number of the obtained row against the baseline's. */
-static int judge_number(Judge *judge, Rule rule)
+static int judge_number(Judge *judge)
 {
     Number o, b;
     bool done;
@@ -289,9 +279,9 @@ static int judge_number(Judge *judge, Rule rule)
     if (status != 0 || done) {
         return status;
     }
-    switch (rule) {
-    case RULE_REFERENCE: return judge_reference(judge, &o, &b);
-    case RULE_MACHINE: return judge_machine(judge, &o, &b);
+    switch (judge->column->kind) {
+    case COLUMN_REFERENCE: return judge_reference(judge, &o, &b);
+    case COLUMN_MACHINE: return judge_machine(judge, &o, &b);
     default: return judge_share(judge, &o, &b);
     }
 }
@@ -330,6 +320,7 @@ static void face_cell(Judge *judge, size_t column, size_t other)
                                .column = csv_name(&check->obtained, column),
                                .obtained = csv_cell(&check->obtained, judge->row, column)};
     Finding *finding = &judge->finding;
+    judge->column = column_find(finding->column);
     finding->obtained_bound = is_bound(&check->obtained, judge->row, finding->column);
     if (judge->other != NO_ROW && other != NO_ROW) {
         bool told = csv_find(&check->baseline, BOUNDS_COLUMN) < check->baseline.columns;
@@ -339,41 +330,15 @@ static void face_cell(Judge *judge, size_t column, size_t other)
     }
 }
 
-/* A value of the obtained row stays below another, where the table has both. */
-static int judge_bound(Judge *judge, const char *const names[2])
-{
-    const Csv *csv = &judge->check->obtained;
-    size_t column = csv_find(csv, names[0]), bound = csv_find(csv, names[1]);
-    if (column == csv->columns || bound == csv->columns ||
-        *csv_cell(csv, judge->row, bound) == '\0') {
-        return 0;
-    }
-    Number value, limit;
-    face_cell(judge, column, NO_ROW);
-    judge->compared++;
-    if (!number_read(&value, judge->finding.obtained) ||
-        !number_read(&limit, csv_cell(csv, judge->row, bound))) {
-        return found(judge, "not a number");
-    }
-    number_value(judge->ratio, &value);
-    number_value(judge->limit, &limit);
-    return mpfr_lessequal_p(judge->ratio, judge->limit)
-               ? 0
-               : found_above(judge, "above its bound", judge->ratio);
-}
-
 /* The judged cell of a point with a tolerance: a number, and not above it. */
 static int judge_tolerance(Judge *judge)
 {
     const Point *point = judge->finding.point;
     const Csv *csv = &judge->check->obtained;
-    char name[64];
     if (point == NULL || !point->judged) {
         return 0;
     }
-    snprintf(name, sizeof name, "%s_%s", axis_info(AXIS_JUDGE)->domain.words[point->judge],
-             axis_info(AXIS_NORM)->domain.words[point->norm]);
-    size_t column = csv_find(csv, name);
+    size_t column = csv_find(csv, column_of_error(point->judge, point->norm)->name);
     Number value;
     if (column == csv->columns) {
         return found(judge, "no column for the tolerance");
@@ -404,13 +369,16 @@ static int judge_cells(Judge *judge, const size_t *columns)
         status = judge_status(judge);
     }
     for (size_t column = 0; column < csv->columns && status == 0; column++) {
-        const char *name = csv_name(csv, column);
-        Rule rule = check_is_key(name) ? RULE_FREE : column_rule(name);
+        ColumnKind kind = column_kind(csv_name(csv, column));
+        bool number = kind == COLUMN_REFERENCE || kind == COLUMN_MACHINE || kind == COLUMN_SHARE;
         face_cell(judge, column, columns[column]);
-        bool judged = rule != RULE_FREE && rule != RULE_STATUS && rule != RULE_BOUNDS;
-        if (judged && judge->finding.baseline != NULL) {
-            status = rule == RULE_NONE ? found(judge, "a column without a rule")
-                                       : judge_number(judge, rule);
+        if (judge->finding.baseline == NULL) {
+            continue;
+        }
+        if (kind == COLUMN_UNKNOWN) {
+            status = found(judge, "a column without a rule");
+        } else if (number) {
+            status = judge_number(judge);
         }
     }
     return status;
@@ -422,9 +390,6 @@ int check_row(Check *check, size_t row, const Point *point, size_t other, const 
     mpfr_inits2(LIMIT_BITS, judge.limit, judge.ratio, judge.scratch, (mpfr_ptr)0);
     judge.finding.point = point;
     int status = judge_cells(&judge, columns);
-    for (size_t i = 0; i < sizeof bounds / sizeof *bounds && status == 0; i++) {
-        status = judge_bound(&judge, bounds[i]);
-    }
     if (status == 0) {
         status = judge_tolerance(&judge);
     }

@@ -79,6 +79,11 @@ static int read_shard(ShardFile *file)
         complain_of(file->path, NULL, NULL, "no .json of a complete sweep is beside it");
         return 2;
     }
+    char difference[DIFFERENCE_TEXT];
+    if (!sidecar_schema_fits(difference, file->sidecar)) {
+        complain_of(file->path, NULL, NULL, "%s", difference);
+        return 2;
+    }
     if (!sidecar_is_of(file->sidecar, file->text, file->size)) {
         return merge_refuse_rows(file);
     }

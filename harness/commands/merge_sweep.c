@@ -7,31 +7,16 @@
 
 #include "../grid/axes.h"
 #include "../table/check_columns.h"
+#include "../table/columns.h"
 #include "../base/message.h"
 
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* The columns before `layer`, and among them that of `depth`, from 0. */
-enum { KEY_COLUMNS = 16, DEPTH_COLUMN = 8 };
-
-/* The column of that name in the header; SIZE_MAX: there is none. */
-static size_t find_column(const Merge *merge, const char *name)
-{
-    size_t length = strlen(name), column = 0;
-    for (const char *cell = merge->header; cell != NULL; cell = merge_column(cell, 1), column++) {
-        if (strncmp(cell, name, length) == 0 && strchr(",\n", cell[length]) != NULL) {
-            return column;
-        }
-    }
-    return SIZE_MAX;
-}
-
 /* A cell of a line, cut; "" where there is none. */
-static void copy_cell(char *out, size_t size, const char *line, size_t column)
+static void copy_cell(char *out, size_t size, const char *line, const char *column)
 {
-    const char *cell = column == SIZE_MAX ? NULL : merge_column(line, column);
+    const char *cell = merge_column(line, column_position(column));
     snprintf(out, size, "%.*s", cell == NULL ? 0 : (int)strcspn(cell, ",\n"),
              cell == NULL ? "" : cell);
 }
@@ -63,15 +48,15 @@ static bool is_within(const char *cell, const char *tolerance)
 }
 
 /* As the run that wrote the row judged it (row_passes). */
-static bool row_passed(const Merge *merge, const char *line)
+static bool row_passed(const char *line)
 {
     enum { TEXT = 64, OPTIONS = 8192 };
     char status[TEXT], judge[TEXT], norm[TEXT], tolerance[TEXT], name[2 * TEXT + 1], cell[TEXT];
     char options[OPTIONS];
-    copy_cell(status, sizeof status, line, find_column(merge, "status"));
-    copy_cell(options, sizeof options, line, find_column(merge, "options"));
+    copy_cell(status, sizeof status, line, "status");
+    copy_cell(options, sizeof options, line, "options");
     copy_option(tolerance, TEXT, options, axis_info(AXIS_TOLERANCE)->name, "");
-    copy_cell(cell, sizeof cell, line, find_column(merge, axis_info(AXIS_ARITHMETIC)->column));
+    copy_cell(cell, sizeof cell, line, axis_info(AXIS_ARITHMETIC)->column);
     bool machine = strcmp(cell, axis_info(AXIS_ARITHMETIC)->domain.words[ARITHMETIC_NONE]) != 0;
     copy_option(judge, TEXT, options, axis_info(AXIS_JUDGE)->name,
                 axis_info(AXIS_JUDGE)->domain.words[machine ? ERROR_TOTAL : ERROR_CONSTRUCTION]);
@@ -85,21 +70,23 @@ static bool row_passed(const Merge *merge, const char *line)
         return true;
     }
     snprintf(name, sizeof name, "%s_%s", judge, norm);
-    copy_cell(cell, sizeof cell, line, find_column(merge, name));
+    copy_cell(cell, sizeof cell, line, name);
     return found != STATUS_VACUOUS && is_within(cell, tolerance);
 }
 
 /* The length of the point's rows at text: layers 1 to depth; 0: they are not there. */
-static size_t point_length(bool *passed, const Merge *merge, const char *text)
+static size_t point_length(bool *passed, const char *text)
 {
-    const char *line = text, *depth_text = merge_column(text, DEPTH_COLUMN);
+    size_t depth_column = column_position(axis_info(AXIS_DEPTH)->column);
+    size_t layer_column = column_position("layer");
+    const char *line = text, *depth_text = merge_column(text, depth_column);
     size_t depth = depth_text == NULL ? 0 : strtoul(depth_text, NULL, 10);
     for (size_t layer = 1; layer <= depth; layer++) {
-        const char *cell = merge_column(line, KEY_COLUMNS), *newline = strchr(line, '\n');
+        const char *cell = merge_column(line, layer_column), *newline = strchr(line, '\n');
         if (cell == NULL || newline == NULL || strtoul(cell, NULL, 10) != layer) {
             return 0;
         }
-        *passed = *passed && row_passed(merge, line);
+        *passed = *passed && row_passed(line);
         line = newline + 1;
     }
     return (size_t)(line - text);
@@ -120,7 +107,7 @@ static int take_points(Merge *merge, const ShardFile *file)
         json_int_t number = merge->shards > 1 ? json_integer_value(json_object_get(fact, "index"))
                                               : (json_int_t)i + 1;
         bool passed = true;
-        size_t length = point_length(&passed, merge, next);
+        size_t length = point_length(&passed, next);
         if (length == 0 || number < 1 || number > (json_int_t)merge->point_count ||
             merge->points[number - 1].rows != NULL) {
             return merge_refuse_rows(file);
@@ -137,6 +124,7 @@ static int take_points(Merge *merge, const ShardFile *file)
 /* All points are there, and their keys are the grid's. */
 static int check_grid(const Merge *merge)
 {
+    size_t layer_column = column_position("layer"); /* the key is what stands before it */
     uint64_t digest = DIGEST_START;
     char text[DIGEST_TEXT];
     for (size_t i = 0; i < merge->point_count; i++) {
@@ -144,7 +132,7 @@ static int check_grid(const Merge *merge)
         if (rows == NULL) {
             return merge_refuse_rows(&merge->files[0]);
         }
-        digest = digest_bytes(digest, rows, (size_t)(merge_column(rows, KEY_COLUMNS) - rows) - 1);
+        digest = digest_bytes(digest, rows, (size_t)(merge_column(rows, layer_column) - rows) - 1);
         digest = digest_bytes(digest, "\n", 1);
     }
     digest_print(text, digest);

@@ -6,6 +6,7 @@
 #include "merge.h"
 
 #include "../table/bounds.h"
+#include "../table/columns.h"
 #include "../base/message.h"
 #include "../base/text_stream.h"
 #include "verify.h"
@@ -16,41 +17,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Columns of verify's rows, as its header has them; the six errors lie before COLUMN_BOUNDS. */
-enum {
-    COLUMN_OMEGA = 3,
-    COLUMN_INPUTS,
-    COLUMN_LAYER,
-    COLUMN_ERRORS,
-    COLUMN_BOUNDS = COLUMN_ERRORS + ERROR_KINDS,
-    COLUMN_JUDGED,
-    COLUMN_WORST_INPUT,
-    COLUMN_LOGIT_ERROR,
-    COLUMN_MARGIN,
-    COLUMN_SAFETY,
-    COLUMN_CHANGED,
-    COLUMN_STATUS,
-    COLUMN_COUNT
-};
-
 /* 17 digits name one number among these. */
 enum { CELL_BITS = 64 };
 
 /* The cells of a line of a shard. */
 typedef struct {
-    const char *cell[COLUMN_COUNT];
-    size_t length[COLUMN_COUNT];
+    const char *cell[VERIFY_COLUMNS];
+    size_t length[VERIFY_COLUMNS];
 } Cells;
 
 /* Moves *line behind its newline; false: it has not as many cells as that. */
 static bool take_line(Cells *cells, const char **line)
 {
     const char *next = *line;
-    for (int c = 0; c < COLUMN_COUNT; c++) {
+    for (int c = 0; c < VERIFY_COLUMNS; c++) {
         cells->cell[c] = next;
         cells->length[c] = strcspn(next, ",\n");
         next += cells->length[c];
-        if (*next++ != (c + 1 < COLUMN_COUNT ? ',' : '\n')) {
+        if (*next++ != (c + 1 < VERIFY_COLUMNS ? ',' : '\n')) {
             return false;
         }
     }
@@ -66,8 +50,8 @@ static bool same_cell(const Cells *a, const Cells *b, int c)
 /* Of the same model, Omega and layer. */
 static bool same_row(const Cells *a, const Cells *b)
 {
-    bool same = same_cell(a, b, COLUMN_LAYER);
-    for (int c = 0; c <= COLUMN_OMEGA; c++) {
+    bool same = same_cell(a, b, VERIFY_LAYER);
+    for (int c = 0; c <= VERIFY_OMEGA; c++) {
         same = same && same_cell(a, b, c);
     }
     return same;
@@ -77,11 +61,11 @@ static bool same_row(const Cells *a, const Cells *b)
 static bool cell_is_bound(const Cells *cells, const char *name)
 {
     char list[(ERROR_KINDS + 1) * CELL_NAME];
-    size_t length = cells->length[COLUMN_BOUNDS];
+    size_t length = cells->length[VERIFY_BOUNDS];
     if (length >= sizeof list) {
         return false;
     }
-    memcpy(list, cells->cell[COLUMN_BOUNDS], length);
+    memcpy(list, cells->cell[VERIFY_BOUNDS], length);
     list[length] = '\0';
     return bounds_has(list, name);
 }
@@ -107,12 +91,12 @@ static bool is_worse(const Cells *a, const Cells *b, int c, const char *name)
  * error one? */
 static void write_errors(FILE *file, const Cells *rows, size_t count, bool judged)
 {
-    char name[CELL_NAME];
+    const char *name;
     bool bound[ERROR_KINDS], first = true;
     for (size_t kind = 0; kind < ERROR_KINDS; kind++) {
-        int c = COLUMN_ERRORS + (int)kind;
+        int c = VERIFY_ERRORS + (int)kind;
         size_t most = 0;
-        error_name(name, kind, NORM_MAX);
+        name = column_of_error(kind, NORM_MAX)->name;
         for (size_t i = 1; i < count; i++) {
             most = is_worse(&rows[i], &rows[most], c, name) ? i : most;
         }
@@ -121,13 +105,13 @@ static void write_errors(FILE *file, const Cells *rows, size_t count, bool judge
     }
     fputc(',', file);
     for (size_t kind = 0; kind < ERROR_KINDS; kind++) {
-        error_name(name, kind, NORM_MAX);
+        name = column_of_error(kind, NORM_MAX)->name;
         if (bound[kind]) {
             bounds_add(file, &first, name);
         }
     }
     if (judged) {
-        bounds_add(file, &first, VERIFY_JUDGED);
+        bounds_add(file, &first, verify_column(VERIFY_JUDGED_LOG2));
     }
 }
 
@@ -140,9 +124,9 @@ static Status status_of(const Cells *cells)
 {
     int status = STATUS_ERROR;
     while (status < STATUS_OK &&
-           (strlen(status_name((Status)status)) != cells->length[COLUMN_STATUS] ||
-            memcmp(status_name((Status)status), cells->cell[COLUMN_STATUS],
-                   cells->length[COLUMN_STATUS]) != 0)) {
+           (strlen(status_name((Status)status)) != cells->length[VERIFY_STATUS] ||
+            memcmp(status_name((Status)status), cells->cell[VERIFY_STATUS],
+                   cells->length[VERIFY_STATUS]) != 0)) {
         status++;
     }
     return (Status)status;
@@ -151,17 +135,17 @@ static Status status_of(const Cells *cells)
 /* The logits' cells: the largest error (not a number wins), the smallest margin. */
 static void write_logits(FILE *file, const Cells *rows, size_t count)
 {
-    if (rows[0].length[COLUMN_MARGIN] == 0) {
-        fputs(",,,,", file);
+    if (rows[0].length[VERIFY_MARGIN] == 0) {
+        verify_write_no_logits(file);
         return;
     }
     double error = 0, margin = INFINITY;
     size_t changed = 0;
     for (size_t i = 0; i < count; i++) {
-        double one = strtod(rows[i].cell[COLUMN_LOGIT_ERROR], NULL);
+        double one = strtod(rows[i].cell[VERIFY_LOGIT_ERROR], NULL);
         error = one > error || isnan(one) ? one : error;
-        margin = fmin(margin, strtod(rows[i].cell[COLUMN_MARGIN], NULL));
-        changed += count_of(&rows[i], COLUMN_CHANGED);
+        margin = fmin(margin, strtod(rows[i].cell[VERIFY_MARGIN], NULL));
+        changed += count_of(&rows[i], VERIFY_CHANGED);
     }
     verify_write_logits(file, error, margin, changed);
 }
@@ -173,26 +157,26 @@ static Status write_row(FILE *file, const Cells *rows, size_t count)
     Status status = STATUS_OK;
     for (size_t i = 0; i < count; i++) {
         const Cells *one = &rows[i], *other = &rows[worst];
-        double judged = strtod(one->cell[COLUMN_JUDGED], NULL);
-        double most = strtod(other->cell[COLUMN_JUDGED], NULL);
+        double judged = strtod(one->cell[VERIFY_JUDGED_LOG2], NULL);
+        double most = strtod(other->cell[VERIFY_JUDGED_LOG2], NULL);
         bool first = judged == most &&
-                     count_of(one, COLUMN_WORST_INPUT) < count_of(other, COLUMN_WORST_INPUT);
+                     count_of(one, VERIFY_WORST_INPUT) < count_of(other, VERIFY_WORST_INPUT);
         worst = judged > most || first ? i : worst;
-        inputs += count_of(one, COLUMN_INPUTS);
+        inputs += count_of(one, VERIFY_INPUTS);
         status = status_of(one) < status ? status_of(one) : status;
     }
     const char *key = rows[0].cell[0];
-    fprintf(file, "%.*s,%zu,%zu", (int)(rows[0].cell[COLUMN_INPUTS] - key - 1), key, inputs,
-            count_of(&rows[0], COLUMN_LAYER));
+    fprintf(file, "%.*s,%zu,%zu", (int)(rows[0].cell[VERIFY_INPUTS] - key - 1), key, inputs,
+            count_of(&rows[0], VERIFY_LAYER));
     bool judged = false;
     for (size_t i = 0; i < count; i++) {
-        bool most = strtod(rows[i].cell[COLUMN_JUDGED], NULL) ==
-                    strtod(rows[worst].cell[COLUMN_JUDGED], NULL);
-        judged = judged || (most && cell_is_bound(&rows[i], VERIFY_JUDGED));
+        bool most = strtod(rows[i].cell[VERIFY_JUDGED_LOG2], NULL) ==
+                    strtod(rows[worst].cell[VERIFY_JUDGED_LOG2], NULL);
+        judged = judged || (most && cell_is_bound(&rows[i], verify_column(VERIFY_JUDGED_LOG2)));
     }
     write_errors(file, rows, count, judged);
-    fprintf(file, ",%.*s,%zu", (int)rows[worst].length[COLUMN_JUDGED],
-            rows[worst].cell[COLUMN_JUDGED], count_of(&rows[worst], COLUMN_WORST_INPUT));
+    fprintf(file, ",%.*s,%zu", (int)rows[worst].length[VERIFY_JUDGED_LOG2],
+            rows[worst].cell[VERIFY_JUDGED_LOG2], count_of(&rows[worst], VERIFY_WORST_INPUT));
     write_logits(file, rows, count);
     fprintf(file, ",%s\n", status_name(status));
     return status;
@@ -259,8 +243,9 @@ static int take_verdicts(Merge *merge, Status worst)
 
 bool merge_is_verify(const Merge *merge)
 {
-    static const char first[] = "model,";
-    return strncmp(merge->header, first, sizeof first - 1) == 0;
+    const char *first = verify_column(0);
+    size_t length = strlen(first);
+    return strncmp(merge->header, first, length) == 0 && merge->header[length] == ',';
 }
 
 int merge_verify(Merge *merge, MergedPoint *points)

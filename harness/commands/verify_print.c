@@ -5,6 +5,7 @@
 
 #include "../grid/axes.h"
 #include "../table/bounds.h"
+#include "../table/columns.h"
 #include "../base/decimal.h"
 #include "../evaluate/omega_print.h"
 #include "../base/shown.h"
@@ -13,16 +14,41 @@
 
 #include <math.h>
 
-static const char csv_header[] =
-    "model,construction,kernel,omega,inputs,layer,approximation_max,construction_max,rounding_max,"
-    "native_max,total_max,observed_max,bounds,judged_log2,worst_input,logit_error,logit_margin,"
-    "safety_"
-    "factor,"
-    "predictions_changed,status\n";
+const char *verify_column(size_t column)
+{
+    static const char *const names[VERIFY_COLUMNS] = {[VERIFY_MODEL] = "model",
+                                                      [VERIFY_CONSTRUCTION] = "construction",
+                                                      [VERIFY_KERNEL] = "kernel",
+                                                      [VERIFY_OMEGA] = "omega",
+                                                      [VERIFY_INPUTS] = "inputs",
+                                                      [VERIFY_LAYER] = "layer",
+                                                      [VERIFY_BOUNDS] = BOUNDS_COLUMN,
+                                                      [VERIFY_JUDGED_LOG2] = "judged_log2",
+                                                      [VERIFY_WORST_INPUT] = "worst_input",
+                                                      [VERIFY_LOGIT_ERROR] = "logit_error",
+                                                      [VERIFY_MARGIN] = "logit_margin",
+                                                      [VERIFY_SAFETY] = "safety_factor",
+                                                      [VERIFY_CHANGED] = "predictions_changed",
+                                                      [VERIFY_STATUS] = "status"};
+    bool is_error = column >= VERIFY_ERRORS && column < VERIFY_BOUNDS;
+    return is_error ? column_of_error((ErrorKind)(column - VERIFY_ERRORS), NORM_MAX)->name
+                    : names[column];
+}
 
 int verify_write_header(FILE *file)
 {
-    return fputs(csv_header, file) == EOF ? -1 : 0;
+    for (size_t column = 0; column < VERIFY_COLUMNS; column++) {
+        fprintf(file, "%s%s", column == 0 ? "" : ",", verify_column(column));
+    }
+    fputc('\n', file);
+    return ferror(file) ? -1 : 0;
+}
+
+void verify_write_no_logits(FILE *file)
+{
+    for (size_t column = VERIFY_LOGIT_ERROR; column < VERIFY_STATUS; column++) {
+        fputc(',', file);
+    }
 }
 
 void verify_write_logits(FILE *file, double error, double margin, size_t changed)
@@ -33,47 +59,57 @@ void verify_write_logits(FILE *file, double error, double margin, size_t changed
 /* The names of the layer's cells that are only bounds. */
 static void write_bounds(FILE *file, const LayerWorst *layer)
 {
-    char name[CELL_NAME];
     bool first = true;
     for (size_t kind = 0; kind < ERROR_KINDS; kind++) {
         if (layer->worst[kind].state == CELL_BOUND) {
-            error_name(name, kind, NORM_MAX);
-            bounds_add(file, &first, name);
+            bounds_add(file, &first, verify_column(VERIFY_ERRORS + kind));
         }
     }
     if (layer->judged_bound) {
-        bounds_add(file, &first, VERIFY_JUDGED);
+        bounds_add(file, &first, verify_column(VERIFY_JUDGED_LOG2));
     }
+}
+
+/* What a layer's row holds in a column up to the worst input's. */
+static int write_cell(FILE *file, size_t column, const Verify *verify, const char *omega, size_t l)
+{
+    const Point *point = &verify->points[0];
+    const LayerWorst *layer = &verify->layers[l];
+    switch (column) {
+    case VERIFY_MODEL: fputs(verify->template->source->path, file); break;
+    case VERIFY_CONSTRUCTION: fputs(construction_names[point->spec.construction], file); break;
+    case VERIFY_KERNEL: fputs(point->kernel == KERNEL_DENSE ? "dense" : "structured", file); break;
+    case VERIFY_OMEGA: fputs(omega, file); break;
+    case VERIFY_INPUTS: fprintf(file, "%zu", verify->inputs.count); break;
+    case VERIFY_LAYER: fprintf(file, "%zu", l + 1); break;
+    case VERIFY_BOUNDS: write_bounds(file, layer); break;
+    case VERIFY_JUDGED_LOG2: fprintf(file, "%.16e", layer->log2_worst); break;
+    case VERIFY_WORST_INPUT:
+        fprintf(file, "%zu", inputs_number(&verify->inputs, layer->worst_input));
+        break;
+    default: return table_write_cell(file, &layer->worst[column - VERIFY_ERRORS]);
+    }
+    return 0;
 }
 
 int verify_write_rows(const Verify *verify, double omega, const LogitErrors *logits)
 {
     FILE *file = output_file(verify->output);
-    const Point *point = &verify->points[0];
+    size_t depth = verify->points[0].spec.depth;
     char text[DECIMAL_TEXT];
     int status = 0;
     decimal_print(text, omega);
-    for (size_t l = 0; l < point->spec.depth; l++) {
-        const LayerWorst *layer = &verify->layers[l];
-        bool last = l + 1 == point->spec.depth && verify->has_logits;
-        fprintf(file, "%s,%s,%s,%s,%zu,%zu", verify->template->source->path,
-                construction_names[point->spec.construction],
-                point->kernel == KERNEL_DENSE ? "dense" : "structured", text, verify->inputs.count,
-                l + 1);
-        for (int kind = 0; kind < ERROR_KINDS; kind++) {
-            fputc(',', file);
-            status |= table_write_cell(file, &layer->worst[kind]);
+    for (size_t l = 0; l < depth; l++) {
+        for (size_t column = 0; column <= VERIFY_WORST_INPUT; column++) {
+            fputs(column == 0 ? "" : ",", file);
+            status |= write_cell(file, column, verify, text, l);
         }
-        fputc(',', file);
-        write_bounds(file, layer);
-        fprintf(file, ",%.16e,%zu", layer->log2_worst,
-                inputs_number(&verify->inputs, layer->worst_input));
-        if (last) {
+        if (l + 1 == depth && verify->has_logits) {
             verify_write_logits(file, logits->error, verify->logits.margin, logits->changed);
         } else {
-            fputs(",,,,", file);
+            verify_write_no_logits(file);
         }
-        fprintf(file, ",%s\n", status_name(layer->status));
+        fprintf(file, ",%s\n", status_name(verify->layers[l].status));
     }
     return status != 0 || ferror(file) ? -1 : 0;
 }

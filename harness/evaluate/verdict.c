@@ -1,36 +1,7 @@
 /*
- * What a row is worth: errors in ulps, status, pass or fail.
+ * What a row is worth: its status, pass or fail.
  */
 #include "evaluate.h"
-
-/* cell = max / ulp(size), the ulp of the arithmetic's format. */
-static void cell_in_ulps(RefCell *cell, const RefCell *max, mpfr_srcptr size,
-                         const ArithmeticInfo *format)
-{
-    cell->state = CELL_ABSENT;
-    if (max->state == CELL_ABSENT || !mpfr_regular_p(size)) {
-        return;
-    }
-    mpfr_exp_t ulp = mpfr_get_exp(size) - format->digits;
-    if (ulp < format->least_exponent - format->digits) {
-        ulp = format->least_exponent - format->digits;
-    }
-    cell->state = max->state;
-    mpfr_mul_2si(cell->value, max->value, -(long)ulp, MPFR_RNDN);
-}
-
-static void cell_log10(RefCell *cell, const RefCell *max)
-{
-    cell->state = max->state;
-    if (max->state == CELL_VALUE || max->state == CELL_BOUND) {
-        mpfr_log10(cell->value, max->value, MPFR_RNDN);
-        if (mpfr_zero_p(cell->value)) {
-            cell->state = CELL_ZERO;
-        }
-    } else {
-        cell->state = CELL_ABSENT; /* the logarithm of nothing, or of 0 */
-    }
-}
 
 /* r(T) says nothing to a machine: zero, or outside the format's normal range. */
 static bool row_vacuous(const Point *point, const Row *row)
@@ -98,15 +69,5 @@ bool row_passes(const Point *point, const Row *row)
 
 void row_finish(const Point *point, Row *row)
 {
-    const RefErrors *errors = &row->errors;
-    row->rounding_ulp.state = row->total_ulp.state = CELL_ABSENT;
-    if (point->arithmetic != ARITHMETIC_NONE) {
-        const ArithmeticInfo *format = arithmetic_info(point->arithmetic);
-        mpfr_srcptr size = errors->max_original;
-        cell_in_ulps(&row->rounding_ulp, &errors->error[ERROR_ROUNDING][NORM_MAX], size, format);
-        cell_in_ulps(&row->total_ulp, &errors->error[ERROR_TOTAL][NORM_MAX], size, format);
-    }
-    cell_log10(&row->construction_log10, &errors->error[ERROR_CONSTRUCTION][NORM_MAX]);
-    row->construction_bound.state = row->rounding_bound.state = CELL_ABSENT;
     row->status = row_status(point, row);
 }

@@ -12,31 +12,15 @@
 #include <stdint.h>
 #include <string.h>
 
-static void cell_init(RefCell *cell)
-{
-    cell->state = CELL_ABSENT;
-    mpfr_init2(cell->value, REF_CELL_BITS);
-}
-
 void row_init(Row *row)
 {
     *row = (Row){.status = STATUS_OK};
     ref_errors_init(&row->errors);
-    cell_init(&row->rounding_ulp);
-    cell_init(&row->total_ulp);
-    cell_init(&row->construction_log10);
-    cell_init(&row->construction_bound);
-    cell_init(&row->rounding_bound);
 }
 
 void row_clear(Row *row)
 {
     ref_errors_clear(&row->errors);
-    mpfr_clear(row->rounding_ulp.value);
-    mpfr_clear(row->total_ulp.value);
-    mpfr_clear(row->construction_log10.value);
-    mpfr_clear(row->construction_bound.value);
-    mpfr_clear(row->rounding_bound.value);
 }
 
 static void cell_visit(RefArchive *archive, RefCell *cell)
@@ -48,10 +32,7 @@ static void cell_visit(RefArchive *archive, RefCell *cell)
 void row_visit(RefArchive *archive, Row *row)
 {
     RefErrors *errors = &row->errors;
-    RefCell *const cells[] = {
-        &errors->bias_row,        &errors->hidden,          &errors->onehot,
-        &errors->score,           &row->rounding_ulp,       &row->total_ulp,
-        &row->construction_log10, &row->construction_bound, &row->rounding_bound};
+    RefCell *const cells[] = {&errors->bias_row, &errors->hidden, &errors->onehot, &errors->score};
     for (int kind = 0; kind < ERROR_KINDS; kind++) {
         for (int norm = 0; norm < NORM_COUNT; norm++) {
             cell_visit(archive, &errors->error[kind][norm]);

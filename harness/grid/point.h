@@ -97,9 +97,6 @@ typedef enum {
 typedef struct {
     size_t layer; /* from 1 */
     RefErrors errors;
-    RefCell rounding_ulp, total_ulp; /* max|e| over ulp of max|r(T)|, f64 */
-    RefCell construction_log10;      /* log10 of construction_max */
-    RefCell construction_bound, rounding_bound;
     bool has_identical;
     double identical; /* share of bit-equal entries, in [0, 1] */
     long precision_bits;

@@ -5,44 +5,9 @@
 
 #include "bounds.h"
 
-#include "../grid/axes.h"
+#include "columns.h"
 
 #include <string.h>
-
-/* Cells that are no errors, by their columns' names; the first belong before the list. */
-static const struct {
-    const char *name;
-    size_t offset;
-} others[] = {
-    {"rounding_ulp", offsetof(Row, rounding_ulp)},
-    {"total_ulp", offsetof(Row, total_ulp)},
-    {"construction_log10", offsetof(Row, construction_log10)},
-    {"construction_bound", offsetof(Row, construction_bound)},
-    {"rounding_bound", offsetof(Row, rounding_bound)},
-    {"bias_row_max", offsetof(Row, errors.bias_row)},
-    {"hidden_max", offsetof(Row, errors.hidden)},
-    {"onehot_max", offsetof(Row, errors.onehot)},
-    {"score_max", offsetof(Row, errors.score)},
-};
-
-enum { ERRORS = ERROR_KINDS * NORM_COUNT, CELLS = ERRORS + sizeof others / sizeof *others };
-
-void error_name(char name[CELL_NAME], size_t kind, size_t norm)
-{
-    snprintf(name, CELL_NAME, "%s_%s", axis_info(AXIS_JUDGE)->domain.words[kind],
-             axis_info(AXIS_NORM)->domain.words[norm]);
-}
-
-/* Where cell i < CELLS lies in a row, and its name. */
-static size_t cell_offset(char name[CELL_NAME], size_t i)
-{
-    if (i < ERRORS) {
-        error_name(name, i / NORM_COUNT, i % NORM_COUNT);
-        return offsetof(Row, errors.error) + i * sizeof(RefCell);
-    }
-    snprintf(name, CELL_NAME, "%s", others[i - ERRORS].name);
-    return others[i - ERRORS].offset;
-}
 
 void bounds_add(FILE *file, bool *first, const char *name)
 {
@@ -50,34 +15,38 @@ void bounds_add(FILE *file, bool *first, const char *name)
     *first = false;
 }
 
-int bounds_write(FILE *file, const Row *row)
+int bounds_write(FILE *file, const Point *point, const Row *row)
 {
-    char name[CELL_NAME];
+    RefCell size;
     bool first = true;
-    for (size_t i = 0; i < CELLS; i++) {
-        const RefCell *cell =
-            (const void *)((const unsigned char *)(const void *)row + cell_offset(name, i));
-        if (cell->state == CELL_BOUND) {
-            bounds_add(file, &first, name);
+    mpfr_init2(size.value, REF_CELL_BITS);
+    for (size_t i = 0; column_at(i) != NULL; i++) {
+        const Column *column = column_at(i);
+        if (!column_is_size(column)) {
+            continue;
+        }
+        column_value(&size, column, point, row);
+        if (size.state == CELL_BOUND) {
+            bounds_add(file, &first, column->name);
         }
     }
+    mpfr_clear(size.value);
     return ferror(file) ? -1 : 0;
 }
 
-bool bounds_read(Row *row, const char *text, size_t length)
+bool bounds_read(CellState *states, const char *text, size_t length)
 {
-    char name[CELL_NAME];
     const char *end = text + length;
-    for (size_t i = 0; i < CELLS && text < end; i++) {
-        RefCell *cell = (void *)((unsigned char *)(void *)row + cell_offset(name, i));
+    for (size_t i = 0; column_at(i) != NULL && text < end; i++) {
+        const char *name = column_at(i)->name;
         size_t size = strlen(name), left = (size_t)(end - text);
         if (left < size || memcmp(text, name, size) != 0 || (left > size && text[size] != ';')) {
             continue;
         }
-        if ((cell->state != CELL_VALUE && cell->state != CELL_NONFINITE) || left == size + 1) {
+        if ((states[i] != CELL_VALUE && states[i] != CELL_NONFINITE) || left == size + 1) {
             return false;
         }
-        cell->state = CELL_BOUND;
+        states[i] = CELL_BOUND;
         text += left > size ? size + 1 : size;
     }
     return text == end;

@@ -11,17 +11,16 @@
 #include <stdio.h>
 
 #define BOUNDS_COLUMN "bounds"
-#define CELL_NAME 32
-
-/* name = "total_rms" and the like. */
-void error_name(char name[CELL_NAME], size_t kind, size_t norm);
+#define CELL_NAME 32 /* room for a name in the list */
 
 /* The list of a sweep's row.  0, or -1 (errno). */
-int bounds_write(FILE *file, const Row *row) __attribute__((warn_unused_result));
+int bounds_write(FILE *file, const Point *point, const Row *row)
+    __attribute__((warn_unused_result));
 
-/* Makes the cells of text [length] bounds.  false: one of them is not a value that the row has, or
- * they are not in order. */
-bool bounds_read(Row *row, const char *text, size_t length) __attribute__((warn_unused_result));
+/* Makes the cells of text [length] bounds; states: of every column's cell.  false: one of them is
+ * not a value that the row has, or they are not in order. */
+bool bounds_read(CellState *states, const char *text, size_t length)
+    __attribute__((warn_unused_result));
 
 /* One more name of a list that is being written; *first: it is the first one yet. */
 void bounds_add(FILE *file, bool *first, const char *name);

@@ -6,30 +6,11 @@
 #include "check_keys.h"
 
 #include "../grid/axes.h"
+#include "columns.h"
 #include "../base/message.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-const char *check_key(size_t i)
-{
-    const char *const last[] = {"options", "layer", NULL};
-    for (Axis axis = 0; axis < AXIS_COUNT; axis++) {
-        if (axis_info(axis)->column != NULL && i-- == 0) {
-            return axis_info(axis)->column;
-        }
-    }
-    return last[i < 2 ? i : 2];
-}
-
-bool check_is_key(const char *column)
-{
-    size_t i = 0;
-    while (check_key(i) != NULL && strcmp(check_key(i), column) != 0) {
-        i++;
-    }
-    return check_key(i) != NULL;
-}
 
 static int compare_keys(const void *a, const void *b)
 {
@@ -63,8 +44,8 @@ void key_index_clear(KeyIndex *index)
 int key_index_make(KeyIndex *index, const Csv *csv)
 {
     size_t columns[AXIS_COUNT + 2], count = 0;
-    for (; check_key(count) != NULL; count++) {
-        columns[count] = csv_find(csv, check_key(count));
+    for (; column_key(count) != NULL; count++) {
+        columns[count] = csv_find(csv, column_key(count));
     }
     index->rows = calloc(csv->rows > 0 ? csv->rows : 1, sizeof *index->rows);
     for (; index->rows != NULL && index->count < csv->rows; index->count++) {

@@ -6,15 +6,9 @@
 
 #include "../base/csv_read.h"
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #define NO_ROW SIZE_MAX
-
-/* The key columns, in order: a name for every i, then NULL. */
-const char *check_key(size_t i);
-
-bool check_is_key(const char *column);
 
 /* A row and its key, the key's cells joined by commas, which no cell holds. */
 typedef struct {

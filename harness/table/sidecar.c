@@ -251,6 +251,18 @@ static bool facts_fit(char text[DIFFERENCE_TEXT], const json_t *sidecar, bool al
     return true;
 }
 
+bool sidecar_schema_fits(char text[DIFFERENCE_TEXT], const json_t *sidecar)
+{
+    json_int_t schema = json_integer_value(json_object_get(sidecar, "schema"));
+    if (schema > 0) {
+        snprintf(text, DIFFERENCE_TEXT, "schema %lld, this version reads schema %d",
+                 (long long)schema, SIDECAR_SCHEMA);
+    } else {
+        snprintf(text, DIFFERENCE_TEXT, "no schema, this version reads schema %d", SIDECAR_SCHEMA);
+    }
+    return schema == SIDECAR_SCHEMA;
+}
+
 static bool sweep_fits(char text[DIFFERENCE_TEXT], const json_t *sidecar, const RunRecord *run)
 {
     const SweepRecord *sweep = run->sweep;
@@ -259,11 +271,10 @@ static bool sweep_fits(char text[DIFFERENCE_TEXT], const json_t *sidecar, const 
     json_int_t points = json_integer_value(json_object_get(grid, "points"));
     json_int_t index = json_integer_value(json_object_get(shard, "index"));
     json_int_t count = json_integer_value(json_object_get(shard, "count"));
-    json_int_t schema = json_integer_value(json_object_get(sidecar, "schema"));
-    if (schema != SIDECAR_SCHEMA) {
-        snprintf(text, DIFFERENCE_TEXT, "a table with other columns (schema %lld, this is %d)",
-                 (long long)schema, SIDECAR_SCHEMA);
-    } else if (points != (json_int_t)run->grid->count) {
+    if (!sidecar_schema_fits(text, sidecar)) {
+        return false;
+    }
+    if (points != (json_int_t)run->grid->count) {
         snprintf(text, DIFFERENCE_TEXT, "a grid of %lld points, this one has %zu",
                  (long long)points, run->grid->count);
     } else if (strcmp(sidecar_get(grid, "digest"), sweep->identity.points) != 0) {

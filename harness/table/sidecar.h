@@ -10,8 +10,9 @@
 
 #include <jansson.h>
 
-/* Raised when a column or a key of the sidecar changes its meaning. */
-#define SIDECAR_SCHEMA 2
+/* The version of the table's columns and of the sidecar's keys: raised when one of them comes, goes
+ * or changes its meaning. */
+#define SIDECAR_SCHEMA 3
 
 /* What a sweep adds: which points of its grid it evaluates, for shard `shard` of `shards`, and
  * what it found.  passed, seconds [grid->count]; negative seconds: not measured, the rows are from
@@ -62,6 +63,11 @@ json_t *sidecar_load(const char *path);
 extern const char *const sidecar_decisive[];
 
 #define DIFFERENCE_TEXT (2 * FACT_TEXT + 64)
+
+/* False when a table with that sidecar has other columns than this program reads; text then says
+ * so: "schema 2, this version reads schema 3". */
+bool sidecar_schema_fits(char text[DIFFERENCE_TEXT], const json_t *sidecar)
+    __attribute__((warn_unused_result));
 
 /* True when rows with that sidecar may stand beside this run's; else text says what differs:
  * "version 0.1.0, this is 0.2.0"; "" (errno): what this machine is cannot be read. */

@@ -7,6 +7,7 @@
 
 #include "../grid/axes.h"
 #include "bounds.h"
+#include "columns.h"
 #include "../base/decimal.h"
 
 #include <inttypes.h>
@@ -43,17 +44,10 @@ int table_write_header(FILE *file)
 {
     int status = table_write_key_header(file, true);
     fputs(",layer", file);
-    for (size_t kind = 0; kind < ERROR_KINDS; kind++) {
-        for (size_t norm = 0; norm < NORM_COUNT; norm++) {
-            char name[CELL_NAME];
-            error_name(name, kind, norm);
-            fprintf(file, ",%s", name);
-        }
+    for (size_t i = 0; column_at(i) != NULL; i++) {
+        fprintf(file, ",%s", column_at(i)->name);
     }
-    fputs(",rounding_ulp,total_ulp,construction_log10," BOUNDS_COLUMN
-          ",construction_bound,rounding_bound,identical,bias_row_max,hidden_max,onehot_max,score_"
-          "max,precision_bits,status\n",
-          file);
+    putc('\n', file);
     return status != 0 ? status : stream_status(file);
 }
 
@@ -125,57 +119,41 @@ int table_write_cell(FILE *file, const RefCell *cell)
     return stream_status(file);
 }
 
-/* Cells up to NULL, a comma before each. */
-static int write_cells(FILE *file, const RefCell *const *cells)
+/* What a column holds that is none of sizes. */
+static int write_other(FILE *file, const Column *column, const Point *point, const Row *row)
 {
-    int status = 0;
-    for (; *cells != NULL && status == 0; cells++) {
-        putc(',', file);
-        status = table_write_cell(file, *cells);
-    }
-    return status;
-}
-
-static int write_errors(FILE *file, const RefErrors *errors)
-{
-    int status = 0;
-    for (size_t kind = 0; kind < ERROR_KINDS && status == 0; kind++) {
-        const RefCell *cells[NORM_COUNT + 1] = {NULL};
-        for (size_t norm = 0; norm < NORM_COUNT; norm++) {
-            cells[norm] = &errors->error[kind][norm];
+    switch (column->kind) {
+    case COLUMN_BOUNDS: return bounds_write(file, point, row);
+    case COLUMN_SHARE:
+        if (row->has_identical) {
+            fprintf(file, "%.17g", row->identical);
         }
-        status = write_cells(file, cells);
+        break;
+    case COLUMN_BITS: fprintf(file, "%ld", row->precision_bits); break;
+    default: fputs(status_name(row->status), file); break;
     }
-    return status;
+    return stream_status(file);
 }
 
 int table_write_row(FILE *file, const Point *point, const Row *row)
 {
-    const RefErrors *errors = &row->errors;
-    const RefCell *scales[] = {&row->rounding_ulp, &row->total_ulp, &row->construction_log10, NULL};
-    const RefCell *limits[] = {&row->construction_bound, &row->rounding_bound, NULL};
-    const RefCell *leaks[] = {&errors->bias_row, &errors->hidden, &errors->onehot, &errors->score,
-                              NULL};
-    if (table_write_key(file, point, true, NULL) != 0) {
-        return -1;
-    }
+    RefCell size;
+    int status = table_write_key(file, point, true, NULL);
     fprintf(file, ",%zu", row->layer);
-    if (write_errors(file, errors) != 0 || write_cells(file, scales) != 0) {
-        return -1;
+    mpfr_init2(size.value, REF_CELL_BITS);
+    for (size_t i = 0; column_at(i) != NULL && status == 0; i++) {
+        const Column *column = column_at(i);
+        putc(',', file);
+        if (column_is_size(column)) {
+            column_value(&size, column, point, row);
+            status = table_write_cell(file, &size);
+        } else {
+            status = write_other(file, column, point, row);
+        }
     }
-    putc(',', file);
-    if (bounds_write(file, row) != 0 || write_cells(file, limits) != 0) {
-        return -1;
-    }
-    putc(',', file);
-    if (row->has_identical) {
-        fprintf(file, "%.17g", row->identical);
-    }
-    if (write_cells(file, leaks) != 0) {
-        return -1;
-    }
-    fprintf(file, ",%ld,%s\n", row->precision_bits, status_name(row->status));
-    return stream_status(file);
+    mpfr_clear(size.value);
+    putc('\n', file);
+    return status != 0 ? status : stream_status(file);
 }
 
 void table_print_header(FILE *file)

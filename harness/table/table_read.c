@@ -6,6 +6,7 @@
 #include "table.h"
 
 #include "bounds.h"
+#include "columns.h"
 #include "../base/text_stream.h"
 
 #include <stdlib.h>
@@ -69,22 +70,6 @@ static void take_cell(Line *line, RefCell *cell)
     mpfr_clear(value);
 }
 
-static void take_cells(Line *line, RefCell *const *cells)
-{
-    for (; *cells != NULL; cells++) {
-        take_cell(line, *cells);
-    }
-}
-
-static void take_errors(Line *line, RefErrors *errors)
-{
-    for (size_t kind = 0; kind < ERROR_KINDS; kind++) {
-        for (size_t norm = 0; norm < NORM_COUNT; norm++) {
-            take_cell(line, &errors->error[kind][norm]);
-        }
-    }
-}
-
 static void take_identical(Line *line, Row *row)
 {
     size_t length;
@@ -117,6 +102,48 @@ static void take_status(Line *line, Row *row)
     row->status = line->ok ? (Status)status : STATUS_ERROR;
 }
 
+/* A size: state is what it is; a derived one is only read over. */
+static void take_size(Line *line, const Column *column, Row *row, CellState *state)
+{
+    RefCell derived, *cell = column_cell(column, row);
+    if (cell != NULL) {
+        take_cell(line, cell);
+        *state = cell->state;
+        return;
+    }
+    mpfr_init2(derived.value, REF_CELL_BITS);
+    take_cell(line, &derived);
+    *state = derived.state;
+    mpfr_clear(derived.value);
+}
+
+/* Every column to the end of the line, in order. */
+static bool take_columns(Line *line, Row *row)
+{
+    CellState states[COLUMN_MOST] = {CELL_ABSENT};
+    const char *bounds = "";
+    size_t length = 0;
+    for (size_t i = 0; column_at(i) != NULL; i++) {
+        switch (column_at(i)->kind) {
+        case COLUMN_BOUNDS: bounds = take_text(line, &length); break;
+        case COLUMN_SHARE: take_identical(line, row); break;
+        case COLUMN_BITS: take_bits(line, row); break;
+        case COLUMN_STATUS: take_status(line, row); break;
+        default: take_size(line, column_at(i), row, &states[i]); break;
+        }
+    }
+    if (!line->ok || !bounds_read(states, bounds, length)) {
+        return false;
+    }
+    for (size_t i = 0; column_at(i) != NULL; i++) {
+        RefCell *cell = column_is_size(column_at(i)) ? column_cell(column_at(i), row) : NULL;
+        if (cell != NULL) {
+            cell->state = states[i];
+        }
+    }
+    return true;
+}
+
 size_t table_read_row(Row *row, const char *text, size_t size, const char *key, size_t layer)
 {
     const char *newline = memchr(text, '\n', size);
@@ -129,20 +156,6 @@ size_t table_read_row(Row *row, const char *text, size_t size, const char *key, 
         return 0;
     }
     Line line = {.next = text + key_length + layer_length, .end = newline, .ok = true};
-    RefErrors *errors = &row->errors;
-    RefCell *scales[] = {&row->rounding_ulp, &row->total_ulp, &row->construction_log10, NULL};
-    RefCell *limits[] = {&row->construction_bound, &row->rounding_bound, NULL};
-    RefCell *leaks[] = {&errors->bias_row, &errors->hidden, &errors->onehot, &errors->score, NULL};
-    size_t bounds_length;
     row->layer = layer;
-    take_errors(&line, errors);
-    take_cells(&line, scales);
-    const char *bounds = take_text(&line, &bounds_length);
-    take_cells(&line, limits);
-    take_identical(&line, row);
-    take_cells(&line, leaks);
-    take_bits(&line, row);
-    take_status(&line, row);
-    line.ok = line.ok && bounds_read(row, bounds, bounds_length);
-    return line.ok && line.next == line.end ? (size_t)(line.end - text) + 1 : 0;
+    return take_columns(&line, row) && line.next == line.end ? (size_t)(line.end - text) + 1 : 0;
 }

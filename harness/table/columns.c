@@ -1,0 +1,173 @@
+/*
+ * The table of a table's columns, and what a row holds in each.
+ */
+#include "columns.h"
+
+#include "../grid/axes.h"
+#include "bounds.h"
+
+#include <assert.h>
+#include <stdint.h>
+#include <string.h>
+
+#define CELL(member) offsetof(Row, errors.member)
+#define ERROR(kind, norm) CELL(error[ERROR_##kind][NORM_##norm])
+
+static const Column columns[] = {
+    {"approximation_max", COLUMN_REFERENCE, UNIT_ABSOLUTE, ERROR(APPROXIMATION, MAX), NULL},
+    {"approximation_rms", COLUMN_REFERENCE, UNIT_ABSOLUTE, ERROR(APPROXIMATION, RMS), NULL},
+    {"approximation_rel", COLUMN_REFERENCE, UNIT_RELATIVE, ERROR(APPROXIMATION, REL), NULL},
+    {"construction_max", COLUMN_REFERENCE, UNIT_ABSOLUTE, ERROR(CONSTRUCTION, MAX), NULL},
+    {"construction_rms", COLUMN_REFERENCE, UNIT_ABSOLUTE, ERROR(CONSTRUCTION, RMS), NULL},
+    {"construction_rel", COLUMN_REFERENCE, UNIT_RELATIVE, ERROR(CONSTRUCTION, REL), NULL},
+    {"rounding_max", COLUMN_MACHINE, UNIT_ABSOLUTE, ERROR(ROUNDING, MAX), NULL},
+    {"rounding_rms", COLUMN_MACHINE, UNIT_ABSOLUTE, ERROR(ROUNDING, RMS), NULL},
+    {"rounding_rel", COLUMN_MACHINE, UNIT_RELATIVE, ERROR(ROUNDING, REL), NULL},
+    {"native_max", COLUMN_MACHINE, UNIT_ABSOLUTE, ERROR(NATIVE, MAX), NULL},
+    {"native_rms", COLUMN_MACHINE, UNIT_ABSOLUTE, ERROR(NATIVE, RMS), NULL},
+    {"native_rel", COLUMN_MACHINE, UNIT_RELATIVE, ERROR(NATIVE, REL), NULL},
+    {"total_max", COLUMN_MACHINE, UNIT_ABSOLUTE, ERROR(TOTAL, MAX), NULL},
+    {"total_rms", COLUMN_MACHINE, UNIT_ABSOLUTE, ERROR(TOTAL, RMS), NULL},
+    {"total_rel", COLUMN_MACHINE, UNIT_RELATIVE, ERROR(TOTAL, REL), NULL},
+    {"observed_max", COLUMN_MACHINE, UNIT_ABSOLUTE, ERROR(OBSERVED, MAX), "native_max"},
+    {"observed_rms", COLUMN_MACHINE, UNIT_ABSOLUTE, ERROR(OBSERVED, RMS), "native_rms"},
+    {"observed_rel", COLUMN_MACHINE, UNIT_RELATIVE, ERROR(OBSERVED, REL), "native_rel"},
+    {"rounding_ulp", COLUMN_MACHINE, UNIT_ULP, ERROR(ROUNDING, MAX), NULL},
+    {"total_ulp", COLUMN_MACHINE, UNIT_ULP, ERROR(TOTAL, MAX), NULL},
+    {"construction_log10", COLUMN_REFERENCE, UNIT_LOG10, ERROR(CONSTRUCTION, MAX), NULL},
+    {BOUNDS_COLUMN, COLUMN_BOUNDS, 0, 0, NULL},
+    {"identical", COLUMN_SHARE, 0, 0, NULL},
+    {"bias_row_max", COLUMN_REFERENCE, UNIT_ABSOLUTE, CELL(bias_row), NULL},
+    {"hidden_max", COLUMN_REFERENCE, UNIT_ABSOLUTE, CELL(hidden), NULL},
+    {"onehot_max", COLUMN_REFERENCE, UNIT_ABSOLUTE, CELL(onehot), NULL},
+    {"score_max", COLUMN_REFERENCE, UNIT_ABSOLUTE, CELL(score), NULL},
+    {"precision_bits", COLUMN_BITS, 0, 0, NULL},
+    {"status", COLUMN_STATUS, 0, 0, NULL},
+};
+
+enum { COUNT = sizeof columns / sizeof *columns };
+
+static_assert(sizeof columns <= COLUMN_MOST * sizeof *columns, "lists have room");
+
+const Column *column_at(size_t i)
+{
+    return i < COUNT ? &columns[i] : NULL;
+}
+
+const char *column_key(size_t i)
+{
+    const char *const last[] = {"options", "layer", NULL};
+    for (Axis axis = 0; axis < AXIS_COUNT; axis++) {
+        if (axis_info(axis)->column != NULL && i-- == 0) {
+            return axis_info(axis)->column;
+        }
+    }
+    return last[i < 2 ? i : 2];
+}
+
+const Column *column_find(const char *name)
+{
+    size_t i = 0;
+    while (i < COUNT && strcmp(columns[i].name, name) != 0) {
+        i++;
+    }
+    return column_at(i);
+}
+
+size_t column_position(const char *name)
+{
+    size_t i = 0;
+    while (column_key(i) != NULL && strcmp(column_key(i), name) != 0) {
+        i++;
+    }
+    if (column_key(i) != NULL) {
+        return i;
+    }
+    const Column *column = column_find(name);
+    return column != NULL ? i + (size_t)(column - columns) : SIZE_MAX;
+}
+
+ColumnKind column_kind(const char *name)
+{
+    const Column *column = column_find(name);
+    if (column != NULL) {
+        return column->kind;
+    }
+    return column_key(column_position(name)) != NULL ? COLUMN_KEY : COLUMN_UNKNOWN;
+}
+
+const Column *column_of_error(ErrorKind kind, Norm norm)
+{
+    size_t cell =
+        offsetof(Row, errors.error) + (kind * (size_t)NORM_COUNT + norm) * sizeof(RefCell);
+    const Column *column = columns;
+    while (column->cell != cell) { /* derived columns stand behind their errors */
+        column++;
+    }
+    return column;
+}
+
+bool column_is_size(const Column *column)
+{
+    return column->kind == COLUMN_REFERENCE || column->kind == COLUMN_MACHINE;
+}
+
+static bool is_derived(const Column *column)
+{
+    return column->unit == UNIT_ULP || column->unit == UNIT_LOG10;
+}
+
+RefCell *column_cell(const Column *column, Row *row)
+{
+    return is_derived(column) ? NULL : (void *)((unsigned char *)(void *)row + column->cell);
+}
+
+/* cell = max / ulp(size), the ulp of the arithmetic's format. */
+static void cell_in_ulps(RefCell *cell, const RefCell *max, mpfr_srcptr size,
+                         const ArithmeticInfo *format)
+{
+    cell->state = CELL_ABSENT;
+    if (max->state == CELL_ABSENT || !mpfr_regular_p(size)) {
+        return;
+    }
+    mpfr_exp_t ulp = mpfr_get_exp(size) - format->digits;
+    if (ulp < format->least_exponent - format->digits) {
+        ulp = format->least_exponent - format->digits;
+    }
+    cell->state = max->state;
+    mpfr_mul_2si(cell->value, max->value, -(long)ulp, MPFR_RNDN);
+}
+
+static void cell_log10(RefCell *cell, const RefCell *max)
+{
+    cell->state = max->state;
+    if (max->state == CELL_VALUE || max->state == CELL_BOUND) {
+        mpfr_log10(cell->value, max->value, MPFR_RNDN);
+        if (mpfr_zero_p(cell->value)) {
+            cell->state = CELL_ZERO;
+        }
+    } else {
+        cell->state = CELL_ABSENT; /* the logarithm of nothing, or of 0 */
+    }
+}
+
+void column_value(RefCell *cell, const Column *column, const Point *point, const Row *row)
+{
+    const RefCell *measured =
+        (const void *)((const unsigned char *)(const void *)row + column->cell);
+    switch (column->unit) {
+    case UNIT_ABSOLUTE:
+    case UNIT_RELATIVE:
+        cell->state = measured->state;
+        mpfr_set(cell->value, measured->value, MPFR_RNDN);
+        break;
+    case UNIT_ULP:
+        cell->state = CELL_ABSENT;
+        if (point->arithmetic != ARITHMETIC_NONE) {
+            cell_in_ulps(cell, measured, row->errors.max_original,
+                         arithmetic_info(point->arithmetic));
+        }
+        break;
+    case UNIT_LOG10: cell_log10(cell, measured); break;
+    }
+}

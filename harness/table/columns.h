@@ -1,0 +1,70 @@
+/*
+ * The columns of a sweep's table: the one place that names them, in their order.  The header, rows
+ * and their reading, the column `bounds`, check's rules and merge's positions follow from it.
+ */
+#ifndef HEADPROOF_HARNESS_TABLE_COLUMNS_H
+#define HEADPROOF_HARNESS_TABLE_COLUMNS_H
+
+#include "../grid/point.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* What a column holds, and by which rule check compares it (docs/ci.md, "The rules"). */
+typedef enum {
+    COLUMN_UNKNOWN,   /* no column of the table */
+    COLUMN_KEY,       /* a part of the row's name */
+    COLUMN_REFERENCE, /* a size that is the same on every machine */
+    COLUMN_MACHINE,   /* an error that may grow by a factor */
+    COLUMN_SHARE,     /* a share that may fall by it */
+    COLUMN_BITS,      /* a count of bits, not compared */
+    COLUMN_STATUS,    /* the row's status */
+    COLUMN_BOUNDS     /* names of cells, which are read with them */
+} ColumnKind;
+
+/* In what a size is given. */
+typedef enum {
+    UNIT_ABSOLUTE, /* that of the results */
+    UNIT_RELATIVE, /* parts of the result */
+    UNIT_ULP,      /* ulps of the largest result, in the row's arithmetic */
+    UNIT_LOG10     /* its logarithm to the base of ten */
+} ColumnUnit;
+
+/* A column behind the keys. */
+typedef struct {
+    const char *name;
+    ColumnKind kind;
+    ColumnUnit unit;
+    size_t cell;        /* the place in a Row of the size, of columns that hold one */
+    const char *native; /* the column of T's own error, of what T' and T differ by, or NULL */
+} Column;
+
+/* The key columns, in order: a name for every i, then NULL. */
+const char *column_key(size_t i);
+
+/* The columns behind them, in order: one for every i, then NULL; there are at most COLUMN_MOST. */
+enum { COLUMN_MOST = 64 };
+const Column *column_at(size_t i);
+
+/* The column of that name behind the keys, or NULL. */
+const Column *column_find(const char *name);
+
+/* The kind of the column of that name, keys among them. */
+ColumnKind column_kind(const char *name);
+
+/* The place in the header of the column of that name, from 0; SIZE_MAX: there is none. */
+size_t column_position(const char *name);
+
+/* The column of an error in a norm. */
+const Column *column_of_error(ErrorKind kind, Norm norm);
+
+/* A column of sizes: of kind COLUMN_REFERENCE or COLUMN_MACHINE. */
+bool column_is_size(const Column *column);
+
+/* The row's cell of a column of sizes, as it was measured; NULL: the size is derived from it. */
+RefCell *column_cell(const Column *column, Row *row);
+
+/* cell = what the column of sizes holds in that row of the point, in its unit. */
+void column_value(RefCell *cell, const Column *column, const Point *point, const Row *row);
+
+#endif
