@@ -474,6 +474,26 @@ static void rows_outlive_a_refusal(void **state)
     free(whole.text);
 }
 
+/* Rows are read by the columns of this version: under another header none is taken. */
+static void another_header_is_refused(void **state)
+{
+    FileFixture *fixture = *state;
+    free(sweep(fixture, SMALL, "--quiet").text);
+    Output whole = read_file(fixture->path);
+    char *name = strstr(whole.text, "score_max");
+    assert_non_null(name);
+    memcpy(name, "score_min", strlen("score_min"));
+    leave_partial(fixture, &whole, whole.length / 2);
+    Output refused = sweep(fixture, SMALL, "--quiet --resume 2>&1");
+    expect_says(&refused, 2, ".partial:1: cannot be resumed: the row is not the one expected");
+    Output left = read_file(fixture->partial);
+    assert_int_equal(left.length, whole.length / 2);
+    assert_memory_equal(left.text, whole.text, left.length);
+    free(left.text);
+    free(refused.text);
+    free(whole.text);
+}
+
 /* However little memory there is, the bytes are the same; what does not fit alone is refused. */
 static void memory_is_a_budget(void **state)
 {
@@ -520,6 +540,7 @@ int main(void)
         TEST(rows_of_unknown_age),
         TEST(rows_stay_for_a_sweep),
         TEST(rows_outlive_a_refusal),
+        TEST(another_header_is_refused),
         TEST(memory_is_a_budget),
         TEST(killed_at_random_moments),
     };
