@@ -155,7 +155,9 @@ static bool is_aside(const char *line)
     static const char begins[] = "headproof: ", warning[] = "warning: ";
     size_t length = sizeof begins - 1;
     bool own = strncmp(line, begins, length) == 0;
+    /* Rows that were there and fail are told as they are read, before a later one is refused. */
     return own && (strncmp(line + length, warning, sizeof warning - 1) == 0 ||
+                   strstr(line, "at layer ") != NULL ||
                    (line[length] >= '0' && line[length] <= '9'));
 }
 
