@@ -156,9 +156,9 @@ static bool is_aside(const char *line)
     size_t length = sizeof begins - 1;
     bool own = strncmp(line, begins, length) == 0;
     /* Rows that were there and fail are told as they are read, before a later one is refused. */
-    return own && (strncmp(line + length, warning, sizeof warning - 1) == 0 ||
-                   strstr(line, "at layer ") != NULL ||
-                   (line[length] >= '0' && line[length] <= '9'));
+    return own &&
+           (strncmp(line + length, warning, sizeof warning - 1) == 0 ||
+            strstr(line, "at layer ") != NULL || (line[length] >= '0' && line[length] <= '9'));
 }
 
 const char *fuzz_expect_refusal(Fuzz *fuzz, const char *name)
