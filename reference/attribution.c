@@ -283,11 +283,8 @@ void ref_attribution_bound(mpfr_ptr bound, const RefPlan *plan, const RefWrites 
         mpfr_exp_t here = ref_plan_error(plan, l, writes->bits);
         error = here > error ? here : error;
     }
-    error = error;
     mpfr_mul_2si(bound, ap_at(&readout->norm, 0, k), error + 1, MPFR_RNDU);
-    if (true) {
-        mpfr_add(bound, bound, size, MPFR_RNDU);
-    }
+    mpfr_add(bound, bound, size, MPFR_RNDU);
     mpfr_clear(size);
     mpfr_clear(t);
 }

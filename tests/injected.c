@@ -114,8 +114,9 @@ static void become_program(const Injected *injected, const char *arguments, cons
     char line[1024], *words[WORDS] = {(char *)(uintptr_t)program()};
     size_t count = 1;
     snprintf(line, sizeof line, "%s", arguments);
-    for (char *word = strtok(line, " "); word != NULL && count < WORDS - 1;
-         word = strtok(NULL, " ")) {
+    char *rest;
+    for (char *word = strtok_r(line, " ", &rest); word != NULL && count < WORDS - 1;
+         word = strtok_r(NULL, " ", &rest)) {
         words[count++] = word;
     }
     int out = open(injected->printed, O_WRONLY | O_CREAT | O_TRUNC, 0666);

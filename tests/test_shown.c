@@ -250,7 +250,9 @@ static void messages_are_one_harmless_line(void **state)
              "cut");
     stderr_take(f->text, &f->scratch);
     assert_int_equal(count_lines(f->text), 3);
-    for (char *line = strtok(f->text, "\n"); line != NULL; line = strtok(NULL, "\n")) {
+    char *rest;
+    for (char *line = strtok_r(f->text, "\n", &rest); line != NULL;
+         line = strtok_r(NULL, "\n", &rest)) {
         expect_harmless(line, SHOWN_TERMINAL);
     }
 }
@@ -275,7 +277,9 @@ static void expect_said(const Scratch *scratch, const char *arguments, int code)
     if (output.code != code) {
         fail_msg("%s: exit code %d: %s", arguments, output.code, output.text);
     }
-    for (char *line = strtok(output.text, "\n"); line != NULL; line = strtok(NULL, "\n")) {
+    char *rest;
+    for (char *line = strtok_r(output.text, "\n", &rest); line != NULL;
+         line = strtok_r(NULL, "\n", &rest)) {
         expect_harmless(line, SHOWN_TERMINAL);
     }
     free(output.text);

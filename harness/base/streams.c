@@ -20,8 +20,11 @@ int streams_open(void)
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
         /* A directory can neither be read nor written: a table for a closed stdout fails, where
          * /dev/null would swallow it, under the name /dev/stdout too. */
-        if (fcntl(fd, F_GETFD) < 0 && errno == EBADF && open("/", O_RDONLY | O_DIRECTORY) != fd) {
-            return 99;
+        if (fcntl(fd, F_GETFD) < 0 && errno == EBADF) {
+            int opened = open("/", O_RDONLY | O_DIRECTORY);
+            if (opened != fd) {
+                return 99;
+            }
         }
     }
     return 0;

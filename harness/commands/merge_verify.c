@@ -93,7 +93,7 @@ static void write_errors(FILE *file, const Cells *rows, size_t count, bool judge
 {
     const char *name;
     bool bound[ERROR_KINDS], first = true;
-    for (size_t kind = 0; kind < ERROR_KINDS; kind++) {
+    for (ErrorKind kind = 0; kind < ERROR_KINDS; kind++) {
         int c = VERIFY_ERRORS + (int)kind;
         size_t most = 0;
         name = column_of_error(kind, NORM_MAX)->name;
@@ -104,7 +104,7 @@ static void write_errors(FILE *file, const Cells *rows, size_t count, bool judge
         bound[kind] = cell_is_bound(&rows[most], name);
     }
     fputc(',', file);
-    for (size_t kind = 0; kind < ERROR_KINDS; kind++) {
+    for (ErrorKind kind = 0; kind < ERROR_KINDS; kind++) {
         name = column_of_error(kind, NORM_MAX)->name;
         if (bound[kind]) {
             bounds_add(file, &first, name);
