@@ -66,8 +66,8 @@ typedef struct {
     BiasRowPosition bias_row;
     BiasRowContent bias_row_content;
     Activation activation;
-    double slope; /* of ReLU's imitation SiLU(slope x)/slope */
     GeluForm gelu;
+    double slope;        /* of ReLU's imitation SiLU(slope x)/slope */
     size_t band;         /* keys that MASK_PSEUDO_BAND lets a token see */
     size_t head_rank;    /* the largest rank of a linear head's V; 0: any */
     double score_scale;  /* on what content scores are made of, in T and T': Q, W1 and b1, silu's

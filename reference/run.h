@@ -73,15 +73,15 @@ struct RefRun {
     bool reproducible; /* the same bits in every build, on every machine: see run_open */
     bool failed;       /* memory was short; the stream is NaN */
     bool left_range;   /* MPFR's exponents were left, or a NaN made: the stream is NaN */
+    bool record_gaps;  /* gap, below, is wanted */
+    bool doubt;        /* doubt.h */
     mpfr_t score_max;  /* in the last layer */
     size_t layer, sublayer, block; /* that come next; blocks of heads, for tapes */
     /* For the plan: gap[k] is the largest log2(Z_A / Z_C), contents only, over all rows so far
      * whose best and second coefficients of Omega differ by k; -INFINITY when none. */
-    bool record_gaps;
     double gap[RUN_MAX_GAP + 1];
     /* And: doubt.h. */
     double score_exponent, lost;
-    bool doubt;
     mpfr_exp_t term; /* exponent of the largest number that went into the stream in this layer */
 };
 

@@ -30,7 +30,7 @@ static int cut_words(char **words, char *line)
 
 static const char *expect_point(Fuzz *fuzz, const Point *point)
 {
-    char *line = NULL, *copy, *words[ARGUMENTS_MOST];
+    char *line = NULL, *copy, *words[ARGUMENTS_MOST] = {NULL};
     size_t size = 0;
     Grid grid;
     RunOptions run;

@@ -218,19 +218,19 @@ static void visit_number(RefArchive *archive, void *state)
 static void numbers_are_checked(void **state)
 {
     static const struct {
-        unsigned char kind;
         mpfr_exp_t exponent;
         uint64_t low, high; /* 100 bits: 28 of the lower limb are spare */
+        unsigned char kind;
         bool good;
     } cases[] = {
-        {6, 1, UINT64_C(1) << 28, UINT64_C(1) << 63, true},
-        {0, 1, 0, UINT64_C(1) << 63, true},
-        {7, 1, 0, UINT64_C(1) << 63, false},
-        {255, 1, 0, UINT64_C(1) << 63, false},
-        {6, 1, UINT64_C(1) << 27, UINT64_C(1) << 63, false},
-        {6, 1, 0, UINT64_C(1) << 62, false},
-        {6, INT64_MAX, 0, UINT64_C(1) << 63, false},
-        {6, INT64_MIN, 0, UINT64_C(1) << 63, false},
+        {1, UINT64_C(1) << 28, UINT64_C(1) << 63, 6, true},
+        {1, 0, UINT64_C(1) << 63, 0, true},
+        {1, 0, UINT64_C(1) << 63, 7, false},
+        {1, 0, UINT64_C(1) << 63, 255, false},
+        {1, UINT64_C(1) << 27, UINT64_C(1) << 63, 6, false},
+        {1, 0, UINT64_C(1) << 62, 6, false},
+        {INT64_MAX, 0, UINT64_C(1) << 63, 6, false},
+        {INT64_MIN, 0, UINT64_C(1) << 63, 6, false},
     };
     (void)state;
     mpfr_t x;

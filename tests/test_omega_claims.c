@@ -74,11 +74,11 @@ static void sweep_errors(double *worst, size_t count, const char *which, const c
     assert_true(snprintf(line, sizeof line, "sweep %s --omega %s --quiet 2>/dev/null", which,
                          list) < (int)sizeof line);
     Output rows = run(line);
-    double last = 0;
+    double last = NAN;
     size_t points = 0;
     for (size_t row = 1; row < lines(&rows); row++) {
         double omega = number(&rows, row, "omega"), error = number(&rows, row, "total_max");
-        if (omega != last) {
+        if (points == 0 || omega != last) {
             assert_true(points < count);
             worst[points++] = 0;
         }
@@ -147,7 +147,7 @@ static void expect_evaluated(const char *which, const Output *found, const char 
                              const char *error, double tolerance, bool meets)
 {
     char text[64];
-    double worst;
+    double worst = NAN;
     cell(text, sizeof text, found, 1, omega);
     if (*text == '\0') {
         return;

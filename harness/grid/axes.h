@@ -28,8 +28,10 @@ typedef struct {
     Domain domain;
     AxisValue standard; /* the default */
     const char *help;
-    bool scalar;    /* one value a section, not a list */
-    bool automatic; /* the default is a word for what point_default finds, once all is set */
+    bool scalar;      /* one value a section, not a list */
+    bool automatic;   /* the default is a word for what point_default finds, once all is set */
+    bool base_free;   /* points that differ in it share a base */
+    bool always_said; /* in a point's command line, default or not */
     unsigned roles;
 
     /* The field of Point that holds the value: an integer of so many bytes, or a double where the
@@ -42,8 +44,6 @@ typedef struct {
 
     AxisValue (*standard_of)(const Point *point); /* a default that hangs on the point, or NULL */
     bool (*matters)(const Point *point);          /* see point_axis_matters; NULL: always */
-    bool base_free;                               /* points that differ in it share a base */
-    bool always_said;                             /* in a point's command line, default or not */
 } AxisInfo;
 
 /* axis < AXIS_COUNT. */
