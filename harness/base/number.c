@@ -86,7 +86,7 @@ bool number_agrees(const Number *a, const Number *b, int digits)
     for (int i = digits; i < NUMBER_DIGITS; i++) {
         unit *= 10;
     }
-    if ((a->negative != b->negative) || labs(a->exponent - b->exponent) > 1) {
+    if (a->negative != b->negative || labs(a->exponent - b->exponent) > 1) {
         return false;
     }
     /* In units of the last digit of the smaller; 10^18 fits. */
