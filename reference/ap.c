@@ -51,6 +51,31 @@ double ap_bytes(double rows, double columns, mpfr_prec_t bits)
     return rows * columns * (double)(mpfr_custom_get_size(bits) + sizeof(__mpfr_struct));
 }
 
+bool ap_init_list(const ApExtent *list, size_t count, mpfr_prec_t bits)
+{
+    bool ok = true;
+    for (size_t i = 0; i < count; i++) {
+        ok = ap_init(list[i].mat, list[i].rows, list[i].columns, bits) && ok;
+    }
+    return ok;
+}
+
+void ap_clear_list(const ApExtent *list, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        ap_clear(list[i].mat);
+    }
+}
+
+double ap_bytes_list(const ApExtent *list, size_t count, mpfr_prec_t bits)
+{
+    double bytes = 0;
+    for (size_t i = 0; i < count; i++) {
+        bytes += ap_bytes((double)list[i].rows, (double)list[i].columns, bits);
+    }
+    return bytes;
+}
+
 void ap_zero(ApMat *m)
 {
     for (size_t i = 0; i < m->rows * m->columns; i++) {

@@ -27,6 +27,19 @@ void ap_clear(ApMat *m);
 /* Bytes of a matrix, as a double. */
 double ap_bytes(double rows, double columns, mpfr_prec_t bits);
 
+/* A matrix, and what it is to be. */
+typedef struct {
+    ApMat *mat;
+    size_t rows, columns;
+} ApExtent;
+
+/* The same of all matrices of a list, so that one list says what is there, is freed and is
+ * predicted.  Bytes do not look at the matrices. */
+bool ap_init_list(const ApExtent *list, size_t count, mpfr_prec_t bits)
+    __attribute__((warn_unused_result));
+void ap_clear_list(const ApExtent *list, size_t count);
+double ap_bytes_list(const ApExtent *list, size_t count, mpfr_prec_t bits);
+
 static inline mpfr_ptr ap_at(const ApMat *m, size_t row, size_t column)
 {
     return m->entry + row * m->columns + column;

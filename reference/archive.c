@@ -3,11 +3,6 @@
  */
 #include "archive.h"
 
-#include "change.h"
-#include "state.h"
-#include "tape.h"
-
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -115,44 +110,6 @@ void ref_archive_number(RefArchive *archive, mpfr_ptr x)
     }
 }
 
-void archive_mat(RefArchive *archive, ApMat *m)
-{
-    for (size_t i = 0; i < m->rows * m->columns && !archive->failed; i++) {
-        ref_archive_number(archive, m->entry + i);
-    }
-}
-
-/* Whole bits, or none: -INFINITY. */
-static void archive_gaps(RefArchive *archive, RefRun *run)
-{
-    ref_archive_doubles(archive, run->gap, RUN_MAX_GAP + 1, -INFINITY, 0x1p63);
-}
-
-/* Everything else of a run is scratch, or follows from this. */
-void archive_run(RefArchive *archive, RefRun *run)
-{
-    const Model *model = run->model;
-    size_t layer = ref_archive_count(archive, run->layer, model->depth);
-    size_t sublayers = layer == 0 ? 0 : model->layer_end[layer - 1];
-    size_t blocks = run->form == REF_DENSE ? 0 : tape_blocks(model, run->bits, sublayers);
-    run->layer = layer;
-    run->sublayer = ref_archive_count(archive, run->sublayer, sublayers);
-    run->block = ref_archive_count(archive, run->block, blocks);
-    ref_archive_expect(archive, run->sublayer == sublayers && run->block == blocks);
-    archive_gaps(archive, run);
-    ref_archive_number(archive, run->score_max);
-    ref_archive_expect(archive, mpfr_nan_p(run->score_max) || mpfr_sgn(run->score_max) >= 0);
-    archive_mat(archive, &run->stream);
-    if (run->change != NULL) {
-        mpfr_exp_t largest = ref_archive_exponent(archive, change_largest(run));
-        archive_mat(archive, &run->change->stream);
-        if (is_reading(archive) && !archive->failed) {
-            run->thread[0].largest = largest;
-            change_end_layer(run);
-        }
-    }
-}
-
 /* What the state is now, in memory, for when what is read is none. */
 static bool write_before(char **bytes, size_t *size, RefVisit *visit, void *state)
 {
@@ -185,11 +142,6 @@ bool ref_archive_restore(const unsigned char *bytes, size_t size, RefVisit *visi
     }
     free(before);
     return ok;
-}
-
-void ref_run_visit(RefArchive *archive, void *state)
-{
-    archive_run(archive, state);
 }
 
 bool ref_keeper_restore(const RefKeeper *keeper, const char *what, mpfr_prec_t bits,

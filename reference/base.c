@@ -2,7 +2,6 @@
  * The base trajectory: r(T), and of r(T_infinity) what was asked for, after every layer.
  */
 #include "base.h"
-#include "change.h"
 #include "proof.h"
 #include "run.h"
 #include "state.h"
@@ -105,7 +104,7 @@ static bool make_layer(Making *making)
     if (ok && making->limit != NULL) {
         ref_run_layer(making->limit);
         ok = store(&base->limit[l], making->limit, columns, base->bits) &&
-             !ref_run_failed(making->limit) && (base->tape == NULL || !base->tape->failed);
+             !ref_run_failed(making->limit);
     }
     making->done = l + 1;
     return ok;
@@ -142,12 +141,12 @@ RefBase *ref_base_make_kept(const Pair *pair, mpfr_prec_t bits, RefForm form, Re
     making.original = ref_run_open(&pair->original, pair->original_x, NULL, INFINITY, bits, form);
     making.ok = making.ok && making.original != NULL;
     if (limit != REF_LIMIT_NONE) {
-        making.limit = ref_run_open(&pair->converted, pair->converted_x, pair->bias_row_content,
-                                    INFINITY, bits, form);
+        RunOptions options = {.kept = base->tape};
+        making.limit = run_open(&pair->converted, pair->converted_x, pair->bias_row_content,
+                                INFINITY, bits, form, &options);
         making.ok = making.ok && making.limit != NULL;
     }
     if (making.ok && base->tape != NULL) {
-        making.limit->record = base->tape;
         keeper = NULL; /* what a tape serves is made again sooner than it is read */
     }
     if (making.ok) {
@@ -221,6 +220,7 @@ double ref_base_bytes(const Pair *pair, mpfr_prec_t bits, RefLimit limit)
 RefRun *ref_difference_open(const Model *model, const double *x, const double *bias_row_content,
                             double omega, mpfr_prec_t bits, const RefBase *base)
 {
-    const RunTape *tape = base != NULL && base->bits == bits ? base->tape : NULL;
-    return change_open(model, x, bias_row_content, omega, bits, false, tape);
+    RunOptions options = {.difference = true};
+    options.known = base != NULL && base->bits == bits ? base->tape : NULL;
+    return run_open(model, x, bias_row_content, omega, bits, REF_STRUCTURED, &options);
 }

@@ -15,7 +15,7 @@ struct RefBase {
     size_t depth;
     mpfr_prec_t bits;
     ApMat *original, *limit;
-    RunTape *tape;
+    Tape *tape;
     RefProof *proof;
     ApMat score_max; /* [1, depth]: largest |content score| of r(T) in that layer */
     bool has_scores;

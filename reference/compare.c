@@ -4,7 +4,6 @@
  */
 #include "base.h"
 #include "cell.h"
-#include "change.h"
 #include "proof.h"
 #include "run.h"
 
@@ -261,7 +260,7 @@ static void difference_error(mpfr_ptr error, const RefPlan *plan, const Pair *pa
                              const RefRun *run, size_t layer, RefBlock block)
 {
     const Layout *layout = &pair->converted.layout;
-    const ApMat *e = &run->change->stream;
+    const ApMat *e = &run->e->stream;
     mpfr_exp_t relative;
     if (block == BLOCK_BIAS_ROW) {
         block_max(error, e, layout_bias_row(layout), 1, (Columns){0, layout_content(layout)});
@@ -301,17 +300,11 @@ static void settle_leak(RefErrors *errors, RefCell *cell, const Known *known, mp
     mpfr_set(error, known->error, MPFR_RNDU);
     if ((proven & PROVEN_GIVEN) != 0) {
         mpfr_set_zero(error, 1);
-    } else if (known->run->change != NULL &&
-               ref_plan_limit_is_zero(known->plan, known->layer, block)) {
+    } else if (known->run->e != NULL && ref_plan_limit_is_zero(known->plan, known->layer, block)) {
         difference_error(error, known->plan, known->pair, known->run, known->layer, block);
     }
     cell_settle(cell, max, error);
     mpfr_clear(error);
-}
-
-static const ApMat *run_outcome(const RefRun *run)
-{
-    return run->change != NULL ? &run->change->sum : &run->stream;
 }
 
 static void compare_leaks(RefErrors *errors, const Known *known)
@@ -406,7 +399,7 @@ static void streams_set(Streams *streams, const Comparison *comparison, const Kn
         stream_set(&streams->converted, comparison, known, (Side){.run = run}, run->claimed_bits,
                    given, pair->converted_x, wider);
     }
-    if (run != NULL && run->change != NULL) {
+    if (run != NULL && run->e != NULL) {
         stream_set(&streams->limit, comparison, known, (Side){.limit = run}, run->claimed_bits,
                    given, pair->converted_x, wider);
     } else if (base->limit != NULL) {
@@ -420,7 +413,7 @@ static void ask_construction(Comparison *comparison, const Known *known, const S
                              mpfr_ptr error, bool same)
 {
     Side e = {.difference = known->run}, nothing = {.nothing = true};
-    if (known->run->change == NULL) {
+    if (known->run->e == NULL) {
         mpfr_add(error, streams->limit.error, streams->converted.error, MPFR_RNDU);
         ask(comparison, ERROR_CONSTRUCTION, streams->converted.side, streams->limit.side, error,
             same);
@@ -462,7 +455,7 @@ void ref_compare_rows(RefErrors *errors, const Pair *pair, const RefPlan *plan, 
     Streams streams = {0};
     Stream *const all[] = {&streams.original, &streams.limit, &streams.converted};
     int proven = proof_compared(base->proof, layer, rows);
-    mpfr_prec_t bits = run != NULL && run->bits > base->bits ? run->bits : base->bits;
+    mpfr_prec_t bits = run != NULL && run->ev.bits > base->bits ? run->ev.bits : base->bits;
     Comparison comparison = {errors, rows, pair->compared[layer - 1], bits + 64, norm, {{0}}, 0};
     Known known = {pair, plan, base->proof, run, layer, streams.converted.error};
     errors_reset(errors);

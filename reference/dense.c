@@ -2,17 +2,25 @@
  * A bundle of heads by its definition: the full matrices Q and V [D', D'] of each head, and
  * softmax_rows(X Q X^T) X V.  Slow, and the text that the structured form must agree with.
  */
-#include "doubt.h"
+#include "dense.h"
 
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
 
-/* Of scratch.high, behind a row's scores. */
+/* Of dense.high, behind a row's scores. */
 enum { HIGH_TERM, HIGH_ENTRY, HIGH_TOP, HIGH_TEMPS };
 
 /* Scores beyond 2^this are refused. */
 enum { MOST_EXPONENT = 1 << 24 };
+
+/* One evaluation of a bundle's heads at x. */
+typedef struct {
+    Evaluator *ev;
+    Dense *dense;
+    const Heads *heads;
+    const ApMat *x;
+} Bundled;
 
 /* m = a b; t is scratch. */
 static void mat_mul(ApMat *m, const ApMat *a, const ApMat *b, mpfr_ptr t)
@@ -50,25 +58,25 @@ static double factor_entry(const Score *score, const HeadWeight *w, const double
 }
 
 /* Sets entry (a, b) of Q, indices among the columns read and then the token columns. */
-static void spread(RefRun *run, const Score *score, size_t a, size_t b, mpfr_srcptr entry)
+static void spread(const Bundled *at, const Score *score, size_t a, size_t b, mpfr_srcptr entry)
 {
-    const Layout *layout = &run->model->layout;
+    const Layout *layout = at->heads->layout;
     size_t tokens = token_columns(layout), count = score->read.count;
     for (size_t i = 0; i < (a < count ? 1 : tokens); i++) {
         for (size_t j = 0; j < (b < count ? 1 : tokens); j++) {
             size_t row = a < count ? score->read.first + a : token_column(layout, i);
             size_t column = b < count ? score->read.first + b : token_column(layout, j);
-            mpfr_set(ap_at(&run->scratch.q, row, column), entry, MPFR_RNDN);
+            mpfr_set(ap_at(&at->dense->q, row, column), entry, MPFR_RNDN);
         }
     }
 }
 
 /* scale * q_h, or scale * (q_h; q_bias) (k_h; k_bias)^T. */
-static void fill_bilinear(RefRun *run, const Score *score, size_t h)
+static void fill_bilinear(const Bundled *at, const Score *score, size_t h)
 {
-    size_t high = run->stream.rows;
-    mpfr_ptr t = ap_at(&run->scratch.high, 0, high + HIGH_TERM);
-    mpfr_ptr entry = ap_at(&run->scratch.high, 0, high + HIGH_ENTRY);
+    size_t high = at->x->rows;
+    mpfr_ptr t = ap_at(&at->dense->high, 0, high + HIGH_TERM);
+    mpfr_ptr entry = ap_at(&at->dense->high, 0, high + HIGH_ENTRY);
     size_t extent = score->read.count + (score->d_head > 0);
     for (size_t a = 0; a < extent; a++) {
         for (size_t b = 0; b < extent; b++) {
@@ -81,18 +89,18 @@ static void fill_bilinear(RefRun *run, const Score *score, size_t h)
                 mpfr_mul_d(t, t, factor_entry(score, &score->k, score->k_bias, h, b, r), MPFR_RNDN);
                 mpfr_add(entry, entry, t, MPFR_RNDN);
             }
-            run_apply_scale(entry, &score->scale, t);
-            spread(run, score, a, b, entry);
+            heads_apply_scale(entry, &score->scale, t);
+            spread(at, score, a, b, entry);
         }
     }
 }
 
 /* Q[c, p_i] = a g[c] for tokens i, Q[p_j, p_i] = a (gate bias) for tokens i and j. */
-static void fill_gate(RefRun *run, const Score *score, size_t h)
+static void fill_gate(const Bundled *at, const Score *score, size_t h)
 {
-    const Layout *layout = &run->model->layout;
-    ApMat *q = &run->scratch.q;
-    mpfr_ptr t = ap_at(&run->scratch.high, 0, run->stream.rows + HIGH_TERM);
+    const Layout *layout = at->heads->layout;
+    ApMat *q = &at->dense->q;
+    mpfr_ptr t = ap_at(&at->dense->high, 0, at->x->rows + HIGH_TERM);
     for (size_t i = 0; i < token_columns(layout); i++) {
         size_t p_i = token_column(layout, i);
         for (size_t c = 0; c < score->read.count; c++) {
@@ -109,39 +117,39 @@ static void fill_gate(RefRun *run, const Score *score, size_t h)
     }
 }
 
-/* scratch.q = Q of head h, without Omega. */
-static void fill_q(RefRun *run, const Score *score, size_t h)
+/* dense.q = Q of head h, without Omega. */
+static void fill_q(const Bundled *at, const Score *score, size_t h)
 {
-    ap_zero(&run->scratch.q);
+    ap_zero(&at->dense->q);
     if (score->kind == SCORE_BILINEAR) {
-        fill_bilinear(run, score, h);
+        fill_bilinear(at, score, h);
     } else if (score->kind == SCORE_GATE) {
-        fill_gate(run, score, h);
+        fill_gate(at, score, h);
     }
 }
 
 /* Q[p_i, p_j] += coefficient * Omega, where there are position columns. */
-static void add_omega(RefRun *run, const Score *score, size_t h)
+static void add_omega(const Bundled *at, size_t h)
 {
-    const Layout *layout = &run->model->layout;
+    const Layout *layout = at->heads->layout;
     size_t content = layout_content(layout);
-    mpfr_ptr t = ap_at(&run->scratch.high, 0, run->stream.rows + HIGH_TERM);
+    mpfr_ptr t = ap_at(&at->dense->high, 0, at->x->rows + HIGH_TERM);
     bool positions = layout->bias_row != BIAS_ROW_NONE && layout->bias_row != BIAS_ROW_MASKED;
-    for (size_t i = 0; positions && i < run->stream.rows; i++) {
-        for (size_t j = 0; j < run->stream.rows; j++) {
-            mpfr_ptr entry = ap_at(&run->scratch.q, content + i, content + j);
-            mpfr_set_d(t, run->omega, MPFR_RNDN);
-            mpfr_mul_si(t, t, run_position(run, score, h, i, j), MPFR_RNDN);
+    for (size_t i = 0; positions && i < at->x->rows; i++) {
+        for (size_t j = 0; j < at->x->rows; j++) {
+            mpfr_ptr entry = ap_at(&at->dense->q, content + i, content + j);
+            mpfr_set_d(t, at->ev->omega, MPFR_RNDN);
+            mpfr_mul_si(t, t, heads_position(at->heads, h, i, j), MPFR_RNDN);
             mpfr_add(entry, entry, t, MPFR_RNDN);
         }
     }
 }
 
 /* The content block of V: entry (a, b) of V_h's [read, write] block. */
-static void content_value(RefRun *run, mpfr_ptr entry, const Value *value, size_t h, size_t a,
+static void content_value(const Bundled *at, mpfr_ptr entry, const Value *value, size_t h, size_t a,
                           size_t b)
 {
-    mpfr_ptr t = ap_at(&run->scratch.temp, 0, 0);
+    mpfr_ptr t = ap_at(&at->dense->temp, 0, 0);
     mpfr_set_zero(entry, 1);
     if (value->kind == VALUE_UNIT && a == h && b == h) {
         mpfr_set_si(entry, value->unit, MPFR_RNDN);
@@ -159,9 +167,10 @@ static void content_value(RefRun *run, mpfr_ptr entry, const Value *value, size_
 }
 
 /* What a token column's row of V carries in column b of those written. */
-static void position_value(RefRun *run, mpfr_ptr entry, const Value *value, size_t h, size_t b)
+static void position_value(const Bundled *at, mpfr_ptr entry, const Value *value, size_t h,
+                           size_t b)
 {
-    mpfr_ptr t = ap_at(&run->scratch.temp, 0, 0);
+    mpfr_ptr t = ap_at(&at->dense->temp, 0, 0);
     mpfr_set_zero(entry, 1);
     for (size_t r = 0; value->inner_bias != NULL && r < value->d_head; r++) {
         mpfr_set_d(t, value->inner_bias[h * value->d_head + r], MPFR_RNDN);
@@ -176,19 +185,19 @@ static void position_value(RefRun *run, mpfr_ptr entry, const Value *value, size
     }
 }
 
-/* scratch.v = V of head h. */
-static void fill_v(RefRun *run, const Value *value, size_t h)
+/* dense.v = V of head h. */
+static void fill_v(const Bundled *at, const Value *value, size_t h)
 {
-    const Layout *layout = &run->model->layout;
-    ApMat *v = &run->scratch.v;
+    const Layout *layout = at->heads->layout;
+    ApMat *v = &at->dense->v;
     ap_zero(v);
     for (size_t b = 0; b < value->write.count; b++) {
         size_t column = value->write.first + b;
         for (size_t a = 0; value->kind != VALUE_NONE && a < value->read.count; a++) {
-            content_value(run, ap_at(v, value->read.first + a, column), value, h, a, b);
+            content_value(at, ap_at(v, value->read.first + a, column), value, h, a, b);
         }
         for (size_t i = 0; i < token_columns(layout); i++) {
-            position_value(run, ap_at(v, token_column(layout, i), column), value, h, b);
+            position_value(at, ap_at(v, token_column(layout, i), column), value, h, b);
         }
     }
     for (size_t a = 0; value->diagonal != 0 && a < value->read.count; a++) {
@@ -197,63 +206,65 @@ static void fill_v(RefRun *run, const Value *value, size_t h)
     }
 }
 
-/* scratch.high: the scores of row i, X Q X^T, that softmax is over: those that i sees, in the limit
+/* dense.high: the scores of row i, X Q X^T, that softmax is over: those that i sees, in the limit
  * those with the largest coefficient of Omega alone.  top: the largest. */
-static void score_row(RefRun *run, const Score *score, size_t h, size_t i, bool *in, mpfr_ptr top)
+static void score_row(const Bundled *at, size_t h, size_t i, mpfr_ptr top)
 {
-    const Layout *layout = &run->model->layout;
-    ApMat *high = &run->scratch.high;
-    size_t rows = run->stream.rows, seen = 0;
-    int best = run_best_position(run, score, h, i);
+    bool *in = at->dense->in;
+    const Layout *layout = at->heads->layout;
+    ApMat *high = &at->dense->high;
+    size_t rows = at->x->rows, seen = 0;
+    int best = heads_best_position(at->heads, h, i);
     for (size_t j = 0; j < rows; j++) {
         mpfr_ptr s = ap_at(high, 0, j);
-        bool in_limit = run_position(run, score, h, i, j) == best;
-        in[j] = run_sees(run, score, i, j) && (!run->limit || in_limit);
+        bool in_limit = heads_position(at->heads, h, i, j) == best;
+        in[j] = heads_see(at->heads, i, j) && (!at->heads->limit || in_limit);
         if (!in[j]) {
             continue;
         }
-        ap_dot(s, ap_at(&run->scratch.xq, i, 0), ap_at(&run->stream, j, 0), run->stream.columns,
+        ap_dot(s, ap_at(&at->dense->xq, i, 0), ap_at(at->x, j, 0), at->x->columns,
                ap_at(high, 0, rows + HIGH_TERM));
         if (seen++ == 0 || mpfr_cmp(s, top) > 0) {
             mpfr_set(top, s, MPFR_RNDN);
         }
-        if (layout->bias_row == BIAS_ROW_NONE && mpfr_cmpabs(s, run->score_max) > 0) {
-            mpfr_abs(run->score_max, s, MPFR_RNDN);
+        if (layout->bias_row == BIAS_ROW_NONE && mpfr_cmpabs(s, at->ev->seen.score_max) > 0) {
+            mpfr_abs(at->ev->seen.score_max, s, MPFR_RNDN);
         }
     }
 }
 
-/* scratch.pattern row i: softmax of the scores. */
-static void softmax_row(RefRun *run, const Score *score, size_t h, size_t i, bool *in)
+/* dense.pattern row i: softmax of the scores. */
+static void softmax_row(const Bundled *at, size_t h, size_t i)
 {
-    size_t rows = run->stream.rows;
-    mpfr_ptr total = ap_at(&run->scratch.temp, 0, 1);
-    mpfr_ptr top = ap_at(&run->scratch.high, 0, rows + HIGH_TOP);
-    score_row(run, score, h, i, in, top);
+    const bool *in = at->dense->in;
+    size_t rows = at->x->rows;
+    mpfr_ptr total = ap_at(&at->dense->temp, 0, 1);
+    mpfr_ptr top = ap_at(&at->dense->high, 0, rows + HIGH_TOP);
+    score_row(at, h, i, top);
     mpfr_set_zero(total, 1);
     for (size_t j = 0; j < rows; j++) {
-        mpfr_ptr p = ap_at(&run->scratch.pattern, i, j), s = ap_at(&run->scratch.high, 0, j);
+        mpfr_ptr p = ap_at(&at->dense->pattern, i, j), s = ap_at(&at->dense->high, 0, j);
         mpfr_set_zero(p, 1);
         if (in[j]) {
             mpfr_sub(s, s, top, MPFR_RNDN);
-            ap_exp(run->exp, p, s);
+            ap_exp(at->dense->exp, p, s);
             mpfr_add(total, total, p, MPFR_RNDN);
         }
     }
     for (size_t j = 0; j < rows; j++) {
-        mpfr_ptr p = ap_at(&run->scratch.pattern, i, j);
+        mpfr_ptr p = ap_at(&at->dense->pattern, i, j);
         mpfr_div(p, p, total, MPFR_RNDN);
     }
 }
 
-/* Precision of scores: as many bits behind the point as run.bits has where their terms are of size
+/* Precision of scores: as many bits behind the point as ev->bits has where their terms are of size
  * 1, however large they are. */
-static bool prepare_high(RefRun *run, const Heads *heads)
+static bool prepare_high(const Bundled *at)
 {
-    RunScratch *s = &run->scratch;
-    size_t rows = run->stream.rows, width = run->stream.columns;
-    double terms = doubt_exponent(run, heads);
-    mpfr_prec_t bits = run->bits;
+    Dense *dense = at->dense;
+    size_t rows = at->x->rows, width = at->x->columns;
+    double terms = heads_score_exponent(at->heads, at->x, NULL);
+    mpfr_prec_t bits = at->ev->bits;
     if (terms > 0) {
         if (terms > MOST_EXPONENT) {
             mpfr_set_nanflag(); /* out of reach: refused */
@@ -261,45 +272,89 @@ static bool prepare_high(RefRun *run, const Heads *heads)
         }
         bits += (mpfr_prec_t)terms + 8;
     }
-    if (s->high.entry != NULL && bits <= s->high.bits) {
+    if (dense->high.entry != NULL && bits <= dense->high.bits) {
         return true;
     }
-    ap_clear(&s->high);
-    ap_clear(&s->q);
-    ap_clear(&s->xq);
-    return ap_init(&s->high, 1, rows + HIGH_TEMPS, bits) && ap_init(&s->q, width, width, bits) &&
-           ap_init(&s->xq, rows, width, bits);
+    ap_clear(&dense->high);
+    ap_clear(&dense->q);
+    ap_clear(&dense->xq);
+    return ap_init(&dense->high, 1, rows + HIGH_TEMPS, bits) &&
+           ap_init(&dense->q, width, width, bits) && ap_init(&dense->xq, rows, width, bits);
 }
 
-static void dense_head(RefRun *run, const Bundle *bundle, size_t h, bool *in)
+static void add_head(const Bundled *at, size_t h, ApMat *delta)
 {
-    RunScratch *s = &run->scratch;
-    mpfr_ptr t = ap_at(&s->temp, 0, 0);
-    fill_q(run, &bundle->score, h);
-    if (!run->limit) {
-        add_omega(run, &bundle->score, h);
+    const Bundle *bundle = at->heads->bundle;
+    Dense *dense = at->dense;
+    size_t rows = at->x->rows;
+    mpfr_ptr t = ap_at(&dense->temp, 0, 0);
+    fill_q(at, &bundle->score, h);
+    if (!at->heads->limit) {
+        add_omega(at, h);
     }
-    fill_v(run, &bundle->value, h);
-    mat_mul(&s->xq, &run->stream, &s->q, ap_at(&s->high, 0, run->stream.rows + HIGH_TERM));
-    for (size_t i = 0; i < run->stream.rows; i++) {
-        softmax_row(run, &bundle->score, h, i, in);
+    fill_v(at, &bundle->value, h);
+    mat_mul(&dense->xq, at->x, &dense->q, ap_at(&dense->high, 0, rows + HIGH_TERM));
+    for (size_t i = 0; i < rows; i++) {
+        softmax_row(at, h, i);
     }
-    mat_mul(&s->px, &s->pattern, &run->stream, t);
-    mat_mul(&s->xq, &s->px, &s->v, t);
-    for (size_t i = 0; i < run->delta.rows * run->delta.columns; i++) {
-        mpfr_add(run->delta.entry + i, run->delta.entry + i, s->xq.entry + i, MPFR_RNDN);
+    mat_mul(&dense->px, &dense->pattern, at->x, t);
+    mat_mul(&dense->xq, &dense->px, &dense->v, t);
+    for (size_t i = 0; i < delta->rows * delta->columns; i++) {
+        mpfr_add(delta->entry + i, delta->entry + i, dense->xq.entry + i, MPFR_RNDN);
     }
 }
 
-void run_dense_bundle(RefRun *run, const Bundle *bundle)
+void dense_add(Evaluator *ev, const Heads *heads, const ApMat *x, Dense *dense, ApMat *delta)
 {
-    const Heads all = {&bundle->score, 0, bundle->heads};
-    bool *in = calloc(run->stream.rows, sizeof *in); /* what softmax is over */
-    if (in == NULL || !prepare_high(run, &all)) {
-        run_fail(run);
+    const Bundled at = {ev, dense, heads, x};
+    ev->failed = ev->failed || !prepare_high(&at);
+    for (size_t h = 0; !ev->failed && h < heads->count; h++) {
+        add_head(&at, h, delta);
     }
-    for (size_t h = 0; !run->failed && h < bundle->heads; h++) {
-        dense_head(run, bundle, h, in);
+}
+
+size_t dense_width(const Layout *layout)
+{
+    return layout_width(layout) + (layout->bias_row == BIAS_ROW_NONE);
+}
+
+enum { DENSE_MATS = 6 };
+
+static void dense_list(Dense *dense, const Layout *layout, ApExtent list[DENSE_MATS])
+{
+    size_t rows = layout_rows(layout), width = dense_width(layout);
+    list[0] = (ApExtent){&dense->q, width, width};
+    list[1] = (ApExtent){&dense->v, width, width};
+    list[2] = (ApExtent){&dense->xq, rows, width};
+    list[3] = (ApExtent){&dense->px, rows, width};
+    list[4] = (ApExtent){&dense->pattern, rows, rows};
+    list[5] = (ApExtent){&dense->temp, 1, DENSE_TEMPS};
+}
+
+bool dense_init(Dense *dense, const Layout *layout, mpfr_prec_t bits, bool reproducible)
+{
+    ApExtent list[DENSE_MATS];
+    *dense = (Dense){.exp = ap_exp_create(reproducible)};
+    dense->in = calloc(layout_rows(layout), sizeof *dense->in);
+    dense_list(dense, layout, list);
+    return ap_init_list(list, DENSE_MATS, bits) && dense->exp != NULL && dense->in != NULL;
+}
+
+void dense_clear(Dense *dense)
+{
+    ApMat *const mats[] = {&dense->q,       &dense->v,    &dense->xq,  &dense->px,
+                           &dense->pattern, &dense->temp, &dense->high};
+    for (size_t i = 0; i < sizeof mats / sizeof *mats; i++) {
+        ap_clear(mats[i]);
     }
-    free(in);
+    ap_exp_free(dense->exp);
+    free(dense->in);
+}
+
+double dense_bytes(const Layout *layout, mpfr_prec_t bits)
+{
+    Dense dense;
+    ApExtent list[DENSE_MATS];
+    dense_list(&dense, layout, list);
+    return ap_bytes_list(list, DENSE_MATS, bits);
 }

@@ -1,24 +1,25 @@
 /*
- * The original models' own operations.
+ * The original models' own operations:
+ *     x += act(x W1 + b1) W2 + b2,     x = x W + b (or +=),     x = act(x).
  */
-#include "run.h"
+#include "direct.h"
 
 /* Columns first, ... of matrix x. */
 typedef struct {
     Activation activation;
-    ApMat *x;
+    ApMat *x, *exponentials;
     Columns columns;
 } Activate;
 
 /* x[row] = x sigma(x), with t = exp(-|x|) x / (1 + t) or, for x < 0, x t / (1 + t); the exponentials
- * are made in scratch.mixed. */
-static void silu_row(RefRun *run, RunThread *thread, const Activate *a, size_t row)
+ * are made beside it. */
+static void silu_row(const Evaluator *ev, Worker *worker, const Activate *a, size_t row)
 {
-    mpfr_ptr x = ap_at(a->x, row, a->columns.first), e = ap_at(&run->scratch.mixed, row, 0);
+    mpfr_ptr x = ap_at(a->x, row, a->columns.first), e = ap_at(a->exponentials, row, 0);
     for (size_t c = 0; c < a->columns.count; c++) {
         mpfr_setsign(e + c, x + c, 1, MPFR_RNDN);
     }
-    run_exp(run, thread, e, e, a->columns.count);
+    evaluator_exp(ev, worker, e, e, a->columns.count);
     for (size_t c = 0; c < a->columns.count; c++) {
         if (mpfr_sgn(x + c) < 0) {
             mpfr_mul(x + c, x + c, e + c, MPFR_RNDN);
@@ -39,17 +40,17 @@ static void gelu(mpfr_ptr x, mpfr_ptr t)
     mpfr_div_2ui(x, x, 1, MPFR_RNDN);
 }
 
-static void activate_row(RefRun *run, RunThread *thread, const void *context, size_t row)
+static void activate_row(Evaluator *ev, Worker *worker, const void *context, size_t row)
 {
     const Activate *a = context;
     if (a->activation == ACTIVATION_SILU) {
-        silu_row(run, thread, a, row);
+        silu_row(ev, worker, a, row);
         return;
     }
     for (size_t c = a->columns.first; c < a->columns.first + a->columns.count; c++) {
         mpfr_ptr x = ap_at(a->x, row, c);
         if (a->activation == ACTIVATION_GELU) {
-            gelu(x, ap_at(&thread->temp, 0, 0));
+            gelu(x, ap_at(&worker->temp, 0, 0));
         } else if (!(mpfr_sgn(x) > 0)) {
             mpfr_set_zero(x, 1);
         }
@@ -57,10 +58,11 @@ static void activate_row(RefRun *run, RunThread *thread, const void *context, si
 }
 
 /* x = act(x) in some columns. */
-static void activate(RefRun *run, Activation activation, ApMat *x, Columns columns)
+static void activate(Evaluator *ev, Activation activation, ApMat *x, ApMat *exponentials,
+                     Columns columns)
 {
-    Activate a = {activation, x, columns};
-    run_each(run, x->rows, x->rows * columns.count, activate_row, &a);
+    Activate a = {activation, x, exponentials, columns};
+    evaluator_each(ev, x->rows, x->rows * columns.count, activate_row, &a);
 }
 
 /* x[., first + c] += b[c] on all rows. */
@@ -76,7 +78,7 @@ static void add_bias(ApMat *x, size_t first, const double *b, size_t count)
 /* Hidden units at once. */
 static size_t hidden_block(const Direct *direct, size_t rows, mpfr_prec_t bits)
 {
-    size_t block = run_block_columns(rows, bits);
+    size_t block = evaluator_block_columns(rows, bits);
     return block < direct->hidden ? block : direct->hidden;
 }
 
@@ -89,22 +91,22 @@ size_t direct_columns(const Direct *direct, size_t rows, mpfr_prec_t bits)
 }
 
 /* x[write] += act(x[read] W1 + b1) W2 + b2, hidden units by blocks. */
-static void ffn(RefRun *run, const Direct *direct)
+static void ffn(Evaluator *ev, const Direct *direct, ApMat *stream, ApMat *delta, RecordPart *work)
 {
-    ApMat *hidden = &run->scratch.value, *stream = &run->stream, *delta = &run->delta;
+    ApMat *hidden = &work->value;
     size_t rows = stream->rows, d = direct->write.count, H = direct->hidden;
-    size_t block = hidden_block(direct, rows, run->bits);
+    size_t block = hidden_block(direct, rows, ev->bits);
     ap_zero(delta);
     for (size_t first = 0; first < H; first += block) {
         size_t count = H - first < block ? H - first : block;
         ProductView units = product_block(hidden, 0, 0, rows, count);
-        run_product(run, units,
-                    product_block(stream, 0, direct->read.first, rows, direct->read.count),
-                    product_doubles(direct->w1 + first, direct->read.count, count, H), false);
+        evaluator_product(ev, units,
+                          product_block(stream, 0, direct->read.first, rows, direct->read.count),
+                          product_doubles(direct->w1 + first, direct->read.count, count, H), false);
         add_bias(hidden, 0, direct->b1 != NULL ? direct->b1 + first : NULL, count);
-        activate(run, direct->activation, hidden, (Columns){0, count});
-        run_product(run, product_block(delta, 0, 0, rows, d), units,
-                    product_doubles(direct->w2 + first * d, count, d, d), true);
+        activate(ev, direct->activation, hidden, &work->mixed, (Columns){0, count});
+        evaluator_product(ev, product_block(delta, 0, 0, rows, d), units,
+                          product_doubles(direct->w2 + first * d, count, d, d), true);
     }
     add_bias(delta, 0, direct->b2, d);
     for (size_t i = 0; i < rows; i++) {
@@ -116,19 +118,18 @@ static void ffn(RefRun *run, const Direct *direct)
 }
 
 /* x[write] = x[read] W + b, or +=; then the columns read are cleared if asked. */
-static void linear(RefRun *run, const Direct *direct)
+static void linear(Evaluator *ev, const Direct *direct, ApMat *stream, ApMat *out)
 {
-    ApMat *out = &run->scratch.value;
-    size_t rows = run->stream.rows;
-    run_product(
-        run, product_block(out, 0, 0, rows, direct->write.count),
-        product_block(&run->stream, 0, direct->read.first, rows, direct->read.count),
+    size_t rows = stream->rows;
+    evaluator_product(
+        ev, product_block(out, 0, 0, rows, direct->write.count),
+        product_block(stream, 0, direct->read.first, rows, direct->read.count),
         product_doubles(direct->w1, direct->read.count, direct->write.count, direct->write.count),
         false);
     add_bias(out, 0, direct->b1, direct->write.count);
     for (size_t i = 0; i < rows; i++) {
         for (size_t c = 0; c < direct->write.count; c++) {
-            mpfr_ptr x = ap_at(&run->stream, i, direct->write.first + c);
+            mpfr_ptr x = ap_at(stream, i, direct->write.first + c);
             if (direct->replace) {
                 mpfr_set(x, ap_at(out, i, c), MPFR_RNDN);
             } else {
@@ -136,16 +137,19 @@ static void linear(RefRun *run, const Direct *direct)
             }
         }
         for (size_t c = 0; direct->clear && c < direct->read.count; c++) {
-            mpfr_set_zero(ap_at(&run->stream, i, direct->read.first + c), 1);
+            mpfr_set_zero(ap_at(stream, i, direct->read.first + c), 1);
         }
     }
 }
 
-void run_direct(RefRun *run, const Direct *direct)
+void direct_operate(Evaluator *ev, const Direct *direct, ApMat *stream, ApMat *delta,
+                    RecordPart *work)
 {
     switch (direct->kind) {
-    case DIRECT_FFN: ffn(run, direct); break;
-    case DIRECT_LINEAR: linear(run, direct); break;
-    case DIRECT_ACTIVATION: activate(run, direct->activation, &run->stream, direct->read); break;
+    case DIRECT_FFN: ffn(ev, direct, stream, delta, work); break;
+    case DIRECT_LINEAR: linear(ev, direct, stream, &work->value); break;
+    case DIRECT_ACTIVATION:
+        activate(ev, direct->activation, stream, &work->mixed, direct->read);
+        break;
     }
 }

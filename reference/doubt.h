@@ -11,15 +11,9 @@
 #ifndef HEADPROOF_REFERENCE_DOUBT_H
 #define HEADPROOF_REFERENCE_DOUBT_H
 
-#include "structured.h"
+#include "evaluator.h"
 
-/* More than the exponent of any term of the heads' scores, without Omega. */
-double doubt_exponent(const RefRun *run, const Heads *heads);
-
-/* run->score_exponent of the heads' scores, for a run that a plan looks at; else nothing. */
-void doubt_prepare(RefRun *run, const Heads *heads);
-
-/* Two scores that compete are so far apart: into what the thread has seen. */
-void doubt_note(const RefRun *run, RunThread *thread, mpfr_srcptr difference);
+/* Two scores that compete are so far apart: into what the worker has seen. */
+void doubt_note(const Evaluator *ev, Worker *worker, mpfr_srcptr difference);
 
 #endif

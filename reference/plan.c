@@ -9,7 +9,6 @@
  * are too small beside that to matter.  Only whole exponents are kept: the plan, and with it every
  * precision, is the same everywhere.
  */
-#include "change.h"
 #include "run.h"
 #include "state.h"
 
@@ -46,7 +45,7 @@ typedef struct {
     mpfr_exp_t size; /* exponent of the stream's largest entry */
     bool measured;
     double growth;                  /* loss - size, or 0: bits lost relative to the stream */
-    double gap[RUN_MAX_GAP + 1];    /* see RefRun, over all layers so far */
+    double gap[OMEGA_MAX_GAP + 1];  /* see Seen, over all layers so far */
     double difference[BLOCK_COUNT]; /* bits lost relative to the block's largest |e| */
     bool zero[BLOCK_COUNT];         /* nothing there in the limit */
 } LayerPlan;
@@ -60,7 +59,7 @@ struct RefPlan {
     size_t depth;
     LayerPlan *layers;
     double omega;       /* that of the differences */
-    mpfr_exp_t largest; /* see RunChange, at that Omega */
+    mpfr_exp_t largest; /* see Seen, at that Omega */
     /* Of a plan beside a run: the pair, the lower precision's run, behind layer `followed`. */
     const Pair *pair;
     RefRun *low;
@@ -113,13 +112,13 @@ static double lost(Exponents exponents, mpfr_prec_t bits)
 }
 
 /* How far the largest entry of a block of e falls short of the largest term that went into it. */
-static double cancelled(const RunChange *change, mpfr_exp_t size, size_t first, size_t rows,
+static double cancelled(const Difference *e, mpfr_exp_t size, size_t first, size_t rows,
                         Columns columns)
 {
     mpfr_exp_t most = mpfr_get_emin();
     for (size_t i = first; i < first + rows; i++) {
         for (size_t c = columns.first; c < columns.first + columns.count; c++) {
-            mpfr_exp_t term = change->term[i * change->stream.columns + c];
+            mpfr_exp_t term = e->term[i * e->stream.columns + c];
             most = term > most ? term : most;
         }
     }
@@ -147,14 +146,13 @@ static bool measure_difference(RefPlan *plan, const Pair *pair, size_t l, const 
         Columns columns = blocks[b].columns;
         double *most = &plan->layers[l].difference[b];
         Exponents limit = compare_blocks(&low->stream, &high->stream, first, rows, columns);
-        Exponents e =
-            compare_blocks(&low->change->stream, &high->change->stream, first, rows, columns);
-        *most = fmax(lost(e, bits), cancelled(low->change, e.size, first, rows, columns));
+        Exponents e = compare_blocks(&low->e->stream, &high->e->stream, first, rows, columns);
+        *most = fmax(lost(e, bits), cancelled(low->e, e.size, first, rows, columns));
         plan->layers[l].zero[b] =
             limit.difference == mpfr_get_emin() && limit.size == mpfr_get_emin();
         resolved = resolved && *most < (double)bits / 2;
     }
-    plan->largest = change_largest(low);
+    plan->largest = low->ev.seen.change;
     return resolved;
 }
 
@@ -163,7 +161,7 @@ static void measure_layer(RefPlan *plan, const Pair *pair, size_t l, const RefRu
                           const RefRun *high, Resolved *resolved)
 {
     LayerPlan *layer = &plan->layers[l];
-    mpfr_prec_t bits = low->bits;
+    mpfr_prec_t bits = low->ev.bits;
     Exponents exponents = compare_streams(&low->stream, &high->stream);
     layer->measured = true;
     layer->growth = lost(exponents, bits);
@@ -171,15 +169,15 @@ static void measure_layer(RefPlan *plan, const Pair *pair, size_t l, const RefRu
     layer->loss = exponents.size + (mpfr_exp_t)layer->growth;
     /* Both precisions may have lost a stream that cancels, and then agree. */
     bool cancelled = (double)low->term - (double)exponents.size > (double)bits / 2;
-    if (cancelled || low->doubt || low->left_range || high->left_range) {
+    if (cancelled || low->ev.seen.doubt || low->left_range || high->left_range) {
         layer->growth = (double)bits; /* no measurement */
     }
     resolved->streams = layer->growth < (double)bits / 2;
-    if (low->change != NULL) {
+    if (low->e != NULL) {
         resolved->differences =
             measure_difference(plan, pair, l, low, high, bits) && resolved->differences;
     }
-    memcpy(layer->gap, low->gap, sizeof layer->gap);
+    memcpy(layer->gap, low->ev.seen.gap, sizeof layer->gap);
 }
 
 static void layer_visit(RefArchive *archive, LayerPlan *layer)
@@ -188,7 +186,7 @@ static void layer_visit(RefArchive *archive, LayerPlan *layer)
     layer->size = ref_archive_exponent(archive, layer->size);
     layer->measured = ref_archive_flag(archive, layer->measured);
     ref_archive_doubles(archive, &layer->growth, 1, 0, PLAN_MOST);
-    ref_archive_doubles(archive, layer->gap, RUN_MAX_GAP + 1, -INFINITY, 2 * PLAN_MOST);
+    ref_archive_doubles(archive, layer->gap, OMEGA_MAX_GAP + 1, -INFINITY, 2 * PLAN_MOST);
     ref_archive_doubles(archive, layer->difference, BLOCK_COUNT, 0, PLAN_MOST);
     for (int b = 0; b < BLOCK_COUNT; b++) {
         layer->zero[b] = ref_archive_flag(archive, layer->zero[b]);
@@ -226,11 +224,11 @@ static void measurement_visit(RefArchive *archive, void *state)
 static RefRun *open_run(const RefPlan *plan, const Model *model, const double *x,
                         const double *content, mpfr_prec_t bits, bool change, bool reproducible)
 {
-    RefRun *run = change
-                      ? change_open(model, x, content, plan->omega, bits, reproducible, NULL)
-                      : run_open(model, x, content, INFINITY, bits, REF_STRUCTURED, reproducible);
+    RunOptions options = {.reproducible = reproducible, .difference = change};
+    RefRun *run = run_open(model, x, content, change ? plan->omega : INFINITY, bits, REF_STRUCTURED,
+                           &options);
     if (run != NULL) {
-        run->record_gaps = reproducible;
+        run->ev.observed = reproducible;
     }
     return run;
 }
@@ -253,10 +251,10 @@ static bool measure(RefPlan *plan, const Pair *pair, const Model *model, mpfr_pr
         (void)ref_keeper_restore(keeper, what, bits, measurement_visit, &measurement);
     }
     for (size_t l = measurement.done; ok && resolved->streams && l < plan->depth; l++) {
-        low->lost = l > 0 ? plan->layers[l - 1].growth : 0;
+        low->ev.lost = l > 0 ? plan->layers[l - 1].growth : 0;
         ref_run_layer(low);
         ref_run_layer(high);
-        ok = !low->failed && !high->failed;
+        ok = !low->ev.failed && !high->ev.failed;
         measure_layer(plan, pair, l, low, high, resolved);
         measurement.done = l + 1;
         ref_keeper_offer(keeper, what, bits, measurement_visit, &measurement);
@@ -272,7 +270,7 @@ static void plan_reset(RefPlan *plan)
     for (size_t l = 0; l < plan->depth; l++) {
         LayerPlan *layer = &plan->layers[l];
         *layer = (LayerPlan){.loss = mpfr_get_emin(), .size = mpfr_get_emin()};
-        for (int k = 0; k <= RUN_MAX_GAP; k++) {
+        for (int k = 0; k <= OMEGA_MAX_GAP; k++) {
             layer->gap[k] = -INFINITY;
         }
     }
@@ -407,12 +405,12 @@ bool ref_plan_follow(RefPlan *plan, const RefRun *run)
     size_t l = plan->followed++;
     bool before = plan->resolved.streams;
     if (before) {
-        plan->low->lost = l > 0 ? plan->layers[l - 1].growth : 0;
+        plan->low->ev.lost = l > 0 ? plan->layers[l - 1].growth : 0;
         ref_run_layer(plan->low);
         measure_layer(plan, plan->pair, l, plan->low, run, &plan->resolved);
     }
     (void)layer_give_up(&plan->layers[l], before, PLAN_LOW_BITS);
-    return !plan->low->failed;
+    return !plan->low->ev.failed;
 }
 
 bool ref_plan_follows(const RefPlan *plan)
@@ -451,7 +449,7 @@ double ref_plan_bits(const RefPlan *plan, double omega, size_t layer)
     for (size_t l = 0; l < layer; l++) {
         growth = plan->layers[l].growth > growth ? plan->layers[l].growth : growth;
     }
-    for (int k = 1; omega > 0 && k <= RUN_MAX_GAP; k++) {
+    for (int k = 1; omega > 0 && k <= OMEGA_MAX_GAP; k++) {
         double bits = k * omega * LOG2_E + plan->layers[layer - 1].gap[k];
         hidden = bits > hidden ? bits : hidden;
     }
@@ -475,7 +473,7 @@ bool ref_plan_serves(const RefPlan *plan, double omega)
 {
     const double *gap = plan->layers[plan->depth - 1].gap;
     int gaps = 0, only = 0;
-    for (int k = 1; k <= RUN_MAX_GAP; k++) {
+    for (int k = 1; k <= OMEGA_MAX_GAP; k++) {
         gaps += gap[k] > -INFINITY;
         only = gap[k] > -INFINITY ? k : only;
     }

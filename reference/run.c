@@ -1,70 +1,52 @@
 /*
- * One evaluation of one model in arbitrary precision, layer by layer.
+ * One evaluation of one model in arbitrary precision, layer by layer:
+ *     x = x + (the sum of its heads), or x = (a direct operation)(x),   sublayer after sublayer,
+ * and beside the limit, where it is asked for, the difference e = r(T') - r(T_infinity).
  */
 #include "run.h"
 
-#include "change.h"
-#include "structured.h"
-#include "tape.h"
+#include "direct.h"
 
-#include <limits.h>
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-/* More bits than a precision has. */
-enum { MOST_BITS = 1 << 21 };
+_Static_assert(SEEN_BITS == REF_CELL_BITS, "the largest score is a cell");
 
-/* Columns that size the scratch: of the widest block of heads (or of a direct operation), and of
- * the widest value of one head. */
+/* What holds any block of the model's heads, and the columns of its direct operations. */
 typedef struct {
-    size_t heads, value, query, head_value;
-    bool pattern; /* a pattern per key is needed */
-} Extents;
+    RecordShape block;
+    size_t rows;
+} Widest;
 
-size_t run_block_columns(size_t rows, mpfr_prec_t bits)
+static void widen(void *context, const Bundle *bundle, size_t first, size_t heads)
 {
-    const double most = 1024, bytes = 0x1p26;
-    double columns = bytes / ap_bytes((double)rows, 1, bits);
-    return columns < 1 ? 1 : (size_t)(columns < most ? columns : most);
+    Widest *widest = context;
+    RecordShape shape = record_shape(bundle, first, heads, widest->rows);
+    record_shape_widen(&widest->block, &shape);
 }
 
-static size_t max_size(size_t a, size_t b)
+static RecordShape model_shape(const Model *model, mpfr_prec_t bits, RefForm form)
 {
-    return a > b ? a : b;
-}
-
-static void extents_of_bundle(Extents *extents, const Bundle *bundle, size_t rows, mpfr_prec_t bits)
-{
-    const Score *score = &bundle->score;
-    const Value *value = &bundle->value;
-    size_t block = structured_block(bundle, rows, bits), width = structured_value_width(value);
-    size_t one = max_size(width, max_size(value->read.count, value->write.count));
-    extents->heads = max_size(extents->heads, block);
-    extents->value = max_size(extents->value, max_size(block * width, one));
-    extents->head_value = max_size(extents->head_value, one);
-    if (score->kind == SCORE_BILINEAR) {
-        extents->query = max_size(extents->query, block * structured_query_width(score));
-        extents->pattern = true;
-    }
-}
-
-static Extents extents_of_model(const Model *model, mpfr_prec_t bits)
-{
-    Extents extents = {1, 1, 1, 1, false};
     size_t rows = layout_rows(&model->layout);
+    Widest widest = {{.rows = rows}, rows};
+    if (form != REF_DENSE) {
+        heads_each_block(model, bits, model->sublayer_count, widen, &widest);
+    }
     for (size_t s = 0; s < model->sublayer_count; s++) {
         const Sublayer *sublayer = &model->sublayers[s];
-        for (size_t b = 0; b < sublayer->bundle_count; b++) {
-            extents_of_bundle(&extents, &sublayer->bundles[b], rows, bits);
-        }
         if (sublayer->bundle_count == 0) {
-            extents.value = max_size(extents.value, direct_columns(&sublayer->direct, rows, bits));
+            RecordShape direct = {.part = {direct_columns(&sublayer->direct, rows, bits)}};
+            record_shape_widen(&widest.block, &direct);
         }
     }
-    return extents;
+    return widest.block;
+}
+
+static EvaluatorShape evaluator_shape(const RecordShape *block)
+{
+    return (EvaluatorShape){.sum = block->head, .row = block->pattern};
 }
 
 /* The dense form sums scores that hold Omega itself: it keeps log2 Omega more bits. */
@@ -77,45 +59,25 @@ static mpfr_prec_t form_bits(double omega, mpfr_prec_t bits, RefForm form)
     return form == REF_DENSE ? bits + 64 + (exponent > 0 ? exponent : 0) : bits;
 }
 
-static bool scratch_init(RefRun *run)
+enum { RUN_MATS = 4 };
+
+/* A run's own matrices; what its record, its evaluator and the rest have is theirs to say. */
+static void run_list(RefRun *run, const Layout *layout, RefForm form, const RecordShape *block,
+                     ApExtent list[RUN_MATS])
 {
-    const Layout *layout = &run->model->layout;
-    Extents extents = extents_of_model(run->model, run->bits);
-    size_t rows = layout_rows(layout), width = run_dense_width(layout);
-    RunScratch *s = &run->scratch;
-    mpfr_prec_t bits = run->bits;
-    bool dense = run->form == REF_DENSE;
-    size_t keys = extents.pattern || dense ? rows : 0, full = dense ? width : 0;
-    return ap_init(&s->product, rows, extents.heads, bits) &&
-           ap_init(&s->score, rows, extents.heads, bits) &&
-           ap_init(&s->gate, rows, extents.heads, bits) &&
-           ap_init(&s->value, rows, extents.value, bits) &&
-           ap_init(&s->mixed, rows, extents.value, bits) &&
-           ap_init(&s->query, rows, extents.query, bits) &&
-           ap_init(&s->key, rows, extents.query, bits) &&
-           ap_init(&s->group, rows, extents.heads * GROUPS, bits) &&
-           ap_init(&s->pattern, rows, keys, bits) && ap_init(&s->temp, 1, RUN_TEMPS, bits) &&
-           ap_init(&s->q, full, full, bits) && ap_init(&s->v, full, full, bits) &&
-           ap_init(&s->xq, rows, full, bits) && ap_init(&s->px, rows, full, bits) &&
-           threads_open(run, extents.head_value, extents.pattern);
+    size_t rows = layout_rows(layout);
+    size_t columns = form == REF_DENSE ? dense_width(layout) : layout_content(layout);
+    list[0] = (ApExtent){&run->stream, rows, columns};
+    list[1] = (ApExtent){&run->delta, rows, columns};
+    list[2] = (ApExtent){&run->work.product, rows, block->gate};
+    list[3] = (ApExtent){&run->work.scaled, rows, block->scaled};
 }
 
-static void scratch_clear(RunScratch *s)
+static void run_clear_mats(RefRun *run)
 {
-    ApMat *const mats[] = {&s->product, &s->score, &s->gate,  &s->value,   &s->mixed,
-                           &s->query,   &s->key,   &s->group, &s->pattern, &s->temp,
-                           &s->q,       &s->v,     &s->xq,    &s->px,      &s->high};
-    for (size_t i = 0; i < sizeof mats / sizeof *mats; i++) {
-        ap_clear(mats[i]);
-    }
-}
-
-void run_release_scratch(RefRun *run)
-{
-    ApMat temp = run->scratch.temp;
-    run->scratch.temp = (ApMat){0};
-    scratch_clear(&run->scratch);
-    run->scratch = (RunScratch){.temp = temp};
+    ApExtent list[RUN_MATS];
+    run_list(run, &run->model->layout, run->form, &(RecordShape){0}, list);
+    ap_clear_list(list, RUN_MATS);
 }
 
 /* The augmented stream: X on the token rows, the bias row's content, the one-hot block. */
@@ -139,44 +101,74 @@ static void stream_load(RefRun *run, const double *x, const double *bias_row_con
     }
 }
 
-RefRun *run_open(const Model *model, const double *x, const double *bias_row_content, double omega,
-                 mpfr_prec_t bits, RefForm form, bool reproducible)
+/* All that the run has; false when memory is short. */
+static bool run_init(RefRun *run, double omega, mpfr_prec_t bits, const RunOptions *options)
 {
+    const Layout *layout = &run->model->layout;
+    RecordShape block = model_shape(run->model, bits, run->form), own = block;
+    ApExtent list[RUN_MATS];
+    if (run->known != NULL) {
+        own = (RecordShape){.rows = block.rows}; /* x is not evaluated */
+    }
+    run_list(run, layout, run->form, &own, list);
+    bool ok = evaluator_init(&run->ev, evaluator_shape(&block), bits, omega, options->reproducible);
+    ok = ok && ap_init_list(list, RUN_MATS, bits);
+    if (ok && run->kept == NULL) {
+        ok = record_init(&run->record, &own, bits);
+    }
+    if (ok && run->form == REF_DENSE) {
+        ok = dense_init(&run->dense, layout, bits, options->reproducible);
+    }
+    if (ok && options->difference) {
+        run->e = calloc(1, sizeof *run->e);
+        ok = run->e != NULL && difference_init(run->e, &block, layout_content(layout), bits);
+    }
+    return ok;
+}
+
+static bool has_direct(const Model *model)
+{
+    for (size_t s = 0; s < model->sublayer_count; s++) {
+        if (model->sublayers[s].bundle_count == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+RefRun *run_open(const Model *model, const double *x, const double *bias_row_content, double omega,
+                 mpfr_prec_t bits, RefForm form, const RunOptions *options)
+{
+    if ((options->difference || options->kept != NULL) && has_direct(model)) {
+        fprintf(stderr, "headproof: bug: %s:%d: the change of a direct operation\n", __FILE__,
+                __LINE__);
+        abort();
+    }
     RefRun *run = calloc(1, sizeof *run);
     if (run == NULL) {
         return NULL;
     }
-    size_t rows = layout_rows(&model->layout);
-    size_t columns =
-        form == REF_DENSE ? run_dense_width(&model->layout) : layout_content(&model->layout);
     run->model = model;
-    run->omega = omega;
-    run->limit = isinf(omega);
+    run->limit = isinf(omega) || options->difference;
     run->claimed_bits = bits;
-    run->bits = form_bits(omega, bits, form);
     run->form = form;
-    run->reproducible = reproducible;
-    mpfr_init2(run->score_max, REF_CELL_BITS);
-    mpfr_set_zero(run->score_max, 1);
-    for (size_t k = 0; k <= RUN_MAX_GAP; k++) {
-        run->gap[k] = -INFINITY;
-    }
-    run->score_exponent = -INFINITY;
-    run->exp = ap_exp_create(reproducible);
-    if (run->exp == NULL || !ap_init(&run->stream, rows, columns, run->bits) ||
-        !ap_init(&run->delta, rows, columns, run->bits) ||
-        !ap_init(&run->factor, 1, RUN_MAX_GAP + 2, run->bits) || !scratch_init(run)) {
+    run->kept = options->kept;
+    run->known = options->known;
+    if (!run_init(run, omega, form_bits(omega, bits, form), options)) {
         ref_run_clear(run);
         return NULL;
     }
     stream_load(run, x, bias_row_content);
+    if (run->e != NULL) {
+        difference_end_layer(run->e, &run->stream);
+    }
     return run;
 }
 
 RefRun *ref_run_open(const Model *model, const double *x, const double *bias_row_content,
                      double omega, mpfr_prec_t bits, RefForm form)
 {
-    return run_open(model, x, bias_row_content, omega, bits, form, false);
+    return run_open(model, x, bias_row_content, omega, bits, form, &(RunOptions){0});
 }
 
 void ref_run_clear(RefRun *run)
@@ -184,68 +176,101 @@ void ref_run_clear(RefRun *run)
     if (run == NULL) {
         return;
     }
-    tape_leave(run);
-    scratch_clear(&run->scratch);
-    threads_clear(run);
-    change_clear(run->change);
-    ap_clear(&run->stream);
-    ap_clear(&run->delta);
-    ap_clear(&run->factor);
-    ap_exp_free(run->exp);
-    mpfr_clear(run->score_max);
+    run_clear_mats(run);
+    record_clear(&run->record);
+    dense_clear(&run->dense);
+    evaluator_clear(&run->ev);
+    if (run->e != NULL) {
+        difference_clear(run->e);
+        free(run->e);
+    }
     free(run);
 }
 
 double ref_run_bytes(const Pair *pair, mpfr_prec_t bits, RefForm form)
 {
     const Layout *layout = &pair->converted.layout;
-    Extents extents = extents_of_model(&pair->converted, bits);
-    double rows = (double)layout_rows(layout), width = (double)run_dense_width(layout);
-    double columns = form == REF_DENSE ? width : (double)layout_content(layout);
-    double keys = extents.pattern || form == REF_DENSE ? rows : 0;
-    double bytes = 2 * ap_bytes(rows, columns, bits) +
-                   ap_bytes(rows, keys + (3 + GROUPS) * (double)extents.heads, bits) +
-                   ap_bytes(rows, 2 * (double)extents.value + 2 * (double)extents.query, bits) +
-                   threads_bytes(rows, (double)extents.head_value, extents.pattern, bits);
-    if (form == REF_DENSE) {
-        bytes += ap_bytes(2 * width, width, bits) + ap_bytes(2 * rows, width, bits);
-    }
-    return bytes;
+    RecordShape block = model_shape(&pair->converted, bits, form);
+    RefRun run;
+    ApExtent list[RUN_MATS];
+    run_list(&run, layout, form, &block, list);
+    return ap_bytes_list(list, RUN_MATS, bits) + record_bytes(&block, bits) +
+           evaluator_bytes(evaluator_shape(&block), bits) +
+           (form == REF_DENSE ? dense_bytes(layout, bits) : 0);
 }
 
 double ref_difference_bytes(const Pair *pair, mpfr_prec_t bits)
 {
-    const Layout *layout = &pair->converted.layout;
-    Extents extents = extents_of_model(&pair->converted, bits);
-    double rows = (double)layout_rows(layout), value = (double)extents.value;
-    double query = (double)extents.query, keys = extents.pattern ? rows : 0;
-    double heads = (double)extents.heads;
-    return ap_bytes(rows, 3 * (double)layout_content(layout) + 2 * keys, bits) +
-           ap_bytes(rows, (4 + GROUPS) * heads + 3 * value + 3 * query, bits);
+    RecordShape block = model_shape(&pair->converted, bits, REF_STRUCTURED);
+    return difference_bytes(&block, layout_content(&pair->converted.layout), bits);
 }
 
 /* What goes into a stream. */
 static void run_note_term(RefRun *run, mpfr_srcptr term)
 {
-    if (run->record_gaps && mpfr_regular_p(term) && mpfr_get_exp(term) > run->term) {
+    if (run->ev.observed && mpfr_regular_p(term) && mpfr_get_exp(term) > run->term) {
         run->term = mpfr_get_exp(term);
     }
 }
 
-/* After a layer: where a number left MPFR's range nothing of it is to be believed, in what is not NaN
- * neither. */
+static void spoil(ApMat *x)
+{
+    for (size_t i = 0; i < x->rows * x->columns; i++) {
+        mpfr_set_nan(x->entry + i);
+    }
+}
+
+/* After a layer: where a number left MPFR's range, or memory was short, nothing of it is to be
+ * believed, in what is not NaN neither. */
 static void check_range(RefRun *run)
 {
     bool left = ap_fatal_flags() != 0;
     for (size_t i = 0; i < run->stream.rows * run->stream.columns; i++) {
         left = left || !mpfr_number_p(run->stream.entry + i);
-        left = left || (run->change != NULL && !mpfr_number_p(run->change->sum.entry + i));
+        left = left || (run->e != NULL && !mpfr_number_p(run->e->sum.entry + i));
     }
-    if (left && !run->failed) {
-        run->left_range = true;
-        run_spoil(run);
+    run->left_range = run->left_range || (left && !run->ev.failed);
+    if (left || run->ev.failed) {
+        spoil(&run->stream);
+    }
+    if ((left || run->ev.failed) && run->e != NULL) {
+        spoil(&run->e->stream);
+        spoil(&run->e->sum);
     }
     mpfr_clear_flags();
+}
+
+/* x += what the sublayer's heads write, and e the change of that. */
+static void add_heads(RefRun *run, const Sublayer *sublayer)
+{
+    ap_zero(&run->delta);
+    if (run->e != NULL) {
+        difference_begin(run->e);
+    }
+    for (size_t b = 0; b < sublayer->bundle_count; b++) {
+        const Bundle *bundle = &sublayer->bundles[b];
+        Heads all = {&run->model->layout, bundle, 0, bundle->heads, run->limit};
+        if (run->form == REF_DENSE) {
+            dense_add(&run->ev, &all, &run->stream, &run->dense, &run->delta);
+        } else {
+            run_bundle(run, bundle);
+        }
+    }
+    for (size_t i = 0; run->known == NULL && i < run->stream.rows * run->stream.columns; i++) {
+        mpfr_ptr entry = run->stream.entry + i;
+        run_note_term(run, entry);
+        mpfr_add(entry, entry, run->delta.entry + i, MPFR_RNDN);
+    }
+    if (run->e != NULL) {
+        difference_end(run->e);
+    }
+}
+
+static void copy_stream(ApMat *to, const ApMat *from)
+{
+    for (size_t i = 0; i < from->rows * from->columns; i++) {
+        mpfr_set(to->entry + i, from->entry + i, MPFR_RNDN);
+    }
 }
 
 void ref_run_layer(RefRun *run)
@@ -257,41 +282,27 @@ void ref_run_layer(RefRun *run)
         abort();
     }
     mpfr_clear_flags();
-    threads_forget_scores(run);
+    evaluator_forget_scores(&run->ev);
     run->term = mpfr_get_emin();
-    if (run->change != NULL) {
-        change_begin_layer(run->change);
+    if (run->e != NULL) {
+        difference_begin_layer(run->e);
     }
     for (; run->sublayer < model->layer_end[run->layer]; run->sublayer++) {
         const Sublayer *sublayer = &model->sublayers[run->sublayer];
         if (sublayer->bundle_count == 0) {
-            run_direct(run, &sublayer->direct);
-            continue;
-        }
-        ap_zero(&run->delta);
-        if (run->change != NULL) {
-            change_begin(run->change);
-        }
-        for (size_t b = 0; b < sublayer->bundle_count; b++) {
-            if (run->form == REF_DENSE) {
-                run_dense_bundle(run, &sublayer->bundles[b]);
-            } else {
-                run_structured_bundle(run, &sublayer->bundles[b]);
-            }
-        }
-        for (size_t i = 0; run->tape == NULL && i < run->stream.rows * run->stream.columns; i++) {
-            mpfr_ptr entry = run->stream.entry + i;
-            run_note_term(run, entry);
-            mpfr_add(entry, entry, run->delta.entry + i, MPFR_RNDN);
-        }
-        if (run->change != NULL) {
-            change_end(run->change);
+            direct_operate(&run->ev, &sublayer->direct, &run->stream, &run->delta,
+                           &run->record.part[HEADS_PART]);
+        } else {
+            add_heads(run, sublayer);
         }
     }
-    tape_keep_stream(run);
-    tape_play_stream(run);
-    if (run->change != NULL) {
-        change_end_layer(run);
+    if (run->kept != NULL) {
+        copy_stream(&run->kept->stream[run->layer], &run->stream);
+    } else if (run->known != NULL) {
+        copy_stream(&run->stream, &run->known->stream[run->layer]);
+    }
+    if (run->e != NULL) {
+        difference_end_layer(run->e, &run->stream);
     }
     check_range(run);
     run->layer++;
@@ -309,83 +320,27 @@ size_t ref_run_layers(const RefRun *run)
 
 bool ref_run_failed(const RefRun *run)
 {
-    return run->failed;
+    return run->ev.failed;
+}
+
+const ApMat *run_outcome(const RefRun *run)
+{
+    return run->e != NULL ? &run->e->sum : &run->stream;
 }
 
 mpfr_srcptr ref_run_entry(const RefRun *run, size_t row, size_t column)
 {
-    return ap_at(run->change != NULL ? &run->change->sum : &run->stream, row, column);
+    return ap_at(run_outcome(run), row, column);
 }
 
 mpfr_srcptr ref_run_difference(const RefRun *run, size_t row, size_t column)
 {
-    return ap_at(&run->change->stream, row, column);
+    return ap_at(&run->e->stream, row, column);
 }
 
 mpfr_srcptr ref_run_score_max(const RefRun *run)
 {
-    return run->score_max;
-}
-
-int run_best_position(const RefRun *run, const Score *score, size_t h, size_t i)
-{
-    int best = INT_MIN;
-    for (size_t j = 0; j < run->stream.rows; j++) {
-        int k = run_position(run, score, h, i, j);
-        best = run_sees(run, score, i, j) && k > best ? k : best;
-    }
-    return best;
-}
-
-mpfr_srcptr run_factor(RefRun *run, int gap)
-{
-    bool none = run->limit && gap > 0;
-    return none ? ap_at(&run->factor, 0, RUN_MAX_GAP + 1) : run_decay(run, gap);
-}
-
-mpfr_srcptr run_decay(RefRun *run, int gap)
-{
-    if (gap < 0 || gap > RUN_MAX_GAP) {
-        fprintf(stderr, "headproof: bug: %s:%d: coefficients of Omega differ by %d\n", __FILE__,
-                __LINE__, gap);
-        abort();
-    }
-    mpfr_ptr factor = ap_at(&run->factor, 0, (size_t)gap);
-    if (!run->factor_known[gap]) {
-        if (gap == 0) {
-            mpfr_set_ui(factor, 1, MPFR_RNDN);
-        } else {
-            mpfr_t exponent; /* gap * omega, exactly */
-            mpfr_init2(exponent, 64);
-            mpfr_set_d(exponent, run->omega, MPFR_RNDN);
-            mpfr_mul_si(exponent, exponent, -gap, MPFR_RNDN);
-            mpfr_exp(factor, exponent, MPFR_RNDN);
-            mpfr_clear(exponent);
-        }
-        run->factor_known[gap] = true;
-    }
-    return factor;
-}
-
-void run_note_gap(RunThread *thread, int gap, double bits)
-{
-    if (bits < MOST_BITS) { /* else no precision shows this row's leak, beside others' or alone */
-        thread->gap[gap] = fmax(thread->gap[gap], bits);
-    }
-}
-
-void run_apply_scale(mpfr_ptr s, const Scale *scale, mpfr_ptr t)
-{
-    if (scale->num != 1) {
-        mpfr_mul_si(s, s, scale->num, MPFR_RNDN);
-    }
-    if (scale->den != 1) {
-        mpfr_div_si(s, s, scale->den, MPFR_RNDN);
-    }
-    if (scale->sqrt_den != 1) {
-        mpfr_sqrt_ui(t, (unsigned long)scale->sqrt_den, MPFR_RNDN);
-        mpfr_div(s, s, t, MPFR_RNDN);
-    }
+    return run->ev.seen.score_max;
 }
 
 void ref_thread_setup(void)

@@ -9,7 +9,7 @@
 
 #define LOG2_E 1.4426950408889634
 
-/* Exponents of what is near: far from the 62 bits of MPFR's own, even times RUN_MAX_GAP. */
+/* Exponents of what is near: far from the 62 bits of MPFR's own, even times OMEGA_MAX_GAP. */
 enum { NEAR_EXPONENT = 40 };
 
 bool shift_is_near(mpfr_srcptr x)
@@ -17,59 +17,59 @@ bool shift_is_near(mpfr_srcptr x)
     return mpfr_zero_p(x) || (mpfr_regular_p(x) && mpfr_get_exp(x) <= NEAR_EXPONENT);
 }
 
-static mpfr_exp_t omega_exponent(const RefRun *run)
+static mpfr_exp_t omega_exponent(const Evaluator *ev)
 {
     int exponent;
-    (void)frexp(run->omega, &exponent);
+    (void)frexp(ev->omega, &exponent);
     return exponent;
 }
 
 /* t = d - Omega gap.  Where they are not of one size nothing cancels; where they are, what d has
  * beyond its own last bit is zeros: bits and Omega's exponent hold both. */
-static void less_omega(const RefRun *run, mpfr_ptr t, mpfr_srcptr d, int gap)
+static void less_omega(const Evaluator *ev, mpfr_ptr t, mpfr_srcptr d, int gap)
 {
     mpfr_t omega; /* gap * omega, exactly */
     mpfr_init2(omega, 64);
-    mpfr_set_d(omega, run->omega, MPFR_RNDN);
+    mpfr_set_d(omega, ev->omega, MPFR_RNDN);
     mpfr_mul_si(omega, omega, gap, MPFR_RNDN);
     mpfr_sub(t, d, omega, MPFR_RNDN);
     mpfr_clear(omega);
 }
 
-static mpfr_prec_t bits_beside_omega(const RefRun *run)
+static mpfr_prec_t bits_beside_omega(const Evaluator *ev)
 {
-    mpfr_exp_t exponent = omega_exponent(run);
-    return run->bits + 64 + (exponent > 0 ? (mpfr_prec_t)exponent : 0);
+    mpfr_exp_t exponent = omega_exponent(ev);
+    return ev->bits + 64 + (exponent > 0 ? (mpfr_prec_t)exponent : 0);
 }
 
-void shift_exp(RefRun *run, RunThread *thread, mpfr_ptr y, mpfr_srcptr d, int gap)
+void shift_exp(Evaluator *ev, Worker *worker, mpfr_ptr y, mpfr_srcptr d, int gap)
 {
     mpfr_t t;
     if (gap == 0 || shift_is_near(d)) {
-        run_exp(run, thread, y, d, 1);
+        evaluator_exp(ev, worker, y, d, 1);
         if (gap != 0) {
-            mpfr_mul(y, y, run_decay(run, gap), MPFR_RNDN);
+            mpfr_mul(y, y, evaluator_decay(ev, gap), MPFR_RNDN);
         }
         return;
     }
-    mpfr_init2(t, bits_beside_omega(run));
-    less_omega(run, t, d, gap);
-    doubt_note(run, thread, t);
+    mpfr_init2(t, bits_beside_omega(ev));
+    less_omega(ev, t, d, gap);
+    doubt_note(ev, worker, t);
     mpfr_exp(y, t, MPFR_RNDN);
     mpfr_clear(t);
 }
 
-void shift_raise(const RefRun *run, mpfr_ptr shift, mpfr_srcptr s, int gap)
+void shift_raise(const Evaluator *ev, mpfr_ptr shift, mpfr_srcptr s, int gap)
 {
     mpfr_t t;
     if (mpfr_cmp(s, shift) <= 0) {
         return; /* Omega only takes away */
     }
-    mpfr_init2(t, run->bits);
+    mpfr_init2(t, ev->bits);
     if (gap == 0) {
         mpfr_set(t, s, MPFR_RNDN);
     } else {
-        less_omega(run, t, s, gap);
+        less_omega(ev, t, s, gap);
     }
     if (mpfr_cmp(t, shift) > 0) {
         mpfr_set(shift, t, MPFR_RNDN);

@@ -8,7 +8,7 @@
 #ifndef HEADPROOF_REFERENCE_SHIFT_H
 #define HEADPROOF_REFERENCE_SHIFT_H
 
-#include "run.h"
+#include "evaluator.h"
 
 /* Is |x| so small that exponentials of a few such numbers, and their products, are in MPFR's
  * range, which ends at e^(3.2e18)? */
@@ -17,12 +17,12 @@ bool shift_is_near(mpfr_srcptr x);
 /* y = e^(d - Omega gap) for a score's distance d from its row's shift: two factors where both are
  * in MPFR's range, so that no sum ever holds Omega; else by their exponent, with as many bits as
  * Omega takes.  y is not d. */
-void shift_exp(RefRun *run, RunThread *thread, mpfr_ptr y, mpfr_srcptr d, int gap);
+void shift_exp(Evaluator *ev, Worker *worker, mpfr_ptr y, mpfr_srcptr d, int gap);
 
 /* shift = max(shift, s - Omega gap) */
-void shift_raise(const RefRun *run, mpfr_ptr shift, mpfr_srcptr s, int gap);
+void shift_raise(const Evaluator *ev, mpfr_ptr shift, mpfr_srcptr s, int gap);
 
-/* log2(z_best / z_rest) + d log2 e, to the next whole bit above, for run_note_gap: sums of
+/* log2(z_best / z_rest) + d log2 e, to the next whole bit above, for worker_note_gap: sums of
  * exponentials that are shifted by numbers d apart. */
 double shift_bits_between(mpfr_srcptr z_best, mpfr_srcptr z_rest, mpfr_srcptr d);
 

@@ -81,8 +81,8 @@ static bool check_pair(const CaseSpec *spec)
     for (size_t k = 0; k < OMEGAS; k++) {
         taped[k] = difference(&pair, omegas[k], BITS, base);
         own[k] = difference(&pair, omegas[k], BITS, NULL);
-        assert_non_null(taped[k]->tape);
-        assert_null(own[k]->tape);
+        assert_non_null(taped[k]->known);
+        assert_null(own[k]->known);
     }
     for (size_t l = 0; l < spec->depth; l++) {
         for (size_t k = 0; k < OMEGAS; k++) {
@@ -142,8 +142,8 @@ static void only_its_own_bits(void **state)
     assert_true(base != NULL && streams != NULL);
     RefRun *other = difference(&pair, 3, BITS + 64, base),
            *without = difference(&pair, 3, BITS, streams);
-    assert_null(other->tape);
-    assert_null(without->tape);
+    assert_null(other->known);
+    assert_null(without->known);
     ref_run_clear(other);
     ref_run_clear(without);
     ref_base_clear(base);

@@ -1,0 +1,154 @@
+/*
+ * A bundle of heads by its structure, at the cost of the original's products:
+ *     delta += sum over heads of softmax_rows(X Q X^T) X V,
+ * block of heads after block, and in a block step after step.  Each step evaluates x into the block's
+ * record, unless a tape has that record already; and then, where e is carried beside x, lets the
+ * difference read it.  With bilinear scores patterns follow one another, so that one pattern at a
+ * time is in memory where no tape keeps them.
+ */
+#include "run.h"
+
+#include "doubt.h"
+
+/* A block of heads; write: its record, to be evaluated, or NULL; read: the same record. */
+typedef struct {
+    RefRun *run;
+    Heads heads;
+    Record *write;
+    const Record *read;
+} Block;
+
+static Block block_open(RefRun *run, const Bundle *bundle, size_t first, size_t count)
+{
+    Heads heads = {&run->model->layout, bundle, first, count, run->limit};
+    Block block = {.run = run, .heads = heads};
+    if (run->known != NULL) {
+        block.read = &run->known->record[run->block];
+    } else {
+        block.write = run->kept != NULL ? &run->kept->record[run->block] : &run->record;
+        block.read = block.write;
+    }
+    return block;
+}
+
+/* How large the scores of some of the block's heads may be, for a run that a plan looks at. */
+static void prepare_doubt(const Block *block, const Heads *heads)
+{
+    RefRun *run = block->run;
+    const ApMat *e = run->e != NULL ? &run->e->stream : NULL;
+    if (run->ev.observed) {
+        run->ev.score_exponent = heads_score_exponent(heads, &run->stream, e);
+    }
+}
+
+static void scores(const Block *block)
+{
+    RefRun *run = block->run;
+    prepare_doubt(block, &block->heads);
+    if (block->write != NULL) {
+        heads_scores(&run->ev, &block->heads, &run->stream, &run->work, block->write);
+    }
+    if (run->e != NULL) {
+        difference_scores(&run->ev, &block->heads, block->read, run->e);
+    }
+}
+
+/* Of the block's head b alone, with bilinear scores. */
+static void pattern(const Block *block, size_t b)
+{
+    RefRun *run = block->run;
+    Heads head = block->heads;
+    head.first += b;
+    head.count = 1;
+    prepare_doubt(block, &head);
+    if (block->write != NULL) {
+        heads_pattern(&run->ev, &block->heads, b, block->write);
+    }
+    if (run->e != NULL) {
+        difference_pattern(&run->ev, &block->heads, block->read, b, run->e);
+    }
+}
+
+static void values(const Block *block, PartKind part)
+{
+    RefRun *run = block->run;
+    if (block->write != NULL) {
+        heads_values(&run->ev, &block->heads, &run->stream, &run->work, part, block->write);
+    }
+    if (run->e != NULL) {
+        difference_values(&run->ev, &block->heads, part, run->e);
+    }
+}
+
+static void mix(const Block *block, PartKind part, size_t b)
+{
+    RefRun *run = block->run;
+    if (block->write != NULL) {
+        heads_mix(&run->ev, &block->heads, part, b, block->write);
+    }
+    if (run->e != NULL) {
+        difference_mix(&run->ev, &block->heads, block->read, part, b, run->e);
+    }
+}
+
+static void write(const Block *block, PartKind part)
+{
+    RefRun *run = block->run;
+    if (block->write != NULL) {
+        heads_write(&run->ev, &block->heads, part,
+                    &block->read->part[record_part(block->read, part)].mixed, &run->work.scaled,
+                    &run->delta);
+    }
+    if (run->e != NULL) {
+        difference_write(&run->ev, &block->heads, part, run->e);
+    }
+}
+
+/* What head 0 carries besides: the bias through its pattern, and the integer diagonal. */
+static void extra_parts(const Block *block)
+{
+    static const PartKind extra[] = {BIAS_PART, DIAGONAL_PART};
+    for (size_t i = 0; i < sizeof extra / sizeof *extra; i++) {
+        if (heads_part_width(&block->heads.bundle->value, extra[i]) > 0) {
+            values(block, extra[i]);
+            mix(block, extra[i], 0);
+            write(block, extra[i]);
+        }
+    }
+}
+
+static void block_add(const Block *block)
+{
+    const Bundle *bundle = block->heads.bundle;
+    bool bilinear = bundle->score.kind == SCORE_BILINEAR, has = bundle->value.kind != VALUE_NONE;
+    size_t patterns = bilinear ? block->heads.count : 1;
+    scores(block);
+    for (size_t b = 0; b < patterns; b++) {
+        if (bilinear) {
+            pattern(block, b);
+        }
+        if (block->heads.first + b == 0) {
+            extra_parts(block);
+        }
+        if (has && b == 0) {
+            values(block, HEADS_PART);
+        }
+        if (has) {
+            mix(block, HEADS_PART, b);
+        }
+    }
+    if (has) {
+        write(block, HEADS_PART);
+    }
+}
+
+void run_bundle(RefRun *run, const Bundle *bundle)
+{
+    size_t most = heads_block(bundle, run->stream.rows, run->ev.bits);
+    for (size_t first = 0; first < bundle->heads; first += most) {
+        size_t left = bundle->heads - first;
+        Block block = block_open(run, bundle, first, left < most ? left : most);
+        block_add(&block);
+        run->block++;
+    }
+}

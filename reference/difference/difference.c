@@ -1,0 +1,162 @@
+/*
+ * The difference e = r(T') - r(T_infinity) carried through a layer beside the limit: the steps of a
+ * block of heads, and
+ *     e += what the sublayer's heads at x + e write and those at x do not.
+ */
+#include "difference.h"
+
+#include <stdlib.h>
+
+static bool is_bilinear(const Heads *heads)
+{
+    return heads->bundle->score.kind == SCORE_BILINEAR;
+}
+
+enum { DIFFERENCE_MATS = 16 };
+
+static void difference_list(Difference *e, const RecordShape *shape, size_t content,
+                            ApExtent list[DIFFERENCE_MATS])
+{
+    size_t rows = shape->rows, gate = shape->gate, value = shape->part[HEADS_PART];
+    const ApExtent all[DIFFERENCE_MATS] = {
+        {&e->stream, rows, content},
+        {&e->delta, rows, content},
+        {&e->sum, rows, content},
+        {&e->product, rows, gate},
+        {&e->score, rows, gate},
+        {&e->gate, rows, gate},
+        {&e->grown, rows, gate},
+        {&e->value, rows, value},
+        {&e->mixed, rows, value},
+        {&e->moved, rows, value},
+        {&e->query, rows, shape->query},
+        {&e->key, rows, shape->query},
+        {&e->moved_query, rows, shape->query},
+        {&e->group, rows, shape->group},
+        {&e->pattern, rows, shape->pattern},
+        {&e->leak, rows, shape->pattern},
+    };
+    for (size_t i = 0; i < DIFFERENCE_MATS; i++) {
+        list[i] = all[i];
+    }
+}
+
+bool difference_init(Difference *e, const RecordShape *shape, size_t content, mpfr_prec_t bits)
+{
+    ApExtent list[DIFFERENCE_MATS];
+    *e = (Difference){.term = calloc(shape->rows * content + 1, sizeof *e->term)};
+    difference_list(e, shape, content, list);
+    return ap_init_list(list, DIFFERENCE_MATS, bits) && e->term != NULL;
+}
+
+void difference_clear(Difference *e)
+{
+    ApExtent list[DIFFERENCE_MATS];
+    difference_list(e, &(RecordShape){0}, 0, list);
+    ap_clear_list(list, DIFFERENCE_MATS);
+    free(e->term);
+}
+
+double difference_bytes(const RecordShape *shape, size_t content, mpfr_prec_t bits)
+{
+    Difference e;
+    ApExtent list[DIFFERENCE_MATS];
+    difference_list(&e, shape, content, list);
+    return ap_bytes_list(list, DIFFERENCE_MATS, bits);
+}
+
+void difference_begin_layer(Difference *e)
+{
+    for (size_t i = 0; i < e->stream.rows * e->stream.columns; i++) {
+        e->term[i] = mpfr_get_emin();
+    }
+}
+
+void difference_begin(Difference *e)
+{
+    ap_zero(&e->delta);
+}
+
+static void note_term(mpfr_exp_t *term, mpfr_srcptr d)
+{
+    if (mpfr_regular_p(d) && mpfr_get_exp(d) > *term) {
+        *term = mpfr_get_exp(d);
+    }
+}
+
+void difference_end(Difference *e)
+{
+    for (size_t i = 0; i < e->stream.rows * e->stream.columns; i++) {
+        mpfr_ptr entry = e->stream.entry + i;
+        note_term(&e->term[i], entry);
+        note_term(&e->term[i], e->delta.entry + i);
+        mpfr_add(entry, entry, e->delta.entry + i, MPFR_RNDN);
+    }
+}
+
+void difference_end_layer(Difference *e, const ApMat *x)
+{
+    for (size_t i = 0; i < e->stream.rows * e->stream.columns; i++) {
+        mpfr_add(e->sum.entry + i, x->entry + i, e->stream.entry + i, MPFR_RNDN);
+    }
+}
+
+void difference_scores(Evaluator *ev, const Heads *heads, const Record *record, Difference *e)
+{
+    if (is_bilinear(heads)) {
+        difference_queries(ev, heads, record, e);
+    } else {
+        difference_group_weights(ev, heads, record, e);
+    }
+}
+
+void difference_pattern(Evaluator *ev, const Heads *heads, const Record *record, size_t b,
+                        Difference *e)
+{
+    if (is_bilinear(heads)) {
+        difference_keys(ev, heads, record, b, e);
+    }
+}
+
+void difference_values(Evaluator *ev, const Heads *heads, PartKind part, Difference *e)
+{
+    heads_products(ev, heads, &e->stream, &e->product, part, &e->value);
+}
+
+/* Context of move_row: some columns. */
+typedef struct {
+    const ApMat *value;
+    Difference *e;
+    Columns columns;
+} Move;
+
+/* moved = value + its change */
+static void move_row(Evaluator *ev, Worker *worker, const void *context, size_t row)
+{
+    const Move *move = context;
+    const Difference *e = move->e;
+    (void)ev, (void)worker;
+    for (size_t c = move->columns.first; c < move->columns.first + move->columns.count; c++) {
+        mpfr_add(ap_at(&e->moved, row, c), ap_at(move->value, row, c), ap_at(&e->value, row, c),
+                 MPFR_RNDN);
+    }
+}
+
+void difference_mix(Evaluator *ev, const Heads *heads, const Record *record, PartKind part,
+                    size_t b, Difference *e)
+{
+    size_t width = heads_part_width(&heads->bundle->value, part), rows = e->stream.rows;
+    Columns all = {0, heads_of_part(heads, part).count * width}, one = {b * width, width};
+    Move move = {&record->part[record_part(record, part)].value, e, is_bilinear(heads) ? one : all};
+    evaluator_each(ev, rows, rows * move.columns.count, move_row, &move);
+    if (is_bilinear(heads)) {
+        difference_key_mix(ev, heads, record, part, b, e);
+    } else {
+        difference_group_mix(ev, heads, record, part, e);
+    }
+}
+
+void difference_write(Evaluator *ev, const Heads *heads, PartKind part, Difference *e)
+{
+    heads_write(ev, heads, part, &e->mixed, &e->mixed, &e->delta);
+}

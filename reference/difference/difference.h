@@ -1,0 +1,79 @@
+/*
+ * How the limit model changes into T' (private to reference/; docs/mathematics.md, section 4).
+ *
+ * Beside T_infinity evaluated at x, e = r(T') - r(T_infinity) goes from layer to layer.
+ * What is linear acts on e as on x.  Of a head's row, A the keys with the largest coefficient of
+ * Omega and p its softmax at x, ds the change of the scores, u' = u + du the values at x + e,
+ *     E        = sum over A of p_j expm1(ds_j)
+ *     dp_j     = p_j (expm1(ds_j) - E) / (1 + E)                   j in A, or, where E < -1/2,
+ *              = p_j e^(ds_j) / (sum over A of p_j e^(ds_j)) - p_j
+ *     y_A'     = y_A + sum over A of dp_j u'_j + p_j du_j
+ *     r_j      = e^(s'_j) / (sum over all keys of e^(s'))          the others, e^(-Omega gap) in it
+ *     change   = y_A' - y_A + sum over the others of r_j (u'_j - y_A').
+ * Each term has a factor of e's own size: nothing of the size of x cancels, whatever Omega is.
+ * (E < -1/2 is a change as large as the pattern itself.)
+ *
+ * Of x nothing is evaluated here: p, the scores, u and y_A are in records (heads/record.h), which
+ * are only read.
+ */
+#ifndef HEADPROOF_REFERENCE_DIFFERENCE_DIFFERENCE_H
+#define HEADPROOF_REFERENCE_DIFFERENCE_DIFFERENCE_H
+
+#include "../heads/heads.h"
+
+/* e and, for a block of heads at a time, the changes of what its record holds. */
+typedef struct {
+    ApMat stream;         /* [rows, content] e */
+    ApMat delta;          /* what the current sublayer adds to it */
+    ApMat sum;            /* x + e: r(T') after the last layer */
+    ApMat product, score; /* [rows, heads] e g, and the gate's change */
+    ApMat gate, grown;    /* [rows, heads] expm1 and exp of that */
+    ApMat value, mixed;   /* changes of a part's */
+    ApMat moved;          /* value + its change */
+    ApMat query, key;     /* changes of the record's */
+    ApMat moved_query;    /* query + its change */
+    ApMat group;          /* [rows, heads * 3] dp or r of one key of a group */
+    ApMat pattern, leak;  /* [rows, rows] dp of the keys of A, 0 of others; r of the others */
+    /* [rows, columns]: exponent of the largest term that went into an entry of e in this layer: what
+     * e falls short of it was cancelled, however alike two precisions are. */
+    mpfr_exp_t *term;
+} Difference;
+
+/* e = 0.  shape: what holds every block of the model; content: columns of the stream.  false when
+ * memory is short; clear it all the same. */
+bool difference_init(Difference *e, const RecordShape *shape, size_t content, mpfr_prec_t bits)
+    __attribute__((warn_unused_result));
+void difference_clear(Difference *e);
+double difference_bytes(const RecordShape *shape, size_t content, mpfr_prec_t bits);
+
+/* Before and after a layer, which has x behind it, and a sublayer's bundles. */
+void difference_begin_layer(Difference *e);
+void difference_begin(Difference *e);
+void difference_end(Difference *e);
+void difference_end_layer(Difference *e, const ApMat *x);
+
+/* Each after the step of heads.h of that name, whose outcome is in the record: the changes of scores
+ * (and without bilinear scores of patterns), of a pattern, of values and mixtures. */
+void difference_scores(Evaluator *ev, const Heads *heads, const Record *record, Difference *e);
+void difference_pattern(Evaluator *ev, const Heads *heads, const Record *record, size_t b,
+                        Difference *e);
+void difference_values(Evaluator *ev, const Heads *heads, PartKind part, Difference *e);
+void difference_mix(Evaluator *ev, const Heads *heads, const Record *record, PartKind part,
+                    size_t b, Difference *e);
+
+/* e.delta += what a part's change writes; mixed is lost. */
+void difference_write(Evaluator *ev, const Heads *heads, PartKind part, Difference *e);
+
+/* ---- By groups of keys (group_changes.c, group_mixtures.c), and key by key (key_changes.c). ---- */
+
+void difference_group_weights(Evaluator *ev, const Heads *heads, const Record *record,
+                              Difference *e);
+void difference_group_mix(Evaluator *ev, const Heads *heads, const Record *record, PartKind part,
+                          Difference *e);
+void difference_queries(Evaluator *ev, const Heads *heads, const Record *record, Difference *e);
+void difference_keys(Evaluator *ev, const Heads *heads, const Record *record, size_t b,
+                     Difference *e);
+void difference_key_mix(Evaluator *ev, const Heads *heads, const Record *record, PartKind part,
+                        size_t b, Difference *e);
+
+#endif

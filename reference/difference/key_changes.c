@@ -1,0 +1,363 @@
+/*
+ * The change of patterns with bilinear scores, key by key: for a query q and a key k that change
+ * by dq and dk,
+ *     ds = (q + dq) dk + dq k.
+ */
+#include "../shift.h"
+#include "difference.h"
+
+/* Head h of the bundle, its place b in the block, and what of the record its rows read: score [rows, heads]
+ * shifts, gate [rows, heads] sums of exponentials, its pattern; width, mixed: of what its rows mix. */
+typedef struct {
+    const Heads *heads;
+    const Record *record;
+    const ApMat *pattern, *mixed;
+    Difference *e;
+    size_t h, b, width;
+} Head;
+
+/* A row, the leading keys that it may see, and the largest coefficient of Omega among them. */
+typedef struct {
+    size_t row, keys;
+    int best;
+} HeadRow;
+
+static HeadRow head_row(const Head *head, size_t row)
+{
+    size_t keys = bilinear_block(head->heads, row - row % PATTERN_ROWS).keys;
+    return (HeadRow){row, keys, heads_best_position(head->heads, head->h, row)};
+}
+
+/* The keys of A, and the others that a row sees. */
+typedef enum { KEY_UNSEEN, KEY_LIMIT, KEY_LEFT_OUT } KeyKind;
+
+static KeyKind key_kind(const Head *head, const HeadRow *at, size_t j)
+{
+    if (!heads_see(head->heads, at->row, j)) {
+        return KEY_UNSEEN;
+    }
+    int k = heads_position(head->heads, head->h, at->row, j);
+    return k == at->best ? KEY_LIMIT : KEY_LEFT_OUT;
+}
+
+static int gap_of(const Head *head, const HeadRow *at, size_t j)
+{
+    return at->best - heads_position(head->heads, head->h, at->row, j);
+}
+
+/* x = s + ds of key j. */
+static void moved_score(Worker *worker, const Head *head, const HeadRow *at, size_t j, mpfr_ptr x)
+{
+    const Record *record = head->record;
+    size_t width = heads_query_width(&head->heads->bundle->score), first = head->b * width;
+    ap_dot(x, ap_at(&record->query, at->row, first), ap_at(&record->key, j, first), width,
+           ap_at(&worker->temp, 0, 1));
+    mpfr_add(x, x, ap_at(&head->e->pattern, at->row, j), MPFR_RNDN);
+}
+
+/* Are A's ds near?  And the distances, put into leak[row], of the other keys' s' from the limit's
+ * shift? */
+typedef struct {
+    bool limit, leaks;
+} Near;
+
+static Near row_near(Worker *worker, const Head *head, const HeadRow *at)
+{
+    Near near = {true, true};
+    for (size_t j = 0; j < at->keys; j++) {
+        mpfr_srcptr ds = ap_at(&head->e->pattern, at->row, j);
+        mpfr_ptr d = ap_at(&head->e->leak, at->row, j);
+        KeyKind kind = key_kind(head, at, j);
+        if (kind == KEY_LIMIT) {
+            near.limit = near.limit && shift_is_near(ds);
+        } else if (kind == KEY_LEFT_OUT) {
+            moved_score(worker, head, at, j, d);
+            mpfr_sub(d, d, ap_at(&head->record->score, at->row, head->b), MPFR_RNDN);
+            near.leaks = near.leaks && shift_is_near(d);
+        }
+        if (kind != KEY_UNSEEN) {
+            worker_note_change(worker, ds);
+        }
+    }
+    near.leaks = near.leaks && near.limit;
+    return near;
+}
+
+/* e.pattern[row, j], which is ds, becomes expm1(ds) on A and 0 elsewhere; worker.row[j] =
+ * e^(ds) on A.  sum = E. */
+static void limit_exponentials(Evaluator *ev, Worker *worker, const Head *head, const HeadRow *at,
+                               mpfr_ptr sum)
+{
+    mpfr_ptr ds = ap_at(&worker->temp, 0, 0), t = ap_at(&worker->temp, 0, 1);
+    mpfr_set_zero(sum, 1);
+    for (size_t j = 0; j < at->keys; j++) {
+        mpfr_ptr m = ap_at(&head->e->pattern, at->row, j);
+        if (key_kind(head, at, j) != KEY_LIMIT) {
+            mpfr_set_zero(m, 1);
+            continue;
+        }
+        mpfr_set(ds, m, MPFR_RNDN);
+        evaluator_exponentials(ev, worker, m, ap_at(&worker->row, 0, j), ds);
+        mpfr_mul(t, ap_at(head->pattern, at->row, j), m, MPFR_RNDN);
+        mpfr_add(sum, sum, t, MPFR_RNDN);
+    }
+}
+
+/* one = sum over A of p_j e^(ds_j), and e.pattern = dp, where E < -1/2. */
+static void large_row(Worker *worker, const Head *head, const HeadRow *at, mpfr_ptr one)
+{
+    mpfr_set_zero(one, 1);
+    for (size_t j = 0; j < at->keys; j++) {
+        mpfr_ptr grown = ap_at(&worker->row, 0, j);
+        if (key_kind(head, at, j) == KEY_LIMIT) {
+            mpfr_mul(grown, grown, ap_at(head->pattern, at->row, j), MPFR_RNDN);
+            mpfr_add(one, one, grown, MPFR_RNDN);
+        }
+    }
+    for (size_t j = 0; j < at->keys; j++) {
+        mpfr_ptr d = ap_at(&head->e->pattern, at->row, j);
+        if (key_kind(head, at, j) == KEY_LIMIT) {
+            mpfr_div(d, ap_at(&worker->row, 0, j), one, MPFR_RNDN);
+            mpfr_sub(d, d, ap_at(head->pattern, at->row, j), MPFR_RNDN);
+        }
+    }
+}
+
+/* The same, of expm1(ds) there and its mean, E. */
+static void small_row(Worker *worker, const Head *head, const HeadRow *at, mpfr_srcptr sum,
+                      mpfr_ptr one)
+{
+    mpfr_ptr inverse = ap_at(&worker->temp, 0, 0);
+    mpfr_add_ui(one, sum, 1, MPFR_RNDN);
+    mpfr_ui_div(inverse, 1, one, MPFR_RNDN);
+    for (size_t j = 0; j < at->keys; j++) {
+        mpfr_ptr d = ap_at(&head->e->pattern, at->row, j);
+        if (key_kind(head, at, j) == KEY_LIMIT) {
+            mpfr_sub(d, d, sum, MPFR_RNDN);
+            mpfr_mul(d, d, ap_at(head->pattern, at->row, j), MPFR_RNDN);
+            mpfr_mul(d, d, inverse, MPFR_RNDN);
+        }
+    }
+}
+
+/* e.leak[row] /= total */
+static void divide_leaks(Worker *worker, const Head *head, const HeadRow *at, mpfr_srcptr total)
+{
+    for (size_t j = 0; j < at->keys; j++) {
+        if (key_kind(head, at, j) == KEY_LEFT_OUT) {
+            mpfr_ptr r = ap_at(&head->e->leak, at->row, j);
+            mpfr_div(r, r, total, MPFR_RNDN);
+            worker_note_leak(worker, r);
+        }
+    }
+}
+
+/* leak = r from the distances in it; one = sum over A of p_j e^(ds_j). */
+static void near_leaks(Evaluator *ev, Worker *worker, const Head *head, const HeadRow *at,
+                       mpfr_srcptr one)
+{
+    mpfr_ptr total = ap_at(&worker->temp, 0, 5), t = ap_at(&worker->temp, 0, 6);
+    mpfr_set_zero(total, 1);
+    for (size_t j = 0; j < at->keys; j++) {
+        mpfr_ptr r = ap_at(&head->e->leak, at->row, j);
+        if (key_kind(head, at, j) == KEY_LEFT_OUT) {
+            mpfr_set(t, r, MPFR_RNDN);
+            shift_exp(ev, worker, r, t, gap_of(head, at, j));
+            mpfr_add(total, total, r, MPFR_RNDN);
+        }
+    }
+    mpfr_mul(t, one, ap_at(&head->record->gate, at->row, head->b), MPFR_RNDN);
+    mpfr_add(total, total, t, MPFR_RNDN);
+    divide_leaks(worker, head, at, total);
+}
+
+/* worker.row = s' of all keys; all = the largest less what Omega takes, limit = that of A. */
+static void far_shifts(const Evaluator *ev, Worker *worker, const Head *head, const HeadRow *at,
+                       mpfr_ptr limit, mpfr_ptr all)
+{
+    bool first = true;
+    for (size_t j = 0; j < at->keys; j++) {
+        mpfr_ptr x = ap_at(&worker->row, 0, j);
+        if (key_kind(head, at, j) != KEY_UNSEEN) {
+            moved_score(worker, head, at, j, x);
+        }
+        if (key_kind(head, at, j) == KEY_LIMIT && (first || mpfr_cmp(x, limit) > 0)) {
+            mpfr_set(limit, x, MPFR_RNDN);
+            first = false;
+        }
+    }
+    mpfr_set(all, limit, MPFR_RNDN);
+    for (size_t j = 0; j < at->keys; j++) {
+        if (key_kind(head, at, j) == KEY_LEFT_OUT) {
+            shift_raise(ev, all, ap_at(&worker->row, 0, j), gap_of(head, at, j));
+        }
+    }
+}
+
+/* leak = r: the softmax of all keys anew. */
+static void far_leaks(Evaluator *ev, Worker *worker, const Head *head, const HeadRow *at,
+                      mpfr_srcptr shift)
+{
+    mpfr_ptr d = ap_at(&worker->temp, 0, 2), y = ap_at(&worker->temp, 0, 3),
+             total = ap_at(&worker->temp, 0, 5);
+    mpfr_set_zero(total, 1);
+    for (size_t j = 0; j < at->keys; j++) {
+        KeyKind kind = key_kind(head, at, j);
+        mpfr_ptr e = kind == KEY_LIMIT ? y : ap_at(&head->e->leak, at->row, j);
+        if (kind != KEY_UNSEEN) {
+            mpfr_sub(d, ap_at(&worker->row, 0, j), shift, MPFR_RNDN);
+            shift_exp(ev, worker, e, d, gap_of(head, at, j));
+            mpfr_add(total, total, e, MPFR_RNDN);
+        }
+    }
+    divide_leaks(worker, head, at, total);
+}
+
+/* e.pattern = dp, the softmax of A anew less that before, for changes that are far, beside which
+ * nothing cancels. */
+static void far_limit(Evaluator *ev, Worker *worker, const Head *head, const HeadRow *at,
+                      mpfr_srcptr shift)
+{
+    mpfr_ptr d = ap_at(&worker->temp, 0, 2), total = ap_at(&worker->temp, 0, 5);
+    mpfr_set_zero(total, 1);
+    for (size_t j = 0; j < at->keys; j++) {
+        mpfr_ptr p = ap_at(&head->e->pattern, at->row, j);
+        mpfr_set_zero(p, 1);
+        if (key_kind(head, at, j) == KEY_LIMIT) {
+            mpfr_sub(d, ap_at(&worker->row, 0, j), shift, MPFR_RNDN);
+            shift_exp(ev, worker, p, d, 0);
+            mpfr_add(total, total, p, MPFR_RNDN);
+        }
+    }
+    for (size_t j = 0; j < at->keys; j++) {
+        mpfr_ptr p = ap_at(&head->e->pattern, at->row, j);
+        if (key_kind(head, at, j) == KEY_LIMIT) {
+            mpfr_div(p, p, total, MPFR_RNDN);
+            mpfr_sub(p, p, ap_at(head->pattern, at->row, j), MPFR_RNDN);
+        }
+    }
+}
+
+/* e.pattern[row] = dp on A, leak[row] = r elsewhere. */
+static void softmax_row(Evaluator *ev, Worker *worker, const void *context, size_t row)
+{
+    const Head *head = context;
+    HeadRow at = head_row(head, row);
+    mpfr_ptr sum = ap_at(&worker->temp, 0, 3), one = ap_at(&worker->temp, 0, 4),
+             limit = ap_at(&worker->temp, 0, 6), all = ap_at(&worker->temp, 0, 7);
+    Near near = row_near(worker, head, &at);
+    if (!near.leaks) {
+        far_shifts(ev, worker, head, &at, limit, all);
+        far_leaks(ev, worker, head, &at, all);
+    }
+    if (!near.limit) {
+        far_limit(ev, worker, head, &at, limit);
+        return;
+    }
+    limit_exponentials(ev, worker, head, &at, sum);
+    if (mpfr_cmp_d(sum, -0.5) < 0) {
+        large_row(worker, head, &at, one);
+    } else {
+        small_row(worker, head, &at, sum, one);
+    }
+    if (near.leaks) {
+        near_leaks(ev, worker, head, &at, one);
+    }
+}
+
+/* Context of move_query_row: the first columns. */
+typedef struct {
+    const Record *record;
+    const Difference *e;
+    size_t columns;
+} MoveQuery;
+
+static void move_query_row(Evaluator *ev, Worker *worker, const void *context, size_t row)
+{
+    const MoveQuery *move = context;
+    const Difference *e = move->e;
+    (void)ev, (void)worker;
+    for (size_t c = 0; c < move->columns; c++) {
+        mpfr_add(ap_at(&e->moved_query, row, c), ap_at(&move->record->query, row, c),
+                 ap_at(&e->query, row, c), MPFR_RNDN);
+    }
+}
+
+void difference_queries(Evaluator *ev, const Heads *heads, const Record *record, Difference *e)
+{
+    size_t rows = e->stream.rows, width = heads_query_width(&heads->bundle->score);
+    MoveQuery move = {record, e, heads->count * width};
+    heads_queries(ev, heads, &e->stream, false, &e->query, &e->key);
+    evaluator_each(ev, rows, rows * move.columns, move_query_row, &move);
+}
+
+/* Of head heads->first + b. */
+static Head head_of(const Heads *heads, const Record *record, size_t b, Difference *e)
+{
+    return (Head){.heads = heads,
+                  .record = record,
+                  .pattern = &record->pattern[record_pattern(record, b)],
+                  .e = e,
+                  .h = heads->first + b,
+                  .b = b};
+}
+
+void difference_keys(Evaluator *ev, const Heads *heads, const Record *record, size_t b,
+                     Difference *e)
+{
+    Head head = head_of(heads, record, b, e);
+    size_t rows = e->stream.rows, width = heads_query_width(&heads->bundle->score), at = b * width;
+    for (size_t first = 0; first < rows; first += PATTERN_ROWS) {
+        RowBlock block = bilinear_block(heads, first);
+        size_t count = block.count, keys = block.keys;
+        ProductView ds = product_block(&e->pattern, first, 0, count, keys);
+        evaluator_product(ev, ds, product_block(&e->moved_query, first, at, count, width),
+                          product_transposed(product_block(&e->key, 0, at, keys, width)), false);
+        evaluator_product(ev, ds, product_block(&e->query, first, at, count, width),
+                          product_transposed(product_block(&record->key, 0, at, keys, width)),
+                          true);
+    }
+    evaluator_each(ev, rows, rows * rows, softmax_row, &head);
+}
+
+/* e.mixed[row] += what the keys that the limit leaves out add. */
+static void leak_row(Evaluator *ev, Worker *worker, const void *context, size_t row)
+{
+    const Head *head = context;
+    const Difference *e = head->e;
+    HeadRow at = head_row(head, row);
+    size_t first = head->b * head->width;
+    mpfr_ptr dy = ap_at(&e->mixed, row, first), y = ap_at(&worker->sum, 0, 0),
+             t = ap_at(&worker->temp, 0, 0);
+    (void)ev;
+    for (size_t c = 0; c < head->width; c++) {
+        mpfr_add(y + c, ap_at(head->mixed, row, first + c), dy + c, MPFR_RNDN);
+    }
+    for (size_t j = 0; j < at.keys; j++) {
+        for (size_t c = 0; key_kind(head, &at, j) == KEY_LEFT_OUT && c < head->width; c++) {
+            mpfr_sub(t, ap_at(&e->moved, j, first + c), y + c, MPFR_RNDN);
+            mpfr_mul(t, t, ap_at(&e->leak, row, j), MPFR_RNDN);
+            mpfr_add(dy + c, dy + c, t, MPFR_RNDN);
+        }
+    }
+}
+
+void difference_key_mix(Evaluator *ev, const Heads *heads, const Record *record, PartKind part,
+                        size_t b, Difference *e)
+{
+    Head head = head_of(heads, record, b, e);
+    size_t rows = e->stream.rows, width = heads_part_width(&heads->bundle->value, part);
+    size_t at = b * width;
+    head.mixed = &record->part[record_part(record, part)].mixed;
+    head.width = width;
+    for (size_t first = 0; first < rows; first += PATTERN_ROWS) {
+        RowBlock block = bilinear_block(heads, first);
+        size_t count = block.count, keys = block.keys;
+        ProductView dy = product_block(&e->mixed, first, at, count, width);
+        evaluator_product(ev, dy, product_block(&e->pattern, first, 0, count, keys),
+                          product_block(&e->moved, 0, at, keys, width), false);
+        evaluator_product(ev, dy, product_block(head.pattern, first, 0, count, keys),
+                          product_block(&e->value, 0, at, keys, width), true);
+    }
+    evaluator_each(ev, rows, rows * (rows + width), leak_row, &head);
+}

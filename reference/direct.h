@@ -1,0 +1,14 @@
+/*
+ * One direct operation of an original model (private to reference/).
+ */
+#ifndef HEADPROOF_REFERENCE_DIRECT_H
+#define HEADPROOF_REFERENCE_DIRECT_H
+
+#include "heads/heads.h"
+
+/* On the stream itself; delta, of its shape, and work, [rows, direct_columns] each, are scratch. */
+void direct_operate(Evaluator *ev, const Direct *direct, ApMat *stream, ApMat *delta,
+                    RecordPart *work);
+size_t direct_columns(const Direct *direct, size_t rows, mpfr_prec_t bits);
+
+#endif

@@ -1,0 +1,244 @@
+/*
+ * The arithmetic of one evaluation: what its threads have, what they have seen, and the products and
+ * exponentials at its precision.
+ */
+#include "evaluator.h"
+
+#include <math.h>
+#include <omp.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* Guard bits: with 6 a product of k = 3072 terms is within a unit or so of rounding once, as good
+ * as the sum of k roundings that a plan's growth is measured with. */
+enum { GUARD = 6, GUARD_REPRODUCIBLE = 64 };
+
+/* Operations on entries that are worth a parallel region. */
+enum { PARALLEL_OPERATIONS = 1 << 16 };
+
+/* More bits than a precision has. */
+enum { MOST_BITS = 1 << 21 };
+
+/* The matrices of a worker, of its evaluator's bits. */
+enum { WORKER_MATS = 3 };
+
+static void worker_list(Worker *worker, EvaluatorShape shape, ApExtent list[WORKER_MATS])
+{
+    size_t sum = shape.sum > WORKER_COLUMNS ? shape.sum : WORKER_COLUMNS;
+    list[0] = (ApExtent){&worker->temp, 1, WORKER_TEMPS};
+    list[1] = (ApExtent){&worker->sum, WORKER_SUMS, sum};
+    list[2] = (ApExtent){&worker->row, 1, shape.row};
+}
+
+static void seen_init(Seen *seen)
+{
+    mpfr_init2(seen->score_max, SEEN_BITS);
+    mpfr_set_zero(seen->score_max, 1);
+    for (size_t k = 0; k <= OMEGA_MAX_GAP; k++) {
+        seen->gap[k] = -INFINITY;
+    }
+    seen->change = mpfr_get_emin();
+}
+
+static bool worker_init(Worker *worker, EvaluatorShape shape, const Evaluator *ev)
+{
+    mpfr_prec_t rounded = ev->bits + GUARD_REPRODUCIBLE;
+    ApExtent list[WORKER_MATS];
+    worker_list(worker, shape, list);
+    seen_init(&worker->seen);
+    worker->exp = vexp_create(ev->reproducible ? rounded : ev->bits, false);
+    worker->expm1 = ap_exp_create(ev->reproducible);
+    return worker->exp != NULL && worker->expm1 != NULL &&
+           ap_init_list(list, WORKER_MATS, ev->bits) &&
+           ap_init(&worker->rounded, 1, ev->reproducible ? WORKER_EXPS : 0, rounded);
+}
+
+bool evaluator_init(Evaluator *ev, EvaluatorShape shape, mpfr_prec_t bits, double omega,
+                    bool reproducible)
+{
+    int workers = omp_get_max_threads();
+    *ev = (Evaluator){.bits = bits, .omega = omega, .reproducible = reproducible};
+    ev->score_exponent = -INFINITY;
+    seen_init(&ev->seen);
+    ev->worker = calloc((size_t)workers, sizeof *ev->worker);
+    ev->workers = ev->worker != NULL ? workers : 0;
+    bool ok = ev->worker != NULL && ap_init(&ev->factor, 1, OMEGA_MAX_GAP + 2, bits);
+    for (int t = 0; t < ev->workers; t++) {
+        ok = worker_init(&ev->worker[t], shape, ev) && ok;
+    }
+    return ok;
+}
+
+void evaluator_clear(Evaluator *ev)
+{
+    for (int t = 0; t < ev->workers; t++) {
+        Worker *worker = &ev->worker[t];
+        ApExtent list[WORKER_MATS];
+        worker_list(worker, (EvaluatorShape){0}, list);
+        ap_clear_list(list, WORKER_MATS);
+        ap_clear(&worker->rounded);
+        vexp_free(worker->exp);
+        ap_exp_free(worker->expm1);
+        mpfr_clear(worker->seen.score_max);
+    }
+    free(ev->worker);
+    ap_clear(&ev->factor);
+    mpfr_clear(ev->seen.score_max);
+}
+
+double evaluator_bytes(EvaluatorShape shape, mpfr_prec_t bits)
+{
+    Worker worker;
+    ApExtent list[WORKER_MATS];
+    worker_list(&worker, shape, list);
+    return omp_get_max_threads() * ap_bytes_list(list, WORKER_MATS, bits);
+}
+
+/* What the workers have seen. */
+static void gather(Evaluator *ev)
+{
+    Seen *all = &ev->seen;
+    for (int t = 0; t < ev->workers; t++) {
+        const Seen *seen = &ev->worker[t].seen;
+        if (mpfr_cmp(seen->score_max, all->score_max) > 0) {
+            mpfr_set(all->score_max, seen->score_max, MPFR_RNDN);
+        }
+        for (size_t k = 0; k <= OMEGA_MAX_GAP; k++) {
+            all->gap[k] = fmax(all->gap[k], seen->gap[k]);
+        }
+        all->change = seen->change > all->change ? seen->change : all->change;
+        all->doubt = all->doubt || seen->doubt;
+    }
+}
+
+void evaluator_forget_scores(Evaluator *ev)
+{
+    mpfr_set_zero(ev->seen.score_max, 1);
+    for (int t = 0; t < ev->workers; t++) {
+        mpfr_set_zero(ev->worker[t].seen.score_max, 1);
+    }
+}
+
+void evaluator_each(Evaluator *ev, size_t count, size_t operations, EvaluatorWork *work,
+                    const void *context)
+{
+    if (ev->workers == 1 || operations < PARALLEL_OPERATIONS) {
+        for (size_t i = 0; i < count; i++) {
+            work(ev, &ev->worker[0], context, i);
+        }
+        gather(ev);
+        return;
+    }
+    for (int gap = 0; gap <= OMEGA_MAX_GAP && !isinf(ev->omega); gap++) {
+        (void)evaluator_decay(ev, gap); /* threads only read what is known */
+    }
+    (void)evaluator_decay(ev, 0);
+    mpfr_exp_t emin = mpfr_get_emin(), emax = mpfr_get_emax();
+    mpfr_flags_t flags = 0;
+#pragma omp parallel num_threads(ev->workers) reduction(| : flags)
+    {
+        int t = omp_get_thread_num();
+        ap_thread_enter(emin, emax);
+#pragma omp for schedule(dynamic)
+        for (size_t i = 0; i < count; i++) {
+            work(ev, &ev->worker[t], context, i);
+        }
+        flags = ap_thread_leave(t != 0);
+    }
+    mpfr_flags_set(flags);
+    gather(ev);
+}
+
+void evaluator_product(Evaluator *ev, ProductView c, ProductView a, ProductView b, bool add)
+{
+    bool large = c.rows * c.columns >= PARALLEL_OPERATIONS / (a.columns + 1);
+    ProductOptions options = {.add = add,
+                              .guard = ev->reproducible ? GUARD_REPRODUCIBLE : GUARD,
+                              .threads = large ? ev->workers : 1};
+    ev->failed = ev->failed || !product_mul(c, a, b, &options, NULL);
+}
+
+void evaluator_exp(const Evaluator *ev, Worker *worker, mpfr_ptr y, mpfr_srcptr x, size_t count)
+{
+    if (!ev->reproducible) {
+        vexp(worker->exp, y, x, count);
+        return;
+    }
+    for (size_t i = 0; i < count; i += WORKER_EXPS) {
+        size_t some = count - i < WORKER_EXPS ? count - i : WORKER_EXPS;
+        vexp(worker->exp, worker->rounded.entry, x + i, some);
+        for (size_t j = 0; j < some; j++) {
+            mpfr_set(y + i + j, worker->rounded.entry + j, MPFR_RNDN);
+        }
+    }
+}
+
+void evaluator_exponentials(const Evaluator *ev, Worker *worker, mpfr_ptr m, mpfr_ptr g,
+                            mpfr_srcptr x)
+{
+    ap_expm1(worker->expm1, m, x);
+    if (mpfr_cmp_d(m, -0.5) < 0) {
+        evaluator_exp(ev, worker, g, x, 1);
+    } else {
+        mpfr_add_ui(g, m, 1, MPFR_RNDN);
+    }
+}
+
+mpfr_srcptr evaluator_factor(Evaluator *ev, bool limit, int gap)
+{
+    bool none = limit && gap > 0;
+    return none ? ap_at(&ev->factor, 0, OMEGA_MAX_GAP + 1) : evaluator_decay(ev, gap);
+}
+
+mpfr_srcptr evaluator_decay(Evaluator *ev, int gap)
+{
+    if (gap < 0 || gap > OMEGA_MAX_GAP) {
+        fprintf(stderr, "headproof: bug: %s:%d: coefficients of Omega differ by %d\n", __FILE__,
+                __LINE__, gap);
+        abort();
+    }
+    mpfr_ptr factor = ap_at(&ev->factor, 0, (size_t)gap);
+    if (!ev->factor_known[gap]) {
+        if (gap == 0) {
+            mpfr_set_ui(factor, 1, MPFR_RNDN);
+        } else {
+            mpfr_t exponent; /* gap * omega, exactly */
+            mpfr_init2(exponent, 64);
+            mpfr_set_d(exponent, ev->omega, MPFR_RNDN);
+            mpfr_mul_si(exponent, exponent, -gap, MPFR_RNDN);
+            mpfr_exp(factor, exponent, MPFR_RNDN);
+            mpfr_clear(exponent);
+        }
+        ev->factor_known[gap] = true;
+    }
+    return factor;
+}
+
+void worker_note_gap(Worker *worker, int gap, double bits)
+{
+    if (bits < MOST_BITS) { /* else no precision shows this row's leak, beside others' or alone */
+        worker->seen.gap[gap] = fmax(worker->seen.gap[gap], bits);
+    }
+}
+
+void worker_note_change(Worker *worker, mpfr_srcptr d)
+{
+    if (mpfr_regular_p(d) && mpfr_get_exp(d) > worker->seen.change) {
+        worker->seen.change = mpfr_get_exp(d);
+    }
+}
+
+void worker_note_leak(Worker *worker, mpfr_srcptr r)
+{
+    worker_note_change(worker, r);
+    if (mpfr_zero_p(r)) {
+        worker->seen.change = mpfr_get_emax();
+    }
+}
+
+size_t evaluator_block_columns(size_t rows, mpfr_prec_t bits)
+{
+    const double most = 1024, bytes = 0x1p26;
+    double columns = bytes / ap_bytes((double)rows, 1, bits);
+    return columns < 1 ? 1 : (size_t)(columns < most ? columns : most);
+}

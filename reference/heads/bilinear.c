@@ -1,0 +1,243 @@
+/*
+ * Patterns of heads with bilinear scores, key by key: of s_ij = q_i . k_j + Omega c_ij the row's
+ *     p_ij = e^(s_ij - shift_i) / sum over the keys j that i sees of that,
+ * where shift_i is the row's largest s_ij less what Omega takes from it, and the patterns applied:
+ * sum_j p_ij u_j.
+ */
+#include "../doubt.h"
+#include "../shift.h"
+#include "heads.h"
+
+#include <limits.h>
+
+/* Head heads->first + b of the block: pattern; shift and total [rows, .] in columns b. */
+typedef struct {
+    const Heads *heads;
+    size_t b;
+    ApMat *pattern, *shift, *total;
+} Pattern;
+
+RowBlock bilinear_block(const Heads *heads, size_t first)
+{
+    size_t rows = layout_rows(heads->layout), left = rows - first;
+    RowBlock block = {first, left < PATTERN_ROWS ? left : PATTERN_ROWS, rows};
+    if (heads->bundle->score.visible == VISIBLE_EARLIER) {
+        block.keys = first + block.count;
+    }
+    return block;
+}
+
+int heads_best_position(const Heads *heads, size_t h, size_t i)
+{
+    int best = INT_MIN;
+    for (size_t j = 0; j < layout_rows(heads->layout); j++) {
+        int k = heads_position(heads, h, i, j);
+        best = heads_see(heads, i, j) && k > best ? k : best;
+    }
+    return best;
+}
+
+/* The largest coefficient of Omega in a row, and the largest below it. */
+static void coefficients(const Heads *heads, size_t h, size_t row, int *best, int *second)
+{
+    *best = heads_best_position(heads, h, row);
+    *second = *best - OMEGA_MAX_GAP;
+    for (size_t j = 0; j < layout_rows(heads->layout); j++) {
+        int k = heads_position(heads, h, row, j);
+        *second = heads_see(heads, row, j) && k < *best && k > *second ? k : *second;
+    }
+}
+
+/* A row of head h of the bundle, the leading keys that it may see, p[keys], its scores and then its
+ * pattern, its shift, and its keys' distances from that where they are too large for an exponential
+ * without Omega, else 0. */
+typedef struct {
+    const Heads *heads;
+    size_t h, row, keys;
+    int best, second; /* coefficients */
+    mpfr_ptr p, shift, far;
+} Row;
+
+static void note_score(Worker *worker, const Row *row, size_t j, mpfr_srcptr score)
+{
+    size_t bias = layout_bias_row(row->heads->layout);
+    if (row->row != bias && j != bias && mpfr_cmpabs(score, worker->seen.score_max) > 0) {
+        mpfr_abs(worker->seen.score_max, score, MPFR_RNDN);
+    }
+}
+
+static bool sees(const Row *row, size_t j)
+{
+    return heads_see(row->heads, row->row, j);
+}
+
+static int coefficient(const Row *row, size_t j)
+{
+    return heads_position(row->heads, row->h, row->row, j);
+}
+
+/* The largest score less what Omega takes from it, in the limit of A alone. */
+static void find_shift(const Evaluator *ev, const Row *row)
+{
+    mpfr_srcptr s = row->p;
+    bool first = true;
+    for (size_t j = 0; j < row->keys; j++) {
+        if (sees(row, j) && coefficient(row, j) == row->best) {
+            if (first || mpfr_cmp(s + j, row->shift) > 0) {
+                mpfr_set(row->shift, s + j, MPFR_RNDN);
+            }
+            first = false;
+        }
+    }
+    for (size_t j = 0; !row->heads->limit && j < row->keys; j++) {
+        if (sees(row, j) && coefficient(row, j) != row->best) {
+            shift_raise(ev, row->shift, s + j, row->best - coefficient(row, j));
+        }
+    }
+}
+
+/* pattern = scores less the shift, 0 where they are far or the row does not see. */
+static void shift_scores(const Evaluator *ev, Worker *worker, const Row *row)
+{
+    mpfr_ptr p = row->p;
+    bool top = true;
+    for (size_t j = 0; j < row->keys; j++) {
+        mpfr_set_zero(row->far + j, 1);
+        if (!sees(row, j)) {
+            mpfr_set_zero(p + j, 1);
+            continue;
+        }
+        note_score(worker, row, j, p + j);
+        mpfr_sub(p + j, p + j, row->shift, MPFR_RNDN);
+        if (coefficient(row, j) != row->best) {
+            if (!shift_is_near(p + j)) {
+                mpfr_set(row->far + j, p + j, MPFR_RNDN);
+                mpfr_set_zero(p + j, 1);
+            }
+        } else if (top && mpfr_zero_p(p + j)) {
+            top = false; /* what the others compete with */
+        } else {
+            doubt_note(ev, worker, p + j);
+        }
+    }
+}
+
+/* Contents alone: A's sum of exponentials over that of the second coefficient. */
+static void note_gap(Worker *worker, const Row *row)
+{
+    mpfr_ptr best = ap_at(&worker->temp, 0, 2), rest = ap_at(&worker->temp, 0, 3),
+             apart = ap_at(&worker->temp, 0, 4);
+    mpfr_srcptr p = row->p, far = NULL;
+    mpfr_set_zero(best, 1);
+    mpfr_set_zero(rest, 1);
+    for (size_t j = 0; j < row->keys; j++) {
+        int k = sees(row, j) ? coefficient(row, j) : INT_MIN;
+        if (k == row->best) {
+            mpfr_add(best, best, p + j, MPFR_RNDN);
+        } else if (k == row->second && mpfr_zero_p(row->far + j)) {
+            mpfr_add(rest, rest, p + j, MPFR_RNDN);
+        } else if (k == row->second && (far == NULL || mpfr_cmp(row->far + j, far) > 0)) {
+            far = row->far + j;
+        }
+    }
+    mpfr_set_zero(apart, 1);
+    if (far != NULL && (mpfr_sgn(far) > 0 || mpfr_zero_p(rest))) {
+        mpfr_set_ui(rest, 1, MPFR_RNDN);
+        mpfr_neg(apart, far, MPFR_RNDN);
+    }
+    if (!mpfr_zero_p(rest)) {
+        worker_note_gap(worker, row->best - row->second, shift_bits_between(best, rest, apart));
+    }
+}
+
+/* p[j] /= total, which is their sum: times the inverse, but 1 exactly for one key alone. */
+static void divide_by_sum(Worker *worker, mpfr_ptr p, size_t keys, mpfr_srcptr total)
+{
+    mpfr_ptr inverse = ap_at(&worker->temp, 0, 0);
+    mpfr_ui_div(inverse, 1, total, MPFR_RNDN);
+    for (size_t j = 0; j < keys; j++) {
+        if (mpfr_equal_p(p + j, total)) {
+            mpfr_set_ui(p + j, 1, MPFR_RNDN);
+        } else if (!mpfr_zero_p(p + j)) {
+            mpfr_mul(p + j, p + j, inverse, MPFR_RNDN);
+        }
+    }
+}
+
+/* p, a content's exponential, times that of what Omega takes from it. */
+static void apply_omega(Evaluator *ev, Worker *worker, const Row *row, size_t j, mpfr_ptr p)
+{
+    int gap = row->best - coefficient(row, j);
+    if (mpfr_zero_p(row->far + j)) {
+        mpfr_mul(p, p, evaluator_factor(ev, row->heads->limit, gap), MPFR_RNDN);
+    } else if (row->heads->limit) {
+        mpfr_set_zero(p, 1);
+    } else {
+        shift_exp(ev, worker, p, row->far + j, gap);
+    }
+}
+
+/* pattern[row] = softmax of the row's scores, content and Omega, e^(s - shift) over their sum,
+ * which is total[row]. */
+static void softmax_row(Evaluator *ev, Worker *worker, const void *context, size_t index)
+{
+    const Pattern *pattern = context;
+    const Heads *heads = pattern->heads;
+    mpfr_ptr total = ap_at(pattern->total, index, pattern->b);
+    mpfr_ptr p = ap_at(pattern->pattern, index, 0);
+    Row row = {.heads = heads,
+               .h = heads->first + pattern->b,
+               .row = index,
+               .keys = bilinear_block(heads, index - index % PATTERN_ROWS).keys,
+               .p = p,
+               .shift = ap_at(pattern->shift, index, pattern->b),
+               .far = ap_at(&worker->row, 0, 0)};
+    coefficients(heads, row.h, index, &row.best, &row.second);
+    find_shift(ev, &row);
+    shift_scores(ev, worker, &row);
+    evaluator_exp(ev, worker, p, p, row.keys);
+    if (ev->observed) {
+        note_gap(worker, &row);
+    }
+    mpfr_set_zero(total, 1);
+    for (size_t j = 0; j < row.keys; j++) {
+        if (!sees(&row, j)) {
+            mpfr_set_zero(p + j, 1);
+            continue;
+        }
+        if (coefficient(&row, j) != row.best) {
+            apply_omega(ev, worker, &row, j, p + j);
+        }
+        mpfr_add(total, total, p + j, MPFR_RNDN);
+    }
+    divide_by_sum(worker, p, row.keys, total);
+}
+
+void bilinear_softmax(Evaluator *ev, const Heads *heads, size_t b, Record *record)
+{
+    Pattern pattern = {heads, b, &record->pattern[record_pattern(record, b)], &record->score,
+                       &record->gate};
+    size_t rows = record->query.rows, width = heads_query_width(&heads->bundle->score);
+    for (size_t first = 0; first < rows; first += PATTERN_ROWS) {
+        RowBlock block = bilinear_block(heads, first);
+        evaluator_product(
+            ev, product_block(pattern.pattern, first, 0, block.count, block.keys),
+            product_block(&record->query, first, b * width, block.count, width),
+            product_transposed(product_block(&record->key, 0, b * width, block.keys, width)),
+            false);
+    }
+    evaluator_each(ev, rows, rows * rows, softmax_row, &pattern);
+}
+
+void bilinear_mix(Evaluator *ev, const Heads *heads, PartKind part, size_t b, Record *record)
+{
+    const ApMat *pattern = &record->pattern[record_pattern(record, b)];
+    RecordPart *values = &record->part[record_part(record, part)];
+    size_t width = heads_part_width(&heads->bundle->value, part);
+    for (size_t first = 0; first < pattern->rows; first += PATTERN_ROWS) {
+        RowBlock block = bilinear_block(heads, first);
+        evaluator_product(ev, product_block(&values->mixed, first, b * width, block.count, width),
+                          product_block(pattern, first, 0, block.count, block.keys),
+                          product_block(&values->value, 0, b * width, block.keys, width), false);
+    }
+}

@@ -1,0 +1,169 @@
+/*
+ * Heads at a stream x (private to reference/; docs/mathematics.md, section 1):
+ *     softmax_rows(X Q X^T) X V,
+ * a block of a bundle's heads side by side.
+ *
+ * Patterns, then values, then their mixture go into a record (record.h), which a difference may read
+ * afterwards; nothing here knows of differences.  What is linear in x takes x as an argument, so that
+ * it can be done to a change of x too.  Omega enters as exact factors e^(-Omega gap), so that no
+ * score ever holds it.
+ */
+#ifndef HEADPROOF_REFERENCE_HEADS_HEADS_H
+#define HEADPROOF_REFERENCE_HEADS_HEADS_H
+
+#include "../evaluator.h"
+#include "record.h"
+
+#include "../../cases/model.h"
+
+/* Heads first, ..., first + count - 1 of a bundle.  limit: Omega -> infinity, each row attends the
+ * keys with its largest coefficient of Omega alone. */
+typedef struct {
+    const Layout *layout;
+    const Bundle *bundle;
+    size_t first, count;
+    bool limit;
+} Heads;
+
+/* Those whose patterns are to be evaluated: the first alone where all have one. */
+static inline Heads heads_patterns(const Heads *heads)
+{
+    Heads patterns = *heads;
+    patterns.count = heads_share_pattern(&heads->bundle->score) ? 1 : heads->count;
+    return patterns;
+}
+
+/* Those that a part is of: but for that of all heads, head 0 alone. */
+static inline Heads heads_of_part(const Heads *heads, PartKind part)
+{
+    Heads some = *heads;
+    some.count = part == HEADS_PART ? heads->count : 1;
+    return some;
+}
+
+/* Does row i see row j, and with which coefficient of Omega in head h of the bundle? */
+static inline bool heads_see(const Heads *heads, size_t i, size_t j)
+{
+    return score_sees(heads->layout, &heads->bundle->score, i, j);
+}
+
+static inline int heads_position(const Heads *heads, size_t h, size_t i, size_t j)
+{
+    return score_position(heads->layout, &heads->bundle->score, h, i, j);
+}
+
+/* The largest of row i's coefficients over the keys that it sees. */
+int heads_best_position(const Heads *heads, size_t h, size_t i);
+
+/* More than the exponent of any term of the scores at x, and at x + e (e may be NULL), without
+ * Omega (terms.c). */
+double heads_score_exponent(const Heads *heads, const ApMat *x, const ApMat *e);
+
+/* s *= scale. */
+void heads_apply_scale(mpfr_ptr s, const Scale *scale, mpfr_ptr t);
+
+/* What evaluation needs of x, and nobody reads afterwards. */
+typedef struct {
+    ApMat product; /* [rows, gates] x g */
+    ApMat scaled;  /* [rows, values] mixed, times a scale that is not 1 */
+} HeadsWork;
+
+/* ---- The evaluation of a block, in this order: what it writes into the record. ---- */
+
+/* score, gate and group, or with bilinear scores query and key. */
+void heads_scores(Evaluator *ev, const Heads *heads, const ApMat *x, HeadsWork *work,
+                  Record *record);
+
+/* With bilinear scores, head heads->first + b: pattern, and columns b of score and gate. */
+void heads_pattern(Evaluator *ev, const Heads *heads, size_t b, Record *record);
+
+/* value, of a part. */
+void heads_values(Evaluator *ev, const Heads *heads, const ApMat *x, const HeadsWork *work,
+                  PartKind part, Record *record);
+
+/* mixed, of a part: of all heads, or with bilinear scores of head heads->first + b alone. */
+void heads_mix(Evaluator *ev, const Heads *heads, PartKind part, size_t b, Record *record);
+
+/* ---- What is linear (linear.c). ---- */
+
+/* out[., b] = x g of head heads->first + b; a of the gate a (x g + c), gate_scale left out. */
+void heads_gate_product(Evaluator *ev, const Heads *heads, const ApMat *x, ApMat *product);
+long heads_gate_factor(const Score *score);
+
+/* x Q and x, or x W_Q and x W_K, the scale of the score in the query; biased: with their biases. */
+void heads_queries(Evaluator *ev, const Heads *heads, const ApMat *x, bool biased, ApMat *query,
+                   ApMat *key);
+
+/* What a row contributes to a part before the second factor, without biases; product: its x g. */
+void heads_products(Evaluator *ev, const Heads *heads, const ApMat *x, const ApMat *product,
+                    PartKind part, ApMat *value);
+
+/* delta += what a part writes, from its mixture; scaled: scratch of its shape, or mixed itself,
+ * which is then lost. */
+void heads_write(Evaluator *ev, const Heads *heads, PartKind part, const ApMat *mixed,
+                 ApMat *scaled, ApMat *delta);
+
+/* u[., c] += bias[c] on the token rows. */
+void heads_token_bias(const Layout *layout, ApMat *u, const double *bias, size_t count);
+
+/* ---- Without bilinear scores a row sees groups of keys with one score each (groups.c). ---- */
+
+enum { SELF, OTHER, BIAS, GROUPS };
+
+/* How many keys each has, which coefficient of Omega, whether their content score is the row's
+ * gate (else it is 0); best: the largest coefficient of those that have keys. */
+typedef struct {
+    unsigned long count[GROUPS];
+    int coefficient[GROUPS];
+    bool gated[GROUPS];
+    int best;
+} RowGroups;
+
+/* Are there keys of a group in A, those with the best coefficient, or are they left out in the
+ * limit? */
+static inline bool groups_in_limit(const RowGroups *groups, int g)
+{
+    return groups->count[g] > 0 && groups->coefficient[g] == groups->best;
+}
+
+static inline bool groups_left_out(const RowGroups *groups, int g)
+{
+    return groups->count[g] > 0 && groups->coefficient[g] != groups->best;
+}
+
+RowGroups groups_of_row(const Heads *heads, size_t h, size_t row);
+
+/* weight[GROUPS] = a row's softmax where score, the gate, is of any size: over A alone, or at the
+ * evaluator's Omega over all. */
+void groups_far_weights(Evaluator *ev, Worker *worker, const RowGroups *groups, mpfr_srcptr score,
+                        bool limit, mpfr_ptr weight);
+
+/* Have other tokens than its own weight in some row, in the limit or (leaks) at any Omega? */
+bool groups_see_others(const Heads *heads, bool leaks);
+
+/* Columns i WORKER_COLUMNS, ... of `columns` in all: few enough that a pass over all rows reads
+ * memory in order, and their number. */
+Columns groups_columns(size_t columns, size_t i);
+size_t groups_column_blocks(size_t columns);
+
+/* scores and mixtures, as above. */
+void groups_softmax(Evaluator *ev, const Heads *heads, const ApMat *x, ApMat *product,
+                    Record *record);
+void groups_mix(Evaluator *ev, const Heads *heads, PartKind part, Record *record);
+
+/* ---- Bilinear scores, key by key (bilinear.c). ---- */
+
+/* Blocks of rows of a pattern, so that keys no row of a block sees are left alone. */
+enum { PATTERN_ROWS = 128 };
+
+/* Rows first, ..., first + count - 1 and the leading keys that one of them may see. */
+typedef struct {
+    size_t first, count, keys;
+} RowBlock;
+
+RowBlock bilinear_block(const Heads *heads, size_t first);
+
+void bilinear_softmax(Evaluator *ev, const Heads *heads, size_t b, Record *record);
+void bilinear_mix(Evaluator *ev, const Heads *heads, PartKind part, size_t b, Record *record);
+
+#endif

@@ -1,0 +1,188 @@
+/*
+ * What is linear in heads: x g, x W_Q and x W_K, x V, and what a mixture writes into the stream.
+ */
+#include "heads.h"
+
+/* out[., b width + c] = x[., columns] w[:, c] of head heads->first + b, c < width. */
+static void product_beside(Evaluator *ev, ApMat *out, const ApMat *x, Columns columns,
+                           const HeadWeight *w, const Heads *heads, size_t width)
+{
+    evaluator_product(ev, product_block(out, 0, 0, x->rows, heads->count * width),
+                      product_block(x, 0, columns.first, x->rows, columns.count),
+                      product_doubles_beside(w->data + heads->first * w->head_stride, heads->count,
+                                             columns.count, width, w->ld, w->head_stride),
+                      false);
+}
+
+/* out[., first + c] = x[., columns.first + c] */
+static void copy_columns(ApMat *out, size_t first, const ApMat *x, Columns columns)
+{
+    for (size_t i = 0; i < out->rows; i++) {
+        for (size_t c = 0; c < columns.count; c++) {
+            mpfr_set(ap_at(out, i, first + c), ap_at(x, i, columns.first + c), MPFR_RNDN);
+        }
+    }
+}
+
+void heads_token_bias(const Layout *layout, ApMat *u, const double *bias, size_t count)
+{
+    for (size_t i = 0; i < layout->n; i++) {
+        for (size_t c = 0; c < count; c++) {
+            mpfr_ptr entry = ap_at(u, layout_token_row(layout, i), c);
+            mpfr_add_d(entry, entry, bias[c], MPFR_RNDN);
+        }
+    }
+}
+
+void heads_apply_scale(mpfr_ptr s, const Scale *scale, mpfr_ptr t)
+{
+    if (scale->num != 1) {
+        mpfr_mul_si(s, s, scale->num, MPFR_RNDN);
+    }
+    if (scale->den != 1) {
+        mpfr_div_si(s, s, scale->den, MPFR_RNDN);
+    }
+    if (scale->sqrt_den != 1) {
+        mpfr_sqrt_ui(t, (unsigned long)scale->sqrt_den, MPFR_RNDN);
+        mpfr_div(s, s, t, MPFR_RNDN);
+    }
+}
+
+void heads_gate_product(Evaluator *ev, const Heads *heads, const ApMat *x, ApMat *product)
+{
+    const Score *score = &heads->bundle->score;
+    if (score->gate.data == NULL) {
+        copy_columns(product, 0, x, (Columns){score->read.first + heads->first, heads->count});
+    } else {
+        product_beside(ev, product, x, score->read, &score->gate, heads, 1);
+    }
+}
+
+long heads_gate_factor(const Score *score)
+{
+    return score->gate.data == NULL ? score->gate_unit : 1;
+}
+
+typedef struct {
+    const Scale *scale;
+    ApMat *query;
+    size_t columns;
+} ScaledQuery;
+
+static void scale_row(Evaluator *ev, Worker *worker, const void *context, size_t row)
+{
+    const ScaledQuery *scaled = context;
+    (void)ev;
+    for (size_t c = 0; c < scaled->columns; c++) {
+        heads_apply_scale(ap_at(scaled->query, row, c), scaled->scale, ap_at(&worker->temp, 0, 0));
+    }
+}
+
+void heads_queries(Evaluator *ev, const Heads *heads, const ApMat *x, bool biased, ApMat *query,
+                   ApMat *key)
+{
+    const Score *score = &heads->bundle->score;
+    size_t width = heads_query_width(score), columns = heads->count * width;
+    product_beside(ev, query, x, score->read, &score->q, heads, width);
+    if (score->d_head > 0) {
+        product_beside(ev, key, x, score->read, &score->k, heads, width);
+    }
+    for (size_t b = 0; score->d_head == 0 && b < heads->count; b++) {
+        copy_columns(key, b * width, x, score->read);
+    }
+    if (biased && score->q_bias != NULL) {
+        heads_token_bias(heads->layout, query, score->q_bias + heads->first * width, columns);
+    }
+    if (biased && score->k_bias != NULL) {
+        heads_token_bias(heads->layout, key, score->k_bias + heads->first * width, columns);
+    }
+    ScaledQuery scaled = {&score->scale, query, columns};
+    evaluator_each(ev, query->rows, query->rows * columns, scale_row, &scaled);
+}
+
+/* The gate of a head and its first value factor are the same vector: one product serves both. */
+static bool gate_is_value(const Bundle *bundle)
+{
+    const Score *score = &bundle->score;
+    const Value *value = &bundle->value;
+    return score->kind == SCORE_GATE && value->kind == VALUE_FACTORED && value->d_head == 1 &&
+           score->gate.data != NULL && score->gate.data == value->v.data &&
+           score->gate.ld == value->v.ld && score->gate.head_stride == value->v.head_stride &&
+           score->read.first == value->read.first && score->read.count == value->read.count;
+}
+
+void heads_products(Evaluator *ev, const Heads *heads, const ApMat *x, const ApMat *product,
+                    PartKind part, ApMat *u)
+{
+    const Value *value = &heads->bundle->value;
+    if (part == BIAS_PART) {
+        ap_zero(u); /* a bias does not depend on x */
+    } else if (part == DIAGONAL_PART) {
+        copy_columns(u, 0, x, value->read);
+    } else if (gate_is_value(heads->bundle)) {
+        copy_columns(u, 0, product, (Columns){0, heads->count});
+    } else if (value->kind == VALUE_UNIT) {
+        copy_columns(u, 0, x, (Columns){value->read.first + heads->first, heads->count});
+    } else {
+        product_beside(ev, u, x, value->read, &value->v, heads, heads_value_width(value));
+    }
+}
+
+/* delta[., first + c] += factor * scale * mixed[., from + c] */
+static void add_columns(Evaluator *ev, ApMat *delta, Columns columns, const ApMat *mixed,
+                        size_t from, double scale, long factor)
+{
+    mpfr_ptr t = ap_at(&ev->worker[0].temp, 0, 0);
+    for (size_t i = 0; i < delta->rows; i++) {
+        for (size_t c = 0; c < columns.count; c++) {
+            mpfr_ptr out = ap_at(delta, i, columns.first + c);
+            mpfr_srcptr u = ap_at(mixed, i, from + c);
+            if (scale != 1) {
+                mpfr_mul_d(t, u, scale, MPFR_RNDN);
+                u = t;
+            }
+            mpfr_mul_si(t, u, factor, MPFR_RNDN);
+            mpfr_add(out, out, t, MPFR_RNDN);
+        }
+    }
+}
+
+/* delta[., write] += scale * mixed times the heads' second factors, one below the other */
+static void add_factored(Evaluator *ev, const Heads *heads, ApMat *delta, const ApMat *mixed,
+                         ApMat *scaled)
+{
+    const Value *value = &heads->bundle->value;
+    const HeadWeight *o = &value->o;
+    size_t rows = delta->rows, columns = heads->count * value->d_head;
+    for (size_t i = 0; value->scale != 1 && i < rows; i++) {
+        for (size_t c = 0; c < columns; c++) {
+            mpfr_mul_d(ap_at(scaled, i, c), ap_at(mixed, i, c), value->scale, MPFR_RNDN);
+        }
+    }
+    evaluator_product(ev, product_block(delta, 0, value->write.first, rows, value->write.count),
+                      product_block(value->scale != 1 ? scaled : mixed, 0, 0, rows, columns),
+                      product_doubles_below(o->data + heads->first * o->head_stride, heads->count,
+                                            value->d_head, value->write.count, o->ld,
+                                            o->head_stride),
+                      true);
+}
+
+void heads_write(Evaluator *ev, const Heads *heads, PartKind part, const ApMat *mixed,
+                 ApMat *scaled, ApMat *delta)
+{
+    const Value *value = &heads->bundle->value;
+    Columns write = value->write, own = {write.first + heads->first, heads->count};
+    if (part == BIAS_PART) {
+        add_columns(ev, delta, write, mixed, 0, 1, 1);
+    } else if (part == DIAGONAL_PART) {
+        add_columns(ev, delta, value->read, mixed, 0, 1, value->diagonal);
+    } else if (value->kind == VALUE_FACTORED) {
+        add_factored(ev, heads, delta, mixed, scaled);
+    } else if (value->kind == VALUE_UNIT) {
+        add_columns(ev, delta, own, mixed, 0, value->scale, value->unit);
+    } else {
+        for (size_t b = 0; b < heads->count; b++) {
+            add_columns(ev, delta, write, mixed, b * write.count, 1, 1);
+        }
+    }
+}

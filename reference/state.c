@@ -1,0 +1,45 @@
+/*
+ * A run between two layers as bytes: its place, its streams and what has been seen; everything else of
+ * it is scratch, or follows from this.
+ */
+#include "state.h"
+
+#include <math.h>
+
+void archive_mat(RefArchive *archive, ApMat *m)
+{
+    for (size_t i = 0; i < m->rows * m->columns && !archive->failed; i++) {
+        ref_archive_number(archive, m->entry + i);
+    }
+}
+
+void archive_run(RefArchive *archive, RefRun *run)
+{
+    const Model *model = run->model;
+    Seen *seen = &run->ev.seen;
+    size_t layer = ref_archive_count(archive, run->layer, model->depth);
+    size_t sublayers = layer == 0 ? 0 : model->layer_end[layer - 1];
+    size_t blocks = run->form == REF_DENSE ? 0 : heads_blocks(model, run->ev.bits, sublayers);
+    run->layer = layer;
+    run->sublayer = ref_archive_count(archive, run->sublayer, sublayers);
+    run->block = ref_archive_count(archive, run->block, blocks);
+    ref_archive_expect(archive, run->sublayer == sublayers && run->block == blocks);
+    /* Whole bits, or none: -INFINITY. */
+    ref_archive_doubles(archive, seen->gap, OMEGA_MAX_GAP + 1, -INFINITY, 0x1p63);
+    ref_archive_number(archive, seen->score_max);
+    ref_archive_expect(archive, mpfr_nan_p(seen->score_max) || mpfr_sgn(seen->score_max) >= 0);
+    archive_mat(archive, &run->stream);
+    if (run->e != NULL) {
+        mpfr_exp_t change = ref_archive_exponent(archive, seen->change);
+        archive_mat(archive, &run->e->stream);
+        if (archive->file == NULL && !archive->failed) {
+            seen->change = change;
+            difference_end_layer(run->e, &run->stream);
+        }
+    }
+}
+
+void ref_run_visit(RefArchive *archive, void *state)
+{
+    archive_run(archive, state);
+}
