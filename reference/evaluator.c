@@ -58,7 +58,7 @@ bool evaluator_init(Evaluator *ev, EvaluatorShape shape, mpfr_prec_t bits, doubl
 {
     int workers = omp_get_max_threads();
     *ev = (Evaluator){.bits = bits, .omega = omega, .reproducible = reproducible};
-    ev->score_exponent = -INFINITY;
+    ev->score_exponent = mpfr_get_emin_min();
     seen_init(&ev->seen);
     ev->worker = calloc((size_t)workers, sizeof *ev->worker);
     ev->workers = ev->worker != NULL ? workers : 0;

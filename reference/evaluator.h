@@ -49,7 +49,7 @@ typedef struct {
     bool observed;     /* a plan looks at what is seen: gap and doubt are wanted */
     /* doubt.h: no term of the scores at hand is as large as 2^score_exponent; bits that the stream
      * had lost before this layer. */
-    double score_exponent, lost;
+    mpfr_exp_t score_exponent, lost;
     ApMat factor; /* [1, OMEGA_MAX_GAP + 2]: e^(-Omega gap), and 0 */
     bool factor_known[OMEGA_MAX_GAP + 1];
     Worker *worker; /* [workers] */

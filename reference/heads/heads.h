@@ -57,7 +57,7 @@ int heads_best_position(const Heads *heads, size_t h, size_t i);
 
 /* More than the exponent of any term of the scores at x, and at x + e (e may be NULL), without
  * Omega (terms.c). */
-double heads_score_exponent(const Heads *heads, const ApMat *x, const ApMat *e);
+mpfr_exp_t heads_score_exponent(const Heads *heads, const ApMat *x, const ApMat *e);
 
 /* s *= scale. */
 void heads_apply_scale(mpfr_ptr s, const Scale *scale, mpfr_ptr t);
