@@ -8,6 +8,9 @@
  * Omega is symbolic: a position score is an integer coefficient of Omega.  Only an
  * arithmetic (kernels/, reference/) may round.
  *
+ * Umbrella header: what a model is, for all who read one: model.c has its sizes, model_fault.c what
+ * must be true of it.
+ *
  * Row-vector convention: a stream is a matrix, one row a token.  A head is
  *     head(X) = softmax_rows(X Q X^T) X V          (docs/mathematics.md, section 1)
  * and heads that share pattern, mask and shapes are a bundle.

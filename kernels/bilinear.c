@@ -3,8 +3,11 @@
  * original computes, with the same calls and shapes; Omega and the bias row enter after it, so
  * that where they are absorbed nothing is left of them.
  */
+#include "bilinear.h"
+
 #include "blas.h"
-#include "structured.h"
+#include "groups.h"
+#include "softmax.h"
 
 /* So many rows that their products are as fast as all rows'; so few that a causal mask's blocks
  * do not compute much that it hides. */

@@ -3,7 +3,7 @@
 
 #include "blas.h"
 
-#include "internal.h"
+#include "pass.h"
 
 #include <cblas.h>
 #include <errno.h>

@@ -2,8 +2,10 @@
  * Heads whose scores tell keys apart only as "itself", "another token" and "the bias row":
  * no pattern is ever formed, a row costs a few operations a column.
  */
+#include "groups.h"
+
 #include "each.h"
-#include "structured.h"
+#include "softmax.h"
 
 #include <string.h>
 

@@ -4,7 +4,9 @@
  */
 #include "structured.h"
 
+#include "bilinear.h"
 #include "each.h"
+#include "groups.h"
 
 #include <string.h>
 

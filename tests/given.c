@@ -6,7 +6,7 @@
 #include "fixture.h"
 
 #include "../harness/evaluate/shared.h"
-#include "../harness/models/safetensors.h"
+#include "../harness/models/safetensors_write.h"
 #include "../harness/table/table.h"
 
 #include <setjmp.h>

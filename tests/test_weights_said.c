@@ -5,6 +5,8 @@
 #include "given.h"
 #include "program.h"
 
+#include "../harness/models/safetensors_values.h"
+#include "../harness/models/safetensors_write.h"
 #include "../harness/grid/axes.h"
 #include "../harness/evaluate/schedule.h"
 

@@ -4,6 +4,7 @@
 #include "model_check.h"
 
 #include "../base/message.h"
+#include "safetensors_values.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -6,6 +6,7 @@
 #include "../base/message.h"
 #include "model_check.h"
 #include "model_structure.h"
+#include "safetensors_values.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,9 +1,10 @@
 /*
  * A safetensors file written.
  */
+#include "safetensors_write.h"
+
 #include "../base/atomic_file.h"
 #include "../base/message.h"
-#include "safetensors.h"
 
 #include <jansson.h>
 #include <stdlib.h>

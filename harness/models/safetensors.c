@@ -1,8 +1,10 @@
 /*
  * A safetensors file opened and mapped.
  */
+#include "safetensors.h"
+
 #include "../base/message.h"
-#include "safetensors_file.h"
+#include "safetensors_header.h"
 
 #include <errno.h>
 #include <fcntl.h>

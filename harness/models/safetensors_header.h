@@ -1,8 +1,8 @@
 /*
- * An open safetensors file from inside (private to the reader).
+ * The header of a safetensors file, and what an open file is (private to the reading of one).
  */
-#ifndef HEADPROOF_HARNESS_MODELS_SAFETENSORS_FILE_H
-#define HEADPROOF_HARNESS_MODELS_SAFETENSORS_FILE_H
+#ifndef HEADPROOF_HARNESS_MODELS_SAFETENSORS_HEADER_H
+#define HEADPROOF_HARNESS_MODELS_SAFETENSORS_HEADER_H
 
 #include "safetensors.h"
 
@@ -22,9 +22,6 @@ struct SafetensorsFile {
     const unsigned char *data;
     size_t data_size;
 };
-
-/* The little-endian integer of `size` (at most 8) bytes. */
-uint64_t little_endian(const unsigned char *bytes, size_t size);
 
 /* Reads and checks the header; sets header, tensors, count, data and data_size, also what of them
  * there is on failure.  0; 2 or 99 after a message. */
