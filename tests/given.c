@@ -5,7 +5,7 @@
 
 #include "fixture.h"
 
-#include "../harness/evaluate/shared.h"
+#include "../harness/evaluate/evaluate.h"
 #include "../harness/models/safetensors_write.h"
 #include "../harness/table/table.h"
 

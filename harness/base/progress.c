@@ -3,11 +3,10 @@
  */
 #include "progress.h"
 
-#include "clock.h"
-
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 /* To the start of a terminal's line, and clear it. */
@@ -17,6 +16,13 @@
 #define LINE_SECONDS 60.0
 
 enum { BAR = 20, ETA_TEXT = DURATION_TEXT + 16 };
+
+double clock_seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
 
 ProgressSink progress_stderr(bool quiet)
 {

@@ -1,5 +1,5 @@
 /*
- * How far long work is, on stderr.
+ * The time, and how far long work is, on stderr.
  *
  * Work is phases of units ("2809 inputs"), and every unit has a predicted cost, in any unit of
  * cost: the time to go is the cost to go over the rate at which cost has been done, so that a
@@ -15,9 +15,12 @@
 #include <stddef.h>
 #include <stdio.h>
 
+/* Wall time: seconds since some fixed moment, never going back. */
+double clock_seconds(void);
+
 enum { PROGRESS_LABEL = 40, DURATION_TEXT = 24 };
 
-/* stream NULL: nothing is said.  now: seconds since any fixed moment, never going back. */
+/* stream NULL: nothing is said.  now: as clock_seconds. */
 typedef struct {
     FILE *stream;
     bool terminal;

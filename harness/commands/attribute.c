@@ -4,7 +4,6 @@
 #include "attribute.h"
 
 #include "../base/atomic_file.h"
-#include "../base/clock.h"
 #include "commands.h"
 #include "../base/message.h"
 #include "../table/output.h"

@@ -5,7 +5,7 @@
 
 #include "cost.h"
 
-#include "../base/clock.h"
+#include "../base/progress.h"
 #include "../base/message.h"
 
 #include <math.h>

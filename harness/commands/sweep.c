@@ -10,7 +10,7 @@
 #include "../evaluate/predict.h"
 #include "../base/progress.h"
 #include "../evaluate/schedule.h"
-#include "../grid/shard.h"
+#include "../grid/point_groups.h"
 #include "../base/shown.h"
 #include "../base/streams.h"
 #include "../table/summary.h"

@@ -3,7 +3,7 @@
  */
 #include "verify.h"
 
-#include "../base/clock.h"
+#include "../base/progress.h"
 #include "../base/message.h"
 #include "../evaluate/predict.h"
 

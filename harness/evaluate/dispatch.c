@@ -44,7 +44,7 @@ struct Dispatch {
 typedef struct {
     Dispatch *dispatch;
     const Work *work;
-    Groups groups;
+    PointGroups groups;
     Window window;
     bool *started;
     size_t next; /* every position before has started */
@@ -150,7 +150,7 @@ EvaluateStatus dispatch_run(Dispatch *dispatch, const Work *work, CommitRows *co
     deal->dispatch = dispatch;
     deal->work = work;
     deal->started = calloc(work->count + 1, sizeof *deal->started);
-    if (groups_make(&deal->groups, work->grid) && deal->started != NULL) {
+    if (point_groups_make(&deal->groups, work->grid) && deal->started != NULL) {
         bool ok = true;
         status = EVALUATE_OK;
         hand_out(deal);
@@ -162,7 +162,7 @@ EvaluateStatus dispatch_run(Dispatch *dispatch, const Work *work, CommitRows *co
         }
     }
     window_clear(&deal->window);
-    groups_clear(&deal->groups);
+    point_groups_clear(&deal->groups);
     free(deal->started);
     free(deal);
     return status;
@@ -255,7 +255,7 @@ static char *introduction(const RunRecord *run)
 
 /* The base of the group that the last point was of. */
 typedef struct {
-    Groups groups;
+    PointGroups groups;
     Shared *shared;
     size_t group;
     double memory; /* that may be used */
@@ -267,7 +267,7 @@ static EvaluateStatus evaluate(Bench *bench, PointRows *rows, const Grid *grid, 
     size_t group = bench->groups.of[task->index];
     EvaluateStatus status = EVALUATE_OK;
     if (bench->shared == NULL || bench->group != group) {
-        const Group *members = &bench->groups.groups[group];
+        const PointGroup *members = &bench->groups.groups[group];
         shared_clear(bench->shared);
         bench->shared = NULL;
         bench->group = group;
@@ -329,13 +329,13 @@ int dispatch_serve(const RunRecord *run, double memory, Checkpoints *checkpoints
 {
     Bench bench = {.memory = memory, .checkpoints = checkpoints};
     char *text = introduction(run);
-    bool ok = groups_make(&bench.groups, run->grid) && text != NULL;
+    bool ok = point_groups_make(&bench.groups, run->grid) && text != NULL;
     if (ok) {
         team_send(0, text, strlen(text));
         ok = serve(&bench, run->grid);
     }
     shared_clear(bench.shared);
-    groups_clear(&bench.groups);
+    point_groups_clear(&bench.groups);
     free(text);
     if (!ok) {
         (void)memory_fault();

@@ -3,7 +3,7 @@
  */
 #include "predict.h"
 
-#include "evaluate.h"
+#include "shared.h"
 #include "../base/message.h"
 
 #include <math.h>
@@ -21,6 +21,48 @@ double memory_room(double asked)
         bytes = fmin(bytes, (double)limit.rlim_cur);
     }
     return 0.8 * bytes;
+}
+
+/* Bits for r(T) and for a difference, with room for what rounding errors grow by: as a rule, and
+ * as much as a stack is known to take. */
+#define BITS_LIKELY 192
+#define BITS_LIKELY_DIFFERENCE 256
+#define BITS_MOST 512
+
+PointBits point_bits(const Point *point)
+{
+    bool difference = point->reference == REFERENCE_DIFFERENCE;
+    double cap = (double)point->max_bits, own = difference ? BITS_LIKELY_DIFFERENCE : BITS_LIKELY;
+    double hidden = difference ? 0 : 2.886 * point_omega(point); /* 2 Omega log2 e */
+    if (point->precision > 0) {
+        return (PointBits){(double)point->precision, (double)point->precision};
+    }
+    return (PointBits){fmin(cap, own + hidden <= cap ? own + hidden : own),
+                       fmin(cap, BITS_MOST + hidden)};
+}
+
+CaseStatus point_predict(PointBytes *bytes, const char **reason, const Point *point)
+{
+    Pair pair;
+    *bytes = (PointBytes){.base = case_bytes(&point->spec)};
+    CaseStatus status = case_outline(&pair, reason, &point->spec);
+    if (status != CASE_OK) {
+        return status;
+    }
+    mpfr_prec_t bits = (mpfr_prec_t)point_bits(point).most;
+    if (point->arithmetic != ARITHMETIC_NONE) {
+        bytes->kernel = arithmetic_info(point->arithmetic)
+                            ->bytes(&pair.converted, point->kernel, shared_kernel_threads(point));
+        bytes->base += shared_original_bytes(&pair.original);
+    }
+    bytes->base += ref_base_bytes(&pair, bits, REF_LIMIT_STREAMS);
+    bytes->run = 2 * ref_run_bytes(&pair, bits, point->form);
+    if (point->reference == REFERENCE_DIFFERENCE) {
+        bytes->tape = ref_base_bytes(&pair, bits, REF_LIMIT_TAPE);
+        bytes->run += ref_difference_bytes(&pair, bits);
+    }
+    case_clear(&pair);
+    return CASE_OK;
 }
 
 static int refuse(const Point *point, const char *reason)
@@ -154,18 +196,6 @@ static double machine_seconds(const ArithmeticInfo *machine, Work work)
     return work.products * machine->multiply_add + work.exponentials * machine->exponential;
 }
 
-/* Bits that hide the construction error, or, where the cap leaves no room for them, r(T)'s.  A
- * difference evaluated by itself hides nothing. */
-static double likely_bits(const Point *point)
-{
-    bool difference = point->reference == REFERENCE_DIFFERENCE;
-    double own = difference ? 256 : 192, hidden = difference ? 0 : 2.886 * point_omega(point);
-    if (point->precision > 0) {
-        return (double)point->precision;
-    }
-    return own + hidden <= (double)point->max_bits ? own + hidden : own;
-}
-
 PointCost point_cost_parts(const Point *point)
 {
     Pair pair;
@@ -175,7 +205,7 @@ PointCost point_cost_parts(const Point *point)
         return cost;
     }
     bool dense = point->form == REF_DENSE, full = point->kernel == KERNEL_DENSE;
-    double bits = likely_bits(point);
+    double bits = point_bits(point).likely;
     bool difference = point->reference == REFERENCE_DIFFERENCE;
     double converted = reference_seconds(model_work(&pair.converted, dense), bits, dense);
     /* A difference takes the limit model along, and about twice as much for itself; so does the

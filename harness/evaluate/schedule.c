@@ -3,6 +3,7 @@
  */
 #include "schedule.h"
 
+#include "predict.h"
 #include "window.h"
 
 #include <omp.h>
@@ -25,7 +26,7 @@ typedef struct {
  * running: points and bases that are being evaluated. */
 typedef struct {
     const Work *work;
-    Groups groups;
+    PointGroups groups;
     Base *bases;
     size_t *positions; /* owns what the bases' positions point into */
     double *point_bytes, bytes;
@@ -89,7 +90,7 @@ static bool predict(Schedule *schedule)
 static bool prepare(Schedule *schedule)
 {
     size_t count = schedule->work->count;
-    if (!groups_make(&schedule->groups, schedule->work->grid)) {
+    if (!point_groups_make(&schedule->groups, schedule->work->grid)) {
         return false;
     }
     schedule->bases = calloc(schedule->groups.count + 1, sizeof *schedule->bases);
@@ -193,7 +194,7 @@ static void fail(Schedule *schedule, EvaluateStatus status)
 /* With the lock held on entry and on return, as the next two. */
 static void make_base(Schedule *schedule, Base *base)
 {
-    const Group *group = &schedule->groups.groups[base - schedule->bases];
+    const PointGroup *group = &schedule->groups.groups[base - schedule->bases];
     base->state = BASE_MAKING;
     schedule->bytes += base->bytes;
     schedule->running++;
@@ -284,7 +285,7 @@ static void clear(Schedule *schedule)
         shared_clear(schedule->bases[g].shared);
     }
     window_clear(&schedule->window);
-    groups_clear(&schedule->groups);
+    point_groups_clear(&schedule->groups);
     free(schedule->bases);
     free(schedule->positions);
     free(schedule->point_bytes);

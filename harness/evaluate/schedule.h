@@ -9,7 +9,7 @@
 #ifndef HEADPROOF_HARNESS_EVALUATE_SCHEDULE_H
 #define HEADPROOF_HARNESS_EVALUATE_SCHEDULE_H
 
-#include "../grid/groups.h"
+#include "../grid/point_groups.h"
 #include "rows.h"
 
 /* points [count]: ascending indices into the grid, what is evaluated.  memory: bytes.

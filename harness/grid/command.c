@@ -2,6 +2,7 @@
  * Which axes a command takes, and their defaults.
  */
 #include "command.h"
+#include "point_axes.h"
 
 bool command_takes(const CommandInfo *command, Axis axis)
 {

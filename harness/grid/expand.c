@@ -3,6 +3,7 @@
  * duplicates removed.
  */
 #include "expand.h"
+#include "point_axes.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -62,7 +62,4 @@ int grid_read(Grid *grid, RunOptions *run, const CommandInfo *command, int argc,
 
 void grid_clear(Grid *grid);
 
-/* The one command line that reproduces a point: "headproof sweep --construction ...". */
-void point_print_command(FILE *file, const Point *point);
-
 #endif

@@ -1,15 +1,10 @@
 /*
  * Axes of a point: read, set, defaulted, blanked where they do not matter, compared.
  */
-#include "axes.h"
+#include "point_axes.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-double point_omega(const Point *point)
-{
-    return point->shrink > 0 ? point->omega * point->shrink : point->omega;
-}
 
 /* The integer in the axis's field; 0 where it has none. */
 static uint64_t read_integer(const Point *point, const AxisInfo *info)
