@@ -8,14 +8,14 @@
 #include <stddef.h>
 
 /* thread < threads: whose scratch the item may use. */
-typedef void Work(const void *context, size_t item, size_t thread);
+typedef void ItemWork(const void *context, size_t item, size_t thread);
 
 /* work(context, item, .) for every item < count, in any order, on at most threads threads. */
-void each(size_t count, size_t threads, Work *work, const void *context);
+void each(size_t count, size_t threads, ItemWork *work, const void *context);
 
 /* The same, each item followed, on its thread, by add(context, item, thread): item after item in
  * their order, so that what add sums is summed in one order.  A thread's first item is below
  * threads. */
-void each_added(size_t count, size_t threads, Work *work, Work *add, const void *context);
+void each_added(size_t count, size_t threads, ItemWork *work, ItemWork *add, const void *context);
 
 #endif

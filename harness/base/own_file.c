@@ -31,9 +31,9 @@ static const char *const beginnings[] = {
 typedef struct {
     char bytes[512];
     size_t size;
-} Head;
+} FileHead;
 
-static bool read_head(Head *head, int fd)
+static bool read_head(FileHead *head, int fd)
 {
     ssize_t got = pread(fd, head->bytes, sizeof head->bytes, 0);
     head->size = got > 0 ? (size_t)got : 0;
@@ -48,7 +48,7 @@ static bool begins(const char *bytes, size_t size, const char *beginning)
 }
 
 /* Sidecars and reports, however they are indented. */
-static bool is_json(const Head *head)
+static bool is_json(const FileHead *head)
 {
     size_t skipped = 1;
     while (skipped < head->size && strchr(" \n\r\t", head->bytes[skipped]) != NULL) {
@@ -59,7 +59,7 @@ static bool is_json(const Head *head)
 }
 
 /* Models that are converted or exported: 8 bytes of size, metadata, and our name soon. */
-static bool is_safetensors(const Head *head)
+static bool is_safetensors(const FileHead *head)
 {
     static const char name[] = "headproof";
     size_t length = sizeof name - 1;
@@ -73,7 +73,7 @@ static bool is_safetensors(const Head *head)
 const char *own_file_doubt(int fd)
 {
     struct stat found;
-    Head head;
+    FileHead head;
     if (fstat(fd, &found) != 0) {
         return strerror(errno);
     }
@@ -98,7 +98,7 @@ const char *own_file_doubt(int fd)
 
 bool own_file_has_rows(int fd)
 {
-    Head head;
+    FileHead head;
     return read_head(&head, fd) && head.size > strlen(SWEEP_TABLE) &&
            begins(head.bytes, head.size, SWEEP_TABLE);
 }
@@ -116,7 +116,9 @@ const char *own_file_doubt_at_name(const char *path)
                                     : "it is no regular file";
 }
 
-const char *own_file_doubt_at(const char *path)
+/* The same as own_file_doubt for what is at path, which is not followed, waited for or changed;
+ * NULL too where nothing is. */
+static const char *doubt_at(const char *path)
 {
     const char *doubt = own_file_doubt_at_name(path);
     if (doubt != NULL) {
@@ -143,7 +145,7 @@ int own_file_refuse(const char *flag, const char *path, const char *doubt)
 
 int own_file_claim(const char *flag, const char *path)
 {
-    const char *doubt = own_file_doubt_at(path);
+    const char *doubt = doubt_at(path);
     return doubt == NULL ? 0 : own_file_refuse(flag, path, doubt);
 }
 
@@ -152,7 +154,7 @@ int own_file_create(const char *path)
     int flags = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
     int fd = open(path, flags, 0666);
     if (fd < 0 && errno == EEXIST) {
-        if (own_file_doubt_at(path) != NULL) {
+        if (doubt_at(path) != NULL) {
             errno = EEXIST;
         } else if (unlink(path) == 0) {
             fd = open(path, flags, 0666);

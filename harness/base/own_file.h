@@ -11,12 +11,8 @@
 #include <stdbool.h>
 
 /* NULL when an open file is the program's own, or empty; else what it is, for a message.  errno:
- * why that could not be found out, or 0; this of the next two as well. */
+ * why that could not be found out, or 0; own_file_doubt_at_name does the same. */
 const char *own_file_doubt(int fd);
-
-/* The same for what is at path, which is not followed, waited for or changed; NULL too where
- * nothing is. */
-const char *own_file_doubt_at(const char *path);
 
 /* Why nothing that is at path can be, going by its name alone; NULL too where nothing is. */
 const char *own_file_doubt_at_name(const char *path);

@@ -107,10 +107,10 @@ int grid_predict(const Grid *grid, double memory, int *threads)
 /* Multiply-adds, exponentials, what is done entry by entry, and bundles (or direct operations). */
 typedef struct {
     double products, exponentials, entries, bundles;
-} Work;
+} Operations;
 
 /* With the structure of the heads: every row's content score and value, then the pattern. */
-static Work bundle_work(const Layout *layout, const Bundle *bundle)
+static Operations bundle_work(const Layout *layout, const Bundle *bundle)
 {
     const Score *score = &bundle->score;
     const Value *value = &bundle->value;
@@ -124,7 +124,7 @@ static Work bundle_work(const Layout *layout, const Bundle *bundle)
                          : (factored ? (read + write) * width : read * write);
     double heads = (double)bundle->heads;
     double mixed = value->kind == VALUE_UNIT ? 1 : value->kind == VALUE_NONE ? 0 : width;
-    Work work = {rows * content, 0, rows * (1 + mixed), 1};
+    Operations work = {rows * content, 0, rows * (1 + mixed), 1};
     if (bilinear) {
         work.products += 2 * rows * query * rank + rows * rows * (rank + width);
         work.exponentials += rows * rows;
@@ -134,40 +134,40 @@ static Work bundle_work(const Layout *layout, const Bundle *bundle)
         work.exponentials += rows;
     }
     double single = (value->bias != NULL ? write : 0) + (value->diagonal != 0 ? read : 0);
-    return (Work){heads * work.products, heads * work.exponentials,
-                  heads * work.entries + rows * single, 1};
+    return (Operations){heads * work.products, heads * work.exponentials,
+                        heads * work.entries + rows * single, 1};
 }
 
 /* With full matrices: X Q, (X Q) X^T, X V and the pattern times X V of every head. */
-static Work bundle_dense_work(const Layout *layout, const Bundle *bundle)
+static Operations bundle_dense_work(const Layout *layout, const Bundle *bundle)
 {
     double rows = (double)layout_rows(layout), width = (double)layout_width(layout);
     double heads = (double)bundle->heads;
-    return (Work){heads * 2 * rows * width * (rows + width), heads * rows * rows, 0, 0};
+    return (Operations){heads * 2 * rows * width * (rows + width), heads * rows * rows, 0, 0};
 }
 
-static Work direct_work(const Layout *layout, const Direct *direct)
+static Operations direct_work(const Layout *layout, const Direct *direct)
 {
     double n = (double)layout->n, hidden = (double)direct->hidden;
     double read = (double)direct->read.count, write = (double)direct->write.count;
     switch (direct->kind) {
     case DIRECT_FFN:
-        return (Work){n * hidden * (read + write), n * hidden, n * (hidden + write), 1};
-    case DIRECT_LINEAR: return (Work){n * read * write, 0, n * write, 1};
-    default: return (Work){n * write, n * write, n * write, 1};
+        return (Operations){n * hidden * (read + write), n * hidden, n * (hidden + write), 1};
+    case DIRECT_LINEAR: return (Operations){n * read * write, 0, n * write, 1};
+    default: return (Operations){n * write, n * write, n * write, 1};
     }
 }
 
-static Work sum(Work a, Work b)
+static Operations sum(Operations a, Operations b)
 {
-    return (Work){a.products + b.products, a.exponentials + b.exponentials, a.entries + b.entries,
-                  a.bundles + b.bundles};
+    return (Operations){a.products + b.products, a.exponentials + b.exponentials,
+                        a.entries + b.entries, a.bundles + b.bundles};
 }
 
-static Work model_work(const Model *model, bool dense)
+static Operations model_work(const Model *model, bool dense)
 {
     const Layout *layout = &model->layout;
-    Work work = {0, 0, 0, 0};
+    Operations work = {0, 0, 0, 0};
     for (size_t s = 0; s < model->sublayer_count; s++) {
         const Sublayer *sublayer = &model->sublayers[s];
         if (sublayer->bundle_count == 0) {
@@ -184,14 +184,14 @@ static Work model_work(const Model *model, bool dense)
 
 /* Fitted to points of 0.4 ms to 0.5 s (those of tests/test_predict.c, each within a factor of 1.6); the
  * price of structured products, which small points do not show, is that of a large stack. */
-static double reference_seconds(Work work, double bits, bool dense)
+static double reference_seconds(Operations work, double bits, bool dense)
 {
     double size = bits / 256, product = (dense ? 19 : 1.5) * pow(size, 1.3);
     return 1e-9 * (work.products * product + work.exponentials * 310 * pow(size, 1.5) +
                    work.entries * 260 * pow(size, 0.7) + work.bundles * 40000);
 }
 
-static double machine_seconds(const ArithmeticInfo *machine, Work work)
+static double machine_seconds(const ArithmeticInfo *machine, Operations work)
 {
     return work.products * machine->multiply_add + work.exponentials * machine->exponential;
 }

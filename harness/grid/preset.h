@@ -17,9 +17,6 @@ typedef struct {
 /* NULL after a message when there is none of that name. */
 const Preset *preset_find(const char *name);
 
-/* "gpt2-small, gpt2-medium, ..." */
-void preset_describe(char *text, size_t size);
-
 /* Sets what the flags leave open.  0; 2 or 99 after one message. */
 int preset_apply(Section *section, const Section *flags, const Preset *preset,
                  const CommandInfo *command) __attribute__((warn_unused_result));

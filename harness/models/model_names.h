@@ -77,10 +77,8 @@ const SlotInfo *slot_info(Slot slot);
 /* Extent `axis` of that tensor: in odd layers the linear maps lead back from other to d. */
 Extent slot_extent(Slot slot, size_t layer, size_t axis);
 
+/* The longest "blocks.{l}" or name of a slot, and its end. */
 #define SLOT_NAME_MOST 48
-
-/* text [SLOT_NAME_MOST] = the whole name. */
-void slot_name(char *text, Slot slot, size_t layer);
 
 typedef enum { NAME_SLOT, NAME_BUFFER, NAME_STRUCTURE, NAME_UNKNOWN } NameKind;
 

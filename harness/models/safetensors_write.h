@@ -27,9 +27,6 @@ int safetensors_writer_integers(SafetensorsWriter *writer, const char *name, siz
                                 const size_t *shape, const int64_t *data)
     __attribute__((warn_unused_result));
 
-/* The size of the file, exactly. */
-uint64_t safetensors_writer_bytes(const SafetensorsWriter *writer);
-
 /* Writes path, which appears complete or not at all (atomic_file.h).  0; 2 after a message when
  * path cannot be written, or names and metadata exceed SAFETENSORS_HEADER_MOST bytes; 99 after one when memory is short or the disk is full. */
 int safetensors_writer_finish(const SafetensorsWriter *writer, const char *path)
