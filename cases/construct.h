@@ -36,8 +36,8 @@ Bundle linear_head(Columns read, Columns write, const double *w, const double *b
 void linear_append(Stack *stack, Columns read, Columns write, const double *w, const double *b,
                    int diagonal);
 
-/* The original attention heads of a layer, drawn or given; and the same with the position scores that
- * keep tokens and bias row apart (attention.c). */
+/* The original attention heads of a layer, drawn or given; and the same with the position scores
+ * that keep tokens and bias row apart (attention.c). */
 Bundle attention_heads(Stack *stack, size_t layer);
 Bundle attention_patched(Stack *stack, Bundle heads);
 

@@ -49,7 +49,8 @@ typedef struct {
  * what the model starts from: x [n, d + hidden] and bias_row_content [d + hidden] or NULL for
  * zeros.  On failure *plain is empty and *reason says why (a static string): CASE_REJECTED for a
  * model that is none of these, for heads under masks that are neither the causal one nor alike
- * within a sublayer, and for products beyond the doubles.  Free with plain_clear; nothing of the model or of x is kept. */
+ * within a sublayer, and for products beyond the doubles.  Free with plain_clear; nothing of the
+ * model or of x is kept. */
 CaseStatus plain_build(PlainModel *plain, const char **reason, const Model *model, double omega,
                        bool uniform, const double *x, const double *bias_row_content)
     __attribute__((warn_unused_result));

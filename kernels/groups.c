@@ -122,8 +122,8 @@ static void shift_scores(RowWeights *weights, const double *content, const Group
     }
 }
 
-/* exp of the three.  One of them is 0; where that is not the other tokens', one call of exp does for
- * the row itself and the bias row, and no branch depends on the sign of a score. */
+/* exp of the three.  One of them is 0; where that is not the other tokens', one call of exp does
+ * for the row itself and the bias row, and no branch depends on the sign of a score. */
 static void exponentials(RowWeights *weights, size_t count)
 {
     for (size_t c = 0; c < count; c++) {

@@ -15,9 +15,9 @@
 
 #define NONE ((size_t)-1)
 
-/* What rank 0 sends: a point of the grid, or NONE: go home. */
+/* What rank 0 sends. */
 typedef struct {
-    size_t index;
+    size_t index; /* a point of the grid; NONE: go home */
     bool terminal;
 } Task;
 
@@ -28,9 +28,9 @@ typedef struct {
     double seconds;
 } Answer;
 
-/* position: of what a rank evaluates, or NONE; group: whose base it has, or NONE. */
 typedef struct {
-    size_t position, group;
+    size_t position; /* of the point that it evaluates, or NONE */
+    size_t group;    /* whose base it has, or NONE */
 } Rank;
 
 struct Dispatch {

@@ -1,6 +1,6 @@
 /*
- * Points searched together: what each shares with itself at other Omegas, and the worst error
- * over all.
+ * Points searched together: what evaluations at several Omegas share, and the worst error over
+ * all points.
  */
 #include "ensemble.h"
 
@@ -149,7 +149,7 @@ bool ensemble_each(Ensemble *ensemble, double omega, MemberWork *work, void *con
     return ok;
 }
 
-/* What is asked of every member. */
+/* The error that is asked of every member. */
 typedef struct {
     Ensemble *ensemble;
     ErrorKind kind;

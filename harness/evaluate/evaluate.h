@@ -10,8 +10,8 @@
 typedef bool RowSink(void *context, const Point *point, const Row *row);
 
 /* Evaluates one point: precision as the point says or as planned, raised where a value that was
- * promised did not come out, and where the judged error is a bound above the tolerance, until it is a
- * value or within.  *passed: no row fails (see row_passes). */
+ * promised did not come out, and where the judged error is a bound above the tolerance, until it is
+ * a value or within.  *passed: no row fails (see row_passes). */
 EvaluateStatus point_evaluate(bool *passed, const Shared *shared, const Point *point, RowSink *sink,
                               void *context) __attribute__((warn_unused_result));
 

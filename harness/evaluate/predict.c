@@ -1,5 +1,5 @@
 /*
- * Memory and time that a grid will take, from the shapes of its models.
+ * Memory, bits and time that points will take, from the shapes of their models.
  */
 #include "predict.h"
 
@@ -104,9 +104,12 @@ int grid_predict(const Grid *grid, double memory, int *threads)
     return 0;
 }
 
-/* Multiply-adds, exponentials, what is done entry by entry, and bundles (or direct operations). */
+/* What an evaluation consists of. */
 typedef struct {
-    double products, exponentials, entries, bundles;
+    double products; /* multiply-adds of matrix products */
+    double exponentials;
+    double entries; /* numbers that are handled one by one */
+    double bundles; /* or direct operations */
 } Operations;
 
 /* With the structure of the heads: every row's content score and value, then the pattern. */
@@ -182,8 +185,9 @@ static Operations model_work(const Model *model, bool dense)
     return work;
 }
 
-/* Fitted to points of 0.4 ms to 0.5 s (those of tests/test_predict.c, each within a factor of 1.6); the
- * price of structured products, which small points do not show, is that of a large stack. */
+/* Prices in ns, as predict.h has them.  They were fitted to points of 0.4 ms to 0.5 s, those of
+ * tests/test_predict.c, each of which comes within a factor of 1.6.  Small points do not show the
+ * price of structured products: it is that of a large stack. */
 static double reference_seconds(Operations work, double bits, bool dense)
 {
     double size = bits / 256, product = (dense ? 19 : 1.5) * pow(size, 1.3);

@@ -34,8 +34,8 @@ CaseStatus point_predict(PointBytes *bytes, const char **reason, const Point *po
     __attribute__((warn_unused_result));
 
 /* Rejects points that no model can be made of, and points each of which alone does not fit in
- * memory bytes (0: memory_room(0)); lowers *threads (unless NULL) until as many of the largest point
- * fit.  0, or 2 after a message with the figure and the point's command line. */
+ * memory bytes (0: memory_room(0)); lowers *threads (unless NULL) until as many of the largest
+ * point fit.  0, or 2 after a message with the figure and the point's command line. */
 int grid_predict(const Grid *grid, double memory, int *threads) __attribute__((warn_unused_result));
 
 /* Seconds that a point takes on some machine.  A model of the work, good for comparing points and

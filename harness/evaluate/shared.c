@@ -20,8 +20,9 @@ mpfr_prec_t shared_bits(const RefPlan *plan, const Point *point)
                : ref_plan_working_bits(plan, point_omega(point), point->max_bits);
 }
 
-/* Products in a layer from which threads within a kernel are worth starting; and from which differences
- * have their plan measured beside them, where one evaluation is long and there are few Omegas. */
+/* Products in a layer from which threads within a kernel are worth starting; and from which a
+ * difference has its plan measured beside it, as one evaluation is long and there are few
+ * Omegas. */
 #define THREADS_WORTH 0x1p22
 #define BESIDE_WORTH 0x1p26
 
@@ -94,8 +95,8 @@ double shared_tape_room(double memory, size_t points)
     return points > 1 ? memory / 16 : 0;
 }
 
-/* What the base keeps of r(T_infinity): its streams for runs by themselves, and where it is judged
- * without a run; a tape for differences, if there is room. */
+/* What the base keeps of r(T_infinity): its streams for points that are no differences, and where
+ * the approximation is judged; for differences a record of all they read, if there is room. */
 static RefLimit choose_limit(const Pair *pair, const Point *const *points, size_t count,
                              mpfr_prec_t bits, double tape_room)
 {

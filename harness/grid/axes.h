@@ -35,9 +35,8 @@ typedef struct {
     unsigned roles;
 
     /* The field of Point that holds the value: an integer of so many bytes, or a double where the
-     * domain is DOMAIN_POSITIVE.  Where words stand beside numbers, 0 is the first word.
-     * bytes 0: there is no field. */
-    size_t offset, bytes;
+     * domain is DOMAIN_POSITIVE.  Where words stand beside numbers, 0 is the first word. */
+    size_t offset, bytes;                 /* bytes 0: there is no field */
     double zero;                          /* what a 0 in the field stands for, or 0: itself */
     AxisValue (*get)(const Point *point); /* in place of the field, or NULL */
     void (*set)(Point *point, AxisValue value);

@@ -1,5 +1,5 @@
 /*
- * Which axes a command takes, and their defaults.
+ * The axes that a command takes, and their defaults.
  */
 #include "command.h"
 #include "point_axes.h"

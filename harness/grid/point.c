@@ -1,5 +1,5 @@
 /*
- * A row of results, its status, and the command line that reproduces a point.
+ * Rows of results, names of statuses, and the command line that reproduces a point.
  */
 #include "point.h"
 

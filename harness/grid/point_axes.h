@@ -23,8 +23,8 @@ bool point_axis_matters(const Point *point, Axis axis);
 /* point_axis_matters, and not the default. */
 bool point_axis_differs(const Point *point, Axis axis);
 
-/* Gives every axis that does not matter its default, and what can be said in two ways one
- * spelling; after it, points that yield the same rows are equal in every axis. */
+/* Gives every axis that does not matter its default, and what can be said in two ways one of them.
+ * Afterwards points that yield the same rows are equal in every axis. */
 void point_canonicalise(Point *point);
 
 /* Orders canonical points as a grid does; 0 when they are the same. */

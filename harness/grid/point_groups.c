@@ -13,7 +13,7 @@ static int compare_sizes(size_t a, size_t b)
     return (a > b) - (a < b);
 }
 
-/* A total order in which points of one group are neighbours. */
+/* An order in which the points of a group are neighbours. */
 static int compare_bases(const Point *a, const Point *b)
 {
     int order = compare_sizes((uintptr_t)a->spec.given, (uintptr_t)b->spec.given);
@@ -61,7 +61,7 @@ static int compare_groups(const void *a, const void *b)
     return (x->points[0] > y->points[0]) - (x->points[0] < y->points[0]);
 }
 
-/* Into the order of first points, which lie in one array. */
+/* Sorts the groups by their first points, whose addresses are in grid order. */
 static void sort_groups(PointGroups *groups, const Grid *grid)
 {
     qsort(groups->groups, groups->count, sizeof *groups->groups, compare_groups);

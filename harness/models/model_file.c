@@ -43,11 +43,11 @@ static int refuse_unknown(const SafetensorsFile *file, const NameList *list)
     return 2;
 }
 
-/* What the names of a file say.  layers: one more than the largest; x: it has an X; others: it has
- * something else, also where that is skipped. */
+/* What the names of a file say. */
 typedef struct {
-    size_t layers;
-    bool x, others;
+    size_t layers; /* one more than the largest layer */
+    bool x;        /* it has an X */
+    bool others;   /* it has something else, also where that is skipped */
 } Names;
 
 /* Refuses what must not be in a model. */

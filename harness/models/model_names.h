@@ -54,20 +54,18 @@ typedef enum {
     EXTENT_COUNT
 } Extent;
 
-/* symbol: as in model_file.h.  field: of a size_t in ModelFile. */
 typedef struct {
-    const char *symbol;
-    size_t field;
+    const char *symbol; /* as in model_file.h: "d_head" */
+    size_t field;       /* offset of its size_t in ModelFile */
 } ExtentInfo;
 
 /* 0 < extent < EXTENT_COUNT. */
 const ExtentInfo *extent_info(Extent extent);
 
-/* name: after "blocks.{l}." for those of a layer.  field: of a pointer in ModelFileLayer, or in
- * ModelFile. */
 typedef struct {
-    const char *name;
-    size_t field, rank;
+    const char *name; /* of a layer's: what follows "blocks.{l}." */
+    size_t field;     /* offset of its pointer in ModelFileLayer, or in ModelFile */
+    size_t rank;
     Extent shape[3];
 } SlotInfo;
 

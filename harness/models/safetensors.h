@@ -34,15 +34,13 @@ typedef enum {
     SAFETENSORS_DTYPES
 } SafetensorsDtype;
 
-/* count: the product of shape [rank] (1 for rank 0).  data: count little-endian values, at any
- * alignment.  begin, end: where they are in the file's data.  name: UTF-8 without control
- * characters. */
 typedef struct {
-    const char *name;
+    const char *name; /* UTF-8 without control characters */
     SafetensorsDtype dtype;
     size_t rank, shape[SAFETENSORS_RANK_MOST];
-    size_t count, begin, end;
-    const unsigned char *data;
+    size_t count;              /* the product of shape [rank]; 1 for rank 0 */
+    size_t begin, end;         /* its bytes within the file's data */
+    const unsigned char *data; /* count little-endian values, at any alignment */
 } SafetensorsTensor;
 
 typedef struct SafetensorsFile SafetensorsFile;

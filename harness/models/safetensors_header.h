@@ -9,17 +9,15 @@
 #include <jansson.h>
 #include <stdbool.h>
 
-/* bytes [size]: the file, mapped or the caller's.  header owns names and metadata.
- * tensors [count], in the order of their data; data [data_size]: what follows the header. */
 struct SafetensorsFile {
     char *path;
-    const unsigned char *bytes;
+    const unsigned char *bytes; /* [size] the whole file */
     size_t size;
-    bool mapped;
-    json_t *header;
-    SafetensorsTensor *tensors;
+    bool mapped;                /* bytes are mapped; else the caller's */
+    json_t *header;             /* owns names and metadata */
+    SafetensorsTensor *tensors; /* [count], in the order of their data */
     size_t count;
-    const unsigned char *data;
+    const unsigned char *data; /* [data_size] what follows the header */
     size_t data_size;
 };
 

@@ -10,19 +10,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* data: doubles or int64_t, 8 bytes each. */
 typedef struct {
     size_t count;
-    const void *data;
+    const void *data; /* doubles or int64_t, 8 bytes each */
 } Announced;
 
-/* header: as it will be dumped; the data of tensors [count] follow each other in its order.
- * The size of the data stays below 2^62. */
 struct SafetensorsWriter {
-    json_t *header;
-    Announced *tensors;
+    json_t *header;     /* as it will be written */
+    Announced *tensors; /* [count], whose data follow each other in the header's order */
     size_t count;
-    uint64_t data_bytes;
+    uint64_t data_bytes; /* below 2^62 */
 };
 
 static void demand(bool promise, const char *text, const char *name)

@@ -1,8 +1,9 @@
 /*
- * A safetensors file written: tensors and metadata are announced, and then written at once.  Data stay the caller's
- * and may be NULL while only the size is wanted.  Names are unique, printable ASCII without
- * quotes and backslashes, not "__metadata__", at most SAFETENSORS_NAME_MOST long, and rank at
- * most SAFETENSORS_RANK_MOST: anything else is a bug and aborts.
+ * A safetensors file written: tensors and metadata are announced, and then written at once.
+ *
+ * Data stay the caller's.  Names are unique, printable ASCII without quotes and backslashes, not
+ * "__metadata__", at most SAFETENSORS_NAME_MOST long, and rank at most SAFETENSORS_RANK_MOST:
+ * anything else is a bug and aborts.
  */
 #ifndef HEADPROOF_HARNESS_MODELS_SAFETENSORS_WRITE_H
 #define HEADPROOF_HARNESS_MODELS_SAFETENSORS_WRITE_H
@@ -28,7 +29,8 @@ int safetensors_writer_integers(SafetensorsWriter *writer, const char *name, siz
     __attribute__((warn_unused_result));
 
 /* Writes path, which appears complete or not at all (atomic_file.h).  0; 2 after a message when
- * path cannot be written, or names and metadata exceed SAFETENSORS_HEADER_MOST bytes; 99 after one when memory is short or the disk is full. */
+ * path cannot be written, or names and metadata exceed SAFETENSORS_HEADER_MOST bytes; 99 after one
+ * when memory is short or the disk is full. */
 int safetensors_writer_finish(const SafetensorsWriter *writer, const char *path)
     __attribute__((warn_unused_result));
 
