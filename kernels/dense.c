@@ -18,7 +18,7 @@
 
 #include <string.h>
 
-/* A block of heads has at most this many entries in each matrix, or is one head: its size
+/* The most entries that a matrix of a block of heads has, unless the block is one head; its size
  * depends on shape alone.  2^15 doubles: a block stays in the second-level cache. */
 #define BLOCK_ENTRIES 32768.0
 

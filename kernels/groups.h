@@ -12,35 +12,34 @@ typedef struct {
     double self, other, bias;
 } Groups;
 
-/* coefficient * Omega, as doubles; without extra ones, which rows ask score for. */
+/* The position scores of a head without extra coefficients; those are asked for entry by entry. */
 typedef struct {
     const Layout *layout;
     const Score *score;
     double omega;
     size_t n;
-    bool bias_row;
+    bool bias_row; /* there is one */
+    /* coefficient * Omega, as doubles */
     double token_self, token_token, token_bias, bias_self, bias_token;
 } GroupScores;
 
 GroupScores group_scores(const Layout *layout, const Score *score, double omega);
 
-/* Numbers of token row i and column c as factor * from[i][c] + bias[c]; of the bias row without
- * bias (or NULL).  from.tokens NULL: zeros. */
+/* A matrix that is not stored: entry (i, c) is factor * from[i][c] + bias[c]. */
 typedef struct {
-    ConstRows from;
+    ConstRows from; /* tokens NULL: zeros */
     double factor;
-    const double *bias;
+    const double *bias; /* added on token rows alone; NULL: none */
 } Affine;
 
-/* Heads first, ..., first + heads - 1 of a bundle with such scores, on columns [heads * width]:
- * content scores scale * gates [., heads], and values in [., heads * width]. */
+/* Heads first, ..., first + heads - 1 of a bundle with such scores. */
 typedef struct {
     GroupScores scores;
     size_t first;
-    Affine gates;
+    Affine gates; /* [., heads]; times scale they are the content scores */
     double scale;
-    Affine in;
-    size_t heads, width;
+    Affine in;           /* [., heads * width], the values */
+    size_t heads, width; /* width: columns of one head's values */
 } GroupHeads;
 
 /* Row i of head first + head: token i or, i == n, the bias row. */

@@ -18,13 +18,15 @@ typedef struct {
     size_t ld;
 } ConstRows;
 
+/* Scratch for so many columns of each row; uninitialised. */
 Rows rows_take(Scratch *scratch, const Layout *layout, double columns);
 
-/* The same from column first on. */
+/* The same rows from column first on. */
 Rows rows_from(Rows rows, size_t first);
 ConstRows rows_const(Rows rows);
 ConstRows rows_const_from(ConstRows rows, size_t first);
 
+/* A product of n tokens: depth columns of x by, for each head, width columns of the result. */
 typedef struct {
     size_t n, depth, heads, width;
 } Extents;

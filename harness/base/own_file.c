@@ -14,7 +14,7 @@
 
 #define SWEEP_TABLE "construction,activation,mask,n,d,d_ff,heads,d_head,depth,omega,"
 
-/* Tables and reports, but for those that are JSON. */
+/* How tables and reports begin, apart from those in JSON. */
 static const char *const beginnings[] = {
     SWEEP_TABLE,
     "construction,activation,mask,n,d,d_ff,heads,d_head,depth,arithmetic,", /* of min-omega */
@@ -27,7 +27,7 @@ static const char *const beginnings[] = {
     "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite",
 };
 
-/* Of a file; long enough for every beginning. */
+/* The first bytes of a file, enough to know every beginning by. */
 typedef struct {
     char bytes[512];
     size_t size;
@@ -40,14 +40,14 @@ static bool read_head(FileHead *head, int fd)
     return got >= 0;
 }
 
-/* A file that was torn within its beginning has the first bytes of it. */
+/* Does it begin so?  A file that was torn within its beginning has the first bytes of it. */
 static bool begins(const char *bytes, size_t size, const char *beginning)
 {
     size_t length = strlen(beginning);
     return memcmp(bytes, beginning, size < length ? size : length) == 0;
 }
 
-/* Sidecars and reports, however they are indented. */
+/* Is it a sidecar or a report?  They begin with "schema", however they are indented. */
 static bool is_json(const FileHead *head)
 {
     size_t skipped = 1;
@@ -58,7 +58,8 @@ static bool is_json(const FileHead *head)
            begins(head->bytes + skipped, head->size - skipped, "\"schema\"");
 }
 
-/* Models that are converted or exported: 8 bytes of size, metadata, and our name soon. */
+/* Is it a model that was converted or exported?  It begins with 8 bytes of size and metadata, soon
+ * with our name in them. */
 static bool is_safetensors(const FileHead *head)
 {
     static const char name[] = "headproof";

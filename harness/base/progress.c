@@ -1,5 +1,5 @@
 /*
- * Progress on stderr: a bar on a terminal, a line a minute elsewhere.
+ * The time; and progress on stderr: a bar on a terminal, a line a minute elsewhere.
  */
 #include "progress.h"
 
@@ -47,7 +47,7 @@ const char *duration_print(char text[DURATION_TEXT], double seconds)
     return text;
 }
 
-/* What is not a cost costs nothing that is known. */
+/* The cost, or 0 where it is not a positive number: nothing is known of it then. */
 static double known(double cost)
 {
     return isfinite(cost) && cost > 0 ? cost : 0;

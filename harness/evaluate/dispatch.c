@@ -59,8 +59,8 @@ static bool is_held(const Dispatch *dispatch, size_t group)
     return held;
 }
 
-/* The first point of the rank's own group; else of a group that no rank is at; else any.  The
- * work's count: none may start now. */
+/* The point that a rank starts next: the first of its own group; else of a group that no rank is
+ * at; else any.  The work's count: none may start now. */
 static size_t next_for(Deal *deal, const Rank *rank)
 {
     const Work *work = deal->work;
@@ -185,7 +185,7 @@ void dispatch_dismiss(Dispatch *dispatch, int code)
     free(dispatch);
 }
 
-/* One rank's words; its place in the list is its number. */
+/* Compares what a rank says of itself with rank 0's, and adds it to the sidecar's list. */
 static int compare_rank(json_t *ranks, int number, const json_t *said, const RunRecord *run)
 {
     char text[DIFFERENCE_TEXT];
@@ -253,12 +253,12 @@ static char *introduction(const RunRecord *run)
     return text;
 }
 
-/* The base of the group that the last point was of. */
+/* What another rank works with. */
 typedef struct {
     PointGroups groups;
-    Shared *shared;
-    size_t group;
-    double memory; /* that may be used */
+    Shared *shared; /* of the group that its last point was of */
+    size_t group;   /* which that is */
+    double memory;  /* that may be used */
     Checkpoints *checkpoints;
 } Bench;
 

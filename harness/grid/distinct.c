@@ -90,7 +90,7 @@ static void clear(Identities *list)
     free(list->items);
 }
 
-/* Every name that the files have or make.  0, or 99 after a message. */
+/* Adds the files that are named and those that lie beside them.  0, or 99 after a message. */
 static int gather(Identities *list, const NamedFile *files, size_t count,
                   const char *const *suffixes)
 {

@@ -98,7 +98,7 @@ bool point_axis_differs(const Point *point, Axis axis)
     return point_axis_matters(point, axis) && value_compare(&value, &standard) != 0;
 }
 
-/* An omega of 0: what is searched has no default. */
+/* Is it an Omega that is searched?  It is 0 in the point, and no default takes its place. */
 static bool searched(const Point *point, Axis axis)
 {
     return axis == AXIS_OMEGA && point->omega == 0;
