@@ -3,6 +3,7 @@
  */
 #include "attribute.h"
 
+#include "../base/memory.h"
 #include "../base/atomic_file.h"
 #include "commands.h"
 #include "../base/message.h"

@@ -3,6 +3,7 @@
  */
 #include <stdio.h> /* before mpfr.h: declares mpfr_fprintf */
 
+#include "../base/memory.h"
 #include "../base/atomic_file.h"
 #include "../grid/point_axes.h"
 #include "../table/bounds.h"

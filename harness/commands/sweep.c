@@ -1,6 +1,7 @@
 /*
  * The command `sweep`: every point's rows into a file, in grid order, whatever interrupts.
  */
+#include "../base/memory.h"
 #include "../base/atomic_file.h"
 #include "commands.h"
 #include "../evaluate/dispatch.h"

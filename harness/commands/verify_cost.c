@@ -3,6 +3,7 @@
  */
 #include "verify.h"
 
+#include "../base/memory.h"
 #include "../base/progress.h"
 #include "../base/message.h"
 #include "../evaluate/predict.h"

@@ -4,24 +4,10 @@
 #include "predict.h"
 
 #include "shared.h"
+#include "../base/memory.h"
 #include "../base/message.h"
 
 #include <math.h>
-#include <sys/resource.h>
-#include <unistd.h>
-
-double memory_room(double asked)
-{
-    if (asked > 0) {
-        return asked;
-    }
-    double bytes = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
-    struct rlimit limit;
-    if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY) {
-        bytes = fmin(bytes, (double)limit.rlim_cur);
-    }
-    return 0.8 * bytes;
-}
 
 /* Bits for r(T) and for a difference, with room for what rounding errors grow by: as a rule, and
  * as much as a stack is known to take. */

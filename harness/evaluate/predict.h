@@ -6,10 +6,6 @@
 
 #include "../grid/grid.h"
 
-/* Bytes that may be used: those asked for, if any (> 0), else four fifths of the machine's memory,
- * or of what the process may map (ulimit -v) where that is less. */
-double memory_room(double asked);
-
 /* Working precision of a point's reference before it is planned. */
 typedef struct {
     double likely; /* as a rule: for predictions of time, and where a difference begins */

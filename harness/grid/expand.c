@@ -4,11 +4,11 @@
  */
 #include "expand.h"
 #include "point_axes.h"
+#include "../base/memory.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #define SIZE_MOST 2147483647
 #define GIB (1024.0 * 1024.0 * 1024.0)
@@ -19,7 +19,7 @@ typedef struct {
     const Section *section;
     const CommandInfo *command;
     size_t place[AXIS_COUNT]; /* the value of each axis, an index into its list */
-    double memory;            /* of the machine, in bytes */
+    double memory;            /* what is there, in bytes */
     SourceList *sources;
     bool ignore_extra, three;
 } Product;
@@ -403,12 +403,6 @@ static bool advance(Product *product)
     return false;
 }
 
-static double machine_memory(void)
-{
-    long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
-    return pages > 0 && size > 0 ? (double)pages * (double)size : INFINITY;
-}
-
 int expand_section(CandidateList *list, const Section *section, const Section *flags,
                    const CommandInfo *command)
 {
@@ -417,7 +411,7 @@ int expand_section(CandidateList *list, const Section *section, const Section *f
                        .sources = list->sources,
                        .ignore_extra = list->ignore_extra,
                        .three = list->three};
-    product.memory = machine_memory();
+    product.memory = memory_there();
     for (Axis axis = 0; axis < AXIS_COUNT; axis++) {
         const Setting *own = &section->settings[axis], *flag = &flags->settings[axis];
         product.settings[axis] = flag->given ? flag : own->given ? own : NULL;
