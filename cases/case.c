@@ -1,10 +1,24 @@
 /*
  * From a point of a sweep to the pair of models that it means: sublayers, input, compared columns.
  */
-#include "construct.h"
+#include "case.h"
+
 #include "draw.h"
+#include "layout.h"
+#include "stack.h"
 
 #include <string.h>
+
+bool mask_is_pseudo(Mask mask)
+{
+    return mask != MASK_NONE && mask != MASK_CAUSAL;
+}
+
+bool case_uses_d_ff(const CaseSpec *spec)
+{
+    const ConstructionInfo *info = construction_info(spec->construction);
+    return info->d_ff || (info->linear && spec->linear != LINEAR_IN_PLACE);
+}
 
 double case_bytes(const CaseSpec *spec)
 {

@@ -35,22 +35,25 @@ typedef enum { CONTENT_NONE, CONTENT_RANDOM, CONTENT_COUNT } BiasRowContent;
  * the slope that minimises the largest error, or by two terms (docs/mathematics.md, section 1). */
 typedef enum { GELU_SIGMOID, GELU_MINIMAX, GELU_TWO, GELU_COUNT } GeluForm;
 
-/* The tensors of one layer as a file gives them, NULL where it has none: factors [heads, d,
- * d_head] (w_o [heads, d_head, d]) with biases [heads, d_head] (b_o [d]), or merged qk, ov
- * [heads, d, d]; w_in [d, d_ff], b_in, w_out [d_ff, d], b_out; linear_w [d, d], linear_b [d]. */
+/* The tensors of one layer as a file gives them, row-major; NULL where it has none. */
 typedef struct {
-    const double *w_q, *w_k, *w_v, *w_o, *b_q, *b_k, *b_v, *b_o, *qk, *ov;
-    const double *w_in, *b_in, *w_out, *b_out;
-    const double *linear_w, *linear_b;
+    const double *w_q, *w_k, *w_v;     /* [heads, d, d_head] */
+    const double *w_o;                 /* [heads, d_head, d] */
+    const double *b_q, *b_k, *b_v;     /* [heads, d_head] */
+    const double *b_o;                 /* [d] */
+    const double *qk, *ov;             /* [heads, d, d], in place of all these */
+    const double *w_in, *b_in;         /* [d, d_ff], [d_ff] */
+    const double *w_out, *b_out;       /* [d_ff, d], [d] */
+    const double *linear_w, *linear_b; /* [d, d], [d] */
 } GivenLayer;
 
-/* Weights that are given and not drawn: layers [depth], the factor on x Q x^T (but see scaled),
- * and the stream x [n, d] (NULL: drawn) with x_hidden [n, d_ff] behind it (NULL: zeros).  Whoever
- * gives them keeps them as long as the pair lives. */
+/* Weights that are given and not drawn.  Whoever gives them keeps them as long as the pair
+ * lives. */
 typedef struct {
-    const GivenLayer *layers;
-    Scale scale;
-    const double *x, *x_hidden;
+    const GivenLayer *layers; /* [depth] */
+    Scale scale;              /* the factor on x Q x^T, unless CaseSpec.scaled */
+    const double *x;          /* the stream [n, d]; NULL: drawn */
+    const double *x_hidden;   /* [n, d_ff], the columns behind x; NULL: zeros */
 } GivenWeights;
 
 /* d_head == 0: dense Q and V.  d_ff is the FFN's hidden width, and the other bank's width

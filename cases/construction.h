@@ -1,5 +1,6 @@
 /*
  * The constructions: one row each of a table, with what the rest of the project asks of it.
+ * Umbrella header: a construction's layer, one function, is in the file of its name.
  *
  * A new one is a file of its own (its formula), an entry of the enumeration and the prototype of
  * its layer here, and a row in construction.c.
@@ -25,7 +26,7 @@ typedef enum {
 /* What is built layer by layer (construct.h). */
 typedef struct Stack Stack;
 
-/* One layer of T and of T', layer from 0; each in the file of its name. */
+/* One layer of T and of T', layer from 0. */
 void silu_layer(Stack *stack, size_t layer);
 void linear_layer(Stack *stack, size_t layer);
 void attention_layer(Stack *stack, size_t layer);

@@ -2,8 +2,10 @@
  * Damage done on purpose to the attention-only model: entries of Omega that are lost, noise on
  * its weights.
  */
-#include "construct.h"
+#include "damage.h"
+
 #include "draw.h"
+#include "layout.h"
 
 #include <stdio.h>
 

@@ -7,15 +7,13 @@
 
 #include <stdint.h>
 
-/* A vector over the stream's columns, times factor: entry[c * stride] at column at.first + c,
- * token and bias at the position columns of every token and of the bias row, 0 elsewhere; but at
- * column spot (SIZE_MAX: nowhere) single, whatever else would be there. */
+/* A vector over the stream's columns: factor times the entries below, 0 elsewhere. */
 typedef struct {
     Columns at;
-    const double *entry;
+    const double *entry; /* entry[c * stride] at column at.first + c */
     size_t stride;
-    double token, bias;
-    size_t spot;
+    double token, bias; /* at the position columns of every token, and of the bias row */
+    size_t spot;        /* a column that has `single`, whatever else would be there; or SIZE_MAX */
     double single, factor;
     bool rounded; /* what rounding loses of the products with factor is let go */
 } Vector;

@@ -17,15 +17,13 @@ typedef struct {
     size_t column, term;
 } Factor;
 
-/* Factors being filled: all zero at first, room for as many terms as there will be; or, both data
- * NULL, a count of the terms.  inexact: NULL, or why left right^T is not the matrix exactly.
- * overflow: an entry is larger than a double can be. */
+/* A matrix left right^T being filled; or, both data NULL, a count of its terms. */
 typedef struct {
     const Layout *layout; /* with a bias row */
-    Factor left, right;
-    size_t terms;
-    const char *inexact;
-    bool overflow;
+    Factor left, right;   /* zeros at first, with room for all terms */
+    size_t terms;         /* so far */
+    const char *inexact;  /* NULL, or why left right^T is not the matrix exactly */
+    bool overflow;        /* an entry is larger than a double can be */
 } Factors;
 
 /* left right^T = Q of the head, scale, biases and Omega included. */

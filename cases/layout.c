@@ -1,13 +1,7 @@
 /*
  * The residual streams of a case: which columns and which bias row T and T' have.
  */
-#include "construct.h"
-
-bool case_uses_d_ff(const CaseSpec *spec)
-{
-    const ConstructionInfo *info = construction_info(spec->construction);
-    return info->d_ff || (info->linear && spec->linear != LINEAR_IN_PLACE);
-}
+#include "layout.h"
 
 size_t case_hidden_columns(const CaseSpec *spec)
 {

@@ -2,16 +2,13 @@
  * Masks: as a mask in the original, and as +Omega on allowed keys where the rewrite has it in
  * its weights.
  */
-#include "construct.h"
+#include "mask.h"
+
 #include "draw.h"
+#include "layout.h"
 
 /* Keys of the random mask, beside a row itself. */
 #define RANDOM_SHARE 0.5
-
-bool mask_is_pseudo(Mask mask)
-{
-    return mask != MASK_NONE && mask != MASK_CAUSAL;
-}
 
 /* May token i attend to token j? */
 static bool allows(const CaseSpec *spec, size_t i, size_t j)

@@ -1,6 +1,6 @@
 /*
- * Questions that a model as data answers: its extents, the position part of a score, what a row
- * sees, and whether the bias row stays zero.
+ * Questions that a model as data answers: its extents, the position part of a score, and what a row
+ * sees.
  */
 #include "model.h"
 

@@ -8,6 +8,9 @@
  * Omega is symbolic: a position score is an integer coefficient of Omega.  Only an
  * arithmetic (kernels/, reference/) may round.
  *
+ * Umbrella header: what a model is, for all who read one: model.c has its sizes, model_fault.c what
+ * must be true of it.
+ *
  * Row-vector convention: a stream is a matrix, one row a token.  A head is
  *     head(X) = softmax_rows(X Q X^T) X V          (docs/mathematics.md, section 1)
  * and heads that share pattern, mask and shapes are a bundle.
@@ -18,7 +21,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* num / (den * sqrt(sqrt_den)); all positive.  {1,1,1} is one. */
+/* The number num / (den * sqrt(sqrt_den)), all positive: {1, 1, 1} is one. */
 typedef struct {
     long num, den, sqrt_den;
 } Scale;
@@ -61,34 +64,32 @@ typedef enum {
 
 /* What a head's scores are: content(x_i, x_j) + Omega * (position(i, j) + extra(h, i, j)).
  * With r = read.count, queries and keys restricted to the columns read:
- *   SCORE_GATE      g_h is column 0 of gate's [r, 1] matrix of head h, or, when
- *                   gate.data == NULL, gate_unit times the unit vector of column h.
- *                   gate_bias [heads] (or NULL) is added where the query is a token; the sum is
- *                   multiplied by gate_scale, an exact double.
- *   SCORE_BILINEAR  d_head == 0: Q_h = scale * q_h, q_h [r, r];
- *                   else Q_h = scale * q_h k_h^T, q_h and k_h [r, d_head], and q_bias and k_bias
- *                   [heads, d_head] (or NULL) are added to x q_h and y k_h of token rows.
- * extra: [rows, rows] a head, head_stride apart (0: one for all heads), or NULL for zeros: what
- * single entries have besides, such as a pseudo-mask, or an entry that was lost.  Without
- * SCORE_BILINEAR it is zero but for a row's own key and the bias row's, so that the other
- * tokens stay alike.
- * listed: [rows, rows], 1 where row i sees row j (VISIBLE_LISTED, of bilinear scores). */
+ *   SCORE_GATE      content is gate_scale (x_i g_h + c_h) toward every token, 0 toward the bias
+ *                   row.  g_h is gate's matrix of head h, [r, 1], or, when gate.data == NULL,
+ *                   gate_unit times the unit vector of column h.  c_h is gate_bias[h] where row i
+ *                   is a token, else 0.
+ *   SCORE_BILINEAR  content is x_i Q_h x_j^T.  d_head == 0: Q_h = scale * q_h, q_h [r, r]; else
+ *                   Q_h = scale * q_h k_h^T, q_h and k_h [r, d_head], and q_bias and k_bias are
+ *                   added to x_i q_h and x_j k_h of token rows. */
 typedef struct {
     ScoreKind kind;
     Columns read;
     HeadWeight gate;
     int gate_unit;
-    const double *gate_bias;
-    double gate_scale;
+    const double *gate_bias; /* [heads], or NULL */
+    double gate_scale;       /* exact */
     size_t d_head;
     HeadWeight q, k;
-    const double *q_bias, *k_bias;
+    const double *q_bias, *k_bias; /* [heads, d_head], or NULL */
     Scale scale;
     PositionScores position;
+    /* [rows, rows] a head, or NULL for zeros: coefficients of Omega that single entries have
+     * besides: those that a pseudo-mask adds, or a lost entry lacks.  Without SCORE_BILINEAR they
+     * are zero but for a row's own key and the bias row's, so that the other tokens stay alike. */
     const signed char *extra;
-    size_t extra_stride;
+    size_t extra_stride; /* from head to head; 0: one matrix for all */
     Visible visible;
-    const unsigned char *listed;
+    const unsigned char *listed; /* VISIBLE_LISTED: [rows, rows], 1 where row i sees row j */
 } Score;
 
 typedef enum {
@@ -99,22 +100,21 @@ typedef enum {
 } ValueKind;
 
 /* What a head's key row j contributes when attended: x_j V_h, and for a token row also
- *   inner_bias_h o_h   (VALUE_FACTORED; inner_bias [heads, d_head] or NULL)
- *   bias               (head 0 only;    bias [write.count] or NULL)
- * which ride on the position rows of V (in an original, whose rows are all tokens, on every row).
- * scale, an exact double, multiplies V_h and inner_bias of VALUE_UNIT and VALUE_FACTORED.
- * diagonal (0, or with heads == 1 any integer)
- * adds diagonal * I from the columns read onto the same columns: -1 makes W into W - I
- * when read == write, and clears the columns read when they differ. */
+ *   inner_bias_h o_h   (VALUE_FACTORED)
+ *   bias               (head 0 only)
+ * which ride on the position rows of V (on every row in an original, whose rows are all tokens). */
 typedef struct {
     ValueKind kind;
     Columns read, write;
-    int unit;
+    int unit; /* of VALUE_UNIT */
     size_t d_head;
     HeadWeight v, o;
-    const double *inner_bias;
-    double scale;
-    const double *bias;
+    const double *inner_bias; /* [heads, d_head], or NULL */
+    double scale;       /* exact; multiplies V_h and inner_bias of VALUE_UNIT and VALUE_FACTORED */
+    const double *bias; /* [write.count], or NULL */
+    /* 0, or with heads == 1 any integer: V_h has diagonal * I more, from the columns read onto the
+     * same columns.  -1 makes W into W - I when read == write, and clears the columns read when
+     * they differ. */
     int diagonal;
 } Value;
 
@@ -134,16 +134,15 @@ typedef enum {
 } DirectKind;
 
 /* An operation of an original model on the token rows; act(x) is x sigma(x), max(x, 0) or
- * x Phi(x), Phi the normal distribution function.
- * w1 [read, hidden] and w2 [hidden, write] for the FFN, w1 [read, write] for the linear
- * map; b1, b2 may be NULL. */
+ * x Phi(x), Phi the normal distribution function. */
 typedef struct {
     DirectKind kind;
     Activation activation;
     Columns read, write;
     size_t hidden;
-    const double *w1, *b1, *w2, *b2;
-    bool replace, clear;
+    const double *w1, *b1; /* FFN: [read, hidden], [hidden]; linear map: [read, write], [write] */
+    const double *w2, *b2; /* FFN: [hidden, write], [write] */
+    bool replace, clear;   /* b1 and b2 may be NULL */
 } Direct;
 
 /* One sublayer: bundle_count bundles, all reading the same stream, their sum added to it;
@@ -161,11 +160,12 @@ typedef enum {
     BIAS_ROW_MASKED /* last; masks do what Omega does elsewhere */
 } BiasRow;
 
-/* n tokens; d content columns, then hidden columns, then (with a bias row) n + 1 one-hot
- * position columns, row i's one in position column i; or (BIAS_ROW_MASKED) in their place one
- * constant column, which is 1 on token rows and 0 on the bias row. */
+/* The shape of a stream.  Its columns are d of content, then the hidden ones, then, with a bias
+ * row, n + 1 one-hot position columns, row i's one in position column i.  BIAS_ROW_MASKED has in
+ * their place one constant column, which is 1 on token rows and 0 on the bias row. */
 typedef struct {
-    size_t n, d, hidden;
+    size_t n; /* tokens */
+    size_t d, hidden;
     BiasRow bias_row;
 } Layout;
 
@@ -177,21 +177,20 @@ typedef struct {
     size_t depth;
 } Model;
 
-/* A pair: the original T, its attention-only counterpart T', and what both start from: the
- * same numbers, each row-major [n, d + hidden] in its own model's layout (hidden columns that
- * only T' has start at zero); bias_row_content [d + hidden] of T', or NULL for zeros.
- * compared[l]: the columns compared after layer l; cleared[l]: the columns that layer l
- * clears (count 0: none).  limit_is_original: T_infinity = T is a theorem for this pair
- * (docs/mathematics.md, section 2), which every evaluation then checks.
- * memory owns every array; bytes is what it takes. */
+/* A pair: the original T, its attention-only counterpart T', and what both start from. */
 typedef struct {
     Model original, converted;
+    /* The same numbers, each [n, d + hidden] row-major in its own model's layout; hidden columns
+     * that only T' has start at zero. */
     const double *original_x, *converted_x;
-    const double *bias_row_content;
-    const Columns *compared, *cleared;
+    const double *bias_row_content; /* [d + hidden] of T', or NULL for zeros */
+    const Columns *compared;        /* [depth], the columns compared after a layer */
+    const Columns *cleared;         /* [depth], the columns that a layer clears (count 0: none) */
+    /* T_infinity = T is a theorem for this pair (docs/mathematics.md, section 2), which every
+     * evaluation then checks. */
     bool limit_is_original;
-    struct Arena *memory;
-    size_t bytes;
+    struct Arena *memory; /* owns every array */
+    size_t bytes;         /* of memory */
 } Pair;
 
 /* Rows of the stream: n, and one more with a bias row. */
@@ -209,9 +208,11 @@ size_t layout_token_row(const Layout *layout, size_t i);
 /* Row of the bias row, or SIZE_MAX without one. */
 size_t layout_bias_row(const Layout *layout);
 
-/* The columns behind the content that tell tokens from the bias row, which biases ride on: one a
- * token, or the constant one; none in an original.  Token i's, i < layout_token_columns. */
+/* How many columns behind the content tell tokens from the bias row, so that biases can ride on
+ * them: one a token, or the constant one; none in an original. */
 size_t layout_token_columns(const Layout *layout);
+
+/* The column of token i < layout_token_columns. */
 size_t layout_token_column(const Layout *layout, size_t i);
 
 /* Coefficient of Omega in the score of query row i toward key row j (0 without a bias

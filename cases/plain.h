@@ -14,42 +14,40 @@
 
 #include "case.h"
 
-/* w_q, w_k, w_v [heads, width, rank], w_o [heads, rank, width], row-major.  rank is the largest
- * that a score or a value of the sublayer needs, and at least 1; the rest is zero.  In a uniform
- * model every sublayer has the heads and the rank of the largest, as loaders of transformers
- * expect; heads of zeros add nothing. */
+/* A sublayer's heads.  In a uniform model every sublayer has the heads and the rank of the largest,
+ * as loaders of transformers expect; heads of zeros add nothing. */
 typedef struct {
-    size_t heads, rank;
+    size_t heads;
+    size_t rank; /* the largest that a score or a value needs, at least 1; the rest is zero */
     bool causal;
-    const double *w_q, *w_k, *w_v, *w_o;
+    const double *w_q, *w_k, *w_v; /* [heads, width, rank], row-major */
+    const double *w_o;             /* [heads, rank, width] */
 } PlainSublayer;
 
-/* layout: of the converted model.  rows = N + 1, width = content, hidden and one-hot columns.
- * inexact: NULL, or which entries had to be rounded (a static string).
- * x [rows, width]: the augmented stream.
- * model: the same numbers as a Model without a bias row, rows tokens of width columns, a bundle a
- * sublayer, which every arithmetic evaluates from x.
- * memory owns every array; bytes is what it takes. */
 typedef struct {
-    Layout layout;
+    Layout layout; /* of the converted model */
     double omega;
-    size_t rows, width;
+    size_t rows;  /* tokens and bias row: N + 1 */
+    size_t width; /* content, hidden and one-hot columns */
     const PlainSublayer *sublayers;
     size_t sublayer_count;
     const size_t *layer_end; /* [depth], as in Model */
     size_t depth;
-    const char *inexact;
-    const double *x;
+    const char *inexact; /* NULL, or which entries had to be rounded (a static string) */
+    const double *x;     /* [rows, width], the augmented stream */
+    /* The same numbers as a Model without a bias row, rows tokens of width columns, a bundle a
+     * sublayer, which every arithmetic evaluates from x. */
     Model model;
-    struct Arena *memory;
-    size_t bytes;
+    struct Arena *memory; /* owns every array */
+    size_t bytes;         /* of memory */
 } PlainModel;
 
 /* Makes *plain from a converted model, a finite omega > 0 (the double every arithmetic uses), and
  * what the model starts from: x [n, d + hidden] and bias_row_content [d + hidden] or NULL for
  * zeros.  On failure *plain is empty and *reason says why (a static string): CASE_REJECTED for a
  * model that is none of these, for heads under masks that are neither the causal one nor alike
- * within a sublayer, and for products beyond the doubles.  Free with plain_clear; nothing of the model or of x is kept. */
+ * within a sublayer, and for products beyond the doubles.  Free with plain_clear; nothing of the
+ * model or of x is kept. */
 CaseStatus plain_build(PlainModel *plain, const char **reason, const Model *model, double omega,
                        bool uniform, const double *x, const double *bias_row_content)
     __attribute__((warn_unused_result));

@@ -7,7 +7,7 @@
  * tokens to the bias row, V[k, k] = -1.  A token attends itself with weight 1 - sigma(x) and the
  * bias row with sigma(x), so that stream plus head is x sigma(x).  A term multiplies the scores by
  * its gate and V by its value. */
-Bundle silu_heads(Columns columns, Term term, Visible visible)
+static Bundle silu_heads(Columns columns, Term term, Visible visible)
 {
     const int two = 2;
     return (Bundle){

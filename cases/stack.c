@@ -2,7 +2,9 @@
  * The stack under construction: sublayers appended to the original and to the rewrite, and the
  * tensors drawn for them.
  */
-#include "construct.h"
+#include "stack.h"
+
+#include "damage.h"
 #include "draw.h"
 
 #include <stdio.h>

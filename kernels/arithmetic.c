@@ -3,7 +3,7 @@
  */
 #include "arithmetic.h"
 
-#include "internal.h"
+#include "pass.h"
 
 #include <float.h>
 #include <string.h>

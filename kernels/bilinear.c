@@ -3,11 +3,14 @@
  * original computes, with the same calls and shapes; Omega and the bias row enter after it, so
  * that where they are absorbed nothing is left of them.
  */
-#include "blas.h"
-#include "structured.h"
+#include "bilinear.h"
 
-/* So many rows that their products are as fast as all rows'; so few that a causal mask's blocks
- * do not compute much that it hides. */
+#include "blas.h"
+#include "groups.h"
+#include "softmax.h"
+
+/* Rows of a block: enough for products as fast as those of all rows; few enough that under a causal
+ * mask little is computed that the mask hides. */
 enum { BLOCK_ROWS = 128 };
 
 static PatternBlock block_take(Scratch *scratch, const Layout *layout)
@@ -99,7 +102,7 @@ static void content_scores(const PatternBlock *block, ConstRows left, ConstRows 
     }
 }
 
-/* Adds to a row of scores; skipped when 0, the original's case. */
+/* Adds a position score to a row of scores; 0, the original's, costs nothing. */
 static void add_position(double *row, size_t visible, double score)
 {
     for (size_t j = 0; score != 0 && j < visible; j++) {
@@ -107,7 +110,8 @@ static void add_position(double *row, size_t visible, double score)
     }
 }
 
-/* Masks but the causal one, and extra coefficients of Omega, have no order to use. */
+/* Must every key be asked about by itself?  So it is where scores have extra coefficients of Omega,
+ * and under masks other than the causal one: visible keys are not the first ones then. */
 static bool key_by_key(const Score *score)
 {
     return score->extra != NULL ||
@@ -129,7 +133,8 @@ static void add_keys(double *tokens, size_t visible, double *bias, const GroupSc
     }
 }
 
-/* From content scores to weights, of the block's row r; its weight on all tokens. */
+/* The block's row r from content scores to weights, key by key; returns its weight on all
+ * tokens. */
 static double row_of_keys(const PatternBlock *block, const GroupScores *position, size_t head,
                           size_t r)
 {

@@ -1,9 +1,13 @@
+/*
+ * Matrix products on OpenBLAS, and how it is set up: which core's kernels it runs, without threads
+ * of its own, with its memory taken beforehand.
+ */
 /* MAP_ANONYMOUS is not in POSIX of 2008. */
 #define _DEFAULT_SOURCE
 
 #include "blas.h"
 
-#include "internal.h"
+#include "pass.h"
 
 #include <cblas.h>
 #include <errno.h>
@@ -47,7 +51,8 @@ const char *blas_core_wanted(void)
     return NULL;
 }
 
-/* Names of OpenBLAS's cores with kernels for 512-bit and for 256-bit vectors with FMA. */
+/* Is this OpenBLAS core as fast as the CPU allows?  wide: those with kernels for 512-bit vectors;
+ * fma: for 256-bit vectors with fused multiply-adds. */
 static bool core_is_good_enough(const char *core, const char *wanted)
 {
     static const char *const wide[] = {"SkylakeX", "Cooperlake", "SapphireRapids",
@@ -87,8 +92,9 @@ static bool is_limited(int resource)
     return getrlimit(resource, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
 }
 
-/* OpenBLAS's own threads, which start when it is loaded and are not used here, map memory of their
- * own, try for ever where they get none, and are waited for at the end of the process. */
+/* OpenBLAS starts threads of its own when it is loaded.  They are not used here, but they map
+ * memory, try for ever where they get none, and are waited for at the end of the process: where
+ * memory is limited, the program is started again without them. */
 static void restart_without_threads(char **argv)
 {
     const char *threads = getenv(THREADS_VARIABLE);
@@ -115,8 +121,8 @@ void blas_setup(char **argv)
     openblas_set_num_threads(1);
 }
 
-/* OpenBLAS's own, which its shared library shows; what is taken by the first stays with it when it
- * is given back, for the next call that needs one. */
+/* OpenBLAS's own functions for its buffers, which its shared library exports.  A buffer that is
+ * given back stays with OpenBLAS, for the next call that needs one. */
 extern void *blas_memory_alloc(int position) __attribute__((weak));
 extern void blas_memory_free(void *buffer) __attribute__((weak));
 

@@ -13,10 +13,12 @@
 
 #include "blas.h"
 #include "each.h"
+#include "matrices.h"
+#include "softmax.h"
 
 #include <string.h>
 
-/* A block of heads has at most this many entries in each matrix, or is one head: its size
+/* The most entries that a matrix of a block of heads has, unless the block is one head; its size
  * depends on shape alone.  2^15 doubles: a block stays in the second-level cache. */
 #define BLOCK_ENTRIES 32768.0
 
@@ -114,7 +116,8 @@ static void patterns(const Task *task, const Block *block, size_t first, size_t 
     const Score *score = &task->bundle->score;
     size_t rows = layout_rows(pass->layout), width = pass->ld, ld = block->heads * width;
     for (size_t h = 0; h < heads; h++) {
-        dense_fill_q(block->q + h * width, ld, pass->layout, score, pass->omega, first + h, fresh);
+        matrices_fill_q(block->q + h * width, ld, pass->layout, score, pass->omega, first + h,
+                        fresh);
     }
     blas_gemm(block->product, heads * width, pass->stream, width, block->q, ld, rows, heads * width,
               width, 1.0, 0.0);
@@ -133,7 +136,7 @@ static void outputs(const Task *task, const Block *block, size_t first, size_t h
     const Pass *pass = task->pass;
     size_t rows = layout_rows(pass->layout), width = pass->ld;
     for (size_t h = 0; h < heads; h++) {
-        dense_fill_v(block->v + h * width * width, width, pass->layout, task->bundle, first + h);
+        matrices_fill_v(block->v + h * width * width, width, pass->layout, task->bundle, first + h);
     }
     blas_gemm(block->product, width, block->pattern, rows, pass->stream, width, rows * heads, width,
               rows, 1.0, 0.0);

@@ -1,20 +1,18 @@
 /*
- * The matrices of a head as a user's program has them.
+ * The dense form of a bundle: softmax_rows(X' Q X'^T) X' V of every head, with full matrices.
  */
 #ifndef HEADPROOF_KERNELS_DENSE_H
 #define HEADPROOF_KERNELS_DENSE_H
 
-#include "internal.h"
+#include "pass.h"
 
-/* Q [D', D'] and V [D', D'] of one head into q and v, whose entries are zero (q is fresh) or those
- * of another head of the same bundle, which differs in the same entries.
- * Biases ride on the tokens' position rows and columns; a layout without them must not have any.
- * Rounding points: scale * Q_c once an entry or W_Q W_K^T in dgemm times scale, and so b_Q W_K^T,
- * W_Q b_K^T and b_Q b_K^T; gate_scale * g and gate_scale * gate bias; c * Omega, and its sum with
- * what the biases add; W_V W_O in dgemm times scale; inner_bias W_O in dgemm times scale, then
- * + bias; W + diagonal. */
-void dense_fill_q(double *q, size_t ld, const Layout *layout, const Score *score, double omega,
-                  size_t head, bool fresh);
-void dense_fill_v(double *v, size_t ld, const Layout *layout, const Bundle *bundle, size_t head);
+/* Doubles of scratch that the two below need, for so many threads (dense_pattern: one). */
+double dense_scratch(const Layout *layout, const Bundle *bundle, size_t threads);
+
+/* sum += what the bundle's heads write. */
+void dense_bundle(const Pass *pass, const Bundle *bundle);
+
+/* Weights of one head; pattern [rows, rows], rows in the stream's order. */
+void dense_pattern(const Pass *pass, double *pattern, const Bundle *bundle, size_t head);
 
 #endif

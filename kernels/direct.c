@@ -1,8 +1,11 @@
 /*
  * The operations of an original model that are not heads, as a user's program has them.
  */
+#include "direct.h"
+
 #include "each.h"
-#include "structured.h"
+#include "rows.h"
+#include "softmax.h"
 
 #include <string.h>
 

@@ -6,7 +6,7 @@
 
 #include <omp.h>
 
-void each(size_t count, size_t threads, Work *work, const void *context)
+void each(size_t count, size_t threads, ItemWork *work, const void *context)
 {
     if (threads <= 1 || count <= 1) {
         for (size_t item = 0; item < count; item++) {
@@ -20,7 +20,7 @@ void each(size_t count, size_t threads, Work *work, const void *context)
     }
 }
 
-void each_added(size_t count, size_t threads, Work *work, Work *add, const void *context)
+void each_added(size_t count, size_t threads, ItemWork *work, ItemWork *add, const void *context)
 {
     if (threads <= 1 || count <= 1) {
         for (size_t item = 0; item < count; item++) {

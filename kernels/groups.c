@@ -2,8 +2,10 @@
  * Heads whose scores tell keys apart only as "itself", "another token" and "the bias row":
  * no pattern is ever formed, a row costs a few operations a column.
  */
+#include "groups.h"
+
 #include "each.h"
-#include "structured.h"
+#include "softmax.h"
 
 #include <string.h>
 
@@ -40,7 +42,7 @@ static bool sees_bias_row(const GroupScores *scores, size_t i)
 /* Columns that are evaluated together, row by row. */
 enum { COLUMNS = 256 };
 
-/* Weights of one row, a column each; at first its position scores. */
+/* Weights of one row, one for each column; before that, its scores. */
 typedef struct {
     double self[COLUMNS], other[COLUMNS], bias[COLUMNS];
 } RowWeights;
@@ -68,7 +70,8 @@ static void affine_row(double *to, const Affine *affine, size_t n, size_t i, siz
     }
 }
 
-/* coefficient * Omega of row i toward itself and the bias row, where heads have extra ones. */
+/* Position scores of row i toward itself and the bias row, where each head has extra coefficients
+ * of its own. */
 static void extra_positions(RowWeights *weights, const GroupHeads *heads, size_t i, size_t head,
                             size_t count)
 {
@@ -84,7 +87,7 @@ static void extra_positions(RowWeights *weights, const GroupHeads *heads, size_t
     }
 }
 
-/* coefficient * Omega of row i toward itself, other tokens and the bias row. */
+/* Position scores of row i toward itself, other tokens and the bias row. */
 static void position_scores(RowWeights *weights, const GroupHeads *heads, size_t i, size_t head,
                             size_t count)
 {
@@ -120,8 +123,8 @@ static void shift_scores(RowWeights *weights, const double *content, const Group
     }
 }
 
-/* exp of the three.  One of them is 0; where that is not the other tokens', one call of exp does for
- * the row itself and the bias row, and no branch depends on the sign of a score. */
+/* exp of the three, of which the largest is 0.  Where that is not the other tokens', one call of
+ * exp does for the row itself and the bias row, and no branch depends on the sign of a score. */
 static void exponentials(RowWeights *weights, size_t count)
 {
     for (size_t c = 0; c < count; c++) {
@@ -175,7 +178,8 @@ Groups groups_weights(const GroupHeads *heads, size_t i, size_t head)
     return (Groups){weights.self[0], weights.other[0], weights.bias[0]};
 }
 
-/* From a weight a head to a weight a column, columns first, ..., the heads' from weights[0] on. */
+/* Repeats weights, one for each head, so that there is one for each column: columns first, ...,
+ * first + count - 1, `width` of them a head.  weights[0] is the first column's head's. */
 static void spread(double *weights, size_t first, size_t count, size_t width)
 {
     size_t end = count;
@@ -196,7 +200,7 @@ typedef struct {
     bool add;
 } Attend;
 
-/* One row's columns: of what is attended to, and of what comes out. */
+/* What one row attends to, column by column. */
 typedef struct {
     double self[COLUMNS], others[COLUMNS], bias[COLUMNS];
 } RowValues;

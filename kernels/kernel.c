@@ -3,12 +3,15 @@
  */
 #include "kernel.h"
 
-#include "internal.h"
+#include "dense.h"
+#include "direct.h"
+#include "structured.h"
 
 #include <limits.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <math.h>
 #include <string.h>
 
 struct Kernel {

@@ -1,8 +1,9 @@
 /*
  * The full matrices Q and V of a head on the augmented stream, for the dense form.
  */
+#include "matrices.h"
+
 #include "blas.h"
-#include "dense.h"
 
 #include <stdint.h>
 #include <string.h>
@@ -137,8 +138,8 @@ static bool position_differs(const Score *score)
     return biased || (score->extra != NULL && score->extra_stride > 0);
 }
 
-void dense_fill_q(double *q, size_t ld, const Layout *layout, const Score *score, double omega,
-                  size_t head, bool fresh)
+void matrices_fill_q(double *q, size_t ld, const Layout *layout, const Score *score, double omega,
+                     size_t head, bool fresh)
 {
     if (score->kind == SCORE_GATE) {
         fill_gate(q, ld, layout, score, head);
@@ -210,7 +211,7 @@ static void fill_value_bias(double *v, size_t ld, const Layout *layout, const Va
     repeat_row(row, ld, layout_token_columns(layout), to);
 }
 
-void dense_fill_v(double *v, size_t ld, const Layout *layout, const Bundle *bundle, size_t head)
+void matrices_fill_v(double *v, size_t ld, const Layout *layout, const Bundle *bundle, size_t head)
 {
     const Value *value = &bundle->value;
     fill_value(v, ld, value, head, bundle->heads);

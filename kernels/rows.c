@@ -1,7 +1,7 @@
 /*
  * Rows of the stream for the structured form: tiles of products, biases on token rows.
  */
-#include "structured.h"
+#include "rows.h"
 
 #include "blas.h"
 #include "each.h"

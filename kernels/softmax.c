@@ -1,7 +1,7 @@
 /*
  * softmax of a row in double precision, with the largest score taken out first.
  */
-#include "internal.h"
+#include "softmax.h"
 
 #include <string.h>
 

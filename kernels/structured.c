@@ -4,7 +4,9 @@
  */
 #include "structured.h"
 
+#include "bilinear.h"
 #include "each.h"
+#include "groups.h"
 
 #include <string.h>
 
@@ -18,7 +20,7 @@ typedef struct {
     Rows gates;        /* x G [., heads], SCORE_GATE with weights */
     Rows inner, mixed; /* [., width * heads]; VALUE_DENSE: one head's, mixed in sum */
     Bilinear bilinear;
-    size_t head; /* that is being evaluated, the first of several */
+    size_t head; /* the one being evaluated, or the first of those that are together */
 } Task;
 
 /* Dense values are as wide as the output: one head at a time. */
@@ -38,7 +40,7 @@ static size_t inner_width(const Value *value)
     }
 }
 
-/* A fused head gates by what it passes on: x G and x V are one product. */
+/* Are gates and inner values one product, x G = x V, as a fused head's are? */
 static bool value_is_gate(const Bundle *bundle)
 {
     const Score *score = &bundle->score;
@@ -49,7 +51,8 @@ static bool value_is_gate(const Bundle *bundle)
            value->read.first == score->read.first && value->read.count == score->read.count;
 }
 
-/* What is mixed takes the place of the inner values, where no row needs another's. */
+/* Takes the scratch of a bundle.  The mixed values, pattern times inner values, take the place of
+ * the inner values where no row needs another row's. */
 static void take_scratch(Task *task, Scratch *scratch, const Layout *layout, size_t threads)
 {
     const Bundle *bundle = task->bundle;
@@ -216,7 +219,7 @@ static double token_mass(const Task *task, const GroupHeads *first, size_t i)
     return weight.self + (double)groups_others(&first->scores, i) * weight.other;
 }
 
-/* Of head 0, whose gates must still be there. */
+/* Adds the values' bias, which is head 0's alone; its gates must still be there. */
 static void add_bias(const Task *task)
 {
     const Value *value = &task->bundle->value;

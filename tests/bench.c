@@ -11,7 +11,7 @@
  */
 #include "bench.h"
 
-#include "../harness/base/clock.h"
+#include "../harness/base/progress.h"
 #include "../kernels/blas.h"
 #include "../kernels/kernel.h"
 #include "../reference/reference.h"

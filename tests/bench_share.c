@@ -3,7 +3,7 @@
  */
 #include "bench.h"
 
-#include "../harness/base/clock.h"
+#include "../harness/base/progress.h"
 #include "../kernels/kernel.h"
 #include "bench_gemms.h"
 

@@ -5,8 +5,8 @@
 
 #include "fixture.h"
 
-#include "../harness/evaluate/shared.h"
-#include "../harness/models/safetensors.h"
+#include "../harness/evaluate/evaluate.h"
+#include "../harness/models/safetensors_write.h"
 #include "../harness/table/table.h"
 
 #include <setjmp.h>

@@ -4,7 +4,8 @@
 #ifndef HEADPROOF_TESTS_SAFETENSORS_FIXTURE_H
 #define HEADPROOF_TESTS_SAFETENSORS_FIXTURE_H
 
-#include "../harness/models/safetensors.h"
+#include "../harness/models/safetensors_values.h"
+#include "../harness/models/safetensors_write.h"
 #include "fixture.h"
 #include "safetensors_samples.h"
 

@@ -5,6 +5,7 @@
 #include "safetensors_samples.h"
 
 #include "../harness/models/model_file.h"
+#include "../harness/models/safetensors_values.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -8,7 +8,7 @@
 
 #include "../harness/commands/commands.h"
 #include "../harness/evaluate/evaluate.h"
-#include "../harness/models/safetensors.h"
+#include "../harness/models/safetensors_values.h"
 
 #include <jansson.h>
 #include <setjmp.h>

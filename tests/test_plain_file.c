@@ -4,7 +4,7 @@
  */
 #include "../cases/plain.h"
 #include "../harness/models/plain_file.h"
-#include "../harness/models/safetensors.h"
+#include "../harness/models/safetensors_values.h"
 #include "../kernels/blas.h"
 #include "../kernels/kernel.h"
 #include "scratch.h"

@@ -3,7 +3,7 @@
  */
 #include "fixture.h"
 
-#include "../harness/base/clock.h"
+#include "../harness/base/progress.h"
 #include "../harness/evaluate/evaluate.h"
 #include "../harness/commands/commands.h"
 #include "../harness/evaluate/predict.h"

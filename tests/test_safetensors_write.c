@@ -35,7 +35,6 @@ static void test_written_bytes(void **state)
     assert_int_equal(safetensors_writer_floats(writer, "a", 1, shape_a, a), 0);
     assert_int_equal(safetensors_writer_integers(writer, "b", 2, shape_b, b), 0);
     assert_int_equal(safetensors_writer_metadata(writer, "k", "\xc3\xa9\n\""), 0);
-    assert_int_equal(safetensors_writer_bytes(writer), sizeof expected - 1);
     assert_int_equal(safetensors_writer_finish(writer, fixture->path), 0);
     safetensors_writer_clear(writer);
     assert_int_equal(file_read(fixture->text, fixture->path), (long)sizeof expected - 1);
@@ -77,9 +76,6 @@ static void test_round_trip(void **state)
     assert_int_equal(safetensors_writer_floats(writer, "none", 2, none, NULL), 0);
     assert_int_equal(safetensors_writer_integers(writer, "integers", 1, three, integers), 0);
     assert_int_equal(safetensors_writer_finish(writer, fixture->path), 0);
-    struct stat found;
-    assert_int_equal(stat(fixture->path, &found), 0);
-    assert_int_equal(found.st_size, safetensors_writer_bytes(writer));
     safetensors_writer_clear(writer);
     safetensors_writer_clear(NULL);
     SafetensorsFile *file = open_file(fixture->path);
@@ -146,9 +142,6 @@ static void test_predicted_size(void **state)
     FileFixture *fixture = *state;
     SafetensorsWriter *writer = safetensors_writer_make();
     assert_int_equal(safetensors_writer_floats(writer, "a", 2, large, NULL), 0);
-    uint64_t bytes = safetensors_writer_bytes(writer);
-    assert_true(bytes > UINT64_C(8) << 40 && bytes < (UINT64_C(8) << 40) + 200);
-    assert_int_equal(bytes % 8, 0);
     hold(fixture);
     int status = safetensors_writer_floats(writer, "b", 2, absurd, NULL);
     expect_message(fixture, status, "headproof: ", "tensor 'b'");

@@ -2,7 +2,7 @@
  * The verdict on one row, from cells set by hand: statuses, what passes a tolerance, ulps and the
  * logarithm.
  */
-#include "../harness/evaluate/evaluate.h"
+#include "../harness/evaluate/verdict.h"
 #include "../harness/table/columns.h"
 #include "program.h"
 

@@ -267,6 +267,18 @@ static void what_does_not_fit_is_refused(void **state)
     assert_non_null(strstr(output.text, "0.687 GiB may be used: choose fewer with --tokens"));
     free(output.text);
 }
+
+/* A matrix of 2^14 by 2^14 doubles: 2 GiB, where 2e6 KiB may be mapped. */
+static void a_limit_is_the_memory_of_a_grid_too(void **state)
+{
+    (void)state;
+    Output output = run_program("sh", "-c 'ulimit -v 2000000; exec \"$HEADPROOF\" sweep "
+                                      "--construction linear --n 1 --d 16384 --omega 20' 2>&1");
+    assert_int_equal(output.code, 2);
+    assert_int_equal(lines(&output), 1);
+    assert_non_null(strstr(output.text, "(needs 2 GiB, has 1.907 GiB)"));
+    free(output.text);
+}
 #endif
 
 enum { MEMBERS = 6 };
@@ -342,6 +354,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(threads_are_worth_what_they_are_worth),
 #ifndef HEADPROOF_CHECK
         cmocka_unit_test(what_does_not_fit_is_refused),
+        cmocka_unit_test(a_limit_is_the_memory_of_a_grid_too),
 #endif
         cmocka_unit_test(what_is_not_kept_is_made_anew),
         cmocka_unit_test(bad_requests_are_refused),

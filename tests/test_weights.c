@@ -4,7 +4,8 @@
  */
 #include "given.h"
 
-#include "../harness/grid/axes.h"
+#include "../harness/models/safetensors_values.h"
+#include "../harness/grid/point_axes.h"
 #include "../harness/evaluate/schedule.h"
 #include "../harness/table/table.h"
 

@@ -5,7 +5,9 @@
 #include "given.h"
 #include "program.h"
 
-#include "../harness/grid/axes.h"
+#include "../harness/models/safetensors_values.h"
+#include "../harness/models/safetensors_write.h"
+#include "../harness/grid/point_axes.h"
 #include "../harness/evaluate/schedule.h"
 
 #include <setjmp.h>

@@ -143,7 +143,7 @@ static int open_partial(AtomicFile *file, const char *given)
     return 0;
 }
 
-/* Takes path. */
+/* path is malloc'ed, and *file's from here on; NULL: memory was short. */
 static int open_regular(AtomicFile *file, char *path, const char *given)
 {
     file->path = path;
@@ -151,8 +151,8 @@ static int open_regular(AtomicFile *file, char *path, const char *given)
     return file->partial == NULL ? memory_fault() : open_partial(file, given);
 }
 
-/* A signal ends the run.  Without the lock a name may be about to change: then it stays.  Until
- * it is open it is perhaps another run's. */
+/* What is done when a signal ends the run.  Without the lock a name may be about to change: then
+ * the file stays.  A file that is not open yet may be another run's: it stays too. */
 static void remove_partials(void *context, bool locked)
 {
     const AtomicFile *file = context, *beside = file->beside;
@@ -189,7 +189,7 @@ static void release(AtomicFile *file)
     }
 }
 
-/* Takes path. */
+/* The same, with a thread that removes PATH.partial when a signal ends the run. */
 static int open_watched(AtomicFile *file, char *path, const char *given)
 {
     int status = file->kept ? 0 : watch_signals(file);

@@ -11,17 +11,16 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/* flag: that the path was given to, for messages; NULL: output.  partial NULL: written directly, or
- * complete.  kept: PATH.partial outlives an interruption.  interrupt: removes PATH.partial, and
- * that of the file beside, when a signal ends the run; under lock, as is what they are. */
+/* A file on its way to being complete. */
 typedef struct AtomicFile {
-    const char *flag;
-    char *path, *partial;
-    FILE *file;
-    bool kept;
-    Interrupt *interrupt;
-    struct AtomicFile *beside;
-    pthread_mutex_t lock;
+    const char *flag;          /* the flag that the path was given to, for messages; NULL: output */
+    char *path;                /* PATH */
+    char *partial;             /* PATH.partial; NULL: written directly, or complete */
+    FILE *file;                /* open for writing */
+    bool kept;                 /* PATH.partial outlives an interruption */
+    Interrupt *interrupt;      /* a thread that removes PATH.partial when a signal ends the run */
+    struct AtomicFile *beside; /* a file that is published, and removed, with this one, or NULL */
+    pthread_mutex_t lock;      /* held by who changes a name, or what a signal is to remove */
 } AtomicFile;
 
 /* A limit on file sizes becomes an error of the write and not a signal that ends the process.

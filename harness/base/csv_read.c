@@ -58,7 +58,7 @@ static int reject(const Csv *csv, size_t line, const char *token, const char *ex
     return 2;
 }
 
-/* In text[0 .. length-1], which a NUL ends, if not before. */
+/* How often wanted occurs in text[0 .. length-1], behind which there is a NUL. */
 static size_t count(const char *text, size_t length, char wanted)
 {
     size_t found = 0;
@@ -69,7 +69,7 @@ static size_t count(const char *text, size_t length, char wanted)
     return found;
 }
 
-/* What no cell holds, and a last line that ends. */
+/* Refuses what no cell may hold, and a last line without its newline. */
 static int check_text(const Csv *csv, size_t length)
 {
     size_t whole = strlen(csv->text), line = count(csv->text, whole, '\n') + 1;
@@ -95,8 +95,8 @@ static int check_text(const Csv *csv, size_t length)
     return 0;
 }
 
-/* Cuts one line, which ends at end, into cells.  Returns how many there are; at most most are
- * stored. */
+/* Cuts one line, which ends at end, into cells.  Returns how many there are; the first
+ * `most` are stored. */
 static size_t cut_line(const char **cells, size_t most, char *line, char *end)
 {
     size_t cut = 0;

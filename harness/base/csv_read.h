@@ -1,6 +1,9 @@
 /*
- * Tables read back: the simple CSV that table.h writes.  Strict: a header, as many cells in every
- * row as it has, no quotes, every line whole.
+ * A table read back whole, for check and merge, which look its columns up by name.
+ *
+ * It is the simple CSV that table.h writes, read strictly: a header, as many cells in every row as
+ * it has, no quotes, every line whole.  (Rows of a point that is known, from the middle of a run's
+ * file, are read by table_read_row.)
  */
 #ifndef HEADPROOF_HARNESS_BASE_CSV_READ_H
 #define HEADPROOF_HARNESS_BASE_CSV_READ_H
@@ -8,12 +11,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* text: the file, a NUL after every cell.  cells [rows + 1][columns], the header first. */
 typedef struct {
-    char *path, *text;
-    const char **cells;
+    char *path;         /* for messages */
+    char *text;         /* the file, with a NUL after every cell */
+    const char **cells; /* [rows + 1][columns], pointers into text; the header comes first */
     size_t columns, rows;
-    uint64_t digest; /* of the file's bytes (identity.h) */
+    uint64_t digest; /* of the file's bytes (digest.h) */
 } Csv;
 
 /* Reads a whole file into *csv, which is empty ({0}) before.  0; 2 after a message with file, line

@@ -10,13 +10,11 @@
 
 typedef enum { FORM_INTEGER, FORM_REAL, FORM_WORD, FORM_MULTIPLE, FORM_PATH } ValueForm;
 
-/* integer: the integer, the word's index, or the multiple; real: FORM_REAL's; path: FORM_PATH's,
- * whoever made the value keeps it. */
 typedef struct {
     ValueForm form;
-    uint64_t integer;
-    double real;
-    const char *path;
+    uint64_t integer; /* the integer, the multiple, or the word's index */
+    double real;      /* of FORM_REAL */
+    const char *path; /* of FORM_PATH; whoever made the value keeps it */
 } AxisValue;
 
 typedef enum {

@@ -29,7 +29,7 @@ void exhausted_at_end(ExhaustedEnd *end, void *context)
     pthread_mutex_unlock(&end_lock);
 }
 
-/* Not through stdio: another thread may hold its lock, and memory is short. */
+/* Writes to stderr without stdio, whose lock another thread may hold, and which may want memory. */
 static void say(const char *text)
 {
     ssize_t written = write(STDERR_FILENO, text, strlen(text));

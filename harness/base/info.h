@@ -1,5 +1,5 @@
 /*
- * What the sidecar and `headproof info` say of the build and the machine.
+ * Facts about the build and the machine, for sidecars and `headproof info`.
  */
 #ifndef HEADPROOF_HARNESS_BASE_INFO_H
 #define HEADPROOF_HARNESS_BASE_INFO_H
@@ -25,9 +25,9 @@ int facts_fault(void);
 /* Of this build: "0.1.0". */
 const char *info_version(void);
 
-/* What the sidecar and `headproof info` say of the build and the machine: version, git commit,
- * compiler and flags, CPU, OpenBLAS core and how it was chosen, library versions (header and
- * runtime), FLINT or not.  0, or 99 after a message. */
+/* Prints the facts, a line each: version, git commit, compiler and flags, CPU, OpenBLAS's core and
+ * how it was chosen, versions of libraries (of their headers, and as loaded), FLINT or not.  0, or
+ * 99 after a message. */
 int info_print(FILE *file);
 
 #endif

@@ -10,12 +10,12 @@ typedef struct {
     char text[2048];
 } Message;
 
-/* Where a token was read: line `line` of `file`, or (file NULL) the flag --flag, or (both NULL)
- * the command line. */
+/* Where a token was read: in a line of a file, in a flag's value, or (file and flag NULL) on the
+ * command line. */
 typedef struct {
     const char *file;
-    size_t line;
-    const char *flag;
+    size_t line;      /* of file, from 1 */
+    const char *flag; /* without its dashes */
 } Origin;
 
 /* message = "token 'TOKEN': " and the formatted rest; a very long token is cut and ends in "...".
@@ -36,7 +36,8 @@ void complain_message(Origin origin, const Message *message);
 void complain_of(const char *file, const char *kind, const char *name, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
-/* A command line on stderr, as a shell takes it, with extra (unless NULL) behind the command's name. */
+/* A command line on stderr, as a shell takes it, with extra (unless NULL) behind the command's
+ * name. */
 void print_command_line(int argc, char *const *argv, const char *extra);
 
 /* Prints the one message about memory; returns 99. */

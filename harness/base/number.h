@@ -1,6 +1,6 @@
 /*
  * Numbers of a table as they are written: decimals of at most 17 significant digits, compared
- * exactly.  Doubles would not do: 6.3e-868 is none, and would equal 0.
+ * exactly.  Doubles would not do: 6.3e-868 is below the smallest of them, and would equal 0.
  */
 #ifndef HEADPROOF_HARNESS_BASE_NUMBER_H
 #define HEADPROOF_HARNESS_BASE_NUMBER_H
@@ -18,11 +18,11 @@ typedef enum {
     NUMBER_NONFINITE /* nan, inf */
 } NumberKind;
 
-/* Finite: +-digits 10^(exponent - 16), where digits has 17 of them, or is 0. */
 typedef struct {
     NumberKind kind;
+    /* Of a finite one: +-digits 10^(exponent - 16). */
     bool negative;
-    uint64_t digits;
+    uint64_t digits; /* 17 decimal digits, or 0 */
     long exponent;
     const char *text; /* as written; the caller's */
 } Number;

@@ -14,7 +14,7 @@
 
 #define SWEEP_TABLE "construction,activation,mask,n,d,d_ff,heads,d_head,depth,omega,"
 
-/* Tables and reports, but for those that are JSON. */
+/* How tables and reports begin, apart from those in JSON. */
 static const char *const beginnings[] = {
     SWEEP_TABLE,
     "construction,activation,mask,n,d,d_ff,heads,d_head,depth,arithmetic,", /* of min-omega */
@@ -27,28 +27,28 @@ static const char *const beginnings[] = {
     "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite",
 };
 
-/* Of a file; long enough for every beginning. */
+/* The first bytes of a file, enough to know every beginning by. */
 typedef struct {
     char bytes[512];
     size_t size;
-} Head;
+} FileHead;
 
-static bool read_head(Head *head, int fd)
+static bool read_head(FileHead *head, int fd)
 {
     ssize_t got = pread(fd, head->bytes, sizeof head->bytes, 0);
     head->size = got > 0 ? (size_t)got : 0;
     return got >= 0;
 }
 
-/* A file that was torn within its beginning has the first bytes of it. */
+/* Does it begin so?  A file that was torn within its beginning has the first bytes of it. */
 static bool begins(const char *bytes, size_t size, const char *beginning)
 {
     size_t length = strlen(beginning);
     return memcmp(bytes, beginning, size < length ? size : length) == 0;
 }
 
-/* Sidecars and reports, however they are indented. */
-static bool is_json(const Head *head)
+/* Is it a sidecar or a report?  They begin with "schema", however they are indented. */
+static bool is_json(const FileHead *head)
 {
     size_t skipped = 1;
     while (skipped < head->size && strchr(" \n\r\t", head->bytes[skipped]) != NULL) {
@@ -58,8 +58,9 @@ static bool is_json(const Head *head)
            begins(head->bytes + skipped, head->size - skipped, "\"schema\"");
 }
 
-/* Models that are converted or exported: 8 bytes of size, metadata, and our name soon. */
-static bool is_safetensors(const Head *head)
+/* Is it a model that was converted or exported?  It begins with 8 bytes of size and metadata, soon
+ * with our name in them. */
+static bool is_safetensors(const FileHead *head)
 {
     static const char name[] = "headproof";
     size_t length = sizeof name - 1;
@@ -73,7 +74,7 @@ static bool is_safetensors(const Head *head)
 const char *own_file_doubt(int fd)
 {
     struct stat found;
-    Head head;
+    FileHead head;
     if (fstat(fd, &found) != 0) {
         return strerror(errno);
     }
@@ -98,7 +99,7 @@ const char *own_file_doubt(int fd)
 
 bool own_file_has_rows(int fd)
 {
-    Head head;
+    FileHead head;
     return read_head(&head, fd) && head.size > strlen(SWEEP_TABLE) &&
            begins(head.bytes, head.size, SWEEP_TABLE);
 }
@@ -116,7 +117,9 @@ const char *own_file_doubt_at_name(const char *path)
                                     : "it is no regular file";
 }
 
-const char *own_file_doubt_at(const char *path)
+/* The same as own_file_doubt for what is at path, which is not followed, waited for or changed;
+ * NULL too where nothing is. */
+static const char *doubt_at(const char *path)
 {
     const char *doubt = own_file_doubt_at_name(path);
     if (doubt != NULL) {
@@ -143,7 +146,7 @@ int own_file_refuse(const char *flag, const char *path, const char *doubt)
 
 int own_file_claim(const char *flag, const char *path)
 {
-    const char *doubt = own_file_doubt_at(path);
+    const char *doubt = doubt_at(path);
     return doubt == NULL ? 0 : own_file_refuse(flag, path, doubt);
 }
 
@@ -152,7 +155,7 @@ int own_file_create(const char *path)
     int flags = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
     int fd = open(path, flags, 0666);
     if (fd < 0 && errno == EEXIST) {
-        if (own_file_doubt_at(path) != NULL) {
+        if (doubt_at(path) != NULL) {
             errno = EEXIST;
         } else if (unlink(path) == 0) {
             fd = open(path, flags, 0666);

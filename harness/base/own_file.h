@@ -10,15 +10,12 @@
 
 #include <stdbool.h>
 
-/* NULL when an open file is the program's own, or empty; else what it is, for a message.  errno:
- * why that could not be found out, or 0; this of the next two as well. */
+/* NULL when an open file is the program's own, or empty; else what it is instead, for a message.
+ * errno is 0, or why that could not be found out; after own_file_doubt_at_name too. */
 const char *own_file_doubt(int fd);
 
-/* The same for what is at path, which is not followed, waited for or changed; NULL too where
- * nothing is. */
-const char *own_file_doubt_at(const char *path);
-
-/* Why nothing that is at path can be, going by its name alone; NULL too where nothing is. */
+/* What is at path and cannot be the program's own, as it is no regular file; else NULL.  It is not
+ * opened. */
 const char *own_file_doubt_at_name(const char *path);
 
 /* True for rows of a sweep, which a run may go on with. */

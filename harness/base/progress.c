@@ -1,13 +1,12 @@
 /*
- * Progress on stderr: a bar on a terminal, a line a minute elsewhere.
+ * The time; and progress on stderr: a bar on a terminal, a line a minute elsewhere.
  */
 #include "progress.h"
-
-#include "clock.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 /* To the start of a terminal's line, and clear it. */
@@ -17,6 +16,13 @@
 #define LINE_SECONDS 60.0
 
 enum { BAR = 20, ETA_TEXT = DURATION_TEXT + 16 };
+
+double clock_seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
 
 ProgressSink progress_stderr(bool quiet)
 {
@@ -41,7 +47,7 @@ const char *duration_print(char text[DURATION_TEXT], double seconds)
     return text;
 }
 
-/* What is not a cost costs nothing that is known. */
+/* The cost, or 0 where it is not a positive number: nothing is known of it then. */
 static double known(double cost)
 {
     return isfinite(cost) && cost > 0 ? cost : 0;

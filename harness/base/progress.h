@@ -1,5 +1,5 @@
 /*
- * How far long work is, on stderr.
+ * The time, and how far long work is, on stderr.
  *
  * Work is phases of units ("2809 inputs"), and every unit has a predicted cost, in any unit of
  * cost: the time to go is the cost to go over the rate at which cost has been done, so that a
@@ -15,28 +15,34 @@
 #include <stddef.h>
 #include <stdio.h>
 
+/* Wall time: seconds since some fixed moment, never going back. */
+double clock_seconds(void);
+
 enum { PROGRESS_LABEL = 40, DURATION_TEXT = 24 };
 
-/* stream NULL: nothing is said.  now: seconds since any fixed moment, never going back. */
+/* Where progress is told. */
 typedef struct {
-    FILE *stream;
-    bool terminal;
-    double (*now)(void);
+    FILE *stream;        /* NULL: nothing is said */
+    bool terminal;       /* one line is redrawn */
+    double (*now)(void); /* as clock_seconds */
 } ProgressSink;
 
 /* stderr and the wall clock; quiet: nothing.  A terminal that cannot clear a line (TERM unset or
  * "dumb") is none. */
 ProgressSink progress_stderr(bool quiet);
 
-/* cost_before: of the phases before this one; cost_done: within it. */
 typedef struct {
     ProgressSink sink;
-    char label[PROGRESS_LABEL];
-    const char *unit;
-    size_t done, total;
-    double cost_total, cost_before, cost_phase, cost_done;
-    double started, phase_started, said; /* said: when it was last written about */
-    bool drawn;                          /* the terminal's line holds our text */
+    char label[PROGRESS_LABEL]; /* of the phase */
+    const char *unit;           /* of the phase */
+    size_t done, total;         /* units of the phase */
+    double cost_total;          /* of all phases */
+    double cost_before;         /* of the phases before this one */
+    double cost_phase;          /* of this phase */
+    double cost_done;           /* within this phase */
+    double started, phase_started;
+    double said; /* when it was last written about */
+    bool drawn;  /* the terminal's line holds our text */
 } Progress;
 
 /* Begins work of this cost in all (unknown: 0, and no time to go is said). */

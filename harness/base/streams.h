@@ -1,5 +1,5 @@
 /*
- * The standard streams: what a closed one is, and how a run ends when nobody reads its stdout.
+ * The standard streams: closed ones are opened, and a run ends well when nobody reads its stdout.
  */
 #ifndef HEADPROOF_HARNESS_BASE_STREAMS_H
 #define HEADPROOF_HARNESS_BASE_STREAMS_H

@@ -1,5 +1,5 @@
 /*
- * Text that grows, as glibc's and musl's fopencookie would have it.
+ * A stream into text that grows, made with fopencookie, which glibc and musl have.
  */
 #define _GNU_SOURCE
 

@@ -1,7 +1,8 @@
 /*
- * A stream into memory whose reader is told when some of it is lost.
+ * A stream into memory that says when memory was short.
  *
- * open_memstream drops what finds no memory: ferror says nothing of it, nor does fclose always.
+ * open_memstream does not always: what finds no memory is dropped, ferror says nothing of it, and
+ * fclose may succeed.
  */
 #ifndef HEADPROOF_HARNESS_BASE_TEXT_STREAM_H
 #define HEADPROOF_HARNESS_BASE_TEXT_STREAM_H

@@ -244,7 +244,7 @@ static bool is_path(const char *token, size_t length)
            (length >= tail && memcmp(token + length - tail, end, tail) == 0);
 }
 
-/* What a line of CSV and a quoted word of a shell hold as it stands. */
+/* True for a token that needs no escapes in a line of CSV or between a shell's quotes. */
 static bool is_plain(const char *token, size_t length)
 {
     for (size_t i = 0; i < length; i++) {
@@ -298,7 +298,7 @@ static int placed_compare(const void *a, const void *b)
     return order != 0 ? order : (left->index > right->index) - (left->index < right->index);
 }
 
-/* The first repetition in list order, or 0 values repeat. */
+/* Refuses a list with a value that is there twice, and names the first of them in the list. */
 static int check_repeats(Reader *reader, const char *text)
 {
     const ValueList *list = reader->list;

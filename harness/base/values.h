@@ -20,11 +20,10 @@
 #include "domain.h"
 #include "message.h"
 
-/* Owns its values' paths.  all: the word "all" was among them. */
 typedef struct {
-    AxisValue *values;
+    AxisValue *values; /* their paths are the list's */
     size_t count, capacity;
-    bool all;
+    bool all; /* the word "all" was among them */
 } ValueList;
 
 #define VALUES_MOST 1000000

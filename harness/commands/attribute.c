@@ -3,8 +3,8 @@
  */
 #include "attribute.h"
 
+#include "../base/memory.h"
 #include "../base/atomic_file.h"
-#include "../base/clock.h"
 #include "commands.h"
 #include "../base/message.h"
 #include "../table/output.h"

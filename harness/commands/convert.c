@@ -3,6 +3,7 @@
  */
 #include "commands.h"
 #include "../evaluate/evaluate.h"
+#include "../base/memory.h"
 #include "../base/message.h"
 #include "../models/plain_file.h"
 #include "../evaluate/predict.h"

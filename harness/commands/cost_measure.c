@@ -5,11 +5,11 @@
 
 #include "cost.h"
 
-#include "../base/clock.h"
+#include "../base/memory.h"
+#include "../base/progress.h"
 #include "../base/message.h"
 
 #include <math.h>
-#include <unistd.h>
 
 /* Both models in turns, until the runs have taken this long together; the first may be cold. */
 #define RUNS_LEAST 2
@@ -89,7 +89,7 @@ static double needed_bytes(const Point *point, KernelForm form, double memory)
 static bool form_fits(const Cost *cost, KernelForm form)
 {
     const double gib = 1024.0 * 1024 * 1024;
-    double memory = 0.8 * (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
+    double memory = memory_room(0);
     double seconds = predicted_seconds(&cost->converted, form);
     double bytes = needed_bytes(cost->point, form, memory);
     bool fits = bytes <= memory && seconds <= SECONDS_MOST;

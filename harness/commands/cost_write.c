@@ -6,7 +6,7 @@
 #include "cost.h"
 
 #include "commands.h"
-#include "../grid/axes.h"
+#include "../grid/point_axes.h"
 #include "../base/decimal.h"
 
 #include <string.h>

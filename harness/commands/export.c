@@ -3,7 +3,7 @@
  */
 #include "export.h"
 
-#include "../grid/axes.h"
+#include "../grid/point_axes.h"
 #include "commands.h"
 #include "../base/decimal.h"
 #include "../base/info.h"

@@ -17,7 +17,7 @@
 #ifndef HEADPROOF_HARNESS_COMMANDS_EXPORT_H
 #define HEADPROOF_HARNESS_COMMANDS_EXPORT_H
 
-#include "../models/safetensors.h"
+#include "../models/safetensors_write.h"
 #include "../evaluate/shared.h"
 
 /* buffers: what the writer's tensors point to. */

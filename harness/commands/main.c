@@ -3,13 +3,13 @@
  */
 #include <stdio.h>
 
-#include "../base/clock.h"
+#include "../base/progress.h"
 #include "commands.h"
 #include "../base/exhausted.h"
 #include "../base/info.h"
 #include "../base/message.h"
 #include "../table/output.h"
-#include "../grid/shard.h"
+#include "../grid/point_groups.h"
 #include "../base/streams.h"
 #include "../base/team.h"
 

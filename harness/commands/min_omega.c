@@ -3,10 +3,11 @@
  */
 #include <stdio.h> /* before mpfr.h: declares mpfr_fprintf */
 
+#include "../base/memory.h"
 #include "../base/atomic_file.h"
-#include "../grid/axes.h"
+#include "../grid/point_axes.h"
 #include "../table/bounds.h"
-#include "../base/clock.h"
+#include "../base/progress.h"
 #include "commands.h"
 #include "../base/decimal.h"
 #include "../evaluate/ensemble.h"

@@ -1,6 +1,7 @@
 /*
  * The command `sweep`: every point's rows into a file, in grid order, whatever interrupts.
  */
+#include "../base/memory.h"
 #include "../base/atomic_file.h"
 #include "commands.h"
 #include "../evaluate/dispatch.h"
@@ -10,7 +11,7 @@
 #include "../evaluate/predict.h"
 #include "../base/progress.h"
 #include "../evaluate/schedule.h"
-#include "../grid/shard.h"
+#include "../grid/point_groups.h"
 #include "../base/shown.h"
 #include "../base/streams.h"
 #include "../table/summary.h"

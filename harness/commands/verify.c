@@ -4,7 +4,7 @@
 #include "verify.h"
 
 #include "commands.h"
-#include "../grid/groups.h"
+#include "../grid/point_groups.h"
 #include "../base/message.h"
 #include "../evaluate/predict.h"
 #include "../base/shown.h"

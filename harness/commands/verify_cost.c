@@ -3,7 +3,8 @@
  */
 #include "verify.h"
 
-#include "../base/clock.h"
+#include "../base/memory.h"
+#include "../base/progress.h"
 #include "../base/message.h"
 #include "../evaluate/predict.h"
 

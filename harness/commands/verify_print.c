@@ -3,7 +3,7 @@
  */
 #include <stdio.h> /* before mpfr.h: declares mpfr_printf */
 
-#include "../grid/axes.h"
+#include "../grid/point_axes.h"
 #include "../table/bounds.h"
 #include "../table/columns.h"
 #include "../base/decimal.h"

@@ -15,9 +15,9 @@
 
 #define NONE ((size_t)-1)
 
-/* What rank 0 sends: a point of the grid, or NONE: go home. */
+/* What rank 0 sends. */
 typedef struct {
-    size_t index;
+    size_t index; /* a point of the grid; NONE: go home */
     bool terminal;
 } Task;
 
@@ -28,9 +28,9 @@ typedef struct {
     double seconds;
 } Answer;
 
-/* position: of what a rank evaluates, or NONE; group: whose base it has, or NONE. */
 typedef struct {
-    size_t position, group;
+    size_t position; /* of the point that it evaluates, or NONE */
+    size_t group;    /* whose base it has, or NONE */
 } Rank;
 
 struct Dispatch {
@@ -44,7 +44,7 @@ struct Dispatch {
 typedef struct {
     Dispatch *dispatch;
     const Work *work;
-    Groups groups;
+    PointGroups groups;
     Window window;
     bool *started;
     size_t next; /* every position before has started */
@@ -59,8 +59,8 @@ static bool is_held(const Dispatch *dispatch, size_t group)
     return held;
 }
 
-/* The first point of the rank's own group; else of a group that no rank is at; else any.  The
- * work's count: none may start now. */
+/* The point that a rank starts next: the first of its own group; else of a group that no rank is
+ * at; else any.  The work's count: none may start now. */
 static size_t next_for(Deal *deal, const Rank *rank)
 {
     const Work *work = deal->work;
@@ -150,7 +150,7 @@ EvaluateStatus dispatch_run(Dispatch *dispatch, const Work *work, CommitRows *co
     deal->dispatch = dispatch;
     deal->work = work;
     deal->started = calloc(work->count + 1, sizeof *deal->started);
-    if (groups_make(&deal->groups, work->grid) && deal->started != NULL) {
+    if (point_groups_make(&deal->groups, work->grid) && deal->started != NULL) {
         bool ok = true;
         status = EVALUATE_OK;
         hand_out(deal);
@@ -162,7 +162,7 @@ EvaluateStatus dispatch_run(Dispatch *dispatch, const Work *work, CommitRows *co
         }
     }
     window_clear(&deal->window);
-    groups_clear(&deal->groups);
+    point_groups_clear(&deal->groups);
     free(deal->started);
     free(deal);
     return status;
@@ -185,7 +185,7 @@ void dispatch_dismiss(Dispatch *dispatch, int code)
     free(dispatch);
 }
 
-/* One rank's words; its place in the list is its number. */
+/* Compares what a rank says of itself with rank 0's, and adds it to the sidecar's list. */
 static int compare_rank(json_t *ranks, int number, const json_t *said, const RunRecord *run)
 {
     char text[DIFFERENCE_TEXT];
@@ -253,12 +253,12 @@ static char *introduction(const RunRecord *run)
     return text;
 }
 
-/* The base of the group that the last point was of. */
+/* What another rank works with. */
 typedef struct {
-    Groups groups;
-    Shared *shared;
-    size_t group;
-    double memory; /* that may be used */
+    PointGroups groups;
+    Shared *shared; /* of the group that its last point was of */
+    size_t group;   /* which that is */
+    double memory;  /* that may be used */
     Checkpoints *checkpoints;
 } Bench;
 
@@ -267,7 +267,7 @@ static EvaluateStatus evaluate(Bench *bench, PointRows *rows, const Grid *grid, 
     size_t group = bench->groups.of[task->index];
     EvaluateStatus status = EVALUATE_OK;
     if (bench->shared == NULL || bench->group != group) {
-        const Group *members = &bench->groups.groups[group];
+        const PointGroup *members = &bench->groups.groups[group];
         shared_clear(bench->shared);
         bench->shared = NULL;
         bench->group = group;
@@ -329,13 +329,13 @@ int dispatch_serve(const RunRecord *run, double memory, Checkpoints *checkpoints
 {
     Bench bench = {.memory = memory, .checkpoints = checkpoints};
     char *text = introduction(run);
-    bool ok = groups_make(&bench.groups, run->grid) && text != NULL;
+    bool ok = point_groups_make(&bench.groups, run->grid) && text != NULL;
     if (ok) {
         team_send(0, text, strlen(text));
         ok = serve(&bench, run->grid);
     }
     shared_clear(bench.shared);
-    groups_clear(&bench.groups);
+    point_groups_clear(&bench.groups);
     free(text);
     if (!ok) {
         (void)memory_fault();

@@ -1,6 +1,6 @@
 /*
- * Points searched together: what each shares with itself at other Omegas, and the worst error
- * over all.
+ * Points searched together: what evaluations at several Omegas share, and the worst error over
+ * all points.
  */
 #include "ensemble.h"
 
@@ -13,11 +13,12 @@
 /* Where the master curve is sampled for a first guess. */
 #define SAMPLE_OMEGA 12.0
 
-/* The ends of the interval are bracketed to this, relative; every Omega has so many digits. */
+/* Relative width to which the ends of the interval are known, and digits of every Omega. */
 #define TOLERANCE_BRACKET 1e-6
 enum { TOLERANCE_DIGITS = 8 };
 
-/* Evaluations wanted inside the interval: rounding is jagged, a reference alone smooth and dear. */
+/* Evaluations wanted inside the interval.  A machine's error is jagged and needs many; the error of
+ * a reference alone is smooth, and dear to evaluate. */
 enum { INSIDE_MACHINE = 96, INSIDE_REFERENCE = 24 };
 
 bool ensemble_init(Ensemble *ensemble, size_t capacity, int threads)
@@ -59,7 +60,8 @@ void ensemble_clear(Ensemble *ensemble)
     free(ensemble->bound);
 }
 
-/* e^80 tolerances below an error constant of one. */
+/* Where e^(-2 Omega) is the tolerance times e^(-80): a construction error of C e^(-2 Omega) is then
+ * within the tolerance for every C up to e^80. */
 double omega_ahead(double tolerance)
 {
     double omega = 40 - log(tolerance) / 2;
@@ -149,7 +151,7 @@ bool ensemble_each(Ensemble *ensemble, double omega, MemberWork *work, void *con
     return ok;
 }
 
-/* What is asked of every member. */
+/* The error that is asked of every member. */
 typedef struct {
     Ensemble *ensemble;
     ErrorKind kind;

@@ -1,8 +1,8 @@
 /*
  * Points that are searched together: the worst error over all of them decides.
  *
- * They differ in their seed (min-omega) or in their input (verify) alone; what each shares with
- * itself at other Omegas is made once.
+ * They differ in their seed (min-omega) or in their input (verify) alone.  What evaluations of one
+ * member at several Omegas share is made once, and kept while there is room for it.
  */
 #ifndef HEADPROOF_HARNESS_EVALUATE_ENSEMBLE_H
 #define HEADPROOF_HARNESS_EVALUATE_ENSEMBLE_H
@@ -11,15 +11,13 @@
 #include "omega_search.h"
 #include "../base/progress.h"
 
-/* points [count] stay the caller's.  What a member shares with itself is kept for the first `kept`
- * of them, as many as there is room for, and made anew at every use for the others.  progress (or
- * NULL) gets one unit of unit_cost whenever a member is done with. */
 typedef struct {
-    const Point **points;
-    Shared **shared; /* [count], NULL from kept on */
-    mpfr_t *errors;  /* [count]: of the last evaluation */
-    bool *bounds;    /* [count]: which of those are only upper bounds */
-    /* [bounded]: the evaluations whose worst error is only a bound. */
+    const Point **points; /* [count], the caller's */
+    Shared **shared;      /* [count] what a member's evaluations share; NULL from kept on, and then
+                             made anew at every use */
+    mpfr_t *errors;       /* [count] of the last evaluation */
+    bool *bounds;         /* [count] which of those are only upper bounds */
+    /* [bounded] the evaluations whose worst error is only a bound */
     struct {
         double omega;
         ErrorKind kind;
@@ -29,7 +27,7 @@ typedef struct {
     double bits_omega; /* bases have the bits for the construction error at this Omega */
     double tape_room;  /* see shared_make: what leaves room for all members' */
     int threads;
-    Progress *progress;
+    Progress *progress; /* gets one unit whenever a member is done with; or NULL */
     double unit_cost;
 } Ensemble;
 
@@ -52,11 +50,11 @@ bool ensemble_size(Ensemble *ensemble, double omega, double room)
 /* Makes what the kept members share, after ensemble_size.  false: memory is short. */
 bool ensemble_open(Ensemble *ensemble) __attribute__((warn_unused_result));
 
-/* What is done with member i: its shared part, and its point at the Omega asked for.  false: memory
- * is short.  Called from several threads at once. */
+/* Work on member i, given what its evaluations share and its point at the Omega asked for.  Called
+ * from several threads at once.  false: memory is short. */
 typedef bool MemberWork(void *context, size_t i, const Shared *shared, const Point *point);
 
-/* Does it for every member.  false: memory is short. */
+/* Does the work on every member.  false: memory is short. */
 bool ensemble_each(Ensemble *ensemble, double omega, MemberWork *work, void *context)
     __attribute__((warn_unused_result));
 
@@ -74,7 +72,7 @@ typedef struct {
     OmegaSearch search;
     size_t evaluations; /* of all members: the search's, for a first guess and for the floor */
     RefCell floor;      /* largest native error, where there is an arithmetic */
-    double seed_rule;   /* the posts' ln(N / tolerance), which Omega is to exceed */
+    double seed_rule;   /* ln(N / tolerance), which the first texts say that Omega is to exceed */
     bool has_scores;
     double seed_scores; /* and the largest |score| of T's heads, which it is to exceed too */
 } Found;
@@ -88,11 +86,11 @@ bool judge_needs_arithmetic(ErrorKind judge);
 /* The largest Omega that a search for the tolerance evaluates in the reference. */
 double omega_ahead(double tolerance);
 
-/* About how many evaluations of all members ensemble_search takes: a double's, or along the master
- * curve. */
+/* About how many evaluations of all members ensemble_search takes: many where rounding makes the
+ * error rise again, few along the master curve, C e^(-2 Omega). */
 double ensemble_search_evaluations(ErrorKind judge);
 
-/* The range of Omega for the points, whatever --shrink makes of it. */
+/* Sets the range of Omega, so that --shrink times it is within the doubles. */
 void ensemble_range(OmegaAsk *ask, const Ensemble *ensemble);
 
 /* Searches for the Omegas at which the points' judged error meets their tolerance, in

@@ -2,7 +2,9 @@
  * The rows of one point: precision planned, layers evaluated and compared, precision raised
  * where a promise was broken.
  */
-#include "shared.h"
+#include "evaluate.h"
+
+#include "verdict.h"
 
 #include <math.h>
 #include <stdint.h>
@@ -477,10 +479,4 @@ EvaluateStatus point_final_row(double *x, const Shared *shared, const Point *poi
     memcpy(x, stream.data + row * stream.ld, model->layout.d * sizeof *x);
     evaluation_close(&evaluation);
     return EVALUATE_OK;
-}
-
-mpfr_srcptr shared_final_original(const Shared *shared, size_t c)
-{
-    const Model *model = &shared->pair.original;
-    return ref_base_original(shared->base, model->depth, model->layout.n - 1, c);
 }

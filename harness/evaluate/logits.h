@@ -13,15 +13,15 @@ typedef struct {
     size_t changed; /* inputs whose largest logit is another one */
 } LogitErrors;
 
-/* Of r(T): logit k of input i at value[i * classes + k], right to far more than a double; its
- * largest one at predicted[i], which leads the second by lead[i]; margin: the smallest lead. */
+/* The logits of r(T), and what it predicts. */
 typedef struct {
     size_t inputs, classes, d;
     const double *w_u, *b_u; /* [d, classes], [classes] or NULL: the model's */
-    mpfr_t *value;
-    size_t *predicted;
-    double *lead, margin;
-    LogitErrors *own; /* [inputs]: of the last comparison */
+    mpfr_t *value;           /* [inputs, classes], right to far more than a double */
+    size_t *predicted;       /* [inputs] the class of the largest logit */
+    double *lead;            /* [inputs] by which it leads the second */
+    double margin;           /* the smallest lead */
+    LogitErrors *own;        /* [inputs] of the last comparison */
 } Logits;
 
 /* Bytes that logits_make takes, as a double. */

@@ -8,13 +8,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* So many powers of two are looked at closely, from that above the interval down. */
+/* Powers of two that are looked at closely, from the one above the interval down. */
 enum { CROSSINGS = 4 };
 
 /* Distances from an end at which some Omega is evaluated: 2^-17, 2^-15, ... 2^-5 of it. */
 enum { NEAR_FIRST = 17, NEAR_LAST = 5, NEAR_STEP = 2 };
 
-/* Of two errors: smaller ratios count as this one, so that no gap is worth nothing. */
+/* The least ratio of two errors that counts: no gap between Omegas is worth nothing. */
 #define LEAST_RATIO 1e-2
 
 double omega_fresh(const Trials *trials, const OmegaAsk *ask, double omega)
@@ -30,12 +30,13 @@ double omega_middle(double a, double b)
     return sqrt(a) * sqrt(b);
 }
 
-/* What the next Omega inside is for: a gap as wide as any, an error above the tolerance, or one
+/* What the next Omega inside looks for: the widest gap, an error above the tolerance, or an error
  * below the best. */
 typedef enum { FOR_WIDTH, FOR_FAILURE, FOR_BEST, PURPOSES } Purpose;
 
-/* How much the gap between i and i + 1 is worth looking into: its width, by the square of its
- * larger error over the tolerance, or of the best error over its smaller one. */
+/* How much the gap between trials i and i + 1 is worth looking into.  It is the gap's width times
+ * the square of a ratio: of the gap's larger error to the tolerance where a failure is looked for,
+ * of the best error to the gap's smaller one where a better one is. */
 static double worth(const Trials *trials, size_t i, Purpose purpose)
 {
     double a = trials_share(trials, i), b = trials_share(trials, i + 1);

@@ -1,6 +1,8 @@
 /*
- * The inside of an interval of Omegas (private to the search).  What is asked next is an Omega that
- * was not evaluated, or 0: nothing.  first, last: the interval's trials.
+ * The inside of an interval of Omegas (private to the search).
+ *
+ * Each function says which Omega to evaluate next: one that was not evaluated, or 0: none.  The
+ * interval is from trial first to trial last.
  */
 #ifndef HEADPROOF_HARNESS_EVALUATE_OMEGA_INSIDE_H
 #define HEADPROOF_HARNESS_EVALUATE_OMEGA_INSIDE_H

@@ -15,13 +15,13 @@
  * is over when so many errors above the best were too large, and far above the best. */
 enum { SCAN_FINE = 4, SCAN_STEP = 4, SCAN_PATIENCE = 4 };
 
-/* From here on it squares its way to the largest double. */
+/* From here on the scan goes from Omega to Omega^1.5, up to the largest double. */
 #define SCAN_FAR 0x1p60
 
 /* Newton's steps on the master curve; tries around the best where none meets the tolerance. */
 enum { CURVE_TRIES = 6, REFINE_TRIES = 24 };
 
-/* How often an end is looked for by the master curve before it is by halves alone. */
+/* Tries to meet an end by the master curve, before intervals are only halved. */
 enum { STEEP_TRIES = 8 };
 
 typedef struct {
@@ -182,8 +182,8 @@ static bool is_wide(const Search *search, size_t good, size_t bad)
 }
 
 /* The next Omega between the run's first and its neighbour below.  Where the error falls as the
- * master curve does, a quarter of the bracket beyond its guess, now on one side and then on the
- * other, closes in. */
+ * master curve does, it is the curve's guess, moved by a quarter of the bracket to one side and
+ * then to the other, so that the two close in on the end. */
 static double narrow_min(Search *search, size_t first)
 {
     if (first == 0 || !is_wide(search, first, first - 1)) {
@@ -231,7 +231,7 @@ static double next_omega(Search *search)
     return omega > 0 ? omega : omega_near_ends(trials, ask, first, last);
 }
 
-/* What the evaluated Omegas say. */
+/* Fills in the result from the evaluated Omegas. */
 static void conclude(OmegaSearch *result, Search *search)
 {
     const Trials *trials = &search->trials;

@@ -22,11 +22,11 @@ void trial_init(Trial *trial);
 void trial_set(Trial *to, const Trial *from);
 void trial_clear(Trial *trial);
 
-/* trial [count], rising in omega.  best: the smallest error, of equals the smallest Omega; count
- * where no error is a number. */
 typedef struct {
-    Trial trial[OMEGA_EVALUATIONS];
-    size_t count, best;
+    Trial trial[OMEGA_EVALUATIONS]; /* [count], rising in omega */
+    size_t count;
+    size_t
+        best; /* of the smallest error, of equals the smallest Omega; count: no error is a number */
     double tolerance;
 } Trials;
 

@@ -1,26 +1,54 @@
 /*
- * Memory and time that a grid will take, from the shapes of its models.
+ * Memory, bits and time that points will take, from the shapes of their models.
  */
 #include "predict.h"
 
-#include "evaluate.h"
+#include "shared.h"
+#include "../base/memory.h"
 #include "../base/message.h"
 
 #include <math.h>
-#include <sys/resource.h>
-#include <unistd.h>
 
-double memory_room(double asked)
+/* Bits for r(T) and for a difference, with room for what rounding errors grow by: as a rule, and
+ * as much as a stack is known to take. */
+#define BITS_LIKELY 192
+#define BITS_LIKELY_DIFFERENCE 256
+#define BITS_MOST 512
+
+PointBits point_bits(const Point *point)
 {
-    if (asked > 0) {
-        return asked;
+    bool difference = point->reference == REFERENCE_DIFFERENCE;
+    double cap = (double)point->max_bits, own = difference ? BITS_LIKELY_DIFFERENCE : BITS_LIKELY;
+    double hidden = difference ? 0 : 2.886 * point_omega(point); /* 2 Omega log2 e */
+    if (point->precision > 0) {
+        return (PointBits){(double)point->precision, (double)point->precision};
     }
-    double bytes = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
-    struct rlimit limit;
-    if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY) {
-        bytes = fmin(bytes, (double)limit.rlim_cur);
+    return (PointBits){fmin(cap, own + hidden <= cap ? own + hidden : own),
+                       fmin(cap, BITS_MOST + hidden)};
+}
+
+CaseStatus point_predict(PointBytes *bytes, const char **reason, const Point *point)
+{
+    Pair pair;
+    *bytes = (PointBytes){.base = case_bytes(&point->spec)};
+    CaseStatus status = case_outline(&pair, reason, &point->spec);
+    if (status != CASE_OK) {
+        return status;
     }
-    return 0.8 * bytes;
+    mpfr_prec_t bits = (mpfr_prec_t)point_bits(point).most;
+    if (point->arithmetic != ARITHMETIC_NONE) {
+        bytes->kernel = arithmetic_info(point->arithmetic)
+                            ->bytes(&pair.converted, point->kernel, shared_kernel_threads(point));
+        bytes->base += shared_original_bytes(&pair.original);
+    }
+    bytes->base += ref_base_bytes(&pair, bits, REF_LIMIT_STREAMS);
+    bytes->run = 2 * ref_run_bytes(&pair, bits, point->form);
+    if (point->reference == REFERENCE_DIFFERENCE) {
+        bytes->tape = ref_base_bytes(&pair, bits, REF_LIMIT_TAPE);
+        bytes->run += ref_difference_bytes(&pair, bits);
+    }
+    case_clear(&pair);
+    return CASE_OK;
 }
 
 static int refuse(const Point *point, const char *reason)
@@ -62,13 +90,16 @@ int grid_predict(const Grid *grid, double memory, int *threads)
     return 0;
 }
 
-/* Multiply-adds, exponentials, what is done entry by entry, and bundles (or direct operations). */
+/* What an evaluation consists of. */
 typedef struct {
-    double products, exponentials, entries, bundles;
-} Work;
+    double products; /* multiply-adds of matrix products */
+    double exponentials;
+    double entries; /* numbers that are handled one by one */
+    double bundles; /* or direct operations */
+} Operations;
 
 /* With the structure of the heads: every row's content score and value, then the pattern. */
-static Work bundle_work(const Layout *layout, const Bundle *bundle)
+static Operations bundle_work(const Layout *layout, const Bundle *bundle)
 {
     const Score *score = &bundle->score;
     const Value *value = &bundle->value;
@@ -82,7 +113,7 @@ static Work bundle_work(const Layout *layout, const Bundle *bundle)
                          : (factored ? (read + write) * width : read * write);
     double heads = (double)bundle->heads;
     double mixed = value->kind == VALUE_UNIT ? 1 : value->kind == VALUE_NONE ? 0 : width;
-    Work work = {rows * content, 0, rows * (1 + mixed), 1};
+    Operations work = {rows * content, 0, rows * (1 + mixed), 1};
     if (bilinear) {
         work.products += 2 * rows * query * rank + rows * rows * (rank + width);
         work.exponentials += rows * rows;
@@ -92,40 +123,40 @@ static Work bundle_work(const Layout *layout, const Bundle *bundle)
         work.exponentials += rows;
     }
     double single = (value->bias != NULL ? write : 0) + (value->diagonal != 0 ? read : 0);
-    return (Work){heads * work.products, heads * work.exponentials,
-                  heads * work.entries + rows * single, 1};
+    return (Operations){heads * work.products, heads * work.exponentials,
+                        heads * work.entries + rows * single, 1};
 }
 
 /* With full matrices: X Q, (X Q) X^T, X V and the pattern times X V of every head. */
-static Work bundle_dense_work(const Layout *layout, const Bundle *bundle)
+static Operations bundle_dense_work(const Layout *layout, const Bundle *bundle)
 {
     double rows = (double)layout_rows(layout), width = (double)layout_width(layout);
     double heads = (double)bundle->heads;
-    return (Work){heads * 2 * rows * width * (rows + width), heads * rows * rows, 0, 0};
+    return (Operations){heads * 2 * rows * width * (rows + width), heads * rows * rows, 0, 0};
 }
 
-static Work direct_work(const Layout *layout, const Direct *direct)
+static Operations direct_work(const Layout *layout, const Direct *direct)
 {
     double n = (double)layout->n, hidden = (double)direct->hidden;
     double read = (double)direct->read.count, write = (double)direct->write.count;
     switch (direct->kind) {
     case DIRECT_FFN:
-        return (Work){n * hidden * (read + write), n * hidden, n * (hidden + write), 1};
-    case DIRECT_LINEAR: return (Work){n * read * write, 0, n * write, 1};
-    default: return (Work){n * write, n * write, n * write, 1};
+        return (Operations){n * hidden * (read + write), n * hidden, n * (hidden + write), 1};
+    case DIRECT_LINEAR: return (Operations){n * read * write, 0, n * write, 1};
+    default: return (Operations){n * write, n * write, n * write, 1};
     }
 }
 
-static Work sum(Work a, Work b)
+static Operations sum(Operations a, Operations b)
 {
-    return (Work){a.products + b.products, a.exponentials + b.exponentials, a.entries + b.entries,
-                  a.bundles + b.bundles};
+    return (Operations){a.products + b.products, a.exponentials + b.exponentials,
+                        a.entries + b.entries, a.bundles + b.bundles};
 }
 
-static Work model_work(const Model *model, bool dense)
+static Operations model_work(const Model *model, bool dense)
 {
     const Layout *layout = &model->layout;
-    Work work = {0, 0, 0, 0};
+    Operations work = {0, 0, 0, 0};
     for (size_t s = 0; s < model->sublayer_count; s++) {
         const Sublayer *sublayer = &model->sublayers[s];
         if (sublayer->bundle_count == 0) {
@@ -140,30 +171,19 @@ static Work model_work(const Model *model, bool dense)
     return work;
 }
 
-/* Fitted to points of 0.4 ms to 0.5 s (those of tests/test_predict.c, each within a factor of 1.6); the
- * price of structured products, which small points do not show, is that of a large stack. */
-static double reference_seconds(Work work, double bits, bool dense)
+/* Prices in ns, as predict.h has them.  They were fitted to points of 0.4 ms to 0.5 s, those of
+ * tests/test_predict.c, each of which comes within a factor of 1.6.  Small points do not show the
+ * price of structured products: it is that of a large stack. */
+static double reference_seconds(Operations work, double bits, bool dense)
 {
     double size = bits / 256, product = (dense ? 19 : 1.5) * pow(size, 1.3);
     return 1e-9 * (work.products * product + work.exponentials * 310 * pow(size, 1.5) +
                    work.entries * 260 * pow(size, 0.7) + work.bundles * 40000);
 }
 
-static double machine_seconds(const ArithmeticInfo *machine, Work work)
+static double machine_seconds(const ArithmeticInfo *machine, Operations work)
 {
     return work.products * machine->multiply_add + work.exponentials * machine->exponential;
-}
-
-/* Bits that hide the construction error, or, where the cap leaves no room for them, r(T)'s.  A
- * difference evaluated by itself hides nothing. */
-static double likely_bits(const Point *point)
-{
-    bool difference = point->reference == REFERENCE_DIFFERENCE;
-    double own = difference ? 256 : 192, hidden = difference ? 0 : 2.886 * point_omega(point);
-    if (point->precision > 0) {
-        return (double)point->precision;
-    }
-    return own + hidden <= (double)point->max_bits ? own + hidden : own;
 }
 
 PointCost point_cost_parts(const Point *point)
@@ -175,7 +195,7 @@ PointCost point_cost_parts(const Point *point)
         return cost;
     }
     bool dense = point->form == REF_DENSE, full = point->kernel == KERNEL_DENSE;
-    double bits = likely_bits(point);
+    double bits = point_bits(point).likely;
     bool difference = point->reference == REFERENCE_DIFFERENCE;
     double converted = reference_seconds(model_work(&pair.converted, dense), bits, dense);
     /* A difference takes the limit model along, and about twice as much for itself; so does the

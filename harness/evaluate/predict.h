@@ -1,32 +1,53 @@
 /*
- * What a grid will take, before any work.
+ * Memory, bits and time that points will take, before any work.
  */
 #ifndef HEADPROOF_HARNESS_EVALUATE_PREDICT_H
 #define HEADPROOF_HARNESS_EVALUATE_PREDICT_H
 
 #include "../grid/grid.h"
 
-/* Bytes that may be used: those asked for, if any (> 0), else four fifths of the machine's memory, or
- * of what the process may map (ulimit -v) where that is less. */
-double memory_room(double asked);
+/* Working precision of a point's reference before it is planned. */
+typedef struct {
+    double likely; /* as a rule: for predictions of time, and where a difference begins */
+    double most;   /* what it may rise to: for memory */
+} PointBits;
 
-/* Rejects points that no model can be made of and points that would not fit in memory bytes (0:
- * memory_room(0)) alone; lowers *threads (unless NULL) until as many of the largest point fit.  0,
- * or 2 after a message with the figure and the point's command line. */
+/* As asked for with --precision.  Else room for rounding errors and, unless a difference is
+ * evaluated by itself, 2 Omega log2 e bits, so that e^(-2 Omega) is seen behind r(T'); at most the
+ * cap.  Where the cap leaves no room for the latter, the plan gives them up: likely does too. */
+PointBits point_bits(const Point *point);
+
+/* Bytes that a point takes, at most, by who holds them. */
+typedef struct {
+    double base;   /* its group: what shared_make makes */
+    double tape;   /* its group, if there is room: the record of r(T_infinity) */
+    double kernel; /* itself: m(T') */
+    double run;    /* itself: r(T') and the difference */
+} PointBytes;
+
+/* Nothing is evaluated; a rejected case gives its reason. */
+CaseStatus point_predict(PointBytes *bytes, const char **reason, const Point *point)
+    __attribute__((warn_unused_result));
+
+/* Rejects points that no model can be made of, and points each of which alone does not fit in
+ * memory bytes (0: memory_room(0)); lowers *threads (unless NULL) until as many of the largest
+ * point fit.  0, or 2 after a message with the figure and the point's command line. */
 int grid_predict(const Grid *grid, double memory, int *threads) __attribute__((warn_unused_result));
 
-/* What a point's parts take, in seconds on some machine: what its base shares with other points
- * (the plan, r(T), r(T_infinity), m(T)), r(T'), and m(T').  A model of the work, good for comparing
- * points and for shares of progress, not for promising times. */
+/* Seconds that a point takes on some machine.  A model of the work, good for comparing points and
+ * for shares of progress, not for promising times. */
 typedef struct {
-    double base, reference, machine;
+    double base;      /* what its group shares: the plan, r(T), r(T_infinity) and m(T) */
+    double reference; /* r(T') */
+    double machine;   /* m(T') */
 } PointCost;
 
-/* Multiply-adds and exponentials of each evaluation, by the shapes of its bundles and by form
- * (structured, or the full matrices), times what one takes at the point's bits: between
- * 128 and 3072 bits the best dot products and exponentials in use follow 15 + 60 (p/512)^1.55 and
- * 150 + 870 (p/512)^1.8 ns to a fifth.  The bits are 2 Omega log2 e
- * and 192, or 192 where that is above the cap.  All 0 for a case that no model can be made of. */
+/* Each evaluation's multiply-adds, exponentials, entries and bundles are counted from the shapes of
+ * its models, in the form it is evaluated in (structured, or full matrices).  They are priced at
+ * the likely bits p: in the reference a multiply-add at 1.5 (p/256)^1.3 ns, 19 instead of 1.5 for
+ * full matrices, an exponential at 310 (p/256)^1.5 ns, an entry at 260 (p/256)^0.7 ns, a bundle at
+ * 40 microseconds; on the machine as its arithmetic says (arithmetic.h).  All 0 for a case that no
+ * model can be made of. */
 PointCost point_cost_parts(const Point *point);
 
 /* Their sum, > 0. */

@@ -5,7 +5,8 @@
 
 #include "rows.h"
 
-#include "../base/clock.h"
+#include "verdict.h"
+#include "../base/progress.h"
 #include "../table/table.h"
 #include "../base/text_stream.h"
 

@@ -3,6 +3,7 @@
  */
 #include "schedule.h"
 
+#include "predict.h"
 #include "window.h"
 
 #include <omp.h>
@@ -11,28 +12,27 @@
 
 typedef enum { BASE_NONE, BASE_MAKING, BASE_READY } BaseState;
 
-/* A group's base.  positions [count]: of its points that are evaluated, ascending; they start in
- * that order. */
+/* A group's base. */
 typedef struct {
-    size_t *positions;
+    size_t *positions; /* [count], of its points that are evaluated; they start in this order */
     size_t count, started, finished;
     BaseState state;
     Shared *shared;
-    double bytes;
+    double bytes; /* predicted */
 } Base;
 
-/* point_bytes [count]: what each takes besides its base.  bytes: predicted, of all that is there.
- * running: points and bases that are being evaluated. */
 typedef struct {
     const Work *work;
-    Groups groups;
-    Base *bases;
-    size_t *positions; /* owns what the bases' positions point into */
-    double *point_bytes, bytes;
-    bool *started;
-    size_t next, running; /* every point before next has started */
+    PointGroups groups;
+    Base *bases;         /* one a group */
+    size_t *positions;   /* owns what the bases' positions point into */
+    double *point_bytes; /* [count], predicted: what each point takes besides its base */
+    double bytes;        /* predicted: of all bases and points that are there */
+    bool *started;       /* [count] */
+    size_t next;         /* every point before it has started */
+    size_t running;      /* points and bases that are being evaluated */
     Window window;
-    pthread_mutex_t lock;
+    pthread_mutex_t lock; /* of all this */
     pthread_cond_t changed;
     bool stopped, committing;
     EvaluateStatus status;
@@ -68,7 +68,8 @@ static void fill_bases(Schedule *schedule)
     }
 }
 
-/* The largest base that a member asks for; what a point takes besides. */
+/* Predicts bytes: of each base the most that a member asks for, and what each point takes
+ * besides. */
 static bool predict(Schedule *schedule)
 {
     for (size_t p = 0; p < schedule->work->count; p++) {
@@ -89,7 +90,7 @@ static bool predict(Schedule *schedule)
 static bool prepare(Schedule *schedule)
 {
     size_t count = schedule->work->count;
-    if (!groups_make(&schedule->groups, schedule->work->grid)) {
+    if (!point_groups_make(&schedule->groups, schedule->work->grid)) {
         return false;
     }
     schedule->bases = calloc(schedule->groups.count + 1, sizeof *schedule->bases);
@@ -112,7 +113,7 @@ static void drop_base(Schedule *schedule, Base *base)
     schedule->bytes -= base->bytes;
 }
 
-/* No running point uses it. */
+/* Is it there, with no running point that uses it? */
 static bool is_idle(const Base *base)
 {
     return base->state == BASE_READY && base->started == base->finished;
@@ -190,10 +191,10 @@ static void fail(Schedule *schedule, EvaluateStatus status)
     }
 }
 
-/* With the lock held on entry and on return, as the next two. */
+/* Called and left with the lock held, as the next two. */
 static void make_base(Schedule *schedule, Base *base)
 {
-    const Group *group = &schedule->groups.groups[base - schedule->bases];
+    const PointGroup *group = &schedule->groups.groups[base - schedule->bases];
     base->state = BASE_MAKING;
     schedule->bytes += base->bytes;
     schedule->running++;
@@ -284,7 +285,7 @@ static void clear(Schedule *schedule)
         shared_clear(schedule->bases[g].shared);
     }
     window_clear(&schedule->window);
-    groups_clear(&schedule->groups);
+    point_groups_clear(&schedule->groups);
     free(schedule->bases);
     free(schedule->positions);
     free(schedule->point_bytes);

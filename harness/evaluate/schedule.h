@@ -9,18 +9,17 @@
 #ifndef HEADPROOF_HARNESS_EVALUATE_SCHEDULE_H
 #define HEADPROOF_HARNESS_EVALUATE_SCHEDULE_H
 
-#include "../grid/groups.h"
+#include "../grid/point_groups.h"
 #include "rows.h"
 
-/* points [count]: ascending indices into the grid, what is evaluated.  memory: bytes.
- * terminal: rows are made for one too.  checkpoints: or NULL. */
+/* What a run evaluates. */
 typedef struct {
     const Grid *grid;
-    const size_t *points;
+    const size_t *points; /* [count], ascending indices into the grid */
     size_t count;
-    double memory;
-    bool terminal;
-    Checkpoints *checkpoints;
+    double memory;            /* bytes that may be used */
+    bool terminal;            /* rows are made for a terminal too */
+    Checkpoints *checkpoints; /* NULL: none are made */
 } Work;
 
 /* Called for the points in order, one call at a time; false stops the run.  more: the next call

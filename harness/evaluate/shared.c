@@ -3,6 +3,8 @@
  */
 #include "shared.h"
 
+#include "predict.h"
+
 #include <float.h>
 #include <omp.h>
 #include <stdlib.h>
@@ -10,20 +12,17 @@
 
 mpfr_prec_t shared_bits(const RefPlan *plan, const Point *point)
 {
-    const mpfr_prec_t usual = 256;
-    if (point->precision > 0) {
-        return (mpfr_prec_t)point->precision;
-    }
-    if (plan == NULL) {
-        return usual < point->max_bits ? usual : (mpfr_prec_t)point->max_bits;
+    if (point->precision > 0 || plan == NULL) {
+        return (mpfr_prec_t)point_bits(point).likely;
     }
     return point->reference == REFERENCE_DIFFERENCE
                ? ref_plan_difference_working_bits(plan, point->max_bits)
                : ref_plan_working_bits(plan, point_omega(point), point->max_bits);
 }
 
-/* Products in a layer from which threads within a kernel are worth starting; and from which differences
- * have their plan measured beside them, where one evaluation is long and there are few Omegas. */
+/* Products in a layer from which threads within a kernel are worth starting; and from which a
+ * difference has its plan measured beside it, as one evaluation is long and there are few
+ * Omegas. */
 #define THREADS_WORTH 0x1p22
 #define BESIDE_WORTH 0x1p26
 
@@ -96,8 +95,8 @@ double shared_tape_room(double memory, size_t points)
     return points > 1 ? memory / 16 : 0;
 }
 
-/* What the base keeps of r(T_infinity): its streams for runs by themselves, and where it is judged
- * without a run; a tape for differences, if there is room. */
+/* What the base keeps of r(T_infinity): its streams for points that are no differences, and where
+ * the approximation is judged; for differences a record of all they read, if there is room. */
 static RefLimit choose_limit(const Pair *pair, const Point *const *points, size_t count,
                              mpfr_prec_t bits, double tape_room)
 {
@@ -180,6 +179,12 @@ const double *shared_original(const Shared *shared, const Point *point)
     return shared->original[point->arithmetic][point->kernel];
 }
 
+mpfr_srcptr shared_final_original(const Shared *shared, size_t c)
+{
+    const Model *model = &shared->pair.original;
+    return ref_base_original(shared->base, model->depth, model->layout.n - 1, c);
+}
+
 enum { ORIGINALS = (int)ARITHMETIC_COUNT * (int)KERNEL_COUNT };
 
 void shared_clear(Shared *shared)
@@ -196,52 +201,20 @@ void shared_clear(Shared *shared)
     free(shared);
 }
 
+double shared_original_bytes(const Model *original)
+{
+    return (double)original->depth * (double)original->layout.n *
+           (double)layout_content(&original->layout) * sizeof(double);
+}
+
 double shared_bytes(const Shared *shared)
 {
-    const Model *model = &shared->pair.original;
     double bytes = (double)shared->pair.bytes +
                    ref_base_bytes(&shared->pair, ref_base_bits(shared->base), shared->limit);
     for (size_t i = 0; i < ORIGINALS; i++) {
         if ((&shared->original[0][0])[i] != NULL) {
-            bytes += (double)model->depth * (double)model->layout.n *
-                     (double)layout_content(&model->layout) * sizeof(double);
+            bytes += shared_original_bytes(&shared->pair.original);
         }
     }
     return bytes;
-}
-
-/* 2 Omega log2 e bits, unless the difference is evaluated, and room for growth, within the cap,
- * before any plan is known. */
-static double bits_estimate(const Point *point)
-{
-    if (point->precision > 0) {
-        return (double)point->precision;
-    }
-    double bits = (point->reference == REFERENCE_DIFFERENCE ? 0 : 2.886 * point_omega(point)) + 512;
-    return bits < (double)point->max_bits ? bits : (double)point->max_bits;
-}
-
-CaseStatus point_predict(PointBytes *bytes, const char **reason, const Point *point)
-{
-    Pair pair;
-    *bytes = (PointBytes){.base = case_bytes(&point->spec)};
-    CaseStatus status = case_outline(&pair, reason, &point->spec);
-    if (status != CASE_OK) {
-        return status;
-    }
-    mpfr_prec_t bits = (mpfr_prec_t)bits_estimate(point);
-    if (point->arithmetic != ARITHMETIC_NONE) {
-        bytes->kernel = arithmetic_info(point->arithmetic)
-                            ->bytes(&pair.converted, point->kernel, shared_kernel_threads(point));
-        bytes->base += (double)point->spec.depth * (double)point->spec.n *
-                       (double)layout_content(&pair.original.layout) * sizeof(double);
-    }
-    bytes->base += ref_base_bytes(&pair, bits, REF_LIMIT_STREAMS);
-    bytes->run = 2 * ref_run_bytes(&pair, bits, point->form);
-    if (point->reference == REFERENCE_DIFFERENCE) {
-        bytes->tape = ref_base_bytes(&pair, bits, REF_LIMIT_TAPE);
-        bytes->run += ref_difference_bytes(&pair, bits);
-    }
-    case_clear(&pair);
-    return CASE_OK;
 }

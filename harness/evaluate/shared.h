@@ -1,26 +1,51 @@
 /*
- * The insides of what points of one case share (private to the evaluation).
+ * What the points of one case share: the pair of models, the plan, the base trajectory and the
+ * original's machine trajectories.
  */
 #ifndef HEADPROOF_HARNESS_EVALUATE_SHARED_H
 #define HEADPROOF_HARNESS_EVALUATE_SHARED_H
 
+#include "../grid/point.h"
 #include "../table/checkpoint.h"
-#include "evaluate.h"
 
-/* original[arithmetic][form]: m(T) after every layer, [depth, n, content], or NULL where no point
- * asks. */
-struct Shared {
+typedef enum { EVALUATE_OK, EVALUATE_NO_MEMORY } EvaluateStatus;
+
+typedef struct {
     Pair pair;
-    RefPlan *plan; /* NULL where every point has its own */
-    bool beside;   /* plans of differences are measured beside them */
-    RefBase *base;
-    RefLimit limit; /* what the base keeps */
+    RefPlan *plan;  /* NULL where every point has its own */
+    bool beside;    /* a difference's plan is measured while the difference is evaluated */
+    RefBase *base;  /* r(T), and of r(T_infinity) what limit says */
+    RefLimit limit; /* what the base keeps of r(T_infinity) */
+    /* m(T) after every layer, [depth, n, content], or NULL where no point asks */
     double *original[ARITHMETIC_COUNT][KERNEL_COUNT];
     Checkpoints *checkpoints; /* NULL: none are made */
-};
+} Shared;
+
+/* For points[0 .. count - 1], which agree in spec and form; the base gets the bits that the
+ * most demanding of them needs.  sweep: each is evaluated once, at its own Omega.  tape_room: bytes
+ * that the record of r(T_infinity) may take, which differences at many Omegas share; 0: there is
+ * no such record.  checkpoints: where this and the points' evaluations are kept on the way, or
+ * NULL. */
+EvaluateStatus shared_make(Shared **shared, const Point *const *points, size_t count, bool sweep,
+                           double tape_room, Checkpoints *checkpoints)
+    __attribute__((warn_unused_result));
+
+void shared_clear(Shared *shared);
+
+/* tape_room for a group of so many points, where memory bytes may be used. */
+double shared_tape_room(double memory, size_t points);
+
+/* Bytes that it holds, as a double. */
+double shared_bytes(const Shared *shared);
+
+/* Bytes of one machine trajectory m(T): every layer's stream, as doubles. */
+double shared_original_bytes(const Model *original);
 
 /* m(T) in the point's arithmetic and form, [depth, n, content]; NULL where it was not made. */
 const double *shared_original(const Shared *shared, const Point *point);
+
+/* r(T): entry c of the last token's row after the last layer. */
+mpfr_srcptr shared_final_original(const Shared *shared, size_t c);
 
 /* Threads for a point's kernels: all that may be started here, or 1 for a small model. */
 size_t shared_kernel_threads(const Point *point);

@@ -1,7 +1,7 @@
 /*
  * What a row is worth: its status, pass or fail.
  */
-#include "evaluate.h"
+#include "verdict.h"
 
 /* r(T) says nothing to a machine: zero, or outside the format's normal range. */
 static bool row_vacuous(const Point *point, const Row *row)

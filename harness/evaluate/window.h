@@ -1,5 +1,7 @@
 /*
  * Rows of finished points, waiting until all points before theirs are committed.
+ *
+ * Apart from schedule.c because dispatch.c has a window too: rank 0's of an MPI job.
  */
 #ifndef HEADPROOF_HARNESS_EVALUATE_WINDOW_H
 #define HEADPROOF_HARNESS_EVALUATE_WINDOW_H
@@ -10,9 +12,9 @@
  * interruption loses few finished points and their rows take little memory. */
 #define WINDOW_POINTS 256
 
-/* slots: a ring; positions count the points that a run evaluates, from 0. */
+/* A position is a point's place among those that the run evaluates, from 0. */
 typedef struct {
-    PointRows slots[WINDOW_POINTS];
+    PointRows slots[WINDOW_POINTS]; /* a ring: position p is in slot p % WINDOW_POINTS */
     bool done[WINDOW_POINTS];
     size_t first; /* the oldest uncommitted position */
 } Window;

@@ -146,7 +146,7 @@ static bool bias_matters(const Point *point)
     return info_of(point)->bias && point->spec.given == NULL;
 }
 
-/* They scale the bias row's random content too. */
+/* Weights set the scale of the bias row's random content too. */
 static bool weights_matter(const Point *point)
 {
     return info_of(point)->weights || point->source != NULL ||
@@ -211,7 +211,7 @@ static void tolerance_set(Point *point, AxisValue value)
     point->tolerance = value.real;
 }
 
-/* The textbook's matrices know of no difference. */
+/* A difference is evaluated by the heads' structure alone. */
 static AxisValue reference_standard(const Point *point)
 {
     return word(point->form == REF_DENSE ? REFERENCE_SUBTRACT : REFERENCE_DIFFERENCE);

@@ -35,9 +35,8 @@ typedef struct {
     unsigned roles;
 
     /* The field of Point that holds the value: an integer of so many bytes, or a double where the
-     * domain is DOMAIN_POSITIVE.  Where words stand beside numbers, 0 is the first word.
-     * bytes 0: there is no field. */
-    size_t offset, bytes;
+     * domain is DOMAIN_POSITIVE.  Where words stand beside numbers, 0 is the first word. */
+    size_t offset, bytes;                 /* bytes 0: there is no field */
     double zero;                          /* what a 0 in the field stands for, or 0: itself */
     AxisValue (*get)(const Point *point); /* in place of the field, or NULL */
     void (*set)(Point *point, AxisValue value);
@@ -54,29 +53,5 @@ Axis axis_find(const char *name);
 
 /* The names, for suggestions. */
 void axis_names(const char *names[AXIS_COUNT]);
-
-/* The value a point has on an axis; d_ff resolved to an integer. */
-AxisValue point_get(const Point *point, Axis axis);
-
-/* Sets it.  A d_ff of 4D takes the point's d, so d comes first.  Weights from a path are the
- * point's once point_set_source has set them. */
-void point_set(Point *point, Axis axis, AxisValue value);
-
-/* What the axis is when nobody says: d_ff is 4D; judge is total, or construction where there is
- * no arithmetic to have a total; scale is what the weights file says. */
-AxisValue point_default(const Point *point, Axis axis);
-
-/* False when the axis changes nothing in the point's rows: it is blank in a table. */
-bool point_axis_matters(const Point *point, Axis axis);
-
-/* point_axis_matters, and not the default. */
-bool point_axis_differs(const Point *point, Axis axis);
-
-/* Gives every axis that does not matter its default, and what can be said in two ways one
- * spelling; after it, points that yield the same rows are equal in every axis. */
-void point_canonicalise(Point *point);
-
-/* Orders canonical points as a grid does; 0 when they are the same. */
-int point_compare(const Point *a, const Point *b);
 
 #endif

@@ -15,7 +15,7 @@
 #define NAME_MOST 49
 /* inih's own buffer holds at least this much, in every version. */
 #define LINE_MOST 199
-/* As it says that memory is short. */
+/* What inih returns when memory is short. */
 #define INI_NO_MEMORY (-2)
 
 typedef struct {
@@ -42,7 +42,7 @@ static Section *current(Reader *reader)
     return list->count > reader->first ? &list->sections[list->count - 1] : NULL;
 }
 
-/* The section that ends here must have held something. */
+/* Refuses an empty section, where the next one or the file's end ends it. */
 static void end_section(Reader *reader)
 {
     Section *section = current(reader);

@@ -1,7 +1,8 @@
 /*
- * Which axes a command takes, and their defaults.
+ * The axes that a command takes, and their defaults.
  */
 #include "command.h"
+#include "point_axes.h"
 
 bool command_takes(const CommandInfo *command, Axis axis)
 {

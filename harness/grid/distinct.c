@@ -16,14 +16,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* base: of a file that is not there, in the directory of that device and inode; else empty.
- * known: it is a regular file, or can become one.  of: what was named. */
+/* What tells a file from others: device and inode, or, where it is not there yet, those of its
+ * directory and its name in it. */
 typedef struct {
-    bool known;
+    bool known; /* it is a regular file, or can become one */
     dev_t device;
     ino_t inode;
-    char *base;
-    const NamedFile *of;
+    char *base;          /* its name, where it is not there; else NULL */
+    const NamedFile *of; /* what was named */
 } Identity;
 
 typedef struct {
@@ -90,7 +90,7 @@ static void clear(Identities *list)
     free(list->items);
 }
 
-/* Every name that the files have or make.  0, or 99 after a message. */
+/* Adds the files that are named and those that lie beside them.  0, or 99 after a message. */
 static int gather(Identities *list, const NamedFile *files, size_t count,
                   const char *const *suffixes)
 {

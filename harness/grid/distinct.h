@@ -9,11 +9,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* flag: that the path was given to, NULL: an operand.  path NULL: not given.  sidecar: path.json is
- * read or written too. */
 typedef struct {
-    const char *flag, *path;
-    bool sidecar;
+    const char *flag; /* the flag that the path was given to; NULL: it is an operand */
+    const char *path; /* NULL: not given */
+    bool sidecar;     /* path.json is read or written too */
 } NamedFile;
 
 /* 0; 2 after a message when an output [outputs_count] is an input [inputs_count], another output,

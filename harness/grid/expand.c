@@ -3,22 +3,23 @@
  * duplicates removed.
  */
 #include "expand.h"
+#include "point_axes.h"
+#include "../base/memory.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #define SIZE_MOST 2147483647
 #define GIB (1024.0 * 1024.0 * 1024.0)
 
-/* One section's axes, as they apply: NULL where nobody set one. */
+/* The product of one section's axes, and a place in it. */
 typedef struct {
-    const Setting *settings[AXIS_COUNT];
+    const Setting *settings[AXIS_COUNT]; /* as they apply; NULL where nobody set one */
     const Section *section;
     const CommandInfo *command;
-    size_t place[AXIS_COUNT];
-    double memory; /* of the machine, in bytes */
+    size_t place[AXIS_COUNT]; /* the value of each axis, an index into its list */
+    double memory;            /* what is there, in bytes */
     SourceList *sources;
     bool ignore_extra, three;
 } Product;
@@ -165,7 +166,8 @@ static int check_point(const Product *product, const Point *point)
     return check_sizes(product, point);
 }
 
-/* A file without inputs has as many tokens as its context, where they need not be there. */
+/* Is n the context of the weights file?  So it is unless it was set: the file has no inputs that
+ * would decide it. */
 static bool context_decides(const Point *point, Axis axis)
 {
     return axis == AXIS_N && point->source != NULL && point->source->file->context > 0;
@@ -206,7 +208,7 @@ static int find_source(const Product *product, Point *point, ModelSource **sourc
     return status;
 }
 
-/* Names both who says what: the flag or the key, and the file. */
+/* Complains that the flag or the key says one thing and the weights file another. */
 static int contradiction(const Product *product, const Point *point, Axis axis, AxisValue own)
 {
     const Domain *domain = &axis_info(axis)->domain;
@@ -218,7 +220,7 @@ static int contradiction(const Product *product, const Point *point, Axis axis, 
     return 2;
 }
 
-/* What the flags, the keys, the defaults and, before them all, the weights file say. */
+/* Sets an axis to what the weights file has, or else to what flags, keys or defaults say. */
 static int set_axis(const Product *product, Point *point, Axis axis)
 {
     AxisValue own;
@@ -234,8 +236,8 @@ static int set_axis(const Product *product, Point *point, Axis axis)
     return 0;
 }
 
-/* The construction against what the weights file holds.
- * *skip: `all` named a construction that does not fit. */
+/* Refuses a construction that does not fit what the weights file holds; *skip: it was named by
+ * `all`, and is left out. */
 static int check_fit(const Product *product, const Point *point, bool *skip)
 {
     const CaseSpec *spec = &point->spec;
@@ -253,7 +255,8 @@ static int check_fit(const Product *product, const Point *point, bool *skip)
     return 0;
 }
 
-/* What a model does is assumed of no file: its metadata say it, or the user. */
+/* Refuses a file that leaves open what its model computes: its metadata must say it, or the
+ * user. */
 static int check_said(const Product *product, const Point *point)
 {
     static const Axis said[] = {AXIS_ACTIVATION, AXIS_SCALE, AXIS_MASK, AXIS_NORMALIZATION};
@@ -288,7 +291,7 @@ static bool evaluates_points(const CommandInfo *command)
     return command->operands == OPERANDS_CASES;
 }
 
-/* An X alone can be evaluated, but it is no model. */
+/* Refuses a file of an X alone where a model is expected. */
 static int check_model(const Product *product, const Point *point)
 {
     if (point->source->file->kind == MODEL_FILE_INPUT && !evaluates_points(product->command)) {
@@ -299,7 +302,7 @@ static int check_model(const Product *product, const Point *point)
     return 0;
 }
 
-/* A file's rows are its X, or its tokens; others are drawn for who asks for them. */
+/* Refuses a file without rows to evaluate, its X or its tokens, unless --n asks for drawn ones. */
 static int check_rows(const Product *product, const Point *point)
 {
     const ModelFile *file = point->source->file;
@@ -400,12 +403,6 @@ static bool advance(Product *product)
     return false;
 }
 
-static double machine_memory(void)
-{
-    long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
-    return pages > 0 && size > 0 ? (double)pages * (double)size : INFINITY;
-}
-
 int expand_section(CandidateList *list, const Section *section, const Section *flags,
                    const CommandInfo *command)
 {
@@ -414,7 +411,7 @@ int expand_section(CandidateList *list, const Section *section, const Section *f
                        .sources = list->sources,
                        .ignore_extra = list->ignore_extra,
                        .three = list->three};
-    product.memory = machine_memory();
+    product.memory = memory_there();
     for (Axis axis = 0; axis < AXIS_COUNT; axis++) {
         const Setting *own = &section->settings[axis], *flag = &flags->settings[axis];
         product.settings[axis] = flag->given ? flag : own->given ? own : NULL;

@@ -9,20 +9,18 @@
 /* Points before duplicates go. */
 #define POINTS_MOST 1000000
 
-/* A point, where it came from, and when. */
 typedef struct {
     Point point;
-    const Section *section;
-    size_t index;
+    const Section *section; /* where it came from */
+    size_t index;           /* its place in the list before duplicates go */
 } Candidate;
 
-/* sources: where weights files are read into, the caller's; ignore_extra: how; three: their form
- * when no construction is named. */
 typedef struct {
     Candidate *items;
     size_t count, capacity;
-    SourceList *sources;
-    bool ignore_extra, three;
+    SourceList *sources; /* where weights files are read into; the caller's */
+    bool ignore_extra;   /* they may hold tensors of unknown names */
+    bool three;          /* networks become three sublayers when no construction is named */
 } CandidateList;
 
 /* Appends the product of the section's axes, those set in flags taking precedence, the last

@@ -12,7 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Each point's section is its own string, so that a grid needs nothing that it was made of. */
+/* Takes the points over from the list.  Each point's section becomes a string of its own, so that
+ * the grid needs nothing that it was made of. */
 static int take_points(Grid *grid, const CandidateList *list)
 {
     size_t count = list->count;
@@ -49,7 +50,7 @@ static int expand(Grid *grid, const SectionList *sections, const Section *flags,
     return status;
 }
 
-/* Reads the case files, or, without any, stands in one section that says nothing. */
+/* Reads the case files; where there are none, adds one section that sets nothing. */
 static int read_sections(SectionList *sections, const CommandInfo *command, char **files,
                          size_t count)
 {
@@ -63,7 +64,7 @@ static int read_sections(SectionList *sections, const CommandInfo *command, char
     return status;
 }
 
-/* The one model of a command is what --weights is elsewhere. */
+/* Reads a command's one model, as other commands read --weights. */
 static int read_model(SectionList *sections, Section *flags, const CommandInfo *command,
                       char **files, int count)
 {
@@ -81,7 +82,7 @@ static int read_model(SectionList *sections, Section *flags, const CommandInfo *
     return status != 0 ? status : read_sections(sections, command, NULL, 0);
 }
 
-/* A model, a preset, or what the flags say alone. */
+/* Reads sizes from a model or a preset; without either the flags have them all. */
 static int read_sizes(SectionList *sections, Section *flags, const CommandInfo *command,
                       const RunOptions *run, char **files, int count)
 {
@@ -103,7 +104,7 @@ static int read_sizes(SectionList *sections, Section *flags, const CommandInfo *
                : status;
 }
 
-/* What stands behind the flags, as each command means it. */
+/* Reads what stands behind the flags, whatever the command takes there. */
 static int read_operands(SectionList *sections, Section *flags, const CommandInfo *command,
                          const RunOptions *run, char **files, int count)
 {

@@ -1,5 +1,5 @@
 /*
- * The points of a sweep: axis flags and case files, read strictly, expanded and deduplicated.
+ * A command line read: the points it asks for, expanded from flags and case files, and its options.
  */
 #ifndef HEADPROOF_HARNESS_GRID_GRID_H
 #define HEADPROOF_HARNESS_GRID_GRID_H
@@ -10,30 +10,28 @@
 
 #include <stdio.h>
 
-/* points in grid order; section[i] is the case-file section of point i ("" for the command
- * line alone).  Two points are never the same. */
 typedef struct Grid {
-    Point *points;
-    char **section;
+    Point *points;  /* [count], in grid order; no two are the same */
+    char **section; /* [count], the case-file section of each; "": the command line alone */
     size_t count;
     SourceList sources; /* the files that weights come from; points refer to them */
 } Grid;
 
-/* Options of check: files, or NULL; factor 0: the default. */
+/* Options of check. */
 typedef struct {
-    const char *baseline, *save, *junit_xml, *markdown, *json;
-    double factor;
+    const char *baseline, *save, *junit_xml, *markdown, *json; /* files, or NULL */
+    double factor;                                             /* 0: the default */
     bool exact, force;
 } CheckOptions;
 
-/* After so many seconds of work an evaluation is kept, unless --checkpoint says otherwise. */
+/* Seconds of work after which an evaluation is kept, unless --checkpoint says otherwise. */
 #define CHECKPOINT_SECONDS 10
 
 /* Options that are not axes. */
 typedef struct RunOptions {
     const char *output;      /* -o, --output; NULL: stdout */
-    const char *output_flag; /* what output goes by in messages; NULL: output */
-    FILE *stream;            /* where rows go instead, of check; or NULL */
+    const char *output_flag; /* its flag, for messages; NULL: output */
+    FILE *stream;            /* of check: where rows go instead; or NULL */
     int threads;             /* --threads; 0: one a core */
     bool dry_run, quiet, verbose;
     const char *tokens;   /* --tokens, of verify and attribute: see inputs.h; or NULL */
@@ -52,17 +50,13 @@ typedef struct RunOptions {
     CheckOptions check;
 } RunOptions;
 
-/* Reads argv[1..] (argv[0] is the command's name) and the case files or the model it names.  A
- * command that searches Omega folds the seeds: it gets one Point per combination of the other axes
- * and seed.
- * 0, or 2 after one message on stderr that names file, line and token (or the flag and its
- * value) and what was expected; 99 when memory is short.  Nothing is evaluated.  */
+/* Reads argv[1..] (argv[0] is the command's name) and the case files or the model it names.  For a
+ * command that searches Omega, points have no Omega; those that differ in their seed alone are
+ * searched together by it.  0, or 2 after one message on stderr that names file, line and token (or
+ * the flag and its value) and what was expected; 99 when memory is short.  Nothing is evaluated. */
 int grid_read(Grid *grid, RunOptions *run, const CommandInfo *command, int argc, char **argv)
     __attribute__((warn_unused_result));
 
 void grid_clear(Grid *grid);
-
-/* The one command line that reproduces a point: "headproof sweep --construction ...". */
-void point_print_command(FILE *file, const Point *point);
 
 #endif

@@ -13,15 +13,13 @@ typedef struct {
     double x[];
 } GivenInput;
 
-/* path: as written.  layers [file->depth] and given point into *file.  inputs [file->tuples]: what
- * model_source_input made, NULL where it made nothing. */
 typedef struct ModelSource {
-    char *path;
+    char *path;        /* as written */
     bool ignore_extra; /* it was read so */
     ModelFile *file;
-    GivenLayer *layers;
-    GivenWeights given;
-    GivenInput **inputs;
+    GivenLayer *layers;  /* [file->depth], pointers into file */
+    GivenWeights given;  /* the same, as a case takes them */
+    GivenInput **inputs; /* [file->tuples] what model_source_input made; NULL: nothing yet */
 } ModelSource;
 
 /* 0; 2 or 99 after one message.  On failure *source is NULL. */

@@ -101,23 +101,33 @@ static int unknown_flag(const Reader *reader, const char *token)
     return 2;
 }
 
-static int read_threads(RunOptions *run, Origin origin, const char *text)
+/* *value = text, the one value of the domain that it is. */
+static int read_one(AxisValue *value, Origin origin, const Domain *domain, const char *text,
+                    const char *expected)
 {
-    static const Domain domain = {.kind = DOMAIN_INTEGER, .most = THREADS_MOST};
     ValueList list = {0};
     Message message;
-    int status = values_read(&list, &message, &domain, text);
+    int status = values_read(&list, &message, domain, text);
     if (status == 2) {
         complain_message(origin, &message);
     } else if (status == 99) {
         status = memory_fault();
     } else if (list.count != 1) {
-        complain(origin, text, "expected one value");
+        complain(origin, text, "expected %s", expected);
         status = 2;
     } else {
-        run->threads = (int)list.values[0].integer;
+        *value = list.values[0];
     }
     values_clear(&list);
+    return status;
+}
+
+static int read_threads(RunOptions *run, Origin origin, const char *text)
+{
+    static const Domain domain = {.kind = DOMAIN_INTEGER, .most = THREADS_MOST};
+    AxisValue value = {0};
+    int status = read_one(&value, origin, &domain, text, "one value");
+    run->threads = (int)value.integer;
     return status;
 }
 
@@ -200,21 +210,15 @@ static int read_shard(RunOptions *run, Origin origin, const char *text)
 
 static int read_factor(CheckOptions *check, Origin origin, const char *text)
 {
+    static const char expected[] = "one number, at least 1";
     static const Domain domain = {.kind = DOMAIN_POSITIVE};
-    ValueList list = {0};
-    Message message;
-    int status = values_read(&list, &message, &domain, text);
-    if (status == 2) {
-        complain_message(origin, &message);
-    } else if (status == 99) {
-        status = memory_fault();
-    } else if (list.count != 1 || !(list.values[0].real >= 1)) {
-        complain(origin, text, "expected one number, at least 1");
-        status = 2;
-    } else {
-        check->factor = list.values[0].real;
+    AxisValue value = {0};
+    int status = read_one(&value, origin, &domain, text, expected);
+    if (status == 0 && !(value.real >= 1)) {
+        complain(origin, text, "expected %s", expected);
+        return 2;
     }
-    values_clear(&list);
+    check->factor = value.real;
     return status;
 }
 

@@ -6,12 +6,11 @@
 
 #include "settings.h"
 
-/* letter: the short form, or 0.  argument: what it takes, NULL: nothing. */
 typedef struct {
     const char *name;
-    const char *argument;
+    const char *argument; /* what it takes; NULL: nothing */
     const char *help;
-    char letter;
+    char letter; /* the short form, or 0 */
 } FlagInfo;
 
 typedef enum {

@@ -1,16 +1,20 @@
 /*
- * A row of results, its status, and the command line that reproduces a point.
+ * Rows of results, names of statuses, and the command line that reproduces a point.
  */
 #include "point.h"
 
-#include "axes.h"
-#include "grid.h"
 #include "model_source.h"
+#include "point_axes.h"
 #include "../base/shown.h"
 
 #include <limits.h>
 #include <stdint.h>
 #include <string.h>
+
+double point_omega(const Point *point)
+{
+    return point->shrink > 0 ? point->omega * point->shrink : point->omega;
+}
 
 void row_init(Row *row)
 {

@@ -8,6 +8,8 @@
 #include "../../kernels/arithmetic.h"
 #include "../../reference/reference.h"
 
+#include <stdio.h>
+
 typedef enum {
     REFERENCE_AUTO, /* what point_canonicalise turns into the best that the point's form allows */
     REFERENCE_SUBTRACT,
@@ -82,6 +84,9 @@ typedef struct {
 
 /* The Omega of T': the double nearest to shrink times omega. */
 double point_omega(const Point *point);
+
+/* The one command line that reproduces a point: "headproof sweep --construction ...". */
+void point_print_command(FILE *file, const Point *point);
 
 /* Worst first. */
 typedef enum {

@@ -1,15 +1,10 @@
 /*
  * Axes of a point: read, set, defaulted, blanked where they do not matter, compared.
  */
-#include "axes.h"
+#include "point_axes.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-double point_omega(const Point *point)
-{
-    return point->shrink > 0 ? point->omega * point->shrink : point->omega;
-}
 
 /* The integer in the axis's field; 0 where it has none. */
 static uint64_t read_integer(const Point *point, const AxisInfo *info)
@@ -103,7 +98,7 @@ bool point_axis_differs(const Point *point, Axis axis)
     return point_axis_matters(point, axis) && value_compare(&value, &standard) != 0;
 }
 
-/* An omega of 0: what is searched has no default. */
+/* Is it an Omega that is searched?  It is 0 in the point, and no default takes its place. */
 static bool searched(const Point *point, Axis axis)
 {
     return axis == AXIS_OMEGA && point->omega == 0;

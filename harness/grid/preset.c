@@ -19,7 +19,8 @@ static const Preset presets[] = {
 
 enum { PRESETS = sizeof presets / sizeof *presets };
 
-void preset_describe(char *text, size_t size)
+/* "gpt2-small, gpt2-medium, ..." */
+static void describe_presets(char *text, size_t size)
 {
     size_t used = 0;
     for (size_t i = 0; i < PRESETS && used < size; i++) {
@@ -36,7 +37,7 @@ const Preset *preset_find(const char *name)
             return &presets[i];
         }
     }
-    preset_describe(names, sizeof names);
+    describe_presets(names, sizeof names);
     complain((Origin){.flag = "preset"}, name, "expected one of %s", names);
     return NULL;
 }

@@ -6,19 +6,14 @@
 
 #include "settings.h"
 
-/* What the axes are, as text; the vocabulary of token embeddings (also used to unembed) and n
- * position embeddings, which no construction touches. */
 typedef struct {
     const char *name;
-    const char *n, *d, *heads, *d_head, *depth;
-    size_t vocabulary;
+    const char *n, *d, *heads, *d_head, *depth; /* values of the axes, as text */
+    size_t vocabulary; /* tokens that have an embedding, which no construction touches */
 } Preset;
 
 /* NULL after a message when there is none of that name. */
 const Preset *preset_find(const char *name);
-
-/* "gpt2-small, gpt2-medium, ..." */
-void preset_describe(char *text, size_t size);
 
 /* Sets what the flags leave open.  0; 2 or 99 after one message. */
 int preset_apply(Section *section, const Section *flags, const Preset *preset,

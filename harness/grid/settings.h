@@ -8,18 +8,16 @@
 #include "grid.h"
 #include "../base/values.h"
 
-/* text: as written. */
 typedef struct {
     bool given;
     Origin origin;
-    char *text;
+    char *text; /* as written */
     ValueList list;
 } Setting;
 
-/* origin: the section's header. */
 typedef struct {
     char *name;
-    Origin origin;
+    Origin origin; /* of the section's header */
     Setting settings[AXIS_COUNT];
 } Section;
 

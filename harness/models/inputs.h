@@ -6,12 +6,12 @@
 
 #include "model_file.h"
 
-/* count streams x [count, n, d], and the tokens [count, n] they come from, or NULL.  Of a shard
- * they are every shards-th of all, from the shard-th (from 1) on. */
 typedef struct {
-    size_t count, n, shard, shards;
-    double *x;
-    int64_t *tokens;
+    size_t count;         /* of inputs */
+    size_t n;             /* rows of each */
+    size_t shard, shards; /* they are every shards-th of all, from the shard-th (from 1) on */
+    double *x;            /* [count, n, d], their streams */
+    int64_t *tokens;      /* [count, n], what the streams come from, or NULL */
 } Inputs;
 
 /* Token tuples beyond this are refused. */

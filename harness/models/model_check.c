@@ -4,6 +4,7 @@
 #include "model_check.h"
 
 #include "../base/message.h"
+#include "safetensors_values.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -203,8 +204,8 @@ int model_check_parts(Reading *reading)
     return 0;
 }
 
-/* *choice: which of words [count] the metadata have under key; 0, and not *said, where they have
- * nothing.  why: what one who has another word should know, or "". */
+/* *choice: which of words [count] the metadata have under key.  Where they have nothing it is 0,
+ * and *said is false.  why: what the message says besides to who has another word, or "". */
 static int read_choice(const Reading *reading, size_t *choice, bool *said, const char *key,
                        const char *const *words, size_t count, const char *why)
 {
@@ -226,7 +227,7 @@ static int read_choice(const Reading *reading, size_t *choice, bool *said, const
                                   count > 1 ? "one of " : "", expected, why);
 }
 
-/* What the words mean for the layers that there are. */
+/* Refuses metadata that contradict the tensors. */
 static int check_metadata(const Reading *reading, bool no_activation)
 {
     const ModelFile *model = reading->model;

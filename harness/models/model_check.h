@@ -6,13 +6,13 @@
 
 #include "model_names.h"
 
-/* found [depth + 1]: a SLOT_BIT for every tensor of a layer; the last is for those of none.
- * given_by: the tensor that first had an extent. */
+/* A model while it is read. */
 typedef struct {
     const SafetensorsFile *file;
     ModelFile *model;
-    unsigned *found;
-    const char *given_by[EXTENT_COUNT];
+    unsigned *found;                    /* [depth + 1] a layer's tensors, a SLOT_BIT each; the last:
+                                           those of no layer */
+    const char *given_by[EXTENT_COUNT]; /* the tensor that first had an extent */
 } Reading;
 
 /* The shape of a tensor agrees with those before it; sets the sizes of the model it is the first

@@ -6,6 +6,7 @@
 #include "../base/message.h"
 #include "model_check.h"
 #include "model_structure.h"
+#include "safetensors_values.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -42,11 +43,11 @@ static int refuse_unknown(const SafetensorsFile *file, const NameList *list)
     return 2;
 }
 
-/* What the names of a file say.  layers: one more than the largest; x: it has an X; others: it has
- * something else, also where that is skipped. */
+/* What the names of a file say. */
 typedef struct {
-    size_t layers;
-    bool x, others;
+    size_t layers; /* one more than the largest layer */
+    bool x;        /* it has an X */
+    bool others;   /* it has something else, also where that is skipped */
 } Names;
 
 /* Refuses what must not be in a model. */
@@ -79,8 +80,8 @@ static int check_names(Names *names, const SafetensorsFile *file, bool ignore_ex
     return unknown.count > 0 && !ignore_extra ? refuse_unknown(file, &unknown) : 0;
 }
 
-/* Marks what each layer has.  A layer takes a tensor: where there are more layers than tensors,
- * one is missing, and those past the room for them need no mark. */
+/* Marks what each layer has, of layers below room.  room is at most the number of tensors: a file
+ * whose names count more layers than it has tensors lacks one below that. */
 static void mark_found(Reading *reading, size_t room)
 {
     for (size_t i = 0; i < safetensors_count(reading->file); i++) {
@@ -97,8 +98,8 @@ static void mark_found(Reading *reading, size_t room)
     }
 }
 
-/* An X by itself is a whole file: an activation has no weights.  Beside other tensors it is not:
- * among those that are skipped may be the layers. */
+/* Counts the layers, which must have no gaps.  A file of an X alone needs none, as `silu` has no
+ * weights.  Beside other tensors an X is not enough: those that are skipped may be the layers. */
 static int find_layers(Reading *reading, const Names *names)
 {
     size_t tensors = safetensors_count(reading->file), depth = 0, layers = names->layers;

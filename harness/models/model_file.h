@@ -58,22 +58,26 @@ typedef struct {
     bool scale, activation, mask, normalization, linear;
 } ModelFileSaid;
 
-/* Sizes are 0 where no tensor has them; d is at least 1, depth but for MODEL_FILE_INPUT.  merged:
- * attn.QK and OV.  scaled: scores are divided by sqrt(d_head) (never when merged).  scaled,
- * activation, causal and banked (linear "block") mean nothing unless they are said.  X or tokens
- * or neither is there; tokens are < vocabulary. */
+/* Sizes are 0 where no tensor has them. */
 typedef struct {
     ModelFileKind kind;
-    ModelFileActivation activation;
     ModelFileSaid said;
-    bool merged, scaled, causal, banked;
-    size_t depth, d, heads, d_head, hidden, other;
+    /* These four mean nothing unless they are said. */
+    ModelFileActivation activation;
+    bool scaled; /* scores are divided by sqrt(d_head); false when merged */
+    bool causal;
+    bool banked;  /* linear "block" */
+    bool merged;  /* attn.QK and OV stand for W_Q, ..., W_O */
+    size_t depth; /* at least 1, but for MODEL_FILE_INPUT */
+    size_t d;     /* at least 1 */
+    size_t heads, d_head, hidden, other;
     size_t vocabulary, context, classes;
-    size_t rows, tuples, length;
+    size_t rows;            /* of X */
+    size_t tuples, length;  /* of tokens */
     ModelFileLayer *layers; /* [depth] */
     double *W_E, *W_pos, *W_U, *b_U;
     double *X, *X_hidden;
-    int64_t *tokens;
+    int64_t *tokens; /* [tuples, length], each below vocabulary; X or tokens is there, or neither */
 } ModelFile;
 
 /* Every number exactly as the file has it.  Tensors with other names are listed in one message and

@@ -77,15 +77,6 @@ Extent slot_extent(Slot slot, size_t layer, size_t axis)
     return extent;
 }
 
-void slot_name(char *text, Slot slot, size_t layer)
-{
-    if (slot < SLOTS_OF_LAYER) {
-        snprintf(text, SLOT_NAME_MOST, "blocks.%zu.%s", layer, slots[slot].name);
-    } else {
-        snprintf(text, SLOT_NAME_MOST, "%s", slots[slot].name);
-    }
-}
-
 /* Past "blocks.{l}.", or NULL: l has no leading zeros, so a tensor has one name. */
 static const char *skip_layer(size_t *layer, const char *name)
 {

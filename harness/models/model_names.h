@@ -54,20 +54,18 @@ typedef enum {
     EXTENT_COUNT
 } Extent;
 
-/* symbol: as in model_file.h.  field: of a size_t in ModelFile. */
 typedef struct {
-    const char *symbol;
-    size_t field;
+    const char *symbol; /* as in model_file.h: "d_head" */
+    size_t field;       /* offset of its size_t in ModelFile */
 } ExtentInfo;
 
 /* 0 < extent < EXTENT_COUNT. */
 const ExtentInfo *extent_info(Extent extent);
 
-/* name: after "blocks.{l}." for those of a layer.  field: of a pointer in ModelFileLayer, or in
- * ModelFile. */
 typedef struct {
-    const char *name;
-    size_t field, rank;
+    const char *name; /* of a layer's: what follows "blocks.{l}." */
+    size_t field;     /* offset of its pointer in ModelFileLayer, or in ModelFile */
+    size_t rank;
     Extent shape[3];
 } SlotInfo;
 
@@ -77,10 +75,8 @@ const SlotInfo *slot_info(Slot slot);
 /* Extent `axis` of that tensor: in odd layers the linear maps lead back from other to d. */
 Extent slot_extent(Slot slot, size_t layer, size_t axis);
 
+/* The longest "blocks.{l}" or name of a slot, and its end. */
 #define SLOT_NAME_MOST 48
-
-/* text [SLOT_NAME_MOST] = the whole name. */
-void slot_name(char *text, Slot slot, size_t layer);
 
 typedef enum { NAME_SLOT, NAME_BUFFER, NAME_STRUCTURE, NAME_UNKNOWN } NameKind;
 

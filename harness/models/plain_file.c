@@ -5,7 +5,7 @@
 
 #include "../base/decimal.h"
 #include "../base/message.h"
-#include "safetensors.h"
+#include "safetensors_write.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,8 +1,10 @@
 /*
  * The header of a safetensors file, read strictly.
  */
+#include "safetensors_header.h"
+
 #include "../base/message.h"
-#include "safetensors_file.h"
+#include "safetensors_values.h"
 
 #include <stdlib.h>
 #include <string.h>

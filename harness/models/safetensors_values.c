@@ -1,10 +1,12 @@
 /*
  * Tensor values read exactly from F64, F32, F16, BF16 and integers.
  */
+#include "safetensors_values.h"
+
 #include "../base/message.h"
-#include "safetensors_file.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -85,7 +87,7 @@ static double float_value(SafetensorsDtype dtype, uint64_t bits)
 static int refuse_dtype(const SafetensorsFile *file, const SafetensorsTensor *tensor,
                         const char *expected)
 {
-    complain_of(file->path, "tensor", tensor->name, "dtype %s: expected %s",
+    complain_of(safetensors_path(file), "tensor", tensor->name, "dtype %s: expected %s",
                 dtypes[tensor->dtype].name, expected);
     return 2;
 }
@@ -95,7 +97,7 @@ static int refuse_value(const SafetensorsFile *file, const SafetensorsTensor *te
 {
     char index[SAFETENSORS_TUPLE_MOST];
     safetensors_index_text(index, tensor, position);
-    complain_of(file->path, "tensor", tensor->name, "index %s: %s", index, fault);
+    complain_of(safetensors_path(file), "tensor", tensor->name, "index %s: %s", index, fault);
     return 2;
 }
 

@@ -1,29 +1,25 @@
 /*
  * A safetensors file written.
  */
+#include "safetensors_write.h"
+
 #include "../base/atomic_file.h"
 #include "../base/message.h"
-#include "safetensors.h"
 
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define DUMP JSON_COMPACT
-
-/* data: doubles or int64_t, 8 bytes each. */
 typedef struct {
     size_t count;
-    const void *data;
+    const void *data; /* doubles or int64_t, 8 bytes each */
 } Announced;
 
-/* header: as it will be dumped; the data of tensors [count] follow each other in its order.
- * The size of the data stays below 2^62. */
 struct SafetensorsWriter {
-    json_t *header;
-    Announced *tensors;
+    json_t *header;     /* as it will be written */
+    Announced *tensors; /* [count], whose data follow each other in the header's order */
     size_t count;
-    uint64_t data_bytes;
+    uint64_t data_bytes; /* below 2^62 */
 };
 
 static void demand(bool promise, const char *text, const char *name)
@@ -139,12 +135,6 @@ static size_t padding(size_t length)
     return (8 - length % 8) % 8;
 }
 
-uint64_t safetensors_writer_bytes(const SafetensorsWriter *writer)
-{
-    size_t length = json_dumpb(writer->header, NULL, 0, DUMP);
-    return 8 + length + padding(length) + writer->data_bytes;
-}
-
 static void put_little_endian(unsigned char *bytes, uint64_t value)
 {
     for (size_t i = 0; i < 8; i++) {
@@ -202,7 +192,7 @@ static int check_header(const char *path, size_t length)
 int safetensors_writer_finish(const SafetensorsWriter *writer, const char *path)
 {
     AtomicFile file = {0};
-    char *header = json_dumps(writer->header, DUMP);
+    char *header = json_dumps(writer->header, JSON_COMPACT);
     for (size_t i = 0; i < writer->count; i++) {
         demand(writer->tensors[i].data != NULL || writer->tensors[i].count == 0,
                "a tensor that is written has data", path);

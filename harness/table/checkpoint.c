@@ -5,8 +5,8 @@
 
 #include "../base/atomic_file.h"
 #include "checkpoint_directory.h"
-#include "../base/clock.h"
-#include "../grid/groups.h"
+#include "../base/progress.h"
+#include "../grid/point_groups.h"
 #include "../base/info.h"
 #include "../base/message.h"
 #include "../base/shown.h"

@@ -5,7 +5,7 @@
 
 #include "table.h"
 
-#include "../grid/axes.h"
+#include "../grid/point_axes.h"
 #include "bounds.h"
 #include "columns.h"
 #include "../base/decimal.h"

@@ -1,8 +1,10 @@
 /*
- * What the kernels share: broken promises, scratch memory, the scale as a machine has it.
+ * What all evaluations of a sublayer share: broken promises, scratch memory, the scale as a machine
+ * has it.
  */
-#include "internal.h"
+#include "pass.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 

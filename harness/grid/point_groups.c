@@ -1,9 +1,9 @@
 /*
- * Points that share a base trajectory, found in a grid.
+ * Points that share a base trajectory, found in a grid, and the parts of a grid that jobs take.
  */
-#include "groups.h"
+#include "point_groups.h"
 
-#include "axes.h"
+#include "point_axes.h"
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@ static int compare_sizes(size_t a, size_t b)
     return (a > b) - (a < b);
 }
 
-/* A total order in which points of one group are neighbours. */
+/* An order in which the points of a group are neighbours. */
 static int compare_bases(const Point *a, const Point *b)
 {
     int order = compare_sizes((uintptr_t)a->spec.given, (uintptr_t)b->spec.given);
@@ -44,7 +44,7 @@ static int compare_entries(const void *a, const void *b)
 }
 
 /* Fills members, a group after the other. */
-static void gather(Groups *groups, const Entry *entries, size_t count)
+static void gather(PointGroups *groups, const Entry *entries, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         groups->members[i] = entries[i].point;
@@ -57,26 +57,26 @@ static void gather(Groups *groups, const Entry *entries, size_t count)
 
 static int compare_groups(const void *a, const void *b)
 {
-    const Group *x = a, *y = b;
+    const PointGroup *x = a, *y = b;
     return (x->points[0] > y->points[0]) - (x->points[0] < y->points[0]);
 }
 
-/* Into the order of first points, which lie in one array. */
-static void sort_groups(Groups *groups, const Grid *grid)
+/* Sorts the groups by their first points, whose addresses are in grid order. */
+static void sort_groups(PointGroups *groups, const Grid *grid)
 {
     qsort(groups->groups, groups->count, sizeof *groups->groups, compare_groups);
     for (size_t g = 0; g < groups->count; g++) {
-        const Group *group = &groups->groups[g];
+        const PointGroup *group = &groups->groups[g];
         for (size_t i = 0; i < group->count; i++) {
             groups->of[group->points[i] - grid->points] = g;
         }
     }
 }
 
-bool groups_make(Groups *groups, const Grid *grid)
+bool point_groups_make(PointGroups *groups, const Grid *grid)
 {
     size_t room = grid->count + 1;
-    *groups = (Groups){0};
+    *groups = (PointGroups){0};
     Entry *entries = calloc(room, sizeof *entries);
     groups->members = calloc(room, sizeof *groups->members);
     groups->groups = calloc(room, sizeof *groups->groups);
@@ -95,10 +95,28 @@ bool groups_make(Groups *groups, const Grid *grid)
     return ok;
 }
 
-void groups_clear(Groups *groups)
+void point_groups_clear(PointGroups *groups)
 {
     free(groups->groups);
     free(groups->of);
     free(groups->members);
-    *groups = (Groups){0};
+    *groups = (PointGroups){0};
+}
+
+bool shard_points(size_t *points, size_t *count, const Grid *grid, size_t shard, size_t shards)
+{
+    PointGroups groups;
+    *count = 0;
+    if (!point_groups_make(&groups, grid)) {
+        point_groups_clear(&groups);
+        return false;
+    }
+    for (size_t i = 0; i < grid->count; i++) {
+        size_t turn = groups.count >= shards ? groups.of[i] : i;
+        if (turn % shards == shard - 1) {
+            points[(*count)++] = i;
+        }
+    }
+    point_groups_clear(&groups);
+    return true;
 }

@@ -1,8 +1,10 @@
 /*
  * A safetensors file opened and mapped.
  */
+#include "safetensors.h"
+
 #include "../base/message.h"
-#include "safetensors_file.h"
+#include "safetensors_header.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* What open, fstat and mmap say when it is not the file's fault. */
+/* Says that what open, fstat or mmap asked for cannot be had; returns the exit code. */
 static int unreadable(const char *path, int error)
 {
     complain_of(path, NULL, NULL, "expected a file that can be read (%s)", strerror(error));
@@ -47,7 +49,7 @@ static int map(const unsigned char **bytes, size_t *size, int fd, const char *pa
     return 0;
 }
 
-/* Takes a mapping. */
+/* Makes *file of bytes, which are a mapping or the caller's. */
 static int parse(SafetensorsFile **file, const char *path, const unsigned char *bytes, size_t size,
                  bool mapped)
 {

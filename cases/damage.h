@@ -1,0 +1,12 @@
+/*
+ * Damage to T': what dropout, a lost entry and noise make of its weights (private to cases/).
+ */
+#ifndef HEADPROOF_CASES_DAMAGE_H
+#define HEADPROOF_CASES_DAMAGE_H
+
+#include "stack.h"
+
+/* What dropout and noise make of the bundles of the next sublayer of T'. */
+void damage_bundles(Stack *stack, Bundle *bundles, size_t count);
+
+#endif

@@ -1,0 +1,54 @@
+/*
+ * The sublayers of T and of T' while a case is built (private to cases/).
+ *
+ * A construction is a function that appends one layer to both.  All pointers into weights belong
+ * to the pair's arena.
+ */
+#ifndef HEADPROOF_CASES_STACK_H
+#define HEADPROOF_CASES_STACK_H
+
+#include "arena.h"
+#include "case.h"
+
+struct Stack {
+    const CaseSpec *spec;
+    Arena *arena;
+    bool outline;                   /* shapes only: no tensor is drawn */
+    bool failed;                    /* memory was short: every later step is a no-op */
+    bool damaged;                   /* T_infinity is no longer what the weights say */
+    double entries;                 /* of 2 Omega in T' so far; a double: no overflow */
+    const unsigned char *listed;    /* [n, n] T's mask, once a layer has asked for it */
+    const signed char *pseudo;      /* [rows, rows] and T''s */
+    Sublayer *original, *converted; /* capacity: 2 and 4 a layer */
+    size_t original_count, converted_count;
+    Columns compared, cleared; /* of the layer being built */
+};
+
+/* The bank of columns of the classical stream, and the hidden bank behind it. */
+Columns stack_content(const Stack *stack);
+Columns stack_hidden(const Stack *stack);
+
+/* Zeroed doubles; NULL when memory was short. */
+double *stack_take(Stack *stack, size_t count, size_t each);
+
+/* w [count] times the case's score_scale, rounded; w itself where that is 1, or w is NULL. */
+const double *stack_scaled(Stack *stack, const double *w, size_t count);
+
+/* What rows see where T' has T's mask as a mask, or none. */
+Visible stack_visible(const Stack *stack);
+
+/* Appends one sublayer: an operation to T, or bundles to T'. */
+void stack_original_direct(Stack *stack, Direct direct);
+void stack_original_heads(Stack *stack, Bundle bundle);
+void stack_converted(Stack *stack, const Bundle *bundles, size_t count);
+
+/* Drawn tensors, [heads, rows, columns] row-major: fl(raw * fl(scale)), raw a draw of
+ * "blocks.LAYER.NAME" (layer from 0).  NULL when memory was short. */
+const double *stack_draw(Stack *stack, size_t layer, const char *name, size_t heads, size_t rows,
+                         size_t columns, double scale);
+
+/* The same for a tensor of any name, with leading dimension ld (columns beyond are zero). */
+double *draw_tensor(Arena *arena, uint64_t seed, const char *name, size_t heads, size_t rows,
+                    size_t columns, size_t ld, double scale);
+
+#endif

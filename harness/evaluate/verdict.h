@@ -1,0 +1,17 @@
+/*
+ * What a row is worth: its status, and whether it passes.
+ */
+#ifndef HEADPROOF_HARNESS_EVALUATE_VERDICT_H
+#define HEADPROOF_HARNESS_EVALUATE_VERDICT_H
+
+#include "../grid/point.h"
+
+/* Sets the row's status, which follows from its errors. */
+void row_finish(const Point *point, Row *row);
+
+/* The tolerance's verdict on a row.  Without a tolerance: no error, overflow or exceeded
+ * bound.  With one: the judged cell is a number and <= tolerance, its upper bound where it is
+ * unresolved, and the comparison is not vacuous.  NaN never passes. */
+bool row_passes(const Point *point, const Row *row);
+
+#endif

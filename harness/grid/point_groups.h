@@ -1,0 +1,39 @@
+/*
+ * Groups of points that share a base trajectory, and the shards of a grid.
+ *
+ * Both are made of a whole grid, whichever of its points a job evaluates, so that a base does not
+ * depend on how a grid is divided.
+ */
+#ifndef HEADPROOF_HARNESS_GRID_POINT_GROUPS_H
+#define HEADPROOF_HARNESS_GRID_POINT_GROUPS_H
+
+#include "grid.h"
+
+/* Points that share a base. */
+typedef struct {
+    const Point **points; /* [count], in grid order */
+    size_t count;
+} PointGroup;
+
+typedef struct {
+    PointGroup *groups;    /* [count], in the order of their first points */
+    size_t count;          /* of groups */
+    size_t *of;            /* [points of the grid] the group that each point is in */
+    const Point **members; /* [points of the grid] what the groups' points are parts of */
+} PointGroups;
+
+/* The groups of a grid, which must outlive them.  false: memory is short (clear is fine). */
+bool point_groups_make(PointGroups *groups, const Grid *grid) __attribute__((warn_unused_result));
+void point_groups_clear(PointGroups *groups);
+
+/* Do two points share a base? */
+bool points_share_base(const Point *a, const Point *b);
+
+/* The points of one shard of a grid: the part that one job of an array evaluates.  points
+ * [grid->count]: *count of them are filled with indices, ascending; shard: from 1 to shards.
+ * Groups are dealt out in turn; where there are fewer groups than shards, points are.  false:
+ * memory is short. */
+bool shard_points(size_t *points, size_t *count, const Grid *grid, size_t shard, size_t shards)
+    __attribute__((warn_unused_result));
+
+#endif

@@ -1,0 +1,28 @@
+/*
+ * The header of a safetensors file, and what an open file is (private to the reading of one).
+ */
+#ifndef HEADPROOF_HARNESS_MODELS_SAFETENSORS_HEADER_H
+#define HEADPROOF_HARNESS_MODELS_SAFETENSORS_HEADER_H
+
+#include "safetensors.h"
+
+#include <jansson.h>
+#include <stdbool.h>
+
+struct SafetensorsFile {
+    char *path;
+    const unsigned char *bytes; /* [size] the whole file */
+    size_t size;
+    bool mapped;                /* bytes are mapped; else the caller's */
+    json_t *header;             /* owns names and metadata */
+    SafetensorsTensor *tensors; /* [count], in the order of their data */
+    size_t count;
+    const unsigned char *data; /* [data_size] what follows the header */
+    size_t data_size;
+};
+
+/* Reads and checks the header; sets header, tensors, count, data and data_size, also what of them
+ * there is on failure.  0; 2 or 99 after a message. */
+int safetensors_read_header(SafetensorsFile *file) __attribute__((warn_unused_result));
+
+#endif

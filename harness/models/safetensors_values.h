@@ -1,0 +1,36 @@
+/*
+ * The values of a tensor: the formats of numbers (dtypes), each read exactly.
+ */
+#ifndef HEADPROOF_HARNESS_MODELS_SAFETENSORS_VALUES_H
+#define HEADPROOF_HARNESS_MODELS_SAFETENSORS_VALUES_H
+
+#include "safetensors.h"
+
+/* As the format calls it: "F64". */
+const char *safetensors_dtype_name(SafetensorsDtype dtype);
+
+/* Bytes of one value. */
+size_t safetensors_dtype_size(SafetensorsDtype dtype);
+
+/* out [count]: F64, F32, F16 or BF16, exactly.  Status 2 for another dtype, and for a NaN or an
+ * infinity, which is named by its index. */
+int safetensors_floats(double *out, const SafetensorsFile *file, const SafetensorsTensor *tensor)
+    __attribute__((warn_unused_result));
+
+/* out [count]: any integer dtype, BOOL as 0 and 1.  Status 2 for another dtype and for a value
+ * that int64_t does not hold. */
+int safetensors_integers(int64_t *out, const SafetensorsFile *file, const SafetensorsTensor *tensor)
+    __attribute__((warn_unused_result));
+
+#define SAFETENSORS_TUPLE_MOST (SAFETENSORS_RANK_MOST * 22 + 3)
+
+/* text [SAFETENSORS_TUPLE_MOST] = "(2, 0, 17)", the index of value number `position`. */
+void safetensors_index_text(char *text, const SafetensorsTensor *tensor, size_t position);
+
+/* text [SAFETENSORS_TUPLE_MOST] = "[4, 64, 16]". */
+void safetensors_shape_text(char *text, size_t rank, const size_t *shape);
+
+/* The little-endian integer of `size` (at most 8) bytes. */
+uint64_t little_endian(const unsigned char *bytes, size_t size);
+
+#endif

@@ -1,0 +1,39 @@
+/*
+ * A safetensors file written: tensors and metadata are announced, and then written at once.
+ *
+ * Data stay the caller's.  Names are unique, printable ASCII without quotes and backslashes, not
+ * "__metadata__", at most SAFETENSORS_NAME_MOST long, and rank at most SAFETENSORS_RANK_MOST:
+ * anything else is a bug and aborts.
+ */
+#ifndef HEADPROOF_HARNESS_MODELS_SAFETENSORS_WRITE_H
+#define HEADPROOF_HARNESS_MODELS_SAFETENSORS_WRITE_H
+
+#include "safetensors.h"
+
+typedef struct SafetensorsWriter SafetensorsWriter;
+
+/* NULL after a message when memory is short. */
+SafetensorsWriter *safetensors_writer_make(void) __attribute__((warn_unused_result));
+
+/* key, value: UTF-8, each key once.  0, or 99 after a message. */
+int safetensors_writer_metadata(SafetensorsWriter *writer, const char *key, const char *value)
+    __attribute__((warn_unused_result));
+
+/* F64, or I64: data [product of shape].  0; 2 after a message when a file could not be that large;
+ * 99 after one when memory is short.  NaN and infinities are written as they are. */
+int safetensors_writer_floats(SafetensorsWriter *writer, const char *name, size_t rank,
+                              const size_t *shape, const double *data)
+    __attribute__((warn_unused_result));
+int safetensors_writer_integers(SafetensorsWriter *writer, const char *name, size_t rank,
+                                const size_t *shape, const int64_t *data)
+    __attribute__((warn_unused_result));
+
+/* Writes path, which appears complete or not at all (atomic_file.h).  0; 2 after a message when
+ * path cannot be written, or names and metadata exceed SAFETENSORS_HEADER_MOST bytes; 99 after one
+ * when memory is short or the disk is full. */
+int safetensors_writer_finish(const SafetensorsWriter *writer, const char *path)
+    __attribute__((warn_unused_result));
+
+void safetensors_writer_clear(SafetensorsWriter *writer);
+
+#endif

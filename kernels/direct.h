@@ -1,0 +1,15 @@
+/*
+ * Operations of an original model that are not heads.
+ */
+#ifndef HEADPROOF_KERNELS_DIRECT_H
+#define HEADPROOF_KERNELS_DIRECT_H
+
+#include "pass.h"
+
+/* Doubles of scratch that direct_apply needs. */
+double direct_scratch(const Layout *layout, const Direct *direct);
+
+/* The operation, in place on the stream [n, ld]. */
+void direct_apply(double *stream, const Pass *pass, const Direct *direct);
+
+#endif
