@@ -166,6 +166,23 @@ static void check_kinds(ProductBackend backend)
     print_worst(backend, "kinds", &worst);
 }
 
+/* The largest sums of either sign at every precision: the primes' product is hardly above some. */
+static void primes_hold_the_largest_sums(void **state)
+{
+    static const size_t terms[] = {1, 3, 8};
+    Worst worst = {.ratio = 0};
+    (void)state;
+    for (mpfr_prec_t bits = 53; bits < 300; bits++) {
+        for (size_t i = 0; i < 3; i++) {
+            Size size = {1, 2, terms[i], bits};
+            check_product(&worst, PRODUCT_MODULAR, size, FULL, FULL, LONG, LONG, false);
+            check_product(&worst, PRODUCT_MODULAR, size, FULL, NEGATIVE, LONG, LONG, false);
+        }
+    }
+    assert_int_equal(worst.by_loop, 0);
+    print_worst(PRODUCT_MODULAR, "full", &worst);
+}
+
 static void kinds_are_within_the_bound(void **state)
 {
     (void)state;
@@ -509,6 +526,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sizes_are_within_the_bound),
         cmocka_unit_test(kinds_are_within_the_bound),
+        cmocka_unit_test(primes_hold_the_largest_sums),
         cmocka_unit_test(ordinary_data_need_no_loop),
         cmocka_unit_test(short_operands_lose_nothing),
         cmocka_unit_test(threads_change_nothing),
