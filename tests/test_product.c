@@ -501,10 +501,40 @@ static void check_limits(ProductBackend backend)
     }
 }
 
+/* Doubles that are not numbers make C's entries what the loop makes them. */
+static void check_odd_doubles(ProductBackend backend)
+{
+    const double odd[] = {NAN, INFINITY, -INFINITY};
+    ApMat a = {0}, c = {0}, expected = {0};
+    assert_true(ap_init(&a, 4, 6, 128) && ap_init(&c, 4, 5, 128) && ap_init(&expected, 4, 5, 128));
+    operand_fill(&a, NORMAL, "a");
+    for (size_t which = 0; which < 3; which++) {
+        double b[6 * 5];
+        for (size_t e = 0; e < 30; e++) {
+            b[e] = operand_entry(NORMAL, "b", e / 5, e % 5);
+        }
+        b[2 * 5 + 3] = odd[which];
+        ProductView view = product_doubles(b, 6, 5, 5);
+        assert_true(product_mul(product_view(&expected), product_view(&a), view,
+                                &(ProductOptions){.backend = PRODUCT_LOOP}, NULL));
+        assert_true(product_mul(product_view(&c), product_view(&a), view,
+                                &(ProductOptions){.backend = backend}, NULL));
+        for (size_t i = 0; i < 20; i++) {
+            bool usual = i % 5 != 3;
+            assert_int_equal(mpfr_number_p(c.entry + i) != 0, usual);
+            assert_true(usual || mpfr_nan_p(c.entry + i) == mpfr_nan_p(expected.entry + i));
+        }
+    }
+    ap_clear(&a);
+    ap_clear(&c);
+    ap_clear(&expected);
+}
+
 static void limits_are_the_loops(void **state)
 {
     (void)state;
     each_backend(check_limits);
+    each_backend(check_odd_doubles);
 }
 
 /* Whatever is chosen for a size must keep the bound, too. */
