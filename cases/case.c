@@ -35,19 +35,23 @@ double case_bytes(const CaseSpec *spec)
         per_layer += 2 * d * hidden + d + hidden;
     }
     per_layer *= (spec->score_scale > 0 && spec->score_scale != 1) + 1.0;
-    if (spec->weight_noise > 0) { /* fused heads have W1 twice, activations become vectors */
+    if (spec->weight_noise > 0) {
+        /* A term of fused heads has W1 twice; one of an activation's heads three unit vectors. */
         double units = info->activation ? (info->d_ff ? hidden : d) : 0;
-        per_layer += 2 * per_layer + 2 * units * units;
+        double terms = info->activation ? (double)activation_terms(spec).count : 1;
+        per_layer += terms * (2 * per_layer + 3 * units * units);
     }
     double rows = (double)spec->n + 1;
+    double split = spec->head_rank > 0 ? (d + hidden) / (double)spec->head_rank : 0;
     double entries = mask_is_pseudo(spec->mask) ? 2 * rows * rows : 0;
     if (spec->dropout > 0 || spec->drop_entry > 0) {
-        double each = d + (info->heads ? heads : 0) + 2 * hidden + 3;
+        double each = d + (info->heads ? heads : 0) + 2 * hidden + split + 3;
         entries += (spec->dropout > 0 ? (double)spec->depth : 1) * each * rows * rows;
     }
     double stream = (2 * (double)spec->n + 1) * (d + (double)case_hidden_columns(spec));
-    double split = spec->head_rank > 0 ? (d + hidden) / (double)spec->head_rank : 0;
-    double structure = 4 * sizeof(Sublayer) + (5 + 2 * split) * sizeof(Bundle);
+    /* Attention twice, two terms, and two linear maps, whose heads are made, then copied. */
+    double structure = 6 * sizeof(Sublayer) + (12 + 2 * split) * sizeof(Bundle) +
+                       2 * sizeof(size_t) + 2 * sizeof(Columns);
     return (double)spec->depth * (per_layer * sizeof(double) + structure) +
            stream * sizeof(double) + entries;
 }

@@ -20,9 +20,9 @@ static double uniform(const char *name, size_t r, size_t c)
     return draw_uniform(seed, draw_hash(name), 0, r, c);
 }
 
-const char *const kind_names[KINDS] = {"normal",  "wide",     "wide lines", "cancel", "powers",
-                                       "ones",    "near one", "full",       "tiny",   "sparse",
-                                       "one-hot", "integers", "apart",      "zeros"};
+const char *const kind_names[KINDS] = {"normal", "wide",     "wide lines", "cancel",   "powers",
+                                       "ones",   "near one", "full",       "negative", "tiny",
+                                       "sparse", "one-hot",  "integers",   "apart",    "zeros"};
 
 double operand_entry(Kind kind, const char *name, size_t r, size_t c)
 {
@@ -36,6 +36,7 @@ double operand_entry(Kind kind, const char *name, size_t r, size_t c)
     case ONES: return sign;
     case NEAR_ONE: return sign * (1 - 0x1p-53);
     case FULL: return 1 - 0x1p-53;
+    case NEGATIVE: return -1 + 0x1p-53;
     case TINY:
         return c % 3 == 0 ? x * (r % 4 == 1 ? 0x1p-1010 : 0x1p1000)
                           : sign * ldexp(floor(u * 9000), -1074);
@@ -58,7 +59,7 @@ void operand_fill(ApMat *m, Kind kind, const char *name)
         for (size_t c = 0; c < m->columns; c++) {
             mpfr_ptr x = ap_at(m, r, c);
             mpfr_set_d(x, operand_entry(kind, name, r, c), MPFR_RNDN);
-            if (kind == NEAR_ONE || kind == FULL) {
+            if (kind == NEAR_ONE || kind == FULL || kind == NEGATIVE) {
                 mpfr_set_si(x, mpfr_sgn(x), MPFR_RNDN);
                 mpfr_set_zero(t, 1);
                 mpfr_nexttoward(x, t);

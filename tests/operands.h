@@ -24,6 +24,7 @@ typedef enum {
     ONES,       /* 1 and -1 */
     NEAR_ONE,   /* the largest numbers below 1: rounding carries */
     FULL,       /* all of them positive: every digit is full, sums are the largest */
+    NEGATIVE,   /* the same, all of them negative */
     TINY,       /* denormal doubles, and huge ones */
     SPARSE,     /* mostly zeros; zero rows and columns */
     ONE_HOT,    /* a large entry a row, the others 2^-700 and less */

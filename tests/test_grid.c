@@ -133,6 +133,7 @@ static void test_precision(void **state)
     assert_int_equal(points[0].max_bits, 4096);
     assert_int_equal(points[1].precision, 128);
     assert_int_equal(points[1].max_bits, 65536);
+    assert_int_equal(points[2].precision, 100000); /* asked for by number it has no cap */
     assert_true(points[2].max_bits >= points[2].precision);
 }
 
@@ -153,7 +154,7 @@ static void test_case_files(void **state)
 {
     Given *given = *state;
     write_case(given, "\xEF\xBB\xBF# a comment\n\n[first]\r\nn = 3, 4  # tokens\r\nd: 5\n"
-                      "; another\n[second]\nn=6\nomega = 8 ; Omega");
+                      "; another\n[second]\nn=6\nomega = 8\t# Omega");
     const Point *points = given_points(given, "FILE", 3);
     assert_int_equal(points[1].spec.n, 4);
     assert_int_equal(points[1].spec.d, 5);
@@ -311,6 +312,7 @@ static void test_faults_of_case_files(void **state)
         {"[a]\n\n\nomega = 10:5\n", ":4: token '10:5': expected a range that ascends"},
         {"[a]\nn = 3\n[b]\nn = 1:5:0\n", ":4: token '1:5:0': expected a step"},
         {"[a]\nd = 3;x\n", ":2: token '3;x'"},
+        {"[a]\n\xEF\xBB\xBFn = 3\n", ":2: token '\\u{feff}n'"},
         {"[a]\noutput = x\n", ":2: token 'output': expected the name of an axis"},
         {"[a]\nmask = causal\n\nbias-row = last\n", ":4: token 'last': expected auto or first"},
         {"[a]\nn = 3\nd = 2147483647\n", ":3: token '2147483647'"},

@@ -235,6 +235,19 @@ static void check_entries(Worst *worst, const Shape *shape, KernelForm form, con
     }
 }
 
+/* x [rows, content] = the tokens and, where there is one, the bias row (NULL: zero). */
+static void place(double *x, const Layout *layout, const double *tokens, const double *bias_row)
+{
+    size_t content = layout_content(layout), bias = layout_bias_row(layout);
+    for (size_t i = 0; i < layout->n; i++) {
+        memcpy(x + layout_token_row(layout, i) * content, tokens + i * content,
+               content * sizeof *x);
+    }
+    if (bias_row != NULL && bias != SIZE_MAX) {
+        memcpy(x + bias * content, bias_row, content * sizeof *x);
+    }
+}
+
 /* One sublayer of one bundle, in every form. */
 static void check_shape(Worst *worst, const Shape *shape)
 {
@@ -249,6 +262,8 @@ static void check_shape(Worst *worst, const Shape *shape)
         random_sight(&random, &layout, &stack.bundle[0]);
     }
     const double *tokens = random_numbers(&random, shape->n * content);
+    /* Every other bias row has a content, so that what its products lose is seen. */
+    const double *bias_row = worst->count % 2 == 0 ? random_numbers(&random, content) : NULL;
     Model model = stack_model(&stack, layout, 1);
     assert_null(model_fault(&model));
     double *x = calloc(rows * content, sizeof *x);
@@ -256,15 +271,12 @@ static void check_shape(Worst *worst, const Shape *shape)
     Head head = {.layout = &layout, .bundle = stack.bundle, .x = x, .omega = 20};
     head.values = calloc(rows * content, sizeof *head.values);
     assert_true(x != NULL && expected != NULL && head.values != NULL);
-    for (size_t i = 0; i < shape->n; i++) {
-        memcpy(x + layout_token_row(&layout, i) * content, tokens + i * content,
-               content * sizeof *x);
-    }
+    place(x, &layout, tokens, bias_row);
     for (; head.head < shape->heads; head.head++) {
         add_head(expected, expected + rows * content, &head);
     }
     for (int form = 0; form < KERNEL_COUNT; form++) {
-        Kernel *kernel = kernel_open(&model, tokens, NULL, head.omega, (KernelForm)form);
+        Kernel *kernel = kernel_open(&model, tokens, bias_row, head.omega, (KernelForm)form);
         assert_non_null(kernel);
         check_entries(worst, shape, (KernelForm)form, &layout, kernel_layer(kernel), x, expected,
                       expected + rows * content);

@@ -202,9 +202,29 @@ static void claims_hold(void **state)
     assert_true(attack.beaten <= 1 + attack.samples / 200);
 }
 
+/* Seeds are printed as runs without gaps; what no Omega meets is a failure, found by its exit code. */
+static void rows_say_seeds_and_failures(void **state)
+{
+    Output found = run("min-omega --construction silu --n 2 --d 2 --seed 1:2,4 --tolerance 1e-3 "
+                       "--quiet");
+    Output none = run("min-omega --construction silu --n 2 --d 2 --seed 1,3 --tolerance 1e-300 "
+                      "--quiet");
+    (void)state;
+    assert_int_equal(found.code, 0);
+    expect_cell(&found, 1, "seed", "1:2;4");
+    expect_cell(&found, 1, "status", "ok");
+    assert_int_equal(none.code, 1);
+    expect_cell(&none, 1, "seed", "1;3");
+    expect_cell(&none, 1, "status", "none");
+    expect_cell(&none, 1, "omega_min", "");
+    free(found.text);
+    free(none.text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rows_say_seeds_and_failures),
         cmocka_unit_test(claims_hold),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -119,6 +119,24 @@ static void ends_and_best_are_the_formulas(void **state)
     omega_search_clear(&search);
 }
 
+/* Evaluations that are used up leave open what had not been reached, where nothing has failed too. */
+static void what_is_cut_short_is_open(void **state)
+{
+    Formula everywhere = {.formula = falls_and_rises, .parameter = {0, INFINITY}};
+    (void)state;
+    for (size_t most = 1; most <= 6; most++) {
+        OmegaAsk ask = ask_for(1e-10, 20, true);
+        OmegaSearch search;
+        ask.evaluations = most;
+        everywhere.count = 0;
+        search_for(&search, &everywhere, &ask);
+        assert_int_equal(search.evaluations, most);
+        assert_true(search.found && !search.has_below && !search.has_above);
+        assert_true(search.open_min && search.open_max);
+        omega_search_clear(&search);
+    }
+}
+
 static void no_number_is_not_feasible(void **state)
 {
     Formula middle = {.formula = falls_and_rises, .parameter = {15, 90}};
@@ -299,6 +317,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ends_and_best_are_the_formulas),
+        cmocka_unit_test(what_is_cut_short_is_open),
         cmocka_unit_test(no_number_is_not_feasible),
         cmocka_unit_test(nothing_is_found_where_nothing_is),
         cmocka_unit_test(every_omega_may_meet_it),

@@ -2,6 +2,7 @@
  * The attention-only model as plain matrices against the definition of a head, entry by entry in
  * rational numbers; what cannot be exact; and what is refused.
  */
+#include "../cases/exact.h"
 #include "../cases/plain.h"
 #include "random_model.h"
 
@@ -98,6 +99,13 @@ static void define_gate(Work *work, const Layout *layout, const Score *s, size_t
     add_product(work, g, s->gate_scale, 1);
 }
 
+/* Of row i toward row j, as model.h defines it. */
+static int position(const Layout *layout, const Score *s, size_t h, size_t i, size_t j)
+{
+    int extra = s->extra != NULL ? s->extra[h * s->extra_stride + i * layout_rows(layout) + j] : 0;
+    return layout_position_score(layout, &s->position, i, j) + extra;
+}
+
 /* Q[a, b] as model.h defines it; a scale's square root must be an integer. */
 static void define_q(Work *work, const Layout *layout, const Score *s, double omega, size_t h,
                      size_t a, size_t b)
@@ -120,8 +128,7 @@ static void define_q(Work *work, const Layout *layout, const Score *s, double om
         times(work, s->scale.num, s->scale.den * (long)sqrt((double)s->scale.sqrt_den));
     }
     if (a >= content && b >= content) {
-        add_product(work, omega,
-                    layout_position_score(layout, &s->position, a - content, b - content), 1);
+        add_product(work, omega, position(layout, s, h, a - content, b - content), 1);
     }
 }
 
@@ -229,13 +236,16 @@ static void factors_are_the_definition(void **state)
         Layout layout = {1 + random_below(&random, 4), 2 + random_below(&random, 4),
                          random_below(&random, 3), i % 2 ? BIAS_ROW_FIRST : BIAS_ROW_LAST};
         Bundle two[2];
-        bool exact = true;
+        bool exact = true, causal = i % 2 && random_below(&random, 2);
         size_t kind = random_below(&random, sizeof scales / sizeof *scales);
         for (size_t b = 0; b < 2; b++) {
             two[b] = random_bundle(&random, &layout, (ScoreShape)(i % SCORES_COUNT),
                                    (ValueShape)(i / SCORES_COUNT % VALUES_COUNT),
-                                   1 + random_below(&random, 2), i % 2 && random_below(&random, 2));
-            two[b].score.visible = two[0].score.visible;
+                                   1 + random_below(&random, 2), causal);
+            if (random_below(&random, 3) == 0) {
+                random_sight(&random, &layout, &two[b]); /* entries of Omega of their own */
+            }
+            two[b].score.visible = causal ? VISIBLE_EARLIER : VISIBLE_ALL;
             two[b].score.scale = scales[kind].scale;
             exact = exact && (two[b].score.kind != SCORE_BILINEAR || scales[kind].exact);
             heads_checked += two[b].heads;
@@ -250,6 +260,26 @@ static void factors_are_the_definition(void **state)
         plain_clear(&plain);
     }
     print_message("%zu heads; seed %u\n", heads_checked, SEED);
+}
+
+/* A numerator beyond 2^53 is refused even where it is a double. */
+static void scales_that_are_doubles(void **state)
+{
+    static const struct {
+        Scale scale;
+        double value;
+        bool exact;
+    } cases[] = {
+        {{1L << 53, 1, 1}, 0x1p53, true},           {{(1L << 53) + 1, 1, 1}, 0x1p53, false},
+        {{(1L << 54) + 2, 2, 1}, 0x1p53, false},    {{1L << 54, 2, 1}, 0x1p53, true},
+        {{1, 1L << 40, 1L << 20}, 0x1p-50, true},   {{9, 3, 1}, 3, true},
+        {{1, 1, 2}, 0.70710678118654752440, false}, {{1, 3, 1}, 0.33333333333333333333, false}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        double value;
+        assert_int_equal(exact_scale(&value, cases[i].scale), cases[i].exact);
+        assert_true(fabs(value - cases[i].value) <= 2 * DBL_EPSILON * cases[i].value);
+    }
 }
 
 /* The ranks that docs and users count on, for d content and h hidden columns and n tokens. */
@@ -407,6 +437,7 @@ int main(void)
 {
     const struct CMUnitTest plain_exact[] = {
         cmocka_unit_test(factors_are_the_definition),
+        cmocka_unit_test(scales_that_are_doubles),
         cmocka_unit_test(ranks_are_the_least),
         cmocka_unit_test(terms_are_split_where_needed),
         cmocka_unit_test(what_has_no_plain_form_is_refused),

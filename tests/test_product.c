@@ -166,6 +166,23 @@ static void check_kinds(ProductBackend backend)
     print_worst(backend, "kinds", &worst);
 }
 
+/* The largest sums of either sign at every precision: the primes' product is hardly above some. */
+static void primes_hold_the_largest_sums(void **state)
+{
+    static const size_t terms[] = {1, 3, 8};
+    Worst worst = {.ratio = 0};
+    (void)state;
+    for (mpfr_prec_t bits = 53; bits < 300; bits++) {
+        for (size_t i = 0; i < 3; i++) {
+            Size size = {1, 2, terms[i], bits};
+            check_product(&worst, PRODUCT_MODULAR, size, FULL, FULL, LONG, LONG, false);
+            check_product(&worst, PRODUCT_MODULAR, size, FULL, NEGATIVE, LONG, LONG, false);
+        }
+    }
+    assert_int_equal(worst.by_loop, 0);
+    print_worst(PRODUCT_MODULAR, "full", &worst);
+}
+
 static void kinds_are_within_the_bound(void **state)
 {
     (void)state;
@@ -484,10 +501,40 @@ static void check_limits(ProductBackend backend)
     }
 }
 
+/* Doubles that are not numbers make C's entries what the loop makes them. */
+static void check_odd_doubles(ProductBackend backend)
+{
+    const double odd[] = {NAN, INFINITY, -INFINITY};
+    ApMat a = {0}, c = {0}, expected = {0};
+    assert_true(ap_init(&a, 4, 6, 128) && ap_init(&c, 4, 5, 128) && ap_init(&expected, 4, 5, 128));
+    operand_fill(&a, NORMAL, "a");
+    for (size_t which = 0; which < 3; which++) {
+        double b[6 * 5];
+        for (size_t e = 0; e < 30; e++) {
+            b[e] = operand_entry(NORMAL, "b", e / 5, e % 5);
+        }
+        b[2 * 5 + 3] = odd[which];
+        ProductView view = product_doubles(b, 6, 5, 5);
+        assert_true(product_mul(product_view(&expected), product_view(&a), view,
+                                &(ProductOptions){.backend = PRODUCT_LOOP}, NULL));
+        assert_true(product_mul(product_view(&c), product_view(&a), view,
+                                &(ProductOptions){.backend = backend}, NULL));
+        for (size_t i = 0; i < 20; i++) {
+            bool usual = i % 5 != 3;
+            assert_int_equal(mpfr_number_p(c.entry + i) != 0, usual);
+            assert_true(usual || mpfr_nan_p(c.entry + i) == mpfr_nan_p(expected.entry + i));
+        }
+    }
+    ap_clear(&a);
+    ap_clear(&c);
+    ap_clear(&expected);
+}
+
 static void limits_are_the_loops(void **state)
 {
     (void)state;
     each_backend(check_limits);
+    each_backend(check_odd_doubles);
 }
 
 /* Whatever is chosen for a size must keep the bound, too. */
@@ -509,6 +556,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sizes_are_within_the_bound),
         cmocka_unit_test(kinds_are_within_the_bound),
+        cmocka_unit_test(primes_hold_the_largest_sums),
         cmocka_unit_test(ordinary_data_need_no_loop),
         cmocka_unit_test(short_operands_lose_nothing),
         cmocka_unit_test(threads_change_nothing),

@@ -210,9 +210,9 @@ static void expect_read_back(const char *shell, const char *const *words, size_t
 
 static void shells_read_words_back(void **state)
 {
-    static const char *const seen[] = {"",         "plain.csv",      "it's", "-x",
-                                       "a b",      "$HOME",          "`id`", "a\\n\"b",
-                                       "\xc3\xa9", "*?[]{}~#&;|<>()"};
+    static const char *const seen[] = {"",         "plain.csv",       "it's", "-x",
+                                       "a b",      "$HOME",           "`id`", "a\\n\"b",
+                                       "\xc3\xa9", "*?[]{}~#&;|<>()", "~",    "~root/x"};
     char each[255][4];
     const char *all[255 + 3];
     (void)state;

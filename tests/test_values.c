@@ -176,6 +176,7 @@ static void test_faults_of_lists(void **state)
     expect_fault(&positive, ",1", "", "a value");
     expect_fault(&positive, "1,2,1", "1,2,1", "1 is repeated");
     expect_fault(&positive, "10:50:5,20", "10:50:5,20", "20 is repeated");
+    expect_fault(&positive, "1,2,3,2,1", "1,2,3,2,1", "2 is repeated"); /* the first that is */
     expect_fault(&positive, "1,1.00000000000000000001", "1,1.00000000000000000001", "repeated");
     expect_fault(&choice, "auto,all", "auto,all", "auto is repeated");
     expect_fault(&width, "4D,4D", "4D,4D", "4D is repeated");
@@ -220,6 +221,30 @@ static void test_faults_of_domains(void **state)
     expect_fault(&choice, "maybe", "maybe", "one of auto, never, all");
     expect_fault(&bits, "all", "all", "decimal");
     expect_fault(&bits, "63", "63", "auto or an integer from 64 to 128");
+}
+
+/* A path and its NUL fit VALUE_TEXT bytes. */
+static void test_longest_path(void **state)
+{
+    static const Domain paths = {
+        .kind = DOMAIN_WORDS, .words = words, .word_count = 2, .paths = true};
+    char text[VALUE_TEXT + 1];
+    Message message = {""};
+    (void)state;
+    for (size_t length = VALUE_TEXT - 1; length <= VALUE_TEXT; length++) {
+        ValueList list = {0};
+        memset(text, '/', length);
+        text[length] = '\0';
+        int status = values_read(&list, &message, &paths, text);
+        assert_int_equal(status, length < VALUE_TEXT ? 0 : 2);
+        if (status == 0) {
+            assert_int_equal(list.count, 1);
+            assert_string_equal(list.values[0].path, text);
+        } else {
+            assert_non_null(strstr(message.text, "a path of at most 4095 bytes"));
+        }
+        values_clear(&list);
+    }
 }
 
 static void test_messages_are_one_line(void **state)
@@ -270,6 +295,7 @@ int main(void)
         cmocka_unit_test(test_faults_of_lists),
         cmocka_unit_test(test_faults_of_ranges),
         cmocka_unit_test(test_faults_of_domains),
+        cmocka_unit_test(test_longest_path),
         cmocka_unit_test(test_messages_are_one_line),
         cmocka_unit_test(test_print_is_shortest),
     };

@@ -109,6 +109,10 @@ static void what_is_unresolved_passes_by_its_bound(void **state)
     expect(f, STATUS_UNRESOLVED, false);
     set(f, ERROR_TOTAL, CELL_BOUND, 1e-10);
     expect(f, STATUS_UNRESOLVED, true);
+    set(f, ERROR_CONSTRUCTION, CELL_VALUE, 1e-30); /* what is judged is only bounded all the same */
+    expect(f, STATUS_UNRESOLVED, true);
+    f->point.judged = false;
+    expect(f, STATUS_OK, true);
 }
 
 /* Of a result that is 0, or that a double cannot hold, no error says anything. */
@@ -136,6 +140,17 @@ static void a_contradiction_is_an_error(void **state)
     f->row.errors.contradiction = true;
     expect(f, STATUS_ERROR, false);
     f->point.judged = false;
+    expect(f, STATUS_ERROR, false);
+}
+
+/* Beyond MPFR's exponents nothing is known, whatever the cells say. */
+static void a_lost_range_is_an_error(void **state)
+{
+    Fixture *f = *state;
+    f->row.errors.left_range = true;
+    expect(f, STATUS_ERROR, false);
+    f->point.judged = false;
+    set(f, ERROR_TOTAL, CELL_ZERO, 0);
     expect(f, STATUS_ERROR, false);
 }
 
@@ -203,6 +218,7 @@ int main(void)
         ROW(what_is_unresolved_passes_by_its_bound),
         ROW(results_outside_the_format_are_vacuous),
         ROW(a_contradiction_is_an_error),
+        ROW(a_lost_range_is_an_error),
         ROW(ulps_are_those_of_the_largest_entry),
         ROW(the_logarithm_is_to_the_base_of_ten),
         cmocka_unit_test(identical_is_the_share_of_equal_entries),

@@ -1,0 +1,219 @@
+/*
+ * Models as data: what model_fault refuses, in its words; memory that a pair takes; heads of a
+ * limited rank, which add up to the map that they are made from.
+ */
+#include "../cases/arena.h"
+#include "../cases/case.h"
+#include "fixture.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { N = 2, D = 3 };
+
+static const double numbers[32];
+static const unsigned char sees_all[9] = {1, 1, 1, 1, 1, 1, 1, 1, 1};
+static const unsigned char blind[9] = {1, 1, 1, 0, 0, 0, 1, 1, 1};
+
+/* A model of one head that is well formed under a bias row that is last. */
+static Bundle good_head(void)
+{
+    HeadWeight square = {numbers, D, D * D};
+    return (Bundle){
+        .heads = 1,
+        .score = {.kind = SCORE_BILINEAR,
+                  .read = {0, D},
+                  .q = square,
+                  .scale = {1, 1, 1},
+                  .position = {.bias_self = 2}},
+        .value = {.kind = VALUE_DENSE, .read = {0, D}, .write = {0, D}, .v = square, .scale = 1}};
+}
+
+static const char *fault_of(const Bundle *bundle, BiasRow bias_row)
+{
+    const Sublayer sublayer = {.bundles = bundle, .bundle_count = 1};
+    const size_t end = 1;
+    Model model = {{N, D, 0, bias_row}, &sublayer, 1, &end, 1};
+    return model_fault(&model);
+}
+
+static void expect_fault(const Bundle *bundle, BiasRow bias_row, const char *says)
+{
+    const char *fault = fault_of(bundle, bias_row);
+    if (fault == NULL || strstr(fault, says) == NULL) {
+        fail_msg("%s: expected %s", fault == NULL ? "no fault" : fault, says);
+    }
+}
+
+static void values_are_refused(void **state)
+{
+    Bundle bundle = good_head();
+    (void)state;
+    assert_null(fault_of(&bundle, BIAS_ROW_LAST));
+    bundle.value.diagonal = -1;
+    assert_null(fault_of(&bundle, BIAS_ROW_LAST));
+    bundle.heads = 2;
+    expect_fault(&bundle, BIAS_ROW_LAST, "a diagonal belongs to a single dense head");
+    bundle = good_head();
+    bundle.value.kind = VALUE_UNIT;
+    bundle.value.unit = 1;
+    bundle.heads = 2;
+    assert_null(fault_of(&bundle, BIAS_ROW_LAST));
+    bundle.value.write.count = 1;
+    expect_fault(&bundle, BIAS_ROW_LAST, "more unit values than columns");
+    bundle.value.write = (Columns){1, D};
+    expect_fault(&bundle, BIAS_ROW_LAST, "writes columns outside the stream's content");
+    bundle.value = good_head().value;
+    bundle.value.read.first = 1;
+    expect_fault(&bundle, BIAS_ROW_LAST, "reads columns outside the stream's content");
+    bundle.value = good_head().value;
+    bundle.value.v.data = NULL;
+    expect_fault(&bundle, BIAS_ROW_LAST, "a head's value without its weights");
+    bundle.value = good_head().value;
+    bundle.value.inner_bias = numbers;
+    expect_fault(&bundle, BIAS_ROW_LAST, "an inner bias without factors");
+    bundle.heads = 0;
+    expect_fault(&bundle, BIAS_ROW_LAST, "a bundle without heads");
+}
+
+static void scores_are_refused(void **state)
+{
+    Bundle bundle = good_head();
+    (void)state;
+    bundle.score.visible = VISIBLE_LISTED;
+    expect_fault(&bundle, BIAS_ROW_LAST, "leaves no row without a key");
+    bundle.score.listed = sees_all;
+    assert_null(fault_of(&bundle, BIAS_ROW_LAST));
+    bundle.score.listed = blind;
+    expect_fault(&bundle, BIAS_ROW_LAST, "leaves no row without a key");
+    bundle.score.visible = VISIBLE_EARLIER;
+    assert_null(fault_of(&bundle, BIAS_ROW_FIRST));
+    expect_fault(&bundle, BIAS_ROW_LAST, "the bias row must come first");
+    bundle = good_head();
+    expect_fault(&bundle, BIAS_ROW_MASKED, "position scores without position columns");
+    bundle.score.q_bias = numbers;
+    expect_fault(&bundle, BIAS_ROW_LAST, "query and key biases without factors");
+    bundle = good_head();
+    bundle.score.scale.den = 0;
+    expect_fault(&bundle, BIAS_ROW_LAST, "a score's scale is not positive");
+    bundle = good_head();
+    bundle.score.kind = SCORE_GATE;
+    bundle.score.gate_scale = 1;
+    expect_fault(&bundle, BIAS_ROW_NONE, "a gated head needs a bias row");
+    bundle.heads = D + 1;
+    expect_fault(&bundle, BIAS_ROW_LAST, "more unit gates than columns");
+}
+
+/* No count of bytes wraps around. */
+static void no_arena_is_larger_than_memory(void **state)
+{
+    Arena *arena = arena_create();
+    (void)state;
+    assert_non_null(arena);
+    for (size_t less = 0; less < 8; less++) {
+        assert_null(arena_take(arena, SIZE_MAX - less, 1));
+        assert_null(arena_take(arena, (SIZE_MAX - less) / 8, 8));
+        assert_null(arena_take(arena, 1, SIZE_MAX - less));
+    }
+    assert_int_equal(arena_bytes(arena), 0);
+    arena_release(arena);
+}
+
+/* A pair is not larger than what was said before it was made, and where all of it is damaged or
+ * none not much smaller: a term of an activation has heads, and copies, of its own. */
+static void pairs_take_what_is_predicted(void **state)
+{
+    (void)state;
+    for (Construction c = 0; c < CONSTRUCTION_COUNT; c++) {
+        for (int damage = 0; damage < 8; damage++) {
+            CaseSpec spec = {.construction = c,
+                             .n = 9,
+                             .d = 12,
+                             .d_ff = 40,
+                             .heads = 3,
+                             .d_head = damage % 4 == 3 ? 4 : 0,
+                             .activation = damage < 4 ? ACTIVATION_SILU : ACTIVATION_GELU,
+                             .gelu = GELU_TWO,
+                             .depth = 2,
+                             .head_rank = damage == 6 ? 1 : 0,
+                             .bias = BIAS_RANDOM,
+                             .weight_noise = damage & 1 ? 0.01 : 0,
+                             .dropout = damage % 4 == 2 ? 0.1 : 0,
+                             .score_scale = damage % 4 == 1 ? 3 : 0};
+            Pair pair = pair_make(&spec);
+            double predicted = case_bytes(&spec);
+            bool lost = spec.dropout > 0; /* of every head that a construction may have */
+            if ((double)pair.bytes > predicted || (!lost && predicted > 8 * (double)pair.bytes)) {
+                fail_msg("%s, damage %d: %zu bytes, predicted %.0f", construction_names[c], damage,
+                         pair.bytes, predicted);
+            }
+            case_clear(&pair);
+        }
+    }
+}
+
+/* w[c, k] and b[k] of all heads of a sublayer, the diagonal apart; -1: two heads have an entry. */
+static void add_up(double *w, double *b, const Sublayer *sublayer, Columns read, Columns write)
+{
+    for (size_t h = 0; h < sublayer->bundle_count; h++) {
+        const Value *value = &sublayer->bundles[h].value;
+        size_t row = value->read.first - read.first, column = value->write.first - write.first;
+        for (size_t r = 0; value->kind == VALUE_DENSE && r < value->read.count; r++) {
+            for (size_t c = 0; c < value->write.count; c++) {
+                double *to = &w[(row + r) * write.count + column + c];
+                assert_true(*to == 0);
+                *to = value->v.data[r * value->v.ld + c];
+            }
+        }
+        for (size_t c = 0; value->bias != NULL && c < value->write.count; c++) {
+            assert_true(b[column + c] == 0);
+            b[column + c] = value->bias[c];
+        }
+    }
+}
+
+/* Wide to narrow, narrow to wide, in place; ranks that divide the width and that do not. */
+static void limited_heads_add_up(void **state)
+{
+    enum { WIDE = 11, NARROW = 5 };
+    (void)state;
+    for (size_t rank = 1; rank <= WIDE + 1; rank++) {
+        for (int way = 0; way < 3; way++) {
+            CaseSpec spec = {.construction = CONSTRUCTION_LINEAR,
+                             .n = 2,
+                             .d = way == 1 ? NARROW : WIDE,
+                             .d_ff = way == 1 ? WIDE : NARROW,
+                             .depth = 2,
+                             .bias = BIAS_RANDOM,
+                             .linear = way == 2 ? LINEAR_IN_PLACE : LINEAR_BLOCK,
+                             .head_rank = rank};
+            Pair pair = pair_make(&spec);
+            for (size_t l = 0; l < spec.depth; l++) {
+                const Direct *map = &pair.original.sublayers[l].direct;
+                double w[WIDE * WIDE] = {0}, b[WIDE] = {0};
+                add_up(w, b, &pair.converted.sublayers[l], map->read, map->write);
+                assert_memory_equal(w, map->w1, map->read.count * map->write.count * sizeof *w);
+                assert_memory_equal(b, map->b1, map->write.count * sizeof *b);
+            }
+            case_clear(&pair);
+        }
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest cases[] = {
+        cmocka_unit_test(values_are_refused),
+        cmocka_unit_test(scores_are_refused),
+        cmocka_unit_test(no_arena_is_larger_than_memory),
+        cmocka_unit_test(pairs_take_what_is_predicted),
+        cmocka_unit_test(limited_heads_add_up),
+    };
+    return cmocka_run_group_tests(cases, NULL, NULL);
+}

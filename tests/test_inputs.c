@@ -1,0 +1,119 @@
+/*
+ * The inputs of a trained model: the order of tuples, what each embeds to, and the parts of a run
+ * that is cut.  Embeddings are chosen so that a stream says which token stood where.
+ */
+#include "../harness/models/inputs.h"
+#include "fixture.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { D = 2, VOCABULARY = 5, CONTEXT = 3 };
+
+/* Token t is (10 t, 10 t + 1), position i adds (100 i, 200 i). */
+static double embedding[VOCABULARY * D] = {0, 1, 10, 11, 20, 21, 30, 31, 40, 41};
+static double position[CONTEXT * D] = {0, 0, 100, 200, 200, 400};
+
+static const ModelFile model = {.kind = MODEL_FILE_ATTENTION,
+                                .depth = 1,
+                                .d = D,
+                                .vocabulary = VOCABULARY,
+                                .context = CONTEXT,
+                                .W_E = embedding,
+                                .W_pos = position};
+
+static void expect_tuple(const Inputs *inputs, size_t i, const int64_t *tokens)
+{
+    assert_true(i < inputs->count);
+    for (size_t p = 0; p < inputs->n; p++) {
+        const double *x = inputs->x + (i * inputs->n + p) * D;
+        assert_int_equal(inputs->tokens[i * inputs->n + p], tokens[p]);
+        assert_true(x[0] == 10 * (double)tokens[p] + 100 * (double)p);
+        assert_true(x[1] == 10 * (double)tokens[p] + 1 + 200 * (double)p);
+    }
+}
+
+/* Every combination, the last position fastest, as nested loops go. */
+static void tuples_are_in_order(void **state)
+{
+    static const int64_t first[] = {3, 1}, second[] = {0, 4, 2};
+    Inputs inputs;
+    size_t at = 0;
+    (void)state;
+    assert_int_equal(inputs_make(&inputs, &model, "m", "3,1/0,4,2/2"), 0);
+    assert_int_equal(inputs.count, 6);
+    assert_int_equal(inputs.n, 3);
+    for (size_t i = 0; i < 2; i++) {
+        for (size_t j = 0; j < 3; j++) {
+            expect_tuple(&inputs, at++, (const int64_t[]){first[i], second[j], 2});
+            assert_int_equal(inputs_number(&inputs, at - 1), at);
+        }
+    }
+    inputs_clear(&inputs);
+}
+
+static void the_whole_vocabulary_is_the_default(void **state)
+{
+    Inputs inputs;
+    (void)state;
+    assert_int_equal(inputs_make(&inputs, &model, "m", NULL), 0);
+    assert_int_equal(inputs.count, VOCABULARY * VOCABULARY * VOCABULARY);
+    expect_tuple(&inputs, 0, (const int64_t[]){0, 0, 0});
+    expect_tuple(&inputs, 7, (const int64_t[]){0, 1, 2});
+    expect_tuple(&inputs, inputs.count - 1, (const int64_t[]){4, 4, 4});
+    inputs_clear(&inputs);
+}
+
+/* Part s of S has the tuples number s, s + S, ..., with their tokens and streams. */
+static void parts_keep_what_is_theirs(void **state)
+{
+    (void)state;
+    for (size_t shard = 1; shard <= 4; shard++) {
+        Inputs inputs;
+        assert_int_equal(inputs_make(&inputs, &model, "m", "0:4/0:1"), 0);
+        assert_int_equal(inputs_take_shard(&inputs, D, shard, 4), 0);
+        assert_int_equal(inputs.count, shard <= 2 ? 3 : 2);
+        for (size_t i = 0; i < inputs.count; i++) {
+            size_t number = shard + 4 * i;
+            assert_int_equal(inputs_number(&inputs, i), number);
+            expect_tuple(&inputs, i,
+                         (const int64_t[]){(int64_t)(number - 1) / 2, (int64_t)(number - 1) % 2});
+        }
+        inputs_clear(&inputs);
+    }
+}
+
+static void more_parts_than_inputs_are_refused(void **state)
+{
+    Scratch *scratch = *state;
+    Inputs inputs;
+    char text[SCRATCH_TEXT];
+    assert_int_equal(inputs_make(&inputs, &model, "m", "0:4"), 0);
+    stderr_hold(scratch);
+    int status = inputs_take_shard(&inputs, D, 6, 6);
+    stderr_take(text, scratch);
+    assert_int_equal(status, 2);
+    assert_non_null(strstr(text, "'6/6': expected at most 5 parts"));
+    assert_int_equal(inputs.count, 5);
+    assert_int_equal(inputs_take_shard(&inputs, D, 5, 5), 0);
+    expect_tuple(&inputs, 0, (const int64_t[]){4});
+    inputs_clear(&inputs);
+}
+
+int main(void)
+{
+    const struct CMUnitTest inputs[] = {
+        cmocka_unit_test(tuples_are_in_order),
+        cmocka_unit_test(the_whole_vocabulary_is_the_default),
+        cmocka_unit_test(parts_keep_what_is_theirs),
+        cmocka_unit_test_setup_teardown(more_parts_than_inputs_are_refused, scratch_set_up,
+                                        fixture_tear_down),
+    };
+    return cmocka_run_group_tests(inputs, NULL, NULL);
+}

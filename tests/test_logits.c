@@ -1,0 +1,86 @@
+/*
+ * What `verify` says of logits, of models small enough to know them: the bias of the unembedding,
+ * logits that are equal, and logits that no double holds.
+ */
+#include "fixture.h"
+#include "program.h"
+#include "written_model.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* Three tokens of two columns, one hidden unit, three classes. */
+#define TENSORS                                                                                    \
+    TENSOR("blocks.0.mlp.W_in", "[2,1]", "0", "16")                                                \
+    "," TENSOR("blocks.0.mlp.W_out", "[1,2]", "16", "32") "," TENSOR(                              \
+        "embed.W_E", "[3,2]", "32", "80") "," TENSOR("unembed.W_U", "[2,3]", "80",                 \
+                                                     "128") "," TENSOR("unembed.b_U", "[3]",       \
+                                                                       "128", "152")
+enum { NUMBERS = 19 };
+
+/* `verify` of every pair of tokens: nine inputs. */
+static Output verify(const Scratch *scratch, const double numbers[NUMBERS], int code)
+{
+    char line[4 * SCRATCH_PATH];
+    written_model(scratch, "model.safetensors", TENSORS, numbers, NUMBERS);
+    snprintf(line, sizeof line,
+             "verify %s/model.safetensors --tokens 0:2/0:2 --construction fused --omega 40 "
+             "--kernel structured --quiet -o %s/out.csv; code=$?; cat %s/out.csv; exit $code",
+             scratch->directory, scratch->directory, scratch->directory);
+    Output output = run(line);
+    assert_int_equal(output.code, code);
+    assert_int_equal(lines(&output), 2);
+    assert_true(number(&output, 1, "inputs") == 9);
+    return output;
+}
+
+/* Classes 0 and 1 are equal, class 2 is far below: of equals both models predict the first, by no
+ * margin; without the bias class 2 would win, or the error be 1000. */
+static void biases_and_equals(void **state)
+{
+    static const double numbers[NUMBERS] = {1,    0.5,            /* W_in */
+                                            0.5,  -0.25,          /* W_out */
+                                            1,    0,     0,    1, /* W_E */
+                                            -1,   2,              /* and its last row */
+                                            1,    1,     3,       /* W_U */
+                                            0.25, 0.25,  4,       /* and its last row */
+                                            0.5,  0.5,   -1000};  /* b_U */
+    Output output = verify(*state, numbers, 0);
+    assert_true(number(&output, 1, "logit_error") < 1e-12);
+    assert_true(number(&output, 1, "logit_margin") == 0);
+    expect_cell(&output, 1, "predictions_changed", "0");
+    free(output.text);
+}
+
+/* 1e308 times 40, less as much: infinity less infinity in double, where class 0 would be the first
+ * of no numbers.  r(T)'s are numbers, all equal: class 0 too. */
+static void no_number_is_no_prediction(void **state)
+{
+    static const double numbers[NUMBERS] = {1,      0.5,                /* W_in */
+                                            0.5,    0.5,                /* W_out */
+                                            40,     40,     50,     50, /* W_E */
+                                            60,     60,                 /* and its last row */
+                                            1e308,  1e308,  1e308,      /* W_U */
+                                            -1e308, -1e308, -1e308, 0,  0, 0};
+    Output output = verify(*state, numbers, 0); /* nobody asked for a tolerance */
+    expect_cell(&output, 1, "predictions_changed", "9");
+    expect_cell(&output, 1, "logit_error", "nan");
+    free(output.text);
+}
+
+int main(void)
+{
+    const struct CMUnitTest logits[] = {
+        cmocka_unit_test_setup_teardown(biases_and_equals, scratch_set_up, fixture_tear_down),
+        cmocka_unit_test_setup_teardown(no_number_is_no_prediction, scratch_set_up,
+                                        fixture_tear_down),
+    };
+    return cmocka_run_group_tests(logits, NULL, NULL);
+}
