@@ -16,6 +16,7 @@ MODE    ?= release
 FLINT   ?= auto
 MPI     ?= no
 MPICC   ?= mpicc
+CLANG   ?= clang
 PREFIX  ?= /usr/local
 TESTS   ?= $(notdir $(basename $(wildcard tests/test_*.c)))
 
@@ -25,7 +26,6 @@ endif
 ifeq ($(filter $(FLINT),auto yes no),)
 $(error FLINT=$(FLINT): expected auto, yes or no)
 endif
-
 ifeq ($(filter $(MPI),0 no 1 yes),)
 $(error MPI=$(MPI): expected yes (1) or no (0))
 endif
@@ -36,6 +36,8 @@ MAKEFLAGS += -j$(shell nproc 2>/dev/null || echo 1)
 endif
 
 SUBMAKE := $(MAKE) --no-print-directory
+# What scripts that call make again are given.
+WITH_MAKE = MAKE='$(SUBMAKE)' FLINT=$(FLINT) MPICC=$(MPICC)
 NOFLINT := $(if $(filter no,$(FLINT)),-noflint)
 WITHMPI := $(if $(filter 1 yes,$(MPI)),-mpi)
 BUILD   := build/$(MODE)$(NOFLINT)$(WITHMPI)
@@ -45,16 +47,18 @@ PROBED  := build/deps
 
 .DEFAULT_GOAL := build
 .DELETE_ON_ERROR:
-.PHONY: build run check check-rest test seeds mutants bench bench-gpt2 coverage lint format fuzz \
-        tsan nightly deps deps-lint deps-fuzz install uninstall clean help objects FORCE
+.PHONY: build run check check-rest test test-programs seeds mutants bench bench-gpt2 coverage lint \
+        lint-objects format fuzz tsan nightly deps deps-lint deps-fuzz install uninstall clean \
+        help objects FORCE
 
 # ---- Flags ---------------------------------------------------------------------------------
 
-OPTIMISE_release  := -O2 -g
-OPTIMISE_debug    := -O1 -g -fno-omit-frame-pointer
+# -g1: a trace has its lines.
+OPTIMISE_release  := -O2 -g1
+OPTIMISE_debug    := -O1 -g1 -fno-omit-frame-pointer
 OPTIMISE_coverage := -O0 -g
-OPTIMISE_fuzz     := -O1 -g -fno-omit-frame-pointer
-OPTIMISE_tsan     := -O1 -g -fno-omit-frame-pointer
+OPTIMISE_fuzz     := $(OPTIMISE_debug)
+OPTIMISE_tsan     := $(OPTIMISE_debug)
 MODE_FLAGS_debug    := -fsanitize=address,undefined -fno-sanitize-recover=all -DHEADPROOF_CHECK
 # One sanitizers' runtime in the program: with two shared ones, reports miss their log files.
 MODE_LDFLAGS_debug  := $(if $(findstring clang,$(CC)),,-static-libasan -static-libubsan)
@@ -77,10 +81,9 @@ ifneq ($(findstring fast,$(CFLAGS) $(CPPFLAGS) $(CC)),)
 $(error CFLAGS: fast maths is not allowed, every result here depends on exact IEEE arithmetic)
 endif
 
-# Set by the probes below: FLINT_FOUND (no, 2 or 3), FLINT_CPPFLAGS, FLINT_LIBS; MPI_CPPFLAGS,
-# MPI_LIBS.
-NO_PROBE := help clean deps deps-lint deps-fuzz uninstall check check-programs check-rest mutants \
-            coverage lint format fuzz tsan nightly
+# Probes set FLINT_FOUND (no, 2 or 3), FLINT_CPPFLAGS, FLINT_LIBS; MPI_CPPFLAGS, MPI_LIBS.
+NO_PROBE := help clean deps deps-lint deps-fuzz uninstall check check-rest mutants coverage lint \
+            format fuzz tsan nightly
 ifneq ($(filter-out $(NO_PROBE),$(or $(MAKECMDGOALS),build)),)
 ifeq ($(findstring n,$(filter-out --%,$(firstword -$(MAKEFLAGS)))),)
 include $(PROBED)/flint-$(FLINT).mk
@@ -88,10 +91,9 @@ include $(if $(WITHMPI),$(PROBED)/mpi-$(notdir $(MPICC)).mk)
 endif
 endif
 
-FLAGS   := $(strip $(CFLAGS) $(REQUIRED) $(WARNINGS) $(WERROR) $(MODE_FLAGS_$(MODE)) \
-               $(FLINT_CPPFLAGS) $(if $(WITHMPI),$(MPI_CPPFLAGS)) $(CPPFLAGS))
-SHARED_FLAGS := $(strip $(CFLAGS) $(REQUIRED) $(WARNINGS) $(WERROR) $(MODE_FLAGS_$(MODE)) \
-                    $(CPPFLAGS))
+COMMON  := $(CFLAGS) $(REQUIRED) $(WARNINGS) $(WERROR) $(MODE_FLAGS_$(MODE))
+FLAGS   := $(strip $(COMMON) $(FLINT_CPPFLAGS) $(if $(WITHMPI),$(MPI_CPPFLAGS)) $(CPPFLAGS))
+SHARED_FLAGS := $(strip $(COMMON) $(CPPFLAGS))
 DEFINED := -DHEADPROOF_VERSION='"$(VERSION)"'
 EXTRA   :=
 LIBS    := $(strip $(FLINT_LIBS) -lmpfr -lgmp -lopenblas -linih -ljansson -lm \
@@ -117,12 +119,6 @@ PROJECT := $(filter-out %/harness/commands/main.o,$(OBJECTS))
 HELPERS := $(call objects_of,\
                $(filter-out tests/test_%.c tests/fuzz_driver.c tests/bench%.c tests/kill_points.c,\
                    $(TESTING)))
-# Loops over numbers: make check runs them without sanitizers, make check-rest with them.  The
-# others read input, write files or manage memory.
-NUMERIC := beside blocks circuits closed_forms depth difference difference_plan kernels \
-           kernels_blocks omega_claims oracles piecewise plain predict product reference scores \
-           sweep
-SANITIZED := $(filter-out $(NUMERIC:%=test_%),$(notdir $(basename $(wildcard tests/test_*.c))))
 PROGRAMS := $(TESTS:%=$(BUILD)/tests/%)
 BENCHES  := bench bench_growth bench_product
 TESTED   := $(call objects_of,$(TESTING))
@@ -183,7 +179,6 @@ $(BUILD)/flags $(SHARED)/flags-shared $(BUILD)/commit: FORCE
 	    printf '%s\n' '$(subst ','\'',$(TEXT))' >$@
 
 -include $(OBJECTS:.o=.d) $(TESTED:.o=.d)
-
 .SECONDARY: $(TESTED)
 
 # ---- What is run ---------------------------------------------------------------------------
@@ -193,49 +188,19 @@ run: $(BUILD)/headproof ## Do the main job: error against depth, into results/de
 	OMP_PROC_BIND=true $(BUILD)/headproof depth cases/depth.case -o results/depth.csv
 
 check: ## All tests; with sanitizers, and without FLINT, those that it can matter to
-	@+$(CHECK_FLINT)
-	@+$(CHECK_MPI)
-	@+$(SUBMAKE) check-programs
+	@+$(WITH_MAKE) sh tests/check check $(TESTS)
 
-# The tests of what is computed with FLINT in one build and without it in the other.
-FLINT_MATTERS := ap activation closed_forms damage depth difference export \
-                 identities masks oracles product reference regression seeds stored sweep vexp
-
-# Whether CHECK_FLINT found FLINT, and the tests that then run without it.
-WITH    := $(wildcard $(PROBED)/flint-yes.mk)
-WITHOUT := $(if $(WITH),$(filter $(FLINT_MATTERS:%=test_%),$(TESTS)),$(TESTS))
-CHECKED := $(filter $(SANITIZED),$(TESTS))
-
-.PHONY: check-programs
-check-programs:
-	@+$(SUBMAKE) test-programs MODE=debug TESTS='$(CHECKED)'
-	@+$(SUBMAKE) test-programs MODE=release FLINT=no TESTS='$(WITHOUT)'
-	@+$(if $(WITH),$(SUBMAKE) test-programs MODE=release FLINT=yes)
-	@sh tests/run $(CHECKED:%=build/debug$(NOFLINT)/tests/%) \
-	    $(if $(WITH),$(TESTS:%=build/release/tests/%)) $(WITHOUT:%=build/release-noflint/tests/%)
-
-check-rest: ## With sanitizers, the tests that make check runs without
-	@+$(SUBMAKE) test MODE=debug TESTS='$(filter-out $(SANITIZED),$(TESTS))'
+check-rest: ## The other tests with sanitizers, and those that make check runs only with them
+	@+$(WITH_MAKE) sh tests/check rest $(TESTS)
 
 test: test-programs ## Run the tests in one build (MODE, FLINT)
 	@sh tests/run $(PROGRAMS)
 
 SEED_TESTS = $(if $(filter seeds,$(MAKECMDGOALS)),$(shell sh tests/seeds --programs))
-seeds: $(BUILD)/headproof $(SEED_TESTS:%=$(BUILD)/tests/%) ## Every claim in docs/seeds.md against its check
+seeds: $(BUILD)/headproof $(SEED_TESTS:%=$(BUILD)/tests/%) ## The claims of docs/seeds.md
 	@sh tests/seeds $(BUILD)
 
-.PHONY: test-programs
 test-programs: $(BUILD)/headproof $(PROGRAMS)
-
-# FLINT is optional, so a machine that cannot have it still passes; it is told what it missed.
-CHECK_FLINT = rm -f $(PROBED)/flint-yes.mk; \
-    test $(FLINT) = no || $(SUBMAKE) -s deps FLINT=yes || test $(FLINT) = auto || exit 1; \
-    test -e $(PROBED)/flint-yes.mk || \
-        echo "check: without FLINT: only the build that does not use it is tested"
-
-# MPI is optional too; test_mpi runs this build where it is there.
-CHECK_MPI = if command -v $(MPICC) >/dev/null 2>&1; then $(SUBMAKE) build MODE=release MPI=1; else \
-    echo "check: no $(MPICC): sweeps over MPI are not tested (make MPI=1 installs it)"; fi
 
 mutants: ## Plant every fault of tests/faults/, one at a time; each must be caught
 	@+$(SUBMAKE) test-programs BUILD=build/mutants MODE=release
@@ -253,28 +218,17 @@ GPT2 := --construction transformer --depth 12 --n 1024 --d 768 --heads 12 --d-he
 
 bench-gpt2: $(BUILD)/headproof ## Time a stack of GPT-2 small's size at 256 bits (minutes)
 	@mkdir -p results
-	start=$$(date +%s); \
-	OMP_PROC_BIND=true $(BUILD)/headproof sweep $(GPT2) -o results/gpt2-small.csv && \
-	    echo "$$(($$(date +%s) - start)) s"
+	time -p env OMP_PROC_BIND=true $(BUILD)/headproof sweep $(GPT2) -o results/gpt2-small.csv
 
-coverage: ## Line coverage of the tests, per file
-	@find build/coverage build/coverage$(NOFLINT) -name '*.gcda' -delete 2>/dev/null || true
-	@+GCOV_ERROR_FILE=/dev/null $(SUBMAKE) test MODE=coverage; tested=$$?; \
-	 for dir in $(ROOMS); do \
-	    gcov -n $(addsuffix /$$dir/*.gcda,$(sort build/coverage build/coverage$(NOFLINT))) \
-	        2>/dev/null; done | \
-	 awk '/^File/ { gsub(/\x27/, "", $$2); file = $$2 } \
-	      /^Lines executed/ && file ~ /^(cases|kernels|reference|harness)\// { \
-	          split($$2, a, /[:%]/); printf "%7.2f%%  %5d lines  %s\n", a[2], $$4, file; \
-	          hit += a[2] * $$4 / 100; all += $$4; file = "" } \
-	      END { if (all) printf "%7.2f%%  %5d lines  all\n", 100 * hit / all, all }'; \
-	 exit $$tested
+coverage: ## Line coverage of the tests, per file and directory; 95 % of each are expected
+	@+$(WITH_MAKE) sh tests/coverage $(TESTS)
 
+LINTED ?= build/lint
 lint: deps-lint ## Layering, forbidden flags and calls, format, every warning an error
-	@+$(SUBMAKE) -s objects BUILD=build/lint-noflint WERROR=-Werror MODE=release FLINT=no
-	@+$(SUBMAKE) -s lint-objects BUILD=build/lint WERROR=-Werror MODE=release
+	@+$(SUBMAKE) -s lint-objects BUILD=$(LINTED) WERROR=-Werror MODE=release
+	@+$(SUBMAKE) -s objects BUILD=$(LINTED)-noflint SHARED=$(LINTED) WERROR=-Werror \
+	    MODE=release FLINT=no
 
-.PHONY: lint-objects
 lint-objects: objects
 	@sh tests/selftest
 	@sh tests/lint $(BUILD) $(REQUIRED) $(WARNINGS) $(FLINT_CPPFLAGS) $(CPPFLAGS) \
@@ -283,9 +237,7 @@ lint-objects: objects
 format: ## Rewrite the sources as .clang-format has them
 	clang-format -i $(wildcard $(foreach d,$(ROOMS) tests tests/inject,$(d)/*.[ch]))
 
-FUZZ_SECONDS ?= 600
 FUZZ_SUBJECTS ?= values cases commands baselines merges journals sidecars checkpoints models
-
 # The program and its readers of input under libFuzzer; what a test needs besides is cmocka's.
 $(BUILD)/fuzz: $(call objects_of,$(wildcard tests/fuzz_*.c)) \
                $(SHARED)/tests/safetensors_samples.o $(SHARED)/tests/scratch.o $(PROJECT)
@@ -293,41 +245,30 @@ $(BUILD)/fuzz: $(call objects_of,$(wildcard tests/fuzz_*.c)) \
 
 fuzz: deps-fuzz ## Fuzz every reader of input, FUZZ_SECONDS each, one a core
 	@+$(SUBMAKE) build/fuzz/fuzz MODE=fuzz CC='$(CLANG)'
-	@sh tests/fuzz build/fuzz/fuzz $(FUZZ_SECONDS) $(FUZZ_SUBJECTS)
+	@sh tests/fuzz build/fuzz/fuzz $(or $(FUZZ_SECONDS),600) $(FUZZ_SUBJECTS)
 
 tsan: deps-fuzz ## Run sweep, verify, min-omega and others with 4 threads under ThreadSanitizer
 	@+$(SUBMAKE) build MODE=tsan CC='$(CLANG)'
 	@sh tests/tsan '$(CLANG)' build/tsan/headproof
 
-# Each part runs whatever became of the one before; the last line counts what failed.
-NIGHTLY_PARTS := check check-rest seeds fuzz tsan mutants
 nightly: ## All that takes long: the tests' long forms, fuzzing, threads, mutants (hours)
-	@+failed=; for part in $(NIGHTLY_PARTS); do \
-	    HEADPROOF_NIGHTLY=1 TEST_TIMEOUT=$${TEST_TIMEOUT:-7200} $(SUBMAKE) $$part || \
-	        failed="$$failed $$part"; done; \
-	 echo "nightly: $(words $(NIGHTLY_PARTS)) parts, failed:$${failed:- none}"; test -z "$$failed"
+	@+$(WITH_MAKE) sh tests/nightly check check-rest seeds fuzz tsan mutants
 
+# As in the source tree, so that links between them lead somewhere.
+SHARE := $(DESTDIR)$(PREFIX)/share/doc/headproof
+SHARE_FILES := $(wildcard *.md LICENSE */*.md cases/*.case cases/models/*)
 install: $(BUILD)/headproof ## Install the program, its documentation and case files
-	install -d '$(DESTDIR)$(PREFIX)/bin' '$(DESTDIR)$(PREFIX)/share/doc/headproof' \
-	    '$(DESTDIR)$(PREFIX)/share/headproof/cases/models'
-	install -m 755 $(BUILD)/headproof '$(DESTDIR)$(PREFIX)/bin/headproof'
-	install -m 644 $(wildcard README.md CHANGELOG.md LICENSE docs/*.md) \
-	    '$(DESTDIR)$(PREFIX)/share/doc/headproof'
-	install -m 644 $(wildcard cases/*.case) '$(DESTDIR)$(PREFIX)/share/headproof/cases'
-	install -m 644 $(wildcard cases/models/*) '$(DESTDIR)$(PREFIX)/share/headproof/cases/models'
+	install -D -m 755 $(BUILD)/headproof '$(DESTDIR)$(PREFIX)/bin/headproof'
+	@$(foreach file,$(SHARE_FILES),install -D -m 644 $(file) '$(SHARE)/$(file)' &&) true
 
 uninstall: ## Remove what install put there
-	rm -f '$(DESTDIR)$(PREFIX)/bin/headproof'
-	rm -rf '$(DESTDIR)$(PREFIX)/share/doc/headproof' '$(DESTDIR)$(PREFIX)/share/headproof'
+	rm -rf '$(DESTDIR)$(PREFIX)/bin/headproof' '$(SHARE)'
 
 clean: ## Remove build/
 	rm -rf build
 
 help: ## This list
-	@sed -n 's/^#   /  /p' Makefile
-	@echo
-	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | \
-	 awk -F'|' '{ printf "%-24s%s\n", $$1, $$2 }'
+	@sh tools/help Makefile
 
 # ---- What must be there: tools/deps finds and installs it -----------------------------------
 
@@ -348,8 +289,6 @@ $(PROBED)/flint-$(FLINT).mk: $(PROBED)/libraries
 
 $(PROBED)/mpi-$(notdir $(MPICC)).mk: $(PROBED)/libraries
 	@$(DEPS) mpi $@
-
-CLANG ?= clang
 
 deps-fuzz: ## Find what fuzz and tsan take (clang, its runtime, libomp) and install it
 	@$(DEPS) fuzzer

@@ -1,9 +1,9 @@
 /*
  * Time per point: one layer of T', dense and structured, in double and in MPFR, at three sizes, in
  * one run, with their ratios; r(T') by its difference from r(T_infinity) at two Omegas, with the
- * limit evaluated beside it and taken from a base; layers in double against the dgemms they are made
- * of; and min-omega.  Each figure is the median of several runs, in processor time, on one thread
- * unless it says otherwise.
+ * limit evaluated beside it and taken from a base; layers in double against the dgemms they are
+ * made of; and min-omega.  Each figure is the median of several runs, in processor time, on one
+ * thread unless it says otherwise.
  *
  *     HEADPROOF=PROGRAM bench [-o FILE.csv] [layers | shares | min-omega]
  *
@@ -27,7 +27,8 @@ enum { BITS = 256 };
 
 enum { F64, F64_STRUCTURED, NAIVE, PLAIN, NEAR, FAR, NEAR_BASE, FAR_BASE, EVALUATIONS };
 
-/* against: the one that a ratio is to, itself where there is none.  aim: of fused N = 20, D = 30. */
+/* against: the one that a ratio is to, itself where there is none.  aim: of fused N = 20, D =
+ * 30. */
 static const struct {
     const char *name;
     enum { KERNEL, REFERENCE, DIFFERENCE, DIFFERENCE_FROM_BASE } kind;

@@ -1,6 +1,6 @@
 /*
- * What the benchmarks share: the models they time, time itself, the table that they leave as CSV with
- * a sidecar beside what they print, and the aims that they check.
+ * What the benchmarks share: the models they time, time itself, the table that they leave as CSV
+ * with a sidecar beside what they print, and the aims that they check.
  *
  *     bench... [-o FILE.csv] [ARGUMENT...]
  *
@@ -14,8 +14,8 @@
 
 #include <stdio.h>
 
-/* arguments [count]: those behind -o FILE, then NULL.  known: the first of them names a part, or there
- * is none.  output NULL: no file. */
+/* arguments [count]: those behind -o FILE, then NULL.  known: the first of them names a part, or
+ * there is none.  output NULL: no file. */
 typedef struct {
     int argc, count;
     char **argv, **arguments;
@@ -60,8 +60,9 @@ double bench_cpu_seconds(void);
 /* One evaluation of thing number `which`; returns its seconds. */
 typedef double BenchTimed(const void *context, int which);
 
-/* seconds [count] = the medians of 7 runs each, of fewer where they take more than `enough` seconds.
- * The things take turns, so that what others do to the machine does not enter their ratios. */
+/* seconds [count] = the medians of 7 runs each, of fewer where they take more than `enough`
+ * seconds. The things take turns, so that what others do to the machine does not enter their
+ * ratios. */
 void bench_medians(double *seconds, int count, BenchTimed *timed, const void *context,
                    double enough);
 

@@ -40,7 +40,8 @@ bool judge(CheckFixture *f);
 /* It has one finding, in that row and column (or NULL), for that reason. */
 void expect_finding(CheckFixture *f, size_t row, const char *column, const char *reason);
 
-/* Makes the sidecar of the table at path, or a new one, say that its bytes are as they were saved. */
+/* Makes the sidecar of the table at path, or a new one, say that its bytes are as they were
+ * saved. */
 void seal_table(const char *path);
 
 /* Equal tables once more. */

@@ -1,10 +1,10 @@
 /*
  * Baselines, and the sidecars beside them.
  *
- * Input: parts baseline.csv and baseline.csv.json; a part that is not there is as it was saved.  The
- * sidecar gets the digest of the changed baseline, but where there is a part `unsealed`.  `check`
- * refuses them in one line, fails, or passes, and then a second judge, which knows rows and columns
- * by their names alone, finds nothing either.  The baseline stays as it is.
+ * Input: parts baseline.csv and baseline.csv.json; a part that is not there is as it was saved.
+ * The sidecar gets the digest of the changed baseline, but where there is a part `unsealed`.
+ * `check` refuses them in one line, fails, or passes, and then a second judge, which knows rows and
+ * columns by their names alone, finds nothing either.  The baseline stays as it is.
  */
 #include "fuzz_tables.h"
 

@@ -7,8 +7,8 @@
 #include <stddef.h>
 
 /* headproof ARGUMENTS, words between single spaces, in a directory of its own beside in/.  Where
- * they are "... --resume -o r.csv", r.csv.partial has the first point of in/all.csv, of depth 2, and
- * no fault may lose it. */
+ * they are "... --resume -o r.csv", r.csv.partial has the first point of in/all.csv, of depth 2,
+ * and no fault may lose it. */
 typedef struct {
     const char *name, *arguments;
     size_t few; /* faults of the short form; 0: as many as of the others; SIZE_MAX: none */

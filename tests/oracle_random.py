@@ -263,7 +263,7 @@ class Converted:
         return q, omega, v
 
     def linear_head(self, w, read, write, bias, less):
-        """w (or None) from columns read, ... to write, ...; less: minus the identity on the former."""
+        """w (or None) from columns read, ... to write, ...; less: minus the identity."""
         q, omega, v = self.matrices()
         for i in range(self.n + 1):
             omega[self.p(i)][self.p(i)] = 2 * ONE

@@ -20,7 +20,8 @@ const char *program(void);
 Output run_program(const char *path, const char *arguments);
 Output run(const char *arguments);
 
-/* Each of the requests [count] must exit with 2, after a line on stderr or as many as most_lines. */
+/* Each of the requests [count] must exit with 2, after a line on stderr or as many as
+ * most_lines. */
 void expect_refused(const char *const *requests, size_t count, size_t most_lines);
 
 /* The text of a column in line (0: the header) of a CSV; fails the test when it is not there. */

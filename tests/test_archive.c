@@ -1,7 +1,7 @@
 /*
  * Checkpoints that were altered, with a digest that is right again: every field is checked against
- * the point that it claims to be of.  What cannot be its state is ignored, and the evaluation begins
- * anew; whatever else is altered, nothing is read or written that is not the state's.
+ * the point that it claims to be of.  What cannot be its state is ignored, and the evaluation
+ * begins anew; whatever else is altered, nothing is read or written that is not the state's.
  */
 #include <stdio.h> /* before mpfr.h: declares mpfr_fprintf */
 
@@ -39,7 +39,7 @@ static bool is_nightly(void)
     return nightly != NULL && strcmp(nightly, "1") == 0;
 }
 
-/* ---- Evaluations whose states lie in memory --------------------------------------------------- */
+/* ---- Evaluations whose states lie in memory -------------------------------------------------- */
 
 /* Keeps the state behind layer `layer`; gives bytes [size] back, if there are any. */
 typedef struct {
@@ -207,7 +207,7 @@ static void altered_plans(void **state)
     altered(evaluate_plan);
 }
 
-/* ---- Numbers and rows ------------------------------------------------------------------------- */
+/* ---- Numbers and rows ------------------------------------------------------------------------ */
 
 static void visit_number(RefArchive *archive, void *state)
 {
@@ -284,7 +284,7 @@ static void rows_are_checked(void **state)
     row_clear(&row);
 }
 
-/* ---- The program ------------------------------------------------------------------------------ */
+/* ---- The program ----------------------------------------------------------------------------- */
 
 #define POINT "sweep --construction fused --n 4 --d 3 --omega 0.5 --depth 30 --quiet"
 

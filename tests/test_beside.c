@@ -52,9 +52,9 @@ static void chaos_starts_again(void **state)
                1, ",320,");
 }
 
-/* A construction error that is 0 without a proof, as v_2 = 2 v_1 and x_b = 0 make v_1 + v_2 + v_b =
- * 3 v_1: the promise of its digits is broken, and the precision raised three times from 256 with the plan
- * as it is, which has no layer left to be measured beside. */
+/* A construction error that is 0 without a proof, as v_2 = 2 v_1 and x_b = 0 make v_1 + v_2 +
+ * v_b = 3 v_1: the promise of its digits is broken, and the precision raised three times from
+ * 256 with the plan as it is, which has no layer left to be measured beside. */
 static void a_broken_promise_asks_the_measured_plan(void **state)
 {
     Given *given = *state;

@@ -21,7 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- Settling --------------------------------------------------------------------------------- */
+/* ---- Settling -------------------------------------------------------------------------------- */
 
 static CellState settled(const char *value, double error)
 {
@@ -38,8 +38,8 @@ static CellState settled(const char *value, double error)
     return state;
 }
 
-/* A value halfway between two of 17 digits, to the even one of which it rounds: an error far below its
- * last bit makes one of the ends, which must be rounded outwards, round to the other. */
+/* A value halfway between two of 17 digits, to the even one of which it rounds: an error far
+ * below its last bit makes one of the ends, which must be rounded outwards, round to the other. */
 static void ends_are_rounded_outwards(void **state)
 {
     (void)state;
@@ -49,7 +49,7 @@ static void ends_are_rounded_outwards(void **state)
     assert_int_equal(settled("12345678901234567.25", 0x1p-300), CELL_VALUE);
 }
 
-/* ---- The column ------------------------------------------------------------------------------- */
+/* ---- The column ------------------------------------------------------------------------------ */
 
 static void set_value(RefCell *cell, double value)
 {
@@ -119,7 +119,7 @@ static void bounds_are_read_back(void **state)
     row_clear(&back);
 }
 
-/* ---- The program ------------------------------------------------------------------------------ */
+/* ---- The program ----------------------------------------------------------------------------- */
 
 static const char linear[] = TENSOR("blocks.0.linear.W", "[2,2]", "0", "32");
 
@@ -255,7 +255,7 @@ static void nothing_else_raises_it(void **state)
     free(output.text);
 }
 
-/* ---- Scores ----------------------------------------------------------------------------------- */
+/* ---- Scores ---------------------------------------------------------------------------------- */
 
 /* max |x_i Q x_j| of the layer's heads, x the stream before it. */
 static double largest_score(const Pair *pair, const RefBase *base, size_t layer)

@@ -28,7 +28,7 @@ static void equal_tables_pass(void **state)
     assert_int_equal(f->check.mention_count, 0);
 }
 
-/* ---- Reference columns ------------------------------------------------------------------------ */
+/* ---- Reference columns ----------------------------------------------------------------------- */
 
 /* text with its significant digit number `digit` (from 1) moved by one. */
 static void move_digit(char *moved, const char *text, int digit)
@@ -158,7 +158,7 @@ static void every_column_of_numbers_has_a_rule_that_bites(void **state)
     assert_int_equal(tried, 18 + 3 + 1 + 4);
 }
 
-/* ---- Machine columns -------------------------------------------------------------------------- */
+/* ---- Machine columns ------------------------------------------------------------------------- */
 
 /* The baseline's cell becomes the obtained one, times scale. */
 static void scale(CheckFixture *f, size_t row, const char *column, double by)
@@ -332,7 +332,7 @@ static void bounds_and_values_are_told_apart(void **state)
     }
 }
 
-/* ---- Statuses --------------------------------------------------------------------------------- */
+/* ---- Statuses -------------------------------------------------------------------------------- */
 
 static void statuses_pass_or_not(void **state)
 {

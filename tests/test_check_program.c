@@ -449,8 +449,8 @@ static void reports_say_the_same_and_are_well_formed(void **state)
     json_decref(report);
 }
 
-/* Cells, and the names of files, of any bytes that those can have: every report is what it should be,
- * and says none of it as it stands. */
+/* Cells, and the names of files, of any bytes that those can have: every report is what it
+ * should be, and says none of it as it stands. */
 static void reports_hold_any_text(void **state)
 {
 #define EVIL "\xef\x80\x80\xef\xbf\xbf\xff\x1b[2J\xe2\x80\xae\xc2\x9b|`<&\xc3\xa9"

@@ -20,7 +20,7 @@
 
 #include <math.h>
 
-/* ---- Rows and columns ------------------------------------------------------------------------- */
+/* ---- Rows and columns ------------------------------------------------------------------------ */
 
 static void a_stale_row_is_missing_and_a_new_one_unknown(void **state)
 {
@@ -140,7 +140,7 @@ static void a_row_that_compares_nothing_does_not_pass(void **state)
     expect_finding(f, SILU, "layer", "nothing to compare");
 }
 
-/* ---- Tolerances ------------------------------------------------------------------------------- */
+/* ---- Tolerances ------------------------------------------------------------------------------ */
 
 static void tolerances_judge_without_a_baseline(void **state)
 {
@@ -194,7 +194,7 @@ static void a_tolerance_counts_beside_a_baseline(void **state)
     assert_string_equal(f->check.findings[0].column, "total_max");
 }
 
-/* ---- Reading ---------------------------------------------------------------------------------- */
+/* ---- Reading --------------------------------------------------------------------------------- */
 
 /* Reads text as a baseline: the exit code, and what was said. */
 static int read_baseline(CheckFixture *f, char said[SCRATCH_TEXT], const char *text, size_t length)

@@ -143,8 +143,8 @@ static void so_they_do_measured_beside(void **state)
     check_spare_bits(true);
 }
 
-/* A trajectory that 64 bits lose is admitted to be lost: the two tokens' scores differ in the last of
- * the bits that a double has, and are so large that this is everything. */
+/* A trajectory that 64 bits lose is admitted to be lost: the two tokens' scores differ in the
+ * last of the bits that a double has, and are so large that this is everything. */
 static void a_plan_beside_admits_what_it_lost(void **state)
 {
     CaseSpec spec = difference_case(CONSTRUCTION_ATTENTION, 2);
@@ -210,7 +210,8 @@ static void check_bits(const CaseSpec *spec, double omega, size_t *exact, double
     twice_clear(&t);
 }
 
-/* SiLU: what is evaluated is r(T) too.  N(0, 1) weights: scores of hundreds, bits by the hundred. */
+/* SiLU: what is evaluated is r(T) too.  N(0, 1) weights: scores of hundreds, bits by the
+ * hundred. */
 static void bits_are_those_of_the_growth(void **state)
 {
     size_t exact = 0;

@@ -275,8 +275,8 @@ static void the_first_causal_token_is_exact(void **state)
     expect_zero("sweep --construction silu --n 4 --d 3 --omega 20 --row 1 --quiet", false);
 }
 
-/* A file of these tensors, of so many numbers in all: the first, [3, 3], is the identity, all else is
- * 0 but for the very last number. */
+/* A file of these tensors, of so many numbers in all: the first, [3, 3], is the identity, all
+ * else is 0 but for the very last number. */
 static void write_model(const Scratch *scratch, const char *tensors, size_t numbers, double last)
 {
     double data[128] = {1, 0, 0, 0, 1, 0, 0, 0, 1};

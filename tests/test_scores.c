@@ -35,8 +35,8 @@ static void every_point_is_what_the_oracle_says(void **state)
 }
 
 /* Attention over n tokens 2^-100 and 2^60 in turn with Q of about -2^200: the scores between the
- * latter are about -2^320, all others larger, so that they have no weight whether they are finite or
- * not.  Is it said that a layer leaves exponents up to emax? */
+ * latter are about -2^320, all others larger, so that they have no weight whether they are
+ * finite or not.  Is it said that a layer leaves exponents up to emax? */
 static bool leaves(size_t n, mpfr_exp_t emax)
 {
     CaseSpec spec = {.construction = CONSTRUCTION_ATTENTION,
@@ -70,8 +70,8 @@ static bool leaves(size_t n, mpfr_exp_t emax)
     return left;
 }
 
-/* In the main thread, and with n large enough in two: only flags tell, since a softmax gives a score
- * of minus infinity no weight. */
+/* In the main thread, and with n large enough in two: only flags tell, since a softmax gives a
+ * score of minus infinity no weight. */
 static void leaving_the_range_is_said(void **state)
 {
     int threads = omp_get_max_threads();
