@@ -3,7 +3,6 @@
  */
 #include "attribute.h"
 
-#include "../base/atomic_file.h"
 #include "../base/clock.h"
 #include "commands.h"
 #include "../base/message.h"
@@ -139,7 +138,7 @@ static void say_ahead(const Attribution *a, double seconds, int threads)
 
 /* How it went so far: 0; 99 when memory is short, -1 when the table cannot be written (errno). */
 typedef struct {
-    FILE *file;
+    Output *output; /* NULL: no table */
     Progress progress;
     int status, error;
 } Going;
@@ -149,7 +148,8 @@ static void take_input(Going *going, const char *text, bool evaluated)
     if (going->status == 0 && !evaluated) {
         going->status = 99;
     }
-    if (going->status == 0 && text != NULL && fputs(text, going->file) == EOF) {
+    if (going->status == 0 && text != NULL &&
+        (fputs(text, output_file(going->output)) == EOF || output_commit(going->output) != 0)) {
         going->status = -1;
         going->error = errno;
     }
@@ -169,7 +169,7 @@ static void evaluate_inputs(Attribution *a, Going *going, int threads)
         ref_thread_setup();
 #pragma omp atomic read
         skip = stop;
-        evaluated = !skip && attribute_input(a, i, going->file != NULL ? &text : NULL);
+        evaluated = !skip && attribute_input(a, i, going->output != NULL ? &text : NULL);
 #pragma omp ordered
         {
             if (i == 0) {
@@ -203,19 +203,19 @@ static int say_failures(const Attribution *a)
 
 static int run_attribution(Attribution *a, Output *output, int threads)
 {
-    Going going = {.file = output != NULL ? output_file(output) : NULL};
+    Going going = {.output = output};
     int status = inputs_make(&a->inputs, a->model, a->point->source->path, a->options->tokens);
     status = status == 0 ? make_pair(a) : status;
     status = status == 0 ? make_readout(a, &threads) : status;
     if (status != 0) {
         return status;
     }
-    if (going.file != NULL && fputs(attribute_header, going.file) == EOF) {
-        return atomic_file_failed(a->options->output);
+    if (output != NULL && fputs(attribute_header, output_file(output)) == EOF) {
+        return output_failed(a->options->output);
     }
     if (!a->options->quiet) {
         attribute_print_model(a);
-        fflush(stdout);
+        fflush(output_report(a->options));
     }
     progress_open(&going.progress, progress_stderr(a->options->quiet), (double)a->inputs.count);
     progress_phase(&going.progress, "", "inputs", a->inputs.count, (double)a->inputs.count);
@@ -223,7 +223,7 @@ static int run_attribution(Attribution *a, Output *output, int threads)
     progress_clear(&going.progress);
     if (going.status != 0) {
         errno = going.error;
-        return going.status == 99 ? memory_fault() : atomic_file_failed(a->options->output);
+        return going.status == 99 ? memory_fault() : output_failed(a->options->output);
     }
     if (!a->options->quiet && !attribute_print_summary(a)) {
         return memory_fault();
@@ -266,8 +266,8 @@ int command_attribute(const Grid *grid, const RunOptions *run, int argc, char **
     ref_thread_setup();
     int status = check_request(grid);
     status = status == 0 ? grid_predict(grid, run->memory, &threads) : status;
-    if (status == 0 && run->output != NULL) {
-        status = output_open(&output, run->output);
+    if (status == 0 && (run->output != NULL || run->on_stdout)) {
+        status = output_open_run(&output, run);
     }
     if (status == 0) {
         Attribution attribution = {

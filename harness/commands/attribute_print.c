@@ -6,6 +6,7 @@
 #include "attribute.h"
 #include "../base/decimal.h"
 #include "../base/shown.h"
+#include "../table/output.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -92,6 +93,7 @@ void attribute_print_model(const Attribution *a)
 {
     size_t heads[PATH_KINDS] = {0};
     char omega[DECIMAL_TEXT];
+    FILE *file = output_report(a->options);
     for (size_t p = 0; p < ref_paths_count(a->paths); p++) {
         const RefPath *path = ref_path(a->paths, p);
         const RefPath *before = p > 0 ? ref_path(a->paths, p - 1) : NULL;
@@ -100,12 +102,13 @@ void attribute_print_model(const Attribution *a)
         heads[path->kind] += !same;
     }
     decimal_print(omega, point_omega(a->point));
-    printf("%s: %zu layer%s as `%s`, %zu external and %zu internal heads, omega %s; %zu input%s of "
-           "%zu tokens\n",
-           shown(a->point->source->path).text, a->model->depth, a->model->depth == 1 ? "" : "s",
-           construction_names[a->point->spec.construction], heads[PATH_EXTERNAL],
-           heads[PATH_INTERNAL], omega, a->inputs.count, a->inputs.count == 1 ? "" : "s",
-           a->inputs.n);
+    fprintf(
+        file,
+        "%s: %zu layer%s as `%s`, %zu external and %zu internal heads, omega %s; %zu input%s of "
+        "%zu tokens\n",
+        shown(a->point->source->path).text, a->model->depth, a->model->depth == 1 ? "" : "s",
+        construction_names[a->point->spec.construction], heads[PATH_EXTERNAL], heads[PATH_INTERNAL],
+        omega, a->inputs.count, a->inputs.count == 1 ? "" : "s", a->inputs.n);
 }
 
 static int compare_doubles(const void *a, const void *b)
@@ -115,13 +118,13 @@ static int compare_doubles(const void *a, const void *b)
 }
 
 /* Smallest, middle (the lower of two) and largest of values [count]. */
-static void print_spread(double *values, size_t count)
+static void print_spread(FILE *file, double *values, size_t count)
 {
     qsort(values, count, sizeof *values, compare_doubles);
-    printf("  %9.4f %9.4f %9.4f", values[0], values[(count - 1) / 2], values[count - 1]);
+    fprintf(file, "  %9.4f %9.4f %9.4f", values[0], values[(count - 1) / 2], values[count - 1]);
 }
 
-static void print_residuals(const Attribution *a)
+static void print_residuals(FILE *file, const Attribution *a)
 {
     double residual = 0, bound = 0;
     size_t within = 0;
@@ -131,32 +134,34 @@ static void print_residuals(const Attribution *a)
         residual = said->residual > residual || isnan(said->residual) ? said->residual : residual;
         bound = said->bound > bound || isnan(bound) ? said->bound : bound;
     }
-    printf("sum of the terms: within its bound of the logit for %zu of %zu inputs; largest "
-           "difference %.2e, largest bound %.2e\n",
-           within, a->inputs.count, residual, bound);
+    fprintf(file,
+            "sum of the terms: within its bound of the logit for %zu of %zu inputs; largest "
+            "difference %.2e, largest bound %.2e\n",
+            within, a->inputs.count, residual, bound);
 }
 
 bool attribute_print_summary(const Attribution *a)
 {
+    FILE *file = output_report(a->options);
     size_t count = a->inputs.count;
     double *values = calloc(count, sizeof *values);
     if (values == NULL) {
         return false;
     }
-    print_residuals(a);
-    printf("share of the predicted logit over the mean logit, and of all absolute terms\n"
-           "              min    median       max        min    median       max\n");
+    print_residuals(file, a);
+    fprintf(file, "share of the predicted logit over the mean logit, and of all absolute terms\n"
+                  "              min    median       max        min    median       max\n");
     for (int kind = 0; kind < PATH_KINDS; kind++) {
-        printf("%-9s", kind_names[kind]);
+        fprintf(file, "%-9s", kind_names[kind]);
         for (size_t i = 0; i < count; i++) {
             values[i] = a->inputs_said[i].share[kind];
         }
-        print_spread(values, count);
+        print_spread(file, values, count);
         for (size_t i = 0; i < count; i++) {
             values[i] = a->inputs_said[i].absolute[kind];
         }
-        print_spread(values, count);
-        putchar('\n');
+        print_spread(file, values, count);
+        fputc('\n', file);
     }
     free(values);
     return true;

@@ -88,14 +88,14 @@ static int write_cost(Output *output, const RunOptions *run, const Cost *cost, b
 {
     FILE *file = output_file(output);
     int status = 0;
-    if (run->output == NULL && isatty(STDOUT_FILENO)) {
+    if (run->output == NULL && !run->on_stdout && isatty(STDOUT_FILENO)) {
         cost_print(file, cost);
     } else {
         status = first ? cost_write_header(file, cost) : 0;
         status = status == 0 ? cost_write_row(file, cost) : status;
     }
     if (status != 0 || output_commit(output) != 0) {
-        return run->output != NULL ? atomic_file_failed(run->output) : streams_stdout_failed();
+        return output_failed(run->output);
     }
     return 0;
 }
@@ -119,7 +119,7 @@ static int run_point(Output *output, const RunOptions *run, const Point *point, 
 int command_cost(const Grid *grid, const RunOptions *run, int argc, char **argv)
 {
     Output *output;
-    int status = output_open(&output, run->output);
+    int status = output_open_run(&output, run);
     if (status != 0) {
         return status;
     }

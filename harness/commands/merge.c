@@ -10,6 +10,7 @@
 #include "../grid/distinct.h"
 #include "../base/message.h"
 #include "../base/text_stream.h"
+#include "../table/output.h"
 #include "../base/shown.h"
 #include "../table/table.h"
 #include "verify.h"
@@ -284,8 +285,10 @@ static int gather_shards(Merge *merge)
 }
 
 /* The verdict is one run's. */
-static int conclude(const Merge *merge, const char *path)
+static int conclude(const Merge *merge)
 {
+    FILE *file = output_report(&merge->options);
+    const char *path = merge->options.output != NULL ? merge->options.output : "stdout";
     size_t failures = 0;
     for (size_t i = 0; i < merge->point_count; i++) {
         const json_t *fact = merge->points[i].fact;
@@ -297,37 +300,66 @@ static int conclude(const Merge *merge, const char *path)
     if (failures > FAILURES_SHOWN && merge->merged == NULL) {
         fprintf(stderr, "headproof: and %zu more points fail\n", failures - FAILURES_SHOWN);
     }
-    printf("%zu points of %zu shards in %s\n", merge->point_count, merge->shards, shown(path).text);
+    fprintf(file, "%zu points of %zu shards in %s\n", merge->point_count, merge->shards,
+            shown(path).text);
     if (merge->merged != NULL) {
-        printf("verdict: %s\n", failures > 0 ? "FAIL" : "PASS");
+        fprintf(file, "verdict: %s\n", failures > 0 ? "FAIL" : "PASS");
     }
     return failures > 0 ? 1 : 0;
 }
 
-/* -o FILE or --output FILE or --output=FILE once; the rest are shards. */
-static int read_arguments(Merge *merge, const char **output, int argc, char **argv)
+/* The value of --name VALUE or --name=VALUE, or NULL: argv[*i] is another word.  Moves *i to the
+ * last word read. */
+static const char *flag_value(const char *name, int *i, int argc, char **argv)
 {
+    const char *word = argv[*i];
+    size_t length = strlen(name);
+    if (strncmp(word, "--", 2) == 0 && strncmp(word + 2, name, length) == 0) {
+        word += 2 + length;
+    } else if (strcmp(name, "output") == 0 && strcmp(word, "-o") == 0) {
+        word += 2;
+    } else {
+        return NULL;
+    }
+    if (*word == '=') {
+        return word + 1;
+    }
+    return *word != '\0' ? NULL : ++*i < argc ? argv[*i] : "";
+}
+
+static int refuse_words(const char *word)
+{
+    complain((Origin){0}, word, "expected %s", commands_get(COMMAND_MERGE)->usage);
+    return 2;
+}
+
+/* -o FILE and --format FORMAT once each, one of them at least; the rest are shards. */
+static int read_arguments(Merge *merge, int argc, char **argv)
+{
+    RunOptions *options = &merge->options;
     bool ok = true;
     for (int i = 2; i < argc && ok; i++) {
-        const char *value = NULL;
-        if (strcmp(argv[i], "-o") == 0 || strcmp(argv[i], "--output") == 0) {
-            value = ++i < argc ? argv[i] : "";
-        } else if (strncmp(argv[i], "--output=", 9) == 0) {
-            value = argv[i] + 9;
-        } else if (argv[i][0] == '-') {
-            complain((Origin){0}, argv[i], "expected SHARD.csv... -o FILE.csv");
-            return 2;
+        char *word = argv[i];
+        const char *output = flag_value("output", &i, argc, argv);
+        const char *format = output == NULL ? flag_value("format", &i, argc, argv) : NULL;
+        if (output != NULL) {
+            ok = options->output == NULL && *output != '\0';
+            options->output = output;
+        } else if (format != NULL) {
+            ok = options->format == NULL && *format != '\0';
+            options->format = format;
+        } else if (word[0] == '-') {
+            return refuse_words(word);
         } else {
-            merge->files[merge->file_count++].path = argv[i];
+            merge->files[merge->file_count++].path = word;
         }
-        ok = value == NULL || (*output == NULL && *value != '\0');
-        *output = value != NULL ? value : *output;
     }
-    if (!ok || *output == NULL || merge->file_count == 0) {
-        complain((Origin){0}, "merge", "expected SHARD.csv... -o FILE.csv");
-        return 2;
+    if (!ok || (options->output == NULL && options->format == NULL) || merge->file_count == 0) {
+        return refuse_words("merge");
     }
-    return 0;
+    options->on_stdout = options->output == NULL || strcmp(options->output, "-") == 0;
+    options->output = options->on_stdout ? NULL : options->output;
+    return format_check(options);
 }
 
 static void clear(Merge *merge)
@@ -360,14 +392,13 @@ static int check_files(const Merge *merge, const char *output)
 int command_merge(int argc, char **argv)
 {
     Merge merge = {0};
-    const char *output = NULL;
     merge.files = calloc((size_t)argc + 1, sizeof *merge.files);
     if (merge.files == NULL) {
         return memory_fault();
     }
-    int status = read_arguments(&merge, &output, argc, argv);
+    int status = read_arguments(&merge, argc, argv);
     if (status == 0) {
-        status = check_files(&merge, output);
+        status = check_files(&merge, merge.options.output);
     }
     if (status == 0) {
         status = gather_shards(&merge);
@@ -379,10 +410,10 @@ int command_merge(int argc, char **argv)
     }
     if (status == 0) {
         compare_machines(&merge);
-        status = merge_write(&merge, output, argc, argv);
+        status = merge_write(&merge, argc, argv);
     }
     if (status == 0) {
-        status = conclude(&merge, output);
+        status = conclude(&merge);
     }
     clear(&merge);
     return status;

@@ -36,8 +36,9 @@ typedef struct {
     size_t point_count, shards;
     const char *header;
     size_t header_length;
-    bool mixed;   /* machines differ */
-    char *merged; /* rows of verify, or NULL: the points' are written */
+    bool mixed;         /* machines differ */
+    char *merged;       /* rows of verify, or NULL: the points' are written */
+    RunOptions options; /* output, format, on_stdout: what is written where */
 } Merge;
 
 /* The shards' rows do not fit together: names the file; returns 2. */
@@ -57,8 +58,7 @@ int merge_points(Merge *merge, MergedPoint *points) __attribute__((warn_unused_r
 bool merge_is_verify(const Merge *merge);
 int merge_verify(Merge *merge, MergedPoint *points) __attribute__((warn_unused_result));
 
-/* merge_write.c.  0, 2 or 99 after a message. */
-int merge_write(const Merge *merge, const char *path, int argc, char **argv)
-    __attribute__((warn_unused_result));
+/* merge_write.c: the rows in the format asked for.  0, 2 or 99 after a message. */
+int merge_write(const Merge *merge, int argc, char **argv) __attribute__((warn_unused_result));
 
 #endif

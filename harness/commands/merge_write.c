@@ -3,7 +3,8 @@
  */
 #include "merge.h"
 
-#include "../base/atomic_file.h"
+#include "../base/message.h"
+#include "../table/output.h"
 
 /* What the merged sidecar says of a shard. */
 static json_t *shard_value(const ShardFile *file)
@@ -51,50 +52,38 @@ static json_t *merged_sidecar(const Merge *merge, int argc, char **argv)
     return object;
 }
 
-static int write_rows(const Merge *merge, FILE *file)
+/* Point by point, so that a format takes them in as they come.  0, or -1 (errno). */
+static int write_rows(const Merge *merge, Output *output)
 {
+    FILE *file = output_file(output);
     bool ok = fwrite(merge->header, 1, merge->header_length, file) == merge->header_length;
     if (merge->merged != NULL) {
         return ok && fputs(merge->merged, file) != EOF ? 0 : -1;
     }
     for (size_t i = 0; i < merge->point_count && ok; i++) {
         const MergedPoint *point = &merge->points[i];
-        ok = fwrite(point->rows, 1, point->length, file) == point->length;
+        ok = fwrite(point->rows, 1, point->length, file) == point->length &&
+             output_commit(output) == 0;
     }
     return ok ? 0 : -1;
 }
 
-static int write_sidecar(const Merge *merge, FILE *file, const char *digest, int argc, char **argv)
+int merge_write(const Merge *merge, int argc, char **argv)
 {
-    json_t *object = merged_sidecar(merge, argc, argv);
-    int status = -1;
-    if (object != NULL && json_object_set_new(object, "digest", json_string(digest)) == 0) {
-        status = json_dumpf(object, file, JSON_INDENT(1) | JSON_REAL_PRECISION(6));
-        status = status == 0 && putc('\n', file) != EOF ? 0 : -1;
+    Output *output;
+    int status = output_open_run(&output, &merge->options);
+    if (status != 0) {
+        return status;
     }
-    json_decref(object);
-    return status;
-}
-
-int merge_write(const Merge *merge, const char *path, int argc, char **argv)
-{
-    AtomicFile rows = {0}, sidecar = {0};
-    char digest[DIGEST_TEXT];
-    int status = atomic_file_open(&rows, path);
-    bool direct = status == 0 && atomic_file_is_direct(&rows);
-    if (status == 0 && !direct) {
-        status = atomic_file_open_beside(&sidecar, &rows, ".json", path);
+    json_t *sidecar = merged_sidecar(merge, argc, argv);
+    if (sidecar == NULL) {
+        status = memory_fault();
+    } else if (write_rows(merge, output) != 0) {
+        status = output_failed(merge->options.output);
+    } else {
+        status = output_finish_sidecar(output, sidecar);
     }
-    if (status == 0) {
-        bool ok = write_rows(merge, rows.file) == 0 && atomic_file_sync(&rows) == 0;
-        ok = ok && (direct || (digest_descriptor(digest, fileno(rows.file)) == 0 &&
-                               write_sidecar(merge, sidecar.file, digest, argc, argv) == 0 &&
-                               atomic_file_sync(&sidecar) == 0));
-        ok = ok && atomic_file_publish(&rows) == 0;
-        ok = ok && atomic_file_close(&rows) == 0 && atomic_file_close(&sidecar) == 0;
-        status = ok ? 0 : atomic_file_failed(path);
-    }
-    atomic_file_clear(&rows);
-    atomic_file_clear(&sidecar);
+    json_decref(sidecar);
+    output_clear(output);
     return status;
 }

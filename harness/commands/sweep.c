@@ -6,6 +6,7 @@
 #include "../evaluate/dispatch.h"
 #include "../base/interrupt.h"
 #include "../table/journal.h"
+#include "../table/output.h"
 #include "../base/message.h"
 #include "../evaluate/predict.h"
 #include "../base/progress.h"
@@ -270,6 +271,20 @@ static int take_kept(Sweep *sweep, size_t *kept)
     return 0;
 }
 
+/* Where there is a file, or stdout was asked to be the table.  0, or -1. */
+static int print_summary(const Sweep *sweep)
+{
+    const RunOptions *options = sweep->options;
+    const char *path = options->output != NULL ? options->output : "stdout";
+    FILE *file = output_report(options);
+    if (options->output == NULL && !options->on_stdout) {
+        return 0;
+    }
+    bool ok = summary_print(file, sweep->grid, sweep->points, sweep->count, sweep->summaries) == 0;
+    ok = ok && fprintf(file, "%zu points in %s\n", sweep->count, shown(path).text) >= 0;
+    return ok && fflush(file) == 0 ? 0 : -1;
+}
+
 /* The end of a sweep that ran: the short table, the verdict. */
 static int conclude(const Sweep *sweep)
 {
@@ -277,13 +292,8 @@ static int conclude(const Sweep *sweep)
     if (sweep->failures > FAILURES_SHOWN && !options->file_only) {
         fprintf(stderr, "headproof: and %zu more points fail\n", sweep->failures - FAILURES_SHOWN);
     }
-    if (options->output != NULL && !options->quiet && !options->file_only) {
-        if (summary_print(stdout, sweep->grid, sweep->points, sweep->count, sweep->summaries) !=
-                0 ||
-            printf("%zu points in %s\n", sweep->count, shown(options->output).text) < 0 ||
-            fflush(stdout) != 0) {
-            return streams_stdout_failed();
-        }
+    if (!options->quiet && !options->file_only && print_summary(sweep) != 0) {
+        return streams_stdout_failed();
     }
     return sweep->failures > 0 ? 1 : 0;
 }
@@ -316,6 +326,12 @@ static int write_file(Sweep *sweep, size_t kept, int threads)
     return status;
 }
 
+/* Is what an interrupted run leaves gone on with? */
+static bool is_kept(const Sweep *sweep)
+{
+    return format_is_csv(format_find(sweep->options->format));
+}
+
 /* Evaluates what is not there yet, so that a signal leaves what is. */
 static int run_journal(Sweep *sweep, int threads)
 {
@@ -330,7 +346,7 @@ static int run_journal(Sweep *sweep, int threads)
     if (status != 0 || journal_is_complete(sweep->journal)) {
         return status;
     }
-    if (sweep->options->output == NULL) {
+    if (sweep->options->output == NULL || !is_kept(sweep)) {
         return write_file(sweep, kept, threads);
     }
     Interrupt *interrupt = interrupt_open(&sweep->writing, say_interrupted, sweep);
@@ -389,6 +405,18 @@ static int check_threads(const RunOptions *run)
     return 0;
 }
 
+static int open_journal(Sweep *sweep)
+{
+    const RunOptions *run = sweep->options;
+    if (run->stream != NULL) {
+        return journal_open_stream(&sweep->journal, run->stream);
+    }
+    if (!is_kept(sweep)) {
+        return journal_open_format(&sweep->journal, run->output, format_find(run->format));
+    }
+    return journal_open(&sweep->journal, run->output_flag, run->output, run->resume, &sweep->run);
+}
+
 /* The whole run of rank 0, or of a process that is alone. */
 static int lead(Sweep *sweep)
 {
@@ -401,9 +429,7 @@ static int lead(Sweep *sweep)
         status = checkpoints_claim(sweep->checkpoints);
     }
     if (status == 0) {
-        status = run->stream != NULL ? journal_open_stream(&sweep->journal, run->stream)
-                                     : journal_open(&sweep->journal, run->output_flag, run->output,
-                                                    run->resume, &sweep->run);
+        status = open_journal(sweep);
     }
     if (status == 0 && !run->resume) {
         checkpoints_drop(sweep->checkpoints);
@@ -426,7 +452,8 @@ int command_sweep(const Grid *grid, const RunOptions *run, int argc, char **argv
                               .shards = run->shards > 0 ? run->shards : 1},
                    .writing = PTHREAD_MUTEX_INITIALIZER};
     bool helper = run->team && team_rank() > 0;
-    sweep.terminal = run->output == NULL && run->stream == NULL && isatty(STDOUT_FILENO);
+    sweep.terminal =
+        run->output == NULL && run->stream == NULL && !run->on_stdout && isatty(STDOUT_FILENO);
     ref_thread_setup();
     int status = helper ? 0 : check_threads(run);
     if (status == 0 && !helper) {
@@ -435,7 +462,7 @@ int command_sweep(const Grid *grid, const RunOptions *run, int argc, char **argv
     if (status == 0) {
         status = prepare(&sweep);
     }
-    if (status == 0) {
+    if (status == 0 && is_kept(&sweep)) {
         status = checkpoints_open(&sweep.checkpoints, run, &sweep.record.identity);
     }
     if (run->team) {

@@ -22,17 +22,15 @@ static int verify_omega(Verify *verify, double omega)
         return memory_fault();
     }
     verify_limit_take(verify, omega);
-    if (verify->options->output != NULL &&
+    if (verify->output != NULL &&
         (verify_write_rows(verify, omega, &logits) != 0 || output_commit(verify->output) != 0)) {
         progress_clear(&verify->progress);
-        fprintf(stderr, "headproof: %s: cannot write: %s\n", shown(verify->options->output).text,
-                strerror(errno));
-        return 99;
+        return output_failed(verify->options->output);
     }
     if (!verify->options->quiet) {
         progress_clear(&verify->progress);
         verify_print_omega(verify, omega, &logits);
-        fflush(stdout);
+        fflush(output_report(verify->options));
     }
     return 0;
 }
@@ -46,7 +44,7 @@ static bool search_tolerance(Verify *verify)
     if (ok) {
         verify_print_found(verify, &found);
         verify_limit_search(&verify->limit, &found.search);
-        fflush(stdout);
+        fflush(output_report(verify->options));
     }
     found_clear(&found);
     return ok;
@@ -59,7 +57,7 @@ static bool search_predictions(Verify *verify)
     bool ok = verify_search_predictions(verify, &found);
     progress_clear(&verify->progress);
     if (ok) {
-        verify_print_keeping(&found);
+        verify_print_keeping(verify, &found);
     }
     omega_search_clear(&found);
     return ok;
@@ -118,7 +116,7 @@ static int run_template(bool *passed, Verify *verify, const Grid *grid, int thre
     }
     if (!quiet) {
         verify_print_model(verify);
-        fflush(stdout);
+        fflush(output_report(verify->options));
     }
     status = verify_predict(verify);
     if (status != 0) {
@@ -176,9 +174,10 @@ static int run_templates(bool *passed, const Grid *grid, const RunOptions *run, 
     }
     if (status == 0 && !run->quiet) {
         if (run->shards > 0) {
-            printf("the searches for omega are over all inputs: a shard leaves them out\n");
+            fputs("the searches for omega are over all inputs: a shard leaves them out\n",
+                  output_report(run));
         }
-        verify_print_verdict(grid, all, &limit);
+        verify_print_verdict(output_report(run), grid, all, &limit);
     }
     return status != 0 ? status : !all;
 }
@@ -242,9 +241,10 @@ static void record_clear(Record *record)
 
 static int open_output(Output **output, const RunOptions *run)
 {
-    int status = run->output == NULL ? 0 : output_open(output, run->output);
+    bool asked = run->output != NULL || run->on_stdout;
+    int status = asked ? output_open_run(output, run) : 0;
     if (status == 0 && *output != NULL && verify_write_header(output_file(*output)) != 0) {
-        status = 99;
+        status = output_failed(run->output);
     }
     return status;
 }

@@ -158,8 +158,8 @@ void verify_write_no_logits(FILE *file);
 void verify_print_model(const Verify *verify);
 void verify_print_omega(const Verify *verify, double omega, const LogitErrors *logits);
 void verify_print_found(const Verify *verify, const Found *found);
-void verify_print_keeping(const OmegaSearch *found);
-void verify_print_verdict(const Grid *grid, bool passed, const VerifyLimit *limit);
+void verify_print_keeping(const Verify *verify, const OmegaSearch *found);
+void verify_print_verdict(FILE *file, const Grid *grid, bool passed, const VerifyLimit *limit);
 
 /* verify_limit.c */
 
@@ -177,6 +177,6 @@ void verify_limit_worsen(VerifyLimit *limit, const VerifyLimit *other);
 
 /* ": the construction leaves 1.00e-03; try an omega from 12 to 8e6, as above"; which Omega, where
  * there are several. */
-void verify_limit_print(const VerifyLimit *limit, bool several);
+void verify_limit_print(FILE *file, const VerifyLimit *limit, bool several);
 
 #endif

@@ -139,83 +139,84 @@ void verify_limit_search(VerifyLimit *limit, const OmegaSearch *search)
 }
 
 /* What leaves so much. */
-static void print_cause(const VerifyLimit *limit)
+static void print_cause(FILE *file, const VerifyLimit *limit)
 {
     static const char *const activations[] = {
         [MODEL_FILE_SILU] = "silu", [MODEL_FILE_RELU] = "relu", [MODEL_FILE_GELU] = "gelu"};
     switch (limit->cause) {
-    case LIMIT_OVERFLOW: printf("the machine's numbers overflow"); return;
-    case LIMIT_VACUOUS: printf("the original's result is too small to compare with"); return;
+    case LIMIT_OVERFLOW: fprintf(file, "the machine's numbers overflow"); return;
+    case LIMIT_VACUOUS: fprintf(file, "the original's result is too small to compare with"); return;
     case LIMIT_IMITATION:
-        printf("the imitation of %s leaves %s", activations[limit->activation], limit->size);
+        fprintf(file, "the imitation of %s leaves %s", activations[limit->activation], limit->size);
         return;
     case LIMIT_SCORES:
-        printf("scores up to %.4g are above omega, and the construction leaves %s", limit->score,
-               limit->size);
+        fprintf(file, "scores up to %.4g are above omega, and the construction leaves %s",
+                limit->score, limit->size);
         return;
-    case LIMIT_CONSTRUCTION: printf("the construction leaves %s", limit->size); return;
+    case LIMIT_CONSTRUCTION: fprintf(file, "the construction leaves %s", limit->size); return;
     case LIMIT_ORIGINAL:
-        printf("the machine loses %s in the original itself", limit->native);
+        fprintf(file, "the machine loses %s in the original itself", limit->native);
         return;
-    case LIMIT_ROUNDING: printf("the machine's rounding leaves %s", limit->size); return;
+    case LIMIT_ROUNDING: fprintf(file, "the machine's rounding leaves %s", limit->size); return;
     }
 }
 
 /* Another Omega, as far as it was looked for one. */
-static void print_other_omega(const VerifyLimit *limit)
+static void print_other_omega(FILE *file, const VerifyLimit *limit)
 {
     char text[2][DECIMAL_TEXT];
     decimal_print(text[0], limit->min);
     decimal_print(text[1], limit->max);
     if (limit->found) {
-        printf("try an omega from %s to %s, as above", text[0], text[1]);
+        fprintf(file, "try an omega from %s to %s, as above", text[0], text[1]);
     } else if (limit->searched && limit->best > 0) {
         decimal_print(text[0], limit->best);
-        printf("the tolerance is below what any of %zu omegas leaves: try a larger one, omega %s "
-               "leaves %s",
-               limit->evaluated, text[0], limit->best_error);
+        fprintf(file,
+                "the tolerance is below what any of %zu omegas leaves: try a larger one, omega %s "
+                "leaves %s",
+                limit->evaluated, text[0], limit->best_error);
     } else if (limit->cause == LIMIT_ROUNDING || limit->cause == LIMIT_OVERFLOW) {
-        printf("try a smaller omega");
+        fprintf(file, "try a smaller omega");
     } else {
-        printf("try a larger omega");
+        fprintf(file, "try a larger omega");
     }
 }
 
 /* What to try. */
-static void print_advice(const VerifyLimit *limit)
+static void print_advice(FILE *file, const VerifyLimit *limit)
 {
     switch (limit->cause) {
     case LIMIT_IMITATION:
-        printf("try %sa larger tolerance", limit->activation == MODEL_FILE_RELU
-                                               ? "a larger --slope, or "
-                                           : limit->gelu != GELU_TWO ? "--gelu minimax or two, or "
-                                                                     : "");
+        fprintf(file, "try %sa larger tolerance",
+                limit->activation == MODEL_FILE_RELU ? "a larger --slope, or "
+                : limit->gelu != GELU_TWO            ? "--gelu minimax or two, or "
+                                                     : "");
         return;
-    case LIMIT_VACUOUS: printf("try other inputs"); return;
+    case LIMIT_VACUOUS: fprintf(file, "try other inputs"); return;
     case LIMIT_ORIGINAL:
         if (!limit->found) {
-            printf("try a larger tolerance");
+            fprintf(file, "try a larger tolerance");
             return;
         }
         break;
     default: break;
     }
-    print_other_omega(limit);
+    print_other_omega(file, limit);
 }
 
-void verify_limit_print(const VerifyLimit *limit, bool several)
+void verify_limit_print(FILE *file, const VerifyLimit *limit, bool several)
 {
     char omega[DECIMAL_TEXT];
     if (!limit->known) {
         return;
     }
     decimal_print(omega, limit->omega);
-    printf(several ? ": at omega %s " : ": ", omega);
-    print_cause(limit);
+    fprintf(file, several ? ": at omega %s " : ": ", omega);
+    print_cause(file, limit);
     if (!limit->passed) {
-        printf("; ");
-        print_advice(limit);
+        fprintf(file, "; ");
+        print_advice(file, limit);
     } else if (!limit->judged) {
-        printf("; try a --tolerance");
+        fprintf(file, "; try a --tolerance");
     }
 }

@@ -114,12 +114,12 @@ int verify_write_rows(const Verify *verify, double omega, const LogitErrors *log
     return status != 0 || ferror(file) ? -1 : 0;
 }
 
-static void print_cell(const char *name, const RefCell *cell)
+static void print_cell(FILE *file, const char *name, const RefCell *cell)
 {
     if (cell->state == CELL_ZERO) {
-        printf("  %s 0", name);
+        fprintf(file, "  %s 0", name);
     } else if (cell->state != CELL_ABSENT) {
-        mpfr_printf("  %s %s%.2Re", name, cell->state == CELL_BOUND ? "<" : "", cell->value);
+        mpfr_fprintf(file, "  %s %s%.2Re", name, cell->state == CELL_BOUND ? "<" : "", cell->value);
     }
 }
 
@@ -132,42 +132,46 @@ void verify_print_omega(const Verify *verify, double omega, const LogitErrors *l
                                                    [ERROR_NATIVE] = "native",
                                                    [ERROR_TOTAL] = "total",
                                                    [ERROR_OBSERVED] = "observed"};
+    FILE *file = output_report(verify->options);
     char text[DECIMAL_TEXT];
     decimal_print(text, omega);
     for (size_t l = 0; l < verify->points[0].spec.depth; l++) {
-        printf("omega %s, layer %zu:", text, l + 1);
+        fprintf(file, "omega %s, layer %zu:", text, l + 1);
         for (int kind = 0; kind < ERROR_KINDS; kind++) {
-            print_cell(names[kind], &verify->layers[l].worst[kind]);
+            print_cell(file, names[kind], &verify->layers[l].worst[kind]);
         }
-        printf("  %s\n", status_name(verify->layers[l].status));
+        fprintf(file, "  %s\n", status_name(verify->layers[l].status));
     }
     if (verify->has_logits) {
         double margin = verify->logits.margin;
-        printf("omega %s, predictions: %zu of %zu changed; largest logit error %.2e, smallest "
-               "margin %.3g, safety factor %.2g\n",
-               text, logits->changed, verify->inputs.count, logits->error, margin,
-               margin / logits->error);
+        fprintf(file,
+                "omega %s, predictions: %zu of %zu changed; largest logit error %.2e, smallest "
+                "margin %.3g, safety factor %.2g\n",
+                text, logits->changed, verify->inputs.count, logits->error, margin,
+                margin / logits->error);
     }
 }
 
 void verify_print_found(const Verify *verify, const Found *found)
 {
+    FILE *file = output_report(verify->options);
     char text[DECIMAL_TEXT], what[DECIMAL_TEXT + 32];
     const OmegaSearch *s = &found->search;
     decimal_print(text, verify->template->tolerance);
     snprintf(what, sizeof what, "meets the tolerance %s", text);
-    omega_print(stdout, s, what);
+    omega_print(file, s, what);
     if (s->best.omega > 0) {
         decimal_print(text, s->best.omega);
-        mpfr_printf("; the best evaluated is %s, with error %.2Re", text, s->best.error);
+        mpfr_fprintf(file, "; the best evaluated is %s, with error %.2Re", text, s->best.error);
     }
-    putchar('\n');
+    fputc('\n', file);
 }
 
-void verify_print_keeping(const OmegaSearch *found)
+void verify_print_keeping(const Verify *verify, const OmegaSearch *found)
 {
-    omega_print(stdout, found, "keeps every prediction");
-    putchar('\n');
+    FILE *file = output_report(verify->options);
+    omega_print(file, found, "keeps every prediction");
+    fputc('\n', file);
 }
 
 /* What the file or a flag says of the model. */
@@ -179,22 +183,24 @@ static const char *axis_word(const Verify *verify, Axis axis)
 void verify_print_model(const Verify *verify)
 {
     const ModelFile *model = verify->model;
-    printf("%s: %zu layer%s, D = %zu", shown(verify->template->source->path).text, model->depth,
-           model->depth == 1 ? "" : "s", model->d);
+    FILE *file = output_report(verify->options);
+    fprintf(file, "%s: %zu layer%s, D = %zu", shown(verify->template->source->path).text,
+            model->depth, model->depth == 1 ? "" : "s", model->d);
     if (model->heads > 0) {
-        printf(", %zu heads, scores scaled by %s", model->heads, axis_word(verify, AXIS_SCALE));
+        fprintf(file, ", %zu heads, scores scaled by %s", model->heads,
+                axis_word(verify, AXIS_SCALE));
     }
     if (model->hidden > 0) {
-        printf(", H = %zu, %s", model->hidden, axis_word(verify, AXIS_ACTIVATION));
+        fprintf(file, ", H = %zu, %s", model->hidden, axis_word(verify, AXIS_ACTIVATION));
     }
-    printf(", mask %s; ", axis_word(verify, AXIS_MASK));
+    fprintf(file, ", mask %s; ", axis_word(verify, AXIS_MASK));
     if (verify->inputs.shards > 1) {
-        printf("shard %zu/%zu: ", verify->inputs.shard, verify->inputs.shards);
+        fprintf(file, "shard %zu/%zu: ", verify->inputs.shard, verify->inputs.shards);
     }
-    printf("%zu input%s of %zu tokens; `%s` in double, %s\n", verify->inputs.count,
-           verify->inputs.count == 1 ? "" : "s", verify->inputs.n,
-           construction_names[verify->template->spec.construction],
-           verify->template->kernel == KERNEL_DENSE ? "dense" : "structured");
+    fprintf(file, "%zu input%s of %zu tokens; `%s` in double, %s\n", verify->inputs.count,
+            verify->inputs.count == 1 ? "" : "s", verify->inputs.n,
+            construction_names[verify->template->spec.construction],
+            verify->template->kernel == KERNEL_DENSE ? "dense" : "structured");
 }
 
 static bool has_several_omegas(const Grid *grid)
@@ -207,25 +213,25 @@ static bool has_several_omegas(const Grid *grid)
     return false;
 }
 
-void verify_print_verdict(const Grid *grid, bool passed, const VerifyLimit *limit)
+void verify_print_verdict(FILE *file, const Grid *grid, bool passed, const VerifyLimit *limit)
 {
     char text[DECIMAL_TEXT];
     const Point *point = &grid->points[0];
     bool several = has_several_omegas(grid);
-    printf("verdict: %s ",
-           point->judged ? (passed ? "PASS:" : "FAIL:") : (passed ? "evaluated" : "FAIL"));
+    fprintf(file, "verdict: %s ",
+            point->judged ? (passed ? "PASS:" : "FAIL:") : (passed ? "evaluated" : "FAIL"));
     if (several) {
-        printf("at %s omega above", passed ? "every" : "some");
+        fprintf(file, "at %s omega above", passed ? "every" : "some");
     } else {
         decimal_print(text, point->omega);
-        printf("at omega %s", text);
+        fprintf(file, "at omega %s", text);
     }
     if (point->judged) {
         decimal_print(text, point->tolerance);
-        printf(" the error is %s %s", passed ? "within" : "not within", text);
+        fprintf(file, " the error is %s %s", passed ? "within" : "not within", text);
     } else {
-        printf(" (no tolerance given)");
+        fprintf(file, " (no tolerance given)");
     }
-    verify_limit_print(limit, several);
-    putchar('\n');
+    verify_limit_print(file, limit, several);
+    fputc('\n', file);
 }

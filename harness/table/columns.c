@@ -56,7 +56,7 @@ const Column *column_at(size_t i)
 
 const char *column_key(size_t i)
 {
-    const char *const last[] = {"options", "layer", NULL};
+    const char *const last[] = {OPTIONS_COLUMN, LAYER_COLUMN, NULL};
     for (Axis axis = 0; axis < AXIS_COUNT; axis++) {
         if (axis_info(axis)->column != NULL && i-- == 0) {
             return axis_info(axis)->column;
@@ -94,6 +94,34 @@ ColumnKind column_kind(const char *name)
         return column->kind;
     }
     return column_key(column_position(name)) != NULL ? COLUMN_KEY : COLUMN_UNKNOWN;
+}
+
+bool column_holds_text(const char *name)
+{
+    /* Of other commands than sweep. */
+    static const char *const others[] = {"model", "preset", "tokens", "kind", "unfinished"};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        if (strcmp(name, others[i]) == 0) {
+            return true;
+        }
+    }
+    for (Axis axis = 0; axis < AXIS_COUNT; axis++) {
+        const AxisInfo *info = axis_info(axis);
+        if (strcmp(name, info->column != NULL ? info->column : info->name) == 0) {
+            return info->domain.kind == DOMAIN_WORDS;
+        }
+    }
+    ColumnKind kind = column_kind(name);
+    return kind == COLUMN_STATUS || kind == COLUMN_BOUNDS || strcmp(name, OPTIONS_COLUMN) == 0;
+}
+
+const char *column_name(ColumnKind kind)
+{
+    const Column *column = columns;
+    while (column->kind != kind) { /* every kind of them has one */
+        column++;
+    }
+    return column->name;
 }
 
 const Column *column_of_error(ErrorKind kind, Norm norm)
