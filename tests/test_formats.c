@@ -164,6 +164,7 @@ static void expect(const char *script, int code, const char *says)
     free(output.text);
 }
 
+#define MODEL "cases/models/modadd53-silu.safetensors --omega 30 --tokens 0/1/53"
 #define GRID                                                                                       \
     "--construction silu,fused --n 3 --d 3 --depth 2 --omega 5,1000 --kernel structured --quiet"
 
@@ -228,6 +229,29 @@ static void stdout_is_the_table(void **state)
            "$HEADPROOF cost --n 3 >a && $HEADPROOF cost --n 3 --output=- | cmp a - && echo same",
            0, "same");
     expect("test ! -e -", 0, "");
+}
+
+/* What they say of a model goes to stderr then. */
+static void models_leave_stdout_to_the_table(void **state)
+{
+    static const char *const commands[] = {"verify", "attribute"};
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        char line[256];
+        snprintf(line, sizeof line, "%s " MODEL " -q -o /dev/stdout", commands[i]);
+        Output table = run(line);
+        snprintf(line, sizeof line, "%s " MODEL " -o - 2>/dev/null", commands[i]);
+        Output alone = run(line);
+        snprintf(line, sizeof line, "%s " MODEL " -o - 2>&1 >/dev/null", commands[i]);
+        Output said = run(line);
+        assert_int_equal(alone.code, 0);
+        assert_true(lines(&alone) > 1);
+        assert_string_equal(alone.text, table.text);
+        assert_non_null(strstr(said.text, "1 layer"));
+        free(table.text);
+        free(alone.text);
+        free(said.text);
+    }
 }
 
 static void a_file_in_a_format(void **state)
@@ -315,6 +339,7 @@ int main(void)
         cmocka_unit_test(numbers),
         cmocka_unit_test(every_cell_is_the_same),
         cmocka_unit_test_setup_teardown(stdout_is_the_table, set_up, tear_down),
+        cmocka_unit_test(models_leave_stdout_to_the_table),
         cmocka_unit_test_setup_teardown(a_file_in_a_format, set_up, tear_down),
         cmocka_unit_test_setup_teardown(merge_writes_every_format, set_up, tear_down),
         cmocka_unit_test_setup_teardown(streams_fail_as_elsewhere, set_up, tear_down),

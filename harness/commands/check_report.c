@@ -43,7 +43,7 @@ static void print_row_command(FILE *file, const Csv *csv, size_t row)
             shown_write(file, SHOWN_SHELL, cell);
         }
     }
-    const char *option = csv_cell(csv, row, csv_find(csv, "options"));
+    const char *option = csv_cell(csv, row, csv_find(csv, OPTIONS_COLUMN));
     while (*option != '\0') {
         size_t length = strcspn(option, ";");
         fputs(" --", file);

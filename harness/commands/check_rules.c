@@ -77,13 +77,10 @@ static bool get_positive(mpfr_ptr value, const Judge *judge, const char *name)
 /* Root mean square of r(T): an error's over its relative one; 0 when no error says. */
 static void get_size(mpfr_ptr size, Judge *judge)
 {
-    static const char *const kinds[][2] = {{"total_rms", "total_rel"},
-                                           {"native_rms", "native_rel"},
-                                           {"rounding_rms", "rounding_rel"},
-                                           {"observed_rms", "observed_rel"}};
+    static const ErrorKind kinds[] = {ERROR_TOTAL, ERROR_NATIVE, ERROR_ROUNDING, ERROR_OBSERVED};
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-        if (get_positive(size, judge, kinds[i][0]) &&
-            get_positive(judge->scratch, judge, kinds[i][1])) {
+        if (get_positive(size, judge, column_of_error(kinds[i], NORM_RMS)->name) &&
+            get_positive(judge->scratch, judge, column_of_error(kinds[i], NORM_REL)->name)) {
             mpfr_div(size, size, judge->scratch, MPFR_RNDN);
             return;
         }
@@ -362,7 +359,7 @@ static int judge_tolerance(Judge *judge)
 static int judge_cells(Judge *judge, const size_t *columns)
 {
     const Csv *csv = &judge->check->obtained;
-    size_t status_column = csv_find(csv, "status");
+    size_t status_column = csv_find(csv, column_name(COLUMN_STATUS));
     int status = 0;
     if (status_column < csv->columns) {
         face_cell(judge, status_column, columns[status_column]);
@@ -396,7 +393,7 @@ int check_row(Check *check, size_t row, const Point *point, size_t other, const 
     /* A status alone compares nothing; a row that the baseline lacks is named already. */
     bool known = !check->has_baseline || other != NO_ROW;
     if (status == 0 && known && judge.compared < 2) {
-        face_cell(&judge, csv_find(&check->obtained, "layer"), NO_ROW);
+        face_cell(&judge, csv_find(&check->obtained, LAYER_COLUMN), NO_ROW);
         status = found(&judge, "nothing to compare");
     }
     check->cells += judge.compared;

@@ -51,10 +51,10 @@ static bool is_within(const char *cell, const char *tolerance)
 static bool row_passed(const char *line)
 {
     enum { TEXT = 64, OPTIONS = 8192 };
-    char status[TEXT], judge[TEXT], norm[TEXT], tolerance[TEXT], name[2 * TEXT + 1], cell[TEXT];
+    char status[TEXT], judge[TEXT], norm[TEXT], tolerance[TEXT], cell[TEXT];
     char options[OPTIONS];
-    copy_cell(status, sizeof status, line, "status");
-    copy_cell(options, sizeof options, line, "options");
+    copy_cell(status, sizeof status, line, column_name(COLUMN_STATUS));
+    copy_cell(options, sizeof options, line, OPTIONS_COLUMN);
     copy_option(tolerance, TEXT, options, axis_info(AXIS_TOLERANCE)->name, "");
     copy_cell(cell, sizeof cell, line, axis_info(AXIS_ARITHMETIC)->column);
     bool machine = strcmp(cell, axis_info(AXIS_ARITHMETIC)->domain.words[ARITHMETIC_NONE]) != 0;
@@ -69,8 +69,8 @@ static bool row_passed(const char *line)
     if (*tolerance == '\0') {
         return true;
     }
-    snprintf(name, sizeof name, "%s_%s", judge, norm);
-    copy_cell(cell, sizeof cell, line, name);
+    const Column *column = column_of_words(judge, norm);
+    copy_cell(cell, sizeof cell, line, column != NULL ? column->name : "");
     return found != STATUS_VACUOUS && is_within(cell, tolerance);
 }
 
@@ -78,7 +78,7 @@ static bool row_passed(const char *line)
 static size_t point_length(bool *passed, const char *text)
 {
     size_t depth_column = column_position(axis_info(AXIS_DEPTH)->column);
-    size_t layer_column = column_position("layer");
+    size_t layer_column = column_position(LAYER_COLUMN);
     const char *line = text, *depth_text = merge_column(text, depth_column);
     size_t depth = depth_text == NULL ? 0 : strtoul(depth_text, NULL, 10);
     for (size_t layer = 1; layer <= depth; layer++) {
@@ -124,7 +124,7 @@ static int take_points(Merge *merge, const ShardFile *file)
 /* All points are there, and their keys are the grid's. */
 static int check_grid(const Merge *merge)
 {
-    size_t layer_column = column_position("layer"); /* the key is what stands before it */
+    size_t layer_column = column_position(LAYER_COLUMN); /* the key is what stands before it */
     uint64_t digest = DIGEST_START;
     char text[DIGEST_TEXT];
     for (size_t i = 0; i < merge->point_count; i++) {

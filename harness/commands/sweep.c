@@ -104,18 +104,14 @@ static bool commit_point(void *context, size_t index, const PointRows *rows, boo
 {
     Sweep *sweep = context;
     const Point *point = &sweep->grid->points[index];
-    PointOutcome outcome;
-    if (rows_read(&outcome, rows->text, rows->csv, point) != rows->csv) {
-        sweep->write_error = ENOMEM;
-        return false;
-    }
+    const PointOutcome *outcome = &rows->outcome;
     pthread_mutex_lock(&sweep->writing);
-    if (sweep->options->verbose || sweep->terminal || outcome.failed_layer != 0) {
+    if (sweep->options->verbose || sweep->terminal || outcome->failed_layer != 0) {
         progress_clear(&sweep->progress);
     }
     bool written = write_rows(sweep, rows, more);
     if (written) {
-        take_outcome(sweep, &outcome, rows->seconds);
+        take_outcome(sweep, outcome, rows->seconds);
         if (sweep->options->verbose) {
             fprintf(stderr, "headproof: %.3f s: ", rows->seconds);
             point_print_command(stderr, point);

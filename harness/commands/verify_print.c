@@ -21,7 +21,7 @@ const char *verify_column(size_t column)
                                                       [VERIFY_KERNEL] = "kernel",
                                                       [VERIFY_OMEGA] = "omega",
                                                       [VERIFY_INPUTS] = "inputs",
-                                                      [VERIFY_LAYER] = "layer",
+                                                      [VERIFY_LAYER] = LAYER_COLUMN,
                                                       [VERIFY_BOUNDS] = BOUNDS_COLUMN,
                                                       [VERIFY_JUDGED_LOG2] = "judged_log2",
                                                       [VERIFY_WORST_INPUT] = "worst_input",
@@ -126,12 +126,7 @@ static void print_cell(FILE *file, const char *name, const RefCell *cell)
 /* What a reader needs of one Omega. */
 void verify_print_omega(const Verify *verify, double omega, const LogitErrors *logits)
 {
-    static const char *const names[ERROR_KINDS] = {[ERROR_APPROXIMATION] = "approximation",
-                                                   [ERROR_CONSTRUCTION] = "construction",
-                                                   [ERROR_ROUNDING] = "rounding",
-                                                   [ERROR_NATIVE] = "native",
-                                                   [ERROR_TOTAL] = "total",
-                                                   [ERROR_OBSERVED] = "observed"};
+    const char *const *names = axis_info(AXIS_JUDGE)->domain.words;
     FILE *file = output_report(verify->options);
     char text[DECIMAL_TEXT];
     decimal_print(text, omega);

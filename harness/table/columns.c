@@ -99,7 +99,8 @@ ColumnKind column_kind(const char *name)
 bool column_holds_text(const char *name)
 {
     /* Of other commands than sweep. */
-    static const char *const others[] = {"model", "preset", "tokens", "kind", "unfinished"};
+    static const char *const others[] = {"model", "preset", "tokens",
+                                         "kind",  "source", "unfinished"};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         if (strcmp(name, others[i]) == 0) {
             return true;
@@ -133,6 +134,23 @@ const Column *column_of_error(ErrorKind kind, Norm norm)
         column++;
     }
     return column;
+}
+
+/* The place of a word among an axis's; word_count: it is none of them. */
+static size_t word_place(const Domain *domain, const char *word)
+{
+    size_t i = 0;
+    while (i < domain->word_count && strcmp(domain->words[i], word) != 0) {
+        i++;
+    }
+    return i;
+}
+
+const Column *column_of_words(const char *kind, const char *norm)
+{
+    size_t k = word_place(&axis_info(AXIS_JUDGE)->domain, kind);
+    size_t n = word_place(&axis_info(AXIS_NORM)->domain, norm);
+    return k < ERROR_KINDS && n < NORM_COUNT ? column_of_error((ErrorKind)k, (Norm)n) : NULL;
 }
 
 bool column_is_size(const Column *column)

@@ -69,6 +69,9 @@ const char *column_name(ColumnKind kind);
 /* The column of an error in a norm. */
 const Column *column_of_error(ErrorKind kind, Norm norm);
 
+/* The same by the words of --judge and --norm; NULL: there are no such words. */
+const Column *column_of_words(const char *kind, const char *norm);
+
 /* A column of sizes: of kind COLUMN_REFERENCE or COLUMN_MACHINE. */
 bool column_is_size(const Column *column);
 
