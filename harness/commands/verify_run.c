@@ -102,8 +102,9 @@ static bool take_row(void *context, const Point *point, const Row *row)
         worsen(&layer->worst[kind], &row->errors.error[kind][NORM_MAX]);
         worsen(&layer->judged[kind], &row->errors.error[kind][point->norm]);
     }
-    if (row->errors.score.state == CELL_VALUE) {
-        layer->score = fmax(layer->score, mpfr_get_d(row->errors.score.value, MPFR_RNDN));
+    if (row->errors.scalar[SCALAR_SCORE].state == CELL_VALUE) {
+        layer->score =
+            fmax(layer->score, mpfr_get_d(row->errors.scalar[SCALAR_SCORE].value, MPFR_RNDN));
     }
     double log2_judged = verify_log2(judged);
     bool first = log2_judged == layer->log2_worst && rows->input < layer->worst_input;

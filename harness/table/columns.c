@@ -11,6 +11,10 @@
 #include <string.h>
 
 #define CELL(member) offsetof(Row, errors.member)
+#define SCALAR(name, column)                                                                       \
+    {                                                                                              \
+        column, COLUMN_REFERENCE, UNIT_ABSOLUTE, CELL(scalar[SCALAR_##name]), NULL                 \
+    }
 #define ERROR(kind, norm) CELL(error[ERROR_##kind][NORM_##norm])
 
 static const Column columns[] = {
@@ -37,10 +41,7 @@ static const Column columns[] = {
     {"construction_log10", COLUMN_REFERENCE, UNIT_LOG10, ERROR(CONSTRUCTION, MAX), NULL},
     {BOUNDS_COLUMN, COLUMN_BOUNDS, 0, 0, NULL},
     {"identical", COLUMN_SHARE, 0, 0, NULL},
-    {"bias_row_max", COLUMN_REFERENCE, UNIT_ABSOLUTE, CELL(bias_row), NULL},
-    {"hidden_max", COLUMN_REFERENCE, UNIT_ABSOLUTE, CELL(hidden), NULL},
-    {"onehot_max", COLUMN_REFERENCE, UNIT_ABSOLUTE, CELL(onehot), NULL},
-    {"score_max", COLUMN_REFERENCE, UNIT_ABSOLUTE, CELL(score), NULL},
+    REF_SCALARS(SCALAR),
     {"precision_bits", COLUMN_BITS, 0, 0, NULL},
     {"status", COLUMN_STATUS, 0, 0, NULL},
 };
