@@ -7,6 +7,7 @@
 
 #include "../harness/table/format.h"
 
+#include <errno.h>
 #include <jansson.h>
 #include <math.h>
 #include <setjmp.h>
@@ -110,6 +111,38 @@ static void torn_lines(void **state)
         assert_non_null(formatter);
         assert_int_equal(formatter_take(formatter, torn[i]), -1);
         formatter_clear(formatter);
+    }
+}
+
+static void expect_no_space(const char *name, size_t room)
+{
+    char buffer[1024];
+    FILE *full = fopen("/dev/full", "w");
+    assert_non_null(full);
+    assert_int_equal(setvbuf(full, buffer, _IOFBF, room), 0);
+    Formatter *formatter = formatter_open(format_find(name), full);
+    assert_non_null(formatter);
+    errno = 0;
+    int status = formatter_take(formatter, sample);
+    status = status == 0 ? formatter_end(formatter) : status;
+    status = status == 0 ? fflush(full) : status;
+    int reason = errno;
+    formatter_clear(formatter);
+    (void)fclose(full);
+    if (status != -1 || reason != ENOSPC) {
+        fail_msg("%s, after %zu bytes: %d, %s", name, room, status, strerror(reason));
+    }
+}
+
+/* A write that fails says why, whatever is formatted after it: wherever in a row that is. */
+static void the_reason_is_kept(void **state)
+{
+    static const char *const names[] = {"table", "json", "jsonl", "markdown"};
+    (void)state;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        for (size_t room = 8; room <= 1024; room++) {
+            expect_no_space(names[i], room);
+        }
     }
 }
 
@@ -331,6 +364,7 @@ int main(void)
         cmocka_unit_test(tables_are_for_eyes),
         cmocka_unit_test(empty_tables),
         cmocka_unit_test(torn_lines),
+        cmocka_unit_test(the_reason_is_kept),
         cmocka_unit_test(numbers),
         cmocka_unit_test(every_cell_is_the_same),
         cmocka_unit_test_setup_teardown(stdout_is_the_table, set_up, tear_down),

@@ -20,10 +20,12 @@
 /* Integers below this are doubles, and no other integer is rounded to them. */
 #define INTEGER_END 9007199254740992.0
 
-/* Does a double hold the number, but for rounding its digits? */
+/* Does a double hold the number, but for rounding its digits?  errno stays: it may be a write's. */
 static bool double_holds(const char *text)
 {
+    int reason = errno;
     double value = fabs(strtod(text, NULL));
+    errno = reason;
     if (text[strspn(text, "-0123456789")] == '\0') {
         return value < INTEGER_END;
     }
