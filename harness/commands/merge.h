@@ -1,7 +1,8 @@
 /*
  * The insides of `headproof merge` (private to it): the files of shards as one run's.
  *
- *   merge.c          the command: which shards there are, the verdict
+ *   merge.c          the command: its words, the verdict
+ *   merge_shards.c   which shards there are, and whether they fit together
  *   merge_sweep.c    rows of a sweep, each from one shard
  *   merge_verify.c   rows of verify, each from all of them
  *   merge_write.c    the file and its sidecar
@@ -40,6 +41,13 @@ typedef struct {
     char *merged;       /* rows of verify, or NULL: the points' are written */
     RunOptions options; /* output, format, on_stdout: what is written where */
 } Merge;
+
+/* merge_shards.c: reads the shards that merge->files names, and checks that they are all of one run's.
+ * 0, 2 or 99 after a message. */
+int merge_gather(Merge *merge) __attribute__((warn_unused_result));
+
+/* Says where their machines differ, and notes it. */
+void merge_compare_machines(Merge *merge);
 
 /* The shards' rows do not fit together: names the file; returns 2. */
 int merge_refuse_rows(const ShardFile *file);

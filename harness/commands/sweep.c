@@ -3,19 +3,17 @@
  */
 #include "../base/atomic_file.h"
 #include "commands.h"
-#include "../evaluate/dispatch.h"
 #include "../base/interrupt.h"
-#include "../table/journal.h"
 #include "../table/output.h"
 #include "../base/message.h"
 #include "../evaluate/predict.h"
-#include "../base/progress.h"
 #include "../evaluate/schedule.h"
 #include "../grid/shard.h"
 #include "../base/shown.h"
 #include "../base/streams.h"
 #include "../table/summary.h"
 #include "../table/table.h"
+#include "sweep.h"
 #include "../base/team.h"
 #include "../base/text_stream.h"
 
@@ -28,28 +26,7 @@
 /* Failing points whose reproducing command is printed; the rest is counted. */
 enum { FAILURES_SHOWN = 10 };
 
-/* points [count]: what is evaluated.  summaries [count]; passed, seconds [grid->count].
- * writing: held while rows or files are written. */
-typedef struct {
-    const Grid *grid;
-    const RunOptions *options;
-    Journal *journal;
-    Checkpoints *checkpoints;
-    Dispatch *dispatch; /* NULL: no other ranks */
-    RunRecord run;
-    SweepRecord record;
-    size_t *points, count;
-    PointSummary *summaries;
-    bool *passed;
-    double *seconds;
-    size_t committed, failures;
-    bool terminal; /* stdout is one: a table instead of CSV */
-    Progress progress;
-    int write_error;
-    pthread_mutex_t writing;
-} Sweep;
-
-static const Point *point_at(const Sweep *sweep, size_t position)
+const Point *sweep_point(const Sweep *sweep, size_t position)
 {
     return &sweep->grid->points[sweep->points[position]];
 }
@@ -71,13 +48,12 @@ static double cost_left(const Sweep *sweep, size_t from)
 {
     double sum = 0;
     for (size_t i = from; i < sweep->count; i++) {
-        sum += point_cost(point_at(sweep, i));
+        sum += point_cost(sweep_point(sweep, i));
     }
     return sum;
 }
 
-/* The next point is committed: what it means for the verdict and the summary. */
-static void take_outcome(Sweep *sweep, const PointOutcome *outcome, double seconds)
+void sweep_take_outcome(Sweep *sweep, const PointOutcome *outcome, double seconds)
 {
     size_t position = sweep->committed++, index = sweep->points[position];
     sweep->summaries[position] = outcome->summary;
@@ -111,7 +87,7 @@ static bool commit_point(void *context, size_t index, const PointRows *rows, boo
     }
     bool written = write_rows(sweep, rows, more);
     if (written) {
-        take_outcome(sweep, outcome, rows->seconds);
+        sweep_take_outcome(sweep, outcome, rows->seconds);
         if (sweep->options->verbose) {
             fprintf(stderr, "headproof: %.3f s: ", rows->seconds);
             point_print_command(stderr, point);
@@ -183,16 +159,7 @@ static int run_points(Sweep *sweep, int threads)
     return sweep->write_error != 0 ? write_fault(sweep) : 0;
 }
 
-static size_t count_lines(const char *text, size_t size)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < size; i++) {
-        count += text[i] == '\n';
-    }
-    return count;
-}
-
-static char *header_text(bool terminal)
+char *sweep_header(const Sweep *sweep)
 {
     char *text = NULL;
     size_t size = 0;
@@ -201,7 +168,7 @@ static char *header_text(bool terminal)
         return NULL;
     }
     int status = 0;
-    if (terminal) {
+    if (sweep->terminal) {
         table_print_header(stream);
     } else {
         status = table_write_header(stream);
@@ -211,60 +178,6 @@ static char *header_text(bool terminal)
         return NULL;
     }
     return text;
-}
-
-static int refuse_rows(const Sweep *sweep, size_t line)
-{
-    fprintf(stderr,
-            "headproof: %s%s:%zu: cannot be resumed: the row is not the one expected there\n",
-            shown(sweep->options->output).text,
-            journal_is_complete(sweep->journal) ? "" : ".partial", line);
-    return 2;
-}
-
-/* The columns of the file are those that rows are read by. */
-static int check_header(const Sweep *sweep)
-{
-    char *header = header_text(sweep->terminal);
-    if (header == NULL) {
-        return memory_fault();
-    }
-    bool same = journal_has_header(sweep->journal, header);
-    free(header);
-    return same ? 0 : refuse_rows(sweep, 1);
-}
-
-/* Takes in the points that are in the file; *kept: bytes of their rows.  Behind them there may be
- * the torn rows of one more point: what is more has another origin. */
-static int take_kept(Sweep *sweep, size_t *kept)
-{
-    size_t size, length = 1;
-    const char *rows = journal_rows(sweep->journal, &size);
-    *kept = 0;
-    while (sweep->committed < sweep->count && length > 0) {
-        PointOutcome outcome;
-        length = rows_read(&outcome, rows + *kept, size - *kept, point_at(sweep, sweep->committed));
-        if (length == 0 && errno == ENOMEM) {
-            return memory_fault();
-        }
-        *kept += length;
-        if (length > 0) {
-            take_outcome(sweep, &outcome, -1);
-        }
-    }
-    size_t torn = count_lines(rows + *kept, size - *kept);
-    bool whole = sweep->committed == sweep->count;
-    if ((whole ? torn > 0 : torn > point_at(sweep, sweep->committed)->spec.depth) ||
-        (journal_is_complete(sweep->journal) && (!whole || *kept < size))) {
-        return refuse_rows(sweep, count_lines(rows, *kept) + 2);
-    }
-    if (!sweep->options->quiet && journal_is_complete(sweep->journal)) {
-        fprintf(stderr, "headproof: %s is complete\n", shown(sweep->options->output).text);
-    } else if (!sweep->options->quiet && sweep->committed > 0) {
-        fprintf(stderr, "headproof: %zu of %zu points are there already\n", sweep->committed,
-                sweep->count);
-    }
-    return 0;
 }
 
 /* Where there is a file, or stdout was asked to be the table.  0, or -1. */
@@ -297,7 +210,7 @@ static int conclude(const Sweep *sweep)
 /* Writes what is not there yet. */
 static int write_file(Sweep *sweep, size_t kept, int threads)
 {
-    char *header = header_text(sweep->terminal);
+    char *header = sweep_header(sweep);
     if (header == NULL) {
         return memory_fault();
     }
@@ -332,10 +245,7 @@ static bool is_kept(const Sweep *sweep)
 static int run_journal(Sweep *sweep, int threads)
 {
     size_t kept;
-    int status = check_header(sweep);
-    if (status == 0) {
-        status = take_kept(sweep, &kept);
-    }
+    int status = sweep_take_kept(sweep, &kept);
     if (status == 0 && journal_is_complete(sweep->journal)) {
         checkpoints_drop(sweep->checkpoints);
     }
