@@ -107,7 +107,7 @@ SHOW = $(if $(V),,@echo '  $(1)	$@';)
 
 # ---- Programs ------------------------------------------------------------------------------
 
-ROOMS   := cases kernels reference $(patsubst %/,%,$(wildcard reference/*/ harness/*/))
+ROOMS   := cases kernels reference $(patsubst %/,%,$(wildcard reference/*/ harness/*/ harness/*/*/))
 SOURCES := $(wildcard $(ROOMS:%=%/*.c))
 TESTING := $(wildcard tests/*.c)
 # What says HAVE_FLINT or HAVE_MPI is compiled for each build; headers do not.

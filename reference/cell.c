@@ -12,14 +12,13 @@ enum { CELL_DIGITS = 17 };
 /* Calls visit for every cell. */
 static void each_cell(RefErrors *errors, void visit(RefCell *))
 {
-    RefCell *const others[] = {&errors->bias_row, &errors->hidden, &errors->onehot, &errors->score};
     for (int kind = 0; kind < ERROR_KINDS; kind++) {
         for (int norm = 0; norm < NORM_COUNT; norm++) {
             visit(&errors->error[kind][norm]);
         }
     }
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
-        visit(others[i]);
+    for (int i = 0; i < SCALAR_COUNT; i++) {
+        visit(&errors->scalar[i]);
     }
 }
 

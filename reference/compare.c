@@ -250,7 +250,7 @@ static void compare_onehot(RefErrors *errors, const RefRun *run, mpfr_ptr t)
         }
     }
     mpfr_set_zero(t, 1);
-    cell_settle(&errors->onehot, max, t);
+    cell_settle(&errors->scalar[SCALAR_ONEHOT], max, t);
     mpfr_clear(max);
 }
 
@@ -318,13 +318,13 @@ static void compare_leaks(RefErrors *errors, const Known *known)
     mpfr_init2(max, REF_CELL_BITS);
     if (layout->bias_row != BIAS_ROW_NONE) {
         block_max(max, outcome, bias, 1, content);
-        settle_leak(errors, &errors->bias_row, known, max, BLOCK_BIAS_ROW,
+        settle_leak(errors, &errors->scalar[SCALAR_BIAS_ROW], known, max, BLOCK_BIAS_ROW,
                     proof_bias_row(known->proof, known->layer));
         compare_onehot(errors, known->run, max);
     }
     if (cleared.count > 0) {
         block_max(max, outcome, token, layout->n, cleared);
-        settle_leak(errors, &errors->hidden, known, max, BLOCK_CLEARED,
+        settle_leak(errors, &errors->scalar[SCALAR_HIDDEN], known, max, BLOCK_CLEARED,
                     proof_cleared(known->proof, known->layer));
     }
     mpfr_clear(max);
@@ -341,7 +341,7 @@ static void compare_score(RefErrors *errors, const RefPlan *plan, const RefBase 
     mpfr_init2(error, REF_CELL_BITS);
     mpfr_exp_t relative = ref_plan_relative_error(plan, layer, base->bits);
     mpfr_mul_2si(error, score, (long)relative + 8, MPFR_RNDU);
-    cell_settle(&errors->score, score, error);
+    cell_settle(&errors->scalar[SCALAR_SCORE], score, error);
     mpfr_clear(error);
 }
 

@@ -217,13 +217,23 @@ typedef struct {
     mpfr_t value; /* REF_CELL_BITS bits */
 } RefCell;
 
+/* What ref_compare measures beside the errors, in the order of a table's columns: a name here, and
+ * the column's.  Three leaks, the largest |entry| of r(T') where there should be 0 (in the bias row,
+ * in the columns that the layer clears, in the block that tells rows apart); and the largest
+ * |content score| of r(T) in this layer. */
+#define REF_SCALARS(each)                                                                          \
+    each(BIAS_ROW, "bias_row_max"), each(HIDDEN, "hidden_max"), each(ONEHOT, "onehot_max"),        \
+        each(SCORE, "score_max")
+
+#define REF_SCALAR_NAME(name, column) SCALAR_##name
+typedef enum { REF_SCALARS(REF_SCALAR_NAME), SCALAR_COUNT } RefScalar;
+
 typedef struct {
     RefCell error[ERROR_KINDS][NORM_COUNT];
-    RefCell bias_row, hidden, onehot; /* leaks: largest |entry| that should be zero */
-    RefCell score;                    /* largest |content score| of r(T) in this layer */
-    mpfr_t max_original;              /* max |r(T)| over the compared entries */
-    bool contradiction;               /* a proven zero was measured larger than its error */
-    bool left_range;                  /* r(T) or r(T') left MPFR's range: nothing is known */
+    RefCell scalar[SCALAR_COUNT];
+    mpfr_t max_original; /* max |r(T)| over the compared entries */
+    bool contradiction;  /* a proven zero was measured larger than its error */
+    bool left_range;     /* r(T) or r(T') left MPFR's range: nothing is known */
 } RefErrors;
 
 void ref_errors_init(RefErrors *errors);

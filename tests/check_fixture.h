@@ -4,7 +4,7 @@
 #ifndef HEADPROOF_TESTS_CHECK_FIXTURE_H
 #define HEADPROOF_TESTS_CHECK_FIXTURE_H
 
-#include "../harness/commands/check.h"
+#include "../harness/commands/check/check.h"
 #include "scratch.h"
 
 /* Rows of both: silu at Omega 2, 20, 1e6, then attention; two layers each. */

@@ -31,8 +31,8 @@ static CellState settled(const char *value, double error)
     mpfr_inits2(REF_CELL_BITS, v, e, (mpfr_ptr)0);
     assert_int_equal(mpfr_set_str(v, value, 10, MPFR_RNDN), 0);
     mpfr_set_d(e, error, MPFR_RNDN);
-    cell_settle(&errors.score, v, e);
-    CellState state = errors.score.state;
+    cell_settle(&errors.scalar[SCALAR_SCORE], v, e);
+    CellState state = errors.scalar[SCALAR_SCORE].state;
     mpfr_clears(v, e, (mpfr_ptr)0);
     ref_errors_clear(&errors);
     return state;
@@ -97,8 +97,9 @@ static void bounds_are_read_back(void **state)
     set_value(&row.errors.error[ERROR_APPROXIMATION][NORM_MAX], 1);
     set_value(&row.errors.error[ERROR_TOTAL][NORM_RMS], 2);
     set_value(&row.errors.error[ERROR_TOTAL][NORM_REL], 3);
-    set_value(&row.errors.score, 4);
-    row.errors.error[ERROR_TOTAL][NORM_RMS].state = row.errors.score.state = CELL_BOUND;
+    set_value(&row.errors.scalar[SCALAR_SCORE], 4);
+    row.errors.error[ERROR_TOTAL][NORM_RMS].state = row.errors.scalar[SCALAR_SCORE].state =
+        CELL_BOUND;
     row.errors.error[ERROR_APPROXIMATION][NORM_MAX].state = CELL_BOUND;
     FILE *file = open_memstream(&line, &size);
     assert_int_equal(table_write_row(file, &point, &row), 0);
@@ -108,7 +109,7 @@ static void bounds_are_read_back(void **state)
     assert_int_equal(back.errors.error[ERROR_APPROXIMATION][NORM_MAX].state, CELL_BOUND);
     assert_int_equal(back.errors.error[ERROR_TOTAL][NORM_RMS].state, CELL_BOUND);
     assert_int_equal(back.errors.error[ERROR_TOTAL][NORM_REL].state, CELL_VALUE);
-    assert_int_equal(back.errors.score.state, CELL_BOUND);
+    assert_int_equal(back.errors.scalar[SCALAR_SCORE].state, CELL_BOUND);
     for (size_t i = 0; i < sizeof damaged / sizeof *damaged; i++) {
         assert_int_equal(read_back(&back, &point, line, damaged[i]), 0);
     }
@@ -299,8 +300,8 @@ static void scores_are_the_layers_own(void **state)
         for (size_t layer = 1; layer <= spec.depth; layer++) {
             double expected = largest_score(&pair, base, layer);
             ref_compare(&errors, &pair, plan, base, layer, NULL, NULL, NULL);
-            double got = mpfr_get_d(errors.score.value, MPFR_RNDN);
-            assert_int_equal(errors.score.state, CELL_VALUE);
+            double got = mpfr_get_d(errors.scalar[SCALAR_SCORE].value, MPFR_RNDN);
+            assert_int_equal(errors.scalar[SCALAR_SCORE].state, CELL_VALUE);
             assert_true(fabs(got - expected) <= 1e-14 * expected);
             falls += got < before;
             before = got;

@@ -101,7 +101,7 @@ static void masked_heads_need_no_omega(void **state)
             ref_compare(&errors, &pair, plan, base, 3, run, NULL, NULL);
             assert_int_equal(errors.error[ERROR_CONSTRUCTION][NORM_MAX].state, CELL_ZERO);
             assert_int_equal(errors.error[ERROR_APPROXIMATION][NORM_MAX].state, CELL_ZERO);
-            assert_int_equal(errors.bias_row.state, CELL_ZERO);
+            assert_int_equal(errors.scalar[SCALAR_BIAS_ROW].state, CELL_ZERO);
             assert_false(errors.contradiction);
             for (size_t e = 0; e < 6 * 4; e++) {
                 assert_true(mpfr_equal_p(ref_run_entry(run, e / 4, e % 4),

@@ -438,7 +438,7 @@ static void test_row(void **state)
     set_cell(&row.errors.error[ERROR_ROUNDING][NORM_MAX], CELL_VALUE, "-1");
     set_cell(&row.errors.error[ERROR_NATIVE][NORM_MAX], CELL_NONFINITE, "@Inf@");
     set_cell(&row.errors.error[ERROR_NATIVE][NORM_RMS], CELL_NONFINITE, "@NaN@");
-    set_cell(&row.errors.score, CELL_BOUND, "1");
+    set_cell(&row.errors.scalar[SCALAR_SCORE], CELL_BOUND, "1");
     char *text = row_text(&row);
     assert_string_equal(text, expected);
     free(text);

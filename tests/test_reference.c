@@ -254,8 +254,8 @@ static void unresolved_is_bounded_never_zero(void **state)
             mpfr_greater_p(bound->value, many.errors.error[ERROR_CONSTRUCTION][norm].value));
         assert_true(mpfr_cmp_d(bound->value, 1e-30) < 0);
     }
-    assert_int_equal(few.errors.bias_row.state, CELL_BOUND);
-    assert_int_equal(many.errors.bias_row.state, CELL_VALUE);
+    assert_int_equal(few.errors.scalar[SCALAR_BIAS_ROW].state, CELL_BOUND);
+    assert_int_equal(many.errors.scalar[SCALAR_BIAS_ROW].state, CELL_VALUE);
     assert_int_equal(cell_state(&few, ERROR_APPROXIMATION), CELL_ZERO);
     compared_close(&few);
     compared_close(&many);

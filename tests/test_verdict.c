@@ -3,6 +3,7 @@
  * logarithm.
  */
 #include "../harness/evaluate/verdict.h"
+#include "../harness/evaluate/rows.h"
 #include "../harness/table/columns.h"
 #include "program.h"
 
@@ -209,6 +210,55 @@ static void identical_is_the_share_of_equal_entries(void **state)
     free(other.text);
 }
 
+static double known(SummaryCell cell)
+{
+    return isnan(cell.log10) ? 1 : cell.log10;
+}
+
+/* What a point's evaluation says of its rows, their text says too: of points that pass and fail at
+ * the first layer or later, of a proven zero, of one beyond the doubles. */
+static void the_outcome_is_the_texts(void **state)
+{
+    static const double omegas[] = {2, 8.5, 20, 1000};
+    size_t failed = 0;
+    (void)state;
+    for (size_t i = 0; i < sizeof omegas / sizeof *omegas; i++) {
+        Point point = {.omega = omegas[i],
+                       .arithmetic = ARITHMETIC_F64,
+                       .reference = REFERENCE_DIFFERENCE,
+                       .max_bits = 65536,
+                       .judged = true,
+                       .tolerance = 1.5e-7,
+                       .judge = ERROR_CONSTRUCTION};
+        point.spec = (CaseSpec){.construction = CONSTRUCTION_FUSED,
+                                .n = 3,
+                                .d = 4,
+                                .d_ff = 16,
+                                .heads = 1,
+                                .depth = 4,
+                                .seed = 1};
+        const Point *points = &point;
+        Shared *shared;
+        PointRows rows;
+        PointOutcome read;
+        assert_int_equal(shared_make(&shared, &points, 1, true, 0, NULL), EVALUATE_OK);
+        assert_int_equal(rows_evaluate(&rows, shared, &point, false), EVALUATE_OK);
+        assert_int_equal(rows_read(&read, rows.text, rows.csv, &point), rows.csv);
+        assert_int_equal(rows.outcome.failed_layer, read.failed_layer);
+        assert_int_equal(rows.outcome.failed_status, read.failed_status);
+        for (int slot = 0; slot < SUMMARY_LAYERS; slot++) {
+            const PointSummary *a = &rows.outcome.summary, *b = &read.summary;
+            assert_true(fabs(known(a->total[slot]) - known(b->total[slot])) < 1e-12);
+            assert_true(fabs(known(a->native[slot]) - known(b->native[slot])) < 1e-12);
+            assert_true(fabs(known(a->construction[slot]) - known(b->construction[slot])) < 1e-12);
+        }
+        failed += rows.outcome.failed_layer > 0;
+        rows_clear(&rows);
+        shared_clear(shared);
+    }
+    assert_true(failed > 0 && failed < sizeof omegas / sizeof *omegas);
+}
+
 int main(void)
 {
 #define ROW(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
@@ -221,6 +271,7 @@ int main(void)
         ROW(a_lost_range_is_an_error),
         ROW(ulps_are_those_of_the_largest_entry),
         ROW(the_logarithm_is_to_the_base_of_ten),
+        cmocka_unit_test(the_outcome_is_the_texts),
         cmocka_unit_test(identical_is_the_share_of_equal_entries),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -342,12 +342,32 @@ static void what_is_not_kept_is_made_anew(void **state)
     }
 }
 
+/* Whatever axis tells two points apart, each is evaluated as it says: a heading each. */
+static void every_axis_is_a_template(void **state)
+{
+    static const char *const lists[] = {"--reference subtract,difference", "--shrink 1,0.5",
+                                        "--precision 256,320", "--kernel dense,structured"};
+    (void)state;
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+        char line[256];
+        snprintf(line, sizeof line,
+                 "verify " MODADD " --omega 30 --tokens 0/1/53 %s | grep -c \": 1 layer\"",
+                 lists[i]);
+        Output output = run(line);
+        if (strcmp(output.text, "2\n") != 0) {
+            fail_msg("verify %s: %s", lists[i], output.text);
+        }
+        free(output.text);
+    }
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest verify[] = {
         cmocka_unit_test(every_bias_agrees_with_the_oracle),
         cmocka_unit_test(the_trained_model_keeps_its_predictions),
         cmocka_unit_test(a_tolerance_finds_its_omega),
+        cmocka_unit_test(every_axis_is_a_template),
         cmocka_unit_test(threads_change_nothing),
         cmocka_unit_test(the_verdict_names_its_omega),
         cmocka_unit_test(long_work_is_announced),

@@ -18,9 +18,10 @@ _Static_assert(FLAG_COUNT <= 32, "a set of flags is an unsigned");
     (BIT(FLAG_DRY_RUN) | BIT(FLAG_QUIET) | BIT(FLAG_VERBOSE) | BIT(FLAG_IGNORE_EXTRA) |            \
      BIT(FLAG_MEMORY))
 #define OUTPUT BIT(FLAG_OUTPUT)
+#define TABLE (OUTPUT | BIT(FLAG_FORMAT))
 #define THREADS BIT(FLAG_THREADS)
 #define RESUMED (BIT(FLAG_RESUME) | BIT(FLAG_CHECKPOINT))
-#define SWEPT (EVERY | OUTPUT | THREADS | RESUMED | BIT(FLAG_SHARD))
+#define SWEPT (EVERY | TABLE | THREADS | RESUMED | BIT(FLAG_SHARD))
 #define CHECKED                                                                                    \
     (BIT(FLAG_BASELINE) | BIT(FLAG_SAVE_BASELINE) | BIT(FLAG_FORCE) | BIT(FLAG_FACTOR) |           \
      BIT(FLAG_EXACT) | BIT(FLAG_JUNIT_XML) | BIT(FLAG_MARKDOWN) | BIT(FLAG_JSON))
@@ -54,7 +55,7 @@ static const CommandInfo commands[COMMAND_COUNT] = {
                            .run = command_min_omega,
                            .refused = ROLE_OMEGA,
                            .why_not = "finds",
-                           .flags = EVERY | OUTPUT | THREADS,
+                           .flags = EVERY | TABLE | THREADS,
                            .searches_omega = true},
     [COMMAND_CHECK] = {.name = "check",
                        .summary = "the verdict against a baseline or tolerances, for CI",
@@ -80,7 +81,7 @@ static const CommandInfo commands[COMMAND_COUNT] = {
                         .refused = ROLE_INPUTS,
                         .own = {{AXIS_KERNEL, {.form = FORM_WORD, .integer = KERNEL_STRUCTURED}}},
                         .own_count = 1,
-                        .flags = OF_MODELS | BIT(FLAG_TOKENS) | BIT(FLAG_SHARD)},
+                        .flags = OF_MODELS | TABLE | BIT(FLAG_TOKENS) | BIT(FLAG_SHARD)},
     [COMMAND_CONVERT] = {.name = "convert",
                          .summary = "the attention-only model itself, as a safetensors file",
                          .usage = MODEL,
@@ -98,7 +99,7 @@ static const CommandInfo commands[COMMAND_COUNT] = {
                       .operands = OPERANDS_SIZES,
                       .wanted = ROLE_SIZE,
                       .why_not = "does not depend on",
-                      .flags = EVERY | OUTPUT | BIT(FLAG_PRESET) | BIT(FLAG_MEASURE),
+                      .flags = EVERY | TABLE | BIT(FLAG_PRESET) | BIT(FLAG_MEASURE),
                       .blas = BLAS_TO_MEASURE},
     [COMMAND_ATTRIBUTE] = {.name = "attribute",
                            .summary = "a model's logits as exact sums over heads and source tokens",
@@ -106,10 +107,11 @@ static const CommandInfo commands[COMMAND_COUNT] = {
                            .run = command_attribute,
                            .operands = OPERANDS_MODEL,
                            .refused = EVALUATED | ROLE_INPUTS, /* it is of the reference's T' */
-                           .flags = OF_MODELS | BIT(FLAG_TOKENS) | BIT(FLAG_BY) | BIT(FLAG_LOGITS)},
+                           .flags = OF_MODELS | TABLE | BIT(FLAG_TOKENS) | BIT(FLAG_BY) |
+                                    BIT(FLAG_LOGITS)},
     [COMMAND_MERGE] = {.name = "merge",
                        .summary = "the shards of a sweep as one file: SHARD.csv... -o FILE.csv",
-                       .usage = "SHARD.csv... -o FILE.csv",
+                       .usage = "SHARD.csv... -o FILE.csv [--format FORMAT]",
                        .run_words = command_merge},
     [COMMAND_INFO] = {.name = "info",
                       .summary = "the build, the machine and the libraries",

@@ -8,7 +8,7 @@
 #include "../base/exhausted.h"
 #include "../base/info.h"
 #include "../base/message.h"
-#include "../table/output.h"
+#include "../table/format.h"
 #include "../grid/point_groups.h"
 #include "../base/streams.h"
 #include "../base/team.h"
@@ -54,17 +54,30 @@ static int reserve_blas(const CommandInfo *command, const RunOptions *run)
     return 0;
 }
 
+/* Reads a command line, and what of it the grid does not know: which formats there are. */
+static int read_line(Grid *grid, RunOptions *run, const CommandInfo *command, int argc, char **argv)
+{
+    int status = grid_read(grid, run, command, argc, argv);
+    if (status == 0) {
+        status = format_check(run);
+        if (status != 0) {
+            grid_clear(grid);
+        }
+    }
+    return status;
+}
+
 /* Rank 0 of an MPI job reads first: what is wrong with a command line is said once.  Then the
  * others read, and what only they find is said by them. */
 static int read_shared(Grid *grid, RunOptions *run, const CommandInfo *command, int argc,
                        char **argv)
 {
     bool first = team_rank() == 0;
-    int status = team_first(first ? grid_read(grid, run, command, argc, argv) : 0);
+    int status = team_first(first ? read_line(grid, run, command, argc, argv) : 0);
     if (status != 0) {
         return status;
     }
-    status = first ? 0 : grid_read(grid, run, command, argc, argv);
+    status = first ? 0 : read_line(grid, run, command, argc, argv);
     bool read = status == 0;
     status = team_largest(status);
     if (read && status != 0) {
@@ -80,7 +93,7 @@ static int run_evaluating(const CommandInfo *command, int argc, char **argv)
     Grid grid;
     RunOptions run;
     bool shared = team_size() > 1 && command->shared;
-    int status = (shared ? read_shared : grid_read)(&grid, &run, command, argc - 1, argv + 1);
+    int status = (shared ? read_shared : read_line)(&grid, &run, command, argc - 1, argv + 1);
     if (status == 0) {
         double start = clock_seconds();
         if (!run.dry_run) {

@@ -271,8 +271,7 @@ static int run_search(Searches *command, Ensemble *seeds, size_t first)
     } else if (command->terminal) {
         print_sentences(file, seeds, &found);
     } else if (write_row(file, seeds, &found) != 0 || output_commit(command->output) != 0) {
-        status =
-            command->path != NULL ? atomic_file_failed(command->path) : streams_stdout_failed();
+        status = output_failed(command->path);
     }
     command->missing += !found.search.found;
     command->seconds[first] = clock_seconds() - start;
@@ -292,7 +291,7 @@ static int run_searches(Searches *command, int threads)
     FILE *file = output_file(command->output);
     if (!command->terminal &&
         (table_write_key_header(file, false) != 0 || fputs(header_tail, file) == EOF)) {
-        status = atomic_file_failed(command->path != NULL ? command->path : "stdout");
+        status = output_failed(command->path);
     }
     for (size_t i = 0; i < command->grid->count && status == 0; i++) {
         if (!command->taken[i]) {
@@ -308,12 +307,12 @@ int command_min_omega(const Grid *grid, const RunOptions *run, int argc, char **
     int threads = run->threads > 0 ? run->threads : omp_get_num_procs();
     Searches command = {.grid = grid, .path = run->output, .memory = memory_room(run->memory)};
     ref_thread_setup();
-    command.terminal = run->output == NULL && isatty(STDOUT_FILENO);
+    command.terminal = run->output == NULL && !run->on_stdout && isatty(STDOUT_FILENO);
     command.seconds = calloc(grid->count, sizeof *command.seconds);
     command.taken = calloc(grid->count, sizeof *command.taken);
     int status = grid_predict(grid, run->memory, &threads);
     if (status == 0) {
-        status = output_open(&command.output, run->output);
+        status = output_open_run(&command.output, run);
     }
     if (status == 0) {
         progress_open(&command.progress, progress_stderr(run->quiet), all_cost(grid));

@@ -119,7 +119,9 @@ static EvaluateStatus take_answer(Deal *deal)
         memcpy(rows.text, bytes + sizeof answer, length + 1);
     }
     free(bytes);
-    if (answer.status != EVALUATE_OK || rows.text == NULL) {
+    const Point *point = &deal->work->grid->points[deal->work->points[rank->position]];
+    if (answer.status != EVALUATE_OK || rows.text == NULL ||
+        rows_read(&rows.outcome, rows.text, rows.csv, point) != rows.csv) {
         free(rows.text);
         return EVALUATE_NO_MEMORY;
     }

@@ -17,7 +17,23 @@
 /* A point's rows on their way into text; shown NULL: no terminal. */
 typedef struct {
     FILE *csv, *shown;
+    PointOutcome *outcome;
 } RowFiles;
+
+static void outcome_init(PointOutcome *outcome)
+{
+    *outcome = (PointOutcome){0};
+    summary_init(&outcome->summary);
+}
+
+static void outcome_add(PointOutcome *outcome, const Point *point, const Row *row)
+{
+    summary_add(&outcome->summary, point, row);
+    if (outcome->failed_layer == 0 && !row_passes(point, row)) {
+        outcome->failed_layer = row->layer;
+        outcome->failed_status = row->status;
+    }
+}
 
 /* Of a deep stack a terminal shows the first layers and every eighth. */
 static bool shown_on_terminal(const Point *point, size_t layer)
@@ -28,6 +44,7 @@ static bool shown_on_terminal(const Point *point, size_t layer)
 static bool take_row(void *context, const Point *point, const Row *row)
 {
     RowFiles *files = context;
+    outcome_add(files->outcome, point, row);
     if (files->shown != NULL && shown_on_terminal(point, row->layer)) {
         table_print_row(files->shown, point, row);
     }
@@ -54,7 +71,8 @@ EvaluateStatus rows_evaluate(PointRows *rows, const Shared *shared, const Point 
     bool passed;
     double start = clock_seconds();
     *rows = (PointRows){0};
-    RowFiles files = {.csv = text_stream(&rows->text, &rows->csv)};
+    outcome_init(&rows->outcome);
+    RowFiles files = {.csv = text_stream(&rows->text, &rows->csv), .outcome = &rows->outcome};
     if (terminal) {
         files.shown = text_stream(&shown, &rows->shown);
     }
@@ -87,8 +105,7 @@ size_t rows_read(PointOutcome *outcome, const char *text, size_t size, const Poi
     size_t used = 0, length = key == NULL ? 0 : 1;
     Row row;
     errno = key == NULL ? ENOMEM : 0;
-    *outcome = (PointOutcome){0};
-    summary_init(&outcome->summary);
+    outcome_init(outcome);
     row_init(&row);
     for (size_t layer = 1; layer <= point->spec.depth && length > 0; layer++) {
         length = table_read_row(&row, text + used, size - used, key, layer);
@@ -96,11 +113,7 @@ size_t rows_read(PointOutcome *outcome, const char *text, size_t size, const Poi
         if (length == 0) {
             break;
         }
-        summary_add(&outcome->summary, point, &row);
-        if (outcome->failed_layer == 0 && !row_passes(point, &row)) {
-            outcome->failed_layer = layer;
-            outcome->failed_status = row.status;
-        }
+        outcome_add(outcome, point, &row);
     }
     row_clear(&row);
     int reason = errno;

@@ -1,8 +1,8 @@
 /*
  * The rows of a point as text, and what they say.
  *
- * Verdicts and summaries are read from the text that is committed, so that they are the same
- * whether a point was evaluated just now, by another process, or before an interruption.
+ * Whoever evaluates a point knows its outcome; of rows that another process evaluated, or this
+ * command before an interruption, it is read from the text, which says the same.
  */
 #ifndef HEADPROOF_HARNESS_EVALUATE_ROWS_H
 #define HEADPROOF_HARNESS_EVALUATE_ROWS_H
@@ -10,19 +10,20 @@
 #include "evaluate.h"
 #include "../table/summary.h"
 
-/* text: the csv bytes of a table's rows, then the shown bytes of what a terminal gets. */
-typedef struct {
-    char *text;
-    size_t csv, shown;
-    double seconds; /* wall time of the evaluation */
-} PointRows;
-
 /* failed_layer: the first, or 0 when the point passes. */
 typedef struct {
     size_t failed_layer;
     Status failed_status;
     PointSummary summary;
 } PointOutcome;
+
+/* text: the csv bytes of a table's rows, then the shown bytes of what a terminal gets. */
+typedef struct {
+    char *text;
+    size_t csv, shown;
+    PointOutcome outcome;
+    double seconds; /* wall time of the evaluation */
+} PointRows;
 
 /* Evaluates a point; terminal: shown is made too. */
 EvaluateStatus rows_evaluate(PointRows *rows, const Shared *shared, const Point *point,

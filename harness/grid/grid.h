@@ -30,8 +30,10 @@ typedef struct {
 /* Options that are not axes. */
 typedef struct RunOptions {
     const char *output;      /* -o, --output; NULL: stdout */
-    const char *output_flag; /* its flag, for messages; NULL: output */
-    FILE *stream;            /* of check: where rows go instead; or NULL */
+    const char *format;      /* --format: see table/format.h; NULL: csv */
+    bool on_stdout;          /* -o -, or --format alone: stdout is the table, and no more */
+    const char *output_flag; /* what output goes by in messages; NULL: output */
+    FILE *stream;            /* where rows go instead, of check; or NULL */
     int threads;             /* --threads; 0: one a core */
     bool dry_run, quiet, verbose;
     const char *tokens;   /* --tokens, of verify and attribute: see inputs.h; or NULL */

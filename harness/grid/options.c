@@ -17,6 +17,7 @@ enum { LONG_FLAG = 1000 };
 static const FlagInfo flags_known[FLAG_COUNT] = {
     [FLAG_OUTPUT] = {"output", "FILE", "write CSV to FILE, which appears complete or not at all",
                      'o'},
+    [FLAG_FORMAT] = {"format", "FORMAT", "write a table as csv, the default, or as json"},
     [FLAG_THREADS] = {"threads", "COUNT", "0: one a core"},
     [FLAG_DRY_RUN] = {"dry-run", NULL, "print the points, evaluate nothing"},
     [FLAG_QUIET] = {"quiet", NULL, "no progress", 'q'},
@@ -241,6 +242,19 @@ static int read_check_flag(CheckOptions *check, Flag flag, Origin origin, const 
     return 0;
 }
 
+/* "-" is stdout; tensors take a file. */
+static int read_output(Reader *reader, Origin origin, const char *text)
+{
+    bool on_stdout = strcmp(text, "-") == 0;
+    if (*text == '\0' || (on_stdout && reader->command->writes_tensors)) {
+        complain(origin, text, "expected a file name");
+        return 2;
+    }
+    reader->run->on_stdout = on_stdout;
+    reader->run->output = on_stdout ? NULL : text;
+    return 0;
+}
+
 static int read_flag(Reader *reader, Flag flag, const char *text)
 {
     RunOptions *run = reader->run;
@@ -259,7 +273,8 @@ static int read_flag(Reader *reader, Flag flag, const char *text)
         return read_check_flag(&run->check, flag, origin, text);
     }
     switch (flag) {
-    case FLAG_OUTPUT: run->output = text; break;
+    case FLAG_OUTPUT: return read_output(reader, origin, text);
+    case FLAG_FORMAT: run->format = text; break;
     case FLAG_THREADS: return read_threads(run, origin, text);
     case FLAG_DRY_RUN: run->dry_run = true; break;
     case FLAG_QUIET: run->quiet = true; break;
@@ -275,10 +290,6 @@ static int read_flag(Reader *reader, Flag flag, const char *text)
     case FLAG_PRESET: run->preset = text; break;
     case FLAG_MEASURE: run->measure = true; break;
     default: run->verbose = true; break;
-    }
-    if (flag == FLAG_OUTPUT && *text == '\0') {
-        complain(origin, text, "expected a file name");
-        return 2;
     }
     if (run->quiet && run->verbose) {
         complain(origin, flag_info(flag)->name, "expected --quiet or --verbose, not both");
@@ -344,7 +355,10 @@ int options_read(Section *flags, RunOptions *run, int *operand, const CommandInf
         int index = 0;
         int found = getopt_long(argc, arguments, ":o:qv", options, &index);
         switch (found) {
-        case -1: *operand = optind; return 0;
+        case -1:
+            *operand = optind;
+            run->on_stdout = run->on_stdout || (run->format != NULL && run->output == NULL);
+            return 0;
         case 'o': status = read_flag(&reader, FLAG_OUTPUT, optarg); break;
         case 'q': status = read_flag(&reader, FLAG_QUIET, NULL); break;
         case 'v': status = read_flag(&reader, FLAG_VERBOSE, NULL); break;

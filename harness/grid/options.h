@@ -15,6 +15,7 @@ typedef struct {
 
 typedef enum {
     FLAG_OUTPUT,
+    FLAG_FORMAT,
     FLAG_THREADS,
     FLAG_DRY_RUN,
     FLAG_QUIET,

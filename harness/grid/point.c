@@ -36,14 +36,13 @@ static void cell_visit(RefArchive *archive, RefCell *cell)
 void row_visit(RefArchive *archive, Row *row)
 {
     RefErrors *errors = &row->errors;
-    RefCell *const cells[] = {&errors->bias_row, &errors->hidden, &errors->onehot, &errors->score};
     for (int kind = 0; kind < ERROR_KINDS; kind++) {
         for (int norm = 0; norm < NORM_COUNT; norm++) {
             cell_visit(archive, &errors->error[kind][norm]);
         }
     }
-    for (size_t i = 0; i < sizeof cells / sizeof *cells; i++) {
-        cell_visit(archive, cells[i]);
+    for (int i = 0; i < SCALAR_COUNT; i++) {
+        cell_visit(archive, &errors->scalar[i]);
     }
     ref_archive_number(archive, errors->max_original);
     errors->contradiction = ref_archive_flag(archive, errors->contradiction);

@@ -11,6 +11,10 @@
 #include <string.h>
 
 #define CELL(member) offsetof(Row, errors.member)
+#define SCALAR(name, column)                                                                       \
+    {                                                                                              \
+        column, COLUMN_REFERENCE, UNIT_ABSOLUTE, CELL(scalar[SCALAR_##name]), NULL                 \
+    }
 #define ERROR(kind, norm) CELL(error[ERROR_##kind][NORM_##norm])
 
 static const Column columns[] = {
@@ -37,10 +41,7 @@ static const Column columns[] = {
     {"construction_log10", COLUMN_REFERENCE, UNIT_LOG10, ERROR(CONSTRUCTION, MAX), NULL},
     {BOUNDS_COLUMN, COLUMN_BOUNDS, 0, 0, NULL},
     {"identical", COLUMN_SHARE, 0, 0, NULL},
-    {"bias_row_max", COLUMN_REFERENCE, UNIT_ABSOLUTE, CELL(bias_row), NULL},
-    {"hidden_max", COLUMN_REFERENCE, UNIT_ABSOLUTE, CELL(hidden), NULL},
-    {"onehot_max", COLUMN_REFERENCE, UNIT_ABSOLUTE, CELL(onehot), NULL},
-    {"score_max", COLUMN_REFERENCE, UNIT_ABSOLUTE, CELL(score), NULL},
+    REF_SCALARS(SCALAR),
     {"precision_bits", COLUMN_BITS, 0, 0, NULL},
     {"status", COLUMN_STATUS, 0, 0, NULL},
 };
@@ -56,7 +57,7 @@ const Column *column_at(size_t i)
 
 const char *column_key(size_t i)
 {
-    const char *const last[] = {"options", "layer", NULL};
+    const char *const last[] = {OPTIONS_COLUMN, LAYER_COLUMN, NULL};
     for (Axis axis = 0; axis < AXIS_COUNT; axis++) {
         if (axis_info(axis)->column != NULL && i-- == 0) {
             return axis_info(axis)->column;
@@ -96,6 +97,35 @@ ColumnKind column_kind(const char *name)
     return column_key(column_position(name)) != NULL ? COLUMN_KEY : COLUMN_UNKNOWN;
 }
 
+bool column_holds_text(const char *name)
+{
+    /* Of other commands than sweep. */
+    static const char *const others[] = {"model", "preset", "tokens",
+                                         "kind",  "source", "unfinished"};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        if (strcmp(name, others[i]) == 0) {
+            return true;
+        }
+    }
+    for (Axis axis = 0; axis < AXIS_COUNT; axis++) {
+        const AxisInfo *info = axis_info(axis);
+        if (strcmp(name, info->column != NULL ? info->column : info->name) == 0) {
+            return info->domain.kind == DOMAIN_WORDS;
+        }
+    }
+    ColumnKind kind = column_kind(name);
+    return kind == COLUMN_STATUS || kind == COLUMN_BOUNDS || strcmp(name, OPTIONS_COLUMN) == 0;
+}
+
+const char *column_name(ColumnKind kind)
+{
+    const Column *column = columns;
+    while (column->kind != kind) { /* every kind of them has one */
+        column++;
+    }
+    return column->name;
+}
+
 const Column *column_of_error(ErrorKind kind, Norm norm)
 {
     size_t cell =
@@ -105,6 +135,23 @@ const Column *column_of_error(ErrorKind kind, Norm norm)
         column++;
     }
     return column;
+}
+
+/* The place of a word among an axis's; word_count: it is none of them. */
+static size_t word_place(const Domain *domain, const char *word)
+{
+    size_t i = 0;
+    while (i < domain->word_count && strcmp(domain->words[i], word) != 0) {
+        i++;
+    }
+    return i;
+}
+
+const Column *column_of_words(const char *kind, const char *norm)
+{
+    size_t k = word_place(&axis_info(AXIS_JUDGE)->domain, kind);
+    size_t n = word_place(&axis_info(AXIS_NORM)->domain, norm);
+    return k < ERROR_KINDS && n < NORM_COUNT ? column_of_error((ErrorKind)k, (Norm)n) : NULL;
 }
 
 bool column_is_size(const Column *column)

@@ -10,6 +10,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* The last two keys: axes that have no column of their own, and the layer, from 1. */
+#define OPTIONS_COLUMN "options"
+#define LAYER_COLUMN "layer"
+
 /* What a column holds, and by which rule check compares it (docs/ci.md, "The rules"). */
 typedef enum {
     COLUMN_UNKNOWN,   /* no column of the table */
@@ -55,8 +59,18 @@ ColumnKind column_kind(const char *name);
 /* The place in the header of the column of that name, from 0; SIZE_MAX: there is none. */
 size_t column_position(const char *name);
 
+/* Does a column of that name, of whatever command's table, hold words, even where one of them looks
+ * like a number? */
+bool column_holds_text(const char *name);
+
+/* The name of the one column behind the keys of that kind. */
+const char *column_name(ColumnKind kind);
+
 /* The column of an error in a norm. */
 const Column *column_of_error(ErrorKind kind, Norm norm);
+
+/* The same by the words of --judge and --norm; NULL: there are no such words. */
+const Column *column_of_words(const char *kind, const char *norm);
 
 /* A column of sizes: of kind COLUMN_REFERENCE or COLUMN_MACHINE. */
 bool column_is_size(const Column *column);

@@ -19,19 +19,32 @@ static bool is_plain(const char *path)
            (stat(path, &found) == 0 && !S_ISREG(found.st_mode) && !S_ISDIR(found.st_mode));
 }
 
-int journal_open_stream(Journal **journal, FILE *stream)
+/* An output that is just written: the journal's, once it is open.  status: of opening it. */
+static int take_plain(Journal **journal, const char *name, Output *plain, int status)
 {
-    *journal = calloc(1, sizeof **journal);
-    if (*journal == NULL) {
-        return memory_fault();
-    }
-    (*journal)->name = "memory";
-    int status = output_open_stream(&(*journal)->plain, stream);
-    if (status != 0) {
-        journal_clear(*journal);
-        *journal = NULL;
+    *journal = status == 0 ? calloc(1, sizeof **journal) : NULL;
+    if (*journal != NULL) {
+        (*journal)->name = name;
+        (*journal)->plain = plain;
+    } else if (status == 0) {
+        output_clear(plain);
+        status = memory_fault();
     }
     return status;
+}
+
+int journal_open_stream(Journal **journal, FILE *stream)
+{
+    Output *plain = NULL;
+    int status = output_open_stream(&plain, stream);
+    return take_plain(journal, "memory", plain, status);
+}
+
+int journal_open_format(Journal **journal, const char *path, const Format *format)
+{
+    Output *plain = NULL;
+    int status = output_open_format(&plain, path, format);
+    return take_plain(journal, path != NULL ? path : "stdout", plain, status);
 }
 
 int journal_open(Journal **journal, const char *flag, const char *path, bool resume,

@@ -10,6 +10,7 @@
 #ifndef HEADPROOF_HARNESS_TABLE_JOURNAL_H
 #define HEADPROOF_HARNESS_TABLE_JOURNAL_H
 
+#include "format.h"
 #include "sidecar.h"
 
 typedef struct Journal Journal;
@@ -28,6 +29,11 @@ int journal_open(Journal **journal, const char *flag, const char *path, bool res
 /* The same for rows that are just written to a stream, which stays open.  0, or 99 after a
  * message. */
 int journal_open_stream(Journal **journal, FILE *stream) __attribute__((warn_unused_result));
+
+/* The same for rows in a format that nothing reads back: the file appears complete or not at all,
+ * and nothing is kept of a run that is interrupted.  0; 2 or 99 after a message. */
+int journal_open_format(Journal **journal, const char *path, const Format *format)
+    __attribute__((warn_unused_result));
 
 /* The rows that are there already, without their header; they end in a NUL. */
 const char *journal_rows(const Journal *journal, size_t *size);

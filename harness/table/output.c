@@ -7,14 +7,20 @@
 #include "../grid/settings.h"
 #include "sidecar.h"
 #include "../base/streams.h"
+#include "../base/text_stream.h"
 
 #include <stdlib.h>
 
 /* borrowed: only rows.file is used, which stays open.  Without a sidecar where rows are written
- * directly. */
+ * directly.  formatter: of another format than CSV, else NULL; lines: what was written since the
+ * last commit goes to text [size] then. */
 struct Output {
     bool borrowed;
     AtomicFile rows, sidecar;
+    Formatter *formatter;
+    FILE *lines;
+    char *text;
+    size_t size;
 };
 
 static int open_files(Output *output, const char *path)
@@ -45,6 +51,37 @@ int output_open(Output **output, const char *path)
     return status;
 }
 
+int output_open_format(Output **output, const char *path, const Format *format)
+{
+    int status = output_open(output, path);
+    if (status != 0 || format_is_csv(format)) {
+        return status;
+    }
+    (*output)->formatter = formatter_open(format, (*output)->rows.file);
+    (*output)->lines = text_stream(&(*output)->text, &(*output)->size);
+    if ((*output)->formatter == NULL || (*output)->lines == NULL) {
+        output_clear(*output);
+        *output = NULL;
+        return memory_fault();
+    }
+    return 0;
+}
+
+int output_open_run(Output **output, const RunOptions *run)
+{
+    return output_open_format(output, run->output, format_find(run->format));
+}
+
+int output_failed(const char *path)
+{
+    return path != NULL ? atomic_file_failed(path) : streams_stdout_failed();
+}
+
+FILE *output_report(const RunOptions *run)
+{
+    return run->on_stdout ? stderr : stdout;
+}
+
 int output_open_stream(Output **output, FILE *stream)
 {
     *output = calloc(1, sizeof **output);
@@ -58,17 +95,40 @@ int output_open_stream(Output **output, FILE *stream)
 
 FILE *output_file(Output *output)
 {
-    return output->rows.file;
+    return output->lines != NULL ? output->lines : output->rows.file;
+}
+
+/* The lines since the last commit become rows of the format. */
+static int pass_on(Output *output)
+{
+    if (output->lines == NULL) {
+        return 0;
+    }
+    if (fflush(output->lines) != 0 || formatter_take(output->formatter, output->text) != 0) {
+        return -1;
+    }
+    output->size = 0; /* the stream writes from the beginning again */
+    output->text[0] = '\0';
+    return 0;
 }
 
 int output_commit(Output *output)
 {
-    return atomic_file_flush(output->rows.file);
+    return pass_on(output) != 0 ? -1 : atomic_file_flush(output->rows.file);
+}
+
+/* What comes behind the last row. */
+static int end_rows(Output *output)
+{
+    return pass_on(output) != 0 || (output->lines != NULL && formatter_end(output->formatter) != 0)
+               ? -1
+               : 0;
 }
 
 static int finish_direct(Output *output)
 {
-    int status = output_commit(output);
+    int status = end_rows(output);
+    status = status != 0 ? status : atomic_file_flush(output->rows.file);
     if (status != 0 && output->rows.file == stdout) {
         return streams_stdout_failed();
     }
@@ -78,22 +138,24 @@ static int finish_direct(Output *output)
     return status == 0 ? 0 : atomic_file_failed(output->borrowed ? "memory" : output->rows.path);
 }
 
-int output_finish(Output *output, const RunRecord *run)
+/* Everything on disk, under its names; sidecar: of a run, unless one is given. */
+static int finish_file(Output *output, const RunRecord *run, json_t *given)
 {
     AtomicFile *rows = &output->rows, *sidecar = &output->sidecar;
-    if (atomic_file_is_direct(rows)) {
-        return finish_direct(output);
-    }
-    if (atomic_file_sync(rows) != 0) {
-        return atomic_file_failed(rows->path);
-    }
     char digest[DIGEST_TEXT];
-    RunRecord whole = *run;
-    whole.digest = digest;
-    if (digest_descriptor(digest, fileno(rows->file)) != 0) {
+    if (end_rows(output) != 0 || atomic_file_sync(rows) != 0 ||
+        digest_descriptor(digest, fileno(rows->file)) != 0) {
         return atomic_file_failed(rows->path);
     }
-    if (sidecar_write(sidecar->file, &whole) != 0 || atomic_file_sync(sidecar) != 0) {
+    int status = -1;
+    if (given == NULL) {
+        RunRecord whole = *run;
+        whole.digest = digest;
+        status = sidecar_write(sidecar->file, &whole);
+    } else if (json_object_set_new(given, "digest", json_string(digest)) == 0) {
+        status = sidecar_write_value(sidecar->file, given);
+    }
+    if (status != 0 || atomic_file_sync(sidecar) != 0) {
         return atomic_file_failed(sidecar->path);
     }
     if (atomic_file_publish(rows) != 0) {
@@ -105,6 +167,18 @@ int output_finish(Output *output, const RunRecord *run)
     return 0;
 }
 
+int output_finish(Output *output, const RunRecord *run)
+{
+    return atomic_file_is_direct(&output->rows) ? finish_direct(output)
+                                                : finish_file(output, run, NULL);
+}
+
+int output_finish_sidecar(Output *output, json_t *sidecar)
+{
+    return atomic_file_is_direct(&output->rows) ? finish_direct(output)
+                                                : finish_file(output, NULL, sidecar);
+}
+
 void output_clear(Output *output)
 {
     if (output == NULL) {
@@ -113,6 +187,11 @@ void output_clear(Output *output)
     if (output->borrowed) {
         output->rows.file = NULL;
     }
+    if (output->lines != NULL) {
+        (void)fclose(output->lines); /* what is in it was passed on, or is dropped */
+    }
+    formatter_clear(output->formatter);
+    free(output->text);
     atomic_file_clear(&output->rows);
     atomic_file_clear(&output->sidecar);
     free(output);

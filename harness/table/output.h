@@ -6,6 +6,7 @@
 #ifndef HEADPROOF_HARNESS_TABLE_OUTPUT_H
 #define HEADPROOF_HARNESS_TABLE_OUTPUT_H
 
+#include "format.h"
 #include "sidecar.h"
 
 typedef struct Output Output;
@@ -13,10 +14,24 @@ typedef struct Output Output;
 /* path NULL: stdout.  0, or 2 after a message when the path cannot be written, or 99. */
 int output_open(Output **output, const char *path) __attribute__((warn_unused_result));
 
+/* The same in a format: what is written to output_file is CSV, and every commit turns its lines
+ * into rows of the format. */
+int output_open_format(Output **output, const char *path, const Format *format)
+    __attribute__((warn_unused_result));
+
+/* The table that a command line asks for: its -o and --format. */
+int output_open_run(Output **output, const RunOptions *run) __attribute__((warn_unused_result));
+
+/* Prints that it cannot be written, for errno's reason; path NULL: stdout.  Returns 99. */
+int output_failed(const char *path);
+
+/* Where a command says what is not the table: stdout, unless that was asked to be the table. */
+FILE *output_report(const RunOptions *run);
+
 /* The same for a stream that stays open.  0, or 99 after a message. */
 int output_open_stream(Output **output, FILE *stream) __attribute__((warn_unused_result));
 
-/* Where rows go. */
+/* Where rows of CSV go. */
 FILE *output_file(Output *output);
 
 /* Flush after a point's rows; -1 (errno) when the disk is full or failing. */
@@ -24,6 +39,9 @@ int output_commit(Output *output) __attribute__((warn_unused_result));
 
 /* Completes the file: sync, close, rename, and the run as its sidecar.  0, or 99 after a message. */
 int output_finish(Output *output, const RunRecord *run) __attribute__((warn_unused_result));
+
+/* The same with a sidecar that is made already, to which the table's digest is added. */
+int output_finish_sidecar(Output *output, json_t *sidecar) __attribute__((warn_unused_result));
 
 /* Drops what was written (an earlier FILE stays as it was) and frees.  NULL is fine; after
  * output_finish it only frees. */

@@ -156,18 +156,18 @@ json_t *sidecar_value(const RunRecord *run)
     return object;
 }
 
+int sidecar_write_value(FILE *file, const json_t *sidecar)
+{
+    int status = json_dumpf(sidecar, file, JSON_INDENT(1) | JSON_REAL_PRECISION(6));
+    return status == 0 && putc('\n', file) != EOF ? 0 : -1;
+}
+
 int sidecar_write(FILE *file, const RunRecord *run)
 {
     json_t *object = sidecar_value(run);
-    int status = -1;
-    if (object != NULL) {
-        status = json_dumpf(object, file, JSON_INDENT(1) | JSON_REAL_PRECISION(6));
-        if (status == 0 && putc('\n', file) == EOF) {
-            status = -1;
-        }
-    }
+    int status = object == NULL ? -1 : sidecar_write_value(file, object);
     json_decref(object);
-    return status == 0 ? 0 : -1;
+    return status;
 }
 
 const char *sidecar_get(const json_t *sidecar, const char *key)

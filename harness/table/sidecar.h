@@ -41,6 +41,9 @@ typedef struct {
  * seconds and verdict.  0, or -1 (errno). */
 int sidecar_write(FILE *file, const RunRecord *run) __attribute__((warn_unused_result));
 
+/* The same of a value that is made already. */
+int sidecar_write_value(FILE *file, const json_t *sidecar) __attribute__((warn_unused_result));
+
 /* The same as a value; NULL (errno): what machine this is cannot be read. */
 json_t *sidecar_value(const RunRecord *run);
 

@@ -36,14 +36,14 @@ int table_write_key_header(FILE *file, bool with_omega)
             fprintf(file, "%s,", axis_info(axis)->column);
         }
     }
-    fputs("options", file);
+    fputs(OPTIONS_COLUMN, file);
     return stream_status(file);
 }
 
 int table_write_header(FILE *file)
 {
     int status = table_write_key_header(file, true);
-    fputs(",layer", file);
+    fputs("," LAYER_COLUMN, file);
     for (size_t i = 0; column_at(i) != NULL; i++) {
         fprintf(file, ",%s", column_at(i)->name);
     }

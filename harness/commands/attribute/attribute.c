@@ -1,0 +1,288 @@
+/*
+ * The command `attribute`: a trained model's logits as exact sums over heads and source tokens.
+ */
+#include "attribute.h"
+
+#include "../../base/memory.h"
+#include "../../base/atomic_file.h"
+#include "../commands.h"
+#include "../../base/message.h"
+#include "../../table/output.h"
+#include "../../evaluate/predict.h"
+#include "../../base/progress.h"
+#include "../../base/shown.h"
+
+#include <errno.h>
+#include <omp.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Less than this is not announced. */
+#define SAID_SECONDS 10.0
+
+static bool is_by(const Attribution *a, const char *name)
+{
+    const char *by = a->options->by;
+    return strcmp(by != NULL ? by : "sublayer", name) == 0;
+}
+
+/* What a path's line says of it. */
+static TermGroup group_of_path(const Attribution *a, const RefPath *path)
+{
+    bool heads = is_by(a, "head") && (path->kind == PATH_EXTERNAL || path->kind == PATH_INTERNAL);
+    TermGroup group = {
+        .path = *path, .has_layer = path->layer > 0 && !is_by(a, "kind"), .has_head = heads};
+    group.path.layer = group.has_layer ? path->layer : 0;
+    group.path.sublayer = group.has_layer ? path->sublayer : 0;
+    group.path.head = heads ? path->head : 0;
+    group.path.single = path->single && path->kind == PATH_DIRECT;
+    return group;
+}
+
+static bool same_group(const TermGroup *x, const TermGroup *y)
+{
+    return x->path.kind == y->path.kind && x->path.layer == y->path.layer &&
+           x->path.sublayer == y->path.sublayer && x->path.head == y->path.head;
+}
+
+/* Paths of one group are near each other, but for those of a whole kind, which are few groups. */
+static bool make_groups(Attribution *a)
+{
+    enum { NEAR = 4 };
+    size_t count = ref_paths_count(a->paths);
+    a->groups = calloc(count, sizeof *a->groups);
+    a->group_of = calloc(count, sizeof *a->group_of);
+    for (size_t p = 0; a->groups != NULL && a->group_of != NULL && p < count; p++) {
+        TermGroup group = group_of_path(a, ref_path(a->paths, p));
+        size_t first = a->group_count > NEAR ? a->group_count - NEAR : 0, found = a->group_count;
+        for (size_t g = first; g < a->group_count; g++) {
+            found = same_group(&a->groups[g], &group) ? g : found;
+        }
+        a->groups[found] = group;
+        a->group_of[p] = found;
+        a->group_count += found == a->group_count;
+    }
+    return a->groups != NULL && a->group_of != NULL;
+}
+
+static int make_pair(Attribution *a)
+{
+    CaseSpec spec = a->point->spec;
+    const char *reason;
+    spec.n = a->inputs.n;
+    GivenWeights given = a->point->source->given;
+    given.x = a->inputs.x;
+    spec.given = &given;
+    CaseStatus built = case_build(&a->pair, &reason, &spec);
+    if (built != CASE_OK) {
+        fprintf(stderr, "headproof: %s: %s\n", shown(a->point->source->path).text, reason);
+        return built == CASE_NO_MEMORY ? 99 : 2;
+    }
+    const RefUnembedding unembedding = {a->model->W_U, a->model->b_U, a->model->d,
+                                        a->model->classes};
+    a->paths = ref_paths_make(&a->pair.converted, &unembedding);
+    a->inputs_said = calloc(a->inputs.count, sizeof *a->inputs_said);
+    if (a->paths == NULL || a->inputs_said == NULL || !make_groups(a)) {
+        return memory_fault();
+    }
+    return 0;
+}
+
+/* Of all logits once; refuses what does not fit.  It lowers *threads until as many fit. */
+static int make_readout(Attribution *a, int *threads)
+{
+    const double gib = 1024.0 * 1024 * 1024;
+    bool all = a->options->logits != NULL && strcmp(a->options->logits, "all") == 0;
+    double room = memory_room(a->options->memory);
+    mpfr_prec_t bits;
+    if (!attribute_bits(a, 0, &bits, NULL)) {
+        return memory_fault();
+    }
+    bits += 128; /* inputs differ in theirs */
+    double shared = all ? ref_readout_bytes(a->paths, a->model->classes, bits) : 0;
+    double each = ref_writes_bytes(a->paths, bits) + ref_readout_bytes(a->paths, 1, bits);
+    if (shared + each > room) {
+        fprintf(stderr,
+                "headproof: attribute needs %.3g GiB, %.3g GiB may be used: choose a smaller model"
+                "%s\n",
+                (shared + each) / gib, room / gib, all ? " or --logits predicted" : "");
+        return 2;
+    }
+    while (*threads > 1 && shared + each * *threads > room) {
+        --*threads;
+    }
+    if (!all) {
+        return 0;
+    }
+    a->every = calloc(a->model->classes, sizeof *a->every);
+    for (size_t v = 0; a->every != NULL && v < a->model->classes; v++) {
+        a->every[v] = v;
+    }
+    a->all =
+        a->every != NULL ? ref_readout_make(a->paths, a->every, a->model->classes, bits) : NULL;
+    return a->all != NULL ? 0 : memory_fault();
+}
+
+static void say_ahead(const Attribution *a, double seconds, int threads)
+{
+    char text[DURATION_TEXT];
+    bool every = a->options->tokens == NULL && a->model->tokens == NULL && a->model->X == NULL;
+    double total = seconds * (double)a->inputs.count / threads;
+    if (!a->options->quiet && a->inputs.count > 1 && total >= SAID_SECONDS) {
+        fprintf(stderr, "headproof: %zu inputs will take about %s with %d thread%s%s\n",
+                a->inputs.count, duration_print(text, total), threads, threads == 1 ? "" : "s",
+                every ? ": they are every tuple of the vocabulary; --tokens LIST/LIST/... chooses "
+                        "some"
+                      : "");
+    }
+}
+
+/* How it went so far: 0; 99 when memory is short, -1 when the table cannot be written (errno). */
+typedef struct {
+    Output *output; /* NULL: no table */
+    Progress progress;
+    int status, error;
+} Going;
+
+static void take_input(Going *going, const char *text, bool evaluated)
+{
+    if (going->status == 0 && !evaluated) {
+        going->status = 99;
+    }
+    if (going->status == 0 && text != NULL &&
+        (fputs(text, output_file(going->output)) == EOF || output_commit(going->output) != 0)) {
+        going->status = -1;
+        going->error = errno;
+    }
+    progress_add(&going->progress, 1, 1);
+}
+
+/* Every input, on all threads; their lines in order. */
+static void evaluate_inputs(Attribution *a, Going *going, int threads)
+{
+    size_t count = a->inputs.count;
+    bool stop = false;
+#pragma omp parallel for ordered schedule(static, 1) num_threads(threads) shared(stop)
+    for (size_t i = 0; i < count; i++) {
+        char *text = NULL;
+        bool skip, evaluated;
+        double start = clock_seconds();
+        ref_thread_setup();
+#pragma omp atomic read
+        skip = stop;
+        evaluated = !skip && attribute_input(a, i, going->output != NULL ? &text : NULL);
+#pragma omp ordered
+        {
+            if (i == 0) {
+                say_ahead(a, clock_seconds() - start, threads);
+            }
+            take_input(going, text, evaluated);
+#pragma omp atomic write
+            stop = going->status != 0;
+        }
+        free(text);
+    }
+}
+
+static int say_failures(const Attribution *a)
+{
+    size_t outside = 0, first = 0;
+    for (size_t i = a->inputs.count; i > 0; i--) {
+        if (!a->inputs_said[i - 1].within) {
+            outside++;
+            first = i;
+        }
+    }
+    if (outside > 0) {
+        fprintf(stderr,
+                "headproof: the terms of %zu of %zu inputs do not sum to the logit within the "
+                "bound, the first of input %zu\n",
+                outside, a->inputs.count, first);
+    }
+    return outside > 0;
+}
+
+static int run_attribution(Attribution *a, Output *output, int threads)
+{
+    Going going = {.output = output};
+    int status = inputs_make(&a->inputs, a->model, a->point->source->path, a->options->tokens);
+    status = status == 0 ? make_pair(a) : status;
+    status = status == 0 ? make_readout(a, &threads) : status;
+    if (status != 0) {
+        return status;
+    }
+    if (output != NULL && fputs(attribute_header, output_file(output)) == EOF) {
+        return output_failed(a->options->output);
+    }
+    if (!a->options->quiet) {
+        attribute_print_model(a);
+        fflush(output_report(a->options));
+    }
+    progress_open(&going.progress, progress_stderr(a->options->quiet), (double)a->inputs.count);
+    progress_phase(&going.progress, "", "inputs", a->inputs.count, (double)a->inputs.count);
+    evaluate_inputs(a, &going, threads);
+    progress_clear(&going.progress);
+    if (going.status != 0) {
+        errno = going.error;
+        return going.status == 99 ? memory_fault() : output_failed(a->options->output);
+    }
+    if (!a->options->quiet && !attribute_print_summary(a)) {
+        return memory_fault();
+    }
+    return say_failures(a);
+}
+
+static void attribution_clear(Attribution *a)
+{
+    ref_readout_clear(a->all);
+    ref_paths_clear(a->paths);
+    case_clear(&a->pair);
+    inputs_clear(&a->inputs);
+    free(a->every);
+    free(a->groups);
+    free(a->group_of);
+    free(a->inputs_said);
+}
+
+static int check_request(const Grid *grid)
+{
+    const Point *point = &grid->points[0];
+    if (grid->count != 1) {
+        complain((Origin){0}, "attribute", "expected one omega and one form");
+        return 2;
+    }
+    if (point->source->file->W_U == NULL) {
+        complain_of(point->source->path, NULL, NULL,
+                    "expected unembed.W_U: attribution is of logits");
+        return 2;
+    }
+    return 0;
+}
+
+int command_attribute(const Grid *grid, const RunOptions *run, int argc, char **argv)
+{
+    int threads = run->threads > 0 ? run->threads : omp_get_num_procs();
+    Output *output = NULL;
+    double start = clock_seconds();
+    ref_thread_setup();
+    int status = check_request(grid);
+    status = status == 0 ? grid_predict(grid, run->memory, &threads) : status;
+    if (status == 0 && (run->output != NULL || run->on_stdout)) {
+        status = output_open_run(&output, run);
+    }
+    if (status == 0) {
+        Attribution attribution = {
+            .options = run, .point = &grid->points[0], .model = grid->points[0].source->file};
+        status = run_attribution(&attribution, output, threads);
+        attribution_clear(&attribution);
+    }
+    if (status <= 1 && output != NULL) {
+        double seconds = clock_seconds() - start;
+        const RunRecord record = {.argc = argc, .argv = argv, .grid = grid, .seconds = &seconds};
+        int finished = output_finish(output, &record);
+        status = finished != 0 ? finished : status;
+    }
+    output_clear(output);
+    ref_thread_clear();
+    return status;
+}

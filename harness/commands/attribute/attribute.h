@@ -1,0 +1,70 @@
+/*
+ * The insides of `headproof attribute` (private to it): logits of the attention-only model as sums
+ * over heads and the tokens they read (docs/attribution.md).
+ *
+ *   attribute.c         the command
+ *   input.c   one input
+ *   terms.c   the CSV, and what is said of all inputs
+ */
+#ifndef HEADPROOF_HARNESS_COMMANDS_ATTRIBUTE_ATTRIBUTE_H
+#define HEADPROOF_HARNESS_COMMANDS_ATTRIBUTE_ATTRIBUTE_H
+
+#include "../../grid/grid.h"
+#include "../../models/inputs.h"
+
+#include "../../../reference/attribution.h"
+
+/* Terms that stand in one line of the table: those of paths with one group, a source each. */
+typedef struct {
+    RefPath path; /* what the group has in common; what it has not is 0 */
+    bool has_layer, has_head;
+} TermGroup;
+
+/* One logit of one input.  kind: the sums of its centred terms by kind. */
+typedef struct {
+    size_t v;
+    mpfr_t logit, centred, residual, bound;
+} LogitSum;
+
+/* What is said of an input: by kind, the share of its predicted logit over the mean logit, and of
+ * the sum of its absolute terms; the residual and bound of the logit nearest to its bound. */
+typedef struct {
+    double share[PATH_KINDS], absolute[PATH_KINDS];
+    double residual, bound;
+    bool within;
+} InputSummary;
+
+typedef struct {
+    const RunOptions *options;
+    const Point *point;
+    const ModelFile *model;
+    Inputs inputs;
+    Pair pair;
+    RefPaths *paths;
+    TermGroup *groups;
+    size_t *group_of; /* [paths] */
+    size_t group_count;
+    RefReadout *all; /* of all logits, or NULL: the predicted one's is made for each input */
+    size_t *every;   /* [classes]: 0, 1, ... */
+    InputSummary *inputs_said; /* [inputs.count] */
+} Attribution;
+
+/* input.c: evaluates input i.  text: its lines of the table, or NULL where none are asked
+ * for; to be freed.  false: memory is short. */
+bool attribute_input(Attribution *attribution, size_t i, char **text)
+    __attribute__((warn_unused_result));
+
+/* The working precision of input i's streams, and its plan where plan is not NULL. */
+bool attribute_bits(const Attribution *attribution, size_t i, mpfr_prec_t *bits, RefPlan **plan)
+    __attribute__((warn_unused_result));
+
+/* terms.c */
+extern const char attribute_header[];
+
+/* The lines of one logit: sums [groups, rows], centred the same. */
+void attribute_write_logit(FILE *file, const Attribution *attribution, size_t i,
+                           const LogitSum *logit, mpfr_t *sums, mpfr_t *centred);
+void attribute_print_model(const Attribution *attribution);
+bool attribute_print_summary(const Attribution *attribution) __attribute__((warn_unused_result));
+
+#endif

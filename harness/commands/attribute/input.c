@@ -1,0 +1,226 @@
+/*
+ * One input of `attribute`: its paths, terms and logits, in the precision that proves their
+ * sum.
+ */
+#include <stdio.h>
+
+#include "attribute.h"
+
+#include "../../base/text_stream.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Bits of sums: many more than the 17 digits that are written. */
+enum { SUM_BITS = 512 };
+
+static mpfr_t *numbers_make(size_t count)
+{
+    mpfr_t *numbers = calloc(count + 1, sizeof *numbers);
+    for (size_t i = 0; numbers != NULL && i < count; i++) {
+        mpfr_init2(numbers[i], SUM_BITS);
+        mpfr_set_zero(numbers[i], 1);
+    }
+    return numbers;
+}
+
+static void numbers_clear(mpfr_t *numbers, size_t count)
+{
+    for (size_t i = 0; numbers != NULL && i < count; i++) {
+        mpfr_clear(numbers[i]);
+    }
+    free(numbers);
+}
+
+/* x and the zeros of the hidden columns. */
+static double *input_stream(const Attribution *attribution, size_t i)
+{
+    const Layout *layout = &attribution->pair.converted.layout;
+    size_t d = attribution->model->d, content = layout_content(layout), n = layout->n;
+    double *x = calloc(n * content, sizeof *x);
+    for (size_t row = 0; x != NULL && row < n; row++) {
+        memcpy(x + row * content, attribution->inputs.x + (i * n + row) * d, d * sizeof *x);
+    }
+    return x;
+}
+
+/* The pair from another input's streams. */
+static RefPlan *input_plan(const Attribution *attribution, size_t i, const double *x)
+{
+    Pair pair = attribution->pair;
+    size_t d = attribution->model->d, n = attribution->inputs.n;
+    size_t own = layout_content(&pair.original.layout);
+    pair.converted_x = x;
+    pair.original_x = own == d ? attribution->inputs.x + i * n * d : x;
+    return ref_plan_make_at(&pair, point_omega(attribution->point));
+}
+
+bool attribute_bits(const Attribution *attribution, size_t i, mpfr_prec_t *bits, RefPlan **plan)
+{
+    double *x = input_stream(attribution, i);
+    RefPlan *own = x != NULL ? input_plan(attribution, i, x) : NULL;
+    free(x);
+    if (own != NULL) {
+        *bits = ref_plan_difference_working_bits(own, attribution->point->max_bits);
+    }
+    if (plan != NULL) {
+        *plan = own;
+    } else {
+        ref_plan_clear(own);
+    }
+    return own != NULL;
+}
+
+/* The numbers of one logit on their way to a line of text and a summary. */
+typedef struct {
+    Attribution *attribution;
+    size_t input, rows;
+    const RefWrites *writes;
+    const RefReadout *readout;
+    const RefPlan *plan;
+    mpfr_t *sums, *centred;          /* [groups, rows] */
+    mpfr_t *by_kind, *absolute_kind; /* [PATH_KINDS]: of centred terms */
+    mpfr_t *temp;                    /* [2] */
+} Work;
+
+static void reset(mpfr_t *numbers, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        mpfr_set_zero(numbers[i], 1);
+    }
+}
+
+/* Every term of logits[k] of the readout, into its group and the logit's sum. */
+static void add_terms(Work *work, LogitSum *sum, size_t k)
+{
+    const Attribution *a = work->attribution;
+    mpfr_ptr term = work->temp[0], centred = work->temp[1];
+    reset(work->sums, a->group_count * work->rows);
+    reset(work->centred, a->group_count * work->rows);
+    reset(work->by_kind, PATH_KINDS);
+    reset(work->absolute_kind, PATH_KINDS);
+    mpfr_set_zero(sum->centred, 1);
+    mpfr_set_zero(sum->residual, 1);
+    for (size_t p = 0; p < ref_paths_count(a->paths); p++) {
+        PathKind kind = ref_path(a->paths, p)->kind;
+        for (size_t j = 0; j < work->rows; j++) {
+            size_t at = a->group_of[p] * work->rows + j;
+            ref_term(term, centred, work->writes, work->readout, p, j, k);
+            mpfr_add(work->sums[at], work->sums[at], term, MPFR_RNDN);
+            mpfr_add(work->centred[at], work->centred[at], centred, MPFR_RNDN);
+            mpfr_add(sum->residual, sum->residual, term, MPFR_RNDN);
+            mpfr_add(sum->centred, sum->centred, centred, MPFR_RNDN);
+            mpfr_add(work->by_kind[kind], work->by_kind[kind], centred, MPFR_RNDN);
+            mpfr_abs(centred, centred, MPFR_RNDN);
+            mpfr_add(work->absolute_kind[kind], work->absolute_kind[kind], centred, MPFR_RNDN);
+        }
+    }
+    ref_writes_logit(sum->logit, work->writes, sum->v);
+    mpfr_sub(sum->residual, sum->residual, sum->logit, MPFR_RNDN);
+    ref_attribution_bound(sum->bound, work->plan, work->writes, work->readout, k);
+}
+
+static void summarise(Work *work, const LogitSum *sum)
+{
+    InputSummary *said = &work->attribution->inputs_said[work->input];
+    mpfr_ptr total = work->temp[0], share = work->temp[1];
+    mpfr_set_zero(total, 1);
+    for (int kind = 0; kind < PATH_KINDS; kind++) {
+        mpfr_add(total, total, work->absolute_kind[kind], MPFR_RNDN);
+    }
+    for (int kind = 0; kind < PATH_KINDS; kind++) {
+        mpfr_div(share, work->by_kind[kind], sum->centred, MPFR_RNDN);
+        said->share[kind] = mpfr_get_d(share, MPFR_RNDN);
+        mpfr_div(share, work->absolute_kind[kind], total, MPFR_RNDN);
+        said->absolute[kind] = mpfr_get_d(share, MPFR_RNDN);
+    }
+}
+
+/* The input's worst residual; NaN is within nothing. */
+static void judge(Work *work, const LogitSum *sum)
+{
+    InputSummary *said = &work->attribution->inputs_said[work->input];
+    double residual = fabs(mpfr_get_d(sum->residual, MPFR_RNDA));
+    double bound = mpfr_get_d(sum->bound, MPFR_RNDU);
+    bool within = mpfr_number_p(sum->residual) && mpfr_number_p(sum->bound) &&
+                  mpfr_cmpabs(sum->residual, sum->bound) <= 0;
+    said->within = said->within && within;
+    said->residual = residual > said->residual || isnan(residual) ? residual : said->residual;
+    said->bound = bound > said->bound || isnan(bound) ? bound : said->bound;
+}
+
+static void evaluate_logits(Work *work, const size_t *logits, size_t count, size_t predicted,
+                            FILE *file)
+{
+    LogitSum sum;
+    mpfr_inits2(SUM_BITS, sum.logit, sum.centred, sum.residual, sum.bound, (mpfr_ptr)NULL);
+    work->attribution->inputs_said[work->input] = (InputSummary){.within = true};
+    for (size_t k = 0; k < count; k++) {
+        sum.v = logits[k];
+        add_terms(work, &sum, k);
+        judge(work, &sum);
+        if (file != NULL) {
+            attribute_write_logit(file, work->attribution, work->input, &sum, work->sums,
+                                  work->centred);
+        }
+        if (sum.v == predicted) {
+            summarise(work, &sum);
+        }
+    }
+    mpfr_clears(sum.logit, sum.centred, sum.residual, sum.bound, (mpfr_ptr)NULL);
+}
+
+static bool evaluate(Work *work, char **text, mpfr_prec_t bits)
+{
+    Attribution *a = work->attribution;
+    size_t predicted = ref_writes_predicted(work->writes), size = 0;
+    RefReadout *own = a->all == NULL ? ref_readout_make(a->paths, &predicted, 1, bits) : NULL;
+    FILE *file = text != NULL ? text_stream(text, &size) : NULL;
+    bool ok = (a->all != NULL || own != NULL) && (text == NULL || file != NULL);
+    work->readout = a->all != NULL ? a->all : own;
+    if (ok) {
+        bool all = a->all != NULL;
+        evaluate_logits(work, all ? a->every : &predicted, all ? a->model->classes : 1, predicted,
+                        file);
+    }
+    bool written = file == NULL || !ferror(file);
+    written = (file == NULL || fclose(file) == 0) && written;
+    ref_readout_clear(own);
+    return ok && written;
+}
+
+bool attribute_input(Attribution *attribution, size_t i, char **text)
+{
+    size_t rows = layout_rows(&attribution->pair.converted.layout);
+    size_t cells = attribution->group_count * rows;
+    mpfr_prec_t bits = 0;
+    RefPlan *plan = NULL;
+    RefWrites *writes = NULL;
+    Work work = {.attribution = attribution, .input = i, .rows = rows};
+    double *x = input_stream(attribution, i);
+    bool ok = x != NULL && attribute_bits(attribution, i, &bits, &plan);
+    if (ok) {
+        writes = ref_writes_make(attribution->paths, x, attribution->pair.bias_row_content,
+                                 point_omega(attribution->point), bits);
+    }
+    work.plan = plan;
+    work.writes = writes;
+    work.sums = numbers_make(cells);
+    work.centred = numbers_make(cells);
+    work.by_kind = numbers_make(PATH_KINDS);
+    work.absolute_kind = numbers_make(PATH_KINDS);
+    work.temp = numbers_make(2);
+    ok = ok && writes != NULL && work.sums != NULL && work.centred != NULL &&
+         work.by_kind != NULL && work.absolute_kind != NULL && work.temp != NULL &&
+         evaluate(&work, text, bits);
+    numbers_clear(work.sums, cells);
+    numbers_clear(work.centred, cells);
+    numbers_clear(work.by_kind, PATH_KINDS);
+    numbers_clear(work.absolute_kind, PATH_KINDS);
+    numbers_clear(work.temp, 2);
+    ref_writes_clear(writes);
+    ref_plan_clear(plan);
+    free(x);
+    return ok;
+}

@@ -1,0 +1,118 @@
+/*
+ * Which baselines are accepted: those that were saved, whole and as they were saved.
+ */
+#include <stdio.h>
+
+#include "check.h"
+
+#include "../../base/atomic_file.h"
+#include "../../table/check_columns.h"
+#include "../../base/message.h"
+#include "../../base/text_stream.h"
+#include "../../table/sidecar.h"
+#include "../../table/table.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static int refuse(const char *path, const char *why)
+{
+    complain((Origin){.flag = "baseline"}, path,
+             "expected a baseline as it was saved, with its .json: %s; figures that are meant are "
+             "saved anew with --save-baseline FILE --force",
+             why);
+    return 2;
+}
+
+enum { FAULT_TEXT = DIFFERENCE_TEXT + 32 };
+
+/* What is wrong with the sidecar of a table of that digest, or NULL; text: room for it. */
+static const char *sidecar_fault(char text[FAULT_TEXT], const char *path, uint64_t digest)
+{
+    if (access(path, F_OK) != 0) {
+        return "there is no .json beside it";
+    }
+    json_t *sidecar = sidecar_load(path);
+    const char *fault = NULL;
+    char schema[DIFFERENCE_TEXT];
+    if (sidecar == NULL) {
+        fault = "the .json beside it cannot be read as JSON";
+    } else if (!sidecar_schema_fits(schema, sidecar)) {
+        snprintf(text, FAULT_TEXT, "the .json beside it has %s", schema);
+        fault = text;
+    } else if (!json_is_true(json_object_get(sidecar, "complete"))) {
+        fault = "the .json beside it is not one of a complete run";
+    } else if (*sidecar_get(sidecar, "digest") == '\0') {
+        fault = "the .json beside it has no digest of it (older versions wrote none)";
+    } else if (!sidecar_has_digest(sidecar, digest)) {
+        fault = "its bytes are not those that its .json was written with (was it edited?)";
+    }
+    json_decref(sidecar);
+    return fault;
+}
+
+static int check_sidecar(const Csv *csv)
+{
+    char *path = atomic_file_name(csv->path, ".json");
+    if (path == NULL) {
+        return memory_fault();
+    }
+    char text[FAULT_TEXT];
+    const char *fault = sidecar_fault(text, path, csv->digest);
+    int status = fault == NULL ? 0 : refuse(csv->path, fault);
+    free(path);
+    return status;
+}
+
+/* Every column of a table as this program writes it.  names: its header, which is cut. */
+static int check_names(const Csv *csv, char *names)
+{
+    char *rest, *name = strtok_r(names, ",\n", &rest);
+    for (; name != NULL; name = strtok_r(NULL, ",\n", &rest)) {
+        if (csv_find(csv, name) == csv->columns) {
+            complain((Origin){.file = csv->path, .line = 1}, csv_name(csv, 0),
+                     "expected the columns of a sweep, and there is no %s; --save-baseline FILE "
+                     "--force saves it anew",
+                     name);
+            return 2;
+        }
+    }
+    return 0;
+}
+
+static int check_columns(const Csv *csv)
+{
+    char *header = NULL;
+    size_t size = 0;
+    FILE *stream = text_stream(&header, &size);
+    int status = stream == NULL || table_write_header(stream) != 0 ? 99 : 0;
+    status = stream != NULL && fclose(stream) != 0 ? 99 : status;
+    status = status != 0 ? memory_fault() : check_names(csv, header);
+    free(header);
+    return status;
+}
+
+int check_open(Check *check)
+{
+    const char *path = check->options->baseline;
+    Csv *csv = &check->baseline;
+    if (path == NULL) {
+        return 0;
+    }
+    if (access(path, F_OK) != 0 && errno == ENOENT) {
+        complain((Origin){.flag = "baseline"}, path,
+                 "expected a baseline, and there is no such file; --save-baseline FILE makes one");
+        return 2;
+    }
+    int status = csv_read(csv, path);
+    check->has_baseline = true;
+    if (status == 0) {
+        status = check_columns(csv);
+    }
+    if (status == 0) {
+        status = check_cells(csv);
+    }
+    return status != 0 ? status : check_sidecar(csv);
+}

@@ -1,0 +1,259 @@
+/*
+ * The join: which row of the obtained table answers to which of the baseline.
+ */
+#include <stdio.h>
+
+#include "check.h"
+
+#include "../../table/bounds.h"
+#include "../../table/check_columns.h"
+#include "../../base/message.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- Findings ------------------------------------------------------------------------------- */
+
+int check_find(Check *check, const Finding *finding)
+{
+    if (check->finding_count == check->finding_capacity) {
+        size_t capacity = check->finding_capacity == 0 ? 64 : 2 * check->finding_capacity;
+        Finding *findings = realloc(check->findings, capacity * sizeof *findings);
+        if (findings == NULL) {
+            return memory_fault();
+        }
+        check->findings = findings;
+        check->finding_capacity = capacity;
+    }
+    check->findings[check->finding_count] = *finding;
+    check->findings[check->finding_count].order = check->finding_count;
+    check->finding_count++;
+    return 0;
+}
+
+int check_mention(Check *check, const char *format, ...)
+{
+    char text[1024];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    char *copy = strdup(text);
+    char **mentions =
+        realloc(check->mentions, (check->mention_count + 1) * sizeof *check->mentions);
+    if (mentions != NULL) {
+        check->mentions = mentions;
+    }
+    if (mentions == NULL || copy == NULL) {
+        free(copy);
+        return memory_fault();
+    }
+    check->mentions[check->mention_count++] = copy;
+    return 0;
+}
+
+static int find_row(Check *check, const char *reason, const Csv *table, size_t row,
+                    const Point *point)
+{
+    Finding finding = {
+        .reason = reason, .table = table, .row = row, .point = point, .excess = INFINITY};
+    return check_find(check, &finding);
+}
+
+/* Every row whose key an earlier one has. */
+static int find_duplicates(Check *check, const char *reason, const Csv *csv, const KeyIndex *index)
+{
+    int status = 0;
+    for (size_t i = 1; i < index->count && status == 0; i++) {
+        if (strcmp(index->rows[i - 1].key, index->rows[i].key) == 0) {
+            status = find_row(check, reason, csv, index->rows[i].row, NULL);
+        }
+    }
+    return status;
+}
+
+/* A row's findings, which were found together, stay together: the worst speaks for all. */
+static void rank_findings(Check *check)
+{
+    for (size_t first = 0, end; first < check->finding_count; first = end) {
+        double worst = 0;
+        for (end = first; end < check->finding_count &&
+                          finding_same_row(&check->findings[first], &check->findings[end]);
+             end++) {
+            worst = fmax(worst, check->findings[end].excess);
+        }
+        for (size_t i = first; i < end; i++) {
+            check->findings[i].worst = worst;
+        }
+    }
+}
+
+/* Worst rows first, then as they were found. */
+static int compare_findings(const void *a, const void *b)
+{
+    const Finding *left = a, *right = b;
+    if (left->worst != right->worst) {
+        return left->worst > right->worst ? -1 : 1;
+    }
+    return (left->order > right->order) - (left->order < right->order);
+}
+
+bool finding_same_row(const Finding *a, const Finding *b)
+{
+    return a->table == b->table && a->row == b->row;
+}
+
+/* ---- The verdict ---------------------------------------------------------------------------- */
+
+/* columns [obtained's]: the baseline's column of the same name.  What only one table has is a
+ * finding, or a mention. */
+static int match_columns(Check *check, size_t *columns)
+{
+    const Csv *obtained = &check->obtained, *baseline = &check->baseline;
+    int status = 0;
+    for (size_t i = 0; i < obtained->columns && status == 0; i++) {
+        size_t found = csv_find(baseline, csv_name(obtained, i));
+        columns[i] = found < baseline->columns ? found : NO_ROW;
+        if (check->has_baseline && columns[i] == NO_ROW) {
+            bool bounds = strcmp(csv_name(obtained, i), BOUNDS_COLUMN) == 0;
+            status = check_mention(
+                check, "the baseline has no column %s%s", csv_name(obtained, i),
+                bounds ? ": which of its cells are upper bounds alone it does not say, and each is "
+                         "taken for what the obtained one is"
+                       : "");
+        }
+    }
+    for (size_t i = 0; i < baseline->columns && status == 0; i++) {
+        if (csv_find(obtained, csv_name(baseline, i)) == obtained->columns) {
+            Finding finding = {.reason = "a column that is missing",
+                               .row = NO_ROW,
+                               .column = csv_name(baseline, i),
+                               .excess = INFINITY};
+            status = check_find(check, &finding);
+        }
+    }
+    return status;
+}
+
+static int judge_row(Check *check, size_t row, const Point *point, const char *key,
+                     const KeyIndex *baseline, const size_t *columns)
+{
+    size_t before = check->finding_count, other = NO_ROW;
+    int status = 0;
+    if (check->has_baseline) {
+        other = key_index_find(baseline, key);
+        if (other == NO_ROW) {
+            status = find_row(check, "a row that the baseline does not have", &check->obtained, row,
+                              point);
+        }
+    }
+    if (status == 0) {
+        status = check_row(check, row, point, other, columns);
+    }
+    check->rows++;
+    check->failed += check->finding_count > before;
+    return status;
+}
+
+/* Rows come in grid order, a point's layers together. */
+static int judge_rows(Check *check, const size_t *columns, const KeyIndex *obtained,
+                      const KeyIndex *baseline)
+{
+    const char **keys = key_index_rows(obtained);
+    size_t row = 0;
+    int status = keys == NULL ? memory_fault() : 0;
+    for (size_t p = 0; p < check->grid->count && status == 0; p++) {
+        const Point *point = &check->grid->points[p];
+        for (size_t l = 0; l < point->spec.depth && status == 0; l++, row++) {
+            if (row == check->obtained.rows) {
+                free(keys);
+                return find_row(check, "rows of the grid that were not obtained", NULL, NO_ROW,
+                                NULL);
+            }
+            status = judge_row(check, row, point, keys[row], baseline, columns);
+        }
+    }
+    free(keys);
+    return status;
+}
+
+/* Rows that only the baseline has. */
+static int find_missing(Check *check, const KeyIndex *obtained, const KeyIndex *baseline)
+{
+    int status = 0;
+    for (size_t i = 0; i < baseline->count && status == 0; i++) {
+        if (key_index_find(obtained, baseline->rows[i].key) == NO_ROW) {
+            status = find_row(check, "a row that is missing", &check->baseline,
+                              baseline->rows[i].row, NULL);
+            check->failed++;
+        }
+    }
+    return status;
+}
+
+static int judge_tables(Check *check, const KeyIndex *obtained, const KeyIndex *baseline)
+{
+    size_t *columns = calloc(check->obtained.columns, sizeof *columns);
+    int status = columns == NULL ? memory_fault() : match_columns(check, columns);
+    if (status == 0) {
+        status = judge_rows(check, columns, obtained, baseline);
+    }
+    if (status == 0) {
+        status = find_missing(check, obtained, baseline);
+    }
+    if (status == 0) {
+        status =
+            find_duplicates(check, "a key that an earlier row has", &check->obtained, obtained);
+    }
+    if (status == 0) {
+        status = find_duplicates(check, "a key that an earlier row of the baseline has",
+                                 &check->baseline, baseline);
+    }
+    if (status == 0 && check->rows == 0) {
+        status = find_row(check, "no rows", NULL, NO_ROW, NULL);
+    }
+    if (status == 0 && check->has_baseline && baseline->count == 0) {
+        status = find_row(check, "a baseline without rows", NULL, NO_ROW, NULL);
+    }
+    free(columns);
+    return status;
+}
+
+int check_judge(Check *check)
+{
+    KeyIndex obtained = {0}, baseline = {0};
+    int status = key_index_make(&obtained, &check->obtained);
+    if (status == 0 && check->has_baseline) {
+        status = key_index_make(&baseline, &check->baseline);
+    }
+    if (status == 0) {
+        status = judge_tables(check, &obtained, &baseline);
+    }
+    rank_findings(check);
+    if (check->finding_count > 1) {
+        qsort(check->findings, check->finding_count, sizeof *check->findings, compare_findings);
+    }
+    key_index_clear(&obtained);
+    key_index_clear(&baseline);
+    return status;
+}
+
+bool check_passes(const Check *check)
+{
+    return check->finding_count == 0 && check->rows > 0 && check->cells > 0;
+}
+
+void check_clear(Check *check)
+{
+    for (size_t i = 0; i < check->mention_count; i++) {
+        free(check->mentions[i]);
+    }
+    free(check->mentions);
+    free(check->findings);
+    free(check->seconds);
+    csv_clear(&check->obtained);
+    csv_clear(&check->baseline);
+    *check = (Check){0};
+}

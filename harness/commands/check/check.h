@@ -1,0 +1,84 @@
+/*
+ * The regression verdict: an obtained table against a baseline, and against tolerances.  The rules
+ * are in docs/ci.md.
+ */
+#ifndef HEADPROOF_HARNESS_COMMANDS_CHECK_CHECK_H
+#define HEADPROOF_HARNESS_COMMANDS_CHECK_CHECK_H
+
+#include "../../table/check_keys.h"
+#include "../../grid/grid.h"
+
+#include <stdint.h>
+
+#define CHECK_TEXT 32
+
+/* Something that fails.  reason: a static phrase.  table and row: whose key it has, or NO_ROW; point:
+ * NULL for a row that only the baseline has.  baseline and obtained are cells of the tables, column
+ * one's name, or NULL; either may be named in its row's `bounds`.  ratio: obtained over baseline; limit: the
+ * largest value, or for a reference column the largest difference, that passes; either "" where
+ * there is none.  excess: how many times beyond the limit, infinite where no number says. */
+typedef struct {
+    const char *reason;
+    const Csv *table;
+    size_t row;
+    const Point *point;
+    const char *column, *baseline, *obtained;
+    bool baseline_bound, obtained_bound;
+    char ratio[CHECK_TEXT], limit[CHECK_TEXT];
+    double excess, worst; /* worst: the largest excess of its row */
+    size_t order;         /* in which it was found */
+} Finding;
+
+/* rows: compared; failed: rows with a finding; cells: compared with the baseline's or judged.
+ * mentions: sentences about what does not fail. */
+typedef struct {
+    const Grid *grid;
+    const CheckOptions *options;
+    int argc; /* the command line, that repeats the whole check */
+    char **argv;
+    Csv obtained, baseline;
+    double *seconds; /* [obtained's rows] an equal share of what its point took, or NULL */
+    bool has_baseline;
+    bool other_machine; /* the baseline is from one, or nobody knows which */
+    Finding *findings;
+    size_t finding_count, finding_capacity;
+    char **mentions;
+    size_t mention_count;
+    size_t rows, failed, cells;
+} Check;
+
+/* baseline.c: reads the baseline, if options name one: strictly, before any work.  It must
+ * be complete, with the sidecar that it was saved with, and have every column of a table.  0; 2
+ * after a message; 99. */
+int check_open(Check *check) __attribute__((warn_unused_result));
+
+/* Joins and judges check->obtained: fills findings, worst first, and mentions.  0; 99 after a
+ * message. */
+int check_judge(Check *check) __attribute__((warn_unused_result));
+
+void check_clear(Check *check);
+
+bool check_passes(const Check *check);
+
+/* Adds a sentence.  0; 99 after a message. */
+int check_mention(Check *check, const char *format, ...)
+    __attribute__((format(printf, 2, 3), warn_unused_result));
+
+/* Adds a finding; 0 or 99.  Its ratio, limit and excess are as given. */
+int check_find(Check *check, const Finding *finding) __attribute__((warn_unused_result));
+
+/* The rules for one obtained row, which is point's; other: the baseline's row, or NO_ROW.
+ * columns [obtained's]: the baseline's column of the same name, or NO_ROW.  0 or 99. */
+int check_row(Check *check, size_t row, const Point *point, size_t other, const size_t *columns)
+    __attribute__((warn_unused_result));
+
+/* Both about one row of one table, or both about none. */
+bool finding_same_row(const Finding *a, const Finding *b);
+
+/* "construction=silu mask=none ... layer=1": the cells of the key that are not blank. */
+void finding_print_key(FILE *file, const Finding *finding);
+
+/* The command line that repeats it: one point, or, for a finding about no row, the whole check. */
+void finding_print_command(FILE *file, const Check *check, const Finding *finding);
+
+#endif

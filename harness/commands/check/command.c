@@ -1,0 +1,373 @@
+/*
+ * headproof check: evaluates the grid into FILE.obtained, or without a FILE into memory, judges it,
+ * says so.
+ */
+#include <stdio.h>
+
+#include "../commands.h"
+
+#include "../../base/atomic_file.h"
+#include "../../table/check_columns.h"
+#include "report.h"
+#include "../../grid/distinct.h"
+#include "../../base/info.h"
+#include "../../base/message.h"
+#include "../../base/text_stream.h"
+#include "../../base/own_file.h"
+#include "../../base/shown.h"
+#include "../../table/sidecar.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+typedef int WriteReport(FILE *file, const Check *check);
+
+enum { REPORTS = 3 };
+
+/* beside: the baseline that the obtained table and its sidecar lie beside.  These three are NULL
+ * where there is none; then text [length] is the table, until it is read.  reports: those that are
+ * no regular files; the others are opened when there is something to write, so that a run that is
+ * killed leaves none half made. */
+typedef struct {
+    Check check;
+    const RunOptions *run;
+    char *beside, *obtained, *sidecar;
+    char *text;
+    size_t length;
+    AtomicFile reports[REPORTS];
+} Checking;
+
+static char *join(const char *a, const char *b)
+{
+    size_t size = strlen(a) + strlen(b) + 1;
+    char *joined = malloc(size);
+    if (joined != NULL) {
+        snprintf(joined, size, "%s%s", a, b);
+    }
+    return joined;
+}
+
+/* ---- Before any work ------------------------------------------------------------------------ */
+
+static int check_options(const Grid *grid, const CheckOptions *options)
+{
+    if (options->save != NULL && options->baseline != NULL) {
+        complain((Origin){.flag = "save-baseline"}, options->save,
+                 "expected --baseline or --save-baseline");
+        return 2;
+    }
+    if (options->force && options->save == NULL) {
+        complain((Origin){.flag = "force"}, "force", "expected --save-baseline with it");
+        return 2;
+    }
+    if (options->save != NULL && !options->force && access(options->save, F_OK) == 0) {
+        complain((Origin){.flag = "save-baseline"}, options->save,
+                 "expected no such file yet (--force replaces it)");
+        return 2;
+    }
+    for (size_t i = 0; options->save == NULL && options->baseline == NULL && i < grid->count; i++) {
+        if (!grid->points[i].judged) {
+            fputs("headproof: check: expected --baseline FILE, or a tolerance for every point; "
+                  "without one: ",
+                  stderr);
+            point_print_command(stderr, &grid->points[i]);
+            putc('\n', stderr);
+            return 2;
+        }
+    }
+    return 0;
+}
+
+/* Nobody named the files beside the baseline: what is there must be the program's own. */
+static int claim_paths(const Checking *command)
+{
+    const char *flag = command->run->check.save != NULL ? "save-baseline" : "baseline";
+    int status = own_file_claim(flag, command->obtained);
+    char *sidecar = command->run->check.save == NULL ? NULL : join(command->beside, ".json");
+    const CheckOptions *options = &command->run->check;
+    const NamedFile files[] = {{flag, command->obtained, true},
+                               {"junit-xml", options->junit_xml, false},
+                               {"markdown", options->markdown, false},
+                               {"json", options->json, false}};
+    if (status == 0) {
+        status = distinct_check(files, sizeof files / sizeof *files, NULL, 0);
+    }
+    if (status == 0 && command->run->check.save != NULL) {
+        status = sidecar == NULL ? memory_fault() : own_file_claim(flag, sidecar);
+    }
+    free(sidecar);
+    return status;
+}
+
+/* Where the obtained table goes: beside the baseline, or the file that a link to it leads to. */
+static int choose_paths(Checking *command)
+{
+    const CheckOptions *options = &command->run->check;
+    if (options->save == NULL && options->baseline == NULL) {
+        if (command->run->resume) {
+            complain((Origin){.flag = "resume"}, "check",
+                     "expected --baseline FILE: what is interrupted is left beside it");
+            return 2;
+        }
+        return 0;
+    }
+    command->beside =
+        options->save != NULL ? atomic_file_target(options->save) : join(options->baseline, "");
+    command->obtained = command->beside == NULL ? NULL : join(command->beside, ".obtained");
+    command->sidecar = command->obtained == NULL ? NULL : join(command->obtained, ".json");
+    return command->sidecar == NULL ? memory_fault() : claim_paths(command);
+}
+
+static int open_report(Checking *command, size_t report)
+{
+    static const char *const flags[REPORTS] = {"junit-xml", "markdown", "json"};
+    const CheckOptions *options = &command->run->check;
+    const char *path = report == 0   ? options->junit_xml
+                       : report == 1 ? options->markdown
+                                     : options->json;
+    command->reports[report].flag = flags[report];
+    return path == NULL ? 0 : atomic_file_open(&command->reports[report], path);
+}
+
+/* Before any work: all can be written. */
+static int open_reports(Checking *command)
+{
+    int status = 0;
+    for (size_t i = 0; i < REPORTS && status == 0; i++) {
+        status = open_report(command, i);
+        if (status == 0 && !atomic_file_is_direct(&command->reports[i])) {
+            atomic_file_clear(&command->reports[i]);
+        }
+    }
+    return status;
+}
+
+/* ---- The machine of the baseline ------------------------------------------------------------ */
+
+static int mention_fact(Check *check, const json_t *sidecar, const Fact *fact)
+{
+    const char *then = json_string_value(json_object_get(sidecar, fact->name));
+    if (then != NULL && strcmp(then, fact->text) == 0) {
+        return 0;
+    }
+    check->other_machine = true;
+    return check_mention(check,
+                         "the baseline's %s is %s, this one's %s: machine errors are "
+                         "compared by factor all the same, `identical` is not",
+                         fact->name, then != NULL ? then : "unknown", fact->text);
+}
+
+static int mention_machine(Check *check)
+{
+    Fact facts[FACTS_MOST];
+    size_t count = facts_read(facts);
+    if (count == 0) {
+        return facts_fault();
+    }
+    char *path = join(check->options->baseline, ".json");
+    if (path == NULL) {
+        return memory_fault();
+    }
+    json_t *sidecar = sidecar_load(path);
+    int reason = sidecar == NULL ? errno : 0, status = 0;
+    if (file_fault(reason) == 99) {
+        status = csv_unreadable(path, reason);
+    } else if (sidecar == NULL) {
+        check->other_machine = true;
+        status = check_mention(check,
+                               "no sidecar %s says which machine the baseline is from: "
+                               "`identical` is not compared",
+                               path);
+    }
+    for (size_t i = 0; i < count && sidecar != NULL && status == 0; i++) {
+        if (strcmp(facts[i].name, "cpu") == 0 || strcmp(facts[i].name, "openblas_core") == 0) {
+            status = mention_fact(check, sidecar, &facts[i]);
+        }
+    }
+    json_decref(sidecar);
+    free(path);
+    return status;
+}
+
+/* ---- After it ------------------------------------------------------------------------------- */
+
+static int write_reports(Checking *command)
+{
+    static WriteReport *const writers[REPORTS] = {report_xml, report_markdown, report_json};
+    int status = 0;
+    for (size_t i = 0; i < REPORTS && status == 0; i++) {
+        AtomicFile *file = &command->reports[i];
+        status = file->file == NULL ? open_report(command, i) : 0;
+        if (status == 0 && file->file != NULL &&
+            (writers[i](file->file, &command->check) != 0 || atomic_file_sync(file) != 0 ||
+             atomic_file_publish(file) != 0 || atomic_file_close(file) != 0)) {
+            status = atomic_file_failed(file->path);
+        }
+        atomic_file_clear(file);
+    }
+    return status;
+}
+
+static int keep_baseline(const Checking *command)
+{
+    const char *path = command->beside;
+    char *sidecar = join(path, ".json");
+    if (sidecar == NULL) {
+        return memory_fault();
+    }
+    bool renamed = rename(command->obtained, path) == 0 && rename(command->sidecar, sidecar) == 0 &&
+                   atomic_file_sync_directory(path) == 0;
+    free(sidecar);
+    return renamed ? 0 : atomic_file_failed(path);
+}
+
+/* What is there is this run's. */
+static void remove_obtained(const Checking *command)
+{
+    if (command->obtained != NULL) {
+        (void)unlink(command->obtained);
+        (void)unlink(command->sidecar);
+    }
+}
+
+/* A point's rows share what it took; an interrupted run's took nothing now. */
+static int read_seconds(Checking *command)
+{
+    Check *check = &command->check;
+    size_t rows = check->obtained.rows, row = 0;
+    json_t *sidecar = command->sidecar != NULL ? sidecar_load(command->sidecar) : NULL;
+    const json_t *points = json_object_get(sidecar, "points");
+    check->seconds = calloc(rows > 0 ? rows : 1, sizeof *check->seconds);
+    for (size_t p = 0; check->seconds != NULL && p < check->grid->count; p++) {
+        size_t depth = check->grid->points[p].spec.depth;
+        double seconds = json_number_value(json_object_get(json_array_get(points, p), "seconds"));
+        for (size_t l = 0; l < depth && row < rows; l++) {
+            check->seconds[row++] = seconds / (double)depth;
+        }
+    }
+    json_decref(sidecar);
+    return check->seconds == NULL ? memory_fault() : 0;
+}
+
+static int read_obtained(Checking *command)
+{
+    char *text = command->text;
+    command->text = NULL;
+    return text != NULL ? csv_take(&command->check.obtained, "obtained", text, command->length)
+                        : csv_read(&command->check.obtained, command->obtained);
+}
+
+/* A new baseline is compared with itself: what could never pass is not saved. */
+static int read_tables(Checking *command)
+{
+    Check *check = &command->check;
+    int status = read_obtained(command);
+    if (status == 0) {
+        status = check_cells(&check->obtained);
+    }
+    if (status == 0 && command->run->check.save != NULL) {
+        check->has_baseline = true;
+        status = csv_read(&check->baseline, command->obtained);
+    }
+    if (status == 0) {
+        status = read_seconds(command);
+    }
+    return status == 2 ? 99 : status; /* the program wrote it */
+}
+
+static int judge(Checking *command, int swept)
+{
+    Check *check = &command->check;
+    const CheckOptions *options = &command->run->check;
+    int status = read_tables(command);
+    if (status == 0 && check->has_baseline && options->save == NULL) {
+        status = mention_machine(check);
+    }
+    if (status == 0) {
+        status = check_judge(check);
+    }
+    if (status == 0 && swept != 0 && check_passes(check)) {
+        Finding finding = {.reason = "the sweep failed, and no row says why", .row = NO_ROW};
+        status = check_find(check, &finding);
+    }
+    return status != 0 ? status : write_reports(command);
+}
+
+static int conclude(Checking *command)
+{
+    const CheckOptions *options = &command->run->check;
+    bool passes = check_passes(&command->check);
+    int status = passes && options->save != NULL ? keep_baseline(command) : 0;
+    if (status != 0) {
+        return status;
+    }
+    report_print(stdout, &command->check, command->run->quiet);
+    if (passes && options->save != NULL && !command->run->quiet) {
+        printf("saved: %s\n", shown(options->save).text);
+    }
+    /* It is left where it is evidence. */
+    if (!passes && command->obtained != NULL && !command->run->quiet) {
+        printf("obtained: %s\n", shown(command->obtained).text);
+    }
+    if (passes) {
+        remove_obtained(command);
+    }
+    return passes ? 0 : 1;
+}
+
+/* Into a file that a run which is interrupted goes on with, or into memory. */
+static int sweep(Checking *command, const Grid *grid, int argc, char **argv)
+{
+    RunOptions run = *command->run;
+    run.output = command->obtained;
+    run.output_flag = run.check.save != NULL ? "save-baseline" : "baseline";
+    run.file_only = true;
+    run.stream = run.output == NULL ? text_stream(&command->text, &command->length) : NULL;
+    if (run.output == NULL && run.stream == NULL) {
+        return memory_fault();
+    }
+    int swept = command_sweep(grid, &run, argc, argv);
+    bool closed = run.stream == NULL || fclose(run.stream) == 0;
+    return swept <= 1 && !closed ? memory_fault() : swept;
+}
+
+static int evaluate(Checking *command, const Grid *grid, int argc, char **argv)
+{
+    int swept = sweep(command, grid, argc, argv);
+    if (swept != 0 && swept != 1) {
+        return swept;
+    }
+    int status = judge(command, swept);
+    return status != 0 ? status : conclude(command);
+}
+
+int command_check(const Grid *grid, const RunOptions *run, int argc, char **argv)
+{
+    Checking command = {
+        .run = run, .check = {.grid = grid, .options = &run->check, .argc = argc, .argv = argv}};
+    int status = check_options(grid, &run->check);
+    if (status == 0) {
+        status = check_open(&command.check);
+    }
+    if (status == 0) {
+        status = choose_paths(&command);
+    }
+    if (status == 0) {
+        status = open_reports(&command);
+    }
+    if (status == 0) {
+        status = evaluate(&command, grid, argc, argv);
+    }
+    for (size_t i = 0; i < REPORTS; i++) {
+        atomic_file_clear(&command.reports[i]);
+    }
+    free(command.beside);
+    free(command.obtained);
+    free(command.sidecar);
+    free(command.text);
+    check_clear(&command.check);
+    return status;
+}

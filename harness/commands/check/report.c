@@ -1,0 +1,203 @@
+/*
+ * The findings of `check` as text: keys, commands that reproduce a row, the verdict.
+ */
+#include <stdio.h>
+
+#include "report.h"
+
+#include "../../table/columns.h"
+
+#include "../../grid/axes.h"
+#include "../../base/shown.h"
+#include "../../base/text_stream.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+void finding_print_key(FILE *file, const Finding *finding)
+{
+    const char *separator = "";
+    for (size_t i = 0; finding->row != NO_ROW && column_key(i) != NULL; i++) {
+        const char *cell =
+            csv_cell(finding->table, finding->row, csv_find(finding->table, column_key(i)));
+        if (*cell != '\0') {
+            fprintf(file, "%s%s=%s", separator, column_key(i), cell);
+            separator = " ";
+        }
+    }
+    if (finding->row == NO_ROW) {
+        fputs("the tables", file);
+    }
+}
+
+/* The point that a row of a table came from, by its key alone. */
+static void print_row_command(FILE *file, const Csv *csv, size_t row)
+{
+    fputs("headproof sweep", file);
+    for (Axis axis = 0; axis < AXIS_COUNT; axis++) {
+        const char *column = axis_info(axis)->column;
+        const char *cell = column == NULL ? "" : csv_cell(csv, row, csv_find(csv, column));
+        if (*cell != '\0') {
+            fprintf(file, " --%s ", axis_info(axis)->name);
+            shown_write(file, SHOWN_SHELL, cell);
+        }
+    }
+    const char *option = csv_cell(csv, row, csv_find(csv, OPTIONS_COLUMN));
+    while (*option != '\0') {
+        size_t length = strcspn(option, ";");
+        fputs(" --", file);
+        shown_write_part(file, SHOWN_SHELL, option, length);
+        option += length + (option[length] == ';');
+    }
+}
+
+void finding_print_command(FILE *file, const Check *check, const Finding *finding)
+{
+    if (finding->point != NULL) {
+        point_print_command(file, finding->point);
+    } else if (finding->row != NO_ROW) {
+        print_row_command(file, finding->table, finding->row);
+    } else {
+        fputs("headproof", file);
+        for (int i = 1; i < check->argc; i++) {
+            putc(' ', file);
+            shown_write(file, SHOWN_SHELL, check->argv[i]);
+        }
+    }
+}
+
+/* A stream into memory; finish_text gives the text, or NULL. */
+typedef struct {
+    char *text;
+    size_t size;
+    FILE *file;
+} TextStream;
+
+static bool open_text(TextStream *stream)
+{
+    *stream = (TextStream){0};
+    stream->file = text_stream(&stream->text, &stream->size);
+    return stream->file != NULL;
+}
+
+static char *finish_text(TextStream *stream)
+{
+    bool failed = ferror(stream->file) != 0;
+    if (fclose(stream->file) != 0 || failed) {
+        free(stream->text);
+        stream->text = NULL;
+    }
+    return stream->text;
+}
+
+char *report_key(const Finding *finding)
+{
+    TextStream stream;
+    if (!open_text(&stream)) {
+        return NULL;
+    }
+    finding_print_key(stream.file, finding);
+    return finish_text(&stream);
+}
+
+char *report_command(const Check *check, const Finding *finding)
+{
+    TextStream stream;
+    if (!open_text(&stream)) {
+        return NULL;
+    }
+    finding_print_command(stream.file, check, finding);
+    return finish_text(&stream);
+}
+
+void report_verdict(char text[VERDICT_TEXT], const Check *check)
+{
+    if (check_passes(check)) {
+        snprintf(text, VERDICT_TEXT, "PASS: %zu rows, %zu cells compared", check->rows,
+                 check->cells);
+    } else {
+        snprintf(text, VERDICT_TEXT, "FAIL: %zu of %zu rows, %zu findings, %zu cells compared",
+                 check->failed, check->rows, check->finding_count, check->cells);
+    }
+}
+
+const char *report_prefix(bool bound)
+{
+    return bound ? "at most " : "";
+}
+
+static void print_cell(FILE *file, const char *before, bool bound, const char *cell)
+{
+    if (cell != NULL) {
+        fprintf(file, "%s%s", before, report_prefix(bound));
+        shown_write(file, SHOWN_TERMINAL, *cell == '\0' ? "blank" : cell);
+    }
+}
+
+/* What it says of its row. */
+static void print_finding(FILE *file, const Finding *finding)
+{
+    fputs("    ", file);
+    if (finding->column != NULL) {
+        shown_write(file, SHOWN_TERMINAL, finding->column);
+        fputs(": ", file);
+    }
+    fputs(finding->reason, file);
+    print_cell(file, ": ", finding->obtained_bound, finding->obtained);
+    print_cell(file, ", baseline ", finding->baseline_bound, finding->baseline);
+    if (*finding->ratio != '\0') {
+        fprintf(file, ", ratio %s", finding->ratio);
+    }
+    if (*finding->limit != '\0') {
+        fprintf(file, ", limit %s", finding->limit);
+    }
+    putc('\n', file);
+}
+
+static void print_row(FILE *file, const Finding *finding)
+{
+    char *key = report_key(finding);
+    fputs("  ", file);
+    shown_write(file, SHOWN_TERMINAL, key != NULL ? key : "memory is short");
+    putc('\n', file);
+    free(key);
+}
+
+/* The first of them; a row's key and command once. */
+static void print_findings(FILE *file, const Check *check)
+{
+    size_t shown =
+        check->finding_count < FINDINGS_SHOWN ? check->finding_count : (size_t)FINDINGS_SHOWN;
+    for (size_t i = 0; i < shown; i++) {
+        const Finding *finding = &check->findings[i];
+        if (i == 0 || !finding_same_row(finding, finding - 1)) {
+            print_row(file, finding);
+        }
+        print_finding(file, finding);
+        if (i + 1 == shown || !finding_same_row(finding, finding + 1)) {
+            fputs("    reproduce: ", file);
+            finding_print_command(file, check, finding);
+            putc('\n', file);
+        }
+    }
+    if (shown < check->finding_count) {
+        fprintf(file, "  and %zu more findings (--json FILE has them all)\n",
+                check->finding_count - shown);
+    }
+}
+
+void report_print(FILE *file, const Check *check, bool quiet)
+{
+    char verdict[VERDICT_TEXT];
+    for (size_t i = 0; i < check->mention_count && !quiet; i++) {
+        fputs("note: ", file);
+        shown_write(file, SHOWN_TERMINAL, check->mentions[i]);
+        putc('\n', file);
+    }
+    if (!quiet) {
+        print_findings(file, check);
+    }
+    report_verdict(verdict, check);
+    fprintf(file, "%s\n", verdict);
+}

@@ -1,0 +1,402 @@
+/*
+ * What a cell may be, given the baseline's (docs/ci.md, "The rules").
+ */
+#include <stdio.h>
+
+#include "check.h"
+
+#include "../../grid/axes.h"
+#include "../../table/bounds.h"
+#include "../../table/check_columns.h"
+#include "../../table/columns.h"
+#include "../../base/number.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Bits that limits are computed with: rounding them is no matter for a factor. */
+enum { LIMIT_BITS = 128 };
+
+/* Significant digits in which reference columns agree. */
+enum { DIGITS = 12 };
+
+#define FACTOR 4
+
+/* One row under judgement. */
+typedef struct {
+    Check *check;
+    size_t row, other;    /* other: NO_ROW where there is none */
+    Finding finding;      /* of the cell at hand */
+    const Column *column; /* its column, or NULL */
+    mpfr_t limit, ratio, scratch;
+    size_t compared;
+} Judge;
+
+static int found(Judge *judge, const char *reason)
+{
+    judge->finding.reason = reason;
+    judge->finding.excess = INFINITY;
+    return check_find(judge->check, &judge->finding);
+}
+
+/* Finding with judge->limit, and value / limit for its excess. */
+static int found_above(Judge *judge, const char *reason, mpfr_srcptr value)
+{
+    mpfr_div(judge->scratch, value, judge->limit, MPFR_RNDN);
+    judge->finding.reason = reason;
+    judge->finding.excess =
+        mpfr_number_p(judge->scratch) ? mpfr_get_d(judge->scratch, MPFR_RNDN) : INFINITY;
+    mpfr_snprintf(judge->finding.limit, CHECK_TEXT, "%.3Rg", judge->limit);
+    return check_find(judge->check, &judge->finding);
+}
+
+static void set_ratio(Judge *judge, const Number *obtained, const Number *baseline)
+{
+    number_value(judge->ratio, obtained);
+    number_value(judge->scratch, baseline);
+    mpfr_div(judge->ratio, judge->ratio, judge->scratch, MPFR_RNDN);
+    if (mpfr_number_p(judge->ratio)) {
+        mpfr_snprintf(judge->finding.ratio, CHECK_TEXT, "%.4Rg", judge->ratio);
+    }
+}
+
+/* The number of a cell of the obtained row; false when it is blank, zero or not finite. */
+static bool get_positive(mpfr_ptr value, const Judge *judge, const char *name)
+{
+    const Csv *csv = &judge->check->obtained;
+    size_t column = csv_find(csv, name);
+    Number number;
+    if (column == csv->columns || !number_read(&number, csv_cell(csv, judge->row, column)) ||
+        number.kind != NUMBER_FINITE) {
+        return false;
+    }
+    number_value(value, &number);
+    return mpfr_cmp_ui(value, 0) > 0;
+}
+
+/* Root mean square of r(T): an error's over its relative one; 0 when no error says. */
+static void get_size(mpfr_ptr size, Judge *judge)
+{
+    static const ErrorKind kinds[] = {ERROR_TOTAL, ERROR_NATIVE, ERROR_ROUNDING, ERROR_OBSERVED};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        if (get_positive(size, judge, column_of_error(kinds[i], NORM_RMS)->name) &&
+            get_positive(judge->scratch, judge, column_of_error(kinds[i], NORM_REL)->name)) {
+            mpfr_div(size, size, judge->scratch, MPFR_RNDN);
+            return;
+        }
+    }
+    mpfr_set_zero(size, 1);
+}
+
+/* The unit roundoff of the row's arithmetic; 0 where it has none. */
+static double unit_roundoff(const Judge *judge)
+{
+    const Csv *csv = &judge->check->obtained;
+    size_t column = csv_find(csv, axis_info(AXIS_ARITHMETIC)->column);
+    Arithmetic arithmetic = column < csv->columns
+                                ? arithmetic_find(csv_cell(csv, judge->row, column))
+                                : ARITHMETIC_COUNT;
+    bool known = arithmetic != ARITHMETIC_NONE && arithmetic != ARITHMETIC_COUNT;
+    return known ? ldexp(1, -arithmetic_info(arithmetic)->digits) : 0;
+}
+
+/* What any machine may lose: 4u of the result's root mean square, in the column's unit. */
+static void set_floor(Judge *judge)
+{
+    ColumnUnit unit = judge->column->unit;
+    if (unit == UNIT_ULP) {
+        mpfr_set_ui(judge->limit, 1, MPFR_RNDN);
+        return;
+    }
+    if (unit == UNIT_RELATIVE) {
+        mpfr_set_ui(judge->limit, 1, MPFR_RNDN);
+    } else {
+        get_size(judge->limit, judge);
+    }
+    mpfr_mul_d(judge->limit, judge->limit, 4 * unit_roundoff(judge), MPFR_RNDN);
+}
+
+static double factor_of(const Check *check)
+{
+    double factor = check->options->factor > 0 ? check->options->factor : FACTOR;
+    return factor;
+}
+
+static bool is_zero(const Number *number)
+{
+    return number->kind == NUMBER_ZERO || (number->kind == NUMBER_FINITE && number->digits == 0);
+}
+
+/* Rules that hold whatever the column; *done: nothing more is to be said of the cell. */
+static int judge_kinds(Judge *judge, const Number *o, const Number *b, bool *done)
+{
+    *done = true;
+    if (o->kind == NUMBER_BLANK && b->kind == NUMBER_BLANK) {
+        return 0;
+    }
+    judge->compared++;
+    if (o->kind == NUMBER_NONFINITE) {
+        return found(judge, "not a number");
+    }
+    if (b->kind == NUMBER_NONFINITE) {
+        return found(judge, "not a number in the baseline");
+    }
+    if (o->kind == NUMBER_BLANK) {
+        return found(judge, "blank, and not in the baseline");
+    }
+    if (b->kind == NUMBER_BLANK) {
+        return found(judge, "blank in the baseline");
+    }
+    if ((is_zero(o) && o->kind != NUMBER_ZERO) || (is_zero(b) && b->kind != NUMBER_ZERO)) {
+        return found(judge, "a zero that is not proven");
+    }
+    *done = false;
+    return 0;
+}
+
+/* Where the baseline has a bound alone, a value, a bound or a proven 0 within it says as much. */
+static int judge_below_bound(Judge *judge, const Number *o, const Number *b, int digits)
+{
+    if (is_zero(o) || number_agrees(o, b, digits)) {
+        return 0;
+    }
+    number_value(judge->limit, b);
+    number_value(judge->ratio, o);
+    return mpfr_lessequal_p(judge->ratio, judge->limit)
+               ? 0
+               : found_above(judge, "above the baseline's bound", judge->ratio);
+}
+
+/* Largest difference that passes, and the difference over it. */
+static int judge_reference(Judge *judge, const Number *o, const Number *b)
+{
+    int digits = judge->check->options->exact ? NUMBER_DIGITS : DIGITS;
+    set_ratio(judge, o, b);
+    if (is_zero(o) && is_zero(b)) {
+        return 0;
+    }
+    const Finding *finding = &judge->finding;
+    if (finding->baseline_bound && (!is_zero(b))) {
+        return judge_below_bound(judge, o, b, digits);
+    }
+    if (is_zero(o) || is_zero(b)) {
+        return found(judge, is_zero(o) ? "0 for what the baseline resolves" : "not 0 any more");
+    }
+    if (finding->obtained_bound) {
+        return found(judge, "only a bound, of what the baseline resolves");
+    }
+    if (number_agrees(o, b, digits)) {
+        return 0;
+    }
+    mpfr_set_si(judge->limit, b->exponent - digits + 1, MPFR_RNDN);
+    mpfr_exp10(judge->limit, judge->limit, MPFR_RNDN);
+    mpfr_t difference;
+    mpfr_init2(difference, LIMIT_BITS);
+    number_value(difference, o);
+    number_value(judge->scratch, b);
+    mpfr_sub(difference, difference, judge->scratch, MPFR_RNDN);
+    mpfr_abs(difference, difference, MPFR_RNDN);
+    int status = found_above(judge, "differs", difference);
+    mpfr_clear(difference);
+    return status;
+}
+
+/* The baseline's value; of an observed error, at least what the original itself loses: two streams
+ * that agree to the last bit on one machine do so on another only by chance. */
+static void set_scale(mpfr_ptr scale, Judge *judge, const Number *b)
+{
+    const Csv *csv = &judge->check->baseline;
+    Number native;
+    number_value(scale, b);
+    if (judge->column->native == NULL) {
+        return;
+    }
+    size_t found = csv_find(csv, judge->column->native);
+    if (found < csv->columns && number_read(&native, csv_cell(csv, judge->other, found)) &&
+        (native.kind == NUMBER_FINITE || native.kind == NUMBER_ZERO)) {
+        number_value(judge->scratch, &native);
+        mpfr_max(scale, scale, judge->scratch, MPFR_RNDN);
+    }
+}
+
+static int judge_machine(Judge *judge, const Number *o, const Number *b)
+{
+    double factor = factor_of(judge->check);
+    mpfr_t value, allowed;
+    int status = 0;
+    mpfr_inits2(LIMIT_BITS, value, allowed, (mpfr_ptr)0);
+    set_ratio(judge, o, b);
+    set_floor(judge);
+    number_value(value, b);
+    mpfr_div_d(allowed, value, factor, MPFR_RNDN);
+    bool by_chance = judge->check->other_machine && judge->column->native != NULL;
+    bool nothing = is_zero(o) || (judge->finding.obtained_bound && !judge->finding.baseline_bound);
+    bool vanished = nothing && mpfr_cmp(allowed, judge->limit) > 0 && !by_chance;
+    set_scale(value, judge, b);
+    mpfr_mul_d(allowed, value, factor, MPFR_RNDN);
+    mpfr_max(judge->limit, judge->limit, allowed, MPFR_RNDN);
+    number_value(value, o);
+    if (vanished) {
+        status = found(judge, "0 for what was far above the machine's own floor");
+    } else if (!(mpfr_sgn(value) >= 0 && mpfr_lessequal_p(value, judge->limit))) {
+        status = found_above(judge, "above its limit", value);
+    }
+    mpfr_clears(value, allowed, (mpfr_ptr)0);
+    return status;
+}
+
+/* A share falls by the factor at most.  How many bits agree is one machine's own: on another
+ * nothing follows from it. */
+static int judge_share(Judge *judge, const Number *o, const Number *b)
+{
+    if (judge->check->other_machine) {
+        judge->compared--;
+        return 0;
+    }
+    set_ratio(judge, o, b);
+    number_value(judge->limit, b);
+    mpfr_div_d(judge->limit, judge->limit, factor_of(judge->check), MPFR_RNDN);
+    number_value(judge->ratio, o);
+    if (mpfr_greaterequal_p(judge->ratio, judge->limit)) {
+        return 0;
+    }
+    mpfr_snprintf(judge->finding.limit, CHECK_TEXT, "%.3Rg", judge->limit);
+    return found(judge, "below its limit");
+}
+
+/* A number of the obtained row against the baseline's. */
+static int judge_number(Judge *judge)
+{
+    Number o, b;
+    bool done;
+    if (!number_read(&o, judge->finding.obtained) || !number_read(&b, judge->finding.baseline)) {
+        return found(judge, "not a number");
+    }
+    int status = judge_kinds(judge, &o, &b, &done);
+    if (status != 0 || done) {
+        return status;
+    }
+    switch (judge->column->kind) {
+    case COLUMN_REFERENCE: return judge_reference(judge, &o, &b);
+    case COLUMN_MACHINE: return judge_machine(judge, &o, &b);
+    default: return judge_share(judge, &o, &b);
+    }
+}
+
+/* No status but ok and unresolved passes, whatever the baseline's is; and none that is worse. */
+static int judge_status(Judge *judge)
+{
+    Status obtained = status_find(judge->finding.obtained);
+    judge->compared++;
+    if (obtained == STATUS_VACUOUS) {
+        return found(judge, "vacuous: the comparison says nothing");
+    }
+    if (obtained != STATUS_OK && obtained != STATUS_UNRESOLVED) {
+        return found(judge, "failed by itself");
+    }
+    if (judge->finding.baseline != NULL && obtained < status_find(judge->finding.baseline)) {
+        return found(judge, "worse than the baseline's");
+    }
+    return 0;
+}
+
+/* Is the row's cell in that column only a bound? */
+static bool is_bound(const Csv *csv, size_t row, const char *name)
+{
+    size_t column = csv_find(csv, BOUNDS_COLUMN);
+    return column < csv->columns && bounds_has(csv_cell(csv, row, column), name);
+}
+
+/* Sets the finding that the cell would be; its texts are the tables'. */
+static void face_cell(Judge *judge, size_t column, size_t other)
+{
+    Check *check = judge->check;
+    judge->finding = (Finding){.table = &check->obtained,
+                               .row = judge->row,
+                               .point = judge->finding.point,
+                               .column = csv_name(&check->obtained, column),
+                               .obtained = csv_cell(&check->obtained, judge->row, column)};
+    Finding *finding = &judge->finding;
+    judge->column = column_find(finding->column);
+    finding->obtained_bound = is_bound(&check->obtained, judge->row, finding->column);
+    if (judge->other != NO_ROW && other != NO_ROW) {
+        bool told = csv_find(&check->baseline, BOUNDS_COLUMN) < check->baseline.columns;
+        finding->baseline = csv_cell(&check->baseline, judge->other, other);
+        finding->baseline_bound = told ? is_bound(&check->baseline, judge->other, finding->column)
+                                       : finding->obtained_bound;
+    }
+}
+
+/* The judged cell of a point with a tolerance: a number, and not above it. */
+static int judge_tolerance(Judge *judge)
+{
+    const Point *point = judge->finding.point;
+    const Csv *csv = &judge->check->obtained;
+    if (point == NULL || !point->judged) {
+        return 0;
+    }
+    size_t column = csv_find(csv, column_of_error(point->judge, point->norm)->name);
+    Number value;
+    if (column == csv->columns) {
+        return found(judge, "no column for the tolerance");
+    }
+    face_cell(judge, column, NO_ROW);
+    judge->compared++;
+    if (!number_read(&value, judge->finding.obtained) || value.kind == NUMBER_BLANK ||
+        value.kind == NUMBER_NONFINITE) {
+        return found(judge, "not a number, under a tolerance");
+    }
+    if (is_zero(&value) && value.kind != NUMBER_ZERO) {
+        return found(judge, "a zero that is not proven");
+    }
+    number_value(judge->ratio, &value);
+    mpfr_set_d(judge->limit, point->tolerance, MPFR_RNDN);
+    return mpfr_lessequal_p(judge->ratio, judge->limit)
+               ? 0
+               : found_above(judge, "above the tolerance", judge->ratio);
+}
+
+static int judge_cells(Judge *judge, const size_t *columns)
+{
+    const Csv *csv = &judge->check->obtained;
+    size_t status_column = csv_find(csv, column_name(COLUMN_STATUS));
+    int status = 0;
+    if (status_column < csv->columns) {
+        face_cell(judge, status_column, columns[status_column]);
+        status = judge_status(judge);
+    }
+    for (size_t column = 0; column < csv->columns && status == 0; column++) {
+        ColumnKind kind = column_kind(csv_name(csv, column));
+        bool number = kind == COLUMN_REFERENCE || kind == COLUMN_MACHINE || kind == COLUMN_SHARE;
+        face_cell(judge, column, columns[column]);
+        if (judge->finding.baseline == NULL) {
+            continue;
+        }
+        if (kind == COLUMN_UNKNOWN) {
+            status = found(judge, "a column without a rule");
+        } else if (number) {
+            status = judge_number(judge);
+        }
+    }
+    return status;
+}
+
+int check_row(Check *check, size_t row, const Point *point, size_t other, const size_t *columns)
+{
+    Judge judge = {.check = check, .row = row, .other = other};
+    mpfr_inits2(LIMIT_BITS, judge.limit, judge.ratio, judge.scratch, (mpfr_ptr)0);
+    judge.finding.point = point;
+    int status = judge_cells(&judge, columns);
+    if (status == 0) {
+        status = judge_tolerance(&judge);
+    }
+    /* A status alone compares nothing; a row that the baseline lacks is named already. */
+    bool known = !check->has_baseline || other != NO_ROW;
+    if (status == 0 && known && judge.compared < 2) {
+        face_cell(&judge, csv_find(&check->obtained, LAYER_COLUMN), NO_ROW);
+        status = found(&judge, "nothing to compare");
+    }
+    check->cells += judge.compared;
+    mpfr_clears(judge.limit, judge.ratio, judge.scratch, (mpfr_ptr)0);
+    return status;
+}

@@ -1,0 +1,134 @@
+/*
+ * The command `cost`: heads, parameters and arithmetic of a model and of its rewrite.
+ */
+#include <stdio.h>
+
+#include "cost.h"
+
+#include "../../base/atomic_file.h"
+#include "../commands.h"
+#include "../../base/message.h"
+#include "../../table/output.h"
+#include "../../grid/preset.h"
+#include "../../base/shown.h"
+#include "../../base/streams.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Layers that take turns: what two of them cost, any number does. */
+enum { LAYERS_UNLIKE = 2 };
+
+static void cost_init(Cost *cost)
+{
+    *cost = (Cost){0};
+    model_cost_init(&cost->original);
+    model_cost_init(&cost->converted);
+    mpz_init(cost->embedding);
+}
+
+static void cost_clear(Cost *cost)
+{
+    model_cost_clear(&cost->original);
+    model_cost_clear(&cost->converted);
+    mpz_clear(cost->embedding);
+}
+
+static void add_product(mpz_t sum, size_t a, size_t b)
+{
+    mpz_t product;
+    mpz_init_set_ui(product, a);
+    mpz_mul_ui(product, product, b);
+    mpz_add(sum, sum, product);
+    mpz_clear(product);
+}
+
+/* A preset's model unembeds with the matrix it embeds with; a file says what it has. */
+static void count_embedding(Cost *cost, const Preset *preset)
+{
+    size_t d = cost->point->spec.d;
+    if (cost->point->source != NULL) {
+        const ModelFile *file = cost->point->source->file;
+        add_product(cost->embedding, file->W_E != NULL ? file->vocabulary : 0, d);
+        add_product(cost->embedding, file->W_pos != NULL ? file->context : 0, d);
+        add_product(cost->embedding, file->W_U != NULL ? file->classes : 0, d);
+        add_product(cost->embedding, file->b_U != NULL ? file->classes : 0, 1);
+    } else if (preset != NULL) {
+        add_product(cost->embedding, preset->vocabulary, d);
+        add_product(cost->embedding, cost->point->spec.n, d);
+    }
+}
+
+static int count(Cost *cost, const Point *point, const Preset *preset)
+{
+    CaseSpec spec = point->spec;
+    Pair pair;
+    const char *reason;
+    spec.depth = spec.depth < LAYERS_UNLIKE ? spec.depth : LAYERS_UNLIKE;
+    CaseStatus status = case_outline(&pair, &reason, &spec);
+    if (status != CASE_OK) {
+        fprintf(stderr, "headproof: %s: ", reason);
+        point_print_command(stderr, point);
+        fputc('\n', stderr);
+        return status == CASE_REJECTED ? 2 : 99;
+    }
+    size_t depth = point->spec.depth, limit = point->spec.d_head;
+    cost->point = point;
+    cost->preset = preset != NULL ? preset->name : NULL;
+    model_cost_count(&cost->original, &pair.original, depth, limit);
+    model_cost_count(&cost->converted, &pair.converted, depth, limit);
+    count_embedding(cost, preset);
+    case_clear(&pair);
+    return 0;
+}
+
+static int write_cost(Output *output, const RunOptions *run, const Cost *cost, bool first)
+{
+    FILE *file = output_file(output);
+    int status = 0;
+    if (run->output == NULL && !run->on_stdout && isatty(STDOUT_FILENO)) {
+        cost_print(file, cost);
+    } else {
+        status = first ? cost_write_header(file, cost) : 0;
+        status = status == 0 ? cost_write_row(file, cost) : status;
+    }
+    if (status != 0 || output_commit(output) != 0) {
+        return output_failed(run->output);
+    }
+    return 0;
+}
+
+static int run_point(Output *output, const RunOptions *run, const Point *point, bool first)
+{
+    const Preset *preset = run->preset != NULL ? preset_find(run->preset) : NULL;
+    Cost cost;
+    cost_init(&cost);
+    int status = count(&cost, point, preset);
+    if (status == 0 && run->measure) {
+        status = cost_measure(&cost);
+    }
+    if (status == 0) {
+        status = write_cost(output, run, &cost, first);
+    }
+    cost_clear(&cost);
+    return status;
+}
+
+int command_cost(const Grid *grid, const RunOptions *run, int argc, char **argv)
+{
+    Output *output;
+    int status = output_open_run(&output, run);
+    if (status != 0) {
+        return status;
+    }
+    for (size_t i = 0; i < grid->count && status == 0; i++) {
+        status = run_point(output, run, &grid->points[i], i == 0);
+    }
+    if (status == 0) {
+        status = output_finish(output, &(RunRecord){.argc = argc, .argv = argv, .grid = grid});
+    }
+    output_clear(output);
+    return status;
+}

@@ -1,0 +1,269 @@
+/*
+ * Counts of heads, ranks, parameters and operations, taken from a model as data, in integers of
+ * any size.
+ */
+#include "count.h"
+
+/* One sublayer on its way into the sum over the layers like it. */
+typedef struct {
+    ModelCost *cost;
+    const Layout *layout;
+    size_t times; /* layers like this one */
+} Counter;
+
+void model_cost_init(ModelCost *cost)
+{
+    *cost = (ModelCost){0};
+    mpz_inits(cost->attention, cost->network, cost->full, NULL);
+    for (int form = 0; form < KERNEL_COUNT; form++) {
+        mpz_inits(cost->multiply_adds[form], cost->exponentials[form], NULL);
+    }
+}
+
+void model_cost_clear(ModelCost *cost)
+{
+    mpz_clears(cost->attention, cost->network, cost->full, NULL);
+    for (int form = 0; form < KERNEL_COUNT; form++) {
+        mpz_clears(cost->multiply_adds[form], cost->exponentials[form], NULL);
+    }
+}
+
+/* sum += times * a * b * c * d */
+static void add(mpz_t sum, size_t times, size_t a, size_t b, size_t c, size_t d)
+{
+    mpz_t product;
+    mpz_init_set_ui(product, times);
+    mpz_mul_ui(product, product, a);
+    mpz_mul_ui(product, product, b);
+    mpz_mul_ui(product, product, c);
+    mpz_mul_ui(product, product, d);
+    mpz_add(sum, sum, product);
+    mpz_clear(product);
+}
+
+/* 1 or 0: a bias that is there, or not. */
+static size_t given(const double *bias)
+{
+    return bias != NULL;
+}
+
+static size_t least(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Of the position block, coefficients of Omega.  On vectors over the tokens that sum to zero it is
+ * (self - other) I; on the rest, spanned by the tokens' sum and the bias row, two by two. */
+static size_t position_rank(const Layout *layout, const PositionScores *p)
+{
+    if (layout->bias_row == BIAS_ROW_NONE) {
+        return 0;
+    }
+    double n = (double)layout->n;
+    double a = p->token_self + (n - 1) * p->token_token, b = p->token_bias;
+    double c = n * p->bias_token, d = p->bias_self;
+    size_t rest = a * d - b * c != 0 ? 2 : a != 0 || b != 0 || c != 0 || d != 0 ? 1 : 0;
+    return (p->token_self != p->token_token ? layout->n - 1 : 0) + rest;
+}
+
+/* A gate stands at the tokens' position columns, beside the position block. */
+static size_t score_rank(const Layout *layout, const Score *score)
+{
+    size_t position = position_rank(layout, &score->position);
+    switch (score->kind) {
+    case SCORE_GATE: return least(position + 1, layout_rows(layout));
+    case SCORE_BILINEAR:
+        return (score->d_head > 0 ? least(score->d_head, score->read.count) : score->read.count) +
+               position;
+    default: return position;
+    }
+}
+
+/* A bias is one more row of V.  A diagonal makes V regular on the columns read. */
+static size_t value_rank(const Value *value, bool bias)
+{
+    bool aside = value->diagonal != 0 && value->read.first != value->write.first;
+    size_t columns = value->write.count + (aside ? value->read.count : 0);
+    size_t rank = 0;
+    if (value->kind == VALUE_UNIT) {
+        rank = 1;
+    } else if (value->kind != VALUE_NONE) {
+        rank = least(value->read.count, value->write.count);
+        rank = value->kind == VALUE_FACTORED ? least(rank, value->d_head) : rank;
+    }
+    rank = value->diagonal != 0 ? value->read.count : rank;
+    return least(rank + bias, columns);
+}
+
+static size_t split(size_t rank, size_t limit)
+{
+    return limit == 0 || rank == 0 ? 1 : (rank - 1) / limit + 1;
+}
+
+static void count_ranks(SublayerCost *sublayer, const Layout *layout, const Bundle *bundle,
+                        size_t limit)
+{
+    const Value *value = &bundle->value;
+    size_t score = score_rank(layout, &bundle->score);
+    size_t plain = value_rank(value, false), first = value_rank(value, value->bias != NULL);
+    sublayer->heads += (bundle->heads - 1) * split(plain, limit) + split(first, limit);
+    sublayer->score_rank = score > sublayer->score_rank ? score : sublayer->score_rank;
+    sublayer->value_rank = first > sublayer->value_rank ? first : sublayer->value_rank;
+    sublayer->external = sublayer->external || bundle->score.kind == SCORE_BILINEAR;
+}
+
+/* X Q, that times X^T, the pattern times X, that times V. */
+static void count_dense(const Counter *counter, const Bundle *bundle)
+{
+    size_t rows = layout_rows(counter->layout), width = layout_width(counter->layout);
+    size_t heads = bundle->heads, times = counter->times;
+    mpz_t *sum = &counter->cost->multiply_adds[KERNEL_DENSE];
+    add(*sum, times, heads, 2 * rows, width, width);
+    add(*sum, times, heads, 2 * rows, rows, width);
+    add(counter->cost->exponentials[KERNEL_DENSE], times, heads, rows, rows, 1);
+}
+
+/* True when what a head passes on is its gate: one product serves both. */
+static bool gate_is_value(const Bundle *bundle)
+{
+    return bundle->score.kind == SCORE_GATE && bundle->score.gate.data != NULL &&
+           bundle->value.kind == VALUE_FACTORED && bundle->value.d_head == 1;
+}
+
+/* The scores' products; *pairs: what a pattern costs a column of values (all keys, or three: the
+ * row itself, the sum of the others, the bias row). */
+static void count_scores(const Counter *counter, const Bundle *bundle, size_t form, size_t *keys)
+{
+    const Score *score = &bundle->score;
+    size_t rows = layout_rows(counter->layout), heads = bundle->heads, times = counter->times;
+    size_t read = score->read.count, d_head = score->d_head;
+    mpz_t *sum = &counter->cost->multiply_adds[form];
+    *keys = 3;
+    if (score->kind == SCORE_BILINEAR) {
+        *keys = rows;
+        add(*sum, times, heads, rows, read, d_head > 0 ? 2 * d_head : read);
+        add(*sum, times, heads, rows, rows, d_head > 0 ? d_head : read);
+    } else if (score->kind == SCORE_GATE && score->gate.data != NULL) {
+        add(*sum, times, heads, rows, read, 1);
+    }
+    add(counter->cost->exponentials[form], times, heads, rows, *keys, 1);
+}
+
+/* Factors as factors, the position block never stored. */
+static void count_structured(const Counter *counter, const Bundle *bundle, size_t form)
+{
+    const Value *value = &bundle->value;
+    size_t rows = layout_rows(counter->layout), heads = bundle->heads, times = counter->times;
+    size_t read = value->read.count, write = value->write.count, keys;
+    mpz_t *sum = &counter->cost->multiply_adds[form];
+    count_scores(counter, bundle, form, &keys);
+    switch (value->kind) {
+    case VALUE_UNIT: add(*sum, times, heads, rows, keys, 1); break;
+    case VALUE_DENSE:
+        add(*sum, times, heads, rows, read, write);
+        add(*sum, times, heads, rows, keys, write);
+        break;
+    case VALUE_FACTORED:
+        add(*sum, times, heads, rows, gate_is_value(bundle) ? 0 : read, value->d_head);
+        add(*sum, times, heads, rows, keys, value->d_head);
+        add(*sum, times, heads, rows, value->d_head, write);
+        break;
+    case VALUE_NONE: break;
+    }
+    if (value->diagonal != 0) {
+        add(*sum, times, 1, rows, keys, read);
+    }
+}
+
+/* The full matrices of an original have no row for a bias: see kernels/kernel.h. */
+static bool has_full_matrices(const Layout *layout, const Bundle *bundle)
+{
+    bool biased = bundle->score.q_bias != NULL || bundle->score.k_bias != NULL ||
+                  bundle->value.inner_bias != NULL || bundle->value.bias != NULL;
+    return !biased || layout->bias_row != BIAS_ROW_NONE;
+}
+
+static void count_attention_parameters(const Counter *counter, const Bundle *bundle)
+{
+    const Score *score = &bundle->score;
+    const Value *value = &bundle->value;
+    size_t heads = bundle->heads, times = counter->times;
+    size_t q = score->d_head, v = value->d_head, read = score->read.count;
+    mpz_t *sum = &counter->cost->attention;
+    add(*sum, times, heads, read, q > 0 ? 2 * q : read, 1);
+    add(*sum, times, heads, given(score->q_bias) + given(score->k_bias), q, 1);
+    if (value->kind == VALUE_FACTORED) {
+        add(*sum, times, heads, v, value->read.count + value->write.count, 1);
+        add(*sum, times, heads, given(value->inner_bias), v, 1);
+    } else {
+        add(*sum, times, heads, value->read.count, value->write.count, 1);
+    }
+    add(*sum, times, given(value->bias), value->write.count, 1, 1);
+}
+
+static void count_bundle(const Counter *counter, const Bundle *bundle)
+{
+    size_t width = layout_width(counter->layout);
+    if (has_full_matrices(counter->layout, bundle)) {
+        count_dense(counter, bundle);
+    } else {
+        count_structured(counter, bundle, KERNEL_DENSE);
+    }
+    count_structured(counter, bundle, KERNEL_STRUCTURED);
+    add(counter->cost->full, counter->times, bundle->heads, 2, width, width);
+    if (counter->layout->bias_row == BIAS_ROW_NONE) {
+        count_attention_parameters(counter, bundle);
+    }
+}
+
+/* A network, a linear map, or an activation alone. */
+static void count_direct(const Counter *counter, const Direct *direct)
+{
+    ModelCost *cost = counter->cost;
+    size_t n = counter->layout->n, times = counter->times, write = direct->write.count;
+    bool ffn = direct->kind == DIRECT_FFN, alone = direct->kind == DIRECT_ACTIVATION;
+    size_t hidden = ffn ? direct->hidden : write;
+    size_t ends = alone ? 0 : direct->read.count + (ffn ? write : 0);
+    bool exponential = direct->activation != ACTIVATION_RELU && (ffn || alone);
+    add(cost->network, times, ends, hidden, 1, 1);
+    add(cost->network, times, given(direct->b1), hidden, 1, 1);
+    add(cost->network, times, given(direct->b2), write, 1, 1);
+    for (int form = 0; form < KERNEL_COUNT; form++) {
+        add(cost->multiply_adds[form], times, n, ends, hidden, 1);
+        add(cost->exponentials[form], times, n, exponential, hidden, 1);
+    }
+}
+
+/* What a table shows of the first layer. */
+static void count_layer(ModelCost *cost, const Model *model, size_t rank_limit)
+{
+    cost->sublayer_count = model->layer_end[0];
+    for (size_t s = 0; s < cost->sublayer_count; s++) {
+        const Sublayer *sublayer = &model->sublayers[s];
+        SublayerCost *sum = &cost->sublayers[s];
+        for (size_t b = 0; b < sublayer->bundle_count; b++) {
+            count_ranks(sum, &model->layout, &sublayer->bundles[b], rank_limit);
+        }
+        *(sum->external ? &cost->external : &cost->internal) += sum->heads;
+    }
+}
+
+void model_cost_count(ModelCost *cost, const Model *model, size_t depth, size_t rank_limit)
+{
+    cost->rows = layout_rows(&model->layout);
+    cost->width = layout_width(&model->layout);
+    count_layer(cost, model, rank_limit);
+    for (size_t l = 0, s = 0; l < model->depth; l++) {
+        size_t times = depth / model->depth + (l < depth % model->depth);
+        Counter counter = {cost, &model->layout, times};
+        for (; s < model->layer_end[l]; s++) {
+            const Sublayer *sublayer = &model->sublayers[s];
+            if (sublayer->bundle_count == 0) {
+                count_direct(&counter, &sublayer->direct);
+            }
+            for (size_t b = 0; b < sublayer->bundle_count; b++) {
+                count_bundle(&counter, &sublayer->bundles[b]);
+            }
+        }
+    }
+}

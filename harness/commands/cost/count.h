@@ -1,0 +1,47 @@
+/*
+ * What a model costs: heads, ranks, parameters and arithmetic, counted on the model itself, so
+ * that it needs no formula of any construction's.  Exact integers of any size (docs/cost.md).
+ */
+#ifndef HEADPROOF_HARNESS_COMMANDS_COST_COUNT_H
+#define HEADPROOF_HARNESS_COMMANDS_COST_COUNT_H
+
+#include "../../../kernels/kernel.h"
+
+#include <gmp.h>
+
+/* The most that a layer of any construction has. */
+#define COST_SUBLAYERS_MOST 4
+
+/* One sublayer of heads.  heads: after values of a rank above the limit are split over several
+ * heads of one pattern.  score_rank, value_rank: the largest of a head's Q and, before that, V,
+ * for weights in general position.  external: scores compare contents, so that the heads move
+ * information between tokens; the others (internal) are those that stand for something else. */
+typedef struct {
+    size_t heads, score_rank, value_rank;
+    bool external;
+} SublayerCost;
+
+/* sublayers [sublayer_count], external and internal heads: of one layer.  Of all layers:
+ * attention, network: weights and biases of an original's heads and of its direct operations (a
+ *   converted model is made of the same numbers);
+ * full: entries of all heads' Q and V as full matrices, which have no limit on a rank;
+ * multiply_adds, exponentials: of one pass over the rows as each form of kernel makes it:
+ *   products of matrices, and values of exp (or of GELU's function), without what is of lower order (sums of a row,
+ *   biases, a factor's scale, the product W_Q W_K^T of the dense form, made once a model). */
+typedef struct {
+    size_t rows, width;
+    size_t sublayer_count;
+    SublayerCost sublayers[COST_SUBLAYERS_MOST];
+    size_t external, internal;
+    mpz_t attention, network, full;
+    mpz_t multiply_adds[KERNEL_COUNT], exponentials[KERNEL_COUNT];
+} ModelCost;
+
+void model_cost_init(ModelCost *cost);
+void model_cost_clear(ModelCost *cost);
+
+/* Adds to *cost, which is as model_cost_init left it.  model: an outline will do; of one layer, or
+ * of two that take turns for depth layers.  rank_limit: of one head's V; 0: none. */
+void model_cost_count(ModelCost *cost, const Model *model, size_t depth, size_t rank_limit);
+
+#endif

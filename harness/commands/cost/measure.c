@@ -1,0 +1,122 @@
+/*
+ * One pass of a model timed, where it fits in memory.
+ */
+#include <stdio.h>
+
+#include "cost.h"
+
+#include "../../base/memory.h"
+#include "../../base/progress.h"
+#include "../../base/message.h"
+
+#include <math.h>
+
+/* Both models in turns, until the runs have taken this long together; the first may be cold. */
+#define RUNS_LEAST 2
+#define RUNS_MOST 25
+#define SECONDS_ENOUGH 4.0
+
+/* What one pass is allowed, at the speed of a slow core. */
+#define SECONDS_MOST 600.0
+#define MULTIPLY_ADDS_A_SECOND 5e9
+#define EXPONENTIALS_A_SECOND 5e7
+#define OMEGA 1000.0
+
+static const char *const form_names[] = {
+    [KERNEL_DENSE] = "dense", [KERNEL_STRUCTURED] = "structured"};
+
+/* Seconds of one pass over all layers; negative when memory is short. */
+static double time_pass(const Model *model, const double *x, KernelForm form)
+{
+    const ArithmeticInfo *machine = arithmetic_info(ARITHMETIC_F64);
+    Kernel *kernel = machine->open(model, x, NULL, OMEGA, form, 1);
+    if (kernel == NULL) {
+        return -1;
+    }
+    double start = clock_seconds();
+    for (size_t l = 0; l < model->depth; l++) {
+        (void)machine->layer(kernel);
+    }
+    double seconds = clock_seconds() - start;
+    machine->clear(kernel);
+    return seconds;
+}
+
+static double sooner(double best, double seconds)
+{
+    return best < 0 || seconds < best ? seconds : best;
+}
+
+static bool time_form(CostTimes *times, const Pair *pair, KernelForm form)
+{
+    double spent = 0;
+    times->original = times->converted = -1;
+    for (int run = 0; run < RUNS_MOST && (run < RUNS_LEAST || spent < SECONDS_ENOUGH); run++) {
+        double a = time_pass(&pair->original, pair->original_x, form);
+        double b = time_pass(&pair->converted, pair->converted_x, form);
+        if (a < 0 || b < 0) {
+            return false;
+        }
+        times->original = sooner(times->original, a);
+        times->converted = sooner(times->converted, b);
+        spent += a + b;
+    }
+    times->timed = true;
+    return true;
+}
+
+static double predicted_seconds(const ModelCost *cost, KernelForm form)
+{
+    return mpz_get_d(cost->multiply_adds[form]) / MULTIPLY_ADDS_A_SECOND +
+           mpz_get_d(cost->exponentials[form]) / EXPONENTIALS_A_SECOND;
+}
+
+/* Of the weights and of the converted model's kernel; infinity where that is out of reach. */
+static double needed_bytes(const Point *point, KernelForm form, double memory)
+{
+    Pair outline;
+    const char *reason;
+    double bytes = case_bytes(&point->spec);
+    if (bytes > memory || case_outline(&outline, &reason, &point->spec) != CASE_OK) {
+        return bytes > memory ? bytes : INFINITY;
+    }
+    bytes += arithmetic_info(ARITHMETIC_F64)->bytes(&outline.converted, form, 1);
+    case_clear(&outline);
+    return bytes;
+}
+
+/* Says why a form cannot be timed. */
+static bool form_fits(const Cost *cost, KernelForm form)
+{
+    const double gib = 1024.0 * 1024 * 1024;
+    double memory = memory_room(0);
+    double seconds = predicted_seconds(&cost->converted, form);
+    double bytes = needed_bytes(cost->point, form, memory);
+    bool fits = bytes <= memory && seconds <= SECONDS_MOST;
+    if (!fits) {
+        fprintf(stderr,
+                "headproof: --measure: the %s form is not timed: a pass takes about %.3g GiB (%.3g "
+                "may be used) and %.2g s (at most %g)\n",
+                form_names[form], bytes / gib, memory / gib, seconds, SECONDS_MOST);
+    }
+    return fits;
+}
+
+int cost_measure(Cost *cost)
+{
+    bool fits[KERNEL_COUNT];
+    Pair pair;
+    const char *reason;
+    fits[KERNEL_DENSE] = form_fits(cost, KERNEL_DENSE);
+    fits[KERNEL_STRUCTURED] = form_fits(cost, KERNEL_STRUCTURED);
+    if (!fits[KERNEL_DENSE] && !fits[KERNEL_STRUCTURED]) {
+        return 2;
+    }
+    bool ok = case_build(&pair, &reason, &cost->point->spec) == CASE_OK;
+    for (int form = 0; form < KERNEL_COUNT && ok; form++) {
+        ok = !fits[form] || time_form(&cost->times[form], &pair, (KernelForm)form);
+    }
+    case_clear(&pair);
+    cost->measured = true;
+    return ok ? 0 : memory_fault();
+}

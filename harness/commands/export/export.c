@@ -1,0 +1,195 @@
+/*
+ * The command `export`: one point as a safetensors file.
+ */
+#include "export.h"
+
+#include "../../grid/point_axes.h"
+#include "../commands.h"
+#include "../../base/decimal.h"
+#include "../../base/info.h"
+#include "../../base/message.h"
+#include "../../evaluate/predict.h"
+#include "../../base/text_stream.h"
+
+#include <stdlib.h>
+
+/* Entries of one result over all layers; their texts are as long as the precision asks. */
+#define ENTRIES_MOST 200000
+
+double *export_take(Export *e, size_t count)
+{
+    double **buffers = realloc(e->buffers, (e->count + 1) * sizeof *buffers);
+    if (buffers != NULL) {
+        e->buffers = buffers;
+        buffers[e->count] = calloc(count, sizeof **buffers);
+    }
+    if (buffers == NULL || buffers[e->count] == NULL) {
+        memory_fault();
+        return NULL;
+    }
+    return buffers[e->count++];
+}
+
+static void export_clear(Export *e)
+{
+    for (size_t i = 0; i < e->count; i++) {
+        free(e->buffers[i]);
+    }
+    free(e->buffers);
+    safetensors_writer_clear(e->writer);
+}
+
+/* One point, and somewhere to write it. */
+static int check_request(const Grid *grid, const RunOptions *run)
+{
+    if (run->output == NULL) {
+        complain((Origin){.flag = "output"}, "", "expected the name of the file to write");
+        return 2;
+    }
+    if (grid->count != 1) {
+        char count[32];
+        snprintf(count, sizeof count, "%zu points", grid->count);
+        complain((Origin){0}, count, "expected one point to export");
+        return 2;
+    }
+    Mask mask = grid->points[0].spec.mask;
+    if (mask_is_pseudo(mask) && mask != MASK_PSEUDO_CAUSAL) {
+        AxisValue value = point_get(&grid->points[0], AXIS_MASK);
+        complain((Origin){.flag = "mask"}, axis_info(AXIS_MASK)->domain.words[value.integer],
+                 "expected none, causal or pseudo-causal to export: a file has no other mask");
+        return 2;
+    }
+    return 0;
+}
+
+static int check_entries(const Point *point)
+{
+    Pair pair;
+    const char *reason;
+    double entries = 0;
+    CaseStatus outline = case_outline(&pair, &reason, &point->spec);
+    if (outline != CASE_OK) {
+        /* grid_predict says what is wrong with a case that is rejected. */
+        return outline == CASE_REJECTED ? 0 : memory_fault();
+    }
+    for (size_t l = 0; l < pair.original.depth; l++) {
+        entries += (double)pair.original.layout.n * (double)pair.compared[l].count;
+    }
+    case_clear(&pair);
+    if (entries > ENTRIES_MOST) {
+        char text[64];
+        snprintf(text, sizeof text, "%.0f entries", entries);
+        complain((Origin){0}, text,
+                 "expected at most %d (n times the columns compared, over all "
+                 "layers) to export",
+                 ENTRIES_MOST);
+        return 2;
+    }
+    return 0;
+}
+
+/* What the header will hold must fit one: three results, each digit a byte. */
+static int check_texts(const Export *e)
+{
+    const Pair *pair = &e->shared->pair;
+    double bytes = 0, each = 0.30103 * (double)e->bits + 32;
+    for (size_t l = 0; l < pair->original.depth; l++) {
+        bytes += 3 * each * (double)pair->original.layout.n * (double)pair->compared[l].count;
+    }
+    if (bytes > SAFETENSORS_HEADER_MOST) {
+        char text[64];
+        snprintf(text, sizeof text, "%ld bits", (long)e->bits);
+        complain((Origin){0}, text,
+                 "expected results whose decimals fill at most %d bytes, not %.0f: a smaller case, "
+                 "or --precision or --max-bits",
+                 SAFETENSORS_HEADER_MOST, bytes);
+        return 2;
+    }
+    return 0;
+}
+
+/* The command that reproduces a drawn case (a path might not be text). */
+static int add_command(Export *e)
+{
+    char *text = NULL;
+    size_t length = 0;
+    if (e->point->source != NULL) {
+        return 0;
+    }
+    FILE *file = text_stream(&text, &length);
+    if (file == NULL) {
+        return memory_fault();
+    }
+    point_print_command(file, e->point);
+    bool failed = ferror(file) != 0;
+    failed = fclose(file) != 0 || failed;
+    int status = failed ? memory_fault() : safetensors_writer_metadata(e->writer, "command", text);
+    free(text);
+    return status;
+}
+
+static int add_facts(Export *e)
+{
+    char omega[DECIMAL_TEXT], bits[32];
+    decimal_print(omega, e->point->omega);
+    snprintf(bits, sizeof bits, "%ld", (long)e->bits);
+    const struct {
+        const char *key, *value;
+    } facts[] = {{"construction", construction_names[e->point->spec.construction]},
+                 {"omega", omega},
+                 {"precision_bits", bits},
+                 {"version", info_version()}};
+    int status = add_command(e);
+    for (size_t i = 0; i < sizeof facts / sizeof *facts && status == 0; i++) {
+        status = safetensors_writer_metadata(e->writer, facts[i].key, facts[i].value);
+    }
+    return status;
+}
+
+static int write_point(const Point *point, const char *path)
+{
+    Shared *shared;
+    Export e = {.point = point};
+    if (shared_make(&shared, &point, 1, false, 0, NULL) != EVALUATE_OK) {
+        return memory_fault();
+    }
+    e.shared = shared;
+    e.bits = shared_bits(shared->plan, point);
+    int status = check_texts(&e);
+    if (status == 0) {
+        e.writer = safetensors_writer_make();
+        status = e.writer == NULL ? 99 : add_facts(&e);
+    }
+    if (status == 0) {
+        status = export_model(&e);
+    }
+    if (status == 0) {
+        status = export_results(&e);
+    }
+    if (status == 0) {
+        status = safetensors_writer_finish(e.writer, path);
+    }
+    export_clear(&e);
+    shared_clear(shared);
+    return status;
+}
+
+int command_export(const Grid *grid, const RunOptions *run, int argc, char **argv)
+{
+    int threads = 1;
+    (void)argc;
+    (void)argv;
+    int status = check_request(grid, run);
+    if (status == 0) {
+        status = check_entries(&grid->points[0]);
+    }
+    if (status == 0) {
+        status = grid_predict(grid, run->memory, &threads);
+    }
+    if (status == 0) {
+        ref_thread_setup();
+        status = write_point(&grid->points[0], run->output);
+        ref_thread_clear();
+    }
+    return status;
+}

@@ -1,0 +1,42 @@
+/*
+ * The parts of an export (private to it): what one point's file holds.
+ *
+ *   blocks.{l}.*            the original's weights, X its input: as model_file.h names them
+ *   result.{l}.r_T, r_Tprime, r_Tinf   r(T), r(T'), r(T_infinity) after layer l (from 0), each
+ *                           entry the nearest double, over the n tokens and the columns compared
+ *   result.{l}.m_T, m_Tprime           the machine's, where there is an arithmetic
+ *   result.X_hidden         what the hidden columns start from, where T has some (read back)
+ *   result.bias_row         what the bias row of T' starts from, where that is not zero
+ *
+ * Metadata: scale, activation, mask, normalization, of linear maps linear; construction, omega,
+ * precision_bits, version, and command, which reproduces a drawn case; result.{l}.columns
+ * "FIRST:END", the columns compared; result.{l}.error_log2, what no entry of r is off by more
+ * than, as a power of two; and for every r with an entry that is no double result.{l}.r_*.text, a
+ * JSON array of decimals, row-major, with the digits that give back every bit of the reference.
+ */
+#ifndef HEADPROOF_HARNESS_COMMANDS_EXPORT_EXPORT_H
+#define HEADPROOF_HARNESS_COMMANDS_EXPORT_EXPORT_H
+
+#include "../../models/safetensors_write.h"
+#include "../../evaluate/shared.h"
+
+/* buffers: what the writer's tensors point to. */
+typedef struct {
+    const Point *point;
+    const Shared *shared;
+    SafetensorsWriter *writer;
+    mpfr_prec_t bits;
+    double **buffers;
+    size_t count;
+} Export;
+
+/* Zeroes, which live as long as the export; NULL after a message when memory is short. */
+double *export_take(Export *e, size_t count) __attribute__((warn_unused_result));
+
+/* The weights and the input, and the metadata a model has.  0; 2 or 99 after one message. */
+int export_model(Export *e) __attribute__((warn_unused_result));
+
+/* What they become, layer by layer, and how exact that is. */
+int export_results(Export *e) __attribute__((warn_unused_result));
+
+#endif

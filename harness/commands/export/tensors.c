@@ -1,0 +1,172 @@
+/*
+ * The part of an export that holds the original's weights and its input.
+ */
+#include "export.h"
+
+#include "../../grid/point_axes.h"
+#include "../../base/message.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NAME_MOST 64
+
+/* blocks.LAYER.NAME; nothing where there is no tensor. */
+static int add(Export *e, size_t layer, const char *name, size_t rank, const size_t *shape,
+               const double *data)
+{
+    char full[NAME_MOST];
+    snprintf(full, sizeof full, "blocks.%zu.%s", layer, name);
+    return data == NULL ? 0 : safetensors_writer_floats(e->writer, full, rank, shape, data);
+}
+
+/* A matrix a head, [heads, rows, columns]; every case keeps them without gaps. */
+static int add_heads(Export *e, size_t layer, const char *name, const size_t shape[3],
+                     HeadWeight weight)
+{
+    if (weight.data != NULL &&
+        (weight.ld != shape[2] || weight.head_stride != shape[1] * shape[2])) {
+        fprintf(stderr, "tensors.c: bug: '%s' has gaps\n", name);
+        abort();
+    }
+    return add(e, layer, name, 3, shape, weight.data);
+}
+
+static int add_attention(Export *e, size_t layer, const Bundle *bundle)
+{
+    const Score *score = &bundle->score;
+    const Value *value = &bundle->value;
+    bool merged = score->d_head == 0;
+    size_t d = value->write.count, d_head = merged ? d : score->d_head;
+    const size_t in[] = {bundle->heads, d, d_head}, out[] = {bundle->heads, d_head, d};
+    const size_t inner[] = {bundle->heads, d_head};
+    int status = add_heads(e, layer, merged ? "attn.QK" : "attn.W_Q", in, score->q);
+    if (status == 0 && !merged) {
+        status = add_heads(e, layer, "attn.W_K", in, score->k);
+    }
+    if (status == 0) {
+        status = add_heads(e, layer, merged ? "attn.OV" : "attn.W_V", in, value->v);
+    }
+    if (status == 0 && !merged) {
+        status = add_heads(e, layer, "attn.W_O", out, value->o);
+    }
+    if (status == 0) {
+        status = add(e, layer, "attn.b_Q", 2, inner, score->q_bias);
+    }
+    if (status == 0) {
+        status = add(e, layer, "attn.b_K", 2, inner, score->k_bias);
+    }
+    if (status == 0) {
+        status = add(e, layer, "attn.b_V", 2, inner, value->inner_bias);
+    }
+    return status != 0 ? status : add(e, layer, "attn.b_O", 1, &d, value->bias);
+}
+
+/* x W_in and act(.) W_out, or one linear map; an activation by itself has no weights. */
+static int add_direct(Export *e, size_t layer, const Direct *direct)
+{
+    bool ffn = direct->kind == DIRECT_FFN;
+    size_t columns = ffn ? direct->hidden : direct->write.count;
+    const size_t first[] = {direct->read.count, columns};
+    const size_t second[] = {direct->hidden, direct->write.count};
+    int status = add(e, layer, ffn ? "mlp.W_in" : "linear.W", 2, first, direct->w1);
+    if (status == 0) {
+        status = add(e, layer, ffn ? "mlp.b_in" : "linear.b", 1, &columns, direct->b1);
+    }
+    if (status == 0 && ffn) {
+        status = add(e, layer, "mlp.W_out", 2, second, direct->w2);
+    }
+    return status != 0 || !ffn ? status
+                               : add(e, layer, "mlp.b_out", 1, &direct->write.count, direct->b2);
+}
+
+static int add_sublayer(Export *e, size_t layer, const Sublayer *sublayer)
+{
+    int status = sublayer->bundle_count == 0 ? add_direct(e, layer, &sublayer->direct) : 0;
+    for (size_t b = 0; b < sublayer->bundle_count && status == 0; b++) {
+        status = add_attention(e, layer, &sublayer->bundles[b]);
+    }
+    return status;
+}
+
+/* columns of the input [n, d + hidden] under a name. */
+static int add_input(Export *e, const char *name, Columns columns)
+{
+    const Layout *layout = &e->shared->pair.original.layout;
+    const size_t shape[] = {layout->n, columns.count};
+    double *x = export_take(e, layout->n * columns.count);
+    if (x == NULL) {
+        return 99;
+    }
+    for (size_t i = 0; i < layout->n; i++) {
+        memcpy(x + i * columns.count,
+               e->shared->pair.original_x + i * layout_content(layout) + columns.first,
+               columns.count * sizeof *x);
+    }
+    return safetensors_writer_floats(e->writer, name, 2, shape, x);
+}
+
+static int add_inputs(Export *e)
+{
+    const Pair *pair = &e->shared->pair;
+    const Layout *layout = &pair->original.layout;
+    size_t width = layout_content(&pair->converted.layout);
+    int status = add_input(e, "X", (Columns){0, layout->d});
+    if (status == 0 && layout->hidden > 0) {
+        status = add_input(e, "result.X_hidden", (Columns){layout->d, layout->hidden});
+    }
+    if (status == 0 && pair->bias_row_content != NULL) {
+        status = safetensors_writer_floats(e->writer, "result.bias_row", 1, &width,
+                                           pair->bias_row_content);
+    }
+    return status;
+}
+
+/* "1", or "1/sqrt(d_head)", which is the only other scale that scores have. */
+static const char *scale_text(const Model *model)
+{
+    for (size_t s = 0; s < model->sublayer_count; s++) {
+        const Sublayer *sublayer = &model->sublayers[s];
+        if (sublayer->bundle_count > 0 && sublayer->bundles[0].score.scale.sqrt_den > 1) {
+            return "1/sqrt(d_head)";
+        }
+    }
+    return "1";
+}
+
+static int add_word(Export *e, Axis axis)
+{
+    char text[VALUE_TEXT];
+    value_print(text, &axis_info(axis)->domain, point_get(e->point, axis));
+    return safetensors_writer_metadata(e->writer, axis_info(axis)->name, text);
+}
+
+int export_model(Export *e)
+{
+    const Model *model = &e->shared->pair.original;
+    int status = add_inputs(e);
+    for (size_t l = 0, s = 0; l < model->depth; l++) {
+        for (; s < model->layer_end[l] && status == 0; s++) {
+            status = add_sublayer(e, l, &model->sublayers[s]);
+        }
+    }
+    if (status == 0) {
+        status = safetensors_writer_metadata(e->writer, "scale", scale_text(model));
+    }
+    if (status == 0) {
+        status = add_word(e, AXIS_ACTIVATION);
+    }
+    if (status == 0) {
+        status = add_word(e, AXIS_NORMALIZATION);
+    }
+    if (status == 0 && e->point->spec.construction == CONSTRUCTION_LINEAR) {
+        status = add_word(e, AXIS_LINEAR);
+    }
+    bool causal = model->sublayers[0].bundle_count > 0 &&
+                  model->sublayers[0].bundles[0].score.visible == VISIBLE_EARLIER;
+    if (status == 0 && causal) {
+        return safetensors_writer_metadata(e->writer, "mask", "causal");
+    }
+    return status != 0 ? status : add_word(e, AXIS_MASK);
+}

@@ -1,0 +1,153 @@
+/*
+ * The command `merge`: its words, and the verdict of what is merged.
+ */
+#include <stdio.h>
+
+#include "merge.h"
+
+#include "../commands.h"
+#include "../../grid/distinct.h"
+#include "../../base/message.h"
+#include "../../table/output.h"
+#include "../../base/shown.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Failing points whose reproducing command is printed; the rest is counted. */
+enum { FAILURES_SHOWN = 10 };
+
+/* The verdict is one run's. */
+static int conclude(const Merge *merge)
+{
+    FILE *file = output_report(&merge->options);
+    const char *path = merge->options.output != NULL ? merge->options.output : "stdout";
+    size_t failures = 0;
+    for (size_t i = 0; i < merge->point_count; i++) {
+        const json_t *fact = merge->points[i].fact;
+        if (!merge->points[i].passed && ++failures <= FAILURES_SHOWN && merge->merged == NULL) {
+            fprintf(stderr, "headproof: fails; reproduce: %s\n",
+                    shown(sidecar_get(fact, "command")).text);
+        }
+    }
+    if (failures > FAILURES_SHOWN && merge->merged == NULL) {
+        fprintf(stderr, "headproof: and %zu more points fail\n", failures - FAILURES_SHOWN);
+    }
+    fprintf(file, "%zu points of %zu shards in %s\n", merge->point_count, merge->shards,
+            shown(path).text);
+    if (merge->merged != NULL) {
+        fprintf(file, "verdict: %s\n", failures > 0 ? "FAIL" : "PASS");
+    }
+    return failures > 0 ? 1 : 0;
+}
+
+/* The value of --name VALUE or --name=VALUE, or NULL: argv[*i] is another word.  Moves *i to the
+ * last word read. */
+static const char *flag_value(const char *name, int *i, int argc, char **argv)
+{
+    const char *word = argv[*i];
+    size_t length = strlen(name);
+    if (strncmp(word, "--", 2) == 0 && strncmp(word + 2, name, length) == 0) {
+        word += 2 + length;
+    } else if (strcmp(name, "output") == 0 && strcmp(word, "-o") == 0) {
+        word += 2;
+    } else {
+        return NULL;
+    }
+    if (*word == '=') {
+        return word + 1;
+    }
+    return *word != '\0' ? NULL : ++*i < argc ? argv[*i] : "";
+}
+
+static int refuse_words(const char *word)
+{
+    complain((Origin){0}, word, "expected %s", commands_get(COMMAND_MERGE)->usage);
+    return 2;
+}
+
+/* -o FILE and --format FORMAT once each, one of them at least; the rest are shards. */
+static int read_arguments(Merge *merge, int argc, char **argv)
+{
+    RunOptions *options = &merge->options;
+    bool ok = true;
+    for (int i = 2; i < argc && ok; i++) {
+        char *word = argv[i];
+        const char *output = flag_value("output", &i, argc, argv);
+        const char *format = output == NULL ? flag_value("format", &i, argc, argv) : NULL;
+        if (output != NULL) {
+            ok = options->output == NULL && *output != '\0';
+            options->output = output;
+        } else if (format != NULL) {
+            ok = options->format == NULL && *format != '\0';
+            options->format = format;
+        } else if (word[0] == '-') {
+            return refuse_words(word);
+        } else {
+            merge->files[merge->file_count++].path = word;
+        }
+    }
+    if (!ok || (options->output == NULL && options->format == NULL) || merge->file_count == 0) {
+        return refuse_words("merge");
+    }
+    options->on_stdout = options->output == NULL || strcmp(options->output, "-") == 0;
+    options->output = options->on_stdout ? NULL : options->output;
+    return format_check(options);
+}
+
+static void clear(Merge *merge)
+{
+    for (size_t i = 0; merge->files != NULL && i < merge->file_count; i++) {
+        free(merge->files[i].text);
+        json_decref(merge->files[i].sidecar);
+    }
+    free(merge->files);
+    free(merge->points);
+    free(merge->merged);
+}
+
+/* No shard is written over. */
+static int check_files(const Merge *merge, const char *output)
+{
+    const NamedFile written = {"output", output, true};
+    NamedFile *shards = calloc(merge->file_count + 1, sizeof *shards);
+    if (shards == NULL) {
+        return memory_fault();
+    }
+    for (size_t i = 0; i < merge->file_count; i++) {
+        shards[i] = (NamedFile){NULL, merge->files[i].path, true};
+    }
+    int status = distinct_check(&written, 1, shards, merge->file_count);
+    free(shards);
+    return status;
+}
+
+int command_merge(int argc, char **argv)
+{
+    Merge merge = {0};
+    merge.files = calloc((size_t)argc + 1, sizeof *merge.files);
+    if (merge.files == NULL) {
+        return memory_fault();
+    }
+    int status = read_arguments(&merge, argc, argv);
+    if (status == 0) {
+        status = check_files(&merge, merge.options.output);
+    }
+    if (status == 0) {
+        status = merge_gather(&merge);
+    }
+    if (status == 0) {
+        MergedPoint *points = calloc(merge.point_count + 1, sizeof *points);
+        status =
+            merge_is_verify(&merge) ? merge_verify(&merge, points) : merge_points(&merge, points);
+    }
+    if (status == 0) {
+        merge_compare_machines(&merge);
+        status = merge_write(&merge, argc, argv);
+    }
+    if (status == 0) {
+        status = conclude(&merge);
+    }
+    clear(&merge);
+    return status;
+}

@@ -1,0 +1,282 @@
+/*
+ * Shards read and checked against each other: one grid, one version, each once.
+ */
+#include <stdio.h>
+
+#include "merge.h"
+
+#include "../../base/atomic_file.h"
+#include "../../base/message.h"
+#include "../../base/text_stream.h"
+#include "../../base/shown.h"
+#include "../../table/table.h"
+#include "../verify/verify.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Missing shards that are named; the rest is counted. */
+enum { MISSING_SHOWN = 10 };
+
+static size_t get_count(const json_t *object, const char *of, const char *key)
+{
+    json_int_t value = json_integer_value(json_object_get(json_object_get(object, of), key));
+    return value > 0 ? (size_t)value : 0;
+}
+
+static int read_text(ShardFile *file)
+{
+    struct stat found;
+    FILE *stream = fopen(file->path, "r");
+    if (stream == NULL || fstat(fileno(stream), &found) != 0) {
+        int reason = errno;
+        complain_of(file->path, NULL, NULL, "cannot be read: %s", strerror(reason));
+        if (stream != NULL) {
+            (void)fclose(stream); /* nothing was read */
+        }
+        return file_fault(reason);
+    }
+    file->size = (size_t)found.st_size;
+    file->text = malloc(file->size + 1);
+    bool read = file->text != NULL && fread(file->text, 1, file->size, stream) == file->size;
+    bool failed = ferror(stream) != 0;
+    (void)fclose(stream); /* it was only read */
+    if (file->text == NULL) {
+        return memory_fault();
+    }
+    file->text[file->size] = '\0';
+    if (!read) {
+        complain_of(file->path, NULL, NULL, "cannot be read");
+    }
+    return read ? 0 : failed ? 99 : 2;
+}
+
+static int read_shard(ShardFile *file)
+{
+    int status = read_text(file);
+    if (status != 0) {
+        return status;
+    }
+    char *name = atomic_file_name(file->path, ".json");
+    if (name == NULL) {
+        return memory_fault();
+    }
+    file->sidecar = sidecar_load(name);
+    int reason = file->sidecar == NULL ? errno : 0;
+    free(name);
+    if (file_fault(reason) == 99) {
+        complain_of(file->path, NULL, NULL, "the .json beside it cannot be read: %s",
+                    strerror(reason));
+        return 99;
+    }
+    if (!json_is_true(json_object_get(file->sidecar, "complete")) ||
+        !json_is_array(json_object_get(file->sidecar, "points"))) {
+        complain_of(file->path, NULL, NULL, "no .json of a complete sweep is beside it");
+        return 2;
+    }
+    char difference[DIFFERENCE_TEXT];
+    if (!sidecar_schema_fits(difference, file->sidecar)) {
+        complain_of(file->path, NULL, NULL, "%s", difference);
+        return 2;
+    }
+    if (!sidecar_is_of(file->sidecar, file->text, file->size)) {
+        return merge_refuse_rows(file);
+    }
+    file->index = get_count(file->sidecar, "shard", "index");
+    return 0;
+}
+
+/* Shards of one grid, from one version of the program. */
+static int check_same(const Merge *merge, const ShardFile *file)
+{
+    static const char *const grid_keys[] = {"digest", "weights"};
+    static const char *const program_keys[] = {"version", "commit"};
+    const ShardFile *first = &merge->files[0];
+    const json_t *grid = json_object_get(file->sidecar, "grid"),
+                 *other = json_object_get(first->sidecar, "grid");
+    bool same = get_count(file->sidecar, "grid", "points") == merge->point_count;
+    for (int i = 0; i < 2; i++) {
+        same =
+            same && strcmp(sidecar_get(grid, grid_keys[i]), sidecar_get(other, grid_keys[i])) == 0;
+    }
+    if (!same) {
+        complain_of(file->path, NULL, NULL, "of another grid than %s", first->path);
+        return 2;
+    }
+    for (int i = 0; i < 2; i++) {
+        const char *mine = sidecar_get(file->sidecar, program_keys[i]),
+                   *theirs = sidecar_get(first->sidecar, program_keys[i]);
+        if (strcmp(mine, theirs) != 0) {
+            complain_of(file->path, NULL, NULL, "of %s %s, %s of %s", program_keys[i], mine,
+                        first->path, theirs);
+            return 2;
+        }
+    }
+    if (get_count(file->sidecar, "shard", "count") != merge->shards || file->index == 0 ||
+        file->index > merge->shards) {
+        complain_of(file->path, NULL, NULL, "shard %zu of %zu, %s is of %zu", file->index,
+                    get_count(file->sidecar, "shard", "count"), first->path, merge->shards);
+        return 2;
+    }
+    return 0;
+}
+
+static const ShardFile *find_shard(const Merge *merge, size_t index, size_t before)
+{
+    for (size_t i = 0; i < before; i++) {
+        if (merge->files[i].index == index) {
+            return &merge->files[i];
+        }
+    }
+    return NULL;
+}
+
+/* Each shard once. */
+static int check_all_there(const Merge *merge)
+{
+    for (size_t i = 0; i < merge->file_count; i++) {
+        const ShardFile *file = &merge->files[i], *twin = find_shard(merge, file->index, i);
+        if (twin != NULL) {
+            complain_of(file->path, NULL, NULL, "shard %zu/%zu twice, also %s", file->index,
+                        merge->shards, twin->path);
+            return 2;
+        }
+    }
+    size_t missing = merge->shards - merge->file_count, named = 0;
+    for (size_t index = 1; missing > 0 && named < missing && named < MISSING_SHOWN; index++) {
+        if (find_shard(merge, index, merge->file_count) == NULL) {
+            fprintf(stderr, "%s %zu/%zu", named++ == 0 ? "headproof: missing: shard" : ",", index,
+                    merge->shards);
+        }
+    }
+    if (missing > named) {
+        fprintf(stderr, ", and %zu more", missing - named);
+    }
+    if (missing > 0) {
+        fputc('\n', stderr);
+    }
+    return missing > 0 ? 2 : 0;
+}
+
+/* Rows from different machines may differ in the machine's columns: said, and recorded. */
+void merge_compare_machines(Merge *merge)
+{
+    const json_t *first = merge->files[0].sidecar;
+    for (const char *const *key = sidecar_decisive; *key != NULL; key++) {
+        for (size_t i = 1; i < merge->file_count; i++) {
+            const char *mine = sidecar_get(merge->files[i].sidecar, *key);
+            if (strcmp(mine, sidecar_get(first, *key)) != 0) {
+                fprintf(stderr,
+                        "headproof: warning: %s: %s %s, %s has %s: the machine's columns may "
+                        "differ\n",
+                        shown(merge->files[i].path).text, *key, shown(mine).text,
+                        shown(merge->files[0].path).text, shown(sidecar_get(first, *key)).text);
+                merge->mixed = true;
+                break;
+            }
+        }
+    }
+}
+
+const char *merge_column(const char *line, size_t wanted)
+{
+    for (; wanted > 0; wanted--) {
+        line += strcspn(line, ",\n");
+        if (*line != ',') {
+            return NULL;
+        }
+        line++;
+    }
+    return line;
+}
+
+int merge_refuse_verdict(const ShardFile *file, size_t point)
+{
+    complain_of(file->path, NULL, NULL,
+                "its .json and its rows contradict each other: did point %zu pass?", point + 1);
+    return 2;
+}
+
+int merge_refuse_rows(const ShardFile *file)
+{
+    complain_of(file->path, NULL, NULL, "its rows are not those that its .json names");
+    return 2;
+}
+
+/* No more points than the sidecars name. */
+static int check_points(const Merge *merge)
+{
+    size_t named = 0;
+    for (size_t i = 0; i < merge->file_count; i++) {
+        named += json_array_size(json_object_get(merge->files[i].sidecar, "points"));
+    }
+    return merge->point_count > named ? merge_refuse_rows(&merge->files[0]) : 0;
+}
+
+/* Is the shards' header the expected one?  Else the first name that differs is said. */
+static int compare_names(const Merge *merge, const char *expected)
+{
+    const char *got = merge->header;
+    size_t length = strlen(expected);
+    if (merge->header_length == length && memcmp(got, expected, length) == 0) {
+        return 0;
+    }
+    while (*got != '\0' && strcspn(got, ",\n") == strcspn(expected, ",\n") &&
+           memcmp(got, expected, strcspn(got, ",\n") + 1) == 0) {
+        expected += strcspn(expected, ",\n") + 1;
+        got += strcspn(got, ",\n") + 1;
+    }
+    char *name = strndup(got, strcspn(got, ",\n"));
+    if (name == NULL) {
+        return memory_fault();
+    }
+    complain((Origin){.file = merge->files[0].path, .line = 1}, name,
+             "expected the column %.*s here, as this version writes tables",
+             (int)strcspn(expected, ",\n"), expected);
+    free(name);
+    return 2;
+}
+
+/* The header is one that this program writes: columns are found by where they stand. */
+static int check_header(const Merge *merge)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *file = text_stream(&text, &size);
+    if (file == NULL) {
+        return memory_fault();
+    }
+    int status = merge_is_verify(merge) ? verify_write_header(file) : table_write_header(file);
+    if (fclose(file) != 0 || status != 0) {
+        free(text);
+        return memory_fault();
+    }
+    status = compare_names(merge, text);
+    free(text);
+    return status;
+}
+
+int merge_gather(Merge *merge)
+{
+    int status = 0;
+    for (size_t i = 0; i < merge->file_count && status == 0; i++) {
+        status = read_shard(&merge->files[i]);
+        if (status == 0 && i == 0) {
+            merge->point_count = get_count(merge->files[0].sidecar, "grid", "points");
+            merge->shards = get_count(merge->files[0].sidecar, "shard", "count");
+            merge->header = merge->files[0].text;
+            merge->header_length = strcspn(merge->header, "\n") + 1;
+            status = check_header(merge);
+        }
+        if (status == 0) {
+            status = check_same(merge, &merge->files[i]);
+        }
+    }
+    if (status == 0) {
+        status = check_all_there(merge);
+    }
+    return status != 0 ? status : check_points(merge);
+}

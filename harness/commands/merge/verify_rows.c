@@ -1,0 +1,268 @@
+/*
+ * Rows of verify: each is the worst of all shards' rows of the same model, Omega and layer.
+ */
+#include <stdio.h> /* before mpfr.h: declares mpfr_fprintf */
+
+#include "merge.h"
+
+#include "../../table/bounds.h"
+#include "../../table/columns.h"
+#include "../../base/message.h"
+#include "../../base/text_stream.h"
+#include "../verify/verify.h"
+
+#include <errno.h>
+#include <math.h>
+#include <mpfr.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* 17 digits name one number among these. */
+enum { CELL_BITS = 64 };
+
+/* The cells of a line of a shard. */
+typedef struct {
+    const char *cell[VERIFY_COLUMNS];
+    size_t length[VERIFY_COLUMNS];
+} Cells;
+
+/* Moves *line behind its newline; false: it has not as many cells as that. */
+static bool take_line(Cells *cells, const char **line)
+{
+    const char *next = *line;
+    for (int c = 0; c < VERIFY_COLUMNS; c++) {
+        cells->cell[c] = next;
+        cells->length[c] = strcspn(next, ",\n");
+        next += cells->length[c];
+        if (*next++ != (c + 1 < VERIFY_COLUMNS ? ',' : '\n')) {
+            return false;
+        }
+    }
+    *line = next;
+    return true;
+}
+
+static bool same_cell(const Cells *a, const Cells *b, int c)
+{
+    return a->length[c] == b->length[c] && memcmp(a->cell[c], b->cell[c], a->length[c]) == 0;
+}
+
+/* Of the same model, Omega and layer. */
+static bool same_row(const Cells *a, const Cells *b)
+{
+    bool same = same_cell(a, b, VERIFY_LAYER);
+    for (int c = 0; c <= VERIFY_OMEGA; c++) {
+        same = same && same_cell(a, b, c);
+    }
+    return same;
+}
+
+/* The names of a row's bounds, a NUL behind them. */
+static bool cell_is_bound(const Cells *cells, const char *name)
+{
+    char list[(ERROR_KINDS + 1) * CELL_NAME];
+    size_t length = cells->length[VERIFY_BOUNDS];
+    if (length >= sizeof list) {
+        return false;
+    }
+    memcpy(list, cells->cell[VERIFY_BOUNDS], length);
+    list[length] = '\0';
+    return bounds_has(list, name);
+}
+
+/* Is the error in column c of row a worse than that of b?  As verify orders them: nothing, numbers by
+ * size, of equals a value before a bound, infinite, not a number. */
+static bool is_worse(const Cells *a, const Cells *b, int c, const char *name)
+{
+    mpfr_t x, y;
+    if (a->length[c] == 0 || b->length[c] == 0) {
+        return a->length[c] > 0 && b->length[c] == 0;
+    }
+    mpfr_inits2(CELL_BITS, x, y, (mpfr_ptr)NULL);
+    mpfr_strtofr(x, a->cell[c], NULL, 10, MPFR_RNDN);
+    mpfr_strtofr(y, b->cell[c], NULL, 10, MPFR_RNDN);
+    bool equal = mpfr_equal_p(x, y) && cell_is_bound(a, name) && !cell_is_bound(b, name);
+    bool worse = mpfr_nan_p(x) ? !mpfr_nan_p(y) : mpfr_greater_p(x, y) != 0 || equal;
+    mpfr_clears(x, y, (mpfr_ptr)NULL);
+    return worse;
+}
+
+/* The errors of the rows [count], each the worst of all, and which of them are bounds; judged: is that
+ * error one? */
+static void write_errors(FILE *file, const Cells *rows, size_t count, bool judged)
+{
+    const char *name;
+    bool bound[ERROR_KINDS], first = true;
+    for (ErrorKind kind = 0; kind < ERROR_KINDS; kind++) {
+        int c = VERIFY_ERRORS + (int)kind;
+        size_t most = 0;
+        name = column_of_error(kind, NORM_MAX)->name;
+        for (size_t i = 1; i < count; i++) {
+            most = is_worse(&rows[i], &rows[most], c, name) ? i : most;
+        }
+        fprintf(file, ",%.*s", (int)rows[most].length[c], rows[most].cell[c]);
+        bound[kind] = cell_is_bound(&rows[most], name);
+    }
+    fputc(',', file);
+    for (ErrorKind kind = 0; kind < ERROR_KINDS; kind++) {
+        name = column_of_error(kind, NORM_MAX)->name;
+        if (bound[kind]) {
+            bounds_add(file, &first, name);
+        }
+    }
+    if (judged) {
+        bounds_add(file, &first, verify_column(VERIFY_JUDGED_LOG2));
+    }
+}
+
+static size_t count_of(const Cells *cells, int c)
+{
+    return strtoul(cells->cell[c], NULL, 10);
+}
+
+static Status status_of(const Cells *cells)
+{
+    int status = STATUS_ERROR;
+    while (status < STATUS_OK &&
+           (strlen(status_name((Status)status)) != cells->length[VERIFY_STATUS] ||
+            memcmp(status_name((Status)status), cells->cell[VERIFY_STATUS],
+                   cells->length[VERIFY_STATUS]) != 0)) {
+        status++;
+    }
+    return (Status)status;
+}
+
+/* The logits' cells: the largest error (not a number wins), the smallest margin. */
+static void write_logits(FILE *file, const Cells *rows, size_t count)
+{
+    if (rows[0].length[VERIFY_MARGIN] == 0) {
+        verify_write_no_logits(file);
+        return;
+    }
+    double error = 0, margin = INFINITY;
+    size_t changed = 0;
+    for (size_t i = 0; i < count; i++) {
+        double one = strtod(rows[i].cell[VERIFY_LOGIT_ERROR], NULL);
+        error = one > error || isnan(one) ? one : error;
+        margin = fmin(margin, strtod(rows[i].cell[VERIFY_MARGIN], NULL));
+        changed += count_of(&rows[i], VERIFY_CHANGED);
+    }
+    verify_write_logits(file, error, margin, changed);
+}
+
+/* One row from a row of every shard: rows [count].  Returns its status. */
+static Status write_row(FILE *file, const Cells *rows, size_t count)
+{
+    size_t inputs = 0, worst = 0;
+    Status status = STATUS_OK;
+    for (size_t i = 0; i < count; i++) {
+        const Cells *one = &rows[i], *other = &rows[worst];
+        double judged = strtod(one->cell[VERIFY_JUDGED_LOG2], NULL);
+        double most = strtod(other->cell[VERIFY_JUDGED_LOG2], NULL);
+        bool first = judged == most &&
+                     count_of(one, VERIFY_WORST_INPUT) < count_of(other, VERIFY_WORST_INPUT);
+        worst = judged > most || first ? i : worst;
+        inputs += count_of(one, VERIFY_INPUTS);
+        status = status_of(one) < status ? status_of(one) : status;
+    }
+    const char *key = rows[0].cell[0];
+    fprintf(file, "%.*s,%zu,%zu", (int)(rows[0].cell[VERIFY_INPUTS] - key - 1), key, inputs,
+            count_of(&rows[0], VERIFY_LAYER));
+    bool judged = false;
+    for (size_t i = 0; i < count; i++) {
+        bool most = strtod(rows[i].cell[VERIFY_JUDGED_LOG2], NULL) ==
+                    strtod(rows[worst].cell[VERIFY_JUDGED_LOG2], NULL);
+        judged = judged || (most && cell_is_bound(&rows[i], verify_column(VERIFY_JUDGED_LOG2)));
+    }
+    write_errors(file, rows, count, judged);
+    fprintf(file, ",%.*s,%zu", (int)rows[worst].length[VERIFY_JUDGED_LOG2],
+            rows[worst].cell[VERIFY_JUDGED_LOG2], count_of(&rows[worst], VERIFY_WORST_INPUT));
+    write_logits(file, rows, count);
+    fprintf(file, ",%s\n", status_name(status));
+    return status;
+}
+
+/* All rows into file; *worst: their status.  lines [file_count]: where each shard is; rows
+ * [file_count]. */
+static int write_rows(FILE *file, const Merge *merge, const char **lines, Cells *rows,
+                      Status *worst)
+{
+    *worst = STATUS_OK;
+    const ShardFile *first = &merge->files[0];
+    for (size_t i = 0; i < merge->file_count; i++) {
+        const ShardFile *shard = &merge->files[i];
+        if (shard->size < merge->header_length ||
+            memcmp(shard->text, merge->header, merge->header_length) != 0) {
+            return merge_refuse_rows(shard);
+        }
+        lines[i] = shard->text + merge->header_length;
+    }
+    while (*lines[0] != '\0') {
+        for (size_t i = 0; i < merge->file_count; i++) {
+            if (!take_line(&rows[i], &lines[i]) || !same_row(&rows[i], &rows[0])) {
+                return merge_refuse_rows(&merge->files[i]);
+            }
+        }
+        Status status = write_row(file, rows, merge->file_count);
+        *worst = status < *worst ? status : *worst;
+    }
+    for (size_t i = 0; i < merge->file_count; i++) {
+        if (lines[i] != merge->files[i].text + merge->files[i].size) {
+            return merge_refuse_rows(&merge->files[i]);
+        }
+    }
+    return lines[0] == first->text + merge->header_length ? merge_refuse_rows(first) : 0;
+}
+
+/* A point passes where all shards say so; not all do where a row failed. */
+static int take_verdicts(Merge *merge, Status worst)
+{
+    bool all = true;
+    for (size_t s = 0; s < merge->file_count; s++) {
+        const json_t *facts = json_object_get(merge->files[s].sidecar, "points");
+        if (json_array_size(facts) != merge->point_count) {
+            return merge_refuse_rows(&merge->files[s]);
+        }
+        for (size_t i = 0; i < merge->point_count; i++) {
+            json_t *fact = json_array_get(facts, i);
+            if (s == 0 || !json_is_true(json_object_get(fact, "passed"))) {
+                merge->points[i].fact = fact;
+            }
+        }
+    }
+    for (size_t i = 0; i < merge->point_count; i++) {
+        MergedPoint *point = &merge->points[i];
+        point->passed = json_is_true(json_object_get(point->fact, "passed"));
+        all = all && point->passed;
+    }
+    if (all && worst <= STATUS_FAIL) {
+        return merge_refuse_verdict(&merge->files[0], 0);
+    }
+    return 0;
+}
+
+bool merge_is_verify(const Merge *merge)
+{
+    const char *first = verify_column(0);
+    size_t length = strlen(first);
+    return strncmp(merge->header, first, length) == 0 && merge->header[length] == ',';
+}
+
+int merge_verify(Merge *merge, MergedPoint *points)
+{
+    size_t size = 0;
+    const char **lines = calloc(merge->file_count, sizeof *lines);
+    Cells *rows = calloc(merge->file_count, sizeof *rows);
+    FILE *file = text_stream(&merge->merged, &size);
+    Status worst = STATUS_OK;
+    merge->points = points;
+    int status = points == NULL || lines == NULL || rows == NULL || file == NULL
+                     ? memory_fault()
+                     : write_rows(file, merge, lines, rows, &worst);
+    if (file != NULL && fclose(file) != 0 && status == 0) {
+        status = memory_fault();
+    }
+    free(lines);
+    free(rows);
+    return status != 0 ? status : take_verdicts(merge, worst);
+}

@@ -1,0 +1,82 @@
+/*
+ * The rows that an interrupted sweep left, read and taken up.
+ */
+#include <stdio.h>
+
+#include "sweep.h"
+
+#include "../../base/message.h"
+#include "../../base/shown.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+static size_t count_lines(const char *text, size_t size)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < size; i++) {
+        count += text[i] == '\n';
+    }
+    return count;
+}
+
+static int refuse_rows(const Sweep *sweep, size_t line)
+{
+    fprintf(stderr,
+            "headproof: %s%s:%zu: cannot be resumed: the row is not the one expected there\n",
+            shown(sweep->options->output).text,
+            journal_is_complete(sweep->journal) ? "" : ".partial", line);
+    return 2;
+}
+
+/* The columns of the file are those that rows are read by. */
+static int check_header(const Sweep *sweep)
+{
+    char *header = sweep_header(sweep);
+    if (header == NULL) {
+        return memory_fault();
+    }
+    bool same = journal_has_header(sweep->journal, header);
+    free(header);
+    return same ? 0 : refuse_rows(sweep, 1);
+}
+
+/* Takes in the points whose rows are there.  Behind them there may be
+ * the torn rows of one more point: what is more has another origin. */
+static int take_points(Sweep *sweep, size_t *kept)
+{
+    size_t size, length = 1;
+    const char *rows = journal_rows(sweep->journal, &size);
+    *kept = 0;
+    while (sweep->committed < sweep->count && length > 0) {
+        PointOutcome outcome;
+        length =
+            rows_read(&outcome, rows + *kept, size - *kept, sweep_point(sweep, sweep->committed));
+        if (length == 0 && errno == ENOMEM) {
+            return memory_fault();
+        }
+        *kept += length;
+        if (length > 0) {
+            sweep_take_outcome(sweep, &outcome, -1);
+        }
+    }
+    size_t torn = count_lines(rows + *kept, size - *kept);
+    bool whole = sweep->committed == sweep->count;
+    if ((whole ? torn > 0 : torn > sweep_point(sweep, sweep->committed)->spec.depth) ||
+        (journal_is_complete(sweep->journal) && (!whole || *kept < size))) {
+        return refuse_rows(sweep, count_lines(rows, *kept) + 2);
+    }
+    if (!sweep->options->quiet && journal_is_complete(sweep->journal)) {
+        fprintf(stderr, "headproof: %s is complete\n", shown(sweep->options->output).text);
+    } else if (!sweep->options->quiet && sweep->committed > 0) {
+        fprintf(stderr, "headproof: %zu of %zu points are there already\n", sweep->committed,
+                sweep->count);
+    }
+    return 0;
+}
+
+int sweep_take_kept(Sweep *sweep, size_t *kept)
+{
+    int status = check_header(sweep);
+    return status != 0 ? status : take_points(sweep, kept);
+}

@@ -1,0 +1,52 @@
+/*
+ * The insides of `headproof sweep` (private to it).
+ *
+ *   sweep.c          the command: points evaluated and committed in order, the summary
+ *   resume.c   what an interrupted run left, taken up
+ */
+#ifndef HEADPROOF_HARNESS_COMMANDS_SWEEP_SWEEP_H
+#define HEADPROOF_HARNESS_COMMANDS_SWEEP_SWEEP_H
+
+#include "../../evaluate/dispatch.h"
+#include "../../table/journal.h"
+#include "../../base/progress.h"
+#include "../../evaluate/rows.h"
+
+#include <pthread.h>
+
+/* points [count]: what is evaluated.  summaries [count]; passed, seconds [grid->count].
+ * writing: held while rows or files are written. */
+typedef struct {
+    const Grid *grid;
+    const RunOptions *options;
+    Journal *journal;
+    Checkpoints *checkpoints;
+    Dispatch *dispatch; /* NULL: no other ranks */
+    RunRecord run;
+    SweepRecord record;
+    size_t *points, count;
+    PointSummary *summaries;
+    bool *passed;
+    double *seconds;
+    size_t committed, failures;
+    bool terminal; /* stdout is one: a table instead of CSV */
+    Progress progress;
+    int write_error;
+    pthread_mutex_t writing;
+} Sweep;
+
+/* The point at a position of those that are evaluated. */
+const Point *sweep_point(const Sweep *sweep, size_t position);
+
+/* The next point is committed: what it means for the verdict and the summary.  seconds: negative
+ * where they were not measured. */
+void sweep_take_outcome(Sweep *sweep, const PointOutcome *outcome, double seconds);
+
+/* The line or lines before the rows; free it.  NULL: memory is short. */
+char *sweep_header(const Sweep *sweep) __attribute__((warn_unused_result));
+
+/* resume.c: takes in the points that are in the file; *kept: bytes of their rows.  0; 2 after a
+ * message when they are not this sweep's; 99 after one. */
+int sweep_take_kept(Sweep *sweep, size_t *kept) __attribute__((warn_unused_result));
+
+#endif

@@ -1,0 +1,232 @@
+/*
+ * What fits in memory and how long it will take, before `verify` begins.
+ */
+#include "verify.h"
+
+#include "../../base/memory.h"
+#include "../../base/progress.h"
+#include "../../base/message.h"
+#include "../../evaluate/predict.h"
+
+#include <math.h>
+#include <omp.h>
+#include <stdlib.h>
+
+/* One input in TRIAL_SHARE is timed, or fewer: no more are begun after TRIAL_SECONDS, but one a
+ * thread.  Fewer inputs than TRIAL_WORTH are not worth evaluating twice. */
+enum { TRIAL_SHARE = 8, TRIAL_WORTH = 32 };
+#define TRIAL_SECONDS 0.5
+
+/* Less than this is not announced. */
+#define SAID_SECONDS 5.0
+
+/* What is kept of every input whatever does not fit. */
+static double fixed_bytes(const Verify *verify)
+{
+    double count = (double)verify->inputs.count, n = (double)verify->inputs.n;
+    double bytes = count * n * ((double)verify->model->d * sizeof(double) + sizeof(int64_t)) +
+                   count * (sizeof(GivenWeights) + sizeof(Point) + sizeof(mpfr_t) + 64);
+    if (verify->model->W_U != NULL) {
+        bytes += logits_bytes(verify->inputs.count, verify->model->classes);
+    }
+    return bytes;
+}
+
+static bool drop_row(void *context, const Point *point, const Row *row)
+{
+    (void)context;
+    (void)point;
+    (void)row;
+    return true;
+}
+
+/* Seconds since *start, which becomes now. */
+static double lap(double *start)
+{
+    double before = *start;
+    *start = clock_seconds();
+    return *start - before;
+}
+
+static bool time_search(InputCost *cost, const Verify *verify, Shared *shared, Point *point,
+                        double *start)
+{
+    const ModelFile *model = verify->model;
+    bool ok = true;
+    if (point->judged) {
+        mpfr_t worst;
+        mpfr_init2(worst, REF_CELL_BITS);
+        ok = point_worst_error(worst, shared, point) == EVALUATE_OK;
+        mpfr_clear(worst);
+        cost->judged = lap(start);
+    }
+    if (ok && model->W_U != NULL) {
+        double *x = calloc(model->d, sizeof *x);
+        ok = x != NULL && point_final_row(x, shared, point) == EVALUATE_OK;
+        free(x);
+        cost->last = lap(start);
+    }
+    return ok;
+}
+
+/* One input through all of it. */
+static bool time_input(InputCost *cost, const Verify *verify, size_t i)
+{
+    Point point = verify->points[i];
+    const Point *list = &point;
+    Shared *shared;
+    bool passed, ok;
+    double start = clock_seconds();
+    point.omega = verify->most;
+    ok = shared_make(&shared, &list, 1, false, verify->ensemble.tape_room, NULL) == EVALUATE_OK;
+    cost->base = lap(&start);
+    for (size_t o = 0; ok && o < verify->omega_count; o++) {
+        point.omega = verify->omegas[o];
+        ok = point_evaluate(&passed, shared, &point, drop_row, NULL) == EVALUATE_OK;
+    }
+    cost->rows = lap(&start);
+    ok = ok && time_search(cost, verify, shared, &point, &start);
+    shared_clear(shared);
+    return ok;
+}
+
+/* The model of the work, for too few inputs to time. */
+static void guess_inputs(Verify *verify)
+{
+    Point point = verify->points[0];
+    point.omega = verify->most;
+    PointCost guess = point_cost_parts(&point);
+    double rows = guess.reference + guess.machine;
+    bool machine = judge_needs_arithmetic(point.judge);
+    verify->cost = (InputCost){guess.base, (double)verify->omega_count * rows,
+                               machine ? guess.machine : rows, guess.machine};
+}
+
+/* Times the first inputs on all threads at once, as the run has them: threads that share a core,
+ * its caches or the memory are slower together.  So the parts only share out what the whole trial
+ * took. */
+static bool time_inputs(Verify *verify)
+{
+    const int threads = verify->ensemble.threads;
+    const size_t count = verify->inputs.count, least = (size_t)threads;
+    const size_t share = count / TRIAL_SHARE, most = share > least ? share : least;
+    double base = 0, rows = 0, judged = 0, last = 0, timed = 0, start = clock_seconds();
+    bool ok = true;
+#pragma omp parallel for schedule(dynamic) num_threads(threads)                                    \
+    reduction(+ : base, rows, judged, last, timed) reduction(&& : ok)
+    for (size_t i = 0; i < (most < count ? most : count); i++) {
+        InputCost cost = {0};
+        if (i >= least && clock_seconds() - start > TRIAL_SECONDS) {
+            continue;
+        }
+        ref_thread_setup();
+        omp_set_num_threads(1);
+        ok = ok && time_input(&cost, verify, i);
+        base += cost.base;
+        rows += cost.rows;
+        judged += cost.judged;
+        last += cost.last;
+        timed++;
+    }
+    double elapsed = clock_seconds() - start;
+    double scale = elapsed * threads / (timed * (base + rows + judged + last));
+    verify->cost = (InputCost){base * scale, rows * scale, judged * scale, last * scale};
+    return ok;
+}
+
+/* Of every input so many uses of so many seconds, with the bases that are made anew. */
+static double phase_seconds(const Verify *verify, double uses, double seconds)
+{
+    double count = (double)verify->ensemble.count, kept = (double)verify->ensemble.kept;
+    if (uses == 0) {
+        return kept * verify->cost.base;
+    }
+    return uses * (count * seconds + (count - kept) * verify->cost.base);
+}
+
+double verify_search_seconds(const Verify *verify)
+{
+    double first = verify->cost.rows / (double)verify->omega_count;
+    return verify->cost.judged + first / ensemble_search_evaluations(verify->template->judge);
+}
+
+/* For all of it, in seconds of a thread among all that work. */
+static double total_seconds(const Verify *verify)
+{
+    const InputCost *cost = &verify->cost;
+    double omegas = (double)verify->omega_count;
+    double total = phase_seconds(verify, 0, 0) + phase_seconds(verify, omegas, cost->rows / omegas);
+    if (verify->model->W_U != NULL) {
+        total += phase_seconds(verify, 1, 0) + phase_seconds(verify, omegas, cost->last);
+    }
+    if (verify->options->quiet) {
+        return total; /* nothing is searched for */
+    }
+    if (verify->template->judged) {
+        double uses = ensemble_search_evaluations(verify->template->judge);
+        total += phase_seconds(verify, uses, verify_search_seconds(verify));
+    }
+    if (verify->model->W_U != NULL) {
+        total += phase_seconds(verify, VERIFY_KEEPING_EVALUATIONS, cost->last);
+    }
+    return total;
+}
+
+static void say_ahead(const Verify *verify, double total)
+{
+    const Ensemble *ensemble = &verify->ensemble;
+    const Inputs *inputs = &verify->inputs;
+    double seconds = total / ensemble->threads;
+    bool all =
+        inputs->tokens != NULL && verify->options->tokens == NULL && verify->model->tokens == NULL;
+    char text[DURATION_TEXT];
+    if (verify->options->quiet || inputs->count < TRIAL_WORTH || seconds < SAID_SECONDS) {
+        return;
+    }
+    fprintf(stderr, "headproof: %zu inputs will take about %s with %d thread%s%s\n", inputs->count,
+            duration_print(text, seconds), ensemble->threads, ensemble->threads == 1 ? "" : "s",
+            all ? ": they are every tuple of the vocabulary; --tokens LIST/LIST/... chooses some"
+                : "");
+    if (ensemble->kept < ensemble->count) {
+        fprintf(stderr,
+                "headproof: memory holds the original of %zu of them; the others' is evaluated "
+                "anew for every omega\n",
+                ensemble->kept);
+    }
+}
+
+int verify_predict(Verify *verify)
+{
+    const double gib = 1024.0 * 1024 * 1024;
+    double fixed = fixed_bytes(verify), room = memory_room(verify->options->memory);
+    if (fixed > room) {
+        fprintf(stderr,
+                "headproof: %s: %zu inputs need %.3g GiB, %.3g GiB may be used: choose fewer with "
+                "--tokens\n",
+                verify->template->source->path, verify->inputs.count, fixed / gib, room / gib);
+        return 2;
+    }
+    if (!ensemble_size(&verify->ensemble, verify->most, room - fixed)) {
+        return memory_fault();
+    }
+    if (verify->inputs.count < TRIAL_WORTH) {
+        guess_inputs(verify);
+    } else if (!time_inputs(verify)) {
+        return memory_fault();
+    }
+    double total = total_seconds(verify);
+    say_ahead(verify, total);
+    progress_open(&verify->progress, progress_stderr(verify->options->quiet), total);
+    verify->ensemble.progress = &verify->progress;
+    return 0;
+}
+
+void verify_phase(Verify *verify, const char *label, double uses, double seconds)
+{
+    Ensemble *ensemble = &verify->ensemble;
+    double cost = phase_seconds(verify, uses, seconds);
+    size_t units = uses == 0 ? ensemble->kept : ensemble->count;
+    ensemble->unit_cost = cost / ((double)(units > 0 ? units : 1) * fmax(1, uses));
+    progress_phase(&verify->progress, label, uses > 1 ? "evaluations" : "inputs",
+                   uses > 1 ? 0 : units, cost);
+}

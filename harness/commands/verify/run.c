@@ -1,0 +1,219 @@
+/*
+ * What `verify` evaluates: all inputs at one Omega, and searches over Omega.
+ */
+#include "verify.h"
+
+#include "../../base/decimal.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* What stands for a logit error that changes no prediction, at most. */
+#define KEPT 0.5
+
+/* Everything that does not depend on Omega but the reference. */
+bool verify_prepare(Verify *verify, int threads)
+{
+    size_t count = verify->inputs.count, depth = verify->model->depth;
+    size_t stream = verify->inputs.n * verify->model->d;
+    verify->given = calloc(count, sizeof *verify->given);
+    verify->points = calloc(count, sizeof *verify->points);
+    verify->layers = calloc(depth, sizeof *verify->layers);
+    /* Either all of them can be cleared or there are none. */
+    for (size_t l = 0; verify->layers != NULL && l < depth; l++) {
+        for (int kind = 0; kind < ERROR_KINDS; kind++) {
+            mpfr_init2(verify->layers[l].worst[kind].value, REF_CELL_BITS);
+            mpfr_init2(verify->layers[l].judged[kind].value, REF_CELL_BITS);
+        }
+    }
+    bool room = ensemble_init(&verify->ensemble, count, threads);
+    if (!room || verify->given == NULL || verify->points == NULL || verify->layers == NULL) {
+        return false;
+    }
+    for (size_t i = 0; i < count; i++) {
+        verify->given[i] = verify->template->source->given;
+        verify->given[i].x = verify->inputs.x + i * stream;
+        verify->points[i] = *verify->template;
+        verify->points[i].spec.n = verify->inputs.n;
+        verify->points[i].spec.given = &verify->given[i];
+        ensemble_add(&verify->ensemble, &verify->points[i]);
+    }
+    return true;
+}
+
+void verify_clear(Verify *verify)
+{
+    ensemble_clear(&verify->ensemble);
+    if (verify->has_logits) {
+        logits_clear(&verify->logits);
+    }
+    for (size_t l = 0; verify->layers != NULL && l < verify->model->depth; l++) {
+        for (int kind = 0; kind < ERROR_KINDS; kind++) {
+            mpfr_clear(verify->layers[l].worst[kind].value);
+            mpfr_clear(verify->layers[l].judged[kind].value);
+        }
+    }
+    free(verify->omegas);
+    free(verify->given);
+    free(verify->points);
+    free(verify->layers);
+    inputs_clear(&verify->inputs);
+}
+
+/* One input's rows on their way into the layers' worst. */
+typedef struct {
+    Verify *verify;
+    size_t input;
+} InputRows;
+
+/* Is cell worse than worst?  A total order, so that threads change nothing: not a number, infinite,
+ * larger, and of equals a bound before a value. */
+static bool is_worse(const RefCell *cell, const RefCell *worst)
+{
+    bool nonfinite = cell->state == CELL_NONFINITE;
+    if (nonfinite != (worst->state == CELL_NONFINITE)) {
+        return nonfinite;
+    }
+    if (nonfinite) {
+        return mpfr_nan_p(cell->value) && !mpfr_nan_p(worst->value);
+    }
+    if (cell->state == CELL_ZERO || worst->state == CELL_ZERO) {
+        return cell->state != CELL_ZERO;
+    }
+    return mpfr_greater_p(cell->value, worst->value) ||
+           (mpfr_equal_p(cell->value, worst->value) && cell->state > worst->state);
+}
+
+static void worsen(RefCell *worst, const RefCell *cell)
+{
+    if (cell->state != CELL_ABSENT && (worst->state == CELL_ABSENT || is_worse(cell, worst))) {
+        worst->state = cell->state;
+        mpfr_set(worst->value, cell->value, MPFR_RNDN);
+    }
+}
+
+static bool take_row(void *context, const Point *point, const Row *row)
+{
+    InputRows *rows = context;
+    LayerWorst *layer = &rows->verify->layers[row->layer - 1];
+    const RefCell *judged = &row->errors.error[point->judge][point->norm];
+    pthread_mutex_lock(&rows->verify->lock);
+    for (int kind = 0; kind < ERROR_KINDS; kind++) {
+        worsen(&layer->worst[kind], &row->errors.error[kind][NORM_MAX]);
+        worsen(&layer->judged[kind], &row->errors.error[kind][point->norm]);
+    }
+    if (row->errors.scalar[SCALAR_SCORE].state == CELL_VALUE) {
+        layer->score =
+            fmax(layer->score, mpfr_get_d(row->errors.scalar[SCALAR_SCORE].value, MPFR_RNDN));
+    }
+    double log2_judged = verify_log2(judged);
+    bool first = log2_judged == layer->log2_worst && rows->input < layer->worst_input;
+    bool bound = judged->state == CELL_BOUND;
+    if (log2_judged >= layer->log2_worst) { /* of equals a bound, as with worst */
+        layer->judged_bound = bound || (layer->judged_bound && log2_judged == layer->log2_worst);
+    }
+    if (log2_judged > layer->log2_worst || first) {
+        layer->log2_worst = log2_judged;
+        layer->worst_input = rows->input;
+    }
+    layer->status = row->status < layer->status ? row->status : layer->status;
+    pthread_mutex_unlock(&rows->verify->lock);
+    return true;
+}
+
+static void layers_reset(Verify *verify)
+{
+    for (size_t l = 0; l < verify->model->depth; l++) {
+        for (int kind = 0; kind < ERROR_KINDS; kind++) {
+            verify->layers[l].worst[kind].state = CELL_ABSENT;
+            verify->layers[l].judged[kind].state = CELL_ABSENT;
+        }
+        verify->layers[l].log2_worst = -INFINITY;
+        verify->layers[l].judged_bound = false;
+        verify->layers[l].worst_input = 0;
+        verify->layers[l].score = 0;
+        verify->layers[l].status = STATUS_OK;
+    }
+}
+
+static bool evaluate_input(void *context, size_t i, const Shared *shared, const Point *point)
+{
+    Verify *verify = context;
+    InputRows rows = {verify, i};
+    bool passed = false;
+    bool ok = point_evaluate(&passed, shared, point, take_row, &rows) == EVALUATE_OK;
+    pthread_mutex_lock(&verify->lock);
+    verify->passed = verify->passed && passed;
+    pthread_mutex_unlock(&verify->lock);
+    return ok;
+}
+
+bool verify_open_inputs(Verify *verify)
+{
+    const ModelFile *model = verify->model;
+    verify_phase(verify, "original", 0, 0);
+    if (!ensemble_open(&verify->ensemble)) {
+        return false;
+    }
+    if (model->W_U != NULL) {
+        verify_phase(verify, "predictions", 1, 0);
+        verify->has_logits = logits_make(&verify->logits, &verify->ensemble, model);
+        return verify->has_logits;
+    }
+    return true;
+}
+
+bool verify_evaluate(Verify *verify, double omega, LogitErrors *logits)
+{
+    char text[DECIMAL_TEXT], label[PROGRESS_LABEL];
+    decimal_print(text, omega);
+    snprintf(label, sizeof label, "omega %.30s", text);
+    *logits = (LogitErrors){0};
+    layers_reset(verify);
+    verify->passed = true;
+    verify_phase(verify, label, 1, verify->cost.rows / (double)verify->omega_count);
+    if (!ensemble_each(&verify->ensemble, omega, evaluate_input, verify)) {
+        return false;
+    }
+    if (!verify->has_logits) {
+        return true;
+    }
+    verify_phase(verify, label, 1, verify->cost.last);
+    return logits_compare(logits, &verify->logits, &verify->ensemble, omega);
+}
+
+bool verify_search(Verify *verify, Found *found)
+{
+    verify_phase(verify, "search", ensemble_search_evaluations(verify->template->judge),
+                 verify->cost.judged);
+    return ensemble_search(&verify->ensemble, found);
+}
+
+/* The predictions changed at one Omega; where there are none, the largest logit error over the
+ * smallest margin, but never so much as one changed. */
+static bool prediction_error(void *context, mpfr_ptr error, double omega)
+{
+    Verify *verify = context;
+    LogitErrors there;
+    if (!logits_compare(&there, &verify->logits, &verify->ensemble, omega)) {
+        return false;
+    }
+    double share = there.error / verify->logits.margin;
+    double unchanged = share < KEPT ? share : KEPT;
+    mpfr_set_d(error, there.changed > 0 ? (double)there.changed : unchanged, MPFR_RNDN);
+    return true;
+}
+
+bool verify_search_predictions(Verify *verify, OmegaSearch *found)
+{
+    OmegaAsk ask = {.tolerance = KEPT,
+                    .guess = 1,
+                    .digits = 4,
+                    .bracket = 1e-3,
+                    .inside = 48,
+                    .evaluations = OMEGA_EVALUATIONS,
+                    .rises = true};
+    ensemble_range(&ask, &verify->ensemble);
+    verify_phase(verify, "search for predictions", VERIFY_KEEPING_EVALUATIONS, verify->cost.last);
+    return omega_search(found, prediction_error, verify, &ask);
+}

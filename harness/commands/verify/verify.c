@@ -1,0 +1,286 @@
+/*
+ * The command `verify`: a trained model over all its inputs, with a verdict.
+ */
+#include "verify.h"
+
+#include "../commands.h"
+#include "../../grid/point_groups.h"
+#include "../../base/message.h"
+#include "../../evaluate/predict.h"
+#include "../../base/shown.h"
+
+#include <errno.h>
+#include <math.h>
+#include <omp.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int verify_omega(Verify *verify, double omega)
+{
+    LogitErrors logits;
+    if (!verify_evaluate(verify, omega, &logits)) {
+        return memory_fault();
+    }
+    verify_limit_take(verify, omega);
+    if (verify->output != NULL &&
+        (verify_write_rows(verify, omega, &logits) != 0 || output_commit(verify->output) != 0)) {
+        progress_clear(&verify->progress);
+        return output_failed(verify->options->output);
+    }
+    if (!verify->options->quiet) {
+        progress_clear(&verify->progress);
+        verify_print_omega(verify, omega, &logits);
+        fflush(output_report(verify->options));
+    }
+    return 0;
+}
+
+static bool search_tolerance(Verify *verify)
+{
+    Found found;
+    found_init(&found);
+    bool ok = verify_search(verify, &found);
+    progress_clear(&verify->progress);
+    if (ok) {
+        verify_print_found(verify, &found);
+        verify_limit_search(&verify->limit, &found.search);
+        fflush(output_report(verify->options));
+    }
+    found_clear(&found);
+    return ok;
+}
+
+static bool search_predictions(Verify *verify)
+{
+    OmegaSearch found;
+    omega_search_init(&found);
+    bool ok = verify_search_predictions(verify, &found);
+    progress_clear(&verify->progress);
+    if (ok) {
+        verify_print_keeping(verify, &found);
+    }
+    omega_search_clear(&found);
+    return ok;
+}
+
+/* Everything but Omega is the same. */
+static bool same_template(const Point *a, const Point *b)
+{
+    Point c = *b;
+    c.omega = a->omega;
+    return point_compare(a, &c) == 0;
+}
+
+/* The template's Omegas, and the largest that the reference has to resolve. */
+static bool collect_omegas(Verify *verify, const Grid *grid)
+{
+    const Point *template = verify->template;
+    verify->omegas = calloc(grid->count, sizeof *verify->omegas);
+    verify->most = template->judged ? omega_ahead(template->tolerance) : 0;
+    for (size_t i = 0; verify->omegas != NULL && i < grid->count; i++) {
+        if (same_template(template, &grid->points[i])) {
+            double omega = grid->points[i].omega;
+            verify->omegas[verify->omega_count++] = omega;
+            verify->most = fmax(verify->most, omega);
+        }
+    }
+    return verify->omegas != NULL;
+}
+
+/* The verdict at one Omega, for the points of the grid that are the template there. */
+static void take_verdict(bool *passed, const Verify *verify, const Grid *grid, double omega)
+{
+    for (size_t i = 0; i < grid->count; i++) {
+        if (same_template(verify->template, &grid->points[i]) && grid->points[i].omega == omega) {
+            passed[i] = verify->passed;
+        }
+    }
+}
+
+/* Every Omega that the grid has for the template, then the searches.  passed [grid->count]. */
+static int run_template(bool *passed, Verify *verify, const Grid *grid, int threads)
+{
+    bool quiet = verify->options->quiet;
+    int status = inputs_make(&verify->inputs, verify->model, verify->template->source->path,
+                             verify->options->tokens);
+    if (status != 0) {
+        return status;
+    }
+    if (verify->options->shards > 0) {
+        status = inputs_take_shard(&verify->inputs, verify->model->d, verify->options->shard,
+                                   verify->options->shards);
+        if (status != 0) {
+            return status;
+        }
+    }
+    if (!verify_prepare(verify, threads) || !collect_omegas(verify, grid)) {
+        return memory_fault();
+    }
+    if (!quiet) {
+        verify_print_model(verify);
+        fflush(output_report(verify->options));
+    }
+    status = verify_predict(verify);
+    if (status != 0) {
+        return status;
+    }
+    bool ok = verify_open_inputs(verify);
+    for (size_t i = 0; ok && i < verify->omega_count && status == 0; i++) {
+        status = verify_omega(verify, verify->omegas[i]);
+        take_verdict(passed, verify, grid, verify->omegas[i]);
+    }
+    bool searched = !quiet && verify->options->shards == 0;
+    if (ok && status == 0 && searched) {
+        ok = (!verify->template->judged || search_tolerance(verify)) &&
+             (!verify->has_logits || search_predictions(verify));
+    }
+    progress_clear(&verify->progress);
+    return ok ? status : memory_fault();
+}
+
+static bool is_first_of_template(const Grid *grid, size_t i)
+{
+    for (size_t j = 0; j < i; j++) {
+        if (same_template(&grid->points[j], &grid->points[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* passed [grid->count]. */
+static int run_templates(bool *passed, const Grid *grid, const RunOptions *run, Output *output,
+                         int threads)
+{
+    VerifyLimit limit = {0};
+    int status = 0;
+    for (size_t i = 0; i < grid->count && status == 0; i++) {
+        if (!is_first_of_template(grid, i)) {
+            continue;
+        }
+        const Point *template = &grid->points[i];
+        Verify verify = {.options = run,
+                         .template = template,
+                         .model = template->source->file,
+                         .passed = true,
+                         .output = output};
+        pthread_mutex_init(&verify.lock, NULL);
+        status = run_template(passed, &verify, grid, threads);
+        pthread_mutex_destroy(&verify.lock);
+        verify_limit_worsen(&limit, &verify.limit);
+        verify_clear(&verify);
+    }
+    bool all = true;
+    for (size_t i = 0; i < grid->count; i++) {
+        all = all && passed[i];
+    }
+    if (status == 0 && !run->quiet) {
+        if (run->shards > 0) {
+            fputs("the searches for omega are over all inputs: a shard leaves them out\n",
+                  output_report(run));
+        }
+        verify_print_verdict(output_report(run), grid, all, &limit);
+    }
+    return status != 0 ? status : !all;
+}
+
+/* A verdict is about a machine. */
+static int check_arithmetic(const Grid *grid)
+{
+    for (size_t i = 0; i < grid->count; i++) {
+        if (grid->points[i].arithmetic == ARITHMETIC_NONE) {
+            complain((Origin){.flag = "arithmetic"}, "none",
+                     "expected f64: verify judges a machine's arithmetic");
+            return 2;
+        }
+    }
+    return 0;
+}
+
+/* What the whole command keeps of the grid's points, for the sidecar: points, passed and seconds
+ * [grid->count]. */
+typedef struct {
+    size_t *points;
+    bool *passed;
+    double *seconds;
+    SweepRecord record;
+} Record;
+
+/* Shards agree in the grid, the weights and the inputs chosen. */
+static int record_open(Record *record, const Grid *grid, const RunOptions *run)
+{
+    size_t room = grid->count + 1;
+    *record = (Record){.points = calloc(room, sizeof *record->points),
+                       .passed = calloc(room, sizeof *record->passed),
+                       .seconds = calloc(room, sizeof *record->seconds)};
+    if (record->points == NULL || record->passed == NULL || record->seconds == NULL) {
+        return memory_fault();
+    }
+    for (size_t i = 0; i < grid->count; i++) {
+        record->points[i] = i;
+        record->seconds[i] = -1;
+    }
+    record->record = (SweepRecord){.points = record->points,
+                                   .count = grid->count,
+                                   .passed = record->passed,
+                                   .shard = run->shards > 0 ? run->shard : 1,
+                                   .shards = run->shards > 0 ? run->shards : 1,
+                                   .complete = true};
+    GridIdentity *identity = &record->record.identity;
+    int status = grid_identify(identity, grid);
+    const char *tokens = run->tokens != NULL ? run->tokens : "";
+    uint64_t digest = digest_bytes(DIGEST_START, identity->points, strlen(identity->points));
+    digest_print(identity->points, digest_bytes(digest, tokens, strlen(tokens)));
+    return status;
+}
+
+static void record_clear(Record *record)
+{
+    free(record->points);
+    free(record->passed);
+    free(record->seconds);
+}
+
+static int open_output(Output **output, const RunOptions *run)
+{
+    bool asked = run->output != NULL || run->on_stdout;
+    int status = asked ? output_open_run(output, run) : 0;
+    if (status == 0 && *output != NULL && verify_write_header(output_file(*output)) != 0) {
+        status = output_failed(run->output);
+    }
+    return status;
+}
+
+int command_verify(const Grid *grid, const RunOptions *run, int argc, char **argv)
+{
+    int threads = run->threads > 0 ? run->threads : omp_get_num_procs();
+    Output *output = NULL;
+    Record record = {0};
+    ref_thread_setup();
+    int status = check_arithmetic(grid);
+    if (status == 0) {
+        status = record_open(&record, grid, run);
+    }
+    if (status == 0) {
+        status = grid_predict(grid, run->memory, &threads);
+    }
+    if (status == 0) {
+        status = open_output(&output, run);
+    }
+    if (status == 0) {
+        status = run_templates(record.passed, grid, run, output, threads);
+    }
+    if (status <= 1 && output != NULL) {
+        const RunRecord all = {.argc = argc,
+                               .argv = argv,
+                               .grid = grid,
+                               .seconds = record.seconds,
+                               .sweep = &record.record};
+        int finished = output_finish(output, &all);
+        status = finished != 0 ? finished : status;
+    }
+    output_clear(output);
+    record_clear(&record);
+    ref_thread_clear();
+    return status;
+}

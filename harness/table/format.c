@@ -1,0 +1,210 @@
+/*
+ * The table of formats, and lines of CSV cut into the cells that a format takes.
+ */
+#include "format.h"
+
+#include "../base/message.h"
+#include "bounds.h"
+#include "columns.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+const Format format_csv = {.name = "csv"};
+
+static const Format *const formats[] = {FORMATS};
+
+enum { FORMAT_COUNT = sizeof formats / sizeof *formats };
+
+const Format *format_find(const char *name)
+{
+    for (size_t i = 0; name != NULL && i < FORMAT_COUNT; i++) {
+        if (strcmp(formats[i]->name, name) == 0) {
+            return formats[i];
+        }
+    }
+    return name == NULL ? &format_csv : NULL;
+}
+
+bool format_is_csv(const Format *format)
+{
+    return format->begin == NULL;
+}
+
+static int refuse_name(const char *name)
+{
+    const char *names[FORMAT_COUNT];
+    char list[256] = "";
+    for (size_t i = 0, used = 0; i < FORMAT_COUNT && used < sizeof list; i++) {
+        names[i] = formats[i]->name;
+        used +=
+            (size_t)snprintf(list + used, sizeof list - used, "%s%s", i == 0 ? "" : ", ", names[i]);
+    }
+    const char *nearest = nearest_name(name, names, FORMAT_COUNT);
+    complain((Origin){.flag = "format"}, name, "expected one of %s%s%s%s", list,
+             nearest ? " (did you mean " : "", nearest ? nearest : "", nearest ? "?)" : "");
+    return 2;
+}
+
+int format_check(const RunOptions *run)
+{
+    const Format *format = format_find(run->format);
+    if (format == NULL) {
+        return refuse_name(run->format);
+    }
+    const char *flag = run->resume       ? "--resume, which reads rows"
+                       : run->shards > 0 ? "--shard: merge reads parts, and writes any format"
+                                         : NULL;
+    if (!format_is_csv(format) && flag != NULL) {
+        complain((Origin){.flag = "format"}, run->format, "expected csv with %s", flag);
+        return 2;
+    }
+    return 0;
+}
+
+/* Moves *text behind its decimal digits; false: there are none. */
+static bool skip_digits(const char **text)
+{
+    size_t count = strspn(*text, "0123456789");
+    *text += count;
+    return count > 0;
+}
+
+bool format_is_number(const char *text)
+{
+    text += *text == '-';
+    bool ok = *text != '0' || text[1] < '0' || text[1] > '9'; /* no 007 */
+    ok = skip_digits(&text) && ok;
+    if (*text == '.') {
+        text++;
+        ok = skip_digits(&text) && ok;
+    }
+    if (*text == 'e' || *text == 'E') {
+        text++;
+        text += *text == '-' || *text == '+';
+        ok = skip_digits(&text) && ok;
+    }
+    return ok && *text == '\0';
+}
+
+/* ---- Lines into cells ---------------------------------------------------------------------- */
+
+/* header: the line that the columns' names are in, cut; bounds: the column that names bounds, or
+ * table.count. */
+struct Formatter {
+    const Format *format;
+    FormatTable table;
+    char *header;
+    FormatColumn *columns;
+    FormatCell *cells;
+    size_t bounds;
+};
+
+Formatter *formatter_open(const Format *format, FILE *file)
+{
+    Formatter *formatter = calloc(1, sizeof *formatter);
+    if (formatter != NULL) {
+        formatter->format = format;
+        formatter->table.file = file;
+    }
+    return formatter;
+}
+
+void formatter_clear(Formatter *formatter)
+{
+    if (formatter == NULL) {
+        return;
+    }
+    if (formatter->format->clear != NULL) {
+        formatter->format->clear(&formatter->table);
+    }
+    free(formatter->header);
+    free(formatter->columns);
+    free(formatter->cells);
+    free(formatter);
+}
+
+/* Cuts the first cell off a line; the rest, or NULL. */
+static char *cut_cell(char *line)
+{
+    char *comma = strchr(line, ',');
+    if (comma != NULL) {
+        *comma++ = '\0';
+    }
+    return comma;
+}
+
+/* line: the formatter's from here on. */
+static int take_header(Formatter *formatter, char *line)
+{
+    FormatTable *table = &formatter->table;
+    size_t count = 1;
+    for (const char *at = line; *at != '\0'; at++) {
+        count += *at == ',';
+    }
+    formatter->header = line;
+    formatter->columns = calloc(count, sizeof *formatter->columns);
+    formatter->cells = calloc(count, sizeof *formatter->cells);
+    if (formatter->columns == NULL || formatter->cells == NULL) {
+        return -1;
+    }
+    formatter->bounds = count;
+    for (char *name = line, *next; name != NULL; name = next) {
+        next = cut_cell(name);
+        formatter->bounds = strcmp(name, BOUNDS_COLUMN) == 0 ? table->count : formatter->bounds;
+        formatter->columns[table->count++] = (FormatColumn){name, column_holds_text(name)};
+    }
+    table->columns = formatter->columns;
+    return formatter->format->begin(table);
+}
+
+/* A row has as many cells as the header. */
+static int take_row(Formatter *formatter, char *line)
+{
+    FormatTable *table = &formatter->table;
+    size_t count = 0;
+    for (char *text = line, *next; text != NULL; text = next) {
+        next = cut_cell(text);
+        if (count == table->count) {
+            errno = EINVAL;
+            return -1;
+        }
+        formatter->cells[count++] = (FormatCell){.text = text};
+    }
+    if (count < table->count) {
+        errno = EINVAL;
+        return -1;
+    }
+    for (size_t i = 0; formatter->bounds < count && i < count; i++) {
+        formatter->cells[i].bound =
+            bounds_has(formatter->cells[formatter->bounds].text, table->columns[i].name);
+    }
+    int status = formatter->format->row(table, formatter->cells);
+    table->rows++;
+    return status;
+}
+
+int formatter_take(Formatter *formatter, const char *lines)
+{
+    int status = 0;
+    while (*lines != '\0' && status == 0) {
+        size_t length = strcspn(lines, "\n");
+        char *line = strndup(lines, length);
+        if (line == NULL) {
+            return -1;
+        }
+        bool first = formatter->header == NULL;
+        status = first ? take_header(formatter, line) : take_row(formatter, line);
+        if (!first) {
+            free(line);
+        }
+        lines += length + (lines[length] == '\n');
+    }
+    return status;
+}
+
+int formatter_end(Formatter *formatter)
+{
+    return formatter->header == NULL ? 0 : formatter->format->end(&formatter->table);
+}

@@ -1,0 +1,79 @@
+/*
+ * The formats of a table: what --format names, and how rows of CSV become rows of it.
+ *
+ * A row travels through the program as a line of CSV: between threads, ranks and runs.  A format
+ * is a writer that takes the cells of such lines, one row after another.  A new one is a file of
+ * its own, and its name here, in both lines.
+ */
+#ifndef HEADPROOF_HARNESS_TABLE_FORMAT_H
+#define HEADPROOF_HARNESS_TABLE_FORMAT_H
+
+#include "../grid/grid.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+/* A column of the table; text: its cells are words, even where one looks like a number. */
+typedef struct {
+    const char *name;
+    bool text;
+} FormatColumn;
+
+/* A cell as CSV has it, "" where it is blank; bound: it is only an upper bound, which its column
+ * is named for in `bounds`. */
+typedef struct {
+    const char *text;
+    bool bound;
+} FormatCell;
+
+/* A table on its way to a file.  columns [count]; rows: written so far; state: the writer's own. */
+typedef struct {
+    FILE *file;
+    const FormatColumn *columns;
+    size_t count, rows;
+    void *state;
+} FormatTable;
+
+/* begin: before the first row; row: cells [table->count]; end: behind the last row.  Each returns
+ * 0, or -1 (errno).  clear: frees the state, if there is any, whether or not the end was reached.
+ * A format without a begin is CSV, which is written as it is. */
+typedef struct {
+    const char *name;
+    int (*begin)(FormatTable *table);
+    int (*row)(FormatTable *table, const FormatCell *cells);
+    int (*end)(FormatTable *table);
+    void (*clear)(FormatTable *table);
+} Format;
+
+extern const Format format_csv, format_table, format_json, format_jsonl, format_markdown;
+#define FORMATS &format_csv, &format_table, &format_json, &format_jsonl, &format_markdown
+
+/* The format of that name; NULL: csv.  Returns NULL when there is none. */
+const Format *format_find(const char *name);
+
+/* Are rows written as they travel?  Only such a file can be read again. */
+bool format_is_csv(const Format *format);
+
+/* 0, or 2 after a message: --format names no format, or one that a flag beside it cannot use. */
+int format_check(const RunOptions *run) __attribute__((warn_unused_result));
+
+/* Is the text a number as JSON writes them? */
+bool format_is_number(const char *text);
+
+/* Lines of CSV on their way into a format. */
+typedef struct Formatter Formatter;
+
+/* NULL: memory is short. */
+Formatter *formatter_open(const Format *format, FILE *file) __attribute__((warn_unused_result));
+
+/* Takes whole lines, the first of all being the header.  0, or -1 (errno). */
+int formatter_take(Formatter *formatter, const char *lines) __attribute__((warn_unused_result));
+
+/* Writes what comes behind the last row.  0, or -1 (errno). */
+int formatter_end(Formatter *formatter) __attribute__((warn_unused_result));
+
+/* NULL is fine. */
+void formatter_clear(Formatter *formatter);
+
+#endif

@@ -1,0 +1,111 @@
+/*
+ * Tables as JSON: an array of objects, or an object a line.
+ *
+ * A cell is a number where whoever reads doubles gets its value, with the digits that CSV has; a
+ * blank one is null; all else is a string: words, nan, inf, numbers outside the doubles' range
+ * ("1.5e-868"), integers from 2^53 on, and "<1.1e-16" of what is only an upper bound.
+ */
+#include "format.h"
+
+#include "../base/shown.h"
+#include "../base/text_stream.h"
+
+#include <errno.h>
+#include <float.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Integers below this are doubles, and no other integer is rounded to them. */
+#define INTEGER_END 9007199254740992.0
+
+/* Does a double hold the number, but for rounding its digits?  errno stays: it may be a write's. */
+static bool double_holds(const char *text)
+{
+    int reason = errno;
+    double value = fabs(strtod(text, NULL));
+    errno = reason;
+    if (text[strspn(text, "-0123456789")] == '\0') {
+        return value < INTEGER_END;
+    }
+    bool zero = text[strspn(text, "-0.")] == '\0' || strchr("eE", text[strspn(text, "-0.")]);
+    return isfinite(value) && (zero || value >= DBL_MIN);
+}
+
+/* before and the text as a string. */
+static int write_string(FILE *file, const char *before, const char *text)
+{
+    char *seen;
+    size_t size;
+    FILE *stream = text_stream(&seen, &size);
+    if (stream == NULL) {
+        return -1;
+    }
+    fputs(before, stream);
+    shown_write(stream, SHOWN_JSON, text);
+    json_t *string = fclose(stream) != 0 ? NULL : json_string(seen);
+    int status = string == NULL ? -1 : json_dumpf(string, file, JSON_ENCODE_ANY);
+    errno = string == NULL ? ENOMEM : errno;
+    json_decref(string);
+    free(seen);
+    return status;
+}
+
+static int write_cell(FILE *file, const FormatColumn *column, const FormatCell *cell)
+{
+    if (*cell->text == '\0') {
+        return fputs("null", file) == EOF ? -1 : 0;
+    }
+    if (!column->text && !cell->bound && format_is_number(cell->text) && double_holds(cell->text)) {
+        return fputs(cell->text, file) == EOF ? -1 : 0;
+    }
+    return write_string(file, cell->bound ? "<" : "", cell->text);
+}
+
+static int write_object(const FormatTable *table, const FormatCell *cells)
+{
+    int status = putc('{', table->file) == EOF ? -1 : 0;
+    for (size_t i = 0; i < table->count && status == 0; i++) {
+        fputs(i == 0 ? "" : ", ", table->file);
+        status = write_string(table->file, "", table->columns[i].name);
+        fputs(": ", table->file);
+        status = status != 0 ? status : write_cell(table->file, &table->columns[i], &cells[i]);
+    }
+    putc('}', table->file);
+    return status != 0 || ferror(table->file) ? -1 : 0;
+}
+
+static int array_begin(FormatTable *table)
+{
+    return putc('[', table->file) == EOF ? -1 : 0;
+}
+
+static int array_row(FormatTable *table, const FormatCell *cells)
+{
+    fputs(table->rows == 0 ? "\n" : ",\n", table->file);
+    return write_object(table, cells);
+}
+
+static int array_end(FormatTable *table)
+{
+    return fputs("\n]\n", table->file) == EOF ? -1 : 0;
+}
+
+const Format format_json = {
+    .name = "json", .begin = array_begin, .row = array_row, .end = array_end};
+
+static int lines_begin(FormatTable *table)
+{
+    (void)table; /* every line says its columns */
+    return 0;
+}
+
+static int lines_row(FormatTable *table, const FormatCell *cells)
+{
+    int status = write_object(table, cells);
+    return putc('\n', table->file) == EOF ? -1 : status;
+}
+
+const Format format_jsonl = {
+    .name = "jsonl", .begin = lines_begin, .row = lines_row, .end = lines_begin};

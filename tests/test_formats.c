@@ -1,0 +1,378 @@
+/*
+ * Formats of a table: the same cells in each, honest about what no double holds, and nothing else
+ * on stdout.
+ */
+#include "program.h"
+#include "scratch.h"
+
+#include "../harness/table/format.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* ---- What a format makes of lines --------------------------------------------------------- */
+
+/* Every kind of cell: words, one of them like a number; integers; the largest that a double holds,
+ * and one more; a value of 17 digits; one that no double holds; a bound; a proven zero; nothing;
+ * what is no number. */
+static const char sample[] =
+    "construction,weights,n,seed,construction_max,total_max,native_max,rounding_max,"
+    "observed_max,hidden_max,bounds,status\n"
+    "fused,17,9007199254740991,9007199254740993,2.5171234567890123e-14,4.1e-868588,"
+    "1.1102230246251565e-16,0,nan,,native_max,ok\n"
+    "a|b \"c\",./x.safetensors,007,-3,2.2e-308,1e-10,inf,-1.5,2.3e-308,,,fail\n";
+
+/* The lines as the format has them; free it. */
+static char *formatted(const char *name, const char *lines)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *stream = open_memstream(&text, &size);
+    assert_non_null(stream);
+    Formatter *formatter = formatter_open(format_find(name), stream);
+    assert_non_null(formatter);
+    assert_int_equal(formatter_take(formatter, lines), 0);
+    assert_int_equal(formatter_end(formatter), 0);
+    formatter_clear(formatter);
+    assert_int_equal(fclose(stream), 0);
+    return text;
+}
+
+static void expect_formatted(const char *name, const char *lines, const char *expected)
+{
+    char *text = formatted(name, lines);
+    assert_string_equal(text, expected);
+    free(text);
+}
+
+#define FIRST                                                                                      \
+    "{\"construction\": \"fused\", \"weights\": \"17\", \"n\": 9007199254740991, "                 \
+    "\"seed\": \"9007199254740993\", \"construction_max\": 2.5171234567890123e-14, "               \
+    "\"total_max\": \"4.1e-868588\", \"native_max\": \"<1.1102230246251565e-16\", "                \
+    "\"rounding_max\": 0, \"observed_max\": \"nan\", \"hidden_max\": null, "                       \
+    "\"bounds\": \"native_max\", \"status\": \"ok\"}"
+#define SECOND                                                                                     \
+    "{\"construction\": \"a|b \\\"c\\\"\", \"weights\": \"./x.safetensors\", \"n\": \"007\", "     \
+    "\"seed\": -3, \"construction_max\": \"2.2e-308\", \"total_max\": 1e-10, "                     \
+    "\"native_max\": \"inf\", \"rounding_max\": -1.5, \"observed_max\": 2.3e-308, "                \
+    "\"hidden_max\": null, \"bounds\": null, \"status\": \"fail\"}"
+
+static void json_is_honest(void **state)
+{
+    (void)state;
+    expect_formatted("json", sample, "[\n" FIRST ",\n" SECOND "\n]\n");
+    expect_formatted("jsonl", sample, FIRST "\n" SECOND "\n");
+}
+
+/* hidden_max is blank in every row; numbers with more than three digits and an exponent are cut,
+ * the bound upwards. */
+static void tables_are_for_eyes(void **state)
+{
+    static const char lines[] = "construction,n,hidden_max,native_max,total_max,bounds\n"
+                                "fused,3,,1.1102230246251565e-16,1.2345678e-868,native_max\n"
+                                "a|b,20,,1e-7,nan,\n";
+    (void)state;
+    expect_formatted("table", lines,
+                     "construction   n  native_max  total_max  bounds\n"
+                     "fused          3   <1.12e-16  1.23e-868  native_max\n"
+                     "a|b           20        1e-7        nan\n");
+    expect_formatted("markdown", lines,
+                     "| construction |   n | native\\_max | total\\_max | bounds      |\n"
+                     "| ------------ | --: | ----------: | ---------: | ----------- |\n"
+                     "| fused        |   3 |   <1.12e-16 |  1.23e-868 | native\\_max |\n"
+                     "| a\\|b         |  20 |        1e-7 |        nan |             |\n");
+}
+
+static void empty_tables(void **state)
+{
+    (void)state;
+    expect_formatted("json", "n,d\n", "[\n]\n");
+    expect_formatted("jsonl", "n,d\n", "");
+    expect_formatted("table", "n,d\n", "");
+    expect_formatted("json", "", "");
+}
+
+/* A line that is no row of the table is not made one. */
+static void torn_lines(void **state)
+{
+    static const char *const torn[] = {"n,d\n1\n", "n,d\n1,2,3\n"};
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        Formatter *formatter = formatter_open(format_find("jsonl"), stderr);
+        assert_non_null(formatter);
+        assert_int_equal(formatter_take(formatter, torn[i]), -1);
+        formatter_clear(formatter);
+    }
+}
+
+static void expect_no_space(const char *name, size_t room)
+{
+    char buffer[1024];
+    FILE *full = fopen("/dev/full", "w");
+    assert_non_null(full);
+    assert_int_equal(setvbuf(full, buffer, _IOFBF, room), 0);
+    Formatter *formatter = formatter_open(format_find(name), full);
+    assert_non_null(formatter);
+    errno = 0;
+    int status = formatter_take(formatter, sample);
+    status = status == 0 ? formatter_end(formatter) : status;
+    status = status == 0 ? fflush(full) : status;
+    int reason = errno;
+    formatter_clear(formatter);
+    (void)fclose(full);
+    if (status != -1 || reason != ENOSPC) {
+        fail_msg("%s, after %zu bytes: %d, %s", name, room, status, strerror(reason));
+    }
+}
+
+/* A write that fails says why, whatever is formatted after it: wherever in a row that is. */
+static void the_reason_is_kept(void **state)
+{
+    static const char *const names[] = {"table", "json", "jsonl", "markdown"};
+    (void)state;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        for (size_t room = 8; room <= 1024; room++) {
+            expect_no_space(names[i], room);
+        }
+    }
+}
+
+static void numbers(void **state)
+{
+    static const char *const yes[] = {"0", "-0", "10", "1.5", "2e5", "2.5E-7", "0.1e+3"};
+    static const char *const no[] = {"",    "-",   "01",   "1.",  ".5", "+1",   "1e", "1e+",
+                                     "nan", "inf", "0x1p", "1;2", "1 ", "1:20", "<1"};
+    (void)state;
+    for (size_t i = 0; i < sizeof yes / sizeof *yes; i++) {
+        assert_true(format_is_number(yes[i]));
+    }
+    for (size_t i = 0; i < sizeof no / sizeof *no; i++) {
+        assert_false(format_is_number(no[i]));
+    }
+}
+
+/* ---- What the program writes -------------------------------------------------------------- */
+
+static Scratch scratch; /* of the test at hand */
+
+static int set_up(void **state)
+{
+    (void)state;
+    scratch_make(&scratch);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    scratch_remove(&scratch);
+    return 0;
+}
+
+/* A script with $HEADPROOF, in the scratch directory. */
+static Output shell(const char *script)
+{
+    char line[2048];
+    assert_null(strchr(script, '\''));
+    snprintf(line, sizeof line, "-c 'cd %s && { %s\n} 2>&1'", scratch.directory, script);
+    return run_program("sh", line);
+}
+
+static void expect(const char *script, int code, const char *says)
+{
+    Output output = shell(script);
+    if (output.code != code || strstr(output.text, says) == NULL) {
+        fail_msg("%s: exit code %d, expected %d; \"%s\", expected \"%s\"", script, output.code,
+                 code, output.text, says);
+    }
+    free(output.text);
+}
+
+#define MODEL "cases/models/modadd53-silu.safetensors --omega 30 --tokens 0/1/53"
+#define GRID                                                                                       \
+    "--construction silu,fused --n 3 --d 3 --depth 2 --omega 5,1000 --kernel structured --quiet"
+
+/* A cell of JSON says what the cell of CSV does. */
+static void expect_same_cell(const char *name, const char *csv, const char *bounds,
+                             const json_t *value)
+{
+    char listed[512], wanted[64], text[300];
+    snprintf(listed, sizeof listed, ";%s;", bounds);
+    snprintf(wanted, sizeof wanted, ";%s;", name);
+    bool bound = strstr(listed, wanted) != NULL;
+    if (*csv == '\0') {
+        assert_true(json_is_null(value));
+    } else if (json_is_string(value)) {
+        snprintf(text, sizeof text, "%s%s", bound ? "<" : "", csv);
+        assert_string_equal(json_string_value(value), text);
+    } else {
+        assert_true(json_is_number(value) && !bound);
+        assert_true(json_number_value(value) == strtod(csv, NULL));
+    }
+}
+
+static void every_cell_is_the_same(void **state)
+{
+    char header[2048], text[256], bounds[256], *rest = header;
+    (void)state;
+    Output csv = run("sweep " GRID), json = run("sweep " GRID " --format json");
+    assert_int_equal(csv.code, 0);
+    assert_int_equal(json.code, 0);
+    json_t *root = json_loads(json.text, 0, NULL);
+    assert_true(json_is_array(root));
+    assert_int_equal(json_array_size(root), lines(&csv) - 1);
+    snprintf(header, sizeof header, "%.*s", (int)strcspn(csv.text, "\n"), csv.text);
+    size_t columns = 0, strings = 0;
+    for (char *name; (name = strtok_r(rest, ",", &rest)) != NULL; columns++) {
+        for (size_t row = 0; row < json_array_size(root); row++) {
+            const json_t *object = json_array_get(root, row),
+                         *value = json_object_get(object, name);
+            cell(text, sizeof text, &csv, row + 1, name);
+            cell(bounds, sizeof bounds, &csv, row + 1, "bounds");
+            expect_same_cell(name, text, bounds, value);
+            strings += strcmp(name, "construction_max") == 0 && json_is_string(value);
+        }
+    }
+    assert_int_equal(json_object_size(json_array_get(root, 0)), columns);
+    assert_int_equal(strings, 4); /* at Omega 1000 it is about 1e-869 */
+    json_decref(root);
+    free(csv.text);
+    free(json.text);
+}
+
+static void stdout_is_the_table(void **state)
+{
+    (void)state;
+    /* Without --quiet: the summary and the verdict are on stderr. */
+    expect("G=\"--construction fused --n 3 --d 3 --omega 20\"\n"
+           "$HEADPROOF sweep $G >a && $HEADPROOF sweep $G -o - >b 2>said && cmp a b &&"
+           "grep -q \"1 points in stdout\" said && echo same",
+           0, "same");
+    expect("G=\"--construction silu --n 3 --d 3 --tolerance 1e-8\"\n"
+           "$HEADPROOF min-omega $G >a && $HEADPROOF min-omega $G -o - 2>said | cmp a - &&"
+           "$HEADPROOF cost --n 3 >a && $HEADPROOF cost --n 3 --output=- | cmp a - && echo same",
+           0, "same");
+    expect("test ! -e -", 0, "");
+}
+
+/* What they say of a model goes to stderr then. */
+static void models_leave_stdout_to_the_table(void **state)
+{
+    static const char *const commands[] = {"verify", "attribute"};
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        char line[256];
+        snprintf(line, sizeof line, "%s " MODEL " -q -o /dev/stdout", commands[i]);
+        Output table = run(line);
+        snprintf(line, sizeof line, "%s " MODEL " -o - 2>/dev/null", commands[i]);
+        Output alone = run(line);
+        snprintf(line, sizeof line, "%s " MODEL " -o - 2>&1 >/dev/null", commands[i]);
+        Output said = run(line);
+        assert_int_equal(alone.code, 0);
+        assert_true(lines(&alone) > 1);
+        assert_string_equal(alone.text, table.text);
+        assert_non_null(strstr(said.text, "1 layer"));
+        free(table.text);
+        free(alone.text);
+        free(said.text);
+    }
+}
+
+static void a_file_in_a_format(void **state)
+{
+    (void)state;
+    expect("$HEADPROOF sweep " GRID " -o a.json --format json && $HEADPROOF sweep " GRID
+           " --format json | cmp a.json - && ls a.json.* && cat a.json.json",
+           0, "\"complete\": true");
+    /* It is no table that is read again. */
+    expect("$HEADPROOF sweep " GRID " -o a.json --format json &&"
+           "$HEADPROOF sweep " GRID " -o a.json --resume",
+           2, "a.json:1: cannot be resumed");
+    expect("$HEADPROOF sweep " GRID " -o a.json --format json; $HEADPROOF merge a.json -o b.csv", 2,
+           "expected the column construction here");
+}
+
+static void merge_writes_every_format(void **state)
+{
+    (void)state;
+    expect("for i in 1 2; do $HEADPROOF sweep " GRID " --shard $i/2 -o s$i.csv; done\n"
+           "for f in csv table json jsonl markdown; do\n"
+           "  $HEADPROOF sweep " GRID " --format $f >one; $HEADPROOF merge s2.csv s1.csv "
+           "--format=$f 2>said >all; cmp one all && $HEADPROOF merge s1.csv s2.csv --format $f "
+           "-o file && cmp one file || touch differs\ndone; test ! -e differs && cat said",
+           0, "4 points of 2 shards in stdout");
+    expect("$HEADPROOF sweep " GRID " --shard 1/1 -o s.csv; $HEADPROOF merge s.csv --format csv | "
+           "cmp - s.csv && $HEADPROOF merge s.csv -o - | cmp - s.csv && echo same",
+           0, "same");
+}
+
+static void streams_fail_as_elsewhere(void **state)
+{
+    static const char *const formats[] = {"csv", "table", "json", "jsonl", "markdown"};
+    (void)state;
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
+        char script[512];
+        snprintf(script, sizeof script,
+                 "$HEADPROOF sweep " GRID " --format %s >&-; echo closed $?;"
+                 "$HEADPROOF sweep " GRID " --format %s >/dev/full; echo full $?;"
+                 "$HEADPROOF cost --n 3 --format %s -o /dev/full; echo file $?",
+                 formats[i], formats[i], formats[i]);
+        expect(script, 0,
+               "headproof: stdout: cannot be written: Bad file descriptor\nclosed 99\n"
+               "headproof: stdout: cannot be written: No space left on device\nfull 99\n"
+               "headproof: /dev/full: cannot be written: No space left on device\nfile 99\n");
+        snprintf(script, sizeof script,
+                 "{ $HEADPROOF sweep --n 2 --d 2 --omega 1:400 --quiet --format %s; "
+                 "echo $? >code; } | true; cat code",
+                 formats[i]);
+        expect(script, 0, "141");
+    }
+}
+
+static void what_is_refused(void **state)
+{
+    static const char *const requests[] = {
+        "sweep --format xml",
+        "sweep --format json --resume -o /tmp/none.json",
+        "sweep --format jsonl --shard 1/2",
+        "check --format json --tolerance 1",
+        "export --format json",
+        "export -o -",
+        "sweep -o \"\"",
+        "merge --format xml a.csv",
+        "merge --format csv",
+        "merge a.csv --format",
+        "merge a.csv -o - --output b.csv",
+    };
+    (void)state;
+    expect_refused(requests, sizeof requests / sizeof *requests, 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(json_is_honest),
+        cmocka_unit_test(tables_are_for_eyes),
+        cmocka_unit_test(empty_tables),
+        cmocka_unit_test(torn_lines),
+        cmocka_unit_test(the_reason_is_kept),
+        cmocka_unit_test(numbers),
+        cmocka_unit_test(every_cell_is_the_same),
+        cmocka_unit_test_setup_teardown(stdout_is_the_table, set_up, tear_down),
+        cmocka_unit_test(models_leave_stdout_to_the_table),
+        cmocka_unit_test_setup_teardown(a_file_in_a_format, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(merge_writes_every_format, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(streams_fail_as_elsewhere, set_up, tear_down),
+        cmocka_unit_test(what_is_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
