@@ -2,6 +2,7 @@
  * From a point of a sweep to the pair of models that it means: sublayers, input, compared columns.
  */
 #include "case.h"
+#include "construct.h"
 
 #include "draw.h"
 #include "layout.h"

@@ -16,10 +16,6 @@
 #include "../../base/team.h"
 #include "../../base/text_stream.h"
 #include "../../base/memory.h"
-#include "../../evaluate/dispatch.h"
-#include "../../table/journal.h"
-#include "../../base/progress.h"
-#include "../../grid/point_groups.h"
 
 #include <errno.h>
 #include <omp.h>

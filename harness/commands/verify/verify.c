@@ -4,6 +4,7 @@
 #include "verify.h"
 
 #include "../commands.h"
+#include "../../grid/point_axes.h"
 #include "../../grid/point_groups.h"
 #include "../../base/message.h"
 #include "../../evaluate/predict.h"
