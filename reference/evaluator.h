@@ -50,7 +50,7 @@ typedef struct {
     /* doubt.h: no term of the scores at hand is as large as 2^score_exponent; bits that the stream
      * had lost before this layer. */
     mpfr_exp_t score_exponent, lost;
-    ApMat factor; /* [1, OMEGA_MAX_GAP + 2]: e^(-Omega gap), and 0 */
+    ApMat factor; /* [1, OMEGA_MAX_GAP + 1]: e^(-Omega gap) */
     bool factor_known[OMEGA_MAX_GAP + 1];
     Worker *worker; /* [workers] */
     int workers;
@@ -90,9 +90,6 @@ void evaluator_exponentials(const Evaluator *ev, Worker *worker, mpfr_ptr m, mpf
 
 /* e^(-Omega gap), gap >= 0; Omega finite, or gap 0. */
 mpfr_srcptr evaluator_decay(Evaluator *ev, int gap);
-
-/* The same; in the limit 1 for gap 0, else 0. */
-mpfr_srcptr evaluator_factor(Evaluator *ev, bool limit, int gap);
 
 /* Notes log2(Z_A / Z_C) (content sums of exponentials), to the next whole bit above, of a row whose
  * coefficients differ by gap. */

@@ -173,12 +173,16 @@ static void group_sum(Evaluator *ev, bool limit, const RowGroups *groups, int g,
                       mpfr_ptr z)
 {
     int gap = groups->best - groups->coefficient[g];
+    if (gap > 0 && limit) {
+        mpfr_set_zero(z, 1);
+        return;
+    }
     content_exponential(groups, g, gate, z);
     if (groups->count[g] > 1) {
         mpfr_mul_ui(z, z, groups->count[g], MPFR_RNDN);
     }
     if (gap > 0) {
-        mpfr_mul(z, z, evaluator_factor(ev, limit, gap), MPFR_RNDN);
+        mpfr_mul(z, z, evaluator_decay(ev, gap), MPFR_RNDN);
     }
 }
 
