@@ -1,6 +1,6 @@
 /*
- * The arithmetic of one evaluation: what its threads have, what they have seen, and the products and
- * exponentials at its precision.
+ * The arithmetic of one evaluation: what its threads have, what they have seen, and the products
+ * and exponentials at its precision.
  */
 #include "evaluator.h"
 

@@ -1,7 +1,7 @@
 /*
  * The arithmetic of one evaluation (private to reference/): its precision, its threads, and with
- * them exponentials, the factors e^(-Omega gap) and products of matrices.  No heads, no streams and no
- * layers are known here.
+ * them exponentials, the factors e^(-Omega gap) and products of matrices.  No heads, no streams and
+ * no layers are known here.
  *
  * What threads do never depends on how many there are: products of integers, rows or columns that
  * are computed alone, and maxima.
@@ -63,7 +63,8 @@ typedef struct {
 } EvaluatorShape;
 
 /* With as many threads as OpenMP would start here.  reproducible: products and exponentials are
- * computed with 64 bits more and then rounded.  false when memory is short; clear it all the same. */
+ * computed with 64 bits more and then rounded.  false when memory is short; clear it even
+ * so. */
 bool evaluator_init(Evaluator *ev, EvaluatorShape shape, mpfr_prec_t bits, double omega,
                     bool reproducible) __attribute__((warn_unused_result));
 void evaluator_clear(Evaluator *ev);
