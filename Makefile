@@ -117,17 +117,18 @@ objects_of = $(patsubst %.c,$(BUILD)/%.o,$(filter $(VARIANT),$(1))) \
 OBJECTS := $(call objects_of,$(SOURCES))
 PROJECT := $(filter-out %/harness/commands/main.o,$(OBJECTS))
 HELPERS := $(call objects_of,\
-               $(filter-out tests/test_%.c tests/fuzz_driver.c tests/bench%.c tests/kill_points.c,\
-                   $(TESTING)))
+               $(filter-out tests/test_%.c tests/fuzz_driver.c tests/bench%.c tests/kill_points.c \
+                   tests/count_at_end.c,$(TESTING)))
 PROGRAMS := $(TESTS:%=$(BUILD)/tests/%)
 BENCHES  := bench bench_growth bench_product
-TESTED   := $(call objects_of,$(TESTING))
+TESTED   := $(call objects_of,$(filter-out tests/count_at_end.c,$(TESTING)))
 
 build: $(BUILD)/headproof ## Build build/MODE/headproof (with deps); the default
 
 objects: $(OBJECTS) $(TESTED)
 
-$(BUILD)/headproof: $(OBJECTS)
+$(BUILD)/headproof: $(OBJECTS) $(if $(filter coverage,$(MODE)),$(SHARED)/tests/count_at_end.o)
+build/coverage%/headproof build/coverage/headproof: private LDFLAGS += -Wl,--wrap=_exit,--wrap=raise
 $(BUILD)/bench: $(call objects_of,tests/bench_share.c tests/bench_gemms.c)
 $(BUILD)/bench: private LDFLAGS += -Wl,--wrap=cblas_dgemm
 $(BUILD)/bench_product: $(call objects_of,$(patsubst %,tests/bench_%.c,exp numbers shape))

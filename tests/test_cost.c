@@ -2,16 +2,21 @@
  * What a rewrite costs: the figures that the seed texts state, those that the models' authors
  * published, counts made elsewhere, and ranks by elimination on the matrices themselves.
  */
+#define _XOPEN_SOURCE 700 /* terminals */
+
 #include "../cases/plain.h"
 #include "../harness/commands/cost/count.h"
 #include "program.h"
 #include "rational.h"
 
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -72,6 +77,55 @@ static void gpt3_is_as_the_seeds_say(void **state)
            {"sublayer_heads", "96;49153"});
     EXPECT("--preset gpt2-small --construction transformer", {"original_heads", "12"},
            {"internal_heads", "3072"}, {"internal_per_external", "256"});
+}
+
+/* What `cost ARGUMENTS` prints on a terminal, whose buffer has room for all of it. */
+static void print_on_terminal(char *text, size_t size, const char *arguments)
+{
+    char line[512];
+    int terminal = posix_openpt(O_RDWR | O_NOCTTY);
+    assert_true(terminal >= 0 && grantpt(terminal) == 0 && unlockpt(terminal) == 0);
+    int own = open(ptsname(terminal), O_RDWR | O_NOCTTY); /* so that it outlives the program */
+    snprintf(line, sizeof line, "cost %s >%s", arguments, ptsname(terminal));
+    Output output = run(line);
+    assert_int_equal(output.code, 0);
+    ssize_t count = 0, more = 1;
+    assert_true(fcntl(terminal, F_SETFL, O_NONBLOCK) == 0);
+    for (; more > 0 && (size_t)count + 1 < size; count += more > 0 ? more : 0) {
+        more = read(terminal, text + count, size - 1 - (size_t)count);
+    }
+    text[count] = '\0';
+    free(output.text);
+    (void)close(own);
+    (void)close(terminal);
+}
+
+/* The two numbers of a line: of the original, and of attention alone. */
+static void expect_pair(const char *text, const char *name, double original, double attention)
+{
+    const char *at = strstr(text, name);
+    double a, b;
+    assert_non_null(at);
+    assert_int_equal(sscanf(at + strlen(name), "%lf %lf", &a, &b), 2);
+    assert_true(a == original && b == attention);
+}
+
+/* For a reader, the figures of GPT-3 that the seed texts state, and those of other constructions. */
+static void a_terminal_gets_lines(void **state)
+{
+    static char text[8192];
+    (void)state;
+    print_on_terminal(text, sizeof text, "--preset gpt3");
+    expect_pair(text, "\n  heads ", 96, 96 + 49152);
+    expect_pair(text, "\n  rows of the stream ", 2048, 2049);
+    expect_pair(text, "\n  its width ", 12288, 14337);
+    assert_non_null(strstr(text, "96 heads of 128, no biases\r\n"));
+    assert_non_null(strstr(text, "  x 1.167\r\n"));
+    assert_non_null(strstr(text, "external 0.195 %, internal 99.8 %"));
+    assert_non_null(strstr(text, "as matrices Q and V: "));
+    print_on_terminal(text, sizeof text, "--construction fused --n 4 --d 5 --measure");
+    expect_pair(text, "\n  rows of the stream ", 4, 5);
+    assert_non_null(strstr(text, "    seconds, measured "));
 }
 
 /* To the digits that they print. */
@@ -254,6 +308,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(gpt3_is_as_the_seeds_say),
+        cmocka_unit_test(a_terminal_gets_lines),
         cmocka_unit_test(shares_are_as_the_seeds_say),
         cmocka_unit_test(gpt2_has_its_published_parameters),
         cmocka_unit_test(a_file_has_its_parameters),

@@ -1,7 +1,7 @@
 /*
  * A sweep over the ranks of an MPI job: the bytes of one process, also after a rank died.  The
- * build with MPI lies beside the one that is tested (build/release-mpi); without it, or without
- * mpirun, only what needs neither is tested, and that is said.
+ * build with MPI is the one that is tested or lies beside it (build/release-mpi); without it, or
+ * without mpirun, only what needs neither is tested, and that is said.
  */
 #include "program.h"
 #include "fixture.h"
@@ -34,11 +34,13 @@ static void find_mpi(Fixture *fixture)
 {
     char line[2048], *slash;
     snprintf(fixture->program, sizeof fixture->program, "%s", program());
-    for (int up = 0; up < 2 && (slash = strrchr(fixture->program, '/')) != NULL; up++) {
+    bool own = shell_says_yes("\"$HEADPROOF\" info | grep '^mpi ' | grep -qv ' none$'");
+    for (int up = 0; !own && up < 2 && (slash = strrchr(fixture->program, '/')) != NULL; up++) {
         *slash = '\0';
     }
     size_t length = strlen(fixture->program);
-    snprintf(fixture->program + length, sizeof fixture->program - length, "/release-mpi/headproof");
+    snprintf(fixture->program + length, sizeof fixture->program - length, "%s",
+             own ? "" : "/release-mpi/headproof");
     snprintf(line, sizeof line, "test -x %s && command -v mpirun >/dev/null 2>&1",
              fixture->program);
     if (!shell_says_yes(line)) {
