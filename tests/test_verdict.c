@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -215,6 +216,20 @@ static double known(SummaryCell cell)
     return isnan(cell.log10) ? 1 : cell.log10;
 }
 
+/* The first line that ends in ",fail", from 1; 0: there is none. */
+static size_t first_failure(const char *rows)
+{
+    for (size_t line = 1; *rows != '\0'; line++) {
+        const char *end = strchr(rows, '\n');
+        assert_true(end != NULL && end - rows > 5);
+        if (strncmp(end - 5, ",fail", 5) == 0) {
+            return line;
+        }
+        rows = end + 1;
+    }
+    return 0;
+}
+
 /* What a point's evaluation says of its rows, their text says too: of points that pass and fail at
  * the first layer or later, of a proven zero, of one beyond the doubles. */
 static void the_outcome_is_the_texts(void **state)
@@ -244,6 +259,7 @@ static void the_outcome_is_the_texts(void **state)
         assert_int_equal(shared_make(&shared, &points, 1, true, 0, NULL), EVALUATE_OK);
         assert_int_equal(rows_evaluate(&rows, shared, &point, false), EVALUATE_OK);
         assert_int_equal(rows_read(&read, rows.text, rows.csv, &point), rows.csv);
+        assert_int_equal(rows.outcome.failed_layer, first_failure(rows.text));
         assert_int_equal(rows.outcome.failed_layer, read.failed_layer);
         assert_int_equal(rows.outcome.failed_status, read.failed_status);
         for (int slot = 0; slot < SUMMARY_LAYERS; slot++) {

@@ -2,9 +2,9 @@
  * The insides of `headproof attribute` (private to it): logits of the attention-only model as sums
  * over heads and the tokens they read (docs/attribution.md).
  *
- *   attribute.c         the command
- *   input.c   one input
- *   terms.c   the CSV, and what is said of all inputs
+ *   attribute.c   the command
+ *   input.c       one input
+ *   terms.c       the CSV, and what is said of all inputs
  */
 #ifndef HEADPROOF_HARNESS_COMMANDS_ATTRIBUTE_ATTRIBUTE_H
 #define HEADPROOF_HARNESS_COMMANDS_ATTRIBUTE_ATTRIBUTE_H

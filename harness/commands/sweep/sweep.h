@@ -1,7 +1,7 @@
 /*
  * The insides of `headproof sweep` (private to it).
  *
- *   sweep.c          the command: points evaluated and committed in order, the summary
+ *   sweep.c    the command: points evaluated and committed in order, the summary
  *   resume.c   what an interrupted run left, taken up
  */
 #ifndef HEADPROOF_HARNESS_COMMANDS_SWEEP_SWEEP_H

@@ -1,11 +1,11 @@
 /*
  * The insides of `headproof verify` (private to it): a trained model over all its inputs.
  *
- *   verify.c         the command: options, templates, the verdict
- *   run.c     what is evaluated
- *   fit.c    what fits, and how long it will take
- *   print.c   what is said of it, and the CSV
- *   limit.c   what limits it, and what to try
+ *   verify.c   the command: options, templates, the verdict
+ *   run.c      what is evaluated
+ *   fit.c      what fits, and how long it will take
+ *   print.c    what is said of it, and the CSV
+ *   limit.c    what limits it, and what to try
  */
 #ifndef HEADPROOF_HARNESS_COMMANDS_VERIFY_VERIFY_H
 #define HEADPROOF_HARNESS_COMMANDS_VERIFY_VERIFY_H
