@@ -106,12 +106,33 @@ static void more_parts_than_inputs_are_refused(void **state)
     inputs_clear(&inputs);
 }
 
+/* 5^9 tuples are beyond a million; a name that would turn the line around is shown harmless. */
+static void too_many_tuples_are_refused(void **state)
+{
+    Scratch *scratch = *state;
+    ModelFile endless = model;
+    Inputs inputs;
+    char text[SCRATCH_TEXT];
+    endless.context = 0;
+    endless.W_pos = NULL;
+    stderr_hold(scratch);
+    int status =
+        inputs_make(&inputs, &endless, "m\xe2\x80\xae", "0:4/0:4/0:4/0:4/0:4/0:4/0:4/0:4/0:4");
+    stderr_take(text, scratch);
+    inputs_clear(&inputs);
+    assert_int_equal(status, 2);
+    assert_non_null(strstr(text, "m\\u{202e}: more than 1000000 token tuples"));
+    assert_int_equal(count_lines(text), 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest inputs[] = {
         cmocka_unit_test(tuples_are_in_order),
         cmocka_unit_test(the_whole_vocabulary_is_the_default),
         cmocka_unit_test(parts_keep_what_is_theirs),
+        cmocka_unit_test_setup_teardown(too_many_tuples_are_refused, scratch_set_up,
+                                        fixture_tear_down),
         cmocka_unit_test_setup_teardown(more_parts_than_inputs_are_refused, scratch_set_up,
                                         fixture_tear_down),
     };

@@ -103,7 +103,7 @@ static int combine(Inputs *inputs, const ModelFile *model, const Choice *choice,
             fprintf(stderr,
                     "headproof: %s: more than %d token tuples: choose some with --tokens, or add "
                     "a tokens or an X tensor\n",
-                    path, INPUTS_MOST);
+                    shown(path).text, INPUTS_MOST);
             return 2;
         }
     }
