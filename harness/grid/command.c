@@ -33,3 +33,8 @@ AxisValue command_default(const CommandInfo *command, const Point *point, Axis a
     bool own = own_default(command, axis) != NULL || axis_info(axis)->automatic;
     return own ? command_standard(command, axis) : point_default(point, axis);
 }
+
+bool command_evaluates_points(const CommandInfo *command)
+{
+    return command->operands == OPERANDS_CASES;
+}

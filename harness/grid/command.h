@@ -58,6 +58,10 @@ typedef struct {
 /* False for an axis that means nothing to the command, or that it sets itself. */
 bool command_takes(const CommandInfo *command, Axis axis);
 
+/* Does the command evaluate the points that it is given?  Others bring their own inputs, or need
+ * none. */
+bool command_evaluates_points(const CommandInfo *command);
+
 /* The default of an axis as a table has it: `depth` has 96 layers. */
 AxisValue command_standard(const CommandInfo *command, Axis axis);
 

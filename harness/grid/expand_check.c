@@ -1,0 +1,242 @@
+/*
+ * What is refused while a section is expanded: contradictions, and sizes beyond the machine.
+ */
+#include "expand_check.h"
+
+#include "expand.h"
+#include "point_axes.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#define SIZE_MOST 2147483647
+#define GIB (1024.0 * 1024.0 * 1024.0)
+
+size_t product_values(const Product *product, Axis axis)
+{
+    const Setting *setting = product->settings[axis];
+    return setting == NULL ? 1 : setting->list.count;
+}
+
+int product_reject(const Product *product, Axis axis, const char *expected)
+{
+    const Setting *setting = product->settings[axis];
+    if (setting != NULL) {
+        complain(setting->origin, setting->text, "expected %s", expected);
+    } else {
+        complain(product->section->origin, axis_info(axis)->name, "expected %s", expected);
+    }
+    return 2;
+}
+
+/* Of the size axes that were set, the largest in this point: blamed when it is too large. */
+static Axis largest_axis(const Product *product, const Point *point)
+{
+    static const Axis sizes[] = {AXIS_N, AXIS_D, AXIS_D_FF, AXIS_HEADS, AXIS_D_HEAD, AXIS_DEPTH};
+    Axis largest = point->source != NULL ? AXIS_WEIGHTS : AXIS_N;
+    uint64_t most = 0;
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        uint64_t value = point_get(point, sizes[i]).integer;
+        if (product->settings[sizes[i]] != NULL && value > most) {
+            most = value;
+            largest = sizes[i];
+        }
+    }
+    return largest;
+}
+
+/* The axis with the most values: blamed when there are too many points. */
+static Axis longest_axis(const Product *product)
+{
+    Axis longest = AXIS_N;
+    for (Axis axis = 0; axis < AXIS_COUNT; axis++) {
+        if (product_values(product, axis) > product_values(product, longest)) {
+            longest = axis;
+        }
+    }
+    return longest;
+}
+
+int product_check_count(const Product *product, size_t before)
+{
+    size_t count = 1;
+    for (Axis axis = 0; axis < AXIS_COUNT; axis++) {
+        /* No overflow: a list has at most VALUES_MOST values. */
+        count *= product_values(product, axis);
+        if (count > POINTS_MOST - before) {
+            return product_reject(product, longest_axis(product),
+                                  "a grid of at most 1000000 points");
+        }
+    }
+    return 0;
+}
+
+static int check_sizes(const Product *product, const Point *point)
+{
+    const CaseSpec *spec = &point->spec;
+    bool has_d_ff = point_axis_matters(point, AXIS_D_FF);
+    if (has_d_ff && spec->d_ff > SIZE_MOST) {
+        Axis blamed = product->settings[AXIS_D_FF] != NULL ? AXIS_D_FF : AXIS_D;
+        return product_reject(product, blamed, "a d-ff of at most 2147483647");
+    }
+    if (product->command->operands == OPERANDS_SIZES) {
+        return 0; /* what is only counted need not fit */
+    }
+    double hidden = has_d_ff ? (double)spec->d_ff : 0;
+    double width = (double)spec->n + 1 + (double)spec->d + hidden;
+    double heads = width > (double)spec->heads ? width : (double)spec->heads;
+    double bytes = case_bytes(spec);
+    char expected[160];
+    if (bytes > product->memory) {
+        snprintf(expected, sizeof expected,
+                 "a case that fits into this machine (needs %.4g GiB, has %.4g GiB)", bytes / GIB,
+                 product->memory / GIB);
+        return product_reject(product, largest_axis(product, point), expected);
+    }
+    /* Products of three extents, in bytes of long numbers, are taken in size_t. */
+    if (heads * width * width * 64 > (double)(SIZE_MAX / 2)) {
+        return product_reject(product, largest_axis(product, point),
+                              "sizes whose products fit 64 bits");
+    }
+    return 0;
+}
+
+int product_check_point(const Product *product, const Point *point)
+{
+    const CaseSpec *spec = &point->spec;
+    bool needs_machine = point->judge != ERROR_APPROXIMATION && point->judge != ERROR_CONSTRUCTION;
+    if (spec->mask == MASK_CAUSAL && spec->bias_row == POSITION_LAST) {
+        return product_reject(
+            product, AXIS_BIAS_ROW,
+            "auto or first with --mask causal: a token cannot see a bias row that is "
+            "last");
+    }
+    if (point->reference == REFERENCE_DIFFERENCE && point->form == REF_DENSE) {
+        return product_reject(
+            product, AXIS_REFERENCE,
+            "auto or subtract with --reference-form dense: the difference is found by the "
+            "heads' structure");
+    }
+    if (point->reference == REFERENCE_DIFFERENCE && product->command->subtracts) {
+        return product_reject(
+            product, AXIS_REFERENCE,
+            "subtract: export writes r(T') with all the digits that a subtraction needs");
+    }
+    if (spec->scaled && spec->d_head == 0) {
+        return product_reject(product, AXIS_SCALE, "1 where Q is dense: there is no d_head");
+    }
+    if (point->source != NULL && spec->linear == LINEAR_CLEAR) {
+        return product_reject(
+            product, AXIS_LINEAR,
+            "in-place or block with a weights file: clear begins with hidden columns, "
+            "of which a file holds no content");
+    }
+    if (point->judged && needs_machine && point->arithmetic == ARITHMETIC_NONE) {
+        return product_reject(
+            product, AXIS_JUDGE,
+            "approximation or construction with --arithmetic none: there is no machine "
+            "to judge");
+    }
+    if (spec->dropout > 1) {
+        return product_reject(product, AXIS_DROPOUT, "none or a probability above 0 and at most 1");
+    }
+    if (point->row > spec->n) {
+        return product_reject(product, AXIS_ROW, "all or a token from 1 to n");
+    }
+    if (spec->weight_noise > 1) {
+        return product_reject(product, AXIS_WEIGHT_NOISE, "none or a number above 0 and at most 1");
+    }
+    if (!isnormal(point_omega(point)) && point->omega > 0) {
+        return product_reject(product, AXIS_SHRINK, "a product with omega that is a normal double");
+    }
+    if (construction_info(spec->construction)->masked && product->command->searches_omega) {
+        return product_reject(product, AXIS_CONSTRUCTION,
+                              "another construction: masked heads have no Omega");
+    }
+    if (product->command->searches_omega && !point->judged) {
+        return product_reject(product, AXIS_TOLERANCE, "a tolerance: min-omega needs one to meet");
+    }
+    return check_sizes(product, point);
+}
+
+int product_check_fit(const Product *product, const Point *point, bool *skip)
+{
+    const CaseSpec *spec = &point->spec;
+    const Setting *setting = product->settings[AXIS_CONSTRUCTION];
+    const char *misfit = model_source_misfit(point->source, spec->construction);
+    *skip = misfit != NULL && setting->list.all;
+    if (*skip) {
+        return 0;
+    }
+    if (misfit != NULL) {
+        complain(setting->origin, construction_names[spec->construction],
+                 "the weights file %s needs %s", point->source->path, misfit);
+        return 2;
+    }
+    return 0;
+}
+
+/* Refuses a file that leaves open what its model computes: its metadata must say it, or the
+ * user. */
+static int check_said(const Product *product, const Point *point)
+{
+    static const Axis said[] = {AXIS_ACTIVATION, AXIS_SCALE, AXIS_MASK, AXIS_NORMALIZATION};
+    static const char *const words[] = {"silu, relu or gelu", "1 or 1/sqrt(d_head)",
+                                        "none or causal", "none"};
+    char lacks[256], flags[128];
+    size_t used = 0, flags_used = 0;
+    for (size_t i = 0; i < sizeof said / sizeof *said; i++) {
+        const char *name = axis_info(said[i])->name;
+        if (product->settings[said[i]] == NULL && command_takes(product->command, said[i]) &&
+            model_source_lacks(point->source, said[i])) {
+            const char *comma = used > 0 ? ", " : "";
+            used += (size_t)snprintf(lacks + used, sizeof lacks - used, "%s%s (%s)", comma, name,
+                                     words[i]);
+            flags_used += (size_t)snprintf(flags + flags_used, sizeof flags - flags_used, "%s--%s",
+                                           comma, name);
+        }
+    }
+    if (used == 0) {
+        return 0;
+    }
+    complain_of(point->source->path, NULL, NULL,
+                "the metadata do not say: %s: expected in the file's metadata, or as %s", lacks,
+                flags);
+    return 2;
+}
+
+/* Refuses a file of an X alone where a model is expected. */
+static int check_model(const Product *product, const Point *point)
+{
+    if (point->source->file->kind == MODEL_FILE_INPUT &&
+        !command_evaluates_points(product->command)) {
+        complain_of(point->source->path, "layer", "blocks.0", "missing: %s expects a model",
+                    product->command->name);
+        return 2;
+    }
+    return 0;
+}
+
+/* Refuses a file without rows to evaluate, its X or its tokens, unless --n asks for drawn ones. */
+static int check_rows(const Product *product, const Point *point)
+{
+    const ModelFile *file = point->source->file;
+    bool context = file->context > 0 && !command_evaluates_points(product->command);
+    bool needed = command_evaluates_points(product->command) || product->command->needs_rows;
+    if (!needed || context || model_source_inputs(point->source) > 0 ||
+        product->settings[AXIS_N] != NULL) {
+        return 0;
+    }
+    complain_of(point->source->path, NULL, NULL,
+                "holds no X and no tokens to evaluate: expected one of them, or --n for as many "
+                "rows that are drawn%s",
+                file->W_E != NULL ? " (verify evaluates every tuple of the vocabulary)" : "");
+    return 2;
+}
+
+int product_check_source(const Product *product, const Point *point)
+{
+    int status = check_model(product, point);
+    status = status == 0 ? check_said(product, point) : status;
+    return status == 0 ? check_rows(product, point) : status;
+}
