@@ -48,8 +48,10 @@ static void scores(const Block *block)
     if (block->write != NULL) {
         heads_scores(&run->ev, &block->heads, &run->stream, &run->work, block->write);
     }
-    if (run->e != NULL) {
-        difference_scores(&run->ev, &block->heads, block->read, run->e);
+    for (int i = 0; i < RUN_CHANGES; i++) {
+        if (run_change(run, i) != NULL) {
+            difference_scores(&run->ev, &block->heads, block->read, run_change(run, i));
+        }
     }
 }
 
@@ -64,8 +66,10 @@ static void pattern(const Block *block, size_t b)
     if (block->write != NULL) {
         heads_pattern(&run->ev, &block->heads, b, block->write);
     }
-    if (run->e != NULL) {
-        difference_pattern(&run->ev, &block->heads, block->read, b, run->e);
+    for (int i = 0; i < RUN_CHANGES; i++) {
+        if (run_change(run, i) != NULL) {
+            difference_pattern(&run->ev, &block->heads, block->read, b, run_change(run, i));
+        }
     }
 }
 
@@ -75,8 +79,10 @@ static void values(const Block *block, PartKind part)
     if (block->write != NULL) {
         heads_values(&run->ev, &block->heads, &run->stream, &run->work, part, block->write);
     }
-    if (run->e != NULL) {
-        difference_values(&run->ev, &block->heads, part, run->e);
+    for (int i = 0; i < RUN_CHANGES; i++) {
+        if (run_change(run, i) != NULL) {
+            difference_values(&run->ev, &block->heads, part, run_change(run, i));
+        }
     }
 }
 
@@ -86,8 +92,10 @@ static void mix(const Block *block, PartKind part, size_t b)
     if (block->write != NULL) {
         heads_mix(&run->ev, &block->heads, part, b, block->write);
     }
-    if (run->e != NULL) {
-        difference_mix(&run->ev, &block->heads, block->read, part, b, run->e);
+    for (int i = 0; i < RUN_CHANGES; i++) {
+        if (run_change(run, i) != NULL) {
+            difference_mix(&run->ev, &block->heads, block->read, part, b, run_change(run, i));
+        }
     }
 }
 
@@ -99,8 +107,10 @@ static void write(const Block *block, PartKind part)
                     &block->read->part[record_part(block->read, part)].mixed, &run->work.scaled,
                     &run->delta);
     }
-    if (run->e != NULL) {
-        difference_write(&run->ev, &block->heads, part, run->e);
+    for (int i = 0; i < RUN_CHANGES; i++) {
+        if (run_change(run, i) != NULL) {
+            difference_write(&run->ev, &block->heads, part, run_change(run, i));
+        }
     }
 }
 

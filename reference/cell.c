@@ -20,6 +20,9 @@ static void each_cell(RefErrors *errors, void visit(RefCell *))
     for (int i = 0; i < SCALAR_COUNT; i++) {
         visit(&errors->scalar[i]);
     }
+    for (int i = 0; i < PROPAGATION_COUNT; i++) {
+        visit(&errors->propagation[i]);
+    }
 }
 
 static void cell_init(RefCell *cell)

@@ -228,12 +228,26 @@ typedef struct {
 #define REF_SCALAR_NAME(name, column) SCALAR_##name
 typedef enum { REF_SCALARS(REF_SCALAR_NAME), SCALAR_COUNT } RefScalar;
 
+/* What propagation.h measures, where it is asked for, in the order of a table's columns: a name, the
+ * column's, and whether what it holds is the same on every machine. */
+#define REF_PROPAGATION(each)                                                                      \
+    each(CONSTRUCTION_INJECTED, "construction_injected_max", REFERENCE, ABSOLUTE),                 \
+        each(CONSTRUCTION_INHERITED, "construction_inherited_max", REFERENCE, ABSOLUTE),           \
+        each(CONSTRUCTION_GAIN, "construction_gain", REFERENCE, RELATIVE),                         \
+        each(ROUNDING_INJECTED, "rounding_injected_max", MACHINE, ABSOLUTE),                       \
+        each(ROUNDING_INHERITED, "rounding_inherited_max", MACHINE, ABSOLUTE),                     \
+        each(ROUNDING_GAIN, "rounding_gain", MACHINE, RELATIVE)
+
+#define REF_PROPAGATION_NAME(name, column, kind, unit) PROPAGATION_##name
+typedef enum { REF_PROPAGATION(REF_PROPAGATION_NAME), PROPAGATION_COUNT } RefPropagationCell;
+
 typedef struct {
     RefCell error[ERROR_KINDS][NORM_COUNT];
     RefCell scalar[SCALAR_COUNT];
-    mpfr_t max_original; /* max |r(T)| over the compared entries */
-    bool contradiction;  /* a proven zero was measured larger than its error */
-    bool left_range;     /* r(T) or r(T') left MPFR's range: nothing is known */
+    RefCell propagation[PROPAGATION_COUNT]; /* absent but for ref_propagation_compare */
+    mpfr_t max_original;                    /* max |r(T)| over the compared entries */
+    bool contradiction;                     /* a proven zero was measured larger than its error */
+    bool left_range;                        /* r(T) or r(T') left MPFR's range: nothing is known */
 } RefErrors;
 
 void ref_errors_init(RefErrors *errors);

@@ -123,6 +123,11 @@ static bool run_init(RefRun *run, double omega, mpfr_prec_t bits, const RunOptio
         run->e = calloc(1, sizeof *run->e);
         ok = run->e != NULL && difference_init(run->e, &block, layout_content(layout), bits);
     }
+    if (ok && options->inherited != NULL) {
+        run->inherited = calloc(1, sizeof *run->inherited);
+        ok = run->inherited != NULL &&
+             difference_init(run->inherited, &block, layout_content(layout), bits);
+    }
     return ok;
 }
 
@@ -154,6 +159,7 @@ RefRun *run_open(const Model *model, const double *x, const double *bias_row_con
     run->form = form;
     run->kept = options->kept;
     run->known = options->known;
+    run->cleared = options->inherited;
     if (!run_init(run, omega, form_bits(omega, bits, form), options)) {
         ref_run_clear(run);
         return NULL;
@@ -180,9 +186,11 @@ void ref_run_clear(RefRun *run)
     record_clear(&run->record);
     dense_clear(&run->dense);
     evaluator_clear(&run->ev);
-    if (run->e != NULL) {
-        difference_clear(run->e);
-        free(run->e);
+    for (int i = 0; i < RUN_CHANGES; i++) {
+        if (run_change(run, i) != NULL) {
+            difference_clear(run_change(run, i));
+            free(run_change(run, i));
+        }
     }
     free(run);
 }
@@ -213,7 +221,7 @@ static void run_note_term(RefRun *run, mpfr_srcptr term)
     }
 }
 
-static void spoil(ApMat *x)
+void run_spoil(ApMat *x)
 {
     for (size_t i = 0; i < x->rows * x->columns; i++) {
         mpfr_set_nan(x->entry + i);
@@ -231,11 +239,11 @@ static void check_range(RefRun *run)
     }
     run->left_range = run->left_range || (left && !run->ev.failed);
     if (left || run->ev.failed) {
-        spoil(&run->stream);
+        run_spoil(&run->stream);
     }
     if ((left || run->ev.failed) && run->e != NULL) {
-        spoil(&run->e->stream);
-        spoil(&run->e->sum);
+        run_spoil(&run->e->stream);
+        run_spoil(&run->e->sum);
     }
     mpfr_clear_flags();
 }
@@ -244,8 +252,10 @@ static void check_range(RefRun *run)
 static void add_heads(RefRun *run, const Sublayer *sublayer)
 {
     ap_zero(&run->delta);
-    if (run->e != NULL) {
-        difference_begin(run->e);
+    for (int i = 0; i < RUN_CHANGES; i++) {
+        if (run_change(run, i) != NULL) {
+            difference_begin(run_change(run, i));
+        }
     }
     for (size_t b = 0; b < sublayer->bundle_count; b++) {
         const Bundle *bundle = &sublayer->bundles[b];
@@ -261,8 +271,10 @@ static void add_heads(RefRun *run, const Sublayer *sublayer)
         run_note_term(run, entry);
         mpfr_add(entry, entry, run->delta.entry + i, MPFR_RNDN);
     }
-    if (run->e != NULL) {
-        difference_end(run->e);
+    for (int i = 0; i < RUN_CHANGES; i++) {
+        if (run_change(run, i) != NULL) {
+            difference_end(run_change(run, i));
+        }
     }
 }
 
@@ -271,6 +283,29 @@ static void copy_stream(ApMat *to, const ApMat *from)
     for (size_t i = 0; i < from->rows * from->columns; i++) {
         mpfr_set(to->entry + i, from->entry + i, MPFR_RNDN);
     }
+}
+
+bool run_hands_on(const Columns *cleared, size_t layer, size_t c)
+{
+    return layer == 0 || c - cleared[layer - 1].first >= cleared[layer - 1].count;
+}
+
+/* inherited = e where it is handed on, 0 elsewhere. */
+static void begin_inherited(RefRun *run)
+{
+    const Layout *layout = &run->model->layout;
+    ApMat *inherited = &run->inherited->stream;
+    run->inherited->limit = true;
+    ap_zero(inherited);
+    for (size_t i = 0; i < layout->n; i++) {
+        size_t row = layout_token_row(layout, i);
+        for (size_t c = 0; c < inherited->columns; c++) {
+            if (run_hands_on(run->cleared, run->layer, c)) {
+                mpfr_set(ap_at(inherited, row, c), ap_at(&run->e->stream, row, c), MPFR_RNDN);
+            }
+        }
+    }
+    difference_begin_layer(run->inherited);
 }
 
 void ref_run_layer(RefRun *run)
@@ -286,6 +321,9 @@ void ref_run_layer(RefRun *run)
     run->term = mpfr_get_emin();
     if (run->e != NULL) {
         difference_begin_layer(run->e);
+    }
+    if (run->inherited != NULL) {
+        begin_inherited(run);
     }
     for (; run->sublayer < model->layer_end[run->layer]; run->sublayer++) {
         const Sublayer *sublayer = &model->sublayers[run->sublayer];

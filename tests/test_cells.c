@@ -65,7 +65,7 @@ static size_t read_back(Row *back, const Point *point, const char *line, const c
     assert_non_null(key);
     snprintf(changed, sizeof changed, "%.*s%s%s", (int)(list - line), line, instead,
              list + strcspn(list, ","));
-    size_t length = table_read_row(back, changed, strlen(changed), key, 1);
+    size_t length = table_read_row(back, changed, strlen(changed), key, 1, false);
     free(key);
     return length;
 }

@@ -374,7 +374,7 @@ static char *row_text(const Row *row)
     size_t size = 0;
     FILE *stream = open_memstream(&text, &size);
     assert_non_null(stream);
-    assert_int_equal(table_write_header(stream), 0);
+    assert_int_equal(table_write_header(stream, false), 0);
     assert_int_equal(table_write_row(stream, &point, row), 0);
     assert_int_equal(fclose(stream), 0);
     return text;
@@ -388,7 +388,7 @@ static void test_columns(void **state)
     (void)state;
     FILE *stream = open_memstream(&text, &size);
     assert_non_null(stream);
-    assert_int_equal(table_write_header(stream), 0);
+    assert_int_equal(table_write_header(stream, false), 0);
     assert_int_equal(fclose(stream), 0);
     for (char *word = strtok_r(text, ",\n", &rest); word != NULL; place++) {
         assert_int_equal(column_position(word), place);
@@ -455,7 +455,7 @@ static void test_table_fails_with_its_stream(void **state)
     FILE *file = fopen("/dev/full", "w");
     assert_non_null(file);
     setvbuf(file, NULL, _IONBF, 0);
-    assert_int_equal(table_write_header(file), -1);
+    assert_int_equal(table_write_header(file, false), -1);
     assert_int_equal(table_write_row(file, &point, &row), -1);
     fclose(file);
     row_clear(&row);

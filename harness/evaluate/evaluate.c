@@ -4,6 +4,7 @@
  */
 #include "evaluate.h"
 
+#include "../../reference/propagation.h"
 #include "verdict.h"
 
 #include <math.h>
@@ -19,7 +20,8 @@ typedef struct {
     RefPlan *own;
     bool beside; /* own is measured beside the run */
     const RefBase *base;
-    RefRun *run; /* NULL where no judged error needs r(T') */
+    RefRun *run;                 /* NULL where no judged error needs r(T') */
+    RefPropagation *propagation; /* NULL where it is not asked for */
     const ArithmeticInfo *machine;
     Kernel *kernel; /* NULL without an arithmetic */
     mpfr_prec_t bits;
@@ -53,6 +55,9 @@ static bool evaluation_plan(Evaluation *evaluation, bool difference)
 static RefRun *open_run(const Pair *pair, const Point *point, mpfr_prec_t bits, const RefBase *base)
 {
     const double *x = pair->converted_x, *content = pair->bias_row_content;
+    if (point->propagation) {
+        return ref_propagation_run_open(pair, point_omega(point), bits, base);
+    }
     return point->reference == REFERENCE_DIFFERENCE
                ? ref_difference_open(&pair->converted, x, content, point_omega(point), bits, base)
                : ref_run_open(&pair->converted, x, content, point_omega(point), bits, point->form);
@@ -68,23 +73,32 @@ static bool evaluation_open(Evaluation *evaluation, bool reference)
 {
     const Pair *pair = &evaluation->shared->pair;
     const Point *point = evaluation->point;
+    bool machine = point->arithmetic != ARITHMETIC_NONE;
+    bool propagation = reference && point->propagation;
     evaluation->run = NULL;
+    evaluation->propagation = NULL;
     evaluation->kernel = NULL;
     if (reference) {
         evaluation->run = open_run(pair, point, evaluation->bits, evaluation->base);
     }
-    if (point->arithmetic != ARITHMETIC_NONE) {
+    if (propagation && evaluation->run != NULL) {
+        evaluation->propagation = ref_propagation_open(
+            pair, evaluation->plan, evaluation->base, evaluation->run, point_omega(point), machine);
+    }
+    if (machine) {
         evaluation->machine = arithmetic_info(point->arithmetic);
         evaluation->kernel = evaluation->machine->open(&pair->converted, pair->converted_x,
                                                        pair->bias_row_content, point_omega(point),
                                                        point->kernel, shared_kernel_threads(point));
     }
     return (!reference || evaluation->run != NULL) &&
-           (point->arithmetic == ARITHMETIC_NONE || evaluation->kernel != NULL);
+           (!propagation || evaluation->propagation != NULL) &&
+           (!machine || evaluation->kernel != NULL);
 }
 
 static void evaluation_close(Evaluation *evaluation)
 {
+    ref_propagation_clear(evaluation->propagation);
     ref_run_clear(evaluation->run);
     if (evaluation->kernel != NULL) {
         evaluation->machine->clear(evaluation->kernel);
@@ -116,9 +130,25 @@ static bool reference_layer(Evaluation *evaluation)
     if (evaluation->run == NULL) {
         return true;
     }
+    if (evaluation->propagation != NULL &&
+        !ref_propagation_begin(evaluation->propagation, rows_of(evaluation->point))) {
+        return false;
+    }
     ref_run_layer(evaluation->run);
     return !ref_run_failed(evaluation->run) &&
            (!evaluation->beside || ref_plan_follow(evaluation->own, evaluation->run));
+}
+
+/* converted, original: NULL without an arithmetic. */
+static void compare_layer(Evaluation *evaluation, Row *row, const MachineView *converted,
+                          const MachineView *original)
+{
+    RefRows rows = rows_of(evaluation->point);
+    ref_compare_rows(&row->errors, &evaluation->shared->pair, evaluation->plan, evaluation->base,
+                     row->layer, rows, evaluation->run, converted, original);
+    if (evaluation->propagation != NULL) {
+        ref_propagation_compare(&row->errors, evaluation->propagation, rows, converted);
+    }
 }
 
 /* Evaluates one layer and fills in errors (and identical).  false: memory is short. */
@@ -127,7 +157,6 @@ static bool evaluation_layer(Evaluation *evaluation, size_t layer, Row *row)
     const Shared *shared = evaluation->shared;
     const Pair *pair = &shared->pair;
     const Layout *layout = &pair->converted.layout;
-    RefRows rows = rows_of(evaluation->point);
     MachineView converted, original;
     row->layer = layer;
     row->has_identical = evaluation->kernel != NULL;
@@ -136,8 +165,7 @@ static bool evaluation_layer(Evaluation *evaluation, size_t layer, Row *row)
         return false;
     }
     if (evaluation->kernel == NULL) {
-        ref_compare_rows(&row->errors, pair, evaluation->plan, evaluation->base, layer, rows,
-                         evaluation->run, NULL, NULL);
+        compare_layer(evaluation, row, NULL, NULL);
         return true;
     }
     KernelStream stream = evaluation->machine->layer(evaluation->kernel);
@@ -146,9 +174,9 @@ static bool evaluation_layer(Evaluation *evaluation, size_t layer, Row *row)
     converted = (MachineView){stream.data + first_row * stream.ld, stream.ld};
     original = (MachineView){shared_original(shared, evaluation->point) + (layer - 1) * n * content,
                              content};
-    ref_compare_rows(&row->errors, pair, evaluation->plan, evaluation->base, layer, rows,
-                     evaluation->run, &converted, &original);
-    row->identical = identical_share(&converted, &original, rows, pair->compared[layer - 1]);
+    compare_layer(evaluation, row, &converted, &original);
+    row->identical = identical_share(&converted, &original, rows_of(evaluation->point),
+                                     pair->compared[layer - 1]);
     return true;
 }
 
@@ -231,8 +259,14 @@ static void rows_visit(RefArchive *archive, void *state)
         ref_archive_bytes(archive, stream, count * sizeof *stream);
         evaluation->machine->go_on(evaluation->kernel, made->done);
     }
+    if (evaluation->propagation != NULL) {
+        ref_propagation_visit(archive, evaluation->propagation);
+    }
     for (size_t l = 0; l < made->done && !archive->failed; l++) {
         row_visit(archive, &made->rows[l]);
+        if (evaluation->propagation != NULL) {
+            row_visit_propagation(archive, &made->rows[l]);
+        }
         ref_archive_expect(archive, made->rows[l].layer == l + 1);
     }
 }
@@ -243,13 +277,22 @@ typedef struct {
     double wanted;
 } RowsFound;
 
+/* The name of an evaluation's state. */
+static const char *state_name(const Evaluation *evaluation)
+{
+    if (evaluation->point->propagation) {
+        return evaluation->beside ? "propagation-and-plan" : "propagation";
+    }
+    return evaluation->beside ? "rows-and-plan" : "rows";
+}
+
 /* All layers at one precision. */
 static EvaluateStatus evaluate_at(Evaluation *evaluation, RowsFound *found, Row *rows, size_t depth)
 {
     RowsMade made = {.evaluation = evaluation, .rows = rows, .passed = true};
     const RefKeeper *keeper = evaluation->keeper;
     const Point *point = evaluation->point;
-    const char *what = evaluation->beside ? "rows-and-plan" : "rows";
+    const char *what = state_name(evaluation);
     if (!evaluation_open(evaluation, true)) {
         evaluation_close(evaluation);
         return EVALUATE_NO_MEMORY;

@@ -3,6 +3,7 @@
  */
 #include "predict.h"
 
+#include "../../reference/propagation.h"
 #include "shared.h"
 #include "../base/memory.h"
 #include "../base/message.h"
@@ -46,6 +47,9 @@ CaseStatus point_predict(PointBytes *bytes, const char **reason, const Point *po
     if (point->reference == REFERENCE_DIFFERENCE) {
         bytes->tape = ref_base_bytes(&pair, bits, REF_LIMIT_TAPE);
         bytes->run += ref_difference_bytes(&pair, bits);
+    }
+    if (point->propagation) {
+        bytes->run += ref_propagation_bytes(&pair, bits);
     }
     case_clear(&pair);
     return CASE_OK;
@@ -201,6 +205,9 @@ PointCost point_cost_parts(const Point *point)
     /* A difference takes the limit model along, and about twice as much for itself; so does the
      * plan, at two precisions. */
     cost.reference = difference ? 3 * converted : converted;
+    if (point->propagation) { /* another change, and T_infinity's layer and T''s once more */
+        cost.reference += (point->arithmetic != ARITHMETIC_NONE ? 4 : 3) * converted;
+    }
     cost.base = reference_seconds(model_work(&pair.original, dense), bits, dense) +
                 (difference ? 0 : converted) +
                 4 * reference_seconds(model_work(&pair.converted, false), 128, false);

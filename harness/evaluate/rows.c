@@ -108,7 +108,7 @@ size_t rows_read(PointOutcome *outcome, const char *text, size_t size, const Poi
     outcome_init(outcome);
     row_init(&row);
     for (size_t layer = 1; layer <= point->spec.depth && length > 0; layer++) {
-        length = table_read_row(&row, text + used, size - used, key, layer);
+        length = table_read_row(&row, text + used, size - used, key, layer, point->propagation);
         used += length;
         if (length == 0) {
             break;

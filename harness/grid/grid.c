@@ -126,6 +126,21 @@ static char **copy_arguments(int argc, char **argv)
     return copy;
 }
 
+/* --propagation reads what the difference does, layer by layer. */
+static int ask_propagation(Grid *grid)
+{
+    for (size_t i = 0; i < grid->count; i++) {
+        Point *point = &grid->points[i];
+        if (point->reference != REFERENCE_DIFFERENCE) {
+            complain((Origin){.flag = "propagation"}, "",
+                     "expected --reference difference, and --reference-form structured");
+            return 2;
+        }
+        point->propagation = true;
+    }
+    return 0;
+}
+
 int grid_read(Grid *grid, RunOptions *run, const CommandInfo *command, int argc, char **argv)
 {
     Section flags = {0};
@@ -150,6 +165,9 @@ int grid_read(Grid *grid, RunOptions *run, const CommandInfo *command, int argc,
     }
     if (status == 0) {
         status = expand(grid, &sections, &flags, command, run);
+    }
+    if (status == 0 && run->propagation) {
+        status = ask_propagation(grid);
     }
     if (status == 0) {
         status =

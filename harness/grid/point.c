@@ -54,6 +54,13 @@ void row_visit(RefArchive *archive, Row *row)
     row->status = ref_archive_choice(archive, row->status, STATUS_OK + 1);
 }
 
+void row_visit_propagation(RefArchive *archive, Row *row)
+{
+    for (int i = 0; i < PROPAGATION_COUNT; i++) {
+        cell_visit(archive, &row->errors.propagation[i]);
+    }
+}
+
 const char *status_name(Status status)
 {
     static const char *const names[] = {
@@ -80,5 +87,8 @@ void point_print_command(FILE *file, const Point *point)
     }
     if (point->source != NULL && point->source->ignore_extra) {
         fputs(" --ignore-extra", file);
+    }
+    if (point->propagation) {
+        fputs(" --propagation", file);
     }
 }

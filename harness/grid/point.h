@@ -80,6 +80,7 @@ typedef struct {
     double tolerance;
     ErrorKind judge;
     Norm norm;
+    bool propagation; /* --propagation, no axis: what other columns hold does not depend on it */
 } Point;
 
 /* The Omega of T': the double nearest to shrink times omega. */
@@ -111,8 +112,11 @@ typedef struct {
 void row_init(Row *row);
 void row_clear(Row *row);
 
-/* Writes or reads all of a row. */
+/* Writes or reads all of a row but for what --propagation adds. */
 void row_visit(RefArchive *archive, Row *row);
+
+/* The rest, which only rows of --propagation have. */
+void row_visit_propagation(RefArchive *archive, Row *row);
 
 const char *status_name(Status status);
 

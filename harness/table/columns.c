@@ -15,6 +15,10 @@
     {                                                                                              \
         column, COLUMN_REFERENCE, UNIT_ABSOLUTE, CELL(scalar[SCALAR_##name]), NULL                 \
     }
+#define PROPAGATION(name, column, kind, unit)                                                      \
+    {                                                                                              \
+        column, COLUMN_##kind, UNIT_##unit, CELL(propagation[PROPAGATION_##name]), NULL            \
+    }
 #define ERROR(kind, norm) CELL(error[ERROR_##kind][NORM_##norm])
 
 static const Column columns[] = {
@@ -44,6 +48,7 @@ static const Column columns[] = {
     REF_SCALARS(SCALAR),
     {"precision_bits", COLUMN_BITS, 0, 0, NULL},
     {"status", COLUMN_STATUS, 0, 0, NULL},
+    REF_PROPAGATION(PROPAGATION),
 };
 
 enum { COUNT = sizeof columns / sizeof *columns };
@@ -53,6 +58,11 @@ static_assert(sizeof columns <= COLUMN_MOST * sizeof *columns, "lists have room"
 const Column *column_at(size_t i)
 {
     return i < COUNT ? &columns[i] : NULL;
+}
+
+const Column *column_of_table(size_t i, bool propagation)
+{
+    return i < COUNT - (propagation ? 0 : PROPAGATION_COUNT) ? &columns[i] : NULL;
 }
 
 const char *column_key(size_t i)

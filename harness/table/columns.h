@@ -50,6 +50,9 @@ const char *column_key(size_t i);
 enum { COLUMN_MOST = 64 };
 const Column *column_at(size_t i);
 
+/* The same of one table: with the last ones, those of --propagation, or without. */
+const Column *column_of_table(size_t i, bool propagation);
+
 /* The column of that name behind the keys, or NULL. */
 const Column *column_find(const char *name);
 

@@ -10,6 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* What comes behind the key of a point whose rows have more columns. */
+#define PROPAGATION_MARK "propagation\n"
+
 static int digest_file(uint64_t *digest, const char *path)
 {
     char block[1 << 16];
@@ -41,6 +44,9 @@ int grid_identify(GridIdentity *identity, const Grid *grid)
         }
         points = digest_bytes(points, key, strlen(key));
         points = digest_bytes(points, "\n", 1);
+        if (grid->points[i].propagation) {
+            points = digest_bytes(points, PROPAGATION_MARK, strlen(PROPAGATION_MARK));
+        }
         free(key);
     }
     digest_print(identity->points, points);

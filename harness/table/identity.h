@@ -7,7 +7,8 @@
 #include "../base/digest.h"
 #include "../grid/grid.h"
 
-/* points: of the key columns of every point, in order, each followed by a newline.
+/* points: of the key columns of every point, in order, each followed by a newline, and a line more
+ * where --propagation gives its rows more columns.
  * weights: of the bytes of the files that weights come from, in order; "" without any. */
 typedef struct {
     char points[DIGEST_TEXT], weights[DIGEST_TEXT];

@@ -40,11 +40,11 @@ int table_write_key_header(FILE *file, bool with_omega)
     return stream_status(file);
 }
 
-int table_write_header(FILE *file)
+int table_write_header(FILE *file, bool propagation)
 {
     int status = table_write_key_header(file, true);
     fputs("," LAYER_COLUMN, file);
-    for (size_t i = 0; column_at(i) != NULL; i++) {
+    for (size_t i = 0; column_of_table(i, propagation) != NULL; i++) {
         fprintf(file, ",%s", column_at(i)->name);
     }
     putc('\n', file);
@@ -141,7 +141,7 @@ int table_write_row(FILE *file, const Point *point, const Row *row)
     int status = table_write_key(file, point, true, NULL);
     fprintf(file, ",%zu", row->layer);
     mpfr_init2(size.value, REF_CELL_BITS);
-    for (size_t i = 0; column_at(i) != NULL && status == 0; i++) {
+    for (size_t i = 0; column_of_table(i, point->propagation) != NULL && status == 0; i++) {
         const Column *column = column_at(i);
         putc(',', file);
         if (column_is_size(column)) {
@@ -156,11 +156,22 @@ int table_write_row(FILE *file, const Point *point, const Row *row)
     return status != 0 ? status : stream_status(file);
 }
 
-void table_print_header(FILE *file)
+/* What a terminal shows of --propagation: two errors, and their parts. */
+enum { SHOWN_PARTS = PROPAGATION_COUNT / 2 };
+static const ErrorKind shown_split[] = {ERROR_CONSTRUCTION, ERROR_ROUNDING};
+
+void table_print_header(FILE *file, bool propagation)
 {
+    static const char *const parts[SHOWN_PARTS] = {"injected", "inherited", "gain"};
     fprintf(file, "%-12s %8s %5s", "construction", "omega", "layer");
-    for (size_t kind = 0; kind < ERROR_KINDS; kind++) {
+    for (size_t kind = 0; !propagation && kind < ERROR_KINDS; kind++) {
         fprintf(file, " %13s", kind_name(kind));
+    }
+    for (size_t i = 0; propagation && i < 2; i++) {
+        fprintf(file, " %13s", kind_name(shown_split[i]));
+        for (size_t part = 0; part < SHOWN_PARTS; part++) {
+            fprintf(file, " %13s", parts[part]);
+        }
     }
     fputs("  status  options\n", file);
 }
@@ -184,8 +195,14 @@ void table_print_row(FILE *file, const Point *point, const Row *row)
     decimal_print(omega, point->omega);
     fprintf(file, "%-12s %8s %5zu", construction_names[point->spec.construction], omega,
             row->layer);
-    for (size_t kind = 0; kind < ERROR_KINDS; kind++) {
+    for (size_t kind = 0; !point->propagation && kind < ERROR_KINDS; kind++) {
         print_cell(file, &row->errors.error[kind][NORM_MAX]);
+    }
+    for (size_t i = 0; point->propagation && i < 2; i++) {
+        print_cell(file, &row->errors.error[shown_split[i]][NORM_MAX]);
+        for (size_t part = 0; part < SHOWN_PARTS; part++) {
+            print_cell(file, &row->errors.propagation[i * SHOWN_PARTS + part]);
+        }
     }
     fprintf(file, "  %s", status_name(row->status));
     write_options(file, point, "  ");

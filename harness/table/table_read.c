@@ -118,12 +118,12 @@ static void take_size(Line *line, const Column *column, Row *row, CellState *sta
 }
 
 /* Every column to the end of the line, in order. */
-static bool take_columns(Line *line, Row *row)
+static bool take_columns(Line *line, Row *row, bool propagation)
 {
     CellState states[COLUMN_MOST] = {CELL_ABSENT};
     const char *bounds = "";
     size_t length = 0;
-    for (size_t i = 0; column_at(i) != NULL; i++) {
+    for (size_t i = 0; column_of_table(i, propagation) != NULL; i++) {
         switch (column_at(i)->kind) {
         case COLUMN_BOUNDS: bounds = take_text(line, &length); break;
         case COLUMN_SHARE: take_identical(line, row); break;
@@ -144,7 +144,8 @@ static bool take_columns(Line *line, Row *row)
     return true;
 }
 
-size_t table_read_row(Row *row, const char *text, size_t size, const char *key, size_t layer)
+size_t table_read_row(Row *row, const char *text, size_t size, const char *key, size_t layer,
+                      bool propagation)
 {
     const char *newline = memchr(text, '\n', size);
     char layer_text[32];
@@ -157,5 +158,7 @@ size_t table_read_row(Row *row, const char *text, size_t size, const char *key, 
     }
     Line line = {.next = text + key_length + layer_length, .end = newline, .ok = true};
     row->layer = layer;
-    return take_columns(&line, row) && line.next == line.end ? (size_t)(line.end - text) + 1 : 0;
+    return take_columns(&line, row, propagation) && line.next == line.end
+               ? (size_t)(line.end - text) + 1
+               : 0;
 }

@@ -37,6 +37,7 @@ typedef struct {
     /* [rows, columns]: exponent of the largest term that went into an entry of e in this layer:
      * what e falls short of it was cancelled, however alike two precisions are. */
     mpfr_exp_t *term;
+    bool limit; /* of T_infinity at x + e: no key that the limit leaves out weighs anything */
 } Difference;
 
 /* e = 0.  shape: what holds every block of the model; content: columns of the stream.  false when

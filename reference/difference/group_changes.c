@@ -149,11 +149,11 @@ static void far_leak(Evaluator *ev, Worker *worker, const HeadRow *at)
     }
 }
 
-/* at->changed = dp of A's groups, r of the others. */
-static void change_row(Evaluator *ev, Worker *worker, const HeadRow *at)
+/* at->changed = dp of A's groups, and where there are leaks r of the others. */
+static void change_row(Evaluator *ev, Worker *worker, const HeadRow *at, bool leaks)
 {
     bool near = shift_is_near(at->ds), others = false;
-    for (int g = 0; g < GROUPS; g++) {
+    for (int g = 0; leaks && g < GROUPS; g++) {
         others = others || groups_left_out(at->groups, g);
     }
     if (near) {
@@ -187,7 +187,7 @@ static void weights_row(Evaluator *ev, Worker *worker, const void *context, size
                       .m = ap_at(&e->gate, row, b),
                       .grown = ap_at(&e->grown, row, b),
                       .changed = ap_at(&e->group, row, b * GROUPS)};
-        change_row(ev, worker, &at);
+        change_row(ev, worker, &at, !e->limit);
     }
 }
 

@@ -71,7 +71,7 @@ static void mix_entry(const Mix *mix, Worker *worker, const RowGroups *groups, s
         }
     }
     mpfr_add(y, ap_at(mix->mixed, row, column.at), dy, MPFR_RNDN);
-    for (int g = 0; g < GROUPS; g++) {
+    for (int g = 0; !e->limit && g < GROUPS; g++) {
         if (groups_left_out(groups, g)) {
             GroupValue u = group_value(mix, worker, g, row, column, moved, NULL);
             mpfr_mul_ui(t, y, groups->count[g], MPFR_RNDN);
@@ -138,7 +138,7 @@ void difference_group_mix(Evaluator *ev, const Heads *heads, const Record *recor
     mix.mixed = &record->part[record_part(record, part)].mixed;
     mix.width = heads_part_width(&heads->bundle->value, part);
     mix.columns = some.count * mix.width;
-    mix.others = groups_see_others(&some, true);
+    mix.others = groups_see_others(&some, !e->limit);
     mix.changed = groups_see_others(&some, false);
     evaluator_each(ev, groups_column_blocks(mix.columns), e->stream.rows * mix.columns, mix_columns,
                    &mix);

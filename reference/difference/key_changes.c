@@ -38,7 +38,7 @@ static KeyKind key_kind(const Head *head, const HeadRow *at, size_t j)
         return KEY_UNSEEN;
     }
     int k = heads_position(head->heads, head->h, at->row, j);
-    return k == at->best ? KEY_LIMIT : KEY_LEFT_OUT;
+    return k == at->best ? KEY_LIMIT : head->e->limit ? KEY_UNSEEN : KEY_LEFT_OUT;
 }
 
 static int gap_of(const Head *head, const HeadRow *at, size_t j)

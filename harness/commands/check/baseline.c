@@ -87,7 +87,7 @@ static int check_columns(const Csv *csv)
     char *header = NULL;
     size_t size = 0;
     FILE *stream = text_stream(&header, &size);
-    int status = stream == NULL || table_write_header(stream) != 0 ? 99 : 0;
+    int status = stream == NULL || table_write_header(stream, false) != 0 ? 99 : 0;
     status = stream != NULL && fclose(stream) != 0 ? 99 : status;
     status = status != 0 ? memory_fault() : check_names(csv, header);
     free(header);

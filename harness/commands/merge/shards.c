@@ -9,6 +9,7 @@
 #include "../../base/message.h"
 #include "../../base/text_stream.h"
 #include "../../base/shown.h"
+#include "../../table/columns.h"
 #include "../../table/table.h"
 #include "../verify/verify.h"
 
@@ -240,6 +241,18 @@ static int compare_names(const Merge *merge, const char *expected)
     return 2;
 }
 
+/* Were the shards swept with --propagation?  Its columns are the last. */
+static bool has_propagation(const Merge *merge)
+{
+    size_t last = 0;
+    while (column_at(last + 1) != NULL) {
+        last++;
+    }
+    const char *name = column_at(last)->name;
+    size_t length = strlen(name), header = merge->header_length - 1; /* the newline apart */
+    return header > length && memcmp(merge->header + header - length, name, length) == 0;
+}
+
 /* The header is one that this program writes: columns are found by where they stand. */
 static int check_header(const Merge *merge)
 {
@@ -249,7 +262,8 @@ static int check_header(const Merge *merge)
     if (file == NULL) {
         return memory_fault();
     }
-    int status = merge_is_verify(merge) ? verify_write_header(file) : table_write_header(file);
+    int status = merge_is_verify(merge) ? verify_write_header(file)
+                                        : table_write_header(file, has_propagation(merge));
     if (fclose(file) != 0 || status != 0) {
         free(text);
         return memory_fault();

@@ -169,9 +169,9 @@ char *sweep_header(const Sweep *sweep)
     }
     int status = 0;
     if (sweep->terminal) {
-        table_print_header(stream);
+        table_print_header(stream, sweep->options->propagation);
     } else {
-        status = table_write_header(stream);
+        status = table_write_header(stream, sweep->options->propagation);
     }
     if (fclose(stream) != 0 || status != 0) {
         free(text);
