@@ -309,8 +309,8 @@ static void change_errors(const Compared *compared, mpfr_ptr error)
     change_size(&split->injected, compared, &run->e->stream);
     change_error(error, propagation, compared->layer, split->injected.max);
     change_size(&split->inherited, compared, &run->inherited->stream);
+    mpfr_max(split->inherited.max, split->inherited.max, split->injected.max, MPFR_RNDN);
     change_error(split->inherited.error, propagation, compared->layer, split->inherited.max);
-    mpfr_max(split->inherited.error, split->inherited.error, error, MPFR_RNDU);
 }
 
 /* The identity in one entry: e - inherited is r(T') - F(x^).  t is scratch. */
@@ -340,7 +340,10 @@ static void split_construction(const Compared *compared)
     mpfr_set_zero(inherited->max, 1);
     size_begin(injected, zero && (proven & PROVEN_SAME) != 0);
     inherited->zero = zero;
-    mpfr_add(injected->error, inherited->error, error, MPFR_RNDU);
+    mpfr_set(injected->error, error, MPFR_RNDU);
+    if (!zero) {
+        mpfr_add(injected->error, injected->error, inherited->error, MPFR_RNDU);
+    }
     for (size_t i = compared->rows.first; i < compared->rows.first + compared->rows.count; i++) {
         size_t row = layout_token_row(&run->model->layout, i);
         for (size_t k = 0; k < compared->columns.count; k++) {

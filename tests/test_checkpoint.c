@@ -202,6 +202,7 @@ static void killed_within_a_point(void **state)
         "--construction linear --linear clear --n 8 --d 12 --omega 20 --bias random",
         "--construction transformer3 --n 6 --d 8 --omega 10,20 --activation relu",
         "--construction fused --n 6 --d 8 --omega 10 --reference-form dense",
+        "--construction transformer3 --n 6 --d 8 --omega 12 --propagation",
     };
     const Fixture *fixture = *state;
     uint64_t random = kill_seed();

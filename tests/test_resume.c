@@ -505,6 +505,30 @@ static void another_header_is_refused(void **state)
 }
 
 /* However little memory there is, the bytes are the same; what does not fit alone is refused. */
+/* Rows with and without the columns of --propagation do not stand in one file. */
+static void other_columns_are_refused(void **state)
+{
+    static const char *const flags[] = {"--quiet", "--quiet --propagation"};
+    FileFixture *fixture = *state;
+    for (int with = 0; with < 2; with++) {
+        char rest[64];
+        free(sweep(fixture, SMALL, flags[with]).text);
+        Output whole = read_file(fixture->path);
+        leave_partial(fixture, &whole, whole.length / 2);
+        snprintf(rest, sizeof rest, "%s --resume 2>&1", flags[!with]);
+        Output refused = sweep(fixture, SMALL, rest);
+        expect_says(&refused, 2, "other points");
+        free(refused.text);
+        snprintf(rest, sizeof rest, "%s --resume 2>&1", flags[with]);
+        Output resumed = sweep(fixture, SMALL, rest), again = read_file(fixture->path);
+        assert_int_equal(resumed.code, 0);
+        expect_same(&again, &whole, "resumed");
+        free(again.text);
+        free(resumed.text);
+        free(whole.text);
+    }
+}
+
 static void memory_is_a_budget(void **state)
 {
     FileFixture *fixture = *state;
@@ -551,6 +575,7 @@ int main(void)
         TEST(rows_stay_for_a_sweep),
         TEST(rows_outlive_a_refusal),
         TEST(another_header_is_refused),
+        TEST(other_columns_are_refused),
         TEST(memory_is_a_budget),
         TEST(killed_at_random_moments),
     };

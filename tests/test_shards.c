@@ -81,6 +81,18 @@ static void merged_shards_are_one_run(void **state)
            "\"machines_differ\": false");
 }
 
+/* Columns that only --propagation has are merged too, and not with tables that lack them. */
+static void propagation_is_merged(void **state)
+{
+    (void)state;
+    expect(shell("\"$HEADPROOF\" sweep " GRID " --propagation -o one.csv"), 0, "");
+    make_shards(GRID " --propagation", 3, "s");
+    expect(shell("\"$HEADPROOF\" merge s*.csv -o all.csv && cmp one.csv all.csv && echo equal"), 0,
+           "equal");
+    expect(shell("\"$HEADPROOF\" sweep " GRID " --shard 2/3 -o s2.csv"), 0, "");
+    expect(shell("\"$HEADPROOF\" merge s1.csv s2.csv s3.csv -o none.csv"), 2, "s2.csv");
+}
+
 /* Every point is in one shard; those of a base in one shard while there are bases enough. */
 static void shards_are_a_partition(void **state)
 {
@@ -262,10 +274,10 @@ static void the_documented_scripts_run(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(merged_shards_are_one_run),    TEST(shards_are_a_partition),
-        TEST(the_verdict_is_one_runs),      TEST(bad_shards_are_refused),
-        TEST(merged_verdicts_are_one_runs), TEST(bad_verify_shards_are_refused),
-        TEST(the_documented_scripts_run),
+        TEST(merged_shards_are_one_run),     TEST(propagation_is_merged),
+        TEST(shards_are_a_partition),        TEST(the_verdict_is_one_runs),
+        TEST(bad_shards_are_refused),        TEST(merged_verdicts_are_one_runs),
+        TEST(bad_verify_shards_are_refused), TEST(the_documented_scripts_run),
     };
     return cmocka_run_group_tests_name("shards", tests, NULL, NULL);
 }

@@ -10,9 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What comes behind the key of a point whose rows have more columns. */
-#define PROPAGATION_MARK "propagation\n"
-
 static int digest_file(uint64_t *digest, const char *path)
 {
     char block[1 << 16];
@@ -33,6 +30,12 @@ static int digest_file(uint64_t *digest, const char *path)
     return reason != 0 ? file_fault(reason) : 0;
 }
 
+uint64_t identity_end(uint64_t points, bool propagation)
+{
+    static const char mark[] = "propagation\n";
+    return propagation ? digest_bytes(points, mark, strlen(mark)) : points;
+}
+
 int grid_identify(GridIdentity *identity, const Grid *grid)
 {
     uint64_t points = DIGEST_START, weights = DIGEST_START;
@@ -44,11 +47,9 @@ int grid_identify(GridIdentity *identity, const Grid *grid)
         }
         points = digest_bytes(points, key, strlen(key));
         points = digest_bytes(points, "\n", 1);
-        if (grid->points[i].propagation) {
-            points = digest_bytes(points, PROPAGATION_MARK, strlen(PROPAGATION_MARK));
-        }
         free(key);
     }
+    points = identity_end(points, grid->count > 0 && grid->points[0].propagation);
     digest_print(identity->points, points);
     identity->weights[0] = '\0';
     for (size_t i = 0; i < grid->sources.count && status == 0; i++) {

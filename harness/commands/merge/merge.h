@@ -49,6 +49,9 @@ int merge_gather(Merge *merge) __attribute__((warn_unused_result));
 /* Says where their machines differ, and notes it. */
 void merge_compare_machines(Merge *merge);
 
+/* Were the shards swept with --propagation?  Its columns are the last. */
+bool merge_has_propagation(const Merge *merge);
+
 /* The shards' rows do not fit together: names the file; returns 2. */
 int merge_refuse_rows(const ShardFile *file);
 

@@ -241,8 +241,7 @@ static int compare_names(const Merge *merge, const char *expected)
     return 2;
 }
 
-/* Were the shards swept with --propagation?  Its columns are the last. */
-static bool has_propagation(const Merge *merge)
+bool merge_has_propagation(const Merge *merge)
 {
     size_t last = 0;
     while (column_at(last + 1) != NULL) {
@@ -263,7 +262,7 @@ static int check_header(const Merge *merge)
         return memory_fault();
     }
     int status = merge_is_verify(merge) ? verify_write_header(file)
-                                        : table_write_header(file, has_propagation(merge));
+                                        : table_write_header(file, merge_has_propagation(merge));
     if (fclose(file) != 0 || status != 0) {
         free(text);
         return memory_fault();
