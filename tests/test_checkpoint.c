@@ -447,12 +447,38 @@ static void beside_a_links_target(void **state)
     assert_int_equal(count_kept(fixture, NULL), 1);
 }
 
+/* Where a layer of --propagation starts from is kept: killed behind every layer of the rows, which come
+ * behind those of the plan, of r(T) and of m(T). */
+static void propagation_goes_on(void **state)
+{
+    enum { LAYERS = 4, STAGES_BEFORE = 3 };
+    static const char grid[] = "--construction transformer3 --n 4 --d 6 --omega 12 --propagation";
+    const Fixture *fixture = *state;
+    (void)sweep_until(fixture, grid, LAYERS, (Stop){0});
+    assert_int_equal(rename(fixture->path, fixture->whole), 0);
+    Output whole = read_file(fixture->whole);
+    for (int layer = 1; layer < LAYERS; layer++) {
+        char says[64];
+        Stop stop = {STOP_CHECKPOINT, STAGES_BEFORE * LAYERS + layer, SIGKILL};
+        assert_int_equal(sweep_until(fixture, grid, LAYERS, stop).signal, SIGKILL);
+        (void)sweep_until(fixture, grid, LAYERS, (Stop){0});
+        Output said = read_file(fixture->said);
+        snprintf(says, sizeof says, "-propagation-256: goes on behind layer %d", layer);
+        assert_non_null(strstr(said.text, says));
+        expect_undisturbed(fixture, &whole);
+        assert_int_equal(unlink(fixture->path), 0);
+        free(said.text);
+    }
+    free(whole.text);
+}
+
 #define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(killed_within_a_point),
+        TEST(propagation_goes_on),
         TEST(damage_is_found),
         TEST(anothers_is_not_taken_up),
         TEST(full_disk),

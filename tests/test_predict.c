@@ -47,6 +47,8 @@ static const char *const points[] = {
     "transformer --n 4 --d 8 --omega 20 --depth 16",
     "transformer --n 12 --d 16 --omega 20 --d-ff 256 --kernel structured",
     "transformer3 --n 4 --d 8 --omega 400",
+    "fused --n 12 --d 24 --omega 20 --propagation",
+    "transformer --n 20 --d 16 --omega 20 --propagation",
     "fused --n 200 --d 8 --d-ff 64 --omega 20 --precision 128 --kernel dense",
 };
 
