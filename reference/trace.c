@@ -3,6 +3,7 @@
  * in T'.
  */
 #include "trace.h"
+#include "trace_direct.h"
 
 #include <stdint.h>
 #include <stdlib.h>

@@ -31,9 +31,6 @@ void trace_layer(Trace *trace, size_t layer);
 /* Flags that rows first, ..., first + count - 1 share in some columns; 0 of no columns. */
 int trace_block(const Trace *trace, size_t first, size_t count, Columns columns);
 
-/* One direct operation, from known into next (trace_direct.c). */
-void trace_direct(Trace *trace, const Direct *direct);
-
 /* Some entries of a row are no longer what they were: flags left are those in `kept`. */
 void trace_keep(Trace *trace, size_t row, Columns columns, int kept);
 

@@ -1,6 +1,8 @@
 /*
  * The commands: one row each of a table (commands.c), and what runs them.
  *
+ * Umbrella header: what runs a command is in the command's own file.
+ *
  * A new one is a file of its own, its name and prototype here, and a row in commands.c.
  */
 #ifndef HEADPROOF_HARNESS_COMMANDS_COMMANDS_H

@@ -9,8 +9,10 @@
 #include "bounds.h"
 #include "columns.h"
 #include "../base/decimal.h"
+#include "../base/text_stream.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const char *kind_name(size_t kind)
@@ -101,6 +103,22 @@ int table_write_key(FILE *file, const Point *point, bool with_omega, const char 
     }
     write_options(file, point, "");
     return stream_status(file);
+}
+
+char *table_key(const Point *point)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *stream = text_stream(&text, &size);
+    if (stream == NULL) {
+        return NULL;
+    }
+    int status = table_write_key(stream, point, true, NULL);
+    if (fclose(stream) != 0 || status != 0) {
+        free(text);
+        return NULL;
+    }
+    return text;
 }
 
 int table_write_cell(FILE *file, const RefCell *cell)

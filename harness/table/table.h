@@ -22,12 +22,6 @@ int table_write_key(FILE *file, const Point *point, bool with_omega, const char 
 /* The key columns of every row of a point, without layer; free it.  NULL: memory is short. */
 char *table_key(const Point *point) __attribute__((warn_unused_result));
 
-/* Reads back the row of that key and layer at the beginning of text [size]: its cells (every
- * value to the 17 digits that are there) and its status.  Returns the length of
- * its line, newline included; 0 when no such row is there, whole.  text ends in a NUL. */
-size_t table_read_row(Row *row, const char *text, size_t size, const char *key, size_t layer)
-    __attribute__((warn_unused_result));
-
 /* One cell as in a row. */
 int table_write_cell(FILE *file, const RefCell *cell) __attribute__((warn_unused_result));
 

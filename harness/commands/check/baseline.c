@@ -3,7 +3,7 @@
  */
 #include <stdio.h>
 
-#include "check.h"
+#include "baseline.h"
 
 #include "../../base/atomic_file.h"
 #include "../../table/check_columns.h"

@@ -3,7 +3,7 @@
  */
 #include <stdio.h>
 
-#include "cost.h"
+#include "measure.h"
 
 #include "../../base/memory.h"
 #include "../../base/progress.h"

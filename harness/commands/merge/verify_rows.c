@@ -3,13 +3,14 @@
  */
 #include <stdio.h> /* before mpfr.h: declares mpfr_fprintf */
 
-#include "merge.h"
+#include "verify_rows.h"
+#include "shards.h"
 
 #include "../../table/bounds.h"
 #include "../../table/columns.h"
 #include "../../base/message.h"
 #include "../../base/text_stream.h"
-#include "../verify/verify.h"
+#include "../verify/print.h"
 
 #include <errno.h>
 #include <math.h>

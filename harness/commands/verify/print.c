@@ -10,7 +10,8 @@
 #include "../../evaluate/omega_print.h"
 #include "../../base/shown.h"
 #include "../../table/table.h"
-#include "verify.h"
+#include "limit.h"
+#include "print.h"
 
 #include <math.h>
 

@@ -1,7 +1,9 @@
 /*
  * What `verify` evaluates: all inputs at one Omega, and searches over Omega.
  */
-#include "verify.h"
+#include "run.h"
+#include "fit.h"
+#include "limit.h"
 
 #include "../../base/decimal.h"
 

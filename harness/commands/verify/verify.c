@@ -2,6 +2,10 @@
  * The command `verify`: a trained model over all its inputs, with a verdict.
  */
 #include "verify.h"
+#include "fit.h"
+#include "limit.h"
+#include "print.h"
+#include "run.h"
 
 #include "../commands.h"
 #include "../../grid/point_axes.h"
