@@ -29,8 +29,8 @@ typedef struct {
     Status status;
 } LayerWorst;
 
-/* Seconds of one thread, the others at work too, for one input: its base trajectory; rows at all the
- * Omegas asked for; the judged error at one Omega of the search; the machine's last row. */
+/* Seconds of one thread, the others at work too, for one input: its base trajectory; rows at all
+ * the Omegas asked for; the judged error at one Omega of the search; the machine's last row. */
 typedef struct {
     double base, rows, judged, last;
 } InputCost;
