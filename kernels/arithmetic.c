@@ -12,7 +12,8 @@ const char *const arithmetic_names[ARITHMETIC_COUNT] = {
     [ARITHMETIC_NONE] = "none", [ARITHMETIC_F64] = "f64"};
 
 static const ArithmeticInfo arithmetics[ARITHMETIC_COUNT] = {
-    [ARITHMETIC_F64] = {.digits = DBL_MANT_DIG,
+    [ARITHMETIC_F64] = {.called = "double",
+                        .digits = DBL_MANT_DIG,
                         .least_exponent = DBL_MIN_EXP,
                         .smallest = DBL_MIN,
                         .largest = DBL_MAX,
