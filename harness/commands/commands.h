@@ -79,10 +79,4 @@ int command_cost(const Grid *grid, const RunOptions *run, int argc, char **argv)
  * doubled ones are refused; other machines are said and recorded. */
 int command_merge(int argc, char **argv) __attribute__((warn_unused_result));
 
-/* The build, the machine and the libraries. */
-int command_info(int argc, char **argv) __attribute__((warn_unused_result));
-
-/* The commands, or the flags of the one that argv[2] names. */
-int command_help(int argc, char **argv) __attribute__((warn_unused_result));
-
 #endif

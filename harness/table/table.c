@@ -53,20 +53,6 @@ int table_write_header(FILE *file)
     return status != 0 ? status : stream_status(file);
 }
 
-/* A field that may hold commas (a list of seeds), quoted as RFC 4180 has it. */
-static void write_text(FILE *file, const char *text)
-{
-    if (strpbrk(text, ",\"\n") == NULL) {
-        fputs(text, file);
-        return;
-    }
-    putc('"', file);
-    for (; *text != '\0'; text++) {
-        fputs(*text == '"' ? "\"\"" : (char[]){*text, '\0'}, file);
-    }
-    putc('"', file);
-}
-
 static void write_axis(FILE *file, const Point *point, Axis axis)
 {
     if (point_axis_matters(point, axis)) {
@@ -94,7 +80,7 @@ int table_write_key(FILE *file, const Point *point, bool with_omega, const char 
     for (Axis axis = 0; axis < AXIS_COUNT; axis++) {
         if (has_column(axis, with_omega)) {
             if (axis == AXIS_SEED && seeds != NULL && point_axis_matters(point, axis)) {
-                write_text(file, seeds);
+                fputs(seeds, file);
             } else {
                 write_axis(file, point, axis);
             }

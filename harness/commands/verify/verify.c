@@ -195,7 +195,7 @@ static int check_arithmetic(const Grid *grid)
     for (size_t i = 0; i < grid->count; i++) {
         if (grid->points[i].arithmetic == ARITHMETIC_NONE) {
             complain((Origin){.flag = "arithmetic"}, "none",
-                     "expected f64: verify judges a machine's arithmetic");
+                     "expected another: verify judges a machine's arithmetic");
             return 2;
         }
     }
