@@ -71,9 +71,4 @@ static inline Difference *run_change(const RefRun *run, int i)
 /* The stream as it stands: x, or x + e. */
 const ApMat *run_outcome(const RefRun *run);
 
-/* ---- bundle.c ---- */
-
-/* run->delta, and e's, += the sum of the bundle's heads. */
-void run_bundle(RefRun *run, const Bundle *bundle);
-
 #endif

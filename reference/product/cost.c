@@ -8,6 +8,9 @@
  */
 #include "cost.h"
 
+#include "basis.h"
+#include "ifma.h"
+
 #include <math.h>
 
 /* Nanoseconds of ... */

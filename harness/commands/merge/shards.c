@@ -3,7 +3,8 @@
  */
 #include <stdio.h>
 
-#include "merge.h"
+#include "shards.h"
+#include "verify_rows.h"
 
 #include "../../base/atomic_file.h"
 #include "../../base/message.h"
@@ -11,7 +12,7 @@
 #include "../../base/shown.h"
 #include "../../table/columns.h"
 #include "../../table/table.h"
-#include "../verify/verify.h"
+#include "../verify/print.h"
 
 #include <errno.h>
 #include <stdlib.h>
