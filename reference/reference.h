@@ -61,8 +61,8 @@ RefPlan *ref_plan_make_kept(const Pair *pair, double omega, const RefKeeper *kee
     __attribute__((warn_unused_result));
 
 /* A plan that is measured beside the very difference whose errors it knows, layer by layer, for a
- * pair whose T_infinity is T: that is the higher of the two precisions, so that one evaluation at 64
- * bits is all it takes; worth it where the evaluation of one Omega is long.  NULL when memory is
+ * pair whose T_infinity is T: that is the higher of the two precisions, so that one evaluation at
+ * 64 bits is all it takes; worth it where the evaluation of one Omega is long.  NULL when memory is
  * short. */
 RefPlan *ref_plan_beside(const Pair *pair, double omega) __attribute__((warn_unused_result));
 
@@ -134,8 +134,8 @@ RefBase *ref_base_make_kept(const Pair *pair, mpfr_prec_t bits, RefForm form, Re
 void ref_base_clear(RefBase *base);
 mpfr_prec_t ref_base_bits(const RefBase *base);
 
-/* Entry of r(T), or of r(T_infinity) where the base keeps it, after layer (from 1): token i < n, and c <
- * compared[layer - 1].count, the column compared.  The base's own, at its bits. */
+/* Entry of r(T), or of r(T_infinity) where the base keeps it, after layer (from 1): token i < n,
+ * and c < compared[layer - 1].count, the column compared.  The base's own, at its bits. */
 mpfr_srcptr ref_base_original(const RefBase *base, size_t layer, size_t i, size_t c);
 mpfr_srcptr ref_base_limit(const RefBase *base, size_t layer, size_t i, size_t c);
 
@@ -221,8 +221,8 @@ typedef struct {
 } RefCell;
 
 /* What ref_compare measures beside the errors, in the order of a table's columns: a name here, and
- * the column's.  Three leaks, the largest |entry| of r(T') where there should be 0 (in the bias row,
- * in the columns that the layer clears, in the block that tells rows apart); and the largest
+ * the column's.  Three leaks, the largest |entry| of r(T') where there should be 0 (in the bias
+ * row, in the columns that the layer clears, in the block that tells rows apart); and the largest
  * |content score| of r(T) in this layer. */
 #define REF_SCALARS(each)                                                                          \
     each(BIAS_ROW, "bias_row_max"), each(HIDDEN, "hidden_max"), each(ONEHOT, "onehot_max"),        \

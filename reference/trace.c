@@ -168,8 +168,8 @@ static bool scores_same(const Trace *trace, const Score *score, size_t row)
 }
 
 /* The flags that survive in the row's columns written: all where it sees zeros alone; whether it is
- * the same in T' where every key that it sees has the largest coefficient of Omega, and neither their
- * values nor the scores differ. */
+ * the same in T' where every key that it sees has the largest coefficient of Omega, and neither
+ * their values nor the scores differ. */
 static int flags_kept(const Trace *trace, const Head *head, size_t row)
 {
     const Layout *layout = &trace->model->layout;

@@ -29,14 +29,15 @@ typedef struct {
     Status status;
 } LayerWorst;
 
-/* Seconds of one thread, the others at work too, for one input: its base trajectory; rows at all the
- * Omegas asked for; the judged error at one Omega of the search; the machine's last row. */
+/* Seconds of one thread, the others at work too, for one input: its base trajectory; rows at all
+ * the Omegas asked for; the judged error at one Omega of the search; the machine's last row. */
 typedef struct {
     double base, rows, judged, last;
 } InputCost;
 
 /* What the judged error is most of, where it is worst. */
 typedef enum {
+    LIMIT_ERROR, /* of the reference: the status `error` */
     LIMIT_OVERFLOW,
     LIMIT_VACUOUS,
     LIMIT_IMITATION,    /* of the activation: whatever Omega is */
