@@ -86,7 +86,8 @@ void cell_settle(RefCell *cell, mpfr_srcptr value, mpfr_srcptr error)
         cell->state = CELL_VALUE;
         mpfr_set(cell->value, value, MPFR_RNDN);
     } else {
-        /* Where the value is mostly error, what the error allows: it does not depend on the value. */
+        /* Where the value is mostly error, what the error allows: it does not depend on the
+         * value. */
         mpfr_mul_2ui(low, error, 1, MPFR_RNDN);
         bool noise = mpfr_cmp(value, low) <= 0;
         mpfr_add(low, low, error, MPFR_RNDU);

@@ -60,10 +60,10 @@ void ref_plan_clear(RefPlan *plan);
 RefPlan *ref_plan_make_kept(const Pair *pair, double omega, const RefKeeper *keeper)
     __attribute__((warn_unused_result));
 
-/* A plan that is measured beside the very difference whose errors it knows, layer by layer, for a
- * pair whose T_infinity is T: that is the higher of the two precisions, so that one evaluation at
- * 64 bits is all it takes; worth it where the evaluation of one Omega is long.  NULL when memory is
- * short. */
+/* A plan that is measured beside the very difference whose errors it knows, layer by layer, for
+ * a pair whose T_infinity is T: that is the higher of the two precisions, so that one evaluation
+ * at 64 bits is all it takes; worth it where the evaluation of one Omega is long.  NULL when
+ * memory is short. */
 RefPlan *ref_plan_beside(const Pair *pair, double omega) __attribute__((warn_unused_result));
 
 /* After ref_run_layer of that difference, of at least 128 bits: what is asked of the plan after is
@@ -220,10 +220,10 @@ typedef struct {
     mpfr_t value; /* REF_CELL_BITS bits */
 } RefCell;
 
-/* What ref_compare measures beside the errors, in the order of a table's columns: a name here, and
- * the column's.  Three leaks, the largest |entry| of r(T') where there should be 0 (in the bias
- * row, in the columns that the layer clears, in the block that tells rows apart); and the largest
- * |content score| of r(T) in this layer. */
+/* What ref_compare measures beside the errors, in the order of a table's columns: a name here,
+ * and the column's.  Three leaks, the largest |entry| of r(T') where there should be 0 (in the
+ * bias row, in the columns that the layer clears, in the block that tells rows apart); and the
+ * largest |content score| of r(T) in this layer. */
 #define REF_SCALARS(each)                                                                          \
     each(BIAS_ROW, "bias_row_max"), each(HIDDEN, "hidden_max"), each(ONEHOT, "onehot_max"),        \
         each(SCORE, "score_max")

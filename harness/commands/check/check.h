@@ -13,11 +13,11 @@
 #define CHECK_TEXT 32
 
 /* Something that fails.  reason: a static phrase.  table and row: whose key it has, or NO_ROW;
- * point: NULL for a row that only the baseline has.  baseline and obtained are cells of the tables,
- * column one's name, or NULL; either may be named in its row's `bounds`.  ratio: obtained over
- * baseline; limit: the largest value, or for a reference column the largest difference, that
- * passes; either "" where there is none.  excess: how many times beyond the limit, infinite where
- * no number says. */
+ * point: NULL for a row that only the baseline has.  baseline and obtained are cells of the
+ * tables, column one's name, or NULL; either may be named in its row's `bounds`.  ratio:
+ * obtained over baseline; limit: the largest value, or for a reference column the largest
+ * difference, that passes; either "" where there is none.  excess: how many times beyond the
+ * limit, infinite where no number says. */
 typedef struct {
     const char *reason;
     const Csv *table;
