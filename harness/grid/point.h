@@ -120,4 +120,8 @@ void row_visit_propagation(RefArchive *archive, Row *row);
 
 const char *status_name(Status status);
 
+/* Why a row has the status `error`, whose cells cannot tell. */
+#define STATUS_ERROR_WHY                                                                           \
+    "nothing is known: a number left the reference's range, or a proven zero was not one"
+
 #endif

@@ -36,9 +36,10 @@ static void report_failure(Sweep *sweep, const Point *point, const PointOutcome 
 {
     sweep->failures++;
     if (sweep->failures <= FAILURES_SHOWN && !sweep->options->file_only) {
+        bool lost = outcome->failed_status == STATUS_ERROR;
         fprintf(stderr,
-                "headproof: %s at layer %zu; reproduce: ", status_name(outcome->failed_status),
-                outcome->failed_layer);
+                "headproof: %s at layer %zu%s%s; reproduce: ", status_name(outcome->failed_status),
+                outcome->failed_layer, lost ? ": " : "", lost ? STATUS_ERROR_WHY : "");
         point_print_command(stderr, point);
         fputc('\n', stderr);
     }

@@ -59,7 +59,10 @@ static ErrorKind largest_part(const LayerWorst *layer, const Point *point)
 
 static LimitCause cause_of(const VerifyLimit *limit, const LayerWorst *layer, const Point *point)
 {
-    if (layer->status == STATUS_ERROR || layer->status == STATUS_OVERFLOW) {
+    if (layer->status == STATUS_ERROR) {
+        return LIMIT_ERROR;
+    }
+    if (layer->status == STATUS_OVERFLOW) {
         return LIMIT_OVERFLOW;
     }
     if (layer->status == STATUS_VACUOUS) {
@@ -144,6 +147,7 @@ static void print_cause(FILE *file, const VerifyLimit *limit)
     static const char *const activations[] = {
         [MODEL_FILE_SILU] = "silu", [MODEL_FILE_RELU] = "relu", [MODEL_FILE_GELU] = "gelu"};
     switch (limit->cause) {
+    case LIMIT_ERROR: fputs(STATUS_ERROR_WHY, file); return;
     case LIMIT_OVERFLOW: fprintf(file, "the machine's numbers overflow"); return;
     case LIMIT_VACUOUS: fprintf(file, "the original's result is too small to compare with"); return;
     case LIMIT_IMITATION:
@@ -192,6 +196,7 @@ static void print_advice(FILE *file, const VerifyLimit *limit)
                 : limit->gelu != GELU_TWO            ? "--gelu minimax or two, or "
                                                      : "");
         return;
+    case LIMIT_ERROR:
     case LIMIT_VACUOUS: fprintf(file, "try other inputs"); return;
     case LIMIT_ORIGINAL:
         if (!limit->found) {

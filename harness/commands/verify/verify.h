@@ -37,6 +37,7 @@ typedef struct {
 
 /* What the judged error is most of, where it is worst. */
 typedef enum {
+    LIMIT_ERROR, /* of the reference: the status `error` */
     LIMIT_OVERFLOW,
     LIMIT_VACUOUS,
     LIMIT_IMITATION,    /* of the activation: whatever Omega is */
