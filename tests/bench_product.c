@@ -138,7 +138,7 @@ static void write_times(BenchRun *run, const Shape *s, mpfr_prec_t bits, const T
 static void print_heading(const char *what)
 {
     printf("\n%-26s %5s %7s %7s %8s", what, "bits", "dgemm", "loop", "arb_mat");
-    for (ProductBackend b = PRODUCT_ARB; b < PRODUCT_BACKENDS; b++) {
+    for (ProductBackend b = PRODUCT_DOT; b < PRODUCT_BACKENDS; b++) {
         printf(" %8s %6s", product_backend_name(b), "loop/");
     }
     printf("  %-8s %8s %6s %6s %6s %5s\n", "auto", "ns", "loop/", "arb_/", "pred/", "P");
@@ -148,7 +148,7 @@ static void print_times(const Shape *s, mpfr_prec_t bits, const Times *t)
 {
     double loop = t->backend[PRODUCT_LOOP], ours = t->backend[PRODUCT_AUTO];
     printf("%-26s %5ld %7.3f %7.1f %8.2f", s->name, (long)bits, t->dgemm, loop, t->arb);
-    for (ProductBackend b = PRODUCT_ARB; b < PRODUCT_BACKENDS; b++) {
+    for (ProductBackend b = PRODUCT_DOT; b < PRODUCT_BACKENDS; b++) {
         if (isnan(t->backend[b])) {
             printf(" %8s %6s", "-", "-");
         } else {
@@ -173,8 +173,8 @@ static double bench_shape(BenchRun *run, const Shape *s, mpfr_prec_t bits)
 
 static void bench_squares(BenchRun *run, mpfr_prec_t only)
 {
-    static const mpfr_prec_t bits[] = {128, 256, 512, 1024, 3072};
-    static const size_t sizes[] = {4, 8, 16, 32, 64, 128, 256, 512};
+    static const mpfr_prec_t bits[] = {64, 128, 256, 512, 1024, 3072};
+    static const size_t sizes[] = {4, 6, 8, 12, 16, 32, 64, 128, 256, 512};
     for (size_t p = 0; p < sizeof bits / sizeof *bits; p++) {
         if (only != 0 && bits[p] != only) {
             continue;

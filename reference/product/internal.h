@@ -110,10 +110,17 @@ size_t plan_loops(const Plan *plan);
 
 mpfr_ptr plan_entry(const Plan *plan, size_t i, size_t j);
 
+/* A thread's exponent range. */
+typedef struct {
+    mpfr_exp_t emin, emax;
+} Range;
+
+Range store_range(void);
+
 /* What a thread needs to finish entries of C. */
 typedef struct {
     mpfr_t y, ta, tb;
-    mpfr_exp_t emin, emax;
+    Range range;
 } Store;
 
 void store_open(Store *s, const Plan *plan);
@@ -122,6 +129,10 @@ void store_close(Store *s);
 /* y = (-1)^negative limbs 2^unit, rounded to nearest, ties to even; limb[count - 1] > 0, and the
  * result is within MPFR's exponent range (not checked; no flag is set). */
 void store_limbs(mpfr_ptr y, const mp_limb_t *limb, size_t count, bool negative, mpfr_exp_t unit);
+
+/* C_ij (+)= (-1)^negative limbs 2^unit; limbs are overwritten. */
+void store_scaled(Range range, const Plan *plan, size_t i, size_t j, mp_limb_t *limb, size_t count,
+                  bool negative, mpfr_exp_t unit);
 
 /* C_ij (+)= (-1)^negative limbs 2^unit 2^(exponents of the row and the column); limbs are
  * overwritten.  An entry that the plan leaves to the loop is computed by it instead. */
@@ -158,6 +169,9 @@ bool modular_holds(mpfr_prec_t bits_a, mpfr_prec_t bits_b);
 /* Seconds of a product by a backend if `bits` fraction bits are kept; of one entry by the loop. */
 double cost_product(const Plan *plan, ProductBackend backend, mpfr_prec_t bits);
 double cost_loop_entry(const Plan *plan);
+
+/* Seconds of what every backend but the loop and dot products does first. */
+double cost_measuring(const Plan *plan);
 
 /* ---- gemm.c ---- */
 

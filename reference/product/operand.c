@@ -12,9 +12,14 @@ enum { LINES_AT_ONCE = 64 };
 
 size_t *axis_offsets(ProductAxis axis, size_t count)
 {
-    size_t *at = array_alloc(count, sizeof *at);
+    size_t *at = count < SIZE_MAX / sizeof *at ? malloc((count + 1) * sizeof *at) : NULL;
+    size_t group_at = 0, within = 0; /* a division would take longer than a small product's term */
     for (size_t i = 0; at != NULL && i < count; i++) {
-        at[i] = i / axis.group * axis.group_stride + i % axis.group * axis.stride;
+        at[i] = group_at + within * axis.stride;
+        if (++within == axis.group) {
+            within = 0;
+            group_at += axis.group_stride;
+        }
     }
     return at;
 }
