@@ -110,7 +110,7 @@ static void expect_pair(const char *text, const char *name, double original, dou
     assert_true(a == original && b == attention);
 }
 
-/* For a reader, the figures of GPT-3 that the seed texts state, and those of other constructions. */
+/* For a reader: the figures of GPT-3 that the seed texts state, and a construction measured. */
 static void a_terminal_gets_lines(void **state)
 {
     static char text[8192];

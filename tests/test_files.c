@@ -333,8 +333,9 @@ static void check_by_tolerance(void **state)
                  "said) --quiet",
                  1, "fail");
     expect_shell(scratch,
-                 "ulimit -f 0; TMPDIR=$PWD/tmp $H check " POINT ",10:20 --tolerance 1 --quiet", 0,
-                 "");
+                 "trap \"\" XFSZ; ulimit -f 0; TMPDIR=$PWD/tmp $H check " POINT
+                 ",10:20 --tolerance 1 --quiet",
+                 0, "");
     expect_shell(scratch, "ls -A tmp | wc -l", 0, "0\n");
     expect_shell(scratch, "$H check " POINT " --tolerance 1 --resume", 2,
                  "expected --baseline FILE");

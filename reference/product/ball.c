@@ -2,7 +2,10 @@
  * arb_mat_mul.  Its balls say what the product lost: an entry whose radius is beyond what (1) of
  * product.h allows goes to the loop.
  */
+#include "ball.h"
+
 #include "internal.h"
+#include "store.h"
 
 #ifdef HAVE_FLINT
 

@@ -2,7 +2,10 @@
  * A basis of primes for modular products: how many are needed, and the weights that split
  * numbers and join residues.
  */
-#include "modular.h"
+#include "basis.h"
+
+#include "internal.h"
+#include "primes.h"
 
 #include <math.h>
 #include <stdlib.h>

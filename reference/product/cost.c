@@ -7,7 +7,10 @@
  * differ, but their ratios, which choose the backend, less so.
  */
 #include "cost.h"
+
+#include "basis.h"
 #include "dot.h"
+#include "ifma.h"
 
 #include <math.h>
 

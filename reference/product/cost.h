@@ -1,20 +1,16 @@
 /*
- * Work of the fixed-point backends, counted (private to reference/product/).
+ * Predicted seconds of a product (private to reference/product/).
  */
 #ifndef HEADPROOF_REFERENCE_PRODUCT_COST_H
 #define HEADPROOF_REFERENCE_PRODUCT_COST_H
 
-#include "internal.h"
+#include "guard.h"
 
-/* Of a tile of C: digits of the operands; columns of the product kept; terms between two carries;
- * blocks of digits; multiply-add instructions a term and row. */
-typedef struct {
-    size_t digits_a, digits_b, kept, depth, blocks, multiplies;
-} IfmaWork;
+/* Seconds of a product by a backend if `bits` fraction bits are kept; of one entry by the loop. */
+double cost_product(const Plan *plan, ProductBackend backend, mpfr_prec_t bits);
+double cost_loop_entry(const Plan *plan);
 
-IfmaWork ifma_work(const Plan *plan, mpfr_prec_t bits_a, mpfr_prec_t bits_b, mpfr_prec_t bits);
-
-/* How many primes a product of k terms of numbers of so many bits takes. */
-size_t basis_primes(size_t k, mpfr_prec_t bits_a, mpfr_prec_t bits_b);
+/* Seconds of what every backend but the loop and dot products does first. */
+double cost_measuring(const Plan *plan);
 
 #endif

@@ -10,6 +10,7 @@
 #include "dot.h"
 
 #include "entry.h"
+#include "store.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
 #ifndef HEADPROOF_REFERENCE_PRODUCT_DOT_H
 #define HEADPROOF_REFERENCE_PRODUCT_DOT_H
 
-#include "internal.h"
+#include "guard.h"
 
 /* C (+)= A B.  *done is false, and C untouched, where an entry is not finite or beyond
  * EXPONENT_LIMIT.  False when memory is short. */

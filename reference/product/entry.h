@@ -5,12 +5,16 @@
 #ifndef HEADPROOF_REFERENCE_PRODUCT_ENTRY_H
 #define HEADPROOF_REFERENCE_PRODUCT_ENTRY_H
 
-#include "internal.h"
+#include "operand.h"
 
 #include <assert.h>
+#include <stdint.h>
 #include <string.h>
 
 static_assert(GMP_NUMB_BITS == 64, "limbs of 64 bits");
+
+/* No scaled entry keeps more fraction bits. */
+#define LARGEST_BITS 20000
 
 /* |x| = 0.limbs 2^exponent, the highest bit of limb[count - 1] set; count 0 for zero. */
 typedef struct {

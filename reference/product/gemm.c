@@ -1,9 +1,12 @@
 /*
  * Products of matrices of doubles, by OpenBLAS.
  */
+#include "gemm.h"
+
 #include "internal.h"
 
 #include <cblas.h>
+#include <limits.h>
 #include <stdlib.h>
 
 static blasint extent(size_t count)

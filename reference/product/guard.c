@@ -7,7 +7,14 @@
  * product.h leaves k 2^-p S_ij for that, S = |A| |B|, which is one product of doubles.  So an entry
  * needs P + 1 - p >= log2(N_ij / (k S_ij)): 3 for k = 1, and less for larger k and ordinary data.
  */
+#include "guard.h"
+
+#include "cost.h"
+#include "gemm.h"
+#include "ifma.h"
 #include "internal.h"
+#include "modular.h"
+#include "store.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -9,8 +9,12 @@
  *
  * signs cost one sum a line.  Of the product's columns those beyond 2^(-52 K) are not computed.
  */
-#include "cost.h"
 #include "ifma.h"
+
+#include "ifma_block.h"
+#include "ifma_pack.h"
+#include "internal.h"
+#include "store.h"
 
 #include <stdlib.h>
 #include <string.h>

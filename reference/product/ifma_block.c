@@ -2,7 +2,7 @@
  * The innermost loops on AVX-512 IFMA: blocks of multiply-adds of 52-bit digits, carries,
  * joins.
  */
-#include "ifma.h"
+#include "ifma_block.h"
 
 #include "internal.h"
 

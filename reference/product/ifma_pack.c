@@ -2,8 +2,9 @@
  * Fractions of 52-bit digits from entries: eight digits of an MPFR number at once, or a digit of
  * eight doubles.
  */
-#include "entry.h"
-#include "ifma.h"
+#include "ifma_pack.h"
+
+#include "internal.h"
 
 #ifdef __x86_64__
 

@@ -5,6 +5,7 @@
 
 #include "internal.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,8 +4,13 @@
  * and the Chinese remainder theorem gives back the integers.  Each of these steps is a product of
  * doubles without a rounding error.
  */
-#include "entry.h"
 #include "modular.h"
+
+#include "basis.h"
+#include "entry.h"
+#include "gemm.h"
+#include "internal.h"
+#include "store.h"
 
 #include <stdlib.h>
 #include <string.h>

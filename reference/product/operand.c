@@ -2,7 +2,10 @@
  * An operand measured before a product: exponents of its rows, sizes of its entries, whether it
  * is finite.
  */
+#include "operand.h"
+
 #include "entry.h"
+#include "internal.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /*
  * Primes below 2^22 by a sieve, and inverses modulo them.
  */
-#include "modular.h"
+#include "primes.h"
 
 #include <math.h>
 #include <stdlib.h>

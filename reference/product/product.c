@@ -1,8 +1,16 @@
 /*
  * A product of matrices: the backend chosen by predicted cost, then run.
  */
+#include "product.h"
+
+#include "ball.h"
+#include "cost.h"
 #include "dot.h"
+#include "ifma.h"
+#include "ifma_block.h"
 #include "internal.h"
+#include "modular.h"
+#include "store.h"
 
 #include <math.h>
 #include <stdio.h>

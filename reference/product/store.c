@@ -1,12 +1,14 @@
 /*
  * Integers of a product rounded into MPFR entries, once each; and the plain loop by mpfr_fma.
  */
+#include "store.h"
+
 #include "internal.h"
 
 #include <omp.h>
 #include <stdlib.h>
 
-mpfr_ptr plan_entry(const Plan *plan, size_t i, size_t j)
+static mpfr_ptr entry_at(const Plan *plan, size_t i, size_t j)
 {
     return plan->c.entry + plan->row_at[i] + plan->column_at[j];
 }
@@ -25,7 +27,7 @@ void store_close(Store *s)
 
 void store_real(const Plan *plan, size_t i, size_t j, mpfr_srcptr y)
 {
-    mpfr_ptr c = plan_entry(plan, i, j);
+    mpfr_ptr c = entry_at(plan, i, j);
     if (plan->add) {
         mpfr_add(c, c, y, MPFR_RNDN);
     } else {
@@ -132,7 +134,7 @@ void store_scaled(Range range, const Plan *plan, size_t i, size_t j, mp_limb_t *
     mpfr_exp_t most = unit + 64 * (mpfr_exp_t)count;
     bool inside = most - 63 >= range.emin && most < range.emax;
     if (inside && !plan->add) {
-        store_limbs(plan_entry(plan, i, j), limb, count, negative, unit);
+        store_limbs(entry_at(plan, i, j), limb, count, negative, unit);
         return;
     }
     unsigned zeros = (unsigned)__builtin_clzll(limb[count - 1]);

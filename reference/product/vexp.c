@@ -3,7 +3,9 @@
  */
 #include "vexp.h"
 
-#include "ifma.h"
+#include "ifma_pack.h"
+#include "internal.h"
+#include "store.h"
 #include "vexp_lanes.h"
 
 #include <stdlib.h>

@@ -3,6 +3,8 @@
  */
 #include "vexp_lanes.h"
 
+#include "internal.h"
+
 #ifdef __x86_64__
 
 #include "wide.h"

@@ -8,7 +8,8 @@
 #ifndef HEADPROOF_REFERENCE_PRODUCT_VEXP_LANES_H
 #define HEADPROOF_REFERENCE_PRODUCT_VEXP_LANES_H
 
-#include "internal.h"
+#include <stddef.h>
+#include <stdint.h>
 
 enum { VEXP_LANES = 8, VEXP_DIGITS = 10, VEXP_TERMS = 19, VEXP_TABLE = 256 };
 

@@ -1,0 +1,45 @@
+/*
+ * A factor of a product, measured (private to reference/product/).
+ *
+ * An operand is seen as lines: the rows of A, the columns of B.  Line i is scaled by
+ * 2^-exponent[i], so that its entries are below 1 in magnitude, and rounded to P fraction bits:
+ * from there on a product is one of integers.
+ */
+#ifndef HEADPROOF_REFERENCE_PRODUCT_OPERAND_H
+#define HEADPROOF_REFERENCE_PRODUCT_OPERAND_H
+
+#include "product.h"
+
+#include <limits.h>
+
+/* What a line of zeros has for an exponent. */
+#define LINE_ZERO LONG_MIN
+
+/* No exponent beyond this (MPFR's may reach 2^62) is scaled: sums of three stay in a long. */
+#define EXPONENT_LIMIT (1L << 60)
+
+typedef struct {
+    const __mpfr_struct *entry;
+    const double *number;
+    size_t lines, depth;
+    size_t *line_at, *depth_at; /* offsets: an entry is at their sum */
+    bool depth_major;           /* neighbours in memory belong to neighbouring lines */
+    mpfr_exp_t *exponent;       /* [lines] all |entries| < 2^exponent, or LINE_ZERO */
+    double *sum;                /* [lines] sum of |entries| 2^-exponent, not below it */
+    double *size;               /* |entries| 2^-exponent, not above it: [lines, depth], or */
+                                /* [depth, lines] if depth_major */
+    mpfr_prec_t bits;           /* fraction bits that would hold every scaled entry exactly */
+    bool plain;                 /* all finite and within EXPONENT_LIMIT: it can be scaled */
+} Operand;
+
+/* The offsets of an axis's indices; NULL when memory is short. */
+size_t *axis_offsets(ProductAxis axis, size_t count) __attribute__((warn_unused_result));
+
+/* The rows of v. */
+bool operand_open(Operand *o, ProductView v) __attribute__((warn_unused_result));
+void operand_close(Operand *o);
+
+/* Measures exponent, sum, size, bits and plain. */
+bool operand_measure(Operand *o, int threads) __attribute__((warn_unused_result));
+
+#endif

@@ -1,0 +1,53 @@
+/*
+ * Entries of C, rounded once each; and the plain loop (private to reference/product/).
+ */
+#ifndef HEADPROOF_REFERENCE_PRODUCT_STORE_H
+#define HEADPROOF_REFERENCE_PRODUCT_STORE_H
+
+#include "guard.h"
+
+/* A thread's exponent range. */
+typedef struct {
+    mpfr_exp_t emin, emax;
+} Range;
+
+Range store_range(void);
+
+/* What a thread needs to finish entries of C. */
+typedef struct {
+    mpfr_t y, ta, tb;
+    Range range;
+} Store;
+
+void store_open(Store *s, const Plan *plan);
+void store_close(Store *s);
+
+/* y = (-1)^negative limbs 2^unit, rounded to nearest, ties to even; limb[count - 1] > 0, and the
+ * result is within MPFR's exponent range (not checked; no flag is set). */
+void store_limbs(mpfr_ptr y, const mp_limb_t *limb, size_t count, bool negative, mpfr_exp_t unit);
+
+/* C_ij (+)= (-1)^negative limbs 2^unit; limbs are overwritten. */
+void store_scaled(Range range, const Plan *plan, size_t i, size_t j, mp_limb_t *limb, size_t count,
+                  bool negative, mpfr_exp_t unit);
+
+/* C_ij (+)= (-1)^negative limbs 2^unit 2^(exponents of the row and the column); limbs are
+ * overwritten.  An entry that the plan leaves to the loop is computed by it instead. */
+void store_integer(Store *s, const Plan *plan, size_t i, size_t j, mp_limb_t *limb, size_t count,
+                   bool negative, long unit);
+
+/* C_ij (+)= y, rounded once. */
+void store_real(const Plan *plan, size_t i, size_t j, mpfr_srcptr y);
+
+/* C_ij (+)= sum_l a_il b_lj by mpfr_fma; products with a zero are skipped. */
+void store_by_loop(Store *s, const Plan *plan, size_t i, size_t j);
+
+/* Calls work for blocks of rows of C on up to plan->threads threads, each with the caller's
+ * exponent range.  false when a call returned false. */
+typedef bool RowWork(const Plan *plan, const void *shared, size_t first, size_t count);
+bool store_each_rows(const Plan *plan, const void *shared, size_t rows_at_once, RowWork *work)
+    __attribute__((warn_unused_result));
+
+/* The whole product by store_by_loop. */
+bool loop_mul(const Plan *plan) __attribute__((warn_unused_result));
+
+#endif
