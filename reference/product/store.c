@@ -8,7 +8,7 @@
 #include <omp.h>
 #include <stdlib.h>
 
-static mpfr_ptr entry_at(const Plan *plan, size_t i, size_t j)
+mpfr_ptr plan_entry(const Plan *plan, size_t i, size_t j)
 {
     return plan->c.entry + plan->row_at[i] + plan->column_at[j];
 }
@@ -27,7 +27,7 @@ void store_close(Store *s)
 
 void store_real(const Plan *plan, size_t i, size_t j, mpfr_srcptr y)
 {
-    mpfr_ptr c = entry_at(plan, i, j);
+    mpfr_ptr c = plan_entry(plan, i, j);
     if (plan->add) {
         mpfr_add(c, c, y, MPFR_RNDN);
     } else {
@@ -134,7 +134,7 @@ void store_scaled(Range range, const Plan *plan, size_t i, size_t j, mp_limb_t *
     mpfr_exp_t most = unit + 64 * (mpfr_exp_t)count;
     bool inside = most - 63 >= range.emin && most < range.emax;
     if (inside && !plan->add) {
-        store_limbs(entry_at(plan, i, j), limb, count, negative, unit);
+        store_limbs(plan_entry(plan, i, j), limb, count, negative, unit);
         return;
     }
     unsigned zeros = (unsigned)__builtin_clzll(limb[count - 1]);
@@ -148,6 +148,20 @@ void store_scaled(Range range, const Plan *plan, size_t i, size_t j, mp_limb_t *
         mpfr_mul_2si(value, value, exponent, MPFR_RNDN);
     }
     store_real(plan, i, j, value);
+}
+
+bool store_rounded(const Store *s, const Plan *plan, size_t i, size_t j, mpfr_exp_t exponent,
+                   bool negative)
+{
+    mpfr_exp_t a = plan->a.exponent[i], b = plan->b.exponent[j];
+    if (plan_by_loop(plan, i, j) || a == LINE_ZERO || b == LINE_ZERO ||
+        exponent + a + b <= s->range.emin || exponent + a + b >= s->range.emax) {
+        return false;
+    }
+    mpfr_ptr c = plan_entry(plan, i, j);
+    mpfr_custom_init_set(c, negative ? -MPFR_REGULAR_KIND : MPFR_REGULAR_KIND, exponent + a + b,
+                         mpfr_get_prec(c), mpfr_custom_get_significand(c));
+    return true;
 }
 
 void store_integer(Store *s, const Plan *plan, size_t i, size_t j, mp_limb_t *limb, size_t count,

@@ -35,6 +35,14 @@ void store_scaled(Range range, const Plan *plan, size_t i, size_t j, mp_limb_t *
 void store_integer(Store *s, const Plan *plan, size_t i, size_t j, mp_limb_t *limb, size_t count,
                    bool negative, long unit);
 
+mpfr_ptr plan_entry(const Plan *plan, size_t i, size_t j);
+
+/* C_ij = (-1)^negative 0.limbs 2^exponent 2^(exponents of the row and the column), the limbs being
+ * in it, rounded.  False, and not done, where the plan leaves the entry to the loop, a line is
+ * zero, or the exponent near an end of MPFR's range. */
+bool store_rounded(const Store *s, const Plan *plan, size_t i, size_t j, mpfr_exp_t exponent,
+                   bool negative) __attribute__((warn_unused_result));
+
 /* C_ij (+)= y, rounded once. */
 void store_real(const Plan *plan, size_t i, size_t j, mpfr_srcptr y);
 
