@@ -216,6 +216,16 @@ static void store_row(Store *store, const Plan *plan, const IfmaResult *result, 
     }
 }
 
+/* Asks for the entries' headers before the tile is multiplied: they are not in the cache. */
+static void fetch_tile(const Plan *plan, size_t first, size_t group)
+{
+    for (size_t r = 0; r < IFMA_ROWS && first + r < plan->m; r++) {
+        for (size_t lane = 0; lane < IFMA_LANES && group * IFMA_LANES + lane < plan->n; lane += 2) {
+            __builtin_prefetch(plan_entry(plan, first + r, group * IFMA_LANES + lane), 1);
+        }
+    }
+}
+
 static void store_tile(Store *store, const Plan *plan, const Shape *shape, const IfmaResult *result,
                        size_t first, size_t group)
 {
@@ -256,6 +266,7 @@ static bool multiply_rows(const Plan *plan, const void *shared, size_t first, si
     for (size_t group = 0; group * IFMA_LANES < plan->n; group++) {
         const uint64_t *b = shape->b + group * plan->k * shape->digits_b * IFMA_LANES;
         for (size_t t = 0; t < tiles; t++) {
+            fetch_tile(plan, first + t * IFMA_ROWS, group);
             multiply_tile(tile, shape, a + t * step, b, plan->k);
             ifma_finish(result, tile, shape->columns,
                         (const int64_t(*)[IFMA_COLUMNS])correction + t * IFMA_ROWS,

@@ -87,7 +87,8 @@ ROUND unsigned ifma_round(int64_t *exponent, mp_limb_t *const *to,
 {
     size_t count = ((size_t)precision + 63) / 64;
     PRODUCT_CHECK(count <= IFMA_ROUND_LIMBS && limbs <= IFMA_LIMBS);
-    Integers x = {.count = limbs};
+    Integers x;
+    x.count = limbs;
     __m512i out[IFMA_ROUND_LIMBS], turned[IFMA_ROUND_LIMBS], rest, lower;
     for (size_t i = 0; i < limbs; i++) {
         x.limb[i] = _mm512_load_si512(limb[limbs - 1 - i]);
