@@ -12,18 +12,19 @@ const char *const arithmetic_names[ARITHMETIC_COUNT] = {
     [ARITHMETIC_NONE] = "none", [ARITHMETIC_F64] = "f64"};
 
 static const ArithmeticInfo arithmetics[ARITHMETIC_COUNT] = {
-    [ARITHMETIC_F64] = {.digits = DBL_MANT_DIG,
+    [ARITHMETIC_F64] = {.called = "double",
+                        .digits = DBL_MANT_DIG,
                         .least_exponent = DBL_MIN_EXP,
                         .smallest = DBL_MIN,
                         .largest = DBL_MAX,
                         .multiply_add = 0.06e-9,
                         .exponential = 10e-9,
-                        .open = kernel_open_threads,
+                        .open = kernel_open,
                         .layer = kernel_layer,
                         .state = kernel_state,
                         .go_on = kernel_go_on,
                         .clear = kernel_clear,
-                        .bytes = kernel_bytes_threads},
+                        .bytes = kernel_bytes},
 };
 
 Arithmetic arithmetic_find(const char *name)

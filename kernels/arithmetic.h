@@ -13,6 +13,8 @@
 typedef enum { ARITHMETIC_NONE, ARITHMETIC_F64, ARITHMETIC_COUNT } Arithmetic;
 
 typedef struct {
+    const char *called; /* in a sentence: "evaluated in ..." */
+
     /* The format. */
     int digits;               /* significand bits: the unit roundoff is 2^-digits */
     int least_exponent;       /* the smallest normal number is 2^(least_exponent - 1) */

@@ -108,14 +108,9 @@ static double kernel_doubles(const Model *model, KernelForm form, size_t threads
     return fits ? all.taken : INFINITY;
 }
 
-double kernel_bytes_threads(const Model *model, KernelForm form, size_t threads)
+double kernel_bytes(const Model *model, KernelForm form, size_t threads)
 {
     return (double)sizeof(Kernel) + (double)sizeof(double) * kernel_doubles(model, form, threads);
-}
-
-double kernel_bytes(const Model *model, KernelForm form)
-{
-    return kernel_bytes_threads(model, form, 1);
 }
 
 static void stream_start(Kernel *kernel, const double *x, const double *bias_row_content)
@@ -143,8 +138,8 @@ static double *allocate(double doubles)
     return bytes < (double)(SIZE_MAX / 2) ? aligned_alloc(64, (size_t)bytes) : NULL;
 }
 
-Kernel *kernel_open_threads(const Model *model, const double *x, const double *bias_row_content,
-                            double omega, KernelForm form, size_t threads)
+Kernel *kernel_open(const Model *model, const double *x, const double *bias_row_content,
+                    double omega, KernelForm form, size_t threads)
 {
     KERNEL_CHECK(model_fault(model) == NULL);
     KERNEL_CHECK(form == KERNEL_DENSE || form == KERNEL_STRUCTURED);
@@ -168,12 +163,6 @@ Kernel *kernel_open_threads(const Model *model, const double *x, const double *b
     kernel->scratch = parts.next;
     stream_start(kernel, x, bias_row_content);
     return kernel;
-}
-
-Kernel *kernel_open(const Model *model, const double *x, const double *bias_row_content,
-                    double omega, KernelForm form)
-{
-    return kernel_open_threads(model, x, bias_row_content, omega, form, 1);
 }
 
 void kernel_clear(Kernel *kernel)

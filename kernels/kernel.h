@@ -36,18 +36,14 @@ typedef struct {
     size_t ld;
 } KernelStream;
 
-/* Starts an evaluation, on the calling thread alone.  x [n, d + hidden]; bias_row_content
- * [d + hidden] or NULL for zeros; omega is the double every arithmetic uses (ignored by a model
- * without a bias row).
+/* Starts an evaluation.  x [n, d + hidden]; bias_row_content [d + hidden] or NULL for zeros; omega
+ * is the double every arithmetic uses (ignored by a model without a bias row).
+ * On up to `threads` threads (at least 1), with the same result: work is cut into blocks of a size
+ * that depends on shapes alone.  Inside a parallel region OpenMP has one thread for it unless
+ * max-active-levels says otherwise.
  * model and x must outlive the kernel.  NULL when memory is short. */
 Kernel *kernel_open(const Model *model, const double *x, const double *bias_row_content,
-                    double omega, KernelForm form) __attribute__((warn_unused_result));
-
-/* The same on up to threads threads (at least 1), with the same result: work is cut into blocks
- * of a size that depends on shapes alone.  Inside a parallel region OpenMP has one thread for it
- * unless max-active-levels says otherwise. */
-Kernel *kernel_open_threads(const Model *model, const double *x, const double *bias_row_content,
-                            double omega, KernelForm form, size_t threads)
+                    double omega, KernelForm form, size_t threads)
     __attribute__((warn_unused_result));
 
 /* Evaluates the next layer; the view is valid until the next call.  Calling it more than
@@ -61,9 +57,8 @@ void kernel_go_on(Kernel *kernel, size_t layers);
 
 void kernel_clear(Kernel *kernel);
 
-/* Bytes that kernel_open and kernel_open_threads would take, as a double. */
-double kernel_bytes(const Model *model, KernelForm form);
-double kernel_bytes_threads(const Model *model, KernelForm form, size_t threads);
+/* Bytes that kernel_open would take, as a double. */
+double kernel_bytes(const Model *model, KernelForm form, size_t threads);
 
 /* The attention pattern softmax_rows(X Q X^T) of one head of one bundle of the NEXT sublayer
  * to be evaluated (the first of a layer), into pattern [rows, rows].  For tests and for

@@ -2,10 +2,12 @@
  * Logits of a model of heads as exact sums: what each head writes to the stream at the last token,
  * split by the token that it comes from (docs/attribution.md).
  *
+ * Umbrella header: what others use of attribution.c and attribution_writes.c.
+ *
  * With its attention patterns as they are, a head adds to the last token's row
  *     sum over rows j of  p(last, j) (x_j V + biases),
  * and a logit is linear in that row: x w_v + b_v, w_v a column of the unembedding.  So
- *     logit_v = x_last(at first) w_v + sum over heads, rows j of p(last, j) (x_j V + ...) w_v + b_v.
+ *     logit_v = x_last(at first) w_v + sum over heads, rows j of p(last, j) (x_j V + ..) w_v + b_v.
  * A path is one summand of that but for j: the direct path, a head, a bias.
  *
  * Order of use: ref_paths_make, once for a model; ref_writes_make for an input; ref_readout_make

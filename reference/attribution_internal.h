@@ -12,9 +12,9 @@ enum { ATTRIBUTION_BITS = 64 };
 
 typedef enum { PART_STREAM, PART_VALUE, PART_DIAGONAL, PART_BIAS, PART_UNEMBEDDING } Part;
 
-/* A path's write before its second factor has count entries: of the embedding; of x_j V_1 of head
- * h of the bundle; of diagonal x_j; 1 for a bias.  The second factor [count, write.count], ld apart,
- * or NULL: the columns written themselves. */
+/* A path's write before its second factor has count entries: of the embedding; of x_j V_1 of
+ * head h of the bundle; of diagonal x_j; 1 for a bias.  The second factor [count, write.count],
+ * ld apart, or NULL: the columns written themselves. */
 typedef struct {
     Part part;
     const Bundle *bundle;

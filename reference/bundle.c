@@ -6,7 +6,7 @@
  * lets the difference read it.  With bilinear scores patterns follow one another, so that one
  * pattern at a time is in memory where no tape keeps them.
  */
-#include "run.h"
+#include "bundle.h"
 
 #include "doubt.h"
 

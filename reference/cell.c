@@ -86,8 +86,12 @@ void cell_settle(RefCell *cell, mpfr_srcptr value, mpfr_srcptr error)
         cell->state = CELL_VALUE;
         mpfr_set(cell->value, value, MPFR_RNDN);
     } else {
+        /* Where the value is mostly error, what the error allows: it does not depend on the
+         * value. */
         mpfr_mul_2ui(low, error, 1, MPFR_RNDN);
-        mpfr_srcptr top = mpfr_cmp(value, low) <= 0 ? low : high;
+        bool noise = mpfr_cmp(value, low) <= 0;
+        mpfr_add(low, low, error, MPFR_RNDU);
+        mpfr_srcptr top = noise ? low : high;
         cell->state = CELL_BOUND;
         mpfr_set_ui_2exp(cell->value, 1, mpfr_get_exp(top), MPFR_RNDN);
     }

@@ -21,8 +21,9 @@ typedef struct RefProof RefProof;
 RefProof *proof_make(const Pair *pair) __attribute__((warn_unused_result));
 void proof_clear(RefProof *proof);
 
-/* PROVEN_ flags of T' after layer (from 1): of tokens `rows` in the columns compared; of every token
- * in the columns cleared (0 where there are none); of the bias row's content (0 without one). */
+/* PROVEN_ flags of T' after layer (from 1): of tokens `rows` in the columns compared; of every
+ * token in the columns cleared (0 where there are none); of the bias row's content (0 without
+ * one). */
 int proof_compared(const RefProof *proof, size_t layer, RefRows rows);
 int proof_cleared(const RefProof *proof, size_t layer);
 int proof_bias_row(const RefProof *proof, size_t layer);

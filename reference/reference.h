@@ -1,6 +1,9 @@
 /*
  * The reference: a pair of models in arbitrary precision.
  *
+ * Umbrella header: all that other directories use of reference/ but its attribution, whichever file
+ * holds it, so that they need not know the files.
+ *
  * r(T), r(T_infinity) and r(T') are evaluated in MPFR (with FLINT/Arb for exp where found),
  * from exact data: weights are the doubles given, Omega is the double given, scales stay
  * integers and a square root until the working precision rounds them.  No construction is
@@ -57,10 +60,10 @@ void ref_plan_clear(RefPlan *plan);
 RefPlan *ref_plan_make_kept(const Pair *pair, double omega, const RefKeeper *keeper)
     __attribute__((warn_unused_result));
 
-/* A plan that is measured beside the very difference whose errors it knows, layer by layer, for a
- * pair whose T_infinity is T: that is the higher of the two precisions, so that one evaluation at 64
- * bits is all it takes; worth it where the evaluation of one Omega is long.  NULL when memory is
- * short. */
+/* A plan that is measured beside the very difference whose errors it knows, layer by layer, for
+ * a pair whose T_infinity is T: that is the higher of the two precisions, so that one evaluation
+ * at 64 bits is all it takes; worth it where the evaluation of one Omega is long.  NULL when
+ * memory is short. */
 RefPlan *ref_plan_beside(const Pair *pair, double omega) __attribute__((warn_unused_result));
 
 /* After ref_run_layer of that difference, of at least 128 bits: what is asked of the plan after is
@@ -131,8 +134,8 @@ RefBase *ref_base_make_kept(const Pair *pair, mpfr_prec_t bits, RefForm form, Re
 void ref_base_clear(RefBase *base);
 mpfr_prec_t ref_base_bits(const RefBase *base);
 
-/* Entry of r(T), or of r(T_infinity) where the base keeps it, after layer (from 1): token i < n, and c <
- * compared[layer - 1].count, the column compared.  The base's own, at its bits. */
+/* Entry of r(T), or of r(T_infinity) where the base keeps it, after layer (from 1): token i < n,
+ * and c < compared[layer - 1].count, the column compared.  The base's own, at its bits. */
 mpfr_srcptr ref_base_original(const RefBase *base, size_t layer, size_t i, size_t c);
 mpfr_srcptr ref_base_limit(const RefBase *base, size_t layer, size_t i, size_t c);
 
@@ -217,10 +220,10 @@ typedef struct {
     mpfr_t value; /* REF_CELL_BITS bits */
 } RefCell;
 
-/* What ref_compare measures beside the errors, in the order of a table's columns: a name here, and
- * the column's.  Three leaks, the largest |entry| of r(T') where there should be 0 (in the bias row,
- * in the columns that the layer clears, in the block that tells rows apart); and the largest
- * |content score| of r(T) in this layer. */
+/* What ref_compare measures beside the errors, in the order of a table's columns: a name here,
+ * and the column's.  Three leaks, the largest |entry| of r(T') where there should be 0 (in the
+ * bias row, in the columns that the layer clears, in the block that tells rows apart); and the
+ * largest |content score| of r(T) in this layer. */
 #define REF_SCALARS(each)                                                                          \
     each(BIAS_ROW, "bias_row_max"), each(HIDDEN, "hidden_max"), each(ONEHOT, "onehot_max"),        \
         each(SCORE, "score_max")

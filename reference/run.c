@@ -5,6 +5,7 @@
  */
 #include "run.h"
 
+#include "bundle.h"
 #include "direct.h"
 
 #include <math.h>

@@ -49,9 +49,4 @@ RefRun *run_open(const Model *model, const double *x, const double *bias_row_con
 /* The stream as it stands: x, or x + e. */
 const ApMat *run_outcome(const RefRun *run);
 
-/* ---- bundle.c ---- */
-
-/* run->delta, and e's, += the sum of the bundle's heads. */
-void run_bundle(RefRun *run, const Bundle *bundle);
-
 #endif

@@ -3,6 +3,7 @@
  * in T'.
  */
 #include "trace.h"
+#include "trace_direct.h"
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -166,9 +167,9 @@ static bool scores_same(const Trace *trace, const Score *score, size_t row)
            (trace_block(trace, row, 1, score->read) & PROVEN_SAME) != 0;
 }
 
-/* The flags that survive in the row's columns written: all where it sees zeros alone; whether it is
- * the same in T' where every key that it sees has the largest coefficient of Omega, and neither their
- * values nor the scores differ. */
+/* The flags that survive in the row's columns written: all where it sees zeros alone; whether it
+ * is the same in T' where every key that it sees has the largest coefficient of Omega, and
+ * neither their values nor the scores differ. */
 static int flags_kept(const Trace *trace, const Head *head, size_t row)
 {
     const Layout *layout = &trace->model->layout;

@@ -19,8 +19,8 @@ typedef struct {
     unsigned char *zero; /* [rows] keys whose value is 0 */
 } Trace;
 
-/* At the model's inputs: x [n, content], bias_row_content [content] or NULL for zeros.  false: memory
- * is short; clear it all the same. */
+/* At the model's inputs: x [n, content], bias_row_content [content] or NULL for zeros.  false:
+ * memory is short; clear it all the same. */
 bool trace_open(Trace *trace, const Model *model, const double *x, const double *bias_row_content)
     __attribute__((warn_unused_result));
 void trace_clear(Trace *trace);
@@ -30,9 +30,6 @@ void trace_layer(Trace *trace, size_t layer);
 
 /* Flags that rows first, ..., first + count - 1 share in some columns; 0 of no columns. */
 int trace_block(const Trace *trace, size_t first, size_t count, Columns columns);
-
-/* One direct operation, from known into next (trace_direct.c). */
-void trace_direct(Trace *trace, const Direct *direct);
 
 /* Some entries of a row are no longer what they were: flags left are those in `kept`. */
 void trace_keep(Trace *trace, size_t row, Columns columns, int kept);

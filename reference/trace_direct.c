@@ -1,7 +1,7 @@
 /*
  * The direct operations of an original: which entries of the stream they leave as they are.
  */
-#include "trace.h"
+#include "trace_direct.h"
 
 /* Do all columns read whose row of w, [read, columns], has an entry other than 0 hold 0 in this row
  * of the stream? */

@@ -60,7 +60,7 @@ static double time_kernel(const Layer *layer, int which)
     const Model *model = &layer->pair->converted;
     double start = bench_cpu_seconds();
     Kernel *kernel = kernel_open(model, layer->pair->converted_x, NULL, evaluations[which].omega,
-                                 (KernelForm)evaluations[which].form);
+                                 (KernelForm)evaluations[which].form, 1);
     if (kernel == NULL) {
         bench_fail("memory is short");
     }

@@ -148,7 +148,7 @@ static bool convert(SampleOutcome *outcome, const SafetensorsFile *file,
     free(floats);
     free(integers);
     return fine && (as_floats != 0 || as_integers != 0) &&
-           safetensors_find(file, tensor->name) == tensor;
+           tensor_named(file, tensor->name) == tensor;
 }
 
 /* The tensors' data follow each other, and are all there is up to the end. */
@@ -220,4 +220,15 @@ bool sample_exercise(SampleOutcome *outcome, const void *bytes, size_t size)
     }
     safetensors_close(file);
     return fine;
+}
+
+const SafetensorsTensor *tensor_named(const SafetensorsFile *file, const char *name)
+{
+    for (size_t i = 0; i < safetensors_count(file); i++) {
+        const SafetensorsTensor *tensor = safetensors_tensor(file, i);
+        if (strcmp(tensor->name, name) == 0) {
+            return tensor;
+        }
+    }
+    return NULL;
 }

@@ -5,6 +5,8 @@
 #ifndef HEADPROOF_TESTS_SAFETENSORS_SAMPLES_H
 #define HEADPROOF_TESTS_SAFETENSORS_SAMPLES_H
 
+#include "../harness/models/safetensors.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -43,5 +45,8 @@ typedef struct {
  * ignore_extra.  False when a status was not 0 or 2, or what was read breaks a promise of the
  * headers. */
 bool sample_exercise(SampleOutcome *outcome, const void *bytes, size_t size);
+
+/* The tensor of that name in an open file, or NULL. */
+const SafetensorsTensor *tensor_named(const SafetensorsFile *file, const char *name);
 
 #endif

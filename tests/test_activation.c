@@ -144,7 +144,8 @@ static void machines_agree(void **state)
         Pair pair = pair_make(&spec);
         RefRun *run =
             ref_run_open(&pair.original, pair.original_x, NULL, INFINITY, BITS, REF_STRUCTURED);
-        Kernel *kernel = kernel_open(&pair.original, pair.original_x, NULL, 0, KERNEL_STRUCTURED);
+        Kernel *kernel =
+            kernel_open(&pair.original, pair.original_x, NULL, 0, KERNEL_STRUCTURED, 1);
         assert_true(run != NULL && kernel != NULL);
         ref_run_layer(run);
         KernelStream stream = kernel_layer(kernel);

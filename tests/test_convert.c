@@ -110,8 +110,8 @@ static void expect_same_reference(const Pair *model, const Pair *back, RefForm f
 /* The same in double, dense against dense: a user's loader and a user's program. */
 static void expect_same_machine(const Pair *model, const Pair *back)
 {
-    Kernel *a = kernel_open(&model->converted, model->converted_x, NULL, OMEGA, KERNEL_DENSE);
-    Kernel *b = kernel_open(&back->original, back->original_x, NULL, OMEGA, KERNEL_DENSE);
+    Kernel *a = kernel_open(&model->converted, model->converted_x, NULL, OMEGA, KERNEL_DENSE, 1);
+    Kernel *b = kernel_open(&back->original, back->original_x, NULL, OMEGA, KERNEL_DENSE, 1);
     KernelStream x = {0}, y = {0};
     assert_true(a != NULL && b != NULL);
     for (size_t l = 0; l < model->converted.depth; l++) {

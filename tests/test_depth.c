@@ -496,8 +496,8 @@ static void double_is_as_wrong_as_stated(void **state)
     Pair pair = pair_make(&spec);
     RefRun *original =
         ref_run_open(&pair.original, pair.original_x, NULL, INFINITY, 160, REF_STRUCTURED);
-    Kernel *at_1000 = kernel_open(&pair.converted, pair.converted_x, NULL, 1000, KERNEL_DENSE);
-    Kernel *at_30 = kernel_open(&pair.converted, pair.converted_x, NULL, 30, KERNEL_DENSE);
+    Kernel *at_1000 = kernel_open(&pair.converted, pair.converted_x, NULL, 1000, KERNEL_DENSE, 1);
+    Kernel *at_30 = kernel_open(&pair.converted, pair.converted_x, NULL, 30, KERNEL_DENSE, 1);
     double first = 0, last = 0, last_30 = 0;
     (void)state;
     assert_true(original != NULL && at_1000 != NULL && at_30 != NULL);

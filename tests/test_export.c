@@ -5,6 +5,7 @@
 #include <stdio.h> /* before mpfr.h: declares mpfr_fprintf */
 
 #include "given.h"
+#include "safetensors_samples.h"
 
 #include "../harness/commands/commands.h"
 #include "../harness/evaluate/evaluate.h"
@@ -120,7 +121,7 @@ static void test_writing_again(void **state)
 
 static const double *floats(double *out, const SafetensorsFile *file, const char *name)
 {
-    const SafetensorsTensor *tensor = safetensors_find(file, name);
+    const SafetensorsTensor *tensor = tensor_named(file, name);
     if (tensor == NULL || tensor->count != 12 || tensor->rank != 2 || tensor->shape[0] != 3) {
         fail_msg("%s: not there, or not [3, 4]", name);
     }
@@ -254,16 +255,16 @@ static void test_metadata(void **state)
     assert_non_null(safetensors_metadata(file, "version"));
     long error = strtol(safetensors_metadata(file, "result.0.error_log2"), NULL, 10);
     assert_true(error < -80 && error > -128);
-    assert_null(safetensors_find(file, "result.0.m_T"));
-    assert_non_null(safetensors_find(file, "result.0.r_Tinf"));
+    assert_null(tensor_named(file, "result.0.m_T"));
+    assert_non_null(tensor_named(file, "result.0.r_Tinf"));
     safetensors_close(file);
     export_good(given, "--construction linear --linear block --n 3 --d 4 --d-ff 5 --depth 2 "
                        "--bias-row-content random");
     assert_int_equal(safetensors_open(&file, path), 0);
     assert_string_equal(safetensors_metadata(file, "result.0.columns"), "4:9");
     assert_string_equal(safetensors_metadata(file, "result.1.columns"), "0:4");
-    assert_int_equal(safetensors_find(file, "result.X_hidden")->shape[1], 5);
-    assert_int_equal(safetensors_find(file, "result.bias_row")->count, 9);
+    assert_int_equal(tensor_named(file, "result.X_hidden")->shape[1], 5);
+    assert_int_equal(tensor_named(file, "result.bias_row")->count, 9);
     safetensors_close(file);
 }
 

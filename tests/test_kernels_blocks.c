@@ -277,7 +277,7 @@ static void check_shape(Worst *worst, const Shape *shape)
         add_head(expected, expected + rows * content, &head);
     }
     for (int form = 0; form < KERNEL_COUNT; form++) {
-        Kernel *kernel = kernel_open(&model, tokens, bias_row, head.omega, (KernelForm)form);
+        Kernel *kernel = kernel_open(&model, tokens, bias_row, head.omega, (KernelForm)form, 1);
         assert_non_null(kernel);
         check_entries(worst, shape, (KernelForm)form, &layout, kernel_layer(kernel), x, expected,
                       expected + rows * content);
@@ -369,7 +369,7 @@ static double *trajectory(const Model *model, const double *x, KernelForm form, 
                           size_t *count)
 {
     size_t content = layout_content(&model->layout), rows = layout_rows(&model->layout);
-    Kernel *kernel = kernel_open_threads(model, x, NULL, 30, form, threads);
+    Kernel *kernel = kernel_open(model, x, NULL, 30, form, threads);
     double *all = calloc(model->depth * rows * content, sizeof *all);
     assert_true(kernel != NULL && all != NULL);
     for (size_t l = 0; l < model->depth; l++) {
@@ -485,10 +485,10 @@ static void threads_take_memory(void **state)
     (void)state;
     assert_int_equal(case_build(&pair, &reason, &spec), CASE_OK);
     for (int form = 0; form < KERNEL_COUNT; form++) {
-        double one = kernel_bytes(&pair.converted, (KernelForm)form);
-        double two = kernel_bytes_threads(&pair.converted, (KernelForm)form, 2);
-        double three = kernel_bytes_threads(&pair.converted, (KernelForm)form, 3);
-        assert_true(one == kernel_bytes_threads(&pair.converted, (KernelForm)form, 1));
+        double one = kernel_bytes(&pair.converted, (KernelForm)form, 1);
+        double two = kernel_bytes(&pair.converted, (KernelForm)form, 2);
+        double three = kernel_bytes(&pair.converted, (KernelForm)form, 3);
+        assert_true(one == kernel_bytes(&pair.converted, (KernelForm)form, 1));
         double patterns = form == KERNEL_DENSE ? 21 * 21 : 20 * 20;
         assert_true(two >= one + 8 * patterns && three >= two + 8 * patterns);
     }

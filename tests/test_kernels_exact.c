@@ -22,7 +22,7 @@
 static Kernel *open_kernel(const Model *model, const double *x, const double *bias, double omega,
                            KernelForm form)
 {
-    Kernel *kernel = kernel_open(model, x, bias, omega, form);
+    Kernel *kernel = kernel_open(model, x, bias, omega, form, 1);
     assert_non_null(kernel);
     return kernel;
 }
@@ -235,7 +235,7 @@ static void test_bytes_at_absurd_sizes(void **state)
         for (size_t i = 0; i < 6; i++) {
             size_t n = lengths[i];
             Model model = stack_model(&stack, (Layout){n, 1, 0, BIAS_ROW_NONE}, 1);
-            double bytes = kernel_bytes(&model, (KernelForm)form);
+            double bytes = kernel_bytes(&model, (KernelForm)form, 1);
             double patterns = form == KERNEL_DENSE || n < 128 ? (double)n : 128;
             assert_true(bytes >= 8 * (patterns * (double)n + 2 * (double)n));
             assert_true(bytes >= before);
@@ -244,12 +244,12 @@ static void test_bytes_at_absurd_sizes(void **state)
         }
         Model model = stack_model(&stack, (Layout){3, 1, 0, BIAS_ROW_NONE}, 1);
         stack.bundle[0].heads = SIZE_MAX;
-        assert_true(kernel_bytes(&model, (KernelForm)form) == INFINITY);
-        assert_null(kernel_open(&model, &x, NULL, 1, (KernelForm)form));
+        assert_true(kernel_bytes(&model, (KernelForm)form, 1) == INFINITY);
+        assert_null(kernel_open(&model, &x, NULL, 1, (KernelForm)form, 1));
         stack.bundle[0].heads = 1;
     }
     Model model = stack_model(&stack, (Layout){2000000000, 1, 0, BIAS_ROW_NONE}, 1);
-    assert_null(kernel_open(&model, &x, NULL, 1, KERNEL_DENSE));
+    assert_null(kernel_open(&model, &x, NULL, 1, KERNEL_DENSE, 1));
 }
 
 int main(int argc, char **argv)

@@ -202,7 +202,8 @@ static void claims_hold(void **state)
     assert_true(attack.beaten <= 1 + attack.samples / 200);
 }
 
-/* Seeds are printed as runs without gaps; what no Omega meets is a failure, found by its exit code. */
+/* Seeds are printed as runs without gaps; what no Omega meets is a failure, found by its exit
+ * code. */
 static void rows_say_seeds_and_failures(void **state)
 {
     Output found = run("min-omega --construction silu --n 2 --d 2 --seed 1:2,4 --tolerance 1e-3 "

@@ -119,7 +119,8 @@ static void ends_and_best_are_the_formulas(void **state)
     omega_search_clear(&search);
 }
 
-/* Evaluations that are used up leave open what had not been reached, where nothing has failed too. */
+/* Evaluations that are used up leave open what had not been reached, where nothing has failed
+ * too. */
 static void what_is_cut_short_is_open(void **state)
 {
     Formula everywhere = {.formula = falls_and_rises, .parameter = {0, INFINITY}};

@@ -106,7 +106,7 @@ static void sup_errors(double error[2], const Function *function, Network *netwo
     }
     Pair pair = network_case(&given, &layer, network, x, knots);
     RefRun *limit = ref_run_open(&pair.converted, x, NULL, INFINITY, BITS, REF_STRUCTURED);
-    Kernel *kernel = kernel_open(&pair.converted, x, NULL, 30, KERNEL_STRUCTURED);
+    Kernel *kernel = kernel_open(&pair.converted, x, NULL, 30, KERNEL_STRUCTURED, 1);
     assert_true(limit != NULL && kernel != NULL);
     ref_run_layer(limit);
     KernelStream stream = kernel_layer(kernel);

@@ -250,8 +250,8 @@ static void irrational_scales_are_said_to_be_rounded(void **state)
 static double machine_ratio(const Pair *pair, const PlainModel *p, double score)
 {
     Kernel *converted = kernel_open(&pair->converted, pair->converted_x, pair->bias_row_content,
-                                    p->omega, KERNEL_DENSE);
-    Kernel *plain = kernel_open(&p->model, p->x, NULL, p->omega, KERNEL_DENSE);
+                                    p->omega, KERNEL_DENSE, 1);
+    Kernel *plain = kernel_open(&p->model, p->x, NULL, p->omega, KERNEL_DENSE, 1);
     double ratio = 0;
     assert_true(converted != NULL && plain != NULL);
     for (size_t l = 1; l <= p->depth; l++) {

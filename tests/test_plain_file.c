@@ -8,6 +8,7 @@
 #include "../kernels/blas.h"
 #include "../kernels/kernel.h"
 #include "scratch.h"
+#include "safetensors_samples.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -70,7 +71,7 @@ static void written_close(Written *w)
 /* The values of a tensor of that shape; freed by the caller. */
 static double *take(const Written *w, const char *name, size_t rank, const size_t *shape)
 {
-    const SafetensorsTensor *tensor = safetensors_find(w->file, name);
+    const SafetensorsTensor *tensor = tensor_named(w->file, name);
     assert_non_null(tensor);
     assert_int_equal(tensor->rank, rank);
     assert_memory_equal(tensor->shape, shape, rank * sizeof *shape);
@@ -203,7 +204,7 @@ static void run_block(const Written *w, double *x, size_t rows, size_t width, si
     for (size_t t = 0; t < 4; t++) {
         char name[64];
         snprintf(name, sizeof name, "blocks.%zu.attn.W_%c", s, letters[t]);
-        const SafetensorsTensor *tensor = safetensors_find(w->file, name);
+        const SafetensorsTensor *tensor = tensor_named(w->file, name);
         assert_non_null(tensor);
         heads = tensor->shape[0];
         rank = tensor->shape[t == 3 ? 1 : 2];
@@ -227,14 +228,14 @@ static void run_block(const Written *w, double *x, size_t rows, size_t width, si
 /* The largest difference to the converted model's structured evaluation, after the last layer. */
 static double difference(const Written *w, bool causal)
 {
-    const SafetensorsTensor *tensor = safetensors_find(w->file, "X");
+    const SafetensorsTensor *tensor = tensor_named(w->file, "X");
     assert_non_null(tensor);
     size_t rows = tensor->shape[0], width = tensor->shape[1];
     size_t content = layout_content(&w->pair.converted.layout);
     double *x = take(w, "X", 2, tensor->shape), worst = 0;
     KernelStream stream = {0};
     Kernel *kernel = kernel_open(&w->pair.converted, w->pair.converted_x, w->pair.bias_row_content,
-                                 OMEGA, KERNEL_STRUCTURED);
+                                 OMEGA, KERNEL_STRUCTURED, 1);
     assert_non_null(kernel);
     for (size_t l = 0; l < w->pair.converted.depth; l++) {
         stream = kernel_layer(kernel);

@@ -44,7 +44,7 @@ static void test_written_bytes(void **state)
 static void check_round_trip(const SafetensorsFile *file, const char *name, const double *values,
                              size_t count)
 {
-    const SafetensorsTensor *tensor = safetensors_find(file, name);
+    const SafetensorsTensor *tensor = tensor_named(file, name);
     assert_non_null(tensor);
     assert_int_equal(tensor->count, count);
     double *read = calloc(count + 1, sizeof *read);
@@ -84,11 +84,11 @@ static void test_round_trip(void **state)
     check_round_trip(file, "many", many, MANY);
     check_round_trip(file, "one", corners + 5, 1);
     check_round_trip(file, "none", corners, 0);
-    const SafetensorsTensor *tensor = safetensors_find(file, "integers");
+    const SafetensorsTensor *tensor = tensor_named(file, "integers");
     assert_int_equal(safetensors_integers(read, file, tensor), 0);
     assert_memory_equal(read, integers, sizeof integers);
     assert_string_equal(safetensors_metadata(file, "long"), fixture->path);
-    assert_int_equal(safetensors_find(file, "corners")->shape[3], 3);
+    assert_int_equal(tensor_named(file, "corners")->shape[3], 3);
     safetensors_close(file);
 }
 

@@ -37,8 +37,8 @@ static Pair make(Construction construction, uint64_t seed)
 /* The largest |m(T') - m(T)| after one layer. */
 static double observed(const Pair *pair, double omega, KernelForm form)
 {
-    Kernel *original = kernel_open(&pair->original, pair->original_x, NULL, omega, form);
-    Kernel *converted = kernel_open(&pair->converted, pair->converted_x, NULL, omega, form);
+    Kernel *original = kernel_open(&pair->original, pair->original_x, NULL, omega, form, 1);
+    Kernel *converted = kernel_open(&pair->converted, pair->converted_x, NULL, omega, form, 1);
     double worst = 0;
     assert_true(original != NULL && converted != NULL);
     KernelStream a = kernel_layer(original), b = kernel_layer(converted);
@@ -130,7 +130,7 @@ static void silu_is_absorbed_at_1e17(void **state)
     (void)state;
     for (int form = 0; form < KERNEL_COUNT; form++) {
         Kernel *kernel =
-            kernel_open(&pair.converted, pair.converted_x, NULL, 1e17, (KernelForm)form);
+            kernel_open(&pair.converted, pair.converted_x, NULL, 1e17, (KernelForm)form, 1);
         assert_non_null(kernel);
         KernelStream stream = kernel_layer(kernel);
         for (size_t i = 0; i < N; i++) {
@@ -154,8 +154,8 @@ static void linear_pattern_is_the_identity(void **state)
     assert_non_null(pattern);
     for (int form = 0; form < KERNEL_COUNT; form++) {
         for (size_t k = 0; k < 4; k++) {
-            Kernel *kernel =
-                kernel_open(&pair.converted, pair.converted_x, NULL, omegas[k], (KernelForm)form);
+            Kernel *kernel = kernel_open(&pair.converted, pair.converted_x, NULL, omegas[k],
+                                         (KernelForm)form, 1);
             bool identity = true;
             assert_non_null(kernel);
             kernel_pattern(kernel, pattern, 0, 0);
@@ -181,7 +181,7 @@ static void silu_pattern_is_sigma(void **state)
     for (int form = 0; form < KERNEL_COUNT; form++) {
         for (size_t k = 0; k < D; k++) {
             Kernel *kernel =
-                kernel_open(&pair.converted, pair.converted_x, NULL, 20, (KernelForm)form);
+                kernel_open(&pair.converted, pair.converted_x, NULL, 20, (KernelForm)form, 1);
             assert_non_null(kernel);
             kernel_pattern(kernel, pattern, 0, k);
             for (size_t i = 0; i < N; i++) {
@@ -215,7 +215,7 @@ static double patched_token(double q, double omega)
     Pair pair;
     const char *reason;
     assert_int_equal(case_build(&pair, &reason, &spec), CASE_OK);
-    Kernel *kernel = kernel_open(&pair.converted, &one, NULL, omega, KERNEL_DENSE);
+    Kernel *kernel = kernel_open(&pair.converted, &one, NULL, omega, KERNEL_DENSE, 1);
     assert_non_null(kernel);
     double token = kernel_layer(kernel).data[0];
     kernel_clear(kernel);
@@ -244,7 +244,7 @@ static void silu_heads_do_not(void **state)
     const char *reason;
     (void)state;
     assert_int_equal(case_build(&pair, &reason, &spec), CASE_OK);
-    Kernel *kernel = kernel_open(&pair.converted, x, NULL, 20, KERNEL_DENSE);
+    Kernel *kernel = kernel_open(&pair.converted, x, NULL, 20, KERNEL_DENSE, 1);
     assert_non_null(kernel);
     KernelStream stream = kernel_layer(kernel);
     for (size_t i = 0; i < 4; i++) {

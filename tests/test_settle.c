@@ -37,7 +37,8 @@ static void settle(const Settled *s, bool proven, bool holds)
     mpfr_clears(cell.value, value, error, (mpfr_ptr)0);
 }
 
-/* 5.5 +- 4.5 ends at 1 and at 10, which have the same digits; 1.9 +- 0.2 ends above 2. */
+/* 5.5 +- 4.5 ends at 1 and at 10, which have the same digits; 1.9 +- 0.2 ends above 2, and 3 +- 1.5
+ * above 4. */
 static void both_ends_round_alike_or_are_bounded(void **state)
 {
     static const Settled cells[] = {{1, 0x1p-60, CELL_VALUE, 1},
@@ -48,6 +49,7 @@ static void both_ends_round_alike_or_are_bounded(void **state)
                                     {1, 0x1p-50, CELL_BOUND, 2},
                                     {0, 0x1p-60, CELL_BOUND, 0x1p-58},
                                     {0x1p-60, 0x1p-60, CELL_BOUND, 0x1p-58},
+                                    {3, 1.5, CELL_BOUND, 8},
                                     {NAN, 1, CELL_NONFINITE, NAN},
                                     {INFINITY, 1, CELL_NONFINITE, INFINITY}};
     (void)state;

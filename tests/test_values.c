@@ -247,6 +247,34 @@ static void test_longest_path(void **state)
     }
 }
 
+/* A path stands in a cell, among options that semicolons part, and between a shell's quotes. */
+static void test_paths_that_part_nothing(void **state)
+{
+    static const Domain paths = {
+        .kind = DOMAIN_WORDS, .words = words, .word_count = 2, .paths = true};
+    static const char *const bad[] = {"a;b/c",
+                                      "a\"b/c",
+                                      "a'b/c",
+                                      "a`b/c",
+                                      "a\nb/c",
+                                      "a\x7f"
+                                      "b/c"};
+    static const char spaced[] = "a b=c/d:e.safetensors";
+    ValueList list = {0};
+    Message message = {""};
+    (void)state;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        assert_int_equal(values_read(&list, &message, &paths, bad[i]), 2);
+        assert_non_null(strstr(message.text, "expected a path of at most 4095 bytes without "
+                                             "quotes, semicolons and control characters"));
+        values_clear(&list);
+    }
+    assert_int_equal(values_read(&list, &message, &paths, spaced), 0);
+    assert_int_equal(list.count, 1);
+    assert_string_equal(list.values[0].path, spaced);
+    values_clear(&list);
+}
+
 static void test_messages_are_one_line(void **state)
 {
     char text[4096];
@@ -296,6 +324,7 @@ int main(void)
         cmocka_unit_test(test_faults_of_ranges),
         cmocka_unit_test(test_faults_of_domains),
         cmocka_unit_test(test_longest_path),
+        cmocka_unit_test(test_paths_that_part_nothing),
         cmocka_unit_test(test_messages_are_one_line),
         cmocka_unit_test(test_print_is_shortest),
     };

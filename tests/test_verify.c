@@ -132,7 +132,9 @@ static void bad_requests_are_refused(void **state)
                                       "sweep --tokens 1",
                                       "verify " MODADD " --construction fused",
                                       "verify " MODADD " --arithmetic none",
-                                      "verify " MODADD " --n 3"};
+                                      "verify " MODADD " --n 3",
+                                      "verify one,two.safetensors",
+                                      "verify 'one;two.safetensors'"};
     (void)state;
     expect_refused(bad, sizeof bad / sizeof *bad, 1);
 }

@@ -3,6 +3,7 @@
  * that files stay apart.
  */
 #include "given.h"
+#include "safetensors_samples.h"
 
 #include "../harness/models/safetensors_values.h"
 #include "../harness/grid/point_axes.h"
@@ -102,7 +103,7 @@ static void expect_tensor(const SafetensorsFile *file, size_t layer, const char 
     char full[64];
     double values[64];
     snprintf(full, sizeof full, "blocks.%zu.%s", layer, name);
-    const SafetensorsTensor *tensor = safetensors_find(file, full);
+    const SafetensorsTensor *tensor = tensor_named(file, full);
     if (tensor == NULL) {
         assert_null(data);
         return;
@@ -315,10 +316,10 @@ static void test_quoting(void **state)
 {
     Given *given = *state;
     char path[SCRATCH_PATH], expected[2 * SCRATCH_PATH];
-    const char name[] = "a;b$(c).safetensors";
+    const char name[] = "a&b$(c).safetensors";
     given_make(given, name, MADE_ATTENTION, 0, 2);
     scratch_path(path, &given->scratch, name);
-    char *command = given_command(given_points(given, "--weights %a;b$(c).safetensors", 1));
+    char *command = given_command(given_points(given, "--weights %a&b$(c).safetensors", 1));
     snprintf(expected, sizeof expected, " --weights '%s'", path);
     assert_non_null(strstr(command, expected));
     free(command);

@@ -244,12 +244,13 @@ static bool is_path(const char *token, size_t length)
            (length >= tail && memcmp(token + length - tail, end, tail) == 0);
 }
 
-/* True for a token that needs no escapes in a line of CSV or between a shell's quotes. */
+/* True for a token that needs no escapes in a cell of CSV, among options (whose separator is a
+ * semicolon) or between a shell's quotes.  A comma has parted it before. */
 static bool is_plain(const char *token, size_t length)
 {
     for (size_t i = 0; i < length; i++) {
         unsigned char c = (unsigned char)token[i];
-        if (c < 0x20 || c == 0x7f || c == '"' || c == '\'' || c == '`') {
+        if (c < 0x20 || c == 0x7f || c == '"' || c == '\'' || c == '`' || c == ';') {
             return false;
         }
     }
@@ -259,8 +260,8 @@ static bool is_plain(const char *token, size_t length)
 static int read_path(Reader *reader)
 {
     if (!is_plain(reader->token, reader->length)) {
-        return range_fault(reader, "a path of at most 4095 bytes without quotes and control "
-                                   "characters");
+        return range_fault(reader, "a path of at most 4095 bytes without quotes, semicolons "
+                                   "and control characters");
     }
     char *path = strndup(reader->token, reader->length);
     int status = path == NULL ? 99 : push(reader, (AxisValue){.form = FORM_PATH, .path = path});

@@ -33,6 +33,27 @@ _Static_assert(FLAG_COUNT <= 32, "a set of flags is an unsigned");
 #define CASE_FILES "[CASE-FILE...]"
 #define MODEL "MODEL.safetensors"
 
+/* The commands, or the flags of the one that argv[2] names. */
+static int run_help(int argc, char **argv)
+{
+    const CommandInfo *subject = argc > 2 ? commands_find(argv[2]) : commands_get(COMMAND_HELP);
+    if (subject == NULL) {
+        return commands_unknown(argv[2]);
+    }
+    commands_print_help(subject);
+    return 0;
+}
+
+/* The build, the machine and the libraries. */
+static int run_info(int argc, char **argv)
+{
+    if (argc > 2) {
+        complain((Origin){0}, argv[2], "expected nothing after info");
+        return 2;
+    }
+    return info_print(stdout);
+}
+
 static const CommandInfo commands[COMMAND_COUNT] = {
     [COMMAND_SWEEP] = {.name = "sweep",
                        .summary = "errors at every point of a grid, one CSV row a layer",
@@ -115,10 +136,10 @@ static const CommandInfo commands[COMMAND_COUNT] = {
                        .run_words = command_merge},
     [COMMAND_INFO] = {.name = "info",
                       .summary = "the build, the machine and the libraries",
-                      .run_words = command_info},
+                      .run_words = run_info},
     [COMMAND_HELP] = {.name = "help",
                       .summary = "this, or the flags of a command: headproof help COMMAND",
-                      .run_words = command_help},
+                      .run_words = run_help},
 };
 
 const CommandInfo *commands_get(Command command)
@@ -164,23 +185,4 @@ void commands_print_help(const CommandInfo *command)
         printf("usage: headproof %s%s%s\n\n%s\n", command->name, command->usage ? " " : "",
                command->usage ? command->usage : "", command->summary);
     }
-}
-
-int command_help(int argc, char **argv)
-{
-    const CommandInfo *subject = argc > 2 ? commands_find(argv[2]) : &commands[COMMAND_HELP];
-    if (subject == NULL) {
-        return commands_unknown(argv[2]);
-    }
-    commands_print_help(subject);
-    return 0;
-}
-
-int command_info(int argc, char **argv)
-{
-    if (argc > 2) {
-        complain((Origin){0}, argv[2], "expected nothing after info");
-        return 2;
-    }
-    return info_print(stdout);
 }

@@ -1,6 +1,8 @@
 /*
  * The commands: one row each of a table (commands.c), and what runs them.
  *
+ * Umbrella header: what runs a command is in the command's own file.
+ *
  * A new one is a file of its own, its name and prototype here, and a row in commands.c.
  */
 #ifndef HEADPROOF_HARNESS_COMMANDS_COMMANDS_H
@@ -76,11 +78,5 @@ int command_cost(const Grid *grid, const RunOptions *run, int argc, char **argv)
  * grid: argv[2..] are SHARD.csv... -o FILE.csv.  Shards of other grids or versions, missing and
  * doubled ones are refused; other machines are said and recorded. */
 int command_merge(int argc, char **argv) __attribute__((warn_unused_result));
-
-/* The build, the machine and the libraries. */
-int command_info(int argc, char **argv) __attribute__((warn_unused_result));
-
-/* The commands, or the flags of the one that argv[2] names. */
-int command_help(int argc, char **argv) __attribute__((warn_unused_result));
 
 #endif

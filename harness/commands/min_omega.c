@@ -54,7 +54,7 @@ static bool has_all_inputs(const Grid *grid, const Point *point)
     return inputs > 1 && inputs == model_source_inputs(point->source);
 }
 
-/* "1:20", "3", "1,5,7" */
+/* "1:20", "3", "1;5;7": no comma, so that it is one cell. */
 static char *seeds_text(const Ensemble *ensemble)
 {
     char *text = NULL;

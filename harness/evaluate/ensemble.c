@@ -304,10 +304,11 @@ static bool largest_score(Found *found, Ensemble *ensemble)
 
 void ensemble_range(OmegaAsk *ask, const Ensemble *ensemble)
 {
-    double shrink = ensemble->points[0]->shrink;
-    shrink = shrink > 0 ? shrink : 1;
-    ask->least = shrink < 1 ? fmin(OMEGA_LEAST / shrink, OMEGA_MOST) : OMEGA_LEAST;
-    ask->most = shrink > 1 ? OMEGA_MOST / shrink : OMEGA_MOST;
+    Point one = *ensemble->points[0];
+    one.omega = 1;
+    double factor = point_omega(&one);
+    ask->least = factor < 1 ? fmin(OMEGA_LEAST / factor, OMEGA_MOST) : OMEGA_LEAST;
+    ask->most = factor > 1 ? OMEGA_MOST / factor : OMEGA_MOST;
 }
 
 bool ensemble_search(Ensemble *ensemble, Found *found)

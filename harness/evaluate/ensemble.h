@@ -90,7 +90,8 @@ double omega_ahead(double tolerance);
  * error rise again, few along the master curve, C e^(-2 Omega). */
 double ensemble_search_evaluations(ErrorKind judge);
 
-/* Sets the range of Omega, so that --shrink times it is within the doubles. */
+/* Sets the range of Omega, so that the one that T' gets of it (point_omega, a multiple of it) is
+ * within the doubles. */
 void ensemble_range(OmegaAsk *ask, const Ensemble *ensemble);
 
 /* Searches for the Omegas at which the points' judged error meets their tolerance, in

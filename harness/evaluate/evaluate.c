@@ -183,8 +183,8 @@ static double bits_wanted(const Evaluation *evaluation, const RefCell *cell)
     return excess < out_of_reach ? (double)evaluation->bits + excess + 2 : 0;
 }
 
-/* Asks for bits: twice as many for a broken promise, at least 64 more for a judged error.  0: none are
- * wanted, or may be had. */
+/* Asks for bits: twice as many for a broken promise, at least 64 more for a judged error.  0:
+ * none are wanted, or may be had. */
 static mpfr_prec_t bits_next(const Evaluation *evaluation, bool broken, double wanted)
 {
     const Point *point = evaluation->point;
@@ -289,8 +289,8 @@ static EvaluateStatus evaluate_again(Evaluation *evaluation, mpfr_prec_t bits, R
     return status;
 }
 
-/* Where a plan beside the evaluation lost its way, or asks for more bits: from the start, with a plan
- * made before. */
+/* Where a plan beside the evaluation lost its way, or asks for more bits: from the start, with a
+ * plan made before. */
 static EvaluateStatus evaluate_planned(Evaluation *evaluation, RowsFound *found, Row *rows,
                                        size_t depth)
 {

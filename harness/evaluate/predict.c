@@ -27,6 +27,24 @@ PointBits point_bits(const Point *point)
                        fmin(cap, BITS_MOST + hidden)};
 }
 
+/* m(T') alone. */
+static double machine_bytes(const Pair *pair, const Point *point, size_t threads)
+{
+    return arithmetic_info(point->arithmetic)->bytes(&pair->converted, point->kernel, threads);
+}
+
+double point_pass_bytes(const Point *point)
+{
+    Pair pair;
+    const char *reason;
+    if (case_outline(&pair, &reason, &point->spec) != CASE_OK) {
+        return INFINITY;
+    }
+    double bytes = case_bytes(&point->spec) + machine_bytes(&pair, point, 1);
+    case_clear(&pair);
+    return bytes;
+}
+
 CaseStatus point_predict(PointBytes *bytes, const char **reason, const Point *point)
 {
     Pair pair;
@@ -37,8 +55,7 @@ CaseStatus point_predict(PointBytes *bytes, const char **reason, const Point *po
     }
     mpfr_prec_t bits = (mpfr_prec_t)point_bits(point).most;
     if (point->arithmetic != ARITHMETIC_NONE) {
-        bytes->kernel = arithmetic_info(point->arithmetic)
-                            ->bytes(&pair.converted, point->kernel, shared_kernel_threads(point));
+        bytes->kernel = machine_bytes(&pair, point, shared_kernel_threads(point));
         bytes->base += shared_original_bytes(&pair.original);
     }
     bytes->base += ref_base_bytes(&pair, bits, REF_LIMIT_STREAMS);

@@ -29,6 +29,10 @@ typedef struct {
 CaseStatus point_predict(PointBytes *bytes, const char **reason, const Point *point)
     __attribute__((warn_unused_result));
 
+/* Bytes of both models' weights and of one pass of m(T') on one thread; infinite where there is no
+ * model. */
+double point_pass_bytes(const Point *point);
+
 /* Rejects points that no model can be made of, and points each of which alone does not fit in
  * memory bytes (0: memory_room(0)); lowers *threads (unless NULL) until as many of the largest
  * point fit.  0, or 2 after a message with the figure and the point's command line. */

@@ -8,6 +8,7 @@
 #include "verdict.h"
 #include "../base/progress.h"
 #include "../table/table.h"
+#include "../table/table_read.h"
 #include "../base/text_stream.h"
 
 #include <errno.h>

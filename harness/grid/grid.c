@@ -76,7 +76,8 @@ static int read_model(SectionList *sections, Section *flags, const CommandInfo *
     int status = setting_read(flags, AXIS_WEIGHTS, command, (Origin){0}, files[0]);
     const Setting *weights = &flags->settings[AXIS_WEIGHTS];
     if (status == 0 && (weights->list.count != 1 || weights->list.values[0].form != FORM_PATH)) {
-        complain((Origin){0}, files[0], "expected the path of a safetensors file");
+        complain((Origin){0}, files[0],
+                 "expected the path of one safetensors file, without a comma");
         status = 2;
     }
     return status != 0 ? status : read_sections(sections, command, NULL, 0);

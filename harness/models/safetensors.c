@@ -123,16 +123,6 @@ const SafetensorsTensor *safetensors_tensor(const SafetensorsFile *file, size_t 
     return &file->tensors[index];
 }
 
-const SafetensorsTensor *safetensors_find(const SafetensorsFile *file, const char *name)
-{
-    for (size_t i = 0; i < file->count; i++) {
-        if (strcmp(file->tensors[i].name, name) == 0) {
-            return &file->tensors[i];
-        }
-    }
-    return NULL;
-}
-
 const char *safetensors_metadata(const SafetensorsFile *file, const char *key)
 {
     return json_string_value(json_object_get(json_object_get(file->header, "__metadata__"), key));

@@ -62,9 +62,6 @@ size_t safetensors_count(const SafetensorsFile *file);
 /* In the order of their data; index < count. */
 const SafetensorsTensor *safetensors_tensor(const SafetensorsFile *file, size_t index);
 
-/* NULL when there is none of that name. */
-const SafetensorsTensor *safetensors_find(const SafetensorsFile *file, const char *name);
-
 /* NULL when there is no such key. */
 const char *safetensors_metadata(const SafetensorsFile *file, const char *key);
 

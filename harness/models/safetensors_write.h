@@ -19,7 +19,7 @@ SafetensorsWriter *safetensors_writer_make(void) __attribute__((warn_unused_resu
 int safetensors_writer_metadata(SafetensorsWriter *writer, const char *key, const char *value)
     __attribute__((warn_unused_result));
 
-/* F64, or I64: data [product of shape].  0; 2 after a message when a file could not be that large;
+/* F64, or I64 (as tokens are; only tests have any to write): data [product of shape].  0; 2 after a message when a file could not be that large;
  * 99 after one when memory is short.  NaN and infinities are written as they are. */
 int safetensors_writer_floats(SafetensorsWriter *writer, const char *name, size_t rank,
                               const size_t *shape, const double *data)

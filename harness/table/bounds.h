@@ -1,6 +1,6 @@
 /*
- * The column `bounds`: the names of a row's cells that are only upper bounds, in the columns' order,
- * a semicolon between two.
+ * The column `bounds`: the names of a row's cells that are only upper bounds, in the columns'
+ * order, a semicolon between two.
  */
 #ifndef HEADPROOF_HARNESS_TABLE_BOUNDS_H
 #define HEADPROOF_HARNESS_TABLE_BOUNDS_H

@@ -46,7 +46,8 @@ typedef struct {
 
 /* ---- The directory ----------------------------------------------------------------------- */
 
-/* Version, machine and weights, a line each; NULL: memory is short, or the machine cannot be read. */
+/* Version, machine and weights, a line each; NULL: memory is short, or the machine cannot be
+ * read. */
 static char *program_text(const char *weights)
 {
     Fact facts[FACTS_MOST];

@@ -37,7 +37,8 @@ FILE *output_file(Output *output);
 /* Flush after a point's rows; -1 (errno) when the disk is full or failing. */
 int output_commit(Output *output) __attribute__((warn_unused_result));
 
-/* Completes the file: sync, close, rename, and the run as its sidecar.  0, or 99 after a message. */
+/* Completes the file: sync, close, rename, and the run as its sidecar.  0, or 99 after a
+ * message. */
 int output_finish(Output *output, const RunRecord *run) __attribute__((warn_unused_result));
 
 /* The same with a sidecar that is made already, to which the table's digest is added. */

@@ -9,8 +9,10 @@
 #include "bounds.h"
 #include "columns.h"
 #include "../base/decimal.h"
+#include "../base/text_stream.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const char *kind_name(size_t kind)
@@ -51,20 +53,6 @@ int table_write_header(FILE *file)
     return status != 0 ? status : stream_status(file);
 }
 
-/* A field that may hold commas (a list of seeds), quoted as RFC 4180 has it. */
-static void write_text(FILE *file, const char *text)
-{
-    if (strpbrk(text, ",\"\n") == NULL) {
-        fputs(text, file);
-        return;
-    }
-    putc('"', file);
-    for (; *text != '\0'; text++) {
-        fputs(*text == '"' ? "\"\"" : (char[]){*text, '\0'}, file);
-    }
-    putc('"', file);
-}
-
 static void write_axis(FILE *file, const Point *point, Axis axis)
 {
     if (point_axis_matters(point, axis)) {
@@ -92,7 +80,7 @@ int table_write_key(FILE *file, const Point *point, bool with_omega, const char 
     for (Axis axis = 0; axis < AXIS_COUNT; axis++) {
         if (has_column(axis, with_omega)) {
             if (axis == AXIS_SEED && seeds != NULL && point_axis_matters(point, axis)) {
-                write_text(file, seeds);
+                fputs(seeds, file);
             } else {
                 write_axis(file, point, axis);
             }
@@ -101,6 +89,22 @@ int table_write_key(FILE *file, const Point *point, bool with_omega, const char 
     }
     write_options(file, point, "");
     return stream_status(file);
+}
+
+char *table_key(const Point *point)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *stream = text_stream(&text, &size);
+    if (stream == NULL) {
+        return NULL;
+    }
+    int status = table_write_key(stream, point, true, NULL);
+    if (fclose(stream) != 0 || status != 0) {
+        free(text);
+        return NULL;
+    }
+    return text;
 }
 
 int table_write_cell(FILE *file, const RefCell *cell)

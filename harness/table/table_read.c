@@ -3,30 +3,13 @@
  */
 #include <stdio.h>
 
-#include "table.h"
+#include "table_read.h"
 
 #include "bounds.h"
 #include "columns.h"
-#include "../base/text_stream.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-char *table_key(const Point *point)
-{
-    char *text = NULL;
-    size_t size = 0;
-    FILE *stream = text_stream(&text, &size);
-    if (stream == NULL) {
-        return NULL;
-    }
-    int status = table_write_key(stream, point, true, NULL);
-    if (fclose(stream) != 0 || status != 0) {
-        free(text);
-        return NULL;
-    }
-    return text;
-}
 
 /* A line that is being read: from the cell behind a comma to its newline. */
 typedef struct {

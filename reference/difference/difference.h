@@ -15,6 +15,8 @@
  *
  * Of x nothing is evaluated here: p, the scores, u and y_A are in records (heads/record.h), which
  * are only read.
+ *
+ * Umbrella header: the recursion is one thing, a file for each kind of score.
  */
 #ifndef HEADPROOF_REFERENCE_DIFFERENCE_DIFFERENCE_H
 #define HEADPROOF_REFERENCE_DIFFERENCE_DIFFERENCE_H

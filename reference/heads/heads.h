@@ -7,6 +7,8 @@
  * read afterwards; nothing here knows of differences.  What is linear in x takes x as an argument,
  * so that it can be done to a change of x too.  Omega enters as exact factors e^(-Omega gap), so
  * that no score ever holds it.
+ *
+ * Umbrella header: a block of heads is one thing, evaluated by small files that call each other.
  */
 #ifndef HEADPROOF_REFERENCE_HEADS_HEADS_H
 #define HEADPROOF_REFERENCE_HEADS_HEADS_H

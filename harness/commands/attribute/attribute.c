@@ -2,6 +2,8 @@
  * The command `attribute`: a trained model's logits as exact sums over heads and source tokens.
  */
 #include "attribute.h"
+#include "input.h"
+#include "terms.h"
 
 #include "../../base/memory.h"
 #include "../../base/atomic_file.h"

@@ -49,22 +49,4 @@ typedef struct {
     InputSummary *inputs_said; /* [inputs.count] */
 } Attribution;
 
-/* input.c: evaluates input i.  text: its lines of the table, or NULL where none are asked
- * for; to be freed.  false: memory is short. */
-bool attribute_input(Attribution *attribution, size_t i, char **text)
-    __attribute__((warn_unused_result));
-
-/* The working precision of input i's streams, and its plan where plan is not NULL. */
-bool attribute_bits(const Attribution *attribution, size_t i, mpfr_prec_t *bits, RefPlan **plan)
-    __attribute__((warn_unused_result));
-
-/* terms.c */
-extern const char attribute_header[];
-
-/* The lines of one logit: sums [groups, rows], centred the same. */
-void attribute_write_logit(FILE *file, const Attribution *attribution, size_t i,
-                           const LogitSum *logit, mpfr_t *sums, mpfr_t *centred);
-void attribute_print_model(const Attribution *attribution);
-bool attribute_print_summary(const Attribution *attribution) __attribute__((warn_unused_result));
-
 #endif

@@ -4,7 +4,8 @@
  */
 #include <stdio.h>
 
-#include "attribute.h"
+#include "input.h"
+#include "terms.h"
 
 #include "../../base/text_stream.h"
 

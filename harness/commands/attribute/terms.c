@@ -3,7 +3,7 @@
  */
 #include <stdio.h> /* before mpfr.h: declares mpfr_printf */
 
-#include "attribute.h"
+#include "terms.h"
 #include "../../base/decimal.h"
 #include "../../base/shown.h"
 #include "../../table/output.h"

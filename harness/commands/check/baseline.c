@@ -3,7 +3,7 @@
  */
 #include <stdio.h>
 
-#include "check.h"
+#include "baseline.h"
 
 #include "../../base/atomic_file.h"
 #include "../../table/check_columns.h"
@@ -28,13 +28,10 @@ static int refuse(const char *path, const char *why)
 
 enum { FAULT_TEXT = DIFFERENCE_TEXT + 32 };
 
-/* What is wrong with the sidecar of a table of that digest, or NULL; text: room for it. */
-static const char *sidecar_fault(char text[FAULT_TEXT], const char *path, uint64_t digest)
+/* What is wrong with a sidecar (NULL: it is no JSON) of a table of that digest, or NULL; text: room
+ * for it. */
+static const char *sidecar_fault(char text[FAULT_TEXT], const json_t *sidecar, uint64_t digest)
 {
-    if (access(path, F_OK) != 0) {
-        return "there is no .json beside it";
-    }
-    json_t *sidecar = sidecar_load(path);
     const char *fault = NULL;
     char schema[DIFFERENCE_TEXT];
     if (sidecar == NULL) {
@@ -49,7 +46,6 @@ static const char *sidecar_fault(char text[FAULT_TEXT], const char *path, uint64
     } else if (!sidecar_has_digest(sidecar, digest)) {
         fault = "its bytes are not those that its .json was written with (was it edited?)";
     }
-    json_decref(sidecar);
     return fault;
 }
 
@@ -60,8 +56,17 @@ static int check_sidecar(const Csv *csv)
         return memory_fault();
     }
     char text[FAULT_TEXT];
-    const char *fault = sidecar_fault(text, path, csv->digest);
-    int status = fault == NULL ? 0 : refuse(csv->path, fault);
+    const char *fault = "there is no .json beside it";
+    int status = 0;
+    if (access(path, F_OK) == 0) {
+        json_t *sidecar = sidecar_load(path);
+        status = sidecar == NULL && file_fault(errno) == 99 ? csv_unreadable(path, errno) : 0;
+        fault = sidecar_fault(text, sidecar, csv->digest);
+        json_decref(sidecar);
+    }
+    if (status == 0 && fault != NULL) {
+        status = refuse(csv->path, fault);
+    }
     free(path);
     return status;
 }

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "check.h"
+#include "rules.h"
 
 #include "../../table/bounds.h"
 #include "../../table/check_columns.h"

@@ -12,11 +12,12 @@
 
 #define CHECK_TEXT 32
 
-/* Something that fails.  reason: a static phrase.  table and row: whose key it has, or NO_ROW; point:
- * NULL for a row that only the baseline has.  baseline and obtained are cells of the tables, column
- * one's name, or NULL; either may be named in its row's `bounds`.  ratio: obtained over baseline; limit: the
- * largest value, or for a reference column the largest difference, that passes; either "" where
- * there is none.  excess: how many times beyond the limit, infinite where no number says. */
+/* Something that fails.  reason: a static phrase.  table and row: whose key it has, or NO_ROW;
+ * point: NULL for a row that only the baseline has.  baseline and obtained are cells of the
+ * tables, column one's name, or NULL; either may be named in its row's `bounds`.  ratio:
+ * obtained over baseline; limit: the largest value, or for a reference column the largest
+ * difference, that passes; either "" where there is none.  excess: how many times beyond the
+ * limit, infinite where no number says. */
 typedef struct {
     const char *reason;
     const Csv *table;
@@ -47,11 +48,6 @@ typedef struct {
     size_t rows, failed, cells;
 } Check;
 
-/* baseline.c: reads the baseline, if options name one: strictly, before any work.  It must
- * be complete, with the sidecar that it was saved with, and have every column of a table.  0; 2
- * after a message; 99. */
-int check_open(Check *check) __attribute__((warn_unused_result));
-
 /* Joins and judges check->obtained: fills findings, worst first, and mentions.  0; 99 after a
  * message. */
 int check_judge(Check *check) __attribute__((warn_unused_result));
@@ -67,18 +63,7 @@ int check_mention(Check *check, const char *format, ...)
 /* Adds a finding; 0 or 99.  Its ratio, limit and excess are as given. */
 int check_find(Check *check, const Finding *finding) __attribute__((warn_unused_result));
 
-/* The rules for one obtained row, which is point's; other: the baseline's row, or NO_ROW.
- * columns [obtained's]: the baseline's column of the same name, or NO_ROW.  0 or 99. */
-int check_row(Check *check, size_t row, const Point *point, size_t other, const size_t *columns)
-    __attribute__((warn_unused_result));
-
 /* Both about one row of one table, or both about none. */
 bool finding_same_row(const Finding *a, const Finding *b);
-
-/* "construction=silu mask=none ... layer=1": the cells of the key that are not blank. */
-void finding_print_key(FILE *file, const Finding *finding);
-
-/* The command line that repeats it: one point, or, for a finding about no row, the whole check. */
-void finding_print_command(FILE *file, const Check *check, const Finding *finding);
 
 #endif

@@ -8,6 +8,7 @@
 
 #include "../../base/atomic_file.h"
 #include "../../table/check_columns.h"
+#include "baseline.h"
 #include "report.h"
 #include "../../grid/distinct.h"
 #include "../../base/info.h"

@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-void finding_print_key(FILE *file, const Finding *finding)
+static void print_key(FILE *file, const Finding *finding)
 {
     const char *separator = "";
     for (size_t i = 0; finding->row != NO_ROW && column_key(i) != NULL; i++) {
@@ -97,7 +97,7 @@ char *report_key(const Finding *finding)
     if (!open_text(&stream)) {
         return NULL;
     }
-    finding_print_key(stream.file, finding);
+    print_key(stream.file, finding);
     return finish_text(&stream);
 }
 
@@ -120,6 +120,17 @@ void report_verdict(char text[VERDICT_TEXT], const Check *check)
         snprintf(text, VERDICT_TEXT, "FAIL: %zu of %zu rows, %zu findings, %zu cells compared",
                  check->failed, check->rows, check->finding_count, check->cells);
     }
+}
+
+int report_status(FILE *file)
+{
+    return ferror(file) ? -1 : 0;
+}
+
+int report_memory(void)
+{
+    errno = ENOMEM;
+    return -1;
 }
 
 const char *report_prefix(bool bound)

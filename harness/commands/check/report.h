@@ -1,5 +1,7 @@
 /*
  * What a check says: a few lines for a terminal, and three files for machines and for people.
+ *
+ * Umbrella header: each of the three files has a .c of its own, with one function for others.
  */
 #ifndef HEADPROOF_HARNESS_COMMANDS_CHECK_REPORT_H
 #define HEADPROOF_HARNESS_COMMANDS_CHECK_REPORT_H
@@ -25,8 +27,17 @@ void report_verdict(char text[VERDICT_TEXT], const Check *check);
 /* Findings that people are shown; the rest is counted. */
 enum { FINDINGS_SHOWN = 10 };
 
+/* 0, or -1 when the stream failed. */
+int report_status(FILE *file);
+
+/* Memory is short: -1, and errno says so. */
+int report_memory(void);
+
 /* What stands before a cell that is only a bound, or "". */
 const char *report_prefix(bool bound);
+
+/* The command line that repeats it: one point, or, for a finding about no row, the whole check. */
+void finding_print_command(FILE *file, const Check *check, const Finding *finding);
 
 /* What print writes, as a string; NULL when memory is short; the caller frees. */
 char *report_key(const Finding *finding);

@@ -3,7 +3,7 @@
  */
 #include <stdio.h>
 
-#include "check.h"
+#include "rules.h"
 
 #include "../../grid/axes.h"
 #include "../../table/bounds.h"

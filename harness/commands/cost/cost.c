@@ -4,6 +4,9 @@
 #include <stdio.h>
 
 #include "cost.h"
+#include "measure.h"
+#include "print.h"
+#include "row.h"
 
 #include "../../base/atomic_file.h"
 #include "../commands.h"

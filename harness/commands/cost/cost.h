@@ -23,15 +23,4 @@ typedef struct {
     CostTimes times[KERNEL_COUNT];
 } Cost;
 
-/* What can be timed here, in each form: *times; why the other forms cannot is said on stderr.  2
- * after that when it is none of them, 99 after a message when memory is short. */
-int cost_measure(Cost *cost) __attribute__((warn_unused_result));
-
-/* 0, or -1 when the stream failed. */
-int cost_write_header(FILE *file, const Cost *cost) __attribute__((warn_unused_result));
-int cost_write_row(FILE *file, const Cost *cost) __attribute__((warn_unused_result));
-
-/* For a terminal. */
-void cost_print(FILE *file, const Cost *cost);
-
 #endif

@@ -3,11 +3,12 @@
  */
 #include <stdio.h>
 
-#include "cost.h"
+#include "measure.h"
 
 #include "../../base/memory.h"
 #include "../../base/progress.h"
 #include "../../base/message.h"
+#include "../../evaluate/predict.h"
 
 #include <math.h>
 
@@ -16,19 +17,18 @@
 #define RUNS_MOST 25
 #define SECONDS_ENOUGH 4.0
 
-/* What one pass is allowed, at the speed of a slow core. */
+/* What one pass is allowed, on a core that takes so many times what the arithmetic's row says. */
 #define SECONDS_MOST 600.0
-#define MULTIPLY_ADDS_A_SECOND 5e9
-#define EXPONENTIALS_A_SECOND 5e7
+#define SLOW 3
 #define OMEGA 1000.0
 
 static const char *const form_names[] = {
     [KERNEL_DENSE] = "dense", [KERNEL_STRUCTURED] = "structured"};
 
 /* Seconds of one pass over all layers; negative when memory is short. */
-static double time_pass(const Model *model, const double *x, KernelForm form)
+static double time_pass(const ArithmeticInfo *machine, const Model *model, const double *x,
+                        KernelForm form)
 {
-    const ArithmeticInfo *machine = arithmetic_info(ARITHMETIC_F64);
     Kernel *kernel = machine->open(model, x, NULL, OMEGA, form, 1);
     if (kernel == NULL) {
         return -1;
@@ -47,13 +47,14 @@ static double sooner(double best, double seconds)
     return best < 0 || seconds < best ? seconds : best;
 }
 
-static bool time_form(CostTimes *times, const Pair *pair, KernelForm form)
+static bool time_form(CostTimes *times, const ArithmeticInfo *machine, const Pair *pair,
+                      KernelForm form)
 {
     double spent = 0;
     times->original = times->converted = -1;
     for (int run = 0; run < RUNS_MOST && (run < RUNS_LEAST || spent < SECONDS_ENOUGH); run++) {
-        double a = time_pass(&pair->original, pair->original_x, form);
-        double b = time_pass(&pair->converted, pair->converted_x, form);
+        double a = time_pass(machine, &pair->original, pair->original_x, form);
+        double b = time_pass(machine, &pair->converted, pair->converted_x, form);
         if (a < 0 || b < 0) {
             return false;
         }
@@ -65,33 +66,22 @@ static bool time_form(CostTimes *times, const Pair *pair, KernelForm form)
     return true;
 }
 
-static double predicted_seconds(const ModelCost *cost, KernelForm form)
+static double predicted_seconds(const ArithmeticInfo *machine, const ModelCost *cost,
+                                KernelForm form)
 {
-    return mpz_get_d(cost->multiply_adds[form]) / MULTIPLY_ADDS_A_SECOND +
-           mpz_get_d(cost->exponentials[form]) / EXPONENTIALS_A_SECOND;
-}
-
-/* Of the weights and of the converted model's kernel; infinity where that is out of reach. */
-static double needed_bytes(const Point *point, KernelForm form, double memory)
-{
-    Pair outline;
-    const char *reason;
-    double bytes = case_bytes(&point->spec);
-    if (bytes > memory || case_outline(&outline, &reason, &point->spec) != CASE_OK) {
-        return bytes > memory ? bytes : INFINITY;
-    }
-    bytes += arithmetic_info(ARITHMETIC_F64)->bytes(&outline.converted, form, 1);
-    case_clear(&outline);
-    return bytes;
+    return SLOW * (mpz_get_d(cost->multiply_adds[form]) * machine->multiply_add +
+                   mpz_get_d(cost->exponentials[form]) * machine->exponential);
 }
 
 /* Says why a form cannot be timed. */
-static bool form_fits(const Cost *cost, KernelForm form)
+static bool form_fits(const Cost *cost, const ArithmeticInfo *machine, KernelForm form)
 {
     const double gib = 1024.0 * 1024 * 1024;
     double memory = memory_room(0);
-    double seconds = predicted_seconds(&cost->converted, form);
-    double bytes = needed_bytes(cost->point, form, memory);
+    double seconds = predicted_seconds(machine, &cost->converted, form);
+    Point point = *cost->point;
+    point.kernel = form;
+    double bytes = point_pass_bytes(&point);
     bool fits = bytes <= memory && seconds <= SECONDS_MOST;
     if (!fits) {
         fprintf(stderr,
@@ -107,14 +97,15 @@ int cost_measure(Cost *cost)
     bool fits[KERNEL_COUNT];
     Pair pair;
     const char *reason;
-    fits[KERNEL_DENSE] = form_fits(cost, KERNEL_DENSE);
-    fits[KERNEL_STRUCTURED] = form_fits(cost, KERNEL_STRUCTURED);
+    const ArithmeticInfo *machine = arithmetic_info(cost->point->arithmetic);
+    fits[KERNEL_DENSE] = form_fits(cost, machine, KERNEL_DENSE);
+    fits[KERNEL_STRUCTURED] = form_fits(cost, machine, KERNEL_STRUCTURED);
     if (!fits[KERNEL_DENSE] && !fits[KERNEL_STRUCTURED]) {
         return 2;
     }
     bool ok = case_build(&pair, &reason, &cost->point->spec) == CASE_OK;
     for (int form = 0; form < KERNEL_COUNT && ok; form++) {
-        ok = !fits[form] || time_form(&cost->times[form], &pair, (KernelForm)form);
+        ok = !fits[form] || time_form(&cost->times[form], machine, &pair, (KernelForm)form);
     }
     case_clear(&pair);
     cost->measured = true;

@@ -3,7 +3,7 @@
  */
 #include <stdio.h>
 
-#include "cost.h"
+#include "print.h"
 
 #include "../../grid/axes.h"
 

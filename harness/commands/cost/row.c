@@ -3,7 +3,7 @@
  */
 #include <stdio.h>
 
-#include "cost.h"
+#include "row.h"
 
 #include "../commands.h"
 #include "../../grid/point_axes.h"

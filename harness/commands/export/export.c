@@ -2,6 +2,8 @@
  * The command `export`: one point as a safetensors file.
  */
 #include "export.h"
+#include "results.h"
+#include "tensors.h"
 
 #include "../../grid/point_axes.h"
 #include "../commands.h"

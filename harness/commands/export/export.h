@@ -33,10 +33,4 @@ typedef struct {
 /* Zeroes, which live as long as the export; NULL after a message when memory is short. */
 double *export_take(Export *e, size_t count) __attribute__((warn_unused_result));
 
-/* The weights and the input, and the metadata a model has.  0; 2 or 99 after one message. */
-int export_model(Export *e) __attribute__((warn_unused_result));
-
-/* What they become, layer by layer, and how exact that is. */
-int export_results(Export *e) __attribute__((warn_unused_result));
-
 #endif

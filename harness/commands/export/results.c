@@ -3,7 +3,7 @@
  */
 #include <stdio.h> /* before mpfr.h: declares mpfr_fprintf */
 
-#include "export.h"
+#include "results.h"
 
 #include "../../base/message.h"
 #include "../../base/text_stream.h"

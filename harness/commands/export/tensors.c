@@ -1,7 +1,7 @@
 /*
  * The part of an export that holds the original's weights and its input.
  */
-#include "export.h"
+#include "tensors.h"
 
 #include "../../grid/point_axes.h"
 #include "../../base/message.h"

@@ -4,6 +4,10 @@
 #include <stdio.h>
 
 #include "merge.h"
+#include "shards.h"
+#include "sweep_rows.h"
+#include "verify_rows.h"
+#include "write.h"
 
 #include "../commands.h"
 #include "../../grid/distinct.h"

@@ -42,31 +42,4 @@ typedef struct {
     RunOptions options; /* output, format, on_stdout: what is written where */
 } Merge;
 
-/* shards.c: reads the shards that merge->files names, and checks that they are all of one run's.
- * 0, 2 or 99 after a message. */
-int merge_gather(Merge *merge) __attribute__((warn_unused_result));
-
-/* Says where their machines differ, and notes it. */
-void merge_compare_machines(Merge *merge);
-
-/* The shards' rows do not fit together: names the file; returns 2. */
-int merge_refuse_rows(const ShardFile *file);
-
-/* The same about a point's verdict, from 0. */
-int merge_refuse_verdict(const ShardFile *file, size_t point);
-
-/* A column of a line, from 0; no cell holds a comma.  NULL: there are not that many. */
-const char *merge_column(const char *line, size_t wanted);
-
-/* sweep_rows.c: every point's rows from the shard that has it; points [point_count + 1], cleared,
- * are the merge's from here on.  0, 2 or 99 after a message. */
-int merge_points(Merge *merge, MergedPoint *points) __attribute__((warn_unused_result));
-
-/* verify_rows.c: the worst over the shards, row by row. */
-bool merge_is_verify(const Merge *merge);
-int merge_verify(Merge *merge, MergedPoint *points) __attribute__((warn_unused_result));
-
-/* write.c: the rows in the format asked for.  0, 2 or 99 after a message. */
-int merge_write(const Merge *merge, int argc, char **argv) __attribute__((warn_unused_result));
-
 #endif

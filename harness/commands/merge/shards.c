@@ -3,14 +3,15 @@
  */
 #include <stdio.h>
 
-#include "merge.h"
+#include "shards.h"
+#include "verify_rows.h"
 
 #include "../../base/atomic_file.h"
 #include "../../base/message.h"
 #include "../../base/text_stream.h"
 #include "../../base/shown.h"
 #include "../../table/table.h"
-#include "../verify/verify.h"
+#include "../verify/print.h"
 
 #include <errno.h>
 #include <stdlib.h>

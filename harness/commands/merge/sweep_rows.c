@@ -3,7 +3,8 @@
  */
 #include <stdio.h> /* before mpfr.h: declares mpfr_fprintf */
 
-#include "merge.h"
+#include "sweep_rows.h"
+#include "shards.h"
 
 #include "../../grid/axes.h"
 #include "../../table/check_columns.h"

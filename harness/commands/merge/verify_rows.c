@@ -3,13 +3,14 @@
  */
 #include <stdio.h> /* before mpfr.h: declares mpfr_fprintf */
 
-#include "merge.h"
+#include "verify_rows.h"
+#include "shards.h"
 
 #include "../../table/bounds.h"
 #include "../../table/columns.h"
 #include "../../base/message.h"
 #include "../../base/text_stream.h"
-#include "../verify/verify.h"
+#include "../verify/print.h"
 
 #include <errno.h>
 #include <math.h>
@@ -70,8 +71,8 @@ static bool cell_is_bound(const Cells *cells, const char *name)
     return bounds_has(list, name);
 }
 
-/* Is the error in column c of row a worse than that of b?  As verify orders them: nothing, numbers by
- * size, of equals a value before a bound, infinite, not a number. */
+/* Is the error in column c of row a worse than that of b?  As verify orders them: nothing,
+ * numbers by size, of equals a value before a bound, infinite, not a number. */
 static bool is_worse(const Cells *a, const Cells *b, int c, const char *name)
 {
     mpfr_t x, y;
@@ -87,8 +88,8 @@ static bool is_worse(const Cells *a, const Cells *b, int c, const char *name)
     return worse;
 }
 
-/* The errors of the rows [count], each the worst of all, and which of them are bounds; judged: is that
- * error one? */
+/* The errors of the rows [count], each the worst of all, and which of them are bounds; judged:
+ * is that error one? */
 static void write_errors(FILE *file, const Cells *rows, size_t count, bool judged)
 {
     const char *name;

@@ -1,7 +1,7 @@
 /*
  * The merged file and its sidecar.
  */
-#include "merge.h"
+#include "write.h"
 
 #include "../../base/message.h"
 #include "../../table/output.h"

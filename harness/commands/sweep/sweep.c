@@ -12,6 +12,7 @@
 #include "../../base/streams.h"
 #include "../../table/summary.h"
 #include "../../table/table.h"
+#include "resume.h"
 #include "sweep.h"
 #include "../../base/team.h"
 #include "../../base/text_stream.h"

@@ -45,8 +45,4 @@ void sweep_take_outcome(Sweep *sweep, const PointOutcome *outcome, double second
 /* The line or lines before the rows; free it.  NULL: memory is short. */
 char *sweep_header(const Sweep *sweep) __attribute__((warn_unused_result));
 
-/* resume.c: takes in the points that are in the file; *kept: bytes of their rows.  0; 2 after a
- * message when they are not this sweep's; 99 after one. */
-int sweep_take_kept(Sweep *sweep, size_t *kept) __attribute__((warn_unused_result));
-
 #endif

@@ -1,7 +1,8 @@
 /*
  * What fits in memory and how long it will take, before `verify` begins.
  */
-#include "verify.h"
+#include "fit.h"
+#include "run.h"
 
 #include "../../base/memory.h"
 #include "../../base/progress.h"
@@ -144,7 +145,7 @@ static double phase_seconds(const Verify *verify, double uses, double seconds)
     return uses * (count * seconds + (count - kept) * verify->cost.base);
 }
 
-double verify_search_seconds(const Verify *verify)
+static double search_seconds(const Verify *verify)
 {
     double first = verify->cost.rows / (double)verify->omega_count;
     return verify->cost.judged + first / ensemble_search_evaluations(verify->template->judge);
@@ -164,7 +165,7 @@ static double total_seconds(const Verify *verify)
     }
     if (verify->template->judged) {
         double uses = ensemble_search_evaluations(verify->template->judge);
-        total += phase_seconds(verify, uses, verify_search_seconds(verify));
+        total += phase_seconds(verify, uses, search_seconds(verify));
     }
     if (verify->model->W_U != NULL) {
         total += phase_seconds(verify, VERIFY_KEEPING_EVALUATIONS, cost->last);

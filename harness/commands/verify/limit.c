@@ -4,7 +4,7 @@
  */
 #include <stdio.h> /* before mpfr.h: declares mpfr_snprintf */
 
-#include "verify.h"
+#include "limit.h"
 
 #include "../../base/decimal.h"
 

@@ -10,7 +10,8 @@
 #include "../../evaluate/omega_print.h"
 #include "../../base/shown.h"
 #include "../../table/table.h"
-#include "verify.h"
+#include "limit.h"
+#include "print.h"
 
 #include <math.h>
 
@@ -192,9 +193,10 @@ void verify_print_model(const Verify *verify)
     if (verify->inputs.shards > 1) {
         fprintf(file, "shard %zu/%zu: ", verify->inputs.shard, verify->inputs.shards);
     }
-    fprintf(file, "%zu input%s of %zu tokens; `%s` in double, %s\n", verify->inputs.count,
+    fprintf(file, "%zu input%s of %zu tokens; `%s` in %s, %s\n", verify->inputs.count,
             verify->inputs.count == 1 ? "" : "s", verify->inputs.n,
             construction_names[verify->template->spec.construction],
+            arithmetic_info(verify->template->arithmetic)->called,
             verify->template->kernel == KERNEL_DENSE ? "dense" : "structured");
 }
 

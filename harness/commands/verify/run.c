@@ -1,7 +1,9 @@
 /*
  * What `verify` evaluates: all inputs at one Omega, and searches over Omega.
  */
-#include "verify.h"
+#include "run.h"
+#include "fit.h"
+#include "limit.h"
 
 #include "../../base/decimal.h"
 
@@ -179,7 +181,15 @@ bool verify_evaluate(Verify *verify, double omega, LogitErrors *logits)
         return true;
     }
     verify_phase(verify, label, 1, verify->cost.last);
-    return logits_compare(logits, &verify->logits, &verify->ensemble, omega);
+    if (!logits_compare(logits, &verify->logits, &verify->ensemble, omega)) {
+        return false;
+    }
+    if (!isfinite(logits->error)) { /* logits that no number of the machine's format is */
+        Status *status = &verify->layers[verify->model->depth - 1].status;
+        *status = STATUS_OVERFLOW < *status ? STATUS_OVERFLOW : *status;
+        verify->passed = false;
+    }
+    return true;
 }
 
 bool verify_search(Verify *verify, Found *found)

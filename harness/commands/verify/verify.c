@@ -2,6 +2,10 @@
  * The command `verify`: a trained model over all its inputs, with a verdict.
  */
 #include "verify.h"
+#include "fit.h"
+#include "limit.h"
+#include "print.h"
+#include "run.h"
 
 #include "../commands.h"
 #include "../../grid/point_axes.h"
@@ -191,7 +195,7 @@ static int check_arithmetic(const Grid *grid)
     for (size_t i = 0; i < grid->count; i++) {
         if (grid->points[i].arithmetic == ARITHMETIC_NONE) {
             complain((Origin){.flag = "arithmetic"}, "none",
-                     "expected f64: verify judges a machine's arithmetic");
+                     "expected another: verify judges a machine's arithmetic");
             return 2;
         }
     }

@@ -1,0 +1,112 @@
+/*
+ * JSON of a check: everything, for programs.
+ */
+#include <stdio.h>
+
+#include "report.h"
+
+#include "../../base/info.h"
+#include "../../table/columns.h"
+#include "../../table/sidecar.h"
+
+#include <jansson.h>
+#include <stdlib.h>
+
+/* null for NULL. */
+static json_t *text_value(const char *text)
+{
+    return text == NULL ? json_null() : sidecar_text(text);
+}
+
+static json_t *key_value(const Finding *finding)
+{
+    json_t *key = json_object();
+    int status = 0;
+    for (size_t i = 0; finding->row != NO_ROW && column_key(i) != NULL; i++) {
+        const Csv *table = finding->table;
+        status |= json_object_set_new(
+            key, column_key(i),
+            text_value(csv_cell(table, finding->row, csv_find(table, column_key(i)))));
+    }
+    if (status != 0) {
+        json_decref(key);
+        key = NULL;
+    }
+    return key;
+}
+
+static json_t *finding_value(const Check *check, const Finding *finding)
+{
+    json_t *object = json_object();
+    char *command = report_command(check, finding);
+    const char *ratio = *finding->ratio == '\0' ? NULL : finding->ratio;
+    const char *limit = *finding->limit == '\0' ? NULL : finding->limit;
+    int status =
+        json_object_set_new(object, "key", key_value(finding)) |
+        json_object_set_new(object, "column", text_value(finding->column)) |
+        json_object_set_new(object, "reason", text_value(finding->reason)) |
+        json_object_set_new(object, "obtained", text_value(finding->obtained)) |
+        json_object_set_new(object, "baseline", text_value(finding->baseline)) |
+        json_object_set_new(object, "obtained_is_bound", json_boolean(finding->obtained_bound)) |
+        json_object_set_new(object, "baseline_is_bound", json_boolean(finding->baseline_bound)) |
+        json_object_set_new(object, "ratio", text_value(ratio)) |
+        json_object_set_new(object, "limit", text_value(limit)) |
+        json_object_set_new(object, "reproduce", command == NULL ? NULL : text_value(command));
+    free(command);
+    if (status != 0) {
+        json_decref(object);
+        object = NULL;
+    }
+    return object;
+}
+
+static json_t *findings_value(const Check *check)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; list != NULL && i < check->finding_count; i++) {
+        if (json_array_append_new(list, finding_value(check, &check->findings[i])) != 0) {
+            json_decref(list);
+            list = NULL;
+        }
+    }
+    return list;
+}
+
+static json_t *mentions_value(const Check *check)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; list != NULL && i < check->mention_count; i++) {
+        if (json_array_append_new(list, text_value(check->mentions[i])) != 0) {
+            json_decref(list);
+            list = NULL;
+        }
+    }
+    return list;
+}
+
+static json_t *count_value(size_t count)
+{
+    return json_integer((json_int_t)count);
+}
+
+int report_json(FILE *file, const Check *check)
+{
+    json_t *object = json_object();
+    int status =
+        json_object_set_new(object, "schema", json_integer(1)) |
+        json_object_set_new(object, "version", text_value(info_version())) |
+        json_object_set_new(object, "verdict", text_value(check_passes(check) ? "pass" : "fail")) |
+        json_object_set_new(object, "baseline", text_value(check->options->baseline)) |
+        json_object_set_new(object, "rows", count_value(check->rows)) |
+        json_object_set_new(object, "rows_failed", count_value(check->failed)) |
+        json_object_set_new(object, "cells", count_value(check->cells)) |
+        json_object_set_new(object, "notes", mentions_value(check)) |
+        json_object_set_new(object, "findings", findings_value(check));
+    if (status != 0) {
+        json_decref(object);
+        return report_memory();
+    }
+    status = json_dumpf(object, file, JSON_INDENT(1));
+    json_decref(object);
+    return status == 0 && putc('\n', file) != EOF ? report_status(file) : -1;
+}

@@ -1,0 +1,169 @@
+/*
+ * JUnit's XML of a check: a test case a row, for whatever shows test results.
+ */
+#include <stdio.h>
+
+#include "report.h"
+
+#include "../../base/shown.h"
+
+#include <stdlib.h>
+
+static int write_escaped(FILE *file, const char *text)
+{
+    shown_write(file, SHOWN_XML, text);
+    return report_status(file);
+}
+
+/* <failure message="column: reason: obtained, baseline ...">the command</failure> */
+static int write_failure(FILE *file, const Check *check, const Finding *finding)
+{
+    char *command = report_command(check, finding);
+    if (command == NULL) {
+        return report_memory();
+    }
+    int status = 0;
+    fputs("      <failure message=\"", file);
+    if (finding->column != NULL) {
+        status |= write_escaped(file, finding->column);
+        fputs(": ", file);
+    }
+    status |= write_escaped(file, finding->reason);
+    if (finding->obtained != NULL) {
+        fprintf(file, "; obtained %s", report_prefix(finding->obtained_bound));
+        status |= write_escaped(file, finding->obtained);
+    }
+    if (finding->baseline != NULL) {
+        fprintf(file, ", baseline %s", report_prefix(finding->baseline_bound));
+        status |= write_escaped(file, finding->baseline);
+    }
+    if (*finding->limit != '\0') {
+        fprintf(file, ", limit %s", finding->limit);
+    }
+    fputs("\">", file);
+    status |= write_escaped(file, command);
+    fputs("</failure>\n", file);
+    free(command);
+    return status;
+}
+
+/* In the order of tables and rows; findings about no row last. */
+static int compare_places(const void *a, const void *b)
+{
+    const Finding *left = *(const Finding *const *)a, *right = *(const Finding *const *)b;
+    if (left->table != right->table) {
+        /* The obtained table comes before the baseline in a Check. */
+        return left->table == NULL || (right->table != NULL && left->table > right->table) ? 1 : -1;
+    }
+    if (left->row != right->row) {
+        return left->row > right->row ? 1 : -1;
+    }
+    return (left->order > right->order) - (left->order < right->order);
+}
+
+/* What a row took; 0 for what was not evaluated. */
+static double seconds_of(const Check *check, const Csv *table, size_t row)
+{
+    return table == &check->obtained && check->seconds != NULL ? check->seconds[row] : 0;
+}
+
+static double seconds_of_all(const Check *check)
+{
+    double sum = 0;
+    for (size_t row = 0; row < check->obtained.rows; row++) {
+        sum += seconds_of(check, &check->obtained, row);
+    }
+    return sum;
+}
+
+static int write_case(FILE *file, const Check *check, const Csv *table, size_t row,
+                      const Finding *const *findings, size_t count)
+{
+    Finding place = {.table = table, .row = row};
+    char *key = report_key(&place);
+    if (key == NULL) {
+        return report_memory();
+    }
+    fputs("    <testcase classname=\"headproof.check\" name=\"", file);
+    int status = write_escaped(file, key);
+    fprintf(file, "\" time=\"%.6f\"%s>\n", seconds_of(check, table, row), count > 0 ? "" : "/");
+    for (size_t i = 0; i < count; i++) {
+        status |= write_failure(file, check, findings[i]);
+    }
+    if (count > 0) {
+        fputs("    </testcase>\n", file);
+    }
+    free(key);
+    return status;
+}
+
+/* How many findings from `from` on are about the same row. */
+static size_t same_place(const Finding *const *findings, size_t from, size_t count)
+{
+    size_t same = from;
+    while (same < count && finding_same_row(findings[same], findings[from])) {
+        same++;
+    }
+    return same - from;
+}
+
+/* Every obtained row, and every other place that has findings.  *cases and *failed count them; file
+ * NULL: counts only. */
+static int write_cases(FILE *file, const Check *check, const Finding *const *findings,
+                       size_t *cases, size_t *failed)
+{
+    size_t next = 0;
+    int status = 0;
+    *cases = *failed = 0;
+    for (size_t row = 0; row < check->obtained.rows; row++, ++*cases) {
+        bool has = next < check->finding_count && findings[next]->table == &check->obtained &&
+                   findings[next]->row == row;
+        size_t count = has ? same_place(findings, next, check->finding_count) : 0;
+        if (file != NULL) {
+            status |= write_case(file, check, &check->obtained, row, findings + next, count);
+        }
+        next += count;
+        *failed += has;
+    }
+    while (next < check->finding_count) {
+        size_t count = same_place(findings, next, check->finding_count);
+        if (file != NULL) {
+            status |= write_case(file, check, findings[next]->table, findings[next]->row,
+                                 findings + next, count);
+        }
+        next += count;
+        ++*cases;
+        ++*failed;
+    }
+    return status;
+}
+
+int report_xml(FILE *file, const Check *check)
+{
+    size_t cases, failed, count = check->finding_count;
+    const Finding **findings = calloc(count > 0 ? count : 1, sizeof *findings);
+    char verdict[VERDICT_TEXT];
+    if (findings == NULL) {
+        return report_memory();
+    }
+    for (size_t i = 0; i < count; i++) {
+        findings[i] = &check->findings[i];
+    }
+    qsort(findings, count, sizeof *findings, compare_places);
+    int status = write_cases(NULL, check, findings, &cases, &failed);
+    report_verdict(verdict, check);
+    fprintf(file,
+            "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+            "<testsuites>\n  <testsuite name=\"headproof check\" tests=\"%zu\" failures=\"%zu\" "
+            "errors=\"0\" skipped=\"0\" time=\"%.6f\">\n",
+            cases, failed, seconds_of_all(check));
+    status |= write_cases(file, check, findings, &cases, &failed);
+    fputs("    <system-out>", file);
+    for (size_t i = 0; i < check->mention_count; i++) {
+        status |= write_escaped(file, check->mentions[i]);
+        putc('\n', file);
+    }
+    fprintf(file, "%s</system-out>\n  </testsuite>\n</testsuites>\n", verdict);
+    free(findings);
+    return status != 0 ? -1 : report_status(file);
+}

@@ -1,0 +1,13 @@
+/*
+ * Passes of a point timed on this machine.
+ */
+#ifndef HEADPROOF_HARNESS_COMMANDS_COST_MEASURE_H
+#define HEADPROOF_HARNESS_COMMANDS_COST_MEASURE_H
+
+#include "cost.h"
+
+/* What can be timed here, in each form: *times; why the other forms cannot is said on stderr.  2
+ * after that when it is none of them, 99 after a message when memory is short. */
+int cost_measure(Cost *cost) __attribute__((warn_unused_result));
+
+#endif

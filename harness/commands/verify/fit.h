@@ -1,0 +1,18 @@
+/*
+ * What of `headproof verify` fits, and how long it takes (private to it).
+ */
+#ifndef HEADPROOF_HARNESS_COMMANDS_VERIFY_FIT_H
+#define HEADPROOF_HARNESS_COMMANDS_VERIFY_FIT_H
+
+#include "verify.h"
+
+/* Refuses what does not fit whatever is kept, decides how many base trajectories are, times the
+ * first inputs, says what is ahead when that is more than a few seconds, and opens the progress.
+ * 0; 2 after a message with the figures; 99 after one when memory is short. */
+int verify_predict(Verify *verify) __attribute__((warn_unused_result));
+
+/* Begins a phase that uses every input so many times (more than once: about), at this many seconds
+ * a use beside what is made anew; uses 0: the phase that makes what is kept. */
+void verify_phase(Verify *verify, const char *label, double uses, double seconds);
+
+#endif

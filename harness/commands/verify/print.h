@@ -1,0 +1,44 @@
+/*
+ * What `headproof verify` says, and its CSV; merge reads and writes the same columns.
+ */
+#ifndef HEADPROOF_HARNESS_COMMANDS_VERIFY_PRINT_H
+#define HEADPROOF_HARNESS_COMMANDS_VERIFY_PRINT_H
+
+#include "verify.h"
+
+/* The columns of its rows, in order; VERIFY_ERRORS + kind is that of an error's largest entry. */
+enum {
+    VERIFY_MODEL,
+    VERIFY_CONSTRUCTION,
+    VERIFY_KERNEL,
+    VERIFY_OMEGA,
+    VERIFY_INPUTS,
+    VERIFY_LAYER,
+    VERIFY_ERRORS,
+    VERIFY_BOUNDS = VERIFY_ERRORS + ERROR_KINDS,
+    VERIFY_JUDGED_LOG2,
+    VERIFY_WORST_INPUT,
+    VERIFY_LOGIT_ERROR,
+    VERIFY_MARGIN,
+    VERIFY_SAFETY,
+    VERIFY_CHANGED,
+    VERIFY_STATUS,
+    VERIFY_COLUMNS
+};
+
+/* The name of a column < VERIFY_COLUMNS. */
+const char *verify_column(size_t column);
+
+int verify_write_header(FILE *file);
+int verify_write_rows(const Verify *verify, double omega, const LogitErrors *logits);
+
+/* The cells from logit_error to predictions_changed, a comma before each; or blank ones. */
+void verify_write_logits(FILE *file, double error, double margin, size_t changed);
+void verify_write_no_logits(FILE *file);
+void verify_print_model(const Verify *verify);
+void verify_print_omega(const Verify *verify, double omega, const LogitErrors *logits);
+void verify_print_found(const Verify *verify, const Found *found);
+void verify_print_keeping(const Verify *verify, const OmegaSearch *found);
+void verify_print_verdict(FILE *file, const Grid *grid, bool passed, const VerifyLimit *limit);
+
+#endif

@@ -1,0 +1,32 @@
+/*
+ * What `headproof verify` evaluates (private to it).
+ */
+#ifndef HEADPROOF_HARNESS_COMMANDS_VERIFY_RUN_H
+#define HEADPROOF_HARNESS_COMMANDS_VERIFY_RUN_H
+
+#include "verify.h"
+
+/* About how many Omegas verify_search_predictions tries. */
+enum { VERIFY_KEEPING_EVALUATIONS = 70 };
+
+/* Those that return bool: false when memory is short. */
+
+/* Everything that does not depend on Omega but the reference. */
+bool verify_prepare(Verify *verify, int threads) __attribute__((warn_unused_result));
+void verify_clear(Verify *verify);
+
+/* The base trajectories of all inputs, and what the original predicts. */
+bool verify_open_inputs(Verify *verify) __attribute__((warn_unused_result));
+
+/* All inputs at one Omega: layers, passed, *logits. */
+bool verify_evaluate(Verify *verify, double omega, LogitErrors *logits)
+    __attribute__((warn_unused_result));
+
+/* The Omegas that keep every prediction, each end to a thousandth. */
+bool verify_search_predictions(Verify *verify, OmegaSearch *found)
+    __attribute__((warn_unused_result));
+
+/* The Omegas that meet the tolerance. */
+bool verify_search(Verify *verify, Found *found) __attribute__((warn_unused_result));
+
+#endif
