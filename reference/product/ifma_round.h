@@ -9,7 +9,7 @@
 #include <gmp.h>
 #include <mpfr.h>
 
-/* Limbs of the results, at most; limbs below the top two that may be 0. */
+/* Limbs of the results, at most. */
 enum { IFMA_ROUND_LIMBS = 8 };
 
 /* The integer of limb[i][lane], the least significant limb first, rounded to `precision` bits, ties
