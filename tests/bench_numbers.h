@@ -9,8 +9,9 @@
 
 #include <stdint.h>
 
-/* Normal numbers with all bits random; doubles; rows like a softmax's, all bits random. */
-typedef enum { NUMBERS_FULL, NUMBERS_DOUBLES, NUMBERS_PATTERN } NumbersForm;
+/* Normal numbers with all bits random; doubles; doubles that are floats, as trained weights are;
+ * rows like a softmax's, all bits random. */
+typedef enum { NUMBERS_FULL, NUMBERS_DOUBLES, NUMBERS_FLOATS, NUMBERS_PATTERN } NumbersForm;
 
 /* A normal number; *state is not 0. */
 double numbers_normal(uint64_t *state);

@@ -2,8 +2,8 @@
  * Matrix products, and exp of vectors: nanoseconds a multiply-add of every backend, against a loop
  * of mpfr_fma, arb_mat_mul and dgemm, in one run, on one thread.
  *
- *     bench_product [-o FILE.csv]            squares, the shapes of a transformer, and exp
- *     bench_product [-o FILE.csv] squares [BITS] | transformer [BITS] | exp
+ *     bench_product [-o FILE.csv]            all of the below
+ *     bench_product [-o FILE.csv] squares [BITS] | weights [BITS] | transformer [BITS] | exp
  *
  * Every run has fresh random matrices: a loop over one matrix again and again is flattered, because
  * the branch predictor learns the data.  A figure is the least of several runs, in the
@@ -21,6 +21,8 @@ enum { LOOP_ENTRIES = 2000 };
 
 /* Slower than arb_mat_mul means by more than the least of several runs is uncertain by. */
 #define SLOWER 0.95
+
+#define FLOATS_FASTER 1.5
 
 /* The loop on a part of the product: some rows, all of k. */
 static double time_loop(const Shape *s, mpfr_prec_t bits)
@@ -99,15 +101,20 @@ static double aim_of(const Shape *s, mpfr_prec_t bits)
     return 0;
 }
 
+static const char *weights_of(const Shape *s)
+{
+    return s->b == NUMBERS_DOUBLES ? "yes" : s->b == NUMBERS_FLOATS ? "float" : "no";
+}
+
 static void write_time(BenchRun *run, const Shape *s, mpfr_prec_t bits, const char *backend,
                        double ns, const Times *t, const char *tail)
 {
     char number[BENCH_CELL], loop[BENCH_CELL], arb[BENCH_CELL], dgemm[BENCH_CELL];
     if (!isnan(ns)) {
         bench_row(run, "product,%zu,%zu,%zu,%s,%ld,1,%s,%s,%s,%s,%s,%s", s->m, s->k, s->n,
-                  s->b == NUMBERS_DOUBLES ? "yes" : "no", (long)bits, backend,
-                  bench_cell(number, ns), bench_cell(loop, t->backend[PRODUCT_LOOP] / ns),
-                  bench_cell(arb, t->arb / ns), bench_cell(dgemm, ns / t->dgemm), tail);
+                  weights_of(s), (long)bits, backend, bench_cell(number, ns),
+                  bench_cell(loop, t->backend[PRODUCT_LOOP] / ns), bench_cell(arb, t->arb / ns),
+                  bench_cell(dgemm, ns / t->dgemm), tail);
     }
 }
 
@@ -138,7 +145,7 @@ static void write_times(BenchRun *run, const Shape *s, mpfr_prec_t bits, const T
 static void print_heading(const char *what)
 {
     printf("\n%-26s %5s %7s %7s %8s", what, "bits", "dgemm", "loop", "arb_mat");
-    for (ProductBackend b = PRODUCT_ARB; b < PRODUCT_BACKENDS; b++) {
+    for (ProductBackend b = PRODUCT_DOT; b < PRODUCT_BACKENDS; b++) {
         printf(" %8s %6s", product_backend_name(b), "loop/");
     }
     printf("  %-8s %8s %6s %6s %6s %5s\n", "auto", "ns", "loop/", "arb_/", "pred/", "P");
@@ -148,7 +155,7 @@ static void print_times(const Shape *s, mpfr_prec_t bits, const Times *t)
 {
     double loop = t->backend[PRODUCT_LOOP], ours = t->backend[PRODUCT_AUTO];
     printf("%-26s %5ld %7.3f %7.1f %8.2f", s->name, (long)bits, t->dgemm, loop, t->arb);
-    for (ProductBackend b = PRODUCT_ARB; b < PRODUCT_BACKENDS; b++) {
+    for (ProductBackend b = PRODUCT_DOT; b < PRODUCT_BACKENDS; b++) {
         if (isnan(t->backend[b])) {
             printf(" %8s %6s", "-", "-");
         } else {
@@ -173,8 +180,8 @@ static double bench_shape(BenchRun *run, const Shape *s, mpfr_prec_t bits)
 
 static void bench_squares(BenchRun *run, mpfr_prec_t only)
 {
-    static const mpfr_prec_t bits[] = {128, 256, 512, 1024, 3072};
-    static const size_t sizes[] = {4, 8, 16, 32, 64, 128, 256, 512};
+    static const mpfr_prec_t bits[] = {64, 128, 256, 512, 1024, 3072};
+    static const size_t sizes[] = {4, 6, 8, 12, 16, 32, 64, 128, 256, 512};
     for (size_t p = 0; p < sizeof bits / sizeof *bits; p++) {
         if (only != 0 && bits[p] != only) {
             continue;
@@ -188,6 +195,26 @@ static void bench_squares(BenchRun *run, mpfr_prec_t only)
                 bench_shape(run, &(Shape){name, n, n, n, NUMBERS_FULL, NUMBERS_FULL, 1}, bits[p]);
             }
         }
+    }
+}
+
+/* Weights of 24 bits, as trained ones are, take one digit of 52 bits where doubles take two. */
+static void bench_weights(BenchRun *run, mpfr_prec_t bits)
+{
+    static const size_t sizes[] = {128, 256, 512};
+    print_heading("ns a multiply-add, weights");
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        size_t n = sizes[i];
+        char name[2][32];
+        snprintf(name[0], sizeof name[0], "%zu, doubles", n);
+        snprintf(name[1], sizeof name[1], "%zu, floats", n);
+        double doubles =
+            bench_shape(run, &(Shape){name[0], n, n, n, NUMBERS_FULL, NUMBERS_DOUBLES, 1}, bits);
+        double floats =
+            bench_shape(run, &(Shape){name[1], n, n, n, NUMBERS_FULL, NUMBERS_FLOATS, 1}, bits);
+        bench_aim(run, doubles >= FLOATS_FASTER * floats,
+                  "n = %zu, %ld bits: float weights %.2f times as fast as doubles; aim: %g", n,
+                  (long)bits, doubles / floats, FLOATS_FASTER);
     }
 }
 
@@ -229,6 +256,9 @@ int main(int argc, char **argv)
            blas_core_origin());
     if (bench_wants(&run, "squares")) {
         bench_squares(&run, bits);
+    }
+    if (bench_wants(&run, "weights")) {
+        bench_weights(&run, bits == 0 ? 256 : bits);
     }
     if (bench_wants(&run, "transformer")) {
         bench_transformer(&run, bits == 0 ? 256 : bits);

@@ -29,11 +29,16 @@ typedef struct {
     ProductView *va, *vb; /* [count] */
 } Batch;
 
+static bool in_doubles(NumbersForm form)
+{
+    return form == NUMBERS_DOUBLES || form == NUMBERS_FLOATS;
+}
+
 static void data_init(Data *data, const Shape *s, mpfr_prec_t bits)
 {
     data->w = calloc(s->k * s->n + 1, sizeof *data->w);
     if (data->w == NULL || !ap_init(&data->a, s->m, s->k, bits) ||
-        !ap_init(&data->b, s->b == NUMBERS_DOUBLES ? 0 : s->k, s->n, bits) ||
+        !ap_init(&data->b, in_doubles(s->b) ? 0 : s->k, s->n, bits) ||
         !ap_init(&data->c, s->m, s->n, bits)) {
         bench_fail("memory is short");
     }
@@ -52,8 +57,8 @@ static void batch_init(Batch *batch, const Shape *s, mpfr_prec_t bits)
         Data *data = &batch->data[i];
         data_init(data, s, bits);
         batch->va[i] = product_view(&data->a);
-        batch->vb[i] = s->b == NUMBERS_DOUBLES ? product_doubles(data->w, s->k, s->n, s->n)
-                                               : product_view(&data->b);
+        batch->vb[i] =
+            in_doubles(s->b) ? product_doubles(data->w, s->k, s->n, s->n) : product_view(&data->b);
     }
 }
 
@@ -76,8 +81,9 @@ static void batch_fill(Batch *batch, const Shape *s, uint64_t *state)
         Data *data = &batch->data[i];
         numbers_fill(&data->a, s->a, state);
         numbers_fill(&data->b, s->b, state);
-        for (size_t e = 0; s->b == NUMBERS_DOUBLES && e < s->k * s->n; e++) {
-            data->w[e] = numbers_normal(state);
+        for (size_t e = 0; in_doubles(s->b) && e < s->k * s->n; e++) {
+            double w = numbers_normal(state);
+            data->w[e] = s->b == NUMBERS_FLOATS ? (float)w : w;
         }
     }
 }

@@ -304,7 +304,8 @@ static void threads_change_nothing(void **state)
  * is x. */
 static void check_ties(ProductBackend backend)
 {
-    static const mpfr_prec_t bits[] = {2, 53, 63, 64, 65, 127, 128, 129, 191, 192, 256, 300, 362};
+    static const mpfr_prec_t bits[] = {2,   53,  63,  64,  65,  127, 128, 129,
+                                       191, 192, 256, 300, 362, 511, 512, 513};
     enum { TAIL = 150, ROWS = 24 };
     const double one = 1;
     gmp_randstate_t random;
@@ -337,6 +338,14 @@ static void check_ties(ProductBackend backend)
         assert_true(product_mul(product_view(&c), product_view(&a), product_doubles(&one, 1, 1, 1),
                                 &(ProductOptions){.backend = backend, .guard = TAIL}, NULL));
         assert_true(same_bits(&expected, &c));
+        for (size_t i = 0; i < ROWS; i++) {
+            mpfr_set_nan(ap_at(&c, i, 0));
+        }
+        assert_true(product_mul(product_transposed(product_view(&c)),
+                                product_doubles(&one, 1, 1, 1),
+                                product_transposed(product_view(&a)),
+                                &(ProductOptions){.backend = backend, .guard = TAIL}, NULL));
+        assert_true(same_bits(&expected, &c)); /* the same as a row */
         assert_true(product_mul(product_view(&wider), product_view(&a),
                                 product_doubles(&one, 1, 1, 1),
                                 &(ProductOptions){.backend = backend}, NULL));
@@ -537,6 +546,86 @@ static void limits_are_the_loops(void **state)
     each_backend(check_odd_doubles);
 }
 
+/* Terms at every distance from the largest, the sum of each kind of cancellation: what dot products
+ * keep and cut off, and entries of several lengths in one line. */
+static void distant_terms_are_within_the_bound(void **state)
+{
+    enum { K = 5 };
+    static const mpfr_prec_t bits[] = {64, 120, 128, 187, 256, 512};
+    Worst worst = {.ratio = 0};
+    (void)state;
+    for (size_t p = 0; p < sizeof bits / sizeof *bits; p++) {
+        for (long apart = 0; apart < 400; apart += 7) {
+            ApMat a = {0}, b = {0}, c = {0};
+            assert_true(ap_init(&a, 2, K, bits[p]) && ap_init(&b, K, 2, bits[p]) &&
+                        ap_init(&c, 2, 2, bits[p]));
+            operand_fill(&a, apart % 2 ? NEAR_ONE : NORMAL, "a");
+            operand_fill(&b, NORMAL, "b");
+            for (size_t l = 1; l < K; l++) {
+                mpfr_mul_2si(ap_at(&a, 1, l), ap_at(&a, 1, l), -apart * (long)l, MPFR_RNDN);
+                mpfr_mul_2si(ap_at(&b, l, 1), ap_at(&b, l, 1), apart, MPFR_RNDN);
+            }
+            mpfr_t longer;
+            mpfr_init2(longer, 700);
+            mpfr_sqrt_ui(longer, 3, MPFR_RNDN);
+            __mpfr_struct own = *ap_at(&b, 2, 0);
+            *ap_at(&b, 2, 0) = *longer;
+            mpfr_set_zero(ap_at(&a, 0, 3), -1);
+            assert_true(product_mul(product_view(&c), product_view(&a), product_view(&b),
+                                    &(ProductOptions){.backend = PRODUCT_DOT}, NULL));
+            double ratio = worst_ratio(&c, NULL, product_view(&a), product_view(&b));
+            worst.ratio = fmax(worst.ratio, ratio);
+            assert_true(ratio <= 1);
+            *ap_at(&b, 2, 0) = own;
+            mpfr_clear(longer);
+            ap_clear(&a);
+            ap_clear(&b);
+            ap_clear(&c);
+        }
+    }
+    print_worst(PRODUCT_DOT, "apart", &worst);
+}
+
+/* The sums that fill a window's head: 2^j terms and one more or less, all near 2^E, of one sign. */
+static void largest_sums_fit_the_window(void **state)
+{
+    Worst worst = {.ratio = 0};
+    (void)state;
+    for (size_t k = 1; k < 600; k = k < 9 ? k + 1 : 2 * k - 1) {
+        for (mpfr_prec_t bits = 53; bits < 193; bits += k < 5 ? 1 : 23) {
+            check_product(&worst, PRODUCT_DOT, (Size){1, 2, k, bits}, FULL, FULL, LONG, LONG,
+                          false);
+            check_product(&worst, PRODUCT_DOT, (Size){1, 2, k, bits}, FULL, NEGATIVE, LONG, LONG,
+                          false);
+        }
+    }
+    assert_int_equal(worst.by_loop, 0);
+    print_worst(PRODUCT_DOT, "full", &worst);
+}
+
+/* Small products are the dot products', large ones nobody's who looks at each entry. */
+static void small_products_are_dot_products(void **state)
+{
+    static const Size sizes[] = {{1, 1, 1, 256}, {2, 2, 2, 128}, {4, 4, 4, 64}, {4, 4, 4, 256}};
+    (void)state;
+    for (size_t s = 0; s <= sizeof sizes / sizeof *sizes; s++) {
+        Size size = s < 4 ? sizes[s] : (Size){64, 64, 64, 256};
+        Operand a, b;
+        ApMat c = {0};
+        ProductReport report;
+        operand_init(&a, LONG, NORMAL, "a", size.m, size.k, size.bits);
+        operand_init(&b, LONG, NORMAL, "b", size.k, size.n, size.bits);
+        assert_true(ap_init(&c, size.m, size.n, size.bits));
+        assert_true(product_mul(product_view(&c), a.view, b.view,
+                                &(ProductOptions){.backend = PRODUCT_AUTO}, &report));
+        assert_int_equal(report.backend == PRODUCT_DOT, s < 4);
+        assert_int_equal(report.backend == PRODUCT_LOOP, false);
+        ap_clear(&c);
+        operand_clear(&a);
+        operand_clear(&b);
+    }
+}
+
 /* Whatever is chosen for a size must keep the bound, too. */
 static void chosen_backends_keep_the_bound(void **state)
 {
@@ -564,6 +653,9 @@ int main(int argc, char **argv)
         cmocka_unit_test(ties_go_to_even),
         cmocka_unit_test(views_find_their_entries),
         cmocka_unit_test(limits_are_the_loops),
+        cmocka_unit_test(distant_terms_are_within_the_bound),
+        cmocka_unit_test(largest_sums_fit_the_window),
+        cmocka_unit_test(small_products_are_dot_products),
         cmocka_unit_test(chosen_backends_keep_the_bound),
     };
     (void)argc;

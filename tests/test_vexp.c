@@ -2,6 +2,7 @@
  * exp of a vector against MPFR's at more bits.
  */
 #include "../cases/draw.h"
+#include "../reference/product/product.h"
 #include "../reference/product/vexp.h"
 #include "../reference/reference.h"
 
@@ -14,8 +15,8 @@
 
 #include <math.h>
 
-static const mpfr_prec_t precisions[] = {53,  64,  128, 152, 153, 156, 192,  256, 260,
-                                         520, 257, 320, 512, 516, 517, 1024, 3000};
+static const mpfr_prec_t precisions[] = {53,  64,  128, 152, 153, 156, 192, 256,  260,  520,  257,
+                                         320, 512, 516, 517, 776, 777, 900, 1024, 1036, 1037, 3000};
 enum { PRECISIONS = sizeof precisions / sizeof *precisions, COUNT = 203, KINDS = 9 };
 
 /* Arguments in groups of one kind, so that lanes differ in kind as well as in value. */
@@ -59,6 +60,8 @@ static void check_precision(mpfr_prec_t bits, bool correct_rounding)
     ApMat x = {0}, y = {0}, alone = {0};
     VectorExp *context = vexp_create(bits, correct_rounding);
     assert_non_null(context);
+    assert_int_equal(vexp_is_wide(context),
+                     !correct_rounding && bits <= 1036 && product_has(PRODUCT_IFMA));
     assert_true(ap_init(&x, 1, COUNT, bits + 30) && ap_init(&y, 1, COUNT, bits) &&
                 ap_init(&alone, 1, COUNT, bits));
     double worst = 0;

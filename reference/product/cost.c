@@ -9,6 +9,7 @@
 #include "cost.h"
 
 #include "basis.h"
+#include "dot.h"
 #include "ifma.h"
 
 #include <math.h>
@@ -37,6 +38,12 @@ static const struct {
     double residue;     /* reduced, its memory touched */
     double joined;      /* a digit of an entry of C */
 } modular = {15000, 600, 7, 2.0, 0.7, 2.0};
+
+static const struct {
+    double call, entry, store; /* an entry decoded; one of C rounded */
+    double term;               /* any */
+    double sum, multiply;      /* a limb of the window; of two limbs */
+} dot = {300, 3, 20, 4, 0.9, 0.5};
 
 /* ns a multiply-add at these precisions (rows) and cube roots of the size. */
 enum { TABLE_BITS = 5, TABLE_SIZES = 7 };
@@ -84,8 +91,9 @@ static double arb_ns(double bits, double size)
 }
 
 /* Measuring both operands and what every entry of C needs. */
-static double measuring_ns(double m, double n, double k)
+static double measuring_ns(const Plan *plan)
 {
+    double m = (double)plan->m, n = (double)plan->n, k = (double)plan->k;
     return common.call + (m + n) * k * common.measure +
            m * n * (common.guard + 2 * k * common.flop);
 }
@@ -124,6 +132,25 @@ static double modular_ns(const Plan *plan, mpfr_prec_t bits_a, mpfr_prec_t bits_
     return basis + entries_a + entries_b + m * n * entry + 2 * common.flop * primes * m * n * k;
 }
 
+/* Limbs of an operand's entries, the first one standing for all. */
+static double limbs_of(const Operand *o)
+{
+    return o->number != NULL ? 1 : ceil((double)mpfr_get_prec(o->entry) / 64);
+}
+
+static double dot_ns(const Plan *plan)
+{
+    double m = (double)plan->m, n = (double)plan->n, k = (double)plan->k;
+    double term = dot.term + dot.sum * (double)dot_limbs(plan) +
+                  dot.multiply * limbs_of(&plan->a) * limbs_of(&plan->b);
+    return dot.call + (m + n) * k * dot.entry + m * n * (dot.store + k * term);
+}
+
+double cost_measuring(const Plan *plan)
+{
+    return 1e-9 * measuring_ns(plan);
+}
+
 double cost_loop_entry(const Plan *plan)
 {
     return 1e-9 * (double)plan->k * loop_ns((double)plan->precision);
@@ -135,12 +162,13 @@ double cost_product(const Plan *plan, ProductBackend backend, mpfr_prec_t bits)
     mpfr_prec_t bits_a = plan->short_a ? plan->a.bits : bits;
     mpfr_prec_t bits_b = plan->short_b ? plan->b.bits : bits;
     switch (backend) {
+    case PRODUCT_DOT: return 1e-9 * dot_ns(plan);
     case PRODUCT_ARB:
-        return 1e-9 * (measuring_ns(m, n, k) +
-                       m * n * k * arb_ns((double)plan->precision, cbrt(m * n * k)));
+        return 1e-9 *
+               (measuring_ns(plan) + m * n * k * arb_ns((double)plan->precision, cbrt(m * n * k)));
     case PRODUCT_MODULAR:
-        return 1e-9 * (measuring_ns(m, n, k) + modular_ns(plan, bits_a, bits_b, bits));
-    case PRODUCT_IFMA: return 1e-9 * (measuring_ns(m, n, k) + ifma_ns(plan, bits_a, bits_b, bits));
+        return 1e-9 * (measuring_ns(plan) + modular_ns(plan, bits_a, bits_b, bits));
+    case PRODUCT_IFMA: return 1e-9 * (measuring_ns(plan) + ifma_ns(plan, bits_a, bits_b, bits));
     default: return m * n * cost_loop_entry(plan);
     }
 }

@@ -10,4 +10,7 @@
 double cost_product(const Plan *plan, ProductBackend backend, mpfr_prec_t bits);
 double cost_loop_entry(const Plan *plan);
 
+/* Seconds of what every backend but the loop and dot products does first. */
+double cost_measuring(const Plan *plan);
+
 #endif

@@ -193,7 +193,8 @@ WIDE void ifma_finish(IfmaResult *result, IfmaTile *tile, size_t columns,
 
 bool ifma_has(void)
 {
-    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512ifma");
+    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512cd") &&
+           __builtin_cpu_supports("avx512ifma");
 }
 
 #else

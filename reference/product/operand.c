@@ -15,9 +15,14 @@ enum { LINES_AT_ONCE = 64 };
 
 size_t *axis_offsets(ProductAxis axis, size_t count)
 {
-    size_t *at = array_alloc(count, sizeof *at);
+    size_t *at = count < SIZE_MAX / sizeof *at ? malloc((count + 1) * sizeof *at) : NULL;
+    size_t group_at = 0, within = 0; /* a division would take longer than a small product's term */
     for (size_t i = 0; at != NULL && i < count; i++) {
-        at[i] = i / axis.group * axis.group_stride + i % axis.group * axis.stride;
+        at[i] = group_at + within * axis.stride;
+        if (++within == axis.group) {
+            within = 0;
+            group_at += axis.group_stride;
+        }
     }
     return at;
 }
@@ -66,41 +71,45 @@ static mpfr_exp_t lowest_bit(const Entry *x)
     return x->exponent - 64 * (mpfr_exp_t)(x->count - i) + __builtin_ctzll(x->limb[i]);
 }
 
-/* The entries of some lines in the order of memory: outer and inner are a line and a position, or
- * a position and a line if the operand is depth-major. */
+/* Some lines; entries are looked at in the order of memory. */
 typedef struct {
-    size_t first, end; /* lines */
-    size_t outer_first, outer_end, inner_first, inner_end;
+    size_t first, end;
 } Walk;
 
-static Walk walk(const Operand *o, size_t first, size_t end)
+/* Looks at one entry more of a line; false when it is not plain. */
+INLINE bool take_exponent(mpfr_exp_t *exponent, mpfr_exp_t *low, const Operand *o, size_t line,
+                          size_t position, const bool doubles)
 {
-    return o->depth_major ? (Walk){first, end, 0, o->depth, first, end}
-                          : (Walk){first, end, first, end, 0, o->depth};
+    Entry x;
+    if (!load(&x, o, line, position, doubles) || labs(x.exponent) >= EXPONENT_LIMIT) {
+        return false;
+    }
+    if (x.count != 0) {
+        mpfr_exp_t lowest = lowest_bit(&x);
+        *low = lowest < *low ? lowest : *low;
+        *exponent = x.exponent > *exponent ? x.exponent : *exponent;
+    }
+    return true;
 }
 
 /* The exponent of every line; low: of the lowest bit set in it.  False when one is not plain. */
 INLINE bool measure_exponents(Operand *o, mpfr_exp_t *low, const Walk *w, const bool doubles)
 {
+    bool plain = true;
     for (size_t i = w->first; i < w->end; i++) {
-        o->exponent[i] = LINE_ZERO;
-        low[i] = LONG_MAX;
+        mpfr_exp_t exponent = LINE_ZERO, lowest = LONG_MAX; /* in registers, not in memory */
+        for (size_t l = 0; plain && !o->depth_major && l < o->depth; l++) {
+            plain = take_exponent(&exponent, &lowest, o, i, l, doubles);
+        }
+        o->exponent[i] = exponent;
+        low[i] = lowest;
     }
-    for (size_t u = w->outer_first; u < w->outer_end; u++) {
-        for (size_t v = w->inner_first; v < w->inner_end; v++) {
-            size_t line = o->depth_major ? v : u, position = o->depth_major ? u : v;
-            Entry x;
-            if (!load(&x, o, line, position, doubles) || labs(x.exponent) >= EXPONENT_LIMIT) {
-                return false;
-            }
-            if (x.count != 0) {
-                mpfr_exp_t lowest = lowest_bit(&x);
-                low[line] = lowest < low[line] ? lowest : low[line];
-                o->exponent[line] = x.exponent > o->exponent[line] ? x.exponent : o->exponent[line];
-            }
+    for (size_t l = 0; plain && o->depth_major && l < o->depth; l++) {
+        for (size_t i = w->first; plain && i < w->end; i++) {
+            plain = take_exponent(&o->exponent[i], &low[i], o, i, l, doubles);
         }
     }
-    return true;
+    return plain;
 }
 
 /* |x| 2^-exponent rounded toward zero to a double, and to 0 far below the normal range. */
@@ -116,17 +125,27 @@ static double scaled_size(const Entry *x, mpfr_exp_t exponent)
     return size;
 }
 
+INLINE double take_size(Operand *o, size_t line, size_t position, const bool doubles)
+{
+    Entry x;
+    (void)load(&x, o, line, position, doubles);
+    double size = scaled_size(&x, o->exponent[line]);
+    o->size[o->depth_major ? position * o->lines + line : line * o->depth + position] = size;
+    return size;
+}
+
 INLINE void measure_sizes(Operand *o, const Walk *w, const bool doubles)
 {
-    size_t inner = o->depth_major ? o->lines : o->depth;
-    for (size_t u = w->outer_first; u < w->outer_end; u++) {
-        for (size_t v = w->inner_first; v < w->inner_end; v++) {
-            size_t line = o->depth_major ? v : u, position = o->depth_major ? u : v;
-            Entry x;
-            (void)load(&x, o, line, position, doubles);
-            double size = scaled_size(&x, o->exponent[line]);
-            o->size[u * inner + v] = size;
-            o->sum[line] += size;
+    for (size_t i = w->first; i < w->end && !o->depth_major; i++) {
+        double sum = 0;
+        for (size_t l = 0; l < o->depth; l++) {
+            sum += take_size(o, i, l, doubles);
+        }
+        o->sum[i] = sum;
+    }
+    for (size_t l = 0; l < o->depth && o->depth_major; l++) {
+        for (size_t i = w->first; i < w->end; i++) {
+            o->sum[i] += take_size(o, i, l, doubles);
         }
     }
     /* What rounding and dropped entries may have taken away. */
@@ -152,7 +171,7 @@ static void measure_lines(Operand *o, mpfr_exp_t *low, int threads)
 #pragma omp parallel for num_threads(threads) if (threads > 1) reduction(&& : plain)
     for (size_t b = 0; b < blocks; b++) {
         size_t first = b * LINES_AT_ONCE, left = o->lines - first;
-        Walk w = walk(o, first, first + (left < LINES_AT_ONCE ? left : LINES_AT_ONCE));
+        Walk w = {first, first + (left < LINES_AT_ONCE ? left : LINES_AT_ONCE)};
         bool here =
             o->number != NULL ? measure_walk(o, low, &w, true) : measure_walk(o, low, &w, false);
         plain = plain && here;

@@ -5,6 +5,7 @@
 
 #include "ball.h"
 #include "cost.h"
+#include "dot.h"
 #include "ifma.h"
 #include "ifma_block.h"
 #include "internal.h"
@@ -83,19 +84,28 @@ bool product_has(ProductBackend backend)
 
 const char *product_backend_name(ProductBackend backend)
 {
-    static const char *const names[PRODUCT_BACKENDS] = {"auto", "loop", "arb", "modular", "ifma"};
+    static const char *const names[PRODUCT_BACKENDS] = {"auto", "loop",    "dot",
+                                                        "arb",  "modular", "ifma"};
     return names[backend];
 }
 
-/* Does the loop win, or has it to, before anything is measured? */
-static bool loop_is_chosen(const Plan *plan, const ProductOptions *options)
+/* What multiplies without measuring: dot products, which nothing makes slower than the loop. */
+static ProductBackend unmeasured_backend(const ProductOptions *options)
+{
+    bool any = options->backend == PRODUCT_AUTO || options->backend == PRODUCT_DOT;
+    return any ? PRODUCT_DOT : PRODUCT_LOOP;
+}
+
+/* Does it win, or has it to, before anything is measured? */
+static bool is_chosen(const Plan *plan, const ProductOptions *options, ProductBackend unmeasured)
 {
     if (options->backend != PRODUCT_AUTO) {
-        return options->backend == PRODUCT_LOOP;
+        return options->backend == unmeasured;
     }
-    double loop = cost_product(plan, PRODUCT_LOOP, plan->precision);
-    for (ProductBackend b = PRODUCT_ARB; b < PRODUCT_BACKENDS; b++) {
-        if (product_has(b) && cost_product(plan, b, plan->precision) < loop) {
+    double best = cost_product(plan, unmeasured, plan->precision);
+    bool won = best < cost_measuring(plan);
+    for (ProductBackend b = PRODUCT_ARB; !won && b < PRODUCT_BACKENDS; b++) {
+        if (product_has(b) && cost_product(plan, b, plan->precision) < best) {
             return false;
         }
     }
@@ -103,10 +113,11 @@ static bool loop_is_chosen(const Plan *plan, const ProductOptions *options)
 }
 
 /* Sets the plan for one backend, or for the best of them. */
-static ProductBackend choose_backend(Plan *plan, const ProductOptions *options)
+static ProductBackend choose_backend(Plan *plan, const ProductOptions *options,
+                                     ProductBackend unmeasured)
 {
-    double best = cost_product(plan, PRODUCT_LOOP, plan->precision);
-    ProductBackend chosen = PRODUCT_LOOP;
+    double best = cost_product(plan, unmeasured, plan->precision);
+    ProductBackend chosen = unmeasured;
     for (ProductBackend b = PRODUCT_ARB; b < PRODUCT_BACKENDS; b++) {
         if (product_has(b) && (options->backend == PRODUCT_AUTO || options->backend == b)) {
             plan_choose(plan, b);
@@ -116,7 +127,7 @@ static ProductBackend choose_backend(Plan *plan, const ProductOptions *options)
             }
         }
     }
-    if (chosen != PRODUCT_LOOP) {
+    if (chosen != unmeasured) {
         plan_choose(plan, chosen);
     }
     return chosen;
@@ -137,32 +148,47 @@ static bool measure(Plan *plan, ProductBackend wanted)
     return exact || plan_measure(plan);
 }
 
+static bool multiply(Plan *plan, ProductBackend *chosen)
+{
+    bool done = true, ok = true;
+    switch (*chosen) {
+    case PRODUCT_ARB: return ball_mul(plan);
+    case PRODUCT_MODULAR: return modular_mul(plan);
+    case PRODUCT_IFMA: return ifma_mul(plan);
+    case PRODUCT_DOT: ok = dot_mul(plan, &done); break;
+    default: done = false; break;
+    }
+    if (ok && !done) {
+        *chosen = PRODUCT_LOOP;
+        ok = loop_mul(plan);
+    }
+    return ok;
+}
+
 static bool run(Plan *plan, const ProductOptions *options, ProductReport *report)
 {
-    ProductBackend chosen = PRODUCT_LOOP;
-    if (!loop_is_chosen(plan, options)) {
+    const ProductBackend unmeasured = unmeasured_backend(options);
+    ProductBackend chosen = unmeasured;
+    if (!is_chosen(plan, options, unmeasured)) {
         if (!measure(plan, options->backend)) {
             return false;
         }
         if (plan->a.plain && plan->b.plain) {
-            chosen = choose_backend(plan, options);
+            chosen = choose_backend(plan, options, unmeasured);
         }
     }
-    if (chosen == PRODUCT_LOOP) {
+    if (chosen == unmeasured) {
         plan->bits = 0;
-        plan->seconds = cost_product(plan, PRODUCT_LOOP, plan->precision);
+        plan->seconds = cost_product(plan, chosen, plan->precision);
     }
+    bool ok = multiply(plan, &chosen);
     if (report != NULL) {
-        *report = (ProductReport){chosen, plan->bits,
-                                  chosen == PRODUCT_LOOP ? plan->m * plan->n : plan_loops(plan),
-                                  plan->seconds};
+        size_t by_loop = chosen == PRODUCT_LOOP  ? plan->m * plan->n
+                         : chosen == PRODUCT_DOT ? 0
+                                                 : plan_loops(plan);
+        *report = (ProductReport){chosen, plan->bits, by_loop, plan->seconds};
     }
-    switch (chosen) {
-    case PRODUCT_ARB: return ball_mul(plan);
-    case PRODUCT_MODULAR: return modular_mul(plan);
-    case PRODUCT_IFMA: return ifma_mul(plan);
-    default: return loop_mul(plan);
-    }
+    return ok;
 }
 
 bool product_mul(ProductView c, ProductView a, ProductView b, const ProductOptions *options,

@@ -62,6 +62,7 @@ ProductView product_transposed(ProductView v);
 typedef enum {
     PRODUCT_AUTO,    /* the fastest by the table in cost.c */
     PRODUCT_LOOP,    /* mpfr_fma, entry by entry: the definition */
+    PRODUCT_DOT,     /* dot products of limbs, each rounded once: the smallest products */
     PRODUCT_ARB,     /* arb_mat_mul, where FLINT is built in */
     PRODUCT_MODULAR, /* residues modulo primes, one product of doubles for each */
     PRODUCT_IFMA,    /* 52-bit digits on AVX-512 IFMA, where the CPU has it */

@@ -8,7 +8,7 @@
 #include <omp.h>
 #include <stdlib.h>
 
-static mpfr_ptr entry_at(const Plan *plan, size_t i, size_t j)
+mpfr_ptr plan_entry(const Plan *plan, size_t i, size_t j)
 {
     return plan->c.entry + plan->row_at[i] + plan->column_at[j];
 }
@@ -17,8 +17,7 @@ void store_open(Store *s, const Plan *plan)
 {
     mpfr_init2(s->y, plan->precision);
     mpfr_inits2(53, s->ta, s->tb, (mpfr_ptr)0);
-    s->emin = mpfr_get_emin();
-    s->emax = mpfr_get_emax();
+    s->range = store_range();
 }
 
 void store_close(Store *s)
@@ -28,7 +27,7 @@ void store_close(Store *s)
 
 void store_real(const Plan *plan, size_t i, size_t j, mpfr_srcptr y)
 {
-    mpfr_ptr c = entry_at(plan, i, j);
+    mpfr_ptr c = plan_entry(plan, i, j);
     if (plan->add) {
         mpfr_add(c, c, y, MPFR_RNDN);
     } else {
@@ -112,29 +111,30 @@ void store_limbs(mpfr_ptr y, const mp_limb_t *limb, size_t count, bool negative,
                          to);
 }
 
-/* The scaled exponent may lie outside the thread's range: mpfr_mul_2si then makes it 0 or
- * infinity, as a loop's products would. */
-void store_integer(Store *s, const Plan *plan, size_t i, size_t j, mp_limb_t *limb, size_t count,
-                   bool negative, long unit)
+Range store_range(void)
+{
+    return (Range){mpfr_get_emin(), mpfr_get_emax()};
+}
+
+/* The exponent may lie outside the thread's range: mpfr_mul_2si then makes it 0 or infinity, as a
+ * loop's products would. */
+void store_scaled(Range range, const Plan *plan, size_t i, size_t j, mp_limb_t *limb, size_t count,
+                  bool negative, mpfr_exp_t unit)
 {
     mpfr_t value;
-    if (plan_by_loop(plan, i, j)) {
-        store_by_loop(s, plan, i, j);
-        return;
-    }
     while (count > 0 && limb[count - 1] == 0) {
         count--;
     }
-    if (count == 0 || plan->a.exponent[i] == LINE_ZERO || plan->b.exponent[j] == LINE_ZERO) {
-        mpfr_set_zero(s->y, 1);
-        store_real(plan, i, j, s->y);
+    if (count == 0) {
+        mp_limb_t none = 0;
+        mpfr_custom_init_set(value, MPFR_ZERO_KIND, 0, 64, &none);
+        store_real(plan, i, j, value);
         return;
     }
-    mpfr_exp_t scaled = unit + plan->a.exponent[i] + plan->b.exponent[j];
-    mpfr_exp_t most = scaled + 64 * (mpfr_exp_t)count;
-    bool inside = most - 63 >= s->emin && most < s->emax;
+    mpfr_exp_t most = unit + 64 * (mpfr_exp_t)count;
+    bool inside = most - 63 >= range.emin && most < range.emax;
     if (inside && !plan->add) {
-        store_limbs(entry_at(plan, i, j), limb, count, negative, scaled);
+        store_limbs(plan_entry(plan, i, j), limb, count, negative, unit);
         return;
     }
     unsigned zeros = (unsigned)__builtin_clzll(limb[count - 1]);
@@ -148,6 +148,33 @@ void store_integer(Store *s, const Plan *plan, size_t i, size_t j, mp_limb_t *li
         mpfr_mul_2si(value, value, exponent, MPFR_RNDN);
     }
     store_real(plan, i, j, value);
+}
+
+bool store_rounded(const Store *s, const Plan *plan, size_t i, size_t j, mpfr_exp_t exponent,
+                   bool negative)
+{
+    mpfr_exp_t a = plan->a.exponent[i], b = plan->b.exponent[j];
+    if (plan_by_loop(plan, i, j) || a == LINE_ZERO || b == LINE_ZERO ||
+        exponent + a + b <= s->range.emin || exponent + a + b >= s->range.emax) {
+        return false;
+    }
+    mpfr_ptr c = plan_entry(plan, i, j);
+    mpfr_custom_init_set(c, negative ? -MPFR_REGULAR_KIND : MPFR_REGULAR_KIND, exponent + a + b,
+                         mpfr_get_prec(c), mpfr_custom_get_significand(c));
+    return true;
+}
+
+void store_integer(Store *s, const Plan *plan, size_t i, size_t j, mp_limb_t *limb, size_t count,
+                   bool negative, long unit)
+{
+    mpfr_exp_t a = plan->a.exponent[i], b = plan->b.exponent[j];
+    if (plan_by_loop(plan, i, j)) {
+        store_by_loop(s, plan, i, j);
+    } else if (a == LINE_ZERO || b == LINE_ZERO) {
+        store_scaled(s->range, plan, i, j, limb, 0, false, 0);
+    } else {
+        store_scaled(s->range, plan, i, j, limb, count, negative, unit + a + b);
+    }
 }
 
 bool store_each_rows(const Plan *plan, const void *shared, size_t rows_at_once, RowWork *work)

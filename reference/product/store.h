@@ -6,10 +6,17 @@
 
 #include "guard.h"
 
+/* A thread's exponent range. */
+typedef struct {
+    mpfr_exp_t emin, emax;
+} Range;
+
+Range store_range(void);
+
 /* What a thread needs to finish entries of C. */
 typedef struct {
     mpfr_t y, ta, tb;
-    mpfr_exp_t emin, emax;
+    Range range;
 } Store;
 
 void store_open(Store *s, const Plan *plan);
@@ -19,10 +26,22 @@ void store_close(Store *s);
  * result is within MPFR's exponent range (not checked; no flag is set). */
 void store_limbs(mpfr_ptr y, const mp_limb_t *limb, size_t count, bool negative, mpfr_exp_t unit);
 
+/* C_ij (+)= (-1)^negative limbs 2^unit; limbs are overwritten. */
+void store_scaled(Range range, const Plan *plan, size_t i, size_t j, mp_limb_t *limb, size_t count,
+                  bool negative, mpfr_exp_t unit);
+
 /* C_ij (+)= (-1)^negative limbs 2^unit 2^(exponents of the row and the column); limbs are
  * overwritten.  An entry that the plan leaves to the loop is computed by it instead. */
 void store_integer(Store *s, const Plan *plan, size_t i, size_t j, mp_limb_t *limb, size_t count,
                    bool negative, long unit);
+
+mpfr_ptr plan_entry(const Plan *plan, size_t i, size_t j);
+
+/* C_ij = (-1)^negative 0.limbs 2^exponent 2^(exponents of the row and the column), the limbs being
+ * in it, rounded.  False, and not done, where the plan leaves the entry to the loop, a line is
+ * zero, or the exponent near an end of MPFR's range. */
+bool store_rounded(const Store *s, const Plan *plan, size_t i, size_t j, mpfr_exp_t exponent,
+                   bool negative) __attribute__((warn_unused_result));
 
 /* C_ij (+)= y, rounded once. */
 void store_real(const Plan *plan, size_t i, size_t j, mpfr_srcptr y);

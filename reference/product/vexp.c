@@ -20,8 +20,9 @@ struct VectorExp {
 /* Digits that are built in, and the first power of s below 2^(-52 D - 10). */
 static bool choose_digits(ExpTables *tables, mpfr_prec_t bits)
 {
-    static const size_t digits[] = {3, 5, VEXP_DIGITS}, terms[] = {6, 10, VEXP_TERMS};
-    for (size_t i = 0; i < 3; i++) {
+    static const size_t digits[] = {3, 5, 10, 15, VEXP_DIGITS},
+                        terms[] = {6, 10, 19, 28, VEXP_TERMS};
+    for (size_t i = 0; i < sizeof digits / sizeof *digits; i++) {
         if ((size_t)bits + LOSS <= DIGIT * digits[i]) {
             tables->digits = digits[i];
             tables->terms = terms[i];

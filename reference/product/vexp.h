@@ -1,5 +1,5 @@
 /*
- * exp of a vector of MPFR numbers: eight at a time on AVX-512 IFMA, for precisions up to 516 bits
+ * exp of a vector of MPFR numbers: eight at a time on AVX-512 IFMA, for precisions up to 1036 bits
  * and arguments below 2^20; by ap_exp otherwise.
  */
 #ifndef HEADPROOF_REFERENCE_PRODUCT_VEXP_H

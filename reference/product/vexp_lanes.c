@@ -25,7 +25,7 @@ INLINE __m512i all(uint64_t x)
 INLINE __m512i carry(__m512i *x, const int count)
 {
     __m512i out = _mm512_setzero_si512();
-#pragma GCC unroll 12
+#pragma GCC unroll 22
     for (int w = count - 1; w >= 0; w--) {
         __m512i sum = _mm512_add_epi64(x[w], out);
         out = _mm512_srai_epi64(sum, DIGIT);
@@ -39,14 +39,14 @@ INLINE __m512i carry(__m512i *x, const int count)
 INLINE void columns(__m512i *x, const __m512i *a, const __m512i *b, const int n)
 {
     __m512i low[MOST]; /* apart, so that half as many additions wait for each other */
-#pragma GCC unroll 12
+#pragma GCC unroll 22
     for (int w = 0; w <= n; w++) {
         x[w] = _mm512_setzero_si512();
         low[w] = _mm512_setzero_si512();
     }
-#pragma GCC unroll 12
+#pragma GCC unroll 22
     for (int i = 0; i < n; i++) {
-#pragma GCC unroll 12
+#pragma GCC unroll 22
         for (int j = 0; j < n; j++) {
             if (i + j <= n) {
                 x[i + j] = _mm512_madd52hi_epu64(x[i + j], a[i], b[j]);
@@ -56,7 +56,7 @@ INLINE void columns(__m512i *x, const __m512i *a, const __m512i *b, const int n)
             }
         }
     }
-#pragma GCC unroll 12
+#pragma GCC unroll 22
     for (int w = 0; w <= n; w++) {
         x[w] = _mm512_add_epi64(x[w], low[w]);
     }
@@ -69,12 +69,12 @@ INLINE void multiply_add(__m512i *out, const __m512i *a, const __m512i *b, const
 {
     __m512i x[MOST];
     columns(x, a, b, n);
-#pragma GCC unroll 12
+#pragma GCC unroll 22
     for (int w = 0; c != NULL && w < n; w++) {
         x[w] = _mm512_add_epi64(x[w], c[w]);
     }
     carry(x, n + 1);
-#pragma GCC unroll 12
+#pragma GCC unroll 22
     for (int w = 0; w < n; w++) {
         out[w] = x[w];
     }
@@ -84,7 +84,7 @@ INLINE void multiply_add(__m512i *out, const __m512i *a, const __m512i *b, const
 INLINE void step(__m512i *b, const __m512i *s, const uint64_t *coefficient, const int n)
 {
     __m512i c[MOST];
-#pragma GCC unroll 12
+#pragma GCC unroll 22
     for (int w = 0; w < n; w++) {
         c[w] = all(coefficient[w]);
     }
@@ -103,6 +103,15 @@ WIDE static void horner_step(__m512i *b, const __m512i *s, const uint64_t *coeff
     case 7: step(b, s, coefficient, 7); break;
     case 8: step(b, s, coefficient, 8); break;
     case 9: step(b, s, coefficient, 9); break;
+    case 10: step(b, s, coefficient, 10); break;
+    case 11: /* one digit more, at most, than needed, and none that is not there */
+    case 12: step(b, s, coefficient, 12); break;
+    case 13:
+    case 14: step(b, s, coefficient, 14); break;
+    case 15: step(b, s, coefficient, 15); break;
+    case 16: step(b, s, coefficient, 16); break;
+    case 17:
+    case 18: step(b, s, coefficient, 18); break;
     default: step(b, s, coefficient, VEXP_DIGITS); break;
     }
 }
@@ -120,7 +129,7 @@ INLINE void reduce_argument(__m512i *r, ExpLanes *lanes, const ExpTables *tables
     __m512i n = _mm512_load_si512(lanes->n), t[MOST];
     __m512i n_size = _mm512_abs_epi64(n);
     __mmask8 n_negative = _mm512_cmplt_epi64_mask(n, zero);
-#pragma GCC unroll 12
+#pragma GCC unroll 22
     for (int w = 0; w < digits + 2; w++) {
         t[w] = w > 0 ? _mm512_madd52lo_epu64(zero, n_size, all(tables->ln2[w - 1])) : zero;
         if (w <= digits) {
@@ -132,7 +141,7 @@ INLINE void reduce_argument(__m512i *r, ExpLanes *lanes, const ExpTables *tables
         t[w] = _mm512_add_epi64(t[w], x);
     }
     carry(t, digits + 2);
-#pragma GCC unroll 12
+#pragma GCC unroll 22
     for (int w = 0; w < digits; w++) {
         r[w] = t[w + 1];
     }
@@ -142,7 +151,7 @@ INLINE void reduce_argument(__m512i *r, ExpLanes *lanes, const ExpTables *tables
 INLINE void series(__m512i *g, const __m512i *s, const ExpTables *tables, const int digits)
 {
     __m512i b[MOST];
-#pragma GCC unroll 12
+#pragma GCC unroll 22
     for (int w = 0; w < digits; w++) {
         b[w] = _mm512_setzero_si512();
     }
@@ -158,7 +167,7 @@ INLINE void series(__m512i *g, const __m512i *s, const ExpTables *tables, const 
 INLINE void look_up(__m512i *f, const uint64_t (*table)[VEXP_TABLE], __m512i index,
                     const int digits)
 {
-#pragma GCC unroll 12
+#pragma GCC unroll 22
     for (int w = 0; w < digits; w++) {
         f[w] = _mm512_i64gather_epi64(index, table[w], 8);
     }
@@ -169,7 +178,7 @@ INLINE void to_limbs(ExpLanes *lanes, const __m512i *x, const int count)
     __m512i word = _mm512_setzero_si512();
     unsigned filled = 0;
     int at = 0;
-#pragma GCC unroll 12
+#pragma GCC unroll 22
     for (int w = count - 1; w >= 0; w--) {
         word = _mm512_or_si512(word, _mm512_sll_epi64(x[w], _mm_cvtsi64_si128(filled)));
         filled += DIGIT;
@@ -193,31 +202,31 @@ INLINE void exp_of_digits(ExpLanes *lanes, const ExpTables *tables, const int di
     series(g, s, tables, digits);
     /* (1 + f) (1 + h) = 1 + f + h + f h, three times. */
     look_up(h, tables->table[2], third, digits);
-#pragma GCC unroll 12
+#pragma GCC unroll 22
     for (int t = 0; t < 2; t++) {
         const __m512i *by = t == 0 ? g : f;
         if (t == 1) {
             look_up(f, tables->table[1], second, digits);
         }
         columns(x, h, by, digits);
-#pragma GCC unroll 12
+#pragma GCC unroll 22
         for (int w = 0; w < digits; w++) {
             x[w] = _mm512_add_epi64(x[w], _mm512_add_epi64(h[w], by[w]));
         }
         carry(x, digits + 1);
-#pragma GCC unroll 12
+#pragma GCC unroll 22
         for (int w = 0; w < digits; w++) {
             h[w] = x[w];
         }
     }
     look_up(f, tables->table[0], first, digits);
     columns(x, h, f, digits);
-#pragma GCC unroll 12
+#pragma GCC unroll 22
     for (int w = 0; w < digits; w++) {
         x[w] = _mm512_add_epi64(x[w], _mm512_add_epi64(f[w], h[w]));
     }
     __m512i out = carry(x, digits + 1);
-#pragma GCC unroll 12
+#pragma GCC unroll 22
     for (int w = digits; w > 0; w--) {
         x[w] = x[w - 1];
     }
@@ -230,6 +239,8 @@ WIDE void vexp_lanes(ExpLanes *lanes, const ExpTables *tables)
     switch (tables->digits) {
     case 3: exp_of_digits(lanes, tables, 3); break;
     case 5: exp_of_digits(lanes, tables, 5); break;
+    case 10: exp_of_digits(lanes, tables, 10); break;
+    case 15: exp_of_digits(lanes, tables, 15); break;
     default: exp_of_digits(lanes, tables, VEXP_DIGITS); break;
     }
 }

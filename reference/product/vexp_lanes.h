@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { VEXP_LANES = 8, VEXP_DIGITS = 10, VEXP_TERMS = 19, VEXP_TABLE = 256 };
+enum { VEXP_LANES = 8, VEXP_DIGITS = 20, VEXP_TERMS = 37, VEXP_TABLE = 256 };
 
 typedef struct {
     size_t digits; /* D, of fractions */

@@ -1,0 +1,267 @@
+/*
+ * Dot products of limbs, entry by entry, each rounded once.
+ *
+ * The terms of an entry of C are multiplied exactly and added in a window of W limbs, a number in
+ * two's complement.  With 2^E above the largest term, the window's top holds any sum of k terms
+ * below 2^E and a sign; what lies below its lowest bit is cut off each term's magnitude.  Nothing
+ * is measured, packed or scaled beforehand, and no spread of magnitudes needs another way.  The
+ * bound is in docs/products.md.
+ */
+#include "dot.h"
+
+#include "entry.h"
+#include "store.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+__extension__ typedef unsigned __int128 Wide;
+
+enum { ROWS_AT_ONCE = 16 };
+
+/* A zero's exponent: below that of any product of numbers, and two of them fit a long. */
+#define ZERO_EXPONENT (-(1L << 62))
+
+/* Bits above 2^E: k terms and a sign. */
+static unsigned head_bits(size_t k)
+{
+    return k == 0 ? 1 : 65 - (unsigned)__builtin_clzl(k);
+}
+
+size_t dot_limbs(const Plan *plan)
+{
+    return ((size_t)plan->precision + 3 + head_bits(plan->k) + 63) / 64;
+}
+
+/* An operand's lines, decoded: entry[line][position].  most: limbs of the longest entry; count: of
+ * every entry but zeros, or 0 where they differ. */
+typedef struct {
+    Entry *entry;
+    size_t most, count;
+} Lines;
+
+static bool lines_open(Lines *lines, const Operand *o)
+{
+    size_t entries = 0;
+    bool fits = !__builtin_mul_overflow(o->lines, o->depth, &entries) &&
+                entries < SIZE_MAX / sizeof *lines->entry;
+    lines->entry = fits ? malloc((entries + 1) * sizeof *lines->entry) : NULL;
+    return lines->entry != NULL;
+}
+
+/* false: not finite, or its exponent is too large. */
+static inline bool load(Entry *to, const Operand *o, size_t at)
+{
+    bool finite;
+    if (o->number != NULL) {
+        entry_load_double(to, o->number[at]);
+        finite = isfinite(o->number[at]);
+    } else {
+        entry_load_real(to, o->entry + at);
+        finite = to->count != 0 || mpfr_zero_p(o->entry + at);
+    }
+    if (to->count == 0) {
+        to->exponent = ZERO_EXPONENT;
+        return finite;
+    }
+    return finite && labs(to->exponent) < EXPONENT_LIMIT;
+}
+
+/* false: an entry cannot be summed here. */
+static bool decode(Lines *lines, const Operand *o)
+{
+    size_t least = SIZE_MAX, most = 0;
+    Entry *to = lines->entry;
+    for (size_t i = 0; i < o->lines; i++) {
+        for (size_t l = 0; l < o->depth; l++, to++) {
+            if (!load(to, o, o->line_at[i] + o->depth_at[l])) {
+                return false;
+            }
+            if (to->count != 0) {
+                least = to->count < least ? to->count : least;
+                most = to->count > most ? to->count : most;
+            }
+        }
+    }
+    lines->most = most;
+    lines->count = least == most ? most : 0;
+    return true;
+}
+
+/* What a thread works in. */
+typedef struct {
+    mp_limb_t *sum;     /* [limbs] the window, the least significant limb first */
+    mp_limb_t *product; /* zeros, a term's limbs, zeros: `limbs` of them on either side, and 1 */
+    size_t limbs;
+    size_t length; /* limbs of a term for which the zeros stand */
+    unsigned head;
+    Range range; /* MPFR's */
+} Window;
+
+static inline void multiply(mp_limb_t *to, const Entry *a, const Entry *b)
+{
+    if (a->count >= b->count) {
+        mpn_mul(to, a->limb, (mp_size_t)a->count, b->limb, (mp_size_t)b->count);
+    } else {
+        mpn_mul(to, b->limb, (mp_size_t)b->count, a->limb, (mp_size_t)a->count);
+    }
+}
+
+/* The same for counts that are constants: loops unroll. */
+static inline __attribute__((always_inline)) void multiply_few(mp_limb_t *to, const Entry *a,
+                                                               const Entry *b, const size_t na,
+                                                               const size_t nb)
+{
+#pragma GCC unroll 8
+    for (size_t j = 0; j < nb; j++) {
+        mp_limb_t carry = 0;
+#pragma GCC unroll 8
+        for (size_t i = 0; i < na; i++) {
+            Wide x = (Wide)a->limb[i] * b->limb[j] + carry + (j == 0 ? 0 : to[i + j]);
+            to[i + j] = (mp_limb_t)x;
+            carry = (mp_limb_t)(x >> 64);
+        }
+        to[na + j] = carry;
+    }
+}
+
+/* sum += (-1)^negative of the product's limbs, its top `down` bits below the window's. */
+static inline __attribute__((always_inline)) void add_term(mp_limb_t *sum, const mp_limb_t *product,
+                                                           size_t length, unsigned long down,
+                                                           bool negative, const size_t limbs)
+{
+    const mp_limb_t *from = product + length + down / 64, flip = -(mp_limb_t)negative;
+    unsigned shift = (unsigned)(down % 64);
+    unsigned carry = negative;
+    for (size_t i = 0; i < limbs; i++) {
+        mp_limb_t word = from[i] >> shift | from[i + 1] << 1 << (63 - shift);
+        Wide x = (Wide)sum[i] + (word ^ flip) + carry;
+        sum[i] = (mp_limb_t)x;
+        carry = (unsigned)(x >> 64);
+    }
+}
+
+static void clear_around(Window *w, size_t length)
+{
+    memset(w->product, 0, (2 * w->limbs + length + 1) * sizeof *w->product);
+    w->length = length;
+}
+
+/* The largest exponent of a term. */
+static mpfr_exp_t top_exponent(const Entry *a, const Entry *b, size_t k)
+{
+    mpfr_exp_t top = LONG_MIN;
+    for (size_t l = 0; l < k; l++) {
+        mpfr_exp_t exponent = a[l].exponent + b[l].exponent;
+        top = exponent > top ? exponent : top;
+    }
+    return top;
+}
+
+/* The window's sum; na, nb, limbs: constants, or 0 for any. */
+static inline __attribute__((always_inline)) void sum_terms(Window *w, const Entry *a,
+                                                            const Entry *b, size_t k,
+                                                            mpfr_exp_t top, const size_t na,
+                                                            const size_t nb, const size_t limbs)
+{
+    const size_t size = limbs != 0 ? limbs : w->limbs;
+    for (size_t l = 0; l < k; l++) {
+        unsigned long down =
+            w->head + (unsigned long)top - (unsigned long)(a[l].exponent + b[l].exponent);
+        if (down >= 64 * size) {
+            continue; /* zero, or below the window */
+        }
+        size_t length = na != 0 ? na + nb : a[l].count + b[l].count;
+        if (na == 0) {
+            if (length != w->length) {
+                clear_around(w, length);
+            }
+            multiply(w->product + size, a + l, b + l);
+        } else {
+            multiply_few(w->product + size, a + l, b + l, na, nb);
+        }
+        add_term(w->sum, w->product, length, down, a[l].negative != b[l].negative, size);
+    }
+}
+
+typedef struct {
+    Lines a, b; /* rows of A, columns of B */
+} Dot;
+
+/* sum_terms for the counts of limbs that common precisions have. */
+static void sum_any(Window *w, const Dot *dot, const Entry *a, const Entry *b, size_t k,
+                    mpfr_exp_t top)
+{
+    memset(w->sum, 0, w->limbs * sizeof *w->sum);
+#define COUNTS(na, nb, limbs) ((na)*100 + (nb)*10 + (limbs))
+#define CASE(na, nb, limbs)                                                                        \
+    case COUNTS(na, nb, limbs): sum_terms(w, a, b, k, top, na, nb, limbs); break
+    bool few = dot->a.count < 10 && dot->b.count < 10 && w->limbs < 10;
+    switch (few ? COUNTS(dot->a.count, dot->b.count, w->limbs) : 0) {
+        CASE(1, 1, 2);
+        CASE(2, 1, 3);
+        CASE(1, 2, 3);
+        CASE(2, 2, 3);
+        CASE(3, 3, 4);
+        CASE(4, 1, 5);
+        CASE(1, 4, 5);
+        CASE(4, 4, 5);
+    default: sum_terms(w, a, b, k, top, 0, 0, 0);
+    }
+#undef CASE
+#undef COUNTS
+}
+
+static void sum_entry(Window *w, const Plan *plan, const Dot *dot, size_t i, size_t j)
+{
+    const Entry *a = dot->a.entry + i * plan->k, *b = dot->b.entry + j * plan->k;
+    mpfr_exp_t top = top_exponent(a, b, plan->k);
+    if (top < ZERO_EXPONENT / 2) { /* zeros */
+        store_scaled(w->range, plan, i, j, w->sum, 0, false, 0);
+        return;
+    }
+    sum_any(w, dot, a, b, plan->k, top);
+    bool negative = w->sum[w->limbs - 1] >> 63 != 0;
+    if (negative) {
+        mpn_neg(w->sum, w->sum, (mp_size_t)w->limbs);
+    }
+    store_scaled(w->range, plan, i, j, w->sum, w->limbs, negative,
+                 top + w->head - 64 * (mpfr_exp_t)w->limbs);
+}
+
+static bool multiply_rows(const Plan *plan, const void *shared, size_t first, size_t count)
+{
+    const Dot *dot = shared;
+    size_t limbs = dot_limbs(plan), length = dot->a.most + dot->b.most;
+    mp_limb_t *room = malloc((3 * limbs + length + 1) * sizeof *room);
+    if (room == NULL) {
+        return false;
+    }
+    Window w = {.sum = room,
+                .product = room + limbs,
+                .limbs = limbs,
+                .head = head_bits(plan->k),
+                .range = store_range()};
+    clear_around(&w, length);
+    for (size_t i = first; i < first + count; i++) {
+        for (size_t j = 0; j < plan->n; j++) {
+            sum_entry(&w, plan, dot, i, j);
+        }
+    }
+    free(room);
+    return true;
+}
+
+bool dot_mul(const Plan *plan, bool *done)
+{
+    Dot dot = {.a = {NULL}};
+    *done = false;
+    bool ok = lines_open(&dot.a, &plan->a) && lines_open(&dot.b, &plan->b);
+    if (ok && decode(&dot.a, &plan->a) && decode(&dot.b, &plan->b)) {
+        *done = true;
+        ok = store_each_rows(plan, &dot, ROWS_AT_ONCE, multiply_rows);
+    }
+    free(dot.a.entry);
+    free(dot.b.entry);
+    return ok;
+}
