@@ -473,11 +473,11 @@ static void test_key_with_seeds(void **state)
     assert_non_null(stream);
     assert_int_equal(table_write_key_header(stream, false), 0);
     putc('\n', stream);
-    assert_int_equal(table_write_key(stream, &point, false, "1,3"), 0);
+    assert_int_equal(table_write_key(stream, &point, false, "1;3"), 0);
     assert_int_equal(fclose(stream), 0);
     assert_string_equal(text, "construction,activation,mask,n,d,d_ff,heads,d_head,depth,arithmetic,"
                               "kernel,reference,weights,seed,options\n"
-                              "silu,silu,none,2,3,,,,1,none,,subtract,,\"1,3\",");
+                              "silu,silu,none,2,3,,,,1,none,,subtract,,1;3,");
     free(text);
 }
 
