@@ -109,7 +109,7 @@ static void known_faults_are_the_machines(void **state)
         const char *scenario, *fault;
     } known[] = {
         {"sweep", "pthread_create:1"},       {"sweep", "pthread_create:2"},
-        {"verify", "pthread_create:1"},      {"attribute", "posix_memalign:1000"},
+        {"verify", "pthread_create:1"},      {"attribute", "posix_memalign:500"},
         {"attribute", "posix_memalign:100"},
     };
     size_t wrong = 0;
