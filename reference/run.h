@@ -8,6 +8,7 @@
 #include "difference/difference.h"
 #include "evaluator.h"
 #include "heads/heads.h"
+#include "radius/radius.h"
 #include "reference.h"
 #include "tape.h"
 
@@ -25,6 +26,7 @@ struct RefRun {
     Tape *kept;        /* the records to be written, one a block, or NULL */
     const Tape *known; /* the records and streams of x, evaluated before, or NULL */
     Difference *e;     /* r(T') - r(T_infinity), or NULL */
+    Radius *radius;    /* how far all that may be off, or NULL: not certified */
     bool left_range;   /* MPFR's exponents were left, or a NaN made: the stream is NaN */
     size_t layer, sublayer, block; /* that come next; blocks of heads, as a tape has them */
     mpfr_exp_t term; /* exponent of the largest number that went into the stream in this layer */

@@ -9,6 +9,7 @@
 #ifndef HEADPROOF_REFERENCE_PRODUCT_INTERNAL_H
 #define HEADPROOF_REFERENCE_PRODUCT_INTERNAL_H
 
+#include "gemm.h"
 #include "product.h"
 
 #include <limits.h>
@@ -158,12 +159,5 @@ bool modular_holds(mpfr_prec_t bits_a, mpfr_prec_t bits_b);
 /* Seconds of a product by a backend if `bits` fraction bits are kept; of one entry by the loop. */
 double cost_product(const Plan *plan, ProductBackend backend, mpfr_prec_t bits);
 double cost_loop_entry(const Plan *plan);
-
-/* ---- gemm.c ---- */
-
-/* C [m, n] = A B + beta C in doubles, row-major; a_lines: A is given as [k, m]; b_lines: B is given
- * as [n, k]. */
-void gemm(double *c, size_t ldc, const double *a, size_t lda, bool a_transposed, const double *b,
-          size_t ldb, bool b_transposed, size_t m, size_t n, size_t k, double beta);
 
 #endif
