@@ -135,6 +135,9 @@ static int check_grid(const Merge *merge)
         digest = digest_bytes(digest, rows, (size_t)(merge_column(rows, layer_column) - rows) - 1);
         digest = digest_bytes(digest, "\n", 1);
     }
+    if (json_is_true(json_object_get(merge->files[0].sidecar, "certified"))) {
+        digest = grid_digest_certified(digest);
+    }
     digest_print(text, digest);
     const json_t *grid = json_object_get(merge->files[0].sidecar, "grid");
     return strcmp(text, sidecar_get(grid, "digest")) == 0 ? 0 : merge_refuse_rows(&merge->files[0]);

@@ -41,8 +41,8 @@ typedef struct {
     PointSummary *summaries;
     bool *passed;
     double *seconds;
-    size_t committed, failures;
-    bool terminal; /* stdout is one: a table instead of CSV */
+    size_t committed, failures, bounds; /* bounds: cells */
+    bool terminal;                      /* stdout is one: a table instead of CSV */
     Progress progress;
     int write_error;
     pthread_mutex_t writing;
@@ -82,6 +82,7 @@ static void take_outcome(Sweep *sweep, const PointOutcome *outcome, double secon
     sweep->summaries[position] = outcome->summary;
     sweep->passed[index] = outcome->failed_layer == 0;
     sweep->seconds[index] = seconds;
+    sweep->bounds += outcome->bounds;
     if (!sweep->passed[index]) {
         report_failure(sweep, &sweep->grid->points[index], outcome);
     }
@@ -280,8 +281,9 @@ static int conclude(const Sweep *sweep)
     if (options->output != NULL && !options->quiet && !options->file_only) {
         if (summary_print(stdout, sweep->grid, sweep->points, sweep->count, sweep->summaries) !=
                 0 ||
-            printf("%zu points in %s\n", sweep->count, shown(options->output).text) < 0 ||
-            fflush(stdout) != 0) {
+            printf("%zu points in %s", sweep->count, shown(options->output).text) < 0 ||
+            (options->certify && print_certified(stdout, sweep->bounds) < 0) ||
+            putchar('\n') == EOF || fflush(stdout) != 0) {
             return streams_stdout_failed();
         }
     }

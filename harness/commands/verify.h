@@ -84,6 +84,7 @@ typedef struct {
     Progress progress;
     bool passed; /* at the Omega at hand */
     VerifyLimit limit;
+    size_t bounds; /* cells, of layers and Omegas so far, that are only bounds */
     Output *output;
 } Verify;
 
@@ -159,7 +160,8 @@ void verify_print_model(const Verify *verify);
 void verify_print_omega(const Verify *verify, double omega, const LogitErrors *logits);
 void verify_print_found(const Verify *verify, const Found *found);
 void verify_print_keeping(const OmegaSearch *found);
-void verify_print_verdict(const Grid *grid, bool passed, const VerifyLimit *limit);
+/* bounds: cells that are only bounds, of points that are certified. */
+void verify_print_verdict(const Grid *grid, bool passed, const VerifyLimit *limit, size_t bounds);
 
 /* verify_limit.c */
 

@@ -5,6 +5,7 @@
 
 #include "../grid/axes.h"
 #include "../table/bounds.h"
+#include "../table/summary.h"
 #include "../table/columns.h"
 #include "../base/decimal.h"
 #include "../evaluate/omega_print.h"
@@ -207,7 +208,7 @@ static bool has_several_omegas(const Grid *grid)
     return false;
 }
 
-void verify_print_verdict(const Grid *grid, bool passed, const VerifyLimit *limit)
+void verify_print_verdict(const Grid *grid, bool passed, const VerifyLimit *limit, size_t bounds)
 {
     char text[DECIMAL_TEXT];
     const Point *point = &grid->points[0];
@@ -225,6 +226,9 @@ void verify_print_verdict(const Grid *grid, bool passed, const VerifyLimit *limi
         printf(" the error is %s %s", passed ? "within" : "not within", text);
     } else {
         printf(" (no tolerance given)");
+    }
+    if (point->certify) {
+        print_certified(stdout, bounds);
     }
     verify_limit_print(limit, several);
     putchar('\n');

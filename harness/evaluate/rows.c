@@ -6,6 +6,7 @@
 #include "rows.h"
 
 #include "../base/clock.h"
+#include "../table/bounds.h"
 #include "../table/table.h"
 #include "../base/text_stream.h"
 
@@ -96,6 +97,7 @@ size_t rows_read(PointOutcome *outcome, const char *text, size_t size, const Poi
             break;
         }
         summary_add(&outcome->summary, point, &row);
+        outcome->bounds += bounds_count(point, &row);
         if (outcome->failed_layer == 0 && !row_passes(point, &row)) {
             outcome->failed_layer = layer;
             outcome->failed_status = row.status;

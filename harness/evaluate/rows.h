@@ -17,10 +17,11 @@ typedef struct {
     double seconds; /* wall time of the evaluation */
 } PointRows;
 
-/* failed_layer: the first, or 0 when the point passes. */
+/* failed_layer: the first, or 0 when the point passes; bounds: cells that are only bounds. */
 typedef struct {
     size_t failed_layer;
     Status failed_status;
+    size_t bounds;
     PointSummary summary;
 } PointOutcome;
 

@@ -32,6 +32,20 @@ static int take_points(Grid *grid, const CandidateList *list)
     return 0;
 }
 
+/* Radii are of the heads' structure. */
+static int certify_points(const Grid *grid, bool certify)
+{
+    for (size_t i = 0; certify && i < grid->count; i++) {
+        grid->points[i].certify = true;
+        if (grid->points[i].form == REF_DENSE) {
+            complain((Origin){.flag = "certify"}, "certify",
+                     "expected --reference-form structured with it");
+            return 2;
+        }
+    }
+    return 0;
+}
+
 static int expand(Grid *grid, const SectionList *sections, const Section *flags,
                   const CommandInfo *command, const RunOptions *run)
 {
@@ -44,6 +58,9 @@ static int expand(Grid *grid, const SectionList *sections, const Section *flags,
     if (status == 0) {
         candidates_deduplicate(&list);
         status = take_points(grid, &list);
+    }
+    if (status == 0) {
+        status = certify_points(grid, run->certify);
     }
     candidates_clear(&list);
     return status;

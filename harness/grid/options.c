@@ -30,6 +30,8 @@ static const FlagInfo flags_known[FLAG_COUNT] = {
     [FLAG_TOKENS] = {"tokens", "LISTS", "the tokens of each position, as 0:52/0:52/53"},
     [FLAG_BY] = {"by", "UNIT", "a line a head, sublayer or kind; default sublayer"},
     [FLAG_LOGITS] = {"logits", "WHICH", "all, or predicted, the default"},
+    [FLAG_CERTIFY] = {"certify", NULL,
+                      "prove every digit of a reference column; a cell that cannot be is a bound"},
     [FLAG_RESUME] = {"resume", NULL, "go on with what an interrupted run of the same left"},
     [FLAG_SHARD] = {"shard", "I/N",
                     "the I-th of N parts, for job arrays; merge puts them together"},
@@ -267,6 +269,7 @@ static int read_flag(Reader *reader, Flag flag, const char *text)
     case FLAG_MEMORY: return read_memory(run, origin, text);
     case FLAG_CHECKPOINT: return read_checkpoint(run, origin, text);
     case FLAG_RESUME: run->resume = true; break;
+    case FLAG_CERTIFY: run->certify = true; break;
     case FLAG_SHARD: return read_shard(run, origin, text);
     case FLAG_PRESET: run->preset = text; break;
     case FLAG_MEASURE: run->measure = true; break;

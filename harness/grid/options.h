@@ -31,6 +31,7 @@ typedef enum {
     FLAG_MEASURE,
     FLAG_BY,
     FLAG_LOGITS,
+    FLAG_CERTIFY,
     FLAG_BASELINE, /* the first of check's own */
     FLAG_SAVE_BASELINE,
     FLAG_FORCE,

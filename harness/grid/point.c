@@ -78,4 +78,7 @@ void point_print_command(FILE *file, const Point *point)
     if (point->source != NULL && point->source->ignore_extra) {
         fputs(" --ignore-extra", file);
     }
+    if (point->certify) {
+        fputs(" --certify", file);
+    }
 }

@@ -30,6 +30,12 @@ static int digest_file(uint64_t *digest, const char *path)
     return reason != 0 ? file_fault(reason) : 0;
 }
 
+uint64_t grid_digest_certified(uint64_t digest)
+{
+    static const char mark[] = "certified\n";
+    return digest_bytes(digest, mark, sizeof mark - 1);
+}
+
 int grid_identify(GridIdentity *identity, const Grid *grid)
 {
     uint64_t points = DIGEST_START, weights = DIGEST_START;
@@ -42,6 +48,9 @@ int grid_identify(GridIdentity *identity, const Grid *grid)
         points = digest_bytes(points, key, strlen(key));
         points = digest_bytes(points, "\n", 1);
         free(key);
+    }
+    if (grid->count > 0 && grid->points[0].certify) {
+        points = grid_digest_certified(points);
     }
     digest_print(identity->points, points);
     identity->weights[0] = '\0';

@@ -16,4 +16,7 @@ typedef struct {
 /* 0; 2 or 99 after one message when a file cannot be read or memory is short. */
 int grid_identify(GridIdentity *identity, const Grid *grid) __attribute__((warn_unused_result));
 
+/* The digest of the same points with every error certified: rows with and without are not mixed. */
+uint64_t grid_digest_certified(uint64_t digest);
+
 #endif
