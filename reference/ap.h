@@ -81,8 +81,8 @@ void ap_thread_clear(void);
 void ap_thread_enter(mpfr_exp_t emin, mpfr_exp_t emax);
 mpfr_flags_t ap_thread_leave(bool clear);
 
-/* The flags of what no evaluation does whose numbers are in MPFR's range: overflow, NaN, division by
- * zero, NaN compared.  (What underflows is a part too small to see.) */
+/* The flags of what no evaluation does whose numbers are in MPFR's range: overflow, NaN, division
+ * by zero, NaN compared.  (What underflows is a part too small to see.) */
 mpfr_flags_t ap_fatal_flags(void);
 
 #endif

@@ -1,10 +1,10 @@
 /*
  * A bundle of heads by its structure, at the cost of the original's products:
  *     delta += sum over heads of softmax_rows(X Q X^T) X V,
- * block of heads after block, and in a block step after step.  Each step evaluates x into the block's
- * record, unless a tape has that record already; and then, where e is carried beside x, lets the
- * difference read it.  With bilinear scores patterns follow one another, so that one pattern at a
- * time is in memory where no tape keeps them.
+ * block of heads after block, and in a block step after step.  Each step evaluates x into the
+ * block's record, unless a tape has that record already; and then, where e is carried beside x,
+ * lets the difference read it.  With bilinear scores patterns follow one another, so that one
+ * pattern at a time is in memory where no tape keeps them.
  */
 #include "run.h"
 

@@ -263,14 +263,14 @@ static bool prepare_high(const Bundled *at)
 {
     Dense *dense = at->dense;
     size_t rows = at->x->rows, width = at->x->columns;
-    double terms = heads_score_exponent(at->heads, at->x, NULL);
+    mpfr_exp_t terms = heads_score_exponent(at->heads, at->x, NULL);
     mpfr_prec_t bits = at->ev->bits;
     if (terms > 0) {
         if (terms > MOST_EXPONENT) {
             mpfr_set_nanflag(); /* out of reach: refused */
             return true;
         }
-        bits += (mpfr_prec_t)terms + 8;
+        bits += terms + 8;
     }
     if (dense->high.entry != NULL && bits <= dense->high.bits) {
         return true;

@@ -11,8 +11,8 @@ typedef struct {
     Columns columns;
 } Activate;
 
-/* x[row] = x sigma(x), with t = exp(-|x|) x / (1 + t) or, for x < 0, x t / (1 + t); the exponentials
- * are made beside it. */
+/* x[row] = x sigma(x), with t = exp(-|x|) x / (1 + t) or, for x < 0, x t / (1 + t); the
+ * exponentials are made beside it. */
 static void silu_row(const Evaluator *ev, Worker *worker, const Activate *a, size_t row)
 {
     mpfr_ptr x = ap_at(a->x, row, a->columns.first), e = ap_at(a->exponentials, row, 0);

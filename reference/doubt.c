@@ -1,25 +1,32 @@
 /*
  * How far a precision can be trusted: whether scores that compete are further apart than what the
- * working precision knows of them.
+ * working precision knows of them.  Exponents are compared, which are whole, so that every machine
+ * decides alike.
  */
 #include "doubt.h"
-
-#include <math.h>
 
 /* Scores known to 2^CLEAR make rounding errors of weights that are linear in the precision. */
 enum { CLEAR = -4 };
 
-/* The exponent of zeros. */
-#define NOTHING (-0x1p62)
+/* The whole part of log2 of a positive number. */
+static mpfr_exp_t whole_log2(mpfr_exp_t number)
+{
+    mpfr_exp_t log = 0;
+    for (; number > 1; number /= 2) {
+        log++;
+    }
+    return log;
+}
 
 void doubt_note(const Evaluator *ev, Worker *worker, mpfr_srcptr difference)
 {
-    double known = ev->score_exponent + ev->lost - (double)ev->bits;
-    if (!ev->observed || known <= CLEAR) {
+    if (!ev->observed || ev->score_exponent + ev->lost - ev->bits <= CLEAR) {
         return;
     }
     /* What is still competing has a weight that is not far below 2^-(bits + score_exponent). */
-    double reach = fmax(known, log2((double)ev->bits + ev->score_exponent)) + 2;
-    double apart = mpfr_regular_p(difference) ? (double)mpfr_get_exp(difference) - 1 : NOTHING;
-    worker->seen.doubt = worker->seen.doubt || (!(apart > reach));
+    mpfr_exp_t known = ev->score_exponent + ev->lost - ev->bits;
+    mpfr_exp_t competing = whole_log2(ev->bits + ev->score_exponent);
+    mpfr_exp_t reach = (known > competing ? known : competing) + 2;
+    bool apart = mpfr_regular_p(difference) && mpfr_get_exp(difference) - 1 > reach;
+    worker->seen.doubt = worker->seen.doubt || !apart;
 }

@@ -4,9 +4,9 @@
  * plan does, tells nothing: scores of 1e80 and 1e80 + 1 are one number at 64 bits and at 128.
  *
  * No term of a score is as large as 2^exponent; a run of p bits, whose stream had lost `lost` of
- * them before, then knows the score to about 2^(exponent + lost - p).  That is fine where it is small;
- * and where the scores that compete lie further apart than that, since then one of them has all the
- * weight.
+ * them before, then knows the score to about 2^(exponent + lost - p).  That is fine where it is
+ * small; and where the scores that compete lie further apart than that, since then one of them has
+ * all the weight.
  */
 #ifndef HEADPROOF_REFERENCE_DOUBT_H
 #define HEADPROOF_REFERENCE_DOUBT_H

@@ -1,6 +1,6 @@
 /*
- * The arithmetic of one evaluation: what its threads have, what they have seen, and the products and
- * exponentials at its precision.
+ * The arithmetic of one evaluation: what its threads have, what they have seen, and the products
+ * and exponentials at its precision.
  */
 #include "evaluator.h"
 
@@ -58,11 +58,11 @@ bool evaluator_init(Evaluator *ev, EvaluatorShape shape, mpfr_prec_t bits, doubl
 {
     int workers = omp_get_max_threads();
     *ev = (Evaluator){.bits = bits, .omega = omega, .reproducible = reproducible};
-    ev->score_exponent = -INFINITY;
+    ev->score_exponent = mpfr_get_emin_min();
     seen_init(&ev->seen);
     ev->worker = calloc((size_t)workers, sizeof *ev->worker);
     ev->workers = ev->worker != NULL ? workers : 0;
-    bool ok = ev->worker != NULL && ap_init(&ev->factor, 1, OMEGA_MAX_GAP + 2, bits);
+    bool ok = ev->worker != NULL && ap_init(&ev->factor, 1, OMEGA_MAX_GAP + 1, bits);
     for (int t = 0; t < ev->workers; t++) {
         ok = worker_init(&ev->worker[t], shape, ev) && ok;
     }
@@ -182,12 +182,6 @@ void evaluator_exponentials(const Evaluator *ev, Worker *worker, mpfr_ptr m, mpf
     } else {
         mpfr_add_ui(g, m, 1, MPFR_RNDN);
     }
-}
-
-mpfr_srcptr evaluator_factor(Evaluator *ev, bool limit, int gap)
-{
-    bool none = limit && gap > 0;
-    return none ? ap_at(&ev->factor, 0, OMEGA_MAX_GAP + 1) : evaluator_decay(ev, gap);
 }
 
 mpfr_srcptr evaluator_decay(Evaluator *ev, int gap)

@@ -1,7 +1,7 @@
 /*
  * The arithmetic of one evaluation (private to reference/): its precision, its threads, and with
- * them exponentials, the factors e^(-Omega gap) and products of matrices.  No heads, no streams and no
- * layers are known here.
+ * them exponentials, the factors e^(-Omega gap) and products of matrices.  No heads, no streams and
+ * no layers are known here.
  *
  * What threads do never depends on how many there are: products of integers, rows or columns that
  * are computed alone, and maxima.
@@ -49,8 +49,8 @@ typedef struct {
     bool observed;     /* a plan looks at what is seen: gap and doubt are wanted */
     /* doubt.h: no term of the scores at hand is as large as 2^score_exponent; bits that the stream
      * had lost before this layer. */
-    double score_exponent, lost;
-    ApMat factor; /* [1, OMEGA_MAX_GAP + 2]: e^(-Omega gap), and 0 */
+    mpfr_exp_t score_exponent, lost;
+    ApMat factor; /* [1, OMEGA_MAX_GAP + 1]: e^(-Omega gap) */
     bool factor_known[OMEGA_MAX_GAP + 1];
     Worker *worker; /* [workers] */
     int workers;
@@ -63,7 +63,8 @@ typedef struct {
 } EvaluatorShape;
 
 /* With as many threads as OpenMP would start here.  reproducible: products and exponentials are
- * computed with 64 bits more and then rounded.  false when memory is short; clear it all the same. */
+ * computed with 64 bits more and then rounded.  false when memory is short; clear it even
+ * so. */
 bool evaluator_init(Evaluator *ev, EvaluatorShape shape, mpfr_prec_t bits, double omega,
                     bool reproducible) __attribute__((warn_unused_result));
 void evaluator_clear(Evaluator *ev);
@@ -93,9 +94,6 @@ void evaluator_exponentials(const Evaluator *ev, Worker *worker, mpfr_ptr m, mpf
 
 /* e^(-Omega gap), gap >= 0; Omega finite, or gap 0. */
 mpfr_srcptr evaluator_decay(Evaluator *ev, int gap);
-
-/* The same; in the limit 1 for gap 0, else 0. */
-mpfr_srcptr evaluator_factor(Evaluator *ev, bool limit, int gap);
 
 /* Notes log2(Z_A / Z_C) (content sums of exponentials), to the next whole bit above, of a row whose
  * coefficients differ by gap. */

@@ -251,7 +251,7 @@ static bool measure(RefPlan *plan, const Pair *pair, const Model *model, mpfr_pr
         (void)ref_keeper_restore(keeper, what, bits, measurement_visit, &measurement);
     }
     for (size_t l = measurement.done; ok && resolved->streams && l < plan->depth; l++) {
-        low->ev.lost = l > 0 ? plan->layers[l - 1].growth : 0;
+        low->ev.lost = l > 0 ? (mpfr_exp_t)plan->layers[l - 1].growth : 0;
         ref_run_layer(low);
         ref_run_layer(high);
         ok = !low->ev.failed && !high->ev.failed;
@@ -405,7 +405,7 @@ bool ref_plan_follow(RefPlan *plan, const RefRun *run)
     size_t l = plan->followed++;
     bool before = plan->resolved.streams;
     if (before) {
-        plan->low->ev.lost = l > 0 ? plan->layers[l - 1].growth : 0;
+        plan->low->ev.lost = l > 0 ? (mpfr_exp_t)plan->layers[l - 1].growth : 0;
         ref_run_layer(plan->low);
         measure_layer(plan, plan->pair, l, plan->low, run, &plan->resolved);
     }

@@ -1,9 +1,9 @@
 /*
  * Exponentials of scores of any size (private to reference/).
  *
- * A softmax does not change when one number is subtracted from all scores of its row.  Less the row's
- * largest, every exponential is at most 1, and what leaves MPFR's range below is too small to matter
- * beside the largest, which is 1.
+ * A softmax does not change when one number is subtracted from all scores of its row.  Less the
+ * row's largest, every exponential is at most 1, and what leaves MPFR's range below is too small to
+ * matter beside the largest, which is 1.
  */
 #ifndef HEADPROOF_REFERENCE_SHIFT_H
 #define HEADPROOF_REFERENCE_SHIFT_H

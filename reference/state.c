@@ -1,6 +1,6 @@
 /*
- * A run between two layers as bytes: its place, its streams and what has been seen; everything else of
- * it is scratch, or follows from this.
+ * A run between two layers as bytes: its place, its streams and what has been seen; everything else
+ * of it is scratch, or follows from this.
  */
 #include "state.h"
 

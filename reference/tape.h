@@ -1,7 +1,7 @@
 /*
- * The limit's evaluation kept (private to reference/): every record of one evaluation of T_infinity,
- * block of heads after block, and its streams.  Differences at every Omega then share it, and only read
- * it, from several threads at once.
+ * The limit's evaluation kept (private to reference/): every record of one evaluation of
+ * T_infinity, block of heads after block, and its streams.  Differences at every Omega then share
+ * it, and only read it, from several threads at once.
  */
 #ifndef HEADPROOF_REFERENCE_TAPE_H
 #define HEADPROOF_REFERENCE_TAPE_H

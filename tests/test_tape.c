@@ -3,7 +3,9 @@
  * bit, what a difference that evaluates the limit itself has.
  */
 #include "../cases/case.h"
+#include "../reference/base.h"
 #include "../reference/run.h"
+#include "../reference/state.h"
 #include "fixture.h"
 
 #include <setjmp.h>
@@ -14,6 +16,7 @@
 #include <cmocka.h>
 
 #include <omp.h>
+#include <stdio.h>
 #include <string.h>
 
 enum { BITS = 256, VARIANTS = 24 };
@@ -34,6 +37,7 @@ static CaseSpec variant_of(Construction construction, int variant)
         .bias_row_content = (BiasRowContent)(variant >> 2 & 1),
         .linear = (Linear)(variant % 3),
         .activation = (Activation)(variant / 8),
+        .gelu = (GeluForm)(variant % 3),
         .slope = 8,
         .band = 2,
         .dropout = variant == 7 ? 0.2 : 0,
@@ -151,12 +155,95 @@ static void only_its_own_bits(void **state)
     case_clear(&pair);
 }
 
+/* What stands in a tape, as the digest of its archive. */
+static uint64_t digest_of(Tape *tape)
+{
+    RefArchive archive = {.file = fopen("/dev/null", "w"), .digest = REF_ARCHIVE_START};
+    assert_non_null(archive.file);
+    for (size_t i = 0; i < tape->blocks; i++) {
+        Record *record = &tape->record[i];
+        ApMat *const mats[] = {&record->score, &record->gate, &record->group, &record->query,
+                               &record->key};
+        for (size_t m = 0; m < sizeof mats / sizeof *mats; m++) {
+            archive_mat(&archive, mats[m]);
+        }
+        for (size_t b = 0; b < record->patterns; b++) {
+            archive_mat(&archive, &record->pattern[b]);
+        }
+        for (int part = 0; part < PARTS; part++) {
+            archive_mat(&archive, &record->part[part].value);
+            archive_mat(&archive, &record->part[part].mixed);
+        }
+    }
+    assert_int_equal(fclose(archive.file), 0);
+    return archive.digest;
+}
+
+/* No difference leaves a mark in the records that others are to read. */
+static void records_are_only_read(void **state)
+{
+    (void)state;
+    for (int c = 0; c < CONSTRUCTION_MASKED; c++) {
+        for (int variant = 0; variant < VARIANTS; variant += 5) {
+            CaseSpec spec = variant_of((Construction)c, variant);
+            Pair pair;
+            const char *reason;
+            if (case_build(&pair, &reason, &spec) != CASE_OK) {
+                continue; /* such a case does not exist */
+            }
+            RefBase *base = ref_base_make(&pair, BITS, REF_STRUCTURED, REF_LIMIT_TAPE);
+            assert_non_null(base);
+            uint64_t before = digest_of(base->tape);
+            RefRun *run = difference(&pair, 3, BITS, base);
+            for (size_t l = 0; l < spec.depth; l++) {
+                ref_run_layer(run);
+            }
+            assert_true(digest_of(base->tape) == before);
+            ref_run_clear(run);
+            ref_base_clear(base);
+            case_clear(&pair);
+        }
+    }
+}
+
+/* A record's matrices take what is predicted of them. */
+static void a_tape_takes_what_is_predicted(void **state)
+{
+    CaseSpec spec = variant_of(CONSTRUCTION_TRANSFORMER, 3);
+    Pair pair = pair_make(&spec);
+    Tape *tape = tape_open(&pair.converted, BITS);
+    double entries = 0;
+    (void)state;
+    assert_non_null(tape);
+    for (size_t i = 0; i < tape->blocks; i++) {
+        const Record *record = &tape->record[i];
+        size_t columns = record->score.columns + record->gate.columns + record->group.columns +
+                         record->query.columns + record->key.columns;
+        for (int part = 0; part < PARTS; part++) {
+            columns += record->part[part].value.columns + record->part[part].mixed.columns;
+        }
+        for (size_t b = 0; b < record->patterns; b++) {
+            columns += record->pattern[b].columns;
+        }
+        entries += (double)(columns * record->score.rows);
+    }
+    for (size_t l = 0; l < tape->depth; l++) {
+        entries += (double)(tape->stream[l].rows * tape->stream[l].columns);
+    }
+    assert_true(entries > 0);
+    assert_true(tape_bytes(&pair.converted, BITS) == entries * (BITS / 8 + sizeof(__mpfr_struct)));
+    tape_clear(tape);
+    case_clear(&pair);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_tape_is_the_evaluation),
         cmocka_unit_test(blocks_and_threads_do_not_matter),
         cmocka_unit_test(only_its_own_bits),
+        cmocka_unit_test(records_are_only_read),
+        cmocka_unit_test(a_tape_takes_what_is_predicted),
     };
     return cmocka_run_group_tests(tests, reference_set_up, reference_tear_down);
 }

@@ -34,8 +34,8 @@ typedef struct {
     ApMat moved_query;    /* query + its change */
     ApMat group;          /* [rows, heads * 3] dp or r of one key of a group */
     ApMat pattern, leak;  /* [rows, rows] dp of the keys of A, 0 of others; r of the others */
-    /* [rows, columns]: exponent of the largest term that went into an entry of e in this layer: what
-     * e falls short of it was cancelled, however alike two precisions are. */
+    /* [rows, columns]: exponent of the largest term that went into an entry of e in this layer:
+     * what e falls short of it was cancelled, however alike two precisions are. */
     mpfr_exp_t *term;
 } Difference;
 
@@ -52,8 +52,8 @@ void difference_begin(Difference *e);
 void difference_end(Difference *e);
 void difference_end_layer(Difference *e, const ApMat *x);
 
-/* Each after the step of heads.h of that name, whose outcome is in the record: the changes of scores
- * (and without bilinear scores of patterns), of a pattern, of values and mixtures. */
+/* Each after the step of heads.h of that name, whose outcome is in the record: the changes of
+ * scores (and without bilinear scores of patterns), of a pattern, of values and mixtures. */
 void difference_scores(Evaluator *ev, const Heads *heads, const Record *record, Difference *e);
 void difference_pattern(Evaluator *ev, const Heads *heads, const Record *record, size_t b,
                         Difference *e);
@@ -64,7 +64,7 @@ void difference_mix(Evaluator *ev, const Heads *heads, const Record *record, Par
 /* e.delta += what a part's change writes; mixed is lost. */
 void difference_write(Evaluator *ev, const Heads *heads, PartKind part, Difference *e);
 
-/* ---- By groups of keys (group_changes.c, group_mixtures.c), and key by key (key_changes.c). ---- */
+/* ---- By groups of keys (group_changes.c, group_mixtures.c), key by key (key_changes.c). ---- */
 
 void difference_group_weights(Evaluator *ev, const Heads *heads, const Record *record,
                               Difference *e);

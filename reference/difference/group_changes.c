@@ -38,8 +38,8 @@ static void gate_row(Evaluator *ev, Worker *worker, const void *context, size_t 
     }
 }
 
-/* What is at hand of one row of one head: weight of the limit's and changed, [GROUPS]; score and decayed,
- * the gate and exp(-|gate|); ds, its change, and m and grown, expm1 and exp of that. */
+/* What is at hand of one row of one head: weight of the limit's and changed, [GROUPS]; score and
+ * decayed, the gate and exp(-|gate|); ds, its change, and m and grown, expm1 and exp of that. */
 typedef struct {
     const RowGroups *groups;
     mpfr_srcptr weight, score, decayed, ds, m, grown;
@@ -119,11 +119,18 @@ static void leak_row(Evaluator *ev, Worker *worker, const HeadRow *at)
 }
 
 /* All weights anew, of the gate after its change: for changes that are far, beside which nothing
- * cancels. */
-static void far_limit(Evaluator *ev, Worker *worker, const HeadRow *at, mpfr_srcptr score)
+ * cancels.  limit: over A alone, else at Omega over all. */
+static mpfr_srcptr far_weights(Evaluator *ev, Worker *worker, const HeadRow *at, bool limit)
 {
-    mpfr_ptr weight = ap_at(&worker->temp, 0, 5);
-    groups_far_weights(ev, worker, at->groups, score, true, weight);
+    mpfr_ptr weight = ap_at(&worker->temp, 0, 5), score = ap_at(&worker->temp, 0, 8);
+    mpfr_add(score, at->score, at->ds, MPFR_RNDN);
+    groups_far_weights(ev, worker, at->groups, score, limit, weight);
+    return weight;
+}
+
+static void far_limit(Evaluator *ev, Worker *worker, const HeadRow *at)
+{
+    mpfr_srcptr weight = far_weights(ev, worker, at, true);
     for (int g = 0; g < GROUPS; g++) {
         if (groups_in_limit(at->groups, g)) {
             mpfr_sub(at->changed + g, weight + g, at->weight + g, MPFR_RNDN);
@@ -131,10 +138,9 @@ static void far_limit(Evaluator *ev, Worker *worker, const HeadRow *at, mpfr_src
     }
 }
 
-static void far_leak(Evaluator *ev, Worker *worker, const HeadRow *at, mpfr_srcptr score)
+static void far_leak(Evaluator *ev, Worker *worker, const HeadRow *at)
 {
-    mpfr_ptr weight = ap_at(&worker->temp, 0, 5);
-    groups_far_weights(ev, worker, at->groups, score, false, weight);
+    mpfr_srcptr weight = far_weights(ev, worker, at, false);
     for (int g = 0; g < GROUPS; g++) {
         if (groups_left_out(at->groups, g)) {
             mpfr_set(at->changed + g, weight + g, MPFR_RNDN);
@@ -146,21 +152,19 @@ static void far_leak(Evaluator *ev, Worker *worker, const HeadRow *at, mpfr_srcp
 /* at->changed = dp of A's groups, r of the others. */
 static void change_row(Evaluator *ev, Worker *worker, const HeadRow *at)
 {
-    mpfr_ptr score = ap_at(&worker->temp, 0, 8);
-    bool others = false;
+    bool near = shift_is_near(at->ds), others = false;
     for (int g = 0; g < GROUPS; g++) {
         others = others || groups_left_out(at->groups, g);
     }
-    mpfr_add(score, at->score, at->ds, MPFR_RNDN);
-    if (shift_is_near(at->ds)) {
+    if (near) {
         limit_row(worker, at);
     } else {
-        far_limit(ev, worker, at, score);
+        far_limit(ev, worker, at);
     }
-    if (others && shift_is_near(at->ds) && shift_is_near(at->score)) {
+    if (others && near && shift_is_near(at->score)) {
         leak_row(ev, worker, at);
     } else if (others) {
-        far_leak(ev, worker, at, score);
+        far_leak(ev, worker, at);
     }
 }
 

@@ -1,6 +1,6 @@
 /*
- * The change of mixtures without bilinear scores: a row's keys are at most three groups, whose dp and
- * r are there (group_changes.c), and the other tokens enter through sums of u' and of du,
+ * The change of mixtures without bilinear scores: a row's keys are at most three groups, whose dp
+ * and r are there (group_changes.c), and the other tokens enter through sums of u' and of du,
  *     dy   = sum over A of dp (sum of u') + p (sum of du),    y' = y + dy,
  *     dy  += sum over the other groups of r (sum of u' - count y').
  */

@@ -6,8 +6,9 @@
 #include "../shift.h"
 #include "difference.h"
 
-/* Head h of the bundle, its place b in the block, and what of the record its rows read: score [rows, heads]
- * shifts, gate [rows, heads] sums of exponentials, its pattern; width, mixed: of what its rows mix. */
+/* Head h of the bundle, its place b in the block, and what of the record its rows read: score
+ * [rows, heads] shifts, gate [rows, heads] sums of exponentials, its pattern; width, mixed: of what
+ * its rows mix. */
 typedef struct {
     const Heads *heads;
     const Record *record;

@@ -168,10 +168,10 @@ static void divide_by_sum(Worker *worker, mpfr_ptr p, size_t keys, mpfr_srcptr t
 static void apply_omega(Evaluator *ev, Worker *worker, const Row *row, size_t j, mpfr_ptr p)
 {
     int gap = row->best - coefficient(row, j);
-    if (mpfr_zero_p(row->far + j)) {
-        mpfr_mul(p, p, evaluator_factor(ev, row->heads->limit, gap), MPFR_RNDN);
-    } else if (row->heads->limit) {
+    if (row->heads->limit) {
         mpfr_set_zero(p, 1);
+    } else if (mpfr_zero_p(row->far + j)) {
+        mpfr_mul(p, p, evaluator_decay(ev, gap), MPFR_RNDN);
     } else {
         shift_exp(ev, worker, p, row->far + j, gap);
     }

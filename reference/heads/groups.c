@@ -1,7 +1,7 @@
 /*
  * Patterns of heads without bilinear scores: a row sees at most three groups of keys with one
- * score each, itself, the other tokens and the bias row.  A group of k keys with content score s, the
- * gate or 0, and coefficient c of Omega has in the softmax
+ * score each, itself, the other tokens and the bias row.  A group of k keys with content score s,
+ * the gate or 0, and coefficient c of Omega has in the softmax
  *     k e^(s - shift) e^(-Omega (best - c))   over the sum of that over the groups,
  * where shift is max(gate, 0), best the largest c: keys that share a score are exponentiated once.
  */
@@ -167,23 +167,27 @@ static void note_doubt(const Evaluator *ev, Worker *worker, const RowGroups *gro
     }
 }
 
-/* z = count e^(content - shift) e^(-Omega gap), the sum of a group's exponentials; e^(-Omega gap) is 0
- * in the limit. */
+/* z = count e^(content - shift) e^(-Omega gap), the sum of a group's exponentials; e^(-Omega gap)
+ * is 0 in the limit. */
 static void group_sum(Evaluator *ev, bool limit, const RowGroups *groups, int g, const Gate *gate,
                       mpfr_ptr z)
 {
     int gap = groups->best - groups->coefficient[g];
+    if (gap > 0 && limit) {
+        mpfr_set_zero(z, 1);
+        return;
+    }
     content_exponential(groups, g, gate, z);
     if (groups->count[g] > 1) {
         mpfr_mul_ui(z, z, groups->count[g], MPFR_RNDN);
     }
     if (gap > 0) {
-        mpfr_mul(z, z, evaluator_factor(ev, limit, gap), MPFR_RNDN);
+        mpfr_mul(z, z, evaluator_decay(ev, gap), MPFR_RNDN);
     }
 }
 
-/* The same for a gate that is far: weight = the groups' sums, less a shift of A's own largest, or of
- * what is larger. */
+/* The same for a gate that is far: weight = the groups' sums, less a shift of A's own largest, or
+ * of what is larger. */
 static void far_sums(Evaluator *ev, Worker *worker, const RowGroups *groups, mpfr_srcptr score,
                      bool limit, mpfr_ptr weight)
 {

@@ -3,10 +3,10 @@
  *     softmax_rows(X Q X^T) X V,
  * a block of a bundle's heads side by side.
  *
- * Patterns, then values, then their mixture go into a record (record.h), which a difference may read
- * afterwards; nothing here knows of differences.  What is linear in x takes x as an argument, so that
- * it can be done to a change of x too.  Omega enters as exact factors e^(-Omega gap), so that no
- * score ever holds it.
+ * Patterns, then values, then their mixture go into a record (record.h), which a difference may
+ * read afterwards; nothing here knows of differences.  What is linear in x takes x as an argument,
+ * so that it can be done to a change of x too.  Omega enters as exact factors e^(-Omega gap), so
+ * that no score ever holds it.
  */
 #ifndef HEADPROOF_REFERENCE_HEADS_HEADS_H
 #define HEADPROOF_REFERENCE_HEADS_HEADS_H
@@ -57,7 +57,7 @@ int heads_best_position(const Heads *heads, size_t h, size_t i);
 
 /* More than the exponent of any term of the scores at x, and at x + e (e may be NULL), without
  * Omega (terms.c). */
-double heads_score_exponent(const Heads *heads, const ApMat *x, const ApMat *e);
+mpfr_exp_t heads_score_exponent(const Heads *heads, const ApMat *x, const ApMat *e);
 
 /* s *= scale. */
 void heads_apply_scale(mpfr_ptr s, const Scale *scale, mpfr_ptr t);

@@ -19,7 +19,7 @@ typedef struct {
     ApMat value, mixed;
 } RecordPart;
 
-/* Columns of a record's matrices.  One description serves what is allocated and what is predicted. */
+/* Columns of a record's matrices.  One description is allocated and predicted by. */
 typedef struct {
     size_t rows;
     size_t gate;              /* of score and gate */
