@@ -190,6 +190,13 @@ void ref_run_clear(RefRun *run)
 
 bool ref_run_certify(RefRun *run)
 {
+    if (run->form == REF_DENSE || run->known != NULL || run->layer > 0) {
+        fprintf(stderr,
+                "headproof: bug: %s:%d: radii of a dense run, one from a tape, or behind "
+                "layer %zu\n",
+                __FILE__, __LINE__, run->layer);
+        abort();
+    }
     run->radius = radius_open(&(RadiusOfRun){.layout = &run->model->layout,
                                              .ev = &run->ev,
                                              .x = &run->stream,

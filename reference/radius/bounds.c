@@ -80,3 +80,20 @@ bool radius_alone(const Radius *r, const Bundle *bundle, size_t row)
     }
     return true;
 }
+
+bool radius_touches(const Radius *r, Columns columns, int bank)
+{
+    return columns.count > 0 && (bank == BANK_CONTENT ? columns.first < r->bank
+                                                      : columns.first + columns.count > r->bank);
+}
+
+double radius_bank_norm(const Radius *r, const ApMat *x, size_t row, int bank, mpfr_exp_t unit)
+{
+    size_t first = bank == BANK_CONTENT ? 0 : r->bank;
+    size_t end = bank == BANK_CONTENT ? r->bank : r->columns;
+    double norm = 0;
+    for (size_t c = first; c < end; c++) {
+        norm = hypot(norm, point_entry(ap_at(x, row, c), unit));
+    }
+    return norm;
+}

@@ -170,4 +170,10 @@ void radius_lose(Radius *r);
 /* Does a row see no other key in A in any head? */
 bool radius_alone(const Radius *r, const Bundle *bundle, size_t row);
 
+/* Do columns lie in a bank? */
+bool radius_touches(const Radius *r, Columns columns, int bank);
+
+/* The norm of a row's bank of a matrix, in 2^unit, to the rounding of a double. */
+double radius_bank_norm(const Radius *r, const ApMat *x, size_t row, int bank, mpfr_exp_t unit);
+
 #endif

@@ -30,13 +30,29 @@ static int largest_exponent(const double *w, size_t rows, size_t columns, size_t
     return exponent;
 }
 
+/* x 2^-exponent, exactly but for what underflows, as two factors, neither out of range. */
+typedef struct {
+    double first, second;
+} PowerOfTwo;
+
+static PowerOfTwo inverse_power(int exponent)
+{
+    return (PowerOfTwo){ldexp(1, -(exponent / 2)), ldexp(1, exponent / 2 - exponent)};
+}
+
+static double scaled_by(double x, PowerOfTwo power)
+{
+    return x * power.first * power.second;
+}
+
 double norm_frobenius(const double *w, size_t rows, size_t columns, size_t ld)
 {
     double most, sum = 0;
     int exponent = largest_exponent(w, rows, columns, ld, &most);
+    PowerOfTwo power = inverse_power(exponent);
     for (size_t r = 0; r < rows; r++) {
         for (size_t c = 0; c < columns; c++) {
-            double scaled = ldexp(w[r * ld + c], -exponent);
+            double scaled = scaled_by(w[r * ld + c], power);
             sum += scaled * scaled;
         }
     }
@@ -71,8 +87,9 @@ static double symmetric_norm(double *g, double *scratch, size_t n, int squarings
     if (squarings == 0 || f == 0 || !(f < INFINITY)) {
         return f;
     }
+    PowerOfTwo power = inverse_power(exponent);
     for (size_t i = 0; i < n * n; i++) {
-        g[i] = ldexp(g[i], -exponent);
+        g[i] = scaled_by(g[i], power);
     }
     gemm(scratch, n, g, n, false, g, n, false, n, n, n, 0);
     symmetrise(scratch, n);
@@ -93,9 +110,10 @@ double norm_spectral(const double *w, size_t rows, size_t columns, size_t ld)
            *scratch = malloc(n * n * sizeof *scratch);
     double norm = f;
     if (scaled != NULL && g != NULL && scratch != NULL) {
+        PowerOfTwo power = inverse_power(exponent);
         for (size_t r = 0; r < rows; r++) {
             for (size_t c = 0; c < columns; c++) {
-                scaled[r * columns + c] = ldexp(w[r * ld + c], -exponent);
+                scaled[r * columns + c] = scaled_by(w[r * ld + c], power);
             }
         }
         double own = ldexp(f, -exponent);

@@ -115,25 +115,19 @@ bool radius_failed(const Radius *radius)
     return radius->failed;
 }
 
-static bool touches(const Radius *r, Columns columns, int bank)
-{
-    return columns.count > 0 && (bank == BANK_CONTENT ? columns.first < r->bank
-                                                      : columns.first + columns.count > r->bank);
-}
-
 /* Does a head bundle add exactly nothing to a bank of a row: it writes elsewhere, or the row has
  * itself alone in A, with a value of zero (C31)? */
 static bool adds_nothing(const Radius *r, const Bundle *bundle, size_t row, int bank)
 {
     const Value *value = &bundle->value;
     bool bias_row = row == layout_bias_row(r->layout);
-    if (!touches(r, value->write, bank) &&
-        !(value->diagonal != 0 && touches(r, value->read, bank))) {
+    if (!radius_touches(r, value->write, bank) &&
+        !(value->diagonal != 0 && radius_touches(r, value->read, bank))) {
         return true;
     }
     bool zero = (bias_row || (value->bias == NULL && value->inner_bias == NULL));
     for (int b = 0; b < BANKS; b++) {
-        zero = zero && (!touches(r, value->read, b) || r->zero[row * BANKS + (size_t)b]);
+        zero = zero && (!radius_touches(r, value->read, b) || r->zero[row * BANKS + (size_t)b]);
     }
     return zero && radius_alone(r, bundle, row);
 }
@@ -153,8 +147,8 @@ static void set_zeros(Radius *r, const Sublayer *sublayer)
                 keeps = keeps && adds_nothing(r, &sublayer->bundles[b], i, bank);
                 alone = alone && radius_alone(r, &sublayer->bundles[b], i);
             }
-            keeps =
-                keeps && (sublayer->bundle_count > 0 || !touches(r, sublayer->direct.write, bank));
+            keeps = keeps && (sublayer->bundle_count > 0 ||
+                              !radius_touches(r, sublayer->direct.write, bank));
             next[i * BANKS + (size_t)bank] = r->at.limit && (keeps || (r->erased[bank] && alone));
         }
     }
@@ -215,23 +209,11 @@ static double by_itself(const Radius *r, const Pass *pass, size_t k, size_t row,
     return most == 0 || radius == 0 ? 0 : most * radius;
 }
 
-/* The norm of a row's bank as it stands, in 2^unit. */
-static double bank_norm(const Radius *r, const ApMat *x, size_t row, int bank, mpfr_exp_t unit)
-{
-    size_t first = bank == BANK_CONTENT ? 0 : r->bank;
-    size_t end = bank == BANK_CONTENT ? r->bank : r->columns;
-    double norm = 0;
-    for (size_t c = first; c < end; c++) {
-        norm = hypot(norm, point_entry(ap_at(x, row, c), unit));
-    }
-    return norm;
-}
-
 static void after_bank(Radius *r, size_t i, int b, double *rho, double *eta)
 {
     double own = r->here.out[PASS_OWN][i].bank[b] + by_itself(r, &r->here, PASS_OWN, i, b);
     *rho = bound_up(own + r->local[i].bank[b] + 2 * r->adds * r->size[i].bank[b] +
-                    bank_norm(r, r->x, i, b, 0));
+                    radius_bank_norm(r, r->x, i, b, 0));
     *rho = r->zero[i * BANKS + (size_t)b] ? 0 : *rho;
     if (r->change) {
         double moved = r->there.out[PASS_OWN][i].bank[b] + by_itself(r, &r->there, PASS_OWN, i, b);
@@ -242,7 +224,7 @@ static void after_bank(Radius *r, size_t i, int b, double *rho, double *eta)
             cross = bound_scaled(own + stream, -r->unit);
         }
         *eta = bound_up(moved + cross + r->local_e[i].bank[b] + 2 * r->adds * r->size_e[i].bank[b] +
-                        bank_norm(r, r->e_stream, i, b, r->unit));
+                        radius_bank_norm(r, r->e_stream, i, b, r->unit));
     }
 }
 
@@ -263,59 +245,7 @@ void radius_after(Radius *r, const Sublayer *sublayer)
     }
 }
 
-/* What is known of one row of one bank, times 2^-bits or 2^(unit - bits); the stream's and the
- * difference's, and for their sum its rounding as well (C32). */
-static void read_bank(const Radius *r, bool stream, bool difference, size_t i, int b, mpfr_ptr sum)
-{
-    mpfr_t part;
-    mpfr_init2(part, SEEN_BITS);
-    mpfr_set_zero(sum, 1);
-    if (stream) {
-        mpfr_set_d(sum, r->rho[i].bank[b], MPFR_RNDU);
-        mpfr_mul_2si(sum, sum, -(long)r->bits, MPFR_RNDU);
-    }
-    if (difference && r->change) {
-        mpfr_set_d(part, r->eta[i].bank[b], MPFR_RNDU);
-        mpfr_mul_2si(part, part, r->unit - r->bits, MPFR_RNDU);
-        mpfr_add(sum, sum, part, MPFR_RNDU);
-    }
-    if (stream && difference && r->change && !r->zero[i * BANKS + (size_t)b]) {
-        mpfr_set_d(part, bound_up(bank_norm(r, r->sum, i, b, 0)), MPFR_RNDU);
-        mpfr_mul_2si(part, part, -(long)r->bits, MPFR_RNDU);
-        mpfr_add(sum, sum, part, MPFR_RNDU);
-    }
-    mpfr_clear(part);
-}
-
-void radius_read(const Radius *r, bool stream, bool difference, size_t first, size_t count,
-                 Columns columns, mpfr_ptr most, mpfr_ptr squares)
-{
-    mpfr_t bank, row;
-    mpfr_inits2(SEEN_BITS, bank, row, (mpfr_ptr)0);
-    mpfr_set_zero(most, 1);
-    mpfr_set_zero(squares, 1);
-    for (size_t i = first; i < first + count; i++) {
-        mpfr_set_zero(row, 1);
-        for (int b = 0; b < BANKS; b++) {
-            if (touches(r, columns, b)) {
-                read_bank(r, stream, difference, i, b, bank);
-                mpfr_hypot(row, row, bank, MPFR_RNDU);
-            }
-        }
-        mpfr_max(most, most, row, MPFR_RNDU);
-        mpfr_sqr(row, row, MPFR_RNDU);
-        mpfr_add(squares, squares, row, MPFR_RNDU);
-    }
-    mpfr_clears(bank, row, (mpfr_ptr)0);
-}
-
 void radius_begin_layer(Radius *r)
 {
     r->score = 0;
-}
-
-void radius_read_score(const Radius *r, mpfr_ptr most)
-{
-    mpfr_set_d(most, r->failed ? INFINITY : r->score, MPFR_RNDU);
-    mpfr_mul_2si(most, most, -(long)r->bits, MPFR_RNDU);
 }
