@@ -14,11 +14,6 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-typedef struct {
-    bool factored;
-    double o_norm, o_size, value_scale, bias;
-} Outer;
-
 static double scale_of(const Scale *scale)
 {
     return bound_up((double)scale->num / (double)scale->den / sqrt((double)scale->sqrt_den));
@@ -30,11 +25,6 @@ static Factor factor(const HeadWeight *w, size_t h, size_t rows, size_t width, c
     return (Factor){norm_spectral(data, rows, width, w->ld),
                     norm_frobenius(data, rows, width, w->ld),
                     bias != NULL ? norm_vector(bias + h * width, width, 1) : 0};
-}
-
-static size_t largest(size_t a, size_t b)
-{
-    return a > b ? a : b;
 }
 
 static bool head_open(HeadAt *head, const Radius *r, const Bundle *bundle)
@@ -54,30 +44,20 @@ static bool head_open(HeadAt *head, const Radius *r, const Bundle *bundle)
     head->keys = calloc(n + 1, sizeof(Side));
     head->values = calloc(n + 1, sizeof(Side));
     head->score = malloc((n * n + 1) * sizeof(double));
-    head->seen = malloc((n + 1) * sizeof(Key));
-    head->y = malloc((largest(head->width_v, head->width_k) + 1) * sizeof(double));
-    head->c = malloc((largest(head->width_v, head->width_k) + 1) * sizeof(double));
-    head->product[0] = malloc(v * sizeof(double));
-    head->product[1] = malloc(k * sizeof(double));
-    head->product[2] = malloc((head->width_v * head->width_k + 1) * sizeof(double));
     return head->query != NULL && head->key != NULL && head->value != NULL &&
            head->queries != NULL && head->keys != NULL && head->values != NULL &&
-           head->score != NULL && head->seen != NULL && head->y != NULL && head->c != NULL &&
-           head->product[0] != NULL && head->product[1] != NULL && head->product[2] != NULL;
+           head->score != NULL;
 }
 
 static void head_clear(HeadAt *head)
 {
-    double *const all[] = {head->query,      head->key,        head->value,
-                           head->score,      head->y,          head->c,
-                           head->product[0], head->product[1], head->product[2]};
+    double *const all[] = {head->query, head->key, head->value, head->score};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         free(all[i]);
     }
     free(head->queries);
     free(head->keys);
     free(head->values);
-    free(head->seen);
 }
 
 /* Which head: its factors. */
@@ -139,86 +119,16 @@ static void head_set(HeadAt *head, const Radius *r, const Point *at)
     gemm(head->score, n, head->query, K, false, head->key, K, true, n, n, K, 0);
 }
 
-/* (C21), and what the values' bias adds: no more than the bias row's weight, twice, times the largest
- * change of a score (C23). */
-static void pass_row(const HeadAt *head, const Radius *r, const Pass *pass, double *const out[],
-                     const Outer *outer, const RowSum *row, size_t i)
-{
-    Columns read = head->bundle->score.read, value = head->bundle->value.read;
-    double q = head->queries[i].norm;
-    for (size_t k = 0; k < pass->count; k++) {
-        const Banks *radius = pass->radius[k];
-        double keys = 0, values = 0, most = 0, own = head->q.norm * banks_in(r, radius, read, i);
-        for (size_t n = 0; n < head->count; n++) {
-            const Key *key = &head->seen[n];
-            double change = banks_in(r, radius, read, key->row);
-            keys += key->w * change;
-            values += key->high * banks_in(r, radius, value, key->row);
-            most = bound_max(most, change);
-        }
-        double sum = row->moment * own + q * head->k.norm * keys + head->v.norm * values;
-        out[k][i] = head_add(outer->factored, out[k][i], bound_up(sum));
-        if (outer->bias > 0) {
-            double score = own * row->k_most + q * head->k.norm * most;
-            banks_add(r, pass->out[k], head->bundle->value.write, i,
-                      2 * row->bias_key * outer->bias * score);
-        }
-    }
-}
-
-static void local_row(const HeadAt *head, Radius *r, HeadSums *sums, const Outer *outer,
-                      const RowSum *row, size_t i)
-{
-    double size = 0, own = 0, weights = 0, roundings = 2 * (double)r->rows + 10;
-    roundings += radius_product(r->rows);
-    for (size_t n = 0; n < head->count; n++) {
-        const Key *key = &head->seen[n];
-        size += key->high * head->values[key->row].norm;
-        own += key->high * head->values[key->row].rounding;
-        weights += key->high;
-    }
-    double local = row->lambda * row->w + roundings * size + own;
-    sums->local[i] = head_add(outer->factored, sums->local[i], bound_up(local));
-    sums->size[i] = head_add(outer->factored, sums->size[i], bound_up(size));
-    if (outer->bias > 0) {
-        double bias = outer->bias * (2 * row->bias_key * row->lambda + roundings * weights);
-        banks_add(r, r->local, head->bundle->value.write, i, bias);
-        banks_add(r, r->size, head->bundle->value.write, i, outer->bias * weights);
-    }
-}
-
-/* What a row's scores may be off by: |q| |dk| + |dq| |k| and their rounding (C34). */
-static void score_row(const HeadAt *head, Radius *r, const RowSum *row, size_t i)
-{
-    Columns read = head->bundle->score.read;
-    double keys = head->k.norm * banks_largest(r, r->rho, read);
-    double query = head->q.norm * banks_in(r, r->rho, read, i);
-    double off = head->queries[i].norm * keys + query * row->k_most + row->lambda;
-    r->score = bound_max(r->score, bound_up(off));
-}
-
 /* A head at x^, and at x^ + e^. */
 static void head_rows(HeadAt *head, Radius *r, HeadSums *sums, const Outer *all)
 {
     Outer outer = *all;
     outer.bias = head->head == 0 ? all->bias : 0;
     head_set(head, r, &r->at);
-    for (size_t i = 0; i < r->rows; i++) {
-        RowSum row = bilinear_row(head, r, i);
-        pass_row(head, r, &r->here, sums->here, &outer, &row, i);
-        local_row(head, r, sums, &outer, &row, i);
-        score_row(head, r, &row, i);
-        if (r->change) {
-            bilinear_change(head, r, sums, &row, i);
-        }
-    }
-    if (!r->change) {
-        return;
-    }
-    head_set(head, r, &r->moved);
-    for (size_t i = 0; i < r->rows; i++) {
-        RowSum row = bilinear_row(head, r, i);
-        pass_row(head, r, &r->there, sums->there, &outer, &row, i);
+    bilinear_rows_here(head, r, sums, &outer);
+    if (r->change) {
+        head_set(head, r, &r->moved);
+        bilinear_rows_there(head, r, sums, &outer);
     }
 }
 

@@ -42,7 +42,7 @@ typedef struct {
     double *query, *key, *value;   /* [rows, width] */
     Side *queries, *keys, *values; /* [rows] */
     double *score;                 /* [rows, rows] */
-    Key *seen;                     /* of a row: */
+    Key *seen;                     /* of a row, a thread's own from here on */
     size_t count;
     double *y, *c;      /* [width] */
     double *product[3]; /* scratch of M */
@@ -61,6 +61,13 @@ typedef struct {
     double *here[PASS_RADII], *there[PASS_RADII], *local, *size, *local_e, *size_e, *cross;
 } HeadSums;
 
+/* What becomes of the heads' sums: second factors, their 2-norm and Frobenius norm; the scale; the
+ * values' bias. */
+typedef struct {
+    bool factored;
+    double o_norm, o_size, value_scale, bias;
+} Outer;
+
 /* sum + more, or the root of the sum of squares. */
 static inline double head_add(bool factored, double sum, double more)
 {
@@ -70,9 +77,15 @@ static inline double head_add(bool factored, double sum, double more)
 /* head->seen and the sums of row i. */
 RowSum bilinear_row(HeadAt *head, const Radius *r, size_t i);
 
-/* Rounding of e's part of row i, and what rho adds to it; after bilinear_row at x^. */
-void bilinear_change(HeadAt *head, Radius *r, HeadSums *sums, const RowSum *row, size_t i);
+/* Rounding of e's part of row i, and what rho adds to it; after bilinear_row at x^.  False: the row's
+ * scores change by too much for the latter. */
+bool bilinear_change(HeadAt *head, Radius *r, HeadSums *sums, const RowSum *row, size_t i);
 
+/* All rows of a head at x^, and at x^ + e^, on the evaluator's threads. */
+void bilinear_rows_here(const HeadAt *head, Radius *r, HeadSums *sums, const Outer *outer);
+void bilinear_rows_there(const HeadAt *head, Radius *r, HeadSums *sums, const Outer *outer);
+
+/* Of a product with k terms a sum in doubles, relative to norms. */
 double gemm_off(size_t k);
 
 #endif

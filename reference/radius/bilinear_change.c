@@ -65,18 +65,10 @@ static double top_score(const HeadAt *head)
     return top;
 }
 
-/* r_j of a key outside A, in units of e (C25); 0 for others. */
+/* r_j of a key outside A, in units of e (C25). */
 static double leak_of(const HeadAt *head, const Radius *r, const RowSum *row, const Change *d,
-                      size_t i, size_t j, double top)
+                      size_t i, size_t j, int gap, double top)
 {
-    if (!heads_see(&head->heads, i, j)) {
-        return 0;
-    }
-    int gap = heads_best_position(&head->heads, head->head, i) -
-              heads_position(&head->heads, head->head, i, j);
-    if (gap == 0) {
-        return 0;
-    }
     double s = head->score[i * r->rows + j], k = head->keys[j].norm;
     double off = row->theta + d->plain + head->queries[i].norm * k * gemm_off(head->width_k) +
                  point_rho(r, d->lambda) + head->queries[i].off * k +
@@ -146,22 +138,24 @@ static double cross_change(const HeadAt *head, const Radius *r, const Change *d,
     return cross;
 }
 
-void bilinear_change(HeadAt *head, Radius *r, HeadSums *sums, const RowSum *row, size_t i)
+bool bilinear_change(HeadAt *head, Radius *r, HeadSums *sums, const RowSum *row, size_t i)
 {
     const Value *value = &head->bundle->value;
     bool factored = value->kind == VALUE_FACTORED;
     Change d = change_of(head, r, i);
     Sums s = sums_of(head, r, &d);
     double top = top_score(head), leak = 0, leak_value = 0, size;
+    int best = heads_best_position(&head->heads, head->head, i);
     for (size_t j = 0; j < r->rows; j++) {
-        leak += leak_of(head, r, row, &d, i, j, top);
+        bool seen = heads_see(&head->heads, i, j);
+        int gap = seen ? best - heads_position(&head->heads, head->head, i, j) : 0;
+        leak += gap > 0 ? leak_of(head, r, row, &d, i, j, gap, top) : 0;
         leak_value =
             bound_max(leak_value, head->values[j].norm +
                                       point_e(r, head->v.norm * banks_in(r, r->e, value->read, j)));
     }
     double local = local_change(r, &d, &s, leak, leak_value, &size);
     double cross = cross_change(head, r, &d, &s, leak, leak_value, i);
-    r->far = r->far || !(d.plain <= NEAR);
     sums->local_e[i] = head_add(factored, sums->local_e[i], bound_up(local));
     sums->size_e[i] = head_add(factored, sums->size_e[i], bound_up(size));
     sums->cross[i] = head_add(factored, sums->cross[i], bound_up(cross));
@@ -180,4 +174,5 @@ void bilinear_change(HeadAt *head, Radius *r, HeadSums *sums, const RowSum *row,
                               (head->queries[i].norm + point_e(r, d.q)) * head->k.norm) *
                              banks_largest(r, r->rho, head->bundle->score.read));
     }
+    return d.plain <= NEAR;
 }

@@ -25,7 +25,7 @@ double bound_leak(const Radius *r, int gap, double z)
     const double log2_e = 1.4426950408889635, direct = 600, most = 0x1p60;
     mpfr_srcptr decay = evaluator_decay(r->ev, gap);
     double one = bound_scaled(1, -r->unit), n = z * log2_e;
-    long exponent = mpfr_get_emin();
+    long exponent = mpfr_get_emin_min();
     double m = mpfr_zero_p(decay) ? 1 : mpfr_get_d_2exp(&exponent, decay, MPFR_RNDU);
     if (fabs(z) < direct) {
         return fmin(one, bound_scaled(m * exp(z), exponent - r->unit));
