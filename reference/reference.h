@@ -189,6 +189,9 @@ mpfr_srcptr ref_run_score_max(const RefRun *run);
 bool ref_run_certify(RefRun *run) __attribute__((warn_unused_result));
 bool ref_run_certified(const RefRun *run);
 
+/* Bytes that radii of r(T) and r(T') take, as a double. */
+double ref_certify_bytes(const Pair *pair);
+
 /* What a radius is of: r(T), r(T_infinity) or r(T') as the run's own stream; the difference; the sum of
  * both. */
 typedef enum { RADIUS_STREAM, RADIUS_DIFFERENCE, RADIUS_SUM } RadiusOf;

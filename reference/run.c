@@ -206,6 +206,11 @@ bool ref_run_certify(RefRun *run)
     return run->radius != NULL;
 }
 
+double ref_certify_bytes(const Pair *pair)
+{
+    return radius_bytes(&pair->original) + radius_bytes(&pair->converted);
+}
+
 bool ref_run_certified(const RefRun *run)
 {
     return run->radius != NULL && !radius_failed(run->radius);

@@ -27,6 +27,9 @@ typedef struct {
 Radius *radius_open(const RadiusOfRun *run) __attribute__((warn_unused_result));
 void radius_clear(Radius *radius);
 
+/* Bytes that radii of a run of this model take beside the run, at most. */
+double radius_bytes(const Model *model);
+
 /* Before a layer: its scores alone count. */
 void radius_begin_layer(Radius *radius);
 
