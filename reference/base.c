@@ -25,6 +25,23 @@ static bool store(ApMat *out, const RefRun *run, Columns columns, mpfr_prec_t bi
     return true;
 }
 
+/* out = the radii of the same. */
+static bool store_radii(ApMat *out, const RefRun *run, Columns columns)
+{
+    const Layout *layout = &run->model->layout;
+    mpfr_t squares;
+    if (!ap_init(out, layout->n, 1, REF_CELL_BITS)) {
+        return false;
+    }
+    mpfr_init2(squares, REF_CELL_BITS);
+    for (size_t i = 0; i < layout->n; i++) {
+        ref_run_radius(run, RADIUS_STREAM, layout_token_row(layout, i), 1, columns,
+                       ap_at(out, i, 0), squares);
+    }
+    mpfr_clear(squares);
+    return true;
+}
+
 static bool model_has_scores(const Model *model)
 {
     for (size_t s = 0; s < model->sublayer_count; s++) {
@@ -61,6 +78,10 @@ static void clear_layers(RefBase *base)
         if (base->limit != NULL) {
             ap_clear(&base->limit[l]);
         }
+        if (base->radius != NULL) {
+            ap_clear(&base->radius[l]);
+            ap_clear(&base->limit_radius[l]);
+        }
     }
 }
 
@@ -91,6 +112,16 @@ static void making_visit(RefArchive *archive, void *state)
     }
 }
 
+/* What they are within after layer l + 1. */
+static bool make_radii(Making *making, size_t l)
+{
+    RefBase *base = making->base;
+    Columns columns = making->pair->compared[l];
+    ref_run_score_radius(making->original, ap_at(&base->score_off, 0, l));
+    return store_radii(&base->radius[l], making->original, columns) &&
+           (making->limit == NULL || store_radii(&base->limit_radius[l], making->limit, columns));
+}
+
 /* The next layer of both. */
 static bool make_layer(Making *making)
 {
@@ -106,11 +137,14 @@ static bool make_layer(Making *making)
         ok = store(&base->limit[l], making->limit, columns, base->bits) &&
              !ref_run_failed(making->limit);
     }
+    if (ok && base->radius != NULL) {
+        ok = make_radii(making, l);
+    }
     making->done = l + 1;
     return ok;
 }
 
-static bool base_init(RefBase *base, const Pair *pair, RefLimit limit)
+static bool base_init(RefBase *base, const Pair *pair, RefLimit limit, bool certify)
 {
     base->depth = pair->original.depth;
     base->has_scores = model_has_scores(&pair->original);
@@ -118,9 +152,15 @@ static bool base_init(RefBase *base, const Pair *pair, RefLimit limit)
     base->limit = limit == REF_LIMIT_NONE ? NULL : calloc(base->depth, sizeof *base->limit);
     base->tape = limit == REF_LIMIT_TAPE ? tape_open(&pair->converted, base->bits) : NULL;
     base->proof = proof_make(pair);
+    if (certify) {
+        base->radius = calloc(base->depth, sizeof *base->radius);
+        base->limit_radius = calloc(base->depth, sizeof *base->limit_radius);
+    }
     return base->original != NULL && base->proof != NULL &&
            (limit == REF_LIMIT_NONE || base->limit != NULL) &&
            (limit != REF_LIMIT_TAPE || base->tape != NULL) &&
+           (!certify || (base->radius != NULL && base->limit_radius != NULL)) &&
+           ap_init(&base->score_off, 1, base->depth, REF_CELL_BITS) &&
            ap_init(&base->score_max, 1, base->depth, REF_CELL_BITS);
 }
 
@@ -129,15 +169,21 @@ RefBase *ref_base_make(const Pair *pair, mpfr_prec_t bits, RefForm form, RefLimi
     return ref_base_make_kept(pair, bits, form, limit, NULL);
 }
 
-RefBase *ref_base_make_kept(const Pair *pair, mpfr_prec_t bits, RefForm form, RefLimit limit,
-                            const RefKeeper *keeper)
+static bool certify_run(RefRun *run)
+{
+    return run == NULL || ref_run_certify(run);
+}
+
+/* certify: with radii; in the structured form, without a keeper. */
+static RefBase *base_make(const Pair *pair, mpfr_prec_t bits, RefForm form, RefLimit limit,
+                          const RefKeeper *keeper, bool certify)
 {
     RefBase *base = calloc(1, sizeof *base);
     if (base == NULL) {
         return NULL;
     }
     base->bits = bits;
-    Making making = {.base = base, .pair = pair, .ok = base_init(base, pair, limit)};
+    Making making = {.base = base, .pair = pair, .ok = base_init(base, pair, limit, certify)};
     making.original = ref_run_open(&pair->original, pair->original_x, NULL, INFINITY, bits, form);
     making.ok = making.ok && making.original != NULL;
     if (limit != REF_LIMIT_NONE) {
@@ -145,6 +191,9 @@ RefBase *ref_base_make_kept(const Pair *pair, mpfr_prec_t bits, RefForm form, Re
         making.limit = run_open(&pair->converted, pair->converted_x, pair->bias_row_content,
                                 INFINITY, bits, form, &options);
         making.ok = making.ok && making.limit != NULL;
+    }
+    if (making.ok && certify) {
+        making.ok = certify_run(making.original) && certify_run(making.limit);
     }
     if (making.ok && base->tape != NULL) {
         keeper = NULL; /* what a tape serves is made again sooner than it is read */
@@ -167,6 +216,23 @@ RefBase *ref_base_make_kept(const Pair *pair, mpfr_prec_t bits, RefForm form, Re
     return base;
 }
 
+RefBase *ref_base_make_kept(const Pair *pair, mpfr_prec_t bits, RefForm form, RefLimit limit,
+                            const RefKeeper *keeper)
+{
+    return base_make(pair, bits, form, limit, keeper, false);
+}
+
+RefBase *ref_base_make_certified(const Pair *pair, mpfr_prec_t bits, bool limit)
+{
+    return base_make(pair, bits, REF_STRUCTURED, limit ? REF_LIMIT_STREAMS : REF_LIMIT_NONE, NULL,
+                     true);
+}
+
+bool ref_base_certified(const RefBase *base)
+{
+    return base->radius != NULL;
+}
+
 void ref_base_clear(RefBase *base)
 {
     if (base == NULL) {
@@ -174,10 +240,13 @@ void ref_base_clear(RefBase *base)
     }
     clear_layers(base);
     ap_clear(&base->score_max);
+    ap_clear(&base->score_off);
     tape_clear(base->tape);
     proof_clear(base->proof);
     free(base->original);
     free(base->limit);
+    free(base->radius);
+    free(base->limit_radius);
     free(base);
 }
 

@@ -4,6 +4,7 @@
  */
 #include "cell.h"
 
+#include <math.h>
 #include <string.h>
 
 /* Digits that a table prints. */
@@ -57,6 +58,7 @@ void ref_errors_clear(RefErrors *errors)
 void errors_reset(RefErrors *errors)
 {
     each_cell(errors, cell_reset);
+    errors->lacking = 0;
     errors->contradiction = false;
     errors->left_range = false;
 }
@@ -110,4 +112,15 @@ bool cell_zero(RefCell *cell, mpfr_srcptr value, mpfr_srcptr error)
     cell->state = CELL_ZERO;
     mpfr_set_zero(cell->value, 1);
     return true;
+}
+
+double cell_lacks(const RefCell *cell, mpfr_srcptr value, mpfr_srcptr error)
+{
+    const int digits = 60; /* of CELL_DIGITS digits, and some to spare */
+    if (cell->state != CELL_BOUND) {
+        return 0;
+    }
+    double below =
+        mpfr_regular_p(value) ? (double)mpfr_get_exp(value) : (double)mpfr_get_exp(error);
+    return fmax(1, (double)mpfr_get_exp(error) - below + digits);
 }

@@ -7,6 +7,7 @@
 #include "proof.h"
 #include "run.h"
 
+#include <math.h>
 #include <stdint.h>
 
 /* Sums over the compared entries: largest |d|, and the sum of (d 2^-shift)^2, shift the largest
@@ -62,7 +63,7 @@ static void norms_root(mpfr_ptr root, const Norms *norms, unsigned long count)
 /* One side of a difference: a stored matrix, a run, what a run carries as its difference or that
  * is from, a machine's stream, or nothing. */
 typedef struct {
-    const ApMat *mat;
+    const ApMat *mat, *radius; /* radius: of its rows, where it is certified */
     const RefRun *run, *difference, *limit;
     const MachineView *machine;
     bool nothing;
@@ -105,12 +106,19 @@ static void side_subtract(mpfr_ptr d, const Side *side, Columns columns, size_t 
     }
 }
 
-/* One kind of error: a - b, every entry known to +-error; proven_zero: exactly 0. */
+/* What entries may be off by: any one; all of them together, as the root of the sum of squares, where
+ * that is known too, by radii. */
+typedef struct {
+    mpfr_srcptr entry, root;
+} Off;
+
+/* One kind of error: a - b, known to +-off; proven_zero: exactly 0. */
 typedef struct {
     ErrorKind kind;
     Side a, b;
-    mpfr_srcptr error;
+    Off off;
     bool proven_zero;
+    double lacking; /* see RefErrors */
 } Question;
 
 /* What every kind of error shares after one layer. */
@@ -120,13 +128,53 @@ typedef struct {
     Columns columns;
     mpfr_prec_t bits;          /* holds any difference's leading bits */
     mpfr_srcptr norm_original; /* Frobenius norm of r(T) */
+    mpfr_srcptr norm_off;      /* what that may be off by, or NULL: not certified */
     Question question[ERROR_KINDS];
     size_t count;
 } Comparison;
 
+/* An infinite radius, as what no plan follows: an exponent beyond any that a stream can have. */
+static void radii_limit(mpfr_ptr error)
+{
+    if (!mpfr_number_p(error)) {
+        mpfr_set_ui_2exp(error, 1, (mpfr_exp_t)0x1p40, MPFR_RNDU);
+    }
+}
+
+/* By how much less than 1 a norm's relative rounding errors are: of REF_CELL_BITS bits, and of entries
+ * with 64 bits more than the streams have. */
+enum { COMPARED_BITS = 120 };
+
+/* error = what a norm of a - b may be off by, of `count` entries (C33). */
+static void norm_error(mpfr_ptr error, const Comparison *comparison, const Off *off, Norm norm,
+                       unsigned long count, mpfr_srcptr value)
+{
+    mpfr_t t, low;
+    mpfr_inits2(REF_CELL_BITS, t, low, (mpfr_ptr)0);
+    mpfr_set(error, norm == NORM_MAX ? off->entry : off->root, MPFR_RNDU);
+    if (norm == NORM_RMS) {
+        mpfr_sqrt_ui(t, count, MPFR_RNDD);
+        mpfr_div(error, error, t, MPFR_RNDU);
+    } else if (norm == NORM_REL) { /* (root + value off) / (norm - off) */
+        mpfr_mul(t, value, comparison->norm_off, MPFR_RNDU);
+        mpfr_add(error, error, t, MPFR_RNDU);
+        mpfr_sub(low, comparison->norm_original, comparison->norm_off, MPFR_RNDD);
+        mpfr_div(error, error, low, MPFR_RNDU);
+        if (!(mpfr_sgn(low) > 0)) {
+            mpfr_set_inf(error, 1);
+        }
+    }
+    if (norm != NORM_MAX || !mpfr_zero_p(error)) {
+        mpfr_mul_2si(t, value, -COMPARED_BITS, MPFR_RNDU);
+        mpfr_add(error, error, t, MPFR_RNDU);
+    }
+    radii_limit(error);
+    mpfr_clears(t, low, (mpfr_ptr)0);
+}
+
 /* The norms of a - b, known to +-error per entry, into errors->error[kind].  Returns whether a zero
  * that is proven was measured larger than its error. */
-static bool compare_sides(const Comparison *comparison, const Question *question)
+static bool compare_sides(const Comparison *comparison, Question *question)
 {
     RefCell *cells = comparison->errors->error[question->kind];
     RefRows rows = comparison->rows;
@@ -144,7 +192,7 @@ static bool compare_sides(const Comparison *comparison, const Question *question
     mpfr_inits2(REF_CELL_BITS, value, scaled, (mpfr_ptr)0);
     unsigned long count = (unsigned long)(rows.count * comparison->columns.count);
     for (int norm = 0; norm < NORM_COUNT; norm++) {
-        mpfr_set(scaled, question->error, MPFR_RNDN);
+        mpfr_set(scaled, question->off.entry, MPFR_RNDN);
         if (norm == NORM_MAX) {
             mpfr_set(value, norms.max, MPFR_RNDN);
         } else if (norm == NORM_RMS) {
@@ -159,10 +207,16 @@ static bool compare_sides(const Comparison *comparison, const Question *question
             mpfr_mul(scaled, scaled, norms.t, MPFR_RNDU);
             mpfr_div(scaled, scaled, comparison->norm_original, MPFR_RNDU);
         }
+        if (question->off.root != NULL) {
+            norm_error(scaled, comparison, &question->off, (Norm)norm, count, value);
+        }
         if (question->proven_zero) {
             contradiction |= !cell_zero(&cells[norm], value, scaled);
         } else {
             cell_settle(&cells[norm], value, scaled);
+        }
+        if (question->off.root != NULL) {
+            question->lacking = fmax(question->lacking, cell_lacks(&cells[norm], value, scaled));
         }
     }
     mpfr_clears(value, scaled, (mpfr_ptr)0);
@@ -170,16 +224,15 @@ static bool compare_sides(const Comparison *comparison, const Question *question
     return contradiction;
 }
 
-static void ask(Comparison *comparison, ErrorKind kind, Side a, Side b, mpfr_srcptr error,
-                bool proven_zero)
+static void ask(Comparison *comparison, ErrorKind kind, Side a, Side b, Off off, bool proven_zero)
 {
-    comparison->question[comparison->count++] = (Question){kind, a, b, error, proven_zero};
+    comparison->question[comparison->count++] = (Question){kind, a, b, off, proven_zero, 0};
 }
 
 /* Entries that are worth a parallel region. */
 enum { PARALLEL_ENTRIES = 1 << 14 };
 
-static void answer(const Comparison *comparison)
+static void answer(Comparison *comparison)
 {
     size_t entries = comparison->rows.count * comparison->columns.count;
     bool contradiction = false;
@@ -191,6 +244,10 @@ static void answer(const Comparison *comparison)
         contradiction = compare_sides(comparison, &comparison->question[q]) || contradiction;
     }
     comparison->errors->contradiction |= contradiction;
+    for (size_t q = 0; q < comparison->count; q++) {
+        comparison->errors->lacking =
+            fmax(comparison->errors->lacking, comparison->question[q].lacking);
+    }
 }
 
 /* 2^exponent */
@@ -284,7 +341,25 @@ typedef struct {
     const RefRun *run;
     size_t layer;
     mpfr_srcptr error; /* of r(T') */
+    bool certified;    /* base and run have radii */
 } Known;
+
+/* error = the radius of x + e in a block: what its largest entry may be off by. */
+static void leak_radius(mpfr_ptr error, const Known *known, RefBlock block)
+{
+    const Layout *layout = &known->pair->converted.layout;
+    mpfr_t squares;
+    mpfr_init2(squares, REF_CELL_BITS);
+    if (block == BLOCK_BIAS_ROW) {
+        ref_run_radius(known->run, RADIUS_SUM, layout_bias_row(layout), 1,
+                       (Columns){0, layout_content(layout)}, error, squares);
+    } else {
+        ref_run_radius(known->run, RADIUS_SUM, layout_token_row(layout, 0), layout->n,
+                       known->pair->cleared[known->layer - 1], error, squares);
+    }
+    radii_limit(error);
+    mpfr_clear(squares);
+}
 
 /* The cell of a block of T' with a largest entry of max, of which `proven` holds.  Where T_infinity
  * has zeros, what is there is e, with e's error. */
@@ -298,12 +373,19 @@ static void settle_leak(RefErrors *errors, RefCell *cell, const Known *known, mp
     }
     mpfr_init2(error, REF_CELL_BITS);
     mpfr_set(error, known->error, MPFR_RNDU);
+    if (known->certified) {
+        leak_radius(error, known, block);
+    }
     if ((proven & PROVEN_GIVEN) != 0) {
         mpfr_set_zero(error, 1);
-    } else if (known->run->e != NULL && ref_plan_limit_is_zero(known->plan, known->layer, block)) {
+    } else if (!known->certified && known->run->e != NULL &&
+               ref_plan_limit_is_zero(known->plan, known->layer, block)) {
         difference_error(error, known->plan, known->pair, known->run, known->layer, block);
     }
     cell_settle(cell, max, error);
+    if (known->certified) {
+        errors->lacking = fmax(errors->lacking, cell_lacks(cell, max, error));
+    }
     mpfr_clear(error);
 }
 
@@ -330,7 +412,7 @@ static void compare_leaks(RefErrors *errors, const Known *known)
     mpfr_clear(max);
 }
 
-/* r(T)'s scores carry the stream's relative loss and that of their product. */
+/* r(T)'s scores carry the stream's relative loss and that of their product, or their radius. */
 static void compare_score(RefErrors *errors, const RefPlan *plan, const RefBase *base, size_t layer)
 {
     mpfr_srcptr score = ap_at(&base->score_max, 0, layer - 1);
@@ -339,18 +421,60 @@ static void compare_score(RefErrors *errors, const RefPlan *plan, const RefBase 
         return;
     }
     mpfr_init2(error, REF_CELL_BITS);
-    mpfr_exp_t relative = ref_plan_relative_error(plan, layer, base->bits);
-    mpfr_mul_2si(error, score, (long)relative + 8, MPFR_RNDU);
-    cell_settle(&errors->scalar[SCALAR_SCORE], score, error);
+    if (ref_base_certified(base)) {
+        mpfr_mul_2si(error, score, -COMPARED_BITS, MPFR_RNDU);
+        mpfr_add(error, error, ap_at(&base->score_off, 0, layer - 1), MPFR_RNDU);
+        radii_limit(error);
+    } else {
+        mpfr_exp_t relative = ref_plan_relative_error(plan, layer, base->bits);
+        mpfr_mul_2si(error, score, (long)relative + 8, MPFR_RNDU);
+    }
+    RefCell *cell = &errors->scalar[SCALAR_SCORE];
+    cell_settle(cell, score, error);
+    if (ref_base_certified(base)) {
+        errors->lacking = fmax(errors->lacking, cell_lacks(cell, score, error));
+    }
     mpfr_clear(error);
 }
 
-/* A stream after a layer, where there is one, and what an entry of it may be off by. */
+/* A stream after a layer, where there is one, and what an entry of it may be off by; certified: what all
+ * compared entries may be, together. */
 typedef struct {
-    bool there;
+    bool there, certified;
     Side side;
-    mpfr_t error;
+    mpfr_t error, root;
 } Stream;
+
+static Off off_of(const Stream *stream)
+{
+    return (Off){stream->error, stream->certified ? stream->root : NULL};
+}
+
+/* The radii of the rows of a side that are compared: of a base's, or a run's. */
+static void stream_radius(Stream *stream, const Comparison *comparison, const Known *known)
+{
+    const Side *side = &stream->side;
+    const Layout *layout = &known->pair->converted.layout;
+    RefRows rows = comparison->rows;
+    mpfr_t square;
+    mpfr_init2(square, REF_CELL_BITS);
+    mpfr_set_zero(stream->error, 1);
+    mpfr_set_zero(stream->root, 1);
+    for (size_t i = rows.first; side->radius != NULL && i < rows.first + rows.count; i++) {
+        mpfr_max(stream->error, stream->error, ap_at(side->radius, i, 0), MPFR_RNDU);
+        mpfr_sqr(square, ap_at(side->radius, i, 0), MPFR_RNDU);
+        mpfr_add(stream->root, stream->root, square, MPFR_RNDU);
+    }
+    if (side->radius == NULL) {
+        RadiusOf of = side->difference != NULL ? RADIUS_DIFFERENCE
+                      : side->limit != NULL    ? RADIUS_STREAM
+                                               : RADIUS_SUM;
+        ref_run_radius(known->run, of, layout_token_row(layout, rows.first), rows.count,
+                       comparison->columns, stream->error, stream->root);
+    }
+    mpfr_sqrt(stream->root, stream->root, MPFR_RNDU);
+    mpfr_clear(square);
+}
 
 /* given: the rows compared are proven to be what the stream began with, x [n, ld]; that is looked
  * at. */
@@ -361,11 +485,17 @@ static void stream_set(Stream *stream, const Comparison *comparison, const Known
     RefRows rows = comparison->rows;
     stream->there = true;
     stream->side = side;
-    set_power(stream->error, ref_plan_error(known->plan, known->layer, bits));
+    stream->certified = known->certified;
+    if (known->certified) {
+        stream_radius(stream, comparison, known);
+    } else {
+        set_power(stream->error, ref_plan_error(known->plan, known->layer, bits));
+    }
     if (!given) {
         return;
     }
     mpfr_set_zero(stream->error, 1);
+    mpfr_set_zero(stream->root, 1);
     for (size_t i = rows.first; i < rows.first + rows.count; i++) {
         for (size_t c = 0; c < columns.count; c++) {
             double entry = x[i * ld + columns.first + c];
@@ -379,6 +509,7 @@ static void stream_set(Stream *stream, const Comparison *comparison, const Known
 /* r(T), r(T_infinity), r(T'). */
 typedef struct {
     Stream original, limit, converted;
+    Stream e, both; /* errors of e, and of r(T_infinity) - r(T) */
 } Streams;
 
 static void streams_set(Streams *streams, const Comparison *comparison, const Known *known,
@@ -393,8 +524,10 @@ static void streams_set(Streams *streams, const Comparison *comparison, const Kn
     /* A base that others share may have more bits: a bound does not depend on them. */
     mpfr_prec_t bits =
         run != NULL && run->claimed_bits < base->bits ? run->claimed_bits : base->bits;
-    stream_set(&streams->original, comparison, known, (Side){.mat = &base->original[l]}, bits,
-               original_given, pair->original_x, d);
+    stream_set(
+        &streams->original, comparison, known,
+        (Side){.mat = &base->original[l], .radius = known->certified ? &base->radius[l] : NULL},
+        bits, original_given, pair->original_x, d);
     if (run != NULL) {
         stream_set(&streams->converted, comparison, known, (Side){.run = run}, run->claimed_bits,
                    given, pair->converted_x, wider);
@@ -403,27 +536,45 @@ static void streams_set(Streams *streams, const Comparison *comparison, const Kn
         stream_set(&streams->limit, comparison, known, (Side){.limit = run}, run->claimed_bits,
                    given, pair->converted_x, wider);
     } else if (base->limit != NULL) {
-        stream_set(&streams->limit, comparison, known, (Side){.mat = &base->limit[l]}, bits, given,
-                   pair->converted_x, wider);
+        stream_set(&streams->limit, comparison, known,
+                   (Side){.mat = &base->limit[l],
+                          .radius = known->certified ? &base->limit_radius[l] : NULL},
+                   bits, given, pair->converted_x, wider);
     }
+}
+
+/* sum = what the difference of two streams may be off by. */
+static void add_errors(Stream *sum, const Stream *a, const Stream *b)
+{
+    sum->certified = a->certified && b->certified;
+    mpfr_add(sum->error, a->error, b->error, MPFR_RNDU);
+    mpfr_add(sum->root, a->root, b->root, MPFR_RNDU);
 }
 
 /* e as it is carried, or as a difference.  error: for its error; same: it is proven to be 0. */
 static void ask_construction(Comparison *comparison, const Known *known, const Streams *streams,
-                             mpfr_ptr error, bool same)
+                             Stream *error, bool same)
 {
     Side e = {.difference = known->run}, nothing = {.nothing = true};
     if (known->run->e == NULL) {
-        mpfr_add(error, streams->limit.error, streams->converted.error, MPFR_RNDU);
-        ask(comparison, ERROR_CONSTRUCTION, streams->converted.side, streams->limit.side, error,
-            same);
+        add_errors(error, &streams->limit, &streams->converted);
+        ask(comparison, ERROR_CONSTRUCTION, streams->converted.side, streams->limit.side,
+            off_of(error), same);
         return;
     }
-    difference_error(error, known->plan, known->pair, known->run, known->layer, BLOCK_COMPARED);
-    if (same) {
-        mpfr_set_zero(error, 1);
+    error->side = e;
+    error->certified = known->certified;
+    if (known->certified) {
+        stream_radius(error, comparison, known);
+    } else {
+        difference_error(error->error, known->plan, known->pair, known->run, known->layer,
+                         BLOCK_COMPARED);
     }
-    ask(comparison, ERROR_CONSTRUCTION, e, nothing, error, same);
+    if (same) {
+        mpfr_set_zero(error->error, 1);
+        mpfr_set_zero(error->root, 1);
+    }
+    ask(comparison, ERROR_CONSTRUCTION, e, nothing, off_of(error), same);
 }
 
 /* What the machine's streams say, either of which may be NULL. */
@@ -434,16 +585,16 @@ static void ask_machine(Comparison *comparison, const Streams *streams,
     Side m_t = {.machine = original}, m_prime = {.machine = converted};
     const Stream *t = &streams->original, *prime = &streams->converted;
     if (converted != NULL && prime->there) {
-        ask(comparison, ERROR_ROUNDING, m_prime, prime->side, prime->error, false);
+        ask(comparison, ERROR_ROUNDING, m_prime, prime->side, off_of(prime), false);
     }
     if (original != NULL) {
-        ask(comparison, ERROR_NATIVE, m_t, t->side, t->error, false);
+        ask(comparison, ERROR_NATIVE, m_t, t->side, off_of(t), false);
     }
     if (converted != NULL) {
-        ask(comparison, ERROR_TOTAL, m_prime, t->side, t->error, false);
+        ask(comparison, ERROR_TOTAL, m_prime, t->side, off_of(t), false);
     }
     if (converted != NULL && original != NULL) {
-        ask(comparison, ERROR_OBSERVED, m_prime, m_t, exact, false);
+        ask(comparison, ERROR_OBSERVED, m_prime, m_t, (Off){exact, NULL}, false);
     }
 }
 
@@ -451,39 +602,48 @@ void ref_compare_rows(RefErrors *errors, const Pair *pair, const RefPlan *plan, 
                       size_t layer, RefRows rows, const RefRun *run, const MachineView *converted,
                       const MachineView *original)
 {
-    mpfr_t norm, e, both, exact;
+    mpfr_t norm, exact;
     Streams streams = {0};
-    Stream *const all[] = {&streams.original, &streams.limit, &streams.converted};
+    Stream *const all[] = {&streams.original, &streams.limit, &streams.converted, &streams.e,
+                           &streams.both};
     int proven = proof_compared(base->proof, layer, rows);
     mpfr_prec_t bits = run != NULL && run->ev.bits > base->bits ? run->ev.bits : base->bits;
-    Comparison comparison = {errors, rows, pair->compared[layer - 1], bits + 64, norm, {{0}}, 0};
-    Known known = {pair, plan, base->proof, run, layer, streams.converted.error};
+    Comparison comparison = {errors, rows, pair->compared[layer - 1], bits + 64, norm, NULL,
+                             {{0}},  0};
+    Known known = {pair,
+                   plan,
+                   base->proof,
+                   run,
+                   layer,
+                   streams.converted.error,
+                   ref_base_certified(base) && (run == NULL || ref_run_certified(run))};
     errors_reset(errors);
-    mpfr_inits2(REF_CELL_BITS, norm, e, both, exact, (mpfr_ptr)0);
-    for (size_t i = 0; i < 3; i++) {
-        mpfr_init2(all[i]->error, REF_CELL_BITS);
+    mpfr_inits2(REF_CELL_BITS, norm, exact, (mpfr_ptr)0);
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        mpfr_inits2(REF_CELL_BITS, all[i]->error, all[i]->root, (mpfr_ptr)0);
     }
     mpfr_set_zero(exact, 1);
     original_size(errors, norm, &base->original[layer - 1], rows);
     errors->left_range = mpfr_nan_p(errors->max_original) || (run != NULL && run->left_range);
     streams_set(&streams, &comparison, &known, base, proven);
+    comparison.norm_off = known.certified ? streams.original.root : NULL;
     if (streams.limit.there) {
         bool zero = (proven & PROVEN_GIVEN) != 0 && mpfr_zero_p(streams.original.error);
-        mpfr_add(both, streams.limit.error, streams.original.error, MPFR_RNDU);
-        ask(&comparison, ERROR_APPROXIMATION, streams.limit.side, streams.original.side, both,
-            pair->limit_is_original || zero);
+        add_errors(&streams.both, &streams.limit, &streams.original);
+        ask(&comparison, ERROR_APPROXIMATION, streams.limit.side, streams.original.side,
+            off_of(&streams.both), pair->limit_is_original || zero);
     }
     if (run != NULL) {
-        ask_construction(&comparison, &known, &streams, e, (proven & PROVEN_SAME) != 0);
+        ask_construction(&comparison, &known, &streams, &streams.e, (proven & PROVEN_SAME) != 0);
         compare_leaks(errors, &known);
     }
     ask_machine(&comparison, &streams, converted, original, exact);
     answer(&comparison);
     compare_score(errors, plan, base, layer);
-    for (size_t i = 0; i < 3; i++) {
-        mpfr_clear(all[i]->error);
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        mpfr_clears(all[i]->error, all[i]->root, (mpfr_ptr)0);
     }
-    mpfr_clears(norm, e, both, exact, (mpfr_ptr)0);
+    mpfr_clears(norm, exact, (mpfr_ptr)0);
 }
 
 void ref_compare(RefErrors *errors, const Pair *pair, const RefPlan *plan, const RefBase *base,

@@ -11,7 +11,7 @@
 
 /* Guard bits: with 6 a product of k = 3072 terms is within a unit or so of rounding once, as good
  * as the sum of k roundings that a plan's growth is measured with. */
-enum { GUARD = 6, GUARD_REPRODUCIBLE = 64 };
+enum { GUARD_REPRODUCIBLE = 64 };
 
 /* Operations on entries that are worth a parallel region. */
 enum { PARALLEL_OPERATIONS = 1 << 16 };
@@ -153,7 +153,7 @@ void evaluator_product(Evaluator *ev, ProductView c, ProductView a, ProductView 
 {
     bool large = c.rows * c.columns >= PARALLEL_OPERATIONS / (a.columns + 1);
     ProductOptions options = {.add = add,
-                              .guard = ev->reproducible ? GUARD_REPRODUCIBLE : GUARD,
+                              .guard = ev->reproducible ? GUARD_REPRODUCIBLE : EVALUATOR_GUARD,
                               .threads = large ? ev->workers : 1};
     ev->failed = ev->failed || !product_mul(c, a, b, &options, NULL);
 }

@@ -79,7 +79,10 @@ typedef void EvaluatorWork(Evaluator *ev, Worker *worker, const void *context, s
 void evaluator_each(Evaluator *ev, size_t count, size_t operations, EvaluatorWork *work,
                     const void *context);
 
-/* c = a b, or c += a b, with a few bits beyond c's, so that an entry is rounded about once. */
+/* Bits beyond its result's that a product keeps until it is stored, at least. */
+enum { EVALUATOR_GUARD = 6 };
+
+/* c = a b, or c += a b, with those bits, so that an entry is rounded about once. */
 void evaluator_product(Evaluator *ev, ProductView c, ProductView a, ProductView b, bool add);
 
 /* y[i] = e^(x[i]), i < count, y of ev->bits; y may be x. */

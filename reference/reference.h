@@ -131,6 +131,11 @@ RefBase *ref_base_make(const Pair *pair, mpfr_prec_t bits, RefForm form, RefLimi
 /* The same, keeping its state on the way (but with a tape). */
 RefBase *ref_base_make_kept(const Pair *pair, mpfr_prec_t bits, RefForm form, RefLimit limit,
                             const RefKeeper *keeper) __attribute__((warn_unused_result));
+
+/* The same in the structured form with radii; limit: with the streams of r(T_infinity). */
+RefBase *ref_base_make_certified(const Pair *pair, mpfr_prec_t bits, bool limit)
+    __attribute__((warn_unused_result));
+bool ref_base_certified(const RefBase *base);
 void ref_base_clear(RefBase *base);
 mpfr_prec_t ref_base_bits(const RefBase *base);
 
@@ -181,6 +186,27 @@ mpfr_srcptr ref_run_entry(const RefRun *run, size_t row, size_t column);
 
 /* Largest |content score| in the last layer, 0 if there was none. */
 mpfr_srcptr ref_run_score_max(const RefRun *run);
+
+/* Carries radii beside the streams of a run that has just been opened, in the structured form and
+ * without a tape: docs/certify.md.  False when memory is short. */
+bool ref_run_certify(RefRun *run) __attribute__((warn_unused_result));
+bool ref_run_certified(const RefRun *run);
+
+/* Bytes that radii of r(T) and r(T') take, as a double. */
+double ref_certify_bytes(const Pair *pair);
+
+/* What a radius is of: r(T), r(T_infinity) or r(T') as the run's own stream; the difference; the sum of
+ * both. */
+typedef enum { RADIUS_STREAM, RADIUS_DIFFERENCE, RADIUS_SUM } RadiusOf;
+
+/* The exact numbers are within these radii: most is at least the 2-norm of any row's error, rows
+ * first, ..., first + count - 1 in the columns' banks (content, hidden), squares at least the sum of
+ * their squares.  Infinite where nothing is known. */
+void ref_run_radius(const RefRun *run, RadiusOf of, size_t first, size_t count, Columns columns,
+                    mpfr_ptr most, mpfr_ptr squares);
+
+/* most is at least what the largest score of the last layer may be off by. */
+void ref_run_score_radius(const RefRun *run, mpfr_ptr most);
 
 void ref_run_clear(RefRun *run);
 
@@ -249,6 +275,7 @@ typedef struct {
     RefCell scalar[SCALAR_COUNT];
     RefCell propagation[PROPAGATION_COUNT]; /* absent but for ref_propagation_compare */
     mpfr_t max_original;                    /* max |r(T)| over the compared entries */
+    double lacking;                         /* certified: bits until every cell is a value, about */
     bool contradiction;                     /* a proven zero was measured larger than its error */
     bool left_range;                        /* r(T) or r(T') left MPFR's range: nothing is known */
 } RefErrors;
@@ -271,7 +298,9 @@ typedef struct {
  * the largest score are of every row.
  * run: r(T') at that layer, or NULL (construction, rounding and leaks absent, and approximation if
  * the base keeps nothing of r(T_infinity)); a run by itself needs a base that keeps its streams.
- * converted, original: m(T') and m(T), or NULL (their kinds absent). */
+ * converted, original: m(T') and m(T), or NULL (their kinds absent).
+ * Where base and run are certified, errors are radii and digits are proven; the plan is not asked and
+ * may be NULL. */
 void ref_compare_rows(RefErrors *errors, const Pair *pair, const RefPlan *plan, const RefBase *base,
                       size_t layer, RefRows rows, const RefRun *run, const MachineView *converted,
                       const MachineView *original);

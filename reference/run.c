@@ -183,6 +183,7 @@ void ref_run_clear(RefRun *run)
     if (run == NULL) {
         return;
     }
+    radius_clear(run->radius);
     run_clear_mats(run);
     record_clear(&run->record);
     dense_clear(&run->dense);
@@ -194,6 +195,46 @@ void ref_run_clear(RefRun *run)
         }
     }
     free(run);
+}
+
+bool ref_run_certify(RefRun *run)
+{
+    if (run->form == REF_DENSE || run->known != NULL || run->layer > 0) {
+        fprintf(stderr,
+                "headproof: bug: %s:%d: radii of a dense run, one from a tape, or behind "
+                "layer %zu\n",
+                __FILE__, __LINE__, run->layer);
+        abort();
+    }
+    run->radius = radius_open(&(RadiusOfRun){.layout = &run->model->layout,
+                                             .ev = &run->ev,
+                                             .x = &run->stream,
+                                             .e = run->e != NULL ? &run->e->stream : NULL,
+                                             .sum = run->e != NULL ? &run->e->sum : NULL,
+                                             .limit = run->limit});
+    return run->radius != NULL;
+}
+
+double ref_certify_bytes(const Pair *pair)
+{
+    return radius_bytes(&pair->original) + radius_bytes(&pair->converted);
+}
+
+bool ref_run_certified(const RefRun *run)
+{
+    return run->radius != NULL && !radius_failed(run->radius);
+}
+
+void ref_run_radius(const RefRun *run, RadiusOf of, size_t first, size_t count, Columns columns,
+                    mpfr_ptr most, mpfr_ptr squares)
+{
+    radius_read(run->radius, of != RADIUS_DIFFERENCE, of != RADIUS_STREAM, first, count, columns,
+                most, squares);
+}
+
+void ref_run_score_radius(const RefRun *run, mpfr_ptr most)
+{
+    radius_read_score(run->radius, most);
 }
 
 double ref_run_bytes(const Pair *pair, mpfr_prec_t bits, RefForm form)
@@ -320,6 +361,9 @@ void ref_run_layer(RefRun *run)
     mpfr_clear_flags();
     evaluator_forget_scores(&run->ev);
     run->term = mpfr_get_emin();
+    if (run->radius != NULL) {
+        radius_begin_layer(run->radius);
+    }
     if (run->e != NULL) {
         difference_begin_layer(run->e);
     }
@@ -328,11 +372,17 @@ void ref_run_layer(RefRun *run)
     }
     for (; run->sublayer < model->layer_end[run->layer]; run->sublayer++) {
         const Sublayer *sublayer = &model->sublayers[run->sublayer];
+        if (run->radius != NULL) {
+            radius_before(run->radius);
+        }
         if (sublayer->bundle_count == 0) {
             direct_operate(&run->ev, &sublayer->direct, &run->stream, &run->delta,
                            &run->record.part[HEADS_PART]);
         } else {
             add_heads(run, sublayer);
+        }
+        if (run->radius != NULL) {
+            radius_after(run->radius, sublayer);
         }
     }
     if (run->kept != NULL) {

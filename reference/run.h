@@ -8,6 +8,7 @@
 #include "difference/difference.h"
 #include "evaluator.h"
 #include "heads/heads.h"
+#include "radius/radius.h"
 #include "reference.h"
 #include "tape.h"
 
@@ -29,6 +30,7 @@ struct RefRun {
      * columns that the layer before cleared; or NULL (propagation.h). */
     Difference *inherited;
     const Columns *cleared; /* [depth], for that */
+    Radius *radius;         /* how far x and e may be off, or NULL: not certified */
     bool left_range;        /* MPFR's exponents were left, or a NaN made: the stream is NaN */
     size_t layer, sublayer, block; /* that come next; blocks of heads, as a tape has them */
     mpfr_exp_t term; /* exponent of the largest number that went into the stream in this layer */

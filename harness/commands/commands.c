@@ -21,7 +21,9 @@ _Static_assert(FLAG_COUNT <= 32, "a set of flags is an unsigned");
 #define TABLE (OUTPUT | BIT(FLAG_FORMAT))
 #define THREADS BIT(FLAG_THREADS)
 #define RESUMED (BIT(FLAG_RESUME) | BIT(FLAG_CHECKPOINT))
-#define SWEPT (EVERY | TABLE | THREADS | RESUMED | BIT(FLAG_SHARD) | BIT(FLAG_PROPAGATION))
+#define CERTIFIED BIT(FLAG_CERTIFY)
+#define SWEPT                                                                                      \
+    (EVERY | TABLE | THREADS | RESUMED | BIT(FLAG_SHARD) | BIT(FLAG_PROPAGATION) | CERTIFIED)
 #define CHECKED                                                                                    \
     (BIT(FLAG_BASELINE) | BIT(FLAG_SAVE_BASELINE) | BIT(FLAG_FORCE) | BIT(FLAG_FACTOR) |           \
      BIT(FLAG_EXACT) | BIT(FLAG_JUNIT_XML) | BIT(FLAG_MARKDOWN) | BIT(FLAG_JSON))
@@ -76,7 +78,7 @@ static const CommandInfo commands[COMMAND_COUNT] = {
                            .run = command_min_omega,
                            .refused = ROLE_OMEGA,
                            .why_not = "finds",
-                           .flags = EVERY | TABLE | THREADS,
+                           .flags = EVERY | TABLE | THREADS | CERTIFIED,
                            .searches_omega = true},
     [COMMAND_CHECK] = {.name = "check",
                        .summary = "the verdict against a baseline or tolerances, for CI",
@@ -102,7 +104,7 @@ static const CommandInfo commands[COMMAND_COUNT] = {
                         .refused = ROLE_INPUTS,
                         .own = {{AXIS_KERNEL, {.form = FORM_WORD, .integer = KERNEL_STRUCTURED}}},
                         .own_count = 1,
-                        .flags = OF_MODELS | TABLE | BIT(FLAG_TOKENS) | BIT(FLAG_SHARD)},
+                        .flags = OF_MODELS | TABLE | BIT(FLAG_TOKENS) | BIT(FLAG_SHARD) | CERTIFIED},
     [COMMAND_CONVERT] = {.name = "convert",
                          .summary = "the attention-only model itself, as a safetensors file",
                          .usage = MODEL,

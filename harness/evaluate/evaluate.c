@@ -81,6 +81,9 @@ static bool evaluation_open(Evaluation *evaluation, bool reference)
     if (reference) {
         evaluation->run = open_run(pair, point, evaluation->bits, evaluation->base);
     }
+    if (evaluation->run != NULL && point->certify && !ref_run_certify(evaluation->run)) {
+        return false;
+    }
     if (propagation && evaluation->run != NULL) {
         evaluation->propagation = ref_propagation_open(
             pair, evaluation->plan, evaluation->base, evaluation->run, point_omega(point), machine);
@@ -211,9 +214,10 @@ static double bits_wanted(const Evaluation *evaluation, const RefCell *cell)
     return excess < out_of_reach ? (double)evaluation->bits + excess + 2 : 0;
 }
 
-/* Asks for bits: twice as many for a broken promise, at least 64 more for a judged error.  0:
- * none are wanted, or may be had. */
-static mpfr_prec_t bits_next(const Evaluation *evaluation, bool broken, double wanted)
+/* Asks for bits: twice as many for a broken promise, at least 64 more for a judged error, or as
+ * many as proven digits lack.  0: none are wanted, or may be had. */
+static mpfr_prec_t bits_next(const Evaluation *evaluation, bool broken, double wanted,
+                             double lacking)
 {
     const Point *point = evaluation->point;
     double bits = (double)evaluation->bits, most = (double)point->max_bits, next = 0;
@@ -226,6 +230,9 @@ static mpfr_prec_t bits_next(const Evaluation *evaluation, bool broken, double w
     if (broken && 2 * bits <= most) {
         next = fmax(next, 2 * bits);
     }
+    if (lacking > 0) {
+        next = fmax(next, fmin(64 * ceil((bits + fmin(lacking, bits)) / 64), most));
+    }
     return next > bits ? (mpfr_prec_t)next : 0;
 }
 
@@ -236,7 +243,7 @@ typedef struct {
     Row *rows;
     size_t done;
     bool passed, broken;
-    double wanted;
+    double wanted, lacking;
 } RowsMade;
 
 static void rows_visit(RefArchive *archive, void *state)
@@ -274,7 +281,7 @@ static void rows_visit(RefArchive *archive, void *state)
 /* What rows at one precision came to. */
 typedef struct {
     bool passed, broken;
-    double wanted;
+    double wanted, lacking;
 } RowsFound;
 
 /* The name of an evaluation's state. */
@@ -306,12 +313,13 @@ static EvaluateStatus evaluate_at(Evaluation *evaluation, RowsFound *found, Row 
         }
         row_finish(point, row);
         made.passed = row_passes(point, row) && made.passed;
-        made.broken = promise_broken(evaluation, row) || made.broken;
+        made.broken = (!point->certify && promise_broken(evaluation, row)) || made.broken;
+        made.lacking = fmax(made.lacking, row->errors.lacking);
         made.wanted = fmax(made.wanted,
                            bits_wanted(evaluation, &row->errors.error[point->judge][point->norm]));
         ref_keeper_offer(keeper, what, evaluation->bits, rows_visit, &made);
     }
-    *found = (RowsFound){made.passed, made.broken, made.wanted};
+    *found = (RowsFound){made.passed, made.broken, made.wanted, made.lacking};
     evaluation_close(evaluation);
     return EVALUATE_OK;
 }
@@ -320,8 +328,8 @@ static EvaluateStatus evaluate_at(Evaluation *evaluation, RowsFound *found, Row 
 static EvaluateStatus evaluate_again(Evaluation *evaluation, mpfr_prec_t bits, RowsFound *found,
                                      Row *rows, size_t depth)
 {
-    RefBase *base = ref_base_make_kept(&evaluation->shared->pair, bits, evaluation->point->form,
-                                       own_limit(evaluation->point), evaluation->keeper);
+    RefBase *base = shared_base(&evaluation->shared->pair, evaluation->point, bits,
+                                own_limit(evaluation->point), evaluation->keeper);
     if (base == NULL) {
         return EVALUATE_NO_MEMORY;
     }
@@ -354,17 +362,28 @@ static EvaluateStatus evaluate_planned(Evaluation *evaluation, RowsFound *found,
     return evaluate_again(evaluation, bits, found, rows, depth);
 }
 
-/* At the planned precision, and at more while a promise is broken, thrice at most, as an error that
- * is zero without a proof never comes out, or a judged error is a bound above the tolerance. */
+/* Of a group whose points differ in bits, the base has the most: its radii are smaller than the point's
+ * own, and with them bounds.  What is proven is to depend on the point alone. */
+static bool base_is_shared(const Evaluation *evaluation)
+{
+    return evaluation->point->certify && ref_base_bits(evaluation->base) != evaluation->bits;
+}
+
+/* At the planned precision, and at more while a promise is broken or digits are not proven, thrice at
+ * most, as an error that is zero without a proof never comes out, or a judged error is a bound above the
+ * tolerance. */
 static EvaluateStatus evaluate_rows(Evaluation *evaluation, bool *passed, Row *rows, size_t depth)
 {
     RowsFound found;
-    EvaluateStatus status = evaluate_at(evaluation, &found, rows, depth);
+    EvaluateStatus status = base_is_shared(evaluation)
+                                ? evaluate_again(evaluation, evaluation->bits, &found, rows, depth)
+                                : evaluate_at(evaluation, &found, rows, depth);
     if (status == EVALUATE_OK && evaluation->beside) {
         status = evaluate_planned(evaluation, &found, rows, depth);
     }
     for (int raises = 0; status == EVALUATE_OK; raises++) {
-        mpfr_prec_t bits = bits_next(evaluation, found.broken && raises < 3, found.wanted);
+        mpfr_prec_t bits = bits_next(evaluation, found.broken && raises < 3, found.wanted,
+                                     raises < 3 ? found.lacking : 0);
         if (bits == 0) {
             break;
         }
@@ -384,7 +403,7 @@ static EvaluateStatus evaluate_point(bool *passed, const Shared *shared, const P
         Evaluation evaluation = {.shared = shared,
                                  .point = point,
                                  .base = shared->base,
-                                 .keeper = checkpoint_keeper(&checkpoint)};
+                                 .keeper = point->certify ? NULL : checkpoint_keeper(&checkpoint)};
         if (evaluation_plan(&evaluation, point->reference == REFERENCE_DIFFERENCE)) {
             status = evaluate_rows(&evaluation, passed, rows, depth);
         }
@@ -438,8 +457,8 @@ static bool worsen(RefCell *worst, const RefCell *cell, bool contradiction)
 }
 
 /* The worst over all layers at one precision; r(T') where `reference`. */
-static EvaluateStatus worst_at(RefCell *worst, double *wanted, Evaluation *evaluation,
-                               bool reference)
+static EvaluateStatus worst_at(RefCell *worst, double *wanted, double *lacking,
+                               Evaluation *evaluation, bool reference)
 {
     const Point *point = evaluation->point;
     size_t depth = evaluation->shared->pair.converted.depth;
@@ -461,6 +480,7 @@ static EvaluateStatus worst_at(RefCell *worst, double *wanted, Evaluation *evalu
         const RefCell *cell = &row.errors.error[point->judge][point->norm];
         number = worsen(worst, cell, row.errors.contradiction);
         *wanted = fmax(*wanted, number ? bits_wanted(evaluation, cell) : 0);
+        *lacking = fmax(*lacking, cell->state == CELL_BOUND ? row.errors.lacking : 0);
     }
     row_clear(&row);
     evaluation_close(evaluation);
@@ -477,18 +497,18 @@ EvaluateStatus point_worst_cell(RefCell *worst, const Shared *shared, const Poin
     if (ok && !reference) {
         evaluation.bits = ref_base_bits(shared->base);
     }
-    do {
-        double wanted = 0;
+    for (int raises = 0; raises == 0 || next > 0; raises++) {
+        double wanted = 0, lacking = 0;
         evaluation.bits = next > 0 ? next : evaluation.bits;
         if (ok && evaluation.bits > ref_base_bits(evaluation.base)) {
             ref_base_clear(base);
-            base = ref_base_make(&shared->pair, evaluation.bits, point->form, own_limit(point));
+            base = shared_base(&shared->pair, point, evaluation.bits, own_limit(point), NULL);
             evaluation.base = base;
         }
         ok = ok && evaluation.base != NULL &&
-             worst_at(worst, &wanted, &evaluation, reference) == EVALUATE_OK;
-        next = ok ? bits_next(&evaluation, false, wanted) : 0;
-    } while (next > 0);
+             worst_at(worst, &wanted, &lacking, &evaluation, reference) == EVALUATE_OK;
+        next = ok ? bits_next(&evaluation, false, wanted, raises < 3 ? lacking : 0) : 0;
+    }
     ref_base_clear(base);
     ref_plan_clear(evaluation.own);
     return ok ? EVALUATE_OK : EVALUATE_NO_MEMORY;

@@ -7,6 +7,7 @@
 
 #include "verdict.h"
 #include "../base/progress.h"
+#include "../table/bounds.h"
 #include "../table/table.h"
 #include "../table/table_read.h"
 #include "../base/text_stream.h"
@@ -30,6 +31,7 @@ static void outcome_init(PointOutcome *outcome)
 static void outcome_add(PointOutcome *outcome, const Point *point, const Row *row)
 {
     summary_add(&outcome->summary, point, row);
+    outcome->bounds += bounds_count(point, row);
     if (outcome->failed_layer == 0 && !row_passes(point, row)) {
         outcome->failed_layer = row->layer;
         outcome->failed_status = row->status;

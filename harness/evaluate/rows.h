@@ -10,10 +10,11 @@
 #include "evaluate.h"
 #include "../table/summary.h"
 
-/* failed_layer: the first, or 0 when the point passes. */
+/* failed_layer: the first, or 0 when the point passes; bounds: cells that are only bounds. */
 typedef struct {
     size_t failed_layer;
     Status failed_status;
+    size_t bounds;
     PointSummary summary;
 } PointOutcome;
 

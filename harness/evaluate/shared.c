@@ -109,8 +109,16 @@ static RefLimit choose_limit(const Pair *pair, const Point *const *points, size_
             limit = REF_LIMIT_STREAMS;
         }
     }
-    bool fits = tape_room > 0 && ref_base_bytes(pair, bits, REF_LIMIT_TAPE) <= tape_room;
+    bool fits = tape_room > 0 && !points[0]->certify &&
+                ref_base_bytes(pair, bits, REF_LIMIT_TAPE) <= tape_room;
     return differences && fits ? REF_LIMIT_TAPE : limit;
+}
+
+RefBase *shared_base(const Pair *pair, const Point *point, mpfr_prec_t bits, RefLimit limit,
+                     const RefKeeper *keeper)
+{
+    return point->certify ? ref_base_make_certified(pair, bits, limit == REF_LIMIT_STREAMS)
+                          : ref_base_make_kept(pair, bits, point->form, limit, keeper);
 }
 
 static bool is_beside(const Pair *pair, const Point *point)
@@ -144,7 +152,7 @@ static bool fill(Shared *made, const Point *const *points, size_t count, double 
     }
     if (ok) {
         made->limit = choose_limit(&made->pair, points, count, bits, tape_room);
-        made->base = ref_base_make_kept(&made->pair, bits, points[0]->form, made->limit, keeper);
+        made->base = shared_base(&made->pair, points[0], bits, made->limit, keeper);
     }
     return ok && made->base != NULL;
 }

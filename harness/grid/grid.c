@@ -142,6 +142,23 @@ static int ask_propagation(Grid *grid)
     return 0;
 }
 
+/* Radii are of the heads' structure, and of no layer's parts. */
+static int ask_certify(Grid *grid, const RunOptions *run)
+{
+    if (run->propagation) {
+        complain((Origin){.flag = "certify"}, "", "expected it without --propagation");
+        return 2;
+    }
+    for (size_t i = 0; i < grid->count; i++) {
+        if (grid->points[i].form == REF_DENSE) {
+            complain((Origin){.flag = "certify"}, "", "expected --reference-form structured");
+            return 2;
+        }
+        grid->points[i].certify = true;
+    }
+    return 0;
+}
+
 int grid_read(Grid *grid, RunOptions *run, const CommandInfo *command, int argc, char **argv)
 {
     Section flags = {0};
@@ -169,6 +186,9 @@ int grid_read(Grid *grid, RunOptions *run, const CommandInfo *command, int argc,
     }
     if (status == 0 && run->propagation) {
         status = ask_propagation(grid);
+    }
+    if (status == 0 && run->certify) {
+        status = ask_certify(grid, run);
     }
     if (status == 0) {
         status =

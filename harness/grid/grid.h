@@ -40,6 +40,7 @@ typedef struct RunOptions {
     const char *form;     /* --form, of models: fused or three; or NULL */
     const char *by;       /* --by, of attribute: head, sublayer or kind; or NULL */
     const char *logits;   /* --logits, of attribute: all or predicted; or NULL */
+    bool certify;         /* --certify: see Point */
     bool resume;          /* --resume: go on with what an interrupted run left */
     double checkpoint;    /* --checkpoint: see checkpoint.h */
     bool team;            /* the ranks of an MPI job share the points */

@@ -33,6 +33,8 @@ static const FlagInfo flags_known[FLAG_COUNT] = {
     [FLAG_LOGITS] = {"logits", "WHICH", "all, or predicted, the default"},
     [FLAG_PROPAGATION] = {"propagation", NULL,
                           "columns for what a layer injects, and makes of what comes in"},
+    [FLAG_CERTIFY] = {"certify", NULL,
+                      "prove every digit of a reference column; a cell that cannot be is a bound"},
     [FLAG_RESUME] = {"resume", NULL, "go on with what an interrupted run of the same left"},
     [FLAG_SHARD] = {"shard", "I/N",
                     "the I-th of N parts, for job arrays; merge puts them together"},
@@ -288,6 +290,7 @@ static int read_flag(Reader *reader, Flag flag, const char *text)
     case FLAG_MEMORY: return read_memory(run, origin, text);
     case FLAG_CHECKPOINT: return read_checkpoint(run, origin, text);
     case FLAG_RESUME: run->resume = true; break;
+    case FLAG_CERTIFY: run->certify = true; break;
     case FLAG_SHARD: return read_shard(run, origin, text);
     case FLAG_PRESET: run->preset = text; break;
     case FLAG_PROPAGATION: run->propagation = true; break;

@@ -32,6 +32,7 @@ typedef enum {
     FLAG_BY,
     FLAG_LOGITS,
     FLAG_PROPAGATION,
+    FLAG_CERTIFY,
     FLAG_BASELINE, /* the first of check's own */
     FLAG_SAVE_BASELINE,
     FLAG_FORCE,

@@ -91,4 +91,7 @@ void point_print_command(FILE *file, const Point *point)
     if (point->propagation) {
         fputs(" --propagation", file);
     }
+    if (point->certify) {
+        fputs(" --certify", file);
+    }
 }

@@ -76,7 +76,8 @@ typedef struct {
     size_t row;     /* the token compared, from 1; 0: all */
     long precision; /* bits; 0: auto */
     long max_bits;
-    bool judged; /* a tolerance was given */
+    bool certify; /* --certify: the errors of the reference are proven; no axis, no value differs */
+    bool judged;  /* a tolerance was given */
     double tolerance;
     ErrorKind judge;
     Norm norm;

@@ -34,6 +34,21 @@ int bounds_write(FILE *file, const Point *point, const Row *row)
     return ferror(file) ? -1 : 0;
 }
 
+size_t bounds_count(const Point *point, const Row *row)
+{
+    RefCell size;
+    size_t count = 0;
+    mpfr_init2(size.value, REF_CELL_BITS);
+    for (size_t i = 0; column_at(i) != NULL; i++) {
+        if (column_is_size(column_at(i))) {
+            column_value(&size, column_at(i), point, row);
+            count += size.state == CELL_BOUND;
+        }
+    }
+    mpfr_clear(size.value);
+    return count;
+}
+
 bool bounds_read(CellState *states, const char *text, size_t length)
 {
     const char *end = text + length;

@@ -30,10 +30,13 @@ static int digest_file(uint64_t *digest, const char *path)
     return reason != 0 ? file_fault(reason) : 0;
 }
 
-uint64_t identity_end(uint64_t points, bool propagation)
+uint64_t identity_end(uint64_t points, bool propagation, bool certified)
 {
-    static const char mark[] = "propagation\n";
-    return propagation ? digest_bytes(points, mark, strlen(mark)) : points;
+    static const char columns[] = "propagation\n", proven[] = "certified\n";
+    if (propagation) {
+        points = digest_bytes(points, columns, strlen(columns));
+    }
+    return certified ? digest_bytes(points, proven, strlen(proven)) : points;
 }
 
 int grid_identify(GridIdentity *identity, const Grid *grid)
@@ -49,7 +52,9 @@ int grid_identify(GridIdentity *identity, const Grid *grid)
         points = digest_bytes(points, "\n", 1);
         free(key);
     }
-    points = identity_end(points, grid->count > 0 && grid->points[0].propagation);
+    const Point *first = grid->count > 0 ? &grid->points[0] : NULL;
+    points = identity_end(points, first != NULL && first->propagation,
+                          first != NULL && first->certify);
     digest_print(identity->points, points);
     identity->weights[0] = '\0';
     for (size_t i = 0; i < grid->sources.count && status == 0; i++) {

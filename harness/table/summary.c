@@ -187,3 +187,12 @@ int summary_print(FILE *file, const Grid *grid, const size_t *points, size_t poi
     free(lines);
     return ferror(file) ? -1 : 0;
 }
+
+int print_certified(FILE *file, size_t bounds)
+{
+    if (bounds == 0) {
+        return fputs(", certified", file);
+    }
+    return fprintf(file, ", certified but for %zu cell%s, which %s", bounds, bounds == 1 ? "" : "s",
+                   bounds == 1 ? "is a bound" : "are bounds");
+}

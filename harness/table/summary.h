@@ -30,4 +30,7 @@ void summary_add(PointSummary *summary, const Point *point, const Row *row);
 int summary_print(FILE *file, const Grid *grid, const size_t *points, size_t count,
                   const PointSummary *summaries) __attribute__((warn_unused_result));
 
+/* ", certified", or how many cells are bounds and not proven. */
+int print_certified(FILE *file, size_t bounds);
+
 #endif

@@ -1,5 +1,5 @@
 /*
- * Products of doubles (private to reference/product/).
+ * Products of matrices of doubles, by OpenBLAS on the caller's thread.
  */
 #ifndef HEADPROOF_REFERENCE_PRODUCT_GEMM_H
 #define HEADPROOF_REFERENCE_PRODUCT_GEMM_H
@@ -7,8 +7,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* C [m, n] = A B + beta C in doubles, row-major; a_lines: A is given as [k, m]; b_lines: B is given
- * as [n, k]. */
+/* C = A B + beta C, row-major, C [m, n], with leading dimensions; A [m, k], or [k, m] where it is
+ * transposed, B likewise.  An entry is off by at most 1.01 (k + 1) 2^-53 (|A| |B| + |beta C|). */
 void gemm(double *c, size_t ldc, const double *a, size_t lda, bool a_transposed, const double *b,
           size_t ldb, bool b_transposed, size_t m, size_t n, size_t k, double beta);
 

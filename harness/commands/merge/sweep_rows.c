@@ -136,7 +136,8 @@ static int check_grid(const Merge *merge)
         digest = digest_bytes(digest, rows, (size_t)(merge_column(rows, layer_column) - rows) - 1);
         digest = digest_bytes(digest, "\n", 1);
     }
-    digest_print(text, identity_end(digest, merge_has_propagation(merge)));
+    bool certified = json_is_true(json_object_get(merge->files[0].sidecar, "certified"));
+    digest_print(text, identity_end(digest, merge_has_propagation(merge), certified));
     const json_t *grid = json_object_get(merge->files[0].sidecar, "grid");
     return strcmp(text, sidecar_get(grid, "digest")) == 0 ? 0 : merge_refuse_rows(&merge->files[0]);
 }

@@ -61,6 +61,7 @@ void sweep_take_outcome(Sweep *sweep, const PointOutcome *outcome, double second
     sweep->summaries[position] = outcome->summary;
     sweep->passed[index] = outcome->failed_layer == 0;
     sweep->seconds[index] = seconds;
+    sweep->bounds += outcome->bounds;
     if (!sweep->passed[index]) {
         report_failure(sweep, &sweep->grid->points[index], outcome);
     }
@@ -192,8 +193,9 @@ static int print_summary(const Sweep *sweep)
         return 0;
     }
     bool ok = summary_print(file, sweep->grid, sweep->points, sweep->count, sweep->summaries) == 0;
-    ok = ok && fprintf(file, "%zu points in %s\n", sweep->count, shown(path).text) >= 0;
-    return ok && fflush(file) == 0 ? 0 : -1;
+    ok = ok && fprintf(file, "%zu points in %s", sweep->count, shown(path).text) >= 0;
+    ok = ok && (!options->certify || print_certified(file, sweep->bounds) >= 0);
+    return ok && putc('\n', file) != EOF && fflush(file) == 0 ? 0 : -1;
 }
 
 /* The end of a sweep that ran: the short table, the verdict. */

@@ -28,8 +28,8 @@ typedef struct {
     PointSummary *summaries;
     bool *passed;
     double *seconds;
-    size_t committed, failures;
-    bool terminal; /* stdout is one: a table instead of CSV */
+    size_t committed, failures, bounds; /* bounds: cells */
+    bool terminal;                      /* stdout is one: a table instead of CSV */
     Progress progress;
     int write_error;
     pthread_mutex_t writing;

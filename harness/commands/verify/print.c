@@ -5,6 +5,7 @@
 
 #include "../../grid/point_axes.h"
 #include "../../table/bounds.h"
+#include "../../table/summary.h"
 #include "../../table/columns.h"
 #include "../../base/decimal.h"
 #include "../../evaluate/omega_print.h"
@@ -210,7 +211,8 @@ static bool has_several_omegas(const Grid *grid)
     return false;
 }
 
-void verify_print_verdict(FILE *file, const Grid *grid, bool passed, const VerifyLimit *limit)
+void verify_print_verdict(FILE *file, const Grid *grid, bool passed, const VerifyLimit *limit,
+                          size_t bounds)
 {
     char text[DECIMAL_TEXT];
     const Point *point = &grid->points[0];
@@ -228,6 +230,9 @@ void verify_print_verdict(FILE *file, const Grid *grid, bool passed, const Verif
         fprintf(file, " the error is %s %s", passed ? "within" : "not within", text);
     } else {
         fprintf(file, " (no tolerance given)");
+    }
+    if (point->certify) {
+        print_certified(file, bounds);
     }
     verify_limit_print(file, limit, several);
     fputc('\n', file);

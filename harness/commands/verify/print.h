@@ -39,6 +39,9 @@ void verify_print_model(const Verify *verify);
 void verify_print_omega(const Verify *verify, double omega, const LogitErrors *logits);
 void verify_print_found(const Verify *verify, const Found *found);
 void verify_print_keeping(const Verify *verify, const OmegaSearch *found);
-void verify_print_verdict(FILE *file, const Grid *grid, bool passed, const VerifyLimit *limit);
+
+/* bounds: cells that are only bounds, of points that are certified. */
+void verify_print_verdict(FILE *file, const Grid *grid, bool passed, const VerifyLimit *limit,
+                          size_t bounds);
 
 #endif

@@ -102,6 +102,16 @@ static void take_verdict(bool *passed, const Verify *verify, const Grid *grid, d
     }
 }
 
+/* Those of the layers at the last Omega. */
+static void count_bounds(Verify *verify)
+{
+    for (size_t l = 0; l < verify->template->spec.depth; l++) {
+        for (int kind = 0; kind < ERROR_KINDS; kind++) {
+            verify->bounds += verify->layers[l].worst[kind].state == CELL_BOUND;
+        }
+    }
+}
+
 /* Every Omega that the grid has for the template, then the searches.  passed [grid->count]. */
 static int run_template(bool *passed, Verify *verify, const Grid *grid, int threads)
 {
@@ -133,6 +143,7 @@ static int run_template(bool *passed, Verify *verify, const Grid *grid, int thre
     for (size_t i = 0; ok && i < verify->omega_count && status == 0; i++) {
         status = verify_omega(verify, verify->omegas[i]);
         take_verdict(passed, verify, grid, verify->omegas[i]);
+        count_bounds(verify);
     }
     bool searched = !quiet && verify->options->shards == 0;
     if (ok && status == 0 && searched) {
@@ -158,6 +169,7 @@ static int run_templates(bool *passed, const Grid *grid, const RunOptions *run, 
                          int threads)
 {
     VerifyLimit limit = {0};
+    size_t bounds = 0;
     int status = 0;
     for (size_t i = 0; i < grid->count && status == 0; i++) {
         if (!is_first_of_template(grid, i)) {
@@ -173,6 +185,7 @@ static int run_templates(bool *passed, const Grid *grid, const RunOptions *run, 
         status = run_template(passed, &verify, grid, threads);
         pthread_mutex_destroy(&verify.lock);
         verify_limit_worsen(&limit, &verify.limit);
+        bounds += verify.bounds;
         verify_clear(&verify);
     }
     bool all = true;
@@ -184,7 +197,7 @@ static int run_templates(bool *passed, const Grid *grid, const RunOptions *run, 
             fputs("the searches for omega are over all inputs: a shard leaves them out\n",
                   output_report(run));
         }
-        verify_print_verdict(output_report(run), grid, all, &limit);
+        verify_print_verdict(output_report(run), grid, all, &limit, bounds);
     }
     return status != 0 ? status : !all;
 }

@@ -85,6 +85,7 @@ typedef struct {
     Progress progress;
     bool passed; /* at the Omega at hand */
     VerifyLimit limit;
+    size_t bounds; /* cells, of layers and Omegas so far, that are only bounds */
     Output *output;
 } Verify;
 

@@ -1,0 +1,209 @@
+/*
+ * Heads with bilinear scores: what they do to the radii.
+ *
+ * With n_Q, n_K, n_V the factors' 2-norms, M the moment and w_j >= p_j |v_j - y| on the path,
+ *     |dy_i| <= |M| n_Q |dx_i| + |q_i| n_K sum of w_j |dx_j| + n_V sum of p_j |dx_j|           (C21)
+ * in head space; heads side by side before their second factors O add up to |O|_2 times the root of
+ * their squares.  Rounding at x^ (C22): scores, through w; 2 N + 10 roundings a weight and a term, the
+ * values' own; then O.
+ */
+#include "bilinear.h"
+
+#include "../product/gemm.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+
+static double scale_of(const Scale *scale)
+{
+    return bound_up((double)scale->num / (double)scale->den / sqrt((double)scale->sqrt_den));
+}
+
+static Factor factor(const HeadWeight *w, size_t h, size_t rows, size_t width, const double *bias)
+{
+    const double *data = w->data + h * w->head_stride;
+    return (Factor){norm_spectral(data, rows, width, w->ld),
+                    norm_frobenius(data, rows, width, w->ld),
+                    bias != NULL ? norm_vector(bias + h * width, width, 1) : 0};
+}
+
+static bool head_open(HeadAt *head, const Radius *r, const Bundle *bundle)
+{
+    const Score *score = &bundle->score;
+    const Value *value = &bundle->value;
+    size_t n = r->rows;
+    *head = (HeadAt){.bundle = bundle, .heads = radius_heads(r, bundle), .read = score->read.count};
+    head->width_k = heads_query_width(score);
+    head->width_v = heads_value_width(value);
+    head->scale = scale_of(&score->scale);
+    size_t k = n * head->width_k + 1, v = n * head->width_v + 1;
+    head->query = malloc(k * sizeof(double));
+    head->key = malloc(k * sizeof(double));
+    head->value = malloc(v * sizeof(double));
+    head->queries = calloc(n + 1, sizeof(Side));
+    head->keys = calloc(n + 1, sizeof(Side));
+    head->values = calloc(n + 1, sizeof(Side));
+    head->score = malloc((n * n + 1) * sizeof(double));
+    return head->query != NULL && head->key != NULL && head->value != NULL &&
+           head->queries != NULL && head->keys != NULL && head->values != NULL &&
+           head->score != NULL;
+}
+
+static void head_clear(HeadAt *head)
+{
+    double *const all[] = {head->query, head->key, head->value, head->score};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        free(all[i]);
+    }
+    free(head->queries);
+    free(head->keys);
+    free(head->values);
+}
+
+/* Which head: its factors. */
+static void head_choose(HeadAt *head, size_t h)
+{
+    const Score *score = &head->bundle->score;
+    const Value *value = &head->bundle->value;
+    head->head = h;
+    head->q = factor(&score->q, h, head->read, head->width_k, score->q_bias);
+    head->q = (Factor){bound_up(head->q.norm * head->scale), bound_up(head->q.size * head->scale),
+                       bound_up(head->q.bias * head->scale)};
+    head->k = score->d_head > 0 ? factor(&score->k, h, head->read, head->width_k, score->k_bias)
+                                : (Factor){1, 0, 0};
+    head->v = factor(&value->v, h, value->read.count, head->width_v, value->inner_bias);
+}
+
+/* u = scale (x[read] W + b), b on tokens; and each row's norm, path and rounding. */
+static void side_set(const HeadAt *head, const Radius *r, double *u, Side *side, Columns read,
+                     const HeadWeight *w, const double *bias, const Factor *f, size_t width,
+                     double scale)
+{
+    size_t bias_row = layout_bias_row(r->layout);
+    const Point *at = head->at;
+    const double *b = bias != NULL ? bias + head->head * width : NULL;
+    if (w != NULL) {
+        gemm(u, width, at->x + read.first, r->columns, false, w->data + head->head * w->head_stride,
+             w->ld, false, r->rows, width, read.count, 0);
+    }
+    for (size_t i = 0; i < r->rows; i++) {
+        double x = banks_in(r, at->norm, read, i), path = banks_in(r, at->path, read, i);
+        for (size_t c = 0; c < width; c++) {
+            double in = w != NULL ? u[i * width + c] : at->x[i * r->columns + read.first + c];
+            u[i * width + c] = scale * (in + (b != NULL && i != bias_row ? b[c] : 0));
+        }
+        double norm = norm_vector(u + i * width, width, 1);
+        double product = w != NULL ? radius_product(read.count) * f->size * x + 4 * f->bias : 0;
+        side[i].rounding = bound_up(w != NULL || b != NULL ? 8 * norm + product : 0);
+        side[i].off =
+            bound_up(f->norm * path + gemm_off(read.count) * (f->size * x + f->bias + norm) +
+                     point_rho(r, side[i].rounding));
+        side[i].norm = bound_up(norm + side[i].off);
+    }
+}
+
+static void head_set(HeadAt *head, const Radius *r, const Point *at)
+{
+    const Score *score = &head->bundle->score;
+    const Value *value = &head->bundle->value;
+    size_t n = r->rows, K = head->width_k;
+    double scale =
+        (double)score->scale.num / (double)score->scale.den / sqrt((double)score->scale.sqrt_den);
+    head->at = at;
+    side_set(head, r, head->query, head->queries, score->read, &score->q, score->q_bias, &head->q,
+             K, scale);
+    side_set(head, r, head->key, head->keys, score->read, score->d_head > 0 ? &score->k : NULL,
+             score->k_bias, &head->k, K, 1);
+    side_set(head, r, head->value, head->values, value->read, &value->v, value->inner_bias,
+             &head->v, head->width_v, 1);
+    gemm(head->score, n, head->query, K, false, head->key, K, true, n, n, K, 0);
+}
+
+/* A head at x^, and at x^ + e^. */
+static void head_rows(HeadAt *head, Radius *r, HeadSums *sums, const Outer *all)
+{
+    Outer outer = *all;
+    outer.bias = head->head == 0 ? all->bias : 0;
+    head_set(head, r, &r->at);
+    bilinear_rows_here(head, r, sums, &outer);
+    if (r->change) {
+        head_set(head, r, &r->moved);
+        bilinear_rows_there(head, r, sums, &outer);
+    }
+}
+
+/* The heads' sums go through the second factors: their products' and the scale's rounding. */
+static void emit(Radius *r, const Bundle *bundle, const HeadSums *sums, const Outer *outer)
+{
+    Columns write = bundle->value.write;
+    double o = outer->factored ? outer->o_norm * outer->value_scale : 1;
+    double rounding = outer->factored
+                          ? 2 * o + radius_product(bundle->heads * bundle->value.d_head) *
+                                        outer->o_size * outer->value_scale
+                          : 2;
+    double most = outer->factored ? bound_max(o, outer->o_size * outer->value_scale) : 1;
+    for (size_t i = 0; i < r->rows; i++) {
+        for (size_t k = 0; k < PASS_RADII; k++) {
+            if (k < r->here.count) {
+                banks_add(r, r->here.out[k], write, i, o * sums->here[k][i]);
+            }
+            if (r->change && k < r->there.count) {
+                banks_add(r, r->there.out[k], write, i, o * sums->there[k][i]);
+            }
+        }
+        banks_add(r, r->local, write, i, o * sums->local[i] + rounding * sums->size[i]);
+        banks_add(r, r->size, write, i, most * sums->size[i]);
+        if (r->change) {
+            banks_add(r, r->local_e, write, i, o * sums->local_e[i] + rounding * sums->size_e[i]);
+            banks_add(r, r->size_e, write, i, most * sums->size_e[i]);
+            banks_add(r, r->cross, write, i, o * sums->cross[i]);
+        }
+    }
+}
+
+static Outer outer_of(const Bundle *bundle)
+{
+    const Value *value = &bundle->value;
+    Outer outer = {.factored = value->kind == VALUE_FACTORED, .value_scale = fabs(value->scale)};
+    size_t rows = bundle->heads * value->d_head, columns = value->write.count;
+    if (outer.factored) {
+        double *o = point_below(&value->o, bundle->heads, value->d_head, columns);
+        outer.o_norm = o != NULL ? norm_spectral(o, rows, columns, columns) : INFINITY;
+        outer.o_size = o != NULL ? norm_frobenius(o, rows, columns, columns) : INFINITY;
+        free(o);
+    }
+    outer.bias = value->bias != NULL ? norm_vector(value->bias, columns, 1) : 0;
+    return outer;
+}
+
+void radius_bilinear(Radius *r, const Bundle *bundle)
+{
+    HeadAt head;
+    HeadSums sums = {0};
+    Outer outer = outer_of(bundle);
+    const ValueKind kind = bundle->value.kind;
+    double **const all[] = {&sums.here[0],  &sums.here[1], &sums.there[0],
+                            &sums.there[1], &sums.local,   &sums.size,
+                            &sums.local_e,  &sums.size_e,  &sums.cross};
+    bool ok = true;
+    for (size_t m = 0; m < sizeof all / sizeof *all; m++) {
+        *all[m] = calloc(r->rows + 1, sizeof(double));
+        ok = ok && *all[m] != NULL;
+    }
+    if (!head_open(&head, r, bundle) || !ok) {
+        r->failed = true;
+    } else if ((kind != VALUE_FACTORED && kind != VALUE_DENSE) || bundle->value.diagonal != 0) {
+        radius_lose(r);
+    } else {
+        for (size_t h = 0; h < bundle->heads; h++) {
+            head_choose(&head, h);
+            head_rows(&head, r, &sums, &outer);
+        }
+        r->adds += (double)bundle->heads + 2;
+        emit(r, bundle, &sums, &outer);
+    }
+    head_clear(&head);
+    for (size_t m = 0; m < sizeof all / sizeof *all; m++) {
+        free(*all[m]);
+    }
+}

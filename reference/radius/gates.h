@@ -1,0 +1,67 @@
+/*
+ * Gated heads (private to reference/radius/).
+ *
+ * A row's gated keys share the score z and weigh P together, the others Q = 1 - P; u is a key's value.
+ * With a, b the sums of e^(-Omega gap) over the gated keys and the others, P = 1/(1 + (b/a) e^-z),
+ *     dP/dz = PQ <= 1/4,   |d(PQ)/dz| = PQ |1 - 2P| <= 1/(6 sqrt 3) < 0.0963,   PQ <= e^-|z + ln(a/b)|,
+ * and the head's output y has dy/dz = B = PQ (mean of the gated u - mean of the others).
+ */
+#ifndef HEADPROOF_REFERENCE_RADIUS_GATES_H
+#define HEADPROOF_REFERENCE_RADIUS_GATES_H
+
+#include "internal.h"
+
+/* One row of one head, at z; and how far each may be from that within the point's path. */
+typedef struct {
+    double key[GROUPS];  /* weight of a key of a group */
+    double off;          /* of those */
+    double pq;           /* the largest PQ on the path */
+    double b, b_off;     /* B */
+    double spread;       /* |mean of the gated u - mean of the others| at most */
+    double size[GROUPS]; /* |u| of a group's mean at most, with what rounding adds to it */
+    double rounding;     /* of z, in 2^-bits */
+    double z_off;        /* how far z may be off */
+} Gate;
+
+/* What e needs to know of a row of the stream it is carried beside: the heads' largest z and -z, rounding,
+ * spread and |u|, summed over the groups; and 2-norms over the heads of PQ |u| and of |u|. */
+typedef struct {
+    double z_high, z_low, rounding, spread, most, sharp, size;
+} GatesKept;
+
+/* A bundle's heads; matrices of the columns read. */
+typedef struct {
+    const Bundle *bundle;
+    size_t heads, read;
+    double *g, *v, *o;             /* [read, heads] twice, [heads, write]; g == v: they are one */
+    double *g_column, *v_column;   /* [heads] their columns' norms */
+    double g_norm, v_norm, o_norm; /* 2-norms */
+    double v_size, o_size;         /* Frobenius norms */
+    double g_most, v_most;         /* the largest columns' */
+    double scale, value_scale;     /* of z, signed; |that| of the values */
+    double bias_most;
+    double u_off;           /* how far a value may be off on the point's path */
+    bool same;              /* g = v, and one matrix */
+    double *z, *u, *size;   /* [rows, heads] at a point: size: |u| and its rounding, at most */
+    double *sum, *size_sum; /* [heads] of the tokens that a row sees */
+    Gate *gate;             /* [heads] of a row */
+    GatesKept *kept;        /* [rows] */
+    double token_radii[PASS_RADII],
+        bias_radius[PASS_RADII]; /* of a pass: sum over tokens; bias row */
+} Gates;
+
+bool gates_open(Gates *gates, const Radius *r, const Bundle *bundle);
+void gates_clear(Gates *gates);
+
+/* z, u and size of all rows at a point. */
+void gates_set(Gates *gates, const Radius *r, const Point *at);
+
+/* Calls row for i = 0, 1, ..., with gates->gate set. */
+typedef void GatesRow(Gates *gates, Radius *r, Pass *pass, const RowGroups *groups, size_t i);
+void gates_each(Gates *gates, Radius *r, const Point *at, Pass *pass, GatesRow *row);
+
+/* Rows: what a pass makes of one; the same and rounding at x^, kept; and e's. */
+GatesRow gates_pass_row, gates_local_row;
+void gates_change(Gates *gates, Radius *r);
+
+#endif

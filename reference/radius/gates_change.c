@@ -1,0 +1,130 @@
+/*
+ * What rounding, and the stream's radius, do to the difference e that gated heads carry.
+ *
+ * With theta >= |ds_k| for all heads of a row, since |d ln PQ / dz| <= 1,
+ *     |dp u'|_2 <= theta min(e^theta (|PQ u| + |du|/4), |u'|/4)   and   <= 2 |u'|             (C12)
+ * over the heads; every weight of a key outside A is r <= e^(-Omega gap + content - A's largest)  (C13);
+ * errors of dp, p du and r (u' - y') are relative to these.  The derivatives of T' at x + e less those of
+ * T_infinity at x, times rho (C14): |d(PQ)| <= 0.0963 theta, |dp| <= theta / 4, and r times all that a
+ * derivative is made of.
+ */
+#include "gates.h"
+
+#define THIRD_DERIVATIVE 0.0963
+
+/* Beyond this, e^z is out of a double's range. */
+#define MOST_EXPONENT 600
+
+/* All keys outside A of a row together, at most, in units of e; moved: by how much a gate changes
+ * (C13). */
+static double row_leak(const Radius *r, const RowGroups *groups, const GatesKept *kept,
+                       double moved)
+{
+    bool has[2] = {false, false};
+    double leak = 0;
+    for (int g = 0; g < GROUPS; g++) {
+        has[groups->gated[g]] |= groups_in_limit(groups, g);
+    }
+    for (int g = 0; g < GROUPS; g++) {
+        int gap = groups->best - groups->coefficient[g];
+        if (groups->count[g] > 0 && gap > 0) {
+            double above = (groups->gated[g] ? kept->z_high : kept->z_low) + moved;
+            bool beside = has[groups->gated[g]]; /* a key of A scores as much */
+            double key = bound_leak(r, gap, beside ? 0 : above);
+            leak += (double)groups->count[g] * key;
+        }
+    }
+    return leak;
+}
+
+/* Sums over the tokens, and of the bias row: of |e| and of rho. */
+typedef struct {
+    double e_tokens, e_bias, rho_tokens, rho_bias;
+} Others;
+
+/* A row's own, and what of the others is in A. */
+typedef struct {
+    double e, rho, e_others, rho_others, theta, leak, moved;
+    bool tokens;
+} ChangeRow;
+
+static ChangeRow change_row(const Gates *gates, const Radius *r, const Others *others,
+                            const RowGroups *groups, size_t i)
+{
+    Columns read = gates->bundle->value.read;
+    ChangeRow row = {.e = banks_in(r, r->e, read, i), .rho = banks_in(r, r->rho, read, i)};
+    row.tokens = groups_in_limit(groups, OTHER);
+    row.e_others =
+        (row.tokens ? others->e_tokens : 0) + (groups_in_limit(groups, BIAS) ? others->e_bias : 0);
+    row.rho_others = (row.tokens ? others->rho_tokens : 0) +
+                     (groups_in_limit(groups, BIAS) ? others->rho_bias : 0);
+    row.theta = fabs(gates->scale) * gates->g_most * row.e;
+    row.leak = row_leak(r, groups, &gates->kept[i], point_e(r, row.theta));
+    row.moved = point_e(r, row.e + others->e_tokens + others->e_bias);
+    return row;
+}
+
+static void local_change(Gates *gates, Radius *r, const ChangeRow *row, size_t i)
+{
+    const Value *value = &gates->bundle->value;
+    const GatesKept *kept = &gates->kept[i];
+    double du = gates->v_norm * row->moved, size = kept->size + du, theta = point_e(r, row->theta);
+    double product = radius_product(gates->read), rows = (double)r->rows + 2;
+    double sharp = theta < MOST_EXPONENT ? exp(theta) * (kept->sharp + du / 4) : INFINITY;
+    double shifted = row->theta * fmin(sharp, size / 4);
+    double moved = fmin(shifted, bound_scaled(2 * size, -r->unit));
+    double carried = gates->v_norm * (row->e + row->e_others);
+    double leaked = 2 * row->leak * size;
+    double sum = row->tokens ? rows : 0, known = 60 + kept->rounding + theta;
+    double off = (product + 4) * shifted + (known + sum) * moved +
+                 product * gates->v_size * (row->e + row->e_others) + (2 * known + sum) * carried +
+                 (2 * known + rows) * leaked;
+    double change = moved + carried + leaked, factor = gates->value_scale;
+    off *= bound_linear(r, known + (product + 4) * theta);
+    banks_add(r, r->local_e, value->write, i,
+              factor * (gates->o_norm * (off + 2 * change) +
+                        radius_product(gates->heads) * change * gates->o_size));
+    banks_add(r, r->size_e, value->write, i,
+              factor * bound_max(gates->o_norm, gates->o_size) * change);
+}
+
+static void cross_change(Gates *gates, Radius *r, const Others *others, const ChangeRow *row,
+                         size_t i)
+{
+    const GatesKept *kept = &gates->kept[i];
+    double s = fabs(gates->scale), p = row->theta / 4;
+    double du = gates->v_most * (row->e + row->e_others);
+    double b = THIRD_DERIVATIVE * row->theta * kept->spread + du / 4;
+    double most = kept->most + gates->v_most * row->moved;
+    double own = p * gates->v_norm + s * b * gates->g_norm;
+    double cross = own * row->rho + p * gates->v_norm * row->rho_others;
+    double all = row->rho + others->rho_tokens + others->rho_bias;
+    cross += row->leak * ((2 * s * most * gates->g_norm) * row->rho +
+                          gates->v_norm * (1 + s * most) * all + s * most * gates->g_norm * all);
+    banks_add(r, r->cross, gates->bundle->value.write, i,
+              gates->value_scale * gates->o_norm * cross);
+}
+
+void gates_change(Gates *gates, Radius *r)
+{
+    const Layout *layout = r->layout;
+    const Bundle *bundle = gates->bundle;
+    const Heads heads = radius_heads(r, bundle);
+    Columns read = bundle->value.read;
+    size_t bias = layout_bias_row(layout);
+    Others others = {0, 0, 0, 0};
+    for (size_t j = 0; j < layout->n; j++) {
+        others.e_tokens += banks_in(r, r->e, read, layout_token_row(layout, j));
+        others.rho_tokens += banks_in(r, r->rho, read, layout_token_row(layout, j));
+    }
+    if (bias < r->rows) {
+        others.e_bias = banks_in(r, r->e, read, bias);
+        others.rho_bias = banks_in(r, r->rho, read, bias);
+    }
+    for (size_t i = 0; i < r->rows; i++) {
+        RowGroups groups = groups_of_row(&heads, 0, i);
+        ChangeRow row = change_row(gates, r, &others, &groups, i);
+        local_change(gates, r, &row, i);
+        cross_change(gates, r, &others, &row, i);
+    }
+}

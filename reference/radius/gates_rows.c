@@ -1,0 +1,90 @@
+/*
+ * What gated heads do to the radii, row by row.
+ *
+ * Of heads side by side, k, with values u_k = x v_k + c_k and z_k = s (x g_k + c_k), and O their second
+ * factors: y = (y_k) changes by
+ *     dy_k = p_own dx_i.v_k + s B_k dx_i.g_k + sum over the other keys j of p_j dx_j.v_k,
+ * so that along a path from the computed stream to the exact one
+ *     |dy| <= max_k |p_own + s B_k| |V| |dx_i| + sum over j of max_k p_j |V| |dx_j|           (C9)
+ * where g = v, else max_k p_own |V| |dx_i| + |s| max_k |B_k| |G| |dx_i| + the same; the maxima over the
+ * path too.  Heads that write the columns they read (SiLU) add p_own + s B_k to the derivative of an
+ * entry by itself, beside 1 of the stream and other terms (C10).
+ */
+#include "gates.h"
+
+#include <stdlib.h>
+
+/* Is a group of keys there, and its keys' total weight at most, beside `off` each? */
+static double group_weight(const Gate *gate, const RowGroups *groups, int g)
+{
+    return groups->count[g] > 0 && gate->key[g] > 0 ? gate->key[g] + gate->off : 0;
+}
+
+void gates_pass_row(Gates *gates, Radius *r, Pass *pass, const RowGroups *groups, size_t i)
+{
+    const Value *value = &gates->bundle->value;
+    double s = fabs(gates->scale), own = 0, key = 0, b = 0, other = 0, bias = 0;
+    double factor = gates->value_scale * gates->o_norm;
+    bool unit = value->kind == VALUE_UNIT;
+    for (size_t k = 0; k < gates->heads; k++) {
+        const Gate *gate = &gates->gate[k];
+        double off = gate->off + s * gate->b_off + BOUND_DOUBLE * (1 + s * fabs(gate->b));
+        double joint = gate->key[SELF] + gates->scale * gate->b;
+        own = bound_max(own, fabs(joint) + off);
+        key = bound_max(key, group_weight(gate, groups, SELF));
+        b = bound_max(b, fabs(gate->b) + gate->b_off);
+        other = bound_max(other, group_weight(gate, groups, OTHER));
+        bias = bound_max(bias, group_weight(gate, groups, BIAS));
+        if (unit) {
+            size_t at = i * r->columns + value->write.first + k;
+            pass->diagonal[at] += value->unit * value->scale * joint;
+            pass->slack[at] += factor * off;
+        }
+    }
+    double joint = gates->same ? own * gates->v_norm : key * gates->v_norm + s * b * gates->g_norm;
+    for (size_t q = 0; q < pass->count; q++) {
+        double mine = banks_in(r, pass->radius[q], value->read, i);
+        double change = (unit ? 0 : joint * mine) + gates->v_norm * (other * gates->token_radii[q] +
+                                                                     bias * gates->bias_radius[q]);
+        banks_add(r, pass->out[q], value->write, i, factor * change);
+    }
+}
+
+/* Rounding at x^: of z, through B; 28 roundings a term of the mixture and its weight, as many more as
+ * there are rows for the sum of other tokens; and the second factors (C11).  What e needs of the row is
+ * kept. */
+void gates_local_row(Gates *gates, Radius *r, Pass *pass, const RowGroups *groups, size_t i)
+{
+    const Value *value = &gates->bundle->value;
+    double a2 = 0, y2 = 0, sharp2 = 0, size2 = 0;
+    GatesKept *kept = &gates->kept[i];
+    *kept = (GatesKept){.z_high = -INFINITY, .z_low = -INFINITY};
+    gates_pass_row(gates, r, pass, groups, i);
+    for (size_t k = 0; k < gates->heads; k++) {
+        const Gate *gate = &gates->gate[k];
+        double a = (fabs(gate->b) + gate->b_off) * gate->rounding, y = 0, size = 0;
+        for (int g = 0; g < GROUPS; g++) {
+            double weight = group_weight(gate, groups, g) * (double)groups->count[g];
+            a += (28 + (g == OTHER ? (double)r->rows + 2 : 0)) * weight * gate->size[g];
+            y += weight * gate->size[g];
+            size += groups->count[g] > 0 ? gate->size[g] : 0;
+        }
+        a2 += a * a;
+        y2 += y * y;
+        sharp2 += gate->pq * size * gate->pq * size;
+        size2 += size * size;
+        kept->rounding = bound_max(kept->rounding, gate->rounding);
+        kept->spread = bound_max(kept->spread, gate->spread);
+        double z = gates->z[i * gates->heads + k];
+        kept->z_high = bound_max(kept->z_high, z + gate->z_off);
+        kept->z_low = bound_max(kept->z_low, gate->z_off - z);
+        kept->most = bound_max(kept->most, size);
+    }
+    kept->sharp = bound_up(sqrt(sharp2));
+    kept->size = bound_up(sqrt(size2));
+    double y = sqrt(y2), factor = gates->value_scale;
+    double product = radius_product(gates->heads);
+    banks_add(r, r->local, value->write, i,
+              factor * (gates->o_norm * (sqrt(a2) + 2 * y) + product * y * gates->o_size));
+    banks_add(r, r->size, value->write, i, factor * bound_max(gates->o_norm, gates->o_size) * y);
+}

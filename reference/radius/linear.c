@@ -1,0 +1,312 @@
+/*
+ * Heads without content scores: every weight is a number, and what they do is linear.
+ *
+ * Where a row has itself alone in A, the stream and its heads together are x -> x L + b, L = I + sum of
+ * the V; bank by bank,
+ *     |dx'|_b' <= sum over b of |L_bb'|_2 |dx|_b                                               (C3)
+ * and for other weights w, with F = |V|_F + |diagonal|, besides
+ *     F ((1 - w_self) |dx_i| + sum over the other keys of w_j |dx_j|).                          (C4)
+ */
+#include "internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Blocks of L from bank to bank, NULL where only a diagonal acts; the diagonal, a column each. */
+typedef struct {
+    double *block[BANKS][BANKS], *diagonal;
+} Map;
+
+static size_t bank_first(const Radius *r, int bank)
+{
+    return bank == BANK_CONTENT ? 0 : r->bank;
+}
+
+static size_t bank_count(const Radius *r, int bank)
+{
+    return bank == BANK_CONTENT ? r->bank : r->columns - r->bank;
+}
+
+static bool is_linear(const Bundle *bundle)
+{
+    return bundle->score.kind == SCORE_NONE;
+}
+
+static void map_clear(Map *map)
+{
+    free(map->diagonal);
+    for (int from = 0; from < BANKS; from++) {
+        for (int to = 0; to < BANKS; to++) {
+            free(map->block[from][to]);
+        }
+    }
+}
+
+static double *map_block(const Radius *r, Map *map, int from, int to)
+{
+    if (map->block[from][to] == NULL) {
+        map->block[from][to] = calloc(bank_count(r, from) * bank_count(r, to) + 1, sizeof(double));
+    }
+    return map->block[from][to];
+}
+
+/* V of a head that is a matrix.  False: memory is short. */
+static bool map_add(const Radius *r, Map *map, const Value *value, size_t h)
+{
+    for (size_t i = 0; i < value->read.count; i++) {
+        size_t row = value->read.first + i;
+        int from = row < r->bank ? BANK_CONTENT : BANK_HIDDEN;
+        for (size_t c = 0; c < value->write.count; c++) {
+            size_t column = value->write.first + c;
+            int to = column < r->bank ? BANK_CONTENT : BANK_HIDDEN;
+            double *block = map_block(r, map, from, to);
+            if (block == NULL) {
+                return false;
+            }
+            block[(row - bank_first(r, from)) * bank_count(r, to) + column - bank_first(r, to)] +=
+                value->v.data[h * value->v.head_stride + i * value->v.ld + c];
+        }
+    }
+    return true;
+}
+
+/* L of the sublayer's linear heads. */
+static bool map_make(const Radius *r, Map *map, const Sublayer *sublayer)
+{
+    bool ok = true;
+    map->diagonal = malloc((r->columns + 1) * sizeof *map->diagonal);
+    if (map->diagonal == NULL) {
+        return false;
+    }
+    for (size_t c = 0; c < r->columns; c++) {
+        map->diagonal[c] = 1;
+    }
+    for (size_t b = 0; b < sublayer->bundle_count; b++) {
+        const Bundle *bundle = &sublayer->bundles[b];
+        const Value *value = &bundle->value;
+        for (size_t c = 0; is_linear(bundle) && c < value->read.count; c++) {
+            map->diagonal[value->read.first + c] += value->diagonal;
+        }
+        for (size_t h = 0;
+             ok && is_linear(bundle) && value->kind == VALUE_DENSE && h < bundle->heads; h++) {
+            ok = map_add(r, map, value, h);
+        }
+    }
+    return ok;
+}
+
+/* Banks that nothing is left of: -1 of one head on every column, and nothing else (C31). */
+static void set_erased(Radius *r, const Map *map, const Sublayer *sublayer)
+{
+    for (int to = 0; to < BANKS; to++) {
+        bool all = map->block[BANK_CONTENT][to] == NULL && map->block[BANK_HIDDEN][to] == NULL;
+        size_t first = bank_first(r, to), end = first + bank_count(r, to);
+        all = all && first < end;
+        for (size_t c = first; c < end; c++) {
+            all = all && map->diagonal[c] == 0;
+        }
+        for (size_t b = 0; b < sublayer->bundle_count; b++) {
+            const Value *value = &sublayer->bundles[b].value;
+            bool written =
+                value->write.first < end && value->write.first + value->write.count > first;
+            all = all && is_linear(&sublayer->bundles[b]) && value->diagonal >= -1 &&
+                  value->diagonal <= 0 &&
+                  !(written && (value->bias != NULL || value->kind != VALUE_NONE));
+        }
+        r->erased[to] = all;
+    }
+}
+
+/* |L_bb'|, and where a bank has a block of its own the diagonal goes into it.  The entries of sums are
+ * rounded: BOUND_DOUBLE of their size pays for that. */
+static void map_norms(const Radius *r, Map *map, double norm[BANKS][BANKS])
+{
+    for (int from = 0; from < BANKS; from++) {
+        for (int to = 0; to < BANKS; to++) {
+            double *block = map->block[from][to];
+            size_t rows = bank_count(r, from), columns = bank_count(r, to);
+            norm[from][to] = 0;
+            for (size_t c = 0; block != NULL && from == to && c < columns; c++) {
+                block[c * columns + c] += map->diagonal[bank_first(r, from) + c];
+                map->diagonal[bank_first(r, from) + c] = 0;
+            }
+            if (block != NULL) {
+                norm[from][to] =
+                    bound_up(norm_spectral(block, rows, columns, columns) +
+                             BOUND_DOUBLE * (1 + norm_frobenius(block, rows, columns, columns)));
+            }
+        }
+    }
+}
+
+/* (C3), and the diagonals that other heads add to. */
+static void pass_map(const Radius *r, Pass *pass, const Map *map, double norm[BANKS][BANKS])
+{
+    for (size_t i = 0; i < r->rows; i++) {
+        memcpy(pass->diagonal + i * r->columns, map->diagonal, r->columns * sizeof(double));
+        memset(pass->slack + i * r->columns, 0, r->columns * sizeof(double));
+        for (size_t k = 0; k < pass->count; k++) {
+            for (int from = 0; from < BANKS; from++) {
+                for (int to = 0; to < BANKS; to++) {
+                    pass->out[k][i].bank[to] += norm[from][to] * pass->radius[k][i].bank[from];
+                }
+            }
+        }
+    }
+}
+
+/* A head bundle's sizes: |V|_F, |bias|, |diagonal|. */
+typedef struct {
+    const Bundle *bundle;
+    Heads heads;
+    double v, bias, diagonal;
+} Sizes;
+
+/* Weights of the keys of a row in a pass: own; all others together, at most. */
+typedef struct {
+    double own, others;
+    bool alone;
+} Weights;
+
+static Weights row_weights(const Radius *r, const RowGroups *groups, bool limit)
+{
+    double total = 0, own = 0;
+    bool alone = true;
+    for (int g = 0; g < GROUPS; g++) {
+        int gap = groups->best - groups->coefficient[g];
+        double w = gap == 0 ? 1 : limit ? 0 : r->decay[gap];
+        if (groups->count[g] > 0) {
+            total += (double)groups->count[g] * w;
+            own = g == SELF ? w : own;
+            alone = alone && (g == SELF || w == 0);
+        }
+    }
+    return (Weights){own / total, alone ? 0 : bound_up((total - own) / total + BOUND_DOUBLE),
+                     alone};
+}
+
+/* (C4): the other keys' radii are at most their largest. */
+static void pass_weights(const Radius *r, Pass *pass, const Sizes *s)
+{
+    const Value *value = &s->bundle->value;
+    for (size_t k = 0; k < pass->count; k++) {
+        double most = banks_largest(r, pass->radius[k], value->read);
+        for (size_t i = 0; i < r->rows; i++) {
+            RowGroups groups = groups_of_row(&s->heads, 0, i);
+            Weights w = row_weights(r, &groups, pass->at->limit);
+            double f = s->v * w.others * (banks_in(r, pass->radius[k], value->read, i) + most);
+            double d =
+                s->diagonal * w.others * (banks_in(r, pass->radius[k], value->read, i) + most);
+            banks_add(r, pass->out[k], value->write, i, f);
+            banks_add(r, pass->out[k], value->read, i, d);
+        }
+    }
+}
+
+/* Rounding of the head's part at x^: the product, at most 24 roundings of the mixture, and, beside
+ * other keys, as many as there are rows in their sum (C6). */
+static void linear_local(Radius *r, const Sizes *s)
+{
+    const Value *value = &s->bundle->value;
+    double product = radius_product(value->read.count) + 28;
+    double most = banks_largest(r, r->at.norm, value->read);
+    for (size_t i = 0; i < r->rows; i++) {
+        RowGroups groups = groups_of_row(&s->heads, 0, i);
+        Weights w = row_weights(r, &groups, r->at.limit);
+        double x = banks_in(r, r->at.norm, value->read, i);
+        double rows = w.alone ? 0 : (double)r->rows + 4, others = w.others * most;
+        double size = s->v * (x + others) + s->bias, d = s->diagonal * (x + others);
+        banks_add(r, r->local, value->write, i, (product + rows) * size);
+        banks_add(r, r->local, value->read, i, (product + rows) * d);
+        banks_add(r, r->size, value->write, i, size);
+        banks_add(r, r->size, value->read, i, d);
+    }
+}
+
+/* What all keys outside A weigh together, in units of e: e^(-Omega gap) a key over |A| (C7). */
+static double row_leak(const Radius *r, const RowGroups *groups)
+{
+    double leak = 0;
+    for (int g = 0; g < GROUPS; g++) {
+        int gap = groups->best - groups->coefficient[g];
+        leak +=
+            groups->count[g] > 0 && gap > 0 ? (double)groups->count[g] * bound_leak(r, gap, 0) : 0;
+    }
+    return leak;
+}
+
+/* e: what is linear in e, and what leaks; the latter's derivatives are `cross` (C8). */
+static void linear_change(Radius *r, const Sizes *s)
+{
+    const Value *value = &s->bundle->value;
+    double product = radius_product(value->read.count) + 28, rows = (double)r->rows + 4;
+    double x = bound_max(banks_largest(r, r->at.norm, value->read),
+                         banks_largest(r, r->moved.norm, value->read));
+    double e_most = banks_largest(r, r->e, value->read);
+    double rho = banks_largest(r, r->rho, value->read);
+    for (size_t i = 0; i < r->rows; i++) {
+        RowGroups groups = groups_of_row(&s->heads, 0, i);
+        Weights w = row_weights(r, &groups, true);
+        double leak = row_leak(r, &groups);
+        double e = banks_in(r, r->e, value->read, i) + w.others * e_most;
+        double size = s->v * e + 2 * leak * (s->v * x + s->bias);
+        double d = s->diagonal * (e + 2 * leak * x);
+        double c = product + rows * (w.alone ? 0 : 1);
+        double local = c * s->v * e + 2 * leak * (product + rows) * (s->v * x + s->bias);
+        banks_add(r, r->local_e, value->write, i, local);
+        banks_add(r, r->local_e, value->read, i,
+                  s->diagonal * (c * e + 2 * leak * (product + rows) * x));
+        banks_add(r, r->size_e, value->write, i, size);
+        banks_add(r, r->size_e, value->read, i, d);
+        banks_add(r, r->cross, value->write, i, 2 * leak * s->v * rho);
+        banks_add(r, r->cross, value->read, i, 2 * leak * s->diagonal * rho);
+    }
+}
+
+static void linear_bundle(Radius *r, const Bundle *bundle)
+{
+    const Value *value = &bundle->value;
+    Sizes s = {bundle, radius_heads(r, bundle), 0, 0, fabs((double)value->diagonal)};
+    for (size_t h = 0; value->kind == VALUE_DENSE && h < bundle->heads; h++) {
+        s.v += norm_frobenius(value->v.data + h * value->v.head_stride, value->read.count,
+                              value->write.count, value->v.ld);
+    }
+    if (value->bias != NULL) {
+        s.bias = norm_vector(value->bias, value->write.count, 1);
+    }
+    bool matrix = value->kind == VALUE_DENSE || value->kind == VALUE_NONE;
+    if (!matrix || (bundle->heads > 1 && bundle->score.extra != NULL)) {
+        radius_lose(r); /* no construction has such heads */
+        return;
+    }
+    r->adds += (double)bundle->heads + 2;
+    pass_weights(r, &r->here, &s);
+    linear_local(r, &s);
+    if (r->change) {
+        pass_weights(r, &r->there, &s);
+        linear_change(r, &s);
+    }
+}
+
+void radius_linear(Radius *r, const Sublayer *sublayer)
+{
+    Map map = {0};
+    double norm[BANKS][BANKS];
+    if (!map_make(r, &map, sublayer)) {
+        r->failed = true;
+        map_clear(&map);
+        return;
+    }
+    set_erased(r, &map, sublayer);
+    map_norms(r, &map, norm);
+    pass_map(r, &r->here, &map, norm);
+    if (r->change) {
+        pass_map(r, &r->there, &map, norm);
+    }
+    map_clear(&map);
+    for (size_t b = 0; b < sublayer->bundle_count; b++) {
+        if (is_linear(&sublayer->bundles[b])) {
+            linear_bundle(r, &sublayer->bundles[b]);
+        }
+    }
+}

@@ -1,0 +1,129 @@
+/*
+ * Norms of matrices of doubles, from above.
+ *
+ * With G = W^T W, or W W^T if that is smaller, symmetric: |W|^2 = |G| and |G|^2 = |G^2|, in 2-norms.
+ * What gemm makes of a square is off by at most 1.01 (k + 1) 2^-53 |G|_F^2 in the Frobenius norm, so
+ *     |G_0| <= |G^_0| + d_0,   |G^_s|^2 <= |G^_(s+1)| + d_(s+1),   |G^_last| <= |G^_last|_F     (C2)
+ * and the last step overestimates |W| by n^(1/(4 2^last)) at most.
+ */
+#include "internal.h"
+
+#include "../product/gemm.h"
+
+#include <stdlib.h>
+
+enum { SQUARINGS = 5 };
+
+/* The exponent of the largest entry; 0 for zeros. */
+static int largest_exponent(const double *w, size_t rows, size_t columns, size_t ld, double *most)
+{
+    int exponent = 0;
+    *most = 0;
+    for (size_t r = 0; r < rows; r++) {
+        for (size_t c = 0; c < columns; c++) {
+            *most = bound_max(*most, fabs(w[r * ld + c]));
+        }
+    }
+    if (*most > 0 && *most < INFINITY) {
+        (void)frexp(*most, &exponent);
+    }
+    return exponent;
+}
+
+/* x 2^-exponent, exactly but for what underflows, as two factors, neither out of range. */
+typedef struct {
+    double first, second;
+} PowerOfTwo;
+
+static PowerOfTwo inverse_power(int exponent)
+{
+    return (PowerOfTwo){ldexp(1, -(exponent / 2)), ldexp(1, exponent / 2 - exponent)};
+}
+
+static double scaled_by(double x, PowerOfTwo power)
+{
+    return x * power.first * power.second;
+}
+
+double norm_frobenius(const double *w, size_t rows, size_t columns, size_t ld)
+{
+    double most, sum = 0;
+    int exponent = largest_exponent(w, rows, columns, ld, &most);
+    PowerOfTwo power = inverse_power(exponent);
+    for (size_t r = 0; r < rows; r++) {
+        for (size_t c = 0; c < columns; c++) {
+            double scaled = scaled_by(w[r * ld + c], power);
+            sum += scaled * scaled;
+        }
+    }
+    return most == 0 ? 0 : most < INFINITY ? bound_up(ldexp(bound_up(sqrt(sum)), exponent)) : most;
+}
+
+double norm_vector(const double *v, size_t count, size_t stride)
+{
+    return norm_frobenius(v, count, 1, stride);
+}
+
+/* g = g^T exactly: both halves are as near to the exact product. */
+static void symmetrise(double *g, size_t n)
+{
+    for (size_t r = 0; r < n; r++) {
+        for (size_t c = 0; c < r; c++) {
+            g[r * n + c] = g[c * n + r];
+        }
+    }
+}
+
+static double product_error(size_t k)
+{
+    return 1.01 * (double)(k + 1) * 0x1p-53;
+}
+
+/* At least |g|, g symmetric and scratch of its size, both overwritten. */
+static double symmetric_norm(double *g, double *scratch, size_t n, int squarings)
+{
+    double most, f = norm_frobenius(g, n, n, n);
+    int exponent = largest_exponent(&f, 1, 1, 1, &most);
+    if (squarings == 0 || f == 0 || !(f < INFINITY)) {
+        return f;
+    }
+    PowerOfTwo power = inverse_power(exponent);
+    for (size_t i = 0; i < n * n; i++) {
+        g[i] = scaled_by(g[i], power);
+    }
+    gemm(scratch, n, g, n, false, g, n, false, n, n, n, 0);
+    symmetrise(scratch, n);
+    double square = symmetric_norm(scratch, g, n, squarings - 1) + product_error(n);
+    return bound_up(ldexp(sqrt(bound_up(square)), exponent));
+}
+
+double norm_spectral(const double *w, size_t rows, size_t columns, size_t ld)
+{
+    double most, f = norm_frobenius(w, rows, columns, ld);
+    bool wide = columns > rows;
+    size_t n = wide ? rows : columns, k = wide ? columns : rows;
+    int exponent = largest_exponent(w, rows, columns, ld, &most);
+    if (n <= 1 || f == 0 || !(f < INFINITY)) {
+        return f;
+    }
+    double *scaled = malloc(rows * columns * sizeof *scaled), *g = malloc(n * n * sizeof *g),
+           *scratch = malloc(n * n * sizeof *scratch);
+    double norm = f;
+    if (scaled != NULL && g != NULL && scratch != NULL) {
+        PowerOfTwo power = inverse_power(exponent);
+        for (size_t r = 0; r < rows; r++) {
+            for (size_t c = 0; c < columns; c++) {
+                scaled[r * columns + c] = scaled_by(w[r * ld + c], power);
+            }
+        }
+        double own = ldexp(f, -exponent);
+        gemm(g, n, scaled, columns, !wide, scaled, columns, wide, n, n, k, 0);
+        symmetrise(g, n);
+        norm = symmetric_norm(g, scratch, n, SQUARINGS) + product_error(k) * own * own;
+        norm = fmin(f, bound_up(ldexp(sqrt(bound_up(norm)), exponent)));
+    }
+    free(scaled);
+    free(g);
+    free(scratch);
+    return norm;
+}

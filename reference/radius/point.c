@@ -1,0 +1,180 @@
+/*
+ * Streams in doubles, and weights side by side.
+ */
+#include "internal.h"
+
+#include <stdlib.h>
+
+static void set_norms(const Radius *r, Banks *norm, const double *x)
+{
+    for (size_t i = 0; i < r->rows; i++) {
+        const double *row = x + i * r->columns;
+        norm[i].bank[BANK_CONTENT] = norm_vector(row, r->bank, 1);
+        norm[i].bank[BANK_HIDDEN] = norm_vector(row + r->bank, r->columns - r->bank, 1);
+    }
+}
+
+/* The exponent of the largest |entry|; the least of MPFR's where all are zero. */
+static mpfr_exp_t largest_exponent(const ApMat *e)
+{
+    mpfr_exp_t largest = mpfr_get_emin();
+    for (size_t i = 0; i < e->rows * e->columns; i++) {
+        if (mpfr_regular_p(e->entry + i) && mpfr_get_exp(e->entry + i) > largest) {
+            largest = mpfr_get_exp(e->entry + i);
+        }
+    }
+    return largest;
+}
+
+/* Entries are not brought below 2^-LEAST units, so that only zeros are zero. */
+enum { LEAST = 700 };
+
+/* The smallest difference of coefficients of Omega in a row of the bundle's heads; 0: none. */
+static int row_gap(const Radius *r, const Bundle *bundle, size_t h, size_t row)
+{
+    const Heads heads = radius_heads(r, bundle);
+    int best = heads_best_position(&heads, h, row), gap = 0;
+    for (size_t j = 0; j < r->rows; j++) {
+        if (heads_see(&heads, row, j)) {
+            int here = best - heads_position(&heads, h, row, j);
+            gap = here > 0 && (gap == 0 || here < gap) ? here : gap;
+        }
+    }
+    return gap;
+}
+
+int point_gap(const Radius *r, const Sublayer *sublayer)
+{
+    int gap = 0;
+    for (size_t b = 0; b < sublayer->bundle_count; b++) {
+        const Bundle *bundle = &sublayer->bundles[b];
+        for (size_t h = 0; h < (bundle->score.extra != NULL ? bundle->heads : 1); h++) {
+            for (size_t row = 0; row < r->rows; row++) {
+                int here = row_gap(r, bundle, h, row);
+                gap = here > 0 && (gap == 0 || here < gap) ? here : gap;
+            }
+        }
+    }
+    return gap;
+}
+
+double point_entry(mpfr_srcptr entry, mpfr_exp_t unit)
+{
+    long exponent = 0;
+    double m = mpfr_regular_p(entry) ? mpfr_get_d_2exp(&exponent, entry, MPFR_RNDN)
+                                     : mpfr_get_d(entry, MPFR_RNDN);
+    mpfr_exp_t less = exponent - unit, most = 2000;
+    if (m == 0) {
+        return 0;
+    }
+    return less < -LEAST ? copysign(ldexp(1, -LEAST), m)
+                         : ldexp(m, (int)(less < most ? less : most));
+}
+
+static void set_path(Radius *r)
+{
+    for (size_t i = 0; i < r->rows; i++) {
+        for (int b = 0; b < BANKS; b++) {
+            r->at.path[i].bank[b] =
+                bound_up(point_rho(r, r->rho[i].bank[b]) + 0x1p-52 * r->at.norm[i].bank[b]);
+        }
+    }
+}
+
+void point_before(Radius *r)
+{
+    for (size_t i = 0; i < r->rows * r->columns; i++) {
+        r->at.x[i] = point_entry(r->x->entry + i, 0);
+    }
+    set_norms(r, r->at.norm, r->at.x);
+    set_path(r);
+    if (!r->change) {
+        return;
+    }
+    r->before = largest_exponent(r->e_stream);
+    for (size_t i = 0; i < r->rows * r->columns; i++) {
+        r->moved.x[i] = point_entry(r->e_stream->entry + i, r->before);
+    }
+    set_norms(r, r->e, r->moved.x);
+    for (size_t i = 0; i < r->rows * r->columns; i++) {
+        r->moved.x[i] = r->at.x[i] + point_entry(r->e_stream->entry + i, 0);
+    }
+    set_norms(r, r->moved.norm, r->moved.x);
+}
+
+/* The unit of e: its largest exponent before or after the sublayer, or where both are zero what Omega
+ * leaves of what it keeps apart. */
+static mpfr_exp_t find_unit(const Radius *r, const Sublayer *sublayer)
+{
+    mpfr_exp_t after = largest_exponent(r->e_stream), none = mpfr_get_emin();
+    if (after != none || r->before != none) {
+        return after > r->before ? after : r->before;
+    }
+    int gap = point_gap(r, sublayer);
+    bool leaks = gap > 0 && mpfr_regular_p(evaluator_decay(r->ev, gap));
+    return leaks ? mpfr_get_exp(evaluator_decay(r->ev, gap)) : -r->bits;
+}
+
+/* e's rows, and the path from x^ + e^. */
+static void set_moved(Radius *r, const Sublayer *sublayer)
+{
+    mpfr_exp_t unit = find_unit(r, sublayer);
+    for (size_t i = 0; i < r->rows; i++) {
+        for (int b = 0; b < BANKS; b++) {
+            r->eta[i].bank[b] = bound_scaled(r->eta[i].bank[b], r->unit - unit);
+            r->e[i].bank[b] = bound_scaled(r->e[i].bank[b], r->before - unit);
+        }
+    }
+    r->unit = unit;
+    for (size_t i = 0; i < r->rows; i++) {
+        for (int b = 0; b < BANKS; b++) {
+            double eta = point_e(r, point_rho(r, r->eta[i].bank[b]));
+            double both = r->at.norm[i].bank[b] + point_e(r, r->e[i].bank[b]);
+            r->moved.path[i].bank[b] = bound_up(r->at.path[i].bank[b] + eta + 0x1p-51 * both);
+        }
+    }
+}
+
+/* e^(-Omega gap) where it matters: of T' only. */
+static void set_decays(Radius *r)
+{
+    for (int gap = 0; gap <= OMEGA_MAX_GAP; gap++) {
+        bool none = gap > 0 && isinf(r->ev->omega);
+        r->decay[gap] = none ? 0 : bound_up(mpfr_get_d(evaluator_decay(r->ev, gap), MPFR_RNDU));
+    }
+    r->decay[0] = 1;
+}
+
+void point_after(Radius *r, const Sublayer *sublayer)
+{
+    if (r->change) {
+        set_moved(r, sublayer);
+    }
+    set_decays(r);
+}
+
+double *point_beside(const HeadWeight *w, size_t heads, size_t rows, size_t width)
+{
+    double *m = malloc((rows * heads * width + 1) * sizeof *m);
+    for (size_t h = 0; m != NULL && h < heads; h++) {
+        for (size_t i = 0; i < rows; i++) {
+            for (size_t c = 0; c < width; c++) {
+                m[i * heads * width + h * width + c] = w->data[h * w->head_stride + i * w->ld + c];
+            }
+        }
+    }
+    return m;
+}
+
+double *point_below(const HeadWeight *w, size_t heads, size_t rows, size_t width)
+{
+    double *m = malloc((rows * heads * width + 1) * sizeof *m);
+    for (size_t h = 0; m != NULL && h < heads; h++) {
+        for (size_t i = 0; i < rows; i++) {
+            for (size_t c = 0; c < width; c++) {
+                m[(h * rows + i) * width + c] = w->data[h * w->head_stride + i * w->ld + c];
+            }
+        }
+    }
+    return m;
+}

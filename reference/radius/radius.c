@@ -1,0 +1,251 @@
+/*
+ * Radii from sublayer to sublayer.
+ *
+ *     rho' = propagated rho + rounding + the additions' rounding                               (C29)
+ *     eta' = propagated eta + (derivatives of T' less those of T_infinity) rho + rounding      (C30)
+ */
+#include "internal.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool take_banks(Banks **banks, size_t rows)
+{
+    *banks = calloc(rows + 1, sizeof **banks);
+    return *banks != NULL;
+}
+
+static bool pass_init(Pass *pass, size_t rows, size_t columns)
+{
+    pass->diagonal = calloc(rows * columns + 1, sizeof(double));
+    pass->slack = calloc(rows * columns + 1, sizeof(double));
+    return pass->diagonal != NULL && pass->slack != NULL && take_banks(&pass->out[0], rows) &&
+           take_banks(&pass->out[1], rows);
+}
+
+static bool point_init(Point *point, size_t rows, size_t columns)
+{
+    point->x = calloc(rows * columns + 1, sizeof(double));
+    return point->x != NULL && take_banks(&point->norm, rows) && take_banks(&point->path, rows);
+}
+
+static bool radius_init(Radius *r)
+{
+    size_t rows = r->rows;
+    r->zero = calloc(rows * BANKS + 1, sizeof *r->zero);
+    return r->zero != NULL && take_banks(&r->rho, rows) && take_banks(&r->eta, rows) &&
+           take_banks(&r->e, rows) && take_banks(&r->local, rows) && take_banks(&r->size, rows) &&
+           take_banks(&r->local_e, rows) && take_banks(&r->size_e, rows) &&
+           take_banks(&r->cross, rows) && point_init(&r->at, rows, r->columns) &&
+           point_init(&r->moved, rows, r->columns) && pass_init(&r->here, rows, r->columns) &&
+           pass_init(&r->there, rows, r->columns);
+}
+
+/* Is all of a row's bank of the stream zero, as it stands? */
+static bool bank_is_zero(const Radius *r, size_t row, int bank)
+{
+    size_t first = bank == BANK_CONTENT ? 0 : r->bank;
+    size_t end = bank == BANK_CONTENT ? r->bank : r->columns;
+    for (size_t c = first; c < end; c++) {
+        if (!mpfr_zero_p(ap_at(r->x, row, c))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+Radius *radius_open(const RadiusOfRun *run)
+{
+    Radius *r = calloc(1, sizeof *r);
+    if (r == NULL) {
+        return NULL;
+    }
+    r->rows = run->x->rows;
+    r->columns = run->x->columns;
+    r->layout = run->layout;
+    r->ev = run->ev;
+    r->x = run->x;
+    r->e_stream = run->e;
+    r->sum = run->sum;
+    r->bank = run->layout->d;
+    r->bits = run->ev->bits;
+    r->change = run->e != NULL;
+    if (!radius_init(r)) {
+        radius_clear(r);
+        return NULL;
+    }
+    r->at.limit = run->limit;
+    r->here = (Pass){&r->at, {r->rho},         {r->here.out[0], r->here.out[1]},
+                     1,      r->here.diagonal, r->here.slack};
+    r->there = (Pass){&r->moved, {r->eta, r->rho},  {r->there.out[0], r->there.out[1]},
+                      2,         r->there.diagonal, r->there.slack};
+    for (size_t i = 0; i < r->rows; i++) {
+        for (int b = 0; b < BANKS; b++) {
+            r->zero[i * BANKS + (size_t)b] = bank_is_zero(r, i, b);
+        }
+    }
+    return r;
+}
+
+void radius_clear(Radius *r)
+{
+    if (r == NULL) {
+        return;
+    }
+    Banks *const banks[] = {
+        r->rho,         r->eta,        r->e,           r->local,       r->size,
+        r->local_e,     r->size_e,     r->cross,       r->at.norm,     r->at.path,
+        r->moved.norm,  r->moved.path, r->here.out[0], r->here.out[1], r->there.out[0],
+        r->there.out[1]};
+    double *const doubles[] = {r->at.x,       r->moved.x,        r->here.diagonal,
+                               r->here.slack, r->there.diagonal, r->there.slack};
+    for (size_t i = 0; i < sizeof banks / sizeof *banks; i++) {
+        free(banks[i]);
+    }
+    for (size_t i = 0; i < sizeof doubles / sizeof *doubles; i++) {
+        free(doubles[i]);
+    }
+    free(r->zero);
+    free(r);
+}
+
+bool radius_failed(const Radius *radius)
+{
+    return radius->failed;
+}
+
+/* Does a head bundle add exactly nothing to a bank of a row: it writes elsewhere, or the row has
+ * itself alone in A, with a value of zero (C31)? */
+static bool adds_nothing(const Radius *r, const Bundle *bundle, size_t row, int bank)
+{
+    const Value *value = &bundle->value;
+    bool bias_row = row == layout_bias_row(r->layout);
+    if (!radius_touches(r, value->write, bank) &&
+        !(value->diagonal != 0 && radius_touches(r, value->read, bank))) {
+        return true;
+    }
+    bool zero = (bias_row || (value->bias == NULL && value->inner_bias == NULL));
+    for (int b = 0; b < BANKS; b++) {
+        zero = zero && (!radius_touches(r, value->read, b) || r->zero[row * BANKS + (size_t)b]);
+    }
+    return zero && radius_alone(r, bundle, row);
+}
+
+/* The heads that leave zeros as they are, and those that take a bank away. */
+static void set_zeros(Radius *r, const Sublayer *sublayer)
+{
+    bool *next = calloc(r->rows * BANKS + 1, sizeof *next);
+    if (next == NULL) {
+        r->failed = true;
+        return;
+    }
+    for (size_t i = 0; i < r->rows; i++) {
+        for (int bank = 0; bank < BANKS; bank++) {
+            bool keeps = r->zero[i * BANKS + (size_t)bank], alone = true;
+            for (size_t b = 0; b < sublayer->bundle_count; b++) {
+                keeps = keeps && adds_nothing(r, &sublayer->bundles[b], i, bank);
+                alone = alone && radius_alone(r, &sublayer->bundles[b], i);
+            }
+            keeps = keeps && (sublayer->bundle_count > 0 ||
+                              !radius_touches(r, sublayer->direct.write, bank));
+            next[i * BANKS + (size_t)bank] = r->at.limit && (keeps || (r->erased[bank] && alone));
+        }
+    }
+    free(r->zero);
+    r->zero = next;
+}
+
+static void zero_banks(Banks *banks, size_t rows)
+{
+    memset(banks, 0, rows * sizeof *banks);
+}
+
+void radius_before(Radius *r)
+{
+    if (!r->failed) {
+        point_before(r);
+    }
+}
+
+/* What the sublayer does, before all is put together. */
+static void analyse(Radius *r, const Sublayer *sublayer)
+{
+    Banks *const all[] = {r->local,       r->size,        r->local_e,      r->size_e,      r->cross,
+                          r->here.out[0], r->here.out[1], r->there.out[0], r->there.out[1]};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        zero_banks(all[i], r->rows);
+    }
+    r->far = false;
+    r->adds = 1;
+    r->erased[BANK_CONTENT] = r->erased[BANK_HIDDEN] = false;
+    point_after(r, sublayer);
+    if (sublayer->bundle_count == 0) {
+        radius_direct(r, &sublayer->direct);
+    } else {
+        radius_linear(r, sublayer);
+    }
+    for (size_t b = 0; b < sublayer->bundle_count; b++) {
+        const Bundle *bundle = &sublayer->bundles[b];
+        if (bundle->score.kind == SCORE_GATE) {
+            radius_gates(r, bundle);
+        } else if (bundle->score.kind == SCORE_BILINEAR) {
+            radius_bilinear(r, bundle);
+        }
+    }
+    set_zeros(r, sublayer);
+}
+
+/* (C10): what an entry's derivative by itself makes of radius k. */
+static double by_itself(const Radius *r, const Pass *pass, size_t k, size_t row, int bank)
+{
+    size_t first = bank == BANK_CONTENT ? 0 : r->bank;
+    size_t end = bank == BANK_CONTENT ? r->bank : r->columns;
+    double most = 0;
+    for (size_t c = row * r->columns + first; c < row * r->columns + end; c++) {
+        most = bound_max(most, fabs(pass->diagonal[c]) + pass->slack[c]);
+    }
+    double radius = pass->radius[k][row].bank[bank];
+    return most == 0 || radius == 0 ? 0 : most * radius;
+}
+
+static void after_bank(Radius *r, size_t i, int b, double *rho, double *eta)
+{
+    double own = r->here.out[PASS_OWN][i].bank[b] + by_itself(r, &r->here, PASS_OWN, i, b);
+    *rho = bound_up(own + r->local[i].bank[b] + 2 * r->adds * r->size[i].bank[b] +
+                    radius_bank_norm(r, r->x, i, b, 0));
+    *rho = r->zero[i * BANKS + (size_t)b] ? 0 : *rho;
+    if (r->change) {
+        double moved = r->there.out[PASS_OWN][i].bank[b] + by_itself(r, &r->there, PASS_OWN, i, b);
+        double cross = r->cross[i].bank[b];
+        if (r->far) {
+            double stream =
+                r->there.out[PASS_STREAM][i].bank[b] + by_itself(r, &r->there, PASS_STREAM, i, b);
+            cross = bound_scaled(own + stream, -r->unit);
+        }
+        *eta = bound_up(moved + cross + r->local_e[i].bank[b] + 2 * r->adds * r->size_e[i].bank[b] +
+                        radius_bank_norm(r, r->e_stream, i, b, r->unit));
+    }
+}
+
+void radius_after(Radius *r, const Sublayer *sublayer)
+{
+    if (!r->failed) {
+        analyse(r, sublayer);
+    }
+    for (size_t i = 0; i < r->rows; i++) {
+        for (int b = 0; b < BANKS; b++) {
+            double rho = INFINITY, eta = INFINITY;
+            if (!r->failed) {
+                after_bank(r, i, b, &rho, &eta);
+            }
+            r->rho[i].bank[b] = rho;
+            r->eta[i].bank[b] = eta;
+        }
+    }
+}
+
+void radius_begin_layer(Radius *r)
+{
+    r->score = 0;
+}

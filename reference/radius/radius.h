@@ -1,0 +1,52 @@
+/*
+ * Radii: how far an evaluation may be from the exact value, proven (private to reference/;
+ * docs/certify.md, whose inequalities (C1), (C2), ... are cited where they are coded).
+ *
+ * Beside the stream x^ of a run, and the difference e^ that it may carry, there are radii in the
+ * 2-norm for every row and each of its two banks of columns, content and hidden:
+ *     || x_i - x^_i ||_2 <= rho_i,      || e_i - e^_i ||_2 <= eta_i,
+ * x and e what exact arithmetic gives for the doubles of the model.  They are carried from sublayer to
+ * sublayer.  Infinity: nothing is known.
+ */
+#ifndef HEADPROOF_REFERENCE_RADIUS_H
+#define HEADPROOF_REFERENCE_RADIUS_H
+
+#include "../heads/heads.h"
+
+typedef struct Radius Radius;
+
+/* A run in the structured form that has just been opened: its streams, e and x + e or NULL. */
+typedef struct {
+    const Layout *layout;
+    Evaluator *ev;
+    const ApMat *x, *e, *sum;
+    bool limit;
+} RadiusOfRun;
+
+/* All that the run points to stays where it is.  NULL when memory is short. */
+Radius *radius_open(const RadiusOfRun *run) __attribute__((warn_unused_result));
+void radius_clear(Radius *radius);
+
+/* Bytes that radii of a run of this model take beside the run, at most. */
+double radius_bytes(const Model *model);
+
+/* Before a layer: its scores alone count. */
+void radius_begin_layer(Radius *radius);
+
+/* Before a sublayer is evaluated, and after it has been added to the stream. */
+void radius_before(Radius *radius);
+void radius_after(Radius *radius, const Sublayer *sublayer);
+
+/* Memory was short: all is infinite from then on. */
+bool radius_failed(const Radius *radius);
+
+/* Of the stream, the difference, or both together: most = the largest radius of rows first, ...,
+ * first + count - 1 in the banks that the columns touch, squares = the sum of their squares, both
+ * rounded up. */
+void radius_read(const Radius *radius, bool stream, bool difference, size_t first, size_t count,
+                 Columns columns, mpfr_ptr most, mpfr_ptr squares);
+
+/* What a score of the last layer may be off by, at most. */
+void radius_read_score(const Radius *radius, mpfr_ptr most);
+
+#endif

@@ -1,0 +1,483 @@
+/*
+ * Radii (docs/certify.md): what is proven of an evaluation must hold of one with more than twice the
+ * bits, of a stream that was moved by as much, and of the closed forms.
+ *
+ * A ratio is |difference of a row| / (its radius, of both evaluations), in the 2-norm of a bank.
+ */
+#include "../kernels/blas.h"
+#include "../reference/radius/internal.h"
+#include "../reference/run.h"
+#include "closed_forms.h"
+#include "difference_cases.h"
+#include "fixture.h"
+#include "random_model.h"
+#include "real.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { BITS = 128, NIGHTLY_ROWS = 10000 };
+
+/* Of rows: how many, of how many nothing is known, the largest ratio as a logarithm to base 2, and
+ * where it was. */
+typedef struct {
+    size_t rows, unknown;
+    double log2_ratio;
+    char where[PLACE];
+} Tally;
+
+static const Tally nothing = {0, 0, -INFINITY, ""};
+
+static double log2_of(mpfr_srcptr x)
+{
+    long exponent;
+    if (mpfr_zero_p(x)) {
+        return -INFINITY;
+    }
+    double m = mpfr_get_d_2exp(&exponent, x, MPFR_RNDN);
+    return log2(fabs(m)) + (double)exponent;
+}
+
+static void report(const char *what, const Tally *tally)
+{
+    print_message("%s: %zu rows, %zu unknown, worst ratio 2^%.1f (%s)\n", what, tally->rows,
+                  tally->unknown, tally->log2_ratio, tally->where);
+    assert_true(tally->rows > 0);
+    assert_true(tally->log2_ratio <= 0);
+}
+
+/* error is the norm of a row's difference, radius what it may be. */
+static void take_row(Tally *tally, mpfr_srcptr error, mpfr_srcptr radius, const char *what)
+{
+    tally->rows++;
+    if (!mpfr_number_p(radius)) {
+        tally->unknown++;
+        return;
+    }
+    double ratio = mpfr_number_p(error) ? log2_of(error) - log2_of(radius) : INFINITY;
+    if (!mpfr_zero_p(error) && !(ratio <= tally->log2_ratio)) {
+        tally->log2_ratio = ratio;
+        snprintf(tally->where, PLACE, "%s", what);
+    }
+}
+
+static mpfr_srcptr entry(const RefRun *run, RadiusOf of, size_t row, size_t column)
+{
+    return of == RADIUS_DIFFERENCE ? ref_run_difference(run, row, column)
+                                   : ref_run_entry(run, row, column);
+}
+
+/* norm = that of the difference of two runs' rows. */
+static void row_distance(mpfr_ptr norm, const RefRun *a, const RefRun *b, RadiusOf of, size_t row,
+                         Columns columns)
+{
+    mpfr_t d;
+    mpfr_init2(d, 4096);
+    mpfr_set_zero(norm, 1);
+    for (size_t c = columns.first; c < columns.first + columns.count; c++) {
+        mpfr_sub(d, entry(a, of, row, c), entry(b, of, row, c), MPFR_RNDN);
+        mpfr_hypot(norm, norm, d, MPFR_RNDN);
+    }
+    mpfr_clear(d);
+}
+
+static void compare_row(Tally *tally, const RefRun *a, const RefRun *b, RadiusOf of, size_t row,
+                        Columns columns, const char *what)
+{
+    mpfr_t norm, radius, other, squares;
+    mpfr_inits2(REF_CELL_BITS, norm, radius, other, squares, (mpfr_ptr)0);
+    row_distance(norm, a, b, of, row, columns);
+    ref_run_radius(a, of, row, 1, columns, radius, squares);
+    ref_run_radius(b, of, row, 1, columns, other, squares);
+    mpfr_add(radius, radius, other, MPFR_RNDU);
+    take_row(tally, norm, radius, what);
+    mpfr_clears(norm, radius, other, squares, (mpfr_ptr)0);
+}
+
+static void compare_runs(Tally *tally, const RefRun *a, const RefRun *b, const char *what)
+{
+    const Layout *layout = &a->model->layout;
+    Columns banks[] = {{0, layout->d}, {layout->d, layout->hidden}};
+    for (size_t row = 0; row < layout_rows(layout); row++) {
+        for (size_t k = 0; k < 2 && banks[k].count > 0; k++) {
+            compare_row(tally, a, b, RADIUS_SUM, row, banks[k], what);
+            if (a->e != NULL) {
+                compare_row(tally, a, b, RADIUS_DIFFERENCE, row, banks[k], what);
+            }
+        }
+    }
+}
+
+/* What is evaluated: omega INFINITY: the limit; difference: it, and e for omega. */
+typedef struct {
+    const Model *model;
+    const double *x, *content;
+    double omega;
+    bool difference;
+} Evaluated;
+
+static RefRun *open_certified(const Evaluated *e, const double *x, mpfr_prec_t bits)
+{
+    RefRun *run = e->difference
+                      ? ref_difference_open(e->model, x, e->content, e->omega, bits, NULL)
+                      : ref_run_open(e->model, x, e->content, e->omega, bits, REF_STRUCTURED);
+    assert_true(run != NULL && ref_run_certify(run));
+    return run;
+}
+
+/* An evaluation against one of more than twice the bits, layer by layer. */
+static void compare_precisions(Tally *tally, const Evaluated *e, mpfr_prec_t bits, const char *what)
+{
+    RefRun *a = open_certified(e, e->x, bits), *b = open_certified(e, e->x, 2 * bits + 64);
+    for (size_t l = 0; l < e->model->depth; l++) {
+        ref_run_layer(a);
+        ref_run_layer(b);
+        compare_runs(tally, a, b, what);
+    }
+    ref_run_clear(a);
+    ref_run_clear(b);
+}
+
+/* Every evaluation of a pair. */
+static void compare_pair(Tally *tally, const CaseSpec *spec, double omega, mpfr_prec_t bits)
+{
+    Pair pair;
+    const char *reason;
+    char what[PLACE];
+    if (case_build(&pair, &reason, spec) != CASE_OK) {
+        return; /* a mask that does not fit */
+    }
+    const double *x = pair.converted_x, *content = pair.bias_row_content;
+    difference_describe(what, spec, omega);
+    compare_precisions(tally, &(Evaluated){&pair.converted, x, content, omega, true}, bits, what);
+    compare_precisions(tally, &(Evaluated){&pair.converted, x, content, omega, false}, bits, what);
+    compare_precisions(tally, &(Evaluated){&pair.original, pair.original_x, NULL, INFINITY, false},
+                       bits, what);
+    case_clear(&pair);
+}
+
+static const double omegas[] = {1, 8, 40, 1000};
+enum { OMEGAS = sizeof omegas / sizeof *omegas };
+
+/* All constructions, masks, biases, activations, shapes of heads. */
+static void enclosures_hold_of_all_constructions(void **state)
+{
+    Tally tally = nothing;
+    int step = fixture_nightly() ? 1 : 5;
+    (void)state;
+    for (int c = 0; c < CONSTRUCTION_COUNT; c++) {
+        for (int v = c % step; v < VARIANTS; v += step) {
+            CaseSpec spec = difference_variant((Construction)c, 2, v);
+            size_t first = fixture_nightly() ? 0 : (size_t)v % OMEGAS;
+            for (size_t o = first; o < OMEGAS; o += fixture_nightly() ? 1 : OMEGAS) {
+                compare_pair(&tally, &spec, omegas[o], BITS);
+            }
+        }
+    }
+    report("constructions", &tally);
+    assert_true(tally.unknown == 0);
+    assert_true(!fixture_nightly() || tally.rows > NIGHTLY_ROWS);
+}
+
+/* Scores from 1e-3 to 1e100, weights that explode, pseudo-masks, limited rank: enclosures may be
+ * infinite there, but never wrong. */
+static void enclosures_hold_of_extremes(void **state)
+{
+    static const double scales[] = {1e-3, 30, 1e4, 1e10, 1e30, 1e100};
+    Tally tally = nothing;
+    int seeds = fixture_nightly() ? 8 : 1;
+    (void)state;
+    for (int c = 0; c < CONSTRUCTION_COUNT; c++) {
+        for (size_t k = 0; k < sizeof scales / sizeof *scales; k++) {
+            for (int seed = 1; seed <= seeds; seed++) {
+                int v = (int)k + c + seed;
+                CaseSpec spec = difference_variant((Construction)c, 2, v % VARIANTS);
+                spec.seed = (uint64_t)seed;
+                spec.weights = (Weights)(v % 2);
+                spec.mask = (Mask)(v % MASK_COUNT);
+                spec.band = 2;
+                spec.head_rank = (size_t)(v % 3);
+                spec.score_scale = scales[k];
+                compare_pair(&tally, &spec, omegas[(size_t)v % OMEGAS], k % 2 == 0 ? 64 : 512);
+            }
+        }
+    }
+    report("extremes", &tally);
+}
+
+static void random_trial(Tally *tally, RandomModel *random, int trial)
+{
+    Layout layout = {1 + random_below(random, 5), 3, random_below(random, 3),
+                     random_below(random, 2) ? BIAS_ROW_FIRST : BIAS_ROW_LAST};
+    size_t content = layout_content(&layout);
+    BundleStack stack;
+    for (size_t l = 0; l < 3; l++) {
+        stack.bundle[l] =
+            random_bundle(random, &layout, (ScoreShape)((trial + (int)l) % SCORES_COUNT),
+                          (ValueShape)(trial / SCORES_COUNT % VALUES_COUNT),
+                          1 + random_below(random, 3), layout.bias_row == BIAS_ROW_FIRST);
+        random_sight(random, &layout, &stack.bundle[l]);
+    }
+    Model model = stack_model(&stack, layout, 3);
+    if (model_fault(&model) != NULL) {
+        return;
+    }
+    const double *x = random_numbers(random, layout.n * content);
+    const double *b = random_below(random, 2) ? random_numbers(random, content) : NULL;
+    char what[PLACE];
+    snprintf(what, PLACE, "random model %d", trial);
+    for (size_t o = 0; o < OMEGAS; o += 3) {
+        compare_precisions(tally, &(Evaluated){&model, x, b, omegas[o], true}, BITS, what);
+        compare_precisions(tally, &(Evaluated){&model, x, b, omegas[o], false}, BITS, what);
+    }
+}
+
+/* Models that no construction makes. */
+static void enclosures_hold_of_random_models(void **state)
+{
+    static RandomModel random;
+    Tally tally = nothing;
+    int trials = fixture_nightly() ? 400 : 2 * SCORES_COUNT * VALUES_COUNT;
+    (void)state;
+    for (int trial = 0; trial < trials; trial++) {
+        random_start(&random, SEED + (uint64_t)trial);
+        random_trial(&tally, &random, trial);
+    }
+    report("random models", &tally);
+    assert_true(tally.unknown < tally.rows);
+}
+
+/* ---- Streams that are moved ----------------------------------------------------------------- */
+
+enum { MOVED_BITS = 448, MOVED_MOST = 64 };
+
+/* rho of the tokens = what x was moved by: 2^-moved of its entries. */
+static void set_moved(RefRun *run, double *y, const double *x, size_t columns, int moved,
+                      uint64_t *seed)
+{
+    const Layout *layout = &run->model->layout;
+    for (size_t i = 0; i < layout->n; i++) {
+        double squares[BANKS] = {0, 0};
+        for (size_t c = 0; c < columns; c++) {
+            *seed = *seed * 6364136223846793005U + 1442695040888963407U;
+            double by = ldexp((double)(int64_t)*seed, -63 - moved) * (x[i * columns + c] != 0);
+            y[i * columns + c] = x[i * columns + c] + by;
+            by = y[i * columns + c] - x[i * columns + c];
+            squares[c < layout->d ? BANK_CONTENT : BANK_HIDDEN] += by * by;
+        }
+        for (int b = 0; b < BANKS; b++) {
+            run->radius->rho[layout_token_row(layout, i)].bank[b] =
+                ldexp(sqrt(squares[b]) * (1 + 0x1p-40), MOVED_BITS);
+        }
+    }
+}
+
+static void compare_moved(Tally *tally, const Evaluated *e, int moved, uint64_t *seed,
+                          const char *what)
+{
+    double y[MOVED_MOST] = {0};
+    size_t columns = layout_content(&e->model->layout), entries = e->model->layout.n * columns;
+    assert_true(entries <= MOVED_MOST);
+    RefRun *a = open_certified(e, e->x, MOVED_BITS);
+    set_moved(a, y, e->x, columns, moved, seed);
+    RefRun *b = open_certified(e, y, MOVED_BITS);
+    for (size_t l = 0; l < e->model->depth; l++) {
+        ref_run_layer(a);
+        ref_run_layer(b);
+        compare_runs(tally, a, b, what);
+    }
+    ref_run_clear(a);
+    ref_run_clear(b);
+}
+
+/* Propagation alone: of T, of T_infinity with e beside it, of T'. */
+static void enclosures_hold_of_moved_streams(void **state)
+{
+    Tally stream = nothing, difference = nothing;
+    uint64_t seed = SEED;
+    (void)state;
+    for (int c = 0; c < CONSTRUCTION_COUNT; c++) {
+        for (int v = 0; v < VARIANTS; v += fixture_nightly() ? 1 : 3) {
+            CaseSpec spec = difference_variant((Construction)c, 2, (v + c) % VARIANTS);
+            char what[PLACE];
+            Pair pair = pair_make(&spec);
+            double omega = omegas[v % (int)OMEGAS];
+            const double *x = pair.converted_x, *content = pair.bias_row_content;
+            difference_describe(what, &spec, omega);
+            Evaluated beside = {&pair.converted, x, content, omega, true};
+            Evaluated alone = {&pair.converted, x, content, omega, false};
+            Evaluated original = {&pair.original, pair.original_x, NULL, INFINITY, false};
+            for (int moved = 4; moved <= 44; moved += 20) {
+                compare_moved(&stream, &original, moved, &seed, what);
+                compare_moved(&stream, &alone, moved, &seed, what);
+                compare_moved(&difference, &beside, moved, &seed, what);
+            }
+            case_clear(&pair);
+        }
+    }
+    report("moved streams", &stream);
+    report("moved, with e", &difference);
+}
+
+/* One token, one column, x <- x W: what goes out is what came in times |W|, no more and no less. */
+static void propagation_is_sharp(void **state)
+{
+    Tally tally = nothing;
+    uint64_t seed = SEED;
+    CaseSpec spec = difference_case(CONSTRUCTION_LINEAR, 3);
+    (void)state;
+    spec.n = spec.d = 1;
+    Pair pair = pair_make(&spec);
+    Evaluated limit = {&pair.converted, pair.converted_x, NULL, INFINITY, false};
+    compare_moved(&tally, &limit, 20, &seed, "one entry");
+    report("one entry", &tally);
+    assert_true(tally.log2_ratio > -0.01);
+    case_clear(&pair);
+}
+
+/* ---- Closed forms ---------------------------------------------------------------------------- */
+
+enum { CLOSED_ENTRIES = 8 * 8 };
+
+static void check_closed(Tally *tally, const CaseSpec *spec, double omega)
+{
+    Real closed[CLOSED_ENTRIES];
+    mpfr_t norm, radius, squares;
+    Pair pair = pair_make(spec);
+    const Layout *layout = &pair.converted.layout;
+    size_t width = layout_content(layout);
+    Evaluated e = {&pair.converted, pair.converted_x, pair.bias_row_content, omega, true};
+    RefRun *run = open_certified(&e, e.x, BITS);
+    mpfr_inits2(REF_CELL_BITS, norm, radius, squares, (mpfr_ptr)0);
+    assert_true((layout->n + 1) * width <= CLOSED_ENTRIES);
+    closed_construction(closed, spec, &pair, omega);
+    ref_run_layer(run);
+    for (size_t i = 0; i <= layout->n; i++) {
+        size_t row = i < layout->n ? layout_token_row(layout, i) : layout_bias_row(layout);
+        Real sum = real_of(0);
+        for (size_t c = 0; c < width; c++) {
+            Real d = real_sub(real_of_mpfr(ref_run_difference(run, row, c)), closed[i * width + c]);
+            sum = real_add(sum, real_mul(d, d));
+        }
+        mpfr_set_d(norm, real_double(real_sqrt(sum)), MPFR_RNDN);
+        ref_run_radius(run, RADIUS_DIFFERENCE, row, 1, (Columns){0, width}, radius, squares);
+        take_row(tally, norm, radius, construction_names[spec->construction]);
+    }
+    mpfr_clears(norm, radius, squares, (mpfr_ptr)0);
+    ref_run_clear(run);
+    case_clear(&pair);
+}
+
+static void closed_forms_lie_inside(void **state)
+{
+    static const Construction known[] = {CONSTRUCTION_SILU, CONSTRUCTION_LINEAR,
+                                         CONSTRUCTION_ATTENTION, CONSTRUCTION_FUSED};
+    Tally tally = nothing;
+    (void)state;
+    for (size_t k = 0; k < sizeof known / sizeof *known; k++) {
+        for (int v = 0; v < 8; v++) {
+            CaseSpec spec = difference_variant(known[k], 1, v);
+            spec.linear = LINEAR_IN_PLACE;
+            check_closed(&tally, &spec, 3);
+            check_closed(&tally, &spec, 20);
+        }
+    }
+    report("closed forms", &tally);
+    assert_true(tally.unknown == 0);
+}
+
+/* ---- What a radius is made of ----------------------------------------------------------------- */
+
+/* Norms that are known: of a rotation, of an outer product, of a diagonal, of zeros. */
+static void norms_are_bounds(void **state)
+{
+    const double rotation[] = {0.6, -0.8, 0.8, 0.6}, outer[] = {3, 6, 4, 8, 0, 0};
+    const double diagonal[] = {1e200, 0, 0, 0, -3e200, 0, 0, 0, 2e200}, zeros[4] = {0};
+    (void)state;
+    assert_true(norm_spectral(rotation, 2, 2, 2) >= 1 - 0x1p-50);
+    assert_true(norm_spectral(rotation, 2, 2, 2) < 1.02);
+    assert_true(norm_spectral(outer, 3, 2, 2) >= 5 * sqrt(5) * (1 - 0x1p-50));
+    assert_true(norm_spectral(outer, 3, 2, 2) < 5 * sqrt(5) * 1.001);
+    assert_true(norm_spectral(diagonal, 3, 3, 3) >= 3e200);
+    assert_true(norm_spectral(diagonal, 3, 3, 3) < 3.001e200);
+    assert_true(norm_spectral(zeros, 2, 2, 2) == 0);
+    assert_true(norm_frobenius(rotation, 2, 2, 2) >= sqrt(2));
+    assert_true(isinf(norm_spectral((const double[]){1, INFINITY, 0, 1}, 2, 2, 2)));
+}
+
+/* Bits that the radii lose over a stack of stable weights: what a proof costs. */
+static double bits_lost(const RefRun *run, RadiusOf of)
+{
+    const Layout *layout = &run->model->layout;
+    double size = -INFINITY;
+    mpfr_t radius, squares;
+    mpfr_inits2(REF_CELL_BITS, radius, squares, (mpfr_ptr)0);
+    for (size_t i = 0; i < layout->n; i++) {
+        for (size_t c = 0; c < layout->d; c++) {
+            size = fmax(size, log2_of(entry(run, of, i, c)));
+        }
+    }
+    ref_run_radius(run, of, 0, layout->n, (Columns){0, layout->d}, radius, squares);
+    double lost = log2_of(radius) + (double)run->ev.bits - size;
+    mpfr_clears(radius, squares, (mpfr_ptr)0);
+    return lost;
+}
+
+static void stacks_lose_few_bits(void **state)
+{
+    const struct {
+        Construction construction;
+        double stream, difference;
+    } most[] = {{CONSTRUCTION_SILU, 14, 22},
+                {CONSTRUCTION_FUSED, 24, 42},
+                {CONSTRUCTION_ATTENTION, 32, 50},
+                {CONSTRUCTION_TRANSFORMER, 48, 64}};
+    (void)state;
+    for (size_t k = 0; k < sizeof most / sizeof *most; k++) {
+        CaseSpec spec = {.construction = most[k].construction,
+                         .n = 20,
+                         .d = 30,
+                         .d_ff = 120,
+                         .heads = 2,
+                         .depth = 12,
+                         .seed = SEED,
+                         .slope = 1000};
+        Pair pair = pair_make(&spec);
+        Evaluated e = {&pair.converted, pair.converted_x, NULL, 20, true};
+        RefRun *run = open_certified(&e, e.x, 256);
+        for (size_t l = 0; l < spec.depth; l++) {
+            ref_run_layer(run);
+        }
+        double stream = bits_lost(run, RADIUS_STREAM), e_bits = bits_lost(run, RADIUS_DIFFERENCE);
+        print_message("%s: %.1f bits of the stream, %.1f of e\n",
+                      construction_names[spec.construction], stream, e_bits);
+        assert_true(stream < most[k].stream && e_bits < most[k].difference);
+        ref_run_clear(run);
+        case_clear(&pair);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    (void)argc;
+    blas_setup(argv);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(enclosures_hold_of_all_constructions),
+        cmocka_unit_test(enclosures_hold_of_extremes),
+        cmocka_unit_test(enclosures_hold_of_random_models),
+        cmocka_unit_test(enclosures_hold_of_moved_streams),
+        cmocka_unit_test(propagation_is_sharp),
+        cmocka_unit_test(closed_forms_lie_inside),
+        cmocka_unit_test(norms_are_bounds),
+        cmocka_unit_test(stacks_lose_few_bits),
+    };
+    return cmocka_run_group_tests(tests, reference_set_up, reference_tear_down);
+}
