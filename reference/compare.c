@@ -106,8 +106,8 @@ static void side_subtract(mpfr_ptr d, const Side *side, Columns columns, size_t 
     }
 }
 
-/* What entries may be off by: any one; all of them together, as the root of the sum of squares, where
- * that is known too, by radii. */
+/* What entries may be off by: any one; all of them together, as the root of the sum of squares,
+ * where that is known too, by radii. */
 typedef struct {
     mpfr_srcptr entry, root;
 } Off;
@@ -141,8 +141,8 @@ static void radii_limit(mpfr_ptr error)
     }
 }
 
-/* By how much less than 1 a norm's relative rounding errors are: of REF_CELL_BITS bits, and of entries
- * with 64 bits more than the streams have. */
+/* By how much less than 1 a norm's relative rounding errors are: of REF_CELL_BITS bits, and of
+ * entries with 64 bits more than the streams have. */
 enum { COMPARED_BITS = 120 };
 
 /* error = what a norm of a - b may be off by, of `count` entries (C33). */
@@ -437,8 +437,8 @@ static void compare_score(RefErrors *errors, const RefPlan *plan, const RefBase 
     mpfr_clear(error);
 }
 
-/* A stream after a layer, where there is one, and what an entry of it may be off by; certified: what all
- * compared entries may be, together. */
+/* A stream after a layer, where there is one, and what an entry of it may be off by; certified:
+ * what all compared entries may be, together. */
 typedef struct {
     bool there, certified;
     Side side;

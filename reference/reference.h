@@ -195,13 +195,13 @@ bool ref_run_certified(const RefRun *run);
 /* Bytes that radii of r(T) and r(T') take, as a double. */
 double ref_certify_bytes(const Pair *pair);
 
-/* What a radius is of: r(T), r(T_infinity) or r(T') as the run's own stream; the difference; the sum of
- * both. */
+/* What a radius is of: r(T), r(T_infinity) or r(T') as the run's own stream; the difference; the
+ * sum of both. */
 typedef enum { RADIUS_STREAM, RADIUS_DIFFERENCE, RADIUS_SUM } RadiusOf;
 
 /* The exact numbers are within these radii: most is at least the 2-norm of any row's error, rows
- * first, ..., first + count - 1 in the columns' banks (content, hidden), squares at least the sum of
- * their squares.  Infinite where nothing is known. */
+ * first, ..., first + count - 1 in the columns' banks (content, hidden), squares at least the
+ * sum of their squares.  Infinite where nothing is known. */
 void ref_run_radius(const RefRun *run, RadiusOf of, size_t first, size_t count, Columns columns,
                     mpfr_ptr most, mpfr_ptr squares);
 
@@ -257,8 +257,8 @@ typedef struct {
 #define REF_SCALAR_NAME(name, column) SCALAR_##name
 typedef enum { REF_SCALARS(REF_SCALAR_NAME), SCALAR_COUNT } RefScalar;
 
-/* What propagation.h measures, where it is asked for, in the order of a table's columns: a name, the
- * column's, and whether what it holds is the same on every machine. */
+/* What propagation.h measures, where it is asked for, in the order of a table's columns: a name,
+ * the column's, and whether what it holds is the same on every machine. */
 #define REF_PROPAGATION(each)                                                                      \
     each(CONSTRUCTION_INJECTED, "construction_injected_max", REFERENCE, ABSOLUTE),                 \
         each(CONSTRUCTION_INHERITED, "construction_inherited_max", REFERENCE, ABSOLUTE),           \
@@ -294,13 +294,12 @@ typedef struct {
     size_t first, count;
 } RefRows;
 
-/* The errors after layer (from 1), over these token rows and pair->compared[layer - 1]; leaks and
- * the largest score are of every row.
- * run: r(T') at that layer, or NULL (construction, rounding and leaks absent, and approximation if
- * the base keeps nothing of r(T_infinity)); a run by itself needs a base that keeps its streams.
- * converted, original: m(T') and m(T), or NULL (their kinds absent).
- * Where base and run are certified, errors are radii and digits are proven; the plan is not asked and
- * may be NULL. */
+/* The errors after layer (from 1), over these token rows and pair->compared[layer - 1]; leaks
+ * and the largest score are of every row. run: r(T') at that layer, or NULL (construction,
+ * rounding and leaks absent, and approximation if the base keeps nothing of r(T_infinity)); a
+ * run by itself needs a base that keeps its streams. converted, original: m(T') and m(T), or
+ * NULL (their kinds absent). Where base and run are certified, errors are radii and digits are
+ * proven; the plan is not asked and may be NULL. */
 void ref_compare_rows(RefErrors *errors, const Pair *pair, const RefPlan *plan, const RefBase *base,
                       size_t layer, RefRows rows, const RefRun *run, const MachineView *converted,
                       const MachineView *original);

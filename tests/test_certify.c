@@ -160,6 +160,7 @@ static void what_has_no_radii_is_refused(void **state)
         "sweep --construction silu --n 3 --d 2 --omega 20 --reference-form dense --certify",
         "sweep --construction silu --n 3 --d 2 --omega 20 --certify=yes",
         "sweep --construction silu --n 3 --d 2 --omega 20 --certify --certify",
+        "sweep --construction silu --n 3 --d 2 --omega 20 --certify --propagation",
         "export --construction silu --n 3 --d 2 --omega 20 --certify -o a.safetensors"};
     (void)state;
     expect_refused(requests, sizeof requests / sizeof *requests, 1);

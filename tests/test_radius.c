@@ -1,6 +1,6 @@
 /*
- * Radii (docs/certify.md): what is proven of an evaluation must hold of one with more than twice the
- * bits, of a stream that was moved by as much, and of the closed forms.
+ * Radii (docs/certify.md): what is proven of an evaluation must hold of one with more than twice
+ * the bits, of a stream that was moved by as much, and of the closed forms.
  *
  * A ratio is |difference of a row| / (its radius, of both evaluations), in the 2-norm of a bank.
  */
@@ -394,7 +394,7 @@ static void closed_forms_lie_inside(void **state)
     assert_true(tally.unknown == 0);
 }
 
-/* ---- What a radius is made of ----------------------------------------------------------------- */
+/* ---- What a radius is made of ---------------------------------------------------------------- */
 
 /* Norms that are known: of a rotation, of an outer product, of a diagonal, of zeros. */
 static void norms_are_bounds(void **state)

@@ -104,7 +104,8 @@ static const CommandInfo commands[COMMAND_COUNT] = {
                         .refused = ROLE_INPUTS,
                         .own = {{AXIS_KERNEL, {.form = FORM_WORD, .integer = KERNEL_STRUCTURED}}},
                         .own_count = 1,
-                        .flags = OF_MODELS | TABLE | BIT(FLAG_TOKENS) | BIT(FLAG_SHARD) | CERTIFIED},
+                        .flags =
+                            OF_MODELS | TABLE | BIT(FLAG_TOKENS) | BIT(FLAG_SHARD) | CERTIFIED},
     [COMMAND_CONVERT] = {.name = "convert",
                          .summary = "the attention-only model itself, as a safetensors file",
                          .usage = MODEL,

@@ -362,16 +362,16 @@ static EvaluateStatus evaluate_planned(Evaluation *evaluation, RowsFound *found,
     return evaluate_again(evaluation, bits, found, rows, depth);
 }
 
-/* Of a group whose points differ in bits, the base has the most: its radii are smaller than the point's
- * own, and with them bounds.  What is proven is to depend on the point alone. */
+/* Of a group whose points differ in bits, the base has the most: its radii are smaller than the
+ * point's own, and with them bounds.  What is proven is to depend on the point alone. */
 static bool base_is_shared(const Evaluation *evaluation)
 {
     return evaluation->point->certify && ref_base_bits(evaluation->base) != evaluation->bits;
 }
 
-/* At the planned precision, and at more while a promise is broken or digits are not proven, thrice at
- * most, as an error that is zero without a proof never comes out, or a judged error is a bound above the
- * tolerance. */
+/* At the planned precision, and at more while a promise is broken or digits are not proven,
+ * thrice at most, as an error that is zero without a proof never comes out, or a judged error is
+ * a bound above the tolerance. */
 static EvaluateStatus evaluate_rows(Evaluation *evaluation, bool *passed, Row *rows, size_t depth)
 {
     RowsFound found;

@@ -53,8 +53,8 @@ int grid_identify(GridIdentity *identity, const Grid *grid)
         free(key);
     }
     const Point *first = grid->count > 0 ? &grid->points[0] : NULL;
-    points = identity_end(points, first != NULL && first->propagation,
-                          first != NULL && first->certify);
+    points =
+        identity_end(points, first != NULL && first->propagation, first != NULL && first->certify);
     digest_print(identity->points, points);
     identity->weights[0] = '\0';
     for (size_t i = 0; i < grid->sources.count && status == 0; i++) {

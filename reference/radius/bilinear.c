@@ -2,10 +2,10 @@
  * Heads with bilinear scores: what they do to the radii.
  *
  * With n_Q, n_K, n_V the factors' 2-norms, M the moment and w_j >= p_j |v_j - y| on the path,
- *     |dy_i| <= |M| n_Q |dx_i| + |q_i| n_K sum of w_j |dx_j| + n_V sum of p_j |dx_j|           (C21)
+ *     |dy_i| <= |M| n_Q |dx_i| + |q_i| n_K sum of w_j |dx_j| + n_V sum of p_j |dx_j|          (C21)
  * in head space; heads side by side before their second factors O add up to |O|_2 times the root of
- * their squares.  Rounding at x^ (C22): scores, through w; 2 N + 10 roundings a weight and a term, the
- * values' own; then O.
+ * their squares.  Rounding at x^ (C22): scores, through w; 2 N + 10 roundings a weight and a term,
+ * the values' own; then O.
  */
 #include "bilinear.h"
 

@@ -1,8 +1,8 @@
 /*
  * Heads with bilinear scores (private to reference/radius/).
  *
- * A row's keys j have scores s_j = q.k_j (and a multiple of Omega), weights p, values v_j, and the output
- * y = sum of p_j v_j changes by
+ * A row's keys j have scores s_j = q.k_j (and a multiple of Omega), weights p, values v_j, and the
+ * output y = sum of p_j v_j changes by
  *     dy = sum of p_j (v_j - y) (dq.k_j + q.dk_j) + sum of p_j dv_j
  *        = dq (sum of p_j (k_j - c) (v_j - y)^T) + ...        for any c,
  * in head space, before the second factors.
@@ -23,8 +23,8 @@ typedef struct {
     double norm, off, rounding;
 } Side;
 
-/* A key that a row sees: its row, gap of Omega (0: in A), score; weight at the point and at most on the
- * path, and what it may be off; |v - y| and |k - c| at most. */
+/* A key that a row sees: its row, gap of Omega (0: in A), score; weight at the point and at most
+ * on the path, and what it may be off; |v - y| and |k - c| at most. */
 typedef struct {
     size_t row;
     int gap;
@@ -77,8 +77,8 @@ static inline double head_add(bool factored, double sum, double more)
 /* head->seen and the sums of row i. */
 RowSum bilinear_row(HeadAt *head, const Radius *r, size_t i);
 
-/* Rounding of e's part of row i, and what rho adds to it; after bilinear_row at x^.  False: the row's
- * scores change by too much for the latter. */
+/* Rounding of e's part of row i, and what rho adds to it; after bilinear_row at x^.  False: the
+ * row's scores change by too much for the latter. */
 bool bilinear_change(HeadAt *head, Radius *r, HeadSums *sums, const RowSum *row, size_t i);
 
 /* All rows of a head at x^, and at x^ + e^, on the evaluator's threads. */

@@ -3,10 +3,10 @@
  * carries.
  *
  * With theta >= |ds_j| for the row's keys, d_j = n_V |e_j| >= |du_j| and V_j >= |u'_j|:
- *     |dp_j| <= p_j mu,  mu = min(8, 4 theta e^(2 theta)),   p'_j <= p_j e^(2 theta) and <= 1     (C24)
- *     r_j <= e^(-Omega gap_j) e^(s_j - largest s of A + 2 theta)                                  (C25)
- * and what is computed is off by roundings of these (C26).  rho: the derivatives at x + e in T' less those
- * at x in T_infinity, where theta <= 1/4 (C27); else both are bounded by themselves.
+ *     |dp_j| <= p_j mu,  mu = min(8, 4 theta e^(2 theta)),   p'_j <= p_j e^(2 theta) and <= 1 (C24)
+ *     r_j <= e^(-Omega gap_j) e^(s_j - largest s of A + 2 theta)                              (C25)
+ * and what is computed is off by roundings of these (C26).  rho: the derivatives at x + e in T'
+ * less those at x in T_infinity, where theta <= 1/4 (C27); else both are bounded by themselves.
  */
 #include "bilinear.h"
 
@@ -18,8 +18,8 @@
 /* Beyond this, e^z is out of range: nothing is known. */
 #define MOST_EXPONENT 600
 
-/* Of a row: theta and mu in units of e, theta and e^(2 theta) as doubles; e of the query, the largest
- * of a key; what a rounding does to ds. */
+/* Of a row: theta and mu in units of e, theta and e^(2 theta) as doubles; e of the query, the
+ * largest of a key; what a rounding does to ds. */
 typedef struct {
     double theta, mu, plain, grown, q, k_most, off;
     double k_all, lambda; /* the largest key of those outside A too; rounding of their scores */

@@ -1,5 +1,6 @@
 /*
- * One row of a head with bilinear scores: weights, and the moments that its derivatives are made of.
+ * One row of a head with bilinear scores: weights, and the moments that its derivatives are made
+ * of.
  */
 #include "bilinear.h"
 
@@ -55,8 +56,8 @@ static void set_sides(const HeadAt *head, const Radius *r, RowSum *row, size_t i
     row->theta = bound_up(row->theta);
 }
 
-/* The keys' weights: p at the point, high = min(1, p e^(2 theta)) on the path, off = high - p at most,
- * for the heaviest at most what the others have (C16).  Returns which that is. */
+/* The keys' weights: p at the point, high = min(1, p e^(2 theta)) on the path, off = high - p at
+ * most, for the heaviest at most what the others have (C16).  Returns which that is. */
 static size_t set_weights(HeadAt *head, const Radius *r, const RowSum *row)
 {
     double top = -INFINITY, total = 0, rest = 0;

@@ -38,8 +38,8 @@ static int threads_for(const HeadAt *head, const Radius *r)
     return numbers >= PARALLEL_NUMBERS ? r->ev->workers : 1;
 }
 
-/* (C21), and what the values' bias adds: no more than the bias row's weight, twice, times the largest
- * change of a score (C23). */
+/* (C21), and what the values' bias adds: no more than the bias row's weight, twice, times the
+ * largest change of a score (C23). */
 static void pass_row(const HeadAt *head, const Radius *r, const Pass *pass, double *const out[],
                      const Outer *outer, const RowSum *row, size_t i)
 {

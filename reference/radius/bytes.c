@@ -5,7 +5,8 @@
 
 #include <omp.h>
 
-/* Doubles of a matrix whose spectral norm is asked for: itself, scaled, and two of its smaller side. */
+/* Doubles of a matrix whose spectral norm is asked for: itself, scaled, and two of its smaller
+ * side. */
 static double norm_doubles(double rows, double columns)
 {
     double n = fmin(rows, columns);

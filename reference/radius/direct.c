@@ -1,9 +1,9 @@
 /*
  * The original models' own operations: what they do to the radii.
  *
- *     |d(act(x W1 + b1) W2)| <= |W1| max |act'| |W2| |dx|                                      (C28)
- * with |SiLU'| <= 1.1, |GELU'| <= 1.13, |ReLU(a) - ReLU(b)| <= |a - b|, |SiLU''| <= 1/2, |GELU''| <= 0.8;
- * an activation is computed to 10 roundings of |x|, and is at most |x|.
+ *     |d(act(x W1 + b1) W2)| <= |W1| max |act'| |W2| |dx|                                     (C28)
+ * with |SiLU'| <= 1.1, |GELU'| <= 1.13, |ReLU(a) - ReLU(b)| <= |a - b|, |SiLU''| <= 1/2,
+ * |GELU''| <= 0.8; an activation is computed to 10 roundings of |x|, and is at most |x|.
  */
 #include "internal.h"
 

@@ -153,8 +153,8 @@ void gates_set(Gates *gates, const Radius *r, const Point *at)
     }
 }
 
-/* What is at hand of a row of a head: its groups, weights of Omega, values of the groups' keys (means)
- * and how far they may be off, z and how far that may be. */
+/* What is at hand of a row of a head: its groups, weights of Omega, values of the groups' keys
+ * (means) and how far they may be off, z and how far that may be. */
 typedef struct {
     const RowGroups *groups;
     double decay[GROUPS], u[GROUPS], z, z_off, u_off, sum_off;

@@ -1,9 +1,10 @@
 /*
  * Gated heads (private to reference/radius/).
  *
- * A row's gated keys share the score z and weigh P together, the others Q = 1 - P; u is a key's value.
- * With a, b the sums of e^(-Omega gap) over the gated keys and the others, P = 1/(1 + (b/a) e^-z),
- *     dP/dz = PQ <= 1/4,   |d(PQ)/dz| = PQ |1 - 2P| <= 1/(6 sqrt 3) < 0.0963,   PQ <= e^-|z + ln(a/b)|,
+ * A row's gated keys share the score z and weigh P together, the others Q = 1 - P; u is a key's
+ * value. With a, b the sums of e^(-Omega gap) over the gated keys and the others,
+ *     P = 1/(1 + (b/a) e^-z),   dP/dz = PQ <= 1/4,   PQ <= e^-|z + ln(a/b)|,
+ *     |d(PQ)/dz| = PQ |1 - 2P| <= 1/(6 sqrt 3) < 0.0963,
  * and the head's output y has dy/dz = B = PQ (mean of the gated u - mean of the others).
  */
 #ifndef HEADPROOF_REFERENCE_RADIUS_GATES_H
@@ -23,8 +24,9 @@ typedef struct {
     double z_off;        /* how far z may be off */
 } Gate;
 
-/* What e needs to know of a row of the stream it is carried beside: the heads' largest z and -z, rounding,
- * spread and |u|, summed over the groups; and 2-norms over the heads of PQ |u| and of |u|. */
+/* What e needs to know of a row of the stream it is carried beside: the heads' largest z and -z,
+ * rounding, spread and |u|, summed over the groups; and 2-norms over the heads of PQ |u| and of
+ * |u|. */
 typedef struct {
     double z_high, z_low, rounding, spread, most, sharp, size;
 } GatesKept;

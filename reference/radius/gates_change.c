@@ -3,10 +3,10 @@
  *
  * With theta >= |ds_k| for all heads of a row, since |d ln PQ / dz| <= 1,
  *     |dp u'|_2 <= theta min(e^theta (|PQ u| + |du|/4), |u'|/4)   and   <= 2 |u'|             (C12)
- * over the heads; every weight of a key outside A is r <= e^(-Omega gap + content - A's largest)  (C13);
- * errors of dp, p du and r (u' - y') are relative to these.  The derivatives of T' at x + e less those of
- * T_infinity at x, times rho (C14): |d(PQ)| <= 0.0963 theta, |dp| <= theta / 4, and r times all that a
- * derivative is made of.
+ * over the heads; every weight of a key outside A is r <= e^(-Omega gap + content - A's largest)
+ * (C13); errors of dp, p du and r (u' - y') are relative to these.  The derivatives of T' at x + e
+ * less those of T_infinity at x, times rho (C14): |d(PQ)| <= 0.0963 theta, |dp| <= theta / 4, and r
+ * times all that a derivative is made of.
  */
 #include "gates.h"
 

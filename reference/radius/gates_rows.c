@@ -1,14 +1,14 @@
 /*
  * What gated heads do to the radii, row by row.
  *
- * Of heads side by side, k, with values u_k = x v_k + c_k and z_k = s (x g_k + c_k), and O their second
- * factors: y = (y_k) changes by
+ * Of heads side by side, k, with values u_k = x v_k + c_k and z_k = s (x g_k + c_k), and O their
+ * second factors: y = (y_k) changes by
  *     dy_k = p_own dx_i.v_k + s B_k dx_i.g_k + sum over the other keys j of p_j dx_j.v_k,
  * so that along a path from the computed stream to the exact one
  *     |dy| <= max_k |p_own + s B_k| |V| |dx_i| + sum over j of max_k p_j |V| |dx_j|           (C9)
- * where g = v, else max_k p_own |V| |dx_i| + |s| max_k |B_k| |G| |dx_i| + the same; the maxima over the
- * path too.  Heads that write the columns they read (SiLU) add p_own + s B_k to the derivative of an
- * entry by itself, beside 1 of the stream and other terms (C10).
+ * where g = v, else max_k p_own |V| |dx_i| + |s| max_k |B_k| |G| |dx_i| + the same; the maxima over
+ * the path too.  Heads that write the columns they read (SiLU) add p_own + s B_k to the derivative
+ * of an entry by itself, beside 1 of the stream and other terms (C10).
  */
 #include "gates.h"
 
@@ -50,9 +50,9 @@ void gates_pass_row(Gates *gates, Radius *r, Pass *pass, const RowGroups *groups
     }
 }
 
-/* Rounding at x^: of z, through B; 28 roundings a term of the mixture and its weight, as many more as
- * there are rows for the sum of other tokens; and the second factors (C11).  What e needs of the row is
- * kept. */
+/* Rounding at x^: of z, through B; 28 roundings a term of the mixture and its weight, as many
+ * more as there are rows for the sum of other tokens; and the second factors (C11).  What e
+ * needs of the row is kept. */
 void gates_local_row(Gates *gates, Radius *r, Pass *pass, const RowGroups *groups, size_t i)
 {
     const Value *value = &gates->bundle->value;

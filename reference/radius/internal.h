@@ -2,10 +2,10 @@
  * The parts of the radii (private to reference/radius/).
  *
  * Arithmetic: a bound is a double >= 0, made of sums, products, quotients, roots and maxima of such
- * doubles, never of a difference, so that n operations leave it at least (1 - 2^-52)^n of what exact
- * arithmetic makes of the same, whatever the rounding mode; bound_up multiplies by 1 + 2^-20, which
- * pays for n < 2^31, and adds 2^-600 for what underflowed.  It is applied to every bound that is kept,
- * and turns what is not a number, or out of range, into infinity (C1).
+ * doubles, never of a difference, so that n operations leave it at least (1 - 2^-52)^n of what
+ * exact arithmetic makes of the same, whatever the rounding mode; bound_up multiplies by 1 + 2^-20,
+ * which pays for n < 2^31, and adds 2^-600 for what underflowed.  It is applied to every bound that
+ * is kept, and turns what is not a number, or out of range, into infinity (C1).
  *
  * Units: rho is in 2^-bits, eta in 2^(unit - bits), what is proportional to e in 2^unit (bounds of
  * e itself), so that a double holds each.
@@ -52,8 +52,8 @@ typedef struct {
     bool limit; /* Omega -> infinity */
 } Point;
 
-/* What a sublayer does to streams that differ by at most radius (one or two choices of it) and lie on
- * the point's path: out. */
+/* What a sublayer does to streams that differ by at most radius (one or two choices of it) and
+ * lie on the point's path: out. */
 enum { PASS_OWN, PASS_STREAM, PASS_RADII };
 typedef struct {
     const Point *at;
@@ -126,7 +126,8 @@ static inline void banks_add(const Radius *r, Banks *banks, Columns columns, siz
 /* The largest, and the sum, over the rows. */
 double banks_largest(const Radius *r, const Banks *banks, Columns columns);
 
-/* The smallest difference of Omega's coefficients that a row of the sublayer's heads has; 0: none. */
+/* The smallest difference of Omega's coefficients that a row of the sublayer's heads has; 0:
+ * none. */
 int point_gap(const Radius *r, const Sublayer *sublayer);
 
 /* x^ and e^ before a sublayer; and, with e^ behind it, units, paths and decays. */
@@ -140,11 +141,12 @@ double point_entry(mpfr_srcptr entry, mpfr_exp_t unit);
 double point_rho(const Radius *r, double x);
 double point_e(const Radius *r, double x);
 
-/* e^(-Omega gap + z), what a key outside A weighs at most beside one of A, in units of e; no more than
- * 1. */
+/* e^(-Omega gap + z), what a key outside A weighs at most beside one of A, in units of e; no
+ * more than 1. */
 double bound_leak(const Radius *r, int gap, double z);
 
-/* A factor for what is linear in a relative error of x 2^-bits: 2, infinite where that is not small. */
+/* A factor for what is linear in a relative error of x 2^-bits: 2, infinite where that is not
+ * small. */
 double bound_linear(const Radius *r, double x);
 
 /* Heads' matrices side by side [rows, heads * width], or one below the other.  NULL: memory. */

@@ -1,11 +1,11 @@
 /*
  * Heads without content scores: every weight is a number, and what they do is linear.
  *
- * Where a row has itself alone in A, the stream and its heads together are x -> x L + b, L = I + sum of
- * the V; bank by bank,
+ * Where a row has itself alone in A, the stream and its heads together are x -> x L + b, L = I +
+ * sum of the V; bank by bank,
  *     |dx'|_b' <= sum over b of |L_bb'|_2 |dx|_b                                               (C3)
  * and for other weights w, with F = |V|_F + |diagonal|, besides
- *     F ((1 - w_self) |dx_i| + sum over the other keys of w_j |dx_j|).                          (C4)
+ *     F ((1 - w_self) |dx_i| + sum over the other keys of w_j |dx_j|).                         (C4)
  */
 #include "internal.h"
 
@@ -117,8 +117,8 @@ static void set_erased(Radius *r, const Map *map, const Sublayer *sublayer)
     }
 }
 
-/* |L_bb'|, and where a bank has a block of its own the diagonal goes into it.  The entries of sums are
- * rounded: BOUND_DOUBLE of their size pays for that. */
+/* |L_bb'|, and where a bank has a block of its own the diagonal goes into it.  The entries of
+ * sums are rounded: BOUND_DOUBLE of their size pays for that. */
 static void map_norms(const Radius *r, Map *map, double norm[BANKS][BANKS])
 {
     for (int from = 0; from < BANKS; from++) {

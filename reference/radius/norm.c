@@ -1,9 +1,10 @@
 /*
  * Norms of matrices of doubles, from above.
  *
- * With G = W^T W, or W W^T if that is smaller, symmetric: |W|^2 = |G| and |G|^2 = |G^2|, in 2-norms.
- * What gemm makes of a square is off by at most 1.01 (k + 1) 2^-53 |G|_F^2 in the Frobenius norm, so
- *     |G_0| <= |G^_0| + d_0,   |G^_s|^2 <= |G^_(s+1)| + d_(s+1),   |G^_last| <= |G^_last|_F     (C2)
+ * With G = W^T W, or W W^T if that is smaller, symmetric: |W|^2 = |G| and |G|^2 = |G^2|, in
+ * 2-norms. What gemm makes of a square is off by at most 1.01 (k + 1) 2^-53 |G|_F^2 in the
+ * Frobenius norm, so
+ *     |G_0| <= |G^_0| + d_0,   |G^_s|^2 <= |G^_(s+1)| + d_(s+1),   |G^_last| <= |G^_last|_F    (C2)
  * and the last step overestimates |W| by n^(1/(4 2^last)) at most.
  */
 #include "internal.h"

@@ -102,8 +102,8 @@ void point_before(Radius *r)
     set_norms(r, r->moved.norm, r->moved.x);
 }
 
-/* The unit of e: its largest exponent before or after the sublayer, or where both are zero what Omega
- * leaves of what it keeps apart. */
+/* The unit of e: its largest exponent before or after the sublayer, or where both are zero what
+ * Omega leaves of what it keeps apart. */
 static mpfr_exp_t find_unit(const Radius *r, const Sublayer *sublayer)
 {
     mpfr_exp_t after = largest_exponent(r->e_stream), none = mpfr_get_emin();

@@ -1,8 +1,8 @@
 /*
  * Radii from sublayer to sublayer.
  *
- *     rho' = propagated rho + rounding + the additions' rounding                               (C29)
- *     eta' = propagated eta + (derivatives of T' less those of T_infinity) rho + rounding      (C30)
+ *     rho' = propagated rho + rounding + the additions' rounding                              (C29)
+ *     eta' = propagated eta + (derivatives of T' less those of T_infinity) rho + rounding     (C30)
  */
 #include "internal.h"
 

@@ -5,8 +5,8 @@
  * Beside the stream x^ of a run, and the difference e^ that it may carry, there are radii in the
  * 2-norm for every row and each of its two banks of columns, content and hidden:
  *     || x_i - x^_i ||_2 <= rho_i,      || e_i - e^_i ||_2 <= eta_i,
- * x and e what exact arithmetic gives for the doubles of the model.  They are carried from sublayer to
- * sublayer.  Infinity: nothing is known.
+ * x and e what exact arithmetic gives for the doubles of the model.  They are carried from sublayer
+ * to sublayer.  Infinity: nothing is known.
  */
 #ifndef HEADPROOF_REFERENCE_RADIUS_H
 #define HEADPROOF_REFERENCE_RADIUS_H
