@@ -8,6 +8,11 @@
  * the values' own; then O.
  */
 #include "bilinear.h"
+#include "bilinear_row.h"
+#include "bilinear_rows.h"
+#include "bounds.h"
+#include "norm.h"
+#include "point.h"
 
 #include "../product/gemm.h"
 

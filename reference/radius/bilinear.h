@@ -74,18 +74,7 @@ static inline double head_add(bool factored, double sum, double more)
     return factored ? hypot(sum, more) : sum + more;
 }
 
-/* head->seen and the sums of row i. */
-RowSum bilinear_row(HeadAt *head, const Radius *r, size_t i);
-
-/* Rounding of e's part of row i, and what rho adds to it; after bilinear_row at x^.  False: the
- * row's scores change by too much for the latter. */
-bool bilinear_change(HeadAt *head, Radius *r, HeadSums *sums, const RowSum *row, size_t i);
-
-/* All rows of a head at x^, and at x^ + e^, on the evaluator's threads. */
-void bilinear_rows_here(const HeadAt *head, Radius *r, HeadSums *sums, const Outer *outer);
-void bilinear_rows_there(const HeadAt *head, Radius *r, HeadSums *sums, const Outer *outer);
-
-/* Of a product with k terms a sum in doubles, relative to norms. */
-double gemm_off(size_t k);
+/* A bundle of them. */
+void radius_bilinear(Radius *r, const Bundle *bundle);
 
 #endif

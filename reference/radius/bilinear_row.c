@@ -2,7 +2,10 @@
  * One row of a head with bilinear scores: weights, and the moments that its derivatives are made
  * of.
  */
+#include "bilinear_row.h"
 #include "bilinear.h"
+#include "bounds.h"
+#include "norm.h"
 
 #include "../product/gemm.h"
 

@@ -1,7 +1,11 @@
 /*
  * The rows of a head with bilinear scores, side by side on threads: each writes its own row alone.
  */
+#include "bilinear_rows.h"
 #include "bilinear.h"
+#include "bilinear_change.h"
+#include "bilinear_row.h"
+#include "bounds.h"
 
 #include <omp.h>
 #include <stdlib.h>

@@ -1,7 +1,8 @@
 /*
  * What all radii are made with: units, the rounding of a product, the largest of a row's.
  */
-#include "internal.h"
+#include "bounds.h"
+#include "point.h"
 
 double bound_scaled(double x, mpfr_exp_t exponent)
 {

@@ -5,7 +5,9 @@
  * with |SiLU'| <= 1.1, |GELU'| <= 1.13, |ReLU(a) - ReLU(b)| <= |a - b|, |SiLU''| <= 1/2,
  * |GELU''| <= 0.8; an activation is computed to 10 roundings of |x|, and is at most |x|.
  */
-#include "internal.h"
+#include "direct.h"
+#include "bounds.h"
+#include "norm.h"
 
 #include "../product/gemm.h"
 

@@ -2,6 +2,10 @@
  * Gated heads: their rows at a point, and what they do to the streams beside it.
  */
 #include "gates.h"
+#include "bounds.h"
+#include "gates_change.h"
+#include "norm.h"
+#include "point.h"
 
 #include "../product/gemm.h"
 

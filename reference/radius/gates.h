@@ -2,7 +2,7 @@
  * Gated heads (private to reference/radius/).
  *
  * A row's gated keys share the score z and weigh P together, the others Q = 1 - P; u is a key's
- * value. With a, b the sums of e^(-Omega gap) over the gated keys and the others,
+ * value.  With a, b the sums of e^(-Omega gap) over the gated keys and the others,
  *     P = 1/(1 + (b/a) e^-z),   dP/dz = PQ <= 1/4,   PQ <= e^-|z + ln(a/b)|,
  *     |d(PQ)/dz| = PQ |1 - 2P| <= 1/(6 sqrt 3) < 0.0963,
  * and the head's output y has dy/dz = B = PQ (mean of the gated u - mean of the others).
@@ -62,8 +62,10 @@ void gates_set(Gates *gates, const Radius *r, const Point *at);
 typedef void GatesRow(Gates *gates, Radius *r, Pass *pass, const RowGroups *groups, size_t i);
 void gates_each(Gates *gates, Radius *r, const Point *at, Pass *pass, GatesRow *row);
 
-/* Rows: what a pass makes of one; the same and rounding at x^, kept; and e's. */
+/* Rows: what a pass makes of one; the same and rounding at x^, kept. */
 GatesRow gates_pass_row, gates_local_row;
-void gates_change(Gates *gates, Radius *r);
+
+/* A bundle of them. */
+void radius_gates(Radius *r, const Bundle *bundle);
 
 #endif

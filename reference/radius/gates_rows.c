@@ -10,6 +10,7 @@
  * the path too.  Heads that write the columns they read (SiLU) add p_own + s B_k to the derivative
  * of an entry by itself, beside 1 of the stream and other terms (C10).
  */
+#include "bounds.h"
 #include "gates.h"
 
 #include <stdlib.h>

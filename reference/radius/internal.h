@@ -40,9 +40,6 @@ static inline double bound_max(double a, double b)
     return a >= b ? a : b >= a ? b : INFINITY;
 }
 
-/* x 2^exponent, rounded up. */
-double bound_scaled(double x, mpfr_exp_t exponent);
-
 /* A stream in doubles: [rows, columns], columns below `bank` are content; norm: at least the rows'
  * 2-norms; path: at least the distance of the rows from those of any stream between the one
  * computed and the exact one. */
@@ -94,17 +91,6 @@ static inline Heads radius_heads(const Radius *r, const Bundle *bundle)
     return (Heads){r->layout, bundle, 0, bundle->heads, r->at.limit};
 }
 
-/* ---- norm.c ---- */
-
-/* At least the norms of a matrix of doubles: (C2). */
-double norm_frobenius(const double *w, size_t rows, size_t columns, size_t ld);
-double norm_spectral(const double *w, size_t rows, size_t columns, size_t ld);
-
-/* At least the 2-norm of a vector, and of its column c. */
-double norm_vector(const double *v, size_t count, size_t stride);
-
-/* ---- point.c ---- */
-
 static inline double banks_in(const Radius *r, const Banks *banks, Columns columns, size_t row)
 {
     double content = columns.first < r->bank ? banks[row].bank[BANK_CONTENT] : 0;
@@ -122,60 +108,5 @@ static inline void banks_add(const Radius *r, Banks *banks, Columns columns, siz
         banks[row].bank[BANK_HIDDEN] += more;
     }
 }
-
-/* The largest, and the sum, over the rows. */
-double banks_largest(const Radius *r, const Banks *banks, Columns columns);
-
-/* The smallest difference of Omega's coefficients that a row of the sublayer's heads has; 0:
- * none. */
-int point_gap(const Radius *r, const Sublayer *sublayer);
-
-/* x^ and e^ before a sublayer; and, with e^ behind it, units, paths and decays. */
-void point_before(Radius *r);
-void point_after(Radius *r, const Sublayer *sublayer);
-
-/* An entry in 2^unit, to the nearest double. */
-double point_entry(mpfr_srcptr entry, mpfr_exp_t unit);
-
-/* A number of units of rho, and of e, as a double. */
-double point_rho(const Radius *r, double x);
-double point_e(const Radius *r, double x);
-
-/* e^(-Omega gap + z), what a key outside A weighs at most beside one of A, in units of e; no
- * more than 1. */
-double bound_leak(const Radius *r, int gap, double z);
-
-/* A factor for what is linear in a relative error of x 2^-bits: 2, infinite where that is not
- * small. */
-double bound_linear(const Radius *r, double x);
-
-/* Heads' matrices side by side [rows, heads * width], or one below the other.  NULL: memory. */
-double *point_beside(const HeadWeight *w, size_t heads, size_t rows, size_t width);
-double *point_below(const HeadWeight *w, size_t heads, size_t rows, size_t width);
-
-/* Rounding of a product with k terms a sum, relative to norms, in 2^-bits, its guard bits counted:
- * (C5). */
-double radius_product(size_t k);
-
-/* ---- linear.c, gates.c, bilinear.c, direct.c ---- */
-
-/* A sublayer's linear heads together, with what the stream itself becomes. */
-void radius_linear(Radius *r, const Sublayer *sublayer);
-
-void radius_gates(Radius *r, const Bundle *bundle);
-void radius_bilinear(Radius *r, const Bundle *bundle);
-void radius_direct(Radius *r, const Direct *direct);
-
-/* Nothing is known from here on. */
-void radius_lose(Radius *r);
-
-/* Does a row see no other key in A in any head? */
-bool radius_alone(const Radius *r, const Bundle *bundle, size_t row);
-
-/* Do columns lie in a bank? */
-bool radius_touches(const Radius *r, Columns columns, int bank);
-
-/* The norm of a row's bank of a matrix, in 2^unit, to the rounding of a double. */
-double radius_bank_norm(const Radius *r, const ApMat *x, size_t row, int bank, mpfr_exp_t unit);
 
 #endif

@@ -7,7 +7,7 @@
  *     |G_0| <= |G^_0| + d_0,   |G^_s|^2 <= |G^_(s+1)| + d_(s+1),   |G^_last| <= |G^_last|_F    (C2)
  * and the last step overestimates |W| by n^(1/(4 2^last)) at most.
  */
-#include "internal.h"
+#include "norm.h"
 
 #include "../product/gemm.h"
 

@@ -1,7 +1,9 @@
 /*
  * Streams in doubles, and weights side by side.
  */
-#include "internal.h"
+#include "point.h"
+#include "bounds.h"
+#include "norm.h"
 
 #include <stdlib.h>
 

@@ -4,7 +4,13 @@
  *     rho' = propagated rho + rounding + the additions' rounding                              (C29)
  *     eta' = propagated eta + (derivatives of T' less those of T_infinity) rho + rounding     (C30)
  */
+#include "bilinear.h"
+#include "bounds.h"
+#include "direct.h"
+#include "gates.h"
 #include "internal.h"
+#include "linear.h"
+#include "point.h"
 
 #include <stdint.h>
 #include <stdlib.h>

@@ -7,9 +7,11 @@
  *     || x_i - x^_i ||_2 <= rho_i,      || e_i - e^_i ||_2 <= eta_i,
  * x and e what exact arithmetic gives for the doubles of the model.  They are carried from sublayer
  * to sublayer.  Infinity: nothing is known.
+ *
+ * Umbrella header: what runs use of radii, carried by radius.c, read by read.c, counted by bytes.c.
  */
-#ifndef HEADPROOF_REFERENCE_RADIUS_H
-#define HEADPROOF_REFERENCE_RADIUS_H
+#ifndef HEADPROOF_REFERENCE_RADIUS_RADIUS_H
+#define HEADPROOF_REFERENCE_RADIUS_RADIUS_H
 
 #include "../heads/heads.h"
 

@@ -1,6 +1,7 @@
 /*
  * What radii say, for cells.
  */
+#include "bounds.h"
 #include "internal.h"
 
 /* What is known of one row of one bank, times 2^-bits or 2^(unit - bits); the stream's and the

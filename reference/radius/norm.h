@@ -1,0 +1,16 @@
+/*
+ * Norms of matrices and vectors of doubles, rounded up (private to reference/radius/).
+ */
+#ifndef HEADPROOF_REFERENCE_RADIUS_NORM_H
+#define HEADPROOF_REFERENCE_RADIUS_NORM_H
+
+#include "internal.h"
+
+/* At least the norms of a matrix of doubles: (C2). */
+double norm_frobenius(const double *w, size_t rows, size_t columns, size_t ld);
+double norm_spectral(const double *w, size_t rows, size_t columns, size_t ld);
+
+/* At least the 2-norm of a vector, and of its column c. */
+double norm_vector(const double *v, size_t count, size_t stride);
+
+#endif

@@ -1,0 +1,24 @@
+/*
+ * A point, a stream in doubles, and its path (private to reference/radius/).
+ */
+#ifndef HEADPROOF_REFERENCE_RADIUS_POINT_H
+#define HEADPROOF_REFERENCE_RADIUS_POINT_H
+
+#include "internal.h"
+
+/* The smallest difference of Omega's coefficients that a row of the sublayer's heads has; 0:
+ * none. */
+int point_gap(const Radius *r, const Sublayer *sublayer);
+
+/* x^ and e^ before a sublayer; and, with e^ behind it, units, paths and decays. */
+void point_before(Radius *r);
+void point_after(Radius *r, const Sublayer *sublayer);
+
+/* An entry in 2^unit, to the nearest double. */
+double point_entry(mpfr_srcptr entry, mpfr_exp_t unit);
+
+/* Heads' matrices side by side [rows, heads * width], or one below the other.  NULL: memory. */
+double *point_beside(const HeadWeight *w, size_t heads, size_t rows, size_t width);
+double *point_below(const HeadWeight *w, size_t heads, size_t rows, size_t width);
+
+#endif
