@@ -48,6 +48,7 @@ typedef struct RunOptions {
     bool ignore_extra;    /* tensors of unknown names in a weights file are skipped */
     const char *preset;   /* --preset, of cost: see preset.h; or NULL */
     bool measure;         /* --measure, of cost */
+    int digits;           /* --digits: of every error in a table; 0: REF_DIGITS */
     bool file_only;       /* of sweep: says nothing of failures, and prints no summary */
     CheckOptions check;
 } RunOptions;

@@ -6,10 +6,10 @@
 
 #include "../grid/grid.h"
 
-/* Writes the header line / one row, newline included, C locale, 17 significant digits. A cell
- * that is absent is blank; CELL_ZERO is 0; CELL_BOUND prints its bound, and is named in the
- * column `bounds`; CELL_NONFINITE prints nan or inf.  0, or -1 when the stream failed (errno
- * says why). */
+/* Writes the header line / one row, newline included, C locale, in the cells' digits. A cell
+ * that is absent is blank; CELL_ZERO is 0; CELL_BOUND prints its bound, rounded up, and is named
+ * in the column `bounds`; CELL_NONFINITE prints nan or inf.  0, or -1 when the stream failed
+ * (errno says why). */
 int table_write_header(FILE *file) __attribute__((warn_unused_result));
 int table_write_row(FILE *file, const Point *point, const Row *row)
     __attribute__((warn_unused_result));
