@@ -21,7 +21,8 @@ _Static_assert(FLAG_COUNT <= 32, "a set of flags is an unsigned");
 #define TABLE (OUTPUT | BIT(FLAG_FORMAT))
 #define THREADS BIT(FLAG_THREADS)
 #define RESUMED (BIT(FLAG_RESUME) | BIT(FLAG_CHECKPOINT))
-#define SWEPT (EVERY | TABLE | THREADS | RESUMED | BIT(FLAG_SHARD) | BIT(FLAG_PROPAGATION))
+#define SWEPT                                                                                      \
+    (EVERY | TABLE | THREADS | RESUMED | BIT(FLAG_SHARD) | BIT(FLAG_PROPAGATION) | BIT(FLAG_DIGITS))
 #define CHECKED                                                                                    \
     (BIT(FLAG_BASELINE) | BIT(FLAG_SAVE_BASELINE) | BIT(FLAG_FORCE) | BIT(FLAG_FACTOR) |           \
      BIT(FLAG_EXACT) | BIT(FLAG_JUNIT_XML) | BIT(FLAG_MARKDOWN) | BIT(FLAG_JSON))
@@ -82,7 +83,7 @@ static const CommandInfo commands[COMMAND_COUNT] = {
                        .summary = "the verdict against a baseline or tolerances, for CI",
                        .usage = CASE_FILES,
                        .run = command_check,
-                       .flags = EVERY | THREADS | RESUMED | CHECKED},
+                       .flags = EVERY | THREADS | RESUMED | CHECKED | BIT(FLAG_DIGITS)},
     [COMMAND_EXPORT] = {.name = "export",
                         .summary = "a point's weights, input and results as a safetensors file",
                         .usage = CASE_FILES,

@@ -107,7 +107,7 @@ size_t rows_read(PointOutcome *outcome, const char *text, size_t size, const Poi
     Row row;
     errno = key == NULL ? ENOMEM : 0;
     outcome_init(outcome);
-    row_init(&row);
+    row_init(&row, point);
     for (size_t layer = 1; layer <= point->spec.depth && length > 0; layer++) {
         length = table_read_row(&row, text + used, size - used, key, layer, point->propagation);
         used += length;

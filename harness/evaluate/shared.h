@@ -50,8 +50,8 @@ mpfr_srcptr shared_final_original(const Shared *shared, size_t c);
 /* Threads for a point's kernels: all that may be started here, or 1 for a small model. */
 size_t shared_kernel_threads(const Point *point);
 
-/* The point's working precision: as it says, or as planned; before there is a plan (NULL), what
+/* The point's working precisions: as it says, or as planned; before there is a plan (NULL), what
  * differences are tried at. */
-mpfr_prec_t shared_bits(const RefPlan *plan, const Point *point);
+RefBits shared_bits(const RefPlan *plan, const Point *point);
 
 #endif

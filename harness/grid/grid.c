@@ -174,6 +174,9 @@ int grid_read(Grid *grid, RunOptions *run, const CommandInfo *command, int argc,
         status =
             distinct_check_run(grid, run, command, arguments + operand, (size_t)(argc - operand));
     }
+    for (size_t i = 0; i < grid->count; i++) {
+        grid->points[i].digits = run->digits;
+    }
     sections_clear(&sections);
     section_clear(&flags);
     free(arguments);

@@ -49,6 +49,7 @@ typedef struct RunOptions {
     const char *preset;   /* --preset, of cost: see preset.h; or NULL */
     bool measure;         /* --measure, of cost */
     bool propagation;     /* --propagation, of sweep and depth: every point has it too */
+    int digits;           /* --digits: of every error in a table; 0: REF_DIGITS */
     bool file_only;       /* of sweep: says nothing of failures, and prints no summary */
     CheckOptions check;
 } RunOptions;

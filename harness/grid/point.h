@@ -72,8 +72,9 @@ typedef struct {
     Arithmetic arithmetic;
     KernelForm kernel; /* ignored without an arithmetic */
     ReferenceMethod reference;
-    RefForm form;   /* --reference-form structured|dense */
-    size_t row;     /* the token compared, from 1; 0: all */
+    RefForm form; /* --reference-form structured|dense */
+    size_t row;   /* the token compared, from 1; 0: all */
+    int digits; /* of every error in its rows; 0: REF_DIGITS.  No axis: the numbers are the same */
     long precision; /* bits; 0: auto */
     long max_bits;
     bool judged; /* a tolerance was given */
@@ -85,6 +86,9 @@ typedef struct {
 
 /* The Omega of T': the double nearest to shrink times omega. */
 double point_omega(const Point *point);
+
+/* Digits of the errors in its rows. */
+int point_digits(const Point *point);
 
 /* The one command line that reproduces a point: "headproof sweep --construction ...". */
 void point_print_command(FILE *file, const Point *point);
@@ -104,12 +108,14 @@ typedef struct {
     size_t layer; /* from 1 */
     RefErrors errors;
     bool has_identical;
-    double identical; /* share of bit-equal entries, in [0, 1] */
-    long precision_bits;
+    double identical;     /* share of bit-equal entries, in [0, 1] */
+    long precision_bits;  /* of x: RefBits */
+    long difference_bits; /* of e; 0: there is none */
     Status status;
 } Row;
 
-void row_init(Row *row);
+/* point: whose it is. */
+void row_init(Row *row, const Point *point);
 void row_clear(Row *row);
 
 /* Writes or reads all of a row but for what --propagation adds. */
