@@ -83,6 +83,9 @@ void ref_errors_set_digits(RefErrors *errors, int digits)
     for (int i = 0; i < SCALAR_COUNT; i++) {
         errors->scalar[i].digits = digits;
     }
+    for (int i = 0; i < PROPAGATION_COUNT; i++) {
+        errors->propagation[i].digits = digits;
+    }
 }
 
 void errors_reset(RefErrors *errors)

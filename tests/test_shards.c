@@ -152,7 +152,7 @@ static void bad_shards_are_refused(void **state)
                  "cp s$i.csv.json o$i.csv.json; done"),
            0, "");
     for (int i = 1; i <= 3; i++) {
-        char name[16], path[SCRATCH_PATH];
+        char name[32], path[SCRATCH_PATH];
         snprintf(name, sizeof name, "o%d.csv", i);
         scratch_path(path, &scratch, name);
         seal_table(path);
