@@ -3,8 +3,8 @@
  *
  * Of the construction error, inherited goes beside e through the steps of the difference, without
  * leaks (run.c), so that nothing cancels whatever Omega is; and injected = e - inherited.  F(x^) is
- * evaluated once more by itself, as a check.  Of the rounding error both come from F(x^), as machine
- * errors are far larger than what the working precision loses.
+ * evaluated once more by itself, as a check.  Of the rounding error both come from F(x^), as
+ * machine errors are far larger than what the working precision loses.
  */
 #include "propagation.h"
 
@@ -16,7 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The largest |entry| of something, what an entry may be off by, and whether all are proven to be 0. */
+/* The largest |entry| of something, what an entry may be off by, and whether all are proven to
+ * be 0. */
 typedef struct {
     mpfr_t max, error;
     bool zero;
@@ -113,7 +114,8 @@ void ref_propagation_clear(RefPropagation *propagation)
 double ref_propagation_bytes(const Pair *pair, mpfr_prec_t bits)
 {
     const Layout *layout = &pair->converted.layout;
-    return ref_difference_bytes(pair, (RefBits){bits, bits}) + 2 * ref_run_bytes(pair, bits, REF_STRUCTURED) +
+    return ref_difference_bytes(pair, (RefBits){bits, bits}) +
+           2 * ref_run_bytes(pair, bits, REF_STRUCTURED) +
            (double)layout->n * (double)layout_content(layout) * (double)sizeof(double);
 }
 
@@ -142,8 +144,8 @@ static void error_at_least(mpfr_ptr error, mpfr_exp_t exponent)
     }
 }
 
-/* error = what e, or what is inherited of it, may be off by in the columns that a layer compares, of
- * numbers as large as `largest`: as compare.c has it of e. */
+/* error = what e, or what is inherited of it, may be off by in the columns that a layer
+ * compares, of numbers as large as `largest`: as compare.c has it of e. */
 static void change_error(mpfr_ptr error, const RefPropagation *propagation, size_t layer,
                          mpfr_srcptr largest)
 {
@@ -157,8 +159,8 @@ static void change_error(mpfr_ptr error, const RefPropagation *propagation, size
     }
 }
 
-/* error = what an exact layer at x^ may be off by: as at x, or, where its stream is larger, relative
- * to that. */
+/* error = what an exact layer at x^ may be off by: as at x, or, where its stream is larger,
+ * relative to that. */
 static void layer_error(mpfr_ptr error, const RefPropagation *propagation, const RefRun *layer)
 {
     mpfr_prec_t bits = propagation->run->claimed.x;
@@ -179,7 +181,8 @@ static void layer_error(mpfr_ptr error, const RefPropagation *propagation, const
 
 /* ---- Before a layer ------------------------------------------------------------------------ */
 
-/* The layer's streams become x, and x^ where it is handed on: machine, or sum where that is NULL. */
+/* The layer's streams become x, and x^ where it is handed on: machine, or sum where that is
+ * NULL. */
 static void load(RefPropagation *propagation, RefRun *layer, const ApMat *x, const double *machine)
 {
     const RefRun *run = propagation->run;
@@ -300,7 +303,8 @@ static void change_size(Size *size, const Compared *compared, const ApMat *chang
     }
 }
 
-/* error: of e, proven to be 0 where it is; what is inherited is as uncertain as the larger of both. */
+/* error: of e, proven to be 0 where it is; what is inherited is as uncertain as the larger of
+ * both. */
 static void change_errors(const Compared *compared, mpfr_ptr error)
 {
     RefPropagation *propagation = compared->propagation;

@@ -269,8 +269,8 @@ void ref_cell_printed(mpfr_ptr y, const RefCell *cell);
 #define REF_SCALAR_NAME(name, column) SCALAR_##name
 typedef enum { REF_SCALARS(REF_SCALAR_NAME), SCALAR_COUNT } RefScalar;
 
-/* What propagation.h measures, where it is asked for, in the order of a table's columns: a name, the
- * column's, and whether what it holds is the same on every machine. */
+/* What propagation.h measures, where it is asked for, in the order of a table's columns: a name,
+ * the column's, and whether what it holds is the same on every machine. */
 #define REF_PROPAGATION(each)                                                                      \
     each(CONSTRUCTION_INJECTED, "construction_injected_max", REFERENCE, ABSOLUTE),                 \
         each(CONSTRUCTION_INHERITED, "construction_inherited_max", REFERENCE, ABSOLUTE),           \

@@ -25,8 +25,8 @@ struct RefRun {
     Tape *kept;        /* the records to be written, one a block, or NULL */
     const Tape *known; /* the records and streams of x, evaluated before, or NULL */
     Difference *e;     /* r(T') - r(T_infinity), or NULL */
-    /* What T_infinity's layer makes of the e that was there before it, of the token rows but for the
-     * columns that the layer before cleared; or NULL (propagation.h). */
+    /* What T_infinity's layer makes of the e that was there before it, of the token rows but for
+     * the columns that the layer before cleared; or NULL (propagation.h). */
     Difference *inherited;
     const Columns *cleared; /* [depth], for that */
     bool left_range;        /* MPFR's exponents were left, or a NaN made: the stream is NaN */

@@ -447,8 +447,8 @@ static void beside_a_links_target(void **state)
     assert_int_equal(count_kept(fixture, NULL), 1);
 }
 
-/* Where a layer of --propagation starts from is kept: killed behind every layer of the rows, which come
- * behind those of the plan, of r(T) and of m(T). */
+/* Where a layer of --propagation starts from is kept: killed behind every layer of the rows,
+ * which come behind those of the plan, of r(T) and of m(T). */
 static void propagation_goes_on(void **state)
 {
     enum { LAYERS = 4, STAGES_BEFORE = 3 };

@@ -1,6 +1,7 @@
 /*
- * What a layer injects and inherits (docs/propagation.md), against the original's own formulas: where
- * T_infinity is T, inherited is T's layer at x^ less that at x, in T's own columns and tokens alone.
+ * What a layer injects and inherits (docs/propagation.md), against the original's own formulas:
+ * where T_infinity is T, inherited is T's layer at x^ less that at x, in T's own columns and tokens
+ * alone.
  */
 #include "../reference/propagation.h"
 #include "difference_cases.h"
@@ -154,7 +155,8 @@ static void drop_cleared(const Split *split, size_t layer, Real *x)
     }
 }
 
-/* The construction error of one layer, `layer` layers behind it, entry by entry and in its cells. */
+/* The construction error of one layer, `layer` layers behind it, entry by entry and in its
+ * cells. */
 static void check_construction_layer(Split *split, size_t layer, RefRows rows, const char *what)
 {
     Real moved[MOST], e[MOST], x[MOST], in = real_of(0), all = real_of(0), injected = all;
@@ -345,7 +347,8 @@ static void a_broken_identity_is_a_contradiction(void **state)
     }
 }
 
-/* A machine that has left its range: its cells are no numbers, and those of the construction are. */
+/* A machine that has left its range: its cells are no numbers, and those of the construction
+ * are. */
 static void a_machine_s_infinity_spoils_its_own_cells(void **state)
 {
     CaseSpec spec = difference_case(CONSTRUCTION_TRANSFORMER, DEPTH);

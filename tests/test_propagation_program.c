@@ -1,6 +1,6 @@
 /*
- * --propagation as a user has it: six columns behind the others, which stay what they are; parts that
- * add up; refused where there is no difference to split.
+ * --propagation as a user has it: six columns behind the others, which stay what they are; parts
+ * that add up; refused where there is no difference to split.
  */
 #include "../cases/construction.h"
 #include "fixture.h"
@@ -68,7 +68,8 @@ static bool is_blank(const Output *table, size_t line, const char *error, const 
     return text[0] == '\0';
 }
 
-/* |inherited - injected| <= error <= inherited + injected, and gain = inherited / the error before. */
+/* |inherited - injected| <= error <= inherited + injected, and gain = inherited / the error
+ * before. */
 static void check_row(const Output *table, size_t line, const char *error, bool first)
 {
     double all = part(table, line, error, "max");

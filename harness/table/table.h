@@ -27,8 +27,8 @@ char *table_key(const Point *point) __attribute__((warn_unused_result));
 /* One cell as in a row. */
 int table_write_cell(FILE *file, const RefCell *cell) __attribute__((warn_unused_result));
 
-/* For a terminal: a short table (construction, Omega, layer, the errors' maxima to 3 digits, or with
- * propagation two of them and their parts, status, the options) with a header. */
+/* For a terminal: a short table (construction, Omega, layer, the errors' maxima to 3 digits, or
+ * with propagation two of them and their parts, status, the options) with a header. */
 void table_print_header(FILE *file, bool propagation);
 void table_print_row(FILE *file, const Point *point, const Row *row);
 
