@@ -103,7 +103,7 @@ static const CommandInfo commands[COMMAND_COUNT] = {
                         .refused = ROLE_INPUTS,
                         .own = {{AXIS_KERNEL, {.form = FORM_WORD, .integer = KERNEL_STRUCTURED}}},
                         .own_count = 1,
-                        .flags = OF_MODELS | TABLE | BIT(FLAG_TOKENS) | BIT(FLAG_SHARD)},
+                        .flags = OF_MODELS | BIT(FLAG_FORMAT) | BIT(FLAG_TOKENS) | BIT(FLAG_SHARD)},
     [COMMAND_CONVERT] = {.name = "convert",
                          .summary = "the attention-only model itself, as a safetensors file",
                          .usage = MODEL,
@@ -129,7 +129,7 @@ static const CommandInfo commands[COMMAND_COUNT] = {
                            .run = command_attribute,
                            .operands = OPERANDS_MODEL,
                            .refused = EVALUATED | ROLE_INPUTS, /* it is of the reference's T' */
-                           .flags = OF_MODELS | TABLE | BIT(FLAG_TOKENS) | BIT(FLAG_BY) |
+                           .flags = OF_MODELS | BIT(FLAG_FORMAT) | BIT(FLAG_TOKENS) | BIT(FLAG_BY) |
                                     BIT(FLAG_LOGITS)},
     [COMMAND_MERGE] = {.name = "merge",
                        .summary = "the shards of a sweep as one file: SHARD.csv... -o FILE.csv",

@@ -132,7 +132,7 @@ static int ask_propagation(Grid *grid)
 {
     for (size_t i = 0; i < grid->count; i++) {
         Point *point = &grid->points[i];
-        if (point->reference != REFERENCE_DIFFERENCE) {
+        if (!point_has_difference(point)) {
             complain((Origin){.flag = "propagation"}, "",
                      "expected --reference difference, and --reference-form structured");
             return 2;

@@ -17,6 +17,11 @@ double point_omega(const Point *point)
     return point->shrink > 0 ? point->omega * point->shrink : point->omega;
 }
 
+bool point_has_difference(const Point *point)
+{
+    return point->reference == REFERENCE_DIFFERENCE;
+}
+
 int point_digits(const Point *point)
 {
     return point->digits > 0 ? point->digits : REF_DIGITS;

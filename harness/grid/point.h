@@ -72,20 +72,23 @@ typedef struct {
     Arithmetic arithmetic;
     KernelForm kernel; /* ignored without an arithmetic */
     ReferenceMethod reference;
-    RefForm form; /* --reference-form structured|dense */
-    size_t row;   /* the token compared, from 1; 0: all */
-    int digits; /* of every error in its rows; 0: REF_DIGITS.  No axis: the numbers are the same */
+    RefForm form;   /* --reference-form structured|dense */
+    size_t row;     /* the token compared, from 1; 0: all */
     long precision; /* bits; 0: auto */
     long max_bits;
-    bool judged; /* a tolerance was given */
     double tolerance;
     ErrorKind judge;
     Norm norm;
+    int digits;  /* of every error in its rows; 0: REF_DIGITS.  No axis: the numbers are the same */
+    bool judged; /* a tolerance was given */
     bool propagation; /* --propagation, no axis: what other columns hold does not depend on it */
 } Point;
 
 /* The Omega of T': the double nearest to shrink times omega. */
 double point_omega(const Point *point);
+
+/* Is its r(T') evaluated by the difference from r(T_infinity)? */
+bool point_has_difference(const Point *point);
 
 /* Digits of the errors in its rows. */
 int point_digits(const Point *point);
