@@ -100,6 +100,12 @@ void rows_clear(PointRows *rows)
     *rows = (PointRows){0};
 }
 
+char *rows_copy(const char *text, size_t size)
+{
+    char *copy = malloc(size + 1);
+    return copy != NULL ? memcpy(copy, text, size + 1) : NULL;
+}
+
 size_t rows_read(PointOutcome *outcome, const char *text, size_t size, const Point *point)
 {
     char *key = table_key(point);

@@ -17,8 +17,8 @@
 static int take_points(Grid *grid, const CandidateList *list)
 {
     size_t count = list->count;
-    grid->points = malloc((count > 0 ? count : 1) * sizeof *grid->points);
-    grid->section = malloc((count > 0 ? count : 1) * sizeof *grid->section);
+    grid->points = calloc(count > 0 ? count : 1, sizeof *grid->points);
+    grid->section = calloc(count > 0 ? count : 1, sizeof *grid->section);
     if (grid->points == NULL || grid->section == NULL) {
         return memory_fault();
     }
