@@ -289,7 +289,19 @@ double ref_base_bytes(const Pair *pair, mpfr_prec_t bits, RefLimit limit)
 RefRun *ref_difference_open(const Model *model, const double *x, const double *bias_row_content,
                             double omega, mpfr_prec_t bits, const RefBase *base)
 {
-    RunOptions options = {.difference = true};
-    options.known = base != NULL && base->bits == bits ? base->tape : NULL;
-    return run_open(model, x, bias_row_content, omega, bits, REF_STRUCTURED, &options);
+    return ref_difference_open_at(model, x, bias_row_content, omega, (RefBits){bits, bits}, base);
+}
+
+RefRun *ref_difference_open_at(const Model *model, const double *x, const double *bias_row_content,
+                               double omega, RefBits bits, const RefBase *base)
+{
+    RunOptions options = {.difference = bits.e};
+    bool known = base != NULL && base->tape != NULL && base->bits >= bits.x;
+    options.known = known ? base->tape : NULL;
+    RefRun *run = run_open(model, x, bias_row_content, omega, known ? base->bits : bits.x,
+                           REF_STRUCTURED, &options);
+    if (run != NULL) {
+        run->claimed = bits; /* whatever others need that share the tape */
+    }
+    return run;
 }

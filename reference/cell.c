@@ -7,8 +7,11 @@
 #include <math.h>
 #include <string.h>
 
-/* Digits that a table prints. */
-enum { CELL_DIGITS = 17 };
+#define LOG2_10 3.3219280948873623
+
+/* A bound is of what is there, not of noise, where what was measured is 2^8 times its error; and
+ * bits more after which digits are unlikely to lie at a change once again. */
+enum { SEEN_ABOVE = 8, LACKING_LEAST = 16 };
 
 /* Calls visit for every cell. */
 static void each_cell(RefErrors *errors, void visit(RefCell *))
@@ -26,20 +29,35 @@ static void each_cell(RefErrors *errors, void visit(RefCell *))
     }
 }
 
-static void cell_init(RefCell *cell)
+void ref_cell_init(RefCell *cell, int digits)
 {
-    cell->state = CELL_ABSENT;
+    *cell = (RefCell){.state = CELL_ABSENT, .digits = digits, .error = mpfr_get_emin_min()};
     mpfr_init2(cell->value, REF_CELL_BITS);
 }
 
-static void cell_clear(RefCell *cell)
+void ref_cell_clear(RefCell *cell)
 {
     mpfr_clear(cell->value);
+}
+
+void ref_cell_set(RefCell *cell, const RefCell *from)
+{
+    cell->state = from->state;
+    cell->digits = from->digits;
+    cell->error = from->error;
+    cell->lacking = from->lacking;
+    mpfr_set(cell->value, from->value, MPFR_RNDN);
+}
+
+static void cell_init(RefCell *cell)
+{
+    ref_cell_init(cell, REF_DIGITS_MOST);
 }
 
 static void cell_reset(RefCell *cell)
 {
     cell->state = CELL_ABSENT;
+    cell->lacking = 0;
 }
 
 void ref_errors_init(RefErrors *errors)
@@ -51,8 +69,23 @@ void ref_errors_init(RefErrors *errors)
 
 void ref_errors_clear(RefErrors *errors)
 {
-    each_cell(errors, cell_clear);
+    each_cell(errors, ref_cell_clear);
     mpfr_clear(errors->max_original);
+}
+
+void ref_errors_set_digits(RefErrors *errors, int digits)
+{
+    for (int kind = 0; kind < ERROR_KINDS; kind++) {
+        for (int norm = 0; norm < NORM_COUNT; norm++) {
+            errors->error[kind][norm].digits = digits;
+        }
+    }
+    for (int i = 0; i < SCALAR_COUNT; i++) {
+        errors->scalar[i].digits = digits;
+    }
+    for (int i = 0; i < PROPAGATION_COUNT; i++) {
+        errors->propagation[i].digits = digits;
+    }
 }
 
 void errors_reset(RefErrors *errors)
@@ -63,19 +96,29 @@ void errors_reset(RefErrors *errors)
     errors->left_range = false;
 }
 
-/* Do a and b round to the same CELL_DIGITS digits? */
-static bool same_digits(mpfr_srcptr a, mpfr_srcptr b)
+/* Do a and b round to the same digits? */
+static bool same_digits(mpfr_srcptr a, mpfr_srcptr b, int digits)
 {
-    char digits_a[CELL_DIGITS + 2], digits_b[CELL_DIGITS + 2];
+    char digits_a[REF_DIGITS_MOST + 2], digits_b[REF_DIGITS_MOST + 2]; /* a sign, a NUL */
     mpfr_exp_t exponent_a, exponent_b;
-    mpfr_get_str(digits_a, &exponent_a, 10, CELL_DIGITS, a, MPFR_RNDN);
-    mpfr_get_str(digits_b, &exponent_b, 10, CELL_DIGITS, b, MPFR_RNDN);
+    mpfr_get_str(digits_a, &exponent_a, 10, (size_t)digits, a, MPFR_RNDN);
+    mpfr_get_str(digits_b, &exponent_b, 10, (size_t)digits, b, MPFR_RNDN);
     return exponent_a == exponent_b && strcmp(digits_a, digits_b) == 0;
+}
+
+/* Bits that the error has to fall by, for the digits of a value that is no noise. */
+static double bits_lacking(mpfr_srcptr value, mpfr_srcptr error, int digits)
+{
+    double above = (double)mpfr_get_exp(value) - (double)mpfr_get_exp(error);
+    double lacking = ceil(digits * LOG2_10) + LACKING_LEAST - above;
+    return above <= SEEN_ABOVE ? 0 : fmax(lacking, LACKING_LEAST);
 }
 
 void cell_settle(RefCell *cell, mpfr_srcptr value, mpfr_srcptr error)
 {
     mpfr_t low, high;
+    cell->lacking = 0;
+    cell->error = mpfr_regular_p(error) ? mpfr_get_exp(error) : mpfr_get_emin_min();
     if (mpfr_zero_p(value) && mpfr_zero_p(error)) {
         cell->state = CELL_ZERO;
         mpfr_set_zero(cell->value, 1);
@@ -87,10 +130,13 @@ void cell_settle(RefCell *cell, mpfr_srcptr value, mpfr_srcptr error)
     if (!mpfr_number_p(value)) {
         cell->state = CELL_NONFINITE;
         mpfr_set(cell->value, value, MPFR_RNDN);
-    } else if (mpfr_sgn(low) > 0 && same_digits(low, high)) {
+    } else if (mpfr_sgn(low) > 0 && same_digits(low, high, cell->digits)) {
         cell->state = CELL_VALUE;
         mpfr_set(cell->value, value, MPFR_RNDN);
     } else {
+        if (mpfr_regular_p(value) && mpfr_regular_p(error)) {
+            cell->lacking = bits_lacking(value, error, cell->digits);
+        }
         /* Where the value is mostly error, what the error allows: it does not depend on the
          * value. */
         mpfr_mul_2ui(low, error, 1, MPFR_RNDN);
@@ -101,6 +147,65 @@ void cell_settle(RefCell *cell, mpfr_srcptr value, mpfr_srcptr error)
         mpfr_set_ui_2exp(cell->value, 1, mpfr_get_exp(top), MPFR_RNDN);
     }
     mpfr_clears(low, high, (mpfr_ptr)0);
+}
+
+void ref_cell_scale(RefCell *cell, const RefCell *from, long exponent)
+{
+    ref_cell_set(cell, from);
+    mpfr_mul_2si(cell->value, from->value, exponent, MPFR_RNDN);
+    if (from->state == CELL_VALUE && from->error > mpfr_get_emin_min()) {
+        mpfr_t value, error;
+        mpfr_inits2(REF_CELL_BITS, value, error, (mpfr_ptr)0);
+        mpfr_set(value, cell->value, MPFR_RNDN);
+        mpfr_set_ui_2exp(error, 1, from->error + exponent, MPFR_RNDU);
+        cell_settle(cell, value, error);
+        mpfr_clears(value, error, (mpfr_ptr)0);
+    }
+}
+
+/* Of a value with an error: the logarithm of either end. */
+static void settle_log10(RefCell *cell, const RefCell *from)
+{
+    mpfr_t error, low, high;
+    mpfr_inits2(REF_CELL_BITS, error, low, high, (mpfr_ptr)0);
+    mpfr_set_ui_2exp(error, 1, from->error, MPFR_RNDU);
+    mpfr_sub(low, from->value, error, MPFR_RNDD);
+    mpfr_add(high, from->value, error, MPFR_RNDU);
+    mpfr_log10(low, low, MPFR_RNDD);
+    mpfr_log10(high, high, MPFR_RNDU);
+    if (!same_digits(low, high, cell->digits)) {
+        cell->state = CELL_BOUND;
+        cell->lacking = LACKING_LEAST;
+        mpfr_set(cell->value, high, MPFR_RNDU);
+    }
+    mpfr_clears(error, low, high, (mpfr_ptr)0);
+}
+
+void ref_cell_log10(RefCell *cell, const RefCell *from)
+{
+    ref_cell_set(cell, from);
+    if (from->state != CELL_VALUE && from->state != CELL_BOUND) {
+        cell->state = CELL_ABSENT; /* the logarithm of nothing, or of 0 */
+        return;
+    }
+    mpfr_log10(cell->value, from->value, MPFR_RNDN);
+    if (from->state == CELL_VALUE && from->error > mpfr_get_emin_min()) {
+        settle_log10(cell, from);
+    }
+    if (mpfr_zero_p(cell->value)) {
+        cell->state = CELL_ZERO;
+    }
+}
+
+void ref_cell_printed(mpfr_ptr y, const RefCell *cell)
+{
+    char text[REF_DIGITS_MOST + 32];
+    if (cell->state != CELL_VALUE) {
+        mpfr_set(y, cell->value, MPFR_RNDN);
+        return;
+    }
+    mpfr_snprintf(text, sizeof text, "%.*Re", cell->digits - 1, cell->value);
+    mpfr_set_str(y, text, 10, MPFR_RNDN);
 }
 
 bool cell_zero(RefCell *cell, mpfr_srcptr value, mpfr_srcptr error)
@@ -116,7 +221,7 @@ bool cell_zero(RefCell *cell, mpfr_srcptr value, mpfr_srcptr error)
 
 double cell_lacks(const RefCell *cell, mpfr_srcptr value, mpfr_srcptr error)
 {
-    const int digits = 60; /* of CELL_DIGITS digits, and some to spare */
+    double digits = ceil(cell->digits * LOG2_10) + 4; /* and some to spare */
     if (cell->state != CELL_BOUND) {
         return 0;
     }

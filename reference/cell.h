@@ -6,9 +6,9 @@
 
 #include "reference.h"
 
-/* The cell of a value >= 0 known to +-error (0: exactly): the value when both ends round alike,
- * else the next power of two above both (4 error where the value is below 2 error, so that the
- * bound does not depend on rounding noise). */
+/* The cell of a value >= 0 known to +-error (0: exactly): the value when both ends round to the
+ * same digits, as many as the cell has, else the next power of two above both (4 error where the
+ * value is below 2 error, so that the bound does not depend on rounding noise). */
 void cell_settle(RefCell *cell, mpfr_srcptr value, mpfr_srcptr error);
 
 /* The cell of a proven zero.  False when the measured value contradicts it: it then settles as a

@@ -311,10 +311,10 @@ static void compare_onehot(RefErrors *errors, const RefRun *run, mpfr_ptr t)
     mpfr_clear(max);
 }
 
-/* error = what e's entries in a block may be off by.  Relative to the largest of them, unless
- * that is 0 or not known: then what r(T') = x + e may be off by, which e is not more. */
-static void difference_error(mpfr_ptr error, const RefPlan *plan, const Pair *pair,
-                             const RefRun *run, size_t layer, RefBlock block)
+/* error = what e's entries in a block may be off by, relative to the largest of them; false where
+ * that is 0, or not known. */
+static bool relative_error(mpfr_ptr error, const RefPlan *plan, const Pair *pair, const RefRun *run,
+                           size_t layer, RefBlock block)
 {
     const Layout *layout = &pair->converted.layout;
     const ApMat *e = &run->e->stream;
@@ -325,11 +325,37 @@ static void difference_error(mpfr_ptr error, const RefPlan *plan, const Pair *pa
         block_max(error, e, layout_token_row(layout, 0), layout->n,
                   block == BLOCK_COMPARED ? pair->compared[layer - 1] : pair->cleared[layer - 1]);
     }
-    bool known = ref_plan_difference_error(&relative, plan, layer, block, run->claimed_bits);
-    if (known && !mpfr_zero_p(error)) {
-        mpfr_mul_2si(error, error, (long)relative, MPFR_RNDU);
-    } else {
-        set_power(error, ref_plan_error(plan, layer, run->claimed_bits));
+    if (!ref_plan_difference_error(&relative, plan, layer, block, run->claimed.e) ||
+        mpfr_zero_p(error)) {
+        return false;
+    }
+    mpfr_mul_2si(error, error, (long)relative, MPFR_RNDU);
+    return true;
+}
+
+/* The same, and else what x may be off by, which e is not more: with e's bits, where e is not 0. */
+static void difference_error(mpfr_ptr error, const RefPlan *plan, const Pair *pair,
+                             const RefRun *run, size_t layer, RefBlock block)
+{
+    if (!relative_error(error, plan, pair, run, layer, block)) {
+        mpfr_prec_t bits = mpfr_zero_p(error) ? run->claimed.x : run->claimed.e;
+        set_power(error, ref_plan_error(plan, layer, bits));
+    }
+}
+
+/* error = what r(T')'s entries in a block may be off by: x's own, and with fewer bits e's. */
+static void converted_error(mpfr_ptr error, const RefPlan *plan, const Pair *pair,
+                            const RefRun *run, size_t layer, RefBlock block)
+{
+    mpfr_t more;
+    set_power(error, ref_plan_error(plan, layer, run->claimed.x));
+    if (run->e != NULL && run->claimed.e < run->claimed.x) {
+        mpfr_init2(more, REF_CELL_BITS);
+        if (!relative_error(more, plan, pair, run, layer, block) && !mpfr_zero_p(more)) {
+            set_power(more, ref_plan_error(plan, layer, run->claimed.e));
+        }
+        mpfr_add(error, error, more, MPFR_RNDU);
+        mpfr_clear(more);
     }
 }
 
@@ -372,9 +398,10 @@ static void settle_leak(RefErrors *errors, RefCell *cell, const Known *known, mp
         return;
     }
     mpfr_init2(error, REF_CELL_BITS);
-    mpfr_set(error, known->error, MPFR_RNDU);
     if (known->certified) {
         leak_radius(error, known, block);
+    } else {
+        converted_error(error, known->plan, known->pair, known->run, known->layer, block);
     }
     if ((proven & PROVEN_GIVEN) != 0) {
         mpfr_set_zero(error, 1);
@@ -522,19 +549,22 @@ static void streams_set(Streams *streams, const Comparison *comparison, const Kn
     bool given = (proven & PROVEN_GIVEN) != 0;
     bool original_given = proof_original_given(base->proof, known->layer, comparison->rows);
     /* A base that others share may have more bits: a bound does not depend on them. */
-    mpfr_prec_t bits =
-        run != NULL && run->claimed_bits < base->bits ? run->claimed_bits : base->bits;
+    mpfr_prec_t bits = run != NULL && run->claimed.x < base->bits ? run->claimed.x : base->bits;
     stream_set(
         &streams->original, comparison, known,
         (Side){.mat = &base->original[l], .radius = known->certified ? &base->radius[l] : NULL},
         bits, original_given, pair->original_x, d);
     if (run != NULL) {
-        stream_set(&streams->converted, comparison, known, (Side){.run = run}, run->claimed_bits,
+        stream_set(&streams->converted, comparison, known, (Side){.run = run}, run->claimed.x,
                    given, pair->converted_x, wider);
+        if (!given && !known->certified) {
+            converted_error(streams->converted.error, known->plan, pair, run, known->layer,
+                            BLOCK_COMPARED);
+        }
     }
     if (run != NULL && run->e != NULL) {
-        stream_set(&streams->limit, comparison, known, (Side){.limit = run}, run->claimed_bits,
-                   given, pair->converted_x, wider);
+        stream_set(&streams->limit, comparison, known, (Side){.limit = run}, run->claimed.x, given,
+                   pair->converted_x, wider);
     } else if (base->limit != NULL) {
         stream_set(&streams->limit, comparison, known,
                    (Side){.mat = &base->limit[l],

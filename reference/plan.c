@@ -28,14 +28,19 @@
 
 #define LOG2_E 1.4426950408889634
 
-enum { PLAN_LOW_BITS = 64, PLAN_HIGH_LIMIT = 1 << 14, PLAN_MARGIN = 16, PLAN_GUARD = 128 };
+#define LOG2_10 3.3219280948873623
+
+enum { PLAN_LOW_BITS = 64, PLAN_HIGH_LIMIT = 1 << 14, PLAN_MARGIN = 16 };
+
+/* Bits beyond an error's digits: so many cells in 2^12 lie too close to where digits change, and
+ * ask for another evaluation. */
+enum { PLAN_SLACK = 12 };
 
 /* How deep the errors of a machine lie, which no Omega need hide. */
 enum { PLAN_MACHINE = 53 };
 
-/* A difference that is lost at this precision is taken for a zero that is not proven.  Its guard
- * also covers machine values: 2^-(192 - 16 - 57) of the stream has 17 digits. */
-enum { DIFFERENCE_HIGH_LIMIT = 1 << 11, DIFFERENCE_GUARD = 192 };
+/* A difference that is lost at this precision is taken for a zero that is not proven. */
+enum { DIFFERENCE_HIGH_LIMIT = 1 << 11 };
 
 /* The largest |ds| and r, as a power of two, at which a difference counts as linear. */
 enum { LINEAR_EXPONENT = -8 };
@@ -44,10 +49,11 @@ typedef struct {
     mpfr_exp_t loss; /* an entry at p bits is off by less than 2^(loss - p) */
     mpfr_exp_t size; /* exponent of the stream's largest entry */
     bool measured;
-    double growth;                  /* loss - size, or 0: bits lost relative to the stream */
-    double gap[OMEGA_MAX_GAP + 1];  /* see Seen, over all layers so far */
-    double difference[BLOCK_COUNT]; /* bits lost relative to the block's largest |e| */
-    bool zero[BLOCK_COUNT];         /* nothing there in the limit */
+    double growth;                   /* loss - size, or 0: bits lost relative to the stream */
+    double gap[OMEGA_MAX_GAP + 1];   /* see Seen, over all layers so far */
+    double difference[BLOCK_COUNT];  /* bits lost relative to the block's largest |e| */
+    mpfr_exp_t largest[BLOCK_COUNT]; /* exponent of that, at the plan's Omega */
+    bool zero[BLOCK_COUNT];          /* nothing there in the limit */
 } LayerPlan;
 
 /* What a measurement at one precision could follow. */
@@ -148,6 +154,7 @@ static bool measure_difference(RefPlan *plan, const Pair *pair, size_t l, const 
         Exponents limit = compare_blocks(&low->stream, &high->stream, first, rows, columns);
         Exponents e = compare_blocks(&low->e->stream, &high->e->stream, first, rows, columns);
         *most = fmax(lost(e, bits), cancelled(low->e, e.size, first, rows, columns));
+        plan->layers[l].largest[b] = e.size;
         plan->layers[l].zero[b] =
             limit.difference == mpfr_get_emin() && limit.size == mpfr_get_emin();
         resolved = resolved && *most < (double)bits / 2;
@@ -189,6 +196,7 @@ static void layer_visit(RefArchive *archive, LayerPlan *layer)
     ref_archive_doubles(archive, layer->gap, OMEGA_MAX_GAP + 1, -INFINITY, 2 * PLAN_MOST);
     ref_archive_doubles(archive, layer->difference, BLOCK_COUNT, 0, PLAN_MOST);
     for (int b = 0; b < BLOCK_COUNT; b++) {
+        layer->largest[b] = ref_archive_exponent(archive, layer->largest[b]);
         layer->zero[b] = ref_archive_flag(archive, layer->zero[b]);
     }
 }
@@ -224,7 +232,7 @@ static void measurement_visit(RefArchive *archive, void *state)
 static RefRun *open_run(const RefPlan *plan, const Model *model, const double *x,
                         const double *content, mpfr_prec_t bits, bool change, bool reproducible)
 {
-    RunOptions options = {.reproducible = reproducible, .difference = change};
+    RunOptions options = {.reproducible = reproducible, .difference = change ? bits : 0};
     RefRun *run = run_open(model, x, content, change ? plan->omega : INFINITY, bits, REF_STRUCTURED,
                            &options);
     if (run != NULL) {
@@ -272,6 +280,9 @@ static void plan_reset(RefPlan *plan)
         *layer = (LayerPlan){.loss = mpfr_get_emin(), .size = mpfr_get_emin()};
         for (int k = 0; k <= OMEGA_MAX_GAP; k++) {
             layer->gap[k] = -INFINITY;
+        }
+        for (int b = 0; b < BLOCK_COUNT; b++) {
+            layer->largest[b] = mpfr_get_emin();
         }
     }
 }
@@ -443,7 +454,18 @@ void ref_plan_clear(RefPlan *plan)
     }
 }
 
-double ref_plan_bits(const RefPlan *plan, double omega, size_t layer)
+/* Bits beyond what is lost that so many digits ask for. */
+static double digits_bits(int digits)
+{
+    return ceil(digits * LOG2_10) + PLAN_MARGIN + PLAN_SLACK;
+}
+
+static double whole_limbs(double bits)
+{
+    return 64 * ceil(bits / 64);
+}
+
+double ref_plan_bits(const RefPlan *plan, int digits, double omega, size_t layer)
 {
     double hidden = PLAN_MACHINE, growth = 0;
     for (size_t l = 0; l < layer; l++) {
@@ -453,56 +475,89 @@ double ref_plan_bits(const RefPlan *plan, double omega, size_t layer)
         double bits = k * omega * LOG2_E + plan->layers[layer - 1].gap[k];
         hidden = bits > hidden ? bits : hidden;
     }
-    return 64 * ceil((hidden + growth + PLAN_GUARD) / 64);
+    return whole_limbs(hidden + growth + digits_bits(digits));
 }
 
-mpfr_prec_t ref_plan_working_bits(const RefPlan *plan, double omega, long max_bits)
+mpfr_prec_t ref_plan_working_bits(const RefPlan *plan, int digits, double omega, long max_bits)
 {
     const double omegas[2] = {0, omega};
     double most = 0;
     for (size_t layer = 1; layer <= plan->depth; layer++) {
         for (int i = 0; i < 2; i++) {
-            double bits = ref_plan_bits(plan, omegas[i], layer);
+            double bits = ref_plan_bits(plan, digits, omegas[i], layer);
             most = bits <= (double)max_bits && bits > most ? bits : most;
         }
     }
     return most > 0 ? (mpfr_prec_t)most : (mpfr_prec_t)max_bits;
 }
 
-bool ref_plan_serves(const RefPlan *plan, double omega)
+/* By how many powers of two a difference that is linear in e^(-Omega gap) is larger at omega
+ * than at the plan's; *gaps: how many gaps there are. */
+static double nearer(const RefPlan *plan, double omega, int *gaps)
 {
     const double *gap = plan->layers[plan->depth - 1].gap;
-    int gaps = 0, only = 0;
+    int only = 0;
+    *gaps = 0;
     for (int k = 1; k <= OMEGA_MAX_GAP; k++) {
-        gaps += gap[k] > -INFINITY;
+        *gaps += gap[k] > -INFINITY;
         only = gap[k] > -INFINITY ? k : only;
     }
-    double nearer = only * (plan->omega - omega) * LOG2_E;
-    return omega == plan->omega || plan->largest == mpfr_get_emin() ||
-           (gaps == 1 && (double)plan->largest + nearer <= LINEAR_EXPONENT);
+    return only * (plan->omega - omega) * LOG2_E;
 }
 
-double ref_plan_difference_bits(const RefPlan *plan, size_t layer)
+bool ref_plan_serves(const RefPlan *plan, double omega)
+{
+    int gaps;
+    double more = nearer(plan, omega, &gaps);
+    return omega == plan->omega || plan->largest == mpfr_get_emin() ||
+           (gaps == 1 && (double)plan->largest + more <= LINEAR_EXPONENT);
+}
+
+/* Bits of e that leave r(T') = x + e as right as x has to be for a machine's errors, where e itself
+ * is asked for nothing: the smaller e is, the fewer. */
+static double difference_bits_of_sum(const RefPlan *plan, double omega, size_t l)
+{
+    const LayerPlan *layer = &plan->layers[l];
+    int gaps;
+    double more = omega == plan->omega ? 0 : nearer(plan, omega, &gaps), most = 0;
+    for (int b = 0; b < BLOCK_COUNT && layer->growth < PLAN_UNKNOWN; b++) {
+        if (layer->largest[b] > mpfr_get_emin() && layer->difference[b] < PLAN_UNKNOWN) {
+            double below = (double)layer->size - (double)layer->largest[b] - more;
+            most = fmax(most, PLAN_MACHINE - below + layer->difference[b]);
+        }
+    }
+    return most;
+}
+
+double ref_plan_difference_bits(const RefPlan *plan, int digits, double omega, size_t layer)
 {
     double growth = 0;
     for (size_t l = 0; l < layer; l++) {
-        growth = fmax(growth, plan->layers[l].growth);
+        growth = fmax(growth, difference_bits_of_sum(plan, omega, l));
         for (int b = 0; b < BLOCK_COUNT; b++) {
             double bits = plan->layers[l].difference[b];
             growth = bits < PLAN_UNKNOWN ? fmax(growth, bits) : growth;
         }
     }
-    return 64 * ceil((growth + DIFFERENCE_GUARD) / 64);
+    return whole_limbs(growth + digits_bits(digits));
 }
 
-mpfr_prec_t ref_plan_difference_working_bits(const RefPlan *plan, long max_bits)
+mpfr_prec_t ref_plan_difference_working_bits(const RefPlan *plan, int digits, double omega,
+                                             long max_bits)
 {
     double most = 0;
     for (size_t layer = 1; layer <= plan->depth; layer++) {
-        double bits = ref_plan_difference_bits(plan, layer);
+        double bits = ref_plan_difference_bits(plan, digits, omega, layer);
         most = bits <= (double)max_bits && bits > most ? bits : most;
     }
     return most > 0 ? (mpfr_prec_t)most : (mpfr_prec_t)max_bits;
+}
+
+RefBits ref_plan_both_bits(const RefPlan *plan, int digits, double omega, long max_bits)
+{
+    mpfr_prec_t e = ref_plan_difference_working_bits(plan, digits, omega, max_bits);
+    mpfr_prec_t x = ref_plan_working_bits(plan, digits, 0, max_bits);
+    return (RefBits){x > e ? x : e, e};
 }
 
 bool ref_plan_difference_error(mpfr_exp_t *error, const RefPlan *plan, size_t layer, RefBlock block,

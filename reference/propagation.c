@@ -53,7 +53,7 @@ static Size *size_at(RefPropagation *propagation, int i)
 RefRun *ref_propagation_run_open(const Pair *pair, double omega, mpfr_prec_t bits,
                                  const RefBase *base)
 {
-    RunOptions options = {.difference = true, .inherited = pair->cleared};
+    RunOptions options = {.difference = bits, .inherited = pair->cleared};
     options.known = base != NULL && base->bits == bits ? base->tape : NULL;
     return run_open(&pair->converted, pair->converted_x, pair->bias_row_content, omega, bits,
                     REF_STRUCTURED, &options);
@@ -85,9 +85,9 @@ RefPropagation *ref_propagation_open(const Pair *pair, const RefPlan *plan, cons
     for (int i = 0; i < SPLITS * SIZES; i++) {
         mpfr_inits2(REF_CELL_BITS, size_at(made, i)->max, size_at(made, i)->error, (mpfr_ptr)0);
     }
-    made->limit = layer_open(pair, INFINITY, run->claimed_bits);
+    made->limit = layer_open(pair, INFINITY, run->claimed.x);
     if (machine) {
-        made->exact = layer_open(pair, omega, run->claimed_bits);
+        made->exact = layer_open(pair, omega, run->claimed.x);
         made->machine = calloc(layout->n * layout_content(layout), sizeof *made->machine);
     }
     if (made->limit == NULL || (machine && (made->exact == NULL || made->machine == NULL))) {
@@ -114,7 +114,8 @@ void ref_propagation_clear(RefPropagation *propagation)
 double ref_propagation_bytes(const Pair *pair, mpfr_prec_t bits)
 {
     const Layout *layout = &pair->converted.layout;
-    return ref_difference_bytes(pair, bits) + 2 * ref_run_bytes(pair, bits, REF_STRUCTURED) +
+    return ref_difference_bytes(pair, (RefBits){bits, bits}) +
+           2 * ref_run_bytes(pair, bits, REF_STRUCTURED) +
            (double)layout->n * (double)layout_content(layout) * (double)sizeof(double);
 }
 
@@ -148,7 +149,7 @@ static void error_at_least(mpfr_ptr error, mpfr_exp_t exponent)
 static void change_error(mpfr_ptr error, const RefPropagation *propagation, size_t layer,
                          mpfr_srcptr largest)
 {
-    mpfr_prec_t bits = propagation->run->claimed_bits;
+    mpfr_prec_t bits = propagation->run->claimed.x;
     mpfr_exp_t relative;
     if (ref_plan_difference_error(&relative, propagation->plan, layer, BLOCK_COMPARED, bits) &&
         mpfr_regular_p(largest)) {
@@ -162,7 +163,7 @@ static void change_error(mpfr_ptr error, const RefPropagation *propagation, size
  * relative to that. */
 static void layer_error(mpfr_ptr error, const RefPropagation *propagation, const RefRun *layer)
 {
-    mpfr_prec_t bits = propagation->run->claimed_bits;
+    mpfr_prec_t bits = propagation->run->claimed.x;
     size_t l = layer->layer;
     Size largest;
     mpfr_init2(largest.max, REF_CELL_BITS);
@@ -246,7 +247,7 @@ static void measure_incoming(RefPropagation *propagation, RefRows rows)
     }
     mpfr_clear(d);
     change_error(e->error, propagation, l, e->max);
-    error_at_least(m->error, ref_plan_error(propagation->plan, l, run->claimed_bits));
+    error_at_least(m->error, ref_plan_error(propagation->plan, l, run->claimed.x));
 }
 
 bool ref_propagation_begin(RefPropagation *propagation, RefRows rows)

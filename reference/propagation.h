@@ -43,7 +43,7 @@ bool ref_propagation_begin(RefPropagation *propagation, RefRows rows)
     __attribute__((warn_unused_result));
 
 /* The six cells of the layer that the run has just done, over these rows and the columns
- * compared.  converted: m(T') behind it, or NULL (those of rounding are absent); all its columns
+ * compared. converted: m(T') behind it, or NULL (those of rounding are absent); all its columns
  * of content are read.  contradiction: inherited is not F(x^) - F(x) to the working precision in
  * some entry, or a zero that is proven was measured larger than its error. */
 void ref_propagation_compare(RefErrors *errors, RefPropagation *propagation, RefRows rows,

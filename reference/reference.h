@@ -21,7 +21,7 @@
  *
  * Every value carries an a-priori error, ref_plan_error: what the working precision may have
  * lost, from the measured growth and 16 bits of margin.  A cell is printed as a value only if
- * value - error and value + error round to the same 17 digits.
+ * value - error and value + error round to the same digits, as many as are asked for.
  */
 #ifndef HEADPROOF_REFERENCE_REFERENCE_H
 #define HEADPROOF_REFERENCE_REFERENCE_H
@@ -33,6 +33,16 @@
 #include <mpfr.h>
 #include <stdbool.h>
 #include <stddef.h>
+
+/* Significant digits of a cell: at most, and unless others are asked for. */
+enum { REF_DIGITS_MOST = 17, REF_DIGITS = 12 };
+
+/* Precisions of an evaluation: of x, which is r(T), r(T_infinity) and r(T'); and of e, which the
+ * difference r(T') - r(T_infinity) and all that it goes through have for themselves, at most
+ * x's. */
+typedef struct {
+    mpfr_prec_t x, e;
+} RefBits;
 
 /* Evaluation of r(.): the textbook matrices (small sizes; the executable definition), or the
  * structure of the heads (the default). */
@@ -81,14 +91,15 @@ void ref_plan_visit(RefArchive *archive, void *state);
  * nearly are. */
 bool ref_plan_serves(const RefPlan *plan, double omega);
 
-/* Bits that resolve the construction error of layers 1 .. layer at this Omega to 17 digits:
- * 2 Omega log2 e + max L log2 e + growth + 128, rounded up to 64.  As a double: it may be
- * 3e17.  omega == 0: the bits for r(T), total, rounding and native alone. */
-double ref_plan_bits(const RefPlan *plan, double omega, size_t layer);
+/* Bits that resolve the construction error of layers 1 .. layer at this Omega to so many digits:
+ * 2 Omega log2 e + max L log2 e + growth + digits log2 10 + 28, rounded up to 64.  As a double: it
+ * may be 3e17.  omega == 0: the bits for r(T), total, rounding and native alone, with 53 for what
+ * Omega would hide. */
+double ref_plan_bits(const RefPlan *plan, int digits, double omega, size_t layer);
 
 /* The bits to work with under a cap: those of the deepest layer whose construction error fits, or
  * of the deepest whose r(T) does. */
-mpfr_prec_t ref_plan_working_bits(const RefPlan *plan, double omega, long max_bits);
+mpfr_prec_t ref_plan_working_bits(const RefPlan *plan, int digits, double omega, long max_bits);
 
 /* The a-priori error of every entry after layer (from 1) at bits: 2^(the result). */
 mpfr_exp_t ref_plan_error(const RefPlan *plan, size_t layer, mpfr_prec_t bits);
@@ -96,10 +107,15 @@ mpfr_exp_t ref_plan_error(const RefPlan *plan, size_t layer, mpfr_prec_t bits);
 /* The same relative to the stream's largest entry. */
 mpfr_exp_t ref_plan_relative_error(const RefPlan *plan, size_t layer, mpfr_prec_t bits);
 
-/* Bits that give the difference to 17 digits in layers 1 .. layer, and r(T'), r(T) to 119 bits:
- * growth + 192, rounded up to 64, whatever Omega is; and those to work with under a cap. */
-double ref_plan_difference_bits(const RefPlan *plan, size_t layer);
-mpfr_prec_t ref_plan_difference_working_bits(const RefPlan *plan, long max_bits);
+/* Bits of e that give the difference to so many digits in layers 1 .. layer, growth + digits
+ * log2 10 + 28 rounded up to 64, and where e is large enough for it to matter r(T') as x has it;
+ * and those to work with under a cap.  The plan serves omega. */
+double ref_plan_difference_bits(const RefPlan *plan, int digits, double omega, size_t layer);
+mpfr_prec_t ref_plan_difference_working_bits(const RefPlan *plan, int digits, double omega,
+                                             long max_bits);
+
+/* Those, and x's beside them. */
+RefBits ref_plan_both_bits(const RefPlan *plan, int digits, double omega, long max_bits);
 
 /* Parts of a stream whose largest |e| an error is relative to. */
 typedef enum {
@@ -152,7 +168,7 @@ double ref_base_bytes(const Pair *pair, mpfr_prec_t bits, RefLimit limit);
 double ref_run_bytes(const Pair *pair, mpfr_prec_t bits, RefForm form);
 
 /* What a run of ref_difference_open takes beyond that. */
-double ref_difference_bytes(const Pair *pair, mpfr_prec_t bits);
+double ref_difference_bytes(const Pair *pair, RefBits bits);
 
 /* One evaluation of one model, layer by layer.  omega: the double; INFINITY gives the limit
  * model.  A model without a bias row ignores it. */
@@ -165,6 +181,11 @@ RefRun *ref_run_open(const Model *model, const double *x, const double *bias_row
  * r(T_infinity) is the base's where that holds a tape of so many bits; base may be NULL. */
 RefRun *ref_difference_open(const Model *model, const double *x, const double *bias_row_content,
                             double omega, mpfr_prec_t bits, const RefBase *base)
+    __attribute__((warn_unused_result));
+
+/* The same at two precisions.  A tape of more bits than x's serves, too. */
+RefRun *ref_difference_open_at(const Model *model, const double *x, const double *bias_row_content,
+                               double omega, RefBits bits, const RefBase *base)
     __attribute__((warn_unused_result));
 
 /* Entry (row, column) of e. */
@@ -232,7 +253,7 @@ typedef enum { NORM_MAX, NORM_RMS, NORM_REL, NORM_COUNT } Norm;
 /* What a cell's value means. */
 typedef enum {
     CELL_ABSENT,   /* nothing to print */
-    CELL_VALUE,    /* the value, right to 17 digits */
+    CELL_VALUE,    /* the value, right to the cell's digits */
     CELL_ZERO,     /* exactly zero, proven */
     CELL_BOUND,    /* smaller than the precision resolves: an upper bound */
     CELL_NONFINITE /* NaN or infinity entered */
@@ -243,8 +264,25 @@ typedef enum {
 
 typedef struct {
     CellState state;
-    mpfr_t value; /* REF_CELL_BITS bits */
+    int digits;       /* that are printed */
+    mpfr_exp_t error; /* the value is off by less than 2^error */
+    double lacking;   /* of a bound: bits more that make it a value; 0: it may as well be a zero */
+    mpfr_t value;     /* REF_CELL_BITS bits */
 } RefCell;
+
+/* A cell of so many digits, absent. */
+void ref_cell_init(RefCell *cell, int digits);
+void ref_cell_clear(RefCell *cell);
+
+void ref_cell_set(RefCell *cell, const RefCell *from);
+
+/* cell = from times 2^exponent, and its decimal logarithm, with the error that from has: both are
+ * values only if their own digits are right. */
+void ref_cell_scale(RefCell *cell, const RefCell *from, long exponent);
+void ref_cell_log10(RefCell *cell, const RefCell *from);
+
+/* y = the cell's value rounded to its digits: nothing of it that is not printed. */
+void ref_cell_printed(mpfr_ptr y, const RefCell *cell);
 
 /* What ref_compare measures beside the errors, in the order of a table's columns: a name here,
  * and the column's.  Three leaks, the largest |entry| of r(T') where there should be 0 (in the
@@ -280,7 +318,9 @@ typedef struct {
     bool left_range;                        /* r(T) or r(T') left MPFR's range: nothing is known */
 } RefErrors;
 
+/* All cells absent, of REF_DIGITS_MOST digits; and of so many. */
 void ref_errors_init(RefErrors *errors);
+void ref_errors_set_digits(RefErrors *errors, int digits);
 void ref_errors_clear(RefErrors *errors);
 
 /* A machine's stream of tokens: entry (token i, column c) at data[i * ld + c]. */

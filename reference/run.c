@@ -120,14 +120,15 @@ static bool run_init(RefRun *run, double omega, mpfr_prec_t bits, const RunOptio
     if (ok && run->form == REF_DENSE) {
         ok = dense_init(&run->dense, layout, bits, options->reproducible);
     }
-    if (ok && options->difference) {
+    if (ok && options->difference > 0) {
+        mpfr_prec_t own = options->difference;
         run->e = calloc(1, sizeof *run->e);
-        ok = run->e != NULL && difference_init(run->e, &block, layout_content(layout), bits);
+        ok = run->e != NULL && difference_init(run->e, &block, layout_content(layout), own, bits);
     }
     if (ok && options->inherited != NULL) {
         run->inherited = calloc(1, sizeof *run->inherited);
         ok = run->inherited != NULL &&
-             difference_init(run->inherited, &block, layout_content(layout), bits);
+             difference_init(run->inherited, &block, layout_content(layout), bits, bits);
     }
     return ok;
 }
@@ -145,7 +146,7 @@ static bool has_direct(const Model *model)
 RefRun *run_open(const Model *model, const double *x, const double *bias_row_content, double omega,
                  mpfr_prec_t bits, RefForm form, const RunOptions *options)
 {
-    if ((options->difference || options->kept != NULL) && has_direct(model)) {
+    if ((options->difference > 0 || options->kept != NULL) && has_direct(model)) {
         fprintf(stderr, "headproof: bug: %s:%d: the change of a direct operation\n", __FILE__,
                 __LINE__);
         abort();
@@ -155,8 +156,8 @@ RefRun *run_open(const Model *model, const double *x, const double *bias_row_con
         return NULL;
     }
     run->model = model;
-    run->limit = isinf(omega) || options->difference;
-    run->claimed_bits = bits;
+    run->limit = isinf(omega) || options->difference > 0;
+    run->claimed = (RefBits){bits, options->difference > 0 ? options->difference : bits};
     run->form = form;
     run->kept = options->kept;
     run->known = options->known;
@@ -249,10 +250,10 @@ double ref_run_bytes(const Pair *pair, mpfr_prec_t bits, RefForm form)
            (form == REF_DENSE ? dense_bytes(layout, bits) : 0);
 }
 
-double ref_difference_bytes(const Pair *pair, mpfr_prec_t bits)
+double ref_difference_bytes(const Pair *pair, RefBits bits)
 {
-    RecordShape block = model_shape(&pair->converted, bits, REF_STRUCTURED);
-    return difference_bytes(&block, layout_content(&pair->converted.layout), bits);
+    RecordShape block = model_shape(&pair->converted, bits.x, REF_STRUCTURED);
+    return difference_bytes(&block, layout_content(&pair->converted.layout), bits.e, bits.x);
 }
 
 /* What goes into a stream. */

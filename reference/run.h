@@ -14,8 +14,8 @@
 
 struct RefRun {
     const Model *model;
-    bool limit;               /* x is evaluated for Omega -> infinity */
-    mpfr_prec_t claimed_bits; /* what was asked for; the evaluator's are at least that */
+    bool limit;      /* x is evaluated for Omega -> infinity */
+    RefBits claimed; /* what was asked for; x has at least that */
     RefForm form;
     Evaluator ev;   /* with e: its Omega is T''s */
     ApMat stream;   /* x [rows, content], dense: [rows, width] */
@@ -42,8 +42,10 @@ typedef struct {
      * odds of 2^-50 each) their bits are those of exact arithmetic rounded to nearest, whatever
      * computed them. */
     bool reproducible;
-    bool difference; /* x is T_infinity's, and e is carried beside it; the model has heads alone */
-    Tape *kept;      /* for a limit without e: where its records are to stay */
+    /* Not 0: x is T_infinity's, and e of so many bits is carried beside it; the model has heads
+     * alone. */
+    mpfr_prec_t difference;
+    Tape *kept;        /* for a limit without e: where its records are to stay */
     const Tape *known; /* for one with e: a whole tape of the same model and bits */
     const Columns
         *inherited; /* for one with e: [depth], the columns that a layer clears, where what

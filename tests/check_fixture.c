@@ -22,9 +22,10 @@
 
 #define GRID                                                                                       \
     "--construction", "silu,attention", "--n", "3", "--d", "2", "--depth", "2", "--mask",          \
-        "causal", "--omega", "2,20,1e6"
+        "causal", "--omega", "2,20,1e6", "--digits", "17"
 #define GRID_TEXT                                                                                  \
-    "--construction silu,attention --n 3 --d 2 --depth 2 --mask causal --omega 2,20,1e6"
+    "--construction silu,attention --n 3 --d 2 --depth 2 --mask causal --omega 2,20,1e6 --digits " \
+    "17"
 
 void read_check_grid(CheckFixture *f, int argc, const char *const *argv)
 {

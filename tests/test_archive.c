@@ -103,8 +103,8 @@ static char *evaluate_plan(const Pair *pair, const RefKeeper *keeper)
     RefPlan *plan = ref_plan_make_kept(pair, 3, keeper);
     assert_true(text != NULL && plan != NULL);
     for (size_t l = 1; l <= pair->original.depth; l++) {
-        end +=
-            sprintf(end, "%g %g\n", ref_plan_bits(plan, 3, l), ref_plan_difference_bits(plan, l));
+        end += sprintf(end, "%g %g\n", ref_plan_bits(plan, REF_DIGITS_MOST, 3, l),
+                       ref_plan_difference_bits(plan, REF_DIGITS_MOST, 3, l));
     }
     ref_plan_clear(plan);
     return text;
@@ -258,7 +258,7 @@ static void rows_are_checked(void **state)
     char *bytes = NULL;
     size_t size = 0, refused = 0;
     (void)state;
-    row_init(&row);
+    row_init(&row, &(Point){0});
     row.layer = 1;
     row.has_identical = true;
     row.identical = 0.5;

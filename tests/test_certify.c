@@ -92,13 +92,13 @@ static void bounds_are_counted(void **state)
     expect("\"$HEADPROOF\" sweep --construction fused --n 5 --d 4 --omega 20 --certify -o a.csv", 0,
            "1 points in a.csv, certified\n");
     expect("\"$HEADPROOF\" sweep --construction fused --n 5 --d 4 --omega 20 --certify "
-           "--precision 64 -o b.csv",
+           "--precision 64 --digits 17 -o b.csv",
            0, "certified but for ");
     expect("cut -d, -f39 b.csv | tail -1", 0,
            "construction_max;construction_rms;construction_rel;rounding_max");
     /* Bits are raised until digits are there, or may not be. */
     expect("\"$HEADPROOF\" sweep --construction fused --n 5 --d 4 --omega 20 --certify "
-           "--max-bits 64 -o c.csv",
+           "--max-bits 64 --digits 17 -o c.csv",
            0, "certified but for ");
 }
 

@@ -452,7 +452,8 @@ static void beside_a_links_target(void **state)
 static void propagation_goes_on(void **state)
 {
     enum { LAYERS = 4, STAGES_BEFORE = 3 };
-    static const char grid[] = "--construction transformer3 --n 4 --d 6 --omega 12 --propagation";
+    static const char grid[] = "--construction transformer3 --n 4 --d 6 --omega 12 --precision 256 "
+                               "--propagation";
     const Fixture *fixture = *state;
     (void)sweep_until(fixture, grid, LAYERS, (Stop){0});
     assert_int_equal(rename(fixture->path, fixture->whole), 0);

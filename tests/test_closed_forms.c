@@ -155,7 +155,7 @@ static void check_construction(Tally *tally, const CaseSpec *spec, const Pair *p
     static Real closed[MAX_ENTRIES], measured[MAX_ENTRIES];
     const Layout *layout = &pair->converted.layout;
     size_t width = layout_content(layout);
-    mpfr_prec_t bits = ref_plan_working_bits(plan, omega, MAX_BITS);
+    mpfr_prec_t bits = ref_plan_working_bits(plan, REF_DIGITS_MOST, omega, MAX_BITS);
     RefRun *run = run_converted(pair, omega, bits);
     closed_construction(closed, spec, pair, omega);
     for (size_t i = 0; i <= layout->n; i++) {
@@ -231,8 +231,9 @@ static void check_variants(Tally *tally, CaseSpec spec)
         Pair pair = make(&spec);
         RefPlan *plan = ref_plan_make(&pair);
         assert_non_null(plan);
-        RefRun *limit = run_converted(&pair, INFINITY,
-                                      ref_plan_working_bits(plan, omegas[OMEGAS - 1], MAX_BITS));
+        RefRun *limit = run_converted(
+            &pair, INFINITY,
+            ref_plan_working_bits(plan, REF_DIGITS_MOST, omegas[OMEGAS - 1], MAX_BITS));
         for (size_t k = 0; k < OMEGAS; k++) {
             check_construction(tally, &spec, &pair, plan, limit, omegas[k]);
             check_difference(tally, &spec, &pair, omegas[k]);
@@ -344,7 +345,7 @@ static double bound_ratio(const CaseSpec *spec, const Pair *pair, double omega)
     static Real bound[MAX_ENTRIES];
     RefPlan *plan = ref_plan_make(pair);
     assert_non_null(plan);
-    mpfr_prec_t bits = ref_plan_working_bits(plan, omega, MAX_BITS);
+    mpfr_prec_t bits = ref_plan_working_bits(plan, REF_DIGITS_MOST, omega, MAX_BITS);
     RefRun *run = run_converted(pair, omega, bits), *limit = run_converted(pair, INFINITY, bits);
     size_t width = layout_content(&pair->converted.layout);
     double worst = 0;

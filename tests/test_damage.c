@@ -181,7 +181,7 @@ static void a_lost_entry_is_flagged_in_its_row_alone(void **state)
                 assert_true(strcmp(status, token == hit ? "fail" : "ok") == 0 ||
                             (exact && strcmp(status, "unresolved") == 0));
                 double error = number(&output, line, "approximation_max");
-                assert_true(token == hit ? error > 1e-6 : error < 1e-40);
+                assert_true(token == hit ? error > 1e-6 : error < 1e-25);
                 if (!cases[c].causal) { /* a causal bias row has no other key to turn to */
                     assert_true((number(&output, line, "bias_row_max") > 1e-3) == (hit == 0));
                 }
@@ -212,7 +212,7 @@ static void rows_make_up_the_whole(void **state)
                 squares += pow(number(&output, 2 * token + layer, column), 2) / TOKENS;
             }
             assert_true(number(&output, layer, column) > 0);
-            assert_true(fabs(number(&output, layer, column) / sqrt(squares) - 1) < 1e-14);
+            assert_true(fabs(number(&output, layer, column) / sqrt(squares) - 1) < 1e-11);
             snprintf(column, sizeof column, "%s_max", kinds[kind]);
             assert_true(number(&output, layer, column) == largest);
         }
@@ -586,7 +586,7 @@ static void min_omega_says_the_seeds_conditions(void **state)
     snprintf(arguments, sizeof arguments,
              "min-omega --construction attention,silu --tolerance 1e-9 %s", fixed);
     Output found = run(arguments);
-    assert_true(largest > 50 && number(&found, 1, "seed_scores") == largest);
+    assert_true(largest > 50 && fabs(number(&found, 1, "seed_scores") / largest - 1) < 1e-11);
     assert_true(fabs(number(&found, 1, "seed_rule") - log(1e9)) < 1e-12);
     double least = number(&found, 1, "omega_min");
     assert_true(least > number(&found, 1, "seed_rule") && least < largest);

@@ -100,7 +100,7 @@ static Master master_curve(const CaseSpec *spec, const double *omegas, size_t co
     Pair pair = pair_make(spec);
     RefPlan *plan = ref_plan_make(&pair);
     assert_non_null(plan);
-    mpfr_prec_t bits = ref_plan_working_bits(plan, omegas[count - 1], MAX_BITS);
+    mpfr_prec_t bits = ref_plan_working_bits(plan, REF_DIGITS_MOST, omegas[count - 1], MAX_BITS);
     RefRun *limit = open_converted(&pair, INFINITY, bits, REF_STRUCTURED), *runs[MOST_OMEGAS];
     Master worst = {0, 0, 0};
     for (size_t k = 0; k < count; k++) {

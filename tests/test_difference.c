@@ -126,7 +126,7 @@ static void check_pair(Worst *worst, const CaseSpec *s, double omega)
     char what[PLACE];
     Pair pair = pair_make(s);
     RefPlan *plan = difference_plan(&pair, omega);
-    double needed = ref_plan_bits(plan, omega, s->depth) + 128;
+    double needed = ref_plan_bits(plan, REF_DIGITS_MOST, omega, s->depth) + 128;
     if (needed > SUBTRACT_MOST) {
         ref_plan_clear(plan);
         case_clear(&pair);
@@ -134,7 +134,7 @@ static void check_pair(Worst *worst, const CaseSpec *s, double omega)
     }
     mpfr_prec_t bits = (mpfr_prec_t)needed;
     Runs runs = runs_open(&pair.converted, pair.converted_x, pair.bias_row_content, omega, bits,
-                          ref_plan_difference_working_bits(plan, MAX_BITS));
+                          ref_plan_difference_working_bits(plan, REF_DIGITS_MOST, omega, MAX_BITS));
     difference_describe(what, s, omega);
     check_layers(worst, &runs, s->depth, plan, bits, what);
     runs_clear(&runs);

@@ -19,7 +19,7 @@
 typedef struct {
     Pair pair;
     RefPlan *plan;
-    mpfr_prec_t bits;
+    RefBits bits;
     RefRun *few, *many;
 } Twice;
 
@@ -30,9 +30,10 @@ static void twice_open(Twice *t, const CaseSpec *spec, double omega, mpfr_prec_t
     const Model *model = &t->pair.converted;
     const double *x = t->pair.converted_x, *content = t->pair.bias_row_content;
     t->plan = difference_plan(&t->pair, omega);
-    t->bits = bits > 0 ? bits : ref_plan_difference_working_bits(t->plan, MAX_BITS);
-    t->few = ref_difference_open(model, x, content, omega, t->bits, NULL);
-    t->many = ref_difference_open(model, x, content, omega, 2 * t->bits + 128, NULL);
+    t->bits =
+        bits > 0 ? (RefBits){bits, bits} : ref_plan_both_bits(t->plan, REF_DIGITS, omega, MAX_BITS);
+    t->few = ref_difference_open_at(model, x, content, omega, t->bits, NULL);
+    t->many = ref_difference_open(model, x, content, omega, 2 * t->bits.x + 128, NULL);
     assert_true(t->few != NULL && t->many != NULL);
 }
 
@@ -67,7 +68,8 @@ static double bits_lost(const Twice *t, Entry *entry, size_t first, size_t rows,
     if (real_compare(error, real_of(0)) == 0) {
         return -INFINITY;
     }
-    return real_double(real_log(real_div(error, largest))) / log(2) + (double)t->bits;
+    mpfr_prec_t bits = entry == ref_run_difference ? t->bits.e : t->bits.x;
+    return real_double(real_log(real_div(error, largest))) / log(2) + (double)bits;
 }
 
 /* Of e in a block, after layer (from 1). */
@@ -102,8 +104,8 @@ static double spare_bits(const CaseSpec *spec, double omega, bool beside)
         assert_true(!beside || (ref_plan_follow(t.plan, t.few) && ref_plan_follows(t.plan)));
         for (int b = 0; b < BLOCK_COUNT; b++) {
             mpfr_exp_t claimed;
-            if (ref_plan_difference_error(&claimed, t.plan, l, (RefBlock)b, t.bits)) {
-                double covered = (double)(claimed + t.bits);
+            if (ref_plan_difference_error(&claimed, t.plan, l, (RefBlock)b, t.bits.e)) {
+                double covered = (double)(claimed + t.bits.e);
                 spare = fmin(spare, covered - block_lost(&t, (RefBlock)b, l));
             }
         }
@@ -174,31 +176,55 @@ static void a_plan_beside_admits_what_it_lost(void **state)
     case_clear(&pair);
 }
 
-/* growth + 192, rounded up to 64. */
+/* growth + 17 log2 10 + 28, rounded up to 64. */
 static double bits_for(double growth)
 {
-    return 64 * ceil((fmax(growth, 0) + 192) / 64);
+    return 64 * ceil((fmax(growth, 0) + 57 + 28) / 64);
 }
 
-/* The planned bits of each layer are those for the growth that evaluations at GROWTH_BITS show: the
- * plan's, from fewer bits, is in whole exponents and has luck of its own, and it counts too what
- * terms of e cancel.  exact: the layers where that leaves one number of bits; most: the largest. */
+/* log2 of the largest entry of e in a block, or (b == BLOCK_COUNT) of r(T'). */
+static double size_log2(const Twice *t, int b, size_t layer)
+{
+    const Pair *pair = &t->pair;
+    const Layout *layout = &pair->converted.layout;
+    Columns content = {0, layout_content(layout)};
+    Columns columns = b == BLOCK_COMPARED  ? pair->compared[layer - 1]
+                      : b == BLOCK_CLEARED ? pair->cleared[layer - 1]
+                                           : content;
+    size_t first = b == BLOCK_BIAS_ROW ? layout_bias_row(layout) : layout_token_row(layout, 0);
+    size_t rows = b == BLOCK_BIAS_ROW ? first != SIZE_MAX : layout->n;
+    Entry *entry = b == BLOCK_COUNT ? ref_run_entry : ref_run_difference;
+    Real largest = real_of(0);
+    for (size_t k = 0; k < rows * columns.count; k++) {
+        mpfr_srcptr e =
+            entry(t->many, first + k / columns.count, columns.first + k % columns.count);
+        largest = real_max(largest, real_abs(real_of_mpfr(e)));
+    }
+    return real_compare(largest, real_of(0)) == 0 ? -INFINITY
+                                                  : real_double(real_log(largest)) / log(2);
+}
+
+/* The planned bits of each layer are those for the growth that evaluations at GROWTH_BITS show:
+ * the plan's, from fewer bits, is in whole exponents and has luck of its own, and it counts too
+ * what terms of e cancel, which may be as large as the stream.  exact: the layers where that
+ * leaves one number of bits; most: the largest. */
 static void check_bits(const CaseSpec *spec, double omega, size_t *exact, double *most)
 {
     enum { GROWTH_BITS = 1280, LESS = 4, MORE = 8 };
     Twice t;
-    double growth = 0;
+    double growth = 0, cancelled = 0;
     twice_open(&t, spec, omega, GROWTH_BITS);
-    const Layout *layout = &t.pair.converted.layout;
     for (size_t l = 1; l <= spec->depth; l++) {
         twice_layer(&t);
-        growth = fmax(growth, bits_lost(&t, ref_run_entry, 0, layout_rows(layout),
-                                        (Columns){0, layout_content(layout)}));
         for (int b = 0; b < BLOCK_COUNT; b++) {
-            growth = fmax(growth, block_lost(&t, (RefBlock)b, l));
+            double own = block_lost(&t, (RefBlock)b, l);
+            double below = size_log2(&t, BLOCK_COUNT, l) - size_log2(&t, b, l);
+            growth = fmax(growth, fmax(own, 53 - below + fmax(own, 0)));
+            cancelled = fmax(cancelled, b == BLOCK_CLEARED && below < INFINITY ? below + MORE : 0);
         }
-        double planned = ref_plan_difference_bits(t.plan, l);
-        double low = bits_for(growth - LESS), high = bits_for(growth + MORE);
+        double planned = ref_plan_difference_bits(t.plan, REF_DIGITS_MOST, omega, l);
+        double low = bits_for(growth - LESS);
+        double high = bits_for(fmax(growth + MORE, cancelled));
         if (planned < low || planned > high) {
             char what[PLACE];
             difference_describe(what, spec, omega);
@@ -237,7 +263,8 @@ static void plans_know_where_they_serve(void **state)
     Pair pair = pair_make(&spec);
     RefPlan *plan = ref_plan_make(&pair);
     assert_non_null(plan);
-    assert_int_equal(ref_plan_difference_working_bits(plan, MAX_BITS), 256);
+    assert_int_equal(ref_plan_difference_working_bits(plan, REF_DIGITS_MOST, 1e6, MAX_BITS), 128);
+    assert_int_equal(ref_plan_both_bits(plan, REF_DIGITS_MOST, 1e6, MAX_BITS).x, 192);
     assert_true(ref_plan_serves(plan, 1e6));
     assert_true(ref_plan_serves(plan, 1e17));
     assert_true(ref_plan_serves(plan, 12));

@@ -31,7 +31,7 @@ static const ModelFile model = {.kind = MODEL_FILE_ATTENTION,
 static void expect_tuple(const Inputs *inputs, size_t i, const int64_t *tokens)
 {
     assert_true(i < inputs->count);
-    for (size_t p = 0; p < inputs->n; p++) {
+    for (size_t p = 0; p < inputs->n && p < CONTEXT; p++) {
         const double *x = inputs->x + (i * inputs->n + p) * D;
         assert_int_equal(inputs->tokens[i * inputs->n + p], tokens[p]);
         assert_true(x[0] == 10 * (double)tokens[p] + 100 * (double)p);
@@ -51,7 +51,7 @@ static void tuples_are_in_order(void **state)
     assert_int_equal(inputs.n, 3);
     for (size_t i = 0; i < 2; i++) {
         for (size_t j = 0; j < 3; j++) {
-            expect_tuple(&inputs, at++, (const int64_t[]){first[i], second[j], 2});
+            expect_tuple(&inputs, at++, (const int64_t[CONTEXT]){first[i], second[j], 2});
             assert_int_equal(inputs_number(&inputs, at - 1), at);
         }
     }
@@ -64,9 +64,9 @@ static void the_whole_vocabulary_is_the_default(void **state)
     (void)state;
     assert_int_equal(inputs_make(&inputs, &model, "m", NULL), 0);
     assert_int_equal(inputs.count, VOCABULARY * VOCABULARY * VOCABULARY);
-    expect_tuple(&inputs, 0, (const int64_t[]){0, 0, 0});
-    expect_tuple(&inputs, 7, (const int64_t[]){0, 1, 2});
-    expect_tuple(&inputs, inputs.count - 1, (const int64_t[]){4, 4, 4});
+    expect_tuple(&inputs, 0, (const int64_t[CONTEXT]){0, 0, 0});
+    expect_tuple(&inputs, 7, (const int64_t[CONTEXT]){0, 1, 2});
+    expect_tuple(&inputs, inputs.count - 1, (const int64_t[CONTEXT]){4, 4, 4});
     inputs_clear(&inputs);
 }
 
@@ -82,8 +82,9 @@ static void parts_keep_what_is_theirs(void **state)
         for (size_t i = 0; i < inputs.count; i++) {
             size_t number = shard + 4 * i;
             assert_int_equal(inputs_number(&inputs, i), number);
-            expect_tuple(&inputs, i,
-                         (const int64_t[]){(int64_t)(number - 1) / 2, (int64_t)(number - 1) % 2});
+            expect_tuple(
+                &inputs, i,
+                (const int64_t[CONTEXT]){(int64_t)(number - 1) / 2, (int64_t)(number - 1) % 2});
         }
         inputs_clear(&inputs);
     }
@@ -102,7 +103,7 @@ static void more_parts_than_inputs_are_refused(void **state)
     assert_non_null(strstr(text, "'6/6': expected at most 5 parts"));
     assert_int_equal(inputs.count, 5);
     assert_int_equal(inputs_take_shard(&inputs, D, 5, 5), 0);
-    expect_tuple(&inputs, 0, (const int64_t[]){4});
+    expect_tuple(&inputs, 0, (const int64_t[CONTEXT]){4});
     inputs_clear(&inputs);
 }
 

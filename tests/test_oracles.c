@@ -40,7 +40,7 @@ static double limit_gap(const CaseSpec *spec, RefForm form, double *absolute)
     Pair pair = pair_make(spec);
     RefPlan *plan = ref_plan_make(&pair);
     assert_non_null(plan);
-    mpfr_prec_t bits = ref_plan_working_bits(plan, 0, MAX_BITS);
+    mpfr_prec_t bits = ref_plan_working_bits(plan, REF_DIGITS_MOST, 0, MAX_BITS);
     RefRun *limit = run_layers(&pair.converted, pair.converted_x, pair.bias_row_content, INFINITY,
                                bits, form, 0);
     RefRun *original = run_layers(&pair.original, pair.original_x, NULL, INFINITY, bits, form, 0);

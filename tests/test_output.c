@@ -121,7 +121,7 @@ static void test_sidecar(void **state)
     output_clear(output);
     json_t *root = json_load_file(fixture->sidecar, 0, NULL);
     assert_non_null(root);
-    assert_int_equal(json_integer_value(json_object_get(root, "schema")), 3);
+    assert_int_equal(json_integer_value(json_object_get(root, "schema")), 4);
     json_t *arguments = json_object_get(root, "argv");
     assert_int_equal(json_array_size(arguments), 4);
     assert_string_equal(json_string_value(json_array_get(arguments, 1)), "sweep");
@@ -419,14 +419,14 @@ static void test_row(void **state)
         "rounding_max,rounding_rms,rounding_rel,native_max,native_rms,native_rel,"
         "total_max,total_rms,total_rel,observed_max,observed_rms,observed_rel,"
         "rounding_ulp,total_ulp,construction_log10,bounds,identical,"
-        "bias_row_max,hidden_max,onehot_max,score_max,precision_bits,status\n"
+        "bias_row_max,hidden_max,onehot_max,score_max,precision_bits,difference_bits,status\n"
         "silu,silu,none,2,3,,,,1,5,f64,dense,subtract,,7,,3,"
-        "0,,,6.2999999999999999e-868,,,-1.0000000000000000e+00,,,inf,nan,,,,,,,,"
-        ",,-8.6720065945054642e+02,construction_max;construction_log10;score_max,"
-        "0.25,,,,1.0000000000000000e+00,3136,unresolved\n";
+        "0,,,6.30000000000e-868,,,-1.00000000000e+00,,,inf,nan,,,,,,,,"
+        ",,-8.67200659450e+02,construction_max;construction_log10;score_max,"
+        "0.25,,,,1.00000000001e+00,3136,,unresolved\n";
     Row row;
     (void)state;
-    row_init(&row);
+    row_init(&row, &(Point){0});
     row.layer = 3;
     row.precision_bits = 3136;
     row.status = STATUS_UNRESOLVED;
@@ -438,7 +438,7 @@ static void test_row(void **state)
     set_cell(&row.errors.error[ERROR_ROUNDING][NORM_MAX], CELL_VALUE, "-1");
     set_cell(&row.errors.error[ERROR_NATIVE][NORM_MAX], CELL_NONFINITE, "@Inf@");
     set_cell(&row.errors.error[ERROR_NATIVE][NORM_RMS], CELL_NONFINITE, "@NaN@");
-    set_cell(&row.errors.scalar[SCALAR_SCORE], CELL_BOUND, "1");
+    set_cell(&row.errors.scalar[SCALAR_SCORE], CELL_BOUND, "1.0000000000000000001");
     char *text = row_text(&row);
     assert_string_equal(text, expected);
     free(text);
@@ -451,7 +451,7 @@ static void test_table_fails_with_its_stream(void **state)
     point.spec.n = point.spec.d = point.spec.depth = 1;
     Row row;
     (void)state;
-    row_init(&row);
+    row_init(&row, &point);
     FILE *file = fopen("/dev/full", "w");
     assert_non_null(file);
     setvbuf(file, NULL, _IONBF, 0);

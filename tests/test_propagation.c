@@ -88,7 +88,7 @@ static void read_streams(const Split *split, Real *moved, Real *e)
 /* change = F(x + change) - F(x), F the original's layer. */
 static void change_through(const Split *split, size_t layer, const Real *x, Real *change)
 {
-    Real at_x[MOST], moved[MOST];
+    Real at_x[MOST] = {{0}}, moved[MOST] = {{0}};
     for (size_t i = 0; i < split->n * split->width; i++) {
         at_x[i] = x[i];
         moved[i] = real_add(x[i], change[i]);
@@ -159,7 +159,8 @@ static void drop_cleared(const Split *split, size_t layer, Real *x)
  * cells. */
 static void check_construction_layer(Split *split, size_t layer, RefRows rows, const char *what)
 {
-    Real moved[MOST], e[MOST], x[MOST], in = real_of(0), all = real_of(0), injected = all;
+    Real moved[MOST] = {{0}}, e[MOST] = {{0}}, x[MOST] = {{0}};
+    Real in, all, injected = real_of(0);
     Columns columns = split->pair.compared[layer];
     read_streams(split, moved, e);
     drop_cleared(split, layer, e);
@@ -239,13 +240,15 @@ static void make_machine(const Split *split, double *machine, size_t layer)
 static void check_rounding_layer(Split *split, double *machine, size_t layer, RefRows rows,
                                  const char *what)
 {
-    Real x[MOST], d[MOST], e[MOST];
-    size_t ld = layout_content(&split->pair.converted.layout), size = split->n * split->width;
+    Real x[MOST] = {{0}}, d[MOST] = {{0}}, e[MOST] = {{0}};
+    size_t ld = layout_content(&split->pair.converted.layout);
     Columns columns = split->pair.compared[layer];
     read_streams(split, x, e);
-    for (size_t i = 0; i < size; i++) {
-        double m = machine[i / split->width * ld + i % split->width];
-        d[i] = layer > 0 ? real_sub(real_of(m), x[i]) : real_of(0);
+    for (size_t i = 0; i < split->n; i++) {
+        for (size_t c = 0; c < split->width; c++) {
+            size_t at = i * split->width + c;
+            d[at] = layer > 0 ? real_sub(real_of(machine[i * ld + c]), x[at]) : real_of(0);
+        }
     }
     drop_cleared(split, layer, d);
     drop_cleared(split, layer, x);
@@ -258,9 +261,12 @@ static void check_rounding_layer(Split *split, double *machine, size_t layer, Re
     change_through(split, layer, x, d);
     Real inherited = largest(split, d, rows, columns);
     read_streams(split, x, e);
-    for (size_t i = 0; i < size; i++) { /* m - r(T') - inherited */
-        Real m = real_of(machine[i / split->width * ld + i % split->width]);
-        d[i] = real_sub(real_sub(m, x[i]), d[i]);
+    for (size_t i = 0; i < split->n; i++) { /* m - r(T') - inherited */
+        for (size_t c = 0; c < split->width; c++) {
+            size_t at = i * split->width + c;
+            Real m = real_of(machine[i * ld + c]);
+            d[at] = real_sub(real_sub(m, x[at]), d[at]);
+        }
     }
     assert_false(split->errors.contradiction);
     expect_cell(split, PROPAGATION_ROUNDING_INJECTED, largest(split, d, rows, columns), what,
@@ -282,7 +288,7 @@ static void rounding_starts_from_the_machine_s_stream(void **state)
             CaseSpec spec = difference_variant((Construction)c, DEPTH, variant);
             RefRows rows = variant < 3 ? (RefRows){0, spec.n} : (RefRows){2, 1};
             Split split;
-            double machine[5 * 16];
+            double machine[5 * 16] = {0};
             char what[PLACE];
             split_open(&split, &spec, 300);
             assert_true(split.pair.limit_is_original);

@@ -177,7 +177,8 @@ static void growth_is_planned_for(void **state)
     case_clear(&pair);
 }
 
-/* 2 Omega log2 e and 128 bits, rounded up to 64; the gaps of a small stable case add little. */
+/* 2 Omega log2 e, 17 digits and 28 bits, rounded up to 64; the gaps of a small stable case add
+ * little. */
 static void plan_follows_its_formula(void **state)
 {
     CaseSpec spec = small_spec(CONSTRUCTION_SILU);
@@ -187,15 +188,18 @@ static void plan_follows_its_formula(void **state)
     RefPlan *plan = ref_plan_make(&pair);
     assert_non_null(plan);
     for (double omega = 1; omega < 1e6; omega *= 10) {
-        double bits = ref_plan_bits(plan, omega, 1), least = 2 * omega / log(2) + 128;
+        double bits = ref_plan_bits(plan, REF_DIGITS_MOST, omega, 1),
+               least = fmax(2 * omega / log(2), 53) + 57 + 28;
         assert_true(fmod(bits, 64) == 0);
         assert_true(bits >= least - 8 && bits <= least + 64 + 32);
     }
-    assert_true(ref_plan_bits(plan, 1e17, 1) > 2.8e17);
-    assert_int_equal(ref_plan_working_bits(plan, 1e17, 65536),
-                     ref_plan_working_bits(plan, 0, 65536));
-    assert_int_equal(ref_plan_working_bits(plan, 1000, 256), ref_plan_working_bits(plan, 0, 65536));
-    assert_int_equal(ref_plan_working_bits(plan, 1000, 65536), ref_plan_bits(plan, 1000, 3));
+    assert_true(ref_plan_bits(plan, REF_DIGITS_MOST, 1e17, 1) > 2.8e17);
+    assert_int_equal(ref_plan_working_bits(plan, REF_DIGITS_MOST, 1e17, 65536),
+                     ref_plan_working_bits(plan, REF_DIGITS_MOST, 0, 65536));
+    assert_int_equal(ref_plan_working_bits(plan, REF_DIGITS_MOST, 1000, 256),
+                     ref_plan_working_bits(plan, REF_DIGITS_MOST, 0, 65536));
+    assert_int_equal(ref_plan_working_bits(plan, REF_DIGITS_MOST, 1000, 65536),
+                     ref_plan_bits(plan, REF_DIGITS_MOST, 1000, 3));
     ref_plan_clear(plan);
     case_clear(&pair);
 }

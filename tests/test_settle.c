@@ -23,7 +23,8 @@ static void settle(const Settled *s, bool proven, bool holds)
 {
     RefCell cell;
     mpfr_t value, error;
-    mpfr_inits2(REF_CELL_BITS, cell.value, value, error, (mpfr_ptr)0);
+    ref_cell_init(&cell, REF_DIGITS_MOST);
+    mpfr_inits2(REF_CELL_BITS, value, error, (mpfr_ptr)0);
     mpfr_set_d(value, s->value, MPFR_RNDN);
     mpfr_set_d(error, s->error, MPFR_RNDN);
     if (proven) {
@@ -34,7 +35,8 @@ static void settle(const Settled *s, bool proven, bool holds)
     assert_int_equal(cell.state, s->state);
     double got = mpfr_get_d(cell.value, MPFR_RNDN);
     assert_true(isnan(s->expected) ? isnan(got) : got == s->expected);
-    mpfr_clears(cell.value, value, error, (mpfr_ptr)0);
+    ref_cell_clear(&cell);
+    mpfr_clears(value, error, (mpfr_ptr)0);
 }
 
 /* 5.5 +- 4.5 ends at 1 and at 10, which have the same digits; 1.9 +- 0.2 ends above 2, and 3 +- 1.5

@@ -135,9 +135,9 @@ static void bad_shards_are_refused(void **state)
     expect(shell("cp s3.csv.json kept && sed \"s/\\\"version\\\": \\\"[^\\\"]*/&9/\" kept "
                  ">s3.csv.json; \"$HEADPROOF\" merge s1.csv s2.csv s3.csv -o all.csv"),
            2, "s3.csv: of version ");
-    expect(shell("sed \"s/\\\"schema\\\": 3/\\\"schema\\\": 2/\" kept >s3.csv.json; "
+    expect(shell("sed \"s/\\\"schema\\\": 4/\\\"schema\\\": 3/\" kept >s3.csv.json; "
                  "\"$HEADPROOF\" merge s1.csv s2.csv s3.csv -o all.csv"),
-           2, "s3.csv: schema 2, this version reads schema 3");
+           2, "s3.csv: schema 3, this version reads schema 4");
     expect(shell("sed \"s/\\\"cpu\\\": \\\"/&Z80 /\" kept >s3.csv.json; "
                  "\"$HEADPROOF\" merge s1.csv s2.csv s3.csv -o all.csv && cat all.csv.json"),
            0, "\"machines_differ\": true");
@@ -152,7 +152,7 @@ static void bad_shards_are_refused(void **state)
                  "cp s$i.csv.json o$i.csv.json; done"),
            0, "");
     for (int i = 1; i <= 3; i++) {
-        char name[16], path[SCRATCH_PATH];
+        char name[32], path[SCRATCH_PATH];
         snprintf(name, sizeof name, "o%d.csv", i);
         scratch_path(path, &scratch, name);
         seal_table(path);

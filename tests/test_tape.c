@@ -231,7 +231,8 @@ static void a_tape_takes_what_is_predicted(void **state)
         entries += (double)(tape->stream[l].rows * tape->stream[l].columns);
     }
     assert_true(entries > 0);
-    assert_true(tape_bytes(&pair.converted, BITS) == entries * (BITS / 8 + sizeof(__mpfr_struct)));
+    assert_true(tape_bytes(&pair.converted, BITS) ==
+                entries * ((double)BITS / 8 + sizeof(__mpfr_struct)));
     tape_clear(tape);
     case_clear(&pair);
 }

@@ -21,9 +21,8 @@ _Static_assert(FLAG_COUNT <= 32, "a set of flags is an unsigned");
 #define TABLE (OUTPUT | BIT(FLAG_FORMAT))
 #define THREADS BIT(FLAG_THREADS)
 #define RESUMED (BIT(FLAG_RESUME) | BIT(FLAG_CHECKPOINT))
-#define CERTIFIED BIT(FLAG_CERTIFY)
-#define SWEPT                                                                                      \
-    (EVERY | TABLE | THREADS | RESUMED | BIT(FLAG_SHARD) | BIT(FLAG_PROPAGATION) | CERTIFIED)
+#define PROVEN (BIT(FLAG_DIGITS) | BIT(FLAG_CERTIFY))
+#define SWEPT (EVERY | TABLE | THREADS | RESUMED | BIT(FLAG_SHARD) | BIT(FLAG_PROPAGATION) | PROVEN)
 #define CHECKED                                                                                    \
     (BIT(FLAG_BASELINE) | BIT(FLAG_SAVE_BASELINE) | BIT(FLAG_FORCE) | BIT(FLAG_FACTOR) |           \
      BIT(FLAG_EXACT) | BIT(FLAG_JUNIT_XML) | BIT(FLAG_MARKDOWN) | BIT(FLAG_JSON))
@@ -78,13 +77,13 @@ static const CommandInfo commands[COMMAND_COUNT] = {
                            .run = command_min_omega,
                            .refused = ROLE_OMEGA,
                            .why_not = "finds",
-                           .flags = EVERY | TABLE | THREADS | CERTIFIED,
+                           .flags = EVERY | TABLE | THREADS | BIT(FLAG_CERTIFY),
                            .searches_omega = true},
     [COMMAND_CHECK] = {.name = "check",
                        .summary = "the verdict against a baseline or tolerances, for CI",
                        .usage = CASE_FILES,
                        .run = command_check,
-                       .flags = EVERY | THREADS | RESUMED | CHECKED},
+                       .flags = EVERY | THREADS | RESUMED | CHECKED | BIT(FLAG_DIGITS)},
     [COMMAND_EXPORT] = {.name = "export",
                         .summary = "a point's weights, input and results as a safetensors file",
                         .usage = CASE_FILES,
@@ -104,8 +103,8 @@ static const CommandInfo commands[COMMAND_COUNT] = {
                         .refused = ROLE_INPUTS,
                         .own = {{AXIS_KERNEL, {.form = FORM_WORD, .integer = KERNEL_STRUCTURED}}},
                         .own_count = 1,
-                        .flags =
-                            OF_MODELS | TABLE | BIT(FLAG_TOKENS) | BIT(FLAG_SHARD) | CERTIFIED},
+                        .flags = OF_MODELS | BIT(FLAG_FORMAT) | BIT(FLAG_TOKENS) | BIT(FLAG_SHARD) |
+                                 BIT(FLAG_CERTIFY)},
     [COMMAND_CONVERT] = {.name = "convert",
                          .summary = "the attention-only model itself, as a safetensors file",
                          .usage = MODEL,
@@ -131,7 +130,7 @@ static const CommandInfo commands[COMMAND_COUNT] = {
                            .run = command_attribute,
                            .operands = OPERANDS_MODEL,
                            .refused = EVALUATED | ROLE_INPUTS, /* it is of the reference's T' */
-                           .flags = OF_MODELS | TABLE | BIT(FLAG_TOKENS) | BIT(FLAG_BY) |
+                           .flags = OF_MODELS | BIT(FLAG_FORMAT) | BIT(FLAG_TOKENS) | BIT(FLAG_BY) |
                                     BIT(FLAG_LOGITS)},
     [COMMAND_MERGE] = {.name = "merge",
                        .summary = "the shards of a sweep as one file: SHARD.csv... -o FILE.csv",

@@ -101,7 +101,7 @@ static int write_error(FILE *file, bool present, mpfr_srcptr error)
     if (!present) {
         return fputc(',', file) == EOF ? -1 : 0;
     }
-    return mpfr_fprintf(file, ",%.16Re", error) < 0 ? -1 : 0;
+    return mpfr_fprintf(file, ",%.*Re", REF_DIGITS - 1, error) < 0 ? -1 : 0;
 }
 
 /* omega_below and omega_above are blank where none was found: the end is as low, or as high, as was

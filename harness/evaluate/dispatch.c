@@ -114,10 +114,7 @@ static EvaluateStatus take_answer(Deal *deal)
     memcpy(&answer, bytes, sizeof answer);
     PointRows rows = {.csv = answer.csv, .shown = answer.shown, .seconds = answer.seconds};
     size_t length = answer.csv + answer.shown;
-    rows.text = malloc(length + 1);
-    if (rows.text != NULL) {
-        memcpy(rows.text, bytes + sizeof answer, length + 1);
-    }
+    rows.text = rows_copy(bytes + sizeof answer, length);
     free(bytes);
     const Point *point = &deal->work->grid->points[deal->work->points[rank->position]];
     if (answer.status != EVALUATE_OK || rows.text == NULL ||

@@ -165,13 +165,13 @@ static bool member_error(void *context, size_t i, const Shared *shared, const Po
     judged.judge = asked->kind;
     judged.norm = asked->norm;
     RefCell worst;
-    mpfr_init2(worst.value, REF_CELL_BITS);
+    ref_cell_init(&worst, point_digits(point));
     bool ok = point_worst_cell(&worst, shared, &judged) == EVALUATE_OK;
     if (ok) {
         mpfr_set(asked->ensemble->errors[i], worst.value, MPFR_RNDN);
         asked->ensemble->bounds[i] = worst.state == CELL_BOUND;
     }
-    mpfr_clear(worst.value);
+    ref_cell_clear(&worst);
     return ok;
 }
 

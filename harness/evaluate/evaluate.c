@@ -5,6 +5,7 @@
 #include "evaluate.h"
 
 #include "../../reference/propagation.h"
+#include "../table/columns.h"
 #include "verdict.h"
 
 #include <math.h>
@@ -24,7 +25,7 @@ typedef struct {
     RefPropagation *propagation; /* NULL where it is not asked for */
     const ArithmeticInfo *machine;
     Kernel *kernel; /* NULL without an arithmetic */
-    mpfr_prec_t bits;
+    RefBits bits;   /* of a run by itself x's alone */
     const RefKeeper *keeper;
 } Evaluation;
 
@@ -52,15 +53,16 @@ static bool evaluation_plan(Evaluation *evaluation, bool difference)
     return true;
 }
 
-static RefRun *open_run(const Pair *pair, const Point *point, mpfr_prec_t bits, const RefBase *base)
+static RefRun *open_run(const Pair *pair, const Point *point, RefBits bits, const RefBase *base)
 {
     const double *x = pair->converted_x, *content = pair->bias_row_content;
+    double omega = point_omega(point);
     if (point->propagation) {
-        return ref_propagation_run_open(pair, point_omega(point), bits, base);
+        return ref_propagation_run_open(pair, omega, bits.x, base);
     }
     return point->reference == REFERENCE_DIFFERENCE
-               ? ref_difference_open(&pair->converted, x, content, point_omega(point), bits, base)
-               : ref_run_open(&pair->converted, x, content, point_omega(point), bits, point->form);
+               ? ref_difference_open_at(&pair->converted, x, content, omega, bits, base)
+               : ref_run_open(&pair->converted, x, content, omega, bits.x, point->form);
 }
 
 /* What the base of one point alone keeps of r(T_infinity). */
@@ -163,7 +165,9 @@ static bool evaluation_layer(Evaluation *evaluation, size_t layer, Row *row)
     MachineView converted, original;
     row->layer = layer;
     row->has_identical = evaluation->kernel != NULL;
-    row->precision_bits = (long)evaluation->bits;
+    row->precision_bits = (long)evaluation->bits.x;
+    row->difference_bits =
+        evaluation->point->reference == REFERENCE_DIFFERENCE ? (long)evaluation->bits.e : 0;
     if (!reference_layer(evaluation)) {
         return false;
     }
@@ -183,23 +187,61 @@ static bool evaluation_layer(Evaluation *evaluation, size_t layer, Row *row)
     return true;
 }
 
-/* The plan promised this layer's construction error at these bits, and it did not come out. */
-static bool promise_broken(const Evaluation *evaluation, const Row *row)
+/* Did the plan promise this layer's construction error at these bits? */
+static bool construction_promised(const Evaluation *evaluation, size_t layer)
 {
     const RefPlan *plan = evaluation->plan;
     const Point *point = evaluation->point;
-    double promised = point->reference == REFERENCE_DIFFERENCE
-                          ? ref_plan_difference_bits(plan, row->layer)
-                          : ref_plan_bits(plan, point_omega(point), row->layer);
+    int digits = point_digits(point);
+    double omega = point_omega(point);
+    return point->reference == REFERENCE_DIFFERENCE
+               ? ref_plan_difference_bits(plan, digits, omega, layer) <= (double)evaluation->bits.e
+               : ref_plan_bits(plan, digits, omega, layer) <= (double)evaluation->bits.x;
+}
+
+/* And it did not come out? */
+static bool promise_broken(const Evaluation *evaluation, const Row *row)
+{
     bool bound = false;
     for (int norm = 0; norm < NORM_COUNT; norm++) {
         bound = bound || row->errors.error[ERROR_CONSTRUCTION][norm].state == CELL_BOUND;
     }
-    return bound && promised <= (double)evaluation->bits;
+    return bound && construction_promised(evaluation, row->layer);
 }
 
-/* Bits at which a judged error that is only a bound comes within the tolerance, as a bound falls by
- * half for every bit; 0 where it is none or within, and where no precision helps. */
+/* Bits more that a certified row's cells lack, at most as many as there are. */
+static double proof_lacking(const Evaluation *evaluation, const Row *row)
+{
+    return fmin(row->errors.lacking, (double)evaluation->bits.x);
+}
+
+/* Bits more that make values of what the plan promised and is only a bound, though more than noise:
+ * a value that lies where its digits change, or an error far smaller than errors are.  A proof is
+ * asked for all.  0: none. */
+static double bits_lacking(const Evaluation *evaluation, const Row *row)
+{
+    const Point *point = evaluation->point;
+    bool certify = point->certify;
+    bool difference = certify || construction_promised(evaluation, row->layer);
+    bool streams = certify || ref_plan_bits(evaluation->plan, point_digits(point), 0, row->layer) <=
+                                  (double)evaluation->bits.x;
+    double most = certify ? proof_lacking(evaluation, row) : 0;
+    RefCell size;
+    ref_cell_init(&size, point_digits(point));
+    for (size_t i = 0; column_at(i) != NULL; i++) {
+        const Column *column = column_at(i);
+        if (column_is_size(column)) {
+            bool promised = column_of_difference(column) ? difference : streams;
+            column_value(&size, column, point, row);
+            most = promised && size.state == CELL_BOUND ? fmax(most, size.lacking) : most;
+        }
+    }
+    ref_cell_clear(&size);
+    return most;
+}
+
+/* Bits more at which a judged error that is only a bound comes within the tolerance, as a bound
+ * falls by half for every bit; 0 where it is none or within, and where no precision helps. */
 static double bits_wanted(const Evaluation *evaluation, const RefCell *cell)
 {
     const Point *point = evaluation->point;
@@ -211,39 +253,47 @@ static double bits_wanted(const Evaluation *evaluation, const RefCell *cell)
     }
     (void)frexp(point->tolerance, &exponent);
     double excess = (double)mpfr_get_exp(cell->value) - exponent;
-    return excess < out_of_reach ? (double)evaluation->bits + excess + 2 : 0;
+    return excess < out_of_reach ? excess + 2 : 0;
 }
 
-/* Asks for bits: twice as many for a broken promise, at least 64 more for a judged error, or as
- * many as proven digits lack.  0: none are wanted, or may be had. */
-static mpfr_prec_t bits_next(const Evaluation *evaluation, bool broken, double wanted,
-                             double lacking)
+/* What rows at one precision came to.  passed: every row; broken: a promise that the construction
+ * error comes out; lacking, wanted: bits more that other promises, or what is not proven, and a
+ * judged error ask for. */
+typedef struct {
+    bool passed, broken;
+    double lacking, wanted;
+} RowsFound;
+
+static mpfr_prec_t bits_more(mpfr_prec_t bits, double more, double most)
+{
+    double next = more > 0 ? fmin((double)bits + 64 * ceil(more / 64), most) : 0;
+    return next > (double)bits ? (mpfr_prec_t)next : bits;
+}
+
+/* The bits to try next: of the difference twice as many for a broken promise; of both at least 64
+ * more for what else is asked.  false: none are, or none may be had. */
+static bool bits_next(RefBits *next, const Evaluation *evaluation, const RowsFound *found)
 {
     const Point *point = evaluation->point;
-    double bits = (double)evaluation->bits, most = (double)point->max_bits, next = 0;
+    RefBits bits = evaluation->bits;
+    double most = (double)point->max_bits, more = fmax(found->lacking, found->wanted);
     if (point->precision != 0) {
-        return 0;
+        return false;
     }
-    if (wanted > 0) {
-        next = fmin(64 * ceil(fmax(wanted, bits + 64) / 64), most);
+    *next = (RefBits){bits_more(bits.x, more, most), bits_more(bits.e, more, most)};
+    if (found->broken && 2 * (double)bits.e <= most && 2 * bits.e > next->e) {
+        next->e = 2 * bits.e;
     }
-    if (broken && 2 * bits <= most) {
-        next = fmax(next, 2 * bits);
-    }
-    if (lacking > 0) {
-        next = fmax(next, fmin(64 * ceil((bits + fmin(lacking, bits)) / 64), most));
-    }
-    return next > bits ? (mpfr_prec_t)next : 0;
+    next->x = next->x < next->e ? next->e : next->x;
+    return next->x > bits.x || next->e > bits.e;
 }
 
-/* An evaluation's rows so far: both models are behind layer `done`.  passed: every row so far;
- * broken: a promise was; wanted: bits that a judged error asks for. */
+/* An evaluation's rows so far: both models are behind layer `done`. */
 typedef struct {
     Evaluation *evaluation;
     Row *rows;
     size_t done;
-    bool passed, broken;
-    double wanted, lacking;
+    RowsFound found;
 } RowsMade;
 
 static void rows_visit(RefArchive *archive, void *state)
@@ -251,9 +301,10 @@ static void rows_visit(RefArchive *archive, void *state)
     RowsMade *made = state;
     Evaluation *evaluation = made->evaluation;
     made->done = ref_archive_count(archive, made->done, evaluation->point->spec.depth);
-    made->passed = ref_archive_flag(archive, made->passed);
-    made->broken = ref_archive_flag(archive, made->broken);
-    ref_archive_doubles(archive, &made->wanted, 1, 0, INFINITY);
+    made->found.passed = ref_archive_flag(archive, made->found.passed);
+    made->found.broken = ref_archive_flag(archive, made->found.broken);
+    ref_archive_doubles(archive, &made->found.lacking, 1, 0, INFINITY);
+    ref_archive_doubles(archive, &made->found.wanted, 1, 0, INFINITY);
     ref_run_visit(archive, evaluation->run);
     ref_archive_expect(archive, ref_run_layers(evaluation->run) == made->done);
     if (evaluation->beside) {
@@ -278,12 +329,6 @@ static void rows_visit(RefArchive *archive, void *state)
     }
 }
 
-/* What rows at one precision came to. */
-typedef struct {
-    bool passed, broken;
-    double wanted, lacking;
-} RowsFound;
-
 /* The name of an evaluation's state. */
 static const char *state_name(const Evaluation *evaluation)
 {
@@ -296,7 +341,8 @@ static const char *state_name(const Evaluation *evaluation)
 /* All layers at one precision. */
 static EvaluateStatus evaluate_at(Evaluation *evaluation, RowsFound *found, Row *rows, size_t depth)
 {
-    RowsMade made = {.evaluation = evaluation, .rows = rows, .passed = true};
+    RowsMade made = {.evaluation = evaluation, .rows = rows, .found = {.passed = true}};
+    RowsFound *all = &made.found;
     const RefKeeper *keeper = evaluation->keeper;
     const Point *point = evaluation->point;
     const char *what = state_name(evaluation);
@@ -304,7 +350,7 @@ static EvaluateStatus evaluate_at(Evaluation *evaluation, RowsFound *found, Row 
         evaluation_close(evaluation);
         return EVALUATE_NO_MEMORY;
     }
-    (void)ref_keeper_restore(keeper, what, evaluation->bits, rows_visit, &made);
+    (void)ref_keeper_restore(keeper, what, evaluation->bits.x, rows_visit, &made);
     while (made.done < depth) {
         Row *row = &rows[made.done++];
         if (!evaluation_layer(evaluation, made.done, row)) {
@@ -312,23 +358,23 @@ static EvaluateStatus evaluate_at(Evaluation *evaluation, RowsFound *found, Row 
             return EVALUATE_NO_MEMORY;
         }
         row_finish(point, row);
-        made.passed = row_passes(point, row) && made.passed;
-        made.broken = (!point->certify && promise_broken(evaluation, row)) || made.broken;
-        made.lacking = fmax(made.lacking, row->errors.lacking);
-        made.wanted = fmax(made.wanted,
+        all->passed = row_passes(point, row) && all->passed;
+        all->broken = (!point->certify && promise_broken(evaluation, row)) || all->broken;
+        all->lacking = fmax(all->lacking, bits_lacking(evaluation, row));
+        all->wanted = fmax(all->wanted,
                            bits_wanted(evaluation, &row->errors.error[point->judge][point->norm]));
-        ref_keeper_offer(keeper, what, evaluation->bits, rows_visit, &made);
+        ref_keeper_offer(keeper, what, evaluation->bits.x, rows_visit, &made);
     }
-    *found = (RowsFound){made.passed, made.broken, made.wanted, made.lacking};
+    *found = *all;
     evaluation_close(evaluation);
     return EVALUATE_OK;
 }
 
 /* Once more with other bits and a base of its own. */
-static EvaluateStatus evaluate_again(Evaluation *evaluation, mpfr_prec_t bits, RowsFound *found,
+static EvaluateStatus evaluate_again(Evaluation *evaluation, RefBits bits, RowsFound *found,
                                      Row *rows, size_t depth)
 {
-    RefBase *base = shared_base(&evaluation->shared->pair, evaluation->point, bits,
+    RefBase *base = shared_base(&evaluation->shared->pair, evaluation->point, bits.x,
                                 own_limit(evaluation->point), evaluation->keeper);
     if (base == NULL) {
         return EVALUATE_NO_MEMORY;
@@ -346,9 +392,9 @@ static EvaluateStatus evaluate_planned(Evaluation *evaluation, RowsFound *found,
                                        size_t depth)
 {
     const Point *point = evaluation->point;
-    mpfr_prec_t bits = shared_bits(evaluation->own, point);
+    RefBits bits = shared_bits(evaluation->own, point), have = evaluation->bits;
     evaluation->beside = false; /* it is measured: what follows only asks it */
-    if (ref_plan_follows(evaluation->own) && bits <= evaluation->bits) {
+    if (ref_plan_follows(evaluation->own) && bits.x <= have.x && bits.e <= have.e) {
         return EVALUATE_OK;
     }
     ref_plan_clear(evaluation->own);
@@ -366,12 +412,14 @@ static EvaluateStatus evaluate_planned(Evaluation *evaluation, RowsFound *found,
  * point's own, and with them bounds.  What is proven is to depend on the point alone. */
 static bool base_is_shared(const Evaluation *evaluation)
 {
-    return evaluation->point->certify && ref_base_bits(evaluation->base) != evaluation->bits;
+    return evaluation->point->certify && ref_base_bits(evaluation->base) != evaluation->bits.x;
 }
 
-/* At the planned precision, and at more while a promise is broken or digits are not proven,
- * thrice at most, as an error that is zero without a proof never comes out, or a judged error is
- * a bound above the tolerance. */
+/* An error that is zero without a proof never comes out. */
+enum { RAISES = 3 };
+
+/* At the planned precision, and at more while a promise is broken or digits are not proven, RAISES
+ * times at most, or a judged error is a bound above the tolerance. */
 static EvaluateStatus evaluate_rows(Evaluation *evaluation, bool *passed, Row *rows, size_t depth)
 {
     RowsFound found;
@@ -382,9 +430,10 @@ static EvaluateStatus evaluate_rows(Evaluation *evaluation, bool *passed, Row *r
         status = evaluate_planned(evaluation, &found, rows, depth);
     }
     for (int raises = 0; status == EVALUATE_OK; raises++) {
-        mpfr_prec_t bits = bits_next(evaluation, found.broken && raises < 3, found.wanted,
-                                     raises < 3 ? found.lacking : 0);
-        if (bits == 0) {
+        RefBits bits;
+        found.broken = found.broken && raises < RAISES;
+        found.lacking = raises < RAISES ? found.lacking : 0;
+        if (!bits_next(&bits, evaluation, &found)) {
             break;
         }
         status = evaluate_again(evaluation, bits, &found, rows, depth);
@@ -422,7 +471,7 @@ EvaluateStatus point_evaluate(bool *passed, const Shared *shared, const Point *p
         return EVALUATE_NO_MEMORY;
     }
     for (size_t l = 0; l < depth; l++) {
-        row_init(&rows[l]);
+        row_init(&rows[l], point);
     }
     EvaluateStatus status = evaluate_point(passed, shared, point, rows, depth);
     for (size_t l = 0; status == EVALUATE_OK && l < depth; l++) {
@@ -450,15 +499,14 @@ static bool worsen(RefCell *worst, const RefCell *cell, bool contradiction)
     if (cell->state != CELL_ZERO &&
         (worst->state == CELL_ZERO || mpfr_greater_p(cell->value, worst->value) ||
          (mpfr_equal_p(cell->value, worst->value) && cell->state > worst->state))) {
-        worst->state = cell->state;
-        mpfr_set(worst->value, cell->value, MPFR_RNDU);
+        ref_cell_set(worst, cell);
     }
     return true;
 }
 
 /* The worst over all layers at one precision; r(T') where `reference`. */
-static EvaluateStatus worst_at(RefCell *worst, double *wanted, double *lacking,
-                               Evaluation *evaluation, bool reference)
+static EvaluateStatus worst_at(RefCell *worst, RowsFound *found, Evaluation *evaluation,
+                               bool reference)
 {
     const Point *point = evaluation->point;
     size_t depth = evaluation->shared->pair.converted.depth;
@@ -471,7 +519,7 @@ static EvaluateStatus worst_at(RefCell *worst, double *wanted, double *lacking,
         evaluation_close(evaluation);
         return EVALUATE_NO_MEMORY;
     }
-    row_init(&row);
+    row_init(&row, point);
     for (size_t l = 0; l < depth && number; l++) {
         if (!evaluation_layer(evaluation, l + 1, &row)) {
             status = EVALUATE_NO_MEMORY;
@@ -479,8 +527,10 @@ static EvaluateStatus worst_at(RefCell *worst, double *wanted, double *lacking,
         }
         const RefCell *cell = &row.errors.error[point->judge][point->norm];
         number = worsen(worst, cell, row.errors.contradiction);
-        *wanted = fmax(*wanted, number ? bits_wanted(evaluation, cell) : 0);
-        *lacking = fmax(*lacking, cell->state == CELL_BOUND ? row.errors.lacking : 0);
+        found->wanted = fmax(found->wanted, number ? bits_wanted(evaluation, cell) : 0);
+        if (point->certify && cell->state == CELL_BOUND) {
+            found->lacking = fmax(found->lacking, proof_lacking(evaluation, &row));
+        }
     }
     row_clear(&row);
     evaluation_close(evaluation);
@@ -492,22 +542,25 @@ EvaluateStatus point_worst_cell(RefCell *worst, const Shared *shared, const Poin
     bool reference = point->judge == ERROR_CONSTRUCTION || point->judge == ERROR_ROUNDING;
     Evaluation evaluation = {.shared = shared, .point = point, .base = shared->base};
     RefBase *base = NULL;
-    mpfr_prec_t next = 0;
+    RefBits next;
     bool ok = evaluation_plan(&evaluation, reference && point->reference == REFERENCE_DIFFERENCE);
     if (ok && !reference) {
-        evaluation.bits = ref_base_bits(shared->base);
+        evaluation.bits = (RefBits){ref_base_bits(shared->base), ref_base_bits(shared->base)};
     }
-    for (int raises = 0; raises == 0 || next > 0; raises++) {
-        double wanted = 0, lacking = 0;
-        evaluation.bits = next > 0 ? next : evaluation.bits;
-        if (ok && evaluation.bits > ref_base_bits(evaluation.base)) {
+    for (int raises = 0; ok; raises++) {
+        RowsFound found = {0};
+        if (evaluation.bits.x > ref_base_bits(evaluation.base)) {
             ref_base_clear(base);
-            base = shared_base(&shared->pair, point, evaluation.bits, own_limit(point), NULL);
+            base = shared_base(&shared->pair, point, evaluation.bits.x, own_limit(point), NULL);
             evaluation.base = base;
         }
-        ok = ok && evaluation.base != NULL &&
-             worst_at(worst, &wanted, &lacking, &evaluation, reference) == EVALUATE_OK;
-        next = ok ? bits_next(&evaluation, false, wanted, raises < 3 ? lacking : 0) : 0;
+        ok = evaluation.base != NULL &&
+             worst_at(worst, &found, &evaluation, reference) == EVALUATE_OK;
+        found.lacking = raises < RAISES ? found.lacking : 0;
+        if (!ok || !bits_next(&next, &evaluation, &found)) {
+            break;
+        }
+        evaluation.bits = next;
     }
     ref_base_clear(base);
     ref_plan_clear(evaluation.own);
@@ -517,12 +570,12 @@ EvaluateStatus point_worst_cell(RefCell *worst, const Shared *shared, const Poin
 EvaluateStatus point_worst_error(mpfr_ptr worst, const Shared *shared, const Point *point)
 {
     RefCell cell;
-    mpfr_init2(cell.value, REF_CELL_BITS);
+    ref_cell_init(&cell, point_digits(point));
     EvaluateStatus status = point_worst_cell(&cell, shared, point);
     if (status == EVALUATE_OK) {
         mpfr_set(worst, cell.value, MPFR_RNDU);
     }
-    mpfr_clear(cell.value);
+    ref_cell_clear(&cell);
     return status;
 }
 

@@ -10,21 +10,31 @@
 
 #include <math.h>
 
-/* Bits for r(T) and for a difference, with room for what rounding errors grow by: as a rule, and
- * as much as a stack is known to take. */
-#define BITS_LIKELY 192
-#define BITS_LIKELY_DIFFERENCE 256
+/* Bits beside an error's digits (reference/plan.c), with room for what rounding errors grow by as a
+ * rule; for how deep a machine's errors lie; and for as much as a stack is known to take. */
+#define BITS_BESIDE 68
+#define BITS_MACHINE 53
 #define BITS_MOST 512
+
+static double whole_limbs(double bits)
+{
+    return 64 * ceil(bits / 64);
+}
 
 PointBits point_bits(const Point *point)
 {
     bool difference = point->reference == REFERENCE_DIFFERENCE;
-    double cap = (double)point->max_bits, own = difference ? BITS_LIKELY_DIFFERENCE : BITS_LIKELY;
+    double cap = (double)point->max_bits;
+    double digits = ceil(point_digits(point) * 3.3219) + BITS_BESIDE;
     double hidden = difference ? 0 : 2.886 * point_omega(point); /* 2 Omega log2 e */
+    double machine = whole_limbs(BITS_MACHINE + digits);
+    double all = fmax(machine, whole_limbs(hidden + digits));
+    double likely = fmin(cap, all <= cap ? all : machine);
     if (point->precision > 0) {
-        return (PointBits){(double)point->precision, (double)point->precision};
+        double bits = (double)point->precision;
+        return (PointBits){bits, bits, bits};
     }
-    return (PointBits){fmin(cap, own + hidden <= cap ? own + hidden : own),
+    return (PointBits){likely, difference ? fmin(likely, whole_limbs(digits)) : likely,
                        fmin(cap, BITS_MOST + hidden)};
 }
 
@@ -63,7 +73,7 @@ CaseStatus point_predict(PointBytes *bytes, const char **reason, const Point *po
     bytes->run = 2 * ref_run_bytes(&pair, bits, point->form);
     if (point->reference == REFERENCE_DIFFERENCE) {
         bytes->tape = ref_base_bytes(&pair, bits, REF_LIMIT_TAPE);
-        bytes->run += ref_difference_bytes(&pair, bits);
+        bytes->run += ref_difference_bytes(&pair, (RefBits){bits, bits});
     }
     bytes->run += point->certify ? ref_certify_bytes(&pair) : 0;
     if (point->propagation) {
@@ -219,10 +229,14 @@ PointCost point_cost_parts(const Point *point)
     bool dense = point->form == REF_DENSE, full = point->kernel == KERNEL_DENSE;
     double bits = point_bits(point).likely;
     bool difference = point->reference == REFERENCE_DIFFERENCE;
-    double converted = reference_seconds(model_work(&pair.converted, dense), bits, dense);
+    Operations work = model_work(&pair.converted, dense);
+    double converted = reference_seconds(work, bits, dense);
     /* A difference takes the limit model along, and about twice as much for itself; so does the
      * plan, at two precisions. */
-    cost.reference = difference ? 3 * converted : converted;
+    cost.reference = converted;
+    if (difference) {
+        cost.reference += 2 * reference_seconds(work, point_bits(point).difference, dense);
+    }
     if (point->propagation) { /* another change, and T_infinity's layer and T''s once more */
         cost.reference += (point->arithmetic != ARITHMETIC_NONE ? 4 : 3) * converted;
     }

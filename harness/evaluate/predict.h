@@ -8,13 +8,15 @@
 
 /* Working precision of a point's reference before it is planned. */
 typedef struct {
-    double likely; /* as a rule: for predictions of time, and where a difference begins */
-    double most;   /* what it may rise to: for memory */
+    double likely;     /* as a rule: for predictions of time, and where a difference begins */
+    double difference; /* the same of the difference itself; else as likely */
+    double most;       /* what it may rise to: for memory */
 } PointBits;
 
-/* As asked for with --precision.  Else room for rounding errors and, unless a difference is
- * evaluated by itself, 2 Omega log2 e bits, so that e^(-2 Omega) is seen behind r(T'); at most the
- * cap.  Where the cap leaves no room for the latter, the plan gives them up: likely does too. */
+/* As asked for with --precision.  Else for the digits and room for rounding errors and, unless a
+ * difference is evaluated by itself, 2 Omega log2 e bits, so that e^(-2 Omega) is seen behind
+ * r(T'); at most the cap.  Where the cap leaves no room for the latter, the plan gives them up:
+ * likely does too. */
 PointBits point_bits(const Point *point);
 
 /* Bytes that a point takes, at most, by who holds them. */

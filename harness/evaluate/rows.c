@@ -102,6 +102,12 @@ void rows_clear(PointRows *rows)
     *rows = (PointRows){0};
 }
 
+char *rows_copy(const char *text, size_t size)
+{
+    char *copy = malloc(size + 1);
+    return copy != NULL ? memcpy(copy, text, size + 1) : NULL;
+}
+
 size_t rows_read(PointOutcome *outcome, const char *text, size_t size, const Point *point)
 {
     char *key = table_key(point);
@@ -109,7 +115,7 @@ size_t rows_read(PointOutcome *outcome, const char *text, size_t size, const Poi
     Row row;
     errno = key == NULL ? ENOMEM : 0;
     outcome_init(outcome);
-    row_init(&row);
+    row_init(&row, point);
     for (size_t layer = 1; layer <= point->spec.depth && length > 0; layer++) {
         length = table_read_row(&row, text + used, size - used, key, layer, point->propagation);
         used += length;

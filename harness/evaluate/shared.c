@@ -10,14 +10,34 @@
 #include <stdlib.h>
 #include <string.h>
 
-mpfr_prec_t shared_bits(const RefPlan *plan, const Point *point)
+/* What a plan beside a difference compares with has at least so many bits. */
+enum { BESIDE_BITS = 128 };
+
+static RefBits bits_asked(const RefPlan *plan, const Point *point)
 {
+    int digits = point_digits(point);
+    double omega = point_omega(point);
     if (point->precision > 0 || plan == NULL) {
-        return (mpfr_prec_t)point_bits(point).likely;
+        PointBits bits = point_bits(point);
+        mpfr_prec_t x = (mpfr_prec_t)bits.likely, e = (mpfr_prec_t)bits.difference;
+        mpfr_prec_t least = x < BESIDE_BITS ? x : BESIDE_BITS;
+        return (RefBits){x, e > least ? e : least};
     }
-    return point->reference == REFERENCE_DIFFERENCE
-               ? ref_plan_difference_working_bits(plan, point->max_bits)
-               : ref_plan_working_bits(plan, point_omega(point), point->max_bits);
+    if (point->reference == REFERENCE_DIFFERENCE) {
+        return ref_plan_both_bits(plan, digits, omega, point->max_bits);
+    }
+    mpfr_prec_t bits = ref_plan_working_bits(plan, digits, omega, point->max_bits);
+    return (RefBits){bits, bits};
+}
+
+RefBits shared_bits(const RefPlan *plan, const Point *point)
+{
+    RefBits bits = bits_asked(plan, point);
+    /* What e inherits is held against layers of x's bits; a radius is of x and e at once. */
+    if (point->propagation || point->certify) {
+        bits.x = bits.e = bits.x > bits.e ? bits.x : bits.e;
+    }
+    return bits;
 }
 
 /* Products in a layer from which threads within a kernel are worth starting; and from which a
@@ -124,7 +144,7 @@ RefBase *shared_base(const Pair *pair, const Point *point, mpfr_prec_t bits, Ref
 static bool is_beside(const Pair *pair, const Point *point)
 {
     return pair->limit_is_original && layer_products(&point->spec) >= BESIDE_WORTH &&
-           (point->precision > 0 ? point->precision : point->max_bits) >= 128;
+           (point->precision > 0 ? point->precision : point->max_bits) >= BESIDE_BITS;
 }
 
 /* The plan, m(T) in the forms that points ask for, and the base. */
@@ -142,7 +162,8 @@ static bool fill(Shared *made, const Point *const *points, size_t count, double 
     }
     for (size_t i = 0; ok && i < count; i++) {
         bool difference = points[i]->reference == REFERENCE_DIFFERENCE;
-        mpfr_prec_t needed = shared_bits(difference && made->beside ? NULL : made->plan, points[i]);
+        mpfr_prec_t needed =
+            shared_bits(difference && made->beside ? NULL : made->plan, points[i]).x;
         bits = needed > bits ? needed : bits;
         if (points[i]->arithmetic != ARITHMETIC_NONE && !shared_original(made, points[i])) {
             double *trajectory = original_trajectory(&made->pair, points[i], keeper);

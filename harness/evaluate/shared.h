@@ -50,12 +50,12 @@ mpfr_srcptr shared_final_original(const Shared *shared, size_t c);
 /* Threads for a point's kernels: all that may be started here, or 1 for a small model. */
 size_t shared_kernel_threads(const Point *point);
 
-/* The point's working precision: as it says, or as planned; before there is a plan (NULL), what
+/* The point's working precisions: as it says, or as planned; before there is a plan (NULL), what
  * differences are tried at. */
+RefBits shared_bits(const RefPlan *plan, const Point *point);
+
 /* r(T), and of r(T_infinity) what is asked for, certified where the point is. */
 RefBase *shared_base(const Pair *pair, const Point *point, mpfr_prec_t bits, RefLimit limit,
                      const RefKeeper *keeper) __attribute__((warn_unused_result));
-
-mpfr_prec_t shared_bits(const RefPlan *plan, const Point *point);
 
 #endif

@@ -8,7 +8,7 @@ bool window_admits(const Window *window, size_t position)
     return position - window->first < WINDOW_POINTS;
 }
 
-void window_put(Window *window, size_t position, const PointRows *rows)
+void window_put(Window *window, size_t position, PointRows *rows)
 {
     window->slots[position % WINDOW_POINTS] = *rows;
     window->done[position % WINDOW_POINTS] = true;

@@ -23,7 +23,7 @@ typedef struct {
 bool window_admits(const Window *window, size_t position);
 
 /* Takes the rows of a finished point; position was admitted. */
-void window_put(Window *window, size_t position, const PointRows *rows);
+void window_put(Window *window, size_t position, PointRows *rows);
 
 /* The oldest uncommitted point's rows once it is done, else NULL.  *more: so is the next. */
 const PointRows *window_first(const Window *window, bool *more);

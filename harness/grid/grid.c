@@ -17,8 +17,8 @@
 static int take_points(Grid *grid, const CandidateList *list)
 {
     size_t count = list->count;
-    grid->points = malloc((count > 0 ? count : 1) * sizeof *grid->points);
-    grid->section = malloc((count > 0 ? count : 1) * sizeof *grid->section);
+    grid->points = calloc(count > 0 ? count : 1, sizeof *grid->points);
+    grid->section = calloc(count > 0 ? count : 1, sizeof *grid->section);
     if (grid->points == NULL || grid->section == NULL) {
         return memory_fault();
     }
@@ -132,7 +132,7 @@ static int ask_propagation(Grid *grid)
 {
     for (size_t i = 0; i < grid->count; i++) {
         Point *point = &grid->points[i];
-        if (point->reference != REFERENCE_DIFFERENCE) {
+        if (!point_has_difference(point)) {
             complain((Origin){.flag = "propagation"}, "",
                      "expected --reference difference, and --reference-form structured");
             return 2;
@@ -193,6 +193,9 @@ int grid_read(Grid *grid, RunOptions *run, const CommandInfo *command, int argc,
     if (status == 0) {
         status =
             distinct_check_run(grid, run, command, arguments + operand, (size_t)(argc - operand));
+    }
+    for (size_t i = 0; i < grid->count; i++) {
+        grid->points[i].digits = run->digits;
     }
     sections_clear(&sections);
     section_clear(&flags);

@@ -31,26 +31,27 @@ typedef struct {
 typedef struct RunOptions {
     const char *output;      /* -o, --output; NULL: stdout */
     const char *format;      /* --format: see table/format.h; NULL: csv */
-    bool on_stdout;          /* -o -, or --format alone: stdout is the table, and no more */
     const char *output_flag; /* what output goes by in messages; NULL: output */
     FILE *stream;            /* where rows go instead, of check; or NULL */
+    const char *tokens;      /* --tokens, of verify and attribute: see inputs.h; or NULL */
+    const char *form;        /* --form, of models: fused or three; or NULL */
+    const char *by;          /* --by, of attribute: head, sublayer or kind; or NULL */
+    const char *logits;      /* --logits, of attribute: all or predicted; or NULL */
+    double checkpoint;       /* --checkpoint: see checkpoint.h */
+    size_t shard, shards;    /* --shard: from 1; 0: all */
+    double memory;           /* --memory: bytes that may be used; 0: the standard */
+    const char *preset;      /* --preset, of cost: see preset.h; or NULL */
     int threads;             /* --threads; 0: one a core */
+    int digits;              /* --digits: of every error in a table; 0: REF_DIGITS */
     bool dry_run, quiet, verbose;
-    const char *tokens;   /* --tokens, of verify and attribute: see inputs.h; or NULL */
-    const char *form;     /* --form, of models: fused or three; or NULL */
-    const char *by;       /* --by, of attribute: head, sublayer or kind; or NULL */
-    const char *logits;   /* --logits, of attribute: all or predicted; or NULL */
-    bool certify;         /* --certify: see Point */
-    bool resume;          /* --resume: go on with what an interrupted run left */
-    double checkpoint;    /* --checkpoint: see checkpoint.h */
-    bool team;            /* the ranks of an MPI job share the points */
-    size_t shard, shards; /* --shard: from 1; 0: all */
-    double memory;        /* --memory: bytes that may be used; 0: the standard */
-    bool ignore_extra;    /* tensors of unknown names in a weights file are skipped */
-    const char *preset;   /* --preset, of cost: see preset.h; or NULL */
-    bool measure;         /* --measure, of cost */
-    bool propagation;     /* --propagation, of sweep and depth: every point has it too */
-    bool file_only;       /* of sweep: says nothing of failures, and prints no summary */
+    bool on_stdout;    /* -o -, or --format alone: stdout is the table, and no more */
+    bool resume;       /* --resume: go on with what an interrupted run left */
+    bool team;         /* the ranks of an MPI job share the points */
+    bool ignore_extra; /* tensors of unknown names in a weights file are skipped */
+    bool measure;      /* --measure, of cost */
+    bool certify;      /* --certify: see Point */
+    bool propagation;  /* --propagation, of sweep and depth: every point has it too */
+    bool file_only;    /* of sweep: says nothing of failures, and prints no summary */
     CheckOptions check;
 } RunOptions;
 

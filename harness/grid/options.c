@@ -28,6 +28,7 @@ static const FlagInfo flags_known[FLAG_COUNT] = {
     [FLAG_FORM] = {"form", "FORM", "fused or three sublayers a network"},
     [FLAG_PRESET] = {"preset", "NAME", "the sizes of a known model, as gpt3"},
     [FLAG_MEASURE] = {"measure", NULL, "time both models on this machine"},
+    [FLAG_DIGITS] = {"digits", "COUNT", "significant digits of every error, 1 to 17; default 12"},
     [FLAG_TOKENS] = {"tokens", "LISTS", "the tokens of each position, as 0:52/0:52/53"},
     [FLAG_BY] = {"by", "UNIT", "a line a head, sublayer or kind; default sublayer"},
     [FLAG_LOGITS] = {"logits", "WHICH", "all, or predicted, the default"},
@@ -46,7 +47,7 @@ static const FlagInfo flags_known[FLAG_COUNT] = {
     [FLAG_SAVE_BASELINE] = {"save-baseline", "FILE", "write one, if it would pass"},
     [FLAG_FORCE] = {"force", NULL, "--save-baseline: over an old one"},
     [FLAG_FACTOR] = {"factor", "F", "machine errors may grow this much; default 4"},
-    [FLAG_EXACT] = {"exact", NULL, "reference columns to all 17 digits, not 12"},
+    [FLAG_EXACT] = {"exact", NULL, "reference columns to all digits that are printed, not 12"},
     [FLAG_JUNIT_XML] = {"junit-xml", "FILE", "report for a CI system"},
     [FLAG_MARKDOWN] = {"markdown", "FILE", "report for a pull request"},
     [FLAG_JSON] = {"json", "FILE", "report of everything that fails"},
@@ -133,6 +134,15 @@ static int read_threads(RunOptions *run, Origin origin, const char *text)
     AxisValue value = {0};
     int status = read_one(&value, origin, &domain, text, "one value");
     run->threads = (int)value.integer;
+    return status;
+}
+
+static int read_digits(RunOptions *run, Origin origin, const char *text)
+{
+    static const Domain domain = {.kind = DOMAIN_INTEGER, .least = 1, .most = REF_DIGITS_MOST};
+    AxisValue value = {0};
+    int status = read_one(&value, origin, &domain, text, "one value");
+    run->digits = (int)value.integer;
     return status;
 }
 
@@ -288,6 +298,7 @@ static int read_flag(Reader *reader, Flag flag, const char *text)
     case FLAG_BY: return read_by(run, origin, text);
     case FLAG_LOGITS: return read_logits(run, origin, text);
     case FLAG_MEMORY: return read_memory(run, origin, text);
+    case FLAG_DIGITS: return read_digits(run, origin, text);
     case FLAG_CHECKPOINT: return read_checkpoint(run, origin, text);
     case FLAG_RESUME: run->resume = true; break;
     case FLAG_CERTIFY: run->certify = true; break;

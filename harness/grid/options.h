@@ -29,6 +29,7 @@ typedef enum {
     FLAG_SHARD,
     FLAG_PRESET,
     FLAG_MEASURE,
+    FLAG_DIGITS,
     FLAG_BY,
     FLAG_LOGITS,
     FLAG_PROPAGATION,

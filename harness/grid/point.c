@@ -8,6 +8,7 @@
 #include "../base/shown.h"
 
 #include <limits.h>
+#include <math.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -16,10 +17,21 @@ double point_omega(const Point *point)
     return point->shrink > 0 ? point->omega * point->shrink : point->omega;
 }
 
-void row_init(Row *row)
+bool point_has_difference(const Point *point)
+{
+    return point->reference == REFERENCE_DIFFERENCE;
+}
+
+int point_digits(const Point *point)
+{
+    return point->digits > 0 ? point->digits : REF_DIGITS;
+}
+
+void row_init(Row *row, const Point *point)
 {
     *row = (Row){.status = STATUS_OK};
     ref_errors_init(&row->errors);
+    ref_errors_set_digits(&row->errors, point_digits(point));
 }
 
 void row_clear(Row *row)
@@ -30,6 +42,8 @@ void row_clear(Row *row)
 static void cell_visit(RefArchive *archive, RefCell *cell)
 {
     cell->state = ref_archive_choice(archive, cell->state, CELL_NONFINITE + 1);
+    cell->error = ref_archive_exponent(archive, cell->error);
+    ref_archive_doubles(archive, &cell->lacking, 1, 0, INFINITY);
     ref_archive_number(archive, cell->value);
 }
 
@@ -51,6 +65,7 @@ void row_visit(RefArchive *archive, Row *row)
     row->has_identical = ref_archive_flag(archive, row->has_identical);
     ref_archive_doubles(archive, &row->identical, 1, 0, 1);
     row->precision_bits = (long)ref_archive_count(archive, (size_t)row->precision_bits, LONG_MAX);
+    row->difference_bits = (long)ref_archive_count(archive, (size_t)row->difference_bits, LONG_MAX);
     row->status = ref_archive_choice(archive, row->status, STATUS_OK + 1);
 }
 
@@ -84,6 +99,9 @@ void point_print_command(FILE *file, const Point *point)
             fprintf(file, " --%s ", axis_info(axis)->name);
             shown_write(file, SHOWN_SHELL, value);
         }
+    }
+    if (point->digits > 0 && point->digits != REF_DIGITS) {
+        fprintf(file, " --digits %d", point->digits);
     }
     if (point->source != NULL && point->source->ignore_extra) {
         fputs(" --ignore-extra", file);

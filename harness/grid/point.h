@@ -77,15 +77,22 @@ typedef struct {
     long precision; /* bits; 0: auto */
     long max_bits;
     bool certify; /* --certify: the errors of the reference are proven; no axis, no value differs */
-    bool judged;  /* a tolerance was given */
     double tolerance;
     ErrorKind judge;
     Norm norm;
+    int digits;  /* of every error in its rows; 0: REF_DIGITS.  No axis: the numbers are the same */
+    bool judged; /* a tolerance was given */
     bool propagation; /* --propagation, no axis: what other columns hold does not depend on it */
 } Point;
 
 /* The Omega of T': the double nearest to shrink times omega. */
 double point_omega(const Point *point);
+
+/* Is its r(T') evaluated by the difference from r(T_infinity)? */
+bool point_has_difference(const Point *point);
+
+/* Digits of the errors in its rows. */
+int point_digits(const Point *point);
 
 /* The one command line that reproduces a point: "headproof sweep --construction ...". */
 void point_print_command(FILE *file, const Point *point);
@@ -105,12 +112,14 @@ typedef struct {
     size_t layer; /* from 1 */
     RefErrors errors;
     bool has_identical;
-    double identical; /* share of bit-equal entries, in [0, 1] */
-    long precision_bits;
+    double identical;     /* share of bit-equal entries, in [0, 1] */
+    long precision_bits;  /* of x: RefBits */
+    long difference_bits; /* of e; 0: there is none */
     Status status;
 } Row;
 
-void row_init(Row *row);
+/* point: whose it is. */
+void row_init(Row *row, const Point *point);
 void row_clear(Row *row);
 
 /* Writes or reads all of a row but for what --propagation adds. */

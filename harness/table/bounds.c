@@ -19,7 +19,7 @@ int bounds_write(FILE *file, const Point *point, const Row *row)
 {
     RefCell size;
     bool first = true;
-    mpfr_init2(size.value, REF_CELL_BITS);
+    ref_cell_init(&size, point_digits(point));
     for (size_t i = 0; column_at(i) != NULL; i++) {
         const Column *column = column_at(i);
         if (!column_is_size(column)) {
@@ -30,7 +30,7 @@ int bounds_write(FILE *file, const Point *point, const Row *row)
             bounds_add(file, &first, column->name);
         }
     }
-    mpfr_clear(size.value);
+    ref_cell_clear(&size);
     return ferror(file) ? -1 : 0;
 }
 

@@ -43,7 +43,8 @@ static const char *domain_fault(const Column *column, const Number *number)
     if (column->kind == COLUMN_SHARE && finite && number->digits != 0 && above_one) {
         return "a share from 0 to 1";
     }
-    if (column->kind == COLUMN_BITS && number->text[strspn(number->text, "0123456789")] != '\0') {
+    bool bits = column->kind == COLUMN_BITS || column->kind == COLUMN_DIFFERENCE_BITS;
+    if (bits && number->text[strspn(number->text, "0123456789")] != '\0') {
         return "a count of bits";
     }
     return NULL;

@@ -46,9 +46,9 @@ typedef struct {
 
 /* ---- The directory ----------------------------------------------------------------------- */
 
-/* Version, machine and weights, a line each; NULL: memory is short, or the machine cannot be
- * read. */
-static char *program_text(const char *weights)
+/* Version, machine, weights and digits, a line each; NULL: memory is short, or the machine cannot
+ * be read. */
+static char *program_text(const char *weights, int digits)
 {
     Fact facts[FACTS_MOST];
     size_t count = facts_read(facts), size = 0;
@@ -67,7 +67,7 @@ static char *program_text(const char *weights)
             }
         }
     }
-    fprintf(stream, "weights %s\n", weights);
+    fprintf(stream, "weights %s\ndigits %d\n", weights, digits);
     if (fclose(stream) != 0) {
         free(text);
         return NULL;
@@ -95,7 +95,7 @@ int checkpoints_open(Checkpoints **checkpoints, const RunOptions *run, const Gri
     }
     made->directory = target == NULL ? NULL : atomic_file_name(target, CHECKPOINT_SUFFIX);
     free(target);
-    made->program = program_text(identity->weights);
+    made->program = program_text(identity->weights, run->digits > 0 ? run->digits : REF_DIGITS);
     made->seconds = run->checkpoint;
     made->resume = run->resume;
     made->quiet = run->quiet;

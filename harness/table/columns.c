@@ -47,6 +47,7 @@ static const Column columns[] = {
     {"identical", COLUMN_SHARE, 0, 0, NULL},
     REF_SCALARS(SCALAR),
     {"precision_bits", COLUMN_BITS, 0, 0, NULL},
+    {"difference_bits", COLUMN_DIFFERENCE_BITS, 0, 0, NULL},
     {"status", COLUMN_STATUS, 0, 0, NULL},
     REF_PROPAGATION(PROPAGATION),
 };
@@ -169,6 +170,14 @@ bool column_is_size(const Column *column)
     return column->kind == COLUMN_REFERENCE || column->kind == COLUMN_MACHINE;
 }
 
+bool column_of_difference(const Column *column)
+{
+    return column->cell == ERROR(CONSTRUCTION, MAX) || column->cell == ERROR(CONSTRUCTION, RMS) ||
+           column->cell == ERROR(CONSTRUCTION, REL) ||
+           column->cell == CELL(scalar[SCALAR_HIDDEN]) ||
+           column->cell == CELL(scalar[SCALAR_BIAS_ROW]);
+}
+
 static bool is_derived(const Column *column)
 {
     return column->unit == UNIT_ULP || column->unit == UNIT_LOG10;
@@ -191,21 +200,7 @@ static void cell_in_ulps(RefCell *cell, const RefCell *max, mpfr_srcptr size,
     if (ulp < format->least_exponent - format->digits) {
         ulp = format->least_exponent - format->digits;
     }
-    cell->state = max->state;
-    mpfr_mul_2si(cell->value, max->value, -(long)ulp, MPFR_RNDN);
-}
-
-static void cell_log10(RefCell *cell, const RefCell *max)
-{
-    cell->state = max->state;
-    if (max->state == CELL_VALUE || max->state == CELL_BOUND) {
-        mpfr_log10(cell->value, max->value, MPFR_RNDN);
-        if (mpfr_zero_p(cell->value)) {
-            cell->state = CELL_ZERO;
-        }
-    } else {
-        cell->state = CELL_ABSENT; /* the logarithm of nothing, or of 0 */
-    }
+    ref_cell_scale(cell, max, -(long)ulp);
 }
 
 void column_value(RefCell *cell, const Column *column, const Point *point, const Row *row)
@@ -214,10 +209,7 @@ void column_value(RefCell *cell, const Column *column, const Point *point, const
         (const void *)((const unsigned char *)(const void *)row + column->cell);
     switch (column->unit) {
     case UNIT_ABSOLUTE:
-    case UNIT_RELATIVE:
-        cell->state = measured->state;
-        mpfr_set(cell->value, measured->value, MPFR_RNDN);
-        break;
+    case UNIT_RELATIVE: ref_cell_set(cell, measured); break;
     case UNIT_ULP:
         cell->state = CELL_ABSENT;
         if (point->arithmetic != ARITHMETIC_NONE) {
@@ -225,6 +217,6 @@ void column_value(RefCell *cell, const Column *column, const Point *point, const
                          arithmetic_info(point->arithmetic));
         }
         break;
-    case UNIT_LOG10: cell_log10(cell, measured); break;
+    case UNIT_LOG10: ref_cell_log10(cell, measured); break;
     }
 }

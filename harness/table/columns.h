@@ -16,14 +16,15 @@
 
 /* What a column holds, and by which rule check compares it (docs/ci.md, "The rules"). */
 typedef enum {
-    COLUMN_UNKNOWN,   /* no column of the table */
-    COLUMN_KEY,       /* a part of the row's name */
-    COLUMN_REFERENCE, /* a size that is the same on every machine */
-    COLUMN_MACHINE,   /* an error that may grow by a factor */
-    COLUMN_SHARE,     /* a share that may fall by it */
-    COLUMN_BITS,      /* a count of bits, not compared */
-    COLUMN_STATUS,    /* the row's status */
-    COLUMN_BOUNDS     /* names of cells, which are read with them */
+    COLUMN_UNKNOWN,         /* no column of the table */
+    COLUMN_KEY,             /* a part of the row's name */
+    COLUMN_REFERENCE,       /* a size that is the same on every machine */
+    COLUMN_MACHINE,         /* an error that may grow by a factor */
+    COLUMN_SHARE,           /* a share that may fall by it */
+    COLUMN_BITS,            /* a count of bits, not compared */
+    COLUMN_DIFFERENCE_BITS, /* the same of the difference, or nothing */
+    COLUMN_STATUS,          /* the row's status */
+    COLUMN_BOUNDS           /* names of cells, which are read with them */
 } ColumnKind;
 
 /* In what a size is given. */
@@ -77,6 +78,9 @@ const Column *column_of_words(const char *kind, const char *norm);
 
 /* A column of sizes: of kind COLUMN_REFERENCE or COLUMN_MACHINE. */
 bool column_is_size(const Column *column);
+
+/* Is the size one of the difference r(T') - r(T_infinity), or of leaks, which are part of it? */
+bool column_of_difference(const Column *column);
 
 /* The row's cell of a column of sizes, as it was measured; NULL: the size is derived from it. */
 RefCell *column_cell(const Column *column, Row *row);

@@ -109,10 +109,16 @@ static json_t *grid_value(const RunRecord *run)
                      identity->points, "weights", identity->weights);
 }
 
+static int grid_digits(const Grid *grid)
+{
+    return grid->count > 0 ? point_digits(&grid->points[0]) : REF_DIGITS;
+}
+
 static int add_sweep(json_t *object, const RunRecord *run)
 {
     const SweepRecord *sweep = run->sweep;
     int status = json_object_set_new(object, "complete", json_boolean(sweep->complete)) |
+                 json_object_set_new(object, "digits", json_integer(grid_digits(run->grid))) |
                  json_object_set_new(object, "grid", grid_value(run)) |
                  json_object_set_new(object, "shard",
                                      json_pack("{s:I, s:I}", "index", (json_int_t)sweep->shard,
@@ -177,6 +183,12 @@ const char *sidecar_get(const json_t *sidecar, const char *key)
 {
     const char *text = json_string_value(json_object_get(sidecar, key));
     return text != NULL ? text : "";
+}
+
+int sidecar_digits(const json_t *sidecar)
+{
+    json_int_t digits = json_integer_value(json_object_get(sidecar, "digits"));
+    return digits >= 1 && digits <= REF_DIGITS_MOST ? (int)digits : REF_DIGITS_MOST;
 }
 
 bool sidecar_has_digest(const json_t *sidecar, uint64_t digest)
@@ -284,6 +296,9 @@ static bool sweep_fits(char text[DIFFERENCE_TEXT], const json_t *sidecar, const 
         snprintf(text, DIFFERENCE_TEXT, "other points (argv in the sidecar names them)");
     } else if (strcmp(sidecar_get(grid, "weights"), sweep->identity.weights) != 0) {
         snprintf(text, DIFFERENCE_TEXT, "other contents of the weights file");
+    } else if (sidecar_digits(sidecar) != grid_digits(run->grid)) {
+        snprintf(text, DIFFERENCE_TEXT, "%d digits, this is %d", sidecar_digits(sidecar),
+                 grid_digits(run->grid));
     } else if (index != (json_int_t)sweep->shard || count != (json_int_t)sweep->shards) {
         snprintf(text, DIFFERENCE_TEXT, "shard %lld/%lld, this is %zu/%zu", (long long)index,
                  (long long)count, sweep->shard, sweep->shards);

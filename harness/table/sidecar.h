@@ -12,7 +12,7 @@
 
 /* The version of the table's columns and of the sidecar's keys: raised when one of them comes, goes
  * or changes its meaning. */
-#define SIDECAR_SCHEMA 3
+#define SIDECAR_SCHEMA 4
 
 /* What a sweep adds: which points of its grid it evaluates, for shard `shard` of `shards`, and
  * what it found.  passed, seconds [grid->count]; negative seconds: not measured, the rows are from
@@ -54,6 +54,9 @@ json_t *sidecar_date(void);
 
 /* The text of a key, "" where there is none. */
 const char *sidecar_get(const json_t *sidecar, const char *key);
+
+/* Significant digits of the table's errors; REF_DIGITS_MOST where it does not say. */
+int sidecar_digits(const json_t *sidecar);
 
 /* Was it written with a table of that digest, or of exactly these bytes? */
 bool sidecar_has_digest(const json_t *sidecar, uint64_t digest);

@@ -113,9 +113,13 @@ int table_write_cell(FILE *file, const RefCell *cell)
     case CELL_ABSENT: break;
     case CELL_ZERO: putc('0', file); break;
     case CELL_VALUE:
-    case CELL_BOUND:
     case CELL_NONFINITE:
-        if (mpfr_fprintf(file, "%.16Re", cell->value) < 0) {
+        if (mpfr_fprintf(file, "%.*Re", cell->digits - 1, cell->value) < 0) {
+            return -1;
+        }
+        break;
+    case CELL_BOUND: /* not below it */
+        if (mpfr_fprintf(file, "%.*RUe", cell->digits - 1, cell->value) < 0) {
             return -1;
         }
         break;
@@ -134,6 +138,11 @@ static int write_other(FILE *file, const Column *column, const Point *point, con
         }
         break;
     case COLUMN_BITS: fprintf(file, "%ld", row->precision_bits); break;
+    case COLUMN_DIFFERENCE_BITS:
+        if (row->difference_bits > 0) {
+            fprintf(file, "%ld", row->difference_bits);
+        }
+        break;
     default: fputs(status_name(row->status), file); break;
     }
     return stream_status(file);
@@ -144,7 +153,7 @@ int table_write_row(FILE *file, const Point *point, const Row *row)
     RefCell size;
     int status = table_write_key(file, point, true, NULL);
     fprintf(file, ",%zu", row->layer);
-    mpfr_init2(size.value, REF_CELL_BITS);
+    ref_cell_init(&size, point_digits(point));
     for (size_t i = 0; column_of_table(i, point->propagation) != NULL && status == 0; i++) {
         const Column *column = column_at(i);
         putc(',', file);
@@ -155,7 +164,7 @@ int table_write_row(FILE *file, const Point *point, const Row *row)
             status = write_other(file, column, point, row);
         }
     }
-    mpfr_clear(size.value);
+    ref_cell_clear(&size);
     putc('\n', file);
     return status != 0 ? status : stream_status(file);
 }

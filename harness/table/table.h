@@ -6,8 +6,8 @@
 
 #include "../grid/grid.h"
 
-/* Writes the header line / one row, newline included, C locale, 17 significant digits. A cell
- * that is absent is blank; CELL_ZERO is 0; CELL_BOUND prints its bound, and is named in the
+/* Writes the header line / one row, newline included, C locale, in the cells' digits. A cell that
+ * is absent is blank; CELL_ZERO is 0; CELL_BOUND prints its bound, rounded up, and is named in the
  * column `bounds`; CELL_NONFINITE prints nan or inf.  propagation: with the columns of
  * --propagation, which rows of points have that ask for it.  0, or -1 when the stream failed (errno
  * says why). */

@@ -31,8 +31,7 @@ static const char *take_text(Line *line, size_t *length)
     return text;
 }
 
-/* 17 digits name one double, whatever its exponent: 53 bits give back what was printed, and the
- * powers of two that bound what is unresolved exactly. */
+/* 17 digits name one double, whatever its exponent: 53 bits give back what was printed. */
 static void take_cell(Line *line, RefCell *cell)
 {
     size_t length;
@@ -40,6 +39,8 @@ static void take_cell(Line *line, RefCell *cell)
     char *end;
     mpfr_t value;
     cell->state = CELL_ABSENT;
+    cell->error = mpfr_get_emin_min();
+    cell->lacking = 0;
     if (length == 0) {
         return;
     }
@@ -72,6 +73,23 @@ static void take_bits(Line *line, Row *row)
     line->ok = line->ok && length > 0 && end == text + length;
 }
 
+static void take_difference_bits(Line *line, Row *row)
+{
+    size_t length;
+    const char *text = take_text(line, &length);
+    char *end = NULL;
+    row->difference_bits = length > 0 ? strtol(text, &end, 10) : 0;
+    line->ok = line->ok && (length == 0 || end == text + length);
+}
+
+/* Bounds are powers of two, printed with as many digits as there are, upwards. */
+static void take_bound(RefCell *cell)
+{
+    if (mpfr_regular_p(cell->value)) {
+        mpfr_set_ui_2exp(cell->value, 1, mpfr_get_exp(cell->value) - 1, MPFR_RNDN);
+    }
+}
+
 static void take_status(Line *line, Row *row)
 {
     size_t length;
@@ -94,10 +112,10 @@ static void take_size(Line *line, const Column *column, Row *row, CellState *sta
         *state = cell->state;
         return;
     }
-    mpfr_init2(derived.value, REF_CELL_BITS);
+    ref_cell_init(&derived, REF_DIGITS_MOST);
     take_cell(line, &derived);
     *state = derived.state;
-    mpfr_clear(derived.value);
+    ref_cell_clear(&derived);
 }
 
 /* Every column to the end of the line, in order. */
@@ -111,6 +129,7 @@ static bool take_columns(Line *line, Row *row, bool propagation)
         case COLUMN_BOUNDS: bounds = take_text(line, &length); break;
         case COLUMN_SHARE: take_identical(line, row); break;
         case COLUMN_BITS: take_bits(line, row); break;
+        case COLUMN_DIFFERENCE_BITS: take_difference_bits(line, row); break;
         case COLUMN_STATUS: take_status(line, row); break;
         default: take_size(line, column_at(i), row, &states[i]); break;
         }
@@ -122,6 +141,9 @@ static bool take_columns(Line *line, Row *row, bool propagation)
         RefCell *cell = column_is_size(column_at(i)) ? column_cell(column_at(i), row) : NULL;
         if (cell != NULL) {
             cell->state = states[i];
+        }
+        if (cell != NULL && cell->state == CELL_BOUND) {
+            take_bound(cell);
         }
     }
     return true;

@@ -12,41 +12,37 @@ static bool is_bilinear(const Heads *heads)
     return heads->bundle->score.kind == SCORE_BILINEAR;
 }
 
-enum { DIFFERENCE_MATS = 16 };
+/* All but the sum are e's own. */
+enum { DIFFERENCE_MATS = 16, SUM = DIFFERENCE_MATS - 1 };
 
 static void difference_list(Difference *e, const RecordShape *shape, size_t content,
                             ApExtent list[DIFFERENCE_MATS])
 {
     size_t rows = shape->rows, gate = shape->gate, value = shape->part[HEADS_PART];
     const ApExtent all[DIFFERENCE_MATS] = {
-        {&e->stream, rows, content},
-        {&e->delta, rows, content},
-        {&e->sum, rows, content},
-        {&e->product, rows, gate},
-        {&e->score, rows, gate},
-        {&e->gate, rows, gate},
-        {&e->grown, rows, gate},
-        {&e->value, rows, value},
-        {&e->mixed, rows, value},
-        {&e->moved, rows, value},
-        {&e->query, rows, shape->query},
-        {&e->key, rows, shape->query},
-        {&e->moved_query, rows, shape->query},
-        {&e->group, rows, shape->group},
-        {&e->pattern, rows, shape->pattern},
-        {&e->leak, rows, shape->pattern},
+        {&e->stream, rows, content},      {&e->delta, rows, content},
+        {&e->product, rows, gate},        {&e->score, rows, gate},
+        {&e->gate, rows, gate},           {&e->grown, rows, gate},
+        {&e->value, rows, value},         {&e->mixed, rows, value},
+        {&e->moved, rows, value},         {&e->query, rows, shape->query},
+        {&e->key, rows, shape->query},    {&e->moved_query, rows, shape->query},
+        {&e->group, rows, shape->group},  {&e->pattern, rows, shape->pattern},
+        {&e->leak, rows, shape->pattern}, [SUM] = {&e->sum, rows, content},
     };
     for (size_t i = 0; i < DIFFERENCE_MATS; i++) {
         list[i] = all[i];
     }
 }
 
-bool difference_init(Difference *e, const RecordShape *shape, size_t content, mpfr_prec_t bits)
+bool difference_init(Difference *e, const RecordShape *shape, size_t content, mpfr_prec_t bits,
+                     mpfr_prec_t sum_bits)
 {
     ApExtent list[DIFFERENCE_MATS];
     *e = (Difference){.term = calloc(shape->rows * content + 1, sizeof *e->term)};
     difference_list(e, shape, content, list);
-    return ap_init_list(list, DIFFERENCE_MATS, bits) && e->term != NULL;
+    bool ok = ap_init_list(list, SUM, bits);
+    ok = ap_init_list(list + SUM, 1, sum_bits) && ok;
+    return ok && e->term != NULL;
 }
 
 void difference_clear(Difference *e)
@@ -57,12 +53,13 @@ void difference_clear(Difference *e)
     free(e->term);
 }
 
-double difference_bytes(const RecordShape *shape, size_t content, mpfr_prec_t bits)
+double difference_bytes(const RecordShape *shape, size_t content, mpfr_prec_t bits,
+                        mpfr_prec_t sum_bits)
 {
     Difference e;
     ApExtent list[DIFFERENCE_MATS];
     difference_list(&e, shape, content, list);
-    return ap_bytes_list(list, DIFFERENCE_MATS, bits);
+    return ap_bytes_list(list, SUM, bits) + ap_bytes_list(list + SUM, 1, sum_bits);
 }
 
 void difference_begin_layer(Difference *e)

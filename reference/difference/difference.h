@@ -13,6 +13,9 @@
  * Each term has a factor of e's own size: nothing of the size of x cancels, whatever Omega is.
  * (E < -1/2 is a change as large as the pattern itself.)
  *
+ * So each is as right as its own digits, which may be fewer than x's: what e loses to rounding is
+ * relative to e.  Only the sum x + e has as many as x.
+ *
  * Of x nothing is evaluated here: p, the scores, u and y_A are in records (heads/record.h), which
  * are only read.
  *
@@ -27,7 +30,7 @@
 typedef struct {
     ApMat stream;         /* [rows, content] e */
     ApMat delta;          /* what the current sublayer adds to it */
-    ApMat sum;            /* x + e: r(T') after the last layer */
+    ApMat sum;            /* x + e: r(T') after the last layer, of x's bits */
     ApMat product, score; /* [rows, heads] e g, and the gate's change */
     ApMat gate, grown;    /* [rows, heads] expm1 and exp of that */
     ApMat value, mixed;   /* changes of a part's */
@@ -42,12 +45,13 @@ typedef struct {
     bool limit; /* of T_infinity at x + e: no key that the limit leaves out weighs anything */
 } Difference;
 
-/* e = 0.  shape: what holds every block of the model; content: columns of the stream.  false when
- * memory is short; clear it all the same. */
-bool difference_init(Difference *e, const RecordShape *shape, size_t content, mpfr_prec_t bits)
-    __attribute__((warn_unused_result));
+/* e = 0, of so many bits, and x + e of sum_bits.  shape: what holds every block of the model;
+ * content: columns of the stream.  false when memory is short; clear it all the same. */
+bool difference_init(Difference *e, const RecordShape *shape, size_t content, mpfr_prec_t bits,
+                     mpfr_prec_t sum_bits) __attribute__((warn_unused_result));
 void difference_clear(Difference *e);
-double difference_bytes(const RecordShape *shape, size_t content, mpfr_prec_t bits);
+double difference_bytes(const RecordShape *shape, size_t content, mpfr_prec_t bits,
+                        mpfr_prec_t sum_bits);
 
 /* Before and after a layer, which has x behind it, and a sublayer's bundles. */
 void difference_begin_layer(Difference *e);

@@ -98,7 +98,7 @@ void heads_queries(Evaluator *ev, const Heads *heads, const ApMat *x, bool biase
 
 /* What a row contributes to a part before the second factor, without biases; product: its x g. */
 void heads_products(Evaluator *ev, const Heads *heads, const ApMat *x, const ApMat *product,
-                    PartKind part, ApMat *value);
+                    PartKind part, ApMat *u);
 
 /* delta += what a part writes, from its mixture; scaled: scratch of its shape, or mixed itself,
  * which is then lost. */

@@ -16,6 +16,9 @@
 /* Bits of sums: many more than the 17 digits that are written. */
 enum { SUM_BITS = 512 };
 
+/* Digits of a stream that leave 17 of what large terms of opposite sign add up to. */
+enum { SUM_DIGITS = 33 };
+
 static mpfr_t *numbers_make(size_t count)
 {
     mpfr_t *numbers = calloc(count + 1, sizeof *numbers);
@@ -63,7 +66,8 @@ bool attribute_bits(const Attribution *attribution, size_t i, mpfr_prec_t *bits,
     RefPlan *own = x != NULL ? input_plan(attribution, i, x) : NULL;
     free(x);
     if (own != NULL) {
-        *bits = ref_plan_difference_working_bits(own, attribution->point->max_bits);
+        const Point *point = attribution->point;
+        *bits = ref_plan_both_bits(own, SUM_DIGITS, point_omega(point), point->max_bits).x;
     }
     if (plan != NULL) {
         *plan = own;

@@ -49,7 +49,7 @@ static const char *sidecar_fault(char text[FAULT_TEXT], const json_t *sidecar, u
     return fault;
 }
 
-static int check_sidecar(const Csv *csv)
+static int check_sidecar(const Csv *csv, int *digits)
 {
     char *path = atomic_file_name(csv->path, ".json");
     if (path == NULL) {
@@ -62,6 +62,7 @@ static int check_sidecar(const Csv *csv)
         json_t *sidecar = sidecar_load(path);
         status = sidecar == NULL && file_fault(errno) == 99 ? csv_unreadable(path, errno) : 0;
         fault = sidecar_fault(text, sidecar, csv->digest);
+        *digits = sidecar_digits(sidecar);
         json_decref(sidecar);
     }
     if (status == 0 && fault != NULL) {
@@ -119,5 +120,8 @@ int check_open(Check *check)
     if (status == 0) {
         status = check_cells(csv);
     }
-    return status != 0 ? status : check_sidecar(csv);
+    if (status == 0) {
+        status = check_sidecar(csv, &check->baseline_digits);
+    }
+    return status;
 }

@@ -38,7 +38,8 @@ typedef struct {
     int argc; /* the command line, that repeats the whole check */
     char **argv;
     Csv obtained, baseline;
-    double *seconds; /* [obtained's rows] an equal share of what its point took, or NULL */
+    double *seconds;     /* [obtained's rows] an equal share of what its point took, or NULL */
+    int baseline_digits; /* significant digits that it has; 0: as many as there may be */
     bool has_baseline;
     bool other_machine; /* the baseline is from one, or nobody knows which */
     Finding *findings;

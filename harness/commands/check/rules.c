@@ -17,9 +17,6 @@
 /* Bits that limits are computed with: rounding them is no matter for a factor. */
 enum { LIMIT_BITS = 128 };
 
-/* Significant digits in which reference columns agree. */
-enum { DIGITS = 12 };
-
 #define FACTOR 4
 
 /* One row under judgement. */
@@ -167,10 +164,21 @@ static int judge_below_bound(Judge *judge, const Number *o, const Number *b, int
                : found_above(judge, "above the baseline's bound", judge->ratio);
 }
 
+/* Significant digits in which reference columns agree: 12, or with --exact all that both tables
+ * have. */
+static int digits_compared(const Check *check)
+{
+    int digits = check->options->exact ? NUMBER_DIGITS : REF_DIGITS;
+    int obtained = check->grid->count > 0 ? point_digits(&check->grid->points[0]) : digits;
+    int other = check->baseline_digits > 0 ? check->baseline_digits : digits;
+    digits = obtained < digits ? obtained : digits;
+    return other < digits ? other : digits;
+}
+
 /* Largest difference that passes, and the difference over it. */
 static int judge_reference(Judge *judge, const Number *o, const Number *b)
 {
-    int digits = judge->check->options->exact ? NUMBER_DIGITS : DIGITS;
+    int digits = digits_compared(judge->check);
     set_ratio(judge, o, b);
     if (is_zero(o) && is_zero(b)) {
         return 0;

@@ -156,7 +156,7 @@ static int write_point(const Point *point, const char *path)
         return memory_fault();
     }
     e.shared = shared;
-    e.bits = shared_bits(shared->plan, point);
+    e.bits = shared_bits(shared->plan, point).x;
     int status = check_texts(&e);
     if (status == 0) {
         e.writer = safetensors_writer_make();

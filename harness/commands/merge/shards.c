@@ -117,6 +117,11 @@ static int check_same(const Merge *merge, const ShardFile *file)
             return 2;
         }
     }
+    if (sidecar_digits(file->sidecar) != sidecar_digits(first->sidecar)) {
+        complain_of(file->path, NULL, NULL, "of %d digits, %s of %d", sidecar_digits(file->sidecar),
+                    first->path, sidecar_digits(first->sidecar));
+        return 2;
+    }
     if (get_count(file->sidecar, "shard", "count") != merge->shards || file->index == 0 ||
         file->index > merge->shards) {
         complain_of(file->path, NULL, NULL, "shard %zu of %zu, %s is of %zu", file->index,

@@ -27,13 +27,17 @@ static const bool parts[ERROR_KINDS][ERROR_KINDS] = {
 double verify_log2(const RefCell *cell)
 {
     long exponent;
+    mpfr_t printed; /* not what rounding left behind its digits, so that shards agree */
     if (cell->state == CELL_NONFINITE) {
         return INFINITY;
     }
     if (cell->state == CELL_ABSENT || cell->state == CELL_ZERO) {
         return -INFINITY;
     }
-    double mantissa = mpfr_get_d_2exp(&exponent, cell->value, MPFR_RNDN);
+    mpfr_init2(printed, REF_CELL_BITS);
+    ref_cell_printed(printed, cell);
+    double mantissa = mpfr_get_d_2exp(&exponent, printed, MPFR_RNDN);
+    mpfr_clear(printed);
     return log2(mantissa) + (double)exponent;
 }
 

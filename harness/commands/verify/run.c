@@ -24,8 +24,8 @@ bool verify_prepare(Verify *verify, int threads)
     /* Either all of them can be cleared or there are none. */
     for (size_t l = 0; verify->layers != NULL && l < depth; l++) {
         for (int kind = 0; kind < ERROR_KINDS; kind++) {
-            mpfr_init2(verify->layers[l].worst[kind].value, REF_CELL_BITS);
-            mpfr_init2(verify->layers[l].judged[kind].value, REF_CELL_BITS);
+            ref_cell_init(&verify->layers[l].worst[kind], REF_DIGITS);
+            ref_cell_init(&verify->layers[l].judged[kind], REF_DIGITS);
         }
     }
     bool room = ensemble_init(&verify->ensemble, count, threads);
@@ -51,8 +51,8 @@ void verify_clear(Verify *verify)
     }
     for (size_t l = 0; verify->layers != NULL && l < verify->model->depth; l++) {
         for (int kind = 0; kind < ERROR_KINDS; kind++) {
-            mpfr_clear(verify->layers[l].worst[kind].value);
-            mpfr_clear(verify->layers[l].judged[kind].value);
+            ref_cell_clear(&verify->layers[l].worst[kind]);
+            ref_cell_clear(&verify->layers[l].judged[kind]);
         }
     }
     free(verify->omegas);
@@ -89,8 +89,7 @@ static bool is_worse(const RefCell *cell, const RefCell *worst)
 static void worsen(RefCell *worst, const RefCell *cell)
 {
     if (cell->state != CELL_ABSENT && (worst->state == CELL_ABSENT || is_worse(cell, worst))) {
-        worst->state = cell->state;
-        mpfr_set(worst->value, cell->value, MPFR_RNDN);
+        ref_cell_set(worst, cell);
     }
 }
 
