@@ -48,7 +48,7 @@ static Change change_of(const HeadAt *head, const Radius *r, size_t i)
     double q = head->queries[i].norm + point_e(r, d.q), k = d.k_all;
     d.theta = bound_up(q * d.k_most + d.q * k);
     d.plain = point_e(r, d.theta);
-    d.grown = d.plain < MOST_EXPONENT / 2 ? exp(2 * d.plain) : INFINITY;
+    d.grown = 2 * d.plain < MOST_EXPONENT ? exp(2 * d.plain) : INFINITY;
     d.mu = bound_up(fmin(4 * d.theta * d.grown, bound_scaled(8, -r->unit)));
     d.off = bound_up((16 + 2 * radius_product(head->width_k)) * d.theta +
                      product * (q * k_size + head->q.size * e * k) +

@@ -55,7 +55,8 @@ static void ffn(Radius *r, const Direct *direct)
     }
     gemm(z, H, r->at.x + direct->read.first, r->columns, false, direct->w1, H, false, r->rows, H, D,
          0);
-    r->adds += (double)(H / evaluator_block_columns(r->rows, r->bits)) + 3;
+    size_t blocks = H / evaluator_block_columns(r->rows, r->bits);
+    r->adds += (double)blocks + 3;
     for (size_t i = 0; i < r->rows; i++) {
         double x = banks_in(r, r->at.norm, direct->read, i);
         double off =

@@ -291,7 +291,8 @@ void radius_gates(Radius *r, const Bundle *bundle)
         gates_clear(&gates);
         return;
     }
-    r->adds += (double)(bundle->heads / heads_block(bundle, r->rows, r->bits)) + 2;
+    size_t blocks = bundle->heads / heads_block(bundle, r->rows, r->bits);
+    r->adds += (double)blocks + 2;
     gates_set(&gates, r, &r->at);
     gates_each(&gates, r, &r->at, &r->here, gates_local_row);
     if (r->change) {

@@ -76,7 +76,7 @@ static bool map_add(const Radius *r, Map *map, const Value *value, size_t h)
 static bool map_make(const Radius *r, Map *map, const Sublayer *sublayer)
 {
     bool ok = true;
-    map->diagonal = malloc((r->columns + 1) * sizeof *map->diagonal);
+    map->diagonal = calloc(r->columns + 1, sizeof *map->diagonal);
     if (map->diagonal == NULL) {
         return false;
     }
