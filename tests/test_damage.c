@@ -167,7 +167,7 @@ static void a_lost_entry_is_flagged_in_its_row_alone(void **state)
         snprintf(
             arguments, sizeof arguments,
             "sweep --construction %s --n 4 --d 3 --d-ff 3 --omega 20 --kernel structured --mask %s "
-            "--drop-entry 1:%zu --row 1:4 --tolerance 1e-13 --quiet 2>/dev/null",
+            "--drop-entry 1:%zu --row 1:4 --tolerance 1e-13 --precision 256 --quiet 2>/dev/null",
             cases[c].construction, cases[c].causal ? "causal" : "none", entries);
         Output output = run(arguments);
         assert_int_equal(output.code, 1);
@@ -181,7 +181,7 @@ static void a_lost_entry_is_flagged_in_its_row_alone(void **state)
                 assert_true(strcmp(status, token == hit ? "fail" : "ok") == 0 ||
                             (exact && strcmp(status, "unresolved") == 0));
                 double error = number(&output, line, "approximation_max");
-                assert_true(token == hit ? error > 1e-6 : error < 1e-25);
+                assert_true(token == hit ? error > 1e-6 : error < 1e-40);
                 if (!cases[c].causal) { /* a causal bias row has no other key to turn to */
                     assert_true((number(&output, line, "bias_row_max") > 1e-3) == (hit == 0));
                 }
@@ -199,7 +199,7 @@ static void rows_make_up_the_whole(void **state)
     char arguments[160], column[64];
     (void)state;
     Output output = run("sweep --construction transformer --n 5 --d 3 --depth 2 --omega 6 --quiet "
-                        "--row all,1:5");
+                        "--row all,1:5 --digits 17");
     assert_int_equal(lines(&output), 1 + 2 * (TOKENS + 1));
     for (size_t layer = 1; layer <= 2; layer++) {
         double identical = 0;
@@ -212,7 +212,7 @@ static void rows_make_up_the_whole(void **state)
                 squares += pow(number(&output, 2 * token + layer, column), 2) / TOKENS;
             }
             assert_true(number(&output, layer, column) > 0);
-            assert_true(fabs(number(&output, layer, column) / sqrt(squares) - 1) < 1e-11);
+            assert_true(fabs(number(&output, layer, column) / sqrt(squares) - 1) < 1e-14);
             snprintf(column, sizeof column, "%s_max", kinds[kind]);
             assert_true(number(&output, layer, column) == largest);
         }
@@ -578,7 +578,8 @@ static void min_omega_says_the_seeds_conditions(void **state)
     char arguments[160], text[64];
     double largest = 0;
     (void)state;
-    snprintf(arguments, sizeof arguments, "sweep --construction attention --omega 20 %s", fixed);
+    snprintf(arguments, sizeof arguments,
+             "sweep --construction attention --omega 20 --digits 17 %s", fixed);
     Output scores = run(arguments);
     for (size_t line = 1; line < lines(&scores); line++) {
         largest = fmax(largest, number(&scores, line, "score_max"));
@@ -586,7 +587,7 @@ static void min_omega_says_the_seeds_conditions(void **state)
     snprintf(arguments, sizeof arguments,
              "min-omega --construction attention,silu --tolerance 1e-9 %s", fixed);
     Output found = run(arguments);
-    assert_true(largest > 50 && fabs(number(&found, 1, "seed_scores") / largest - 1) < 1e-11);
+    assert_true(largest > 50 && number(&found, 1, "seed_scores") == largest);
     assert_true(fabs(number(&found, 1, "seed_rule") - log(1e9)) < 1e-12);
     double least = number(&found, 1, "omega_min");
     assert_true(least > number(&found, 1, "seed_rule") && least < largest);

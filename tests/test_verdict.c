@@ -242,6 +242,7 @@ static void the_outcome_is_the_texts(void **state)
                        .arithmetic = ARITHMETIC_F64,
                        .reference = REFERENCE_DIFFERENCE,
                        .max_bits = 65536,
+                       .digits = 17,
                        .judged = true,
                        .tolerance = 1.5e-7,
                        .judge = ERROR_CONSTRUCTION};
@@ -264,9 +265,9 @@ static void the_outcome_is_the_texts(void **state)
         assert_int_equal(rows.outcome.failed_status, read.failed_status);
         for (int slot = 0; slot < SUMMARY_LAYERS; slot++) {
             const PointSummary *a = &rows.outcome.summary, *b = &read.summary;
-            assert_true(fabs(known(a->total[slot]) - known(b->total[slot])) < 1e-11);
-            assert_true(fabs(known(a->native[slot]) - known(b->native[slot])) < 1e-11);
-            assert_true(fabs(known(a->construction[slot]) - known(b->construction[slot])) < 1e-11);
+            assert_true(fabs(known(a->total[slot]) - known(b->total[slot])) < 1e-15);
+            assert_true(fabs(known(a->native[slot]) - known(b->native[slot])) < 1e-15);
+            assert_true(fabs(known(a->construction[slot]) - known(b->construction[slot])) < 1e-15);
         }
         failed += rows.outcome.failed_layer > 0;
         rows_clear(&rows);
