@@ -37,14 +37,6 @@ void expect_same(const Output *a, const Output *b, const char *what)
     }
 }
 
-void expect_says(const Output *output, int code, const char *says)
-{
-    if (output->code != code || strstr(output->text, says) == NULL) {
-        fail_msg("exit code %d, expected %d; \"%s\", expected \"%s\"", output->code, code,
-                 output->text, says);
-    }
-}
-
 off_t size_of(const char *path)
 {
     struct stat found;

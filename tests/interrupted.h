@@ -14,7 +14,6 @@
 Output read_file(const char *path);
 
 void expect_same(const Output *a, const Output *b, const char *what);
-void expect_says(const Output *output, int code, const char *says);
 
 /* Its length; 0 where there is none. */
 off_t size_of(const char *path);

@@ -101,6 +101,14 @@ double number(const Output *output, size_t line, const char *column)
     return value;
 }
 
+void expect_says(const Output *output, int code, const char *says)
+{
+    if (output->code != code || strstr(output->text, says) == NULL) {
+        fail_msg("exit code %d, expected %d; \"%s\", expected \"%s\"", output->code, code,
+                 output->text, says);
+    }
+}
+
 void expect_cell(const Output *output, size_t line, const char *column, const char *text)
 {
     char found[64];

@@ -24,6 +24,9 @@ Output run(const char *arguments);
  * most_lines. */
 void expect_refused(const char *const *requests, size_t count, size_t most_lines);
 
+/* The run must have ended with the code and have said that. */
+void expect_says(const Output *output, int code, const char *says);
+
 /* The text of a column in line (0: the header) of a CSV; fails the test when it is not there. */
 void cell(char *text, size_t size, const Output *output, size_t line, const char *column);
 

@@ -1,8 +1,7 @@
 /*
  * --certify from the command line: the same values, what is said of them, and what is refused.
  */
-#include "program.h"
-#include "scratch.h"
+#include "shell.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,53 +10,22 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <cmocka.h>
 
 #define ALL "silu,linear,attention,ffn3,fused,transformer3,transformer"
 #define GRID "--construction " ALL " --n 5 --d 4 --heads 2 --depth 3 --omega 3,20,1000 --quiet"
 
-static Scratch scratch; /* of the test at hand */
-
-static int set_up(void **state)
-{
-    (void)state;
-    scratch_make(&scratch);
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    scratch_remove(&scratch);
-    return 0;
-}
-
-/* A script with $HEADPROOF, in the scratch directory. */
-static void expect(const char *script, int code, const char *says)
-{
-    char line[3072];
-    assert_null(strchr(script, '\''));
-    snprintf(line, sizeof line, "-c 'cd %s && { %s\n} 2>&1'", scratch.directory, script);
-    Output output = run_program("sh", line);
-    if (output.code != code || strstr(output.text, says) == NULL) {
-        fail_msg("exit code %d, expected %d; \"%s\", expected \"%s\"", output.code, code,
-                 output.text, says);
-    }
-    free(output.text);
-}
-
 /* Bytes, bounds and all: 64 bits more than a plan asks for are not needed here. */
 static void values_are_the_same(void **state)
 {
     (void)state;
-    expect("\"$HEADPROOF\" sweep " GRID " -o plain.csv && \"$HEADPROOF\" sweep " GRID
-           " --certify -o proven.csv && cmp plain.csv proven.csv && echo equal",
-           0, "equal");
-    expect("cat proven.csv.json", 0, "\"certified\": true");
-    expect("grep -c certified plain.csv.json", 1, "0\n");
-    expect("grep -c -e \" --certify\\\"\" proven.csv.json", 0, "21\n");
+    expect_shell("\"$HEADPROOF\" sweep " GRID " -o plain.csv && \"$HEADPROOF\" sweep " GRID
+                 " --certify -o proven.csv && cmp plain.csv proven.csv && echo equal",
+                 0, "equal");
+    expect_shell("cat proven.csv.json", 0, "\"certified\": true");
+    expect_shell("grep -c certified plain.csv.json", 1, "0\n");
+    expect_shell("grep -c -e \" --certify\\\"\" proven.csv.json", 0, "21\n");
 }
 
 /* Masks, biases, activations, factors, a row alone, subtraction. */
@@ -81,7 +49,7 @@ static void values_are_the_same_of_variants(void **state)
                  "--certify >b && cmp a b && echo equal",
                  variants[i], strstr(variants[i], "masked") != NULL ? "" : " --omega 8",
                  variants[i], strstr(variants[i], "masked") != NULL ? "" : " --omega 8");
-        expect(script, 0, "equal");
+        expect_shell(script, 0, "equal");
     }
 }
 
@@ -89,39 +57,41 @@ static void values_are_the_same_of_variants(void **state)
 static void bounds_are_counted(void **state)
 {
     (void)state;
-    expect("\"$HEADPROOF\" sweep --construction fused --n 5 --d 4 --omega 20 --certify -o a.csv", 0,
-           "1 points in a.csv, certified\n");
-    expect("\"$HEADPROOF\" sweep --construction fused --n 5 --d 4 --omega 20 --certify "
-           "--precision 64 --digits 17 -o b.csv",
-           0, "certified but for ");
-    expect("cut -d, -f39 b.csv | tail -1", 0,
-           "construction_max;construction_rms;construction_rel;rounding_max");
+    expect_shell(
+        "\"$HEADPROOF\" sweep --construction fused --n 5 --d 4 --omega 20 --certify -o a.csv", 0,
+        "1 points in a.csv, certified\n");
+    expect_shell("\"$HEADPROOF\" sweep --construction fused --n 5 --d 4 --omega 20 --certify "
+                 "--precision 64 --digits 17 -o b.csv",
+                 0, "certified but for ");
+    expect_shell("cut -d, -f39 b.csv | tail -1", 0,
+                 "construction_max;construction_rms;construction_rel;rounding_max");
     /* Bits are raised until digits are there, or may not be. */
-    expect("\"$HEADPROOF\" sweep --construction fused --n 5 --d 4 --omega 20 --certify "
-           "--max-bits 64 --digits 17 -o c.csv",
-           0, "certified but for ");
+    expect_shell("\"$HEADPROOF\" sweep --construction fused --n 5 --d 4 --omega 20 --certify "
+                 "--max-bits 64 --digits 17 -o c.csv",
+                 0, "certified but for ");
 }
 
 /* Scores too large for 256 bits take more, or are refused. */
 static void large_scores_are_proven_or_bounds(void **state)
 {
     (void)state;
-    expect("\"$HEADPROOF\" sweep --construction transformer --n 7 --d 5 --heads 2 --omega 20 "
-           "--score-scale 1e100 --certify -o a.csv",
-           0, "1 points in a.csv, certified\n");
-    expect("\"$HEADPROOF\" sweep --construction transformer --n 7 --d 5 --heads 2 --omega 20 "
-           "--score-scale 1e100 --certify --max-bits 256 -o b.csv",
-           0, "certified but for ");
+    expect_shell("\"$HEADPROOF\" sweep --construction transformer --n 7 --d 5 --heads 2 --omega 20 "
+                 "--score-scale 1e100 --certify -o a.csv",
+                 0, "1 points in a.csv, certified\n");
+    expect_shell("\"$HEADPROOF\" sweep --construction transformer --n 7 --d 5 --heads 2 --omega 20 "
+                 "--score-scale 1e100 --certify --max-bits 256 -o b.csv",
+                 0, "certified but for ");
 }
 
 static void ends_of_omega_are_proven(void **state)
 {
     (void)state;
-    expect("\"$HEADPROOF\" min-omega --construction " ALL " --n 5 --d 4 --heads 2 "
-           "--tolerance 1e-10 --judge construction --quiet >a && \"$HEADPROOF\" min-omega "
-           "--construction " ALL " --n 5 --d 4 --heads 2 --tolerance 1e-10 --judge construction "
-           "--quiet --certify >b && cmp a b && cut -d, -f31,32 b | grep -c ^,ok",
-           0, "7\n");
+    expect_shell("\"$HEADPROOF\" min-omega --construction " ALL " --n 5 --d 4 --heads 2 "
+                 "--tolerance 1e-10 --judge construction --quiet >a && \"$HEADPROOF\" min-omega "
+                 "--construction " ALL
+                 " --n 5 --d 4 --heads 2 --tolerance 1e-10 --judge construction "
+                 "--quiet --certify >b && cmp a b && cut -d, -f31,32 b | grep -c ^,ok",
+                 0, "7\n");
 }
 
 static void verify_says_so(void **state)
@@ -145,13 +115,14 @@ static void verify_says_so(void **state)
 static void mixtures_are_refused(void **state)
 {
     (void)state;
-    expect("for i in 1 2; do \"$HEADPROOF\" sweep " GRID " --shard $i/2 -o p$i.csv --certify && "
-           "\"$HEADPROOF\" sweep " GRID " --shard $i/2 -o q$i.csv || exit 9; done; "
-           "\"$HEADPROOF\" merge p1.csv q2.csv -o all.csv",
-           2, "q2.csv: of another grid than p1.csv");
-    expect("\"$HEADPROOF\" merge p1.csv p2.csv -o all.csv && cat all.csv.json", 0,
-           "\"certified\": true");
-    expect("\"$HEADPROOF\" sweep " GRID " --resume -o p1.csv --shard 1/2", 2, "p1.csv");
+    expect_shell("for i in 1 2; do \"$HEADPROOF\" sweep " GRID
+                 " --shard $i/2 -o p$i.csv --certify && "
+                 "\"$HEADPROOF\" sweep " GRID " --shard $i/2 -o q$i.csv || exit 9; done; "
+                 "\"$HEADPROOF\" merge p1.csv q2.csv -o all.csv",
+                 2, "q2.csv: of another grid than p1.csv");
+    expect_shell("\"$HEADPROOF\" merge p1.csv p2.csv -o all.csv && cat all.csv.json", 0,
+                 "\"certified\": true");
+    expect_shell("\"$HEADPROOF\" sweep " GRID " --resume -o p1.csv --shard 1/2", 2, "p1.csv");
 }
 
 static void what_has_no_radii_is_refused(void **state)
@@ -166,7 +137,7 @@ static void what_has_no_radii_is_refused(void **state)
     expect_refused(requests, sizeof requests / sizeof *requests, 1);
 }
 
-#define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
+#define TEST(function) cmocka_unit_test_setup_teardown(function, shell_set_up, shell_tear_down)
 
 int main(void)
 {

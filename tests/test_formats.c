@@ -2,8 +2,7 @@
  * Formats of a table: the same cells in each, honest about what no double holds, and nothing else
  * on stdout.
  */
-#include "program.h"
-#include "scratch.h"
+#include "shell.h"
 
 #include "../harness/table/format.h"
 
@@ -162,41 +161,6 @@ static void numbers(void **state)
 
 /* ---- What the program writes -------------------------------------------------------------- */
 
-static Scratch scratch; /* of the test at hand */
-
-static int set_up(void **state)
-{
-    (void)state;
-    scratch_make(&scratch);
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    scratch_remove(&scratch);
-    return 0;
-}
-
-/* A script with $HEADPROOF, in the scratch directory. */
-static Output shell(const char *script)
-{
-    char line[2048];
-    assert_null(strchr(script, '\''));
-    snprintf(line, sizeof line, "-c 'cd %s && { %s\n} 2>&1'", scratch.directory, script);
-    return run_program("sh", line);
-}
-
-static void expect(const char *script, int code, const char *says)
-{
-    Output output = shell(script);
-    if (output.code != code || strstr(output.text, says) == NULL) {
-        fail_msg("%s: exit code %d, expected %d; \"%s\", expected \"%s\"", script, output.code,
-                 code, output.text, says);
-    }
-    free(output.text);
-}
-
 #define MODEL "cases/models/modadd53-silu.safetensors --omega 30 --tokens 0/1/53"
 #define GRID                                                                                       \
     "--construction silu,fused --n 3 --d 3 --depth 2 --omega 5,1000 --kernel structured --quiet"
@@ -253,15 +217,16 @@ static void stdout_is_the_table(void **state)
 {
     (void)state;
     /* Without --quiet: the summary and the verdict are on stderr. */
-    expect("G=\"--construction fused --n 3 --d 3 --omega 20\"\n"
-           "$HEADPROOF sweep $G >a && $HEADPROOF sweep $G -o - >b 2>said && cmp a b &&"
-           "grep -q \"1 points in stdout\" said && echo same",
-           0, "same");
-    expect("G=\"--construction silu --n 3 --d 3 --tolerance 1e-8\"\n"
-           "$HEADPROOF min-omega $G >a && $HEADPROOF min-omega $G -o - 2>said | cmp a - &&"
-           "$HEADPROOF cost --n 3 >a && $HEADPROOF cost --n 3 --output=- | cmp a - && echo same",
-           0, "same");
-    expect("test ! -e -", 0, "");
+    expect_shell("G=\"--construction fused --n 3 --d 3 --omega 20\"\n"
+                 "$HEADPROOF sweep $G >a && $HEADPROOF sweep $G -o - >b 2>said && cmp a b &&"
+                 "grep -q \"1 points in stdout\" said && echo same",
+                 0, "same");
+    expect_shell(
+        "G=\"--construction silu --n 3 --d 3 --tolerance 1e-8\"\n"
+        "$HEADPROOF min-omega $G >a && $HEADPROOF min-omega $G -o - 2>said | cmp a - &&"
+        "$HEADPROOF cost --n 3 >a && $HEADPROOF cost --n 3 --output=- | cmp a - && echo same",
+        0, "same");
+    expect_shell("test ! -e -", 0, "");
 }
 
 /* What they say of a model goes to stderr then. */
@@ -290,29 +255,32 @@ static void models_leave_stdout_to_the_table(void **state)
 static void a_file_in_a_format(void **state)
 {
     (void)state;
-    expect("$HEADPROOF sweep " GRID " -o a.json --format json && $HEADPROOF sweep " GRID
-           " --format json | cmp a.json - && ls a.json.* && cat a.json.json",
-           0, "\"complete\": true");
+    expect_shell("$HEADPROOF sweep " GRID " -o a.json --format json && $HEADPROOF sweep " GRID
+                 " --format json | cmp a.json - && ls a.json.* && cat a.json.json",
+                 0, "\"complete\": true");
     /* It is no table that is read again. */
-    expect("$HEADPROOF sweep " GRID " -o a.json --format json &&"
-           "$HEADPROOF sweep " GRID " -o a.json --resume",
-           2, "a.json:1: cannot be resumed");
-    expect("$HEADPROOF sweep " GRID " -o a.json --format json; $HEADPROOF merge a.json -o b.csv", 2,
-           "expected the column construction here");
+    expect_shell("$HEADPROOF sweep " GRID " -o a.json --format json &&"
+                 "$HEADPROOF sweep " GRID " -o a.json --resume",
+                 2, "a.json:1: cannot be resumed");
+    expect_shell("$HEADPROOF sweep " GRID
+                 " -o a.json --format json; $HEADPROOF merge a.json -o b.csv",
+                 2, "expected the column construction here");
 }
 
 static void merge_writes_every_format(void **state)
 {
     (void)state;
-    expect("for i in 1 2; do $HEADPROOF sweep " GRID " --shard $i/2 -o s$i.csv; done\n"
-           "for f in csv table json jsonl markdown; do\n"
-           "  $HEADPROOF sweep " GRID " --format $f >one; $HEADPROOF merge s2.csv s1.csv "
-           "--format=$f 2>said >all; cmp one all && $HEADPROOF merge s1.csv s2.csv --format $f "
-           "-o file && cmp one file || touch differs\ndone; test ! -e differs && cat said",
-           0, "4 points of 2 shards in stdout");
-    expect("$HEADPROOF sweep " GRID " --shard 1/1 -o s.csv; $HEADPROOF merge s.csv --format csv | "
-           "cmp - s.csv && $HEADPROOF merge s.csv -o - | cmp - s.csv && echo same",
-           0, "same");
+    expect_shell(
+        "for i in 1 2; do $HEADPROOF sweep " GRID " --shard $i/2 -o s$i.csv; done\n"
+        "for f in csv table json jsonl markdown; do\n"
+        "  $HEADPROOF sweep " GRID " --format $f >one; $HEADPROOF merge s2.csv s1.csv "
+        "--format=$f 2>said >all; cmp one all && $HEADPROOF merge s1.csv s2.csv --format $f "
+        "-o file && cmp one file || touch differs\ndone; test ! -e differs && cat said",
+        0, "4 points of 2 shards in stdout");
+    expect_shell("$HEADPROOF sweep " GRID
+                 " --shard 1/1 -o s.csv; $HEADPROOF merge s.csv --format csv | "
+                 "cmp - s.csv && $HEADPROOF merge s.csv -o - | cmp - s.csv && echo same",
+                 0, "same");
 }
 
 static void streams_fail_as_elsewhere(void **state)
@@ -326,15 +294,15 @@ static void streams_fail_as_elsewhere(void **state)
                  "$HEADPROOF sweep " GRID " --format %s >/dev/full; echo full $?;"
                  "$HEADPROOF cost --n 3 --format %s -o /dev/full; echo file $?",
                  formats[i], formats[i], formats[i]);
-        expect(script, 0,
-               "headproof: stdout: cannot be written: Bad file descriptor\nclosed 99\n"
-               "headproof: stdout: cannot be written: No space left on device\nfull 99\n"
-               "headproof: /dev/full: cannot be written: No space left on device\nfile 99\n");
+        expect_shell(script, 0,
+                     "headproof: stdout: cannot be written: Bad file descriptor\nclosed 99\n"
+                     "headproof: stdout: cannot be written: No space left on device\nfull 99\n"
+                     "headproof: /dev/full: cannot be written: No space left on device\nfile 99\n");
         snprintf(script, sizeof script,
                  "{ $HEADPROOF sweep --n 2 --d 2 --omega 1:400 --quiet --format %s; "
                  "echo $? >code; } | true; cat code",
                  formats[i]);
-        expect(script, 0, "141");
+        expect_shell(script, 0, "141");
     }
 }
 
@@ -367,11 +335,11 @@ int main(void)
         cmocka_unit_test(the_reason_is_kept),
         cmocka_unit_test(numbers),
         cmocka_unit_test(every_cell_is_the_same),
-        cmocka_unit_test_setup_teardown(stdout_is_the_table, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(stdout_is_the_table, shell_set_up, shell_tear_down),
         cmocka_unit_test(models_leave_stdout_to_the_table),
-        cmocka_unit_test_setup_teardown(a_file_in_a_format, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(merge_writes_every_format, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(streams_fail_as_elsewhere, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_file_in_a_format, shell_set_up, shell_tear_down),
+        cmocka_unit_test_setup_teardown(merge_writes_every_format, shell_set_up, shell_tear_down),
+        cmocka_unit_test_setup_teardown(streams_fail_as_elsewhere, shell_set_up, shell_tear_down),
         cmocka_unit_test(what_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

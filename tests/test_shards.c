@@ -4,8 +4,7 @@
  */
 #include "check_fixture.h"
 #include "fixture.h"
-#include "program.h"
-#include "scratch.h"
+#include "shell.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,49 +19,12 @@
 #define GRID "--construction silu,fused --n 4 --d 3 --depth 3 --omega 5,20 --seed 1:3 --quiet"
 #define OTHER "--construction silu,fused --n 4 --d 3 --depth 3 --omega 5,21 --seed 1:3 --quiet"
 
-static Scratch scratch; /* of the test at hand */
-
-static int set_up(void **state)
-{
-    (void)state;
-    scratch_make(&scratch);
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    scratch_remove(&scratch);
-    return 0;
-}
-
-/* A script with $HEADPROOF, in the scratch directory. */
-static Output shell(const char *format, ...)
-{
-    char script[2048], line[3072];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(script, sizeof script, format, arguments);
-    va_end(arguments);
-    assert_null(strchr(script, '\''));
-    snprintf(line, sizeof line, "-c 'cd %s && { %s\n} 2>&1'", scratch.directory, script);
-    return run_program("sh", line);
-}
-
-static void expect(Output output, int code, const char *says)
-{
-    if (output.code != code || strstr(output.text, says) == NULL) {
-        fail_msg("exit code %d, expected %d; \"%s\", expected \"%s\"", output.code, code,
-                 output.text, says);
-    }
-    free(output.text);
-}
-
 static void make_shards(const char *grid, int count, const char *name)
 {
     for (int i = 1; i <= count; i++) {
-        expect(shell("\"$HEADPROOF\" sweep %s --shard %d/%d -o %s%d.csv", grid, i, count, name, i),
-               0, "");
+        expect_output(
+            shell("\"$HEADPROOF\" sweep %s --shard %d/%d -o %s%d.csv", grid, i, count, name, i), 0,
+            "");
     }
 }
 
@@ -70,38 +32,41 @@ static void merged_shards_are_one_run(void **state)
 {
     static const int counts[] = {1, 2, 15, 4, 12}; /* up to more than there are points */
     (void)state;
-    expect(shell("\"$HEADPROOF\" sweep " GRID " -o one.csv"), 0, "");
+    expect_output(shell("\"$HEADPROOF\" sweep " GRID " -o one.csv"), 0, "");
     for (size_t i = 0; i < (SMALL_GRIDS ? 3 : sizeof counts / sizeof *counts); i++) {
         make_shards(GRID, counts[i], "s");
-        expect(shell("\"$HEADPROOF\" merge s*.csv -o all.csv && cmp one.csv all.csv && rm s*"), 0,
-               "12 points of ");
+        expect_output(
+            shell("\"$HEADPROOF\" merge s*.csv -o all.csv && cmp one.csv all.csv && rm s*"), 0,
+            "12 points of ");
     }
     /* What is merged is a complete sweep. */
-    expect(shell("\"$HEADPROOF\" sweep " GRID " --resume -o all.csv; cat all.csv.json"), 0,
-           "\"machines_differ\": false");
+    expect_output(shell("\"$HEADPROOF\" sweep " GRID " --resume -o all.csv; cat all.csv.json"), 0,
+                  "\"machines_differ\": false");
 }
 
 /* Columns that only --propagation has are merged too, and not with tables that lack them. */
 static void propagation_is_merged(void **state)
 {
     (void)state;
-    expect(shell("\"$HEADPROOF\" sweep " GRID " --propagation -o one.csv"), 0, "");
+    expect_output(shell("\"$HEADPROOF\" sweep " GRID " --propagation -o one.csv"), 0, "");
     make_shards(GRID " --propagation", 3, "s");
-    expect(shell("\"$HEADPROOF\" merge s*.csv -o all.csv && cmp one.csv all.csv && echo equal"), 0,
-           "equal");
-    expect(shell("\"$HEADPROOF\" sweep " GRID " --shard 2/3 -o s2.csv"), 0, "");
-    expect(shell("\"$HEADPROOF\" merge s1.csv s2.csv s3.csv -o none.csv"), 2, "s2.csv");
+    expect_output(
+        shell("\"$HEADPROOF\" merge s*.csv -o all.csv && cmp one.csv all.csv && echo equal"), 0,
+        "equal");
+    expect_output(shell("\"$HEADPROOF\" sweep " GRID " --shard 2/3 -o s2.csv"), 0, "");
+    expect_output(shell("\"$HEADPROOF\" merge s1.csv s2.csv s3.csv -o none.csv"), 2, "s2.csv");
 }
 
 /* Every point is in one shard; those of a base in one shard while there are bases enough. */
 static void shards_are_a_partition(void **state)
 {
     (void)state;
-    expect(shell("\"$HEADPROOF\" sweep " GRID " --dry-run | sort >all; for i in 1 2 3 4 5; do "
-                 "\"$HEADPROOF\" sweep " GRID " --shard $i/5 --dry-run; done | sort | cmp - all && "
-                 "echo equal"),
-           0, "equal");
-    expect(
+    expect_output(
+        shell("\"$HEADPROOF\" sweep " GRID " --dry-run | sort >all; for i in 1 2 3 4 5; do "
+              "\"$HEADPROOF\" sweep " GRID " --shard $i/5 --dry-run; done | sort | cmp - all && "
+              "echo equal"),
+        0, "equal");
+    expect_output(
         shell("\"$HEADPROOF\" sweep " GRID " --shard 2/6 --dry-run | grep -c \"silu.*--seed 2$\""),
         0, "2\n");
 }
@@ -113,8 +78,8 @@ static void the_verdict_is_one_runs(void **state)
         free(shell("\"$HEADPROOF\" sweep " GRID " --tolerance 1e-7 --shard %d/2 -o s%d.csv", i, i)
                  .text);
     }
-    expect(shell("\"$HEADPROOF\" merge s1.csv s2.csv -o all.csv"), 1,
-           "fails; reproduce: headproof");
+    expect_output(shell("\"$HEADPROOF\" merge s1.csv s2.csv -o all.csv"), 1,
+                  "fails; reproduce: headproof");
 }
 
 static void bad_shards_are_refused(void **state)
@@ -123,51 +88,56 @@ static void bad_shards_are_refused(void **state)
     make_shards(GRID, 3, "s");
     make_shards(OTHER, 3, "o");
     make_shards(GRID, 2, "t");
-    expect(shell("\"$HEADPROOF\" merge s1.csv s3.csv -o all.csv"), 2, "missing: shard 2/3\n");
-    expect(shell("\"$HEADPROOF\" merge s1.csv s2.csv s2.csv s3.csv -o all.csv"), 2,
-           "s2.csv: shard 2/3 twice");
-    expect(shell("\"$HEADPROOF\" merge s1.csv o2.csv s3.csv -o all.csv"), 2,
-           "o2.csv: of another grid than s1.csv");
-    expect(shell("\"$HEADPROOF\" merge s1.csv t2.csv s3.csv -o all.csv"), 2,
-           "t2.csv: shard 2 of 2, s1.csv is of 3");
-    expect(shell("\"$HEADPROOF\" merge s1.csv s9.csv -o all.csv"), 2, "s9.csv: cannot be read");
-    expect(shell("\"$HEADPROOF\" merge s1.csv"), 2, "expected SHARD.csv... -o FILE.csv");
-    expect(shell("cp s3.csv.json kept && sed \"s/\\\"version\\\": \\\"[^\\\"]*/&9/\" kept "
-                 ">s3.csv.json; \"$HEADPROOF\" merge s1.csv s2.csv s3.csv -o all.csv"),
-           2, "s3.csv: of version ");
-    expect(shell("sed \"s/\\\"schema\\\": 4/\\\"schema\\\": 3/\" kept >s3.csv.json; "
-                 "\"$HEADPROOF\" merge s1.csv s2.csv s3.csv -o all.csv"),
-           2, "s3.csv: schema 3, this version reads schema 4");
-    expect(shell("sed \"s/\\\"cpu\\\": \\\"/&Z80 /\" kept >s3.csv.json; "
-                 "\"$HEADPROOF\" merge s1.csv s2.csv s3.csv -o all.csv && cat all.csv.json"),
-           0, "\"machines_differ\": true");
-    expect(shell("\"$HEADPROOF\" merge s1.csv s2.csv s3.csv -o all.csv"), 0,
-           "warning: s3.csv: cpu Z80 ");
-    expect(shell("cp s2.csv s2 && sed \"2s/5/6/\" s2 >s2.csv; rm all.csv; "
-                 "\"$HEADPROOF\" merge s1.csv s2.csv s3.csv -o all.csv"),
-           2, "its rows are not those that its .json names");
-    expect(shell("sed \\$d s2 >s2.csv; \"$HEADPROOF\" merge s1.csv s2.csv s3.csv -o all.csv"), 2,
-           "s2.csv: its rows are not those");
-    expect(shell("for i in 1 2 3; do sed \"1s/bounds,//\" s$i.csv >o$i.csv; "
-                 "cp s$i.csv.json o$i.csv.json; done"),
-           0, "");
+    expect_output(shell("\"$HEADPROOF\" merge s1.csv s3.csv -o all.csv"), 2,
+                  "missing: shard 2/3\n");
+    expect_output(shell("\"$HEADPROOF\" merge s1.csv s2.csv s2.csv s3.csv -o all.csv"), 2,
+                  "s2.csv: shard 2/3 twice");
+    expect_output(shell("\"$HEADPROOF\" merge s1.csv o2.csv s3.csv -o all.csv"), 2,
+                  "o2.csv: of another grid than s1.csv");
+    expect_output(shell("\"$HEADPROOF\" merge s1.csv t2.csv s3.csv -o all.csv"), 2,
+                  "t2.csv: shard 2 of 2, s1.csv is of 3");
+    expect_output(shell("\"$HEADPROOF\" merge s1.csv s9.csv -o all.csv"), 2,
+                  "s9.csv: cannot be read");
+    expect_output(shell("\"$HEADPROOF\" merge s1.csv"), 2, "expected SHARD.csv... -o FILE.csv");
+    expect_output(shell("cp s3.csv.json kept && sed \"s/\\\"version\\\": \\\"[^\\\"]*/&9/\" kept "
+                        ">s3.csv.json; \"$HEADPROOF\" merge s1.csv s2.csv s3.csv -o all.csv"),
+                  2, "s3.csv: of version ");
+    expect_output(shell("sed \"s/\\\"schema\\\": 4/\\\"schema\\\": 3/\" kept >s3.csv.json; "
+                        "\"$HEADPROOF\" merge s1.csv s2.csv s3.csv -o all.csv"),
+                  2, "s3.csv: schema 3, this version reads schema 4");
+    expect_output(shell("sed \"s/\\\"cpu\\\": \\\"/&Z80 /\" kept >s3.csv.json; "
+                        "\"$HEADPROOF\" merge s1.csv s2.csv s3.csv -o all.csv && cat all.csv.json"),
+                  0, "\"machines_differ\": true");
+    expect_output(shell("\"$HEADPROOF\" merge s1.csv s2.csv s3.csv -o all.csv"), 0,
+                  "warning: s3.csv: cpu Z80 ");
+    expect_output(shell("cp s2.csv s2 && sed \"2s/5/6/\" s2 >s2.csv; rm all.csv; "
+                        "\"$HEADPROOF\" merge s1.csv s2.csv s3.csv -o all.csv"),
+                  2, "its rows are not those that its .json names");
+    expect_output(
+        shell("sed \\$d s2 >s2.csv; \"$HEADPROOF\" merge s1.csv s2.csv s3.csv -o all.csv"), 2,
+        "s2.csv: its rows are not those");
+    expect_output(shell("for i in 1 2 3; do sed \"1s/bounds,//\" s$i.csv >o$i.csv; "
+                        "cp s$i.csv.json o$i.csv.json; done"),
+                  0, "");
     for (int i = 1; i <= 3; i++) {
         char name[32], path[SCRATCH_PATH];
         snprintf(name, sizeof name, "o%d.csv", i);
-        scratch_path(path, &scratch, name);
+        scratch_path(path, shell_scratch(), name);
         seal_table(path);
     }
-    expect(shell("\"$HEADPROOF\" merge o1.csv o2.csv o3.csv -o all.csv"), 2,
-           "o1.csv:1: token 'identical': expected the column bounds here");
-    expect(shell("test ! -e all.csv && echo none"), 0, "none");
-    expect(shell("\"$HEADPROOF\" sweep " GRID " --shard 3/2 -o x.csv"), 2, "--shard: token ");
-    expect(shell("\"$HEADPROOF\" sweep " GRID " --shard 0/2 -o x.csv"), 2, "--shard: token ");
-    expect(shell("\"$HEADPROOF\" sweep " GRID " --shard 1 -o x.csv"), 2, "--shard: token ");
-    expect(shell("\"$HEADPROOF\" min-omega --shard 1/2"), 2, "--shard: token ");
+    expect_output(shell("\"$HEADPROOF\" merge o1.csv o2.csv o3.csv -o all.csv"), 2,
+                  "o1.csv:1: token 'identical': expected the column bounds here");
+    expect_output(shell("test ! -e all.csv && echo none"), 0, "none");
+    expect_output(shell("\"$HEADPROOF\" sweep " GRID " --shard 3/2 -o x.csv"), 2,
+                  "--shard: token ");
+    expect_output(shell("\"$HEADPROOF\" sweep " GRID " --shard 0/2 -o x.csv"), 2,
+                  "--shard: token ");
+    expect_output(shell("\"$HEADPROOF\" sweep " GRID " --shard 1 -o x.csv"), 2, "--shard: token ");
+    expect_output(shell("\"$HEADPROOF\" min-omega --shard 1/2"), 2, "--shard: token ");
     /* A shard is resumed as that shard alone. */
-    expect(shell("mv s1.csv s1.csv.partial; mv s1.csv.json s1.csv.json.partial; "
-                 "\"$HEADPROOF\" sweep " GRID " --shard 2/3 --resume -o s1.csv"),
-           2, "shard 1/3, this is 2/3");
+    expect_output(shell("mv s1.csv s1.csv.partial; mv s1.csv.json s1.csv.json.partial; "
+                        "\"$HEADPROOF\" sweep " GRID " --shard 2/3 --resume -o s1.csv"),
+                  2, "shard 1/3, this is 2/3");
 }
 
 /* Takes a block "```sh NAME" out of the document. */
@@ -177,7 +147,7 @@ static void extract(const char *name)
     snprintf(line, sizeof line,
              "-c 'awk \"/^\\`\\`\\`sh %s/{on=1;next} /^\\`\\`\\`/{on=0} on\" docs/clusters.md "
              ">%s/%s'",
-             name, scratch.directory, name);
+             name, shell_scratch()->directory, name);
     Output output = run_program("sh", line);
     assert_int_equal(output.code, 0);
     free(output.text);
@@ -189,7 +159,7 @@ static void extract(const char *name)
 static void make_model(void)
 {
     char path[SCRATCH_PATH], here[2048];
-    scratch_path(path, &scratch, "model.safetensors");
+    scratch_path(path, shell_scratch(), "model.safetensors");
     assert_non_null(getcwd(here, sizeof here - 64));
     strcat(here, "/cases/models/modadd53-silu.safetensors");
     assert_int_equal(symlink(here, path), 0);
@@ -210,16 +180,18 @@ static void merged_verdicts_are_one_runs(void **state)
     (void)state;
     make_model();
     for (size_t i = 0; i < (SMALL_GRIDS ? 2 : sizeof runs / sizeof *runs); i++) {
-        expect(shell("\"$HEADPROOF\" " VERIFY "%s -o one.csv", runs[i].rest), runs[i].code, "");
+        expect_output(shell("\"$HEADPROOF\" " VERIFY "%s -o one.csv", runs[i].rest), runs[i].code,
+                      "");
         /* One, two and five shards; two of the later runs. */
         for (int count = i == 0 ? 1 : 2; count <= (i == 0 ? 5 : 2); count += count == 2 ? 3 : 1) {
             free(shell("rm -f s*.csv; for i in 1 2 3 4 5; do if test $i -le %d; then "
                        "\"$HEADPROOF\" " VERIFY "%s --shard $i/%d -o s$i.csv; fi; done",
                        count, runs[i].rest, count)
                      .text);
-            expect(shell("\"$HEADPROOF\" merge s*.csv -o all.csv; code=$?; cmp one.csv all.csv && "
-                         "echo equal; exit $code"),
-                   runs[i].code, "equal");
+            expect_output(
+                shell("\"$HEADPROOF\" merge s*.csv -o all.csv; code=$?; cmp one.csv all.csv && "
+                      "echo equal; exit $code"),
+                runs[i].code, "equal");
         }
     }
 }
@@ -228,11 +200,11 @@ static void bad_verify_shards_are_refused(void **state)
 {
     (void)state;
     make_model();
-    expect(shell("\"$HEADPROOF\" " VERIFY " --shard 7/7"), 2, "expected at most 6 parts");
-    expect(
+    expect_output(shell("\"$HEADPROOF\" " VERIFY " --shard 7/7"), 2, "expected at most 6 parts");
+    expect_output(
         shell("\"$HEADPROOF\" verify model.safetensors --tokens 1:2/3/53 --shard 1/2 --omega 20"),
         0, "shard 1/2: 1 input of 3 tokens");
-    expect(
+    expect_output(
         shell("\"$HEADPROOF\" verify model.safetensors --tokens 1:2/3/53 --shard 1/2 --omega 20"),
         0, "a shard leaves them out");
     free(
@@ -240,12 +212,12 @@ static void bad_verify_shards_are_refused(void **state)
               "\"$HEADPROOF\" verify model.safetensors -q --tokens 0:52:13/0:52:13/53 --omega 5,20 "
               "--shard 2/2 -o o2.csv; \"$HEADPROOF\" sweep " GRID " --shard 2/2 -o g2.csv")
             .text);
-    expect(shell("\"$HEADPROOF\" merge s1.csv -o all.csv"), 2, "missing: shard 2/2\n");
-    expect(shell("\"$HEADPROOF\" merge s1.csv o2.csv -o all.csv"), 2, "of another grid");
-    expect(shell("\"$HEADPROOF\" merge s1.csv g2.csv -o all.csv"), 2, "of another grid");
-    expect(shell("sed \\$d s2.csv >s2; mv s2 s2.csv; \"$HEADPROOF\" merge s1.csv s2.csv -o "
-                 "all.csv; code=$?; test ! -e all.csv && exit $code"),
-           2, "s2.csv: its rows are not those");
+    expect_output(shell("\"$HEADPROOF\" merge s1.csv -o all.csv"), 2, "missing: shard 2/2\n");
+    expect_output(shell("\"$HEADPROOF\" merge s1.csv o2.csv -o all.csv"), 2, "of another grid");
+    expect_output(shell("\"$HEADPROOF\" merge s1.csv g2.csv -o all.csv"), 2, "of another grid");
+    expect_output(shell("sed \\$d s2.csv >s2; mv s2 s2.csv; \"$HEADPROOF\" merge s1.csv s2.csv -o "
+                        "all.csv; code=$?; test ! -e all.csv && exit $code"),
+                  2, "s2.csv: its rows are not those");
 }
 
 static void the_documented_scripts_run(void **state)
@@ -254,22 +226,24 @@ static void the_documented_scripts_run(void **state)
     char path[SCRATCH_PATH];
     extract("array.sh");
     extract("merge.sh");
-    scratch_path(path, &scratch, "headproof");
+    scratch_path(path, shell_scratch(), "headproof");
     char here[2048] = "", absolute[4096];
     assert_true(*program() == '/' || getcwd(here, sizeof here - 1) != NULL);
     snprintf(absolute, sizeof absolute, "%s%s%s", here, *here != '\0' ? "/" : "", program());
     assert_int_equal(symlink(absolute, path), 0);
-    expect(shell("printf \"[a]\\nconstruction = silu,fused\\nn = 4\\nd = 3\\nomega = 5,20\\n\" "
-                 ">sweep.case; grep -c SBATCH array.sh"),
-           0, "5\n");
-    expect(shell("PATH=.:$PATH; export PATH SLURM_ARRAY_TASK_ID SLURM_ARRAY_TASK_COUNT=4 "
-                 "SLURM_CPUS_PER_TASK=2; for SLURM_ARRAY_TASK_ID in 1 2 3 4; do sh array.sh && "
-                 "sh array.sh || exit 1; done; sh merge.sh && headproof sweep sweep.case -q -o one "
-                 "&& cmp one all.csv && echo equal"),
-           0, "equal");
+    expect_output(
+        shell("printf \"[a]\\nconstruction = silu,fused\\nn = 4\\nd = 3\\nomega = 5,20\\n\" "
+              ">sweep.case; grep -c SBATCH array.sh"),
+        0, "5\n");
+    expect_output(
+        shell("PATH=.:$PATH; export PATH SLURM_ARRAY_TASK_ID SLURM_ARRAY_TASK_COUNT=4 "
+              "SLURM_CPUS_PER_TASK=2; for SLURM_ARRAY_TASK_ID in 1 2 3 4; do sh array.sh && "
+              "sh array.sh || exit 1; done; sh merge.sh && headproof sweep sweep.case -q -o one "
+              "&& cmp one all.csv && echo equal"),
+        0, "equal");
 }
 
-#define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
+#define TEST(function) cmocka_unit_test_setup_teardown(function, shell_set_up, shell_tear_down)
 
 int main(void)
 {

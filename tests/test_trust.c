@@ -5,7 +5,7 @@
 #include "check_fixture.h"
 #include "fixture.h"
 #include "interrupted.h"
-#include "program.h"
+#include "shell.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,52 +13,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <cmocka.h>
 
 #define GRID "--construction silu,fused --n 4 --d 3 --depth 3 --omega 5,20 --seed 1:2 --quiet"
 
-static Scratch scratch; /* of the test at hand */
-
-static int set_up(void **state)
-{
-    (void)state;
-    scratch_make(&scratch);
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    scratch_remove(&scratch);
-    return 0;
-}
-
-/* A script in the scratch directory, $h the program, $p the project. */
-static Output shell(const char *format, ...)
-{
-    char script[2048], line[3072];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(script, sizeof script, format, arguments);
-    va_end(arguments);
-    assert_null(strchr(script, '\''));
-    snprintf(line, sizeof line, "-c 'h=$(realpath \"$HEADPROOF\"); p=$PWD; cd %s && { %s\n} 2>&1'",
-             scratch.directory, script);
-    return run_program("sh", line);
-}
-
-static void expect(Output output, int code, const char *says)
-{
-    expect_says(&output, code, says);
-    free(output.text);
-}
-
 static void seal(const char *name)
 {
     char path[SCRATCH_PATH];
-    scratch_path(path, &scratch, name);
+    scratch_path(path, shell_scratch(), name);
     seal_table(path);
 }
 
@@ -66,15 +29,15 @@ static void seal(const char *name)
 static void edited_tables_are_not_resumed(void **state)
 {
     (void)state;
-    expect(shell("\"$h\" sweep " GRID " --tolerance 1e-7 -o t.csv"), 1, "fail at");
-    expect(shell("\"$h\" sweep " GRID " --tolerance 1e-7 --resume -o t.csv"), 1, "");
-    expect(shell("cp t.csv kept; sed \"s/,fail$/,ok/; s/e-0[2-6],/e-09,/g\" kept >t.csv; "
-                 "\"$h\" sweep " GRID " --tolerance 1e-7 --resume -o t.csv"),
-           2, "its bytes are not those that its .json was written with");
-    expect(shell("sed \"/^ .digest/d\" t.csv.json >s; mv s t.csv.json; "
-                 "\"$h\" sweep " GRID " --tolerance 1e-7 --resume -o t.csv"),
-           2, "its bytes are not those");
-    expect(shell("\"$h\" sweep " GRID " --tolerance 1e-7 -o t.csv; cmp kept t.csv"), 0, "");
+    expect_output(shell("\"$h\" sweep " GRID " --tolerance 1e-7 -o t.csv"), 1, "fail at");
+    expect_output(shell("\"$h\" sweep " GRID " --tolerance 1e-7 --resume -o t.csv"), 1, "");
+    expect_output(shell("cp t.csv kept; sed \"s/,fail$/,ok/; s/e-0[2-6],/e-09,/g\" kept >t.csv; "
+                        "\"$h\" sweep " GRID " --tolerance 1e-7 --resume -o t.csv"),
+                  2, "its bytes are not those that its .json was written with");
+    expect_output(shell("sed \"/^ .digest/d\" t.csv.json >s; mv s t.csv.json; "
+                        "\"$h\" sweep " GRID " --tolerance 1e-7 --resume -o t.csv"),
+                  2, "its bytes are not those");
+    expect_output(shell("\"$h\" sweep " GRID " --tolerance 1e-7 -o t.csv; cmp kept t.csv"), 0, "");
 }
 
 /* The verdict is the rows'. */
@@ -84,18 +47,18 @@ static void merge_believes_rows(void **state)
     free(shell("for i in 1 2; do \"$h\" sweep " GRID " --tolerance 1e-7 --shard $i/2 -o s$i.csv; "
                "done; cp s2.csv rows; cp s2.csv.json kept")
              .text);
-    expect(shell("\"$h\" merge s1.csv s2.csv -o all.csv"), 1, "fails; reproduce: headproof");
-    expect(
+    expect_output(shell("\"$h\" merge s1.csv s2.csv -o all.csv"), 1, "fails; reproduce: headproof");
+    expect_output(
         shell("for i in 1 2; do sed \"s/\\\"passed\\\": false/\\\"passed\\\": true/\" s$i.csv.json "
               ">s; mv s s$i.csv.json; done; rm all*; \"$h\" merge s1.csv s2.csv -o all.csv"),
         2, "its .json and its rows contradict each other: did point ");
-    expect(shell("test ! -e all.csv && echo none"), 0, "none");
+    expect_output(shell("test ! -e all.csv && echo none"), 0, "none");
     /* Edited rows, with the old digest and with the one that they have. */
-    expect(shell("cp kept s2.csv.json; sed \"s/,fail$/,ok/\" rows >s2.csv; "
-                 "\"$h\" merge s1.csv s2.csv -o all.csv"),
-           2, "its rows are not those that its .json names");
+    expect_output(shell("cp kept s2.csv.json; sed \"s/,fail$/,ok/\" rows >s2.csv; "
+                        "\"$h\" merge s1.csv s2.csv -o all.csv"),
+                  2, "its rows are not those that its .json names");
     seal("s2.csv");
-    expect(shell("\"$h\" merge s1.csv s2.csv -o all.csv"), 2, "");
+    expect_output(shell("\"$h\" merge s1.csv s2.csv -o all.csv"), 2, "");
 }
 
 /* Judged as in one run, whatever is judged. */
@@ -122,21 +85,23 @@ static void verdicts_of_merged_rows_are_one_runs(void **state)
         }
         free(one.text);
         free(merged.text);
-        expect(shell("\"$h\" sweep " GRID " %s --resume -o all.csv", judged[i]), one.code, "");
+        expect_output(shell("\"$h\" sweep " GRID " %s --resume -o all.csv", judged[i]), one.code,
+                      "");
     }
 }
 
 static void counts_beyond_sense_are_refused(void **state)
 {
     (void)state;
-    expect(shell("\"$h\" sweep " GRID " --shard 1/2 -o s1.csv; cp s1.csv.json kept"), 0, "");
-    expect(shell("sed \"s/\\\"count\\\": 2/\\\"count\\\": 100000000000000000/\" kept >s1.csv.json; "
-                 "timeout 20 \"$h\" merge s1.csv -o all.csv"),
-           2, "11/100000000000000000, and 99999999999999989 more\n");
-    expect(shell("sed \"s/\\\"points\\\": 8/\\\"points\\\": 100000000000000000/; "
-                 "s/\\\"count\\\": 2/\\\"count\\\": 1/\" kept >s1.csv.json; "
-                 "timeout 20 \"$h\" merge s1.csv -o all.csv"),
-           2, "its rows are not those that its .json names");
+    expect_output(shell("\"$h\" sweep " GRID " --shard 1/2 -o s1.csv; cp s1.csv.json kept"), 0, "");
+    expect_output(
+        shell("sed \"s/\\\"count\\\": 2/\\\"count\\\": 100000000000000000/\" kept >s1.csv.json; "
+              "timeout 20 \"$h\" merge s1.csv -o all.csv"),
+        2, "11/100000000000000000, and 99999999999999989 more\n");
+    expect_output(shell("sed \"s/\\\"points\\\": 8/\\\"points\\\": 100000000000000000/; "
+                        "s/\\\"count\\\": 2/\\\"count\\\": 1/\" kept >s1.csv.json; "
+                        "timeout 20 \"$h\" merge s1.csv -o all.csv"),
+                  2, "its rows are not those that its .json names");
 }
 
 /* Not a number is the worst of all shards, wherever it stands. */
@@ -150,12 +115,13 @@ static void nan_is_the_worst_of_all_shards(void **state)
                 "for i in 1 2; do \"$h\" verify $p/cases/models/modadd53-silu.safetensors --tokens "
                 "0:26:26/0/53 --omega 20 --quiet --shard $i/2 -o s$i.csv; done")
                 .text);
-        expect(shell("awk -F, -v OFS=, \"NR == 1 { for (i = 1; i <= NF; i++) "
-                     "if (\\$i == \\\"rounding_max\\\") c = i } NR > 1 { \\$c = \\\"nan\\\" } { "
-                     "print }\" "
-                     "s%d.csv >s; mv s s%d.csv; grep -c nan s%d.csv",
-                     shard, shard, shard),
-               0, "1\n");
+        expect_output(
+            shell("awk -F, -v OFS=, \"NR == 1 { for (i = 1; i <= NF; i++) "
+                  "if (\\$i == \\\"rounding_max\\\") c = i } NR > 1 { \\$c = \\\"nan\\\" } { "
+                  "print }\" "
+                  "s%d.csv >s; mv s s%d.csv; grep -c nan s%d.csv",
+                  shard, shard, shard),
+            0, "1\n");
         snprintf(path, sizeof path, "s%d.csv", shard);
         seal(path);
         Output merged = shell("\"$h\" merge s1.csv s2.csv -o all.csv >/dev/null; cat all.csv");
@@ -171,13 +137,13 @@ static void every_byte_of_the_weights_counts(void **state)
     char path[SCRATCH_PATH];
     (void)state;
     free(shell("cp $p/cases/models/modadd53-silu.safetensors w.safetensors").text);
-    scratch_path(path, &scratch, "w.safetensors");
+    scratch_path(path, shell_scratch(), "w.safetensors");
     Output whole = read_file(path);
 #define SWEEP "sweep --weights ./w.safetensors --n 3 --omega 20 --arithmetic none --quiet -o w.csv"
     Output first = shell("\"$h\" " SWEEP);
     assert_int_equal(first.code, 0);
     free(first.text);
-    expect(shell("\"$h\" " SWEEP " --resume"), 0, "");
+    expect_output(shell("\"$h\" " SWEEP " --resume"), 0, "");
     uint64_t header = 0;
     memcpy(&header, whole.text, sizeof header);
     for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
@@ -186,12 +152,12 @@ static void every_byte_of_the_weights_counts(void **state)
         whole.text[place] ^= 1;
         file_write(path, whole.text, whole.length);
         whole.text[place] ^= 1;
-        expect(shell("\"$h\" " SWEEP " --resume"), 2, "other contents of the weights file");
+        expect_output(shell("\"$h\" " SWEEP " --resume"), 2, "other contents of the weights file");
     }
     free(whole.text);
 }
 
-#define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
+#define TEST(function) cmocka_unit_test_setup_teardown(function, shell_set_up, shell_tear_down)
 
 int main(void)
 {

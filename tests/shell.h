@@ -1,0 +1,26 @@
+/*
+ * Shell scripts that a test runs in a directory of its own, as a user's scripts do.
+ */
+#ifndef HEADPROOF_TESTS_SHELL_H
+#define HEADPROOF_TESTS_SHELL_H
+
+#include "program.h"
+#include "scratch.h"
+
+/* A test's set-up makes the directory, its tear-down removes it. */
+int shell_set_up(void **state);
+int shell_tear_down(void **state);
+
+const Scratch *shell_scratch(void);
+
+/* Runs a script, formatted as by printf and without ', in that directory; $HEADPROOF and $h are the
+ * program, $p is the project's directory.  text has stdout and stderr.  Free text. */
+Output shell(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* The run must have ended with the code and have said that.  Frees its text. */
+void expect_output(Output output, int code, const char *says);
+
+/* The same of a script as it stands. */
+void expect_shell(const char *script, int code, const char *says);
+
+#endif
