@@ -3,7 +3,6 @@
  */
 #include "closed_forms.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 /* A case as the formulas see it: x(i, c) of the tokens i < n, and of the bias row i = n. */
@@ -48,25 +47,6 @@ static size_t tokens_seen(const View *v, size_t i)
     return causal ? 0 : v->n;
 }
 
-/* Zeros. */
-static Real *take(size_t count)
-{
-    Real *numbers = calloc(count + 1, sizeof *numbers); /* never of size 0 */
-    if (numbers == NULL) {
-        fprintf(stderr, "memory is short\n");
-        abort();
-    }
-    for (size_t i = 0; i < count; i++) {
-        numbers[i] = real_of(0);
-    }
-    return numbers;
-}
-
-static void accumulate(Real *sum, Real term)
-{
-    *sum = real_add(*sum, term);
-}
-
 /* Token: A = {self, bias row}, C = the m other tokens, rho = m eps/Z, Z = 1 + e^x + m eps:
  *     delta = (eps/Z) [m (x sigma(-x) + b sigma(x)) - S].
  * Bias row: A = {self}, C = the tokens: delta = eps e^(-b) (N b - T)/(1 + N eps e^(-b)). */
@@ -75,7 +55,7 @@ static Real silu_delta(const View *v, size_t i, size_t c)
     size_t seen = tokens_seen(v, i);
     Real x = x_at(v, i, c), b = x_at(v, v->n, c), sum = real_of(0), one = real_of(1);
     for (size_t j = 0; j < seen; j++) {
-        accumulate(&sum, j == i ? real_of(0) : x_at(v, j, c));
+        real_accumulate(&sum, j == i ? real_of(0) : x_at(v, j, c));
     }
     if (i == v->n) {
         Real leak = real_mul(v->eps, real_exp(real_neg(b))), n = integer(seen);
@@ -109,10 +89,10 @@ static void self_attending(Real *delta, const View *v, const Real *value)
         for (size_t c = 0; c < v->width; c++) {
             Real sum = value[v->n * v->width + c];
             for (size_t j = 0; j < seen; j++) {
-                accumulate(&sum, value[j * v->width + c]);
+                real_accumulate(&sum, value[j * v->width + c]);
             }
             Real own = real_mul(integer(seen + 1), value[i * v->width + c]);
-            accumulate(&delta[i * v->width + c], real_mul(leak, real_sub(sum, own)));
+            real_accumulate(&delta[i * v->width + c], real_mul(leak, real_sub(sum, own)));
         }
     }
 }
@@ -131,11 +111,11 @@ static Real linear_value(const View *v, size_t i, size_t c)
     if (within(f->write, c)) {
         size_t to = c - f->write.first;
         for (size_t a = 0; a < f->read.count; a++) {
-            accumulate(&sum, real_mul(x_at(v, i, f->read.first + a),
-                                      real_of(f->w1[a * f->write.count + to])));
+            real_accumulate(&sum, real_mul(x_at(v, i, f->read.first + a),
+                                           real_of(f->w1[a * f->write.count + to])));
         }
         if (f->b1 != NULL && i < v->n) {
-            accumulate(&sum, real_of(f->b1[to]));
+            real_accumulate(&sum, real_of(f->b1[to]));
         }
     }
     if ((f->replace || f->clear) && within(f->read, c)) {
@@ -146,7 +126,7 @@ static Real linear_value(const View *v, size_t i, size_t c)
 
 static void linear_construction(Real *delta, const View *v)
 {
-    Real *value = take((v->n + 1) * v->width);
+    Real *value = real_zeros((v->n + 1) * v->width);
     for (size_t i = 0; i <= v->n; i++) {
         for (size_t c = 0; c < v->width; c++) {
             value[i * v->width + c] = linear_value(v, i, c);
@@ -167,7 +147,7 @@ static void head_matrix(Real *m, size_t d, size_t d_head, const HeadWeight *firs
             for (size_t r = 0; r < d_head; r++) {
                 const double *s = second->data + h * second->head_stride;
                 double w = transposed ? s[b * second->ld + r] : s[r * second->ld + b];
-                accumulate(&sum, real_mul(real_of(f[a * first->ld + r]), real_of(w)));
+                real_accumulate(&sum, real_mul(real_of(f[a * first->ld + r]), real_of(w)));
             }
             m[a * d + b] = sum;
         }
@@ -182,7 +162,7 @@ static void rows_times(Real *xm, const View *v, const Real *m)
         for (size_t c = 0; c < d; c++) {
             xm[i * d + c] = real_of(0);
             for (size_t a = 0; a < d; a++) {
-                accumulate(&xm[i * d + c], real_mul(x_at(v, i, a), m[a * d + c]));
+                real_accumulate(&xm[i * d + c], real_mul(x_at(v, i, a), m[a * d + c]));
             }
         }
     }
@@ -196,9 +176,9 @@ typedef struct {
 
 static void part_add(Part *part, Real weight, const Real *value, size_t d)
 {
-    accumulate(&part->total, weight);
+    real_accumulate(&part->total, weight);
     for (size_t c = 0; c < d; c++) {
-        accumulate(&part->sum[c], real_mul(weight, value[c]));
+        real_accumulate(&part->sum[c], real_mul(weight, value[c]));
     }
 }
 
@@ -224,7 +204,7 @@ static bool key_part(const View *v, size_t i, size_t j, bool *of_a, size_t *omeg
 static void attention_row(Real *delta, const View *v, const Real *xq, const Real *xv, size_t i)
 {
     size_t d = v->width, n = v->n;
-    Part a = {real_of(0), take(d)}, c = {real_of(0), take(d)};
+    Part a = {real_of(0), real_zeros(d)}, c = {real_of(0), real_zeros(d)};
     for (size_t j = 0; j <= n; j++) {
         Real score = real_of(0);
         size_t omegas;
@@ -233,14 +213,14 @@ static void attention_row(Real *delta, const View *v, const Real *xq, const Real
             continue;
         }
         for (size_t k = 0; k < d; k++) {
-            accumulate(&score, real_mul(xq[i * d + k], x_at(v, j, k)));
+            real_accumulate(&score, real_mul(xq[i * d + k], x_at(v, j, k)));
         }
         Real behind = real_mul(real_of((double)omegas / 2), real_log(v->eps));
         part_add(of_a ? &a : &c, real_exp(real_add(score, behind)), xv + j * d, d);
     }
     for (size_t k = 0; k < d; k++) {
         Real gap = real_sub(c.sum[k], real_mul(c.total, real_div(a.sum[k], a.total)));
-        accumulate(&delta[i * d + k], real_div(gap, real_add(a.total, c.total)));
+        real_accumulate(&delta[i * d + k], real_div(gap, real_add(a.total, c.total)));
     }
     free(a.sum);
     free(c.sum);
@@ -252,7 +232,7 @@ static void attention_construction(Real *delta, const View *v)
     const Score *score = &heads->score;
     const Value *value = &heads->value;
     size_t d = v->width;
-    Real *m = take(d * d), *xq = take((v->n + 1) * d), *xv = take((v->n + 1) * d);
+    Real *m = real_zeros(d * d), *xq = real_zeros((v->n + 1) * d), *xv = real_zeros((v->n + 1) * d);
     for (size_t h = 0; h < heads->heads; h++) {
         head_matrix(m, d, v->spec->d_head, &score->q, &score->k, true, h);
         rows_times(xq, v, m);
@@ -273,7 +253,7 @@ static Real pre_activation(const View *v, size_t i, size_t k)
     const Direct *f = v->direct;
     Real sum = real_of(f->b1 != NULL && i < v->n ? f->b1[k] : 0);
     for (size_t c = 0; c < v->width; c++) {
-        accumulate(&sum, real_mul(x_at(v, i, c), real_of(f->w1[c * f->hidden + k])));
+        real_accumulate(&sum, real_mul(x_at(v, i, c), real_of(f->w1[c * f->hidden + k])));
     }
     return sum;
 }
@@ -287,7 +267,7 @@ static Real fused_unit(const View *v, const Real *z, size_t i)
     size_t seen = tokens_seen(v, i);
     Real sum = real_of(0), g = z[v->n], one = real_of(1);
     for (size_t j = 0; j < seen; j++) {
-        accumulate(&sum, j == i ? real_of(0) : z[j]);
+        real_accumulate(&sum, j == i ? real_of(0) : z[j]);
     }
     if (i == v->n) {
         Real leak = real_mul(v->eps, real_exp(g)), n = integer(seen);
@@ -303,7 +283,7 @@ static Real fused_unit(const View *v, const Real *z, size_t i)
 static void fused_construction(Real *delta, const View *v)
 {
     const Direct *f = v->direct;
-    Real *z = take(v->n + 1), *value = take((v->n + 1) * v->width);
+    Real *z = real_zeros(v->n + 1), *value = real_zeros((v->n + 1) * v->width);
     for (size_t k = 0; k < f->hidden; k++) {
         for (size_t i = 0; i <= v->n; i++) {
             z[i] = pre_activation(v, i, k);
@@ -311,8 +291,8 @@ static void fused_construction(Real *delta, const View *v)
         for (size_t i = 0; i <= v->n; i++) {
             Real unit = fused_unit(v, z, i);
             for (size_t c = 0; c < v->width; c++) {
-                accumulate(&delta[i * v->width + c],
-                           real_mul(unit, real_of(f->w2[k * v->width + c])));
+                real_accumulate(&delta[i * v->width + c],
+                                real_mul(unit, real_of(f->w2[k * v->width + c])));
             }
         }
     }
@@ -357,7 +337,7 @@ void closed_approximation(Real *delta, const CaseSpec *spec, const Pair *pair)
             for (size_t k = 0; spec->construction == CONSTRUCTION_FUSED && k < f->hidden; k++) {
                 Real weight = real_sigma(real_neg(pre_activation(&v, i, k)));
                 Real seen = real_mul(weight, pre_activation(&v, v.n, k));
-                accumulate(entry, real_mul(seen, real_of(f->w2[k * v.width + c])));
+                real_accumulate(entry, real_mul(seen, real_of(f->w2[k * v.width + c])));
             }
         }
     }
@@ -380,7 +360,7 @@ static Real linear_bound(const View *v, Real largest, size_t column)
         bool diagonal = f->read.first + a == column && (f->replace || f->clear);
         bool written = within(f->write, column);
         double w = written ? f->w1[a * f->write.count + column - f->write.first] : 0;
-        accumulate(&sum, real_abs(real_sub(real_of(w), real_of(diagonal ? 1 : 0))));
+        real_accumulate(&sum, real_abs(real_sub(real_of(w), real_of(diagonal ? 1 : 0))));
     }
     Real leak = real_div(v->eps, real_add(real_of(1), real_mul(integer(v->n), v->eps)));
     return real_mul(real_mul(leak, integer(2 * v->n - 1)), real_mul(largest, sum));
@@ -402,7 +382,7 @@ void closed_bound(Real *bound, const CaseSpec *spec, const Pair *pair, double om
     for (size_t c = 0; c < v.width; c++) {
         Real sum = real_of(spec->construction == CONSTRUCTION_FUSED ? 0 : 1);
         for (size_t k = 0; spec->construction == CONSTRUCTION_FUSED && k < f->hidden; k++) {
-            accumulate(&sum, real_abs(real_of(f->w2[k * v.width + c])));
+            real_accumulate(&sum, real_abs(real_of(f->w2[k * v.width + c])));
         }
         bound[c] = spec->construction == CONSTRUCTION_LINEAR
                        ? linear_bound(&v, largest, c)

@@ -7,6 +7,8 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
 
 #include <cmocka.h>
 
@@ -163,4 +165,22 @@ int real_compare(Real a, Real b)
 {
     __mpfr_struct x = view(&a), y = view(&b);
     return mpfr_cmp(&x, &y);
+}
+
+Real *real_zeros(size_t count)
+{
+    Real *numbers = calloc(count + 1, sizeof *numbers); /* never of size 0 */
+    if (numbers == NULL) {
+        fprintf(stderr, "memory is short\n");
+        abort();
+    }
+    for (size_t i = 0; i < count; i++) {
+        numbers[i] = real_of(0);
+    }
+    return numbers;
+}
+
+void real_accumulate(Real *sum, Real term)
+{
+    *sum = real_add(*sum, term);
 }

@@ -7,6 +7,7 @@
 #define HEADPROOF_TESTS_REAL_H
 
 #include <mpfr.h>
+#include <stddef.h>
 
 #define REAL_BITS 320
 
@@ -45,6 +46,12 @@ Real real_sigma(Real a);
 Real real_power(mpfr_exp_t exponent);
 
 double real_double(Real a);
+
+/* count zeros; ends the program where memory is short.  Free them. */
+Real *real_zeros(size_t count);
+
+/* *sum += term */
+void real_accumulate(Real *sum, Real term);
 
 /* Less than, equal to or greater than 0 as a is than b. */
 int real_compare(Real a, Real b);

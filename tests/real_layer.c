@@ -3,7 +3,6 @@
  */
 #include "real_layer.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,24 +13,6 @@ typedef struct {
     const Real *x;
     Real *out;
 } View;
-
-static Real *take(size_t count)
-{
-    Real *numbers = calloc(count + 1, sizeof *numbers);
-    if (numbers == NULL) {
-        fprintf(stderr, "memory is short\n");
-        abort();
-    }
-    for (size_t i = 0; i < count; i++) {
-        numbers[i] = real_of(0);
-    }
-    return numbers;
-}
-
-static void accumulate(Real *sum, Real term)
-{
-    *sum = real_add(*sum, term);
-}
 
 static Real silu(Real x)
 {
@@ -44,24 +25,24 @@ static Real affine(const View *v, size_t i, Columns read, const double *w, size_
 {
     Real sum = real_of(b != NULL ? b[to] : 0);
     for (size_t a = 0; a < read.count; a++) {
-        accumulate(&sum,
-                   real_mul(v->x[i * v->width + read.first + a], real_of(w[a * columns + to])));
+        real_accumulate(
+            &sum, real_mul(v->x[i * v->width + read.first + a], real_of(w[a * columns + to])));
     }
     return sum;
 }
 
 static void direct_row(const View *v, const Direct *f, size_t i)
 {
-    Real *row = v->out + i * v->width, *hidden = take(f->hidden);
+    Real *row = v->out + i * v->width, *hidden = real_zeros(f->hidden);
     for (size_t k = 0; f->kind == DIRECT_FFN && k < f->hidden; k++) {
         hidden[k] = silu(affine(v, i, f->read, f->w1, f->hidden, f->b1, k));
     }
     for (size_t c = 0; c < f->write.count; c++) {
         Real *to = &row[f->write.first + c];
         if (f->kind == DIRECT_FFN) {
-            accumulate(to, real_of(f->b2 != NULL ? f->b2[c] : 0));
+            real_accumulate(to, real_of(f->b2 != NULL ? f->b2[c] : 0));
             for (size_t k = 0; k < f->hidden; k++) {
-                accumulate(to, real_mul(hidden[k], real_of(f->w2[k * f->write.count + c])));
+                real_accumulate(to, real_mul(hidden[k], real_of(f->w2[k * f->write.count + c])));
             }
         } else if (f->kind == DIRECT_LINEAR) {
             Real y = affine(v, i, f->read, f->w1, f->write.count, f->b1, c);
@@ -87,7 +68,7 @@ static Real project(const View *v, size_t i, Columns read, HeadWeight w, size_t 
 {
     Real sum = real_of(b != NULL ? b[k] : 0);
     for (size_t a = 0; a < read.count; a++) {
-        accumulate(&sum, real_mul(v->x[i * v->width + read.first + a], weight(w, h, a, k)));
+        real_accumulate(&sum, real_mul(v->x[i * v->width + read.first + a], weight(w, h, a, k)));
     }
     return sum;
 }
@@ -103,7 +84,7 @@ static Real score(const View *v, const Score *s, size_t h, size_t i, size_t j)
         Real query = project(v, i, s->read, s->q, h, k, q_bias);
         Real key = s->d_head > 0 ? project(v, j, s->read, s->k, h, k, k_bias)
                                  : v->x[j * v->width + s->read.first + k];
-        accumulate(&sum, real_mul(query, key));
+        real_accumulate(&sum, real_mul(query, key));
     }
     sum = real_mul(sum, real_of((double)s->scale.num));
     sum = real_div(sum, real_of((double)s->scale.den));
@@ -120,7 +101,7 @@ static Real value(const View *v, const Value *u, size_t h, size_t j, size_t c)
     for (size_t k = 0; u->kind == VALUE_FACTORED && k < u->d_head; k++) {
         const double *inner = u->inner_bias != NULL ? u->inner_bias + h * u->d_head : NULL;
         Real term = real_mul(project(v, j, u->read, u->v, h, k, inner), weight(u->o, h, k, c));
-        accumulate(&sum, real_mul(term, real_of(u->scale)));
+        real_accumulate(&sum, real_mul(term, real_of(u->scale)));
     }
     return h == 0 && u->bias != NULL ? real_add(sum, real_of(u->bias[c])) : sum;
 }
@@ -128,17 +109,17 @@ static Real value(const View *v, const Value *u, size_t h, size_t j, size_t c)
 static void head_row(const View *v, const Bundle *bundle, size_t h, size_t i)
 {
     const Value *u = &bundle->value;
-    Real *p = take(v->n), sum = real_of(0);
+    Real *p = real_zeros(v->n), sum = real_of(0);
     for (size_t j = 0; j < v->n; j++) {
         if (score_sees(v->layout, &bundle->score, i, j)) {
             p[j] = real_exp(score(v, &bundle->score, h, i, j));
-            accumulate(&sum, p[j]);
+            real_accumulate(&sum, p[j]);
         }
     }
     for (size_t c = 0; c < u->write.count; c++) {
         Real *to = &v->out[i * v->width + u->write.first + c];
         for (size_t j = 0; j < v->n; j++) {
-            accumulate(to, real_mul(real_div(p[j], sum), value(v, u, h, j, c)));
+            real_accumulate(to, real_mul(real_div(p[j], sum), value(v, u, h, j, c)));
         }
     }
     free(p);
@@ -148,7 +129,7 @@ void real_layer(Real *x, const Model *model, size_t layer)
 {
     size_t n = model->layout.n, width = layout_content(&model->layout);
     size_t size = n * width * sizeof *x;
-    Real *before = take(n * width);
+    Real *before = real_zeros(n * width);
     View v = {&model->layout, n, width, before, x};
     for (size_t s = layer > 0 ? model->layer_end[layer - 1] : 0; s < model->layer_end[layer]; s++) {
         const Sublayer *sublayer = &model->sublayers[s];
