@@ -41,6 +41,26 @@ static void test_written_bytes(void **state)
     assert_memory_equal(fixture->text, expected, sizeof expected - 1);
 }
 
+/* Data begin at a multiple of 8 whatever the header's length: of names of eight lengths. */
+static void test_data_are_aligned(void **state)
+{
+    static const char name[] = "abcdefgh";
+    static const size_t shape[] = {1};
+    static const double number[] = {1};
+    FileFixture *fixture = *state;
+    for (size_t length = 1; length <= 8; length++) {
+        SafetensorsWriter *writer = safetensors_writer_make();
+        assert_non_null(writer);
+        const char *called = name + sizeof name - 1 - length;
+        assert_int_equal(safetensors_writer_floats(writer, called, 1, shape, number), 0);
+        assert_int_equal(safetensors_writer_finish(writer, fixture->path), 0);
+        safetensors_writer_clear(writer);
+        long bytes = file_read(fixture->text, fixture->path);
+        assert_true(bytes > 0 && bytes % 8 == 0);
+        assert_memory_equal(fixture->text + bytes - 8, number, 8);
+    }
+}
+
 static void check_round_trip(const SafetensorsFile *file, const char *name, const double *values,
                              size_t count)
 {
@@ -200,8 +220,9 @@ static void test_writer_bugs(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_written_bytes),  TEST(test_round_trip),      TEST(test_cannot_write),
-        TEST(test_predicted_size), TEST(test_header_too_long), TEST(test_writer_bugs),
+        TEST(test_written_bytes),    TEST(test_round_trip),      TEST(test_cannot_write),
+        TEST(test_predicted_size),   TEST(test_header_too_long), TEST(test_writer_bugs),
+        TEST(test_data_are_aligned),
     };
     return cmocka_run_group_tests_name("safetensors_write", tests, NULL, NULL);
 }
