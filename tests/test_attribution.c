@@ -261,6 +261,29 @@ static void terms_are_patterns_times_circuits(void **state)
     }
 }
 
+/* Attention as a file gives it, with biases on queries and keys: those are the tokens' own, and the
+ * bias row, which every token attends at Omega = 2, has none.  Values have no bias, so that heads
+ * can be told apart. */
+static void biases_of_keys_are_of_tokens(void **state)
+{
+    static const double w[2 * D * 2] = {0.5, -1, 0.25, 2, -0.5, 1,  0.75, -2,
+                                        1,   1,  -1.5, 3, 0.25, -1, 2,    -0.75};
+    static const double b_q[4] = {1, -0.5, 0.25, 2}, b_k[4] = {-1, 1.5, 0.5, -0.75};
+    static const GivenLayer layers[2] = {
+        {.w_q = w, .w_k = w, .w_v = w, .w_o = w, .b_q = b_q, .b_k = b_k},
+        {.w_q = w, .w_k = w, .w_v = w, .w_o = w, .b_q = b_k, .b_k = b_q}};
+    static const GivenWeights given = {.layers = layers, .scale = {1, 1, 1}};
+    CaseSpec spec = spec_of(CONSTRUCTION_ATTENTION, MASK_NONE, BIAS_NONE);
+    Made m = {0};
+    (void)state;
+    spec.d_head = 2;
+    spec.given = &given;
+    make(&m, &spec, 2, 256);
+    compare(&m, 2, true, "biases of queries and keys");
+    expect_sums(&m, "biases of queries and keys");
+    unmake(&m);
+}
+
 /* The two terms of a bound, as exact as 4096 bits are: bound = 2^(e + 1) |w_v|_1 of the plan's
  * largest error 2^e; rounding = (products + 16) 2^-bits times the sum of the absolute products. */
 static void exact_bound(mpfr_ptr bound, mpfr_ptr rounding, const Made *m, mpfr_prec_t bits,
@@ -513,6 +536,7 @@ int main(void)
 {
     const struct CMUnitTest attribution[] = {
         cmocka_unit_test(terms_are_patterns_times_circuits),
+        cmocka_unit_test(biases_of_keys_are_of_tokens),
         cmocka_unit_test(the_bound_is_whole),
         cmocka_unit_test(terms_have_their_digits),
         cmocka_unit_test(tables_agree),

@@ -39,6 +39,8 @@ static void merged_shards_are_one_run(void **state)
             shell("\"$HEADPROOF\" merge s*.csv -o all.csv && cmp one.csv all.csv && rm s*"), 0,
             "12 points of ");
     }
+    /* A single shard's points have no numbers: its own is all that is left. */
+    expect_output(shell("grep -c \"index\" all.csv.json"), 0, "1\n");
     /* What is merged is a complete sweep. */
     expect_output(shell("\"$HEADPROOF\" sweep " GRID " --resume -o all.csv; cat all.csv.json"), 0,
                   "\"machines_differ\": false");
