@@ -105,11 +105,45 @@ static void cells_have_two_digits(void **state)
     expect_cell_of((SummaryCell){NAN, false}, "-");
 }
 
+/* Of points in one line of the table the worst is shown; of equals, the one that is a bound. */
+static void the_worst_of_points_is_shown(void **state)
+{
+    static const SummaryCell cells[][2] = {{{-15, false}, {-12, false}},
+                                           {{-12, false}, {-15, false}},
+                                           {{-12, true}, {-12, false}},
+                                           {{-12, false}, {-12, true}},
+                                           {{-INFINITY, false}, {-12, false}}};
+    static const char *const expected[] = {"1.0e-12", "1.0e-12", "<1.0e-12", "<1.0e-12", "1.0e-12"};
+    static const size_t points[] = {0, 1};
+    Point two[] = {point_of(1), point_of(1)};
+    Grid grid = {.points = two, .count = 2};
+    (void)state;
+    two[1].spec.seed = 2;
+    for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
+        PointSummary summary[2];
+        char *text = NULL, last[32];
+        size_t size = 0;
+        FILE *file = open_memstream(&text, &size);
+        assert_non_null(file);
+        for (size_t k = 0; k < 2; k++) {
+            summary_init(&summary[k]);
+            summary[k].construction[0] = cells[i][k];
+        }
+        assert_int_equal(summary_print(file, &grid, points, 2, summary), 0);
+        assert_int_equal(fclose(file), 0);
+        assert_int_equal(count_lines(text), 3);
+        assert_int_equal(sscanf(strstr(text, "silu"), "silu 20 %31s", last), 1);
+        assert_string_equal(last, expected[i]);
+        free(text);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(deep_stacks_are_shown_in_part),
         cmocka_unit_test(cells_have_two_digits),
+        cmocka_unit_test(the_worst_of_points_is_shown),
     };
     return cmocka_run_group_tests(tests, reference_set_up, reference_tear_down);
 }
