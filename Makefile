@@ -132,6 +132,8 @@ build/coverage%/headproof build/coverage/headproof: private LDFLAGS += -Wl,--wra
 $(BUILD)/bench: $(call objects_of,tests/bench_share.c tests/bench_gemms.c)
 $(BUILD)/bench: private LDFLAGS += -Wl,--wrap=cblas_dgemm
 $(BUILD)/bench_product: $(call objects_of,$(patsubst %,tests/bench_%.c,exp numbers shape))
+$(BUILD)/tests/test_wide_balls: private LDFLAGS += \
+    -Wl,--wrap=arb_exp,--wrap=arb_expm1,--wrap=arb_mat_mul
 # Their own system calls go by it.
 $(patsubst %,$(BUILD)/tests/test_%,checkpoint killed resume): $(SHARED)/tests/kill_points.o
 $(BENCHES:%=$(BUILD)/%): $(BUILD)/%: $(SHARED)/tests/%.o $(SHARED)/tests/bench_run.o $(PROJECT)

@@ -261,6 +261,29 @@ static void terms_are_patterns_times_circuits(void **state)
     }
 }
 
+/* Attention as a file gives it, with biases on queries and keys: those are the tokens' own, and the
+ * bias row, which every token attends at Omega = 2, has none.  Values have no bias, so that heads
+ * can be told apart. */
+static void biases_of_keys_are_of_tokens(void **state)
+{
+    static const double w[2 * D * 2] = {0.5, -1, 0.25, 2, -0.5, 1,  0.75, -2,
+                                        1,   1,  -1.5, 3, 0.25, -1, 2,    -0.75};
+    static const double b_q[4] = {1, -0.5, 0.25, 2}, b_k[4] = {-1, 1.5, 0.5, -0.75};
+    static const GivenLayer layers[2] = {
+        {.w_q = w, .w_k = w, .w_v = w, .w_o = w, .b_q = b_q, .b_k = b_k},
+        {.w_q = w, .w_k = w, .w_v = w, .w_o = w, .b_q = b_k, .b_k = b_q}};
+    static const GivenWeights given = {.layers = layers, .scale = {1, 1, 1}};
+    CaseSpec spec = spec_of(CONSTRUCTION_ATTENTION, MASK_NONE, BIAS_NONE);
+    Made m = {0};
+    (void)state;
+    spec.d_head = 2;
+    spec.given = &given;
+    make(&m, &spec, 2, 256);
+    compare(&m, 2, true, "biases of queries and keys");
+    expect_sums(&m, "biases of queries and keys");
+    unmake(&m);
+}
+
 /* The two terms of a bound, as exact as 4096 bits are: bound = 2^(e + 1) |w_v|_1 of the plan's
  * largest error 2^e; rounding = (products + 16) 2^-bits times the sum of the absolute products. */
 static void exact_bound(mpfr_ptr bound, mpfr_ptr rounding, const Made *m, mpfr_prec_t bits,
@@ -482,6 +505,68 @@ static void every_logit_is_a_sum(void **state)
     }
 }
 
+/* From the shares on, what is printed of four inputs; free it. */
+static char *printed_shares(const char *arguments)
+{
+    char line[512];
+    snprintf(line, sizeof line,
+             "attribute " MODADD " --tokens 0:51:17/7/53 --omega 20 -o /dev/null %s", arguments);
+    Output output = run(line);
+    assert_int_equal(output.code, 0);
+    const char *from = strstr(output.text, "share of the predicted logit");
+    assert_non_null(from);
+    char *shares = strdup(from);
+    free(output.text);
+    return shares;
+}
+
+static int compare_shares(const void *a, const void *b)
+{
+    long double x = *(const long double *)a, y = *(const long double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Of four inputs the least share, the lower of the middle two and the largest, from the table; and
+ * the same whether or not other logits are written as well. */
+static void shares_are_the_tables(void **state)
+{
+    static const char *const kinds[PATH_KINDS] = {"direct", "external", "internal", "bias"};
+    long double share[PATH_KINDS][4] = {{0}};
+    size_t input = 0;
+    (void)state;
+    char *one = printed_shares(""), *all = printed_shares("--logits all");
+    assert_string_equal(one, all);
+    Output output =
+        run("attribute " MODADD " --tokens 0:51:17/7/53 --omega 20 -q -o /dev/stdout --by kind");
+    const char *text = strchr(output.text, '\n') + 1;
+    for (Line line; next_line(&line, &text);) {
+        assert_true(input < 4);
+        for (size_t k = 0; k < PATH_KINDS; k++) {
+            bool of_kind = strcmp(line.cell[3], kinds[k]) == 0;
+            share[k][input] += of_kind ? strtold(line.cell[9], NULL) : 0;
+            if (strcmp(line.cell[3], "logit") == 0) {
+                share[k][input] /= strtold(line.cell[9], NULL);
+            }
+        }
+        input += strcmp(line.cell[3], "logit") == 0;
+    }
+    assert_int_equal(input, 4);
+    for (size_t k = 0; k < PATH_KINDS; k++) {
+        static const size_t place[3] = {0, 1, 3};
+        double printed[3];
+        const char *at = strstr(one, kinds[k]);
+        assert_non_null(at);
+        assert_int_equal(sscanf(at, "%*s %lf %lf %lf", printed, printed + 1, printed + 2), 3);
+        qsort(share[k], 4, sizeof *share[k], compare_shares);
+        for (size_t i = 0; i < 3; i++) {
+            assert_true(fabsl(share[k][place[i]] - printed[i]) < 5.01e-5L);
+        }
+    }
+    free(output.text);
+    free(one);
+    free(all);
+}
+
 static void threads_change_nothing(void **state)
 {
     (void)state;
@@ -513,10 +598,12 @@ int main(void)
 {
     const struct CMUnitTest attribution[] = {
         cmocka_unit_test(terms_are_patterns_times_circuits),
+        cmocka_unit_test(biases_of_keys_are_of_tokens),
         cmocka_unit_test(the_bound_is_whole),
         cmocka_unit_test(terms_have_their_digits),
         cmocka_unit_test(tables_agree),
         cmocka_unit_test(every_logit_is_a_sum),
+        cmocka_unit_test(shares_are_the_tables),
         cmocka_unit_test(threads_change_nothing),
         cmocka_unit_test(bad_requests_are_refused),
     };

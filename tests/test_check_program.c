@@ -437,7 +437,19 @@ static void reports_say_the_same_and_are_well_formed(void **state)
     xml = read_all(scratch, "x");
     markdown = read_all(scratch, "m");
     json_t *report = load(scratch, "j");
-    size_t findings = json_array_size(json_object_get(report, "findings"));
+    json_t *list = json_object_get(report, "findings"), *finding;
+    size_t findings = json_array_size(list), i, without = 0;
+    json_array_foreach(list, i, finding)
+    {
+        const json_t *limit = json_object_get(finding, "limit");
+        assert_true(json_is_null(limit) || *json_string_value(limit) != '\0');
+        assert_true(json_is_null(limit) == (json_is_null(json_object_get(finding, "column")) != 0));
+        without += json_is_null(limit);
+    }
+    assert_int_equal(without, 2); /* a row too many, and one that is missing */
+    assert_true(findings > 3);
+    /* A row counts once, however many of its cells differ. */
+    assert_non_null(strstr(xml, "tests=\"43\" failures=\"3\""));
     assert_int_equal(occurrences(xml, "<failure "), findings);
     assert_int_equal(occurrences(xml, "<testcase "), 43); /* and the row that is missing */
     assert_non_null(strstr(xml, "bias=&lt;&amp;&gt;'|`\\x01\\xff;x=]]&gt;"));

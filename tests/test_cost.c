@@ -6,8 +6,11 @@
 
 #include "../cases/plain.h"
 #include "../harness/commands/cost/count.h"
+#include "fixture.h"
 #include "program.h"
+#include "random_model.h"
 #include "rational.h"
+#include "written_model.h"
 
 #include <fcntl.h>
 #include <setjmp.h>
@@ -123,6 +126,9 @@ static void a_terminal_gets_lines(void **state)
     assert_non_null(strstr(text, "  x 1.167\r\n"));
     assert_non_null(strstr(text, "external 0.195 %, internal 99.8 %"));
     assert_non_null(strstr(text, "as matrices Q and V: "));
+    /* Of 96 (4 D^2 + 8 D^2) and (50257 + 2048) D numbers, D = 12288. */
+    assert_non_null(strstr(text, "33.3 %; 33.2 % with embeddings\r\n"));
+    assert_non_null(strstr(text, "66.7 %; 66.4 % with embeddings\r\n"));
     print_on_terminal(text, sizeof text, "--construction fused --n 4 --d 5 --measure");
     expect_pair(text, "\n  rows of the stream ", 4, 5);
     assert_non_null(strstr(text, "    seconds, measured "));
@@ -177,6 +183,29 @@ static void a_file_has_its_parameters(void **state)
                      figure(model, "embedding_parameters");
     assert_true(4 * counted == 226048);
     EXPECT(model, {"n", "3"}, {"sublayer_heads", "4;257"}, {"converted_width", "68"});
+}
+
+/* As many as are written: four matrices of 6, three biases of 2 and one of 3. */
+static void every_bias_is_counted(void **state)
+{
+    static const char *const tensors[] = {TENSOR("blocks.0.attn.W_Q", "[1,3,2]", "0", "48"),
+                                          TENSOR("blocks.0.attn.W_K", "[1,3,2]", "48", "96"),
+                                          TENSOR("blocks.0.attn.W_V", "[1,3,2]", "96", "144"),
+                                          TENSOR("blocks.0.attn.W_O", "[1,2,3]", "144", "192"),
+                                          TENSOR("blocks.0.attn.b_Q", "[1,2]", "192", "208"),
+                                          TENSOR("blocks.0.attn.b_K", "[1,2]", "208", "224"),
+                                          TENSOR("blocks.0.attn.b_V", "[1,2]", "224", "240"),
+                                          TENSOR("blocks.0.attn.b_O", "[3]", "240", "264")};
+    static const double data[33] = {1, 2, 3};
+    const Scratch *scratch = *state;
+    char arguments[2 * SCRATCH_PATH], all[1024] = "";
+    for (size_t i = 0; i < sizeof tensors / sizeof *tensors; i++) {
+        strcat(strcat(all, i == 0 ? "" : ","), tensors[i]);
+    }
+    written_model(scratch, "m.safetensors", all, data, 33);
+    snprintf(arguments, sizeof arguments,
+             "--construction attention --n 4 --weights %s/m.safetensors", scratch->directory);
+    assert_true(figure(arguments, "attention_parameters") == 33);
 }
 
 /* Counted by hand and by other programs. */
@@ -269,6 +298,33 @@ static void ranks_are_by_elimination(void **state)
     print_message("%zu models\n", checked);
 }
 
+/* The rank of the matrix of the coefficients of Omega, whatever they are. */
+static void position_ranks_are_by_elimination(void **state)
+{
+    enum { VALUES = 4, ALL = VALUES * VALUES * VALUES * VALUES * VALUES, ROWS_MOST = 4 };
+    (void)state;
+    for (size_t n = 1; n < ROWS_MOST; n++) {
+        for (int i = 0; i < ALL; i++) {
+            const PositionScores position = {i % VALUES - 1, i / 4 % VALUES - 1,
+                                             i / 16 % VALUES - 1, i / 64 % VALUES - 1, i / 256 - 1};
+            Layout layout = {.n = n, .d = 1, .bias_row = BIAS_ROW_FIRST};
+            BundleStack stack = {.bundle = {{.heads = 1, .score = {.position = position}}}};
+            Model model = stack_model(&stack, layout, 1);
+            double scores[ROWS_MOST * ROWS_MOST];
+            ModelCost cost;
+            for (size_t k = 0; k < (n + 1) * (n + 1); k++) {
+                scores[k] = layout_position_score(&layout, &position, k / (n + 1), k % (n + 1));
+            }
+            model_cost_init(&cost);
+            model_cost_count(&cost, &model, 1, 0);
+            assert_int_equal(cost.sublayers[0].score_rank,
+                             rat_rank(rat_of(scores, n + 1, n + 1, n + 1)));
+            model_cost_clear(&cost);
+            rat_release_all();
+        }
+    }
+}
+
 static void bad_requests_are_refused(void **state)
 {
     static const char *const lines[] = {"cost --preset gpt9",
@@ -312,8 +368,10 @@ int main(void)
         cmocka_unit_test(shares_are_as_the_seeds_say),
         cmocka_unit_test(gpt2_has_its_published_parameters),
         cmocka_unit_test(a_file_has_its_parameters),
+        cmocka_unit_test_setup_teardown(every_bias_is_counted, scratch_set_up, fixture_tear_down),
         cmocka_unit_test(work_is_counted),
         cmocka_unit_test(ranks_are_by_elimination),
+        cmocka_unit_test(position_ranks_are_by_elimination),
         cmocka_unit_test(bad_requests_are_refused),
         cmocka_unit_test(times_are_times),
     };

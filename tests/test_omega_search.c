@@ -314,6 +314,30 @@ static void disorder_ends_in_the_budget(void **state)
     }
 }
 
+/* Over the scan 7.07, 10, 14.1, ... from a guess of 10: 1e-8 at first, less than four times that at
+ * 20, more elsewhere, and within the tolerance of 1e-10 from 100 to 200 alone. */
+static double dips(double omega, const double *parameter)
+{
+    (void)parameter;
+    bool within = omega > 100 && omega < 200;
+    return within ? 1e-11 : omega < 8 ? 1e-8 : omega > 19 && omega < 21 ? 3e-8 : 1;
+}
+
+/* Large errors before a dip do not count: two more behind it are not four, so that the scan goes
+ * on to 160. */
+static void a_dip_is_gone_beyond(void **state)
+{
+    Formula formula = {.formula = dips, .parameter = {0}};
+    OmegaAsk ask = ask_for(1e-10, 10, true);
+    OmegaSearch search;
+    (void)state;
+    search_for(&search, &formula, &ask);
+    assert_true(search.found);
+    expect_close(search.min.omega, 100, 2e-6);
+    expect_close(search.max.omega, 200, 2e-6);
+    omega_search_clear(&search);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -325,6 +349,7 @@ int main(void)
         cmocka_unit_test(a_falling_error_takes_few_evaluations),
         cmocka_unit_test(a_hole_cuts_the_interval),
         cmocka_unit_test(halves_are_halves),
+        cmocka_unit_test(a_dip_is_gone_beyond),
         cmocka_unit_test(disorder_ends_in_the_budget),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -340,6 +340,29 @@ static void what_is_given_has_no_error(void **state)
     }
 }
 
+/* A layer without a value leaves the bias row empty, the next one leaks into it: the proof of the
+ * first says nothing of the second. */
+static void every_layer_has_its_own_proof(void **state)
+{
+    static const char tensors[] = TENSOR("blocks.0.attn.QK", "[1,3,3]", "0", "72") "," TENSOR(
+        "blocks.0.attn.OV", "[1,3,3]", "72",
+        "144") "," TENSOR("blocks.1.attn.QK", "[1,3,3]", "144",
+                          "216") "," TENSOR("blocks.1.attn.OV", "[1,3,3]", "216", "288");
+    const Scratch *scratch = *state;
+    char line[1024], text[64];
+    write_model(scratch, tensors, 36, 0x1p-40);
+    snprintf(line, sizeof line,
+             "sweep --construction attention --weights %s/m.safetensors --n 4 --omega 20 --quiet",
+             scratch->directory);
+    Output output = run(line);
+    assert_int_equal(output.code, 0);
+    expect_cell(&output, 1, "bias_row_max", "0");
+    cell(text, sizeof text, &output, 2, "bias_row_max");
+    /* e^-20 of a token's entry, times 2^-40 */
+    assert_true(strtod(text, NULL) > 0x1p-120 && strtod(text, NULL) < 0x1p-60);
+    free(output.text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -349,6 +372,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(heads_without_a_value_are_exact, scratch_set_up,
                                         fixture_tear_down),
         cmocka_unit_test_setup_teardown(what_is_given_has_no_error, scratch_set_up,
+                                        fixture_tear_down),
+        cmocka_unit_test_setup_teardown(every_layer_has_its_own_proof, scratch_set_up,
                                         fixture_tear_down),
     };
     return cmocka_run_group_tests(tests, reference_set_up, reference_tear_down);

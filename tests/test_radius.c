@@ -414,6 +414,106 @@ static void norms_are_bounds(void **state)
     assert_true(isinf(norm_spectral((const double[]){1, INFINITY, 0, 1}, 2, 2, 2)));
 }
 
+/* As many entries as columns and more: |W| = |W^T|, wherever the large ones stand. */
+static void norms_are_of_all_columns(void **state)
+{
+    const double wide[] = {1, 0, 0, 8, 0, 1, 0, 0}, tall[] = {1, 0, 0, 1, 0, 0, 8, 0};
+    (void)state;
+    assert_true(norm_spectral(wide, 2, 4, 4) >= sqrt(65) * (1 - 0x1p-50));
+    assert_true(norm_spectral(wide, 2, 4, 4) < sqrt(65) * 1.001);
+    assert_true(norm_spectral(tall, 4, 2, 2) >= sqrt(65) * (1 - 0x1p-50));
+    assert_true(norm_spectral(tall, 4, 2, 2) < sqrt(65) * 1.001);
+}
+
+/* An activation alone, of one number where it is steepest: what is proven of it is the slope, and
+ * no less than it does. */
+static void slopes_are_the_steepest(void **state)
+{
+    static const struct {
+        Activation activation;
+        double x, most;
+    } steep[] = {{ACTIVATION_SILU, 2.39936, 0.01},
+                 {ACTIVATION_GELU, 1.41421, 0.01},
+                 {ACTIVATION_RELU, 1, 0.01},
+                 {ACTIVATION_SILU, -2.39936, 0.01}};
+    uint64_t seed = SEED;
+    (void)state;
+    for (size_t i = 0; i < sizeof steep / sizeof *steep; i++) {
+        const Sublayer sublayer = {.direct = {.kind = DIRECT_ACTIVATION,
+                                              .activation = steep[i].activation,
+                                              .read = {0, 1},
+                                              .write = {0, 1}}};
+        const size_t end = 1;
+        const Model model = {{1, 1, 0, BIAS_ROW_NONE}, &sublayer, 1, &end, 1};
+        Tally tally = nothing;
+        compare_moved(&tally, &(Evaluated){&model, &steep[i].x, NULL, INFINITY, false}, 20, &seed,
+                      "one activation");
+        report("one activation", &tally);
+        assert_true(tally.log2_ratio > -steep[i].most);
+    }
+}
+
+/* The radii of several rows together: the largest, and the sum of their squares. */
+static void rows_add_up(void **state)
+{
+    CaseSpec spec = difference_case(CONSTRUCTION_FUSED, 3);
+    Pair pair = pair_make(&spec);
+    const Layout *layout = &pair.converted.layout;
+    Columns content = {0, layout->d};
+    mpfr_t most, squares, one, own, sum, largest;
+    (void)state;
+    assert_true(layout->n >= 3);
+    mpfr_inits2(REF_CELL_BITS, most, squares, one, own, sum, largest, (mpfr_ptr)0);
+    RefRun *run = open_certified(
+        &(Evaluated){&pair.converted, pair.converted_x, pair.bias_row_content, 8, true},
+        pair.converted_x, BITS);
+    ref_run_layer(run);
+    ref_run_radius(run, RADIUS_SUM, 0, layout->n, content, most, squares);
+    mpfr_set_zero(sum, 1);
+    mpfr_set_zero(largest, 1);
+    for (size_t i = 0; i < layout->n; i++) {
+        ref_run_radius(run, RADIUS_SUM, i, 1, content, one, own);
+        mpfr_max(largest, largest, one, MPFR_RNDU);
+        mpfr_sqr(one, one, MPFR_RNDU);
+        mpfr_add(sum, sum, one, MPFR_RNDU);
+    }
+    assert_true(mpfr_regular_p(most) && mpfr_equal_p(most, largest));
+    mpfr_div(sum, squares, sum, MPFR_RNDN);
+    assert_true(fabs(mpfr_get_d(sum, MPFR_RNDN) - 1) < 1e-12);
+    mpfr_clears(most, squares, one, own, sum, largest, (mpfr_ptr)0);
+    ref_run_clear(run);
+    case_clear(&pair);
+}
+
+/* What the scores of a layer may be off by is what those of its heads may: of two, the second of
+ * which has none, no less than of the first alone. */
+static void scores_are_of_every_head(void **state)
+{
+    static const double x[4] = {1, 2, -3, 0.5}, w[8] = {1, 0.5, -2, 1, 0, 0, 0, 0};
+    double off[2];
+    (void)state;
+    for (size_t heads = 1; heads <= 2; heads++) {
+        const HeadWeight weight = {w, 2, 4};
+        const Bundle bundle = {
+            .heads = heads,
+            .score = {.kind = SCORE_BILINEAR, .read = {0, 2}, .q = weight, .scale = {1, 1, 1}},
+            .value = {
+                .kind = VALUE_DENSE, .read = {0, 2}, .write = {0, 2}, .v = weight, .scale = 1}};
+        const Sublayer sublayer = {.bundles = &bundle, .bundle_count = 1};
+        const size_t end = 1;
+        const Model model = {{2, 2, 0, BIAS_ROW_NONE}, &sublayer, 1, &end, 1};
+        RefRun *run = open_certified(&(Evaluated){&model, x, NULL, INFINITY, false}, x, BITS);
+        mpfr_t most;
+        mpfr_init2(most, REF_CELL_BITS);
+        ref_run_layer(run);
+        ref_run_score_radius(run, most);
+        off[heads - 1] = mpfr_get_d(most, MPFR_RNDU);
+        mpfr_clear(most);
+        ref_run_clear(run);
+    }
+    assert_true(off[0] > 0 && off[0] < 1e-30 && off[1] >= off[0]);
+}
+
 /* Bits that the radii lose over a stack of stable weights: what a proof costs. */
 static double bits_lost(const RefRun *run, RadiusOf of)
 {
@@ -478,6 +578,10 @@ int main(int argc, char **argv)
         cmocka_unit_test(propagation_is_sharp),
         cmocka_unit_test(closed_forms_lie_inside),
         cmocka_unit_test(norms_are_bounds),
+        cmocka_unit_test(norms_are_of_all_columns),
+        cmocka_unit_test(slopes_are_the_steepest),
+        cmocka_unit_test(rows_add_up),
+        cmocka_unit_test(scores_are_of_every_head),
         cmocka_unit_test(stacks_lose_few_bits),
     };
     return cmocka_run_group_tests(tests, reference_set_up, reference_tear_down);

@@ -39,6 +39,8 @@ static void merged_shards_are_one_run(void **state)
             shell("\"$HEADPROOF\" merge s*.csv -o all.csv && cmp one.csv all.csv && rm s*"), 0,
             "12 points of ");
     }
+    /* A single shard's points have no numbers: its own is all that is left. */
+    expect_output(shell("grep -c \"index\" all.csv.json"), 0, "1\n");
     /* What is merged is a complete sweep. */
     expect_output(shell("\"$HEADPROOF\" sweep " GRID " --resume -o all.csv; cat all.csv.json"), 0,
                   "\"machines_differ\": false");
@@ -196,6 +198,21 @@ static void merged_verdicts_are_one_runs(void **state)
     }
 }
 
+/* Where Omega is far too small, predictions change in both shards: all of them are counted. */
+static void changed_predictions_add_up(void **state)
+{
+    (void)state;
+    make_model();
+    expect_output(
+        shell("for i in 1/2 2/2 1/1; do \"$HEADPROOF\" verify model.safetensors --tokens "
+              "0:52:26/0:52:52/53 --form three --omega 0.01 -q --shard $i -o s${i%%/*}${i#*/}.csv; "
+              "done; cut -d, -f19 s12.csv s22.csv | grep -c ^[1-9]"),
+        0, "2\n");
+    expect_output(shell("\"$HEADPROOF\" merge s12.csv s22.csv -o all.csv; cmp s11.csv all.csv && "
+                        "echo equal"),
+                  0, "equal");
+}
+
 static void bad_verify_shards_are_refused(void **state)
 {
     (void)state;
@@ -248,10 +265,11 @@ static void the_documented_scripts_run(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(merged_shards_are_one_run),     TEST(propagation_is_merged),
-        TEST(shards_are_a_partition),        TEST(the_verdict_is_one_runs),
-        TEST(bad_shards_are_refused),        TEST(merged_verdicts_are_one_runs),
-        TEST(bad_verify_shards_are_refused), TEST(the_documented_scripts_run),
+        TEST(merged_shards_are_one_run),  TEST(propagation_is_merged),
+        TEST(shards_are_a_partition),     TEST(the_verdict_is_one_runs),
+        TEST(bad_shards_are_refused),     TEST(merged_verdicts_are_one_runs),
+        TEST(changed_predictions_add_up), TEST(bad_verify_shards_are_refused),
+        TEST(the_documented_scripts_run),
     };
     return cmocka_run_group_tests_name("shards", tests, NULL, NULL);
 }

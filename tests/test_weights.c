@@ -8,6 +8,7 @@
 #include "../harness/models/safetensors_values.h"
 #include "../harness/grid/point_axes.h"
 #include "../harness/evaluate/schedule.h"
+#include "../harness/table/identity.h"
 #include "../harness/table/table.h"
 
 #include <setjmp.h>
@@ -340,6 +341,30 @@ static void test_bases(void **state)
     assert_true(points_share_base(&points[0], &points[1]));
 }
 
+/* Every file is in the identity of the grid that reads it: a byte more in either changes it, and
+ * the keys' digest stays. */
+static void test_identity(void **state)
+{
+    static const char *const names[] = {"a.safetensors", "b.safetensors"};
+    Given *given = *state;
+    GridIdentity before, after;
+    given_make(given, names[0], MADE_ATTENTION, 0, 4);
+    given_make(given, names[1], MADE_MERGED, 0, 4);
+    given_points(given, "--omega 9 --weights %a.safetensors,%b.safetensors", 2);
+    assert_int_equal(grid_identify(&before, &given->grid), 0);
+    for (size_t i = 0; i < 2; i++) {
+        char path[SCRATCH_PATH];
+        scratch_path(path, &given->scratch, names[i]);
+        FILE *file = fopen(path, "a");
+        assert_non_null(file);
+        assert_true(putc(' ', file) == ' ' && fclose(file) == 0);
+        assert_int_equal(grid_identify(&after, &given->grid), 0);
+        assert_string_equal(before.points, after.points);
+        assert_string_not_equal(before.weights, after.weights);
+        before = after;
+    }
+}
+
 #define TEST(function) cmocka_unit_test_setup_teardown(function, given_set_up, given_tear_down)
 
 int main(void)
@@ -357,6 +382,7 @@ int main(void)
         TEST(test_commands_reproduce),
         TEST(test_quoting),
         TEST(test_bases),
+        TEST(test_identity),
     };
     return cmocka_run_group_tests_name("weights", tests, NULL, NULL);
 }

@@ -1,0 +1,98 @@
+/*
+ * The reference believes no ball of Arb's that is wider than it may be: exponentials are asked for
+ * again, entries of a product are left to the loop.
+ */
+#include "../kernels/blas.h"
+#include "../reference/product/product.h"
+#include "fixture.h"
+#include "operands.h"
+#include "wide_balls.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <math.h>
+
+typedef void Exponential(ApExp *context, mpfr_ptr y, mpfr_srcptr x);
+typedef int Exact(mpfr_ptr y, mpfr_srcptr x, mpfr_rnd_t rounding);
+
+/* To two units of 2^-p of MPFR's own, in so many calls of Arb. */
+static void check_exponential(Exponential *f, Exact *exact, size_t wide)
+{
+    ApExp *context = ap_exp_create(false);
+    mpfr_t x, y, expected;
+    assert_non_null(context);
+    mpfr_inits2(192, x, y, (mpfr_ptr)NULL);
+    mpfr_init2(expected, 320);
+    mpfr_set_d(x, -3.25, MPFR_RNDN);
+    wide_balls_next(wide);
+    f(context, y, x);
+    assert_int_equal(wide_balls_calls(), wide + 1);
+    exact(expected, x, MPFR_RNDN);
+    mpfr_div(expected, y, expected, MPFR_RNDN);
+    mpfr_sub_ui(expected, expected, 1, MPFR_RNDN);
+    mpfr_mul_2si(expected, expected, 192, MPFR_RNDN);
+    assert_true(fabs(mpfr_get_d(expected, MPFR_RNDN)) <= 2);
+    mpfr_clears(x, y, expected, (mpfr_ptr)NULL);
+    ap_exp_free(context);
+}
+
+/* A ball that lacks 40 bits is too wide at 16 bits more than asked for; at 80 it is not. */
+static void exponentials_are_asked_for_again(void **state)
+{
+    (void)state;
+    if (!product_has(PRODUCT_ARB)) {
+        skip();
+    }
+    for (size_t wide = 0; wide < 2; wide++) {
+        check_exponential(ap_exp, mpfr_exp, wide);
+        check_exponential(ap_expm1, mpfr_expm1, wide);
+    }
+}
+
+/* Every entry is what (1) of product.h says, the one whose ball is wide too. */
+static void wide_entries_go_to_the_loop(void **state)
+{
+    enum { M = 3, N = 2, K = 5, BITS = 192 };
+    Operand a, b;
+    ApMat c;
+    mpfr_t sum, size;
+    (void)state;
+    if (!product_has(PRODUCT_ARB)) {
+        skip();
+    }
+    operand_init(&a, LONG, NORMAL, "a", M, K, BITS);
+    operand_init(&b, LONG, NORMAL, "b", K, N, BITS);
+    assert_true(ap_init(&c, M, N, BITS));
+    mpfr_inits2(EXACT_BITS, sum, size, (mpfr_ptr)NULL);
+    wide_balls_next(1);
+    assert_true(product_mul(product_view(&c), a.view, b.view,
+                            &(ProductOptions){.backend = PRODUCT_ARB}, NULL));
+    assert_int_equal(wide_balls_calls(), 1);
+    for (size_t i = 0; i < M * N; i++) {
+        exact_entry(sum, size, a.view, b.view, i / N, i % N);
+        mpfr_sub(sum, sum, c.entry + i, MPFR_RNDN);
+        mpfr_mul_d(size, size, product_error_factor(K), MPFR_RNDN);
+        mpfr_mul_2si(size, size, -BITS, MPFR_RNDN);
+        assert_true(mpfr_cmpabs(sum, size) <= 0);
+    }
+    mpfr_clears(sum, size, (mpfr_ptr)NULL);
+    ap_clear(&c);
+    operand_clear(&a);
+    operand_clear(&b);
+}
+
+int main(int argc, char **argv)
+{
+    (void)argc;
+    blas_setup(argv);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(exponentials_are_asked_for_again),
+        cmocka_unit_test(wide_entries_go_to_the_loop),
+    };
+    return cmocka_run_group_tests(tests, reference_set_up, reference_tear_down);
+}
