@@ -99,9 +99,9 @@ EXTRA   :=
 LIBS    := $(strip $(FLINT_LIBS) -lmpfr -lgmp -lopenblas -linih -ljansson -lm \
                $(if $(WITHMPI),$(MPI_LIBS)))
 COMMIT  := $(shell test -e .git && \
-               git -c safe.directory='$(CURDIR)' describe --always --dirty 2>/dev/null || \
-               echo unknown)
+    git -c safe.directory='$(CURDIR)' describe --always --dirty 2>/dev/null || echo unknown)
 
+, := ,
 # One short line a step; V=1 shows the commands.
 SHOW = $(if $(V),,@echo '  $(1)	$@';)
 
@@ -132,8 +132,7 @@ build/coverage%/headproof build/coverage/headproof: private LDFLAGS += -Wl,--wra
 $(BUILD)/bench: $(call objects_of,tests/bench_share.c tests/bench_gemms.c)
 $(BUILD)/bench: private LDFLAGS += -Wl,--wrap=cblas_dgemm
 $(BUILD)/bench_product: $(call objects_of,$(patsubst %,tests/bench_%.c,exp numbers shape))
-$(BUILD)/tests/test_wide_balls: private LDFLAGS += \
-    -Wl,--wrap=arb_exp,--wrap=arb_expm1,--wrap=arb_mat_mul
+$(BUILD)/tests/test_wide_balls: private LDFLAGS += $(addprefix -Wl$(,)--wrap=arb_,exp expm1 mat_mul)
 # Their own system calls go by it.
 $(patsubst %,$(BUILD)/tests/test_%,checkpoint killed resume): $(SHARED)/tests/kill_points.o
 $(BENCHES:%=$(BUILD)/%): $(BUILD)/%: $(SHARED)/tests/%.o $(SHARED)/tests/bench_run.o $(PROJECT)
