@@ -13,7 +13,7 @@ static bool row_vacuous(const Point *point, const Row *row)
     if (point->arithmetic == ARITHMETIC_NONE) {
         return false;
     }
-    const ArithmeticInfo *format = arithmetic_info(point->arithmetic);
+    const FormatInfo *format = arithmetic_format(arithmetic_info(point->arithmetic));
     return mpfr_cmp_d(size, format->smallest) < 0 || mpfr_cmp_d(size, format->largest) > 0;
 }
 
