@@ -132,7 +132,7 @@ objects: $(OBJECTS) $(TESTED)
 
 $(BUILD)/headproof: $(OBJECTS) $(if $(filter coverage,$(MODE)),$(SHARED)/tests/count_at_end.o)
 build/coverage%/headproof build/coverage/headproof: private LDFLAGS += -Wl,--wrap=_exit,--wrap=raise
-$(BUILD)/bench: $(call objects_of,tests/bench_share.c tests/bench_gemms.c)
+$(BUILD)/bench: $(call objects_of,tests/bench_share.c tests/bench_gemms.c tests/bench_arithmetics.c)
 $(BUILD)/bench: private LDFLAGS += -Wl,--wrap=cblas_dgemm
 $(BUILD)/bench_product: $(call objects_of,$(patsubst %,tests/bench_%.c,exp numbers shape))
 # Their own system calls go by it.

@@ -105,7 +105,7 @@ static inline bool scalar_is_finer(NumberFormat format)
 /* The number of the format nearest to x, rounded once. */
 static inline Scalar scalar_of(NumberFormat format, double x)
 {
-    return (Scalar)(SCALAR_IS_DOUBLE ? x : format_nearest(format, x));
+    return format == SCALAR_FORMAT ? (Scalar)x : (Scalar)format_nearest(format, x);
 }
 
 #endif

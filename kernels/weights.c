@@ -6,6 +6,7 @@
 
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Doubles from, ..., from + count - 1 of the model, and those before it in the copies. */
 typedef struct {
@@ -128,19 +129,30 @@ static size_t merge(Weights *weights)
     return numbers;
 }
 
+static void store(Scalar *to, const double *from, size_t count, NumberFormat format)
+{
+    if (format != SCALAR_FORMAT) {
+        for (size_t i = 0; i < count; i++) {
+            to[i] = scalar_of(format, from[i]);
+        }
+        return;
+    }
+#pragma omp simd
+    for (size_t i = 0; i < count; i++) {
+        to[i] = (Scalar)from[i];
+    }
+}
+
 static void convert(const Weights *weights, const Formats *formats)
 {
     for (size_t r = 0; r < weights->count; r++) {
         const Range *range = &weights->ranges[r];
         Scalar *to = weights->stored + range->before;
-        for (size_t i = 0; i < range->count; i++) {
-            to[i] = scalar_of(formats->storage, range->from[i]);
-        }
-        for (size_t i = 0; operands_differ(formats) && i < range->count; i++) {
-            weights->operand[range->before + i] = to[i];
-        }
+        store(to, range->from, range->count, formats->storage);
         if (operands_differ(formats)) {
-            scalar_round(formats->operand, weights->operand + range->before, range->count);
+            Scalar *operand = weights->operand + range->before;
+            memcpy(operand, to, range->count * sizeof *to);
+            scalar_round(formats->operand, operand, range->count);
         }
     }
 }

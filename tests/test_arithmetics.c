@@ -240,6 +240,16 @@ static void weights_are_rounded_once(void **state)
     Output drawn = run("sweep --construction fused --n 3 --d 4 --omega 5 --arithmetic bf16 "
                        "--weights-rounded yes,no --precision 128 --quiet");
     assert_true(number(&drawn, 1, columns[0]) != number(&drawn, 2, columns[0]));
+    /* Points of one sweep that store differently share no reference. */
+    Output both = run("sweep --construction fused --n 3 --d 4 --omega 5 --arithmetic bf16,fp16 "
+                      "--precision 128 --quiet");
+    Output half = run("sweep --construction fused --n 3 --d 4 --omega 5 --arithmetic fp16 "
+                      "--precision 128 --quiet");
+    assert_true(number(&both, 1, columns[0]) == number(&drawn, 1, columns[0]));
+    assert_true(number(&both, 2, columns[0]) == number(&half, 1, columns[0]));
+    assert_true(number(&both, 1, columns[0]) != number(&both, 2, columns[0]));
+    free(half.text);
+    free(both.text);
     free(drawn.text);
     free(given.text);
     free(exported.text);
@@ -289,6 +299,47 @@ static void threads_do_not_matter(void **state)
     case_clear(&pair);
 }
 
+/* ---- Interruptions --------------------------------------------------------------------------- */
+
+/* A layer from the state that another kernel left behind the one before. */
+static void a_state_goes_on(void **state)
+{
+    CaseSpec spec = {.construction = CONSTRUCTION_TRANSFORMER,
+                     .n = 4,
+                     .d = 5,
+                     .d_ff = 6,
+                     .heads = 2,
+                     .depth = 2,
+                     .seed = 2};
+    Pair pair = pair_make(&spec);
+    (void)state;
+    for
+        EACH_ARITHMETIC(a)
+        {
+            for (int form = 0; form < KERNEL_COUNT; form++) {
+                const ArithmeticInfo *machine = arithmetic_info(a);
+                Kernel *kernels[2];
+                size_t count;
+                for (int k = 0; k < 2; k++) {
+                    kernels[k] = arithmetic_open(machine, &pair.converted, pair.converted_x, NULL,
+                                                 9, (KernelForm)form, 1);
+                    assert_non_null(kernels[k]);
+                }
+                (void)machine->functions->layer(kernels[0]);
+                double *from = machine->functions->state(kernels[0], &count);
+                double *to = machine->functions->state(kernels[1], &count);
+                memcpy(to, from, count * sizeof *to);
+                machine->functions->go_on(kernels[1], 1);
+                const double *first = machine->functions->layer(kernels[0]).data;
+                const double *second = machine->functions->layer(kernels[1]).data;
+                assert_memory_equal(first, second, count * sizeof *first);
+                machine->functions->clear(kernels[0]);
+                machine->functions->clear(kernels[1]);
+            }
+        }
+    case_clear(&pair);
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -299,6 +350,7 @@ int main(int argc, char **argv)
         cmocka_unit_test_setup_teardown(weights_are_rounded_once, scratch_set_up,
                                         fixture_tear_down),
         cmocka_unit_test(threads_do_not_matter),
+        cmocka_unit_test(a_state_goes_on),
     };
     (void)argc;
     blas_setup(argv);
