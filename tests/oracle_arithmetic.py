@@ -157,7 +157,8 @@ class Model:
                 self.tensors[name] = numbers.reshape(entry["shape"]).astype(WIDE)
         self.m, self.dense = Machine(arithmetic), dense
         self.omega = float(self.said["omega"])
-        self.causal = self.said["mask"] == "causal"
+        self.pseudo = "--mask pseudo-causal" in self.said["command"]
+        self.causal = self.said["mask"] == "causal" and not self.pseudo
         self.construction = self.said["construction"]
         self.scaled = self.said["scale"] != "1"
 
@@ -180,7 +181,7 @@ class Model:
         stream[self.tokens] = x
         self.stream = Interval(stream).to(m.storage)
         self.sees = np.ones((self.rows, self.rows), dtype=bool)
-        if self.causal:
+        if self.causal or (self.pseudo and not converted):
             self.sees = np.tril(self.sees)
 
     def position(self, coefficients):
@@ -191,7 +192,9 @@ class Model:
             return table
         for i in range(self.rows):
             for j in range(self.rows):
-                if i == self.bias:
+                if self.pseudo and coefficients[1] == 0 and i < self.n and j <= i:
+                    table[i, j] = self.m.omega(1, self.omega)
+                elif i == self.bias:
                     table[i, j] = own if j == i else other
                 else:
                     table[i, j] = to_bias if j == self.bias else self_ if j == i else token

@@ -30,6 +30,7 @@ static const char *const configurations[] = {
     "--construction linear --n 4 --d 5 --omega 7 --bias random --depth 2",
     "--construction attention --n 6 --d 7 --d-head 3 --scale '1/sqrt(d_head)' --mask causal "
     "--omega 11",
+    "--construction attention --n 5 --d 4 --d-head 2 --mask pseudo-causal --omega 11",
     "--construction fused --n 5 --d 4 --d-ff 7 --bias random --omega 13",
     "--construction transformer --n 4 --d 6 --d-ff 5 --d-head 2 --bias random --depth 2 --omega 8",
 };
