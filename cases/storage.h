@@ -8,8 +8,8 @@
 #include "case.h"
 
 /* x rounded to nearest, ties to even, to digits significand bits, or fewer below
- * 2^(least_exponent - 1), the smallest normal number.  What would be beyond the largest number stays
- * as it is, for a machine to overflow at.  At most 52 digits. */
+ * 2^(least_exponent - 1), the smallest normal number.  What would be beyond the largest number
+ * stays as it is, for a machine to overflow at.  At most 52 digits. */
 double storage_nearest(double x, int digits, int least_exponent);
 
 /* Rounds every number that was taken from the arena, as spec says. */

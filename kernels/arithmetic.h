@@ -2,8 +2,8 @@
  * Machine arithmetics: what each one is, and how it evaluates a model.
  *
  * An arithmetic is a row of the table in arithmetic.c: the formats of its numbers, and the
- * functions that evaluate in them.  Whoever evaluates, judges or predicts asks the row, and knows no
- * format by name.  docs/arithmetics.md lists every rounding.
+ * functions that evaluate in them.  Whoever evaluates, judges or predicts asks the row, and knows
+ * no format by name.  docs/arithmetics.md lists every rounding.
  */
 #ifndef HEADPROOF_KERNELS_ARITHMETIC_H
 #define HEADPROOF_KERNELS_ARITHMETIC_H

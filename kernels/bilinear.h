@@ -37,8 +37,8 @@ PatternBlock bilinear_pattern(const Bilinear *bilinear, ConstRows x, const Pass 
                               const Score *score, size_t head, size_t block, size_t thread);
 
 /* The block's rows of out = factor * (pattern in) on width columns, added to what is there if add,
- * else rounded to the format; tokens toward tokens in a gemm of the original's shape, the bias row's
- * part after it. */
+ * else rounded to the format; tokens toward tokens in a gemm of the original's shape, the bias
+ * row's part after it. */
 void bilinear_attend(const PatternBlock *block, Rows out, ConstRows in, size_t n, size_t width,
                      Scalar factor, bool add, NumberFormat format);
 
