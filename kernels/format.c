@@ -64,18 +64,28 @@ static inline float round_fp16(float x)
     return float_of(rounded | (bits & SIGN));
 }
 
+static void all_to_bf16(float *x, size_t count)
+{
+#pragma omp simd
+    for (size_t i = 0; i < count; i++) {
+        x[i] = round_bf16(x[i]);
+    }
+}
+
+static void all_to_fp16(float *x, size_t count)
+{
+#pragma omp simd
+    for (size_t i = 0; i < count; i++) {
+        x[i] = round_fp16(x[i]);
+    }
+}
+
 void format_round(NumberFormat format, float *x, size_t count)
 {
     if (format == FORMAT_BF16) {
-#pragma omp simd
-        for (size_t i = 0; i < count; i++) {
-            x[i] = round_bf16(x[i]);
-        }
+        all_to_bf16(x, count);
     } else if (format == FORMAT_FP16) {
-#pragma omp simd
-        for (size_t i = 0; i < count; i++) {
-            x[i] = round_fp16(x[i]);
-        }
+        all_to_fp16(x, count);
     }
 }
 

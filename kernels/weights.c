@@ -195,10 +195,10 @@ void weights_clear(Weights *weights)
 /* The last range that does not begin behind w has it. */
 static const Scalar *find(const Weights *weights, const Scalar *copy, const double *w)
 {
-    size_t first = 0, end = weights->count;
     if (SCALAR_IS_DOUBLE || w == NULL) {
         return (const Scalar *)w;
     }
+    size_t first = 0, end = weights->count;
     while (end - first > 1) {
         size_t middle = first + (end - first) / 2;
         bool before = (uintptr_t)weights->ranges[middle].from <= (uintptr_t)w;
