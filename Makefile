@@ -114,7 +114,10 @@ TESTING := $(wildcard tests/*.c)
 VARIANT := $(shell grep -lE 'HAVE_(FLINT|MPI)' $(SOURCES) $(TESTING))
 objects_of = $(patsubst %.c,$(BUILD)/%.o,$(filter $(VARIANT),$(1))) \
              $(patsubst %.c,$(SHARED)/%.o,$(filter-out $(VARIANT),$(1)))
-OBJECTS := $(call objects_of,$(SOURCES))
+# What says Scalar is compiled for double and, as NAME_f32.o, for float (kernels/scalar.h).
+SCALARS := $(shell grep -lw Scalar kernels/*.c)
+FLOATS  := $(patsubst %.c,$(SHARED)/%_f32.o,$(SCALARS))
+OBJECTS := $(call objects_of,$(SOURCES)) $(FLOATS)
 PROJECT := $(filter-out %/harness/commands/main.o,$(OBJECTS))
 HELPERS := $(call objects_of,\
                $(filter-out tests/test_%.c tests/fuzz_driver.c tests/bench%.c tests/kill_points.c \
@@ -129,7 +132,7 @@ objects: $(OBJECTS) $(TESTED)
 
 $(BUILD)/headproof: $(OBJECTS) $(if $(filter coverage,$(MODE)),$(SHARED)/tests/count_at_end.o)
 build/coverage%/headproof build/coverage/headproof: private LDFLAGS += -Wl,--wrap=_exit,--wrap=raise
-$(BUILD)/bench: $(call objects_of,tests/bench_share.c tests/bench_gemms.c)
+$(BUILD)/bench: $(call objects_of,tests/bench_share.c tests/bench_gemms.c tests/bench_arithmetics.c)
 $(BUILD)/bench: private LDFLAGS += -Wl,--wrap=cblas_dgemm
 $(BUILD)/bench_product: $(call objects_of,$(patsubst %,tests/bench_%.c,exp numbers shape))
 $(BUILD)/tests/test_wide_balls: private LDFLAGS += $(addprefix -Wl$(,)--wrap=arb_,exp expm1 mat_mul)
@@ -165,6 +168,10 @@ $(call objects_of,$(filter-out $(VARIANT),$(SOURCES) $(TESTING))): $(SHARED)/%.o
         %.c $(SHARED)/flags-shared
 	@mkdir -p $(@D)
 	$(call SHOW,CC) $(CC) $(SHARED_FLAGS) $(DEFINED) -MMD -MP -c -o $@ $<
+
+$(FLOATS): $(SHARED)/%_f32.o: %.c $(SHARED)/flags-shared
+	@mkdir -p $(@D)
+	$(call SHOW,CC) $(CC) $(SHARED_FLAGS) $(DEFINED) -DHEADPROOF_FLOAT -MMD -MP -c -o $@ $<
 
 # What only `headproof info` and the sidecars say, so that a commit rebuilds one object.
 $(BUILD)/harness/base/info.o: $(BUILD)/commit

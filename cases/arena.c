@@ -8,6 +8,7 @@
 
 typedef struct Chunk {
     struct Chunk *next;
+    size_t numbers; /* that it consists of; 0: of something else */
     _Alignas(max_align_t) unsigned char data[];
 } Chunk;
 
@@ -34,6 +35,27 @@ void *arena_take(Arena *arena, size_t count, size_t size)
     arena->chunks = chunk;
     arena->bytes += count * size;
     return chunk->data;
+}
+
+double *arena_take_numbers(Arena *arena, size_t count, size_t each)
+{
+    double *taken =
+        each > SIZE_MAX / sizeof *taken ? NULL : arena_take(arena, count, each * sizeof *taken);
+    if (taken != NULL) {
+        arena->chunks->numbers = count * each;
+    }
+    return taken;
+}
+
+void arena_each_number(Arena *arena,
+                       void (*visit)(double *numbers, size_t count, const void *context),
+                       const void *context)
+{
+    for (Chunk *chunk = arena->chunks; chunk != NULL; chunk = chunk->next) {
+        if (chunk->numbers > 0) {
+            visit((double *)(void *)chunk->data, chunk->numbers, context);
+        }
+    }
 }
 
 size_t arena_bytes(const Arena *arena)

@@ -15,6 +15,15 @@ Arena *arena_create(void) __attribute__((warn_unused_result));
  * count * size overflows. */
 void *arena_take(Arena *arena, size_t count, size_t size) __attribute__((warn_unused_result));
 
+/* The same of doubles, [count, each], which arena_each_number visits. */
+double *arena_take_numbers(Arena *arena, size_t count, size_t each)
+    __attribute__((warn_unused_result));
+
+/* Calls visit for every array of them. */
+void arena_each_number(Arena *arena,
+                       void (*visit)(double *numbers, size_t count, const void *context),
+                       const void *context);
+
 /* Bytes taken so far. */
 size_t arena_bytes(const Arena *arena);
 

@@ -7,6 +7,7 @@
 #include "draw.h"
 #include "layout.h"
 #include "stack.h"
+#include "storage.h"
 
 #include <string.h>
 
@@ -36,6 +37,7 @@ double case_bytes(const CaseSpec *spec)
         per_layer += 2 * d * hidden + d + hidden;
     }
     per_layer *= (spec->score_scale > 0 && spec->score_scale != 1) + 1.0;
+    per_layer *= (spec->given != NULL && spec->stored_digits > 0) + 1.0;
     if (spec->weight_noise > 0) {
         /* A term of fused heads has W1 twice; one of an activation's heads three unit vectors. */
         double units = info->activation ? (info->d_ff ? hidden : d) : 0;
@@ -62,7 +64,7 @@ static double *given_rows(Arena *arena, const GivenWeights *given, size_t rows, 
                           size_t hidden, double scale)
 {
     size_t ld = d + hidden;
-    double *copy = arena_take(arena, rows, ld * sizeof *copy);
+    double *copy = arena_take_numbers(arena, rows, ld);
     for (size_t i = 0; copy != NULL && i < rows; i++) {
         for (size_t c = 0; c < ld; c++) {
             if (c < d) {
@@ -127,10 +129,16 @@ static bool limit_is_original(const CaseSpec *spec, bool damaged)
 }
 
 /* *reason: set where the case is rejected. */
-static CaseStatus build(Pair *pair, const char **reason, const CaseSpec *spec, bool outline)
+static CaseStatus build(Pair *pair, const char **reason, const CaseSpec *asked, bool outline)
 {
     Arena *arena = pair->memory;
+    CaseSpec own = *asked;
+    const CaseSpec *spec = &own;
     size_t depth = spec->depth;
+    own.given = outline ? asked->given : storage_given(arena, asked);
+    if (own.given == NULL && asked->given != NULL) {
+        return CASE_NO_MEMORY;
+    }
     Stack stack = {.spec = spec, .arena = arena, .outline = outline};
     stack.original = arena_take(arena, depth, 2 * sizeof(Sublayer));
     stack.converted = arena_take(arena, depth, 4 * sizeof(Sublayer));
@@ -154,6 +162,7 @@ static CaseStatus build(Pair *pair, const char **reason, const CaseSpec *spec, b
     if (stack.failed) {
         return CASE_NO_MEMORY;
     }
+    storage_round(arena, spec);
     if ((double)spec->drop_entry > stack.entries) {
         *reason = "the rewrite has fewer entries of Omega than --drop-entry says";
         return CASE_REJECTED;

@@ -80,6 +80,9 @@ typedef struct {
     size_t drop_entry;   /* the entry of 2 Omega that T' has lost, from 1: counted by sublayer,
                             bundle, head, row and key; 0: none */
     double weight_noise; /* T' has fl(w (1 + this times a normal draw)) for every weight w */
+    /* Weights, biases and X are rounded once to numbers of so many significand bits, of which the
+     * smallest normal one is 2^(stored_least_exponent - 1) (0: they stay), and are the model. */
+    int stored_digits, stored_least_exponent;
     const GivenWeights *given; /* NULL: drawn as weights says */
 } CaseSpec;
 

@@ -56,7 +56,7 @@ void stack_converted(Stack *stack, const Bundle *bundles, size_t count)
 
 double *stack_take(Stack *stack, size_t count, size_t each)
 {
-    double *taken = arena_take(stack->arena, count, each * sizeof *taken);
+    double *taken = arena_take_numbers(stack->arena, count, each);
     stack->failed = stack->failed || taken == NULL;
     return taken;
 }
@@ -80,7 +80,7 @@ double *draw_tensor(Arena *arena, uint64_t seed, const char *name, size_t heads,
     if (ld != 0 && rows > (size_t)-1 / ld) {
         return NULL;
     }
-    double *tensor = arena_take(arena, heads, rows * ld * sizeof *tensor);
+    double *tensor = arena_take_numbers(arena, heads, rows * ld);
     if (tensor == NULL) {
         return NULL;
     }

@@ -5,7 +5,7 @@
  */
 #include "bilinear.h"
 
-#include "blas.h"
+#include "gemm.h"
 #include "groups.h"
 #include "softmax.h"
 
@@ -35,7 +35,7 @@ Bilinear bilinear_take(Scratch *scratch, const Layout *layout, const Bundle *bun
     bilinear.right = rows_take(scratch, layout, factors);
     bilinear.mass = scratch_take(scratch, 1, (double)layout->n + 1);
     block_take(&one, layout);
-    bilinear.block_doubles = one.taken;
+    bilinear.block_scalars = one.taken;
     bilinear.blocks.next = scratch_take(scratch, (double)threads, one.taken);
     return bilinear;
 }
@@ -46,10 +46,11 @@ void bilinear_project(const Bilinear *bilinear, ConstRows x, const Pass *pass, c
     size_t n = pass->layout->n;
     Extents size = {n, score->read.count, heads, score->d_head};
     if (score->d_head > 0) {
-        rows_multiply(bilinear->left, x, score->q, size, 1.0, 0.0, pass->threads);
-        rows_multiply(bilinear->right, x, score->k, size, 1.0, 0.0, pass->threads);
-        rows_add_to_tokens(bilinear->left, score->q_bias, n, heads * score->d_head);
-        rows_add_to_tokens(bilinear->right, score->k_bias, n, heads * score->d_head);
+        Ending left = {1, 0, weights_stored(pass->weights, score->q_bias), pass->formats->operand};
+        Ending right = {1, 0, weights_stored(pass->weights, score->k_bias), pass->formats->operand};
+        rows_multiply(bilinear->left, x, weight_operand(pass, score->q), size, left, pass->threads);
+        rows_multiply(bilinear->right, x, weight_operand(pass, score->k), size, right,
+                      pass->threads);
     }
 }
 
@@ -58,8 +59,9 @@ void bilinear_project_head(const Bilinear *bilinear, ConstRows x, const Pass *pa
 {
     size_t width = score->read.count;
     if (score->d_head == 0) {
-        rows_multiply(bilinear->left, x, head_weight(score->q, head),
-                      (Extents){pass->layout->n, width, 1, width}, 1.0, 0.0, pass->threads);
+        rows_multiply(bilinear->left, x, head_weight(weight_operand(pass, score->q), head),
+                      (Extents){pass->layout->n, width, 1, width},
+                      (Ending){1, 0, NULL, pass->formats->operand}, pass->threads);
     }
 }
 
@@ -76,7 +78,7 @@ size_t bilinear_blocks(const Layout *layout)
 static PatternBlock block_make(const Bilinear *bilinear, const Layout *layout, Visible visible,
                                size_t block, size_t thread)
 {
-    Scratch scratch = {bilinear->blocks.next + thread * (size_t)bilinear->block_doubles, 0};
+    Scratch scratch = {bilinear->blocks.next + thread * (size_t)bilinear->block_scalars, 0};
     PatternBlock made = block_take(&scratch, layout);
     size_t n = layout->n;
     made.bias_row = block == token_blocks(n);
@@ -89,21 +91,40 @@ static PatternBlock block_make(const Bilinear *bilinear, const Layout *layout, V
     return made;
 }
 
+/* Where scores are rounded, product and scale are two operations. */
+static void scale_scores(Scalar *scores, size_t count, Scalar scale, NumberFormat format)
+{
+    scalar_round(format, scores, count);
+    if (scale != 1) {
+        for (size_t j = 0; j < count; j++) {
+            scores[j] *= scale;
+        }
+        scalar_round(format, scores, count);
+    }
+}
+
 /* scale * left right^T, of the block's rows toward the tokens and toward the bias row. */
 static void content_scores(const PatternBlock *block, ConstRows left, ConstRows right, size_t n,
-                           size_t width, double scale)
+                           size_t width, Scalar scale, NumberFormat format)
 {
-    const double *rows = block->bias_row ? left.bias : left.tokens + block->first * left.ld;
+    const Scalar *rows = block->bias_row ? left.bias : left.tokens + block->first * left.ld;
+    Scalar alpha = scalar_is_finer(format) ? 1 : scale;
     blas_gemm_nt(block->tokens, n, rows, left.ld, right.tokens, right.ld, block->count,
-                 block->visible, width, scale, 0.0);
+                 block->visible, width, alpha, 0.0);
     if (right.bias != NULL) {
         blas_gemm_nt(block->bias, 1, rows, left.ld, right.bias, right.ld, block->count, 1, width,
-                     scale, 0.0);
+                     alpha, 0.0);
+    }
+    for (size_t r = 0; scalar_is_finer(format) && r < block->count; r++) {
+        scale_scores(block->tokens + r * n, block->visible, scale, format);
+    }
+    if (scalar_is_finer(format) && right.bias != NULL) {
+        scale_scores(block->bias, block->count, scale, format);
     }
 }
 
 /* Adds a position score to a row of scores; 0, the original's, costs nothing. */
-static void add_position(double *row, size_t visible, double score)
+static void add_position(Scalar *row, size_t visible, Scalar score)
 {
     for (size_t j = 0; score != 0 && j < visible; j++) {
         row[j] += score;
@@ -120,56 +141,68 @@ static bool key_by_key(const Score *score)
 
 /* Position scores and mask of row i of the stream, onto the scores tokens [visible] and *bias (or
  * NULL): a key that is not seen scores -infinity. */
-static void add_keys(double *tokens, size_t visible, double *bias, const GroupScores *position,
+static void add_keys(Scalar *tokens, size_t visible, Scalar *bias, const GroupScores *position,
                      size_t head, size_t i)
 {
     const Layout *layout = position->layout;
     const Score *score = position->score;
     for (size_t k = 0; k < visible + (bias != NULL); k++) {
         size_t j = k < visible ? layout_token_row(layout, k) : layout_bias_row(layout);
-        double *entry = k < visible ? tokens + k : bias;
-        *entry += score_position(layout, score, head, i, j) * position->omega;
+        Scalar *entry = k < visible ? tokens + k : bias;
+        *entry += position_value(position->pass, score_position(layout, score, head, i, j));
         *entry = score_sees(layout, score, i, j) ? *entry : -INFINITY;
     }
 }
 
+/* Scores of a row that is complete, rounded, to weights, rounded; returns that on all tokens. */
+static Scalar row_softmax(Scalar *row, size_t visible, size_t length, Scalar *bias,
+                          const GroupScores *position)
+{
+    const Formats *formats = position->pass->formats;
+    scalar_round(formats->score, row, visible);
+    if (bias != NULL) {
+        scalar_round(formats->score, bias, 1);
+    }
+    return softmax_row(row, visible, length, bias, formats->operand);
+}
+
 /* The block's row r from content scores to weights, key by key; returns its weight on all
  * tokens. */
-static double row_of_keys(const PatternBlock *block, const GroupScores *position, size_t head,
+static Scalar row_of_keys(const PatternBlock *block, const GroupScores *position, size_t head,
                           size_t r)
 {
     const Layout *layout = position->layout;
     size_t i =
         block->bias_row ? layout_bias_row(layout) : layout_token_row(layout, block->first + r);
-    double *row = block->tokens + r * position->n;
-    double *bias = position->bias_row ? block->bias + r : NULL;
+    Scalar *row = block->tokens + r * position->n;
+    Scalar *bias = position->bias_row ? block->bias + r : NULL;
     add_keys(row, block->visible, bias, position, head, i);
-    return softmax_row(row, block->visible, block->visible, bias);
+    return row_softmax(row, block->visible, block->visible, bias, position);
 }
 
-static double row_of_token(const PatternBlock *block, const GroupScores *position, size_t r)
+static Scalar row_of_token(const PatternBlock *block, const GroupScores *position, size_t r)
 {
     bool earlier = position->score->visible == VISIBLE_EARLIER;
     size_t i = block->first + r, visible = earlier ? i + 1 : position->n;
-    double *row = block->tokens + r * position->n;
-    double *bias = position->bias_row ? block->bias + r : NULL;
+    Scalar *row = block->tokens + r * position->n;
+    Scalar *bias = position->bias_row ? block->bias + r : NULL;
     add_position(row, i, position->token_token);
     add_position(row + i, 1, position->token_self);
     add_position(row + i + 1, visible - i - 1, position->token_token);
     if (bias != NULL) {
         *bias += position->token_bias;
     }
-    return softmax_row(row, visible, block->visible, bias);
+    return row_softmax(row, visible, block->visible, bias, position);
 }
 
-static double row_of_bias(const PatternBlock *block, const GroupScores *position)
+static Scalar row_of_bias(const PatternBlock *block, const GroupScores *position)
 {
     add_position(block->tokens, block->visible, position->bias_token);
     *block->bias += position->bias_self;
-    return softmax_row(block->tokens, block->visible, block->visible, block->bias);
+    return row_softmax(block->tokens, block->visible, block->visible, block->bias, position);
 }
 
-static double row_weights(const PatternBlock *block, const GroupScores *position, size_t head,
+static Scalar row_weights(const PatternBlock *block, const GroupScores *position, size_t head,
                           size_t r)
 {
     if (key_by_key(position->score)) {
@@ -182,7 +215,7 @@ PatternBlock bilinear_pattern(const Bilinear *bilinear, ConstRows x, const Pass 
                               const Score *score, size_t head, size_t block, size_t thread)
 {
     PatternBlock made = block_make(bilinear, pass->layout, score->visible, block, thread);
-    GroupScores position = group_scores(pass->layout, score, pass->omega);
+    GroupScores position = group_scores(pass, score);
     ConstRows left = rows_const(bilinear->left), right = x;
     size_t width = score->read.count;
     if (score->d_head > 0) {
@@ -190,9 +223,10 @@ PatternBlock bilinear_pattern(const Bilinear *bilinear, ConstRows x, const Pass 
         left = rows_const_from(left, head * width);
         right = rows_const_from(rows_const(bilinear->right), head * width);
     }
-    content_scores(&made, left, right, position.n, width, scale_value(score->scale));
+    content_scores(&made, left, right, position.n, width, scale_value(score->scale),
+                   pass->formats->score);
     for (size_t r = 0; r < made.count; r++) {
-        double mass = row_weights(&made, &position, head, r);
+        Scalar mass = row_weights(&made, &position, head, r);
         if (head == 0) {
             bilinear->mass[made.first + r] = mass;
         }
@@ -201,15 +235,18 @@ PatternBlock bilinear_pattern(const Bilinear *bilinear, ConstRows x, const Pass 
 }
 
 void bilinear_attend(const PatternBlock *block, Rows out, ConstRows in, size_t n, size_t width,
-                     double factor, bool add)
+                     Scalar factor, bool add, NumberFormat format)
 {
-    double *rows = block->bias_row ? out.bias : out.tokens + block->first * out.ld;
+    Scalar *rows = block->bias_row ? out.bias : out.tokens + block->first * out.ld;
     blas_gemm(rows, out.ld, block->tokens, n, in.tokens, in.ld, block->count, width, block->visible,
               factor, add ? 1.0 : 0.0);
     for (size_t r = 0; in.bias != NULL && r < block->count; r++) {
-        double weight = factor * block->bias[r];
+        Scalar weight = factor * block->bias[r];
         for (size_t c = 0; weight != 0 && c < width; c++) {
             rows[r * out.ld + c] += weight * in.bias[c];
         }
+    }
+    for (size_t r = 0; !add && r < block->count; r++) {
+        scalar_round(format, rows + r * out.ld, width);
     }
 }

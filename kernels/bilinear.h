@@ -9,17 +9,17 @@
 /* Heads with bilinear scores. */
 typedef struct {
     Rows left, right; /* d_head > 0: X W_Q + b_Q, X W_K + b_K, all heads; else left: X Q, one */
-    double *mass;     /* [n + 1] head 0: a row's weight on all tokens; the bias row's last */
-    Scratch blocks;   /* a block for each thread, each block_doubles long */
-    double block_doubles;
+    Scalar *mass;     /* [n + 1] head 0: a row's weight on all tokens; the bias row's last */
+    Scratch blocks;   /* a block for each thread, each block_scalars long */
+    double block_scalars;
 } Bilinear;
 
 /* Some rows of one head's pattern: tokens first, ..., first + count - 1, or the bias row. */
 typedef struct {
     size_t first, count, visible; /* visible: keys that any of the rows sees are below it */
     bool bias_row;
-    double *tokens; /* [count, n] toward tokens; columns from visible on are not there */
-    double *bias;   /* [count] toward the bias row, if any */
+    Scalar *tokens; /* [count, n] toward tokens; columns from visible on are not there */
+    Scalar *bias;   /* [count] toward the bias row, if any */
 } PatternBlock;
 
 Bilinear bilinear_take(Scratch *scratch, const Layout *layout, const Bundle *bundle,
@@ -36,9 +36,10 @@ size_t bilinear_blocks(const Layout *layout);
 PatternBlock bilinear_pattern(const Bilinear *bilinear, ConstRows x, const Pass *pass,
                               const Score *score, size_t head, size_t block, size_t thread);
 
-/* The block's rows of out = factor * (pattern in) on width columns, added to what is there if add;
- * tokens toward tokens in a dgemm of the original's shape, the bias row's part after it. */
+/* The block's rows of out = factor * (pattern in) on width columns, added to what is there if add,
+ * else rounded to the format; tokens toward tokens in a gemm of the original's shape, the bias
+ * row's part after it. */
 void bilinear_attend(const PatternBlock *block, Rows out, ConstRows in, size_t n, size_t width,
-                     double factor, bool add);
+                     Scalar factor, bool add, NumberFormat format);
 
 #endif

@@ -1,17 +1,14 @@
 /*
- * Matrix products on OpenBLAS, and how it is set up: which core's kernels it runs, without threads
- * of its own, with its memory taken beforehand.
+ * How OpenBLAS is set up: which core's kernels it runs, without threads of its own, with its memory
+ * taken beforehand.
  */
 /* MAP_ANONYMOUS is not in POSIX of 2008. */
 #define _DEFAULT_SOURCE
 
 #include "blas.h"
 
-#include "pass.h"
-
 #include <cblas.h>
 #include <errno.h>
-#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -166,34 +163,4 @@ const char *blas_core_origin(void)
         return core_is_good_enough(blas_core(), blas_core_wanted()) ? "corrected" : "detected";
     }
     return getenv(CORE_VARIABLE) != NULL ? "set by the user" : "detected";
-}
-
-static blasint extent(size_t count)
-{
-    KERNEL_CHECK(count <= INT_MAX);
-    return (blasint)count;
-}
-
-static void gemm(enum CBLAS_TRANSPOSE transpose_b, double *c, size_t ldc, const double *a,
-                 size_t lda, const double *b, size_t ldb, size_t m, size_t n, size_t k,
-                 double alpha, double beta)
-{
-    KERNEL_CHECK(ldc >= n && lda >= k && ldb >= (transpose_b == CblasTrans ? k : n));
-    if (m == 0 || n == 0) {
-        return;
-    }
-    cblas_dgemm(CblasRowMajor, CblasNoTrans, transpose_b, extent(m), extent(n), extent(k), alpha, a,
-                extent(lda), b, extent(ldb), beta, c, extent(ldc));
-}
-
-void blas_gemm(double *c, size_t ldc, const double *a, size_t lda, const double *b, size_t ldb,
-               size_t m, size_t n, size_t k, double alpha, double beta)
-{
-    gemm(CblasNoTrans, c, ldc, a, lda, b, ldb, m, n, k, alpha, beta);
-}
-
-void blas_gemm_nt(double *c, size_t ldc, const double *a, size_t lda, const double *b, size_t ldb,
-                  size_t m, size_t n, size_t k, double alpha, double beta)
-{
-    gemm(CblasTrans, c, ldc, a, lda, b, ldb, m, n, k, alpha, beta);
 }

@@ -34,13 +34,4 @@ const char *blas_core_origin(void);
  * where it has no opinion. */
 const char *blas_core_wanted(void);
 
-/* C [m, n] = alpha A [m, k] B [k, n] + beta C, row-major with leading dimensions.
- * Extents beyond an int are a bug (kernel_bytes refuses them first). */
-void blas_gemm(double *c, size_t ldc, const double *a, size_t lda, const double *b, size_t ldb,
-               size_t m, size_t n, size_t k, double alpha, double beta);
-
-/* The same with B given as its transpose: C = alpha A B^T + beta C, B [n, k]. */
-void blas_gemm_nt(double *c, size_t ldc, const double *a, size_t lda, const double *b, size_t ldb,
-                  size_t m, size_t n, size_t k, double alpha, double beta);
-
 #endif

@@ -1,6 +1,6 @@
 /*
  * softmax_rows(X' Q X'^T) X' V for all heads of a bundle, as a framework computes it: full
- * matrices, and products so arranged that many heads share one dgemm and none has a transpose.
+ * matrices, and products so arranged that many heads share one gemm and none has a transpose.
  *
  *     X' [Q_1 ... Q_m]           [N', m D'], which is also [N' m, D']: row i m + h for head h
  *     that times X'^T            [N' m, N'] scores; softmax of each row
@@ -11,8 +11,8 @@
  */
 #include "dense.h"
 
-#include "blas.h"
 #include "each.h"
+#include "gemm.h"
 #include "matrices.h"
 #include "softmax.h"
 
@@ -25,11 +25,11 @@
 /* What a thread evaluates a block of at most `heads` heads with. */
 typedef struct {
     size_t heads;
-    double *q;       /* [D', heads D'] */
-    double *v;       /* [heads D', D'] */
-    double *product; /* [rows, heads D'] */
-    double *pattern; /* [rows heads, rows] */
-    double *sum;     /* [rows, D'] */
+    Scalar *q;       /* [D', heads D'] */
+    Scalar *v;       /* [heads D', D'] */
+    Scalar *product; /* [rows, heads D'] */
+    Scalar *pattern; /* [rows heads, rows] */
+    Scalar *sum;     /* [rows, D'] */
 } Block;
 
 static Block block_take(Scratch *scratch, double rows, double width, size_t heads)
@@ -49,12 +49,12 @@ static Block block_take(Scratch *scratch, double rows, double width, size_t head
 typedef struct {
     const Pass *pass;
     const Bundle *bundle;
-    double *transposed; /* X'^T [D', rows] */
-    Scratch blocks;     /* threads of them, each block_doubles long */
-    double block_doubles;
+    Scalar *transposed; /* X'^T [D', rows] */
+    Scratch blocks;     /* threads of them, each block_scalars long */
+    double block_scalars;
 } Task;
 
-static Task task_make(double *scratch, const Pass *pass, const Bundle *bundle)
+static Task task_make(Scalar *scratch, const Pass *pass, const Bundle *bundle)
 {
     const Layout *layout = pass->layout;
     double rows = (double)layout->n, width = (double)layout->d + (double)layout->hidden;
@@ -66,7 +66,7 @@ static Task task_make(double *scratch, const Pass *pass, const Bundle *bundle)
     Task task = {.pass = pass, .bundle = bundle, .blocks = {scratch, 0}};
     task.transposed = scratch_take(&task.blocks, width, rows);
     block_take(&one, rows, width, bundle->heads);
-    task.block_doubles = one.taken;
+    task.block_scalars = one.taken;
     return task;
 }
 
@@ -74,13 +74,13 @@ double dense_scratch(const Layout *layout, const Bundle *bundle, size_t threads)
 {
     Pass pass = {.layout = layout};
     Task task = task_make(NULL, &pass, bundle);
-    return task.blocks.taken + (double)threads * task.block_doubles;
+    return task.blocks.taken + (double)threads * task.block_scalars;
 }
 
 static Block block_of_thread(const Task *task, size_t thread)
 {
     const Layout *layout = task->pass->layout;
-    Scratch scratch = {task->blocks.next + thread * (size_t)task->block_doubles, 0};
+    Scratch scratch = {task->blocks.next + thread * (size_t)task->block_scalars, 0};
     return block_take(&scratch, (double)layout_rows(layout), (double)task->pass->ld,
                       task->bundle->heads);
 }
@@ -97,7 +97,7 @@ static void transpose(const Task *task)
 }
 
 /* Keys that row i does not see score -infinity.  Returns how many from the first on are left. */
-static size_t hide(double *row, const Layout *layout, const Score *score, size_t i)
+static size_t hide(Scalar *row, const Layout *layout, const Score *score, size_t i)
 {
     size_t rows = layout_rows(layout);
     if (score->visible == VISIBLE_EARLIER) {
@@ -114,19 +114,22 @@ static void patterns(const Task *task, const Block *block, size_t first, size_t 
 {
     const Pass *pass = task->pass;
     const Score *score = &task->bundle->score;
+    NumberFormat operand = pass->formats->operand;
     size_t rows = layout_rows(pass->layout), width = pass->ld, ld = block->heads * width;
     for (size_t h = 0; h < heads; h++) {
-        matrices_fill_q(block->q + h * width, ld, pass->layout, score, pass->omega, first + h,
-                        fresh);
+        matrices_fill_q(block->q + h * width, ld, pass, score, first + h, fresh);
     }
+    scalar_round(operand, block->q, width * ld);
     blas_gemm(block->product, heads * width, pass->stream, width, block->q, ld, rows, heads * width,
               width, 1.0, 0.0);
+    scalar_round(operand, block->product, rows * heads * width);
     blas_gemm(block->pattern, rows, block->product, width, task->transposed, rows, rows * heads,
               rows, width, 1.0, 0.0);
+    scalar_round(pass->formats->score, block->pattern, rows * heads * rows);
     for (size_t r = 0; r < rows * heads; r++) {
-        double *row = block->pattern + r * rows;
+        Scalar *row = block->pattern + r * rows;
         size_t seen = r / heads;
-        softmax_row(row, hide(row, pass->layout, score, seen), rows, NULL);
+        softmax_row(row, hide(row, pass->layout, score, seen), rows, NULL, operand);
     }
 }
 
@@ -134,12 +137,15 @@ static void patterns(const Task *task, const Block *block, size_t first, size_t 
 static void outputs(const Task *task, const Block *block, size_t first, size_t heads)
 {
     const Pass *pass = task->pass;
+    NumberFormat operand = pass->formats->operand;
     size_t rows = layout_rows(pass->layout), width = pass->ld;
     for (size_t h = 0; h < heads; h++) {
-        matrices_fill_v(block->v + h * width * width, width, pass->layout, task->bundle, first + h);
+        matrices_fill_v(block->v + h * width * width, width, pass, task->bundle, first + h);
     }
+    scalar_round(operand, block->v, heads * width * width);
     blas_gemm(block->product, width, block->pattern, rows, pass->stream, width, rows * heads, width,
               rows, 1.0, 0.0);
+    scalar_round(operand, block->product, rows * heads * width);
     blas_gemm(block->sum, width, block->product, heads * width, block->v, width, rows, width,
               heads * width, 1.0, 0.0);
 }
@@ -187,7 +193,7 @@ void dense_bundle(const Pass *pass, const Bundle *bundle)
     each_added((bundle->heads + most - 1) / most, pass->threads, evaluate_block, add_block, &task);
 }
 
-void dense_pattern(const Pass *pass, double *pattern, const Bundle *bundle, size_t head)
+void dense_pattern(const Pass *pass, Scalar *pattern, const Bundle *bundle, size_t head)
 {
     Task task = task_make(pass->scratch, pass, bundle);
     Block block = block_of_thread(&task, 0);

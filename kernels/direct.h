@@ -6,10 +6,10 @@
 
 #include "pass.h"
 
-/* Doubles of scratch that direct_apply needs. */
+/* Scalars of scratch that direct_apply needs. */
 double direct_scratch(const Layout *layout, const Direct *direct);
 
 /* The operation, in place on the stream [n, ld]. */
-void direct_apply(double *stream, const Pass *pass, const Direct *direct);
+void direct_apply(Scalar *stream, const Pass *pass, const Direct *direct);
 
 #endif

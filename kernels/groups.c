@@ -9,17 +9,18 @@
 
 #include <string.h>
 
-GroupScores group_scores(const Layout *layout, const Score *score, double omega)
+GroupScores group_scores(const Pass *pass, const Score *score)
 {
-    GroupScores scores = {.layout = layout, .score = score, .omega = omega, .n = layout->n};
+    const Layout *layout = pass->layout;
+    GroupScores scores = {.pass = pass, .layout = layout, .score = score, .n = layout->n};
     if (layout->bias_row != BIAS_ROW_NONE) {
         const PositionScores *position = &score->position;
         scores.bias_row = true;
-        scores.token_self = position->token_self * omega;
-        scores.token_token = position->token_token * omega;
-        scores.token_bias = position->token_bias * omega;
-        scores.bias_self = position->bias_self * omega;
-        scores.bias_token = position->bias_token * omega;
+        scores.token_self = position_value(pass, position->token_self);
+        scores.token_token = position_value(pass, position->token_token);
+        scores.token_bias = position_value(pass, position->token_bias);
+        scores.bias_self = position_value(pass, position->bias_self);
+        scores.bias_token = position_value(pass, position->bias_token);
     }
     return scores;
 }
@@ -44,29 +45,31 @@ enum { COLUMNS = 256 };
 
 /* Weights of one row, one for each column; before that, its scores. */
 typedef struct {
-    double self[COLUMNS], other[COLUMNS], bias[COLUMNS];
+    Scalar self[COLUMNS], other[COLUMNS], bias[COLUMNS];
 } RowWeights;
 
 /* to[c] = the numbers of row i, columns first + c. */
-static void affine_row(double *to, const Affine *affine, size_t n, size_t i, size_t first,
-                       size_t count)
+static void affine_row(Scalar *to, const GroupHeads *heads, const Affine *affine, size_t i,
+                       size_t first, size_t count)
 {
+    size_t n = heads->scores.n;
     if (affine->from.tokens == NULL) {
         memset(to, 0, count * sizeof *to);
         return;
     }
-    const double *from = i < n ? affine->from.tokens + i * affine->from.ld : affine->from.bias;
-    double factor = affine->factor;
+    const Scalar *from = i < n ? affine->from.tokens + i * affine->from.ld : affine->from.bias;
+    Scalar factor = affine->factor;
 #pragma omp simd
     for (size_t c = 0; c < count; c++) {
         to[c] = factor * from[first + c];
     }
     if (i < n && affine->bias != NULL) {
-        const double *bias = affine->bias + first;
+        const Scalar *bias = affine->bias + first;
 #pragma omp simd
         for (size_t c = 0; c < count; c++) {
             to[c] += bias[c];
         }
+        scalar_round(heads->scores.pass->formats->operand, to, count);
     }
 }
 
@@ -82,8 +85,8 @@ static void extra_positions(RowWeights *weights, const GroupHeads *heads, size_t
         size_t h = heads->first + head + c;
         int to_self = score_position(scores->layout, scores->score, h, row, row);
         int to_bias = score_position(scores->layout, scores->score, h, row, bias);
-        weights->self[c] = to_self * scores->omega;
-        weights->bias[c] = to_bias * scores->omega;
+        weights->self[c] = position_value(scores->pass, to_self);
+        weights->bias[c] = position_value(scores->pass, to_bias);
     }
 }
 
@@ -103,19 +106,31 @@ static void position_scores(RowWeights *weights, const GroupHeads *heads, size_t
     }
 }
 
-/* Scores less their maximum, from position scores; -infinity for a group that is not seen.  The
- * scores are doubles: what Omega's size took from them is what is measured. */
-static void shift_scores(RowWeights *weights, const double *content, const GroupScores *scores,
-                         size_t i, size_t count)
+/* Content added to position scores; -infinity for a group that is not seen.  Scores are rounded:
+ * what Omega's size took from them is what is measured. */
+static void add_content(RowWeights *weights, const Scalar *content, const GroupScores *scores,
+                        size_t i, size_t count)
 {
+    NumberFormat format = scores->pass->formats->score;
     bool token = i < scores->n, sees_bias = sees_bias_row(scores, i);
     bool others = groups_others(scores, i) > 0;
 #pragma omp simd
     for (size_t c = 0; c < count; c++) {
-        double self = token ? content[c] + weights->self[c] : -INFINITY;
-        double other = others ? content[c] + weights->other[c] : -INFINITY;
-        double bias = sees_bias ? weights->bias[c] : -INFINITY;
-        double max = self > bias ? self : bias;
+        weights->self[c] = token ? content[c] + weights->self[c] : -INFINITY;
+        weights->other[c] = others ? content[c] + weights->other[c] : -INFINITY;
+        weights->bias[c] = sees_bias ? weights->bias[c] : -INFINITY;
+    }
+    scalar_round(format, weights->self, count);
+    scalar_round(format, weights->other, count);
+}
+
+/* Scores less their maximum. */
+static void shift_scores(RowWeights *weights, size_t count)
+{
+#pragma omp simd
+    for (size_t c = 0; c < count; c++) {
+        Scalar self = weights->self[c], other = weights->other[c], bias = weights->bias[c];
+        Scalar max = self > bias ? self : bias;
         max = other > max ? other : max;
         weights->self[c] = self - max;
         weights->other[c] = other - max;
@@ -128,12 +143,12 @@ static void shift_scores(RowWeights *weights, const double *content, const Group
 static void exponentials(RowWeights *weights, size_t count)
 {
     for (size_t c = 0; c < count; c++) {
-        double self = weights->self[c], other = weights->other[c], bias = weights->bias[c];
+        Scalar self = weights->self[c], other = weights->other[c], bias = weights->bias[c];
         if (other == 0) {
             weights->self[c] = exp_shifted(self);
             weights->bias[c] = exp_shifted(bias);
         } else {
-            double e = exp_shifted(self == 0 ? bias : self);
+            Scalar e = exp_shifted(self == 0 ? bias : self);
             weights->self[c] = self == 0 ? 1 : e;
             weights->bias[c] = self == 0 ? e : 1;
         }
@@ -143,11 +158,11 @@ static void exponentials(RowWeights *weights, size_t count)
 
 static void divide_by_total(RowWeights *weights, size_t others, size_t count)
 {
-    double number = (double)others;
+    Scalar number = (Scalar)others;
 #pragma omp simd
     for (size_t c = 0; c < count; c++) {
-        double total = weights->self[c] + number * weights->other[c] + weights->bias[c];
-        double self = weights->self[c] / total;
+        Scalar total = weights->self[c] + number * weights->other[c] + weights->bias[c];
+        Scalar self = weights->self[c] / total;
         weights->self[c] = self;
         weights->other[c] /= total;
         weights->bias[c] /= total;
@@ -158,17 +173,23 @@ static void divide_by_total(RowWeights *weights, size_t others, size_t count)
 static void row_weights(RowWeights *weights, const GroupHeads *heads, size_t i, size_t head,
                         size_t count)
 {
-    double content[COLUMNS];
-    affine_row(content, &heads->gates, heads->scores.n, i, head, count);
+    const Formats *formats = heads->scores.pass->formats;
+    Scalar content[COLUMNS];
+    affine_row(content, heads, &heads->gates, i, head, count);
     if (heads->scale != 1) {
         for (size_t c = 0; c < count; c++) {
             content[c] *= heads->scale;
         }
+        scalar_round(formats->score, content, count);
     }
     position_scores(weights, heads, i, head, count);
-    shift_scores(weights, content, &heads->scores, i, count);
+    add_content(weights, content, &heads->scores, i, count);
+    shift_scores(weights, count);
     exponentials(weights, count);
     divide_by_total(weights, groups_others(&heads->scores, i), count);
+    scalar_round(formats->operand, weights->self, count);
+    scalar_round(formats->operand, weights->other, count);
+    scalar_round(formats->operand, weights->bias, count);
 }
 
 Groups groups_weights(const GroupHeads *heads, size_t i, size_t head)
@@ -180,12 +201,12 @@ Groups groups_weights(const GroupHeads *heads, size_t i, size_t head)
 
 /* Repeats weights, one for each head, so that there is one for each column: columns first, ...,
  * first + count - 1, `width` of them a head.  weights[0] is the first column's head's. */
-static void spread(double *weights, size_t first, size_t count, size_t width)
+static void spread(Scalar *weights, size_t first, size_t count, size_t width)
 {
     size_t end = count;
     for (size_t h = (first + count - 1) / width - first / width + 1; h-- > 0;) {
         size_t start = h == 0 ? 0 : (first / width + h) * width - first;
-        double weight = weights[h];
+        Scalar weight = weights[h];
         for (size_t c = start; c < end; c++) {
             weights[c] = weight;
         }
@@ -196,30 +217,30 @@ static void spread(double *weights, size_t first, size_t count, size_t width)
 typedef struct {
     const GroupHeads *heads;
     Rows out;
-    double factor;
+    Scalar factor;
     bool add;
 } Attend;
 
 /* What one row attends to, column by column. */
 typedef struct {
-    double self[COLUMNS], others[COLUMNS], bias[COLUMNS];
+    Scalar self[COLUMNS], others[COLUMNS], bias[COLUMNS];
 } RowValues;
 
 /* out = the weights times the values; others hold the row itself too when it is a token that sees
  * all of them. */
-static void combine(double *out, const RowWeights *weights, const RowValues *values,
+static void combine(Scalar *out, const RowWeights *weights, const RowValues *values,
                     bool take_off_self, size_t count)
 {
 #pragma omp simd
     for (size_t c = 0; c < count; c++) {
-        double others = take_off_self ? values->others[c] - values->self[c] : values->others[c];
-        double sum = weights->self[c] != 0 ? weights->self[c] * values->self[c] : 0;
+        Scalar others = take_off_self ? values->others[c] - values->self[c] : values->others[c];
+        Scalar sum = weights->self[c] != 0 ? weights->self[c] * values->self[c] : 0;
         sum = weights->other[c] != 0 ? sum + weights->other[c] * others : sum;
         out[c] = weights->bias[c] != 0 ? sum + weights->bias[c] * values->bias[c] : sum;
     }
 }
 
-static void add_row(double *sum, const double *row, size_t columns)
+static void add_row(Scalar *sum, const Scalar *row, size_t columns)
 {
 #pragma omp simd
     for (size_t c = 0; c < columns; c++) {
@@ -227,13 +248,17 @@ static void add_row(double *sum, const double *row, size_t columns)
     }
 }
 
-static void store(const Attend *attend, const double *result, size_t i, size_t first, size_t count)
+static void store(const Attend *attend, const Scalar *result, size_t i, size_t first, size_t count)
 {
-    double *out = rows_row(attend->out, attend->heads->scores.n, i) + first;
-    double factor = attend->factor;
+    const GroupScores *scores = &attend->heads->scores;
+    Scalar *out = rows_row(attend->out, scores->n, i) + first;
+    Scalar factor = attend->factor;
 #pragma omp simd
     for (size_t c = 0; c < count; c++) {
         out[c] = attend->add ? out[c] + factor * result[c] : factor * result[c];
+    }
+    if (!attend->add) {
+        scalar_round(scores->pass->formats->operand, out, count);
     }
 }
 
@@ -249,13 +274,13 @@ static void attend_columns(const void *context, size_t item, size_t thread)
     bool earlier = scores->score->visible == VISIBLE_EARLIER;
     RowWeights weights;
     RowValues values = {.others = {0}};
-    double result[COLUMNS];
+    Scalar result[COLUMNS];
     (void)thread;
     if (scores->bias_row) {
-        affine_row(values.bias, &heads->in, n, n, first, count);
+        affine_row(values.bias, heads, &heads->in, n, first, count);
     }
     for (size_t i = 0; all && i < n; i++) {
-        affine_row(values.self, &heads->in, n, i, first, count);
+        affine_row(values.self, heads, &heads->in, i, first, count);
         add_row(values.others, values.self, count);
     }
     for (size_t i = 0; i < n + scores->bias_row; i++) {
@@ -266,7 +291,7 @@ static void attend_columns(const void *context, size_t item, size_t thread)
             spread(weights.bias, first, count, width);
         }
         if (i < n) {
-            affine_row(values.self, &heads->in, n, i, first, count);
+            affine_row(values.self, heads, &heads->in, i, first, count);
         }
         combine(result, &weights, &values, i < n && all, count);
         store(attend, result, i, first, count);
@@ -276,7 +301,7 @@ static void attend_columns(const void *context, size_t item, size_t thread)
     }
 }
 
-void groups_attend(const GroupHeads *heads, Rows out, double factor, bool add, size_t threads)
+void groups_attend(const GroupHeads *heads, Rows out, Scalar factor, bool add, size_t threads)
 {
     Attend attend = {heads, out, factor, add};
     size_t columns = heads->heads * heads->width;

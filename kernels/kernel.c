@@ -1,5 +1,5 @@
 /*
- * A model evaluated in double precision, sublayer by sublayer, in the form that was asked for.
+ * A model evaluated sublayer by sublayer, in the form that was asked for.
  */
 #include "kernel.h"
 
@@ -16,14 +16,21 @@
 
 struct Kernel {
     const Model *model;
+    const Formats *formats;
+    Weights *weights;
     KernelForm form;
     double omega;
     size_t layers_done, sublayers_done;
     size_t rows, ld, threads;
-    double *stream;  /* [rows, ld]; first of one block of memory that also holds: */
-    double *sum;     /* [rows, ld], of a sublayer's heads */
-    double *scratch; /* of the sublayer that needs most */
+    Scalar *stream;  /* [rows, ld]; first of one block of memory that also holds: */
+    Scalar *sum;     /* [rows, ld], of a sublayer's heads */
+    Scalar *operand; /* [rows, ld], the stream as products read it; the stream where that is so */
+    Scalar *scratch; /* of the sublayer that needs most */
+    double *view;    /* [rows, ld], the stream for whoever asks; the stream where it is doubles */
 };
+
+static const Formats formats_of_scalar = {SCALAR_FORMAT, SCALAR_FORMAT, SCALAR_FORMAT,
+                                          SCALAR_FORMAT};
 
 /* The form that evaluates a bundle.  Biases ride on position rows and columns: where an original
  * has none, biased heads go through their factors in either form. */
@@ -85,8 +92,9 @@ static bool sublayer_too_wide(const Sublayer *sublayer)
     return false;
 }
 
-/* Doubles of stream, sum and scratch; infinity when BLAS cannot have the shapes. */
-static double kernel_doubles(const Model *model, KernelForm form, size_t threads)
+/* Of stream, sum, operand and scratch in Scalars; infinity when BLAS cannot have the shapes. */
+static double kernel_scalars(const Formats *formats, const Model *model, KernelForm form,
+                             size_t threads, double *entries)
 {
     const Layout *layout = &model->layout;
     double rows = (double)layout->n + (layout->bias_row != BIAS_ROW_NONE);
@@ -104,13 +112,42 @@ static double kernel_doubles(const Model *model, KernelForm form, size_t threads
     Scratch all = {NULL, 0};
     scratch_take(&all, rows, ld);
     scratch_take(&all, rows, ld);
+    if (formats->operand != formats->stream) {
+        scratch_take(&all, rows, ld);
+    }
     scratch_take(&all, 1, scratch);
+    *entries = rows * ld;
     return fits ? all.taken : INFINITY;
+}
+
+double kernel_bytes_in(const Formats *formats, const Model *model, KernelForm form, size_t threads)
+{
+    double entries, scalars = kernel_scalars(formats, model, form, threads, &entries);
+    scalars += weights_count(model, formats);
+    return (double)sizeof(Kernel) + (double)sizeof(Scalar) * scalars +
+           (SCALAR_IS_DOUBLE ? 0 : entries * sizeof(double));
 }
 
 double kernel_bytes(const Model *model, KernelForm form, size_t threads)
 {
-    return (double)sizeof(Kernel) + (double)sizeof(double) * kernel_doubles(model, form, threads);
+    return kernel_bytes_in(&formats_of_scalar, model, form, threads);
+}
+
+/* The content of row r from given doubles. */
+static void store_row(const Kernel *kernel, size_t r, const double *x)
+{
+    Scalar *row = kernel->stream + r * kernel->ld;
+    for (size_t c = 0; c < layout_content(&kernel->model->layout); c++) {
+        row[c] = scalar_of(kernel->formats->storage, x[c]);
+    }
+}
+
+/* The view shows the stream. */
+static void view_update(const Kernel *kernel)
+{
+    for (size_t e = 0; !SCALAR_IS_DOUBLE && e < kernel->rows * kernel->ld; e++) {
+        kernel->view[e] = (double)kernel->stream[e];
+    }
 }
 
 static void stream_start(Kernel *kernel, const double *x, const double *bias_row_content)
@@ -119,55 +156,87 @@ static void stream_start(Kernel *kernel, const double *x, const double *bias_row
     size_t content = layout_content(layout), bias = layout_bias_row(layout);
     memset(kernel->stream, 0, kernel->rows * kernel->ld * sizeof *kernel->stream);
     for (size_t i = 0; i < layout->n; i++) {
-        memcpy(kernel->stream + layout_token_row(layout, i) * kernel->ld, x + i * content,
-               content * sizeof *x);
+        store_row(kernel, layout_token_row(layout, i), x + i * content);
     }
     if (bias != SIZE_MAX && bias_row_content != NULL) {
-        memcpy(kernel->stream + bias * kernel->ld, bias_row_content, content * sizeof *x);
+        store_row(kernel, bias, bias_row_content);
     }
     for (size_t r = 0; kernel->ld > content && r < kernel->rows; r++) {
-        double *positions = kernel->stream + r * kernel->ld + content;
+        Scalar *positions = kernel->stream + r * kernel->ld + content;
         positions[layout->bias_row == BIAS_ROW_MASKED ? 0 : r] =
-            layout->bias_row == BIAS_ROW_MASKED && r == bias ? 0.0 : 1.0;
+            layout->bias_row == BIAS_ROW_MASKED && r == bias ? 0 : 1;
     }
+    view_update(kernel);
 }
 
-static double *allocate(double doubles)
+static Scalar *allocate(double scalars)
 {
-    double bytes = doubles * (double)sizeof(double);
+    double bytes = scalars * (double)sizeof(Scalar);
     return bytes < (double)(SIZE_MAX / 2) ? aligned_alloc(64, (size_t)bytes) : NULL;
+}
+
+/* Memory for the parts, and the weights.  false: it is short. */
+static bool kernel_fill(Kernel *kernel, size_t threads)
+{
+    const Formats *formats = kernel->formats;
+    double rows = (double)kernel->rows, ld = (double)kernel->ld, entries;
+    double scalars = kernel_scalars(formats, kernel->model, kernel->form, threads, &entries);
+    Scratch parts = {allocate(scalars), 0};
+    kernel->stream = parts.next;
+    if (kernel->stream == NULL) {
+        return false;
+    }
+    scratch_take(&parts, rows, ld);
+    kernel->sum = scratch_take(&parts, rows, ld);
+    kernel->operand =
+        formats->operand != formats->stream ? scratch_take(&parts, rows, ld) : kernel->stream;
+    kernel->scratch = parts.next;
+    kernel->view =
+        SCALAR_IS_DOUBLE ? (double *)kernel->stream : malloc((size_t)entries * sizeof(double) + 1);
+    kernel->weights = weights_make(kernel->model, formats);
+    return kernel->view != NULL && kernel->weights != NULL;
+}
+
+Kernel *kernel_open_in(const Formats *formats, const Model *model, const double *x,
+                       const double *bias_row_content, double omega, KernelForm form,
+                       size_t threads)
+{
+    KERNEL_CHECK(model_fault(model) == NULL);
+    KERNEL_CHECK(form == KERNEL_DENSE || form == KERNEL_STRUCTURED);
+    KERNEL_CHECK(threads >= 1 && threads <= INT_MAX);
+    const Layout *layout = &model->layout;
+    Kernel *kernel = calloc(1, sizeof *kernel);
+    if (kernel == NULL) {
+        return NULL;
+    }
+    *kernel = (Kernel){.model = model,
+                       .formats = formats,
+                       .form = form,
+                       .omega = omega,
+                       .rows = layout_rows(layout),
+                       .ld = form == KERNEL_DENSE ? layout_width(layout) : layout_content(layout),
+                       .threads = threads};
+    if (!kernel_fill(kernel, threads)) {
+        kernel_clear(kernel);
+        return NULL;
+    }
+    stream_start(kernel, x, bias_row_content);
+    return kernel;
 }
 
 Kernel *kernel_open(const Model *model, const double *x, const double *bias_row_content,
                     double omega, KernelForm form, size_t threads)
 {
-    KERNEL_CHECK(model_fault(model) == NULL);
-    KERNEL_CHECK(form == KERNEL_DENSE || form == KERNEL_STRUCTURED);
-    KERNEL_CHECK(threads >= 1 && threads <= INT_MAX);
-    double doubles = kernel_doubles(model, form, threads);
-    Kernel *kernel = malloc(sizeof *kernel);
-    double *memory = allocate(doubles);
-    if (kernel == NULL || memory == NULL) {
-        free(kernel);
-        free(memory);
-        return NULL;
-    }
-    const Layout *layout = &model->layout;
-    size_t rows = layout_rows(layout);
-    size_t ld = form == KERNEL_DENSE ? layout_width(layout) : layout_content(layout);
-    Scratch parts = {memory, 0};
-    *kernel = (Kernel){
-        .model = model, .form = form, .omega = omega, .rows = rows, .ld = ld, .threads = threads};
-    kernel->stream = scratch_take(&parts, (double)rows, (double)ld);
-    kernel->sum = scratch_take(&parts, (double)rows, (double)ld);
-    kernel->scratch = parts.next;
-    stream_start(kernel, x, bias_row_content);
-    return kernel;
+    return kernel_open_in(&formats_of_scalar, model, x, bias_row_content, omega, form, threads);
 }
 
 void kernel_clear(Kernel *kernel)
 {
     if (kernel != NULL) {
+        if (!SCALAR_IS_DOUBLE) {
+            free(kernel->view);
+        }
+        weights_clear(kernel->weights);
         free(kernel->stream);
         free(kernel);
     }
@@ -175,8 +244,25 @@ void kernel_clear(Kernel *kernel)
 
 static Pass pass_make(const Kernel *kernel)
 {
-    return (Pass){&kernel->model->layout, kernel->omega,  kernel->stream, kernel->sum, kernel->ld,
-                  kernel->threads,        kernel->scratch};
+    return (Pass){.layout = &kernel->model->layout,
+                  .formats = kernel->formats,
+                  .weights = kernel->weights,
+                  .omega = kernel->omega,
+                  .stream = kernel->operand,
+                  .sum = kernel->sum,
+                  .ld = kernel->ld,
+                  .threads = kernel->threads,
+                  .scratch = kernel->scratch};
+}
+
+/* The stream as products read it. */
+static void operand_update(const Kernel *kernel)
+{
+    size_t entries = kernel->rows * kernel->ld;
+    if (kernel->operand != kernel->stream) {
+        memcpy(kernel->operand, kernel->stream, entries * sizeof *kernel->stream);
+        scalar_round(kernel->formats->operand, kernel->operand, entries);
+    }
 }
 
 static void heads_apply(Kernel *kernel, const Sublayer *sublayer)
@@ -192,9 +278,11 @@ static void heads_apply(Kernel *kernel, const Sublayer *sublayer)
             structured_bundle(&pass, bundle);
         }
     }
+    scalar_round(kernel->formats->stream, kernel->sum, entries);
     for (size_t e = 0; e < entries; e++) {
         kernel->stream[e] += kernel->sum[e];
     }
+    scalar_round(kernel->formats->stream, kernel->stream, entries);
 }
 
 KernelStream kernel_layer(Kernel *kernel)
@@ -204,6 +292,7 @@ KernelStream kernel_layer(Kernel *kernel)
     size_t end = model->layer_end[kernel->layers_done++];
     for (; kernel->sublayers_done < end; kernel->sublayers_done++) {
         const Sublayer *sublayer = &model->sublayers[kernel->sublayers_done];
+        operand_update(kernel);
         if (sublayer->bundle_count > 0) {
             heads_apply(kernel, sublayer);
         } else {
@@ -211,13 +300,14 @@ KernelStream kernel_layer(Kernel *kernel)
             direct_apply(kernel->stream, &pass, &sublayer->direct);
         }
     }
-    return (KernelStream){kernel->stream, kernel->ld};
+    view_update(kernel);
+    return (KernelStream){kernel->view, kernel->ld};
 }
 
 double *kernel_state(Kernel *kernel, size_t *count)
 {
     *count = kernel->rows * kernel->ld;
-    return kernel->stream;
+    return kernel->view;
 }
 
 void kernel_go_on(Kernel *kernel, size_t layers)
@@ -225,15 +315,19 @@ void kernel_go_on(Kernel *kernel, size_t layers)
     KERNEL_CHECK(layers <= kernel->model->depth);
     kernel->layers_done = layers;
     kernel->sublayers_done = layers > 0 ? kernel->model->layer_end[layers - 1] : 0;
+    for (size_t e = 0; !SCALAR_IS_DOUBLE && e < kernel->rows * kernel->ld; e++) {
+        kernel->stream[e] = (Scalar)kernel->view[e];
+    }
 }
 
-void kernel_pattern(Kernel *kernel, double *pattern, size_t bundle, size_t head)
+void kernel_pattern(Kernel *kernel, Scalar *pattern, size_t bundle, size_t head)
 {
     const Model *model = kernel->model;
     KERNEL_CHECK(kernel->sublayers_done < model->sublayer_count);
     const Sublayer *sublayer = &model->sublayers[kernel->sublayers_done];
     KERNEL_CHECK(bundle < sublayer->bundle_count && head < sublayer->bundles[bundle].heads);
     const Bundle *of = &sublayer->bundles[bundle];
+    operand_update(kernel);
     Pass pass = pass_make(kernel);
     if (bundle_form(pass.layout, of, kernel->form) == KERNEL_DENSE) {
         dense_pattern(&pass, pattern, of, head);
@@ -241,3 +335,12 @@ void kernel_pattern(Kernel *kernel, double *pattern, size_t bundle, size_t head)
         structured_pattern(&pass, pattern, of, head);
     }
 }
+
+const KernelFunctions kernel_f64 = {
+    .open = kernel_open_in,
+    .layer = kernel_layer,
+    .state = kernel_state,
+    .go_on = kernel_go_on,
+    .clear = kernel_clear,
+    .bytes = kernel_bytes_in,
+};

@@ -1,5 +1,6 @@
 /*
- * Machine arithmetic: evaluates any model in double precision on OpenBLAS.
+ * Machine arithmetic: evaluates any model on OpenBLAS, in double or in float; with the results of
+ * operations rounded to narrower formats, as `formats` says.
  *
  * A kernel knows nothing of constructions; it walks the sublayers of a Model
  * (cases/model.h).  Two forms:
@@ -7,7 +8,7 @@
  *   KERNEL_DENSE       the full matrices, as a user's framework has them: Q [D', D'] and
  *                      V [D', D'] of every head are materialised (rounding what a program
  *                      would round: W_Q W_K^T, W1[:,k] W2[k,:], W - I, Omega's entries), the
- *                      stream carries its one-hot block, every product is a dgemm, and the
+ *                      stream carries its one-hot block, every product is a gemm, and the
  *                      heads of a sublayer are batched into a few large products.  Biases ride
  *                      on the one-hot block; an original has none, so its biased bundles are
  *                      evaluated as frameworks do and as the structured form does, through
@@ -24,13 +25,16 @@
 #define HEADPROOF_KERNELS_KERNEL_H
 
 #include "../cases/model.h"
+#include "formats.h"
+#include "scalar.h"
 
 typedef enum { KERNEL_DENSE, KERNEL_STRUCTURED, KERNEL_COUNT } KernelForm;
 
 typedef struct Kernel Kernel;
 
-/* A view of the stream: row r of the layout at data + r * ld, columns as in the layout (the
- * position columns are present in the dense form only). */
+/* A view of the stream in doubles, which hold the numbers of every format exactly: row r of the
+ * layout at data + r * ld, columns as in the layout (the position columns are present in the dense
+ * form only). */
 typedef struct {
     const double *data;
     size_t ld;
@@ -42,6 +46,11 @@ typedef struct {
  * that depends on shapes alone.  Inside a parallel region OpenMP has one thread for it unless
  * max-active-levels says otherwise.
  * model and x must outlive the kernel.  NULL when memory is short. */
+Kernel *kernel_open_in(const Formats *formats, const Model *model, const double *x,
+                       const double *bias_row_content, double omega, KernelForm form,
+                       size_t threads) __attribute__((warn_unused_result));
+
+/* The same without a rounding beside those of double itself. */
 Kernel *kernel_open(const Model *model, const double *x, const double *bias_row_content,
                     double omega, KernelForm form, size_t threads)
     __attribute__((warn_unused_result));
@@ -57,12 +66,28 @@ void kernel_go_on(Kernel *kernel, size_t layers);
 
 void kernel_clear(Kernel *kernel);
 
-/* Bytes that kernel_open would take, as a double. */
+/* Bytes that kernel_open_in would take at most, as a double. */
+double kernel_bytes_in(const Formats *formats, const Model *model, KernelForm form, size_t threads);
+
+/* And kernel_open. */
 double kernel_bytes(const Model *model, KernelForm form, size_t threads);
 
 /* The attention pattern softmax_rows(X Q X^T) of one head of one bundle of the NEXT sublayer
  * to be evaluated (the first of a layer), into pattern [rows, rows].  For tests and for
  * looking at a head. */
-void kernel_pattern(Kernel *kernel, double *pattern, size_t bundle, size_t head);
+void kernel_pattern(Kernel *kernel, Scalar *pattern, size_t bundle, size_t head);
+
+/* The functions above, by the type they compute with. */
+typedef struct {
+    Kernel *(*open)(const Formats *formats, const Model *model, const double *x,
+                    const double *bias_row_content, double omega, KernelForm form, size_t threads);
+    KernelStream (*layer)(Kernel *kernel);
+    double *(*state)(Kernel *kernel, size_t *count);
+    void (*go_on)(Kernel *kernel, size_t layers);
+    void (*clear)(Kernel *kernel); /* NULL is fine */
+    double (*bytes)(const Formats *formats, const Model *model, KernelForm form, size_t threads);
+} KernelFunctions;
+
+extern const KernelFunctions kernel_f64, kernel_f32;
 
 #endif

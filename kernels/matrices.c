@@ -3,20 +3,20 @@
  */
 #include "matrices.h"
 
-#include "blas.h"
+#include "gemm.h"
 
 #include <stdint.h>
 #include <string.h>
 
 /* What rides on position rows or columns of the tokens is one row or column, n times. */
-static void repeat_row(double *row, size_t ld, size_t n, size_t width)
+static void repeat_row(Scalar *row, size_t ld, size_t n, size_t width)
 {
     for (size_t i = 1; i < n; i++) {
         memcpy(row + i * ld, row, width * sizeof *row);
     }
 }
 
-static void repeat_column(double *column, size_t ld, size_t n, size_t height)
+static void repeat_column(Scalar *column, size_t ld, size_t n, size_t height)
 {
     for (size_t r = 0; r < height; r++) {
         for (size_t i = 1; i < n; i++) {
@@ -31,26 +31,27 @@ static size_t first_position(const Layout *layout)
     return layout_token_column(layout, 0);
 }
 
-static void fill_gate(double *q, size_t ld, const Layout *layout, const Score *score, size_t head)
+static void fill_gate(Scalar *q, size_t ld, const Pass *pass, const Score *score, size_t head)
 {
-    double *column = q + score->read.first * ld + first_position(layout);
+    const Layout *layout = pass->layout;
+    Weight gate = weight_stored(pass, score->gate);
+    Scalar *column = q + score->read.first * ld + first_position(layout);
     for (size_t r = 0; r < score->read.count; r++) {
-        double entry = score->gate.data == NULL
-                           ? (r == head ? (double)score->gate_unit : 0.0)
-                           : head_weight(score->gate, head).data[r * score->gate.ld];
-        column[r * ld] = score->gate_scale * entry;
+        Scalar entry = score->gate.data == NULL ? (r == head ? (Scalar)score->gate_unit : 0)
+                                                : head_weight(gate, head).data[r * gate.ld];
+        column[r * ld] = (Scalar)score->gate_scale * entry;
     }
     repeat_column(column, ld, layout_token_columns(layout), score->read.count);
 }
 
-static void fill_bilinear(double *q, size_t ld, const Score *score, size_t head)
+static void fill_bilinear(Scalar *q, size_t ld, const Pass *pass, const Score *score, size_t head)
 {
     size_t count = score->read.count;
-    double *block = q + score->read.first * ld + score->read.first;
-    double scale = scale_value(score->scale);
-    HeadWeight left = head_weight(score->q, head);
+    Scalar *block = q + score->read.first * ld + score->read.first;
+    Scalar scale = scale_value(score->scale);
+    Weight left = head_weight(weight_stored(pass, score->q), head);
     if (score->d_head > 0) {
-        HeadWeight right = head_weight(score->k, head);
+        Weight right = head_weight(weight_stored(pass, score->k), head);
         blas_gemm_nt(block, ld, left.data, left.ld, right.data, right.ld, count, count,
                      score->d_head, scale, 0.0);
         return;
@@ -63,69 +64,73 @@ static void fill_bilinear(double *q, size_t ld, const Score *score, size_t head)
 }
 
 /* q_bias k_h^T on the position rows of the tokens, q_h k_bias^T on their columns. */
-static void fill_bilinear_biases(double *q, size_t ld, const Layout *layout, const Score *score,
+static void fill_bilinear_biases(Scalar *q, size_t ld, const Pass *pass, const Score *score,
                                  size_t head)
 {
+    const Layout *layout = pass->layout;
     size_t count = score->read.count, depth = score->d_head, first = first_position(layout);
-    double scale = scale_value(score->scale);
+    Scalar scale = scale_value(score->scale);
     bool biased = score->q_bias != NULL || score->k_bias != NULL;
     KERNEL_CHECK(!biased || layout->bias_row != BIAS_ROW_NONE);
     if (score->q_bias != NULL) {
-        double *row = q + first * ld + score->read.first;
-        HeadWeight right = head_weight(score->k, head);
-        blas_gemm_nt(row, ld, score->q_bias + head * depth, depth, right.data, right.ld, 1, count,
-                     depth, scale, 0.0);
+        Scalar *row = q + first * ld + score->read.first;
+        Weight right = head_weight(weight_stored(pass, score->k), head);
+        blas_gemm_nt(row, ld, weights_stored(pass->weights, score->q_bias) + head * depth, depth,
+                     right.data, right.ld, 1, count, depth, scale, 0.0);
         repeat_row(row, ld, layout_token_columns(layout), count);
     }
     if (score->k_bias != NULL) {
-        double *column = q + score->read.first * ld + first;
-        HeadWeight left = head_weight(score->q, head);
-        blas_gemm_nt(column, ld, left.data, left.ld, score->k_bias + head * depth, depth, count, 1,
+        Scalar *column = q + score->read.first * ld + first;
+        Weight left = head_weight(weight_stored(pass, score->q), head);
+        blas_gemm_nt(column, ld, left.data, left.ld,
+                     weights_stored(pass->weights, score->k_bias) + head * depth, depth, count, 1,
                      depth, scale, 0.0);
         repeat_column(column, ld, layout_token_columns(layout), count);
     }
 }
 
 /* What the biases alone add to a token's score toward a token. */
-static double score_bias(const Score *score, size_t head)
+static Scalar score_bias(const Pass *pass, const Score *score, size_t head)
 {
-    double product = 0;
+    const Weights *weights = pass->weights;
+    Scalar product = 0;
     if (score->kind == SCORE_GATE && score->gate_bias != NULL) {
-        return score->gate_scale * score->gate_bias[head];
+        return (Scalar)score->gate_scale * weights_stored(weights, score->gate_bias)[head];
     }
     if (score->kind == SCORE_BILINEAR && score->q_bias != NULL && score->k_bias != NULL) {
         size_t depth = score->d_head;
-        blas_gemm_nt(&product, 1, score->q_bias + head * depth, depth, score->k_bias + head * depth,
-                     depth, 1, 1, depth, scale_value(score->scale), 0.0);
+        blas_gemm_nt(&product, 1, weights_stored(weights, score->q_bias) + head * depth, depth,
+                     weights_stored(weights, score->k_bias) + head * depth, depth, 1, 1, depth,
+                     scale_value(score->scale), 0.0);
     }
     return product;
 }
 
 /* The position columns' block: its row and column a stand for row a of the stream. */
-static void fill_position(double *q, size_t ld, const Layout *layout, const Score *score,
-                          double omega, size_t head)
+static void fill_position(Scalar *q, size_t ld, const Pass *pass, const Score *score, size_t head)
 {
+    const Layout *layout = pass->layout;
     const PositionScores *position = &score->position;
-    double of_biases = score_bias(score, head);
-    double self = position->token_self * omega + of_biases;
-    double token = position->token_token * omega + of_biases;
+    Scalar of_biases = score_bias(pass, score, head);
+    Scalar self = position_value(pass, position->token_self) + of_biases;
+    Scalar token = position_value(pass, position->token_token) + of_biases;
     size_t rows = layout_rows(layout), bias = layout_bias_row(layout);
-    double *block = q + layout_content(layout) * (ld + 1);
+    Scalar *block = q + layout_content(layout) * (ld + 1);
     if (layout->bias_row == BIAS_ROW_MASKED) {
         *block = of_biases;
         return;
     }
     for (size_t a = 0; a < rows; a++) {
-        double *row = block + a * ld;
+        Scalar *row = block + a * ld;
         for (size_t b = 0; b < rows; b++) {
-            row[b] = a == bias ? position->bias_token * omega : token;
+            row[b] = a == bias ? position_value(pass, position->bias_token) : token;
         }
         row[a] = self;
-        row[bias] = (a == bias ? position->bias_self : position->token_bias) * omega;
+        row[bias] = position_value(pass, a == bias ? position->bias_self : position->token_bias);
     }
     for (size_t e = 0; score->extra != NULL && e < rows * rows; e++) {
         size_t a = e / rows, b = e % rows;
-        block[a * ld + b] = score_position(layout, score, head, a, b) * omega +
+        block[a * ld + b] = position_value(pass, score_position(layout, score, head, a, b)) +
                             (a != bias && b != bias ? of_biases : 0);
     }
 }
@@ -138,59 +143,63 @@ static bool position_differs(const Score *score)
     return biased || (score->extra != NULL && score->extra_stride > 0);
 }
 
-void matrices_fill_q(double *q, size_t ld, const Layout *layout, const Score *score, double omega,
-                     size_t head, bool fresh)
+void matrices_fill_q(Scalar *q, size_t ld, const Pass *pass, const Score *score, size_t head,
+                     bool fresh)
 {
     if (score->kind == SCORE_GATE) {
-        fill_gate(q, ld, layout, score, head);
+        fill_gate(q, ld, pass, score, head);
     } else if (score->kind == SCORE_BILINEAR) {
-        fill_bilinear(q, ld, score, head);
-        fill_bilinear_biases(q, ld, layout, score, head);
+        fill_bilinear(q, ld, pass, score, head);
+        fill_bilinear_biases(q, ld, pass, score, head);
     }
-    if (layout->bias_row != BIAS_ROW_NONE && (fresh || position_differs(score))) {
-        fill_position(q, ld, layout, score, omega, head);
+    if (pass->layout->bias_row != BIAS_ROW_NONE && (fresh || position_differs(score))) {
+        fill_position(q, ld, pass, score, head);
     }
 }
 
 /* scale v_h o_h of rank one: what dgemm computes, without its overhead. */
-static void fill_outer(double *block, size_t ld, const Value *value, size_t head)
+static void fill_outer(Scalar *block, size_t ld, const Pass *pass, const Value *value, size_t head)
 {
-    HeadWeight left = head_weight(value->v, head);
-    const double *row = head_weight(value->o, head).data;
+    Weight left = head_weight(weight_stored(pass, value->v), head);
+    const Scalar *row = head_weight(weight_stored(pass, value->o), head).data;
+    Scalar scale = (Scalar)value->scale;
     for (size_t r = 0; r < value->read.count; r++) {
-        double factor = left.data[r * left.ld], *to = block + r * ld;
+        Scalar factor = left.data[r * left.ld], *to = block + r * ld;
 #pragma omp simd
         for (size_t c = 0; c < value->write.count; c++) {
-            to[c] = value->scale * (factor * row[c]);
+            to[c] = scale * (factor * row[c]);
         }
     }
 }
 
-static void fill_value(double *v, size_t ld, const Value *value, size_t head, size_t heads)
+static void fill_value(Scalar *v, size_t ld, const Pass *pass, const Value *value, size_t head,
+                       size_t heads)
 {
     size_t from = value->read.count, to = value->write.count;
-    double *block = v + value->read.first * ld + value->write.first;
+    Scalar *block = v + value->read.first * ld + value->write.first;
     if (value->kind == VALUE_UNIT) {
         for (size_t h = 0; h < heads; h++) {
-            block[h * (ld + 1)] = h == head ? value->scale * value->unit : 0;
+            block[h * (ld + 1)] = h == head ? (Scalar)(value->scale * value->unit) : 0;
         }
     } else if (value->kind == VALUE_FACTORED && value->d_head == 1) {
-        fill_outer(block, ld, value, head);
+        fill_outer(block, ld, pass, value, head);
     } else if (value->kind == VALUE_FACTORED) {
-        HeadWeight left = head_weight(value->v, head), right = head_weight(value->o, head);
+        Weight left = head_weight(weight_stored(pass, value->v), head);
+        Weight right = head_weight(weight_stored(pass, value->o), head);
         blas_gemm(block, ld, left.data, left.ld, right.data, right.ld, from, to, value->d_head,
-                  value->scale, 0.0);
+                  (Scalar)value->scale, 0.0);
     } else if (value->kind == VALUE_DENSE) {
-        HeadWeight matrix = head_weight(value->v, head);
+        Weight matrix = head_weight(weight_stored(pass, value->v), head);
         for (size_t r = 0; r < from; r++) {
             memcpy(block + r * ld, matrix.data + r * matrix.ld, to * sizeof *block);
         }
     }
 }
 
-static void fill_value_bias(double *v, size_t ld, const Layout *layout, const Value *value,
-                            size_t head)
+static void fill_value_bias(Scalar *v, size_t ld, const Pass *pass, const Value *value, size_t head)
 {
+    const Layout *layout = pass->layout;
+    const Scalar *bias = weights_stored(pass->weights, value->bias);
     bool inner = value->kind == VALUE_FACTORED && value->inner_bias != NULL;
     bool outer = value->bias != NULL;
     if (!inner && !outer) {
@@ -198,25 +207,27 @@ static void fill_value_bias(double *v, size_t ld, const Layout *layout, const Va
     }
     KERNEL_CHECK(layout->bias_row != BIAS_ROW_NONE);
     size_t to = value->write.count;
-    double *row = v + first_position(layout) * ld + value->write.first;
+    Scalar *row = v + first_position(layout) * ld + value->write.first;
     memset(row, 0, to * sizeof *row);
     if (inner) {
-        HeadWeight right = head_weight(value->o, head);
-        blas_gemm(row, ld, value->inner_bias + head * value->d_head, value->d_head, right.data,
-                  right.ld, 1, to, value->d_head, value->scale, 0.0);
+        Weight right = head_weight(weight_stored(pass, value->o), head);
+        const Scalar *left =
+            weights_stored(pass->weights, value->inner_bias) + head * value->d_head;
+        blas_gemm(row, ld, left, value->d_head, right.data, right.ld, 1, to, value->d_head,
+                  (Scalar)value->scale, 0.0);
     }
     for (size_t c = 0; outer && head == 0 && c < to; c++) {
-        row[c] += value->bias[c];
+        row[c] += bias[c];
     }
     repeat_row(row, ld, layout_token_columns(layout), to);
 }
 
-void matrices_fill_v(double *v, size_t ld, const Layout *layout, const Bundle *bundle, size_t head)
+void matrices_fill_v(Scalar *v, size_t ld, const Pass *pass, const Bundle *bundle, size_t head)
 {
     const Value *value = &bundle->value;
-    fill_value(v, ld, value, head, bundle->heads);
-    fill_value_bias(v, ld, layout, value, head);
+    fill_value(v, ld, pass, value, head, bundle->heads);
+    fill_value_bias(v, ld, pass, value, head);
     for (size_t c = 0; value->diagonal != 0 && c < value->read.count; c++) {
-        v[(value->read.first + c) * (ld + 1)] += value->diagonal;
+        v[(value->read.first + c) * (ld + 1)] += (Scalar)value->diagonal;
     }
 }

@@ -14,15 +14,16 @@ void kernel_bug(const char *file, int line, const char *promise)
     abort();
 }
 
-double scale_value(Scale scale)
+Scalar scale_value(Scale scale)
 {
-    return (double)scale.num / ((double)scale.den * sqrt((double)scale.sqrt_den));
+    return (Scalar)((double)scale.num / ((double)scale.den * sqrt((double)scale.sqrt_den)));
 }
 
-double *scratch_take(Scratch *scratch, double rows, double columns)
+Scalar *scratch_take(Scratch *scratch, double rows, double columns)
 {
-    double count = 8 * ceil(rows * columns / 8);
-    double *taken = scratch->next;
+    const double line = 64 / sizeof(Scalar);
+    double count = line * ceil(rows * columns / line);
+    Scalar *taken = scratch->next;
     scratch->taken += count;
     if (taken != NULL) {
         scratch->next += (size_t)count;

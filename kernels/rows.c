@@ -3,13 +3,13 @@
  */
 #include "rows.h"
 
-#include "blas.h"
 #include "each.h"
+#include "gemm.h"
 
 Rows rows_take(Scratch *scratch, const Layout *layout, double columns)
 {
     Rows rows = {NULL, NULL, (size_t)columns};
-    rows.tokens = scratch_take(scratch, (double)layout->n, columns);
+    rows.tokens = scratch_take(scratch, (Scalar)layout->n, columns);
     if (layout->bias_row != BIAS_ROW_NONE) {
         rows.bias = scratch_take(scratch, 1, columns);
     }
@@ -18,7 +18,7 @@ Rows rows_take(Scratch *scratch, const Layout *layout, double columns)
 
 Rows rows_from(Rows rows, size_t first)
 {
-    double *bias = rows.bias == NULL ? NULL : rows.bias + first;
+    Scalar *bias = rows.bias == NULL ? NULL : rows.bias + first;
     return (Rows){rows.tokens + first, bias, rows.ld};
 }
 
@@ -29,7 +29,7 @@ ConstRows rows_const(Rows rows)
 
 ConstRows rows_const_from(ConstRows rows, size_t first)
 {
-    const double *bias = rows.bias == NULL ? NULL : rows.bias + first;
+    const Scalar *bias = rows.bias == NULL ? NULL : rows.bias + first;
     return (ConstRows){rows.tokens + first, bias, rows.ld};
 }
 
@@ -39,9 +39,9 @@ enum { TILE_ROWS = 256, TILE_COLUMNS = 1024 };
 typedef struct {
     Rows out;
     ConstRows x;
-    HeadWeight weight;
+    Weight weight;
     Extents size;
-    double alpha, beta;
+    Ending ending;
     size_t row_tiles, column_tiles; /* of the tokens; the bias row is a row of tiles more */
 } Product;
 
@@ -55,6 +55,19 @@ static size_t tile_extent(size_t extent, size_t first, size_t tile)
     return extent - first < tile ? extent - first : tile;
 }
 
+/* Rows of the product's result, once they are multiplied; bias: NULL, or that of these columns. */
+static void end_rows(Scalar *out, size_t ld, const Scalar *bias, size_t rows, size_t columns,
+                     NumberFormat format)
+{
+    for (size_t i = 0; i < rows; i++) {
+        Scalar *row = out + i * ld;
+        for (size_t c = 0; bias != NULL && c < columns; c++) {
+            row[c] += bias[c];
+        }
+        scalar_round(format, row, columns);
+    }
+}
+
 static void multiply_tile(const void *context, size_t item, size_t thread)
 {
     const Product *product = context;
@@ -63,29 +76,35 @@ static void multiply_tile(const void *context, size_t item, size_t thread)
     size_t column = item % product->column_tiles * TILE_COLUMNS,
            tile = item / product->column_tiles;
     size_t head = tile / rows_of_tiles, row = tile % rows_of_tiles * TILE_ROWS;
-    HeadWeight weight = head_weight(product->weight, head);
+    Weight weight = head_weight(product->weight, head);
     Rows out = rows_from(product->out, head * size->width + column);
     size_t columns = tile_extent(size->width, column, TILE_COLUMNS);
+    const Ending *ending = &product->ending;
     (void)thread;
     if (tile % rows_of_tiles == product->row_tiles) {
         blas_gemm(out.bias, out.ld, product->x.bias, product->x.ld, weight.data + column, weight.ld,
-                  1, columns, size->depth, product->alpha, product->beta);
+                  1, columns, size->depth, ending->alpha, ending->beta);
+        end_rows(out.bias, out.ld, NULL, 1, columns, ending->format);
         return;
     }
+    size_t rows = tile_extent(size->n, row, TILE_ROWS);
     blas_gemm(out.tokens + row * out.ld, out.ld, product->x.tokens + row * product->x.ld,
-              product->x.ld, weight.data + column, weight.ld, tile_extent(size->n, row, TILE_ROWS),
-              columns, size->depth, product->alpha, product->beta);
+              product->x.ld, weight.data + column, weight.ld, rows, columns, size->depth,
+              ending->alpha, ending->beta);
+    end_rows(out.tokens + row * out.ld, out.ld,
+             ending->bias != NULL ? ending->bias + head * size->width + column : NULL, rows,
+             columns, ending->format);
 }
 
-void rows_multiply(Rows out, ConstRows x, HeadWeight weight, Extents size, double alpha,
-                   double beta, size_t threads)
+void rows_multiply(Rows out, ConstRows x, Weight weight, Extents size, Ending ending,
+                   size_t threads)
 {
     if (size.heads > 1 && weight.head_stride == size.width &&
         weight.ld >= size.heads * size.width) {
         size.width *= size.heads; /* side by side: one matrix */
         size.heads = 1;
     }
-    Product product = {out, x, weight, size, alpha, beta, 0, 0};
+    Product product = {out, x, weight, size, ending, 0, 0};
     product.row_tiles = tiles(size.n, TILE_ROWS);
     product.column_tiles = tiles(size.width, TILE_COLUMNS);
     each(size.heads * (product.row_tiles + (x.bias != NULL)) * product.column_tiles, threads,
@@ -97,16 +116,7 @@ size_t rows_count(Rows rows, size_t n)
     return n + (rows.bias != NULL);
 }
 
-double *rows_row(Rows rows, size_t n, size_t i)
+Scalar *rows_row(Rows rows, size_t n, size_t i)
 {
     return i < n ? rows.tokens + i * rows.ld : rows.bias;
-}
-
-void rows_add_to_tokens(Rows rows, const double *bias, size_t n, size_t columns)
-{
-    for (size_t i = 0; bias != NULL && i < n; i++) {
-        for (size_t c = 0; c < columns; c++) {
-            rows.tokens[i * rows.ld + c] += bias[c];
-        }
-    }
 }

@@ -9,12 +9,12 @@
 
 /* A matrix with a row for each token, [n, ld], and one for the bias row, [ld], or NULL. */
 typedef struct {
-    double *tokens, *bias;
+    Scalar *tokens, *bias;
     size_t ld;
 } Rows;
 
 typedef struct {
-    const double *tokens, *bias;
+    const Scalar *tokens, *bias;
     size_t ld;
 } ConstRows;
 
@@ -31,17 +31,22 @@ typedef struct {
     size_t n, depth, heads, width;
 } Extents;
 
-/* out [., heads * width] = alpha x [., depth] times the heads' matrices [depth, width] side by side
- * + beta out, by tiles; tokens and bias row in calls of their own (a token's product does not
- * depend on whether there is a bias row). */
-void rows_multiply(Rows out, ConstRows x, HeadWeight weight, Extents size, double alpha,
-                   double beta, size_t threads);
+/* What becomes of a product: alpha times it + beta out; then bias [heads * width] (or NULL) is
+ * added on the token rows, and the result is rounded to the format. */
+typedef struct {
+    Scalar alpha, beta;
+    const Scalar *bias;
+    NumberFormat format;
+} Ending;
+
+/* out [., heads * width] = x [., depth] times the heads' matrices [depth, width] side by side, by
+ * tiles; tokens and bias row in calls of their own (a token's product does not depend on whether
+ * there is a bias row). */
+void rows_multiply(Rows out, ConstRows x, Weight weight, Extents size, Ending ending,
+                   size_t threads);
 
 /* Rows 0, ..., n - 1 are the tokens, row n is the bias row, if any. */
 size_t rows_count(Rows rows, size_t n);
-double *rows_row(Rows rows, size_t n, size_t i);
-
-/* rows += bias [columns] (or NULL) on the token rows. */
-void rows_add_to_tokens(Rows rows, const double *bias, size_t n, size_t columns);
+Scalar *rows_row(Rows rows, size_t n, size_t i);
 
 #endif

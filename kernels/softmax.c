@@ -1,5 +1,5 @@
 /*
- * softmax of a row in double precision, with the largest score taken out first.
+ * softmax of a row, with the largest score taken out first.
  */
 #include "softmax.h"
 
@@ -7,9 +7,9 @@
 
 /* Four chains instead of one: a processor adds, or compares, several numbers at once, and a chain
  * makes it wait.  NaN is never the largest; it comes out in the sum. */
-static double largest(const double *x, size_t n)
+static Scalar largest(const Scalar *x, size_t n)
 {
-    double max[4] = {-INFINITY, -INFINITY, -INFINITY, -INFINITY};
+    Scalar max[4] = {-INFINITY, -INFINITY, -INFINITY, -INFINITY};
     size_t j = 0;
     for (; j + 4 <= n; j += 4) {
         for (size_t k = 0; k < 4; k++) {
@@ -24,9 +24,9 @@ static double largest(const double *x, size_t n)
     return max[2] > max[0] ? max[2] : max[0];
 }
 
-static double sum(const double *x, size_t n)
+static Scalar sum(const Scalar *x, size_t n)
 {
-    double total[4] = {0};
+    Scalar total[4] = {0};
     size_t j = 0;
     for (; j + 4 <= n; j += 4) {
         for (size_t k = 0; k < 4; k++) {
@@ -40,9 +40,9 @@ static double sum(const double *x, size_t n)
 }
 
 /* exp(x - max), four at a time: keys that Omega hides, most of a head's, cost a comparison. */
-static void exponentials(double *x, size_t n, double max)
+static void exponentials(Scalar *x, size_t n, Scalar max)
 {
-    const double hidden = max - 746;
+    const Scalar hidden = max + SCALAR_EXP_ZERO;
     size_t j = 0;
     for (; j + 4 <= n; j += 4) {
         if ((x[j] < hidden) & (x[j + 1] < hidden) & (x[j + 2] < hidden) & (x[j + 3] < hidden)) {
@@ -59,7 +59,7 @@ static void exponentials(double *x, size_t n, double max)
 }
 
 /* x / total for numbers that are not negative. */
-static void divide(double *x, size_t n, double total)
+static void divide(Scalar *x, size_t n, Scalar total)
 {
     size_t j = 0;
     for (; j + 4 <= n; j += 4) {
@@ -75,12 +75,12 @@ static void divide(double *x, size_t n, double total)
     }
 }
 
-double softmax_row(double *row, size_t visible, size_t length, double *bias)
+Scalar softmax_row(Scalar *row, size_t visible, size_t length, Scalar *bias, NumberFormat format)
 {
-    double max = largest(row, visible);
+    Scalar max = largest(row, visible);
     max = bias != NULL && *bias > max ? *bias : max;
     exponentials(row, visible, max);
-    double of_row = sum(row, visible), total = of_row;
+    Scalar of_row = sum(row, visible), total = of_row;
     if (bias != NULL) {
         *bias = exp_shifted(*bias - max);
         total += *bias;
@@ -88,5 +88,12 @@ double softmax_row(double *row, size_t visible, size_t length, double *bias)
     }
     divide(row, visible, total);
     memset(row + visible, 0, (length - visible) * sizeof *row);
-    return of_row / total;
+    if (!scalar_is_finer(format)) {
+        return of_row / total;
+    }
+    if (bias != NULL) {
+        scalar_round(format, bias, 1);
+    }
+    scalar_round(format, row, visible);
+    return sum(row, visible);
 }

@@ -48,7 +48,8 @@ static bool value_is_gate(const Bundle *bundle)
     return score->kind == SCORE_GATE && score->gate.data != NULL && value->kind == VALUE_FACTORED &&
            value->d_head == 1 && value->v.data == score->gate.data &&
            value->v.ld == score->gate.ld && value->v.head_stride == score->gate.head_stride &&
-           value->read.first == score->read.first && value->read.count == score->read.count;
+           value->read.first == score->read.first && value->read.count == score->read.count &&
+           (value->inner_bias == NULL) == (score->gate_bias == NULL);
 }
 
 /* Takes the scratch of a bundle.  The mixed values, pattern times inner values, take the place of
@@ -105,7 +106,7 @@ static Task task_make(const Pass *pass, const Bundle *bundle)
 static GroupHeads group_heads(const Task *task, Affine in, size_t heads, size_t width)
 {
     const Score *score = &task->bundle->score;
-    GroupHeads made = {.scores = group_scores(task->pass->layout, score, task->pass->omega),
+    GroupHeads made = {.scores = group_scores(task->pass, score),
                        .first = task->head,
                        .scale = 1,
                        .in = in,
@@ -116,25 +117,45 @@ static GroupHeads group_heads(const Task *task, Affine in, size_t heads, size_t 
         ConstRows gates =
             unit ? rows_const_from(task->x, score->read.first) : rows_const(task->gates);
         made.gates.from = rows_const_from(gates, task->head);
-        made.gates.factor = unit ? score->gate_unit : 1;
-        made.gates.bias = score->gate_bias == NULL ? NULL : score->gate_bias + task->head;
-        made.scale = score->gate_scale;
+        made.gates.factor = unit ? (Scalar)score->gate_unit : 1;
+        const Scalar *bias = weights_stored(task->pass->weights, score->gate_bias);
+        made.gates.bias = bias == NULL ? NULL : bias + task->head;
+        made.scale = (Scalar)score->gate_scale;
     }
     return made;
 }
 
-/* The values of head task->head, of all heads for VALUE_FACTORED. */
+/* The values of head task->head, of all heads for VALUE_FACTORED; inner biases too, except where
+ * groups_attend adds them, and then rounds. */
 static void fill_inner(const Task *task)
 {
     const Value *value = &task->bundle->value;
     bool dense = value->kind == VALUE_DENSE;
     ConstRows x = rows_const_from(task->x, value->read.first);
-    HeadWeight weight = dense ? head_weight(value->v, task->head) : value->v;
+    Weight all = weight_operand(task->pass, value->v);
+    Weight weight = dense ? head_weight(all, task->head) : all;
     Extents size = {task->n, value->read.count, dense ? 1 : task->bundle->heads, task->width};
-    rows_multiply(task->inner, x, weight, size, 1.0, 0.0, task->pass->threads);
+    Ending ending = {1, 0, NULL, task->pass->formats->operand};
+    if (!dense && task->bundle->score.kind == SCORE_BILINEAR) {
+        ending.bias = weights_stored(task->pass->weights, value->inner_bias);
+    } else if (!dense && value->inner_bias != NULL) {
+        ending.format = SCALAR_FORMAT;
+    }
+    rows_multiply(task->inner, x, weight, size, ending, task->pass->threads);
 }
 
-/* What all heads share; inner biases too, except where groups_attend adds them. */
+/* x G; groups_weights adds a bias, and then rounds. */
+static void fill_gates(const Task *task, ConstRows x)
+{
+    const Score *score = &task->bundle->score;
+    const Pass *pass = task->pass;
+    Extents size = {task->n, score->read.count, task->bundle->heads, 1};
+    NumberFormat format = score->gate_bias == NULL ? pass->formats->operand : SCALAR_FORMAT;
+    rows_multiply(task->gates, x, weight_operand(pass, score->gate), size,
+                  (Ending){1, 0, NULL, format}, pass->threads);
+}
+
+/* What all heads share. */
 static void prepare(const Task *task)
 {
     const Bundle *bundle = task->bundle;
@@ -143,15 +164,10 @@ static void prepare(const Task *task)
     if (score->kind == SCORE_BILINEAR) {
         bilinear_project(&task->bilinear, x, task->pass, score, bundle->heads);
     } else if (task->gates.tokens != NULL) {
-        Extents size = {task->n, score->read.count, bundle->heads, 1};
-        rows_multiply(task->gates, x, score->gate, size, 1.0, 0.0, task->pass->threads);
+        fill_gates(task, x);
     }
     if (bundle->value.kind == VALUE_FACTORED && !value_is_gate(bundle)) {
         fill_inner(task);
-    }
-    if (score->kind == SCORE_BILINEAR) {
-        rows_add_to_tokens(task->inner, bundle->value.inner_bias, task->n,
-                           bundle->heads * task->width);
     }
 }
 
@@ -166,22 +182,23 @@ static void attend_block(const void *context, size_t item, size_t thread)
     PatternBlock block =
         bilinear_pattern(&task->bilinear, rows_const_from(task->x, score->read.first), task->pass,
                          score, head, item % blocks, thread);
+    NumberFormat format = task->pass->formats->operand;
     Rows sum = rows_from(task->sum, value->write.first);
     ConstRows x = rows_const_from(task->x, value->read.first);
     if (value->kind == VALUE_UNIT) {
         bilinear_attend(&block, rows_from(sum, head), rows_const_from(x, head), n, 1,
-                        value->scale * value->unit, true);
+                        (Scalar)(value->scale * value->unit), true, format);
     } else if (value->kind == VALUE_DENSE) {
-        bilinear_attend(&block, sum, rows_const(task->inner), n, task->width, 1.0, true);
+        bilinear_attend(&block, sum, rows_const(task->inner), n, task->width, 1.0, true, format);
     } else if (value->kind == VALUE_FACTORED) {
         size_t first = head * task->width;
         bilinear_attend(&block, rows_from(task->mixed, first),
-                        rows_const_from(rows_const(task->inner), first), n, task->width, 1.0,
-                        false);
+                        rows_const_from(rows_const(task->inner), first), n, task->width, 1.0, false,
+                        format);
     }
     if (value->diagonal != 0) {
         bilinear_attend(&block, rows_from(task->sum, value->read.first), x, n, value->read.count,
-                        value->diagonal, true);
+                        (Scalar)value->diagonal, true, format);
     }
 }
 
@@ -191,11 +208,12 @@ static void attend_groups(const Task *task, size_t heads)
     const Value *value = &task->bundle->value;
     size_t threads = task->pass->threads;
     Rows sum = rows_from(task->sum, value->write.first);
-    Affine x = {rows_const_from(task->x, value->read.first), value->unit, NULL};
-    Affine inner = {rows_const(task->inner), 1, value->inner_bias};
+    Affine x = {rows_const_from(task->x, value->read.first), (Scalar)value->unit, NULL};
+    Affine inner = {rows_const(task->inner), 1,
+                    weights_stored(task->pass->weights, value->inner_bias)};
     if (value->kind == VALUE_UNIT) {
         GroupHeads units = group_heads(task, x, heads, 1);
-        groups_attend(&units, sum, value->scale, true, threads);
+        groups_attend(&units, sum, (Scalar)value->scale, true, threads);
     } else if (value->kind != VALUE_NONE) {
         GroupHeads all = group_heads(task, inner, heads, task->width);
         bool dense = value->kind == VALUE_DENSE;
@@ -204,19 +222,19 @@ static void attend_groups(const Task *task, size_t heads)
     if (value->diagonal != 0) {
         x.factor = 1;
         GroupHeads one = group_heads(task, x, 1, value->read.count);
-        groups_attend(&one, rows_from(task->sum, value->read.first), value->diagonal, true,
+        groups_attend(&one, rows_from(task->sum, value->read.first), (Scalar)value->diagonal, true,
                       threads);
     }
 }
 
 /* Row i's weight on all tokens in head 0. */
-static double token_mass(const Task *task, const GroupHeads *first, size_t i)
+static Scalar token_mass(const Task *task, const GroupHeads *first, size_t i)
 {
     if (task->bundle->score.kind == SCORE_BILINEAR) {
         return task->bilinear.mass[i];
     }
     Groups weight = groups_weights(first, i, 0);
-    return weight.self + (double)groups_others(&first->scores, i) * weight.other;
+    return weight.self + (Scalar)groups_others(&first->scores, i) * weight.other;
 }
 
 /* Adds the values' bias, which is head 0's alone; its gates must still be there. */
@@ -224,12 +242,13 @@ static void add_bias(const Task *task)
 {
     const Value *value = &task->bundle->value;
     Rows to = rows_from(task->sum, value->write.first);
+    const Scalar *bias = weights_stored(task->pass->weights, value->bias);
     GroupHeads first = group_heads(task, (Affine){0}, 1, 1);
     for (size_t i = 0; i < rows_count(to, task->n); i++) {
-        double mass = token_mass(task, &first, i);
-        double *row = rows_row(to, task->n, i);
+        Scalar mass = token_mass(task, &first, i);
+        Scalar *row = rows_row(to, task->n, i);
         for (size_t c = 0; c < value->write.count; c++) {
-            row[c] += mass * value->bias[c];
+            row[c] += mass * bias[c];
         }
     }
 }
@@ -243,10 +262,12 @@ static void add_factored(const Task *task)
     bool stacked = heads == 1 || value->o.head_stride == depth * value->o.ld;
     size_t calls = stacked ? 1 : heads;
     Extents size = {task->n, stacked ? heads * depth : depth, 1, value->write.count};
+    Weight o = weight_operand(task->pass, value->o);
+    Ending added = {(Scalar)value->scale, 1, NULL, SCALAR_FORMAT};
     for (size_t h = 0; h < calls; h++) {
         rows_multiply(rows_from(task->sum, value->write.first),
-                      rows_const(rows_from(task->mixed, h * depth)), head_weight(value->o, h), size,
-                      value->scale, 1.0, task->pass->threads);
+                      rows_const(rows_from(task->mixed, h * depth)), head_weight(o, h), size, added,
+                      task->pass->threads);
     }
 }
 
@@ -282,13 +303,13 @@ void structured_bundle(const Pass *pass, const Bundle *bundle)
 }
 
 /* A row's weights in the stream's order, from its groups. */
-static void expand_groups(double *row, const GroupHeads *heads, const Layout *layout, size_t i,
+static void expand_groups(Scalar *row, const GroupHeads *heads, const Layout *layout, size_t i,
                           size_t head)
 {
     const GroupScores *scores = &heads->scores;
     Groups weight = groups_weights(heads, i, head);
     size_t at = i < scores->n ? layout_token_row(layout, i) : layout_bias_row(layout);
-    double *tokens = row + layout_token_row(layout, 0);
+    Scalar *tokens = row + layout_token_row(layout, 0);
     memset(row, 0, layout_rows(layout) * sizeof *row);
     for (size_t j = 0; j < scores->n; j++) {
         bool sees = score_sees(layout, scores->score, at, layout_token_row(layout, j));
@@ -299,13 +320,13 @@ static void expand_groups(double *row, const GroupHeads *heads, const Layout *la
     }
 }
 
-static void expand_block(double *pattern, const PatternBlock *block, const Layout *layout)
+static void expand_block(Scalar *pattern, const PatternBlock *block, const Layout *layout)
 {
     size_t rows = layout_rows(layout);
     for (size_t r = 0; r < block->count; r++) {
         size_t at =
             block->bias_row ? layout_bias_row(layout) : layout_token_row(layout, block->first + r);
-        double *row = pattern + at * rows;
+        Scalar *row = pattern + at * rows;
         memset(row, 0, rows * sizeof *row);
         memcpy(row + layout_token_row(layout, 0), block->tokens + r * layout->n,
                block->visible * sizeof *row);
@@ -315,7 +336,7 @@ static void expand_block(double *pattern, const PatternBlock *block, const Layou
     }
 }
 
-void structured_pattern(const Pass *pass, double *pattern, const Bundle *bundle, size_t head)
+void structured_pattern(const Pass *pass, Scalar *pattern, const Bundle *bundle, size_t head)
 {
     Task task = task_make(pass, bundle);
     const Layout *layout = pass->layout;

@@ -7,13 +7,13 @@
 
 #include "pass.h"
 
-/* Doubles of scratch that the two below need, for so many threads (structured_pattern: one). */
+/* Scalars of scratch that the two below need, for so many threads (structured_pattern: one). */
 double structured_scratch(const Layout *layout, const Bundle *bundle, size_t threads);
 
 /* sum += what the bundle's heads write. */
 void structured_bundle(const Pass *pass, const Bundle *bundle);
 
 /* Weights of one head; pattern [rows, rows], rows in the stream's order. */
-void structured_pattern(const Pass *pass, double *pattern, const Bundle *bundle, size_t head);
+void structured_pattern(const Pass *pass, Scalar *pattern, const Bundle *bundle, size_t head);
 
 #endif

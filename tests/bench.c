@@ -5,7 +5,7 @@
  * made of; and min-omega.  Each figure is the median of several runs, in processor time, on one
  * thread unless it says otherwise.
  *
- *     HEADPROOF=PROGRAM bench [-o FILE.csv] [layers | shares | min-omega]
+ *     HEADPROOF=PROGRAM bench [-o FILE.csv] [layers | shares | arithmetics | min-omega]
  *
  * Without a program, no min-omega.
  */
@@ -248,6 +248,9 @@ int main(int argc, char **argv)
     }
     if (bench_wants(&run, "shares")) {
         bench_shares(&run);
+    }
+    if (bench_wants(&run, "arithmetics")) {
+        bench_arithmetics(&run);
     }
     if (bench_wants(&run, "min-omega")) {
         bench_min_omega(&run);

@@ -34,4 +34,7 @@ void bench_timing(BenchRun *run, const Timing *timing);
  * that of a small language model. */
 void bench_shares(BenchRun *run);
 
+/* Layers in every machine arithmetic (bench_arithmetics.c). */
+void bench_arithmetics(BenchRun *run);
+
 #endif

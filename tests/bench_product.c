@@ -10,6 +10,7 @@
  * processor's time: others may load the machine.
  */
 #include "../kernels/blas.h"
+#include "../kernels/gemm.h"
 #include "bench_exp.h"
 #include "bench_shape.h"
 

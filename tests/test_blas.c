@@ -2,6 +2,7 @@
  * OpenBLAS as the kernels call it, and the core it runs on.
  */
 #include "../kernels/blas.h"
+#include "../kernels/gemm.h"
 #include "random_model.h"
 
 #include <math.h>

@@ -28,9 +28,10 @@ typedef struct {
     uint64_t least, most;
     const char *const *words; /* [word_count] */
     size_t word_count;
-    bool all;   /* "all" stands for every word */
-    char unit;  /* 'D': "4D" is FORM_MULTIPLE 4; 0: none */
-    bool paths; /* a path is a value: what contains '/' or ends in .safetensors */
+    bool all;        /* "all" stands for every word, */
+    size_t all_from; /* from this one on */
+    char unit;       /* 'D': "4D" is FORM_MULTIPLE 4; 0: none */
+    bool paths;      /* a path is a value: what contains '/' or ends in .safetensors */
 } Domain;
 
 /* Orders values of one domain; 0 when they are the same. */

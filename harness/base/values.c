@@ -212,7 +212,7 @@ static int read_words(Reader *reader, bool *found)
     *found = all;
     reader->list->all = reader->list->all || all;
     for (size_t i = 0; i < domain->word_count && status == 0; i++) {
-        if (all || equals(reader, domain->words[i])) {
+        if ((all && i >= domain->all_from) || equals(reader, domain->words[i])) {
             *found = true;
             status = push(reader, (AxisValue){.form = FORM_WORD, .integer = i});
         }

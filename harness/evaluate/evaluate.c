@@ -92,9 +92,9 @@ static bool evaluation_open(Evaluation *evaluation, bool reference)
     }
     if (machine) {
         evaluation->machine = arithmetic_info(point->arithmetic);
-        evaluation->kernel = evaluation->machine->open(&pair->converted, pair->converted_x,
-                                                       pair->bias_row_content, point_omega(point),
-                                                       point->kernel, shared_kernel_threads(point));
+        evaluation->kernel = arithmetic_open(
+            evaluation->machine, &pair->converted, pair->converted_x, pair->bias_row_content,
+            point_omega(point), point->kernel, shared_kernel_threads(point));
     }
     return (!reference || evaluation->run != NULL) &&
            (!propagation || evaluation->propagation != NULL) &&
@@ -106,7 +106,7 @@ static void evaluation_close(Evaluation *evaluation)
     ref_propagation_clear(evaluation->propagation);
     ref_run_clear(evaluation->run);
     if (evaluation->kernel != NULL) {
-        evaluation->machine->clear(evaluation->kernel);
+        evaluation->machine->functions->clear(evaluation->kernel);
     }
 }
 
@@ -175,7 +175,7 @@ static bool evaluation_layer(Evaluation *evaluation, size_t layer, Row *row)
         compare_layer(evaluation, row, NULL, NULL);
         return true;
     }
-    KernelStream stream = evaluation->machine->layer(evaluation->kernel);
+    KernelStream stream = evaluation->machine->functions->layer(evaluation->kernel);
     size_t content = layout_content(&pair->original.layout), n = layout->n;
     size_t first_row = layout_token_row(layout, 0);
     converted = (MachineView){stream.data + first_row * stream.ld, stream.ld};
@@ -313,9 +313,9 @@ static void rows_visit(RefArchive *archive, void *state)
     }
     if (evaluation->kernel != NULL) {
         size_t count;
-        double *stream = evaluation->machine->state(evaluation->kernel, &count);
+        double *stream = evaluation->machine->functions->state(evaluation->kernel, &count);
         ref_archive_bytes(archive, stream, count * sizeof *stream);
-        evaluation->machine->go_on(evaluation->kernel, made->done);
+        evaluation->machine->functions->go_on(evaluation->kernel, made->done);
     }
     if (evaluation->propagation != NULL) {
         ref_propagation_visit(archive, evaluation->propagation);
@@ -589,7 +589,7 @@ EvaluateStatus point_final_row(double *x, const Shared *shared, const Point *poi
     }
     KernelStream stream = {0};
     for (size_t l = 0; l < model->depth; l++) {
-        stream = evaluation.machine->layer(evaluation.kernel);
+        stream = evaluation.machine->functions->layer(evaluation.kernel);
     }
     size_t row = layout_token_row(&model->layout, model->layout.n - 1);
     memcpy(x, stream.data + row * stream.ld, model->layout.d * sizeof *x);

@@ -41,7 +41,8 @@ PointBits point_bits(const Point *point)
 /* m(T') alone. */
 static double machine_bytes(const Pair *pair, const Point *point, size_t threads)
 {
-    return arithmetic_info(point->arithmetic)->bytes(&pair->converted, point->kernel, threads);
+    const ArithmeticInfo *machine = arithmetic_info(point->arithmetic);
+    return machine->functions->bytes(&machine->formats, &pair->converted, point->kernel, threads);
 }
 
 double point_pass_bytes(const Point *point)

@@ -69,7 +69,7 @@ static void original_visit(RefArchive *archive, void *state)
 {
     Original *original = state;
     size_t count;
-    double *stream = original->machine->state(original->kernel, &count);
+    double *stream = original->machine->functions->state(original->kernel, &count);
     original->done = ref_archive_count(archive, original->done, original->depth);
     ref_archive_bytes(archive, stream, count * sizeof *stream);
     ref_archive_bytes(archive, original->trajectory,
@@ -84,29 +84,31 @@ static double *original_trajectory(const Pair *pair, const Point *point, const R
     const Model *model = &pair->original;
     size_t content = layout_content(&model->layout), size = model->layout.n * content;
     double *trajectory = calloc(model->depth, size * sizeof *trajectory);
-    Kernel *kernel = machine->open(model, pair->original_x, NULL, 0, point->kernel,
-                                   shared_kernel_threads(point));
+    Kernel *kernel = arithmetic_open(machine, model, pair->original_x, NULL, 0, point->kernel,
+                                     shared_kernel_threads(point));
     snprintf(what, sizeof what, "original-%s-%s", arithmetic_names[point->arithmetic],
              point->kernel == KERNEL_DENSE ? "dense" : "structured");
     if (trajectory == NULL || kernel == NULL) {
         free(trajectory);
-        machine->clear(kernel);
+        machine->functions->clear(kernel);
         return NULL;
     }
     Original original = {machine, kernel, trajectory, size, model->depth, 0};
-    if (ref_keeper_restore(keeper, what, machine->digits, original_visit, &original)) {
-        machine->go_on(kernel, original.done);
+    if (ref_keeper_restore(keeper, what, arithmetic_format(machine)->digits, original_visit,
+                           &original)) {
+        machine->functions->go_on(kernel, original.done);
     }
     for (size_t l = original.done; l < model->depth; l++) {
-        KernelStream stream = machine->layer(kernel);
+        KernelStream stream = machine->functions->layer(kernel);
         for (size_t i = 0; i < model->layout.n; i++) {
             memcpy(trajectory + l * size + i * content, stream.data + i * stream.ld,
                    content * sizeof *trajectory);
         }
         original.done = l + 1;
-        ref_keeper_offer(keeper, what, machine->digits, original_visit, &original);
+        ref_keeper_offer(keeper, what, arithmetic_format(machine)->digits, original_visit,
+                         &original);
     }
-    machine->clear(kernel);
+    machine->functions->clear(kernel);
     return trajectory;
 }
 

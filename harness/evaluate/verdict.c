@@ -3,6 +3,8 @@
  */
 #include "verdict.h"
 
+#include <math.h>
+
 /* r(T) says nothing to a machine: zero, or outside the format's normal range. */
 static bool row_vacuous(const Point *point, const Row *row)
 {
@@ -13,12 +15,27 @@ static bool row_vacuous(const Point *point, const Row *row)
     if (point->arithmetic == ARITHMETIC_NONE) {
         return false;
     }
-    const ArithmeticInfo *format = arithmetic_info(point->arithmetic);
+    const FormatInfo *format = arithmetic_format(arithmetic_info(point->arithmetic));
     return mpfr_cmp_d(size, format->smallest) < 0 || mpfr_cmp_d(size, format->largest) > 0;
 }
 
-static bool row_overflow(const Row *row)
+/* 2 Omega is beyond the numbers that weights are stored as: no rewrite is there, even where what
+ * came out is finite. */
+static bool omega_overflows(const Point *point)
 {
+    const ConstructionInfo *info = construction_info(point->spec.construction);
+    if (point->arithmetic == ARITHMETIC_NONE || info->masked) {
+        return false;
+    }
+    NumberFormat storage = arithmetic_info(point->arithmetic)->formats.storage;
+    return isinf(format_nearest(storage, 2 * point_omega(point)));
+}
+
+static bool row_overflow(const Point *point, const Row *row)
+{
+    if (omega_overflows(point)) {
+        return true;
+    }
     for (int kind = 0; kind < ERROR_KINDS; kind++) {
         if (row->errors.error[kind][NORM_MAX].state == CELL_NONFINITE) {
             return true;
@@ -34,7 +51,7 @@ static Status row_status(const Point *point, const Row *row)
     if (row->errors.contradiction || row->errors.left_range) {
         return STATUS_ERROR;
     }
-    if (row_overflow(row)) {
+    if (row_overflow(point, row)) {
         return STATUS_OVERFLOW;
     }
     if (point->judged && judged->state == CELL_VALUE &&

@@ -52,6 +52,7 @@ static const char *const bias_rows[] = {
 static const char *const contents[] = {[CONTENT_NONE] = "none", [CONTENT_RANDOM] = "random"};
 static const char *const gelus[] = {
     [GELU_SIGMOID] = "sigmoid", [GELU_MINIMAX] = "minimax", [GELU_TWO] = "two"};
+static const char *const truths[] = {"no", "yes"};
 static const char *const forms[] = {[REF_STRUCTURED] = "structured", [REF_DENSE] = "dense"};
 static const char *const precisions[] = {"auto"};
 static const char *const unlimited[] = {"none"};
@@ -171,6 +172,12 @@ static bool has_machine(const Point *point)
     return point->arithmetic != ARITHMETIC_NONE;
 }
 
+/* Every weight given or drawn is a double. */
+static bool stores_less(const Point *point)
+{
+    return has_machine(point) && arithmetic_info(point->arithmetic)->formats.storage != FORMAT_F64;
+}
+
 static bool is_automatic(const Point *point)
 {
     return point->precision == 0;
@@ -222,6 +229,13 @@ static AxisValue scale_standard(const Point *point)
 {
     bool said = point->source != NULL && point->source->file->said.scale;
     return word(said ? point->source->file->scaled : 0);
+}
+
+/* A float keeps a weight to more digits than any training has; 16 bits do not. */
+static AxisValue rounded_standard(const Point *point)
+{
+    return word(stores_less(point) &&
+                arithmetic_info(point->arithmetic)->formats.storage != FORMAT_F32);
 }
 
 /* Without arithmetic there is no total. */
@@ -320,7 +334,9 @@ static const AxisInfo infos[AXIS_COUNT] = {
                          "arithmetic",
                          {.kind = DOMAIN_WORDS,
                           .words = arithmetic_names,
-                          .word_count = ARITHMETIC_COUNT},
+                          .word_count = ARITHMETIC_COUNT,
+                          .all = true,
+                          .all_from = ARITHMETIC_F64},
                          {WORD(ARITHMETIC_F64)},
                          "machine arithmetic under test",
                          .roles = ROLE_MACHINE,
@@ -482,6 +498,15 @@ static const AxisInfo infos[AXIS_COUNT] = {
                            {WORD(0)},
                            "relative noise on the other weights of the rewrite",
                            FIELD(spec.weight_noise)},
+    [AXIS_WEIGHTS_ROUNDED] =
+        {"weights-rounded",
+         NULL,
+         {CHOICE(truths)},
+         {WORD(0)},
+         "the weights, for all, are as the arithmetic stores them; 16 bits: yes",
+         FIELD(weights_rounded),
+         .standard_of = rounded_standard,
+         .matters = stores_less},
     [AXIS_REFERENCE_FORM] = {"reference-form",
                              NULL,
                              {CHOICE(forms)},

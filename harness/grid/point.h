@@ -51,6 +51,7 @@ typedef enum {
     AXIS_DROPOUT,
     AXIS_DROP_ENTRY,
     AXIS_WEIGHT_NOISE,
+    AXIS_WEIGHTS_ROUNDED,
     AXIS_REFERENCE_FORM,
     AXIS_ROW,
     AXIS_PRECISION,
@@ -70,7 +71,8 @@ typedef struct {
     double omega;
     double shrink; /* see point_omega; 0: 1 */
     Arithmetic arithmetic;
-    KernelForm kernel; /* ignored without an arithmetic */
+    KernelForm kernel;    /* ignored without an arithmetic */
+    bool weights_rounded; /* to what the arithmetic stores; spec's stored_digits follow */
     ReferenceMethod reference;
     RefForm form;   /* --reference-form structured|dense */
     size_t row;     /* the token compared, from 1; 0: all */

@@ -123,6 +123,10 @@ void point_canonicalise(Point *point)
             point_set(point, axis, point_default(point, axis));
         }
     }
+    const FormatInfo *stored =
+        point->weights_rounded ? arithmetic_format(arithmetic_info(point->arithmetic)) : NULL;
+    spec->stored_digits = stored != NULL ? stored->digits : 0;
+    spec->stored_least_exponent = stored != NULL ? stored->least_exponent : 0;
     if (point->precision > point->max_bits) {
         /* A precision asked for by number is not capped. */
         point->max_bits = point->precision;

@@ -17,6 +17,7 @@ static int compare_sizes(size_t a, size_t b)
 static int compare_bases(const Point *a, const Point *b)
 {
     int order = compare_sizes((uintptr_t)a->spec.given, (uintptr_t)b->spec.given);
+    order = order != 0 ? order : a->spec.stored_digits - b->spec.stored_digits;
     for (Axis axis = 0; axis < AXIS_COUNT && order == 0; axis++) {
         if (!axis_info(axis)->base_free) {
             AxisValue left = point_get(a, axis), right = point_get(b, axis);

@@ -190,7 +190,7 @@ RefCell *column_cell(const Column *column, Row *row)
 
 /* cell = max / ulp(size), the ulp of the arithmetic's format. */
 static void cell_in_ulps(RefCell *cell, const RefCell *max, mpfr_srcptr size,
-                         const ArithmeticInfo *format)
+                         const FormatInfo *format)
 {
     cell->state = CELL_ABSENT;
     if (max->state == CELL_ABSENT || !mpfr_regular_p(size)) {
@@ -214,7 +214,7 @@ void column_value(RefCell *cell, const Column *column, const Point *point, const
         cell->state = CELL_ABSENT;
         if (point->arithmetic != ARITHMETIC_NONE) {
             cell_in_ulps(cell, measured, row->errors.max_original,
-                         arithmetic_info(point->arithmetic));
+                         arithmetic_format(arithmetic_info(point->arithmetic)));
         }
         break;
     case UNIT_LOG10: ref_cell_log10(cell, measured); break;

@@ -94,7 +94,7 @@ static double unit_roundoff(const Judge *judge)
                                 ? arithmetic_find(csv_cell(csv, judge->row, column))
                                 : ARITHMETIC_COUNT;
     bool known = arithmetic != ARITHMETIC_NONE && arithmetic != ARITHMETIC_COUNT;
-    return known ? ldexp(1, -arithmetic_info(arithmetic)->digits) : 0;
+    return known ? ldexp(1, -arithmetic_format(arithmetic_info(arithmetic))->digits) : 0;
 }
 
 /* What any machine may lose: 4u of the result's root mean square, in the column's unit. */

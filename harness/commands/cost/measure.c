@@ -29,16 +29,16 @@ static const char *const form_names[] = {
 static double time_pass(const ArithmeticInfo *machine, const Model *model, const double *x,
                         KernelForm form)
 {
-    Kernel *kernel = machine->open(model, x, NULL, OMEGA, form, 1);
+    Kernel *kernel = arithmetic_open(machine, model, x, NULL, OMEGA, form, 1);
     if (kernel == NULL) {
         return -1;
     }
     double start = clock_seconds();
     for (size_t l = 0; l < model->depth; l++) {
-        (void)machine->layer(kernel);
+        (void)machine->functions->layer(kernel);
     }
     double seconds = clock_seconds() - start;
-    machine->clear(kernel);
+    machine->functions->clear(kernel);
     return seconds;
 }
 

@@ -123,7 +123,7 @@ static int add_machines(Export *e, Kernel *kernel, size_t layer)
     size_t content = layout_content(&pair->original.layout), n = pair->original.layout.n;
     size_t column = pair->compared[layer - 1].first;
     const double *original = shared_original(e->shared, e->point) + (layer - 1) * n * content;
-    KernelStream stream = arithmetic_info(e->point->arithmetic)->layer(kernel);
+    KernelStream stream = arithmetic_info(e->point->arithmetic)->functions->layer(kernel);
     size_t row = layout_token_row(&pair->converted.layout, 0);
     int status = add_machine(e, layer, "m_T", original + column, content);
     return status != 0 ? status
@@ -167,16 +167,16 @@ int export_results(Export *e)
     RefRun *run = ref_run_open(&pair->converted, pair->converted_x, pair->bias_row_content,
                                point_omega(point), e->bits, point->form);
     if (machine) {
-        kernel = arithmetic_info(point->arithmetic)
-                     ->open(&pair->converted, pair->converted_x, pair->bias_row_content,
-                            point_omega(point), point->kernel, 1);
+        kernel =
+            arithmetic_open(arithmetic_info(point->arithmetic), &pair->converted, pair->converted_x,
+                            pair->bias_row_content, point_omega(point), point->kernel, 1);
     }
     int status = run == NULL || (machine && kernel == NULL) ? memory_fault() : 0;
     for (size_t l = 0; l < pair->converted.depth && status == 0; l++) {
         status = add_layer(e, run, kernel, l + 1);
     }
     if (kernel != NULL) {
-        arithmetic_info(point->arithmetic)->clear(kernel);
+        arithmetic_info(point->arithmetic)->functions->clear(kernel);
     }
     ref_run_clear(run);
     return status;

@@ -1,0 +1,22 @@
+/*
+ * Weights rounded once to what a model is stored in (private to cases/).
+ */
+#ifndef HEADPROOF_CASES_STORAGE_H
+#define HEADPROOF_CASES_STORAGE_H
+
+#include "arena.h"
+#include "case.h"
+
+/* x rounded to nearest, ties to even, to digits significand bits, or fewer below
+ * 2^(least_exponent - 1), the smallest normal number.  What would be beyond the largest number
+ * stays as it is, for a machine to overflow at.  At most 52 digits. */
+double storage_nearest(double x, int digits, int least_exponent);
+
+/* Rounds every number that was taken from the arena, as spec says. */
+void storage_round(Arena *arena, const CaseSpec *spec);
+
+/* The given weights, X apart, copied into the arena, whose they are to be rounded; *given itself
+ * where nothing is rounded.  NULL when memory is short. */
+const GivenWeights *storage_given(Arena *arena, const CaseSpec *spec);
+
+#endif

@@ -1,0 +1,219 @@
+/*
+ * The weights of a model, converted once: the arrays that its sublayers point into, in the order of
+ * their addresses.
+ */
+#include "weights.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Doubles from, ..., from + count - 1 of the model, and those before it in the copies. */
+typedef struct {
+    const double *from;
+    size_t count, before;
+} Range;
+
+struct Weights {
+    Range *ranges;
+    size_t count;
+    Scalar *stored, *operand; /* the same where operands are what is stored */
+};
+
+/* What is done with each array of a model. */
+typedef struct {
+    Range *ranges; /* NULL: they are counted */
+    size_t count;
+    double numbers;
+} Visit;
+
+static void visit(Visit *visit, const double *from, size_t count)
+{
+    if (from == NULL || count == 0) {
+        return;
+    }
+    if (visit->ranges != NULL) {
+        visit->ranges[visit->count] = (Range){from, count, 0};
+    }
+    visit->count++;
+    visit->numbers += (double)count;
+}
+
+static void visit_heads(Visit *to, HeadWeight weight, size_t heads, size_t rows, size_t columns)
+{
+    if (heads > 0 && rows > 0 && columns > 0) {
+        visit(to, weight.data, (heads - 1) * weight.head_stride + (rows - 1) * weight.ld + columns);
+    }
+}
+
+static void visit_bundle(Visit *to, const Bundle *bundle)
+{
+    const Score *score = &bundle->score;
+    const Value *value = &bundle->value;
+    size_t heads = bundle->heads, query = score->read.count, d_head = score->d_head;
+    visit_heads(to, score->gate, heads, query, 1);
+    visit(to, score->gate_bias, heads);
+    visit_heads(to, score->q, heads, query, d_head > 0 ? d_head : query);
+    visit_heads(to, score->k, heads, query, d_head);
+    visit(to, score->q_bias, heads * d_head);
+    visit(to, score->k_bias, heads * d_head);
+    visit_heads(to, value->v, heads, value->read.count,
+                value->kind == VALUE_FACTORED ? value->d_head : value->write.count);
+    visit_heads(to, value->o, heads, value->d_head, value->write.count);
+    visit(to, value->inner_bias, heads * value->d_head);
+    visit(to, value->bias, value->write.count);
+}
+
+static void visit_direct(Visit *to, const Direct *direct)
+{
+    size_t read = direct->read.count, write = direct->write.count, hidden = direct->hidden;
+    bool ffn = direct->kind == DIRECT_FFN;
+    visit(to, direct->w1, read * (ffn ? hidden : write));
+    visit(to, direct->b1, ffn ? hidden : write);
+    visit(to, direct->w2, hidden * write);
+    visit(to, direct->b2, write);
+}
+
+static Visit visit_model(const Model *model, Range *ranges)
+{
+    Visit all = {ranges, 0, 0};
+    for (size_t s = 0; s < model->sublayer_count; s++) {
+        const Sublayer *sublayer = &model->sublayers[s];
+        for (size_t b = 0; b < sublayer->bundle_count; b++) {
+            visit_bundle(&all, &sublayer->bundles[b]);
+        }
+        if (sublayer->bundle_count == 0) {
+            visit_direct(&all, &sublayer->direct);
+        }
+    }
+    return all;
+}
+
+static bool operands_differ(const Formats *formats)
+{
+    return formats->operand != formats->storage;
+}
+
+double weights_count(const Model *model, const Formats *formats)
+{
+    return SCALAR_IS_DOUBLE ? 0
+                            : visit_model(model, NULL).numbers * (operands_differ(formats) ? 2 : 1);
+}
+
+static int compare_ranges(const void *a, const void *b)
+{
+    uintptr_t x = (uintptr_t)((const Range *)a)->from, y = (uintptr_t)((const Range *)b)->from;
+    return (x > y) - (x < y);
+}
+
+/* Makes one of those that overlap; heads and rows of one matrix do.  Returns the numbers in all. */
+static size_t merge(Weights *weights)
+{
+    size_t kept = 0, numbers = 0;
+    qsort(weights->ranges, weights->count, sizeof *weights->ranges, compare_ranges);
+    for (size_t r = 0; r < weights->count; r++) {
+        const Range *next = &weights->ranges[r];
+        Range *last = kept > 0 ? &weights->ranges[kept - 1] : NULL;
+        if (last != NULL && (uintptr_t)next->from < (uintptr_t)(last->from + last->count)) {
+            size_t end = (size_t)(next->from - last->from) + next->count;
+            last->count = end > last->count ? end : last->count;
+        } else {
+            weights->ranges[kept++] = *next;
+        }
+    }
+    weights->count = kept;
+    for (size_t r = 0; r < kept; r++) {
+        weights->ranges[r].before = numbers;
+        numbers += weights->ranges[r].count;
+    }
+    return numbers;
+}
+
+static void store(Scalar *to, const double *from, size_t count, NumberFormat format)
+{
+    if (format != SCALAR_FORMAT) {
+        for (size_t i = 0; i < count; i++) {
+            to[i] = scalar_of(format, from[i]);
+        }
+        return;
+    }
+#pragma omp simd
+    for (size_t i = 0; i < count; i++) {
+        to[i] = (Scalar)from[i];
+    }
+}
+
+static void convert(const Weights *weights, const Formats *formats)
+{
+    for (size_t r = 0; r < weights->count; r++) {
+        const Range *range = &weights->ranges[r];
+        Scalar *to = weights->stored + range->before;
+        store(to, range->from, range->count, formats->storage);
+        if (operands_differ(formats)) {
+            Scalar *operand = weights->operand + range->before;
+            memcpy(operand, to, range->count * sizeof *to);
+            scalar_round(formats->operand, operand, range->count);
+        }
+    }
+}
+
+Weights *weights_make(const Model *model, const Formats *formats)
+{
+    Weights *made = calloc(1, sizeof *made);
+    if (made == NULL || SCALAR_IS_DOUBLE) {
+        return made;
+    }
+    made->count = visit_model(model, NULL).count;
+    made->ranges = calloc(made->count + 1, sizeof *made->ranges);
+    if (made->ranges != NULL) {
+        visit_model(model, made->ranges);
+        size_t numbers = merge(made) + 1;
+        made->stored = calloc(numbers, sizeof *made->stored);
+        made->operand =
+            operands_differ(formats) ? calloc(numbers, sizeof *made->operand) : made->stored;
+    }
+    if (made->stored == NULL || made->operand == NULL) {
+        weights_clear(made);
+        return NULL;
+    }
+    convert(made, formats);
+    return made;
+}
+
+void weights_clear(Weights *weights)
+{
+    if (weights != NULL) {
+        if (weights->operand != weights->stored) {
+            free(weights->operand);
+        }
+        free(weights->stored);
+        free(weights->ranges);
+        free(weights);
+    }
+}
+
+/* The last range that does not begin behind w has it. */
+static const Scalar *find(const Weights *weights, const Scalar *copy, const double *w)
+{
+    if (SCALAR_IS_DOUBLE || w == NULL) {
+        return (const Scalar *)w;
+    }
+    size_t first = 0, end = weights->count;
+    while (end - first > 1) {
+        size_t middle = first + (end - first) / 2;
+        bool before = (uintptr_t)weights->ranges[middle].from <= (uintptr_t)w;
+        first = before ? middle : first;
+        end = before ? end : middle;
+    }
+    return copy + weights->ranges[first].before + (w - weights->ranges[first].from);
+}
+
+const Scalar *weights_stored(const Weights *weights, const double *w)
+{
+    return find(weights, weights->stored, w);
+}
+
+const Scalar *weights_operand(const Weights *weights, const double *w)
+{
+    return find(weights, weights->operand, w);
+}

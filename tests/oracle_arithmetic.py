@@ -1,0 +1,463 @@
+#!/usr/bin/env python3
+"""Independent oracle: m(T) and m(T') in an arithmetic, every rounding explicit.
+
+    headproof export ... --arithmetic bf16 --kernel dense -o FILE
+    python3 tests/oracle_arithmetic.py FILE bf16 dense [FILE ARITHMETIC KERNEL]...
+
+Evaluates the model of FILE in numpy's widest floats, each number as an interval: what a float (or
+double) program may get, in whatever order it sums and with whatever last digit of exp.  A rounding
+to storage takes both ends, so that where no tie is near nothing is left of the interval.  Every
+entry of the machine's that FILE holds must lie in its interval.  Exit 1 where one does not, or
+where intervals are so wide that they say nothing; 77 where there is no numpy.
+"""
+
+import json
+import struct
+import sys
+
+try:
+    import numpy as np
+except ImportError:
+    sys.exit(77)
+
+WIDE = np.longdouble
+
+# Digits, exponent of the smallest normal number, and of what is beyond the largest.
+FORMATS = {"f64": (53, -1022, 1024), "f32": (24, -126, 128), "bf16": (8, -126, 128),
+           "fp16": (11, -14, 16)}
+# Storage, stream, operands of products, scores, and what sums are made in.
+ARITHMETICS = {
+    "f64": ("f64", "f64", "f64", "f64", "f64"),
+    "f32": ("f32", "f32", "f32", "f32", "f32"),
+    "bf16": ("bf16", "bf16", "bf16", "bf16", "f32"),
+    "fp16": ("fp16", "fp16", "fp16", "fp16", "f32"),
+    "bf16-flash": ("bf16", "bf16", "bf16", "f32", "f32"),
+    "fp16-flash": ("fp16", "fp16", "fp16", "f32", "f32"),
+    "bf16-autocast": ("f32", "f32", "bf16", "f32", "f32"),
+}
+
+
+def nearest(x, name):
+    """x rounded to nearest, ties to even, with subnormal numbers and infinity."""
+    digits, least, most = FORMATS[name]
+    _, exponent = np.frexp(x)
+    last = np.ldexp(WIDE(1), np.maximum(exponent - 1, least) - (digits - 1))
+    rounded = np.rint(x / last) * last
+    return np.where(np.abs(rounded) >= np.ldexp(WIDE(1), most), np.sign(x) * np.inf, rounded)
+
+
+class Interval:
+    def __init__(self, low, high=None):
+        self.low = np.asarray(low, dtype=WIDE)
+        self.high = self.low if high is None else np.asarray(high, dtype=WIDE)
+
+    def to(self, name):
+        return Interval(nearest(self.low, name), nearest(self.high, name))
+
+    def size(self):
+        return np.maximum(np.abs(self.low), np.abs(self.high))
+
+    def wider(self, by):
+        return Interval(self.low - by, self.high + by)
+
+    def __getitem__(self, key):
+        return Interval(self.low[key], self.high[key])
+
+    def __setitem__(self, key, other):
+        self.low, self.high = self.low.copy(), self.high.copy()
+        self.low[key], self.high[key] = other.low, other.high
+
+    @property
+    def T(self):
+        return Interval(self.low.T, self.high.T)
+
+    @property
+    def shape(self):
+        return self.low.shape
+
+
+class Machine:
+    def __init__(self, arithmetic):
+        self.storage, self.stream, self.operand, self.score, self.sums = ARITHMETICS[arithmetic]
+        self.unit = WIDE(2) ** -FORMATS[self.sums][0]
+        self.tiny = WIDE(2) ** (FORMATS[self.sums][1] - FORMATS[self.sums][0] + 1)
+
+    def once(self, x):
+        """x after an operation of the type that sums are made in."""
+        return x.to(self.sums)
+
+    def add(self, a, b):
+        return self.once(Interval(a.low + b.low, a.high + b.high))
+
+    def times(self, a, b):
+        ends = [a.low * b.low, a.low * b.high, a.high * b.low, a.high * b.high]
+        return self.once(Interval(np.minimum.reduce(ends), np.maximum.reduce(ends)))
+
+    def product(self, a, b, more=0):
+        """a b, summed in any order; more: terms that are summed besides."""
+        middle, other = (a.low + a.high) / 2, (b.low + b.high) / 2
+        radius, around = (a.high - a.low) / 2, (b.high - b.low) / 2
+        terms = a.shape[-1] + more + 4
+        gamma = 2 * terms * self.unit
+        spread = np.abs(middle) @ around + radius @ b.size() + gamma * (a.size() @ b.size())
+        return Interval(middle @ other).wider(spread + terms * self.tiny)
+
+    def weight(self, w):
+        """As it is stored; and as products read it."""
+        return Interval(w).to(self.storage)
+
+    def read(self, x):
+        return x.to(self.operand)
+
+    def omega(self, coefficient, omega):
+        return self.read(Interval(WIDE(coefficient * omega)))
+
+    def softmax(self, scores, seen):
+        """Rows' weights: e^(s_j - max) over their total; each rounded at the end."""
+        n = scores.shape[-1]
+        low, high = np.where(seen, scores.low, -np.inf), np.where(seen, scores.high, -np.inf)
+        top = np.max(high, axis=-1, keepdims=True)
+        ends = []
+        for own, others in ((low, high), (high, low)):
+            mine, theirs = np.exp(own - top), np.exp(others - top)
+            rest = np.sum(theirs, axis=-1, keepdims=True) - theirs
+            ends.append(mine / (mine + np.maximum(rest, 0)))
+        slack = self.unit * (4 * n + 24 + 4 * np.minimum(np.abs(low - top), 800))
+        slack = np.where(seen, slack, 0)
+        low, high = ends[0] * (1 - slack), ends[1] * (1 + slack)
+        pattern = Interval(low, high).wider(2 * self.tiny)
+        pattern.low = np.where(seen, np.maximum(pattern.low, 0), 0)
+        pattern.high = np.where(seen, np.minimum(pattern.high, 1), 0)
+        return pattern.to(self.operand)
+
+    def silu(self, x):
+        ends = []
+        for end in (x.low, x.high):
+            ends.append(end / (1 + np.exp(-end)))
+        low, high = np.minimum(*ends), np.maximum(*ends)
+        dip = (x.low < -1.2784645) & (x.high > -1.2784645)
+        low = np.where(dip, np.minimum(low, WIDE(-0.27846454276107395)), low)
+        return Interval(low, high).wider(8 * self.unit * np.maximum(np.abs(low), np.abs(high)))
+
+
+class Model:
+    """What FILE holds, evaluated by one machine."""
+
+    def __init__(self, path, arithmetic, dense):
+        with open(path, "rb") as file:
+            data = file.read()
+        size = struct.unpack("<Q", data[:8])[0]
+        header = json.loads(data[8:8 + size])
+        self.said = header.pop("__metadata__")
+        self.tensors = {}
+        for name, entry in header.items():
+            if entry["dtype"] == "F64":
+                begin, end = entry["data_offsets"]
+                numbers = np.frombuffer(data[8 + size + begin:8 + size + end], dtype="<f8")
+                self.tensors[name] = numbers.reshape(entry["shape"]).astype(WIDE)
+        self.m, self.dense = Machine(arithmetic), dense
+        self.omega = float(self.said["omega"])
+        self.pseudo = "--mask pseudo-causal" in self.said["command"]
+        self.causal = self.said["mask"] == "causal" and not self.pseudo
+        self.construction = self.said["construction"]
+        self.scaled = self.said["scale"] != "1"
+
+    def has(self, layer, name):
+        return self.tensors.get(f"blocks.{layer}.{name}")
+
+    def stored(self, layer, name):
+        w = self.has(layer, name)
+        return None if w is None else self.m.weight(w)
+
+    # ---- The streams ------------------------------------------------------------------------
+
+    def start(self, converted):
+        m, x = self.m, self.tensors["X"]
+        self.converted, self.n, self.d = converted, x.shape[0], x.shape[1]
+        self.rows = self.n + converted
+        self.bias = (0 if self.causal else self.n) if converted else None
+        self.tokens = [i for i in range(self.rows) if i != self.bias]
+        stream = np.zeros((self.rows, self.d), dtype=WIDE)
+        stream[self.tokens] = x
+        self.stream = Interval(stream).to(m.storage)
+        self.sees = np.ones((self.rows, self.rows), dtype=bool)
+        if self.causal or (self.pseudo and not converted):
+            self.sees = np.tril(self.sees)
+
+    def position(self, coefficients):
+        """Omega's part of every score: token to self, token, bias; bias to self, token."""
+        self_, token, to_bias, own, other = (self.m.omega(c, self.omega) for c in coefficients)
+        table = Interval(np.zeros((self.rows, self.rows), dtype=WIDE))
+        if not self.converted:
+            return table
+        for i in range(self.rows):
+            for j in range(self.rows):
+                if self.pseudo and coefficients[1] == 0 and i < self.n and j <= i:
+                    table[i, j] = self.m.omega(1, self.omega)
+                elif i == self.bias:
+                    table[i, j] = own if j == i else other
+                else:
+                    table[i, j] = to_bias if j == self.bias else self_ if j == i else token
+        return table
+
+    def is_token(self):
+        mask = np.zeros((self.rows, 1), dtype=WIDE)
+        mask[self.tokens] = 1
+        return Interval(mask)
+
+    def end_sublayer(self, total):
+        m = self.m
+        self.stream = m.add(self.stream, total.to(m.stream)).to(m.stream)
+
+    # ---- Heads by their structure -------------------------------------------------------------
+
+    def biased(self, product, bias):
+        """+ bias on the token rows, before the one rounding of a projection."""
+        if bias is not None:
+            product = self.m.add(product, self.m.times(self.is_token(), bias))
+        return self.m.read(product)
+
+    def mix(self, pattern, values):
+        return self.m.product(pattern, values, more=self.rows)
+
+    def attention(self, layer):
+        m, x = self.m, self.m.read(self.stream)
+        position = self.position((0, 0, -2, 2, 0))
+        q, k, v, o = (self.stored(layer, "attn." + name) for name in ("W_Q", "W_K", "W_V", "W_O"))
+        b = {name: self.stored(layer, "attn." + name) for name in ("b_Q", "b_K", "b_V", "b_O")}
+        scale = 1 / np.sqrt(WIDE(q.shape[2])) if self.scaled else WIDE(1)
+        total = None
+        for h in range(q.shape[0]):
+            bias = {name: None if b[name] is None else b[name][h:h + 1] for name in
+                    ("b_Q", "b_K", "b_V")}
+            left = self.biased(m.product(x, m.read(q[h])), bias["b_Q"])
+            right = self.biased(m.product(x, m.read(k[h])), bias["b_K"])
+            inner = self.biased(m.product(x, m.read(v[h])), bias["b_V"])
+            scores = m.product(left, right.T, more=2).to(m.score)
+            scores = m.times(scores, Interval(scale).to(m.sums)).to(m.score)
+            scores = m.add(scores, position).to(m.score)
+            pattern = m.softmax(scores, self.sees)
+            mixed = m.read(self.mix(pattern, inner))
+            out = m.product(mixed, m.read(o[h]), more=q.shape[0] * q.shape[2])
+            if h == 0 and b["b_O"] is not None:
+                out = self.add_bias(out, pattern, b["b_O"])
+            total = out if total is None else m.add(total, out)
+        return total
+
+    def add_bias(self, out, pattern, bias):
+        m = self.m
+        mass = m.product(pattern, self.is_token(), more=self.rows)
+        return m.add(out, m.times(mass, bias))
+
+    def gates(self, content, values, coefficients, scale):
+        """One head with content scores [rows, 1], its mixture."""
+        m = self.m
+        keys = self.is_token().T
+        scores = m.times(m.times(content, Interval(WIDE(scale))).to(m.score), keys)
+        scores = m.add(scores, self.position(coefficients)).to(m.score)
+        pattern = m.softmax(scores, self.sees)
+        return pattern, None if values is None else self.mix(pattern, values)
+
+    def silu_heads(self):
+        m, x = self.m, self.m.read(self.stream)
+        total = Interval(np.zeros((self.rows, self.d), dtype=WIDE))
+        for c in range(self.d):
+            column = x[:, c:c + 1]
+            content = m.times(column, Interval(WIDE(-1)))
+            total[:, c:c + 1] = self.gates(content, content, (2, 0, 2, 2, 0), 1)[1]
+        return total
+
+    def self_attending(self):
+        zeros = Interval(np.zeros((self.rows, 1), dtype=WIDE))
+        return self.gates(zeros, None, (2, 0, 0, 2, 0), 1)[0]
+
+    def linear_head(self, layer):
+        m, x = self.m, self.m.read(self.stream)
+        w, b = self.stored(layer, "linear.W"), self.stored(layer, "linear.b")
+        pattern = self.self_attending()
+        out = self.mix(pattern, m.read(m.product(x, m.read(w))))
+        if b is not None:
+            out = self.add_bias(out, pattern, b)
+        minus = self.mix(pattern, x)
+        return m.add(out, Interval(-minus.high, -minus.low))
+
+    def fused_heads(self, layer):
+        m, x = self.m, self.m.read(self.stream)
+        w1, w2, b1, b2 = (self.stored(layer, "mlp." + name) for name in
+                          ("W_in", "W_out", "b_in", "b_out"))
+        units = w1.shape[1]
+        product = m.product(x, m.read(w1))
+        inner = self.biased(product, b1)
+        mixed = Interval(np.zeros((self.rows, units), dtype=WIDE))
+        for k in range(units):
+            own = inner[:, k:k + 1]
+            mixed[:, k:k + 1] = self.gates(own, own, (2, 0, 2, 2, 0), 1)[1]
+        total = m.product(m.read(mixed), m.read(w2), more=2)
+        if b2 is not None:
+            total = self.add_bias(total, self.self_attending(), b2)
+        return total
+
+    # ---- Heads as full matrices ---------------------------------------------------------------
+
+    def augmented(self):
+        x = np.zeros((2, self.rows, self.d + (self.rows if self.converted else 0)), dtype=WIDE)
+        x[0, :, :self.d], x[1, :, :self.d] = self.stream.low, self.stream.high
+        if self.converted:
+            x[:, :, self.d:] = np.eye(self.rows)
+        return Interval(x[0], x[1])
+
+    def matrix(self):
+        width = self.d + (self.rows if self.converted else 0)
+        return Interval(np.zeros((width, width), dtype=WIDE))
+
+    def dense_head(self, x, q, v):
+        m = self.m
+        left = m.read(m.product(x, m.read(q)))
+        scores = m.product(left, x.T).to(m.score)
+        pattern = m.softmax(scores, self.sees)
+        return m.product(m.read(m.product(pattern, x)), m.read(v), more=64)
+
+    def dense_position(self, coefficients):
+        table = self.position(coefficients)
+        q = self.matrix()
+        if self.converted:
+            q[self.d:, self.d:] = table
+        return q
+
+    def dense_heads(self, heads):
+        x, total = self.m.read(self.augmented()), None
+        for q, v in heads:
+            out = self.dense_head(x, q, v)
+            total = out if total is None else self.m.add(total, out)
+        return total[:, :self.d]
+
+    def dense_attention(self, layer):
+        m = self.m
+        q, k, v, o = (self.stored(layer, "attn." + name) for name in ("W_Q", "W_K", "W_V", "W_O"))
+        scale = Interval(1 / np.sqrt(WIDE(q.shape[2])) if self.scaled else WIDE(1)).to(m.sums)
+        heads = []
+        for h in range(q.shape[0]):
+            full = self.dense_position((0, 0, -2, 2, 0))
+            full[:self.d, :self.d] = m.times(m.product(q[h], k[h].T), scale)
+            value = self.matrix()
+            value[:self.d, :self.d] = m.product(v[h], o[h])
+            heads.append((full, value))
+        return self.dense_heads(heads)
+
+    def columns(self):
+        return [self.d + i for i in self.tokens]
+
+    def dense_silu(self):
+        heads = []
+        for c in range(self.d):
+            q, v = self.dense_position((2, 0, 2, 2, 0)), self.matrix()
+            for i in self.columns():
+                q[c, i] = Interval(WIDE(-1))
+            v[c, c] = Interval(WIDE(-1))
+            heads.append((q, v))
+        return self.dense_heads(heads)
+
+    def dense_linear(self, layer):
+        m = self.m
+        w, b = self.stored(layer, "linear.W"), self.stored(layer, "linear.b")
+        q, v = self.dense_position((2, 0, 0, 2, 0)), self.matrix()
+        v[:self.d, :self.d] = m.add(w, Interval(-np.eye(self.d, dtype=WIDE)))
+        for i in self.columns() if b is not None else []:
+            v[i, :self.d] = b
+        return self.dense_heads([(q, v)])
+
+    def dense_fused(self, layer):
+        m = self.m
+        w1, w2, b1, b2 = (self.stored(layer, "mlp." + name) for name in
+                          ("W_in", "W_out", "b_in", "b_out"))
+        heads = []
+        for k in range(w1.shape[1]):
+            q, v = self.dense_position((2, 0, 2, 2, 0)), self.matrix()
+            v[:self.d, :self.d] = m.times(w1[:, k:k + 1], w2[k:k + 1, :])
+            for i in self.columns():
+                q[:self.d, i] = w1[:, k]
+                for j in self.columns() if b1 is not None else []:
+                    q[j, i] = m.add(q[j, i], b1[k])
+                if b1 is not None:
+                    v[i, :self.d] = m.product(b1[k:k + 1][None, :], w2[k:k + 1, :])[0]
+            heads.append((q, v))
+        if b2 is not None:
+            q, v = self.dense_position((2, 0, 0, 2, 0)), self.matrix()
+            for i in self.columns():
+                v[i, :self.d] = b2
+            heads.append((q, v))
+        return self.dense_heads(heads)
+
+    # ---- The original's own operations ----------------------------------------------------------
+
+    def affine(self, x, w, b):
+        m = self.m
+        y = m.product(x, m.read(w))
+        return (y if b is None else m.add(y, b)).to(m.stream)
+
+    def ffn(self, layer):
+        m = self.m
+        w1, w2, b1, b2 = (self.stored(layer, "mlp." + name) for name in
+                          ("W_in", "W_out", "b_in", "b_out"))
+        hidden = m.read(m.silu(self.affine(m.read(self.stream), w1, b1)))
+        self.stream = m.add(self.stream, self.affine(hidden, w2, b2)).to(m.stream)
+
+    def run_layer(self, layer):
+        m, name = self.m, self.construction
+        if name in ("attention", "transformer"):
+            biased = self.has(layer, "attn.b_Q") is not None
+            dense = self.dense and (self.converted or not biased)
+            self.end_sublayer(self.dense_attention(layer) if dense else self.attention(layer))
+        if name in ("fused", "transformer"):
+            if not self.converted:
+                self.ffn(layer)
+            else:
+                self.end_sublayer(self.dense_fused(layer) if self.dense else
+                                  self.fused_heads(layer))
+        if name == "silu":
+            if not self.converted:
+                self.stream = m.silu(self.stream).to(m.stream)
+            else:
+                self.end_sublayer(self.dense_silu() if self.dense else self.silu_heads())
+        if name == "linear":
+            if not self.converted:
+                self.stream = self.affine(m.read(self.stream), self.stored(layer, "linear.W"),
+                                          self.stored(layer, "linear.b"))
+            else:
+                self.end_sublayer(self.dense_linear(layer) if self.dense else
+                                  self.linear_head(layer))
+
+    # ---- The comparison -------------------------------------------------------------------------
+
+    def compare(self, result, name):
+        """Entries outside, the widest interval in ulps of the largest, the share without width."""
+        got, view = self.tensors[f"result.{result}.{name}"], self.stream[self.tokens]
+        outside = ~((got >= view.low) & (got <= view.high))
+        digits = FORMATS[self.m.operand][0]
+        ulp = np.ldexp(WIDE(1), np.frexp(np.max(view.size()))[1] - digits)
+        width = np.max(view.high - view.low) / ulp
+        exact = np.mean(view.high == view.low)
+        worst = np.max(np.where(outside, np.maximum(view.low - got, got - view.high), 0)) / ulp
+        print(f"{name} layer {result + 1}: {np.sum(outside)} of {got.size} outside (by {worst:.3g} "
+              f"ulp), widest {width:.3g} ulp, {100 * exact:.0f} % without width")
+        return np.sum(outside) == 0 and width < (4 if digits < 24 else 5e4)
+
+
+def main():
+    good = True
+    for path, arithmetic, kernel in zip(*[iter(sys.argv[1:])] * 3):
+        print(path, arithmetic, kernel)
+        for converted, name in ((False, "m_T"), (True, "m_Tprime")):
+            model = Model(path, arithmetic, kernel == "dense")
+            model.start(converted)
+            layer = 0
+            while f"result.{layer}.{name}" in model.tensors:
+                model.run_layer(layer)
+                good = model.compare(layer, name) and good
+                layer += 1
+    sys.exit(0 if good else 1)
+
+
+if __name__ == "__main__":
+    with np.errstate(all="ignore"):
+        main()

@@ -1,0 +1,348 @@
+/*
+ * Every machine arithmetic: against an evaluation in which each rounding is explicit
+ * (tests/oracle_arithmetic.py), and against what a format alone implies.
+ */
+#include "../kernels/arithmetic.h"
+#include "../kernels/blas.h"
+#include "fixture.h"
+#include "program.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <math.h>
+
+static const char *const forms[] = {[KERNEL_DENSE] = "dense", [KERNEL_STRUCTURED] = "structured"};
+
+/* ---- Against the oracle ---------------------------------------------------------------------- */
+
+static const char *const configurations[] = {
+    "--construction silu --n 5 --d 6 --omega 9",
+    "--construction linear --mask causal --n 4 --d 5 --omega 7 --bias random --depth 2",
+    "--construction attention --n 6 --d 7 --d-head 3 --scale '1/sqrt(d_head)' --omega 11",
+    "--construction attention --n 5 --d 4 --d-head 2 --mask pseudo-causal --omega 11",
+    "--construction fused --n 5 --d 4 --d-ff 7 --bias random --omega 13",
+    "--construction transformer --n 4 --d 6 --d-ff 5 --d-head 2 --bias random --depth 2 --omega 8",
+};
+
+enum { CONFIGURATIONS = sizeof configurations / sizeof *configurations };
+
+/* A Python that has numpy; NULL where none has. */
+static const char *python(void)
+{
+    static const char *const names[] = {"python3", "/usr/bin/python3"};
+    for (size_t i = 0; i < 2; i++) {
+        char arguments[128];
+        snprintf(arguments, sizeof arguments, "-c '%s -c \"import numpy\" 2>/dev/null'", names[i]);
+        Output output = run_program("sh", arguments);
+        free(output.text);
+        if (output.code == 0) {
+            return names[i];
+        }
+    }
+    return NULL;
+}
+
+/* Exports every configuration, evaluated by the machine, and asks the oracle about all. */
+static void ask_oracle(const Scratch *scratch, const char *interpreter, Arithmetic arithmetic)
+{
+    char path[SCRATCH_PATH], arguments[2048], asked[8192];
+    size_t used = (size_t)snprintf(asked, sizeof asked, "tests/oracle_arithmetic.py");
+    for (size_t i = 0; i < 2 * CONFIGURATIONS; i++) {
+        const char *form = forms[i % 2];
+        char name[32];
+        snprintf(name, sizeof name, "%zu.safetensors", i);
+        scratch_path(path, scratch, name);
+        snprintf(arguments, sizeof arguments,
+                 "export %s --arithmetic %s --kernel %s --precision 128 --quiet -o %s",
+                 configurations[i / 2], arithmetic_names[arithmetic], form, path);
+        Output output = run(arguments);
+        assert_int_equal(output.code, 0);
+        free(output.text);
+        used += (size_t)snprintf(asked + used, sizeof asked - used, " %s %s %s", path,
+                                 arithmetic_names[arithmetic], form);
+    }
+    Output output = run_program(interpreter, asked);
+    print_message("%s: exit %d\n", arithmetic_names[arithmetic], output.code);
+    if (output.code != 0) {
+        print_error("%s\n", output.text);
+    }
+    assert_int_equal(output.code, 0);
+    free(output.text);
+}
+
+static void outputs_are_the_oracles(void **state)
+{
+    const Scratch *scratch = *state;
+    const char *interpreter = python();
+    if (interpreter == NULL) {
+        print_message("there is no numpy: skipped\n");
+        skip();
+    }
+    for (Arithmetic a = ARITHMETIC_F64; a < ARITHMETIC_COUNT; a++) {
+        ask_oracle(scratch, interpreter, a);
+    }
+}
+
+/* ---- What a format implies ------------------------------------------------------------------- */
+
+/* Small numbers of every format. */
+static const double swamped[] = {-3.125, 2.5, 0.5, 1, -1.75, 3};
+
+enum { SWAMPED = sizeof swamped / sizeof *swamped };
+
+/* Does T' of one SiLU column give exactly x/2? */
+static bool gives_half(Arithmetic arithmetic, KernelForm form, double omega)
+{
+    const ArithmeticInfo *machine = arithmetic_info(arithmetic);
+    CaseSpec spec = {.construction = CONSTRUCTION_SILU, .n = SWAMPED, .d = 1, .depth = 1};
+    Pair pair = pair_make(&spec);
+    Kernel *kernel = arithmetic_open(machine, &pair.converted, swamped, NULL, omega, form, 1);
+    bool half = true;
+    assert_non_null(kernel);
+    KernelStream stream = machine->functions->layer(kernel);
+    for (size_t i = 0; i < SWAMPED; i++) {
+        half = half && stream.data[i * stream.ld] == swamped[i] / 2;
+    }
+    machine->functions->clear(kernel);
+    case_clear(&pair);
+    return half;
+}
+
+/* 2 Omega -+ x is 2 Omega in what scores are kept in, so that token and bias row weigh the same:
+ * from ulp(2 Omega) = 8 on, as x < 4.  Full matrices add 2 Omega to what products
+ * read. */
+static void omega_swamps_x(void **state)
+{
+    (void)state;
+    for (Arithmetic a = ARITHMETIC_F64; a < ARITHMETIC_COUNT; a++) {
+        const Formats *formats = &arithmetic_info(a)->formats;
+        for (int form = 0; form < KERNEL_COUNT; form++) {
+            NumberFormat sum = form == KERNEL_DENSE ? formats->operand : formats->score;
+            double omega = ldexp(3, format_info(sum)->digits);
+            if (isinf(format_nearest(formats->operand, 2 * omega))) {
+                continue;
+            }
+            assert_true(gives_half(a, (KernelForm)form, omega));
+            assert_false(gives_half(a, (KernelForm)form, omega / 16));
+        }
+    }
+}
+
+static void overflow_is_where_two_omega_is_infinite(void **state)
+{
+    (void)state;
+    for (int form = 0; form < KERNEL_COUNT; form++) {
+        char arguments[256];
+        snprintf(arguments, sizeof arguments,
+                 "sweep --construction silu,attention --n 3 --d 2 --omega 32759,32760 --quiet "
+                 "--arithmetic fp16,fp16-flash,bf16 --kernel %s",
+                 forms[form]);
+        Output output = run(arguments);
+        for (size_t line = 1; line < lines(&output); line++) {
+            char name[32];
+            cell(name, sizeof name, &output, line, "arithmetic");
+            bool finite = name[0] == 'b' || number(&output, line, "omega") < 32760;
+            expect_cell(&output, line, "status", finite ? "ok" : "overflow");
+        }
+        assert_int_equal(lines(&output), 13);
+        assert_int_equal(output.code, 1);
+        free(output.text);
+    }
+}
+
+/* ---- Feasible intervals ---------------------------------------------------------------------- */
+
+/* docs/mathematics.md, section 5, for N = 20 and entries up to 3.2, one column of which is the
+ * worst case: [least, most], met at the first within 0.3, at the last from there to twice it. */
+static void intervals_are_the_predicted_ones(void **state)
+{
+    static const struct {
+        const char *arithmetic, *tolerance;
+        double least, most;
+    } intervals[] = {{"f64", "1e-10", 13.9, 2.097e6},
+                     {"f64", "1e-13", 17.3, 2046},
+                     {"f32", "1e-5", 8.2, 505},
+                     {"fp16", "1e-2", 4.8, 62}};
+    (void)state;
+    for (size_t i = 0; i < sizeof intervals / sizeof *intervals; i++) {
+        char arguments[512];
+        double least = intervals[i].least, most = intervals[i].most;
+        snprintf(arguments, sizeof arguments,
+                 "sweep --construction silu --weights cases/models/silu-x.safetensors "
+                 "--precision 256 --quiet --arithmetic %s --tolerance %s --omega %g,%g,%g,%.9g",
+                 intervals[i].arithmetic, intervals[i].tolerance, least - 0.3, least + 0.3, most,
+                 2.05 * most);
+        Output output = run(arguments);
+        double tolerance = strtod(intervals[i].tolerance, NULL);
+        assert_int_equal(lines(&output), 5);
+        for (size_t line = 1; line <= 4; line++) {
+            bool met = line == 2 || line == 3;
+            double error = number(&output, line, "total_max");
+            if ((error <= tolerance) != met) {
+                fail_msg("%s at %g: error %g", intervals[i].arithmetic,
+                         number(&output, line, "omega"), error);
+            }
+        }
+        free(output.text);
+    }
+    Output output = run("sweep --construction silu --weights cases/models/silu-x.safetensors "
+                        "--precision 128 --quiet --arithmetic bf16 --omega 1:24:0.5,32:512:*2");
+    for (size_t line = 1; line < lines(&output); line++) {
+        assert_true(number(&output, line, "total_max") > 5e-3);
+    }
+    free(output.text);
+}
+
+/* ---- Weights that are rounded ---------------------------------------------------------------- */
+
+/* Numbers that are bfloat16 already: rounding them changes nothing.  Drawn ones are not. */
+static void weights_are_rounded_once(void **state)
+{
+    static const char *const columns[] = {"construction_max", "native_max", "total_max"};
+    const Scratch *scratch = *state;
+    char path[SCRATCH_PATH], arguments[2048];
+    scratch_path(path, scratch, "rounded.safetensors");
+    snprintf(arguments, sizeof arguments,
+             "export --construction fused --n 3 --d 4 --omega 5 --arithmetic bf16 --precision 128 "
+             "--quiet -o %s",
+             path);
+    Output exported = run(arguments);
+    assert_int_equal(exported.code, 0);
+    snprintf(arguments, sizeof arguments,
+             "sweep --weights %s --construction fused --omega 5 --arithmetic bf16,none "
+             "--weights-rounded yes,no --precision 128 --quiet",
+             path);
+    Output given = run(arguments);
+    assert_int_equal(lines(&given), 4);
+    for (size_t i = 0; i < 3; i++) {
+        char yes[64], no[64], none[64];
+        cell(none, sizeof none, &given, 3, columns[0]);
+        cell(yes, sizeof yes, &given, 1, columns[i]);
+        cell(no, sizeof no, &given, 2, columns[i]);
+        assert_string_equal(yes, no);
+        cell(yes, sizeof yes, &given, 1, columns[0]);
+        assert_string_equal(yes, none);
+    }
+    Output drawn = run("sweep --construction fused --n 3 --d 4 --omega 5 --arithmetic bf16 "
+                       "--weights-rounded yes,no --precision 128 --quiet");
+    assert_true(number(&drawn, 1, columns[0]) != number(&drawn, 2, columns[0]));
+    /* Points of one sweep that store differently share no reference. */
+    Output both = run("sweep --construction fused --n 3 --d 4 --omega 5 --arithmetic bf16,fp16 "
+                      "--precision 128 --quiet");
+    Output half = run("sweep --construction fused --n 3 --d 4 --omega 5 --arithmetic fp16 "
+                      "--precision 128 --quiet");
+    assert_true(number(&both, 1, columns[0]) == number(&drawn, 1, columns[0]));
+    assert_true(number(&both, 2, columns[0]) == number(&half, 1, columns[0]));
+    assert_true(number(&both, 1, columns[0]) != number(&both, 2, columns[0]));
+    free(half.text);
+    free(both.text);
+    free(drawn.text);
+    free(given.text);
+    free(exported.text);
+}
+
+/* ---- Threads --------------------------------------------------------------------------------- */
+
+static double *stream_of(const Pair *pair, Arithmetic arithmetic, KernelForm form, size_t threads)
+{
+    const ArithmeticInfo *machine = arithmetic_info(arithmetic);
+    Kernel *kernel =
+        arithmetic_open(machine, &pair->converted, pair->converted_x, NULL, 12, form, threads);
+    assert_non_null(kernel);
+    size_t count;
+    (void)machine->functions->layer(kernel);
+    const double *state = machine->functions->state(kernel, &count);
+    double *copy = malloc(count * sizeof *copy);
+    assert_non_null(copy);
+    memcpy(copy, state, count * sizeof *copy);
+    machine->functions->clear(kernel);
+    return copy;
+}
+
+/* More rows than a block of them, more units than a block of columns. */
+static void threads_do_not_matter(void **state)
+{
+    CaseSpec spec = {.construction = CONSTRUCTION_TRANSFORMER,
+                     .n = 140,
+                     .d = 9,
+                     .d_ff = 300,
+                     .heads = 2,
+                     .depth = 1,
+                     .seed = 1,
+                     .bias = BIAS_RANDOM};
+    Pair pair = pair_make(&spec);
+    size_t entries = 141 * 9;
+    (void)state;
+    for (Arithmetic a = ARITHMETIC_F64; a < ARITHMETIC_COUNT; a++) {
+        double *one = stream_of(&pair, a, KERNEL_STRUCTURED, 1);
+        double *three = stream_of(&pair, a, KERNEL_STRUCTURED, 3);
+        assert_memory_equal(one, three, entries * sizeof *one);
+        free(three);
+        free(one);
+    }
+    case_clear(&pair);
+}
+
+/* ---- Interruptions --------------------------------------------------------------------------- */
+
+/* A layer from the state that another kernel left behind the one before. */
+static void a_state_goes_on(void **state)
+{
+    CaseSpec spec = {.construction = CONSTRUCTION_TRANSFORMER,
+                     .n = 4,
+                     .d = 5,
+                     .d_ff = 6,
+                     .heads = 2,
+                     .depth = 2,
+                     .seed = 2};
+    Pair pair = pair_make(&spec);
+    (void)state;
+    for (Arithmetic a = ARITHMETIC_F64; a < ARITHMETIC_COUNT; a++) {
+        for (int form = 0; form < KERNEL_COUNT; form++) {
+            const ArithmeticInfo *machine = arithmetic_info(a);
+            Kernel *kernels[2];
+            size_t count;
+            for (int k = 0; k < 2; k++) {
+                kernels[k] = arithmetic_open(machine, &pair.converted, pair.converted_x, NULL, 9,
+                                             (KernelForm)form, 1);
+                assert_non_null(kernels[k]);
+            }
+            (void)machine->functions->layer(kernels[0]);
+            double *from = machine->functions->state(kernels[0], &count);
+            double *to = machine->functions->state(kernels[1], &count);
+            memcpy(to, from, count * sizeof *to);
+            machine->functions->go_on(kernels[1], 1);
+            const double *first = machine->functions->layer(kernels[0]).data;
+            const double *second = machine->functions->layer(kernels[1]).data;
+            assert_memory_equal(first, second, count * sizeof *first);
+            machine->functions->clear(kernels[0]);
+            machine->functions->clear(kernels[1]);
+        }
+    }
+    case_clear(&pair);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(outputs_are_the_oracles, scratch_set_up, fixture_tear_down),
+        cmocka_unit_test(omega_swamps_x),
+        cmocka_unit_test(overflow_is_where_two_omega_is_infinite),
+        cmocka_unit_test(intervals_are_the_predicted_ones),
+        cmocka_unit_test_setup_teardown(weights_are_rounded_once, scratch_set_up,
+                                        fixture_tear_down),
+        cmocka_unit_test(threads_do_not_matter),
+        cmocka_unit_test(a_state_goes_on),
+    };
+    (void)argc;
+    blas_setup(argv);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
