@@ -92,9 +92,9 @@ static bool evaluation_open(Evaluation *evaluation, bool reference)
     }
     if (machine) {
         evaluation->machine = arithmetic_info(point->arithmetic);
-        evaluation->kernel = evaluation->machine->open(&pair->converted, pair->converted_x,
-                                                       pair->bias_row_content, point_omega(point),
-                                                       point->kernel, shared_kernel_threads(point));
+        evaluation->kernel = evaluation->machine->open(
+            case_converted(pair, point->penalty), pair->converted_x, pair->bias_row_content,
+            point_omega(point), point->kernel, shared_kernel_threads(point));
     }
     return (!reference || evaluation->run != NULL) &&
            (!propagation || evaluation->propagation != NULL) &&

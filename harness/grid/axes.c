@@ -41,6 +41,8 @@ static const char *const kernels[] = {[KERNEL_DENSE] = "dense", [KERNEL_STRUCTUR
 static const char *const references[] = {[REFERENCE_AUTO] = "auto",
                                          [REFERENCE_SUBTRACT] = "subtract",
                                          [REFERENCE_DIFFERENCE] = "difference"};
+static const char *const penalties[] = {
+    [PENALTY_POSITIVE] = "positive", [PENALTY_NEGATIVE] = "negative"};
 static const char *const weights[] = {[WEIGHTS_STABLE] = "stable", [WEIGHTS_NORMAL] = "normal"};
 static const char *const biases[] = {[BIAS_NONE] = "none", [BIAS_RANDOM] = "random"};
 static const char *const scales[] = {"1", "1/sqrt(d_head)"};
@@ -169,6 +171,11 @@ static bool input_matters(const Point *point)
 static bool has_machine(const Point *point)
 {
     return point->arithmetic != ARITHMETIC_NONE;
+}
+
+static bool penalty_matters(const Point *point)
+{
+    return has_machine(point) && has_omega(point);
 }
 
 static bool is_automatic(const Point *point)
@@ -461,6 +468,15 @@ static const AxisInfo infos[AXIS_COUNT] = {
                      .zero = 1,
                      .matters = has_omega,
                      .base_free = true},
+    [AXIS_PENALTY] = {"penalty",
+                      NULL,
+                      {CHOICE(penalties)},
+                      {WORD(PENALTY_POSITIVE)},
+                      "negative: Omega taken from what is ignored, the same function",
+                      .roles = ROLE_FORM,
+                      FIELD(penalty),
+                      .matters = penalty_matters,
+                      .base_free = true},
     [AXIS_DROPOUT] = {"dropout",
                       NULL,
                       {POSITIVE, WORDS(absent)},

@@ -140,6 +140,10 @@ int product_check_point(const Product *product, const Point *point)
     if (spec->dropout > 1) {
         return product_reject(product, AXIS_DROPOUT, "none or a probability above 0 and at most 1");
     }
+    if (point->penalty == PENALTY_NEGATIVE && (spec->dropout > 0 || spec->drop_entry > 0)) {
+        return product_reject(product, spec->dropout > 0 ? AXIS_DROPOUT : AXIS_DROP_ENTRY,
+                              "none with --penalty negative: its entries of Omega are others");
+    }
     if (point->row > spec->n) {
         return product_reject(product, AXIS_ROW, "all or a token from 1 to n");
     }

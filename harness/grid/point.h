@@ -48,6 +48,7 @@ typedef enum {
     AXIS_HEAD_RANK,
     AXIS_SCORE_SCALE,
     AXIS_SHRINK,
+    AXIS_PENALTY,
     AXIS_DROPOUT,
     AXIS_DROP_ENTRY,
     AXIS_WEIGHT_NOISE,
@@ -69,6 +70,7 @@ typedef struct {
     size_t input;                     /* the tuple of its tokens, from 1; 0: none */
     double omega;
     double shrink; /* see point_omega; 0: 1 */
+    Penalty penalty;
     Arithmetic arithmetic;
     KernelForm kernel; /* ignored without an arithmetic */
     ReferenceMethod reference;

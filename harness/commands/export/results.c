@@ -168,8 +168,8 @@ int export_results(Export *e)
                                point_omega(point), e->bits, point->form);
     if (machine) {
         kernel = arithmetic_info(point->arithmetic)
-                     ->open(&pair->converted, pair->converted_x, pair->bias_row_content,
-                            point_omega(point), point->kernel, 1);
+                     ->open(case_converted(pair, point->penalty), pair->converted_x,
+                            pair->bias_row_content, point_omega(point), point->kernel, 1);
     }
     int status = run == NULL || (machine && kernel == NULL) ? memory_fault() : 0;
     for (size_t l = 0; l < pair->converted.depth && status == 0; l++) {
