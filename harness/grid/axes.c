@@ -40,7 +40,8 @@ static const char *const masks[] = {[MASK_NONE] = "none",
 static const char *const kernels[] = {[KERNEL_DENSE] = "dense", [KERNEL_STRUCTURED] = "structured"};
 static const char *const references[] = {[REFERENCE_AUTO] = "auto",
                                          [REFERENCE_SUBTRACT] = "subtract",
-                                         [REFERENCE_DIFFERENCE] = "difference"};
+                                         [REFERENCE_DIFFERENCE] = "difference",
+                                         [REFERENCE_NONE] = "none"};
 static const char *const penalties[] = {
     [PENALTY_POSITIVE] = "positive", [PENALTY_NEGATIVE] = "negative"};
 static const char *const weights[] = {[WEIGHTS_STABLE] = "stable", [WEIGHTS_NORMAL] = "normal"};
@@ -178,9 +179,9 @@ static bool penalty_matters(const Point *point)
     return has_machine(point) && has_omega(point);
 }
 
-static bool is_automatic(const Point *point)
+static bool has_automatic_bits(const Point *point)
 {
-    return point->precision == 0;
+    return point_has_reference(point) && point->precision == 0;
 }
 
 static bool is_judged(const Point *point)
@@ -231,9 +232,12 @@ static AxisValue scale_standard(const Point *point)
     return word(said ? point->source->file->scaled : 0);
 }
 
-/* Without arithmetic there is no total. */
+/* Without arithmetic there is no total, and without a reference only what is observed. */
 static AxisValue judge_standard(const Point *point)
 {
+    if (!point_has_reference(point)) {
+        return word(ERROR_OBSERVED);
+    }
     return word(point->arithmetic == ARITHMETIC_NONE ? ERROR_CONSTRUCTION : ERROR_TOTAL);
 }
 
@@ -342,16 +346,17 @@ static const AxisInfo infos[AXIS_COUNT] = {
                      FIELD(kernel),
                      .matters = has_machine,
                      .base_free = true},
-    [AXIS_REFERENCE] = {"reference",
-                        "reference",
-                        {CHOICE(references)},
-                        {WORD(REFERENCE_AUTO)},
-                        "the construction error by itself, or by subtracting two evaluations",
-                        .roles = ROLE_REFERENCE,
-                        .automatic = true,
-                        FIELD(reference),
-                        .standard_of = reference_standard,
-                        .base_free = true},
+    [AXIS_REFERENCE] =
+        {"reference",
+         "reference",
+         {CHOICE(references)},
+         {WORD(REFERENCE_AUTO)},
+         "the construction error by itself, or by subtracting; none: m(T') and m(T) alone",
+         .roles = ROLE_REFERENCE,
+         .automatic = true,
+         FIELD(reference),
+         .standard_of = reference_standard,
+         .base_free = true},
     [AXIS_WEIGHTS] = {"weights",
                       "weights",
                       {CHOICE(weights), .paths = true},
@@ -504,7 +509,8 @@ static const AxisInfo infos[AXIS_COUNT] = {
                              {WORD(REF_STRUCTURED)},
                              "dense: the textbook's matrices",
                              .roles = ROLE_REFERENCE,
-                             FIELD(form)},
+                             FIELD(form),
+                             .matters = point_has_reference},
     [AXIS_ROW] = {"row",
                   NULL,
                   {SIZE_FROM(1), WORDS(every)},
@@ -520,6 +526,7 @@ static const AxisInfo infos[AXIS_COUNT] = {
                         "bits of the reference",
                         .roles = ROLE_REFERENCE,
                         FIELD(precision),
+                        .matters = point_has_reference,
                         .base_free = true},
     [AXIS_MAX_BITS] = {"max-bits",
                        NULL,
@@ -529,7 +536,7 @@ static const AxisInfo infos[AXIS_COUNT] = {
                        .scalar = true,
                        .roles = ROLE_BITS,
                        FIELD(max_bits),
-                       .matters = is_automatic,
+                       .matters = has_automatic_bits,
                        .base_free = true},
     [AXIS_TOLERANCE] = {"tolerance",
                         NULL,

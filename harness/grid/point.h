@@ -14,6 +14,7 @@ typedef enum {
     REFERENCE_AUTO, /* what point_canonicalise turns into the best that the point's form allows */
     REFERENCE_SUBTRACT,
     REFERENCE_DIFFERENCE,
+    REFERENCE_NONE, /* there is none: the machine's streams are compared with each other */
     REFERENCE_COUNT
 } ReferenceMethod;
 
@@ -92,6 +93,9 @@ double point_omega(const Point *point);
 
 /* Is its r(T') evaluated by the difference from r(T_infinity)? */
 bool point_has_difference(const Point *point);
+
+/* Is anything evaluated in the reference? */
+bool point_has_reference(const Point *point);
 
 /* Digits of the errors in its rows. */
 int point_digits(const Point *point);
