@@ -139,25 +139,29 @@ static void project(double *out, const Tokens *tokens, Columns read, HeadWeight 
     }
 }
 
+/* ln(e^a + e^b), b finite. */
+static double log_add(double a, double b)
+{
+    return fmax(a, b) + log1p(exp(-fabs(a - b)));
+}
+
 /* The least ln sum_j e^(s_ij) of a row; query and key [n, width]. */
 static double least_log_sum(const Tokens *tokens, const Layout *layout, const Score *score,
                             const double *query, const double *key, size_t key_ld, size_t width)
 {
     double least = INFINITY, scale = to_double(score->scale);
     for (size_t i = 0; i < tokens->n; i++) {
-        double most = -INFINITY, sum = 0;
+        double log_sum = -INFINITY;
         for (size_t j = 0; j < tokens->n; j++) {
             if (score_sees(layout, score, i, j)) {
                 double s = 0;
                 for (size_t k = 0; k < width; k++) {
                     s += query[i * width + k] * key[j * key_ld + k];
                 }
-                s *= scale;
-                sum = s > most ? sum * exp(most - s) + 1 : sum + exp(s - most);
-                most = fmax(most, s);
+                log_sum = log_add(log_sum, scale * s);
             }
         }
-        least = fmin(least, most + log(sum));
+        least = fmin(least, log_sum);
     }
     return least;
 }

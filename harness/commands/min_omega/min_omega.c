@@ -1,5 +1,6 @@
 /*
- * The command `min-omega`: the Omegas that meet a tolerance, for every point, searched side by side.
+ * The command `min-omega`: the Omegas that meet a tolerance, for every point, searched side by
+ * side.
  */
 #include "matrix.h"
 #include "print.h"

@@ -111,7 +111,7 @@ static bool member_bounds(void *context, size_t i, const Shared *shared, const P
         return true;
     }
     bool ok = omega_bounds(&own, &shared->pair, machine != NULL ? ldexp(1, -machine->digits) : 0);
-#pragma omp critical(bounds)
+#pragma omp critical
     omega_bounds_join(&predicting->bounds, &own);
     return ok;
 }

@@ -17,8 +17,8 @@ typedef struct {
 } Search;
 
 /* The search of the grid's point `first` and of those that go with it: all seeds, and all inputs of
- * a weights file unless some were chosen; on one thread.  taken [grid->count]: which points have a search; its own
- * are marked.  NULL: memory is short. */
+ * a weights file unless some were chosen; on one thread.  taken [grid->count]: which points have a
+ * search; its own are marked.  NULL: memory is short. */
 Search *search_make(const Grid *grid, bool *taken, size_t first)
     __attribute__((warn_unused_result));
 
