@@ -8,6 +8,7 @@
 
 #include "../harness/commands/min_omega/matrix.h"
 #include "../harness/evaluate/omega_predict.h"
+#include "../harness/models/safetensors_write.h"
 #include "../kernels/blas.h"
 
 #include <setjmp.h>
@@ -188,6 +189,37 @@ static void the_interval_found_holds_the_predicted(void **state)
     }
 }
 
+/* For the input that attains the bounds the interval found is the one predicted: it begins within
+ * 0.3 and ends within the next power of two; with penalties it does not end. */
+static void the_worst_input_attains_the_prediction(void **state)
+{
+    static const double min[] = {13.88, 17.34}, max[] = {2097150.4, 2046.4};
+    const Given *given = *state;
+    const size_t shape[] = {N, D};
+    double x[N * D];
+    char path[SCRATCH_PATH], line[2 * SCRATCH_PATH];
+    SafetensorsWriter *writer = safetensors_writer_make();
+    scratch_path(path, &given->scratch, "x.safetensors");
+    worst_input(x, B);
+    assert_non_null(writer);
+    assert_int_equal(safetensors_writer_floats(writer, "X", 2, shape, x), 0);
+    assert_int_equal(safetensors_writer_finish(writer, path), 0);
+    safetensors_writer_clear(writer);
+    snprintf(line, sizeof line,
+             "min-omega --construction silu --weights %s --activation silu --normalization none "
+             "--kernel structured --penalty positive,negative --tolerance 1e-10,1e-13 --quiet",
+             path);
+    Output output = run(line);
+    assert_int_equal(lines(&output), 5);
+    for (size_t k = 0; k < 4; k++) {
+        double to = number(&output, k + 1, "omega_max");
+        print_message("%.8g to %.8g\n", number(&output, k + 1, "omega_min"), to);
+        assert_true(fabs(number(&output, k + 1, "omega_min") - min[k % 2]) < 0.3);
+        assert_true(k < 2 ? to >= max[k] * (1 - 1e-4) && to <= 2 * max[k] + B : to > 1e307);
+    }
+    free(output.text);
+}
+
 /* No formula: blank, not a guess. */
 static void what_has_no_formula_is_blank(void **state)
 {
@@ -348,6 +380,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(single_layers_are_predicted),
         cmocka_unit_test(what_moves_the_ends_is_known),
         cmocka_unit_test(the_interval_found_holds_the_predicted),
+        cmocka_unit_test_setup_teardown(the_worst_input_attains_the_prediction, given_set_up,
+                                        given_tear_down),
         cmocka_unit_test(what_has_no_formula_is_blank),
         cmocka_unit_test(several_searches_have_the_same_bytes),
         cmocka_unit_test(a_list_is_its_searches),
