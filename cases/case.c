@@ -46,14 +46,15 @@ double case_bytes(const CaseSpec *spec)
     }
     double rows = (double)spec->n + 1;
     double split = spec->head_rank > 0 ? (d + hidden) / (double)spec->head_rank : 0;
-    double entries = mask_is_pseudo(spec->mask) ? 2 * rows * rows : 0;
+    double entries = mask_is_pseudo(spec->mask) ? 3 * rows * rows : 0;
     if (spec->dropout > 0 || spec->drop_entry > 0) {
         double each = d + (info->heads ? heads : 0) + 2 * hidden + split + 3;
         entries += (spec->dropout > 0 ? (double)spec->depth : 1) * each * rows * rows;
     }
     double stream = (2 * (double)spec->n + 1) * (d + (double)case_hidden_columns(spec));
-    /* Attention twice, two terms, and two linear maps, whose heads are made, then copied. */
-    double structure = 6 * sizeof(Sublayer) + (12 + 2 * split) * sizeof(Bundle) +
+    /* Attention twice, two terms, and two linear maps, whose heads are made, then copied; T' once
+     * more with other coefficients of Omega. */
+    double structure = 10 * sizeof(Sublayer) + (18 + 3 * split) * sizeof(Bundle) +
                        2 * sizeof(size_t) + 2 * sizeof(Columns);
     return (double)spec->depth * (per_layer * sizeof(double) + structure) +
            stream * sizeof(double) + entries;
@@ -128,6 +129,25 @@ static bool limit_is_original(const CaseSpec *spec, bool damaged)
     return exact && !damaged && (spec->bias_row_content == CONTENT_NONE || info->ignores_bias_row);
 }
 
+/* Which coefficient is a row's largest hangs on what it has lost: such a T' has one form. */
+static bool loses_entries(const CaseSpec *spec)
+{
+    return spec->dropout > 0 || spec->drop_entry > 0;
+}
+
+static bool take_sublayers(Stack *stack)
+{
+    size_t depth = stack->spec->depth;
+    bool one_form = loses_entries(stack->spec);
+    stack->original = arena_take(stack->arena, depth, 2 * sizeof(Sublayer));
+    stack->converted = arena_take(stack->arena, depth, 4 * sizeof(Sublayer));
+    if (!one_form) {
+        stack->negative = arena_take(stack->arena, depth, 4 * sizeof(Sublayer));
+    }
+    return stack->original != NULL && stack->converted != NULL &&
+           (one_form || stack->negative != NULL);
+}
+
 /* *reason: set where the case is rejected. */
 static CaseStatus build(Pair *pair, const char **reason, const CaseSpec *asked, bool outline)
 {
@@ -140,14 +160,12 @@ static CaseStatus build(Pair *pair, const char **reason, const CaseSpec *asked, 
         return CASE_NO_MEMORY;
     }
     Stack stack = {.spec = spec, .arena = arena, .outline = outline};
-    stack.original = arena_take(arena, depth, 2 * sizeof(Sublayer));
-    stack.converted = arena_take(arena, depth, 4 * sizeof(Sublayer));
     size_t *original_end = arena_take(arena, depth, sizeof *original_end);
     size_t *converted_end = arena_take(arena, depth, sizeof *converted_end);
     Columns *compared = arena_take(arena, depth, sizeof *compared);
     Columns *cleared = arena_take(arena, depth, sizeof *cleared);
-    if (!stack.original || !stack.converted || !original_end || !converted_end || !compared ||
-        !cleared || (!outline && !draw_streams(pair, spec))) {
+    if (!take_sublayers(&stack) || !original_end || !converted_end || !compared || !cleared ||
+        (!outline && !draw_streams(pair, spec))) {
         return CASE_NO_MEMORY;
     }
     for (size_t l = 0; l < depth && !stack.failed; l++) {
@@ -171,6 +189,10 @@ static CaseStatus build(Pair *pair, const char **reason, const CaseSpec *asked, 
                              original_end, depth};
     pair->converted = (Model){case_converted_layout(spec), stack.converted, stack.converted_count,
                               converted_end, depth};
+    if (stack.negative != NULL) {
+        pair->negative = pair->converted;
+        pair->negative.sublayers = stack.negative;
+    }
     pair->compared = compared;
     pair->cleared = cleared;
     pair->limit_is_original = limit_is_original(spec, stack.damaged);
@@ -191,6 +213,9 @@ static CaseStatus build_checked(Pair *pair, const char **reason, const CaseSpec 
         if (*reason == NULL) {
             *reason = model_fault(&pair->converted);
         }
+        if (*reason == NULL && !loses_entries(spec)) {
+            *reason = model_fault(&pair->negative);
+        }
         status = *reason == NULL ? CASE_OK : CASE_REJECTED;
         pair->bytes = arena_bytes(pair->memory);
     }
@@ -198,6 +223,11 @@ static CaseStatus build_checked(Pair *pair, const char **reason, const CaseSpec 
         case_clear(pair);
     }
     return status;
+}
+
+const Model *case_converted(const Pair *pair, Penalty penalty)
+{
+    return penalty == PENALTY_NEGATIVE ? &pair->negative : &pair->converted;
 }
 
 CaseStatus case_build(Pair *pair, const char **reason, const CaseSpec *spec)

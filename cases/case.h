@@ -31,6 +31,10 @@ typedef enum { LINEAR_IN_PLACE, LINEAR_BLOCK, LINEAR_CLEAR, LINEAR_COUNT } Linea
 typedef enum { POSITION_AUTO, POSITION_FIRST, POSITION_LAST, POSITION_COUNT } BiasRowPosition;
 typedef enum { CONTENT_NONE, CONTENT_RANDOM, CONTENT_COUNT } BiasRowContent;
 
+/* How T' keeps a row from the keys that it is to ignore: by coefficients of Omega that are positive
+ * on the others, as docs/mathematics.md has them, or negative on those. */
+typedef enum { PENALTY_POSITIVE, PENALTY_NEGATIVE, PENALTY_COUNT } Penalty;
+
 /* How heads imitate an activation that is not SiLU: x Phi(x) by x sigma(1.702 x), by one term of
  * the slope that minimises the largest error, or by two terms (docs/mathematics.md, section 1). */
 typedef enum { GELU_SIGMOID, GELU_MINIMAX, GELU_TWO, GELU_COUNT } GeluForm;
@@ -106,6 +110,10 @@ CaseStatus case_build(Pair *pair, const char **reason, const CaseSpec *spec)
  * rejecting a case before any work.  Its weights must not be read. */
 CaseStatus case_outline(Pair *pair, const char **reason, const CaseSpec *spec)
     __attribute__((warn_unused_result));
+
+/* T' with these coefficients; of a case that loses entries of Omega there are positive ones
+ * alone. */
+const Model *case_converted(const Pair *pair, Penalty penalty);
 
 void case_clear(Pair *pair);
 

@@ -180,6 +180,10 @@ typedef struct {
 /* A pair: the original T, its attention-only counterpart T', and what both start from. */
 typedef struct {
     Model original, converted;
+    /* T' with each row's coefficients of Omega less the largest: what the row attends to has 0, the
+     * rest is negative.  The same function, so that the reference evaluates `converted` alone;
+     * without sublayers where T' has lost entries of Omega. */
+    Model negative;
     /* The same numbers, each [n, d + hidden] row-major in its own model's layout; hidden columns
      * that only T' has start at zero. */
     const double *original_x, *converted_x;

@@ -6,6 +6,7 @@
 
 #include "damage.h"
 #include "draw.h"
+#include "penalty.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -51,6 +52,11 @@ void stack_converted(Stack *stack, const Bundle *bundles, size_t count)
 {
     Sublayer sublayer = heads_sublayer(stack, bundles, count);
     damage_bundles(stack, (Bundle *)sublayer.bundles, sublayer.bundle_count);
+    if (stack->negative != NULL) {
+        Sublayer negative = heads_sublayer(stack, sublayer.bundles, sublayer.bundle_count);
+        penalty_make_negative(stack, (Bundle *)negative.bundles, negative.bundle_count);
+        stack->negative[stack->converted_count] = negative;
+    }
     stack->converted[stack->converted_count++] = sublayer;
 }
 

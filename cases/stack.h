@@ -13,13 +13,15 @@
 struct Stack {
     const CaseSpec *spec;
     Arena *arena;
-    bool outline;                   /* shapes only: no tensor is drawn */
-    bool failed;                    /* memory was short: every later step is a no-op */
-    bool damaged;                   /* T_infinity is no longer what the weights say */
-    double entries;                 /* of 2 Omega in T' so far; a double: no overflow */
-    const unsigned char *listed;    /* [n, n] T's mask, once a layer has asked for it */
-    const signed char *pseudo;      /* [rows, rows] and T''s */
+    bool outline;                /* shapes only: no tensor is drawn */
+    bool failed;                 /* memory was short: every later step is a no-op */
+    bool damaged;                /* T_infinity is no longer what the weights say */
+    double entries;              /* of 2 Omega in T' so far; a double: no overflow */
+    const unsigned char *listed; /* [n, n] T's mask, once a layer has asked for it */
+    const signed char *pseudo;   /* [rows, rows] and T''s */
+    const signed char *pseudo_negative;
     Sublayer *original, *converted; /* capacity: 2 and 4 a layer */
+    Sublayer *negative;             /* [converted_count], or NULL where there is none */
     size_t original_count, converted_count;
     Columns compared, cleared; /* of the layer being built */
 };

@@ -683,3 +683,32 @@ void ref_compare(RefErrors *errors, const Pair *pair, const RefPlan *plan, const
     RefRows all = {0, pair->original.layout.n};
     ref_compare_rows(errors, pair, plan, base, layer, all, run, converted, original);
 }
+
+/* The largest |entry| of some rows and columns of m(T); NaN if one is. */
+static double machine_largest(const MachineView *original, RefRows rows, Columns columns)
+{
+    double most = 0;
+    for (size_t i = rows.first; i < rows.first + rows.count; i++) {
+        for (size_t c = columns.first; c < columns.first + columns.count; c++) {
+            double size = fabs(original->data[i * original->ld + c]);
+            most = size <= most || isnan(most) ? most : size;
+        }
+    }
+    return most;
+}
+
+void ref_compare_machines(RefErrors *errors, const Pair *pair, size_t layer, RefRows rows,
+                          const MachineView *converted, const MachineView *original)
+{
+    Columns columns = pair->compared[layer - 1];
+    Side m_t = {.machine = original}, m_prime = {.machine = converted};
+    mpfr_t zero; /* off by nothing; and r(T)'s norm, so that there is no relative error */
+    mpfr_init2(zero, REF_CELL_BITS);
+    mpfr_set_zero(zero, 1);
+    Comparison comparison = {errors, rows, columns, REF_CELL_BITS + 64, zero, NULL, {{0}}, 0};
+    errors_reset(errors);
+    mpfr_set_d(errors->max_original, machine_largest(original, rows, columns), MPFR_RNDN);
+    ask(&comparison, ERROR_OBSERVED, m_prime, m_t, (Off){zero, NULL}, false);
+    answer(&comparison);
+    mpfr_clear(zero);
+}

@@ -349,4 +349,9 @@ void ref_compare(RefErrors *errors, const Pair *pair, const RefPlan *plan, const
                  size_t layer, const RefRun *run, const MachineView *converted,
                  const MachineView *original);
 
+/* Of the machine alone: `observed` but for NORM_REL, which is relative to r(T); max_original
+ * is m(T)'s. */
+void ref_compare_machines(RefErrors *errors, const Pair *pair, size_t layer, RefRows rows,
+                          const MachineView *converted, const MachineView *original);
+
 #endif

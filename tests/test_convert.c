@@ -40,8 +40,13 @@ static void run_quietly(const char *arguments)
     free(output.text);
 }
 
-/* A drawn transformer of two layers with every bias as a file, and its conversion. */
-static void make_files(char model[512], char converted[512], const char *form, const char *mask)
+/* A drawn transformer of two layers with every bias as a file, and its conversion; how: mask and
+ * flags of the conversion. */
+typedef struct {
+    const char *mask, *form, *omega, *penalty;
+} How;
+
+static void make_files(char model[512], char converted[512], const How *how)
 {
     char line[2048];
     path_of(model, "model.safetensors");
@@ -50,10 +55,10 @@ static void make_files(char model[512], char converted[512], const char *form, c
         line, sizeof line,
         "export --construction transformer --n 3 --d 4 --d-ff 5 --heads 2 --d-head 4 --depth 2 "
         "--bias random --mask %s --omega 20 --quiet -o %s",
-        mask, model);
+        how->mask, model);
     run_quietly(line);
-    snprintf(line, sizeof line, "convert %s --form %s --omega 20 --quiet -o %s", model, form,
-             converted);
+    snprintf(line, sizeof line, "convert %s --form %s --omega %s --penalty %s --quiet -o %s", model,
+             how->form, how->omega, how->penalty, converted);
     run_quietly(line);
 }
 
@@ -133,12 +138,14 @@ static void expect_same_machine(const Pair *model, const Pair *back)
 static void a_converted_file_is_the_model(void **state)
 {
     static const char *const forms[] = {"fused", "three"}, *const masks[] = {"none", "causal"};
+    static const char *const penalties[] = {"positive", "negative"};
     (void)state;
-    for (int variant = 0; variant < 4; variant++) {
+    for (int variant = 0; variant < 8; variant++) {
         char model_path[512], converted_path[512];
         ModelSource *model, *converted;
         bool three = variant % 2 != 0;
-        make_files(model_path, converted_path, forms[three], masks[variant / 2]);
+        How how = {masks[variant / 2 % 2], forms[three], "20", penalties[variant / 4]};
+        make_files(model_path, converted_path, &how);
         assert_int_equal(model_source_read(&model, model_path, false), 0);
         assert_int_equal(model_source_read(&converted, converted_path, false), 0);
         Pair pair = pair_of(model, three ? CONSTRUCTION_TRANSFORMER3 : CONSTRUCTION_TRANSFORMER);
@@ -147,6 +154,57 @@ static void a_converted_file_is_the_model(void **state)
         expect_same_reference(&pair, &back, REF_STRUCTURED);
         expect_same_reference(&pair, &back, REF_DENSE);
         expect_same_machine(&pair, &back);
+        case_clear(&pair);
+        case_clear(&back);
+        model_source_clear(model);
+        model_source_clear(converted);
+        remove(model_path);
+        remove(converted_path);
+    }
+}
+
+/* Largest difference of a file's content, dense in double, from the model that it was made of. */
+static double distance_of_file(const Pair *model, const Pair *back)
+{
+    Kernel *a = kernel_open(&model->original, model->original_x, NULL, 0, KERNEL_STRUCTURED, 1);
+    Kernel *b = kernel_open(&back->original, back->original_x, NULL, 0, KERNEL_DENSE, 1);
+    KernelStream x = {0}, y = {0};
+    double largest = 0;
+    assert_true(a != NULL && b != NULL);
+    for (size_t l = 0; l < model->original.depth; l++) {
+        x = kernel_layer(a);
+    }
+    for (size_t l = 0; l < back->original.depth; l++) {
+        y = kernel_layer(b);
+    }
+    for (size_t e = 0; e < (size_t)N * D; e++) {
+        size_t row = layout_token_row(&model->converted.layout, e / D);
+        largest = fmax(largest, fabs(x.data[e / D * x.ld + e % D] - y.data[row * y.ld + e % D]));
+    }
+    kernel_clear(a);
+    kernel_clear(b);
+    return largest;
+}
+
+/* A file in which what matters has no Omega in its scores loses nothing to Omega; one of the usual
+ * kind is off by about ulp(2e6), 2.3e-10. */
+static void a_file_of_penalties_is_right_at_any_omega(void **state)
+{
+    static const char *const penalties[] = {"positive", "negative"}, *const masks[] = {"none",
+                                                                                       "causal"};
+    (void)state;
+    for (int variant = 0; variant < 4; variant++) {
+        char model_path[512], converted_path[512];
+        ModelSource *model, *converted;
+        How how = {masks[variant / 2], "fused", "1e6", penalties[variant % 2]};
+        make_files(model_path, converted_path, &how);
+        assert_int_equal(model_source_read(&model, model_path, false), 0);
+        assert_int_equal(model_source_read(&converted, converted_path, false), 0);
+        Pair pair = pair_of(model, CONSTRUCTION_TRANSFORMER);
+        Pair back = pair_of(converted, CONSTRUCTION_ATTENTION);
+        double distance = distance_of_file(&pair, &back);
+        print_message("mask %s, %s: %.3g\n", how.mask, how.penalty, distance);
+        assert_true(variant % 2 ? distance < 4e-15 : distance > 1e-12);
         case_clear(&pair);
         case_clear(&back);
         model_source_clear(model);
@@ -243,7 +301,7 @@ static void python_assumes_nothing(void **state)
         print_message("there is no python3: skipped\n");
         skip();
     }
-    make_files(model, converted, "fused", "none");
+    make_files(model, converted, &(How){"none", "fused", "20", "positive"});
     snprintf(line, sizeof line, "-c 'sed -i s/activation/activatiom/ %s'", model);
     Output output = run_program("sh", line);
     assert_int_equal(output.code, 0);
@@ -323,6 +381,7 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest convert[] = {
         cmocka_unit_test(a_converted_file_is_the_model),
+        cmocka_unit_test(a_file_of_penalties_is_right_at_any_omega),
         cmocka_unit_test(python_evaluates_what_the_file_says),
         cmocka_unit_test(python_assumes_nothing),
         cmocka_unit_test(what_does_not_fit_is_refused),

@@ -129,7 +129,8 @@ static const CommandInfo commands[COMMAND_COUNT] = {
                            .usage = MODEL,
                            .run = command_attribute,
                            .operands = OPERANDS_MODEL,
-                           .refused = EVALUATED | ROLE_INPUTS, /* it is of the reference's T' */
+                           /* it is of the reference's T' */
+                           .refused = EVALUATED | ROLE_INPUTS | ROLE_FORM,
                            .flags = OF_MODELS | BIT(FLAG_FORMAT) | BIT(FLAG_TOKENS) | BIT(FLAG_BY) |
                                     BIT(FLAG_LOGITS)},
     [COMMAND_MERGE] = {.name = "merge",

@@ -35,7 +35,7 @@ static double disk_room(const char *directory)
 static int check_room(const Pair *pair, const Point *point, const RunOptions *run)
 {
     const double gib = 1024.0 * 1024 * 1024;
-    double bytes = plain_bytes(&pair->converted, point_omega(point), true);
+    double bytes = plain_bytes(case_converted(pair, point->penalty), point_omega(point), true);
     const char *path = run->output;
     char *directory = strdup(path);
     if (directory == NULL) {
@@ -60,8 +60,9 @@ static int write_plain(const Pair *pair, const Point *point, const RunOptions *r
 {
     PlainModel plain;
     const char *reason;
-    CaseStatus built = plain_build(&plain, &reason, &pair->converted, point_omega(point), true,
-                                   pair->converted_x, pair->bias_row_content);
+    CaseStatus built =
+        plain_build(&plain, &reason, case_converted(pair, point->penalty), point_omega(point), true,
+                    pair->converted_x, pair->bias_row_content);
     if (built != CASE_OK) {
         fprintf(stderr, "headproof: %s: %s\n", shown(point->source->path).text, reason);
         return built == CASE_NO_MEMORY ? 99 : 2;

@@ -39,19 +39,28 @@ void ensemble_add(Ensemble *ensemble, const Point *point)
     ensemble->points[ensemble->count++] = point;
 }
 
-void ensemble_release(Ensemble *ensemble)
+void ensemble_close(Ensemble *ensemble)
 {
     for (size_t i = 0; i < ensemble->count; i++) {
         shared_clear(ensemble->shared[i]);
+        ensemble->shared[i] = NULL;
+    }
+    ensemble->kept = 0;
+}
+
+static void release(Ensemble *ensemble)
+{
+    ensemble_close(ensemble);
+    for (size_t i = 0; i < ensemble->count; i++) {
         mpfr_clear(ensemble->errors[i]);
     }
-    ensemble->count = ensemble->kept = ensemble->bounded = 0;
+    ensemble->count = ensemble->bounded = 0;
 }
 
 void ensemble_clear(Ensemble *ensemble)
 {
     if (ensemble->errors != NULL) {
-        ensemble_release(ensemble);
+        release(ensemble);
     }
     free(ensemble->points);
     free(ensemble->shared);
@@ -114,7 +123,7 @@ static Threads threads_over(const Ensemble *ensemble, size_t members)
 {
     int outer = members < (size_t)ensemble->threads ? (int)members : ensemble->threads;
     outer = outer > 1 ? outer : 1;
-    omp_set_max_active_levels(2);
+    omp_set_max_active_levels(omp_get_active_level() + 2);
     return (Threads){outer, ensemble->threads / outer};
 }
 

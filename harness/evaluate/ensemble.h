@@ -37,8 +37,8 @@ bool ensemble_init(Ensemble *ensemble, size_t capacity, int threads)
 
 void ensemble_add(Ensemble *ensemble, const Point *point);
 
-/* Forgets the points, keeps the room. */
-void ensemble_release(Ensemble *ensemble);
+/* Drops what members share; the points stay, and which errors are bounds. */
+void ensemble_close(Ensemble *ensemble);
 void ensemble_clear(Ensemble *ensemble);
 
 /* How many members' shared parts fit in so many bytes beside those in use by the threads: makes the

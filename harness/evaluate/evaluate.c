@@ -92,9 +92,10 @@ static bool evaluation_open(Evaluation *evaluation, bool reference)
     }
     if (machine) {
         evaluation->machine = arithmetic_info(point->arithmetic);
-        evaluation->kernel = arithmetic_open(
-            evaluation->machine, &pair->converted, pair->converted_x, pair->bias_row_content,
-            point_omega(point), point->kernel, shared_kernel_threads(point));
+        evaluation->kernel =
+            arithmetic_open(evaluation->machine, case_converted(pair, point->penalty),
+                            pair->converted_x, pair->bias_row_content, point_omega(point),
+                            point->kernel, shared_kernel_threads(point));
     }
     return (!reference || evaluation->run != NULL) &&
            (!propagation || evaluation->propagation != NULL) &&
@@ -149,6 +150,11 @@ static void compare_layer(Evaluation *evaluation, Row *row, const MachineView *c
                           const MachineView *original)
 {
     RefRows rows = rows_of(evaluation->point);
+    if (!point_has_reference(evaluation->point)) {
+        ref_compare_machines(&row->errors, &evaluation->shared->pair, row->layer, rows, converted,
+                             original);
+        return;
+    }
     ref_compare_rows(&row->errors, &evaluation->shared->pair, evaluation->plan, evaluation->base,
                      row->layer, rows, evaluation->run, converted, original);
     if (evaluation->propagation != NULL) {
@@ -442,6 +448,24 @@ static EvaluateStatus evaluate_rows(Evaluation *evaluation, bool *passed, Row *r
     return status;
 }
 
+/* m(T') alone. */
+static EvaluateStatus evaluate_machine(bool *passed, const Shared *shared, const Point *point,
+                                       Row *rows, size_t depth)
+{
+    Evaluation evaluation = {.shared = shared, .point = point};
+    EvaluateStatus status = evaluation_open(&evaluation, false) ? EVALUATE_OK : EVALUATE_NO_MEMORY;
+    *passed = status == EVALUATE_OK;
+    for (size_t l = 0; l < depth && status == EVALUATE_OK; l++) {
+        if (!evaluation_layer(&evaluation, l + 1, &rows[l])) {
+            status = EVALUATE_NO_MEMORY;
+        }
+        row_finish(point, &rows[l]);
+        *passed = row_passes(point, &rows[l]) && *passed;
+    }
+    evaluation_close(&evaluation);
+    return status;
+}
+
 /* The plan, then the rows. */
 static EvaluateStatus evaluate_point(bool *passed, const Shared *shared, const Point *point,
                                      Row *rows, size_t depth)
@@ -473,7 +497,9 @@ EvaluateStatus point_evaluate(bool *passed, const Shared *shared, const Point *p
     for (size_t l = 0; l < depth; l++) {
         row_init(&rows[l], point);
     }
-    EvaluateStatus status = evaluate_point(passed, shared, point, rows, depth);
+    EvaluateStatus status = point_has_reference(point)
+                                ? evaluate_point(passed, shared, point, rows, depth)
+                                : evaluate_machine(passed, shared, point, rows, depth);
     for (size_t l = 0; status == EVALUATE_OK && l < depth; l++) {
         if (!sink(context, point, &rows[l])) {
             status = EVALUATE_NO_MEMORY;

@@ -70,8 +70,10 @@ CaseStatus point_predict(PointBytes *bytes, const char **reason, const Point *po
         bytes->kernel = machine_bytes(&pair, point, shared_kernel_threads(point));
         bytes->base += shared_original_bytes(&pair.original);
     }
-    bytes->base += ref_base_bytes(&pair, bits, REF_LIMIT_STREAMS);
-    bytes->run = 2 * ref_run_bytes(&pair, bits, point->form);
+    if (point_has_reference(point)) {
+        bytes->base += ref_base_bytes(&pair, bits, REF_LIMIT_STREAMS);
+        bytes->run = 2 * ref_run_bytes(&pair, bits, point->form);
+    }
     if (point->reference == REFERENCE_DIFFERENCE) {
         bytes->tape = ref_base_bytes(&pair, bits, REF_LIMIT_TAPE);
         bytes->run += ref_difference_bytes(&pair, (RefBits){bits, bits});
@@ -244,6 +246,9 @@ PointCost point_cost_parts(const Point *point)
     cost.base = reference_seconds(model_work(&pair.original, dense), bits, dense) +
                 (difference ? 0 : converted) +
                 4 * reference_seconds(model_work(&pair.converted, false), 128, false);
+    if (!point_has_reference(point)) {
+        cost.reference = cost.base = 0;
+    }
     if (point->arithmetic != ARITHMETIC_NONE) {
         const ArithmeticInfo *machine = arithmetic_info(point->arithmetic);
         cost.base += machine_seconds(machine, model_work(&pair.original, full));

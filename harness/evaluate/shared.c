@@ -127,6 +127,9 @@ static RefLimit choose_limit(const Pair *pair, const Point *const *points, size_
     for (size_t i = 0; i < count; i++) {
         bool difference = points[i]->reference == REFERENCE_DIFFERENCE;
         differences = differences || difference;
+        if (!point_has_reference(points[i])) {
+            continue;
+        }
         if (!difference || points[i]->judge == ERROR_APPROXIMATION) {
             limit = REF_LIMIT_STREAMS;
         }
@@ -149,23 +152,29 @@ static bool is_beside(const Pair *pair, const Point *point)
            (point->precision > 0 ? point->precision : point->max_bits) >= BESIDE_BITS;
 }
 
+/* Of r(T), for this point. */
+static mpfr_prec_t bits_needed(const Shared *made, const Point *point)
+{
+    bool beside = made->beside && point->reference == REFERENCE_DIFFERENCE;
+    return point_has_reference(point) ? shared_bits(beside ? NULL : made->plan, point).x : 0;
+}
+
 /* The plan, m(T) in the forms that points ask for, and the base. */
 static bool fill(Shared *made, const Point *const *points, size_t count, double tape_room,
                  const RefKeeper *keeper)
 {
     mpfr_prec_t bits = 0;
-    bool ok = true, planned = !made->beside;
+    bool ok = true, planned = false;
     for (size_t i = 0; i < count; i++) {
-        planned = planned || points[i]->reference != REFERENCE_DIFFERENCE;
+        bool beside = made->beside && points[i]->reference == REFERENCE_DIFFERENCE;
+        planned = planned || (point_has_reference(points[i]) && !beside);
     }
     if (planned) {
         made->plan = ref_plan_make_kept(&made->pair, 0, keeper);
         ok = made->plan != NULL;
     }
     for (size_t i = 0; ok && i < count; i++) {
-        bool difference = points[i]->reference == REFERENCE_DIFFERENCE;
-        mpfr_prec_t needed =
-            shared_bits(difference && made->beside ? NULL : made->plan, points[i]).x;
+        mpfr_prec_t needed = bits_needed(made, points[i]);
         bits = needed > bits ? needed : bits;
         if (points[i]->arithmetic != ARITHMETIC_NONE && !shared_original(made, points[i])) {
             double *trajectory = original_trajectory(&made->pair, points[i], keeper);
@@ -173,11 +182,12 @@ static bool fill(Shared *made, const Point *const *points, size_t count, double 
             ok = trajectory != NULL;
         }
     }
-    if (ok) {
-        made->limit = choose_limit(&made->pair, points, count, bits, tape_room);
-        made->base = shared_base(&made->pair, points[0], bits, made->limit, keeper);
+    if (!ok || bits == 0) { /* no point has a reference */
+        return ok;
     }
-    return ok && made->base != NULL;
+    made->limit = choose_limit(&made->pair, points, count, bits, tape_room);
+    made->base = shared_base(&made->pair, points[0], bits, made->limit, keeper);
+    return made->base != NULL;
 }
 
 EvaluateStatus shared_make(Shared **shared, const Point *const *points, size_t count, bool sweep,
@@ -240,8 +250,10 @@ double shared_original_bytes(const Model *original)
 
 double shared_bytes(const Shared *shared)
 {
-    double bytes = (double)shared->pair.bytes +
-                   ref_base_bytes(&shared->pair, ref_base_bits(shared->base), shared->limit);
+    double bytes = (double)shared->pair.bytes;
+    if (shared->base != NULL) {
+        bytes += ref_base_bytes(&shared->pair, ref_base_bits(shared->base), shared->limit);
+    }
     for (size_t i = 0; i < ORIGINALS; i++) {
         if ((&shared->original[0][0])[i] != NULL) {
             bytes += shared_original_bytes(&shared->pair.original);

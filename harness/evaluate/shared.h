@@ -14,7 +14,7 @@ typedef struct {
     Pair pair;
     RefPlan *plan;  /* NULL where every point has its own */
     bool beside;    /* a difference's plan is measured while the difference is evaluated */
-    RefBase *base;  /* r(T), and of r(T_infinity) what limit says */
+    RefBase *base;  /* r(T), and of r(T_infinity) what limit says; NULL where no point asks */
     RefLimit limit; /* what the base keeps of r(T_infinity) */
     /* m(T) after every layer, [depth, n, content], or NULL where no point asks */
     double *original[ARITHMETIC_COUNT][KERNEL_COUNT];

@@ -40,7 +40,10 @@ static const char *const masks[] = {[MASK_NONE] = "none",
 static const char *const kernels[] = {[KERNEL_DENSE] = "dense", [KERNEL_STRUCTURED] = "structured"};
 static const char *const references[] = {[REFERENCE_AUTO] = "auto",
                                          [REFERENCE_SUBTRACT] = "subtract",
-                                         [REFERENCE_DIFFERENCE] = "difference"};
+                                         [REFERENCE_DIFFERENCE] = "difference",
+                                         [REFERENCE_NONE] = "none"};
+static const char *const penalties[] = {
+    [PENALTY_POSITIVE] = "positive", [PENALTY_NEGATIVE] = "negative"};
 static const char *const weights[] = {[WEIGHTS_STABLE] = "stable", [WEIGHTS_NORMAL] = "normal"};
 static const char *const biases[] = {[BIAS_NONE] = "none", [BIAS_RANDOM] = "random"};
 static const char *const scales[] = {"1", "1/sqrt(d_head)"};
@@ -178,9 +181,14 @@ static bool stores_less(const Point *point)
     return has_machine(point) && arithmetic_info(point->arithmetic)->formats.storage != FORMAT_F64;
 }
 
-static bool is_automatic(const Point *point)
+static bool penalty_matters(const Point *point)
 {
-    return point->precision == 0;
+    return has_machine(point) && has_omega(point);
+}
+
+static bool has_automatic_bits(const Point *point)
+{
+    return point_has_reference(point) && point->precision == 0;
 }
 
 static bool is_judged(const Point *point)
@@ -238,9 +246,12 @@ static AxisValue rounded_standard(const Point *point)
                 arithmetic_info(point->arithmetic)->formats.storage != FORMAT_F32);
 }
 
-/* Without arithmetic there is no total. */
+/* Without arithmetic there is no total, and without a reference only what is observed. */
 static AxisValue judge_standard(const Point *point)
 {
+    if (!point_has_reference(point)) {
+        return word(ERROR_OBSERVED);
+    }
     return word(point->arithmetic == ARITHMETIC_NONE ? ERROR_CONSTRUCTION : ERROR_TOTAL);
 }
 
@@ -351,16 +362,17 @@ static const AxisInfo infos[AXIS_COUNT] = {
                      FIELD(kernel),
                      .matters = has_machine,
                      .base_free = true},
-    [AXIS_REFERENCE] = {"reference",
-                        "reference",
-                        {CHOICE(references)},
-                        {WORD(REFERENCE_AUTO)},
-                        "the construction error by itself, or by subtracting two evaluations",
-                        .roles = ROLE_REFERENCE,
-                        .automatic = true,
-                        FIELD(reference),
-                        .standard_of = reference_standard,
-                        .base_free = true},
+    [AXIS_REFERENCE] =
+        {"reference",
+         "reference",
+         {CHOICE(references)},
+         {WORD(REFERENCE_AUTO)},
+         "the construction error by itself, or by subtracting; none: m(T') and m(T) alone",
+         .roles = ROLE_REFERENCE,
+         .automatic = true,
+         FIELD(reference),
+         .standard_of = reference_standard,
+         .base_free = true},
     [AXIS_WEIGHTS] = {"weights",
                       "weights",
                       {CHOICE(weights), .paths = true},
@@ -477,6 +489,15 @@ static const AxisInfo infos[AXIS_COUNT] = {
                      .zero = 1,
                      .matters = has_omega,
                      .base_free = true},
+    [AXIS_PENALTY] = {"penalty",
+                      NULL,
+                      {CHOICE(penalties)},
+                      {WORD(PENALTY_POSITIVE)},
+                      "negative: Omega taken from what is ignored, the same function",
+                      .roles = ROLE_FORM,
+                      FIELD(penalty),
+                      .matters = penalty_matters,
+                      .base_free = true},
     [AXIS_DROPOUT] = {"dropout",
                       NULL,
                       {POSITIVE, WORDS(absent)},
@@ -513,7 +534,8 @@ static const AxisInfo infos[AXIS_COUNT] = {
                              {WORD(REF_STRUCTURED)},
                              "dense: the textbook's matrices",
                              .roles = ROLE_REFERENCE,
-                             FIELD(form)},
+                             FIELD(form),
+                             .matters = point_has_reference},
     [AXIS_ROW] = {"row",
                   NULL,
                   {SIZE_FROM(1), WORDS(every)},
@@ -529,6 +551,7 @@ static const AxisInfo infos[AXIS_COUNT] = {
                         "bits of the reference",
                         .roles = ROLE_REFERENCE,
                         FIELD(precision),
+                        .matters = point_has_reference,
                         .base_free = true},
     [AXIS_MAX_BITS] = {"max-bits",
                        NULL,
@@ -538,7 +561,7 @@ static const AxisInfo infos[AXIS_COUNT] = {
                        .scalar = true,
                        .roles = ROLE_BITS,
                        FIELD(max_bits),
-                       .matters = is_automatic,
+                       .matters = has_automatic_bits,
                        .base_free = true},
     [AXIS_TOLERANCE] = {"tolerance",
                         NULL,

@@ -19,7 +19,8 @@ enum {
     ROLE_REFERENCE = 16, /* what the reference is compared with, and how */
     ROLE_ROW = 32,       /* the row compared */
     ROLE_BITS = 64,      /* how far the reference may go */
-    ROLE_JUDGED = 128    /* the verdict */
+    ROLE_JUDGED = 128,   /* the verdict */
+    ROLE_FORM = 256      /* what T' is written as, where its function is the same */
 };
 
 typedef struct {

@@ -34,6 +34,11 @@ AxisValue command_default(const CommandInfo *command, const Point *point, Axis a
     return own ? command_standard(command, axis) : point_default(point, axis);
 }
 
+bool command_takes_list(const CommandInfo *command, Axis axis)
+{
+    return !axis_info(axis)->scalar || (command->searches_omega && axis == AXIS_TOLERANCE);
+}
+
 bool command_evaluates_points(const CommandInfo *command)
 {
     return command->operands == OPERANDS_CASES;

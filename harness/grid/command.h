@@ -58,6 +58,10 @@ typedef struct {
 /* False for an axis that means nothing to the command, or that it sets itself. */
 bool command_takes(const CommandInfo *command, Axis axis);
 
+/* May an axis have several values in a section?  A search is for one tolerance, and there may be
+ * several. */
+bool command_takes_list(const CommandInfo *command, Axis axis);
+
 /* Does the command evaluate the points that it is given?  Others bring their own inputs, or need
  * none. */
 bool command_evaluates_points(const CommandInfo *command);

@@ -101,16 +101,34 @@ static int check_sizes(const Product *product, const Point *point)
     return 0;
 }
 
-int product_check_point(const Product *product, const Point *point)
+/* What a machine's streams alone say, and to whom. */
+static int check_no_reference(const Product *product, const Point *point)
 {
-    const CaseSpec *spec = &point->spec;
-    bool needs_machine = point->judge != ERROR_APPROXIMATION && point->judge != ERROR_CONSTRUCTION;
-    if (spec->mask == MASK_CAUSAL && spec->bias_row == POSITION_LAST) {
-        return product_reject(
-            product, AXIS_BIAS_ROW,
-            "auto or first with --mask causal: a token cannot see a bias row that is "
-            "last");
+    const CommandInfo *command = product->command;
+    char expected[160];
+    if (command->searches_omega || command->subtracts || !command_evaluates_points(command)) {
+        snprintf(expected, sizeof expected, "auto, subtract or difference: %s needs the reference",
+                 command->name);
+        return product_reject(product, AXIS_REFERENCE, expected);
     }
+    if (point->arithmetic == ARITHMETIC_NONE) {
+        return product_reject(product, AXIS_REFERENCE,
+                              "auto, subtract or difference with --arithmetic none: nothing would "
+                              "be evaluated");
+    }
+    if (point->judged && point->judge != ERROR_OBSERVED) {
+        return product_reject(product, AXIS_JUDGE,
+                              "observed with --reference none: the others are errors against it");
+    }
+    if (point->judged && point->norm == NORM_REL) {
+        return product_reject(product, AXIS_NORM,
+                              "max or rms with --reference none: rel is relative to r(T)");
+    }
+    return 0;
+}
+
+static int check_reference(const Product *product, const Point *point)
+{
     if (point->reference == REFERENCE_DIFFERENCE && point->form == REF_DENSE) {
         return product_reject(
             product, AXIS_REFERENCE,
@@ -121,6 +139,19 @@ int product_check_point(const Product *product, const Point *point)
         return product_reject(
             product, AXIS_REFERENCE,
             "subtract: export writes r(T') with all the digits that a subtraction needs");
+    }
+    return point_has_reference(point) ? 0 : check_no_reference(product, point);
+}
+
+int product_check_point(const Product *product, const Point *point)
+{
+    const CaseSpec *spec = &point->spec;
+    bool needs_machine = point->judge != ERROR_APPROXIMATION && point->judge != ERROR_CONSTRUCTION;
+    if (spec->mask == MASK_CAUSAL && spec->bias_row == POSITION_LAST) {
+        return product_reject(
+            product, AXIS_BIAS_ROW,
+            "auto or first with --mask causal: a token cannot see a bias row that is "
+            "last");
     }
     if (spec->scaled && spec->d_head == 0) {
         return product_reject(product, AXIS_SCALE, "1 where Q is dense: there is no d_head");
@@ -140,6 +171,10 @@ int product_check_point(const Product *product, const Point *point)
     if (spec->dropout > 1) {
         return product_reject(product, AXIS_DROPOUT, "none or a probability above 0 and at most 1");
     }
+    if (point->penalty == PENALTY_NEGATIVE && (spec->dropout > 0 || spec->drop_entry > 0)) {
+        return product_reject(product, spec->dropout > 0 ? AXIS_DROPOUT : AXIS_DROP_ENTRY,
+                              "none with --penalty negative: its entries of Omega are others");
+    }
     if (point->row > spec->n) {
         return product_reject(product, AXIS_ROW, "all or a token from 1 to n");
     }
@@ -156,7 +191,8 @@ int product_check_point(const Product *product, const Point *point)
     if (product->command->searches_omega && !point->judged) {
         return product_reject(product, AXIS_TOLERANCE, "a tolerance: min-omega needs one to meet");
     }
-    return check_sizes(product, point);
+    int status = check_reference(product, point);
+    return status == 0 ? check_sizes(product, point) : status;
 }
 
 int product_check_fit(const Product *product, const Point *point, bool *skip)

@@ -150,6 +150,10 @@ static int ask_certify(Grid *grid, const RunOptions *run)
         return 2;
     }
     for (size_t i = 0; i < grid->count; i++) {
+        if (!point_has_reference(&grid->points[i])) {
+            complain((Origin){.flag = "certify"}, "", "expected it without --reference none");
+            return 2;
+        }
         if (grid->points[i].form == REF_DENSE) {
             complain((Origin){.flag = "certify"}, "", "expected --reference-form structured");
             return 2;

@@ -37,8 +37,8 @@ static void print_axis(FILE *file, const CommandInfo *command, Axis axis)
     if (command->searches_omega && axis == AXIS_TOLERANCE) {
         snprintf(standard, sizeof standard, "none, and one is required");
     }
-    fprintf(file, "  %-20s %s%s; default %s\n", "", values, info->scalar ? ", not a list" : "",
-            standard);
+    fprintf(file, "  %-20s %s%s; default %s\n", "", values,
+            command_takes_list(command, axis) ? "" : ", not a list", standard);
 }
 
 static void print_flag(FILE *file, Flag flag)

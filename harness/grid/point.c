@@ -22,6 +22,11 @@ bool point_has_difference(const Point *point)
     return point->reference == REFERENCE_DIFFERENCE;
 }
 
+bool point_has_reference(const Point *point)
+{
+    return point->reference != REFERENCE_NONE;
+}
+
 int point_digits(const Point *point)
 {
     return point->digits > 0 ? point->digits : REF_DIGITS;

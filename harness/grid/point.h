@@ -14,6 +14,7 @@ typedef enum {
     REFERENCE_AUTO, /* what point_canonicalise turns into the best that the point's form allows */
     REFERENCE_SUBTRACT,
     REFERENCE_DIFFERENCE,
+    REFERENCE_NONE, /* there is none: the machine's streams are compared with each other */
     REFERENCE_COUNT
 } ReferenceMethod;
 
@@ -48,6 +49,7 @@ typedef enum {
     AXIS_HEAD_RANK,
     AXIS_SCORE_SCALE,
     AXIS_SHRINK,
+    AXIS_PENALTY,
     AXIS_DROPOUT,
     AXIS_DROP_ENTRY,
     AXIS_WEIGHT_NOISE,
@@ -70,6 +72,7 @@ typedef struct {
     size_t input;                     /* the tuple of its tokens, from 1; 0: none */
     double omega;
     double shrink; /* see point_omega; 0: 1 */
+    Penalty penalty;
     Arithmetic arithmetic;
     KernelForm kernel;    /* ignored without an arithmetic */
     bool weights_rounded; /* to what the arithmetic stores; spec's stored_digits follow */
@@ -92,6 +95,9 @@ double point_omega(const Point *point);
 
 /* Is its r(T') evaluated by the difference from r(T_infinity)? */
 bool point_has_difference(const Point *point);
+
+/* Is anything evaluated in the reference? */
+bool point_has_reference(const Point *point);
 
 /* Digits of the errors in its rows. */
 int point_digits(const Point *point);

@@ -29,7 +29,7 @@ int setting_read(Section *section, Axis axis, const CommandInfo *command, Origin
     }
     Message message;
     int status = values_read(&setting->list, &message, &info->domain, text);
-    if (status == 0 && info->scalar && setting->list.count != 1) {
+    if (status == 0 && !command_takes_list(command, axis) && setting->list.count != 1) {
         complain(origin, text, "expected one value");
         return 2;
     }

@@ -127,6 +127,14 @@ int table_write_cell(FILE *file, const RefCell *cell)
     return stream_status(file);
 }
 
+/* Blank where nothing was evaluated with them. */
+static void write_bits(FILE *file, long bits)
+{
+    if (bits > 0) {
+        fprintf(file, "%ld", bits);
+    }
+}
+
 /* What a column holds that is none of sizes. */
 static int write_other(FILE *file, const Column *column, const Point *point, const Row *row)
 {
@@ -137,12 +145,8 @@ static int write_other(FILE *file, const Column *column, const Point *point, con
             fprintf(file, "%.17g", row->identical);
         }
         break;
-    case COLUMN_BITS: fprintf(file, "%ld", row->precision_bits); break;
-    case COLUMN_DIFFERENCE_BITS:
-        if (row->difference_bits > 0) {
-            fprintf(file, "%ld", row->difference_bits);
-        }
-        break;
+    case COLUMN_BITS: write_bits(file, row->precision_bits); break;
+    case COLUMN_DIFFERENCE_BITS: write_bits(file, row->difference_bits); break;
     default: fputs(status_name(row->status), file); break;
     }
     return stream_status(file);

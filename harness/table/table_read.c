@@ -64,21 +64,12 @@ static void take_identical(Line *line, Row *row)
     line->ok = line->ok && (length == 0 || end == text + length);
 }
 
-static void take_bits(Line *line, Row *row)
+static void take_bits(Line *line, long *bits)
 {
     size_t length;
     const char *text = take_text(line, &length);
     char *end = NULL;
-    row->precision_bits = length > 0 ? strtol(text, &end, 10) : 0;
-    line->ok = line->ok && length > 0 && end == text + length;
-}
-
-static void take_difference_bits(Line *line, Row *row)
-{
-    size_t length;
-    const char *text = take_text(line, &length);
-    char *end = NULL;
-    row->difference_bits = length > 0 ? strtol(text, &end, 10) : 0;
+    *bits = length > 0 ? strtol(text, &end, 10) : 0;
     line->ok = line->ok && (length == 0 || end == text + length);
 }
 
@@ -128,8 +119,8 @@ static bool take_columns(Line *line, Row *row, bool propagation)
         switch (column_at(i)->kind) {
         case COLUMN_BOUNDS: bounds = take_text(line, &length); break;
         case COLUMN_SHARE: take_identical(line, row); break;
-        case COLUMN_BITS: take_bits(line, row); break;
-        case COLUMN_DIFFERENCE_BITS: take_difference_bits(line, row); break;
+        case COLUMN_BITS: take_bits(line, &row->precision_bits); break;
+        case COLUMN_DIFFERENCE_BITS: take_bits(line, &row->difference_bits); break;
         case COLUMN_STATUS: take_status(line, row); break;
         default: take_size(line, column_at(i), row, &states[i]); break;
         }

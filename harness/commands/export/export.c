@@ -142,6 +142,9 @@ static int add_facts(Export *e)
                  {"precision_bits", bits},
                  {"version", info_version()}};
     int status = add_command(e);
+    if (status == 0 && point_axis_differs(e->point, AXIS_PENALTY)) {
+        status = safetensors_writer_metadata(e->writer, "penalty", "negative");
+    }
     for (size_t i = 0; i < sizeof facts / sizeof *facts && status == 0; i++) {
         status = safetensors_writer_metadata(e->writer, facts[i].key, facts[i].value);
     }

@@ -167,9 +167,9 @@ int export_results(Export *e)
     RefRun *run = ref_run_open(&pair->converted, pair->converted_x, pair->bias_row_content,
                                point_omega(point), e->bits, point->form);
     if (machine) {
-        kernel =
-            arithmetic_open(arithmetic_info(point->arithmetic), &pair->converted, pair->converted_x,
-                            pair->bias_row_content, point_omega(point), point->kernel, 1);
+        kernel = arithmetic_open(arithmetic_info(point->arithmetic),
+                                 case_converted(pair, point->penalty), pair->converted_x,
+                                 pair->bias_row_content, point_omega(point), point->kernel, 1);
     }
     int status = run == NULL || (machine && kernel == NULL) ? memory_fault() : 0;
     for (size_t l = 0; l < pair->converted.depth && status == 0; l++) {

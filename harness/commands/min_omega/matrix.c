@@ -1,0 +1,218 @@
+/*
+ * The matrix of searches: which axes vary, which tolerances there are, and a cell for each pair.
+ */
+#include <stdio.h> /* before mpfr.h: declares mpfr_snprintf */
+
+#include "matrix.h"
+
+#include "../../base/decimal.h"
+#include "../../base/text_stream.h"
+#include "../../evaluate/omega_search.h"
+#include "../../grid/point_axes.h"
+#include "../../table/format.h"
+
+#include <stdlib.h>
+
+typedef struct {
+    Search *const *searches;
+    size_t count;
+    double *tolerances; /* [tolerance_count], as they come */
+    size_t tolerance_count;
+    bool varies[AXIS_COUNT];
+} Matrix;
+
+static const Point *point_of(const Search *search)
+{
+    return search->seeds.points[0];
+}
+
+/* The same but for the tolerance? */
+static bool same_row(const Search *a, const Search *b)
+{
+    Point c = *point_of(b);
+    c.tolerance = point_of(a)->tolerance;
+    return point_compare(point_of(a), &c) == 0;
+}
+
+static void find_tolerances(Matrix *matrix)
+{
+    for (size_t i = 0; i < matrix->count; i++) {
+        double tolerance = point_of(matrix->searches[i])->tolerance;
+        size_t t = 0;
+        while (t < matrix->tolerance_count && matrix->tolerances[t] != tolerance) {
+            t++;
+        }
+        if (t == matrix->tolerance_count) {
+            matrix->tolerances[matrix->tolerance_count++] = tolerance;
+        }
+    }
+}
+
+static void find_axes(Matrix *matrix)
+{
+    for (Axis axis = 0; axis < AXIS_COUNT; axis++) {
+        AxisValue first = point_get(point_of(matrix->searches[0]), axis);
+        for (size_t i = 1; axis != AXIS_TOLERANCE && i < matrix->count; i++) {
+            AxisValue value = point_get(point_of(matrix->searches[i]), axis);
+            matrix->varies[axis] = matrix->varies[axis] || value_compare(&first, &value) != 0;
+        }
+    }
+}
+
+/* ---- Cells --------------------------------------------------------------------------------- */
+
+/* To 4 digits, up or down. */
+static void put_omega(FILE *file, double omega, mpfr_rnd_t direction)
+{
+    char text[64];
+    mpfr_t value;
+    mpfr_init2(value, 53);
+    mpfr_set_d(value, omega, MPFR_RNDN);
+    mpfr_snprintf(text, sizeof text, "%.4R*g", direction, value);
+    fputs(text, file);
+    mpfr_clear(value);
+}
+
+/* "13.6 to 2.09e+06", "13.6 up", "up to 2.09e+06" or "all tried". */
+static void put_interval(FILE *file, bool from, double min, bool to, double max)
+{
+    if (from) {
+        put_omega(file, min, MPFR_RNDU);
+        fputs(to ? " to " : " up", file);
+    } else {
+        fputs(to ? "up to " : "all tried", file);
+    }
+    if (to) {
+        put_omega(file, max, MPFR_RNDD);
+    }
+}
+
+static void put_found(FILE *file, const Search *search)
+{
+    const OmegaSearch *s = &search->found.search;
+    if (s->found) {
+        put_interval(file, s->has_below, s->min.omega, s->has_above, s->max.omega);
+    } else {
+        fputs("none", file);
+    }
+}
+
+static void put_predicted(FILE *file, const Search *search)
+{
+    const OmegaInterval *p = &search->predicted;
+    if (p->known && p->max < p->min) {
+        fputs("none", file);
+    } else if (p->known) {
+        put_interval(file, p->min > OMEGA_LEAST, p->min, p->max < OMEGA_MOST, p->max);
+    }
+}
+
+/* ---- Lines --------------------------------------------------------------------------------- */
+
+static void put_header(FILE *file, const Matrix *matrix)
+{
+    char text[DECIMAL_TEXT];
+    for (Axis axis = 0; axis < AXIS_COUNT; axis++) {
+        if (matrix->varies[axis]) {
+            fprintf(file, "%s,", axis_info(axis)->name);
+        }
+    }
+    fputs("omega", file);
+    for (size_t t = 0; t < matrix->tolerance_count; t++) {
+        decimal_print(text, matrix->tolerances[t]);
+        fprintf(file, ",within %s", text);
+    }
+    fputc('\n', file);
+}
+
+/* What is found, or predicted, at every tolerance in the row of this search. */
+static void put_row(FILE *file, const Matrix *matrix, const Search *first, const char *what,
+                    void (*put)(FILE *file, const Search *search))
+{
+    char *value = malloc(VALUE_TEXT);
+    for (Axis axis = 0; value != NULL && axis < AXIS_COUNT; axis++) {
+        if (matrix->varies[axis]) {
+            bool matters = point_axis_matters(point_of(first), axis);
+            value_print(value, &axis_info(axis)->domain, point_get(point_of(first), axis));
+            fprintf(file, "%s,", matters ? value : "");
+        }
+    }
+    free(value);
+    fputs(what, file);
+    for (size_t t = 0; t < matrix->tolerance_count; t++) {
+        fputc(',', file);
+        for (size_t i = 0; i < matrix->count; i++) {
+            const Search *search = matrix->searches[i];
+            if (same_row(first, search) && point_of(search)->tolerance == matrix->tolerances[t]) {
+                put(file, search);
+            }
+        }
+    }
+    fputc('\n', file);
+}
+
+static bool is_first_of_row(const Matrix *matrix, size_t i)
+{
+    for (size_t before = 0; before < i; before++) {
+        if (same_row(matrix->searches[before], matrix->searches[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool row_is_predicted(const Matrix *matrix, const Search *first)
+{
+    bool known = false;
+    for (size_t i = 0; i < matrix->count; i++) {
+        known =
+            known || (same_row(first, matrix->searches[i]) && matrix->searches[i]->predicted.known);
+    }
+    return known;
+}
+
+static void put_lines(FILE *file, const Matrix *matrix)
+{
+    put_header(file, matrix);
+    for (size_t i = 0; i < matrix->count; i++) {
+        const Search *search = matrix->searches[i];
+        if (is_first_of_row(matrix, i)) {
+            put_row(file, matrix, search, "found", put_found);
+            if (row_is_predicted(matrix, search)) {
+                put_row(file, matrix, search, "predicted", put_predicted);
+            }
+        }
+    }
+}
+
+static int print_lines(FILE *file, const char *lines)
+{
+    Formatter *formatter = formatter_open(&format_table, file);
+    int status = formatter == NULL ? -1 : formatter_take(formatter, lines);
+    if (status == 0) {
+        status = formatter_end(formatter);
+    }
+    formatter_clear(formatter);
+    return status;
+}
+
+int matrix_print(FILE *file, Search *const *searches, size_t count)
+{
+    Matrix matrix = {searches, count, calloc(count, sizeof(double)), 0, {false}};
+    char *lines = NULL;
+    size_t size = 0;
+    FILE *stream = matrix.tolerances == NULL ? NULL : text_stream(&lines, &size);
+    int status = -1;
+    if (stream != NULL) {
+        find_tolerances(&matrix);
+        find_axes(&matrix);
+        put_lines(stream, &matrix);
+        status = fclose(stream) != 0 ? -1 : print_lines(file, lines);
+    }
+    fputs("found: every omega evaluated there meets the tolerance, and its neighbours do not; "
+          "between them nothing is proven\n",
+          file);
+    free(lines);
+    free(matrix.tolerances);
+    return status;
+}

@@ -1,0 +1,39 @@
+/*
+ * A search in sentences.
+ */
+#include <stdio.h> /* before mpfr.h: declares mpfr_fprintf */
+
+#include "print.h"
+
+#include "../../base/decimal.h"
+#include "../../evaluate/omega_print.h"
+
+void print_sentences(FILE *file, const Search *search)
+{
+    const Ensemble *ensemble = &search->seeds;
+    const Found *found = &search->found;
+    const OmegaSearch *s = &found->search;
+    const Point *point = ensemble->points[0];
+    char text[DECIMAL_TEXT], what[DECIMAL_TEXT + 16];
+    decimal_print(text, point->tolerance);
+    snprintf(what, sizeof what, "meets %s", text);
+    fprintf(file, "%s, N=%zu: ", construction_names[point->spec.construction], point->spec.n);
+    omega_print(file, s, what);
+    if (s->found) {
+        fprintf(file, ". The posts ask for ln(N/tolerance) = %.4g or more", found->seed_rule);
+        if (found->has_scores) {
+            fprintf(file, ", and more than the largest score, %.4g", found->seed_scores);
+        }
+    }
+    fputc('.', file);
+    if (judge_needs_arithmetic(point->judge) && s->best.omega > 0) {
+        bool bound = ensemble_is_bound(ensemble, s->best.omega, point->judge);
+        decimal_print(text, s->best.omega);
+        mpfr_fprintf(file, " The best evaluated is %s, with error %s%.2Re", text, bound ? "<" : "",
+                     s->best.error);
+        bound = ensemble_is_bound(ensemble, 0, ERROR_NATIVE);
+        mpfr_fprintf(file, "; the original itself loses %s%.2Re.", bound ? "<" : "",
+                     found->floor.value);
+    }
+    fputc('\n', file);
+}

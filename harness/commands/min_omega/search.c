@@ -1,0 +1,146 @@
+/*
+ * A search from its points in the grid to what it found.
+ */
+#include "search.h"
+
+#include "../../evaluate/predict.h"
+#include "../../grid/point_axes.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* The same but for the input, and for the seed where that is folded. */
+static bool same_but_input(const Point *a, const Point *b, bool any_seed)
+{
+    Point c = *b;
+    c.input = a->input;
+    c.spec.seed = any_seed ? a->spec.seed : c.spec.seed;
+    return point_compare(a, &c) == 0;
+}
+
+/* Same search: everything but the seed, and but the input where the grid has all inputs of the
+ * weights file; those that were chosen have a search each. */
+static bool same_search(const Point *a, const Point *b, bool all_inputs)
+{
+    return (all_inputs || a->input == b->input) && same_but_input(a, b, true);
+}
+
+static bool has_all_inputs(const Grid *grid, const Point *point)
+{
+    size_t inputs = 0;
+    for (size_t i = 0; point->input > 0 && i < grid->count; i++) {
+        inputs += same_but_input(point, &grid->points[i], false);
+    }
+    return inputs > 1 && inputs == model_source_inputs(point->source);
+}
+
+Search *search_make(const Grid *grid, bool *taken, size_t first)
+{
+    bool all_inputs = has_all_inputs(grid, &grid->points[first]);
+    size_t count = 0;
+    for (size_t i = first; i < grid->count; i++) {
+        count += !taken[i] && same_search(&grid->points[first], &grid->points[i], all_inputs);
+    }
+    Search *search = calloc(1, sizeof *search);
+    if (search == NULL) {
+        return NULL;
+    }
+    search->first = first;
+    found_init(&search->found);
+    if (!ensemble_init(&search->seeds, count, 1)) {
+        search_free(search);
+        return NULL;
+    }
+    for (size_t i = first; i < grid->count; i++) {
+        if (!taken[i] && same_search(&grid->points[first], &grid->points[i], all_inputs)) {
+            taken[i] = true;
+            ensemble_add(&search->seeds, &grid->points[i]);
+        }
+    }
+    return search;
+}
+
+void search_free(Search *search)
+{
+    if (search != NULL) {
+        ensemble_clear(&search->seeds);
+        found_clear(&search->found);
+        free(search);
+    }
+}
+
+/* What one seed of a search costs, and one evaluation's share of it. */
+static double search_cost(const Point *point, double *evaluation)
+{
+    Point ahead = *point;
+    ahead.omega = omega_ahead(point->tolerance);
+    PointCost cost = point_cost_parts(&ahead);
+    *evaluation = cost.machine + (judge_needs_arithmetic(point->judge) ? 0 : cost.reference);
+    return cost.base + ensemble_search_evaluations(point->judge) * *evaluation;
+}
+
+double search_all_cost(const Grid *grid)
+{
+    double sum = 0, evaluation;
+    for (size_t i = 0; i < grid->count; i++) {
+        sum += search_cost(&grid->points[i], &evaluation);
+    }
+    return sum;
+}
+
+/* The bounds of all members, under way. */
+typedef struct {
+    OmegaBounds bounds;
+    bool known;
+} Predicting;
+
+static const ArithmeticInfo *machine_of(const Point *point)
+{
+    return point->arithmetic != ARITHMETIC_NONE ? arithmetic_info(point->arithmetic) : NULL;
+}
+
+static bool member_bounds(void *context, size_t i, const Shared *shared, const Point *point)
+{
+    Predicting *predicting = context;
+    const ArithmeticInfo *machine = machine_of(point);
+    OmegaBounds own = {0};
+    (void)i;
+    if (!omega_predictable(&shared->pair, point)) {
+#pragma omp atomic write
+        predicting->known = false;
+        return true;
+    }
+    bool ok = omega_bounds(&own, &shared->pair,
+                           machine != NULL ? ldexp(1, -arithmetic_format(machine)->digits) : 0);
+#pragma omp critical
+    omega_bounds_join(&predicting->bounds, &own);
+    return ok;
+}
+
+static bool predict(Search *search)
+{
+    const Point *point = search->seeds.points[0];
+    Predicting predicting = {.known = true};
+    if (!ensemble_each(&search->seeds, omega_ahead(point->tolerance), member_bounds, &predicting)) {
+        return false;
+    }
+    if (predicting.known) {
+        search->predicted = omega_predict(&predicting.bounds, point, machine_of(point));
+    }
+    return true;
+}
+
+bool search_run(Search *search, double memory, Progress *progress)
+{
+    Ensemble *seeds = &search->seeds;
+    const Point *point = seeds->points[0];
+    double start = clock_seconds(), evaluation, cost = search_cost(point, &evaluation);
+    seeds->progress = progress;
+    seeds->unit_cost = cost - ensemble_search_evaluations(point->judge) * evaluation;
+    bool ok = ensemble_size(seeds, omega_ahead(point->tolerance), memory) && ensemble_open(seeds);
+    seeds->unit_cost = evaluation;
+    ok = ok && predict(search) && ensemble_search(seeds, &search->found);
+    ensemble_close(seeds);
+    search->seconds = clock_seconds() - start;
+    return ok;
+}

@@ -1,0 +1,35 @@
+/*
+ * One search of `min-omega`: the points that it is about, and what it found.
+ */
+#ifndef HEADPROOF_HARNESS_COMMANDS_MIN_OMEGA_SEARCH_H
+#define HEADPROOF_HARNESS_COMMANDS_MIN_OMEGA_SEARCH_H
+
+#include "../../evaluate/ensemble.h"
+#include "../../evaluate/omega_predict.h"
+#include "../../grid/grid.h"
+
+typedef struct {
+    size_t first; /* of its points in the grid */
+    Ensemble seeds;
+    Found found;
+    OmegaInterval predicted;
+    double seconds;
+} Search;
+
+/* The search of the grid's point `first` and of those that go with it: all seeds, and all inputs of
+ * a weights file unless some were chosen; on one thread.  taken [grid->count]: which points have a
+ * search; its own are marked.  NULL: memory is short. */
+Search *search_make(const Grid *grid, bool *taken, size_t first)
+    __attribute__((warn_unused_result));
+
+void search_free(Search *search);
+
+/* Predicted cost of every search of the grid, in units of progress. */
+double search_all_cost(const Grid *grid);
+
+/* Makes what the points share, within so many bytes, searches, and drops what they share; progress
+ * is told of it.  false: memory is short. */
+bool search_run(Search *search, double memory, Progress *progress)
+    __attribute__((warn_unused_result));
+
+#endif

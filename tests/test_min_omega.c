@@ -1,0 +1,395 @@
+/*
+ * min-omega over several tolerances, constructions and penalties: what theory predicts beside what
+ * is found, the matrix, and the same bytes however many searches run side by side.
+ */
+#include "fixture.h"
+#include "given.h"
+#include "program.h"
+
+#include "../harness/commands/min_omega/matrix.h"
+#include "../harness/evaluate/omega_predict.h"
+#include "../harness/models/safetensors_write.h"
+#include "../kernels/blas.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <float.h>
+#include <math.h>
+
+/* ---- Predictions --------------------------------------------------------------------------- */
+
+enum { N = 20, D = 30 };
+#define B 3.2
+
+/* The input for which the bounds of silu are attained: -b, b, b, ... in the first column, and in
+ * the others a grid over +-b. */
+static void worst_input(double x[N * D], double b)
+{
+    for (size_t i = 0; i < N; i++) {
+        x[i * D] = i == 0 ? -b : b;
+        for (size_t c = 1; c < D; c++) {
+            x[i * D + c] = b * (2 * (double)((i * 7 + c * 11) % 101) / 100 - 1);
+        }
+    }
+}
+
+static OmegaInterval predicted_of(double tolerance, const ArithmeticInfo *machine, Point *point)
+{
+    OmegaBounds bounds;
+    point->tolerance = tolerance;
+    Pair pair = pair_make(&point->spec);
+    assert_true(omega_predictable(&pair, point));
+    assert_true(omega_bounds(&bounds, &pair, ldexp(1, -arithmetic_format(machine)->digits)));
+    case_clear(&pair);
+    return omega_predict(&bounds, point, machine);
+}
+
+static OmegaInterval predicted_for(double tolerance, const ArithmeticInfo *machine, Point *point)
+{
+    double x[N * D];
+    GivenLayer layer = {0};
+    GivenWeights given = {.layers = &layer, .scale = {1, 1, 1}, .x = x};
+    worst_input(x, B);
+    point->spec = (CaseSpec){.construction = CONSTRUCTION_SILU, .n = N, .d = D, .depth = 1};
+    point->spec.given = &given;
+    return predicted_of(tolerance, machine, point);
+}
+
+/* Figures worked out by hand: K = 19 B sigma(B) (1 + sigma(B)) = 114.7, Omega_min = ln(K/tol)/2,
+ * Omega_max = 2^e - 1.6 with e = floor(log2(tol/0.22387)) + digits. */
+static void the_textbook_interval_is_predicted(void **state)
+{
+    static const struct {
+        Arithmetic arithmetic;
+        double tolerance, min, max;
+    } expected[] = {
+        {ARITHMETIC_F64, 1e-10, 13.88, 2097150.4}, {ARITHMETIC_F64, 1e-13, 17.34, 2046.4},
+        {ARITHMETIC_F32, 1e-5, 8.13, 510.4},       {ARITHMETIC_FP16, 1e-2, 4.67, 62.4},
+        {ARITHMETIC_FP16, 1e3, -1, 32752},
+    };
+    (void)state;
+    for (size_t k = 0; k < sizeof expected / sizeof *expected; k++) {
+        const ArithmeticInfo *machine = arithmetic_info(expected[k].arithmetic);
+        Point point = {.judge = ERROR_TOTAL};
+        OmegaInterval found = predicted_for(expected[k].tolerance, machine, &point);
+        print_message("%s, %g: %.8g to %.8g\n", machine->called, expected[k].tolerance, found.min,
+                      found.max);
+        assert_true(found.known);
+        assert_true(expected[k].min < 0 ? found.min == 2.2250739e-308
+                                        : fabs(found.min - expected[k].min) < 0.01);
+        assert_true(fabs(found.max / expected[k].max - 1) < 1e-6);
+    }
+}
+
+/* A significand of 8 bits keeps 3.2 to 0.0125: nothing meets 1e-2 or 5e-3. */
+static void nothing_is_predicted_below_the_floor(void **state)
+{
+    const ArithmeticInfo *bfloat = arithmetic_info(ARITHMETIC_BF16);
+    (void)state;
+    for (int k = 0; k < 2; k++) {
+        Point point = {.judge = ERROR_TOTAL, .penalty = (Penalty)k};
+        OmegaInterval found = predicted_for(k == 0 ? 1e-2 : 5e-3, bfloat, &point);
+        assert_true(found.known && found.max < found.min);
+    }
+}
+
+/* Of single layers of 2 tokens, 2 and -1 (linear: twice, side by side), by hand, at 1e-9 in double:
+ * linear, V = -3I/4, b = (1/4, 0):       K = 3 * 2 * 3/4 + 1/4
+ * fused, z = x, W2 = 2, b2 = 1/2:        K = 2 sigma(2) (1 + sigma(2)) * 2 + 1/2, A = 2 * 0.22387
+ * attention, all scores 0, values 3x:    K = e^(-ln 2) * 6
+ * silu of 1/2 and -1/4:                  K = sigma(1/2) (1 + sigma(1/2))/2, A = sigma'(1/2)/2 */
+static void single_layers_are_predicted(void **state)
+{
+    static const double x[] = {2, -1}, wide[] = {2, 2, -1, -1}, small[] = {0.5, -0.25};
+    static const double quarter[] = {0.25, 0, 0, 0.25}, bias[] = {0.25, 0};
+    static const double none[] = {0}, one[] = {1}, two[] = {2}, three[] = {3}, b2[] = {0.5};
+    const struct {
+        Construction construction;
+        size_t d;
+        const double *x;
+        GivenLayer layer;
+        double leak, max;
+    } cases[] = {
+        {CONSTRUCTION_LINEAR, 2, wide, {.linear_w = quarter, .linear_b = bias}, 4.75, 0},
+        {CONSTRUCTION_FUSED, 1, x, {.w_in = one, .w_out = two, .b_out = b2}, 7.126402, 16777215},
+        {CONSTRUCTION_ATTENTION, 1, x, {.qk = none, .ov = three}, 3, 0},
+        {CONSTRUCTION_SILU, 1, small, {.w_in = NULL}, 0.5049575, 67108863.75},
+    };
+    const ArithmeticInfo *machine = arithmetic_info(ARITHMETIC_F64);
+    (void)state;
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        GivenWeights given = {.layers = &cases[k].layer, .scale = {1, 1, 1}, .x = cases[k].x};
+        Point point = {.judge = ERROR_TOTAL};
+        point.spec = (CaseSpec){.construction = cases[k].construction,
+                                .n = 2,
+                                .d = cases[k].d,
+                                .d_ff = 1,
+                                .heads = 1,
+                                .depth = 1,
+                                .given = &given};
+        OmegaInterval found = predicted_of(1e-9, machine, &point);
+        double max = cases[k].max > 0 ? cases[k].max : DBL_MAX / 2;
+        print_message("%s: %.8g to %.8g\n", construction_names[cases[k].construction], found.min,
+                      found.max);
+        assert_true(fabs(found.min - log(cases[k].leak / 1e-9) / 2) < 1e-5);
+        assert_true(fabs(found.max / max - 1) < 1e-7);
+    }
+}
+
+/* With penalties, and where no machine is judged, there is no upper end; --shrink reaches both. */
+static void what_moves_the_ends_is_known(void **state)
+{
+    const ArithmeticInfo *machine = arithmetic_info(ARITHMETIC_F64);
+    Point negative = {.judge = ERROR_TOTAL, .penalty = PENALTY_NEGATIVE};
+    Point exact = {.judge = ERROR_CONSTRUCTION}, shrunken = {.judge = ERROR_TOTAL, .shrink = 0.5};
+    (void)state;
+    assert_true(predicted_for(1e-10, machine, &negative).max == 1.7976931e308);
+    assert_true(predicted_for(1e-30, machine, &exact).max == 1.7976931e308);
+    assert_true(fabs(predicted_for(1e-10, machine, &shrunken).max - 2 * 2097150.4) < 0.1);
+    assert_true(fabs(predicted_for(1e-10, machine, &shrunken).min - 2 * 13.88) < 0.02);
+}
+
+/* Bounds: what is found begins below the prediction, but not far below, and goes on above it. */
+static void the_interval_found_holds_the_predicted(void **state)
+{
+    static const char *const cases[] = {
+        "silu",
+        "silu --mask causal",
+        "linear",
+        "linear --bias random --mask causal",
+        "linear --linear block --d-ff 5",
+        "fused",
+        "fused --bias random",
+        "attention",
+        "attention --mask causal",
+        "attention --d-head 3 --scale \"1/sqrt(d_head)\" --heads 3"};
+    char line[256];
+    (void)state;
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        snprintf(line, sizeof line,
+                 "min-omega --construction %s --n 7 --d 6 --seed 2 --kernel structured "
+                 "--tolerance 1e-9 --quiet",
+                 cases[k]);
+        Output output = run(line);
+        double min = number(&output, 1, "omega_min"), max = number(&output, 1, "omega_max");
+        double from = number(&output, 1, "predicted_min"), to = number(&output, 1, "predicted_max");
+        print_message("%s: %.8g to %.8g, predicted %.8g to %.8g\n", cases[k], min, max, from, to);
+        assert_true(min <= from && from < min + 2.5);
+        assert_true(max >= to * (1 - 1e-5));
+        free(output.text);
+    }
+}
+
+/* For the input that attains the bounds the interval found is the one predicted: it begins within
+ * 0.3 and ends within the next power of two; with penalties it does not end. */
+static void the_worst_input_attains_the_prediction(void **state)
+{
+    static const double min[] = {13.88, 17.34}, max[] = {2097150.4, 2046.4};
+    const Given *given = *state;
+    const size_t shape[] = {N, D};
+    double x[N * D];
+    char path[SCRATCH_PATH], line[2 * SCRATCH_PATH];
+    SafetensorsWriter *writer = safetensors_writer_make();
+    scratch_path(path, &given->scratch, "x.safetensors");
+    worst_input(x, B);
+    assert_non_null(writer);
+    assert_int_equal(safetensors_writer_floats(writer, "X", 2, shape, x), 0);
+    assert_int_equal(safetensors_writer_finish(writer, path), 0);
+    safetensors_writer_clear(writer);
+    snprintf(line, sizeof line,
+             "min-omega --construction silu --weights %s --activation silu --normalization none "
+             "--kernel structured --penalty positive,negative --tolerance 1e-10,1e-13 --quiet",
+             path);
+    Output output = run(line);
+    assert_int_equal(lines(&output), 5);
+    for (size_t k = 0; k < 4; k++) {
+        double to = number(&output, k + 1, "omega_max");
+        print_message("%.8g to %.8g\n", number(&output, k + 1, "omega_min"), to);
+        assert_true(fabs(number(&output, k + 1, "omega_min") - min[k % 2]) < 0.3);
+        assert_true(k < 2 ? to >= max[k] * (1 - 1e-4) && to <= 2 * max[k] + B : to > 1e307);
+    }
+    free(output.text);
+}
+
+/* No formula: blank, not a guess. */
+static void what_has_no_formula_is_blank(void **state)
+{
+    static const char *const cases[] = {"transformer",
+                                        "silu --depth 2",
+                                        "silu --activation relu",
+                                        "silu --dropout 0.5",
+                                        "fused --bias-row-content random",
+                                        "attention --mask pseudo-causal",
+                                        "silu --norm rel",
+                                        "linear --weight-noise 1e-6",
+                                        "silu --judge rounding"};
+    char line[256];
+    (void)state;
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        snprintf(line, sizeof line,
+                 "min-omega --construction %s --n 3 --d 3 --tolerance 1e-6 --quiet", cases[k]);
+        Output output = run(line);
+        expect_cell(&output, 1, "predicted_min", "");
+        expect_cell(&output, 1, "predicted_max", "");
+        free(output.text);
+    }
+}
+
+/* ---- Searches ------------------------------------------------------------------------------ */
+
+#define SEVERAL                                                                                    \
+    "min-omega --construction silu,fused,linear --penalty positive,negative --n 4 --d 3 "          \
+    "--seed 1:2 --tolerance 1e-6,1e-9 --quiet"
+
+static void several_searches_have_the_same_bytes(void **state)
+{
+    Output one = run(SEVERAL " --threads 1");
+    (void)state;
+    assert_int_equal(lines(&one), 1 + 3 * 2 * 2);
+    for (int threads = 2; threads <= 7; threads += 5) {
+        char line[256];
+        snprintf(line, sizeof line, "%s --threads %d", SEVERAL, threads);
+        Output many = run(line);
+        assert_string_equal(one.text, many.text);
+        free(many.text);
+    }
+    free(one.text);
+}
+
+/* A row of a list is that of its search alone. */
+static void a_list_is_its_searches(void **state)
+{
+    static const char *const tolerances[] = {"1e-6", "1e-9"}, *const penalties[] = {"positive",
+                                                                                    "negative"};
+    Output list = run("min-omega --construction fused --penalty positive,negative --n 5 --d 4 "
+                      "--tolerance 1e-6,1e-9 --quiet");
+    (void)state;
+    assert_int_equal(lines(&list), 5);
+    for (int k = 0; k < 4; k++) {
+        char line[256], column[2][64];
+        snprintf(line, sizeof line,
+                 "min-omega --construction fused --n 5 --d 4 --penalty %s --tolerance %s --quiet",
+                 penalties[k / 2], tolerances[k % 2]);
+        Output alone = run(line);
+        static const char *const names[] = {"options",   "tolerance", "omega_below", "omega_min",
+                                            "omega_max", "floor",     "evaluations", "status"};
+        for (size_t c = 0; c < sizeof names / sizeof *names; c++) {
+            cell(column[0], sizeof column[0], &list, (size_t)k + 1, names[c]);
+            cell(column[1], sizeof column[1], &alone, 1, names[c]);
+            assert_string_equal(column[0], column[1]);
+        }
+        free(alone.text);
+    }
+    free(list.text);
+}
+
+/* One of several finds nothing: its row says so, and the exit code. */
+static void a_search_without_result_fails_the_run(void **state)
+{
+    Output output = run("min-omega --construction silu --n 3 --d 3 --tolerance 1e-30,1e-6 --quiet");
+    (void)state;
+    assert_int_equal(output.code, 1);
+    expect_cell(&output, 1, "status", "none");
+    expect_cell(&output, 2, "status", "ok");
+    free(output.text);
+}
+
+static void other_commands_have_one_tolerance(void **state)
+{
+    static const char *const bad[] = {
+        "sweep --construction silu --tolerance 1e-6,1e-9",
+        "check --construction silu --tolerance 1e-6,1e-9",
+        "min-omega --construction silu --tolerance 1e-6,1e-6",
+        "min-omega --construction silu --tolerance 1e-6 --judge total,observed"};
+    (void)state;
+    expect_refused(bad, sizeof bad / sizeof *bad, 1);
+}
+
+/* ---- The matrix ---------------------------------------------------------------------------- */
+
+static void set_found(Search *search, double below, double min, double max, double above)
+{
+    OmegaSearch *s = &search->found.search;
+    s->found = true;
+    s->has_below = below > 0;
+    s->has_above = above > 0;
+    s->min.omega = min;
+    s->max.omega = max;
+}
+
+static void the_matrix_has_a_cell_a_search(void **state)
+{
+    static const char expected[] =
+        "construction  penalty       omega        within 1e-09     within 1e-12\n"
+        "silu          positive      found  12.35 to 4.096e+05             none\n"
+        "silu          positive  predicted  13.01 to 2.621e+05             none\n"
+        "silu          negative      found            12.35 up         15.01 up\n"
+        "transformer   positive      found           all tried  up to 8.123e+05\n"
+        "transformer   negative      found            10.01 up         11.01 up\n"
+        "found: every omega evaluated there meets the tolerance, and its neighbours do not; "
+        "between "
+        "them nothing is proven\n";
+    Given *given = *state;
+    Search *searches[8];
+    bool taken[8] = {false};
+    char *text = NULL;
+    size_t size = 0;
+    assert_int_equal(given_read(given, COMMAND_MIN_OMEGA,
+                                "--construction silu,transformer --penalty positive,negative "
+                                "--tolerance 1e-9,1e-12"),
+                     0);
+    assert_int_equal(given->grid.count, 8);
+    for (size_t i = 0; i < 8; i++) {
+        searches[i] = search_make(&given->grid, taken, i);
+        assert_non_null(searches[i]);
+    }
+    set_found(searches[0], 12.3, 12.3412, 409600.9, 5e5);
+    searches[0]->predicted = (OmegaInterval){true, 13.001, 262143.5};
+    searches[1]->predicted = (OmegaInterval){true, 13, 0};
+    set_found(searches[2], 12.3, 12.3412, 1e300, 0);
+    set_found(searches[3], 15, 15.0001, 1e300, 0);
+    set_found(searches[4], 0, 1e-300, 1e300, 0);
+    set_found(searches[5], 0, 1e-300, 812345, 812346);
+    set_found(searches[6], 10, 10.001, 1e300, 0);
+    set_found(searches[7], 11, 11.001, 1e300, 0);
+    FILE *file = open_memstream(&text, &size);
+    assert_non_null(file);
+    assert_int_equal(matrix_print(file, searches, 8), 0);
+    fclose(file);
+    assert_string_equal(text, expected);
+    free(text);
+    for (size_t i = 0; i < 8; i++) {
+        search_free(searches[i]);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest min_omega[] = {
+        cmocka_unit_test(the_textbook_interval_is_predicted),
+        cmocka_unit_test(nothing_is_predicted_below_the_floor),
+        cmocka_unit_test(single_layers_are_predicted),
+        cmocka_unit_test(what_moves_the_ends_is_known),
+        cmocka_unit_test(the_interval_found_holds_the_predicted),
+        cmocka_unit_test_setup_teardown(the_worst_input_attains_the_prediction, given_set_up,
+                                        given_tear_down),
+        cmocka_unit_test(what_has_no_formula_is_blank),
+        cmocka_unit_test(several_searches_have_the_same_bytes),
+        cmocka_unit_test(a_list_is_its_searches),
+        cmocka_unit_test(a_search_without_result_fails_the_run),
+        cmocka_unit_test(other_commands_have_one_tolerance),
+        cmocka_unit_test_setup_teardown(the_matrix_has_a_cell_a_search, given_set_up,
+                                        given_tear_down),
+    };
+    (void)argc;
+    blas_setup(argv);
+    return cmocka_run_group_tests(min_omega, NULL, NULL);
+}
