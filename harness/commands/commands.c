@@ -136,6 +136,11 @@ static const CommandInfo commands[COMMAND_COUNT] = {
                        .summary = "the shards of a sweep as one file: SHARD.csv... -o FILE.csv",
                        .usage = "SHARD.csv... -o FILE.csv [--format FORMAT]",
                        .run_words = command_merge},
+    [COMMAND_PLOT] = {.name = "plot",
+                      .summary = "a picture of tables, by gnuplot, or as text: FILE.csv...",
+                      .usage = "FILE.csv... [-o FILE.svg|png|pdf|gp] [--x AXIS] [--error ERROR] "
+                               "[--norm NORM] [--tolerance T]",
+                      .run_words = command_plot},
     [COMMAND_INFO] = {.name = "info",
                       .summary = "the build, the machine and the libraries",
                       .run_words = run_info},
