@@ -207,6 +207,17 @@ static void test_two_files(void **state)
     expect_shell("cp v.csv w.csv; $h plot v.csv w.csv", 0, "  w.csv\n");
 }
 
+/* What README.md quotes is what is printed. */
+static void test_readme(void **state)
+{
+    (void)state;
+    expect_shell(
+        "cd $p && $h plot results/omega.csv | head -n 28 | grep . | while IFS= read -r line; "
+        "do grep -Fxq -e \"$line\" README.md || echo \"missing: $line\"; done | wc -l",
+        0, "0\n");
+    expect_shell("cd $p && $h plot results/omega.csv | head -n 28 | grep -c .", 0, "27\n");
+}
+
 /* 80 columns, and no blank at the end of a line. */
 static void test_text_fits(void **state)
 {
@@ -299,6 +310,7 @@ int main(void)
         CASE(test_relative_errors_where_streams_shrink),
         CASE(test_a_heat_map),
         CASE(test_two_files),
+        CASE(test_readme),
         CASE(test_text_fits),
         CASE(test_gnuplot_fails),
         CASE(test_names_are_names),
