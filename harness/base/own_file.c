@@ -25,6 +25,8 @@ static const char *const beginnings[] = {
     "operation,m,k,n,weights,bits,",
     "### headproof ",
     "# Written by headproof plot", /* gnuplot's script */
+    "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+    "<meta name=\"generator\" content=\"headproof report\">",
     "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite",
 };
 

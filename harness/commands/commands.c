@@ -141,6 +141,10 @@ static const CommandInfo commands[COMMAND_COUNT] = {
                       .usage = "FILE.csv... [-o FILE.svg|png|pdf|gp] [--x AXIS] [--error ERROR] "
                                "[--norm NORM] [--tolerance T]",
                       .run_words = command_plot},
+    [COMMAND_REPORT] = {.name = "report",
+                        .summary = "results as one page of HTML: FILE... -o FILE.html",
+                        .usage = "FILE... -o FILE.html",
+                        .run_words = command_report},
     [COMMAND_INFO] = {.name = "info",
                       .summary = "the build, the machine and the libraries",
                       .run_words = run_info},

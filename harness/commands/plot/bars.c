@@ -22,7 +22,6 @@ enum {
     STRIP_LEAST = 20,
     STRIP_HEAT = 64,
     LINES_MOST = 24,
-    SIZE_TEXT = 48
 };
 
 /* Columns of the figures and of the strip. */
@@ -32,21 +31,6 @@ typedef struct {
     int figures, strip;
 } Bars;
 
-/* "2.5e-14", "<2.5e-14" of a bound; an exponent of any length. */
-static void size_print(char text[SIZE_TEXT], PlotCell cell)
-{
-    if (!isfinite(cell.log10)) {
-        snprintf(text, SIZE_TEXT, "%s",
-                 isnan(cell.log10) ? "-"
-                 : cell.log10 < 0  ? "0"
-                                   : "not finite");
-        return;
-    }
-    bool carries = cell.mantissa >= 9.95;
-    snprintf(text, SIZE_TEXT, "%s%.1fe%+03ld", cell.bound ? "<" : "", carries ? 1 : cell.mantissa,
-             cell.exponent + carries);
-}
-
 /* Room for the longest figure, and what is left for the strip. */
 static void lay_out(Bars *bars)
 {
@@ -55,8 +39,8 @@ static void lay_out(Bars *bars)
     bars->figures = 8;
     bars->strip = STRIP_MOST;
     for (size_t i = 0; i < count && picture->kind == PICTURE_ERRORS; i++) {
-        char text[SIZE_TEXT];
-        size_print(text, picture->cells[i][picture->main]);
+        char text[PLOT_SIZE_TEXT];
+        plot_cell_print(text, picture->cells[i][picture->main]);
         bars->figures = (int)strlen(text) > bars->figures ? (int)strlen(text) : bars->figures;
     }
     int left = WIDTH - LABEL - 2 - bars->figures - 2;
@@ -90,7 +74,7 @@ static char error_letter(ErrorKind kind)
 static void print_errors(const Bars *bars, const PlotCell *cells)
 {
     const Picture *picture = bars->picture;
-    char strip[STRIP_MOST + 1], figures[SIZE_TEXT];
+    char strip[STRIP_MOST + 1], figures[PLOT_SIZE_TEXT];
     int length = strip_place(bars, cells[picture->main].log10) + 1;
     memset(strip, ' ', (size_t)bars->strip);
     strip[bars->strip] = '\0';
@@ -100,7 +84,7 @@ static void print_errors(const Bars *bars, const PlotCell *cells)
             put_letter(strip, bars, cells[kind].log10, error_letter(kind));
         }
     }
-    size_print(figures, cells[picture->main]);
+    plot_cell_print(figures, cells[picture->main]);
     int end = bars->strip;
     while (end > 0 && strip[end - 1] == ' ') {
         end--;

@@ -11,6 +11,7 @@
 #include "../../table/format.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,6 +34,20 @@ const char *plot_axis_name(size_t axis)
     return axis == PLOT_FILE    ? "file"
            : axis == PLOT_LAYER ? LAYER_COLUMN
                                 : axis_info((Axis)axis)->name;
+}
+
+void plot_cell_print(char text[PLOT_SIZE_TEXT], PlotCell cell)
+{
+    if (!isfinite(cell.log10)) {
+        snprintf(text, PLOT_SIZE_TEXT, "%s",
+                 isnan(cell.log10) ? "-"
+                 : cell.log10 < 0  ? "0"
+                                   : "not finite");
+        return;
+    }
+    bool carries = cell.mantissa >= 9.95;
+    snprintf(text, PLOT_SIZE_TEXT, "%s%.1fe%+03ld", cell.bound ? "<" : "",
+             carries ? 1 : cell.mantissa, cell.exponent + carries);
 }
 
 const char *plot_text(const PlotData *data, size_t row, size_t axis)

@@ -24,6 +24,10 @@ typedef struct {
     bool bound;
 } PlotCell;
 
+/* text = "2.5e-14", "<2.5e-14" of a bound, "0", "-" of a blank; an exponent of any length. */
+enum { PLOT_SIZE_TEXT = 48 };
+void plot_cell_print(char text[PLOT_SIZE_TEXT], PlotCell cell);
+
 /* The values of an axis as they are written, each once, in the order of the rows. */
 typedef struct {
     char **texts; /* [count]; "": it does not matter in that row */

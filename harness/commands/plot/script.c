@@ -28,12 +28,13 @@ enum {
     CAPTION_ROW = 15,
     CHARACTER = 7 /* the width of one in the legend */
 };
-#define CAPTION_CHARACTER 5.4
+#define CAPTION_CHARACTER 5.7
 
 typedef struct {
     const Picture *picture;
     FILE *file;
     char *caption;
+    double caption_size;              /* of its letters, in the device's points */
     size_t columns, rows;             /* of panels */
     double width, height;             /* of the page */
     double panel_width, panel_height; /* of what the axes enclose */
@@ -159,8 +160,9 @@ static size_t write_caption(const Page *page, double y, bool drawn)
         size_t skip, length = caption_fit(rest, page->caption_width, &skip);
         snprintf(line, sizeof line, "%.*s", (int)length, rest);
         if (drawn) {
-            write_label(page, LEFT - 60, y + CAPTION_ROW * (double)lines, line,
-                        "left font ',9' tc rgb '#444444'");
+            char how[64];
+            snprintf(how, sizeof how, "left font ',%.3g' tc rgb '#444444'", page->caption_size);
+            write_label(page, LEFT - 60, y + CAPTION_ROW * (double)lines, line, how);
         }
         rest += length + skip;
     }
@@ -292,6 +294,7 @@ static void write_panel(const Page *page, size_t panel)
 int script_write(FILE *file, const Picture *picture, Device device)
 {
     Page page = {.picture = picture, .file = file, .caption = caption_make(picture)};
+    page.caption_size = device == DEVICE_SVG ? 11 : 8.5;
     if (page.caption == NULL) {
         return -1;
     }
