@@ -136,7 +136,7 @@ static void test_browser(void **state)
         skip();
     }
     expect_shell(SWEEP "$h report s.csv -o r.html; for width in 500 1400; do "
-                       "HOME=$PWD timeout 60 chromium --headless --no-sandbox --disable-gpu "
+                       "HOME=$PWD timeout 300 chromium --headless --no-sandbox --disable-gpu "
                        "--user-data-dir=$PWD/.c --enable-logging=stderr --window-size=$width,800 "
                        "--screenshot=s$width.png file://$PWD/r.html 2>&1 | grep -c CONSOLE; "
                        "test -s s$width.png || echo no picture; done; rm -rf .c .cache .config "
