@@ -35,6 +35,9 @@ static void test_a_sweep(void **state)
     expect_page("<figure>");
     expect_page("<dt>openblas_core</dt>");
     expect_page("</footer>\n</body>\n</html>\n");
+    /* What a run left that was killed is its own; what another program wrote is not. */
+    expect_shell("cp r.html q.html.partial; $h report s.csv -o q.html", 0, "report: q.html");
+    expect_shell("echo mine >q.html.partial; $h report s.csv -o q.html", 2, "left itself");
     /* The command beside the failures is one that fails by itself. */
     expect_shell("$(grep -o \"headproof sweep --construction[^<]*\" r.html | sed -n 1p | "
                  "sed \"s|^headproof|$h|\") --quiet >/dev/null 2>&1",

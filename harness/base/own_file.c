@@ -14,6 +14,10 @@
 
 #define SWEEP_TABLE "construction,activation,mask,n,d,d_ff,heads,d_head,depth,omega,"
 
+#define REPORT_PAGE                                                                                \
+    "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"                      \
+    "<meta name=\"generator\" content=\"headproof report\">"
+
 /* How tables and reports begin, apart from those in JSON. */
 static const char *const beginnings[] = {
     SWEEP_TABLE,
@@ -25,8 +29,7 @@ static const char *const beginnings[] = {
     "operation,m,k,n,weights,bits,",
     "### headproof ",
     "# Written by headproof plot", /* gnuplot's script */
-    "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-    "<meta name=\"generator\" content=\"headproof report\">",
+    REPORT_PAGE,
     "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite",
 };
 

@@ -79,7 +79,10 @@ static int read_all(char **text, size_t *size, int pipe_end)
     size_t room = 1 << 16;
     *size = 0;
     *text = malloc(room);
-    for (ssize_t got = 1; *text != NULL && got != 0;) {
+    if (*text == NULL) {
+        return ENOMEM;
+    }
+    for (ssize_t got = 1; got != 0;) {
         if (room - *size < room / 2) {
             char *longer = realloc(*text, room *= 2);
             if (longer == NULL) {
@@ -93,9 +96,6 @@ static int read_all(char **text, size_t *size, int pipe_end)
         }
         *size += got > 0 ? (size_t)got : 0;
         got = got < 0 ? 1 : got;
-    }
-    if (*text == NULL) {
-        return ENOMEM;
     }
     (*text)[*size] = '\0';
     return 0;

@@ -222,7 +222,7 @@ static Holds look_at(const Picture *picture, size_t panel, size_t y, ErrorKind k
     Holds found = {0};
     for (size_t x = 0; x < picture->x_count; x++) {
         PlotCell cell = picture_cell(picture, panel, y, x)[kind];
-        found.points += isfinite(cell.log10);
+        found.points += isfinite(cell.log10) ? 1 : 0;
         found.bounds = found.bounds || (isfinite(cell.log10) && cell.bound);
         found.infinite = found.infinite || (isinf(cell.log10) && cell.log10 > 0);
     }
