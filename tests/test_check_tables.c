@@ -342,6 +342,7 @@ static void numbers_are_read_exactly(void **state)
         {"9.9999999999999999e-999", 99999999999999999, -999},
         {"0001.5", 15000000000000000, 0},
         {"-2.5e+3", 25000000000000000, 3},
+        {"6.48e-86858896380650365", 64800000000000000, -86858896380650365}, /* at Omega = 1e17 */
     };
     (void)state;
     for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
@@ -352,8 +353,8 @@ static void numbers_are_read_exactly(void **state)
         assert_int_equal(number.exponent, good[i].exponent);
         assert_int_equal(number.negative, good[i].text[0] == '-');
     }
-    static const char *const bad[] = {"1.23456789012345678", "e5",  "1e5.0", "1.2.3", "0x10",
-                                      "1e9999999999999999",  "- 1", "--1",   "1 ",    "infinity"};
+    static const char *const bad[] = {"1.23456789012345678",   "e5",  "1e5.0", "1.2.3", "0x10",
+                                      "1e9999999999999999999", "- 1", "--1",   "1 ",    "infinity"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         Number number;
         assert_false(number_read(&number, bad[i]));

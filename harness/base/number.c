@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Far beyond every exponent that is met, far within a long. */
-#define EXPONENT_MOST 1000000000000000L
+/* Beyond every exponent that MPFR has, 2^62 log10(2) = 1.4e18, within a long. */
+#define EXPONENT_MOST 2000000000000000000L
 
 /* Reads digits up to the exponent; *point: how many stand before the decimal point, without
  * leading zeros (negative: zeros after the point).  NULL when it is no number. */
@@ -43,7 +43,7 @@ static bool read_exponent(long *exponent, const char *text)
     }
     const char *digits = text + 1 + (text[1] == '-' || text[1] == '+');
     size_t length = strlen(digits);
-    if (*text != 'e' || length == 0 || strspn(digits, "0123456789") != length || length > 15) {
+    if (*text != 'e' || length == 0 || strspn(digits, "0123456789") != length || length > 19) {
         return false;
     }
     *exponent = strtol(text + 1, NULL, 10);
@@ -68,7 +68,8 @@ bool number_read(Number *number, const char *text)
     }
     long point, exponent;
     const char *rest = read_digits(number, magnitude, &point);
-    if (rest == NULL || !read_exponent(&exponent, rest) || labs(exponent) > EXPONENT_MOST) {
+    if (rest == NULL || !read_exponent(&exponent, rest) || exponent > EXPONENT_MOST ||
+        exponent < -EXPONENT_MOST) {
         return false;
     }
     if (number->digits != 0) {

@@ -14,6 +14,10 @@
 
 #define SWEEP_TABLE "construction,activation,mask,n,d,d_ff,heads,d_head,depth,omega,"
 
+#define REPORT_PAGE                                                                                \
+    "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"                      \
+    "<meta name=\"generator\" content=\"headproof report\">"
+
 /* How tables and reports begin, apart from those in JSON. */
 static const char *const beginnings[] = {
     SWEEP_TABLE,
@@ -24,6 +28,8 @@ static const char *const beginnings[] = {
     "evaluation,construction,", /* these two of the benchmarks */
     "operation,m,k,n,weights,bits,",
     "### headproof ",
+    "# Written by headproof plot", /* gnuplot's script */
+    REPORT_PAGE,
     "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite",
 };
 
@@ -58,17 +64,30 @@ static bool is_json(const FileHead *head)
            begins(head->bytes + skipped, head->size - skipped, "\"schema\"");
 }
 
+/* Does it name us, from its byte `from` on? */
+static bool is_named(const FileHead *head, size_t from, const char *name)
+{
+    size_t length = strlen(name);
+    for (size_t i = from; i + length <= head->size; i++) {
+        if (memcmp(head->bytes + i, name, length) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Is it a picture of `plot`?  Its title says so. */
+static bool is_picture(const FileHead *head)
+{
+    return begins(head->bytes, head->size, "<?xml ") && is_named(head, 6, "<title>headproof plot");
+}
+
 /* Is it a model that was converted or exported?  It begins with 8 bytes of size and metadata, soon
  * with our name in them. */
 static bool is_safetensors(const FileHead *head)
 {
-    static const char name[] = "headproof";
-    size_t length = sizeof name - 1;
-    bool named = false;
-    for (size_t i = 8; i + length <= head->size && !named; i++) {
-        named = memcmp(head->bytes + i, name, length) == 0;
-    }
-    return named && begins(head->bytes + 8, head->size - 8, "{\"__metadata__\":{");
+    return is_named(head, 8, "headproof") &&
+           begins(head->bytes + 8, head->size - 8, "{\"__metadata__\":{");
 }
 
 const char *own_file_doubt(int fd)
@@ -90,7 +109,7 @@ const char *own_file_doubt(int fd)
         return strerror(errno);
     }
     errno = 0;
-    bool own = head.size == 0 || is_json(&head) || is_safetensors(&head);
+    bool own = head.size == 0 || is_json(&head) || is_safetensors(&head) || is_picture(&head);
     for (size_t i = 0; i < sizeof beginnings / sizeof *beginnings && !own; i++) {
         own = begins(head.bytes, head.size, beginnings[i]);
     }

@@ -14,6 +14,7 @@
 #include "../../base/message.h"
 #include "../../table/output.h"
 #include "../../base/shown.h"
+#include "../../base/words.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -45,25 +46,6 @@ static int conclude(const Merge *merge)
     return failures > 0 ? 1 : 0;
 }
 
-/* The value of --name VALUE or --name=VALUE, or NULL: argv[*i] is another word.  Moves *i to the
- * last word read. */
-static const char *flag_value(const char *name, int *i, int argc, char **argv)
-{
-    const char *word = argv[*i];
-    size_t length = strlen(name);
-    if (strncmp(word, "--", 2) == 0 && strncmp(word + 2, name, length) == 0) {
-        word += 2 + length;
-    } else if (strcmp(name, "output") == 0 && strcmp(word, "-o") == 0) {
-        word += 2;
-    } else {
-        return NULL;
-    }
-    if (*word == '=') {
-        return word + 1;
-    }
-    return *word != '\0' ? NULL : ++*i < argc ? argv[*i] : "";
-}
-
 static int refuse_words(const char *word)
 {
     complain((Origin){0}, word, "expected %s", commands_get(COMMAND_MERGE)->usage);
@@ -77,8 +59,8 @@ static int read_arguments(Merge *merge, int argc, char **argv)
     bool ok = true;
     for (int i = 2; i < argc && ok; i++) {
         char *word = argv[i];
-        const char *output = flag_value("output", &i, argc, argv);
-        const char *format = output == NULL ? flag_value("format", &i, argc, argv) : NULL;
+        const char *output = words_value("output", &i, argc, argv);
+        const char *format = output == NULL ? words_value("format", &i, argc, argv) : NULL;
         if (output != NULL) {
             ok = options->output == NULL && *output != '\0';
             options->output = output;

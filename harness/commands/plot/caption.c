@@ -1,0 +1,285 @@
+/*
+ * The words of a picture.
+ */
+#include "caption.h"
+
+#include "places.h"
+
+#include "../../base/shown.h"
+#include "../../base/text_stream.h"
+
+#include <limits.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *caption_error(ErrorKind kind)
+{
+    return axis_info(AXIS_JUDGE)->domain.words[kind];
+}
+
+const char *caption_unit(const Picture *picture)
+{
+    switch (picture->data->norm) {
+    case NORM_REL: return "error relative to the result";
+    case NORM_RMS: return "root mean square error of an entry";
+    default: return "largest error of an entry";
+    }
+}
+
+void caption_axis(char *text, size_t size, size_t axis)
+{
+    const char *help = axis == PLOT_LAYER  ? "after which errors are measured"
+                       : axis == PLOT_FILE ? "the table"
+                                           : axis_info((Axis)axis)->help;
+    snprintf(text, size, "%s: %.*s", plot_axis_name(axis), (int)strcspn(help, ";("), help);
+    size_t length = strlen(text);
+    while (length > 0 && text[length - 1] == ' ') {
+        text[--length] = '\0';
+    }
+}
+
+void caption_title(char *text, size_t size, const Picture *picture)
+{
+    const char *x = plot_axis_name(picture->x), *main = caption_error(picture->main);
+    if (picture->kind == PICTURE_ERRORS && !picture->only_main) {
+        snprintf(text, size, "The errors by %s", x);
+    } else if (picture->kind == PICTURE_ERRORS) {
+        snprintf(text, size, "The %s error by %s", main, x);
+    } else {
+        snprintf(text, size, "The %s error by %s and %s", main, x, plot_axis_name(picture->y));
+    }
+}
+
+/* A value that says nothing by itself has its axis's name. */
+static void print_value(char *text, size_t size, size_t axis, const char *value)
+{
+    bool word = axis == PLOT_FILE ||
+                (axis < AXIS_SEED && axis_info((Axis)axis)->domain.kind == DOMAIN_WORDS);
+    if (*value == '\0') {
+        snprintf(text, size, "no %s", plot_axis_name(axis));
+    } else if (word && strcmp(value, "none") != 0) {
+        shown_into(text, size, SHOWN_TERMINAL, value, strlen(value));
+    } else {
+        snprintf(text, size, "%s %.200s", plot_axis_name(axis), shown(value).text);
+    }
+}
+
+/* The default of an axis without a column is not worth a word. */
+static bool is_default(size_t axis, const char *value)
+{
+    char text[VALUE_TEXT];
+    if (axis >= AXIS_COUNT || axis_info((Axis)axis)->column != NULL) {
+        return false;
+    }
+    value_print(text, &axis_info((Axis)axis)->domain, axis_info((Axis)axis)->standard);
+    return strcmp(text, value) == 0;
+}
+
+void caption_panel(char *text, size_t size, const Picture *picture, size_t panel)
+{
+    size_t used = 0;
+    *text = '\0';
+    for (size_t axis = 0; axis < PLOT_AXES; axis++) {
+        if (picture->places[axis] == PLACE_PANEL) {
+            const char *value = plot_text(picture->data, picture->panel_row[panel], axis);
+            char part[CAPTION_LINE];
+            print_value(part, sizeof part, axis, value);
+            if (*value != '\0' && !is_default(axis, value) && used < size) {
+                used +=
+                    (size_t)snprintf(text + used, size - used, "%s%s", used == 0 ? "" : ", ", part);
+            }
+        }
+    }
+}
+
+void caption_series(char *text, size_t size, const Picture *picture, size_t y)
+{
+    print_value(text, size, picture->y, picture_y_text(picture, y));
+}
+
+/* The values of an axis that rows which are drawn have, blanks apart: how many, and the ends. */
+typedef struct {
+    size_t count;
+    const char *first, *last;
+} Ends;
+
+static Ends find_ends(const Picture *picture, size_t axis)
+{
+    const PlotData *data = picture->data;
+    bool numeric = plot_axis_is_numeric(data, axis);
+    Ends ends = {0, "", ""};
+    for (size_t row = 0; row < data->rows; row++) {
+        const char *text = plot_text(data, row, axis);
+        if (*text == '\0' || !places_draw(picture, row) || text == ends.first ||
+            text == ends.last) {
+            continue;
+        }
+        ends.count++;
+        if (ends.count == 1 || (numeric && strtod(text, NULL) < strtod(ends.first, NULL))) {
+            ends.first = text;
+        }
+        if (ends.count == 1 || !numeric || strtod(text, NULL) > strtod(ends.last, NULL)) {
+            ends.last = text;
+        }
+    }
+    return ends;
+}
+
+/* What all rows have in common, or what hangs on another axis. */
+static void write_fixed(FILE *file, const Picture *picture)
+{
+    const char *separator = "";
+    for (size_t axis = 0; axis < PLOT_FILE; axis++) {
+        Place place = picture->places[axis];
+        if (place != PLACE_FIXED && place != PLACE_ONE) {
+            continue;
+        }
+        Ends ends = find_ends(picture, axis);
+        bool several = ends.count > 1, numeric = plot_axis_is_numeric(picture->data, axis);
+        if (ends.count > 0 && (several || !is_default(axis, ends.first))) {
+            fprintf(file, "%s%s %s", separator, plot_axis_name(axis), shown(ends.first).text);
+            separator = ", ";
+        }
+        if (several) {
+            fprintf(file, " %s %s", numeric ? "to" : "or", shown(ends.last).text);
+        }
+    }
+    fputs(".\n", file);
+}
+
+/* Over what the largest error was taken. */
+static void write_largest(FILE *file, const Picture *picture)
+{
+    const char *separator = "The largest over ";
+    for (size_t axis = 0; axis < PLOT_AXES; axis++) {
+        const PlotAxis *values = &picture->data->axes[axis];
+        if (picture->places[axis] == PLACE_LARGEST) {
+            fprintf(file, "%s%s", separator, plot_axis_name(axis));
+            for (size_t i = 0, named = 0; i < values->count && values->count <= 4; i++) {
+                if (*values->texts[i] != '\0') {
+                    fprintf(file, "%s %s", named++ == 0 ? "" : ",", shown(values->texts[i]).text);
+                }
+            }
+            if (values->count > 4) {
+                fprintf(file, " (%zu values)", values->count);
+            }
+            separator = "; ";
+        }
+    }
+    if (*separator == ';') {
+        fputs(".\n", file);
+    }
+}
+
+/* How often an error that is drawn is a proven 0, not finite, a bound, or below the picture. */
+typedef struct {
+    size_t zeros, infinite, bounds, below;
+    long least;
+} Unusual;
+
+static Unusual count_unusual(const Picture *picture, ErrorKind kind)
+{
+    Unusual found = {.least = LONG_MAX};
+    size_t count = picture->panel_count * picture->y_count * picture->x_count;
+    for (size_t i = 0; i < count; i++) {
+        PlotCell cell = picture->cells[i][kind];
+        bool finite = isfinite(cell.log10);
+        found.zeros += isinf(cell.log10) && cell.log10 < 0;
+        found.infinite += isinf(cell.log10) && cell.log10 > 0;
+        found.bounds += finite && cell.bound;
+        found.below += finite && cell.log10 < picture->low;
+        found.least = finite && cell.exponent < found.least ? cell.exponent : found.least;
+    }
+    return found;
+}
+
+/* What a logarithm cannot show, and what is only known to be less. */
+static void write_unusual(FILE *file, const Picture *picture)
+{
+    bool bounds = false, infinite = false;
+    for (ErrorKind kind = 0; kind < ERROR_KINDS; kind++) {
+        bool drawn = kind == picture->main || (!picture->only_main && kind == ERROR_CONSTRUCTION &&
+                                               picture->kind != PICTURE_HEAT);
+        Unusual found = count_unusual(picture, kind);
+        if (drawn && found.below > 0) {
+            fprintf(file, "The %s error falls below the picture, to 1e%ld.\n", caption_error(kind),
+                    found.least);
+        }
+        if (drawn && found.zeros > 0) {
+            fprintf(file,
+                    "The %s error is 0, which is proven, in %zu place%s, and has no logarithm.\n",
+                    caption_error(kind), found.zeros, found.zeros == 1 ? "" : "s");
+        }
+        bounds = bounds || (picture_shows(picture, kind) && found.bounds > 0);
+        infinite = infinite || (picture_shows(picture, kind) && found.infinite > 0);
+    }
+    if (bounds) {
+        fputs("Open triangles are upper bounds: the error is at most that.\n", file);
+    }
+    if (infinite) {
+        fputs("Crosses at the top: not finite.\n", file);
+    }
+    if (picture->undrawn > 0) {
+        fprintf(file, "Not drawn: %zu row%s without a value of %s.\n", picture->undrawn,
+                picture->undrawn == 1 ? "" : "s", plot_axis_name(picture->x));
+    }
+}
+
+static void write_tolerance(FILE *file, const Picture *picture)
+{
+    size_t first, last;
+    bool met = false;
+    for (size_t panel = 0; panel < picture->panel_count && picture->kind == PICTURE_ERRORS;
+         panel++) {
+        met = met || picture_meets(picture, panel, &first, &last);
+    }
+    if (!isnan(picture->tolerance) && picture->kind != PICTURE_HEAT) {
+        double exponent = floor(picture->tolerance + 1e-12);
+        fprintf(file, "Dashed: the tolerance %.3ge%+03.0f.", pow(10, picture->tolerance - exponent),
+                exponent);
+        if (met) {
+            fprintf(file, " Shaded: every %s evaluated there has a %s error within it.",
+                    plot_axis_name(picture->x), caption_error(picture->main));
+        }
+        fputc('\n', file);
+    }
+}
+
+char *caption_make(const Picture *picture)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *file = text_stream(&text, &size);
+    if (file == NULL) {
+        return NULL;
+    }
+    write_fixed(file, picture);
+    write_largest(file, picture);
+    write_tolerance(file, picture);
+    write_unusual(file, picture);
+    const PlotAxis *files = &picture->data->axes[PLOT_FILE];
+    for (size_t i = 0; i < files->count; i++) {
+        fprintf(file, "%s%s", i == 0 ? "From " : ", ", shown(files->texts[i]).text);
+    }
+    fputs(".\n", file);
+    return fclose(file) == 0 ? text : NULL;
+}
+
+size_t caption_fit(const char *text, size_t width, size_t *skip)
+{
+    size_t bytes = 0, shown_so_far = 0, blank = 0;
+    *skip = 0;
+    while (text[bytes] != '\0' && text[bytes] != '\n') {
+        bool continued = ((unsigned char)text[bytes] & 0xC0) == 0x80;
+        if (!continued && shown_so_far == width) {
+            *skip = blank > 0;
+            return blank > 0 ? blank : bytes;
+        }
+        blank = text[bytes] == ' ' ? bytes : blank;
+        shown_so_far += !continued;
+        bytes++;
+    }
+    *skip = text[bytes] == '\n';
+    return bytes;
+}

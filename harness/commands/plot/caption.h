@@ -1,0 +1,39 @@
+/*
+ * The words of a picture: titles of axes and panels, and the caption, which says all that is fixed.
+ */
+#ifndef HEADPROOF_HARNESS_COMMANDS_PLOT_CAPTION_H
+#define HEADPROOF_HARNESS_COMMANDS_PLOT_CAPTION_H
+
+#include "picture.h"
+
+#include <stdio.h>
+
+/* Room for a line of words. */
+enum { CAPTION_LINE = 512 };
+
+/* text [size] = the picture's title. */
+void caption_title(char *text, size_t size, const Picture *picture);
+
+/* What an axis means: "omega: the large constant". */
+void caption_axis(char *text, size_t size, size_t axis);
+
+/* In what errors are measured. */
+const char *caption_unit(const Picture *picture);
+
+/* "silu, causal": what the panel's rows have in common, "" where all do. */
+void caption_panel(char *text, size_t size, const Picture *picture, size_t panel);
+
+/* The value of y that makes a curve: "omega 20". */
+void caption_series(char *text, size_t size, const Picture *picture, size_t y);
+
+/* The name of an error: "construction". */
+const char *caption_error(ErrorKind kind);
+
+/* The caption as paragraphs, a line each, to be freed; NULL: memory is short. */
+char *caption_make(const Picture *picture) __attribute__((warn_unused_result));
+
+/* The bytes of text that fit into so many characters, up to a blank or a line's end; *skip: the
+ * blank to pass over behind them. */
+size_t caption_fit(const char *text, size_t width, size_t *skip);
+
+#endif

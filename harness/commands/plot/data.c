@@ -1,0 +1,343 @@
+/*
+ * Tables of sweeps read for a picture.
+ */
+#include "data.h"
+
+#include "../../base/csv_read.h"
+#include "../../base/message.h"
+#include "../../base/number.h"
+#include "../../table/bounds.h"
+#include "../../table/columns.h"
+#include "../../table/format.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Beyond this ratio of sizes of streams errors are compared relative to them. */
+#define STREAM_RATIO 3 /* powers of ten */
+/* Logarithms up to this size keep their first decimals, so that two can be subtracted. */
+#define EXPONENT_SUBTRACTED 1e9
+
+/* Where the columns of one table are; csv->columns: it has no such column. */
+typedef struct {
+    const Csv *csv;
+    size_t axes[PLOT_AXES];
+    size_t options, bounds;
+    size_t errors[ERROR_KINDS];
+    Norm norm;
+} Places;
+
+const char *plot_axis_name(size_t axis)
+{
+    return axis == PLOT_FILE    ? "file"
+           : axis == PLOT_LAYER ? LAYER_COLUMN
+                                : axis_info((Axis)axis)->name;
+}
+
+void plot_cell_print(char text[PLOT_SIZE_TEXT], PlotCell cell)
+{
+    if (!isfinite(cell.log10)) {
+        snprintf(text, PLOT_SIZE_TEXT, "%s",
+                 isnan(cell.log10) ? "-"
+                 : cell.log10 < 0  ? "0"
+                                   : "not finite");
+        return;
+    }
+    bool carries = cell.mantissa >= 9.95;
+    snprintf(text, PLOT_SIZE_TEXT, "%s%.1fe%+03ld", cell.bound ? "<" : "",
+             carries ? 1 : cell.mantissa, cell.exponent + carries);
+}
+
+const char *plot_text(const PlotData *data, size_t row, size_t axis)
+{
+    return data->axes[axis].texts[data->values[row][axis]];
+}
+
+bool plot_axis_varies(const PlotData *data, size_t axis)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < data->axes[axis].count; i++) {
+        count += *data->axes[axis].texts[i] != '\0';
+    }
+    return count > 1;
+}
+
+bool plot_axis_is_numeric(const PlotData *data, size_t axis)
+{
+    for (size_t i = 0; i < data->axes[axis].count; i++) {
+        const char *text = data->axes[axis].texts[i];
+        if (*text != '\0' && !format_is_number(text)) {
+            return false;
+        }
+    }
+    return axis != PLOT_FILE;
+}
+
+/* *value = the index of a text of the axis.  Rows that follow each other mostly have the same value
+ * or the next one.  0, or 99. */
+static int take_value(PlotAxis *axis, size_t *value, const char *text, size_t length)
+{
+    for (size_t i = 0; i < axis->count; i++) {
+        size_t at = (axis->last + i) % axis->count;
+        if (strncmp(axis->texts[at], text, length) == 0 && axis->texts[at][length] == '\0') {
+            *value = axis->last = at;
+            return 0;
+        }
+    }
+    if (axis->count == axis->room) {
+        size_t room = axis->room == 0 ? 8 : 2 * axis->room;
+        char **longer = realloc(axis->texts, room * sizeof *longer);
+        if (longer == NULL) {
+            return memory_fault();
+        }
+        axis->texts = longer;
+        axis->room = room;
+    }
+    axis->texts[axis->count] = strndup(text, length);
+    if (axis->texts[axis->count] == NULL) {
+        return memory_fault();
+    }
+    *value = axis->last = axis->count++;
+    return 0;
+}
+
+static void find_columns(Places *places, const Csv *csv, Norm norm)
+{
+    places->csv = csv;
+    places->norm = norm;
+    for (Axis axis = 0; axis < AXIS_COUNT; axis++) {
+        const char *column = axis_info(axis)->column;
+        places->axes[axis] = column != NULL ? csv_find(csv, column) : csv->columns;
+    }
+    places->axes[PLOT_LAYER] = csv_find(csv, LAYER_COLUMN);
+    places->axes[PLOT_FILE] = csv->columns;
+    places->options = csv_find(csv, OPTIONS_COLUMN);
+    places->bounds = csv_find(csv, BOUNDS_COLUMN);
+    for (ErrorKind kind = 0; kind < ERROR_KINDS; kind++) {
+        places->errors[kind] = csv_find(csv, column_of_error(kind, norm)->name);
+    }
+}
+
+/* A table of a sweep has its keys and the errors in question. */
+static int check_columns(const Places *places)
+{
+    const Csv *csv = places->csv;
+    const char *const needed[] = {"construction", LAYER_COLUMN,
+                                  column_of_error(ERROR_CONSTRUCTION, places->norm)->name};
+    for (size_t i = 0; i < sizeof needed / sizeof *needed; i++) {
+        if (csv_find(csv, needed[i]) == csv->columns) {
+            complain((Origin){.file = csv->path, .line = 1}, csv_name(csv, 0),
+                     "expected a table of sweep or depth, with the column %s", needed[i]);
+            return 2;
+        }
+    }
+    return 0;
+}
+
+/* The value of an axis in a row's `options`, NAME=VALUE;..., and its length; NULL: it has its
+ * default. */
+static const char *find_option(size_t *length, const char *options, const char *name)
+{
+    size_t named = strlen(name);
+    for (; *options != '\0'; options += *length + (options[*length] == ';')) {
+        *length = strcspn(options, ";");
+        if (*length > named && strncmp(options, name, named) == 0 && options[named] == '=') {
+            *length -= named + 1;
+            return options + named + 1;
+        }
+    }
+    return NULL;
+}
+
+/* Every name in `options` is an axis, and has a value. */
+static int check_options(const Csv *csv, size_t row, const char *options)
+{
+    while (*options != '\0') {
+        size_t length = strcspn(options, ";"), named = strcspn(options, "=;");
+        char name[64] = "";
+        memcpy(name, options, named < sizeof name ? named : 0);
+        Axis axis = axis_find(name);
+        if (axis == AXIS_COUNT || axis_info(axis)->column != NULL || named == length) {
+            complain((Origin){.file = csv->path, .line = csv_line(row)}, options,
+                     "expected axes of %s, each with its value", OPTIONS_COLUMN);
+            return 2;
+        }
+        options += length + (options[length] == ';');
+    }
+    return 0;
+}
+
+/* What a row is of. */
+static int take_keys(PlotData *data, const Places *places, size_t row)
+{
+    const Csv *csv = places->csv;
+    const char *options = places->options < csv->columns ? csv_cell(csv, row, places->options) : "";
+    int status = check_options(csv, row, options);
+    for (size_t axis = 0; axis < PLOT_AXES && status == 0; axis++) {
+        char standard[VALUE_TEXT] = "";
+        const char *found = standard;
+        size_t length = 0;
+        if (places->axes[axis] < csv->columns) {
+            found = csv_cell(csv, row, places->axes[axis]);
+        } else if (axis == PLOT_FILE) {
+            found = csv->path;
+        } else if (axis < AXIS_COUNT && axis_info((Axis)axis)->column == NULL) {
+            const AxisInfo *info = axis_info((Axis)axis);
+            value_print(standard, &info->domain, info->standard);
+            const char *option = find_option(&length, options, info->name);
+            found = option != NULL ? option : standard;
+        }
+        length = found == standard || length == 0 ? strlen(found) : length;
+        status = take_value(&data->axes[axis], &data->values[data->rows][axis], found, length);
+    }
+    return status;
+}
+
+static int take_cell(PlotCell *cell, const Places *places, size_t row, ErrorKind kind)
+{
+    const Csv *csv = places->csv;
+    size_t column = places->errors[kind];
+    Number number;
+    *cell = (PlotCell){.log10 = NAN};
+    if (column == csv->columns) {
+        return 0;
+    }
+    const char *text = csv_cell(csv, row, column);
+    if (!number_read(&number, text) || number.negative) {
+        complain((Origin){.file = csv->path, .line = csv_line(row)}, text,
+                 "expected a size in the column %s", csv_name(csv, column));
+        return 2;
+    }
+    if (number.kind == NUMBER_ZERO) {
+        cell->log10 = -INFINITY;
+    } else if (number.kind == NUMBER_NONFINITE) {
+        cell->log10 = INFINITY;
+    } else if (number.kind == NUMBER_FINITE && number.digits != 0) {
+        cell->mantissa = (double)number.digits / 1e16;
+        cell->exponent = number.exponent;
+        cell->log10 = log10(cell->mantissa) + (double)number.exponent;
+    }
+    cell->bound = places->bounds < csv->columns &&
+                  bounds_has(csv_cell(csv, row, places->bounds), csv_name(csv, column));
+    return 0;
+}
+
+static int make_room(PlotData *data, size_t rows)
+{
+    void *values = realloc(data->values, (data->rows + rows + 1) * sizeof *data->values);
+    if (values == NULL) {
+        return memory_fault();
+    }
+    data->values = values;
+    void *cells = realloc(data->cells, (data->rows + rows + 1) * sizeof *data->cells);
+    if (cells == NULL) {
+        return memory_fault();
+    }
+    data->cells = cells;
+    return 0;
+}
+
+/* The rows of one table. */
+static int take_table(PlotData *data, const Csv *csv, Norm norm)
+{
+    Places places;
+    find_columns(&places, csv, norm);
+    int status = check_columns(&places);
+    status = status != 0 ? status : make_room(data, csv->rows);
+    for (size_t row = 0; row < csv->rows && status == 0; row++) {
+        status = take_keys(data, &places, row);
+        for (ErrorKind kind = 0; kind < ERROR_KINDS && status == 0; kind++) {
+            status = take_cell(&data->cells[data->rows][kind], &places, row, kind);
+        }
+        data->rows += status == 0;
+    }
+    return status;
+}
+
+/* Do the streams' sizes differ by more than STREAM_RATIO powers of ten?  The size is what an error
+ * is over what it is relatively. */
+static bool streams_differ(const PlotData *absolute, const PlotData *relative)
+{
+    double least = INFINITY, most = -INFINITY;
+    for (size_t row = 0; row < absolute->rows; row++) {
+        for (ErrorKind kind = ERROR_CONSTRUCTION; kind <= ERROR_NATIVE; kind++) {
+            double error = absolute->cells[row][kind].log10;
+            double size = error - relative->cells[row][kind].log10;
+            if (fabs(error) < EXPONENT_SUBTRACTED && isfinite(size)) {
+                least = fmin(least, size);
+                most = fmax(most, size);
+            }
+        }
+    }
+    return most - least > STREAM_RATIO;
+}
+
+static int take_tables(PlotData *data, const Csv *tables, size_t count, Norm norm)
+{
+    int status = 0;
+    data->norm = norm;
+    for (size_t i = 0; i < count && status == 0; i++) {
+        status = take_table(data, &tables[i], norm);
+    }
+    if (status == 0 && data->rows == 0) {
+        complain((Origin){.file = tables[0].path, .line = 1}, csv_name(&tables[0], 0),
+                 "expected rows below the header");
+        status = 2;
+    }
+    return status;
+}
+
+/* The largest entry, unless streams shrink or grow: then relative errors. */
+static int take_fitting(PlotData *data, const Csv *tables, size_t count)
+{
+    PlotData relative = {0};
+    int status = take_tables(data, tables, count, NORM_MAX);
+    bool has_relative = status == 0;
+    for (size_t i = 0; i < count && has_relative; i++) {
+        const char *name = column_of_error(ERROR_CONSTRUCTION, NORM_REL)->name;
+        has_relative = csv_find(&tables[i], name) < tables[i].columns;
+    }
+    if (has_relative && plot_axis_varies(data, PLOT_LAYER)) {
+        status = take_tables(&relative, tables, count, NORM_REL);
+        if (status == 0 && streams_differ(data, &relative)) {
+            PlotData absolute = *data;
+            *data = relative;
+            relative = absolute;
+        }
+    }
+    plot_data_clear(&relative);
+    return status;
+}
+
+int plot_data_read(PlotData *data, char *const *paths, size_t count, Norm norm)
+{
+    Csv *tables = calloc(count + 1, sizeof *tables);
+    int status = tables == NULL ? memory_fault() : 0;
+    for (size_t i = 0; i < count && status == 0; i++) {
+        status = csv_read(&tables[i], paths[i]);
+    }
+    if (status == 0) {
+        status = norm == NORM_COUNT ? take_fitting(data, tables, count)
+                                    : take_tables(data, tables, count, norm);
+    }
+    for (size_t i = 0; tables != NULL && i < count; i++) {
+        csv_clear(&tables[i]);
+    }
+    free(tables);
+    return status;
+}
+
+void plot_data_clear(PlotData *data)
+{
+    for (size_t axis = 0; axis < PLOT_AXES; axis++) {
+        for (size_t i = 0; i < data->axes[axis].count; i++) {
+            free(data->axes[axis].texts[i]);
+        }
+        free(data->axes[axis].texts);
+    }
+    free(data->values);
+    free(data->cells);
+    *data = (PlotData){0};
+}

@@ -1,0 +1,63 @@
+/*
+ * Tables of sweeps read for a picture: what each row is of, and its errors as logarithms.
+ *
+ * A size of 1e-868 is below every double, so that none is ever made of a cell's text: its digits
+ * and its exponent give the logarithm.
+ */
+#ifndef HEADPROOF_HARNESS_COMMANDS_PLOT_DATA_H
+#define HEADPROOF_HARNESS_COMMANDS_PLOT_DATA_H
+
+#include "../../grid/axes.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* What rows differ in: the axes of a sweep by their numbers, then these two. */
+enum { PLOT_LAYER = AXIS_COUNT, PLOT_FILE, PLOT_AXES };
+
+/* A size: its logarithm to the base of ten, which is -INFINITY of a proven 0, INFINITY of what is
+ * not finite, NAN of a blank; and mantissa times 10^exponent, where it is finite, since a logarithm
+ * of -8e16 has no digits left for what is behind its point.  bound: the size is at most that. */
+typedef struct {
+    double log10, mantissa;
+    long exponent;
+    bool bound;
+} PlotCell;
+
+/* text = "2.5e-14", "<2.5e-14" of a bound, "0", "-" of a blank; an exponent of any length. */
+enum { PLOT_SIZE_TEXT = 48 };
+void plot_cell_print(char text[PLOT_SIZE_TEXT], PlotCell cell);
+
+/* The values of an axis as they are written, each once, in the order of the rows. */
+typedef struct {
+    char **texts; /* [count]; "": it does not matter in that row */
+    size_t count, room;
+    size_t last; /* the value met last */
+} PlotAxis;
+
+typedef struct {
+    PlotAxis axes[PLOT_AXES];
+    size_t (*values)[PLOT_AXES];    /* [rows]: indices of texts */
+    PlotCell (*cells)[ERROR_KINDS]; /* [rows] */
+    size_t rows;
+    Norm norm; /* of the cells */
+} PlotData;
+
+/* How the axis is called: by its flag, "layer" or "file". */
+const char *plot_axis_name(size_t axis);
+
+/* Reads the tables at paths [count] into *data, which is empty ({0}) before.  norm: NORM_COUNT for
+ * the one that shows most: the largest entry, or relative errors where streams shrink or grow.  0;
+ * 2 after a message with file, line and token; 99.  Clear it in every case. */
+int plot_data_read(PlotData *data, char *const *paths, size_t count, Norm norm)
+    __attribute__((warn_unused_result));
+void plot_data_clear(PlotData *data);
+
+/* The value that a row has of an axis. */
+const char *plot_text(const PlotData *data, size_t row, size_t axis);
+
+/* Has the axis two values or more beside ""?  Are all of these numbers? */
+bool plot_axis_varies(const PlotData *data, size_t axis);
+bool plot_axis_is_numeric(const PlotData *data, size_t axis);
+
+#endif

@@ -1,0 +1,277 @@
+/*
+ * What is drawn of tables: the errors in each place of each panel, and their scale.
+ */
+#include "picture.h"
+
+#include "places.h"
+
+#include "../../base/message.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* From so many values on, two axes are drawn as a heat map. */
+enum { HEAT_LEAST = 4 };
+/* What is drawn below the smallest error of the machine, in powers of ten. */
+#define BELOW_MACHINE 2.0
+#define SCALE_LEAST 3.0
+
+/* ---- Orders and cells ------------------------------------------------------------------------ */
+
+typedef struct {
+    double number;
+    size_t value;
+} Ordered;
+
+static int compare_ordered(const void *a, const void *b)
+{
+    const Ordered *x = a, *y = b;
+    return x->number != y->number ? (x->number > y->number) - (x->number < y->number)
+                                  : (x->value > y->value) - (x->value < y->value);
+}
+
+/* The values of an axis that are drawn, as numbers in order, words as they came; blanks first. */
+static int make_order(size_t **order, size_t *count, const Picture *picture, size_t axis)
+{
+    const PlotData *data = picture->data;
+    size_t most = axis == PLOT_AXES ? 1 : data->axes[axis].count;
+    Ordered *ordered = calloc(most + 1, sizeof *ordered);
+    bool *drawn = calloc(most + 1, sizeof *drawn), words = false;
+    *order = calloc(most + 1, sizeof **order);
+    *count = 0;
+    if (ordered == NULL || drawn == NULL || *order == NULL) {
+        free(ordered);
+        free(drawn);
+        return memory_fault();
+    }
+    for (size_t row = 0; axis != PLOT_AXES && row < data->rows; row++) {
+        drawn[data->values[row][axis]] |= places_draw(picture, row);
+    }
+    words = axis != PLOT_AXES && !plot_axis_is_numeric(data, axis);
+    for (size_t i = 0; axis != PLOT_AXES && i < most; i++) {
+        const char *text = data->axes[axis].texts[i];
+        double number = *text == '\0' ? -INFINITY : words ? 0 : strtod(text, NULL);
+        if (drawn[i]) {
+            ordered[(*count)++] = (Ordered){number, i};
+        }
+    }
+    qsort(ordered, *count, sizeof *ordered, compare_ordered);
+    for (size_t i = 0; i < *count; i++) {
+        (*order)[i] = ordered[i].value;
+    }
+    *count = axis == PLOT_AXES ? 1 : *count;
+    free(ordered);
+    free(drawn);
+    return 0;
+}
+
+static size_t find_place(const size_t *order, size_t count, size_t value)
+{
+    size_t i = 0;
+    while (i < count && order[i] != value) {
+        i++;
+    }
+    return i;
+}
+
+static void take_largest(PlotCell *cell, PlotCell other)
+{
+    if (isnan(cell->log10) || other.log10 > cell->log10 ||
+        (other.log10 == cell->log10 && other.bound)) {
+        *cell = isnan(other.log10) ? *cell : other;
+    }
+}
+
+static PlotCell *cell_at(const Picture *picture, size_t panel, size_t y, size_t x)
+{
+    return picture->cells[(panel * picture->y_count + y) * picture->x_count + x];
+}
+
+static int fill_cells(Picture *picture)
+{
+    const PlotData *data = picture->data;
+    size_t lines = picture->panel_count * picture->y_count;
+    size_t last_x = 0;
+    picture->cells = calloc(lines, picture->x_count * sizeof *picture->cells);
+    if (picture->cells == NULL) {
+        return memory_fault();
+    }
+    for (size_t i = 0; i < lines * picture->x_count * ERROR_KINDS; i++) {
+        picture->cells[i / ERROR_KINDS][i % ERROR_KINDS].log10 = NAN;
+    }
+    for (size_t row = 0; row < data->rows; row++) {
+        picture->undrawn += *plot_text(data, row, picture->x) == '\0';
+        if (places_draw(picture, row)) {
+            size_t value = data->values[row][picture->x];
+            if (picture->x_order[last_x] != value) { /* mostly the next one */
+                last_x = (last_x + 1) % picture->x_count;
+            }
+            if (picture->x_order[last_x] != value) {
+                last_x = find_place(picture->x_order, picture->x_count, value);
+            }
+            size_t y = picture->y == PLOT_AXES ? 0
+                                               : find_place(picture->y_order, picture->y_count,
+                                                            data->values[row][picture->y]);
+            PlotCell *cells = cell_at(picture, places_panel(picture, row), y, last_x);
+            for (ErrorKind kind = 0; kind < ERROR_KINDS; kind++) {
+                take_largest(&cells[kind], data->cells[row][kind]);
+            }
+        }
+    }
+    return 0;
+}
+
+const PlotCell *picture_cell(const Picture *picture, size_t panel, size_t y, size_t x)
+{
+    return cell_at(picture, panel, y, x);
+}
+
+const char *picture_x_text(const Picture *picture, size_t x)
+{
+    return picture->data->axes[picture->x].texts[picture->x_order[x]];
+}
+
+const char *picture_y_text(const Picture *picture, size_t y)
+{
+    return picture->y == PLOT_AXES ? ""
+                                   : picture->data->axes[picture->y].texts[picture->y_order[y]];
+}
+
+/* ---- Scales ---------------------------------------------------------------------------------- */
+
+/* The smallest and the largest logarithm drawn of an error; false: there is none. */
+static bool find_range(const Picture *picture, ErrorKind kind, double *low, double *high)
+{
+    size_t count = picture->panel_count * picture->y_count * picture->x_count;
+    bool found = false;
+    for (size_t i = 0; i < count; i++) {
+        double value = picture->cells[i][kind].log10;
+        if (isfinite(value)) {
+            *low = found ? fmin(*low, value) : value;
+            *high = found ? fmax(*high, value) : value;
+            found = true;
+        }
+    }
+    return found;
+}
+
+bool picture_shows(const Picture *picture, ErrorKind kind)
+{
+    double low, high;
+    bool among =
+        kind == picture->main || (!picture->only_main && kind != ERROR_OBSERVED &&
+                                  (picture->kind == PICTURE_ERRORS || kind == ERROR_NATIVE ||
+                                   (kind == ERROR_CONSTRUCTION && picture->main == ERROR_TOTAL)));
+    return among && find_range(picture, kind, &low, &high);
+}
+
+/* The logarithms that the scale has room for: all of the machine's errors, and what the others have
+ * above them; without the machine, all. */
+static int find_scale(Picture *picture)
+{
+    double machine = INFINITY, all = INFINITY, low, high;
+    picture->high = -INFINITY;
+    for (ErrorKind kind = 0; kind < ERROR_KINDS; kind++) {
+        if (picture_shows(picture, kind) && find_range(picture, kind, &low, &high)) {
+            bool is_machine = kind >= ERROR_ROUNDING;
+            machine = is_machine ? fmin(machine, low) : machine;
+            all = fmin(all, low);
+            picture->high = fmax(picture->high, high);
+        }
+    }
+    if (!isfinite(picture->high)) {
+        complain((Origin){0}, plot_text(picture->data, 0, PLOT_FILE),
+                 "expected an error above 0 in a row that is drawn");
+        return 2;
+    }
+    picture->low = isfinite(machine) ? fmax(all, machine - BELOW_MACHINE) : all;
+    if (picture->high - picture->low < SCALE_LEAST) {
+        picture->high = ceil(picture->high + 0.2);
+        picture->low = fmin(picture->high - SCALE_LEAST, floor(picture->low));
+    }
+    return 0;
+}
+
+/* The one word that all rows have of an axis, or "". */
+static const char *one_word(const PlotData *data, size_t axis)
+{
+    return data->axes[axis].count == 1 ? data->axes[axis].texts[0] : "";
+}
+
+/* What is judged: what the user asks for, then what the rows say, then what is there. */
+static void find_judged(Picture *picture, const PictureWish *wish)
+{
+    double low, high;
+    const char *tolerance = one_word(picture->data, AXIS_TOLERANCE);
+    const char *judge = one_word(picture->data, AXIS_JUDGE);
+    bool judged = *tolerance != '\0' && strcmp(tolerance, "none") != 0;
+    picture->main = ERROR_TOTAL;
+    for (ErrorKind kind = 0; judged && kind < ERROR_KINDS; kind++) {
+        bool named = strcmp(judge, axis_info(AXIS_JUDGE)->domain.words[kind]) == 0;
+        picture->main = named ? kind : picture->main;
+    }
+    if (wish->error >= 0) {
+        picture->main = (ErrorKind)wish->error;
+        picture->only_main = true;
+    } else if (!find_range(picture, picture->main, &low, &high)) {
+        picture->main = ERROR_CONSTRUCTION;
+    }
+    picture->tolerance = !isnan(wish->tolerance) ? wish->tolerance
+                         : judged                ? log10(strtod(tolerance, NULL))
+                                                 : NAN;
+}
+
+bool picture_meets(const Picture *picture, size_t panel, size_t *first, size_t *last)
+{
+    size_t best = 0, run = 0;
+    for (size_t x = 0; x < picture->x_count && !isnan(picture->tolerance); x++) {
+        double error = picture_cell(picture, panel, 0, x)[picture->main].log10;
+        run = error <= picture->tolerance ? run + 1 : 0;
+        if (run > best) {
+            best = run;
+            *last = x;
+            *first = x + 1 - run;
+        }
+    }
+    return best > 0;
+}
+
+/* Curves as long as there are few. */
+static PictureKind choose_kind(const Picture *picture)
+{
+    bool usual = picture->x == AXIS_OMEGA || picture->x == PLOT_LAYER || picture->y == AXIS_OMEGA ||
+                 picture->y == PLOT_LAYER;
+    if (picture->y == PLOT_AXES) {
+        return PICTURE_ERRORS;
+    }
+    return picture->y_count > SERIES_MOST || (!usual && picture->y_count >= HEAT_LEAST)
+               ? PICTURE_HEAT
+               : PICTURE_SERIES;
+}
+
+int picture_make(Picture *picture, const PlotData *data, const PictureWish *wish)
+{
+    picture->data = data;
+    int status = places_find(picture, wish->x);
+    if (status == 0) {
+        status = make_order(&picture->x_order, &picture->x_count, picture, picture->x);
+    }
+    status = status != 0 ? status
+                         : make_order(&picture->y_order, &picture->y_count, picture, picture->y);
+    status = status != 0 ? status : fill_cells(picture);
+    if (status == 0) {
+        picture->kind = choose_kind(picture);
+        find_judged(picture, wish);
+        status = find_scale(picture);
+    }
+    return status;
+}
+
+void picture_clear(Picture *picture)
+{
+    free(picture->x_order);
+    free(picture->y_order);
+    free(picture->cells);
+    *picture = (Picture){0};
+}

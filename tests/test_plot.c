@@ -1,0 +1,321 @@
+/*
+ * Pictures of tables: what is read of a table, which picture is chosen, what its scripts and texts
+ * hold, and what happens when gnuplot is missing, fails, or breaks off.
+ *
+ * Logarithms are those of the digits written here, worked out by hand.
+ */
+#include "shell.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define HEADER "construction,omega,seed,options,layer,construction_max,total_max,native_max,bounds"
+
+/* Writes a table of lines, each of which ends in a newline. */
+static void make_table(const char *name, const char *header, const char *lines)
+{
+    char path[SCRATCH_PATH], text[4096];
+    scratch_path(path, shell_scratch(), name);
+    int length = snprintf(text, sizeof text, "%s\n%s", header, lines);
+    assert_true(length < (int)sizeof text);
+    file_write(path, text, (size_t)length);
+}
+
+/* A V curve over two seeds: the second one's errors are ten times the first one's. */
+static void make_curve(void)
+{
+    make_table("v.csv", HEADER,
+               "fused,8,1,,1,1e-3,1e-3,1e-16,\nfused,16,1,,1,2e-10,2e-10,1e-16,\n"
+               "fused,1000,1,,1,2.5e-868,1e-14,1e-16,\nfused,1e6,1,,1,0,1e-9,1e-16,\n"
+               "fused,8,2,,1,1e-2,1e-2,1e-16,\nfused,16,2,,1,2e-9,2e-9,1e-16,\n"
+               "fused,1000,2,,1,2.5e-867,1e-13,1e-16,construction_max\n"
+               "fused,1e6,2,,1,0,1e-8,1e-16,\n");
+}
+
+/* A table of two panels, and depth. */
+static void make_depth(const char *size)
+{
+    char lines[1024];
+    snprintf(lines, sizeof lines,
+             "silu,8,1,,1,1e-5,1e-5,1e-16,,1e-5\nsilu,8,1,,2,1e-6,1e-6%s,1e-17,,1e-5\n"
+             "silu,20,1,,1,1e-15,1e-15,1e-16,,1e-15\nsilu,20,1,,2,1e-16,1e-16,1e-17,,1e-15\n"
+             "fused,8,1,,1,1e-5,1e-5,1e-16,,1e-5\nfused,8,1,,2,1e-5,1e-5,1e-16,,1e-5\n"
+             "fused,20,1,,1,1e-15,1e-15,1e-16,,1e-15\nfused,20,1,,2,1e-15,1e-15,1e-16,,1e-15\n",
+             size);
+    make_table("depth.csv", HEADER ",total_rel", lines);
+}
+
+/* ---- What is read ---------------------------------------------------------------------------- */
+
+/* x, then the six errors, of which three have columns, and the bounds among them. */
+static void test_logarithms_of_any_size(void **state)
+{
+    (void)state;
+    make_curve();
+    expect_shell("$h plot v.csv -o v.gp && cat v.gp", 0,
+                 "\n0.903089987 NaN -2 NaN -16 -2 NaN NaN NaN NaN NaN NaN NaN NaN\n");
+    expect_shell("cat v.gp", 0, "-867");
+    expect_shell("$h plot v.csv -o v.gp && cat v.gp", 0,
+                 "\n3 NaN -866.60206 NaN -16 -13 NaN NaN -866.60206 NaN NaN NaN NaN NaN\n");
+    expect_shell("$h plot v.csv -o v.gp && cat v.gp", 0,
+                 "\n6 NaN NaN NaN -16 -8 NaN NaN NaN NaN NaN NaN NaN NaN\n");
+}
+
+/* An exponent that is 8e16 times that of the smallest double. */
+static void test_the_smallest_error(void **state)
+{
+    (void)state;
+    make_table("v.csv", HEADER,
+               "fused,1,1,,1,1e-1,,,\nfused,1e17,1,,1,6.48e-86858896380650365,,,\n");
+    expect_shell("$h plot v.csv -o v.gp && cat v.gp", 0, " -8.68588964e+16 ");
+    expect_shell("$h plot v.csv", 0, "6.5e-86858896380650365");
+}
+
+static void test_refused_tables(void **state)
+{
+    (void)state;
+    make_table("bad.csv", HEADER, "fused,8,1,,1,1e-3,-1e-3,1e-16,\n");
+    expect_shell("$h plot bad.csv", 2, "bad.csv:2: token '-1e-3'");
+    make_table("bad.csv", HEADER, "fused,8,1,,1,1e-3,many,1e-16,\n");
+    expect_shell("$h plot bad.csv", 2, "expected a size in the column total_max");
+    make_table("bad.csv", HEADER, "fused,8,1,widht=3,1,1e-3,1e-3,1e-16,\n");
+    expect_shell("$h plot bad.csv", 2, "expected axes of options");
+    make_table("bad.csv", HEADER, "");
+    expect_shell("$h plot bad.csv", 2, "expected rows below the header");
+    make_table("bad.csv", "a,b", "1,2\n");
+    expect_shell("$h plot bad.csv", 2, "expected a table of sweep or depth");
+    make_table("bad.csv", HEADER, "fused,8,1,,1,0,0,0,\n");
+    expect_shell("$h plot bad.csv", 2, "expected an error above 0");
+    expect_shell("$h plot none.csv", 2, "none.csv");
+}
+
+static void test_refused_words(void **state)
+{
+    (void)state;
+    make_curve();
+    expect_shell("$h plot", 2, "FILE.csv...");
+    expect_shell("$h plot v.csv --colour red", 2, "--colour");
+    expect_shell("$h plot v.csv -o v.jpeg", 2, "ends in .svg, .png, .pdf");
+    expect_shell("$h plot v.csv -o .svg", 2, "ends in .svg");
+    expect_shell("$h plot v.csv --x depth", 2, "expected an axis that varies in the table: omega");
+    expect_shell("$h plot v.csv --error none", 2, "--error");
+    expect_shell("$h plot v.csv --norm l1", 2, "--norm");
+    expect_shell("$h plot v.csv --tolerance 0", 2, "expected a number above 0");
+    expect_shell("cp v.csv v.gp; $h plot v.gp -o v.gp; code=$?; cmp v.csv v.gp && exit $code", 2,
+                 "--output");
+    expect_shell("ln -s v.csv a.gp; $h plot v.csv -o a.gp", 2, "--output");
+    expect_shell("touch v.csv.json; ln -s v.csv.json b.gp; $h plot v.csv -o b.gp", 2, "--output");
+}
+
+/* ---- What is chosen -------------------------------------------------------------------------- */
+
+static void test_a_curve(void **state)
+{
+    (void)state;
+    make_curve();
+    expect_shell("$h plot v.csv", 0, "The errors by omega; largest error of an entry");
+    expect_shell("$h plot v.csv", 0, "The largest over seed 1, 2.");
+    expect_shell("$h plot v.csv", 0, "falls below the picture, to 1e-867.");
+    expect_shell("$h plot v.csv", 0, "is 0, which is proven, in 1 place,");
+    expect_shell("$h plot v.csv --x seed", 0, "The total error by seed and omega");
+    expect_shell("$h plot v.csv --error construction", 0, "The construction error by omega");
+    expect_shell("$h plot v.csv --error construction", 0, "<2.5e-867");
+}
+
+/* The ends of the interval are values that meet the tolerance: 16 and 1000 for 5e-9. */
+static void test_the_interval_that_meets(void **state)
+{
+    (void)state;
+    make_curve();
+    const char *rectangle = "set object rectangle from 1.20411998, graph 0 to 3, graph 1";
+    expect_shell("$h plot v.csv --tolerance 5e-9 -o v.gp && cat v.gp", 0, rectangle);
+    expect_shell("$h plot v.csv --tolerance 5e-9 -o v.gp && cat v.gp", 0,
+                 "Shaded: every omega evaluated there has a total error within it.");
+    expect_shell("$h plot v.csv --tolerance 1e-8 -o v.gp && cat v.gp", 0, "to 6, graph 1");
+    expect_shell("$h plot v.csv --tolerance 1e-15 -o v.gp && ! grep -q rectangle v.gp && echo none",
+                 0, "none");
+    make_table("t.csv", HEADER,
+               "fused,8,1,tolerance=1e-9,1,1e-3,1e-3,1e-16,\n"
+               "fused,16,1,tolerance=1e-9,1,2e-10,2e-10,1e-16,\n");
+    expect_shell("$h plot t.csv", 0, "Dashed: the tolerance 1e-09.");
+}
+
+static void test_series_and_panels(void **state)
+{
+    (void)state;
+    make_depth("");
+    expect_shell("$h plot depth.csv", 0, "The total error by omega and layer");
+    expect_shell("$h plot depth.csv", 0, "a layer 1, b layer 2");
+    expect_shell("$h plot depth.csv -o d.gp && grep -c \"^plot \" d.gp", 0, "2");
+    expect_shell("$h plot depth.csv -o d.gp && grep \"^set title\" d.gp", 0, "fused");
+}
+
+/* A stream that shrinks: absolute errors shrink with it. */
+static void test_relative_errors_where_streams_shrink(void **state)
+{
+    (void)state;
+    make_depth("");
+    expect_shell("$h plot depth.csv", 0, "largest error of an entry");
+    make_depth("1");
+    expect_shell("$h plot depth.csv --norm max", 0, "largest error of an entry");
+    expect_shell("$h plot depth.csv --norm rel", 2, "construction_rel");
+    make_table("s.csv", "construction,layer,construction_max,total_max,construction_rel,total_rel",
+               "silu,1,1e-20,1e-16,1e-20,1e-16\nsilu,2,1e-24,1e-20,1e-20,1e-16\n");
+    expect_shell("$h plot s.csv", 0, "error relative to the result");
+    make_table("s.csv", "construction,layer,construction_max,total_max,construction_rel,total_rel",
+               "silu,1,1e-20,1e-16,1e-20,1e-16\nsilu,2,1e-22,1e-18,1e-20,1e-16\n");
+    expect_shell("$h plot s.csv", 0, "largest error of an entry");
+}
+
+static void test_a_heat_map(void **state)
+{
+    char lines[2048];
+    size_t used = 0;
+    (void)state;
+    for (int n = 1; n <= 4; n++) {
+        for (int d = 1; d <= 4; d++) {
+            used += (size_t)snprintf(lines + used, sizeof lines - used,
+                                     "fused,20,%d,%d,1,1e-20,1e-%d,1e-17\n", n, d, n + d);
+        }
+    }
+    make_table("heat.csv", "construction,omega,n,d,layer,construction_max,total_max,native_max",
+               lines);
+    expect_shell("$h plot heat.csv", 0, "The total error by n and d");
+    expect_shell("$h plot heat.csv -o h.gp && cat h.gp", 0, "\n3 0 -5\n0 1 -3\n");
+    /* Both were swept by themselves: no map, but the longer one, at the other's usual value. */
+    make_table("cross.csv", "construction,omega,n,d,layer,construction_max,total_max,native_max",
+               "fused,20,1,3,1,1e-20,1e-5,1e-17\nfused,20,2,3,1,1e-20,1e-6,1e-17\n"
+               "fused,20,3,3,1,1e-20,1e-7,1e-17\nfused,20,4,3,1,1e-20,1e-8,1e-17\n"
+               "fused,20,4,5,1,1e-20,1e-2,1e-17\nfused,20,4,7,1,1e-20,1e-1,1e-17\n");
+    expect_shell("$h plot cross.csv", 0, "The errors by n");
+    expect_shell("$h plot cross.csv", 0, "d 3");
+    expect_shell("$h plot cross.csv", 0, "            4   1.0e-08");
+}
+
+/* Two tables of the same grid are told apart by their files. */
+static void test_two_files(void **state)
+{
+    (void)state;
+    make_curve();
+    expect_shell("cp v.csv w.csv; $h plot v.csv w.csv", 0, "  w.csv\n");
+}
+
+/* What README.md quotes is what is printed. */
+static void test_readme(void **state)
+{
+    (void)state;
+    expect_shell(
+        "cd $p && $h plot results/omega.csv | head -n 28 | grep . | while IFS= read -r line; "
+        "do grep -Fxq -e \"$line\" README.md || echo \"missing: $line\"; done | wc -l",
+        0, "0\n");
+    expect_shell("cd $p && $h plot results/omega.csv | head -n 28 | grep -c .", 0, "27\n");
+}
+
+/* 80 columns, and no blank at the end of a line. */
+static void test_text_fits(void **state)
+{
+    (void)state;
+    make_curve();
+    make_depth("");
+    expect_shell("for f in v.csv depth.csv; do $h plot $f; done >text; wc -L <text; "
+                 "awk \"length > 80\" text | wc -l; grep -c \" $\" text",
+                 1, "\n0\n0\n");
+}
+
+/* ---- gnuplot --------------------------------------------------------------------------------- */
+
+/* A program in gnuplot's place. */
+#define FAKE(script)                                                                               \
+    "printf \"#!/bin/sh\\n" script "\\n\" >gnuplot; chmod +x gnuplot; "                            \
+    "PATH=$PWD:$PATH $h plot v.csv -o v.svg; code=$?; test ! -e v.svg && exit $code"
+
+static void test_gnuplot_fails(void **state)
+{
+    (void)state;
+    make_curve();
+    expect_shell("PATH=/nowhere $h plot v.csv -o v.svg", 77, "package gnuplot-nox");
+    expect_shell(FAKE("echo its reason >&2; exit 3"), 99, "gnuplot failed: its reason");
+    expect_shell(FAKE("kill -9 \\$\\$"), 99, "gnuplot failed");
+    expect_shell(FAKE("exit 0"), 99, "nothing was said");
+    expect_shell(FAKE("echo \\\"<svg>\\\""), 99, "no whole picture");
+    expect_shell(FAKE("exec sed -n 1p /dev/zero/none"), 99, "gnuplot failed");
+}
+
+/* Names mean nothing to a shell, nor to gnuplot. */
+static void test_names_are_names(void **state)
+{
+    (void)state;
+    make_curve();
+    expect_shell("n=\"a\\`touch pwned\\`\\$(touch pwned)\\\"@x.csv\"; cp v.csv \"$n\"; "
+                 "$h plot \"$n\" -o n.gp && (gnuplot -d n.gp >n.svg 2>&1; test ! -e pwned) && "
+                 "grep -c pwned n.gp",
+                 0, "1");
+}
+
+static void test_full_disk(void **state)
+{
+    (void)state;
+    make_curve();
+    expect_shell("ln -s /dev/full full.gp; $h plot v.csv -o full.gp", 99, "full.gp");
+    expect_shell("$h plot v.csv >/dev/full", 99, "headproof");
+    expect_shell("echo mine >v.gp.partial; $h plot v.csv -o v.gp", 2, "headproof left itself");
+}
+
+static bool has_gnuplot(void)
+{
+    Output output = shell("command -v gnuplot");
+    free(output.text);
+    return output.code == 0;
+}
+
+static void test_pictures(void **state)
+{
+    (void)state;
+    if (!has_gnuplot()) {
+        skip();
+    }
+    make_curve();
+    make_depth("");
+    expect_shell("$h plot v.csv -o v.svg && head -c 500 v.svg", 0,
+                 "<title>headproof plot: The errors by omega</title>");
+    expect_shell("$h plot v.csv -o v.svg && tail -n 2 v.svg", 0, "</svg>");
+    expect_shell("$h plot v.csv -o v.png && head -c 4 v.png", 0, "PNG");
+    expect_shell("$h plot depth.csv -o v.pdf && head -c 5 v.pdf", 0, "%PDF-");
+    expect_shell("$h plot v.csv -o v.gp && gnuplot -d v.gp 2>&1 >v.svg | wc -c", 0, "0");
+    /* What a run left that was killed is its own. */
+    expect_shell("$h plot v.csv -o v.svg && cp v.svg v.svg.partial && $h plot v.csv -o v.svg", 0,
+                 "picture: v.svg");
+    expect_shell("PATH=/nowhere $h plot v.csv -o v.svg; tail -n 2 v.svg", 0, "</svg>");
+}
+
+#define CASE(test) cmocka_unit_test_setup_teardown(test, shell_set_up, shell_tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        CASE(test_logarithms_of_any_size),
+        CASE(test_the_smallest_error),
+        CASE(test_refused_tables),
+        CASE(test_refused_words),
+        CASE(test_a_curve),
+        CASE(test_the_interval_that_meets),
+        CASE(test_series_and_panels),
+        CASE(test_relative_errors_where_streams_shrink),
+        CASE(test_a_heat_map),
+        CASE(test_two_files),
+        CASE(test_readme),
+        CASE(test_text_fits),
+        CASE(test_gnuplot_fails),
+        CASE(test_names_are_names),
+        CASE(test_full_disk),
+        CASE(test_pictures),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,162 @@
+/*
+ * Pages of results: the verdict and its reason, the picture, the rows that fail and the commands
+ * that repeat them; what is refused; and, where there is Chromium, how a browser takes the page.
+ */
+#include "shell.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* A sweep of which two points of three are above the tolerance. */
+#define SWEEP                                                                                      \
+    "$h sweep --construction silu --n 2 --d 2 --omega 1,20,1e9 --tolerance 1e-12 --quiet "         \
+    "-o s.csv 2>said; "
+#define REPORT "$h report s.csv -o r.html && cat r.html"
+
+static void expect_page(const char *says)
+{
+    expect_shell(SWEEP REPORT, 0, says);
+}
+
+static void test_a_sweep(void **state)
+{
+    (void)state;
+    expect_page("<title>FAIL: headproof report</title>");
+    expect_page("FAIL: 2 of 3 points; 2 rows fail</p>");
+    expect_page("<code>headproof sweep --construction silu --n 2 --d 2 --omega 1000000000 --seed 1 "
+                "--tolerance 1e-12</code>");
+    expect_page("<figure>");
+    expect_page("<dt>openblas_core</dt>");
+    expect_page("</footer>\n</body>\n</html>\n");
+    /* What a run left that was killed is its own; what another program wrote is not. */
+    expect_shell("cp r.html q.html.partial; $h report s.csv -o q.html", 0, "report: q.html");
+    expect_shell("echo mine >q.html.partial; $h report s.csv -o q.html", 2, "left itself");
+    /* The command beside the failures is one that fails by itself. */
+    expect_shell("$(grep -o \"headproof sweep --construction[^<]*\" r.html | sed -n 1p | "
+                 "sed \"s|^headproof|$h|\") --quiet >/dev/null 2>&1",
+                 1, "");
+    expect_shell("$h sweep --construction silu --n 2 --d 2 --omega 20 --tolerance 1e-12 --quiet "
+                 "-o s.csv; " REPORT,
+                 0, "PASS: 1 point, 1 row");
+}
+
+/* Rows that fail come before those that pass, of which forty are shown. */
+static void test_rows(void **state)
+{
+    (void)state;
+    expect_shell(SWEEP REPORT " | grep -c \"<tr class=.fail\"", 0, "2\n");
+    expect_shell("$h sweep --construction silu --n 2 --d 2 --omega 11:60 --quiet -o s.csv; " REPORT,
+                 0, "40 of 50 rows");
+    expect_shell(SWEEP "rm s.csv.json; " REPORT, 0, "FAIL: 2 of 3 rows; 2 rows fail");
+    expect_shell("cat r.html", 0, "nothing is known of its run");
+}
+
+static void test_checks(void **state)
+{
+    (void)state;
+    expect_shell("printf \"[a]\\nconstruction=silu\\nn=2\\nd=2\\nomega=8,9\\n\" >c.case; "
+                 "$h check c.case --save-baseline b.csv --quiet >said && "
+                 "$h check c.case --baseline b.csv --json c.json --quiet >said; "
+                 "$h report c.json b.csv -o r.html; cat r.html",
+                 0, "PASS: every row is as good as the baseline");
+    expect_shell("printf \"[a]\\nconstruction=silu\\nn=2\\nd=2\\nomega=8,9,10\\n\" >c.case; "
+                 "$h check c.case --baseline b.csv --json c.json --quiet >said; "
+                 "$h report c.json -o r.html; cat r.html",
+                 0, "FAIL: 1 row, 1 finding; the first:");
+    expect_shell("cat r.html", 0,
+                 "<code>headproof sweep --construction silu --n 2 --d 2 --omega 10");
+}
+
+static void test_other_tables(void **state)
+{
+    (void)state;
+    expect_shell("$h min-omega --construction silu --n 2 --d 2 --tolerance 1e-6 --quiet -o m.csv; "
+                 "$h report m.csv -o r.html; cat r.html",
+                 0, "<th scope=\"col\">omega_min</th>");
+    expect_shell("cat r.html", 0, "PASS: 1 point, 1 row");
+}
+
+static void test_without_gnuplot(void **state)
+{
+    (void)state;
+    expect_shell(SWEEP "PATH=/nowhere $h report s.csv -o r.html; cat r.html", 0, "<figure><pre>");
+}
+
+static void test_refused(void **state)
+{
+    (void)state;
+    expect_shell("$h report", 2, "FILE... -o FILE.html");
+    expect_shell(SWEEP "$h report s.csv", 2, "FILE... -o FILE.html");
+    expect_shell("$h report s.csv --colour red -o r.html", 2, "--colour");
+    expect_shell("$h report none.csv -o r.html", 2, "none.csv");
+    expect_shell("printf \"a,b\\n1,2\\n\" >x.csv; $h report x.csv -o r.html", 2,
+                 "expected a table");
+    expect_shell("$h report s.csv.json -o r.html", 2, "expected a table");
+    expect_shell("cp s.csv t; $h report s.csv -o s.csv; code=$?; cmp s.csv t && exit $code", 2,
+                 "--output");
+    expect_shell("$h report s.csv -o s.csv.json", 2, "--output");
+    expect_shell("sed -i s/silu/fused/ s.csv; $h report s.csv -o r.html", 2,
+                 "its rows are not those that its .json names");
+    expect_shell(SWEEP "ln -s /dev/full full; $h report s.csv -o full", 99, "full");
+    expect_shell("test ! -e r.html && echo none", 0, "none");
+}
+
+/* Cells and names are text, whatever they look like. */
+static void test_text_is_text(void **state)
+{
+    (void)state;
+    expect_shell("printf \"construction,layer,construction_max,status\\n"
+                 "<script>alert(1)</script>,1,1e-3,fail\\nsilu,1,1e-3,ok\\n\" >\"<b>.csv\"; "
+                 "$h report \"<b>.csv\" -o r.html && ! grep -e \"<b>\" -e \"<script\" r.html && "
+                 "cat r.html",
+                 0, "&lt;script&gt;");
+}
+
+/* Two pictures on a page share no name. */
+static void test_names_are_once(void **state)
+{
+    (void)state;
+    expect_shell(SWEEP "cp s.csv t.csv; $h report s.csv t.csv -o r.html; "
+                       "grep -o \" id=[^ >]*\" r.html | sort | uniq -d | wc -l",
+                 0, "0\n");
+    expect_shell("grep -c -e \"<script\" -e \"src=\" -e \"@import\" r.html", 1, "0\n");
+}
+
+/* No message on the console, and nothing wider than the window. */
+static void test_browser(void **state)
+{
+    (void)state;
+    Output output = shell("command -v chromium");
+    free(output.text);
+    if (output.code != 0) {
+        skip();
+    }
+    expect_shell(SWEEP "$h report s.csv -o r.html; for width in 500 1400; do "
+                       "HOME=$PWD timeout 300 chromium --headless --no-sandbox --disable-gpu "
+                       "--user-data-dir=$PWD/.c --enable-logging=stderr --window-size=$width,800 "
+                       "--screenshot=s$width.png file://$PWD/r.html 2>&1 | grep -c CONSOLE; "
+                       "test -s s$width.png || echo no picture; done; rm -rf .c .cache .config "
+                       ".pki .local; echo done",
+                 0, "0\n0\ndone\n");
+}
+
+#define CASE(test) cmocka_unit_test_setup_teardown(test, shell_set_up, shell_tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        CASE(test_a_sweep),         CASE(test_rows),
+        CASE(test_checks),          CASE(test_other_tables),
+        CASE(test_without_gnuplot), CASE(test_refused),
+        CASE(test_text_is_text),    CASE(test_names_are_once),
+        CASE(test_browser),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
