@@ -7,6 +7,8 @@
 #ifndef HEADPROOF_REFERENCE_AP_H
 #define HEADPROOF_REFERENCE_AP_H
 
+#include "limbs.h"
+
 #include <mpfr.h>
 #include <stdbool.h>
 #include <stddef.h>
