@@ -8,6 +8,7 @@
 #define HEADPROOF_REFERENCE_AP_H
 
 #include "limbs.h"
+#include "limbs_divide.h"
 
 #include <mpfr.h>
 #include <stdbool.h>

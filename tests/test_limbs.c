@@ -6,6 +6,7 @@
 #include "fixture.h"
 
 #include "../reference/limbs.h"
+#include "../reference/limbs_divide.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
