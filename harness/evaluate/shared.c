@@ -137,8 +137,11 @@ static RefLimit choose_limit(const Pair *pair, const Point *const *points, size_
 RefBase *shared_base(const Pair *pair, const Point *point, bool certify, mpfr_prec_t bits,
                      RefLimit limit, const RefKeeper *keeper)
 {
-    return certify ? ref_base_make_certified(pair, bits, limit == REF_LIMIT_STREAMS, keeper)
-                   : ref_base_make_kept(pair, bits, point->form, limit, keeper);
+    if (certify) {
+        return ref_base_make_certified(pair, bits, limit == REF_LIMIT_STREAMS,
+                                       point->certify ? NULL : keeper);
+    }
+    return ref_base_make_kept(pair, bits, point->form, limit, keeper);
 }
 
 static bool is_beside(const Pair *pair, const Point *point)
