@@ -233,9 +233,9 @@ bench: $(BUILD)/headproof $(BENCHES:%=$(BUILD)/%) ## Time everything, into resul
 
 # The reference at the size of GPT-2 small: r(T), the construction error, m(T) and m(T').
 GPT2 := --construction transformer --depth 12 --n 1024 --d 768 --heads 12 --d-head 64 --d-ff 3072 \
-        --mask causal --omega 40 --kernel structured --precision 256
+        --mask causal --omega 40 --kernel structured
 
-bench-gpt2: $(BUILD)/headproof ## Time a stack of GPT-2 small's size at 256 bits (minutes)
+bench-gpt2: $(BUILD)/headproof ## Time a stack of GPT-2 small's size (minutes)
 	@mkdir -p results
 	time -p env OMP_PROC_BIND=true $(BUILD)/headproof sweep $(GPT2) -o results/gpt2-small.csv
 

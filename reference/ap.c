@@ -94,8 +94,8 @@ void ap_dot(mpfr_ptr y, mpfr_srcptr a, mpfr_srcptr b, size_t count, mpfr_ptr t)
 {
     mpfr_set_zero(y, 1);
     for (size_t i = 0; i < count; i++) {
-        mpfr_mul(t, a + i, b + i, MPFR_RNDN);
-        mpfr_add(y, y, t, MPFR_RNDN);
+        limbs_mul(t, a + i, b + i);
+        limbs_add(y, y, t);
     }
 }
 
@@ -105,8 +105,8 @@ void ap_axpy(mpfr_ptr y, mpfr_srcptr s, mpfr_srcptr v, size_t count, mpfr_ptr t)
         return;
     }
     for (size_t i = 0; i < count; i++) {
-        mpfr_mul(t, s, v + i, MPFR_RNDN);
-        mpfr_add(y + i, y + i, t, MPFR_RNDN);
+        limbs_mul(t, s, v + i);
+        limbs_add(y + i, y + i, t);
     }
 }
 
@@ -120,11 +120,11 @@ static void series_expm1(mpfr_ptr y, mpfr_srcptr x, unsigned long n)
 {
     mpfr_set_ui(y, 1, MPFR_RNDN);
     for (unsigned long m = n; m > 1; m--) {
-        mpfr_mul(y, y, x, MPFR_RNDN);
+        limbs_mul(y, y, x);
         mpfr_div_ui(y, y, m, MPFR_RNDN);
         mpfr_add_ui(y, y, 1, MPFR_RNDN);
     }
-    mpfr_mul(y, y, x, MPFR_RNDN);
+    limbs_mul(y, y, x);
 }
 
 /* True when the series was enough. */

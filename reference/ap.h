@@ -7,6 +7,9 @@
 #ifndef HEADPROOF_REFERENCE_AP_H
 #define HEADPROOF_REFERENCE_AP_H
 
+#include "limbs.h"
+#include "limbs_divide.h"
+
 #include <mpfr.h>
 #include <stdbool.h>
 #include <stddef.h>

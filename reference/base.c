@@ -65,8 +65,11 @@ static bool init_layer(Making *making, size_t l)
 {
     RefBase *base = making->base;
     size_t n = making->pair->original.layout.n, columns = making->pair->compared[l].count;
+    bool limit = base->limit != NULL, certify = base->radius != NULL;
     return ap_init(&base->original[l], n, columns, base->bits) &&
-           (base->limit == NULL || ap_init(&base->limit[l], n, columns, base->bits));
+           (!limit || ap_init(&base->limit[l], n, columns, base->bits)) &&
+           (!certify || ap_init(&base->radius[l], n, 1, REF_CELL_BITS)) &&
+           (!certify || !limit || ap_init(&base->limit_radius[l], n, 1, REF_CELL_BITS));
 }
 
 static void clear_layers(RefBase *base)
@@ -101,6 +104,9 @@ static void making_visit(RefArchive *archive, void *state)
         ref_archive_expect(archive, making->limit->layer == making->done);
     }
     archive_mat(archive, &base->score_max);
+    if (base->radius != NULL) {
+        archive_mat(archive, &base->score_off);
+    }
     for (size_t l = 0; making->ok && !archive->failed && l < making->done; l++) {
         making->ok = !loading || init_layer(making, l);
         if (making->ok) {
@@ -108,6 +114,12 @@ static void making_visit(RefArchive *archive, void *state)
         }
         if (making->ok && base->limit != NULL) {
             archive_mat(archive, &base->limit[l]);
+        }
+        if (making->ok && base->radius != NULL) {
+            archive_mat(archive, &base->radius[l]);
+        }
+        if (making->ok && base->radius != NULL && base->limit != NULL) {
+            archive_mat(archive, &base->limit_radius[l]);
         }
     }
 }
@@ -174,10 +186,11 @@ static bool certify_run(RefRun *run)
     return run == NULL || ref_run_certify(run);
 }
 
-/* certify: with radii; in the structured form, without a keeper. */
+/* certify: with radii; in the structured form. */
 static RefBase *base_make(const Pair *pair, mpfr_prec_t bits, RefForm form, RefLimit limit,
                           const RefKeeper *keeper, bool certify)
 {
+    const char *what = certify ? "base-and-radii" : "base";
     RefBase *base = calloc(1, sizeof *base);
     if (base == NULL) {
         return NULL;
@@ -199,12 +212,12 @@ static RefBase *base_make(const Pair *pair, mpfr_prec_t bits, RefForm form, RefL
         keeper = NULL; /* what a tape serves is made again sooner than it is read */
     }
     if (making.ok) {
-        (void)ref_keeper_restore(keeper, "base", bits, making_visit, &making);
+        (void)ref_keeper_restore(keeper, what, bits, making_visit, &making);
     }
     while (making.ok && making.done < base->depth) {
         making.ok = make_layer(&making);
         if (making.ok) {
-            ref_keeper_offer(keeper, "base", bits, making_visit, &making);
+            ref_keeper_offer(keeper, what, bits, making_visit, &making);
         }
     }
     ref_run_clear(making.original);
@@ -222,9 +235,10 @@ RefBase *ref_base_make_kept(const Pair *pair, mpfr_prec_t bits, RefForm form, Re
     return base_make(pair, bits, form, limit, keeper, false);
 }
 
-RefBase *ref_base_make_certified(const Pair *pair, mpfr_prec_t bits, bool limit)
+RefBase *ref_base_make_certified(const Pair *pair, mpfr_prec_t bits, bool limit,
+                                 const RefKeeper *keeper)
 {
-    return base_make(pair, bits, REF_STRUCTURED, limit ? REF_LIMIT_STREAMS : REF_LIMIT_NONE, NULL,
+    return base_make(pair, bits, REF_STRUCTURED, limit ? REF_LIMIT_STREAMS : REF_LIMIT_NONE, keeper,
                      true);
 }
 

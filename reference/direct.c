@@ -22,10 +22,10 @@ static void silu_row(const Evaluator *ev, Worker *worker, const Activate *a, siz
     evaluator_exp(ev, worker, e, e, a->columns.count);
     for (size_t c = 0; c < a->columns.count; c++) {
         if (mpfr_sgn(x + c) < 0) {
-            mpfr_mul(x + c, x + c, e + c, MPFR_RNDN);
+            limbs_mul(x + c, x + c, e + c);
         }
         mpfr_add_ui(e + c, e + c, 1, MPFR_RNDN);
-        mpfr_div(x + c, x + c, e + c, MPFR_RNDN);
+        limbs_div(x + c, x + c, e + c);
     }
 }
 
@@ -33,10 +33,10 @@ static void silu_row(const Evaluator *ev, Worker *worker, const Activate *a, siz
 static void gelu(mpfr_ptr x, mpfr_ptr t)
 {
     mpfr_sqrt_ui(t, 2, MPFR_RNDN);
-    mpfr_div(t, x, t, MPFR_RNDN);
+    limbs_div(t, x, t);
     mpfr_neg(t, t, MPFR_RNDN);
     mpfr_erfc(t, t, MPFR_RNDN);
-    mpfr_mul(x, x, t, MPFR_RNDN);
+    limbs_mul(x, x, t);
     mpfr_div_2ui(x, x, 1, MPFR_RNDN);
 }
 
@@ -112,7 +112,7 @@ static void ffn(Evaluator *ev, const Direct *direct, ApMat *stream, ApMat *delta
     for (size_t i = 0; i < rows; i++) {
         for (size_t c = 0; c < d; c++) {
             mpfr_ptr x = ap_at(stream, i, direct->write.first + c);
-            mpfr_add(x, x, ap_at(delta, i, c), MPFR_RNDN);
+            limbs_add(x, x, ap_at(delta, i, c));
         }
     }
 }
@@ -131,9 +131,9 @@ static void linear(Evaluator *ev, const Direct *direct, ApMat *stream, ApMat *ou
         for (size_t c = 0; c < direct->write.count; c++) {
             mpfr_ptr x = ap_at(stream, i, direct->write.first + c);
             if (direct->replace) {
-                mpfr_set(x, ap_at(out, i, c), MPFR_RNDN);
+                limbs_set(x, ap_at(out, i, c));
             } else {
-                mpfr_add(x, x, ap_at(out, i, c), MPFR_RNDN);
+                limbs_add(x, x, ap_at(out, i, c));
             }
         }
         for (size_t c = 0; direct->clear && c < direct->read.count; c++) {

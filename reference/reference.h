@@ -149,8 +149,8 @@ RefBase *ref_base_make_kept(const Pair *pair, mpfr_prec_t bits, RefForm form, Re
                             const RefKeeper *keeper) __attribute__((warn_unused_result));
 
 /* The same in the structured form with radii; limit: with the streams of r(T_infinity). */
-RefBase *ref_base_make_certified(const Pair *pair, mpfr_prec_t bits, bool limit)
-    __attribute__((warn_unused_result));
+RefBase *ref_base_make_certified(const Pair *pair, mpfr_prec_t bits, bool limit,
+                                 const RefKeeper *keeper) __attribute__((warn_unused_result));
 bool ref_base_certified(const RefBase *base);
 void ref_base_clear(RefBase *base);
 mpfr_prec_t ref_base_bits(const RefBase *base);

@@ -312,7 +312,7 @@ static void add_heads(RefRun *run, const Sublayer *sublayer)
     for (size_t i = 0; run->known == NULL && i < run->stream.rows * run->stream.columns; i++) {
         mpfr_ptr entry = run->stream.entry + i;
         run_note_term(run, entry);
-        mpfr_add(entry, entry, run->delta.entry + i, MPFR_RNDN);
+        limbs_add(entry, entry, run->delta.entry + i);
     }
     for (int i = 0; i < RUN_CHANGES; i++) {
         if (run_change(run, i) != NULL) {
@@ -324,7 +324,7 @@ static void add_heads(RefRun *run, const Sublayer *sublayer)
 static void copy_stream(ApMat *to, const ApMat *from)
 {
     for (size_t i = 0; i < from->rows * from->columns; i++) {
-        mpfr_set(to->entry + i, from->entry + i, MPFR_RNDN);
+        limbs_set(to->entry + i, from->entry + i);
     }
 }
 
@@ -344,7 +344,7 @@ static void begin_inherited(RefRun *run)
         size_t row = layout_token_row(layout, i);
         for (size_t c = 0; c < inherited->columns; c++) {
             if (run_hands_on(run->cleared, run->layer, c)) {
-                mpfr_set(ap_at(inherited, row, c), ap_at(&run->e->stream, row, c), MPFR_RNDN);
+                limbs_set(ap_at(inherited, row, c), ap_at(&run->e->stream, row, c));
             }
         }
     }

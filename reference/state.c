@@ -29,6 +29,9 @@ void archive_run(RefArchive *archive, RefRun *run)
     ref_archive_number(archive, seen->score_max);
     ref_archive_expect(archive, mpfr_nan_p(seen->score_max) || mpfr_sgn(seen->score_max) >= 0);
     archive_mat(archive, &run->stream);
+    if (run->radius != NULL) {
+        radius_visit(archive, run->radius);
+    }
     if (run->e != NULL) {
         mpfr_exp_t change = ref_archive_exponent(archive, seen->change);
         archive_mat(archive, &run->e->stream);

@@ -201,7 +201,22 @@ static bool take_row(void *context, const Point *point, const Row *row)
     return true;
 }
 
-static char *rows_of(const Point *point, bool with_key, bool beside)
+/* How digits are known: as the point's size has it, by a plan beside it, by radii. */
+typedef enum { BY_SIZE, BY_PLAN_BESIDE, BY_RADII } Known;
+
+static void know_by(Shared *shared, const Point *point, Known known)
+{
+    shared->beside = shared->beside || known == BY_PLAN_BESIDE;
+    if (known == BY_RADII) {
+        ref_base_clear(shared->base);
+        shared->proven = true;
+        shared->base = shared_base(&shared->pair, point, true, shared_bits(NULL, point).x,
+                                   shared->limit, NULL);
+        assert_non_null(shared->base);
+    }
+}
+
+static char *rows_of(const Point *point, bool with_key, Known known)
 {
     char *text = NULL;
     size_t size = 0;
@@ -210,7 +225,7 @@ static char *rows_of(const Point *point, bool with_key, bool beside)
     Sink sink = {open_memstream(&text, &size), with_key};
     assert_non_null(sink.file);
     assert_int_equal(shared_make(&shared, &point, 1, true, 0, NULL), EVALUATE_OK);
-    shared->beside = shared->beside || beside;
+    know_by(shared, point, known);
     assert_int_equal(point_evaluate(&passed, shared, point, take_row, &sink), EVALUATE_OK);
     shared_clear(shared);
     assert_int_equal(fclose(sink.file), 0);
@@ -219,12 +234,17 @@ static char *rows_of(const Point *point, bool with_key, bool beside)
 
 char *given_rows(const Point *point, bool with_key)
 {
-    return rows_of(point, with_key, false);
+    return rows_of(point, with_key, BY_SIZE);
 }
 
 char *given_rows_beside(const Point *point)
 {
-    return rows_of(point, true, true);
+    return rows_of(point, true, BY_PLAN_BESIDE);
+}
+
+char *given_rows_by_radii(const Point *point)
+{
+    return rows_of(point, true, BY_RADII);
 }
 
 char *given_command(const Point *point)

@@ -60,4 +60,7 @@ char *given_rows_again(Given *given, const Point *point, bool with_key);
  * models. */
 char *given_rows_beside(const Point *point);
 
+/* The same with radii in place of a plan, as long as they suffice. */
+char *given_rows_by_radii(const Point *point);
+
 #endif

@@ -6,6 +6,7 @@
 #include <stdio.h> /* before mpfr.h: declares mpfr_fprintf */
 
 #include "../harness/grid/point.h"
+#include "../reference/base.h"
 #include "fixture.h"
 #include "interrupted.h"
 
@@ -90,6 +91,25 @@ static char *evaluate_base(const Pair *pair, const RefKeeper *keeper)
         for (size_t i = 0; i < pair->original.layout.n; i++) {
             mpfr_fprintf(file, "%Ra %Ra\n", ref_base_original(base, l, i, 0),
                          ref_base_limit(base, l, i, 0));
+        }
+    }
+    assert_int_equal(fclose(file), 0);
+    ref_base_clear(base);
+    return text;
+}
+
+static char *evaluate_radii(const Pair *pair, const RefKeeper *keeper)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *file = open_memstream(&text, &size);
+    RefBase *base = ref_base_make_certified(pair, BITS, true, keeper);
+    assert_true(file != NULL && base != NULL);
+    for (size_t l = 0; l < pair->original.depth; l++) {
+        mpfr_fprintf(file, "%Ra\n", ap_at(&base->score_off, 0, l));
+        for (size_t i = 0; i < pair->original.layout.n; i++) {
+            mpfr_fprintf(file, "%Ra %Ra %Ra\n", ref_base_limit(base, l + 1, i, 0),
+                         ap_at(&base->radius[l], i, 0), ap_at(&base->limit_radius[l], i, 0));
         }
     }
     assert_int_equal(fclose(file), 0);
@@ -199,6 +219,12 @@ static void altered_bases(void **state)
 {
     (void)state;
     altered(evaluate_base);
+}
+
+static void altered_radii(void **state)
+{
+    (void)state;
+    altered(evaluate_radii);
 }
 
 static void altered_plans(void **state)
@@ -410,6 +436,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(altered_bases),
+        cmocka_unit_test(altered_radii),
         cmocka_unit_test(altered_plans),
         cmocka_unit_test(numbers_are_checked),
         cmocka_unit_test(rows_are_checked),

@@ -1,7 +1,7 @@
 /*
  * A plan that is measured beside the evaluation says what one that is made before says: the same
  * rows, and where 64 bits lose the trajectory, or more than 192 and 128 are asked for, another
- * start.
+ * start.  So do radii in place of a plan.
  */
 #include "fixture.h"
 #include "given.h"
@@ -41,12 +41,16 @@ static void check_line(Given *given, const char *line, size_t count, const char 
     const Point *points = given_points(given, line, count);
     for (size_t i = 0; i < count; i++) {
         char *before = given_rows(&points[i], true), *beside = given_rows_beside(&points[i]);
+        char *radii = given_rows_by_radii(&points[i]);
         if (strstr(beside, expected) == NULL) {
             fail_msg("expected '%s' in\n%s", expected, beside);
         }
         drop_bits(before);
         drop_bits(beside);
+        drop_bits(radii);
         assert_string_equal(beside, before);
+        assert_string_equal(radii, before);
+        free(radii);
         free(before);
         free(beside);
     }
@@ -65,6 +69,22 @@ static void a_given_precision_is_kept(void **state)
     check_line(*state,
                "--construction transformer --n 6 --d 8 --depth 4 --omega 20 --precision 320", 1,
                ",320,");
+}
+
+/* 192 bits of both, and no other start: a plan would ask for fewer. */
+static void radii_do_without_a_plan(void **state)
+{
+    const Point *points = given_points(*state,
+                                       "--construction fused,transformer --mask none,causal --n 6 "
+                                       "--d 8 --depth 4 --omega 20",
+                                       4);
+    for (size_t i = 0; i < 4; i++) {
+        char *rows = given_rows_by_radii(&points[i]);
+        if (strstr(rows, ",192,192,ok") == NULL) {
+            fail_msg("expected ',192,192,ok' in\n%s", rows);
+        }
+        free(rows);
+    }
 }
 
 /* N(0, 1) weights: 64 bits lose the trajectory, 128 of the difference are not enough. */
@@ -103,6 +123,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(rows_are_the_same, given_set_up, given_tear_down),
         cmocka_unit_test_setup_teardown(a_given_precision_is_kept, given_set_up, given_tear_down),
+        cmocka_unit_test_setup_teardown(radii_do_without_a_plan, given_set_up, given_tear_down),
         cmocka_unit_test_setup_teardown(chaos_starts_again, given_set_up, given_tear_down),
         cmocka_unit_test_setup_teardown(a_broken_promise_asks_the_measured_plan, given_set_up,
                                         given_tear_down),

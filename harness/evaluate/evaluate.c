@@ -19,7 +19,9 @@ typedef struct {
     const Point *point;
     const RefPlan *plan; /* the shared one, or own */
     RefPlan *own;
-    bool beside; /* own is measured beside the run */
+    bool beside;    /* own is measured beside the run */
+    bool certified; /* there are radii */
+    bool proven;    /* and no plan */
     const RefBase *base;
     RefRun *run;                 /* NULL where no judged error needs r(T') */
     RefPropagation *propagation; /* NULL where it is not asked for */
@@ -35,6 +37,14 @@ static bool evaluation_plan(Evaluation *evaluation, bool difference)
     const Shared *shared = evaluation->shared;
     const Point *point = evaluation->point;
     evaluation->plan = shared->plan;
+    evaluation->certified = point->certify;
+    if (difference && shared->proven) {
+        evaluation->certified = evaluation->proven = true;
+        evaluation->plan = NULL;
+        evaluation->bits = shared_bits(NULL, point);
+        evaluation->bits.e = evaluation->bits.x; /* a radius is of x and e at once */
+        return true;
+    }
     if (difference && shared->beside) {
         evaluation->beside = true;
         evaluation->own = ref_plan_beside(&shared->pair, point_omega(point));
@@ -83,7 +93,7 @@ static bool evaluation_open(Evaluation *evaluation, bool reference)
     if (reference) {
         evaluation->run = open_run(pair, point, evaluation->bits, evaluation->base);
     }
-    if (evaluation->run != NULL && point->certify && !ref_run_certify(evaluation->run)) {
+    if (evaluation->run != NULL && evaluation->certified && !ref_run_certify(evaluation->run)) {
         return false;
     }
     if (propagation && evaluation->run != NULL) {
@@ -227,7 +237,7 @@ static double proof_lacking(const Evaluation *evaluation, const Row *row)
 static double bits_lacking(const Evaluation *evaluation, const Row *row)
 {
     const Point *point = evaluation->point;
-    bool certify = point->certify;
+    bool certify = evaluation->certified;
     bool difference = certify || construction_promised(evaluation, row->layer);
     bool streams = certify || ref_plan_bits(evaluation->plan, point_digits(point), 0, row->layer) <=
                                   (double)evaluation->bits.x;
@@ -341,10 +351,16 @@ static const char *state_name(const Evaluation *evaluation)
     if (evaluation->point->propagation) {
         return evaluation->beside ? "propagation-and-plan" : "propagation";
     }
-    return evaluation->beside ? "rows-and-plan" : "rows";
+    return evaluation->certified ? "rows-and-radii" : evaluation->beside ? "rows-and-plan" : "rows";
 }
 
-/* All layers at one precision. */
+/* Radii that nobody asked for did not suffice. */
+static bool is_unproven(const Evaluation *evaluation, const RowsFound *found)
+{
+    return evaluation->proven && !evaluation->point->certify && found->lacking > 0;
+}
+
+/* All layers at one precision, or until they are not proven where they need not be. */
 static EvaluateStatus evaluate_at(Evaluation *evaluation, RowsFound *found, Row *rows, size_t depth)
 {
     RowsMade made = {.evaluation = evaluation, .rows = rows, .found = {.passed = true}};
@@ -357,7 +373,7 @@ static EvaluateStatus evaluate_at(Evaluation *evaluation, RowsFound *found, Row 
         return EVALUATE_NO_MEMORY;
     }
     (void)ref_keeper_restore(keeper, what, evaluation->bits.x, rows_visit, &made);
-    while (made.done < depth) {
+    while (made.done < depth && !is_unproven(evaluation, all)) {
         Row *row = &rows[made.done++];
         if (!evaluation_layer(evaluation, made.done, row)) {
             evaluation_close(evaluation);
@@ -365,7 +381,7 @@ static EvaluateStatus evaluate_at(Evaluation *evaluation, RowsFound *found, Row 
         }
         row_finish(point, row);
         all->passed = row_passes(point, row) && all->passed;
-        all->broken = (!point->certify && promise_broken(evaluation, row)) || all->broken;
+        all->broken = (!evaluation->certified && promise_broken(evaluation, row)) || all->broken;
         all->lacking = fmax(all->lacking, bits_lacking(evaluation, row));
         all->wanted = fmax(all->wanted,
                            bits_wanted(evaluation, &row->errors.error[point->judge][point->norm]));
@@ -380,8 +396,8 @@ static EvaluateStatus evaluate_at(Evaluation *evaluation, RowsFound *found, Row 
 static EvaluateStatus evaluate_again(Evaluation *evaluation, RefBits bits, RowsFound *found,
                                      Row *rows, size_t depth)
 {
-    RefBase *base = shared_base(&evaluation->shared->pair, evaluation->point, bits.x,
-                                own_limit(evaluation->point), evaluation->keeper);
+    RefBase *base = shared_base(&evaluation->shared->pair, evaluation->point, evaluation->certified,
+                                bits.x, own_limit(evaluation->point), evaluation->keeper);
     if (base == NULL) {
         return EVALUATE_NO_MEMORY;
     }
@@ -392,8 +408,23 @@ static EvaluateStatus evaluate_again(Evaluation *evaluation, RefBits bits, RowsF
     return status;
 }
 
-/* Where a plan beside the evaluation lost its way, or asks for more bits: from the start, with a
- * plan made before. */
+/* From the start, with a plan made before, and without radii. */
+static EvaluateStatus evaluate_with_plan(Evaluation *evaluation, RowsFound *found, Row *rows,
+                                         size_t depth)
+{
+    ref_plan_clear(evaluation->own);
+    evaluation->own = ref_plan_make_kept(&evaluation->shared->pair, point_omega(evaluation->point),
+                                         evaluation->keeper);
+    evaluation->plan = evaluation->own;
+    evaluation->certified = evaluation->proven = false;
+    if (evaluation->own == NULL) {
+        return EVALUATE_NO_MEMORY;
+    }
+    RefBits bits = shared_bits(evaluation->own, evaluation->point);
+    return evaluate_again(evaluation, bits, found, rows, depth);
+}
+
+/* Where a plan beside the evaluation lost its way, or asks for more bits. */
 static EvaluateStatus evaluate_planned(Evaluation *evaluation, RowsFound *found, Row *rows,
                                        size_t depth)
 {
@@ -403,15 +434,7 @@ static EvaluateStatus evaluate_planned(Evaluation *evaluation, RowsFound *found,
     if (ref_plan_follows(evaluation->own) && bits.x <= have.x && bits.e <= have.e) {
         return EVALUATE_OK;
     }
-    ref_plan_clear(evaluation->own);
-    evaluation->own =
-        ref_plan_make_kept(&evaluation->shared->pair, point_omega(point), evaluation->keeper);
-    evaluation->plan = evaluation->own;
-    if (evaluation->own == NULL) {
-        return EVALUATE_NO_MEMORY;
-    }
-    bits = shared_bits(evaluation->own, point);
-    return evaluate_again(evaluation, bits, found, rows, depth);
+    return evaluate_with_plan(evaluation, found, rows, depth);
 }
 
 /* Of a group whose points differ in bits, the base has the most: its radii are smaller than the
@@ -434,6 +457,8 @@ static EvaluateStatus evaluate_rows(Evaluation *evaluation, bool *passed, Row *r
                                 : evaluate_at(evaluation, &found, rows, depth);
     if (status == EVALUATE_OK && evaluation->beside) {
         status = evaluate_planned(evaluation, &found, rows, depth);
+    } else if (status == EVALUATE_OK && is_unproven(evaluation, &found)) {
+        status = evaluate_with_plan(evaluation, &found, rows, depth);
     }
     for (int raises = 0; status == EVALUATE_OK; raises++) {
         RefBits bits;
@@ -577,7 +602,8 @@ EvaluateStatus point_worst_cell(RefCell *worst, const Shared *shared, const Poin
         RowsFound found = {0};
         if (evaluation.bits.x > ref_base_bits(evaluation.base)) {
             ref_base_clear(base);
-            base = shared_base(&shared->pair, point, evaluation.bits.x, own_limit(point), NULL);
+            base = shared_base(&shared->pair, point, evaluation.certified, evaluation.bits.x,
+                               own_limit(point), NULL);
             evaluation.base = base;
         }
         ok = evaluation.base != NULL &&

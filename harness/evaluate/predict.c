@@ -78,7 +78,8 @@ CaseStatus point_predict(PointBytes *bytes, const char **reason, const Point *po
         bytes->tape = ref_base_bytes(&pair, bits, REF_LIMIT_TAPE);
         bytes->run += ref_difference_bytes(&pair, (RefBits){bits, bits});
     }
-    bytes->run += point->certify ? ref_certify_bytes(&pair) : 0;
+    bool radii = point->certify || shared_proves(&pair, point);
+    bytes->run += radii ? ref_certify_bytes(&pair) : 0;
     if (point->propagation) {
         bytes->run += ref_propagation_bytes(&pair, bits);
     }

@@ -120,7 +120,7 @@ double shared_tape_room(double memory, size_t points)
 /* What the base keeps of r(T_infinity): its streams for points that are no differences, and where
  * the approximation is judged; for differences a record of all they read, if there is room. */
 static RefLimit choose_limit(const Pair *pair, const Point *const *points, size_t count,
-                             mpfr_prec_t bits, double tape_room)
+                             bool certify, mpfr_prec_t bits, double tape_room)
 {
     RefLimit limit = REF_LIMIT_NONE;
     bool differences = false;
@@ -134,16 +134,19 @@ static RefLimit choose_limit(const Pair *pair, const Point *const *points, size_
             limit = REF_LIMIT_STREAMS;
         }
     }
-    bool fits = tape_room > 0 && !points[0]->certify &&
-                ref_base_bytes(pair, bits, REF_LIMIT_TAPE) <= tape_room;
+    bool fits =
+        tape_room > 0 && !certify && ref_base_bytes(pair, bits, REF_LIMIT_TAPE) <= tape_room;
     return differences && fits ? REF_LIMIT_TAPE : limit;
 }
 
-RefBase *shared_base(const Pair *pair, const Point *point, mpfr_prec_t bits, RefLimit limit,
-                     const RefKeeper *keeper)
+RefBase *shared_base(const Pair *pair, const Point *point, bool certify, mpfr_prec_t bits,
+                     RefLimit limit, const RefKeeper *keeper)
 {
-    return point->certify ? ref_base_make_certified(pair, bits, limit == REF_LIMIT_STREAMS)
-                          : ref_base_make_kept(pair, bits, point->form, limit, keeper);
+    if (certify) {
+        return ref_base_make_certified(pair, bits, limit == REF_LIMIT_STREAMS,
+                                       point->certify ? NULL : keeper);
+    }
+    return ref_base_make_kept(pair, bits, point->form, limit, keeper);
 }
 
 static bool is_beside(const Pair *pair, const Point *point)
@@ -157,6 +160,12 @@ static mpfr_prec_t bits_needed(const Shared *made, const Point *point)
 {
     bool beside = made->beside && point->reference == REFERENCE_DIFFERENCE;
     return point_has_reference(point) ? shared_bits(beside ? NULL : made->plan, point).x : 0;
+}
+
+bool shared_proves(const Pair *pair, const Point *point)
+{
+    return is_beside(pair, point) && point->reference == REFERENCE_DIFFERENCE &&
+           point->precision == 0 && !point->propagation;
 }
 
 /* The plan, m(T) in the forms that points ask for, and the base. */
@@ -185,8 +194,9 @@ static bool fill(Shared *made, const Point *const *points, size_t count, double 
     if (!ok || bits == 0) { /* no point has a reference */
         return ok;
     }
-    made->limit = choose_limit(&made->pair, points, count, bits, tape_room);
-    made->base = shared_base(&made->pair, points[0], bits, made->limit, keeper);
+    bool certify = points[0]->certify || made->proven;
+    made->limit = choose_limit(&made->pair, points, count, certify, bits, tape_room);
+    made->base = shared_base(&made->pair, points[0], certify, bits, made->limit, keeper);
     return made->base != NULL;
 }
 
@@ -203,6 +213,7 @@ EvaluateStatus shared_make(Shared **shared, const Point *const *points, size_t c
         return EVALUATE_NO_MEMORY;
     }
     made->beside = sweep && is_beside(&made->pair, points[0]);
+    made->proven = sweep && shared_proves(&made->pair, points[0]);
     made->checkpoints = checkpoints;
     bool ok = checkpoint_init(&checkpoint, checkpoints, points[0], true) &&
               fill(made, points, count, tape_room, checkpoint_keeper(&checkpoint));

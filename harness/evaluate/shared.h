@@ -14,6 +14,7 @@ typedef struct {
     Pair pair;
     RefPlan *plan;  /* NULL where every point has its own */
     bool beside;    /* a difference's plan is measured while the difference is evaluated */
+    bool proven;    /* or there is none: radii say what is right, until they do not suffice */
     RefBase *base;  /* r(T), and of r(T_infinity) what limit says; NULL where no point asks */
     RefLimit limit; /* what the base keeps of r(T_infinity) */
     /* m(T) after every layer, [depth, n, content], or NULL where no point asks */
@@ -54,8 +55,11 @@ size_t shared_kernel_threads(const Point *point);
  * differences are tried at. */
 RefBits shared_bits(const RefPlan *plan, const Point *point);
 
-/* r(T), and of r(T_infinity) what is asked for, certified where the point is. */
-RefBase *shared_base(const Pair *pair, const Point *point, mpfr_prec_t bits, RefLimit limit,
-                     const RefKeeper *keeper) __attribute__((warn_unused_result));
+/* r(T), and of r(T_infinity) what is asked for; certify: with radii. */
+RefBase *shared_base(const Pair *pair, const Point *point, bool certify, mpfr_prec_t bits,
+                     RefLimit limit, const RefKeeper *keeper) __attribute__((warn_unused_result));
+
+/* Are points like this one evaluated with radii in place of a plan? */
+bool shared_proves(const Pair *pair, const Point *point);
 
 #endif

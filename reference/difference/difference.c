@@ -87,14 +87,14 @@ void difference_end(Difference *e)
         mpfr_ptr entry = e->stream.entry + i;
         note_term(&e->term[i], entry);
         note_term(&e->term[i], e->delta.entry + i);
-        mpfr_add(entry, entry, e->delta.entry + i, MPFR_RNDN);
+        limbs_add(entry, entry, e->delta.entry + i);
     }
 }
 
 void difference_end_layer(Difference *e, const ApMat *x)
 {
     for (size_t i = 0; i < e->stream.rows * e->stream.columns; i++) {
-        mpfr_add(e->sum.entry + i, x->entry + i, e->stream.entry + i, MPFR_RNDN);
+        limbs_add(e->sum.entry + i, x->entry + i, e->stream.entry + i);
     }
 }
 

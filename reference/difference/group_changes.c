@@ -58,26 +58,26 @@ static void limit_row(Worker *worker, const HeadRow *at)
         if (groups_in_limit(groups, g)) {
             mpfr_ptr part = groups->gated[g] ? p : q;
             if (groups->count[g] == 1) {
-                mpfr_add(part, part, at->weight + g, MPFR_RNDN);
+                limbs_add(part, part, at->weight + g);
             } else {
                 mpfr_mul_ui(t, at->weight + g, groups->count[g], MPFR_RNDN);
-                mpfr_add(part, part, t, MPFR_RNDN);
+                limbs_add(part, part, t);
             }
         }
     }
     if (mpfr_zero_p(p) || mpfr_zero_p(q)) {
         mpfr_set_zero(f, 1); /* all of A moves together: no weight changes */
     } else {
-        mpfr_mul(f, p, at->grown, MPFR_RNDN);
-        mpfr_add(f, f, q, MPFR_RNDN);
-        mpfr_div(f, at->m, f, MPFR_RNDN);
+        limbs_mul(f, p, at->grown);
+        limbs_add(f, f, q);
+        limbs_div(f, at->m, f);
     }
-    mpfr_mul(q, q, f, MPFR_RNDN);
-    mpfr_mul(p, p, f, MPFR_RNDN);
+    limbs_mul(q, q, f);
+    limbs_mul(p, p, f);
     mpfr_neg(p, p, MPFR_RNDN);
     for (int g = 0; g < GROUPS; g++) {
         if (groups_in_limit(groups, g)) {
-            mpfr_mul(at->changed + g, at->weight + g, groups->gated[g] ? q : p, MPFR_RNDN);
+            limbs_mul(at->changed + g, at->weight + g, groups->gated[g] ? q : p);
         }
     }
 }
@@ -92,7 +92,7 @@ static void leak_row(Evaluator *ev, Worker *worker, const HeadRow *at)
     bool positive = mpfr_sgn(at->score) > 0;
     mpfr_srcptr gated = positive ? at->grown : moved;
     mpfr_srcptr other = positive ? at->decayed : evaluator_decay(ev, 0);
-    mpfr_mul(moved, at->decayed, at->grown, MPFR_RNDN);
+    limbs_mul(moved, at->decayed, at->grown);
     mpfr_set_zero(total, 1);
     for (int g = 0; g < GROUPS; g++) {
         int gap = groups->best - groups->coefficient[g];
@@ -101,18 +101,18 @@ static void leak_row(Evaluator *ev, Worker *worker, const HeadRow *at)
             continue;
         }
         if (gap > 0) { /* e^(s') e^(-Omega gap) at first */
-            mpfr_mul(at->changed + g, s, evaluator_decay(ev, gap), MPFR_RNDN);
+            limbs_mul(at->changed + g, s, evaluator_decay(ev, gap));
             s = at->changed + g;
         }
         if (groups->count[g] > 1) {
             mpfr_mul_ui(t, s, groups->count[g], MPFR_RNDN);
             s = t;
         }
-        mpfr_add(total, total, s, MPFR_RNDN);
+        limbs_add(total, total, s);
     }
     for (int g = 0; g < GROUPS; g++) {
         if (groups_left_out(groups, g)) {
-            mpfr_div(at->changed + g, at->changed + g, total, MPFR_RNDN);
+            limbs_div(at->changed + g, at->changed + g, total);
             worker_note_leak(worker, at->changed + g);
         }
     }
@@ -123,7 +123,7 @@ static void leak_row(Evaluator *ev, Worker *worker, const HeadRow *at)
 static mpfr_srcptr far_weights(Evaluator *ev, Worker *worker, const HeadRow *at, bool limit)
 {
     mpfr_ptr weight = ap_at(&worker->temp, 0, 5), score = ap_at(&worker->temp, 0, 8);
-    mpfr_add(score, at->score, at->ds, MPFR_RNDN);
+    limbs_add(score, at->score, at->ds);
     groups_far_weights(ev, worker, at->groups, score, limit, weight);
     return weight;
 }
@@ -133,7 +133,7 @@ static void far_limit(Evaluator *ev, Worker *worker, const HeadRow *at)
     mpfr_srcptr weight = far_weights(ev, worker, at, true);
     for (int g = 0; g < GROUPS; g++) {
         if (groups_in_limit(at->groups, g)) {
-            mpfr_sub(at->changed + g, weight + g, at->weight + g, MPFR_RNDN);
+            limbs_sub(at->changed + g, weight + g, at->weight + g);
         }
     }
 }
@@ -143,7 +143,7 @@ static void far_leak(Evaluator *ev, Worker *worker, const HeadRow *at)
     mpfr_srcptr weight = far_weights(ev, worker, at, false);
     for (int g = 0; g < GROUPS; g++) {
         if (groups_left_out(at->groups, g)) {
-            mpfr_set(at->changed + g, weight + g, MPFR_RNDN);
+            limbs_set(at->changed + g, weight + g);
             worker_note_leak(worker, at->changed + g);
         }
     }

@@ -43,9 +43,9 @@ static GroupValue group_value(const Mix *mix, const Worker *worker, int g, size_
     if (row == bias) {
         return all;
     }
-    mpfr_sub(moved, all.moved, one.moved, MPFR_RNDN);
+    limbs_sub(moved, all.moved, one.moved);
     if (changed != NULL) {
-        mpfr_sub(changed, all.changed, one.changed, MPFR_RNDN);
+        limbs_sub(changed, all.changed, one.changed);
     }
     return (GroupValue){moved, changed};
 }
@@ -64,20 +64,20 @@ static void mix_entry(const Mix *mix, Worker *worker, const RowGroups *groups, s
     for (int g = 0; g < GROUPS; g++) {
         if (groups_in_limit(groups, g)) {
             GroupValue u = group_value(mix, worker, g, row, column, moved, changed);
-            mpfr_mul(t, moving + g, u.moved, MPFR_RNDN);
-            mpfr_add(dy, dy, t, MPFR_RNDN);
-            mpfr_mul(t, p + g, u.changed, MPFR_RNDN);
-            mpfr_add(dy, dy, t, MPFR_RNDN);
+            limbs_mul(t, moving + g, u.moved);
+            limbs_add(dy, dy, t);
+            limbs_mul(t, p + g, u.changed);
+            limbs_add(dy, dy, t);
         }
     }
-    mpfr_add(y, ap_at(mix->mixed, row, column.at), dy, MPFR_RNDN);
+    limbs_add(y, ap_at(mix->mixed, row, column.at), dy);
     for (int g = 0; !e->limit && g < GROUPS; g++) {
         if (groups_left_out(groups, g)) {
             GroupValue u = group_value(mix, worker, g, row, column, moved, NULL);
             mpfr_mul_ui(t, y, groups->count[g], MPFR_RNDN);
-            mpfr_sub(t, u.moved, t, MPFR_RNDN);
-            mpfr_mul(t, t, moving + g, MPFR_RNDN);
-            mpfr_add(dy, dy, t, MPFR_RNDN);
+            limbs_sub(t, u.moved, t);
+            limbs_mul(t, t, moving + g);
+            limbs_add(dy, dy, t);
         }
     }
 }
@@ -87,9 +87,9 @@ static void add_row(Worker *worker, const Mix *mix, Columns columns, size_t row)
 {
     for (size_t c = 0, at = columns.first; c < columns.count; c++, at++) {
         mpfr_ptr moved = ap_at(&worker->sum, 1, c), changed = ap_at(&worker->sum, 2, c);
-        mpfr_add(moved, moved, ap_at(&mix->e->moved, row, at), MPFR_RNDN);
+        limbs_add(moved, moved, ap_at(&mix->e->moved, row, at));
         if (mix->changed) {
-            mpfr_add(changed, changed, ap_at(&mix->e->value, row, at), MPFR_RNDN);
+            limbs_add(changed, changed, ap_at(&mix->e->value, row, at));
         }
     }
 }

@@ -53,7 +53,7 @@ static void moved_score(Worker *worker, const Head *head, const HeadRow *at, siz
     size_t width = heads_query_width(&head->heads->bundle->score), first = head->b * width;
     ap_dot(x, ap_at(&record->query, at->row, first), ap_at(&record->key, j, first), width,
            ap_at(&worker->temp, 0, 1));
-    mpfr_add(x, x, ap_at(&head->e->pattern, at->row, j), MPFR_RNDN);
+    limbs_add(x, x, ap_at(&head->e->pattern, at->row, j));
 }
 
 /* Are A's ds near?  And the distances, put into leak[row], of the other keys' s' from the limit's
@@ -73,7 +73,7 @@ static Near row_near(Worker *worker, const Head *head, const HeadRow *at)
             near.limit = near.limit && shift_is_near(ds);
         } else if (kind == KEY_LEFT_OUT) {
             moved_score(worker, head, at, j, d);
-            mpfr_sub(d, d, ap_at(&head->record->score, at->row, head->b), MPFR_RNDN);
+            limbs_sub(d, d, ap_at(&head->record->score, at->row, head->b));
             near.leaks = near.leaks && shift_is_near(d);
         }
         if (kind != KEY_UNSEEN) {
@@ -97,10 +97,10 @@ static void limit_exponentials(Evaluator *ev, Worker *worker, const Head *head, 
             mpfr_set_zero(m, 1);
             continue;
         }
-        mpfr_set(ds, m, MPFR_RNDN);
+        limbs_set(ds, m);
         evaluator_exponentials(ev, worker, m, ap_at(&worker->row, 0, j), ds);
-        mpfr_mul(t, ap_at(head->pattern, at->row, j), m, MPFR_RNDN);
-        mpfr_add(sum, sum, t, MPFR_RNDN);
+        limbs_mul(t, ap_at(head->pattern, at->row, j), m);
+        limbs_add(sum, sum, t);
     }
 }
 
@@ -111,15 +111,15 @@ static void large_row(Worker *worker, const Head *head, const HeadRow *at, mpfr_
     for (size_t j = 0; j < at->keys; j++) {
         mpfr_ptr grown = ap_at(&worker->row, 0, j);
         if (key_kind(head, at, j) == KEY_LIMIT) {
-            mpfr_mul(grown, grown, ap_at(head->pattern, at->row, j), MPFR_RNDN);
-            mpfr_add(one, one, grown, MPFR_RNDN);
+            limbs_mul(grown, grown, ap_at(head->pattern, at->row, j));
+            limbs_add(one, one, grown);
         }
     }
     for (size_t j = 0; j < at->keys; j++) {
         mpfr_ptr d = ap_at(&head->e->pattern, at->row, j);
         if (key_kind(head, at, j) == KEY_LIMIT) {
-            mpfr_div(d, ap_at(&worker->row, 0, j), one, MPFR_RNDN);
-            mpfr_sub(d, d, ap_at(head->pattern, at->row, j), MPFR_RNDN);
+            limbs_div(d, ap_at(&worker->row, 0, j), one);
+            limbs_sub(d, d, ap_at(head->pattern, at->row, j));
         }
     }
 }
@@ -134,9 +134,9 @@ static void small_row(Worker *worker, const Head *head, const HeadRow *at, mpfr_
     for (size_t j = 0; j < at->keys; j++) {
         mpfr_ptr d = ap_at(&head->e->pattern, at->row, j);
         if (key_kind(head, at, j) == KEY_LIMIT) {
-            mpfr_sub(d, d, sum, MPFR_RNDN);
-            mpfr_mul(d, d, ap_at(head->pattern, at->row, j), MPFR_RNDN);
-            mpfr_mul(d, d, inverse, MPFR_RNDN);
+            limbs_sub(d, d, sum);
+            limbs_mul(d, d, ap_at(head->pattern, at->row, j));
+            limbs_mul(d, d, inverse);
         }
     }
 }
@@ -147,7 +147,7 @@ static void divide_leaks(Worker *worker, const Head *head, const HeadRow *at, mp
     for (size_t j = 0; j < at->keys; j++) {
         if (key_kind(head, at, j) == KEY_LEFT_OUT) {
             mpfr_ptr r = ap_at(&head->e->leak, at->row, j);
-            mpfr_div(r, r, total, MPFR_RNDN);
+            limbs_div(r, r, total);
             worker_note_leak(worker, r);
         }
     }
@@ -162,13 +162,13 @@ static void near_leaks(Evaluator *ev, Worker *worker, const Head *head, const He
     for (size_t j = 0; j < at->keys; j++) {
         mpfr_ptr r = ap_at(&head->e->leak, at->row, j);
         if (key_kind(head, at, j) == KEY_LEFT_OUT) {
-            mpfr_set(t, r, MPFR_RNDN);
+            limbs_set(t, r);
             shift_exp(ev, worker, r, t, gap_of(head, at, j));
-            mpfr_add(total, total, r, MPFR_RNDN);
+            limbs_add(total, total, r);
         }
     }
-    mpfr_mul(t, one, ap_at(&head->record->gate, at->row, head->b), MPFR_RNDN);
-    mpfr_add(total, total, t, MPFR_RNDN);
+    limbs_mul(t, one, ap_at(&head->record->gate, at->row, head->b));
+    limbs_add(total, total, t);
     divide_leaks(worker, head, at, total);
 }
 
@@ -183,11 +183,11 @@ static void far_shifts(const Evaluator *ev, Worker *worker, const Head *head, co
             moved_score(worker, head, at, j, x);
         }
         if (key_kind(head, at, j) == KEY_LIMIT && (first || mpfr_cmp(x, limit) > 0)) {
-            mpfr_set(limit, x, MPFR_RNDN);
+            limbs_set(limit, x);
             first = false;
         }
     }
-    mpfr_set(all, limit, MPFR_RNDN);
+    limbs_set(all, limit);
     for (size_t j = 0; j < at->keys; j++) {
         if (key_kind(head, at, j) == KEY_LEFT_OUT) {
             shift_raise(ev, all, ap_at(&worker->row, 0, j), gap_of(head, at, j));
@@ -206,9 +206,9 @@ static void far_leaks(Evaluator *ev, Worker *worker, const Head *head, const Hea
         KeyKind kind = key_kind(head, at, j);
         mpfr_ptr e = kind == KEY_LIMIT ? y : ap_at(&head->e->leak, at->row, j);
         if (kind != KEY_UNSEEN) {
-            mpfr_sub(d, ap_at(&worker->row, 0, j), shift, MPFR_RNDN);
+            limbs_sub(d, ap_at(&worker->row, 0, j), shift);
             shift_exp(ev, worker, e, d, gap_of(head, at, j));
-            mpfr_add(total, total, e, MPFR_RNDN);
+            limbs_add(total, total, e);
         }
     }
     divide_leaks(worker, head, at, total);
@@ -225,16 +225,16 @@ static void far_limit(Evaluator *ev, Worker *worker, const Head *head, const Hea
         mpfr_ptr p = ap_at(&head->e->pattern, at->row, j);
         mpfr_set_zero(p, 1);
         if (key_kind(head, at, j) == KEY_LIMIT) {
-            mpfr_sub(d, ap_at(&worker->row, 0, j), shift, MPFR_RNDN);
+            limbs_sub(d, ap_at(&worker->row, 0, j), shift);
             shift_exp(ev, worker, p, d, 0);
-            mpfr_add(total, total, p, MPFR_RNDN);
+            limbs_add(total, total, p);
         }
     }
     for (size_t j = 0; j < at->keys; j++) {
         mpfr_ptr p = ap_at(&head->e->pattern, at->row, j);
         if (key_kind(head, at, j) == KEY_LIMIT) {
-            mpfr_div(p, p, total, MPFR_RNDN);
-            mpfr_sub(p, p, ap_at(head->pattern, at->row, j), MPFR_RNDN);
+            limbs_div(p, p, total);
+            limbs_sub(p, p, ap_at(head->pattern, at->row, j));
         }
     }
 }
@@ -279,8 +279,8 @@ static void move_query_row(Evaluator *ev, Worker *worker, const void *context, s
     const Difference *e = move->e;
     (void)ev, (void)worker;
     for (size_t c = 0; c < move->columns; c++) {
-        mpfr_add(ap_at(&e->moved_query, row, c), ap_at(&move->record->query, row, c),
-                 ap_at(&e->query, row, c), MPFR_RNDN);
+        limbs_add(ap_at(&e->moved_query, row, c), ap_at(&move->record->query, row, c),
+                  ap_at(&e->query, row, c));
     }
 }
 
@@ -332,13 +332,13 @@ static void leak_row(Evaluator *ev, Worker *worker, const void *context, size_t 
              t = ap_at(&worker->temp, 0, 0);
     (void)ev;
     for (size_t c = 0; c < head->width; c++) {
-        mpfr_add(y + c, ap_at(head->mixed, row, first + c), dy + c, MPFR_RNDN);
+        limbs_add(y + c, ap_at(head->mixed, row, first + c), dy + c);
     }
     for (size_t j = 0; j < at.keys; j++) {
         for (size_t c = 0; key_kind(head, &at, j) == KEY_LEFT_OUT && c < head->width; c++) {
-            mpfr_sub(t, ap_at(&e->moved, j, first + c), y + c, MPFR_RNDN);
-            mpfr_mul(t, t, ap_at(&e->leak, row, j), MPFR_RNDN);
-            mpfr_add(dy + c, dy + c, t, MPFR_RNDN);
+            limbs_sub(t, ap_at(&e->moved, j, first + c), y + c);
+            limbs_mul(t, t, ap_at(&e->leak, row, j));
+            limbs_add(dy + c, dy + c, t);
         }
     }
 }

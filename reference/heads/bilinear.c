@@ -84,7 +84,7 @@ static void find_shift(const Evaluator *ev, const Row *row)
     for (size_t j = 0; j < row->keys; j++) {
         if (sees(row, j) && coefficient(row, j) == row->best) {
             if (first || mpfr_cmp(s + j, row->shift) > 0) {
-                mpfr_set(row->shift, s + j, MPFR_RNDN);
+                limbs_set(row->shift, s + j);
             }
             first = false;
         }
@@ -108,10 +108,10 @@ static void shift_scores(const Evaluator *ev, Worker *worker, const Row *row)
             continue;
         }
         note_score(worker, row, j, p + j);
-        mpfr_sub(p + j, p + j, row->shift, MPFR_RNDN);
+        limbs_sub(p + j, p + j, row->shift);
         if (coefficient(row, j) != row->best) {
             if (!shift_is_near(p + j)) {
-                mpfr_set(row->far + j, p + j, MPFR_RNDN);
+                limbs_set(row->far + j, p + j);
                 mpfr_set_zero(p + j, 1);
             }
         } else if (top && mpfr_zero_p(p + j)) {
@@ -133,9 +133,9 @@ static void note_gap(Worker *worker, const Row *row)
     for (size_t j = 0; j < row->keys; j++) {
         int k = sees(row, j) ? coefficient(row, j) : INT_MIN;
         if (k == row->best) {
-            mpfr_add(best, best, p + j, MPFR_RNDN);
+            limbs_add(best, best, p + j);
         } else if (k == row->second && mpfr_zero_p(row->far + j)) {
-            mpfr_add(rest, rest, p + j, MPFR_RNDN);
+            limbs_add(rest, rest, p + j);
         } else if (k == row->second && (far == NULL || mpfr_cmp(row->far + j, far) > 0)) {
             far = row->far + j;
         }
@@ -159,7 +159,7 @@ static void divide_by_sum(Worker *worker, mpfr_ptr p, size_t keys, mpfr_srcptr t
         if (mpfr_equal_p(p + j, total)) {
             mpfr_set_ui(p + j, 1, MPFR_RNDN);
         } else if (!mpfr_zero_p(p + j)) {
-            mpfr_mul(p + j, p + j, inverse, MPFR_RNDN);
+            limbs_mul(p + j, p + j, inverse);
         }
     }
 }
@@ -171,7 +171,7 @@ static void apply_omega(Evaluator *ev, Worker *worker, const Row *row, size_t j,
     if (row->heads->limit) {
         mpfr_set_zero(p, 1);
     } else if (mpfr_zero_p(row->far + j)) {
-        mpfr_mul(p, p, evaluator_decay(ev, gap), MPFR_RNDN);
+        limbs_mul(p, p, evaluator_decay(ev, gap));
     } else {
         shift_exp(ev, worker, p, row->far + j, gap);
     }
@@ -208,7 +208,7 @@ static void softmax_row(Evaluator *ev, Worker *worker, const void *context, size
         if (coefficient(&row, j) != row.best) {
             apply_omega(ev, worker, &row, j, p + j);
         }
-        mpfr_add(total, total, p + j, MPFR_RNDN);
+        limbs_add(total, total, p + j);
     }
     divide_by_sum(worker, p, row.keys, total);
 }

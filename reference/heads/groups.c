@@ -105,7 +105,7 @@ static void content_exponential(const RowGroups *groups, int g, const Gate *gate
     if (groups->gated[g] == positive) {
         mpfr_set_ui(y, 1, MPFR_RNDN);
     } else {
-        mpfr_set(y, gate->decayed, MPFR_RNDN);
+        limbs_set(y, gate->decayed);
     }
 }
 
@@ -128,7 +128,7 @@ static bool content_sum(const RowGroups *groups, int k, const Gate *gate, mpfr_p
             content_exponential(groups, g, gate, t);
         }
         mpfr_mul_ui(t, t, groups->count[g], MPFR_RNDN);
-        mpfr_add(z, z, t, MPFR_RNDN);
+        limbs_add(z, z, t);
     }
     return far && top;
 }
@@ -182,7 +182,7 @@ static void group_sum(Evaluator *ev, bool limit, const RowGroups *groups, int g,
         mpfr_mul_ui(z, z, groups->count[g], MPFR_RNDN);
     }
     if (gap > 0) {
-        mpfr_mul(z, z, evaluator_decay(ev, gap), MPFR_RNDN);
+        limbs_mul(z, z, evaluator_decay(ev, gap));
     }
 }
 
@@ -195,11 +195,11 @@ static void far_sums(Evaluator *ev, Worker *worker, const RowGroups *groups, mpf
              shift = ap_at(&worker->temp, 0, 2), d = ap_at(&worker->temp, 0, 3);
     bool first = true;
     mpfr_set_zero(content[false], 1);
-    mpfr_set(content[true], score, MPFR_RNDN);
+    limbs_set(content[true], score);
     for (int g = 0; g < GROUPS; g++) {
         if (groups->count[g] > 0 && groups->coefficient[g] == groups->best &&
             (first || mpfr_cmp(content[groups->gated[g]], shift) > 0)) {
-            mpfr_set(shift, content[groups->gated[g]], MPFR_RNDN);
+            limbs_set(shift, content[groups->gated[g]]);
             first = false;
         }
     }
@@ -213,7 +213,7 @@ static void far_sums(Evaluator *ev, Worker *worker, const RowGroups *groups, mpf
         int gap = groups->best - groups->coefficient[g];
         mpfr_set_zero(weight + g, 1);
         if (groups->count[g] > 0 && !(limit && gap > 0)) {
-            mpfr_sub(d, content[groups->gated[g]], shift, MPFR_RNDN);
+            limbs_sub(d, content[groups->gated[g]], shift);
             shift_exp(ev, worker, weight + g, d, gap);
             mpfr_mul_ui(weight + g, weight + g, groups->count[g], MPFR_RNDN);
         }
@@ -226,10 +226,10 @@ static void divide_groups(Worker *worker, const RowGroups *groups, mpfr_ptr weig
     mpfr_ptr total = ap_at(&worker->temp, 0, 4);
     mpfr_set_zero(total, 1);
     for (int g = 0; g < GROUPS; g++) {
-        mpfr_add(total, total, weight + g, MPFR_RNDN);
+        limbs_add(total, total, weight + g);
     }
     for (int g = 0; g < GROUPS; g++) {
-        mpfr_div(weight + g, weight + g, total, MPFR_RNDN);
+        limbs_div(weight + g, weight + g, total);
         if (groups->count[g] > 1) {
             mpfr_div_ui(weight + g, weight + g, groups->count[g], MPFR_RNDN);
         }

@@ -56,19 +56,19 @@ static void mix_row(Worker *worker, const Mix *mix, Columns columns, size_t row)
         mpfr_srcptr group = ap_at(mix->group, row, pattern * GROUPS);
         mpfr_ptr out = ap_at(mix->mixed, row, at);
         mpfr_srcptr sum = ap_at(&worker->sum, 0, c);
-        mpfr_mul(out, group + SELF, ap_at(u, row, at), MPFR_RNDN);
+        limbs_mul(out, group + SELF, ap_at(u, row, at));
         if (!mpfr_zero_p(group + OTHER)) {
             if (row == bias) {
-                mpfr_mul(t, group + OTHER, sum, MPFR_RNDN);
+                limbs_mul(t, group + OTHER, sum);
             } else {
-                mpfr_sub(t, sum, ap_at(u, row, at), MPFR_RNDN);
-                mpfr_mul(t, t, group + OTHER, MPFR_RNDN);
+                limbs_sub(t, sum, ap_at(u, row, at));
+                limbs_mul(t, t, group + OTHER);
             }
-            mpfr_add(out, out, t, MPFR_RNDN);
+            limbs_add(out, out, t);
         }
         if (row != bias && bias != SIZE_MAX) {
-            mpfr_mul(t, group + BIAS, ap_at(u, bias, at), MPFR_RNDN);
-            mpfr_add(out, out, t, MPFR_RNDN);
+            limbs_mul(t, group + BIAS, ap_at(u, bias, at));
+            limbs_add(out, out, t);
         }
     }
 }
@@ -78,7 +78,7 @@ static void add_row(Worker *worker, const Mix *mix, Columns columns, size_t row)
 {
     for (size_t c = 0; c < columns.count; c++) {
         mpfr_ptr sum = ap_at(&worker->sum, 0, c);
-        mpfr_add(sum, sum, ap_at(mix->u, row, columns.first + c), MPFR_RNDN);
+        limbs_add(sum, sum, ap_at(mix->u, row, columns.first + c));
     }
 }
 

@@ -19,7 +19,7 @@ static void copy_columns(ApMat *out, size_t first, const ApMat *x, Columns colum
 {
     for (size_t i = 0; i < out->rows; i++) {
         for (size_t c = 0; c < columns.count; c++) {
-            mpfr_set(ap_at(out, i, first + c), ap_at(x, i, columns.first + c), MPFR_RNDN);
+            limbs_set(ap_at(out, i, first + c), ap_at(x, i, columns.first + c));
         }
     }
 }
@@ -44,7 +44,7 @@ void heads_apply_scale(mpfr_ptr s, const Scale *scale, mpfr_ptr t)
     }
     if (scale->sqrt_den != 1) {
         mpfr_sqrt_ui(t, (unsigned long)scale->sqrt_den, MPFR_RNDN);
-        mpfr_div(s, s, t, MPFR_RNDN);
+        limbs_div(s, s, t);
     }
 }
 
@@ -142,7 +142,7 @@ static void add_columns(Evaluator *ev, ApMat *delta, Columns columns, const ApMa
                 u = t;
             }
             mpfr_mul_si(t, u, factor, MPFR_RNDN);
-            mpfr_add(out, out, t, MPFR_RNDN);
+            limbs_add(out, out, t);
         }
     }
 }

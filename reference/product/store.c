@@ -29,7 +29,7 @@ void store_real(const Plan *plan, size_t i, size_t j, mpfr_srcptr y)
 {
     mpfr_ptr c = plan_entry(plan, i, j);
     if (plan->add) {
-        mpfr_add(c, c, y, MPFR_RNDN);
+        limbs_add(c, c, y);
     } else {
         mpfr_set(c, y, MPFR_RNDN);
     }

@@ -78,9 +78,10 @@ static size_t set_weights(HeadAt *head, const Radius *r, const RowSum *row)
         key->p = exp(key->score - top);
         total += key->p;
     }
+    double log_total = log(total);
     for (size_t n = 0; n < head->count; n++) {
         Key *key = &head->seen[n];
-        double known = key->score - top - log(total);
+        double known = key->score - top - log_total;
         double wide = 2 * row->theta + BOUND_DOUBLE * (1 + fabs(key->score) + fabs(top));
         key->p /= total;
         key->high = (known + wide < 0 ? exp(known + wide) : 1) * (1 + BOUND_DOUBLE) + BOUND_TINY;
@@ -92,13 +93,20 @@ static size_t set_weights(HeadAt *head, const Radius *r, const RowSum *row)
     return heaviest;
 }
 
+/* In four sums, so that additions need not wait for each other. */
 static double distance(const double *a, const double *b, size_t count)
 {
-    double sum = 0;
-    for (size_t c = 0; c < count; c++) {
-        sum += (a[c] - b[c]) * (a[c] - b[c]);
+    double sum[4] = {0}, rest = 0;
+    size_t c = 0;
+    for (; c + 4 <= count; c += 4) {
+        for (size_t i = 0; i < 4; i++) {
+            sum[i] += (a[c + i] - b[c + i]) * (a[c + i] - b[c + i]);
+        }
     }
-    return sqrt(sum);
+    for (; c < count; c++) {
+        rest += (a[c] - b[c]) * (a[c] - b[c]);
+    }
+    return sqrt(sum[0] + sum[1] + sum[2] + sum[3] + rest);
 }
 
 /* y and c; |v - y| and |k - c| of the keys, at most. */
@@ -128,12 +136,13 @@ static void set_distances(HeadAt *head, size_t heaviest)
         off += key->off * key->value;
     }
     off += v_off + gemm_off(head->count) * largest; /* of y on the path (C17) */
+    double c_norm = norm_vector(head->c, head->width_k, 1);
     for (size_t n = 0; n < head->count; n++) {
         Key *key = &head->seen[n];
         const Side *k = &head->keys[key->row];
         key->value += off + head->values[key->row].off + BOUND_DOUBLE * largest;
         key->key = distance(head->key + key->row * head->width_k, head->c, head->width_k) + k->off +
-                   BOUND_DOUBLE * (k->norm + norm_vector(head->c, head->width_k, 1));
+                   BOUND_DOUBLE * (k->norm + c_norm);
     }
 }
 

@@ -13,6 +13,7 @@
 #ifndef HEADPROOF_REFERENCE_RADIUS_RADIUS_H
 #define HEADPROOF_REFERENCE_RADIUS_RADIUS_H
 
+#include "../archive.h"
 #include "../heads/heads.h"
 
 typedef struct Radius Radius;
@@ -41,6 +42,9 @@ void radius_after(Radius *radius, const Sublayer *sublayer);
 
 /* Memory was short: all is infinite from then on. */
 bool radius_failed(const Radius *radius);
+
+/* What radii are between two layers. */
+void radius_visit(RefArchive *archive, Radius *radius);
 
 /* Of the stream, the difference, or both together: most = the largest radius of rows first, ...,
  * first + count - 1 in the banks that the columns touch, squares = the sum of their squares, both

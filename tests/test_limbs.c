@@ -1,0 +1,208 @@
+/*
+ * Sums, differences, products and quotients of single numbers against MPFR's, bit by bit: all
+ * counts of limbs, signs and distances of exponents, ties, numbers of long runs of ones and zeros,
+ * what cancels, and what is no number.
+ */
+#include "fixture.h"
+
+#include "../reference/limbs.h"
+#include "../reference/limbs_divide.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <gmp.h>
+#include <stdlib.h>
+
+typedef void Operation(mpfr_ptr y, mpfr_srcptr a, mpfr_srcptr b);
+typedef int Definition(mpfr_ptr y, mpfr_srcptr a, mpfr_srcptr b, mpfr_rnd_t rounding);
+
+static const struct {
+    const char *name;
+    Operation *operation;
+    Definition *definition;
+} operations[] = {
+    {"add", limbs_add, mpfr_add},
+    {"sub", limbs_sub, mpfr_sub},
+    {"mul", limbs_mul, mpfr_mul},
+    {"div", limbs_div, mpfr_div},
+};
+
+enum { OPERATIONS = sizeof operations / sizeof *operations, PAIRS = 400 };
+
+/* Those of whole limbs, and a few others. */
+static const mpfr_prec_t precisions[] = {64, 128, 192, 256, 320, 53, 100};
+
+enum { PRECISIONS = sizeof precisions / sizeof *precisions };
+
+/* x in (-1, 1) of any bits, or of runs of ones and zeros. */
+static void draw_number(mpfr_ptr x, gmp_randstate_t random, bool runs)
+{
+    mpz_t z;
+    mpz_init(z);
+    if (runs) {
+        mpz_rrandomb(z, random, 1 + gmp_urandomm_ui(random, (unsigned long)mpfr_get_prec(x)));
+    } else {
+        mpz_urandomb(z, random, (mp_bitcnt_t)mpfr_get_prec(x));
+    }
+    mpfr_set_z(x, z, MPFR_RNDN);
+    if (mpfr_regular_p(x)) {
+        mpfr_mul_2si(x, x, -mpfr_get_exp(x), MPFR_RNDN);
+    }
+    mpfr_setsign(x, x, (int)gmp_urandomb_ui(random, 1), MPFR_RNDN);
+    mpz_clear(z);
+}
+
+/* Pair number i: b up to 300 bits from a, or next to it, or a power of two, or 0, or nothing. */
+static void draw_pair(mpfr_ptr a, mpfr_ptr b, gmp_randstate_t random, size_t i)
+{
+    const long reach[] = {1, 3, 80, 300};
+    draw_number(a, random, i % 3 != 0);
+    draw_number(b, random, i % 3 != 1);
+    if (i % 5 == 0) {
+        mpfr_set(b, a, MPFR_RNDN);
+        if (i % 2 == 0) {
+            mpfr_nextabove(b);
+        }
+        mpfr_setsign(b, b, i % 3 == 0, MPFR_RNDN);
+    }
+    long apart = reach[i % 4], by = (long)gmp_urandomm_ui(random, (unsigned long)(2 * apart + 1));
+    mpfr_mul_2si(b, b, i % 5 == 0 ? 0 : by - apart, MPFR_RNDN);
+    switch (i % 101) {
+    case 7: mpfr_set_zero(a, -1); break;
+    case 8: mpfr_set_zero(b, 1); break;
+    case 9: mpfr_set_inf(a, 1); break;
+    case 10: mpfr_set_nan(b); break;
+    case 11: mpfr_set_ui_2exp(b, 1, by, MPFR_RNDN); break;
+    case 12: mpfr_set_ui_2exp(a, 1, (mpfr_exp_t)1 << 40, MPFR_RNDN); break;
+    default: break;
+    }
+}
+
+static bool same(mpfr_srcptr a, mpfr_srcptr b)
+{
+    bool numbers = mpfr_equal_p(a, b) && mpfr_signbit(a) == mpfr_signbit(b);
+    return numbers || (mpfr_nan_p(a) && mpfr_nan_p(b));
+}
+
+/* Every operation on the pair, into a number of its own and into each of the two. */
+static void check_pair(mpfr_ptr y, mpfr_ptr expected, mpfr_srcptr a, mpfr_srcptr b)
+{
+    for (size_t o = 0; o < OPERATIONS; o++) {
+        operations[o].definition(expected, a, b, MPFR_RNDN);
+        operations[o].operation(y, a, b);
+        bool right = same(y, expected);
+        if (mpfr_get_prec(y) == mpfr_get_prec(a)) {
+            mpfr_set(y, a, MPFR_RNDN);
+            operations[o].operation(y, y, b);
+            right = right && same(y, expected);
+        }
+        if (mpfr_get_prec(y) == mpfr_get_prec(b)) {
+            mpfr_set(y, b, MPFR_RNDN);
+            operations[o].operation(y, a, y);
+            right = right && same(y, expected);
+        }
+        if (!right) {
+            mpfr_printf("%s of %Ra and %Ra: %Ra, expected %Ra\n", operations[o].name, a, b, y,
+                        expected);
+            fail();
+        }
+    }
+    mpfr_set(expected, a, MPFR_RNDN);
+    limbs_set(y, a);
+    assert_true(same(y, expected));
+}
+
+static void check_precisions(gmp_randstate_t random, const mpfr_prec_t *bits)
+{
+    mpfr_t y, expected, a, b;
+    mpfr_init2(y, bits[0]);
+    mpfr_init2(expected, bits[0]);
+    mpfr_init2(a, bits[1]);
+    mpfr_init2(b, bits[2]);
+    for (size_t i = 0; i < PAIRS; i++) {
+        draw_pair(a, b, random, i);
+        check_pair(y, expected, a, b);
+    }
+    mpfr_clears(y, expected, a, b, (mpfr_ptr)0);
+}
+
+static void all_are_mpfrs(void **state)
+{
+    gmp_randstate_t random;
+    (void)state;
+    gmp_randinit_default(random);
+    gmp_randseed_ui(random, 1);
+    for (size_t i = 0; i < PRECISIONS * PRECISIONS * PRECISIONS; i++) {
+        const mpfr_prec_t bits[] = {precisions[i % PRECISIONS],
+                                    precisions[i / PRECISIONS % PRECISIONS],
+                                    precisions[i / PRECISIONS / PRECISIONS]};
+        check_precisions(random, bits);
+    }
+    gmp_randclear(random);
+}
+
+/* 1 + 2^-p is a tie, to even; a bit more or less, however far below, is none. */
+static void ties_are_broken_by_all_that_is_below(void **state)
+{
+    (void)state;
+    for (mpfr_prec_t bits = 64; bits <= 256; bits += 64) {
+        mpfr_t y, one, small, expected;
+        mpfr_inits2(bits, y, one, small, expected, (mpfr_ptr)0);
+        for (int sign = -1; sign <= 1; sign += 2) {
+            for (int odd = 0; odd < 2; odd++) {
+                mpfr_set_ui(one, 1, MPFR_RNDN);
+                if (odd) {
+                    mpfr_nextabove(one);
+                }
+                for (int more = -1; more <= 1; more++) {
+                    mpfr_set_ui_2exp(small, 1, -bits - (sign < 0), MPFR_RNDN);
+                    if (more > 0) {
+                        mpfr_nextabove(small);
+                    } else if (more < 0) {
+                        mpfr_nextbelow(small);
+                    }
+                    mpfr_mul_si(small, small, sign, MPFR_RNDN);
+                    mpfr_add(expected, one, small, MPFR_RNDN);
+                    limbs_add(y, small, one);
+                    assert_true(same(y, expected));
+                }
+            }
+        }
+        mpfr_clears(y, one, small, expected, (mpfr_ptr)0);
+    }
+}
+
+/* 1 + 2^-128, of 192 bits, and a little more or less, however far below, in 128. */
+static void a_tie_of_longer_numbers_is_broken_by_what_is_far_below(void **state)
+{
+    mpfr_t y, expected, tie, small;
+    (void)state;
+    mpfr_inits2(128, y, expected, (mpfr_ptr)0);
+    mpfr_inits2(192, tie, small, (mpfr_ptr)0);
+    for (long down = 130; down < 600; down++) {
+        for (int sign = -1; sign <= 1; sign += 2) {
+            mpfr_set_ui_2exp(tie, 1, -128, MPFR_RNDN);
+            mpfr_add_ui(tie, tie, 1, MPFR_RNDN);
+            mpfr_set_si_2exp(small, sign, -down, MPFR_RNDN);
+            mpfr_add(expected, tie, small, MPFR_RNDN);
+            limbs_add(y, tie, small);
+            assert_true(same(y, expected));
+        }
+    }
+    mpfr_clears(y, expected, tie, small, (mpfr_ptr)0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest limbs[] = {
+        cmocka_unit_test(all_are_mpfrs),
+        cmocka_unit_test(ties_are_broken_by_all_that_is_below),
+        cmocka_unit_test(a_tie_of_longer_numbers_is_broken_by_what_is_far_below),
+    };
+    return cmocka_run_group_tests(limbs, reference_set_up, reference_tear_down);
+}
