@@ -1,6 +1,8 @@
 /*
  * Runs the program that HEADPROOF names, as a user does, and reads its CSV.
  */
+#define _XOPEN_SOURCE 700 /* terminals */
+
 #include "program.h"
 
 #include <setjmp.h>
@@ -13,7 +15,9 @@
 
 #include <cmocka.h>
 
+#include <fcntl.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 const char *program(void)
 {
@@ -51,6 +55,30 @@ Output run_program(const char *path, const char *arguments)
 Output run(const char *arguments)
 {
     return run_program(program(), arguments);
+}
+
+void run_on_terminal(char *text, size_t size, const char *arguments, int code)
+{
+    char line[1024];
+    int terminal = posix_openpt(O_RDWR | O_NOCTTY);
+    assert_true(terminal >= 0 && grantpt(terminal) == 0 && unlockpt(terminal) == 0);
+    int own = open(ptsname(terminal), O_RDWR | O_NOCTTY); /* so that it outlives the program */
+    assert_true(own >= 0);
+    assert_true(snprintf(line, sizeof line, "%s >%s", arguments, ptsname(terminal)) <
+                (int)sizeof line);
+    Output output = run(line);
+    if (output.code != code) {
+        fail_msg("'%s': exit code %d, expected %d", arguments, output.code, code);
+    }
+    ssize_t count = 0, more = 1;
+    assert_true(fcntl(terminal, F_SETFL, O_NONBLOCK) == 0);
+    for (; more > 0 && (size_t)count + 1 < size; count += more > 0 ? more : 0) {
+        more = read(terminal, text + count, size - 1 - (size_t)count);
+    }
+    text[count] = '\0';
+    free(output.text);
+    (void)close(own);
+    (void)close(terminal);
 }
 
 void expect_refused(const char *const *requests, size_t count, size_t most_lines)

@@ -20,6 +20,10 @@ const char *program(void);
 Output run_program(const char *path, const char *arguments);
 Output run(const char *arguments);
 
+/* text [size]: what a run prints whose standard output is a terminal, with "\\r\\n" for each "\\n";
+ * little enough for the terminal's own buffer.  It must exit with the code. */
+void run_on_terminal(char *text, size_t size, const char *arguments, int code);
+
 /* Each of the requests [count] must exit with 2, after a line on stderr or as many as
  * most_lines. */
 void expect_refused(const char *const *requests, size_t count, size_t most_lines);

@@ -47,8 +47,8 @@ static void become(char **arguments, const char *stdout_path, int pipe_end, rlim
     const char *program = getenv("HEADPROOF");
     struct rlimit size = {limit, limit};
     const char *temporary = getenv("TMPDIR");
-    /* Coverage data is not part of what the limit is about. */
-    if (temporary != NULL) {
+    /* Coverage data is not part of what a limit is about. */
+    if (temporary != NULL && limit != RLIM_INFINITY) {
         setenv("GCOV_PREFIX", temporary, 1);
     }
     int out = open(stdout_path, O_WRONLY | O_CREAT | O_TRUNC, 0600);

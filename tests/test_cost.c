@@ -2,8 +2,6 @@
  * What a rewrite costs: the figures that the seed texts state, those that the models' authors
  * published, counts made elsewhere, and ranks by elimination on the matrices themselves.
  */
-#define _XOPEN_SOURCE 700 /* terminals */
-
 #include "../cases/plain.h"
 #include "../harness/commands/cost/count.h"
 #include "fixture.h"
@@ -12,14 +10,12 @@
 #include "rational.h"
 #include "written_model.h"
 
-#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -82,27 +78,6 @@ static void gpt3_is_as_the_seeds_say(void **state)
            {"internal_heads", "3072"}, {"internal_per_external", "256"});
 }
 
-/* What `cost ARGUMENTS` prints on a terminal, whose buffer has room for all of it. */
-static void print_on_terminal(char *text, size_t size, const char *arguments)
-{
-    char line[512];
-    int terminal = posix_openpt(O_RDWR | O_NOCTTY);
-    assert_true(terminal >= 0 && grantpt(terminal) == 0 && unlockpt(terminal) == 0);
-    int own = open(ptsname(terminal), O_RDWR | O_NOCTTY); /* so that it outlives the program */
-    snprintf(line, sizeof line, "cost %s >%s", arguments, ptsname(terminal));
-    Output output = run(line);
-    assert_int_equal(output.code, 0);
-    ssize_t count = 0, more = 1;
-    assert_true(fcntl(terminal, F_SETFL, O_NONBLOCK) == 0);
-    for (; more > 0 && (size_t)count + 1 < size; count += more > 0 ? more : 0) {
-        more = read(terminal, text + count, size - 1 - (size_t)count);
-    }
-    text[count] = '\0';
-    free(output.text);
-    (void)close(own);
-    (void)close(terminal);
-}
-
 /* The two numbers of a line: of the original, and of attention alone. */
 static void expect_pair(const char *text, const char *name, double original, double attention)
 {
@@ -118,7 +93,7 @@ static void a_terminal_gets_lines(void **state)
 {
     static char text[8192];
     (void)state;
-    print_on_terminal(text, sizeof text, "--preset gpt3");
+    run_on_terminal(text, sizeof text, "cost --preset gpt3", 0);
     expect_pair(text, "\n  heads ", 96, 96 + 49152);
     expect_pair(text, "\n  rows of the stream ", 2048, 2049);
     expect_pair(text, "\n  its width ", 12288, 14337);
@@ -129,7 +104,7 @@ static void a_terminal_gets_lines(void **state)
     /* Of 96 (4 D^2 + 8 D^2) and (50257 + 2048) D numbers, D = 12288. */
     assert_non_null(strstr(text, "33.3 %; 33.2 % with embeddings\r\n"));
     assert_non_null(strstr(text, "66.7 %; 66.4 % with embeddings\r\n"));
-    print_on_terminal(text, sizeof text, "--construction fused --n 4 --d 5 --measure");
+    run_on_terminal(text, sizeof text, "cost --construction fused --n 4 --d 5 --measure", 0);
     expect_pair(text, "\n  rows of the stream ", 4, 5);
     assert_non_null(strstr(text, "    seconds, measured "));
 }

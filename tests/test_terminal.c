@@ -1,0 +1,232 @@
+/*
+ * What a terminal gets where a file gets a table: lines for a reader, with the numbers that the
+ * table has.
+ */
+#include "program.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { SHOWN_SIZE = 16384, WORDS = 16, WORD_SIZE = 64 };
+
+/* The words of a line; text moves to the next. */
+typedef struct {
+    char word[WORDS][WORD_SIZE];
+    size_t count;
+} Words;
+
+static void next_line(Words *words, const char **text)
+{
+    size_t length = strcspn(*text, "\r\n"), at = 0;
+    words->count = 0;
+    while (at < length) {
+        size_t word = strcspn(*text + at, " \r\n");
+        if (word > 0) {
+            assert_true(words->count < WORDS && word < WORD_SIZE);
+            snprintf(words->word[words->count++], WORD_SIZE, "%.*s", (int)word, *text + at);
+        }
+        at += word + 1;
+    }
+    *text += length + strspn(*text + length, "\r\n");
+}
+
+/* The table's column that the header's word i stands over: a kind of error, or with --propagation
+ * a part of the kind before it. */
+static void column_of(char column[WORD_SIZE], const Words *header, size_t i)
+{
+    static const char *const parts[] = {"injected", "inherited", "gain"};
+    const char *word = header->word[i];
+    for (size_t p = 0; p < sizeof parts / sizeof *parts; p++) {
+        if (strcmp(word, parts[p]) == 0) {
+            snprintf(column, WORD_SIZE, "%.20s_%.20s%s", header->word[i - p - 1], word,
+                     p < 2 ? "_max" : "");
+            return;
+        }
+    }
+    snprintf(column, WORD_SIZE, "%.20s_max", word);
+}
+
+/* What is shown of a table's cell, to three digits. */
+static void expect_shown(const char *shown, const Output *table, size_t line, const char *column)
+{
+    char exact[WORD_SIZE], names[256], expected[WORD_SIZE + 1];
+    cell(exact, sizeof exact, table, line, column);
+    cell(names, sizeof names, table, line, "bounds");
+    bool bound = strstr(names, column) != NULL;
+    if (*exact == '\0' || strcmp(exact, "0") == 0) {
+        assert_string_equal(shown, *exact == '\0' ? "-" : "0");
+        return;
+    }
+    assert_int_equal(shown[0] == '<', bound);
+    double value = strtod(exact, NULL), read = strtod(shown + bound, NULL);
+    snprintf(expected, sizeof expected, "%s%.2e", bound ? "<" : "", read);
+    assert_string_equal(shown, expected); /* three digits */
+    if (fabs(read - value) > (bound ? 0.01 : 0.00501) * value) {
+        fail_msg("%s: shown as %s, the table has %s", column, shown, exact);
+    }
+}
+
+/* A sweep's lines on a terminal are its table's, in their order. */
+static void expect_rows(const char *sweep, const char *header_expected)
+{
+    static char text[SHOWN_SIZE];
+    char line[512];
+    Words header, row;
+    snprintf(line, sizeof line, "%s --quiet 2>/dev/null", sweep);
+    Output table = run(line);
+    run_on_terminal(text, sizeof text, line, table.code);
+    assert_int_equal(strncmp(text, header_expected, strlen(header_expected)), 0);
+    const char *at = text;
+    next_line(&header, &at);
+    size_t names = header.count - 2; /* without status and options */
+    for (size_t l = 1; l < lines(&table); l++) {
+        next_line(&row, &at);
+        assert_true(row.count > names);
+        for (size_t i = 0; i < 3; i++) {
+            expect_cell(&table, l, header.word[i], row.word[i]);
+        }
+        for (size_t i = 3; i < names; i++) {
+            char column[WORD_SIZE];
+            column_of(column, &header, i);
+            expect_shown(row.word[i], &table, l, column);
+        }
+        expect_cell(&table, l, "status", row.word[names]);
+        expect_cell(&table, l, "options", row.count > names + 1 ? row.word[names + 1] : "");
+    }
+    assert_string_equal(at, "");
+    free(table.text);
+}
+
+static void rows_are_the_tables(void **state)
+{
+    (void)state;
+    expect_rows("sweep --construction fused,silu --n 2 --d 2 --depth 2 --omega 5,20 --bias random",
+                "construction    omega layer approximation  construction      rounding        "
+                "native         total      observed  status  options\r\n");
+    expect_rows("sweep --construction ffn3 --n 3 --d 2 --omega 0.5 --arithmetic none", "");
+    /* bounds, where no more bits may be taken */
+    expect_rows("sweep --construction fused --n 2 --d 2 --omega 5,200 --reference subtract "
+                "--max-bits 128 --arithmetic f64,none",
+                "");
+    expect_rows("sweep --construction silu --n 1 --d 1 --depth 2 --omega 1 --tolerance 1e-300", "");
+}
+
+/* Two errors, and what each layer adds to them. */
+static void propagation_has_its_own_columns(void **state)
+{
+    (void)state;
+    expect_rows(
+        "sweep --construction fused --n 2 --d 2 --omega 5 --depth 3 --propagation",
+        "construction    omega layer  construction      injected     inherited          "
+        "gain      rounding      injected     inherited          gain  status  options\r\n");
+}
+
+/* The one sentence of a search, and the row that a file gets of it. */
+static Output sentence(char text[SHOWN_SIZE], const char *search)
+{
+    char line[512];
+    snprintf(line, sizeof line, "min-omega %s --quiet", search);
+    Output table = run(line);
+    assert_int_equal(lines(&table), 2);
+    run_on_terminal(text, SHOWN_SIZE, line, table.code);
+    return table;
+}
+
+/* before, the table's cell and after it, in a row. */
+static void expect_said(const char *text, const char *before, const Output *table,
+                        const char *column, const char *after)
+{
+    char exact[WORD_SIZE], said[256];
+    cell(exact, sizeof exact, table, 1, column);
+    assert_true(*exact != '\0');
+    snprintf(said, sizeof said, "%s%s%s", before, exact, after);
+    if (strstr(text, said) == NULL) {
+        fail_msg("expected \"%s\" in: %s", said, text);
+    }
+}
+
+/* before, and the table's cell to three digits. */
+static void expect_rounded(const char *text, const char *before, const Output *table,
+                           const char *column)
+{
+    char said[256];
+    snprintf(said, sizeof said, "%s%.2e", before, number(table, 1, column));
+    if (strstr(text, said) == NULL) {
+        fail_msg("expected \"%s\" in: %s", said, text);
+    }
+}
+
+static void a_search_ends_in_a_sentence(void **state)
+{
+    char text[SHOWN_SIZE];
+    (void)state;
+    Output table = sentence(text, "--construction attention --n 3 --d 2 --tolerance 1e-6");
+    assert_int_equal(strncmp(text, "attention, N=3: omega from ", 27), 0);
+    expect_said(text, "omega from ", &table, "omega_min", " to ");
+    expect_said(text, " to ", &table, "omega_max", " meets 1e-06 at all ");
+    expect_said(text, "meets 1e-06 at all ", &table, "evaluations_inside", " evaluated there (");
+    expect_said(text, " evaluated there (", &table, "omega_below", " and ");
+    expect_said(text, " and ", &table, "omega_above", " do not; between those evaluated nothing");
+    assert_non_null(strstr(text, "ln(N/tolerance) = 14.91 or more")); /* ln 3e6 = 14.914 */
+    char score[96];
+    snprintf(score, sizeof score, "largest score, %.4g. ", number(&table, 1, "seed_scores"));
+    assert_non_null(strstr(text, score));
+    expect_said(text, "The best evaluated is ", &table, "omega_best", ", with error ");
+    expect_rounded(text, ", with error ", &table, "best_error");
+    expect_rounded(text, "; the original itself loses ", &table, "floor");
+    free(table.text);
+}
+
+/* Of the exact construction alone no Omega is too large; one row of one number is its own at
+ * every Omega. */
+static void open_ends_are_said(void **state)
+{
+    char text[SHOWN_SIZE];
+    (void)state;
+    Output table =
+        sentence(text, "--construction linear --n 3 --d 3 --tolerance 1e-6 --judge construction");
+    expect_said(text, " to ", &table, "omega_max", " (as high as was tried) meets 1e-06 at all ");
+    expect_said(text, " (", &table, "omega_below", " does not; between those evaluated");
+    assert_null(strstr(text, "best evaluated"));
+    free(table.text);
+    table = sentence(text, "--construction silu --n 1 --d 1 --tolerance 1 --judge construction");
+    expect_said(text, "silu, N=1: omega from ", &table, "omega_min", " (as low as was tried) to ");
+    assert_non_null(strstr(text, " evaluated there (between those evaluated nothing is proven)"));
+    free(table.text);
+}
+
+/* Below what f64 can do. */
+static void nothing_found_is_said(void **state)
+{
+    char text[SHOWN_SIZE];
+    (void)state;
+    Output table = sentence(text, "--construction silu --n 2 --d 2 --tolerance 1e-30");
+    assert_int_equal(table.code, 1);
+    assert_int_equal(strncmp(text, "silu, N=2: none of ", 19), 0);
+    assert_non_null(strstr(text, ", meets 1e-30. The best evaluated is "));
+    expect_said(text, "The best evaluated is ", &table, "omega_best", ", with error ");
+    expect_rounded(text, "; the original itself loses ", &table, "floor");
+    assert_null(strstr(text, "ln(N/tolerance)"));
+    free(table.text);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rows_are_the_tables),
+        cmocka_unit_test(propagation_has_its_own_columns),
+        cmocka_unit_test(a_search_ends_in_a_sentence),
+        cmocka_unit_test(open_ends_are_said),
+        cmocka_unit_test(nothing_found_is_said),
+    };
+    return cmocka_run_group_tests_name("terminal", tests, NULL, NULL);
+}
