@@ -73,7 +73,9 @@ static bool make_member(Shared **shared, const Ensemble *ensemble, size_t i)
     Point point = *ensemble->points[i];
     const Point *list = &point;
     point.omega = ensemble->bits_omega;
-    return shared_make(shared, &list, 1, false, ensemble->tape_room, NULL) == EVALUATE_OK;
+    return (ensemble->family != NULL
+                ? shared_make_member(shared, ensemble->family, &point, ensemble->tape_room)
+                : shared_make(shared, &list, 1, false, ensemble->tape_room, NULL)) == EVALUATE_OK;
 }
 
 static void note_done(Ensemble *ensemble)

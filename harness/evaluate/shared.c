@@ -134,11 +134,16 @@ static RefLimit choose_limit(const Pair *pair, const Point *const *points, size_
     return differences && fits ? REF_LIMIT_TAPE : limit;
 }
 
-RefBase *shared_base(const Pair *pair, const Point *point, mpfr_prec_t bits, RefLimit limit,
+RefBase *shared_base(const Shared *shared, const Point *point, mpfr_prec_t bits, RefLimit limit,
                      const RefKeeper *keeper)
 {
-    return point->certify ? ref_base_make_certified(pair, bits, limit == REF_LIMIT_STREAMS)
-                          : ref_base_make_kept(pair, bits, point->form, limit, keeper);
+    const Pair *pair = &shared->pair;
+    if (point->certify) {
+        return ref_base_make_certified(pair, bits, limit == REF_LIMIT_STREAMS);
+    }
+    return shared->family != NULL ? ref_base_make_shared(pair, bits, point->form, limit,
+                                                         family_weights(shared->family))
+                                  : ref_base_make_kept(pair, bits, point->form, limit, keeper);
 }
 
 static bool is_beside(const Pair *pair, const Point *point)
@@ -156,8 +161,9 @@ static bool fill(Shared *made, const Point *const *points, size_t count, double 
     for (size_t i = 0; i < count; i++) {
         planned = planned || points[i]->reference != REFERENCE_DIFFERENCE;
     }
-    if (planned) {
-        made->plan = ref_plan_make_kept(&made->pair, 0, keeper);
+    if (planned && made->plan == NULL) {
+        made->own = ref_plan_make_kept(&made->pair, 0, keeper);
+        made->plan = made->own;
         ok = made->plan != NULL;
     }
     for (size_t i = 0; ok && i < count; i++) {
@@ -173,7 +179,7 @@ static bool fill(Shared *made, const Point *const *points, size_t count, double 
     }
     if (ok) {
         made->limit = choose_limit(&made->pair, points, count, bits, tape_room);
-        made->base = shared_base(&made->pair, points[0], bits, made->limit, keeper);
+        made->base = shared_base(made, points[0], bits, made->limit, keeper);
     }
     return ok && made->base != NULL;
 }
@@ -203,6 +209,93 @@ EvaluateStatus shared_make(Shared **shared, const Point *const *points, size_t c
     return EVALUATE_OK;
 }
 
+/* By how many bits the machine may lose more than the plan has it: its sums of products are rounded
+ * term by term, and half of the plan's margin stays. */
+enum { NATIVE_SPARE = 8 };
+
+bool shared_native_is_planned(const RefPlan *plan, const Point *point, size_t layer,
+                              mpfr_srcptr native)
+{
+    int digits = arithmetic_info(point->arithmetic)->digits;
+    return mpfr_zero_p(native) ||
+           (mpfr_regular_p(native) &&
+            mpfr_get_exp(native) <= ref_plan_error(plan, layer, digits) - NATIVE_SPARE);
+}
+
+/* error = the largest |m(T) - r(T)| after a layer. */
+static void native_error(mpfr_ptr error, const Shared *shared, const Point *point, size_t layer)
+{
+    const Pair *pair = &shared->pair;
+    size_t n = pair->original.layout.n, content = layout_content(&pair->original.layout);
+    Columns columns = pair->compared[layer - 1];
+    const double *m = shared_original(shared, point) + (layer - 1) * n * content;
+    mpfr_t d;
+    mpfr_init2(d, REF_CELL_BITS);
+    mpfr_set_zero(error, 1);
+    for (size_t i = 0; i < n && !mpfr_nan_p(error); i++) {
+        for (size_t c = 0; c < columns.count; c++) {
+            mpfr_srcptr r = ref_base_original(shared->base, layer, i, c);
+            mpfr_sub_d(d, r, m[i * content + columns.first + c], MPFR_RNDA);
+            if (mpfr_nan_p(d) || mpfr_cmpabs(d, error) > 0) {
+                mpfr_abs(error, d, MPFR_RNDN);
+            }
+        }
+    }
+    mpfr_clear(d);
+}
+
+/* Do the machine's errors in T grow, layer by layer, as the plan has it? */
+static bool keeps_to_plan(const Shared *shared, const Point *point)
+{
+    bool keeps = true;
+    mpfr_t error;
+    mpfr_init2(error, REF_CELL_BITS);
+    for (size_t l = 1; keeps && l <= shared->pair.original.depth; l++) {
+        native_error(error, shared, point, l);
+        keeps = shared_native_is_planned(shared->plan, point, l, error);
+    }
+    mpfr_clear(error);
+    return keeps;
+}
+
+/* A plan of its own, and a base for that. */
+static bool fill_again(Shared *made, const Point *point, double tape_room)
+{
+    ref_base_clear(made->base);
+    made->base = NULL;
+    made->plan = NULL;
+    return fill(made, &point, 1, tape_room, NULL);
+}
+
+EvaluateStatus shared_make_member(Shared **shared, Family *family, const Point *point,
+                                  double tape_room)
+{
+    Shared *made = calloc(1, sizeof *made);
+    *shared = NULL;
+    if (made == NULL || case_at_input(&made->pair, family_pair(family), &point->spec) != CASE_OK) {
+        free(made);
+        return EVALUATE_NO_MEMORY;
+    }
+    made->family = family;
+    bool ok = family_plan(&made->plan, family, 0) && fill(made, &point, 1, tape_room, NULL);
+    if (ok && made->own == NULL && !keeps_to_plan(made, point)) {
+        ok = fill_again(made, point, tape_room);
+    }
+    if (!ok) {
+        shared_clear(made);
+        return EVALUATE_NO_MEMORY;
+    }
+    *shared = made;
+    return EVALUATE_OK;
+}
+
+bool shared_family_plan(const RefPlan **plan, const Shared *shared, double omega)
+{
+    *plan = NULL;
+    return shared->family == NULL || shared->own != NULL ||
+           family_plan(plan, shared->family, omega);
+}
+
 const double *shared_original(const Shared *shared, const Point *point)
 {
     return shared->original[point->arithmetic][point->kernel];
@@ -225,7 +318,7 @@ void shared_clear(Shared *shared)
         free((&shared->original[0][0])[i]);
     }
     ref_base_clear(shared->base);
-    ref_plan_clear(shared->plan);
+    ref_plan_clear(shared->own);
     case_clear(&shared->pair);
     free(shared);
 }

@@ -7,12 +7,15 @@
 
 #include "../grid/point.h"
 #include "../table/checkpoint.h"
+#include "family.h"
 
 typedef enum { EVALUATE_OK, EVALUATE_NO_MEMORY } EvaluateStatus;
 
 typedef struct {
     Pair pair;
-    RefPlan *plan;  /* NULL where every point has its own */
+    const RefPlan *plan; /* own, or the family's; NULL where every point has its own */
+    RefPlan *own;
+    Family *family; /* of one of many inputs: what is not its own; else NULL */
     bool beside;    /* a difference's plan is measured while the difference is evaluated */
     RefBase *base;  /* r(T), and of r(T_infinity) what limit says */
     RefLimit limit; /* what the base keeps of r(T_infinity) */
@@ -30,7 +33,17 @@ EvaluateStatus shared_make(Shared **shared, const Point *const *points, size_t c
                            double tape_room, Checkpoints *checkpoints)
     __attribute__((warn_unused_result));
 
+/* The same for one of a family's members, whose plan is the family's if its r(T) and m(T) are as
+ * far apart as that has it. */
+EvaluateStatus shared_make_member(Shared **shared, Family *family, const Point *point,
+                                  double tape_room) __attribute__((warn_unused_result));
+
 void shared_clear(Shared *shared);
+
+/* *plan = the one for differences at omega that the family has, if shared's is the family's;
+ * else, or if it has none, NULL.  false: memory is short. */
+bool shared_family_plan(const RefPlan **plan, const Shared *shared, double omega)
+    __attribute__((warn_unused_result));
 
 /* tape_room for a group of so many points, where memory bytes may be used. */
 double shared_tape_room(double memory, size_t points);
@@ -55,7 +68,11 @@ size_t shared_kernel_threads(const Point *point);
 RefBits shared_bits(const RefPlan *plan, const Point *point);
 
 /* r(T), and of r(T_infinity) what is asked for, certified where the point is. */
-RefBase *shared_base(const Pair *pair, const Point *point, mpfr_prec_t bits, RefLimit limit,
+RefBase *shared_base(const Shared *shared, const Point *point, mpfr_prec_t bits, RefLimit limit,
                      const RefKeeper *keeper) __attribute__((warn_unused_result));
+
+/* Does the machine's error in T after a layer, a cell in the max norm, grow as the plan has it? */
+bool shared_native_is_planned(const RefPlan *plan, const Point *point, size_t layer,
+                              mpfr_srcptr native);
 
 #endif

@@ -11,6 +11,7 @@
 #include "internal.h"
 #include "modular.h"
 #include "store.h"
+#include "weights.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -191,6 +192,15 @@ static bool run(Plan *plan, const ProductOptions *options, ProductReport *report
     return ok;
 }
 
+static bool open_operands(Plan *plan, ProductView a, ProductView b, const ProductOptions *options)
+{
+    ProductView columns = product_transposed(b);
+    plan->weights = options->weights != NULL && b.number != NULL;
+    return operand_open(&plan->a, a) &&
+           (plan->weights ? weights_operand(&plan->b, options->weights, columns, plan->threads)
+                          : operand_open(&plan->b, columns));
+}
+
 bool product_mul(ProductView c, ProductView a, ProductView b, const ProductOptions *options,
                  ProductReport *report)
 {
@@ -213,8 +223,8 @@ bool product_mul(ProductView c, ProductView a, ProductView b, const ProductOptio
     plan.precision = mpfr_get_prec(c.entry) + options->guard;
     plan.row_at = axis_offsets(c.row, plan.m);
     plan.column_at = axis_offsets(c.column, plan.n);
-    bool ok = plan.row_at != NULL && plan.column_at != NULL && operand_open(&plan.a, a) &&
-              operand_open(&plan.b, product_transposed(b)) && run(&plan, options, report);
+    bool ok = plan.row_at != NULL && plan.column_at != NULL &&
+              open_operands(&plan, a, b, options) && run(&plan, options, report);
     plan_clear(&plan);
     return ok;
 }

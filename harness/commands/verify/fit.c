@@ -18,6 +18,9 @@
 enum { TRIAL_SHARE = 8, TRIAL_WORTH = 32 };
 #define TRIAL_SECONDS 0.5
 
+/* Of the memory that may be used, what the model's weights may take besides themselves. */
+#define WEIGHTS_SHARE 16
+
 /* Less than this is not announced. */
 #define SAID_SECONDS 5.0
 
@@ -74,12 +77,12 @@ static bool time_search(InputCost *cost, const Verify *verify, Shared *shared, P
 static bool time_input(InputCost *cost, const Verify *verify, size_t i)
 {
     Point point = verify->points[i];
-    const Point *list = &point;
     Shared *shared;
     bool passed, ok;
     double start = clock_seconds();
     point.omega = verify->most;
-    ok = shared_make(&shared, &list, 1, false, verify->ensemble.tape_room, NULL) == EVALUATE_OK;
+    ok = shared_make_member(&shared, verify->family, &point, verify->ensemble.tape_room) ==
+         EVALUATE_OK;
     cost->base = lap(&start);
     for (size_t o = 0; ok && o < verify->omega_count; o++) {
         point.omega = verify->omegas[o];
@@ -199,7 +202,14 @@ static void say_ahead(const Verify *verify, double total)
 int verify_predict(Verify *verify)
 {
     const double gib = 1024.0 * 1024 * 1024;
-    double fixed = fixed_bytes(verify), room = memory_room(verify->options->memory);
+    double room = memory_room(verify->options->memory), fixed = fixed_bytes(verify);
+    verify->family =
+        family_make(verify->ensemble.points, verify->ensemble.count, room / WEIGHTS_SHARE);
+    if (verify->family == NULL) {
+        return memory_fault();
+    }
+    verify->ensemble.family = verify->family;
+    fixed += family_bytes(verify->family);
     if (fixed > room) {
         fprintf(stderr,
                 "headproof: %s: %zu inputs need %.3g GiB, %.3g GiB may be used: choose fewer with "

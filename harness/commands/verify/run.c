@@ -46,6 +46,7 @@ bool verify_prepare(Verify *verify, int threads)
 void verify_clear(Verify *verify)
 {
     ensemble_clear(&verify->ensemble);
+    family_clear(verify->family);
     if (verify->has_logits) {
         logits_clear(&verify->logits);
     }
