@@ -90,7 +90,8 @@ bool ensemble_size(Ensemble *ensemble, double omega, double room)
 {
     ensemble->bits_omega = omega;
     ensemble->kept = 0;
-    ensemble->tape_room = room / (double)(ensemble->count + (size_t)ensemble->threads);
+    double each = room / (double)(ensemble->count + (size_t)ensemble->threads);
+    ensemble->tape_room = ensemble->tapeless ? 0 : each;
     if (!make_member(&ensemble->shared[0], ensemble, 0)) {
         return false;
     }

@@ -301,12 +301,6 @@ const double *shared_original(const Shared *shared, const Point *point)
     return shared->original[point->arithmetic][point->kernel];
 }
 
-mpfr_srcptr shared_final_original(const Shared *shared, size_t c)
-{
-    const Model *model = &shared->pair.original;
-    return ref_base_original(shared->base, model->depth, model->layout.n - 1, c);
-}
-
 enum { ORIGINALS = (int)ARITHMETIC_COUNT * (int)KERNEL_COUNT };
 
 void shared_clear(Shared *shared)

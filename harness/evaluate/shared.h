@@ -57,9 +57,6 @@ double shared_original_bytes(const Model *original);
 /* m(T) in the point's arithmetic and form, [depth, n, content]; NULL where it was not made. */
 const double *shared_original(const Shared *shared, const Point *point);
 
-/* r(T): entry c of the last token's row after the last layer. */
-mpfr_srcptr shared_final_original(const Shared *shared, size_t c);
-
 /* Threads for a point's kernels: all that may be started here, or 1 for a small model. */
 size_t shared_kernel_threads(const Point *point);
 

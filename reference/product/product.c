@@ -166,10 +166,41 @@ static bool multiply(Plan *plan, ProductBackend *chosen)
     return ok;
 }
 
+/* Is A all zeros, and B a matrix whose numbers are known to be numbers? */
+static bool is_nothing(const Plan *plan)
+{
+    const Operand *a = &plan->a;
+    if (!plan->weights || !plan->b.plain || a->number != NULL) {
+        return false;
+    }
+    for (size_t i = 0; i < a->lines; i++) {
+        for (size_t l = 0; l < a->depth; l++) {
+            if (!mpfr_zero_p(a->entry + a->line_at[i] + a->depth_at[l])) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+/* C = 0, or C. */
+static void store_nothing(const Plan *plan)
+{
+    for (size_t i = 0; !plan->add && i < plan->m; i++) {
+        for (size_t j = 0; j < plan->n; j++) {
+            mpfr_set_zero(plan_entry(plan, i, j), 1);
+        }
+    }
+}
+
 static bool run(Plan *plan, const ProductOptions *options, ProductReport *report)
 {
     const ProductBackend unmeasured = unmeasured_backend(options);
     ProductBackend chosen = unmeasured;
+    if (is_nothing(plan)) {
+        store_nothing(plan);
+        return true;
+    }
     if (!is_chosen(plan, options, unmeasured)) {
         if (!measure(plan, options->backend)) {
             return false;
