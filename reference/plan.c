@@ -169,7 +169,7 @@ static bool measure_difference(RefPlan *plan, const Pair *pair, size_t l, const 
 {
     bool resolved = true;
     for (int b = 0; b < BLOCK_COUNT; b++) {
-        Block block = block_of(pair, l, b);
+        Block block = block_of(pair, l, (RefBlock)b);
         double *most = &plan->layers[l].difference[b];
         Exponents limit = compare_blocks(&low->stream, &high->stream, block);
         Exponents e = compare_blocks(&low->e->stream, &high->e->stream, block);
@@ -570,7 +570,7 @@ static bool covers_difference(const RefPlan *plan, const Pair *pair, const RefRu
 {
     bool covered = true;
     for (int b = 0; b < BLOCK_COUNT; b++) {
-        Block block = block_of(pair, l, b);
+        Block block = block_of(pair, l, (RefBlock)b);
         mpfr_exp_t size = block_size(&run->e->stream, block);
         double most = plan->layers[l].difference[b] + SPARE_BITS;
         bool nothing = block_size(&run->stream, block) == mpfr_get_emin();

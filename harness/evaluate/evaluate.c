@@ -276,8 +276,8 @@ static double bits_wanted(const Evaluation *evaluation, const RefCell *cell)
 }
 
 /* What rows at one precision came to.  passed: every row; broken: a promise that the construction
- * error comes out; strayed: it does not keep to a plan of other inputs; lacking, wanted: bits more that other promises, or what is not proven, and a
- * judged error ask for. */
+ * error comes out; strayed: it does not keep to a plan of other inputs; lacking, wanted: bits more
+ * that other promises, or what is not proven, and a judged error ask for. */
 typedef struct {
     bool passed, broken, strayed;
     double lacking, wanted;

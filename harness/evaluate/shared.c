@@ -13,13 +13,31 @@
 /* What a plan beside a difference compares with has at least so many bits. */
 enum { BESIDE_BITS = 128 };
 
+/* Products in a layer from which threads within a kernel are worth starting; and from which an
+ * evaluation is so long that every Omega of a difference has its plan measured beside it. */
+#define THREADS_WORTH 0x1p22
+#define BESIDE_WORTH 0x1p26
+
+static double layer_products(const CaseSpec *spec)
+{
+    double hidden = (double)(spec->d_ff > spec->d ? spec->d_ff : spec->d);
+    return (double)spec->n * (double)spec->d * hidden;
+}
+
+/* One layer, which loses few bits, and is sooner done again than done with more than it takes. */
+static bool is_shallow(const Point *point)
+{
+    return point->spec.depth == 1 && layer_products(&point->spec) < BESIDE_WORTH;
+}
+
 static RefBits bits_asked(const RefPlan *plan, const Point *point)
 {
     int digits = point_digits(point);
     double omega = point_omega(point);
     if (point->precision > 0 || plan == NULL) {
         PointBits bits = point_bits(point);
-        mpfr_prec_t x = (mpfr_prec_t)bits.likely, e = (mpfr_prec_t)bits.difference;
+        mpfr_prec_t x = (mpfr_prec_t)(is_shallow(point) ? bits.shallow : bits.likely);
+        mpfr_prec_t e = (mpfr_prec_t)bits.difference;
         mpfr_prec_t least = x < BESIDE_BITS ? x : BESIDE_BITS;
         return (RefBits){x, e > least ? e : least};
     }
@@ -38,18 +56,6 @@ RefBits shared_bits(const RefPlan *plan, const Point *point)
         bits.x = bits.e = bits.x > bits.e ? bits.x : bits.e;
     }
     return bits;
-}
-
-/* Products in a layer from which threads within a kernel are worth starting; and from which a
- * difference has its plan measured beside it, as one evaluation is long and there are few
- * Omegas. */
-#define THREADS_WORTH 0x1p22
-#define BESIDE_WORTH 0x1p26
-
-static double layer_products(const CaseSpec *spec)
-{
-    double hidden = (double)(spec->d_ff > spec->d ? spec->d_ff : spec->d);
-    return (double)spec->n * (double)spec->d * hidden;
 }
 
 size_t shared_kernel_threads(const Point *point)
@@ -146,9 +152,14 @@ RefBase *shared_base(const Shared *shared, const Point *point, mpfr_prec_t bits,
                                   : ref_base_make_kept(pair, bits, point->form, limit, keeper);
 }
 
-static bool is_beside(const Pair *pair, const Point *point)
+/* Beside a shallow point with an Omega of its own a plan is one evaluation of so few bits, where
+ * before it there are two, and more if its Omega is one that they do not serve; with few digits it
+ * is the other way round, as e then takes fewer bits than what a plan compares with. */
+static bool is_beside(const Pair *pair, const Point *point, size_t count)
 {
-    return pair->limit_is_original && layer_products(&point->spec) >= BESIDE_WORTH &&
+    bool small =
+        count == 1 && is_shallow(point) && point_bits(point).shallow_difference >= BESIDE_BITS;
+    return pair->limit_is_original && (small || layer_products(&point->spec) >= BESIDE_WORTH) &&
            (point->precision > 0 ? point->precision : point->max_bits) >= BESIDE_BITS;
 }
 
@@ -196,7 +207,7 @@ EvaluateStatus shared_make(Shared **shared, const Point *const *points, size_t c
         free(made);
         return EVALUATE_NO_MEMORY;
     }
-    made->beside = sweep && is_beside(&made->pair, points[0]);
+    made->beside = sweep && is_beside(&made->pair, points[0], count);
     made->checkpoints = checkpoints;
     bool ok = checkpoint_init(&checkpoint, checkpoints, points[0], true) &&
               fill(made, points, count, tape_room, checkpoint_keeper(&checkpoint));

@@ -74,6 +74,16 @@ ProductView product_transposed(ProductView v)
     return t;
 }
 
+ProductWeights *product_weights_make(double bytes)
+{
+    return weights_open(bytes);
+}
+
+void product_weights_clear(ProductWeights *weights)
+{
+    weights_close(weights);
+}
+
 bool product_has(ProductBackend backend)
 {
     switch (backend) {

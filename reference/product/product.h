@@ -70,8 +70,8 @@ typedef enum {
 } ProductBackend;
 
 /* Matrices of doubles that many products have for B, kept measured and packed: bytes is what they
- * may take.  They have to stay as they are, and where they are, as long as this.  May be used by
- * several threads at once.  NULL when memory is short. */
+ * may take.  They have to stay as they are, and where they are, as long as this, which several
+ * threads may use at once.  NULL when memory is short. */
 typedef struct ProductWeights ProductWeights;
 ProductWeights *product_weights_make(double bytes) __attribute__((warn_unused_result));
 void product_weights_clear(ProductWeights *weights);

@@ -28,7 +28,7 @@ struct ProductWeights {
     double room; /* bytes left */
 };
 
-ProductWeights *product_weights_make(double bytes)
+ProductWeights *weights_open(double bytes)
 {
     ProductWeights *weights = calloc(1, sizeof *weights);
     if (weights != NULL) {
@@ -52,7 +52,7 @@ static void kept_free(struct KeptOperand *kept)
     free(kept);
 }
 
-void product_weights_clear(ProductWeights *weights)
+void weights_close(ProductWeights *weights)
 {
     if (weights == NULL) {
         return;

@@ -1,7 +1,7 @@
 /*
- * Matrices of doubles that many products have for B (private to reference/product/, but for what
- * product.h says of them): measured the first time, and packed the first time for every number of
- * digits, and then only read.  What a product comes to does not depend on whether they are kept.
+ * Matrices of doubles that many products have for B (private to reference/product/): measured the
+ * first time, and packed the first time for every number of digits, and then only read.  What a
+ * product comes to does not depend on whether there is room for them.
  */
 #ifndef HEADPROOF_REFERENCE_PRODUCT_WEIGHTS_H
 #define HEADPROOF_REFERENCE_PRODUCT_WEIGHTS_H
@@ -9,6 +9,10 @@
 #include "operand.h"
 
 #include <stdint.h>
+
+/* As product_weights_make and product_weights_clear. */
+ProductWeights *weights_open(double bytes) __attribute__((warn_unused_result));
+void weights_close(ProductWeights *weights);
 
 /* What B's digits, and the correction beside them, depend on: the other operand's digits and
  * whether it is exact, its own, and how many columns of a product are computed. */
