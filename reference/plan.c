@@ -587,7 +587,8 @@ bool ref_plan_covers(const RefPlan *plan, const Pair *pair, const RefRun *run)
     mpfr_exp_t size = block_size(x, (Block){0, x->rows, {0, x->columns}});
     mpfr_exp_t linear = plan->largest == mpfr_get_emin() ? plan->largest : LINEAR_EXPONENT;
     bool cancels = (double)run->term - (double)size > PLAN_LOW_BITS / 2;
-    bool serves = run->ev.omega == plan->omega || run->ev.seen.change <= linear;
+    /* Beyond the plan's Omega all is smaller still, until it leaves MPFR's range. */
+    bool serves = run->ev.omega >= plan->omega || run->ev.seen.change <= linear;
     return !cancels && serves && !run->left_range && covers_difference(plan, pair, run, l);
 }
 
