@@ -240,6 +240,18 @@ CaseStatus case_outline(Pair *pair, const char **reason, const CaseSpec *spec)
     return build_checked(pair, reason, spec, true);
 }
 
+CaseStatus case_at_input(Pair *pair, const Pair *from, const CaseSpec *spec)
+{
+    *pair = *from;
+    pair->memory = arena_create();
+    if (pair->memory == NULL || !draw_streams(pair, spec)) {
+        case_clear(pair);
+        return CASE_NO_MEMORY;
+    }
+    pair->bytes = arena_bytes(pair->memory);
+    return CASE_OK;
+}
+
 void case_clear(Pair *pair)
 {
     arena_release(pair->memory);

@@ -115,6 +115,11 @@ CaseStatus case_outline(Pair *pair, const char **reason, const CaseSpec *spec)
  * alone. */
 const Model *case_converted(const Pair *pair, Penalty penalty);
 
+/* The models of *from, which has to live longer, at another input: spec is that of *from but for
+ * given->x and given->x_hidden.  CASE_OK or CASE_NO_MEMORY; free with case_clear. */
+CaseStatus case_at_input(Pair *pair, const Pair *from, const CaseSpec *spec)
+    __attribute__((warn_unused_result));
+
 void case_clear(Pair *pair);
 
 #endif

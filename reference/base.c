@@ -186,26 +186,35 @@ static bool certify_run(RefRun *run)
     return run == NULL || ref_run_certify(run);
 }
 
-/* certify: with radii; in the structured form. */
+/* What a base is made with; certify: with radii, in the structured form. */
+typedef struct {
+    const RefKeeper *keeper;
+    RefWeights *weights;
+    bool certify;
+} BaseOptions;
+
 static RefBase *base_make(const Pair *pair, mpfr_prec_t bits, RefForm form, RefLimit limit,
-                          const RefKeeper *keeper, bool certify)
+                          const BaseOptions *with)
 {
-    const char *what = certify ? "base-and-radii" : "base";
+    const char *what = with->certify ? "base-and-radii" : "base";
+    const RefKeeper *keeper = with->keeper;
     RefBase *base = calloc(1, sizeof *base);
     if (base == NULL) {
         return NULL;
     }
     base->bits = bits;
-    Making making = {.base = base, .pair = pair, .ok = base_init(base, pair, limit, certify)};
-    making.original = ref_run_open(&pair->original, pair->original_x, NULL, INFINITY, bits, form);
+    base->weights = with->weights;
+    Making making = {.base = base, .pair = pair, .ok = base_init(base, pair, limit, with->certify)};
+    making.original = run_open(&pair->original, pair->original_x, NULL, INFINITY, bits, form,
+                               &(RunOptions){.weights = with->weights});
     making.ok = making.ok && making.original != NULL;
     if (limit != REF_LIMIT_NONE) {
-        RunOptions options = {.kept = base->tape};
+        RunOptions options = {.kept = base->tape, .weights = with->weights};
         making.limit = run_open(&pair->converted, pair->converted_x, pair->bias_row_content,
                                 INFINITY, bits, form, &options);
         making.ok = making.ok && making.limit != NULL;
     }
-    if (making.ok && certify) {
+    if (making.ok && with->certify) {
         making.ok = certify_run(making.original) && certify_run(making.limit);
     }
     if (making.ok && base->tape != NULL) {
@@ -232,14 +241,30 @@ static RefBase *base_make(const Pair *pair, mpfr_prec_t bits, RefForm form, RefL
 RefBase *ref_base_make_kept(const Pair *pair, mpfr_prec_t bits, RefForm form, RefLimit limit,
                             const RefKeeper *keeper)
 {
-    return base_make(pair, bits, form, limit, keeper, false);
+    return base_make(pair, bits, form, limit, &(BaseOptions){.keeper = keeper});
+}
+
+RefBase *ref_base_make_shared(const Pair *pair, mpfr_prec_t bits, RefForm form, RefLimit limit,
+                              RefWeights *weights)
+{
+    return base_make(pair, bits, form, limit, &(BaseOptions){.weights = weights});
 }
 
 RefBase *ref_base_make_certified(const Pair *pair, mpfr_prec_t bits, bool limit,
                                  const RefKeeper *keeper)
 {
-    return base_make(pair, bits, REF_STRUCTURED, limit ? REF_LIMIT_STREAMS : REF_LIMIT_NONE, keeper,
-                     true);
+    return base_make(pair, bits, REF_STRUCTURED, limit ? REF_LIMIT_STREAMS : REF_LIMIT_NONE,
+                     &(BaseOptions){.keeper = keeper, .certify = true});
+}
+
+RefWeights *ref_weights_make(double bytes)
+{
+    return product_weights_make(bytes);
+}
+
+void ref_weights_clear(RefWeights *weights)
+{
+    product_weights_clear(weights);
 }
 
 bool ref_base_certified(const RefBase *base)
@@ -279,6 +304,22 @@ mpfr_srcptr ref_base_limit(const RefBase *base, size_t layer, size_t i, size_t c
     return ap_at(&base->limit[layer - 1], i, c);
 }
 
+bool ref_base_readout(mpfr_ptr value, const RefBase *base, const double *w, const double *b,
+                      size_t classes)
+{
+    const ApMat *last = &base->original[base->depth - 1];
+    ApMat out = {.entry = value, .rows = 1, .columns = classes};
+    ProductOptions options = {.guard = EVALUATOR_GUARD, .weights = base->weights};
+    if (!product_mul(product_view(&out), product_block(last, last->rows - 1, 0, 1, last->columns),
+                     product_doubles(w, last->columns, classes, classes), &options, NULL)) {
+        return false;
+    }
+    for (size_t k = 0; b != NULL && k < classes; k++) {
+        mpfr_add_d(value + k, value + k, b[k], MPFR_RNDN);
+    }
+    return true;
+}
+
 mpfr_srcptr ref_base_score_max(const RefBase *base)
 {
     mpfr_srcptr largest = ap_at(&base->score_max, 0, 0);
@@ -309,7 +350,7 @@ RefRun *ref_difference_open(const Model *model, const double *x, const double *b
 RefRun *ref_difference_open_at(const Model *model, const double *x, const double *bias_row_content,
                                double omega, RefBits bits, const RefBase *base)
 {
-    RunOptions options = {.difference = bits.e};
+    RunOptions options = {.difference = bits.e, .weights = base != NULL ? base->weights : NULL};
     bool known = base != NULL && base->tape != NULL && base->bits >= bits.x;
     options.known = known ? base->tape : NULL;
     RefRun *run = run_open(model, x, bias_row_content, omega, known ? base->bits : bits.x,

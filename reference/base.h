@@ -16,6 +16,7 @@ struct RefBase {
     mpfr_prec_t bits;
     ApMat *original, *limit;
     Tape *tape;
+    RefWeights *weights; /* those of its runs and of differences from it, or NULL */
     RefProof *proof;
     /* Where r(T) and r(T_infinity) are certified, else NULL: [n, 1], what each row of theirs is
      * within after layer l + 1; score_off [1, depth]: what the largest scores are within. */

@@ -154,7 +154,8 @@ void evaluator_product(Evaluator *ev, ProductView c, ProductView a, ProductView 
     bool large = c.rows * c.columns >= PARALLEL_OPERATIONS / (a.columns + 1);
     ProductOptions options = {.add = add,
                               .guard = ev->reproducible ? GUARD_REPRODUCIBLE : EVALUATOR_GUARD,
-                              .threads = large ? ev->workers : 1};
+                              .threads = large ? ev->workers : 1,
+                              .weights = ev->weights};
     ev->failed = ev->failed || !product_mul(c, a, b, &options, NULL);
 }
 

@@ -42,11 +42,12 @@ typedef struct {
 } Worker;
 
 typedef struct {
-    mpfr_prec_t bits;  /* of every matrix */
-    double omega;      /* of e^(-Omega gap); INFINITY: only gap 0 is asked for */
-    bool reproducible; /* the same bits in every build, on every machine: see run_open */
-    bool failed;       /* memory was short: nothing that was evaluated is to be believed */
-    bool observed;     /* a plan looks at what is seen: gap and doubt are wanted */
+    mpfr_prec_t bits;        /* of every matrix */
+    double omega;            /* of e^(-Omega gap); INFINITY: only gap 0 is asked for */
+    bool reproducible;       /* the same bits in every build, on every machine: see run_open */
+    bool failed;             /* memory was short: nothing that was evaluated is to be believed */
+    bool observed;           /* a plan looks at what is seen: gap and doubt are wanted */
+    ProductWeights *weights; /* where weights are kept that many evaluations share, or NULL */
     /* doubt.h: no term of the scores at hand is as large as 2^score_exponent; bits that the stream
      * had lost before this layer. */
     mpfr_exp_t score_exponent, lost;

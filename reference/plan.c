@@ -42,6 +42,9 @@ enum { PLAN_MACHINE = 53 };
 /* A difference that is lost at this precision is taken for a zero that is not proven. */
 enum { DIFFERENCE_HIGH_LIMIT = 1 << 11 };
 
+/* By how much more than was measured an input of the same model may cancel: half the margin. */
+enum { SPARE_BITS = PLAN_MARGIN / 2 };
+
 /* The largest |ds| and r, as a power of two, at which a difference counts as linear. */
 enum { LINEAR_EXPONENT = -8 };
 
@@ -89,15 +92,31 @@ static void exponents_add(Exponents *exponents, mpfr_srcptr low, mpfr_srcptr hig
     }
 }
 
-/* Over rows first .. first + rows - 1 and some columns. */
-static Exponents compare_blocks(const ApMat *low, const ApMat *high, size_t first, size_t rows,
-                                Columns columns)
+/* Rows first .. first + rows - 1 and some columns of a stream. */
+typedef struct {
+    size_t first, rows;
+    Columns columns;
+} Block;
+
+static Block block_of(const Pair *pair, size_t l, RefBlock block)
+{
+    const Layout *layout = &pair->converted.layout;
+    size_t bias = layout_bias_row(layout), token = layout_token_row(layout, 0);
+    const Block blocks[BLOCK_COUNT] = {
+        [BLOCK_COMPARED] = {token, layout->n, pair->compared[l]},
+        [BLOCK_CLEARED] = {token, layout->n, pair->cleared[l]},
+        [BLOCK_BIAS_ROW] = {bias, bias != SIZE_MAX, {0, layout_content(layout)}},
+    };
+    return blocks[block];
+}
+
+static Exponents compare_blocks(const ApMat *low, const ApMat *high, Block block)
 {
     Exponents exponents = {mpfr_get_emin(), mpfr_get_emin()};
     mpfr_t d;
     mpfr_init2(d, 64);
-    for (size_t i = first; i < first + rows; i++) {
-        for (size_t c = columns.first; c < columns.first + columns.count; c++) {
+    for (size_t i = block.first; i < block.first + block.rows; i++) {
+        for (size_t c = block.columns.first; c < block.columns.first + block.columns.count; c++) {
             exponents_add(&exponents, ap_at(low, i, c), ap_at(high, i, c), d);
         }
     }
@@ -107,7 +126,7 @@ static Exponents compare_blocks(const ApMat *low, const ApMat *high, size_t firs
 
 static Exponents compare_streams(const ApMat *low, const ApMat *high)
 {
-    return compare_blocks(low, high, 0, high->rows, (Columns){0, high->columns});
+    return compare_blocks(low, high, (Block){0, high->rows, {0, high->columns}});
 }
 
 /* Bits lost, at least 0. */
@@ -118,12 +137,11 @@ static double lost(Exponents exponents, mpfr_prec_t bits)
 }
 
 /* How far the largest entry of a block of e falls short of the largest term that went into it. */
-static double cancelled(const Difference *e, mpfr_exp_t size, size_t first, size_t rows,
-                        Columns columns)
+static double cancelled(const Difference *e, mpfr_exp_t size, Block block)
 {
     mpfr_exp_t most = mpfr_get_emin();
-    for (size_t i = first; i < first + rows; i++) {
-        for (size_t c = columns.first; c < columns.first + columns.count; c++) {
+    for (size_t i = block.first; i < block.first + block.rows; i++) {
+        for (size_t c = block.columns.first; c < block.columns.first + block.columns.count; c++) {
             mpfr_exp_t term = e->term[i * e->stream.columns + c];
             most = term > most ? term : most;
         }
@@ -131,29 +149,31 @@ static double cancelled(const Difference *e, mpfr_exp_t size, size_t first, size
     return most > size ? (double)most - (double)size : 0;
 }
 
+/* The exponent of a block's largest entry. */
+static mpfr_exp_t block_size(const ApMat *x, Block block)
+{
+    mpfr_exp_t size = mpfr_get_emin();
+    for (size_t i = block.first; i < block.first + block.rows; i++) {
+        for (size_t c = block.columns.first; c < block.columns.first + block.columns.count; c++) {
+            mpfr_srcptr entry = ap_at(x, i, c);
+            size = mpfr_regular_p(entry) && mpfr_get_exp(entry) > size ? mpfr_get_exp(entry) : size;
+        }
+    }
+    return size;
+}
+
 /* The two runs' differences after a layer, folded into the plan.  False: the low precision lost
  * one. */
 static bool measure_difference(RefPlan *plan, const Pair *pair, size_t l, const RefRun *low,
                                const RefRun *high, mpfr_prec_t bits)
 {
-    const Layout *layout = &pair->converted.layout;
-    size_t bias = layout_bias_row(layout), token = layout_token_row(layout, 0);
-    const struct {
-        size_t first, rows;
-        Columns columns;
-    } blocks[BLOCK_COUNT] = {
-        [BLOCK_COMPARED] = {token, layout->n, pair->compared[l]},
-        [BLOCK_CLEARED] = {token, layout->n, pair->cleared[l]},
-        [BLOCK_BIAS_ROW] = {bias, bias != SIZE_MAX, {0, layout_content(layout)}},
-    };
     bool resolved = true;
     for (int b = 0; b < BLOCK_COUNT; b++) {
-        size_t first = blocks[b].first, rows = blocks[b].rows;
-        Columns columns = blocks[b].columns;
+        Block block = block_of(pair, l, (RefBlock)b);
         double *most = &plan->layers[l].difference[b];
-        Exponents limit = compare_blocks(&low->stream, &high->stream, first, rows, columns);
-        Exponents e = compare_blocks(&low->e->stream, &high->e->stream, first, rows, columns);
-        *most = fmax(lost(e, bits), cancelled(low->e, e.size, first, rows, columns));
+        Exponents limit = compare_blocks(&low->stream, &high->stream, block);
+        Exponents e = compare_blocks(&low->e->stream, &high->e->stream, block);
+        *most = fmax(lost(e, bits), cancelled(low->e, e.size, block));
         plan->layers[l].largest[b] = e.size;
         plan->layers[l].zero[b] =
             limit.difference == mpfr_get_emin() && limit.size == mpfr_get_emin();
@@ -366,6 +386,37 @@ static void plan_merge(RefPlan *plan, const RefPlan *other)
     }
 }
 
+bool ref_plan_known(const RefPlan *plan)
+{
+    bool known = true;
+    for (size_t l = 0; l < plan->depth; l++) {
+        known = known && plan->layers[l].growth < PLAN_UNKNOWN;
+        for (int b = 0; b < BLOCK_COUNT; b++) {
+            known = known && plan->layers[l].difference[b] < PLAN_UNKNOWN;
+        }
+    }
+    return known;
+}
+
+void ref_plan_worsen(RefPlan *plan, const RefPlan *other)
+{
+    plan_merge(plan, other);
+    plan->largest = other->largest > plan->largest ? other->largest : plan->largest;
+    for (size_t l = 0; l < plan->depth; l++) {
+        LayerPlan *layer = &plan->layers[l];
+        const LayerPlan *second = &other->layers[l];
+        for (int k = 0; k <= OMEGA_MAX_GAP; k++) {
+            layer->gap[k] = fmax(layer->gap[k], second->gap[k]);
+        }
+        for (int b = 0; b < BLOCK_COUNT; b++) {
+            layer->difference[b] = fmax(layer->difference[b], second->difference[b]);
+            layer->largest[b] =
+                second->largest[b] > layer->largest[b] ? second->largest[b] : layer->largest[b];
+            layer->zero[b] = layer->zero[b] && second->zero[b];
+        }
+    }
+}
+
 RefPlan *ref_plan_make(const Pair *pair)
 {
     return ref_plan_make_at(pair, FAR_OMEGA);
@@ -511,6 +562,34 @@ bool ref_plan_serves(const RefPlan *plan, double omega)
     double more = nearer(plan, omega, &gaps);
     return omega == plan->omega || plan->largest == mpfr_get_emin() ||
            (gaps == 1 && (double)plan->largest + more <= LINEAR_EXPONENT);
+}
+
+/* The layer of a difference: does e cancel no more, by SPARE_BITS, than was measured, and is what
+ * was nothing in T_infinity nothing? */
+static bool covers_difference(const RefPlan *plan, const Pair *pair, const RefRun *run, size_t l)
+{
+    bool covered = true;
+    for (int b = 0; b < BLOCK_COUNT; b++) {
+        Block block = block_of(pair, l, (RefBlock)b);
+        mpfr_exp_t size = block_size(&run->e->stream, block);
+        double most = plan->layers[l].difference[b] + SPARE_BITS;
+        bool nothing = block_size(&run->stream, block) == mpfr_get_emin();
+        covered = covered && cancelled(run->e, size, block) <= most &&
+                  (nothing || !plan->layers[l].zero[b]);
+    }
+    return covered;
+}
+
+bool ref_plan_covers(const RefPlan *plan, const Pair *pair, const RefRun *run)
+{
+    size_t l = run->layer - 1;
+    const ApMat *x = &run->stream;
+    mpfr_exp_t size = block_size(x, (Block){0, x->rows, {0, x->columns}});
+    mpfr_exp_t linear = plan->largest == mpfr_get_emin() ? plan->largest : LINEAR_EXPONENT;
+    bool cancels = (double)run->term - (double)size > PLAN_LOW_BITS / 2;
+    /* Beyond the plan's Omega all is smaller still, until it leaves MPFR's range. */
+    bool serves = run->ev.omega >= plan->omega || run->ev.seen.change <= linear;
+    return !cancels && serves && !run->left_range && covers_difference(plan, pair, run, l);
 }
 
 /* Bits of e that leave r(T') = x + e as right as x has to be for a machine's errors, where e itself

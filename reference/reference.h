@@ -86,6 +86,18 @@ bool ref_plan_follows(const RefPlan *plan);
 /* A RefVisit: such a plan between two layers. */
 void ref_plan_visit(RefArchive *archive, void *state);
 
+/* Was all of it measured? */
+bool ref_plan_known(const RefPlan *plan);
+
+/* The plan of two inputs of one model: the worse of both, which were made for the same Omega. */
+void ref_plan_worsen(RefPlan *plan, const RefPlan *other);
+
+/* After ref_run_layer of a difference at another input of the plan's model: does it keep to what
+ * was measured?  Where it cancels more, is no longer linear in e^(-Omega gap), or has something
+ * where there was nothing, it has to have its own plan.  What its rounding errors grow by it does
+ * not show: that is for a machine's errors to say. */
+bool ref_plan_covers(const RefPlan *plan, const Pair *pair, const RefRun *run);
+
 /* Does what the plan says of differences hold at this Omega?  A plan of ref_plan_make measures
  * them at an Omega so large that they are linear in e^(-Omega gap); it serves wherever they
  * nearly are. */
@@ -140,6 +152,14 @@ typedef enum {
     REF_LIMIT_TAPE /* and its whole evaluation (structured form), for differences at many Omegas */
 } RefLimit;
 
+/* The weights of a pair, measured and packed as products take them, once for its evaluations at
+ * many inputs; what is evaluated with them has the same digits as without.  bytes: what that may
+ * take.  It is to be cleared after what uses it, and before the pair.  NULL when memory is
+ * short. */
+typedef struct ProductWeights RefWeights;
+RefWeights *ref_weights_make(double bytes) __attribute__((warn_unused_result));
+void ref_weights_clear(RefWeights *weights);
+
 /* r(T) and r(T_infinity) after every layer, at bits.  NULL when memory is short. */
 RefBase *ref_base_make(const Pair *pair, mpfr_prec_t bits, RefForm form, RefLimit limit)
     __attribute__((warn_unused_result));
@@ -147,6 +167,11 @@ RefBase *ref_base_make(const Pair *pair, mpfr_prec_t bits, RefForm form, RefLimi
 /* The same, keeping its state on the way (but with a tape). */
 RefBase *ref_base_make_kept(const Pair *pair, mpfr_prec_t bits, RefForm form, RefLimit limit,
                             const RefKeeper *keeper) __attribute__((warn_unused_result));
+
+/* The same of one of many inputs, whose pairs share their weights with that of `weights`; so do the
+ * differences from this base. */
+RefBase *ref_base_make_shared(const Pair *pair, mpfr_prec_t bits, RefForm form, RefLimit limit,
+                              RefWeights *weights) __attribute__((warn_unused_result));
 
 /* The same in the structured form with radii; limit: with the streams of r(T_infinity). */
 RefBase *ref_base_make_certified(const Pair *pair, mpfr_prec_t bits, bool limit,
@@ -159,6 +184,12 @@ mpfr_prec_t ref_base_bits(const RefBase *base);
  * and c < compared[layer - 1].count, the column compared.  The base's own, at its bits. */
 mpfr_srcptr ref_base_original(const RefBase *base, size_t layer, size_t i, size_t c);
 mpfr_srcptr ref_base_limit(const RefBase *base, size_t layer, size_t i, size_t c);
+
+/* value [classes] = r(T)'s last token after the last layer, times w [columns compared, classes],
+ * + b [classes] or NULL; the products of numbers of value's precision, rounded once.  false: memory
+ * is short. */
+bool ref_base_readout(mpfr_ptr value, const RefBase *base, const double *w, const double *b,
+                      size_t classes) __attribute__((warn_unused_result));
 
 /* The largest |score| of r(T)'s heads, over all layers; NULL where T has none. */
 mpfr_srcptr ref_base_score_max(const RefBase *base);

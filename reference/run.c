@@ -113,6 +113,7 @@ static bool run_init(RefRun *run, double omega, mpfr_prec_t bits, const RunOptio
     }
     run_list(run, layout, run->form, &own, list);
     bool ok = evaluator_init(&run->ev, evaluator_shape(&block), bits, omega, options->reproducible);
+    run->ev.weights = options->weights;
     ok = ok && ap_init_list(list, RUN_MATS, bits);
     if (ok && run->kept == NULL) {
         ok = record_init(&run->record, &own, bits);
@@ -259,7 +260,7 @@ double ref_difference_bytes(const Pair *pair, RefBits bits)
 /* What goes into a stream. */
 static void run_note_term(RefRun *run, mpfr_srcptr term)
 {
-    if (run->ev.observed && mpfr_regular_p(term) && mpfr_get_exp(term) > run->term) {
+    if (mpfr_regular_p(term) && mpfr_get_exp(term) > run->term) {
         run->term = mpfr_get_exp(term);
     }
 }
@@ -388,8 +389,10 @@ void ref_run_layer(RefRun *run)
     }
     if (run->kept != NULL) {
         copy_stream(&run->kept->stream[run->layer], &run->stream);
+        run->kept->term[run->layer] = run->term;
     } else if (run->known != NULL) {
         copy_stream(&run->stream, &run->known->stream[run->layer]);
+        run->term = run->known->term[run->layer];
     }
     if (run->e != NULL) {
         difference_end_layer(run->e, &run->stream);

@@ -45,8 +45,9 @@ typedef struct {
     /* Not 0: x is T_infinity's, and e of so many bits is carried beside it; the model has heads
      * alone. */
     mpfr_prec_t difference;
-    Tape *kept;        /* for a limit without e: where its records are to stay */
-    const Tape *known; /* for one with e: a whole tape of the same model and bits */
+    Tape *kept;          /* for a limit without e: where its records are to stay */
+    const Tape *known;   /* for one with e: a whole tape of the same model and bits */
+    RefWeights *weights; /* where the model's are kept, or NULL */
     const Columns
         *inherited; /* for one with e: [depth], the columns that a layer clears, where what
                                * is inherited is to be carried beside it; else NULL */

@@ -80,15 +80,16 @@ void shift_raise(const Evaluator *ev, mpfr_ptr shift, mpfr_srcptr s, int gap)
 double shift_bits_between(mpfr_srcptr z_best, mpfr_srcptr z_rest, mpfr_srcptr d)
 {
     mpfr_t ratio, factor;
-    double bits = floor(mpfr_get_d(d, MPFR_RNDN) * LOG2_E) + 1;
-    mpfr_inits2(64, ratio, factor, (mpfr_ptr)0);
+    mp_limb_t limb[2] = {0}; /* nothing is allocated for each of a row's keys */
+    double bits = 0;
+    mpfr_custom_init_set(ratio, MPFR_ZERO_KIND, 0, 64, &limb[0]);
+    mpfr_custom_init_set(factor, MPFR_ZERO_KIND, 0, 64, &limb[1]);
     mpfr_div(ratio, z_best, z_rest, MPFR_RNDN);
-    if (shift_is_near(d)) {
+    if (!shift_is_near(d)) {
+        bits = floor(mpfr_get_d(d, MPFR_RNDN) * LOG2_E) + 1;
+    } else if (!mpfr_zero_p(d)) {
         mpfr_exp(factor, d, MPFR_RNDN);
         mpfr_mul(ratio, ratio, factor, MPFR_RNDN);
-        bits = 0;
     }
-    bits += (double)mpfr_get_exp(ratio);
-    mpfr_clears(ratio, factor, (mpfr_ptr)0);
-    return bits;
+    return bits + (double)mpfr_get_exp(ratio);
 }

@@ -23,7 +23,8 @@ static void add_record(void *context, const Bundle *bundle, size_t first, size_t
 static bool tape_init(Tape *tape, const Model *model)
 {
     size_t rows = layout_rows(&model->layout), columns = layout_content(&model->layout);
-    Making making = {tape, rows, tape->record != NULL && tape->stream != NULL};
+    Making making = {tape, rows,
+                     tape->record != NULL && tape->stream != NULL && tape->term != NULL};
     if (making.ok) {
         heads_each_block(model, tape->bits, model->sublayer_count, add_record, &making);
     }
@@ -44,6 +45,7 @@ Tape *tape_open(const Model *model, mpfr_prec_t bits)
     tape->depth = model->depth;
     tape->record = calloc(blocks + 1, sizeof *tape->record);
     tape->stream = calloc(tape->depth, sizeof *tape->stream);
+    tape->term = calloc(tape->depth, sizeof *tape->term);
     if (!tape_init(tape, model)) {
         tape_clear(tape);
         return NULL;
@@ -64,6 +66,7 @@ void tape_clear(Tape *tape)
     }
     free(tape->record);
     free(tape->stream);
+    free(tape->term);
     free(tape);
 }
 

@@ -12,7 +12,8 @@ typedef struct {
     mpfr_prec_t bits;
     Record *record; /* [blocks], all layers' */
     size_t blocks;
-    ApMat *stream; /* [depth] after a layer */
+    ApMat *stream;    /* [depth] after a layer */
+    mpfr_exp_t *term; /* [depth] of the largest number that went into it in that layer */
     size_t depth;
 } Tape;
 

@@ -2,12 +2,12 @@
  * Time per point: one layer of T', dense and structured, in double and in MPFR, at three sizes, in
  * one run, with their ratios; r(T') by its difference from r(T_infinity) at two Omegas, with the
  * limit evaluated beside it and taken from a base; layers in double against the dgemms they are
- * made of; and min-omega.  Each figure is the median of several runs, in processor time, on one
- * thread unless it says otherwise.
+ * made of; min-omega; and many small evaluations.  Each figure is the median of several runs, in
+ * processor time, on one thread unless it says otherwise.
  *
- *     HEADPROOF=PROGRAM bench [-o FILE.csv] [layers | shares | arithmetics | min-omega]
+ *     HEADPROOF=PROGRAM bench [-o FILE.csv] [layers | shares | arithmetics | min-omega | many]
  *
- * Without a program, no min-omega.
+ * Without a program, none of the last two.
  */
 #include "bench.h"
 
@@ -18,6 +18,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 enum { BITS = 256 };
@@ -221,6 +222,80 @@ static void bench_min_omega(BenchRun *run)
            seconds);
 }
 
+/* Commands of many small evaluations, on one thread. */
+static const struct {
+    const char *what, *construction, *command;
+    size_t n, d, d_ff;
+    double count;
+    Aim aim;
+} many[] = {
+    {"an input of verify",
+     "transformer",
+     "\"$HEADPROOF\" verify cases/models/modadd53-silu.safetensors --tokens 0:15/0:52/53 --omega "
+     "20 "
+     "--tolerance 1e-9 --threads 1 --quiet -o /dev/null",
+     3,
+     64,
+     256,
+     848,
+     {.ms_at_most = 2}},
+    {"a point of sweep",
+     "fused",
+     "\"$HEADPROOF\" sweep --construction fused --n 20 --d 30 --omega 20 --kernel structured "
+     "--threads 1 --quiet -o /dev/null --seed $(seq -s, 1 200)",
+     20,
+     30,
+     120,
+     200,
+     {.ms_at_most = 4}},
+};
+
+/* Processor time of the children that have ended. */
+static double children_seconds(void)
+{
+    struct rusage usage;
+    if (getrusage(RUSAGE_CHILDREN, &usage) != 0) {
+        bench_fail("getrusage failed");
+    }
+    return (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
+           1e-6 * (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
+}
+
+static double time_many(const void *context, int which)
+{
+    double start = children_seconds();
+    (void)context;
+    if (system(many[which].command) != 0) {
+        bench_fail(many[which].command);
+    }
+    return children_seconds() - start;
+}
+
+static void bench_many(BenchRun *run)
+{
+    enum { COMMANDS = sizeof many / sizeof *many };
+    double seconds[COMMANDS];
+    if (getenv("HEADPROOF") == NULL) {
+        printf("\nmany: HEADPROOF names no program\n");
+        return;
+    }
+    bench_medians(seconds, COMMANDS, time_many, NULL, 10);
+    printf("\nmany small evaluations, one thread, processor time\n");
+    for (int i = 0; i < COMMANDS; i++) {
+        Timing timing = {.what = many[i].what,
+                         .construction = many[i].construction,
+                         .n = many[i].n,
+                         .d = many[i].d,
+                         .d_ff = many[i].d_ff,
+                         .threads = 1,
+                         .omega = 20,
+                         .milliseconds = 1e3 * seconds[i] / many[i].count,
+                         .aim = many[i].aim};
+        bench_timing(run, &timing);
+        printf("%-20s %8.3f ms\n", many[i].what, timing.milliseconds);
+    }
+}
+
 static void bench_layers(BenchRun *run)
 {
     static const Construction constructions[] = {CONSTRUCTION_SILU, CONSTRUCTION_ATTENTION,
@@ -254,6 +329,9 @@ int main(int argc, char **argv)
     }
     if (bench_wants(&run, "min-omega")) {
         bench_min_omega(&run);
+    }
+    if (bench_wants(&run, "many")) {
+        bench_many(&run);
     }
     return bench_finish(&run);
 }

@@ -82,7 +82,9 @@ static bool make_member(Shared **shared, const Ensemble *ensemble, size_t i)
     Point point = *ensemble->points[i];
     const Point *list = &point;
     point.omega = ensemble->bits_omega;
-    return shared_make(shared, &list, 1, false, ensemble->tape_room, NULL) == EVALUATE_OK;
+    return (ensemble->family != NULL
+                ? shared_make_member(shared, ensemble->family, &point, ensemble->tape_room)
+                : shared_make(shared, &list, 1, false, ensemble->tape_room, NULL)) == EVALUATE_OK;
 }
 
 static void note_done(Ensemble *ensemble)
@@ -97,7 +99,8 @@ bool ensemble_size(Ensemble *ensemble, double omega, double room)
 {
     ensemble->bits_omega = omega;
     ensemble->kept = 0;
-    ensemble->tape_room = room / (double)(ensemble->count + (size_t)ensemble->threads);
+    double each = room / (double)(ensemble->count + (size_t)ensemble->threads);
+    ensemble->tape_room = ensemble->tapeless ? 0 : each;
     if (!make_member(&ensemble->shared[0], ensemble, 0)) {
         return false;
     }

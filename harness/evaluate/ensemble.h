@@ -26,7 +26,9 @@ typedef struct {
     size_t count, kept;
     double bits_omega; /* bases have the bits for the construction error at this Omega */
     double tape_room;  /* see shared_make: what leaves room for all members' */
+    bool tapeless;     /* set before ensemble_size: there is to be none */
     int threads;
+    Family *family;     /* of members that differ in their input alone, the caller's; or NULL */
     Progress *progress; /* gets one unit whenever a member is done with; or NULL */
     double unit_cost;
 } Ensemble;

@@ -17,8 +17,9 @@
 typedef struct {
     const Shared *shared;
     const Point *point;
-    const RefPlan *plan; /* the shared one, or own */
+    const RefPlan *plan; /* the shared one, the family's, or own */
     RefPlan *own;
+    bool borrowed;  /* the plan is of other inputs: this one has to keep to it */
     bool beside;    /* own is measured beside the run */
     bool certified; /* there are radii */
     bool proven;    /* and no plan */
@@ -30,6 +31,22 @@ typedef struct {
     RefBits bits;   /* of a run by itself x's alone */
     const RefKeeper *keeper;
 } Evaluation;
+
+/* A plan and precision of the point's own.  false: memory is short. */
+static bool evaluation_own_plan(Evaluation *evaluation)
+{
+    const Point *point = evaluation->point;
+    ref_plan_clear(evaluation->own);
+    evaluation->own =
+        ref_plan_make_kept(&evaluation->shared->pair, point_omega(point), evaluation->keeper);
+    evaluation->plan = evaluation->own;
+    evaluation->borrowed = false;
+    if (evaluation->own == NULL) {
+        return false;
+    }
+    evaluation->bits = shared_bits(evaluation->own, point);
+    return true;
+}
 
 /* The plan and the precision for a point; with difference true its plan serves the difference. */
 static bool evaluation_plan(Evaluation *evaluation, bool difference)
@@ -53,12 +70,14 @@ static bool evaluation_plan(Evaluation *evaluation, bool difference)
         return evaluation->own != NULL;
     }
     if (difference && !ref_plan_serves(shared->plan, point_omega(point))) {
-        evaluation->own = ref_plan_make_kept(&shared->pair, point_omega(point), evaluation->keeper);
-        evaluation->plan = evaluation->own;
+        if (!shared_family_plan(&evaluation->plan, shared, point_omega(point))) {
+            return false;
+        }
+        if (evaluation->plan == NULL) {
+            return evaluation_own_plan(evaluation);
+        }
     }
-    if (evaluation->plan == NULL) {
-        return false;
-    }
+    evaluation->borrowed = difference && shared->family != NULL && shared->own == NULL;
     evaluation->bits = shared_bits(evaluation->plan, point);
     return true;
 }
@@ -273,10 +292,10 @@ static double bits_wanted(const Evaluation *evaluation, const RefCell *cell)
 }
 
 /* What rows at one precision came to.  passed: every row; broken: a promise that the construction
- * error comes out; lacking, wanted: bits more that other promises, or what is not proven, and a
- * judged error ask for. */
+ * error comes out; strayed: it does not keep to a plan of other inputs; lacking, wanted: bits more
+ * that other promises, or what is not proven, and a judged error ask for. */
 typedef struct {
-    bool passed, broken;
+    bool passed, broken, strayed;
     double lacking, wanted;
 } RowsFound;
 
@@ -302,6 +321,13 @@ static bool bits_next(RefBits *next, const Evaluation *evaluation, const RowsFou
     }
     next->x = next->x < next->e ? next->e : next->x;
     return next->x > bits.x || next->e > bits.e;
+}
+
+/* After a layer: is this input's plan to be its own? */
+static bool strays(const Evaluation *evaluation)
+{
+    return evaluation->borrowed && evaluation->run != NULL &&
+           !ref_plan_covers(evaluation->plan, &evaluation->shared->pair, evaluation->run);
 }
 
 /* An evaluation's rows so far: both models are behind layer `done`. */
@@ -379,6 +405,7 @@ static EvaluateStatus evaluate_at(Evaluation *evaluation, RowsFound *found, Row 
             evaluation_close(evaluation);
             return EVALUATE_NO_MEMORY;
         }
+        all->strayed = strays(evaluation) || all->strayed;
         row_finish(point, row);
         all->passed = row_passes(point, row) && all->passed;
         all->broken = (!evaluation->certified && promise_broken(evaluation, row)) || all->broken;
@@ -396,7 +423,7 @@ static EvaluateStatus evaluate_at(Evaluation *evaluation, RowsFound *found, Row 
 static EvaluateStatus evaluate_again(Evaluation *evaluation, RefBits bits, RowsFound *found,
                                      Row *rows, size_t depth)
 {
-    RefBase *base = shared_base(&evaluation->shared->pair, evaluation->point, evaluation->certified,
+    RefBase *base = shared_base(evaluation->shared, evaluation->point, evaluation->certified,
                                 bits.x, own_limit(evaluation->point), evaluation->keeper);
     if (base == NULL) {
         return EVALUATE_NO_MEMORY;
@@ -408,20 +435,15 @@ static EvaluateStatus evaluate_again(Evaluation *evaluation, RefBits bits, RowsF
     return status;
 }
 
-/* From the start, with a plan made before, and without radii. */
+/* From the start, with a plan of its own made before, and radii only where they are asked for. */
 static EvaluateStatus evaluate_with_plan(Evaluation *evaluation, RowsFound *found, Row *rows,
                                          size_t depth)
 {
-    ref_plan_clear(evaluation->own);
-    evaluation->own = ref_plan_make_kept(&evaluation->shared->pair, point_omega(evaluation->point),
-                                         evaluation->keeper);
-    evaluation->plan = evaluation->own;
-    evaluation->certified = evaluation->proven = false;
-    if (evaluation->own == NULL) {
-        return EVALUATE_NO_MEMORY;
-    }
-    RefBits bits = shared_bits(evaluation->own, evaluation->point);
-    return evaluate_again(evaluation, bits, found, rows, depth);
+    evaluation->certified = evaluation->point->certify;
+    evaluation->proven = false;
+    return evaluation_own_plan(evaluation)
+               ? evaluate_again(evaluation, evaluation->bits, found, rows, depth)
+               : EVALUATE_NO_MEMORY;
 }
 
 /* Where a plan beside the evaluation lost its way, or asks for more bits. */
@@ -441,7 +463,7 @@ static EvaluateStatus evaluate_planned(Evaluation *evaluation, RowsFound *found,
  * point's own, and with them bounds.  What is proven is to depend on the point alone. */
 static bool base_is_shared(const Evaluation *evaluation)
 {
-    return evaluation->point->certify && ref_base_bits(evaluation->base) != evaluation->bits.x;
+    return evaluation->certified && ref_base_bits(evaluation->base) != evaluation->bits.x;
 }
 
 /* An error that is zero without a proof never comes out. */
@@ -457,7 +479,7 @@ static EvaluateStatus evaluate_rows(Evaluation *evaluation, bool *passed, Row *r
                                 : evaluate_at(evaluation, &found, rows, depth);
     if (status == EVALUATE_OK && evaluation->beside) {
         status = evaluate_planned(evaluation, &found, rows, depth);
-    } else if (status == EVALUATE_OK && is_unproven(evaluation, &found)) {
+    } else if (status == EVALUATE_OK && (found.strayed || is_unproven(evaluation, &found))) {
         status = evaluate_with_plan(evaluation, &found, rows, depth);
     }
     for (int raises = 0; status == EVALUATE_OK; raises++) {
@@ -576,6 +598,7 @@ static EvaluateStatus worst_at(RefCell *worst, RowsFound *found, Evaluation *eva
             status = EVALUATE_NO_MEMORY;
             break;
         }
+        found->strayed = strays(evaluation) || found->strayed;
         const RefCell *cell = &row.errors.error[point->judge][point->norm];
         number = worsen(worst, cell, row.errors.contradiction);
         found->wanted = fmax(found->wanted, number ? bits_wanted(evaluation, cell) : 0);
@@ -602,13 +625,17 @@ EvaluateStatus point_worst_cell(RefCell *worst, const Shared *shared, const Poin
         RowsFound found = {0};
         if (evaluation.bits.x > ref_base_bits(evaluation.base)) {
             ref_base_clear(base);
-            base = shared_base(&shared->pair, point, evaluation.certified, evaluation.bits.x,
+            base = shared_base(shared, point, evaluation.certified, evaluation.bits.x,
                                own_limit(point), NULL);
             evaluation.base = base;
         }
         ok = evaluation.base != NULL &&
              worst_at(worst, &found, &evaluation, reference) == EVALUATE_OK;
         found.lacking = raises < RAISES ? found.lacking : 0;
+        if (ok && found.strayed) {
+            ok = evaluation_own_plan(&evaluation);
+            continue;
+        }
         if (!ok || !bits_next(&next, &evaluation, &found)) {
             break;
         }

@@ -4,25 +4,13 @@
 #include "logits.h"
 
 #include <math.h>
+#include <stdint.h>
 #include <stdlib.h>
 
 enum { LOGIT_BITS = 192, LOGIT_BYTES = LOGIT_BITS / 8 };
 
-/* value[k] = sum_c r(T)[last token, c] W_U[c, k] + b_U[k] */
-static void reference_logits(mpfr_t *value, const Logits *logits, const Shared *shared)
-{
-    mpfr_t t;
-    mpfr_init2(t, LOGIT_BITS);
-    for (size_t k = 0; k < logits->classes; k++) {
-        mpfr_set_d(value[k], logits->b_u != NULL ? logits->b_u[k] : 0, MPFR_RNDN);
-        for (size_t c = 0; c < logits->d; c++) {
-            mpfr_mul_d(t, shared_final_original(shared, c), logits->w_u[c * logits->classes + k],
-                       MPFR_RNDN);
-            mpfr_add(value[k], value[k], t, MPFR_RNDN);
-        }
-    }
-    mpfr_clear(t);
-}
+/* What no class is. */
+#define UNKNOWN SIZE_MAX
 
 /* Index of the largest of value [count], the first of equals; lead (or NULL): over the second. */
 static size_t largest(mpfr_t *value, size_t count, mpfr_ptr lead)
@@ -47,72 +35,72 @@ static size_t largest(mpfr_t *value, size_t count, mpfr_ptr lead)
 double logits_bytes(size_t inputs, size_t classes)
 {
     double number = sizeof(mpfr_t) + LOGIT_BYTES + 2 * sizeof(size_t); /* and malloc's own */
-    return (double)inputs * ((double)classes * number + sizeof(LogitErrors) + 2 * sizeof(double));
+    return (double)inputs * ((double)classes * number + sizeof(size_t));
+}
+
+static bool values_init(mpfr_t **value, size_t count)
+{
+    *value = calloc(count + 1, sizeof **value);
+    for (size_t i = 0; *value != NULL && i < count; i++) {
+        mpfr_init2((*value)[i], LOGIT_BITS);
+    }
+    return *value != NULL;
+}
+
+static void values_clear(mpfr_t *value, size_t count)
+{
+    for (size_t i = 0; value != NULL && i < count; i++) {
+        mpfr_clear(value[i]);
+    }
+    free(value);
+}
+
+bool logits_init(Logits *logits, size_t kept, const ModelFile *model)
+{
+    *logits = (Logits){.kept = kept,
+                       .classes = model->classes,
+                       .d = model->d,
+                       .w_u = model->W_U,
+                       .b_u = model->b_U,
+                       .margin = INFINITY};
+    pthread_mutex_init(&logits->lock, NULL);
+    logits->predicted = calloc(kept + 1, sizeof *logits->predicted);
+    for (size_t i = 0; logits->predicted != NULL && i < kept; i++) {
+        logits->predicted[i] = UNKNOWN;
+    }
+    return values_init(&logits->value, kept * logits->classes) && logits->predicted != NULL;
 }
 
 void logits_clear(Logits *logits)
 {
-    for (size_t i = 0; logits->value != NULL && i < logits->inputs * logits->classes; i++) {
-        mpfr_clear(logits->value[i]);
-    }
-    free(logits->value);
+    values_clear(logits->value, logits->kept * logits->classes);
     free(logits->predicted);
-    free(logits->lead);
-    free(logits->own);
+    pthread_mutex_destroy(&logits->lock);
     *logits = (Logits){0};
 }
 
-/* What r(T) predicts of input i, and by how much. */
-static bool predict_input(void *context, size_t i, const Shared *shared, const Point *point)
+/* The logits of r(T) of an input, and what they predict. */
+static bool predict(mpfr_t *value, size_t *predicted, Logits *logits, const Shared *shared)
 {
-    Logits *logits = context;
-    mpfr_t lead, *value = logits->value + i * logits->classes;
-    (void)point;
+    mpfr_t lead;
+    if (!ref_base_readout(value[0], shared->base, logits->w_u, logits->b_u, logits->classes)) {
+        return false;
+    }
     mpfr_init2(lead, LOGIT_BITS);
-    reference_logits(value, logits, shared);
-    logits->predicted[i] = largest(value, logits->classes, lead);
-    logits->lead[i] = mpfr_get_d(lead, MPFR_RNDD);
+    *predicted = largest(value, logits->classes, lead);
+    double least = mpfr_get_d(lead, MPFR_RNDD);
+    pthread_mutex_lock(&logits->lock);
+    logits->margin = fmin(logits->margin, least);
+    pthread_mutex_unlock(&logits->lock);
     mpfr_clear(lead);
     return true;
 }
 
-bool logits_make(Logits *logits, Ensemble *ensemble, const ModelFile *model)
-{
-    size_t count = ensemble->count * model->classes;
-    *logits = (Logits){.inputs = ensemble->count,
-                       .classes = model->classes,
-                       .d = model->d,
-                       .w_u = model->W_U,
-                       .b_u = model->b_U};
-    logits->predicted = calloc(ensemble->count, sizeof *logits->predicted);
-    logits->lead = calloc(ensemble->count, sizeof *logits->lead);
-    logits->own = calloc(ensemble->count, sizeof *logits->own);
-    logits->value = calloc(count, sizeof *logits->value);
-    if (logits->predicted == NULL || logits->lead == NULL || logits->own == NULL ||
-        logits->value == NULL) {
-        free(logits->value);
-        logits->value = NULL;
-        logits_clear(logits);
-        return false;
-    }
-    for (size_t i = 0; i < count; i++) {
-        mpfr_init2(logits->value[i], LOGIT_BITS);
-    }
-    if (!ensemble_each(ensemble, 0, predict_input, logits)) {
-        logits_clear(logits);
-        return false;
-    }
-    logits->margin = INFINITY;
-    for (size_t i = 0; i < ensemble->count; i++) {
-        double lead = logits->lead[i];
-        logits->margin = fmin(logits->margin, lead);
-    }
-    return true;
-}
-
 /* The machine's logits of one input from its last row x [d], against r(T)'s. */
-static void compare_row(LogitErrors *errors, const Logits *logits, const double *x, size_t input)
+static LogitErrors compare_row(const Logits *logits, const double *x, mpfr_t *value,
+                               size_t predicted)
 {
+    LogitErrors errors = {0};
     mpfr_t d;
     size_t best = 0;
     double top = -INFINITY;
@@ -123,41 +111,61 @@ static void compare_row(LogitErrors *errors, const Logits *logits, const double 
             logit += x[c] * logits->w_u[c * logits->classes + k];
         }
         logit += logits->b_u != NULL ? logits->b_u[k] : 0;
-        mpfr_d_sub(d, logit, logits->value[input * logits->classes + k], MPFR_RNDN);
+        mpfr_d_sub(d, logit, value[k], MPFR_RNDN);
         double error = fabs(mpfr_get_d(d, MPFR_RNDA));
-        errors->error = error > errors->error || isnan(error) ? error : errors->error;
+        errors.error = error > errors.error || isnan(error) ? error : errors.error;
         if (logit > top) {
             top = logit;
             best = k;
         }
     }
-    errors->changed += best != logits->predicted[input] || !isfinite(top);
+    errors.changed = best != predicted || !isfinite(top);
     mpfr_clear(d);
+    return errors;
 }
 
-static bool compare_input(void *context, size_t i, const Shared *shared, const Point *point)
+/* A sum and a maximum, in which NaN stays: in any order the same. */
+static void take_errors(Logits *logits, LogitErrors own)
 {
-    Logits *logits = context;
+    pthread_mutex_lock(&logits->lock);
+    LogitErrors *all = &logits->errors;
+    all->changed += own.changed;
+    all->error = own.error > all->error || isnan(own.error) ? own.error : all->error;
+    pthread_mutex_unlock(&logits->lock);
+}
+
+bool logits_compare(Logits *logits, size_t i, const Shared *shared, const Point *point)
+{
+    bool kept = i < logits->kept;
+    mpfr_t *own = NULL, *value = logits->value + i * logits->classes;
+    size_t predicted = kept ? logits->predicted[i] : UNKNOWN;
     double *x = calloc(logits->d, sizeof *x);
-    bool ok = x != NULL && point_final_row(x, shared, point) == EVALUATE_OK;
-    logits->own[i] = (LogitErrors){0};
-    if (ok) {
-        compare_row(&logits->own[i], logits, x, i);
+    bool ok = x != NULL && (kept || values_init(&own, logits->classes));
+    value = kept ? value : own;
+    if (ok && predicted == UNKNOWN) {
+        ok = predict(value, &predicted, logits, shared);
     }
+    if (ok && kept) {
+        logits->predicted[i] = predicted;
+    }
+    ok = ok && point_final_row(x, shared, point) == EVALUATE_OK;
+    if (ok) {
+        take_errors(logits, compare_row(logits, x, value, predicted));
+    }
+    values_clear(own, logits->classes);
     free(x);
     return ok;
 }
 
-bool logits_compare(LogitErrors *errors, Logits *logits, Ensemble *ensemble, double omega)
+static bool compare_member(void *context, size_t i, const Shared *shared, const Point *point)
 {
-    *errors = (LogitErrors){0};
-    if (!ensemble_each(ensemble, omega, compare_input, logits)) {
-        return false;
-    }
-    for (size_t i = 0; i < logits->inputs; i++) {
-        double error = logits->own[i].error;
-        errors->changed += logits->own[i].changed;
-        errors->error = error > errors->error || isnan(error) ? error : errors->error;
-    }
-    return true;
+    return logits_compare(context, i, shared, point);
+}
+
+bool logits_compare_all(LogitErrors *errors, Logits *logits, Ensemble *ensemble, double omega)
+{
+    logits->errors = (LogitErrors){0};
+    bool ok = ensemble_each(ensemble, omega, compare_member, logits);
+    *errors = logits->errors;
+    return ok;
 }

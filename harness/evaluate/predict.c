@@ -11,8 +11,10 @@
 #include <math.h>
 
 /* Bits beside an error's digits (reference/plan.c), with room for what rounding errors grow by as a
- * rule; for how deep a machine's errors lie; and for as much as a stack is known to take. */
+ * rule, in a stack and in one layer; for how deep a machine's errors lie; and for as much as a
+ * stack is known to take. */
 #define BITS_BESIDE 68
+#define BITS_BESIDE_SHALLOW 32
 #define BITS_MACHINE 53
 #define BITS_MOST 512
 
@@ -32,10 +34,12 @@ PointBits point_bits(const Point *point)
     double likely = fmin(cap, all <= cap ? all : machine);
     if (point->precision > 0) {
         double bits = (double)point->precision;
-        return (PointBits){bits, bits, bits};
+        return (PointBits){bits, bits, bits, bits, bits};
     }
+    double few = digits - BITS_BESIDE + BITS_BESIDE_SHALLOW;
     return (PointBits){likely, difference ? fmin(likely, whole_limbs(digits)) : likely,
-                       fmin(cap, BITS_MOST + hidden)};
+                       fmin(cap, BITS_MOST + hidden), fmin(likely, whole_limbs(BITS_MACHINE + few)),
+                       fmin(likely, whole_limbs(few))};
 }
 
 /* m(T') alone. */

@@ -11,6 +11,7 @@ typedef struct {
     double likely;     /* as a rule: for predictions of time, and where a difference begins */
     double difference; /* the same of the difference itself; else as likely */
     double most;       /* what it may rise to: for memory */
+    double shallow, shallow_difference; /* as likely and difference, of one layer */
 } PointBits;
 
 /* As asked for with --precision.  Else for the digits and room for rounding errors and, unless a

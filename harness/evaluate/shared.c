@@ -13,13 +13,31 @@
 /* What a plan beside a difference compares with has at least so many bits. */
 enum { BESIDE_BITS = 128 };
 
+/* Products in a layer from which threads within a kernel are worth starting; and from which an
+ * evaluation is so long that every Omega of a difference has its plan measured beside it. */
+#define THREADS_WORTH 0x1p22
+#define BESIDE_WORTH 0x1p26
+
+static double layer_products(const CaseSpec *spec)
+{
+    double hidden = (double)(spec->d_ff > spec->d ? spec->d_ff : spec->d);
+    return (double)spec->n * (double)spec->d * hidden;
+}
+
+/* One layer, which loses few bits, and is sooner done again than done with more than it takes. */
+static bool is_shallow(const Point *point)
+{
+    return point->spec.depth == 1 && layer_products(&point->spec) < BESIDE_WORTH;
+}
+
 static RefBits bits_asked(const RefPlan *plan, const Point *point)
 {
     int digits = point_digits(point);
     double omega = point_omega(point);
     if (point->precision > 0 || plan == NULL) {
         PointBits bits = point_bits(point);
-        mpfr_prec_t x = (mpfr_prec_t)bits.likely, e = (mpfr_prec_t)bits.difference;
+        mpfr_prec_t x = (mpfr_prec_t)(is_shallow(point) ? bits.shallow : bits.likely);
+        mpfr_prec_t e = (mpfr_prec_t)bits.difference;
         mpfr_prec_t least = x < BESIDE_BITS ? x : BESIDE_BITS;
         return (RefBits){x, e > least ? e : least};
     }
@@ -38,18 +56,6 @@ RefBits shared_bits(const RefPlan *plan, const Point *point)
         bits.x = bits.e = bits.x > bits.e ? bits.x : bits.e;
     }
     return bits;
-}
-
-/* Products in a layer from which threads within a kernel are worth starting; and from which a
- * difference has its plan measured beside it, as one evaluation is long and there are few
- * Omegas. */
-#define THREADS_WORTH 0x1p22
-#define BESIDE_WORTH 0x1p26
-
-static double layer_products(const CaseSpec *spec)
-{
-    double hidden = (double)(spec->d_ff > spec->d ? spec->d_ff : spec->d);
-    return (double)spec->n * (double)spec->d * hidden;
 }
 
 size_t shared_kernel_threads(const Point *point)
@@ -139,20 +145,39 @@ static RefLimit choose_limit(const Pair *pair, const Point *const *points, size_
     return differences && fits ? REF_LIMIT_TAPE : limit;
 }
 
-RefBase *shared_base(const Pair *pair, const Point *point, bool certify, mpfr_prec_t bits,
+RefBase *shared_base(const Shared *shared, const Point *point, bool certify, mpfr_prec_t bits,
                      RefLimit limit, const RefKeeper *keeper)
 {
+    const Pair *pair = &shared->pair;
     if (certify) {
         return ref_base_make_certified(pair, bits, limit == REF_LIMIT_STREAMS,
                                        point->certify ? NULL : keeper);
     }
-    return ref_base_make_kept(pair, bits, point->form, limit, keeper);
+    return shared->family != NULL ? ref_base_make_shared(pair, bits, point->form, limit,
+                                                         family_weights(shared->family))
+                                  : ref_base_make_kept(pair, bits, point->form, limit, keeper);
 }
 
-static bool is_beside(const Pair *pair, const Point *point)
+/* May a plan be measured beside a difference? */
+static bool may_beside(const Pair *pair, const Point *point)
 {
-    return pair->limit_is_original && layer_products(&point->spec) >= BESIDE_WORTH &&
+    return pair->limit_is_original &&
            (point->precision > 0 ? point->precision : point->max_bits) >= BESIDE_BITS;
+}
+
+static bool is_long(const Point *point)
+{
+    return layer_products(&point->spec) >= BESIDE_WORTH;
+}
+
+/* Beside a shallow point with an Omega of its own a plan is one evaluation of so few bits, where
+ * before it there are two, and more if its Omega is one that they do not serve; with few digits it
+ * is the other way round, as e then takes fewer bits than what a plan compares with. */
+static bool is_beside(const Pair *pair, const Point *point, size_t count)
+{
+    bool small =
+        count == 1 && is_shallow(point) && point_bits(point).shallow_difference >= BESIDE_BITS;
+    return may_beside(pair, point) && (small || is_long(point));
 }
 
 /* Of r(T), for this point. */
@@ -164,7 +189,7 @@ static mpfr_prec_t bits_needed(const Shared *made, const Point *point)
 
 bool shared_proves(const Pair *pair, const Point *point)
 {
-    return is_beside(pair, point) && point->reference == REFERENCE_DIFFERENCE &&
+    return may_beside(pair, point) && is_long(point) && point->reference == REFERENCE_DIFFERENCE &&
            point->precision == 0 && !point->propagation;
 }
 
@@ -178,8 +203,9 @@ static bool fill(Shared *made, const Point *const *points, size_t count, double 
         bool beside = made->beside && points[i]->reference == REFERENCE_DIFFERENCE;
         planned = planned || (point_has_reference(points[i]) && !beside);
     }
-    if (planned) {
-        made->plan = ref_plan_make_kept(&made->pair, 0, keeper);
+    if (planned && made->plan == NULL) {
+        made->own = ref_plan_make_kept(&made->pair, 0, keeper);
+        made->plan = made->own;
         ok = made->plan != NULL;
     }
     for (size_t i = 0; ok && i < count; i++) {
@@ -196,7 +222,7 @@ static bool fill(Shared *made, const Point *const *points, size_t count, double 
     }
     bool certify = points[0]->certify || made->proven;
     made->limit = choose_limit(&made->pair, points, count, certify, bits, tape_room);
-    made->base = shared_base(&made->pair, points[0], certify, bits, made->limit, keeper);
+    made->base = shared_base(made, points[0], certify, bits, made->limit, keeper);
     return made->base != NULL;
 }
 
@@ -212,7 +238,7 @@ EvaluateStatus shared_make(Shared **shared, const Point *const *points, size_t c
         free(made);
         return EVALUATE_NO_MEMORY;
     }
-    made->beside = sweep && is_beside(&made->pair, points[0]);
+    made->beside = sweep && is_beside(&made->pair, points[0], count);
     made->proven = sweep && shared_proves(&made->pair, points[0]);
     made->checkpoints = checkpoints;
     bool ok = checkpoint_init(&checkpoint, checkpoints, points[0], true) &&
@@ -226,15 +252,96 @@ EvaluateStatus shared_make(Shared **shared, const Point *const *points, size_t c
     return EVALUATE_OK;
 }
 
+/* By how many bits the machine may lose more than the plan has it: its sums of products are rounded
+ * term by term, and half of the plan's margin stays. */
+enum { NATIVE_SPARE = 8 };
+
+bool shared_native_is_planned(const RefPlan *plan, const Point *point, size_t layer,
+                              mpfr_srcptr native)
+{
+    int digits = arithmetic_format(arithmetic_info(point->arithmetic))->digits;
+    return mpfr_zero_p(native) ||
+           (mpfr_regular_p(native) &&
+            mpfr_get_exp(native) <= ref_plan_error(plan, layer, digits) - NATIVE_SPARE);
+}
+
+/* error = the largest |m(T) - r(T)| after a layer. */
+static void native_error(mpfr_ptr error, const Shared *shared, const Point *point, size_t layer)
+{
+    const Pair *pair = &shared->pair;
+    size_t n = pair->original.layout.n, content = layout_content(&pair->original.layout);
+    Columns columns = pair->compared[layer - 1];
+    const double *m = shared_original(shared, point) + (layer - 1) * n * content;
+    mpfr_t d;
+    mpfr_init2(d, REF_CELL_BITS);
+    mpfr_set_zero(error, 1);
+    for (size_t i = 0; i < n && !mpfr_nan_p(error); i++) {
+        for (size_t c = 0; c < columns.count; c++) {
+            mpfr_srcptr r = ref_base_original(shared->base, layer, i, c);
+            mpfr_sub_d(d, r, m[i * content + columns.first + c], MPFR_RNDA);
+            if (mpfr_nan_p(d) || mpfr_cmpabs(d, error) > 0) {
+                mpfr_abs(error, d, MPFR_RNDN);
+            }
+        }
+    }
+    mpfr_clear(d);
+}
+
+/* Do the machine's errors in T grow, layer by layer, as the plan has it? */
+static bool keeps_to_plan(const Shared *shared, const Point *point)
+{
+    bool keeps = true;
+    mpfr_t error;
+    mpfr_init2(error, REF_CELL_BITS);
+    for (size_t l = 1; keeps && l <= shared->pair.original.depth; l++) {
+        native_error(error, shared, point, l);
+        keeps = shared_native_is_planned(shared->plan, point, l, error);
+    }
+    mpfr_clear(error);
+    return keeps;
+}
+
+/* A plan of its own, and a base for that. */
+static bool fill_again(Shared *made, const Point *point, double tape_room)
+{
+    ref_base_clear(made->base);
+    made->base = NULL;
+    made->plan = NULL;
+    return fill(made, &point, 1, tape_room, NULL);
+}
+
+EvaluateStatus shared_make_member(Shared **shared, Family *family, const Point *point,
+                                  double tape_room)
+{
+    Shared *made = calloc(1, sizeof *made);
+    *shared = NULL;
+    if (made == NULL || case_at_input(&made->pair, family_pair(family), &point->spec) != CASE_OK) {
+        free(made);
+        return EVALUATE_NO_MEMORY;
+    }
+    made->family = family;
+    bool ok = family_plan(&made->plan, family, 0) && fill(made, &point, 1, tape_room, NULL);
+    if (ok && made->own == NULL && !keeps_to_plan(made, point)) {
+        ok = fill_again(made, point, tape_room);
+    }
+    if (!ok) {
+        shared_clear(made);
+        return EVALUATE_NO_MEMORY;
+    }
+    *shared = made;
+    return EVALUATE_OK;
+}
+
+bool shared_family_plan(const RefPlan **plan, const Shared *shared, double omega)
+{
+    *plan = NULL;
+    return shared->family == NULL || shared->own != NULL ||
+           family_plan(plan, shared->family, omega);
+}
+
 const double *shared_original(const Shared *shared, const Point *point)
 {
     return shared->original[point->arithmetic][point->kernel];
-}
-
-mpfr_srcptr shared_final_original(const Shared *shared, size_t c)
-{
-    const Model *model = &shared->pair.original;
-    return ref_base_original(shared->base, model->depth, model->layout.n - 1, c);
 }
 
 enum { ORIGINALS = (int)ARITHMETIC_COUNT * (int)KERNEL_COUNT };
@@ -248,7 +355,7 @@ void shared_clear(Shared *shared)
         free((&shared->original[0][0])[i]);
     }
     ref_base_clear(shared->base);
-    ref_plan_clear(shared->plan);
+    ref_plan_clear(shared->own);
     case_clear(&shared->pair);
     free(shared);
 }

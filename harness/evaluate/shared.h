@@ -7,12 +7,15 @@
 
 #include "../grid/point.h"
 #include "../table/checkpoint.h"
+#include "family.h"
 
 typedef enum { EVALUATE_OK, EVALUATE_NO_MEMORY } EvaluateStatus;
 
 typedef struct {
     Pair pair;
-    RefPlan *plan;  /* NULL where every point has its own */
+    const RefPlan *plan; /* own, or the family's; NULL where every point has its own */
+    RefPlan *own;
+    Family *family; /* of one of many inputs: what is not its own; else NULL */
     bool beside;    /* a difference's plan is measured while the difference is evaluated */
     bool proven;    /* or there is none: radii say what is right, until they do not suffice */
     RefBase *base;  /* r(T), and of r(T_infinity) what limit says; NULL where no point asks */
@@ -31,7 +34,17 @@ EvaluateStatus shared_make(Shared **shared, const Point *const *points, size_t c
                            double tape_room, Checkpoints *checkpoints)
     __attribute__((warn_unused_result));
 
+/* The same for one of a family's members, whose plan is the family's if its r(T) and m(T) are as
+ * far apart as that has it. */
+EvaluateStatus shared_make_member(Shared **shared, Family *family, const Point *point,
+                                  double tape_room) __attribute__((warn_unused_result));
+
 void shared_clear(Shared *shared);
+
+/* *plan = the one for differences at omega that the family has, if shared's is the family's;
+ * else, or if it has none, NULL.  false: memory is short. */
+bool shared_family_plan(const RefPlan **plan, const Shared *shared, double omega)
+    __attribute__((warn_unused_result));
 
 /* tape_room for a group of so many points, where memory bytes may be used. */
 double shared_tape_room(double memory, size_t points);
@@ -45,9 +58,6 @@ double shared_original_bytes(const Model *original);
 /* m(T) in the point's arithmetic and form, [depth, n, content]; NULL where it was not made. */
 const double *shared_original(const Shared *shared, const Point *point);
 
-/* r(T): entry c of the last token's row after the last layer. */
-mpfr_srcptr shared_final_original(const Shared *shared, size_t c);
-
 /* Threads for a point's kernels: all that may be started here, or 1 for a small model. */
 size_t shared_kernel_threads(const Point *point);
 
@@ -56,10 +66,14 @@ size_t shared_kernel_threads(const Point *point);
 RefBits shared_bits(const RefPlan *plan, const Point *point);
 
 /* r(T), and of r(T_infinity) what is asked for; certify: with radii. */
-RefBase *shared_base(const Pair *pair, const Point *point, bool certify, mpfr_prec_t bits,
+RefBase *shared_base(const Shared *shared, const Point *point, bool certify, mpfr_prec_t bits,
                      RefLimit limit, const RefKeeper *keeper) __attribute__((warn_unused_result));
 
 /* Are points like this one evaluated with radii in place of a plan? */
 bool shared_proves(const Pair *pair, const Point *point);
+
+/* Does the machine's error in T after a layer, a cell in the max norm, grow as the plan has it? */
+bool shared_native_is_planned(const RefPlan *plan, const Point *point, size_t layer,
+                              mpfr_srcptr native);
 
 #endif

@@ -94,7 +94,7 @@ static double arb_ns(double bits, double size)
 static double measuring_ns(const Plan *plan)
 {
     double m = (double)plan->m, n = (double)plan->n, k = (double)plan->k;
-    return common.call + (m + n) * k * common.measure +
+    return common.call + (plan->weights ? m : m + n) * k * common.measure +
            m * n * (common.guard + 2 * k * common.flop);
 }
 
@@ -104,7 +104,8 @@ static double ifma_ns(const Plan *plan, mpfr_prec_t bits_a, mpfr_prec_t bits_b, 
     double k = (double)plan->k;
     IfmaWork work = ifma_work(plan, bits_a, bits_b, bits);
     double entries_a = m * k * (ifma.entry + ifma.digit * (double)work.digits_a);
-    double entries_b = n * k * (ifma.entry + ifma.digit * (double)work.digits_b);
+    double packed = plan->weights ? 0 : ifma.entry + ifma.digit * (double)work.digits_b;
+    double entries_b = n * k * packed;
     double tile = ifma.tile + (double)work.blocks * ifma.block * ceil(k / (double)work.depth) +
                   4 * k * (double)work.multiplies * ifma.madd;
     double entry = common.store + common.bit * (double)(bits + plan->precision);

@@ -23,6 +23,7 @@ typedef struct {
     bool add;
     int threads;
     Operand a, b;
+    bool weights;          /* B is one of many products': its measuring and packing cost nothing */
     bool short_a, short_b; /* exact in at most p fraction bits: weights, integers */
     int16_t *guard;        /* [m, n] smallest P + 1 - p that serves the entry, or GUARD_NEVER */
     size_t *count;         /* [GUARD_MAX - GUARD_MIN + 1] entries by guard */

@@ -16,6 +16,7 @@
 #include "ifma_round.h"
 #include "internal.h"
 #include "store.h"
+#include "weights.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -79,11 +80,12 @@ IfmaWork ifma_work(const Plan *plan, mpfr_prec_t bits_a, mpfr_prec_t bits_b, mpf
 
 #ifdef __x86_64__
 
+/* pack.digit: groups of lanes, each [k][digits_b][IFMA_LANES]; pack.correction: groups, each
+ * [columns][IFMA_LANES], eta_a sum beta - k eta_a eta_b. */
 typedef struct {
     size_t digits_a, digits_b, kept, depth; /* as in IfmaWork */
     size_t columns;                         /* kept ones and column 0 */
-    uint64_t *b;                            /* groups of lanes, each [k][digits_b][IFMA_LANES] */
-    int64_t *b_correction; /* groups, each [columns][IFMA_LANES]: eta_a sum beta - k eta_a eta_b */
+    Pack pack;
 } Shape;
 
 /* to[w] += sign 2^(-52 shift) from / 2 for columns w < columns; from has 1 + digits of them. */
@@ -125,29 +127,33 @@ static void add_constant(int64_t *to, const Shape *shape, const Plan *plan)
     }
 }
 
-static bool shape_init(Shape *shape, const Plan *plan)
+static size_t lane_groups(const Plan *plan)
 {
-    size_t groups = (plan->n + IFMA_LANES - 1) / IFMA_LANES;
-    IfmaWork work = ifma_work(plan, plan_bits_a(plan), plan_bits_b(plan), plan->bits);
-    *shape = (Shape){.digits_a = work.digits_a,
-                     .digits_b = work.digits_b,
-                     .kept = work.kept,
-                     .depth = work.depth,
-                     .columns = work.kept + 1};
-    size_t group = plan->k * shape->digits_b * IFMA_LANES;
-    shape->b =
-        groups <= SIZE_MAX / (group + 1) ? array_alloc(groups * group, sizeof(uint64_t)) : NULL;
-    shape->b_correction = array_alloc(groups * shape->columns * IFMA_LANES, sizeof(int64_t));
-    return shape->b != NULL && shape->b_correction != NULL;
+    return (plan->n + IFMA_LANES - 1) / IFMA_LANES;
 }
 
-static void pack_b(Shape *shape, const Plan *plan, size_t group)
+static Shape shape_of(const Plan *plan)
+{
+    IfmaWork work = ifma_work(plan, plan_bits_a(plan), plan_bits_b(plan), plan->bits);
+    return (Shape){.digits_a = work.digits_a,
+                   .digits_b = work.digits_b,
+                   .kept = work.kept,
+                   .depth = work.depth,
+                   .columns = work.kept + 1,
+                   .pack = {{work.digits_a, work.digits_b, work.kept, plan->short_a, plan->short_b},
+                            NULL,
+                            NULL,
+                            0,
+                            false}};
+}
+
+static void pack_b(const Shape *shape, const Pack *pack, const Plan *plan, size_t group)
 {
     int64_t sum[IFMA_LANES][IFMA_COLUMNS], correction[IFMA_COLUMNS];
     IfmaPacking packing = {&plan->b, group * IFMA_LANES, IFMA_LANES, shape->digits_b,
                            true,     plan->short_b};
-    ifma_pack(shape->b + group * plan->k * shape->digits_b * IFMA_LANES, sum, &packing);
-    int64_t *to = shape->b_correction + group * shape->columns * IFMA_LANES;
+    ifma_pack(pack->digit + group * plan->k * shape->digits_b * IFMA_LANES, sum, &packing);
+    int64_t *to = pack->correction + group * shape->columns * IFMA_LANES;
     for (size_t lane = 0; lane < IFMA_LANES; lane++) {
         correct(correction, shape, sum[lane], shape->digits_b, shape->digits_a, plan->short_a);
         add_constant(correction, shape, plan);
@@ -264,13 +270,13 @@ static bool multiply_rows(const Plan *plan, const void *shared, size_t first, si
         }
     }
     for (size_t group = 0; group * IFMA_LANES < plan->n; group++) {
-        const uint64_t *b = shape->b + group * plan->k * shape->digits_b * IFMA_LANES;
+        const uint64_t *b = shape->pack.digit + group * plan->k * shape->digits_b * IFMA_LANES;
         for (size_t t = 0; t < tiles; t++) {
             fetch_tile(plan, first + t * IFMA_ROWS, group);
             multiply_tile(tile, shape, a + t * step, b, plan->k);
             ifma_finish(result, tile, shape->columns,
                         (const int64_t(*)[IFMA_COLUMNS])correction + t * IFMA_ROWS,
-                        shape->b_correction + group * shape->columns * IFMA_LANES);
+                        shape->pack.correction + group * shape->columns * IFMA_LANES);
             store_tile(&store, plan, shape, result, first + t * IFMA_ROWS, group);
         }
     }
@@ -281,20 +287,35 @@ static bool multiply_rows(const Plan *plan, const void *shared, size_t first, si
     return true;
 }
 
+/* B packed: a PackMaker. */
+static bool make_pack(Pack *pack, const void *context)
+{
+    const Plan *plan = context;
+    const Shape shape = shape_of(plan);
+    size_t groups = lane_groups(plan), group = plan->k * shape.digits_b * IFMA_LANES;
+    size_t corrections = groups * shape.columns * IFMA_LANES;
+    if (groups > SIZE_MAX / (group + 1)) {
+        return false;
+    }
+    pack->digit = array_alloc(groups * group, sizeof *pack->digit);
+    pack->correction = array_alloc(corrections, sizeof *pack->correction);
+    pack->bytes = (double)(groups * group + corrections) * sizeof *pack->digit;
+    if (pack->digit == NULL || pack->correction == NULL) {
+        return false;
+    }
+#pragma omp parallel for num_threads(plan->threads) if (plan->threads > 1)
+    for (size_t g = 0; g < groups; g++) {
+        pack_b(&shape, pack, plan, g);
+    }
+    return true;
+}
+
 bool ifma_mul(const Plan *plan)
 {
-    Shape shape;
-    bool ok = shape_init(&shape, plan);
-    if (ok) {
-        size_t groups = (plan->n + IFMA_LANES - 1) / IFMA_LANES;
-#pragma omp parallel for num_threads(plan->threads) if (plan->threads > 1)
-        for (size_t group = 0; group < groups; group++) {
-            pack_b(&shape, plan, group);
-        }
-        ok = store_each_rows(plan, &shape, ROWS_AT_ONCE, multiply_rows);
-    }
-    free(shape.b);
-    free(shape.b_correction);
+    Shape shape = shape_of(plan);
+    bool ok = kept_pack(&shape.pack, &plan->b, make_pack, plan) &&
+              store_each_rows(plan, &shape, ROWS_AT_ONCE, multiply_rows);
+    pack_clear(&shape.pack);
     return ok;
 }
 

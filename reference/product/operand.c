@@ -38,6 +38,10 @@ bool operand_open(Operand *o, ProductView v)
 
 void operand_close(Operand *o)
 {
+    if (o->kept != NULL) {
+        *o = (Operand){0};
+        return;
+    }
     free(o->line_at);
     free(o->depth_at);
     free(o->exponent);
@@ -181,6 +185,9 @@ static void measure_lines(Operand *o, mpfr_exp_t *low, int threads)
 
 bool operand_measure(Operand *o, int threads)
 {
+    if (o->exponent != NULL) {
+        return true;
+    }
     mpfr_exp_t *low = array_alloc(o->lines, sizeof *low);
     o->exponent = array_alloc(o->lines, sizeof *o->exponent);
     o->sum = calloc(o->lines + 1, sizeof *o->sum);

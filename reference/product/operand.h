@@ -30,6 +30,7 @@ typedef struct {
                                 /* [depth, lines] if depth_major */
     mpfr_prec_t bits;           /* fraction bits that would hold every scaled entry exactly */
     bool plain;                 /* all finite and within EXPONENT_LIMIT: it can be scaled */
+    struct KeptOperand *kept;   /* whose all this is: measured, only to be read; or NULL */
 } Operand;
 
 /* The offsets of an axis's indices; NULL when memory is short. */
@@ -39,7 +40,7 @@ size_t *axis_offsets(ProductAxis axis, size_t count) __attribute__((warn_unused_
 bool operand_open(Operand *o, ProductView v) __attribute__((warn_unused_result));
 void operand_close(Operand *o);
 
-/* Measures exponent, sum, size, bits and plain. */
+/* Measures exponent, sum, size, bits and plain, unless they are kept. */
 bool operand_measure(Operand *o, int threads) __attribute__((warn_unused_result));
 
 #endif

@@ -11,6 +11,7 @@
 #include "internal.h"
 #include "modular.h"
 #include "store.h"
+#include "weights.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -71,6 +72,16 @@ ProductView product_transposed(ProductView v)
     t.row = v.column;
     t.column = v.row;
     return t;
+}
+
+ProductWeights *product_weights_make(double bytes)
+{
+    return kept_open(bytes);
+}
+
+void product_weights_clear(ProductWeights *weights)
+{
+    kept_close(weights);
 }
 
 bool product_has(ProductBackend backend)
@@ -165,10 +176,41 @@ static bool multiply(Plan *plan, ProductBackend *chosen)
     return ok;
 }
 
+/* Is A all zeros, and B a matrix whose numbers are known to be numbers? */
+static bool is_nothing(const Plan *plan)
+{
+    const Operand *a = &plan->a;
+    if (!plan->weights || !plan->b.plain || a->number != NULL) {
+        return false;
+    }
+    for (size_t i = 0; i < a->lines; i++) {
+        for (size_t l = 0; l < a->depth; l++) {
+            if (!mpfr_zero_p(a->entry + a->line_at[i] + a->depth_at[l])) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+/* C = 0, or C. */
+static void store_nothing(const Plan *plan)
+{
+    for (size_t i = 0; !plan->add && i < plan->m; i++) {
+        for (size_t j = 0; j < plan->n; j++) {
+            mpfr_set_zero(plan_entry(plan, i, j), 1);
+        }
+    }
+}
+
 static bool run(Plan *plan, const ProductOptions *options, ProductReport *report)
 {
     const ProductBackend unmeasured = unmeasured_backend(options);
     ProductBackend chosen = unmeasured;
+    if (is_nothing(plan)) {
+        store_nothing(plan);
+        return true;
+    }
     if (!is_chosen(plan, options, unmeasured)) {
         if (!measure(plan, options->backend)) {
             return false;
@@ -189,6 +231,15 @@ static bool run(Plan *plan, const ProductOptions *options, ProductReport *report
         *report = (ProductReport){chosen, plan->bits, by_loop, plan->seconds};
     }
     return ok;
+}
+
+static bool open_operands(Plan *plan, ProductView a, ProductView b, const ProductOptions *options)
+{
+    ProductView columns = product_transposed(b);
+    plan->weights = options->weights != NULL && b.number != NULL;
+    return operand_open(&plan->a, a) &&
+           (plan->weights ? kept_operand(&plan->b, options->weights, columns, plan->threads)
+                          : operand_open(&plan->b, columns));
 }
 
 bool product_mul(ProductView c, ProductView a, ProductView b, const ProductOptions *options,
@@ -213,8 +264,8 @@ bool product_mul(ProductView c, ProductView a, ProductView b, const ProductOptio
     plan.precision = mpfr_get_prec(c.entry) + options->guard;
     plan.row_at = axis_offsets(c.row, plan.m);
     plan.column_at = axis_offsets(c.column, plan.n);
-    bool ok = plan.row_at != NULL && plan.column_at != NULL && operand_open(&plan.a, a) &&
-              operand_open(&plan.b, product_transposed(b)) && run(&plan, options, report);
+    bool ok = plan.row_at != NULL && plan.column_at != NULL &&
+              open_operands(&plan, a, b, options) && run(&plan, options, report);
     plan_clear(&plan);
     return ok;
 }

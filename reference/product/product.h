@@ -69,11 +69,19 @@ typedef enum {
     PRODUCT_BACKENDS
 } ProductBackend;
 
+/* Matrices of doubles that many products have for B, kept measured and packed: bytes is what they
+ * may take.  They have to stay as they are, and where they are, as long as this, which several
+ * threads may use at once.  NULL when memory is short. */
+typedef struct ProductWeights ProductWeights;
+ProductWeights *product_weights_make(double bytes) __attribute__((warn_unused_result));
+void product_weights_clear(ProductWeights *weights);
+
 typedef struct {
     ProductBackend backend; /* one that is absent is a bug: ask product_has */
     bool add;               /* C += A B */
     int guard;   /* bits beyond C's, at least 0, that the product keeps until it is stored */
     int threads; /* at most, over blocks of rows; 0 and 1: the caller's alone */
+    ProductWeights *weights; /* where B is kept if it is of doubles, or NULL */
 } ProductOptions;
 
 /* Can this build on this machine do it? */

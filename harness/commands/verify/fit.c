@@ -15,8 +15,11 @@
 
 /* One input in TRIAL_SHARE is timed, or fewer: no more are begun after TRIAL_SECONDS, but one a
  * thread.  Fewer inputs than TRIAL_WORTH are not worth evaluating twice. */
-enum { TRIAL_SHARE = 8, TRIAL_WORTH = 32 };
+enum { TRIAL_SHARE = 64, TRIAL_WORTH = 32 };
 #define TRIAL_SECONDS 0.5
+
+/* Of the memory that may be used, what the model's weights may take besides themselves. */
+#define WEIGHTS_SHARE 16
 
 /* Less than this is not announced. */
 #define SAID_SECONDS 5.0
@@ -25,12 +28,31 @@ enum { TRIAL_SHARE = 8, TRIAL_WORTH = 32 };
 static double fixed_bytes(const Verify *verify)
 {
     double count = (double)verify->inputs.count, n = (double)verify->inputs.n;
-    double bytes = count * n * ((double)verify->model->d * sizeof(double) + sizeof(int64_t)) +
-                   count * (sizeof(GivenWeights) + sizeof(Point) + sizeof(mpfr_t) + 64);
-    if (verify->model->W_U != NULL) {
-        bytes += logits_bytes(verify->inputs.count, verify->model->classes);
-    }
-    return bytes;
+    return count * n * ((double)verify->model->d * sizeof(double) + sizeof(int64_t)) +
+           count * (sizeof(GivenWeights) + sizeof(Point) + sizeof(mpfr_t) + 64);
+}
+
+/* Is anything searched for, over all inputs? */
+static bool searches(const Verify *verify)
+{
+    return !verify->options->quiet && verify->options->shards == 0 &&
+           (verify->template->judged || verify->model->W_U != NULL);
+}
+
+/* What is used once is not kept. */
+static bool keeps(const Verify *verify)
+{
+    return searches(verify) || verify->omega_count > 1;
+}
+
+/* r(T_infinity)'s record takes a hundred times the memory of r(T), and pays where more than the
+ * rows asked for and the search's one sample are evaluated from it. */
+static bool takes_tape(const Verify *verify)
+{
+    bool judged = searches(verify) && verify->template->judged;
+    ErrorKind judge = verify->template->judge;
+    return verify->omega_count > 2 ||
+           (judged && (judge == ERROR_CONSTRUCTION || judge == ERROR_ROUNDING));
 }
 
 static bool drop_row(void *context, const Point *point, const Row *row)
@@ -74,12 +96,12 @@ static bool time_search(InputCost *cost, const Verify *verify, Shared *shared, P
 static bool time_input(InputCost *cost, const Verify *verify, size_t i)
 {
     Point point = verify->points[i];
-    const Point *list = &point;
     Shared *shared;
     bool passed, ok;
     double start = clock_seconds();
     point.omega = verify->most;
-    ok = shared_make(&shared, &list, 1, false, verify->ensemble.tape_room, NULL) == EVALUATE_OK;
+    ok = shared_make_member(&shared, verify->family, &point, verify->ensemble.tape_room) ==
+         EVALUATE_OK;
     cost->base = lap(&start);
     for (size_t o = 0; ok && o < verify->omega_count; o++) {
         point.omega = verify->omegas[o];
@@ -151,17 +173,21 @@ static double search_seconds(const Verify *verify)
     return verify->cost.judged + first / ensemble_search_evaluations(verify->template->judge);
 }
 
+double verify_rows_seconds(const Verify *verify)
+{
+    double last = verify->model->W_U != NULL ? verify->cost.last : 0;
+    return verify->cost.rows / (double)verify->omega_count + last;
+}
+
 /* For all of it, in seconds of a thread among all that work. */
 static double total_seconds(const Verify *verify)
 {
     const InputCost *cost = &verify->cost;
     double omegas = (double)verify->omega_count;
-    double total = phase_seconds(verify, 0, 0) + phase_seconds(verify, omegas, cost->rows / omegas);
-    if (verify->model->W_U != NULL) {
-        total += phase_seconds(verify, 1, 0) + phase_seconds(verify, omegas, cost->last);
-    }
-    if (verify->options->quiet) {
-        return total; /* nothing is searched for */
+    double total =
+        phase_seconds(verify, 0, 0) + phase_seconds(verify, omegas, verify_rows_seconds(verify));
+    if (!searches(verify)) {
+        return total;
     }
     if (verify->template->judged) {
         double uses = ensemble_search_evaluations(verify->template->judge);
@@ -188,7 +214,7 @@ static void say_ahead(const Verify *verify, double total)
             duration_print(text, seconds), ensemble->threads, ensemble->threads == 1 ? "" : "s",
             all ? ": they are every tuple of the vocabulary; --tokens LIST/LIST/... chooses some"
                 : "");
-    if (ensemble->kept < ensemble->count) {
+    if (keeps(verify) && ensemble->kept < ensemble->count) {
         fprintf(stderr,
                 "headproof: memory holds the original of %zu of them; the others' is evaluated "
                 "anew for every omega\n",
@@ -196,10 +222,24 @@ static void say_ahead(const Verify *verify, double total)
     }
 }
 
+/* What the inputs share, and then how many are kept, in so many bytes. */
+static bool open_family(Verify *verify, double room)
+{
+    Ensemble *ensemble = &verify->ensemble;
+    verify->family = family_make(ensemble->points, ensemble->count, room / WEIGHTS_SHARE);
+    if (verify->family == NULL) {
+        return false;
+    }
+    ensemble->family = verify->family;
+    ensemble->tapeless = !takes_tape(verify);
+    room = keeps(verify) ? fmax(0, room - family_bytes(verify->family)) : 0;
+    return ensemble_size(ensemble, verify->most, room);
+}
+
 int verify_predict(Verify *verify)
 {
     const double gib = 1024.0 * 1024 * 1024;
-    double fixed = fixed_bytes(verify), room = memory_room(verify->options->memory);
+    double room = memory_room(verify->options->memory), fixed = fixed_bytes(verify);
     if (fixed > room) {
         fprintf(stderr,
                 "headproof: %s: %zu inputs need %.3g GiB, %.3g GiB may be used: choose fewer with "
@@ -207,7 +247,7 @@ int verify_predict(Verify *verify)
                 verify->template->source->path, verify->inputs.count, fixed / gib, room / gib);
         return 2;
     }
-    if (!ensemble_size(&verify->ensemble, verify->most, room - fixed)) {
+    if (!open_family(verify, room - fixed)) {
         return memory_fault();
     }
     if (verify->inputs.count < TRIAL_WORTH) {

@@ -46,6 +46,7 @@ bool verify_prepare(Verify *verify, int threads)
 void verify_clear(Verify *verify)
 {
     ensemble_clear(&verify->ensemble);
+    family_clear(verify->family);
     if (verify->has_logits) {
         logits_clear(&verify->logits);
     }
@@ -142,7 +143,8 @@ static bool evaluate_input(void *context, size_t i, const Shared *shared, const 
     Verify *verify = context;
     InputRows rows = {verify, i};
     bool passed = false;
-    bool ok = point_evaluate(&passed, shared, point, take_row, &rows) == EVALUATE_OK;
+    bool ok = point_evaluate(&passed, shared, point, take_row, &rows) == EVALUATE_OK &&
+              (!verify->has_logits || logits_compare(&verify->logits, i, shared, point));
     pthread_mutex_lock(&verify->lock);
     verify->passed = verify->passed && passed;
     pthread_mutex_unlock(&verify->lock);
@@ -153,15 +155,9 @@ bool verify_open_inputs(Verify *verify)
 {
     const ModelFile *model = verify->model;
     verify_phase(verify, "original", 0, 0);
-    if (!ensemble_open(&verify->ensemble)) {
-        return false;
-    }
-    if (model->W_U != NULL) {
-        verify_phase(verify, "predictions", 1, 0);
-        verify->has_logits = logits_make(&verify->logits, &verify->ensemble, model);
-        return verify->has_logits;
-    }
-    return true;
+    verify->has_logits = model->W_U != NULL;
+    return ensemble_open(&verify->ensemble) &&
+           (!verify->has_logits || logits_init(&verify->logits, verify->ensemble.kept, model));
 }
 
 bool verify_evaluate(Verify *verify, double omega, LogitErrors *logits)
@@ -172,18 +168,14 @@ bool verify_evaluate(Verify *verify, double omega, LogitErrors *logits)
     *logits = (LogitErrors){0};
     layers_reset(verify);
     verify->passed = true;
-    verify_phase(verify, label, 1, verify->cost.rows / (double)verify->omega_count);
+    verify->logits.errors = *logits;
+    verify_phase(verify, label, 1, verify_rows_seconds(verify));
     if (!ensemble_each(&verify->ensemble, omega, evaluate_input, verify)) {
         return false;
     }
-    if (!verify->has_logits) {
-        return true;
-    }
-    verify_phase(verify, label, 1, verify->cost.last);
-    if (!logits_compare(logits, &verify->logits, &verify->ensemble, omega)) {
-        return false;
-    }
-    if (!isfinite(logits->error)) { /* logits that no number of the machine's format is */
+    *logits = verify->logits.errors;
+    if (verify->has_logits &&
+        !isfinite(logits->error)) { /* logits that no number of the machine's format is */
         Status *status = &verify->layers[verify->model->depth - 1].status;
         *status = STATUS_OVERFLOW < *status ? STATUS_OVERFLOW : *status;
         verify->passed = false;
@@ -204,7 +196,7 @@ static bool prediction_error(void *context, mpfr_ptr error, double omega)
 {
     Verify *verify = context;
     LogitErrors there;
-    if (!logits_compare(&there, &verify->logits, &verify->ensemble, omega)) {
+    if (!logits_compare_all(&there, &verify->logits, &verify->ensemble, omega)) {
         return false;
     }
     double share = there.error / verify->logits.margin;

@@ -15,7 +15,7 @@ enum { VERIFY_KEEPING_EVALUATIONS = 70 };
 bool verify_prepare(Verify *verify, int threads) __attribute__((warn_unused_result));
 void verify_clear(Verify *verify);
 
-/* The base trajectories of all inputs, and what the original predicts. */
+/* The base trajectories of all inputs that are kept. */
 bool verify_open_inputs(Verify *verify) __attribute__((warn_unused_result));
 
 /* All inputs at one Omega: layers, passed, *logits. */

@@ -76,6 +76,7 @@ typedef struct {
     Inputs inputs;
     GivenWeights *given; /* [inputs.count] */
     Point *points;       /* [inputs.count] */
+    Family *family;      /* what the inputs share */
     Ensemble ensemble;
     Logits logits;
     bool has_logits;

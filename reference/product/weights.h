@@ -1,0 +1,47 @@
+/*
+ * Matrices of doubles that many products have for B (private to reference/product/): measured the
+ * first time, and packed the first time for every number of digits, and then only read.  What a
+ * product comes to does not depend on whether there is room for them.
+ */
+#ifndef HEADPROOF_REFERENCE_PRODUCT_WEIGHTS_H
+#define HEADPROOF_REFERENCE_PRODUCT_WEIGHTS_H
+
+#include "operand.h"
+
+#include <stdint.h>
+
+/* As product_weights_make and product_weights_clear. */
+ProductWeights *kept_open(double bytes) __attribute__((warn_unused_result));
+void kept_close(ProductWeights *weights);
+
+/* What B's digits, and the correction beside them, depend on: the other operand's digits and
+ * whether it is exact, its own, and how many columns of a product are computed. */
+typedef struct {
+    size_t digits_a, digits_b, kept;
+    bool short_a, short_b;
+} PackKey;
+
+/* B packed for ifma.c, which says what is in the arrays. */
+typedef struct {
+    PackKey key;
+    uint64_t *digit;
+    int64_t *correction;
+    double bytes;
+    bool kept; /* with the weights: not to be freed */
+} Pack;
+
+/* The rows of v, measured: those that are kept, or its own where there is no room for them.  false
+ * when memory is short. */
+bool kept_operand(Operand *o, ProductWeights *weights, ProductView v, int threads)
+    __attribute__((warn_unused_result));
+
+/* Makes *pack, whose key is set, for context.  false when memory is short. */
+typedef bool PackMaker(Pack *pack, const void *context);
+
+/* *pack, with its key set: the operand's own, or made now, and kept if the operand is and there is
+ * room.  false when memory is short; pack_clear it all the same. */
+bool kept_pack(Pack *pack, const Operand *o, PackMaker *make, const void *context)
+    __attribute__((warn_unused_result));
+void pack_clear(Pack *pack);
+
+#endif
