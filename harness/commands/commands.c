@@ -4,7 +4,7 @@
 #include "commands.h"
 
 #include "../base/info.h"
-#include "../base/message.h"
+#include "../base/suggest.h"
 #include "../grid/help.h"
 #include "../grid/options.h"
 
@@ -71,8 +71,8 @@ static const CommandInfo commands[COMMAND_COUNT] = {
                        .flags = SWEPT,
                        .shared = true},
     [COMMAND_MIN_OMEGA] = {.name = "min-omega",
-                           .summary = "an interval of Omegas that met a tolerance wherever "
-                                      "evaluated, and the best",
+                           .summary = "the Omegas that met a tolerance wherever evaluated, "
+                                      "and the best",
                            .usage = CASE_FILES,
                            .run = command_min_omega,
                            .refused = ROLE_OMEGA,
@@ -134,8 +134,9 @@ static const CommandInfo commands[COMMAND_COUNT] = {
                                     BIT(FLAG_LOGITS)},
     [COMMAND_MERGE] = {.name = "merge",
                        .summary = "the shards of a sweep as one file: SHARD.csv... -o FILE.csv",
-                       .usage = "SHARD.csv... -o FILE.csv [--format FORMAT]",
-                       .run_words = command_merge},
+                       .usage = "SHARD.csv... -o FILE.csv",
+                       .run_words = command_merge,
+                       .flags = TABLE},
     [COMMAND_INFO] = {.name = "info",
                       .summary = "the build, the machine and the libraries",
                       .run_words = run_info},
@@ -161,19 +162,11 @@ const CommandInfo *commands_find(const char *name)
 
 int commands_unknown(const char *name)
 {
-    const char *names[COMMAND_COUNT];
-    char list[256] = "";
-    size_t used = 0;
+    const char *names[COMMAND_COUNT + 2] = {[COMMAND_COUNT] = "--version", "--help"};
     for (size_t i = 0; i < COMMAND_COUNT; i++) {
         names[i] = commands[i].name;
-        if (used < sizeof list) {
-            used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", i == 0 ? "" : ", ",
-                                     names[i]);
-        }
     }
-    const char *nearest = nearest_name(name, names, COMMAND_COUNT);
-    complain((Origin){0}, name, "expected a command, one of %s%s%s%s", list,
-             nearest ? " (did you mean " : "", nearest ? nearest : "", nearest ? "?)" : "");
+    complain_unknown((Origin){0}, name, "a command", names, COMMAND_COUNT, COMMAND_COUNT + 2);
     return 2;
 }
 
@@ -181,10 +174,7 @@ void commands_print_help(const CommandInfo *command)
 {
     if (command == &commands[COMMAND_HELP]) {
         help_print_overview(stdout, commands, COMMAND_COUNT);
-    } else if (command->run != NULL) {
-        help_print_command(stdout, command);
     } else {
-        printf("usage: headproof %s%s%s\n\n%s\n", command->name, command->usage ? " " : "",
-               command->usage ? command->usage : "", command->summary);
+        help_print_command(stdout, command);
     }
 }
