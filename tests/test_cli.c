@@ -217,10 +217,9 @@ static void test_bad_flags(void **state)
 static void test_bad_commands(void **state)
 {
     Fixture *fixture = *state;
-    expect_complaint(
-        fixture, "", run(fixture, ""), 2,
-        "sweep, depth, min-omega, check, export, verify, convert, cost, attribute, merge, info, "
-        "help");
+    for (Command c = 0; c < COMMAND_COUNT; c++) {
+        expect_complaint(fixture, "", run(fixture, ""), 2, commands_get(c)->name);
+    }
     expect_complaint(fixture, "swep", run(fixture, "swep"), 2, "token 'swep'");
     expect_complaint(fixture, "help swep", run(fixture, "help swep"), 2, "did you mean sweep?");
     expect_complaint(fixture, "verison", run(fixture, "verison"), 2, "did you mean --version?");

@@ -7,6 +7,13 @@
 #include "../base/suggest.h"
 #include "../grid/help.h"
 #include "../grid/options.h"
+#include "../table/table.h"
+#include "attribute/terms.h"
+#include "cost/cost.h"
+#include "manual/columns_page.h"
+#include "manual/completion.h"
+#include "manual/man.h"
+#include "verify/print.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -55,17 +62,31 @@ static int run_info(int argc, char **argv)
     return info_print(stdout);
 }
 
+static int run_manual(int argc, char **argv);
+
+static int write_sweep_header(FILE *file)
+{
+    return table_write_header(file, true);
+}
+
+static int write_attribute_header(FILE *file)
+{
+    return fputs(attribute_header, file) < 0 ? -1 : 0;
+}
+
 static const CommandInfo commands[COMMAND_COUNT] = {
     [COMMAND_SWEEP] = {.name = "sweep",
                        .summary = "errors at every point of a grid, one CSV row a layer",
                        .usage = CASE_FILES,
                        .run = command_sweep,
+                       .write_header = write_sweep_header,
                        .flags = SWEPT,
                        .shared = true},
     [COMMAND_DEPTH] = {.name = "depth",
                        .summary = "sweep with 96 layers: error against depth",
                        .usage = CASE_FILES,
                        .run = command_sweep,
+                       .write_header = write_sweep_header,
                        .own = {{AXIS_DEPTH, {.form = FORM_INTEGER, .integer = 96}}},
                        .own_count = 1,
                        .flags = SWEPT,
@@ -75,6 +96,7 @@ static const CommandInfo commands[COMMAND_COUNT] = {
                                       "and the best",
                            .usage = CASE_FILES,
                            .run = command_min_omega,
+                           .write_header = min_omega_write_header,
                            .refused = ROLE_OMEGA,
                            .why_not = "finds",
                            .flags = EVERY | TABLE | THREADS | BIT(FLAG_CERTIFY),
@@ -99,6 +121,7 @@ static const CommandInfo commands[COMMAND_COUNT] = {
                         .summary = "a trained model through all of it, with a verdict",
                         .usage = MODEL,
                         .run = command_verify,
+                        .write_header = verify_write_header,
                         .operands = OPERANDS_MODEL,
                         .refused = ROLE_INPUTS,
                         .own = {{AXIS_KERNEL, {.form = FORM_WORD, .integer = KERNEL_STRUCTURED}}},
@@ -119,6 +142,7 @@ static const CommandInfo commands[COMMAND_COUNT] = {
                       .summary = "heads, widths, parameters and arithmetic, before and after",
                       .usage = "[" MODEL "]",
                       .run = command_cost,
+                      .write_header = cost_write_columns,
                       .operands = OPERANDS_SIZES,
                       .wanted = ROLE_SIZE,
                       .why_not = "does not depend on",
@@ -128,6 +152,7 @@ static const CommandInfo commands[COMMAND_COUNT] = {
                            .summary = "a model's logits as exact sums over heads and source tokens",
                            .usage = MODEL,
                            .run = command_attribute,
+                           .write_header = write_attribute_header,
                            .operands = OPERANDS_MODEL,
                            .refused = EVALUATED | ROLE_INPUTS, /* it is of the reference's T' */
                            .flags = OF_MODELS | BIT(FLAG_FORMAT) | BIT(FLAG_TOKENS) | BIT(FLAG_BY) |
@@ -137,6 +162,10 @@ static const CommandInfo commands[COMMAND_COUNT] = {
                        .usage = "SHARD.csv... -o FILE.csv",
                        .run_words = command_merge,
                        .flags = TABLE},
+    [COMMAND_MANUAL] = {.name = "manual",
+                        .summary = "this program's manual page, completion and columns",
+                        .usage = "man|bash|zsh|columns",
+                        .run_words = run_manual},
     [COMMAND_INFO] = {.name = "info",
                       .summary = "the build, the machine and the libraries",
                       .run_words = run_info},
@@ -144,6 +173,31 @@ static const CommandInfo commands[COMMAND_COUNT] = {
                       .summary = "this, or the flags of a command: headproof help COMMAND",
                       .run_words = run_help},
 };
+
+/* What is made from the tables above, for `make install` and docs/. */
+static int run_manual(int argc, char **argv)
+{
+    static const char *const pages[] = {"man", "bash", "zsh", "columns"};
+    enum { PAGES = sizeof pages / sizeof *pages };
+    const char *page = argc > 2 ? argv[2] : "";
+    if (argc > 3) {
+        complain((Origin){0}, argv[3], "expected one page");
+        return 2;
+    }
+    if (strcmp(page, "man") == 0) {
+        man_write(stdout, commands, COMMAND_COUNT);
+    } else if (strcmp(page, "bash") == 0) {
+        completion_write_bash(stdout, commands, COMMAND_COUNT);
+    } else if (strcmp(page, "zsh") == 0) {
+        completion_write_zsh(stdout, commands, COMMAND_COUNT);
+    } else if (strcmp(page, "columns") == 0) {
+        return columns_page_write(stdout, commands, COMMAND_COUNT);
+    } else {
+        complain_unknown((Origin){0}, page, "a page", pages, PAGES, PAGES);
+        return 2;
+    }
+    return 0;
+}
 
 const CommandInfo *commands_get(Command command)
 {

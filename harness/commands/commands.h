@@ -10,6 +10,8 @@
 
 #include "../grid/grid.h"
 
+#include <stdio.h>
+
 /* In the order of the help. */
 typedef enum {
     COMMAND_SWEEP,
@@ -22,6 +24,7 @@ typedef enum {
     COMMAND_COST,
     COMMAND_ATTRIBUTE,
     COMMAND_MERGE,
+    COMMAND_MANUAL,
     COMMAND_INFO,
     COMMAND_HELP,
     COMMAND_COUNT
@@ -73,6 +76,9 @@ int command_attribute(const Grid *grid, const RunOptions *run, int argc, char **
 /* What a point's sizes mean in heads, parameters and arithmetic, as CSV or text (docs/cost.md). */
 int command_cost(const Grid *grid, const RunOptions *run, int argc, char **argv)
     __attribute__((warn_unused_result));
+
+/* The names of min-omega's columns.  0, or -1 when the stream failed. */
+int min_omega_write_header(FILE *file) __attribute__((warn_unused_result));
 
 /* Puts the shards of a sweep together: the bytes of one run's file, and its verdict.  It takes no
  * grid: argv[2..] are SHARD.csv... -o FILE.csv.  Shards of other grids or versions, missing and

@@ -111,6 +111,11 @@ static const char header_tail[] =
     "omega_max,omega_above,omega_best,best_error,floor,seed_rule,"
     "seed_scores,evaluations,evaluations_inside,unfinished," BOUNDS_COLUMN ",status\n";
 
+int min_omega_write_header(FILE *file)
+{
+    return table_write_key_header(file, false) != 0 || fputs(header_tail, file) == EOF ? -1 : 0;
+}
+
 /* Which of the errors printed are only upper bounds. */
 static void write_bounds(FILE *file, const Ensemble *ensemble, const Found *found)
 {
@@ -289,8 +294,7 @@ static int run_searches(Searches *command, int threads)
         return memory_fault();
     }
     FILE *file = output_file(command->output);
-    if (!command->terminal &&
-        (table_write_key_header(file, false) != 0 || fputs(header_tail, file) == EOF)) {
+    if (!command->terminal && min_omega_write_header(file) != 0) {
         status = output_failed(command->path);
     }
     for (size_t i = 0; i < command->grid->count && status == 0; i++) {

@@ -64,18 +64,24 @@ void help_print_overview(FILE *file, const CommandInfo *commands, size_t count)
           file);
 }
 
-static void print_axis(FILE *file, const CommandInfo *command, Axis axis)
+void help_axis_values(char text[HELP_TEXT], const CommandInfo *command, Axis axis)
 {
     const AxisInfo *info = axis_info(axis);
-    char values[256], standard[VALUE_TEXT], text[sizeof values + sizeof standard + 32];
+    char values[256], standard[VALUE_TEXT];
     domain_describe(values, sizeof values, &info->domain);
     value_print(standard, &info->domain, command_standard(command, axis));
-    print_entry(file, info->name, NULL, info->help);
     if (command->searches_omega && axis == AXIS_TOLERANCE) {
         snprintf(standard, sizeof standard, "none, and one is required");
     }
-    snprintf(text, sizeof text, "%s%s; default %s", values, info->scalar ? ", not a list" : "",
+    snprintf(text, HELP_TEXT, "%s%s; default %s", values, info->scalar ? ", not a list" : "",
              standard);
+}
+
+static void print_axis(FILE *file, const CommandInfo *command, Axis axis)
+{
+    char text[HELP_TEXT];
+    print_entry(file, axis_info(axis)->name, NULL, axis_info(axis)->help);
+    help_axis_values(text, command, axis);
     fprintf(file, "%*s", HELP_COLUMN, "");
     print_wrapped(file, HELP_COLUMN, HELP_COLUMN, text);
 }

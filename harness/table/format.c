@@ -33,13 +33,20 @@ bool format_is_csv(const Format *format)
     return format->begin == NULL;
 }
 
-static int refuse_name(const char *name)
+size_t format_names(const char *names[FORMATS_MOST])
 {
-    const char *names[FORMAT_COUNT];
+    _Static_assert((int)FORMAT_COUNT <= (int)FORMATS_MOST, "every name has a place");
     for (size_t i = 0; i < FORMAT_COUNT; i++) {
         names[i] = formats[i]->name;
     }
-    complain_unknown((Origin){.flag = "format"}, name, NULL, names, FORMAT_COUNT, FORMAT_COUNT);
+    return FORMAT_COUNT;
+}
+
+static int refuse_name(const char *name)
+{
+    const char *names[FORMATS_MOST];
+    size_t count = format_names(names);
+    complain_unknown((Origin){.flag = "format"}, name, NULL, names, count, count);
     return 2;
 }
 
