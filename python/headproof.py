@@ -316,12 +316,12 @@ def save(state_dict: Mapping[str, Any], path: Path, activation: Optional[str] = 
             raise ValueError(f"{name} {value!r}: the config says {said[name]!r}")
         if value is not None:
             said[name] = value
-    for name in _needed(names):
-        if name not in said:
-            raise ValueError(f"{name} is missing: expected one of {', '.join(_CHOICES[name])}")
     for name, value in said.items():
         if value not in _CHOICES[name]:
             raise ValueError(f"{name} {value!r}: expected {', '.join(_CHOICES[name])}")
+    for name in _needed(names):
+        if name not in said:
+            raise ValueError(f"{name} is missing: expected one of {', '.join(_CHOICES[name])}")
     _write_safetensors(path, {name: _array(name, state_dict[name]) for name in names}, said)
 
 
