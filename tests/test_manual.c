@@ -6,6 +6,7 @@
 
 #include "../harness/commands/commands.h"
 #include "../harness/grid/options.h"
+#include "../harness/table/meanings.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -59,6 +60,35 @@ static void a_page_has_every_column_in_order(void **state)
                               "diff written said && echo the same",
                               command, tables[i].arguments, command);
         expect_output(output, 0, "the same");
+    }
+}
+
+/* A column that nothing is said of is none that is said something about another. */
+static void texts_are_of_their_columns(void **state)
+{
+    static const struct {
+        const char *command, *name, *unit, *holds;
+    } columns[] = {
+        {"sweep", "construction_log10", "log10", "r(T′) − r(T∞)"},
+        {"sweep", "total_ulp", "ulp of r(T)'s largest", "m(T′) − r(T): its largest entry"},
+        {"verify", "native_max", "as the stream", "m(T) − r(T): its largest entry"},
+        {"sweep", "d_ff", "integer", "`--d-ff`: "},
+        {"cost", "dense_slowdown", "quotient", "T′'s seconds over T's"},
+        {"min-omega", "seed", "integers", "searched together"},
+        {"sweep", "seed", "integer", "`--seed`: "},
+    };
+    static const char *const unsaid[] = {"", "colour", "seeds", "_slowdow", "total_log2"};
+    ColumnText text;
+    (void)state;
+    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {
+        assert_true(column_text(&text, columns[i].command, columns[i].name));
+        assert_string_equal(text.unit, columns[i].unit);
+        if (strstr(text.meaning, columns[i].holds) == NULL) {
+            fail_msg("%s: %s", columns[i].name, text.meaning);
+        }
+    }
+    for (size_t i = 0; i < sizeof unsaid / sizeof *unsaid; i++) {
+        assert_false(column_text(&text, "sweep", unsaid[i]));
     }
 }
 
@@ -198,6 +228,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(the_page_of_columns_is_the_program_s),
         TEST(a_page_has_every_column_in_order),
+        cmocka_unit_test(texts_are_of_their_columns),
         TEST(the_manual_page_has_everything),
         TEST(groff_takes_the_manual_page),
         TEST(bash_completes),
