@@ -63,6 +63,19 @@ static void a_page_has_every_column_in_order(void **state)
     }
 }
 
+/* The columns of words that the Python module names: all that the page has, without numpy. */
+static void python_knows_the_columns_of_words(void **state)
+{
+    (void)state;
+    expect_shell("awk -F\"\\`\" \"/\\| (word|words|path|word or path) \\|/{print \\$2}\" "
+                 "$p/docs/columns.md | sort -u >page\n"
+                 "sed -n \"/^WORDS/,/split/p\" $p/python/headproof.py | tr -c a-z_ \"\\n\" | "
+                 "sort -u >module\n"
+                 "[ $(wc -l <page) -gt 10 ] && comm -23 page module && echo no more",
+                 0, "no more");
+    expect_shell("comm -23 page module | wc -l", 0, "0\n");
+}
+
 /* A column that nothing is said of is none that is said something about another. */
 static void texts_are_of_their_columns(void **state)
 {
@@ -228,6 +241,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(the_page_of_columns_is_the_program_s),
         TEST(a_page_has_every_column_in_order),
+        TEST(python_knows_the_columns_of_words),
         cmocka_unit_test(texts_are_of_their_columns),
         TEST(the_manual_page_has_everything),
         TEST(groff_takes_the_manual_page),
