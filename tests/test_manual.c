@@ -5,6 +5,8 @@
 #include "shell.h"
 
 #include "../harness/commands/commands.h"
+#include "../harness/commands/manual/completion.h"
+#include "../harness/grid/help.h"
 #include "../harness/grid/options.h"
 #include "../harness/table/meanings.h"
 
@@ -175,6 +177,29 @@ static void bash_completes(void **state)
     }
 }
 
+/* A command that reads its own flags: they are in its usage alone, which wraps like the rest. */
+static void flags_of_a_usage_are_known(void **state)
+{
+    static const CommandInfo command = {
+        .name = "draw",
+        .summary = "a picture",
+        .usage =
+            "FILE.csv... [-o FILE.svg|png|pdf] [--x AXIS] [--error-norm NORM] [--tolerance T]"};
+    char path[SCRATCH_PATH], text[SCRATCH_TEXT];
+    (void)state;
+    scratch_path(path, shell_scratch(), "page");
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    completion_write_bash(file, &command, 1);
+    help_print_command(file, &command);
+    assert_int_equal(fclose(file), 0);
+    assert_true(file_read(text, path) > 0);
+    assert_non_null(strstr(text, "    draw) flags='--x --error-norm --tolerance --help' ;;\n"));
+    assert_non_null(strstr(text, "\nusage: headproof draw FILE.csv... [-o FILE.svg|png|pdf] "
+                                 "[--x AXIS]\n                      [--error-norm NORM] "
+                                 "[--tolerance T]\n\na picture\n"));
+}
+
 static void zsh_takes_its_completion(void **state)
 {
     (void)state;
@@ -246,6 +271,7 @@ int main(void)
         TEST(the_manual_page_has_everything),
         TEST(groff_takes_the_manual_page),
         TEST(bash_completes),
+        TEST(flags_of_a_usage_are_known),
         TEST(zsh_takes_its_completion),
         TEST(other_pages_are_refused),
         TEST(what_is_installed_goes_again),

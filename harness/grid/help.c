@@ -18,7 +18,8 @@ static void print_wrapped(FILE *file, size_t from, size_t indent, const char *te
 {
     size_t column = from;
     for (bool first = true; *text != '\0'; first = false) {
-        size_t length = strcspn(text, " ");
+        size_t group = *text == '[' ? strcspn(text, "]") : 0; /* [--flag VALUE] stays together */
+        size_t length = group + strcspn(text + group, " ");
         if (!first && column + 1 + length > WIDTH) {
             fprintf(file, "\n%*s", (int)indent, "");
             column = indent;
@@ -112,8 +113,13 @@ static void print_axes(FILE *file, const CommandInfo *command)
 void help_print_command(FILE *file, const CommandInfo *command)
 {
     bool flags = command->flags != 0;
-    fprintf(file, "usage: headproof %s%s%s%s\n\n", command->name, command->usage ? " " : "",
-            command->usage ? command->usage : "", flags ? " [--FLAG VALUE]..." : "");
+    bool more = flags || command->usage != NULL;
+    int used = fprintf(file, "usage: headproof %s%s", command->name, more ? " " : "");
+    char usage[256];
+    snprintf(usage, sizeof usage, "%s%s", command->usage ? command->usage : "",
+             flags ? " [--FLAG VALUE]..." : "");
+    print_wrapped(file, (size_t)used, (size_t)used, usage);
+    putc('\n', file);
     print_wrapped(file, 0, 0, command->summary);
     if (command->run != NULL) {
         print_axes(file, command);

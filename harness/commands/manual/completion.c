@@ -109,6 +109,20 @@ static void print_bash_values(FILE *file)
     fputs("    esac\n", file);
 }
 
+/* The flags that a command reads by itself: those that its usage names. */
+static void print_usage_flags(FILE *file, const char *usage)
+{
+    static const char letters[] = "-abcdefghijklmnopqrstuvwxyz";
+    const char *flag = usage != NULL ? strstr(usage, "--") : NULL;
+    while (flag != NULL) {
+        size_t length = strspn(flag, letters);
+        if (length > 2) {
+            fprintf(file, "%.*s ", (int)length, flag);
+        }
+        flag = strstr(flag + length, "--");
+    }
+}
+
 static void print_bash_flags(FILE *file, const CommandInfo *command)
 {
     fprintf(file, "    %s) flags='", command->name);
@@ -122,6 +136,7 @@ static void print_bash_flags(FILE *file, const CommandInfo *command)
             fprintf(file, "--%s ", flag_info(flag)->name);
         }
     }
+    print_usage_flags(file, command->usage);
     fputs("--help' ;;\n", file);
 }
 
@@ -267,6 +282,7 @@ void completion_write_zsh(FILE *file, const CommandInfo *commands, size_t count)
     }
     fputs("    help) _describe command commands ;;\n"
           "    manual) _headproof_words man bash zsh columns ;;\n"
+          "    *) _files ;;\n"
           "    esac\n"
           "}\n"
           "\n"
