@@ -7,7 +7,7 @@
 #   TESTS="test_a test_b"         the test programs to run           (all)
 #   FUZZ_SECONDS                  how long make fuzz takes a subject (600)
 #   V=1                           show every command
-#   PREFIX DESTDIR                where `make install` puts things   (/usr/local)
+#   PREFIX DESTDIR PYTHONDIR      where `make install` puts things   (/usr/local)
 #
 # Everything made goes under build/; make's own exit code for any failure is 2.
 
@@ -49,7 +49,7 @@ PROBED  := build/deps
 .DELETE_ON_ERROR:
 .PHONY: build run figures check check-rest test test-programs seeds mutants bench bench-gpt2 \
         coverage lint lint-objects format fuzz tsan nightly deps deps-lint deps-fuzz deps-plot \
-        install uninstall clean help objects FORCE
+        install uninstall manual clean help objects FORCE
 
 # ---- Flags ---------------------------------------------------------------------------------
 
@@ -127,6 +127,7 @@ BENCHES  := bench bench_growth bench_product
 TESTED   := $(call objects_of,$(filter-out tests/count_at_end.c,$(TESTING)))
 
 build: $(BUILD)/headproof ## Build build/MODE/headproof (with deps); the default
+	@echo '$<: run it as that, or install it: sudo make install'
 
 objects: $(OBJECTS) $(TESTED)
 
@@ -273,15 +274,15 @@ tsan: deps-fuzz ## Run sweep, verify, min-omega and others with 4 threads under 
 nightly: ## All that takes long: the tests' long forms, fuzzing, threads, mutants (hours)
 	@+$(WITH_MAKE) sh tests/nightly check check-rest seeds fuzz tsan mutants
 
-# As in the source tree, so that links between them lead somewhere.
-SHARE := $(DESTDIR)$(PREFIX)/share/doc/headproof
-SHARE_FILES := $(wildcard *.md LICENSE */*.md cases/*.case cases/models/*)
-install: $(BUILD)/headproof ## Install the program, its documentation and case files
-	install -D -m 755 $(BUILD)/headproof '$(DESTDIR)$(PREFIX)/bin/headproof'
-	@$(foreach file,$(SHARE_FILES),install -D -m 644 $(file) '$(SHARE)/$(file)' &&) true
+INSTALL = PREFIX='$(PREFIX)' DESTDIR='$(DESTDIR)' PYTHONDIR='$(PYTHONDIR)' sh tools/install
+install: $(BUILD)/headproof ## Install program, manual, completion, Python module, pages, cases
+	@$(INSTALL) install $(BUILD)/headproof
 
 uninstall: ## Remove what install put there
-	rm -rf '$(DESTDIR)$(PREFIX)/bin/headproof' '$(SHARE)'
+	@$(INSTALL) uninstall $(BUILD)/headproof
+
+manual: $(BUILD)/headproof ## Write docs/columns.md anew from the program's tables
+	$(BUILD)/headproof manual columns >docs/columns.md
 
 clean: ## Remove build/
 	rm -rf build

@@ -210,8 +210,8 @@ static void know_by(Shared *shared, const Point *point, Known known)
     if (known == BY_RADII) {
         ref_base_clear(shared->base);
         shared->proven = true;
-        shared->base = shared_base(&shared->pair, point, true, shared_bits(NULL, point).x,
-                                   shared->limit, NULL);
+        shared->base =
+            shared_base(shared, point, true, shared_bits(NULL, point).x, shared->limit, NULL);
         assert_non_null(shared->base);
     }
 }

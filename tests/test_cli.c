@@ -4,6 +4,9 @@
  */
 #include "fixture.h"
 
+#include "../harness/commands/commands.h"
+#include "../harness/grid/options.h"
+
 #include <fcntl.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -214,12 +217,14 @@ static void test_bad_flags(void **state)
 static void test_bad_commands(void **state)
 {
     Fixture *fixture = *state;
-    expect_complaint(
-        fixture, "", run(fixture, ""), 2,
-        "sweep, depth, min-omega, check, export, verify, convert, cost, attribute, merge, plot, "
-        "report, info, help");
+    for (Command c = 0; c < COMMAND_COUNT; c++) {
+        expect_complaint(fixture, "", run(fixture, ""), 2, commands_get(c)->name);
+    }
     expect_complaint(fixture, "swep", run(fixture, "swep"), 2, "token 'swep'");
     expect_complaint(fixture, "help swep", run(fixture, "help swep"), 2, "did you mean sweep?");
+    expect_complaint(fixture, "verison", run(fixture, "verison"), 2, "did you mean --version?");
+    expect_complaint(fixture, "--verison", run(fixture, "--verison"), 2,
+                     "(did you mean --version?");
     expect_complaint(fixture, "info x", run(fixture, "info x"), 2, "token 'x'");
     expect_complaint(fixture, "min-omega", run(fixture, "min-omega"), 2, "tolerance");
     expect_complaint(fixture, "min-omega --omega", run(fixture, "min-omega --omega 3"), 2,
@@ -236,11 +241,32 @@ static void expect_printed(Fixture *fixture, const char *line, const char *says)
     }
 }
 
+/* Nothing on a terminal of 80 columns wraps, and no command shows another's flags. */
+static void test_help_of_commands(void **state)
+{
+    Fixture *fixture = *state;
+    for (Command c = 0; c < COMMAND_COUNT; c++) {
+        const CommandInfo *command = commands_get(c);
+        char line[64];
+        snprintf(line, sizeof line, "help %s", command->name);
+        expect_printed(fixture, line, "usage: headproof ");
+        for (char *next = fixture->text; *next != '\0'; next += strcspn(next, "\n") + 1) {
+            if (strcspn(next, "\n") > 80) {
+                fail_msg("%s: more than 80 columns: %.*s", line, (int)strcspn(next, "\n"), next);
+            }
+        }
+        for (Flag flag = 0; flag < FLAG_COUNT; flag++) {
+            snprintf(line, sizeof line, "\n  --%s ", flag_info(flag)->name);
+            assert_true((strstr(fixture->text, line) != NULL) == command_takes_flag(command, flag));
+        }
+    }
+}
+
 static void test_help(void **state)
 {
     Fixture *fixture = *state;
     expect_printed(fixture, "help", "min-omega");
-    assert_true(count_lines(fixture->text) <= 26);
+    assert_true(count_lines(fixture->text) <= 12 + COMMAND_COUNT);
     expect_printed(fixture, "--help", "exit codes");
     expect_printed(fixture, "help sweep", "--bias-row-content");
     expect_printed(fixture, "sweep --help", "--omega");
@@ -304,10 +330,10 @@ static void test_results_are_replaced(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_bad_case_files),       TEST(test_bad_flags),
-        TEST(test_bad_commands),         TEST(test_help),
-        TEST(test_unwritable_output),    TEST(test_full_disk),
-        TEST(test_results_are_replaced),
+        TEST(test_bad_case_files),   TEST(test_bad_flags),
+        TEST(test_bad_commands),     TEST(test_help),
+        TEST(test_help_of_commands), TEST(test_unwritable_output),
+        TEST(test_full_disk),        TEST(test_results_are_replaced),
     };
     if (getenv("HEADPROOF") == NULL) {
         fputs("test_cli: the environment variable HEADPROOF must name the program\n", stderr);

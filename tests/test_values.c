@@ -219,7 +219,7 @@ static void test_faults_of_domains(void **state)
     expect_fault(&width, "2.5D", "2.5D", "an integer");
     expect_fault(&size, "4D", "4D", "decimal");
     expect_fault(&choice, "maybe", "maybe", "one of auto, never, all");
-    expect_fault(&bits, "all", "all", "decimal");
+    expect_fault(&bits, "all", "all", "auto or an integer");
     expect_fault(&bits, "63", "63", "auto or an integer from 64 to 128");
 }
 

@@ -47,8 +47,4 @@ int memory_fault(void);
  * that is the machine's fault, 2 where it is the user's. */
 int file_fault(int error) __attribute__((warn_unused_result));
 
-/* The name closest to token by edit distance, or that it begins, when it is close enough to be
- * meant, else NULL.  names [count]; NULL entries are skipped. */
-const char *nearest_name(const char *token, const char *const *names, size_t count);
-
 #endif

@@ -4,6 +4,7 @@
 #include "values.h"
 
 #include "decimal.h"
+#include "suggest.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -53,8 +54,10 @@ static int push(Reader *reader, AxisValue value)
 static int reject(Reader *reader)
 {
     char expected[256];
-    domain_describe(expected, sizeof expected, reader->domain);
-    message_token(reader->message, reader->token, reader->length, "expected %s", expected);
+    const Domain *domain = reader->domain;
+    domain_describe(expected, sizeof expected, domain);
+    message_token(reader->message, reader->token, reader->length, "expected %s%s", expected,
+                  suggest(reader->token, reader->length, domain->words, domain->word_count).text);
     return 2;
 }
 
@@ -284,7 +287,10 @@ static int read_item(Reader *reader)
     if (reader->domain->paths && is_path(reader->token, reader->length)) {
         return read_path(reader);
     }
-    return reader->domain->kind == DOMAIN_WORDS ? reject(reader) : read_numbers(reader);
+    bool letter = strchr("+-.0123456789:", *reader->token) == NULL;
+    bool word_meant =
+        reader->domain->kind == DOMAIN_WORDS || (reader->domain->word_count > 0 && letter);
+    return word_meant ? reject(reader) : read_numbers(reader);
 }
 
 typedef struct {

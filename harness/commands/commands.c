@@ -4,9 +4,17 @@
 #include "commands.h"
 
 #include "../base/info.h"
-#include "../base/message.h"
+#include "../base/suggest.h"
 #include "../grid/help.h"
 #include "../grid/options.h"
+#include "../table/table.h"
+#include "attribute/terms.h"
+#include "cost/cost.h"
+#include "manual/columns_page.h"
+#include "manual/completion.h"
+#include "manual/man.h"
+#include "min_omega/row.h"
+#include "verify/print.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -55,26 +63,41 @@ static int run_info(int argc, char **argv)
     return info_print(stdout);
 }
 
+static int run_manual(int argc, char **argv);
+
+static int write_sweep_header(FILE *file)
+{
+    return table_write_header(file, true);
+}
+
+static int write_attribute_header(FILE *file)
+{
+    return fputs(attribute_header, file) < 0 ? -1 : 0;
+}
+
 static const CommandInfo commands[COMMAND_COUNT] = {
     [COMMAND_SWEEP] = {.name = "sweep",
                        .summary = "errors at every point of a grid, one CSV row a layer",
                        .usage = CASE_FILES,
                        .run = command_sweep,
+                       .write_header = write_sweep_header,
                        .flags = SWEPT,
                        .shared = true},
     [COMMAND_DEPTH] = {.name = "depth",
                        .summary = "sweep with 96 layers: error against depth",
                        .usage = CASE_FILES,
                        .run = command_sweep,
+                       .write_header = write_sweep_header,
                        .own = {{AXIS_DEPTH, {.form = FORM_INTEGER, .integer = 96}}},
                        .own_count = 1,
                        .flags = SWEPT,
                        .shared = true},
     [COMMAND_MIN_OMEGA] = {.name = "min-omega",
-                           .summary = "an interval of Omegas that met a tolerance wherever "
-                                      "evaluated, and the best",
+                           .summary = "the Omegas that met a tolerance wherever evaluated, "
+                                      "and the best",
                            .usage = CASE_FILES,
                            .run = command_min_omega,
+                           .write_header = row_write_header,
                            .refused = ROLE_OMEGA,
                            .why_not = "finds",
                            .flags = EVERY | TABLE | THREADS | BIT(FLAG_CERTIFY),
@@ -99,6 +122,7 @@ static const CommandInfo commands[COMMAND_COUNT] = {
                         .summary = "a trained model through all of it, with a verdict",
                         .usage = MODEL,
                         .run = command_verify,
+                        .write_header = verify_write_header,
                         .operands = OPERANDS_MODEL,
                         .refused = ROLE_INPUTS,
                         .own = {{AXIS_KERNEL, {.form = FORM_WORD, .integer = KERNEL_STRUCTURED}}},
@@ -119,6 +143,7 @@ static const CommandInfo commands[COMMAND_COUNT] = {
                       .summary = "heads, widths, parameters and arithmetic, before and after",
                       .usage = "[" MODEL "]",
                       .run = command_cost,
+                      .write_header = cost_write_columns,
                       .operands = OPERANDS_SIZES,
                       .wanted = ROLE_SIZE,
                       .why_not = "does not depend on",
@@ -128,6 +153,7 @@ static const CommandInfo commands[COMMAND_COUNT] = {
                            .summary = "a model's logits as exact sums over heads and source tokens",
                            .usage = MODEL,
                            .run = command_attribute,
+                           .write_header = write_attribute_header,
                            .operands = OPERANDS_MODEL,
                            /* it is of the reference's T' */
                            .refused = EVALUATED | ROLE_INPUTS | ROLE_FORM,
@@ -135,8 +161,9 @@ static const CommandInfo commands[COMMAND_COUNT] = {
                                     BIT(FLAG_LOGITS)},
     [COMMAND_MERGE] = {.name = "merge",
                        .summary = "the shards of a sweep as one file: SHARD.csv... -o FILE.csv",
-                       .usage = "SHARD.csv... -o FILE.csv [--format FORMAT]",
-                       .run_words = command_merge},
+                       .usage = "SHARD.csv... -o FILE.csv",
+                       .run_words = command_merge,
+                       .flags = TABLE},
     [COMMAND_PLOT] = {.name = "plot",
                       .summary = "a picture of tables, by gnuplot, or as text: FILE.csv...",
                       .usage = "FILE.csv... [-o FILE.svg|png|pdf|gp] [--x AXIS] [--error ERROR] "
@@ -146,6 +173,10 @@ static const CommandInfo commands[COMMAND_COUNT] = {
                         .summary = "results as one page of HTML: FILE... -o FILE.html",
                         .usage = "FILE... -o FILE.html",
                         .run_words = command_report},
+    [COMMAND_MANUAL] = {.name = "manual",
+                        .summary = "this program's manual page, completion and columns",
+                        .usage = "man|bash|zsh|columns",
+                        .run_words = run_manual},
     [COMMAND_INFO] = {.name = "info",
                       .summary = "the build, the machine and the libraries",
                       .run_words = run_info},
@@ -153,6 +184,31 @@ static const CommandInfo commands[COMMAND_COUNT] = {
                       .summary = "this, or the flags of a command: headproof help COMMAND",
                       .run_words = run_help},
 };
+
+/* What is made from the tables above, for `make install` and docs/. */
+static int run_manual(int argc, char **argv)
+{
+    static const char *const pages[] = {"man", "bash", "zsh", "columns"};
+    enum { PAGES = sizeof pages / sizeof *pages };
+    const char *page = argc > 2 ? argv[2] : "";
+    if (argc > 3) {
+        complain((Origin){0}, argv[3], "expected one page");
+        return 2;
+    }
+    if (strcmp(page, "man") == 0) {
+        man_write(stdout, commands, COMMAND_COUNT);
+    } else if (strcmp(page, "bash") == 0) {
+        completion_write_bash(stdout, commands, COMMAND_COUNT);
+    } else if (strcmp(page, "zsh") == 0) {
+        completion_write_zsh(stdout, commands, COMMAND_COUNT);
+    } else if (strcmp(page, "columns") == 0) {
+        return columns_page_write(stdout, commands, COMMAND_COUNT);
+    } else {
+        complain_unknown((Origin){0}, page, "a page", pages, PAGES, PAGES);
+        return 2;
+    }
+    return 0;
+}
 
 const CommandInfo *commands_get(Command command)
 {
@@ -171,19 +227,11 @@ const CommandInfo *commands_find(const char *name)
 
 int commands_unknown(const char *name)
 {
-    const char *names[COMMAND_COUNT];
-    char list[256] = "";
-    size_t used = 0;
+    const char *names[COMMAND_COUNT + 2] = {[COMMAND_COUNT] = "--version", "--help"};
     for (size_t i = 0; i < COMMAND_COUNT; i++) {
         names[i] = commands[i].name;
-        if (used < sizeof list) {
-            used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", i == 0 ? "" : ", ",
-                                     names[i]);
-        }
     }
-    const char *nearest = nearest_name(name, names, COMMAND_COUNT);
-    complain((Origin){0}, name, "expected a command, one of %s%s%s%s", list,
-             nearest ? " (did you mean " : "", nearest ? nearest : "", nearest ? "?)" : "");
+    complain_unknown((Origin){0}, name, "a command", names, COMMAND_COUNT, COMMAND_COUNT + 2);
     return 2;
 }
 
@@ -191,10 +239,7 @@ void commands_print_help(const CommandInfo *command)
 {
     if (command == &commands[COMMAND_HELP]) {
         help_print_overview(stdout, commands, COMMAND_COUNT);
-    } else if (command->run != NULL) {
-        help_print_command(stdout, command);
     } else {
-        printf("usage: headproof %s%s%s\n\n%s\n", command->name, command->usage ? " " : "",
-               command->usage ? command->usage : "", command->summary);
+        help_print_command(stdout, command);
     }
 }

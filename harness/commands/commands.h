@@ -10,6 +10,8 @@
 
 #include "../grid/grid.h"
 
+#include <stdio.h>
+
 /* In the order of the help. */
 typedef enum {
     COMMAND_SWEEP,
@@ -24,6 +26,7 @@ typedef enum {
     COMMAND_MERGE,
     COMMAND_PLOT,
     COMMAND_REPORT,
+    COMMAND_MANUAL,
     COMMAND_INFO,
     COMMAND_HELP,
     COMMAND_COUNT

@@ -4,6 +4,7 @@
 #include "casefile.h"
 
 #include "../base/shown.h"
+#include "../base/suggest.h"
 
 #include <errno.h>
 #include <ini.h>
@@ -181,7 +182,7 @@ static int read_key(void *context, const char *section_name, const char *name, c
     if (axis == AXIS_COUNT) {
         const char *names[AXIS_COUNT];
         axis_names(names);
-        const char *nearest = nearest_name(name, names, AXIS_COUNT);
+        const char *nearest = nearest_name(name, strlen(name), names, AXIS_COUNT);
         complain(reader->origin, name, "expected the name of an axis (%s%s%s)",
                  nearest ? "did you mean " : "see headproof help ",
                  nearest ? nearest : reader->command->name, nearest ? "?" : "");

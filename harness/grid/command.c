@@ -8,7 +8,7 @@ bool command_takes(const CommandInfo *command, Axis axis)
 {
     unsigned roles = axis_info(axis)->roles;
     bool wanted = command->wanted == 0 || (roles & command->wanted) != 0;
-    return wanted && (roles & command->refused) == 0;
+    return command->run != NULL && wanted && (roles & command->refused) == 0;
 }
 
 /* The command's own default of an axis, or NULL. */

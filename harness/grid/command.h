@@ -9,6 +9,8 @@
 
 #include "axes.h"
 
+#include <stdio.h>
+
 struct Grid;
 struct RunOptions;
 
@@ -39,6 +41,8 @@ typedef struct {
     const char *usage;                       /* what stands behind the name */
     RunCommand *run;                         /* NULL: it takes no grid, no axes and no flags */
     int (*run_words)(int argc, char **argv); /* runs it in that case */
+
+    int (*write_header)(FILE *file); /* of its table, with all columns; NULL: it writes none */
 
     Operands operands;
     unsigned wanted, refused;          /* roles of axes */

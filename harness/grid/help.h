@@ -12,6 +12,10 @@
 /* What the program does, and its commands. */
 void help_print_overview(FILE *file, const CommandInfo *commands, size_t count);
 
+/* The values of an axis, and its default: "one of silu, relu, gelu; default silu". */
+#define HELP_TEXT (VALUE_TEXT + 512)
+void help_axis_values(char text[HELP_TEXT], const CommandInfo *command, Axis axis);
+
 /* The flags of a command. */
 void help_print_command(FILE *file, const CommandInfo *command);
 

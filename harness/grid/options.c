@@ -3,6 +3,8 @@
  */
 #include "options.h"
 
+#include "../base/suggest.h"
+
 #include <getopt.h>
 #include <math.h>
 #include <stdlib.h>
@@ -13,6 +15,10 @@
 
 /* What getopt_long calls a long flag: not a letter. */
 enum { LONG_FLAG = 1000 };
+
+static const char *const forms[] = {"fused", "three", NULL};
+static const char *const units[] = {"head", "sublayer", "kind", NULL};
+static const char *const logits[] = {"all", "predicted", NULL};
 
 static const FlagInfo flags_known[FLAG_COUNT] = {
     [FLAG_OUTPUT] = {"output", "FILE", "write CSV to FILE, which appears complete or not at all",
@@ -25,13 +31,13 @@ static const FlagInfo flags_known[FLAG_COUNT] = {
     [FLAG_IGNORE_EXTRA] =
         {"ignore-extra", NULL,
          "skip tensors of unknown names in a weights file, but no norm, gate or position"},
-    [FLAG_FORM] = {"form", "FORM", "fused or three sublayers a network"},
+    [FLAG_FORM] = {"form", "FORM", "fused or three sublayers a network", .words = forms},
     [FLAG_PRESET] = {"preset", "NAME", "the sizes of a known model, as gpt3"},
     [FLAG_MEASURE] = {"measure", NULL, "time both models on this machine"},
     [FLAG_DIGITS] = {"digits", "COUNT", "significant digits of every error, 1 to 17; default 12"},
     [FLAG_TOKENS] = {"tokens", "LISTS", "the tokens of each position, as 0:52/0:52/53"},
-    [FLAG_BY] = {"by", "UNIT", "a line a head, sublayer or kind; default sublayer"},
-    [FLAG_LOGITS] = {"logits", "WHICH", "all, or predicted, the default"},
+    [FLAG_BY] = {"by", "UNIT", "a line a head, sublayer or kind; default sublayer", .words = units},
+    [FLAG_LOGITS] = {"logits", "WHICH", "all, or predicted, the default", .words = logits},
     [FLAG_PROPAGATION] = {"propagation", NULL,
                           "columns for what a layer injects, and makes of what comes in"},
     [FLAG_CERTIFY] = {"certify", NULL,
@@ -100,7 +106,8 @@ static int unknown_flag(const Reader *reader, const char *token)
     if (length < sizeof name) {
         memcpy(name, token + dashes, length);
     }
-    const char *nearest = dashes == 2 ? nearest_name(name, names, AXIS_COUNT + FLAG_COUNT) : NULL;
+    const char *nearest =
+        dashes == 2 ? nearest_name(name, strlen(name), names, AXIS_COUNT + FLAG_COUNT) : NULL;
     complain((Origin){0}, token, "expected a flag of %s (%s%s%s)", reader->command->name,
              nearest ? "did you mean --" : "see headproof help ",
              nearest ? nearest : reader->command->name, nearest ? "?" : "");
@@ -146,36 +153,19 @@ static int read_digits(RunOptions *run, Origin origin, const char *text)
     return status;
 }
 
-/* *word = text, one of words (up to a NULL). */
-static int read_word(const char **word, Origin origin, const char *text, const char *const *words,
-                     const char *expected)
+/* *word = text, one of the flag's words. */
+static int read_word(const char **word, Flag flag, const char *text)
 {
-    for (; *words != NULL; words++) {
-        if (strcmp(text, *words) == 0) {
+    const char *const *words = flag_info(flag)->words;
+    size_t count = 0;
+    for (; words[count] != NULL; count++) {
+        if (strcmp(text, words[count]) == 0) {
             *word = text;
             return 0;
         }
     }
-    complain(origin, text, "expected %s", expected);
+    complain_unknown((Origin){.flag = flag_info(flag)->name}, text, NULL, words, count, count);
     return 2;
-}
-
-static int read_form(RunOptions *run, Origin origin, const char *text)
-{
-    static const char *const words[] = {"fused", "three", NULL};
-    return read_word(&run->form, origin, text, words, "fused or three");
-}
-
-static int read_by(RunOptions *run, Origin origin, const char *text)
-{
-    static const char *const words[] = {"head", "sublayer", "kind", NULL};
-    return read_word(&run->by, origin, text, words, "head, sublayer or kind");
-}
-
-static int read_logits(RunOptions *run, Origin origin, const char *text)
-{
-    static const char *const words[] = {"all", "predicted", NULL};
-    return read_word(&run->logits, origin, text, words, "all or predicted");
 }
 
 /* A size in bytes: a number, and KiB, MiB, GiB or TiB or nothing. */
@@ -294,9 +284,9 @@ static int read_flag(Reader *reader, Flag flag, const char *text)
     case FLAG_QUIET: run->quiet = true; break;
     case FLAG_IGNORE_EXTRA: run->ignore_extra = true; break;
     case FLAG_TOKENS: run->tokens = text; break;
-    case FLAG_FORM: return read_form(run, origin, text);
-    case FLAG_BY: return read_by(run, origin, text);
-    case FLAG_LOGITS: return read_logits(run, origin, text);
+    case FLAG_FORM: return read_word(&run->form, flag, text);
+    case FLAG_BY: return read_word(&run->by, flag, text);
+    case FLAG_LOGITS: return read_word(&run->logits, flag, text);
     case FLAG_MEMORY: return read_memory(run, origin, text);
     case FLAG_DIGITS: return read_digits(run, origin, text);
     case FLAG_CHECKPOINT: return read_checkpoint(run, origin, text);

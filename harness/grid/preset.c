@@ -3,12 +3,13 @@
  */
 #include "preset.h"
 
-#include <stdio.h>
+#include "../base/suggest.h"
+
 #include <string.h>
 
 /* GPT-2: Radford et al. 2019, table 2 and the published weights.  GPT-3:
  * Brown et al. 2020, table 2.1.  d_ff is 4 d in all of them. */
-static const Preset presets[] = {
+static const Preset presets[PRESET_COUNT] = {
     {"gpt2-small", "1024", "768", "12", "64", "12", 50257},
     {"gpt2-medium", "1024", "1024", "16", "64", "24", 50257},
     {"gpt2-large", "1024", "1280", "20", "64", "36", 50257},
@@ -17,28 +18,23 @@ static const Preset presets[] = {
     {"gpt3", "2048", "12288", "96", "128", "96", 50257},
 };
 
-enum { PRESETS = sizeof presets / sizeof *presets };
-
-/* "gpt2-small, gpt2-medium, ..." */
-static void describe_presets(char *text, size_t size)
+void preset_names(const char *names[PRESET_COUNT])
 {
-    size_t used = 0;
-    for (size_t i = 0; i < PRESETS && used < size; i++) {
-        used +=
-            (size_t)snprintf(text + used, size - used, "%s%s", i == 0 ? "" : ", ", presets[i].name);
+    for (size_t i = 0; i < PRESET_COUNT; i++) {
+        names[i] = presets[i].name;
     }
 }
 
 const Preset *preset_find(const char *name)
 {
-    char names[256];
-    for (size_t i = 0; i < PRESETS; i++) {
+    const char *names[PRESET_COUNT];
+    for (size_t i = 0; i < PRESET_COUNT; i++) {
         if (strcmp(presets[i].name, name) == 0) {
             return &presets[i];
         }
     }
-    describe_presets(names, sizeof names);
-    complain((Origin){.flag = "preset"}, name, "expected one of %s", names);
+    preset_names(names);
+    complain_unknown((Origin){.flag = "preset"}, name, NULL, names, PRESET_COUNT, PRESET_COUNT);
     return NULL;
 }
 

@@ -12,6 +12,10 @@ typedef struct {
     size_t vocabulary; /* tokens that have an embedding, which no construction touches */
 } Preset;
 
+enum { PRESET_COUNT = 6 };
+
+void preset_names(const char *names[PRESET_COUNT]);
+
 /* NULL after a message when there is none of that name. */
 const Preset *preset_find(const char *name);
 

@@ -3,18 +3,77 @@
  */
 #include "settings.h"
 
+#include "../base/suggest.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+static bool has_word(const Domain *domain, const char *text)
+{
+    for (size_t i = 0; i < domain->word_count; i++) {
+        if (strcmp(domain->words[i], text) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Does one name begin with the other, both being more than a letter or two? */
+static bool names_alike(const char *a, const char *b)
+{
+    size_t m = strlen(a), n = strlen(b), shorter = m < n ? m : n;
+    return shorter >= 3 && strncmp(a, b, shorter) == 0;
+}
+
+/* The axis that was meant by a word that the one named has not: `--norm none` is --normalization's.
+ * AXIS_COUNT: none. */
+static Axis meant_axis(const CommandInfo *command, Axis named, const char *text)
+{
+    Axis axis = 0;
+    while (axis < AXIS_COUNT && !(axis != named && command_takes(command, axis) &&
+                                  names_alike(axis_info(axis)->name, axis_info(named)->name) &&
+                                  has_word(&axis_info(axis)->domain, text))) {
+        axis++;
+    }
+    return axis;
+}
+
+/* " (did you mean --norm?)", or nothing. */
+static Suggestion suggest_axis(const CommandInfo *command, Axis named, Origin origin,
+                               const char *text)
+{
+    Suggestion suggestion = {""};
+    Axis meant = meant_axis(command, named, text);
+    if (meant < AXIS_COUNT && !has_word(&axis_info(named)->domain, text)) {
+        snprintf(suggestion.text, sizeof suggestion.text, " (did you mean %s%s?)",
+                 origin.flag != NULL ? "--" : "", axis_info(meant)->name);
+    }
+    return suggestion;
+}
+
+/* What values_read says of a text, or where another axis has it, which. */
+static void complain_value(const Message *message, const Suggestion *other, Axis axis,
+                           Origin origin, const char *text)
+{
+    char expected[256];
+    domain_describe(expected, sizeof expected, &axis_info(axis)->domain);
+    if (other->text[0] != '\0') {
+        complain(origin, text, "expected %s%s", expected, other->text);
+    } else {
+        complain_message(origin, message);
+    }
+}
 
 int setting_read(Section *section, Axis axis, const CommandInfo *command, Origin origin,
                  const char *text)
 {
     const AxisInfo *info = axis_info(axis);
     Setting *setting = &section->settings[axis];
+    Suggestion other = suggest_axis(command, axis, origin, text);
     if (!command_takes(command, axis)) {
-        complain(origin, info->name, "expected no %s, which %s %s", info->name, command->name,
-                 command->why_not != NULL ? command->why_not : "does not take");
+        complain(origin, info->name, "expected no %s, which %s %s%s", info->name, command->name,
+                 command->why_not != NULL ? command->why_not : "does not take", other.text);
         return 2;
     }
     if (setting->given) {
@@ -34,7 +93,7 @@ int setting_read(Section *section, Axis axis, const CommandInfo *command, Origin
         return 2;
     }
     if (status == 2) {
-        complain_message(origin, &message);
+        complain_value(&message, &other, axis, origin, text);
     }
     return status == 99 ? memory_fault() : status;
 }

@@ -4,6 +4,7 @@
 #include "format.h"
 
 #include "../base/message.h"
+#include "../base/suggest.h"
 #include "bounds.h"
 #include "columns.h"
 
@@ -32,18 +33,20 @@ bool format_is_csv(const Format *format)
     return format->begin == NULL;
 }
 
+size_t format_names(const char *names[FORMATS_MOST])
+{
+    _Static_assert((int)FORMAT_COUNT <= (int)FORMATS_MOST, "every name has a place");
+    for (size_t i = 0; i < FORMAT_COUNT; i++) {
+        names[i] = formats[i]->name;
+    }
+    return FORMAT_COUNT;
+}
+
 static int refuse_name(const char *name)
 {
-    const char *names[FORMAT_COUNT];
-    char list[256] = "";
-    for (size_t i = 0, used = 0; i < FORMAT_COUNT && used < sizeof list; i++) {
-        names[i] = formats[i]->name;
-        used +=
-            (size_t)snprintf(list + used, sizeof list - used, "%s%s", i == 0 ? "" : ", ", names[i]);
-    }
-    const char *nearest = nearest_name(name, names, FORMAT_COUNT);
-    complain((Origin){.flag = "format"}, name, "expected one of %s%s%s%s", list,
-             nearest ? " (did you mean " : "", nearest ? nearest : "", nearest ? "?)" : "");
+    const char *names[FORMATS_MOST];
+    size_t count = format_names(names);
+    complain_unknown((Origin){.flag = "format"}, name, NULL, names, count, count);
     return 2;
 }
 

@@ -49,6 +49,10 @@ typedef struct {
 extern const Format format_csv, format_table, format_json, format_jsonl, format_markdown;
 #define FORMATS &format_csv, &format_table, &format_json, &format_jsonl, &format_markdown
 
+/* Their names, in that order; returns how many. */
+enum { FORMATS_MOST = 16 };
+size_t format_names(const char *names[FORMATS_MOST]);
+
 /* The format of that name; NULL: csv.  Returns NULL when there is none. */
 const Format *format_find(const char *name);
 

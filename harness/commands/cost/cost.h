@@ -7,6 +7,8 @@
 #include "count.h"
 #include "../../grid/grid.h"
 
+#include <stdio.h>
+
 /* Seconds of one pass, the quickest of several. */
 typedef struct {
     bool timed;
@@ -22,5 +24,8 @@ typedef struct {
     bool measured;
     CostTimes times[KERNEL_COUNT];
 } Cost;
+
+/* The names of all columns, those of --measure among them.  0, or -1 when the stream failed. */
+int cost_write_columns(FILE *file) __attribute__((warn_unused_result));
 
 #endif

@@ -1,0 +1,204 @@
+/*
+ * The texts of columns: composed for errors and axes, written here for the others.
+ */
+#include "meanings.h"
+
+#include "../grid/axes.h"
+#include "bounds.h"
+#include "columns.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* command: whose table, or NULL: any.  A name that begins with * stands for all that end so. */
+typedef struct {
+    const char *command, *name, *unit, *meaning;
+} Said;
+
+#define ABSOLUTE "as the stream"
+#define FORM ", in that form of the kernels"
+
+static const Said said[] = {
+    {NULL, OPTIONS_COLUMN, "words", "`axis=value` of the other axes that are not at their default"},
+    {"attribute", LAYER_COLUMN, "integer", "the layer of the head, from 1; blank: in no layer"},
+    {NULL, LAYER_COLUMN, "integer", "the layer, from 1, after which the row was compared"},
+    {NULL, BOUNDS_COLUMN, "words", "the row's columns whose cells are only upper bounds, with `;`"},
+    {NULL, "identical", "share", "numbers in which m(T′) and m(T) agree bit by bit, of all"},
+    {NULL, "bias_row_max", ABSOLUTE,
+     "a leak: the largest entry of r(T′)'s bias row where 0 is due"},
+    {NULL, "hidden_max", ABSOLUTE,
+     "a leak: the largest entry of r(T′) in columns that are cleared"},
+    {NULL, "onehot_max", ABSOLUTE, "a leak: the largest change of the block that tells rows apart"},
+    {NULL, "score_max", "number", "the largest absolute score of T's heads in the layer"},
+    {NULL, "precision_bits", "bits", "precision of the reference's r(T), r(T∞) and r(T′)"},
+    {NULL, "difference_bits", "bits",
+     "precision of the difference r(T′) − r(T∞); blank: two evaluations were subtracted"},
+    {NULL, "construction_injected_max", ABSOLUTE,
+     "largest entry of what a finite Ω costs in this layer alone; `--propagation`"},
+    {NULL, "construction_inherited_max", ABSOLUTE,
+     "largest entry of what a right layer makes of the construction error that comes in"},
+    {NULL, "construction_gain", "quotient", "inherited over the error that comes in"},
+    {NULL, "rounding_injected_max", ABSOLUTE,
+     "largest entry of what the machine adds in this layer alone; `--propagation`"},
+    {NULL, "rounding_inherited_max", ABSOLUTE,
+     "largest entry of what a right layer makes of the rounding error that comes in"},
+    {NULL, "rounding_gain", "quotient", "inherited over the error that comes in"},
+
+    {"min-omega", "seed", "integers", "the seeds that were searched together, as `1:5`"},
+    {"min-omega", "status", "word", "`ok`, or `none`: no Ω evaluated meets the tolerance"},
+    {NULL, "status", "word", "`ok`, `unresolved`, `vacuous`, `fail`, `overflow` or `error`"},
+    {NULL, "omega_below", "number", "the largest Ω below the interval, evaluated; it fails"},
+    {NULL, "omega_min", "number", "the smallest Ω of the interval"},
+    {NULL, "error_below", ABSOLUTE, "the judged error at `omega_below`"},
+    {NULL, "error_min", ABSOLUTE, "the judged error at `omega_min`"},
+    {NULL, "omega_max", "number", "the largest Ω of the interval"},
+    {NULL, "omega_above", "number", "the smallest Ω above the interval, evaluated; it fails"},
+    {NULL, "predicted_min", "number", "the smallest Ω that theory promises; blank: no formula"},
+    {NULL, "predicted_max", "number", "the largest Ω that theory promises; blank: no formula"},
+    {NULL, "omega_best", "number", "the Ω with the smallest judged error of all evaluated"},
+    {NULL, "best_error", ABSOLUTE, "the judged error there"},
+    {NULL, "floor", ABSOLUTE, "the original's own error in this arithmetic"},
+    {NULL, "seed_rule", "number", "what the posts ask of Ω: ln(N/tolerance)"},
+    {NULL, "seed_scores", "number", "what the posts ask of Ω: more than the largest score"},
+    {NULL, "evaluations", "integer", "Ω evaluated, at most 200"},
+    {NULL, "evaluations_inside", "integer", "Ω evaluated in the interval; all meet the tolerance"},
+    {NULL, "unfinished", "words", "what stayed open: `min`, `max`, `inside`; blank: nothing"},
+
+    {NULL, "model", "path", "the weights file"},
+    {NULL, "inputs", "integer", "how many inputs the row is the worst of"},
+    {NULL, "judged_log2", "log2", "the judged error, of the worst input"},
+    {NULL, "worst_input", "integer", "the input where the judged error is largest, from 1"},
+    {NULL, "logit_error", "logits", "the largest error of a logit; last layer alone"},
+    {NULL, "logit_margin", "logits", "the smallest distance from a prediction to the second"},
+    {NULL, "safety_factor", "quotient", "margin over error: how much larger the error may be"},
+    {NULL, "predictions_changed", "integer", "inputs whose prediction m(T′) changes"},
+
+    {"attribute", "input", "integer", "the input, from 1"},
+    {"attribute", "tokens", "integers", "the input's tokens"},
+    {"attribute", "logit", "integer", "the logit, from 0"},
+    {"attribute", "kind", "word", "`direct`, `external`, `internal`, `bias`; `logit`: the sum"},
+    {"attribute", "sublayer", "integer", "the sublayer of the layer, from 1"},
+    {"attribute", "head", "integer", "the head of the sublayer, from 0; with `--by head`"},
+    {"attribute", "source", "integer", "the token that is read, from 0, or `bias_row`"},
+    {"attribute", "contribution", "logits", "the term; on a `logit` line the logit itself"},
+    {"attribute", "centred", "logits", "the same less the mean over all logits"},
+    {"attribute", "residual", "logits", "the sum of the terms less the logit, on its line"},
+    {"attribute", "bound", "logits", "what `residual` is never above"},
+
+    {NULL, "preset", "word", "the known model that the sizes are of"},
+    {NULL, "original_sublayers", "integer", "sublayers of a layer of T"},
+    {NULL, "converted_sublayers", "integer", "sublayers of a layer of T′"},
+    {NULL, "original_rows", "integer", "rows of T's stream"},
+    {NULL, "converted_rows", "integer", "rows of T′'s stream, the bias row among them"},
+    {NULL, "original_width", "integer", "columns of T's stream"},
+    {NULL, "converted_width", "integer", "columns of T′'s stream"},
+    {NULL, "width_ratio", "quotient", "T′'s width over T's"},
+    {NULL, "original_heads", "integer", "attention heads of a layer of T"},
+    {NULL, "external_heads", "integer", "heads of a layer of T′ that compare tokens"},
+    {NULL, "internal_heads", "integer", "heads of a layer of T′ that stand for a network's part"},
+    {NULL, "internal_per_external", "quotient", "internal heads over external ones"},
+    {NULL, "external_head_share", "share", "external heads of all of T′"},
+    {NULL, "internal_head_share", "share", "internal heads of all of T′"},
+    {NULL, "sublayer_heads", "integers", "heads of each sublayer of T′, with `;`"},
+    {NULL, "sublayer_score_ranks", "integers", "the largest rank of Q in each"},
+    {NULL, "sublayer_value_ranks", "integers", "the largest rank of V in each, before it is split"},
+    {NULL, "attention_parameters", "integer", "numbers in the heads of all layers"},
+    {NULL, "network_parameters", "integer", "numbers in the networks of all layers"},
+    {NULL, "embedding_parameters", "integer", "numbers that no construction touches"},
+    {NULL, "attention_share", "share", "attention's numbers of those of all layers"},
+    {NULL, "network_share", "share", "the networks' numbers of those of all layers"},
+    {NULL, "attention_share_of_all", "share", "the same, embeddings counted"},
+    {NULL, "network_share_of_all", "share", "the same, embeddings counted"},
+    {NULL, "full_entries", "integer", "entries of T′'s Q and V as full matrices"},
+    {NULL, "*_original_flops", "flops", "of T's matrix products, all layers" FORM},
+    {NULL, "*_converted_flops", "flops", "of T′'s matrix products, all layers" FORM},
+    {NULL, "*_flops_ratio", "quotient", "T′'s over T's" FORM},
+    {NULL, "*_original_exponentials", "integer", "values of exp that T takes" FORM},
+    {NULL, "*_converted_exponentials", "integer", "values of exp that T′ takes" FORM},
+    {NULL, "*_original_seconds", "s", "a pass of T, with `--measure`" FORM},
+    {NULL, "*_converted_seconds", "s", "a pass of T′, with `--measure`" FORM},
+    {NULL, "*_slowdown", "quotient", "T′'s seconds over T's, with `--measure`" FORM},
+};
+
+static const char *const errors[ERROR_KINDS] = {
+    [ERROR_APPROXIMATION] = "approximation, r(T∞) − r(T)",
+    [ERROR_CONSTRUCTION] = "construction, r(T′) − r(T∞)",
+    [ERROR_ROUNDING] = "rounding, m(T′) − r(T′)",
+    [ERROR_NATIVE] = "native, m(T) − r(T)",
+    [ERROR_TOTAL] = "total, m(T′) − r(T)",
+    [ERROR_OBSERVED] = "observed, m(T′) − m(T)",
+};
+static const char *const norms[NORM_COUNT] = {
+    [NORM_MAX] = "largest entry",
+    [NORM_RMS] = "root mean square",
+    [NORM_REL] = "Frobenius norm over r(T)'s",
+};
+static const char *const units[] = {
+    [UNIT_ABSOLUTE] = ABSOLUTE,
+    [UNIT_RELATIVE] = "of r(T)",
+    [UNIT_ULP] = "ulp of r(T)'s largest",
+    [UNIT_LOG10] = "log10",
+};
+
+static bool is_name(const char *pattern, const char *name)
+{
+    size_t length = strlen(name), tail = strlen(pattern + 1);
+    if (*pattern != '*') {
+        return strcmp(pattern, name) == 0;
+    }
+    return length >= tail && strcmp(name + length - tail, pattern + 1) == 0;
+}
+
+static const Said *find_said(const char *command, const char *name)
+{
+    for (size_t i = 0; i < sizeof said / sizeof *said; i++) {
+        bool its = said[i].command == NULL || strcmp(said[i].command, command) == 0;
+        if (its && is_name(said[i].name, name)) {
+            return &said[i];
+        }
+    }
+    return NULL;
+}
+
+/* A column of one of the six errors, whatever its norm and unit. */
+static bool error_text(ColumnText *text, const char *name)
+{
+    const Column *column = column_find(name);
+    for (size_t i = 0; column != NULL && i < ERROR_KINDS * (size_t)NORM_COUNT; i++) {
+        ErrorKind kind = (ErrorKind)(i / NORM_COUNT);
+        Norm norm = (Norm)(i % NORM_COUNT);
+        if (column_is_size(column) && column->cell == column_of_error(kind, norm)->cell) {
+            snprintf(text->unit, sizeof text->unit, "%s", units[column->unit]);
+            snprintf(text->meaning, sizeof text->meaning, "%s: its %s", errors[kind], norms[norm]);
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool axis_text(ColumnText *text, const char *name)
+{
+    static const char *const kinds[] = {
+        [DOMAIN_WORDS] = "word", [DOMAIN_INTEGER] = "integer", [DOMAIN_POSITIVE] = "number"};
+    for (Axis axis = 0; axis < AXIS_COUNT; axis++) {
+        const AxisInfo *info = axis_info(axis);
+        if (strcmp(name, info->column != NULL ? info->column : info->name) == 0) {
+            const char *unit = info->domain.paths ? "word or path" : kinds[info->domain.kind];
+            snprintf(text->unit, sizeof text->unit, "%s", unit);
+            snprintf(text->meaning, sizeof text->meaning, "`--%s`: %s", info->name, info->help);
+            return true;
+        }
+    }
+    return false;
+}
+
+bool column_text(ColumnText *text, const char *command, const char *name)
+{
+    const Said *own = find_said(command, name);
+    if (own != NULL) {
+        snprintf(text->unit, sizeof text->unit, "%s", own->unit);
+        snprintf(text->meaning, sizeof text->meaning, "%s", own->meaning);
+        return true;
+    }
+    return error_text(text, name) || axis_text(text, name);
+}

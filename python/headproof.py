@@ -1,0 +1,389 @@
+"""Headproof's tables, sweeps and models in Python: one file, which needs numpy.
+
+    import headproof
+    table = headproof.sweep(construction="fused", omega=[10, 20, 1000])
+    table.log10("construction_max")     # [-16.03, -24.7, -868.2]: no error reads as 0 that is none
+    headproof.save(model.state_dict(), "model.safetensors", config=model.cfg)
+    rewritten = headproof.load_converted("T.safetensors")
+    stream = rewritten(tokens)          # [tokens, D] -> [tokens, D]
+
+docs/python.md has the rest.
+"""
+
+from __future__ import annotations
+
+import csv
+import decimal
+import io
+import json
+import math
+import os
+import re
+import struct
+import subprocess
+from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Sequence, Union
+
+import numpy as np
+
+__all__ = ["Converted", "HeadproofError", "Table", "load_converted", "read_csv", "save", "sweep"]
+
+Path = Union[str, "os.PathLike[str]"]
+
+
+class HeadproofError(RuntimeError):
+    """What the program said when it refused or failed; code: its exit code."""
+
+    def __init__(self, message: str, code: int) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+# ---- Tables --------------------------------------------------------------------------------------
+
+# Columns of words, of whatever table (docs/columns.md); all others hold numbers.
+WORDS = frozenset(
+    "construction activation mask arithmetic kernel reference weights options bounds status "
+    "unfinished model preset bias normalization linear gelu sublayer_heads sublayer_score_ranks "
+    "sublayer_value_ranks tokens kind".split())
+
+# Any exponent: the default context's ends at -999999.
+_EXACT = decimal.Context(prec=30, Emin=decimal.MIN_EMIN, Emax=decimal.MAX_EMAX,
+                         traps=[decimal.InvalidOperation])
+
+
+class Table(Mapping[str, np.ndarray]):
+    """A table's columns by name, in order: numbers as exact decimals (blank: NaN), words as str.
+
+    passed: did the program that wrote it end with 0?  Of a file that is read it is not known.
+    """
+
+    def __init__(self, columns: Dict[str, np.ndarray], passed: Optional[bool] = None) -> None:
+        self._columns = columns
+        self.passed = passed
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        return self._columns[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._columns)
+
+    def __len__(self) -> int:
+        return len(self._columns)
+
+    @property
+    def rows(self) -> int:
+        return len(next(iter(self._columns.values()))) if self._columns else 0
+
+    def _numbers(self, name: str) -> np.ndarray:
+        column = self._columns[name]
+        if any(isinstance(cell, str) for cell in column):
+            raise TypeError(f"the column {name} holds words")
+        return column
+
+    def log10(self, name: str) -> np.ndarray:
+        """log10 |x| of a column of numbers, as float64: -inf for a 0 alone, NaN where blank."""
+        return np.array([_log10(cell) for cell in self._numbers(name)], dtype=np.float64)
+
+    def floats(self, name: str) -> np.ndarray:
+        """The column as float64; a number that a double cannot hold raises OverflowError."""
+        return np.array([_float(cell, name) for cell in self._numbers(name)], dtype=np.float64)
+
+    def bounded(self, name: str) -> np.ndarray:
+        """Where is the cell of that column only an upper bound?"""
+        named = self._columns.get("bounds", np.full(self.rows, ""))
+        return np.array([name in cell.split(";") for cell in named], dtype=bool)
+
+
+def _log10(cell: decimal.Decimal) -> float:
+    if cell.is_nan():
+        return math.nan
+    if cell.is_zero():
+        return -math.inf
+    return float(_EXACT.log10(_EXACT.abs(cell)))
+
+
+def _float(cell: decimal.Decimal, name: str) -> float:
+    value = float(cell)
+    if cell.is_finite() and (math.isinf(value) or (value == 0 and not cell.is_zero())):
+        raise OverflowError(f"{name}: {cell} is outside a double's range: use log10({name!r})")
+    return value
+
+
+def _column(name: str, cells: Sequence[str]) -> np.ndarray:
+    column = np.empty(len(cells), dtype=object)
+    try:
+        numbers = [] if name in WORDS else [decimal.Decimal(cell or "NaN") for cell in cells]
+    except decimal.InvalidOperation:  # seeds as 1:5, in a table of min-omega
+        numbers = []
+    column[:] = numbers if numbers else list(cells)
+    return column
+
+
+def _table(file: Iterator[str], source: str, passed: Optional[bool] = None) -> Table:
+    lines = list(csv.reader(file))
+    if not lines:
+        raise ValueError(f"{source}: expected a header")
+    header, rows = lines[0], lines[1:]
+    for number, row in enumerate(rows, start=2):
+        if len(row) != len(header):
+            raise ValueError(f"{source}:{number}: {len(row)} cells: expected {len(header)}")
+    return Table({name: _column(name, [row[i] for row in rows]) for i, name in enumerate(header)},
+                 passed)
+
+
+def read_csv(path: Path) -> Table:
+    """The table in a file of CSV that headproof wrote."""
+    with open(path, newline="", encoding="utf-8") as file:
+        return _table(file, os.fspath(path))
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, (str, os.PathLike)):
+        return os.fspath(value)
+    if isinstance(value, (list, tuple, range, np.ndarray)):
+        return ",".join(_text(item) for item in value)
+    if isinstance(value, (bool, np.bool_)):
+        raise TypeError(f"{value}: expected a number or a word")
+    if isinstance(value, (int, np.integer)):
+        return str(int(value))
+    if isinstance(value, (float, np.floating)):
+        return repr(float(value))
+    return str(value)
+
+
+def sweep(*cases: Path, command: str = "sweep", program: Optional[str] = None,
+          **flags: Any) -> Table:
+    """`headproof COMMAND CASES... --FLAG VALUE...` and the table that it writes.
+
+    A flag is named with _ for -, a list is a list, and True stands for a flag without a value:
+    sweep(construction="fused", d_ff=[8, 16], propagation=True).  command: of those that write a
+    table.  program: else $HEADPROOF, else headproof.  Points that fail are rows like others, and
+    .passed is then False; what is refused raises HeadproofError.
+    """
+    words = [program or os.environ.get("HEADPROOF") or "headproof", command, "-o", "-"]
+    for name, value in flags.items():
+        flag = "--" + name.replace("_", "-")
+        if value is True:
+            words.append(flag)
+        elif value is not None and value is not False:
+            words.append(f"{flag}={_text(value)}")
+    words += ["--", *(os.fspath(case) for case in cases)]
+    run = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, check=False,
+                         encoding="utf-8")
+    if run.returncode not in (0, 1):
+        raise HeadproofError(run.stderr.strip(), run.returncode)
+    return _table(io.StringIO(run.stdout), command, run.returncode == 0)
+
+
+# ---- Files of weights ----------------------------------------------------------------------------
+
+_DTYPES = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "I64": "<i8", "I32": "<i4"}
+_TENSORS = re.compile(
+    r"embed\.W_E|pos_embed\.W_pos|unembed\.(W_U|b_U)|X|tokens|"
+    r"blocks\.\d+\.(attn\.([Wb]_[QKVO]|QK|OV)|mlp\.(W_in|b_in|W_out|b_out)|linear\.[Wb])")
+# What TransformerLens keeps beside weights, and rebuilds.
+_BUFFERS = re.compile(r"blocks\.\d+\.attn\.(mask|IGNORE)")
+
+_CHOICES = {
+    "activation": ("silu", "relu", "gelu", "none"),
+    "normalization": ("none",),
+    "scale": ("1", "1/sqrt(d_head)"),
+    "mask": ("none", "causal"),
+}
+
+
+def _array(name: str, tensor: Any) -> np.ndarray:
+    """Of a torch tensor or of numpy's, with the same values; bfloat16 becomes float32."""
+    if hasattr(tensor, "detach"):
+        tensor = tensor.detach().cpu()
+        tensor = (tensor.float() if str(tensor.dtype) == "torch.bfloat16" else tensor).numpy()
+    array = np.ascontiguousarray(tensor)
+    if array.dtype.newbyteorder("<").str not in _DTYPES.values():
+        raise ValueError(f"{name}: numbers of type {array.dtype}: expected float64, float32 or "
+                         "float16, or integers of 64 or 32 bits for tokens")
+    return array.astype(array.dtype.newbyteorder("<"), copy=False)
+
+
+def _write_safetensors(path: Path, tensors: Mapping[str, np.ndarray],
+                       metadata: Mapping[str, str]) -> None:
+    codes = {code: name for name, code in _DTYPES.items()}
+    header: Dict[str, Any] = {"__metadata__": dict(metadata)}
+    offset = 0
+    # The widest numbers first, so that all are aligned.
+    order = sorted(tensors, key=lambda name: (-tensors[name].itemsize, name))
+    for name in order:
+        array = tensors[name]
+        header[name] = {"dtype": codes[array.dtype.str], "shape": list(array.shape),
+                        "data_offsets": [offset, offset + array.nbytes]}
+        offset += array.nbytes
+    text = json.dumps(header).encode()
+    text += b" " * (-len(text) % 8)
+    with open(path, "wb") as file:
+        file.write(struct.pack("<Q", len(text)) + text)
+        for name in order:
+            file.write(tensors[name].tobytes())
+
+
+def _read_safetensors(path: Path) -> "tuple[Dict[str, np.ndarray], Dict[str, str]]":
+    with open(path, "rb") as file:
+        data = file.read()
+    size = struct.unpack("<Q", data[:8])[0]
+    header = json.loads(data[8:8 + size])
+    metadata = header.pop("__metadata__", {})
+    tensors = {}
+    for name, entry in header.items():
+        begin, end = (8 + size + offset for offset in entry["data_offsets"])
+        array = np.frombuffer(data[begin:end], dtype=_DTYPES[entry["dtype"]])
+        tensors[name] = array.reshape(entry["shape"])
+    return tensors, metadata
+
+
+def _field(config: Any, *names: str) -> Any:
+    """The first of these fields that a config has, be it an object or a dict."""
+    for name in names:
+        value = config.get(name) if isinstance(config, Mapping) else getattr(config, name, None)
+        if value is not None:
+            return value
+    return None
+
+
+# A field of a config, and what it may say of a model that can be rewritten.
+_REFUSED: "List[tuple[str, Callable[[Any], bool], str]]" = [
+    ("positional_embedding_type", lambda value: value == "standard", "standard"),
+    ("position_embedding_type", lambda value: value == "absolute", "absolute"),
+    ("parallel_attn_mlp", lambda value: not value, "False"),
+    ("gated_mlp", lambda value: not value, "False"),
+    ("use_local_attn", lambda value: not value, "False"),
+    ("scale_attn_by_inverse_layer_idx", lambda value: not value, "False"),
+    ("rope_theta", lambda value: False, "none"),
+]
+
+
+def _said_by(config: Any) -> Dict[str, str]:
+    """What a config of TransformerLens or Hugging Face says; what it leaves open is not there."""
+    said: Dict[str, str] = {}
+    for name, fits, expected in _REFUSED:
+        value = _field(config, name)
+        if value is not None and not fits(value):
+            raise ValueError(f"the config's {name} is {value!r}: expected {expected}")
+    activation = _field(config, "act_fn", "activation_function", "hidden_act")
+    if activation is not None:
+        said["activation"] = {"swish": "silu"}.get(activation, activation)
+    # TransformerLens says None where there is none; Hugging Face's models have theirs unsaid.
+    has = "normalization_type" in config if isinstance(config, Mapping) else hasattr(
+        config, "normalization_type")
+    norm = _field(config, "normalization_type")
+    if has:
+        said["normalization"] = "none" if norm is None else str(norm)
+    elif _field(config, "layer_norm_epsilon", "layer_norm_eps", "rms_norm_eps") is not None:
+        said["normalization"] = "a layer norm"
+    direction = _field(config, "attention_dir")
+    if direction is not None:
+        said["mask"] = {"causal": "causal", "bidirectional": "none"}.get(direction, direction)
+    scaled = _field(config, "use_attn_scale", "scale_attn_weights")
+    if scaled is not None:
+        said["scale"] = "1/sqrt(d_head)" if scaled else "1"
+    divisor, d_head = _field(config, "attn_scale"), _field(config, "d_head")
+    if scaled and divisor is not None and d_head is not None and divisor > 0 and \
+            not math.isclose(divisor, math.sqrt(d_head), rel_tol=1e-12):
+        raise ValueError(f"the config's attn_scale is {divisor!r}: expected sqrt(d_head)")
+    return said
+
+
+def _needed(names: Sequence[str]) -> List[str]:
+    attention = any(".attn." in name for name in names)
+    needed = ["activation"] if any(".mlp." in name for name in names) else []
+    return needed + (["scale", "mask"] if attention else []) + ["normalization"]
+
+
+def save(state_dict: Mapping[str, Any], path: Path, activation: Optional[str] = None,
+         normalization: Optional[str] = None, scale: Optional[str] = None,
+         mask: Optional[str] = None, config: Any = None) -> None:
+    """Writes weights under TransformerLens' names, of torch or numpy, as `headproof verify` wants
+    them: activation silu, relu or gelu; normalization none; scale 1 or 1/sqrt(d_head); mask none
+    or causal.  What is not given is taken from config, a TransformerLens or Hugging Face config.
+    ValueError: something is missing, contradicts the config, or is outside the constructions.
+    """
+    given = {"activation": activation, "normalization": normalization, "scale": scale,
+             "mask": mask}
+    said = _said_by(config) if config is not None else {}
+    names = [name for name in state_dict if not _BUFFERS.fullmatch(name)]
+    for name in names:
+        if not _TENSORS.fullmatch(name):
+            raise ValueError(f"{name}: expected a tensor that a construction has (docs/models.md)")
+    for name, value in given.items():
+        if value is not None and said.get(name, value) != value:
+            raise ValueError(f"{name} {value!r}: the config says {said[name]!r}")
+        if value is not None:
+            said[name] = value
+    for name, value in said.items():
+        if value not in _CHOICES[name]:
+            raise ValueError(f"{name} {value!r}: expected {', '.join(_CHOICES[name])}")
+    for name in _needed(names):
+        if name not in said:
+            raise ValueError(f"{name} is missing: expected one of {', '.join(_CHOICES[name])}")
+    _write_safetensors(path, {name: _array(name, state_dict[name]) for name in names}, said)
+
+
+# ---- The rewritten model -------------------------------------------------------------------------
+
+
+def _softmax_rows(scores: np.ndarray, causal: bool) -> np.ndarray:
+    """scores [heads, rows, rows]"""
+    if causal:
+        rows = scores.shape[-1]
+        scores = np.where(np.tri(rows, dtype=bool), scores, -np.inf)
+    weights = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    return weights / weights.sum(axis=-1, keepdims=True)
+
+
+class Converted:
+    """A file of `headproof convert`, evaluated in float64.
+
+    blocks: a list of {"W_Q", "W_K", "W_V": [heads, width, rank], "W_O": [heads, rank, width]};
+    X [rows, width]: the augmented stream of the file's own input; metadata: as the file has them.
+    """
+
+    def __init__(self, tensors: Mapping[str, np.ndarray], metadata: Mapping[str, str]) -> None:
+        self.metadata = dict(metadata)
+        self.X = tensors["X"]
+        count = 1 + max(int(name.split(".")[1]) for name in tensors if name.startswith("blocks."))
+        self.blocks = [{matrix: tensors[f"blocks.{s}.attn.{matrix}"]
+                        for matrix in ("W_Q", "W_K", "W_V", "W_O")} for s in range(count)]
+        self.causal = metadata["mask"] == "causal"
+        self.bias_row = int(metadata["headproof.bias_row"])
+        first, end = metadata["headproof.content"].split(":")
+        self.content = slice(int(first), int(end))
+        self.token_rows = [i for i in range(len(self.X)) if i != self.bias_row]
+        self.layer_end = [int(s) for s in metadata["headproof.layer_end"].split(",")]
+
+    def augment(self, tokens: np.ndarray) -> np.ndarray:
+        """tokens [N, D] with the columns and the bias row that the heads need: [rows, width]"""
+        shape = (len(self.token_rows), self.content.stop - self.content.start)
+        if np.shape(tokens) != shape:
+            raise ValueError(f"tokens of shape {np.shape(tokens)}: expected {shape}")
+        x = np.array(self.X, dtype=np.float64)
+        x[self.token_rows, self.content] = tokens
+        return x
+
+    def block(self, s: int, x: np.ndarray) -> np.ndarray:
+        """x + sum over heads of softmax_rows((x W_Q) (x W_K)^T) x W_V W_O"""
+        w = self.blocks[s]
+        scores = (x @ w["W_Q"]) @ (x @ w["W_K"]).transpose(0, 2, 1)
+        pattern = _softmax_rows(scores, self.causal)
+        return x + (pattern @ (x @ w["W_V"]) @ w["W_O"]).sum(axis=0)
+
+    def __call__(self, tokens: np.ndarray) -> np.ndarray:
+        """The stream of the tokens, [N, D], after the last layer."""
+        x = self.augment(tokens)
+        for s in range(len(self.blocks)):
+            x = self.block(s, x)
+        return x[self.token_rows, self.content]
+
+
+def load_converted(path: Path) -> Converted:
+    """The attention-only model of a file that `headproof convert` wrote."""
+    tensors, metadata = _read_safetensors(path)
+    if "headproof.content" not in metadata:
+        raise ValueError(f"{os.fspath(path)}: expected a file of headproof convert")
+    return Converted(tensors, metadata)

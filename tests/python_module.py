@@ -1,0 +1,227 @@
+#!/usr/bin/env python3
+"""Checks python/headproof.py: exit 1 with what is wrong, 77 where there is no numpy.
+
+    HEADPROOF=build/release/headproof PYTHONPATH=python python3 tests/python_module.py SCRATCH
+
+Expected values: CSV written here; the program's own output, read as text; and the independent
+evaluation of tests/evaluate_converted.py.
+"""
+
+import csv
+import math
+import os
+import re
+import subprocess
+import sys
+from decimal import Decimal
+from types import SimpleNamespace
+
+try:
+    import numpy as np
+except ImportError:
+    print("there is no numpy")
+    sys.exit(77)
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import evaluate_converted as independent  # noqa: E402
+import headproof  # noqa: E402
+
+MODEL = "cases/models/modadd53-silu.safetensors"
+TOKENS = "0:2/5/53"
+scratch = sys.argv[1]
+program = os.environ["HEADPROOF"]
+
+
+def check(holds, what):
+    if not holds:
+        print(f"python_module.py: {what}")
+        sys.exit(1)
+
+
+def refused(call, error, says):
+    try:
+        call()
+    except error as raised:
+        check(says in str(raised), f"'{raised}' does not say '{says}'")
+    else:
+        check(False, f"nothing was refused that should be: {says}")
+
+
+def run(*words):
+    return subprocess.run([program, *words], capture_output=True, encoding="utf-8", check=False)
+
+
+# ---- Tables --------------------------------------------------------------------------------------
+
+CELLS = ["1.22821574985e-868", "0", "", "nan", "3e-868589", "-2.5e-05"]
+LOG10 = [math.log10(1.22821574985) - 868, -math.inf, math.nan, math.nan,
+         math.log10(3) - 868589, math.log10(2.5) - 5]
+
+
+def numbers_are_exact():
+    path = os.path.join(scratch, "table.csv")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write("construction,activation,omega,construction_max,bounds,status\n")
+        for i, cell in enumerate(CELLS):
+            file.write(f"silu,,{i + 1},{cell},{'construction_max' if i == 4 else ''},ok\n")
+    table = headproof.read_csv(path)
+    column = table["construction_max"]
+    check(table.rows == 6 and list(table)[2] == "omega", "rows and columns, in order")
+    check(all(isinstance(cell, Decimal) for cell in column), "every number is exact")
+    check([str(cell).lower() for cell in column] == [text or "nan" for text in
+          ["1.22821574985e-868", "0", "", "nan", "3e-868589", "-0.000025"]], f"{column}")
+    check(np.allclose(table.log10("construction_max"), LOG10, rtol=1e-12, equal_nan=True),
+          f"log10: {table.log10('construction_max')}, expected {LOG10}")
+    check(list(table.floats("omega")) == [1, 2, 3, 4, 5, 6], "floats")
+    refused(lambda: table.floats("construction_max"), OverflowError, "1.22821574985E-868")
+    refused(lambda: table.floats("status"), TypeError, "holds words")
+    check(list(table["activation"]) == [""] * 6, "a blank column of words holds words")
+    check(list(table.bounded("construction_max")) == [False] * 4 + [True, False], "bounds")
+    with open(path, "a", encoding="utf-8") as file:
+        file.write("silu,1\n")
+    refused(lambda: headproof.read_csv(path), ValueError, "table.csv:8: 2 cells: expected 6")
+
+
+def words_are_those_of_the_schema():
+    with open("docs/columns.md", encoding="utf-8") as file:
+        units = re.findall(r"^\| `([\w-]+)` \| ([^|]+?) \|", file.read(), re.M)
+    check(len(units) > 100, "docs/columns.md has columns")
+    for name, unit in units:
+        words = unit in ("word", "words", "path", "word or path")
+        check(name in headproof.WORDS or not words, f"{name} holds words in docs/columns.md")
+        check(words or unit == "integers" or name not in headproof.WORDS,
+              f"{name} holds numbers in docs/columns.md: {unit}")
+
+
+def a_sweep_is_the_program_s():
+    flags = {"construction": "silu", "n": 3, "d": 2, "omega": [10, 20.5, 1000]}
+    table = headproof.sweep(propagation=True, **flags)
+    output = run("sweep", "--construction", "silu", "--n", "3", "--d", "2", "--omega",
+                 "10,20.5,1000", "--propagation", "-q").stdout
+    lines = list(csv.reader(output.splitlines()))
+    check(list(table) == lines[0] and table.rows == 3 and table.passed is True, "a sweep")
+    for i, name in enumerate(lines[0]):
+        for cell, line in zip(table[name], lines[1:]):
+            same = cell == line[i] if isinstance(cell, str) else (
+                cell.is_nan() if line[i] == "" else cell == Decimal(line[i]))
+            check(same, f"{name}: {cell} for '{line[i]}'")
+    check(-870 < table.log10("construction_max")[2] < -866, "1e-868 is not 0")
+    check(headproof.sweep(tolerance=1e-300, **flags).passed is False, "a sweep that fails")
+    table = headproof.sweep(command="min-omega", tolerance=1, seed=range(1, 3), n=2, d=2,
+                            construction="silu", judge="construction")
+    check(list(table["seed"]) == ["1:2"] and table["evaluations"][0] > 1, "min-omega")
+    refused(lambda: headproof.sweep(construction="sillu"), headproof.HeadproofError, "silu?")
+    refused(lambda: headproof.sweep("missing.case"), headproof.HeadproofError, "missing.case")
+
+
+# ---- Models --------------------------------------------------------------------------------------
+
+CONFIG = {"act_fn": "silu", "normalization_type": None, "attention_dir": "causal",
+          "use_attn_scale": True, "attn_scale": 4.0, "d_head": 16, "n_layers": 1,
+          "positional_embedding_type": "standard", "gated_mlp": False}
+
+
+class Tensor:
+    """What save asks of a torch tensor."""
+
+    def __init__(self, array, dtype):
+        self.array, self.dtype = array, dtype
+
+    def detach(self):
+        return self
+
+    def cpu(self):
+        return self
+
+    def float(self):
+        return Tensor(self.array.astype(np.float32), "torch.float32")
+
+    def numpy(self):
+        check(self.dtype != "torch.bfloat16", "numpy has no bfloat16")
+        return self.array
+
+
+def verify(path):
+    """The rows of verify, but for the file's name."""
+    output = run("verify", path, "--tokens", TOKENS, "--omega", "20", "--format", "csv", "-q")
+    check(output.returncode == 0, output.stderr)
+    return [row[1:] for row in csv.reader(output.stdout.splitlines())]
+
+
+def a_saved_model_is_the_model():
+    tensors, _ = independent.load(MODEL)
+    arrays = {name: np.array(values) for name, values in tensors.items()}
+    expected = verify(MODEL)
+    path = os.path.join(scratch, "saved.safetensors")
+    config = SimpleNamespace(**CONFIG)
+    headproof.save(arrays, path, config=config)
+    check(verify(path) == expected, "what is saved by a config is the model")
+    said = {"activation": "silu", "normalization": "none", "scale": "1/sqrt(d_head)",
+            "mask": "causal"}
+    headproof.save(arrays, path, **said)
+    check(verify(path) == expected, "what is saved by words is the model")
+    torch = {name: Tensor(array, "torch.float64") for name, array in arrays.items()}
+    torch["blocks.0.attn.mask"] = Tensor(np.tri(3, dtype=bool), "torch.bool")
+    headproof.save(torch, path, config=config)
+    check(verify(path) == expected, "torch's tensors, and a buffer")
+    _, metadata = independent.load(path)
+    check(metadata == said, f"metadata: {metadata}")
+    halves = {name: Tensor(array, "torch.bfloat16") for name, array in arrays.items()}
+    headproof.save(halves, path, **said)
+    check(independent.load(path)[0]["embed.W_E"][1][1] == np.float32(arrays["embed.W_E"][1, 1]),
+          "bfloat16 is written as float32")
+
+
+def what_does_not_fit_is_refused():
+    tensors, _ = independent.load(MODEL)
+    arrays = {name: np.array(values) for name, values in tensors.items()}
+    path = os.path.join(scratch, "refused.safetensors")
+    said = {"activation": "silu", "normalization": "none", "scale": "1", "mask": "causal"}
+    for name in said:
+        others = {key: value for key, value in said.items() if key != name}
+        refused(lambda: headproof.save(arrays, path, **others), ValueError, f"{name} is missing")
+    extra = dict(arrays, **{"ln_final.w": np.ones(3)})
+    refused(lambda: headproof.save(extra, path, **said), ValueError, "ln_final.w")
+    wrong = dict(arrays, **{"embed.W_E": np.ones((3, 3), dtype=np.int8)})
+    refused(lambda: headproof.save(wrong, path, **said), ValueError, "int8")
+    for field, value, says in [("act_fn", "gelu_new", "gelu_new"), ("act_fn", "solu_ln", "solu"),
+                               ("normalization_type", "LN", "LN"), ("gated_mlp", True, "gated"),
+                               ("positional_embedding_type", "rotary", "rotary"),
+                               ("attn_scale", 1.5, "sqrt(d_head)"),
+                               ("parallel_attn_mlp", True, "parallel_attn_mlp")]:
+        config = SimpleNamespace(**dict(CONFIG, **{field: value}))
+        refused(lambda: headproof.save(arrays, path, config=config), ValueError, says)
+    refused(lambda: headproof.save(arrays, path, config=CONFIG, mask="none"), ValueError,
+            "the config says 'causal'")
+    hugging = {"activation_function": "gelu", "layer_norm_epsilon": 1e-5}
+    refused(lambda: headproof.save(arrays, path, config=hugging), ValueError, "layer norm")
+    check(not os.path.exists(path), "nothing is written that is refused")
+
+
+def a_converted_model_gives_the_model_s_answers():
+    path = os.path.join(scratch, "converted.safetensors")
+    check(run("convert", MODEL, "-o", path, "--omega", "20").returncode == 0, "convert")
+    rewritten = headproof.load_converted(path)
+    tensors, metadata = independent.load(MODEL)
+    for tokens in ([0, 1, 53], [52, 7, 53]):
+        x = independent.add([tensors["embed.W_E"][t] for t in tokens], tensors["pos_embed.W_pos"])
+        expected = independent.original(independent.layers(tensors), metadata, x)
+        error = np.abs(rewritten(np.array(x)) - expected).max()
+        check(error < 1e-12, f"{tokens}: the rewrite is {error} off")
+    stream = rewritten.augment(np.array(x))
+    for s in range(len(rewritten.blocks)):
+        stream = rewritten.block(s, stream)
+    check(np.abs(stream[rewritten.token_rows, rewritten.content] - expected).max() < 1e-12,
+          "block by block")
+    check(stream[rewritten.bias_row, rewritten.content.stop:].sum() == 1, "the bias row's one")
+    refused(lambda: rewritten(np.zeros((2, 2))), ValueError, "expected (3, 64)")
+    refused(lambda: headproof.load_converted(MODEL), ValueError, "headproof convert")
+
+
+numbers_are_exact()
+words_are_those_of_the_schema()
+a_sweep_is_the_program_s()
+a_saved_model_is_the_model()
+what_does_not_fit_is_refused()
+a_converted_model_gives_the_model_s_answers()
+print("all is well")

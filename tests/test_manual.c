@@ -1,0 +1,281 @@
+/*
+ * What is made from the tables of commands, axes and flags: docs/columns.md, the manual page,
+ * completion; and what `make install` puts somewhere, and `make uninstall` takes away.
+ */
+#include "shell.h"
+
+#include "../harness/commands/commands.h"
+#include "../harness/commands/manual/completion.h"
+#include "../harness/grid/help.h"
+#include "../harness/grid/options.h"
+#include "../harness/table/meanings.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* False, and says so, where there is no such program. */
+static bool has_program(const char *name)
+{
+    Output output = shell("command -v %s >/dev/null", name);
+    bool has = output.code == 0;
+    free(output.text);
+    if (!has) {
+        print_message("there is no %s: skipped\n", name);
+    }
+    return has;
+}
+
+static void the_page_of_columns_is_the_program_s(void **state)
+{
+    (void)state;
+    expect_shell("$h manual columns >new.md && diff $p/docs/columns.md new.md && echo the same", 0,
+                 "the same");
+}
+
+/* The first line that a command writes, against the names in its section, in order. */
+static void a_page_has_every_column_in_order(void **state)
+{
+    static const struct {
+        const char *command, *arguments;
+    } tables[] = {
+        {"sweep", "--construction silu --n 2 --d 2 --omega 5 --propagation"},
+        {"min-omega", "--construction silu --n 2 --d 2 --tolerance 1 --judge construction"},
+        {"cost", "--n 2 --d 2 --measure"},
+        {"verify", "$p/cases/models/modadd53-silu.safetensors --tokens 0/0/53 --omega 20 "
+                   "--format csv -q"},
+        {"attribute", "$p/cases/models/modadd53-silu.safetensors --tokens 0/0/53 --omega 20 "
+                      "--format csv -q"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
+        const char *command = tables[i].command;
+        Output output = shell("$h %s %s 2>says | head -n 1 | tr , \"\\n\" >written\n"
+                              "[ -s written ] || cat says\n"
+                              "awk -F\"\\`\" \"/^## /{on=index(\\$0, \\\"\\`%s\\`\\\")} "
+                              "on && /^\\| \\`/{print \\$2}\" $p/docs/columns.md >said\n"
+                              "diff written said && echo the same",
+                              command, tables[i].arguments, command);
+        expect_output(output, 0, "the same");
+    }
+}
+
+/* The columns of words that the Python module names: all that the page has, without numpy. */
+static void python_knows_the_columns_of_words(void **state)
+{
+    (void)state;
+    expect_shell("awk -F\"\\`\" \"/\\| (word|words|path|word or path) \\|/{print \\$2}\" "
+                 "$p/docs/columns.md | sort -u >page\n"
+                 "sed -n \"/^WORDS/,/split/p\" $p/python/headproof.py | tr -c a-z_ \"\\n\" | "
+                 "sort -u >module\n"
+                 "[ $(wc -l <page) -gt 10 ] && comm -23 page module && echo no more",
+                 0, "no more");
+    expect_shell("comm -23 page module | wc -l", 0, "0\n");
+}
+
+/* A column that nothing is said of is none that is said something about another. */
+static void texts_are_of_their_columns(void **state)
+{
+    static const struct {
+        const char *command, *name, *unit, *holds;
+    } columns[] = {
+        {"sweep", "construction_log10", "log10", "r(T′) − r(T∞)"},
+        {"sweep", "total_ulp", "ulp of r(T)'s largest", "m(T′) − r(T): its largest entry"},
+        {"verify", "native_max", "as the stream", "m(T) − r(T): its largest entry"},
+        {"sweep", "d_ff", "integer", "`--d-ff`: "},
+        {"cost", "dense_slowdown", "quotient", "T′'s seconds over T's"},
+        {"min-omega", "seed", "integers", "searched together"},
+        {"sweep", "seed", "integer", "`--seed`: "},
+    };
+    static const char *const unsaid[] = {"", "colour", "seeds", "_slowdow", "total_log2"};
+    ColumnText text;
+    (void)state;
+    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {
+        assert_true(column_text(&text, columns[i].command, columns[i].name));
+        assert_string_equal(text.unit, columns[i].unit);
+        if (strstr(text.meaning, columns[i].holds) == NULL) {
+            fail_msg("%s: %s", columns[i].name, text.meaning);
+        }
+    }
+    for (size_t i = 0; i < sizeof unsaid / sizeof *unsaid; i++) {
+        assert_false(column_text(&text, "sweep", unsaid[i]));
+    }
+}
+
+static void the_manual_page_has_everything(void **state)
+{
+    Output page = shell("$h manual man | sed s/.-/-/g");
+    (void)state;
+    expect_says(&page, 0, ".TH HEADPROOF 1");
+    for (Command c = 0; c < COMMAND_COUNT; c++) {
+        char name[64];
+        snprintf(name, sizeof name, "\n\\fB%s\\fR", commands_get(c)->name);
+        expect_says(&page, 0, name);
+    }
+    for (Axis axis = 0; axis < AXIS_COUNT; axis++) {
+        char name[64];
+        snprintf(name, sizeof name, "\n\\fB--%s\\fR\n", axis_info(axis)->name);
+        expect_says(&page, 0, name);
+    }
+    for (Flag flag = 0; flag < FLAG_COUNT; flag++) {
+        char name[64];
+        snprintf(name, sizeof name, "\\fB--%s\\fR", flag_info(flag)->name);
+        expect_says(&page, 0, name);
+    }
+    free(page.text);
+}
+
+static void groff_takes_the_manual_page(void **state)
+{
+    (void)state;
+    if (has_program("groff")) {
+        expect_shell("$h manual man | groff -ww -b -man -Tascii >page 2>faults\n"
+                     "[ ! -s faults ] || { cat faults; exit 1; }\n"
+                     "sed \"s/.\\x08//g\" page | grep -c EXIT",
+                     0, "1");
+    }
+}
+
+/* What bash offers for a line, whose words are as bash cuts them. */
+static void bash_completes(void **state)
+{
+    static const struct {
+        const char *words, *offers;
+    } lines[] = {
+        {"mi", "[min-omega]"},
+        {"--v", "[--version]"},
+        {"help att", "[attribute]"},
+        {"sweep --construction ff", "[ffn3]"},
+        {"sweep --construction silu,transformer", "[silu,transformer3 silu,transformer]"},
+        {"sweep --norm r", "[rms rel]"},
+        {"sweep --activation = g", "[gelu]"},
+        {"sweep --format j", "[json jsonl]"},
+        {"sweep --propa", "[--propagation]"},
+        {"cost --propa", "[]"},
+        {"cost --preset gpt3", "[gpt3-6.7b gpt3]"},
+        {"min-omega --ome", "[]"},
+        {"check --baseline x", "[]"},
+        {"sweep --omega 1", "[]"},
+        {"manual z", "[zsh]"},
+    };
+    (void)state;
+    if (!has_program("bash")) {
+        return;
+    }
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        Output output = shell("$h manual bash >completion && bash -c \". ./completion\n"
+                              "COMP_WORDS=(headproof %s)\n"
+                              "COMP_CWORD=\\$((\\${#COMP_WORDS[@]} - 1))\n"
+                              "_headproof; echo for %s: [\\${COMPREPLY[*]}]\"",
+                              lines[i].words, lines[i].words);
+        expect_output(output, 0, lines[i].offers);
+    }
+}
+
+/* A command that reads its own flags: they are in its usage alone, which wraps like the rest. */
+static void flags_of_a_usage_are_known(void **state)
+{
+    static const CommandInfo command = {
+        .name = "draw",
+        .summary = "a picture",
+        .usage =
+            "FILE.csv... [-o FILE.svg|png|pdf] [--x AXIS] [--error-norm NORM] [--tolerance T]"};
+    char path[SCRATCH_PATH], text[SCRATCH_TEXT];
+    (void)state;
+    scratch_path(path, shell_scratch(), "page");
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    completion_write_bash(file, &command, 1);
+    help_print_command(file, &command);
+    assert_int_equal(fclose(file), 0);
+    assert_true(file_read(text, path) > 0);
+    assert_non_null(strstr(text, "    draw) flags='--x --error-norm --tolerance --help' ;;\n"));
+    assert_non_null(strstr(text, "\nusage: headproof draw FILE.csv... [-o FILE.svg|png|pdf] "
+                                 "[--x AXIS]\n                      [--error-norm NORM] "
+                                 "[--tolerance T]\n\na picture\n"));
+}
+
+static void zsh_takes_its_completion(void **state)
+{
+    (void)state;
+    if (has_program("zsh")) {
+        expect_shell("$h manual zsh >_headproof && zsh -n _headproof && echo taken", 0, "taken");
+    }
+}
+
+static void other_pages_are_refused(void **state)
+{
+    (void)state;
+    expect_shell("$h manual", 2, "expected a page, one of man, bash, zsh, columns");
+    expect_shell("$h manual colums", 2, "(did you mean columns?)");
+    expect_shell("$h manual man bash", 2, "token 'bash': expected one page");
+    expect_shell("$h manual man >/dev/full", 99, "stdout");
+}
+
+/* Everything is there, works where it is, and goes; what others have put there stays. */
+static void what_is_installed_goes_again(void **state)
+{
+    (void)state;
+    expect_shell(
+        "root=\"$PWD/a root\"; trap \"rm -rf \\\"$root\\\"\" EXIT; mkdir -p "
+        "\"$root/usr/share/man/man1\"\n"
+        "touch \"$root/usr/share/man/man1/other.1\"\n"
+        "export PREFIX=/usr PYTHONDIR=/usr/lib/py DESTDIR=\"$root\"\n"
+        "(cd $p && sh tools/install install $h) || exit 3\n"
+        "cd \"$root/usr\" && bin/headproof --version && cmp $h bin/headproof &&\n"
+        "bin/headproof manual man | cmp - share/man/man1/headproof.1 &&\n"
+        "bin/headproof manual bash | cmp - share/bash-completion/completions/headproof &&\n"
+        "bin/headproof manual zsh | cmp - share/zsh/site-functions/_headproof &&\n"
+        "cmp $p/python/headproof.py lib/py/headproof.py &&\n"
+        "cd share/doc/headproof && cmp $p/docs/columns.md docs/columns.md &&\n"
+        "../../../bin/headproof sweep cases/omega.case --dry-run | tail -n 1 &&\n"
+        "mkdir -p \"$root/usr/lib/py/__pycache__\" &&\n"
+        "touch \"$root/usr/lib/py/__pycache__/headproof.cpython-311.pyc\" &&\n"
+        "(cd $p && sh tools/install uninstall $h) && cd \"$root\" && find . | sort",
+        0,
+        "\n.\n./usr\n./usr/share\n./usr/share/man\n./usr/share/man/man1\n"
+        "./usr/share/man/man1/other.1\n");
+    expect_shell("root=$PWD/clean; trap \"rm -rf $root\" EXIT; mkdir $root; export DESTDIR=$root\n"
+                 "(cd $p && sh tools/install install $h && sh tools/install uninstall $h) &&\n"
+                 "echo left: $(ls -A $root)",
+                 0, "left:\n");
+    expect_shell("cd $p && PREFIX=usr DESTDIR=/nowhere sh tools/install install $h", 2,
+                 "PREFIX=usr: expected an absolute path");
+}
+
+/* make passes on what it was given; -n: it shows the command. */
+static void make_installs(void **state)
+{
+    (void)state;
+    if (has_program("make")) {
+        expect_shell(
+            "cd $p && env -u MAKEFLAGS -u MAKELEVEL make -n uninstall PREFIX=/x DESTDIR=/y", 0,
+            "PREFIX='/x' DESTDIR='/y' PYTHONDIR='' sh tools/install uninstall");
+    }
+}
+
+#define TEST(function) cmocka_unit_test_setup_teardown(function, shell_set_up, shell_tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(the_page_of_columns_is_the_program_s),
+        TEST(a_page_has_every_column_in_order),
+        TEST(python_knows_the_columns_of_words),
+        cmocka_unit_test(texts_are_of_their_columns),
+        TEST(the_manual_page_has_everything),
+        TEST(groff_takes_the_manual_page),
+        TEST(bash_completes),
+        TEST(flags_of_a_usage_are_known),
+        TEST(zsh_takes_its_completion),
+        TEST(other_pages_are_refused),
+        TEST(what_is_installed_goes_again),
+        TEST(make_installs),
+    };
+    return cmocka_run_group_tests_name("manual", tests, NULL, NULL);
+}

@@ -1,0 +1,38 @@
+/*
+ * python/headproof.py, by tests/python_module.py, where there are python3 and numpy.
+ */
+#include "shell.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define NOT_HERE 77
+
+static void the_module_does_what_it_says(void **state)
+{
+    (void)state;
+    Output output = shell("command -v python3 >/dev/null || exit 77\n"
+                          "s=$PWD; cd $p && HEADPROOF=$h PYTHONDONTWRITEBYTECODE=1 "
+                          "PYTHONPATH=$p/python:$PYTHONPATH python3 tests/python_module.py $s");
+    if (output.code == NOT_HERE) {
+        print_message("there is no python3 with numpy: skipped\n");
+        free(output.text);
+        return;
+    }
+    expect_output(output, 0, "all is well");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(the_module_does_what_it_says, shell_set_up,
+                                        shell_tear_down),
+    };
+    return cmocka_run_group_tests_name("python", tests, NULL, NULL);
+}
