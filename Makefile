@@ -48,7 +48,7 @@ PROBED  := build/deps
 .DEFAULT_GOAL := build
 .DELETE_ON_ERROR:
 .PHONY: build run figures check check-rest test test-programs seeds mutants bench bench-gpt2 \
-        coverage lint lint-objects format fuzz tsan nightly deps deps-lint deps-fuzz deps-plot \
+        coverage lint lint-objects format fuzz tsan nightly deps deps-lint deps-fuzz \
         install uninstall clean help objects FORCE
 
 # ---- Flags ---------------------------------------------------------------------------------
@@ -184,19 +184,14 @@ $(BUILD)/flags $(SHARED)/flags-shared $(BUILD)/commit: FORCE
 
 # ---- What is run ---------------------------------------------------------------------------
 
-run: $(BUILD)/headproof deps-plot ## Do the main job: error against depth, into results/depth.csv
+run: $(BUILD)/headproof ## Do the main job: error against depth, into results/depth.csv
 	@mkdir -p results
 	OMP_PROC_BIND=true $(BUILD)/headproof depth cases/depth.case -o results/depth.csv
 	@echo 'table: results/depth.csv'
-	@$(BUILD)/headproof plot results/depth.csv -o results/depth.svg || test $$? = 77
+	@sh tools/figures $(BUILD)/headproof depth
 
-# Tables of sweeps that belong to the project, and a tolerance to be shown in them.
-FIGURES := omega stack
-FIGURE_omega := --tolerance 1e-12
-
-figures: $(BUILD)/headproof deps-plot ## Draw the pictures of results/ from their tables again
-	@$(foreach name,$(FIGURES),$(BUILD)/headproof plot results/$(name).csv $(FIGURE_$(name)) \
-	    -o results/$(name).svg &&) true
+figures: $(BUILD)/headproof ## Draw the pictures of results/ from their tables again
+	@sh tools/figures $(BUILD)/headproof
 
 check: ## All tests; with sanitizers, and without FLINT, those that it can matter to
 	@+$(WITH_MAKE) sh tests/check check $(TESTS)
@@ -303,9 +298,6 @@ $(PROBED)/mpi-$(notdir $(MPICC)).mk: $(PROBED)/libraries
 
 deps-fuzz: ## Find what fuzz and tsan take (clang, its runtime, libomp) and install it
 	@$(DEPS) fuzzer
-
-deps-plot:
-	@$(DEPS) programs gnuplot gnuplot-nox
 
 deps-lint: ## Find what lint runs besides gcc and install it; lint does without what cannot be had
 	@$(DEPS) tools clang clang-format clang-tidy cppcheck
