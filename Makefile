@@ -48,7 +48,7 @@ PROBED  := build/deps
 .DEFAULT_GOAL := build
 .DELETE_ON_ERROR:
 .PHONY: build run figures check check-rest test test-programs seeds mutants bench bench-gpt2 \
-        coverage lint lint-objects format fuzz tsan nightly deps deps-lint deps-fuzz deps-plot \
+        coverage lint lint-objects format fuzz tsan nightly deps deps-lint deps-fuzz \
         install uninstall manual clean help objects FORCE
 
 # ---- Flags ---------------------------------------------------------------------------------
@@ -102,8 +102,8 @@ COMMIT  := $(shell test -e .git && \
     git -c safe.directory='$(CURDIR)' describe --always --dirty 2>/dev/null || echo unknown)
 
 , := ,
-# One short line a step; V=1 shows the commands.
-SHOW = $(if $(V),,@echo '  $(1)	$@';)
+# One short line a step; V=1 shows the commands.  Where it goes is made first.
+SHOW = $(if $(V),mkdir -p $(@D);,@mkdir -p $(@D); echo '  $(1)	$@';)
 
 # ---- Programs ------------------------------------------------------------------------------
 
@@ -141,20 +141,16 @@ $(BUILD)/tests/test_wide_balls: private LDFLAGS += $(addprefix -Wl$(,)--wrap=arb
 $(patsubst %,$(BUILD)/tests/test_%,checkpoint killed resume): $(SHARED)/tests/kill_points.o
 $(BENCHES:%=$(BUILD)/%): $(BUILD)/%: $(SHARED)/tests/%.o $(SHARED)/tests/bench_run.o $(PROJECT)
 $(BUILD)/tests/test_%: $(SHARED)/tests/test_%.o $(BUILD)/tested.a
-	@mkdir -p $(@D)
 	$(call SHOW,LINK) $(CC) $(FLAGS) $(MODE_LDFLAGS_$(MODE)) $(LDFLAGS) -o $@ \
 	    $(filter %.o,$^) $(BUILD)/tested.a $(LIBS) -lcmocka
 
 # Of which a test program takes what it needs.
 $(BUILD)/tested.a: $(HELPERS) $(PROJECT)
-	@mkdir -p $(@D)
-	@rm -f $@
-	$(call SHOW,AR) $(AR) rcsT $@ $^
+	$(call SHOW,AR) rm -f $@; $(AR) rcsT $@ $^
 
 # What tests preload into the program, so that its allocations and calls fail.
 INJECTOR := $(wildcard tests/inject/*.c)
 $(BUILD)/tests/inject.so: $(INJECTOR) $(wildcard tests/inject/*.h) $(BUILD)/flags
-	@mkdir -p $(@D)
 	$(call SHOW,LINK) $(CC) -O2 -g -std=c11 $(WARNINGS) $(WERROR) -fPIC -shared -o $@ $(INJECTOR) -ldl
 $(BUILD)/tests/test_injection: | $(BUILD)/tests/inject.so
 
@@ -162,16 +158,13 @@ $(BUILD)/headproof $(BENCHES:%=$(BUILD)/%):
 	$(call SHOW,LINK) $(CC) $(FLAGS) $(MODE_LDFLAGS_$(MODE)) $(LDFLAGS) -o $@ $(filter %.o,$^) $(LIBS)
 
 $(call objects_of,$(filter $(VARIANT),$(SOURCES) $(TESTING))): $(BUILD)/%.o: %.c $(BUILD)/flags
-	@mkdir -p $(@D)
 	$(call SHOW,CC) $(CC) $(FLAGS) $(DEFINED) $(EXTRA) -MMD -MP -c -o $@ $<
 
 $(call objects_of,$(filter-out $(VARIANT),$(SOURCES) $(TESTING))): $(SHARED)/%.o: \
         %.c $(SHARED)/flags-shared
-	@mkdir -p $(@D)
 	$(call SHOW,CC) $(CC) $(SHARED_FLAGS) $(DEFINED) -MMD -MP -c -o $@ $<
 
 $(FLOATS): $(SHARED)/%_f32.o: %.c $(SHARED)/flags-shared
-	@mkdir -p $(@D)
 	$(call SHOW,CC) $(CC) $(SHARED_FLAGS) $(DEFINED) -DHEADPROOF_FLOAT -MMD -MP -c -o $@ $<
 
 # What only `headproof info` and the sidecars say, so that a commit rebuilds one object.
@@ -193,19 +186,13 @@ $(BUILD)/flags $(SHARED)/flags-shared $(BUILD)/commit: FORCE
 
 # ---- What is run ---------------------------------------------------------------------------
 
-run: $(BUILD)/headproof deps-plot ## Do the main job: error against depth, into results/depth.csv
-	@mkdir -p results
+run: $(BUILD)/headproof ## Do the main job: error against depth, into results/depth.csv
 	OMP_PROC_BIND=true $(BUILD)/headproof depth cases/depth.case -o results/depth.csv
 	@echo 'table: results/depth.csv'
-	@$(BUILD)/headproof plot results/depth.csv -o results/depth.svg || test $$? = 77
+	@sh tools/figures $(BUILD)/headproof depth
 
-# Tables of sweeps that belong to the project, and a tolerance to be shown in them.
-FIGURES := omega stack
-FIGURE_omega := --tolerance 1e-12
-
-figures: $(BUILD)/headproof deps-plot ## Draw the pictures of results/ from their tables again
-	@$(foreach name,$(FIGURES),$(BUILD)/headproof plot results/$(name).csv $(FIGURE_$(name)) \
-	    -o results/$(name).svg &&) true
+figures: $(BUILD)/headproof ## Draw the pictures of results/ from their tables again
+	@sh tools/figures $(BUILD)/headproof
 
 check: ## All tests; with sanitizers, and without FLINT, those that it can matter to
 	@+$(WITH_MAKE) sh tests/check check $(TESTS)
@@ -227,7 +214,6 @@ mutants: ## Plant every fault of tests/faults/, one at a time; each must be caug
 	@MAKE='$(MAKE) MODE=release FLINT=$(FLINT)' sh tests/mutants build/mutants $(TESTS)
 
 bench: $(BUILD)/headproof $(BENCHES:%=$(BUILD)/%) ## Time everything, into results/ (10 minutes)
-	@mkdir -p results
 	HEADPROOF=$(BUILD)/headproof OMP_PROC_BIND=true $(BUILD)/bench -o results/bench.csv
 	$(BUILD)/bench_product -o results/products.csv
 	$(BUILD)/bench_growth -o results/growth.csv
@@ -237,7 +223,6 @@ GPT2 := --construction transformer --depth 12 --n 1024 --d 768 --heads 12 --d-he
         --mask causal --omega 40 --kernel structured
 
 bench-gpt2: $(BUILD)/headproof ## Time a stack of GPT-2 small's size (minutes)
-	@mkdir -p results
 	time -p env OMP_PROC_BIND=true $(BUILD)/headproof sweep $(GPT2) -o results/gpt2-small.csv
 
 coverage: ## Line coverage of the tests, per file and directory; 95 % of each are expected
@@ -275,11 +260,8 @@ nightly: ## All that takes long: the tests' long forms, fuzzing, threads, mutant
 	@+$(WITH_MAKE) sh tests/nightly check check-rest seeds fuzz tsan mutants
 
 INSTALL = PREFIX='$(PREFIX)' DESTDIR='$(DESTDIR)' PYTHONDIR='$(PYTHONDIR)' sh tools/install
-install: $(BUILD)/headproof ## Install program, manual, completion, Python module, pages, cases
-	@$(INSTALL) install $(BUILD)/headproof
-
-uninstall: ## Remove what install put there
-	@$(INSTALL) uninstall $(BUILD)/headproof
+install uninstall: $(BUILD)/headproof ## Program, manual, completion, Python module, pages, cases
+	@$(INSTALL) $@ $(BUILD)/headproof
 
 manual: $(BUILD)/headproof ## Write docs/columns.md anew from the program's tables
 	$(BUILD)/headproof manual columns >docs/columns.md
@@ -304,17 +286,11 @@ $(PROBED)/libraries: Makefile tools/deps
 	@$(DEPS) libraries
 	@touch $@
 
-$(PROBED)/flint-$(FLINT).mk: $(PROBED)/libraries
-	@$(DEPS) flint $@
-
-$(PROBED)/mpi-$(notdir $(MPICC)).mk: $(PROBED)/libraries
-	@$(DEPS) mpi $@
+$(PROBED)/flint-$(FLINT).mk $(PROBED)/mpi-$(notdir $(MPICC)).mk: $(PROBED)/libraries
+	@$(DEPS) $(firstword $(subst -, ,$(@F))) $@
 
 deps-fuzz: ## Find what fuzz and tsan take (clang, its runtime, libomp) and install it
 	@$(DEPS) fuzzer
-
-deps-plot:
-	@$(DEPS) programs gnuplot gnuplot-nox
 
 deps-lint: ## Find what lint runs besides gcc and install it; lint does without what cannot be had
 	@$(DEPS) tools clang clang-format clang-tidy cppcheck

@@ -107,6 +107,8 @@ static void test_refused_words(void **state)
     expect_shell("$h plot v.csv --x depth", 2, "expected an axis that varies in the table: omega");
     expect_shell("$h plot v.csv --error none", 2, "--error");
     expect_shell("$h plot v.csv --norm l1", 2, "--norm");
+    expect_shell("$h plot v.csv --x omega --x=seed", 2,
+                 "--x: token \'seed\': expected the flag once");
     expect_shell("$h plot v.csv --tolerance 0", 2, "expected a number above 0");
     expect_shell("cp v.csv v.gp; $h plot v.gp -o v.gp; code=$?; cmp v.csv v.gp && exit $code", 2,
                  "--output");

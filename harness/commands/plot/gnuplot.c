@@ -138,7 +138,7 @@ static int finish(char **picture, size_t *size, pid_t child, int pipe_end, FILE 
 static int run_with(char **picture, size_t *size, FILE *script, FILE *said)
 {
     int ends[2];
-    pid_t child;
+    pid_t child = -1;
     if (pipe(ends) != 0) {
         return failed("a pipe", errno);
     }

@@ -105,7 +105,7 @@ static int fill_cells(Picture *picture)
         if (places_draw(picture, row)) {
             size_t value = data->values[row][picture->x];
             if (picture->x_order[last_x] != value) { /* mostly the next one */
-                last_x = (last_x + 1) % picture->x_count;
+                last_x = last_x + 1 < picture->x_count ? last_x + 1 : 0;
             }
             if (picture->x_order[last_x] != value) {
                 last_x = find_place(picture->x_order, picture->x_count, value);

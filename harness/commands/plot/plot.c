@@ -25,6 +25,7 @@ typedef struct {
     Target target;
     Norm norm; /* NORM_COUNT: what fits */
     PictureWish wish;
+    unsigned given; /* bit f: flag f was */
 } Plot;
 
 /* ---- Words ----------------------------------------------------------------------------------- */
@@ -91,6 +92,11 @@ static int read_flag(Plot *plot, int *i, int argc, char **argv)
         flag++;
     }
     int status = 0;
+    if (value != NULL && (plot->given & 1U << flag) != 0) {
+        complain((Origin){.flag = names[flag]}, value, "expected the flag once");
+        return 2;
+    }
+    plot->given |= value != NULL ? 1U << flag : 0;
     switch (flag) {
     case 0: return read_output(plot, value);
     case 1: plot->wish.x = value; return 0;

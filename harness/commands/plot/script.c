@@ -22,8 +22,8 @@ enum {
     LEGEND_ROW = 19,
     PANEL_TITLE = 24,
     GAP = 16,
-    MARKS = 22,
-    MARKS_OF_WORDS = 56,
+    MARKS = 30,
+    MARKS_OF_WORDS = 62,
     X_TITLE = 26,
     CAPTION_ROW = 15,
     CHARACTER = 7 /* the width of one in the legend */
