@@ -5,6 +5,7 @@
 #include "check_fixture.h"
 #include "fixture.h"
 #include "shell.h"
+#include "written_model.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -270,6 +271,28 @@ static void a_trial_leaves_no_trace(void **state)
     }
 }
 
+#define FACTOR(name, first, end) "," TENSOR("blocks.0.attn.W_" name, "[1,2,2]", first, end)
+
+/* A model without an unembedding has no logits: their cells are blank in one run and in shards. */
+static void merged_models_without_logits_have_none(void **state)
+{
+    const double data[22] = {1,    2, -1,    1,   0.5, -2,                /* W_E of three tokens */
+                             0.5,  1, 0.25,  -1,  1,   0.5,   -0.5, 0.25, /* W_Q, W_K */
+                             0.75, 1, -0.25, 0.5, 1,   -0.75, 0.25, 1};   /* W_V, W_O */
+    (void)state;
+    written_model(shell_scratch(), "model.safetensors",
+                  TENSOR("embed.W_E", "[3,2]", "0", "48") FACTOR("Q", "48", "80")
+                      FACTOR("K", "80", "112") FACTOR("V", "112", "144") FACTOR("O", "144", "176"),
+                  data, 22);
+    expect_output(
+        shell(
+            "for i in 1/1 1/2 2/2; do \"$HEADPROOF\" verify model.safetensors -q --tokens "
+            "0:2/0:1 --omega 5,20 --tolerance 1 --shard $i -o s${i%%/*}${i#*/}.csv || exit; done; "
+            "\"$HEADPROOF\" merge s12.csv s22.csv -o all.csv; cmp s11.csv all.csv && echo equal; "
+            "grep -c \",,,,,[a-z]*$\" all.csv"),
+        0, "equal\n2\n");
+}
+
 /* What only damage, or another program, writes: each is refused, and nothing is written. */
 static void contradicting_verify_shards_are_refused(void **state)
 {
@@ -335,6 +358,7 @@ int main(void)
         TEST(the_verdict_is_one_runs),
         TEST(many_failures_are_counted),
         TEST(a_trial_leaves_no_trace),
+        TEST(merged_models_without_logits_have_none),
         TEST(contradicting_verify_shards_are_refused),
 
         TEST(bad_shards_are_refused),
