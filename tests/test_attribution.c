@@ -10,6 +10,7 @@
 #include "fixture.h"
 #include "naive.h"
 #include "program.h"
+#include "written_model.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -594,6 +595,28 @@ static void bad_requests_are_refused(void **state)
     expect_refused(bad, sizeof bad / sizeof *bad, 2);
 }
 
+/* A model whose rows are no logits, and a table that cannot be written. */
+static void faults_are_said(void **state)
+{
+    const Scratch *scratch = *state;
+    const double numbers[] = {1, 2, 3, 4, 5, 6};
+    char line[2 * SCRATCH_PATH];
+    written_model(
+        scratch, "headless.safetensors",
+        TENSOR("X", "[1,2]", "0", "16") "," TENSOR("blocks.0.linear.W", "[2,2]", "16", "48"),
+        numbers, 6);
+    snprintf(line, sizeof line, "attribute %s/headless.safetensors --omega 20 2>&1",
+             scratch->directory);
+    Output output = run(line);
+    expect_says(&output, 2, "headless.safetensors: expected unembed.W_U: attribution is of logits");
+    assert_int_equal(lines(&output), 1);
+    free(output.text);
+    output = run("attribute " MODADD " --tokens 1/2/53 --omega 20 -q -o /dev/full 2>&1");
+    expect_says(&output, 99, "/dev/full: cannot be written");
+    assert_int_equal(lines(&output), 1);
+    free(output.text);
+}
+
 int main(void)
 {
     const struct CMUnitTest attribution[] = {
@@ -606,6 +629,7 @@ int main(void)
         cmocka_unit_test(shares_are_the_tables),
         cmocka_unit_test(threads_change_nothing),
         cmocka_unit_test(bad_requests_are_refused),
+        cmocka_unit_test_setup_teardown(faults_are_said, scratch_set_up, fixture_tear_down),
     };
     return cmocka_run_group_tests(attribution, reference_set_up, reference_tear_down);
 }

@@ -235,6 +235,15 @@ static void zero_against_zero_fails(void **state)
     json_decref(report);
 }
 
+static size_t occurrences(const char *text, const char *wanted)
+{
+    size_t count = 0;
+    for (; (text = strstr(text, wanted)) != NULL; text++) {
+        count++;
+    }
+    return count;
+}
+
 /* Every tenth reference cell that is not 0, altered in one of its first twelve digits. */
 static size_t alter(Csv *csv, char (*altered)[32], size_t count)
 {
@@ -273,8 +282,12 @@ static void three_hundred_altered_digits_are_all_named(void **state)
     read_table(&before, scratch, "b.csv");
     assert_int_equal(alter(&csv, altered, 300), 300);
     write_table(&csv, scratch, "b.csv");
-    snprintf(command, sizeof command, "%s --baseline %%/b.csv --json %%/j", many);
+    snprintf(command, sizeof command, "%s --baseline %%/b.csv --json %%/j --markdown %%/m", many);
     expect(scratch, command, 1, "300 findings");
+    char *markdown = read_all(scratch, "m"); /* a header and ten */
+    assert_int_equal(occurrences(markdown, "\n| "), 11);
+    assert_non_null(strstr(markdown, "|\n\nand 290 more.\n\nTo reproduce them:"));
+    free(markdown);
     json_t *report = load(scratch, "j"), *findings = json_object_get(report, "findings");
     assert_int_equal(json_array_size(findings), 300);
     for (size_t row = 0; row < csv.rows; row++) {
@@ -373,19 +386,6 @@ static void a_damaged_baseline_exits_two(void **state)
     assert_true(exists(scratch, "j"));
 }
 
-static void another_machine_is_mentioned(void **state)
-{
-    const Scratch *scratch = *state;
-    char path[SCRATCH_PATH];
-    expect(scratch, "check " GRID " --save-baseline %/b.csv", 0, NULL);
-    json_t *sidecar = load(scratch, "b.csv.json");
-    json_object_set_new(sidecar, "cpu", json_string("Difference Engine No. 2"));
-    scratch_path(path, scratch, "b.csv.json");
-    assert_int_equal(json_dump_file(sidecar, path, 0), 0);
-    json_decref(sidecar);
-    expect(scratch, "check " GRID " --baseline %/b.csv", 0, "Difference Engine No. 2");
-}
-
 /* As Jenkins takes it (well-formed, where no xmllint is there). */
 static void expect_xml(const Scratch *scratch, const char *name)
 {
@@ -401,13 +401,60 @@ static void expect_xml(const Scratch *scratch, const char *name)
     free(output.text);
 }
 
-static size_t occurrences(const char *text, const char *wanted)
+static void another_machine_is_mentioned(void **state)
 {
-    size_t count = 0;
-    for (; (text = strstr(text, wanted)) != NULL; text++) {
-        count++;
+    const Scratch *scratch = *state;
+    char path[SCRATCH_PATH];
+    expect(scratch, "check " GRID " --save-baseline %/b.csv", 0, NULL);
+    json_t *sidecar = load(scratch, "b.csv.json");
+    json_object_set_new(sidecar, "cpu", json_string("Difference Engine No. 2"));
+    scratch_path(path, scratch, "b.csv.json");
+    assert_int_equal(json_dump_file(sidecar, path, 0), 0);
+    json_decref(sidecar);
+    expect(scratch, "check " GRID " --baseline %/b.csv --junit-xml %/x --markdown %/m --json %/j",
+           0, "note: the baseline's cpu is Difference Engine No. 2, this one's ");
+    char *xml = read_all(scratch, "x"), *markdown = read_all(scratch, "m");
+    json_t *report = load(scratch, "j"), *notes = json_object_get(report, "notes");
+    expect_xml(scratch, "x");
+    assert_non_null(strstr(xml, "<system-out>the baseline's cpu is Difference Engine No. 2, "));
+    assert_non_null(strstr(markdown, " cells compared\n\n* the baseline"));
+    assert_int_equal(json_array_size(notes), 1);
+    assert_non_null(strstr(json_string_value(json_array_get(notes, 0)), "Difference Engine No. 2"));
+    free(xml);
+    free(markdown);
+    json_decref(report);
+}
+
+/* A column that this version does not write is no row's fault: the command that finds it is the
+ * check itself. */
+static void a_foreign_column_is_the_tables_fault(void **state)
+{
+    const Scratch *scratch = *state;
+    char path[SCRATCH_PATH];
+    expect(scratch, "check --n 2 --d 2 --save-baseline %/b.csv", 0, NULL);
+    char *text = read_all(scratch, "b.csv"), *at = text;
+    scratch_path(path, scratch, "b.csv");
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    for (int line = 0; *at != '\0'; line++) {
+        size_t length = strcspn(at, "\n");
+        fprintf(file, "%.*s,%s\n", (int)length, at, line == 0 ? "colour" : "red");
+        at += length + 1;
     }
-    return count;
+    assert_int_equal(fclose(file), 0);
+    seal_table(path);
+    free(text);
+    expect(scratch, "check --n 2 --d 2 --baseline %/b.csv --markdown %/m --json %/j", 1,
+           "  the tables\n    colour: a column that is missing\n"
+           "    reproduce: headproof check --n 2 --d 2 --baseline ");
+    text = read_all(scratch, "m");
+    assert_non_null(strstr(text, "\n| the tables | colour | a column that is missing |"));
+    json_t *report = load(scratch, "j");
+    const json_t *finding = json_array_get(json_object_get(report, "findings"), 0);
+    assert_string_equal(text_of(finding, "column"), "colour");
+    assert_int_equal(strncmp(text_of(finding, "reproduce"), "headproof check --n 2", 21), 0);
+    free(text);
+    json_decref(report);
 }
 
 static void reports_say_the_same_and_are_well_formed(void **state)
@@ -600,6 +647,7 @@ int main(void)
         IN_SCRATCH(bad_usage_exits_two),
         IN_SCRATCH(a_damaged_baseline_exits_two),
         IN_SCRATCH(another_machine_is_mentioned),
+        IN_SCRATCH(a_foreign_column_is_the_tables_fault),
         IN_SCRATCH(reports_say_the_same_and_are_well_formed),
         IN_SCRATCH(reports_hold_any_text),
         IN_SCRATCH(seconds_are_reported),

@@ -273,6 +273,8 @@ static void test_help(void **state)
     expect_printed(fixture, "depth --help", "default 96");
     expect_printed(fixture, "help min-omega", "--tolerance");
     assert_null(strstr(fixture->text, "--omega "));
+    expect_printed(fixture, "help merge", "usage: headproof merge SHARD.csv... -o FILE.csv [");
+    expect_printed(fixture, "info --help", "usage: headproof info\n\nthe build, the machine");
     expect_printed(fixture, "--version", "headproof ");
     expect_printed(fixture, "info", "mpfr_runtime");
     expect_printed(fixture, "sweep --construction silu --omega 5 --dry-run",

@@ -375,6 +375,13 @@ static void what_does_not_fit_is_refused(void **state)
     assert_int_equal(asked.code, 2);
     assert_non_null(strstr(asked.text, "0.0166 GiB of memory and "));
     free(asked.text);
+    /* Nor does what is read of it: the least that a point needs. */
+    asked = run("convert " TRAINED " --omega 20 --memory 1MiB -o \"$TMPDIR/big\" 2>&1");
+    expect_says(&asked, 2, " GiB, 0.000977 GiB may be used: ");
+    assert_int_equal(lines(&asked), 1);
+    free(asked.text);
+    path_of(line, "big");
+    assert_null(fopen(line, "r"));
 }
 
 int main(int argc, char **argv)

@@ -124,6 +124,9 @@ static void ranks_give_the_same_bytes(void **state)
            "rm n3.csv; $M sweep " GRID " --resume -o n3.csv; cmp one.csv n3.csv && echo eq",
            0, "eq");
     expect(*state, "$M sweep " GRID " --dry-run | wc -l", 0, "104\n");
+    /* What ranks do not share, one of them does. */
+    expect(*state, "$M info | grep -c \"^openblas_core \"", 0, "1\n");
+    expect(*state, "$M sweep --help | grep -c ^usage", 0, "1\n");
 }
 
 static void faults_are_said_once(void **state)

@@ -21,6 +21,8 @@ static void an_error_is_not_the_machines(void **state)
         const char *says;
     } rows[] = {{STATUS_ERROR, ": nothing is known: a number left the reference's range, or a "
                                "proven zero was not one; try other inputs"},
+                {STATUS_VACUOUS, ": the original's result is too small to compare with; try other "
+                                 "inputs"},
                 {STATUS_OVERFLOW, ": the machine's numbers overflow; try a smaller omega"}};
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
