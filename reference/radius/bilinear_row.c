@@ -78,7 +78,7 @@ static size_t set_weights(HeadAt *head, const Radius *r, const RowSum *row)
         key->p = exp(key->score - top);
         total += key->p;
     }
-    double log_total = log(total);
+    double log_total = log(fmax(total, 1)); /* the heaviest has 1 */
     for (size_t n = 0; n < head->count; n++) {
         Key *key = &head->seen[n];
         double known = key->score - top - log_total;
