@@ -80,7 +80,7 @@ static void expect_rows(const char *sweep, const char *header_expected)
 {
     static char text[SHOWN_SIZE];
     char line[512];
-    Words header, row;
+    Words header = {0}, row = {0};
     snprintf(line, sizeof line, "%s --quiet 2>/dev/null", sweep);
     Output table = run(line);
     run_on_terminal(text, sizeof text, line, table.code);
