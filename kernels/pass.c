@@ -21,7 +21,8 @@ Scalar scale_value(Scale scale)
 
 Scalar *scratch_take(Scratch *scratch, double rows, double columns)
 {
-    const double line = 64 / sizeof(Scalar);
+    const size_t scalars = 64 / sizeof(Scalar);
+    const double line = (double)scalars;
     double count = line * ceil(rows * columns / line);
     Scalar *taken = scratch->next;
     scratch->taken += count;

@@ -158,14 +158,17 @@ INLINE void add_limbs(mpfr_ptr y, const Number *a, const Number *b, const size_t
     CASE(2, 4, 4)                                                                                  \
     CASE(4, 2, 4)
 
-#define LARGER(a, b) ((a) > (b) ? (a) : (b))
+static inline size_t larger(size_t a, size_t b)
+{
+    return a > b ? a : b;
+}
 
 /* false: of other counts, and not done. */
 static bool add_numbers(mpfr_ptr y, const Number *a, const Number *b)
 {
 #define ADD(na, nb, n)                                                                             \
     case COUNTS(na, nb, n):                                                                        \
-        add_limbs(y, a, b, na, nb, n, LARGER(LARGER(na, nb), n) + 1);                              \
+        add_limbs(y, a, b, na, nb, n, larger(larger(na, nb), n) + 1);                              \
         return true;
     switch (COUNTS(a->count, b->count, (size_t)mpfr_get_prec(y) / 64)) {
         EACH_COUNTS(ADD)

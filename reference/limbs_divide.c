@@ -5,6 +5,11 @@
 
 #include "limbs_number.h"
 
+INLINE Wide wide_of(mp_limb_t high, mp_limb_t low)
+{
+    return (Wide)high << 32 << 32 | low; /* in two: 64 bits are all that the analyzer shifts */
+}
+
 /* What divides three limbs by the two highest of a divisor, and its inverse
  * floor((2^192 - 1) / (high 2^64 + low)) - 2^64 (Moller and Granlund, Improved division by
  * invariant integers). */
@@ -14,7 +19,7 @@ typedef struct {
 
 INLINE Divisor divisor_of(mp_limb_t high, mp_limb_t low)
 {
-    mp_limb_t v = (mp_limb_t)(((Wide)~high << 64 | ~(mp_limb_t)0) / high);
+    mp_limb_t v = (mp_limb_t)(wide_of(~high, ~(mp_limb_t)0) / high);
     mp_limb_t p = high * v + low;
     if (p < low) {
         v--;
@@ -28,7 +33,7 @@ INLINE Divisor divisor_of(mp_limb_t high, mp_limb_t low)
     p += (mp_limb_t)(t >> 64);
     if (p < (mp_limb_t)(t >> 64)) {
         v--;
-        if (((Wide)p << 64 | (mp_limb_t)t) >= ((Wide)high << 64 | low)) {
+        if (wide_of(p, (mp_limb_t)t) >= wide_of(high, low)) {
             v--;
         }
     }
@@ -38,10 +43,10 @@ INLINE Divisor divisor_of(mp_limb_t high, mp_limb_t low)
 /* floor((u 2^64 + next) / d), u < d. */
 INLINE mp_limb_t quotient_limb(Wide u, mp_limb_t next, const Divisor *divisor)
 {
-    Wide d = (Wide)divisor->high << 64 | divisor->low;
+    Wide d = wide_of(divisor->high, divisor->low);
     Wide q = (Wide)divisor->inverse * (mp_limb_t)(u >> 64) + u;
     mp_limb_t q1 = (mp_limb_t)(q >> 64);
-    Wide r = (Wide)((mp_limb_t)u - q1 * divisor->high) << 64 | next;
+    Wide r = wide_of((mp_limb_t)u - q1 * divisor->high, next);
     r = r - (Wide)q1 * divisor->low - d;
     q1++;
     if ((mp_limb_t)(r >> 64) >= (mp_limb_t)q) {
@@ -82,7 +87,8 @@ INLINE mp_limb_t add_limb_by_limb(mp_limb_t *to, const mp_limb_t *b, const size_
  * anything is left. */
 INLINE void divide_limbs(mpfr_ptr y, const Number *a, const Number *b, const size_t n)
 {
-    mp_limb_t left[LIMBS_MOST], by[LIMBS_MOST], quotient[LIMBS_MOST + 1], borrow = 0, lost = 0;
+    mp_limb_t left[LIMBS_MOST] = {0}, by[LIMBS_MOST] = {0}, quotient[LIMBS_MOST + 1];
+    mp_limb_t borrow = 0, lost = 0;
     UNROLL
     for (size_t i = 0; i < n; i++) {
         by[i] = b->limb[i];
@@ -98,10 +104,10 @@ INLINE void divide_limbs(mpfr_ptr y, const Number *a, const Number *b, const siz
         }
     }
     const Divisor divisor = divisor_of(by[n - 1], by[n - 2]);
-    const Wide top = (Wide)by[n - 1] << 64 | by[n - 2];
+    const Wide top = wide_of(by[n - 1], by[n - 2]);
     UNROLL
     for (size_t i = n + 1; i-- > 0;) {
-        Wide u = (Wide)left[n - 1] << 64 | left[n - 2];
+        Wide u = wide_of(left[n - 1], left[n - 2]);
         mp_limb_t q = u < top ? quotient_limb(u, n > 2 ? left[n - 3] : 0, &divisor) : ~(mp_limb_t)0;
         bool negative = subtract_multiple(left, q, by, n);
         while (negative) {

@@ -586,7 +586,7 @@ bool ref_plan_covers(const RefPlan *plan, const Pair *pair, const RefRun *run)
     const ApMat *x = &run->stream;
     mpfr_exp_t size = block_size(x, (Block){0, x->rows, {0, x->columns}});
     mpfr_exp_t linear = plan->largest == mpfr_get_emin() ? plan->largest : LINEAR_EXPONENT;
-    bool cancels = (double)run->term - (double)size > PLAN_LOW_BITS / 2;
+    bool cancels = 2 * ((double)run->term - (double)size) > PLAN_LOW_BITS;
     /* Beyond the plan's Omega all is smaller still, until it leaves MPFR's range. */
     bool serves = run->ev.omega >= plan->omega || run->ev.seen.change <= linear;
     return !cancels && serves && !run->left_range && covers_difference(plan, pair, run, l);
