@@ -122,6 +122,21 @@ typedef struct {
     int outer, inner;
 } Threads;
 
+/* A thread before its members, and behind them: those of a team within a team end with it, and what
+ * MPFR keeps for them would stay. */
+static void member_begin(const Threads *threads)
+{
+    ref_thread_setup();
+    omp_set_num_threads(threads->inner);
+}
+
+static void member_end(void)
+{
+    if (omp_get_level() > 1 && omp_get_thread_num() > 0) {
+        ref_thread_clear();
+    }
+}
+
 static Threads threads_over(const Ensemble *ensemble, size_t members)
 {
     int outer = members < (size_t)ensemble->threads ? (int)members : ensemble->threads;
@@ -134,12 +149,16 @@ bool ensemble_open(Ensemble *ensemble)
 {
     Threads threads = threads_over(ensemble, ensemble->kept);
     bool ok = true;
-#pragma omp parallel for schedule(dynamic) num_threads(threads.outer) reduction(&& : ok)
-    for (size_t i = 0; i < ensemble->kept; i++) {
-        ref_thread_setup();
-        omp_set_num_threads(threads.inner);
-        ok = ok && (ensemble->shared[i] != NULL || make_member(&ensemble->shared[i], ensemble, i));
-        note_done(ensemble);
+#pragma omp parallel num_threads(threads.outer) reduction(&& : ok)
+    {
+        member_begin(&threads);
+#pragma omp for schedule(dynamic)
+        for (size_t i = 0; i < ensemble->kept; i++) {
+            ok = ok &&
+                 (ensemble->shared[i] != NULL || make_member(&ensemble->shared[i], ensemble, i));
+            note_done(ensemble);
+        }
+        member_end();
     }
     return ok;
 }
@@ -148,17 +167,20 @@ bool ensemble_each(Ensemble *ensemble, double omega, MemberWork *work, void *con
 {
     Threads threads = threads_over(ensemble, ensemble->count);
     bool ok = true;
-#pragma omp parallel for schedule(dynamic) num_threads(threads.outer) reduction(&& : ok)
-    for (size_t i = 0; i < ensemble->count; i++) {
-        Point point = *ensemble->points[i];
-        Shared *own = NULL;
-        ref_thread_setup();
-        omp_set_num_threads(threads.inner);
-        point.omega = omega;
-        ok = ok && (i < ensemble->kept || make_member(&own, ensemble, i)) &&
-             work(context, i, i < ensemble->kept ? ensemble->shared[i] : own, &point);
-        shared_clear(own);
-        note_done(ensemble);
+#pragma omp parallel num_threads(threads.outer) reduction(&& : ok)
+    {
+        member_begin(&threads);
+#pragma omp for schedule(dynamic)
+        for (size_t i = 0; i < ensemble->count; i++) {
+            Point point = *ensemble->points[i];
+            Shared *own = NULL;
+            point.omega = omega;
+            ok = ok && (i < ensemble->kept || make_member(&own, ensemble, i)) &&
+                 work(context, i, i < ensemble->kept ? ensemble->shared[i] : own, &point);
+            shared_clear(own);
+            note_done(ensemble);
+        }
+        member_end();
     }
     return ok;
 }

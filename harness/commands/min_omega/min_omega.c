@@ -90,6 +90,10 @@ static void run_all(Searches *all, int threads)
         all->searches[i]->seeds.threads = threads / outer;
     }
     all->memory /= outer;
+    if (outer == 1) { /* without a team, so that those within keep their threads */
+        worker(all);
+        return;
+    }
 #pragma omp parallel num_threads(outer)
     worker(all);
 }
