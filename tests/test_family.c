@@ -223,6 +223,26 @@ static void an_input_apart_has_its_own_plan(void **state)
     }
 }
 
+/* What narrow arithmetics lose vouches for no plan: every input has its own there. */
+static void narrow_machines_vouch_for_nothing(void **state)
+{
+    Given *given = *state;
+    for (Arithmetic a = ARITHMETIC_F64; a < ARITHMETIC_COUNT; a++) {
+        Members members;
+        const RefPlan *plan;
+        members_make(&members, given, 20);
+        for (size_t m = 0; m < 3; m++) {
+            members.points[m].arithmetic = a;
+        }
+        Family *family = family_make(members.list, 3, 1e8);
+        assert_non_null(family);
+        assert_true(family_plan(&plan, family, 20));
+        assert_true((plan != NULL) == (a == ARITHMETIC_F64));
+        family_clear(family);
+        inputs_clear(&members.inputs);
+    }
+}
+
 /* Is the first layer of a difference at this Omega covered by a plan of `planned`? */
 static bool covered(const Pair *planned, const Pair *pair, double omega)
 {
@@ -269,6 +289,8 @@ int main(int argc, char **argv)
         cmocka_unit_test_setup_teardown(inputs_have_the_rows_that_they_have_alone, given_set_up,
                                         given_tear_down),
         cmocka_unit_test_setup_teardown(an_input_apart_has_its_own_plan, given_set_up,
+                                        given_tear_down),
+        cmocka_unit_test_setup_teardown(narrow_machines_vouch_for_nothing, given_set_up,
                                         given_tear_down),
         cmocka_unit_test(what_a_plan_does_not_cover_is_seen),
     };

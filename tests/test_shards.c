@@ -349,6 +349,14 @@ static void the_documented_scripts_run(void **state)
 
 #define TEST(function) cmocka_unit_test_setup_teardown(function, shell_set_up, shell_tear_down)
 
+/* A directory is the user's mistake, not the disk's. */
+static void a_directory_is_no_shard(void **state)
+{
+    (void)state;
+    expect_output(shell("mkdir d && \"$HEADPROOF\" merge d -o x.csv"), 2,
+                  "cannot be read: Is a directory");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -360,8 +368,8 @@ int main(void)
         TEST(a_trial_leaves_no_trace),
         TEST(merged_models_without_logits_have_none),
         TEST(contradicting_verify_shards_are_refused),
-
         TEST(bad_shards_are_refused),
+        TEST(a_directory_is_no_shard),
         TEST(merged_verdicts_are_one_runs),
         TEST(changed_predictions_add_up),
         TEST(bad_verify_shards_are_refused),

@@ -3,6 +3,7 @@
  */
 #include "family.h"
 
+#include <float.h>
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -134,12 +135,15 @@ static PlanAt *add_plan(Family *family, double omega)
     return at;
 }
 
-/* T_infinity's errors are held against those of the machine's T: it has to be T. */
+/* Is each input's loss to be seen in the machine's T?  T_infinity's errors are held against those:
+ * it has to be T; and in fewer digits than a double's a loss may be as large as what is lost from,
+ * where it tells nothing. */
 static bool has_plans(const Family *family)
 {
     const Point *point = family->members[0];
     return family->pair.limit_is_original && !point->certify &&
-           point->reference == REFERENCE_DIFFERENCE && point->arithmetic != ARITHMETIC_NONE;
+           point->reference == REFERENCE_DIFFERENCE && point->arithmetic != ARITHMETIC_NONE &&
+           arithmetic_format(arithmetic_info(point->arithmetic))->digits >= DBL_MANT_DIG;
 }
 
 bool family_plan(const RefPlan **plan, Family *family, double omega)

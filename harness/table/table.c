@@ -200,8 +200,8 @@ static void print_cell(FILE *file, const RefCell *cell)
     if (cell->state == CELL_ZERO) {
         strcpy(text, "0");
     } else if (cell->state != CELL_ABSENT) {
-        const char *bound = cell->state == CELL_BOUND ? "<" : "";
-        mpfr_snprintf(text, sizeof text, "%s%.2Re", bound, cell->value);
+        const char *format = cell->state == CELL_BOUND ? "<%.2RUe" : "%.2Re";
+        mpfr_snprintf(text, sizeof text, format, cell->value);
     }
     fprintf(file, " %13s", text);
 }

@@ -44,16 +44,17 @@ static int read_text(ShardFile *file)
     file->size = (size_t)found.st_size;
     file->text = malloc(file->size + 1);
     bool read = file->text != NULL && fread(file->text, 1, file->size, stream) == file->size;
-    bool failed = ferror(stream) != 0;
+    int reason = ferror(stream) != 0 ? errno : 0;
     (void)fclose(stream); /* it was only read */
     if (file->text == NULL) {
         return memory_fault();
     }
     file->text[file->size] = '\0';
     if (!read) {
-        complain_of(file->path, NULL, NULL, "cannot be read");
+        complain_of(file->path, NULL, NULL, "cannot be read: %s",
+                    reason != 0 ? strerror(reason) : "it became shorter");
     }
-    return read ? 0 : failed ? 99 : 2;
+    return read ? 0 : reason != 0 ? file_fault(reason) : 2;
 }
 
 static int read_shard(ShardFile *file)

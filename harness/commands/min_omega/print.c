@@ -29,10 +29,12 @@ void print_sentences(FILE *file, const Search *search)
     if (judge_needs_arithmetic(point->judge) && s->best.omega > 0) {
         bool bound = ensemble_is_bound(ensemble, s->best.omega, point->judge);
         decimal_print(text, s->best.omega);
-        mpfr_fprintf(file, " The best evaluated is %s, with error %s%.2Re", text, bound ? "<" : "",
-                     s->best.error);
+        mpfr_fprintf(file, " The best evaluated is %s, with error ", text);
+        mpfr_fprintf(file, bound ? "<%.2RUe" : "%.2Re", s->best.error);
         bound = ensemble_is_bound(ensemble, 0, ERROR_NATIVE);
-        mpfr_fprintf(file, "; the original itself loses %s%.2Re.", bound ? "<" : "",
+        mpfr_fprintf(file,
+                     bound ? "; the original itself loses <%.2RUe."
+                           : "; the original itself loses %.2Re.",
                      found->floor.value);
     }
     fputc('\n', file);
