@@ -121,7 +121,9 @@ Bundle attention_patched(Stack *stack, Bundle heads)
 
 void attention_layer(Stack *stack, size_t layer)
 {
+    norm_open(stack, layer, PART_FIRST, stack_content(stack));
     Bundle heads = attention_heads(stack, layer), patched = attention_patched(stack, heads);
     stack_original_heads(stack, heads);
     stack_converted(stack, &patched, 1);
+    norm_close(stack);
 }

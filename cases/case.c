@@ -6,10 +6,15 @@
 
 #include "draw.h"
 #include "layout.h"
+#include "norm.h"
 #include "stack.h"
 #include "storage.h"
 
 #include <string.h>
+
+/* Sublayers of a layer: of T attention and a feed-forward network, of T' four, and two norms behind
+ * parts of either. */
+enum { ORIGINAL_MOST = 4, CONVERTED_MOST = 6 };
 
 bool mask_is_pseudo(Mask mask)
 {
@@ -36,6 +41,9 @@ double case_bytes(const CaseSpec *spec)
     if (info->d_ff) {
         per_layer += 2 * d * hidden + d + hidden;
     }
+    if (spec->norm != NORMALIZATION_NONE) {
+        per_layer += 4 * d + 2 * (d > hidden ? d : hidden); /* and a share of the final one */
+    }
     per_layer *= (spec->score_scale > 0 && spec->score_scale != 1) + 1.0;
     per_layer *= (spec->given != NULL && spec->stored_digits > 0) + 1.0;
     if (spec->weight_noise > 0) {
@@ -54,8 +62,8 @@ double case_bytes(const CaseSpec *spec)
     double stream = (2 * (double)spec->n + 1) * (d + (double)case_hidden_columns(spec));
     /* Attention twice, two terms, and two linear maps, whose heads are made, then copied; T' once
      * more with other coefficients of Omega. */
-    double structure = 10 * sizeof(Sublayer) + (18 + 3 * split) * sizeof(Bundle) +
-                       2 * sizeof(size_t) + 2 * sizeof(Columns);
+    double structure = (ORIGINAL_MOST + 2 * CONVERTED_MOST) * sizeof(Sublayer) +
+                       (18 + 3 * split) * sizeof(Bundle) + 2 * sizeof(size_t) + 2 * sizeof(Columns);
     return (double)spec->depth * (per_layer * sizeof(double) + structure) +
            stream * sizeof(double) + entries;
 }
@@ -139,10 +147,10 @@ static bool take_sublayers(Stack *stack)
 {
     size_t depth = stack->spec->depth;
     bool one_form = loses_entries(stack->spec);
-    stack->original = arena_take(stack->arena, depth, 2 * sizeof(Sublayer));
-    stack->converted = arena_take(stack->arena, depth, 4 * sizeof(Sublayer));
+    stack->original = arena_take(stack->arena, depth, ORIGINAL_MOST * sizeof(Sublayer));
+    stack->converted = arena_take(stack->arena, depth, CONVERTED_MOST * sizeof(Sublayer));
     if (!one_form) {
-        stack->negative = arena_take(stack->arena, depth, 4 * sizeof(Sublayer));
+        stack->negative = arena_take(stack->arena, depth, CONVERTED_MOST * sizeof(Sublayer));
     }
     return stack->original != NULL && stack->converted != NULL &&
            (one_form || stack->negative != NULL);
@@ -177,6 +185,7 @@ static CaseStatus build(Pair *pair, const char **reason, const CaseSpec *asked, 
         compared[l] = stack.compared;
         cleared[l] = stack.cleared;
     }
+    pair->final_norm = norm_final(&stack);
     if (stack.failed) {
         return CASE_NO_MEMORY;
     }

@@ -31,6 +31,10 @@ typedef enum { LINEAR_IN_PLACE, LINEAR_BLOCK, LINEAR_CLEAR, LINEAR_COUNT } Linea
 typedef enum { POSITION_AUTO, POSITION_FIRST, POSITION_LAST, POSITION_COUNT } BiasRowPosition;
 typedef enum { CONTENT_NONE, CONTENT_RANDOM, CONTENT_COUNT } BiasRowContent;
 
+/* Where T has its norms: a sublayer reads norm(x) and adds to x; or x = norm(x) behind a
+ * sublayer. */
+typedef enum { NORM_PRE, NORM_POST, NORM_PLACE_COUNT } NormPlace;
+
 /* How T' keeps a row from the keys that it is to ignore: by coefficients of Omega that are positive
  * on the others, as docs/mathematics.md has them, or negative on those. */
 typedef enum { PENALTY_POSITIVE, PENALTY_NEGATIVE, PENALTY_COUNT } Penalty;
@@ -49,15 +53,18 @@ typedef struct {
     const double *w_in, *b_in;         /* [d, d_ff], [d_ff] */
     const double *w_out, *b_out;       /* [d_ff, d], [d] */
     const double *linear_w, *linear_b; /* [d, d], [d] */
+    const double *ln1_w, *ln1_b;       /* [d], of attention's norm, or a linear map's */
+    const double *ln2_w, *ln2_b;       /* [d], of the feed-forward network's */
 } GivenLayer;
 
 /* Weights that are given and not drawn.  Whoever gives them keeps them as long as the pair
  * lives. */
 typedef struct {
-    const GivenLayer *layers; /* [depth] */
-    Scale scale;              /* the factor on x Q x^T, unless CaseSpec.scaled */
-    const double *x;          /* the stream [n, d]; NULL: drawn */
-    const double *x_hidden;   /* [n, d_ff], the columns behind x; NULL: zeros */
+    const GivenLayer *layers;              /* [depth] */
+    Scale scale;                           /* the factor on x Q x^T, unless CaseSpec.scaled */
+    const double *x;                       /* the stream [n, d]; NULL: drawn */
+    const double *x_hidden;                /* [n, d_ff], the columns behind x; NULL: zeros */
+    const double *ln_final_w, *ln_final_b; /* [d]; NULL: no final norm */
 } GivenWeights;
 
 /* d_head == 0: dense Q and V.  d_ff is the FFN's hidden width, and the other bank's width
@@ -74,16 +81,20 @@ typedef struct {
     BiasRowContent bias_row_content;
     Activation activation;
     GeluForm gelu;
-    double slope;        /* of ReLU's imitation SiLU(slope x)/slope */
-    size_t band;         /* keys that MASK_PSEUDO_BAND lets a token see */
-    size_t head_rank;    /* the largest rank of a linear head's V; 0: any */
-    double score_scale;  /* on what content scores are made of, in T and T': Q, W1 and b1, silu's
+    double slope;       /* of ReLU's imitation SiLU(slope x)/slope */
+    size_t band;        /* keys that MASK_PSEUDO_BAND lets a token see */
+    size_t head_rank;   /* the largest rank of a linear head's V; 0: any */
+    double score_scale; /* on what content scores are made of, in T and T': Q, W1 and b1, silu's
                             X; the doubles that come out are the weights.  0: 1 */
-    bool scaled;         /* attention's content scores are divided by sqrt(d_head), exactly */
-    double dropout;      /* probability with which T' has lost an entry of Omega */
-    size_t drop_entry;   /* the entry of 2 Omega that T' has lost, from 1: counted by sublayer,
+    Normalization norm;
+    NormPlace norm_place;
+    double norm_eps;
+    bool norm_tokens_only; /* norms of T' leave the bias row as it is */
+    bool scaled;           /* attention's content scores are divided by sqrt(d_head), exactly */
+    double dropout;        /* probability with which T' has lost an entry of Omega */
+    size_t drop_entry;     /* the entry of 2 Omega that T' has lost, from 1: counted by sublayer,
                             bundle, head, row and key; 0: none */
-    double weight_noise; /* T' has fl(w (1 + this times a normal draw)) for every weight w */
+    double weight_noise;   /* T' has fl(w (1 + this times a normal draw)) for every weight w */
     /* Weights, biases and X are rounded once to numbers of so many significand bits, of which the
      * smallest normal one is 2^(stored_least_exponent - 1) (0: they stay), and are the model. */
     int stored_digits, stored_least_exponent;

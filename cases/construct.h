@@ -8,6 +8,7 @@
 #define HEADPROOF_CASES_CONSTRUCT_H
 
 #include "mask.h"
+#include "norm.h"
 #include "stack.h"
 
 /* An activation as a sum of terms value * x sigma(gate x), a bundle of heads each

@@ -44,6 +44,7 @@ typedef struct {
     bool linear_heads; /* head_rank */
     bool scores;       /* score_scale: its scores hold content */
     bool masked;       /* an explicit mask, and no Omega */
+    bool pre_norm; /* adds to x without reading x itself, so may read norm(x); linear: in place */
 
     bool hidden_bank;      /* T' has d_ff hidden columns, empty at first */
     bool given_both_banks; /* off the diagonal, T has them too, and X fills them */

@@ -17,7 +17,9 @@ void ffn3_append(Stack *stack, const Direct *ffn)
 
 void ffn3_layer(Stack *stack, size_t layer)
 {
+    norm_open(stack, layer, PART_FFN, stack_content(stack));
     Direct ffn = ffn_weights(stack, layer);
     stack_original_direct(stack, ffn);
     ffn3_append(stack, &ffn);
+    norm_close(stack);
 }

@@ -50,7 +50,9 @@ void fused_append(Stack *stack, const Direct *ffn)
 
 void fused_layer(Stack *stack, size_t layer)
 {
+    norm_open(stack, layer, PART_FFN, stack_content(stack));
     Direct ffn = ffn_weights(stack, layer);
     stack_original_direct(stack, ffn);
     fused_append(stack, &ffn);
+    norm_close(stack);
 }

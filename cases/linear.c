@@ -61,12 +61,20 @@ void linear_append(Stack *stack, Columns read, Columns write, const double *w, c
     stack_converted(stack, heads, count);
 }
 
-/* Drawn: W ~ N(0, 1/rows), or for `block`, which adds without end, that over 2L. */
+/* A norm of x: what is added to x is norm(x) W + b. */
+static bool pre_norm(const CaseSpec *spec)
+{
+    return spec->norm != NORMALIZATION_NONE && spec->norm_place == NORM_PRE;
+}
+
+/* Drawn: W ~ N(0, 1/rows), or for `block` and behind a norm, which add without end, that over
+ * 2L. */
 static void draw(Stack *stack, size_t layer, size_t rows, size_t columns, const double **w,
                  const double **b)
 {
     const CaseSpec *spec = stack->spec;
-    bool normal = spec->weights == WEIGHTS_NORMAL, block = spec->linear == LINEAR_BLOCK;
+    bool normal = spec->weights == WEIGHTS_NORMAL;
+    bool block = spec->linear == LINEAR_BLOCK || pre_norm(spec);
     double fan_in = (double)rows;
     double variance = block ? 1 / (2 * fan_in * (double)spec->depth) : 1 / fan_in;
     *w = stack_draw(stack, layer, "linear.W", 1, rows, columns, normal ? 1 : sqrt(variance));
@@ -75,7 +83,7 @@ static void draw(Stack *stack, size_t layer, size_t rows, size_t columns, const 
     }
 }
 
-/* In place x <- x W + b; off the diagonal the two banks take turns: `block` adds
+/* In place x <- x W + b, or behind a norm x <- x + norm(x) W + b; off the diagonal the two banks take turns: `block` adds
  * content W + b to hidden, then hidden W + b to content, ...; `clear` moves hidden to content
  * and clears hidden, then back, ... */
 void linear_layer(Stack *stack, size_t layer)
@@ -88,6 +96,8 @@ void linear_layer(Stack *stack, size_t layer)
         read = from_hidden ? stack_hidden(stack) : stack_content(stack);
         write = from_hidden ? stack_content(stack) : stack_hidden(stack);
     }
+    bool replace = in_place && !pre_norm(spec);
+    norm_open(stack, layer, PART_FIRST, write);
     const double *w = NULL, *b = NULL;
     if (spec->given != NULL) {
         w = spec->given->layers[layer].linear_w;
@@ -100,9 +110,10 @@ void linear_layer(Stack *stack, size_t layer)
                                           .write = write,
                                           .w1 = w,
                                           .b1 = b,
-                                          .replace = in_place,
+                                          .replace = replace,
                                           .clear = clear});
-    linear_append(stack, read, write, w, b, in_place ? -1 : clear ? -1 : 0);
+    linear_append(stack, read, write, w, b, replace || clear ? -1 : 0);
+    norm_close(stack);
     stack->compared = write;
     if (clear) {
         stack->cleared = read;

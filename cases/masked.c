@@ -10,6 +10,7 @@
  * head, without Omega.  b2 takes a head under the mask {self} (arXiv 2309.08593). */
 void masked_layer(Stack *stack, size_t layer)
 {
+    norm_open(stack, layer, PART_FFN, stack_content(stack));
     Direct ffn = ffn_weights(stack, layer);
     Terms terms = activation_terms(stack->spec);
     Bundle bundles[TERMS_MOST + 1];
@@ -25,4 +26,5 @@ void masked_layer(Stack *stack, size_t layer)
     }
     stack_original_direct(stack, ffn);
     stack_converted(stack, bundles, count);
+    norm_close(stack);
 }

@@ -124,16 +124,39 @@ typedef struct {
     Value value;
 } Bundle;
 
+typedef enum {
+    NORMALIZATION_NONE,
+    NORMALIZATION_LAYERNORM,
+    NORMALIZATION_RMSNORM,
+    NORMALIZATION_COUNT
+} Normalization;
+
+/* A layer norm of each row: over the columns, D of them,
+ *     y = gamma (x - mean) / sqrt(mean of (x - mean)^2 + eps) + beta     NORMALIZATION_LAYERNORM
+ *     y = gamma x / sqrt(mean of x^2 + eps)                              NORMALIZATION_RMSNORM
+ * and y = x outside them.  gamma, beta and eps are exact.  beta is added on token rows only (in T'
+ * it rides on their position columns), so that a zero bias row stays zero. */
+typedef struct {
+    Normalization kind;
+    Columns columns;
+    const double *gamma; /* [columns.count] */
+    const double *beta;  /* [columns.count]; NORMALIZATION_RMSNORM: NULL */
+    double eps;          /* > 0 */
+    bool tokens_only;    /* the bias row is left as it is */
+} LayerNorm;
+
 typedef enum { ACTIVATION_SILU, ACTIVATION_RELU, ACTIVATION_GELU } Activation;
 
 typedef enum {
-    DIRECT_FFN,       /* x[write] += act(x[read] w1 + b1) w2 + b2 */
-    DIRECT_LINEAR,    /* x[write]  = x[read] w1 + b1   (+= when !replace), then
+    DIRECT_FFN,        /* x[write] += act(x[read] w1 + b1) w2 + b2 */
+    DIRECT_LINEAR,     /* x[write]  = x[read] w1 + b1   (+= when !replace), then
                            x[read]   = 0 when clear */
-    DIRECT_ACTIVATION /* x[write]  = act(x[read]), read == write */
+    DIRECT_ACTIVATION, /* x[write]  = act(x[read]), read == write */
+    DIRECT_NORM        /* x = norm(x): the stream becomes what the sublayer reads.  T' has it too */
 } DirectKind;
 
-/* An operation of an original model on the token rows; act(x) is x sigma(x), max(x, 0) or
+/* An operation of an original model on the token rows (DIRECT_NORM: of either, on every row that
+ * its norm acts on); act(x) is x sigma(x), max(x, 0) or
  * x Phi(x), Phi the normal distribution function. */
 typedef struct {
     DirectKind kind;
@@ -145,9 +168,10 @@ typedef struct {
     bool replace, clear;   /* b1 and b2 may be NULL */
 } Direct;
 
-/* One sublayer: bundle_count bundles, all reading the same stream, their sum added to it;
- * or (bundle_count == 0) one direct operation. */
+/* One sublayer: bundle_count bundles, all reading norm(stream), their sum added to the stream;
+ * or (bundle_count == 0) one direct operation, which reads norm(stream) and writes the stream. */
 typedef struct {
+    LayerNorm norm; /* NORMALIZATION_NONE: the stream is read as it is */
     const Bundle *bundles;
     size_t bundle_count;
     Direct direct;
@@ -188,6 +212,7 @@ typedef struct {
      * that only T' has start at zero. */
     const double *original_x, *converted_x;
     const double *bias_row_content; /* [d + hidden] of T', or NULL for zeros */
+    LayerNorm final_norm;           /* what an unembedding reads the stream through, of both */
     const Columns *compared;        /* [depth], the columns compared after a layer */
     const Columns *cleared;         /* [depth], the columns that a layer clears (count 0: none) */
     /* T_infinity = T is a theorem for this pair (docs/mathematics.md, section 2), which every

@@ -140,9 +140,26 @@ static const char *value_fault(const Layout *layout, const Bundle *bundle)
     return NULL;
 }
 
+static const char *norm_fault(const Layout *layout, const LayerNorm *norm)
+{
+    if (norm->kind == NORMALIZATION_NONE) {
+        return NULL;
+    }
+    if (!columns_fit(layout, norm->columns)) {
+        return "a norm of columns outside the stream's content";
+    }
+    if (norm->gamma == NULL || (norm->kind == NORMALIZATION_RMSNORM && norm->beta != NULL)) {
+        return "a norm without gamma, or an RMSNorm with beta";
+    }
+    if (!(norm->eps > 0) || norm->eps - norm->eps != 0) {
+        return "a norm's eps is not a finite number above 0";
+    }
+    return NULL;
+}
+
 static const char *direct_fault(const Layout *layout, const Direct *direct)
 {
-    if (layout->bias_row != BIAS_ROW_NONE) {
+    if (layout->bias_row != BIAS_ROW_NONE && direct->kind != DIRECT_NORM) {
         return "a direct operation belongs to an original model, without a bias row";
     }
     if (!columns_fit(layout, direct->read) || !columns_fit(layout, direct->write)) {
@@ -153,8 +170,8 @@ static const char *direct_fault(const Layout *layout, const Direct *direct)
         return "a feed-forward network without its weights";
     }
     if (direct->kind == DIRECT_LINEAR &&
-        (!direct->w1 || direct->replace != in_place || (direct->clear && in_place))) {
-        return "a linear map that neither replaces its columns nor writes others";
+        (!direct->w1 || (direct->replace && !in_place) || (direct->clear && in_place))) {
+        return "a linear map that replaces other columns than it reads, or clears what it writes";
     }
     if (direct->kind == DIRECT_ACTIVATION && !in_place) {
         return "an activation that moves columns";
@@ -164,6 +181,14 @@ static const char *direct_fault(const Layout *layout, const Direct *direct)
 
 static const char *sublayer_fault(const Layout *layout, const Sublayer *sublayer)
 {
+    const char *norm = norm_fault(layout, &sublayer->norm);
+    if (norm != NULL) {
+        return norm;
+    }
+    if (sublayer->bundle_count == 0 && sublayer->direct.kind == DIRECT_NORM &&
+        sublayer->norm.kind == NORMALIZATION_NONE) {
+        return "a norm that is none";
+    }
     if (sublayer->bundle_count == 0) {
         return direct_fault(layout, &sublayer->direct);
     }

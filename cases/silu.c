@@ -38,11 +38,12 @@ void silu_append(Stack *stack, Columns columns)
 
 void silu_layer(Stack *stack, size_t layer)
 {
-    (void)layer; /* an activation has no weights */
     Columns content = stack_content(stack);
+    norm_open(stack, layer, PART_FIRST, content);
     stack_original_direct(stack, (Direct){.kind = DIRECT_ACTIVATION,
                                           .activation = stack->spec->activation,
                                           .read = content,
                                           .write = content});
     silu_append(stack, content);
+    norm_close(stack);
 }

@@ -6,6 +6,7 @@
 
 #include "damage.h"
 #include "draw.h"
+#include "norm.h"
 #include "penalty.h"
 
 #include <stdio.h>
@@ -28,7 +29,8 @@ Visible stack_visible(const Stack *stack)
 
 void stack_original_direct(Stack *stack, Direct direct)
 {
-    stack->original[stack->original_count++] = (Sublayer){.direct = direct};
+    stack->original[stack->original_count++] =
+        (Sublayer){.norm = norm_take(&stack->original_normed, stack), .direct = direct};
 }
 
 /* A sublayer's own copy of its bundles. */
@@ -45,15 +47,19 @@ static Sublayer heads_sublayer(Stack *stack, const Bundle *bundles, size_t count
 
 void stack_original_heads(Stack *stack, Bundle bundle)
 {
-    stack->original[stack->original_count++] = heads_sublayer(stack, &bundle, 1);
+    Sublayer sublayer = heads_sublayer(stack, &bundle, 1);
+    sublayer.norm = norm_take(&stack->original_normed, stack);
+    stack->original[stack->original_count++] = sublayer;
 }
 
 void stack_converted(Stack *stack, const Bundle *bundles, size_t count)
 {
     Sublayer sublayer = heads_sublayer(stack, bundles, count);
+    sublayer.norm = norm_take(&stack->converted_normed, stack);
     damage_bundles(stack, (Bundle *)sublayer.bundles, sublayer.bundle_count);
     if (stack->negative != NULL) {
         Sublayer negative = heads_sublayer(stack, sublayer.bundles, sublayer.bundle_count);
+        negative.norm = sublayer.norm;
         penalty_make_negative(stack, (Bundle *)negative.bundles, negative.bundle_count);
         stack->negative[stack->converted_count] = negative;
     }

@@ -23,7 +23,9 @@ struct Stack {
     Sublayer *original, *converted; /* capacity: 2 and 4 a layer */
     Sublayer *negative;             /* [converted_count], or NULL where there is none */
     size_t original_count, converted_count;
-    Columns compared, cleared; /* of the layer being built */
+    LayerNorm norm;                         /* of the layer part being built (norm.c) */
+    bool original_normed, converted_normed; /* the next sublayer reads through it */
+    Columns compared, cleared;              /* of the layer being built */
 };
 
 /* The bank of columns of the classical stream, and the hidden bank behind it. */

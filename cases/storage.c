@@ -63,7 +63,9 @@ static bool copy_layer(Arena *arena, GivenLayer *layer, const CaseSpec *spec)
            copy(arena, &layer->qk, heads, d * d) && copy(arena, &layer->ov, heads, d * d) &&
            copy(arena, &layer->w_in, d, d_ff) && copy(arena, &layer->b_in, 1, d_ff) &&
            copy(arena, &layer->w_out, d_ff, d) && copy(arena, &layer->b_out, 1, d) &&
-           copy(arena, &layer->linear_w, d, d) && copy(arena, &layer->linear_b, 1, d);
+           copy(arena, &layer->linear_w, d, d) && copy(arena, &layer->linear_b, 1, d) &&
+           copy(arena, &layer->ln1_w, 1, d) && copy(arena, &layer->ln1_b, 1, d) &&
+           copy(arena, &layer->ln2_w, 1, d) && copy(arena, &layer->ln2_b, 1, d);
 }
 
 const GivenWeights *storage_given(Arena *arena, const CaseSpec *spec)
@@ -84,5 +86,6 @@ const GivenWeights *storage_given(Arena *arena, const CaseSpec *spec)
     }
     *made = *given;
     made->layers = layers;
-    return made;
+    ok = copy(arena, &made->ln_final_w, 1, spec->d) && copy(arena, &made->ln_final_b, 1, spec->d);
+    return ok ? made : NULL;
 }

@@ -4,25 +4,14 @@
  */
 #include "construct.h"
 
-/* An original layer is attention, then the feed-forward network. */
-static Direct transformer_original(Stack *stack, size_t layer)
-{
-    Bundle heads = attention_heads(stack, layer), patched = attention_patched(stack, heads);
-    Direct ffn = ffn_weights(stack, layer);
-    stack_original_heads(stack, heads);
-    stack_original_direct(stack, ffn);
-    stack_converted(stack, &patched, 1);
-    return ffn;
-}
-
 void transformer3_layer(Stack *stack, size_t layer)
 {
-    Direct ffn = transformer_original(stack, layer);
-    ffn3_append(stack, &ffn);
+    attention_layer(stack, layer);
+    ffn3_layer(stack, layer);
 }
 
 void transformer_layer(Stack *stack, size_t layer)
 {
-    Direct ffn = transformer_original(stack, layer);
-    fused_append(stack, &ffn);
+    attention_layer(stack, layer);
+    fused_layer(stack, layer);
 }

@@ -136,5 +136,6 @@ void direct_apply(Scalar *stream, const Pass *pass, const Direct *direct)
         each(n, pass->threads, activate_row, &columns);
         break;
     }
+    case DIRECT_NORM: break; /* no case has one yet */
     }
 }

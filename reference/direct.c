@@ -146,6 +146,7 @@ void direct_operate(Evaluator *ev, const Direct *direct, ApMat *stream, ApMat *d
                     RecordPart *work)
 {
     switch (direct->kind) {
+    case DIRECT_NORM: break; /* no case has one yet */
     case DIRECT_FFN: ffn(ev, direct, stream, delta, work); break;
     case DIRECT_LINEAR: linear(ev, direct, stream, &work->value); break;
     case DIRECT_ACTIVATION:

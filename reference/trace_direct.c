@@ -75,6 +75,7 @@ static void keep_zeros(Trace *trace, Columns columns)
 void trace_direct(Trace *trace, const Direct *direct)
 {
     switch (direct->kind) {
+    case DIRECT_NORM: break; /* no case has one yet */
     case DIRECT_FFN: trace_ffn(trace, direct); break;
     case DIRECT_LINEAR:
         trace_linear(trace, direct);

@@ -115,6 +115,7 @@ void radius_direct(Radius *r, const Direct *direct)
         r->here.slack[c] = 0;
     }
     switch (direct->kind) {
+    case DIRECT_NORM: break; /* no case has one yet */
     case DIRECT_FFN: ffn(r, direct); break;
     case DIRECT_LINEAR: linear(r, direct); break;
     case DIRECT_ACTIVATION: activation(r, direct); break;
