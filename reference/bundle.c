@@ -35,9 +35,9 @@ static Block block_open(RefRun *run, const Bundle *bundle, size_t first, size_t 
 static void prepare_doubt(const Block *block, const Heads *heads)
 {
     RefRun *run = block->run;
-    const ApMat *e = run->e != NULL ? &run->e->stream : NULL;
+    const ApMat *e = run->e != NULL ? run->e->input : NULL;
     if (run->ev.observed) {
-        run->ev.score_exponent = heads_score_exponent(heads, &run->stream, e);
+        run->ev.score_exponent = heads_score_exponent(heads, run->input, e);
     }
 }
 
@@ -46,7 +46,7 @@ static void scores(const Block *block)
     RefRun *run = block->run;
     prepare_doubt(block, &block->heads);
     if (block->write != NULL) {
-        heads_scores(&run->ev, &block->heads, &run->stream, &run->work, block->write);
+        heads_scores(&run->ev, &block->heads, run->input, &run->work, block->write);
     }
     for (int i = 0; i < RUN_CHANGES; i++) {
         if (run_change(run, i) != NULL) {
@@ -77,7 +77,7 @@ static void values(const Block *block, PartKind part)
 {
     RefRun *run = block->run;
     if (block->write != NULL) {
-        heads_values(&run->ev, &block->heads, &run->stream, &run->work, part, block->write);
+        heads_values(&run->ev, &block->heads, run->input, &run->work, part, block->write);
     }
     for (int i = 0; i < RUN_CHANGES; i++) {
         if (run_change(run, i) != NULL) {

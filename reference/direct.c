@@ -91,7 +91,8 @@ size_t direct_columns(const Direct *direct, size_t rows, mpfr_prec_t bits)
 }
 
 /* x[write] += act(x[read] W1 + b1) W2 + b2, hidden units by blocks. */
-static void ffn(Evaluator *ev, const Direct *direct, ApMat *stream, ApMat *delta, RecordPart *work)
+static void ffn(Evaluator *ev, const Direct *direct, const ApMat *x, ApMat *stream, ApMat *delta,
+                RecordPart *work)
 {
     ApMat *hidden = &work->value;
     size_t rows = stream->rows, d = direct->write.count, H = direct->hidden;
@@ -101,7 +102,7 @@ static void ffn(Evaluator *ev, const Direct *direct, ApMat *stream, ApMat *delta
         size_t count = H - first < block ? H - first : block;
         ProductView units = product_block(hidden, 0, 0, rows, count);
         evaluator_product(ev, units,
-                          product_block(stream, 0, direct->read.first, rows, direct->read.count),
+                          product_block(x, 0, direct->read.first, rows, direct->read.count),
                           product_doubles(direct->w1 + first, direct->read.count, count, H), false);
         add_bias(hidden, 0, direct->b1 != NULL ? direct->b1 + first : NULL, count);
         activate(ev, direct->activation, hidden, &work->mixed, (Columns){0, count});
@@ -111,29 +112,29 @@ static void ffn(Evaluator *ev, const Direct *direct, ApMat *stream, ApMat *delta
     add_bias(delta, 0, direct->b2, d);
     for (size_t i = 0; i < rows; i++) {
         for (size_t c = 0; c < d; c++) {
-            mpfr_ptr x = ap_at(stream, i, direct->write.first + c);
-            limbs_add(x, x, ap_at(delta, i, c));
+            mpfr_ptr y = ap_at(stream, i, direct->write.first + c);
+            limbs_add(y, y, ap_at(delta, i, c));
         }
     }
 }
 
 /* x[write] = x[read] W + b, or +=; then the columns read are cleared if asked. */
-static void linear(Evaluator *ev, const Direct *direct, ApMat *stream, ApMat *out)
+static void linear(Evaluator *ev, const Direct *direct, const ApMat *x, ApMat *stream, ApMat *out)
 {
     size_t rows = stream->rows;
     evaluator_product(
         ev, product_block(out, 0, 0, rows, direct->write.count),
-        product_block(stream, 0, direct->read.first, rows, direct->read.count),
+        product_block(x, 0, direct->read.first, rows, direct->read.count),
         product_doubles(direct->w1, direct->read.count, direct->write.count, direct->write.count),
         false);
     add_bias(out, 0, direct->b1, direct->write.count);
     for (size_t i = 0; i < rows; i++) {
         for (size_t c = 0; c < direct->write.count; c++) {
-            mpfr_ptr x = ap_at(stream, i, direct->write.first + c);
+            mpfr_ptr y = ap_at(stream, i, direct->write.first + c);
             if (direct->replace) {
-                limbs_set(x, ap_at(out, i, c));
+                limbs_set(y, ap_at(out, i, c));
             } else {
-                limbs_add(x, x, ap_at(out, i, c));
+                limbs_add(y, y, ap_at(out, i, c));
             }
         }
         for (size_t c = 0; direct->clear && c < direct->read.count; c++) {
@@ -142,13 +143,13 @@ static void linear(Evaluator *ev, const Direct *direct, ApMat *stream, ApMat *ou
     }
 }
 
-void direct_operate(Evaluator *ev, const Direct *direct, ApMat *stream, ApMat *delta,
-                    RecordPart *work)
+void direct_operate(Evaluator *ev, const Direct *direct, const ApMat *x, ApMat *stream,
+                    ApMat *delta, RecordPart *work)
 {
     switch (direct->kind) {
-    case DIRECT_NORM: break; /* no case has one yet */
-    case DIRECT_FFN: ffn(ev, direct, stream, delta, work); break;
-    case DIRECT_LINEAR: linear(ev, direct, stream, &work->value); break;
+    case DIRECT_NORM: break; /* T' has it too: run.c */
+    case DIRECT_FFN: ffn(ev, direct, x, stream, delta, work); break;
+    case DIRECT_LINEAR: linear(ev, direct, x, stream, &work->value); break;
     case DIRECT_ACTIVATION:
         activate(ev, direct->activation, stream, &work->mixed, direct->read);
         break;

@@ -6,9 +6,10 @@
 
 #include "heads/heads.h"
 
-/* On the stream itself; delta, of its shape, and work, [rows, direct_columns] each, are scratch. */
-void direct_operate(Evaluator *ev, const Direct *direct, ApMat *stream, ApMat *delta,
-                    RecordPart *work);
+/* Reads x, which may be the stream, and writes the stream; delta, of its shape, and work, [rows,
+ * direct_columns] each, are scratch.  An activation reads the stream. */
+void direct_operate(Evaluator *ev, const Direct *direct, const ApMat *x, ApMat *stream,
+                    ApMat *delta, RecordPart *work);
 size_t direct_columns(const Direct *direct, size_t rows, mpfr_prec_t bits);
 
 #endif

@@ -223,6 +223,13 @@ void worker_note_change(Worker *worker, mpfr_srcptr d)
     }
 }
 
+void worker_note_part(Worker *worker, mpfr_exp_t change, mpfr_exp_t scale)
+{
+    if (change > mpfr_get_emin() && change + scale > worker->seen.change) {
+        worker->seen.change = change + scale;
+    }
+}
+
 void worker_note_leak(Worker *worker, mpfr_srcptr r)
 {
     worker_note_change(worker, r);

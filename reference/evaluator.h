@@ -49,8 +49,8 @@ typedef struct {
     bool observed;           /* a plan looks at what is seen: gap and doubt are wanted */
     ProductWeights *weights; /* where weights are kept that many evaluations share, or NULL */
     /* doubt.h: no term of the scores at hand is as large as 2^score_exponent; bits that the stream
-     * had lost before this layer. */
-    mpfr_exp_t score_exponent, lost;
+     * had lost before this layer, and its norm more, where that is read. */
+    mpfr_exp_t score_exponent, lost, normed;
     ApMat factor; /* [1, OMEGA_MAX_GAP + 1]: e^(-Omega gap) */
     bool factor_known[OMEGA_MAX_GAP + 1];
     Worker *worker; /* [workers] */
@@ -100,8 +100,9 @@ mpfr_srcptr evaluator_decay(Evaluator *ev, int gap);
  * coefficients differ by gap. */
 void worker_note_gap(Worker *worker, int gap, double bits);
 
-/* Notes a |ds| or r. */
+/* Notes a |ds| or r; and a change of a norm's row as part of sqrt(s), given by exponents. */
 void worker_note_change(Worker *worker, mpfr_srcptr d);
+void worker_note_part(Worker *worker, mpfr_exp_t change, mpfr_exp_t scale);
 
 /* The same of an r, which is not 0: one that looks so has left MPFR's range, and tells nothing of
  * other Omegas. */

@@ -56,7 +56,8 @@ typedef struct {
     double gap[OMEGA_MAX_GAP + 1];   /* see Seen, over all layers so far */
     double difference[BLOCK_COUNT];  /* bits lost relative to the block's largest |e| */
     mpfr_exp_t largest[BLOCK_COUNT]; /* exponent of that, at the plan's Omega */
-    bool zero[BLOCK_COUNT];          /* nothing there in the limit */
+    double fall; /* bits by which the change of a norm's row fell short, in any layer so far */
+    bool zero[BLOCK_COUNT]; /* nothing there in the limit */
 } LayerPlan;
 
 /* What a measurement at one precision could follow. */
@@ -162,6 +163,16 @@ static mpfr_exp_t block_size(const ApMat *x, Block block)
     return size;
 }
 
+/* The most bits by which the change of a norm's row fell short of its terms in a layer. */
+static double norm_fall(const Difference *e)
+{
+    mpfr_exp_t most = 0;
+    for (size_t i = 0; i < e->stream.rows; i++) {
+        most = e->fall[i] > most ? e->fall[i] : most;
+    }
+    return (double)most;
+}
+
 /* The two runs' differences after a layer, folded into the plan.  False: the low precision lost
  * one. */
 static bool measure_difference(RefPlan *plan, const Pair *pair, size_t l, const RefRun *low,
@@ -179,8 +190,9 @@ static bool measure_difference(RefPlan *plan, const Pair *pair, size_t l, const 
             limit.difference == mpfr_get_emin() && limit.size == mpfr_get_emin();
         resolved = resolved && *most < (double)bits / 2;
     }
+    plan->layers[l].fall = fmax(norm_fall(low->e), l > 0 ? plan->layers[l - 1].fall : 0);
     plan->largest = low->ev.seen.change;
-    return resolved;
+    return resolved && plan->layers[l].fall < (double)bits / 2;
 }
 
 /* The layer that both runs have just done, folded into the plan. */
@@ -215,6 +227,7 @@ static void layer_visit(RefArchive *archive, LayerPlan *layer)
     ref_archive_doubles(archive, &layer->growth, 1, 0, PLAN_MOST);
     ref_archive_doubles(archive, layer->gap, OMEGA_MAX_GAP + 1, -INFINITY, 2 * PLAN_MOST);
     ref_archive_doubles(archive, layer->difference, BLOCK_COUNT, 0, PLAN_MOST);
+    ref_archive_doubles(archive, &layer->fall, 1, 0, PLAN_MOST);
     for (int b = 0; b < BLOCK_COUNT; b++) {
         layer->largest[b] = ref_archive_exponent(archive, layer->largest[b]);
         layer->zero[b] = ref_archive_flag(archive, layer->zero[b]);
@@ -318,7 +331,7 @@ static bool layer_give_up(LayerPlan *layer, bool streams, mpfr_prec_t bits)
         layer->growth = PLAN_UNKNOWN;
     }
     for (int b = 0; b < BLOCK_COUNT; b++) {
-        if (!streams || layer->difference[b] >= (double)bits / 2) {
+        if (!streams || fmax(layer->difference[b], layer->fall) >= (double)bits / 2) {
             layer->difference[b] = PLAN_UNKNOWN;
         }
     }
@@ -408,6 +421,7 @@ void ref_plan_worsen(RefPlan *plan, const RefPlan *other)
         for (int k = 0; k <= OMEGA_MAX_GAP; k++) {
             layer->gap[k] = fmax(layer->gap[k], second->gap[k]);
         }
+        layer->fall = fmax(layer->fall, second->fall);
         for (int b = 0; b < BLOCK_COUNT; b++) {
             layer->difference[b] = fmax(layer->difference[b], second->difference[b]);
             layer->largest[b] =
@@ -568,7 +582,7 @@ bool ref_plan_serves(const RefPlan *plan, double omega)
  * was nothing in T_infinity nothing? */
 static bool covers_difference(const RefPlan *plan, const Pair *pair, const RefRun *run, size_t l)
 {
-    bool covered = true;
+    bool covered = norm_fall(run->e) <= plan->layers[l].fall + SPARE_BITS;
     for (int b = 0; b < BLOCK_COUNT; b++) {
         Block block = block_of(pair, l, (RefBlock)b);
         mpfr_exp_t size = block_size(&run->e->stream, block);

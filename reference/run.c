@@ -5,8 +5,8 @@
  */
 #include "run.h"
 
-#include "bundle.h"
 #include "direct.h"
+#include "sublayer.h"
 
 #include <math.h>
 #include <stdint.h>
@@ -28,7 +28,13 @@ static void widen(void *context, const Bundle *bundle, size_t first, size_t head
     record_shape_widen(&widest->block, &shape);
 }
 
-static RecordShape model_shape(const Model *model, mpfr_prec_t bits, RefForm form)
+/* What holds all of a model's sublayers, one by one. */
+typedef struct {
+    RecordShape block;
+    NormExtent norm;
+} RunShape;
+
+static RunShape run_shape(const Model *model, mpfr_prec_t bits, RefForm form)
 {
     size_t rows = layout_rows(&model->layout);
     Widest widest = {{.rows = rows}, rows};
@@ -42,7 +48,11 @@ static RecordShape model_shape(const Model *model, mpfr_prec_t bits, RefForm for
             record_shape_widen(&widest.block, &direct);
         }
     }
-    return widest.block;
+    RunShape shape = {widest.block, norm_extent(model)};
+    if (form == REF_DENSE && shape.norm.widest > 0) {
+        shape.norm = (NormExtent){dense_width(&model->layout), 0};
+    }
+    return shape;
 }
 
 static EvaluatorShape evaluator_shape(const RecordShape *block)
@@ -60,25 +70,27 @@ static mpfr_prec_t form_bits(double omega, mpfr_prec_t bits, RefForm form)
     return form == REF_DENSE ? bits + 64 + (exponent > 0 ? exponent : 0) : bits;
 }
 
-enum { RUN_MATS = 4 };
+enum { RUN_MATS = 5 };
 
 /* A run's own matrices; what its record, its evaluator and the rest have is theirs to say. */
-static void run_list(RefRun *run, const Layout *layout, RefForm form, const RecordShape *block,
+static void run_list(RefRun *run, const Layout *layout, RefForm form, const RunShape *shape,
                      ApExtent list[RUN_MATS])
 {
     size_t rows = layout_rows(layout);
     size_t columns = form == REF_DENSE ? dense_width(layout) : layout_content(layout);
     list[0] = (ApExtent){&run->stream, rows, columns};
     list[1] = (ApExtent){&run->delta, rows, columns};
-    list[2] = (ApExtent){&run->work.product, rows, block->gate};
-    list[3] = (ApExtent){&run->work.scaled, rows, block->scaled};
+    list[2] = (ApExtent){&run->work.product, rows, shape->block.gate};
+    list[3] = (ApExtent){&run->work.scaled, rows, shape->block.scaled};
+    list[4] = (ApExtent){&run->normed, rows, shape->norm.copy};
 }
 
 static void run_clear_mats(RefRun *run)
 {
     ApExtent list[RUN_MATS];
-    run_list(run, &run->model->layout, run->form, &(RecordShape){0}, list);
+    run_list(run, &run->model->layout, run->form, &(RunShape){{0}, {0, 0}}, list);
     ap_clear_list(list, RUN_MATS);
+    norm_record_clear(&run->norm);
 }
 
 /* The augmented stream: X on the token rows, the bias row's content, the one-hot block. */
@@ -102,34 +114,43 @@ static void stream_load(RefRun *run, const double *x, const double *bias_row_con
     }
 }
 
+/* A change of x, of so many bits. */
+static bool change_init(Difference **change, const RefRun *run, const RunShape *shape,
+                        mpfr_prec_t bits)
+{
+    const DifferenceSize size = {layout_content(&run->model->layout), shape->norm.copy, bits,
+                                 run->ev.bits};
+    *change = calloc(1, sizeof **change);
+    return *change != NULL && difference_init(*change, &shape->block, &size);
+}
+
 /* All that the run has; false when memory is short. */
 static bool run_init(RefRun *run, double omega, mpfr_prec_t bits, const RunOptions *options)
 {
     const Layout *layout = &run->model->layout;
-    RecordShape block = model_shape(run->model, bits, run->form), own = block;
+    RunShape shape = run_shape(run->model, bits, run->form), own = shape;
     ApExtent list[RUN_MATS];
     if (run->known != NULL) {
-        own = (RecordShape){.rows = block.rows}; /* x is not evaluated */
+        own = (RunShape){{.rows = shape.block.rows}, {0, 0}}; /* x is not evaluated */
     }
     run_list(run, layout, run->form, &own, list);
-    bool ok = evaluator_init(&run->ev, evaluator_shape(&block), bits, omega, options->reproducible);
+    bool ok =
+        evaluator_init(&run->ev, evaluator_shape(&shape.block), bits, omega, options->reproducible);
     run->ev.weights = options->weights;
+    run->input = &run->stream;
     ok = ok && ap_init_list(list, RUN_MATS, bits);
     if (ok && run->kept == NULL) {
-        ok = record_init(&run->record, &own, bits);
+        ok = record_init(&run->record, &own.block, bits) &&
+             norm_record_init(&run->norm, layout_rows(layout), own.norm.widest, bits);
     }
     if (ok && run->form == REF_DENSE) {
         ok = dense_init(&run->dense, layout, bits, options->reproducible);
     }
     if (ok && options->difference > 0) {
-        mpfr_prec_t own = options->difference;
-        run->e = calloc(1, sizeof *run->e);
-        ok = run->e != NULL && difference_init(run->e, &block, layout_content(layout), own, bits);
+        ok = change_init(&run->e, run, &shape, options->difference);
     }
     if (ok && options->inherited != NULL) {
-        run->inherited = calloc(1, sizeof *run->inherited);
-        ok = run->inherited != NULL &&
-             difference_init(run->inherited, &block, layout_content(layout), bits, bits);
+        ok = change_init(&run->inherited, run, &shape, bits);
     }
     return ok;
 }
@@ -137,7 +158,8 @@ static bool run_init(RefRun *run, double omega, mpfr_prec_t bits, const RunOptio
 static bool has_direct(const Model *model)
 {
     for (size_t s = 0; s < model->sublayer_count; s++) {
-        if (model->sublayers[s].bundle_count == 0) {
+        const Sublayer *sublayer = &model->sublayers[s];
+        if (sublayer->bundle_count == 0 && sublayer->direct.kind != DIRECT_NORM) {
             return true;
         }
     }
@@ -242,27 +264,22 @@ void ref_run_score_radius(const RefRun *run, mpfr_ptr most)
 double ref_run_bytes(const Pair *pair, mpfr_prec_t bits, RefForm form)
 {
     const Layout *layout = &pair->converted.layout;
-    RecordShape block = model_shape(&pair->converted, bits, form);
+    RunShape shape = run_shape(&pair->converted, bits, form);
     RefRun run;
     ApExtent list[RUN_MATS];
-    run_list(&run, layout, form, &block, list);
-    return ap_bytes_list(list, RUN_MATS, bits) + record_bytes(&block, bits) +
-           evaluator_bytes(evaluator_shape(&block), bits) +
+    run_list(&run, layout, form, &shape, list);
+    return ap_bytes_list(list, RUN_MATS, bits) + record_bytes(&shape.block, bits) +
+           norm_record_bytes(shape.block.rows, shape.norm.widest, bits) +
+           evaluator_bytes(evaluator_shape(&shape.block), bits) +
            (form == REF_DENSE ? dense_bytes(layout, bits) : 0);
 }
 
 double ref_difference_bytes(const Pair *pair, RefBits bits)
 {
-    RecordShape block = model_shape(&pair->converted, bits.x, REF_STRUCTURED);
-    return difference_bytes(&block, layout_content(&pair->converted.layout), bits.e, bits.x);
-}
-
-/* What goes into a stream. */
-static void run_note_term(RefRun *run, mpfr_srcptr term)
-{
-    if (mpfr_regular_p(term) && mpfr_get_exp(term) > run->term) {
-        run->term = mpfr_get_exp(term);
-    }
+    RunShape shape = run_shape(&pair->converted, bits.x, REF_STRUCTURED);
+    const DifferenceSize size = {layout_content(&pair->converted.layout), shape.norm.copy, bits.e,
+                                 bits.x};
+    return difference_bytes(&shape.block, &size);
 }
 
 void run_spoil(ApMat *x)
@@ -290,36 +307,6 @@ static void check_range(RefRun *run)
         run_spoil(&run->e->sum);
     }
     mpfr_clear_flags();
-}
-
-/* x += what the sublayer's heads write, and e the change of that. */
-static void add_heads(RefRun *run, const Sublayer *sublayer)
-{
-    ap_zero(&run->delta);
-    for (int i = 0; i < RUN_CHANGES; i++) {
-        if (run_change(run, i) != NULL) {
-            difference_begin(run_change(run, i));
-        }
-    }
-    for (size_t b = 0; b < sublayer->bundle_count; b++) {
-        const Bundle *bundle = &sublayer->bundles[b];
-        Heads all = {&run->model->layout, bundle, 0, bundle->heads, run->limit};
-        if (run->form == REF_DENSE) {
-            dense_add(&run->ev, &all, &run->stream, &run->dense, &run->delta);
-        } else {
-            run_bundle(run, bundle);
-        }
-    }
-    for (size_t i = 0; run->known == NULL && i < run->stream.rows * run->stream.columns; i++) {
-        mpfr_ptr entry = run->stream.entry + i;
-        run_note_term(run, entry);
-        limbs_add(entry, entry, run->delta.entry + i);
-    }
-    for (int i = 0; i < RUN_CHANGES; i++) {
-        if (run_change(run, i) != NULL) {
-            difference_end(run_change(run, i));
-        }
-    }
 }
 
 static void copy_stream(ApMat *to, const ApMat *from)
@@ -377,12 +364,7 @@ void ref_run_layer(RefRun *run)
         if (run->radius != NULL) {
             radius_before(run->radius);
         }
-        if (sublayer->bundle_count == 0) {
-            direct_operate(&run->ev, &sublayer->direct, &run->stream, &run->delta,
-                           &run->record.part[HEADS_PART]);
-        } else {
-            add_heads(run, sublayer);
-        }
+        run_sublayer(run, sublayer);
         if (run->radius != NULL) {
             radius_after(run->radius, sublayer);
         }

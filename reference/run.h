@@ -17,11 +17,14 @@ struct RefRun {
     bool limit;      /* x is evaluated for Omega -> infinity */
     RefBits claimed; /* what was asked for; x has at least that */
     RefForm form;
-    Evaluator ev;   /* with e: its Omega is T''s */
-    ApMat stream;   /* x [rows, content], dense: [rows, width] */
-    ApMat delta;    /* what the current sublayer adds */
-    Record record;  /* of the block of heads at hand, where no tape holds it */
-    HeadsWork work; /* for that */
+    Evaluator ev;       /* with e: its Omega is T''s */
+    ApMat stream;       /* x [rows, content], dense: [rows, width] */
+    ApMat delta;        /* what the current sublayer adds */
+    ApMat normed;       /* norm(x), where the current sublayer reads that */
+    const ApMat *input; /* what it reads: stream or normed */
+    NormRecord norm;    /* of the norm at hand, where no tape holds it */
+    Record record;      /* of the block of heads at hand, where no tape holds it */
+    HeadsWork work;     /* for that */
     Dense dense;
     Tape *kept;        /* the records to be written, one a block, or NULL */
     const Tape *known; /* the records and streams of x, evaluated before, or NULL */

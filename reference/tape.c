@@ -20,13 +20,23 @@ static void add_record(void *context, const Bundle *bundle, size_t first, size_t
     making->ok = making->ok && record_init(&tape->record[tape->blocks++], &shape, tape->bits);
 }
 
+static size_t norm_columns(const Sublayer *sublayer)
+{
+    return sublayer->norm.kind != NORMALIZATION_NONE ? sublayer->norm.columns.count : 0;
+}
+
 static bool tape_init(Tape *tape, const Model *model)
 {
     size_t rows = layout_rows(&model->layout), columns = layout_content(&model->layout);
     Making making = {tape, rows,
-                     tape->record != NULL && tape->stream != NULL && tape->term != NULL};
+                     tape->record != NULL && tape->norm != NULL && tape->stream != NULL &&
+                         tape->term != NULL};
     if (making.ok) {
         heads_each_block(model, tape->bits, model->sublayer_count, add_record, &making);
+    }
+    for (size_t i = 0; making.ok && i < tape->sublayers; i++) {
+        making.ok =
+            norm_record_init(&tape->norm[i], rows, norm_columns(&model->sublayers[i]), tape->bits);
     }
     for (size_t l = 0; making.ok && l < tape->depth; l++) {
         making.ok = ap_init(&tape->stream[l], rows, columns, tape->bits);
@@ -44,6 +54,8 @@ Tape *tape_open(const Model *model, mpfr_prec_t bits)
     tape->bits = bits;
     tape->depth = model->depth;
     tape->record = calloc(blocks + 1, sizeof *tape->record);
+    tape->sublayers = model->sublayer_count;
+    tape->norm = calloc(tape->sublayers, sizeof *tape->norm);
     tape->stream = calloc(tape->depth, sizeof *tape->stream);
     tape->term = calloc(tape->depth, sizeof *tape->term);
     if (!tape_init(tape, model)) {
@@ -61,10 +73,14 @@ void tape_clear(Tape *tape)
     for (size_t i = 0; i < tape->blocks; i++) {
         record_clear(&tape->record[i]);
     }
+    for (size_t i = 0; tape->norm != NULL && i < tape->sublayers; i++) {
+        norm_record_clear(&tape->norm[i]);
+    }
     for (size_t l = 0; tape->stream != NULL && l < tape->depth; l++) {
         ap_clear(&tape->stream[l]);
     }
     free(tape->record);
+    free(tape->norm);
     free(tape->stream);
     free(tape->term);
     free(tape);
@@ -89,5 +105,8 @@ double tape_bytes(const Model *model, mpfr_prec_t bits)
     size_t rows = layout_rows(&model->layout), columns = layout_content(&model->layout);
     Bytes sum = {rows, bits, 0};
     heads_each_block(model, bits, model->sublayer_count, add_bytes, &sum);
+    for (size_t i = 0; i < model->sublayer_count; i++) {
+        sum.bytes += norm_record_bytes(rows, norm_columns(&model->sublayers[i]), bits);
+    }
     return sum.bytes + (double)model->depth * ap_bytes((double)rows, (double)columns, bits);
 }

@@ -7,11 +7,14 @@
 #define HEADPROOF_REFERENCE_TAPE_H
 
 #include "heads/heads.h"
+#include "layer_norm.h"
 
 typedef struct {
     mpfr_prec_t bits;
     Record *record; /* [blocks], all layers' */
     size_t blocks;
+    NormRecord *norm; /* [sublayers], empty where a sublayer has none */
+    size_t sublayers;
     ApMat *stream;    /* [depth] after a layer */
     mpfr_exp_t *term; /* [depth] of the largest number that went into it in that layer */
     size_t depth;

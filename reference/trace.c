@@ -4,6 +4,7 @@
  */
 #include "trace.h"
 #include "trace_direct.h"
+#include "trace_norm.h"
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -27,12 +28,13 @@ bool trace_open(Trace *trace, const Model *model, const double *x, const double 
     *trace = (Trace){.model = model, .rows = rows, .columns = columns};
     trace->known = malloc(rows * columns);
     trace->next = malloc(rows * columns);
+    trace->normed = malloc(rows * columns);
     trace->row = calloc(rows, 1);
     trace->lost = calloc(rows, 1);
     trace->live = calloc(widest(model), 1);
     trace->zero = calloc(rows, 1);
-    if (trace->known == NULL || trace->next == NULL || trace->row == NULL || trace->lost == NULL ||
-        trace->live == NULL || trace->zero == NULL) {
+    if (trace->known == NULL || trace->next == NULL || trace->normed == NULL ||
+        trace->row == NULL || trace->lost == NULL || trace->live == NULL || trace->zero == NULL) {
         return false;
     }
     for (size_t i = 0; i < rows * columns; i++) {
@@ -51,19 +53,28 @@ void trace_clear(Trace *trace)
 {
     free(trace->known);
     free(trace->next);
+    free(trace->normed);
     free(trace->row);
     free(trace->lost);
     free(trace->live);
     free(trace->zero);
 }
 
+/* Flags that some columns of a row share. */
+static int row_flags(const unsigned char *row, Columns columns)
+{
+    int flags = columns.count > 0 ? PROVEN_ALL : 0;
+    for (size_t c = columns.first; c < columns.first + columns.count; c++) {
+        flags &= row[c];
+    }
+    return flags;
+}
+
 int trace_block(const Trace *trace, size_t first, size_t count, Columns columns)
 {
     int flags = columns.count > 0 ? PROVEN_ALL : 0;
     for (size_t i = first; i < first + count && flags != 0; i++) {
-        for (size_t c = columns.first; c < columns.first + columns.count; c++) {
-            flags &= trace->known[i * trace->columns + c];
-        }
+        flags &= row_flags(trace->known + i * trace->columns, columns);
     }
     return flags;
 }
@@ -137,7 +148,7 @@ static void find_live(Trace *trace, Head *head)
 /* Do all columns read that live have the flag in this row? */
 static bool row_has(const Trace *trace, const Head *head, size_t row, int flag)
 {
-    const unsigned char *known = trace->known + row * trace->columns + head->read.first;
+    const unsigned char *known = trace->read + row * trace->columns + head->read.first;
     if ((trace->row[row] & flag) != 0) {
         return true;
     }
@@ -164,7 +175,7 @@ static bool find_zeros(Trace *trace, const Head *head)
 static bool scores_same(const Trace *trace, const Score *score, size_t row)
 {
     return (trace->row[row] & PROVEN_SAME) != 0 ||
-           (trace_block(trace, row, 1, score->read) & PROVEN_SAME) != 0;
+           (row_flags(trace->read + row * trace->columns, score->read) & PROVEN_SAME) != 0;
 }
 
 /* The flags that survive in the row's columns written: all where it sees zeros alone; whether it
@@ -221,17 +232,30 @@ static void trace_head(Trace *trace, const Bundle *bundle, size_t h)
     }
 }
 
+/* What a sublayer reads; returns how many rows are lost. */
+static size_t trace_input(Trace *trace, const LayerNorm *norm)
+{
+    size_t lost = 0;
+    trace->read = trace->known;
+    if (norm->kind != NORMALIZATION_NONE) {
+        trace_norm(trace, norm, trace->normed);
+        trace->read = trace->normed;
+    }
+    for (size_t i = 0; i < trace->rows; i++) {
+        trace->row[i] = (unsigned char)row_flags(trace->read + i * trace->columns,
+                                                 (Columns){0, trace->columns});
+        lost += trace->lost[i];
+    }
+    return lost;
+}
+
 void trace_layer(Trace *trace, size_t layer)
 {
     const Model *model = trace->model;
     size_t columns = trace->columns;
     for (; trace->sublayer < model->layer_end[layer - 1]; trace->sublayer++) {
         const Sublayer *sublayer = &model->sublayers[trace->sublayer];
-        size_t lost = 0;
-        for (size_t i = 0; i < trace->rows; i++) {
-            trace->row[i] = (unsigned char)trace_block(trace, i, 1, (Columns){0, columns});
-            lost += trace->lost[i];
-        }
+        size_t lost = trace_input(trace, &sublayer->norm);
         if (lost == trace->rows) {
             continue;
         }

@@ -13,10 +13,12 @@ typedef struct {
     const Model *model;
     size_t rows, columns, sublayer;
     unsigned char *known, *next;
-    unsigned char *row;  /* [rows] flags that all of a row has in known */
-    unsigned char *lost; /* [rows] nothing is known of the row any more in next */
-    unsigned char *live; /* [widest] coordinates of a value that a head passes on */
-    unsigned char *zero; /* [rows] keys whose value is 0 */
+    unsigned char *normed;     /* the same of a norm of the stream */
+    const unsigned char *read; /* of what the sublayer reads: known or normed */
+    unsigned char *row;        /* [rows] flags that all of a row has in read */
+    unsigned char *lost;       /* [rows] nothing is known of the row any more in next */
+    unsigned char *live;       /* [widest] coordinates of a value that a head passes on */
+    unsigned char *zero;       /* [rows] keys whose value is 0 */
 } Trace;
 
 /* At the model's inputs: x [n, content], bias_row_content [content] or NULL for zeros.  false:

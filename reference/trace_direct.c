@@ -3,12 +3,14 @@
  */
 #include "trace_direct.h"
 
+#include <string.h>
+
 /* Do all columns read whose row of w, [read, columns], has an entry other than 0 hold 0 in this row
  * of the stream? */
 static bool product_zero(const Trace *trace, const Direct *direct, size_t row, size_t column,
                          size_t columns, size_t ld)
 {
-    const unsigned char *known = trace->known + row * trace->columns + direct->read.first;
+    const unsigned char *known = trace->read + row * trace->columns + direct->read.first;
     size_t r = 0;
     while (r < direct->read.count && ((known[r] & PROVEN_ZERO) != 0 ||
                                       !trace_any(direct->w1 + r * ld + column, columns, 1))) {
@@ -75,7 +77,7 @@ static void keep_zeros(Trace *trace, Columns columns)
 void trace_direct(Trace *trace, const Direct *direct)
 {
     switch (direct->kind) {
-    case DIRECT_NORM: break; /* no case has one yet */
+    case DIRECT_NORM: memcpy(trace->next, trace->read, trace->rows * trace->columns); break;
     case DIRECT_FFN: trace_ffn(trace, direct); break;
     case DIRECT_LINEAR:
         trace_linear(trace, direct);

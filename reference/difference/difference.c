@@ -13,12 +13,13 @@ static bool is_bilinear(const Heads *heads)
 }
 
 /* All but the sum are e's own. */
-enum { DIFFERENCE_MATS = 16, SUM = DIFFERENCE_MATS - 1 };
+enum { DIFFERENCE_MATS = 17, SUM = DIFFERENCE_MATS - 1 };
 
-static void difference_list(Difference *e, const RecordShape *shape, size_t content,
+static void difference_list(Difference *e, const RecordShape *shape, const DifferenceSize *size,
                             ApExtent list[DIFFERENCE_MATS])
 {
     size_t rows = shape->rows, gate = shape->gate, value = shape->part[HEADS_PART];
+    size_t content = size->content;
     const ApExtent all[DIFFERENCE_MATS] = {
         {&e->stream, rows, content},      {&e->delta, rows, content},
         {&e->product, rows, gate},        {&e->score, rows, gate},
@@ -27,45 +28,50 @@ static void difference_list(Difference *e, const RecordShape *shape, size_t cont
         {&e->moved, rows, value},         {&e->query, rows, shape->query},
         {&e->key, rows, shape->query},    {&e->moved_query, rows, shape->query},
         {&e->group, rows, shape->group},  {&e->pattern, rows, shape->pattern},
-        {&e->leak, rows, shape->pattern}, [SUM] = {&e->sum, rows, content},
+        {&e->leak, rows, shape->pattern}, {&e->normed, rows, size->normed},
+        [SUM] = {&e->sum, rows, content},
     };
     for (size_t i = 0; i < DIFFERENCE_MATS; i++) {
         list[i] = all[i];
     }
 }
 
-bool difference_init(Difference *e, const RecordShape *shape, size_t content, mpfr_prec_t bits,
-                     mpfr_prec_t sum_bits)
+bool difference_init(Difference *e, const RecordShape *shape, const DifferenceSize *size)
 {
     ApExtent list[DIFFERENCE_MATS];
-    *e = (Difference){.term = calloc(shape->rows * content + 1, sizeof *e->term)};
-    difference_list(e, shape, content, list);
-    bool ok = ap_init_list(list, SUM, bits);
-    ok = ap_init_list(list + SUM, 1, sum_bits) && ok;
-    return ok && e->term != NULL;
+    *e = (Difference){.term = calloc(shape->rows * size->content + 1, sizeof *e->term),
+                      .fall = calloc(shape->rows + 1, sizeof *e->fall)};
+    difference_list(e, shape, size, list);
+    bool ok = ap_init_list(list, SUM, size->bits);
+    ok = ap_init_list(list + SUM, 1, size->sum_bits) && ok;
+    e->input = &e->stream;
+    return ok && e->term != NULL && e->fall != NULL;
 }
 
 void difference_clear(Difference *e)
 {
     ApExtent list[DIFFERENCE_MATS];
-    difference_list(e, &(RecordShape){0}, 0, list);
+    difference_list(e, &(RecordShape){0}, &(DifferenceSize){0}, list);
     ap_clear_list(list, DIFFERENCE_MATS);
     free(e->term);
+    free(e->fall);
 }
 
-double difference_bytes(const RecordShape *shape, size_t content, mpfr_prec_t bits,
-                        mpfr_prec_t sum_bits)
+double difference_bytes(const RecordShape *shape, const DifferenceSize *size)
 {
     Difference e;
     ApExtent list[DIFFERENCE_MATS];
-    difference_list(&e, shape, content, list);
-    return ap_bytes_list(list, SUM, bits) + ap_bytes_list(list + SUM, 1, sum_bits);
+    difference_list(&e, shape, size, list);
+    return ap_bytes_list(list, SUM, size->bits) + ap_bytes_list(list + SUM, 1, size->sum_bits);
 }
 
 void difference_begin_layer(Difference *e)
 {
     for (size_t i = 0; i < e->stream.rows * e->stream.columns; i++) {
         e->term[i] = mpfr_get_emin();
+    }
+    for (size_t i = 0; i < e->stream.rows; i++) {
+        e->fall[i] = 0;
     }
 }
 
@@ -117,7 +123,7 @@ void difference_pattern(Evaluator *ev, const Heads *heads, const Record *record,
 
 void difference_values(Evaluator *ev, const Heads *heads, PartKind part, Difference *e)
 {
-    heads_products(ev, heads, &e->stream, &e->product, part, &e->value);
+    heads_products(ev, heads, e->input, &e->product, part, &e->value);
 }
 
 /* Context of move_row: some columns. */

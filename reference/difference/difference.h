@@ -11,7 +11,12 @@
  *     r_j      = e^(s'_j) / (sum over all keys of e^(s'))          the others, e^(-Omega gap) in it
  *     change   = y_A' - y_A + sum over the others of r_j (u'_j - y_A').
  * Each term has a factor of e's own size: nothing of the size of x cancels, whatever Omega is.
- * (E < -1/2 is a change as large as the pattern itself.)
+ * (E < -1/2 is a change as large as the pattern itself.)  Of a norm y = gamma c / sqrt(s) + beta,
+ * c = x - mean(x), d = e - mean(e),
+ *     delta = (2 c.d + d.d) / D,     s' = mean((c + d)^2) + eps,
+ *     dy    = gamma (d - c delta / (sqrt(s) (sqrt(s) + sqrt(s')))) / sqrt(s'),
+ * which loses what the norm itself takes from e: its mean, and all but about eps / s of its part
+ * along c.
  *
  * So each is as right as its own digits, which may be fewer than x's: what e loses to rounding is
  * relative to e.  Only the sum x + e has as many as x.
@@ -25,11 +30,14 @@
 #define HEADPROOF_REFERENCE_DIFFERENCE_DIFFERENCE_H
 
 #include "../heads/heads.h"
+#include "../layer_norm.h"
 
 /* e and, for a block of heads at a time, the changes of what its record holds. */
 typedef struct {
     ApMat stream;         /* [rows, content] e */
     ApMat delta;          /* what the current sublayer adds to it */
+    ApMat normed;         /* the change of norm(x), where a sublayer reads that */
+    const ApMat *input;   /* what the sublayer's heads read: stream or normed */
     ApMat sum;            /* x + e: r(T') after the last layer, of x's bits */
     ApMat product, score; /* [rows, heads] e g, and the gate's change */
     ApMat gate, grown;    /* [rows, heads] expm1 and exp of that */
@@ -42,22 +50,47 @@ typedef struct {
     /* [rows, columns]: exponent of the largest term that went into an entry of e in this layer:
      * what e falls short of it was cancelled, however alike two precisions are. */
     mpfr_exp_t *term;
+    /* [rows]: the same of the changes of norms, in bits: how far a row of them, at worst, fell short
+     * of its terms in this layer. */
+    mpfr_exp_t *fall;
     bool limit; /* of T_infinity at x + e: no key that the limit leaves out weighs anything */
 } Difference;
 
-/* e = 0, of so many bits, and x + e of sum_bits.  shape: what holds every block of the model;
- * content: columns of the stream.  false when memory is short; clear it all the same. */
-bool difference_init(Difference *e, const RecordShape *shape, size_t content, mpfr_prec_t bits,
-                     mpfr_prec_t sum_bits) __attribute__((warn_unused_result));
+/* e = 0, of so many bits, and x + e of sum_bits.  shape: what holds every block of the model.
+ * false when memory is short; clear it all the same. */
+typedef struct {
+    size_t content; /* columns of the stream */
+    size_t normed;  /* of normed */
+    mpfr_prec_t bits, sum_bits;
+} DifferenceSize;
+bool difference_init(Difference *e, const RecordShape *shape, const DifferenceSize *size)
+    __attribute__((warn_unused_result));
 void difference_clear(Difference *e);
-double difference_bytes(const RecordShape *shape, size_t content, mpfr_prec_t bits,
-                        mpfr_prec_t sum_bits);
+double difference_bytes(const RecordShape *shape, const DifferenceSize *size);
 
 /* Before and after a layer, which has x behind it, and a sublayer's bundles. */
 void difference_begin_layer(Difference *e);
 void difference_begin(Difference *e);
 void difference_end(Difference *e);
 void difference_end_layer(Difference *e, const ApMat *x);
+
+/* After norm_stream of x, with its record: the heads read norm(x); and for x =
+ * norm(x) itself, in place of both. */
+void difference_read_normed(Evaluator *ev, const Layout *layout, const LayerNorm *norm,
+                            const NormRecord *record, Difference *e);
+void difference_normalise(Evaluator *ev, const Layout *layout, const LayerNorm *norm,
+                          const NormRecord *record, Difference *e);
+
+/* Exponents of the change of a row's norm, without gamma / sqrt(s'): of the largest term, and of what
+ * is left of all; and of 1 / sqrt(s'). */
+typedef struct {
+    mpfr_exp_t largest, left, scale;
+} NormTerms;
+
+/* y [columns], which may be e, = norm(x + e) - norm(x) of one row, from x's c and s (layer_norm.h),
+ * with NORM_GUARD bits more than y has. */
+NormTerms difference_norm_row(mpfr_ptr y, const LayerNorm *norm, mpfr_srcptr c, mpfr_srcptr s,
+                              mpfr_srcptr e);
 
 /* Each after the step of heads.h of that name, whose outcome is in the record: the changes of
  * scores (and without bilinear scores of patterns), of a pattern, of values and mixtures. */

@@ -198,7 +198,7 @@ void difference_group_weights(Evaluator *ev, const Heads *heads, const Record *r
     Weights weights = {&patterns, record, e};
     size_t rows = e->stream.rows, heads_rows = rows * patterns.count;
     if (heads->bundle->score.kind == SCORE_GATE) {
-        heads_gate_product(ev, heads, &e->stream, &e->product);
+        heads_gate_product(ev, heads, e->input, &e->product);
     }
     evaluator_each(ev, rows, heads_rows, gate_row, &weights);
     evaluator_each(ev, rows, heads_rows * GROUPS, weights_row, &weights);

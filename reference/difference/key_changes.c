@@ -288,7 +288,7 @@ void difference_queries(Evaluator *ev, const Heads *heads, const Record *record,
 {
     size_t rows = e->stream.rows, width = heads_query_width(&heads->bundle->score);
     MoveQuery move = {record, e, heads->count * width};
-    heads_queries(ev, heads, &e->stream, false, &e->query, &e->key);
+    heads_queries(ev, heads, e->input, false, &e->query, &e->key);
     evaluator_each(ev, rows, rows * move.columns, move_query_row, &move);
 }
 

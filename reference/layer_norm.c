@@ -1,0 +1,175 @@
+/*
+ * Layer norms of a stream's rows, each row by itself: mean, squares, quotient.
+ */
+#include "layer_norm.h"
+
+NormExtent norm_extent(const Model *model)
+{
+    NormExtent extent = {0, 0};
+    for (size_t s = 0; s < model->sublayer_count; s++) {
+        const Sublayer *sublayer = &model->sublayers[s];
+        size_t count = sublayer->norm.columns.count;
+        if (sublayer->norm.kind == NORMALIZATION_NONE) {
+            continue;
+        }
+        extent.widest = count > extent.widest ? count : extent.widest;
+        if (sublayer->bundle_count > 0 || sublayer->direct.kind != DIRECT_NORM) {
+            extent.copy = layout_content(&model->layout);
+        }
+    }
+    return extent;
+}
+
+enum { NORM_MATS = 2 };
+
+static void norm_list(NormRecord *record, size_t rows, size_t columns, ApExtent list[NORM_MATS])
+{
+    list[0] = (ApExtent){&record->centred, rows, columns};
+    list[1] = (ApExtent){&record->square, columns > 0 ? rows : 0, 1};
+}
+
+bool norm_record_init(NormRecord *record, size_t rows, size_t columns, mpfr_prec_t bits)
+{
+    ApExtent list[NORM_MATS];
+    norm_list(record, rows, columns, list);
+    return ap_init_list(list, NORM_MATS, bits);
+}
+
+void norm_record_clear(NormRecord *record)
+{
+    ApExtent list[NORM_MATS];
+    norm_list(record, 0, 0, list);
+    ap_clear_list(list, NORM_MATS);
+}
+
+double norm_record_bytes(size_t rows, size_t columns, mpfr_prec_t bits)
+{
+    NormRecord record;
+    ApExtent list[NORM_MATS];
+    norm_list(&record, rows, columns, list);
+    return ap_bytes_list(list, NORM_MATS, bits);
+}
+
+void norm_mean(mpfr_ptr mean, const LayerNorm *norm, mpfr_srcptr x)
+{
+    mpfr_set_zero(mean, 1);
+    if (norm->kind == NORMALIZATION_RMSNORM) {
+        return;
+    }
+    for (size_t i = 0; i < norm->columns.count; i++) {
+        mpfr_add(mean, mean, x + i, MPFR_RNDN);
+    }
+    mpfr_div_ui(mean, mean, norm->columns.count, MPFR_RNDN);
+}
+
+void norm_centre(mpfr_ptr c, mpfr_ptr s, const LayerNorm *norm, mpfr_srcptr x)
+{
+    size_t count = norm->columns.count;
+    mpfr_t sum, t;
+    mpfr_inits2(mpfr_get_prec(s) + NORM_GUARD, sum, t, (mpfr_ptr)0);
+    norm_mean(sum, norm, x);
+    for (size_t i = 0; i < count; i++) {
+        mpfr_sub(c + i, x + i, sum, MPFR_RNDN);
+    }
+    mpfr_set_zero(sum, 1);
+    for (size_t i = 0; i < count; i++) {
+        mpfr_sqr(t, c + i, MPFR_RNDN);
+        mpfr_add(sum, sum, t, MPFR_RNDN);
+    }
+    mpfr_div_ui(sum, sum, count, MPFR_RNDN);
+    mpfr_add_d(s, sum, norm->eps, MPFR_RNDN);
+    mpfr_clears(sum, t, (mpfr_ptr)0);
+}
+
+void norm_apply(mpfr_ptr y, const LayerNorm *norm, mpfr_srcptr c, mpfr_srcptr s, bool token)
+{
+    mpfr_t quotient, root;
+    mpfr_inits2(mpfr_get_prec(s) + NORM_GUARD, quotient, root, (mpfr_ptr)0);
+    mpfr_sqrt(root, s, MPFR_RNDN);
+    for (size_t i = 0; i < norm->columns.count; i++) {
+        mpfr_div(quotient, c + i, root, MPFR_RNDN);
+        mpfr_mul_d(quotient, quotient, norm->gamma[i], MPFR_RNDN);
+        if (token && norm->beta != NULL) {
+            mpfr_add_d(quotient, quotient, norm->beta[i], MPFR_RNDN);
+        }
+        mpfr_set(y + i, quotient, MPFR_RNDN);
+    }
+    mpfr_clears(quotient, root, (mpfr_ptr)0);
+}
+
+/* Context of record_row and write_row. */
+typedef struct {
+    const Layout *layout;
+    const LayerNorm *norm;
+    const NormRecord *record;
+    const ApMat *x;
+    ApMat *y;
+} Stream;
+
+static void record_row(Evaluator *ev, Worker *worker, const void *context, size_t row)
+{
+    const Stream *at = context;
+    (void)ev, (void)worker;
+    if (norm_acts(at->layout, at->norm, row)) {
+        norm_centre(ap_at(&at->record->centred, row, 0), ap_at(&at->record->square, row, 0),
+                    at->norm, ap_at(at->x, row, at->norm->columns.first));
+    }
+}
+
+static void write_row(Evaluator *ev, Worker *worker, const void *context, size_t row)
+{
+    const Stream *at = context;
+    (void)ev, (void)worker;
+    for (size_t c = 0; at->y != at->x && c < at->x->columns; c++) {
+        mpfr_set(ap_at(at->y, row, c), ap_at(at->x, row, c), MPFR_RNDN);
+    }
+    if (norm_acts(at->layout, at->norm, row)) {
+        norm_apply(ap_at(at->y, row, at->norm->columns.first), at->norm,
+                   ap_at(&at->record->centred, row, 0), ap_at(&at->record->square, row, 0),
+                   row != layout_bias_row(at->layout));
+    }
+}
+
+/* Operations on an entry, about. */
+enum { NORM_OPERATIONS = 8 };
+
+void norm_record_stream(Evaluator *ev, const Layout *layout, const LayerNorm *norm, const ApMat *x,
+                        NormRecord *record)
+{
+    const Stream at = {layout, norm, record, x, NULL};
+    evaluator_each(ev, x->rows, NORM_OPERATIONS * x->rows * x->columns, record_row, &at);
+}
+
+void norm_write_stream(Evaluator *ev, const Layout *layout, const LayerNorm *norm,
+                       const NormRecord *record, const ApMat *x, ApMat *y)
+{
+    const Stream at = {layout, norm, record, x, y};
+    evaluator_each(ev, x->rows, NORM_OPERATIONS * x->rows * x->columns, write_row, &at);
+}
+
+/* The exponent of a row's largest entry in some columns; the least of MPFR's where all are 0. */
+static mpfr_exp_t row_exponent(const ApMat *x, size_t row, Columns columns)
+{
+    mpfr_exp_t most = mpfr_get_emin();
+    for (size_t c = columns.first; c < columns.first + columns.count; c++) {
+        mpfr_srcptr entry = ap_at(x, row, c);
+        most = mpfr_regular_p(entry) && mpfr_get_exp(entry) > most ? mpfr_get_exp(entry) : most;
+    }
+    return most;
+}
+
+mpfr_exp_t norm_lost(const Layout *layout, const LayerNorm *norm, const ApMat *x,
+                     const NormRecord *record)
+{
+    mpfr_exp_t none = mpfr_get_emin(), largest = none, least = mpfr_get_emax();
+    for (size_t i = 0; i < x->rows; i++) {
+        mpfr_exp_t here = row_exponent(x, i, (Columns){0, x->columns});
+        largest = here > largest ? here : largest;
+        if (norm_acts(layout, norm, i) && row_exponent(x, i, norm->columns) > none) {
+            mpfr_srcptr s = ap_at(&record->square, i, 0);
+            mpfr_exp_t root = mpfr_regular_p(s) ? (mpfr_get_exp(s) - 2) / 2 : least;
+            least = root < least ? root : least;
+        }
+    }
+    return largest > none && least < largest ? largest - least : 0;
+}

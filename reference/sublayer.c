@@ -1,0 +1,137 @@
+/*
+ * One sublayer of a run: what it reads, the stream or its norm, and what it makes of the stream,
+ *     x = x + (the sum of its heads),     x = (a direct operation)(x),     x = norm(x).
+ */
+#include "sublayer.h"
+
+#include "bundle.h"
+#include "dense_norm.h"
+#include "direct.h"
+#include "doubt.h"
+
+/* to = norm(x), which may be x; returns how many bits more it may have lost, where a plan looks. */
+static mpfr_exp_t normalise_x(RefRun *run, const LayerNorm *norm, ApMat *to)
+{
+    const Layout *layout = &run->model->layout;
+    NormRecord *record = run->kept != NULL ? &run->kept->norm[run->sublayer] : &run->norm;
+    mpfr_exp_t lost = 0;
+    if (run->form == REF_DENSE) {
+        dense_norm(layout, norm, &run->stream, to);
+        return 0;
+    }
+    norm_record_stream(&run->ev, layout, norm, &run->stream, record);
+    if (run->ev.observed) {
+        lost = norm_lost(layout, norm, &run->stream, record);
+        doubt_norm(&run->ev, lost);
+    }
+    norm_write_stream(&run->ev, layout, norm, record, &run->stream, to);
+    return lost;
+}
+
+/* The record of the norm of the sublayer that is next. */
+static const NormRecord *norm_record(const RefRun *run)
+{
+    const Tape *tape = run->known != NULL ? run->known : run->kept;
+    return tape != NULL ? &tape->norm[run->sublayer] : &run->norm;
+}
+
+/* What the sublayer reads, of x and of e: the streams, or their norm. */
+static void read_input(RefRun *run, const LayerNorm *norm)
+{
+    bool normed = norm->kind != NORMALIZATION_NONE;
+    run->input = &run->stream;
+    run->ev.normed = 0;
+    if (normed && run->known == NULL) {
+        run->ev.normed = normalise_x(run, norm, &run->normed);
+        run->input = &run->normed;
+    }
+    for (int i = 0; i < RUN_CHANGES; i++) {
+        Difference *e = run_change(run, i);
+        if (e != NULL && normed) {
+            difference_read_normed(&run->ev, &run->model->layout, norm, norm_record(run), e);
+        } else if (e != NULL) {
+            e->input = &e->stream;
+        }
+    }
+}
+
+/* What goes into a stream. */
+static void run_note_term(RefRun *run, mpfr_srcptr term)
+{
+    if (mpfr_regular_p(term) && mpfr_get_exp(term) > run->term) {
+        run->term = mpfr_get_exp(term);
+    }
+}
+
+/* x += what the sublayer's heads write, and e the change of that. */
+static void add_heads(RefRun *run, const Sublayer *sublayer)
+{
+    ap_zero(&run->delta);
+    for (int i = 0; i < RUN_CHANGES; i++) {
+        if (run_change(run, i) != NULL) {
+            difference_begin(run_change(run, i));
+        }
+    }
+    for (size_t b = 0; b < sublayer->bundle_count; b++) {
+        const Bundle *bundle = &sublayer->bundles[b];
+        Heads all = {&run->model->layout, bundle, 0, bundle->heads, run->limit};
+        if (run->form == REF_DENSE) {
+            dense_add(&run->ev, &all, run->input, &run->dense, &run->delta);
+        } else {
+            run_bundle(run, bundle);
+        }
+    }
+    for (size_t i = 0; run->known == NULL && i < run->stream.rows * run->stream.columns; i++) {
+        mpfr_ptr entry = run->stream.entry + i;
+        run_note_term(run, entry);
+        limbs_add(entry, entry, run->delta.entry + i);
+    }
+    for (int i = 0; i < RUN_CHANGES; i++) {
+        if (run_change(run, i) != NULL) {
+            difference_end(run_change(run, i));
+        }
+    }
+}
+
+/* The largest exponent of the stream's entries. */
+static mpfr_exp_t stream_exponent(const RefRun *run)
+{
+    mpfr_exp_t most = mpfr_get_emin();
+    for (size_t i = 0; i < run->stream.rows * run->stream.columns; i++) {
+        mpfr_srcptr x = run->stream.entry + i;
+        most = mpfr_regular_p(x) && mpfr_get_exp(x) > most ? mpfr_get_exp(x) : most;
+    }
+    return most;
+}
+
+/* x = norm(x), and e.  What the stream fell short of its terms before that it still does. */
+static void normalise_stream(RefRun *run, const LayerNorm *norm)
+{
+    mpfr_exp_t before = stream_exponent(run);
+    mpfr_exp_t fall = run->term > before && before > mpfr_get_emin() ? run->term - before : 0;
+    if (run->known == NULL) {
+        run->ev.lost += normalise_x(run, norm, &run->stream);
+        run->term = stream_exponent(run) + fall;
+    }
+    for (int i = 0; i < RUN_CHANGES; i++) {
+        Difference *e = run_change(run, i);
+        if (e != NULL) {
+            difference_normalise(&run->ev, &run->model->layout, norm, norm_record(run), e);
+        }
+    }
+}
+
+void run_sublayer(RefRun *run, const Sublayer *sublayer)
+{
+    if (sublayer->bundle_count == 0 && sublayer->direct.kind == DIRECT_NORM) {
+        normalise_stream(run, &sublayer->norm);
+        return;
+    }
+    read_input(run, &sublayer->norm);
+    if (sublayer->bundle_count == 0) {
+        direct_operate(&run->ev, &sublayer->direct, run->input, &run->stream, &run->delta,
+                       &run->record.part[HEADS_PART]);
+    } else {
+        add_heads(run, sublayer);
+    }
+}

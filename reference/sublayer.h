@@ -1,0 +1,12 @@
+/*
+ * One sublayer of a run (private to reference/).
+ */
+#ifndef HEADPROOF_REFERENCE_SUBLAYER_H
+#define HEADPROOF_REFERENCE_SUBLAYER_H
+
+#include "run.h"
+
+/* x, and e beside it, go through the sublayer run->sublayer. */
+void run_sublayer(RefRun *run, const Sublayer *sublayer);
+
+#endif

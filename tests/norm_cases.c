@@ -1,0 +1,62 @@
+/*
+ * Cases with layer norms.
+ */
+#include "norm_cases.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+CaseSpec norm_case(Construction construction, Normalization norm, NormPlace place, size_t depth)
+{
+    return (CaseSpec){.construction = construction,
+                      .n = 4,
+                      .d = 5,
+                      .d_ff = 6,
+                      .heads = 2,
+                      .depth = depth,
+                      .seed = 1,
+                      .slope = 1000,
+                      .band = 2,
+                      .gelu = GELU_TWO,
+                      .bias = BIAS_RANDOM,
+                      .norm = norm,
+                      .norm_place = place,
+                      .norm_eps = 1e-5};
+}
+
+bool norm_refused(const CaseSpec *spec)
+{
+    return spec->norm_place == NORM_PRE &&
+           (spec->construction == CONSTRUCTION_SILU ||
+            (spec->construction == CONSTRUCTION_LINEAR && spec->linear != LINEAR_IN_PLACE));
+}
+
+void norm_each_case(size_t depth, NormVisit *visit, void *context)
+{
+    for (int i = 0; i < CONSTRUCTION_COUNT * 2 * 2 * 2 * 3; i++) {
+        CaseSpec spec = norm_case((Construction)(i / 24),
+                                  i % 2 == 0 ? NORMALIZATION_LAYERNORM : NORMALIZATION_RMSNORM,
+                                  (NormPlace)(i / 2 % 2), depth);
+        spec.mask = (Mask)(i / 4 % 2);
+        spec.linear = (Linear)(i / 8 % 3);
+        spec.d_head = spec.linear == LINEAR_BLOCK ? 2 : 0;
+        spec.bias = spec.linear == LINEAR_CLEAR ? BIAS_NONE : BIAS_RANDOM;
+        spec.norm_tokens_only = spec.linear == LINEAR_CLEAR;
+        if (!norm_refused(&spec)) {
+            visit(&spec, context);
+        }
+    }
+}
+
+void norm_describe(char what[NORM_PLACE], const CaseSpec *spec)
+{
+    snprintf(what, NORM_PLACE, "%s %s %s mask %d linear %d d_head %zu bias %d%s",
+             construction_names[spec->construction],
+             spec->norm == NORMALIZATION_LAYERNORM ? "layernorm" : "rmsnorm",
+             spec->norm_place == NORM_PRE ? "pre" : "post", (int)spec->mask, (int)spec->linear,
+             spec->d_head, (int)spec->bias, spec->norm_tokens_only ? " tokens only" : "");
+}

@@ -1,0 +1,24 @@
+/*
+ * Cases with layer norms.
+ */
+#ifndef HEADPROOF_TESTS_NORM_CASES_H
+#define HEADPROOF_TESTS_NORM_CASES_H
+
+#include "../cases/case.h"
+
+enum { NORM_PLACE = 200 };
+
+/* Small, stable weights, two heads, eps 1e-5. */
+CaseSpec norm_case(Construction construction, Normalization norm, NormPlace place, size_t depth);
+
+/* Is it refused: a pre-norm of what writes differences with x itself? */
+bool norm_refused(const CaseSpec *spec);
+
+/* Calls visit for every construction, norm, place, mask (none, causal), linear map and form of
+ * weights that is not refused, with biases in every other one. */
+typedef void NormVisit(const CaseSpec *spec, void *context);
+void norm_each_case(size_t depth, NormVisit *visit, void *context);
+
+void norm_describe(char what[NORM_PLACE], const CaseSpec *spec);
+
+#endif
