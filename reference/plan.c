@@ -69,6 +69,7 @@ struct RefPlan {
     size_t depth;
     LayerPlan *layers;
     double omega;       /* that of the differences */
+    bool norms;         /* the model has some */
     mpfr_exp_t largest; /* see Seen, at that Omega */
     /* Of a plan beside a run: the pair, the lower precision's run, behind layer `followed`. */
     const Pair *pair;
@@ -354,6 +355,7 @@ static RefPlan *plan_open(const Pair *pair, double omega)
     }
     plan->depth = pair->converted.depth;
     plan->omega = omega;
+    plan->norms = norm_extent(&pair->converted).widest > 0;
     plan->layers = calloc(plan->depth, sizeof *plan->layers);
     if (plan->layers == NULL) {
         free(plan);
@@ -530,6 +532,35 @@ static double whole_limbs(double bits)
     return 64 * ceil(bits / 64);
 }
 
+/* By how many powers of two a difference that is linear in e^(-Omega gap) is larger at omega
+ * than at the plan's; *gaps: how many gaps there are. */
+static double nearer(const RefPlan *plan, double omega, int *gaps)
+{
+    const double *gap = plan->layers[plan->depth - 1].gap;
+    int only = 0;
+    *gaps = 0;
+    for (int k = 1; k <= OMEGA_MAX_GAP; k++) {
+        *gaps += gap[k] > -INFINITY;
+        only = gap[k] > -INFINITY ? k : only;
+    }
+    return only * (plan->omega - omega) * LOG2_E;
+}
+
+/* A norm takes from a difference what Omega and the scores do not tell: how far tokens' e was below
+ * the stream in a layer, brought to this Omega, where the plan serves it; else 0. */
+static double hidden_by_norms(const RefPlan *plan, double omega, size_t l)
+{
+    const LayerPlan *layer = &plan->layers[l];
+    mpfr_exp_t largest = layer->largest[BLOCK_COMPARED];
+    int gaps;
+    if (!plan->norms || !ref_plan_serves(plan, omega) || largest == mpfr_get_emin() ||
+        layer->difference[BLOCK_COMPARED] >= PLAN_UNKNOWN) {
+        return 0;
+    }
+    double more = omega == plan->omega ? 0 : nearer(plan, omega, &gaps);
+    return (double)layer->size - (double)largest - more;
+}
+
 double ref_plan_bits(const RefPlan *plan, int digits, double omega, size_t layer)
 {
     double hidden = PLAN_MACHINE, growth = 0;
@@ -539,6 +570,9 @@ double ref_plan_bits(const RefPlan *plan, int digits, double omega, size_t layer
     for (int k = 1; omega > 0 && k <= OMEGA_MAX_GAP; k++) {
         double bits = k * omega * LOG2_E + plan->layers[layer - 1].gap[k];
         hidden = bits > hidden ? bits : hidden;
+    }
+    for (size_t l = 0; omega > 0 && l < layer; l++) {
+        hidden = fmax(hidden, hidden_by_norms(plan, omega, l));
     }
     return whole_limbs(hidden + growth + digits_bits(digits));
 }
@@ -554,20 +588,6 @@ mpfr_prec_t ref_plan_working_bits(const RefPlan *plan, int digits, double omega,
         }
     }
     return most > 0 ? (mpfr_prec_t)most : (mpfr_prec_t)max_bits;
-}
-
-/* By how many powers of two a difference that is linear in e^(-Omega gap) is larger at omega
- * than at the plan's; *gaps: how many gaps there are. */
-static double nearer(const RefPlan *plan, double omega, int *gaps)
-{
-    const double *gap = plan->layers[plan->depth - 1].gap;
-    int only = 0;
-    *gaps = 0;
-    for (int k = 1; k <= OMEGA_MAX_GAP; k++) {
-        *gaps += gap[k] > -INFINITY;
-        only = gap[k] > -INFINITY ? k : only;
-    }
-    return only * (plan->omega - omega) * LOG2_E;
 }
 
 bool ref_plan_serves(const RefPlan *plan, double omega)

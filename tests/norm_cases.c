@@ -50,6 +50,14 @@ void norm_each_case(size_t depth, NormVisit *visit, void *context)
             visit(&spec, context);
         }
     }
+    for (int i = 0; i < 3 * 2 * 3; i++) {
+        static const Construction masked[] = {CONSTRUCTION_ATTENTION, CONSTRUCTION_TRANSFORMER3,
+                                              CONSTRUCTION_TRANSFORMER};
+        CaseSpec spec =
+            norm_case(masked[i / 6], NORMALIZATION_LAYERNORM, (NormPlace)(i / 3 % 2), depth);
+        spec.mask = (Mask)(MASK_PSEUDO_CAUSAL + i % 3);
+        visit(&spec, context);
+    }
 }
 
 void norm_describe(char what[NORM_PLACE], const CaseSpec *spec)

@@ -15,7 +15,7 @@ CaseSpec norm_case(Construction construction, Normalization norm, NormPlace plac
 bool norm_refused(const CaseSpec *spec);
 
 /* Calls visit for every construction, norm, place, mask (none, causal), linear map and form of
- * weights that is not refused, with biases in every other one. */
+ * weights that is not refused, biases or norms of tokens only with some; and for pseudo-masks. */
 typedef void NormVisit(const CaseSpec *spec, void *context);
 void norm_each_case(size_t depth, NormVisit *visit, void *context);
 

@@ -59,27 +59,38 @@ static void note(Limit *limit, const CaseSpec *spec, double ratio)
     }
 }
 
+enum { LIMIT_BITS = 192, LIMIT_RUNS = 5 };
+
+/* T and T' in both forms, and T' with negative coefficients. */
+static void open_runs(RefRun *runs[LIMIT_RUNS], const Pair *pair)
+{
+    for (int r = 0; r < LIMIT_RUNS; r++) {
+        bool original = r % 2 == 0 && r < 4;
+        const Model *model = original ? &pair->original
+                             : r < 4  ? &pair->converted
+                                      : &pair->negative;
+        const double *x = original ? pair->original_x : pair->converted_x;
+        runs[r] = run_layers(model, x, NULL, INFINITY, LIMIT_BITS,
+                             r == 2 || r == 3 ? REF_DENSE : REF_STRUCTURED, 0);
+    }
+}
+
 static void check_limit(const CaseSpec *spec, void *context)
 {
-    enum { BITS = 192 };
     Limit *all = context;
     Pair pair = pair_make(spec);
-    RefRun *runs[4];
+    RefRun *runs[LIMIT_RUNS];
     assert_true(pair.limit_is_original);
-    for (int r = 0; r < 4; r++) {
-        const Model *model = r % 2 == 0 ? &pair.original : &pair.converted;
-        runs[r] = run_layers(model, r % 2 == 0 ? pair.original_x : pair.converted_x, NULL, INFINITY,
-                             BITS, r < 2 ? REF_STRUCTURED : REF_DENSE, 0);
-    }
+    open_runs(runs, &pair);
     for (size_t l = 1; l <= spec->depth; l++) {
-        for (int r = 0; r < 4; r++) {
+        for (int r = 0; r < LIMIT_RUNS; r++) {
             ref_run_layer(runs[r]);
         }
-        note(all, spec, gap(&pair, l, runs[0], false, runs[1], true, BITS));
-        note(all, spec, gap(&pair, l, runs[0], false, runs[2], false, BITS));
-        note(all, spec, gap(&pair, l, runs[0], false, runs[3], true, BITS));
+        for (int r = 1; r < LIMIT_RUNS; r++) {
+            note(all, spec, gap(&pair, l, runs[0], false, runs[r], r != 2, LIMIT_BITS));
+        }
     }
-    for (int r = 0; r < 4; r++) {
+    for (int r = 0; r < LIMIT_RUNS; r++) {
         ref_run_clear(runs[r]);
     }
     case_clear(&pair);
@@ -95,10 +106,196 @@ static void limit_is_the_original(void **state)
     assert_true(all.worst < 0x1p20);
 }
 
+/* ---- The difference -------------------------------------------------------------------------- */
+
+/* The largest |entry| of some rows of r(T') - r(T_infinity), and how far the difference is from what
+ * two evaluations subtract to. */
+typedef struct {
+    Real largest, error;
+} Agreement;
+
+static Agreement compare(const RefRun *e, const RefRun *converted, const RefRun *limit,
+                         const Layout *layout, size_t first, size_t count)
+{
+    Agreement block = {real_of(0), real_of(0)};
+    for (size_t i = 0; i < count * layout_content(layout); i++) {
+        size_t row = first + i / layout_content(layout), c = i % layout_content(layout);
+        Real subtracted =
+            real_difference(ref_run_entry(converted, row, c), ref_run_entry(limit, row, c));
+        Real direct = real_of_mpfr(ref_run_difference(e, row, c));
+        block.largest = real_max(block.largest, real_abs(subtracted));
+        block.error = real_max(block.error, real_abs(real_sub(direct, subtracted)));
+    }
+    return block;
+}
+
+/* Of a case at one Omega: the worst distance, relative to the largest entry of tokens or of the bias
+ * row, with as many bits as the plan asks for so many digits; e_bits: that many. */
+static double subtraction_gap(const CaseSpec *spec, double omega, int digits, mpfr_prec_t *e_bits)
+{
+    Pair pair = pair_make(spec);
+    const Layout *layout = &pair.converted.layout;
+    RefPlan *plan = ref_plan_make_at(&pair, omega);
+    assert_non_null(plan);
+    assert_true(ref_plan_known(plan));
+    mpfr_prec_t bits = (mpfr_prec_t)ref_plan_bits(plan, digits, omega, spec->depth) + 128;
+    RefBits both = ref_plan_both_bits(plan, digits, omega, MAX_BITS);
+    RefRun *converted =
+        run_layers(&pair.converted, pair.converted_x, NULL, omega, bits, REF_STRUCTURED, 0);
+    RefRun *limit =
+        run_layers(&pair.converted, pair.converted_x, NULL, INFINITY, bits, REF_STRUCTURED, 0);
+    RefRun *e = ref_difference_open_at(&pair.converted, pair.converted_x, NULL, omega, both, NULL);
+    double worst = 0;
+    *e_bits = both.e;
+    for (size_t l = 1; l <= spec->depth; l++) {
+        ref_run_layer(converted);
+        ref_run_layer(limit);
+        ref_run_layer(e);
+        Agreement tokens =
+            compare(e, converted, limit, layout, layout_token_row(layout, 0), layout->n);
+        Agreement bias = compare(e, converted, limit, layout, layout_bias_row(layout), 1);
+        Real one = real_max(tokens.largest, real_of(1e-300));
+        worst = fmax(worst, real_double(real_div(tokens.error, one)));
+        one = real_max(bias.largest, real_of(1e-300));
+        worst = fmax(worst, real_double(real_div(bias.error, one)));
+    }
+    ref_run_clear(converted);
+    ref_run_clear(limit);
+    ref_run_clear(e);
+    ref_plan_clear(plan);
+    case_clear(&pair);
+    return worst;
+}
+
+enum { DIGITS = 30 };
+
+static void check_subtraction(const CaseSpec *spec, void *context)
+{
+    Limit *all = context;
+    mpfr_prec_t bits;
+    if (spec->construction != CONSTRUCTION_MASKED) {
+        note(all, spec, subtraction_gap(spec, 40, DIGITS, &bits));
+    }
+}
+
+static void difference_is_what_subtraction_gives(void **state)
+{
+    Limit all = {.cases = 0};
+    (void)state;
+    norm_each_case(2, check_subtraction, &all);
+    print_message("%zu cases, worst %.3g (%s)\n", all.cases, all.worst, all.where);
+    assert_true(all.cases > 100);
+    assert_true(all.worst < 1e-30);
+}
+
+/* Two columns, or one of an RMSNorm: a norm takes all of a change but eps / s of it, and a plan asks
+ * for log2(s / eps) bits more. */
+static void plan_knows_what_a_norm_takes(void **state)
+{
+    static const double eps[] = {1e-5, 1e-12, 1e-30, 1e-100, 1e-290};
+    (void)state;
+    for (int i = 0; i < 2 * 2 * 5; i++) {
+        CaseSpec spec = norm_case(CONSTRUCTION_TRANSFORMER,
+                                  i % 2 == 0 ? NORMALIZATION_LAYERNORM : NORMALIZATION_RMSNORM,
+                                  (NormPlace)(i / 2 % 2), 2);
+        mpfr_prec_t bits;
+        spec.d = spec.norm == NORMALIZATION_LAYERNORM ? 2 : 1;
+        spec.mask = MASK_CAUSAL;
+        spec.norm_eps = eps[i / 4];
+        double gap = subtraction_gap(&spec, 20, DIGITS, &bits);
+        double taken = -log2(eps[i / 4]);
+        print_message("eps %g, %s: %ld bits, %.3g\n", eps[i / 4],
+                      spec.norm_place == NORM_PRE ? "pre" : "post", (long)bits, gap);
+        assert_true(gap < 1e-30);
+        /* Beside a stream that keeps its own change, what a norm takes of it does not count. */
+        assert_true(spec.norm_place == NORM_PRE || (double)bits > DIGITS * log2(10) + taken - 8);
+    }
+}
+
+/* ---- The bias row's leak --------------------------------------------------------------------- */
+
+/* log of the largest |e| over token rows after each layer, and 2 Omega: [depth] */
+static void curve(double *log_error, const CaseSpec *spec, double omega)
+{
+    Pair pair = pair_make(spec);
+    const Layout *layout = &pair.converted.layout;
+    RefRun *run = ref_difference_open(&pair.converted, pair.converted_x, NULL, omega, 256, NULL);
+    assert_non_null(run);
+    for (size_t l = 0; l < spec->depth; l++) {
+        Real largest = real_of(0);
+        ref_run_layer(run);
+        for (size_t i = 0; i < layout->n * spec->d; i++) {
+            size_t row = layout_token_row(layout, i / spec->d);
+            largest = real_max(largest,
+                               real_abs(real_of_mpfr(ref_run_difference(run, row, i % spec->d))));
+        }
+        log_error[l] = real_double(real_log(largest)) + 2 * omega;
+    }
+    ref_run_clear(run);
+    case_clear(&pair);
+}
+
+enum { DEEP = 24 };
+
+/* err e^(2 Omega) is one number a depth, to 3 digits: where the bias row stays 0, or keeps out of
+ * the norms, at every Omega. */
+static void master_curves(void **state)
+{
+    static const double omegas[] = {14, 20, 40, 400, 1000};
+    (void)state;
+    for (int i = 0; i < 8; i++) {
+        CaseSpec spec = norm_case(i % 2 == 0 ? CONSTRUCTION_TRANSFORMER : CONSTRUCTION_TRANSFORMER3,
+                                  NORMALIZATION_LAYERNORM, (NormPlace)(i / 4), DEEP);
+        double first[DEEP], other[DEEP], worst = 0, most = -INFINITY;
+        spec.mask = i / 2 % 2 == 0 ? MASK_CAUSAL : MASK_NONE;
+        spec.norm_tokens_only = spec.mask == MASK_NONE;
+        curve(first, &spec, 3000);
+        for (size_t o = 0; o < sizeof omegas / sizeof *omegas; o++) {
+            curve(other, &spec, omegas[o]);
+            for (size_t l = 0; l < DEEP; l++) {
+                worst = fmax(worst, fabs(expm1(other[l] - first[l])));
+                most = fmax(most, first[l]);
+            }
+        }
+        print_message("%s mask %d: err e^(2 Omega) at most %.3g, alike to %.2g\n",
+                      construction_names[spec.construction], (int)spec.mask, exp(most), worst);
+        assert_true(worst < 5e-4);
+    }
+}
+
+/* Without a mask a norm multiplies the bias row's leak by about 1/sqrt(eps), twice a layer, at any
+ * Omega at which it is small; once it is of the size of sqrt(eps), or the error of 1, no more. */
+static void norms_amplify_the_leak(void **state)
+{
+    CaseSpec spec = norm_case(CONSTRUCTION_TRANSFORMER, NORMALIZATION_LAYERNORM, NORM_PRE, 4);
+    double far[4], farther[4], near[4], alone[4];
+    (void)state;
+    curve(far, &spec, 60);
+    curve(farther, &spec, 1000);
+    curve(near, &spec, 10);
+    spec.norm_tokens_only = true;
+    curve(alone, &spec, 60);
+    for (size_t l = 0; l < 4; l++) {
+        print_message("layer %zu: err e^(2 Omega) %.3g, %.3g; tokens only %.3g; err at 10 %.3g\n",
+                      l + 1, exp(far[l]), exp(farther[l]), exp(alone[l]), exp(near[l] - 20));
+        assert_true(fabs(far[l] - farther[l]) < 1e-3);
+        assert_true(alone[l] < log(1e3));
+        assert_true(l == 0 || far[l] - far[l - 1] > log(1e2));
+        assert_true(l == 0 || far[l] - far[l - 1] < log(1e6));
+        assert_true(near[l] - 20 < log(10.0));
+    }
+    assert_true(far[3] > log(1e12));
+    assert_true(near[3] - 20 > log(1e-2)); /* all is lost */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(limit_is_the_original),
+        cmocka_unit_test(difference_is_what_subtraction_gives),
+        cmocka_unit_test(plan_knows_what_a_norm_takes),
+        cmocka_unit_test(master_curves),
+        cmocka_unit_test(norms_amplify_the_leak),
     };
     return cmocka_run_group_tests(tests, reference_set_up, reference_tear_down);
 }
