@@ -5,6 +5,7 @@
 #include "attribution.h"
 
 #include "attribution_internal.h"
+#include "layer_norm.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -83,7 +84,7 @@ static void add_all(RefPaths *paths)
     if (paths->items != NULL) {
         paths->sublayer_first[s] = paths->count;
     }
-    if (u->b_u != NULL) {
+    if (u->b_u != NULL || u->norm.beta != NULL) {
         add_path(paths, (RefPath){.kind = PATH_BIAS, .single = true},
                  (PathWidth){PART_UNEMBEDDING, NULL, 0, 1, NULL, 0, {0, 0}});
     }
@@ -154,16 +155,44 @@ static void direction(ApMat *w, const RefUnembedding *u, size_t v)
     }
 }
 
-static void constant(mpfr_ptr b, const RefUnembedding *u, size_t v)
+/* u = gamma w - mean(gamma w), in place; beta_w = beta w. */
+static void through_norm(ApMat *w, mpfr_ptr beta_w, const RefUnembedding *u)
 {
-    mpfr_set_d(b, v < u->classes ? u->b_u[v] : 0, MPFR_RNDN);
-    for (size_t k = 0; v == u->classes && k < u->classes; k++) {
+    const LayerNorm *norm = &u->norm;
+    mpfr_t t;
+    mpfr_set_zero(beta_w, 1);
+    if (norm->kind == NORMALIZATION_NONE) {
+        return;
+    }
+    mpfr_init2(t, w->bits);
+    for (size_t c = 0; c < u->d; c++) {
+        mpfr_ptr entry = ap_at(w, 0, c);
+        mpfr_mul_d(t, entry, norm->beta != NULL ? norm->beta[c] : 0, MPFR_RNDN);
+        mpfr_add(beta_w, beta_w, t, MPFR_RNDN);
+        mpfr_mul_d(entry, entry, norm->gamma[c], MPFR_RNDN);
+    }
+    norm_mean(t, norm, w->entry);
+    for (size_t c = 0; c < u->d; c++) {
+        mpfr_sub(ap_at(w, 0, c), ap_at(w, 0, c), t, MPFR_RNDN);
+    }
+    mpfr_clear(t);
+}
+
+/* b_v, or the mean of all, and beta_w. */
+static void constant(mpfr_ptr b, const RefUnembedding *u, size_t v, mpfr_srcptr beta_w)
+{
+    mpfr_set_d(b, v < u->classes && u->b_u != NULL ? u->b_u[v] : 0, MPFR_RNDN);
+    for (size_t k = 0; v == u->classes && u->b_u != NULL && k < u->classes; k++) {
         mpfr_add_d(b, b, u->b_u[k], MPFR_RNDN);
     }
     if (v == u->classes) {
         mpfr_div_ui(b, b, u->classes, MPFR_RNDN);
     }
+    mpfr_add(b, b, beta_w, MPFR_RNDN);
 }
+
+/* t [1, 2]: scratch, and beta w. */
+enum { READ_SCRATCH, READ_BETA, READ_TEMPS };
 
 /* reading[r], r < the path's width: its second factor times w. */
 static void read_path(mpfr_ptr reading, const PathWidth *width, const RefUnembedding *u, size_t v,
@@ -172,7 +201,7 @@ static void read_path(mpfr_ptr reading, const PathWidth *width, const RefUnembed
     for (size_t r = 0; r < width->count; r++) {
         mpfr_ptr out = reading + r;
         if (width->part == PART_UNEMBEDDING) {
-            constant(out, u, v);
+            constant(out, u, v, t + READ_BETA);
         } else if (width->factor == NULL) {
             mpfr_set(out, ap_at(w, 0, width->write.first + r), MPFR_RNDN);
         } else {
@@ -207,7 +236,7 @@ RefReadout *ref_readout_make(const RefPaths *paths, const size_t *logits, size_t
     ApMat w = {0}, t = {0};
     mpfr_prec_t working = bits + ATTRIBUTION_BITS;
     if (readout == NULL || !ap_init(&readout->reading, count + 1, paths->width, working) ||
-        !ap_init(&readout->norm, 1, count + 1, 64) || !ap_init(&t, 1, 1, working) ||
+        !ap_init(&readout->norm, 1, count + 1, 64) || !ap_init(&t, 1, READ_TEMPS, working) ||
         !ap_init(&w, 1, layout_content(&paths->model->layout), working)) {
         ref_readout_clear(readout);
         readout = NULL;
@@ -215,6 +244,7 @@ RefReadout *ref_readout_make(const RefPaths *paths, const size_t *logits, size_t
     for (size_t k = 0; readout != NULL && k <= count; k++) {
         size_t v = k < count ? logits[k] : u->classes;
         direction(&w, u, v);
+        through_norm(&w, t.entry + READ_BETA, u);
         sum_absolutes(ap_at(&readout->norm, 0, k), &w);
         for (size_t p = 0; p < paths->count; p++) {
             const PathPlace *place = &paths->items[p];
@@ -260,6 +290,29 @@ void ref_term(mpfr_ptr term, mpfr_ptr centred, const RefWrites *writes, const Re
     mpfr_clear(exact);
 }
 
+/* bound *= (1 + sqrt(d)) / sqrt(s): the largest |sum of a gradient's entries| over |u|_1; s at least
+ * what it is where every entry is off by 2^error. */
+static void widen_by_norm(mpfr_ptr bound, const RefWrites *writes, mpfr_exp_t error)
+{
+    const RefUnembedding *u = &writes->paths->unembedding;
+    mpfr_t root, t;
+    if (u->norm.kind == NORMALIZATION_NONE) {
+        return;
+    }
+    mpfr_inits2(64, root, t, (mpfr_ptr)0);
+    mpfr_sqrt(root, ap_at(&writes->square, 0, 0), MPFR_RNDD);
+    mpfr_set_ui_2exp(t, 1, error, MPFR_RNDU);
+    mpfr_sub(root, root, t, MPFR_RNDD);
+    mpfr_set_d(t, u->norm.eps, MPFR_RNDD);
+    mpfr_sqrt(t, t, MPFR_RNDD);
+    mpfr_max(root, root, t, MPFR_RNDD);
+    mpfr_sqrt_ui(t, u->d, MPFR_RNDU);
+    mpfr_add_ui(t, t, 1, MPFR_RNDU);
+    mpfr_mul(bound, bound, t, MPFR_RNDU);
+    mpfr_div(bound, bound, root, MPFR_RNDU);
+    mpfr_clears(root, t, (mpfr_ptr)0);
+}
+
 void ref_attribution_bound(mpfr_ptr bound, const RefPlan *plan, const RefWrites *writes,
                            const RefReadout *readout, size_t k)
 {
@@ -284,6 +337,7 @@ void ref_attribution_bound(mpfr_ptr bound, const RefPlan *plan, const RefWrites 
         error = here > error ? here : error;
     }
     mpfr_mul_2si(bound, ap_at(&readout->norm, 0, k), error + 1, MPFR_RNDU);
+    widen_by_norm(bound, writes, error);
     mpfr_add(bound, bound, size, MPFR_RNDU);
     mpfr_clear(size);
     mpfr_clear(t);

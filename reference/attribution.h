@@ -8,7 +8,14 @@
  *     sum over rows j of  p(last, j) (x_j V + biases),
  * and a logit is linear in that row: x w_v + b_v, w_v a column of the unembedding.  So
  *     logit_v = x_last(at first) w_v + sum over heads, rows j of p(last, j) (x_j V + ..) w_v + b_v.
- * A path is one summand of that but for j: the direct path, a head, a bias.
+ * A path is one summand of that but for j: the direct path, a head, a bias.  Heads that read
+ * norm(x) have that for x_j.
+ *
+ * Behind a final norm a logit is not linear in the row, but for its scale: with s = var + eps of the
+ * last token's row at the end, frozen,
+ *     logit_v = x_last u_v / sqrt(s) + beta w_v + b_v,    u_v = gamma w_v - mean(gamma w_v)
+ * (an RMSNorm: without the mean), and x_last is the same sum.  1 / sqrt(s) is in what paths write,
+ * gamma and the mean in what is read of it.
  *
  * Order of use: ref_paths_make, once for a model; ref_writes_make for an input; ref_readout_make
  * for some logits, for one input or for all; ref_term.
@@ -30,17 +37,19 @@ typedef struct {
     bool single;
 } RefPath;
 
-/* w_u [d, classes], b_u [classes] or NULL. */
+/* w_u [d, classes], b_u [classes] or NULL; norm: the final one, NORMALIZATION_NONE: none. */
 typedef struct {
     const double *w_u, *b_u;
     size_t d, classes;
+    LayerNorm norm;
 } RefUnembedding;
 
 typedef struct RefPaths RefPaths;
 typedef struct RefWrites RefWrites;
 typedef struct RefReadout RefReadout;
 
-/* Of a model of heads alone, which must outlive them; its d is the unembedding's.  NULL when memory
+/* Of a model of heads alone (norms inside of it are read through: no DIRECT_NORM), which must
+ * outlive them; its d is the unembedding's.  NULL when memory
  * is short, here and below. */
 RefPaths *ref_paths_make(const Model *model, const RefUnembedding *unembedding)
     __attribute__((warn_unused_result));
@@ -54,7 +63,7 @@ RefWrites *ref_writes_make(const RefPaths *paths, const double *x, const double 
                            double omega, mpfr_prec_t bits) __attribute__((warn_unused_result));
 void ref_writes_clear(RefWrites *writes);
 
-/* logit = x w_v + b_v, x the last token's row of the stream after the last layer. */
+/* logit = x w_v + b_v, x the last token's row of the stream after the last layer, or its norm. */
 void ref_writes_logit(mpfr_ptr logit, const RefWrites *writes, size_t v);
 
 /* The first of the largest logits. */
@@ -77,7 +86,8 @@ void ref_term(mpfr_ptr term, mpfr_ptr centred, const RefWrites *writes, const Re
 /* How far, at most, the sum of all terms of logits[k] is from the logit of the stream, and either
  * from r(T')'s: 2^(e + 1) |w_k|_1, where 2^e is the plan's a-priori error of the stream, once for
  * the stream at the end and once for what sublayers round on the way; and what the terms' own sums
- * round, (widths + 16) 2^-bits times the sum of their absolute products. */
+ * round, (widths + 16) 2^-bits times the sum of their absolute products.  With a final norm 2^(e + 1)
+ * (1 + sqrt(d)) |u_k|_1 / sqrt(s) in place of the first, sqrt(s) less 2^e. */
 void ref_attribution_bound(mpfr_ptr bound, const RefPlan *plan, const RefWrites *writes,
                            const RefReadout *readout, size_t k);
 

@@ -42,15 +42,16 @@ struct RefPaths {
     size_t count, width;
 };
 
-/* value [rows, width]: row j's share of every path's write, pattern and scale in it. last [1, d]:
- * the stream at the end.  bits: the streams'. */
+/* value [rows, width]: row j's share of every path's write, pattern and scale in it, and the final
+ * norm's 1 / sqrt(s). last [1, d]: what the unembedding reads at the end.  bits: the streams'. */
 struct RefWrites {
     const RefPaths *paths;
     mpfr_prec_t bits;
     ApMat value, last;
+    ApMat square; /* [1, 1] with a final norm, s of the last token */
 };
 
-/* reading [count + 1, width], norm [1, count + 1]: the logits', and last the mean's. */
+/* reading [count + 1, width], norm [1, count + 1], |u|_1: the logits', and last the mean's. */
 struct RefReadout {
     ApMat reading, norm;
 };

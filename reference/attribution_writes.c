@@ -10,13 +10,13 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-/* x [rows, content]: the stream before the sublayer.  weight [1, rows]: a head's pattern for the
+/* x [rows, content]: the stream before the sublayer, or its norm, c and s what that is made of.  weight [1, rows]: a head's pattern for the
  * last token's row. */
 typedef struct {
     const Model *model;
     double omega;
     size_t row; /* the last token's */
-    ApMat x, weight, query, key, doubles, temp;
+    ApMat x, centred, square, weight, query, key, doubles, temp;
     ApExp *exp;
 } Scratch;
 
@@ -42,6 +42,7 @@ static bool scratch_init(Scratch *s, const Model *model, double omega, mpfr_prec
     s->row = layout_token_row(&model->layout, model->layout.n - 1);
     s->exp = ap_exp_create(false);
     return s->exp != NULL && ap_init(&s->x, rows, content, bits) &&
+           ap_init(&s->centred, 1, content, bits) && ap_init(&s->square, 1, 1, bits) &&
            ap_init(&s->weight, 1, rows, bits) && ap_init(&s->query, 1, query, bits) &&
            ap_init(&s->key, 1, query, bits) && ap_init(&s->doubles, 1, content, 53) &&
            ap_init(&s->temp, 1, 3, bits);
@@ -50,6 +51,8 @@ static bool scratch_init(Scratch *s, const Model *model, double omega, mpfr_prec
 static void scratch_clear(Scratch *s)
 {
     ap_clear(&s->x);
+    ap_clear(&s->centred);
+    ap_clear(&s->square);
     ap_clear(&s->weight);
     ap_clear(&s->query);
     ap_clear(&s->key);
@@ -254,12 +257,51 @@ static void write_singles(const Scratch *s, RefWrites *writes)
     }
 }
 
+/* x = norm(x), of the rows it acts on. */
+static void read_normed(Scratch *s, const LayerNorm *norm)
+{
+    const Layout *layout = &s->model->layout;
+    for (size_t i = 0; i < s->x.rows; i++) {
+        mpfr_ptr x = ap_at(&s->x, i, norm->columns.first);
+        if (norm_acts(layout, norm, i)) {
+            norm_centre(s->centred.entry, s->square.entry, norm, x);
+            norm_apply(x, norm, s->centred.entry, s->square.entry, is_token(s, i));
+        }
+    }
+}
+
+/* Behind a final norm: its row is what logits are of, and 1 / sqrt(s) in what every path writes but
+ * b_U. */
+static void freeze_norm(Scratch *s, RefWrites *writes)
+{
+    const RefPaths *paths = writes->paths;
+    const LayerNorm *norm = &paths->unembedding.norm;
+    mpfr_ptr scale = s->temp.entry;
+    if (norm->kind == NORMALIZATION_NONE) {
+        return;
+    }
+    norm_centre(s->centred.entry, s->square.entry, norm, writes->last.entry);
+    norm_apply(writes->last.entry, norm, s->centred.entry, s->square.entry, true);
+    mpfr_set(writes->square.entry, s->square.entry, MPFR_RNDD);
+    mpfr_rec_sqrt(scale, s->square.entry, MPFR_RNDN);
+    for (size_t p = 0; p < paths->count; p++) {
+        const PathPlace *place = &paths->items[p];
+        for (size_t j = 0; place->width.part != PART_UNEMBEDDING && j < s->x.rows; j++) {
+            for (size_t r = 0; r < place->width.count; r++) {
+                mpfr_ptr value = ap_at(&writes->value, j, place->offset + r);
+                mpfr_mul(value, value, scale, MPFR_RNDN);
+            }
+        }
+    }
+}
+
 static void write_all(Scratch *s, RefWrites *writes, RefRun *run)
 {
     const Model *model = writes->paths->model;
     load_stream(&s->x, run);
     write_singles(s, writes);
     for (size_t sublayer = 0; sublayer < model->sublayer_count; sublayer++) {
+        read_normed(s, &model->sublayers[sublayer].norm);
         write_sublayer(s, writes, sublayer);
         ref_run_layer(run);
         load_stream(&s->x, run);
@@ -267,6 +309,7 @@ static void write_all(Scratch *s, RefWrites *writes, RefRun *run)
     for (size_t c = 0; c < writes->last.columns; c++) {
         mpfr_set(ap_at(&writes->last, 0, c), ap_at(&s->x, s->row, c), MPFR_RNDN);
     }
+    freeze_norm(s, writes);
 }
 
 RefWrites *ref_writes_make(const RefPaths *paths, const double *x, const double *bias_row_content,
@@ -282,7 +325,8 @@ RefWrites *ref_writes_make(const RefPaths *paths, const double *x, const double 
     bool ok = writes != NULL && run != NULL &&
               scratch_init(&scratch, paths->model, omega, working) &&
               ap_init(&writes->value, rows, paths->width, working) &&
-              ap_init(&writes->last, 1, paths->unembedding.d, working);
+              ap_init(&writes->last, 1, paths->unembedding.d, working) &&
+              ap_init(&writes->square, 1, 1, working);
     if (ok) {
         writes->paths = paths;
         writes->bits = bits;
@@ -303,6 +347,7 @@ void ref_writes_clear(RefWrites *writes)
     if (writes != NULL) {
         ap_clear(&writes->value);
         ap_clear(&writes->last);
+        ap_clear(&writes->square);
         free(writes);
     }
 }

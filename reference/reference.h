@@ -191,6 +191,27 @@ mpfr_srcptr ref_base_limit(const RefBase *base, size_t layer, size_t i, size_t c
 bool ref_base_readout(mpfr_ptr value, const RefBase *base, const double *w, const double *b,
                       size_t classes) __attribute__((warn_unused_result));
 
+/* What an unembedding reads of a token through pair->final_norm, which is one: y = norm(x), and,
+ * change not NULL, change = norm(x + e) - norm(x), each [norm->columns.count] numbers in a row, to
+ * the precision of y and of change.  x and e: a row of r(T) or r(T_infinity), and of the
+ * difference, as ref_base_original, ref_run_entry and ref_run_difference point to, from the norm's
+ * first column on.  false: memory is short. */
+bool ref_norm_row(mpfr_ptr y, mpfr_ptr change, const LayerNorm *norm, mpfr_srcptr x, mpfr_srcptr e)
+    __attribute__((warn_unused_result));
+
+/* radius >= |y - norm(exact x)|_2 of such a y of so many bits, where x is off by at most x_off in
+ * the 2-norm: sqrt(columns) times what an entry is off by (docs/certify.md, C35). */
+void ref_norm_row_radius(mpfr_ptr radius, const LayerNorm *norm, mpfr_srcptr x, mpfr_srcptr x_off,
+                         mpfr_prec_t bits);
+
+/* The same of such a change (C37): rows of columns numbers, and what each is off by in the
+ * 2-norm. */
+typedef struct {
+    mpfr_srcptr x, x_off, e, e_off;
+} RefNormInput;
+void ref_norm_change_radius(mpfr_ptr radius, const LayerNorm *norm, const RefNormInput *input,
+                            mpfr_prec_t bits);
+
 /* The largest |score| of r(T)'s heads, over all layers; NULL where T has none. */
 mpfr_srcptr ref_base_score_max(const RefBase *base);
 

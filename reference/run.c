@@ -235,6 +235,9 @@ bool ref_run_certify(RefRun *run)
                                              .x = &run->stream,
                                              .e = run->e != NULL ? &run->e->stream : NULL,
                                              .sum = run->e != NULL ? &run->e->sum : NULL,
+                                             .normed = &run->normed,
+                                             .normed_e = run->e != NULL ? &run->e->normed : NULL,
+                                             .record = &run->norm,
                                              .limit = run->limit});
     return run->radius != NULL;
 }

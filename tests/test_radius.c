@@ -168,10 +168,27 @@ static void compare_pair(Tally *tally, const CaseSpec *spec, double omega, mpfr_
 static const double omegas[] = {1, 8, 40, 1000};
 enum { OMEGAS = sizeof omegas / sizeof *omegas };
 
+/* The same case with a norm: one of both, before or behind a part, eps from 1e-12 to 1, and of all
+ * rows or of tokens. */
+static CaseSpec with_norm(const CaseSpec *spec, int i)
+{
+    static const double eps[] = {1e-5, 1e-12, 1, 1e-2};
+    CaseSpec normed = *spec;
+    normed.norm = i % 2 == 0 ? NORMALIZATION_LAYERNORM : NORMALIZATION_RMSNORM;
+    normed.norm_place = i / 2 % 3 == 0 ? NORM_POST : NORM_PRE;
+    normed.norm_eps = eps[i % 4];
+    normed.norm_tokens_only = i % 5 == 0;
+    normed.linear = normed.norm_place == NORM_PRE ? LINEAR_IN_PLACE : spec->linear;
+    if (spec->construction == CONSTRUCTION_SILU) {
+        normed.norm_place = NORM_POST;
+    }
+    return normed;
+}
+
 /* All constructions, masks, biases, activations, shapes of heads. */
 static void enclosures_hold_of_all_constructions(void **state)
 {
-    Tally tally = nothing;
+    Tally tally = nothing, normed_tally = nothing;
     int step = fixture_nightly() ? 1 : 5;
     (void)state;
     for (int c = 0; c < CONSTRUCTION_COUNT; c++) {
@@ -179,12 +196,15 @@ static void enclosures_hold_of_all_constructions(void **state)
             CaseSpec spec = difference_variant((Construction)c, 2, v);
             size_t first = fixture_nightly() ? 0 : (size_t)v % OMEGAS;
             for (size_t o = first; o < OMEGAS; o += fixture_nightly() ? 1 : OMEGAS) {
+                CaseSpec normed = with_norm(&spec, v + c + (int)o);
                 compare_pair(&tally, &spec, omegas[o], BITS);
+                compare_pair(&normed_tally, &normed, omegas[o], BITS);
             }
         }
     }
     report("constructions", &tally);
-    assert_true(tally.unknown == 0);
+    report("with norms", &normed_tally);
+    assert_true(tally.unknown == 0 && normed_tally.unknown == 0);
     assert_true(!fixture_nightly() || tally.rows > NIGHTLY_ROWS);
 }
 
@@ -207,7 +227,9 @@ static void enclosures_hold_of_extremes(void **state)
                 spec.band = 2;
                 spec.head_rank = (size_t)(v % 3);
                 spec.score_scale = scales[k];
+                CaseSpec normed = with_norm(&spec, v + (int)k);
                 compare_pair(&tally, &spec, omegas[(size_t)v % OMEGAS], k % 2 == 0 ? 64 : 512);
+                compare_pair(&tally, &normed, omegas[(size_t)v % OMEGAS], k % 2 == 0 ? 64 : 512);
             }
         }
     }
@@ -299,33 +321,45 @@ static void compare_moved(Tally *tally, const Evaluated *e, int moved, uint64_t 
     ref_run_clear(b);
 }
 
-/* Propagation alone: of T, of T_infinity with e beside it, of T'. */
+/* Of T, of T_infinity with e beside it, of T'. */
+static void compare_all_moved(Tally *stream, Tally *difference, const CaseSpec *spec, double omega,
+                              uint64_t *seed)
+{
+    char what[PLACE];
+    Pair pair = pair_make(spec);
+    const double *x = pair.converted_x, *content = pair.bias_row_content;
+    difference_describe(what, spec, omega);
+    Evaluated beside = {&pair.converted, x, content, omega, true};
+    Evaluated alone = {&pair.converted, x, content, omega, false};
+    Evaluated original = {&pair.original, pair.original_x, NULL, INFINITY, false};
+    for (int moved = 4; moved <= 44; moved += 20) {
+        compare_moved(stream, &original, moved, seed, what);
+        compare_moved(stream, &alone, moved, seed, what);
+        compare_moved(difference, &beside, moved, seed, what);
+    }
+    case_clear(&pair);
+}
+
+/* Propagation alone. */
 static void enclosures_hold_of_moved_streams(void **state)
 {
     Tally stream = nothing, difference = nothing;
+    Tally normed_stream = nothing, normed_difference = nothing;
     uint64_t seed = SEED;
     (void)state;
     for (int c = 0; c < CONSTRUCTION_COUNT; c++) {
         for (int v = 0; v < VARIANTS; v += fixture_nightly() ? 1 : 3) {
             CaseSpec spec = difference_variant((Construction)c, 2, (v + c) % VARIANTS);
-            char what[PLACE];
-            Pair pair = pair_make(&spec);
+            CaseSpec normed = with_norm(&spec, v + c);
             double omega = omegas[v % (int)OMEGAS];
-            const double *x = pair.converted_x, *content = pair.bias_row_content;
-            difference_describe(what, &spec, omega);
-            Evaluated beside = {&pair.converted, x, content, omega, true};
-            Evaluated alone = {&pair.converted, x, content, omega, false};
-            Evaluated original = {&pair.original, pair.original_x, NULL, INFINITY, false};
-            for (int moved = 4; moved <= 44; moved += 20) {
-                compare_moved(&stream, &original, moved, &seed, what);
-                compare_moved(&stream, &alone, moved, &seed, what);
-                compare_moved(&difference, &beside, moved, &seed, what);
-            }
-            case_clear(&pair);
+            compare_all_moved(&stream, &difference, &spec, omega, &seed);
+            compare_all_moved(&normed_stream, &normed_difference, &normed, omega, &seed);
         }
     }
     report("moved streams", &stream);
     report("moved, with e", &difference);
+    report("moved streams, norms", &normed_stream);
+    report("moved, with e, norms", &normed_difference);
 }
 
 /* One token, one column, x <- x W: what goes out is what came in times |W|, no more and no less. */
@@ -450,6 +484,35 @@ static void slopes_are_the_steepest(void **state)
                       "one activation");
         report("one activation", &tally);
         assert_true(tally.log2_ratio > -steep[i].most);
+    }
+}
+
+/* A norm alone, of one number near 0 and of a row whose change is at right angles to what it has
+ * beside its mean: what is proven of it is gamma / sqrt(s), and no less than it does. */
+static void norms_are_the_steepest(void **state)
+{
+    static const double gamma[] = {-3, 0}, beta[] = {0.5, 0}, small[] = {0x1p-40},
+                        across[] = {1, 0x1p-60};
+    const LayerNorm norms[] = {
+        {NORMALIZATION_RMSNORM, {0, 1}, gamma, NULL, 1e-5, false},
+        {NORMALIZATION_RMSNORM, {0, 1}, gamma, NULL, 4, false},
+        {NORMALIZATION_RMSNORM, {0, 2}, (const double[]){2, 2}, NULL, 1e-3, false},
+        {NORMALIZATION_LAYERNORM, {0, 1}, gamma, beta, 1, false},
+    };
+    uint64_t seed = SEED;
+    (void)state;
+    for (size_t i = 0; i < sizeof norms / sizeof *norms; i++) {
+        const Sublayer sublayer = {
+            .norm = norms[i],
+            .direct = {.kind = DIRECT_NORM, .read = norms[i].columns, .write = norms[i].columns}};
+        const size_t end = 1;
+        const Model model = {{1, norms[i].columns.count, 0, BIAS_ROW_NONE}, &sublayer, 1, &end, 1};
+        const double *x = norms[i].columns.count == 1 ? small : across;
+        Tally tally = nothing;
+        compare_moved(&tally, &(Evaluated){&model, x, NULL, INFINITY, false}, 90, &seed,
+                      "one norm");
+        report("one norm", &tally);
+        assert_true(tally.log2_ratio > -0.01 || norms[i].kind == NORMALIZATION_LAYERNORM);
     }
 }
 
@@ -580,6 +643,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(norms_are_bounds),
         cmocka_unit_test(norms_are_of_all_columns),
         cmocka_unit_test(slopes_are_the_steepest),
+        cmocka_unit_test(norms_are_the_steepest),
         cmocka_unit_test(rows_add_up),
         cmocka_unit_test(scores_are_of_every_head),
         cmocka_unit_test(stacks_lose_few_bits),

@@ -82,6 +82,13 @@ bool radius_alone(const Radius *r, const Bundle *bundle, size_t row)
     return true;
 }
 
+bool radius_reads_zero(const Radius *r, const LayerNorm *norm, size_t row, int bank)
+{
+    bool beta = norm != NULL && norm->beta != NULL && row != layout_bias_row(r->layout) &&
+                radius_touches(r, norm->columns, bank);
+    return r->zero[row * BANKS + (size_t)bank] && !beta;
+}
+
 bool radius_touches(const Radius *r, Columns columns, int bank)
 {
     return columns.count > 0 && (bank == BANK_CONTENT ? columns.first < r->bank

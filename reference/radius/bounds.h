@@ -34,6 +34,10 @@ void radius_lose(Radius *r);
 /* Does a row see no other key in A in any head? */
 bool radius_alone(const Radius *r, const Bundle *bundle, size_t row);
 
+/* Is what a sublayer reads of a bank zero exactly, in the limit and as computed: the stream, or its
+ * norm (or NULL), whose beta tokens have? */
+bool radius_reads_zero(const Radius *r, const LayerNorm *norm, size_t row, int bank);
+
 /* Do columns lie in a bank? */
 bool radius_touches(const Radius *r, Columns columns, int bank);
 

@@ -60,5 +60,5 @@ double radius_bytes(const Model *model)
         }
         most = fmax(most, sum);
     }
-    return sizeof(double) * (6 * rows * content + 64 * rows + most);
+    return sizeof(double) * (6 * rows * content + 68 * rows + most);
 }

@@ -111,11 +111,11 @@ static void activation(Radius *r, const Direct *direct)
 void radius_direct(Radius *r, const Direct *direct)
 {
     for (size_t c = 0; c < r->rows * r->columns; c++) {
-        r->here.diagonal[c] = 1;
+        r->here.diagonal[c] = r->norm != NULL ? 0 : 1; /* else the stream's own is kept apart */
         r->here.slack[c] = 0;
     }
     switch (direct->kind) {
-    case DIRECT_NORM: break; /* no case has one yet */
+    case DIRECT_NORM: break; /* layer_norm.c */
     case DIRECT_FFN: ffn(r, direct); break;
     case DIRECT_LINEAR: linear(r, direct); break;
     case DIRECT_ACTIVATION: activation(r, direct); break;

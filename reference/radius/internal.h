@@ -66,11 +66,17 @@ struct Radius {
     const Layout *layout;
     Evaluator *ev;
     const ApMat *x, *e_stream, *sum; /* of the run */
+    const ApMat *normed, *normed_e;
+    const NormRecord *record;
     size_t rows, columns, bank;
     mpfr_prec_t bits;
     bool change, failed;
     mpfr_exp_t unit, before; /* of e; its largest exponent before the sublayer */
     Banks *rho, *eta;
+    /* Of a sublayer that reads norm(x), else NULL: rho, eta and the points are then those of
+     * norm(x), and what the stream itself had is kept. */
+    const LayerNorm *norm;
+    Banks *kept_rho, *kept_eta;
     Point at, moved; /* x^, and x^ + e^ */
     Banks *e;        /* the rows' norms of e^ */
     Pass here, there;

@@ -81,7 +81,7 @@ static bool map_make(const Radius *r, Map *map, const Sublayer *sublayer)
         return false;
     }
     for (size_t c = 0; c < r->columns; c++) {
-        map->diagonal[c] = 1;
+        map->diagonal[c] = r->norm != NULL ? 0 : 1; /* else the stream's own is kept apart */
     }
     for (size_t b = 0; b < sublayer->bundle_count; b++) {
         const Bundle *bundle = &sublayer->bundles[b];
@@ -103,7 +103,7 @@ static void set_erased(Radius *r, const Map *map, const Sublayer *sublayer)
     for (int to = 0; to < BANKS; to++) {
         bool all = map->block[BANK_CONTENT][to] == NULL && map->block[BANK_HIDDEN][to] == NULL;
         size_t first = bank_first(r, to), end = first + bank_count(r, to);
-        all = all && first < end;
+        all = all && first < end && r->norm == NULL;
         for (size_t c = first; c < end; c++) {
             all = all && map->diagonal[c] == 0;
         }

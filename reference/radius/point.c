@@ -83,25 +83,31 @@ static void set_path(Radius *r)
     }
 }
 
-void point_before(Radius *r)
+/* x^, and with e^, whose norms are in 2^unit, x^ + e^. */
+static void set_points(Radius *r, const ApMat *x, const ApMat *e, mpfr_exp_t unit)
 {
     for (size_t i = 0; i < r->rows * r->columns; i++) {
-        r->at.x[i] = point_entry(r->x->entry + i, 0);
+        r->at.x[i] = point_entry(x->entry + i, 0);
     }
     set_norms(r, r->at.norm, r->at.x);
     set_path(r);
     if (!r->change) {
         return;
     }
-    r->before = largest_exponent(r->e_stream);
     for (size_t i = 0; i < r->rows * r->columns; i++) {
-        r->moved.x[i] = point_entry(r->e_stream->entry + i, r->before);
+        r->moved.x[i] = point_entry(e->entry + i, unit);
     }
     set_norms(r, r->e, r->moved.x);
     for (size_t i = 0; i < r->rows * r->columns; i++) {
-        r->moved.x[i] = r->at.x[i] + point_entry(r->e_stream->entry + i, 0);
+        r->moved.x[i] = r->at.x[i] + point_entry(e->entry + i, 0);
     }
     set_norms(r, r->moved.norm, r->moved.x);
+}
+
+void point_before(Radius *r)
+{
+    r->before = r->change ? largest_exponent(r->e_stream) : 0;
+    set_points(r, r->x, r->e_stream, r->before);
 }
 
 /* The unit of e: its largest exponent before or after the sublayer, or where both are zero what
@@ -117,6 +123,17 @@ static mpfr_exp_t find_unit(const Radius *r, const Sublayer *sublayer)
     return leaks ? mpfr_get_exp(evaluator_decay(r->ev, gap)) : -r->bits;
 }
 
+static void set_moved_path(Radius *r)
+{
+    for (size_t i = 0; i < r->rows; i++) {
+        for (int b = 0; b < BANKS; b++) {
+            double eta = point_e(r, point_rho(r, r->eta[i].bank[b]));
+            double both = r->at.norm[i].bank[b] + point_e(r, r->e[i].bank[b]);
+            r->moved.path[i].bank[b] = bound_up(r->at.path[i].bank[b] + eta + 0x1p-51 * both);
+        }
+    }
+}
+
 /* e's rows, and the path from x^ + e^. */
 static void set_moved(Radius *r, const Sublayer *sublayer)
 {
@@ -128,13 +145,7 @@ static void set_moved(Radius *r, const Sublayer *sublayer)
         }
     }
     r->unit = unit;
-    for (size_t i = 0; i < r->rows; i++) {
-        for (int b = 0; b < BANKS; b++) {
-            double eta = point_e(r, point_rho(r, r->eta[i].bank[b]));
-            double both = r->at.norm[i].bank[b] + point_e(r, r->e[i].bank[b]);
-            r->moved.path[i].bank[b] = bound_up(r->at.path[i].bank[b] + eta + 0x1p-51 * both);
-        }
-    }
+    set_moved_path(r);
 }
 
 /* e^(-Omega gap) where it matters: of T' only. */
@@ -153,6 +164,14 @@ void point_after(Radius *r, const Sublayer *sublayer)
         set_moved(r, sublayer);
     }
     set_decays(r);
+}
+
+void point_normed(Radius *r)
+{
+    set_points(r, r->normed, r->normed_e, r->unit);
+    if (r->change) {
+        set_moved_path(r);
+    }
 }
 
 double *point_beside(const HeadWeight *w, size_t heads, size_t rows, size_t width)

@@ -9,6 +9,7 @@
 #include "direct.h"
 #include "gates.h"
 #include "internal.h"
+#include "layer_norm.h"
 #include "linear.h"
 #include "point.h"
 
@@ -41,6 +42,7 @@ static bool radius_init(Radius *r)
     size_t rows = r->rows;
     r->zero = calloc(rows * BANKS + 1, sizeof *r->zero);
     return r->zero != NULL && take_banks(&r->rho, rows) && take_banks(&r->eta, rows) &&
+           take_banks(&r->kept_rho, rows) && take_banks(&r->kept_eta, rows) &&
            take_banks(&r->e, rows) && take_banks(&r->local, rows) && take_banks(&r->size, rows) &&
            take_banks(&r->local_e, rows) && take_banks(&r->size_e, rows) &&
            take_banks(&r->cross, rows) && point_init(&r->at, rows, r->columns) &&
@@ -74,6 +76,9 @@ Radius *radius_open(const RadiusOfRun *run)
     r->x = run->x;
     r->e_stream = run->e;
     r->sum = run->sum;
+    r->normed = run->normed;
+    r->normed_e = run->normed_e;
+    r->record = run->record;
     r->bank = run->layout->d;
     r->bits = run->ev->bits;
     r->change = run->e != NULL;
@@ -100,10 +105,10 @@ void radius_clear(Radius *r)
         return;
     }
     Banks *const banks[] = {
-        r->rho,         r->eta,        r->e,           r->local,       r->size,
-        r->local_e,     r->size_e,     r->cross,       r->at.norm,     r->at.path,
-        r->moved.norm,  r->moved.path, r->here.out[0], r->here.out[1], r->there.out[0],
-        r->there.out[1]};
+        r->rho,          r->eta,        r->e,           r->local,       r->size,
+        r->local_e,      r->size_e,     r->cross,       r->at.norm,     r->at.path,
+        r->moved.norm,   r->moved.path, r->here.out[0], r->here.out[1], r->there.out[0],
+        r->there.out[1], r->kept_rho,   r->kept_eta};
     double *const doubles[] = {r->at.x,       r->moved.x,        r->here.diagonal,
                                r->here.slack, r->there.diagonal, r->there.slack};
     for (size_t i = 0; i < sizeof banks / sizeof *banks; i++) {
@@ -133,9 +138,17 @@ static bool adds_nothing(const Radius *r, const Bundle *bundle, size_t row, int 
     }
     bool zero = (bias_row || (value->bias == NULL && value->inner_bias == NULL));
     for (int b = 0; b < BANKS; b++) {
-        zero = zero && (!radius_touches(r, value->read, b) || r->zero[row * BANKS + (size_t)b]);
+        zero =
+            zero && (!radius_touches(r, value->read, b) || radius_reads_zero(r, r->norm, row, b));
     }
     return zero && radius_alone(r, bundle, row);
+}
+
+/* Does a direct operation leave a bank that is zero as it is? */
+static bool direct_keeps(const Radius *r, const Sublayer *sublayer, size_t row, int bank)
+{
+    return sublayer->direct.kind == DIRECT_NORM ? radius_reads_zero(r, &sublayer->norm, row, bank)
+                                                : !radius_touches(r, sublayer->direct.write, bank);
 }
 
 /* The heads that leave zeros as they are, and those that take a bank away. */
@@ -153,8 +166,7 @@ static void set_zeros(Radius *r, const Sublayer *sublayer)
                 keeps = keeps && adds_nothing(r, &sublayer->bundles[b], i, bank);
                 alone = alone && radius_alone(r, &sublayer->bundles[b], i);
             }
-            keeps = keeps && (sublayer->bundle_count > 0 ||
-                              !radius_touches(r, sublayer->direct.write, bank));
+            keeps = keeps && (sublayer->bundle_count > 0 || direct_keeps(r, sublayer, i, bank));
             next[i * BANKS + (size_t)bank] = r->at.limit && (keeps || (r->erased[bank] && alone));
         }
     }
@@ -186,9 +198,16 @@ static void analyse(Radius *r, const Sublayer *sublayer)
     r->adds = 1;
     r->erased[BANK_CONTENT] = r->erased[BANK_HIDDEN] = false;
     point_after(r, sublayer);
-    if (sublayer->bundle_count == 0) {
+    bool in_place = sublayer->bundle_count == 0 && sublayer->direct.kind == DIRECT_NORM;
+    r->norm = sublayer->norm.kind == NORMALIZATION_NONE || in_place ? NULL : &sublayer->norm;
+    if (in_place) {
+        radius_normalise(r, &sublayer->norm);
+    } else if (r->norm != NULL) {
+        radius_read_normed(r);
+    }
+    if (sublayer->bundle_count == 0 && !in_place) {
         radius_direct(r, &sublayer->direct);
-    } else {
+    } else if (!in_place) {
         radius_linear(r, sublayer);
     }
     for (size_t b = 0; b < sublayer->bundle_count; b++) {
@@ -218,7 +237,9 @@ static double by_itself(const Radius *r, const Pass *pass, size_t k, size_t row,
 static void after_bank(Radius *r, size_t i, int b, double *rho, double *eta)
 {
     double own = r->here.out[PASS_OWN][i].bank[b] + by_itself(r, &r->here, PASS_OWN, i, b);
-    *rho = bound_up(own + r->local[i].bank[b] + 2 * r->adds * r->size[i].bank[b] +
+    double kept_rho = r->norm != NULL ? r->kept_rho[i].bank[b] : 0;
+    double kept_eta = r->norm != NULL ? r->kept_eta[i].bank[b] : 0;
+    *rho = bound_up(kept_rho + own + r->local[i].bank[b] + 2 * r->adds * r->size[i].bank[b] +
                     radius_bank_norm(r, r->x, i, b, 0));
     *rho = r->zero[i * BANKS + (size_t)b] ? 0 : *rho;
     if (r->change) {
@@ -229,7 +250,8 @@ static void after_bank(Radius *r, size_t i, int b, double *rho, double *eta)
                 r->there.out[PASS_STREAM][i].bank[b] + by_itself(r, &r->there, PASS_STREAM, i, b);
             cross = bound_scaled(own + stream, -r->unit);
         }
-        *eta = bound_up(moved + cross + r->local_e[i].bank[b] + 2 * r->adds * r->size_e[i].bank[b] +
+        *eta = bound_up(kept_eta + moved + cross + r->local_e[i].bank[b] +
+                        2 * r->adds * r->size_e[i].bank[b] +
                         radius_bank_norm(r, r->e_stream, i, b, r->unit));
     }
 }

@@ -15,14 +15,18 @@
 
 #include "../archive.h"
 #include "../heads/heads.h"
+#include "../layer_norm.h"
 
 typedef struct Radius Radius;
 
-/* A run in the structured form that has just been opened: its streams, e and x + e or NULL. */
+/* A run in the structured form that has just been opened: its streams, e and x + e or NULL; what
+ * its norms write, of x, of e (or NULL), and the record of the last. */
 typedef struct {
     const Layout *layout;
     Evaluator *ev;
     const ApMat *x, *e, *sum;
+    const ApMat *normed, *normed_e;
+    const NormRecord *record;
     bool limit;
 } RadiusOfRun;
 

@@ -81,7 +81,7 @@ static int make_pair(Attribution *a)
         return built == CASE_NO_MEMORY ? 99 : 2;
     }
     const RefUnembedding unembedding = {a->model->W_U, a->model->b_U, a->model->d,
-                                        a->model->classes};
+                                        a->model->classes, a->pair.final_norm};
     a->paths = ref_paths_make(&a->pair.converted, &unembedding);
     a->inputs_said = calloc(a->inputs.count, sizeof *a->inputs_said);
     if (a->paths == NULL || a->inputs_said == NULL || !make_groups(a)) {
@@ -256,6 +256,12 @@ static int check_request(const Grid *grid)
     if (point->source->file->W_U == NULL) {
         complain_of(point->source->path, NULL, NULL,
                     "expected unembed.W_U: attribution is of logits");
+        return 2;
+    }
+    if (point->spec.norm != NORMALIZATION_NONE && point->spec.norm_place == NORM_POST) {
+        complain_of(point->source->path, NULL, NULL,
+                    "expected norms before sublayers: behind one, the stream is no longer the sum "
+                    "of what each wrote");
         return 2;
     }
     return 0;
