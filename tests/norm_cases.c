@@ -28,6 +28,23 @@ CaseSpec norm_case(Construction construction, Normalization norm, NormPlace plac
                       .norm_eps = 1e-5};
 }
 
+CaseSpec norm_variant(const CaseSpec *spec, int i)
+{
+    static const double eps[] = {1e-5, 1e-12, 1, 1e-2};
+    CaseSpec normed = *spec;
+    normed.norm = i % 2 == 0 ? NORMALIZATION_LAYERNORM : NORMALIZATION_RMSNORM;
+    normed.norm_place = i / 2 % 3 == 0 ? NORM_POST : NORM_PRE;
+    normed.norm_eps = eps[i % 4];
+    normed.norm_tokens_only = i % 5 == 0;
+    if (spec->construction == CONSTRUCTION_LINEAR && normed.norm_place == NORM_PRE) {
+        normed.linear = LINEAR_IN_PLACE;
+    }
+    if (spec->construction == CONSTRUCTION_SILU) {
+        normed.norm_place = NORM_POST;
+    }
+    return normed;
+}
+
 bool norm_refused(const CaseSpec *spec)
 {
     return spec->norm_place == NORM_PRE &&

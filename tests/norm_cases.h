@@ -11,6 +11,10 @@ enum { NORM_PLACE = 200 };
 /* Small, stable weights, two heads, eps 1e-5. */
 CaseSpec norm_case(Construction construction, Normalization norm, NormPlace place, size_t depth);
 
+/* The same case with a norm: one of both, before or behind a part, eps from 1e-12 to 1, and of all
+ * rows or of tokens; i: any number. */
+CaseSpec norm_variant(const CaseSpec *spec, int i);
+
 /* Is it refused: a pre-norm of what writes differences with x itself? */
 bool norm_refused(const CaseSpec *spec);
 

@@ -125,6 +125,26 @@ static void head_row(const View *v, const Bundle *bundle, size_t h, size_t i)
     free(p);
 }
 
+/* x[row] = gamma (x - mean) / sqrt(mean((x - mean)^2) + eps) + beta. */
+static void norm_row(const LayerNorm *norm, Real *x)
+{
+    size_t count = norm->columns.count;
+    Real *row = x + norm->columns.first, columns = real_of((double)count), mean = real_of(0),
+         squares = real_of(0);
+    for (size_t c = 0; norm->kind == NORMALIZATION_LAYERNORM && c < count; c++) {
+        real_accumulate(&mean, real_div(row[c], columns));
+    }
+    for (size_t c = 0; c < count; c++) {
+        row[c] = real_sub(row[c], mean);
+        real_accumulate(&squares, real_div(real_mul(row[c], row[c]), columns));
+    }
+    Real root = real_sqrt(real_add(squares, real_of(norm->eps)));
+    for (size_t c = 0; c < count; c++) {
+        row[c] = real_mul(real_of(norm->gamma[c]), real_div(row[c], root));
+        row[c] = real_add(row[c], real_of(norm->beta != NULL ? norm->beta[c] : 0));
+    }
+}
+
 void real_layer(Real *x, const Model *model, size_t layer)
 {
     size_t n = model->layout.n, width = layout_content(&model->layout);
@@ -133,8 +153,15 @@ void real_layer(Real *x, const Model *model, size_t layer)
     View v = {&model->layout, n, width, before, x};
     for (size_t s = layer > 0 ? model->layer_end[layer - 1] : 0; s < model->layer_end[layer]; s++) {
         const Sublayer *sublayer = &model->sublayers[s];
+        bool norm = sublayer->bundle_count == 0 && sublayer->direct.kind == DIRECT_NORM;
         memcpy(before, x, size);
-        for (size_t i = 0; i < n; i++) {
+        for (size_t i = 0; sublayer->norm.kind != NORMALIZATION_NONE && i < n; i++) {
+            norm_row(&sublayer->norm, before + i * width);
+        }
+        if (norm) {
+            memcpy(x, before, size);
+        }
+        for (size_t i = 0; i < n && !norm; i++) {
             if (sublayer->bundle_count == 0) {
                 direct_row(&v, &sublayer->direct, i);
             }

@@ -8,7 +8,8 @@
 #include "../cases/model.h"
 #include "real.h"
 
-/* x [n, d + hidden] becomes the stream behind layer `layer`, from 0.  Of activations SiLU alone. */
+/* x [n, d + hidden] becomes the stream behind layer `layer`, from 0, norms and all.  Of activations
+ * SiLU alone. */
 void real_layer(Real *x, const Model *model, size_t layer);
 
 #endif

@@ -167,7 +167,9 @@ static const CaseSpec specs[] = {
      .d_ff = 3,
      .heads = 1,
      .depth = 3,
-     .seed = 2},
+     .seed = 2,
+     .norm = NORMALIZATION_RMSNORM,
+     .norm_eps = 1e-5},
 };
 
 /* Every field, every byte of it: a number that it cannot have is refused, and then all is as if

@@ -6,6 +6,7 @@
 #include "../reference/propagation.h"
 #include "difference_cases.h"
 #include "fixture.h"
+#include "norm_cases.h"
 #include "real.h"
 #include "real_layer.h"
 
@@ -206,8 +207,10 @@ static void inherited_is_what_the_original_makes_of_it(void **state)
     (void)state;
     for (int c = 0; c < WITH_OMEGA; c++) {
         size_t checked = 0;
-        for (int variant = 0; variant < VARIANTS; variant++) {
-            CaseSpec spec = difference_variant((Construction)c, DEPTH, variant);
+        for (int i = 0; i < 2 * VARIANTS; i++) {
+            int variant = i % VARIANTS;
+            CaseSpec plain = difference_variant((Construction)c, DEPTH, variant);
+            CaseSpec spec = i < VARIANTS ? plain : norm_variant(&plain, variant + c);
             Split split;
             char what[PLACE];
             double omega = omegas[variant % 3];
@@ -284,8 +287,10 @@ static void rounding_starts_from_the_machine_s_stream(void **state)
 {
     (void)state;
     for (int c = 0; c < WITH_OMEGA; c++) {
-        for (int variant = 0; variant < 4; variant++) {
-            CaseSpec spec = difference_variant((Construction)c, DEPTH, variant);
+        for (int i = 0; i < 8; i++) {
+            int variant = i / 2;
+            CaseSpec plain = difference_variant((Construction)c, DEPTH, variant);
+            CaseSpec spec = i % 2 == 0 ? plain : norm_variant(&plain, variant + c);
             RefRows rows = variant < 3 ? (RefRows){0, spec.n} : (RefRows){2, 1};
             Split split;
             double machine[5 * 16] = {0};

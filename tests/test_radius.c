@@ -11,6 +11,7 @@
 #include "closed_forms.h"
 #include "difference_cases.h"
 #include "fixture.h"
+#include "norm_cases.h"
 #include "random_model.h"
 #include "real.h"
 
@@ -168,23 +169,6 @@ static void compare_pair(Tally *tally, const CaseSpec *spec, double omega, mpfr_
 static const double omegas[] = {1, 8, 40, 1000};
 enum { OMEGAS = sizeof omegas / sizeof *omegas };
 
-/* The same case with a norm: one of both, before or behind a part, eps from 1e-12 to 1, and of all
- * rows or of tokens. */
-static CaseSpec with_norm(const CaseSpec *spec, int i)
-{
-    static const double eps[] = {1e-5, 1e-12, 1, 1e-2};
-    CaseSpec normed = *spec;
-    normed.norm = i % 2 == 0 ? NORMALIZATION_LAYERNORM : NORMALIZATION_RMSNORM;
-    normed.norm_place = i / 2 % 3 == 0 ? NORM_POST : NORM_PRE;
-    normed.norm_eps = eps[i % 4];
-    normed.norm_tokens_only = i % 5 == 0;
-    normed.linear = normed.norm_place == NORM_PRE ? LINEAR_IN_PLACE : spec->linear;
-    if (spec->construction == CONSTRUCTION_SILU) {
-        normed.norm_place = NORM_POST;
-    }
-    return normed;
-}
-
 /* All constructions, masks, biases, activations, shapes of heads. */
 static void enclosures_hold_of_all_constructions(void **state)
 {
@@ -196,7 +180,7 @@ static void enclosures_hold_of_all_constructions(void **state)
             CaseSpec spec = difference_variant((Construction)c, 2, v);
             size_t first = fixture_nightly() ? 0 : (size_t)v % OMEGAS;
             for (size_t o = first; o < OMEGAS; o += fixture_nightly() ? 1 : OMEGAS) {
-                CaseSpec normed = with_norm(&spec, v + c + (int)o);
+                CaseSpec normed = norm_variant(&spec, v + c + (int)o);
                 compare_pair(&tally, &spec, omegas[o], BITS);
                 compare_pair(&normed_tally, &normed, omegas[o], BITS);
             }
@@ -227,7 +211,7 @@ static void enclosures_hold_of_extremes(void **state)
                 spec.band = 2;
                 spec.head_rank = (size_t)(v % 3);
                 spec.score_scale = scales[k];
-                CaseSpec normed = with_norm(&spec, v + (int)k);
+                CaseSpec normed = norm_variant(&spec, v + (int)k);
                 compare_pair(&tally, &spec, omegas[(size_t)v % OMEGAS], k % 2 == 0 ? 64 : 512);
                 compare_pair(&tally, &normed, omegas[(size_t)v % OMEGAS], k % 2 == 0 ? 64 : 512);
             }
@@ -350,7 +334,7 @@ static void enclosures_hold_of_moved_streams(void **state)
     for (int c = 0; c < CONSTRUCTION_COUNT; c++) {
         for (int v = 0; v < VARIANTS; v += fixture_nightly() ? 1 : 3) {
             CaseSpec spec = difference_variant((Construction)c, 2, (v + c) % VARIANTS);
-            CaseSpec normed = with_norm(&spec, v + c);
+            CaseSpec normed = norm_variant(&spec, v + c);
             double omega = omegas[v % (int)OMEGAS];
             compare_all_moved(&stream, &difference, &spec, omega, &seed);
             compare_all_moved(&normed_stream, &normed_difference, &normed, omega, &seed);

@@ -7,6 +7,7 @@
 #include "../reference/run.h"
 #include "../reference/state.h"
 #include "fixture.h"
+#include "norm_cases.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -110,7 +111,9 @@ static void a_tape_is_the_evaluation(void **state)
     for (int c = 0; c < CONSTRUCTION_MASKED; c++) {
         for (int variant = 0; variant < VARIANTS; variant++) {
             CaseSpec spec = variant_of((Construction)c, variant);
+            CaseSpec normed = norm_variant(&spec, variant + c);
             assert_true(check_pair(&spec));
+            assert_true(check_pair(&normed));
         }
     }
 }
