@@ -139,6 +139,6 @@ void direct_apply(Scalar *stream, const Pass *pass, const Sublayer *sublayer)
         each(n, pass->threads, activate_row, &columns);
         break;
     }
-    case DIRECT_NORM: norm_apply(stream, pass, &sublayer->norm); break;
+    case DIRECT_NORM: norm_rows(stream, pass, &sublayer->norm); break;
     }
 }

@@ -276,7 +276,7 @@ static void operand_update(const Kernel *kernel, const Sublayer *sublayer)
     memcpy(kernel->operand, kernel->stream, entries * sizeof *kernel->stream);
     if (sublayer->norm.kind != NORMALIZATION_NONE) {
         Pass pass = pass_make(kernel);
-        norm_apply(kernel->operand, &pass, &sublayer->norm);
+        norm_rows(kernel->operand, &pass, &sublayer->norm);
     }
     scalar_round(kernel->formats->operand, kernel->operand, entries);
 }

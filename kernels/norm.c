@@ -84,7 +84,7 @@ static void norm_item(const void *context, size_t item, size_t thread)
     }
 }
 
-void norm_apply(Scalar *x, const Pass *pass, const LayerNorm *norm)
+void norm_rows(Scalar *x, const Pass *pass, const LayerNorm *norm)
 {
     RowNorm row = {.centred = norm->kind == NORMALIZATION_LAYERNORM,
                    .count = norm->columns.count,

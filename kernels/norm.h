@@ -12,7 +12,7 @@
 #include "pass.h"
 
 /* x [rows, ld] becomes its norm: on the norm's columns, on the rows it is for. */
-void norm_apply(Scalar *x, const Pass *pass, const LayerNorm *norm);
+void norm_rows(Scalar *x, const Pass *pass, const LayerNorm *norm);
 
 /* See KernelFunctions. */
 bool kernel_norm(const Formats *formats, double *rows, size_t count, size_t ld,

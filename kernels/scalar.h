@@ -66,7 +66,7 @@ typedef float Scalar;
 #define kernel_state kernel_state_f32
 #define matrices_fill_q matrices_fill_q_f32
 #define matrices_fill_v matrices_fill_v_f32
-#define norm_apply norm_apply_f32
+#define norm_rows norm_rows_f32
 #define rows_const rows_const_f32
 #define rows_const_from rows_const_from_f32
 #define rows_count rows_count_f32
