@@ -189,6 +189,10 @@ static const char *sublayer_fault(const Layout *layout, const Sublayer *sublayer
         sublayer->norm.kind == NORMALIZATION_NONE) {
         return "a norm that is none";
     }
+    if (sublayer->bundle_count == 0 && sublayer->direct.kind == DIRECT_ACTIVATION &&
+        sublayer->norm.kind != NORMALIZATION_NONE) {
+        return "an activation of x itself reads no norm";
+    }
     if (sublayer->bundle_count == 0) {
         return direct_fault(layout, &sublayer->direct);
     }

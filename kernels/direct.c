@@ -4,6 +4,7 @@
 #include "direct.h"
 
 #include "each.h"
+#include "norm.h"
 #include "rows.h"
 #include "softmax.h"
 
@@ -18,7 +19,8 @@ static Buffers buffers_take(Scratch *scratch, const Layout *layout, const Direct
 {
     double n = (double)layout->n;
     double hidden = direct->kind == DIRECT_FFN ? (double)direct->hidden : 0;
-    double result = direct->kind == DIRECT_ACTIVATION ? 0 : (double)direct->write.count;
+    bool in_place = direct->kind == DIRECT_ACTIVATION || direct->kind == DIRECT_NORM;
+    double result = in_place ? 0 : (double)direct->write.count;
     Buffers buffers;
     buffers.hidden = scratch_take(scratch, n, hidden);
     buffers.result = scratch_take(scratch, n, result);
@@ -112,8 +114,9 @@ static void store(Scalar *stream, const Pass *pass, const Direct *direct, const 
     }
 }
 
-void direct_apply(Scalar *stream, const Pass *pass, const Direct *direct)
+void direct_apply(Scalar *stream, const Pass *pass, const Sublayer *sublayer)
 {
+    const Direct *direct = &sublayer->direct;
     Scratch parts = {pass->scratch, 0};
     Buffers buffers = buffers_take(&parts, pass->layout, direct);
     size_t n = pass->layout->n, ld = pass->ld;
@@ -136,6 +139,6 @@ void direct_apply(Scalar *stream, const Pass *pass, const Direct *direct)
         each(n, pass->threads, activate_row, &columns);
         break;
     }
-    case DIRECT_NORM: break; /* no case has one yet */
+    case DIRECT_NORM: norm_rows(stream, pass, &sublayer->norm); break;
     }
 }

@@ -9,7 +9,7 @@
 /* Scalars of scratch that direct_apply needs. */
 double direct_scratch(const Layout *layout, const Direct *direct);
 
-/* The operation, in place on the stream [n, ld]. */
-void direct_apply(Scalar *stream, const Pass *pass, const Direct *direct);
+/* The sublayer's operation, in place on the stream [rows, ld]. */
+void direct_apply(Scalar *stream, const Pass *pass, const Sublayer *sublayer);
 
 #endif

@@ -5,6 +5,7 @@
 
 #include "dense.h"
 #include "direct.h"
+#include "norm.h"
 #include "structured.h"
 
 #include <limits.h>
@@ -24,7 +25,7 @@ struct Kernel {
     size_t rows, ld, threads;
     Scalar *stream;  /* [rows, ld]; first of one block of memory that also holds: */
     Scalar *sum;     /* [rows, ld], of a sublayer's heads */
-    Scalar *operand; /* [rows, ld], the stream as products read it; the stream where that is so */
+    Scalar *operand; /* [rows, ld], what products read; the stream where that is so */
     Scalar *scratch; /* of the sublayer that needs most */
     double *view;    /* [rows, ld], the stream for whoever asks; the stream where it is doubles */
 };
@@ -92,6 +93,16 @@ static bool sublayer_too_wide(const Sublayer *sublayer)
     return false;
 }
 
+/* Does a product read anything but the stream itself? */
+static bool has_operand(const Formats *formats, const Model *model)
+{
+    bool differs = formats->operand != formats->stream;
+    for (size_t s = 0; s < model->sublayer_count && !differs; s++) {
+        differs = model->sublayers[s].norm.kind != NORMALIZATION_NONE;
+    }
+    return differs;
+}
+
 /* Of stream, sum, operand and scratch in Scalars; infinity when BLAS cannot have the shapes. */
 static double kernel_scalars(const Formats *formats, const Model *model, KernelForm form,
                              size_t threads, double *entries)
@@ -112,7 +123,7 @@ static double kernel_scalars(const Formats *formats, const Model *model, KernelF
     Scratch all = {NULL, 0};
     scratch_take(&all, rows, ld);
     scratch_take(&all, rows, ld);
-    if (formats->operand != formats->stream) {
+    if (has_operand(formats, model)) {
         scratch_take(&all, rows, ld);
     }
     scratch_take(&all, 1, scratch);
@@ -189,7 +200,7 @@ static bool kernel_fill(Kernel *kernel, size_t threads)
     scratch_take(&parts, rows, ld);
     kernel->sum = scratch_take(&parts, rows, ld);
     kernel->operand =
-        formats->operand != formats->stream ? scratch_take(&parts, rows, ld) : kernel->stream;
+        has_operand(formats, kernel->model) ? scratch_take(&parts, rows, ld) : kernel->stream;
     kernel->scratch = parts.next;
     kernel->view =
         SCALAR_IS_DOUBLE ? (double *)kernel->stream : malloc((size_t)entries * sizeof(double) + 1);
@@ -255,14 +266,19 @@ static Pass pass_make(const Kernel *kernel)
                   .scratch = kernel->scratch};
 }
 
-/* The stream as products read it. */
-static void operand_update(const Kernel *kernel)
+/* What products of the sublayer read of the stream. */
+static void operand_update(const Kernel *kernel, const Sublayer *sublayer)
 {
     size_t entries = kernel->rows * kernel->ld;
-    if (kernel->operand != kernel->stream) {
-        memcpy(kernel->operand, kernel->stream, entries * sizeof *kernel->stream);
-        scalar_round(kernel->formats->operand, kernel->operand, entries);
+    if (kernel->operand == kernel->stream) {
+        return;
     }
+    memcpy(kernel->operand, kernel->stream, entries * sizeof *kernel->stream);
+    if (sublayer->norm.kind != NORMALIZATION_NONE) {
+        Pass pass = pass_make(kernel);
+        norm_rows(kernel->operand, &pass, &sublayer->norm);
+    }
+    scalar_round(kernel->formats->operand, kernel->operand, entries);
 }
 
 static void heads_apply(Kernel *kernel, const Sublayer *sublayer)
@@ -292,12 +308,12 @@ KernelStream kernel_layer(Kernel *kernel)
     size_t end = model->layer_end[kernel->layers_done++];
     for (; kernel->sublayers_done < end; kernel->sublayers_done++) {
         const Sublayer *sublayer = &model->sublayers[kernel->sublayers_done];
-        operand_update(kernel);
+        operand_update(kernel, sublayer);
         if (sublayer->bundle_count > 0) {
             heads_apply(kernel, sublayer);
         } else {
             Pass pass = pass_make(kernel);
-            direct_apply(kernel->stream, &pass, &sublayer->direct);
+            direct_apply(kernel->stream, &pass, sublayer);
         }
     }
     view_update(kernel);
@@ -327,7 +343,7 @@ void kernel_pattern(Kernel *kernel, Scalar *pattern, size_t bundle, size_t head)
     const Sublayer *sublayer = &model->sublayers[kernel->sublayers_done];
     KERNEL_CHECK(bundle < sublayer->bundle_count && head < sublayer->bundles[bundle].heads);
     const Bundle *of = &sublayer->bundles[bundle];
-    operand_update(kernel);
+    operand_update(kernel, sublayer);
     Pass pass = pass_make(kernel);
     if (bundle_form(pass.layout, of, kernel->form) == KERNEL_DENSE) {
         dense_pattern(&pass, pattern, of, head);
@@ -342,5 +358,6 @@ const KernelFunctions kernel_f64 = {
     .state = kernel_state,
     .go_on = kernel_go_on,
     .clear = kernel_clear,
+    .norm = kernel_norm,
     .bytes = kernel_bytes_in,
 };

@@ -85,6 +85,10 @@ typedef struct {
     double *(*state)(Kernel *kernel, size_t *count);
     void (*go_on)(Kernel *kernel, size_t layers);
     void (*clear)(Kernel *kernel); /* NULL is fine */
+    /* Rows [count, ld] of a token each, as kernel_layer has shown them, become their norm, on the
+     * norm's columns.  false: memory is short. */
+    bool (*norm)(const Formats *formats, double *rows, size_t count, size_t ld,
+                 const LayerNorm *norm);
     double (*bytes)(const Formats *formats, const Model *model, KernelForm form, size_t threads);
 } KernelFunctions;
 

@@ -18,6 +18,7 @@ typedef double Scalar;
 #define SCALAR_GEMM cblas_dgemm
 #define SCALAR_EXP exp
 #define SCALAR_ERFC erfc
+#define SCALAR_SQRT sqrt
 /* exp rounds to 0 below -745.14. */
 #define SCALAR_EXP_ZERO (-746)
 
@@ -30,6 +31,7 @@ typedef float Scalar;
 #define SCALAR_GEMM cblas_sgemm
 #define SCALAR_EXP expf
 #define SCALAR_ERFC erfcf
+#define SCALAR_SQRT sqrtf
 /* expf rounds to 0 below -103.98. */
 #define SCALAR_EXP_ZERO (-104)
 
@@ -57,12 +59,14 @@ typedef float Scalar;
 #define kernel_f64 kernel_f32
 #define kernel_go_on kernel_go_on_f32
 #define kernel_layer kernel_layer_f32
+#define kernel_norm kernel_norm_f32
 #define kernel_open kernel_open_f32
 #define kernel_open_in kernel_open_in_f32
 #define kernel_pattern kernel_pattern_f32
 #define kernel_state kernel_state_f32
 #define matrices_fill_q matrices_fill_q_f32
 #define matrices_fill_v matrices_fill_v_f32
+#define norm_rows norm_rows_f32
 #define rows_const rows_const_f32
 #define rows_const_from rows_const_from_f32
 #define rows_count rows_count_f32

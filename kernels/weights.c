@@ -79,6 +79,8 @@ static Visit visit_model(const Model *model, Range *ranges)
     Visit all = {ranges, 0, 0};
     for (size_t s = 0; s < model->sublayer_count; s++) {
         const Sublayer *sublayer = &model->sublayers[s];
+        visit(&all, sublayer->norm.gamma, sublayer->norm.columns.count);
+        visit(&all, sublayer->norm.beta, sublayer->norm.columns.count);
         for (size_t b = 0; b < sublayer->bundle_count; b++) {
             visit_bundle(&all, &sublayer->bundles[b]);
         }

@@ -130,6 +130,31 @@ class Machine:
         pattern.high = np.where(seen, np.minimum(pattern.high, 1), 0)
         return pattern.to(self.operand)
 
+    def over(self, a, b):
+        """a / b, b > 0."""
+        ends = [a.low / b.low, a.low / b.high, a.high / b.low, a.high / b.high]
+        return self.once(Interval(np.minimum.reduce(ends), np.maximum.reduce(ends)))
+
+    def mean(self, x):
+        """Of each row, summed in any order."""
+        ones = Interval(np.ones((x.shape[1], 1), dtype=WIDE))
+        return self.over(self.product(x, ones), Interval(WIDE(x.shape[1])))
+
+    def norm(self, x, gamma, beta, centred, eps):
+        """Each row's, as operations on sums' type; rounded to the stream's once."""
+        if centred:
+            mean = self.mean(x)
+            x = self.add(x, Interval(-mean.high, -mean.low))
+        crosses = (x.low < 0) & (x.high > 0)
+        least = np.where(crosses, 0, np.minimum(np.abs(x.low), np.abs(x.high)))
+        squares = self.once(Interval(least * least, x.size() * x.size()))
+        total = self.add(self.mean(squares), Interval(WIDE(eps)).to(self.sums))
+        total.low = np.maximum(total.low, 0)
+        root = self.once(Interval(np.sqrt(total.low), np.sqrt(total.high)))
+        factor = self.over(Interval(WIDE(1)), root)
+        y = self.times(self.times(x, factor), gamma)
+        return (y if beta is None else self.add(y, beta)).to(self.stream)
+
     def silu(self, x):
         ends = []
         for end in (x.low, x.high):
@@ -161,6 +186,10 @@ class Model:
         self.causal = self.said["mask"] == "causal" and not self.pseudo
         self.construction = self.said["construction"]
         self.scaled = self.said["scale"] != "1"
+        self.kind = self.said["normalization"]
+        self.pre = self.said.get("normalization-place") == "pre"
+        self.post = self.said.get("normalization-place") == "post"
+        self.bias_row_too = "--normalize-bias-row no" not in self.said["command"]
 
     def has(self, layer, name):
         return self.tensors.get(f"blocks.{layer}.{name}")
@@ -179,7 +208,7 @@ class Model:
         self.tokens = [i for i in range(self.rows) if i != self.bias]
         stream = np.zeros((self.rows, self.d), dtype=WIDE)
         stream[self.tokens] = x
-        self.stream = Interval(stream).to(m.storage)
+        self.stream = self.reading = Interval(stream).to(m.storage)
         self.sees = np.ones((self.rows, self.rows), dtype=bool)
         if self.causal or (self.pseudo and not converted):
             self.sees = np.tril(self.sees)
@@ -205,6 +234,24 @@ class Model:
         mask[self.tokens] = 1
         return Interval(mask)
 
+    def normed(self, layer, name):
+        """The norm of every row, beta on token rows alone."""
+        gamma, beta = self.stored(layer, name + ".w"), self.stored(layer, name + ".b")
+        if beta is not None:
+            beta = self.m.times(self.is_token(), beta)
+        result = self.m.norm(self.stream, gamma, beta, self.kind == "layernorm",
+                             float(self.said["eps"]))
+        if self.converted and not self.bias_row_too:
+            result[self.bias] = self.stream[self.bias]
+        return result
+
+    def part(self, layer, name, evaluate):
+        """A part of a layer, its norm before it or behind."""
+        self.reading = self.normed(layer, name) if self.pre else self.stream
+        evaluate()
+        if self.post:
+            self.stream = self.normed(layer, name)
+
     def end_sublayer(self, total):
         m = self.m
         self.stream = m.add(self.stream, total.to(m.stream)).to(m.stream)
@@ -221,7 +268,7 @@ class Model:
         return self.m.product(pattern, values, more=self.rows)
 
     def attention(self, layer):
-        m, x = self.m, self.m.read(self.stream)
+        m, x = self.m, self.m.read(self.reading)
         position = self.position((0, 0, -2, 2, 0))
         q, k, v, o = (self.stored(layer, "attn." + name) for name in ("W_Q", "W_K", "W_V", "W_O"))
         b = {name: self.stored(layer, "attn." + name) for name in ("b_Q", "b_K", "b_V", "b_O")}
@@ -259,7 +306,7 @@ class Model:
         return pattern, None if values is None else self.mix(pattern, values)
 
     def silu_heads(self):
-        m, x = self.m, self.m.read(self.stream)
+        m, x = self.m, self.m.read(self.reading)
         total = Interval(np.zeros((self.rows, self.d), dtype=WIDE))
         for c in range(self.d):
             column = x[:, c:c + 1]
@@ -272,17 +319,19 @@ class Model:
         return self.gates(zeros, None, (2, 0, 0, 2, 0), 1)[0]
 
     def linear_head(self, layer):
-        m, x = self.m, self.m.read(self.stream)
+        m, x = self.m, self.m.read(self.reading)
         w, b = self.stored(layer, "linear.W"), self.stored(layer, "linear.b")
         pattern = self.self_attending()
         out = self.mix(pattern, m.read(m.product(x, m.read(w))))
         if b is not None:
             out = self.add_bias(out, pattern, b)
+        if self.pre:
+            return out
         minus = self.mix(pattern, x)
         return m.add(out, Interval(-minus.high, -minus.low))
 
     def fused_heads(self, layer):
-        m, x = self.m, self.m.read(self.stream)
+        m, x = self.m, self.m.read(self.reading)
         w1, w2, b1, b2 = (self.stored(layer, "mlp." + name) for name in
                           ("W_in", "W_out", "b_in", "b_out"))
         units = w1.shape[1]
@@ -301,7 +350,7 @@ class Model:
 
     def augmented(self):
         x = np.zeros((2, self.rows, self.d + (self.rows if self.converted else 0)), dtype=WIDE)
-        x[0, :, :self.d], x[1, :, :self.d] = self.stream.low, self.stream.high
+        x[0, :, :self.d], x[1, :, :self.d] = self.reading.low, self.reading.high
         if self.converted:
             x[:, :, self.d:] = np.eye(self.rows)
         return Interval(x[0], x[1])
@@ -361,7 +410,7 @@ class Model:
         m = self.m
         w, b = self.stored(layer, "linear.W"), self.stored(layer, "linear.b")
         q, v = self.dense_position((2, 0, 0, 2, 0)), self.matrix()
-        v[:self.d, :self.d] = m.add(w, Interval(-np.eye(self.d, dtype=WIDE)))
+        v[:self.d, :self.d] = w if self.pre else m.add(w, Interval(-np.eye(self.d, dtype=WIDE)))
         for i in self.columns() if b is not None else []:
             v[i, :self.d] = b
         return self.dense_heads([(q, v)])
@@ -399,33 +448,41 @@ class Model:
         m = self.m
         w1, w2, b1, b2 = (self.stored(layer, "mlp." + name) for name in
                           ("W_in", "W_out", "b_in", "b_out"))
-        hidden = m.read(m.silu(self.affine(m.read(self.stream), w1, b1)))
+        hidden = m.read(m.silu(self.affine(m.read(self.reading), w1, b1)))
         self.stream = m.add(self.stream, self.affine(hidden, w2, b2)).to(m.stream)
 
+    def attention_part(self, layer):
+        biased = self.has(layer, "attn.b_Q") is not None
+        dense = self.dense and (self.converted or not biased)
+        self.end_sublayer(self.dense_attention(layer) if dense else self.attention(layer))
+
+    def ffn_part(self, layer):
+        if not self.converted:
+            self.ffn(layer)
+        else:
+            self.end_sublayer(self.dense_fused(layer) if self.dense else self.fused_heads(layer))
+
+    def silu_part(self, layer):
+        if not self.converted:
+            self.stream = self.m.silu(self.stream).to(self.m.stream)
+        else:
+            self.end_sublayer(self.dense_silu() if self.dense else self.silu_heads())
+
+    def linear_part(self, layer):
+        m = self.m
+        if self.converted:
+            self.end_sublayer(self.dense_linear(layer) if self.dense else self.linear_head(layer))
+            return
+        y = self.affine(m.read(self.reading), self.stored(layer, "linear.W"),
+                        self.stored(layer, "linear.b"))
+        self.stream = m.add(self.stream, y).to(m.stream) if self.pre else y
+
     def run_layer(self, layer):
-        m, name = self.m, self.construction
-        if name in ("attention", "transformer"):
-            biased = self.has(layer, "attn.b_Q") is not None
-            dense = self.dense and (self.converted or not biased)
-            self.end_sublayer(self.dense_attention(layer) if dense else self.attention(layer))
-        if name in ("fused", "transformer"):
-            if not self.converted:
-                self.ffn(layer)
-            else:
-                self.end_sublayer(self.dense_fused(layer) if self.dense else
-                                  self.fused_heads(layer))
-        if name == "silu":
-            if not self.converted:
-                self.stream = m.silu(self.stream).to(m.stream)
-            else:
-                self.end_sublayer(self.dense_silu() if self.dense else self.silu_heads())
-        if name == "linear":
-            if not self.converted:
-                self.stream = self.affine(m.read(self.stream), self.stored(layer, "linear.W"),
-                                          self.stored(layer, "linear.b"))
-            else:
-                self.end_sublayer(self.dense_linear(layer) if self.dense else
-                                  self.linear_head(layer))
+        parts = {"attention": ("attention",), "fused": ("ffn",), "silu": ("silu",),
+                 "linear": ("linear",), "transformer": ("attention", "ffn")}
+        for name in parts[self.construction]:
+            self.part(layer, "ln2" if name == "ffn" else "ln1",
+                      lambda: getattr(self, name + "_part")(layer))
 
     # ---- The comparison -------------------------------------------------------------------------
 

@@ -23,7 +23,7 @@ static const char *const forms[] = {[KERNEL_DENSE] = "dense", [KERNEL_STRUCTURED
 
 /* ---- Against the oracle ---------------------------------------------------------------------- */
 
-static const char *const configurations[] = {
+static const char *const plain[] = {
     "--construction silu --n 5 --d 6 --omega 9",
     "--construction linear --mask causal --n 4 --d 5 --omega 7 --bias random --depth 2",
     "--construction attention --n 6 --d 7 --d-head 3 --scale '1/sqrt(d_head)' --omega 11",
@@ -32,7 +32,16 @@ static const char *const configurations[] = {
     "--construction transformer --n 4 --d 6 --d-ff 5 --d-head 2 --bias random --depth 2 --omega 8",
 };
 
-enum { CONFIGURATIONS = sizeof configurations / sizeof *configurations };
+/* Norms before parts of a layer. */
+static const char *const normed[] = {
+    "--construction attention --n 4 --d 6 --d-head 2 --omega 8 --normalization layernorm "
+    "--mask causal",
+    "--construction fused --n 5 --d 17 --d-ff 4 --bias random --omega 9 --normalization rmsnorm "
+    "--eps 0.01",
+    "--construction linear --n 4 --d 5 --omega 7 --normalization layernorm --normalize-bias-row no",
+};
+
+enum { MOST = 6 };
 
 /* A Python that has numpy; NULL where none has. */
 static const char *python(void)
@@ -50,12 +59,14 @@ static const char *python(void)
     return NULL;
 }
 
-/* Exports every configuration, evaluated by the machine, and asks the oracle about all. */
-static void ask_oracle(const Scratch *scratch, const char *interpreter, Arithmetic arithmetic)
+/* Exports each of at most MOST configurations, evaluated by the machine, and asks the oracle about
+ * all. */
+static void ask_oracle(const Scratch *scratch, const char *interpreter, Arithmetic arithmetic,
+                       const char *const *configurations, size_t count)
 {
-    char path[SCRATCH_PATH], arguments[2048], asked[8192];
+    char path[SCRATCH_PATH], arguments[2048], asked[2 * MOST * SCRATCH_PATH];
     size_t used = (size_t)snprintf(asked, sizeof asked, "tests/oracle_arithmetic.py");
-    for (size_t i = 0; i < 2 * CONFIGURATIONS; i++) {
+    for (size_t i = 0; i < 2 * count; i++) {
         const char *form = forms[i % 2];
         char name[32];
         snprintf(name, sizeof name, "%zu.safetensors", i);
@@ -87,7 +98,8 @@ static void outputs_are_the_oracles(void **state)
         skip();
     }
     for (Arithmetic a = ARITHMETIC_F64; a < ARITHMETIC_COUNT; a++) {
-        ask_oracle(scratch, interpreter, a);
+        ask_oracle(scratch, interpreter, a, plain, sizeof plain / sizeof *plain);
+        ask_oracle(scratch, interpreter, a, normed, sizeof normed / sizeof *normed);
     }
 }
 

@@ -2,14 +2,15 @@
  * The parts of an export (private to it): what one point's file holds.
  *
  *   blocks.{l}.*            the original's weights, X its input: as model_file.h names them
+ *   ln_final.*              the norm before an unembedding, of a model with norms before its parts
  *   result.{l}.r_T, r_Tprime, r_Tinf   r(T), r(T'), r(T_infinity) after layer l (from 0), each
  *                           entry the nearest double, over the n tokens and the columns compared
  *   result.{l}.m_T, m_Tprime           the machine's, where there is an arithmetic
  *   result.X_hidden         what the hidden columns start from, where T has some (read back)
  *   result.bias_row         what the bias row of T' starts from, where that is not zero
  *
- * Metadata: scale, activation, mask, normalization, of linear maps linear; construction, omega,
- * precision_bits, version, and command, which reproduces a drawn case; result.{l}.columns
+ * Metadata: scale, activation, mask, normalization, with norms normalization-place and eps, of
+ * linear maps linear; construction, omega, precision_bits, version, and command, which reproduces a drawn case; result.{l}.columns
  * "FIRST:END", the columns compared; result.{l}.error_log2, what no entry of r is off by more
  * than, as a power of two; and for every r with an entry that is no double result.{l}.r_*.text, a
  * JSON array of decimals, row-major, with the digits that give back every bit of the reference.

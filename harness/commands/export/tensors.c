@@ -81,9 +81,31 @@ static int add_direct(Export *e, size_t layer, const Direct *direct)
                                : add(e, layer, "mlp.b_out", 1, &direct->write.count, direct->b2);
 }
 
-static int add_sublayer(Export *e, size_t layer, const Sublayer *sublayer)
+static bool is_ffn(const Sublayer *sublayer)
 {
-    int status = sublayer->bundle_count == 0 ? add_direct(e, layer, &sublayer->direct) : 0;
+    return sublayer->bundle_count == 0 && sublayer->direct.kind == DIRECT_FFN;
+}
+
+/* The norm of a part of a layer: ln2 of the feed-forward network, ln1 of any other. */
+static int add_norm(Export *e, size_t layer, const LayerNorm *norm, bool ffn)
+{
+    int status = add(e, layer, ffn ? "ln2.w" : "ln1.w", 1, &norm->columns.count, norm->gamma);
+    return status != 0
+               ? status
+               : add(e, layer, ffn ? "ln2.b" : "ln1.b", 1, &norm->columns.count, norm->beta);
+}
+
+/* before: the sublayer before it, which a norm by itself stands behind. */
+static int add_sublayer(Export *e, size_t layer, const Sublayer *sublayer, const Sublayer *before)
+{
+    bool alone = sublayer->bundle_count == 0 && sublayer->direct.kind == DIRECT_NORM;
+    int status = 0;
+    if (sublayer->norm.kind != NORMALIZATION_NONE) {
+        status = add_norm(e, layer, &sublayer->norm, is_ffn(alone ? before : sublayer));
+    }
+    if (status == 0 && sublayer->bundle_count == 0 && !alone) {
+        status = add_direct(e, layer, &sublayer->direct);
+    }
     for (size_t b = 0; b < sublayer->bundle_count && status == 0; b++) {
         status = add_attention(e, layer, &sublayer->bundles[b]);
     }
@@ -142,14 +164,50 @@ static int add_word(Export *e, Axis axis)
     return safetensors_writer_metadata(e->writer, axis_info(axis)->name, text);
 }
 
+/* The norm before the unembedding, which no r and no m has. */
+static int add_final_norm(Export *e)
+{
+    const LayerNorm *norm = &e->shared->pair.final_norm;
+    const char *const names[] = {"ln_final.w", "ln_final.b"};
+    const double *const tensors[] = {norm->gamma, norm->beta};
+    int status = 0;
+    for (size_t i = 0; i < 2 && status == 0 && tensors[i] != NULL; i++) {
+        status =
+            safetensors_writer_floats(e->writer, names[i], 1, &norm->columns.count, tensors[i]);
+    }
+    return status;
+}
+
+static int add_layers(Export *e)
+{
+    const Model *model = &e->shared->pair.original;
+    int status = 0;
+    for (size_t l = 0, s = 0; l < model->depth; l++) {
+        for (; s < model->layer_end[l] && status == 0; s++) {
+            const Sublayer *sublayer = &model->sublayers[s];
+            status = add_sublayer(e, l, sublayer, s > 0 ? sublayer - 1 : NULL);
+        }
+    }
+    return status == 0 ? add_final_norm(e) : status;
+}
+
+/* What the metadata say of norms. */
+static int add_norm_words(Export *e)
+{
+    static const Axis axes[] = {AXIS_NORMALIZATION, AXIS_NORMALIZATION_PLACE, AXIS_EPS};
+    int status = 0;
+    for (size_t i = 0; i < sizeof axes / sizeof *axes && status == 0; i++) {
+        status = i == 0 || point_axis_matters(e->point, axes[i]) ? add_word(e, axes[i]) : 0;
+    }
+    return status;
+}
+
 int export_model(Export *e)
 {
     const Model *model = &e->shared->pair.original;
     int status = add_inputs(e);
-    for (size_t l = 0, s = 0; l < model->depth; l++) {
-        for (; s < model->layer_end[l] && status == 0; s++) {
-            status = add_sublayer(e, l, &model->sublayers[s]);
-        }
+    if (status == 0) {
+        status = add_layers(e);
     }
     if (status == 0) {
         status = safetensors_writer_metadata(e->writer, "scale", scale_text(model));
@@ -158,7 +216,7 @@ int export_model(Export *e)
         status = add_word(e, AXIS_ACTIVATION);
     }
     if (status == 0) {
-        status = add_word(e, AXIS_NORMALIZATION);
+        status = add_norm_words(e);
     }
     if (status == 0 && e->point->spec.construction == CONSTRUCTION_LINEAR) {
         status = add_word(e, AXIS_LINEAR);
