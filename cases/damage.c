@@ -189,3 +189,13 @@ void damage_bundles(Stack *stack, Bundle *bundles, size_t count)
         stack->entries += entries;
     }
 }
+
+void damage_norm(Stack *stack, LayerNorm *norm)
+{
+    Place place = {stack, stack->converted_count, 0};
+    if (stack->spec->weight_noise > 0 && norm->kind != NORMALIZATION_NONE && !stack->outline) {
+        stack->damaged = true;
+        disturb_vector(&place, "norm.gamma", &norm->gamma, norm->columns.count);
+        disturb_vector(&place, "norm.beta", &norm->beta, norm->columns.count);
+    }
+}

@@ -9,4 +9,7 @@
 /* What dropout and noise make of the bundles of the next sublayer of T'. */
 void damage_bundles(Stack *stack, Bundle *bundles, size_t count);
 
+/* What noise makes of a norm of T' that its next sublayer reads through. */
+void damage_norm(Stack *stack, LayerNorm *norm);
+
 #endif

@@ -83,9 +83,9 @@ static void draw(Stack *stack, size_t layer, size_t rows, size_t columns, const 
     }
 }
 
-/* In place x <- x W + b, or behind a norm x <- x + norm(x) W + b; off the diagonal the two banks take turns: `block` adds
- * content W + b to hidden, then hidden W + b to content, ...; `clear` moves hidden to content
- * and clears hidden, then back, ... */
+/* In place x <- x W + b, or behind a norm x <- x + norm(x) W + b; off the diagonal the two banks
+ * take turns: `block` adds content W + b to hidden, then hidden W + b to content, ...; `clear`
+ * moves hidden to content and clears hidden, then back, ... */
 void linear_layer(Stack *stack, size_t layer)
 {
     const CaseSpec *spec = stack->spec;

@@ -6,6 +6,8 @@
  */
 #include "norm.h"
 
+#include "damage.h"
+
 #include <stdio.h>
 
 /* [columns], drawn as mean + N(0, 1/16). */
@@ -73,6 +75,7 @@ void norm_close(Stack *stack)
             .norm = *norm,
             .direct = {.kind = DIRECT_NORM, .read = norm->columns, .write = norm->columns}};
         stack->original[stack->original_count++] = behind;
+        damage_norm(stack, &behind.norm);
         if (stack->negative != NULL) {
             stack->negative[stack->converted_count] = behind;
         }

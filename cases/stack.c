@@ -56,6 +56,7 @@ void stack_converted(Stack *stack, const Bundle *bundles, size_t count)
 {
     Sublayer sublayer = heads_sublayer(stack, bundles, count);
     sublayer.norm = norm_take(&stack->converted_normed, stack);
+    damage_norm(stack, &sublayer.norm);
     damage_bundles(stack, (Bundle *)sublayer.bundles, sublayer.bundle_count);
     if (stack->negative != NULL) {
         Sublayer negative = heads_sublayer(stack, sublayer.bundles, sublayer.bundle_count);

@@ -43,8 +43,8 @@ class HeadproofError(RuntimeError):
 # Columns of words, of whatever table (docs/columns.md); all others hold numbers.
 WORDS = frozenset(
     "construction activation mask arithmetic kernel reference weights options bounds status "
-    "unfinished model preset bias normalization linear gelu sublayer_heads sublayer_score_ranks "
-    "sublayer_value_ranks tokens kind".split())
+    "unfinished model preset bias normalization normalization-place linear gelu sublayer_heads "
+    "sublayer_score_ranks sublayer_value_ranks tokens kind".split())
 
 # Any exponent: the default context's ends at -999999.
 _EXACT = decimal.Context(prec=30, Emin=decimal.MIN_EMIN, Emax=decimal.MAX_EMAX,

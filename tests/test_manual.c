@@ -71,7 +71,7 @@ static void python_knows_the_columns_of_words(void **state)
     (void)state;
     expect_shell("awk -F\"\\`\" \"/\\| (word|words|path|word or path) \\|/{print \\$2}\" "
                  "$p/docs/columns.md | sort -u >page\n"
-                 "sed -n \"/^WORDS/,/split/p\" $p/python/headproof.py | tr -c a-z_ \"\\n\" | "
+                 "sed -n \"/^WORDS/,/split/p\" $p/python/headproof.py | tr -c a-z_- \"\\n\" | "
                  "sort -u >module\n"
                  "[ $(wc -l <page) -gt 10 ] && comm -23 page module && echo no more",
                  0, "no more");

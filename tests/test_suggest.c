@@ -69,7 +69,7 @@ static void test_near_misses(void **state)
         {COMMAND_SWEEP, "--construction silu,linaer", "(did you mean linear?)"},
         {COMMAND_SWEEP, "--activation geul", "(did you mean gelu?)"},
         {COMMAND_SWEEP, "--tolerance nonee", "none or a number above 0 (did you mean none?)"},
-        {COMMAND_SWEEP, "--normalization max", "expected none (did you mean --norm?)"},
+        {COMMAND_SWEEP, "--normalization max", "rmsnorm (did you mean --norm?)"},
         {COMMAND_SWEEP, "--norm none", "max, rms, rel (did you mean --normalization?)"},
         {COMMAND_SWEEP, "--bias-row-content first", "(did you mean --bias-row?)"},
         {COMMAND_SWEEP, "--norm maks", "max, rms, rel (did you mean max?)"},

@@ -141,7 +141,8 @@ static void test_saying_and_contradicting(void **state)
         {TRAINED "--scale 1",
          "--scale: token '1': the weights file " GIVEN_TRAINED " has scale = 1/sqrt(d_head)"},
         {TRAINED "--n 3 --scale 1/sqrt(d_head),1", "--scale: token '1': the weights file"},
-        {TRAINED "--normalization layernorm", "--normalization: token 'layernorm': expected none"},
+        {TRAINED "--normalization layernorm",
+         "token 'layernorm': the weights file " GIVEN_TRAINED " has normalization = none"},
         {TRAINED "--scale 0.125", "--scale: token '0.125': expected one of 1, 1/sqrt(d_head)"},
         {"--weights %merged.safetensors --scale 1/sqrt(d_head)", "has scale = 1"},
         {"--weights %silent-merged.safetensors --scale 1/sqrt(d_head) --mask none --normalization "

@@ -47,7 +47,11 @@ static const char *const penalties[] = {
 static const char *const weights[] = {[WEIGHTS_STABLE] = "stable", [WEIGHTS_NORMAL] = "normal"};
 static const char *const biases[] = {[BIAS_NONE] = "none", [BIAS_RANDOM] = "random"};
 static const char *const scales[] = {"1", "1/sqrt(d_head)"};
-static const char *const normalizations[] = {"none"};
+static const char *const normalizations[] = {[NORMALIZATION_NONE] = "none",
+                                             [NORMALIZATION_LAYERNORM] = "layernorm",
+                                             [NORMALIZATION_RMSNORM] = "rmsnorm"};
+static const char *const places[] = {[NORM_PRE] = "pre", [NORM_POST] = "post"};
+static const char *const normalized[] = {"yes", "no"};
 static const char *const linears[] = {
     [LINEAR_IN_PLACE] = "in-place", [LINEAR_BLOCK] = "block", [LINEAR_CLEAR] = "clear"};
 static const char *const bias_rows[] = {
@@ -77,12 +81,6 @@ static const char *const norms[] = {[NORM_MAX] = "max", [NORM_RMS] = "rms", [NOR
 static const ConstructionInfo *info_of(const Point *point)
 {
     return construction_info(point->spec.construction);
-}
-
-static bool never(const Point *point)
-{
-    (void)point;
-    return false;
 }
 
 static bool has_heads(const Point *point)
@@ -130,6 +128,19 @@ static bool band_matters(const Point *point)
     return has_heads(point) && point->spec.mask == MASK_PSEUDO_BAND;
 }
 
+static bool has_norms(const Point *point)
+{
+    return point->spec.norm != NORMALIZATION_NONE;
+}
+
+/* A bias row that sees itself alone and begins as zeros stays so, and its norm is zero too. */
+static bool norms_bias_row(const Point *point)
+{
+    const CaseSpec *spec = &point->spec;
+    bool blind = !has_omega(point) || spec->mask == MASK_CAUSAL;
+    return has_norms(point) && !(blind && spec->bias_row_content == CONTENT_NONE);
+}
+
 static bool has_activation(const Point *point)
 {
     return info_of(point)->activation;
@@ -160,7 +171,8 @@ static bool weights_matter(const Point *point)
 static bool seed_matters(const Point *point)
 {
     const CaseSpec *spec = &point->spec;
-    return spec->given == NULL || spec->given->x == NULL ||
+    bool norms_drawn = has_norms(point) && spec->given != NULL && spec->given->layers == NULL;
+    return spec->given == NULL || spec->given->x == NULL || norms_drawn ||
            spec->bias_row_content == CONTENT_RANDOM || spec->dropout > 0 ||
            spec->weight_noise > 0 || spec->mask == MASK_PSEUDO_RANDOM;
 }
@@ -409,10 +421,33 @@ static const AxisInfo infos[AXIS_COUNT] = {
     [AXIS_NORMALIZATION] = {"normalization",
                             NULL,
                             {CHOICE(normalizations)},
-                            {WORD(0)},
-                            "of the stream: a model with norms is outside the constructions",
+                            {WORD(NORMALIZATION_NONE)},
+                            "layer norms of the original, which the rewrite keeps",
                             .roles = ROLE_SIZE,
-                            .matters = never},
+                            FIELD(spec.norm)},
+    [AXIS_NORMALIZATION_PLACE] = {"normalization-place",
+                                  NULL,
+                                  {CHOICE(places)},
+                                  {WORD(NORM_PRE)},
+                                  "pre: a part of a layer reads norm(x) and adds to x; post: "
+                                  "norm(x) behind it",
+                                  .roles = ROLE_SIZE,
+                                  FIELD(spec.norm_place),
+                                  .matters = has_norms},
+    [AXIS_EPS] = {"eps",
+                  NULL,
+                  {POSITIVE},
+                  {REAL(1e-5)},
+                  "what a norm adds to the variance",
+                  FIELD(spec.norm_eps),
+                  .matters = has_norms},
+    [AXIS_NORMALIZE_BIAS_ROW] = {"normalize-bias-row",
+                                 NULL,
+                                 {CHOICE(normalized)},
+                                 {WORD(0)},
+                                 "no: the norms leave the bias row as it is",
+                                 FIELD(spec.norm_tokens_only),
+                                 .matters = norms_bias_row},
     [AXIS_INPUT] = {"input",
                     NULL,
                     {SIZE_FROM(1), WORDS(every)},

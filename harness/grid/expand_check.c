@@ -143,6 +143,30 @@ static int check_reference(const Product *product, const Point *point)
     return point_has_reference(point) ? 0 : check_no_reference(product, point);
 }
 
+/* Norms that no construction can put where they are asked for, or that a file does not hold. */
+static int check_norms(const Product *product, const Point *point)
+{
+    const CaseSpec *spec = &point->spec;
+    if (spec->norm == NORMALIZATION_NONE) {
+        return 0;
+    }
+    if (point->source != NULL && !model_source_has_norms(point->source)) {
+        return product_reject(product, AXIS_NORMALIZATION,
+                              "none: the weights file has no tensors of norms");
+    }
+    if (spec->norm_place == NORM_PRE && !construction_info(spec->construction)->pre_norm) {
+        return product_reject(product, AXIS_NORMALIZATION_PLACE,
+                              "post with --construction silu: its heads write silu(x) - x, a "
+                              "difference with x itself, and would read norm(x)");
+    }
+    if (spec->norm_place == NORM_PRE && spec->linear != LINEAR_IN_PLACE) {
+        return product_reject(product, AXIS_LINEAR,
+                              "in-place, or --normalization-place post: block and clear carry x "
+                              "itself from bank to bank, and would read norm(x)");
+    }
+    return 0;
+}
+
 int product_check_point(const Product *product, const Point *point)
 {
     const CaseSpec *spec = &point->spec;
@@ -191,7 +215,8 @@ int product_check_point(const Product *product, const Point *point)
     if (product->command->searches_omega && !point->judged) {
         return product_reject(product, AXIS_TOLERANCE, "a tolerance: min-omega needs one to meet");
     }
-    int status = check_reference(product, point);
+    int status = check_norms(product, point);
+    status = status == 0 ? check_reference(product, point) : status;
     return status == 0 ? check_sizes(product, point) : status;
 }
 
@@ -217,8 +242,9 @@ int product_check_fit(const Product *product, const Point *point, bool *skip)
 static int check_said(const Product *product, const Point *point)
 {
     static const Axis said[] = {AXIS_ACTIVATION, AXIS_SCALE, AXIS_MASK, AXIS_NORMALIZATION};
-    static const char *const words[] = {"silu, relu or gelu", "1 or 1/sqrt(d_head)",
-                                        "none or causal", "none"};
+    bool norms = point->source->file->depth > 0 && model_source_has_norms(point->source);
+    const char *const words[] = {"silu, relu or gelu", "1 or 1/sqrt(d_head)", "none or causal",
+                                 norms ? "layernorm or rmsnorm" : "none"};
     char lacks[256], flags[128];
     size_t used = 0, flags_used = 0;
     for (size_t i = 0; i < sizeof said / sizeof *said; i++) {

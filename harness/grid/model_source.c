@@ -71,8 +71,10 @@ int model_source_read(ModelSource **source, const char *path, bool ignore_extra)
     const ModelFile *model = made->file;
     point_layers(made->layers, model);
     made->ignore_extra = ignore_extra;
-    made->given = (GivenWeights){
-        .layers = made->layers, .scale = {1, 1, 1}, .x = model->X, .x_hidden = model->X_hidden};
+    made->given = (GivenWeights){.layers = model->depth > 0 ? made->layers : NULL,
+                                 .scale = {1, 1, 1},
+                                 .x = model->X,
+                                 .x_hidden = model->X_hidden};
     *source = made;
     return 0;
 }
@@ -140,6 +142,12 @@ static bool has_attention(const ModelFile *m)
     return m->kind == MODEL_FILE_ATTENTION || m->kind == MODEL_FILE_TRANSFORMER;
 }
 
+bool model_source_has_norms(const ModelSource *source)
+{
+    const GivenLayer *layers = source->given.layers;
+    return layers == NULL || layers[0].ln1_w != NULL || layers[0].ln2_w != NULL;
+}
+
 bool model_source_lacks(const ModelSource *source, Axis axis)
 {
     const ModelFile *m = source->file;
@@ -181,6 +189,8 @@ bool model_source_decides(AxisValue *value, const ModelSource *source, Axis axis
     case AXIS_MASK:
         return decide(value, said->mask, FORM_WORD, m->causal ? MASK_CAUSAL : MASK_NONE);
     case AXIS_SCALE: return decide(value, attention && said->scale, FORM_WORD, m->scaled);
+    case AXIS_NORMALIZATION:
+        return decide(value, !input && said->normalization, FORM_WORD, NORMALIZATION_NONE);
     case AXIS_N: return decide(value, n > 0, FORM_INTEGER, n);
     case AXIS_D: return decide(value, true, FORM_INTEGER, m->d);
     case AXIS_D_FF: return decide(value, mlp || linear, FORM_INTEGER, mlp ? m->hidden : m->other);

@@ -44,6 +44,10 @@ size_t model_source_inputs(const ModelSource *source);
 int model_source_input(const GivenWeights **given, ModelSource *source, size_t input)
     __attribute__((warn_unused_result));
 
+/* May its model have layer norms?  It has their tensors, or it is an X alone, for which they are
+ * drawn. */
+bool model_source_has_norms(const ModelSource *source);
+
 /* True when a construction hangs on the axis, the file should say it and its metadata do not: the
  * activation of feed-forward networks, scale and mask of attention, the normalization of either
  * and of linear maps. */
