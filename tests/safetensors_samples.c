@@ -151,18 +151,21 @@ static bool convert(SampleOutcome *outcome, const SafetensorsFile *file,
            tensor_named(file, tensor->name) == tensor;
 }
 
-/* The tensors' data follow each other, and are all there is up to the end. */
-static bool check_coverage(const SafetensorsFile *file, const unsigned char *end)
+/* The tensors' data follow each other, and are all there is up to the end of the file. */
+static bool check_coverage(const SafetensorsFile *file, const unsigned char *bytes, size_t size)
 {
-    size_t count = safetensors_count(file);
+    size_t header = 0, end = 0;
     bool fine = true;
-    for (size_t i = 0; i < count; i++) {
-        const SafetensorsTensor *tensor = safetensors_tensor(file, i);
-        size_t bytes = tensor->count * safetensors_dtype_size(tensor->dtype);
-        const unsigned char *next = i + 1 < count ? safetensors_tensor(file, i + 1)->data : end;
-        fine = fine && (size_t)(next - tensor->data) == bytes;
+    for (size_t i = 8; i-- > 0;) {
+        header = header << 8 | bytes[i];
     }
-    return fine;
+    for (size_t i = 0; i < safetensors_count(file); i++) {
+        const SafetensorsTensor *tensor = safetensors_tensor(file, i);
+        fine = fine && tensor->begin == end &&
+               tensor->end - end == tensor->count * safetensors_dtype_size(tensor->dtype);
+        end = tensor->end;
+    }
+    return fine && end == size - 8 - header;
 }
 
 static bool check_tokens(const ModelFile *model)
@@ -206,7 +209,7 @@ bool sample_exercise(SampleOutcome *outcome, const void *bytes, size_t size)
     if (status != 0) {
         return fine;
     }
-    fine = fine && check_coverage(file, (const unsigned char *)bytes + size);
+    fine = fine && check_coverage(file, bytes, size);
     for (size_t i = 0; i < safetensors_count(file); i++) {
         fine = convert(outcome, file, safetensors_tensor(file, i)) && fine;
     }

@@ -290,12 +290,15 @@ static const Change changes[] = {
     {NULL,
      {"blocks.0.ln1.w", "F16", "[2]", 4, 0},
      NULL,
-     "'blocks.0.ln1.w': expected no layer norm"},
+     "layer 'blocks.1': missing: expected also ln1.w"},
     {NULL,
      {"blocks.1.ln2.b", "F16", "[2]", 4, 0},
      NULL,
-     "'blocks.1.ln2.b': expected no layer norm"},
-    {NULL, {"ln_final.w", "F16", "[2]", 4, 0}, NULL, "'ln_final.w': expected no layer norm"},
+     "layer 'blocks.0': missing: expected also ln1.w"},
+    {NULL,
+     {"ln_final.w", "F16", "[2]", 4, 0},
+     NULL,
+     "layer 'blocks.0': missing: expected also ln1.w"},
     {NULL, {"ln_f.weight", "F16", "[2]", 4, 0}, NULL, "'ln_f.weight': expected no layer norm"},
     {NULL, {"blocks.0.mlp.ln", "F16", "[2]", 4, 0}, NULL, "'blocks.0.mlp.ln': expected no layer"},
     {NULL, {"h.0.rmsnorm.g", "F16", "[2]", 4, 0}, NULL, "'h.0.rmsnorm.g': expected no layer norm"},
@@ -368,11 +371,17 @@ static const Change changes[] = {
     {NULL, NOTHING, "\"activation\":[\"silu\"]", "metadata 'activation': expected a string"},
     {NULL, NOTHING, "\"normalization\":false", "metadata 'normalization': expected a string"},
     {NULL, NOTHING, "\"normalization\":\"layernorm\"",
-     "metadata 'normalization': 'layernorm': expected none: norms are outside the construction"},
-    {NULL, NOTHING, "\"normalization\":\"LNPre\"",
-     "'normalization': 'LNPre': expected none: norms"},
-    {NULL, NOTHING, "\"normalization\":\"\"", "'normalization': '': expected none: norms"},
-    {NULL, NOTHING, "\"normalization\":\"NONE\"", "'normalization': 'NONE': expected none: norms"},
+     "metadata 'normalization': 'layernorm': expected tensors of norms in the file, or LNPre"},
+    {NULL, NOTHING, "\"normalization\":\"RMS\"", "'RMS': expected tensors of norms in the file"},
+    {NULL, NOTHING, "\"normalization\":\"\"",
+     "'normalization': '': expected one of none, layernorm, rmsnorm, LN, LNPre, RMS, RMSPre"},
+    {NULL, NOTHING, "\"normalization\":\"NONE\"", "'normalization': 'NONE': expected one of none"},
+    {NULL, NOTHING, "\"normalization-place\":\"before\"", "'before': expected one of pre, post"},
+    {NULL, NOTHING, "\"eps\":\"0\"", "metadata 'eps': '0': expected a number above 0"},
+    {NULL, NOTHING, "\"eps\":\"-1e-5\"", "metadata 'eps': '-1e-5': expected a number above 0"},
+    {NULL, NOTHING, "\"eps\":\"nan\"", "metadata 'eps': 'nan': expected a number above 0"},
+    {NULL, NOTHING, "\"eps\":\"1e999\"", "metadata 'eps': '1e999': expected a number above 0"},
+    {NULL, NOTHING, "\"eps\":1e-5", "metadata 'eps': expected a string"},
     {NULL, NOTHING, "\"mask\":\"none\",\"mask\":\"causal\"", "duplicate"},
 };
 
@@ -415,9 +424,9 @@ static void test_refused(void **state)
 static void test_structure(void **state)
 {
     static const char *const names[][2] = {
-        {"blocks.0.ln1.w", "layer norm"},
+        {"blocks.0.ln3.w", "layer norm"},
         {"blocks.1.LN2.b", "layer norm"},
-        {"ln_final.w", "layer norm"},
+        {"ln_final.g", "layer norm"},
         {"LNPre.scale", "layer norm"},
         {"transformer.h.0.ln_1.weight", "layer norm"},
         {"model.layers.0.input_layernorm.weight", "layer norm"},
@@ -506,7 +515,7 @@ static void test_said(void **state)
     static const SampleTensor ffn[] = {{"blocks.0.mlp.W_in", "F32", "[1,1]", 4, 0x3c},
                                        {"blocks.0.mlp.W_out", "F32", "[1,1]", 4, 0x3c}};
     write_tensors(fixture, "\"activation\":\"none\"", ffn, 2);
-    expect_no_model(fixture, "'none': expected one of silu, relu, gelu, as there are mlp.W_in");
+    expect_no_model(fixture, "'none': expected one of silu, relu, gelu, gelu_new, as there");
 }
 
 /* Where linear maps write is said beside an export's hidden columns, and fits their shapes. */

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -229,11 +230,42 @@ static void test_not_finite(void **state)
     }
 }
 
+/* Who shortens a file that is being read is told so, by a message and not by a signal; 20000 values
+ * are read in several blocks. */
+static void test_cut_short(void **state)
+{
+    enum { COUNT = 20000 };
+    static double values[COUNT];
+    static int64_t integers[COUNT];
+    static const SampleTensor tensors[] = {{"t", "F64", "[20000]", 8 * COUNT, 0x3c},
+                                           {"u", "I64", "[20000]", 8 * COUNT, 0}};
+    FileFixture *fixture = *state;
+    Sample sample;
+    char culprit[64];
+    sample_build(&sample, NULL, tensors, 2);
+    size_t whole = sample.size, kept = whole - 8 * COUNT - 5;
+    write_sample(fixture, &sample);
+    SafetensorsFile *file = open_file(fixture->path);
+    assert_int_equal(safetensors_floats(values, file, safetensors_tensor(file, 0)), 0);
+    assert_int_equal(truncate(fixture->path, (off_t)kept), 0);
+    snprintf(culprit, sizeof culprit, "nothing at byte %zu: expected the %zu bytes there", kept,
+             whole);
+    hold(fixture);
+    int status = safetensors_floats(values, file, safetensors_tensor(file, 0));
+    expect_message(fixture, status, fixture->path, culprit);
+    hold(fixture);
+    status = safetensors_integers(integers, file, safetensors_tensor(file, 1));
+    snprintf(culprit, sizeof culprit, "nothing at byte %zu: expected the %zu bytes there", kept + 5,
+             whole);
+    expect_message(fixture, status, fixture->path, culprit);
+    safetensors_close(file);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_halves),   TEST(test_floats),     TEST(test_alignment),
-        TEST(test_integers), TEST(test_not_finite),
+        TEST(test_integers), TEST(test_not_finite), TEST(test_cut_short),
     };
     return cmocka_run_group_tests_name("safetensors", tests, NULL, NULL);
 }

@@ -196,7 +196,10 @@ int distinct_check_run(const Grid *grid, const RunOptions *run, const CommandInf
                                  {"junit-xml", check->junit_xml, false},
                                  {"markdown", check->markdown, false},
                                  {"json", check->json, false}};
-    size_t room = count + grid->sources.count + 1, used = 0;
+    size_t room = count + 1, used = 0;
+    for (size_t i = 0; i < grid->sources.count; i++) {
+        room += grid->sources.items[i]->file->path_count;
+    }
     NamedFile *inputs = calloc(room, sizeof *inputs);
     if (inputs == NULL) {
         return memory_fault();
@@ -206,7 +209,10 @@ int distinct_check_run(const Grid *grid, const RunOptions *run, const CommandInf
         inputs[used++] = (NamedFile){NULL, operands[i], false};
     }
     for (size_t i = 0; i < grid->sources.count; i++) {
-        inputs[used++] = (NamedFile){"weights", grid->sources.items[i]->path, false};
+        const ModelFile *file = grid->sources.items[i]->file;
+        for (size_t p = 0; p < file->path_count; p++) {
+            inputs[used++] = (NamedFile){"weights", file->paths[p], false};
+        }
     }
     int status = distinct_check(outputs, sizeof outputs / sizeof *outputs, inputs, used);
     free(inputs);

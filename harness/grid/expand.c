@@ -45,7 +45,12 @@ static int find_source(const Product *product, Point *point, ModelSource **sourc
     if (setting == NULL || value.form != FORM_PATH) {
         return 0;
     }
-    int status = sources_find(source, product->sources, value.path, product->ignore_extra);
+    /* Of files that do not say how many heads lie side by side in their matrices. */
+    bool heads = product->settings[AXIS_HEADS] != NULL;
+    const ModelFileFlags flags = {.ignore_extra = product->ignore_extra,
+                                  .heads =
+                                      heads ? axis_value(product, point, AXIS_HEADS).integer : 0};
+    int status = sources_find(source, product->sources, value.path, &flags);
     if (status == 0) {
         point_set_source(point, *source);
     }

@@ -45,18 +45,22 @@ static void point_layers(GivenLayer *layers, const ModelFile *model)
                                  .w_out = layer->mlp.W_out,
                                  .b_out = layer->mlp.b_out,
                                  .linear_w = layer->linear.W,
-                                 .linear_b = layer->linear.b};
+                                 .linear_b = layer->linear.b,
+                                 .ln1_w = layer->ln1.w,
+                                 .ln1_b = layer->ln1.b,
+                                 .ln2_w = layer->ln2.w,
+                                 .ln2_b = layer->ln2.b};
     }
 }
 
-int model_source_read(ModelSource **source, const char *path, bool ignore_extra)
+int model_source_read(ModelSource **source, const char *path, const ModelFileFlags *flags)
 {
     ModelSource *made = calloc(1, sizeof *made);
     *source = NULL;
     if (made == NULL) {
         return memory_fault();
     }
-    int status = model_file_read(&made->file, path, ignore_extra);
+    int status = model_file_read_with(&made->file, path, flags);
     if (status == 0) {
         made->path = strdup(path);
         made->layers = calloc(made->file->depth + 1, sizeof *made->layers);
@@ -70,11 +74,13 @@ int model_source_read(ModelSource **source, const char *path, bool ignore_extra)
     }
     const ModelFile *model = made->file;
     point_layers(made->layers, model);
-    made->ignore_extra = ignore_extra;
+    made->flags = *flags;
     made->given = (GivenWeights){.layers = model->depth > 0 ? made->layers : NULL,
                                  .scale = {1, 1, 1},
                                  .x = model->X,
-                                 .x_hidden = model->X_hidden};
+                                 .x_hidden = model->X_hidden,
+                                 .ln_final_w = model->ln_final.w,
+                                 .ln_final_b = model->ln_final.b};
     *source = made;
     return 0;
 }
@@ -148,14 +154,34 @@ bool model_source_has_norms(const ModelSource *source)
     return layers == NULL || layers[0].ln1_w != NULL || layers[0].ln2_w != NULL;
 }
 
+const char *model_source_norm_misfit(const ModelSource *source, Normalization norm)
+{
+    const ModelFile *m = source->file;
+    bool any = model_source_has_norms(source);
+    if (norm == NORMALIZATION_NONE && any && m->depth > 0) {
+        return "layernorm or rmsnorm: the weights file has tensors of norms";
+    }
+    if (norm != NORMALIZATION_NONE && !any) {
+        return "none: the weights file has no tensors of norms (where they are folded, its "
+               "metadata say so: normalization LNPre or RMSPre)";
+    }
+    if (norm == NORMALIZATION_RMSNORM && m->betas) {
+        return "layernorm: the weights file has a b of norms";
+    }
+    return NULL;
+}
+
 bool model_source_lacks(const ModelSource *source, Axis axis)
 {
     const ModelFile *m = source->file;
+    bool norms = m->depth > 0 && model_source_has_norms(source);
     switch (axis) {
     case AXIS_ACTIVATION: return has_mlp(m) && !m->said.activation;
     case AXIS_SCALE: return has_attention(m) && !m->said.scale;
     case AXIS_MASK: return has_attention(m) && !m->said.mask;
     case AXIS_NORMALIZATION: return (m->kind != MODEL_FILE_INPUT) && !m->said.normalization;
+    case AXIS_NORMALIZATION_PLACE: return norms && !m->said.place;
+    case AXIS_EPS: return norms && !m->said.eps;
     default: return false;
     }
 }
@@ -171,7 +197,8 @@ static Activation given_activation(const ModelFile *model)
     switch (model->activation) {
     case MODEL_FILE_SILU: return ACTIVATION_SILU;
     case MODEL_FILE_RELU: return ACTIVATION_RELU;
-    case MODEL_FILE_GELU: return ACTIVATION_GELU;
+    case MODEL_FILE_GELU:
+    case MODEL_FILE_GELU_NEW: return ACTIVATION_GELU;
     }
     abort();
 }
@@ -182,6 +209,7 @@ bool model_source_decides(AxisValue *value, const ModelSource *source, Axis axis
     const ModelFileSaid *said = &m->said;
     bool linear = m->kind == MODEL_FILE_LINEAR, input = m->kind == MODEL_FILE_INPUT;
     bool mlp = has_mlp(m), attention = has_attention(m);
+    bool norms = m->depth > 0 && model_source_has_norms(source);
     size_t n = m->X != NULL ? m->rows : m->length;
     switch (axis) {
     case AXIS_ACTIVATION:
@@ -190,7 +218,12 @@ bool model_source_decides(AxisValue *value, const ModelSource *source, Axis axis
         return decide(value, said->mask, FORM_WORD, m->causal ? MASK_CAUSAL : MASK_NONE);
     case AXIS_SCALE: return decide(value, attention && said->scale, FORM_WORD, m->scaled);
     case AXIS_NORMALIZATION:
-        return decide(value, !input && said->normalization, FORM_WORD, NORMALIZATION_NONE);
+        return decide(value, !input && said->normalization, FORM_WORD, m->normalization);
+    case AXIS_NORMALIZATION_PLACE:
+        return decide(value, norms && said->place, FORM_WORD, m->post ? NORM_POST : NORM_PRE);
+    case AXIS_EPS:
+        *value = (AxisValue){.form = FORM_REAL, .real = m->eps};
+        return norms && said->eps;
     case AXIS_N: return decide(value, n > 0, FORM_INTEGER, n);
     case AXIS_D: return decide(value, true, FORM_INTEGER, m->d);
     case AXIS_D_FF: return decide(value, mlp || linear, FORM_INTEGER, mlp ? m->hidden : m->other);
@@ -210,10 +243,12 @@ void point_set_source(Point *point, const ModelSource *source)
     point->spec.given = &source->given;
 }
 
-int sources_find(ModelSource **source, SourceList *list, const char *path, bool ignore_extra)
+int sources_find(ModelSource **source, SourceList *list, const char *path,
+                 const ModelFileFlags *flags)
 {
     for (size_t i = 0; i < list->count; i++) {
-        if (strcmp(list->items[i]->path, path) == 0) {
+        const ModelSource *item = list->items[i];
+        if (strcmp(item->path, path) == 0 && item->flags.heads == flags->heads) {
             *source = list->items[i];
             return 0;
         }
@@ -223,7 +258,7 @@ int sources_find(ModelSource **source, SourceList *list, const char *path, bool 
         return memory_fault();
     }
     list->items = items;
-    int status = model_source_read(&items[list->count], path, ignore_extra);
+    int status = model_source_read(&items[list->count], path, flags);
     if (status == 0) {
         *source = items[list->count++];
     }

@@ -14,8 +14,8 @@ typedef struct {
 } GivenInput;
 
 typedef struct ModelSource {
-    char *path;        /* as written */
-    bool ignore_extra; /* it was read so */
+    char *path;           /* as written */
+    ModelFileFlags flags; /* it was read so */
     ModelFile *file;
     GivenLayer *layers;  /* [file->depth], pointers into file */
     GivenWeights given;  /* the same, as a case takes them */
@@ -23,7 +23,7 @@ typedef struct ModelSource {
 } ModelSource;
 
 /* 0; 2 or 99 after one message.  On failure *source is NULL. */
-int model_source_read(ModelSource **source, const char *path, bool ignore_extra)
+int model_source_read(ModelSource **source, const char *path, const ModelFileFlags *flags)
     __attribute__((warn_unused_result));
 
 /* NULL is fine. */
@@ -48,9 +48,12 @@ int model_source_input(const GivenWeights **given, ModelSource *source, size_t i
  * drawn. */
 bool model_source_has_norms(const ModelSource *source);
 
+/* NULL when the file's tensors allow such norms, else what was expected, for a message. */
+const char *model_source_norm_misfit(const ModelSource *source, Normalization norm);
+
 /* True when a construction hangs on the axis, the file should say it and its metadata do not: the
  * activation of feed-forward networks, scale and mask of attention, the normalization of either
- * and of linear maps. */
+ * and of linear maps; place and eps of norms. */
 bool model_source_lacks(const ModelSource *source, Axis axis);
 
 /* True when the file leaves no choice on an axis: *value is what it has. */
@@ -65,9 +68,10 @@ typedef struct {
     size_t count;
 } SourceList;
 
-/* *source: the list's of that path, read if it is new.  0; 2 or 99 after one message. */
-int sources_find(ModelSource **source, SourceList *list, const char *path, bool ignore_extra)
-    __attribute__((warn_unused_result));
+/* *source: the list's of that path and so many heads, read if it is new.  0; 2 or 99 after one
+ * message. */
+int sources_find(ModelSource **source, SourceList *list, const char *path,
+                 const ModelFileFlags *flags) __attribute__((warn_unused_result));
 
 void sources_clear(SourceList *list);
 

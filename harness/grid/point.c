@@ -108,7 +108,7 @@ void point_print_command(FILE *file, const Point *point)
     if (point->digits > 0 && point->digits != REF_DIGITS) {
         fprintf(file, " --digits %d", point->digits);
     }
-    if (point->source != NULL && point->source->ignore_extra) {
+    if (point->source != NULL && point->source->flags.ignore_extra) {
         fputs(" --ignore-extra", file);
     }
     if (point->propagation) {

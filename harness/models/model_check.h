@@ -4,27 +4,34 @@
 #ifndef HEADPROOF_HARNESS_MODELS_MODEL_CHECK_H
 #define HEADPROOF_HARNESS_MODELS_MODEL_CHECK_H
 
-#include "model_names.h"
+#include "family.h"
+#include "properties.h"
 
 /* A model while it is read. */
 typedef struct {
-    const SafetensorsFile *file;
+    const TensorSet *set;
+    const Family *family;
     ModelFile *model;
-    unsigned *found;                    /* [depth + 1] a layer's tensors, a SLOT_BIT each; the last:
-                                           those of no layer */
-    const char *given_by[EXTENT_COUNT]; /* the tensor that first had an extent */
+    unsigned *found; /* [depth + 1] a layer's tensors, a SLOT_BIT each; the last: those of no
+                        layer */
+    const char *given_by[EXTENT_COUNT]; /* the tensor, or key of the config, that first had an
+                                           extent */
+    unsigned required, required_once;   /* of every layer, and of none: what the family has */
+    bool norms;                         /* there is a tensor of a norm */
+    Properties said;
+    char *config_path; /* of the config.json that would be beside the file, or NULL */
+    bool configured;   /* it is there */
 } Reading;
 
-/* The shape of a tensor agrees with those before it; sets the sizes of the model it is the first
- * to have.  0, or 2 after a message. */
-int model_check_shape(Reading *reading, const SafetensorsTensor *tensor, Slot slot, size_t layer)
-    __attribute__((warn_unused_result));
+/* The model's field of an extent. */
+size_t *model_size(ModelFile *model, Extent extent);
+
+/* "FILE: KIND 'NAME': " and the rest; returns 2.  FILE is the set's path. */
+int model_refuse(const Reading *reading, const char *kind, const char *name, const char *format,
+                 ...) __attribute__((format(printf, 4, 5)));
 
 /* Every tensor that another needs is there, and none that another excludes; layers are of one
- * kind.  Sets kind and merged. */
+ * kind.  Sets kind and merged of the model, and required and norms. */
 int model_check_parts(Reading *reading) __attribute__((warn_unused_result));
-
-/* Reads scale, activation, mask and normalization, as far as the metadata say them. */
-int model_read_metadata(Reading *reading) __attribute__((warn_unused_result));
 
 #endif

@@ -1,5 +1,6 @@
 /*
- * A trained model from a safetensors file, its tensors named as TransformerLens names them.
+ * A trained model from one safetensors file or several, under the names of TransformerLens or of
+ * Hugging Face's GPT-2 (family.h has their tables).
  *
  *   embed.W_E [vocabulary, d]   pos_embed.W_pos [context, d]
  *   blocks.{l}.attn.W_Q|W_K|W_V [heads, d, d_head]   b_Q|b_K|b_V [heads, d_head]
@@ -7,20 +8,24 @@
  *   blocks.{l}.attn.QK|OV [heads, d, d]              instead of W_Q, ..., W_O and b_Q, b_K, b_V
  *   blocks.{l}.mlp.W_in [d, hidden]  b_in [hidden]  W_out [hidden, d]  b_out [d]
  *   blocks.{l}.linear.W [d, other]  b [other]        odd layers: [other, d] and [d]
+ *   blocks.{l}.ln1.w|b, ln2.w|b [d]                  norms of attention (or linear), of mlp
+ *   ln_final.w|b [d]                                 the norm before the unembedding
  *   unembed.W_U [d, classes]    unembed.b_U [classes]
  *   X [rows, d]  or  tokens [tuples, length]         the inputs, if any
  *   result.X_hidden [rows, other]                    the other columns of an export's input
  *
  * Layers are 0, 1, ... without gaps, all of one kind, all of one size.  Biases are optional.  A
- * file may have an X and no layer.  Buffers *.attn.mask and *.attn.IGNORE, and the result.* of an
- * export, are skipped.  Layer norms, gates and what else a model computes besides are refused: they
- * are outside the construction (model_structure.h).
+ * file may have an X and no layer.  Attention masks that are kept as buffers, and the result.* of
+ * an export, are skipped.  Gates and what else a model computes besides are refused: they are
+ * outside the construction (model_structure.h).
  *
- * Metadata: scale "1" or "1/sqrt(d_head)", activation "silu", "relu" or "gelu", mask "none" or
- * "causal", normalization "none".  What they do not say has to be said by whoever uses the model.
- * An activation of "none" is that of a file without feed-forward networks.  Of linear maps
- * metadata may say, and of an X_hidden must, how they follow each other: linear "in-place" or
- * "block".
+ * Metadata: scale "1" or "1/sqrt(d_head)", activation "silu", "relu", "gelu" or "gelu_new", mask
+ * "none" or "causal"; normalization "none", "layernorm" (or "LN"), "rmsnorm" ("RMS"), or "LNPre",
+ * "RMSPre" where weights of norms are folded into others, so that gamma is 1 and beta 0;
+ * normalization-place "pre" or "post"; eps.  What they do not say has to be said by whoever uses the
+ * model.  A config.json beside a file of GPT-2 says most of it (family_gpt2.c).  An activation of
+ * "none" is that of a file without feed-forward networks.  Of linear maps metadata may say, and of
+ * an X_hidden must, how they follow each other: linear "in-place" or "block".
  */
 #ifndef HEADPROOF_HARNESS_MODELS_MODEL_FILE_H
 #define HEADPROOF_HARNESS_MODELS_MODEL_FILE_H
@@ -37,7 +42,19 @@ typedef enum {
     MODEL_FILE_INPUT        /* X alone */
 } ModelFileKind;
 
-typedef enum { MODEL_FILE_SILU, MODEL_FILE_RELU, MODEL_FILE_GELU } ModelFileActivation;
+typedef enum {
+    MODEL_FILE_SILU,
+    MODEL_FILE_RELU,
+    MODEL_FILE_GELU,
+    MODEL_FILE_GELU_NEW
+} ModelFileActivation;
+
+typedef enum { MODEL_FILE_NO_NORM, MODEL_FILE_LAYERNORM, MODEL_FILE_RMSNORM } ModelFileNorm;
+
+/* gamma and beta [d].  Where there is a w there is a b, of zeros where the file has none. */
+typedef struct {
+    double *w, *b;
+} ModelFileGains;
 
 /* A layer's tensors, row-major, NULL where absent; named and shaped as in the file. */
 typedef struct {
@@ -51,19 +68,25 @@ typedef struct {
     struct {
         double *W, *b;
     } linear;
+    ModelFileGains ln1, ln2;
 } ModelFileLayer;
 
 /* Which of its properties a file's metadata say. */
 typedef struct {
-    bool scale, activation, mask, normalization, linear;
+    bool scale, activation, mask, normalization, place, eps, linear;
 } ModelFileSaid;
 
 /* Sizes are 0 where no tensor has them. */
 typedef struct {
     ModelFileKind kind;
     ModelFileSaid said;
-    /* These four mean nothing unless they are said. */
+    /* These mean nothing unless they are said. */
     ModelFileActivation activation;
+    ModelFileNorm normalization;
+    bool folded; /* the file has no weights of norms: those here are ones and zeros */
+    bool betas;  /* it has a b of a norm, of its own */
+    bool post;   /* normalization-place "post" */
+    double eps;
     bool scaled; /* scores are divided by sqrt(d_head); false when merged */
     bool causal;
     bool banked;  /* linear "block" */
@@ -76,17 +99,30 @@ typedef struct {
     size_t tuples, length;  /* of tokens */
     ModelFileLayer *layers; /* [depth] */
     double *W_E, *W_pos, *W_U, *b_U;
+    ModelFileGains ln_final;
     double *X, *X_hidden;
     int64_t *tokens; /* [tuples, length], each below vocabulary; X or tokens is there, or neither */
+    char **paths;    /* [path_count] every file that was read */
+    size_t path_count;
 } ModelFile;
 
-/* Every number exactly as the file has it.  Tensors with other names are listed in one message and
- * refused, unless ignore_extra (what structure_of knows is refused all the same).  0; 2 after one
- * message; 99 when memory is short.  On failure *model is NULL. */
+/* heads: of files that do not say how many heads their matrices have side by side; 0: nobody says
+ * it. */
+typedef struct {
+    bool ignore_extra;
+    size_t heads;
+} ModelFileFlags;
+
+/* Every number exactly as the file has it.  path: a file, an index of several, one of those, or
+ * their folder (tensor_set.h).  Tensors with other names are listed in one message and refused,
+ * unless ignore_extra (what structure_of knows is refused all the same).  0; 2 after one message; 99
+ * when memory is short or the disk fails.  On failure *model is NULL. */
 int model_file_read(ModelFile **model, const char *path, bool ignore_extra)
     __attribute__((warn_unused_result));
+int model_file_read_with(ModelFile **model, const char *path, const ModelFileFlags *flags)
+    __attribute__((warn_unused_result));
 
-/* The same from an open file, which may be closed afterwards. */
+/* The same from one open file, which may be closed afterwards, and from nothing beside it. */
 int model_file_take(ModelFile **model, const SafetensorsFile *file, bool ignore_extra)
     __attribute__((warn_unused_result));
 

@@ -1,6 +1,6 @@
 /*
- * The tensors a model file may hold: one table of names, shapes and where each goes (private to
- * the reading of model files).
+ * The tensors a model may have: one table of shapes and where each goes (private to the reading of
+ * model files).  What files call them is in family.h.
  */
 #ifndef HEADPROOF_HARNESS_MODELS_MODEL_NAMES_H
 #define HEADPROOF_HARNESS_MODELS_MODEL_NAMES_H
@@ -25,9 +25,15 @@ typedef enum {
     SLOT_B_OUT,
     SLOT_LINEAR_W,
     SLOT_LINEAR_B,
+    SLOT_LN1_W,
+    SLOT_LN1_B,
+    SLOT_LN2_W,
+    SLOT_LN2_B,
     SLOTS_OF_LAYER,
     SLOT_W_E = SLOTS_OF_LAYER,
     SLOT_W_POS,
+    SLOT_LN_FINAL_W,
+    SLOT_LN_FINAL_B,
     SLOT_W_U,
     SLOT_B_U,
     SLOT_X,
@@ -63,8 +69,7 @@ typedef struct {
 const ExtentInfo *extent_info(Extent extent);
 
 typedef struct {
-    const char *name; /* of a layer's: what follows "blocks.{l}." */
-    size_t field;     /* offset of its pointer in ModelFileLayer, or in ModelFile */
+    size_t field; /* offset of its pointer in ModelFileLayer, or in ModelFile */
     size_t rank;
     Extent shape[3];
 } SlotInfo;
@@ -74,14 +79,5 @@ const SlotInfo *slot_info(Slot slot);
 
 /* Extent `axis` of that tensor: in odd layers the linear maps lead back from other to d. */
 Extent slot_extent(Slot slot, size_t layer, size_t axis);
-
-/* The longest "blocks.{l}" or name of a slot, and its end. */
-#define SLOT_NAME_MOST 48
-
-typedef enum { NAME_SLOT, NAME_BUFFER, NAME_STRUCTURE, NAME_UNKNOWN } NameKind;
-
-/* What a name means (NAME_STRUCTURE: see model_structure.h); NAME_SLOT sets *slot and *layer (0
- * for those of no layer). */
-NameKind name_classify(Slot *slot, size_t *layer, const char *name);
 
 #endif

@@ -16,22 +16,12 @@
 /* At worst every letter begins a word. */
 enum { SPELT_MOST = 2 * SAFETENSORS_NAME_MOST + 3 };
 
-/* What is found anywhere ("norm"), at the start of a part ("_rope"), or as a part ("_ln_"). */
+/* In order of what they say, the most first.  What is found anywhere ("norm"), at the start of a part ("_rope"), or as a part ("_ln_"). */
 typedef struct {
     const char *word, *what;
 } Structure;
 
 static const Structure structures[] = {
-    {"norm", "layer norm"},
-    {"_ln_", "layer norm"},
-    {"_preln_", "layer norm"},
-    {"_postln_", "layer norm"},
-    {"_rms", "layer norm"},
-    {"_bn_", "layer norm"},
-    {"running_mean", "layer norm"},
-    {"running_var", "layer norm"},
-    {"_gamma_", "layer norm"},
-    {"_beta_", "layer norm"},
     {"gate", "gate"},
     {"gating", "gate"},
     {"glu_", "gate"},
@@ -64,15 +54,26 @@ static const Structure structures[] = {
     {"posemb", "position embedding of another name"},
     {"_wpe_", "position embedding of another name"},
     {"token_type", "embedding of token types"},
-    {"scale", "scale"},
-    {"zero_point", "scale"},
-    {"temperature", "scale"},
     {"softcap", "scale"},
     {"_sink", "attention sink"},
     {"lora", "adapter"},
     {"adapter", "adapter"},
     {"cross_att", "attention to another stream"},
     {"crossatt", "attention to another stream"},
+    /* Last: most models have some, under names of their family. */
+    {"norm", "layer norm"},
+    {"_ln_", "layer norm"},
+    {"_preln_", "layer norm"},
+    {"_postln_", "layer norm"},
+    {"_rms", "layer norm"},
+    {"_bn_", "layer norm"},
+    {"running_mean", "layer norm"},
+    {"running_var", "layer norm"},
+    {"_gamma_", "layer norm"},
+    {"_beta_", "layer norm"},
+    {"scale", "scale"},
+    {"zero_point", "scale"},
+    {"temperature", "scale"},
 };
 
 static bool is_lower(char c)
@@ -106,7 +107,7 @@ static void spell(char *text, const char *name, bool camel)
     text[used] = '\0';
 }
 
-const char *structure_of(const char *name)
+static const Structure *find(const char *name)
 {
     char plain[SPELT_MOST], split[SPELT_MOST];
     spell(plain, name, false);
@@ -114,8 +115,20 @@ const char *structure_of(const char *name)
     for (size_t i = 0; i < sizeof structures / sizeof *structures; i++) {
         if (strstr(plain, structures[i].word) != NULL ||
             strstr(split, structures[i].word) != NULL) {
-            return structures[i].what;
+            return &structures[i];
         }
     }
     return NULL;
+}
+
+const char *structure_of(const char *name)
+{
+    const Structure *found = find(name);
+    return found == NULL ? NULL : found->what;
+}
+
+size_t structure_rank(const char *name)
+{
+    const Structure *found = find(name);
+    return found == NULL ? SIZE_MAX : (size_t)(found - structures);
 }

@@ -1,5 +1,5 @@
 /*
- * A safetensors file opened and mapped.
+ * A safetensors file opened.
  */
 #include "safetensors.h"
 
@@ -10,19 +10,18 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Says that what open, fstat or mmap asked for cannot be had; returns the exit code. */
+/* Says that what open or fstat asked for cannot be had; returns the exit code. */
 static int unreadable(const char *path, int error)
 {
     complain_of(path, NULL, NULL, "expected a file that can be read (%s)", strerror(error));
     return file_fault(error);
 }
 
-/* Maps fd, which is path, for *bytes [*size]. */
-static int map(const unsigned char **bytes, size_t *size, int fd, const char *path)
+/* *size: of fd, which is path. */
+static int measure(size_t *size, int fd, const char *path)
 {
     struct stat found;
     if (fstat(fd, &found) != 0) {
@@ -41,29 +40,24 @@ static int map(const unsigned char **bytes, size_t *size, int fd, const char *pa
         return unreadable(path, EFBIG);
     }
     *size = (size_t)found.st_size;
-    void *mapped = mmap(NULL, *size, PROT_READ, MAP_PRIVATE, fd, 0);
-    if (mapped == MAP_FAILED) {
-        return unreadable(path, errno);
-    }
-    *bytes = mapped;
     return 0;
 }
 
-/* Makes *file of bytes, which are a mapping or the caller's. */
-static int parse(SafetensorsFile **file, const char *path, const unsigned char *bytes, size_t size,
-                 bool mapped)
+/* Makes *file of what is open, which is closed on failure, or of the caller's bytes. */
+static int parse(SafetensorsFile **file, const char *path, int fd, const unsigned char *bytes,
+                 size_t size)
 {
     SafetensorsFile *made = calloc(1, sizeof *made);
     *file = NULL;
     if (made == NULL) {
-        if (mapped) {
-            (void)munmap((void *)bytes, size);
+        if (fd >= 0) {
+            close(fd);
         }
         return memory_fault();
     }
+    made->fd = fd;
     made->bytes = bytes;
     made->size = size;
-    made->mapped = mapped;
     made->path = strdup(path);
     int status = made->path == NULL ? memory_fault() : safetensors_read_header(made);
     if (status != 0) {
@@ -76,7 +70,6 @@ static int parse(SafetensorsFile **file, const char *path, const unsigned char *
 
 int safetensors_open(SafetensorsFile **file, const char *path)
 {
-    const unsigned char *bytes = NULL;
     size_t size = 0;
     *file = NULL;
     /* Without O_NONBLOCK, opening a pipe would wait for its writer. */
@@ -84,14 +77,17 @@ int safetensors_open(SafetensorsFile **file, const char *path)
     if (fd < 0) {
         return unreadable(path, errno);
     }
-    int status = map(&bytes, &size, fd, path);
-    close(fd);
-    return status != 0 ? status : parse(file, path, bytes, size, true);
+    int status = measure(&size, fd, path);
+    if (status != 0) {
+        close(fd);
+        return status;
+    }
+    return parse(file, path, fd, NULL, size);
 }
 
 int safetensors_parse(SafetensorsFile **file, const char *path, const void *bytes, size_t size)
 {
-    return parse(file, path, bytes, size, false);
+    return parse(file, path, -1, bytes, size);
 }
 
 void safetensors_close(SafetensorsFile *file)
@@ -99,8 +95,8 @@ void safetensors_close(SafetensorsFile *file)
     if (file == NULL) {
         return;
     }
-    if (file->mapped) {
-        (void)munmap((void *)file->bytes, file->size);
+    if (file->fd >= 0) {
+        close(file->fd);
     }
     json_decref(file->header);
     free(file->tensors);
@@ -121,6 +117,11 @@ size_t safetensors_count(const SafetensorsFile *file)
 const SafetensorsTensor *safetensors_tensor(const SafetensorsFile *file, size_t index)
 {
     return &file->tensors[index];
+}
+
+bool safetensors_has(const SafetensorsFile *file, const char *name)
+{
+    return strcmp(name, "__metadata__") != 0 && json_object_get(file->header, name) != NULL;
 }
 
 const char *safetensors_metadata(const SafetensorsFile *file, const char *key)

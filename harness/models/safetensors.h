@@ -4,12 +4,13 @@
  *
  * A file is checked whole before anything is used: nothing in it can make a read go outside it.
  * What is wrong gets one line on stderr that names the file, the tensor and what was expected, and
- * status 2; 99 when memory is short.  A file stays mapped while it is open: who shortens it
- * meanwhile ends the process.
+ * status 2; 99 when memory is short.  Values are read from the disk when they are asked for, block
+ * by block; who shortens the file meanwhile is told so (safetensors_values.h).
  */
 #ifndef HEADPROOF_HARNESS_MODELS_SAFETENSORS_H
 #define HEADPROOF_HARNESS_MODELS_SAFETENSORS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -38,14 +39,13 @@ typedef struct {
     const char *name; /* UTF-8 without control characters */
     SafetensorsDtype dtype;
     size_t rank, shape[SAFETENSORS_RANK_MOST];
-    size_t count;              /* the product of shape [rank]; 1 for rank 0 */
-    size_t begin, end;         /* its bytes within the file's data */
-    const unsigned char *data; /* count little-endian values, at any alignment */
+    size_t count;      /* the product of shape [rank]; 1 for rank 0 */
+    size_t begin, end; /* its bytes within the file's data: count little-endian values */
 } SafetensorsTensor;
 
 typedef struct SafetensorsFile SafetensorsFile;
 
-/* A regular file, mapped.  0, 2 or 99; on failure *file is NULL. */
+/* A regular file, which stays open.  0, 2 or 99; on failure *file is NULL. */
 int safetensors_open(SafetensorsFile **file, const char *path) __attribute__((warn_unused_result));
 
 /* The same from memory, which stays the caller's and must outlive *file.  path: what messages
@@ -61,6 +61,9 @@ size_t safetensors_count(const SafetensorsFile *file);
 
 /* In the order of their data; index < count. */
 const SafetensorsTensor *safetensors_tensor(const SafetensorsFile *file, size_t index);
+
+/* Is there a tensor of that name? */
+bool safetensors_has(const SafetensorsFile *file, const char *name);
 
 /* NULL when there is no such key. */
 const char *safetensors_metadata(const SafetensorsFile *file, const char *key);

@@ -109,7 +109,6 @@ static int read_offsets(const SafetensorsFile *file, SafetensorsTensor *tensor, 
                     safetensors_dtype_name(tensor->dtype));
         return 2;
     }
-    tensor->data = file->data + tensor->begin;
     return 0;
 }
 
@@ -202,37 +201,41 @@ static int check_coverage(SafetensorsFile *file)
     return 0;
 }
 
-/* Finds the header's text and the data. */
-static int split(SafetensorsFile *file, const char **text, size_t *length)
+/* *length: of the header's text; finds the data behind it. */
+static int split(SafetensorsFile *file, size_t *length)
 {
-    if (file->size < 8) {
+    unsigned char first[8];
+    if (file->size < sizeof first) {
         complain_of(file->path, NULL, NULL,
                     "%zu bytes: expected at least 8, the length of the header", file->size);
         return 2;
     }
-    uint64_t stated = little_endian(file->bytes, 8);
-    size_t most = file->size - 8;
+    int status = safetensors_bytes(first, file, 0, sizeof first);
+    if (status != 0) {
+        return status;
+    }
+    uint64_t stated = little_endian(first, sizeof first);
+    size_t most = file->size - sizeof first;
     most = most < SAFETENSORS_HEADER_MOST ? most : SAFETENSORS_HEADER_MOST;
     if (stated > most) {
         complain_of(file->path, NULL, NULL, "header of %llu bytes: expected at most %zu%s",
                     (unsigned long long)stated, most,
-                    most == file->size - 8 ? ", what follows in the file" : "");
+                    most == file->size - sizeof first ? ", what follows in the file" : "");
         return 2;
     }
     *length = (size_t)stated;
-    *text = (const char *)file->bytes + 8;
-    file->data = file->bytes + 8 + *length;
-    file->data_size = file->size - 8 - *length;
-    if (*length == 0 || **text != '{') {
-        complain_of(file->path, NULL, NULL, "header: expected '{' at byte 8");
-        return 2;
-    }
+    file->data_begin = sizeof first + *length;
+    file->data_size = file->size - file->data_begin;
     return 0;
 }
 
 static int parse_json(SafetensorsFile *file, const char *text, size_t length)
 {
     json_error_t error;
+    if (length == 0 || *text != '{') {
+        complain_of(file->path, NULL, NULL, "header: expected '{' at byte 8");
+        return 2;
+    }
     file->header = json_loadb(text, length, JSON_REJECT_DUPLICATES, &error);
     if (file->header != NULL) {
         return 0;
@@ -246,14 +249,28 @@ static int parse_json(SafetensorsFile *file, const char *text, size_t length)
     return 2;
 }
 
-int safetensors_read_header(SafetensorsFile *file)
+static int read_json(SafetensorsFile *file)
 {
-    const char *text;
     size_t length;
-    int status = split(file, &text, &length);
+    int status = split(file, &length);
+    if (status != 0) {
+        return status;
+    }
+    char *text = malloc(length + 1);
+    if (text == NULL) {
+        return memory_fault();
+    }
+    status = safetensors_bytes((unsigned char *)text, file, 8, length);
     if (status == 0) {
         status = parse_json(file, text, length);
     }
+    free(text);
+    return status;
+}
+
+int safetensors_read_header(SafetensorsFile *file)
+{
+    int status = read_json(file);
     if (status != 0) {
         return status;
     }

@@ -7,22 +7,20 @@
 #include "safetensors.h"
 
 #include <jansson.h>
-#include <stdbool.h>
 
 struct SafetensorsFile {
     char *path;
-    const unsigned char *bytes; /* [size] the whole file */
+    int fd;                     /* -1: bytes have the file */
+    const unsigned char *bytes; /* [size], the caller's, or NULL */
     size_t size;
-    bool mapped;                /* bytes are mapped; else the caller's */
     json_t *header;             /* owns names and metadata */
     SafetensorsTensor *tensors; /* [count], in the order of their data */
     size_t count;
-    const unsigned char *data; /* [data_size] what follows the header */
-    size_t data_size;
+    size_t data_begin, data_size; /* what follows the header */
 };
 
-/* Reads and checks the header; sets header, tensors, count, data and data_size, also what of them
- * there is on failure.  0; 2 or 99 after a message. */
+/* Reads and checks the header; sets header, tensors, count, data_begin and data_size, also what of
+ * them there is on failure.  0; 2 or 99 after a message. */
 int safetensors_read_header(SafetensorsFile *file) __attribute__((warn_unused_result));
 
 #endif

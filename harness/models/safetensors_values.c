@@ -4,11 +4,13 @@
 #include "safetensors_values.h"
 
 #include "../base/message.h"
+#include "safetensors_header.h"
 
+#include <errno.h>
 #include <math.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 _Static_assert(sizeof(double) == 8 && sizeof(float) == 4, "IEEE formats are copied bit by bit");
 
@@ -101,19 +103,68 @@ static int refuse_value(const SafetensorsFile *file, const SafetensorsTensor *te
     return 2;
 }
 
+int safetensors_bytes(unsigned char *bytes, const SafetensorsFile *file, size_t offset, size_t size)
+{
+    if (file->fd < 0) {
+        memcpy(bytes, file->bytes + offset, size);
+        return 0;
+    }
+    for (size_t done = 0; done < size;) {
+        ssize_t got = pread(file->fd, bytes + done, size - done, (off_t)(offset + done));
+        if (got < 0 && errno != EINTR) {
+            int error = errno;
+            complain_of(file->path, NULL, NULL, "expected a file that can be read (%s)",
+                        strerror(error));
+            return file_fault(error);
+        }
+        if (got == 0) {
+            complain_of(file->path, NULL, NULL,
+                        "nothing at byte %zu: expected the %zu bytes there were when it was opened",
+                        offset + done, file->size);
+            return 2;
+        }
+        done += got > 0 ? (size_t)got : 0;
+    }
+    return 0;
+}
+
+/* Bytes that are read at a time. */
+enum { BLOCK = 1 << 14 };
+
+/* bits [BLOCK / size of a value]: the values from `first` on, *held of them. */
+static int read_block(uint64_t *bits, size_t *held, const SafetensorsFile *file,
+                      const SafetensorsTensor *tensor, size_t first)
+{
+    unsigned char bytes[BLOCK];
+    size_t size = dtypes[tensor->dtype].size, left = tensor->count - first;
+    *held = left < BLOCK / size ? left : BLOCK / size;
+    int status = safetensors_bytes(bytes, file, file->data_begin + tensor->begin + first * size,
+                                   *held * size);
+    for (size_t i = 0; status == 0 && i < *held; i++) {
+        bits[i] = little_endian(bytes + i * size, size);
+    }
+    return status;
+}
+
 int safetensors_floats(double *out, const SafetensorsFile *file, const SafetensorsTensor *tensor)
 {
-    const Dtype *dtype = &dtypes[tensor->dtype];
-    if (!dtype->is_float) {
+    uint64_t bits[BLOCK / 2];
+    if (!dtypes[tensor->dtype].is_float) {
         return refuse_dtype(file, tensor, "F64, F32, F16 or BF16");
     }
-    for (size_t i = 0; i < tensor->count; i++) {
-        uint64_t bits = little_endian(tensor->data + i * dtype->size, dtype->size);
-        out[i] = float_value(tensor->dtype, bits);
-        if (!isfinite(out[i])) {
-            return refuse_value(file, tensor, i,
-                                isnan(out[i]) ? "NaN: expected a finite number"
-                                              : "infinity: expected a finite number");
+    for (size_t first = 0, held; first < tensor->count; first += held) {
+        int status = read_block(bits, &held, file, tensor, first);
+        if (status != 0) {
+            return status;
+        }
+        for (size_t i = 0; i < held; i++) {
+            double value = float_value(tensor->dtype, bits[i]);
+            if (!isfinite(value)) {
+                return refuse_value(file, tensor, first + i,
+                                    isnan(value) ? "NaN: expected a finite number"
+                                                 : "infinity: expected a finite number");
+            }
+            out[first + i] = value;
         }
     }
     return 0;
@@ -129,23 +180,35 @@ static int64_t signed_value(uint64_t bits, size_t size)
     return (bits & top) == 0 ? (int64_t)bits : -(int64_t)(top - 1 - (bits & (top - 1))) - 1;
 }
 
-int safetensors_integers(int64_t *out, const SafetensorsFile *file, const SafetensorsTensor *tensor)
+/* *value: the integer of a tensor's value number `position`. */
+static int integer_value(int64_t *value, const SafetensorsFile *file,
+                         const SafetensorsTensor *tensor, size_t position, uint64_t bits)
 {
     const Dtype *dtype = &dtypes[tensor->dtype];
-    if (dtype->is_float) {
+    if (!dtype->is_signed && bits > INT64_MAX) {
+        return refuse_value(file, tensor, position, "expected an integer below 2^63");
+    }
+    if (tensor->dtype == SAFETENSORS_BOOL && bits > 1) {
+        return refuse_value(file, tensor, position, "expected 0 or 1");
+    }
+    *value = dtype->is_signed ? signed_value(bits, dtype->size) : (int64_t)bits;
+    return 0;
+}
+
+int safetensors_integers(int64_t *out, const SafetensorsFile *file, const SafetensorsTensor *tensor)
+{
+    uint64_t bits[BLOCK];
+    int status = 0;
+    if (dtypes[tensor->dtype].is_float) {
         return refuse_dtype(file, tensor, "an integer one");
     }
-    for (size_t i = 0; i < tensor->count; i++) {
-        uint64_t bits = little_endian(tensor->data + i * dtype->size, dtype->size);
-        if (!dtype->is_signed && bits > INT64_MAX) {
-            return refuse_value(file, tensor, i, "expected an integer below 2^63");
+    for (size_t first = 0, held; status == 0 && first < tensor->count; first += held) {
+        status = read_block(bits, &held, file, tensor, first);
+        for (size_t i = 0; status == 0 && i < held; i++) {
+            status = integer_value(&out[first + i], file, tensor, first + i, bits[i]);
         }
-        if (tensor->dtype == SAFETENSORS_BOOL && bits > 1) {
-            return refuse_value(file, tensor, i, "expected 0 or 1");
-        }
-        out[i] = dtype->is_signed ? signed_value(bits, dtype->size) : (int64_t)bits;
     }
-    return 0;
+    return status;
 }
 
 static void tuple_text(char *text, size_t rank, const size_t *values, const char *brackets)

@@ -58,7 +58,10 @@ int grid_identify(GridIdentity *identity, const Grid *grid)
     digest_print(identity->points, points);
     identity->weights[0] = '\0';
     for (size_t i = 0; i < grid->sources.count && status == 0; i++) {
-        status = digest_file(&weights, grid->sources.items[i]->path);
+        const ModelFile *file = grid->sources.items[i]->file;
+        for (size_t p = 0; p < file->path_count && status == 0; p++) {
+            status = digest_file(&weights, file->paths[p]);
+        }
         digest_print(identity->weights, weights);
     }
     return status;

@@ -1,0 +1,127 @@
+/*
+ * Families of names: which one a file has, and what a name means in it.
+ */
+#include "family.h"
+
+#include "model_structure.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const Family *const families[] = {&family_lens, &family_gpt2};
+
+const char *tensor_axes(const TensorName *entry)
+{
+    static const char *const plain[] = {"", "0", "0 1", "0 1 2"};
+    return entry->axes != NULL ? entry->axes : plain[slot_info(entry->slot)->rank];
+}
+
+size_t tensor_parts(const TensorName *entry)
+{
+    return entry->parts > 0 ? entry->parts : 1;
+}
+
+const char *family_slot_name(const Family *family, Slot slot)
+{
+    const TensorName *entry = family->names;
+    while (entry->name != NULL &&
+           (slot < entry->slot || slot >= entry->slot + (Slot)tensor_parts(entry))) {
+        entry++;
+    }
+    return entry->name != NULL ? entry->name : "what the model has there";
+}
+
+void family_layer_name(char *text, const Family *family, size_t layer)
+{
+    snprintf(text, LAYER_NAME_MOST, "%.20s%zu", family->layer, layer);
+}
+
+/* Past "blocks.{l}.", or NULL: l has no leading zeros, so a tensor has one name. */
+static const char *skip_layer(size_t *layer, const char *prefix, const char *name)
+{
+    size_t length = strlen(prefix);
+    if (strncmp(name, prefix, length) != 0) {
+        return NULL;
+    }
+    const char *digits = name + length;
+    size_t count = strspn(digits, "0123456789");
+    if (count == 0 || count > 9 || digits[count] != '.' || (count > 1 && digits[0] == '0')) {
+        return NULL;
+    }
+    *layer = 0;
+    for (size_t i = 0; i < count; i++) {
+        *layer = 10 * *layer + (size_t)(digits[i] - '0');
+    }
+    return digits + count + 1;
+}
+
+static bool is_listed(const char *name, const char *const *names)
+{
+    while (*names != NULL && strcmp(*names, name) != 0) {
+        names++;
+    }
+    return *names != NULL;
+}
+
+static bool find_entry(const TensorName **entry, size_t *layer, const Family *family,
+                       const char *name)
+{
+    size_t prefix = strlen(family->prefix);
+    const char *bare = strncmp(name, family->prefix, prefix) == 0 ? name + prefix : name;
+    const char *rest = skip_layer(layer, family->layer, bare);
+    *layer = rest != NULL ? *layer : 0;
+    for (*entry = family->names; (*entry)->name != NULL; (*entry)++) {
+        bool of_layer = (*entry)->slot < SLOTS_OF_LAYER;
+        if (of_layer == (rest != NULL) && strcmp(rest != NULL ? rest : bare, (*entry)->name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool is_buffer(const Family *family, const char *name)
+{
+    size_t layer, prefix = strlen(family->prefix);
+    const char *bare = strncmp(name, family->prefix, prefix) == 0 ? name + prefix : name;
+    const char *rest = skip_layer(&layer, family->layer, bare);
+    return rest != NULL && is_listed(rest, family->buffers);
+}
+
+NameKind name_classify(const TensorName **entry, size_t *layer, const Family *family,
+                       const char *name)
+{
+    if (find_entry(entry, layer, family, name)) {
+        return NAME_SLOT;
+    }
+    if (strncmp(name, "result.", strlen("result.")) == 0 || is_buffer(family, name)) {
+        return NAME_BUFFER;
+    }
+    return structure_of(name) != NULL ? NAME_STRUCTURE : NAME_UNKNOWN;
+}
+
+/* An X and tokens may be in any file. */
+static size_t count_own(const Family *family, const TensorSet *set)
+{
+    size_t count = 0, layer;
+    for (size_t i = 0; i < set->count; i++) {
+        const TensorName *entry;
+        count += find_entry(&entry, &layer, family, set->tensors[i].tensor->name) &&
+                 entry->slot != SLOT_X && entry->slot != SLOT_TOKENS;
+    }
+    return count;
+}
+
+const Family *family_of(bool *known, const TensorSet *set)
+{
+    const Family *best = families[0];
+    size_t most = 0;
+    for (size_t i = 0; i < sizeof families / sizeof *families; i++) {
+        size_t count = count_own(families[i], set);
+        if (count > most) {
+            best = families[i];
+            most = count;
+        }
+    }
+    *known = most > 0;
+    return best;
+}

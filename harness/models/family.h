@@ -1,0 +1,61 @@
+/*
+ * What the tensors of a file are called: a family of names is a table with a row for each tensor,
+ * what it becomes and how it lies in the file (private to the reading of model files).
+ *
+ * A new family is a file family_NAME.c with its table, declared here and listed in family.c.
+ */
+#ifndef HEADPROOF_HARNESS_MODELS_FAMILY_H
+#define HEADPROOF_HARNESS_MODELS_FAMILY_H
+
+#include "config_keys.h"
+#include "model_names.h"
+#include "tensor_set.h"
+
+typedef struct {
+    const char *name; /* of a layer's: what follows the layer's number and a dot */
+    Slot slot;        /* the first of `parts` slots in a row that it holds */
+    size_t parts;     /* 0: one */
+    const char *axes; /* as packing.h has it; NULL: as the slot is */
+    bool required;    /* every file of the family has it; others the rules of model_check.h need */
+} TensorName;
+
+typedef struct {
+    const char *title;          /* "TransformerLens" */
+    const char *prefix;         /* what any name may have in front, "" or with its dot */
+    const char *layer;          /* what a layer's number follows, with its dot */
+    const TensorName *names;    /* up to one without a name */
+    const char *const *buffers; /* of a layer, which hold no weights; up to NULL */
+    bool tied;                  /* without an unembedding it is the embedding, transposed */
+    /* What its models are without saying it, up to a key of NULL. */
+    const char *const (*implied)[2];
+    /* config.json beside the file, up to a key of NULL; NULL: there is none. */
+    const ConfigKey *config;
+} Family;
+
+/* family_lens.c, family_gpt2.c */
+extern const Family family_lens, family_gpt2;
+
+/* The family that has most of the names, or family_lens where none has any: *known. */
+const Family *family_of(bool *known, const TensorSet *set);
+
+typedef enum { NAME_SLOT, NAME_BUFFER, NAME_STRUCTURE, NAME_UNKNOWN } NameKind;
+
+/* What a name means (NAME_STRUCTURE: see model_structure.h); NAME_SLOT sets *entry and *layer (0
+ * for those of no layer). */
+NameKind name_classify(const TensorName **entry, size_t *layer, const Family *family,
+                       const char *name);
+
+/* Its layout, and how many slots it holds. */
+const char *tensor_axes(const TensorName *entry);
+size_t tensor_parts(const TensorName *entry);
+
+/* What the family calls the tensor that holds a slot, without prefix and layer; it has one. */
+const char *family_slot_name(const Family *family, Slot slot);
+
+/* The longest "blocks.{l}", and its end. */
+#define LAYER_NAME_MOST 48
+
+/* text [LAYER_NAME_MOST] = "blocks.{layer}" */
+void family_layer_name(char *text, const Family *family, size_t layer);
+
+#endif

@@ -1,0 +1,48 @@
+/*
+ * The names of TransformerLens, which headproof's own files have too.
+ */
+#include "family.h"
+
+static const TensorName names[] = {
+    {"attn.W_Q", SLOT_W_Q, 1, NULL, false},
+    {"attn.W_K", SLOT_W_K, 1, NULL, false},
+    {"attn.W_V", SLOT_W_V, 1, NULL, false},
+    {"attn.W_O", SLOT_W_O, 1, NULL, false},
+    {"attn.b_Q", SLOT_B_Q, 1, NULL, false},
+    {"attn.b_K", SLOT_B_K, 1, NULL, false},
+    {"attn.b_V", SLOT_B_V, 1, NULL, false},
+    {"attn.b_O", SLOT_B_O, 1, NULL, false},
+    {"attn.QK", SLOT_QK, 1, NULL, false},
+    {"attn.OV", SLOT_OV, 1, NULL, false},
+    {"mlp.W_in", SLOT_W_IN, 1, NULL, false},
+    {"mlp.b_in", SLOT_B_IN, 1, NULL, false},
+    {"mlp.W_out", SLOT_W_OUT, 1, NULL, false},
+    {"mlp.b_out", SLOT_B_OUT, 1, NULL, false},
+    {"linear.W", SLOT_LINEAR_W, 1, NULL, false},
+    {"linear.b", SLOT_LINEAR_B, 1, NULL, false},
+    {"ln1.w", SLOT_LN1_W, 1, NULL, false},
+    {"ln1.b", SLOT_LN1_B, 1, NULL, false},
+    {"ln2.w", SLOT_LN2_W, 1, NULL, false},
+    {"ln2.b", SLOT_LN2_B, 1, NULL, false},
+    {"embed.W_E", SLOT_W_E, 1, NULL, false},
+    {"pos_embed.W_pos", SLOT_W_POS, 1, NULL, false},
+    {"ln_final.w", SLOT_LN_FINAL_W, 1, NULL, false},
+    {"ln_final.b", SLOT_LN_FINAL_B, 1, NULL, false},
+    {"unembed.W_U", SLOT_W_U, 1, NULL, false},
+    {"unembed.b_U", SLOT_B_U, 1, NULL, false},
+    {"X", SLOT_X, 1, NULL, false},
+    {"result.X_hidden", SLOT_X_HIDDEN, 1, NULL, false},
+    {"tokens", SLOT_TOKENS, 1, NULL, false},
+    {.name = NULL},
+};
+
+static const char *const buffers[] = {"attn.mask", "attn.IGNORE", NULL};
+
+static const char *const implied[][2] = {{NULL, NULL}};
+
+const Family family_lens = {.title = "TransformerLens",
+                            .prefix = "",
+                            .layer = "blocks.",
+                            .names = names,
+                            .buffers = buffers,
+                            .implied = implied};

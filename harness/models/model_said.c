@@ -1,0 +1,242 @@
+/*
+ * Properties of a model that its tensors do not show: who says them, which words there are, and
+ * whether the tensors allow them.
+ */
+#include "model_said.h"
+
+#include "../base/decimal.h"
+#include "../base/message.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const char *const keys[] = {
+    "scale", "activation", "mask", "normalization", "normalization-place", "eps", "linear"};
+
+/* What one file's metadata, or an index's, say. */
+static int add_metadata(Reading *reading, const char *key, const char *value, const char *path)
+{
+    return value == NULL ? 0 : properties_add(&reading->said, key, value, path, "metadata", key);
+}
+
+static int add_all_metadata(Reading *reading)
+{
+    const TensorSet *set = reading->set;
+    const json_t *index = json_object_get(set->index, "metadata");
+    int status = 0;
+    for (size_t k = 0; k < sizeof keys / sizeof *keys && status == 0; k++) {
+        for (size_t i = 0; i < tensor_set_files(set) && status == 0; i++) {
+            const SafetensorsFile *file = tensor_set_file(set, i);
+            status = add_metadata(reading, keys[k], safetensors_metadata(file, keys[k]),
+                                  safetensors_path(file));
+        }
+        const json_t *value = json_object_get(index, keys[k]);
+        if (status == 0 && value != NULL && !json_is_string(value)) {
+            status = model_refuse(reading, "metadata", keys[k], "expected a string");
+        }
+        if (status == 0) {
+            status = add_metadata(reading, keys[k], json_string_value(value), set->path);
+        }
+    }
+    return status;
+}
+
+static int add_implied(Reading *reading)
+{
+    const Family *family = reading->family;
+    int status = 0;
+    for (size_t i = 0; family->implied[i][0] != NULL && status == 0; i++) {
+        status = properties_add(&reading->said, family->implied[i][0], family->implied[i][1],
+                                reading->set->path, "family", family->title);
+    }
+    return status;
+}
+
+/* *choice: which of words [count] is said under key.  Where nobody says it, it is 0 and *said is
+ * false. */
+static int read_choice(const Reading *reading, size_t *choice, bool *said, const char *key,
+                       const char *const *words, size_t count)
+{
+    char expected[100];
+    size_t used = 0;
+    const Property *property = properties_find(&reading->said, key);
+    *choice = 0;
+    *said = property != NULL;
+    for (size_t i = 0; i < count; i++) {
+        used += (size_t)snprintf(expected + used, sizeof expected - used, "%s%s",
+                                 i == 0 ? "" : ", ", words[i]);
+        if (property != NULL && strcmp(property->value, words[i]) == 0) {
+            *choice = i;
+            return 0;
+        }
+    }
+    if (property != NULL) {
+        complain_of(property->file, property->kind, property->name, "'%.100s': expected one of %s",
+                    property->value, expected);
+    }
+    return property == NULL ? 0 : 2;
+}
+
+static int refuse_said(const Reading *reading, const char *key, const char *expected)
+{
+    const Property *property = properties_find(&reading->said, key);
+    complain_of(property->file, property->kind, property->name, "'%s': expected %s",
+                property->value, expected);
+    return 2;
+}
+
+/* Metadata that contradict the tensors. */
+static int check_metadata(const Reading *reading, bool no_activation)
+{
+    const ModelFile *model = reading->model;
+    bool said_in_place = model->said.linear && !model->banked && model->kind == MODEL_FILE_LINEAR;
+    bool mlp = model->kind == MODEL_FILE_FFN || model->kind == MODEL_FILE_TRANSFORMER;
+    if (model->merged && model->scaled) {
+        return refuse_said(reading, "scale", "1, as attn.QK has no d_head");
+    }
+    if (reading->found[model->depth] & SLOT_BIT(SLOT_X_HIDDEN) && !model->banked) {
+        return model_refuse(reading, "metadata", "linear", "expected block beside result.X_hidden");
+    }
+    if (said_in_place && model->other != model->d) {
+        return refuse_said(reading, "linear", "block, as linear.W is not square");
+    }
+    if (mlp && no_activation) {
+        return refuse_said(reading, "activation",
+                           "one of silu, relu, gelu, gelu_new, as there are feed-forward networks");
+    }
+    return 0;
+}
+
+static int read_eps(Reading *reading)
+{
+    const Property *property = properties_find(&reading->said, "eps");
+    ModelFile *model = reading->model;
+    mpq_t value;
+    model->said.eps = property != NULL;
+    if (property == NULL) {
+        return 0;
+    }
+    mpq_init(value);
+    bool fine = decimal_read(value, property->value, strlen(property->value)) == DECIMAL_OK &&
+                mpq_sgn(value) > 0 && decimal_round(&model->eps, value) == DECIMAL_OK;
+    mpq_clear(value);
+    return fine ? 0 : refuse_said(reading, "eps", "a number above 0");
+}
+
+static bool has_beta(const Reading *reading)
+{
+    unsigned betas = SLOT_BIT(SLOT_LN1_B) | SLOT_BIT(SLOT_LN2_B), found = 0;
+    for (size_t layer = 0; layer < reading->model->depth; layer++) {
+        found |= reading->found[layer] & betas;
+    }
+    return found != 0 || (reading->found[reading->model->depth] & SLOT_BIT(SLOT_LN_FINAL_B)) != 0;
+}
+
+/* Tensors of norms, and what is said of norms. */
+static int check_norms(const Reading *reading)
+{
+    const ModelFile *model = reading->model;
+    unsigned found = reading->found[model->depth];
+    bool final = (found & SLOT_BIT(SLOT_LN_FINAL_W)) != 0;
+    bool none = model->normalization == MODEL_FILE_NO_NORM;
+    if (model->said.normalization && reading->norms && (none || model->folded)) {
+        return refuse_said(reading, "normalization",
+                           none ? "layernorm or rmsnorm, as there are tensors of norms"
+                                : "LN or RMS, as the tensors of norms are not folded");
+    }
+    if (model->said.normalization && !reading->norms && !none && !model->folded &&
+        model->kind != MODEL_FILE_INPUT) {
+        return refuse_said(reading, "normalization",
+                           "tensors of norms in the file, or LNPre or RMSPre where they are folded "
+                           "into others");
+    }
+    if (model->normalization == MODEL_FILE_RMSNORM && model->betas) {
+        return refuse_said(reading, "normalization",
+                           "layernorm, as norms have a b and rmsnorm has none");
+    }
+    if (model->said.place && model->post && final) {
+        return refuse_said(reading, "normalization-place",
+                           "pre, as there is a norm before the unembedding");
+    }
+    if (reading->norms && !final && !(model->said.place && model->post) &&
+        (found & SLOT_BIT(SLOT_W_U)) != 0) {
+        return model_refuse(reading, "tensor", family_slot_name(reading->family, SLOT_LN_FINAL_W),
+                            "missing: expected it before the unembedding, as layers have norms "
+                            "(or normalization-place post in the metadata)");
+    }
+    return 0;
+}
+
+static int read_norms(Reading *reading)
+{
+    static const char *const kinds[] = {"none",  "layernorm", "rmsnorm", "LN",
+                                        "LNPre", "RMS",       "RMSPre"};
+    static const ModelFileNorm norms[] = {
+        MODEL_FILE_NO_NORM,   MODEL_FILE_LAYERNORM, MODEL_FILE_RMSNORM, MODEL_FILE_LAYERNORM,
+        MODEL_FILE_LAYERNORM, MODEL_FILE_RMSNORM,   MODEL_FILE_RMSNORM};
+    static const char *const places[] = {"pre", "post"};
+    ModelFile *model = reading->model;
+    size_t kind, place;
+    int status = read_choice(reading, &kind, &model->said.normalization, "normalization", kinds,
+                             sizeof kinds / sizeof *kinds);
+    if (status == 0) {
+        status = read_choice(reading, &place, &model->said.place, "normalization-place", places, 2);
+    }
+    if (status == 0) {
+        status = read_eps(reading);
+    }
+    if (status != 0) {
+        return status;
+    }
+    model->normalization = norms[kind];
+    model->folded = kind == 4 || kind == 6;
+    model->betas = has_beta(reading);
+    model->post = place == 1;
+    /* TransformerLens folds norms that a part reads through. */
+    model->said.place = model->said.place || kind >= 3;
+    return check_norms(reading);
+}
+
+static int read_properties(Reading *reading)
+{
+    static const char *const scales[] = {"1", "1/sqrt(d_head)"};
+    static const char *const activations[] = {"silu", "relu", "gelu", "gelu_new", "none"};
+    static const char *const masks[] = {"none", "causal"};
+    static const char *const linears[] = {"in-place", "block"};
+    ModelFile *model = reading->model;
+    ModelFileSaid *said = &model->said;
+    size_t scale, activation, mask, linear;
+    int status = read_choice(reading, &scale, &said->scale, "scale", scales, 2);
+    if (status == 0) {
+        status = read_choice(reading, &activation, &said->activation, "activation", activations,
+                             sizeof activations / sizeof *activations);
+    }
+    if (status == 0) {
+        status = read_choice(reading, &mask, &said->mask, "mask", masks, 2);
+    }
+    if (status == 0) {
+        status = read_choice(reading, &linear, &said->linear, "linear", linears, 2);
+    }
+    if (status != 0) {
+        return status;
+    }
+    bool no_activation = activation == 4;
+    model->scaled = scale == 1;
+    model->causal = mask == 1;
+    model->banked = linear == 1;
+    model->activation = no_activation ? MODEL_FILE_SILU : (ModelFileActivation)activation;
+    said->activation = said->activation && !no_activation;
+    return check_metadata(reading, no_activation);
+}
+
+int model_said_read(Reading *reading)
+{
+    int status = add_implied(reading);
+    if (status == 0) {
+        status = add_all_metadata(reading);
+    }
+    if (status == 0) {
+        status = read_properties(reading);
+    }
+    return status == 0 ? read_norms(reading) : status;
+}

@@ -1,0 +1,174 @@
+/*
+ * Shapes checked: an axis of a file's tensor is one extent of the model, or the product of several.
+ */
+#include "model_shape.h"
+
+#include "../base/message.h"
+#include "packing.h"
+#include "safetensors_values.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { TEXT_MOST = 128 };
+
+/* A tensor as the family's table has it, in a layer. */
+typedef struct {
+    Reading *reading;
+    const SetTensor *tensor;
+    const TensorName *entry;
+    const char *axes;
+    size_t layer;
+} Shaped;
+
+static Extent letter_extent(const Shaped *shaped, char letter)
+{
+    return slot_extent(shaped->entry->slot, shaped->layer, (size_t)(letter - '0'));
+}
+
+static bool in_word(const char *letter)
+{
+    return *letter != ' ' && *letter != '\0';
+}
+
+/* text = "3 heads d_head" */
+static size_t word_text(char *text, size_t size, const Shaped *shaped, const char *word)
+{
+    size_t used = 0;
+    for (const char *c = word; in_word(c); c++) {
+        const char *space = c == word ? "" : " ";
+        used += *c == 'p' ? (size_t)snprintf(text + used, size - used, "%s%zu", space,
+                                             tensor_parts(shaped->entry))
+                          : (size_t)snprintf(text + used, size - used, "%s%s", space,
+                                             extent_info(letter_extent(shaped, *c))->symbol);
+    }
+    return used;
+}
+
+/* text = "[heads, d, d_head]" */
+static void symbols_text(char *text, size_t size, const Shaped *shaped)
+{
+    size_t used = 0;
+    for (size_t i = 0; i < packing_rank(shaped->axes); i++) {
+        used += (size_t)snprintf(text + used, size - used, i == 0 ? "[" : ", ");
+        used += word_text(text + used, size - used, shaped, packing_word(shaped->axes, i));
+    }
+    snprintf(text + used, size - used, "]");
+}
+
+/* text = "d = 64 as in 'embed.W_E'", for every extent of the word. */
+static void known_text(char *text, size_t size, const Shaped *shaped, const char *word)
+{
+    size_t used = 0;
+    text[0] = '\0';
+    for (const char *c = word; in_word(c); c++) {
+        Extent extent = *c == 'p' ? EXTENT_NONE : letter_extent(shaped, *c);
+        if (*c == 'p' || *model_size(shaped->reading->model, extent) == 0) {
+            continue;
+        }
+        used += (size_t)snprintf(text + used, size - used, "%s%s = %zu as in '%.255s'",
+                                 used == 0 ? "" : " and ", extent_info(extent)->symbol,
+                                 *model_size(shaped->reading->model, extent),
+                                 shaped->reading->given_by[extent]);
+    }
+}
+
+/* The product of the extents of a word that are known (0: it is too large); *unknown: the others,
+ * of which *missing is the last. */
+static size_t known_product(size_t *unknown, Extent *missing, const Shaped *shaped,
+                            const char *word)
+{
+    size_t product = 1;
+    *unknown = 0;
+    for (const char *c = word; in_word(c); c++) {
+        Extent extent = *c == 'p' ? EXTENT_NONE : letter_extent(shaped, *c);
+        size_t size =
+            *c == 'p' ? tensor_parts(shaped->entry) : *model_size(shaped->reading->model, extent);
+        if (size == 0) {
+            *missing = extent;
+            (*unknown)++;
+        } else {
+            product = size > SIZE_MAX / (product > 0 ? product : 1) ? 0 : product * size;
+        }
+    }
+    return product;
+}
+
+/* Would the shape fit if its two axes were exchanged? */
+static bool lies_transposed(const Shaped *shaped)
+{
+    const SafetensorsTensor *tensor = shaped->tensor->tensor;
+    for (size_t i = 0; tensor->rank == 2 && i < 2; i++) {
+        size_t unknown;
+        Extent missing;
+        size_t product =
+            known_product(&unknown, &missing, shaped, packing_word(shaped->axes, 1 - i));
+        if (unknown > 0 || product != tensor->shape[i]) {
+            return false;
+        }
+    }
+    return tensor->rank == 2;
+}
+
+static int refuse(const Shaped *shaped, const char *format, const char *detail)
+{
+    const SafetensorsTensor *tensor = shaped->tensor->tensor;
+    char shape[SAFETENSORS_TUPLE_MOST], symbols[TEXT_MOST], text[2 * TEXT_MOST + 600];
+    safetensors_shape_text(shape, tensor->rank, tensor->shape);
+    symbols_text(symbols, sizeof symbols, shaped);
+    snprintf(text, sizeof text, "%s%s", format, detail);
+    complain_of(safetensors_path(shaped->tensor->file), "tensor", tensor->name,
+                "shape %s: expected %s%s%s", shape, symbols, text,
+                lies_transposed(shaped) ? " (it lies transposed)" : "");
+    return 2;
+}
+
+static int check_axis(const Shaped *shaped, size_t axis)
+{
+    Reading *reading = shaped->reading;
+    const SafetensorsTensor *tensor = shaped->tensor->tensor;
+    const char *word = packing_word(shaped->axes, axis);
+    size_t unknown, size = tensor->shape[axis];
+    Extent missing = EXTENT_NONE;
+    size_t product = known_product(&unknown, &missing, shaped, word);
+    if (unknown > 1) {
+        return refuse(shaped,
+                      ": how many heads there are is not said: expected n_head in a "
+                      "config.json beside the file, or --heads",
+                      "");
+    }
+    bool fits = product > 0 && (unknown > 0 ? size % product == 0 : size == product);
+    if (!fits) {
+        char known[TEXT_MOST + 600];
+        known_text(known, sizeof known, shaped, word);
+        return refuse(shaped, " with ", known);
+    }
+    if (unknown > 0) {
+        *model_size(reading->model, missing) = size / product;
+        reading->given_by[missing] = tensor->name;
+    }
+    return 0;
+}
+
+int model_shape_check(Reading *reading, const SetTensor *tensor, const TensorName *entry,
+                      size_t layer)
+{
+    const Shaped shaped = {reading, tensor, entry, tensor_axes(entry), layer};
+    if (tensor->tensor->rank != packing_rank(shaped.axes) || tensor->tensor->count == 0) {
+        return refuse(&shaped, ", all at least 1", "");
+    }
+    int status = 0;
+    for (size_t i = 0; i < tensor->tensor->rank && status == 0; i++) {
+        status = check_axis(&shaped, i);
+    }
+    return status;
+}
+
+size_t model_shape(size_t *shape, ModelFile *model, Slot slot, size_t layer)
+{
+    size_t rank = slot_info(slot)->rank;
+    for (size_t i = 0; i < rank; i++) {
+        shape[i] = *model_size(model, slot_extent(slot, layer, i));
+    }
+    return rank;
+}

@@ -1,0 +1,31 @@
+/*
+ * How a file lays a tensor out: transposed, with heads side by side, with queries, keys and values
+ * in one (private to the reading of model files).
+ *
+ * A layout is a text with a word for each axis of the file's tensor.  A word lists what the axis
+ * runs over, slowest first: the digit k is axis k of the model's own tensor, p the part.
+ *
+ *   "0 1"    as the model has it               "1 0"    transposed
+ *   "01 2"   [heads d_head, d], of [heads, d_head, d]
+ *   "1 p02"  [d, parts heads d_head], of as many tensors [heads, d, d_head] as there are parts
+ */
+#ifndef HEADPROOF_HARNESS_MODELS_PACKING_H
+#define HEADPROOF_HARNESS_MODELS_PACKING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Axes of the file's tensor. */
+size_t packing_rank(const char *axes);
+
+/* The first letter of the word for that axis; a space or the end follows the last. */
+const char *packing_word(const char *axes, size_t axis);
+
+/* Is it the model's own layout, but for axes that are merged?  Then nothing has to be moved. */
+bool packing_is_plain(const char *axes);
+
+/* out [parts]: arrays of shape [rank], of the file's values `packed` in their order. */
+void packing_unpack(double *const *out, const double *packed, const char *axes, size_t parts,
+                    const size_t *shape, size_t rank);
+
+#endif

@@ -1,0 +1,40 @@
+/*
+ * Properties of a model, which all that say them must agree on.
+ */
+#include "properties.h"
+
+#include "../base/message.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const Property *properties_find(const Properties *properties, const char *key)
+{
+    for (size_t i = 0; i < properties->count; i++) {
+        if (strcmp(properties->items[i].key, key) == 0) {
+            return &properties->items[i];
+        }
+    }
+    return NULL;
+}
+
+int properties_add(Properties *properties, const char *key, const char *value, const char *file,
+                   const char *kind, const char *name)
+{
+    Property said = {.key = key, .file = file, .kind = kind, .name = name};
+    const Property *before = properties_find(properties, key);
+    snprintf(said.value, sizeof said.value, "%.*s", PROPERTY_TEXT - 1, value);
+    if (before != NULL && strcmp(before->value, said.value) != 0) {
+        complain_of(file, kind, name, "'%s': expected '%s', as %s '%.100s' of '%.255s' says",
+                    said.value, before->value, before->kind, before->name, before->file);
+        return 2;
+    }
+    if (before == NULL) {
+        if (properties->count == PROPERTIES_MOST) {
+            abort();
+        }
+        properties->items[properties->count++] = said;
+    }
+    return 0;
+}

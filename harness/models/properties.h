@@ -1,0 +1,32 @@
+/*
+ * What is said of a model beside its tensors, by metadata or by a config.json: keys and words
+ * (private to the reading of model files).
+ */
+#ifndef HEADPROOF_HARNESS_MODELS_PROPERTIES_H
+#define HEADPROOF_HARNESS_MODELS_PROPERTIES_H
+
+#include <stddef.h>
+
+enum { PROPERTIES_MOST = 16, PROPERTY_TEXT = 104 };
+
+/* value is cut where it is longer than any that is known.  file, kind, name: who says it, for a
+ * message: "FILE: metadata 'scale'". */
+typedef struct {
+    const char *key, *file, *kind, *name;
+    char value[PROPERTY_TEXT];
+} Property;
+
+typedef struct {
+    Property items[PROPERTIES_MOST];
+    size_t count;
+} Properties;
+
+/* key and what says it stay the caller's.  0; 2 after a message where another value was said
+ * before. */
+int properties_add(Properties *properties, const char *key, const char *value, const char *file,
+                   const char *kind, const char *name) __attribute__((warn_unused_result));
+
+/* NULL: nobody says it. */
+const Property *properties_find(const Properties *properties, const char *key);
+
+#endif

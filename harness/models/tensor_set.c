@@ -1,0 +1,178 @@
+/*
+ * Which files a path stands for, and their tensors as one list.
+ */
+#include "tensor_set.h"
+
+#include "../base/message.h"
+#include "shards.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static const char index_end[] = ".index.json", file_end[] = ".safetensors";
+
+char *path_beside(const char *folder, const char *name)
+{
+    size_t size = strlen(folder) + strlen(name) + 2;
+    char *path = malloc(size);
+    if (path != NULL) {
+        snprintf(path, size, "%s/%s", folder, name);
+    }
+    return path;
+}
+
+static bool ends_in(const char *name, const char *end)
+{
+    size_t length = strlen(name), tail = strlen(end);
+    return length >= tail && strcmp(name + length - tail, end) == 0;
+}
+
+static bool is_there(const char *path)
+{
+    struct stat found;
+    return stat(path, &found) == 0;
+}
+
+/* The folder of a path: "." where it names none. */
+static char *folder_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    char *folder = strdup(slash == NULL ? "." : slash == path ? "/" : path);
+    if (folder != NULL && slash != NULL && slash != path) {
+        folder[slash - path] = '\0';
+    }
+    return folder;
+}
+
+/* The file or the index in a folder. */
+static int choose_in_folder(TensorSet *set)
+{
+    char *file = path_beside(set->folder, "model.safetensors");
+    char *index = path_beside(set->folder, "model.safetensors.index.json");
+    int status = file == NULL || index == NULL ? memory_fault() : 0;
+    bool whole = status == 0 && is_there(file), sharded = status == 0 && is_there(index);
+    if (status == 0 && whole == sharded) {
+        complain_of(set->folder, NULL, NULL,
+                    whole ? "has model.safetensors and model.safetensors.index.json: expected one "
+                            "of them, or its path"
+                          : "expected model.safetensors or model.safetensors.index.json in it");
+        status = 2;
+    }
+    set->path = status != 0 ? NULL : sharded ? index : file;
+    free(sharded ? file : index);
+    if (status != 0) {
+        free(sharded ? index : file);
+    }
+    return status;
+}
+
+/* The index that lists the file of a path, "NAME-00001-of-00002.safetensors". */
+static int choose_index_of(TensorSet *set, const char *path, size_t stem)
+{
+    const char *name = strrchr(path, '/');
+    name = name == NULL ? path : name + 1;
+    size_t before = (size_t)(name - path), size = strlen(path) + 32;
+    set->path = malloc(size);
+    if (set->path == NULL) {
+        return memory_fault();
+    }
+    snprintf(set->path, size, "%.*s%s%s", (int)(before + stem), path, file_end, index_end);
+    if (!is_there(set->path)) {
+        complain_of(path, NULL, NULL, "is one of several files: expected '%.*s%s%s' beside it",
+                    (int)stem, name, file_end, index_end);
+        return 2;
+    }
+    return 0;
+}
+
+/* Sets path and folder. */
+static int choose(TensorSet *set, const char *path)
+{
+    struct stat found;
+    const char *name = strrchr(path, '/');
+    size_t stem = shard_stem(name == NULL ? path : name + 1);
+    if (stat(path, &found) == 0 && S_ISDIR(found.st_mode)) {
+        set->folder = strdup(path);
+        return set->folder == NULL ? memory_fault() : choose_in_folder(set);
+    }
+    set->folder = folder_of(path);
+    if (set->folder == NULL) {
+        return memory_fault();
+    }
+    if (stem > 0) {
+        return choose_index_of(set, path, stem);
+    }
+    set->path = strdup(path);
+    return set->path == NULL ? memory_fault() : 0;
+}
+
+static int open_one(TensorSet *set)
+{
+    set->files = calloc(1, sizeof(SafetensorsFile *));
+    if (set->files == NULL) {
+        return memory_fault();
+    }
+    int status = safetensors_open(&set->files[0], set->path);
+    set->file_count = status == 0;
+    return status;
+}
+
+static int list_tensors(TensorSet *set)
+{
+    size_t total = 0;
+    for (size_t i = 0; i < tensor_set_files(set); i++) {
+        total += safetensors_count(tensor_set_file(set, i));
+    }
+    set->tensors = calloc(total + 1, sizeof *set->tensors);
+    if (set->tensors == NULL) {
+        return memory_fault();
+    }
+    for (size_t i = 0; i < tensor_set_files(set); i++) {
+        const SafetensorsFile *file = tensor_set_file(set, i);
+        for (size_t t = 0; t < safetensors_count(file); t++) {
+            set->tensors[set->count++] = (SetTensor){file, safetensors_tensor(file, t)};
+        }
+    }
+    return 0;
+}
+
+int tensor_set_open(TensorSet *set, const char *path)
+{
+    *set = (TensorSet){0};
+    int status = choose(set, path);
+    if (status == 0) {
+        status = ends_in(set->path, index_end) ? shards_open(set) : open_one(set);
+    }
+    return status == 0 ? list_tensors(set) : status;
+}
+
+int tensor_set_of(TensorSet *set, const SafetensorsFile *file)
+{
+    *set = (TensorSet){.borrowed = file, .path = strdup(safetensors_path(file))};
+    return set->path == NULL ? memory_fault() : list_tensors(set);
+}
+
+void tensor_set_clear(TensorSet *set)
+{
+    for (size_t i = 0; i < set->file_count; i++) {
+        safetensors_close(set->files[i]);
+    }
+    json_decref(set->index);
+    free(set->files);
+    free(set->tensors);
+    free(set->folder);
+    free(set->path);
+    *set = (TensorSet){0};
+}
+
+size_t tensor_set_files(const TensorSet *set)
+{
+    return set->borrowed != NULL ? 1 : set->file_count;
+}
+
+const SafetensorsFile *tensor_set_file(const TensorSet *set, size_t i)
+{
+    return set->borrowed != NULL ? set->borrowed : set->files[i];
+}

@@ -1,0 +1,47 @@
+/*
+ * The tensors of a model, in one safetensors file or in several that an index lists (private to the
+ * reading of model files).
+ *
+ * An index is JSON, {"metadata": {...}, "weight_map": {"TENSOR": "FILE", ...}}: every tensor with
+ * the file beside the index that has it.  The two must agree to the tensor.
+ */
+#ifndef HEADPROOF_HARNESS_MODELS_TENSOR_SET_H
+#define HEADPROOF_HARNESS_MODELS_TENSOR_SET_H
+
+#include "safetensors.h"
+
+#include <jansson.h>
+
+typedef struct {
+    const SafetensorsFile *file;
+    const SafetensorsTensor *tensor;
+} SetTensor;
+
+typedef struct {
+    char *path;   /* of the file, or of the index: what messages about the whole name */
+    char *folder; /* it lies in, for what lies beside it; NULL: nothing does */
+    json_t *index;
+    SafetensorsFile **files; /* [file_count], by name */
+    size_t file_count;
+    const SafetensorsFile *borrowed; /* or one file that is the caller's */
+    SetTensor *tensors;              /* [count], file after file */
+    size_t count;
+} TensorSet;
+
+/* path: a safetensors file, an index ("*.index.json"), one of the files that an index beside it
+ * lists ("*-00001-of-00002.safetensors"), or a folder with either.  0; 2 after one message; 99 when
+ * memory is short or the disk fails.  Clear the set in any case. */
+int tensor_set_open(TensorSet *set, const char *path) __attribute__((warn_unused_result));
+
+/* The tensors of a file that is open, which has to outlive the set. */
+int tensor_set_of(TensorSet *set, const SafetensorsFile *file) __attribute__((warn_unused_result));
+
+void tensor_set_clear(TensorSet *set);
+
+size_t tensor_set_files(const TensorSet *set);
+const SafetensorsFile *tensor_set_file(const TensorSet *set, size_t i);
+
+/* FOLDER/NAME; NULL: memory is short. */
+char *path_beside(const char *folder, const char *name) __attribute__((warn_unused_result));
+
+#endif
