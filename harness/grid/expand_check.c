@@ -6,6 +6,8 @@
 #include "expand.h"
 #include "point_axes.h"
 
+#include "../../cases/activation.h"
+
 #include <math.h>
 #include <stdio.h>
 
@@ -153,6 +155,11 @@ int product_check_point(const Product *product, const Point *point)
             "auto or first with --mask causal: a token cannot see a bias row that is "
             "last");
     }
+    if (spec->gelu == GELU_TWO && !activation_info(spec->activation)->has_two &&
+        point_axis_matters(point, AXIS_GELU)) {
+        return product_reject(product, AXIS_GELU,
+                              "sigmoid, minimax or an integer: two is fitted to gelu alone");
+    }
     if (spec->scaled && spec->d_head == 0) {
         return product_reject(product, AXIS_SCALE, "1 where Q is dense: there is no d_head");
     }
@@ -217,7 +224,7 @@ int product_check_fit(const Product *product, const Point *point, bool *skip)
 static int check_said(const Product *product, const Point *point)
 {
     static const Axis said[] = {AXIS_ACTIVATION, AXIS_SCALE, AXIS_MASK, AXIS_NORMALIZATION};
-    static const char *const words[] = {"silu, relu or gelu", "1 or 1/sqrt(d_head)",
+    static const char *const words[] = {"silu, relu, gelu or gelu_new", "1 or 1/sqrt(d_head)",
                                         "none or causal", "none"};
     char lacks[256], flags[128];
     size_t used = 0, flags_used = 0;

@@ -6,6 +6,8 @@
 #include "../base/message.h"
 #include "safetensors_values.h"
 
+#include "../../cases/activation.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -246,7 +248,7 @@ static int check_metadata(const Reading *reading, bool no_activation)
     }
     if (mlp && no_activation) {
         return refuse(reading, "metadata", "activation",
-                      "'none': expected one of silu, relu, gelu, as there are mlp.W_in");
+                      "'none': expected one of silu, relu, gelu, gelu_new, as there are mlp.W_in");
     }
     return 0;
 }
@@ -254,7 +256,7 @@ static int check_metadata(const Reading *reading, bool no_activation)
 int model_read_metadata(Reading *reading)
 {
     static const char *const scales[] = {"1", "1/sqrt(d_head)"};
-    static const char *const activations[] = {"silu", "relu", "gelu", "none"};
+    const char *activations[ACTIVATION_COUNT + 1];
     static const char *const masks[] = {"none", "causal"};
     static const char *const normalizations[] = {"none"};
     static const char *const linears[] = {"in-place", "block"};
@@ -263,10 +265,12 @@ int model_read_metadata(Reading *reading)
     ModelFile *model = reading->model;
     ModelFileSaid *said = &model->said;
     size_t scale, activation, mask, normalization, linear;
+    memcpy(activations, activation_names, sizeof activation_names);
+    activations[ACTIVATION_COUNT] = "none";
     int status = read_choice(reading, &scale, &said->scale, "scale", scales, 2, "");
     if (status == 0) {
-        status =
-            read_choice(reading, &activation, &said->activation, "activation", activations, 4, "");
+        status = read_choice(reading, &activation, &said->activation, "activation", activations,
+                             ACTIVATION_COUNT + 1, "");
     }
     if (status == 0) {
         status = read_choice(reading, &mask, &said->mask, "mask", masks, 2, "");
@@ -281,11 +285,11 @@ int model_read_metadata(Reading *reading)
     if (status != 0) {
         return status;
     }
-    bool no_activation = activation == 3;
+    bool no_activation = activation == ACTIVATION_COUNT;
     model->scaled = scale == 1;
     model->causal = mask == 1;
     model->banked = linear == 1;
-    model->activation = no_activation ? MODEL_FILE_SILU : (ModelFileActivation)activation;
+    model->activation = no_activation ? ACTIVATION_SILU : (Activation)activation;
     said->activation = said->activation && !no_activation;
     return check_metadata(reading, no_activation);
 }

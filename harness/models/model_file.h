@@ -16,8 +16,8 @@
  * export, are skipped.  Layer norms, gates and what else a model computes besides are refused: they
  * are outside the construction (model_structure.h).
  *
- * Metadata: scale "1" or "1/sqrt(d_head)", activation "silu", "relu" or "gelu", mask "none" or
- * "causal", normalization "none".  What they do not say has to be said by whoever uses the model.
+ * Metadata: scale "1" or "1/sqrt(d_head)", activation "silu", "relu", "gelu" or "gelu_new", mask
+ * "none" or "causal", normalization "none".  What they do not say has to be said by whoever uses the model.
  * An activation of "none" is that of a file without feed-forward networks.  Of linear maps
  * metadata may say, and of an X_hidden must, how they follow each other: linear "in-place" or
  * "block".
@@ -26,6 +26,8 @@
 #define HEADPROOF_HARNESS_MODELS_MODEL_FILE_H
 
 #include "safetensors.h"
+
+#include "../../cases/model.h"
 
 #include <stdbool.h>
 
@@ -36,8 +38,6 @@ typedef enum {
     MODEL_FILE_LINEAR,      /* linear alone */
     MODEL_FILE_INPUT        /* X alone */
 } ModelFileKind;
-
-typedef enum { MODEL_FILE_SILU, MODEL_FILE_RELU, MODEL_FILE_GELU } ModelFileActivation;
 
 /* A layer's tensors, row-major, NULL where absent; named and shaped as in the file. */
 typedef struct {
@@ -63,7 +63,7 @@ typedef struct {
     ModelFileKind kind;
     ModelFileSaid said;
     /* These four mean nothing unless they are said. */
-    ModelFileActivation activation;
+    Activation activation;
     bool scaled; /* scores are divided by sqrt(d_head); false when merged */
     bool causal;
     bool banked;  /* linear "block" */
