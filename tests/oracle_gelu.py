@@ -20,6 +20,7 @@ try:
 except ImportError:
     sys.exit(77)
 
+sys.dont_write_bytecode = True
 from oracle_dense import Stream, fused_head, linear_head, patched_head, silu_head
 
 mp.prec = 300
