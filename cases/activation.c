@@ -1,24 +1,113 @@
 /*
- * Activations as sums of SiLU terms: which slopes and weights imitate SiLU, ReLU and GELU.
+ * Activations as sums of gated terms: which slopes, shifts and weights imitate which.
  */
-#include "construct.h"
+#include "activation.h"
 
-/* A term v x sigma(g x) has gate g and value v; x sigma(g x) is SiLU(g x)/g.  The terms of one
- * activation have values that sum to exactly 1, so that their error stays bounded (and in place
- * the residual connection is cancelled exactly). */
+const char *const activation_names[ACTIVATION_COUNT] = {
+    [ACTIVATION_SILU] = "silu",
+    [ACTIVATION_RELU] = "relu",
+    [ACTIVATION_GELU] = "gelu",
+    [ACTIVATION_GELU_NEW] = "gelu_new",
+};
+
+/* x Phi(x), by K = 1, ..., 8 terms. */
+static const ShiftedTerms erf_terms[GELU_TERMS_MOST] = {
+    {1.7729, {0}, {0}},
+    {2.211650960743, {1.3099057684290702}, {549755813888}},
+    {2.509861819144, {2.602598846808862}, {246942543959}},
+    {2.740686568247, {1.2509973575666027, 3.767116261912345}, {432861893960, 116893919928}},
+    {2.931990782247, {2.389199817809927, 4.822710894534393}, {269071202944, 59644807418}},
+    {3.096765758287,
+     {1.149431807289822, 3.41975605321891, 5.794088739432295},
+     {353741031202, 163609123643, 32405659043}},
+    {3.241943530602,
+     {2.1934809700906754, 4.3654713551565845, 6.698237858537302},
+     {253528474345, 100858494987, 18492938129}},
+    {3.373156460975,
+     {1.0599699958324384, 3.1418455731836135, 5.243582967513871, 7.549421643141777},
+     {299390515471, 175687655461, 63671315890, 11006327066}},
+};
+
+/* Its form with tanh. */
+static const ShiftedTerms tanh_terms[GELU_TERMS_MOST] = {
+    {1.774496215925, {0}, {0}},
+    {2.221170335581, {1.325436826138774}, {549755813888}},
+    {2.538477767509, {2.670395947293014}, {245108134634}},
+    {2.794966414323, {1.2902638727756208, 3.8990428619569784}, {432903618988, 116852194900}},
+    {3.014986056198, {2.4812727509004215, 5.018176373385229}, {267681749364, 61131234879}},
+    {3.209790570281,
+     {1.2008877586434665, 3.5701818555757754, 6.050288062113937},
+     {351798920092, 163499208900, 34457684896}},
+    {3.385368070583,
+     {2.301774282737977, 4.576483526654558, 7.012869209817888},
+     {251263429191, 102356164756, 20526023215}},
+    {3.541881530705,
+     {1.11502986871896, 3.296966880632965, 5.495732263768215, 7.895009626603574},
+     {295653827064, 174711504882, 66474927973, 12915553969}},
+};
+
+static const ActivationInfo activations[ACTIVATION_COUNT] = {
+    [ACTIVATION_SILU] = {.exact = true},
+    [ACTIVATION_RELU] = {.exact = false},
+    [ACTIVATION_GELU] = {.shifted = erf_terms, .has_two = true},
+    [ACTIVATION_GELU_NEW] = {.shifted = tanh_terms},
+};
+
+const ActivationInfo *activation_info(Activation activation)
+{
+    return &activations[activation];
+}
+
+GeluForm gelu_of_terms(size_t K)
+{
+    return K == 1 ? GELU_MINIMAX : (GeluForm)(GELU_SHIFTED_2 + (K - 2));
+}
+
+size_t gelu_terms(GeluForm form)
+{
+    return (size_t)(form - GELU_SHIFTED_2) + 2;
+}
+
+/* K terms.  Weights are below 2^40, so that every value is a double. */
+static Terms shifted_terms(const ShiftedTerms *shifted, size_t K)
+{
+    const double unit = 0x1p-40;
+    Terms terms = {.count = 0};
+    long rest = 1L << 40;
+    for (size_t p = 0; p < K / 2; p++) {
+        double value = (double)shifted->weight[p] * unit;
+        terms.term[terms.count++] = (Term){shifted->gate, shifted->shift[p], value};
+        terms.term[terms.count++] = (Term){shifted->gate, -shifted->shift[p], value};
+        rest -= 2 * shifted->weight[p];
+    }
+    if (rest > 0) {
+        terms.term[terms.count++] = (Term){shifted->gate, 0, (double)rest * unit};
+    }
+    return terms;
+}
+
+/* Two terms a SiLU(b x) with v = a b.  v1 lies in [1, 2), so 1 - v1 is exact. */
+static Terms two_terms(void)
+{
+    const double v1 = 0.9103671936 * 2.15006383;
+    return (Terms){2, {{2.15006383, 0, v1}, {2.95015679, 0, 1 - v1}}};
+}
+
+/* A term v x sigma(g x) has gate g and value v; x sigma(g x) is SiLU(g x)/g. */
 Terms activation_terms(const CaseSpec *spec)
 {
-    /* Two terms a SiLU(b x) with v = a b.  v1 lies in [1, 2), so 1 - v1 is exact. */
-    const double v1 = 0.9103671936 * 2.15006383;
-    if (spec->activation == ACTIVATION_RELU) {
-        return (Terms){1, {{spec->slope, 1}}};
+    const ShiftedTerms *shifted = activations[spec->activation].shifted;
+    if (shifted == NULL) {
+        bool relu = spec->activation == ACTIVATION_RELU;
+        return (Terms){1, {{relu ? spec->slope : 1, 0, 1}}};
     }
-    if (spec->activation == ACTIVATION_GELU) {
-        switch (spec->gelu) {
-        case GELU_SIGMOID: return (Terms){1, {{1.702, 1}}};
-        case GELU_MINIMAX: return (Terms){1, {{1.7729, 1}}};
-        default: return (Terms){2, {{2.15006383, v1}, {2.95015679, 1 - v1}}};
-        }
+    switch (spec->gelu) {
+    case GELU_SIGMOID: return (Terms){1, {{1.702, 0, 1}}};
+    case GELU_MINIMAX: return shifted_terms(&shifted[0], 1);
+    case GELU_TWO: return two_terms();
+    default: {
+        size_t K = gelu_terms(spec->gelu);
+        return shifted_terms(&shifted[K - 1], K);
     }
-    return (Terms){1, {{1, 1}}};
+    }
 }

@@ -46,11 +46,15 @@ double case_bytes(const CaseSpec *spec)
     }
     per_layer *= (spec->score_scale > 0 && spec->score_scale != 1) + 1.0;
     per_layer *= (spec->given != NULL && spec->stored_digits > 0) + 1.0;
+    double units = info->activation ? (info->d_ff ? hidden : d) : 0;
+    Terms all = info->activation ? activation_terms(spec) : (Terms){.count = 1};
+    double terms = (double)all.count;
     if (spec->weight_noise > 0) {
         /* A term of fused heads has W1 twice; one of an activation's heads three unit vectors. */
-        double units = info->activation ? (info->d_ff ? hidden : d) : 0;
-        double terms = info->activation ? (double)activation_terms(spec).count : 1;
         per_layer += terms * (2 * per_layer + 3 * units * units);
+    }
+    for (size_t t = 0; t < all.count; t++) {
+        per_layer += all.term[t].shift != 0 ? (spec->weight_noise > 0 ? 2 : 1) * units : 0;
     }
     double rows = (double)spec->n + 1;
     double split = spec->head_rank > 0 ? (d + hidden) / (double)spec->head_rank : 0;
@@ -60,10 +64,11 @@ double case_bytes(const CaseSpec *spec)
         entries += (spec->dropout > 0 ? (double)spec->depth : 1) * each * rows * rows;
     }
     double stream = (2 * (double)spec->n + 1) * (d + (double)case_hidden_columns(spec));
-    /* Attention twice, two terms, and two linear maps, whose heads are made, then copied; T' once
+    /* Attention twice, terms, and two linear maps, whose heads are made, then copied; T' once
      * more with other coefficients of Omega. */
     double structure = (ORIGINAL_MOST + 2 * CONVERTED_MOST) * sizeof(Sublayer) +
-                       (18 + 3 * split) * sizeof(Bundle) + 2 * sizeof(size_t) + 2 * sizeof(Columns);
+                       (14 + 2 * terms + 3 * split) * sizeof(Bundle) + 2 * sizeof(size_t) +
+                       2 * sizeof(Columns);
     return (double)spec->depth * (per_layer * sizeof(double) + structure) +
            stream * sizeof(double) + entries;
 }
@@ -133,7 +138,7 @@ static bool draw_streams(Pair *pair, const CaseSpec *spec)
 static bool limit_is_original(const CaseSpec *spec, bool damaged)
 {
     const ConstructionInfo *info = construction_info(spec->construction);
-    bool exact = !info->activation || spec->activation == ACTIVATION_SILU;
+    bool exact = !info->activation || activation_info(spec->activation)->exact;
     return exact && !damaged && (spec->bias_row_content == CONTENT_NONE || info->ignores_bias_row);
 }
 

@@ -7,24 +7,10 @@
 #ifndef HEADPROOF_CASES_CONSTRUCT_H
 #define HEADPROOF_CASES_CONSTRUCT_H
 
+#include "activation.h"
 #include "mask.h"
 #include "norm.h"
 #include "stack.h"
-
-/* An activation as a sum of terms value * x sigma(gate x), a bundle of heads each
- * (activation.c). */
-typedef struct {
-    double gate, value;
-} Term;
-
-enum { TERMS_MOST = 2 };
-
-typedef struct {
-    size_t count;
-    Term term[TERMS_MOST];
-} Terms;
-
-Terms activation_terms(const CaseSpec *spec);
 
 /* Appends the sublayer of T' that applies the case's activation to the columns (silu.c). */
 void silu_append(Stack *stack, Columns columns);
@@ -44,7 +30,7 @@ Bundle attention_patched(Stack *stack, Bundle heads);
 
 /* One head a hidden unit, for one term of the activation of x W1 + b1, times W2; W1 [d, hidden],
  * W2 [hidden, d] (fused.c). */
-Bundle fused_heads(const Direct *ffn, Term term, Visible visible);
+Bundle fused_heads(Stack *stack, const Direct *ffn, Term term, Visible visible);
 
 /* T's sublayer for a layer's feed-forward network, its weights drawn or given (ffn.c). */
 Direct ffn_weights(Stack *stack, size_t layer);

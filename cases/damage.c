@@ -53,6 +53,18 @@ static void disturb_vector(const Place *place, const char *part, const double **
     *vector = disturb(place, part, &weight, 1, 1, count);
 }
 
+/* The same of shifts of gates, which no storage format rounds. */
+static void disturb_shift(const Place *place, const double **shift, size_t heads)
+{
+    uint64_t hash = hash_of(place, "gate_shift");
+    double *copy = *shift != NULL ? arena_take(place->stack->arena, heads, sizeof *copy) : NULL;
+    place->stack->failed = place->stack->failed || (copy == NULL && *shift != NULL);
+    for (size_t h = 0; copy != NULL && h < heads; h++) {
+        copy[h] = (*shift)[h] * (1 + noise(place, hash, h, 0, 0));
+    }
+    *shift = copy;
+}
+
 /* [heads, rows, 1] or [heads, 1, rows]: head h's is unit (1 + noise) times the unit vector h. */
 static HeadWeight unit_vectors(const Place *place, const char *part, size_t heads, size_t rows,
                                size_t columns, double unit)
@@ -81,6 +93,7 @@ static void disturb_score(const Place *place, Bundle *bundle)
         disturb(place, "k", &score->k, bundle->heads, read, d_head);
     }
     disturb_vector(place, "gate_bias", &score->gate_bias, bundle->heads);
+    disturb_shift(place, &score->gate_shift, bundle->heads);
     disturb_vector(place, "q_bias", &score->q_bias, bundle->heads * d_head);
     disturb_vector(place, "k_bias", &score->k_bias, bundle->heads * d_head);
 }

@@ -112,7 +112,8 @@ static double head_bias(const double *bias, size_t head, size_t width, size_t k)
     return bias != NULL ? bias[head * width + k] : 0;
 }
 
-/* (x g + c) toward every token, times gate_scale: that factor is the key's. */
+/* (x g + c) toward every token, times gate_scale: that factor is the key's.  A shift is a term of
+ * its own, toward every token 1. */
 static void add_gate(Factors *factors, const Score *score, size_t head)
 {
     double bias = head_bias(score->gate_bias, head, 1, 0);
@@ -122,6 +123,9 @@ static void add_gate(Factors *factors, const Score *score, size_t head)
     }
     query.token = bias;
     add(factors, query, on_positions(score->gate_scale, 0));
+    if (score->gate_shift != NULL) {
+        add(factors, on_positions(score->gate_shift[head], 0), on_positions(1, 0));
+    }
 }
 
 /* Dense: column k of q toward column k of the key.  Factored: a term a pair of columns, with

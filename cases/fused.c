@@ -8,8 +8,9 @@
  * 2 Omega from every row to itself and from tokens to the bias row; V = W1[:, k] W2[k, :] with
  * b1_k W2[k, :] on the token position rows.  With z = x W1[:, k] + b1_k a token attends itself
  * with weight sigma(z) and the bias row with the rest: sigma(z) z W2[k, :].  A term multiplies the
- * gate and its bias by its gate, V by its value. */
-Bundle fused_heads(const Direct *ffn, Term term, Visible visible)
+ * gate and its bias by its gate, V by its value, and adds its shift to the gate, which is in the
+ * same entries of Q as the bias. */
+Bundle fused_heads(Stack *stack, const Direct *ffn, Term term, Visible visible)
 {
     HeadWeight unit_in = {ffn->w1, ffn->hidden, 1}; /* head k: column k of W1 */
     return (Bundle){
@@ -19,6 +20,7 @@ Bundle fused_heads(const Direct *ffn, Term term, Visible visible)
                   .gate = unit_in,
                   .gate_bias = ffn->b1,
                   .gate_scale = term.gate,
+                  .gate_shift = stack_repeated(stack, term.shift, ffn->hidden),
                   .position = {.token_self = 2, .token_bias = 2, .bias_self = 2},
                   .visible = visible},
         .value = {.kind = VALUE_FACTORED,
@@ -37,10 +39,10 @@ void fused_append(Stack *stack, const Direct *ffn)
 {
     Visible visible = stack_visible(stack);
     Terms terms = activation_terms(stack->spec);
-    Bundle bundles[TERMS_MOST + 1];
+    Bundle bundles[GELU_TERMS_MOST + 1];
     size_t count = 0;
     for (size_t t = 0; t < terms.count; t++) {
-        bundles[count++] = fused_heads(ffn, terms.term[t], visible);
+        bundles[count++] = fused_heads(stack, ffn, terms.term[t], visible);
     }
     if (ffn->b2 != NULL) {
         bundles[count++] = linear_head(ffn->read, ffn->write, NULL, ffn->b2, 0, visible);

@@ -13,10 +13,10 @@ void masked_layer(Stack *stack, size_t layer)
     norm_open(stack, layer, PART_FFN, stack_content(stack));
     Direct ffn = ffn_weights(stack, layer);
     Terms terms = activation_terms(stack->spec);
-    Bundle bundles[TERMS_MOST + 1];
+    Bundle bundles[GELU_TERMS_MOST + 1];
     size_t count = 0;
     for (size_t t = 0; t < terms.count; t++) {
-        bundles[count++] = fused_heads(&ffn, terms.term[t], VISIBLE_SELF_AND_BIAS);
+        bundles[count++] = fused_heads(stack, &ffn, terms.term[t], VISIBLE_SELF_AND_BIAS);
     }
     if (ffn.b2 != NULL) {
         bundles[count++] = linear_head(ffn.read, ffn.write, NULL, ffn.b2, 0, VISIBLE_SELF);

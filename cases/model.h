@@ -58,16 +58,16 @@ typedef enum {
 
 typedef enum {
     SCORE_NONE,    /* no content score */
-    SCORE_GATE,    /* a (x g_h + c_h) toward every token key, 0 toward the bias key */
+    SCORE_GATE,    /* a (x g_h + c_h) + t_h toward every token key, 0 toward the bias key */
     SCORE_BILINEAR /* x Q_h y^T toward every key y, the bias row included */
 } ScoreKind;
 
 /* What a head's scores are: content(x_i, x_j) + Omega * (position(i, j) + extra(h, i, j)).
  * With r = read.count, queries and keys restricted to the columns read:
- *   SCORE_GATE      content is gate_scale (x_i g_h + c_h) toward every token, 0 toward the bias
- *                   row.  g_h is gate's matrix of head h, [r, 1], or, when gate.data == NULL,
- *                   gate_unit times the unit vector of column h.  c_h is gate_bias[h] where row i
- *                   is a token, else 0.
+ *   SCORE_GATE      content is gate_scale (x_i g_h + c_h) + t_h toward every token, 0 toward the
+ *                   bias row.  g_h is gate's matrix of head h, [r, 1], or, when gate.data == NULL,
+ *                   gate_unit times the unit vector of column h.  c_h and t_h are gate_bias[h] and
+ *                   gate_shift[h] where row i is a token, else 0.
  *   SCORE_BILINEAR  content is x_i Q_h x_j^T.  d_head == 0: Q_h = scale * q_h, q_h [r, r]; else
  *                   Q_h = scale * q_h k_h^T, q_h and k_h [r, d_head], and q_bias and k_bias are
  *                   added to x_i q_h and x_j k_h of token rows. */
@@ -76,8 +76,9 @@ typedef struct {
     Columns read;
     HeadWeight gate;
     int gate_unit;
-    const double *gate_bias; /* [heads], or NULL */
-    double gate_scale;       /* exact */
+    const double *gate_bias;  /* [heads], or NULL */
+    double gate_scale;        /* exact */
+    const double *gate_shift; /* [heads], or NULL */
     size_t d_head;
     HeadWeight q, k;
     const double *q_bias, *k_bias; /* [heads, d_head], or NULL */
@@ -145,7 +146,13 @@ typedef struct {
     bool tokens_only;    /* the bias row is left as it is */
 } LayerNorm;
 
-typedef enum { ACTIVATION_SILU, ACTIVATION_RELU, ACTIVATION_GELU } Activation;
+typedef enum {
+    ACTIVATION_SILU,
+    ACTIVATION_RELU,
+    ACTIVATION_GELU,
+    ACTIVATION_GELU_NEW,
+    ACTIVATION_COUNT
+} Activation;
 
 typedef enum {
     DIRECT_FFN,        /* x[write] += act(x[read] w1 + b1) w2 + b2 */
@@ -156,8 +163,9 @@ typedef enum {
 } DirectKind;
 
 /* An operation of an original model on the token rows (DIRECT_NORM: of either, on every row that
- * its norm acts on); act(x) is x sigma(x), max(x, 0) or
- * x Phi(x), Phi the normal distribution function. */
+ * its norm acts on); act(x) is x sigma(x), max(x, 0), x Phi(x), Phi the normal distribution
+ * function, or x/2 (1 + tanh(sqrt(2/pi) (x + c x^3))), sqrt(2/pi) the irrational number and c the
+ * double nearest to 0.044715. */
 typedef struct {
     DirectKind kind;
     Activation activation;

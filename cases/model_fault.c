@@ -98,6 +98,9 @@ static const char *score_fault(const Layout *layout, const Bundle *bundle)
     if (score->kind == SCORE_GATE && !scale_fits(score->gate_scale)) {
         return "a gate's scale is not a finite number other than 0";
     }
+    if (score->gate_shift != NULL && score->kind != SCORE_GATE) {
+        return "a shift without a gate";
+    }
     if ((score->q_bias != NULL || score->k_bias != NULL) &&
         (score->kind != SCORE_BILINEAR || score->d_head == 0)) {
         return "query and key biases without factors";

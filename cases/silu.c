@@ -6,8 +6,9 @@
 /* SiLU head of column k: Q[k, p_i] = -1 for tokens i, 2 Omega from every row to itself and from
  * tokens to the bias row, V[k, k] = -1.  A token attends itself with weight 1 - sigma(x) and the
  * bias row with sigma(x), so that stream plus head is x sigma(x).  A term multiplies the scores by
- * its gate and V by its value. */
-static Bundle silu_heads(Columns columns, Term term, Visible visible)
+ * its gate and V by its value; its shift, as the gate, has the other sign here, and rides on the
+ * tokens' position rows: Q[p_j, p_i] = -shift for tokens i, j. */
+static Bundle silu_heads(Stack *stack, Columns columns, Term term)
 {
     const int two = 2;
     return (Bundle){
@@ -16,8 +17,9 @@ static Bundle silu_heads(Columns columns, Term term, Visible visible)
                   .read = columns,
                   .gate_unit = -1,
                   .gate_scale = term.gate,
+                  .gate_shift = stack_repeated(stack, -term.shift, columns.count),
                   .position = {.token_self = two, .token_bias = two, .bias_self = two},
-                  .visible = visible},
+                  .visible = stack_visible(stack)},
         .value = {.kind = VALUE_UNIT,
                   .read = columns,
                   .write = columns,
@@ -29,9 +31,9 @@ static Bundle silu_heads(Columns columns, Term term, Visible visible)
 void silu_append(Stack *stack, Columns columns)
 {
     Terms terms = activation_terms(stack->spec);
-    Bundle bundles[TERMS_MOST];
+    Bundle bundles[GELU_TERMS_MOST];
     for (size_t t = 0; t < terms.count; t++) {
-        bundles[t] = silu_heads(columns, terms.term[t], stack_visible(stack));
+        bundles[t] = silu_heads(stack, columns, terms.term[t]);
     }
     stack_converted(stack, bundles, terms.count);
 }

@@ -87,6 +87,20 @@ const double *stack_scaled(Stack *stack, const double *w, size_t count)
     return scaled;
 }
 
+const double *stack_repeated(Stack *stack, double number, size_t count)
+{
+    static const double absent = 0;
+    if (number == 0 || stack->failed || stack->outline) {
+        return number == 0 || stack->failed ? NULL : &absent;
+    }
+    double *repeated = arena_take(stack->arena, count, sizeof *repeated); /* exact in storage.c */
+    stack->failed = repeated == NULL;
+    for (size_t i = 0; repeated != NULL && i < count; i++) {
+        repeated[i] = number;
+    }
+    return repeated;
+}
+
 double *draw_tensor(Arena *arena, uint64_t seed, const char *name, size_t heads, size_t rows,
                     size_t columns, size_t ld, double scale)
 {

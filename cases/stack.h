@@ -38,6 +38,9 @@ double *stack_take(Stack *stack, size_t count, size_t each);
 /* w [count] times the case's score_scale, rounded; w itself where that is 1, or w is NULL. */
 const double *stack_scaled(Stack *stack, const double *w, size_t count);
 
+/* The number, which is T''s own and no weight of the original, [count] times; NULL for 0. */
+const double *stack_repeated(Stack *stack, double number, size_t count);
+
 /* What rows see where T' has T's mask as a mask, or none. */
 Visible stack_visible(const Stack *stack);
 

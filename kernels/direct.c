@@ -3,6 +3,7 @@
  */
 #include "direct.h"
 
+#include "activation.h"
 #include "each.h"
 #include "norm.h"
 #include "rows.h"
@@ -34,35 +35,6 @@ double direct_scratch(const Layout *layout, const Direct *direct)
     return scratch.taken;
 }
 
-/* x sigma(x): exp(-x) = infinity gives -0 for very negative x, which is right. */
-static Scalar silu(Scalar x)
-{
-    return x / (1 + SCALAR_EXP(-x));
-}
-
-/* A comparison that keeps NaN. */
-static Scalar relu(Scalar x)
-{
-    return x < 0 ? 0 : x;
-}
-
-/* x Phi(x): 1 + erf(x / sqrt 2) would cancel for negative x. */
-static Scalar gelu(Scalar x)
-{
-    return x / 2 * SCALAR_ERFC(-x / (Scalar)sqrt(2.0));
-}
-
-static void activate(Scalar *x, size_t count, Activation activation, NumberFormat format)
-{
-    Scalar (*const act)(Scalar) = activation == ACTIVATION_SILU   ? silu
-                                  : activation == ACTIVATION_RELU ? relu
-                                                                  : gelu;
-    for (size_t e = 0; e < count; e++) {
-        x[e] = act(x[e]);
-    }
-    scalar_round(format, x, count);
-}
-
 /* Rows of a matrix whose columns are activated, a row an item. */
 typedef struct {
     Scalar *x;
@@ -75,7 +47,9 @@ static void activate_row(const void *context, size_t item, size_t thread)
 {
     const Activated *rows = context;
     (void)thread;
-    activate(rows->x + item * rows->ld, rows->columns, rows->activation, rows->format);
+    Scalar *x = rows->x + item * rows->ld;
+    activation_apply(rows->activation, x, rows->columns);
+    scalar_round(rows->format, x, rows->columns);
 }
 
 /* y = x w + bias, as a result. */

@@ -169,19 +169,33 @@ static void divide_by_total(RowWeights *weights, size_t others, size_t count)
     }
 }
 
+/* Content scores of row i: its gates, times scale, plus shift, each rounded. */
+static void gate_scores(Scalar *content, const GroupHeads *heads, size_t i, size_t head,
+                        size_t count)
+{
+    NumberFormat format = heads->scores.pass->formats->score;
+    affine_row(content, heads, &heads->gates, i, head, count);
+    if (heads->scale != 1) {
+        for (size_t c = 0; c < count; c++) {
+            content[c] *= heads->scale;
+        }
+        scalar_round(format, content, count);
+    }
+    if (heads->shift != NULL && i < heads->scores.n) {
+        for (size_t c = 0; c < count; c++) {
+            content[c] += heads->shift[head + c];
+        }
+        scalar_round(format, content, count);
+    }
+}
+
 /* Weights of row i for count heads from heads->first + head on. */
 static void row_weights(RowWeights *weights, const GroupHeads *heads, size_t i, size_t head,
                         size_t count)
 {
     const Formats *formats = heads->scores.pass->formats;
     Scalar content[COLUMNS];
-    affine_row(content, heads, &heads->gates, i, head, count);
-    if (heads->scale != 1) {
-        for (size_t c = 0; c < count; c++) {
-            content[c] *= heads->scale;
-        }
-        scalar_round(formats->score, content, count);
-    }
+    gate_scores(content, heads, i, head, count);
     position_scores(weights, heads, i, head, count);
     add_content(weights, content, &heads->scores, i, count);
     shift_scores(weights, count);

@@ -37,8 +37,9 @@ typedef struct {
 typedef struct {
     GroupScores scores;
     size_t first;
-    Affine gates; /* [., heads]; times scale they are the content scores */
+    Affine gates; /* [., heads]; times scale, plus shift, they are the content scores */
     Scalar scale;
+    const Scalar *shift; /* [heads], added on token rows alone; NULL: none */
     Affine in;           /* [., heads * width], the values */
     size_t heads, width; /* width: columns of one head's values */
 } GroupHeads;

@@ -89,13 +89,22 @@ static void fill_bilinear_biases(Scalar *q, size_t ld, const Pass *pass, const S
     }
 }
 
+/* What a gate's bias and shift add to a token's score toward a token. */
+static Scalar gate_constant(const Pass *pass, const Score *score, size_t head)
+{
+    const Scalar *bias = weights_stored(pass->weights, score->gate_bias);
+    const Scalar *shift = weights_stored(pass->weights, score->gate_shift);
+    Scalar constant = bias != NULL ? (Scalar)score->gate_scale * bias[head] : 0;
+    return shift != NULL ? constant + shift[head] : constant;
+}
+
 /* What the biases alone add to a token's score toward a token. */
 static Scalar score_bias(const Pass *pass, const Score *score, size_t head)
 {
     const Weights *weights = pass->weights;
     Scalar product = 0;
-    if (score->kind == SCORE_GATE && score->gate_bias != NULL) {
-        return (Scalar)score->gate_scale * weights_stored(weights, score->gate_bias)[head];
+    if (score->kind == SCORE_GATE) {
+        return gate_constant(pass, score, head);
     }
     if (score->kind == SCORE_BILINEAR && score->q_bias != NULL && score->k_bias != NULL) {
         size_t depth = score->d_head;
@@ -138,7 +147,7 @@ static void fill_position(Scalar *q, size_t ld, const Pass *pass, const Score *s
 /* Has a head position scores of its own: from its biases, or extra ones? */
 static bool position_differs(const Score *score)
 {
-    bool biased = score->kind == SCORE_GATE ? score->gate_bias != NULL
+    bool biased = score->kind == SCORE_GATE ? score->gate_bias != NULL || score->gate_shift != NULL
                                             : score->q_bias != NULL && score->k_bias != NULL;
     return biased || (score->extra != NULL && score->extra_stride > 0);
 }

@@ -19,6 +19,7 @@ typedef double Scalar;
 #define SCALAR_EXP exp
 #define SCALAR_ERFC erfc
 #define SCALAR_SQRT sqrt
+#define SCALAR_TANH tanh
 /* exp rounds to 0 below -745.14. */
 #define SCALAR_EXP_ZERO (-746)
 
@@ -32,9 +33,11 @@ typedef float Scalar;
 #define SCALAR_EXP expf
 #define SCALAR_ERFC erfcf
 #define SCALAR_SQRT sqrtf
+#define SCALAR_TANH tanhf
 /* expf rounds to 0 below -103.98. */
 #define SCALAR_EXP_ZERO (-104)
 
+#define activation_apply activation_apply_f32
 #define bilinear_attend bilinear_attend_f32
 #define bilinear_blocks bilinear_blocks_f32
 #define bilinear_pattern bilinear_pattern_f32

@@ -121,6 +121,8 @@ static GroupHeads group_heads(const Task *task, Affine in, size_t heads, size_t 
         const Scalar *bias = weights_stored(task->pass->weights, score->gate_bias);
         made.gates.bias = bias == NULL ? NULL : bias + task->head;
         made.scale = (Scalar)score->gate_scale;
+        const Scalar *shift = weights_stored(task->pass->weights, score->gate_shift);
+        made.shift = shift == NULL ? NULL : shift + task->head;
     }
     return made;
 }

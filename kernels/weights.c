@@ -53,6 +53,7 @@ static void visit_bundle(Visit *to, const Bundle *bundle)
     size_t heads = bundle->heads, query = score->read.count, d_head = score->d_head;
     visit_heads(to, score->gate, heads, query, 1);
     visit(to, score->gate_bias, heads);
+    visit(to, score->gate_shift, heads);
     visit_heads(to, score->q, heads, query, d_head > 0 ? d_head : query);
     visit_heads(to, score->k, heads, query, d_head);
     visit(to, score->q_bias, heads * d_head);

@@ -185,7 +185,7 @@ _TENSORS = re.compile(
 _BUFFERS = re.compile(r"blocks\.\d+\.attn\.(mask|IGNORE)")
 
 _CHOICES = {
-    "activation": ("silu", "relu", "gelu", "none"),
+    "activation": ("silu", "relu", "gelu", "gelu_new", "none"),
     "normalization": ("none",),
     "scale": ("1", "1/sqrt(d_head)"),
     "mask": ("none", "causal"),
@@ -268,7 +268,8 @@ def _said_by(config: Any) -> Dict[str, str]:
             raise ValueError(f"the config's {name} is {value!r}: expected {expected}")
     activation = _field(config, "act_fn", "activation_function", "hidden_act")
     if activation is not None:
-        said["activation"] = {"swish": "silu"}.get(activation, activation)
+        said["activation"] = {"swish": "silu", "gelu_pytorch_tanh": "gelu_new"}.get(
+            activation, activation)
     # TransformerLens says None where there is none; Hugging Face's models have theirs unsaid.
     has = "normalization_type" in config if isinstance(config, Mapping) else hasattr(
         config, "normalization_type")
@@ -300,8 +301,8 @@ def save(state_dict: Mapping[str, Any], path: Path, activation: Optional[str] = 
          normalization: Optional[str] = None, scale: Optional[str] = None,
          mask: Optional[str] = None, config: Any = None) -> None:
     """Writes weights under TransformerLens' names, of torch or numpy, as `headproof verify` wants
-    them: activation silu, relu or gelu; normalization none; scale 1 or 1/sqrt(d_head); mask none
-    or causal.  What is not given is taken from config, a TransformerLens or Hugging Face config.
+    them: activation silu, relu, gelu or gelu_new; normalization none; scale 1 or 1/sqrt(d_head);
+    mask none or causal.  What is not given is taken from config, a TransformerLens or Hugging Face config.
     ValueError: something is missing, contradicts the config, or is outside the constructions.
     """
     given = {"activation": activation, "normalization": normalization, "scale": scale,

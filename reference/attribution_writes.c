@@ -100,7 +100,7 @@ static void bilinear_score(Scratch *s, mpfr_ptr out, const Score *score, size_t 
     heads_apply_scale(out, &score->scale, s->temp.entry);
 }
 
-/* gate = a (x g + c) of the last token. */
+/* gate = a (x g + c) + t of the last token. */
 static void gate_score(Scratch *s, mpfr_ptr gate, const Score *score, size_t h)
 {
     if (score->gate.data != NULL) {
@@ -112,6 +112,9 @@ static void gate_score(Scratch *s, mpfr_ptr gate, const Score *score, size_t h)
         mpfr_add_d(gate, gate, score->gate_bias[h], MPFR_RNDN);
     }
     mpfr_mul_d(gate, gate, score->gate_scale, MPFR_RNDN);
+    if (score->gate_shift != NULL) {
+        mpfr_add_d(gate, gate, score->gate_shift[h], MPFR_RNDN);
+    }
 }
 
 /* The largest coefficient of Omega among the keys that the last token sees. */

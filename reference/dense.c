@@ -95,7 +95,7 @@ static void fill_bilinear(const Bundled *at, const Score *score, size_t h)
     }
 }
 
-/* Q[c, p_i] = a g[c] for tokens i, Q[p_j, p_i] = a (gate bias) for tokens i and j. */
+/* Q[c, p_i] = a g[c] for tokens i, Q[p_j, p_i] = a (gate bias) + shift for tokens i and j. */
 static void fill_gate(const Bundled *at, const Score *score, size_t h)
 {
     const Layout *layout = at->heads->layout;
@@ -113,6 +113,10 @@ static void fill_gate(const Bundled *at, const Score *score, size_t h)
         for (size_t j = 0; score->gate_bias != NULL && j < token_columns(layout); j++) {
             mpfr_set_d(t, score->gate_bias[h], MPFR_RNDN);
             mpfr_mul_d(ap_at(q, token_column(layout, j), p_i), t, score->gate_scale, MPFR_RNDN);
+        }
+        for (size_t j = 0; score->gate_shift != NULL && j < token_columns(layout); j++) {
+            mpfr_ptr entry = ap_at(q, token_column(layout, j), p_i);
+            mpfr_add_d(entry, entry, score->gate_shift[h], MPFR_RNDN);
         }
     }
 }

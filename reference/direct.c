@@ -4,64 +4,27 @@
  */
 #include "direct.h"
 
+#include "activation.h"
+
 /* Columns first, ... of matrix x. */
 typedef struct {
     Activation activation;
-    ApMat *x, *exponentials;
+    ApMat *x, *scratch;
     Columns columns;
 } Activate;
-
-/* x[row] = x sigma(x), with t = exp(-|x|) x / (1 + t) or, for x < 0, x t / (1 + t); the
- * exponentials are made beside it. */
-static void silu_row(const Evaluator *ev, Worker *worker, const Activate *a, size_t row)
-{
-    mpfr_ptr x = ap_at(a->x, row, a->columns.first), e = ap_at(a->exponentials, row, 0);
-    for (size_t c = 0; c < a->columns.count; c++) {
-        mpfr_setsign(e + c, x + c, 1, MPFR_RNDN);
-    }
-    evaluator_exp(ev, worker, e, e, a->columns.count);
-    for (size_t c = 0; c < a->columns.count; c++) {
-        if (mpfr_sgn(x + c) < 0) {
-            limbs_mul(x + c, x + c, e + c);
-        }
-        mpfr_add_ui(e + c, e + c, 1, MPFR_RNDN);
-        limbs_div(x + c, x + c, e + c);
-    }
-}
-
-/* x = x erfc(-x / sqrt 2) / 2 */
-static void gelu(mpfr_ptr x, mpfr_ptr t)
-{
-    mpfr_sqrt_ui(t, 2, MPFR_RNDN);
-    limbs_div(t, x, t);
-    mpfr_neg(t, t, MPFR_RNDN);
-    mpfr_erfc(t, t, MPFR_RNDN);
-    limbs_mul(x, x, t);
-    mpfr_div_2ui(x, x, 1, MPFR_RNDN);
-}
 
 static void activate_row(Evaluator *ev, Worker *worker, const void *context, size_t row)
 {
     const Activate *a = context;
-    if (a->activation == ACTIVATION_SILU) {
-        silu_row(ev, worker, a, row);
-        return;
-    }
-    for (size_t c = a->columns.first; c < a->columns.first + a->columns.count; c++) {
-        mpfr_ptr x = ap_at(a->x, row, c);
-        if (a->activation == ACTIVATION_GELU) {
-            gelu(x, ap_at(&worker->temp, 0, 0));
-        } else if (!(mpfr_sgn(x) > 0)) {
-            mpfr_set_zero(x, 1);
-        }
-    }
+    activation_row(ev, worker, a->activation, ap_at(a->x, row, a->columns.first),
+                   ap_at(a->scratch, row, 0), a->columns.count);
 }
 
 /* x = act(x) in some columns. */
-static void activate(Evaluator *ev, Activation activation, ApMat *x, ApMat *exponentials,
+static void activate(Evaluator *ev, Activation activation, ApMat *x, ApMat *scratch,
                      Columns columns)
 {
-    Activate a = {activation, x, exponentials, columns};
+    Activate a = {activation, x, scratch, columns};
     evaluator_each(ev, x->rows, x->rows * columns.count, activate_row, &a);
 }
 

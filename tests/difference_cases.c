@@ -3,6 +3,8 @@
  */
 #include "difference_cases.h"
 
+#include "../cases/activation.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -32,6 +34,9 @@ CaseSpec difference_variant(Construction construction, size_t depth, int variant
     spec.d_head = variant % 3 == 1 ? 2 : 0;
     spec.linear = (Linear)(variant % 3);
     spec.activation = (Activation)(variant / 8);
+    if (spec.activation == ACTIVATION_GELU_NEW) {
+        spec.gelu = gelu_of_terms((size_t)(variant % 3 + 2));
+    }
     spec.n = variant == 10 ? 1 : spec.n;
     return spec;
 }

@@ -7,7 +7,7 @@
 #include "../cases/case.h"
 #include "../reference/reference.h"
 
-enum { SEED = 1, MAX_BITS = 1 << 20, PLACE = 240, VARIANTS = 24 };
+enum { SEED = 1, MAX_BITS = 1 << 20, PLACE = 240, VARIANTS = 32 };
 
 /* Constructions with an Omega. */
 enum { WITH_OMEGA = CONSTRUCTION_MASKED };

@@ -21,7 +21,7 @@ import sys
 
 # A property of a model, and what it may be.
 CHOICES = {
-    "activation": ("silu", "relu", "gelu", "none"),
+    "activation": ("silu", "relu", "gelu", "gelu_new", "none"),
     "scale": ("1", "1/sqrt(d_head)"),
     "mask": ("none", "causal"),
     "normalization": ("none",),
@@ -36,6 +36,7 @@ ACTIVATIONS = {
     "silu": lambda z: z * sigmoid(z),
     "relu": lambda z: max(z, 0.0),
     "gelu": lambda z: z * (1 + math.erf(z / math.sqrt(2))) / 2,
+    "gelu_new": lambda z: z * (1 + math.tanh(math.sqrt(2 / math.pi) * (z + 0.044715 * z**3))) / 2,
 }
 
 

@@ -94,6 +94,9 @@ static void gate_scores(Matrix *q, const Layout *layout, const Score *score, siz
             matrix_add(q, carrier(layout, a), column,
                        (long double)score->gate_scale * score->gate_bias[head]);
         }
+        for (size_t a = 0; score->gate_shift != NULL && a < carriers(layout); a++) {
+            matrix_add(q, carrier(layout, a), column, score->gate_shift[head]);
+        }
     }
 }
 

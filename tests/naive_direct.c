@@ -24,9 +24,11 @@ static void affine(long double *y, long double *bound, const long double *x,
     }
 }
 
-/* A slope is at most 1.13 (GELU's; SiLU's 1.1).  SiLU: exp, the sum and the quotient, 4.  GELU:
- * the argument's two roundings move it by 2 x^2 phi(x), phi the normal density; erfc loses up
- * to 5 ulps, the halving and the product 2: 12. */
+/* A slope is at most 1.13 (GELU's and gelu_new's; SiLU's 1.1).  SiLU: exp, the sum and the quotient,
+ * 4.  GELU: the argument's two roundings move it by 2 x^2 phi(x), phi the normal density; erfc
+ * loses up to 5 ulps, the halving and the product 2: 12.  gelu_new: the argument u's six roundings
+ * move tanh by 6 max|u tanh'(u)| < 2.7, and it loses an ulp or two of at most 1; the sum, 2 and the
+ * product 1 more, all times |x|/2. */
 static void activate(long double *y, long double *bound, size_t count, Activation activation)
 {
     static const long double pi = 3.141592653589793238462643383279502884L;
@@ -38,6 +40,10 @@ static void activate(long double *y, long double *bound, size_t count, Activatio
             bound[c] += 4 * fabsl(y[c]);
         } else if (activation == ACTIVATION_RELU) {
             y[c] = fmaxl(x, 0);
+        } else if (activation == ACTIVATION_GELU_NEW) {
+            long double u = sqrtl(2 / pi) * (x + 0.044715 * x * x * x);
+            y[c] = x / 2 * (1 + tanhl(u));
+            bound[c] += 5 * fabsl(x);
         } else {
             y[c] = x * erfcl(-x / sqrtl(2)) / 2;
             bound[c] += 2 * x * x * expl(-x * x / 2) / sqrtl(2 * pi) + 12 * fabsl(y[c]);

@@ -35,6 +35,13 @@ ARITHMETICS = {
     "fp16-flash": ("fp16", "fp16", "fp16", "f32", "f32"),
     "bf16-autocast": ("f32", "f32", "bf16", "f32", "f32"),
 }
+# Slope, shift and value of the terms that imitate an activation, and in which order.
+TERMS = {
+    "silu": [(1, 0, 1)],
+    "gelu_new 3": [(2.538477767509, 2.670395947293014, 245108134634 / 2**40),
+                   (2.538477767509, -2.670395947293014, 245108134634 / 2**40),
+                   (2.538477767509, 0, 609295358508 / 2**40)],
+}
 
 
 def nearest(x, name):
@@ -165,6 +172,20 @@ class Machine:
         return Interval(low, high).wider(8 * self.unit * np.maximum(np.abs(low), np.abs(high)))
 
 
+    def gelu_new(self, x):
+        ends = []
+        for end in (x.low, x.high):
+            inner = np.sqrt(2 / (4 * np.arctan(WIDE(1)))) * (end + WIDE(0.044715) * end**3)
+            ends.append(end / 2 * (1 + np.tanh(inner)))
+        low, high = np.minimum(*ends), np.maximum(*ends)
+        dip = (x.low < -0.7524) & (x.high > -0.7525)
+        low = np.where(dip, np.minimum(low, WIDE(-0.17004075)), low)
+        return Interval(low, high).wider(8 * self.unit * x.size())
+
+    def times_scale(self, x, scale):
+        return self.times(x, self.once(Interval(WIDE(scale))))
+
+
 class Model:
     """What FILE holds, evaluated by one machine."""
 
@@ -190,6 +211,11 @@ class Model:
         self.pre = self.said.get("normalization-place") == "pre"
         self.post = self.said.get("normalization-place") == "post"
         self.bias_row_too = "--normalize-bias-row no" not in self.said["command"]
+        activation = self.said.get("activation", "silu")
+        self.act = self.m.silu if activation == "silu" else self.m.gelu_new
+        words = self.said["command"].split()
+        form = f" {words[words.index('--gelu') + 1]}" if "--gelu" in words else ""
+        self.terms = TERMS[activation + form]
 
     def has(self, layer, name):
         return self.tensors.get(f"blocks.{layer}.{name}")
@@ -296,11 +322,15 @@ class Model:
         mass = m.product(pattern, self.is_token(), more=self.rows)
         return m.add(out, m.times(mass, bias))
 
-    def gates(self, content, values, coefficients, scale):
+    def gates(self, content, values, coefficients, scale=1, shift=0):
         """One head with content scores [rows, 1], its mixture."""
         m = self.m
         keys = self.is_token().T
-        scores = m.times(m.times(content, Interval(WIDE(scale))).to(m.score), keys)
+        content = m.times_scale(content, scale).to(m.score)
+        if shift != 0:
+            shifts = m.times(self.is_token(), m.weight(WIDE(shift)))
+            content = m.add(content, shifts).to(m.score)
+        scores = m.times(content, keys)
         scores = m.add(scores, self.position(coefficients)).to(m.score)
         pattern = m.softmax(scores, self.sees)
         return pattern, None if values is None else self.mix(pattern, values)
@@ -308,15 +338,17 @@ class Model:
     def silu_heads(self):
         m, x = self.m, self.m.read(self.reading)
         total = Interval(np.zeros((self.rows, self.d), dtype=WIDE))
-        for c in range(self.d):
-            column = x[:, c:c + 1]
-            content = m.times(column, Interval(WIDE(-1)))
-            total[:, c:c + 1] = self.gates(content, content, (2, 0, 2, 2, 0), 1)[1]
+        for slope, shift, value in self.terms:
+            for c in range(self.d):
+                column = x[:, c:c + 1]
+                content = m.times(column, Interval(WIDE(-1)))
+                mixed = self.gates(content, content, (2, 0, 2, 2, 0), slope, -shift)[1]
+                total[:, c:c + 1] = m.add(total[:, c:c + 1], m.times_scale(mixed, value))
         return total
 
     def self_attending(self):
         zeros = Interval(np.zeros((self.rows, 1), dtype=WIDE))
-        return self.gates(zeros, None, (2, 0, 0, 2, 0), 1)[0]
+        return self.gates(zeros, None, (2, 0, 0, 2, 0))[0]
 
     def linear_head(self, layer):
         m, x = self.m, self.m.read(self.reading)
@@ -337,11 +369,14 @@ class Model:
         units = w1.shape[1]
         product = m.product(x, m.read(w1))
         inner = self.biased(product, b1)
-        mixed = Interval(np.zeros((self.rows, units), dtype=WIDE))
-        for k in range(units):
-            own = inner[:, k:k + 1]
-            mixed[:, k:k + 1] = self.gates(own, own, (2, 0, 2, 2, 0), 1)[1]
-        total = m.product(m.read(mixed), m.read(w2), more=2)
+        total = None
+        for slope, shift, value in self.terms:
+            mixed = Interval(np.zeros((self.rows, units), dtype=WIDE))
+            for k in range(units):
+                own = inner[:, k:k + 1]
+                mixed[:, k:k + 1] = self.gates(own, own, (2, 0, 2, 2, 0), slope, shift)[1]
+            out = m.times_scale(m.product(m.read(mixed), m.read(w2), more=2), value)
+            total = out if total is None else m.add(total, out)
         if b2 is not None:
             total = self.add_bias(total, self.self_attending(), b2)
         return total
@@ -397,14 +432,24 @@ class Model:
         return [self.d + i for i in self.tokens]
 
     def dense_silu(self):
-        heads = []
-        for c in range(self.d):
-            q, v = self.dense_position((2, 0, 2, 2, 0)), self.matrix()
-            for i in self.columns():
-                q[c, i] = Interval(WIDE(-1))
-            v[c, c] = Interval(WIDE(-1))
-            heads.append((q, v))
+        m, heads = self.m, []
+        for slope, shift, value in self.terms:
+            for c in range(self.d):
+                q, v = self.dense_position((2, 0, 2, 2, 0)), self.matrix()
+                self.dense_shift(q, Interval(WIDE(0)), -shift)
+                for i in self.columns():
+                    q[c, i] = m.once(Interval(WIDE(-slope)))
+                v[c, c] = m.once(Interval(WIDE(-value)))
+                heads.append((q, v))
         return self.dense_heads(heads)
+
+    def dense_shift(self, q, bias, shift):
+        """Position rows and columns of tokens: Omega's part + (a gate's bias + its shift)."""
+        m = self.m
+        constant = m.add(bias, m.weight(WIDE(shift))) if shift != 0 else bias
+        for i in self.columns():
+            for j in self.columns():
+                q[j, i] = m.add(q[j, i], constant)
 
     def dense_linear(self, layer):
         m = self.m
@@ -420,16 +465,19 @@ class Model:
         w1, w2, b1, b2 = (self.stored(layer, "mlp." + name) for name in
                           ("W_in", "W_out", "b_in", "b_out"))
         heads = []
-        for k in range(w1.shape[1]):
-            q, v = self.dense_position((2, 0, 2, 2, 0)), self.matrix()
-            v[:self.d, :self.d] = m.times(w1[:, k:k + 1], w2[k:k + 1, :])
-            for i in self.columns():
-                q[:self.d, i] = w1[:, k]
-                for j in self.columns() if b1 is not None else []:
-                    q[j, i] = m.add(q[j, i], b1[k])
-                if b1 is not None:
-                    v[i, :self.d] = m.product(b1[k:k + 1][None, :], w2[k:k + 1, :])[0]
-            heads.append((q, v))
+        for slope, shift, value in self.terms:
+            for k in range(w1.shape[1]):
+                q, v = self.dense_position((2, 0, 2, 2, 0)), self.matrix()
+                outer = m.times(w1[:, k:k + 1], w2[k:k + 1, :])
+                v[:self.d, :self.d] = m.times_scale(outer, value)
+                zero = Interval(WIDE(0))
+                self.dense_shift(q, zero if b1 is None else m.times_scale(b1[k], slope), shift)
+                for i in self.columns():
+                    q[:self.d, i] = m.times_scale(w1[:, k], slope)
+                    if b1 is not None:
+                        row = m.product(b1[k:k + 1][None, :], w2[k:k + 1, :])[0]
+                        v[i, :self.d] = m.times_scale(row, value)
+                heads.append((q, v))
         if b2 is not None:
             q, v = self.dense_position((2, 0, 0, 2, 0)), self.matrix()
             for i in self.columns():
@@ -448,7 +496,7 @@ class Model:
         m = self.m
         w1, w2, b1, b2 = (self.stored(layer, "mlp." + name) for name in
                           ("W_in", "W_out", "b_in", "b_out"))
-        hidden = m.read(m.silu(self.affine(m.read(self.reading), w1, b1)))
+        hidden = m.read(self.act(self.affine(m.read(self.reading), w1, b1)))
         self.stream = m.add(self.stream, self.affine(hidden, w2, b2)).to(m.stream)
 
     def attention_part(self, layer):
@@ -464,7 +512,7 @@ class Model:
 
     def silu_part(self, layer):
         if not self.converted:
-            self.stream = self.m.silu(self.stream).to(self.m.stream)
+            self.stream = self.act(self.stream).to(self.m.stream)
         else:
             self.end_sublayer(self.dense_silu() if self.dense else self.silu_heads())
 

@@ -184,7 +184,7 @@ def what_does_not_fit_is_refused():
     refused(lambda: headproof.save(extra, path, **said), ValueError, "ln_final.w")
     wrong = dict(arrays, **{"embed.W_E": np.ones((3, 3), dtype=np.int8)})
     refused(lambda: headproof.save(wrong, path, **said), ValueError, "int8")
-    for field, value, says in [("act_fn", "gelu_new", "gelu_new"), ("act_fn", "solu_ln", "solu"),
+    for field, value, says in [("act_fn", "gelu_fast", "gelu_fast"), ("act_fn", "solu_ln", "solu"),
                                ("normalization_type", "LN", "LN"), ("gated_mlp", True, "gated"),
                                ("positional_embedding_type", "rotary", "rotary"),
                                ("attn_scale", 1.5, "sqrt(d_head)"),

@@ -112,6 +112,7 @@ static Score random_score(RandomModel *random, const Layout *layout, ScoreShape 
         score.gate_unit = random_below(random, 2) ? -1 : 2;
     }
     score.gate_bias = score.kind == SCORE_GATE ? maybe_numbers(random, heads) : NULL;
+    score.gate_shift = score.kind == SCORE_GATE ? maybe_numbers(random, heads) : NULL;
     if (score.kind == SCORE_BILINEAR) {
         score.d_head = shape == SCORES_FACTORED ? 1 + random_below(random, 3) : 0;
         score.q = head_weights(random, heads, read, score.d_head > 0 ? score.d_head : read);

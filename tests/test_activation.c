@@ -91,10 +91,10 @@ static void relu_is_within_w_over_k(void **state)
 
 static void gelu_has_its_constants(void **state)
 {
-    static const double expected[GELU_COUNT] = {
+    static const double expected[] = {
         [GELU_SIGMOID] = 0.020335, [GELU_MINIMAX] = 0.013925, [GELU_TWO] = 0.005658};
     (void)state;
-    for (int form = 0; form < GELU_COUNT; form++) {
+    for (int form = 0; form <= GELU_TWO; form++) {
         CaseSpec spec = spec_of(ACTIVATION_GELU, 1, (GeluForm)form);
         expect_sup(&spec, 5, expected[form]);
         /* The values sum to exactly 1, so the error does not grow with x. */
@@ -138,7 +138,7 @@ static void machines_agree(void **state)
     GivenWeights given = {.x = x};
     (void)state;
     grid(x, 8);
-    for (int activation = ACTIVATION_SILU; activation <= ACTIVATION_GELU; activation++) {
+    for (int activation = 0; activation < ACTIVATION_COUNT; activation++) {
         CaseSpec spec = spec_of((Activation)activation, 1, GELU_TWO);
         spec.given = &given;
         Pair pair = pair_make(&spec);
@@ -152,8 +152,12 @@ static void machines_agree(void **state)
         double worst = 0;
         for (size_t i = 0; i < POINTS; i++) {
             double exact = mpfr_get_d(ref_run_entry(run, i, 0), MPFR_RNDN);
-            /* exp and erfc multiply a relative error of their argument by its size, squared. */
-            double scale = 0x1p-53 * fabs(exact) * (4 + x[i] * x[i]) + 0x1p-1074;
+            /* exp and erfc multiply a relative error of their argument by its size, squared; beside
+             * tanh of a negative number 1 is lost absolutely (naive_direct.c). */
+            double scale = activation == ACTIVATION_GELU_NEW
+                               ? 0x1p-53 * 2.5 * fabs(x[i])
+                               : 0x1p-53 * fabs(exact) * (4 + x[i] * x[i]);
+            scale += 0x1p-1074;
             worst = fmax(worst, fabs(stream.data[i * stream.ld] - exact) / scale);
         }
         print_message("activation %d: worst ratio %.3g\n", activation, worst);

@@ -5,6 +5,7 @@
  */
 #include "../reference/attribution_internal.h"
 
+#include "../cases/activation.h"
 #include "../cases/case.h"
 #include "../cases/plain.h"
 #include "fixture.h"
@@ -234,7 +235,7 @@ static CaseSpec spec_of(Construction construction, Mask mask, Bias bias)
                       .linear = LINEAR_IN_PLACE,
                       .activation = bias == BIAS_RANDOM ? ACTIVATION_GELU : ACTIVATION_SILU,
                       .slope = 1,
-                      .gelu = GELU_TWO,
+                      .gelu = gelu_of_terms(3),
                       .bias_row_content = mask == MASK_NONE ? CONTENT_RANDOM : CONTENT_NONE};
 }
 

@@ -139,7 +139,7 @@ static void pairs_take_what_is_predicted(void **state)
                              .heads = 3,
                              .d_head = damage % 4 == 3 ? 4 : 0,
                              .activation = damage < 4 ? ACTIVATION_SILU : ACTIVATION_GELU,
-                             .gelu = GELU_TWO,
+                             .gelu = damage < 6 ? GELU_TWO : GELU_SHIFTED_8,
                              .depth = 2,
                              .head_rank = damage == 6 ? 1 : 0,
                              .bias = BIAS_RANDOM,

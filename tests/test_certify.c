@@ -35,6 +35,7 @@ static void values_are_the_same_of_variants(void **state)
         "--construction transformer --d-head 2 --bias random --mask causal",
         "--construction attention --mask pseudo-band --band 2 --d-head 2",
         "--construction fused --activation gelu --gelu two --row 2",
+        "--construction fused --activation gelu_new --gelu 3 --bias random",
         "--construction ffn3 --activation relu --slope 1000 --head-rank 2",
         "--construction masked --bias random",
         "--construction linear --linear clear --d-ff 6",

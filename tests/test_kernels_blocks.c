@@ -107,6 +107,9 @@ static Sum score_of(const Head *h, size_t i, size_t j)
             sum_add(&gate, own, fabs(own), score->gate_unit);
         }
         sum_add(&sum, gate.value, gate.size, score->gate_scale);
+        if (score->gate_shift != NULL && is_token(h->layout, i)) {
+            sum_add(&sum, score->gate_shift[h->head], fabs(score->gate_shift[h->head]), 1);
+        }
     }
     int position = score_position(h->layout, score, h->head, i, j);
     sum_add(&sum, h->omega, fabs(h->omega), position);

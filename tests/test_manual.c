@@ -153,7 +153,7 @@ static void bash_completes(void **state)
         {"sweep --construction ff", "[ffn3]"},
         {"sweep --construction silu,transformer", "[silu,transformer3 silu,transformer]"},
         {"sweep --norm r", "[rms rel]"},
-        {"sweep --activation = g", "[gelu]"},
+        {"sweep --activation = g", "[gelu gelu_new]"},
         {"sweep --format j", "[json jsonl]"},
         {"sweep --propa", "[--propagation]"},
         {"cost --propa", "[]"},

@@ -47,7 +47,7 @@ static void test_trained_sizes(void **state)
     (void)state;
     assert_int_equal(model_file_read(&model, trained, false), 0);
     assert_int_equal(model->kind, MODEL_FILE_TRANSFORMER);
-    assert_int_equal(model->activation, MODEL_FILE_SILU);
+    assert_int_equal(model->activation, ACTIVATION_SILU);
     assert_true(model->scaled && model->causal && !model->merged);
     assert_true(model->said.scale && model->said.activation && model->said.mask);
     assert_true(model->said.normalization);
@@ -247,7 +247,7 @@ static void test_samples(void **state)
         model_file_clear(model);
         assert_int_equal(model_file_read(&model, fixture->path, true), 0);
         if (i == 0) {
-            assert_true(model->scaled && model->causal && model->activation == MODEL_FILE_GELU);
+            assert_true(model->scaled && model->causal && model->activation == ACTIVATION_GELU);
             assert_true(model->tuples == 1 && model->length == 2 && model->tokens[1] == 0);
         }
         model_file_clear(model);

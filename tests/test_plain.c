@@ -2,6 +2,7 @@
  * The attention-only model as plain matrices, evaluated: the same stream as the converted
  * model's, in arbitrary precision and in double.
  */
+#include "../cases/activation.h"
 #include "../cases/plain.h"
 #include "../kernels/blas.h"
 #include "../kernels/kernel.h"
@@ -29,6 +30,7 @@ static CaseSpec spec_of(Construction construction, unsigned variant)
 {
     static const Activation activations[] = {ACTIVATION_SILU, ACTIVATION_RELU, ACTIVATION_GELU,
                                              ACTIVATION_GELU};
+    bool shifted = variant % 8 == 7;
     return (CaseSpec){.construction = construction,
                       .n = 4,
                       .d = 3,
@@ -41,9 +43,11 @@ static CaseSpec spec_of(Construction construction, unsigned variant)
                       .mask = variant & 1 ? MASK_CAUSAL : MASK_NONE,
                       .linear = (Linear)(variant % LINEAR_COUNT),
                       .bias_row_content = variant & 4 ? CONTENT_RANDOM : CONTENT_NONE,
-                      .activation = activations[variant % 4],
+                      .activation = shifted ? ACTIVATION_GELU_NEW : activations[variant % 4],
                       .slope = 5.3,
-                      .gelu = variant % 4 == 2 ? GELU_MINIMAX : GELU_TWO};
+                      .gelu = shifted            ? gelu_of_terms(3)
+                              : variant % 4 == 2 ? GELU_MINIMAX
+                                                 : GELU_TWO};
 }
 
 static PlainModel make_plain(const Pair *pair, double omega, bool uniform)

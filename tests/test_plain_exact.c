@@ -97,6 +97,9 @@ static void define_gate(Work *work, const Layout *layout, const Score *s, size_t
         g = s->gate_bias[h];
     }
     add_product(work, g, s->gate_scale, 1);
+    if (is_token(layout, a) && s->gate_shift != NULL) {
+        add_product(work, s->gate_shift[h], 1, 1);
+    }
 }
 
 /* Of row i toward row j, as model.h defines it. */

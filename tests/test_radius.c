@@ -452,6 +452,7 @@ static void slopes_are_the_steepest(void **state)
         double x, most;
     } steep[] = {{ACTIVATION_SILU, 2.39936, 0.01},
                  {ACTIVATION_GELU, 1.41421, 0.01},
+                 {ACTIVATION_GELU_NEW, 1.418, 0.01},
                  {ACTIVATION_RELU, 1, 0.01},
                  {ACTIVATION_SILU, -2.39936, 0.01}};
     uint64_t seed = SEED;

@@ -38,7 +38,7 @@ static CaseSpec variant_of(Construction construction, int variant)
         .bias_row_content = (BiasRowContent)(variant >> 2 & 1),
         .linear = (Linear)(variant % 3),
         .activation = (Activation)(variant / 8),
-        .gelu = (GeluForm)(variant % 3),
+        .gelu = variant % 3 == 0 ? GELU_SHIFTED_2 : (GeluForm)(variant % 3),
         .slope = 8,
         .band = 2,
         .dropout = variant == 7 ? 0.2 : 0,

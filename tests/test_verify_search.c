@@ -190,7 +190,8 @@ static void an_imitation_is_named(void **state)
     output = run("verify \"$TMPDIR/gelu.safetensors\" --omega 2,20 --tolerance 1e-9");
     assert_int_equal(output.code, 1);
     assert_non_null(strstr(output.text, "the imitation of gelu leaves "));
-    assert_non_null(strstr(output.text, "; try --gelu minimax or two, or a larger tolerance\n"));
+    assert_non_null(
+        strstr(output.text, "; try --gelu with more heads, up to 8, or a larger tolerance\n"));
     assert_non_null(strstr(output.text, "none of "));
     free(output.text);
 }

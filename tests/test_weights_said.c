@@ -50,7 +50,8 @@ static void test_what_is_missing(void **state)
         const char *line, *lacks;
     } lines[] = {
         {"%silent.safetensors",
-         ": activation (silu, relu or gelu), scale (1 or 1/sqrt(d_head)), mask (none or causal), "
+         ": activation (silu, relu, gelu or gelu_new), scale (1 or 1/sqrt(d_head)), mask (none or "
+         "causal), "
          "normalization (none): expected in the file's metadata, or as --activation, --scale, "
          "--mask, --normalization\n"},
         {"%silent.safetensors --activation silu --scale 1 --mask none",
@@ -60,7 +61,7 @@ static void test_what_is_missing(void **state)
         {"%silent.safetensors --activation silu --mask causal --normalization none",
          ": scale (1 or 1/sqrt(d_head)): expected"},
         {"%silent.safetensors --scale 1 --mask causal --normalization none",
-         ": activation (silu, relu or gelu): expected"},
+         ": activation (silu, relu, gelu or gelu_new): expected"},
         {"%silent-attention.safetensors --activation silu --scale 1 --mask causal",
          ": normalization (none): expected"},
         {"%silent-attention.safetensors",
@@ -68,7 +69,7 @@ static void test_what_is_missing(void **state)
         {"%silent-merged.safetensors --mask none --normalization none",
          ": scale (1 or 1/sqrt(d_head)): expected"},
         {"%silent-ffn.safetensors",
-         ": activation (silu, relu or gelu), normalization (none): expected"},
+         ": activation (silu, relu, gelu or gelu_new), normalization (none): expected"},
         {"%silent-linear.safetensors", ": normalization (none): expected"},
     };
     static const Command models[] = {COMMAND_VERIFY, COMMAND_CONVERT, COMMAND_ATTRIBUTE};
@@ -89,8 +90,9 @@ static void test_what_is_missing(void **state)
         given_expect_fault(given, COMMAND_MIN_OMEGA, line, expected);
     }
     /* What is counted hangs on neither scale nor mask. */
-    given_expect_fault(given, COMMAND_COST, lines[0].line,
-                       "say: activation (silu, relu or gelu), normalization (none): expected");
+    given_expect_fault(
+        given, COMMAND_COST, lines[0].line,
+        "say: activation (silu, relu, gelu or gelu_new), normalization (none): expected");
 }
 
 /* A flag says what a file does not, and the rows are those of a file that says it. */

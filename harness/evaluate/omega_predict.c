@@ -6,6 +6,8 @@
 
 #include "omega_search.h"
 
+#include "../../cases/activation.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -230,7 +232,7 @@ bool omega_predictable(const Pair *pair, const Point *point)
                   point->judge == ERROR_OBSERVED;
     bool whole = spec->dropout == 0 && spec->drop_entry == 0 && spec->weight_noise == 0 &&
                  spec->bias_row_content == CONTENT_NONE;
-    bool imitated = info->activation && spec->activation != ACTIVATION_SILU;
+    bool imitated = info->activation && !activation_info(spec->activation)->exact;
     bool pseudo = info->heads && mask_is_pseudo(spec->mask);
     return one_sublayer && judged && point->norm != NORM_REL && whole && !imitated && !pseudo &&
            !info->masked;

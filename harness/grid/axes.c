@@ -6,6 +6,8 @@
 
 #include "model_source.h"
 
+#include "../../cases/activation.h"
+
 #include <string.h>
 
 #define SIZE_MOST 2147483647
@@ -30,8 +32,6 @@
 /* The field of Point that holds the value. */
 #define FIELD(member) .offset = offsetof(Point, member), .bytes = sizeof(((Point *)NULL)->member)
 
-static const char *const activations[] = {
-    [ACTIVATION_SILU] = "silu", [ACTIVATION_RELU] = "relu", [ACTIVATION_GELU] = "gelu"};
 static const char *const masks[] = {[MASK_NONE] = "none",
                                     [MASK_CAUSAL] = "causal",
                                     [MASK_PSEUDO_CAUSAL] = "pseudo-causal",
@@ -153,7 +153,7 @@ static bool has_relu(const Point *point)
 
 static bool has_gelu(const Point *point)
 {
-    return has_activation(point) && point->spec.activation == ACTIVATION_GELU;
+    return has_activation(point) && activation_info(point->spec.activation)->shifted != NULL;
 }
 
 static bool bias_matters(const Point *point)
@@ -238,6 +238,20 @@ static void tolerance_set(Point *point, AxisValue value)
     point->tolerance = value.real;
 }
 
+static AxisValue gelu_get(const Point *point)
+{
+    GeluForm form = point->spec.gelu;
+    return form < GELU_SHIFTED_2 ? word(form)
+                                 : (AxisValue){.form = FORM_INTEGER, .integer = gelu_terms(form)};
+}
+
+/* One term is the word, so that it has one spelling. */
+static void gelu_set(Point *point, AxisValue value)
+{
+    point->spec.gelu =
+        value.form == FORM_WORD ? (GeluForm)value.integer : gelu_of_terms(value.integer);
+}
+
 /* A difference is evaluated by the heads' structure alone. */
 static AxisValue reference_standard(const Point *point)
 {
@@ -283,7 +297,9 @@ static const AxisInfo infos[AXIS_COUNT] = {
                            .always_said = true},
     [AXIS_ACTIVATION] = {"activation",
                          "activation",
-                         {CHOICE(activations)},
+                         {.kind = DOMAIN_WORDS,
+                          .words = activation_names,
+                          .word_count = ACTIVATION_COUNT},
                          {WORD(ACTIVATION_SILU)},
                          "the activation of the original",
                          .roles = ROLE_SIZE,
@@ -486,11 +502,12 @@ static const AxisInfo infos[AXIS_COUNT] = {
                     .matters = has_relu},
     [AXIS_GELU] = {"gelu",
                    NULL,
-                   {CHOICE(gelus)},
+                   {INTEGERS(1, GELU_TERMS_MOST), WORDS(gelus)},
                    {WORD(GELU_SIGMOID)},
-                   "gelu(x) by x sigma(1.702 x), by the best slope, or by two terms",
+                   "gelu(x) by so many heads (1: minimax), or by x sigma(1.702 x); two: unshifted",
                    .roles = ROLE_SIZE,
-                   FIELD(spec.gelu),
+                   .get = gelu_get,
+                   .set = gelu_set,
                    .matters = has_gelu},
     [AXIS_BAND] = {"band",
                    NULL,

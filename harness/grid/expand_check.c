@@ -6,6 +6,8 @@
 #include "expand.h"
 #include "point_axes.h"
 
+#include "../../cases/activation.h"
+
 #include <math.h>
 #include <stdio.h>
 
@@ -178,6 +180,11 @@ int product_check_point(const Product *product, const Point *point)
             "auto or first with --mask causal: a token cannot see a bias row that is "
             "last");
     }
+    if (spec->gelu == GELU_TWO && !activation_info(spec->activation)->has_two &&
+        point_axis_matters(point, AXIS_GELU)) {
+        return product_reject(product, AXIS_GELU,
+                              "sigmoid, minimax or an integer: two is fitted to gelu alone");
+    }
     if (spec->scaled && spec->d_head == 0) {
         return product_reject(product, AXIS_SCALE, "1 where Q is dense: there is no d_head");
     }
@@ -245,9 +252,12 @@ static int check_said(const Product *product, const Point *point)
     static const Axis said[] = {AXIS_ACTIVATION,          AXIS_SCALE, AXIS_MASK, AXIS_NORMALIZATION,
                                 AXIS_NORMALIZATION_PLACE, AXIS_EPS};
     bool norms = point->source->file->depth > 0 && model_source_has_norms(point->source);
-    const char *const words[] = {"silu, relu or gelu", "1 or 1/sqrt(d_head)",
-                                 "none or causal",     norms ? "layernorm or rmsnorm" : "none",
-                                 "pre or post",        "what its norms add to the variance"};
+    const char *const words[] = {"silu, relu, gelu or gelu_new",
+                                 "1 or 1/sqrt(d_head)",
+                                 "none or causal",
+                                 norms ? "layernorm or rmsnorm" : "none",
+                                 "pre or post",
+                                 "what its norms add to the variance"};
     char lacks[400], flags[160];
     size_t used = 0, flags_used = 0;
     for (size_t i = 0; i < sizeof said / sizeof *said; i++) {
@@ -299,25 +309,9 @@ static int check_rows(const Product *product, const Point *point)
     return 2;
 }
 
-/* TO BE DROPPED with the merge of what evaluates norms and gelu_new: until then a model that has
- * either is refused, as it would be evaluated as another one. */
-static int check_evaluated(const Point *point)
-{
-    const ModelFile *file = point->source->file;
-    bool tanh = file->said.activation && file->activation == MODEL_FILE_GELU_NEW;
-    bool norms = file->depth > 0 && model_source_has_norms(point->source);
-    if ((norms && point->spec.norm != NORMALIZATION_NONE) || tanh) {
-        complain_of(point->source->path, NULL, NULL,
-                    "expected a model without norms and gelu_new, which are not evaluated yet");
-        return 2;
-    }
-    return 0;
-}
-
 int product_check_source(const Product *product, const Point *point)
 {
     int status = check_model(product, point);
     status = status == 0 ? check_said(product, point) : status;
-    status = status == 0 ? check_evaluated(point) : status;
     return status == 0 ? check_rows(product, point) : status;
 }

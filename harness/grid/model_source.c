@@ -192,17 +192,6 @@ static bool decide(AxisValue *value, bool decided, ValueForm form, size_t intege
     return decided;
 }
 
-static Activation given_activation(const ModelFile *model)
-{
-    switch (model->activation) {
-    case MODEL_FILE_SILU: return ACTIVATION_SILU;
-    case MODEL_FILE_RELU: return ACTIVATION_RELU;
-    case MODEL_FILE_GELU:
-    case MODEL_FILE_GELU_NEW: return ACTIVATION_GELU;
-    }
-    abort();
-}
-
 bool model_source_decides(AxisValue *value, const ModelSource *source, Axis axis)
 {
     const ModelFile *m = source->file;
@@ -213,7 +202,7 @@ bool model_source_decides(AxisValue *value, const ModelSource *source, Axis axis
     size_t n = m->X != NULL ? m->rows : m->length;
     switch (axis) {
     case AXIS_ACTIVATION:
-        return decide(value, (mlp || input) && said->activation, FORM_WORD, given_activation(m));
+        return decide(value, (mlp || input) && said->activation, FORM_WORD, m->activation);
     case AXIS_MASK:
         return decide(value, said->mask, FORM_WORD, m->causal ? MASK_CAUSAL : MASK_NONE);
     case AXIS_SCALE: return decide(value, attention && said->scale, FORM_WORD, m->scaled);

@@ -32,6 +32,8 @@
 
 #include "safetensors.h"
 
+#include "../../cases/model.h"
+
 #include <stdbool.h>
 
 typedef enum {
@@ -41,13 +43,6 @@ typedef enum {
     MODEL_FILE_LINEAR,      /* linear alone */
     MODEL_FILE_INPUT        /* X alone */
 } ModelFileKind;
-
-typedef enum {
-    MODEL_FILE_SILU,
-    MODEL_FILE_RELU,
-    MODEL_FILE_GELU,
-    MODEL_FILE_GELU_NEW
-} ModelFileActivation;
 
 typedef enum { MODEL_FILE_NO_NORM, MODEL_FILE_LAYERNORM, MODEL_FILE_RMSNORM } ModelFileNorm;
 
@@ -81,7 +76,7 @@ typedef struct {
     ModelFileKind kind;
     ModelFileSaid said;
     /* These mean nothing unless they are said. */
-    ModelFileActivation activation;
+    Activation activation;
     ModelFileNorm normalization;
     bool folded; /* the file has no weights of norms: those here are ones and zeros */
     bool betas;  /* it has a b of a norm, of its own */

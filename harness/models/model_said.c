@@ -7,6 +7,8 @@
 #include "../base/decimal.h"
 #include "../base/message.h"
 
+#include "../../cases/activation.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -200,16 +202,18 @@ static int read_norms(Reading *reading)
 static int read_properties(Reading *reading)
 {
     static const char *const scales[] = {"1", "1/sqrt(d_head)"};
-    static const char *const activations[] = {"silu", "relu", "gelu", "gelu_new", "none"};
+    const char *activations[ACTIVATION_COUNT + 1];
     static const char *const masks[] = {"none", "causal"};
     static const char *const linears[] = {"in-place", "block"};
     ModelFile *model = reading->model;
     ModelFileSaid *said = &model->said;
     size_t scale, activation, mask, linear;
+    memcpy(activations, activation_names, sizeof activation_names);
+    activations[ACTIVATION_COUNT] = "none";
     int status = read_choice(reading, &scale, &said->scale, "scale", scales, 2);
     if (status == 0) {
         status = read_choice(reading, &activation, &said->activation, "activation", activations,
-                             sizeof activations / sizeof *activations);
+                             ACTIVATION_COUNT + 1);
     }
     if (status == 0) {
         status = read_choice(reading, &mask, &said->mask, "mask", masks, 2);
@@ -220,11 +224,11 @@ static int read_properties(Reading *reading)
     if (status != 0) {
         return status;
     }
-    bool no_activation = activation == 4;
+    bool no_activation = activation == ACTIVATION_COUNT;
     model->scaled = scale == 1;
     model->causal = mask == 1;
     model->banked = linear == 1;
-    model->activation = no_activation ? MODEL_FILE_SILU : (ModelFileActivation)activation;
+    model->activation = no_activation ? ACTIVATION_SILU : (Activation)activation;
     said->activation = said->activation && !no_activation;
     return check_metadata(reading, no_activation);
 }

@@ -183,7 +183,11 @@ static bool axis_text(ColumnText *text, const char *name)
     for (Axis axis = 0; axis < AXIS_COUNT; axis++) {
         const AxisInfo *info = axis_info(axis);
         if (strcmp(name, info->column != NULL ? info->column : info->name) == 0) {
-            const char *unit = info->domain.paths ? "word or path" : kinds[info->domain.kind];
+            const Domain *domain = &info->domain;
+            bool either = domain->kind == DOMAIN_INTEGER && domain->word_count > 1;
+            const char *unit = domain->paths ? "word or path"
+                               : either      ? "word or integer"
+                                             : kinds[domain->kind];
             snprintf(text->unit, sizeof text->unit, "%s", unit);
             snprintf(text->meaning, sizeof text->meaning, "`--%s`: %s", info->name, info->help);
             return true;

@@ -18,7 +18,7 @@ typedef struct {
     Record *record;
 } Softmax;
 
-/* score[row] = a (x g + c), c on the token rows, gate[row] = exp(-|that|). */
+/* score[row] = a (x g + c) + t, c and t on the token rows, gate[row] = exp(-|that|). */
 static void gate_row(Evaluator *ev, Worker *worker, const void *context, size_t row)
 {
     const Softmax *softmax = context;
@@ -34,6 +34,9 @@ static void gate_row(Evaluator *ev, Worker *worker, const void *context, size_t 
         }
         if (score->gate_scale != 1) {
             mpfr_mul_d(g, g, score->gate_scale, MPFR_RNDN);
+        }
+        if (score->gate_shift != NULL && token) {
+            mpfr_add_d(g, g, score->gate_shift[heads->first + b], MPFR_RNDN);
         }
         mpfr_setsign(gate + b, g, 1, MPFR_RNDN);
     }

@@ -88,7 +88,7 @@ void heads_mix(Evaluator *ev, const Heads *heads, PartKind part, size_t b, Recor
 
 /* ---- What is linear (linear.c). ---- */
 
-/* out[., b] = x g of head heads->first + b; a of the gate a (x g + c), gate_scale left out. */
+/* out[., b] = x g of head heads->first + b; a of the gate a (x g + c) + t, gate_scale left out. */
 void heads_gate_product(Evaluator *ev, const Heads *heads, const ApMat *x, ApMat *product);
 long heads_gate_factor(const Score *score);
 

@@ -1,6 +1,6 @@
 /*
- * How large the terms of a score can be, from exponents alone: for a gate a (x g + c)
- *     |x| |g| r, |c|   times a,             r the columns read,
+ * How large the terms of a score can be, from exponents alone: for a gate a (x g + c) + t
+ *     |x| |g| r, |c|   times a, and |t|,    r the columns read,
  * and for x W_Q (x W_K)^T the product of what bounds a query and a key, times the numerator of the
  * scale.
  */
@@ -88,7 +88,10 @@ static mpfr_exp_t gate_exponent(const Heads *heads, mpfr_exp_t x)
         product = times(x, times(largest_weight(&score->gate, heads, count, 1), bits_of(count)));
     }
     product = larger(product, largest_bias(score->gate_bias, heads, 1));
-    return times(times(product, 1), exponent_of(score->gate_scale));
+    product = times(times(product, 1), exponent_of(score->gate_scale));
+    return score->gate_shift == NULL
+               ? product
+               : times(larger(product, largest_bias(score->gate_shift, heads, 1)), 1);
 }
 
 static mpfr_exp_t bilinear_exponent(const Heads *heads, mpfr_exp_t x)

@@ -2,13 +2,13 @@
  * The original models' own operations: what they do to the radii.
  *
  *     |d(act(x W1 + b1) W2)| <= |W1| max |act'| |W2| |dx|                                     (C28)
- * with |SiLU'| <= 1.1, |GELU'| <= 1.13, |ReLU(a) - ReLU(b)| <= |a - b|, |SiLU''| <= 1/2,
- * |GELU''| <= 0.8; an activation is computed to 10 roundings of |x|, and is at most |x|.
+ * with the bounds of activation.h on slopes and what activations lose.
  */
 #include "direct.h"
 #include "bounds.h"
 #include "norm.h"
 
+#include "../activation.h"
 #include "../product/gemm.h"
 
 #include <stdlib.h>
@@ -17,13 +17,10 @@
 /* At most |act'| within off of z. */
 static double slope(Activation activation, double z, double off)
 {
-    double sigma = 1 / (1 + exp(-z));
-    switch (activation) {
-    case ACTIVATION_SILU:
-        return fmin(1.1, fabs(sigma + z * sigma * (1 - sigma)) + off / 2 + BOUND_DOUBLE);
-    case ACTIVATION_GELU: return 1.13;
-    default: return 1;
-    }
+    const ActivationSlope *act = activation_slope(activation);
+    return act->at == NULL
+               ? act->slope
+               : fmin(act->slope, fabs(act->at(z)) + off * act->curvature + BOUND_DOUBLE);
 }
 
 /* The largest slope of a row's hidden units. */

@@ -114,6 +114,7 @@ bool gates_open(Gates *gates, const Radius *r, const Bundle *bundle)
     gates->v_column = columns_norms(gates->v, read, heads, &gates->v_most);
     gates->bias_most =
         bound_max(absent_most(score->gate_bias, heads), absent_most(value->inner_bias, heads));
+    gates->shift_most = absent_most(score->gate_shift, heads);
     gates_norms(gates);
     return gates->g_column != NULL && gates->v_column != NULL;
 }
@@ -148,7 +149,8 @@ void gates_set(Gates *gates, const Radius *r, const Point *at)
             double factor = score->gate.data == NULL ? score->gate_unit : 1;
             double c = score->gate_bias != NULL && i != bias ? score->gate_bias[k] : 0;
             double b = value->inner_bias != NULL && i != bias ? value->inner_bias[k] : 0;
-            *z = score->gate_scale * (factor * *z + c);
+            double t = score->gate_shift != NULL && i != bias ? score->gate_shift[k] : 0;
+            *z = score->gate_scale * (factor * *z + c) + t;
             *u += b;
             gates->size[i * K + k] =
                 fabs(*u) + fabs(b) +
@@ -214,7 +216,7 @@ static void set_row(Gates *gates, const Radius *r, const Point *at, const RowGro
     const Score *score = &gates->bundle->score;
     size_t K = gates->heads, bias = layout_bias_row(r->layout);
     double path = banks_in(r, at->path, score->read, i), x = banks_in(r, at->norm, score->read, i);
-    double s = fabs(gates->scale);
+    double s = fabs(gates->scale), t = gates->shift_most;
     double gemm_off = BOUND_DOUBLE * (double)(gates->read + 4) / 16;
     double others = bound_max(1, (double)groups->count[OTHER]);
     GateRow row = {.groups = groups, .u_off = gates->u_off};
@@ -230,11 +232,11 @@ static void set_row(Gates *gates, const Radius *r, const Point *at, const RowGro
         double own = i == bias ? 0 : u, own_size = i == bias ? 0 : size;
         row.z = gates->z[i * K + k];
         gate->rounding =
-            3 * fabs(row.z) +
+            3 * fabs(row.z) + (t > 0 ? fabs(row.z) + 3 * t : 0) +
             s * ((radius_product(gates->read)) * x * gates->g_column[k] + 2 * gates->bias_most);
         row.z_off = s * (gates->g_column[k] * path +
                          gemm_off * (x * gates->g_column[k] + gates->bias_most)) +
-                    BOUND_DOUBLE * fabs(row.z) + point_rho(r, gate->rounding);
+                    BOUND_DOUBLE * (fabs(row.z) + t) + point_rho(r, gate->rounding);
         row.u[SELF] = u;
         row.u[OTHER] = (gates->sum[k] - own) / others;
         row.u[BIAS] = u_bias;

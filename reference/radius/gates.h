@@ -41,9 +41,9 @@ typedef struct {
     double v_size, o_size;         /* Frobenius norms */
     double g_most, v_most;         /* the largest columns' */
     double scale, value_scale;     /* of z, signed; |that| of the values */
-    double bias_most;
-    double u_off;           /* how far a value may be off on the point's path */
-    bool same;              /* g = v, and one matrix */
+    double bias_most, shift_most;  /* the largest biases of z and of values; shifts of z */
+    double u_off;                  /* how far a value may be off on the point's path */
+    bool same;                     /* g = v, and one matrix */
     double *z, *u, *size;   /* [rows, heads] at a point: size: |u| and its rounding, at most */
     double *sum, *size_sum; /* [heads] of the tokens that a row sees */
     Gate *gate;             /* [heads] of a row */

@@ -7,6 +7,7 @@
 #include "limit.h"
 
 #include "../../base/decimal.h"
+#include "../../../cases/activation.h"
 
 #include <math.h>
 
@@ -125,7 +126,7 @@ void verify_limit_take(Verify *verify, double omega)
                          .log2_judged = worst->log2_worst,
                          .score = worst->score,
                          .judged = point.judged,
-                         .activation = verify->model->activation,
+                         .activation = point.spec.activation,
                          .gelu = point.spec.gelu};
     limit.kind = largest_part(worst, &point);
     limit.cause = cause_of(&limit, worst, &point);
@@ -148,14 +149,13 @@ void verify_limit_search(VerifyLimit *limit, const OmegaSearch *search)
 /* What leaves so much. */
 static void print_cause(FILE *file, const VerifyLimit *limit)
 {
-    static const char *const activations[] = {
-        [MODEL_FILE_SILU] = "silu", [MODEL_FILE_RELU] = "relu", [MODEL_FILE_GELU] = "gelu"};
     switch (limit->cause) {
     case LIMIT_ERROR: fputs(STATUS_ERROR_WHY, file); return;
     case LIMIT_OVERFLOW: fprintf(file, "the machine's numbers overflow"); return;
     case LIMIT_VACUOUS: fprintf(file, "the original's result is too small to compare with"); return;
     case LIMIT_IMITATION:
-        fprintf(file, "the imitation of %s leaves %s", activations[limit->activation], limit->size);
+        fprintf(file, "the imitation of %s leaves %s", activation_names[limit->activation],
+                limit->size);
         return;
     case LIMIT_SCORES:
         fprintf(file, "scores up to %.4g are above omega, and the construction leaves %s",
@@ -196,8 +196,8 @@ static void print_advice(FILE *file, const VerifyLimit *limit)
     switch (limit->cause) {
     case LIMIT_IMITATION:
         fprintf(file, "try %sa larger tolerance",
-                limit->activation == MODEL_FILE_RELU ? "a larger --slope, or "
-                : limit->gelu != GELU_TWO            ? "--gelu minimax or two, or "
+                limit->activation == ACTIVATION_RELU ? "a larger --slope, or "
+                : limit->gelu != GELU_SHIFTED_8      ? "--gelu with more heads, up to 8, or "
                                                      : "");
         return;
     case LIMIT_ERROR:

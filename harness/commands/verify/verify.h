@@ -56,7 +56,7 @@ typedef struct {
     bool known, passed, judged, searched, found;
     LimitCause cause;
     ErrorKind kind;
-    ModelFileActivation activation;
+    Activation activation;
     GeluForm gelu;
     double omega, log2_judged, score;
     char size[LIMIT_TEXT], native[LIMIT_TEXT];
