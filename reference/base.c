@@ -304,22 +304,6 @@ mpfr_srcptr ref_base_limit(const RefBase *base, size_t layer, size_t i, size_t c
     return ap_at(&base->limit[layer - 1], i, c);
 }
 
-bool ref_base_readout(mpfr_ptr value, const RefBase *base, const double *w, const double *b,
-                      size_t classes)
-{
-    const ApMat *last = &base->original[base->depth - 1];
-    ApMat out = {.entry = value, .rows = 1, .columns = classes};
-    ProductOptions options = {.guard = EVALUATOR_GUARD, .weights = base->weights};
-    if (!product_mul(product_view(&out), product_block(last, last->rows - 1, 0, 1, last->columns),
-                     product_doubles(w, last->columns, classes, classes), &options, NULL)) {
-        return false;
-    }
-    for (size_t k = 0; b != NULL && k < classes; k++) {
-        mpfr_add_d(value + k, value + k, b[k], MPFR_RNDN);
-    }
-    return true;
-}
-
 mpfr_srcptr ref_base_score_max(const RefBase *base)
 {
     mpfr_srcptr largest = ap_at(&base->score_max, 0, 0);

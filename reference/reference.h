@@ -185,12 +185,6 @@ mpfr_prec_t ref_base_bits(const RefBase *base);
 mpfr_srcptr ref_base_original(const RefBase *base, size_t layer, size_t i, size_t c);
 mpfr_srcptr ref_base_limit(const RefBase *base, size_t layer, size_t i, size_t c);
 
-/* value [classes] = r(T)'s last token after the last layer, times w [columns compared, classes],
- * + b [classes] or NULL; the products of numbers of value's precision, rounded once.  false: memory
- * is short. */
-bool ref_base_readout(mpfr_ptr value, const RefBase *base, const double *w, const double *b,
-                      size_t classes) __attribute__((warn_unused_result));
-
 /* What an unembedding reads of a token through pair->final_norm, which is one: y = norm(x), and,
  * change not NULL, change = norm(x + e) - norm(x), each [norm->columns.count] numbers in a row, to
  * the precision of y and of change.  x and e: a row of r(T) or r(T_infinity), and of the

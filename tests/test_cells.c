@@ -190,8 +190,8 @@ static void verify_names_its(void **state)
         assert_non_null(strstr(output.text, "  total "));
         free(output.text);
         assert_true(file_read(text, path) > 0);
-        assert_non_null(
-            strstr(text, judged ? ",construction_max;judged_log2," : ",construction_max,"));
+        assert_non_null(strstr(text, judged ? ",construction_max;judged_log2;kl_converted_max,"
+                                            : ",construction_max;kl_converted_max,"));
     }
 }
 

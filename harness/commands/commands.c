@@ -20,8 +20,8 @@
 #include <string.h>
 
 /* Sets of flags. */
-_Static_assert(FLAG_COUNT <= 32, "a set of flags is an unsigned");
-#define BIT(flag) (1U << (flag))
+_Static_assert(FLAG_COUNT <= 64, "a set of flags is a uint64_t");
+#define BIT(flag) ((uint64_t)1 << (flag))
 #define EVERY                                                                                      \
     (BIT(FLAG_DRY_RUN) | BIT(FLAG_QUIET) | BIT(FLAG_VERBOSE) | BIT(FLAG_IGNORE_EXTRA) |            \
      BIT(FLAG_MEMORY))
@@ -34,6 +34,9 @@ _Static_assert(FLAG_COUNT <= 32, "a set of flags is an unsigned");
 #define CHECKED                                                                                    \
     (BIT(FLAG_BASELINE) | BIT(FLAG_SAVE_BASELINE) | BIT(FLAG_FORCE) | BIT(FLAG_FACTOR) |           \
      BIT(FLAG_EXACT) | BIT(FLAG_JUNIT_XML) | BIT(FLAG_MARKDOWN) | BIT(FLAG_JSON))
+#define TEXTS                                                                                      \
+    (BIT(FLAG_TOKENS_FILE) | BIT(FLAG_TEXT) | BIT(FLAG_CHARACTERS) | BIT(FLAG_WINDOW) |            \
+     BIT(FLAG_STRIDE) | BIT(FLAG_POSITIONS))
 #define OF_MODELS (EVERY | OUTPUT | THREADS | BIT(FLAG_FORM))
 
 /* Sets of axes. */
@@ -100,8 +103,10 @@ static const CommandInfo commands[COMMAND_COUNT] = {
                            .write_header = row_write_header,
                            .refused = ROLE_OMEGA,
                            .why_not = "finds",
-                           .flags = EVERY | TABLE | THREADS | BIT(FLAG_CERTIFY),
-                           .searches_omega = true},
+                           .flags =
+                               EVERY | TABLE | THREADS | BIT(FLAG_CERTIFY) | BIT(FLAG_POSITIONS),
+                           .searches_omega = true,
+                           .judges_logits = true},
     [COMMAND_CHECK] = {.name = "check",
                        .summary = "the verdict against a baseline or tolerances, for CI",
                        .usage = CASE_FILES,
@@ -127,8 +132,9 @@ static const CommandInfo commands[COMMAND_COUNT] = {
                         .refused = ROLE_INPUTS,
                         .own = {{AXIS_KERNEL, {.form = FORM_WORD, .integer = KERNEL_STRUCTURED}}},
                         .own_count = 1,
-                        .flags = OF_MODELS | BIT(FLAG_FORMAT) | BIT(FLAG_TOKENS) | BIT(FLAG_SHARD) |
-                                 BIT(FLAG_CERTIFY)},
+                        .flags = OF_MODELS | BIT(FLAG_FORMAT) | BIT(FLAG_TOKENS) | TEXTS |
+                                 BIT(FLAG_SHARD) | BIT(FLAG_CERTIFY),
+                        .judges_logits = true},
     [COMMAND_CONVERT] = {.name = "convert",
                          .summary = "the attention-only model itself, as a safetensors file",
                          .usage = MODEL,

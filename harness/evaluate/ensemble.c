@@ -104,7 +104,7 @@ bool ensemble_size(Ensemble *ensemble, double omega, double room)
     if (!make_member(&ensemble->shared[0], ensemble, 0)) {
         return false;
     }
-    double members = room / shared_bytes(ensemble->shared[0]);
+    double members = room / (shared_bytes(ensemble->shared[0]) + ensemble->member_bytes);
     if (members >= (double)ensemble->count) {
         ensemble->kept = ensemble->count;
     } else if (members > ensemble->threads) {
@@ -263,6 +263,22 @@ static bool judged_error(void *context, mpfr_ptr error, double omega)
                           ensemble->points[0]->norm);
 }
 
+/* The judged error, and the original's own, over all members. */
+static bool search_error(void *context, mpfr_ptr error, double omega)
+{
+    Ensemble *ensemble = context;
+    return ensemble->judged != NULL ? ensemble->judged(ensemble->judged_context, error, omega)
+                                    : judged_error(ensemble, error, omega);
+}
+
+static bool search_floor(Ensemble *ensemble, mpfr_ptr error)
+{
+    return ensemble->judged_floor != NULL
+               ? ensemble->judged_floor(ensemble->judged_context, error, SAMPLE_OMEGA)
+               : ensemble_worst(ensemble, error, SAMPLE_OMEGA, ERROR_NATIVE,
+                                ensemble->points[0]->norm);
+}
+
 /* Where the master curve through a sample of the construction error meets the tolerance. */
 static bool first_guess(Ensemble *ensemble, double *guess)
 {
@@ -355,7 +371,7 @@ bool ensemble_search(Ensemble *ensemble, Found *found)
                     .inside = machine ? INSIDE_MACHINE : INSIDE_REFERENCE,
                     .evaluations = OMEGA_EVALUATIONS,
                     .rises = machine,
-                    .curve = true};
+                    .curve = ensemble->judged == NULL};
     ensemble_range(&ask, ensemble);
     found->seed_rule = log((double)point->spec.n / point->tolerance);
     found->floor.state = CELL_ABSENT;
@@ -365,13 +381,12 @@ bool ensemble_search(Ensemble *ensemble, Found *found)
     ask.evaluations--;
     if (point->arithmetic != ARITHMETIC_NONE) {
         found->floor.state = CELL_VALUE;
-        if (!ensemble_worst(ensemble, found->floor.value, SAMPLE_OMEGA, ERROR_NATIVE,
-                            point->norm)) {
+        if (!search_floor(ensemble, found->floor.value)) {
             return false;
         }
         ask.evaluations--;
     }
-    bool ok = omega_search(&found->search, judged_error, ensemble, &ask);
+    bool ok = omega_search(&found->search, search_error, ensemble, &ask);
     found->evaluations = found->search.evaluations + OMEGA_EVALUATIONS - ask.evaluations;
     return ok;
 }

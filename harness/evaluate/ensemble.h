@@ -27,7 +27,12 @@ typedef struct {
     double bits_omega; /* bases have the bits for the construction error at this Omega */
     double tape_room;  /* see shared_make: what leaves room for all members' */
     bool tapeless;     /* set before ensemble_size: there is to be none */
+    /* Set before ensemble_size: bytes that a kept member takes besides what is shared. */
+    double member_bytes;
     int threads;
+    /* What is judged in place of the points' errors: of m(T'), and of m(T); NULL: those. */
+    OmegaError *judged, *judged_floor;
+    void *judged_context;
     Family *family;     /* of members that differ in their input alone, the caller's; or NULL */
     Progress *progress; /* gets one unit whenever a member is done with; or NULL */
     double unit_cost;

@@ -30,6 +30,9 @@ typedef struct {
     Kernel *kernel; /* NULL without an arithmetic */
     RefBits bits;   /* of a run by itself x's alone */
     const RefKeeper *keeper;
+    FinalSink *final;                /* or NULL */
+    void *context;                   /* for that */
+    MachineView converted, original; /* after the layer evaluated last */
 } Evaluation;
 
 /* A plan and precision of the point's own.  false: memory is short. */
@@ -217,9 +220,24 @@ static bool evaluation_layer(Evaluation *evaluation, size_t layer, Row *row)
     original = (MachineView){shared_original(shared, evaluation->point) + (layer - 1) * n * content,
                              content};
     compare_layer(evaluation, row, &converted, &original);
+    evaluation->converted = converted;
+    evaluation->original = original;
     row->identical = identical_share(&converted, &original, rows_of(evaluation->point),
                                      pair->compared[layer - 1]);
     return true;
+}
+
+/* Whoever looks at the streams after the last layer.  false: memory is short. */
+static bool show_final(const Evaluation *evaluation)
+{
+    const FinalStreams streams = {.shared = evaluation->shared,
+                                  .point = evaluation->point,
+                                  .plan = evaluation->plan,
+                                  .base = evaluation->base,
+                                  .run = evaluation->run,
+                                  .converted = evaluation->converted,
+                                  .original = evaluation->original};
+    return evaluation->final == NULL || evaluation->final(evaluation->context, &streams);
 }
 
 /* Did the plan promise this layer's construction error at these bits? */
@@ -282,7 +300,7 @@ static double bits_wanted(const Evaluation *evaluation, const RefCell *cell)
     const Point *point = evaluation->point;
     const double out_of_reach = 0x1p32; /* a stream that no precision follows: ref_plan_error */
     int exponent;
-    if (!point->judged || cell->state != CELL_BOUND ||
+    if (!point_judges_rows(point) || cell->state != CELL_BOUND ||
         mpfr_cmp_d(cell->value, point->tolerance) <= 0) {
         return 0;
     }
@@ -415,8 +433,9 @@ static EvaluateStatus evaluate_at(Evaluation *evaluation, RowsFound *found, Row 
         ref_keeper_offer(keeper, what, evaluation->bits.x, rows_visit, &made);
     }
     *found = *all;
+    bool ok = is_unproven(evaluation, all) || show_final(evaluation);
     evaluation_close(evaluation);
-    return EVALUATE_OK;
+    return ok ? EVALUATE_OK : EVALUATE_NO_MEMORY;
 }
 
 /* Once more with other bits and a base of its own. */
@@ -515,7 +534,7 @@ static EvaluateStatus evaluate_machine(bool *passed, const Shared *shared, const
 
 /* The plan, then the rows. */
 static EvaluateStatus evaluate_point(bool *passed, const Shared *shared, const Point *point,
-                                     Row *rows, size_t depth)
+                                     Row *rows, size_t depth, FinalSink *final, void *context)
 {
     Checkpoint checkpoint;
     EvaluateStatus status = EVALUATE_NO_MEMORY;
@@ -523,7 +542,9 @@ static EvaluateStatus evaluate_point(bool *passed, const Shared *shared, const P
         Evaluation evaluation = {.shared = shared,
                                  .point = point,
                                  .base = shared->base,
-                                 .keeper = point->certify ? NULL : checkpoint_keeper(&checkpoint)};
+                                 .keeper = point->certify ? NULL : checkpoint_keeper(&checkpoint),
+                                 .final = final,
+                                 .context = context};
         if (evaluation_plan(&evaluation, point->reference == REFERENCE_DIFFERENCE)) {
             status = evaluate_rows(&evaluation, passed, rows, depth);
         }
@@ -536,6 +557,12 @@ static EvaluateStatus evaluate_point(bool *passed, const Shared *shared, const P
 EvaluateStatus point_evaluate(bool *passed, const Shared *shared, const Point *point, RowSink *sink,
                               void *context)
 {
+    return point_evaluate_final(passed, shared, point, sink, NULL, context);
+}
+
+EvaluateStatus point_evaluate_final(bool *passed, const Shared *shared, const Point *point,
+                                    RowSink *sink, FinalSink *final, void *context)
+{
     size_t depth = shared->pair.converted.depth;
     Row *rows = calloc(depth, sizeof *rows);
     if (rows == NULL) {
@@ -545,7 +572,7 @@ EvaluateStatus point_evaluate(bool *passed, const Shared *shared, const Point *p
         row_init(&rows[l], point);
     }
     EvaluateStatus status = point_has_reference(point)
-                                ? evaluate_point(passed, shared, point, rows, depth)
+                                ? evaluate_point(passed, shared, point, rows, depth, final, context)
                                 : evaluate_machine(passed, shared, point, rows, depth);
     for (size_t l = 0; status == EVALUATE_OK && l < depth; l++) {
         if (!sink(context, point, &rows[l])) {
@@ -658,7 +685,7 @@ EvaluateStatus point_worst_error(mpfr_ptr worst, const Shared *shared, const Poi
     return status;
 }
 
-EvaluateStatus point_final_row(double *x, const Shared *shared, const Point *point)
+EvaluateStatus point_final_rows(double *x, RefRows rows, const Shared *shared, const Point *point)
 {
     const Model *model = &shared->pair.converted;
     Evaluation evaluation = {.shared = shared, .point = point};
@@ -670,8 +697,10 @@ EvaluateStatus point_final_row(double *x, const Shared *shared, const Point *poi
     for (size_t l = 0; l < model->depth; l++) {
         stream = evaluation.machine->functions->layer(evaluation.kernel);
     }
-    size_t row = layout_token_row(&model->layout, model->layout.n - 1);
-    memcpy(x, stream.data + row * stream.ld, model->layout.d * sizeof *x);
+    for (size_t i = 0; i < rows.count; i++) {
+        size_t row = layout_token_row(&model->layout, rows.first + i), d = model->layout.d;
+        memcpy(x + i * d, stream.data + row * stream.ld, d * sizeof *x);
+    }
     evaluation_close(&evaluation);
     return EVALUATE_OK;
 }

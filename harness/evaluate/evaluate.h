@@ -9,11 +9,31 @@
 /* Called with each row, from layer 1 on; false stops the evaluation. */
 typedef bool RowSink(void *context, const Point *point, const Row *row);
 
+/* What there is after the last layer, as long as the call lasts. */
+typedef struct {
+    const Shared *shared;
+    const Point *point;
+    const RefPlan *plan; /* NULL where radii say what is right */
+    const RefBase *base;
+    const RefRun *run;
+    MachineView converted, original; /* m(T') and m(T), tokens by content columns */
+} FinalStreams;
+
+/* Looks at them.  false: memory is short. */
+typedef bool FinalSink(void *context, const FinalStreams *final);
+
 /* Evaluates one point: precision as the point says or as planned, raised where a value that was
  * promised did not come out, and where the judged error is a bound above the tolerance, until it is
  * a value or within.  *passed: no row fails (see row_passes). */
 EvaluateStatus point_evaluate(bool *passed, const Shared *shared, const Point *point, RowSink *sink,
                               void *context) __attribute__((warn_unused_result));
+
+/* The same; shows `final` the streams after the last layer, before the rows: once, or more often
+ * where the precision is raised, and the last time counts.  The point has a reference and a
+ * machine. */
+EvaluateStatus point_evaluate_final(bool *passed, const Shared *shared, const Point *point,
+                                    RowSink *sink, FinalSink *final, void *context)
+    __attribute__((warn_unused_result));
 
 /* The point's judged error in one number: the largest over all layers, upper bounds where
  * unresolved; NaN where a machine value is not finite or the norm does not exist.  r(T') is
@@ -25,8 +45,8 @@ EvaluateStatus point_worst_error(mpfr_ptr worst, const Shared *shared, const Poi
 EvaluateStatus point_worst_cell(RefCell *worst, const Shared *shared, const Point *point)
     __attribute__((warn_unused_result));
 
-/* m(T'): the last token's row of the stream after the last layer, x [d]. */
-EvaluateStatus point_final_row(double *x, const Shared *shared, const Point *point)
+/* m(T'): tokens' rows of the stream after the last layer, x [rows.count, d]. */
+EvaluateStatus point_final_rows(double *x, RefRows rows, const Shared *shared, const Point *point)
     __attribute__((warn_unused_result));
 
 #endif

@@ -3,169 +3,375 @@
  */
 #include "logits.h"
 
+#include "unembed.h"
+
 #include <math.h>
-#include <stdint.h>
+#include <omp.h>
 #include <stdlib.h>
+#include <string.h>
 
-enum { LOGIT_BITS = 192, LOGIT_BYTES = LOGIT_BITS / 8 };
+/* Logits that are worked on at once, at most, where a position has not more. */
+enum { BLOCK_NUMBERS = 1 << 20 };
 
-/* What no class is. */
-#define UNKNOWN SIZE_MAX
+/* Numbers from which the positions of an input are worth threads of their own. */
+enum { PARALLEL_NUMBERS = 1 << 14 };
 
-/* Index of the largest of value [count], the first of equals; lead (or NULL): over the second. */
-static size_t largest(mpfr_t *value, size_t count, mpfr_ptr lead)
+/* One thread's logits of a block of positions: r(T)'s, what is compared with them, and the
+ * machine's. */
+typedef struct {
+    size_t rows; /* of a block, at most */
+    RefLogits *original, *change;
+    double *converted, *native; /* [rows, classes] of m(T') and m(T) */
+    RefSoftmax **softmax;       /* [threads] */
+    int threads;
+} Work;
+
+static size_t block_rows(const Logits *logits)
 {
-    size_t best = 0;
-    for (size_t k = 1; k < count; k++) {
-        best = mpfr_greater_p(value[k], value[best]) ? k : best;
-    }
-    mpfr_set_inf(lead, 1);
-    for (size_t k = 0; k < count; k++) {
-        if (k != best) {
-            mpfr_t d;
-            mpfr_init2(d, LOGIT_BITS);
-            mpfr_sub(d, value[best], value[k], MPFR_RNDN);
-            mpfr_min(lead, lead, d, MPFR_RNDN);
-            mpfr_clear(d);
-        }
-    }
-    return best;
+    size_t most = BLOCK_NUMBERS / logits->unembed.classes;
+    most = most > 0 ? most : 1;
+    return logits->rows < most ? logits->rows : most;
 }
 
-double logits_bytes(size_t inputs, size_t classes)
+static void work_clear(Work *work)
 {
-    double number = sizeof(mpfr_t) + LOGIT_BYTES + 2 * sizeof(size_t); /* and malloc's own */
-    return (double)inputs * ((double)classes * number + sizeof(size_t));
-}
-
-static bool values_init(mpfr_t **value, size_t count)
-{
-    *value = calloc(count + 1, sizeof **value);
-    for (size_t i = 0; *value != NULL && i < count; i++) {
-        mpfr_init2((*value)[i], LOGIT_BITS);
+    for (int t = 0; work->softmax != NULL && t < work->threads; t++) {
+        ref_softmax_clear(work->softmax[t]);
     }
-    return *value != NULL;
+    ref_logits_clear(work->original);
+    ref_logits_clear(work->change);
+    free(work->converted);
+    free(work->native);
+    free(work->softmax);
 }
 
-static void values_clear(mpfr_t *value, size_t count)
+/* false: memory is short; clear it all the same. */
+static bool work_init(Work *work, const Logits *logits)
 {
-    for (size_t i = 0; value != NULL && i < count; i++) {
-        mpfr_clear(value[i]);
+    size_t rows = block_rows(logits), classes = logits->unembed.classes;
+    bool several = rows * classes >= PARALLEL_NUMBERS;
+    *work = (Work){.rows = rows, .threads = several ? omp_get_max_threads() : 1};
+    work->original = ref_logits_make(rows, classes);
+    work->change = ref_logits_make(rows, classes);
+    work->converted = calloc(rows * classes, sizeof(double));
+    work->native = calloc(rows * classes, sizeof(double));
+    work->softmax = calloc((size_t)work->threads, sizeof(RefSoftmax *));
+    bool ok = work->original != NULL && work->change != NULL && work->converted != NULL &&
+              work->native != NULL && work->softmax != NULL;
+    for (int t = 0; ok && t < work->threads; t++) {
+        work->softmax[t] = ref_softmax_make(classes);
+        ok = work->softmax[t] != NULL;
     }
-    free(value);
+    return ok;
 }
 
-bool logits_init(Logits *logits, size_t kept, const ModelFile *model)
+double logits_kept_bytes(const Logits *logits)
 {
-    *logits = (Logits){.kept = kept,
-                       .classes = model->classes,
-                       .d = model->d,
-                       .w_u = model->W_U,
-                       .b_u = model->b_U,
-                       .margin = INFINITY};
+    return ref_logits_bytes((double)logits->rows, (double)logits->unembed.classes);
+}
+
+double logits_input_bytes(const Logits *logits)
+{
+    return (double)logits->rows * sizeof(Position) + sizeof(RefLogits *);
+}
+
+double logits_work_bytes(const Logits *logits)
+{
+    double rows = (double)block_rows(logits), classes = (double)logits->unembed.classes;
+    return 2 * ref_logits_bytes(rows, classes) + 2 * rows * classes * sizeof(double) +
+           ref_softmax_bytes(classes);
+}
+
+double logits_seconds(const Logits *logits, bool search)
+{
+    const double product = 2e-8, exponential = 2e-6, machine = 1e-9, other = 1e-7;
+    double numbers = (double)logits->rows * (double)logits->unembed.classes;
+    double each = (double)logits->unembed.d * machine + other;
+    if (!search) {
+        each += 2 * (double)logits->unembed.d * product + (1 + AGAINST_COUNT) * exponential;
+    } else if (logits->judged == JUDGE_KL) {
+        each += 2 * exponential;
+    }
+    return numbers * each;
+}
+
+bool logits_init(Logits *logits, const Inputs *inputs, const ModelFile *model, bool all)
+{
+    *logits = (Logits){
+        .inputs = inputs,
+        .unembed = {model->W_U, model->b_U, model->d, model->classes},
+        .all = all,
+        .has_loss = inputs->tokens != NULL && model->classes == model->vocabulary,
+        .rows = all ? inputs->n : 1,
+        .margin = INFINITY,
+    };
     pthread_mutex_init(&logits->lock, NULL);
-    logits->predicted = calloc(kept + 1, sizeof *logits->predicted);
-    for (size_t i = 0; logits->predicted != NULL && i < kept; i++) {
-        logits->predicted[i] = UNKNOWN;
-    }
-    return values_init(&logits->value, kept * logits->classes) && logits->predicted != NULL;
+    logits->gain = ref_logits_gain(&logits->unembed);
+    logits->positions = calloc(inputs->count, logits->rows * sizeof *logits->positions);
+    return logits->positions != NULL;
+}
+
+bool logits_keep(Logits *logits, size_t kept)
+{
+    logits->value = calloc(kept + 1, sizeof(RefLogits *));
+    logits->kept = logits->value != NULL ? kept : 0;
+    return logits->value != NULL;
 }
 
 void logits_clear(Logits *logits)
 {
-    values_clear(logits->value, logits->kept * logits->classes);
-    free(logits->predicted);
+    for (size_t i = 0; i < logits->kept; i++) {
+        ref_logits_clear(logits->value[i]);
+    }
+    free(logits->value);
+    free(logits->positions);
     pthread_mutex_destroy(&logits->lock);
     *logits = (Logits){0};
 }
 
-/* The logits of r(T) of an input, and what they predict. */
-static bool predict(mpfr_t *value, size_t *predicted, Logits *logits, const Shared *shared)
+RefRows logits_rows(const Logits *logits, size_t i)
 {
-    mpfr_t lead;
-    if (!ref_base_readout(value[0], shared->base, logits->w_u, logits->b_u, logits->classes)) {
-        return false;
+    const Inputs *inputs = logits->inputs;
+    size_t first = !logits->all ? inputs->n - 1 : inputs->from != NULL ? inputs->from[i] : 0;
+    return (RefRows){first, inputs->n - first};
+}
+
+static Position *position_at(const Logits *logits, size_t i, size_t position)
+{
+    size_t before = logits->inputs->n - logits->rows;
+    return &logits->positions[i * logits->rows + position - before];
+}
+
+const Position *logits_position(const Logits *logits, size_t i, size_t position)
+{
+    return position_at(logits, i, position);
+}
+
+/* r(T)'s logits of a block: in *values, from *first on.  false: memory is short. */
+static bool original_logits(const RefLogits **values, size_t *first, Logits *logits, size_t i,
+                            RefRows block, const RefBase *base, Work *work)
+{
+    RefRows rows = logits_rows(logits, i);
+    *values = work->original;
+    *first = 0;
+    if (i >= logits->kept) {
+        return ref_logits_original(work->original, base, block, &logits->unembed);
     }
-    mpfr_init2(lead, LOGIT_BITS);
-    *predicted = largest(value, logits->classes, lead);
-    double least = mpfr_get_d(lead, MPFR_RNDD);
-    pthread_mutex_lock(&logits->lock);
-    logits->margin = fmin(logits->margin, least);
-    pthread_mutex_unlock(&logits->lock);
-    mpfr_clear(lead);
+    *first = block.first - rows.first;
+    if (logits->value[i] == NULL) {
+        logits->value[i] = ref_logits_make(rows.count, logits->unembed.classes);
+        if (logits->value[i] == NULL ||
+            !ref_logits_original(logits->value[i], base, rows, &logits->unembed)) {
+            ref_logits_clear(logits->value[i]);
+            logits->value[i] = NULL;
+            return false;
+        }
+    }
+    *values = logits->value[i];
     return true;
 }
 
-/* The machine's logits of one input from its last row x [d], against r(T)'s. */
-static LogitErrors compare_row(const Logits *logits, const double *x, mpfr_t *value,
-                               size_t predicted)
+/* The token behind a position, or -1: what a loss would be of. */
+static int64_t next_token(const Logits *logits, size_t i, size_t p)
 {
-    LogitErrors errors = {0};
-    mpfr_t d;
-    size_t best = 0;
-    double top = -INFINITY;
-    mpfr_init2(d, LOGIT_BITS);
-    for (size_t k = 0; k < logits->classes; k++) {
-        double logit = 0;
-        for (size_t c = 0; c < logits->d; c++) {
-            logit += x[c] * logits->w_u[c * logits->classes + k];
-        }
-        logit += logits->b_u != NULL ? logits->b_u[k] : 0;
-        mpfr_d_sub(d, logit, value[k], MPFR_RNDN);
-        double error = fabs(mpfr_get_d(d, MPFR_RNDA));
-        errors.error = error > errors.error || isnan(error) ? error : errors.error;
-        if (logit > top) {
-            top = logit;
-            best = k;
-        }
+    const Inputs *inputs = logits->inputs;
+    if (!logits->has_loss) {
+        return -1;
     }
-    errors.changed = best != predicted || !isfinite(top);
-    mpfr_clear(d);
-    return errors;
+    if (p + 1 < inputs->n) {
+        return inputs->tokens[i * inputs->n + p + 1];
+    }
+    return inputs->next != NULL ? inputs->next[i] : -1;
 }
 
-/* A sum and a maximum, in which NaN stays: in any order the same. */
-static void take_errors(Logits *logits, LogitErrors own)
+/* Row r of a block, whose r(T) has these logits. */
+static PositionLogits row_logits(const Logits *logits, const Work *work, size_t r,
+                                 mpfr_srcptr original, int digits)
 {
+    size_t classes = logits->unembed.classes;
+    return (PositionLogits){.original = original,
+                            .converted = work->converted + r * classes,
+                            .native = work->native + r * classes,
+                            .change = work->change,
+                            .row = r,
+                            .classes = classes,
+                            .gain = logits->gain,
+                            .next = -1,
+                            .softmax = work->softmax[work->threads > 1 ? omp_get_thread_num() : 0],
+                            .digits = digits};
+}
+
+static bool take_block(Logits *logits, size_t i, RefRows block, const FinalStreams *final,
+                       Work *work)
+{
+    const RefUnembed *unembed = &logits->unembed;
+    const RefLogits *values;
+    size_t first;
+    if (!original_logits(&values, &first, logits, i, block, final->base, work) ||
+        !ref_logits_change(work->change, &final->shared->pair, final->base, final->run, block,
+                           unembed) ||
+        !unembed_machine(work->converted, &final->converted, block, unembed) ||
+        !unembed_machine(work->native, &final->original, block, unembed)) {
+        return false;
+    }
+#pragma omp parallel for schedule(dynamic) num_threads(work->threads) if (work->threads > 1)
+    for (size_t r = 0; r < block.count; r++) {
+        ref_thread_setup();
+        PositionLogits row = row_logits(logits, work, r, ref_logits_row(values, first + r),
+                                        point_digits(final->point));
+        row.next = next_token(logits, i, block.first + r);
+        position_take(position_at(logits, i, block.first + r), &row, final, block.first + r);
+    }
+    return true;
+}
+
+bool logits_take(Logits *logits, size_t i, const FinalStreams *final)
+{
+    RefRows rows = logits_rows(logits, i);
+    Work work;
+    bool ok = work_init(&work, logits);
+    for (size_t done = 0; ok && done < rows.count; done += work.rows) {
+        size_t left = rows.count - done;
+        RefRows block = {rows.first + done, left < work.rows ? left : work.rows};
+        ok = take_block(logits, i, block, final, &work);
+    }
+    work_clear(&work);
+    return ok;
+}
+
+/* ---- All of them ----------------------------------------------------------------------------- */
+
+/* A sum and maxima, in which NaN stays: in any order the same. */
+static void add_position(LogitErrors *all, const Position *position, const Figure *kl)
+{
+    all->changed += position->changed;
+    all->error =
+        position->error > all->error || isnan(position->error) ? position->error : all->error;
+    all->kl = figure_is_worse(kl, &all->kl) ? *kl : all->kl;
+}
+
+void logits_sum(Logits *logits)
+{
+    logits->errors = (LogitErrors){.kl.state = CELL_ABSENT};
+    for (size_t i = 0; i < logits->inputs->count; i++) {
+        RefRows rows = logits_rows(logits, i);
+        for (size_t p = rows.first; p < rows.first + rows.count; p++) {
+            const Position *position = logits_position(logits, i, p);
+            add_position(&logits->errors, position, &position->kl[AGAINST_MACHINE]);
+            logits->margin = fmin(logits->margin, position->margin);
+        }
+    }
+}
+
+/* What a search compares: m(T') or m(T) of all inputs. */
+typedef struct {
+    Logits *logits;
+    bool native;
+} Comparing;
+
+/* One position of a search; only what is judged of it is worked out. */
+static void compare_one(Logits *logits, size_t i, size_t p, const PositionLogits *row)
+{
+    const Figure none = {.state = CELL_ABSENT};
+    bool kl = logits->judged == JUDGE_KL;
+    Position position = *position_at(logits, i, p);
+    position_compare(&position, row, kl);
+    position_at(logits, i, p)->predicted = position.predicted;
+    position_at(logits, i, p)->margin = position.margin;
+    position_at(logits, i, p)->known = true;
     pthread_mutex_lock(&logits->lock);
-    LogitErrors *all = &logits->errors;
-    all->changed += own.changed;
-    all->error = own.error > all->error || isnan(own.error) ? own.error : all->error;
+    add_position(&logits->errors, &position, kl ? &position.kl[AGAINST_MACHINE] : &none);
+    logits->margin = fmin(logits->margin, position.margin);
     pthread_mutex_unlock(&logits->lock);
 }
 
-bool logits_compare(Logits *logits, size_t i, const Shared *shared, const Point *point)
+static bool compare_rows(Logits *logits, size_t i, const Shared *shared, const Point *point,
+                         Work *work, const MachineView *x)
 {
-    bool kept = i < logits->kept;
-    mpfr_t *own = NULL, *value = logits->value + i * logits->classes;
-    size_t predicted = kept ? logits->predicted[i] : UNKNOWN;
-    double *x = calloc(logits->d, sizeof *x);
-    bool ok = x != NULL && (kept || values_init(&own, logits->classes));
-    value = kept ? value : own;
-    if (ok && predicted == UNKNOWN) {
-        ok = predict(value, &predicted, logits, shared);
+    RefRows rows = logits_rows(logits, i);
+    bool ok = true;
+    for (size_t done = 0; ok && done < rows.count; done += work->rows) {
+        size_t left = rows.count - done, first;
+        RefRows block = {rows.first + done, left < work->rows ? left : work->rows};
+        const RefLogits *values;
+        ok = original_logits(&values, &first, logits, i, block, shared->base, work) &&
+             unembed_machine(work->converted, x, block, &logits->unembed);
+#pragma omp parallel for schedule(dynamic) num_threads(work->threads) if (work->threads > 1)
+        for (size_t r = 0; r < (ok ? block.count : 0); r++) {
+            ref_thread_setup();
+            PositionLogits row =
+                row_logits(logits, work, r, ref_logits_row(values, first + r), point_digits(point));
+            compare_one(logits, i, block.first + r, &row);
+        }
     }
-    if (ok && kept) {
-        logits->predicted[i] = predicted;
-    }
-    ok = ok && point_final_row(x, shared, point) == EVALUATE_OK;
-    if (ok) {
-        take_errors(logits, compare_row(logits, x, value, predicted));
-    }
-    values_clear(own, logits->classes);
-    free(x);
     return ok;
 }
 
 static bool compare_member(void *context, size_t i, const Shared *shared, const Point *point)
 {
-    return logits_compare(context, i, shared, point);
+    Comparing *comparing = context;
+    Logits *logits = comparing->logits;
+    const size_t n = logits->inputs->n, d = logits->unembed.d;
+    const Layout *layout = &shared->pair.original.layout;
+    size_t content = layout_content(layout);
+    double *x = calloc(n, d * sizeof *x);
+    Work work;
+    bool ok = work_init(&work, logits) && x != NULL;
+    MachineView view = {x, d};
+    if (ok && comparing->native) {
+        size_t last = shared->pair.original.depth - 1;
+        view = (MachineView){shared_original(shared, point) + last * n * content, content};
+    } else if (ok) {
+        ok = point_final_rows(x, (RefRows){0, n}, shared, point) == EVALUATE_OK;
+    }
+    ok = ok && compare_rows(logits, i, shared, point, &work, &view);
+    work_clear(&work);
+    free(x);
+    return ok;
 }
 
-bool logits_compare_all(LogitErrors *errors, Logits *logits, Ensemble *ensemble, double omega)
+bool logits_compare(Logits *logits, size_t i, const Shared *shared, const Point *point)
 {
-    logits->errors = (LogitErrors){0};
-    bool ok = ensemble_each(ensemble, omega, compare_member, logits);
+    return compare_member(&(Comparing){logits, false}, i, shared, point);
+}
+
+bool logits_compare_all(LogitErrors *errors, Logits *logits, Ensemble *ensemble, double omega,
+                        bool native)
+{
+    Comparing comparing = {logits, native};
+    logits->errors = (LogitErrors){.kl.state = CELL_ABSENT};
+    bool ok = ensemble_each(ensemble, omega, compare_member, &comparing);
     *errors = logits->errors;
     return ok;
+}
+
+void logit_errors_judged(mpfr_ptr worst, const LogitErrors *errors, JudgeOf of)
+{
+    mpfr_set_zero(worst, 1);
+    if (of == JUDGE_KL) {
+        figure_add(worst, &errors->kl);
+    } else {
+        mpfr_set_d(worst, errors->error, MPFR_RNDN);
+    }
+}
+
+/* What is judged, of m(T') or m(T). */
+static bool judged(const LogitsJudged *what, mpfr_ptr error, double omega, bool native)
+{
+    LogitErrors errors;
+    if (!logits_compare_all(&errors, what->logits, what->ensemble, omega, native)) {
+        return false;
+    }
+    logit_errors_judged(error, &errors, what->logits->judged);
+    return true;
+}
+
+bool logits_judged_error(void *context, mpfr_ptr error, double omega)
+{
+    return judged(context, error, omega, false);
+}
+
+bool logits_judged_floor(void *context, mpfr_ptr error, double omega)
+{
+    return judged(context, error, omega, true);
 }

@@ -1,47 +1,96 @@
 /*
- * Logits and predictions: the last token's row of the last layer, times the unembedding.
+ * Logits and predictions: tokens' rows after the last layer, times the unembedding, over all inputs
+ * and the positions that are looked at.
  */
 #ifndef HEADPROOF_HARNESS_EVALUATE_LOGITS_H
 #define HEADPROOF_HARNESS_EVALUATE_LOGITS_H
 
 #include "ensemble.h"
+#include "position.h"
 #include "../models/inputs.h"
 
 #include <pthread.h>
 
-/* What the machine makes of the logits at one Omega. */
+/* The worst of many positions at one Omega. */
 typedef struct {
-    double error;   /* largest |m - r|, NaN if one is */
-    size_t changed; /* inputs whose largest logit is another one */
+    double error;   /* largest logit error, NaN if one is */
+    size_t changed; /* positions whose largest logit is another one */
+    Figure kl;      /* the largest KL of m(T'), where it is judged or everything is looked at */
 } LogitErrors;
 
-/* The logits of r(T), and what it predicts: of the first inputs kept, of the others worked out
- * whenever they are compared. */
+/* worst = what a tolerance judges of them: the largest logit error, or KL. */
+void logit_errors_judged(mpfr_ptr worst, const LogitErrors *errors, JudgeOf of);
+
+/* Logits of r(T) of the first inputs kept, which many Omegas share; those of the others are worked
+ * out whenever they are compared. */
 typedef struct {
-    size_t kept, classes, d;
-    const double *w_u, *b_u; /* [d, classes], [classes] or NULL: the model's */
-    mpfr_t *value;           /* [kept, classes], right to far more than a double */
-    size_t *predicted;       /* [kept] the class of the largest logit, once it is known */
-    double margin;           /* the smallest lead of a largest logit, over inputs compared so far */
-    LogitErrors errors;      /* of inputs compared, until they are set to zero */
-    pthread_mutex_t lock;    /* of margin and errors */
+    const Inputs *inputs;
+    RefUnembed unembed;
+    bool all;             /* every position that counts, or each input's last alone */
+    bool has_loss;        /* the classes are the vocabulary, and tokens are known */
+    double gain;          /* see ref_logits_gain */
+    size_t kept, rows;    /* rows: positions of an input, at most */
+    RefLogits **value;    /* [kept] of r(T), NULL: not known yet */
+    Position *positions;  /* [inputs, rows] what logits_take found, in the last `count` rows */
+    double margin;        /* the smallest, over positions compared so far */
+    LogitErrors errors;   /* of positions compared, until they are set to zero */
+    JudgeOf judged;       /* what a search compares */
+    pthread_mutex_t lock; /* of margin and errors */
 } Logits;
 
-/* Bytes that logits of so many kept inputs take, as a double. */
-double logits_bytes(size_t inputs, size_t classes);
+/* Bytes, as doubles: of what is kept for an input that is kept, for any input, and of one thread's
+ * work. */
+double logits_kept_bytes(const Logits *logits);
+double logits_input_bytes(const Logits *logits);
+double logits_work_bytes(const Logits *logits);
 
-/* false: memory is short; clear it all the same. */
-bool logits_init(Logits *logits, size_t kept, const ModelFile *model)
+/* About how many seconds of a thread one input's take: to be looked at as a whole, and in a
+ * search. */
+double logits_seconds(const Logits *logits, bool search);
+
+/* Of inputs, which stay where they are; none is kept yet.  false: memory is short; clear it all the
+ * same. */
+bool logits_init(Logits *logits, const Inputs *inputs, const ModelFile *model, bool all)
     __attribute__((warn_unused_result));
 void logits_clear(Logits *logits);
 
-/* Compares m(T') W_U + b_U in double, of input i at its point, into errors.  May be called from
- * several threads at once.  false: memory is short. */
+/* Those of so many inputs are to be kept.  false: memory is short. */
+bool logits_keep(Logits *logits, size_t kept) __attribute__((warn_unused_result));
+
+/* The positions of input i that are looked at. */
+RefRows logits_rows(const Logits *logits, size_t i);
+
+/* What was found at one of them. */
+const Position *logits_position(const Logits *logits, size_t i, size_t position);
+
+/* Everything about input i's positions, from its streams, into positions.  May be
+ * called from several threads at once.  false: memory is short. */
+bool logits_take(Logits *logits, size_t i, const FinalStreams *final)
+    __attribute__((warn_unused_result));
+
+/* logits->errors = the worst of all positions that logits_take found. */
+void logits_sum(Logits *logits);
+
+/* Compares m(T')'s logits of input i in double with r(T)'s, into errors.  May be called by several
+ * threads at once.  false: memory is short. */
 bool logits_compare(Logits *logits, size_t i, const Shared *shared, const Point *point)
     __attribute__((warn_unused_result));
 
-/* The same of all inputs at one Omega.  false: memory is short. */
-bool logits_compare_all(LogitErrors *errors, Logits *logits, Ensemble *ensemble, double omega)
+/* Compares m(T') W_U + b_U in double with r(T)'s over all inputs at one Omega, or where native m(T)
+ * W_U + b_U.  false: memory is short. */
+bool logits_compare_all(LogitErrors *errors, Logits *logits, Ensemble *ensemble, double omega,
+                        bool native) __attribute__((warn_unused_result));
+
+/* What a search judges in place of streams. */
+typedef struct {
+    Logits *logits;
+    Ensemble *ensemble;
+} LogitsJudged;
+
+/* OmegaErrors, context a LogitsJudged: the largest logit error or KL of m(T'), and of m(T). */
+bool logits_judged_error(void *context, mpfr_ptr error, double omega)
+    __attribute__((warn_unused_result));
+bool logits_judged_floor(void *context, mpfr_ptr error, double omega)
     __attribute__((warn_unused_result));
 
 #endif

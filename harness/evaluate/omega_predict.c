@@ -228,14 +228,15 @@ bool omega_predictable(const Pair *pair, const Point *point)
     const CaseSpec *spec = &point->spec;
     const ConstructionInfo *info = construction_info(spec->construction);
     bool one_sublayer = pair->original.sublayer_count == 1 && pair->converted.sublayer_count == 1;
+    bool streams = point->judge_of == JUDGE_STREAMS;
     bool judged = point->judge == ERROR_CONSTRUCTION || point->judge == ERROR_TOTAL ||
                   point->judge == ERROR_OBSERVED;
     bool whole = spec->dropout == 0 && spec->drop_entry == 0 && spec->weight_noise == 0 &&
                  spec->bias_row_content == CONTENT_NONE;
     bool imitated = info->activation && !activation_info(spec->activation)->exact;
     bool pseudo = info->heads && mask_is_pseudo(spec->mask);
-    return one_sublayer && judged && point->norm != NORM_REL && whole && !imitated && !pseudo &&
-           !info->masked;
+    return one_sublayer && streams && judged && point->norm != NORM_REL && whole && !imitated &&
+           !pseudo && !info->masked;
 }
 
 bool omega_bounds(OmegaBounds *bounds, const Pair *pair, double u)

@@ -6,6 +6,13 @@
 
 #include "../base/decimal.h"
 
+const char *omega_judged(JudgeOf of)
+{
+    static const char *const suffixes[] = {
+        [JUDGE_STREAMS] = "", [JUDGE_LOGITS] = " of logits", [JUDGE_KL] = " of the KL divergence"};
+    return suffixes[of];
+}
+
 static const char *omega_text(char text[DECIMAL_TEXT], double omega)
 {
     decimal_print(text, omega);

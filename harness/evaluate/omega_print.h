@@ -5,6 +5,7 @@
 #define HEADPROOF_HARNESS_EVALUATE_OMEGA_PRINT_H
 
 #include "omega_search.h"
+#include "../grid/point.h"
 
 #include <stdio.h>
 
@@ -12,6 +13,9 @@
  * evaluated nothing is proven)", or "none of 50 omegas evaluated, from 8 to 4096, WHAT"; what the
  * evaluations did not suffice for comes after it. */
 void omega_print(FILE *file, const OmegaSearch *search, const char *what);
+
+/* What goes behind "meets the tolerance": " of logits", " of the KL divergence", or nothing. */
+const char *omega_judged(JudgeOf of);
 
 /* The same in a cell of a table: "min;max;inside", those that are open; "" where all is known. */
 void omega_print_open(FILE *file, const OmegaSearch *search);

@@ -54,15 +54,15 @@ static Status row_status(const Point *point, const Row *row)
     if (row_overflow(point, row)) {
         return STATUS_OVERFLOW;
     }
-    if (point->judged && judged->state == CELL_VALUE &&
+    if (point_judges_rows(point) && judged->state == CELL_VALUE &&
         !(mpfr_cmp_d(judged->value, point->tolerance) <= 0)) {
         return STATUS_FAIL;
     }
     if (row_vacuous(point, row)) {
         return STATUS_VACUOUS;
     }
-    bool unresolved =
-        construction->state == CELL_BOUND || (point->judged && judged->state == CELL_BOUND);
+    bool unresolved = construction->state == CELL_BOUND ||
+                      (point_judges_rows(point) && judged->state == CELL_BOUND);
     return unresolved ? STATUS_UNRESOLVED : STATUS_OK;
 }
 
@@ -73,7 +73,7 @@ bool row_passes(const Point *point, const Row *row)
         row->status == STATUS_FAIL) {
         return false;
     }
-    if (!point->judged) {
+    if (!point_judges_rows(point)) {
         return true;
     }
     if (row->status == STATUS_VACUOUS) {

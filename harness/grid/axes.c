@@ -73,6 +73,8 @@ static const char *const judges[] = {
     [ERROR_NATIVE] = "native",
     [ERROR_TOTAL] = "total",
     [ERROR_OBSERVED] = "observed",
+    [ERROR_KINDS + JUDGE_LOGITS - 1] = "logits",
+    [ERROR_KINDS + JUDGE_KL - 1] = "kl",
 };
 static const char *const norms[] = {[NORM_MAX] = "max", [NORM_RMS] = "rms", [NORM_REL] = "rel"};
 
@@ -250,6 +252,20 @@ static void gelu_set(Point *point, AxisValue value)
 {
     point->spec.gelu =
         value.form == FORM_WORD ? (GeluForm)value.integer : gelu_of_terms(value.integer);
+}
+
+static AxisValue judge_get(const Point *point)
+{
+    bool streams = point->judge_of == JUDGE_STREAMS;
+    return word(streams ? (size_t)point->judge : (size_t)ERROR_KINDS + point->judge_of - 1);
+}
+
+static void judge_set(Point *point, AxisValue value)
+{
+    bool streams = value.integer < ERROR_KINDS;
+    point->judge = streams ? (ErrorKind)value.integer : ERROR_TOTAL;
+    point->judge_of =
+        streams ? JUDGE_STREAMS : (JudgeOf)(value.integer - ERROR_KINDS + JUDGE_LOGITS);
 }
 
 /* A difference is evaluated by the heads' structure alone. */
@@ -629,10 +645,12 @@ static const AxisInfo infos[AXIS_COUNT] = {
                     NULL,
                     {CHOICE(judges)},
                     {WORD(ERROR_TOTAL)},
-                    "the error judged (by default construction without arithmetic)",
+                    "the error judged (by default construction without arithmetic); logits and "
+                    "kl, of a model's answers",
                     .scalar = true,
                     .roles = ROLE_JUDGED,
-                    FIELD(judge),
+                    .get = judge_get,
+                    .set = judge_set,
                     .standard_of = judge_standard,
                     .matters = is_judged,
                     .base_free = true},

@@ -9,6 +9,7 @@
 
 #include "axes.h"
 
+#include <stdint.h>
 #include <stdio.h>
 
 struct Grid;
@@ -49,12 +50,13 @@ typedef struct {
     const char *why_not;               /* the verb for an axis refused; NULL: does not take */
     OwnDefault own[OWN_DEFAULTS_MOST]; /* defaults; own_count of them */
     size_t own_count;
-    unsigned flags; /* bit f: it takes flag f (options.h) */
+    uint64_t flags; /* bit f: it takes flag f (options.h) */
 
     BlasUse blas;
     bool shared;         /* the ranks of an MPI job share its points */
     bool searches_omega; /* Omega is unset in its points, and a tolerance is required */
     bool subtracts;      /* it writes r(T') with all the digits that a subtraction needs */
+    bool judges_logits;  /* --judge may be of a model's logits */
     bool needs_rows;     /* of its one model, though nothing is evaluated */
     bool writes_tensors; /* what it writes is no table */
 } CommandInfo;

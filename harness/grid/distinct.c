@@ -196,7 +196,7 @@ int distinct_check_run(const Grid *grid, const RunOptions *run, const CommandInf
                                  {"junit-xml", check->junit_xml, false},
                                  {"markdown", check->markdown, false},
                                  {"json", check->json, false}};
-    size_t room = count + 1, used = 0;
+    size_t room = count + 5, used = 0;
     for (size_t i = 0; i < grid->sources.count; i++) {
         room += grid->sources.items[i]->file->path_count;
     }
@@ -205,6 +205,9 @@ int distinct_check_run(const Grid *grid, const RunOptions *run, const CommandInf
         return memory_fault();
     }
     inputs[used++] = (NamedFile){"baseline", check->baseline, true};
+    inputs[used++] = (NamedFile){"text", run->text, false};
+    inputs[used++] = (NamedFile){"tokens-file", run->tokens_file, false};
+    inputs[used++] = (NamedFile){"characters", run->characters, false};
     for (size_t i = 0; i < count; i++) {
         inputs[used++] = (NamedFile){NULL, operands[i], false};
     }

@@ -200,6 +200,16 @@ int product_check_point(const Product *product, const Point *point)
             "approximation or construction with --arithmetic none: there is no machine "
             "to judge");
     }
+    if (point->judged && point->judge_of != JUDGE_STREAMS) {
+        bool has_logits = point->source != NULL && point->source->file->W_U != NULL;
+        if (!product->command->judges_logits || !has_logits) {
+            return product_reject(
+                product, AXIS_JUDGE,
+                product->command->judges_logits
+                    ? "an error of the stream, or a weights file with unembed.W_U"
+                    : "an error of the stream: verify and min-omega alone judge logits");
+        }
+    }
     if (spec->dropout > 1) {
         return product_reject(product, AXIS_DROPOUT, "none or a probability above 0 and at most 1");
     }

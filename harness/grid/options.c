@@ -12,6 +12,7 @@
 
 #define THREADS_MOST 1024
 #define SHARDS_MOST 1000000
+#define COUNT_MOST 1000000000
 
 /* What getopt_long calls a long flag: not a letter. */
 enum { LONG_FLAG = 1000 };
@@ -19,6 +20,7 @@ enum { LONG_FLAG = 1000 };
 static const char *const forms[] = {"fused", "three", NULL};
 static const char *const units[] = {"head", "sublayer", "kind", NULL};
 static const char *const logits[] = {"all", "predicted", NULL};
+static const char *const positions[] = {"all", "last", NULL};
 
 static const FlagInfo flags_known[FLAG_COUNT] = {
     [FLAG_OUTPUT] = {"output", "FILE", "write CSV to FILE, which appears complete or not at all",
@@ -36,6 +38,17 @@ static const FlagInfo flags_known[FLAG_COUNT] = {
     [FLAG_MEASURE] = {"measure", NULL, "time both models on this machine"},
     [FLAG_DIGITS] = {"digits", "COUNT", "significant digits of every error, 1 to 17; default 12"},
     [FLAG_TOKENS] = {"tokens", "LISTS", "the tokens of each position, as 0:52/0:52/53"},
+    [FLAG_TOKENS_FILE] = {"tokens-file", "FILE",
+                          "token ids with blanks or commas, an input a line"},
+    [FLAG_TEXT] = {"text", "FILE", "a text, a character a token, in windows"},
+    [FLAG_CHARACTERS] = {"characters", "FILE",
+                         "the characters in token order, as JSON; default characters.json beside "
+                         "the model"},
+    [FLAG_WINDOW] = {"window", "COUNT", "tokens of a window; default the context length"},
+    [FLAG_STRIDE] = {"stride", "COUNT", "tokens from window to window; default the window"},
+    [FLAG_POSITIONS] = {"positions", "WHICH",
+                        "a line for all positions or the last of each input; of a text all",
+                        .words = positions},
     [FLAG_BY] = {"by", "UNIT", "a line a head, sublayer or kind; default sublayer", .words = units},
     [FLAG_LOGITS] = {"logits", "WHICH", "all, or predicted, the default", .words = logits},
     [FLAG_PROPAGATION] = {"propagation", NULL,
@@ -73,7 +86,7 @@ const FlagInfo *flag_info(Flag flag)
 
 bool command_takes_flag(const CommandInfo *command, Flag flag)
 {
-    return (command->flags & (1U << flag)) != 0;
+    return (command->flags & ((uint64_t)1 << flag)) != 0;
 }
 
 /* The axes, in order, then the other flags. */
@@ -150,6 +163,15 @@ static int read_digits(RunOptions *run, Origin origin, const char *text)
     AxisValue value = {0};
     int status = read_one(&value, origin, &domain, text, "one value");
     run->digits = (int)value.integer;
+    return status;
+}
+
+static int read_count(size_t *count, Origin origin, const char *text)
+{
+    static const Domain domain = {.kind = DOMAIN_INTEGER, .least = 1, .most = COUNT_MOST};
+    AxisValue value = {0};
+    int status = read_one(&value, origin, &domain, text, "one value");
+    *count = value.integer;
     return status;
 }
 
@@ -284,6 +306,12 @@ static int read_flag(Reader *reader, Flag flag, const char *text)
     case FLAG_QUIET: run->quiet = true; break;
     case FLAG_IGNORE_EXTRA: run->ignore_extra = true; break;
     case FLAG_TOKENS: run->tokens = text; break;
+    case FLAG_TOKENS_FILE: run->tokens_file = text; break;
+    case FLAG_TEXT: run->text = text; break;
+    case FLAG_CHARACTERS: run->characters = text; break;
+    case FLAG_WINDOW: return read_count(&run->window, origin, text);
+    case FLAG_STRIDE: return read_count(&run->stride, origin, text);
+    case FLAG_POSITIONS: return read_word(&run->positions, flag, text);
     case FLAG_FORM: return read_word(&run->form, flag, text);
     case FLAG_BY: return read_word(&run->by, flag, text);
     case FLAG_LOGITS: return read_word(&run->logits, flag, text);

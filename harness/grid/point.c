@@ -27,6 +27,11 @@ bool point_has_reference(const Point *point)
     return point->reference != REFERENCE_NONE;
 }
 
+bool point_judges_rows(const Point *point)
+{
+    return point->judged && point->judge_of == JUDGE_STREAMS;
+}
+
 int point_digits(const Point *point)
 {
     return point->digits > 0 ? point->digits : REF_DIGITS;

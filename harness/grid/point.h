@@ -67,6 +67,10 @@ typedef enum {
     AXIS_COUNT
 } Axis;
 
+/* What a tolerance is for: an error of the streams (judge), or the largest error of a logit, or the
+ * largest KL divergence from r(T) (nats), of m(T') at any position. */
+typedef enum { JUDGE_STREAMS, JUDGE_LOGITS, JUDGE_KL } JudgeOf;
+
 /* One point: everything that decides its rows.  Axes that do not matter to the construction
  * hold their defaults. */
 typedef struct {
@@ -86,7 +90,8 @@ typedef struct {
     long max_bits;
     bool certify; /* --certify: the errors of the reference are proven; no axis, no value differs */
     double tolerance;
-    ErrorKind judge;
+    ErrorKind judge; /* ERROR_TOTAL where no stream is judged */
+    JudgeOf judge_of;
     Norm norm;
     int digits;  /* of every error in its rows; 0: REF_DIGITS.  No axis: the numbers are the same */
     bool judged; /* a tolerance was given */
@@ -101,6 +106,9 @@ bool point_has_difference(const Point *point);
 
 /* Is anything evaluated in the reference? */
 bool point_has_reference(const Point *point);
+
+/* Does its tolerance judge an error of its rows? */
+bool point_judges_rows(const Point *point);
 
 /* Digits of the errors in its rows. */
 int point_digits(const Point *point);

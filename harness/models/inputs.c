@@ -3,6 +3,7 @@
  */
 #include "inputs.h"
 
+#include "../base/digest.h"
 #include "../base/message.h"
 #include "../base/shown.h"
 #include "../base/values.h"
@@ -17,7 +18,7 @@ static int no_memory(void)
     return 99;
 }
 
-static bool allocate(Inputs *inputs, size_t count, size_t n, size_t d, bool tokens)
+bool inputs_allocate(Inputs *inputs, size_t count, size_t n, size_t d, bool tokens)
 {
     inputs->count = count;
     inputs->n = n;
@@ -40,7 +41,7 @@ void inputs_embed(double *x, const ModelFile *model, const int64_t *tokens, size
     }
 }
 
-static void embed(Inputs *inputs, const ModelFile *model)
+void inputs_embed_all(Inputs *inputs, const ModelFile *model)
 {
     size_t n = inputs->n;
     for (size_t tuple = 0; tuple < inputs->count; tuple++) {
@@ -107,7 +108,7 @@ static int combine(Inputs *inputs, const ModelFile *model, const Choice *choice,
             return 2;
         }
     }
-    if (!allocate(inputs, count, choice->n, model->d, true)) {
+    if (!inputs_allocate(inputs, count, choice->n, model->d, true)) {
         return no_memory();
     }
     for (size_t tuple = 0; tuple < count; tuple++) {
@@ -119,7 +120,7 @@ static int combine(Inputs *inputs, const ModelFile *model, const Choice *choice,
             rest /= list->count;
         }
     }
-    embed(inputs, model);
+    inputs_embed_all(inputs, model);
     return 0;
 }
 
@@ -155,22 +156,33 @@ int inputs_make(Inputs *inputs, const ModelFile *model, const char *path, const 
 {
     *inputs = (Inputs){0};
     if (choice == NULL && model->X != NULL) {
-        if (!allocate(inputs, 1, model->rows, model->d, false)) {
+        if (!inputs_allocate(inputs, 1, model->rows, model->d, false)) {
             return no_memory();
         }
         memcpy(inputs->x, model->X, model->rows * model->d * sizeof *inputs->x);
         return 0;
     }
     if (choice == NULL && model->tokens != NULL) {
-        if (!allocate(inputs, model->tuples, model->length, model->d, true)) {
+        if (!inputs_allocate(inputs, model->tuples, model->length, model->d, true)) {
             return no_memory();
         }
         memcpy(inputs->tokens, model->tokens,
                model->tuples * model->length * sizeof *inputs->tokens);
-        embed(inputs, model);
+        inputs_embed_all(inputs, model);
         return 0;
     }
     return choose(inputs, model, path, choice);
+}
+
+uint64_t inputs_digest(const Inputs *inputs)
+{
+    if (inputs->from == NULL) {
+        return 0;
+    }
+    size_t tokens = inputs->count * inputs->n;
+    uint64_t digest = digest_bytes(DIGEST_START, inputs->tokens, tokens * sizeof *inputs->tokens);
+    digest = digest_bytes(digest, inputs->from, inputs->count * sizeof *inputs->from);
+    return digest_bytes(digest, inputs->next, inputs->count * sizeof *inputs->next);
 }
 
 int inputs_take_shard(Inputs *inputs, size_t d, size_t shard, size_t shards)
@@ -190,6 +202,10 @@ int inputs_take_shard(Inputs *inputs, size_t d, size_t shard, size_t shards)
             memmove(inputs->tokens + kept * inputs->n, inputs->tokens + i * inputs->n,
                     inputs->n * sizeof *inputs->tokens);
         }
+        if (inputs->from != NULL) {
+            inputs->from[kept] = inputs->from[i];
+            inputs->next[kept] = inputs->next[i];
+        }
     }
     inputs->count = kept;
     inputs->shard = shard;
@@ -206,5 +222,7 @@ void inputs_clear(Inputs *inputs)
 {
     free(inputs->x);
     free(inputs->tokens);
+    free(inputs->from);
+    free(inputs->next);
     *inputs = (Inputs){0};
 }

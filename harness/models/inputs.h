@@ -12,6 +12,11 @@ typedef struct {
     size_t shard, shards; /* they are every shards-th of all, from the shard-th (from 1) on */
     double *x;            /* [count, n, d], their streams */
     int64_t *tokens;      /* [count, n], what the streams come from, or NULL */
+    /* Windows of longer sequences, else NULL: [count] the first position that no earlier window
+     * had, and the token that follows in the sequence, or -1. */
+    size_t *from;
+    int64_t *next;
+    size_t stride, moved; /* of windows; tokens by which last ones begin earlier, to be whole */
 } Inputs;
 
 /* Token tuples beyond this are refused. */
@@ -25,8 +30,19 @@ typedef struct {
 int inputs_make(Inputs *inputs, const ModelFile *model, const char *path, const char *choice)
     __attribute__((warn_unused_result));
 
+/* A digest of the tokens of windows, and of what is looked at of them; 0 where there are none. */
+uint64_t inputs_digest(const Inputs *inputs);
+
 /* x [n, d] = W_E[token] + W_pos[position] of one tuple, as above.  The model has a W_E. */
 void inputs_embed(double *x, const ModelFile *model, const int64_t *tokens, size_t n);
+
+/* Room for them, with tokens or without, and streams of zeros.  false: memory is short; clear them
+ * all the same. */
+bool inputs_allocate(Inputs *inputs, size_t count, size_t n, size_t d, bool tokens)
+    __attribute__((warn_unused_result));
+
+/* Streams of all, from their tokens. */
+void inputs_embed_all(Inputs *inputs, const ModelFile *model);
 
 /* Keeps those of a shard alone.  0; 2 after a message when it would have none. */
 int inputs_take_shard(Inputs *inputs, size_t d, size_t shard, size_t shards)

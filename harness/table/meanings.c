@@ -16,6 +16,7 @@ typedef struct {
 } Said;
 
 #define ABSOLUTE "as the stream"
+#define MEAN ", or of positions listed the mean of the cells"
 #define FORM ", in that form of the kernels"
 
 static const Said said[] = {
@@ -66,12 +67,27 @@ static const Said said[] = {
 
     {NULL, "model", "path", "the weights file"},
     {NULL, "inputs", "integer", "how many inputs the row is the worst of"},
-    {NULL, "judged_log2", "log2", "the judged error, of the worst input"},
+    {"verify", "input", "integer", "the input of a position, from 1; blank: a layer's row"},
+    {NULL, "position", "integer", "the position in it, from 1, whose errors and logits these are"},
+    {NULL, "token", "integer", "the token there"},
+    {NULL, "judged_log2", "log2", "the judged error, of the worst input; of the stream"},
     {NULL, "worst_input", "integer", "the input where the judged error is largest, from 1"},
     {NULL, "logit_error", "logits", "the largest error of a logit; last layer alone"},
     {NULL, "logit_margin", "logits", "the smallest distance from a prediction to the second"},
     {NULL, "safety_factor", "quotient", "margin over error: how much larger the error may be"},
-    {NULL, "predictions_changed", "integer", "inputs whose prediction m(T′) changes"},
+    {NULL, "predictions_changed", "integer", "positions whose prediction m(T′) changes"},
+    {NULL, "prediction", "integer", "the class that r(T) predicts there, from 0"},
+    {NULL, "machine_prediction", "integer", "the class that m(T′) predicts there"},
+    {NULL, "loss_original", "nats", "r(T)'s loss of the next token" MEAN},
+    {NULL, "loss_converted", "nats", "r(T′)'s loss of the next token" MEAN},
+    {NULL, "loss_machine", "nats", "m(T′)'s loss of the next token" MEAN},
+    {NULL, "loss_native", "nats", "m(T)'s loss of the next token" MEAN},
+    {NULL, "kl_converted", "nats", "KL divergence of r(T′) from r(T)" MEAN},
+    {NULL, "kl_machine", "nats", "KL divergence of m(T′) from r(T)" MEAN},
+    {NULL, "kl_native", "nats", "KL divergence of m(T) from r(T)" MEAN},
+    {NULL, "kl_converted_max", "nats", "the largest of r(T′) over positions; last layer alone"},
+    {NULL, "kl_machine_max", "nats", "the largest of m(T′) over positions; last layer alone"},
+    {NULL, "kl_native_max", "nats", "the largest of m(T) over positions; last layer alone"},
 
     {"attribute", "input", "integer", "the input, from 1"},
     {"attribute", "tokens", "integers", "the input's tokens"},

@@ -1,5 +1,6 @@
 /*
- * Rows of verify: each is the worst of all shards' rows of the same model, Omega and layer.
+ * Rows of verify: those of positions in the order of their inputs, and of layers each the worst of
+ * all shards' rows of the same model, Omega and layer.
  */
 #include <stdio.h> /* before mpfr.h: declares mpfr_fprintf */
 
@@ -61,7 +62,7 @@ static bool same_row(const Cells *a, const Cells *b)
 /* The names of a row's bounds, a NUL behind them. */
 static bool cell_is_bound(const Cells *cells, const char *name)
 {
-    char list[(ERROR_KINDS + 1) * CELL_NAME];
+    char list[VERIFY_COLUMNS * CELL_NAME];
     size_t length = cells->length[VERIFY_BOUNDS];
     if (length >= sizeof list) {
         return false;
@@ -88,9 +89,20 @@ static bool is_worse(const Cells *a, const Cells *b, int c, const char *name)
     return worse;
 }
 
+static bool has_logits(const Cells *cells)
+{
+    return cells->length[VERIFY_MARGIN] > 0;
+}
+
+static size_t count_of(const Cells *cells, int c)
+{
+    return strtoul(cells->cell[c], NULL, 10);
+}
+
 /* The errors of the rows [count], each the worst of all, and which of them are bounds; judged:
  * is that error one? */
-static void write_errors(FILE *file, const Cells *rows, size_t count, bool judged)
+static void write_errors(FILE *file, const Cells *rows, size_t count, bool judged,
+                         const PositionMeans *means)
 {
     const char *name;
     bool bound[ERROR_KINDS], first = true;
@@ -114,11 +126,9 @@ static void write_errors(FILE *file, const Cells *rows, size_t count, bool judge
     if (judged) {
         bounds_add(file, &first, verify_column(VERIFY_JUDGED_LOG2));
     }
-}
-
-static size_t count_of(const Cells *cells, int c)
-{
-    return strtoul(cells->cell[c], NULL, 10);
+    if (has_logits(&rows[0])) {
+        position_means_bounds(file, &first, means, means->kl[0].count > 0);
+    }
 }
 
 static Status status_of(const Cells *cells)
@@ -136,7 +146,7 @@ static Status status_of(const Cells *cells)
 /* The logits' cells: the largest error (not a number wins), the smallest margin. */
 static void write_logits(FILE *file, const Cells *rows, size_t count)
 {
-    if (rows[0].length[VERIFY_MARGIN] == 0) {
+    if (!has_logits(&rows[0])) {
         verify_write_no_logits(file);
         return;
     }
@@ -151,8 +161,106 @@ static void write_logits(FILE *file, const Cells *rows, size_t count)
     verify_write_logits(file, error, margin, changed);
 }
 
-/* One row from a row of every shard: rows [count].  Returns its status. */
-static Status write_row(FILE *file, const Cells *rows, size_t count)
+/* ---- Positions ------------------------------------------------------------------------------- */
+
+/* A cell as verify had it when it wrote it: a bound is a power of two, rounded up to its digits. */
+static Figure read_figure(const Cells *cells, int c)
+{
+    RefCell cell;
+    ref_cell_init(&cell, REF_DIGITS);
+    if (cells->length[c] > 0) {
+        mpfr_strtofr(cell.value, cells->cell[c], NULL, 10, MPFR_RNDN);
+        cell.state = mpfr_zero_p(cell.value)      ? CELL_ZERO
+                     : !mpfr_number_p(cell.value) ? CELL_NONFINITE
+                                                  : CELL_VALUE;
+        if (cell.state == CELL_VALUE && cell_is_bound(cells, verify_column((size_t)c))) {
+            cell.state = CELL_BOUND;
+            mpfr_set_ui_2exp(cell.value, 1, mpfr_get_exp(cell.value) - 1, MPFR_RNDN);
+        }
+    }
+    Figure figure = figure_of(&cell);
+    ref_cell_clear(&cell);
+    return figure;
+}
+
+static void read_figures(Figure *figures, const Cells *cells, int first, int count)
+{
+    for (int i = 0; i < count; i++) {
+        figures[i] = read_figure(cells, first + i);
+    }
+}
+
+static bool is_position(const Cells *cells)
+{
+    return cells->length[VERIFY_POSITION] > 0;
+}
+
+/* The rows of positions that the shards are at, in the order of their inputs, as they are; they are
+ * added to means.  rows [file_count] are those behind them.  false: *bad is no table of verify. */
+static bool copy_positions(FILE *file, const Merge *merge, const char **lines, Cells *rows,
+                           PositionMeans *means, size_t *bad)
+{
+    size_t count = merge->file_count;
+    for (size_t i = 0; i < count; i++) {
+        *bad = i;
+        if (!take_line(&rows[i], &lines[i])) {
+            return false;
+        }
+    }
+    for (;;) {
+        size_t first = count;
+        for (size_t i = 0; i < count; i++) {
+            bool its = is_position(&rows[i]);
+            bool before = first == count ||
+                          count_of(&rows[i], VERIFY_INPUT) < count_of(&rows[first], VERIFY_INPUT);
+            first = its && before ? i : first;
+        }
+        if (first == count) {
+            return true;
+        }
+        Figure loss[LOSSES], kl[AGAINST_COUNT];
+        const char *line = rows[first].cell[0];
+        read_figures(loss, &rows[first], VERIFY_LOSS, LOSSES);
+        read_figures(kl, &rows[first], VERIFY_KL, AGAINST_COUNT);
+        position_means_add(means, loss, kl);
+        fprintf(file, "%.*s", (int)(lines[first] - line), line);
+        *bad = first;
+        if (!take_line(&rows[first], &lines[first])) {
+            return false;
+        }
+    }
+}
+
+/* The cells from the predictions to the largest divergences: means of the positions that were
+ * listed, or of none the largest of the shards'.  Their bounds were written before. */
+static int write_means(FILE *file, const Cells *rows, PositionMeans *means)
+{
+    fputs(",,", file);
+    if (!has_logits(&rows[0])) {
+        position_means_write_none(file);
+        return 0;
+    }
+    return position_means_write(file, means, means->kl[0].count > 0);
+}
+
+/* Where no positions are listed, the largest divergences of the shards. */
+static void take_largest(PositionMeans *means, const Cells *rows, size_t count)
+{
+    for (size_t i = 0; i < count && means->kl[0].count == 0; i++) {
+        Figure most[AGAINST_COUNT];
+        read_figures(most, &rows[i], VERIFY_KL_MAX, AGAINST_COUNT);
+        for (int k = 0; k < AGAINST_COUNT; k++) {
+            means->most[k] = figure_is_worse(&most[k], &means->most[k]) ? most[k] : means->most[k];
+        }
+    }
+}
+
+/* ---- Layers ---------------------------------------------------------------------------------- */
+
+/* One row from a row of every shard: rows [count].  Returns its status; *failed: a cell was not
+ * written. */
+static Status write_row(FILE *file, const Cells *rows, size_t count, PositionMeans *means,
+                        bool *failed)
 {
     size_t inputs = 0, worst = 0;
     Status status = STATUS_OK;
@@ -167,20 +275,47 @@ static Status write_row(FILE *file, const Cells *rows, size_t count)
         status = status_of(one) < status ? status_of(one) : status;
     }
     const char *key = rows[0].cell[0];
-    fprintf(file, "%.*s,%zu,%zu", (int)(rows[0].cell[VERIFY_INPUTS] - key - 1), key, inputs,
+    fprintf(file, "%.*s,%zu,%zu,,,", (int)(rows[0].cell[VERIFY_INPUTS] - key - 1), key, inputs,
             count_of(&rows[0], VERIFY_LAYER));
+    if (has_logits(&rows[0])) {
+        take_largest(means, rows, count);
+    }
     bool judged = false;
     for (size_t i = 0; i < count; i++) {
         bool most = strtod(rows[i].cell[VERIFY_JUDGED_LOG2], NULL) ==
                     strtod(rows[worst].cell[VERIFY_JUDGED_LOG2], NULL);
         judged = judged || (most && cell_is_bound(&rows[i], verify_column(VERIFY_JUDGED_LOG2)));
     }
-    write_errors(file, rows, count, judged);
+    write_errors(file, rows, count, judged, means);
     fprintf(file, ",%.*s,%zu", (int)rows[worst].length[VERIFY_JUDGED_LOG2],
             rows[worst].cell[VERIFY_JUDGED_LOG2], count_of(&rows[worst], VERIFY_WORST_INPUT));
     write_logits(file, rows, count);
+    *failed = write_means(file, rows, means) != 0 || *failed;
     fprintf(file, ",%s\n", status_name(status));
     return status;
+}
+
+/* The next row of a layer, and those of positions before it, which the last layer's row sums up. */
+static int take_layer(FILE *file, const Merge *merge, const char **lines, Cells *rows,
+                      PositionMeans *means, Status *worst)
+{
+    size_t bad = 0;
+    bool failed = false;
+    bool ok = copy_positions(file, merge, lines, rows, means, &bad);
+    for (size_t i = 0; ok && i < merge->file_count; i++) {
+        bad = i;
+        ok = same_row(&rows[i], &rows[0]);
+    }
+    if (!ok) {
+        return merge_refuse_rows(&merge->files[bad]);
+    }
+    Status status = write_row(file, rows, merge->file_count, means, &failed);
+    *worst = status < *worst ? status : *worst;
+    if (has_logits(&rows[0])) {
+        position_means_clear(means);
+        position_means_init(means);
+    }
+    return failed ? memory_fault() : 0;
 }
 
 /* All rows into file; *worst: their status.  lines [file_count]: where each shard is; rows
@@ -198,14 +333,15 @@ static int write_rows(FILE *file, const Merge *merge, const char **lines, Cells 
         }
         lines[i] = shard->text + merge->header_length;
     }
-    while (*lines[0] != '\0') {
-        for (size_t i = 0; i < merge->file_count; i++) {
-            if (!take_line(&rows[i], &lines[i]) || !same_row(&rows[i], &rows[0])) {
-                return merge_refuse_rows(&merge->files[i]);
-            }
-        }
-        Status status = write_row(file, rows, merge->file_count);
-        *worst = status < *worst ? status : *worst;
+    PositionMeans means;
+    position_means_init(&means);
+    int status = 0;
+    while (*lines[0] != '\0' && status == 0) {
+        status = take_layer(file, merge, lines, rows, &means, worst);
+    }
+    position_means_clear(&means);
+    if (status != 0) {
+        return status;
     }
     for (size_t i = 0; i < merge->file_count; i++) {
         if (lines[i] != merge->files[i].text + merge->files[i].size) {

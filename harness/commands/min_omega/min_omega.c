@@ -17,6 +17,7 @@
 #include <omp.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 /* The searches of a grid, in the order of their first points.  Any thread takes the next; what is
@@ -99,7 +100,7 @@ static void run_all(Searches *all, int threads)
 }
 
 /* false: memory is short. */
-static bool make_searches(Searches *all)
+static bool make_searches(Searches *all, bool all_positions)
 {
     size_t points = all->grid->count;
     bool *taken = calloc(points, sizeof *taken);
@@ -113,6 +114,9 @@ static bool make_searches(Searches *all)
             ok = search != NULL;
             all->searches[all->count] = search;
             all->count += ok;
+            if (ok) {
+                search->all_positions = all_positions;
+            }
         }
     }
     free(taken);
@@ -160,7 +164,8 @@ int command_min_omega(const Grid *grid, const RunOptions *run, int argc, char **
     pthread_mutex_init(&all.lock, NULL);
     all.terminal = run->output == NULL && !run->on_stdout && isatty(STDOUT_FILENO);
     int status = grid_predict(grid, run->memory, &threads);
-    if (status == 0 && !make_searches(&all)) {
+    bool all_positions = run->positions != NULL && strcmp(run->positions, "all") == 0;
+    if (status == 0 && !make_searches(&all, all_positions)) {
         status = memory_fault();
     }
     if (status == 0) {

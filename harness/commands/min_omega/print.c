@@ -14,9 +14,9 @@ void print_sentences(FILE *file, const Search *search)
     const Found *found = &search->found;
     const OmegaSearch *s = &found->search;
     const Point *point = ensemble->points[0];
-    char text[DECIMAL_TEXT], what[DECIMAL_TEXT + 16];
+    char text[DECIMAL_TEXT], what[DECIMAL_TEXT + 48];
     decimal_print(text, point->tolerance);
-    snprintf(what, sizeof what, "meets %s", text);
+    snprintf(what, sizeof what, "meets %s%s", text, omega_judged(point->judge_of));
     fprintf(file, "%s, N=%zu: ", construction_names[point->spec.construction], point->spec.n);
     omega_print(file, s, what);
     if (s->found) {

@@ -4,6 +4,7 @@
 #include "search.h"
 
 #include "../../evaluate/predict.h"
+#include "../../evaluate/logits.h"
 #include "../../grid/point_axes.h"
 
 #include <math.h>
@@ -130,16 +131,45 @@ static bool predict(Search *search)
     return true;
 }
 
-bool search_run(Search *search, double memory, Progress *progress)
+static bool run(Search *search, double memory)
 {
     Ensemble *seeds = &search->seeds;
     const Point *point = seeds->points[0];
-    double start = clock_seconds(), evaluation, cost = search_cost(point, &evaluation);
-    seeds->progress = progress;
+    double evaluation, cost = search_cost(point, &evaluation);
     seeds->unit_cost = cost - ensemble_search_evaluations(point->judge) * evaluation;
     bool ok = ensemble_size(seeds, omega_ahead(point->tolerance), memory) && ensemble_open(seeds);
     seeds->unit_cost = evaluation;
-    ok = ok && predict(search) && ensemble_search(seeds, &search->found);
+    return ok && predict(search);
+}
+
+/* The same search, for logits. */
+static bool run_logits(Search *search, double memory)
+{
+    Ensemble *seeds = &search->seeds;
+    const Point *point = seeds->points[0];
+    const Inputs inputs = {.count = seeds->count, .n = point->spec.n};
+    Logits logits;
+    LogitsJudged judged = {&logits, seeds};
+    bool ok = logits_init(&logits, &inputs, point->source->file, search->all_positions);
+    logits.judged = point->judge_of;
+    seeds->member_bytes = logits_kept_bytes(&logits);
+    seeds->judged = logits_judged_error;
+    seeds->judged_floor = logits_judged_floor;
+    seeds->judged_context = &judged;
+    ok = ok && run(search, memory) && logits_keep(&logits, seeds->kept) &&
+         ensemble_search(seeds, &search->found);
+    logits_clear(&logits);
+    return ok;
+}
+
+bool search_run(Search *search, double memory, Progress *progress)
+{
+    Ensemble *seeds = &search->seeds;
+    double start = clock_seconds();
+    seeds->progress = progress;
+    bool ok = seeds->points[0]->judge_of != JUDGE_STREAMS
+                  ? run_logits(search, memory)
+                  : run(search, memory) && ensemble_search(seeds, &search->found);
     ensemble_close(seeds);
     search->seconds = clock_seconds() - start;
     return ok;

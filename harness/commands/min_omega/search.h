@@ -14,6 +14,7 @@ typedef struct {
     Found found;
     OmegaInterval predicted;
     double seconds;
+    bool all_positions; /* whose logits are judged, or the last alone; set before search_run */
 } Search;
 
 /* The search of the grid's point `first` and of those that go with it: all seeds, and all inputs of

@@ -39,15 +39,18 @@ static int refuse_words(const char *word)
 /* *index = the place of a word among those of an axis, as a flag takes them. */
 static int read_choice(size_t *index, const char *flag, Axis axis, const char *word)
 {
-    const Domain *domain = &axis_info(axis)->domain;
+    Domain domain = axis_info(axis)->domain;
     char list[256];
-    for (size_t i = 0; i < domain->word_count; i++) {
-        if (strcmp(domain->words[i], word) == 0) {
+    if (axis == AXIS_JUDGE) {
+        domain.word_count = ERROR_KINDS; /* logits are no column of a sweep */
+    }
+    for (size_t i = 0; i < domain.word_count; i++) {
+        if (strcmp(domain.words[i], word) == 0) {
             *index = i;
             return 0;
         }
     }
-    domain_describe(list, sizeof list, domain);
+    domain_describe(list, sizeof list, &domain);
     complain((Origin){.flag = flag}, word, "expected %s", list);
     return 2;
 }

@@ -7,6 +7,7 @@
 #include "../../base/memory.h"
 #include "../../base/progress.h"
 #include "../../base/message.h"
+#include "../../evaluate/logits.h"
 #include "../../evaluate/predict.h"
 
 #include <math.h>
@@ -27,8 +28,12 @@ enum { TRIAL_SHARE = 64, TRIAL_WORTH = 32 };
 /* What is kept of every input whatever does not fit. */
 static double fixed_bytes(const Verify *verify)
 {
-    double count = (double)verify->inputs.count, n = (double)verify->inputs.n;
-    return count * n * ((double)verify->model->d * sizeof(double) + sizeof(int64_t)) +
+    double count = (double)verify->inputs.count, n = (double)verify->inputs.n, logits = 0;
+    if (verify->has_logits) {
+        logits = count * logits_input_bytes(&verify->logits) +
+                 verify->ensemble.threads * logits_work_bytes(&verify->logits);
+    }
+    return logits + count * n * ((double)verify->model->d * sizeof(double) + sizeof(int64_t)) +
            count * (sizeof(GivenWeights) + sizeof(Point) + sizeof(mpfr_t) + 64);
 }
 
@@ -36,7 +41,7 @@ static double fixed_bytes(const Verify *verify)
 static bool searches(const Verify *verify)
 {
     return !verify->options->quiet && verify->options->shards == 0 &&
-           (verify->template->judged || verify->model->W_U != NULL);
+           (verify->template->judged || verify->has_logits);
 }
 
 /* What is used once is not kept. */
@@ -55,14 +60,6 @@ static bool takes_tape(const Verify *verify)
            (judged && (judge == ERROR_CONSTRUCTION || judge == ERROR_ROUNDING));
 }
 
-static bool drop_row(void *context, const Point *point, const Row *row)
-{
-    (void)context;
-    (void)point;
-    (void)row;
-    return true;
-}
-
 /* Seconds since *start, which becomes now. */
 static double lap(double *start)
 {
@@ -71,29 +68,27 @@ static double lap(double *start)
     return *start - before;
 }
 
-static bool time_search(InputCost *cost, const Verify *verify, Shared *shared, Point *point,
+static bool time_search(InputCost *cost, Verify *verify, size_t i, Shared *shared, Point *point,
                         double *start)
 {
-    const ModelFile *model = verify->model;
     bool ok = true;
-    if (point->judged) {
+    if (point_judges_rows(point)) {
         mpfr_t worst;
         mpfr_init2(worst, REF_CELL_BITS);
         ok = point_worst_error(worst, shared, point) == EVALUATE_OK;
         mpfr_clear(worst);
         cost->judged = lap(start);
     }
-    if (ok && model->W_U != NULL) {
-        double *x = calloc(model->d, sizeof *x);
-        ok = x != NULL && point_final_row(x, shared, point) == EVALUATE_OK;
-        free(x);
+    if (ok && verify->has_logits) {
+        ok = logits_compare(&verify->logits, i, shared, point);
         cost->last = lap(start);
+        cost->judged = point_judges_rows(point) ? cost->judged : cost->last;
     }
     return ok;
 }
 
 /* One input through all of it. */
-static bool time_input(InputCost *cost, const Verify *verify, size_t i)
+static bool time_input(InputCost *cost, Verify *verify, size_t i)
 {
     Point point = verify->points[i];
     Shared *shared;
@@ -105,10 +100,10 @@ static bool time_input(InputCost *cost, const Verify *verify, size_t i)
     cost->base = lap(&start);
     for (size_t o = 0; ok && o < verify->omega_count; o++) {
         point.omega = verify->omegas[o];
-        ok = point_evaluate(&passed, shared, &point, drop_row, NULL) == EVALUATE_OK;
+        ok = verify_input(&passed, verify, i, shared, &point);
     }
     cost->rows = lap(&start);
-    ok = ok && time_search(cost, verify, shared, &point, &start);
+    ok = ok && time_search(cost, verify, i, shared, &point, &start);
     shared_clear(shared);
     return ok;
 }
@@ -121,8 +116,11 @@ static void guess_inputs(Verify *verify)
     PointCost guess = point_cost_parts(&point);
     double rows = guess.reference + guess.machine;
     bool machine = judge_needs_arithmetic(point.judge);
+    double take = verify->has_logits ? logits_seconds(&verify->logits, false) : 0;
+    double compare = verify->has_logits ? logits_seconds(&verify->logits, true) : 0;
+    rows += take;
     verify->cost = (InputCost){guess.base, (double)verify->omega_count * rows,
-                               machine ? guess.machine : rows, guess.machine};
+                               machine ? guess.machine + compare : rows, guess.machine + compare};
 }
 
 /* Times the first inputs on all threads at once, as the run has them: threads that share a core,
@@ -175,8 +173,7 @@ static double search_seconds(const Verify *verify)
 
 double verify_rows_seconds(const Verify *verify)
 {
-    double last = verify->model->W_U != NULL ? verify->cost.last : 0;
-    return verify->cost.rows / (double)verify->omega_count + last;
+    return verify->cost.rows / (double)verify->omega_count;
 }
 
 /* For all of it, in seconds of a thread among all that work. */
@@ -193,10 +190,40 @@ static double total_seconds(const Verify *verify)
         double uses = ensemble_search_evaluations(verify->template->judge);
         total += phase_seconds(verify, uses, search_seconds(verify));
     }
-    if (verify->model->W_U != NULL) {
+    if (verify->has_logits) {
         total += phase_seconds(verify, VERIFY_KEEPING_EVALUATIONS, cost->last);
     }
     return total;
+}
+
+/* How to have less of it. */
+static const char *fewer(const Verify *verify)
+{
+    return verify->options->text != NULL          ? "choose a shorter text, or a longer --stride"
+           : verify->options->tokens_file != NULL ? "choose fewer lines"
+                                                  : "choose fewer with --tokens";
+}
+
+/* Logits of one input from which it takes its time, however few inputs there are. */
+#define SAID_LOGITS 0x1p20
+
+/* Is there enough to say something of? */
+static bool is_much(const Verify *verify)
+{
+    double logits = (double)verify->logits.rows * (double)verify->model->classes;
+    return verify->inputs.count >= TRIAL_WORTH || (verify->has_logits && logits >= SAID_LOGITS);
+}
+
+static void say_logits(const Verify *verify)
+{
+    const double gib = 1024.0 * 1024 * 1024;
+    const Logits *logits = &verify->logits;
+    if (verify->has_logits && verify->all_positions) {
+        double bytes = verify->ensemble.threads * logits_work_bytes(logits) +
+                       (double)verify->ensemble.kept * logits_kept_bytes(logits);
+        fprintf(stderr, "headproof: up to %zu positions an input, of %zu logits each: %.2g GiB\n",
+                logits->rows, logits->unembed.classes, bytes / gib);
+    }
 }
 
 static void say_ahead(const Verify *verify, double total)
@@ -204,16 +231,18 @@ static void say_ahead(const Verify *verify, double total)
     const Ensemble *ensemble = &verify->ensemble;
     const Inputs *inputs = &verify->inputs;
     double seconds = total / ensemble->threads;
-    bool all =
-        inputs->tokens != NULL && verify->options->tokens == NULL && verify->model->tokens == NULL;
+    bool all = inputs->tokens != NULL && inputs->from == NULL && verify->options->tokens == NULL &&
+               verify->model->tokens == NULL;
     char text[DURATION_TEXT];
-    if (verify->options->quiet || inputs->count < TRIAL_WORTH || seconds < SAID_SECONDS) {
+    if (verify->options->quiet || !is_much(verify) || seconds < SAID_SECONDS) {
         return;
     }
-    fprintf(stderr, "headproof: %zu inputs will take about %s with %d thread%s%s\n", inputs->count,
-            duration_print(text, seconds), ensemble->threads, ensemble->threads == 1 ? "" : "s",
+    fprintf(stderr, "headproof: %zu input%s will take about %s with %d thread%s%s\n", inputs->count,
+            inputs->count == 1 ? "" : "s", duration_print(text, seconds), ensemble->threads,
+            ensemble->threads == 1 ? "" : "s",
             all ? ": they are every tuple of the vocabulary; --tokens LIST/LIST/... chooses some"
                 : "");
+    say_logits(verify);
     if (keeps(verify) && ensemble->kept < ensemble->count) {
         fprintf(stderr,
                 "headproof: memory holds the original of %zu of them; the others' is evaluated "
@@ -241,10 +270,9 @@ int verify_predict(Verify *verify)
     const double gib = 1024.0 * 1024 * 1024;
     double room = memory_room(verify->options->memory), fixed = fixed_bytes(verify);
     if (fixed > room) {
-        fprintf(stderr,
-                "headproof: %s: %zu inputs need %.3g GiB, %.3g GiB may be used: choose fewer with "
-                "--tokens\n",
-                verify->template->source->path, verify->inputs.count, fixed / gib, room / gib);
+        fprintf(stderr, "headproof: %s: %zu inputs need %.3g GiB, %.3g GiB may be used: %s\n",
+                verify->template->source->path, verify->inputs.count, fixed / gib, room / gib,
+                fewer(verify));
         return 2;
     }
     if (!open_family(verify, room - fixed)) {

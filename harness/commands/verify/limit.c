@@ -47,7 +47,8 @@ double verify_log2(const RefCell *cell)
 static ErrorKind largest_part(const LayerWorst *layer, const Point *point)
 {
     ErrorKind most = point->judge;
-    double largest = -INFINITY, tolerance = point->judged ? log2(point->tolerance) : INFINITY;
+    double largest = -INFINITY,
+           tolerance = point_judges_rows(point) ? log2(point->tolerance) : INFINITY;
     if (parts[point->judge][ERROR_APPROXIMATION] &&
         verify_log2(&layer->judged[ERROR_APPROXIMATION]) > tolerance) {
         return ERROR_APPROXIMATION;
@@ -79,8 +80,8 @@ static LimitCause cause_of(const VerifyLimit *limit, const LayerWorst *layer, co
         return layer->score >= point_omega(point) ? LIMIT_SCORES : LIMIT_CONSTRUCTION;
     default: break;
     }
-    bool original =
-        point->judged && verify_log2(&layer->judged[ERROR_NATIVE]) > log2(point->tolerance);
+    bool original = point_judges_rows(point) &&
+                    verify_log2(&layer->judged[ERROR_NATIVE]) > log2(point->tolerance);
     return original ? LIMIT_ORIGINAL : LIMIT_ROUNDING;
 }
 
@@ -126,7 +127,8 @@ void verify_limit_take(Verify *verify, double omega)
                          .log2_judged = worst->log2_worst,
                          .score = worst->score,
                          .judged = point.judged,
-                         .activation = point.spec.activation,
+                          .judge_of = point.judge_of,
+                          .activation = point.spec.activation,
                          .gelu = point.spec.gelu};
     limit.kind = largest_part(worst, &point);
     limit.cause = cause_of(&limit, worst, &point);
@@ -222,6 +224,7 @@ void verify_limit_print(FILE *file, const VerifyLimit *limit, bool several)
     decimal_print(omega, limit->omega);
     fprintf(file, several ? ": at omega %s " : ": ", omega);
     print_cause(file, limit);
+    fputs(limit->judged && limit->judge_of != JUDGE_STREAMS ? " in the stream" : "", file);
     if (!limit->passed) {
         fprintf(file, "; ");
         print_advice(file, limit);

@@ -31,6 +31,22 @@ const char *verify_column(size_t column)
                                                       [VERIFY_MARGIN] = "logit_margin",
                                                       [VERIFY_SAFETY] = "safety_factor",
                                                       [VERIFY_CHANGED] = "predictions_changed",
+                                                      [VERIFY_INPUT] = "input",
+                                                      [VERIFY_POSITION] = "position",
+                                                      [VERIFY_TOKEN] = "token",
+                                                      [VERIFY_PREDICTION] = "prediction",
+                                                      [VERIFY_MACHINE_PREDICTION] =
+                                                          "machine_prediction",
+                                                      [VERIFY_LOSS] = "loss_original",
+                                                      [VERIFY_LOSS + 1] = "loss_converted",
+                                                      [VERIFY_LOSS + 2] = "loss_machine",
+                                                      [VERIFY_LOSS + 3] = "loss_native",
+                                                      [VERIFY_KL] = "kl_converted",
+                                                      [VERIFY_KL + 1] = "kl_machine",
+                                                      [VERIFY_KL + 2] = "kl_native",
+                                                      [VERIFY_KL_MAX] = "kl_converted_max",
+                                                      [VERIFY_KL_MAX + 1] = "kl_machine_max",
+                                                      [VERIFY_KL_MAX + 2] = "kl_native_max",
                                                       [VERIFY_STATUS] = "status"};
     bool is_error = column >= VERIFY_ERRORS && column < VERIFY_BOUNDS;
     return is_error ? column_of_error((ErrorKind)(column - VERIFY_ERRORS), NORM_MAX)->name
@@ -48,7 +64,7 @@ int verify_write_header(FILE *file)
 
 void verify_write_no_logits(FILE *file)
 {
-    for (size_t column = VERIFY_LOGIT_ERROR; column < VERIFY_STATUS; column++) {
+    for (size_t column = VERIFY_LOGIT_ERROR; column < VERIFY_PREDICTION; column++) {
         fputc(',', file);
     }
 }
@@ -58,8 +74,9 @@ void verify_write_logits(FILE *file, double error, double margin, size_t changed
     fprintf(file, ",%.16e,%.16e,%.16e,%zu", error, margin, margin / error, changed);
 }
 
-/* The names of the layer's cells that are only bounds. */
-static void write_bounds(FILE *file, const LayerWorst *layer)
+/* The names of the layer's cells that are only bounds, and of means over positions (or NULL). */
+static void write_bounds(FILE *file, const Verify *verify, const LayerWorst *layer,
+                         const PositionMeans *means)
 {
     bool first = true;
     for (size_t kind = 0; kind < ERROR_KINDS; kind++) {
@@ -70,21 +87,32 @@ static void write_bounds(FILE *file, const LayerWorst *layer)
     if (layer->judged_bound) {
         bounds_add(file, &first, verify_column(VERIFY_JUDGED_LOG2));
     }
+    if (means != NULL) {
+        position_means_bounds(file, &first, means, verify->lists_positions);
+    }
 }
 
-/* What a layer's row holds in a column up to the worst input's. */
-static int write_cell(FILE *file, size_t column, const Verify *verify, const char *omega, size_t l)
+void verify_write_key(FILE *file, const Verify *verify, const char *omega)
 {
     const Point *point = &verify->points[0];
+    fprintf(file, "%s,%s,%s,%s", verify->template->source->path,
+            construction_names[point->spec.construction],
+            point->kernel == KERNEL_DENSE ? "dense" : "structured", omega);
+}
+
+/* What a layer's row holds in a column from the inputs' to the worst input's; means: of the last
+ * layer, or NULL. */
+static int write_cell(FILE *file, size_t column, const Verify *verify, size_t l,
+                      const PositionMeans *means)
+{
     const LayerWorst *layer = &verify->layers[l];
     switch (column) {
-    case VERIFY_MODEL: fputs(verify->template->source->path, file); break;
-    case VERIFY_CONSTRUCTION: fputs(construction_names[point->spec.construction], file); break;
-    case VERIFY_KERNEL: fputs(point->kernel == KERNEL_DENSE ? "dense" : "structured", file); break;
-    case VERIFY_OMEGA: fputs(omega, file); break;
     case VERIFY_INPUTS: fprintf(file, "%zu", verify->inputs.count); break;
     case VERIFY_LAYER: fprintf(file, "%zu", l + 1); break;
-    case VERIFY_BOUNDS: write_bounds(file, layer); break;
+    case VERIFY_INPUT:
+    case VERIFY_POSITION:
+    case VERIFY_TOKEN: break;
+    case VERIFY_BOUNDS: write_bounds(file, verify, layer, means); break;
     case VERIFY_JUDGED_LOG2: fprintf(file, "%.16e", layer->log2_worst); break;
     case VERIFY_WORST_INPUT:
         fprintf(file, "%zu", inputs_number(&verify->inputs, layer->worst_input));
@@ -94,25 +122,48 @@ static int write_cell(FILE *file, size_t column, const Verify *verify, const cha
     return 0;
 }
 
+static int write_layer(FILE *file, const Verify *verify, const char *omega, size_t l,
+                       const LogitErrors *logits, const PositionMeans *means)
+{
+    int status = 0;
+    verify_write_key(file, verify, omega);
+    for (size_t column = VERIFY_INPUTS; column <= VERIFY_WORST_INPUT; column++) {
+        fputc(',', file);
+        status |= write_cell(file, column, verify, l, means);
+    }
+    if (means != NULL) {
+        verify_write_logits(file, logits->error, verify->logits.margin, logits->changed);
+    } else {
+        verify_write_no_logits(file);
+    }
+    fputs(",,", file); /* of positions alone */
+    if (means != NULL) {
+        status |= position_means_write(file, means, verify->lists_positions);
+    } else {
+        position_means_write_none(file);
+    }
+    fprintf(file, ",%s\n", status_name(verify->layers[l].status));
+    return status;
+}
+
 int verify_write_rows(const Verify *verify, double omega, const LogitErrors *logits)
 {
     FILE *file = output_file(verify->output);
     size_t depth = verify->points[0].spec.depth;
     char text[DECIMAL_TEXT];
-    int status = 0;
+    PositionMeans means;
     decimal_print(text, omega);
-    for (size_t l = 0; l < depth; l++) {
-        for (size_t column = 0; column <= VERIFY_WORST_INPUT; column++) {
-            fputs(column == 0 ? "" : ",", file);
-            status |= write_cell(file, column, verify, text, l);
-        }
-        if (l + 1 == depth && verify->has_logits) {
-            verify_write_logits(file, logits->error, verify->logits.margin, logits->changed);
-        } else {
-            verify_write_no_logits(file);
-        }
-        fprintf(file, ",%s\n", status_name(verify->layers[l].status));
+    position_means_init(&means);
+    int status = 0;
+    if (verify->has_logits) {
+        verify_means(&means, verify);
+        status = verify->lists_positions ? verify_write_positions(verify, text) : 0;
     }
+    for (size_t l = 0; l < depth; l++) {
+        bool last = l + 1 == depth && verify->has_logits;
+        status |= write_layer(file, verify, text, l, logits, last ? &means : NULL);
+    }
+    position_means_clear(&means);
     return status != 0 || ferror(file) ? -1 : 0;
 }
 
@@ -144,18 +195,20 @@ void verify_print_omega(const Verify *verify, double omega, const LogitErrors *l
         fprintf(file,
                 "omega %s, predictions: %zu of %zu changed; largest logit error %.2e, smallest "
                 "margin %.3g, safety factor %.2g\n",
-                text, logits->changed, verify->inputs.count, logits->error, margin,
+                text, logits->changed, verify_positions(verify), logits->error, margin,
                 margin / logits->error);
+        verify_print_positions(verify, text);
     }
 }
 
 void verify_print_found(const Verify *verify, const Found *found)
 {
     FILE *file = output_report(verify->options);
-    char text[DECIMAL_TEXT], what[DECIMAL_TEXT + 32];
+    char text[DECIMAL_TEXT], what[DECIMAL_TEXT + 64];
     const OmegaSearch *s = &found->search;
     decimal_print(text, verify->template->tolerance);
-    snprintf(what, sizeof what, "meets the tolerance %s", text);
+    snprintf(what, sizeof what, "meets the tolerance %s%s", text,
+             omega_judged(verify->template->judge_of));
     omega_print(file, s, what);
     if (s->best.omega > 0) {
         decimal_print(text, s->best.omega);
@@ -177,6 +230,20 @@ static const char *axis_word(const Verify *verify, Axis axis)
     return axis_info(axis)->domain.words[point_get(verify->template, axis).integer];
 }
 
+/* "9 inputs of 3 tokens", and of windows how they lie. */
+static void print_inputs(FILE *file, const Inputs *inputs)
+{
+    const char *what = inputs->from != NULL ? "window" : "input";
+    fprintf(file, "%zu %s%s of %zu token%s", inputs->count, what, inputs->count == 1 ? "" : "s",
+            inputs->n, inputs->n == 1 ? "" : "s");
+    if (inputs->from != NULL && inputs->count > 1) {
+        fprintf(file, ", %zu apart", inputs->stride);
+    }
+    if (inputs->moved > 0) {
+        fprintf(file, ", a last one up to %zu earlier, to be whole", inputs->moved);
+    }
+}
+
 void verify_print_model(const Verify *verify)
 {
     const ModelFile *model = verify->model;
@@ -194,9 +261,8 @@ void verify_print_model(const Verify *verify)
     if (verify->inputs.shards > 1) {
         fprintf(file, "shard %zu/%zu: ", verify->inputs.shard, verify->inputs.shards);
     }
-    fprintf(file, "%zu input%s of %zu tokens; `%s` in %s, %s\n", verify->inputs.count,
-            verify->inputs.count == 1 ? "" : "s", verify->inputs.n,
-            construction_names[verify->template->spec.construction],
+    print_inputs(file, &verify->inputs);
+    fprintf(file, "; `%s` in %s, %s\n", construction_names[verify->template->spec.construction],
             arithmetic_info(verify->template->arithmetic)->called,
             verify->template->kernel == KERNEL_DENSE ? "dense" : "structured");
 }
@@ -214,6 +280,9 @@ static bool has_several_omegas(const Grid *grid)
 void verify_print_verdict(FILE *file, const Grid *grid, bool passed, const VerifyLimit *limit,
                           size_t bounds)
 {
+    static const char *const judged[] = {[JUDGE_STREAMS] = "the error",
+                                         [JUDGE_LOGITS] = "the largest logit error",
+                                         [JUDGE_KL] = "the largest KL divergence of m(T')"};
     char text[DECIMAL_TEXT];
     const Point *point = &grid->points[0];
     bool several = has_several_omegas(grid);
@@ -227,7 +296,8 @@ void verify_print_verdict(FILE *file, const Grid *grid, bool passed, const Verif
     }
     if (point->judged) {
         decimal_print(text, point->tolerance);
-        fprintf(file, " the error is %s %s", passed ? "within" : "not within", text);
+        fprintf(file, " %s is %s %s", judged[point->judge_of], passed ? "within" : "not within",
+                text);
     } else {
         fprintf(file, " (no tolerance given)");
     }

@@ -4,7 +4,7 @@
 #ifndef HEADPROOF_HARNESS_COMMANDS_VERIFY_PRINT_H
 #define HEADPROOF_HARNESS_COMMANDS_VERIFY_PRINT_H
 
-#include "verify.h"
+#include "positions.h"
 
 /* The columns of its rows, in order; VERIFY_ERRORS + kind is that of an error's largest entry. */
 enum {
@@ -14,6 +14,9 @@ enum {
     VERIFY_OMEGA,
     VERIFY_INPUTS,
     VERIFY_LAYER,
+    VERIFY_INPUT, /* these three of positions alone */
+    VERIFY_POSITION,
+    VERIFY_TOKEN,
     VERIFY_ERRORS,
     VERIFY_BOUNDS = VERIFY_ERRORS + ERROR_KINDS,
     VERIFY_JUDGED_LOG2,
@@ -22,7 +25,12 @@ enum {
     VERIFY_MARGIN,
     VERIFY_SAFETY,
     VERIFY_CHANGED,
-    VERIFY_STATUS,
+    VERIFY_PREDICTION, /* these two of positions alone */
+    VERIFY_MACHINE_PREDICTION,
+    VERIFY_LOSS, /* of r(T), r(T'), m(T'), m(T) */
+    VERIFY_KL = VERIFY_LOSS + LOSSES,
+    VERIFY_KL_MAX = VERIFY_KL + AGAINST_COUNT,
+    VERIFY_STATUS = VERIFY_KL_MAX + AGAINST_COUNT,
     VERIFY_COLUMNS
 };
 
@@ -32,9 +40,13 @@ const char *verify_column(size_t column);
 int verify_write_header(FILE *file);
 int verify_write_rows(const Verify *verify, double omega, const LogitErrors *logits);
 
+/* The first cells of a row, up to omega. */
+void verify_write_key(FILE *file, const Verify *verify, const char *omega);
+
 /* The cells from logit_error to predictions_changed, a comma before each; or blank ones. */
 void verify_write_logits(FILE *file, double error, double margin, size_t changed);
 void verify_write_no_logits(FILE *file);
+
 void verify_print_model(const Verify *verify);
 void verify_print_omega(const Verify *verify, double omega, const LogitErrors *logits);
 void verify_print_found(const Verify *verify, const Found *found);

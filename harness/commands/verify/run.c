@@ -13,6 +13,13 @@
 /* What stands for a logit error that changes no prediction, at most. */
 #define KEPT 0.5
 
+/* The unembedding reads the columns that the last layer is compared in? */
+static bool has_logits(const ModelFile *model)
+{
+    bool linear = model->kind == MODEL_FILE_LINEAR;
+    return model->W_U != NULL && !(linear && (model->banked || model->other != model->d));
+}
+
 /* Everything that does not depend on Omega but the reference. */
 bool verify_prepare(Verify *verify, int threads)
 {
@@ -28,7 +35,15 @@ bool verify_prepare(Verify *verify, int threads)
             ref_cell_init(&verify->layers[l].judged[kind], REF_DIGITS);
         }
     }
+    verify->has_logits = has_logits(verify->model);
     bool room = ensemble_init(&verify->ensemble, count, threads);
+    if (verify->has_logits) {
+        room =
+            logits_init(&verify->logits, &verify->inputs, verify->model, verify->all_positions) &&
+            room;
+        verify->logits.judged = verify->template->judge_of;
+        verify->ensemble.member_bytes = logits_kept_bytes(&verify->logits);
+    }
     if (!room || verify->given == NULL || verify->points == NULL || verify->layers == NULL) {
         return false;
     }
@@ -61,6 +76,7 @@ void verify_clear(Verify *verify)
     free(verify->points);
     free(verify->layers);
     inputs_clear(&verify->inputs);
+    vocabulary_clear(&verify->vocabulary);
 }
 
 /* One input's rows on their way into the layers' worst. */
@@ -138,13 +154,24 @@ static void layers_reset(Verify *verify)
     }
 }
 
+static bool take_final(void *context, const FinalStreams *final)
+{
+    InputRows *rows = context;
+    return logits_take(&rows->verify->logits, rows->input, final);
+}
+
+bool verify_input(bool *passed, Verify *verify, size_t i, const Shared *shared, const Point *point)
+{
+    InputRows rows = {verify, i};
+    return point_evaluate_final(passed, shared, point, take_row,
+                                verify->has_logits ? take_final : NULL, &rows) == EVALUATE_OK;
+}
+
 static bool evaluate_input(void *context, size_t i, const Shared *shared, const Point *point)
 {
     Verify *verify = context;
-    InputRows rows = {verify, i};
     bool passed = false;
-    bool ok = point_evaluate(&passed, shared, point, take_row, &rows) == EVALUATE_OK &&
-              (!verify->has_logits || logits_compare(&verify->logits, i, shared, point));
+    bool ok = verify_input(&passed, verify, i, shared, point);
     pthread_mutex_lock(&verify->lock);
     verify->passed = verify->passed && passed;
     pthread_mutex_unlock(&verify->lock);
@@ -153,11 +180,35 @@ static bool evaluate_input(void *context, size_t i, const Shared *shared, const 
 
 bool verify_open_inputs(Verify *verify)
 {
-    const ModelFile *model = verify->model;
     verify_phase(verify, "original", 0, 0);
-    verify->has_logits = model->W_U != NULL;
     return ensemble_open(&verify->ensemble) &&
-           (!verify->has_logits || logits_init(&verify->logits, verify->ensemble.kept, model));
+           (!verify->has_logits || logits_keep(&verify->logits, verify->ensemble.kept));
+}
+
+bool verify_logits_pass(const Verify *verify, const LogitErrors *errors)
+{
+    const Point *point = verify->template;
+    mpfr_t worst;
+    mpfr_init2(worst, REF_CELL_BITS);
+    logit_errors_judged(worst, errors, point->judge_of);
+    bool pass = mpfr_number_p(worst) && mpfr_cmp_d(worst, point->tolerance) <= 0;
+    mpfr_clear(worst);
+    return !point->judged || point->judge_of == JUDGE_STREAMS || pass;
+}
+
+/* The last layer has the status that its logits give it. */
+static void take_logits(Verify *verify, LogitErrors *logits)
+{
+    Status *status = &verify->layers[verify->model->depth - 1].status, own = STATUS_OK;
+    logits_sum(&verify->logits);
+    *logits = verify->logits.errors;
+    if (!isfinite(logits->error)) { /* logits that no number of the machine's format is */
+        own = STATUS_OVERFLOW;
+    } else if (!verify_logits_pass(verify, logits)) {
+        own = STATUS_FAIL;
+    }
+    *status = own < *status ? own : *status;
+    verify->passed = verify->passed && own == STATUS_OK;
 }
 
 bool verify_evaluate(Verify *verify, double omega, LogitErrors *logits)
@@ -168,17 +219,12 @@ bool verify_evaluate(Verify *verify, double omega, LogitErrors *logits)
     *logits = (LogitErrors){0};
     layers_reset(verify);
     verify->passed = true;
-    verify->logits.errors = *logits;
     verify_phase(verify, label, 1, verify_rows_seconds(verify));
     if (!ensemble_each(&verify->ensemble, omega, evaluate_input, verify)) {
         return false;
     }
-    *logits = verify->logits.errors;
-    if (verify->has_logits &&
-        !isfinite(logits->error)) { /* logits that no number of the machine's format is */
-        Status *status = &verify->layers[verify->model->depth - 1].status;
-        *status = STATUS_OVERFLOW < *status ? STATUS_OVERFLOW : *status;
-        verify->passed = false;
+    if (verify->has_logits) {
+        take_logits(verify, logits);
     }
     return true;
 }
@@ -187,6 +233,12 @@ bool verify_search(Verify *verify, Found *found)
 {
     verify_phase(verify, "search", ensemble_search_evaluations(verify->template->judge),
                  verify->cost.judged);
+    if (verify->template->judge_of != JUDGE_STREAMS) {
+        verify->judged = (LogitsJudged){&verify->logits, &verify->ensemble};
+        verify->ensemble.judged = logits_judged_error;
+        verify->ensemble.judged_floor = logits_judged_floor;
+        verify->ensemble.judged_context = &verify->judged;
+    }
     return ensemble_search(&verify->ensemble, found);
 }
 
@@ -196,7 +248,7 @@ static bool prediction_error(void *context, mpfr_ptr error, double omega)
 {
     Verify *verify = context;
     LogitErrors there;
-    if (!logits_compare_all(&there, &verify->logits, &verify->ensemble, omega)) {
+    if (!logits_compare_all(&there, &verify->logits, &verify->ensemble, omega, false)) {
         return false;
     }
     double share = there.error / verify->logits.margin;
@@ -215,6 +267,7 @@ bool verify_search_predictions(Verify *verify, OmegaSearch *found)
                     .evaluations = OMEGA_EVALUATIONS,
                     .rises = true};
     ensemble_range(&ask, &verify->ensemble);
+    verify->logits.judged = JUDGE_LOGITS; /* no KL is worked out */
     verify_phase(verify, "search for predictions", VERIFY_KEEPING_EVALUATIONS, verify->cost.last);
     return omega_search(found, prediction_error, verify, &ask);
 }

@@ -15,6 +15,13 @@ enum { VERIFY_KEEPING_EVALUATIONS = 70 };
 bool verify_prepare(Verify *verify, int threads) __attribute__((warn_unused_result));
 void verify_clear(Verify *verify);
 
+/* One input at its point's Omega: its rows into layers, its positions into logits. */
+bool verify_input(bool *passed, Verify *verify, size_t i, const Shared *shared, const Point *point)
+    __attribute__((warn_unused_result));
+
+/* Do logits meet the tolerance, where it is for them?  What is no number does not. */
+bool verify_logits_pass(const Verify *verify, const LogitErrors *errors);
+
 /* The base trajectories of all inputs that are kept. */
 bool verify_open_inputs(Verify *verify) __attribute__((warn_unused_result));
 

@@ -10,6 +10,7 @@
 #include "../commands.h"
 #include "../../grid/point_axes.h"
 #include "../../grid/point_groups.h"
+#include "../../base/memory.h"
 #include "../../base/message.h"
 #include "../../evaluate/predict.h"
 #include "../../base/shown.h"
@@ -112,15 +113,32 @@ static void count_bounds(Verify *verify)
     }
 }
 
+/* Those that the flags name, or the model has. */
+static int read_inputs(Verify *verify)
+{
+    const RunOptions *run = verify->options;
+    const char *path = verify->template->source->path;
+    if (run->text == NULL && run->tokens_file == NULL) {
+        return inputs_make(&verify->inputs, verify->model, path, run->tokens);
+    }
+    const WindowsAsked asked = {.text = run->text,
+                                .characters = run->characters,
+                                .ids = run->tokens_file,
+                                .window = run->window,
+                                .stride = run->stride,
+                                .room = memory_room(run->memory)};
+    return windows_read(&verify->inputs, &verify->vocabulary, verify->model, path, &asked);
+}
+
 /* Every Omega that the grid has for the template, then the searches.  passed [grid->count]. */
 static int run_template(bool *passed, Verify *verify, const Grid *grid, int threads)
 {
     bool quiet = verify->options->quiet;
-    int status = inputs_make(&verify->inputs, verify->model, verify->template->source->path,
-                             verify->options->tokens);
+    int status = read_inputs(verify);
     if (status != 0) {
         return status;
     }
+    verify->digest = inputs_digest(&verify->inputs);
     if (verify->options->shards > 0) {
         status = inputs_take_shard(&verify->inputs, verify->model->d, verify->options->shard,
                                    verify->options->shards);
@@ -164,10 +182,59 @@ static bool is_first_of_template(const Grid *grid, size_t i)
     return true;
 }
 
-/* passed [grid->count]. */
-static int run_templates(bool *passed, const Grid *grid, const RunOptions *run, Output *output,
+/* What the whole command keeps of the grid's points, for the sidecar: points, passed and seconds
+ * [grid->count]. */
+typedef struct {
+    size_t *points;
+    bool *passed;
+    double *seconds;
+    SweepRecord record;
+    uint64_t inputs; /* digest of the points and of what says which inputs there are */
+} Record;
+
+/* Shards agree in the grid, the weights and the inputs chosen. */
+static int record_open(Record *record, const Grid *grid, const RunOptions *run)
+{
+    size_t room = grid->count + 1;
+    *record = (Record){.points = calloc(room, sizeof *record->points),
+                       .passed = calloc(room, sizeof *record->passed),
+                       .seconds = calloc(room, sizeof *record->seconds)};
+    if (record->points == NULL || record->passed == NULL || record->seconds == NULL) {
+        return memory_fault();
+    }
+    for (size_t i = 0; i < grid->count; i++) {
+        record->points[i] = i;
+        record->seconds[i] = -1;
+    }
+    record->record = (SweepRecord){.points = record->points,
+                                   .count = grid->count,
+                                   .passed = record->passed,
+                                   .shard = run->shards > 0 ? run->shard : 1,
+                                   .shards = run->shards > 0 ? run->shards : 1,
+                                   .complete = true};
+    GridIdentity *identity = &record->record.identity;
+    int status = grid_identify(identity, grid);
+    const char *words[] = {run->tokens, run->positions};
+    record->inputs = digest_bytes(DIGEST_START, identity->points, strlen(identity->points));
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        const char *word = words[i] != NULL ? words[i] : "";
+        record->inputs = digest_bytes(record->inputs, word, strlen(word));
+    }
+    return status;
+}
+
+static void record_clear(Record *record)
+{
+    free(record->points);
+    free(record->passed);
+    free(record->seconds);
+}
+
+/* record: whether points passed, and the inputs of all templates, are added to it. */
+static int run_templates(Record *record, const Grid *grid, const RunOptions *run, Output *output,
                          int threads)
 {
+    bool *passed = record->passed;
     VerifyLimit limit = {0};
     size_t bounds = 0;
     int status = 0;
@@ -181,11 +248,17 @@ static int run_templates(bool *passed, const Grid *grid, const RunOptions *run, 
                          .model = template->source->file,
                          .passed = true,
                          .output = output};
+        verify.lists_positions = run->positions != NULL || run->text != NULL;
+        verify.all_positions =
+            run->positions != NULL ? strcmp(run->positions, "all") == 0 : run->text != NULL;
         pthread_mutex_init(&verify.lock, NULL);
         status = run_template(passed, &verify, grid, threads);
         pthread_mutex_destroy(&verify.lock);
         verify_limit_worsen(&limit, &verify.limit);
         bounds += verify.bounds;
+        record->inputs = verify.digest != 0
+                             ? digest_bytes(record->inputs, &verify.digest, sizeof verify.digest)
+                             : record->inputs;
         verify_clear(&verify);
     }
     bool all = true;
@@ -215,48 +288,29 @@ static int check_arithmetic(const Grid *grid)
     return 0;
 }
 
-/* What the whole command keeps of the grid's points, for the sidecar: points, passed and seconds
- * [grid->count]. */
-typedef struct {
-    size_t *points;
-    bool *passed;
-    double *seconds;
-    SweepRecord record;
-} Record;
-
-/* Shards agree in the grid, the weights and the inputs chosen. */
-static int record_open(Record *record, const Grid *grid, const RunOptions *run)
+/* One way to say what the inputs are, and no flag that would change nothing. */
+static int check_inputs(const RunOptions *run)
 {
-    size_t room = grid->count + 1;
-    *record = (Record){.points = calloc(room, sizeof *record->points),
-                       .passed = calloc(room, sizeof *record->passed),
-                       .seconds = calloc(room, sizeof *record->seconds)};
-    if (record->points == NULL || record->passed == NULL || record->seconds == NULL) {
-        return memory_fault();
+    const char *second = run->tokens != NULL && run->tokens_file != NULL ? run->tokens_file : NULL;
+    bool file = run->text != NULL || run->tokens_file != NULL;
+    const struct {
+        bool wrong;
+        const char *flag, *expected;
+    } faults[] = {
+        {second != NULL, "tokens-file", "it or --tokens"},
+        {run->text != NULL && run->tokens != NULL, "text", "it or --tokens"},
+        {run->text != NULL && run->tokens_file != NULL, "text", "it or --tokens-file"},
+        {run->characters != NULL && run->text == NULL, "characters", "--text with it"},
+        {run->window > 0 && !file, "window", "--text or --tokens-file with it"},
+        {run->stride > 0 && !file, "stride", "--text or --tokens-file with it"},
+    };
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
+        if (faults[i].wrong) {
+            complain((Origin){0}, faults[i].flag, "expected %s", faults[i].expected);
+            return 2;
+        }
     }
-    for (size_t i = 0; i < grid->count; i++) {
-        record->points[i] = i;
-        record->seconds[i] = -1;
-    }
-    record->record = (SweepRecord){.points = record->points,
-                                   .count = grid->count,
-                                   .passed = record->passed,
-                                   .shard = run->shards > 0 ? run->shard : 1,
-                                   .shards = run->shards > 0 ? run->shards : 1,
-                                   .complete = true};
-    GridIdentity *identity = &record->record.identity;
-    int status = grid_identify(identity, grid);
-    const char *tokens = run->tokens != NULL ? run->tokens : "";
-    uint64_t digest = digest_bytes(DIGEST_START, identity->points, strlen(identity->points));
-    digest_print(identity->points, digest_bytes(digest, tokens, strlen(tokens)));
-    return status;
-}
-
-static void record_clear(Record *record)
-{
-    free(record->points);
-    free(record->passed);
-    free(record->seconds);
+    return 0;
 }
 
 static int open_output(Output **output, const RunOptions *run)
@@ -276,6 +330,7 @@ int command_verify(const Grid *grid, const RunOptions *run, int argc, char **arg
     Record record = {0};
     ref_thread_setup();
     int status = check_arithmetic(grid);
+    status = status == 0 ? check_inputs(run) : status;
     if (status == 0) {
         status = record_open(&record, grid, run);
     }
@@ -286,8 +341,9 @@ int command_verify(const Grid *grid, const RunOptions *run, int argc, char **arg
         status = open_output(&output, run);
     }
     if (status == 0) {
-        status = run_templates(record.passed, grid, run, output, threads);
+        status = run_templates(&record, grid, run, output, threads);
     }
+    digest_print(record.record.identity.points, record.inputs);
     if (status <= 1 && output != NULL) {
         const RunRecord all = {.argc = argc,
                                .argv = argv,

@@ -5,13 +5,14 @@
  *   run.c      what is evaluated
  *   fit.c      what fits, and how long it will take
  *   print.c    what is said of it, and the CSV
+ *   positions.c  the same of positions: rows, means, the first that changes
  *   limit.c    what limits it, and what to try
  */
 #ifndef HEADPROOF_HARNESS_COMMANDS_VERIFY_VERIFY_H
 #define HEADPROOF_HARNESS_COMMANDS_VERIFY_VERIFY_H
 
 #include "../../evaluate/ensemble.h"
-#include "../../models/inputs.h"
+#include "../../models/windows.h"
 #include "../../evaluate/logits.h"
 #include "../../table/output.h"
 
@@ -56,6 +57,7 @@ typedef struct {
     bool known, passed, judged, searched, found;
     LimitCause cause;
     ErrorKind kind;
+    JudgeOf judge_of;
     Activation activation;
     GeluForm gelu;
     double omega, log2_judged, score;
@@ -74,12 +76,17 @@ typedef struct {
     size_t omega_count;
     double most; /* the largest Omega whose construction error is wanted */
     Inputs inputs;
-    GivenWeights *given; /* [inputs.count] */
-    Point *points;       /* [inputs.count] */
-    Family *family;      /* what the inputs share */
+    uint64_t digest;       /* of all windows; 0: there are none */
+    Vocabulary vocabulary; /* of a text; else of no characters */
+    GivenWeights *given;   /* [inputs.count] */
+    Point *points;         /* [inputs.count] */
+    Family *family;        /* what the inputs share */
     Ensemble ensemble;
     Logits logits;
+    LogitsJudged judged; /* where the tolerance is for them */
     bool has_logits;
+    bool lists_positions; /* a row for every position */
+    bool all_positions;
     LayerWorst *layers;   /* [depth], of the Omega at hand */
     pthread_mutex_t lock; /* of layers */
     InputCost cost;

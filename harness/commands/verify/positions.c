@@ -1,0 +1,333 @@
+/*
+ * Rows of positions, means over them, and sentences about both.
+ */
+#include <stdio.h> /* before mpfr.h: declares mpfr_fprintf */
+
+#include "positions.h"
+#include "print.h"
+#include "run.h"
+
+#include "../../base/shown.h"
+#include "../../table/bounds.h"
+#include "../../table/table.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+void position_means_init(PositionMeans *means)
+{
+    for (int i = 0; i < LOSSES; i++) {
+        mean_init(&means->loss[i]);
+    }
+    for (int i = 0; i < AGAINST_COUNT; i++) {
+        mean_init(&means->kl[i]);
+        means->most[i] = (Figure){.state = CELL_ABSENT};
+    }
+}
+
+void position_means_clear(PositionMeans *means)
+{
+    for (int i = 0; i < LOSSES; i++) {
+        mean_clear(&means->loss[i]);
+    }
+    for (int i = 0; i < AGAINST_COUNT; i++) {
+        mean_clear(&means->kl[i]);
+    }
+}
+
+void position_means_add(PositionMeans *means, const Figure loss[LOSSES],
+                        const Figure kl[AGAINST_COUNT])
+{
+    for (int i = 0; i < LOSSES; i++) {
+        mean_add(&means->loss[i], &loss[i]);
+    }
+    for (int i = 0; i < AGAINST_COUNT; i++) {
+        mean_add(&means->kl[i], &kl[i]);
+        means->most[i] = figure_is_worse(&kl[i], &means->most[i]) ? kl[i] : means->most[i];
+    }
+}
+
+/* Cell i of them, in the order of the columns: losses, divergences, the largest. */
+static void means_cell(RefCell *cell, const PositionMeans *means, int i)
+{
+    if (i < LOSSES) {
+        mean_cell(cell, &means->loss[i]);
+    } else if (i < LOSSES + AGAINST_COUNT) {
+        mean_cell(cell, &means->kl[i - LOSSES]);
+    } else {
+        figure_cell(cell, &means->most[i - LOSSES - AGAINST_COUNT]);
+    }
+}
+
+enum { MEANS = LOSSES + 2 * AGAINST_COUNT, LARGEST = LOSSES + AGAINST_COUNT };
+
+int position_means_write(FILE *file, const PositionMeans *means, bool listed)
+{
+    RefCell cell;
+    int status = 0;
+    ref_cell_init(&cell, REF_DIGITS);
+    for (int i = 0; i < MEANS; i++) {
+        fputc(',', file);
+        means_cell(&cell, means, i);
+        if (listed || i >= LARGEST) {
+            status |= table_write_cell(file, &cell);
+        }
+    }
+    ref_cell_clear(&cell);
+    return status;
+}
+
+void position_means_bounds(FILE *file, bool *first, const PositionMeans *means, bool listed)
+{
+    RefCell cell;
+    ref_cell_init(&cell, REF_DIGITS);
+    for (int i = listed ? 0 : LARGEST; i < MEANS; i++) {
+        means_cell(&cell, means, i);
+        if (cell.state == CELL_BOUND) {
+            bounds_add(file, first, verify_column(VERIFY_LOSS + (size_t)i));
+        }
+    }
+    ref_cell_clear(&cell);
+}
+
+void position_means_write_none(FILE *file)
+{
+    for (int i = 0; i < MEANS; i++) {
+        fputc(',', file);
+    }
+}
+
+/* Losses as the columns have them. */
+static void losses_of(Figure loss[LOSSES], const Position *position)
+{
+    loss[0] = position->loss;
+    for (int i = 0; i < AGAINST_COUNT; i++) {
+        loss[1 + i] = position->losses[i];
+    }
+}
+
+/* Calls visit for every position that was looked at, in order, until it says false. */
+typedef bool Visit(void *context, const Verify *verify, size_t i, size_t p);
+
+static void each_position(const Verify *verify, Visit *visit, void *context)
+{
+    for (size_t i = 0; i < verify->inputs.count; i++) {
+        RefRows rows = logits_rows(&verify->logits, i);
+        for (size_t p = rows.first; p < rows.first + rows.count; p++) {
+            if (!visit(context, verify, i, p)) {
+                return;
+            }
+        }
+    }
+}
+
+static bool add_position(void *context, const Verify *verify, size_t i, size_t p)
+{
+    const Position *position = logits_position(&verify->logits, i, p);
+    Figure loss[LOSSES];
+    losses_of(loss, position);
+    position_means_add(context, loss, position->kl);
+    return true;
+}
+
+void verify_means(PositionMeans *means, const Verify *verify)
+{
+    each_position(verify, add_position, means);
+}
+
+static bool count_position(void *context, const Verify *verify, size_t i, size_t p)
+{
+    (void)verify;
+    (void)i;
+    (void)p;
+    ++*(size_t *)context;
+    return true;
+}
+
+size_t verify_positions(const Verify *verify)
+{
+    size_t count = 0;
+    each_position(verify, count_position, &count);
+    return count;
+}
+
+/* ---- Rows ------------------------------------------------------------------------------------ */
+
+typedef struct {
+    FILE *file;
+    const char *omega;
+    RefCell cell;
+    int status;
+} Rows;
+
+static void write_figure(Rows *rows, const Figure *figure)
+{
+    fputc(',', rows->file);
+    figure_cell(&rows->cell, figure);
+    rows->status |= table_write_cell(rows->file, &rows->cell);
+}
+
+/* ",name;name": what is only a bound. */
+static void write_bounds(FILE *file, const Position *position, const Figure loss[LOSSES])
+{
+    bool first = true;
+    fputc(',', file);
+    for (size_t kind = 0; kind < ERROR_KINDS; kind++) {
+        if (position->errors[kind].state == CELL_BOUND) {
+            bounds_add(file, &first, verify_column(VERIFY_ERRORS + kind));
+        }
+    }
+    for (size_t i = 0; i < LOSSES; i++) {
+        if (loss[i].state == CELL_BOUND) {
+            bounds_add(file, &first, verify_column(VERIFY_LOSS + i));
+        }
+    }
+    for (size_t i = 0; i < AGAINST_COUNT; i++) {
+        if (position->kl[i].state == CELL_BOUND) {
+            bounds_add(file, &first, verify_column(VERIFY_KL + i));
+        }
+    }
+}
+
+static Status status_of(const Verify *verify, const Position *position)
+{
+    const LogitErrors own = {.error = position->error, .kl = position->kl[AGAINST_MACHINE]};
+    if (!isfinite(position->error)) {
+        return STATUS_OVERFLOW;
+    }
+    return verify_logits_pass(verify, &own) ? STATUS_OK : STATUS_FAIL;
+}
+
+static bool write_position(void *context, const Verify *verify, size_t i, size_t p)
+{
+    Rows *rows = context;
+    FILE *file = rows->file;
+    const Inputs *inputs = &verify->inputs;
+    const Position *position = logits_position(&verify->logits, i, p);
+    Figure loss[LOSSES];
+    losses_of(loss, position);
+    verify_write_key(file, verify, rows->omega);
+    fprintf(file, ",1,%zu,%zu,%zu,", verify->points[0].spec.depth, inputs_number(inputs, i), p + 1);
+    if (inputs->tokens != NULL) {
+        fprintf(file, "%" PRId64, inputs->tokens[i * inputs->n + p]);
+    }
+    for (int kind = 0; kind < ERROR_KINDS; kind++) {
+        write_figure(rows, &position->errors[kind]);
+    }
+    write_bounds(file, position, loss);
+    fputs(",,", file); /* of layers alone */
+    verify_write_logits(file, position->error, position->margin, position->changed);
+    fprintf(file, ",%zu,%zu", position->predicted, position->machine);
+    for (int k = 0; k < LOSSES; k++) {
+        write_figure(rows, &loss[k]);
+    }
+    for (int k = 0; k < AGAINST_COUNT; k++) {
+        write_figure(rows, &position->kl[k]);
+    }
+    for (int k = 0; k < AGAINST_COUNT; k++) {
+        fputc(',', file); /* of one it is the same */
+    }
+    fprintf(file, ",%s\n", status_name(status_of(verify, position)));
+    return rows->status == 0 && !ferror(file);
+}
+
+int verify_write_positions(const Verify *verify, const char *omega)
+{
+    Rows rows = {.file = output_file(verify->output), .omega = omega};
+    ref_cell_init(&rows.cell, point_digits(verify->template));
+    each_position(verify, write_position, &rows);
+    ref_cell_clear(&rows.cell);
+    return rows.status != 0 || ferror(rows.file) ? -1 : 0;
+}
+
+/* ---- Sentences ------------------------------------------------------------------------------- */
+
+static const char *const names[LOSSES] = {"r(T)", "r(T')", "m(T')", "m(T)"};
+
+static void print_figure(FILE *file, const RefCell *cell, int digits)
+{
+    if (cell->state == CELL_ZERO) {
+        fputs(" 0", file);
+    } else {
+        mpfr_fprintf(file, cell->state == CELL_BOUND ? " <%.*RUg" : " %.*Rg", digits, cell->value);
+    }
+}
+
+static void print_means(FILE *file, const PositionMeans *means, const char *omega)
+{
+    enum { SHOWN_DIGITS = 3, LOSS_DIGITS = 12 };
+    RefCell cell;
+    ref_cell_init(&cell, REF_DIGITS);
+    fprintf(file, "omega %s, KL divergence from r(T) in nats, mean and largest:", omega);
+    for (int i = 0; i < AGAINST_COUNT; i++) {
+        fprintf(file, "%s %s", i > 0 ? ", " : "", names[1 + i]);
+        mean_cell(&cell, &means->kl[i]);
+        print_figure(file, &cell, SHOWN_DIGITS);
+        figure_cell(&cell, &means->most[i]);
+        print_figure(file, &cell, SHOWN_DIGITS);
+    }
+    fputc('\n', file);
+    if (means->loss[0].count > 0) {
+        fprintf(file, "omega %s, loss in nats a token, of %zu:", omega, means->loss[0].count);
+        for (int i = 0; i < LOSSES; i++) {
+            fprintf(file, "%s %s", i > 0 ? ", " : "", names[i]);
+            mean_cell(&cell, &means->loss[i]);
+            print_figure(file, &cell, LOSS_DIGITS);
+        }
+        fputc('\n', file);
+    }
+    ref_cell_clear(&cell);
+}
+
+/* A class, and the character that it is. */
+static void print_class(FILE *file, const Verify *verify, size_t class)
+{
+    fprintf(file, "%zu", class);
+    if (verify->logits.has_loss && class < verify->vocabulary.count) {
+        const Character *character = &verify->vocabulary.characters[class];
+        char text[32];
+        if (character->code == 0) { /* a NUL that is a character ends no string */
+            fputs(" '\\x00'", file);
+        } else {
+            shown_into(text, sizeof text, SHOWN_TERMINAL, character->text, strlen(character->text));
+            fprintf(file, " '%s'", text);
+        }
+    }
+}
+
+typedef struct {
+    FILE *file;
+    const char *omega;
+} FirstChange;
+
+static bool print_first_change(void *context, const Verify *verify, size_t i, size_t p)
+{
+    const FirstChange *first = context;
+    const Position *position = logits_position(&verify->logits, i, p);
+    if (!position->changed) {
+        return true;
+    }
+    fprintf(first->file, "omega %s, the first change: input %zu, position %zu, from ", first->omega,
+            inputs_number(&verify->inputs, i), p + 1);
+    print_class(first->file, verify, position->predicted);
+    fputs(" to ", first->file);
+    if (isfinite(position->error)) {
+        print_class(first->file, verify, position->machine);
+    } else {
+        fputs("no number", first->file);
+    }
+    fputc('\n', first->file);
+    return false;
+}
+
+void verify_print_positions(const Verify *verify, const char *omega)
+{
+    FILE *file = output_report(verify->options);
+    PositionMeans means;
+    position_means_init(&means);
+    verify_means(&means, verify);
+    print_means(file, &means, omega);
+    position_means_clear(&means);
+    each_position(verify, print_first_change, &(FirstChange){file, omega});
+}

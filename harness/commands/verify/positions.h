@@ -1,0 +1,48 @@
+/*
+ * What `headproof verify` says of positions: a row each, means over them, the first prediction that
+ * changes (private to it; merge makes the same means of rows that it reads).
+ */
+#ifndef HEADPROOF_HARNESS_COMMANDS_VERIFY_POSITIONS_H
+#define HEADPROOF_HARNESS_COMMANDS_VERIFY_POSITIONS_H
+
+#include "verify.h"
+
+/* Losses of r(T), and of those that are held against it. */
+enum { LOSSES = 1 + AGAINST_COUNT };
+
+/* Over positions: mean losses, mean and largest divergences. */
+typedef struct {
+    Mean loss[LOSSES], kl[AGAINST_COUNT];
+    Figure most[AGAINST_COUNT];
+} PositionMeans;
+
+void position_means_init(PositionMeans *means);
+void position_means_clear(PositionMeans *means);
+void position_means_add(PositionMeans *means, const Figure loss[LOSSES],
+                        const Figure kl[AGAINST_COUNT]);
+
+/* The cells from logits' first loss to their last largest divergence, a comma before each; or, in a
+ * table without positions, whose means nobody can make again, the largest alone.  The names of
+ * those that are only bounds come from position_means_bounds, which says whether one was there
+ * before.  0, or -1 when a cell cannot be written. */
+int position_means_write(FILE *file, const PositionMeans *means, bool listed)
+    __attribute__((warn_unused_result));
+void position_means_bounds(FILE *file, bool *first, const PositionMeans *means, bool listed);
+
+/* As many commas as those have. */
+void position_means_write_none(FILE *file);
+
+/* Over all positions that were looked at. */
+void verify_means(PositionMeans *means, const Verify *verify);
+
+/* A row for each position at an Omega, in its order.  0, or -1. */
+int verify_write_positions(const Verify *verify, const char *omega)
+    __attribute__((warn_unused_result));
+
+/* Positions looked at. */
+size_t verify_positions(const Verify *verify);
+
+/* Lines of divergences, of losses and of the first change, each after "omega 20, ". */
+void verify_print_positions(const Verify *verify, const char *omega);
+
+#endif

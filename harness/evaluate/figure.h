@@ -1,0 +1,45 @@
+/*
+ * A cell of the reference in 24 bytes, as a table prints it: for tables with a line a token.
+ */
+#ifndef HEADPROOF_HARNESS_EVALUATE_FIGURE_H
+#define HEADPROOF_HARNESS_EVALUATE_FIGURE_H
+
+#include "../../reference/reference.h"
+
+/* The number is mantissa 2^exponent, so that it may be as small as MPFR's. */
+typedef struct {
+    double mantissa;
+    long exponent;
+    CellState state;
+} Figure;
+
+/* What is printed of a cell of at most 15 digits: those, which 53 bits tell apart. */
+Figure figure_of(const RefCell *cell);
+
+/* The other way round; the cell keeps its digits. */
+void figure_cell(RefCell *cell, const Figure *figure);
+
+/* Is a worse than b?  A total order, so that threads change nothing: nothing, zero, numbers by size
+ * and of equals a value before a bound, infinite, not a number. */
+bool figure_is_worse(const Figure *a, const Figure *b);
+
+/* sum += the number; not a number where it is none. */
+void figure_add(mpfr_ptr sum, const Figure *figure);
+
+/* The mean of figures as they are printed, so that whoever reads the table finds the same. */
+typedef struct {
+    mpfr_t sum;
+    size_t count;
+    bool bound; /* one of them is only a bound */
+} Mean;
+
+void mean_init(Mean *mean);
+void mean_clear(Mean *mean);
+
+/* What is absent does not count. */
+void mean_add(Mean *mean, const Figure *figure);
+
+/* Absent where nothing counts. */
+void mean_cell(RefCell *cell, const Mean *mean);
+
+#endif

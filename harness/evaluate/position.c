@@ -1,0 +1,132 @@
+/*
+ * One position: the machine's logits and r(T')'s against r(T)'s.
+ */
+#include "position.h"
+
+#include <math.h>
+
+/* The machine's largest logit, and the largest error of one: change [classes] is m(T') - r(T). */
+static void compare(Position *position, const PositionLogits *logits, mpfr_srcptr change)
+{
+    double top = -INFINITY;
+    if (!position->known) {
+        position->predicted = ref_logits_top(&position->margin, logits->original, logits->classes);
+        position->known = true;
+    }
+    position->error = 0;
+    position->machine = 0;
+    for (size_t k = 0; k < logits->classes; k++) {
+        double error = fabs(mpfr_get_d(change + k, MPFR_RNDA));
+        position->error = error > position->error || isnan(error) ? error : position->error;
+        if (logits->converted[k] > top) {
+            top = logits->converted[k];
+            position->machine = k;
+        }
+    }
+    position->changed = position->machine != position->predicted || !isfinite(top);
+}
+
+/* What logits of r(T), and changes of them to r(T'), may be off by at a position. */
+typedef struct {
+    mpfr_t original, change;
+    RefErrors errors;
+} Offs;
+
+/* off = what a logit may be off by where the stream of a cell is by 2^error an entry. */
+static void logit_off(mpfr_ptr off, double gain, const RefCell *cell)
+{
+    bool exact = cell->state == CELL_ZERO || cell->state == CELL_ABSENT ||
+                 cell->error <= mpfr_get_emin_min();
+    mpfr_set_zero(off, 1);
+    if (!exact) {
+        mpfr_set_ui_2exp(off, 1, cell->error, MPFR_RNDU);
+        mpfr_mul_d(off, off, gain, MPFR_RNDU);
+    }
+}
+
+static void offs_init(Offs *offs, double gain, const FinalStreams *final, size_t p)
+{
+    const Pair *pair = &final->shared->pair;
+    RefCell(*error)[NORM_COUNT] = offs->errors.error;
+    mpfr_t more;
+    mpfr_inits2(64, offs->original, offs->change, more, (mpfr_ptr)0);
+    ref_errors_init(&offs->errors);
+    ref_errors_set_digits(&offs->errors, point_digits(final->point));
+    ref_compare_rows(&offs->errors, pair, final->plan, final->base, pair->original.depth,
+                     (RefRows){p, 1}, final->run, &final->converted, &final->original);
+    logit_off(offs->original, gain, &error[ERROR_NATIVE][NORM_MAX]);
+    logit_off(offs->change, gain, &error[ERROR_CONSTRUCTION][NORM_MAX]);
+    if (!pair->limit_is_original) {
+        logit_off(more, gain, &error[ERROR_APPROXIMATION][NORM_MAX]);
+        mpfr_add(offs->change, offs->change, more, MPFR_RNDU);
+    }
+    mpfr_clear(more);
+}
+
+static void offs_clear(Offs *offs)
+{
+    ref_errors_clear(&offs->errors);
+    mpfr_clears(offs->original, offs->change, (mpfr_ptr)0);
+}
+
+/* KL and loss of the change, which is known to +-off. */
+static void diverge(Position *position, Against against, const PositionLogits *logits,
+                    mpfr_srcptr off)
+{
+    bool has_next = logits->next >= 0;
+    RefCell kl, loss;
+    ref_cell_init(&kl, logits->digits);
+    ref_cell_init(&loss, logits->digits);
+    ref_softmax_divergence(&kl, has_next ? &loss : NULL, logits->softmax,
+                           ref_logits_row(logits->change, logits->row), off,
+                           has_next ? (size_t)logits->next : 0);
+    position->kl[against] = figure_of(&kl);
+    position->losses[against] = figure_of(&loss);
+    ref_cell_clear(&kl);
+    ref_cell_clear(&loss);
+}
+
+static Figure original_loss(const PositionLogits *logits)
+{
+    RefCell loss;
+    ref_cell_init(&loss, logits->digits);
+    if (logits->next >= 0) {
+        ref_softmax_loss(&loss, logits->softmax, (size_t)logits->next);
+    }
+    Figure figure = figure_of(&loss);
+    ref_cell_clear(&loss);
+    return figure;
+}
+
+void position_take(Position *position, const PositionLogits *logits, const FinalStreams *final,
+                   size_t p)
+{
+    Offs offs;
+    offs_init(&offs, logits->gain, final, p);
+    for (int kind = 0; kind < ERROR_KINDS; kind++) {
+        position->errors[kind] = figure_of(&offs.errors.error[kind][NORM_MAX]);
+    }
+    ref_softmax_set(logits->softmax, logits->original, offs.original);
+    position->loss = original_loss(logits);
+    diverge(position, AGAINST_CONVERTED, logits, offs.change);
+    ref_logits_subtract(logits->change, logits->row, logits->native, logits->original);
+    diverge(position, AGAINST_NATIVE, logits, offs.original);
+    ref_logits_subtract(logits->change, logits->row, logits->converted, logits->original);
+    diverge(position, AGAINST_MACHINE, logits, offs.original);
+    compare(position, logits, ref_logits_row(logits->change, logits->row));
+    offs_clear(&offs);
+}
+
+void position_compare(Position *position, const PositionLogits *logits, bool kl)
+{
+    ref_logits_subtract(logits->change, logits->row, logits->converted, logits->original);
+    compare(position, logits, ref_logits_row(logits->change, logits->row));
+    if (kl) {
+        mpfr_t off; /* r(T)'s own is far below what the machine loses: its plan sees to that */
+        mpfr_init2(off, 64);
+        mpfr_set_zero(off, 1);
+        ref_softmax_set(logits->softmax, logits->original, off);
+        diverge(position, AGAINST_MACHINE, logits, off);
+        mpfr_clear(off);
+    }
+}

@@ -1,0 +1,51 @@
+/*
+ * What there is at one position of an input: errors, logits, predictions, losses and divergences.
+ */
+#ifndef HEADPROOF_HARNESS_EVALUATE_POSITION_H
+#define HEADPROOF_HARNESS_EVALUATE_POSITION_H
+
+#include "evaluate.h"
+#include "figure.h"
+#include "../../reference/divergence.h"
+
+/* Whose distribution over the classes is held against r(T)'s. */
+typedef enum {
+    AGAINST_CONVERTED, /* r(T') */
+    AGAINST_MACHINE,   /* m(T') */
+    AGAINST_NATIVE,    /* m(T) */
+    AGAINST_COUNT
+} Against;
+
+/* A loss is of the next token, in nats; absent where there is none or the classes are not the
+ * vocabulary. */
+typedef struct {
+    size_t predicted, machine; /* the class of r(T)'s largest logit, and of m(T')'s */
+    double error;              /* largest |m(T') - r(T)| of a logit, NaN if one is */
+    double margin;             /* by how much r(T)'s largest leads */
+    bool changed;              /* they differ, or m(T')'s is no number */
+    bool known;                /* predicted and margin are */
+    Figure loss;               /* of r(T) */
+    Figure losses[AGAINST_COUNT], kl[AGAINST_COUNT];
+    Figure errors[ERROR_KINDS]; /* largest entries, of the stream after the last layer */
+} Position;
+
+/* What a position's are made of.  next: the token behind it, or -1; digits: of a figure. */
+typedef struct {
+    mpfr_srcptr original;             /* [classes] r(T)'s logits */
+    const double *converted, *native; /* [classes] m(T')'s and m(T)'s */
+    RefLogits *change;                /* row `row`: r(T')'s less r(T)'s; it is used up */
+    size_t row, classes;
+    double gain; /* see ref_logits_gain */
+    int64_t next;
+    RefSoftmax *softmax; /* to work with */
+    int digits;
+} PositionLogits;
+
+/* Everything at position p of an input. */
+void position_take(Position *position, const PositionLogits *logits, const FinalStreams *final,
+                   size_t p);
+
+/* What is of m(T') alone: its prediction and its logits' error; with kl, its divergence too. */
+void position_compare(Position *position, const PositionLogits *logits, bool kl);
+
+#endif

@@ -1,0 +1,150 @@
+/*
+ * Sequences of tokens cut into windows, which are inputs.
+ */
+#include "windows.h"
+
+#include "../base/message.h"
+#include "../base/shown.h"
+#include "sequences.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* How a sequence is cut. */
+typedef struct {
+    size_t n, stride;
+} Cut;
+
+static size_t windows_of(size_t length, Cut cut)
+{
+    return length <= cut.n ? 1 : 1 + (length - cut.n + cut.stride - 1) / cut.stride;
+}
+
+/* The window and the stride, or a message. */
+static int decide_cut(Cut *cut, const ModelFile *model, const char *path,
+                      const Sequences *sequences, const WindowsAsked *asked)
+{
+    size_t first = sequences->start[1], most = model->context > 0 ? model->context : first;
+    char text[32];
+    if (asked->window > most) {
+        snprintf(text, sizeof text, "%zu", asked->window);
+        complain((Origin){.flag = "window"}, text,
+                 model->context > 0 ? "expected at most %zu, the context length"
+                                    : "expected at most %zu, the tokens there are",
+                 most);
+        return 2;
+    }
+    if (asked->window == 0 && model->context == 0 && asked->text != NULL) {
+        fprintf(stderr,
+                "headproof: %s: no context length: expected a tensor pos_embed.W_pos, or "
+                "--window\n",
+                shown(path).text);
+        return 2;
+    }
+    cut->n = asked->window > 0 ? asked->window : most;
+    cut->n = cut->n < first ? cut->n : first;
+    cut->stride = asked->stride > 0 ? asked->stride : cut->n;
+    if (asked->stride > cut->n) {
+        snprintf(text, sizeof text, "%zu", asked->stride);
+        complain((Origin){.flag = "stride"}, text, "expected at most %zu, the window", cut->n);
+        return 2;
+    }
+    return 0;
+}
+
+/* *count windows of all sequences, if none is too short and their streams fit. */
+static int count_windows(size_t *count, const ModelFile *model, const Sequences *sequences, Cut cut,
+                         const char *file, double room)
+{
+    const double gib = 1024.0 * 1024 * 1024;
+    *count = 0;
+    for (size_t s = 0; s < sequences->count; s++) {
+        size_t length = sequences->start[s + 1] - sequences->start[s];
+        if (length < cut.n) {
+            char text[32];
+            snprintf(text, sizeof text, "%zu", length);
+            complain((Origin){.file = file, .line = sequences->line[s]}, text,
+                     "expected %zu tokens or more, the window", cut.n);
+            return 2;
+        }
+        *count += windows_of(length, cut);
+    }
+    double bytes = (double)*count * (double)cut.n * (double)(model->d + 1) * sizeof(double);
+    if (*count > INPUTS_MOST || bytes > room) {
+        fprintf(stderr,
+                "headproof: %s: %zu windows need %.3g GiB, %.3g GiB may be used, and at most %d: "
+                "expected less text, or a longer --stride\n",
+                shown(file).text, *count, bytes / gib, room / gib, INPUTS_MOST);
+        return 2;
+    }
+    return 0;
+}
+
+/* The windows of one sequence [length], from input `at` on. */
+static void cut_sequence(Inputs *inputs, size_t *at, const int64_t *tokens, size_t length, Cut cut)
+{
+    size_t done = 0; /* positions that a window has had */
+    for (size_t w = 0; w < windows_of(length, cut); w++, ++*at) {
+        size_t last = length - cut.n, begin = w * cut.stride;
+        if (begin > last) {
+            inputs->moved = begin - last > inputs->moved ? begin - last : inputs->moved;
+            begin = last;
+        }
+        memcpy(inputs->tokens + *at * cut.n, tokens + begin, cut.n * sizeof *tokens);
+        inputs->from[*at] = done - begin;
+        done = begin + cut.n;
+        inputs->next[*at] = done < length ? tokens[done] : -1;
+    }
+}
+
+static int cut_sequences(Inputs *inputs, const ModelFile *model, const char *path,
+                         const Sequences *sequences, const WindowsAsked *asked)
+{
+    Cut cut;
+    size_t count, at = 0;
+    const char *file = asked->text != NULL ? asked->text : asked->ids;
+    int status = decide_cut(&cut, model, path, sequences, asked);
+    status = status != 0 ? status : count_windows(&count, model, sequences, cut, file, asked->room);
+    if (status != 0) {
+        return status;
+    }
+    bool room = inputs_allocate(inputs, count, cut.n, model->d, true);
+    inputs->stride = cut.stride;
+    inputs->from = calloc(count, sizeof *inputs->from);
+    inputs->next = calloc(count, sizeof *inputs->next);
+    if (!room || inputs->from == NULL || inputs->next == NULL) {
+        return memory_fault();
+    }
+    for (size_t s = 0; s < sequences->count; s++) {
+        size_t start = sequences->start[s];
+        cut_sequence(inputs, &at, sequences->tokens + start, sequences->start[s + 1] - start, cut);
+    }
+    inputs_embed_all(inputs, model);
+    return 0;
+}
+
+int windows_read(Inputs *inputs, Vocabulary *vocabulary, const ModelFile *model, const char *path,
+                 const WindowsAsked *asked)
+{
+    Sequences sequences = {0};
+    *inputs = (Inputs){0};
+    *vocabulary = (Vocabulary){0};
+    int status = 0;
+    if (model->W_E == NULL) {
+        fprintf(stderr, "headproof: %s: no inputs: expected embed.W_E with tokens\n",
+                shown(path).text);
+        return 2;
+    }
+    if (asked->text != NULL) {
+        status = vocabulary_read(vocabulary, asked->characters, path, model->vocabulary);
+        status = status != 0 ? status : sequences_of_text(&sequences, asked->text, vocabulary);
+    } else {
+        status = sequences_of_ids(&sequences, asked->ids, model->vocabulary);
+    }
+    if (status == 0) {
+        status = cut_sequences(inputs, model, path, &sequences, asked);
+    }
+    sequences_clear(&sequences);
+    return status;
+}
