@@ -37,13 +37,6 @@ typedef struct {
     bool single;
 } RefPath;
 
-/* w_u [d, classes], b_u [classes] or NULL; norm: the final one, NORMALIZATION_NONE: none. */
-typedef struct {
-    const double *w_u, *b_u;
-    size_t d, classes;
-    LayerNorm norm;
-} RefUnembedding;
-
 typedef struct RefPaths RefPaths;
 typedef struct RefWrites RefWrites;
 typedef struct RefReadout RefReadout;

@@ -10,13 +10,6 @@
 
 #include "reference.h"
 
-/* Logits = y W + b, y what the unembedding reads of a token's row after the last layer. */
-typedef struct {
-    const double *w; /* [d, classes] */
-    const double *b; /* [classes], or NULL */
-    size_t d, classes;
-} RefUnembed;
-
 /* Bits of a logit, and of a change. */
 #define REF_LOGIT_BITS 192
 
@@ -36,11 +29,12 @@ mpfr_srcptr ref_logits_row(const RefLogits *logits, size_t row);
 /* The first rows.count rows = r(T)'s logits of those tokens, after the last layer; products as
  * reference/product has them, rounded once.  false: memory is short. */
 bool ref_logits_original(RefLogits *logits, const RefBase *base, RefRows rows,
-                         const RefUnembed *unembed) __attribute__((warn_unused_result));
+                         const RefUnembedding *unembed) __attribute__((warn_unused_result));
 
 /* The same of r(T')'s logits less r(T)'s, after the run's last layer. */
 bool ref_logits_change(RefLogits *change, const Pair *pair, const RefBase *base, const RefRun *run,
-                       RefRows rows, const RefUnembed *unembed) __attribute__((warn_unused_result));
+                       RefRows rows, const RefUnembedding *unembed)
+    __attribute__((warn_unused_result));
 
 /* Row `row` of change = machine [classes] less r(T)'s logits [classes]. */
 void ref_logits_subtract(RefLogits *change, size_t row, const double *machine,
@@ -50,8 +44,20 @@ void ref_logits_subtract(RefLogits *change, size_t row, const double *machine,
  * rounded down, infinite where there is none. */
 size_t ref_logits_top(double *margin, mpfr_srcptr logits, size_t classes);
 
-/* Where no entry of a stream's row is off by more than x, no logit is by more than this times x:
- * the largest sum over a column of |W|, rounded up. */
-double ref_logits_gain(const RefUnembed *unembed);
+/* What r(T)'s logits of token p may be off by, where its row after the last layer may be by x_off an
+ * entry: through the final norm (docs/certify.md, C35), then the largest sum over a column of
+ * |W|, which is `gain`. */
+void ref_logits_off(mpfr_ptr off, const RefUnembedding *unembedding, double gain,
+                    const RefBase *base, size_t p, mpfr_srcptr x_off);
+
+/* The same of r(T')'s logits less r(T)'s, where the streams' difference may be off by e_off an
+ * entry (C37).  false: memory is short. */
+bool ref_logits_change_off(mpfr_ptr off, const RefUnembedding *unembedding, double gain,
+                           const Pair *pair, const RefBase *base, const RefRun *run, size_t p,
+                           mpfr_srcptr x_off, mpfr_srcptr e_off)
+    __attribute__((warn_unused_result));
+
+/* That sum, rounded up. */
+double ref_logits_gain(const RefUnembedding *unembedding);
 
 #endif

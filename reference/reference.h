@@ -185,6 +185,14 @@ mpfr_prec_t ref_base_bits(const RefBase *base);
 mpfr_srcptr ref_base_original(const RefBase *base, size_t layer, size_t i, size_t c);
 mpfr_srcptr ref_base_limit(const RefBase *base, size_t layer, size_t i, size_t c);
 
+/* Logits = norm(x) w_u + b_u of a token's row x after the last layer: w_u [d, classes], b_u
+ * [classes] or NULL; norm: the final one, NORMALIZATION_NONE: none. */
+typedef struct {
+    const double *w_u, *b_u;
+    size_t d, classes;
+    LayerNorm norm;
+} RefUnembedding;
+
 /* What an unembedding reads of a token through pair->final_norm, which is one: y = norm(x), and,
  * change not NULL, change = norm(x + e) - norm(x), each [norm->columns.count] numbers in a row, to
  * the precision of y and of change.  x and e: a row of r(T) or r(T_infinity), and of the

@@ -28,7 +28,7 @@ typedef struct {
 
 static size_t block_rows(const Logits *logits)
 {
-    size_t most = BLOCK_NUMBERS / logits->unembed.classes;
+    size_t most = BLOCK_NUMBERS / logits->unembedding.classes;
     most = most > 0 ? most : 1;
     return logits->rows < most ? logits->rows : most;
 }
@@ -48,7 +48,7 @@ static void work_clear(Work *work)
 /* false: memory is short; clear it all the same. */
 static bool work_init(Work *work, const Logits *logits)
 {
-    size_t rows = block_rows(logits), classes = logits->unembed.classes;
+    size_t rows = block_rows(logits), classes = logits->unembedding.classes;
     bool several = rows * classes >= PARALLEL_NUMBERS;
     *work = (Work){.rows = rows, .threads = several ? omp_get_max_threads() : 1};
     work->original = ref_logits_make(rows, classes);
@@ -67,7 +67,7 @@ static bool work_init(Work *work, const Logits *logits)
 
 double logits_kept_bytes(const Logits *logits)
 {
-    return ref_logits_bytes((double)logits->rows, (double)logits->unembed.classes);
+    return ref_logits_bytes((double)logits->rows, (double)logits->unembedding.classes);
 }
 
 double logits_input_bytes(const Logits *logits)
@@ -77,7 +77,7 @@ double logits_input_bytes(const Logits *logits)
 
 double logits_work_bytes(const Logits *logits)
 {
-    double rows = (double)block_rows(logits), classes = (double)logits->unembed.classes;
+    double rows = (double)block_rows(logits), classes = (double)logits->unembedding.classes;
     return 2 * ref_logits_bytes(rows, classes) + 2 * rows * classes * sizeof(double) +
            ref_softmax_bytes(classes);
 }
@@ -85,10 +85,10 @@ double logits_work_bytes(const Logits *logits)
 double logits_seconds(const Logits *logits, bool search)
 {
     const double product = 2e-8, exponential = 2e-6, machine = 1e-9, other = 1e-7;
-    double numbers = (double)logits->rows * (double)logits->unembed.classes;
-    double each = (double)logits->unembed.d * machine + other;
+    double numbers = (double)logits->rows * (double)logits->unembedding.classes;
+    double each = (double)logits->unembedding.d * machine + other;
     if (!search) {
-        each += 2 * (double)logits->unembed.d * product + (1 + AGAINST_COUNT) * exponential;
+        each += 2 * (double)logits->unembedding.d * product + (1 + AGAINST_COUNT) * exponential;
     } else if (logits->judged == JUDGE_KL) {
         each += 2 * exponential;
     }
@@ -99,14 +99,17 @@ bool logits_init(Logits *logits, const Inputs *inputs, const ModelFile *model, b
 {
     *logits = (Logits){
         .inputs = inputs,
-        .unembed = {model->W_U, model->b_U, model->d, model->classes},
+        .unembedding = {.w_u = model->W_U,
+                        .b_u = model->b_U,
+                        .d = model->d,
+                        .classes = model->classes},
         .all = all,
         .has_loss = inputs->tokens != NULL && model->classes == model->vocabulary,
         .rows = all ? inputs->n : 1,
         .margin = INFINITY,
     };
     pthread_mutex_init(&logits->lock, NULL);
-    logits->gain = ref_logits_gain(&logits->unembed);
+    logits->gain = ref_logits_gain(&logits->unembedding);
     logits->positions = calloc(inputs->count, logits->rows * sizeof *logits->positions);
     return logits->positions != NULL;
 }
@@ -149,19 +152,20 @@ const Position *logits_position(const Logits *logits, size_t i, size_t position)
 
 /* r(T)'s logits of a block: in *values, from *first on.  false: memory is short. */
 static bool original_logits(const RefLogits **values, size_t *first, Logits *logits, size_t i,
-                            RefRows block, const RefBase *base, Work *work)
+                            RefRows block, const RefBase *base, const RefUnembedding *unembedding,
+                            Work *work)
 {
     RefRows rows = logits_rows(logits, i);
     *values = work->original;
     *first = 0;
     if (i >= logits->kept) {
-        return ref_logits_original(work->original, base, block, &logits->unembed);
+        return ref_logits_original(work->original, base, block, unembedding);
     }
     *first = block.first - rows.first;
     if (logits->value[i] == NULL) {
-        logits->value[i] = ref_logits_make(rows.count, logits->unembed.classes);
+        logits->value[i] = ref_logits_make(rows.count, logits->unembedding.classes);
         if (logits->value[i] == NULL ||
-            !ref_logits_original(logits->value[i], base, rows, &logits->unembed)) {
+            !ref_logits_original(logits->value[i], base, rows, unembedding)) {
             ref_logits_clear(logits->value[i]);
             logits->value[i] = NULL;
             return false;
@@ -184,17 +188,26 @@ static int64_t next_token(const Logits *logits, size_t i, size_t p)
     return inputs->next != NULL ? inputs->next[i] : -1;
 }
 
-/* Row r of a block, whose r(T) has these logits. */
-static PositionLogits row_logits(const Logits *logits, const Work *work, size_t r,
-                                 mpfr_srcptr original, int digits)
+/* With the final norm, which is a case's. */
+static RefUnembedding through_norm(const Logits *logits, const Shared *shared)
 {
-    size_t classes = logits->unembed.classes;
+    RefUnembedding unembedding = logits->unembedding;
+    unembedding.norm = shared->pair.final_norm;
+    return unembedding;
+}
+
+/* Row r of a block, whose r(T) has these logits. */
+static PositionLogits row_logits(const Logits *logits, const RefUnembedding *unembedding,
+                                 const Work *work, size_t r, mpfr_srcptr original, int digits)
+{
+    size_t classes = logits->unembedding.classes;
     return (PositionLogits){.original = original,
                             .converted = work->converted + r * classes,
                             .native = work->native + r * classes,
                             .change = work->change,
                             .row = r,
                             .classes = classes,
+                            .unembedding = unembedding,
                             .gain = logits->gain,
                             .next = -1,
                             .softmax = work->softmax[work->threads > 1 ? omp_get_thread_num() : 0],
@@ -204,25 +217,31 @@ static PositionLogits row_logits(const Logits *logits, const Work *work, size_t 
 static bool take_block(Logits *logits, size_t i, RefRows block, const FinalStreams *final,
                        Work *work)
 {
-    const RefUnembed *unembed = &logits->unembed;
+    const RefUnembedding unembedding = through_norm(logits, final->shared);
+    const ArithmeticInfo *arithmetic = arithmetic_info(final->point->arithmetic);
     const RefLogits *values;
     size_t first;
-    if (!original_logits(&values, &first, logits, i, block, final->base, work) ||
+    if (!original_logits(&values, &first, logits, i, block, final->base, &unembedding, work) ||
         !ref_logits_change(work->change, &final->shared->pair, final->base, final->run, block,
-                           unembed) ||
-        !unembed_machine(work->converted, &final->converted, block, unembed) ||
-        !unembed_machine(work->native, &final->original, block, unembed)) {
+                           &unembedding) ||
+        !unembed_machine(work->converted, &final->converted, block, &unembedding, arithmetic) ||
+        !unembed_machine(work->native, &final->original, block, &unembedding, arithmetic)) {
         return false;
     }
+    bool ok = true;
 #pragma omp parallel for schedule(dynamic) num_threads(work->threads) if (work->threads > 1)
     for (size_t r = 0; r < block.count; r++) {
         ref_thread_setup();
-        PositionLogits row = row_logits(logits, work, r, ref_logits_row(values, first + r),
-                                        point_digits(final->point));
+        PositionLogits row =
+            row_logits(logits, &unembedding, work, r, ref_logits_row(values, first + r),
+                       point_digits(final->point));
         row.next = next_token(logits, i, block.first + r);
-        position_take(position_at(logits, i, block.first + r), &row, final, block.first + r);
+        if (!position_take(position_at(logits, i, block.first + r), &row, final, block.first + r)) {
+#pragma omp atomic write
+            ok = false;
+        }
     }
-    return true;
+    return ok;
 }
 
 bool logits_take(Logits *logits, size_t i, const FinalStreams *final)
@@ -288,19 +307,21 @@ static void compare_one(Logits *logits, size_t i, size_t p, const PositionLogits
 static bool compare_rows(Logits *logits, size_t i, const Shared *shared, const Point *point,
                          Work *work, const MachineView *x)
 {
+    const RefUnembedding unembedding = through_norm(logits, shared);
     RefRows rows = logits_rows(logits, i);
     bool ok = true;
     for (size_t done = 0; ok && done < rows.count; done += work->rows) {
         size_t left = rows.count - done, first;
         RefRows block = {rows.first + done, left < work->rows ? left : work->rows};
         const RefLogits *values;
-        ok = original_logits(&values, &first, logits, i, block, shared->base, work) &&
-             unembed_machine(work->converted, x, block, &logits->unembed);
+        ok = original_logits(&values, &first, logits, i, block, shared->base, &unembedding, work) &&
+             unembed_machine(work->converted, x, block, &unembedding,
+                             arithmetic_info(point->arithmetic));
 #pragma omp parallel for schedule(dynamic) num_threads(work->threads) if (work->threads > 1)
         for (size_t r = 0; r < (ok ? block.count : 0); r++) {
             ref_thread_setup();
-            PositionLogits row =
-                row_logits(logits, work, r, ref_logits_row(values, first + r), point_digits(point));
+            PositionLogits row = row_logits(logits, &unembedding, work, r,
+                                            ref_logits_row(values, first + r), point_digits(point));
             compare_one(logits, i, block.first + r, &row);
         }
     }
@@ -311,7 +332,7 @@ static bool compare_member(void *context, size_t i, const Shared *shared, const 
 {
     Comparing *comparing = context;
     Logits *logits = comparing->logits;
-    const size_t n = logits->inputs->n, d = logits->unembed.d;
+    const size_t n = logits->inputs->n, d = logits->unembedding.d;
     const Layout *layout = &shared->pair.original.layout;
     size_t content = layout_content(layout);
     double *x = calloc(n, d * sizeof *x);

@@ -25,7 +25,7 @@ void logit_errors_judged(mpfr_ptr worst, const LogitErrors *errors, JudgeOf of);
  * out whenever they are compared. */
 typedef struct {
     const Inputs *inputs;
-    RefUnembed unembed;
+    RefUnembedding unembedding;
     bool all;             /* every position that counts, or each input's last alone */
     bool has_loss;        /* the classes are the vocabulary, and tokens are known */
     double gain;          /* see ref_logits_gain */

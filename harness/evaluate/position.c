@@ -32,35 +32,39 @@ typedef struct {
     RefErrors errors;
 } Offs;
 
-/* off = what a logit may be off by where the stream of a cell is by 2^error an entry. */
-static void logit_off(mpfr_ptr off, double gain, const RefCell *cell)
+/* off = what an entry of a cell's stream may be off by. */
+static void entry_off(mpfr_ptr off, const RefCell *cell)
 {
     bool exact = cell->state == CELL_ZERO || cell->state == CELL_ABSENT ||
                  cell->error <= mpfr_get_emin_min();
     mpfr_set_zero(off, 1);
     if (!exact) {
         mpfr_set_ui_2exp(off, 1, cell->error, MPFR_RNDU);
-        mpfr_mul_d(off, off, gain, MPFR_RNDU);
     }
 }
 
-static void offs_init(Offs *offs, double gain, const FinalStreams *final, size_t p)
+/* false: memory is short. */
+static bool offs_init(Offs *offs, const PositionLogits *logits, const FinalStreams *final, size_t p)
 {
     const Pair *pair = &final->shared->pair;
     RefCell(*error)[NORM_COUNT] = offs->errors.error;
-    mpfr_t more;
-    mpfr_inits2(64, offs->original, offs->change, more, (mpfr_ptr)0);
+    mpfr_t x_off, e_off, more;
+    mpfr_inits2(64, offs->original, offs->change, x_off, e_off, more, (mpfr_ptr)0);
     ref_errors_init(&offs->errors);
     ref_errors_set_digits(&offs->errors, point_digits(final->point));
     ref_compare_rows(&offs->errors, pair, final->plan, final->base, pair->original.depth,
                      (RefRows){p, 1}, final->run, &final->converted, &final->original);
-    logit_off(offs->original, gain, &error[ERROR_NATIVE][NORM_MAX]);
-    logit_off(offs->change, gain, &error[ERROR_CONSTRUCTION][NORM_MAX]);
+    entry_off(x_off, &error[ERROR_NATIVE][NORM_MAX]);
+    entry_off(e_off, &error[ERROR_CONSTRUCTION][NORM_MAX]);
     if (!pair->limit_is_original) {
-        logit_off(more, gain, &error[ERROR_APPROXIMATION][NORM_MAX]);
-        mpfr_add(offs->change, offs->change, more, MPFR_RNDU);
+        entry_off(more, &error[ERROR_APPROXIMATION][NORM_MAX]);
+        mpfr_add(e_off, e_off, more, MPFR_RNDU);
     }
-    mpfr_clear(more);
+    ref_logits_off(offs->original, logits->unembedding, logits->gain, final->base, p, x_off);
+    bool ok = ref_logits_change_off(offs->change, logits->unembedding, logits->gain, pair,
+                                    final->base, final->run, p, x_off, e_off);
+    mpfr_clears(x_off, e_off, more, (mpfr_ptr)0);
+    return ok;
 }
 
 static void offs_clear(Offs *offs)
@@ -98,11 +102,14 @@ static Figure original_loss(const PositionLogits *logits)
     return figure;
 }
 
-void position_take(Position *position, const PositionLogits *logits, const FinalStreams *final,
+bool position_take(Position *position, const PositionLogits *logits, const FinalStreams *final,
                    size_t p)
 {
     Offs offs;
-    offs_init(&offs, logits->gain, final, p);
+    if (!offs_init(&offs, logits, final, p)) {
+        offs_clear(&offs);
+        return false;
+    }
     for (int kind = 0; kind < ERROR_KINDS; kind++) {
         position->errors[kind] = figure_of(&offs.errors.error[kind][NORM_MAX]);
     }
@@ -115,6 +122,7 @@ void position_take(Position *position, const PositionLogits *logits, const Final
     diverge(position, AGAINST_MACHINE, logits, offs.original);
     compare(position, logits, ref_logits_row(logits->change, logits->row));
     offs_clear(&offs);
+    return true;
 }
 
 void position_compare(Position *position, const PositionLogits *logits, bool kl)

@@ -35,15 +35,16 @@ typedef struct {
     const double *converted, *native; /* [classes] m(T')'s and m(T)'s */
     RefLogits *change;                /* row `row`: r(T')'s less r(T)'s; it is used up */
     size_t row, classes;
+    const RefUnembedding *unembedding;
     double gain; /* see ref_logits_gain */
     int64_t next;
     RefSoftmax *softmax; /* to work with */
     int digits;
 } PositionLogits;
 
-/* Everything at position p of an input. */
-void position_take(Position *position, const PositionLogits *logits, const FinalStreams *final,
-                   size_t p);
+/* Everything at position p of an input.  false: memory is short. */
+bool position_take(Position *position, const PositionLogits *logits, const FinalStreams *final,
+                   size_t p) __attribute__((warn_unused_result));
 
 /* What is of m(T') alone: its prediction and its logits' error; with kl, its divergence too. */
 void position_compare(Position *position, const PositionLogits *logits, bool kl);

@@ -10,37 +10,41 @@
  * cache. */
 enum { TILE = 256 };
 
-/* What the unembedding reads of a machine's row: y [d] = x [d].  A final norm would be here; the
- * reference's is in reference/logits.c. */
-static void read_machine(double *y, const double *x, size_t d)
+/* What the unembedding reads: y [rows.count, d] = norm(x).  false: memory is short. */
+static bool read_machine(double *y, const MachineView *x, RefRows rows,
+                         const RefUnembedding *unembedding, const ArithmeticInfo *arithmetic)
 {
-    memcpy(y, x, d * sizeof *y);
+    const size_t d = unembedding->d;
+    const LayerNorm *norm = &unembedding->norm;
+    for (size_t i = 0; i < rows.count; i++) {
+        memcpy(y + i * d, x->data + (rows.first + i) * x->ld, d * sizeof *y);
+    }
+    return norm->kind == NORMALIZATION_NONE ||
+           arithmetic->functions->norm(&arithmetic->formats, y, rows.count, d, norm);
 }
 
-bool unembed_machine(double *logits, const MachineView *x, RefRows rows, const RefUnembed *unembed)
+bool unembed_machine(double *logits, const MachineView *x, RefRows rows,
+                     const RefUnembedding *unembedding, const ArithmeticInfo *arithmetic)
 {
-    const size_t d = unembed->d, classes = unembed->classes;
+    const size_t d = unembedding->d, classes = unembedding->classes;
     double *y = calloc(rows.count, d * sizeof *y);
-    for (size_t i = 0; y != NULL && i < rows.count; i++) {
-        read_machine(y + i * d, x->data + (rows.first + i) * x->ld, d);
-    }
+    bool ok = y != NULL && read_machine(y, x, rows, unembedding, arithmetic);
     memset(logits, 0, rows.count * classes * sizeof *logits);
-    for (size_t first = 0; y != NULL && first < classes; first += TILE) {
+    for (size_t first = 0; ok && first < classes; first += TILE) {
         size_t last = first + TILE < classes ? first + TILE : classes;
         for (size_t i = 0; i < rows.count; i++) {
             double *row = logits + i * classes;
             for (size_t c = 0; c < d; c++) {
-                const double *w = unembed->w + c * classes, factor = y[i * d + c];
+                const double *w = unembedding->w_u + c * classes, factor = y[i * d + c];
                 for (size_t k = first; k < last; k++) {
                     row[k] += factor * w[k];
                 }
             }
         }
     }
-    for (size_t i = 0; unembed->b != NULL && i < rows.count * classes; i++) {
-        logits[i] += unembed->b[i % classes];
+    for (size_t i = 0; unembedding->b_u != NULL && i < rows.count * classes; i++) {
+        logits[i] += unembedding->b_u[i % classes];
     }
-    bool ok = y != NULL;
     free(y);
     return ok;
 }

@@ -4,11 +4,14 @@
 #ifndef HEADPROOF_HARNESS_EVALUATE_UNEMBED_H
 #define HEADPROOF_HARNESS_EVALUATE_UNEMBED_H
 
+#include "../../kernels/arithmetic.h"
 #include "../../reference/logits.h"
 
-/* logits [rows.count, classes] = x [rows, d] W + b in double: terms in the order of the columns,
- * whatever the blocks are that they are worked out in.  false: memory is short. */
-bool unembed_machine(double *logits, const MachineView *x, RefRows rows, const RefUnembed *unembed)
+/* logits [rows.count, classes] = norm(x) W + b, x [rows, d]: the final norm in the machine's
+ * arithmetic, the product in double, its terms in the order of the columns whatever the blocks are
+ * that they are worked out in.  false: memory is short. */
+bool unembed_machine(double *logits, const MachineView *x, RefRows rows,
+                     const RefUnembedding *unembedding, const ArithmeticInfo *arithmetic)
     __attribute__((warn_unused_result));
 
 #endif

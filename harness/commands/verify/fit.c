@@ -222,7 +222,7 @@ static void say_logits(const Verify *verify)
         double bytes = verify->ensemble.threads * logits_work_bytes(logits) +
                        (double)verify->ensemble.kept * logits_kept_bytes(logits);
         fprintf(stderr, "headproof: up to %zu positions an input, of %zu logits each: %.2g GiB\n",
-                logits->rows, logits->unembed.classes, bytes / gib);
+                logits->rows, logits->unembedding.classes, bytes / gib);
     }
 }
 
