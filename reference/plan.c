@@ -52,12 +52,12 @@ typedef struct {
     mpfr_exp_t loss; /* an entry at p bits is off by less than 2^(loss - p) */
     mpfr_exp_t size; /* exponent of the stream's largest entry */
     bool measured;
-    double growth;                   /* loss - size, or 0: bits lost relative to the stream */
+    double growth; /* loss - size, or 0: bits lost relative to the stream */
+    double norms; /* bits that x = norm(x) loses, in the worst layer so far, where those are many */
     double gap[OMEGA_MAX_GAP + 1];   /* see Seen, over all layers so far */
     double difference[BLOCK_COUNT];  /* bits lost relative to the block's largest |e| */
     mpfr_exp_t largest[BLOCK_COUNT]; /* exponent of that, at the plan's Omega */
-    double fall; /* bits by which the change of a norm's row fell short, in any layer so far */
-    bool zero[BLOCK_COUNT]; /* nothing there in the limit */
+    bool zero[BLOCK_COUNT];          /* nothing there in the limit */
 } LayerPlan;
 
 /* What a measurement at one precision could follow. */
@@ -164,16 +164,6 @@ static mpfr_exp_t block_size(const ApMat *x, Block block)
     return size;
 }
 
-/* The most bits by which the change of a norm's row fell short of its terms in a layer. */
-static double norm_fall(const Difference *e)
-{
-    mpfr_exp_t most = 0;
-    for (size_t i = 0; i < e->stream.rows; i++) {
-        most = e->fall[i] > most ? e->fall[i] : most;
-    }
-    return (double)most;
-}
-
 /* The two runs' differences after a layer, folded into the plan.  False: the low precision lost
  * one. */
 static bool measure_difference(RefPlan *plan, const Pair *pair, size_t l, const RefRun *low,
@@ -191,9 +181,19 @@ static bool measure_difference(RefPlan *plan, const Pair *pair, size_t l, const 
             limit.difference == mpfr_get_emin() && limit.size == mpfr_get_emin();
         resolved = resolved && *most < (double)bits / 2;
     }
-    plan->layers[l].fall = fmax(norm_fall(low->e), l > 0 ? plan->layers[l - 1].fall : 0);
     plan->largest = low->ev.seen.change;
-    return resolved && plan->layers[l].fall < (double)bits / 2;
+    return resolved;
+}
+
+/* Bits that norms of the stream lost in a layer, by its largest entry and the least sqrt(s), or in
+ * one before; 0 of so few that a measurement shows them.  What the low precision and the high one
+ * both round away, or both have exactly, no comparison shows. */
+static double norms_lost(const RefPlan *plan, size_t l, const RefRun *low)
+{
+    double before = l > 0 ? plan->layers[l - 1].growth : 0;
+    double here = (double)low->ev.lost - before;
+    double most = l > 0 ? plan->layers[l - 1].norms : 0;
+    return here >= PLAN_LOW_BITS / 2.0 && here > most ? here : most;
 }
 
 /* The layer that both runs have just done, folded into the plan. */
@@ -204,7 +204,8 @@ static void measure_layer(RefPlan *plan, const Pair *pair, size_t l, const RefRu
     mpfr_prec_t bits = low->ev.bits;
     Exponents exponents = compare_streams(&low->stream, &high->stream);
     layer->measured = true;
-    layer->growth = lost(exponents, bits);
+    layer->norms = norms_lost(plan, l, low);
+    layer->growth = fmax(lost(exponents, bits), layer->norms);
     layer->size = exponents.size;
     layer->loss = exponents.size + (mpfr_exp_t)layer->growth;
     /* Both precisions may have lost a stream that cancels, and then agree. */
@@ -226,9 +227,9 @@ static void layer_visit(RefArchive *archive, LayerPlan *layer)
     layer->size = ref_archive_exponent(archive, layer->size);
     layer->measured = ref_archive_flag(archive, layer->measured);
     ref_archive_doubles(archive, &layer->growth, 1, 0, PLAN_MOST);
+    ref_archive_doubles(archive, &layer->norms, 1, 0, PLAN_MOST);
     ref_archive_doubles(archive, layer->gap, OMEGA_MAX_GAP + 1, -INFINITY, 2 * PLAN_MOST);
     ref_archive_doubles(archive, layer->difference, BLOCK_COUNT, 0, PLAN_MOST);
-    ref_archive_doubles(archive, &layer->fall, 1, 0, PLAN_MOST);
     for (int b = 0; b < BLOCK_COUNT; b++) {
         layer->largest[b] = ref_archive_exponent(archive, layer->largest[b]);
         layer->zero[b] = ref_archive_flag(archive, layer->zero[b]);
@@ -332,7 +333,7 @@ static bool layer_give_up(LayerPlan *layer, bool streams, mpfr_prec_t bits)
         layer->growth = PLAN_UNKNOWN;
     }
     for (int b = 0; b < BLOCK_COUNT; b++) {
-        if (!streams || fmax(layer->difference[b], layer->fall) >= (double)bits / 2) {
+        if (!streams || layer->difference[b] >= (double)bits / 2) {
             layer->difference[b] = PLAN_UNKNOWN;
         }
     }
@@ -423,7 +424,6 @@ void ref_plan_worsen(RefPlan *plan, const RefPlan *other)
         for (int k = 0; k <= OMEGA_MAX_GAP; k++) {
             layer->gap[k] = fmax(layer->gap[k], second->gap[k]);
         }
-        layer->fall = fmax(layer->fall, second->fall);
         for (int b = 0; b < BLOCK_COUNT; b++) {
             layer->difference[b] = fmax(layer->difference[b], second->difference[b]);
             layer->largest[b] =
@@ -602,7 +602,7 @@ bool ref_plan_serves(const RefPlan *plan, double omega)
  * was nothing in T_infinity nothing? */
 static bool covers_difference(const RefPlan *plan, const Pair *pair, const RefRun *run, size_t l)
 {
-    bool covered = norm_fall(run->e) <= plan->layers[l].fall + SPARE_BITS;
+    bool covered = true;
     for (int b = 0; b < BLOCK_COUNT; b++) {
         Block block = block_of(pair, l, (RefBlock)b);
         mpfr_exp_t size = block_size(&run->e->stream, block);

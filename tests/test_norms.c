@@ -175,6 +175,7 @@ static void check_subtraction(const CaseSpec *spec, void *context)
     mpfr_prec_t bits;
     if (spec->construction != CONSTRUCTION_MASKED) {
         note(all, spec, subtraction_gap(spec, 40, DIGITS, &bits));
+        note(all, spec, subtraction_gap(spec, 1.5, DIGITS, &bits));
     }
 }
 
@@ -210,6 +211,102 @@ static void plan_knows_what_a_norm_takes(void **state)
         /* Beside a stream that keeps its own change, what a norm takes of it does not count. */
         assert_true(spec.norm_place == NORM_PRE || (double)bits > DIGITS * log2(10) + taken - 8);
     }
+}
+
+/* One token x = (1, -1) a, a power of 2, through `linear` in place with W = 2 I and b, and a norm
+ * behind it with gamma 1. */
+typedef struct {
+    GivenLayer layer;
+    GivenWeights given;
+    CaseSpec spec;
+} OneToken;
+
+static void one_token(OneToken *one, const double *x, const double *b, double eps)
+{
+    static const double w[] = {2, 0, 0, 2}, ones[] = {1, 1}, zeros[] = {0, 0};
+    one->layer = (GivenLayer){.linear_w = w, .linear_b = b, .ln1_w = ones, .ln1_b = zeros};
+    one->given = (GivenWeights){.layers = &one->layer, .scale = {1, 1, 1}, .x = x};
+    one->spec = norm_case(CONSTRUCTION_LINEAR, NORMALIZATION_LAYERNORM, NORM_POST, 1);
+    one->spec.n = 1;
+    one->spec.d = 2;
+    one->spec.norm_eps = eps;
+    one->spec.given = &one->given;
+}
+
+/* e before the norm is -e^(-2 Omega) / (1 + e^(-2 Omega)) (1, -1), along x, and the same digits in
+ * every precision: all of it goes, in exact powers of 2, but for eps / s = 2^-200.  A plan that
+ * compares 64 bits with 128 finds 0 twice. */
+static void plan_sees_through_exact_zeros(void **state)
+{
+    static const double x[] = {1, -1};
+    enum { OMEGA = 20 };
+    OneToken one;
+    mpfr_prec_t bits;
+    (void)state;
+    one_token(&one, x, NULL, 0x1p-198);
+    double gap = subtraction_gap(&one.spec, OMEGA, DIGITS, &bits);
+    print_message("%ld bits, %.3g\n", (long)bits, gap);
+    assert_true(gap < 1e-30 && bits > 200 + 100);
+}
+
+/* x W + b = 2^301 (1, 1) + (1, -1): below 302 bits there is nothing left for the norm, in 64 as in
+ * 128. */
+static void plan_knows_what_rounds_away(void **state)
+{
+    static const double x[] = {0x1p300, 0x1p300}, b[] = {1, -1};
+    OneToken one;
+    (void)state;
+    one_token(&one, x, b, 1e-5);
+    Pair pair = pair_make(&one.spec);
+    RefPlan *plan = ref_plan_make(&pair);
+    assert_non_null(plan);
+    mpfr_prec_t bits = ref_plan_working_bits(plan, REF_DIGITS, 0, MAX_BITS);
+    RefRun *run = run_layers(&pair.original, x, NULL, INFINITY, bits, REF_STRUCTURED, 1);
+    double first = mpfr_get_d(ref_run_entry(run, 0, 0), MPFR_RNDN);
+    print_message("%ld bits: %.17g\n", (long)bits, first);
+    assert_true(bits > 302);
+    assert_true(fabs(first - 1 / sqrt(1 + 1e-5)) < 1e-15);
+    ref_run_clear(run);
+    ref_plan_clear(plan);
+    case_clear(&pair);
+}
+
+/* ---- Proofs ---------------------------------------------------------------------------------- */
+
+/* What data prove of zeros holds, and under a causal mask they prove that the bias row stays 0. */
+static void check_proofs(const CaseSpec *spec, void *context)
+{
+    size_t *zeros = context;
+    Pair pair = pair_make(spec);
+    RefPlan *plan = ref_plan_make_at(&pair, 3);
+    RefBase *base = ref_base_make(&pair, 256, REF_STRUCTURED, REF_LIMIT_STREAMS);
+    RefRun *run = ref_difference_open(&pair.converted, pair.converted_x, NULL, 3, 256, NULL);
+    RefErrors errors;
+    assert_true(plan != NULL && base != NULL && run != NULL);
+    ref_errors_init(&errors);
+    for (size_t l = 1; l <= spec->depth; l++) {
+        ref_run_layer(run);
+        ref_compare(&errors, &pair, plan, base, l, run, NULL, NULL);
+        assert_false(errors.contradiction);
+        if (spec->mask == MASK_CAUSAL && spec->construction != CONSTRUCTION_MASKED) {
+            assert_int_equal(errors.scalar[SCALAR_BIAS_ROW].state, CELL_ZERO);
+            *zeros += 1;
+        }
+        assert_int_equal(errors.error[ERROR_APPROXIMATION][NORM_MAX].state, CELL_ZERO);
+    }
+    ref_errors_clear(&errors);
+    ref_run_clear(run);
+    ref_base_clear(base);
+    ref_plan_clear(plan);
+    case_clear(&pair);
+}
+
+static void proofs_hold(void **state)
+{
+    size_t zeros = 0;
+    (void)state;
+    norm_each_case(2, check_proofs, &zeros);
+    assert_true(zeros > 100);
 }
 
 /* ---- The bias row's leak --------------------------------------------------------------------- */
@@ -263,6 +360,18 @@ static void master_curves(void **state)
     }
 }
 
+/* A plan of a large Omega serves wherever the leak is small beside sqrt(eps), and nowhere else. */
+static void expect_linear(const CaseSpec *spec, double near, double far)
+{
+    Pair pair = pair_make(spec);
+    RefPlan *plan = ref_plan_make(&pair);
+    assert_non_null(plan);
+    assert_false(ref_plan_serves(plan, near));
+    assert_true(ref_plan_serves(plan, far));
+    ref_plan_clear(plan);
+    case_clear(&pair);
+}
+
 /* Without a mask a norm multiplies the bias row's leak by about 1/sqrt(eps), twice a layer, at any
  * Omega at which it is small; once it is of the size of sqrt(eps), or the error of 1, no more. */
 static void norms_amplify_the_leak(void **state)
@@ -275,6 +384,8 @@ static void norms_amplify_the_leak(void **state)
     curve(near, &spec, 10);
     spec.norm_tokens_only = true;
     curve(alone, &spec, 60);
+    spec.norm_tokens_only = false;
+    expect_linear(&spec, 10, 60);
     for (size_t l = 0; l < 4; l++) {
         print_message("layer %zu: err e^(2 Omega) %.3g, %.3g; tokens only %.3g; err at 10 %.3g\n",
                       l + 1, exp(far[l]), exp(farther[l]), exp(alone[l]), exp(near[l] - 20));
@@ -294,6 +405,9 @@ int main(void)
         cmocka_unit_test(limit_is_the_original),
         cmocka_unit_test(difference_is_what_subtraction_gives),
         cmocka_unit_test(plan_knows_what_a_norm_takes),
+        cmocka_unit_test(plan_sees_through_exact_zeros),
+        cmocka_unit_test(plan_knows_what_rounds_away),
+        cmocka_unit_test(proofs_hold),
         cmocka_unit_test(master_curves),
         cmocka_unit_test(norms_amplify_the_leak),
     };

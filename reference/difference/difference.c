@@ -39,13 +39,12 @@ static void difference_list(Difference *e, const RecordShape *shape, const Diffe
 bool difference_init(Difference *e, const RecordShape *shape, const DifferenceSize *size)
 {
     ApExtent list[DIFFERENCE_MATS];
-    *e = (Difference){.term = calloc(shape->rows * size->content + 1, sizeof *e->term),
-                      .fall = calloc(shape->rows + 1, sizeof *e->fall)};
+    *e = (Difference){.term = calloc(shape->rows * size->content + 1, sizeof *e->term)};
     difference_list(e, shape, size, list);
     bool ok = ap_init_list(list, SUM, size->bits);
     ok = ap_init_list(list + SUM, 1, size->sum_bits) && ok;
     e->input = &e->stream;
-    return ok && e->term != NULL && e->fall != NULL;
+    return ok && e->term != NULL;
 }
 
 void difference_clear(Difference *e)
@@ -54,7 +53,6 @@ void difference_clear(Difference *e)
     difference_list(e, &(RecordShape){0}, &(DifferenceSize){0}, list);
     ap_clear_list(list, DIFFERENCE_MATS);
     free(e->term);
-    free(e->fall);
 }
 
 double difference_bytes(const RecordShape *shape, const DifferenceSize *size)
@@ -69,9 +67,6 @@ void difference_begin_layer(Difference *e)
 {
     for (size_t i = 0; i < e->stream.rows * e->stream.columns; i++) {
         e->term[i] = mpfr_get_emin();
-    }
-    for (size_t i = 0; i < e->stream.rows; i++) {
-        e->fall[i] = 0;
     }
 }
 

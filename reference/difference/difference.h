@@ -50,9 +50,6 @@ typedef struct {
     /* [rows, columns]: exponent of the largest term that went into an entry of e in this layer:
      * what e falls short of it was cancelled, however alike two precisions are. */
     mpfr_exp_t *term;
-    /* [rows]: the same of the changes of norms, in bits: how far a row of them, at worst, fell short
-     * of its terms in this layer. */
-    mpfr_exp_t *fall;
     bool limit; /* of T_infinity at x + e: no key that the limit leaves out weighs anything */
 } Difference;
 
@@ -81,10 +78,10 @@ void difference_read_normed(Evaluator *ev, const Layout *layout, const LayerNorm
 void difference_normalise(Evaluator *ev, const Layout *layout, const LayerNorm *norm,
                           const NormRecord *record, Difference *e);
 
-/* Exponents of the change of a row's norm, without gamma / sqrt(s'): of the largest term, and of what
- * is left of all; and of 1 / sqrt(s'). */
+/* Exponents of the largest term of the change of a row's norm, without gamma / sqrt(s'); and of that,
+ * without gamma. */
 typedef struct {
-    mpfr_exp_t largest, left, scale;
+    mpfr_exp_t largest, scale;
 } NormTerms;
 
 /* y [columns], which may be e, = norm(x + e) - norm(x) of one row, from x's c and s (layer_norm.h),

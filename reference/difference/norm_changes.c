@@ -39,7 +39,7 @@ NormTerms difference_norm_row(mpfr_ptr y, const LayerNorm *norm, mpfr_srcptr c, 
                               mpfr_srcptr e)
 {
     size_t count = norm->columns.count;
-    NormTerms terms = {mpfr_get_emin(), mpfr_get_emin(), 0};
+    NormTerms terms = {mpfr_get_emin(), 0};
     mpfr_t delta, moved, root, t;
     mpfr_inits2(mpfr_get_prec(y) + NORM_GUARD, delta, moved, root, t, (mpfr_ptr)0);
     norm_mean(t, norm, e);
@@ -60,7 +60,6 @@ NormTerms difference_norm_row(mpfr_ptr y, const LayerNorm *norm, mpfr_srcptr c, 
         mpfr_mul(t, c + i, delta, MPFR_RNDN);
         note_exponent(&terms.largest, t);
         mpfr_sub(t, y + i, t, MPFR_RNDN);
-        note_exponent(&terms.left, t);
         mpfr_div(t, t, moved, MPFR_RNDN);
         mpfr_mul_d(y + i, t, norm->gamma[i], MPFR_RNDN);
     }
@@ -122,8 +121,6 @@ static void change_row(Evaluator *ev, Worker *worker, const void *context, size_
     NormTerms terms =
         difference_norm_row(ap_at(out, row, first), norm, ap_at(&change->record->centred, row, 0),
                             ap_at(&change->record->square, row, 0), ap_at(&e->stream, row, first));
-    mpfr_exp_t fall = terms.largest > terms.left ? terms.largest - terms.left : 0;
-    e->fall[row] = fall > e->fall[row] ? fall : e->fall[row];
     worker_note_part(worker, terms.largest, terms.scale);
     if (change->stream) {
         set_terms(change, row, before > terms.largest ? before : terms.largest, terms.scale);
