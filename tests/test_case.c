@@ -131,21 +131,24 @@ static void pairs_take_what_is_predicted(void **state)
 {
     (void)state;
     for (Construction c = 0; c < CONSTRUCTION_COUNT; c++) {
-        for (int damage = 0; damage < 8; damage++) {
+        for (int damage = 0; damage < 16; damage++) {
             CaseSpec spec = {.construction = c,
                              .n = 9,
                              .d = 12,
                              .d_ff = 40,
                              .heads = 3,
                              .d_head = damage % 4 == 3 ? 4 : 0,
-                             .activation = damage < 4 ? ACTIVATION_SILU : ACTIVATION_GELU,
-                             .gelu = damage < 6 ? GELU_TWO : GELU_SHIFTED_8,
+                             .activation = damage % 8 < 4 ? ACTIVATION_SILU : ACTIVATION_GELU,
+                             .gelu = damage % 8 < 6 ? GELU_TWO : GELU_SHIFTED_8,
                              .depth = 2,
-                             .head_rank = damage == 6 ? 1 : 0,
+                             .head_rank = damage % 8 == 6 ? 1 : 0,
                              .bias = BIAS_RANDOM,
                              .weight_noise = damage & 1 ? 0.01 : 0,
                              .dropout = damage % 4 == 2 ? 0.1 : 0,
-                             .score_scale = damage % 4 == 1 ? 3 : 0};
+                             .score_scale = damage % 4 == 1 ? 3 : 0,
+                             .norm = damage < 8 ? NORMALIZATION_NONE : NORMALIZATION_LAYERNORM,
+                             .norm_place = NORM_POST,
+                             .norm_eps = 1};
             Pair pair = pair_make(&spec);
             double predicted = case_bytes(&spec);
             bool lost = spec.dropout > 0; /* of every head that a construction may have */

@@ -149,6 +149,26 @@ static void gpt2_has_its_published_parameters(void **state)
     }
 }
 
+/* Those of the norms are 4 D a layer and 2 D for the last one; none of them is a sublayer of heads,
+ * before a part of a layer or behind it. */
+static void norms_are_counted(void **state)
+{
+    (void)state;
+    EXPECT("--preset gpt2-small --normalization layernorm", {"norm_parameters", "38400"},
+           {"original_sublayers", "2"}, {"converted_sublayers", "2"},
+           {"sublayer_heads", "12;3072"});
+    EXPECT("--preset gpt2-small --normalization rmsnorm", {"norm_parameters", "19200"});
+    EXPECT("--preset gpt2-small --normalization layernorm --normalization-place post "
+           "--construction transformer3",
+           {"norm_parameters", "36864"}, {"original_sublayers", "2"}, {"converted_sublayers", "4"});
+    EXPECT("--preset gpt2-small", {"norm_parameters", "0"});
+    assert_true(figure("--preset gpt2-small --normalization layernorm", "network_parameters") ==
+                figure("--preset gpt2-small", "network_parameters"));
+    double all = 28311552 + 56623104 + 38400 + 39383808;
+    double share = figure("--preset gpt2-small --normalization layernorm", "network_share_of_all");
+    assert_true(fabs(share - 56623104 / all) < 1e-15);
+}
+
 /* 227256 bytes, of which the numbers are 4 each (cases/models/README.md). */
 static void a_file_has_its_parameters(void **state)
 {
@@ -342,6 +362,7 @@ int main(void)
         cmocka_unit_test(a_terminal_gets_lines),
         cmocka_unit_test(shares_are_as_the_seeds_say),
         cmocka_unit_test(gpt2_has_its_published_parameters),
+        cmocka_unit_test(norms_are_counted),
         cmocka_unit_test(a_file_has_its_parameters),
         cmocka_unit_test_setup_teardown(every_bias_is_counted, scratch_set_up, fixture_tear_down),
         cmocka_unit_test(work_is_counted),

@@ -105,12 +105,14 @@ static void nothing_is_predicted_below_the_floor(void **state)
  * linear, V = -3I/4, b = (1/4, 0):       K = 3 * 2 * 3/4 + 1/4
  * fused, z = x, W2 = 2, b2 = 1/2:        K = 2 sigma(2) (1 + sigma(2)) * 2 + 1/2, A = 2 * 0.22387
  * attention, all scores 0, values 3x:    K = e^(-ln 2) * 6
- * silu of 1/2 and -1/4:                  K = sigma(1/2) (1 + sigma(1/2))/2, A = sigma'(1/2)/2 */
+ * silu of 1/2 and -1/4:                  K = sigma(1/2) (1 + sigma(1/2))/2, A = sigma'(1/2)/2
+ * and with rmsnorm(+-1) = 4 (+-1)/sqrt(1 + 3) = +-2 read in place of x; linear then has no -I. */
 static void single_layers_are_predicted(void **state)
 {
     static const double x[] = {2, -1}, wide[] = {2, 2, -1, -1}, small[] = {0.5, -0.25};
     static const double quarter[] = {0.25, 0, 0, 0.25}, bias[] = {0.25, 0};
     static const double none[] = {0}, one[] = {1}, two[] = {2}, three[] = {3}, b2[] = {0.5};
+    static const double ones[] = {1, 1, -1, -1}, unit[] = {1, -1}, four[] = {4, 4};
     const struct {
         Construction construction;
         size_t d;
@@ -122,6 +124,19 @@ static void single_layers_are_predicted(void **state)
         {CONSTRUCTION_FUSED, 1, x, {.w_in = one, .w_out = two, .b_out = b2}, 7.126402, 16777215},
         {CONSTRUCTION_ATTENTION, 1, x, {.qk = none, .ov = three}, 3, 0},
         {CONSTRUCTION_SILU, 1, small, {.w_in = NULL}, 0.5049575, 67108863.75},
+        {CONSTRUCTION_LINEAR,
+         2,
+         ones,
+         {.linear_w = quarter, .linear_b = bias, .ln1_w = four},
+         1.75,
+         0},
+        {CONSTRUCTION_FUSED,
+         1,
+         unit,
+         {.w_in = one, .w_out = two, .b_out = b2, .ln2_w = four},
+         7.126402,
+         16777215},
+        {CONSTRUCTION_ATTENTION, 1, unit, {.qk = none, .ov = three, .ln1_w = four}, 3, 0},
     };
     const ArithmeticInfo *machine = arithmetic_info(ARITHMETIC_F64);
     (void)state;
@@ -134,13 +149,37 @@ static void single_layers_are_predicted(void **state)
                                 .d_ff = 1,
                                 .heads = 1,
                                 .depth = 1,
-                                .given = &given};
+                                .given = &given,
+                                .norm = k < 4 ? NORMALIZATION_NONE : NORMALIZATION_RMSNORM,
+                                .norm_eps = 3};
         OmegaInterval found = predicted_of(1e-9, machine, &point);
         double max = cases[k].max > 0 ? cases[k].max : DBL_MAX / 2;
         print_message("%s: %.8g to %.8g\n", construction_names[cases[k].construction], found.min,
                       found.max);
         assert_true(fabs(found.min - log(cases[k].leak / 1e-9) / 2) < 1e-5);
         assert_true(fabs(found.max / max - 1) < 1e-7);
+    }
+}
+
+/* A norm behind the layer makes of its error what no formula says. */
+static void nothing_is_predicted_behind_a_norm(void **state)
+{
+    Point point = {.judge = ERROR_TOTAL,
+                   .tolerance = 1e-9,
+                   .spec = {.construction = CONSTRUCTION_FUSED,
+                            .n = 3,
+                            .d = 2,
+                            .d_ff = 2,
+                            .depth = 1,
+                            .norm = NORMALIZATION_LAYERNORM,
+                            .norm_place = NORM_POST,
+                            .norm_eps = 1}};
+    (void)state;
+    for (int place = 0; place < NORM_PLACE_COUNT; place++) {
+        point.spec.norm_place = (NormPlace)place;
+        Pair pair = pair_make(&point.spec);
+        assert_true(omega_predictable(&pair, &point) == (place == NORM_PRE));
+        case_clear(&pair);
     }
 }
 
@@ -377,6 +416,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(the_textbook_interval_is_predicted),
         cmocka_unit_test(nothing_is_predicted_below_the_floor),
         cmocka_unit_test(single_layers_are_predicted),
+        cmocka_unit_test(nothing_is_predicted_behind_a_norm),
         cmocka_unit_test(what_moves_the_ends_is_known),
         cmocka_unit_test(the_interval_found_holds_the_predicted),
         cmocka_unit_test_setup_teardown(the_worst_input_attains_the_prediction, given_set_up,

@@ -11,6 +11,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* The largest x sigma'(x), and where it is. */
 #define GATE_MOST 0.223871602347
@@ -239,22 +240,44 @@ bool omega_predictable(const Pair *pair, const Point *point)
            !pseudo && !info->masked;
 }
 
+/* What the sublayer reads of the tokens: x, or norm(x), as the bias row has no share in it.  *own:
+ * to be freed.  false: memory is short. */
+static bool read_tokens(Tokens *read, double **own, const Tokens *x, const LayerNorm *norm)
+{
+    size_t count = x->n * x->ld;
+    *read = *x;
+    *own = NULL;
+    if (norm->kind == NORMALIZATION_NONE) {
+        return true;
+    }
+    *own = malloc(count * sizeof **own);
+    if (*own == NULL) {
+        return false;
+    }
+    memcpy(*own, x->x, count * sizeof **own);
+    read->x = *own;
+    const ArithmeticInfo *f64 = arithmetic_info(ARITHMETIC_F64);
+    return f64->functions->norm(&f64->formats, *own, x->n, x->ld, norm);
+}
+
 bool omega_bounds(OmegaBounds *bounds, const Pair *pair, double u)
 {
     const Layout *layout = &pair->original.layout;
     const Sublayer *sublayer = &pair->original.sublayers[0];
-    Tokens tokens = {pair->original_x, layout->n, layout_content(layout)};
+    Tokens x = {pair->original_x, layout->n, layout_content(layout)}, tokens;
     const Direct *direct = &sublayer->direct;
-    bool ok = true;
-    if (sublayer->bundle_count > 0) {
+    double *own;
+    bool ok = read_tokens(&tokens, &own, &x, &sublayer->norm);
+    if (ok && sublayer->bundle_count > 0) {
         ok = attention_bounds(bounds, &tokens, layout, &sublayer->bundles[0]);
-    } else if (direct->kind == DIRECT_ACTIVATION) {
+    } else if (ok && direct->kind == DIRECT_ACTIVATION) {
         *bounds = activation_bounds(&tokens);
-    } else {
+    } else if (ok) {
         *bounds = direct->kind == DIRECT_LINEAR ? linear_bounds(&tokens, direct)
                                                 : ffn_bounds(&tokens, direct);
     }
-    bounds->floor = 2 * u * largest(tokens.x, tokens.n * tokens.ld);
+    bounds->floor = 2 * u * largest(x.x, x.n * x.ld);
+    free(own);
     return ok;
 }
 

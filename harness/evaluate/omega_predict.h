@@ -2,7 +2,8 @@
  * The Omegas that should meet a tolerance, by the formulas of docs/mathematics.md, sections 2 and
  * 3, from weights and input alone: nothing is evaluated.
  *
- * The formulas bound the errors of one layer of `silu`, `linear`, `attention` or `fused`:
+ * The formulas bound the errors of one layer of `silu`, `linear`, `attention` or `fused`, with x
+ * for what the layer reads, so with norm(x) too; there are none for a norm behind it:
  *     construction  <= construction * e^(-2 Omega)
  *     rounding      <= absorbed * ulp(2 Omega + score)/2, and about 2u |x|, the floor, besides.
  */

@@ -183,8 +183,17 @@ static Operations direct_work(const Layout *layout, const Direct *direct)
     case DIRECT_FFN:
         return (Operations){n * hidden * (read + write), n * hidden, n * (hidden + write), 1};
     case DIRECT_LINEAR: return (Operations){n * read * write, 0, n * write, 1};
+    case DIRECT_NORM: return (Operations){0, 0, 0, 0};
     default: return (Operations){n * write, n * write, n * write, 1};
     }
+}
+
+/* A mean, a variance and what they make of each entry. */
+static Operations norm_work(const Layout *layout, const LayerNorm *norm)
+{
+    double entries = (double)layout_rows(layout) * (double)norm->columns.count;
+    return norm->kind == NORMALIZATION_NONE ? (Operations){0, 0, 0, 0}
+                                            : (Operations){4 * entries, 0, entries, 1};
 }
 
 static Operations sum(Operations a, Operations b)
@@ -199,6 +208,7 @@ static Operations model_work(const Model *model, bool dense)
     Operations work = {0, 0, 0, 0};
     for (size_t s = 0; s < model->sublayer_count; s++) {
         const Sublayer *sublayer = &model->sublayers[s];
+        work = sum(work, norm_work(layout, &sublayer->norm));
         if (sublayer->bundle_count == 0) {
             work = sum(work, direct_work(layout, &sublayer->direct));
         }

@@ -120,6 +120,7 @@ static const Said said[] = {
     {NULL, "sublayer_value_ranks", "integers", "the largest rank of V in each, before it is split"},
     {NULL, "attention_parameters", "integer", "numbers in the heads of all layers"},
     {NULL, "network_parameters", "integer", "numbers in the networks of all layers"},
+    {NULL, "norm_parameters", "integer", "numbers in the layer norms, the final one's too"},
     {NULL, "embedding_parameters", "integer", "numbers that no construction touches"},
     {NULL, "attention_share", "share", "attention's numbers of those of all layers"},
     {NULL, "network_share", "share", "the networks' numbers of those of all layers"},

@@ -92,6 +92,7 @@ static int count(Cost *cost, const Point *point, const Preset *preset)
     cost->preset = preset != NULL ? preset->name : NULL;
     model_cost_count(&cost->original, &pair.original, depth, limit);
     model_cost_count(&cost->converted, &pair.converted, depth, limit);
+    model_cost_add_norm(&cost->original, &pair.final_norm, 1);
     count_embedding(cost, preset);
     case_clear(&pair);
     return 0;

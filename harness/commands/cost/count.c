@@ -14,7 +14,7 @@ typedef struct {
 void model_cost_init(ModelCost *cost)
 {
     *cost = (ModelCost){0};
-    mpz_inits(cost->attention, cost->network, cost->full, NULL);
+    mpz_inits(cost->attention, cost->network, cost->norms, cost->full, NULL);
     for (int form = 0; form < KERNEL_COUNT; form++) {
         mpz_inits(cost->multiply_adds[form], cost->exponentials[form], NULL);
     }
@@ -22,7 +22,7 @@ void model_cost_init(ModelCost *cost)
 
 void model_cost_clear(ModelCost *cost)
 {
-    mpz_clears(cost->attention, cost->network, cost->full, NULL);
+    mpz_clears(cost->attention, cost->network, cost->norms, cost->full, NULL);
     for (int form = 0; form < KERNEL_COUNT; form++) {
         mpz_clears(cost->multiply_adds[form], cost->exponentials[form], NULL);
     }
@@ -216,6 +216,18 @@ static void count_bundle(const Counter *counter, const Bundle *bundle)
     }
 }
 
+void model_cost_add_norm(ModelCost *cost, const LayerNorm *norm, size_t times)
+{
+    if (norm->kind != NORMALIZATION_NONE) {
+        add(cost->norms, times, norm->columns.count, 1 + given(norm->beta), 1, 1);
+    }
+}
+
+static bool is_norm(const Sublayer *sublayer)
+{
+    return sublayer->bundle_count == 0 && sublayer->direct.kind == DIRECT_NORM;
+}
+
 /* A network, a linear map, or an activation alone. */
 static void count_direct(const Counter *counter, const Direct *direct)
 {
@@ -237,10 +249,13 @@ static void count_direct(const Counter *counter, const Direct *direct)
 /* What a table shows of the first layer. */
 static void count_layer(ModelCost *cost, const Model *model, size_t rank_limit)
 {
-    cost->sublayer_count = model->layer_end[0];
-    for (size_t s = 0; s < cost->sublayer_count; s++) {
+    for (size_t s = 0; s < model->layer_end[0]; s++) {
         const Sublayer *sublayer = &model->sublayers[s];
-        SublayerCost *sum = &cost->sublayers[s];
+        SublayerCost *sum = &cost->sublayers[cost->sublayer_count];
+        if (is_norm(sublayer)) {
+            continue;
+        }
+        cost->sublayer_count++;
         for (size_t b = 0; b < sublayer->bundle_count; b++) {
             count_ranks(sum, &model->layout, &sublayer->bundles[b], rank_limit);
         }
@@ -258,7 +273,8 @@ void model_cost_count(ModelCost *cost, const Model *model, size_t depth, size_t 
         Counter counter = {cost, &model->layout, times};
         for (; s < model->layer_end[l]; s++) {
             const Sublayer *sublayer = &model->sublayers[s];
-            if (sublayer->bundle_count == 0) {
+            model_cost_add_norm(cost, &sublayer->norm, times);
+            if (sublayer->bundle_count == 0 && !is_norm(sublayer)) {
                 count_direct(&counter, &sublayer->direct);
             }
             for (size_t b = 0; b < sublayer->bundle_count; b++) {

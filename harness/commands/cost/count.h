@@ -9,7 +9,7 @@
 
 #include <gmp.h>
 
-/* The most that a layer of any construction has. */
+/* The most that a layer of any construction has, norms by themselves not counted. */
 #define COST_SUBLAYERS_MOST 4
 
 /* One sublayer of heads.  heads: after values of a rank above the limit are split over several
@@ -24,17 +24,18 @@ typedef struct {
 /* sublayers [sublayer_count], external and internal heads: of one layer.  Of all layers:
  * attention, network: weights and biases of an original's heads and of its direct operations (a
  *   converted model is made of the same numbers);
+ * norms: gammas and betas;
  * full: entries of all heads' Q and V as full matrices, which have no limit on a rank;
  * multiply_adds, exponentials: of one pass over the rows as each form of kernel makes it:
  *   products of matrices, and values of exp (or of GELU's function), without what is of lower
- *   order (sums of a row, biases, a factor's scale, the product W_Q W_K^T of the dense form, made
+ *   order (sums of a row, norms, biases, a factor's scale, the product W_Q W_K^T of the dense form, made
  *   once a model). */
 typedef struct {
     size_t rows, width;
     size_t sublayer_count;
     SublayerCost sublayers[COST_SUBLAYERS_MOST];
     size_t external, internal;
-    mpz_t attention, network, full;
+    mpz_t attention, network, norms, full;
     mpz_t multiply_adds[KERNEL_COUNT], exponentials[KERNEL_COUNT];
 } ModelCost;
 
@@ -44,5 +45,8 @@ void model_cost_clear(ModelCost *cost);
 /* Adds to *cost, which is as model_cost_init left it.  model: an outline will do; of one layer, or
  * of two that take turns for depth layers.  rank_limit: of one head's V; 0: none. */
 void model_cost_count(ModelCost *cost, const Model *model, size_t depth, size_t rank_limit);
+
+/* Adds a norm that is there so often, or that is none. */
+void model_cost_add_norm(ModelCost *cost, const LayerNorm *norm, size_t times);
 
 #endif

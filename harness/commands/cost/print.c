@@ -56,23 +56,38 @@ static void print_layer(FILE *file, const Cost *cost)
     }
 }
 
+/* The end of a line on some of the layers' parameters. */
+static void print_share_of_all(FILE *file, const Cost *cost, double part)
+{
+    const ModelCost *a = &cost->original;
+    double norms = mpz_get_d(a->norms), embedding = mpz_get_d(cost->embedding);
+    double all = mpz_get_d(a->attention) + mpz_get_d(a->network) + norms + embedding;
+    if (norms > 0 || embedding > 0) {
+        fprintf(file, "; %.3g %% with %s%s%s", 100 * part / all, norms > 0 ? "norms" : "",
+                norms > 0 && embedding > 0 ? " and " : "", embedding > 0 ? "embeddings" : "");
+    }
+    putc('\n', file);
+}
+
 static void print_parameters(FILE *file, const Cost *cost)
 {
     const ModelCost *a = &cost->original;
     double attention = mpz_get_d(a->attention), network = mpz_get_d(a->network);
-    double embedding = mpz_get_d(cost->embedding), layers = attention + network;
+    double norms = mpz_get_d(a->norms), embedding = mpz_get_d(cost->embedding);
+    double layers = attention + network;
     fprintf(file, "\n%-26s %18s %18s\n", "all layers", "original", "attention only");
     if (layers > 0) {
         fprintf(file, "%-26s %18.4g %18s  as matrices Q and V: %.4g\n", "  parameters", layers,
                 "the same", mpz_get_d(cost->converted.full));
         fprintf(file, "%-26s %18.4g %18s  %.3g %%", "    of attention", attention, "",
                 100 * attention / layers);
-        fprintf(file, embedding > 0 ? "; %.3g %% with embeddings\n" : "\n",
-                100 * attention / (layers + embedding));
+        print_share_of_all(file, cost, attention);
         fprintf(file, "%-26s %18.4g %18s  %.3g %%", "    of networks", network, "",
                 100 * network / layers);
-        fprintf(file, embedding > 0 ? "; %.3g %% with embeddings\n" : "\n",
-                100 * network / (layers + embedding));
+        print_share_of_all(file, cost, network);
+    }
+    if (norms > 0) {
+        fprintf(file, "%-26s %18.4g %18s\n", "  norms", norms, "the same");
     }
     if (embedding > 0) {
         fprintf(file, "%-26s %18.4g %18s\n", "  embeddings", embedding, "the same");

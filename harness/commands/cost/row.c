@@ -147,8 +147,10 @@ static void parameter_columns(Walk *walk, const Cost *cost)
     mpz_inits(layers, all, NULL);
     mpz_add(layers, a->attention, a->network);
     mpz_add(all, layers, cost->embedding);
+    mpz_add(all, all, a->norms);
     integer_column(walk, "", "attention_parameters", a->attention);
     integer_column(walk, "", "network_parameters", a->network);
+    integer_column(walk, "", "norm_parameters", a->norms);
     integer_column(walk, "", "embedding_parameters", cost->embedding);
     quotient_column(walk, "", "attention_share", a->attention, layers);
     quotient_column(walk, "", "network_share", a->network, layers);
