@@ -14,8 +14,7 @@
 
 enum { CONFIG_MOST = 1 << 20, SHOWN = 100 };
 
-/* "KEY: VALUE: expected EXPECTED", VALUE as JSON, or as much as fits. */
-static int refuse(const Reading *reading, const char *key, const json_t *value,
+int config_refuse(const Reading *reading, const char *key, const json_t *value,
                   const char *expected, const char *why)
 {
     char *text = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT | JSON_SORT_KEYS);
@@ -30,7 +29,7 @@ static int read_size(size_t *size, const Reading *reading, const char *key, cons
 {
     json_int_t integer = json_integer_value(value);
     if (!json_is_integer(value) || integer < 1 || (unsigned long long)integer > SIZE_MAX) {
-        return refuse(reading, key, value, "an integer from 1 on", NULL);
+        return config_refuse(reading, key, value, "an integer from 1 on", NULL);
     }
     *size = (size_t)integer;
     return 0;
@@ -47,7 +46,7 @@ static int read_word(Reading *reading, const ConfigKey *key, const json_t *value
 {
     const char *word = json_string_value(value);
     if (word == NULL) {
-        return refuse(reading, key->key, value, "a string", NULL);
+        return config_refuse(reading, key->key, value, "a string", NULL);
     }
     for (size_t i = 0; i + 1 < sizeof key->words / sizeof *key->words; i += 2) {
         if (key->words[i] != NULL && strcmp(word, key->words[i]) == 0) {
@@ -62,7 +61,7 @@ static int read_number(Reading *reading, const ConfigKey *key, const json_t *val
     char text[DECIMAL_TEXT];
     double number = json_number_value(value);
     if (!json_is_number(value) || !(number > 0) || !isfinite(number)) {
-        return refuse(reading, key->key, value, "a number above 0", NULL);
+        return config_refuse(reading, key->key, value, "a number above 0", NULL);
     }
     decimal_print(text, number);
     return say(reading, key, text);
@@ -73,9 +72,9 @@ static int check_fits(const Reading *reading, const ConfigKey *key, const json_t
     json_t *fits = key->fits == NULL ? NULL : json_loads(key->fits, JSON_DECODE_ANY, NULL);
     bool fine = fits != NULL && json_equal(value, fits) != 0;
     json_decref(fits);
-    return fine
-               ? 0
-               : refuse(reading, key->key, value, key->fits != NULL ? key->fits : "none", key->why);
+    return fine ? 0
+                : config_refuse(reading, key->key, value, key->fits != NULL ? key->fits : "none",
+                                key->why);
 }
 
 static int read_extent(Reading *reading, const ConfigKey *key, const json_t *value)
@@ -97,8 +96,9 @@ static int read_key(Reading *reading, size_t *depth, const ConfigKey *key, const
     case CONFIG_WORD: return read_word(reading, key, value);
     case CONFIG_NUMBER: return read_number(reading, key, value);
     case CONFIG_BOOL:
-        return json_is_boolean(value) ? say(reading, key, key->words[json_is_true(value)])
-                                      : refuse(reading, key->key, value, "false or true", NULL);
+        return json_is_boolean(value)
+                   ? say(reading, key, key->words[json_is_true(value)])
+                   : config_refuse(reading, key->key, value, "false or true", NULL);
     case CONFIG_FITS: return check_fits(reading, key, value);
     }
     abort();
@@ -115,8 +115,9 @@ static int split_heads(Reading *reading, const json_t *config)
     const json_t *heads = json_object_get(config, key);
     if (model->d % model->heads != 0) {
         /* Heads that a flag says do not fit the tensors either. */
-        return heads == NULL ? 0
-                             : refuse(reading, key, heads, "a divisor of the stream's width", NULL);
+        return heads == NULL
+                   ? 0
+                   : config_refuse(reading, key, heads, "a divisor of the stream's width", NULL);
     }
     model->d_head = model->d / model->heads;
     reading->given_by[EXTENT_D_HEAD] = key;
@@ -139,11 +140,12 @@ static int read_keys(Reading *reading, size_t *depth, json_t *config)
     return status == 0 ? split_heads(reading, config) : status;
 }
 
-/* *config: NULL where there is none. */
-static int open_config(json_t **config, const char *path)
+int config_open(json_t **config, const Reading *reading)
 {
     *config = NULL;
-    return path == NULL ? 0 : json_file_read(config, path, CONFIG_MOST, true);
+    return reading->config_path == NULL
+               ? 0
+               : json_file_read(config, reading->config_path, CONFIG_MOST, true);
 }
 
 int config_read(Reading *reading, size_t *depth)
@@ -153,47 +155,10 @@ int config_read(Reading *reading, size_t *depth)
     if (reading->family->config == NULL) {
         return 0;
     }
-    int status = open_config(&config, reading->config_path);
+    int status = config_open(&config, reading);
     if (status == 0 && config != NULL) {
         reading->configured = true;
         status = read_keys(reading, depth, config);
-    }
-    json_decref(config);
-    return status;
-}
-
-/* A key that only such models have, unless it is null, false or 0. */
-static const char *const foreign[][2] = {
-    {"rope_theta", "rotary positions, which turn queries and keys"},
-    {"rope_scaling", "rotary positions, which turn queries and keys"},
-    {"rotary_dim", "rotary positions, which turn queries and keys"},
-    {"rotary_pct", "rotary positions, which turn queries and keys"},
-    {"rotary_emb_base", "rotary positions, which turn queries and keys"},
-    {"partial_rotary_factor", "rotary positions, which turn queries and keys"},
-    {"alibi", "a bias of scores by distance"},
-    {"relative_attention_num_buckets", "a bias of scores by distance"},
-    {"num_local_experts", "a router of experts"},
-    {"num_experts", "a router of experts"},
-    {"n_routed_experts", "a router of experts"},
-    {"multi_query", "queries that share keys and values"},
-    {"num_key_value_heads", "queries that share keys and values"},
-};
-
-static bool says_no(const json_t *value)
-{
-    return value == NULL || json_is_null(value) || json_is_false(value) ||
-           (json_is_integer(value) && json_integer_value(value) == 0);
-}
-
-int config_check_foreign(const Reading *reading)
-{
-    json_t *config;
-    int status = open_config(&config, reading->config_path);
-    for (size_t i = 0; i < sizeof foreign / sizeof *foreign && status == 0; i++) {
-        const json_t *value = json_object_get(config, foreign[i][0]);
-        if (!says_no(value)) {
-            status = refuse(reading, foreign[i][0], value, "none", foreign[i][1]);
-        }
     }
     json_decref(config);
     return status;

@@ -12,8 +12,12 @@
  * memory is short or the disk fails. */
 int config_read(Reading *reading, size_t *depth) __attribute__((warn_unused_result));
 
-/* Of a file of no family: refuses a config.json that says which part of its architecture does not
- * fit.  0; 2 after that message, also where it is no config. */
-int config_check_foreign(const Reading *reading) __attribute__((warn_unused_result));
+/* *config: the object in it, which the caller releases; NULL: there is none. */
+int config_open(json_t **config, const Reading *reading) __attribute__((warn_unused_result));
+
+/* "CONFIG: key 'KEY': VALUE: expected EXPECTED: WHY", VALUE as JSON; why may be NULL.  Returns
+ * 2. */
+int config_refuse(const Reading *reading, const char *key, const json_t *value,
+                  const char *expected, const char *why);
 
 #endif

@@ -5,6 +5,7 @@
 
 #include "../base/message.h"
 #include "config.h"
+#include "foreign.h"
 #include "model_arrays.h"
 #include "model_said.h"
 #include "model_shape.h"
@@ -76,8 +77,8 @@ static int refuse_structure(const Reading *reading)
     return 2;
 }
 
-/* Refuses what must not be in a model. */
-static int check_names(Names *names, const Reading *reading, bool ignore_extra)
+/* Refuses what must not be in a model; known: its names are of a family. */
+static int check_names(Names *names, const Reading *reading, bool known, bool ignore_extra)
 {
     NameList unknown = {.count = 0};
     *names = (Names){0};
@@ -96,6 +97,9 @@ static int check_names(Names *names, const Reading *reading, bool ignore_extra)
         bool is_x = kind == NAME_SLOT && entry->slot == SLOT_X;
         names->x = names->x || is_x;
         names->others = names->others || (kind != NAME_BUFFER && !is_x);
+    }
+    if (status == 0 && unknown.count > 0 && !known) {
+        status = foreign_check(reading);
     }
     return status == 0 && unknown.count > 0 && !ignore_extra ? refuse_unknown(reading, &unknown)
                                                              : status;
@@ -201,7 +205,7 @@ static int check_model(Reading *reading, const ModelFileFlags *flags)
     size_t depth = 0;
     bool known;
     reading->family = family_of(&known, reading->set);
-    int status = check_names(&names, reading, flags->ignore_extra);
+    int status = check_names(&names, reading, known, flags->ignore_extra);
     if (reading->family->config != NULL) {
         reading->model->heads = flags->heads;
         reading->given_by[EXTENT_HEADS] = "--heads";

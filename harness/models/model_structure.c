@@ -22,12 +22,17 @@ typedef struct {
 } Structure;
 
 static const Structure structures[] = {
-    {"gate", "gate"},
-    {"gating", "gate"},
-    {"glu_", "gate"},
     {"_router", "router of experts"},
     {"expert", "router of experts"},
     {"_moe_", "router of experts"},
+    {"gate", "gate"},
+    {"gating", "gate"},
+    {"glu_", "gate"},
+    {"__w_k_", "keys that several queries share"},
+    {"__w_v_", "values that several queries share"},
+    {"__b_k_", "keys that several queries share"},
+    {"__b_v_", "values that several queries share"},
+    {"query_key_value", "queries, keys and values in one, as with rotary positions or ALiBi"},
     {"rotary", "rotary position"},
     {"_rope", "rotary position"},
     {"_ro_pe", "rotary position"},

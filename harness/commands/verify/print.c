@@ -12,6 +12,7 @@
 #include "../../base/shown.h"
 #include "../../table/table.h"
 #include "limit.h"
+#include "norms.h"
 #include "print.h"
 
 #include <math.h>
@@ -257,6 +258,7 @@ void verify_print_model(const Verify *verify)
     if (model->hidden > 0) {
         fprintf(file, ", H = %zu, %s", model->hidden, axis_word(verify, AXIS_ACTIVATION));
     }
+    verify_print_norms(file, verify);
     fprintf(file, ", mask %s; ", axis_word(verify, AXIS_MASK));
     if (verify->inputs.shards > 1) {
         fprintf(file, "shard %zu/%zu: ", verify->inputs.shard, verify->inputs.shards);
@@ -265,6 +267,7 @@ void verify_print_model(const Verify *verify)
     fprintf(file, "; `%s` in %s, %s\n", construction_names[verify->template->spec.construction],
             arithmetic_info(verify->template->arithmetic)->called,
             verify->template->kernel == KERNEL_DENSE ? "dense" : "structured");
+    verify_print_norms_in_name(file, verify);
 }
 
 static bool has_several_omegas(const Grid *grid)

@@ -1,0 +1,372 @@
+/*
+ * Configs, indices and files of GPT-2 that are wrong, each in its own way: one message that names
+ * the file, the key or tensor, and what was expected; and models of other architectures.
+ */
+#include "fixture.h"
+#include "gpt2_files.h"
+#include "safetensors_samples.h"
+
+#include "../harness/models/model_file.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static void in_scratch(char *path, const FileFixture *fixture, const char *name)
+{
+    scratch_path(path, &fixture->scratch, name);
+}
+
+static void write_text(const FileFixture *fixture, const char *name, const char *text)
+{
+    char path[SCRATCH_PATH];
+    in_scratch(path, fixture, name);
+    file_write(path, text, strlen(text));
+}
+
+/* Reading `path` ends in one line that begins with the scratch file `name` and has the culprit. */
+static void expect_refused(FileFixture *fixture, const char *path, const char *name,
+                           const char *culprit)
+{
+    ModelFile *model;
+    char begin[SCRATCH_PATH + 2];
+    stderr_hold(&fixture->scratch);
+    int status = model_file_read(&model, path, false);
+    stderr_take(fixture->text, &fixture->scratch);
+    in_scratch(begin, fixture, name);
+    if (status != 2 || model != NULL || count_lines(fixture->text) != 1 ||
+        strncmp(fixture->text, begin, strlen(begin)) != 0 ||
+        strstr(fixture->text, culprit) == NULL) {
+        fail_msg("status %d, message \"%s\", expected \"%s\" of %s", status, fixture->text, culprit,
+                 name);
+    }
+}
+
+/* ---- config.json ------------------------------------------------------------------------------ */
+
+/* One key changed, or one more. */
+static const char *const configs[][3] = {
+    {"n_head", "0", "key 'n_head': 0: expected an integer from 1 on"},
+    {"n_head", "-2", "key 'n_head': -2: expected an integer from 1 on"},
+    {"n_head", "2.0", "key 'n_head': 2.0: expected an integer from 1 on"},
+    {"n_head", "\"2\"", "key 'n_head': \"2\": expected an integer from 1 on"},
+    {"n_head", "3", "key 'n_head': 3: expected a divisor of the stream's width"},
+    {"n_head", "9223372036854775807", "expected a divisor of the stream's width"},
+    {"n_head", "99999999999999999999", "too big integer"},
+    {"n_embd", "[4]", "key 'n_embd': [4]: expected an integer from 1 on"},
+    {"n_layer", "true", "key 'n_layer': true: expected an integer from 1 on"},
+    {"vocab_size", "{}", "key 'vocab_size': {}: expected an integer from 1 on"},
+    {"layer_norm_epsilon", "0", "key 'layer_norm_epsilon': 0: expected a number above 0"},
+    {"layer_norm_epsilon", "-1e-05", "expected a number above 0"},
+    {"layer_norm_epsilon", "\"1e-05\"", "\"1e-05\": expected a number above 0"},
+    {"layer_norm_epsilon", "NaN", "line 1, byte"},
+    {"layer_norm_epsilon", "1e999", "real number overflow"},
+    {"layer_norm_epsilon", "1e-310", "e-311': expected a number above"},
+    {"activation_function", "\"tanh\"",
+     "key 'activation_function': 'tanh': expected one of silu, relu, gelu, gelu_new"},
+    {"activation_function", "\"gelu_fast\"", "'gelu_fast': expected one of silu"},
+    {"activation_function", "[\"gelu\"]", "[\"gelu\"]: expected a string"},
+    {"scale_attn_weights", "1", "key 'scale_attn_weights': 1: expected false or true"},
+    {"scale_attn_by_inverse_layer_idx", "true",
+     "true: expected false: each layer would scale its scores by another factor"},
+    {"tie_word_embeddings", "\"yes\"", "\"yes\": expected false or true"},
+    {"add_cross_attention", "true", "attention to another stream"},
+    {"model_type", "\"llama\"", "key 'model_type': \"llama\": expected \"gpt2\": "},
+    {"position_embedding_type", "\"relative_key\"", "expected \"absolute\": positions must be"},
+    {"rope_theta", "10000.0", "key 'rope_theta': 10000.0: expected none: rotary positions"},
+    {"num_key_value_heads", "1", "key 'num_key_value_heads': 1: expected none: queries that share"},
+    {"multi_query", "true", "expected false: queries that share keys and values"},
+    {"num_experts", "8", "expected none: a router chooses among experts"},
+    {"pruned_heads", "{\"0\": [1]}", "{\"0\":[1]}: expected {}: layers must have the same heads"},
+    {"quantization_config", "{\"bits\": 4}", "expected none: weights must be numbers"},
+};
+
+/* The whole text. */
+static const char *const texts[][2] = {
+    {"", "unexpected token near end of file"},
+    {"[]", "expected a JSON object, which begins with '{'"},
+    {"3", "expected a JSON object"},
+    {"{\"n_head\": 2", "'}' expected near end of file"},
+    {"{\"n_head\": 2} x", "end of file expected near 'x'"},
+    {"{\"n_head\": 2, \"n_head\": 4}", "duplicate object key near '\"n_head\"'"},
+    {"{'n_head': 2}", "line 1, byte"},
+    {"\xef\xbb\xbf{}", "line 1, byte"},
+    {"{\"n_head\": \"\xff\"}", "line 1, byte"},
+};
+
+static void make_model(FileFixture *fixture)
+{
+    static Gpt2Model model;
+    gpt2_make(&model, "transformer.", false, true);
+    gpt2_write(fixture->path, &model, "F32", NULL, 0, 1);
+}
+
+static void test_config(void **state)
+{
+    FileFixture *fixture = *state;
+    char path[SCRATCH_PATH];
+    make_model(fixture);
+    in_scratch(path, fixture, "config.json");
+    for (size_t i = 0; i < sizeof configs / sizeof *configs; i++) {
+        gpt2_write_config(path, configs[i][0], configs[i][1]);
+        expect_refused(fixture, fixture->path, "config.json: ", configs[i][2]);
+    }
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        write_text(fixture, "config.json", texts[i][0]);
+        expect_refused(fixture, fixture->path, "config.json: ", texts[i][1]);
+    }
+}
+
+/* Sizes that the tensors do not have. */
+static void test_config_against_tensors(void **state)
+{
+    static const char *const sizes[][3] = {
+        {"n_layer", "3", "2 layers: expected 3, as '"},
+        {"n_layer", "1", "2 layers: expected 1, as '"},
+        {"n_embd", "6", "expected [vocabulary, d] with d = 6 as in 'n_embd'"},
+        {"n_head", "4", NULL},
+        {"n_positions", "4",
+         "'transformer.wpe.weight': shape [3, 4]: expected [context, d] with "
+         "context = 4 as in 'n_positions'"},
+        {"n_inner", "16", "expected [d, hidden] with hidden = 16 as in 'n_inner'"},
+        {"vocab_size", "6",
+         "'transformer.wte.weight': shape [5, 4]: expected [vocabulary, d] with"},
+        {"tie_word_embeddings", "false",
+         "tensor 'lm_head.weight': missing: expected it, as tie_word_embeddings of '"},
+    };
+    FileFixture *fixture = *state;
+    char path[SCRATCH_PATH];
+    make_model(fixture);
+    in_scratch(path, fixture, "config.json");
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        gpt2_write_config(path, sizes[i][0], sizes[i][1]);
+        if (sizes[i][2] != NULL) {
+            expect_refused(fixture, fixture->path, "model.safetensors: ", sizes[i][2]);
+        } else { /* another way to split the columns is another model, and a right one */
+            ModelFile *model;
+            assert_int_equal(model_file_read(&model, fixture->path, false), 0);
+            assert_true(model->heads == 4 && model->d_head == 1);
+            model_file_clear(model);
+        }
+    }
+}
+
+/* Deep, huge, a directory, a pipe, a device. */
+static void test_hostile_config(void **state)
+{
+    enum { DEEP = 5000, HUGE_SIZE = (1 << 20) + 1 };
+    FileFixture *fixture = *state;
+    char path[SCRATCH_PATH], *text = malloc(HUGE_SIZE);
+    assert_non_null(text);
+    make_model(fixture);
+    in_scratch(path, fixture, "config.json");
+    memset(text, '[', DEEP);
+    memcpy(text, "{\"a\":", 5);
+    file_write(path, text, DEEP);
+    expect_refused(fixture, fixture->path, "config.json: ", "maximum parsing depth reached");
+    memset(text, ' ', HUGE_SIZE);
+    file_write(path, text, HUGE_SIZE);
+    expect_refused(fixture, fixture->path,
+                   "config.json: ", "1048577 bytes of JSON: expected at most 1048576");
+    free(text);
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(mkfifo(path, 0600), 0);
+    expect_refused(fixture, fixture->path, "config.json: ", "not a pipe or a device");
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(symlink("/dev/zero", path), 0);
+    expect_refused(fixture, fixture->path, "config.json: ", "not a pipe or a device");
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(symlink("config.json", path), 0);
+    expect_refused(fixture, fixture->path, "config.json: ", "expected a file that can be read");
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(mkdir(path, 0700), 0);
+    expect_refused(fixture, fixture->path, "config.json: ", "not a directory");
+    assert_int_equal(rmdir(path), 0);
+}
+
+/* ---- Tensors ---------------------------------------------------------------------------------- */
+
+static void test_tensors(void **state)
+{
+    static const struct {
+        const char *name;
+        size_t shape[2];
+        const char *culprit;
+    } cases[] = {
+        {"h.0.attn.c_attn.weight",
+         {12, 4},
+         "shape [12, 4]: expected [d, 3 heads d_head] with d = 4"},
+        {"h.0.attn.c_attn.weight", {12, 4}, "(it lies transposed)"},
+        {"h.1.mlp.c_fc.weight", {6, 4}, "expected [d, hidden] with d = 4 as in 'n_embd' (it lies"},
+        {"h.1.mlp.c_proj.weight",
+         {4, 6},
+         "expected [hidden, d] with hidden = 6 as in 'n_inner' (it"},
+        {"h.0.attn.c_attn.weight",
+         {4, 13},
+         "shape [4, 13]: expected [d, 3 heads d_head] with heads = 2 as in 'n_head' and d_head = "
+         "2"},
+        {"h.0.attn.c_attn.weight", {4, 11}, "expected [d, 3 heads d_head] with heads = 2"},
+        {"h.0.attn.c_proj.weight", {3, 4}, "expected [heads d_head, d] with heads = 2"},
+        {"lm_head.weight", {4, 5}, "shape [4, 5]: expected [classes, d] with classes = 5 as in"},
+        {"lm_head.weight", {4, 5}, "(it lies transposed)"},
+        {"wpe.weight", {4, 4}, "expected [context, d] with context = 3"},
+    };
+    static Gpt2Model model;
+    FileFixture *fixture = *state;
+    char path[SCRATCH_PATH];
+    in_scratch(path, fixture, "config.json");
+    gpt2_write_config(path, NULL, NULL);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        gpt2_make(&model, "", true, false);
+        memcpy(gpt2_find(&model, cases[i].name)->shape, cases[i].shape, sizeof cases[i].shape);
+        gpt2_write(fixture->path, &model, "F32", NULL, 0, 1);
+        expect_refused(fixture, fixture->path, "model.safetensors: tensor '", cases[i].culprit);
+    }
+}
+
+/* One tensor missing, or one that should not be there. */
+static void test_names(void **state)
+{
+    static const char *const dropped[][2] = {
+        {"h.1.attn.c_attn.weight", "layer 'h.1': missing: expected also attn.c_attn.weight"},
+        {"h.0.attn.c_attn.bias", "layer 'h.0': missing: expected also attn.c_attn.bias"},
+        {"h.1.ln_2.weight", "layer 'h.1': missing: expected also ln_2.weight"},
+        {"h.0.ln_1.bias", "layer 'h.0': missing: expected also ln_1.bias"},
+        {"wpe.weight", "tensor 'wpe.weight': missing: expected it, as Hugging Face's GPT-2 has it"},
+        {"ln_f.weight", "tensor 'ln_f.weight': missing"},
+        {"wte.weight", "tensor 'wte.weight': missing"},
+    };
+    static const char *const added[][2] = {
+        {"transformer.h.0.ln_1.weight",
+         "is there twice, with 'transformer.' before it and without"},
+        {"h.0.crossattention.c_attn.weight", "expected no attention to another stream"},
+        {"h.0.attn.rotary_emb.inv_freq", "expected no rotary position"},
+        {"h.0.mlp.gate_proj.weight", "expected no gate"},
+        {"h.0.ln_3.weight", "expected no layer norm"},
+        {"blocks.0.attn.W_Q", "unknown tensors: 'blocks.0.attn.W_Q'"},
+        {"h.1.attn.masked", "unknown tensors: 'h.1.attn.masked'"},
+    };
+    static Gpt2Model model;
+    FileFixture *fixture = *state;
+    char path[SCRATCH_PATH];
+    in_scratch(path, fixture, "config.json");
+    gpt2_write_config(path, NULL, NULL);
+    for (size_t i = 0; i < sizeof dropped / sizeof *dropped; i++) {
+        gpt2_make(&model, "", true, false);
+        gpt2_drop(&model, dropped[i][0]);
+        gpt2_write(fixture->path, &model, "F32", NULL, 0, 1);
+        expect_refused(fixture, fixture->path, "model.safetensors: ", dropped[i][1]);
+    }
+    for (size_t i = 0; i < sizeof added / sizeof *added; i++) {
+        gpt2_make(&model, "", true, false);
+        model.tensors[model.count] = *gpt2_find(&model, "ln_f.weight");
+        snprintf(model.tensors[model.count].name, sizeof model.tensors[0].name, "%s", added[i][0]);
+        model.count++;
+        gpt2_write(fixture->path, &model, "F32", NULL, 0, 1);
+        expect_refused(fixture, fixture->path, "model.safetensors: ", added[i][1]);
+    }
+}
+
+/* What metadata, config and family say must agree. */
+static void test_disagreement(void **state)
+{
+    static const char *const metadata[][2] = {
+        {"\"activation\":\"gelu\"",
+         "metadata 'activation': 'gelu': expected 'gelu_new', as key 'activation_function' of '"},
+        {"\"mask\":\"none\"",
+         "metadata 'mask': 'none': expected 'causal', as family 'Hugging Face"},
+        {"\"normalization\":\"none\"",
+         "metadata 'normalization': 'none': expected 'layernorm', as"},
+        {"\"scale\":\"1\"", "metadata 'scale': '1': expected '1/sqrt(d_head)', as key 'scale_attn"},
+    };
+    static Gpt2Model model;
+    FileFixture *fixture = *state;
+    char path[SCRATCH_PATH];
+    in_scratch(path, fixture, "config.json");
+    gpt2_write_config(path, NULL, NULL);
+    gpt2_make(&model, "", true, false);
+    for (size_t i = 0; i < sizeof metadata / sizeof *metadata; i++) {
+        gpt2_write(fixture->path, &model, "F32", metadata[i][0], 0, 1);
+        expect_refused(fixture, fixture->path, "model.safetensors: ", metadata[i][1]);
+    }
+}
+
+/* ---- Other architectures ------------------------------------------------------------------------ */
+
+#define LLAMA(rest) "model.layers.0." rest
+
+static const SampleTensor llama[] = {
+    {"model.embed_tokens.weight", "F16", "[3,2]", 12, 0x3c},
+    {LLAMA("input_layernorm.weight"), "F16", "[2]", 4, 0x3c},
+    {LLAMA("self_attn.q_proj.weight"), "F16", "[2,2]", 8, 0x3c},
+    {LLAMA("self_attn.k_proj.weight"), "F16", "[1,2]", 4, 0x3c},
+    {LLAMA("mlp.gate_proj.weight"), "F16", "[3,2]", 12, 0x3c},
+    {LLAMA("block_sparse_moe.gate.weight"), "F16", "[3,2]", 12, 0x3c},
+};
+
+static const SampleTensor grouped[] = {
+    {LLAMA("self_attn.q_proj.weight"), "F16", "[2,2]", 8, 0x3c},
+    {LLAMA("self_attn.k_proj.weight"), "F16", "[1,2]", 4, 0x3c},
+};
+
+static const SampleTensor plain[] = {
+    {LLAMA("self_attn.q_proj.weight"), "F16", "[2,2]", 8, 0x3c},
+    {LLAMA("self_attn.k_proj.weight"), "F16", "[2,2]", 8, 0x3c},
+};
+
+static const SampleTensor neox[] = {
+    {"gpt_neox.layers.0.attention.query_key_value.weight", "F16", "[6,2]", 24, 0x3c},
+};
+
+static void test_foreign(void **state)
+{
+    static const struct {
+        const SampleTensor *tensors;
+        size_t count;
+        const char *config, *name, *culprit;
+    } cases[] = {
+        {llama, 6, NULL, "model.safetensors: tensor 'model.layers.0.block_sparse_moe.gate.weight'",
+         "expected no router of experts"},
+        {llama, 5, NULL, "model.safetensors: tensor 'model.layers.0.mlp.gate_proj.weight'",
+         "expected no gate"},
+        {grouped, 2, NULL, "model.safetensors: tensor 'model.layers.0.self_attn.k_proj.weight'",
+         "1 rows: expected 2, as many as 'model.layers.0.self_attn.q_proj.weight' has: several"},
+        {plain, 2, "{\"model_type\": \"phi\", \"rope_theta\": 10000.0}",
+         "config.json: key 'rope_theta'", "10000.0: expected none: positions are rotary"},
+        {plain, 2, "{\"model_type\": \"opt\"}", "model.safetensors: unknown tensors", "expected"},
+        {neox, 1, NULL, "model.safetensors: tensor 'gpt_neox", "expected no queries, keys and"},
+    };
+    FileFixture *fixture = *state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        Sample sample;
+        char path[SCRATCH_PATH];
+        sample_build(&sample, NULL, cases[i].tensors, cases[i].count);
+        file_write(fixture->path, (const char *)sample.bytes, sample.size);
+        sample_clear(&sample);
+        in_scratch(path, fixture, "config.json");
+        unlink(path);
+        if (cases[i].config != NULL) {
+            write_text(fixture, "config.json", cases[i].config);
+        }
+        expect_refused(fixture, fixture->path, cases[i].name, cases[i].culprit);
+    }
+}
+
+#define TEST(function) cmocka_unit_test_setup_teardown(function, model_set_up, fixture_tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_config),         TEST(test_config_against_tensors),
+        TEST(test_hostile_config), TEST(test_tensors),
+        TEST(test_names),          TEST(test_disagreement),
+        TEST(test_foreign),
+    };
+    return cmocka_run_group_tests_name("gpt2_refused", tests, NULL, NULL);
+}
