@@ -224,10 +224,10 @@ int product_check_fit(const Product *product, const Point *point, bool *skip)
 static int check_said(const Product *product, const Point *point)
 {
     static const Axis said[] = {AXIS_ACTIVATION, AXIS_SCALE, AXIS_MASK, AXIS_NORMALIZATION};
-    static const char *const words[] = {"silu, relu, gelu or gelu_new", "1 or 1/sqrt(d_head)",
-                                        "none or causal", "none"};
-    char lacks[256], flags[128];
+    char lacks[256], flags[128], activations[128];
+    const char *const words[] = {activations, "1 or 1/sqrt(d_head)", "none or causal", "none"};
     size_t used = 0, flags_used = 0;
+    domain_describe(activations, sizeof activations, &axis_info(AXIS_ACTIVATION)->domain);
     for (size_t i = 0; i < sizeof said / sizeof *said; i++) {
         const char *name = axis_info(said[i])->name;
         if (product->settings[said[i]] == NULL && command_takes(product->command, said[i]) &&

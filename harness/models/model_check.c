@@ -3,6 +3,7 @@
  */
 #include "model_check.h"
 
+#include "../base/domain.h"
 #include "../base/message.h"
 #include "safetensors_values.h"
 
@@ -247,8 +248,12 @@ static int check_metadata(const Reading *reading, bool no_activation)
                       "'in-place': expected block, as linear.W is not square");
     }
     if (mlp && no_activation) {
+        char expected[128];
+        const Domain domain = {
+            .kind = DOMAIN_WORDS, .words = activation_names, .word_count = ACTIVATION_COUNT};
+        domain_describe(expected, sizeof expected, &domain);
         return refuse(reading, "metadata", "activation",
-                      "'none': expected one of silu, relu, gelu, gelu_new, as there are mlp.W_in");
+                      "'none': expected %s, as there are mlp.W_in", expected);
     }
     return 0;
 }

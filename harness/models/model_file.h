@@ -17,9 +17,9 @@
  * are outside the construction (model_structure.h).
  *
  * Metadata: scale "1" or "1/sqrt(d_head)", activation "silu", "relu", "gelu" or "gelu_new", mask
- * "none" or "causal", normalization "none".  What they do not say has to be said by whoever uses the model.
- * An activation of "none" is that of a file without feed-forward networks.  Of linear maps
- * metadata may say, and of an X_hidden must, how they follow each other: linear "in-place" or
+ * "none" or "causal", normalization "none".  What they do not say has to be said by whoever uses
+ * the model.  An activation of "none" is that of a file without feed-forward networks.  Of linear
+ * maps metadata may say, and of an X_hidden must, how they follow each other: linear "in-place" or
  * "block".
  */
 #ifndef HEADPROOF_HARNESS_MODELS_MODEL_FILE_H
