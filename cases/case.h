@@ -40,8 +40,8 @@ typedef enum { NORM_PRE, NORM_POST, NORM_PLACE_COUNT } NormPlace;
 typedef enum { PENALTY_POSITIVE, PENALTY_NEGATIVE, PENALTY_COUNT } Penalty;
 
 /* How heads imitate x Phi(x), or its form with tanh: by x sigma(1.702 x), by one term of the slope
- * that minimises the largest error, by two terms without shifts, or by K = 2, ... terms with shifts,
- * GELU_MINIMAX being K = 1 (docs/mathematics.md, section 1). */
+ * that minimises the largest error, by two terms without shifts, or by K = 2, ..., 8 terms with
+ * shifts, of which GELU_MINIMAX is K = 1 (docs/mathematics.md, section 1). */
 typedef enum { GELU_SIGMOID, GELU_MINIMAX, GELU_TWO, GELU_SHIFTED_2, GELU_SHIFTED_8 = 9 } GeluForm;
 
 enum { GELU_COUNT = GELU_SHIFTED_8 + 1, GELU_TERMS_MOST = 8 };

@@ -12,7 +12,7 @@
 void activation_row(const Evaluator *ev, Worker *worker, Activation activation, mpfr_ptr x,
                     mpfr_ptr e, size_t count);
 
-/* |act(a) - act(b)| <= slope |a - b| for all a, b; and where at is not NULL it is act', evaluated in
+/* |act(a) - act(b)| <= slope |a - b| for all a, b.  Where at is not NULL it is act', evaluated in
  * double, and |act''| <= curvature. */
 typedef struct {
     double slope, curvature;

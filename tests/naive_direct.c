@@ -24,11 +24,11 @@ static void affine(long double *y, long double *bound, const long double *x,
     }
 }
 
-/* A slope is at most 1.13 (GELU's and gelu_new's; SiLU's 1.1).  SiLU: exp, the sum and the quotient,
- * 4.  GELU: the argument's two roundings move it by 2 x^2 phi(x), phi the normal density; erfc
- * loses up to 5 ulps, the halving and the product 2: 12.  gelu_new: the argument u's six roundings
- * move tanh by 6 max|u tanh'(u)| < 2.7, and it loses an ulp or two of at most 1; the sum, 2 and the
- * product 1 more, all times |x|/2. */
+/* A slope is at most 1.13 (both GELUs'; SiLU's 1.1).  SiLU: exp, the sum and the quotient, 4.
+ * GELU: the argument's two roundings move it by 2 x^2 phi(x), phi the normal density; erfc loses up
+ * to 5 ulps, the halving and the product 2: 12.  gelu_new: the argument u's six roundings move tanh
+ * by 6 max|u tanh'(u)| < 2.7, and it loses up to 4 halves of an ulp of 1; the sum, 2 and the
+ * product 1 more, all times |x|/2: 5 |x|. */
 static void activate(long double *y, long double *bound, size_t count, Activation activation)
 {
     static const long double pi = 3.141592653589793238462643383279502884L;

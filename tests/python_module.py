@@ -166,6 +166,9 @@ def a_saved_model_is_the_model():
     check(verify(path) == expected, "torch's tensors, and a buffer")
     _, metadata = independent.load(path)
     check(metadata == said, f"metadata: {metadata}")
+    config.act_fn = "gelu_pytorch_tanh"
+    headproof.save(arrays, path, config=config)
+    check(independent.load(path)[1]["activation"] == "gelu_new", "one function of two names")
     halves = {name: Tensor(array, "torch.bfloat16") for name, array in arrays.items()}
     headproof.save(halves, path, **said)
     check(independent.load(path)[0]["embed.W_E"][1][1] == np.float32(arrays["embed.W_E"][1, 1]),

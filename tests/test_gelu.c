@@ -92,8 +92,8 @@ static double error_at(Activation activation, const Terms *terms, double x)
 
 /* Where an error is largest its slope is 0, so that the grid misses (step/2)^2/2 times a bound of
  * its second derivative: at most 0.8 of the activation, and g (1/2 + |z s''(z)| + |h s''(z)|) of x
- * s(g x + h), |z s''(z)| < 0.31 and |s''(z)| < 0.097.  Beyond the grid x Phi(x) and every term are x
- * or 0 to |x| e^(h - g |x|) and less, which falls with |x|. */
+ * s(g x + h), |z s''(z)| < 0.31 and |s''(z)| < 0.097.  Beyond the grid the activation and every
+ * term are x or 0 to |x| e^(h - g |x|) and less, which falls with |x|. */
 static double largest_error(Activation activation, const Terms *terms)
 {
     const double range = 24, step = 0x1p-12;

@@ -194,6 +194,17 @@ static void an_imitation_is_named(void **state)
         strstr(output.text, "; try --gelu with more heads, up to 8, or a larger tolerance\n"));
     assert_non_null(strstr(output.text, "none of "));
     free(output.text);
+    /* A file that leaves the activation to a flag. */
+    output = run_program("sh", "-c 'sed -i \"s/activation\\\":/activatiom\\\":/\" "
+                               "\"$TMPDIR/gelu.safetensors\"'");
+    assert_int_equal(output.code, 0);
+    free(output.text);
+    output = run("verify \"$TMPDIR/gelu.safetensors\" --activation gelu_new --gelu 8 --omega 20 "
+                 "--tolerance 1e-9");
+    assert_int_equal(output.code, 1);
+    assert_non_null(strstr(output.text, "the imitation of gelu_new leaves "));
+    assert_non_null(strstr(output.text, "; try a larger tolerance\n"));
+    free(output.text);
 }
 
 /* Every Omega meets a tolerance of 10, and some cases' one of 3: the search ends, and says how far

@@ -50,7 +50,8 @@ static void test_what_is_missing(void **state)
         const char *line, *lacks;
     } lines[] = {
         {"%silent.safetensors",
-         ": activation (silu, relu, gelu or gelu_new), scale (1 or 1/sqrt(d_head)), mask (none or "
+         ": activation (one of silu, relu, gelu, gelu_new), scale (1 or 1/sqrt(d_head)), mask "
+         "(none or "
          "causal), "
          "normalization (none): expected in the file's metadata, or as --activation, --scale, "
          "--mask, --normalization\n"},
@@ -61,7 +62,7 @@ static void test_what_is_missing(void **state)
         {"%silent.safetensors --activation silu --mask causal --normalization none",
          ": scale (1 or 1/sqrt(d_head)): expected"},
         {"%silent.safetensors --scale 1 --mask causal --normalization none",
-         ": activation (silu, relu, gelu or gelu_new): expected"},
+         ": activation (one of silu, relu, gelu, gelu_new): expected"},
         {"%silent-attention.safetensors --activation silu --scale 1 --mask causal",
          ": normalization (none): expected"},
         {"%silent-attention.safetensors",
@@ -69,7 +70,7 @@ static void test_what_is_missing(void **state)
         {"%silent-merged.safetensors --mask none --normalization none",
          ": scale (1 or 1/sqrt(d_head)): expected"},
         {"%silent-ffn.safetensors",
-         ": activation (silu, relu, gelu or gelu_new), normalization (none): expected"},
+         ": activation (one of silu, relu, gelu, gelu_new), normalization (none): expected"},
         {"%silent-linear.safetensors", ": normalization (none): expected"},
     };
     static const Command models[] = {COMMAND_VERIFY, COMMAND_CONVERT, COMMAND_ATTRIBUTE};
@@ -92,7 +93,7 @@ static void test_what_is_missing(void **state)
     /* What is counted hangs on neither scale nor mask. */
     given_expect_fault(
         given, COMMAND_COST, lines[0].line,
-        "say: activation (silu, relu, gelu or gelu_new), normalization (none): expected");
+        "say: activation (one of silu, relu, gelu, gelu_new), normalization (none): expected");
 }
 
 /* A flag says what a file does not, and the rows are those of a file that says it. */

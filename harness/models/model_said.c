@@ -5,6 +5,7 @@
 #include "model_said.h"
 
 #include "../base/decimal.h"
+#include "../base/domain.h"
 #include "../base/message.h"
 
 #include "../../cases/activation.h"
@@ -103,8 +104,12 @@ static int check_metadata(const Reading *reading, bool no_activation)
         return refuse_said(reading, "linear", "block, as linear.W is not square");
     }
     if (mlp && no_activation) {
-        return refuse_said(reading, "activation",
-                           "one of silu, relu, gelu, gelu_new, as there are feed-forward networks");
+        char known[128], expected[200];
+        const Domain domain = {
+            .kind = DOMAIN_WORDS, .words = activation_names, .word_count = ACTIVATION_COUNT};
+        domain_describe(known, sizeof known, &domain);
+        snprintf(expected, sizeof expected, "%s, as there are feed-forward networks", known);
+        return refuse_said(reading, "activation", expected);
     }
     return 0;
 }

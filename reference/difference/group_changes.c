@@ -14,8 +14,8 @@ typedef struct {
     Difference *e;
 } Weights;
 
-/* e.score[row] = ds = a e g (biases and shifts do not change), and e.gate[row], e.grown[row]: expm1 and exp of
- * that, where it is near. */
+/* e.score[row] = ds = a e g (biases and shifts do not change), and e.gate[row], e.grown[row]: expm1
+ * and exp of that, where it is near. */
 static void gate_row(Evaluator *ev, Worker *worker, const void *context, size_t row)
 {
     const Weights *weights = context;
