@@ -232,22 +232,41 @@ static void divergence_error(mpfr_ptr error, const Sums *sums, const RefSoftmax 
     mpfr_clear(t);
 }
 
-/* value = -log q_c = -log p_c + KL - t_c, and what it may be off by. */
-static void changed_loss(RefCell *loss, const Sums *sums, const RefSoftmax *softmax, mpfr_srcptr kl,
-                         mpfr_srcptr d, mpfr_srcptr off, size_t c)
+/* t = t_c, as the sum of p_k (d_c - d_k) over the others, so that a p_c close to 1 cancels nothing;
+ * size = the sum of their absolute values. */
+static void class_change(mpfr_ptr t, mpfr_ptr size, mpfr_ptr term, const RefSoftmax *softmax,
+                         mpfr_srcptr d, size_t c)
 {
-    mpfr_t value, error, part;
-    mpfr_inits2(BITS, value, error, part, (mpfr_ptr)0);
-    original_loss(value, part, softmax, c);
-    mpfr_sub(part, d + c, sums->mean, MPFR_RNDN);
+    mpfr_set_zero(t, 1);
+    mpfr_set_zero(size, 1);
+    for (size_t k = 0; k < softmax->classes; k++) {
+        if (k != c) {
+            mpfr_sub(term, d + c, d + k, MPFR_RNDN);
+            mpfr_mul(term, term, ap_at(&softmax->p, 0, k), MPFR_RNDN);
+            mpfr_add(t, t, term, MPFR_RNDN);
+            mpfr_abs(term, term, MPFR_RNDU);
+            mpfr_add(size, size, term, MPFR_RNDU);
+        }
+    }
+}
+
+/* loss = -log q_c = -log p_c + KL - t_c, and what it may be off by. */
+static void changed_loss(RefCell *loss, const RefSoftmax *softmax, mpfr_srcptr kl, mpfr_srcptr d,
+                         mpfr_srcptr off, size_t c)
+{
+    mpfr_t value, error, part, size, term;
+    mpfr_inits2(BITS, value, error, part, size, term, (mpfr_ptr)0);
+    original_loss(value, term, softmax, c);
+    class_change(part, size, term, softmax, d, c);
     mpfr_sub(part, kl, part, MPFR_RNDN);
+    mpfr_add(size, size, value, MPFR_RNDU);
     mpfr_add(value, value, part, MPFR_RNDN);
     mpfr_add(error, off, softmax->off, MPFR_RNDU);
     loss_error(error, value, error);
-    add_rounding(error, value);
-    add_rounding(error, part);
+    add_rounding(error, kl);
+    add_rounding(error, size);
     cell_settle(loss, value, error);
-    mpfr_clears(value, error, part, (mpfr_ptr)0);
+    mpfr_clears(value, error, part, size, term, (mpfr_ptr)0);
 }
 
 static void not_a_number(RefCell *cell)
@@ -304,7 +323,7 @@ void ref_softmax_divergence(RefCell *kl, RefCell *loss, const RefSoftmax *softma
     divergence_error(error, &sums, softmax, value, both);
     cell_settle(kl, value, error);
     if (loss != NULL) {
-        changed_loss(loss, &sums, softmax, value, d, both, c);
+        changed_loss(loss, softmax, value, d, both, c);
     }
     mpfr_clears(value, error, both, (mpfr_ptr)0);
     sums_clear(&sums);

@@ -74,7 +74,7 @@ static int count_windows(size_t *count, const ModelFile *model, const Sequences 
     if (*count > INPUTS_MOST || bytes > room) {
         fprintf(stderr,
                 "headproof: %s: %zu windows need %.3g GiB, %.3g GiB may be used, and at most %d: "
-                "expected less text, or a longer --stride\n",
+                "expected less text, or a longer --window or --stride\n",
                 shown(file).text, *count, bytes / gib, room / gib, INPUTS_MOST);
         return 2;
     }

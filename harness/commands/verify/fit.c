@@ -199,7 +199,7 @@ static double total_seconds(const Verify *verify)
 /* How to have less of it. */
 static const char *fewer(const Verify *verify)
 {
-    return verify->options->text != NULL          ? "choose a shorter text, or a longer --stride"
+    return verify->options->text != NULL ? "choose less text, or a longer --window or --stride"
            : verify->options->tokens_file != NULL ? "choose fewer lines"
                                                   : "choose fewer with --tokens";
 }
@@ -270,8 +270,9 @@ int verify_predict(Verify *verify)
     const double gib = 1024.0 * 1024 * 1024;
     double room = memory_room(verify->options->memory), fixed = fixed_bytes(verify);
     if (fixed > room) {
-        fprintf(stderr, "headproof: %s: %zu inputs need %.3g GiB, %.3g GiB may be used: %s\n",
-                verify->template->source->path, verify->inputs.count, fixed / gib, room / gib,
+        fprintf(stderr, "headproof: %s: %zu input%s %.3g GiB, %.3g GiB may be used: %s\n",
+                verify->template->source->path, verify->inputs.count,
+                verify->inputs.count == 1 ? " needs" : "s need", fixed / gib, room / gib,
                 fewer(verify));
         return 2;
     }

@@ -291,18 +291,18 @@ static int check_arithmetic(const Grid *grid)
 /* One way to say what the inputs are, and no flag that would change nothing. */
 static int check_inputs(const RunOptions *run)
 {
-    const char *second = run->tokens != NULL && run->tokens_file != NULL ? run->tokens_file : NULL;
     bool file = run->text != NULL || run->tokens_file != NULL;
     const struct {
         bool wrong;
         const char *flag, *expected;
     } faults[] = {
-        {second != NULL, "tokens-file", "it or --tokens"},
-        {run->text != NULL && run->tokens != NULL, "text", "it or --tokens"},
-        {run->text != NULL && run->tokens_file != NULL, "text", "it or --tokens-file"},
-        {run->characters != NULL && run->text == NULL, "characters", "--text with it"},
-        {run->window > 0 && !file, "window", "--text or --tokens-file with it"},
-        {run->stride > 0 && !file, "stride", "--text or --tokens-file with it"},
+        {run->tokens_file != NULL && run->tokens != NULL, "--tokens-file",
+         "it or --tokens, not both"},
+        {run->text != NULL && run->tokens != NULL, "--text", "it or --tokens, not both"},
+        {run->text != NULL && run->tokens_file != NULL, "--text", "it or --tokens-file, not both"},
+        {run->characters != NULL && run->text == NULL, "--characters", "--text with it"},
+        {run->window > 0 && !file, "--window", "--text or --tokens-file with it"},
+        {run->stride > 0 && !file, "--stride", "--text or --tokens-file with it"},
     };
     for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
         if (faults[i].wrong) {

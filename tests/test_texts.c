@@ -1,0 +1,569 @@
+/*
+ * Texts through `verify`: losses and divergences at every position against an independent program,
+ * windows, tolerances for logits and divergences, the first prediction that changes, shards put
+ * together, and what is no text.
+ */
+#include "fixture.h"
+#include "program.h"
+#include "written_model.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <math.h>
+
+#define MODEL "tests/data/texts.safetensors"
+#define CHARACTERS "tests/data/texts-characters.json"
+#define MODADD "cases/models/modadd53-silu.safetensors"
+
+/* Nine characters, two of them of two bytes. */
+#define TEXT                                                                                       \
+    "ab\nc\xc3\xa9"                                                                                \
+    "a \xd0\xb6"                                                                                   \
+    "b"
+enum { POSITIONS = 9, OMEGAS = 3 };
+
+static void write_text(const Scratch *scratch, const char *name, const char *text, size_t size)
+{
+    char path[SCRATCH_PATH];
+    scratch_path(path, scratch, name);
+    file_write(path, text, size);
+}
+
+/* `verify ARGUMENTS`, a % in which is the scratch directory; stdout and stderr. */
+static Output verify(const Scratch *scratch, const char *arguments)
+{
+    char line[16 * SCRATCH_PATH] = "verify ";
+    size_t used = strlen(line);
+    for (const char *c = arguments; *c != '\0'; c++) {
+        used += (size_t)snprintf(line + used, sizeof line - used, *c == '%' ? "%s" : "%.1s",
+                                 *c == '%' ? scratch->directory : c);
+    }
+    snprintf(line + used, sizeof line - used, " 2>&1");
+    return run(line);
+}
+
+/* The table that it writes into %/out.csv. */
+static Output table(const Scratch *scratch, const char *arguments, int code)
+{
+    char line[2 * SCRATCH_PATH];
+    snprintf(line, sizeof line, "%s -o %%/out.csv", arguments);
+    Output said = verify(scratch, line);
+    assert_int_equal(said.code, code);
+    free(said.text);
+    snprintf(line, sizeof line, "-c 'cat %s/out.csv'", scratch->directory);
+    return run_program("sh", line);
+}
+
+/* A cell is to be the figure, rounded to twelve digits. */
+static void expect_figure(const Output *output, size_t line, const char *column, const char *figure)
+{
+    char text[64], rounded[64] = "";
+    mpfr_t value;
+    mpfr_init2(value, 400);
+    if (*figure != '\0') {
+        mpfr_set_str(value, figure, 10, MPFR_RNDN);
+        mpfr_snprintf(rounded, sizeof rounded, "%.11Re", value);
+    }
+    mpfr_clear(value);
+    cell(text, sizeof text, output, line, column);
+    assert_string_equal(text, rounded);
+}
+
+/* Of oracle_texts.py, for a position: r(T)'s loss, then at Omega = 2, 20 and 400 r(T')'s loss and
+ * divergence. */
+static const char *const expected[POSITIONS][1 + 2 * OMEGAS] = {
+    {"12.885932911915565299", "12.878717691962691758", "7.6394637067056296466e-7",
+     "12.885932911915565297", "4.2552941234018709147e-38", "12.885932911915565299",
+     "3.1718824989816239389e-698"},
+    {"6.5766713997064165075", "6.6853397208968379275", "0.001612986908370122104",
+     "6.576671399706416533", "8.9153151404534255814e-35", "6.5766713997064165075",
+     "6.6454471176021002826e-695"},
+    {"2.8122213494929254686", "2.8757925410270580447", "0.00083695086076161833688",
+     "2.8122213494929254833", "4.8361822822867275208e-35", "2.8122213494929254686",
+     "3.6048746568913926521e-695"},
+    {"17.608347077517168309", "17.303002902079729241", "5.6059913650300307728e-6",
+     "17.608347077517168235", "3.5041272778034127503e-37", "17.608347077517168309",
+     "2.611965157835716423e-697"},
+    {"13.651928939596864691", "13.807156335372029084", "1.9783963065208394055e-8",
+     "13.651928939596864729", "1.2192621867238163875e-39", "13.651928939596864691",
+     "9.0883409691257767265e-700"},
+    {"17.06825696381520334", "16.932390017941270974", "4.2618043817087391142e-9",
+     "17.068256963815203308", "2.1968546285023390188e-40", "17.06825696381520334",
+     "1.6375283463091585372e-700"},
+    {"0.03797538482310770899", "0.047237644273424951989", "0.00096708384377883074753",
+     "0.037975384823107710969", "5.1293176123030340162e-35", "0.03797538482310770899",
+     "3.8233767853338348214e-695"},
+    {"1.7671463382544590625", "1.7077619976858315548", "0.0027929753048954125743",
+     "1.7671463382544590482", "1.5431310948694138965e-34", "1.7671463382544590625",
+     "1.150244935252010538e-694"},
+    {"", "", "0.0050566681287338532436", "", "2.9786189511059330972e-34", "",
+     "2.2202529480135903762e-694"},
+};
+
+/* Three windows of four, three apart, the last one earlier; a position counts once. */
+static void an_independent_program_agrees(void **state)
+{
+    static const char *const where[POSITIONS][2] = {{"1", "1"}, {"1", "2"}, {"1", "3"},
+                                                    {"1", "4"}, {"2", "2"}, {"2", "3"},
+                                                    {"2", "4"}, {"3", "3"}, {"3", "4"}};
+    const Scratch *scratch = *state;
+    write_text(scratch, "t.txt", TEXT, strlen(TEXT));
+    Output output =
+        table(scratch,
+              MODEL " --text %/t.txt --characters " CHARACTERS " --stride 3 --omega 2,20,400", 0);
+    assert_int_equal(lines(&output), 1 + OMEGAS * (POSITIONS + 1));
+    for (size_t o = 0; o < OMEGAS; o++) {
+        for (size_t p = 0; p < POSITIONS; p++) {
+            size_t line = 1 + o * (POSITIONS + 1) + p;
+            expect_cell(&output, line, "input", where[p][0]);
+            expect_cell(&output, line, "position", where[p][1]);
+            expect_figure(&output, line, "loss_original", expected[p][0]);
+            expect_figure(&output, line, "loss_converted", expected[p][1 + 2 * o]);
+            expect_figure(&output, line, "kl_converted", expected[p][2 + 2 * o]);
+            expect_cell(&output, line, "bounds", "");
+        }
+    }
+    free(output.text);
+}
+
+/* The last row of an Omega is of all positions: means of the cells above, and the largest. */
+static void means_are_of_the_cells(void **state)
+{
+    static const char *const columns[] = {"loss_original", "loss_converted", "loss_machine",
+                                          "loss_native",   "kl_converted",   "kl_machine",
+                                          "kl_native"};
+    const Scratch *scratch = *state;
+    write_text(scratch, "t.txt", TEXT, strlen(TEXT));
+    Output output =
+        table(scratch, MODEL " --text %/t.txt --characters " CHARACTERS " --omega 3", 0);
+    size_t last = lines(&output) - 1;
+    assert_int_equal(last, POSITIONS + 1);
+    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {
+        double sum = 0, most = 0;
+        size_t count = 0;
+        for (size_t line = 1; line < last; line++) {
+            char text[64];
+            cell(text, sizeof text, &output, line, columns[i]);
+            double value = strtod(text, NULL);
+            sum += value;
+            most = fmax(most, value);
+            count += *text != '\0';
+        }
+        assert_int_equal(count, i < 4 ? POSITIONS - 1 : POSITIONS);
+        double mean = number(&output, last, columns[i]);
+        assert_true(fabs(mean - sum / (double)count) <= 1e-11 * mean);
+        if (i >= 4) {
+            char column[32];
+            snprintf(column, sizeof column, "%s_max", columns[i]);
+            assert_true(number(&output, last, column) == most);
+        }
+    }
+    free(output.text);
+}
+
+/* Of the machine, double: its divergences are those of its logits' errors, which the construction
+ * makes at Omega 2 and rounding at 400; and m(T) does not depend on Omega. */
+static void the_machine_s_are_of_their_size(void **state)
+{
+    const Scratch *scratch = *state;
+    char native[2][64];
+    write_text(scratch, "t.txt", TEXT, strlen(TEXT));
+    Output output =
+        table(scratch, MODEL " --text %/t.txt --characters " CHARACTERS " --omega 2,400", 0);
+    for (size_t p = 0; p < POSITIONS; p++) {
+        size_t line = 1 + p, far = line + POSITIONS + 1;
+        double kl = number(&output, line, "kl_converted");
+        assert_true(fabs(number(&output, line, "kl_machine") - kl) < 1e-9 * kl);
+        double error = number(&output, far, "logit_error");
+        assert_true(number(&output, far, "kl_machine") <= error * error);
+        assert_true(number(&output, far, "kl_machine") > 0);
+        cell(native[0], sizeof native[0], &output, line, "kl_native");
+        cell(native[1], sizeof native[1], &output, far, "kl_native");
+        assert_string_equal(native[0], native[1]);
+    }
+    free(output.text);
+}
+
+/* At the ends of the interval found the largest is within the tolerance, and beyond them it is not;
+ * the verdict says what was judged. */
+static void expect_judged(const Scratch *scratch, const char *judge, const char *column,
+                          const char *named)
+{
+    char line[2 * SCRATCH_PATH];
+    snprintf(line, sizeof line,
+             MODADD " --tokens 0:52:26/1/53 --omega 20 --tolerance 1e-6 --judge %s", judge);
+    Output output = verify(scratch, line);
+    assert_int_equal(output.code, 0);
+    assert_non_null(strstr(output.text, named));
+    assert_non_null(strstr(output.text, "in the stream"));
+    const char *found = strstr(output.text, "omega from ");
+    assert_non_null(found);
+    double omega = strtod(found + strlen("omega from "), NULL);
+    free(output.text);
+    for (int below = 0; below < 2; below++) {
+        snprintf(line, sizeof line,
+                 MODADD " --tokens 0:52:26/1/53 --omega %.9g --tolerance 1e-6 --judge %s -q",
+                 below ? omega * (1 - 2e-6) : omega * (1 + 1e-7), judge);
+        output = table(scratch, line, below);
+        double worst = number(&output, 1, column);
+        assert_true(below ? worst > 1e-6 : worst <= 1e-6);
+        expect_cell(&output, 1, "status", below ? "fail" : "ok");
+        free(output.text);
+    }
+}
+
+static void tolerances_judge_logits_and_divergences(void **state)
+{
+    expect_judged(*state, "logits", "logit_error",
+                  "verdict: PASS: at omega 20 the largest logit error is within 1e-06");
+    expect_judged(*state, "kl", "kl_machine_max",
+                  "verdict: PASS: at omega 20 the largest KL divergence of m(T') is within 1e-06");
+}
+
+/* Two tokens of two columns, one hidden unit, three classes. */
+#define TENSORS                                                                                    \
+    TENSOR("X", "[2,2]", "0", "32")                                                                \
+    "," TENSOR("blocks.0.mlp.W_in", "[2,1]", "32", "48") "," TENSOR(                               \
+        "blocks.0.mlp.W_out", "[1,2]", "48", "64") "," TENSOR("unembed.W_U", "[2,3]", "64", "112")
+
+/* min-omega over a file's own inputs finds what verify finds, at all positions and at the last. */
+static void min_omega_finds_the_same(void **state)
+{
+    static const double numbers[] = {0.5, 3, 1, -2, 1, 0.5, 0.5, -0.25, 1, 2, -1, 0.25, -1, 3};
+    const Scratch *scratch = *state;
+    double found[2];
+    written_model(scratch, "m.safetensors", TENSORS, numbers, sizeof numbers / sizeof *numbers);
+    for (int all = 0; all < 2; all++) {
+        char line[8 * SCRATCH_PATH];
+        snprintf(line, sizeof line,
+                 "%%/m.safetensors --construction fused --omega 20 --tolerance 1e-7 --judge kl "
+                 "--positions %s",
+                 all ? "all" : "last");
+        Output output = verify(scratch, line);
+        const char *from = strstr(output.text, "omega from ");
+        assert_non_null(from);
+        found[all] = strtod(from + strlen("omega from "), NULL);
+        free(output.text);
+        snprintf(line, sizeof line,
+                 "min-omega --weights %s/m.safetensors --construction fused --kernel structured "
+                 "--tolerance 1e-7 --judge kl --positions %s --quiet",
+                 scratch->directory, all ? "all" : "last");
+        output = run(line);
+        assert_int_equal(output.code, 0);
+        assert_true(number(&output, 1, "omega_min") == found[all]);
+        assert_true(number(&output, 1, "error_min") <= 1e-7);
+        assert_true(number(&output, 1, "error_below") > 1e-7);
+        assert_true(number(&output, 1, "floor") < 1e-25);
+        free(output.text);
+    }
+    assert_true(found[0] < found[1]);
+}
+
+/* At Omega 0.3 some predictions change; the first in the table is the one that is named. */
+static void the_first_change_is_named(void **state)
+{
+    const Scratch *scratch = *state;
+    char named[128];
+    Output output =
+        table(scratch, MODADD " --tokens 0:52:4/0:52:4/53 --omega 0.3 --positions last -q", 0);
+    size_t line = 1;
+    while (number(&output, line, "predictions_changed") != 1) {
+        line++;
+        assert_true(line + 2 < lines(&output));
+    }
+    snprintf(named, sizeof named,
+             "omega 0.3, the first change: input %.0f, position 3, from %.0f to %.0f\n",
+             number(&output, line, "input"), number(&output, line, "prediction"),
+             number(&output, line, "machine_prediction"));
+    free(output.text);
+    output = verify(scratch, MODADD " --tokens 0:52:4/0:52:4/53 --omega 0.3");
+    assert_non_null(strstr(output.text, named));
+    free(output.text);
+}
+
+/* Classes that are characters are named by them. */
+static void changes_of_a_text_name_characters(void **state)
+{
+    const Scratch *scratch = *state;
+    char text[200];
+    for (size_t i = 0; i < sizeof text; i++) {
+        text[i] = "abc \nbca"[i * i % 8];
+    }
+    write_text(scratch, "t.txt", text, sizeof text);
+    Output output =
+        verify(scratch, MODEL " --text %/t.txt --characters " CHARACTERS " --omega 0.5");
+    const char *change = strstr(output.text, ", the first change: input ");
+    assert_non_null(change);
+    const char *quote = strchr(change, '\'');
+    assert_non_null(quote);
+    assert_true(quote < strchr(change, '\n'));
+    free(output.text);
+}
+
+/* Parts of a text put together are the bytes of one run; so they are of inputs without positions.
+ * Threads change nothing. */
+static void parts_are_put_together(void **state)
+{
+    static const char *const what[] = {MODEL " --text %/t.txt --characters " CHARACTERS
+                                             " --stride 1 --omega 2,30",
+                                       MODADD " --tokens 0:52:26/0:52:26/53 --omega 2,30"};
+    const Scratch *scratch = *state;
+    write_text(scratch, "t.txt", TEXT, strlen(TEXT));
+    for (size_t i = 0; i < sizeof what / sizeof *what; i++) {
+        char line[8 * SCRATCH_PATH];
+        for (int s = 0; s <= 3; s++) {
+            snprintf(line, sizeof line,
+                     s > 0 ? "%s -q -o %%/%d.csv --threads 3 --shard %d/3"
+                           : "%s -q -o %%/%d.csv --threads 1",
+                     what[i], s, s);
+            Output output = verify(scratch, line);
+            assert_int_equal(output.code, 0);
+            free(output.text);
+        }
+        const char *d = scratch->directory;
+        snprintf(line, sizeof line,
+                 "-c '\"$HEADPROOF\" merge %s/1.csv %s/2.csv %s/3.csv -o %s/m.csv && "
+                 "cmp %s/m.csv %s/0.csv'",
+                 d, d, d, d, d, d);
+        Output output = run_program("sh", line);
+        assert_int_equal(output.code, 0);
+        free(output.text);
+    }
+}
+
+/* Texts that differ are not put together, though all flags agree. */
+static void parts_of_other_texts_are_refused(void **state)
+{
+    const Scratch *scratch = *state;
+    char line[8 * SCRATCH_PATH];
+    for (int s = 1; s <= 2; s++) {
+        write_text(scratch, "t.txt", s == 1 ? "abcabcabc" : "abcabcaba", POSITIONS);
+        snprintf(line, sizeof line,
+                 MODEL " --text %%/t.txt --characters " CHARACTERS
+                       " --omega 5 -q -o %%/%d.csv --shard %d/2",
+                 s, s);
+        Output output = verify(scratch, line);
+        assert_int_equal(output.code, 0);
+        free(output.text);
+    }
+    snprintf(line, sizeof line, "merge %s/1.csv %s/2.csv -o %s/m.csv 2>/dev/null",
+             scratch->directory, scratch->directory, scratch->directory);
+    Output output = run(line);
+    assert_int_equal(output.code, 2);
+    free(output.text);
+}
+
+/* One character has no token behind it, and no loss; what is printed says how windows lie. */
+static void short_texts_are_one_window(void **state)
+{
+    const Scratch *scratch = *state;
+    write_text(scratch, "one.txt", "a", 1);
+    Output output =
+        table(scratch, MODEL " --text %/one.txt --characters " CHARACTERS " --omega 9", 0);
+    assert_int_equal(lines(&output), 3);
+    expect_cell(&output, 2, "inputs", "1");
+    expect_cell(&output, 2, "loss_original", "");
+    assert_true(number(&output, 2, "kl_machine") > 0);
+    free(output.text);
+    write_text(scratch, "t.txt", TEXT, strlen(TEXT));
+    output = verify(scratch, MODEL " --text %/t.txt --characters " CHARACTERS " --omega 9");
+    assert_non_null(
+        strstr(output.text, "3 windows of 4 tokens, 4 apart, a last one up to 3 earlier, to be"));
+    free(output.text);
+}
+
+/* A file with a bad line or character, named by its place. */
+static void expect_complaint(const Scratch *scratch, const char *file, size_t size,
+                             const char *arguments, const char *says)
+{
+    write_text(scratch, "f", file, size);
+    Output output = verify(scratch, arguments);
+    assert_int_equal(output.code, 2);
+    assert_int_equal(lines(&output), 1);
+    if (strstr(output.text, says) == NULL) {
+        fail_msg("expected \"%s\" in \"%s\"", says, output.text);
+    }
+    free(output.text);
+}
+
+#define BAD(text, says)                                                                            \
+    {                                                                                              \
+        text, sizeof text - 1, says                                                                \
+    }
+
+static void bad_texts_are_named(void **state)
+{
+    static const struct {
+        const char *text;
+        size_t size;
+        const char *says;
+    } texts[] = {
+        BAD("", "f: is empty: expected at least one character"),
+        BAD("ab\ncaZ", "f:2: token 'Z': U+005A, column 3: expected a character of "),
+        BAD("ab\r\nc", "f:1: token '\\x0d': U+000D, column 3"),
+        BAD("\xc3\xa9\0", "f:1: token '\\x00': U+0000, column 2"),
+        BAD("a\xff", "f:1: token '\\xff': column 2: expected UTF-8"),
+        BAD("a\xc3", "f:1: token '\\xc3': column 2: expected UTF-8"),
+        BAD("\xc0\xaf", "f:1: token '\\xc0': column 1: expected UTF-8"),
+        BAD("\xed\xa0\x80", "column 1: expected UTF-8"),
+        BAD("\xf4\x90\x80\x80", "column 1: expected UTF-8"),
+    };
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        expect_complaint(*state, texts[i].text, texts[i].size,
+                         MODEL " --text %/f --characters " CHARACTERS " --omega 9", texts[i].says);
+    }
+}
+
+static void bad_lists_are_named(void **state)
+{
+    static const struct {
+        const char *text;
+        size_t size;
+        const char *says;
+    } lists[] = {
+        BAD("[\"a\",\"b\",\"a\",\"d\",\"e\",\"f\",\"g\"]",
+            "f: character 'a': tokens 0 and 2: expected every character once"),
+        BAD("[\"a\",\"b\"]", "f: 2 characters: expected as many as the model has tokens, 7"),
+        BAD("[\"a\",\"bb\",\"c\",\"d\",\"e\",\"f\",\"g\"]",
+            "f: entry 2: expected a string of one character"),
+        BAD("[\"a\",\"\",\"c\",\"d\",\"e\",\"f\",\"g\"]", "f: entry 2: expected"),
+        BAD("[\"a\",7,\"c\",\"d\",\"e\",\"f\",\"g\"]", "f: entry 2: expected"),
+        BAD("{}", "f: another value: expected a JSON array of characters"),
+        BAD("[\"a\"", "f: no JSON, "),
+    };
+    write_text(*state, "t.txt", "a", 1);
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+        expect_complaint(*state, lists[i].text, lists[i].size,
+                         MODEL " --text %/t.txt --characters %/f --omega 9", lists[i].says);
+    }
+}
+
+static void bad_ids_are_named(void **state)
+{
+    static const struct {
+        const char *text;
+        size_t size;
+        const char *says;
+    } ids[] = {
+        BAD("0 1\n2 7\n", "f:2: token '7': expected a token id from 0 to 6"),
+        BAD("0 -1\n", "f:1: token '-1': expected a token id"),
+        BAD("0,1,,2\n", "f:1: token '': expected a token id"),
+        BAD("\n0,1,\n", "f:2: token '': expected a token id"),
+        BAD("0 x1\n", "f:1: token 'x1': expected a token id"),
+        BAD("0 1\0 2\n", "f:1: token '1\\x00': expected a token id"),
+        BAD("99999999999999999999\n", "f:1: token '99999999999999999999': expected a token id"),
+        BAD("0 1 2\n\n3 4\n", "f:3: token '2': expected 3 tokens or more, the window"),
+        BAD(" \n\t\r\n", "f: is empty: expected a line of token ids"),
+    };
+    for (size_t i = 0; i < sizeof ids / sizeof *ids; i++) {
+        expect_complaint(*state, ids[i].text, ids[i].size, MODEL " --tokens-file %/f --omega 9",
+                         ids[i].says);
+    }
+}
+
+static void bad_requests_are_refused(void **state)
+{
+    static const char *const bad[] = {
+        "verify " MODEL " --text /dev/null --characters " CHARACTERS,
+        "verify " MODEL " --text . --characters " CHARACTERS,
+        "verify " MODEL " --text README.md --characters .",
+        "verify " MODEL " --text README.md --characters /no/such",
+        "verify " MODEL " --text README.md",
+        "verify " MODEL " --tokens-file .",
+        "verify " MODEL " --tokens-file /no/such",
+        "verify " MODEL " --text README.md --tokens 1/2",
+        "verify " MODEL " --text README.md --tokens-file README.md",
+        "verify " MODEL " --tokens 1/2 --tokens-file README.md",
+        "verify " MODEL " --tokens 1/2 --characters " CHARACTERS,
+        "verify " MODEL " --tokens 1/2 --window 2",
+        "verify " MODEL " --tokens 1/2 --stride 1",
+        "verify " MODEL " --tokens 1/2 --positions some",
+        "verify " MODEL " --tokens 1/2 --positions",
+        "sweep --text README.md",
+        "sweep --n 3 --judge kl --tolerance 1e-3",
+        "sweep --weights " MODADD " --n 3 --judge logits --tolerance 1e-3",
+        "min-omega --n 3 --judge logits --tolerance 1e-3",
+        "verify tests/data/all-biases.safetensors --judge kl --tolerance 1e-3",
+        "plot README.md --error kl"};
+    (void)state;
+    expect_refused(bad, sizeof bad / sizeof *bad, 1);
+}
+
+/* Windows longer than the context, strides longer than the window. */
+static void windows_fit(void **state)
+{
+    static const struct {
+        const char *flags, *says;
+    } bad[] = {{"--window 5", "--window: token '5': expected at most 4, the context length"},
+               {"--stride 5", "--stride: token '5': expected at most 4, the window"},
+               {"--window 2 --stride 3", "--stride: token '3': expected at most 2, the window"},
+               {"--window 0", "--window: token '0': expected an integer from 1"}};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        char line[2 * SCRATCH_PATH];
+        snprintf(line, sizeof line, MODEL " --text %%/f --characters " CHARACTERS " %s",
+                 bad[i].flags);
+        expect_complaint(*state, "abcab", 5, line, bad[i].says);
+    }
+}
+
+/* Lines of ids are the same inputs as tuples, however they are written. */
+static void ids_are_tuples(void **state)
+{
+    static const char ids[] = "0, 1,53\r\n0\t27 53\n\n26 1 53 \n26,27, 53";
+    const Scratch *scratch = *state;
+    write_text(scratch, "ids", ids, strlen(ids));
+    Output read = table(scratch, MODADD " --tokens-file %/ids --omega 9 -q", 0);
+    Output tuples = table(scratch, MODADD " --tokens 0,26/1,27/53 --omega 9 -q", 0);
+    assert_string_equal(read.text, tuples.text);
+    free(read.text);
+    free(tuples.text);
+}
+
+/* Of ten megabytes nothing is evaluated. */
+static void long_texts_are_refused_first(void **state)
+{
+    const Scratch *scratch = *state;
+    char line[8 * SCRATCH_PATH];
+    snprintf(line, sizeof line, "-c 'yes abcabcabc | head -c 10000000 >%s/f'", scratch->directory);
+    Output output = run_program("sh", line);
+    free(output.text);
+    output = verify(scratch, MODEL " --text %/f --characters " CHARACTERS " --stride 1 --omega 9");
+    assert_int_equal(output.code, 2);
+    assert_int_equal(lines(&output), 1);
+    assert_non_null(strstr(output.text, "9999997 windows need "));
+    free(output.text);
+}
+
+#define FILES(test) cmocka_unit_test_setup_teardown(test, scratch_set_up, fixture_tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest texts[] = {
+        FILES(an_independent_program_agrees),
+        FILES(means_are_of_the_cells),
+        FILES(the_machine_s_are_of_their_size),
+        FILES(tolerances_judge_logits_and_divergences),
+        FILES(min_omega_finds_the_same),
+        FILES(the_first_change_is_named),
+        FILES(changes_of_a_text_name_characters),
+        FILES(parts_are_put_together),
+        FILES(parts_of_other_texts_are_refused),
+        FILES(short_texts_are_one_window),
+        FILES(bad_texts_are_named),
+        FILES(bad_lists_are_named),
+        FILES(bad_ids_are_named),
+        FILES(bad_requests_are_refused),
+        FILES(windows_fit),
+        FILES(ids_are_tuples),
+        FILES(long_texts_are_refused_first),
+    };
+    return cmocka_run_group_tests(texts, NULL, NULL);
+}
