@@ -262,10 +262,11 @@ static int check_said(const Product *product, const Point *point)
     static const Axis said[] = {AXIS_ACTIVATION,          AXIS_SCALE, AXIS_MASK, AXIS_NORMALIZATION,
                                 AXIS_NORMALIZATION_PLACE, AXIS_EPS};
     bool norms = point->source->file->depth > 0 && model_source_has_norms(point->source);
+    char activations[128];
     const char *const words[] = {activations,      "1 or 1/sqrt(d_head)",
                                  "none or causal", norms ? "layernorm or rmsnorm" : "none",
                                  "pre or post",    "what its norms add to the variance"};
-    char lacks[400], flags[160], activations[128];
+    char lacks[400], flags[160];
     size_t used = 0, flags_used = 0;
     domain_describe(activations, sizeof activations, &axis_info(AXIS_ACTIVATION)->domain);
     for (size_t i = 0; i < sizeof said / sizeof *said; i++) {
