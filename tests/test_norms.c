@@ -108,8 +108,8 @@ static void limit_is_the_original(void **state)
 
 /* ---- The difference -------------------------------------------------------------------------- */
 
-/* The largest |entry| of some rows of r(T') - r(T_infinity), and how far the difference is from what
- * two evaluations subtract to. */
+/* The largest |entry| of some rows of r(T') - r(T_infinity), and how far the difference is from
+ * what two evaluations subtract to. */
 typedef struct {
     Real largest, error;
 } Agreement;
@@ -129,8 +129,8 @@ static Agreement compare(const RefRun *e, const RefRun *converted, const RefRun 
     return block;
 }
 
-/* Of a case at one Omega: the worst distance, relative to the largest entry of tokens or of the bias
- * row, with as many bits as the plan asks for so many digits; e_bits: that many. */
+/* Of a case at one Omega: the worst distance, relative to the largest entry of tokens or of the
+ * bias row, with as many bits as the plan asks for so many digits; e_bits: that many. */
 static double subtraction_gap(const CaseSpec *spec, double omega, int digits, mpfr_prec_t *e_bits)
 {
     Pair pair = pair_make(spec);
@@ -189,8 +189,8 @@ static void difference_is_what_subtraction_gives(void **state)
     assert_true(all.worst < 1e-30);
 }
 
-/* Two columns, or one of an RMSNorm: a norm takes all of a change but eps / s of it, and a plan asks
- * for log2(s / eps) bits more. */
+/* Two columns, or one of an RMSNorm: a norm takes all of a change but eps / s of it, and a plan
+ * asks for log2(s / eps) bits more. */
 static void plan_knows_what_a_norm_takes(void **state)
 {
     static const double eps[] = {1e-5, 1e-12, 1e-30, 1e-100, 1e-290};
