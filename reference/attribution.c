@@ -290,8 +290,8 @@ void ref_term(mpfr_ptr term, mpfr_ptr centred, const RefWrites *writes, const Re
     mpfr_clear(exact);
 }
 
-/* bound *= (1 + sqrt(d)) / sqrt(s): the largest |sum of a gradient's entries| over |u|_1; s at least
- * what it is where every entry is off by 2^error. */
+/* bound *= (1 + sqrt(d)) / sqrt(s), which the sum of |entries| of a gradient is over |u|_1 at most;
+ * s the least where every entry is off by 2^error. */
 static void widen_by_norm(mpfr_ptr bound, const RefWrites *writes, mpfr_exp_t error)
 {
     const RefUnembedding *u = &writes->paths->unembedding;

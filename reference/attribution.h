@@ -11,7 +11,7 @@
  * A path is one summand of that but for j: the direct path, a head, a bias.  Heads that read
  * norm(x) have that for x_j.
  *
- * Behind a final norm a logit is not linear in the row, but for its scale: with s = var + eps of the
+ * Behind a final norm a logit is linear in the row but for its scale: with s = var + eps of the
  * last token's row at the end, frozen,
  *     logit_v = x_last u_v / sqrt(s) + beta w_v + b_v,    u_v = gamma w_v - mean(gamma w_v)
  * (an RMSNorm: without the mean), and x_last is the same sum.  1 / sqrt(s) is in what paths write,
@@ -79,8 +79,8 @@ void ref_term(mpfr_ptr term, mpfr_ptr centred, const RefWrites *writes, const Re
 /* How far, at most, the sum of all terms of logits[k] is from the logit of the stream, and either
  * from r(T')'s: 2^(e + 1) |w_k|_1, where 2^e is the plan's a-priori error of the stream, once for
  * the stream at the end and once for what sublayers round on the way; and what the terms' own sums
- * round, (widths + 16) 2^-bits times the sum of their absolute products.  With a final norm 2^(e + 1)
- * (1 + sqrt(d)) |u_k|_1 / sqrt(s) in place of the first, sqrt(s) less 2^e. */
+ * round, (widths + 16) 2^-bits times the sum of their absolute products.  With a final norm the
+ * first is 2^(e + 1) (1 + sqrt(d)) |u_k|_1 / sqrt(s), sqrt(s) less 2^e. */
 void ref_attribution_bound(mpfr_ptr bound, const RefPlan *plan, const RefWrites *writes,
                            const RefReadout *readout, size_t k);
 

@@ -10,8 +10,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-/* x [rows, content]: the stream before the sublayer, or its norm, c and s what that is made of.  weight [1, rows]: a head's pattern for the
- * last token's row. */
+/* x [rows, content]: the stream before the sublayer, or its norm; centred and square: what that is
+ * made of.  weight [1, rows]: a head's pattern for the last token's row. */
 typedef struct {
     const Model *model;
     double omega;

@@ -20,18 +20,13 @@ static mpfr_exp_t whole_log2(mpfr_exp_t number)
 
 void doubt_note(const Evaluator *ev, Worker *worker, mpfr_srcptr difference)
 {
-    mpfr_exp_t known = ev->score_exponent + ev->lost + ev->normed - ev->bits;
-    if (!ev->observed || known <= CLEAR) {
+    if (!ev->observed || ev->score_exponent + ev->lost - ev->bits <= CLEAR) {
         return;
     }
     /* What is still competing has a weight that is not far below 2^-(bits + score_exponent). */
+    mpfr_exp_t known = ev->score_exponent + ev->lost - ev->bits;
     mpfr_exp_t competing = whole_log2(ev->bits + ev->score_exponent);
     mpfr_exp_t reach = (known > competing ? known : competing) + 2;
     bool apart = mpfr_regular_p(difference) && mpfr_get_exp(difference) - 1 > reach;
     worker->seen.doubt = worker->seen.doubt || !apart;
-}
-
-void doubt_norm(Evaluator *ev, mpfr_exp_t lost)
-{
-    ev->seen.doubt = ev->seen.doubt || (ev->observed && lost + ev->lost - ev->bits > CLEAR);
 }

@@ -16,9 +16,4 @@
 /* Two scores that compete are so far apart: into what the worker has seen. */
 void doubt_note(const Evaluator *ev, Worker *worker, mpfr_srcptr difference);
 
-/* A norm of a stream that loses so many bits more than the stream has (layer_norm.h): into what has
- * been seen.  Where entries are not known to a part of sqrt(s), two precisions may agree on a row
- * that has lost all that tells its entries apart. */
-void doubt_norm(Evaluator *ev, mpfr_exp_t lost);
-
 #endif

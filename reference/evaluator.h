@@ -49,9 +49,10 @@ typedef struct {
     bool observed;           /* a plan looks at what is seen: gap and doubt are wanted */
     ProductWeights *weights; /* where weights are kept that many evaluations share, or NULL */
     /* doubt.h: no term of the scores at hand is as large as 2^score_exponent; bits that the stream
-     * had lost before this layer, and its norm more, where that is read. */
-    mpfr_exp_t score_exponent, lost, normed;
-    ApMat factor; /* [1, OMEGA_MAX_GAP + 1]: e^(-Omega gap) */
+     * had lost before this layer. */
+    mpfr_exp_t score_exponent, lost;
+    mpfr_exp_t norm_lost; /* where observed: bits more that a norm of this layer lost, at worst */
+    ApMat factor;         /* [1, OMEGA_MAX_GAP + 1]: e^(-Omega gap) */
     bool factor_known[OMEGA_MAX_GAP + 1];
     Worker *worker; /* [workers] */
     int workers;

@@ -110,8 +110,8 @@ void ref_norm_row_radius(mpfr_ptr radius, const LayerNorm *norm, mpfr_srcptr x, 
     mpfr_clears(root, t, (mpfr_ptr)0);
 }
 
-/* bend = what a change by e makes of the norm's derivative at x, over G: 2 |e| / (sqrt(D) s), and no
- * more than 1 / sqrt(s). */
+/* bend = what a change by e makes of the norm's derivative at x, over G: 2 |e| / (sqrt(D) s), and
+ * no more than 1 / sqrt(s). */
 static void derivative_change(mpfr_ptr bend, const LayerNorm *norm, mpfr_srcptr e_size,
                               mpfr_srcptr root)
 {

@@ -1,6 +1,6 @@
 /*
  * Layer norms of a stream's rows (private to reference/; docs/mathematics.md, section 1):
- *     c = x - mean(x), or for an RMSNorm x,     s = mean(c^2) + eps,     y = gamma c / sqrt(s) + beta
+ *     c = x - mean(x), or for an RMSNorm x,    s = mean(c^2) + eps,    y = gamma c / sqrt(s) + beta
  * over the norm's columns, y = x in the others.
  *
  * gamma, beta and eps enter as the doubles that they are.  c and s are a record, which a difference

@@ -53,7 +53,7 @@ typedef struct {
     mpfr_exp_t size; /* exponent of the stream's largest entry */
     bool measured;
     double growth; /* loss - size, or 0: bits lost relative to the stream */
-    double norms; /* bits that x = norm(x) loses, in the worst layer so far, where those are many */
+    double norms;  /* bits that a norm lost, in the worst layer so far, where those are many */
     double gap[OMEGA_MAX_GAP + 1];   /* see Seen, over all layers so far */
     double difference[BLOCK_COUNT];  /* bits lost relative to the block's largest |e| */
     mpfr_exp_t largest[BLOCK_COUNT]; /* exponent of that, at the plan's Omega */
@@ -185,14 +185,12 @@ static bool measure_difference(RefPlan *plan, const Pair *pair, size_t l, const 
     return resolved;
 }
 
-/* Bits that norms of the stream lost in a layer, by its largest entry and the least sqrt(s), or in
- * one before; 0 of so few that a measurement shows them.  What the low precision and the high one
- * both round away, or both have exactly, no comparison shows. */
+/* Bits that norms lost in a layer or in one before, by the stream's largest entry and the least
+ * sqrt(s); 0 of so few that a measurement shows them.  What both precisions round away, the entries
+ * of a row beside its mean, no comparison shows. */
 static double norms_lost(const RefPlan *plan, size_t l, const RefRun *low)
 {
-    double before = l > 0 ? plan->layers[l - 1].growth : 0;
-    double here = (double)low->ev.lost - before;
-    double most = l > 0 ? plan->layers[l - 1].norms : 0;
+    double here = (double)low->ev.norm_lost, most = l > 0 ? plan->layers[l - 1].norms : 0;
     return here >= PLAN_LOW_BITS / 2.0 && here > most ? here : most;
 }
 

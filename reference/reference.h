@@ -105,8 +105,8 @@ bool ref_plan_serves(const RefPlan *plan, double omega);
 
 /* Bits that resolve the construction error of layers 1 .. layer at this Omega to so many digits:
  * 2 Omega log2 e + max L log2 e + growth + digits log2 10 + 28, rounded up to 64, and what norms
- * take from the error besides.  As a double: it may be 3e17.  omega == 0: the bits for r(T), total, rounding and native alone, with 53 for what
- * Omega would hide. */
+ * take from the error besides.  As a double: it may be 3e17.  omega == 0: the bits for r(T), total,
+ * rounding and native alone, with 53 for what Omega would hide. */
 double ref_plan_bits(const RefPlan *plan, int digits, double omega, size_t layer);
 
 /* The bits to work with under a cap: those of the deepest layer whose construction error fits, or

@@ -353,6 +353,7 @@ void ref_run_layer(RefRun *run)
     mpfr_clear_flags();
     evaluator_forget_scores(&run->ev);
     run->term = mpfr_get_emin();
+    run->ev.norm_lost = 0;
     if (run->radius != NULL) {
         radius_begin_layer(run->radius);
     }

@@ -7,25 +7,22 @@
 #include "bundle.h"
 #include "dense_norm.h"
 #include "direct.h"
-#include "doubt.h"
 
-/* to = norm(x), which may be x; returns how many bits more it may have lost, where a plan looks. */
-static mpfr_exp_t normalise_x(RefRun *run, const LayerNorm *norm, ApMat *to)
+/* to = norm(x), which may be x. */
+static void normalise_x(RefRun *run, const LayerNorm *norm, ApMat *to)
 {
     const Layout *layout = &run->model->layout;
     NormRecord *record = run->kept != NULL ? &run->kept->norm[run->sublayer] : &run->norm;
-    mpfr_exp_t lost = 0;
     if (run->form == REF_DENSE) {
         dense_norm(layout, norm, &run->stream, to);
-        return 0;
+        return;
     }
     norm_record_stream(&run->ev, layout, norm, &run->stream, record);
     if (run->ev.observed) {
-        lost = norm_lost(layout, norm, &run->stream, record);
-        doubt_norm(&run->ev, lost);
+        mpfr_exp_t lost = norm_lost(layout, norm, &run->stream, record);
+        run->ev.norm_lost = lost > run->ev.norm_lost ? lost : run->ev.norm_lost;
     }
     norm_write_stream(&run->ev, layout, norm, record, &run->stream, to);
-    return lost;
 }
 
 /* The record of the norm of the sublayer that is next. */
@@ -40,9 +37,8 @@ static void read_input(RefRun *run, const LayerNorm *norm)
 {
     bool normed = norm->kind != NORMALIZATION_NONE;
     run->input = &run->stream;
-    run->ev.normed = 0;
     if (normed && run->known == NULL) {
-        run->ev.normed = normalise_x(run, norm, &run->normed);
+        normalise_x(run, norm, &run->normed);
         run->input = &run->normed;
     }
     for (int i = 0; i < RUN_CHANGES; i++) {
@@ -110,7 +106,7 @@ static void normalise_stream(RefRun *run, const LayerNorm *norm)
     mpfr_exp_t before = stream_exponent(run);
     mpfr_exp_t fall = run->term > before && before > mpfr_get_emin() ? run->term - before : 0;
     if (run->known == NULL) {
-        run->ev.lost += normalise_x(run, norm, &run->stream);
+        normalise_x(run, norm, &run->stream);
         run->term = stream_exponent(run) + fall;
     }
     for (int i = 0; i < RUN_CHANGES; i++) {

@@ -6,7 +6,7 @@
 
 #include "trace.h"
 
-/* flags [rows, columns]: those of norm(x), where x has trace->known; of a row that is lost, none. */
+/* flags [rows, columns]: those of norm(x), where x has trace->known; none of a row that is lost. */
 void trace_norm(const Trace *trace, const LayerNorm *norm, unsigned char *flags);
 
 #endif

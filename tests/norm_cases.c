@@ -45,6 +45,19 @@ CaseSpec norm_variant(const CaseSpec *spec, int i)
     return normed;
 }
 
+LayerNorm norm_random(RandomModel *random, const Layout *layout)
+{
+    size_t content = layout_content(layout), first = random_below(random, content);
+    size_t count = 1 + random_below(random, content - first);
+    bool rms = random_below(random, 2) == 0;
+    return (LayerNorm){rms ? NORMALIZATION_RMSNORM : NORMALIZATION_LAYERNORM,
+                       {first, count},
+                       random_numbers(random, count),
+                       rms ? NULL : random_numbers(random, count),
+                       0.001,
+                       random_below(random, 2) == 0};
+}
+
 bool norm_refused(const CaseSpec *spec)
 {
     return spec->norm_place == NORM_PRE &&

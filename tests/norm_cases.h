@@ -5,6 +5,7 @@
 #define HEADPROOF_TESTS_NORM_CASES_H
 
 #include "../cases/case.h"
+#include "random_model.h"
 
 enum { NORM_PLACE = 200 };
 
@@ -14,6 +15,9 @@ CaseSpec norm_case(Construction construction, Normalization norm, NormPlace plac
 /* The same case with a norm: one of both, before or behind a part, eps from 1e-12 to 1, and of all
  * rows or of tokens; i: any number. */
 CaseSpec norm_variant(const CaseSpec *spec, int i);
+
+/* A norm of some columns of the layout, hidden ones too. */
+LayerNorm norm_random(RandomModel *random, const Layout *layout);
 
 /* Is it refused: a pre-norm of what writes differences with x itself? */
 bool norm_refused(const CaseSpec *spec);

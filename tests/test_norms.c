@@ -108,8 +108,8 @@ static void limit_is_the_original(void **state)
 
 /* ---- The difference -------------------------------------------------------------------------- */
 
-/* The largest |entry| of some rows of r(T') - r(T_infinity), and how far the difference is from what
- * two evaluations subtract to. */
+/* The largest |entry| of some rows of r(T') - r(T_infinity), and how far the difference is from
+ * what two evaluations subtract to. */
 typedef struct {
     Real largest, error;
 } Agreement;
@@ -129,8 +129,8 @@ static Agreement compare(const RefRun *e, const RefRun *converted, const RefRun 
     return block;
 }
 
-/* Of a case at one Omega: the worst distance, relative to the largest entry of tokens or of the bias
- * row, with as many bits as the plan asks for so many digits; e_bits: that many. */
+/* Of a case at one Omega: the worst distance, relative to the largest entry of tokens or of the
+ * bias row, with as many bits as the plan asks for so many digits; e_bits: that many. */
 static double subtraction_gap(const CaseSpec *spec, double omega, int digits, mpfr_prec_t *e_bits)
 {
     Pair pair = pair_make(spec);
@@ -189,8 +189,8 @@ static void difference_is_what_subtraction_gives(void **state)
     assert_true(all.worst < 1e-30);
 }
 
-/* Two columns, or one of an RMSNorm: a norm takes all of a change but eps / s of it, and a plan asks
- * for log2(s / eps) bits more. */
+/* Two columns, or one of an RMSNorm: a norm takes all of a change but eps / s of it, and a plan
+ * asks for log2(s / eps) bits more. */
 static void plan_knows_what_a_norm_takes(void **state)
 {
     static const double eps[] = {1e-5, 1e-12, 1e-30, 1e-100, 1e-290};
@@ -221,12 +221,12 @@ typedef struct {
     CaseSpec spec;
 } OneToken;
 
-static void one_token(OneToken *one, const double *x, const double *b, double eps)
+static void one_token(OneToken *one, NormPlace place, const double *x, const double *b, double eps)
 {
     static const double w[] = {2, 0, 0, 2}, ones[] = {1, 1}, zeros[] = {0, 0};
     one->layer = (GivenLayer){.linear_w = w, .linear_b = b, .ln1_w = ones, .ln1_b = zeros};
     one->given = (GivenWeights){.layers = &one->layer, .scale = {1, 1, 1}, .x = x};
-    one->spec = norm_case(CONSTRUCTION_LINEAR, NORMALIZATION_LAYERNORM, NORM_POST, 1);
+    one->spec = norm_case(CONSTRUCTION_LINEAR, NORMALIZATION_LAYERNORM, place, 1);
     one->spec.n = 1;
     one->spec.d = 2;
     one->spec.norm_eps = eps;
@@ -243,7 +243,7 @@ static void plan_sees_through_exact_zeros(void **state)
     OneToken one;
     mpfr_prec_t bits;
     (void)state;
-    one_token(&one, x, NULL, 0x1p-198);
+    one_token(&one, NORM_POST, x, NULL, 0x1p-198);
     double gap = subtraction_gap(&one.spec, OMEGA, DIGITS, &bits);
     print_message("%ld bits, %.3g\n", (long)bits, gap);
     assert_true(gap < 1e-30 && bits > 200 + 100);
@@ -256,7 +256,7 @@ static void plan_knows_what_rounds_away(void **state)
     static const double x[] = {0x1p300, 0x1p300}, b[] = {1, -1};
     OneToken one;
     (void)state;
-    one_token(&one, x, b, 1e-5);
+    one_token(&one, NORM_POST, x, b, 1e-5);
     Pair pair = pair_make(&one.spec);
     RefPlan *plan = ref_plan_make(&pair);
     assert_non_null(plan);
@@ -271,22 +271,116 @@ static void plan_knows_what_rounds_away(void **state)
     case_clear(&pair);
 }
 
+/* The same before the map: x is what the second layer reads of 2^300 (1, 1) + (1, -1), and what
+ * leaks from it. */
+static void a_difference_of_what_rounds_away(void **state)
+{
+    static const double x[] = {0x1p300, 0x1p300}, b[] = {1, -1};
+    GivenLayer layers[2];
+    OneToken one;
+    mpfr_prec_t bits;
+    (void)state;
+    one_token(&one, NORM_PRE, x, b, 1e-5);
+    layers[0] = layers[1] = one.layer;
+    one.given.layers = layers;
+    one.spec.depth = 2;
+    double gap = subtraction_gap(&one.spec, 20, DIGITS, &bits);
+    print_message("%ld bits, %.3g\n", (long)bits, gap);
+    assert_true(gap < 1e-30);
+}
+
+/* ---- Models that no construction makes ---- */
+
+/* Three layers of heads that read through norms, or the second one a norm. */
+static Model random_layers(RandomModel *random, BundleStack *stack, Layout layout, int trial)
+{
+    for (size_t l = 0; l < 3; l++) {
+        stack->bundle[l] =
+            random_bundle(random, &layout, (ScoreShape)((trial + (int)l) % SCORES_COUNT),
+                          (ValueShape)(trial / SCORES_COUNT % VALUES_COUNT),
+                          1 + random_below(random, 3), layout.bias_row == BIAS_ROW_FIRST);
+        random_sight(random, &layout, &stack->bundle[l]);
+    }
+    Model model = stack_model(stack, layout, 3);
+    for (size_t l = 0; l < 3; l++) {
+        stack->sublayer[l].norm = norm_random(random, &layout);
+    }
+    if (trial % 3 == 0) {
+        Columns columns = stack->sublayer[1].norm.columns;
+        stack->sublayer[1].bundle_count = 0;
+        stack->sublayer[1].direct =
+            (Direct){.kind = DIRECT_NORM, .read = columns, .write = columns};
+    }
+    return model;
+}
+
+enum { RANDOM_BITS = 256 };
+
+/* Both forms, and the difference against that of two runs. */
+static double random_gap(const Model *model, const double *x)
+{
+    double worst = 0;
+    RefRun *near = run_layers(model, x, NULL, 2, RANDOM_BITS, REF_STRUCTURED, 3);
+    RefRun *dense = run_layers(model, x, NULL, 2, RANDOM_BITS, REF_DENSE, 3);
+    RefRun *limit = run_layers(model, x, NULL, INFINITY, RANDOM_BITS, REF_STRUCTURED, 3);
+    RefRun *e = ref_difference_open(model, x, NULL, 2, RANDOM_BITS, NULL);
+    assert_non_null(e);
+    for (size_t l = 0; l < 3; l++) {
+        ref_run_layer(e);
+    }
+    size_t content = layout_content(&model->layout);
+    for (size_t i = 0; i < layout_rows(&model->layout) * content; i++) {
+        size_t row = i / content, c = i % content;
+        mpfr_srcptr y = ref_run_entry(near, row, c);
+        Real change = real_difference(y, ref_run_entry(limit, row, c));
+        Real off = real_sub(change, real_of_mpfr(ref_run_difference(e, row, c)));
+        worst = fmax(worst, fabs(real_double(real_difference(y, ref_run_entry(dense, row, c)))));
+        worst = fmax(worst, fabs(real_double(off)));
+    }
+    ref_run_clear(near);
+    ref_run_clear(dense);
+    ref_run_clear(limit);
+    ref_run_clear(e);
+    return worst;
+}
+
+static void random_models_agree(void **state)
+{
+    static RandomModel random;
+    double worst = 0;
+    size_t models = 0;
+    (void)state;
+    for (int trial = 0; trial < 6 * SCORES_COUNT * VALUES_COUNT; trial++) {
+        random_start(&random, (uint64_t)trial + 1);
+        Layout layout = {1 + random_below(&random, 4), 3, random_below(&random, 3),
+                         random_below(&random, 2) ? BIAS_ROW_FIRST : BIAS_ROW_LAST};
+        BundleStack stack = {0};
+        Model model = random_layers(&random, &stack, layout, trial);
+        if (model_fault(&model) == NULL) {
+            const double *x = random_numbers(&random, layout.n * layout_content(&layout));
+            worst = fmax(worst, random_gap(&model, x));
+            models++;
+        }
+    }
+    print_message("%zu models, worst %.3g\n", models, worst);
+    assert_true(models > 50);
+    assert_true(worst < 1e-55);
+}
+
 /* ---- Proofs ---------------------------------------------------------------------------------- */
 
 /* What data prove of zeros holds, and under a causal mask they prove that the bias row stays 0. */
-static void check_proofs(const CaseSpec *spec, void *context)
+static void check_pair_proofs(const Pair *pair, const CaseSpec *spec, size_t *zeros)
 {
-    size_t *zeros = context;
-    Pair pair = pair_make(spec);
-    RefPlan *plan = ref_plan_make_at(&pair, 3);
-    RefBase *base = ref_base_make(&pair, 256, REF_STRUCTURED, REF_LIMIT_STREAMS);
-    RefRun *run = ref_difference_open(&pair.converted, pair.converted_x, NULL, 3, 256, NULL);
+    RefPlan *plan = ref_plan_make_at(pair, 3);
+    RefBase *base = ref_base_make(pair, 256, REF_STRUCTURED, REF_LIMIT_STREAMS);
+    RefRun *run = ref_difference_open(&pair->converted, pair->converted_x, NULL, 3, 256, NULL);
     RefErrors errors;
     assert_true(plan != NULL && base != NULL && run != NULL);
     ref_errors_init(&errors);
     for (size_t l = 1; l <= spec->depth; l++) {
         ref_run_layer(run);
-        ref_compare(&errors, &pair, plan, base, l, run, NULL, NULL);
+        ref_compare(&errors, pair, plan, base, l, run, NULL, NULL);
         assert_false(errors.contradiction);
         if (spec->mask == MASK_CAUSAL && spec->construction != CONSTRUCTION_MASKED) {
             assert_int_equal(errors.scalar[SCALAR_BIAS_ROW].state, CELL_ZERO);
@@ -298,6 +392,12 @@ static void check_proofs(const CaseSpec *spec, void *context)
     ref_run_clear(run);
     ref_base_clear(base);
     ref_plan_clear(plan);
+}
+
+static void check_proofs(const CaseSpec *spec, void *context)
+{
+    Pair pair = pair_make(spec);
+    check_pair_proofs(&pair, spec, context);
     case_clear(&pair);
 }
 
@@ -307,6 +407,25 @@ static void proofs_hold(void **state)
     (void)state;
     norm_each_case(2, check_proofs, &zeros);
     assert_true(zeros > 100);
+}
+
+/* Tokens that are 0 are beta behind a norm, and the second layer leaks. */
+static void zeros_become_beta(void **state)
+{
+    static const double x[4 * 5];
+    size_t zeros = 0;
+    (void)state;
+    for (int place = 0; place < NORM_PLACE_COUNT; place++) {
+        CaseSpec spec =
+            norm_case(CONSTRUCTION_ATTENTION, NORMALIZATION_LAYERNORM, (NormPlace)place, 2);
+        Pair from = pair_make(&spec), pair;
+        GivenWeights given = {.x = x};
+        spec.given = &given;
+        assert_int_equal(case_at_input(&pair, &from, &spec), CASE_OK);
+        check_pair_proofs(&pair, &spec, &zeros);
+        case_clear(&pair);
+        case_clear(&from);
+    }
 }
 
 /* ---- The bias row's leak --------------------------------------------------------------------- */
@@ -386,6 +505,9 @@ static void norms_amplify_the_leak(void **state)
     curve(alone, &spec, 60);
     spec.norm_tokens_only = false;
     expect_linear(&spec, 10, 60);
+    spec.construction = CONSTRUCTION_LINEAR; /* no scores, of which a plan knows that much anyway */
+    spec.norm_eps = 1e-12;
+    expect_linear(&spec, 6, 60);
     for (size_t l = 0; l < 4; l++) {
         print_message("layer %zu: err e^(2 Omega) %.3g, %.3g; tokens only %.3g; err at 10 %.3g\n",
                       l + 1, exp(far[l]), exp(farther[l]), exp(alone[l]), exp(near[l] - 20));
@@ -407,7 +529,10 @@ int main(void)
         cmocka_unit_test(plan_knows_what_a_norm_takes),
         cmocka_unit_test(plan_sees_through_exact_zeros),
         cmocka_unit_test(plan_knows_what_rounds_away),
+        cmocka_unit_test(a_difference_of_what_rounds_away),
+        cmocka_unit_test(random_models_agree),
         cmocka_unit_test(proofs_hold),
+        cmocka_unit_test(zeros_become_beta),
         cmocka_unit_test(master_curves),
         cmocka_unit_test(norms_amplify_the_leak),
     };

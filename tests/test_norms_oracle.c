@@ -141,8 +141,8 @@ static CaseSpec model(Construction construction, Normalization norm, NormPlace p
     return spec;
 }
 
-/* Five models: each norm in each place, no mask and a causal one, the amplified bias row at an Omega
- * where it is 1e-868, and a norm of two columns that removes all but 1e-12 of a change. */
+/* Five models: each norm in each place, no mask and a causal one, the amplified bias row at an
+ * Omega where it is 1e-868, and a norm of two columns that removes all but 1e-12 of a change. */
 static void write_models(FILE *file)
 {
     CaseSpec spec = model(CONSTRUCTION_TRANSFORMER, NORMALIZATION_LAYERNORM, NORM_PRE, 3);

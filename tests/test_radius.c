@@ -234,6 +234,14 @@ static void random_trial(Tally *tally, RandomModel *random, int trial)
         random_sight(random, &layout, &stack.bundle[l]);
     }
     Model model = stack_model(&stack, layout, 3);
+    for (size_t l = 0; l < 3 && trial % 2 == 1; l++) {
+        stack.sublayer[l].norm = norm_random(random, &layout);
+    }
+    if (trial % 6 == 1) {
+        Columns columns = stack.sublayer[1].norm.columns;
+        stack.sublayer[1].bundle_count = 0;
+        stack.sublayer[1].direct = (Direct){.kind = DIRECT_NORM, .read = columns, .write = columns};
+    }
     if (model_fault(&model) != NULL) {
         return;
     }
@@ -501,6 +509,23 @@ static void norms_are_the_steepest(void **state)
     }
 }
 
+/* A norm of two columns of three, which makes them small: the third is off by what it was. */
+static void norms_of_part_of_a_bank(void **state)
+{
+    static const double gamma[] = {0x1p-30, 0x1p-30}, x[] = {1, 2, 5};
+    const Columns part = {0, 2};
+    const Sublayer sublayer = {.norm = {NORMALIZATION_RMSNORM, part, gamma, NULL, 1, false},
+                               .direct = {.kind = DIRECT_NORM, .read = part, .write = part}};
+    const size_t end = 1;
+    const Model model = {{1, 3, 0, BIAS_ROW_NONE}, &sublayer, 1, &end, 1};
+    uint64_t seed = SEED;
+    Tally tally = nothing;
+    (void)state;
+    compare_moved(&tally, &(Evaluated){&model, x, NULL, INFINITY, false}, 20, &seed, "part");
+    report("part of a bank", &tally);
+    assert_true(tally.log2_ratio > -2);
+}
+
 /* The radii of several rows together: the largest, and the sum of their squares. */
 static void rows_add_up(void **state)
 {
@@ -629,6 +654,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(norms_are_of_all_columns),
         cmocka_unit_test(slopes_are_the_steepest),
         cmocka_unit_test(norms_are_the_steepest),
+        cmocka_unit_test(norms_of_part_of_a_bank),
         cmocka_unit_test(rows_add_up),
         cmocka_unit_test(scores_are_of_every_head),
         cmocka_unit_test(stacks_lose_few_bits),

@@ -78,8 +78,8 @@ void difference_read_normed(Evaluator *ev, const Layout *layout, const LayerNorm
 void difference_normalise(Evaluator *ev, const Layout *layout, const LayerNorm *norm,
                           const NormRecord *record, Difference *e);
 
-/* Exponents of the largest term of the change of a row's norm, without gamma / sqrt(s'); and of that,
- * without gamma. */
+/* Exponents of the largest term of the change of a row's norm, without gamma / sqrt(s'); and of
+ * 1 / sqrt(s'). */
 typedef struct {
     mpfr_exp_t largest, scale;
 } NormTerms;

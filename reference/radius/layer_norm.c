@@ -4,9 +4,9 @@
  * With h(c) = c / sqrt(s), s = |c|^2/D + eps, G = max |gamma|: sqrt(s) changes by at most |dx| /
  * sqrt(D), the derivative of h is symmetric with eigenvalues from 0 to 1/sqrt(s), and changes by at
  * most 2 |v| / (sqrt(D) s) along v.  So
- *     |d norm(x)| <= G |dx| / sqrt(s)                                                          (C35)
+ *     |d norm(x)| <= G |dx| / sqrt(s)                                                         (C35)
  *     |d(norm(x + e) - norm(x))| <= G |de| / sqrt(s')
- *                + G min(2 |e| / (sqrt(D) s_least), 1/sqrt(s), 1/sqrt(s')) |dx|                (C37)
+ *              + G min(2 |e| / (sqrt(D) s_least), 1/sqrt(s), 1/sqrt(s')) |dx|                 (C37)
  * with the least sqrt(s) on the path, and s_least that between x and x + e.  The last minimum is of
  * the first with the larger of the other two.
  */

@@ -14,8 +14,8 @@ int point_gap(const Radius *r, const Sublayer *sublayer);
 void point_before(Radius *r);
 void point_after(Radius *r, const Sublayer *sublayer);
 
-/* After point_after: the same of norm(x) and its change, from r->normed, with the radii that r has by
- * then. */
+/* After point_after: the same of norm(x) and its change, from r->normed, with the radii that r has
+ * by then. */
 void point_normed(Radius *r);
 
 /* An entry in 2^unit, to the nearest double. */
