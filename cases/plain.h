@@ -18,16 +18,15 @@
 
 /* A sublayer's heads.  In a uniform model every sublayer has the heads and the rank of the largest,
  * as loaders of transformers expect; heads of zeros add nothing.
- * norm: on its columns of rows norm_first, ..., norm_end - 1, with rows of `beta` for theirs:
- *     y = gamma times what LayerNorm divides by its root, + row i of beta. */
+ * norm: of its columns, on rows norm_first, ..., norm_end - 1.  Its beta is [rows, columns.count]:
+ * row i is added to row i, zeros to the bias row. */
 typedef struct {
     size_t heads;
     size_t rank; /* the largest that a score or a value needs, at least 1; the rest is zero */
     bool causal;
     const double *w_q, *w_k, *w_v; /* [heads, width, rank], row-major */
     const double *w_o;             /* [heads, rank, width] */
-    LayerNorm
-        norm; /* NORMALIZATION_NONE: none; beta: [rows, columns.count], the bias row's zeros */
+    LayerNorm norm;
     bool norm_behind; /* the stream becomes norm(X) behind the heads; else they read it */
     size_t norm_first, norm_end;
 } PlainSublayer;
@@ -55,8 +54,8 @@ typedef struct {
  * what the model starts from: x [n, d + hidden] and bias_row_content [d + hidden] or NULL for
  * zeros.  On failure *plain is empty and *reason says why (a static string): CASE_REJECTED for a
  * model that is none of these, for heads under masks that are neither the causal one nor alike
- * within a sublayer, for a norm behind nothing but a norm, and for products beyond the doubles.  Free with plain_clear; nothing of the
- * model or of x is kept. */
+ * within a sublayer, for a norm behind no heads or behind heads that read through another, and for
+ * products beyond the doubles.  Free with plain_clear; nothing of the model or of x is kept. */
 CaseStatus plain_build(PlainModel *plain, const char **reason, const Model *model, double omega,
                        bool uniform, const double *x, const double *bias_row_content)
     __attribute__((warn_unused_result));
