@@ -6,6 +6,7 @@
 
 #include "arena.h"
 #include "factors.h"
+#include "plain_model.h"
 
 #include <stdint.h>
 #include <string.h>
@@ -55,6 +56,12 @@ static size_t count_rank(Faults *faults, const Layout *layout, const Sublayer *s
     return rank;
 }
 
+/* A norm by itself, which belongs to the heads before it. */
+static bool is_norm(const Sublayer *sublayer)
+{
+    return sublayer->bundle_count == 0 && sublayer->direct.kind == DIRECT_NORM;
+}
+
 /* heads and rank of sublayer s; when all are made alike, the largest of any. */
 static PlainSublayer shape(Faults *faults, const Model *model, double omega, bool uniform, size_t s)
 {
@@ -67,14 +74,26 @@ static PlainSublayer shape(Faults *faults, const Model *model, double omega, boo
     return plain;
 }
 
+/* gamma, and a row of beta for each of the stream. */
+static double norm_bytes(const LayerNorm *norm, double rows)
+{
+    bool none = norm->kind == NORMALIZATION_NONE;
+    double columns = none ? 0 : (double)norm->columns.count;
+    return columns * (norm->beta != NULL ? 1 + rows : 1) * sizeof(double);
+}
+
 double plain_bytes(const Model *model, double omega, bool uniform)
 {
     double width = (double)layout_width(&model->layout), rows = (double)layout_rows(&model->layout);
-    double sublayer_bytes = sizeof(PlainSublayer) + sizeof(Sublayer) + sizeof(Bundle);
-    double bytes = rows * width * sizeof(double) + (double)model->depth * sizeof(size_t);
+    double sublayer_bytes = sizeof(PlainSublayer) + 2 * sizeof(Sublayer) + sizeof(Bundle);
+    double bytes = rows * width * sizeof(double) + 2 * (double)model->depth * sizeof(size_t);
     Faults faults = {0};
     PlainSublayer plain = {0};
     for (size_t s = 0; s < model->sublayer_count; s++) {
+        bytes += norm_bytes(&model->sublayers[s].norm, rows);
+        if (is_norm(&model->sublayers[s])) {
+            continue;
+        }
         if (s == 0 || !uniform) {
             plain = shape(&faults, model, omega, uniform, s);
         }
@@ -130,26 +149,29 @@ static bool fill_sublayer(PlainSublayer *plain, Faults *faults, Arena *memory, c
     return true;
 }
 
-/* A sublayer's heads as a bundle of an original model's. */
-static Bundle as_bundle(const PlainSublayer *plain, size_t width)
+/* Copies a norm of T': beta for every row it acts on. */
+static bool fill_norm(PlainSublayer *plain, Arena *memory, const Layout *layout,
+                      const LayerNorm *norm)
 {
-    Columns all = {0, width};
-    size_t rank = plain->rank, stride = width * rank;
-    return (Bundle){.heads = plain->heads,
-                    .score = {.kind = SCORE_BILINEAR,
-                              .read = all,
-                              .d_head = rank,
-                              .q = {plain->w_q, rank, stride},
-                              .k = {plain->w_k, rank, stride},
-                              .scale = {1, 1, 1},
-                              .visible = plain->causal ? VISIBLE_EARLIER : VISIBLE_ALL},
-                    .value = {.kind = VALUE_FACTORED,
-                              .read = all,
-                              .write = all,
-                              .d_head = rank,
-                              .v = {plain->w_v, rank, stride},
-                              .o = {plain->w_o, width, stride},
-                              .scale = 1}};
+    size_t columns = norm->columns.count, rows = layout_rows(layout);
+    size_t bias = layout_bias_row(layout);
+    double *gamma = arena_take(memory, columns, sizeof *gamma);
+    double *beta = norm->beta != NULL ? arena_take(memory, rows, columns * sizeof *beta) : NULL;
+    if (gamma == NULL || (norm->beta != NULL && beta == NULL)) {
+        return false;
+    }
+    memcpy(gamma, norm->gamma, columns * sizeof *gamma);
+    for (size_t i = 0; beta != NULL && i < rows; i++) {
+        if (i != bias) {
+            memcpy(beta + i * columns, norm->beta, columns * sizeof *beta);
+        }
+    }
+    plain->norm = *norm;
+    plain->norm.gamma = gamma;
+    plain->norm.beta = beta;
+    plain->norm_first = norm->tokens_only ? layout_token_row(layout, 0) : 0;
+    plain->norm_end = norm->tokens_only ? plain->norm_first + layout->n : rows;
+    return true;
 }
 
 void plain_augment(double *stream, const Layout *layout, const double *x,
@@ -190,7 +212,24 @@ static const char *plain_fault(const Model *model, double omega)
             }
         }
     }
+    for (size_t s = 0; s < model->sublayer_count; s++) {
+        bool norm = is_norm(&model->sublayers[s]);
+        if (norm && (s == 0 || model->sublayers[s - 1].norm.kind != NORMALIZATION_NONE)) {
+            return "a norm stands behind no heads, or behind heads that have one";
+        }
+    }
     return model_fault(model);
+}
+
+/* One sublayer of heads of the model, and the norm that may stand behind it. */
+static bool build_sublayer(PlainSublayer *plain, Faults *faults, Arena *memory, const Model *model,
+                           size_t s, double omega)
+{
+    const Sublayer *sublayer = &model->sublayers[s];
+    plain->norm_behind = s + 1 < model->sublayer_count && is_norm(sublayer + 1);
+    const LayerNorm *norm = plain->norm_behind ? &sublayer[1].norm : &sublayer->norm;
+    return fill_sublayer(plain, faults, memory, &model->layout, sublayer, omega) &&
+           (norm->kind == NORMALIZATION_NONE || fill_norm(plain, memory, &model->layout, norm));
 }
 
 /* The sublayers of *plain, in both descriptions. */
@@ -198,23 +237,23 @@ static CaseStatus build_sublayers(PlainModel *plain, const char **reason, const 
                                   bool uniform)
 {
     Arena *memory = plain->memory;
-    size_t count = model->sublayer_count;
-    PlainSublayer *sublayers = arena_take(memory, count, sizeof *sublayers);
-    Sublayer *general = arena_take(memory, count, sizeof *general);
-    Bundle *bundles = arena_take(memory, count, sizeof *bundles);
+    PlainSublayer *sublayers = arena_take(memory, plain->sublayer_count, sizeof *sublayers);
     Faults faults = {0};
-    if (!sublayers || !general || !bundles) {
+    PlainSublayer same = {0};
+    if (sublayers == NULL) {
         return CASE_NO_MEMORY;
     }
-    for (size_t s = 0; s < count; s++) {
-        sublayers[s] =
-            s > 0 && uniform ? sublayers[0] : shape(&faults, model, plain->omega, uniform, s);
-        if (!fill_sublayer(&sublayers[s], &faults, memory, &model->layout, &model->sublayers[s],
-                           plain->omega)) {
+    for (size_t s = 0, at = 0; s < model->sublayer_count; s++) {
+        if (is_norm(&model->sublayers[s])) {
+            continue;
+        }
+        if (s == 0 || !uniform) {
+            same = shape(&faults, model, plain->omega, uniform, s);
+        }
+        sublayers[at] = same;
+        if (!build_sublayer(&sublayers[at++], &faults, memory, model, s, plain->omega)) {
             return CASE_NO_MEMORY;
         }
-        bundles[s] = as_bundle(&sublayers[s], plain->width);
-        general[s] = (Sublayer){.bundles = &bundles[s], .bundle_count = 1};
     }
     if (faults.overflow) {
         *reason = "a scale or Omega times an entry is beyond the doubles";
@@ -222,9 +261,7 @@ static CaseStatus build_sublayers(PlainModel *plain, const char **reason, const 
     }
     plain->sublayers = sublayers;
     plain->inexact = faults.inexact;
-    plain->model = (Model){
-        {.n = plain->rows, .d = plain->width}, general, count, plain->layer_end, plain->depth};
-    return CASE_OK;
+    return plain_model_make(plain) ? CASE_OK : CASE_NO_MEMORY;
 }
 
 /* The rest of *plain, whose sizes and memory are there. */
@@ -236,7 +273,12 @@ static bool build_streams(PlainModel *plain, const Model *model, const double *x
     if (layer_end == NULL || stream == NULL) {
         return false;
     }
-    memcpy(layer_end, model->layer_end, model->depth * sizeof *layer_end);
+    for (size_t l = 0, s = 0; l < model->depth; l++) {
+        for (; s < model->layer_end[l]; s++) {
+            plain->sublayer_count += !is_norm(&model->sublayers[s]);
+        }
+        layer_end[l] = plain->sublayer_count;
+    }
     plain_augment(stream, &model->layout, x, bias_row_content);
     plain->layer_end = layer_end;
     plain->x = stream;
@@ -262,7 +304,6 @@ CaseStatus plain_build(PlainModel *plain, const char **reason, const Model *mode
     plain->omega = omega;
     plain->rows = layout_rows(&model->layout);
     plain->width = layout_width(&model->layout);
-    plain->sublayer_count = model->sublayer_count;
     plain->depth = model->depth;
     CaseStatus status = CASE_NO_MEMORY;
     if (build_streams(plain, model, x, bias_row_content)) {

@@ -4,7 +4,9 @@
  * With Omega a number, a converted model becomes heads given by four factors and nothing else: no
  * Omega, no position scores, no row that is special.  With X the stream [rows, width], a sublayer
  * adds to it, summed over its heads,
- *     softmax_rows((X W_Q) (X W_K)^T) X W_V W_O,       rows i seeing keys 0, ..., i when causal.
+ *     softmax_rows((Y W_Q) (Y W_K)^T) Y W_V W_O,       rows i seeing keys 0, ..., i when causal,
+ * Y being X, or norm(X) where the sublayer reads through a norm; or X becomes norm(X) behind the
+ * heads.  A norm stays what it is, its numbers as given: it is the model's, and no head is one.
  * The factors are exact: as real matrices W_Q W_K^T and W_V W_O are the converted model's Q and V
  * with that Omega, a product that is not a double being kept as two (factors.h).  Where that is
  * not possible `inexact` says why.
@@ -15,13 +17,18 @@
 #include "case.h"
 
 /* A sublayer's heads.  In a uniform model every sublayer has the heads and the rank of the largest,
- * as loaders of transformers expect; heads of zeros add nothing. */
+ * as loaders of transformers expect; heads of zeros add nothing.
+ * norm: of its columns, on rows norm_first, ..., norm_end - 1.  Its beta is [rows, columns.count]:
+ * row i is added to row i, zeros to the bias row. */
 typedef struct {
     size_t heads;
     size_t rank; /* the largest that a score or a value needs, at least 1; the rest is zero */
     bool causal;
     const double *w_q, *w_k, *w_v; /* [heads, width, rank], row-major */
     const double *w_o;             /* [heads, rank, width] */
+    LayerNorm norm;
+    bool norm_behind; /* the stream becomes norm(X) behind the heads; else they read it */
+    size_t norm_first, norm_end;
 } PlainSublayer;
 
 typedef struct {
@@ -36,7 +43,8 @@ typedef struct {
     const char *inexact; /* NULL, or which entries had to be rounded (a static string) */
     const double *x;     /* [rows, width], the augmented stream */
     /* The same numbers as a Model without a bias row, rows tokens of width columns, a bundle a
-     * sublayer, which every arithmetic evaluates from x. */
+     * sublayer, which every arithmetic evaluates from x.  Without sublayers where a norm tells the
+     * bias row from tokens: that Model has none. */
     Model model;
     struct Arena *memory; /* owns every array */
     size_t bytes;         /* of memory */
@@ -46,8 +54,8 @@ typedef struct {
  * what the model starts from: x [n, d + hidden] and bias_row_content [d + hidden] or NULL for
  * zeros.  On failure *plain is empty and *reason says why (a static string): CASE_REJECTED for a
  * model that is none of these, for heads under masks that are neither the causal one nor alike
- * within a sublayer, and for products beyond the doubles.  Free with plain_clear; nothing of the
- * model or of x is kept. */
+ * within a sublayer, for a norm behind no heads or behind heads that read through another, and for
+ * products beyond the doubles.  Free with plain_clear; nothing of the model or of x is kept. */
 CaseStatus plain_build(PlainModel *plain, const char **reason, const Model *model, double omega,
                        bool uniform, const double *x, const double *bias_row_content)
     __attribute__((warn_unused_result));

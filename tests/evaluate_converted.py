@@ -7,9 +7,10 @@ metadata say.  Python's own library is enough.
     python3 tests/evaluate_converted.py MODEL.safetensors CONVERTED.safetensors [0,1,53]
 
 With tokens, the stream is made from the embedding; else from the tensor X.  What MODEL does not say
-of itself is said by --activation, --scale, --mask and --normalization, as for headproof; what this
-program cannot evaluate it refuses.  Heads imitate ReLU and GELU: --tolerance is then what that may
-cost.  Exit 1 above it, 2 where there is nothing to compare.
+of itself is said by --activation, --scale, --mask, --normalization and its like, as for headproof;
+what this program cannot evaluate it refuses.  What is compared is the stream, before the norm of an
+unembedding.  Heads imitate ReLU and GELU: --tolerance is then what that may cost.  Exit 1 above it,
+2 where there is nothing to compare.
 """
 
 import argparse
@@ -24,7 +25,9 @@ CHOICES = {
     "activation": ("silu", "relu", "gelu", "gelu_new", "none"),
     "scale": ("1", "1/sqrt(d_head)"),
     "mask": ("none", "causal"),
-    "normalization": ("none",),
+    "normalization": ("none", "layernorm", "rmsnorm"),
+    "normalization-place": ("pre", "post"),
+    "eps": None,
 }
 
 
@@ -134,19 +137,45 @@ def merged_head(x, t, h, causal):
     return product(softmax_rows(scores, causal), product(x, t["OV"][h]))
 
 
-def attention(x, t, scale, causal):
+def attention(x, read, t, scale, causal):
+    """x + the heads of what is read: x, or its norm"""
     out = add_row(x, t.get("b_O"))
     merged = "QK" in t
     for h in range(len(t["QK" if merged else "W_Q"])):
-        head = merged_head(x, t, h, causal) if merged else factored_head(x, t, h, scale, causal)
+        head = (merged_head(read, t, h, causal) if merged else
+                factored_head(read, t, h, scale, causal))
         out = add(out, head)
     return out
 
 
-def network(x, t, activation):
-    z = add_row(product(x, t["W_in"]), t.get("b_in"))
+def network(x, read, t, activation):
+    z = add_row(product(read, t["W_in"]), t.get("b_in"))
     a = [[ACTIVATIONS[activation](value) for value in row] for row in z]
     return add(x, add_row(product(a, t["W_out"]), t.get("b_out")))
+
+
+def normed_row(row, kind, eps, gamma, beta):
+    mean = sum(row) / len(row) if kind == "layernorm" else 0.0
+    root = math.sqrt(sum((value - mean) ** 2 for value in row) / len(row) + eps)
+    return [(value - mean) / root * g + b for value, g, b in zip(row, gamma, beta)]
+
+
+def normed(x, kind, eps, t):
+    return [normed_row(row, kind, eps, t["w"], t.get("b", [0.0] * len(row))) for row in x]
+
+
+def normed_part(x, metadata, block, t):
+    """A converted block's norm: of its rows and columns, row i of ln.b added to row i."""
+    columns = metadata["headproof.norm_columns"].split(",")[block]
+    if columns == "-":
+        return x
+    first, end = (int(c) for c in columns.split(":"))
+    x = [list(row) for row in x]
+    for i in range(*(int(r) for r in metadata["headproof.norm_rows"].split(":"))):
+        beta = t["b"][i] if "b" in t else [0.0] * (end - first)
+        x[i][first:end] = normed_row(x[i][first:end], metadata["normalization"],
+                                     float(metadata["eps"]), t["w"], beta)
+    return x
 
 
 def layers(t):
@@ -170,8 +199,12 @@ def converted(t, metadata, tokens):
                f"{len(tokens)} of {len(tokens[0])}")
     for i, token in zip(rows, tokens):
         x[i][first:end] = token
-    for layer in layers(t):
-        x = attention(x, layer["attn"], metadata["scale"], metadata["mask"] == "causal")
+    place = metadata.get("normalization-place")
+    for number, layer in enumerate(layers(t)):
+        norm = layer.get("ln")
+        read = normed_part(x, metadata, number, norm) if place == "pre" else x
+        x = attention(x, read, layer["attn"], metadata["scale"], metadata["mask"] == "causal")
+        x = normed_part(x, metadata, number, norm) if place == "post" else x
     return [x[i][first:end] for i in rows]
 
 
@@ -183,28 +216,45 @@ def properties(stack, metadata, arguments):
               "mask": any("attn" in layer for layer in stack),
               "normalization": True}
     for name, choices in CHOICES.items():
-        flag, own = getattr(arguments, name), metadata.get(name)
+        flag, own = getattr(arguments, name.replace("-", "_")), metadata.get(name)
+        norms = said.get("normalization", "none") != "none"
+        needed.setdefault(name, norms)
         if flag is not None and own is not None and flag != own:
             refuse(f"--{name} {flag}: the model's metadata say {own}")
         said[name] = own if own is not None else flag
         if needed[name] and said[name] is None:
-            refuse(f"the model does not say its {name} (--{name}: {', '.join(choices)})")
-        if said[name] is not None and said[name] not in choices:
+            values = ", ".join(choices) if choices is not None else "a number above 0"
+            refuse(f"the model does not say its {name} (--{name}: {values})")
+        if choices is not None and said[name] is not None and said[name] not in choices:
             refuse(f"{name} '{said[name]}' is not evaluated here ({', '.join(choices)})")
     if needed["activation"] and said["activation"] not in ACTIVATIONS:
         refuse("the model has feed-forward networks and the activation none")
     return said
 
 
+def part(x, said, norm, evaluate):
+    """evaluate(x, what it reads), with a norm before or behind it"""
+    if said["normalization"] == "none":
+        return evaluate(x, x)
+    if norm is None:
+        refuse(f"the normalization is {said['normalization']}, and a part has no norm")
+    kind, eps = said["normalization"], float(said["eps"])
+    if said["normalization-place"] == "pre":
+        return evaluate(x, normed(x, kind, eps, norm))
+    return normed(evaluate(x, x), kind, eps, norm)
+
+
 def original(stack, said, x):
     for number, layer in enumerate(stack):
-        unknown = set(layer) - {"attn", "mlp"}
+        unknown = set(layer) - {"attn", "mlp", "ln1", "ln2"}
         if unknown:
-            refuse(f"blocks.{number}.{unknown.pop()} is not evaluated here (attn, mlp)")
+            refuse(f"blocks.{number}.{unknown.pop()} is not evaluated here (attn, mlp, ln1, ln2)")
         if "attn" in layer:
-            x = attention(x, layer["attn"], said["scale"], said["mask"] == "causal")
+            x = part(x, said, layer.get("ln1"), lambda x, read: attention(
+                x, read, layer["attn"], said["scale"], said["mask"] == "causal"))
         if "mlp" in layer:
-            x = network(x, layer["mlp"], said["activation"])
+            x = part(x, said, layer.get("ln2"),
+                     lambda x, read: network(x, read, layer["mlp"], said["activation"]))
     return x
 
 
@@ -243,7 +293,8 @@ def main():
     expected = original(stack, said, x)
     got = converted(c, converted_metadata, x)
     error = max(abs(a - b) for row, other in zip(got, expected) for a, b in zip(row, other))
-    print(f"{said['activation']}, scale {said['scale']}, mask {said['mask']}: "
+    norms = "" if said["normalization"] == "none" else f", {said['normalization']}"
+    print(f"{said['activation']}, scale {said['scale']}, mask {said['mask']}{norms}: "
           f"largest difference {error:.3g}")
     return 0 if error <= arguments.tolerance else 1
 

@@ -173,7 +173,7 @@ static void an_overflow_is_the_status(void **state)
     free(output.text);
 }
 
-/* ---- Against PyTorch -------------------------------------------------------------------------- */
+/* ---- Against PyTorch ------------------------------------------------------------------------ */
 
 enum { TORCH_ROWS = 40, TORCH_COLUMNS = 67 };
 

@@ -250,12 +250,51 @@ static void given_norms_are_taken(void **state)
     case_clear(&pair);
 }
 
+/* What a norm must be. */
+static void faults_are_named(void **state)
+{
+    static const double ones[] = {1, 1, 1};
+    static const size_t end[] = {1};
+    const LayerNorm good = {NORMALIZATION_LAYERNORM, {0, 3}, ones, ones, 1, false};
+    LayerNorm norms[] = {good, good, good, good, good, good, good};
+    static const char *const faults[] = {
+        NULL, "outside", "without gamma", "RMSNorm with beta", "eps", "eps", "eps"};
+    norms[1].columns.count = 4;
+    norms[2].gamma = NULL;
+    norms[3].kind = NORMALIZATION_RMSNORM;
+    norms[4].eps = 0;
+    norms[5].eps = INFINITY;
+    norms[6].eps = NAN;
+    (void)state;
+    for (size_t i = 0; i < 9; i++) {
+        Direct direct = {.kind = DIRECT_NORM, .read = {0, 3}, .write = {0, 3}};
+        Sublayer sublayer = {.norm = norms[i % 7], .direct = direct};
+        sublayer.direct.kind = i == 7 ? DIRECT_ACTIVATION : DIRECT_NORM;
+        sublayer.norm.kind = i == 8 ? NORMALIZATION_NONE : sublayer.norm.kind;
+        Model model = {.layout = {.n = 2, .d = 3, .bias_row = BIAS_ROW_NONE},
+                       .sublayers = &sublayer,
+                       .sublayer_count = 1,
+                       .layer_end = end,
+                       .depth = 1};
+        const char *expected = i == 7   ? "reads no norm"
+                               : i == 8 ? "a norm that is none"
+                                        : faults[i];
+        const char *fault = model_fault(&model);
+        assert_true((fault == NULL) == (expected == NULL));
+        assert_true(expected == NULL || strstr(fault, expected) != NULL);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(parts_have_their_norm),          cmocka_unit_test(weights_are_drawn),
-        cmocka_unit_test(norms_of_the_rewrite_are_noisy), cmocka_unit_test(dropout_spares_norms),
-        cmocka_unit_test(norms_are_rounded_once),         cmocka_unit_test(given_norms_are_taken),
+        cmocka_unit_test(parts_have_their_norm),
+        cmocka_unit_test(weights_are_drawn),
+        cmocka_unit_test(norms_of_the_rewrite_are_noisy),
+        cmocka_unit_test(dropout_spares_norms),
+        cmocka_unit_test(norms_are_rounded_once),
+        cmocka_unit_test(given_norms_are_taken),
+        cmocka_unit_test(faults_are_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -418,6 +418,15 @@ static void what_has_no_plain_form_is_refused(void **state)
     tiny.stack.bundle[1].value.scale = 1;
     tiny.stack.bundle[0].score.position = (PositionScores){.token_bias = -2, .bias_self = 2};
     expect_refused(&tiny.model, 1e308, "beyond the doubles");
+    tiny_make(&tiny, 1, 1, 1, 1);
+    const double gamma = 1;
+    Sublayer *second = &tiny.stack.sublayer[1];
+    second->bundle_count = 0;
+    second->norm =
+        (LayerNorm){.kind = NORMALIZATION_RMSNORM, .columns = {0, 1}, .gamma = &gamma, .eps = 1};
+    second->direct = (Direct){.kind = DIRECT_NORM, .read = {0, 1}, .write = {0, 1}};
+    tiny.stack.sublayer[0].norm = second->norm;
+    expect_refused(&tiny.model, 20, "behind heads that have one");
 }
 
 /* Token rows, bias row and ones are where the layout has them. */

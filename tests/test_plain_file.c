@@ -7,6 +7,7 @@
 #include "../harness/models/safetensors_values.h"
 #include "../kernels/blas.h"
 #include "../kernels/kernel.h"
+#include "program.h"
 #include "scratch.h"
 #include "safetensors_samples.h"
 
@@ -34,8 +35,16 @@ typedef struct {
     SafetensorsFile *file;
 } Written;
 
+typedef struct {
+    Normalization kind;
+    NormPlace place;
+    bool tokens_only;
+} Norms;
+
+static const Norms no_norms = {NORMALIZATION_NONE, NORM_PRE, false};
+
 /* Writes a case's plain model and opens the file. */
-static void written_open(Written *w, Construction construction, Mask mask)
+static void written_open(Written *w, Construction construction, Mask mask, Norms norms)
 {
     CaseSpec spec = {.construction = construction,
                      .n = 4,
@@ -48,7 +57,11 @@ static void written_open(Written *w, Construction construction, Mask mask)
                      .bias = BIAS_RANDOM,
                      .mask = mask,
                      .band = 2,
-                     .bias_row_content = CONTENT_RANDOM};
+                     .bias_row_content = CONTENT_RANDOM,
+                     .norm = norms.kind,
+                     .norm_place = norms.place,
+                     .norm_eps = 0.125,
+                     .norm_tokens_only = norms.tokens_only};
     const char *reason;
     assert_int_equal(case_build(&w->pair, &reason, &spec), CASE_OK);
     assert_int_equal(plain_build(&w->plain, &reason, &w->pair.converted, OMEGA, false,
@@ -56,7 +69,7 @@ static void written_open(Written *w, Construction construction, Mask mask)
                      CASE_OK);
     scratch_make(&w->scratch);
     scratch_path(w->path, &w->scratch, "plain.safetensors");
-    assert_int_equal(plain_file_write(w->path, &w->plain, "fused"), 0);
+    assert_int_equal(plain_file_write(w->path, &w->plain, &w->pair.final_norm, "fused"), 0);
     assert_int_equal(safetensors_open(&w->file, w->path), 0);
 }
 
@@ -96,7 +109,7 @@ static void tensors_are_the_model(void **state)
 {
     Written w;
     (void)state;
-    written_open(&w, CONSTRUCTION_TRANSFORMER3, MASK_NONE);
+    written_open(&w, CONSTRUCTION_TRANSFORMER3, MASK_NONE, no_norms);
     const size_t shape[] = {w.plain.rows, w.plain.width};
     double *x = take(&w, "X", 2, shape);
     assert_memory_equal(x, w.plain.x, w.plain.rows * w.plain.width * sizeof *x);
@@ -123,7 +136,7 @@ static void metadata_say_how_to_use_it(void **state)
 {
     Written w;
     (void)state;
-    written_open(&w, CONSTRUCTION_TRANSFORMER3, MASK_CAUSAL);
+    written_open(&w, CONSTRUCTION_TRANSFORMER3, MASK_CAUSAL, no_norms);
     expect_metadata(&w, "scale", "1");
     expect_metadata(&w, "activation", "none");
     expect_metadata(&w, "normalization", "none");
@@ -141,9 +154,9 @@ static void metadata_say_how_to_use_it(void **state)
                     "bias row, stay as in X. Column 8 + i of row i is 1, all others from column 8 "
                     "on are 0.");
     assert_null(safetensors_metadata(w.file, "headproof.inexact"));
-    assert_int_equal(plain_file_write(w.path, &w.plain, "three"), 0);
+    assert_int_equal(plain_file_write(w.path, &w.plain, &w.pair.final_norm, "three"), 0);
     w.plain.inexact = "a reason";
-    assert_int_equal(plain_file_write(w.path, &w.plain, "three"), 0);
+    assert_int_equal(plain_file_write(w.path, &w.plain, &w.pair.final_norm, "three"), 0);
     safetensors_close(w.file);
     assert_int_equal(safetensors_open(&w.file, w.path), 0);
     expect_metadata(&w, "headproof.exact", "false");
@@ -195,9 +208,75 @@ static void attend(double *sum, const double *q, const double *k, const double *
     }
 }
 
+/* "FIRST:END" at the start of a text. */
+static Columns range_of(const char *text)
+{
+    char *colon;
+    size_t first = strtoul(text, &colon, 10);
+    assert_int_equal(*colon, ':');
+    return (Columns){first, strtoul(colon + 1, NULL, 10) - first};
+}
+
+/* The item of a list, from 0. */
+static const char *item_of(const char *list, size_t i)
+{
+    for (; i > 0; i--) {
+        list = strchr(list, ',');
+        assert_non_null(list);
+        list++;
+    }
+    return list;
+}
+
+/* x [count] becomes its norm times w, plus b where there is one. */
+static void norm_row(double *x, size_t count, const double *w, const double *b, bool centred,
+                     double eps)
+{
+    double mean = 0, square = 0;
+    for (size_t c = 0; c < count; c++) {
+        mean += centred ? x[c] / (double)count : 0;
+    }
+    for (size_t c = 0; c < count; c++) {
+        square += (x[c] - mean) * (x[c] - mean) / (double)count;
+    }
+    for (size_t c = 0; c < count; c++) {
+        x[c] = (x[c] - mean) / sqrt(square + eps) * w[c] + (b != NULL ? b[c] : 0);
+    }
+}
+
+/* Block s's norm of the rows and columns that it is for, from the file alone; nothing where it has
+ * none in that place. */
+static void run_norm(const Written *w, double *x, size_t rows, size_t width, size_t s,
+                     const char *place)
+{
+    const char *kind = safetensors_metadata(w->file, "normalization");
+    const char *own = safetensors_metadata(w->file, "normalization-place");
+    const char *all = safetensors_metadata(w->file, "headproof.norm_columns");
+    char names[2][64];
+    if (strcmp(kind, "none") == 0 || strcmp(own, place) != 0 || item_of(all, s)[0] == '-') {
+        return;
+    }
+    Columns columns = range_of(item_of(all, s));
+    Columns acts = range_of(safetensors_metadata(w->file, "headproof.norm_rows"));
+    double eps = strtod(safetensors_metadata(w->file, "eps"), NULL);
+    bool centred = strcmp(kind, "layernorm") == 0;
+    const size_t shape[] = {rows, columns.count};
+    snprintf(names[0], sizeof names[0], "blocks.%zu.ln.w", s);
+    snprintf(names[1], sizeof names[1], "blocks.%zu.ln.b", s);
+    double *gamma = take(w, names[0], 1, shape + 1);
+    double *beta = centred ? take(w, names[1], 2, shape) : NULL;
+    for (size_t i = acts.first; i < acts.first + acts.count; i++) {
+        norm_row(x + i * width + columns.first, columns.count, gamma,
+                 beta != NULL ? beta + i * columns.count : NULL, centred, eps);
+    }
+    free(gamma);
+    free(beta);
+}
+
 /* One block on the stream x, from the file alone. */
 static void run_block(const Written *w, double *x, size_t rows, size_t width, size_t s, bool causal)
 {
+    double read[ROWS_MOST * WIDTH_MOST];
     const char *const letters = "QKVO";
     double *weights[4], sum[ROWS_MOST * WIDTH_MOST], projected[3][ROWS_MOST * WIDTH_MOST];
     size_t heads = 0, rank = 0;
@@ -212,14 +291,17 @@ static void run_block(const Written *w, double *x, size_t rows, size_t width, si
     }
     assert_true(rows <= ROWS_MOST && width <= WIDTH_MOST && rank <= WIDTH_MOST);
     memcpy(sum, x, rows * width * sizeof *x);
+    memcpy(read, x, rows * width * sizeof *x);
+    run_norm(w, read, rows, width, s, "pre");
     for (size_t h = 0; h < heads; h++) {
         for (size_t t = 0; t < 3; t++) {
-            product(projected[t], x, weights[t] + h * width * rank, rows, width, rank);
+            product(projected[t], read, weights[t] + h * width * rank, rows, width, rank);
         }
         attend(sum, projected[0], projected[1], projected[2], weights[3] + h * rank * width, rows,
                rank, width, causal);
     }
     memcpy(x, sum, rows * width * sizeof *x);
+    run_norm(w, x, rows, width, s, "post");
     for (size_t t = 0; t < 4; t++) {
         free(weights[t]);
     }
@@ -240,7 +322,7 @@ static double difference(const Written *w, bool causal)
     for (size_t l = 0; l < w->pair.converted.depth; l++) {
         stream = kernel_layer(kernel);
     }
-    for (size_t s = 0; 4 * s + 1 < safetensors_count(w->file); s++) {
+    for (size_t s = 0; s < w->plain.sublayer_count; s++) {
         run_block(w, x, rows, width, s, causal);
     }
     for (size_t e = 0; e < rows * content; e++) {
@@ -259,7 +341,7 @@ static void the_file_is_enough(void **state)
     for (int c = 0; c < CONSTRUCTION_MASKED; c++) {
         for (int mask = 0; mask < MASK_COUNT; mask++) {
             Written w;
-            written_open(&w, (Construction)c, (Mask)mask);
+            written_open(&w, (Construction)c, (Mask)mask, no_norms);
             worst = fmax(worst, difference(&w, mask == MASK_CAUSAL));
             written_close(&w);
         }
@@ -268,24 +350,176 @@ static void the_file_is_enough(void **state)
     assert_true(worst < 1e-12);
 }
 
+/* The same of the Model that the matrices are too: where a norm tells rows apart there is none. */
+static double model_difference(const Written *w, const Norms *norms)
+{
+    const Model *model = &w->plain.model;
+    size_t rows = w->plain.rows, content = layout_content(&w->pair.converted.layout);
+    double worst = 0;
+    if (norms->kind == NORMALIZATION_LAYERNORM || norms->tokens_only) {
+        assert_int_equal(model->sublayer_count, 0);
+        return 0;
+    }
+    assert_null(model_fault(model));
+    Kernel *a = kernel_open(model, w->plain.x, NULL, OMEGA, KERNEL_STRUCTURED, 1);
+    Kernel *b = kernel_open(&w->pair.converted, w->pair.converted_x, w->pair.bias_row_content,
+                            OMEGA, KERNEL_STRUCTURED, 1);
+    assert_true(a != NULL && b != NULL);
+    for (size_t l = 0; l < model->depth; l++) {
+        KernelStream x = kernel_layer(a), y = kernel_layer(b);
+        for (size_t e = 0; e < rows * content; e++) {
+            size_t i = e / content, c = e % content;
+            worst = fmax(worst, fabs(x.data[i * x.ld + c] - y.data[i * y.ld + c]));
+        }
+    }
+    kernel_clear(a);
+    kernel_clear(b);
+    return worst;
+}
+
+/* A norm stays in the file, its place and its rows and columns said; the bias row is no zeros
+ * here, so that each of them counts. */
+static void norms_are_in_the_file(void **state)
+{
+    double worst = 0;
+    (void)state;
+    for (int c = 0; c < CONSTRUCTION_MASKED; c++) {
+        for (int variant = 0; variant < 16; variant++) {
+            Norms norms = {variant & 1 ? NORMALIZATION_RMSNORM : NORMALIZATION_LAYERNORM,
+                           variant & 2 ? NORM_POST : NORM_PRE, (variant & 4) != 0};
+            Mask mask = variant & 8 ? MASK_CAUSAL : MASK_NONE;
+            Written w;
+            if (norms.place == NORM_PRE && !construction_info((Construction)c)->pre_norm) {
+                continue;
+            }
+            written_open(&w, (Construction)c, mask, norms);
+            worst = fmax(worst, difference(&w, mask == MASK_CAUSAL));
+            worst = fmax(worst, model_difference(&w, &norms));
+            written_close(&w);
+        }
+    }
+    print_message("norms from the file by loops: largest difference %.3g\n", worst);
+    assert_true(worst < 1e-12);
+}
+
+static void metadata_say_what_is_normed(void **state)
+{
+    static const Norms pre = {NORMALIZATION_LAYERNORM, NORM_PRE, true};
+    static const Norms post = {NORMALIZATION_RMSNORM, NORM_POST, false};
+    const size_t d = 3;
+    Written w;
+    (void)state;
+    written_open(&w, CONSTRUCTION_TRANSFORMER3, MASK_NONE, pre);
+    expect_metadata(&w, "normalization", "layernorm");
+    expect_metadata(&w, "normalization-place", "pre");
+    expect_metadata(&w, "eps", "0.125");
+    expect_metadata(&w, "headproof.norm_columns", "0:3,0:3,-,-,0:3,0:3,-,-");
+    expect_metadata(&w, "headproof.norm_rows", "0:4");
+    double *final = take(&w, "ln_final.w", 1, &d);
+    assert_memory_equal(final, w.pair.final_norm.gamma, d * sizeof *final);
+    assert_null(tensor_named(w.file, "blocks.2.ln.w"));
+    free(final);
+    written_close(&w);
+    written_open(&w, CONSTRUCTION_FFN3, MASK_CAUSAL, post);
+    expect_metadata(&w, "normalization", "rmsnorm");
+    expect_metadata(&w, "normalization-place", "post");
+    expect_metadata(&w, "headproof.norm_columns", "-,-,0:3,-,-,0:3");
+    expect_metadata(&w, "headproof.norm_rows", "0:5");
+    expect_metadata(&w, "headproof.layer_end", "3,6");
+    assert_null(tensor_named(w.file, "blocks.2.ln.b"));
+    assert_null(tensor_named(w.file, "ln_final.w"));
+    written_close(&w);
+}
+
+/* A case's model as the program exports it, its conversion as the loop above, and a user's own
+ * program on both. */
+static void a_user_s_program_agrees(void **state)
+{
+    static const char *const kinds[] = {"none", "layernorm", "rmsnorm"};
+    static const char *const places[] = {"pre", "post"};
+    Output python = run_program("sh", "-c 'python3 -c pass 2>/dev/null'");
+    bool absent = python.code != 0;
+    (void)state;
+    free(python.text);
+    if (absent) {
+        print_message("there is no python3: skipped\n");
+        skip();
+    }
+    for (int variant = 0; variant < 4; variant++) {
+        CaseSpec spec = {.construction =
+                             variant % 2 ? CONSTRUCTION_TRANSFORMER3 : CONSTRUCTION_TRANSFORMER,
+                         .n = 3,
+                         .d = 4,
+                         .d_ff = 5,
+                         .heads = 2,
+                         .d_head = 2,
+                         .depth = 2,
+                         .seed = SEED,
+                         .bias = BIAS_RANDOM,
+                         .mask = variant < 2 ? MASK_CAUSAL : MASK_NONE,
+                         .norm = NORMALIZATION_LAYERNORM + variant % 2,
+                         .norm_place = NORM_PRE,
+                         .norm_eps = 0.125};
+        char line[3 * SCRATCH_PATH], model[SCRATCH_PATH];
+        const char *reason;
+        Written w;
+        assert_int_equal(case_build(&w.pair, &reason, &spec), CASE_OK);
+        assert_int_equal(
+            plain_build(&w.plain, &reason, &w.pair.converted, 40, true, w.pair.converted_x, NULL),
+            CASE_OK);
+        scratch_make(&w.scratch);
+        scratch_path(w.path, &w.scratch, "converted.safetensors");
+        scratch_path(model, &w.scratch, "model.safetensors");
+        assert_int_equal(plain_file_write(w.path, &w.plain, &w.pair.final_norm, "fused"), 0);
+        snprintf(line, sizeof line,
+                 "export --construction %s --n 3 --d 4 --d-ff 5 --heads 2 --d-head 2 --depth 2 "
+                 "--seed %d --bias random --mask %s --normalization %s --normalization-place %s "
+                 "--eps 0.125 --omega 40 --quiet -o %s",
+                 construction_names[spec.construction], SEED,
+                 spec.mask == MASK_CAUSAL ? "causal" : "none", kinds[spec.norm],
+                 places[spec.norm_place], model);
+        Output exported = run(line);
+        assert_int_equal(exported.code, 0);
+        snprintf(line, sizeof line, "tests/evaluate_converted.py %s %s", model, w.path);
+        Output compared = run_program("python3", line);
+        print_message("%s", compared.text);
+        assert_int_equal(compared.code, 0);
+        free(compared.text);
+        free(exported.text);
+        scratch_remove(&w.scratch);
+        plain_clear(&w.plain);
+        case_clear(&w.pair);
+    }
+}
+
 static void faults_are_said(void **state)
 {
     Written w;
     char text[SCRATCH_TEXT];
     (void)state;
-    written_open(&w, CONSTRUCTION_TRANSFORMER, MASK_NONE);
+    written_open(&w, CONSTRUCTION_TRANSFORMER, MASK_NONE, no_norms);
     PlainSublayer mixed[2] = {w.plain.sublayers[0], w.plain.sublayers[1]};
     mixed[1].causal = true;
     PlainModel plain = w.plain;
     plain.sublayers = mixed;
     plain.sublayer_count = 2;
+    PlainModel normed = w.plain;
+    PlainSublayer norms[2] = {w.plain.sublayers[0], w.plain.sublayers[1]};
+    norms[0].norm = (LayerNorm){.kind = NORMALIZATION_RMSNORM, .eps = 1};
+    norms[1].norm = (LayerNorm){.kind = NORMALIZATION_RMSNORM, .eps = 2};
+    normed.sublayers = norms;
+    normed.sublayer_count = 2;
     stderr_hold(&w.scratch);
-    int status = plain_file_write(w.path, &plain, "fused");
-    int nowhere = plain_file_write("/nonexistent/a.safetensors", &w.plain, "fused");
+    int unlike = plain_file_write(w.path, &normed, &w.pair.final_norm, "fused");
+    int status = plain_file_write(w.path, &plain, &w.pair.final_norm, "fused");
+    int nowhere =
+        plain_file_write("/nonexistent/a.safetensors", &w.plain, &w.pair.final_norm, "fused");
     stderr_take(text, &w.scratch);
     assert_int_equal(status, 2);
     assert_int_equal(nowhere, 2);
-    assert_int_equal(count_lines(text), 2);
+    assert_int_equal(unlike, 2);
+    assert_int_equal(count_lines(text), 3);
+    assert_non_null(strstr(text, "plain.safetensors: expected norms of one kind, with one eps"));
     assert_non_null(strstr(text, "plain.safetensors: expected one mask for all sublayers\n"));
     assert_non_null(strstr(text, "/nonexistent/a.safetensors"));
     written_close(&w);
@@ -299,6 +533,9 @@ int main(int argc, char **argv)
         cmocka_unit_test(tensors_are_the_model),
         cmocka_unit_test(metadata_say_how_to_use_it),
         cmocka_unit_test(the_file_is_enough),
+        cmocka_unit_test(norms_are_in_the_file),
+        cmocka_unit_test(metadata_say_what_is_normed),
+        cmocka_unit_test(a_user_s_program_agrees),
         cmocka_unit_test(faults_are_said),
     };
     return cmocka_run_group_tests(plain_file, NULL, NULL);

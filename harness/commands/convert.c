@@ -68,7 +68,7 @@ static int write_plain(const Pair *pair, const Point *point, const RunOptions *r
         return built == CASE_NO_MEMORY ? 99 : 2;
     }
     const char *form = construction_names[point->spec.construction];
-    int status = plain_file_write(run->output, &plain, form);
+    int status = plain_file_write(run->output, &plain, &pair->final_norm, form);
     if (status == 0 && !run->quiet) {
         printf("%s: %zu sublayers of %zu heads of rank %zu on a stream of %zu rows and %zu "
                "columns; %s\n",

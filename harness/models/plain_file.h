@@ -3,13 +3,22 @@
  *
  *   blocks.{s}.attn.W_Q|W_K|W_V [heads, D', rank]   W_O [heads, rank, D']   of sublayer s
  *   X [N', D']                                      the augmented stream it starts from
+ * and of a model with layer norms, which stay what they are, number by number,
+ *   blocks.{s}.ln.w [D]    gamma of sublayer s's norm, where it has one
+ *   blocks.{s}.ln.b [N', D]   row i is added to row i: beta, and zeros to the bias row
+ *   ln_final.w, ln_final.b [D]    of the one before an unembedding, over the columns of the answer
  *
  * A program that knows nothing of Headproof evaluates it: for s = 0, 1, ... the stream X becomes
- * X + sum over heads of softmax_rows((X W_Q) (X W_K)^T) X W_V W_O, under the mask.  Metadata:
+ * X + sum over heads of softmax_rows((Y W_Q) (Y W_K)^T) Y W_V W_O, under the mask; Y is X, whose
+ * norm's rows and columns are replaced by their norm where the norm's place is "pre".  Where that
+ * is "post" those of the new X are.  Metadata:
  *
  *   scale                 "1": nothing else multiplies the scores
  *   mask                  "none" or "causal"
- *   activation            "none", and normalization "none": there is attention alone
+ *   activation            "none": there is attention alone
+ *   normalization         "none", "layernorm" or "rmsnorm", and then normalization-place and eps;
+ *                         headproof.norm_columns of every sublayer, "0:8,-": FIRST:END, or none;
+ *                         headproof.norm_rows FIRST:END
  *   headproof.form        what the caller says, headproof.omega: the shortest decimal of Omega
  *   headproof.rows        N', headproof.bias_row: the one that is no token
  *   headproof.content     the columns FIRST:END where the answer is read
@@ -23,10 +32,11 @@
 
 #include "../../cases/plain.h"
 
-/* Writes path, complete or not at all.  form: "fused", "three", ...  0; 2 after a message when path
- * cannot be written, or the sublayers have different masks; 99 after one when memory is short or
- * the disk is full. */
-int plain_file_write(const char *path, const PlainModel *plain, const char *form)
-    __attribute__((warn_unused_result));
+/* Writes path, complete or not at all.  final: the norm before an unembedding, or none.  form:
+ * "fused", "three", ...  0; 2 after a message when path cannot be written, or the sublayers have
+ * different masks or norms of different kinds; 99 after one when memory is short or the disk is
+ * full. */
+int plain_file_write(const char *path, const PlainModel *plain, const LayerNorm *final,
+                     const char *form) __attribute__((warn_unused_result));
 
 #endif

@@ -28,8 +28,8 @@ typedef struct {
  * full: entries of all heads' Q and V as full matrices, which have no limit on a rank;
  * multiply_adds, exponentials: of one pass over the rows as each form of kernel makes it:
  *   products of matrices, and values of exp (or of GELU's function), without what is of lower
- *   order (sums of a row, norms, biases, a factor's scale, the product W_Q W_K^T of the dense form, made
- *   once a model). */
+ *   order (sums of a row, norms, biases, a factor's scale, the product W_Q W_K^T of the dense form,
+ *   made once a model). */
 typedef struct {
     size_t rows, width;
     size_t sublayer_count;

@@ -10,10 +10,11 @@
  *   result.bias_row         what the bias row of T' starts from, where that is not zero
  *
  * Metadata: scale, activation, mask, normalization, with norms normalization-place and eps, of
- * linear maps linear; construction, omega, precision_bits, version, and command, which reproduces a drawn case; result.{l}.columns
- * "FIRST:END", the columns compared; result.{l}.error_log2, what no entry of r is off by more
- * than, as a power of two; and for every r with an entry that is no double result.{l}.r_*.text, a
- * JSON array of decimals, row-major, with the digits that give back every bit of the reference.
+ * linear maps linear; construction, omega, precision_bits, version, and command, which reproduces a
+ * drawn case; result.{l}.columns "FIRST:END", the columns compared; result.{l}.error_log2, what no
+ * entry of r is off by more than, as a power of two; and for every r with an entry that is no
+ * double result.{l}.r_*.text, a JSON array of decimals, row-major, with the digits that give back
+ * every bit of the reference.
  */
 #ifndef HEADPROOF_HARNESS_COMMANDS_EXPORT_EXPORT_H
 #define HEADPROOF_HARNESS_COMMANDS_EXPORT_EXPORT_H
