@@ -1,9 +1,12 @@
 /*
- * What GPT-2's files leave open has to be said by flags, and what they say cannot be said otherwise;
- * no output takes the place of a file that a model was read from.
+ * What GPT-2's files leave open has to be said by flags, and what they say cannot be said
+ * otherwise; every file of a model counts, and no output takes the place of one.
  */
 #include "given.h"
 #include "gpt2_files.h"
+
+#include "../harness/grid/distinct.h"
+#include "../harness/table/identity.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -97,6 +100,56 @@ static void test_silent_norms(void **state)
                        "expected layernorm: the weights file has a b of norms");
 }
 
+/* A model of TransformerLens' names without norms, in two files. */
+static void make_parts(const Given *given)
+{
+    static Gpt2Model model;
+    gpt2_make_lens(&model, false);
+    for (size_t t = model.count; t-- > 0;) {
+        char name[sizeof model.tensors[t].name];
+        memcpy(name, model.tensors[t].name, sizeof name);
+        if (strstr(name, "ln") != NULL) {
+            gpt2_drop(&model, name);
+        }
+    }
+    gpt2_write_parts(given->scratch.directory, &model, "F32",
+                     "\"activation\":\"gelu\",\"scale\":\"1\",\"mask\":\"causal\","
+                     "\"normalization\":\"none\"",
+                     2);
+}
+
+/* A byte more in any file is another model, and an output that is one of them is refused. */
+static void test_every_file(void **state)
+{
+    static const char *const names[] = {"model.safetensors.index.json",
+                                        "model-00001-of-00002.safetensors",
+                                        "model-00002-of-00002.safetensors"};
+    Given *given = *state;
+    GridIdentity before, after;
+    make_parts(given);
+    given_points(given, "--n 2 --omega 9 --weights %model-00002-of-00002.safetensors", 1);
+    assert_int_equal(grid_identify(&before, &given->grid), 0);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        char path[SCRATCH_PATH], expected[SCRATCH_PATH + 64];
+        scratch_path(path, &given->scratch, names[i]);
+        FILE *file = fopen(path, "a");
+        assert_non_null(file);
+        assert_true(putc(' ', file) == ' ' && fclose(file) == 0);
+        assert_int_equal(grid_identify(&after, &given->grid), 0);
+        assert_string_not_equal(before.weights, after.weights);
+        before = after;
+        given->run.output = path;
+        stderr_hold(&given->scratch);
+        int status =
+            distinct_check_run(&given->grid, &given->run, commands_get(COMMAND_SWEEP), NULL, 0);
+        stderr_take(given->message, &given->scratch);
+        snprintf(expected, sizeof expected, "expected another file than --weights '%s'", path);
+        assert_int_equal(status, 2);
+        assert_non_null(strstr(given->message, expected));
+        given->run.output = NULL;
+    }
+}
+
 #define TEST(function) cmocka_unit_test_setup_teardown(function, given_set_up, given_tear_down)
 
 int main(void)
@@ -105,6 +158,7 @@ int main(void)
         TEST(test_what_is_missing),
         TEST(test_contradictions),
         TEST(test_silent_norms),
+        TEST(test_every_file),
     };
     return cmocka_run_group_tests_name("gpt2_said", tests, NULL, NULL);
 }
