@@ -179,14 +179,24 @@ def sweep(*cases: Path, command: str = "sweep", program: Optional[str] = None,
 
 _DTYPES = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "I64": "<i8", "I32": "<i4"}
 _TENSORS = re.compile(
-    r"embed\.W_E|pos_embed\.W_pos|unembed\.(W_U|b_U)|X|tokens|"
-    r"blocks\.\d+\.(attn\.([Wb]_[QKVO]|QK|OV)|mlp\.(W_in|b_in|W_out|b_out)|linear\.[Wb])")
+    r"embed\.W_E|pos_embed\.W_pos|unembed\.(W_U|b_U)|ln_final\.[wb]|X|tokens|"
+    r"blocks\.\d+\.(attn\.([Wb]_[QKVO]|QK|OV)|mlp\.(W_in|b_in|W_out|b_out)|linear\.[Wb]|"
+    r"ln[12]\.[wb])")
 # What TransformerLens keeps beside weights, and rebuilds.
 _BUFFERS = re.compile(r"blocks\.\d+\.attn\.(mask|IGNORE)")
+# What Hugging Face's GPT-2 calls them, but for what is behind "h.{l}.attn.c_".
+_GPT2 = {"wte.weight": "embed.W_E", "wpe.weight": "pos_embed.W_pos",
+         "ln_f.weight": "ln_final.w", "ln_f.bias": "ln_final.b"}
+_GPT2_LAYER = {"ln_1.weight": "ln1.w", "ln_1.bias": "ln1.b", "ln_2.weight": "ln2.w",
+               "ln_2.bias": "ln2.b", "mlp.c_fc.weight": "mlp.W_in", "mlp.c_fc.bias": "mlp.b_in",
+               "mlp.c_proj.weight": "mlp.W_out", "mlp.c_proj.bias": "mlp.b_out",
+               "attn.c_proj.bias": "attn.b_O"}
+_GPT2_BUFFERS = ("attn.bias", "attn.masked_bias")
 
 _CHOICES = {
     "activation": ("silu", "relu", "gelu", "gelu_new", "none"),
-    "normalization": ("none",),
+    "normalization": ("none", "layernorm", "rmsnorm", "LN", "LNPre", "RMS", "RMSPre"),
+    "normalization-place": ("pre", "post"),
     "scale": ("1", "1/sqrt(d_head)"),
     "mask": ("none", "causal"),
 }
@@ -254,7 +264,14 @@ _REFUSED: "List[tuple[str, Callable[[Any], bool], str]]" = [
     ("parallel_attn_mlp", lambda value: not value, "False"),
     ("gated_mlp", lambda value: not value, "False"),
     ("use_local_attn", lambda value: not value, "False"),
+    ("use_qk_norm", lambda value: not value, "False"),
+    ("use_normalization_before_and_after", lambda value: not value, "False"),
+    ("n_key_value_heads", lambda value: False, "None"),
+    ("num_experts", lambda value: False, "None"),
+    ("attn_scores_soft_cap", lambda value: value <= 0, "none"),
+    ("output_logits_soft_cap", lambda value: value <= 0, "none"),
     ("scale_attn_by_inverse_layer_idx", lambda value: not value, "False"),
+    ("add_cross_attention", lambda value: not value, "False"),
     ("rope_theta", lambda value: False, "none"),
 ]
 
@@ -274,10 +291,20 @@ def _said_by(config: Any) -> Dict[str, str]:
     has = "normalization_type" in config if isinstance(config, Mapping) else hasattr(
         config, "normalization_type")
     norm = _field(config, "normalization_type")
+    eps = _field(config, "eps", "layer_norm_epsilon", "layer_norm_eps", "rms_norm_eps")
+    gpt2 = _field(config, "model_type") == "gpt2"
     if has:
         said["normalization"] = "none" if norm is None else str(norm)
-    elif _field(config, "layer_norm_epsilon", "layer_norm_eps", "rms_norm_eps") is not None:
+    elif gpt2:
+        said["normalization"] = "layernorm"
+    elif eps is not None:
         said["normalization"] = "a layer norm"
+    if said.get("normalization", "none") != "none" and (has or gpt2):
+        said["normalization-place"] = "pre"
+        if eps is not None:
+            said["eps"] = repr(float(eps))
+    if gpt2:
+        said.update({"mask": "causal", "scale": "1/sqrt(d_head)"})
     direction = _field(config, "attention_dir")
     if direction is not None:
         said["mask"] = {"causal": "causal", "bidirectional": "none"}.get(direction, direction)
@@ -291,38 +318,99 @@ def _said_by(config: Any) -> Dict[str, str]:
     return said
 
 
-def _needed(names: Sequence[str]) -> List[str]:
+def _needed(names: Sequence[str], said: Mapping[str, str]) -> List[str]:
     attention = any(".attn." in name for name in names)
     needed = ["activation"] if any(".mlp." in name for name in names) else []
-    return needed + (["scale", "mask"] if attention else []) + ["normalization"]
+    norms = ["normalization-place", "eps"] if said.get("normalization", "none") != "none" else []
+    return needed + (["scale", "mask"] if attention else []) + ["normalization"] + norms
 
 
-def save(state_dict: Mapping[str, Any], path: Path, activation: Optional[str] = None,
-         normalization: Optional[str] = None, scale: Optional[str] = None,
-         mask: Optional[str] = None, config: Any = None) -> None:
-    """Writes weights under TransformerLens' names, of torch or numpy, as `headproof verify` wants
-    them: activation silu, relu, gelu or gelu_new; normalization none; scale 1 or 1/sqrt(d_head);
-    mask none or causal.  What is not given is taken from config, a TransformerLens or Hugging Face config.
-    ValueError: something is missing, contradicts the config, or is outside the constructions.
-    """
-    given = {"activation": activation, "normalization": normalization, "scale": scale,
-             "mask": mask}
-    said = _said_by(config) if config is not None else {}
-    names = [name for name in state_dict if not _BUFFERS.fullmatch(name)]
-    for name in names:
-        if not _TENSORS.fullmatch(name):
-            raise ValueError(f"{name}: expected a tensor that a construction has (docs/models.md)")
+def _gpt2_layer(layer: str, name: str, array: np.ndarray, heads: int) -> Dict[str, np.ndarray]:
+    """One tensor of h.{l} under TransformerLens' names; its matrices are [in, out]."""
+    prefix = f"blocks.{layer}."
+    if name in _GPT2_LAYER:
+        return {prefix + _GPT2_LAYER[name]: array}
+    if name == "attn.c_proj.weight":
+        return {prefix + "attn.W_O": array.reshape(heads, -1, array.shape[-1])}
+    if name == "attn.c_attn.weight":
+        parts = array.reshape(len(array), 3, heads, -1).transpose(1, 2, 0, 3)
+        return {f"{prefix}attn.W_{part}": parts[i] for i, part in enumerate("QKV")}
+    if name == "attn.c_attn.bias":
+        parts = array.reshape(3, heads, -1)
+        return {f"{prefix}attn.b_{part}": parts[i] for i, part in enumerate("QKV")}
+    raise ValueError(f"h.{layer}.{name}: expected a tensor of GPT-2's")
+
+
+def _from_gpt2(state: Mapping[str, Any], config: Any) -> Dict[str, np.ndarray]:
+    """The weights of Hugging Face's GPT-2 under TransformerLens' names, heads apart."""
+    heads = _field(config, "n_head")
+    tensors: Dict[str, np.ndarray] = {}
+    if not isinstance(heads, int) or heads < 1:
+        raise ValueError("n_head is missing: expected it in the config, as GPT-2's matrices have "
+                         "their heads side by side")
+    for name, tensor in state.items():
+        bare = name[len("transformer."):] if name.startswith("transformer.") else name
+        match = re.fullmatch(r"h\.(\d+)\.(.*)", bare)
+        if match and match[2] in _GPT2_BUFFERS:
+            continue
+        array = _array(name, tensor)
+        if match:
+            tensors.update(_gpt2_layer(match[1], match[2], array, heads))
+        elif bare == "lm_head.weight":
+            tensors["unembed.W_U"] = array.T
+        elif bare in _GPT2:
+            tensors[_GPT2[bare]] = array
+        else:
+            raise ValueError(f"{name}: expected a tensor of GPT-2's")
+    tensors.setdefault("unembed.W_U", tensors["embed.W_E"].T)
+    return {name: np.ascontiguousarray(array) for name, array in tensors.items()}
+
+
+def _check_said(given: Mapping[str, Optional[str]], said: Dict[str, str]) -> None:
+    """Adds what is given to what the config says; both must agree, and fit."""
     for name, value in given.items():
         if value is not None and said.get(name, value) != value:
             raise ValueError(f"{name} {value!r}: the config says {said[name]!r}")
         if value is not None:
             said[name] = value
     for name, value in said.items():
-        if value not in _CHOICES[name]:
+        if name in _CHOICES and value not in _CHOICES[name]:
             raise ValueError(f"{name} {value!r}: expected {', '.join(_CHOICES[name])}")
-    for name in _needed(names):
+    if "eps" in said and not 0 < float(said["eps"]) < math.inf:
+        raise ValueError(f"eps {said['eps']}: expected a number above 0")
+
+
+def save(state_dict: Mapping[str, Any], path: Path, activation: Optional[str] = None,
+         normalization: Optional[str] = None, scale: Optional[str] = None,
+         mask: Optional[str] = None, config: Any = None, eps: Optional[float] = None,
+         normalization_place: Optional[str] = None) -> None:
+    """Writes weights under TransformerLens' names, of torch or numpy, as `headproof verify` wants
+    them: activation silu, relu, gelu or gelu_new; normalization none, layernorm (LN, or LNPre
+    where it is folded into other weights) or rmsnorm (RMS, RMSPre), with eps and its place pre or
+    post; scale 1 or 1/sqrt(d_head); mask none or causal.  What is not given is taken from config,
+    a TransformerLens or Hugging Face config.  The weights may have the names of Hugging Face's
+    GPT-2, beside its config.
+    ValueError: something is missing, contradicts the config, or is outside the constructions.
+    """
+    given = {"activation": activation, "normalization": normalization, "scale": scale,
+             "mask": mask, "normalization-place": normalization_place,
+             "eps": None if eps is None else repr(float(eps))}
+    said = _said_by(config) if config is not None else {}
+    if any(name.endswith("wte.weight") for name in state_dict):
+        state_dict = _from_gpt2(state_dict, config)
+    names = [name for name in state_dict if not _BUFFERS.fullmatch(name)]
+    for name in names:
+        if not _TENSORS.fullmatch(name):
+            raise ValueError(f"{name}: expected a tensor that a construction has (docs/models.md)")
+    _check_said(given, said)
+    for name in _needed(names, said):
         if name not in said:
-            raise ValueError(f"{name} is missing: expected one of {', '.join(_CHOICES[name])}")
+            expected = ", ".join(_CHOICES[name]) if name in _CHOICES else "a number above 0"
+            raise ValueError(f"{name} is missing: expected one of {expected}")
+    norms = [name for name in names if re.search(r"(ln[12]|ln_final)\.", name)]
+    if said["normalization"] in ("none", "LNPre", "RMSPre") and norms:
+        raise ValueError(f"{norms[0]}: expected no tensor of a norm, as normalization is "
+                         f"{said['normalization']}")
     _write_safetensors(path, {name: _array(name, state_dict[name]) for name in names}, said)
 
 

@@ -8,6 +8,7 @@ evaluation of tests/evaluate_converted.py.
 """
 
 import csv
+import json
 import math
 import os
 import re
@@ -188,7 +189,9 @@ def what_does_not_fit_is_refused():
     wrong = dict(arrays, **{"embed.W_E": np.ones((3, 3), dtype=np.int8)})
     refused(lambda: headproof.save(wrong, path, **said), ValueError, "int8")
     for field, value, says in [("act_fn", "gelu_fast", "gelu_fast"), ("act_fn", "solu_ln", "solu"),
-                               ("normalization_type", "LN", "LN"), ("gated_mlp", True, "gated"),
+                               ("normalization_type", "LN", "eps is missing"),
+                               ("normalization_type", "SoLU", "SoLU"),
+                               ("gated_mlp", True, "gated"), ("n_key_value_heads", 1, "key_value"),
                                ("positional_embedding_type", "rotary", "rotary"),
                                ("attn_scale", 1.5, "sqrt(d_head)"),
                                ("parallel_attn_mlp", True, "parallel_attn_mlp")]:
@@ -198,7 +201,54 @@ def what_does_not_fit_is_refused():
             "the config says 'causal'")
     hugging = {"activation_function": "gelu", "layer_norm_epsilon": 1e-5}
     refused(lambda: headproof.save(arrays, path, config=hugging), ValueError, "layer norm")
+    gpt2 = dict(model_type="gpt2", activation_function="gelu_new", layer_norm_epsilon=1e-5)
+    refused(lambda: headproof.save({"wte.weight": np.ones((2, 2))}, path, config=gpt2), ValueError,
+            "n_head is missing")
+    refused(lambda: headproof.save({"wte.weight": np.ones((2, 2)), "h.0.x": np.ones(2)}, path,
+                                   config=dict(gpt2, n_head=1)), ValueError, "h.0.x")
+    refused(lambda: headproof.save(arrays, path, **dict(said, normalization="LN"), eps=-1.0),
+            ValueError, "eps -1.0")
     check(not os.path.exists(path), "nothing is written that is refused")
+
+
+def a_gpt2_is_saved_by_its_config():
+    """Each number where TransformerLens has it, by the definition of GPT-2's matrices."""
+    folder = os.path.join(os.path.dirname(MODEL), "chargpt")
+    with open(os.path.join(folder, "config.json"), encoding="utf-8") as file:
+        config = json.load(file)
+    state, _ = independent.load(os.path.join(folder, "model.safetensors"))
+    state = {name: np.array(values, dtype=np.float32) for name, values in state.items()}
+    state["transformer.h.0.attn.bias"] = np.ones((1, 1, 64, 64), dtype=bool)
+    path = os.path.join(scratch, "gpt2.safetensors")
+    headproof.save(state, path, config=config)
+    saved, metadata = independent.load(path)
+    check(metadata == {"activation": "gelu_new", "normalization": "layernorm", "mask": "causal",
+                       "normalization-place": "pre", "eps": "1e-05", "scale": "1/sqrt(d_head)"},
+          f"metadata: {metadata}")
+    h = "transformer.h.1."
+    packed, biases = state[h + "attn.c_attn.weight"], state[h + "attn.c_attn.bias"]
+    for part, name in enumerate("QKV"):
+        for head in range(4):
+            columns = slice(64 * part + 16 * head, 64 * part + 16 * (head + 1))
+            check((np.array(saved[f"blocks.1.attn.W_{name}"][head]) == packed[:, columns]).all() and
+                  (np.array(saved[f"blocks.1.attn.b_{name}"][head]) == biases[columns]).all(),
+                  f"head {head} of {name}")
+    for head in range(4):
+        rows = state[h + "attn.c_proj.weight"][16 * head:16 * (head + 1)]
+        check((np.array(saved["blocks.1.attn.W_O"][head]) == rows).all(), f"head {head} of O")
+    same = {"blocks.1.ln1.w": h + "ln_1.weight", "blocks.1.ln2.b": h + "ln_2.bias",
+            "blocks.1.mlp.W_in": h + "mlp.c_fc.weight", "blocks.1.mlp.b_out": h + "mlp.c_proj.bias",
+            "ln_final.w": "transformer.ln_f.weight", "embed.W_E": "transformer.wte.weight"}
+    for ours, theirs in same.items():
+        check((np.array(saved[ours]) == state[theirs]).all(), ours)
+    check((np.array(saved["unembed.W_U"]) == state["transformer.wte.weight"].T).all(), "tied")
+    check(len(saved) == 4 + 1 + 2 * 16, "all that there is")
+    lens = SimpleNamespace(act_fn="gelu", normalization_type="LNPre", eps=1e-5, d_head=16,
+                           attention_dir="causal", use_attn_scale=True, attn_scale=4.0)
+    plain = {name: np.array(values) for name, values in saved.items() if "ln" not in name}
+    headproof.save(plain, path, config=lens)
+    metadata = independent.load(path)[1]
+    check(metadata["normalization"] == "LNPre" and metadata["eps"] == "1e-05", "folded norms")
 
 
 def a_converted_model_gives_the_model_s_answers():
@@ -226,5 +276,6 @@ words_are_those_of_the_schema()
 a_sweep_is_the_program_s()
 a_saved_model_is_the_model()
 what_does_not_fit_is_refused()
+a_gpt2_is_saved_by_its_config()
 a_converted_model_gives_the_model_s_answers()
 print("all is well")

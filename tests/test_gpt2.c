@@ -1,6 +1,6 @@
 /*
  * GPT-2 under Hugging Face's names and TransformerLens', whole and in parts, in every float format:
- * the same numbers, each where the definition of GPT-2's matrices puts it; and what its config says.
+ * the same numbers, each where the definition of GPT-2's matrices puts it; and what configs say.
  */
 #include "fixture.h"
 #include "gpt2_files.h"
@@ -20,7 +20,7 @@
 
 #include <cmocka.h>
 
-/* ---- Two readings ---------------------------------------------------------------------------- */
+/* ---- Two readings --------------------------------------------------------------------------- */
 
 static void expect_same_array(ModelFile *a, ModelFile *b, Slot slot, size_t layer)
 {
@@ -89,7 +89,7 @@ static void write_config(const FileFixture *fixture, const char *key, const char
     gpt2_write_config(path, key, value);
 }
 
-/* ---- Namings ---------------------------------------------------------------------------------- */
+/* ---- Namings -------------------------------------------------------------------------------- */
 
 /* What is read of TransformerLens' names is what was put there. */
 static void test_lens(void **state)
@@ -202,7 +202,7 @@ static void test_lens_parts(void **state)
     expect_file(fixture, path, false);
 }
 
-/* ---- What is said ----------------------------------------------------------------------------- */
+/* ---- What is said --------------------------------------------------------------------------- */
 
 static ModelFile *read_changed(const FileFixture *fixture, const char *key, const char *value)
 {

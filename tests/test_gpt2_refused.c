@@ -48,7 +48,7 @@ static void expect_refused(FileFixture *fixture, const char *path, const char *n
     }
 }
 
-/* ---- config.json ------------------------------------------------------------------------------ */
+/* ---- config.json ---------------------------------------------------------------------------- */
 
 /* One key changed, or one more. */
 static const char *const configs[][3] = {
@@ -190,7 +190,7 @@ static void test_hostile_config(void **state)
     assert_int_equal(rmdir(path), 0);
 }
 
-/* ---- Tensors ---------------------------------------------------------------------------------- */
+/* ---- Tensors -------------------------------------------------------------------------------- */
 
 static void test_tensors(void **state)
 {
@@ -297,7 +297,7 @@ static void test_disagreement(void **state)
     }
 }
 
-/* ---- Other architectures ------------------------------------------------------------------------ */
+/* ---- Other architectures -------------------------------------------------------------------- */
 
 #define LLAMA(rest) "model.layers.0." rest
 

@@ -230,6 +230,33 @@ static void test_not_finite(void **state)
     }
 }
 
+/* Tensors of more than one block, each value its own index. */
+static void test_blocks(void **state)
+{
+    enum { COUNT = 20011 };
+    static double values[COUNT], expected[COUNT];
+    static int64_t integers[COUNT];
+    static const char header[] = "{\"f\":{\"dtype\":\"F64\",\"shape\":[20011],"
+                                 "\"data_offsets\":[0,160088]},\"i\":{\"dtype\":\"I64\","
+                                 "\"shape\":[20011],\"data_offsets\":[160088,320176]}}";
+    FileFixture *fixture = *state;
+    Sample sample;
+    sample_make(&sample, header, NULL, (size_t)16 * COUNT);
+    for (size_t i = 0; i < COUNT; i++) {
+        expected[i] = (double)i;
+        memcpy(sample.bytes + sample.size - (size_t)16 * COUNT + 8 * i, &expected[i], 8);
+        put(&sample, 8, COUNT - i, i);
+    }
+    write_sample(fixture, &sample);
+    SafetensorsFile *file = open_file(fixture->path);
+    assert_int_equal(safetensors_floats(values, file, safetensors_tensor(file, 0)), 0);
+    assert_int_equal(safetensors_integers(integers, file, safetensors_tensor(file, 1)), 0);
+    for (size_t i = 0; i < COUNT; i++) {
+        assert_true(values[i] == expected[i] && integers[i] == (int64_t)i);
+    }
+    safetensors_close(file);
+}
+
 /* Who shortens a file that is being read is told so, by a message and not by a signal; 20000 values
  * are read in several blocks. */
 static void test_cut_short(void **state)
@@ -264,8 +291,8 @@ static void test_cut_short(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_halves),   TEST(test_floats),     TEST(test_alignment),
-        TEST(test_integers), TEST(test_not_finite), TEST(test_cut_short),
+        TEST(test_halves),     TEST(test_floats), TEST(test_alignment), TEST(test_integers),
+        TEST(test_not_finite), TEST(test_blocks), TEST(test_cut_short),
     };
     return cmocka_run_group_tests_name("safetensors", tests, NULL, NULL);
 }

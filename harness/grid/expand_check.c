@@ -145,15 +145,10 @@ static int check_reference(const Product *product, const Point *point)
     return point_has_reference(point) ? 0 : check_no_reference(product, point);
 }
 
-/* Norms that no construction can put where they are asked for, or that a file does not hold. */
+/* Norms that no construction can put where they are asked for. */
 static int check_norms(const Product *product, const Point *point)
 {
     const CaseSpec *spec = &point->spec;
-    const char *misfit =
-        point->source != NULL ? model_source_norm_misfit(point->source, spec->norm) : NULL;
-    if (misfit != NULL) {
-        return product_reject(product, AXIS_NORMALIZATION, misfit);
-    }
     if (spec->norm == NORMALIZATION_NONE) {
         return 0;
     }
@@ -322,5 +317,9 @@ int product_check_source(const Product *product, const Point *point)
 {
     int status = check_model(product, point);
     status = status == 0 ? check_said(product, point) : status;
+    const char *misfit = model_source_norm_misfit(point->source, point->spec.norm);
+    if (status == 0 && misfit != NULL) {
+        status = product_reject(product, AXIS_NORMALIZATION, misfit);
+    }
     return status == 0 ? check_rows(product, point) : status;
 }

@@ -22,10 +22,10 @@
  * Metadata: scale "1" or "1/sqrt(d_head)", activation "silu", "relu", "gelu" or "gelu_new", mask
  * "none" or "causal"; normalization "none", "layernorm" (or "LN"), "rmsnorm" ("RMS"), or "LNPre",
  * "RMSPre" where weights of norms are folded into others, so that gamma is 1 and beta 0;
- * normalization-place "pre" or "post"; eps.  What they do not say has to be said by whoever uses the
- * model.  A config.json beside a file of GPT-2 says most of it (family_gpt2.c).  An activation of
- * "none" is that of a file without feed-forward networks.  Of linear maps metadata may say, and of
- * an X_hidden must, how they follow each other: linear "in-place" or "block".
+ * normalization-place "pre" or "post"; eps.  What they do not say has to be said by whoever uses
+ * the model.  A config.json beside a file of GPT-2 says most of it (family_gpt2.c).  An activation
+ * of "none" is that of a file without feed-forward networks.  Of linear maps metadata may say, and
+ * of an X_hidden must, how they follow each other: linear "in-place" or "block".
  */
 #ifndef HEADPROOF_HARNESS_MODELS_MODEL_FILE_H
 #define HEADPROOF_HARNESS_MODELS_MODEL_FILE_H
@@ -110,8 +110,8 @@ typedef struct {
 
 /* Every number exactly as the file has it.  path: a file, an index of several, one of those, or
  * their folder (tensor_set.h).  Tensors with other names are listed in one message and refused,
- * unless ignore_extra (what structure_of knows is refused all the same).  0; 2 after one message; 99
- * when memory is short or the disk fails.  On failure *model is NULL. */
+ * unless ignore_extra (what structure_of knows is refused all the same).  0; 2 after one message;
+ * 99 when memory is short or the disk fails.  On failure *model is NULL. */
 int model_file_read(ModelFile **model, const char *path, bool ignore_extra)
     __attribute__((warn_unused_result));
 int model_file_read_with(ModelFile **model, const char *path, const ModelFileFlags *flags)

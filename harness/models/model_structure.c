@@ -16,7 +16,8 @@
 /* At worst every letter begins a word. */
 enum { SPELT_MOST = 2 * SAFETENSORS_NAME_MOST + 3 };
 
-/* In order of what they say, the most first.  What is found anywhere ("norm"), at the start of a part ("_rope"), or as a part ("_ln_"). */
+/* What is found anywhere ("norm"), at the start of a part ("_rope"), or as a part ("_ln_").  Those
+ * that say most of a model come first. */
 typedef struct {
     const char *word, *what;
 } Structure;

@@ -1,6 +1,6 @@
 /*
- * The files that an index lists, and whether they have what it says (private to the reading of model
- * files).
+ * The files that an index lists, and whether they have what it says (private to the reading of
+ * model files).
  */
 #ifndef HEADPROOF_HARNESS_MODELS_SHARDS_H
 #define HEADPROOF_HARNESS_MODELS_SHARDS_H
