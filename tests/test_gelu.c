@@ -350,6 +350,14 @@ static void requests_are_understood(void **state)
         assert_true(isfinite(number(&output, line, "total_max")));
     }
     free(output.text);
+    /* The same where 2 Omega, a gate and its shift are infinite together: never a pass. */
+    output = run("sweep --construction silu --activation gelu --gelu 8 --arithmetic fp16 --kernel "
+                 "dense,structured --n 3 --d 2 --omega 32752 --score-scale 8 --tolerance 1e9 "
+                 "--quiet -o - 2>/dev/null");
+    assert_int_equal(output.code, 1);
+    expect_cell(&output, 1, "status", "overflow");
+    expect_cell(&output, 2, "status", "overflow");
+    free(output.text);
     static const char *const refused[] = {
         "sweep --construction silu --activation gelu_new --gelu two",
         "sweep --construction silu --activation gelu --gelu 9",
