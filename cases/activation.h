@@ -30,8 +30,8 @@ typedef struct {
 } ShiftedTerms;
 
 typedef struct {
-    bool exact;                  /* its one term is the activation itself: T_infinity = T */
     const ShiftedTerms *shifted; /* [GELU_TERMS_MOST] by K - 1; NULL: GeluForm has no say */
+    bool exact;                  /* its one term is the activation itself: T_infinity = T */
     bool has_two;                /* GELU_TWO is a form of it */
 } ActivationInfo;
 

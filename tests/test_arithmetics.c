@@ -31,8 +31,8 @@ static const char *const plain[] = {
     "--construction fused --n 5 --d 4 --d-ff 7 --bias random --omega 13",
     "--construction transformer --n 4 --d 6 --d-ff 5 --d-head 2 --bias random --depth 2 --omega 8",
     "--construction silu --n 5 --d 4 --omega 9 --activation gelu_new --gelu 3",
-    "--construction fused --n 4 --d 4 --d-ff 5 --bias random --omega 9 --activation gelu_new "
-    "--gelu 3",
+    ("--construction fused --n 4 --d 4 --d-ff 5 --bias random --omega 9 --activation gelu_new "
+     "--gelu 3"),
 };
 
 /* Norms before parts of a layer. */

@@ -191,6 +191,44 @@ static void models_are_the_oracle_s(void **state)
     assert_int_equal(code, 0);
 }
 
+/* T' that has lost entries of Omega: what heads of groups and full matrices make of shifts beside
+ * extra coefficients is the same, in the reference to all digits and in the machine to rounding.
+ * With negative coefficients nothing of a shift is absorbed by Omega. */
+static void losses_and_penalties_keep_shifts(void **state)
+{
+    static const char *const constructions[] = {"silu", "fused", "transformer3"};
+    char line[512], text[2][64];
+    (void)state;
+    for (size_t c = 0; c < sizeof constructions / sizeof *constructions; c++) {
+        snprintf(line, sizeof line,
+                 "sweep --construction %s --activation gelu_new --gelu 3 --n 4 --d 3 --d-ff 4 "
+                 "--omega 5 --dropout 0.2 --bias random --reference subtract --precision 256 "
+                 "--reference-form structured,dense --kernel structured,dense --quiet -o -",
+                 constructions[c]);
+        Output output = run(line);
+        assert_int_equal(output.code, 0);
+        assert_int_equal(lines(&output), 5);
+        cell(text[0], sizeof text[0], &output, 1, "construction_max");
+        for (size_t l = 1; l < lines(&output); l++) {
+            expect_cell(&output, l, "construction_max", text[0]);
+            assert_true(number(&output, l, "rounding_max") < 1e-13);
+        }
+        free(output.text);
+        snprintf(line, sizeof line,
+                 "sweep --construction %s --activation gelu --gelu 8 --n 4 --d 3 --d-ff 4 --omega "
+                 "1e9 --penalty negative,positive --kernel structured,dense --quiet -o -",
+                 constructions[c]);
+        output = run(line);
+        assert_int_equal(output.code, 0);
+        for (size_t l = 1; l < lines(&output); l++) {
+            cell(text[1], sizeof text[1], &output, l, "options");
+            bool negative = strstr(text[1], "penalty=negative") != NULL;
+            assert_true((number(&output, l, "rounding_max") < 1e-14) == negative);
+        }
+        free(output.text);
+    }
+}
+
 /* ---- Data of the rewrite --------------------------------------------------------------------- */
 
 /* Shifts are T''s own, like Omega: storage formats round them in the machine alone, and noise is in
@@ -350,6 +388,14 @@ static void requests_are_understood(void **state)
         assert_true(isfinite(number(&output, line, "total_max")));
     }
     free(output.text);
+    /* The same where 2 Omega, a gate and its shift are infinite together: never a pass. */
+    output = run("sweep --construction silu --activation gelu --gelu 8 --arithmetic fp16 --kernel "
+                 "dense,structured --n 3 --d 2 --omega 32752 --score-scale 8 --tolerance 1e9 "
+                 "--quiet -o - 2>/dev/null");
+    assert_int_equal(output.code, 1);
+    expect_cell(&output, 1, "status", "overflow");
+    expect_cell(&output, 2, "status", "overflow");
+    free(output.text);
     static const char *const refused[] = {
         "sweep --construction silu --activation gelu_new --gelu two",
         "sweep --construction silu --activation gelu --gelu 9",
@@ -366,6 +412,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(largest_errors_are_found_anew),
         cmocka_unit_test(limits_are_imitations),
         cmocka_unit_test_setup_teardown(models_are_the_oracle_s, scratch_set_up, fixture_tear_down),
+        cmocka_unit_test(losses_and_penalties_keep_shifts),
         cmocka_unit_test(shifts_are_no_weights_of_the_model),
         cmocka_unit_test(reference_has_no_ends),
         cmocka_unit_test(machines_have_no_ends),
