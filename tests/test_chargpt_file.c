@@ -99,5 +99,5 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_values),
     };
-    return cmocka_run_group_tests_name("chargpt", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("chargpt_file", tests, NULL, NULL);
 }
