@@ -25,6 +25,7 @@ const FuzzSubject *const fuzz_subjects[] = {&fuzz_values,
                                             &fuzz_checkpoints,
                                             &fuzz_models,
                                             &fuzz_configs,
+                                            &fuzz_texts,
                                             NULL};
 
 void fuzz_need(bool condition, const char *what)

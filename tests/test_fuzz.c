@@ -205,7 +205,7 @@ int main(void)
     static Share shares[] = {{&fuzz_values, 100},   {&fuzz_cases, 30},        {&fuzz_commands, 30},
                              {&fuzz_baselines, 10}, {&fuzz_merges, 20},       {&fuzz_journals, 10},
                              {&fuzz_sidecars, 10},  {&fuzz_checkpoints, 100}, {&fuzz_models, 30},
-                             {&fuzz_configs, 20}};
+                             {&fuzz_configs, 20},   {&fuzz_texts, 100}};
     struct CMUnitTest tests[sizeof shares / sizeof *shares];
     for (size_t i = 0; i < sizeof shares / sizeof *shares; i++) {
         tests[i] = (struct CMUnitTest){

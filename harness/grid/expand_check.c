@@ -165,10 +165,33 @@ static int check_norms(const Product *product, const Point *point)
     return 0;
 }
 
+/* Is there something to judge, and somebody to judge it? */
+static int check_judged(const Product *product, const Point *point)
+{
+    bool needs_machine = point->judge != ERROR_APPROXIMATION && point->judge != ERROR_CONSTRUCTION;
+    bool has_logits = point->source != NULL && point->source->file->W_U != NULL;
+    bool judges = product->command->judges_logits;
+    if (!point->judged) {
+        return 0;
+    }
+    if (needs_machine && point->arithmetic == ARITHMETIC_NONE) {
+        return product_reject(
+            product, AXIS_JUDGE,
+            "approximation or construction with --arithmetic none: there is no machine "
+            "to judge");
+    }
+    if (point->judge_of != JUDGE_STREAMS && !(judges && has_logits)) {
+        return product_reject(
+            product, AXIS_JUDGE,
+            judges ? "an error of the stream, or a weights file with unembed.W_U"
+                   : "an error of the stream: verify and min-omega alone judge logits");
+    }
+    return 0;
+}
+
 int product_check_point(const Product *product, const Point *point)
 {
     const CaseSpec *spec = &point->spec;
-    bool needs_machine = point->judge != ERROR_APPROXIMATION && point->judge != ERROR_CONSTRUCTION;
     if (spec->mask == MASK_CAUSAL && spec->bias_row == POSITION_LAST) {
         return product_reject(
             product, AXIS_BIAS_ROW,
@@ -188,22 +211,6 @@ int product_check_point(const Product *product, const Point *point)
             product, AXIS_LINEAR,
             "in-place or block with a weights file: clear begins with hidden columns, "
             "of which a file holds no content");
-    }
-    if (point->judged && needs_machine && point->arithmetic == ARITHMETIC_NONE) {
-        return product_reject(
-            product, AXIS_JUDGE,
-            "approximation or construction with --arithmetic none: there is no machine "
-            "to judge");
-    }
-    if (point->judged && point->judge_of != JUDGE_STREAMS) {
-        bool has_logits = point->source != NULL && point->source->file->W_U != NULL;
-        if (!product->command->judges_logits || !has_logits) {
-            return product_reject(
-                product, AXIS_JUDGE,
-                product->command->judges_logits
-                    ? "an error of the stream, or a weights file with unembed.W_U"
-                    : "an error of the stream: verify and min-omega alone judge logits");
-        }
     }
     if (spec->dropout > 1) {
         return product_reject(product, AXIS_DROPOUT, "none or a probability above 0 and at most 1");
@@ -229,6 +236,7 @@ int product_check_point(const Product *product, const Point *point)
         return product_reject(product, AXIS_TOLERANCE, "a tolerance: min-omega needs one to meet");
     }
     int status = check_norms(product, point);
+    status = status == 0 ? check_judged(product, point) : status;
     status = status == 0 ? check_reference(product, point) : status;
     return status == 0 ? check_sizes(product, point) : status;
 }

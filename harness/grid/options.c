@@ -268,6 +268,21 @@ static int read_check_flag(CheckOptions *check, Flag flag, Origin origin, const 
     return 0;
 }
 
+/* Which inputs a model gets, and which of their positions are looked at. */
+static int read_inputs_flag(RunOptions *run, Flag flag, Origin origin, const char *text)
+{
+    switch (flag) {
+    case FLAG_TOKENS: run->tokens = text; break;
+    case FLAG_TOKENS_FILE: run->tokens_file = text; break;
+    case FLAG_TEXT: run->text = text; break;
+    case FLAG_CHARACTERS: run->characters = text; break;
+    case FLAG_WINDOW: return read_count(&run->window, origin, text);
+    case FLAG_STRIDE: return read_count(&run->stride, origin, text);
+    default: return read_word(&run->positions, flag, text);
+    }
+    return 0;
+}
+
 /* "-" is stdout; tensors take a file. */
 static int read_output(Reader *reader, Origin origin, const char *text)
 {
@@ -298,6 +313,9 @@ static int read_flag(Reader *reader, Flag flag, const char *text)
     if (flag >= FLAG_BASELINE && flag <= FLAG_JSON) {
         return read_check_flag(&run->check, flag, origin, text);
     }
+    if (flag >= FLAG_TOKENS && flag <= FLAG_POSITIONS) {
+        return read_inputs_flag(run, flag, origin, text);
+    }
     switch (flag) {
     case FLAG_OUTPUT: return read_output(reader, origin, text);
     case FLAG_FORMAT: run->format = text; break;
@@ -305,13 +323,6 @@ static int read_flag(Reader *reader, Flag flag, const char *text)
     case FLAG_DRY_RUN: run->dry_run = true; break;
     case FLAG_QUIET: run->quiet = true; break;
     case FLAG_IGNORE_EXTRA: run->ignore_extra = true; break;
-    case FLAG_TOKENS: run->tokens = text; break;
-    case FLAG_TOKENS_FILE: run->tokens_file = text; break;
-    case FLAG_TEXT: run->text = text; break;
-    case FLAG_CHARACTERS: run->characters = text; break;
-    case FLAG_WINDOW: return read_count(&run->window, origin, text);
-    case FLAG_STRIDE: return read_count(&run->stride, origin, text);
-    case FLAG_POSITIONS: return read_word(&run->positions, flag, text);
     case FLAG_FORM: return read_word(&run->form, flag, text);
     case FLAG_BY: return read_word(&run->by, flag, text);
     case FLAG_LOGITS: return read_word(&run->logits, flag, text);

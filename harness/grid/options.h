@@ -22,13 +22,13 @@ typedef enum {
     FLAG_QUIET,
     FLAG_VERBOSE,
     FLAG_IGNORE_EXTRA,
-    FLAG_TOKENS,
+    FLAG_TOKENS, /* the first that say what inputs there are */
     FLAG_TOKENS_FILE,
     FLAG_TEXT,
     FLAG_CHARACTERS,
     FLAG_WINDOW,
     FLAG_STRIDE,
-    FLAG_POSITIONS,
+    FLAG_POSITIONS, /* the last */
     FLAG_FORM,
     FLAG_RESUME,
     FLAG_CHECKPOINT,

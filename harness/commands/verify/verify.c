@@ -3,6 +3,7 @@
  */
 #include "verify.h"
 #include "fit.h"
+#include "inputs.h"
 #include "limit.h"
 #include "print.h"
 #include "run.h"
@@ -10,7 +11,6 @@
 #include "../commands.h"
 #include "../../grid/point_axes.h"
 #include "../../grid/point_groups.h"
-#include "../../base/memory.h"
 #include "../../base/message.h"
 #include "../../evaluate/predict.h"
 #include "../../base/shown.h"
@@ -113,28 +113,11 @@ static void count_bounds(Verify *verify)
     }
 }
 
-/* Those that the flags name, or the model has. */
-static int read_inputs(Verify *verify)
-{
-    const RunOptions *run = verify->options;
-    const char *path = verify->template->source->path;
-    if (run->text == NULL && run->tokens_file == NULL) {
-        return inputs_make(&verify->inputs, verify->model, path, run->tokens);
-    }
-    const WindowsAsked asked = {.text = run->text,
-                                .characters = run->characters,
-                                .ids = run->tokens_file,
-                                .window = run->window,
-                                .stride = run->stride,
-                                .room = memory_room(run->memory)};
-    return windows_read(&verify->inputs, &verify->vocabulary, verify->model, path, &asked);
-}
-
 /* Every Omega that the grid has for the template, then the searches.  passed [grid->count]. */
 static int run_template(bool *passed, Verify *verify, const Grid *grid, int threads)
 {
     bool quiet = verify->options->quiet;
-    int status = read_inputs(verify);
+    int status = verify_inputs_read(verify);
     if (status != 0) {
         return status;
     }
@@ -288,31 +271,6 @@ static int check_arithmetic(const Grid *grid)
     return 0;
 }
 
-/* One way to say what the inputs are, and no flag that would change nothing. */
-static int check_inputs(const RunOptions *run)
-{
-    bool file = run->text != NULL || run->tokens_file != NULL;
-    const struct {
-        bool wrong;
-        const char *flag, *expected;
-    } faults[] = {
-        {run->tokens_file != NULL && run->tokens != NULL, "--tokens-file",
-         "it or --tokens, not both"},
-        {run->text != NULL && run->tokens != NULL, "--text", "it or --tokens, not both"},
-        {run->text != NULL && run->tokens_file != NULL, "--text", "it or --tokens-file, not both"},
-        {run->characters != NULL && run->text == NULL, "--characters", "--text with it"},
-        {run->window > 0 && !file, "--window", "--text or --tokens-file with it"},
-        {run->stride > 0 && !file, "--stride", "--text or --tokens-file with it"},
-    };
-    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
-        if (faults[i].wrong) {
-            complain((Origin){0}, faults[i].flag, "expected %s", faults[i].expected);
-            return 2;
-        }
-    }
-    return 0;
-}
-
 static int open_output(Output **output, const RunOptions *run)
 {
     bool asked = run->output != NULL || run->on_stdout;
@@ -330,7 +288,7 @@ int command_verify(const Grid *grid, const RunOptions *run, int argc, char **arg
     Record record = {0};
     ref_thread_setup();
     int status = check_arithmetic(grid);
-    status = status == 0 ? check_inputs(run) : status;
+    status = status == 0 ? verify_inputs_check(run) : status;
     if (status == 0) {
         status = record_open(&record, grid, run);
     }

@@ -2,10 +2,11 @@
  * The insides of `headproof verify` (private to it): a trained model over all its inputs.
  *
  *   verify.c   the command: options, templates, the verdict
+ *   inputs.c   on what
  *   run.c      what is evaluated
  *   fit.c      what fits, and how long it will take
  *   print.c    what is said of it, and the CSV
- *   positions.c  the same of positions: rows, means, the first that changes
+ *   positions.c  rows of positions, means, the first prediction that changes
  *   limit.c    what limits it, and what to try
  */
 #ifndef HEADPROOF_HARNESS_COMMANDS_VERIFY_VERIFY_H

@@ -1,0 +1,47 @@
+/*
+ * The inputs of `verify`, from its flags: tuples, a text, or lines of token ids.
+ */
+#include "inputs.h"
+
+#include "../../base/memory.h"
+#include "../../base/message.h"
+
+int verify_inputs_check(const RunOptions *run)
+{
+    bool file = run->text != NULL || run->tokens_file != NULL;
+    const struct {
+        bool wrong;
+        const char *flag, *expected;
+    } faults[] = {
+        {run->tokens_file != NULL && run->tokens != NULL, "--tokens-file",
+         "it or --tokens, not both"},
+        {run->text != NULL && run->tokens != NULL, "--text", "it or --tokens, not both"},
+        {run->text != NULL && run->tokens_file != NULL, "--text", "it or --tokens-file, not both"},
+        {run->characters != NULL && run->text == NULL, "--characters", "--text with it"},
+        {run->window > 0 && !file, "--window", "--text or --tokens-file with it"},
+        {run->stride > 0 && !file, "--stride", "--text or --tokens-file with it"},
+    };
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
+        if (faults[i].wrong) {
+            complain((Origin){0}, faults[i].flag, "expected %s", faults[i].expected);
+            return 2;
+        }
+    }
+    return 0;
+}
+
+int verify_inputs_read(Verify *verify)
+{
+    const RunOptions *run = verify->options;
+    const char *path = verify->template->source->path;
+    if (run->text == NULL && run->tokens_file == NULL) {
+        return inputs_make(&verify->inputs, verify->model, path, run->tokens);
+    }
+    const WindowsAsked asked = {.text = run->text,
+                                .characters = run->characters,
+                                .ids = run->tokens_file,
+                                .window = run->window,
+                                .stride = run->stride,
+                                .room = memory_room(run->memory)};
+    return windows_read(&verify->inputs, &verify->vocabulary, verify->model, path, &asked);
+}
