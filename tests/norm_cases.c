@@ -3,6 +3,8 @@
  */
 #include "norm_cases.h"
 
+#include "fixture.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -67,7 +69,7 @@ bool norm_refused(const CaseSpec *spec)
 
 void norm_each_case(size_t depth, NormVisit *visit, void *context)
 {
-    for (int i = 0; i < CONSTRUCTION_COUNT * 2 * 2 * 2 * 3; i++) {
+    for (int i = 0; i < CONSTRUCTION_COUNT * 2 * 2 * 2 * 3; i += SMALL_GRIDS ? 7 : 1) {
         CaseSpec spec = norm_case((Construction)(i / 24),
                                   i % 2 == 0 ? NORMALIZATION_LAYERNORM : NORMALIZATION_RMSNORM,
                                   (NormPlace)(i / 2 % 2), depth);
@@ -80,7 +82,7 @@ void norm_each_case(size_t depth, NormVisit *visit, void *context)
             visit(&spec, context);
         }
     }
-    for (int i = 0; i < 3 * 2 * 3; i++) {
+    for (int i = 0; i < 3 * 2 * 3; i += SMALL_GRIDS ? 5 : 1) {
         static const Construction masked[] = {CONSTRUCTION_ATTENTION, CONSTRUCTION_TRANSFORMER3,
                                               CONSTRUCTION_TRANSFORMER};
         CaseSpec spec =
