@@ -21,7 +21,7 @@
 
 #include <math.h>
 
-enum { SEED = 3, N = 3, D = 4 };
+enum { SEED = 3, N = 3, D = 4, VARIANTS = 8 };
 #define OMEGA 40.0
 
 /* A drawn case, and its conversion as a file. */
@@ -97,15 +97,13 @@ static void agree(const Scratch *scratch, int variant)
     case_clear(&made.pair);
 }
 
-enum { AGREEING = 4 }; /* of variant_of */
-
 static void a_user_s_program_agrees(void **state)
 {
     if (!has_python()) {
         print_message("there is no python3: skipped\n");
         skip();
     }
-    for (int variant = 0; variant < AGREEING; variant++) {
+    for (int variant = 0; variant < VARIANTS; variant++) {
         agree(*state, variant);
     }
 }
@@ -137,7 +135,6 @@ static double difference(const Pair *pair, char **printed)
 
 static void pytorch_runs_the_file_alone(void **state)
 {
-    enum { VARIANTS = 8 };
     const Scratch *scratch = *state;
     Made made[VARIANTS];
     char line[VARIANTS * (SCRATCH_PATH + 1) + 64];
