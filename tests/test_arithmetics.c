@@ -35,13 +35,19 @@ static const char *const plain[] = {
      "--gelu 3"),
 };
 
-/* Norms before parts of a layer. */
+/* Norms before parts of a layer, and behind them. */
 static const char *const normed[] = {
     "--construction attention --n 4 --d 6 --d-head 2 --omega 8 --normalization layernorm "
     "--mask causal",
     "--construction fused --n 5 --d 17 --d-ff 4 --bias random --omega 9 --normalization rmsnorm "
     "--eps 0.01",
     "--construction linear --n 4 --d 5 --omega 7 --normalization layernorm --normalize-bias-row no",
+    "--construction attention --n 4 --d 5 --d-head 2 --omega 8 --normalization rmsnorm "
+    "--normalization-place post",
+    "--construction fused --n 4 --d 5 --d-ff 3 --omega 8 --normalization layernorm "
+    "--normalization-place post --normalize-bias-row no",
+    "--construction silu --n 5 --d 6 --omega 9 --normalization layernorm --normalization-place "
+    "post",
 };
 
 enum { MOST = 6 };

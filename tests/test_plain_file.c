@@ -7,7 +7,6 @@
 #include "../harness/models/safetensors_values.h"
 #include "../kernels/blas.h"
 #include "../kernels/kernel.h"
-#include "program.h"
 #include "scratch.h"
 #include "safetensors_samples.h"
 
@@ -431,67 +430,6 @@ static void metadata_say_what_is_normed(void **state)
     written_close(&w);
 }
 
-/* A case's model as the program exports it, its conversion as the loop above, and a user's own
- * program on both. */
-static void a_user_s_program_agrees(void **state)
-{
-    static const char *const kinds[] = {"none", "layernorm", "rmsnorm"};
-    static const char *const places[] = {"pre", "post"};
-    Output python = run_program("sh", "-c 'python3 -c pass 2>/dev/null'");
-    bool absent = python.code != 0;
-    (void)state;
-    free(python.text);
-    if (absent) {
-        print_message("there is no python3: skipped\n");
-        skip();
-    }
-    for (int variant = 0; variant < 4; variant++) {
-        CaseSpec spec = {.construction =
-                             variant % 2 ? CONSTRUCTION_TRANSFORMER3 : CONSTRUCTION_TRANSFORMER,
-                         .n = 3,
-                         .d = 4,
-                         .d_ff = 5,
-                         .heads = 2,
-                         .d_head = 2,
-                         .depth = 2,
-                         .seed = SEED,
-                         .bias = BIAS_RANDOM,
-                         .mask = variant < 2 ? MASK_CAUSAL : MASK_NONE,
-                         .norm = NORMALIZATION_LAYERNORM + variant % 2,
-                         .norm_place = NORM_PRE,
-                         .norm_eps = 0.125};
-        char line[3 * SCRATCH_PATH], model[SCRATCH_PATH];
-        const char *reason;
-        Written w;
-        assert_int_equal(case_build(&w.pair, &reason, &spec), CASE_OK);
-        assert_int_equal(
-            plain_build(&w.plain, &reason, &w.pair.converted, 40, true, w.pair.converted_x, NULL),
-            CASE_OK);
-        scratch_make(&w.scratch);
-        scratch_path(w.path, &w.scratch, "converted.safetensors");
-        scratch_path(model, &w.scratch, "model.safetensors");
-        assert_int_equal(plain_file_write(w.path, &w.plain, &w.pair.final_norm, "fused"), 0);
-        snprintf(line, sizeof line,
-                 "export --construction %s --n 3 --d 4 --d-ff 5 --heads 2 --d-head 2 --depth 2 "
-                 "--seed %d --bias random --mask %s --normalization %s --normalization-place %s "
-                 "--eps 0.125 --omega 40 --quiet -o %s",
-                 construction_names[spec.construction], SEED,
-                 spec.mask == MASK_CAUSAL ? "causal" : "none", kinds[spec.norm],
-                 places[spec.norm_place], model);
-        Output exported = run(line);
-        assert_int_equal(exported.code, 0);
-        snprintf(line, sizeof line, "tests/evaluate_converted.py %s %s", model, w.path);
-        Output compared = run_program("python3", line);
-        print_message("%s", compared.text);
-        assert_int_equal(compared.code, 0);
-        free(compared.text);
-        free(exported.text);
-        scratch_remove(&w.scratch);
-        plain_clear(&w.plain);
-        case_clear(&w.pair);
-    }
-}
-
 static void faults_are_said(void **state)
 {
     Written w;
@@ -530,13 +468,9 @@ int main(int argc, char **argv)
     (void)argc;
     blas_setup(argv);
     const struct CMUnitTest plain_file[] = {
-        cmocka_unit_test(tensors_are_the_model),
-        cmocka_unit_test(metadata_say_how_to_use_it),
-        cmocka_unit_test(the_file_is_enough),
-        cmocka_unit_test(norms_are_in_the_file),
-        cmocka_unit_test(metadata_say_what_is_normed),
-        cmocka_unit_test(a_user_s_program_agrees),
-        cmocka_unit_test(faults_are_said),
+        cmocka_unit_test(tensors_are_the_model),       cmocka_unit_test(metadata_say_how_to_use_it),
+        cmocka_unit_test(the_file_is_enough),          cmocka_unit_test(norms_are_in_the_file),
+        cmocka_unit_test(metadata_say_what_is_normed), cmocka_unit_test(faults_are_said),
     };
     return cmocka_run_group_tests(plain_file, NULL, NULL);
 }
