@@ -14,7 +14,7 @@
 /* Entry (i, j) of matrix number m: different everywhere in a matrix of 64 entries. */
 static double entry(size_t m, size_t i, size_t j, size_t columns)
 {
-    return (double)((17 * m + i * columns + j) % 251 + 1);
+    return (double)((17 * m + i * columns + j) % 251 + 1) / 256;
 }
 
 static Gpt2Tensor *add(Gpt2Model *model, const char *prefix, const char *name, size_t rank,
@@ -177,7 +177,7 @@ void gpt2_drop(Gpt2Model *model, const char *name)
 
 /* ---- Files --------------------------------------------------------------------------------- */
 
-/* An integer below 256 in a format of so many fraction bits and this bias. */
+/* An integer below 256, over 256, in a format of so many fraction bits and this bias. */
 static uint64_t bits_of(double value, int fraction_bits, int bias)
 {
     int exponent;

@@ -25,7 +25,7 @@ enum {
 typedef struct {
     char name[64];
     size_t rank, shape[3];
-    double values[GPT2_VALUES_MOST]; /* integers below 256: exact in every format */
+    double values[GPT2_VALUES_MOST]; /* k/256, k < 256: exact in every format */
 } Gpt2Tensor;
 
 typedef struct {
