@@ -20,8 +20,10 @@ const char *verify_column(size_t column)
 {
     static const char *const names[VERIFY_COLUMNS] = {[VERIFY_MODEL] = "model",
                                                       [VERIFY_CONSTRUCTION] = "construction",
+                                                      [VERIFY_ARITHMETIC] = "arithmetic",
                                                       [VERIFY_KERNEL] = "kernel",
                                                       [VERIFY_OMEGA] = "omega",
+                                                      [VERIFY_OPTIONS] = OPTIONS_COLUMN,
                                                       [VERIFY_INPUTS] = "inputs",
                                                       [VERIFY_LAYER] = LAYER_COLUMN,
                                                       [VERIFY_BOUNDS] = BOUNDS_COLUMN,
@@ -72,6 +74,9 @@ static void write_bounds(FILE *file, const LayerWorst *layer)
     }
 }
 
+/* What decides a row and has no column here, beside the sizes of the file. */
+static const Axis decisive[] = {AXIS_ACTIVATION, AXIS_MASK, AXIS_REFERENCE, AXIS_SEED, AXIS_COUNT};
+
 /* What a layer's row holds in a column up to the worst input's. */
 static int write_cell(FILE *file, size_t column, const Verify *verify, const char *omega, size_t l)
 {
@@ -80,8 +85,10 @@ static int write_cell(FILE *file, size_t column, const Verify *verify, const cha
     switch (column) {
     case VERIFY_MODEL: fputs(verify->template->source->path, file); break;
     case VERIFY_CONSTRUCTION: fputs(construction_names[point->spec.construction], file); break;
+    case VERIFY_ARITHMETIC: fputs(arithmetic_names[point->arithmetic], file); break;
     case VERIFY_KERNEL: fputs(point->kernel == KERNEL_DENSE ? "dense" : "structured", file); break;
     case VERIFY_OMEGA: fputs(omega, file); break;
+    case VERIFY_OPTIONS: return table_write_options(file, verify->template, decisive);
     case VERIFY_INPUTS: fprintf(file, "%zu", verify->inputs.count); break;
     case VERIFY_LAYER: fprintf(file, "%zu", l + 1); break;
     case VERIFY_BOUNDS: write_bounds(file, layer); break;

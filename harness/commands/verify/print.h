@@ -6,12 +6,15 @@
 
 #include "verify.h"
 
-/* The columns of its rows, in order; VERIFY_ERRORS + kind is that of an error's largest entry. */
+/* The columns of its rows, in order: up to VERIFY_INPUTS what decides a row; VERIFY_ERRORS + kind is
+ * that of an error's largest entry. */
 enum {
     VERIFY_MODEL,
     VERIFY_CONSTRUCTION,
+    VERIFY_ARITHMETIC,
     VERIFY_KERNEL,
     VERIFY_OMEGA,
+    VERIFY_OPTIONS,
     VERIFY_INPUTS,
     VERIFY_LAYER,
     VERIFY_ERRORS,
