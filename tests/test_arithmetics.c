@@ -5,6 +5,7 @@
 #include "../kernels/arithmetic.h"
 #include "../kernels/blas.h"
 #include "fixture.h"
+#include "oracle.h"
 #include "program.h"
 
 #include <setjmp.h>
@@ -19,8 +20,6 @@
 
 #include <math.h>
 
-static const char *const forms[] = {[KERNEL_DENSE] = "dense", [KERNEL_STRUCTURED] = "structured"};
-
 /* ---- Against the oracle ---------------------------------------------------------------------- */
 
 static const char *const configurations[] = {
@@ -34,54 +33,24 @@ static const char *const configurations[] = {
 
 enum { CONFIGURATIONS = sizeof configurations / sizeof *configurations };
 
-/* A Python that has numpy; NULL where none has. */
-static const char *python(void)
-{
-    static const char *const names[] = {"python3", "/usr/bin/python3"};
-    for (size_t i = 0; i < 2; i++) {
-        char arguments[128];
-        snprintf(arguments, sizeof arguments, "-c '%s -c \"import numpy\" 2>/dev/null'", names[i]);
-        Output output = run_program("sh", arguments);
-        free(output.text);
-        if (output.code == 0) {
-            return names[i];
-        }
-    }
-    return NULL;
-}
-
-/* Exports every configuration, evaluated by the machine, and asks the oracle about all. */
+/* Asks the oracle about every configuration. */
 static void ask_oracle(const Scratch *scratch, const char *interpreter, Arithmetic arithmetic)
 {
-    char path[SCRATCH_PATH], arguments[2048], asked[8192];
+    char path[SCRATCH_PATH], asked[8192];
     size_t used = (size_t)snprintf(asked, sizeof asked, "tests/oracle_arithmetic.py");
     for (size_t i = 0; i < 2 * CONFIGURATIONS; i++) {
-        const char *form = forms[i % 2];
-        char name[32];
-        snprintf(name, sizeof name, "%zu.safetensors", i);
-        scratch_path(path, scratch, name);
-        snprintf(arguments, sizeof arguments,
-                 "export %s --arithmetic %s --kernel %s --precision 128 --quiet -o %s",
-                 configurations[i / 2], arithmetic_names[arithmetic], form, path);
-        Output output = run(arguments);
-        assert_int_equal(output.code, 0);
-        free(output.text);
+        KernelForm form = (KernelForm)(i % 2);
+        oracle_export(path, scratch, i, configurations[i / 2], arithmetic, form);
         used += (size_t)snprintf(asked + used, sizeof asked - used, " %s %s %s", path,
-                                 arithmetic_names[arithmetic], form);
+                                 arithmetic_names[arithmetic], oracle_forms[form]);
     }
-    Output output = run_program(interpreter, asked);
-    print_message("%s: exit %d\n", arithmetic_names[arithmetic], output.code);
-    if (output.code != 0) {
-        print_error("%s\n", output.text);
-    }
-    assert_int_equal(output.code, 0);
-    free(output.text);
+    oracle_agree(interpreter, asked, arithmetic_names[arithmetic]);
 }
 
 static void outputs_are_the_oracles(void **state)
 {
     const Scratch *scratch = *state;
-    const char *interpreter = python();
+    const char *interpreter = oracle_python("numpy");
     if (interpreter == NULL) {
         print_message("there is no numpy: skipped\n");
         skip();
@@ -152,7 +121,7 @@ static void overflow_is_where_two_omega_is_infinite(void **state)
         snprintf(arguments, sizeof arguments,
                  "sweep --construction silu,attention --n 3 --d 2 --omega %s --quiet "
                  "--arithmetic %s --kernel %s",
-                 ends[k / 2].omegas, ends[k / 2].arithmetics, forms[k % 2]);
+                 ends[k / 2].omegas, ends[k / 2].arithmetics, oracle_forms[k % 2]);
         Output output = run(arguments);
         for (size_t line = 1; line < lines(&output); line++) {
             char status[32];
@@ -176,7 +145,7 @@ static void an_infinite_penalty_is_a_mask(void **state)
         snprintf(arguments, sizeof arguments,
                  "sweep --construction silu,attention,transformer,linear --n 4 --d 4 --omega "
                  "1000,40000 --arithmetic fp16,fp16-flash --penalty negative --kernel %s --quiet",
-                 forms[form]);
+                 oracle_forms[form]);
         Output output = run(arguments);
         assert_int_equal(lines(&output), 17);
         for (size_t line = 1; line <= 16; line++) {
