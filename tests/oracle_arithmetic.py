@@ -12,6 +12,7 @@ where intervals are so wide that they say nothing; 77 where there is no numpy.
 """
 
 import json
+import math
 import struct
 import sys
 
@@ -139,6 +140,16 @@ class Machine:
         low = np.where(dip, np.minimum(low, WIDE(-0.27846454276107395)), low)
         return Interval(low, high).wider(8 * self.unit * np.maximum(np.abs(low), np.abs(high)))
 
+    def gelu(self, x):
+        """x Phi(x), by a library's erfc in double: for arguments of a few units."""
+        def at(end):
+            return end * np.vectorize(math.erfc)((-end / np.sqrt(WIDE(2))).astype(np.float64)) / 2
+        ends = at(x.low), at(x.high)
+        low, high = np.minimum(*ends), np.maximum(*ends)
+        dip = (x.low < -0.7517915) & (x.high > -0.7517915)
+        low = np.where(dip, np.minimum(low, WIDE(-0.16997120747)), low)
+        return Interval(low, high).wider(64 * self.unit * np.maximum(np.abs(low), np.abs(high)))
+
 
 class Model:
     """What FILE holds, evaluated by one machine."""
@@ -161,6 +172,9 @@ class Model:
         self.causal = self.said["mask"] == "causal" and not self.pseudo
         self.construction = self.said["construction"]
         self.scaled = self.said["scale"] != "1"
+        # GELU's imitation is x sigma(1.702 x), the slope a double.
+        self.gelu = self.said["activation"] == "gelu"
+        self.slope = 1.702 if self.gelu else 1
 
     def has(self, layer, name):
         return self.tensors.get(f"blocks.{layer}.{name}")
@@ -253,7 +267,8 @@ class Model:
         """One head with content scores [rows, 1], its mixture."""
         m = self.m
         keys = self.is_token().T
-        scores = m.times(m.times(content, Interval(WIDE(scale))).to(m.score), keys)
+        scale = Interval(WIDE(scale)).to(m.sums)
+        scores = m.times(m.times(content, scale).to(m.score), keys)
         scores = m.add(scores, self.position(coefficients)).to(m.score)
         pattern = m.softmax(scores, self.sees)
         return pattern, None if values is None else self.mix(pattern, values)
@@ -291,7 +306,7 @@ class Model:
         mixed = Interval(np.zeros((self.rows, units), dtype=WIDE))
         for k in range(units):
             own = inner[:, k:k + 1]
-            mixed[:, k:k + 1] = self.gates(own, own, (2, 0, 2, 2, 0), 1)[1]
+            mixed[:, k:k + 1] = self.gates(own, own, (2, 0, 2, 2, 0), self.slope)[1]
         total = m.product(m.read(mixed), m.read(w2), more=2)
         if b2 is not None:
             total = self.add_bias(total, self.self_attending(), b2)
@@ -370,14 +385,14 @@ class Model:
         m = self.m
         w1, w2, b1, b2 = (self.stored(layer, "mlp." + name) for name in
                           ("W_in", "W_out", "b_in", "b_out"))
-        heads = []
+        heads, slope = [], Interval(WIDE(self.slope)).to(m.sums)
         for k in range(w1.shape[1]):
             q, v = self.dense_position((2, 0, 2, 2, 0)), self.matrix()
             v[:self.d, :self.d] = m.times(w1[:, k:k + 1], w2[k:k + 1, :])
             for i in self.columns():
-                q[:self.d, i] = w1[:, k]
+                q[:self.d, i] = m.times(w1[:, k], slope)
                 for j in self.columns() if b1 is not None else []:
-                    q[j, i] = m.add(q[j, i], b1[k])
+                    q[j, i] = m.add(q[j, i], m.times(b1[k], slope))
                 if b1 is not None:
                     v[i, :self.d] = m.product(b1[k:k + 1][None, :], w2[k:k + 1, :])[0]
             heads.append((q, v))
@@ -399,7 +414,8 @@ class Model:
         m = self.m
         w1, w2, b1, b2 = (self.stored(layer, "mlp." + name) for name in
                           ("W_in", "W_out", "b_in", "b_out"))
-        hidden = m.read(m.silu(self.affine(m.read(self.stream), w1, b1)))
+        act = m.gelu if self.gelu else m.silu
+        hidden = m.read(act(self.affine(m.read(self.stream), w1, b1)))
         self.stream = m.add(self.stream, self.affine(hidden, w2, b2)).to(m.stream)
 
     def run_layer(self, layer):

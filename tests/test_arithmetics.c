@@ -23,11 +23,15 @@
 /* ---- Against the oracle ---------------------------------------------------------------------- */
 
 static const char *const configurations[] = {
-    "--construction silu --n 5 --d 6 --omega 9",
+    "--construction silu --n 5 --d 6 --omega 9.1 --weights-rounded no",
     "--construction linear --mask causal --n 4 --d 5 --omega 7 --bias random --depth 2",
-    "--construction attention --n 6 --d 7 --d-head 3 --scale '1/sqrt(d_head)' --omega 11",
-    "--construction attention --n 5 --d 4 --d-head 2 --mask pseudo-causal --omega 11",
-    "--construction fused --n 5 --d 4 --d-ff 7 --bias random --omega 13",
+    "--construction attention --n 6 --d 7 --d-head 3 --scale '1/sqrt(d_head)' --omega 11 "
+    "--weights-rounded no",
+    "--construction attention --n 5 --d 4 --d-head 2 --mask pseudo-causal --omega 11.2",
+    "--construction attention --n 4 --d 4 --d-head 3 --mask pseudo-causal --omega 9.7 --scale "
+    "'1/sqrt(d_head)'",
+    "--construction fused --n 5 --d 4 --d-ff 7 --bias random --omega 13.03",
+    "--construction fused --activation gelu --n 6 --d 5 --d-ff 9 --bias random --omega 8.3",
     "--construction transformer --n 4 --d 6 --d-ff 5 --d-head 2 --bias random --depth 2 --omega 8",
 };
 
@@ -206,54 +210,6 @@ static void intervals_are_the_predicted_ones(void **state)
     free(output.text);
 }
 
-/* ---- Weights that are rounded ---------------------------------------------------------------- */
-
-/* Numbers that are bfloat16 already: rounding them changes nothing.  Drawn ones are not. */
-static void weights_are_rounded_once(void **state)
-{
-    static const char *const columns[] = {"construction_max", "native_max", "total_max"};
-    const Scratch *scratch = *state;
-    char path[SCRATCH_PATH], arguments[2048];
-    scratch_path(path, scratch, "rounded.safetensors");
-    snprintf(arguments, sizeof arguments,
-             "export --construction fused --n 3 --d 4 --omega 5 --arithmetic bf16 --precision 128 "
-             "--quiet -o %s",
-             path);
-    Output exported = run(arguments);
-    assert_int_equal(exported.code, 0);
-    snprintf(arguments, sizeof arguments,
-             "sweep --weights %s --construction fused --omega 5 --arithmetic bf16,none "
-             "--weights-rounded yes,no --precision 128 --quiet",
-             path);
-    Output given = run(arguments);
-    assert_int_equal(lines(&given), 4);
-    for (size_t i = 0; i < 3; i++) {
-        char yes[64], no[64], none[64];
-        cell(none, sizeof none, &given, 3, columns[0]);
-        cell(yes, sizeof yes, &given, 1, columns[i]);
-        cell(no, sizeof no, &given, 2, columns[i]);
-        assert_string_equal(yes, no);
-        cell(yes, sizeof yes, &given, 1, columns[0]);
-        assert_string_equal(yes, none);
-    }
-    Output drawn = run("sweep --construction fused --n 3 --d 4 --omega 5 --arithmetic bf16 "
-                       "--weights-rounded yes,no --precision 128 --quiet");
-    assert_true(number(&drawn, 1, columns[0]) != number(&drawn, 2, columns[0]));
-    /* Points of one sweep that store differently share no reference. */
-    Output both = run("sweep --construction fused --n 3 --d 4 --omega 5 --arithmetic bf16,fp16 "
-                      "--precision 128 --quiet");
-    Output half = run("sweep --construction fused --n 3 --d 4 --omega 5 --arithmetic fp16 "
-                      "--precision 128 --quiet");
-    assert_true(number(&both, 1, columns[0]) == number(&drawn, 1, columns[0]));
-    assert_true(number(&both, 2, columns[0]) == number(&half, 1, columns[0]));
-    assert_true(number(&both, 1, columns[0]) != number(&both, 2, columns[0]));
-    free(half.text);
-    free(both.text);
-    free(drawn.text);
-    free(given.text);
-    free(exported.text);
-}
-
 /* ---- Threads --------------------------------------------------------------------------------- */
 
 static double *stream_of(const Pair *pair, Arithmetic arithmetic, KernelForm form, size_t threads)
@@ -343,8 +299,6 @@ int main(int argc, char **argv)
         cmocka_unit_test(overflow_is_where_two_omega_is_infinite),
         cmocka_unit_test(an_infinite_penalty_is_a_mask),
         cmocka_unit_test(intervals_are_the_predicted_ones),
-        cmocka_unit_test_setup_teardown(weights_are_rounded_once, scratch_set_up,
-                                        fixture_tear_down),
         cmocka_unit_test(threads_do_not_matter),
         cmocka_unit_test(a_state_goes_on),
     };

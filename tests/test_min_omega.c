@@ -115,6 +115,20 @@ static void penalties_have_no_upper_end(void **state)
     }
 }
 
+/* Nor does a search go where sweep says overflow, though patched heads stay finite there. */
+static void searches_end_where_omega_overflows(void **state)
+{
+    (void)state;
+    Output output = run("min-omega --construction attention --n 4 --d 3 --arithmetic fp16 --kernel "
+                        "structured --tolerance 2e-2 --penalty positive,negative --quiet");
+    assert_int_equal(lines(&output), 3);
+    assert_true(number(&output, 1, "omega_max") < 32760);
+    assert_true(number(&output, 1, "omega_max") > 32759);
+    assert_true(number(&output, 1, "omega_above") >= 32760);
+    assert_true(number(&output, 2, "omega_max") > 1e308);
+    free(output.text);
+}
+
 /* A significand of 8 bits keeps 3.2 to 0.0125: nothing meets 1e-2 or 5e-3. */
 static void nothing_is_predicted_below_the_floor(void **state)
 {
@@ -403,6 +417,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest min_omega[] = {
         cmocka_unit_test(the_textbook_interval_is_predicted),
         cmocka_unit_test(penalties_have_no_upper_end),
+        cmocka_unit_test(searches_end_where_omega_overflows),
         cmocka_unit_test(nothing_is_predicted_below_the_floor),
         cmocka_unit_test(single_layers_are_predicted),
         cmocka_unit_test(what_moves_the_ends_is_known),
