@@ -28,7 +28,7 @@ static const char *const configurations[] = {
     "--construction attention --n 6 --d 7 --d-head 3 --scale '1/sqrt(d_head)' --omega 11 "
     "--weights-rounded no",
     "--construction attention --n 5 --d 4 --d-head 2 --mask pseudo-causal --omega 11.2",
-    "--construction attention --n 4 --d 4 --d-head 3 --mask pseudo-causal --omega 9.7 --scale "
+    "--construction attention --n 12 --d 4 --d-head 3 --mask pseudo-causal --omega 3.1 --scale "
     "'1/sqrt(d_head)'",
     "--construction fused --n 5 --d 4 --d-ff 7 --bias random --omega 13.03",
     "--construction fused --activation gelu --n 6 --d 5 --d-ff 9 --bias random --omega 8.3",
@@ -109,8 +109,8 @@ static void omega_swamps_x(void **state)
     }
 }
 
-/* Half from Omega = 32760, where 2 Omega is a tie that goes up; what autocast multiplies is bfloat16,
- * which ends at 3.3961e38, before float. */
+/* Half from Omega = 32760, where 2 Omega is a tie that goes up; what autocast multiplies is
+ * bfloat16, which ends at 3.3961e38, before float. */
 static void overflow_is_where_two_omega_is_infinite(void **state)
 {
     static const struct {

@@ -34,8 +34,8 @@ EvaluateStatus shared_make(Shared **shared, const Point *const *points, size_t c
                            double tape_room, Checkpoints *checkpoints)
     __attribute__((warn_unused_result));
 
-/* The same for one of a family's members, whose plan is the family's if its r(T) and T in double are
- * as far apart as that has it. */
+/* The same for one of a family's members, whose plan is the family's if its r(T) and T in double
+ * are as far apart as that has it. */
 EvaluateStatus shared_make_member(Shared **shared, Family *family, const Point *point,
                                   double tape_room) __attribute__((warn_unused_result));
 

@@ -6,8 +6,8 @@
 
 #include "verify.h"
 
-/* The columns of its rows, in order: up to VERIFY_INPUTS what decides a row; VERIFY_ERRORS + kind is
- * that of an error's largest entry. */
+/* The columns of its rows, in order: up to VERIFY_INPUTS what decides a row; VERIFY_ERRORS + kind
+ * is that of an error's largest entry. */
 enum {
     VERIFY_MODEL,
     VERIFY_CONSTRUCTION,
