@@ -62,17 +62,29 @@ static void write_axis(FILE *file, const Point *point, Axis axis)
     }
 }
 
-/* first: before the first, where there is one. */
-static void write_options(FILE *file, const Point *point, const char *first)
+/* Those of axes that have no column, and of `also`, which ends with AXIS_COUNT; NULL: none.  first:
+ * before the first, where there is one. */
+static void write_options(FILE *file, const Point *point, const Axis *also, const char *first)
 {
     const char *separator = first;
     for (Axis axis = 0; axis < AXIS_COUNT; axis++) {
-        if (axis_info(axis)->column == NULL && point_axis_differs(point, axis)) {
+        const Axis *next = also;
+        while (next != NULL && *next != AXIS_COUNT && *next != axis) {
+            next++;
+        }
+        bool listed = axis_info(axis)->column == NULL || (next != NULL && *next == axis);
+        if (listed && point_axis_differs(point, axis)) {
             fprintf(file, "%s%s=", separator, axis_info(axis)->name);
             write_axis(file, point, axis);
             separator = ";";
         }
     }
+}
+
+int table_write_options(FILE *file, const Point *point, const Axis *also)
+{
+    write_options(file, point, also, "");
+    return stream_status(file);
 }
 
 int table_write_key(FILE *file, const Point *point, bool with_omega, const char *seeds)
@@ -87,7 +99,7 @@ int table_write_key(FILE *file, const Point *point, bool with_omega, const char 
             putc(',', file);
         }
     }
-    write_options(file, point, "");
+    write_options(file, point, NULL, "");
     return stream_status(file);
 }
 
@@ -222,6 +234,6 @@ void table_print_row(FILE *file, const Point *point, const Row *row)
         }
     }
     fprintf(file, "  %s", status_name(row->status));
-    write_options(file, point, "  ");
+    write_options(file, point, NULL, "  ");
     putc('\n', file);
 }

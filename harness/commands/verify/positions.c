@@ -207,7 +207,7 @@ static bool write_position(void *context, const Verify *verify, size_t i, size_t
     const Position *position = logits_position(&verify->logits, i, p);
     Figure loss[LOSSES];
     losses_of(loss, position);
-    verify_write_key(file, verify, rows->omega);
+    rows->status |= verify_write_key(file, verify, rows->omega);
     fprintf(file, ",1,%zu,%zu,%zu,", verify->points[0].spec.depth, inputs_number(inputs, i), p + 1);
     if (inputs->tokens != NULL) {
         fprintf(file, "%" PRId64, inputs->tokens[i * inputs->n + p]);
