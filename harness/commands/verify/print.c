@@ -226,7 +226,13 @@ void verify_print_found(const Verify *verify, const Found *found)
 void verify_print_keeping(const Verify *verify, const OmegaSearch *found)
 {
     FILE *file = output_report(verify->options);
-    omega_print(file, found, "keeps every prediction");
+    size_t lost = verify_lost(verify);
+    char what[128] = "keeps every prediction";
+    if (lost > 0) {
+        snprintf(what, sizeof what, "keeps every prediction but the %zu that the imitation changes",
+                 lost);
+    }
+    omega_print(file, found, what);
     fputc('\n', file);
 }
 
