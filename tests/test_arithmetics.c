@@ -25,11 +25,11 @@
 static const char *const plain[] = {
     "--construction silu --n 5 --d 6 --omega 9.1 --weights-rounded no",
     "--construction linear --mask causal --n 4 --d 5 --omega 7 --bias random --depth 2",
-    "--construction attention --n 6 --d 7 --d-head 3 --scale '1/sqrt(d_head)' --omega 11 "
-    "--weights-rounded no",
+    ("--construction attention --n 6 --d 7 --d-head 3 --scale '1/sqrt(d_head)' --omega 11 "
+     "--weights-rounded no"),
     "--construction attention --n 5 --d 4 --d-head 2 --mask pseudo-causal --omega 11.2",
-    "--construction attention --n 12 --d 4 --d-head 3 --mask pseudo-causal --omega 3.1 --scale "
-    "'1/sqrt(d_head)'",
+    ("--construction attention --n 12 --d 4 --d-head 3 --mask pseudo-causal --omega 3.1 --scale "
+     "'1/sqrt(d_head)'"),
     "--construction fused --n 5 --d 4 --d-ff 7 --bias random --omega 13.03",
     "--construction fused --activation gelu --n 6 --d 5 --d-ff 9 --bias random --omega 8.3",
     "--construction transformer --n 4 --d 6 --d-ff 5 --d-head 2 --bias random --depth 2 --omega 8",

@@ -20,8 +20,8 @@ static const char *const larger[] = {
     "--construction linear --n 20 --d 24 --mask causal --omega 12 --bias random",
     "--construction attention --n 24 --d 32 --d-head 20 --scale '1/sqrt(d_head)' --omega 11",
     "--construction fused --n 18 --d 20 --d-ff 40 --bias random --omega 13",
-    "--construction transformer --n 20 --d 20 --d-ff 24 --d-head 16 --heads 1 --bias random "
-    "--mask causal --omega 12"};
+    ("--construction transformer --n 20 --d 20 --d-ff 24 --d-head 16 --heads 1 --bias random "
+     "--mask causal --omega 12")};
 
 enum { LARGER = sizeof larger / sizeof *larger };
 
