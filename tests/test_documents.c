@@ -48,6 +48,12 @@ static void the_tutorial_is_right(void **state)
     expect_page("docs/tutorial.md");
 }
 
+static void the_page_about_ci_is_right(void **state)
+{
+    (void)state;
+    expect_page("docs/ci.md");
+}
+
 static void the_manual_s_examples_are_right(void **state)
 {
     (void)state;
@@ -89,6 +95,7 @@ static void pages_that_are_wrong_are_caught(void **state)
         {"```\n$ echo construction 1.0e-01\nconstruction 1.1e-01\n```\n",
          "obtained:  construction 1.0e-01"},
         {"```\n$ echo from 3.165 up\nfrom 3.2 up\n```\n", "obtained:  from 3.165 up"},
+        {"<!-- executed by tests/ci_examples -->\n\n```sh\nfalse\n```\n\n```sh\ntrue\n```\n", ""},
         {"no block\n", "there is no command in it"},
         {"<!-- long -->\n\n```sh\nfalse\n```\n", ""},
         {"<!-- long -->\n\nA word.\n\n```sh\nfalse\n```\n", "exit 1: false"},
@@ -131,6 +138,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(the_readme_is_right),
         TEST(the_tutorial_is_right),
+        TEST(the_page_about_ci_is_right),
         TEST(the_manual_s_examples_are_right),
         TEST(pages_that_are_wrong_are_caught),
         TEST(the_index_has_every_page),

@@ -32,8 +32,9 @@ _Static_assert(FLAG_COUNT <= 32, "a set of flags is an unsigned");
 #define PROVEN (BIT(FLAG_DIGITS) | BIT(FLAG_CERTIFY))
 #define SWEPT (EVERY | TABLE | THREADS | RESUMED | BIT(FLAG_SHARD) | BIT(FLAG_PROPAGATION) | PROVEN)
 #define CHECKED                                                                                    \
-    (BIT(FLAG_BASELINE) | BIT(FLAG_SAVE_BASELINE) | BIT(FLAG_FORCE) | BIT(FLAG_FACTOR) |           \
-     BIT(FLAG_EXACT) | BIT(FLAG_JUNIT_XML) | BIT(FLAG_MARKDOWN) | BIT(FLAG_JSON))
+    (BIT(FLAG_BASELINE) | BIT(FLAG_SAVE_BASELINE) | BIT(FLAG_FORCE) | BIT(FLAG_UPDATE) |           \
+     BIT(FLAG_FACTOR) | BIT(FLAG_EXACT) | BIT(FLAG_JUNIT_XML) | BIT(FLAG_MARKDOWN) |               \
+     BIT(FLAG_JSON))
 #define OF_MODELS (EVERY | OUTPUT | THREADS | BIT(FLAG_FORM))
 
 /* Sets of axes. */

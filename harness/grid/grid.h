@@ -21,7 +21,7 @@ typedef struct Grid {
 typedef struct {
     const char *baseline, *save, *junit_xml, *markdown, *json; /* files, or NULL */
     double factor;                                             /* 0: the default */
-    bool exact, force;
+    bool exact, force, update;
 } CheckOptions;
 
 /* Seconds of work after which an evaluation is kept, unless --checkpoint says otherwise. */

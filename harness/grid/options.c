@@ -52,6 +52,7 @@ static const FlagInfo flags_known[FLAG_COUNT] = {
     [FLAG_BASELINE] = {"baseline", "FILE", "the table to compare with"},
     [FLAG_SAVE_BASELINE] = {"save-baseline", "FILE", "write one, if it would pass"},
     [FLAG_FORCE] = {"force", NULL, "--save-baseline: over an old one"},
+    [FLAG_UPDATE] = {"update", NULL, "--baseline: say what differs, then save it anew"},
     [FLAG_FACTOR] = {"factor", "F", "machine errors may grow this much; default 4"},
     [FLAG_EXACT] = {"exact", NULL, "reference columns to all digits that are printed, not 12"},
     [FLAG_JUNIT_XML] = {"junit-xml", "FILE", "report for a CI system"},
@@ -237,6 +238,7 @@ static int read_check_flag(CheckOptions *check, Flag flag, Origin origin, const 
     case FLAG_BASELINE: check->baseline = text; break;
     case FLAG_SAVE_BASELINE: check->save = text; break;
     case FLAG_FORCE: check->force = true; break;
+    case FLAG_UPDATE: check->update = true; break;
     case FLAG_FACTOR: return read_factor(check, origin, text);
     case FLAG_EXACT: check->exact = true; break;
     case FLAG_JUNIT_XML: check->junit_xml = text; break;

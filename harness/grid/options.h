@@ -38,6 +38,7 @@ typedef enum {
     FLAG_BASELINE, /* the first of check's own */
     FLAG_SAVE_BASELINE,
     FLAG_FORCE,
+    FLAG_UPDATE,
     FLAG_FACTOR,
     FLAG_EXACT,
     FLAG_JUNIT_XML,
