@@ -30,11 +30,13 @@ _Static_assert(FLAG_COUNT <= 32, "a set of flags is an unsigned");
 #define THREADS BIT(FLAG_THREADS)
 #define RESUMED (BIT(FLAG_RESUME) | BIT(FLAG_CHECKPOINT))
 #define PROVEN (BIT(FLAG_DIGITS) | BIT(FLAG_CERTIFY))
-#define SWEPT (EVERY | TABLE | THREADS | RESUMED | BIT(FLAG_SHARD) | BIT(FLAG_PROPAGATION) | PROVEN)
+#define SWEPT                                                                                      \
+    (EVERY | TABLE | BIT(FLAG_COLOR) | THREADS | RESUMED | BIT(FLAG_SHARD) |                       \
+     BIT(FLAG_PROPAGATION) | PROVEN)
 #define CHECKED                                                                                    \
-    (BIT(FLAG_BASELINE) | BIT(FLAG_SAVE_BASELINE) | BIT(FLAG_FORCE) | BIT(FLAG_UPDATE) |           \
-     BIT(FLAG_FACTOR) | BIT(FLAG_EXACT) | BIT(FLAG_JUNIT_XML) | BIT(FLAG_MARKDOWN) |               \
-     BIT(FLAG_JSON))
+    (BIT(FLAG_COLOR) | BIT(FLAG_BASELINE) | BIT(FLAG_SAVE_BASELINE) | BIT(FLAG_FORCE) |            \
+     BIT(FLAG_UPDATE) | BIT(FLAG_FACTOR) | BIT(FLAG_EXACT) | BIT(FLAG_JUNIT_XML) |                 \
+     BIT(FLAG_MARKDOWN) | BIT(FLAG_JSON))
 #define OF_MODELS (EVERY | OUTPUT | THREADS | BIT(FLAG_FORM))
 
 /* Sets of axes. */

@@ -43,6 +43,7 @@ typedef struct RunOptions {
     const char *preset;      /* --preset, of cost: see preset.h; or NULL */
     int threads;             /* --threads; 0: one a core */
     int digits;              /* --digits: of every error in a table; 0: REF_DIGITS */
+    const char *color;       /* --color: auto, always or never; NULL: auto */
     bool dry_run, quiet, verbose;
     bool on_stdout;    /* -o -, or --format alone: stdout is the table, and no more */
     bool resume;       /* --resume: go on with what an interrupted run left */

@@ -18,6 +18,7 @@ enum { LONG_FLAG = 1000 };
 
 static const char *const forms[] = {"fused", "three", NULL};
 static const char *const units[] = {"head", "sublayer", "kind", NULL};
+static const char *const colors[] = {"auto", "always", "never", NULL};
 static const char *const logits[] = {"all", "predicted", NULL};
 
 static const FlagInfo flags_known[FLAG_COUNT] = {
@@ -28,6 +29,8 @@ static const FlagInfo flags_known[FLAG_COUNT] = {
     [FLAG_DRY_RUN] = {"dry-run", NULL, "print the points, evaluate nothing"},
     [FLAG_QUIET] = {"quiet", NULL, "no progress", 'q'},
     [FLAG_VERBOSE] = {"verbose", NULL, "say what takes how long, point by point, on stderr", 'v'},
+    [FLAG_COLOR] = {"color", "WHEN", "what passes and fails in colours: auto, always or never",
+                    .words = colors},
     [FLAG_IGNORE_EXTRA] =
         {"ignore-extra", NULL,
          "skip tensors of unknown names in a weights file, but no norm, gate or position"},
@@ -286,6 +289,7 @@ static int read_flag(Reader *reader, Flag flag, const char *text)
     case FLAG_QUIET: run->quiet = true; break;
     case FLAG_IGNORE_EXTRA: run->ignore_extra = true; break;
     case FLAG_TOKENS: run->tokens = text; break;
+    case FLAG_COLOR: return read_word(&run->color, flag, text);
     case FLAG_FORM: return read_word(&run->form, flag, text);
     case FLAG_BY: return read_word(&run->by, flag, text);
     case FLAG_LOGITS: return read_word(&run->logits, flag, text);

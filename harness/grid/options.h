@@ -21,6 +21,7 @@ typedef enum {
     FLAG_DRY_RUN,
     FLAG_QUIET,
     FLAG_VERBOSE,
+    FLAG_COLOR,
     FLAG_IGNORE_EXTRA,
     FLAG_TOKENS,
     FLAG_FORM,

@@ -16,6 +16,7 @@
 #include "../../base/text_stream.h"
 #include "../../base/own_file.h"
 #include "../../base/shown.h"
+#include "../../base/terminal.h"
 #include "../../table/sidecar.h"
 
 #include <errno.h>
@@ -312,7 +313,8 @@ static int judge_itself(const Checking *command, bool *passes)
                     .options = &options,
                     .argc = command->check.argc,
                     .argv = command->check.argv,
-                    .has_baseline = true};
+                    .has_baseline = true,
+                    .colors = command->check.colors};
     int status = csv_read(&itself.obtained, command->obtained);
     if (status == 0) {
         status = csv_read(&itself.baseline, command->obtained);
@@ -400,6 +402,7 @@ int command_check(const Grid *grid, const RunOptions *run, int argc, char **argv
 {
     Checking command = {
         .run = run, .check = {.grid = grid, .options = &run->check, .argc = argc, .argv = argv}};
+    command.check.colors = terminal_has_colors(stdout, run->color);
     int status = check_options(grid, &run->check);
     if (status == 0) {
         status = check_open(&command.check);

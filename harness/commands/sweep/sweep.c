@@ -10,7 +10,7 @@
 #include "../../evaluate/schedule.h"
 #include "../../base/shown.h"
 #include "../../base/streams.h"
-#include "../../table/summary.h"
+#include "../../table/summary_table.h"
 #include "../../table/table.h"
 #include "resume.h"
 #include "sweep.h"
@@ -67,13 +67,27 @@ void sweep_take_outcome(Sweep *sweep, const PointOutcome *outcome, double second
     }
 }
 
-static bool write_rows(Sweep *sweep, const PointRows *rows, bool more)
+/* The rows as a terminal shows them; 0, or -1 (errno). */
+static int show_rows(Sweep *sweep, const Point *point, const PointRows *rows)
 {
-    const char *text = sweep->terminal ? rows->text + rows->csv : rows->text;
-    size_t length = sweep->terminal ? rows->shown : rows->csv;
+    char *text = NULL;
+    size_t size = 0;
+    FILE *stream = text_stream(&text, &size);
+    if (stream == NULL) {
+        return -1;
+    }
+    live_print(stream, &sweep->live, point, rows->text + rows->csv, rows->shown);
+    int status = fclose(stream) != 0 ? -1 : journal_append(sweep->journal, text, size);
+    free(text);
+    return status;
+}
+
+static bool write_rows(Sweep *sweep, const Point *point, const PointRows *rows, bool more)
+{
     errno = 0;
-    if (journal_append(sweep->journal, text, length) != 0 ||
-        (!more && journal_sync(sweep->journal) != 0)) {
+    int status = sweep->terminal ? show_rows(sweep, point, rows)
+                                 : journal_append(sweep->journal, rows->text, rows->csv);
+    if (status != 0 || (!more && journal_sync(sweep->journal) != 0)) {
         sweep->write_error = errno != 0 ? errno : EIO;
     }
     return sweep->write_error == 0;
@@ -88,7 +102,7 @@ static bool commit_point(void *context, size_t index, const PointRows *rows, boo
     if (sweep->options->verbose || sweep->terminal || outcome->failed_layer != 0) {
         progress_clear(&sweep->progress);
     }
-    bool written = write_rows(sweep, rows, more);
+    bool written = write_rows(sweep, point, rows, more);
     if (written) {
         sweep_take_outcome(sweep, outcome, rows->seconds);
         if (sweep->options->verbose) {
@@ -172,7 +186,7 @@ char *sweep_header(const Sweep *sweep)
     }
     int status = 0;
     if (sweep->terminal) {
-        table_print_header(stream, sweep->options->propagation);
+        live_print_header(stream, &sweep->live);
     } else {
         status = table_write_header(stream, sweep->options->propagation);
     }
@@ -192,7 +206,8 @@ static int print_summary(const Sweep *sweep)
     if (options->output == NULL && !options->on_stdout) {
         return 0;
     }
-    bool ok = summary_print(file, sweep->grid, sweep->points, sweep->count, sweep->summaries) == 0;
+    bool ok =
+        summary_table_print(file, sweep->grid, sweep->points, sweep->count, sweep->summaries) == 0;
     ok = ok && fprintf(file, "%zu points in %s", sweep->count, shown(path).text) >= 0;
     ok = ok && (!options->certify || print_certified(file, sweep->bounds) >= 0);
     return ok && putc('\n', file) != EOF && fflush(file) == 0 ? 0 : -1;
@@ -284,6 +299,13 @@ static int prepare(Sweep *sweep)
     if (!shard_points(sweep->points, &sweep->count, grid, sweep->record.shard,
                       sweep->record.shards)) {
         return memory_fault();
+    }
+    if (sweep->terminal) {
+        if (live_open(&sweep->live, grid, sweep->points, sweep->count, terminal_width(stdout)) !=
+            0) {
+            return memory_fault();
+        }
+        sweep->live.colors = terminal_has_colors(stdout, sweep->options->color);
     }
     sweep->record.points = sweep->points;
     sweep->record.count = sweep->count;
