@@ -10,6 +10,7 @@
 #include "../../evaluate/schedule.h"
 #include "../../base/shown.h"
 #include "../../base/streams.h"
+#include "../../base/ticker.h"
 #include "../../table/summary_table.h"
 #include "../../table/table.h"
 #include "resume.h"
@@ -164,9 +165,11 @@ static int run_points(Sweep *sweep, int threads)
     double cost = cost_left(sweep, sweep->committed);
     progress_open(&sweep->progress, progress_stderr(sweep->options->quiet), cost);
     progress_phase(&sweep->progress, "", "points", work.count, cost);
+    Ticker *ticker = ticker_open(&sweep->writing, &sweep->progress);
     EvaluateStatus status = sweep->dispatch != NULL
                                 ? dispatch_run(sweep->dispatch, &work, commit_point, sweep)
                                 : schedule_run(&work, threads, commit_point, sweep);
+    ticker_close(ticker);
     progress_clear(&sweep->progress);
     if (status == EVALUATE_NO_MEMORY) {
         fprintf(stderr, "headproof: memory is short after %zu of %zu points\n", sweep->committed,
