@@ -31,7 +31,7 @@ _Static_assert(FLAG_COUNT <= 32, "a set of flags is an unsigned");
 #define RESUMED (BIT(FLAG_RESUME) | BIT(FLAG_CHECKPOINT))
 #define PROVEN (BIT(FLAG_DIGITS) | BIT(FLAG_CERTIFY))
 #define SWEPT                                                                                      \
-    (EVERY | TABLE | BIT(FLAG_COLOR) | THREADS | RESUMED | BIT(FLAG_SHARD) |                       \
+    (EVERY | TABLE | BIT(FLAG_COLOR) | BIT(FLAG_EXPAND) | THREADS | RESUMED | BIT(FLAG_SHARD) |    \
      BIT(FLAG_PROPAGATION) | PROVEN)
 #define CHECKED                                                                                    \
     (BIT(FLAG_COLOR) | BIT(FLAG_BASELINE) | BIT(FLAG_SAVE_BASELINE) | BIT(FLAG_FORCE) |            \

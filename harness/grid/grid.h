@@ -14,7 +14,8 @@ typedef struct Grid {
     Point *points;  /* [count], in grid order; no two are the same */
     char **section; /* [count], the case-file section of each; "": the command line alone */
     size_t count;
-    SourceList sources; /* the files that weights come from; points refer to them */
+    bool given[AXIS_COUNT]; /* a flag or a section of a case file says something of the axis */
+    SourceList sources;     /* the files that weights come from; points refer to them */
 } Grid;
 
 /* Options of check. */
@@ -52,6 +53,7 @@ typedef struct RunOptions {
     bool measure;      /* --measure, of cost */
     bool certify;      /* --certify: see Point */
     bool propagation;  /* --propagation, of sweep and depth: every point has it too */
+    bool expand;       /* --expand, of sweep and depth: see table/expanded.h */
     bool file_only;    /* of sweep: says nothing of failures, and prints no summary */
     CheckOptions check;
 } RunOptions;

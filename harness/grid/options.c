@@ -31,6 +31,7 @@ static const FlagInfo flags_known[FLAG_COUNT] = {
     [FLAG_VERBOSE] = {"verbose", NULL, "say what takes how long, point by point, on stderr", 'v'},
     [FLAG_COLOR] = {"color", "WHEN", "what passes and fails in colours: auto, always or never",
                     .words = colors},
+    [FLAG_EXPAND] = {"expand", NULL, "a column for each axis given that shares `options`"},
     [FLAG_IGNORE_EXTRA] =
         {"ignore-extra", NULL,
          "skip tensors of unknown names in a weights file, but no norm, gate or position"},
@@ -302,6 +303,7 @@ static int read_flag(Reader *reader, Flag flag, const char *text)
     case FLAG_PRESET: run->preset = text; break;
     case FLAG_PROPAGATION: run->propagation = true; break;
     case FLAG_MEASURE: run->measure = true; break;
+    case FLAG_EXPAND: run->expand = true; break;
     default: run->verbose = true; break;
     }
     if (run->quiet && run->verbose) {

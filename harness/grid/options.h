@@ -22,6 +22,7 @@ typedef enum {
     FLAG_QUIET,
     FLAG_VERBOSE,
     FLAG_COLOR,
+    FLAG_EXPAND,
     FLAG_IGNORE_EXTRA,
     FLAG_TOKENS,
     FLAG_FORM,

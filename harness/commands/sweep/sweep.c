@@ -4,6 +4,7 @@
 #include "../../base/atomic_file.h"
 #include "../commands.h"
 #include "../../base/interrupt.h"
+#include "../../table/expanded.h"
 #include "../../table/output.h"
 #include "../../base/message.h"
 #include "../../evaluate/predict.h"
@@ -68,8 +69,8 @@ void sweep_take_outcome(Sweep *sweep, const PointOutcome *outcome, double second
     }
 }
 
-/* The rows as a terminal shows them; 0, or -1 (errno). */
-static int show_rows(Sweep *sweep, const Point *point, const PointRows *rows)
+/* The rows as a terminal shows them, or with the columns of --expand; 0, or -1 (errno). */
+static int write_other_rows(Sweep *sweep, const Point *point, const PointRows *rows)
 {
     char *text = NULL;
     size_t size = 0;
@@ -77,8 +78,13 @@ static int show_rows(Sweep *sweep, const Point *point, const PointRows *rows)
     if (stream == NULL) {
         return -1;
     }
-    live_print(stream, &sweep->live, point, rows->text + rows->csv, rows->shown);
-    int status = fclose(stream) != 0 ? -1 : journal_append(sweep->journal, text, size);
+    int status = 0;
+    if (sweep->terminal) {
+        live_print(stream, &sweep->live, point, rows->text + rows->csv, rows->shown);
+    } else {
+        status = expanded_write(stream, sweep->grid, point, rows->text, rows->csv);
+    }
+    status = fclose(stream) != 0 || status != 0 ? -1 : journal_append(sweep->journal, text, size);
     free(text);
     return status;
 }
@@ -86,8 +92,9 @@ static int show_rows(Sweep *sweep, const Point *point, const PointRows *rows)
 static bool write_rows(Sweep *sweep, const Point *point, const PointRows *rows, bool more)
 {
     errno = 0;
-    int status = sweep->terminal ? show_rows(sweep, point, rows)
-                                 : journal_append(sweep->journal, rows->text, rows->csv);
+    int status = sweep->terminal || sweep->options->expand
+                     ? write_other_rows(sweep, point, rows)
+                     : journal_append(sweep->journal, rows->text, rows->csv);
     if (status != 0 || (!more && journal_sync(sweep->journal) != 0)) {
         sweep->write_error = errno != 0 ? errno : EIO;
     }
@@ -179,6 +186,19 @@ static int run_points(Sweep *sweep, int threads)
     return sweep->write_error != 0 ? write_fault(sweep) : 0;
 }
 
+/* The header of a table, as --expand has it. */
+static int write_expanded_header(FILE *file, const Sweep *sweep)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *stream = text_stream(&text, &size);
+    int status = stream == NULL ? -1 : table_write_header(stream, sweep->options->propagation);
+    status = stream != NULL && fclose(stream) != 0 ? -1 : status;
+    status = status == 0 ? expanded_write(file, sweep->grid, NULL, text, size) : status;
+    free(text);
+    return status;
+}
+
 char *sweep_header(const Sweep *sweep)
 {
     char *text = NULL;
@@ -190,6 +210,8 @@ char *sweep_header(const Sweep *sweep)
     int status = 0;
     if (sweep->terminal) {
         live_print_header(stream, &sweep->live);
+    } else if (sweep->options->expand) {
+        status = write_expanded_header(stream, sweep);
     } else {
         status = table_write_header(stream, sweep->options->propagation);
     }
@@ -260,7 +282,7 @@ static int write_file(Sweep *sweep, size_t kept, int threads)
 /* Is what an interrupted run leaves gone on with? */
 static bool is_kept(const Sweep *sweep)
 {
-    return format_is_csv(format_find(sweep->options->format));
+    return format_is_csv(format_find(sweep->options->format)) && !sweep->options->expand;
 }
 
 /* Evaluates what is not there yet, so that a signal leaves what is. */
@@ -387,8 +409,8 @@ int command_sweep(const Grid *grid, const RunOptions *run, int argc, char **argv
                               .shards = run->shards > 0 ? run->shards : 1},
                    .writing = PTHREAD_MUTEX_INITIALIZER};
     bool helper = run->team && team_rank() > 0;
-    sweep.terminal =
-        run->output == NULL && run->stream == NULL && !run->on_stdout && isatty(STDOUT_FILENO);
+    sweep.terminal = run->output == NULL && run->stream == NULL && !run->on_stdout &&
+                     !run->expand && isatty(STDOUT_FILENO);
     ref_thread_setup();
     int status = helper ? 0 : check_threads(run);
     if (status == 0 && !helper) {
