@@ -64,6 +64,15 @@ static void rows_are_the_same(void **state)
                72, ",192,128,");
 }
 
+static void rows_are_the_same_with_norms(void **state)
+{
+    check_line(*state,
+               "--construction linear,attention,ffn3,transformer --mask none,causal "
+               "--normalization layernorm,rmsnorm --normalization-place pre,post --n 5 --d 6 "
+               "--depth 3 --omega 20",
+               32, ",192,128,");
+}
+
 static void a_given_precision_is_kept(void **state)
 {
     check_line(*state,
@@ -122,6 +131,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(rows_are_the_same, given_set_up, given_tear_down),
+        cmocka_unit_test_setup_teardown(rows_are_the_same_with_norms, given_set_up,
+                                        given_tear_down),
         cmocka_unit_test_setup_teardown(a_given_precision_is_kept, given_set_up, given_tear_down),
         cmocka_unit_test_setup_teardown(radii_do_without_a_plan, given_set_up, given_tear_down),
         cmocka_unit_test_setup_teardown(chaos_starts_again, given_set_up, given_tear_down),

@@ -38,6 +38,8 @@ static void values_are_the_same_of_variants(void **state)
         "--construction fused --activation gelu_new --gelu 3 --bias random",
         "--construction ffn3 --activation relu --slope 1000 --head-rank 2",
         "--construction masked --bias random",
+        "--construction transformer --normalization layernorm --bias random",
+        "--construction ffn3 --normalization rmsnorm --normalization-place post --mask causal",
         "--construction linear --linear clear --d-ff 6",
         "--construction silu --bias-row-content random",
         "--construction transformer --reference subtract"};

@@ -508,6 +508,9 @@ static void norms_amplify_the_leak(void **state)
     spec.construction = CONSTRUCTION_LINEAR; /* no scores, of which a plan knows that much anyway */
     spec.norm_eps = 1e-12;
     expect_linear(&spec, 6, 60);
+    spec.norm = NORMALIZATION_RMSNORM; /* of one column, which LayerNorm has nothing of */
+    spec.d = 1;
+    expect_linear(&spec, 6, 60);
     for (size_t l = 0; l < 4; l++) {
         print_message("layer %zu: err e^(2 Omega) %.3g, %.3g; tokens only %.3g; err at 10 %.3g\n",
                       l + 1, exp(far[l]), exp(farther[l]), exp(alone[l]), exp(near[l] - 20));

@@ -44,7 +44,7 @@ NormTerms difference_norm_row(mpfr_ptr y, const LayerNorm *norm, mpfr_srcptr c, 
     mpfr_inits2(mpfr_get_prec(y) + NORM_GUARD, delta, moved, root, t, (mpfr_ptr)0);
     norm_mean(t, norm, e);
     for (size_t i = 0; i < count; i++) {
-        if (count > 1) { /* else an only entry's distance from the mean is 0, and nothing is lost */
+        if (count > 1 || norm->kind == NORMALIZATION_RMSNORM) { /* else it is its own mean */
             note_exponent(&terms.largest, e + i);
         }
         mpfr_sub(y + i, e + i, t, MPFR_RNDN);
