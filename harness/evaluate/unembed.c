@@ -37,8 +37,10 @@ bool unembed_machine(double *logits, const MachineView *x, RefRows rows, const R
             }
         }
     }
-    for (size_t i = 0; unembed->b != NULL && i < rows.count * classes; i++) {
-        logits[i] += unembed->b[i % classes];
+    for (size_t i = 0; unembed->b != NULL && i < rows.count; i++) {
+        for (size_t k = 0; k < classes; k++) {
+            logits[i * classes + k] += unembed->b[k];
+        }
     }
     bool ok = y != NULL;
     free(y);
