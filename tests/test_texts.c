@@ -396,7 +396,7 @@ static void expect_complaint(const Scratch *scratch, const char *file, size_t si
 
 #define BAD(text, says)                                                                            \
     {                                                                                              \
-        text, sizeof text - 1, says                                                                \
+        (text), sizeof(text) - 1, (says)                                                           \
     }
 
 static void bad_texts_are_named(void **state)

@@ -42,8 +42,10 @@ bool unembed_machine(double *logits, const MachineView *x, RefRows rows,
             }
         }
     }
-    for (size_t i = 0; unembedding->b_u != NULL && i < rows.count * classes; i++) {
-        logits[i] += unembedding->b_u[i % classes];
+    for (size_t i = 0; unembedding->b_u != NULL && i < rows.count; i++) {
+        for (size_t k = 0; k < classes; k++) {
+            logits[i * classes + k] += unembedding->b_u[k];
+        }
     }
     free(y);
     return ok;

@@ -46,13 +46,13 @@ typedef struct {
     int (*write_header)(FILE *file); /* of its table, with all columns; NULL: it writes none */
 
     Operands operands;
-    unsigned wanted, refused;          /* roles of axes */
+    unsigned wanted, refused; /* roles of axes */
+    BlasUse blas;
     const char *why_not;               /* the verb for an axis refused; NULL: does not take */
     OwnDefault own[OWN_DEFAULTS_MOST]; /* defaults; own_count of them */
     size_t own_count;
     uint64_t flags; /* bit f: it takes flag f (options.h) */
 
-    BlasUse blas;
     bool shared;         /* the ranks of an MPI job share its points */
     bool searches_omega; /* Omega is unset in its points, and a tolerance is required */
     bool subtracts;      /* it writes r(T') with all the digits that a subtraction needs */
