@@ -14,7 +14,7 @@
 typedef struct {
     const char *name; /* of a layer's: what follows the layer's number and a dot */
     Slot slot;        /* the first of `parts` slots in a row that it holds */
-    size_t parts;     /* 0: one */
+    unsigned parts;   /* 0: one */
     const char *axes; /* as packing.h has it; NULL: as the slot is */
     bool required;    /* every file of the family has it; others the rules of model_check.h need */
 } TensorName;
