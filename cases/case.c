@@ -262,6 +262,7 @@ CaseStatus case_at_input(Pair *pair, const Pair *from, const CaseSpec *spec)
         case_clear(pair);
         return CASE_NO_MEMORY;
     }
+    storage_round(pair->memory, spec);
     pair->bytes = arena_bytes(pair->memory);
     return CASE_OK;
 }

@@ -531,17 +531,17 @@ static double whole_limbs(double bits)
 }
 
 /* By how many powers of two a difference that is linear in e^(-Omega gap) is larger at omega
- * than at the plan's; *gaps: how many gaps there are. */
+ * than at the plan's, where what has the least gap is the most of it; *gaps: how many there are. */
 static double nearer(const RefPlan *plan, double omega, int *gaps)
 {
     const double *gap = plan->layers[plan->depth - 1].gap;
-    int only = 0;
+    int least = 0;
     *gaps = 0;
-    for (int k = 1; k <= OMEGA_MAX_GAP; k++) {
+    for (int k = OMEGA_MAX_GAP; k >= 1; k--) {
         *gaps += gap[k] > -INFINITY;
-        only = gap[k] > -INFINITY ? k : only;
+        least = gap[k] > -INFINITY ? k : least;
     }
-    return only * (plan->omega - omega) * LOG2_E;
+    return least * (plan->omega - omega) * LOG2_E;
 }
 
 /* A norm takes from a difference what Omega and the scores do not tell: how far tokens' e was below

@@ -12,6 +12,7 @@ where intervals are so wide that they say nothing; 77 where there is no numpy.
 """
 
 import json
+import math
 import struct
 import sys
 
@@ -38,6 +39,7 @@ ARITHMETICS = {
 # Slope, shift and value of the terms that imitate an activation, and in which order.
 TERMS = {
     "silu": [(1, 0, 1)],
+    "gelu": [(1.702, 0, 1)],
     "gelu_new 3": [(2.538477767509, 2.670395947293014, 245108134634 / 2**40),
                    (2.538477767509, -2.670395947293014, 245108134634 / 2**40),
                    (2.538477767509, 0, 609295358508 / 2**40)],
@@ -171,6 +173,15 @@ class Machine:
         low = np.where(dip, np.minimum(low, WIDE(-0.27846454276107395)), low)
         return Interval(low, high).wider(8 * self.unit * np.maximum(np.abs(low), np.abs(high)))
 
+    def gelu(self, x):
+        """x Phi(x), by a library's erfc in double: for arguments of a few units."""
+        def at(end):
+            return end * np.vectorize(math.erfc)((-end / np.sqrt(WIDE(2))).astype(np.float64)) / 2
+        ends = at(x.low), at(x.high)
+        low, high = np.minimum(*ends), np.maximum(*ends)
+        dip = (x.low < -0.7517915) & (x.high > -0.7517915)
+        low = np.where(dip, np.minimum(low, WIDE(-0.16997120747)), low)
+        return Interval(low, high).wider(64 * self.unit * np.maximum(np.abs(low), np.abs(high)))
 
     def gelu_new(self, x):
         ends = []
@@ -212,7 +223,7 @@ class Model:
         self.post = self.said.get("normalization-place") == "post"
         self.bias_row_too = "--normalize-bias-row no" not in self.said["command"]
         activation = self.said.get("activation", "silu")
-        self.act = self.m.silu if activation == "silu" else self.m.gelu_new
+        self.act = {"silu": self.m.silu, "gelu": self.m.gelu, "gelu_new": self.m.gelu_new}[activation]
         words = self.said["command"].split()
         form = f" {words[words.index('--gelu') + 1]}" if "--gelu" in words else ""
         self.terms = TERMS[activation + form]

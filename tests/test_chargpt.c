@@ -172,12 +172,31 @@ static void heads_change_the_predictions_that_they_should(void **state)
     free(expected);
 }
 
+/* What the imitation of the activation changes no Omega brings back: the search is for the others. */
+static void a_search_keeps_what_the_imitation_keeps(void **state)
+{
+    Given *given = *state;
+    Expected *expected = read_expected();
+    char line[2 * SCRATCH_PATH];
+    write_windows(&given->scratch, expected);
+    snprintf(line, sizeof line,
+             "verify " MODEL " --tokens-file %s/windows.txt --positions all --gelu 1 --omega 30",
+             given->scratch.directory);
+    Output output = run(line);
+    expect_says(&output, 0, "predictions: 7 of 384 changed");
+    expect_says(&output, 0, "keeps every prediction but the 7 that the imitation changes at all");
+    free(output.text);
+    free(expected);
+}
+
 int main(void)
 {
     const struct CMUnitTest chargpt[] = {
         cmocka_unit_test_setup_teardown(logits_are_those_of_another_program, given_set_up,
                                         given_tear_down),
         cmocka_unit_test_setup_teardown(heads_change_the_predictions_that_they_should, given_set_up,
+                                        given_tear_down),
+        cmocka_unit_test_setup_teardown(a_search_keeps_what_the_imitation_keeps, given_set_up,
                                         given_tear_down),
     };
     return cmocka_run_group_tests(chargpt, NULL, NULL);

@@ -137,6 +137,40 @@ static void a_failing_baseline_is_not_saved(void **state)
     assert_false(exists(scratch, "b.csv"));
 }
 
+/* Says what differs from the old baseline, in the reports too, and replaces it; nothing that could
+ * be no baseline does. */
+static void a_baseline_is_updated(void **state)
+{
+    const Scratch *scratch = *state;
+    char path[SCRATCH_PATH];
+    Csv csv;
+    expect(scratch, "check --n 2 --d 2 --omega 5,6 --save-baseline %/b.csv", 0, "PASS: 2 rows");
+    read_table(&csv, scratch, "b.csv");
+    size_t column = csv_find(&csv, "construction_max");
+    csv.cells[csv.columns + column] = "1.00000000000e-01";
+    write_table(&csv, scratch, "b.csv");
+    csv_clear(&csv);
+    expect(scratch, "check --n 2 --d 2 --omega 5,6 --baseline %/b.csv --update --markdown %/m", 0,
+           ", baseline 1.00000000000e-01, ");
+    char *report = read_all(scratch, "m");
+    assert_non_null(strstr(report, "FAIL: 1 of 2 rows"));
+    free(report);
+    assert_false(exists(scratch, "b.csv.obtained") || exists(scratch, "b.csv.obtained.json"));
+    expect(scratch, "check --n 2 --d 2 --omega 5,6 --baseline %/b.csv --exact", 0, "PASS: 2 rows");
+    scratch_path(path, scratch, "b.csv");
+    expect(scratch, "check --n 2 --d 2 --omega 5,6,7 --baseline %/b.csv --update", 0, "updated: ");
+    expect(scratch, "check --n 2 --d 2 --omega 5,6,7 --baseline %/b.csv", 0, "PASS: 3 rows");
+    expect(scratch, "check --n 2 --d 2 --omega 5,6,7 --tolerance 1e-9 --baseline %/b.csv --update",
+           1, "as a baseline:");
+    assert_true(exists(scratch, "b.csv.obtained"));
+    expect(scratch, "check --n 2 --d 2 --omega 5,6,7 --baseline %/b.csv", 0, "PASS: 3 rows");
+    assert_int_equal(unlink(path), 0);
+    expect(scratch, "check --n 2 --d 2 --omega 5 --baseline %/b.csv --update", 2, "no such file");
+    expect(scratch, "check --n 2 --d 2 --omega 5 --tolerance 1 --update", 2,
+           "expected --baseline FILE with it");
+    expect(scratch, "check --n 2 --d 2 --save-baseline %/c.csv --update", 2, "--baseline FILE");
+}
+
 /* Before any work: nothing is evaluated, and no report replaces an old one. */
 static void a_mistyped_baseline_is_refused_before_any_work(void **state)
 {
@@ -637,6 +671,7 @@ int main(void)
         IN_SCRATCH(an_interrupted_check_goes_on),
         IN_SCRATCH(a_baseline_is_saved_once_and_met),
         IN_SCRATCH(a_failing_baseline_is_not_saved),
+        IN_SCRATCH(a_baseline_is_updated),
         IN_SCRATCH(a_mistyped_baseline_is_refused_before_any_work),
         IN_SCRATCH(baselines_are_as_they_were_saved),
         IN_SCRATCH(nan_against_nan_fails),

@@ -24,8 +24,6 @@
 #include <math.h>
 
 enum { BITS = 320, N = 3, D = 4 };
-
-static const ModelFileFlags plain_flags = {.ignore_extra = false};
 #define OMEGA 20.0
 
 /* $TMPDIR/name */
@@ -148,8 +146,8 @@ static void a_converted_file_is_the_model(void **state)
         bool three = variant % 2 != 0;
         How how = {masks[variant / 2 % 2], forms[three], "20", penalties[variant / 4]};
         make_files(model_path, converted_path, &how);
-        assert_int_equal(model_source_read(&model, model_path, &plain_flags), 0);
-        assert_int_equal(model_source_read(&converted, converted_path, &plain_flags), 0);
+        assert_int_equal(model_source_read(&model, model_path, &(ModelFileFlags){0}), 0);
+        assert_int_equal(model_source_read(&converted, converted_path, &(ModelFileFlags){0}), 0);
         Pair pair = pair_of(model, three ? CONSTRUCTION_TRANSFORMER3 : CONSTRUCTION_TRANSFORMER);
         Pair back = pair_of(converted, CONSTRUCTION_ATTENTION);
         assert_int_equal(converted->file->rows, N + 1);
@@ -200,8 +198,8 @@ static void a_file_of_penalties_is_right_at_any_omega(void **state)
         ModelSource *model, *converted;
         How how = {masks[variant / 2], "fused", "1e6", penalties[variant % 2]};
         make_files(model_path, converted_path, &how);
-        assert_int_equal(model_source_read(&model, model_path, &plain_flags), 0);
-        assert_int_equal(model_source_read(&converted, converted_path, &plain_flags), 0);
+        assert_int_equal(model_source_read(&model, model_path, &(ModelFileFlags){0}), 0);
+        assert_int_equal(model_source_read(&converted, converted_path, &(ModelFileFlags){0}), 0);
         Pair pair = pair_of(model, CONSTRUCTION_TRANSFORMER);
         Pair back = pair_of(converted, CONSTRUCTION_ATTENTION);
         double distance = distance_of_file(&pair, &back);

@@ -277,6 +277,32 @@ static void plans_know_where_they_serve(void **state)
     case_clear(&pair);
 }
 
+/* A pseudo-mask has the gaps Omega and 2 Omega.  Where two such leaks meet no plan serves another
+ * Omega; what is evaluated for all, r(T), is yet asked for no more than the largest leak needs. */
+static void several_gaps_ask_for_no_more(void **state)
+{
+    (void)state;
+    for (int k = 0; k < 2; k++) {
+        CaseSpec spec = {.construction = CONSTRUCTION_TRANSFORMER,
+                         .mask = k == 0 ? MASK_PSEUDO_CAUSAL : MASK_PSEUDO_BAND,
+                         .band = 2,
+                         .activation = k == 0 ? ACTIVATION_SILU : ACTIVATION_GELU,
+                         .n = 5,
+                         .d = 3,
+                         .d_ff = 6,
+                         .heads = 2,
+                         .depth = 2,
+                         .seed = 1};
+        Pair pair = pair_make(&spec);
+        RefPlan *plan = ref_plan_make(&pair);
+        assert_non_null(plan);
+        assert_false(ref_plan_serves(plan, 20));
+        assert_true(ref_plan_both_bits(plan, REF_DIGITS, 20, MAX_BITS).x <= 256);
+        ref_plan_clear(plan);
+        case_clear(&pair);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -285,6 +311,7 @@ int main(void)
         cmocka_unit_test(a_plan_beside_admits_what_it_lost),
         cmocka_unit_test(bits_are_those_of_the_growth),
         cmocka_unit_test(plans_know_where_they_serve),
+        cmocka_unit_test(several_gaps_ask_for_no_more),
     };
     return cmocka_run_group_tests(tests, reference_set_up, reference_tear_down);
 }

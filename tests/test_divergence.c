@@ -331,7 +331,7 @@ static void the_top_leads(void **state)
 static void the_gain_is_the_largest_column(void **state)
 {
     static const double w[] = {1, -2.5, -4, 3};
-    double gain = ref_logits_gain(&(RefUnembed){w, NULL, 2, 2});
+    double gain = ref_logits_gain(&(RefUnembedding){.w_u = w, .d = 2, .classes = 2});
     (void)state;
     assert_true(gain >= 5.5 && gain < 5.5 * (1 + 1e-14));
 }

@@ -132,7 +132,7 @@ static void test_lens(void **state)
     }
     assert_true(model->normalization == MODEL_FILE_LAYERNORM && !model->post && !model->folded);
     assert_true(model->said.place && model->said.eps && model->eps == 1e-5);
-    assert_true(model->activation == MODEL_FILE_GELU_NEW && model->scaled && model->causal);
+    assert_true(model->activation == ACTIVATION_GELU_NEW && model->scaled && model->causal);
     model_file_clear(model);
 }
 
@@ -219,25 +219,25 @@ static void test_config(void **state)
     static const struct {
         const char *key, *value;
         bool activation, scale, eps;
-        ModelFileActivation of;
+        Activation of;
         bool scaled;
         double is;
     } cases[] = {
-        {"activation_function", "\"gelu\"", true, true, true, MODEL_FILE_GELU, true, 1e-5},
-        {"activation_function", "\"swish\"", true, true, true, MODEL_FILE_SILU, true, 1e-5},
-        {"activation_function", "\"gelu_pytorch_tanh\"", true, true, true, MODEL_FILE_GELU_NEW,
+        {"activation_function", "\"gelu\"", true, true, true, ACTIVATION_GELU, true, 1e-5},
+        {"activation_function", "\"swish\"", true, true, true, ACTIVATION_SILU, true, 1e-5},
+        {"activation_function", "\"gelu_pytorch_tanh\"", true, true, true, ACTIVATION_GELU_NEW,
          true, 1e-5},
-        {"activation_function", NULL, false, true, true, MODEL_FILE_SILU, true, 1e-5},
-        {"layer_norm_epsilon", "1e12", true, true, true, MODEL_FILE_GELU_NEW, true, 1e12},
-        {"layer_norm_epsilon", "1e300", true, true, true, MODEL_FILE_GELU_NEW, true, 1e300},
-        {"layer_norm_epsilon", "1000000000000", true, true, true, MODEL_FILE_GELU_NEW, true, 1e12},
-        {"layer_norm_epsilon", NULL, true, true, false, MODEL_FILE_GELU_NEW, true, 0},
-        {"layer_norm_epsilon", "null", true, true, false, MODEL_FILE_GELU_NEW, true, 0},
-        {"scale_attn_weights", "false", true, true, true, MODEL_FILE_GELU_NEW, false, 1e-5},
-        {"scale_attn_weights", NULL, true, true, true, MODEL_FILE_GELU_NEW, true, 1e-5},
-        {"n_inner", "null", true, true, true, MODEL_FILE_GELU_NEW, true, 1e-5},
-        {"tie_word_embeddings", "true", true, true, true, MODEL_FILE_GELU_NEW, true, 1e-5},
-        {"pruned_heads", "{}", true, true, true, MODEL_FILE_GELU_NEW, true, 1e-5},
+        {"activation_function", NULL, false, true, true, ACTIVATION_SILU, true, 1e-5},
+        {"layer_norm_epsilon", "1e12", true, true, true, ACTIVATION_GELU_NEW, true, 1e12},
+        {"layer_norm_epsilon", "1e300", true, true, true, ACTIVATION_GELU_NEW, true, 1e300},
+        {"layer_norm_epsilon", "1000000000000", true, true, true, ACTIVATION_GELU_NEW, true, 1e12},
+        {"layer_norm_epsilon", NULL, true, true, false, ACTIVATION_GELU_NEW, true, 0},
+        {"layer_norm_epsilon", "null", true, true, false, ACTIVATION_GELU_NEW, true, 0},
+        {"scale_attn_weights", "false", true, true, true, ACTIVATION_GELU_NEW, false, 1e-5},
+        {"scale_attn_weights", NULL, true, true, true, ACTIVATION_GELU_NEW, true, 1e-5},
+        {"n_inner", "null", true, true, true, ACTIVATION_GELU_NEW, true, 1e-5},
+        {"tie_word_embeddings", "true", true, true, true, ACTIVATION_GELU_NEW, true, 1e-5},
+        {"pruned_heads", "{}", true, true, true, ACTIVATION_GELU_NEW, true, 1e-5},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         ModelFile *model = read_changed(*state, cases[i].key, cases[i].value);

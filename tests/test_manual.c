@@ -248,6 +248,22 @@ static void what_is_installed_goes_again(void **state)
                  "PREFIX=usr: expected an absolute path");
 }
 
+/* Pictures and tables among them. */
+static void what_installed_pages_name_is_there(void **state)
+{
+    (void)state;
+    expect_shell(
+        "root=$PWD/root; trap \"rm -rf $root\" EXIT\n"
+        "export DESTDIR=$root PREFIX=/usr\n"
+        "(cd $p && sh tools/install install $h) && cd $root/usr/share/doc/headproof || exit 3\n"
+        "for page in *.md */*.md */*/*.md; do\n"
+        "grep -oE \"\\]\\([^)# ]+\" $page | sed \"s/^](//\" | grep -vE \"^[a-z]+:\" >links\n"
+        "while read -r link; do [ -e $(dirname $page)/$link ] || echo $page: no $link; done "
+        "<links\n"
+        "done | grep no || echo all are there",
+        0, "all are there\n");
+}
+
 /* make passes on what it was given; -n: it shows the command. */
 static void make_installs(void **state)
 {
@@ -275,6 +291,7 @@ int main(void)
         TEST(zsh_takes_its_completion),
         TEST(other_pages_are_refused),
         TEST(what_is_installed_goes_again),
+        TEST(what_installed_pages_name_is_there),
         TEST(make_installs),
     };
     return cmocka_run_group_tests_name("manual", tests, NULL, NULL);

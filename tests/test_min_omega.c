@@ -89,6 +89,46 @@ static void the_textbook_interval_is_predicted(void **state)
     }
 }
 
+/* Nothing absorbs what has coefficient 0, and a penalty added to a score may be infinite; no factor
+ * of a product may, whose format is bfloat16 in autocast. */
+static void penalties_have_no_upper_end(void **state)
+{
+    static const struct {
+        Arithmetic arithmetic;
+        KernelForm kernel;
+        Penalty penalty;
+        double max;
+    } expected[] = {
+        {ARITHMETIC_FP16, KERNEL_DENSE, PENALTY_NEGATIVE, 32752},
+        {ARITHMETIC_FP16_FLASH, KERNEL_DENSE, PENALTY_NEGATIVE, 32752},
+        {ARITHMETIC_BF16_AUTOCAST, KERNEL_DENSE, PENALTY_NEGATIVE, 1.6947657e38},
+        {ARITHMETIC_FP16, KERNEL_STRUCTURED, PENALTY_NEGATIVE, 1.7976931e308},
+        {ARITHMETIC_F64, KERNEL_STRUCTURED, PENALTY_NEGATIVE, 1.7976931e308},
+        {ARITHMETIC_FP16, KERNEL_STRUCTURED, PENALTY_POSITIVE, 62.4},
+    };
+    (void)state;
+    for (size_t k = 0; k < sizeof expected / sizeof *expected; k++) {
+        Point point = {
+            .judge = ERROR_TOTAL, .kernel = expected[k].kernel, .penalty = expected[k].penalty};
+        OmegaInterval found = predicted_for(1e-2, arithmetic_info(expected[k].arithmetic), &point);
+        assert_true(fabs(found.max / expected[k].max - 1) < 1e-6);
+    }
+}
+
+/* Nor does a search go where sweep says overflow, though patched heads stay finite there. */
+static void searches_end_where_omega_overflows(void **state)
+{
+    (void)state;
+    Output output = run("min-omega --construction attention --n 4 --d 3 --arithmetic fp16 --kernel "
+                        "structured --tolerance 2e-2 --penalty positive,negative --quiet");
+    assert_int_equal(lines(&output), 3);
+    assert_true(number(&output, 1, "omega_max") < 32760);
+    assert_true(number(&output, 1, "omega_max") > 32759);
+    assert_true(number(&output, 1, "omega_above") >= 32760);
+    assert_true(number(&output, 2, "omega_max") > 1e308);
+    free(output.text);
+}
+
 /* A significand of 8 bits keeps 3.2 to 0.0125: nothing meets 1e-2 or 5e-3. */
 static void nothing_is_predicted_below_the_floor(void **state)
 {
@@ -187,7 +227,8 @@ static void nothing_is_predicted_behind_a_norm(void **state)
 static void what_moves_the_ends_is_known(void **state)
 {
     const ArithmeticInfo *machine = arithmetic_info(ARITHMETIC_F64);
-    Point negative = {.judge = ERROR_TOTAL, .penalty = PENALTY_NEGATIVE};
+    Point negative = {
+        .judge = ERROR_TOTAL, .penalty = PENALTY_NEGATIVE, .kernel = KERNEL_STRUCTURED};
     Point exact = {.judge = ERROR_CONSTRUCTION}, shrunken = {.judge = ERROR_TOTAL, .shrink = 0.5};
     (void)state;
     assert_true(predicted_for(1e-10, machine, &negative).max == 1.7976931e308);
@@ -414,6 +455,8 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest min_omega[] = {
         cmocka_unit_test(the_textbook_interval_is_predicted),
+        cmocka_unit_test(penalties_have_no_upper_end),
+        cmocka_unit_test(searches_end_where_omega_overflows),
         cmocka_unit_test(nothing_is_predicted_below_the_floor),
         cmocka_unit_test(single_layers_are_predicted),
         cmocka_unit_test(nothing_is_predicted_behind_a_norm),

@@ -66,8 +66,8 @@ static Output search(const char *which, const char *tolerance)
     return run(line);
 }
 
-/* The largest total error over the layers of every Omega of a list: worst [count], in the list's
- * order, which rises. */
+/* The largest total error over the layers of every Omega of a list, no number where a row
+ * overflows, however small its error: worst [count], in the list's order, which rises. */
 static void sweep_errors(double *worst, size_t count, const char *which, const char *list)
 {
     char line[2000];
@@ -77,7 +77,11 @@ static void sweep_errors(double *worst, size_t count, const char *which, const c
     double last = NAN;
     size_t points = 0;
     for (size_t row = 1; row < lines(&rows); row++) {
-        double omega = number(&rows, row, "omega"), error = number(&rows, row, "total_max");
+        char status[32];
+        cell(status, sizeof status, &rows, row, "status");
+        bool overflows = strcmp(status, "overflow") == 0;
+        double omega = number(&rows, row, "omega");
+        double error = overflows ? NAN : number(&rows, row, "total_max");
         if (points == 0 || omega != last) {
             assert_true(points < count);
             worst[points++] = 0;

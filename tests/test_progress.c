@@ -2,7 +2,7 @@
  * What is said of long work, to the letter: a stream and a clock are given, so that the expected
  * texts follow from arithmetic on paper.
  */
-#include "../harness/base/progress.h"
+#include "../harness/base/ticker.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,6 +15,7 @@
 #include <cmocka.h>
 
 #include <math.h>
+#include <time.h>
 
 #define CLEAR "\r\033[K"
 
@@ -38,7 +39,7 @@ static void start(Said *said, bool terminal, double cost)
     said->seen = 0;
     said->file = open_memstream(&said->text, &said->length);
     assert_non_null(said->file);
-    progress_open(&said->progress, (ProgressSink){said->file, terminal, clock_now}, cost);
+    progress_open(&said->progress, (ProgressSink){said->file, terminal, clock_now, 0}, cost);
 }
 
 /* What was said since the last call. */
@@ -180,7 +181,7 @@ static void nothing_known_is_nothing_said(void **state)
         progress_add(&said.progress, 5, cost);
         now += 1;
         progress_add(&said.progress, 1, cost);
-        expect(&said, CLEAR "0 points" CLEAR "6 points, 6/s");
+        expect(&said, CLEAR "0 points, 1 s so far" CLEAR "6 points, 6/s");
         progress_clear(&said.progress);
         finish(&said);
         start(&said, false, cost);
@@ -190,6 +191,106 @@ static void nothing_known_is_nothing_said(void **state)
         expect(&said, "headproof: 1 of 3 points\n");
         finish(&said);
     }
+}
+
+/* Nothing is done, and it is told all the same: at once on a terminal, once a minute elsewhere. */
+static void a_long_first_unit_is_told(void **state)
+{
+    Said said;
+    (void)state;
+    start(&said, true, 10);
+    progress_phase(&said.progress, "", "points", 2, 10);
+    now += 1;
+    progress_tick(&said.progress);
+    expect(&said, CLEAR "[....................] 0/2 points, 1 s so far");
+    now += 41;
+    progress_tick(&said.progress);
+    expect(&said, CLEAR "[....................] 0/2 points, 42 s so far");
+    finish(&said);
+    start(&said, false, 10);
+    progress_phase(&said.progress, "", "points", 2, 10);
+    for (int second = 1; second <= 125; second++) {
+        now += 1;
+        progress_tick(&said.progress);
+    }
+    expect(&said, "headproof: 0 of 2 points, 0% of the predicted work, 60 s so far\n"
+                  "headproof: 0 of 2 points, 0% of the predicted work, 2 min so far\n");
+    finish(&said);
+}
+
+/* Whatever the width: less than it, with a bar where there is room, and the counts to the last. */
+static void a_line_fits_the_terminal(void **state)
+{
+    static const struct {
+        size_t width;
+        const char *text;
+    } lines[] = {
+        {300, "[##########..........] omega 20: 5/10 inputs, 0.5/s, ETA 10 s"},
+        {62, "[##########..........] omega 20: 5/10 inputs, 0.5/s, ETA 10 s"},
+        {61, "[#########..........] omega 20: 5/10 inputs, 0.5/s, ETA 10 s"},
+        {46, "[##..] omega 20: 5/10 inputs, 0.5/s, ETA 10 s"},
+        {45, "omega 20: 5/10 inputs, 0.5/s, ETA 10 s"},
+        {39, "omega 20: 5/10 inputs, 0.5/s, ETA 10 s"},
+        {38, "omega 20: 5/10 inputs, ETA 10 s"},
+        {32, "omega 20: 5/10 inputs, ETA 10 s"},
+        {20, "omega 20: 5/10 inpu"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        Said said;
+        char expected[128];
+        start(&said, true, 10);
+        said.progress.sink.width = lines[i].width;
+        progress_phase(&said.progress, "omega 20", "inputs", 10, 10);
+        now += 10;
+        progress_add(&said.progress, 5, 5);
+        snprintf(expected, sizeof expected, CLEAR "%s", lines[i].text);
+        assert_true(strlen(lines[i].text) < lines[i].width);
+        expect(&said, expected);
+        finish(&said);
+    }
+}
+
+static int ticks; /* written by the ticker's thread, under the lock */
+
+static double clock_that_counts(void)
+{
+    ticks++;
+    return 1000 + 60 * ticks;
+}
+
+/* Ticks come by themselves until it is closed, and not after; without a stream there are none. */
+static void a_ticker_ticks(void **state)
+{
+    pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    Said said;
+    (void)state;
+    said.seen = 0;
+    said.file = open_memstream(&said.text, &said.length);
+    assert_non_null(said.file);
+    progress_open(&said.progress, (ProgressSink){said.file, false, clock_that_counts, 0}, 1);
+    progress_phase(&said.progress, "", "points", 1, 1);
+    int before = ticks;
+    Ticker *ticker = ticker_open(&lock, &said.progress);
+    assert_non_null(ticker);
+    for (int told = 0, waits = 0; told < before + 3;
+         waits++) { /* a minute for the slowest machine */
+        const struct timespec moment = {.tv_nsec = 10000000};
+        assert_true(waits < 6000);
+        nanosleep(&moment, NULL);
+        pthread_mutex_lock(&lock);
+        told = ticks;
+        pthread_mutex_unlock(&lock);
+    }
+    ticker_close(ticker);
+    int told = ticks;
+    assert_int_equal(fflush(said.file), 0);
+    assert_non_null(strstr(said.text, "headproof: 0 of 1 points"));
+    assert_int_equal(ticks, told);
+    finish(&said);
+    progress_open(&said.progress, progress_stderr(true), 1);
+    assert_null(ticker_open(&lock, &said.progress));
+    ticker_close(NULL);
 }
 
 static void quiet_says_nothing(void **state)
@@ -236,6 +337,9 @@ int main(void)
         cmocka_unit_test(a_line_is_cleared_for_a_message),
         cmocka_unit_test(phases_end_at_their_cost),
         cmocka_unit_test(nothing_known_is_nothing_said),
+        cmocka_unit_test(a_long_first_unit_is_told),
+        cmocka_unit_test(a_line_fits_the_terminal),
+        cmocka_unit_test(a_ticker_ticks),
         cmocka_unit_test(quiet_says_nothing),
         cmocka_unit_test(durations_have_two_digits_and_a_unit),
     };

@@ -1,6 +1,7 @@
 /*
- * The project's own baseline, to the last digit of what no machine changes, and the examples of
- * docs/ci.md.  Both leave the tree as it is: what is written goes to a scratch directory.
+ * The project's own baseline, to the last digit of what no machine changes, and the shell of
+ * action.yml, ci/gitlab.yml and docs/ci.md.  Both leave the tree as it is: what is written goes to
+ * a scratch directory.
  */
 #include "program.h"
 #include "scratch.h"

@@ -2,7 +2,7 @@
  * What a terminal shows of a sweep: which rows of a deep stack, and the short table at the end.
  */
 #include "../harness/evaluate/rows.h"
-#include "../harness/table/summary.h"
+#include "../harness/table/summary_table.h"
 #include "fixture.h"
 
 #include <setjmp.h>
@@ -15,6 +15,8 @@
 #include <cmocka.h>
 
 #include <math.h>
+
+enum { POINTS_MOST = 8 };
 
 static Point point_of(size_t depth)
 {
@@ -44,7 +46,7 @@ static void expect_layers(size_t depth, const size_t *layers, size_t count)
     assert_int_equal(count_lines(line), count);
     for (size_t i = 0; i < count; i++) {
         size_t layer;
-        assert_int_equal(sscanf(line, "%*s %*s %zu", &layer), 1);
+        assert_int_equal(sscanf(line, "%zu", &layer), 1);
         assert_int_equal(layer, layers[i]);
         line = strchr(line, '\n') + 1;
     }
@@ -65,25 +67,38 @@ static void deep_stacks_are_shown_in_part(void **state)
     expect_layers(32, (size_t[]){1, 2, 3, 4, 8, 16, 24, 32}, 8);
 }
 
-/* The last line of the table of one point, whose cell is this. */
+/* The table of points [count], each with these cells after layer 1; free it. */
+static char *table_of(Point *points, size_t count, const SummaryCell *total,
+                      const SummaryCell *construction)
+{
+    Grid grid = {.points = points, .count = count};
+    PointSummary summaries[POINTS_MOST];
+    size_t order[POINTS_MOST], size = 0;
+    char *text = NULL;
+    FILE *file = open_memstream(&text, &size);
+    assert_true(file != NULL && count <= POINTS_MOST);
+    for (size_t i = 0; i < count; i++) {
+        order[i] = i;
+        summary_init(&summaries[i]);
+        for (int slot = 0; slot < SUMMARY_LAYERS; slot++) {
+            summaries[i].construction[slot] = construction[i];
+            summaries[i].total[slot] = summaries[i].native[slot] =
+                total != NULL ? total[i] : (SummaryCell){NAN, false};
+        }
+    }
+    assert_int_equal(summary_table_print(file, &grid, order, count, summaries), 0);
+    assert_int_equal(fclose(file), 0);
+    return text;
+}
+
+/* The table of one point, in which no axis varies, and whose cell is this. */
 static void expect_cell_of(SummaryCell cell, const char *expected)
 {
     Point point = point_of(1);
-    Grid grid = {.points = &point, .count = 1};
-    PointSummary summary;
-    char *text = NULL;
-    size_t size = 0, first = 0;
-    FILE *file = open_memstream(&text, &size);
-    assert_non_null(file);
-    summary_init(&summary);
-    summary.construction[0] = cell;
-    assert_int_equal(summary_print(file, &grid, &first, 1, &summary), 0);
-    assert_int_equal(fclose(file), 0);
-    char line[64];
-    snprintf(line, sizeof line, "silu                20  %9s\n", expected);
-    const char *last = strstr(text, "silu");
-    assert_non_null(last);
-    assert_string_equal(last, line);
+    char line[128];
+    char *text = table_of(&point, 1, NULL, &cell);
+    snprintf(line, sizeof line, "largest at layer  construction\n%30d\n%30s\n", 1, expected);
+    assert_string_equal(text, line);
     free(text);
 }
 
@@ -114,26 +129,74 @@ static void the_worst_of_points_is_shown(void **state)
                                            {{-12, false}, {-12, true}},
                                            {{-INFINITY, false}, {-12, false}}};
     static const char *const expected[] = {"1.0e-12", "1.0e-12", "<1.0e-12", "<1.0e-12", "1.0e-12"};
-    static const size_t points[] = {0, 1};
     Point two[] = {point_of(1), point_of(1)};
-    Grid grid = {.points = two, .count = 2};
     (void)state;
     two[1].spec.seed = 2;
     for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
-        PointSummary summary[2];
-        char *text = NULL, last[32];
-        size_t size = 0;
-        FILE *file = open_memstream(&text, &size);
-        assert_non_null(file);
-        for (size_t k = 0; k < 2; k++) {
-            summary_init(&summary[k]);
-            summary[k].construction[0] = cells[i][k];
-        }
-        assert_int_equal(summary_print(file, &grid, points, 2, summary), 0);
-        assert_int_equal(fclose(file), 0);
+        char last[32];
+        char *text = table_of(two, 2, NULL, cells[i]);
         assert_int_equal(count_lines(text), 3);
-        assert_int_equal(sscanf(strstr(text, "silu"), "silu 20 %31s", last), 1);
+        assert_int_equal(sscanf(text, "largest at layer construction 1 %31s", last), 1);
         assert_string_equal(last, expected[i]);
+        free(text);
+    }
+}
+
+/* A column for what varies, and none for what does not, or follows from another axis (d_ff from
+ * d).  Lines stand in the order of their points, and are not joined where an axis differs. */
+static void what_varies_has_a_column(void **state)
+{
+    static const SummaryCell total[] = {{-1, false}, {-2, false}, {-3, true}, {-4, false}};
+    static const SummaryCell construction[] = {
+        {-900, false}, {-2, false}, {-INFINITY, false}, {-4, false}};
+    Point points[] = {point_of(1), point_of(1), point_of(1), point_of(1)};
+    (void)state;
+    for (size_t i = 0; i < 4; i++) {
+        points[i].arithmetic = ARITHMETIC_F64;
+        points[i].spec.d = i < 2 ? 1 : 20;
+        points[i].spec.d_ff = 4 * points[i].spec.d;
+        points[i].penalty = i % 2 == 0 ? PENALTY_POSITIVE : PENALTY_NEGATIVE;
+    }
+    char *text = table_of(points, 4, total, construction);
+    assert_string_equal(text, "largest at layer  total     construction  native\n"
+                              " d  penalty              1             1         1\n"
+                              " 1  positive       1.0e-01      1.0e-900   1.0e-01\n"
+                              " 1  negative       1.0e-02       1.0e-02   1.0e-02\n"
+                              "20  positive      <1.0e-03             0  <1.0e-03\n"
+                              "20  negative       1.0e-04       1.0e-04   1.0e-04\n");
+    free(text);
+}
+
+/* Stacks, long exponents and many axes: no line is longer than 80 columns, and every value that
+ * varies is said.  A depth has its own columns; layers between are left away first. */
+static void no_line_is_too_long(void **state)
+{
+    static const SummaryCell cells[] = {
+        {-868588.5, true}, {-868588.5, true}, {-868588.5, true}, {-868588.5, true}};
+    Point points[] = {point_of(24), point_of(96), point_of(24), point_of(96)};
+    (void)state;
+    for (int axes = 0; axes < 2; axes++) {
+        for (size_t i = 0; i < 4; i++) {
+            Point *point = &points[i];
+            point->arithmetic = i % 2 == 0 ? ARITHMETIC_BF16_AUTOCAST : ARITHMETIC_F64;
+            if (axes > 0) {
+                point->spec.construction =
+                    i % 2 == 0 ? CONSTRUCTION_TRANSFORMER : CONSTRUCTION_TRANSFORMER3;
+                point->omega = 1e15 + (double)i;
+                point->spec.n = 1234567 + i;
+                point->spec.heads = 1 + i;
+                point->kernel = i % 2 == 0 ? KERNEL_DENSE : KERNEL_STRUCTURED;
+            }
+            point->penalty = i < 2 ? PENALTY_POSITIVE : PENALTY_NEGATIVE;
+        }
+        char *text = table_of(points, 4, cells, cells);
+        for (const char *line = text; *line != '\0'; line = strchr(line, '\n') + 1) {
+            if (strcspn(line, "\n") > 80) {
+                fail_msg("%s", text);
+            }
+        }
+        assert_non_null(strstr(text, axes > 0 ? "n 1234570" : "96  f64            negative"));
+        assert_non_null(strstr(text, axes > 0 ? "penalty negative" : "        24"));
         free(text);
     }
 }
@@ -141,9 +204,9 @@ static void the_worst_of_points_is_shown(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(deep_stacks_are_shown_in_part),
-        cmocka_unit_test(cells_have_two_digits),
-        cmocka_unit_test(the_worst_of_points_is_shown),
+        cmocka_unit_test(deep_stacks_are_shown_in_part), cmocka_unit_test(cells_have_two_digits),
+        cmocka_unit_test(the_worst_of_points_is_shown),  cmocka_unit_test(what_varies_has_a_column),
+        cmocka_unit_test(no_line_is_too_long),
     };
     return cmocka_run_group_tests(tests, reference_set_up, reference_tear_down);
 }

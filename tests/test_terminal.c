@@ -4,6 +4,8 @@
  */
 #include "program.h"
 
+#include "../harness/grid/axes.h"
+
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -76,32 +78,53 @@ static void expect_shown(const char *shown, const Output *table, size_t line, co
     }
 }
 
-/* A sweep's lines on a terminal are its table's, in their order. */
-static void expect_rows(const char *sweep, const char *header_expected)
+/* An axis in a row: in its own column of the table, or in `options`, where its default is not. */
+static void expect_axis(const char *shown, const char *axis, const Output *table, size_t line)
+{
+    char options[256], said[2 * WORD_SIZE + 2];
+    const AxisInfo *info = axis_info(axis_find(axis));
+    if (info->column != NULL) {
+        expect_cell(table, line, info->column, shown);
+        return;
+    }
+    cell(options, sizeof options, table, line, "options");
+    snprintf(said, sizeof said, "%s=%s", axis, shown);
+    if (strstr(options, said) == NULL && strstr(options, axis) != NULL) {
+        fail_msg("%s is shown as %s, the table has %s", axis, shown, options);
+    }
+}
+
+/* A sweep's lines on a terminal are its table's, in their order, and no longer than 80 columns: the
+ * axes that vary, the layer of stacks, errors, the status. */
+static void expect_rows(const char *sweep, const char *header_expected, size_t axes)
 {
     static char text[SHOWN_SIZE];
     char line[512];
     Words header = {0}, row = {0};
-    snprintf(line, sizeof line, "%s --quiet 2>/dev/null", sweep);
+    snprintf(line, sizeof line, "%s --quiet --color never 2>/dev/null", sweep);
     Output table = run(line);
     run_on_terminal(text, sizeof text, line, table.code);
-    assert_int_equal(strncmp(text, header_expected, strlen(header_expected)), 0);
+    if (strncmp(text, header_expected, strlen(header_expected)) != 0) {
+        fail_msg("%s: expected %s, not %s", sweep, header_expected, text);
+    }
     const char *at = text;
     next_line(&header, &at);
-    size_t names = header.count - 2; /* without status and options */
     for (size_t l = 1; l < lines(&table); l++) {
+        assert_true(strcspn(at, "\r\n") <= 80);
         next_line(&row, &at);
-        assert_true(row.count > names);
-        for (size_t i = 0; i < 3; i++) {
-            expect_cell(&table, l, header.word[i], row.word[i]);
-        }
-        for (size_t i = 3; i < names; i++) {
+        assert_int_equal(row.count, header.count);
+        for (size_t i = 0; i < header.count; i++) {
+            const char *name = header.word[i];
             char column[WORD_SIZE];
-            column_of(column, &header, i);
-            expect_shown(row.word[i], &table, l, column);
+            if (i < axes) {
+                expect_axis(row.word[i], name, &table, l);
+            } else if (strcmp(name, "layer") == 0 || strcmp(name, "status") == 0) {
+                expect_cell(&table, l, name, row.word[i]);
+            } else {
+                column_of(column, &header, i);
+                expect_shown(row.word[i], &table, l, column);
+            }
         }
-        expect_cell(&table, l, "status", row.word[names]);
-        expect_cell(&table, l, "options", row.count > names + 1 ? row.word[names + 1] : "");
     }
     assert_string_equal(at, "");
     free(table.text);
@@ -111,24 +134,79 @@ static void rows_are_the_tables(void **state)
 {
     (void)state;
     expect_rows("sweep --construction fused,silu --n 2 --d 2 --depth 2 --omega 5,20 --bias random",
-                "construction    omega layer approximation  construction      rounding        "
-                "native         total      observed  status  options\r\n");
-    expect_rows("sweep --construction ffn3 --n 3 --d 2 --omega 0.5 --arithmetic none", "");
+                "construction  omega  layer  construction     native      total  status\r\n", 2);
+    expect_rows("sweep --construction silu --n 2 --d 2 --omega 5 --penalty positive,negative",
+                "penalty   construction   rounding     native      total   observed  status\r\n",
+                1);
+    expect_rows("sweep --construction ffn3 --n 3 --d 2 --omega 0.5 --arithmetic none",
+                "approximation  construction  status\r\n", 0);
+    /* d_ff is 4D: it varies with d, and nobody chose it */
+    expect_rows("sweep --construction fused --n 2 --d 2,3 --omega 5 --arithmetic f32",
+                "d  construction   rounding     native      total   observed  status\r\n", 1);
     /* bounds, where no more bits may be taken */
     expect_rows("sweep --construction fused --n 2 --d 2 --omega 5,200 --reference subtract "
                 "--max-bits 128 --arithmetic f64,none",
-                "");
-    expect_rows("sweep --construction silu --n 1 --d 1 --depth 2 --omega 1 --tolerance 1e-300", "");
+                "", 2);
+    /* what is judged comes first, whatever there is no room for */
+    expect_rows("sweep --construction transformer,silu --n 2,3 --d 2 --omega 5,20 "
+                "--kernel dense,structured --tolerance 1e-300 --judge observed",
+                "construction  n  omega  kernel         native      total   observed  status\r\n",
+                4);
 }
 
 /* Two errors, and what each layer adds to them. */
 static void propagation_has_its_own_columns(void **state)
 {
     (void)state;
-    expect_rows(
-        "sweep --construction fused --n 2 --d 2 --omega 5 --depth 3 --propagation",
-        "construction    omega layer  construction      injected     inherited          "
-        "gain      rounding      injected     inherited          gain  status  options\r\n");
+    expect_rows("sweep --construction fused --n 2 --d 2 --omega 5 --depth 3 --propagation",
+                "layer  construction   injected  inherited       gain   rounding  status\r\n", 0);
+}
+
+/* Escape sequences only where they are wanted: TERM, NO_COLOR and --color say. */
+static void set_environment(const char *term, const char *no_color)
+{
+    assert_int_equal(setenv("TERM", term, 1), 0);
+    assert_int_equal(setenv("NO_COLOR", no_color, 1), 0);
+}
+
+static void what_passes_and_fails_has_colours(void **state)
+{
+    static const struct {
+        const char *term, *no_color, *flag;
+        bool colours;
+    } cases[] = {
+        {"xterm", "", "", true},
+        {"xterm", "", "--color auto", true},
+        {"xterm", "1", "", false},
+        {"dumb", "", "", false},
+        {"xterm", "", "--color never", false},
+        {"dumb", "1", "--color always", true},
+    };
+    static const char sweep[] = "sweep --construction silu --n 2 --d 2 --omega 5,20 -q "
+                                "--tolerance 1e-9 2>/dev/null";
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        static char text[SHOWN_SIZE];
+        char line[512];
+        snprintf(line, sizeof line, "%s %s", sweep, cases[i].flag);
+        set_environment(cases[i].term, cases[i].no_color);
+        run_on_terminal(text, sizeof text, line, 1);
+        assert_int_equal(strstr(text, "  \033[31mfail\033[0m\r\n") != NULL, cases[i].colours);
+        assert_int_equal(strstr(text, "  \033[32mok\033[0m\r\n") != NULL, cases[i].colours);
+        assert_int_equal(strchr(text, '\033') != NULL, cases[i].colours);
+    }
+    Output output = run("check --n 2 --d 2 --omega 5 --tolerance 1e-9 --color always");
+    expect_says(&output, 1, "\033[31mFAIL: 1 of 1 rows");
+    free(output.text);
+    output = run("check --n 2 --d 2 --omega 5 --tolerance 1 --color always");
+    expect_says(&output, 0, "\033[32mPASS: 1 rows");
+    free(output.text);
+    output = run("check --n 2 --d 2 --omega 5 --tolerance 1");
+    assert_null(strchr(output.text, '\033'));
+    free(output.text);
+    output = run("sweep --n 2 --d 2 --color red 2>&1");
+    expect_says(&output, 2, "--color: token 'red': expected one of auto, always, never");
+    free(output.text);
 }
 
 /* The one sentence of a search, and the row that a file gets of it. */
@@ -225,6 +303,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_are_the_tables),
         cmocka_unit_test(propagation_has_its_own_columns),
+        cmocka_unit_test(what_passes_and_fails_has_colours),
         cmocka_unit_test(a_search_ends_in_a_sentence),
         cmocka_unit_test(open_ends_are_said),
         cmocka_unit_test(nothing_found_is_said),

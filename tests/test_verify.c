@@ -362,6 +362,35 @@ static void every_axis_is_a_template(void **state)
     }
 }
 
+/* Whatever changes a row is in it: tables that differ in nothing else are told apart. */
+static void a_row_says_what_it_is_of(void **state)
+{
+    static const struct {
+        const char *flags, *arithmetic, *kernel, *options;
+    } rows[] = {
+        {"", "f64", "structured", "mask=causal"},
+        {"--penalty negative --arithmetic fp16 --kernel dense", "fp16", "dense",
+         "mask=causal;penalty=negative"},
+        {"--arithmetic bf16-flash --weights-rounded no", "bf16-flash", "structured",
+         "mask=causal;weights-rounded=no"},
+        {"--reference subtract --omega 10 --shrink 0.5", "f64", "structured",
+         "mask=causal;reference=subtract;shrink=0.5"},
+        {"--weight-noise 1e-6 --seed 4 --tolerance 1 --norm rms", "f64", "structured",
+         "mask=causal;seed=4;weight-noise=1e-06;tolerance=1;norm=rms"},
+    };
+    (void)state;
+    for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
+        Output output;
+        rows_of(&output, rows[k].flags, 0);
+        assert_int_equal(lines(&output), 2);
+        expect_cell(&output, 1, "model", MODADD);
+        expect_cell(&output, 1, "arithmetic", rows[k].arithmetic);
+        expect_cell(&output, 1, "kernel", rows[k].kernel);
+        expect_cell(&output, 1, "options", rows[k].options);
+        free(output.text);
+    }
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest verify[] = {
@@ -369,6 +398,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(the_trained_model_keeps_its_predictions),
         cmocka_unit_test(a_tolerance_finds_its_omega),
         cmocka_unit_test(every_axis_is_a_template),
+        cmocka_unit_test(a_row_says_what_it_is_of),
         cmocka_unit_test(threads_change_nothing),
         cmocka_unit_test(the_verdict_names_its_omega),
         cmocka_unit_test(long_work_is_announced),

@@ -23,7 +23,8 @@ static const char *const beginnings[] = {
     SWEEP_TABLE,
     "construction,activation,mask,n,d,d_ff,heads,d_head,depth,arithmetic,", /* of min-omega */
     "preset,construction,activation,n,d,",                                  /* of cost */
-    "model,construction,kernel,omega,inputs,",                              /* of verify */
+    "model,construction,arithmetic,kernel,omega,options,inputs,",           /* of verify */
+    "model,construction,kernel,omega,inputs,",                              /* and as it was */
     "input,tokens,logit,kind,layer,sublayer,",                              /* of attribute */
     "evaluation,construction,", /* these two of the benchmarks */
     "operation,m,k,n,weights,bits,",

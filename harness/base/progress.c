@@ -3,6 +3,8 @@
  */
 #include "progress.h"
 
+#include "terminal.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +17,8 @@
 #define REDRAW_SECONDS 0.1
 #define LINE_SECONDS 60.0
 
-enum { BAR = 20, ETA_TEXT = DURATION_TEXT + 16 };
+enum { BAR = 20, BAR_LEAST = 4, TIME_TEXT = DURATION_TEXT + 16, COUNTS_TEXT = 160 };
+enum { LINE_TEXT = COUNTS_TEXT + 32 + TIME_TEXT };
 
 double clock_seconds(void)
 {
@@ -28,7 +31,9 @@ ProgressSink progress_stderr(bool quiet)
 {
     const char *term = getenv("TERM");
     bool clears = term != NULL && strcmp(term, "dumb") != 0;
-    return (ProgressSink){quiet ? NULL : stderr, clears && isatty(STDERR_FILENO), clock_seconds};
+    return (ProgressSink){.stream = quiet ? NULL : stderr,
+                          .terminal = clears && isatty(STDERR_FILENO),
+                          .now = clock_seconds};
 }
 
 const char *duration_print(char text[DURATION_TEXT], double seconds)
@@ -71,50 +76,74 @@ static double share_done(const Progress *progress)
     return progress->cost_total > 0 ? fmin(1, done / progress->cost_total) : NAN;
 }
 
-/* "", or "  ETA 12 min": nothing before there is a rate, and nothing once all the predicted cost
- * is spent while there is more to do. */
-static const char *eta_print(char text[ETA_TEXT], const Progress *progress, double now,
-                             const char *format)
+/* "", or ", ETA 12 min": nothing before there is a rate, and nothing once all the predicted cost is
+ * spent while there is more to do.  Before the first unit is done, ", 12 s so far". */
+static const char *time_print(char text[TIME_TEXT], const Progress *progress, double now,
+                              const char *format)
 {
     char duration[DURATION_TEXT];
     double share = share_done(progress), elapsed = now - progress->started;
     text[0] = '\0';
     if (share > 0 && share < 1 && elapsed > 0) {
-        snprintf(text, ETA_TEXT, format, duration_print(duration, elapsed * (1 - share) / share));
+        snprintf(text, TIME_TEXT, format, duration_print(duration, elapsed * (1 - share) / share));
+    } else if (progress->done == 0 && elapsed >= 1) {
+        snprintf(text, TIME_TEXT, ", %s so far", duration_print(duration, elapsed));
     }
     return text;
 }
 
 /* "omega 20: 1203/2809 inputs" with the word that goes between the counts. */
-static void print_counts(const Progress *progress, const char *of)
+static const char *counts_print(char text[COUNTS_TEXT], const Progress *progress, const char *of)
 {
-    FILE *stream = progress->sink.stream;
-    if (progress->label[0] != '\0') {
-        fprintf(stream, "%s: ", progress->label);
-    }
-    fprintf(stream, "%zu", progress->done);
+    char total[COUNTS_TEXT / 4] = "";
     if (progress->total > 0) {
-        fprintf(stream, "%s%zu", of, progress->total);
+        snprintf(total, sizeof total, "%s%zu", of, progress->total);
     }
-    fprintf(stream, " %s", progress->unit);
+    snprintf(text, COUNTS_TEXT, "%s%s%zu%s %s", progress->label,
+             progress->label[0] != '\0' ? ": " : "", progress->done, total, progress->unit);
+    return text;
 }
 
+/* Cuts text so that it has at most width bytes, and no part of a character. */
+static void cut(char *text, size_t width)
+{
+    if (strlen(text) > width) {
+        while (width > 0 && ((unsigned char)text[width] & 0xC0) == 0x80) {
+            width--;
+        }
+        text[width] = '\0';
+    }
+}
+
+/* Counts, rate and time to go; where the line is too short for all, without the rate; then cut.
+ * The bar has what is left, and needs BAR_LEAST of it.  A line that fills the last column wraps on
+ * some terminals. */
 static void draw_line(Progress *progress, double now)
 {
     FILE *stream = progress->sink.stream;
+    size_t width = progress->sink.width > 0 ? progress->sink.width : terminal_width(stream);
     double share = share_done(progress), elapsed = now - progress->phase_started;
-    char bar[BAR + 1] = {0}, eta[ETA_TEXT];
-    fputs(CLEAR_LINE, stream);
-    if (!isnan(share)) {
-        memset(bar, '.', BAR);
-        memset(bar, '#', (size_t)(share * BAR));
-        fprintf(stream, "[%s] ", bar);
-    }
-    print_counts(progress, "/");
+    char text[LINE_TEXT], counts[COUNTS_TEXT], time[TIME_TEXT], rate[32] = "";
+    counts_print(counts, progress, "/");
+    time_print(time, progress, now, ", ETA %s");
     if (progress->done > 0 && elapsed > 0) {
-        fprintf(stream, ", %.3g/s", (double)progress->done / elapsed);
+        snprintf(rate, sizeof rate, ", %.3g/s", (double)progress->done / elapsed);
     }
-    fputs(eta_print(eta, progress, now, ", ETA %s"), stream);
+    bool fits = strlen(counts) + strlen(rate) + strlen(time) < width;
+    snprintf(text, sizeof text, "%s%s%s", counts, fits ? rate : "", time);
+    cut(text, width - 1);
+    fputs(CLEAR_LINE, stream);
+    size_t room = width - 1 - strlen(text);
+    if (!isnan(share) && room >= BAR_LEAST + strlen("[] ")) {
+        size_t bar = room - strlen("[] ") < BAR ? room - strlen("[] ") : BAR;
+        size_t done = (size_t)(share * (double)bar);
+        fputc('[', stream);
+        for (size_t i = 0; i < bar; i++) {
+            fputc(i < done ? '#' : '.', stream);
+        }
+        fputs("] ", stream);
+    }
+    fputs(text, stream);
     fflush(stream);
     progress->drawn = true;
 }
@@ -124,13 +153,12 @@ static void write_line(const Progress *progress, double now)
 {
     FILE *stream = progress->sink.stream;
     double share = share_done(progress);
-    char eta[ETA_TEXT];
-    fputs("headproof: ", stream);
-    print_counts(progress, " of ");
+    char time[TIME_TEXT], counts[COUNTS_TEXT];
+    fprintf(stream, "headproof: %s", counts_print(counts, progress, " of "));
     if (!isnan(share)) {
         fprintf(stream, ", %.0f%% of the predicted work", 100 * share);
     }
-    fprintf(stream, "%s\n", eta_print(eta, progress, now, ", %s to go"));
+    fprintf(stream, "%s\n", time_print(time, progress, now, ", %s to go"));
     fflush(stream);
 }
 
@@ -170,6 +198,11 @@ void progress_add(Progress *progress, size_t units, double cost)
 {
     progress->done += units;
     progress->cost_done = fmin(progress->cost_phase, progress->cost_done + known(cost));
+    say(progress);
+}
+
+void progress_tick(Progress *progress)
+{
     say(progress);
 }
 

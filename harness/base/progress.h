@@ -4,7 +4,8 @@
  * Work is phases of units ("2809 inputs"), and every unit has a predicted cost, in any unit of
  * cost: the time to go is the cost to go over the rate at which cost has been done, so that a
  * hundred small points before a large one deceive nobody.  On a terminal there is one line,
- * redrawn at most ten times a second; elsewhere one plain line a minute, the first after a minute.
+ * redrawn at most ten times a second, and no longer than the terminal is wide; elsewhere one plain
+ * line a minute, the first after a minute.
  *
  * Nothing here locks: callers of one Progress agree on a lock.
  */
@@ -25,6 +26,7 @@ typedef struct {
     FILE *stream;        /* NULL: nothing is said */
     bool terminal;       /* one line is redrawn */
     double (*now)(void); /* as clock_seconds */
+    size_t width;        /* columns of the terminal; 0: it is asked, each time */
 } ProgressSink;
 
 /* stderr and the wall clock; quiet: nothing.  A terminal that cannot clear a line (TERM unset or
@@ -56,6 +58,9 @@ void progress_phase(Progress *progress, const char *label, const char *unit, siz
 
 /* Units that are done, and their cost together. */
 void progress_add(Progress *progress, size_t units, double cost);
+
+/* Nothing is done, but time passes: what ticker.h calls, so that long units are seen to go on. */
+void progress_tick(Progress *progress);
 
 /* Removes the line from the terminal: before a message, and at the end.  The next progress_add
  * brings it back. */

@@ -30,10 +30,13 @@ _Static_assert(FLAG_COUNT <= 64, "a set of flags is a uint64_t");
 #define THREADS BIT(FLAG_THREADS)
 #define RESUMED (BIT(FLAG_RESUME) | BIT(FLAG_CHECKPOINT))
 #define PROVEN (BIT(FLAG_DIGITS) | BIT(FLAG_CERTIFY))
-#define SWEPT (EVERY | TABLE | THREADS | RESUMED | BIT(FLAG_SHARD) | BIT(FLAG_PROPAGATION) | PROVEN)
+#define SWEPT                                                                                      \
+    (EVERY | TABLE | BIT(FLAG_COLOR) | BIT(FLAG_EXPAND) | THREADS | RESUMED | BIT(FLAG_SHARD) |    \
+     BIT(FLAG_PROPAGATION) | PROVEN)
 #define CHECKED                                                                                    \
-    (BIT(FLAG_BASELINE) | BIT(FLAG_SAVE_BASELINE) | BIT(FLAG_FORCE) | BIT(FLAG_FACTOR) |           \
-     BIT(FLAG_EXACT) | BIT(FLAG_JUNIT_XML) | BIT(FLAG_MARKDOWN) | BIT(FLAG_JSON))
+    (BIT(FLAG_COLOR) | BIT(FLAG_BASELINE) | BIT(FLAG_SAVE_BASELINE) | BIT(FLAG_FORCE) |            \
+     BIT(FLAG_UPDATE) | BIT(FLAG_FACTOR) | BIT(FLAG_EXACT) | BIT(FLAG_JUNIT_XML) |                 \
+     BIT(FLAG_MARKDOWN) | BIT(FLAG_JSON))
 #define TEXTS                                                                                      \
     (BIT(FLAG_TOKENS_FILE) | BIT(FLAG_TEXT) | BIT(FLAG_CHARACTERS) | BIT(FLAG_WINDOW) |            \
      BIT(FLAG_STRIDE) | BIT(FLAG_POSITIONS))

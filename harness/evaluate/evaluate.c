@@ -638,12 +638,24 @@ static EvaluateStatus worst_at(RefCell *worst, RowsFound *found, Evaluation *eva
     return status;
 }
 
+/* Is the judged error one of the machine's T'? */
+static bool judges_converted(const Point *point)
+{
+    return point->judge == ERROR_ROUNDING || point->judge == ERROR_TOTAL ||
+           point->judge == ERROR_OBSERVED;
+}
+
 EvaluateStatus point_worst_cell(RefCell *worst, const Shared *shared, const Point *point)
 {
     bool reference = point->judge == ERROR_CONSTRUCTION || point->judge == ERROR_ROUNDING;
     Evaluation evaluation = {.shared = shared, .point = point, .base = shared->base};
     RefBase *base = NULL;
     RefBits next;
+    if (judges_converted(point) && point_overflows(point)) { /* as row_finish has it */
+        worst->state = CELL_NONFINITE;
+        mpfr_set_nan(worst->value);
+        return EVALUATE_OK;
+    }
     bool ok = evaluation_plan(&evaluation, reference && point->reference == REFERENCE_DIFFERENCE);
     if (ok && !reference) {
         evaluation.bits = (RefBits){ref_base_bits(shared->base), ref_base_bits(shared->base)};

@@ -3,7 +3,6 @@
  */
 #include "family.h"
 
-#include <float.h>
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -135,15 +134,13 @@ static PlanAt *add_plan(Family *family, double omega)
     return at;
 }
 
-/* Is each input's loss to be seen in the machine's T?  T_infinity's errors are held against those:
- * it has to be T; and in fewer digits than a double's a loss may be as large as what is lost from,
- * where it tells nothing. */
+/* Is each input's loss to be seen in a machine's T?  T_infinity's errors are held against those: it
+ * has to be T. */
 static bool has_plans(const Family *family)
 {
     const Point *point = family->members[0];
     return family->pair.limit_is_original && !point->certify &&
-           point->reference == REFERENCE_DIFFERENCE && point->arithmetic != ARITHMETIC_NONE &&
-           arithmetic_format(arithmetic_info(point->arithmetic))->digits >= DBL_MANT_DIG;
+           point->reference == REFERENCE_DIFFERENCE;
 }
 
 bool family_plan(const RefPlan **plan, Family *family, double omega)

@@ -3,7 +3,7 @@
  * plan.
  *
  * The plan is the worst of a few inputs'.  It is a claim about the others: each of them shows
- * whether it keeps to that, by the machine's own error in T (shared.c) and by what its evaluation
+ * whether it keeps to that, by the error of T in double (shared.c) and by what its evaluation
  * cancels (ref_plan_covers), and has a plan of its own where it does not.
  */
 #ifndef HEADPROOF_HARNESS_EVALUATE_FAMILY_H

@@ -264,6 +264,7 @@ bool logits_take(Logits *logits, size_t i, const FinalStreams *final)
 static void add_position(LogitErrors *all, const Position *position, const Figure *kl)
 {
     all->changed += position->changed;
+    all->lost += position->changed && position->lost;
     all->error =
         position->error > all->error || isnan(position->error) ? position->error : all->error;
     all->kl = figure_is_worse(kl, &all->kl) ? *kl : all->kl;

@@ -15,6 +15,7 @@
 typedef struct {
     double error;   /* largest logit error, NaN if one is */
     size_t changed; /* positions whose largest logit is another one */
+    size_t lost;    /* those of them that the imitation of an activation changes */
     Figure kl;      /* the largest KL of m(T'), where it is judged or everything is looked at */
 } LogitErrors;
 

@@ -299,6 +299,14 @@ static double largest_omega(const OmegaBounds *bounds, double tolerance,
     return exp2(fmin(exponent, 1100)) - bounds->score / 2;
 }
 
+/* From where on 2 Omega is infinite as the machine has it, which no penalty minds that is added to
+ * a score, and every product with it does. */
+static double overflow_omega(const Point *point, const ArithmeticInfo *machine)
+{
+    bool added = point->penalty == PENALTY_NEGATIVE && point->kernel == KERNEL_STRUCTURED;
+    return added ? INFINITY : format_info(machine->formats.operand)->largest / 2;
+}
+
 OmegaInterval omega_predict(const OmegaBounds *bounds, const Point *point,
                             const ArithmeticInfo *machine)
 {
@@ -308,10 +316,10 @@ OmegaInterval omega_predict(const OmegaBounds *bounds, const Point *point,
     one.omega = 1;
     double factor = point_omega(&one);
     interval.min = log(bounds->construction / tolerance) / 2;
-    if (point->judge != ERROR_CONSTRUCTION && point->penalty == PENALTY_POSITIVE) {
-        interval.max =
-            fmin(arithmetic_format(machine)->largest / 2,
-                 bounds->absorbed > 0 ? largest_omega(bounds, tolerance, machine) : INFINITY);
+    if (point->judge != ERROR_CONSTRUCTION) {
+        bool absorbs = point->penalty == PENALTY_POSITIVE && bounds->absorbed > 0;
+        interval.max = fmin(overflow_omega(point, machine),
+                            absorbs ? largest_omega(bounds, tolerance, machine) : INFINITY);
     }
     interval.min = short_omega(interval.min / factor);
     interval.max = short_omega(interval.max / factor);

@@ -26,6 +26,25 @@ static void compare(Position *position, const PositionLogits *logits, mpfr_srcpt
     position->changed = position->machine != position->predicted || !isfinite(top);
 }
 
+/* Is r(T')'s largest logit another than r(T)'s?  change [classes] is r(T') - r(T). */
+static bool is_lost(const PositionLogits *logits, mpfr_srcptr change)
+{
+    double margin;
+    size_t top = ref_logits_top(&margin, logits->original, logits->classes), best = 0;
+    mpfr_t here, most;
+    mpfr_inits2(REF_LOGIT_BITS, here, most, (mpfr_ptr)0);
+    mpfr_add(most, logits->original, change, MPFR_RNDN);
+    for (size_t k = 1; k < logits->classes; k++) {
+        mpfr_add(here, logits->original + k, change + k, MPFR_RNDN);
+        if (mpfr_greater_p(here, most)) {
+            mpfr_swap(here, most);
+            best = k;
+        }
+    }
+    mpfr_clears(here, most, (mpfr_ptr)0);
+    return best != top;
+}
+
 /* What logits of r(T), and changes of them to r(T'), may be off by at a position. */
 typedef struct {
     mpfr_t original, change;
@@ -116,6 +135,9 @@ bool position_take(Position *position, const PositionLogits *logits, const Final
     ref_softmax_set(logits->softmax, logits->original, offs.original);
     position->loss = original_loss(logits);
     diverge(position, AGAINST_CONVERTED, logits, offs.change);
+    position->lost = !final->shared->pair.limit_is_original &&
+                     (!position->known || position->lost) &&
+                     is_lost(logits, ref_logits_row(logits->change, logits->row));
     ref_logits_subtract(logits->change, logits->row, logits->native, logits->original);
     diverge(position, AGAINST_NATIVE, logits, offs.original);
     ref_logits_subtract(logits->change, logits->row, logits->converted, logits->original);

@@ -24,6 +24,8 @@ typedef struct {
     double margin;             /* by how much r(T)'s largest leads */
     bool changed;              /* they differ, or m(T')'s is no number */
     bool known;                /* predicted and margin are */
+    bool lost;                 /* with an imitated activation r(T')'s is another, at every Omega
+                                * taken so far */
     Figure loss;               /* of r(T) */
     Figure losses[AGAINST_COUNT], kl[AGAINST_COUNT];
     Figure errors[ERROR_KINDS]; /* largest entries, of the stream after the last layer */

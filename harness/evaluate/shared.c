@@ -5,7 +5,6 @@
 
 #include "predict.h"
 
-#include <float.h>
 #include <omp.h>
 #include <stdlib.h>
 #include <string.h>
@@ -256,22 +255,21 @@ EvaluateStatus shared_make(Shared **shared, const Point *const *points, size_t c
  * term by term, and half of the plan's margin stays. */
 enum { NATIVE_SPARE = 8 };
 
-bool shared_native_is_planned(const RefPlan *plan, const Point *point, size_t layer,
-                              mpfr_srcptr native)
+/* Does a machine's error in T after a layer, in so many digits, grow as the plan has it? */
+static bool native_is_planned(const RefPlan *plan, size_t layer, int digits, mpfr_srcptr native)
 {
-    int digits = arithmetic_format(arithmetic_info(point->arithmetic))->digits;
     return mpfr_zero_p(native) ||
            (mpfr_regular_p(native) &&
             mpfr_get_exp(native) <= ref_plan_error(plan, layer, digits) - NATIVE_SPARE);
 }
 
-/* error = the largest |m(T) - r(T)| after a layer. */
-static void native_error(mpfr_ptr error, const Shared *shared, const Point *point, size_t layer)
+/* error = the largest |m(T) - r(T)| after a layer; machine: as original_trajectory has it. */
+static void native_error(mpfr_ptr error, const Shared *shared, const double *machine, size_t layer)
 {
     const Pair *pair = &shared->pair;
     size_t n = pair->original.layout.n, content = layout_content(&pair->original.layout);
     Columns columns = pair->compared[layer - 1];
-    const double *m = shared_original(shared, point) + (layer - 1) * n * content;
+    const double *m = machine + (layer - 1) * n * content;
     mpfr_t d;
     mpfr_init2(d, REF_CELL_BITS);
     mpfr_set_zero(error, 1);
@@ -287,18 +285,38 @@ static void native_error(mpfr_ptr error, const Shared *shared, const Point *poin
     mpfr_clear(d);
 }
 
-/* Do the machine's errors in T grow, layer by layer, as the plan has it? */
-static bool keeps_to_plan(const Shared *shared, const Point *point)
+/* The machine whose errors in T show how fast they grow: one of a double's digits, whatever the
+ * point's has.  In few digits what is lost may be as large as what it is lost from, where it grows
+ * no more and tells nothing. */
+static Point witness_of(const Point *point)
 {
-    bool keeps = true;
+    Point witness = *point;
+    if (point->arithmetic != ARITHMETIC_F64) {
+        witness.arithmetic = ARITHMETIC_F64;
+        witness.kernel = KERNEL_STRUCTURED;
+    }
+    return witness;
+}
+
+/* *keeps: do a machine's errors in T grow, layer by layer, as the plan has it?  false: memory is
+ * short. */
+static bool keeps_to_plan(bool *keeps, const Shared *shared, const Point *point)
+{
+    const Point witness = witness_of(point);
+    const double *machine = shared_original(shared, &witness);
+    double *made = machine == NULL ? original_trajectory(&shared->pair, &witness, NULL) : NULL;
+    int digits = arithmetic_format(arithmetic_info(witness.arithmetic))->digits;
+    machine = machine != NULL ? machine : made;
     mpfr_t error;
     mpfr_init2(error, REF_CELL_BITS);
-    for (size_t l = 1; keeps && l <= shared->pair.original.depth; l++) {
-        native_error(error, shared, point, l);
-        keeps = shared_native_is_planned(shared->plan, point, l, error);
+    *keeps = true;
+    for (size_t l = 1; machine != NULL && *keeps && l <= shared->pair.original.depth; l++) {
+        native_error(error, shared, machine, l);
+        *keeps = native_is_planned(shared->plan, l, digits, error);
     }
     mpfr_clear(error);
-    return keeps;
+    free(made);
+    return machine != NULL;
 }
 
 /* A plan of its own, and a base for that. */
@@ -320,8 +338,10 @@ EvaluateStatus shared_make_member(Shared **shared, Family *family, const Point *
         return EVALUATE_NO_MEMORY;
     }
     made->family = family;
-    bool ok = family_plan(&made->plan, family, 0) && fill(made, &point, 1, tape_room, NULL);
-    if (ok && made->own == NULL && !keeps_to_plan(made, point)) {
+    bool keeps = true;
+    bool ok = family_plan(&made->plan, family, 0) && fill(made, &point, 1, tape_room, NULL) &&
+              (made->own != NULL || keeps_to_plan(&keeps, made, point));
+    if (ok && !keeps) {
         ok = fill_again(made, point, tape_room);
     }
     if (!ok) {

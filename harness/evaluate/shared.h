@@ -34,8 +34,8 @@ EvaluateStatus shared_make(Shared **shared, const Point *const *points, size_t c
                            double tape_room, Checkpoints *checkpoints)
     __attribute__((warn_unused_result));
 
-/* The same for one of a family's members, whose plan is the family's if its r(T) and m(T) are as
- * far apart as that has it. */
+/* The same for one of a family's members, whose plan is the family's if its r(T) and T in double
+ * are as far apart as that has it. */
 EvaluateStatus shared_make_member(Shared **shared, Family *family, const Point *point,
                                   double tape_room) __attribute__((warn_unused_result));
 
@@ -71,9 +71,5 @@ RefBase *shared_base(const Shared *shared, const Point *point, bool certify, mpf
 
 /* Are points like this one evaluated with radii in place of a plan? */
 bool shared_proves(const Pair *pair, const Point *point);
-
-/* Does the machine's error in T after a layer, a cell in the max norm, grow as the plan has it? */
-bool shared_native_is_planned(const RefPlan *plan, const Point *point, size_t layer,
-                              mpfr_srcptr native);
 
 #endif

@@ -19,21 +19,23 @@ static bool row_vacuous(const Point *point, const Row *row)
     return mpfr_cmp_d(size, format->smallest) < 0 || mpfr_cmp_d(size, format->largest) > 0;
 }
 
-/* 2 Omega is beyond the numbers that weights are stored as: no rewrite is there, even where what
- * came out is finite. */
-static bool omega_overflows(const Point *point)
+/* No rewrite is there then, even where what came out is finite.  Taken away, 2 Omega may be
+ * infinite: a score of minus infinity has the weight 0 that it stands for, and where the machine
+ * multiplies by it the rows are NaN and tell. */
+bool point_overflows(const Point *point)
 {
     const ConstructionInfo *info = construction_info(point->spec.construction);
-    if (point->arithmetic == ARITHMETIC_NONE || info->masked) {
+    if (point->arithmetic == ARITHMETIC_NONE || info->masked ||
+        point->penalty == PENALTY_NEGATIVE) {
         return false;
     }
-    NumberFormat storage = arithmetic_info(point->arithmetic)->formats.storage;
-    return isinf(format_nearest(storage, 2 * point_omega(point)));
+    NumberFormat operand = arithmetic_info(point->arithmetic)->formats.operand;
+    return isinf(format_nearest(operand, 2 * point_omega(point)));
 }
 
 static bool row_overflow(const Point *point, const Row *row)
 {
-    if (omega_overflows(point)) {
+    if (point_overflows(point)) {
         return true;
     }
     for (int kind = 0; kind < ERROR_KINDS; kind++) {

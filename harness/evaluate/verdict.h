@@ -6,6 +6,9 @@
 
 #include "../grid/point.h"
 
+/* Is 2 Omega infinite as the machine has it, and given to scores? */
+bool point_overflows(const Point *point);
+
 /* Sets the row's status, which follows from its errors. */
 void row_finish(const Point *point, Row *row);
 

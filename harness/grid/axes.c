@@ -593,6 +593,7 @@ static const AxisInfo infos[AXIS_COUNT] = {
          {CHOICE(truths)},
          {WORD(0)},
          "the weights, for all, are as the arithmetic stores them; 16 bits: yes",
+         .roles = ROLE_MACHINE,
          FIELD(weights_rounded),
          .standard_of = rounded_standard,
          .matters = stores_less},

@@ -163,6 +163,16 @@ static int ask_certify(Grid *grid, const RunOptions *run)
     return 0;
 }
 
+static void note_given(Grid *grid, const SectionList *sections, const Section *flags)
+{
+    for (Axis axis = 0; axis < AXIS_COUNT; axis++) {
+        grid->given[axis] = flags->settings[axis].given;
+        for (size_t i = 0; i < sections->count; i++) {
+            grid->given[axis] |= sections->sections[i].settings[axis].given;
+        }
+    }
+}
+
 int grid_read(Grid *grid, RunOptions *run, const CommandInfo *command, int argc, char **argv)
 {
     Section flags = {0};
@@ -187,6 +197,7 @@ int grid_read(Grid *grid, RunOptions *run, const CommandInfo *command, int argc,
     }
     if (status == 0) {
         status = expand(grid, &sections, &flags, command, run);
+        note_given(grid, &sections, &flags);
     }
     if (status == 0 && run->propagation) {
         status = ask_propagation(grid);

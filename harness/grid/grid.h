@@ -14,14 +14,15 @@ typedef struct Grid {
     Point *points;  /* [count], in grid order; no two are the same */
     char **section; /* [count], the case-file section of each; "": the command line alone */
     size_t count;
-    SourceList sources; /* the files that weights come from; points refer to them */
+    bool given[AXIS_COUNT]; /* a flag or a section of a case file says something of the axis */
+    SourceList sources;     /* the files that weights come from; points refer to them */
 } Grid;
 
 /* Options of check. */
 typedef struct {
     const char *baseline, *save, *junit_xml, *markdown, *json; /* files, or NULL */
     double factor;                                             /* 0: the default */
-    bool exact, force;
+    bool exact, force, update;
 } CheckOptions;
 
 /* Seconds of work after which an evaluation is kept, unless --checkpoint says otherwise. */
@@ -47,6 +48,7 @@ typedef struct RunOptions {
     const char *preset;    /* --preset, of cost: see preset.h; or NULL */
     int threads;           /* --threads; 0: one a core */
     int digits;            /* --digits: of every error in a table; 0: REF_DIGITS */
+    const char *color;     /* --color: auto, always or never; NULL: auto */
     bool dry_run, quiet, verbose;
     bool on_stdout;    /* -o -, or --format alone: stdout is the table, and no more */
     bool resume;       /* --resume: go on with what an interrupted run left */
@@ -55,6 +57,7 @@ typedef struct RunOptions {
     bool measure;      /* --measure, of cost */
     bool certify;      /* --certify: see Point */
     bool propagation;  /* --propagation, of sweep and depth: every point has it too */
+    bool expand;       /* --expand, of sweep and depth: see table/expanded.h */
     bool file_only;    /* of sweep: says nothing of failures, and prints no summary */
     CheckOptions check;
 } RunOptions;

@@ -19,6 +19,7 @@ enum { LONG_FLAG = 1000 };
 
 static const char *const forms[] = {"fused", "three", NULL};
 static const char *const units[] = {"head", "sublayer", "kind", NULL};
+static const char *const colors[] = {"auto", "always", "never", NULL};
 static const char *const logits[] = {"all", "predicted", NULL};
 static const char *const positions[] = {"all", "last", NULL};
 
@@ -30,6 +31,9 @@ static const FlagInfo flags_known[FLAG_COUNT] = {
     [FLAG_DRY_RUN] = {"dry-run", NULL, "print the points, evaluate nothing"},
     [FLAG_QUIET] = {"quiet", NULL, "no progress", 'q'},
     [FLAG_VERBOSE] = {"verbose", NULL, "say what takes how long, point by point, on stderr", 'v'},
+    [FLAG_COLOR] = {"color", "WHEN", "what passes and fails in colours: auto, always or never",
+                    .words = colors},
+    [FLAG_EXPAND] = {"expand", NULL, "a column for each axis given that shares `options`"},
     [FLAG_IGNORE_EXTRA] =
         {"ignore-extra", NULL,
          "skip tensors of unknown names in a weights file, but no norm, gate or position"},
@@ -65,6 +69,7 @@ static const FlagInfo flags_known[FLAG_COUNT] = {
     [FLAG_BASELINE] = {"baseline", "FILE", "the table to compare with"},
     [FLAG_SAVE_BASELINE] = {"save-baseline", "FILE", "write one, if it would pass"},
     [FLAG_FORCE] = {"force", NULL, "--save-baseline: over an old one"},
+    [FLAG_UPDATE] = {"update", NULL, "--baseline: say what differs, then save it anew"},
     [FLAG_FACTOR] = {"factor", "F", "machine errors may grow this much; default 4"},
     [FLAG_EXACT] = {"exact", NULL, "reference columns to all digits that are printed, not 12"},
     [FLAG_JUNIT_XML] = {"junit-xml", "FILE", "report for a CI system"},
@@ -259,6 +264,7 @@ static int read_check_flag(CheckOptions *check, Flag flag, Origin origin, const 
     case FLAG_BASELINE: check->baseline = text; break;
     case FLAG_SAVE_BASELINE: check->save = text; break;
     case FLAG_FORCE: check->force = true; break;
+    case FLAG_UPDATE: check->update = true; break;
     case FLAG_FACTOR: return read_factor(check, origin, text);
     case FLAG_EXACT: check->exact = true; break;
     case FLAG_JUNIT_XML: check->junit_xml = text; break;
@@ -323,6 +329,7 @@ static int read_flag(Reader *reader, Flag flag, const char *text)
     case FLAG_DRY_RUN: run->dry_run = true; break;
     case FLAG_QUIET: run->quiet = true; break;
     case FLAG_IGNORE_EXTRA: run->ignore_extra = true; break;
+    case FLAG_COLOR: return read_word(&run->color, flag, text);
     case FLAG_FORM: return read_word(&run->form, flag, text);
     case FLAG_BY: return read_word(&run->by, flag, text);
     case FLAG_LOGITS: return read_word(&run->logits, flag, text);
@@ -335,6 +342,7 @@ static int read_flag(Reader *reader, Flag flag, const char *text)
     case FLAG_PRESET: run->preset = text; break;
     case FLAG_PROPAGATION: run->propagation = true; break;
     case FLAG_MEASURE: run->measure = true; break;
+    case FLAG_EXPAND: run->expand = true; break;
     default: run->verbose = true; break;
     }
     if (run->quiet && run->verbose) {

@@ -21,6 +21,8 @@ typedef enum {
     FLAG_DRY_RUN,
     FLAG_QUIET,
     FLAG_VERBOSE,
+    FLAG_COLOR,
+    FLAG_EXPAND,
     FLAG_IGNORE_EXTRA,
     FLAG_TOKENS, /* the first that say what inputs there are */
     FLAG_TOKENS_FILE,
@@ -44,6 +46,7 @@ typedef enum {
     FLAG_BASELINE, /* the first of check's own */
     FLAG_SAVE_BASELINE,
     FLAG_FORCE,
+    FLAG_UPDATE,
     FLAG_FACTOR,
     FLAG_EXACT,
     FLAG_JUNIT_XML,

@@ -63,6 +63,10 @@ int format_check(const RunOptions *run)
         complain((Origin){.flag = "format"}, run->format, "expected csv with %s", flag);
         return 2;
     }
+    if (run->expand && flag != NULL) {
+        complain((Origin){.flag = "expand"}, "expand", "expected it without %s", flag);
+        return 2;
+    }
     return 0;
 }
 

@@ -1,6 +1,5 @@
 /*
- * The short table after a sweep: the error at a few layers, a line per construction and Omega
- * (the worst over every other axis).
+ * What a point leaves for the short table after a sweep: its errors at a few layers.
  */
 #ifndef HEADPROOF_HARNESS_TABLE_SUMMARY_H
 #define HEADPROOF_HARNESS_TABLE_SUMMARY_H
@@ -20,15 +19,13 @@ typedef struct {
     SummaryCell total[SUMMARY_LAYERS], construction[SUMMARY_LAYERS], native[SUMMARY_LAYERS];
 } PointSummary;
 
+/* The layers shown of a stack: 1, 12 and the last, as far as they differ.  Returns how many. */
+int summary_layers(size_t layers[SUMMARY_LAYERS], size_t depth);
+
 void summary_init(PointSummary *summary);
 
 /* Takes in a row of the point. */
 void summary_add(PointSummary *summary, const Point *point, const Row *row);
-
-/* Prints the table of the grid's points of indices points [count]; summaries [count].  0, or -1
- * when out of memory or the stream failed. */
-int summary_print(FILE *file, const Grid *grid, const size_t *points, size_t count,
-                  const PointSummary *summaries) __attribute__((warn_unused_result));
 
 /* ", certified", or how many cells are bounds and not proven. */
 int print_certified(FILE *file, size_t bounds);

@@ -8,17 +8,11 @@
 #include "../grid/point_axes.h"
 #include "bounds.h"
 #include "columns.h"
-#include "../base/decimal.h"
 #include "../base/text_stream.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-
-static const char *kind_name(size_t kind)
-{
-    return axis_info(AXIS_JUDGE)->domain.words[kind];
-}
 
 static int stream_status(FILE *file)
 {
@@ -62,17 +56,28 @@ static void write_axis(FILE *file, const Point *point, Axis axis)
     }
 }
 
-/* first: before the first, where there is one. */
-static void write_options(FILE *file, const Point *point, const char *first)
+/* Those of axes that have no column, and of `also`, which ends with AXIS_COUNT; NULL: none. */
+static void write_options(FILE *file, const Point *point, const Axis *also)
 {
-    const char *separator = first;
+    const char *separator = "";
     for (Axis axis = 0; axis < AXIS_COUNT; axis++) {
-        if (axis_info(axis)->column == NULL && point_axis_differs(point, axis)) {
+        const Axis *next = also;
+        while (next != NULL && *next != AXIS_COUNT && *next != axis) {
+            next++;
+        }
+        bool listed = axis_info(axis)->column == NULL || (next != NULL && *next == axis);
+        if (listed && point_axis_differs(point, axis)) {
             fprintf(file, "%s%s=", separator, axis_info(axis)->name);
             write_axis(file, point, axis);
             separator = ";";
         }
     }
+}
+
+int table_write_options(FILE *file, const Point *point, const Axis *also)
+{
+    write_options(file, point, also);
+    return stream_status(file);
 }
 
 int table_write_key(FILE *file, const Point *point, bool with_omega, const char *seeds)
@@ -87,7 +92,7 @@ int table_write_key(FILE *file, const Point *point, bool with_omega, const char 
             putc(',', file);
         }
     }
-    write_options(file, point, "");
+    write_options(file, point, NULL);
     return stream_status(file);
 }
 
@@ -177,22 +182,6 @@ int table_write_row(FILE *file, const Point *point, const Row *row)
 enum { SHOWN_PARTS = PROPAGATION_COUNT / 2 };
 static const ErrorKind shown_split[] = {ERROR_CONSTRUCTION, ERROR_ROUNDING};
 
-void table_print_header(FILE *file, bool propagation)
-{
-    static const char *const parts[SHOWN_PARTS] = {"injected", "inherited", "gain"};
-    fprintf(file, "%-12s %8s %5s", "construction", "omega", "layer");
-    for (size_t kind = 0; !propagation && kind < ERROR_KINDS; kind++) {
-        fprintf(file, " %13s", kind_name(kind));
-    }
-    for (size_t i = 0; propagation && i < 2; i++) {
-        fprintf(file, " %13s", kind_name(shown_split[i]));
-        for (size_t part = 0; part < SHOWN_PARTS; part++) {
-            fprintf(file, " %13s", parts[part]);
-        }
-    }
-    fputs("  status  options\n", file);
-}
-
 /* Three digits; "<" before what is only a bound. */
 static void print_cell(FILE *file, const RefCell *cell)
 {
@@ -203,15 +192,12 @@ static void print_cell(FILE *file, const RefCell *cell)
         const char *format = cell->state == CELL_BOUND ? "<%.2RUe" : "%.2Re";
         mpfr_snprintf(text, sizeof text, format, cell->value);
     }
-    fprintf(file, " %13s", text);
+    fprintf(file, " %s", text);
 }
 
 void table_print_row(FILE *file, const Point *point, const Row *row)
 {
-    char omega[DECIMAL_TEXT];
-    decimal_print(omega, point->omega);
-    fprintf(file, "%-12s %8s %5zu", construction_names[point->spec.construction], omega,
-            row->layer);
+    fprintf(file, "%zu", row->layer);
     for (size_t kind = 0; !point->propagation && kind < ERROR_KINDS; kind++) {
         print_cell(file, &row->errors.error[kind][NORM_MAX]);
     }
@@ -221,7 +207,5 @@ void table_print_row(FILE *file, const Point *point, const Row *row)
             print_cell(file, &row->errors.propagation[i * SHOWN_PARTS + part]);
         }
     }
-    fprintf(file, "  %s", status_name(row->status));
-    write_options(file, point, "  ");
-    putc('\n', file);
+    fprintf(file, " %s\n", status_name(row->status));
 }

@@ -1,5 +1,5 @@
 /*
- * Tables: the CSV's header and rows, and the same as text columns for a terminal.
+ * Tables: the CSV's header and rows, and what a terminal shows of them.
  */
 #ifndef HEADPROOF_HARNESS_TABLE_TABLE_H
 #define HEADPROOF_HARNESS_TABLE_TABLE_H
@@ -15,6 +15,10 @@ int table_write_header(FILE *file, bool propagation) __attribute__((warn_unused_
 int table_write_row(FILE *file, const Point *point, const Row *row)
     __attribute__((warn_unused_result));
 
+/* The cell `options`: every axis without a column that differs from its default, and of those that
+ * have one the axes of `also`, which ends with AXIS_COUNT. */
+int table_write_options(FILE *file, const Point *point, const Axis *also);
+
 /* The key columns alone, as in a row, without layer: "fused,silu,none,20,...".  For min-omega
  * the caller passes with_omega = false and seeds as text (NULL: the point's own seed). */
 int table_write_key_header(FILE *file, bool with_omega) __attribute__((warn_unused_result));
@@ -27,9 +31,9 @@ char *table_key(const Point *point) __attribute__((warn_unused_result));
 /* One cell as in a row. */
 int table_write_cell(FILE *file, const RefCell *cell) __attribute__((warn_unused_result));
 
-/* For a terminal: a short table (construction, Omega, layer, the errors' maxima to 3 digits, or
- * with propagation two of them and their parts, status, the options) with a header. */
-void table_print_header(FILE *file, bool propagation);
+/* What a terminal shows of a row, in words with a blank between them: the layer, the errors' maxima
+ * to 3 digits, or with propagation two of them and their parts, and the status.  live.h lays it
+ * out. */
 void table_print_row(FILE *file, const Point *point, const Row *row);
 
 #endif

@@ -41,6 +41,7 @@ typedef struct {
     double *seconds;     /* [obtained's rows] an equal share of what its point took, or NULL */
     int baseline_digits; /* significant digits that it has; 0: as many as there may be */
     bool has_baseline;
+    bool colors;        /* the verdict has one, on stdout */
     bool other_machine; /* the baseline is from one, or nobody knows which */
     Finding *findings;
     size_t finding_count, finding_capacity;

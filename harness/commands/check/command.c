@@ -16,6 +16,7 @@
 #include "../../base/text_stream.h"
 #include "../../base/own_file.h"
 #include "../../base/shown.h"
+#include "../../base/terminal.h"
 #include "../../table/sidecar.h"
 
 #include <errno.h>
@@ -62,6 +63,10 @@ static int check_options(const Grid *grid, const CheckOptions *options)
     }
     if (options->force && options->save == NULL) {
         complain((Origin){.flag = "force"}, "force", "expected --save-baseline with it");
+        return 2;
+    }
+    if (options->update && options->baseline == NULL) {
+        complain((Origin){.flag = "update"}, "update", "expected --baseline FILE with it");
         return 2;
     }
     if (options->save != NULL && !options->force && access(options->save, F_OK) == 0) {
@@ -115,8 +120,8 @@ static int choose_paths(Checking *command)
         }
         return 0;
     }
-    command->beside =
-        options->save != NULL ? atomic_file_target(options->save) : join(options->baseline, "");
+    const char *written = options->update ? options->baseline : options->save;
+    command->beside = written != NULL ? atomic_file_target(written) : join(options->baseline, "");
     command->obtained = command->beside == NULL ? NULL : join(command->beside, ".obtained");
     command->sidecar = command->obtained == NULL ? NULL : join(command->obtained, ".json");
     return command->sidecar == NULL ? memory_fault() : claim_paths(command);
@@ -297,9 +302,57 @@ static int judge(Checking *command, int swept)
     return status != 0 ? status : write_reports(command);
 }
 
+/* Compares the obtained table with itself, as one that is saved for the first time; says so where
+ * it can be no baseline. */
+static int judge_itself(const Checking *command, bool *passes)
+{
+    CheckOptions options = *command->check.options;
+    options.baseline = NULL;
+    options.save = command->beside;
+    Check itself = {.grid = command->check.grid,
+                    .options = &options,
+                    .argc = command->check.argc,
+                    .argv = command->check.argv,
+                    .has_baseline = true,
+                    .colors = command->check.colors};
+    int status = csv_read(&itself.obtained, command->obtained);
+    if (status == 0) {
+        status = csv_read(&itself.baseline, command->obtained);
+    }
+    if (status == 0) {
+        status = check_judge(&itself);
+    }
+    *passes = status == 0 && check_passes(&itself);
+    if (status == 0 && !*passes) {
+        puts("as a baseline:");
+        report_print(stdout, &itself, command->run->quiet);
+    }
+    check_clear(&itself);
+    return status;
+}
+
+/* The old baseline was compared with, so that what is new was seen; then it is replaced. */
+static int update(Checking *command)
+{
+    bool passes = false, quiet = command->run->quiet;
+    report_print(stdout, &command->check, quiet);
+    int status = judge_itself(command, &passes);
+    if (status == 0 && passes) {
+        status = keep_baseline(command);
+    }
+    if (status == 0 && !quiet) {
+        printf("%s: %s\n", passes ? "updated" : "obtained",
+               shown(passes ? command->check.options->baseline : command->obtained).text);
+    }
+    return status != 0 ? status : !passes;
+}
+
 static int conclude(Checking *command)
 {
     const CheckOptions *options = &command->run->check;
+    if (options->update) {
+        return update(command);
+    }
     bool passes = check_passes(&command->check);
     int status = passes && options->save != NULL ? keep_baseline(command) : 0;
     if (status != 0) {
@@ -349,6 +402,7 @@ int command_check(const Grid *grid, const RunOptions *run, int argc, char **argv
 {
     Checking command = {
         .run = run, .check = {.grid = grid, .options = &run->check, .argc = argc, .argv = argv}};
+    command.check.colors = terminal_has_colors(stdout, run->color);
     int status = check_options(grid, &run->check);
     if (status == 0) {
         status = check_open(&command.check);

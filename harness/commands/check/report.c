@@ -5,6 +5,8 @@
 
 #include "report.h"
 
+#include "../../base/terminal.h"
+
 #include "../../table/columns.h"
 
 #include "../../grid/axes.h"
@@ -210,5 +212,7 @@ void report_print(FILE *file, const Check *check, bool quiet)
         print_findings(file, check);
     }
     report_verdict(verdict, check);
-    fprintf(file, "%s\n", verdict);
+    Color color = check_passes(check) ? COLOR_GOOD : COLOR_BAD;
+    terminal_write(file, check->colors ? color : COLOR_NONE, verdict);
+    putc('\n', file);
 }

@@ -49,11 +49,11 @@ static bool same_cell(const Cells *a, const Cells *b, int c)
     return a->length[c] == b->length[c] && memcmp(a->cell[c], b->cell[c], a->length[c]) == 0;
 }
 
-/* Of the same model, Omega and layer. */
+/* Of the same model, Omega, layer and whatever else decides a row. */
 static bool same_row(const Cells *a, const Cells *b)
 {
     bool same = same_cell(a, b, VERIFY_LAYER);
-    for (int c = 0; c <= VERIFY_OMEGA; c++) {
+    for (int c = 0; c < VERIFY_INPUTS; c++) {
         same = same && same_cell(a, b, c);
     }
     return same;

@@ -4,13 +4,15 @@
 #include "../../base/atomic_file.h"
 #include "../commands.h"
 #include "../../base/interrupt.h"
+#include "../../table/expanded.h"
 #include "../../table/output.h"
 #include "../../base/message.h"
 #include "../../evaluate/predict.h"
 #include "../../evaluate/schedule.h"
 #include "../../base/shown.h"
 #include "../../base/streams.h"
-#include "../../table/summary.h"
+#include "../../base/ticker.h"
+#include "../../table/summary_table.h"
 #include "../../table/table.h"
 #include "resume.h"
 #include "sweep.h"
@@ -67,13 +69,33 @@ void sweep_take_outcome(Sweep *sweep, const PointOutcome *outcome, double second
     }
 }
 
-static bool write_rows(Sweep *sweep, const PointRows *rows, bool more)
+/* The rows as a terminal shows them, or with the columns of --expand; 0, or -1 (errno). */
+static int write_other_rows(Sweep *sweep, const Point *point, const PointRows *rows)
 {
-    const char *text = sweep->terminal ? rows->text + rows->csv : rows->text;
-    size_t length = sweep->terminal ? rows->shown : rows->csv;
+    char *text = NULL;
+    size_t size = 0;
+    FILE *stream = text_stream(&text, &size);
+    if (stream == NULL) {
+        return -1;
+    }
+    int status = 0;
+    if (sweep->terminal) {
+        live_print(stream, &sweep->live, point, rows->text + rows->csv, rows->shown);
+    } else {
+        status = expanded_write(stream, sweep->grid, point, rows->text, rows->csv);
+    }
+    status = fclose(stream) != 0 || status != 0 ? -1 : journal_append(sweep->journal, text, size);
+    free(text);
+    return status;
+}
+
+static bool write_rows(Sweep *sweep, const Point *point, const PointRows *rows, bool more)
+{
     errno = 0;
-    if (journal_append(sweep->journal, text, length) != 0 ||
-        (!more && journal_sync(sweep->journal) != 0)) {
+    int status = sweep->terminal || sweep->options->expand
+                     ? write_other_rows(sweep, point, rows)
+                     : journal_append(sweep->journal, rows->text, rows->csv);
+    if (status != 0 || (!more && journal_sync(sweep->journal) != 0)) {
         sweep->write_error = errno != 0 ? errno : EIO;
     }
     return sweep->write_error == 0;
@@ -88,7 +110,7 @@ static bool commit_point(void *context, size_t index, const PointRows *rows, boo
     if (sweep->options->verbose || sweep->terminal || outcome->failed_layer != 0) {
         progress_clear(&sweep->progress);
     }
-    bool written = write_rows(sweep, rows, more);
+    bool written = write_rows(sweep, point, rows, more);
     if (written) {
         sweep_take_outcome(sweep, outcome, rows->seconds);
         if (sweep->options->verbose) {
@@ -150,9 +172,11 @@ static int run_points(Sweep *sweep, int threads)
     double cost = cost_left(sweep, sweep->committed);
     progress_open(&sweep->progress, progress_stderr(sweep->options->quiet), cost);
     progress_phase(&sweep->progress, "", "points", work.count, cost);
+    Ticker *ticker = ticker_open(&sweep->writing, &sweep->progress);
     EvaluateStatus status = sweep->dispatch != NULL
                                 ? dispatch_run(sweep->dispatch, &work, commit_point, sweep)
                                 : schedule_run(&work, threads, commit_point, sweep);
+    ticker_close(ticker);
     progress_clear(&sweep->progress);
     if (status == EVALUATE_NO_MEMORY) {
         fprintf(stderr, "headproof: memory is short after %zu of %zu points\n", sweep->committed,
@@ -160,6 +184,19 @@ static int run_points(Sweep *sweep, int threads)
         return 99;
     }
     return sweep->write_error != 0 ? write_fault(sweep) : 0;
+}
+
+/* The header of a table, as --expand has it. */
+static int write_expanded_header(FILE *file, const Sweep *sweep)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *stream = text_stream(&text, &size);
+    int status = stream == NULL ? -1 : table_write_header(stream, sweep->options->propagation);
+    status = stream != NULL && fclose(stream) != 0 ? -1 : status;
+    status = status == 0 ? expanded_write(file, sweep->grid, NULL, text, size) : status;
+    free(text);
+    return status;
 }
 
 char *sweep_header(const Sweep *sweep)
@@ -172,7 +209,9 @@ char *sweep_header(const Sweep *sweep)
     }
     int status = 0;
     if (sweep->terminal) {
-        table_print_header(stream, sweep->options->propagation);
+        live_print_header(stream, &sweep->live);
+    } else if (sweep->options->expand) {
+        status = write_expanded_header(stream, sweep);
     } else {
         status = table_write_header(stream, sweep->options->propagation);
     }
@@ -192,7 +231,8 @@ static int print_summary(const Sweep *sweep)
     if (options->output == NULL && !options->on_stdout) {
         return 0;
     }
-    bool ok = summary_print(file, sweep->grid, sweep->points, sweep->count, sweep->summaries) == 0;
+    bool ok =
+        summary_table_print(file, sweep->grid, sweep->points, sweep->count, sweep->summaries) == 0;
     ok = ok && fprintf(file, "%zu points in %s", sweep->count, shown(path).text) >= 0;
     ok = ok && (!options->certify || print_certified(file, sweep->bounds) >= 0);
     return ok && putc('\n', file) != EOF && fflush(file) == 0 ? 0 : -1;
@@ -242,7 +282,7 @@ static int write_file(Sweep *sweep, size_t kept, int threads)
 /* Is what an interrupted run leaves gone on with? */
 static bool is_kept(const Sweep *sweep)
 {
-    return format_is_csv(format_find(sweep->options->format));
+    return format_is_csv(format_find(sweep->options->format)) && !sweep->options->expand;
 }
 
 /* Evaluates what is not there yet, so that a signal leaves what is. */
@@ -284,6 +324,13 @@ static int prepare(Sweep *sweep)
     if (!shard_points(sweep->points, &sweep->count, grid, sweep->record.shard,
                       sweep->record.shards)) {
         return memory_fault();
+    }
+    if (sweep->terminal) {
+        if (live_open(&sweep->live, grid, sweep->points, sweep->count, terminal_width(stdout)) !=
+            0) {
+            return memory_fault();
+        }
+        sweep->live.colors = terminal_has_colors(stdout, sweep->options->color);
     }
     sweep->record.points = sweep->points;
     sweep->record.count = sweep->count;
@@ -362,8 +409,8 @@ int command_sweep(const Grid *grid, const RunOptions *run, int argc, char **argv
                               .shards = run->shards > 0 ? run->shards : 1},
                    .writing = PTHREAD_MUTEX_INITIALIZER};
     bool helper = run->team && team_rank() > 0;
-    sweep.terminal =
-        run->output == NULL && run->stream == NULL && !run->on_stdout && isatty(STDOUT_FILENO);
+    sweep.terminal = run->output == NULL && run->stream == NULL && !run->on_stdout &&
+                     !run->expand && isatty(STDOUT_FILENO);
     ref_thread_setup();
     int status = helper ? 0 : check_threads(run);
     if (status == 0 && !helper) {

@@ -9,6 +9,7 @@
 
 #include "../../evaluate/dispatch.h"
 #include "../../table/journal.h"
+#include "../../table/live.h"
 #include "../../base/progress.h"
 #include "../../evaluate/rows.h"
 
@@ -30,6 +31,7 @@ typedef struct {
     double *seconds;
     size_t committed, failures, bounds; /* bounds: cells */
     bool terminal;                      /* stdout is one: a table instead of CSV */
+    Live live;                          /* that table */
     Progress progress;
     int write_error;
     pthread_mutex_t writing;

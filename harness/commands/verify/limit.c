@@ -127,8 +127,8 @@ void verify_limit_take(Verify *verify, double omega)
                          .log2_judged = worst->log2_worst,
                          .score = worst->score,
                          .judged = point.judged,
-                          .judge_of = point.judge_of,
-                          .activation = point.spec.activation,
+                         .judge_of = point.judge_of,
+                         .activation = point.spec.activation,
                          .gelu = point.spec.gelu};
     limit.kind = largest_part(worst, &point);
     limit.cause = cause_of(&limit, worst, &point);

@@ -145,6 +145,20 @@ static bool count_position(void *context, const Verify *verify, size_t i, size_t
     return true;
 }
 
+static bool count_lost(void *context, const Verify *verify, size_t i, size_t p)
+{
+    size_t *count = context;
+    *count += logits_position(&verify->logits, i, p)->lost;
+    return true;
+}
+
+size_t verify_lost(const Verify *verify)
+{
+    size_t count = 0;
+    each_position(verify, count_lost, &count);
+    return count;
+}
+
 size_t verify_positions(const Verify *verify)
 {
     size_t count = 0;
@@ -207,7 +221,7 @@ static bool write_position(void *context, const Verify *verify, size_t i, size_t
     const Position *position = logits_position(&verify->logits, i, p);
     Figure loss[LOSSES];
     losses_of(loss, position);
-    verify_write_key(file, verify, rows->omega);
+    rows->status |= verify_write_key(file, verify, rows->omega);
     fprintf(file, ",1,%zu,%zu,%zu,", verify->points[0].spec.depth, inputs_number(inputs, i), p + 1);
     if (inputs->tokens != NULL) {
         fprintf(file, "%" PRId64, inputs->tokens[i * inputs->n + p]);

@@ -21,8 +21,10 @@ const char *verify_column(size_t column)
 {
     static const char *const names[VERIFY_COLUMNS] = {[VERIFY_MODEL] = "model",
                                                       [VERIFY_CONSTRUCTION] = "construction",
+                                                      [VERIFY_ARITHMETIC] = "arithmetic",
                                                       [VERIFY_KERNEL] = "kernel",
                                                       [VERIFY_OMEGA] = "omega",
+                                                      [VERIFY_OPTIONS] = OPTIONS_COLUMN,
                                                       [VERIFY_INPUTS] = "inputs",
                                                       [VERIFY_LAYER] = LAYER_COLUMN,
                                                       [VERIFY_BOUNDS] = BOUNDS_COLUMN,
@@ -93,12 +95,16 @@ static void write_bounds(FILE *file, const Verify *verify, const LayerWorst *lay
     }
 }
 
-void verify_write_key(FILE *file, const Verify *verify, const char *omega)
+/* What decides a row and has no column here, beside the sizes of the file. */
+static const Axis decisive[] = {AXIS_ACTIVATION, AXIS_MASK, AXIS_REFERENCE, AXIS_SEED, AXIS_COUNT};
+
+int verify_write_key(FILE *file, const Verify *verify, const char *omega)
 {
     const Point *point = &verify->points[0];
-    fprintf(file, "%s,%s,%s,%s", verify->template->source->path,
-            construction_names[point->spec.construction],
+    fprintf(file, "%s,%s,%s,%s,%s,", verify->template->source->path,
+            construction_names[point->spec.construction], arithmetic_names[point->arithmetic],
             point->kernel == KERNEL_DENSE ? "dense" : "structured", omega);
+    return table_write_options(file, verify->template, decisive);
 }
 
 /* What a layer's row holds in a column from the inputs' to the worst input's; means: of the last
@@ -126,8 +132,7 @@ static int write_cell(FILE *file, size_t column, const Verify *verify, size_t l,
 static int write_layer(FILE *file, const Verify *verify, const char *omega, size_t l,
                        const LogitErrors *logits, const PositionMeans *means)
 {
-    int status = 0;
-    verify_write_key(file, verify, omega);
+    int status = verify_write_key(file, verify, omega);
     for (size_t column = VERIFY_INPUTS; column <= VERIFY_WORST_INPUT; column++) {
         fputc(',', file);
         status |= write_cell(file, column, verify, l, means);
@@ -221,7 +226,13 @@ void verify_print_found(const Verify *verify, const Found *found)
 void verify_print_keeping(const Verify *verify, const OmegaSearch *found)
 {
     FILE *file = output_report(verify->options);
-    omega_print(file, found, "keeps every prediction");
+    size_t lost = verify_lost(verify);
+    char what[128] = "keeps every prediction";
+    if (lost > 0) {
+        snprintf(what, sizeof what, "keeps every prediction but the %zu that the imitation changes",
+                 lost);
+    }
+    omega_print(file, found, what);
     fputc('\n', file);
 }
 

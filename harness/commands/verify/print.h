@@ -6,12 +6,15 @@
 
 #include "positions.h"
 
-/* The columns of its rows, in order; VERIFY_ERRORS + kind is that of an error's largest entry. */
+/* The columns of its rows, in order: up to VERIFY_INPUTS what decides a row; VERIFY_ERRORS + kind
+ * is that of an error's largest entry. */
 enum {
     VERIFY_MODEL,
     VERIFY_CONSTRUCTION,
+    VERIFY_ARITHMETIC,
     VERIFY_KERNEL,
     VERIFY_OMEGA,
+    VERIFY_OPTIONS,
     VERIFY_INPUTS,
     VERIFY_LAYER,
     VERIFY_INPUT, /* these three of positions alone */
@@ -40,8 +43,8 @@ const char *verify_column(size_t column);
 int verify_write_header(FILE *file);
 int verify_write_rows(const Verify *verify, double omega, const LogitErrors *logits);
 
-/* The first cells of a row, up to omega. */
-void verify_write_key(FILE *file, const Verify *verify, const char *omega);
+/* The first cells of a row, up to the options. */
+int verify_write_key(FILE *file, const Verify *verify, const char *omega);
 
 /* The cells from logit_error to predictions_changed, a comma before each; or blank ones. */
 void verify_write_logits(FILE *file, double error, double margin, size_t changed);

@@ -242,7 +242,8 @@ bool verify_search(Verify *verify, Found *found)
     return ensemble_search(&verify->ensemble, found);
 }
 
-/* The predictions changed at one Omega; where there are none, the largest logit error over the
+/* The predictions changed at one Omega, but for those that the imitation of an activation changes,
+ * whatever Omega is; where there are none, the largest logit error over the
  * smallest margin, but never so much as one changed. */
 static bool prediction_error(void *context, mpfr_ptr error, double omega)
 {
@@ -253,14 +254,15 @@ static bool prediction_error(void *context, mpfr_ptr error, double omega)
     }
     double share = there.error / verify->logits.margin;
     double unchanged = share < KEPT ? share : KEPT;
-    mpfr_set_d(error, there.changed > 0 ? (double)there.changed : unchanged, MPFR_RNDN);
+    size_t changed = there.changed - there.lost;
+    mpfr_set_d(error, changed > 0 ? (double)changed : unchanged, MPFR_RNDN);
     return true;
 }
 
 bool verify_search_predictions(Verify *verify, OmegaSearch *found)
 {
     OmegaAsk ask = {.tolerance = KEPT,
-                    .guess = 1,
+                    .guess = verify->keeping > 0 ? verify->keeping : 1,
                     .digits = 4,
                     .bracket = 1e-3,
                     .inside = 48,

@@ -28,6 +28,7 @@ static int verify_omega(Verify *verify, double omega)
         return memory_fault();
     }
     verify_limit_take(verify, omega);
+    verify->keeping = logits.changed == logits.lost ? omega : verify->keeping;
     if (verify->output != NULL &&
         (verify_write_rows(verify, omega, &logits) != 0 || output_commit(verify->output) != 0)) {
         progress_clear(&verify->progress);

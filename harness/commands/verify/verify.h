@@ -90,6 +90,8 @@ typedef struct {
     bool all_positions;
     LayerWorst *layers;   /* [depth], of the Omega at hand */
     pthread_mutex_t lock; /* of layers */
+    double
+        keeping; /* an Omega that keeps every prediction which the imitation keeps; 0: none yet */
     InputCost cost;
     Progress progress;
     bool passed; /* at the Omega at hand */

@@ -1,0 +1,26 @@
+/*
+ * What is known of a terminal: its width, and whether it is to have colours.
+ */
+#ifndef HEADPROOF_HARNESS_BASE_TERMINAL_H
+#define HEADPROOF_HARNESS_BASE_TERMINAL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+enum { TERMINAL_WIDTH = 80, TERMINAL_LEAST = 20, TERMINAL_MOST = 1000 };
+
+/* Columns of the terminal that the stream is: what COLUMNS says, else what the terminal does; of
+ * everything else 80.  From TERMINAL_LEAST to TERMINAL_MOST. */
+size_t terminal_width(FILE *file);
+
+typedef enum { COLOR_NONE, COLOR_GOOD, COLOR_DOUBTFUL, COLOR_BAD } Color;
+
+/* Is the stream to have colours?  when: "always", "never"; "auto" or NULL: on a terminal that can
+ * (TERM is set and not "dumb"), unless NO_COLOR is set to anything but "". */
+bool terminal_has_colors(FILE *file, const char *when);
+
+/* Writes text in the colour: green, yellow, red; COLOR_NONE: as it is. */
+void terminal_write(FILE *file, Color color, const char *text);
+
+#endif

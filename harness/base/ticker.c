@@ -1,0 +1,85 @@
+/*
+ * The thread that tells of progress: it sleeps, a fraction of a second at a time.
+ */
+#include "ticker.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <time.h>
+
+enum { TICK_NANOSECONDS = 250000000, SECOND = 1000000000 };
+
+struct Ticker {
+    pthread_t thread;
+    pthread_mutex_t *lock;
+    pthread_cond_t stop;
+    bool stopped;
+    Progress *progress;
+};
+
+/* Until the ticker is stopped, or a tick has passed; the lock is held. */
+static void wait_a_tick(Ticker *ticker)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_nsec += TICK_NANOSECONDS;
+    until.tv_sec += until.tv_nsec / SECOND;
+    until.tv_nsec %= SECOND;
+    (void)pthread_cond_timedwait(&ticker->stop, ticker->lock, &until);
+}
+
+static void *tick(void *argument)
+{
+    Ticker *ticker = argument;
+    pthread_mutex_lock(ticker->lock);
+    while (!ticker->stopped) {
+        wait_a_tick(ticker);
+        if (!ticker->stopped) {
+            progress_tick(ticker->progress);
+        }
+    }
+    pthread_mutex_unlock(ticker->lock);
+    return NULL;
+}
+
+/* Signals are for the threads that were there before. */
+static bool start(Ticker *ticker)
+{
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    bool started = pthread_create(&ticker->thread, NULL, tick, ticker) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return started;
+}
+
+Ticker *ticker_open(pthread_mutex_t *lock, Progress *progress)
+{
+    Ticker *ticker = progress->sink.stream != NULL ? calloc(1, sizeof *ticker) : NULL;
+    if (ticker == NULL) {
+        return NULL;
+    }
+    ticker->lock = lock;
+    ticker->progress = progress;
+    pthread_cond_init(&ticker->stop, NULL);
+    if (!start(ticker)) {
+        pthread_cond_destroy(&ticker->stop);
+        free(ticker);
+        return NULL;
+    }
+    return ticker;
+}
+
+void ticker_close(Ticker *ticker)
+{
+    if (ticker == NULL) {
+        return;
+    }
+    pthread_mutex_lock(ticker->lock);
+    ticker->stopped = true;
+    pthread_cond_signal(&ticker->stop);
+    pthread_mutex_unlock(ticker->lock);
+    pthread_join(ticker->thread, NULL);
+    pthread_cond_destroy(&ticker->stop);
+    free(ticker);
+}

@@ -1,0 +1,132 @@
+/*
+ * Columns for the axes that vary, and lines for those that are too many.
+ */
+#include "axis_columns.h"
+
+#include "../grid/point_axes.h"
+
+#include <string.h>
+
+/* "": it does not matter. */
+static void value_text(char text[VALUE_TEXT], const Point *point, Axis axis)
+{
+    *text = '\0';
+    if (point_axis_matters(point, axis)) {
+        value_print(text, &axis_info(axis)->domain, point_get(point, axis));
+    }
+}
+
+static bool varies(const Point *const *points, size_t count, Axis axis)
+{
+    const Point *first = NULL;
+    bool two = false, chosen = false;
+    for (size_t i = 0; i < count && !(two && chosen); i++) {
+        if (point_axis_matters(points[i], axis)) {
+            first = first == NULL ? points[i] : first;
+            AxisValue value = point_get(points[i], axis), other = point_get(first, axis);
+            two = two || value_compare(&value, &other) != 0;
+            chosen = chosen || point_axis_differs(points[i], axis);
+        }
+    }
+    return two && chosen;
+}
+
+static size_t widest(const Point *const *points, size_t count, Axis axis)
+{
+    size_t width = strlen(axis_info(axis)->name);
+    for (size_t i = 0; i < count; i++) {
+        char text[VALUE_TEXT];
+        value_text(text, points[i], axis);
+        width = strlen(text) > width ? strlen(text) : width;
+    }
+    return width;
+}
+
+void axis_columns_find(AxisColumns *columns, const Point *const *points, size_t count,
+                       bool together)
+{
+    *columns = (AxisColumns){0};
+    for (Axis axis = 0; axis < AXIS_COUNT; axis++) {
+        bool apart = !together || (axis != AXIS_SEED && axis != AXIS_INPUT);
+        if (apart && varies(points, count, axis)) {
+            size_t width = widest(points, count, axis);
+            columns->axes[columns->count] = axis;
+            columns->widths[columns->count] = width;
+            columns->width += width + (columns->count > 0 ? 2 : 0);
+            columns->count++;
+        }
+    }
+}
+
+void axis_columns_fit(AxisColumns *columns, size_t figures, size_t line)
+{
+    columns->folded = columns->width + figures > line;
+}
+
+int axis_columns_compare(const AxisColumns *columns, const Point *a, const Point *b)
+{
+    int order = 0;
+    for (size_t i = 0; i < columns->count && order == 0; i++) {
+        AxisValue left = point_get(a, columns->axes[i]), right = point_get(b, columns->axes[i]);
+        order = value_compare(&left, &right);
+    }
+    return order;
+}
+
+static void pad(FILE *file, size_t width, size_t least)
+{
+    fprintf(file, "%*s", width < least ? (int)(least - width) : 0, "");
+}
+
+/* Words to the left, numbers to the right. */
+static void print_aligned(FILE *file, const AxisColumns *columns, size_t i, const char *text)
+{
+    bool words = axis_info(columns->axes[i])->domain.kind == DOMAIN_WORDS;
+    int width = (int)columns->widths[i];
+    fprintf(file, "%s%*s", i > 0 ? "  " : "", words ? -width : width, text);
+}
+
+void axis_columns_print_names(FILE *file, const AxisColumns *columns, size_t least)
+{
+    for (size_t i = 0; i < columns->count && !columns->folded; i++) {
+        print_aligned(file, columns, i, axis_info(columns->axes[i])->name);
+    }
+    pad(file, columns->folded ? 0 : columns->width, least);
+}
+
+/* "construction fused, omega 20", broken between axes. */
+static void print_folded(FILE *file, const AxisColumns *columns, const Point *point, size_t line)
+{
+    size_t at = 0;
+    for (size_t i = 0; i < columns->count; i++) {
+        char text[VALUE_TEXT];
+        const char *name = axis_info(columns->axes[i])->name;
+        value_text(text, point, columns->axes[i]);
+        size_t length = strlen(name) + 1 + strlen(text);
+        if (*text == '\0') {
+            continue;
+        }
+        if (at > 0) {
+            bool fits = at + 2 + length < line;
+            fputs(fits ? ", " : ",\n", file);
+            at = fits ? at + 2 : 0;
+        }
+        fprintf(file, "%s %s", name, text);
+        at += length;
+    }
+    putc('\n', file);
+}
+
+void axis_columns_print(FILE *file, const AxisColumns *columns, const Point *point, size_t least,
+                        size_t line)
+{
+    if (columns->folded) {
+        print_folded(file, columns, point, line);
+    }
+    for (size_t i = 0; i < columns->count && !columns->folded; i++) {
+        char text[VALUE_TEXT];
+        value_text(text, point, columns->axes[i]);
+        print_aligned(file, columns, i, text);
+    }
+    pad(file, columns->folded ? 0 : columns->width, least);
+}

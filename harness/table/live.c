@@ -1,0 +1,191 @@
+/*
+ * Rows for a terminal: which columns there is room for, and their lines.
+ */
+#include "live.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* "<1.23e-16", the longest status, and the names over them. */
+enum { FIGURE_WIDTH = 9, STATUS_WIDTH = 10, LAYER_WIDTH = 5, PARTS = PROPAGATION_COUNT / 2 };
+
+/* What comes first when there is not room for all. */
+static const ErrorKind by_use[ERROR_KINDS] = {ERROR_TOTAL,    ERROR_CONSTRUCTION,
+                                              ERROR_NATIVE,   ERROR_ROUNDING,
+                                              ERROR_OBSERVED, ERROR_APPROXIMATION};
+
+static const char *figure_name(const Live *live, size_t figure)
+{
+    static const char *const parts[PARTS] = {"injected", "inherited", "gain"};
+    static const ErrorKind split[] = {ERROR_CONSTRUCTION, ERROR_ROUNDING};
+    size_t part = figure % (1 + PARTS);
+    if (live->propagation && part > 0) {
+        return parts[part - 1];
+    }
+    size_t kind = live->propagation ? split[figure / (1 + PARTS)] : figure;
+    return axis_info(AXIS_JUDGE)->domain.words[kind];
+}
+
+/* Errors of exact mathematics become as small as e^(-2 Omega) is. */
+static size_t exact_width(const Point *const *points, size_t count)
+{
+    double most = 1;
+    for (size_t i = 0; i < count; i++) {
+        most = fmax(most, points[i]->omega);
+    }
+    return strlen("<1.23e-") + (size_t)fmax(2, 1 + floor(log10(most)));
+}
+
+/* Has any of the points the error? */
+static bool exists(const Point *const *points, size_t count, ErrorKind kind)
+{
+    for (size_t i = 0; i < count; i++) {
+        bool machine = points[i]->arithmetic != ARITHMETIC_NONE;
+        bool reference = points[i]->reference != REFERENCE_NONE;
+        bool exact = kind == ERROR_APPROXIMATION || kind == ERROR_CONSTRUCTION;
+        if ((machine || exact) && (reference || kind == ERROR_OBSERVED)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool is_judged(const Point *const *points, size_t count, ErrorKind kind)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (points[i]->judged && points[i]->judge == kind) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* *room: columns that are left; always: even where they are too few. */
+static void take(Live *live, size_t figure, size_t width, size_t *room, bool always)
+{
+    size_t name = strlen(figure_name(live, figure)), own = width > name ? width : name;
+    if (live->widths[figure] == 0 && (always || own + 2 <= *room)) {
+        live->widths[figure] = own;
+        *room -= own + 2 < *room ? own + 2 : *room;
+    }
+}
+
+static void choose_figures(Live *live, const Point *const *points, size_t count, size_t room)
+{
+    size_t exact = exact_width(points, count);
+    for (int judged = 1; judged >= 0; judged--) {
+        for (size_t i = 0; i < ERROR_KINDS; i++) {
+            ErrorKind kind = by_use[i];
+            bool of_reference = kind == ERROR_APPROXIMATION || kind == ERROR_CONSTRUCTION;
+            if (exists(points, count, kind) && (!judged || is_judged(points, count, kind))) {
+                take(live, kind, of_reference ? exact : FIGURE_WIDTH, &room, judged);
+            }
+        }
+    }
+}
+
+static void choose_parts(Live *live, const Point *const *points, size_t count, size_t room)
+{
+    size_t exact = exact_width(points, count);
+    for (size_t figure = 0; figure < live->figures; figure++) {
+        bool of_reference = figure <= PARTS;
+        if (of_reference || exists(points, count, ERROR_ROUNDING)) {
+            take(live, figure, of_reference ? exact : FIGURE_WIDTH, &room, false);
+        }
+    }
+}
+
+int live_open(Live *live, const Grid *grid, const size_t *points, size_t count, size_t line)
+{
+    const Point **taken = calloc(count + 1, sizeof *taken);
+    if (taken == NULL) {
+        return -1;
+    }
+    *live = (Live){.line = line};
+    for (size_t i = 0; i < count; i++) {
+        taken[i] = &grid->points[points[i]];
+        live->has_layer = live->has_layer || taken[i]->spec.depth > 1;
+        live->propagation = live->propagation || taken[i]->propagation;
+    }
+    live->figures = live->propagation ? LIVE_FIGURES : ERROR_KINDS;
+    axis_columns_find(&live->axes, taken, count, false);
+    size_t fixed = 2 + STATUS_WIDTH + (live->has_layer ? 2 + LAYER_WIDTH : 0);
+    axis_columns_fit(&live->axes, fixed + 2 * (2 + strlen("construction")), line);
+    size_t used = fixed + (live->axes.folded ? 0 : live->axes.width);
+    size_t room = line > used ? line - used : 0;
+    if (live->propagation) {
+        choose_parts(live, taken, count, room);
+    } else {
+        choose_figures(live, taken, count, room);
+    }
+    free(taken);
+    return 0;
+}
+
+static const char *between(bool *first, const Live *live)
+{
+    const char *text = *first && (live->axes.folded || live->axes.count == 0) ? "" : "  ";
+    *first = false;
+    return text;
+}
+
+void live_print_header(FILE *file, const Live *live)
+{
+    bool first = true;
+    axis_columns_print_names(file, &live->axes, 0);
+    if (live->has_layer) {
+        fprintf(file, "%s%*s", between(&first, live), LAYER_WIDTH, "layer");
+    }
+    for (size_t i = 0; i < live->figures; i++) {
+        if (live->widths[i] > 0) {
+            fprintf(file, "%s%*s", between(&first, live), (int)live->widths[i],
+                    figure_name(live, i));
+        }
+    }
+    fprintf(file, "%sstatus\n", between(&first, live));
+}
+
+/* Copies the next word of a line; moves behind it. */
+static void next_word(char word[64], const char **text)
+{
+    size_t length = strcspn(*text, " \n");
+    snprintf(word, 64, "%.*s", (int)length, *text);
+    *text += length + ((*text)[length] == ' ');
+}
+
+static Color status_color(const char *status)
+{
+    bool ok = strcmp(status, status_name(STATUS_OK)) == 0;
+    bool doubtful = strcmp(status, status_name(STATUS_UNRESOLVED)) == 0 ||
+                    strcmp(status, status_name(STATUS_VACUOUS)) == 0;
+    return ok ? COLOR_GOOD : doubtful ? COLOR_DOUBTFUL : COLOR_BAD;
+}
+
+static void print_line(FILE *file, const Live *live, const Point *point, const char *text)
+{
+    char word[64];
+    bool first = true;
+    axis_columns_print(file, &live->axes, point, 0, live->line);
+    next_word(word, &text);
+    if (live->has_layer) {
+        fprintf(file, "%s%*s", between(&first, live), LAYER_WIDTH, word);
+    }
+    for (size_t i = 0; i < live->figures; i++) {
+        next_word(word, &text);
+        if (live->widths[i] > 0) {
+            fprintf(file, "%s%*s", between(&first, live), (int)live->widths[i], word);
+        }
+    }
+    next_word(word, &text);
+    fputs(between(&first, live), file);
+    terminal_write(file, live->colors ? status_color(word) : COLOR_NONE, word);
+    putc('\n', file);
+}
+
+void live_print(FILE *file, const Live *live, const Point *point, const char *text, size_t length)
+{
+    for (const char *end = text + length; text < end; text = strchr(text, '\n') + 1) {
+        print_line(file, live, point, text);
+    }
+}

@@ -1,0 +1,36 @@
+/*
+ * The rows of a sweep on a terminal, as they come: a column for each axis that varies, the layer of
+ * stacks, as many errors as there is room for, the status.
+ */
+#ifndef HEADPROOF_HARNESS_TABLE_LIVE_H
+#define HEADPROOF_HARNESS_TABLE_LIVE_H
+
+#include "../base/terminal.h"
+#include "../grid/grid.h"
+#include "axis_columns.h"
+
+/* The figures that table_print_row writes, at most: two errors and what --propagation makes of
+ * them. */
+enum { LIVE_FIGURES = 2 * (1 + PROPAGATION_COUNT / 2) };
+
+/* shown, widths [figures]: which of them have a column, in which width; 0: no column. */
+typedef struct {
+    AxisColumns axes;
+    size_t widths[LIVE_FIGURES], figures;
+    size_t line; /* columns of the terminal */
+    bool has_layer, propagation, colors;
+} Live;
+
+/* For the grid's points of indices points [count].  line: columns of the terminal.  Errors that are
+ * judged come first, then total, construction, native, rounding, observed, approximation, as far as
+ * there is room; errors that no point has, as without arithmetic, have no column.  0, or -1: memory
+ * is short. */
+int live_open(Live *live, const Grid *grid, const size_t *points, size_t count, size_t line)
+    __attribute__((warn_unused_result));
+
+void live_print_header(FILE *file, const Live *live);
+
+/* text [length]: lines of table_print_row about the point. */
+void live_print(FILE *file, const Live *live, const Point *point, const char *text, size_t length);
+
+#endif

@@ -1,0 +1,285 @@
+/*
+ * The short table after a sweep: lines by what varies, and figures as far as there is room.
+ */
+#include "summary_table.h"
+
+#include "../base/terminal.h"
+#include "axis_columns.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- Lines: the worst over points that are the same in what varies ------------------------- */
+
+typedef struct {
+    const AxisColumns *axes;
+    const Point *point;
+    PointSummary worst;
+    size_t order; /* of its first point */
+} Line;
+
+static void worsen(SummaryCell worst[SUMMARY_LAYERS], const SummaryCell other[SUMMARY_LAYERS])
+{
+    for (int slot = 0; slot < SUMMARY_LAYERS; slot++) {
+        bool first = isnan(worst[slot].log10), equal = other[slot].log10 == worst[slot].log10;
+        if (first || other[slot].log10 > worst[slot].log10 || (equal && other[slot].bound)) {
+            worst[slot] = other[slot];
+        }
+    }
+}
+
+static int compare_places(const void *a, const void *b)
+{
+    const Line *left = a, *right = b;
+    return (left->order > right->order) - (left->order < right->order);
+}
+
+static int compare_lines(const void *a, const void *b)
+{
+    const Line *left = a, *right = b;
+    int order = axis_columns_compare(left->axes, left->point, right->point);
+    return order != 0 ? order : compare_places(a, b);
+}
+
+/* Joins the lines that are the same, in the order of their first points.  How many are left. */
+static size_t gather(Line *lines, size_t count)
+{
+    size_t kept = 0;
+    qsort(lines, count, sizeof *lines, compare_lines);
+    for (size_t i = 0; i < count; i++) {
+        Line *last = kept > 0 ? &lines[kept - 1] : NULL;
+        if (last == NULL || axis_columns_compare(last->axes, last->point, lines[i].point) != 0) {
+            lines[kept++] = lines[i];
+            continue;
+        }
+        worsen(last->worst.total, lines[i].worst.total);
+        worsen(last->worst.construction, lines[i].worst.construction);
+        worsen(last->worst.native, lines[i].worst.native);
+    }
+    qsort(lines, kept, sizeof *lines, compare_places);
+    return kept;
+}
+
+/* ---- The table ----------------------------------------------------------------------------- */
+
+enum { CELL_WIDTH = 32, FIGURES = 2 * SUMMARY_LAYERS + 1 };
+
+/* A column of figures: an error after a layer.  kept: how long it is kept where there is no room
+ * for all, 0 longest. */
+typedef struct {
+    const char *name; /* over the first column of an error */
+    size_t cells;     /* where its cells begin in a PointSummary */
+    int slot, kept;
+    size_t layer, width;
+} Figure;
+
+/* Of the lines that have one depth. */
+typedef struct {
+    const AxisColumns *axes;
+    const Line *lines;
+    size_t count, depth;
+    Figure figures[FIGURES];
+    size_t figure_count, line_width;
+} Shape;
+
+static const SummaryCell *cell_of(const Figure *figure, const PointSummary *summary)
+{
+    const SummaryCell *cells =
+        (const void *)((const unsigned char *)(const void *)summary + figure->cells);
+    return &cells[figure->slot];
+}
+
+/* "2.5e-14" from its logarithm, "<2.5e-14" of a bound; an exponent of any length. */
+static void write_power(char text[CELL_WIDTH], SummaryCell cell)
+{
+    double log10_value = cell.log10;
+    if (isnan(log10_value)) {
+        snprintf(text, CELL_WIDTH, "-");
+    } else if (isinf(log10_value)) {
+        snprintf(text, CELL_WIDTH, log10_value < 0 ? "0" : "inf");
+    } else {
+        double exponent = floor(log10_value), mantissa = pow(10, log10_value - exponent);
+        if (mantissa >= 9.95) {
+            mantissa = 1;
+            exponent += 1;
+        }
+        snprintf(text, CELL_WIDTH, "%s%.1fe%+03.0f", cell.bound ? "<" : "", mantissa, exponent);
+    }
+}
+
+static void add_figure(Shape *shape, Figure figure)
+{
+    bool any = false;
+    for (size_t i = 0; i < shape->count; i++) {
+        const Line *line = &shape->lines[i];
+        if (line->point->spec.depth == shape->depth) {
+            char text[CELL_WIDTH];
+            SummaryCell cell = *cell_of(&figure, &line->worst);
+            write_power(text, cell);
+            figure.width = strlen(text) > figure.width ? strlen(text) : figure.width;
+            any = any || !isnan(cell.log10);
+        }
+    }
+    /* Without arithmetic no line has some of them; one error stands there all the same. */
+    if (any || figure.cells == offsetof(PointSummary, construction)) {
+        shape->figures[shape->figure_count++] = figure;
+    }
+}
+
+/* How wide the figures from i on are that belong to one error; *end: the first of the next. */
+static size_t group_width(const Shape *shape, size_t i, size_t *end)
+{
+    size_t width = 0;
+    for (*end = i; *end == i || (*end < shape->figure_count && shape->figures[*end].name == NULL);
+         ++*end) {
+        width += 2 + shape->figures[*end].width;
+    }
+    return width;
+}
+
+/* Gives names room over their figures; returns the width of all. */
+static size_t fit_names(Shape *shape)
+{
+    size_t width = 0;
+    for (size_t i = 0, end; i < shape->figure_count; i = end) {
+        size_t own = group_width(shape, i, &end), least = 2 + strlen(shape->figures[i].name);
+        shape->figures[i].width += own < least ? least - own : 0;
+        width += own < least ? least : own;
+    }
+    return width;
+}
+
+/* Takes away the figures that are kept least long; false: there are none but the last. */
+static bool drop_figures(Shape *shape)
+{
+    int worst = 0;
+    size_t kept = 0;
+    for (size_t i = 0; i < shape->figure_count; i++) {
+        worst = shape->figures[i].kept > worst ? shape->figures[i].kept : worst;
+    }
+    for (size_t i = 0; i < shape->figure_count; i++) {
+        const Figure *figure = &shape->figures[i];
+        if (worst == 0 || figure->kept != worst) {
+            shape->figures[kept] = *figure;
+            kept++;
+        } else if (figure->name != NULL && i + 1 < shape->figure_count) {
+            Figure *next = &shape->figures[i + 1];
+            next->name = next->name == NULL ? figure->name : next->name;
+        }
+    }
+    shape->figure_count = kept;
+    return worst > 0;
+}
+
+#define TITLE "largest at layer"
+
+static size_t axes_width(const Shape *shape)
+{
+    size_t own = shape->axes->width, least = strlen(TITLE);
+    return shape->axes->folded ? 0 : own > least ? own : least;
+}
+
+static void choose_figures(Shape *shape)
+{
+    size_t layers[SUMMARY_LAYERS];
+    int count = summary_layers(layers, shape->depth);
+    static const struct {
+        const char *name;
+        size_t cells;
+    } errors[] = {{"total", offsetof(PointSummary, total)},
+                  {"construction", offsetof(PointSummary, construction)},
+                  {"native", offsetof(PointSummary, native)}};
+    for (size_t e = 0; e < 3; e++) {
+        for (int slot = e < 2 ? 0 : count - 1; slot < count; slot++) {
+            bool last = slot == count - 1, first = slot == 0 || e == 2;
+            add_figure(shape, (Figure){.name = first ? errors[e].name : NULL,
+                                       .cells = errors[e].cells,
+                                       .slot = slot,
+                                       .kept = e == 2      ? 2
+                                               : last      ? (int)e
+                                               : slot == 0 ? 3
+                                                           : 4,
+                                       .layer = layers[slot]});
+        }
+    }
+    while (axes_width(shape) + fit_names(shape) > shape->line_width && drop_figures(shape)) {
+    }
+}
+
+static void print_header(FILE *file, const Shape *shape)
+{
+    fprintf(file, shape->axes->folded ? "%-*s\n" : "%-*s", (int)axes_width(shape), TITLE);
+    for (size_t i = 0, end; i < shape->figure_count; i = end) {
+        int width = (int)group_width(shape, i, &end) - 2;
+        fprintf(file, "  %-*s", end < shape->figure_count ? width : 0, shape->figures[i].name);
+    }
+    putc('\n', file);
+    axis_columns_print_names(file, shape->axes, axes_width(shape));
+    for (size_t i = 0; i < shape->figure_count; i++) {
+        fprintf(file, "  %*zu", (int)shape->figures[i].width, shape->figures[i].layer);
+    }
+    putc('\n', file);
+}
+
+static void print_line(FILE *file, const Shape *shape, const Line *line)
+{
+    axis_columns_print(file, shape->axes, line->point, axes_width(shape), shape->line_width);
+    for (size_t i = 0; i < shape->figure_count; i++) {
+        char text[CELL_WIDTH];
+        write_power(text, *cell_of(&shape->figures[i], &line->worst));
+        fprintf(file, "  %*s", (int)shape->figures[i].width, text);
+    }
+    putc('\n', file);
+}
+
+/* The lines of one depth. */
+static void print_depth(FILE *file, const AxisColumns *axes, const Line *lines, size_t count,
+                        size_t depth)
+{
+    AxisColumns own = *axes;
+    Shape shape = {.axes = &own,
+                   .lines = lines,
+                   .count = count,
+                   .depth = depth,
+                   .line_width = terminal_width(file)};
+    /* What is left of the figures where there is least room: two errors after the last layer. */
+    axis_columns_fit(&own, 2 * (2 + strlen("construction")), shape.line_width);
+    choose_figures(&shape);
+    print_header(file, &shape);
+    for (size_t l = 0; l < count; l++) {
+        if (lines[l].point->spec.depth == depth) {
+            print_line(file, &shape, &lines[l]);
+        }
+    }
+}
+
+int summary_table_print(FILE *file, const Grid *grid, const size_t *points, size_t point_count,
+                        const PointSummary *summaries)
+{
+    const Point **taken = calloc(point_count + 1, sizeof *taken);
+    Line *lines = calloc(point_count + 1, sizeof *lines);
+    int status = taken == NULL || lines == NULL ? -1 : 0;
+    AxisColumns axes;
+    for (size_t i = 0; status == 0 && i < point_count; i++) {
+        taken[i] = &grid->points[points[i]];
+        lines[i] = (Line){&axes, taken[i], summaries[i], i};
+    }
+    if (status == 0) {
+        axis_columns_find(&axes, taken, point_count, true);
+        size_t count = gather(lines, point_count);
+        for (size_t l = 0; l < count; l++) {
+            size_t depth = lines[l].point->spec.depth, before = 0;
+            while (before < l && lines[before].point->spec.depth != depth) {
+                before++;
+            }
+            if (before == l) {
+                print_depth(file, &axes, lines, count, depth);
+            }
+        }
+        status = ferror(file) ? -1 : 0;
+    }
+    free(taken);
+    free(lines);
+    return status;
+}

@@ -1,0 +1,59 @@
+/*
+ * Programs in Python that evaluate what this one has exported: found, fed and asked.
+ */
+#include "oracle.h"
+
+#include "program.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+const char *const oracle_forms[KERNEL_COUNT] = {
+    [KERNEL_DENSE] = "dense", [KERNEL_STRUCTURED] = "structured"};
+
+const char *oracle_python(const char *module)
+{
+    static const char *const names[] = {"python3", "/usr/bin/python3"};
+    for (size_t i = 0; i < 2; i++) {
+        char arguments[128];
+        snprintf(arguments, sizeof arguments, "-c '%s -c \"import %s\" 2>/dev/null'", names[i],
+                 module);
+        Output output = run_program("sh", arguments);
+        free(output.text);
+        if (output.code == 0) {
+            return names[i];
+        }
+    }
+    return NULL;
+}
+
+void oracle_export(char path[SCRATCH_PATH], const Scratch *scratch, size_t number,
+                   const char *configuration, Arithmetic arithmetic, KernelForm form)
+{
+    char arguments[2048], name[32];
+    snprintf(name, sizeof name, "%zu.safetensors", number);
+    scratch_path(path, scratch, name);
+    snprintf(arguments, sizeof arguments,
+             "export %s --arithmetic %s --kernel %s --precision 128 --quiet -o %s", configuration,
+             arithmetic_names[arithmetic], oracle_forms[form], path);
+    Output output = run(arguments);
+    assert_int_equal(output.code, 0);
+    free(output.text);
+}
+
+void oracle_agree(const char *interpreter, const char *asked, const char *about)
+{
+    Output output = run_program(interpreter, asked);
+    print_message("%s: exit %d\n", about, output.code);
+    if (output.code != 0) {
+        print_error("%s\n", output.text);
+    }
+    assert_int_equal(output.code, 0);
+    free(output.text);
+}

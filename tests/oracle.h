@@ -1,0 +1,24 @@
+/*
+ * Programs in Python that evaluate what this one has exported, by rules of their own.
+ */
+#ifndef HEADPROOF_TESTS_ORACLE_H
+#define HEADPROOF_TESTS_ORACLE_H
+
+#include "scratch.h"
+
+#include "../kernels/arithmetic.h"
+
+/* As users write them. */
+extern const char *const oracle_forms[KERNEL_COUNT];
+
+/* A Python that has the module; NULL where none has. */
+const char *oracle_python(const char *module);
+
+/* Exports a configuration, evaluated by the machine, as file `number`; path: its name. */
+void oracle_export(char path[SCRATCH_PATH], const Scratch *scratch, size_t number,
+                   const char *configuration, Arithmetic arithmetic, KernelForm form);
+
+/* The script and its arguments exit with 0. */
+void oracle_agree(const char *interpreter, const char *asked, const char *about);
+
+#endif

@@ -1,0 +1,162 @@
+#!/usr/bin/env python3
+"""PyTorch's own numbers: m(T) and m(T') in its float and bfloat16.
+
+    headproof export ... --arithmetic bf16 --kernel structured -o FILE
+    python3 tests/oracle_torch.py FILE f32|bf16 [FILE ARITHMETIC]...
+
+Evaluates the model of FILE with torch's operations on a CPU, one after the other, as a framework
+runs it: T as it is written, T' as heads.  What an order of accumulation may change is an interval,
+that of oracle_arithmetic.py; every entry of torch's has to lie in it, and every one of the
+machine's that FILE holds.  So the roundings of docs/arithmetics.md are those of a framework.  Exit
+1 where an entry does not; 77 where there is no torch.
+
+Old versions (1.13) sum small 16-bit products in 16 bits, those below about 16^3 multiplications:
+what is asked about in bfloat16 has to be larger, and single columns are multiplied side by side.
+Their silu rounds within, e^-x and 1 + e^-x, where later ones evaluate in float: here it does too.
+"""
+
+import sys
+
+try:
+    import numpy as np
+    import torch
+    from torch.nn import functional
+except ImportError:
+    sys.exit(77)
+
+from oracle_arithmetic import Model
+
+DTYPES = {"f32": torch.float32, "bf16": torch.bfloat16}
+
+
+class Framework:
+    """A model of oracle_arithmetic.py, whose layers torch evaluates."""
+
+    def __init__(self, model, dtype):
+        self.model, self.dtype = model, dtype
+        self.stream = self.tensor(model.stream.low)
+        self.sees = torch.tensor(model.sees)
+        self.tokens = self.tensor(model.is_token().low)
+
+    def tensor(self, numbers):
+        return torch.tensor(np.asarray(numbers, dtype=np.float64)).to(self.dtype)
+
+    def weight(self, layer, name):
+        numbers = self.model.has(layer, name)
+        return None if numbers is None else self.tensor(numbers)
+
+    def position(self, coefficients):
+        return self.tensor(self.model.position(coefficients).low)
+
+    def softmax(self, scores):
+        return functional.softmax(scores.masked_fill(~self.sees, -np.inf), dim=-1)
+
+    @staticmethod
+    def silu(x):
+        return functional.silu(x.to(torch.float32)).to(x.dtype)
+
+    def linear(self, x, w, b):
+        """On token rows: what a bias row holds is no token's."""
+        return x @ w if b is None else torch.addmm(self.tokens * b, x, w)
+
+    def pattern_of_gates(self, gates, coefficients):
+        """[heads, rows, rows] of gates [rows, heads]."""
+        scores = gates.T[:, :, None] * self.tokens.T
+        return self.softmax(scores + self.position(coefficients))
+
+    @staticmethod
+    def own_columns(patterns, values):
+        """[rows, heads]: head k's pattern times column k; a product of all columns each."""
+        return torch.diagonal(patterns @ values, dim1=0, dim2=2)
+
+    def self_attending(self):
+        nothing = torch.zeros((self.model.rows, 1), dtype=self.dtype)
+        return self.pattern_of_gates(nothing, (2, 0, 0, 2, 0))[0]
+
+    # ---- Sublayers: what is added to the stream, or takes its place ------------------------------
+
+    def attention(self, layer):
+        q, k, v, o = (self.weight(layer, "attn." + name) for name in ("W_Q", "W_K", "W_V", "W_O"))
+        biases = [self.weight(layer, "attn." + name) for name in ("b_Q", "b_K", "b_V")]
+        scale = 1 / np.sqrt(q.shape[2]) if self.model.scaled else 1
+        mixed = []
+        for h in range(q.shape[0]):
+            left, right, inner = (self.linear(self.stream, w[h], None if b is None else b[h])
+                                  for w, b in zip((q, k, v), biases))
+            scores = (left @ right.T) * scale + self.position((0, 0, -2, 2, 0))
+            mixed.append(self.softmax(scores) @ inner)
+        self.stream = self.stream + self.linear(torch.cat(mixed, dim=1), o.reshape(-1, o.shape[2]),
+                                                self.weight(layer, "attn.b_O"))
+
+    def network(self, layer):
+        w1, w2, b1, b2 = (self.weight(layer, "mlp." + name) for name in
+                          ("W_in", "W_out", "b_in", "b_out"))
+        inner = self.linear(self.stream, w1, b1)
+        if self.model.converted:
+            patterns = self.pattern_of_gates(inner, (2, 0, 2, 2, 0))
+            mixed = self.own_columns(patterns, inner)
+        else:
+            mixed = self.silu(inner)
+        self.stream = self.stream + self.linear(mixed, w2, b2)
+
+    def activation(self):
+        x = self.stream
+        if not self.model.converted:
+            self.stream = self.silu(x)
+            return
+        patterns = self.pattern_of_gates(-x, (2, 0, 2, 2, 0))
+        self.stream = x + self.own_columns(patterns, -x)
+
+    def map(self, layer):
+        """W - I as one product, of the pattern beside its negative."""
+        x, w, b = self.stream, self.weight(layer, "linear.W"), self.weight(layer, "linear.b")
+        if not self.model.converted:
+            self.stream = self.linear(x, w, b)
+            return
+        pattern = self.self_attending()
+        self.stream = x + self.linear(torch.cat((pattern, -pattern), dim=1), torch.cat((x @ w, x)),
+                                      b)
+
+    def run_layer(self, layer):
+        name = self.model.construction
+        if name in ("attention", "transformer"):
+            self.attention(layer)
+        if name in ("fused", "transformer"):
+            self.network(layer)
+        if name == "silu":
+            self.activation()
+        if name == "linear":
+            self.map(layer)
+
+    def compare(self, layer, name):
+        view = self.model.stream[self.model.tokens]
+        got = self.stream[self.model.tokens].to(torch.float64).numpy()
+        machine = self.model.tensors[f"result.{layer}.{name}"].astype(np.float64)
+        outside = np.sum(~((got >= view.low) & (got <= view.high)))
+        print(f"torch's {name} layer {layer + 1}: {outside} of {got.size} outside, "
+              f"{100 * np.mean(got == machine):.0f} % the machine's to the last bit")
+        return outside == 0
+
+
+def main():
+    good = True
+    for path, arithmetic in zip(*[iter(sys.argv[1:])] * 2):
+        print(path, arithmetic)
+        for converted, name in ((False, "m_T"), (True, "m_Tprime")):
+            model = Model(path, arithmetic, False)
+            model.start(converted)
+            framework = Framework(model, DTYPES[arithmetic])
+            layer = 0
+            while f"result.{layer}.{name}" in model.tensors:
+                model.run_layer(layer)
+                framework.run_layer(layer)
+                good = model.compare(layer, name) and good
+                good = framework.compare(layer, name) and good
+                layer += 1
+    sys.exit(0 if good else 1)
+
+
+if __name__ == "__main__":
+    torch.set_num_threads(1)
+    with np.errstate(all="ignore"):
+        main()

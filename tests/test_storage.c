@@ -1,0 +1,132 @@
+/*
+ * Weights rounded to what an arithmetic stores: drawn or given, they are the model for everything.
+ */
+#include "../kernels/blas.h"
+#include "fixture.h"
+#include "program.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* Numbers that are bfloat16 already: rounding them changes nothing.  Drawn ones are not. */
+static void weights_are_rounded_once(void **state)
+{
+    static const char *const columns[] = {"construction_max", "native_max", "total_max"};
+    const Scratch *scratch = *state;
+    char path[SCRATCH_PATH], arguments[2048];
+    scratch_path(path, scratch, "rounded.safetensors");
+    snprintf(arguments, sizeof arguments,
+             "export --construction fused --n 3 --d 4 --omega 5 --arithmetic bf16 --precision 128 "
+             "--quiet -o %s",
+             path);
+    Output exported = run(arguments);
+    assert_int_equal(exported.code, 0);
+    snprintf(arguments, sizeof arguments,
+             "sweep --weights %s --construction fused --omega 5 --arithmetic bf16,none "
+             "--weights-rounded yes,no --precision 128 --quiet",
+             path);
+    Output given = run(arguments);
+    assert_int_equal(lines(&given), 4);
+    for (size_t i = 0; i < 3; i++) {
+        char yes[64], no[64], none[64];
+        cell(none, sizeof none, &given, 3, columns[0]);
+        cell(yes, sizeof yes, &given, 1, columns[i]);
+        cell(no, sizeof no, &given, 2, columns[i]);
+        assert_string_equal(yes, no);
+        cell(yes, sizeof yes, &given, 1, columns[0]);
+        assert_string_equal(yes, none);
+    }
+    Output drawn = run("sweep --construction fused --n 3 --d 4 --omega 5 --arithmetic bf16 "
+                       "--weights-rounded yes,no --precision 128 --quiet");
+    assert_true(number(&drawn, 1, columns[0]) != number(&drawn, 2, columns[0]));
+    /* Points of one sweep that store differently share no reference. */
+    Output both = run("sweep --construction fused --n 3 --d 4 --omega 5 --arithmetic bf16,fp16 "
+                      "--precision 128 --quiet");
+    Output half = run("sweep --construction fused --n 3 --d 4 --omega 5 --arithmetic fp16 "
+                      "--precision 128 --quiet");
+    assert_true(number(&both, 1, columns[0]) == number(&drawn, 1, columns[0]));
+    assert_true(number(&both, 2, columns[0]) == number(&half, 1, columns[0]));
+    assert_true(number(&both, 1, columns[0]) != number(&both, 2, columns[0]));
+    Output kept = run("sweep --construction fused --n 3 --d 4 --omega 5 --arithmetic fp16 "
+                      "--weights-rounded no --precision 128 --quiet");
+    assert_true(number(&kept, 1, columns[0]) != number(&half, 1, columns[0]));
+    free(kept.text);
+    free(half.text);
+    free(both.text);
+    free(drawn.text);
+    free(given.text);
+    free(exported.text);
+}
+
+/* Every tensor of a file is rounded as what is drawn: the doubles of a draw, given, are the same
+ * model. */
+static void what_is_given_is_rounded_as_what_is_drawn(void **state)
+{
+    static const char *const drawn[] = {
+        "--construction transformer --n 3 --d 4 --d-ff 5 --d-head 2 --bias random",
+        "--construction attention --n 3 --d 4", "--construction linear --n 3 --d 4 --bias random",
+        "--construction silu --n 3 --d 4"};
+    static const char *const columns[] = {"construction_max", "native_max", "total_max"};
+    const Scratch *scratch = *state;
+    for (size_t k = 0; k < sizeof drawn / sizeof *drawn; k++) {
+        char path[SCRATCH_PATH], arguments[2048], name[64], from[64], to[64];
+        snprintf(name, sizeof name, "doubles%zu.safetensors", k);
+        scratch_path(path, scratch, name);
+        snprintf(arguments, sizeof arguments, "export %s --omega 5 --quiet -o %s", drawn[k], path);
+        Output exported = run(arguments);
+        assert_int_equal(exported.code, 0);
+        snprintf(arguments, sizeof arguments,
+                 "sweep %s --omega 5 --arithmetic bf16,fp16 --kernel structured --quiet", drawn[k]);
+        Output of_draw = run(arguments);
+        const char *construction = strchr(drawn[k], ' ') + 1;
+        snprintf(arguments, sizeof arguments,
+                 "sweep --construction %.*s --weights %s --omega 5 --arithmetic bf16,fp16 "
+                 "--kernel structured --quiet",
+                 (int)strcspn(construction, " "), construction, path);
+        Output of_file = run(arguments);
+        assert_int_equal(lines(&of_file), 3);
+        for (size_t i = 0; i < 6; i++) {
+            cell(from, sizeof from, &of_draw, 1 + i / 3, columns[i % 3]);
+            cell(to, sizeof to, &of_file, 1 + i / 3, columns[i % 3]);
+            assert_string_equal(from, to);
+        }
+        free(of_file.text);
+        free(of_draw.text);
+        free(exported.text);
+    }
+}
+
+/* What evaluates no machine stores nothing: it says so, and ignores nothing. */
+static void nothing_is_rounded_where_nothing_is_stored(void **state)
+{
+    static const char *const bad[] = {
+        "convert cases/models/modadd53-silu.safetensors -o /dev/null --weights-rounded yes",
+        "attribute cases/models/modadd53-silu.safetensors --tokens 1/2/53 --weights-rounded yes",
+        "cost --construction silu --weights-rounded yes",
+        "cost --construction silu --arithmetic bf16",
+        "sweep --weights-rounded maybe",
+        "sweep --arithmetic bf8"};
+    (void)state;
+    expect_refused(bad, sizeof bad / sizeof *bad, 1);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(weights_are_rounded_once, scratch_set_up,
+                                        fixture_tear_down),
+        cmocka_unit_test_setup_teardown(what_is_given_is_rounded_as_what_is_drawn, scratch_set_up,
+                                        fixture_tear_down),
+        cmocka_unit_test(nothing_is_rounded_where_nothing_is_stored),
+    };
+    (void)argc;
+    blas_setup(argv);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
