@@ -253,7 +253,9 @@ static void test_paths_that_part_nothing(void **state)
     static const Domain paths = {
         .kind = DOMAIN_WORDS, .words = words, .word_count = 2, .paths = true};
     static const char *const bad[] = {"a;b/c", "a\"b/c", "a'b/c", "a`b/c", "a\nb/c", "a\177b/c"};
-    static const char spaced[] = "a b=c/d:e.safetensors";
+    static const char *const good[] = {"a b=c/d:e.safetensors", "folder/", "m.safetensors",
+                                       "m.safetensors.index.json"};
+    static const char *const other[] = {"folder", "m.index.json", "m.safetensors.json"};
     ValueList list = {0};
     Message message = {""};
     (void)state;
@@ -263,10 +265,17 @@ static void test_paths_that_part_nothing(void **state)
                                              "quotes, semicolons and control characters"));
         values_clear(&list);
     }
-    assert_int_equal(values_read(&list, &message, &paths, spaced), 0);
-    assert_int_equal(list.count, 1);
-    assert_string_equal(list.values[0].path, spaced);
-    values_clear(&list);
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+        assert_int_equal(values_read(&list, &message, &paths, good[i]), 0);
+        assert_int_equal(list.count, 1);
+        assert_string_equal(list.values[0].path, good[i]);
+        values_clear(&list);
+    }
+    for (size_t i = 0; i < sizeof other / sizeof *other; i++) {
+        assert_int_equal(values_read(&list, &message, &paths, other[i]), 2);
+        assert_non_null(strstr(message.text, "or a path: with a / in it"));
+        values_clear(&list);
+    }
 }
 
 static void test_messages_are_one_line(void **state)

@@ -239,12 +239,16 @@ static int read_numbers(Reader *reader)
     return count == 1 ? read_single(reader, parts[0]) : read_range(reader, parts, count);
 }
 
+static bool ends_in(const char *token, size_t length, const char *end)
+{
+    size_t tail = strlen(end);
+    return length >= tail && memcmp(token + length - tail, end, tail) == 0;
+}
+
 static bool is_path(const char *token, size_t length)
 {
-    static const char end[] = ".safetensors";
-    size_t tail = sizeof end - 1;
-    return memchr(token, '/', length) != NULL ||
-           (length >= tail && memcmp(token + length - tail, end, tail) == 0);
+    return memchr(token, '/', length) != NULL || ends_in(token, length, ".safetensors") ||
+           ends_in(token, length, ".safetensors.index.json");
 }
 
 /* True for a token that needs no escapes in a cell of CSV, among options (whose separator is a

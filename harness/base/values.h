@@ -9,6 +9,7 @@
  *            WORD         where the domain has words (ALL of them: "all", where allowed)
  *            4D           where the domain has multiples of another axis
  *            a/b          where the domain has paths: with a / in it, or .safetensors at its end
+ *                         (or .safetensors.index.json)
  *
  * Ends are inclusive; a range whose steps miss b stops at the last value below it.  Arithmetic
  * is exact on the decimals as written, and each value is rounded once, to the nearest double:

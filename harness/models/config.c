@@ -79,7 +79,7 @@ static int check_fits(const Reading *reading, const ConfigKey *key, const json_t
 
 static int read_extent(Reading *reading, const ConfigKey *key, const json_t *value)
 {
-    size_t size;
+    size_t size = 0;
     int status = read_size(&size, reading, key->key, value);
     if (status == 0) {
         *model_size(reading->model, key->extent) = size;

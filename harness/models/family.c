@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static const Family *const families[] = {&family_lens, &family_gpt2};
+static const Family *const families[] = {FAMILIES};
 
 const char *tensor_axes(const TensorName *entry)
 {

@@ -2,7 +2,7 @@
  * What the tensors of a file are called: a family of names is a table with a row for each tensor,
  * what it becomes and how it lies in the file (private to the reading of model files).
  *
- * A new family is a file family_NAME.c with its table, declared here and listed in family.c.
+ * A new family is a file family_NAME.c with its table, and its name in both lines below.
  */
 #ifndef HEADPROOF_HARNESS_MODELS_FAMILY_H
 #define HEADPROOF_HARNESS_MODELS_FAMILY_H
@@ -14,7 +14,7 @@
 typedef struct {
     const char *name; /* of a layer's: what follows the layer's number and a dot */
     Slot slot;        /* the first of `parts` slots in a row that it holds */
-    size_t parts;     /* 0: one */
+    unsigned parts;   /* 0: one */
     const char *axes; /* as packing.h has it; NULL: as the slot is */
     bool required;    /* every file of the family has it; others the rules of model_check.h need */
 } TensorName;
@@ -32,8 +32,9 @@ typedef struct {
     const ConfigKey *config;
 } Family;
 
-/* family_lens.c, family_gpt2.c */
+/* All of them, family_NAME in family_NAME.c each. */
 extern const Family family_lens, family_gpt2;
+#define FAMILIES &family_lens, &family_gpt2
 
 /* The family that has most of the names, or family_lens where none has any: *known. */
 const Family *family_of(bool *known, const TensorSet *set);

@@ -46,7 +46,7 @@ static int read_packed(Reading *reading, const SetTensor *found, const TensorNam
                        size_t layer)
 {
     enum { PARTS_MOST = 4 };
-    double *out[PARTS_MOST], *packed;
+    double *out[PARTS_MOST] = {NULL}, *packed;
     size_t shape[3], parts = tensor_parts(entry);
     size_t rank = model_shape(shape, reading->model, entry->slot, layer);
     for (size_t part = 0; part < parts; part++) {
