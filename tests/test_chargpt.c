@@ -114,13 +114,15 @@ static void logits_are_those_of_another_program(void **state)
     free(expected);
 }
 
-static void write_windows(const Scratch *scratch, const Expected *expected)
+/* Windows first, ..., first + count - 1. */
+static void write_windows(const Scratch *scratch, const Expected *expected, size_t first,
+                          size_t count)
 {
     char path[2 * SCRATCH_PATH];
     snprintf(path, sizeof path, "%s/windows.txt", scratch->directory);
     FILE *file = fopen(path, "w");
     assert_non_null(file);
-    for (size_t i = 0; i < POSITIONS; i++) {
+    for (size_t i = first * LENGTH; i < (first + count) * LENGTH; i++) {
         fprintf(file, "%d%s", (int)expected->tokens[i / LENGTH][i % LENGTH],
                 i % LENGTH + 1 < LENGTH ? " " : "\n");
     }
@@ -151,7 +153,7 @@ static void heads_change_the_predictions_that_they_should(void **state)
     Given *given = *state;
     Expected *expected = read_expected();
     const unsigned most = fixture_nightly() ? 8 : 3;
-    write_windows(&given->scratch, expected);
+    write_windows(&given->scratch, expected, 0, WINDOWS);
     for (unsigned k = 1; k <= most; k++) {
         char line[8 * SCRATCH_PATH], count[8];
         snprintf(line, sizeof line,
@@ -178,7 +180,7 @@ static void a_search_keeps_what_the_imitation_keeps(void **state)
     Given *given = *state;
     Expected *expected = read_expected();
     char line[2 * SCRATCH_PATH];
-    write_windows(&given->scratch, expected);
+    write_windows(&given->scratch, expected, 0, WINDOWS);
     snprintf(line, sizeof line,
              "verify " MODEL " --tokens-file %s/windows.txt --positions all --gelu 1 --omega 30",
              given->scratch.directory);
@@ -189,12 +191,32 @@ static void a_search_keeps_what_the_imitation_keeps(void **state)
     free(expected);
 }
 
+/* In the fifth window bfloat16 changes a prediction of T, and none of T'. */
+static void the_original_changes_predictions_too(void **state)
+{
+    Given *given = *state;
+    Expected *expected = read_expected();
+    char line[2 * SCRATCH_PATH];
+    write_windows(&given->scratch, expected, 4, 1);
+    snprintf(line, sizeof line,
+             "verify " MODEL " --tokens-file %s/windows.txt --positions all --gelu 3 --omega 20 "
+             "--arithmetic bf16",
+             given->scratch.directory);
+    Output output = run(line);
+    expect_says(&output, 0, "predictions: 0 of 64 changed");
+    expect_says(&output, 0, "the original by itself changes 1 of 64 in this machine");
+    free(output.text);
+    free(expected);
+}
+
 int main(void)
 {
     const struct CMUnitTest chargpt[] = {
         cmocka_unit_test_setup_teardown(logits_are_those_of_another_program, given_set_up,
                                         given_tear_down),
         cmocka_unit_test_setup_teardown(heads_change_the_predictions_that_they_should, given_set_up,
+                                        given_tear_down),
+        cmocka_unit_test_setup_teardown(the_original_changes_predictions_too, given_set_up,
                                         given_tear_down),
         cmocka_unit_test_setup_teardown(a_search_keeps_what_the_imitation_keeps, given_set_up,
                                         given_tear_down),

@@ -213,12 +213,12 @@ static void test_two_files(void **state)
 static void test_readme(void **state)
 {
     (void)state;
-    expect_shell(
-        "$h plot $p/results/omega.csv >printed && "
-        "sed -n \"/^The errors by omega/,/^ *1073741824/p\" $p/README.md | grep . >quoted && "
-        "while IFS= read -r line; do grep -Fxq -e \"$line\" printed || echo \"$line\"; "
-        "done <quoted | wc -l && grep -c . quoted",
-        0, "0\n24\n");
+    expect_shell("$h plot $p/results/omega.csv >printed && "
+                 "sed -n \"/^The errors by omega/,/^ *1073741824/p\" $p/README.md | grep -v \"^ "
+                 "*\\.\\.\\.\" | grep . >quoted && "
+                 "while IFS= read -r line; do grep -Fxq -e \"$line\" printed || echo \"$line\"; "
+                 "done <quoted | wc -l && grep -c . quoted",
+                 0, "0\n11\n");
 }
 
 /* 80 columns, and no blank at the end of a line. */

@@ -5,23 +5,34 @@
 
 #include <math.h>
 
+/* The class of a machine's largest logit, the first of equals, and that logit: -infinity where none
+ * is a number. */
+static size_t machine_top(double *top, const double *logits, size_t classes)
+{
+    size_t best = 0;
+    *top = -INFINITY;
+    for (size_t k = 0; k < classes; k++) {
+        if (logits[k] > *top) {
+            *top = logits[k];
+            best = k;
+        }
+    }
+    return best;
+}
+
 /* The machine's largest logit, and the largest error of one: change [classes] is m(T') - r(T). */
 static void compare(Position *position, const PositionLogits *logits, mpfr_srcptr change)
 {
-    double top = -INFINITY;
+    double top;
     if (!position->known) {
         position->predicted = ref_logits_top(&position->margin, logits->original, logits->classes);
         position->known = true;
     }
     position->error = 0;
-    position->machine = 0;
+    position->machine = machine_top(&top, logits->converted, logits->classes);
     for (size_t k = 0; k < logits->classes; k++) {
         double error = fabs(mpfr_get_d(change + k, MPFR_RNDA));
         position->error = error > position->error || isnan(error) ? error : position->error;
-        if (logits->converted[k] > top) {
-            top = logits->converted[k];
-            position->machine = k;
-        }
     }
     position->changed = position->machine != position->predicted || !isfinite(top);
 }
@@ -143,6 +154,9 @@ bool position_take(Position *position, const PositionLogits *logits, const Final
     ref_logits_subtract(logits->change, logits->row, logits->converted, logits->original);
     diverge(position, AGAINST_MACHINE, logits, offs.original);
     compare(position, logits, ref_logits_row(logits->change, logits->row));
+    double top;
+    size_t native = machine_top(&top, logits->native, logits->classes);
+    position->native_changed = native != position->predicted || !isfinite(top);
     offs_clear(&offs);
     return true;
 }

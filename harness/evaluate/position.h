@@ -23,6 +23,7 @@ typedef struct {
     double error;              /* largest |m(T') - r(T)| of a logit, NaN if one is */
     double margin;             /* by how much r(T)'s largest leads */
     bool changed;              /* they differ, or m(T')'s is no number */
+    bool native_changed;       /* m(T)'s is another, or no number: no rewrite is to blame */
     bool known;                /* predicted and margin are */
     bool lost;                 /* with an imitated activation r(T')'s is another, at every Omega
                                 * taken so far */

@@ -145,6 +145,20 @@ static bool count_position(void *context, const Verify *verify, size_t i, size_t
     return true;
 }
 
+static bool count_native(void *context, const Verify *verify, size_t i, size_t p)
+{
+    size_t *count = context;
+    *count += logits_position(&verify->logits, i, p)->native_changed;
+    return true;
+}
+
+size_t verify_native_changed(const Verify *verify)
+{
+    size_t count = 0;
+    each_position(verify, count_native, &count);
+    return count;
+}
+
 static bool count_lost(void *context, const Verify *verify, size_t i, size_t p)
 {
     size_t *count = context;

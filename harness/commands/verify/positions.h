@@ -39,6 +39,9 @@ void verify_means(PositionMeans *means, const Verify *verify);
 int verify_write_positions(const Verify *verify, const char *omega)
     __attribute__((warn_unused_result));
 
+/* Positions whose prediction the machine's own evaluation of the original changes. */
+size_t verify_native_changed(const Verify *verify);
+
 /* Positions whose prediction the imitation of an activation changes. */
 size_t verify_lost(const Verify *verify);
 

@@ -203,6 +203,11 @@ void verify_print_omega(const Verify *verify, double omega, const LogitErrors *l
                 "margin %.3g, safety factor %.2g\n",
                 text, logits->changed, verify_positions(verify), logits->error, margin,
                 margin / logits->error);
+        size_t native = verify_native_changed(verify);
+        if (native > 0) {
+            fprintf(file, "omega %s, the original by itself changes %zu of %zu in this machine\n",
+                    text, native, verify_positions(verify));
+        }
         verify_print_positions(verify, text);
     }
 }
