@@ -84,18 +84,17 @@ static void note_term(mpfr_exp_t *term, mpfr_srcptr d)
 void difference_end(Difference *e)
 {
     for (size_t i = 0; i < e->stream.rows * e->stream.columns; i++) {
-        mpfr_ptr entry = e->stream.entry + i;
-        note_term(&e->term[i], entry);
+        note_term(&e->term[i], e->stream.entry + i);
         note_term(&e->term[i], e->delta.entry + i);
-        limbs_add(entry, entry, e->delta.entry + i);
     }
+    lanes_add(e->stream.entry, numbers_row(e->stream.entry), numbers_row(e->delta.entry),
+              e->stream.rows * e->stream.columns);
 }
 
 void difference_end_layer(Difference *e, const ApMat *x)
 {
-    for (size_t i = 0; i < e->stream.rows * e->stream.columns; i++) {
-        limbs_add(e->sum.entry + i, x->entry + i, e->stream.entry + i);
-    }
+    lanes_add(e->sum.entry, numbers_row(x->entry), numbers_row(e->stream.entry),
+              e->stream.rows * e->stream.columns);
 }
 
 void difference_scores(Evaluator *ev, const Heads *heads, const Record *record, Difference *e)
@@ -132,11 +131,10 @@ static void move_row(Evaluator *ev, Worker *worker, const void *context, size_t 
 {
     const Move *move = context;
     const Difference *e = move->e;
+    size_t first = move->columns.first;
     (void)ev, (void)worker;
-    for (size_t c = move->columns.first; c < move->columns.first + move->columns.count; c++) {
-        mpfr_add(ap_at(&e->moved, row, c), ap_at(move->value, row, c), ap_at(&e->value, row, c),
-                 MPFR_RNDN);
-    }
+    lanes_add(ap_at(&e->moved, row, first), numbers_row(ap_at(move->value, row, first)),
+              numbers_row(ap_at(&e->value, row, first)), move->columns.count);
 }
 
 void difference_mix(Evaluator *ev, const Heads *heads, const Record *record, PartKind part,

@@ -31,10 +31,14 @@ static void gate_row(Evaluator *ev, Worker *worker, const void *context, size_t 
             }
         }
         worker_note_change(worker, ds);
-        if (shift_is_near(ds)) {
-            evaluator_exponentials(ev, worker, ap_at(&e->gate, row, b), ap_at(&e->grown, row, b),
-                                   ds);
+    }
+    for (size_t b = 0, near = 0; b < weights->heads->count; b += near + 1) {
+        mpfr_ptr ds = ap_at(&e->score, row, b);
+        for (near = 0; b + near < weights->heads->count && shift_is_near(ds + near);) {
+            near++;
         }
+        evaluator_exponentials(ev, worker, ap_at(&e->gate, row, b), ap_at(&e->grown, row, b), ds,
+                               near);
     }
 }
 

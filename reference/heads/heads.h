@@ -54,6 +54,11 @@ static inline int heads_position(const Heads *heads, size_t h, size_t i, size_t 
     return score_position(heads->layout, &heads->bundle->score, h, i, j);
 }
 
+/* gap[j], for each row j: how far key j's coefficient is below the row's best, or KEY_UNSEEN.
+ * Returns the leading keys up to the last that row i sees. */
+enum { KEY_UNSEEN = -1 };
+size_t heads_gaps(const Heads *heads, size_t h, size_t i, int *gap);
+
 /* The largest of row i's coefficients over the keys that it sees. */
 int heads_best_position(const Heads *heads, size_t h, size_t i);
 
