@@ -40,11 +40,14 @@ int heads_best_position(const Heads *heads, size_t h, size_t i)
 size_t heads_gaps(const Heads *heads, size_t h, size_t i, int *gap)
 {
     size_t rows = layout_rows(heads->layout), seen = 0;
-    int best = heads_best_position(heads, h, i);
+    int best = KEY_HIDDEN;
+    score_positions(heads->layout, &heads->bundle->score, h, i, gap);
     for (size_t j = 0; j < rows; j++) {
-        bool sees = heads_see(heads, i, j);
-        gap[j] = sees ? best - heads_position(heads, h, i, j) : KEY_UNSEEN;
-        seen = sees ? j + 1 : seen;
+        best = gap[j] > best ? gap[j] : best;
+        seen = gap[j] != KEY_HIDDEN ? j + 1 : seen;
+    }
+    for (size_t j = 0; j < rows; j++) {
+        gap[j] = gap[j] != KEY_HIDDEN ? best - gap[j] : KEY_UNSEEN;
     }
     return seen;
 }
