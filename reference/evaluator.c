@@ -20,7 +20,7 @@ enum { PARALLEL_OPERATIONS = 1 << 16 };
 enum { MOST_BITS = 1 << 21 };
 
 /* The matrices of a worker, of its evaluator's bits. */
-enum { WORKER_MATS = 3 };
+enum { WORKER_MATS = 4 };
 
 static void worker_list(Worker *worker, EvaluatorShape shape, ApExtent list[WORKER_MATS])
 {
@@ -28,6 +28,7 @@ static void worker_list(Worker *worker, EvaluatorShape shape, ApExtent list[WORK
     list[0] = (ApExtent){&worker->temp, 1, WORKER_TEMPS};
     list[1] = (ApExtent){&worker->sum, WORKER_SUMS, sum};
     list[2] = (ApExtent){&worker->row, WORKER_ROWS, shape.row};
+    list[3] = (ApExtent){&worker->lane, WORKER_LANES, WORKER_COLUMNS};
 }
 
 static void seen_init(Seen *seen)

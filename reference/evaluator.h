@@ -29,12 +29,20 @@ typedef struct {
 
 enum { SEEN_BITS = 192 };
 
-enum { WORKER_TEMPS = 11, WORKER_SUMS = 3, WORKER_ROWS = 2, WORKER_COLUMNS = 32, WORKER_EXPS = 64 };
+enum {
+    WORKER_TEMPS = 11,
+    WORKER_SUMS = 3,
+    WORKER_ROWS = 2,
+    WORKER_LANES = 4,
+    WORKER_COLUMNS = 32,
+    WORKER_EXPS = 64
+};
 
 /* What a thread has for itself. */
 typedef struct {
     ApMat temp;     /* [1, WORKER_TEMPS]; the last two are the evaluator's */
     ApMat sum;      /* [WORKER_SUMS, EvaluatorShape.sum] */
+    ApMat lane;     /* [WORKER_LANES, WORKER_COLUMNS] */
     ApMat row;      /* [WORKER_ROWS, EvaluatorShape.row] */
     int *gap;       /* [EvaluatorShape.row] of a row's keys (heads_gaps) */
     ApMat rounded;  /* [1, WORKER_EXPS], bits + guard: exponentials before they are rounded */

@@ -37,7 +37,7 @@ typedef struct {
     ApMat moved;          /* value + its change */
     ApMat query, key;     /* changes of the record's */
     ApMat moved_query;    /* query + its change */
-    ApMat group;          /* [rows, heads * 3] dp or r of one key of a group */
+    ApMat group;          /* [rows, 3 * heads] dp or r of one key of a group */
     ApMat pattern, leak;  /* [rows, rows] dp of the keys of A, 0 of others; r of the others */
     /* [rows, columns]: exponent of the largest term that went into an entry of e in this layer:
      * what e falls short of it was cancelled, however alike two precisions are. */

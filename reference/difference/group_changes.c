@@ -42,13 +42,25 @@ static void gate_row(Evaluator *ev, Worker *worker, const void *context, size_t 
     }
 }
 
-/* What is at hand of one row of one head: weight of the limit's and changed, [GROUPS]; score and
+/* What is at hand of one row of one head: weight of the limit's and changed, [GROUPS] `step`
+ * apart; score and
  * decayed, the gate and exp(-|gate|); ds, its change, and m and grown, expm1 and exp of that. */
 typedef struct {
     const RowGroups *groups;
     mpfr_srcptr weight, score, decayed, ds, m, grown;
     mpfr_ptr changed;
+    size_t step;
 } HeadRow;
+
+static mpfr_srcptr weight_of(const HeadRow *at, int g)
+{
+    return at->weight + (size_t)g * at->step;
+}
+
+static mpfr_ptr changed_of(const HeadRow *at, int g)
+{
+    return at->changed + (size_t)g * at->step;
+}
 
 /* changed = dp of the groups of A. */
 static void limit_row(Worker *worker, const HeadRow *at)
@@ -62,9 +74,9 @@ static void limit_row(Worker *worker, const HeadRow *at)
         if (groups_in_limit(groups, g)) {
             mpfr_ptr part = groups->gated[g] ? p : q;
             if (groups->count[g] == 1) {
-                limbs_add(part, part, at->weight + g);
+                limbs_add(part, part, weight_of(at, g));
             } else {
-                mpfr_mul_ui(t, at->weight + g, groups->count[g], MPFR_RNDN);
+                mpfr_mul_ui(t, weight_of(at, g), groups->count[g], MPFR_RNDN);
                 limbs_add(part, part, t);
             }
         }
@@ -81,7 +93,7 @@ static void limit_row(Worker *worker, const HeadRow *at)
     mpfr_neg(p, p, MPFR_RNDN);
     for (int g = 0; g < GROUPS; g++) {
         if (groups_in_limit(groups, g)) {
-            limbs_mul(at->changed + g, at->weight + g, groups->gated[g] ? q : p);
+            limbs_mul(changed_of(at, g), weight_of(at, g), groups->gated[g] ? q : p);
         }
     }
 }
@@ -105,8 +117,8 @@ static void leak_row(Evaluator *ev, Worker *worker, const HeadRow *at)
             continue;
         }
         if (gap > 0) { /* e^(s') e^(-Omega gap) at first */
-            limbs_mul(at->changed + g, s, evaluator_decay(ev, gap));
-            s = at->changed + g;
+            limbs_mul(changed_of(at, g), s, evaluator_decay(ev, gap));
+            s = changed_of(at, g);
         }
         if (groups->count[g] > 1) {
             mpfr_mul_ui(t, s, groups->count[g], MPFR_RNDN);
@@ -116,8 +128,8 @@ static void leak_row(Evaluator *ev, Worker *worker, const HeadRow *at)
     }
     for (int g = 0; g < GROUPS; g++) {
         if (groups_left_out(groups, g)) {
-            limbs_div(at->changed + g, at->changed + g, total);
-            worker_note_leak(worker, at->changed + g);
+            limbs_div(changed_of(at, g), changed_of(at, g), total);
+            worker_note_leak(worker, changed_of(at, g));
         }
     }
 }
@@ -128,7 +140,7 @@ static mpfr_srcptr far_weights(Evaluator *ev, Worker *worker, const HeadRow *at,
 {
     mpfr_ptr weight = ap_at(&worker->temp, 0, 5), score = ap_at(&worker->temp, 0, 8);
     limbs_add(score, at->score, at->ds);
-    groups_far_weights(ev, worker, at->groups, score, limit, weight);
+    groups_far_weights(ev, worker, at->groups, score, limit, weight, 1);
     return weight;
 }
 
@@ -137,7 +149,7 @@ static void far_limit(Evaluator *ev, Worker *worker, const HeadRow *at)
     mpfr_srcptr weight = far_weights(ev, worker, at, true);
     for (int g = 0; g < GROUPS; g++) {
         if (groups_in_limit(at->groups, g)) {
-            limbs_sub(at->changed + g, weight + g, at->weight + g);
+            limbs_sub(changed_of(at, g), weight + g, weight_of(at, g));
         }
     }
 }
@@ -147,8 +159,8 @@ static void far_leak(Evaluator *ev, Worker *worker, const HeadRow *at)
     mpfr_srcptr weight = far_weights(ev, worker, at, false);
     for (int g = 0; g < GROUPS; g++) {
         if (groups_left_out(at->groups, g)) {
-            limbs_set(at->changed + g, weight + g);
-            worker_note_leak(worker, at->changed + g);
+            limbs_set(changed_of(at, g), weight + g);
+            worker_note_leak(worker, changed_of(at, g));
         }
     }
 }
@@ -184,13 +196,14 @@ static void weights_row(Evaluator *ev, Worker *worker, const void *context, size
             groups = groups_of_row(heads, heads->first + b, row);
         }
         HeadRow at = {.groups = &groups,
-                      .weight = ap_at(&record->group, row, b * GROUPS),
+                      .weight = ap_at(&record->group, row, b),
                       .score = ap_at(&record->score, row, b),
                       .decayed = ap_at(&record->gate, row, b),
                       .ds = ap_at(&e->score, row, b),
                       .m = ap_at(&e->gate, row, b),
                       .grown = ap_at(&e->grown, row, b),
-                      .changed = ap_at(&e->group, row, b * GROUPS)};
+                      .changed = ap_at(&e->group, row, b),
+                      .step = heads->count};
         change_row(ev, worker, &at, !e->limit);
     }
 }

@@ -34,7 +34,7 @@ typedef struct {
 typedef struct {
     ApMat score;      /* [rows, heads] the gate a (x g + c); bilinear: the row's shift (shift.h) */
     ApMat gate;       /* [rows, heads] exp(-|gate|); bilinear: the row's sum of exponentials */
-    ApMat group;      /* [rows, heads * GROUPS] weight of a key: self, another token, bias row */
+    ApMat group;      /* [rows, GROUPS * heads] weight of a key: self, another token, bias row */
     ApMat query, key; /* [rows, heads * width of a score's factor] */
     ApMat *pattern;   /* [patterns] of [rows, rows] */
     size_t patterns;  /* one a head, or one that each head overwrites */
