@@ -12,8 +12,8 @@ static bool is_bilinear(const Heads *heads)
     return heads->bundle->score.kind == SCORE_BILINEAR;
 }
 
-/* All but the sum are e's own. */
-enum { DIFFERENCE_MATS = 16, SUM = DIFFERENCE_MATS - 1 };
+/* All but the last two are e's own. */
+enum { DIFFERENCE_MATS = 17, OWN_MATS = DIFFERENCE_MATS - 2 };
 
 static void difference_list(Difference *e, const RecordShape *shape, size_t content,
                             ApExtent list[DIFFERENCE_MATS])
@@ -25,9 +25,10 @@ static void difference_list(Difference *e, const RecordShape *shape, size_t cont
         {&e->gate, rows, gate},           {&e->grown, rows, gate},
         {&e->value, rows, value},         {&e->mixed, rows, value},
         {&e->moved, rows, value},         {&e->query, rows, shape->query},
-        {&e->key, rows, shape->query},    {&e->moved_query, rows, shape->query},
+        {&e->key, rows, shape->query},    {&e->both_queries, rows, 2 * shape->head_query},
         {&e->group, rows, shape->group},  {&e->pattern, rows, shape->pattern},
-        {&e->leak, rows, shape->pattern}, [SUM] = {&e->sum, rows, content},
+        {&e->leak, rows, shape->pattern}, {&e->both_keys, rows, 2 * shape->head_query},
+        {&e->sum, rows, content},
     };
     for (size_t i = 0; i < DIFFERENCE_MATS; i++) {
         list[i] = all[i];
@@ -40,8 +41,8 @@ bool difference_init(Difference *e, const RecordShape *shape, size_t content, mp
     ApExtent list[DIFFERENCE_MATS];
     *e = (Difference){.term = calloc(shape->rows * content + 1, sizeof *e->term)};
     difference_list(e, shape, content, list);
-    bool ok = ap_init_list(list, SUM, bits);
-    ok = ap_init_list(list + SUM, 1, sum_bits) && ok;
+    bool ok = ap_init_list(list, OWN_MATS, bits);
+    ok = ap_init_list(list + OWN_MATS, DIFFERENCE_MATS - OWN_MATS, sum_bits) && ok;
     return ok && e->term != NULL;
 }
 
@@ -59,7 +60,8 @@ double difference_bytes(const RecordShape *shape, size_t content, mpfr_prec_t bi
     Difference e;
     ApExtent list[DIFFERENCE_MATS];
     difference_list(&e, shape, content, list);
-    return ap_bytes_list(list, SUM, bits) + ap_bytes_list(list + SUM, 1, sum_bits);
+    return ap_bytes_list(list, OWN_MATS, bits) +
+           ap_bytes_list(list + OWN_MATS, DIFFERENCE_MATS - OWN_MATS, sum_bits);
 }
 
 void difference_begin_layer(Difference *e)

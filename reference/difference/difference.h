@@ -36,7 +36,8 @@ typedef struct {
     ApMat value, mixed;   /* changes of a part's */
     ApMat moved;          /* value + its change */
     ApMat query, key;     /* changes of the record's */
-    ApMat moved_query;    /* query + its change */
+    ApMat both_queries;   /* of one head: query + its change, and the change */
+    ApMat both_keys;      /* of one head: the key's change, and the key; of x's bits */
     ApMat group;          /* [rows, 3 * heads] dp or r of one key of a group */
     ApMat pattern, leak;  /* [rows, rows] dp of the keys of A, 0 of others; r of the others */
     /* [rows, columns]: exponent of the largest term that went into an entry of e in this layer:

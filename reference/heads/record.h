@@ -25,6 +25,7 @@ typedef struct {
     size_t gate;              /* of score and gate */
     size_t group;             /* of group */
     size_t query;             /* of query and key */
+    size_t head_query;        /* of the widest query of one head */
     size_t pattern, patterns; /* of a pattern, and how many there are */
     size_t part[PARTS];       /* of value and mixed */
     size_t head;              /* of the widest value of one head */
