@@ -1,11 +1,11 @@
 /*
  * Rows of numbers, eight at a time, against MPFR's numbers one by one, bit by bit: all counts of
  * limbs, signs and distances of exponents, ties, runs of ones and zeros, what cancels, and what is
- * no number.
+ * no number.  And the exponentials that are made of them.
  */
 #include "fixture.h"
 
-#include "../reference/ap.h"
+#include "../reference/evaluator.h"
 #include "../reference/product/ifma_block.h"
 #include "../reference/product/lanes.h"
 #include "../reference/product/lanes_eight.h"
@@ -18,6 +18,8 @@
 #include <cmocka.h>
 
 #include <gmp.h>
+#include <math.h>
+#include <stdio.h>
 
 enum { COUNT = 37, ROUNDS = 60 };
 
@@ -232,11 +234,83 @@ static void eights_are_done_at_once(void **state)
     }
 }
 
+/* x of entry i of a row: zeros, numbers of few bits and of many, from 2^-600 to 2^6. */
+static void draw_exponent(mpfr_ptr x, gmp_randstate_t random, size_t row, size_t i)
+{
+    const unsigned long reach[] = {600, 90, 40, 20};
+    draw_number(x, random, i % 2 == 0);
+    mpfr_mul_2si(x, x, -5 - (long)gmp_urandomm_ui(random, reach[row % 4]), MPFR_RNDN);
+    if (row % 3 == 1) {
+        mpfr_mul_2si(x, x, -(long)reach[row % 4], MPFR_RNDN);
+    }
+    if (i % 13 == 5) {
+        mpfr_set_zero(x, 1);
+    } else if (row % 5 == 4 && i % 11 == 7) {
+        mpfr_mul_2si(x, x, 11 - mpfr_get_exp(x) - 5, MPFR_RNDN);
+    }
+}
+
+/* |y - exact| in units of 2^-bits |exact|; infinite where one is 0 alone. */
+static double units_off(mpfr_srcptr y, mpfr_srcptr exact, mpfr_prec_t bits)
+{
+    mpfr_t off;
+    mpfr_init2(off, 64);
+    mpfr_sub(off, y, exact, MPFR_RNDA);
+    mpfr_div(off, off, exact, MPFR_RNDA);
+    double units = mpfr_zero_p(exact) ? (mpfr_zero_p(y) ? 0 : INFINITY)
+                                      : fabs(ldexp(mpfr_get_d(off, MPFR_RNDA), (int)bits));
+    mpfr_clear(off);
+    return units;
+}
+
+/* expm1 within 4 units and exp within 6, however small x is, in place or not. */
+static void exponentials_of_rows_are_within_their_bounds(void **state)
+{
+    const mpfr_prec_t bits[] = {64, 100, 128, 192, 256};
+    gmp_randstate_t random;
+    mpfr_t exact;
+    double most = 0;
+    (void)state;
+    gmp_randinit_default(random);
+    gmp_randseed_ui(random, 2);
+    mpfr_init2(exact, 1100);
+    for (size_t b = 0; b < sizeof bits / sizeof *bits; b++) {
+        Evaluator ev;
+        ApMat x, m, g;
+        assert_true(evaluator_init(&ev, (EvaluatorShape){1, 1}, bits[b], INFINITY, b % 2 == 0));
+        assert_true(ap_init(&x, 1, COUNT, bits[b]) && ap_init(&m, 1, COUNT, bits[b]) &&
+                    ap_init(&g, 1, COUNT, bits[b]));
+        for (size_t row = 0; row < ROUNDS; row++) {
+            for (size_t i = 0; i < COUNT; i++) {
+                draw_exponent(x.entry + i, random, row, i);
+                mpfr_set(g.entry + i, x.entry + i, MPFR_RNDN);
+            }
+            evaluator_exponentials(&ev, &ev.worker[0], m.entry, g.entry,
+                                   row % 2 == 0 ? g.entry : x.entry, COUNT);
+            for (size_t i = 0; i < COUNT; i++) {
+                mpfr_expm1(exact, x.entry + i, MPFR_RNDN);
+                double off = units_off(m.entry + i, exact, bits[b]);
+                most = fmax(most, off);
+                mpfr_exp(exact, x.entry + i, MPFR_RNDN);
+                assert_true(off <= 4 && units_off(g.entry + i, exact, bits[b]) <= 6);
+            }
+        }
+        ap_clear(&x);
+        ap_clear(&m);
+        ap_clear(&g);
+        evaluator_clear(&ev);
+    }
+    printf("expm1: at most %.3f units\n", most);
+    mpfr_clear(exact);
+    gmp_randclear(random);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_are_mpfrs),
         cmocka_unit_test(eights_are_done_at_once),
+        cmocka_unit_test(exponentials_of_rows_are_within_their_bounds),
     };
     return cmocka_run_group_tests(tests, reference_set_up, reference_tear_down);
 }
