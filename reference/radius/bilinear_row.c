@@ -92,17 +92,12 @@ static size_t set_weights(HeadAt *head, const Radius *r, const RowSum *row)
     return heaviest;
 }
 
-/* Compiled for wide vectors too: the same operations, so the same bits. */
-#ifdef __x86_64__
-#define ALSO_WIDE __attribute__((target_clones("avx512f", "avx2", "default")))
-#else
-#define ALSO_WIDE
-#endif
+#define INLINE static inline __attribute__((always_inline))
 
 /* In sums side by side, so that additions need not wait for each other. */
 enum { SUMS = 8 };
 
-ALSO_WIDE static double distance(const double *a, const double *b, size_t count)
+INLINE double distance_of(const double *a, const double *b, size_t count)
 {
     double sum[SUMS] = {0}, rest = 0;
     size_t c = 0;
@@ -122,13 +117,57 @@ ALSO_WIDE static double distance(const double *a, const double *b, size_t count)
 }
 
 /* y += weight v */
-ALSO_WIDE static void add_scaled(double *y, double weight, const double *v, size_t count)
+INLINE void add_scaled_to(double *y, double weight, const double *v, size_t count)
 {
 #pragma omp simd
     for (size_t c = 0; c < count; c++) {
         y[c] += weight * v[c];
     }
 }
+
+#ifdef __x86_64__
+
+/* The same operations on wide vectors, so the same bits. */
+#define WIDE __attribute__((target("avx512f"))) static
+
+WIDE double distance_wide(const double *a, const double *b, size_t count)
+{
+    return distance_of(a, b, count);
+}
+
+WIDE void add_scaled_wide(double *y, double weight, const double *v, size_t count)
+{
+    add_scaled_to(y, weight, v, count);
+}
+
+static double distance(const double *a, const double *b, size_t count)
+{
+    bool wide = __builtin_cpu_supports("avx512f");
+    return wide ? distance_wide(a, b, count) : distance_of(a, b, count);
+}
+
+static void add_scaled(double *y, double weight, const double *v, size_t count)
+{
+    if (__builtin_cpu_supports("avx512f")) {
+        add_scaled_wide(y, weight, v, count);
+    } else {
+        add_scaled_to(y, weight, v, count);
+    }
+}
+
+#else
+
+static double distance(const double *a, const double *b, size_t count)
+{
+    return distance_of(a, b, count);
+}
+
+static void add_scaled(double *y, double weight, const double *v, size_t count)
+{
+    add_scaled_to(y, weight, v, count);
+}
+
+#endif
 
 /* y and c; |v - y| and |k - c| of the keys, at most. */
 static void set_distances(HeadAt *head, size_t heaviest)
