@@ -99,8 +99,8 @@ void evaluator_product(Evaluator *ev, ProductView c, ProductView a, ProductView 
 /* y[i] = e^(x[i]), i < count, y of ev->bits; y may be x. */
 void evaluator_exp(const Evaluator *ev, Worker *worker, mpfr_ptr y, mpfr_srcptr x, size_t count);
 
-/* m[i] = expm1(x[i]) and g[i] = e^x[i], i < count, either with all its bits: rows of matrices.  g may
- * be x, m may not. */
+/* m[i] = expm1(x[i]) and g[i] = e^x[i], i < count, either with all its bits: rows of matrices.  g
+ * may be x, m may not.  expm1 is within 4 2^-precision, relatively, however small x is. */
 void evaluator_exponentials(const Evaluator *ev, Worker *worker, mpfr_ptr m, mpfr_ptr g,
                             mpfr_srcptr x, size_t count);
 

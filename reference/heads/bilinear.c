@@ -53,8 +53,8 @@ size_t heads_gaps(const Heads *heads, size_t h, size_t i, int *gap)
 }
 
 /* A row of a head, its keys' gaps, how many leading keys hold all that it sees and how many it may
- * have, p[keys], its scores and then its pattern, its shift, and its keys' distances from that where
- * they are too large for an exponential without Omega, else 0. */
+ * have, p[keys], its scores and then its pattern, its shift, and its keys' distances from that
+ * where they are too large for an exponential without Omega, else 0. */
 typedef struct {
     const Heads *heads;
     size_t row, seen, keys;

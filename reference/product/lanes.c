@@ -5,7 +5,7 @@
 
 #include "lanes_eight.h"
 
-#include "../limbs.h"
+#include "../ap.h"
 
 /* Fewer are not worth the choice. */
 enum { EIGHT = 8 };

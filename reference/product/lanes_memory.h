@@ -2,7 +2,8 @@
  * Eight numbers between memory and vectors (private to lanes_eight.c; x86-64 alone).
  *
  * In memory they are eight structures of some words each, one behind the other: headers of four
- * words, and limbs.  In vectors every word of the structure is a vector of its own, a number a lane.
+ * words, and limbs.  In vectors every word of the structure is a vector of its own, a number a
+ * lane.
  */
 #ifndef HEADPROOF_REFERENCE_PRODUCT_LANES_MEMORY_H
 #define HEADPROOF_REFERENCE_PRODUCT_LANES_MEMORY_H
