@@ -102,7 +102,7 @@ void difference_end_layer(Difference *e, const ApMat *x)
 void difference_scores(Evaluator *ev, const Heads *heads, const Record *record, Difference *e)
 {
     if (is_bilinear(heads)) {
-        difference_queries(ev, heads, record, e);
+        difference_queries(ev, heads, e);
     } else {
         difference_group_weights(ev, heads, record, e);
     }

@@ -72,13 +72,18 @@ void difference_mix(Evaluator *ev, const Heads *heads, const Record *record, Par
 /* e.delta += what a part's change writes; mixed is lost. */
 void difference_write(Evaluator *ev, const Heads *heads, PartKind part, Difference *e);
 
-/* ---- By groups of keys (group_changes.c, group_mixtures.c), key by key (key_changes.c). ---- */
+/* ---- By groups of keys (group_changes.c, group_mixtures.c), key by key (key_scores.c,
+ * key_changes.c). ---- */
 
 void difference_group_weights(Evaluator *ev, const Heads *heads, const Record *record,
                               Difference *e);
 void difference_group_mix(Evaluator *ev, const Heads *heads, const Record *record, PartKind part,
                           Difference *e);
-void difference_queries(Evaluator *ev, const Heads *heads, const Record *record, Difference *e);
+void difference_queries(Evaluator *ev, const Heads *heads, Difference *e);
+
+/* pattern = ds of head heads->first + b (key_scores.c). */
+void difference_key_scores(Evaluator *ev, const Heads *heads, const Record *record, size_t b,
+                           Difference *e);
 void difference_keys(Evaluator *ev, const Heads *heads, const Record *record, size_t b,
                      Difference *e);
 void difference_key_mix(Evaluator *ev, const Heads *heads, const Record *record, PartKind part,
