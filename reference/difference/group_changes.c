@@ -72,7 +72,13 @@ static void add_counted(Worker *worker, mpfr_ptr sum, mpfr_srcptr x, unsigned lo
         lanes_mul(t, numbers_row(x), numbers_same(number), columns);
         x = t;
     }
-    lanes_add(sum, numbers_row(sum), numbers_row(x), columns);
+    if (!numbers_are_zero(sum, columns)) {
+        lanes_add(sum, numbers_row(sum), numbers_row(x), columns);
+        return;
+    }
+    for (size_t c = 0; c < columns; c++) {
+        limbs_set(sum + c, x + c);
+    }
 }
 
 static void set_zeros(mpfr_ptr x, size_t count)

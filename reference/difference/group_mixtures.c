@@ -45,25 +45,41 @@ static GroupValue group_value(const Mix *mix, const Worker *worker, int g, size_
     return (GroupValue){moved, changed};
 }
 
+/* sum += a b, the first of its terms a product alone, and nothing where b is. */
+static void add_product(Worker *worker, mpfr_ptr sum, Numbers a, mpfr_srcptr b, size_t count,
+                        bool *first)
+{
+    mpfr_ptr t = ap_at(&worker->lane, 0, 0);
+    if (numbers_are_zero(b, count)) {
+        return;
+    }
+    lanes_mul(t, a, numbers_row(b), count);
+    for (size_t c = 0; *first && c < count; c++) {
+        limbs_set(sum + c, t + c);
+    }
+    if (!*first) {
+        lanes_add(sum, numbers_row(sum), numbers_row(t), count);
+    }
+    *first = false;
+}
+
 /* dy = sum over A of dp (sum of u') + p (sum of du) */
 static void mix_limit(const Mix *mix, Worker *worker, const RowGroups *groups, size_t row,
                       const GroupColumns *at, mpfr_ptr dy)
 {
-    mpfr_ptr t = ap_at(&worker->lane, 0, 0), moved = ap_at(&worker->lane, 1, 0),
-             changed = ap_at(&worker->lane, 2, 0);
-    for (size_t c = 0; c < at->count; c++) {
-        mpfr_set_zero(dy + c, 1);
-    }
+    mpfr_ptr moved = ap_at(&worker->lane, 1, 0), changed = ap_at(&worker->lane, 2, 0);
+    bool first = true;
     for (int g = 0; g < GROUPS; g++) {
         if (groups_in_limit(groups, g)) {
             GroupValue u = group_value(mix, worker, g, row, at, moved, changed);
             Numbers moving = groups_weights(&mix->e->group, row, g, at);
             Numbers p = groups_weights(&mix->record->group, row, g, at);
-            lanes_mul(t, moving, numbers_row(u.moved), at->count);
-            lanes_add(dy, numbers_row(dy), numbers_row(t), at->count);
-            lanes_mul(t, p, numbers_row(u.changed), at->count);
-            lanes_add(dy, numbers_row(dy), numbers_row(t), at->count);
+            add_product(worker, dy, moving, u.moved, at->count, &first);
+            add_product(worker, dy, p, u.changed, at->count, &first);
         }
+    }
+    for (size_t c = 0; first && c < at->count; c++) {
+        mpfr_set_zero(dy + c, 1);
     }
 }
 

@@ -89,7 +89,8 @@ static void mix_row(Worker *worker, const Mix *mix, Columns columns, size_t row)
         lanes_mul(out, groups_weights(mix->group, row, SELF, &at),
                   numbers_row(ap_at(mix->u, row, at.at)), at.count);
         mix_others(worker, mix, &at, row, out);
-        if (row != bias && bias != SIZE_MAX) {
+        if (row != bias && bias != SIZE_MAX &&
+            !numbers_are_zero(ap_at(mix->u, bias, at.at), at.count)) {
             lanes_add_mul(out, groups_weights(mix->group, row, BIAS, &at),
                           numbers_row(ap_at(mix->u, bias, at.at)), at.count, product);
         }

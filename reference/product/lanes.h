@@ -14,6 +14,7 @@
 #define HEADPROOF_REFERENCE_PRODUCT_LANES_H
 
 #include <mpfr.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 /* A row, or one number that stands for every entry of one. */
@@ -30,6 +31,16 @@ static inline Numbers numbers_row(mpfr_srcptr first)
 static inline Numbers numbers_same(mpfr_srcptr x)
 {
     return (Numbers){x, 0};
+}
+
+/* Are all of a row 0?  Those cost as much as one by one, and add nothing. */
+static inline bool numbers_are_zero(mpfr_srcptr x, size_t count)
+{
+    size_t i = 0;
+    while (i < count && mpfr_zero_p(x + i)) {
+        i++;
+    }
+    return i == count;
 }
 
 void lanes_add(mpfr_ptr y, Numbers a, Numbers b, size_t count);
