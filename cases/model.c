@@ -4,6 +4,7 @@
  */
 #include "model.h"
 
+#include <limits.h>
 #include <stdint.h>
 
 size_t layout_rows(const Layout *layout)
@@ -83,5 +84,28 @@ bool score_sees(const Layout *layout, const Score *score, size_t i, size_t j)
     case VISIBLE_SELF_AND_BIAS: return j == i || j == layout_bias_row(layout);
     case VISIBLE_LISTED: return score->listed[i * layout_rows(layout) + j] != 0;
     default: return true;
+    }
+}
+
+void score_positions(const Layout *layout, const Score *score, size_t h, size_t i, int *coefficient)
+{
+    const PositionScores *position = &score->position;
+    size_t rows = layout_rows(layout), bias = layout_bias_row(layout);
+    int token = i == bias ? position->bias_token : position->token_token;
+    for (size_t j = 0; j < rows; j++) {
+        coefficient[j] = bias != SIZE_MAX ? token : 0;
+    }
+    coefficient[i] = layout_position_score(layout, position, i, i);
+    if (bias != SIZE_MAX) {
+        coefficient[bias] = layout_position_score(layout, position, i, bias);
+    }
+    for (size_t j = 0; score->extra != NULL && j < rows; j++) {
+        coefficient[j] += score->extra[h * score->extra_stride + i * rows + j];
+    }
+    size_t seen = score->visible == VISIBLE_EARLIER ? i + 1
+                  : score->visible == VISIBLE_ALL   ? rows
+                                                    : 0;
+    for (size_t j = seen; j < rows; j++) {
+        coefficient[j] = score_sees(layout, score, i, j) ? coefficient[j] : KEY_HIDDEN;
     }
 }

@@ -18,6 +18,7 @@
 #ifndef HEADPROOF_CASES_MODEL_H
 #define HEADPROOF_CASES_MODEL_H
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -258,6 +259,11 @@ int layout_position_score(const Layout *layout, const PositionScores *position, 
 
 /* The same with what is extra for head h. */
 int score_position(const Layout *layout, const Score *score, size_t h, size_t i, size_t j);
+
+/* coefficient[j] = that of each key j that row i sees, and KEY_HIDDEN of the others. */
+#define KEY_HIDDEN INT_MIN
+void score_positions(const Layout *layout, const Score *score, size_t h, size_t i,
+                     int *coefficient);
 
 /* Does row i see row j? */
 bool score_sees(const Layout *layout, const Score *score, size_t i, size_t j);

@@ -110,39 +110,6 @@ void ap_axpy(mpfr_ptr y, mpfr_srcptr s, mpfr_srcptr v, size_t count, mpfr_ptr t)
     }
 }
 
-/* Terms that a series may have to be worth more than a call. */
-enum { SERIES_TERMS = 8 };
-
-/* y = x (1 + x/2 (1 + x/3 (1 + ...))) to n terms.  For |x| < 2^-k, n k > precision + 1, what is
- * left out is below 2^-(precision + 1), relative; a bracket's rounding errors enter the next one
- * multiplied by x / m < 2^-k, so that two roundings and a little remain. */
-static void series_expm1(mpfr_ptr y, mpfr_srcptr x, unsigned long n)
-{
-    mpfr_set_ui(y, 1, MPFR_RNDN);
-    for (unsigned long m = n; m > 1; m--) {
-        limbs_mul(y, y, x);
-        mpfr_div_ui(y, y, m, MPFR_RNDN);
-        mpfr_add_ui(y, y, 1, MPFR_RNDN);
-    }
-    limbs_mul(y, y, x);
-}
-
-/* True when the series was enough. */
-static bool small_expm1(mpfr_ptr y, mpfr_srcptr x)
-{
-    if (mpfr_zero_p(x)) {
-        mpfr_set_zero(y, 1);
-        return true;
-    }
-    mpfr_prec_t bits = mpfr_get_prec(y) + 2;
-    mpfr_exp_t k = mpfr_regular_p(x) ? -mpfr_get_exp(x) : 0;
-    if (k < 1 || k < bits / SERIES_TERMS + 1) {
-        return false;
-    }
-    series_expm1(y, x, (unsigned long)(bits / k) + 1);
-    return true;
-}
-
 #ifdef HAVE_FLINT
 
 struct ApExp {
@@ -204,9 +171,6 @@ void ap_exp(ApExp *context, mpfr_ptr y, mpfr_srcptr x)
 
 void ap_expm1(ApExp *context, mpfr_ptr y, mpfr_srcptr x)
 {
-    if (small_expm1(y, x)) {
-        return;
-    }
     if (context->correct_rounding || !far_from_range(x)) {
         mpfr_expm1(y, x, MPFR_RNDN);
         return;
@@ -249,9 +213,7 @@ void ap_exp(ApExp *context, mpfr_ptr y, mpfr_srcptr x)
 void ap_expm1(ApExp *context, mpfr_ptr y, mpfr_srcptr x)
 {
     (void)context;
-    if (!small_expm1(y, x)) {
-        mpfr_expm1(y, x, MPFR_RNDN);
-    }
+    mpfr_expm1(y, x, MPFR_RNDN);
 }
 
 void ap_thread_clear(void)

@@ -20,14 +20,15 @@ enum { PARALLEL_OPERATIONS = 1 << 16 };
 enum { MOST_BITS = 1 << 21 };
 
 /* The matrices of a worker, of its evaluator's bits. */
-enum { WORKER_MATS = 3 };
+enum { WORKER_MATS = 4 };
 
 static void worker_list(Worker *worker, EvaluatorShape shape, ApExtent list[WORKER_MATS])
 {
     size_t sum = shape.sum > WORKER_COLUMNS ? shape.sum : WORKER_COLUMNS;
     list[0] = (ApExtent){&worker->temp, 1, WORKER_TEMPS};
     list[1] = (ApExtent){&worker->sum, WORKER_SUMS, sum};
-    list[2] = (ApExtent){&worker->row, 1, shape.row};
+    list[2] = (ApExtent){&worker->row, WORKER_ROWS, shape.row};
+    list[3] = (ApExtent){&worker->lane, WORKER_LANES, WORKER_COLUMNS};
 }
 
 static void seen_init(Seen *seen)
@@ -48,7 +49,8 @@ static bool worker_init(Worker *worker, EvaluatorShape shape, const Evaluator *e
     seen_init(&worker->seen);
     worker->exp = vexp_create(ev->reproducible ? rounded : ev->bits, false);
     worker->expm1 = ap_exp_create(ev->reproducible);
-    return worker->exp != NULL && worker->expm1 != NULL &&
+    worker->gap = calloc(shape.row + 1, sizeof *worker->gap);
+    return worker->exp != NULL && worker->expm1 != NULL && worker->gap != NULL &&
            ap_init_list(list, WORKER_MATS, ev->bits) &&
            ap_init(&worker->rounded, 1, ev->reproducible ? WORKER_EXPS : 0, rounded);
 }
@@ -79,6 +81,7 @@ void evaluator_clear(Evaluator *ev)
         ap_clear(&worker->rounded);
         vexp_free(worker->exp);
         ap_exp_free(worker->expm1);
+        free(worker->gap);
         mpfr_clear(worker->seen.score_max);
     }
     free(ev->worker);
@@ -174,14 +177,86 @@ void evaluator_exp(const Evaluator *ev, Worker *worker, mpfr_ptr y, mpfr_srcptr 
     }
 }
 
-void evaluator_exponentials(const Evaluator *ev, Worker *worker, mpfr_ptr m, mpfr_ptr g,
-                            mpfr_srcptr x)
+/* Terms of a series that are worth more than a call. */
+enum { SERIES_TERMS = 8 };
+
+/* Leading numbers that a series of few terms does: zeros, and those with a largest exponent -k, k >
+ * bits / SERIES_TERMS, for the precision and two bits.  terms: above bits / k; 0: all are zeros. */
+static size_t series_run(mpfr_srcptr x, size_t count, mpfr_prec_t bits, unsigned long *terms)
+{
+    mpfr_exp_t k = MPFR_PREC_MAX;
+    size_t i = 0;
+    bool any = false;
+    for (; i < count; i++) {
+        bool regular = mpfr_regular_p(x + i) != 0;
+        if (!regular && !mpfr_zero_p(x + i)) {
+            break;
+        }
+        mpfr_exp_t here = regular ? -mpfr_get_exp(x + i) : k;
+        if (here <= bits / SERIES_TERMS) {
+            break;
+        }
+        any = any || regular;
+        k = here < k ? here : k;
+    }
+    *terms = any ? (unsigned long)(bits / k) + 1 : 0;
+    return i;
+}
+
+/* m = x (1 + x/2 (1 + x/3 (1 + ...))) to n terms, g = 1 + m.  For |x| < 2^-k, n k > bits, what is
+ * left out is below 2^-(precision + 1), relative; a bracket's rounding errors, and those of the
+ * inverses, enter the next one multiplied by x / i < 2^-k, so that two roundings and a little
+ * remain. */
+static void series_row(Worker *worker, mpfr_ptr m, mpfr_ptr g, mpfr_srcptr x, size_t count,
+                       unsigned long n)
+{
+    mpfr_ptr one = ap_at(&worker->temp, 0, WORKER_TEMPS - 1),
+             inverse = ap_at(&worker->temp, 0, WORKER_TEMPS - 2);
+    mpfr_set_ui(one, 1, MPFR_RNDN);
+    for (size_t j = 0; n < 2 && j < count; j++) {
+        mpfr_set(m + j, x + j, MPFR_RNDN);
+    }
+    for (unsigned long i = n; i > 1; i--) {
+        mpfr_set_ui(inverse, 1, MPFR_RNDN);
+        mpfr_div_ui(inverse, inverse, i, MPFR_RNDN);
+        if (i == n) {
+            lanes_mul(m, numbers_row(x), numbers_same(inverse), count);
+        } else {
+            lanes_mul(m, numbers_row(m), numbers_row(x), count);
+            lanes_mul(m, numbers_row(m), numbers_same(inverse), count);
+        }
+        lanes_add(m, numbers_row(m), numbers_same(one), count);
+    }
+    if (n > 1) {
+        lanes_mul(m, numbers_row(m), numbers_row(x), count);
+    }
+    lanes_add(g, numbers_row(m), numbers_same(one), count);
+}
+
+static void exponentials_alone(const Evaluator *ev, Worker *worker, mpfr_ptr m, mpfr_ptr g,
+                               mpfr_srcptr x)
 {
     ap_expm1(worker->expm1, m, x);
     if (mpfr_cmp_d(m, -0.5) < 0) {
         evaluator_exp(ev, worker, g, x, 1);
     } else {
         mpfr_add_ui(g, m, 1, MPFR_RNDN);
+    }
+}
+
+void evaluator_exponentials(const Evaluator *ev, Worker *worker, mpfr_ptr m, mpfr_ptr g,
+                            mpfr_srcptr x, size_t count)
+{
+    for (size_t i = 0; i < count;) {
+        unsigned long terms = 0;
+        size_t run = series_run(x + i, count - i, mpfr_get_prec(m) + 2, &terms);
+        if (run > 0) {
+            series_row(worker, m + i, g + i, x + i, run, terms);
+            i += run;
+        } else {
+            exponentials_alone(ev, worker, m + i, g + i, x + i);
+            i++;
+        }
     }
 }
 

@@ -10,6 +10,7 @@
 #define HEADPROOF_REFERENCE_EVALUATOR_H
 
 #include "ap.h"
+#include "product/lanes.h"
 #include "product/product.h"
 #include "product/vexp.h"
 
@@ -28,13 +29,22 @@ typedef struct {
 
 enum { SEEN_BITS = 192 };
 
-enum { WORKER_TEMPS = 9, WORKER_SUMS = 3, WORKER_COLUMNS = 32, WORKER_EXPS = 64 };
+enum {
+    WORKER_TEMPS = 11,
+    WORKER_SUMS = 3,
+    WORKER_ROWS = 2,
+    WORKER_LANES = 4,
+    WORKER_COLUMNS = 32,
+    WORKER_EXPS = 64
+};
 
 /* What a thread has for itself. */
 typedef struct {
-    ApMat temp;     /* [1, WORKER_TEMPS] */
+    ApMat temp;     /* [1, WORKER_TEMPS]; the last two are the evaluator's */
     ApMat sum;      /* [WORKER_SUMS, EvaluatorShape.sum] */
-    ApMat row;      /* [1, EvaluatorShape.row] */
+    ApMat lane;     /* [WORKER_LANES, WORKER_COLUMNS] */
+    ApMat row;      /* [WORKER_ROWS, EvaluatorShape.row] */
+    int *gap;       /* [EvaluatorShape.row] of a row's keys (heads_gaps) */
     ApMat rounded;  /* [1, WORKER_EXPS], bits + guard: exponentials before they are rounded */
     VectorExp *exp; /* of bits, or bits + guard where the evaluator is reproducible */
     ApExp *expm1;
@@ -90,9 +100,10 @@ void evaluator_product(Evaluator *ev, ProductView c, ProductView a, ProductView 
 /* y[i] = e^(x[i]), i < count, y of ev->bits; y may be x. */
 void evaluator_exp(const Evaluator *ev, Worker *worker, mpfr_ptr y, mpfr_srcptr x, size_t count);
 
-/* m = expm1(x) and g = e^x, either with all its bits. */
+/* m[i] = expm1(x[i]) and g[i] = e^x[i], i < count, either with all its bits: rows of matrices.  g
+ * may be x, m may not.  expm1 is within 4 2^-precision, relatively, however small x is. */
 void evaluator_exponentials(const Evaluator *ev, Worker *worker, mpfr_ptr m, mpfr_ptr g,
-                            mpfr_srcptr x);
+                            mpfr_srcptr x, size_t count);
 
 /* e^(-Omega gap), gap >= 0; Omega finite, or gap 0. */
 mpfr_srcptr evaluator_decay(Evaluator *ev, int gap);

@@ -77,10 +77,13 @@ static void add_heads(RefRun *run, const Sublayer *sublayer)
             run_bundle(run, bundle);
         }
     }
-    for (size_t i = 0; run->known == NULL && i < run->stream.rows * run->stream.columns; i++) {
-        mpfr_ptr entry = run->stream.entry + i;
-        run_note_term(run, entry);
-        limbs_add(entry, entry, run->delta.entry + i);
+    size_t entries = run->stream.rows * run->stream.columns;
+    for (size_t i = 0; run->known == NULL && i < entries; i++) {
+        run_note_term(run, run->stream.entry + i);
+    }
+    if (run->known == NULL) {
+        lanes_add(run->stream.entry, numbers_row(run->stream.entry), numbers_row(run->delta.entry),
+                  entries);
     }
     for (int i = 0; i < RUN_CHANGES; i++) {
         if (run_change(run, i) != NULL) {

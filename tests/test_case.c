@@ -209,9 +209,40 @@ static void limited_heads_add_up(void **state)
     }
 }
 
+/* A row's coefficients all at once are those of its keys, one by one. */
+static void positions_of_a_row_are_those_of_its_keys(void **state)
+{
+    enum { ROWS = N + 1 };
+    static const unsigned char listed[ROWS * ROWS] = {1, 0, 1, 0, 1, 1, 1, 1, 0};
+    static const signed char extra[2 * ROWS * ROWS] = {0, 5, -2, 1, 0, 0, 3, 0, -4, 7, 0, 0, 1};
+    const BiasRow bias_rows[] = {BIAS_ROW_NONE, BIAS_ROW_FIRST, BIAS_ROW_LAST, BIAS_ROW_MASKED};
+    (void)state;
+    for (int visible = VISIBLE_ALL; visible <= VISIBLE_LISTED; visible++) {
+        for (size_t b = 0; b < 4 * 2; b++) {
+            Layout layout = {.n = bias_rows[b / 2] == BIAS_ROW_NONE ? ROWS : N,
+                             .d = D,
+                             .bias_row = bias_rows[b / 2]};
+            Score score = {.visible = (Visible)visible,
+                           .position = {1, 2, 3, 4, 5},
+                           .listed = listed,
+                           .extra = b % 2 == 0 ? NULL : extra,
+                           .extra_stride = ROWS * ROWS};
+            for (size_t at = 0; at < 2 * ROWS * ROWS; at++) {
+                size_t h = at / (ROWS * ROWS), i = at / ROWS % ROWS, j = at % ROWS;
+                int row[ROWS];
+                score_positions(&layout, &score, h, i, row);
+                assert_int_equal(row[j], score_sees(&layout, &score, i, j)
+                                             ? score_position(&layout, &score, h, i, j)
+                                             : KEY_HIDDEN);
+            }
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest cases[] = {
+        cmocka_unit_test(positions_of_a_row_are_those_of_its_keys),
         cmocka_unit_test(values_are_refused),
         cmocka_unit_test(scores_are_refused),
         cmocka_unit_test(no_arena_is_larger_than_memory),

@@ -12,8 +12,8 @@ static bool is_bilinear(const Heads *heads)
     return heads->bundle->score.kind == SCORE_BILINEAR;
 }
 
-/* All but the sum are e's own. */
-enum { DIFFERENCE_MATS = 17, SUM = DIFFERENCE_MATS - 1 };
+/* All but the last two are e's own. */
+enum { DIFFERENCE_MATS = 18, OWN_MATS = DIFFERENCE_MATS - 2 };
 
 static void difference_list(Difference *e, const RecordShape *shape, const DifferenceSize *size,
                             ApExtent list[DIFFERENCE_MATS])
@@ -21,15 +21,24 @@ static void difference_list(Difference *e, const RecordShape *shape, const Diffe
     size_t rows = shape->rows, gate = shape->gate, value = shape->part[HEADS_PART];
     size_t content = size->content;
     const ApExtent all[DIFFERENCE_MATS] = {
-        {&e->stream, rows, content},      {&e->delta, rows, content},
-        {&e->product, rows, gate},        {&e->score, rows, gate},
-        {&e->gate, rows, gate},           {&e->grown, rows, gate},
-        {&e->value, rows, value},         {&e->mixed, rows, value},
-        {&e->moved, rows, value},         {&e->query, rows, shape->query},
-        {&e->key, rows, shape->query},    {&e->moved_query, rows, shape->query},
-        {&e->group, rows, shape->group},  {&e->pattern, rows, shape->pattern},
-        {&e->leak, rows, shape->pattern}, {&e->normed, rows, size->normed},
-        [SUM] = {&e->sum, rows, content},
+        {&e->stream, rows, content},
+        {&e->delta, rows, content},
+        {&e->product, rows, gate},
+        {&e->score, rows, gate},
+        {&e->gate, rows, gate},
+        {&e->grown, rows, gate},
+        {&e->value, rows, value},
+        {&e->mixed, rows, value},
+        {&e->moved, rows, value},
+        {&e->query, rows, shape->query},
+        {&e->key, rows, shape->query},
+        {&e->both_queries, rows, 2 * shape->head_query},
+        {&e->group, rows, shape->group},
+        {&e->pattern, rows, shape->pattern},
+        {&e->leak, rows, shape->pattern},
+        {&e->normed, rows, size->normed},
+        {&e->both_keys, rows, 2 * shape->head_query},
+        {&e->sum, rows, content},
     };
     for (size_t i = 0; i < DIFFERENCE_MATS; i++) {
         list[i] = all[i];
@@ -41,8 +50,8 @@ bool difference_init(Difference *e, const RecordShape *shape, const DifferenceSi
     ApExtent list[DIFFERENCE_MATS];
     *e = (Difference){.term = calloc(shape->rows * size->content + 1, sizeof *e->term)};
     difference_list(e, shape, size, list);
-    bool ok = ap_init_list(list, SUM, size->bits);
-    ok = ap_init_list(list + SUM, 1, size->sum_bits) && ok;
+    bool ok = ap_init_list(list, OWN_MATS, size->bits);
+    ok = ap_init_list(list + OWN_MATS, DIFFERENCE_MATS - OWN_MATS, size->sum_bits) && ok;
     e->input = &e->stream;
     return ok && e->term != NULL;
 }
@@ -60,7 +69,8 @@ double difference_bytes(const RecordShape *shape, const DifferenceSize *size)
     Difference e;
     ApExtent list[DIFFERENCE_MATS];
     difference_list(&e, shape, size, list);
-    return ap_bytes_list(list, SUM, size->bits) + ap_bytes_list(list + SUM, 1, size->sum_bits);
+    return ap_bytes_list(list, OWN_MATS, size->bits) +
+           ap_bytes_list(list + OWN_MATS, DIFFERENCE_MATS - OWN_MATS, size->sum_bits);
 }
 
 void difference_begin_layer(Difference *e)
@@ -85,24 +95,23 @@ static void note_term(mpfr_exp_t *term, mpfr_srcptr d)
 void difference_end(Difference *e)
 {
     for (size_t i = 0; i < e->stream.rows * e->stream.columns; i++) {
-        mpfr_ptr entry = e->stream.entry + i;
-        note_term(&e->term[i], entry);
+        note_term(&e->term[i], e->stream.entry + i);
         note_term(&e->term[i], e->delta.entry + i);
-        limbs_add(entry, entry, e->delta.entry + i);
     }
+    lanes_add(e->stream.entry, numbers_row(e->stream.entry), numbers_row(e->delta.entry),
+              e->stream.rows * e->stream.columns);
 }
 
 void difference_end_layer(Difference *e, const ApMat *x)
 {
-    for (size_t i = 0; i < e->stream.rows * e->stream.columns; i++) {
-        limbs_add(e->sum.entry + i, x->entry + i, e->stream.entry + i);
-    }
+    lanes_add(e->sum.entry, numbers_row(x->entry), numbers_row(e->stream.entry),
+              e->stream.rows * e->stream.columns);
 }
 
 void difference_scores(Evaluator *ev, const Heads *heads, const Record *record, Difference *e)
 {
     if (is_bilinear(heads)) {
-        difference_queries(ev, heads, record, e);
+        difference_queries(ev, heads, e);
     } else {
         difference_group_weights(ev, heads, record, e);
     }
@@ -133,11 +142,10 @@ static void move_row(Evaluator *ev, Worker *worker, const void *context, size_t 
 {
     const Move *move = context;
     const Difference *e = move->e;
+    size_t first = move->columns.first;
     (void)ev, (void)worker;
-    for (size_t c = move->columns.first; c < move->columns.first + move->columns.count; c++) {
-        mpfr_add(ap_at(&e->moved, row, c), ap_at(move->value, row, c), ap_at(&e->value, row, c),
-                 MPFR_RNDN);
-    }
+    lanes_add(ap_at(&e->moved, row, first), numbers_row(ap_at(move->value, row, first)),
+              numbers_row(ap_at(&e->value, row, first)), move->columns.count);
 }
 
 void difference_mix(Evaluator *ev, const Heads *heads, const Record *record, PartKind part,

@@ -44,8 +44,9 @@ typedef struct {
     ApMat value, mixed;   /* changes of a part's */
     ApMat moved;          /* value + its change */
     ApMat query, key;     /* changes of the record's */
-    ApMat moved_query;    /* query + its change */
-    ApMat group;          /* [rows, heads * 3] dp or r of one key of a group */
+    ApMat both_queries;   /* of one head: query + its change, and the change */
+    ApMat both_keys;      /* of one head: the key's change, and the key; of x's bits */
+    ApMat group;          /* [rows, 3 * heads] dp or r of one key of a group */
     ApMat pattern, leak;  /* [rows, rows] dp of the keys of A, 0 of others; r of the others */
     /* [rows, columns]: exponent of the largest term that went into an entry of e in this layer:
      * what e falls short of it was cancelled, however alike two precisions are. */
@@ -101,13 +102,18 @@ void difference_mix(Evaluator *ev, const Heads *heads, const Record *record, Par
 /* e.delta += what a part's change writes; mixed is lost. */
 void difference_write(Evaluator *ev, const Heads *heads, PartKind part, Difference *e);
 
-/* ---- By groups of keys (group_changes.c, group_mixtures.c), key by key (key_changes.c). ---- */
+/* ---- By groups of keys (group_changes.c, group_mixtures.c), key by key (key_scores.c,
+ * key_changes.c). ---- */
 
 void difference_group_weights(Evaluator *ev, const Heads *heads, const Record *record,
                               Difference *e);
 void difference_group_mix(Evaluator *ev, const Heads *heads, const Record *record, PartKind part,
                           Difference *e);
-void difference_queries(Evaluator *ev, const Heads *heads, const Record *record, Difference *e);
+void difference_queries(Evaluator *ev, const Heads *heads, Difference *e);
+
+/* pattern = ds of head heads->first + b (key_scores.c). */
+void difference_key_scores(Evaluator *ev, const Heads *heads, const Record *record, size_t b,
+                           Difference *e);
 void difference_keys(Evaluator *ev, const Heads *heads, const Record *record, size_t b,
                      Difference *e);
 void difference_key_mix(Evaluator *ev, const Heads *heads, const Record *record, PartKind part,

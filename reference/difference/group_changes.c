@@ -31,53 +31,114 @@ static void gate_row(Evaluator *ev, Worker *worker, const void *context, size_t 
             }
         }
         worker_note_change(worker, ds);
-        if (shift_is_near(ds)) {
-            evaluator_exponentials(ev, worker, ap_at(&e->gate, row, b), ap_at(&e->grown, row, b),
-                                   ds);
+    }
+    for (size_t b = 0, near = 0; b < weights->heads->count; b += near + 1) {
+        mpfr_ptr ds = ap_at(&e->score, row, b);
+        for (near = 0; b + near < weights->heads->count && shift_is_near(ds + near);) {
+            near++;
         }
+        evaluator_exponentials(ev, worker, ap_at(&e->gate, row, b), ap_at(&e->grown, row, b), ds,
+                               near);
     }
 }
 
-/* What is at hand of one row of one head: weight of the limit's and changed, [GROUPS]; score and
- * decayed, the gate and exp(-|gate|); ds, its change, and m and grown, expm1 and exp of that. */
+/* What is at hand of one row of some heads side by side: weight of the limit's and changed,
+ * [GROUPS] `step` apart; score and decayed, the gate and exp(-|gate|); ds, its change, and m and
+ * grown, expm1 and exp of that. */
 typedef struct {
     const RowGroups *groups;
     mpfr_srcptr weight, score, decayed, ds, m, grown;
     mpfr_ptr changed;
+    size_t step, count;
 } HeadRow;
+
+static mpfr_srcptr weight_of(const HeadRow *at, int g)
+{
+    return at->weight + (size_t)g * at->step;
+}
+
+static mpfr_ptr changed_of(const HeadRow *at, int g)
+{
+    return at->changed + (size_t)g * at->step;
+}
+
+/* sum += count x; t: scratch, a row. */
+static void add_counted(Worker *worker, mpfr_ptr sum, mpfr_srcptr x, unsigned long count,
+                        mpfr_ptr t, size_t columns)
+{
+    mpfr_ptr number = ap_at(&worker->temp, 0, 0);
+    if (count > 1) {
+        mpfr_set_ui(number, count, MPFR_RNDN);
+        lanes_mul(t, numbers_row(x), numbers_same(number), columns);
+        x = t;
+    }
+    if (!numbers_are_zero(sum, columns)) {
+        lanes_add(sum, numbers_row(sum), numbers_row(x), columns);
+        return;
+    }
+    for (size_t c = 0; c < columns; c++) {
+        limbs_set(sum + c, x + c);
+    }
+}
+
+static void set_zeros(mpfr_ptr x, size_t count)
+{
+    for (size_t c = 0; c < count; c++) {
+        mpfr_set_zero(x + c, 1);
+    }
+}
+
+/* f = m / (P e^(ds) + Q), 0 where all of A moves together, so that no weight changes. */
+static void set_factor(const HeadRow *at, mpfr_ptr f, mpfr_srcptr p, mpfr_srcptr q)
+{
+    lanes_mul(f, numbers_row(p), numbers_row(at->grown), at->count);
+    lanes_add(f, numbers_row(f), numbers_row(q), at->count);
+    for (size_t c = 0; c < at->count; c++) {
+        if (mpfr_zero_p(p + c) || mpfr_zero_p(q + c)) {
+            mpfr_set_zero(f + c, 1);
+        } else {
+            limbs_div(f + c, at->m + c, f + c);
+        }
+    }
+}
 
 /* changed = dp of the groups of A. */
 static void limit_row(Worker *worker, const HeadRow *at)
 {
     const RowGroups *groups = at->groups;
-    mpfr_ptr p = ap_at(&worker->temp, 0, 0), q = ap_at(&worker->temp, 0, 1),
-             f = ap_at(&worker->temp, 0, 2), t = ap_at(&worker->temp, 0, 3);
-    mpfr_set_zero(p, 1);
-    mpfr_set_zero(q, 1);
+    mpfr_ptr p = ap_at(&worker->lane, 0, 0), q = ap_at(&worker->lane, 1, 0),
+             f = ap_at(&worker->lane, 2, 0), t = ap_at(&worker->lane, 3, 0);
+    set_zeros(p, at->count);
+    set_zeros(q, at->count);
     for (int g = 0; g < GROUPS; g++) {
         if (groups_in_limit(groups, g)) {
-            mpfr_ptr part = groups->gated[g] ? p : q;
-            if (groups->count[g] == 1) {
-                limbs_add(part, part, at->weight + g);
-            } else {
-                mpfr_mul_ui(t, at->weight + g, groups->count[g], MPFR_RNDN);
-                limbs_add(part, part, t);
-            }
+            add_counted(worker, groups->gated[g] ? p : q, weight_of(at, g), groups->count[g], t,
+                        at->count);
         }
     }
-    if (mpfr_zero_p(p) || mpfr_zero_p(q)) {
-        mpfr_set_zero(f, 1); /* all of A moves together: no weight changes */
-    } else {
-        limbs_mul(f, p, at->grown);
-        limbs_add(f, f, q);
-        limbs_div(f, at->m, f);
+    set_factor(at, f, p, q);
+    lanes_mul(q, numbers_row(q), numbers_row(f), at->count);
+    lanes_mul(p, numbers_row(p), numbers_row(f), at->count);
+    for (size_t c = 0; c < at->count; c++) {
+        mpfr_neg(p + c, p + c, MPFR_RNDN);
     }
-    limbs_mul(q, q, f);
-    limbs_mul(p, p, f);
-    mpfr_neg(p, p, MPFR_RNDN);
     for (int g = 0; g < GROUPS; g++) {
         if (groups_in_limit(groups, g)) {
-            limbs_mul(at->changed + g, at->weight + g, groups->gated[g] ? q : p);
+            lanes_mul(changed_of(at, g), numbers_row(weight_of(at, g)),
+                      numbers_row(groups->gated[g] ? q : p), at->count);
+        }
+    }
+}
+
+/* e^(s') of a gated key and of another, both less max(gate, 0). */
+static void moved_exponentials(Evaluator *ev, const HeadRow *at, mpfr_ptr gated, mpfr_ptr other)
+{
+    lanes_mul(gated, numbers_row(at->decayed), numbers_row(at->grown), at->count);
+    for (size_t c = 0; c < at->count; c++) {
+        bool positive = mpfr_sgn(at->score + c) > 0;
+        limbs_set(other + c, positive ? at->decayed + c : evaluator_decay(ev, 0));
+        if (positive) {
+            limbs_set(gated + c, at->grown + c);
         }
     }
 }
@@ -86,34 +147,27 @@ static void limit_row(Worker *worker, const HeadRow *at)
 static void leak_row(Evaluator *ev, Worker *worker, const HeadRow *at)
 {
     const RowGroups *groups = at->groups;
-    mpfr_ptr moved = ap_at(&worker->temp, 0, 0), total = ap_at(&worker->temp, 0, 1),
-             t = ap_at(&worker->temp, 0, 2);
-    /* e^(s') of a gated key and of another, both less max(gate, 0). */
-    bool positive = mpfr_sgn(at->score) > 0;
-    mpfr_srcptr gated = positive ? at->grown : moved;
-    mpfr_srcptr other = positive ? at->decayed : evaluator_decay(ev, 0);
-    limbs_mul(moved, at->decayed, at->grown);
-    mpfr_set_zero(total, 1);
+    mpfr_ptr gated = ap_at(&worker->lane, 0, 0), other = ap_at(&worker->lane, 1, 0),
+             total = ap_at(&worker->lane, 2, 0), t = ap_at(&worker->lane, 3, 0);
+    moved_exponentials(ev, at, gated, other);
+    set_zeros(total, at->count);
     for (int g = 0; g < GROUPS; g++) {
         int gap = groups->best - groups->coefficient[g];
         mpfr_srcptr s = groups->gated[g] ? gated : other;
-        if (groups->count[g] == 0) {
-            continue;
+        if (groups->count[g] > 0 && gap > 0) { /* e^(s') e^(-Omega gap) at first */
+            lanes_mul(changed_of(at, g), numbers_row(s), numbers_same(evaluator_decay(ev, gap)),
+                      at->count);
+            s = changed_of(at, g);
         }
-        if (gap > 0) { /* e^(s') e^(-Omega gap) at first */
-            limbs_mul(at->changed + g, s, evaluator_decay(ev, gap));
-            s = at->changed + g;
+        if (groups->count[g] > 0) {
+            add_counted(worker, total, s, groups->count[g], t, at->count);
         }
-        if (groups->count[g] > 1) {
-            mpfr_mul_ui(t, s, groups->count[g], MPFR_RNDN);
-            s = t;
-        }
-        limbs_add(total, total, s);
     }
     for (int g = 0; g < GROUPS; g++) {
-        if (groups_left_out(groups, g)) {
-            limbs_div(at->changed + g, at->changed + g, total);
-            worker_note_leak(worker, at->changed + g);
+        mpfr_ptr r = changed_of(at, g);
+        for (size_t c = 0; groups_left_out(groups, g) && c < at->count; c++) {
+            limbs_div(r + c, r + c, total + c);
+            worker_note_leak(worker, r + c);
         }
     }
 }
@@ -124,7 +178,7 @@ static mpfr_srcptr far_weights(Evaluator *ev, Worker *worker, const HeadRow *at,
 {
     mpfr_ptr weight = ap_at(&worker->temp, 0, 5), score = ap_at(&worker->temp, 0, 8);
     limbs_add(score, at->score, at->ds);
-    groups_far_weights(ev, worker, at->groups, score, limit, weight);
+    groups_far_weights(ev, worker, at->groups, score, limit, weight, 1);
     return weight;
 }
 
@@ -133,7 +187,7 @@ static void far_limit(Evaluator *ev, Worker *worker, const HeadRow *at)
     mpfr_srcptr weight = far_weights(ev, worker, at, true);
     for (int g = 0; g < GROUPS; g++) {
         if (groups_in_limit(at->groups, g)) {
-            limbs_sub(at->changed + g, weight + g, at->weight + g);
+            limbs_sub(changed_of(at, g), weight + g, weight_of(at, g));
         }
     }
 }
@@ -143,28 +197,61 @@ static void far_leak(Evaluator *ev, Worker *worker, const HeadRow *at)
     mpfr_srcptr weight = far_weights(ev, worker, at, false);
     for (int g = 0; g < GROUPS; g++) {
         if (groups_left_out(at->groups, g)) {
-            limbs_set(at->changed + g, weight + g);
-            worker_note_leak(worker, at->changed + g);
+            limbs_set(changed_of(at, g), weight + g);
+            worker_note_leak(worker, changed_of(at, g));
         }
     }
 }
 
-/* at->changed = dp of A's groups, and where there are leaks r of the others. */
-static void change_row(Evaluator *ev, Worker *worker, const HeadRow *at, bool leaks)
+/* Are the change, and the gate, of head c near? */
+static bool change_is_near(const HeadRow *at, size_t c)
 {
-    bool near = shift_is_near(at->ds), others = false;
+    return shift_is_near(at->ds + c);
+}
+
+static bool leak_is_near(const HeadRow *at, size_t c)
+{
+    return shift_is_near(at->ds + c) && shift_is_near(at->score + c);
+}
+
+/* Heads from c on: those that are near, together, or one that is not. */
+static HeadRow next_heads(const HeadRow *all, size_t c, bool (*near)(const HeadRow *, size_t))
+{
+    HeadRow at = *all;
+    size_t end = c;
+    while (end < all->count && end - c < WORKER_COLUMNS && near(all, end)) {
+        end++;
+    }
+    at.weight += c, at.score += c, at.decayed += c, at.ds += c, at.m += c, at.grown += c;
+    at.changed += c;
+    at.count = end > c ? end - c : 1;
+    return at;
+}
+
+/* at->changed = dp of A's groups, and where there are leaks r of the others. */
+static void change_row(Evaluator *ev, Worker *worker, const HeadRow *all, bool leaks)
+{
+    bool others = false;
     for (int g = 0; leaks && g < GROUPS; g++) {
-        others = others || groups_left_out(at->groups, g);
+        others = others || groups_left_out(all->groups, g);
     }
-    if (near) {
-        limit_row(worker, at);
-    } else {
-        far_limit(ev, worker, at);
+    for (size_t c = 0; c < all->count;) {
+        HeadRow at = next_heads(all, c, change_is_near);
+        if (change_is_near(all, c)) {
+            limit_row(worker, &at);
+        } else {
+            far_limit(ev, worker, &at);
+        }
+        c += at.count;
     }
-    if (others && near && shift_is_near(at->score)) {
-        leak_row(ev, worker, at);
-    } else if (others) {
-        far_leak(ev, worker, at);
+    for (size_t c = 0; others && c < all->count;) {
+        HeadRow at = next_heads(all, c, leak_is_near);
+        if (leak_is_near(all, c)) {
+            leak_row(ev, worker, &at);
+        } else {
+            far_leak(ev, worker, &at);
+        }
+        c += at.count;
     }
 }
 
@@ -174,19 +261,19 @@ static void weights_row(Evaluator *ev, Worker *worker, const void *context, size
     const Heads *heads = weights->heads;
     const Record *record = weights->record;
     const Difference *e = weights->e;
-    RowGroups groups = groups_of_row(heads, heads->first, row);
-    for (size_t b = 0; b < heads->count; b++) {
-        if (b > 0 && heads->bundle->score.extra != NULL) {
-            groups = groups_of_row(heads, heads->first + b, row);
-        }
+    bool alike = heads->bundle->score.extra == NULL;
+    for (size_t b = 0; b < heads->count; b += alike ? heads->count : 1) {
+        RowGroups groups = groups_of_row(heads, heads->first + b, row);
         HeadRow at = {.groups = &groups,
-                      .weight = ap_at(&record->group, row, b * GROUPS),
+                      .weight = ap_at(&record->group, row, b),
                       .score = ap_at(&record->score, row, b),
                       .decayed = ap_at(&record->gate, row, b),
                       .ds = ap_at(&e->score, row, b),
                       .m = ap_at(&e->gate, row, b),
                       .grown = ap_at(&e->grown, row, b),
-                      .changed = ap_at(&e->group, row, b * GROUPS)};
+                      .changed = ap_at(&e->group, row, b),
+                      .step = heads->count,
+                      .count = alike ? heads->count : 1};
         change_row(ev, worker, &at, !e->limit);
     }
 }

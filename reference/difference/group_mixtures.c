@@ -8,76 +8,97 @@
 
 #include <stdint.h>
 
-/* Context: `columns` of values, head by head `width` each; others, changed: are the values of other
- * tokens than a row's own, and their changes, wanted as sums? */
+/* Context: `columns` of values, head by head `width` each, by `patterns`; others, changed: are the
+ * values of other tokens than a row's own, and their changes, wanted as sums? */
 typedef struct {
     const Heads *heads;
     const Record *record;
     const ApMat *mixed; /* of the record */
     Difference *e;
-    size_t width, columns;
+    size_t width, columns, patterns;
     bool others, changed;
 } Mix;
 
-/* Column c of those that a worker sums: where in the values, and whose pattern. */
-typedef struct {
-    size_t c, at, pattern;
-} MixColumn;
-
-/* A group's values in a column, summed over its keys: moved = u', changed = du.  The arguments
+/* A group's values in some columns, summed over its keys: moved = u', changed = du.  The arguments
  * of those names are scratch; changed may be NULL where it is not asked for. */
 typedef struct {
     mpfr_srcptr moved, changed;
 } GroupValue;
 
 static GroupValue group_value(const Mix *mix, const Worker *worker, int g, size_t row,
-                              MixColumn column, mpfr_ptr moved, mpfr_ptr changed)
+                              const GroupColumns *at, mpfr_ptr moved, mpfr_ptr changed)
 {
     const Difference *e = mix->e;
     size_t bias = layout_bias_row(mix->heads->layout), key = g == BIAS ? bias : row;
-    GroupValue one = {ap_at(&e->moved, key, column.at), ap_at(&e->value, key, column.at)};
-    GroupValue all = {ap_at(&worker->sum, 1, column.c), ap_at(&worker->sum, 2, column.c)};
+    GroupValue one = {ap_at(&e->moved, key, at->at), ap_at(&e->value, key, at->at)};
+    GroupValue all = {ap_at(&worker->sum, 1, at->c), ap_at(&worker->sum, 2, at->c)};
     if (g != OTHER) {
         return one;
     }
     if (row == bias) {
         return all;
     }
-    limbs_sub(moved, all.moved, one.moved);
+    lanes_sub(moved, numbers_row(all.moved), numbers_row(one.moved), at->count);
     if (changed != NULL) {
-        limbs_sub(changed, all.changed, one.changed);
+        lanes_sub(changed, numbers_row(all.changed), numbers_row(one.changed), at->count);
     }
     return (GroupValue){moved, changed};
 }
 
-/* e.mixed[row, column] */
-static void mix_entry(const Mix *mix, Worker *worker, const RowGroups *groups, size_t row,
-                      MixColumn column)
+/* sum += a b, the first of its terms a product alone, and nothing where b is. */
+static void add_product(Worker *worker, mpfr_ptr sum, Numbers a, mpfr_srcptr b, size_t count,
+                        bool *first)
 {
-    Difference *e = mix->e;
-    mpfr_srcptr p = ap_at(&mix->record->group, row, column.pattern * GROUPS);
-    mpfr_srcptr moving = ap_at(&e->group, row, column.pattern * GROUPS);
-    mpfr_ptr dy = ap_at(&e->mixed, row, column.at), y = ap_at(&worker->temp, 0, 0),
-             t = ap_at(&worker->temp, 0, 1), moved = ap_at(&worker->temp, 0, 2),
-             changed = ap_at(&worker->temp, 0, 3);
-    mpfr_set_zero(dy, 1);
+    mpfr_ptr t = ap_at(&worker->lane, 0, 0);
+    if (numbers_are_zero(b, count)) {
+        return;
+    }
+    lanes_mul(t, a, numbers_row(b), count);
+    for (size_t c = 0; *first && c < count; c++) {
+        limbs_set(sum + c, t + c);
+    }
+    if (!*first) {
+        lanes_add(sum, numbers_row(sum), numbers_row(t), count);
+    }
+    *first = false;
+}
+
+/* dy = sum over A of dp (sum of u') + p (sum of du) */
+static void mix_limit(const Mix *mix, Worker *worker, const RowGroups *groups, size_t row,
+                      const GroupColumns *at, mpfr_ptr dy)
+{
+    mpfr_ptr moved = ap_at(&worker->lane, 1, 0), changed = ap_at(&worker->lane, 2, 0);
+    bool first = true;
     for (int g = 0; g < GROUPS; g++) {
         if (groups_in_limit(groups, g)) {
-            GroupValue u = group_value(mix, worker, g, row, column, moved, changed);
-            limbs_mul(t, moving + g, u.moved);
-            limbs_add(dy, dy, t);
-            limbs_mul(t, p + g, u.changed);
-            limbs_add(dy, dy, t);
+            GroupValue u = group_value(mix, worker, g, row, at, moved, changed);
+            Numbers moving = groups_weights(&mix->e->group, row, g, at);
+            Numbers p = groups_weights(&mix->record->group, row, g, at);
+            add_product(worker, dy, moving, u.moved, at->count, &first);
+            add_product(worker, dy, p, u.changed, at->count, &first);
         }
     }
-    limbs_add(y, ap_at(mix->mixed, row, column.at), dy);
-    for (int g = 0; !e->limit && g < GROUPS; g++) {
+    for (size_t c = 0; first && c < at->count; c++) {
+        mpfr_set_zero(dy + c, 1);
+    }
+}
+
+/* dy += sum over the other groups of r (sum of u' - count y') */
+static void mix_leaks(const Mix *mix, Worker *worker, const RowGroups *groups, size_t row,
+                      const GroupColumns *at, mpfr_ptr dy)
+{
+    mpfr_ptr t = ap_at(&worker->lane, 0, 0), moved = ap_at(&worker->lane, 1, 0),
+             y = ap_at(&worker->lane, 3, 0), count = ap_at(&worker->temp, 0, 0);
+    lanes_add(y, numbers_row(ap_at(mix->mixed, row, at->at)), numbers_row(dy), at->count);
+    for (int g = 0; g < GROUPS; g++) {
         if (groups_left_out(groups, g)) {
-            GroupValue u = group_value(mix, worker, g, row, column, moved, NULL);
-            mpfr_mul_ui(t, y, groups->count[g], MPFR_RNDN);
-            limbs_sub(t, u.moved, t);
-            limbs_mul(t, t, moving + g);
-            limbs_add(dy, dy, t);
+            GroupValue u = group_value(mix, worker, g, row, at, moved, NULL);
+            Numbers r = groups_weights(&mix->e->group, row, g, at);
+            mpfr_set_ui(count, groups->count[g], MPFR_RNDN);
+            lanes_mul(t, numbers_row(y), numbers_same(count), at->count);
+            lanes_sub(t, numbers_row(u.moved), numbers_row(t), at->count);
+            lanes_mul(t, numbers_row(t), r, at->count);
+            lanes_add(dy, numbers_row(dy), numbers_row(t), at->count);
         }
     }
 }
@@ -85,28 +106,28 @@ static void mix_entry(const Mix *mix, Worker *worker, const RowGroups *groups, s
 /* sum[1] and sum[2] += row's moved values, and (where they are asked for) their changes. */
 static void add_row(Worker *worker, const Mix *mix, Columns columns, size_t row)
 {
-    for (size_t c = 0, at = columns.first; c < columns.count; c++, at++) {
-        mpfr_ptr moved = ap_at(&worker->sum, 1, c), changed = ap_at(&worker->sum, 2, c);
-        limbs_add(moved, moved, ap_at(&mix->e->moved, row, at));
-        if (mix->changed) {
-            limbs_add(changed, changed, ap_at(&mix->e->value, row, at));
-        }
+    mpfr_ptr moved = ap_at(&worker->sum, 1, 0), changed = ap_at(&worker->sum, 2, 0);
+    lanes_add(moved, numbers_row(moved), numbers_row(ap_at(&mix->e->moved, row, columns.first)),
+              columns.count);
+    if (mix->changed) {
+        lanes_add(changed, numbers_row(changed),
+                  numbers_row(ap_at(&mix->e->value, row, columns.first)), columns.count);
     }
 }
 
+/* e.mixed[row] */
 static void mix_row(Worker *worker, const Mix *mix, Columns columns, size_t row)
 {
-    const Score *score = &mix->heads->bundle->score;
-    bool shared = heads_share_pattern(score);
-    size_t b = columns.first / mix->width;
-    RowGroups groups = groups_of_row(mix->heads, mix->heads->first + b, row);
-    for (size_t c = 0, at = columns.first; c < columns.count; c++, at++) {
-        if (score->extra != NULL && at / mix->width != b) {
-            b = at / mix->width;
-            groups = groups_of_row(mix->heads, mix->heads->first + b, row);
+    const Heads *heads = mix->heads;
+    for (size_t c = 0; c < columns.count;) {
+        GroupColumns at = groups_run(heads, mix->patterns, mix->width, columns, c);
+        mpfr_ptr dy = ap_at(&mix->e->mixed, row, at.at);
+        RowGroups groups = groups_of_row(heads, heads->first + at.pattern, row);
+        mix_limit(mix, worker, &groups, row, &at, dy);
+        if (!mix->e->limit) {
+            mix_leaks(mix, worker, &groups, row, &at, dy);
         }
-        MixColumn column = {c, at, shared ? 0 : at / mix->width};
-        mix_entry(mix, worker, &groups, row, column);
+        c += at.count;
     }
 }
 
@@ -138,6 +159,7 @@ void difference_group_mix(Evaluator *ev, const Heads *heads, const Record *recor
     mix.mixed = &record->part[record_part(record, part)].mixed;
     mix.width = heads_part_width(&heads->bundle->value, part);
     mix.columns = some.count * mix.width;
+    mix.patterns = heads_patterns(heads).count;
     mix.others = groups_see_others(&some, !e->limit);
     mix.changed = groups_see_others(&some, false);
     evaluator_each(ev, groups_column_blocks(mix.columns), e->stream.rows * mix.columns, mix_columns,

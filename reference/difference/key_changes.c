@@ -1,7 +1,6 @@
 /*
- * The change of patterns with bilinear scores, key by key: for a query q and a key k that change
- * by dq and dk,
- *     ds = (q + dq) dk + dq k.
+ * The change of patterns with bilinear scores, key by key, from the change of those (key_scores.c),
+ * and of the mixtures.
  */
 #include "../shift.h"
 #include "difference.h"
@@ -17,33 +16,28 @@ typedef struct {
     size_t h, b, width;
 } Head;
 
-/* A row, the leading keys that it may see, and the largest coefficient of Omega among them. */
+/* A row, how many leading keys hold all that it sees, how many it may have, and their gaps. */
 typedef struct {
-    size_t row, keys;
-    int best;
+    size_t row, seen, keys;
+    const int *gap;
 } HeadRow;
 
-static HeadRow head_row(const Head *head, size_t row)
+static HeadRow head_row(Worker *worker, const Head *head, size_t row)
 {
     size_t keys = bilinear_block(head->heads, row - row % PATTERN_ROWS).keys;
-    return (HeadRow){row, keys, heads_best_position(head->heads, head->h, row)};
+    size_t seen = heads_gaps(head->heads, head->h, row, worker->gap);
+    return (HeadRow){row, seen, keys, worker->gap};
 }
 
-/* The keys of A, and the others that a row sees. */
-typedef enum { KEY_UNSEEN, KEY_LIMIT, KEY_LEFT_OUT } KeyKind;
-
-static KeyKind key_kind(const Head *head, const HeadRow *at, size_t j)
+/* Is key j one of A, or one of the others that count? */
+static bool in_limit(const HeadRow *at, size_t j)
 {
-    if (!heads_see(head->heads, at->row, j)) {
-        return KEY_UNSEEN;
-    }
-    int k = heads_position(head->heads, head->h, at->row, j);
-    return k == at->best ? KEY_LIMIT : head->e->limit ? KEY_UNSEEN : KEY_LEFT_OUT;
+    return at->gap[j] == 0;
 }
 
-static int gap_of(const Head *head, const HeadRow *at, size_t j)
+static bool left_out(const Head *head, const HeadRow *at, size_t j)
 {
-    return at->best - heads_position(head->heads, head->h, at->row, j);
+    return at->gap[j] > 0 && !head->e->limit;
 }
 
 /* x = s + ds of key j. */
@@ -65,20 +59,19 @@ typedef struct {
 static Near row_near(Worker *worker, const Head *head, const HeadRow *at)
 {
     Near near = {true, true};
-    for (size_t j = 0; j < at->keys; j++) {
+    for (size_t j = 0; j < at->seen; j++) {
         mpfr_srcptr ds = ap_at(&head->e->pattern, at->row, j);
         mpfr_ptr d = ap_at(&head->e->leak, at->row, j);
-        KeyKind kind = key_kind(head, at, j);
-        if (kind == KEY_LIMIT) {
+        if (in_limit(at, j)) {
             near.limit = near.limit && shift_is_near(ds);
-        } else if (kind == KEY_LEFT_OUT) {
+        } else if (left_out(head, at, j)) {
             moved_score(worker, head, at, j, d);
             limbs_sub(d, d, ap_at(&head->record->score, at->row, head->b));
             near.leaks = near.leaks && shift_is_near(d);
+        } else {
+            continue;
         }
-        if (kind != KEY_UNSEEN) {
-            worker_note_change(worker, ds);
-        }
+        worker_note_change(worker, ds);
     }
     near.leaks = near.leaks && near.limit;
     return near;
@@ -89,18 +82,22 @@ static Near row_near(Worker *worker, const Head *head, const HeadRow *at)
 static void limit_exponentials(Evaluator *ev, Worker *worker, const Head *head, const HeadRow *at,
                                mpfr_ptr sum)
 {
-    mpfr_ptr ds = ap_at(&worker->temp, 0, 0), t = ap_at(&worker->temp, 0, 1);
+    mpfr_ptr m = ap_at(&head->e->pattern, at->row, 0), grown = ap_at(&worker->row, 0, 0),
+             t = ap_at(&worker->row, 1, 0);
+    mpfr_srcptr p = ap_at(head->pattern, at->row, 0);
     mpfr_set_zero(sum, 1);
     for (size_t j = 0; j < at->keys; j++) {
-        mpfr_ptr m = ap_at(&head->e->pattern, at->row, j);
-        if (key_kind(head, at, j) != KEY_LIMIT) {
-            mpfr_set_zero(m, 1);
-            continue;
+        if (j >= at->seen || !in_limit(at, j)) {
+            mpfr_set_zero(m + j, 1);
         }
-        limbs_set(ds, m);
-        evaluator_exponentials(ev, worker, m, ap_at(&worker->row, 0, j), ds);
-        limbs_mul(t, ap_at(head->pattern, at->row, j), m);
-        limbs_add(sum, sum, t);
+        limbs_set(grown + j, m + j);
+    }
+    evaluator_exponentials(ev, worker, m, grown, grown, at->seen);
+    lanes_mul(t, numbers_row(p), numbers_row(m), at->seen);
+    for (size_t j = 0; j < at->seen; j++) {
+        if (in_limit(at, j)) {
+            limbs_add(sum, sum, t + j);
+        }
     }
 }
 
@@ -108,16 +105,16 @@ static void limit_exponentials(Evaluator *ev, Worker *worker, const Head *head, 
 static void large_row(Worker *worker, const Head *head, const HeadRow *at, mpfr_ptr one)
 {
     mpfr_set_zero(one, 1);
-    for (size_t j = 0; j < at->keys; j++) {
+    for (size_t j = 0; j < at->seen; j++) {
         mpfr_ptr grown = ap_at(&worker->row, 0, j);
-        if (key_kind(head, at, j) == KEY_LIMIT) {
+        if (in_limit(at, j)) {
             limbs_mul(grown, grown, ap_at(head->pattern, at->row, j));
             limbs_add(one, one, grown);
         }
     }
-    for (size_t j = 0; j < at->keys; j++) {
+    for (size_t j = 0; j < at->seen; j++) {
         mpfr_ptr d = ap_at(&head->e->pattern, at->row, j);
-        if (key_kind(head, at, j) == KEY_LIMIT) {
+        if (in_limit(at, j)) {
             limbs_div(d, ap_at(&worker->row, 0, j), one);
             limbs_sub(d, d, ap_at(head->pattern, at->row, j));
         }
@@ -128,24 +125,20 @@ static void large_row(Worker *worker, const Head *head, const HeadRow *at, mpfr_
 static void small_row(Worker *worker, const Head *head, const HeadRow *at, mpfr_srcptr sum,
                       mpfr_ptr one)
 {
-    mpfr_ptr inverse = ap_at(&worker->temp, 0, 0);
+    mpfr_ptr inverse = ap_at(&worker->temp, 0, 0), d = ap_at(&head->e->pattern, at->row, 0);
+    mpfr_srcptr p = ap_at(head->pattern, at->row, 0);
     mpfr_add_ui(one, sum, 1, MPFR_RNDN);
     mpfr_ui_div(inverse, 1, one, MPFR_RNDN);
-    for (size_t j = 0; j < at->keys; j++) {
-        mpfr_ptr d = ap_at(&head->e->pattern, at->row, j);
-        if (key_kind(head, at, j) == KEY_LIMIT) {
-            limbs_sub(d, d, sum);
-            limbs_mul(d, d, ap_at(head->pattern, at->row, j));
-            limbs_mul(d, d, inverse);
-        }
-    }
+    lanes_sub(d, numbers_row(d), numbers_same(sum), at->seen); /* p is 0 outside A */
+    lanes_mul(d, numbers_row(d), numbers_row(p), at->seen);
+    lanes_mul(d, numbers_row(d), numbers_same(inverse), at->seen);
 }
 
 /* e.leak[row] /= total */
 static void divide_leaks(Worker *worker, const Head *head, const HeadRow *at, mpfr_srcptr total)
 {
-    for (size_t j = 0; j < at->keys; j++) {
-        if (key_kind(head, at, j) == KEY_LEFT_OUT) {
+    for (size_t j = 0; j < at->seen; j++) {
+        if (left_out(head, at, j)) {
             mpfr_ptr r = ap_at(&head->e->leak, at->row, j);
             limbs_div(r, r, total);
             worker_note_leak(worker, r);
@@ -159,11 +152,11 @@ static void near_leaks(Evaluator *ev, Worker *worker, const Head *head, const He
 {
     mpfr_ptr total = ap_at(&worker->temp, 0, 5), t = ap_at(&worker->temp, 0, 6);
     mpfr_set_zero(total, 1);
-    for (size_t j = 0; j < at->keys; j++) {
+    for (size_t j = 0; j < at->seen; j++) {
         mpfr_ptr r = ap_at(&head->e->leak, at->row, j);
-        if (key_kind(head, at, j) == KEY_LEFT_OUT) {
+        if (left_out(head, at, j)) {
             limbs_set(t, r);
-            shift_exp(ev, worker, r, t, gap_of(head, at, j));
+            shift_exp(ev, worker, r, t, at->gap[j]);
             limbs_add(total, total, r);
         }
     }
@@ -177,20 +170,20 @@ static void far_shifts(const Evaluator *ev, Worker *worker, const Head *head, co
                        mpfr_ptr limit, mpfr_ptr all)
 {
     bool first = true;
-    for (size_t j = 0; j < at->keys; j++) {
+    for (size_t j = 0; j < at->seen; j++) {
         mpfr_ptr x = ap_at(&worker->row, 0, j);
-        if (key_kind(head, at, j) != KEY_UNSEEN) {
+        if (in_limit(at, j) || left_out(head, at, j)) {
             moved_score(worker, head, at, j, x);
         }
-        if (key_kind(head, at, j) == KEY_LIMIT && (first || mpfr_cmp(x, limit) > 0)) {
+        if (in_limit(at, j) && (first || mpfr_cmp(x, limit) > 0)) {
             limbs_set(limit, x);
             first = false;
         }
     }
     limbs_set(all, limit);
-    for (size_t j = 0; j < at->keys; j++) {
-        if (key_kind(head, at, j) == KEY_LEFT_OUT) {
-            shift_raise(ev, all, ap_at(&worker->row, 0, j), gap_of(head, at, j));
+    for (size_t j = 0; j < at->seen; j++) {
+        if (left_out(head, at, j)) {
+            shift_raise(ev, all, ap_at(&worker->row, 0, j), at->gap[j]);
         }
     }
 }
@@ -202,12 +195,11 @@ static void far_leaks(Evaluator *ev, Worker *worker, const Head *head, const Hea
     mpfr_ptr d = ap_at(&worker->temp, 0, 2), y = ap_at(&worker->temp, 0, 3),
              total = ap_at(&worker->temp, 0, 5);
     mpfr_set_zero(total, 1);
-    for (size_t j = 0; j < at->keys; j++) {
-        KeyKind kind = key_kind(head, at, j);
-        mpfr_ptr e = kind == KEY_LIMIT ? y : ap_at(&head->e->leak, at->row, j);
-        if (kind != KEY_UNSEEN) {
+    for (size_t j = 0; j < at->seen; j++) {
+        mpfr_ptr e = in_limit(at, j) ? y : ap_at(&head->e->leak, at->row, j);
+        if (in_limit(at, j) || left_out(head, at, j)) {
             limbs_sub(d, ap_at(&worker->row, 0, j), shift);
-            shift_exp(ev, worker, e, d, gap_of(head, at, j));
+            shift_exp(ev, worker, e, d, at->gap[j]);
             limbs_add(total, total, e);
         }
     }
@@ -224,15 +216,15 @@ static void far_limit(Evaluator *ev, Worker *worker, const Head *head, const Hea
     for (size_t j = 0; j < at->keys; j++) {
         mpfr_ptr p = ap_at(&head->e->pattern, at->row, j);
         mpfr_set_zero(p, 1);
-        if (key_kind(head, at, j) == KEY_LIMIT) {
+        if (j < at->seen && in_limit(at, j)) {
             limbs_sub(d, ap_at(&worker->row, 0, j), shift);
             shift_exp(ev, worker, p, d, 0);
             limbs_add(total, total, p);
         }
     }
-    for (size_t j = 0; j < at->keys; j++) {
+    for (size_t j = 0; j < at->seen; j++) {
         mpfr_ptr p = ap_at(&head->e->pattern, at->row, j);
-        if (key_kind(head, at, j) == KEY_LIMIT) {
+        if (in_limit(at, j)) {
             limbs_div(p, p, total);
             limbs_sub(p, p, ap_at(head->pattern, at->row, j));
         }
@@ -243,7 +235,7 @@ static void far_limit(Evaluator *ev, Worker *worker, const Head *head, const Hea
 static void softmax_row(Evaluator *ev, Worker *worker, const void *context, size_t row)
 {
     const Head *head = context;
-    HeadRow at = head_row(head, row);
+    HeadRow at = head_row(worker, head, row);
     mpfr_ptr sum = ap_at(&worker->temp, 0, 3), one = ap_at(&worker->temp, 0, 4),
              limit = ap_at(&worker->temp, 0, 6), all = ap_at(&worker->temp, 0, 7);
     Near near = row_near(worker, head, &at);
@@ -266,32 +258,6 @@ static void softmax_row(Evaluator *ev, Worker *worker, const void *context, size
     }
 }
 
-/* Context of move_query_row: the first columns. */
-typedef struct {
-    const Record *record;
-    const Difference *e;
-    size_t columns;
-} MoveQuery;
-
-static void move_query_row(Evaluator *ev, Worker *worker, const void *context, size_t row)
-{
-    const MoveQuery *move = context;
-    const Difference *e = move->e;
-    (void)ev, (void)worker;
-    for (size_t c = 0; c < move->columns; c++) {
-        limbs_add(ap_at(&e->moved_query, row, c), ap_at(&move->record->query, row, c),
-                  ap_at(&e->query, row, c));
-    }
-}
-
-void difference_queries(Evaluator *ev, const Heads *heads, const Record *record, Difference *e)
-{
-    size_t rows = e->stream.rows, width = heads_query_width(&heads->bundle->score);
-    MoveQuery move = {record, e, heads->count * width};
-    heads_queries(ev, heads, e->input, false, &e->query, &e->key);
-    evaluator_each(ev, rows, rows * move.columns, move_query_row, &move);
-}
-
 /* Of head heads->first + b. */
 static Head head_of(const Heads *heads, const Record *record, size_t b, Difference *e)
 {
@@ -307,17 +273,8 @@ void difference_keys(Evaluator *ev, const Heads *heads, const Record *record, si
                      Difference *e)
 {
     Head head = head_of(heads, record, b, e);
-    size_t rows = e->stream.rows, width = heads_query_width(&heads->bundle->score), at = b * width;
-    for (size_t first = 0; first < rows; first += PATTERN_ROWS) {
-        RowBlock block = bilinear_block(heads, first);
-        size_t count = block.count, keys = block.keys;
-        ProductView ds = product_block(&e->pattern, first, 0, count, keys);
-        evaluator_product(ev, ds, product_block(&e->moved_query, first, at, count, width),
-                          product_transposed(product_block(&e->key, 0, at, keys, width)), false);
-        evaluator_product(ev, ds, product_block(&e->query, first, at, count, width),
-                          product_transposed(product_block(&record->key, 0, at, keys, width)),
-                          true);
-    }
+    size_t rows = e->stream.rows;
+    difference_key_scores(ev, heads, record, b, e);
     evaluator_each(ev, rows, rows * rows, softmax_row, &head);
 }
 
@@ -326,19 +283,17 @@ static void leak_row(Evaluator *ev, Worker *worker, const void *context, size_t 
 {
     const Head *head = context;
     const Difference *e = head->e;
-    HeadRow at = head_row(head, row);
+    HeadRow at = head_row(worker, head, row);
     size_t first = head->b * head->width;
     mpfr_ptr dy = ap_at(&e->mixed, row, first), y = ap_at(&worker->sum, 0, 0),
-             t = ap_at(&worker->temp, 0, 0);
+             t = ap_at(&worker->sum, 1, 0);
     (void)ev;
-    for (size_t c = 0; c < head->width; c++) {
-        limbs_add(y + c, ap_at(head->mixed, row, first + c), dy + c);
-    }
-    for (size_t j = 0; j < at.keys; j++) {
-        for (size_t c = 0; key_kind(head, &at, j) == KEY_LEFT_OUT && c < head->width; c++) {
-            limbs_sub(t, ap_at(&e->moved, j, first + c), y + c);
-            limbs_mul(t, t, ap_at(&e->leak, row, j));
-            limbs_add(dy + c, dy + c, t);
+    lanes_add(y, numbers_row(ap_at(head->mixed, row, first)), numbers_row(dy), head->width);
+    for (size_t j = 0; j < at.seen; j++) {
+        if (left_out(head, &at, j)) {
+            lanes_sub(t, numbers_row(ap_at(&e->moved, j, first)), numbers_row(y), head->width);
+            lanes_mul(t, numbers_row(t), numbers_same(ap_at(&e->leak, row, j)), head->width);
+            lanes_add(dy, numbers_row(dy), numbers_row(t), head->width);
         }
     }
 }

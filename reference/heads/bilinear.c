@@ -37,24 +37,28 @@ int heads_best_position(const Heads *heads, size_t h, size_t i)
     return best;
 }
 
-/* The largest coefficient of Omega in a row, and the largest below it. */
-static void coefficients(const Heads *heads, size_t h, size_t row, int *best, int *second)
+size_t heads_gaps(const Heads *heads, size_t h, size_t i, int *gap)
 {
-    *best = heads_best_position(heads, h, row);
-    *second = *best - OMEGA_MAX_GAP;
-    for (size_t j = 0; j < layout_rows(heads->layout); j++) {
-        int k = heads_position(heads, h, row, j);
-        *second = heads_see(heads, row, j) && k < *best && k > *second ? k : *second;
+    size_t rows = layout_rows(heads->layout), seen = 0;
+    int best = KEY_HIDDEN;
+    score_positions(heads->layout, &heads->bundle->score, h, i, gap);
+    for (size_t j = 0; j < rows; j++) {
+        best = gap[j] > best ? gap[j] : best;
+        seen = gap[j] != KEY_HIDDEN ? j + 1 : seen;
     }
+    for (size_t j = 0; j < rows; j++) {
+        gap[j] = gap[j] != KEY_HIDDEN ? best - gap[j] : KEY_UNSEEN;
+    }
+    return seen;
 }
 
-/* A row of head h of the bundle, the leading keys that it may see, p[keys], its scores and then its
- * pattern, its shift, and its keys' distances from that where they are too large for an exponential
- * without Omega, else 0. */
+/* A row of a head, its keys' gaps, how many leading keys hold all that it sees and how many it may
+ * have, p[keys], its scores and then its pattern, its shift, and its keys' distances from that
+ * where they are too large for an exponential without Omega, else 0. */
 typedef struct {
     const Heads *heads;
-    size_t h, row, keys;
-    int best, second; /* coefficients */
+    size_t row, seen, keys;
+    const int *gap;
     mpfr_ptr p, shift, far;
 } Row;
 
@@ -66,32 +70,22 @@ static void note_score(Worker *worker, const Row *row, size_t j, mpfr_srcptr sco
     }
 }
 
-static bool sees(const Row *row, size_t j)
-{
-    return heads_see(row->heads, row->row, j);
-}
-
-static int coefficient(const Row *row, size_t j)
-{
-    return heads_position(row->heads, row->h, row->row, j);
-}
-
 /* The largest score less what Omega takes from it, in the limit of A alone. */
 static void find_shift(const Evaluator *ev, const Row *row)
 {
     mpfr_srcptr s = row->p;
     bool first = true;
-    for (size_t j = 0; j < row->keys; j++) {
-        if (sees(row, j) && coefficient(row, j) == row->best) {
+    for (size_t j = 0; j < row->seen; j++) {
+        if (row->gap[j] == 0) {
             if (first || mpfr_cmp(s + j, row->shift) > 0) {
                 limbs_set(row->shift, s + j);
             }
             first = false;
         }
     }
-    for (size_t j = 0; !row->heads->limit && j < row->keys; j++) {
-        if (sees(row, j) && coefficient(row, j) != row->best) {
-            shift_raise(ev, row->shift, s + j, row->best - coefficient(row, j));
+    for (size_t j = 0; !row->heads->limit && j < row->seen; j++) {
+        if (row->gap[j] > 0) {
+            shift_raise(ev, row->shift, s + j, row->gap[j]);
         }
     }
 }
@@ -103,13 +97,17 @@ static void shift_scores(const Evaluator *ev, Worker *worker, const Row *row)
     bool top = true;
     for (size_t j = 0; j < row->keys; j++) {
         mpfr_set_zero(row->far + j, 1);
-        if (!sees(row, j)) {
+        if (j >= row->seen || row->gap[j] == KEY_UNSEEN) {
             mpfr_set_zero(p + j, 1);
-            continue;
+        } else {
+            note_score(worker, row, j, p + j);
         }
-        note_score(worker, row, j, p + j);
-        limbs_sub(p + j, p + j, row->shift);
-        if (coefficient(row, j) != row->best) {
+    }
+    lanes_sub(p, numbers_row(p), numbers_same(row->shift), row->seen);
+    for (size_t j = 0; j < row->seen; j++) {
+        if (row->gap[j] == KEY_UNSEEN) {
+            mpfr_set_zero(p + j, 1);
+        } else if (row->gap[j] > 0) {
             if (!shift_is_near(p + j)) {
                 limbs_set(row->far + j, p + j);
                 mpfr_set_zero(p + j, 1);
@@ -122,21 +120,32 @@ static void shift_scores(const Evaluator *ev, Worker *worker, const Row *row)
     }
 }
 
+/* The smallest gap of a key that the limit leaves out, or OMEGA_MAX_GAP. */
+static int second_gap(const Row *row)
+{
+    int second = OMEGA_MAX_GAP;
+    for (size_t j = 0; j < row->seen; j++) {
+        second = row->gap[j] > 0 && row->gap[j] < second ? row->gap[j] : second;
+    }
+    return second;
+}
+
 /* Contents alone: A's sum of exponentials over that of the second coefficient. */
 static void note_gap(Worker *worker, const Row *row)
 {
     mpfr_ptr best = ap_at(&worker->temp, 0, 2), rest = ap_at(&worker->temp, 0, 3),
              apart = ap_at(&worker->temp, 0, 4);
     mpfr_srcptr p = row->p, far = NULL;
+    const int second = second_gap(row);
     mpfr_set_zero(best, 1);
     mpfr_set_zero(rest, 1);
-    for (size_t j = 0; j < row->keys; j++) {
-        int k = sees(row, j) ? coefficient(row, j) : INT_MIN;
-        if (k == row->best) {
+    for (size_t j = 0; j < row->seen; j++) {
+        int gap = row->gap[j];
+        if (gap == 0) {
             limbs_add(best, best, p + j);
-        } else if (k == row->second && mpfr_zero_p(row->far + j)) {
+        } else if (gap == second && mpfr_zero_p(row->far + j)) {
             limbs_add(rest, rest, p + j);
-        } else if (k == row->second && (far == NULL || mpfr_cmp(row->far + j, far) > 0)) {
+        } else if (gap == second && (far == NULL || mpfr_cmp(row->far + j, far) > 0)) {
             far = row->far + j;
         }
     }
@@ -146,7 +155,7 @@ static void note_gap(Worker *worker, const Row *row)
         mpfr_neg(apart, far, MPFR_RNDN);
     }
     if (!mpfr_zero_p(rest)) {
-        worker_note_gap(worker, row->best - row->second, shift_bits_between(best, rest, apart));
+        worker_note_gap(worker, second, shift_bits_between(best, rest, apart));
     }
 }
 
@@ -154,26 +163,43 @@ static void note_gap(Worker *worker, const Row *row)
 static void divide_by_sum(Worker *worker, mpfr_ptr p, size_t keys, mpfr_srcptr total)
 {
     mpfr_ptr inverse = ap_at(&worker->temp, 0, 0);
+    size_t alone = keys;
+    for (size_t j = 0; j < keys && alone == keys; j++) {
+        alone = mpfr_equal_p(p + j, total) ? j : alone;
+    }
     mpfr_ui_div(inverse, 1, total, MPFR_RNDN);
-    for (size_t j = 0; j < keys; j++) {
-        if (mpfr_equal_p(p + j, total)) {
-            mpfr_set_ui(p + j, 1, MPFR_RNDN);
-        } else if (!mpfr_zero_p(p + j)) {
-            limbs_mul(p + j, p + j, inverse);
-        }
+    lanes_mul(p, numbers_row(p), numbers_same(inverse), keys);
+    if (alone < keys) {
+        mpfr_set_ui(p + alone, 1, MPFR_RNDN);
     }
 }
 
 /* p, a content's exponential, times that of what Omega takes from it. */
 static void apply_omega(Evaluator *ev, Worker *worker, const Row *row, size_t j, mpfr_ptr p)
 {
-    int gap = row->best - coefficient(row, j);
     if (row->heads->limit) {
         mpfr_set_zero(p, 1);
     } else if (mpfr_zero_p(row->far + j)) {
-        limbs_mul(p, p, evaluator_decay(ev, gap));
+        limbs_mul(p, p, evaluator_decay(ev, row->gap[j]));
     } else {
-        shift_exp(ev, worker, p, row->far + j, gap);
+        shift_exp(ev, worker, p, row->far + j, row->gap[j]);
+    }
+}
+
+/* total = the row's sum of exponentials, with Omega's. */
+static void sum_exponentials(Evaluator *ev, Worker *worker, const Row *row, mpfr_ptr total)
+{
+    mpfr_ptr p = row->p;
+    mpfr_set_zero(total, 1);
+    for (size_t j = 0; j < row->seen; j++) {
+        if (row->gap[j] == KEY_UNSEEN) {
+            mpfr_set_zero(p + j, 1);
+            continue;
+        }
+        if (row->gap[j] > 0) {
+            apply_omega(ev, worker, row, j, p + j);
+        }
+        limbs_add(total, total, p + j);
     }
 }
 
@@ -184,33 +210,22 @@ static void softmax_row(Evaluator *ev, Worker *worker, const void *context, size
     const Pattern *pattern = context;
     const Heads *heads = pattern->heads;
     mpfr_ptr total = ap_at(pattern->total, index, pattern->b);
-    mpfr_ptr p = ap_at(pattern->pattern, index, 0);
     Row row = {.heads = heads,
-               .h = heads->first + pattern->b,
                .row = index,
                .keys = bilinear_block(heads, index - index % PATTERN_ROWS).keys,
-               .p = p,
+               .gap = worker->gap,
+               .p = ap_at(pattern->pattern, index, 0),
                .shift = ap_at(pattern->shift, index, pattern->b),
                .far = ap_at(&worker->row, 0, 0)};
-    coefficients(heads, row.h, index, &row.best, &row.second);
+    row.seen = heads_gaps(heads, heads->first + pattern->b, index, worker->gap);
     find_shift(ev, &row);
     shift_scores(ev, worker, &row);
-    evaluator_exp(ev, worker, p, p, row.keys);
+    evaluator_exp(ev, worker, row.p, row.p, row.seen);
     if (ev->observed) {
         note_gap(worker, &row);
     }
-    mpfr_set_zero(total, 1);
-    for (size_t j = 0; j < row.keys; j++) {
-        if (!sees(&row, j)) {
-            mpfr_set_zero(p + j, 1);
-            continue;
-        }
-        if (coefficient(&row, j) != row.best) {
-            apply_omega(ev, worker, &row, j, p + j);
-        }
-        limbs_add(total, total, p + j);
-    }
-    divide_by_sum(worker, p, row.keys, total);
+    sum_exponentials(ev, worker, &row, total);
+    divide_by_sum(worker, row.p, row.seen, total);
 }
 
 void bilinear_softmax(Evaluator *ev, const Heads *heads, size_t b, Record *record)

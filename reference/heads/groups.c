@@ -192,7 +192,7 @@ static void group_sum(Evaluator *ev, bool limit, const RowGroups *groups, int g,
 /* The same for a gate that is far: weight = the groups' sums, less a shift of A's own largest, or
  * of what is larger. */
 static void far_sums(Evaluator *ev, Worker *worker, const RowGroups *groups, mpfr_srcptr score,
-                     bool limit, mpfr_ptr weight)
+                     bool limit, mpfr_ptr weight, size_t step)
 {
     mpfr_ptr content[2] = {ap_at(&worker->temp, 0, 0), ap_at(&worker->temp, 0, 1)},
              shift = ap_at(&worker->temp, 0, 2), d = ap_at(&worker->temp, 0, 3);
@@ -214,58 +214,60 @@ static void far_sums(Evaluator *ev, Worker *worker, const RowGroups *groups, mpf
     }
     for (int g = 0; g < GROUPS; g++) {
         int gap = groups->best - groups->coefficient[g];
-        mpfr_set_zero(weight + g, 1);
+        mpfr_ptr z = weight + (size_t)g * step;
+        mpfr_set_zero(z, 1);
         if (groups->count[g] > 0 && !(limit && gap > 0)) {
             limbs_sub(d, content[groups->gated[g]], shift);
-            shift_exp(ev, worker, weight + g, d, gap);
-            mpfr_mul_ui(weight + g, weight + g, groups->count[g], MPFR_RNDN);
+            shift_exp(ev, worker, z, d, gap);
+            mpfr_mul_ui(z, z, groups->count[g], MPFR_RNDN);
         }
     }
 }
 
 /* The groups' sums, over their sum and their counts: the weight of one key of each. */
-static void divide_groups(Worker *worker, const RowGroups *groups, mpfr_ptr weight)
+static void divide_groups(Worker *worker, const RowGroups *groups, mpfr_ptr weight, size_t step)
 {
     mpfr_ptr total = ap_at(&worker->temp, 0, 4);
     mpfr_set_zero(total, 1);
-    for (int g = 0; g < GROUPS; g++) {
-        limbs_add(total, total, weight + g);
+    for (size_t g = 0; g < GROUPS; g++) {
+        limbs_add(total, total, weight + g * step);
     }
-    for (int g = 0; g < GROUPS; g++) {
-        limbs_div(weight + g, weight + g, total);
+    for (size_t g = 0; g < GROUPS; g++) {
+        limbs_div(weight + g * step, weight + g * step, total);
         if (groups->count[g] > 1) {
-            mpfr_div_ui(weight + g, weight + g, groups->count[g], MPFR_RNDN);
+            mpfr_div_ui(weight + g * step, weight + g * step, groups->count[g], MPFR_RNDN);
         }
     }
 }
 
 void groups_far_weights(Evaluator *ev, Worker *worker, const RowGroups *groups, mpfr_srcptr score,
-                        bool limit, mpfr_ptr weight)
+                        bool limit, mpfr_ptr weight, size_t step)
 {
-    far_sums(ev, worker, groups, score, limit, weight);
-    divide_groups(worker, groups, weight);
+    far_sums(ev, worker, groups, score, limit, weight, step);
+    divide_groups(worker, groups, weight, step);
 }
 
-/* weight[g] = softmax over the row's groups, the weight of one key of each; the content score of
- * tokens is the gate's, of the own row too when it is a token, else 0. */
+/* weight[g step] = softmax over the row's groups, the weight of one key of each; the content score
+ * of tokens is the gate's, of the own row too when it is a token, else 0. */
 static void row_softmax(Evaluator *ev, Worker *worker, bool limit, const RowGroups *groups,
-                        const Gate *gate, mpfr_ptr weight)
+                        const Gate *gate, mpfr_ptr weight, size_t step)
 {
     if (ev->observed) {
         note_gap(worker, groups, gate);
         note_doubt(ev, worker, groups, gate);
     }
     if (!shift_is_near(gate->score)) {
-        groups_far_weights(ev, worker, groups, gate->score, limit, weight);
+        groups_far_weights(ev, worker, groups, gate->score, limit, weight, step);
         return;
     }
     for (int g = 0; g < GROUPS; g++) {
-        mpfr_set_zero(weight + g, 1);
+        mpfr_ptr z = weight + (size_t)g * step;
+        mpfr_set_zero(z, 1);
         if (groups->count[g] > 0) {
-            group_sum(ev, limit, groups, g, gate, weight + g);
+            group_sum(ev, limit, groups, g, gate, z);
         }
     }
-    divide_groups(worker, groups, weight);
+    divide_groups(worker, groups, weight, step);
 }
 
 static void softmax_row(Evaluator *ev, Worker *worker, const void *context, size_t row)
@@ -279,8 +281,8 @@ static void softmax_row(Evaluator *ev, Worker *worker, const void *context, size
             groups = groups_of_row(heads, heads->first + b, row);
         }
         Gate gate = {ap_at(&record->score, row, b), ap_at(&record->gate, row, b)};
-        row_softmax(ev, worker, heads->limit, &groups, &gate,
-                    ap_at(&record->group, row, b * GROUPS));
+        row_softmax(ev, worker, heads->limit, &groups, &gate, ap_at(&record->group, row, b),
+                    heads->count);
     }
 }
 

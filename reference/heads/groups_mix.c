@@ -33,53 +33,76 @@ size_t groups_column_blocks(size_t columns)
     return (columns + WORKER_COLUMNS - 1) / WORKER_COLUMNS;
 }
 
-/* Context: `columns` of u are mixed, head by head `width` each; others: are the values of other
- * tokens than a row's own wanted as sums? */
+GroupColumns groups_run(const Heads *heads, size_t patterns, size_t width, Columns columns,
+                        size_t c)
+{
+    const Score *score = &heads->bundle->score;
+    size_t at = columns.first + c, left = columns.count - c, of_head = width - at % width;
+    GroupColumns run = {c, at, left, 0, patterns, false};
+    if (!heads_share_pattern(score)) {
+        run.pattern = at / width;
+        run.each = width == 1 && score->extra == NULL;
+        run.count = run.each || of_head > left ? left : of_head;
+    }
+    return run;
+}
+
+/* Context: `columns` of u are mixed, head by head `width` each, by `patterns`; others: are the
+ * values of other tokens than a row's own wanted as sums? */
 typedef struct {
     const Heads *heads;
     const ApMat *group, *u;
     ApMat *mixed;
-    size_t width, columns;
+    size_t width, columns, patterns;
     bool others;
 } Mix;
+
+/* out += the other tokens' part of mixed[row], where they have any; sum: as in mix_row. */
+static void mix_others(Worker *worker, const Mix *mix, const GroupColumns *at, size_t row,
+                       mpfr_ptr out)
+{
+    mpfr_ptr t = ap_at(&worker->lane, 0, 0), product = ap_at(&worker->temp, 0, 0);
+    Numbers weight = groups_weights(mix->group, row, OTHER, at);
+    Numbers sum = numbers_row(ap_at(&worker->sum, 0, at->c));
+    bool any = false;
+    for (size_t c = 0; c < (at->each ? at->count : 1); c++) {
+        any = any || !mpfr_zero_p(weight.first + c);
+    }
+    if (any && row != layout_bias_row(mix->heads->layout)) {
+        lanes_sub(t, sum, numbers_row(ap_at(mix->u, row, at->at)), at->count);
+        sum = numbers_row(t);
+    }
+    if (any) {
+        lanes_add_mul(out, weight, sum, at->count, product);
+    }
+}
 
 /* mixed[row] = the pattern's row applied to u; sum: the column sums over the tokens that row
  * sees, itself included. */
 static void mix_row(Worker *worker, const Mix *mix, Columns columns, size_t row)
 {
-    const ApMat *u = mix->u;
     size_t bias = layout_bias_row(mix->heads->layout);
-    bool shared = heads_share_pattern(&mix->heads->bundle->score);
-    mpfr_ptr t = ap_at(&worker->temp, 0, 0);
-    for (size_t c = 0, at = columns.first; c < columns.count; c++, at++) {
-        size_t pattern = shared ? 0 : at / mix->width;
-        mpfr_srcptr group = ap_at(mix->group, row, pattern * GROUPS);
-        mpfr_ptr out = ap_at(mix->mixed, row, at);
-        mpfr_srcptr sum = ap_at(&worker->sum, 0, c);
-        limbs_mul(out, group + SELF, ap_at(u, row, at));
-        if (!mpfr_zero_p(group + OTHER)) {
-            if (row == bias) {
-                limbs_mul(t, group + OTHER, sum);
-            } else {
-                limbs_sub(t, sum, ap_at(u, row, at));
-                limbs_mul(t, t, group + OTHER);
-            }
-            limbs_add(out, out, t);
+    mpfr_ptr product = ap_at(&worker->temp, 0, 0);
+    for (size_t c = 0; c < columns.count;) {
+        GroupColumns at = groups_run(mix->heads, mix->patterns, mix->width, columns, c);
+        mpfr_ptr out = ap_at(mix->mixed, row, at.at);
+        lanes_mul(out, groups_weights(mix->group, row, SELF, &at),
+                  numbers_row(ap_at(mix->u, row, at.at)), at.count);
+        mix_others(worker, mix, &at, row, out);
+        if (row != bias && bias != SIZE_MAX &&
+            !numbers_are_zero(ap_at(mix->u, bias, at.at), at.count)) {
+            lanes_add_mul(out, groups_weights(mix->group, row, BIAS, &at),
+                          numbers_row(ap_at(mix->u, bias, at.at)), at.count, product);
         }
-        if (row != bias && bias != SIZE_MAX) {
-            limbs_mul(t, group + BIAS, ap_at(u, bias, at));
-            limbs_add(out, out, t);
-        }
+        c += at.count;
     }
 }
 
 /* sum += u[row] */
 static void add_row(Worker *worker, const Mix *mix, Columns columns, size_t row)
 {
-    for (size_t c = 0; c < columns.count; c++) {
-        mpfr_ptr sum = ap_at(&worker->sum, 0, c);
-        limbs_add(sum, sum, ap_at(mix->u, row, columns.first + c));
-    }
+    mpfr_ptr sum = ap_at(&worker->sum, 0, 0);
+    lanes_add(sum, numbers_row(sum), numbers_row(ap_at(mix->u, row, columns.first)), columns.count);
 }
 
 static void mix_columns(Evaluator *ev, Worker *worker, const void *context, size_t i)
@@ -110,6 +133,7 @@ void groups_mix(Evaluator *ev, const Heads *heads, PartKind part, Record *record
     mix.mixed = &values->mixed;
     mix.width = heads_part_width(&heads->bundle->value, part);
     mix.columns = some.count * mix.width;
+    mix.patterns = heads_patterns(heads).count;
     mix.others = groups_see_others(&some, !heads->limit);
     evaluator_each(ev, groups_column_blocks(mix.columns), mix.u->rows * mix.columns, mix_columns,
                    &mix);

@@ -54,6 +54,11 @@ static inline int heads_position(const Heads *heads, size_t h, size_t i, size_t 
     return score_position(heads->layout, &heads->bundle->score, h, i, j);
 }
 
+/* gap[j], for each row j: how far key j's coefficient is below the row's best, or KEY_UNSEEN.
+ * Returns the leading keys up to the last that row i sees. */
+enum { KEY_UNSEEN = -1 };
+size_t heads_gaps(const Heads *heads, size_t h, size_t i, int *gap);
+
 /* The largest of row i's coefficients over the keys that it sees. */
 int heads_best_position(const Heads *heads, size_t h, size_t i);
 
@@ -135,10 +140,28 @@ static inline bool groups_left_out(const RowGroups *groups, int g)
 
 RowGroups groups_of_row(const Heads *heads, size_t h, size_t row);
 
-/* weight[GROUPS] = a row's softmax where score, the gate, is of any size: over A alone, or at the
- * evaluator's Omega over all. */
+/* weight[g step], g < GROUPS: a row's softmax where score, the gate, is of any size: over A alone,
+ * or at the evaluator's Omega over all. */
 void groups_far_weights(Evaluator *ev, Worker *worker, const RowGroups *groups, mpfr_srcptr score,
-                        bool limit, mpfr_ptr weight);
+                        bool limit, mpfr_ptr weight, size_t step);
+
+/* Columns of mixtures whose rows have the same groups: from column `at`, the c-th that a worker
+ * has, on.  Their pattern, or the first of theirs, one each; patterns: of the block. */
+typedef struct {
+    size_t c, at, count, pattern, patterns;
+    bool each;
+} GroupColumns;
+
+/* Those that follow the first `c` of some columns of heads, each with `width` of them. */
+GroupColumns groups_run(const Heads *heads, size_t patterns, size_t width, Columns columns,
+                        size_t c);
+
+/* The row's weights of group g in those columns. */
+static inline Numbers groups_weights(const ApMat *group, size_t row, int g, const GroupColumns *at)
+{
+    mpfr_srcptr first = ap_at(group, row, (size_t)g * at->patterns + at->pattern);
+    return at->each ? numbers_row(first) : numbers_same(first);
+}
 
 /* Have other tokens than its own weight in some row, in the limit or (leaks) at any Omega? */
 bool groups_see_others(const Heads *heads, bool leaks);

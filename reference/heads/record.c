@@ -85,6 +85,7 @@ RecordShape record_shape(const Bundle *bundle, size_t first, size_t heads, size_
     shape.gate = heads_share_pattern(score) ? 1 : heads;
     shape.group = bilinear ? 0 : shape.gate * GROUPS;
     shape.query = bilinear ? heads * heads_query_width(score) : 0;
+    shape.head_query = bilinear ? heads_query_width(score) : 0;
     shape.pattern = bilinear ? rows : 0;
     shape.patterns = bilinear ? heads : 0;
     for (PartKind part = 0; part < PARTS; part++) {
@@ -110,6 +111,7 @@ void record_shape_widen(RecordShape *most, const RecordShape *shape)
     most->gate = larger(most->gate, shape->gate);
     most->group = larger(most->group, shape->group);
     most->query = larger(most->query, shape->query);
+    most->head_query = larger(most->head_query, shape->head_query);
     most->pattern = larger(most->pattern, shape->pattern);
     most->patterns = most->pattern > 0;
     for (PartKind part = 0; part < PARTS; part++) {

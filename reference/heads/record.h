@@ -25,6 +25,7 @@ typedef struct {
     size_t gate;              /* of score and gate */
     size_t group;             /* of group */
     size_t query;             /* of query and key */
+    size_t head_query;        /* of the widest query of one head */
     size_t pattern, patterns; /* of a pattern, and how many there are */
     size_t part[PARTS];       /* of value and mixed */
     size_t head;              /* of the widest value of one head */
@@ -34,7 +35,7 @@ typedef struct {
 typedef struct {
     ApMat score;      /* [rows, heads] the gate a (x g + c); bilinear: the row's shift (shift.h) */
     ApMat gate;       /* [rows, heads] exp(-|gate|); bilinear: the row's sum of exponentials */
-    ApMat group;      /* [rows, heads * GROUPS] weight of a key: self, another token, bias row */
+    ApMat group;      /* [rows, GROUPS * heads] weight of a key: self, another token, bias row */
     ApMat query, key; /* [rows, heads * width of a score's factor] */
     ApMat *pattern;   /* [patterns] of [rows, rows] */
     size_t patterns;  /* one a head, or one that each head overwrites */

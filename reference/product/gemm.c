@@ -25,3 +25,12 @@ void gemm(double *c, size_t ldc, const double *a, size_t lda, bool a_transposed,
                 b_transposed ? CblasTrans : CblasNoTrans, extent(m), extent(n), extent(k), 1, a,
                 extent(lda), b, extent(ldb), beta, c, extent(ldc));
 }
+
+void gemm_square(double *c, size_t ldc, const double *a, size_t lda, bool a_transposed, size_t n,
+                 size_t k)
+{
+    if (n > 0) {
+        cblas_dsyrk(CblasRowMajor, CblasUpper, a_transposed ? CblasTrans : CblasNoTrans, extent(n),
+                    extent(k), 1, a, extent(lda), 0, c, extent(ldc));
+    }
+}

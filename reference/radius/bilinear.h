@@ -42,7 +42,8 @@ typedef struct {
     double *query, *key, *value;   /* [rows, width] */
     Side *queries, *keys, *values; /* [rows] */
     double *score;                 /* [rows, rows] */
-    Key *seen;                     /* of a row, a thread's own from here on */
+    int *gap;                      /* [rows] heads_gaps of a row, a thread's own from here on */
+    Key *seen;                     /* of that row */
     size_t count;
     double *y, *c;      /* [width] */
     double *product[3]; /* scratch of M */

@@ -36,7 +36,7 @@ static Change change_of(const HeadAt *head, const Radius *r, size_t i)
     double product = radius_product(head->read), e = banks_in(r, r->e, read, i), k_size = 0,
            k_rounding = 0;
     for (size_t j = 0; j < r->rows; j++) {
-        if (heads_see(&head->heads, i, j)) {
+        if (head->gap[j] != KEY_UNSEEN) {
             double key = banks_in(r, r->e, read, j);
             d.k_most = bound_max(d.k_most, head->k.norm * key);
             k_size = bound_max(k_size, head->k.size * key);
@@ -50,6 +50,7 @@ static Change change_of(const HeadAt *head, const Radius *r, size_t i)
     d.plain = point_e(r, d.theta);
     d.grown = 2 * d.plain < MOST_EXPONENT ? exp(2 * d.plain) : INFINITY;
     d.mu = bound_up(fmin(4 * d.theta * d.grown, bound_scaled(8, -r->unit)));
+    /* One product of twice the width: less than two. */
     d.off = bound_up((16 + 2 * radius_product(head->width_k)) * d.theta +
                      product * (q * k_size + head->q.size * e * k) +
                      head->queries[i].rounding * d.k_most + k_rounding * d.q);
@@ -149,10 +150,8 @@ bool bilinear_change(HeadAt *head, Radius *r, HeadSums *sums, const RowSum *row,
     Change d = change_of(head, r, i);
     Sums s = sums_of(head, r, &d);
     double top = top_score(head), leak = 0, leak_value = 0, size;
-    int best = heads_best_position(&head->heads, head->head, i);
     for (size_t j = 0; j < r->rows; j++) {
-        bool seen = heads_see(&head->heads, i, j);
-        int gap = seen ? best - heads_position(&head->heads, head->head, i, j) : 0;
+        int gap = head->gap[j];
         leak += gap > 0 ? leak_of(head, r, row, &d, i, j, gap, top) : 0;
         leak_value =
             bound_max(leak_value, head->values[j].norm +

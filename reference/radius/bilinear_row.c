@@ -28,15 +28,12 @@ static double log_decay(const Radius *r, int gap)
 /* The keys that row i sees, in the limit those of A. */
 static void set_seen(HeadAt *head, const Radius *r, size_t i)
 {
-    int best = heads_best_position(&head->heads, head->head, i);
+    size_t seen = heads_gaps(&head->heads, head->head, i, head->gap);
     head->count = 0;
-    for (size_t j = 0; j < r->rows; j++) {
-        if (heads_see(&head->heads, i, j)) {
-            int gap = best - heads_position(&head->heads, head->head, i, j);
-            if (gap == 0 || !head->at->limit) {
-                head->seen[head->count++] =
-                    (Key){.row = j, .gap = gap, .score = head->score[i * r->rows + j]};
-            }
+    for (size_t j = 0; j < seen; j++) {
+        if (head->gap[j] == 0 || (head->gap[j] > 0 && !head->at->limit)) {
+            head->seen[head->count++] =
+                (Key){.row = j, .gap = head->gap[j], .score = head->score[i * r->rows + j]};
         }
     }
 }
@@ -83,9 +80,11 @@ static size_t set_weights(HeadAt *head, const Radius *r, const RowSum *row)
         Key *key = &head->seen[n];
         double known = key->score - top - log_total;
         double wide = 2 * row->theta + BOUND_DOUBLE * (1 + fabs(key->score) + fabs(top));
+        bool narrow = wide < 0.5; /* e^wide < 1 + 2 wide */
         key->p /= total;
-        key->high = (known + wide < 0 ? exp(known + wide) : 1) * (1 + BOUND_DOUBLE) + BOUND_TINY;
-        key->off = wide < 0.5 ? key->p * 2 * wide + BOUND_TINY : key->high;
+        key->high = narrow ? key->p * (1 + 2 * wide) : exp(known + wide);
+        key->high = (key->high < 1 ? key->high : 1) * (1 + BOUND_DOUBLE) + BOUND_TINY;
+        key->off = narrow ? key->p * 2 * wide + BOUND_TINY : key->high;
         rest += n == heaviest ? 0 : key->high;
     }
     Key *key = &head->seen[heaviest];
@@ -93,21 +92,82 @@ static size_t set_weights(HeadAt *head, const Radius *r, const RowSum *row)
     return heaviest;
 }
 
-/* In four sums, so that additions need not wait for each other. */
-static double distance(const double *a, const double *b, size_t count)
+#define INLINE static inline __attribute__((always_inline))
+
+/* In sums side by side, so that additions need not wait for each other. */
+enum { SUMS = 8 };
+
+INLINE double distance_of(const double *a, const double *b, size_t count)
 {
-    double sum[4] = {0}, rest = 0;
+    double sum[SUMS] = {0}, rest = 0;
     size_t c = 0;
-    for (; c + 4 <= count; c += 4) {
-        for (size_t i = 0; i < 4; i++) {
+    for (; c + SUMS <= count; c += SUMS) {
+#pragma omp simd
+        for (size_t i = 0; i < SUMS; i++) {
             sum[i] += (a[c + i] - b[c + i]) * (a[c + i] - b[c + i]);
         }
     }
     for (; c < count; c++) {
         rest += (a[c] - b[c]) * (a[c] - b[c]);
     }
-    return sqrt(sum[0] + sum[1] + sum[2] + sum[3] + rest);
+    for (size_t i = 0; i < SUMS; i++) {
+        rest += sum[i];
+    }
+    return sqrt(rest);
 }
+
+/* y += weight v */
+INLINE void add_scaled_to(double *y, double weight, const double *v, size_t count)
+{
+#pragma omp simd
+    for (size_t c = 0; c < count; c++) {
+        y[c] += weight * v[c];
+    }
+}
+
+#ifdef __x86_64__
+
+/* The same operations on wide vectors, so the same bits. */
+#define WIDE __attribute__((target("avx512f"))) static
+
+WIDE double distance_wide(const double *a, const double *b, size_t count)
+{
+    return distance_of(a, b, count);
+}
+
+WIDE void add_scaled_wide(double *y, double weight, const double *v, size_t count)
+{
+    add_scaled_to(y, weight, v, count);
+}
+
+static double distance(const double *a, const double *b, size_t count)
+{
+    bool wide = __builtin_cpu_supports("avx512f");
+    return wide ? distance_wide(a, b, count) : distance_of(a, b, count);
+}
+
+static void add_scaled(double *y, double weight, const double *v, size_t count)
+{
+    if (__builtin_cpu_supports("avx512f")) {
+        add_scaled_wide(y, weight, v, count);
+    } else {
+        add_scaled_to(y, weight, v, count);
+    }
+}
+
+#else
+
+static double distance(const double *a, const double *b, size_t count)
+{
+    return distance_of(a, b, count);
+}
+
+static void add_scaled(double *y, double weight, const double *v, size_t count)
+{
+    add_scaled_to(y, weight, v, count);
+}
+
+#endif
 
 /* y and c; |v - y| and |k - c| of the keys, at most. */
 static void set_distances(HeadAt *head, size_t heaviest)
@@ -118,15 +178,9 @@ static void set_distances(HeadAt *head, size_t heaviest)
     memset(head->c, 0, head->width_k * sizeof *head->c);
     for (size_t n = 0; n < head->count; n++) {
         const Key *key = &head->seen[n];
-        const double *v = head->value + key->row * head->width_v;
-        const double *k = head->key + key->row * head->width_k;
         double weight = sharp ? n == heaviest : key->p;
-        for (size_t c = 0; c < head->width_v; c++) {
-            head->y[c] += key->p * v[c];
-        }
-        for (size_t c = 0; c < head->width_k; c++) {
-            head->c[c] += weight * k[c];
-        }
+        add_scaled(head->y, key->p, head->value + key->row * head->width_v, head->width_v);
+        add_scaled(head->c, weight, head->key + key->row * head->width_k, head->width_k);
         largest = bound_max(largest, head->values[key->row].norm);
         v_off = bound_max(v_off, head->values[key->row].off);
     }
@@ -186,18 +240,21 @@ static double formed_moment(HeadAt *head)
     return bound_up(norm_frobenius(m, V, K, K) + off);
 }
 
+/* More than all squares that underflow, together. */
+#define SQUARES_LOST 0x1p-900
+
 /* |sum of p (k - c) (v - y)^T| on the path: by Cauchy and Schwarz, by the sum of norms, or formed
  * (C20). */
 static double moment(HeadAt *head)
 {
-    double value2 = 0, key2 = 0, sum = 0;
+    double value2 = SQUARES_LOST, key2 = SQUARES_LOST, sum = 0;
     for (size_t n = 0; n < head->count; n++) {
         const Key *key = &head->seen[n];
-        value2 = hypot(value2, sqrt(key->high) * key->value);
-        key2 = hypot(key2, sqrt(key->high) * key->key);
+        value2 += key->high * (key->value * key->value);
+        key2 += key->high * (key->key * key->key);
         sum += key->w * key->key;
     }
-    double bound = fmin(bound_up(value2 * key2), bound_up(sum));
+    double bound = fmin(bound_up(sqrt(value2) * sqrt(key2)), bound_up(sum));
     if (head->count * head->width_v * head->width_k <= MOMENT_MOST) {
         bound = fmin(bound, formed_moment(head));
     }

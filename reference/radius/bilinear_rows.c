@@ -17,14 +17,15 @@ enum { PARALLEL_NUMBERS = 1 << 20 };
 static bool scratch_open(HeadAt *head, const Radius *r)
 {
     size_t n = r->rows, k = head->width_k, v = head->width_v;
+    head->gap = malloc((n + 1) * sizeof(int));
     head->seen = malloc((n + 1) * sizeof(Key));
     head->y = malloc((v + 1) * sizeof(double));
     head->c = malloc((k + 1) * sizeof(double));
     head->product[0] = malloc((n * v + 1) * sizeof(double));
     head->product[1] = malloc((n * k + 1) * sizeof(double));
     head->product[2] = malloc((v * k + 1) * sizeof(double));
-    return head->seen != NULL && head->y != NULL && head->c != NULL && head->product[0] != NULL &&
-           head->product[1] != NULL && head->product[2] != NULL;
+    return head->gap != NULL && head->seen != NULL && head->y != NULL && head->c != NULL &&
+           head->product[0] != NULL && head->product[1] != NULL && head->product[2] != NULL;
 }
 
 static void scratch_clear(HeadAt *head)
@@ -33,6 +34,7 @@ static void scratch_clear(HeadAt *head)
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         free(all[i]);
     }
+    free(head->gap);
     free(head->seen);
 }
 

@@ -2,7 +2,7 @@
  * Norms of matrices of doubles, from above.
  *
  * With G = W^T W, or W W^T if that is smaller, symmetric: |W|^2 = |G| and |G|^2 = |G^2|, in
- * 2-norms. What gemm makes of a square is off by at most 1.01 (k + 1) 2^-53 |G|_F^2 in the
+ * 2-norms. What gemm_square makes of a square is off by at most 1.01 (k + 1) 2^-53 |G|_F^2 in the
  * Frobenius norm, so
  *     |G_0| <= |G^_0| + d_0,   |G^_s|^2 <= |G^_(s+1)| + d_(s+1),   |G^_last| <= |G^_last|_F    (C2)
  * and the last step overestimates |W| by n^(1/(4 2^last)) at most.
@@ -65,7 +65,7 @@ double norm_vector(const double *v, size_t count, size_t stride)
     return norm_frobenius(v, count, 1, stride);
 }
 
-/* g = g^T exactly: both halves are as near to the exact product. */
+/* g = g^T, whose upper half is there. */
 static void symmetrise(double *g, size_t n)
 {
     for (size_t r = 0; r < n; r++) {
@@ -92,7 +92,7 @@ static double symmetric_norm(double *g, double *scratch, size_t n, int squarings
     for (size_t i = 0; i < n * n; i++) {
         g[i] = scaled_by(g[i], power);
     }
-    gemm(scratch, n, g, n, false, g, n, false, n, n, n, 0);
+    gemm_square(scratch, n, g, n, false, n, n);
     symmetrise(scratch, n);
     double square = symmetric_norm(scratch, g, n, squarings - 1) + product_error(n);
     return bound_up(ldexp(sqrt(bound_up(square)), exponent));
@@ -118,7 +118,7 @@ double norm_spectral(const double *w, size_t rows, size_t columns, size_t ld)
             }
         }
         double own = ldexp(f, -exponent);
-        gemm(g, n, scaled, columns, !wide, scaled, columns, wide, n, n, k, 0);
+        gemm_square(g, n, scaled, columns, !wide, n, k);
         symmetrise(g, n);
         norm = symmetric_norm(g, scratch, n, SQUARINGS) + product_error(k) * own * own;
         norm = fmin(f, bound_up(ldexp(sqrt(bound_up(norm)), exponent)));

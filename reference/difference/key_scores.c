@@ -1,0 +1,78 @@
+/*
+ * The change of bilinear scores: for a query q and a key k that change by dq and dk,
+ *     ds = (q + dq) dk + dq k,
+ * one product of twice the width, [q + dq, 2^s dq] and [dk, 2^-s k], where s brings k to dk's size:
+ * a product's rows and columns are scaled by their largest entries.
+ */
+#include "difference.h"
+
+void difference_queries(Evaluator *ev, const Heads *heads, Difference *e)
+{
+    heads_queries(ev, heads, e->input, false, &e->query, &e->key);
+}
+
+/* The exponent of the largest of a head's columns; the least of all where they are zeros. */
+static mpfr_exp_t largest_exponent(const ApMat *x, size_t first, size_t width)
+{
+    mpfr_exp_t largest = mpfr_get_emin();
+    for (size_t i = 0; i < x->rows; i++) {
+        for (size_t c = first; c < first + width; c++) {
+            mpfr_srcptr entry = ap_at(x, i, c);
+            largest = mpfr_regular_p(entry) && mpfr_get_exp(entry) > largest ? mpfr_get_exp(entry)
+                                                                             : largest;
+        }
+    }
+    return largest;
+}
+
+/* Context of both_row: s, and where the head's columns are. */
+typedef struct {
+    const Record *record;
+    const Difference *e;
+    size_t first, width;
+    long scale;
+} Both;
+
+static Both both_of(const Heads *heads, const Record *record, size_t b, const Difference *e)
+{
+    Both both = {record, e, 0, heads_query_width(&heads->bundle->score), 0};
+    both.first = b * both.width;
+    mpfr_exp_t key = largest_exponent(&record->key, both.first, both.width);
+    mpfr_exp_t change = largest_exponent(&e->key, both.first, both.width);
+    bool both_are = key > mpfr_get_emin() && change > mpfr_get_emin();
+    both.scale = both_are ? key - change : 0;
+    return both;
+}
+
+static void both_row(Evaluator *ev, Worker *worker, const void *context, size_t row)
+{
+    const Both *both = context;
+    const Difference *e = both->e;
+    size_t width = both->width;
+    mpfr_srcptr change = ap_at(&e->query, row, both->first);
+    mpfr_ptr queries = ap_at(&e->both_queries, row, 0), keys = ap_at(&e->both_keys, row, 0);
+    (void)ev, (void)worker;
+    lanes_add(queries, numbers_row(ap_at(&both->record->query, row, both->first)),
+              numbers_row(change), width);
+    for (size_t c = 0; c < width; c++) {
+        mpfr_mul_2si(queries + width + c, change + c, both->scale, MPFR_RNDN);
+        limbs_set(keys + c, ap_at(&e->key, row, both->first + c));
+        mpfr_mul_2si(keys + width + c, ap_at(&both->record->key, row, both->first + c),
+                     -both->scale, MPFR_RNDN);
+    }
+}
+
+void difference_key_scores(Evaluator *ev, const Heads *heads, const Record *record, size_t b,
+                           Difference *e)
+{
+    const Both both = both_of(heads, record, b, e);
+    size_t rows = e->stream.rows, width = 2 * both.width;
+    evaluator_each(ev, rows, rows * width, both_row, &both);
+    for (size_t first = 0; first < rows; first += PATTERN_ROWS) {
+        RowBlock block = bilinear_block(heads, first);
+        ProductView keys = product_block(&e->both_keys, 0, 0, block.keys, width);
+        evaluator_product(ev, product_block(&e->pattern, first, 0, block.count, block.keys),
+                          product_block(&e->both_queries, first, 0, block.count, width),
+                          product_transposed(keys), false);
+    }
+}

@@ -1,0 +1,332 @@
+/*
+ * Eight numbers at once on AVX-512 IFMA: the same steps as limbs.c, a lane each.
+ *
+ * A number is 0.limbs 2^exponent, the highest bit of its last limb set.  Sums are made of limbs;
+ * for products limbs become digits of 52 bits, whose products are exact, and those limbs again.
+ * What is cut off decides rounding as one bit.  Lanes whose result is 0, and operands that are no
+ * plain numbers, are left to the form that does one at a time.
+ */
+#include "lanes_eight.h"
+
+#include "ifma_block.h"
+
+#ifdef __x86_64__
+
+#include "lanes_memory.h"
+
+enum { DIGIT = 52, DIGITS_MOST = (64 * LIMBS_MOST + DIGIT - 1) / DIGIT };
+
+/* y = 0.x 2^exponent and a little more where lost is not 0, rounded to n < size limbs. */
+EIGHT void round_to(Eight *y, const __m512i *x, const int size, __m512i lost, const int n)
+{
+    const __m512i half = all((uint64_t)1 << 63);
+    __m512i rest = x[size - n - 1];
+    UNROLL
+    for (int i = 0; i < size - n - 1; i++) {
+        lost = _mm512_or_si512(lost, x[i]);
+    }
+    __mmask8 tie = _mm512_cmpeq_epi64_mask(rest, half);
+    __mmask8 carry = _mm512_cmpgt_epu64_mask(rest, half);
+    carry |=
+        tie & (_mm512_test_epi64_mask(lost, lost) | _mm512_test_epi64_mask(x[size - n], all(1)));
+    UNROLL
+    for (int i = 0; i < n; i++) {
+        __m512i limb = x[size - n + i];
+        y->limb[i] = _mm512_mask_add_epi64(limb, carry, limb, all(1));
+        carry &= _mm512_testn_epi64_mask(y->limb[i], y->limb[i]);
+    }
+    y->limb[n - 1] = _mm512_mask_mov_epi64(y->limb[n - 1], carry, half);
+    y->exponent = _mm512_mask_add_epi64(y->exponent, carry, y->exponent, all(1));
+}
+
+/* x shifted down by so many bits; returns what is lost of it. */
+EIGHT __m512i shift_down(__m512i *x, const int size, __m512i down)
+{
+    __m512i lost = zero(), limbs = _mm512_srli_epi64(down, 6);
+    UNROLL
+    for (int step = 1; step < LANES; step *= 2) {
+        __mmask8 moves = _mm512_test_epi64_mask(limbs, all((uint64_t)step));
+        if (moves != 0) {
+            UNROLL
+            for (int i = 0; i < size; i++) {
+                lost = i < step ? _mm512_mask_or_epi64(lost, moves, lost, x[i]) : lost;
+                x[i] = _mm512_mask_mov_epi64(x[i], moves, i + step < size ? x[i + step] : zero());
+            }
+        }
+    }
+    __mmask8 far = _mm512_cmpge_epu64_mask(limbs, all(LANES));
+    __m512i right = _mm512_and_si512(down, all(63)), left = _mm512_sub_epi64(all(64), right);
+    lost = _mm512_or_si512(lost, _mm512_sllv_epi64(x[0], left)); /* a shift by 64 gives 0 */
+    lost = _mm512_mask_mov_epi64(lost, far, all(1));
+    UNROLL
+    for (int i = 0; i < size; i++) {
+        __m512i from_above = i + 1 < size ? _mm512_sllv_epi64(x[i + 1], left) : zero();
+        x[i] = _mm512_maskz_or_epi64((__mmask8)~far, _mm512_srlv_epi64(x[i], right), from_above);
+    }
+    return lost;
+}
+
+/* a += b + carry in lanes; returns what is carried out. */
+EIGHT __mmask8 add_limbs(__m512i *a, const __m512i *b, const int size, __mmask8 carry)
+{
+    UNROLL
+    for (int i = 0; i < size; i++) {
+        __m512i sum = _mm512_add_epi64(a[i], b[i]);
+        __mmask8 out = _mm512_cmplt_epu64_mask(sum, b[i]);
+        a[i] = _mm512_mask_add_epi64(sum, carry, sum, all(1));
+        carry = out | (carry & _mm512_testn_epi64_mask(a[i], a[i]));
+    }
+    return carry;
+}
+
+/* a = -a in lanes `which`. */
+EIGHT void negate(__m512i *a, const int size, const __mmask8 which)
+{
+    __mmask8 carry = which;
+    UNROLL
+    for (int i = 0; i < size; i++) {
+        a[i] = _mm512_mask_xor_epi64(a[i], which, a[i], all(UINT64_MAX));
+        a[i] = _mm512_mask_add_epi64(a[i], carry, a[i], all(1));
+        carry &= _mm512_testn_epi64_mask(a[i], a[i]);
+    }
+}
+
+/* The highest bit of a to the top: by how many bits.  Zeros stay. */
+EIGHT __m512i normalise(__m512i *a, const int size)
+{
+    __m512i by = zero();
+    UNROLL
+    for (int step = 1; step < size; step++) {
+        __mmask8 empty = _mm512_testn_epi64_mask(a[size - 1], a[size - 1]);
+        if (empty == 0) {
+            break;
+        }
+        UNROLL
+        for (int i = size - 1; i >= 0; i--) {
+            a[i] = _mm512_mask_mov_epi64(a[i], empty, i > 0 ? a[i - 1] : zero());
+        }
+        by = _mm512_mask_add_epi64(by, empty, by, all(64));
+    }
+    __m512i left = _mm512_lzcnt_epi64(a[size - 1]), right = _mm512_sub_epi64(all(64), left);
+    UNROLL
+    for (int i = size - 1; i >= 0; i--) {
+        __m512i below = i > 0 ? _mm512_srlv_epi64(a[i - 1], right) : zero();
+        a[i] = _mm512_or_si512(_mm512_sllv_epi64(a[i], left), below);
+    }
+    return _mm512_add_epi64(by, left);
+}
+
+/* Where a sum of one sign is carried out, all is a bit lower. */
+EIGHT void carry_out(__m512i *x, const int size, __m512i *lost, __m512i *exponent,
+                     const __mmask8 over)
+{
+    *lost = _mm512_mask_or_epi64(*lost, over, *lost, _mm512_and_si512(x[0], all(1)));
+    UNROLL
+    for (int i = 0; i < size; i++) {
+        __m512i above = i + 1 < size ? _mm512_slli_epi64(x[i + 1], 63) : all((uint64_t)1 << 63);
+        x[i] = _mm512_mask_or_epi64(x[i], over, _mm512_srli_epi64(x[i], 1), above);
+    }
+    *exponent = _mm512_mask_add_epi64(*exponent, over, *exponent, all(1));
+}
+
+/* y = a + b, operands of N limbs, result of n; returns the lanes that are done: not zeros.  What is
+ * lost of the smaller is taken as almost one unit of the last limb, as in limbs.c. */
+EIGHT __mmask8 add_eight(Eight *y, const Eight *a, const Eight *b, const int N, const int n)
+{
+    const int size = N + 1;
+    __m512i x[LIMBS_MOST + 1] = {zero()}, z[LIMBS_MOST + 1] = {zero()}, exponent;
+    __mmask8 swap = _mm512_cmplt_epi64_mask(a->exponent, b->exponent);
+    UNROLL
+    for (int i = 0; i < N; i++) {
+        x[i + 1] = _mm512_mask_mov_epi64(a->limb[i], swap, b->limb[i]);
+        z[i + 1] = _mm512_mask_mov_epi64(b->limb[i], swap, a->limb[i]);
+    }
+    exponent = _mm512_max_epi64(a->exponent, b->exponent);
+    __m512i lost =
+        shift_down(z, size, _mm512_abs_epi64(_mm512_sub_epi64(a->exponent, b->exponent)));
+    __mmask8 differ = a->negative ^ b->negative;
+    UNROLL
+    for (int i = 0; i < size; i++) {
+        z[i] = _mm512_mask_xor_epi64(z[i], differ, z[i], all(UINT64_MAX));
+    }
+    __mmask8 whole = _mm512_testn_epi64_mask(lost, lost);
+    __mmask8 carried = add_limbs(x, z, size, differ & whole);
+    __mmask8 over = (__mmask8)~differ & carried, below = differ & (__mmask8)~carried;
+    if (over != 0) {
+        carry_out(x, size, &lost, &exponent, over);
+    }
+    if (below != 0) { /* the other was larger, and nothing lost */
+        negate(x, size, below);
+    }
+    if (differ != 0) {
+        exponent = _mm512_sub_epi64(exponent, normalise(x, size));
+    }
+    __mmask8 done = _mm512_test_epi64_mask(x[size - 1], x[size - 1]);
+    y->negative = ((swap & b->negative) | ((__mmask8)~swap & a->negative)) ^ below;
+    y->exponent = exponent;
+    round_to(y, x, size, lost, n);
+    return done;
+}
+
+/* Digits of 52 bits of N limbs, the least significant first. */
+EIGHT void to_digits(__m512i *digit, const __m512i *limb, const int N)
+{
+    UNROLL
+    for (int w = 0; w * DIGIT < 64 * N; w++) {
+        const int at = w * DIGIT / 64;
+        const unsigned off = (unsigned)(w * DIGIT % 64);
+        __m512i word = _mm512_srli_epi64(limb[at], off);
+        if (off + DIGIT > 64 && at + 1 < N) {
+            word = _mm512_or_si512(word, _mm512_slli_epi64(limb[at + 1], 64 - off));
+        }
+        digit[w] = _mm512_and_si512(word, all(IFMA_MASK));
+    }
+}
+
+/* The limbs of so many digits. */
+EIGHT void to_limbs(__m512i *limb, const __m512i *digit, const int count, const int limbs)
+{
+    UNROLL
+    for (int l = 0; l < limbs; l++) {
+        const int at = l * 64 / DIGIT;
+        const unsigned off = (unsigned)(l * 64 % DIGIT);
+        limb[l] = _mm512_srli_epi64(digit[at], off);
+        if (at + 1 < count) {
+            limb[l] = _mm512_or_si512(limb[l], _mm512_slli_epi64(digit[at + 1], DIGIT - off));
+        }
+        if (at + 2 < count && 2 * DIGIT - off < 64) {
+            limb[l] = _mm512_or_si512(limb[l], _mm512_slli_epi64(digit[at + 2], 2 * DIGIT - off));
+        }
+    }
+}
+
+/* y = a b, operands of N limbs, result of n. */
+EIGHT void multiply_eight(Eight *y, const Eight *a, const Eight *b, const int N, const int n)
+{
+    const int D = (64 * N + DIGIT - 1) / DIGIT;
+    __m512i u[DIGITS_MOST], v[DIGITS_MOST], low[2 * DIGITS_MOST], high[2 * DIGITS_MOST];
+    __m512i limb[2 * LIMBS_MOST], carry = zero();
+    to_digits(u, a->limb, N);
+    to_digits(v, b->limb, N);
+    UNROLL
+    for (int w = 0; w < 2 * D; w++) {
+        low[w] = high[w] = zero();
+    }
+    UNROLL
+    for (int i = 0; i < D; i++) {
+        UNROLL
+        for (int j = 0; j < D; j++) {
+            low[i + j] = _mm512_madd52lo_epu64(low[i + j], u[i], v[j]);
+            high[i + j + 1] = _mm512_madd52hi_epu64(high[i + j + 1], u[i], v[j]);
+        }
+    }
+    UNROLL
+    for (int w = 0; w < 2 * D; w++) {
+        __m512i sum = _mm512_add_epi64(_mm512_add_epi64(low[w], high[w]), carry);
+        low[w] = _mm512_and_si512(sum, all(IFMA_MASK));
+        carry = _mm512_srli_epi64(sum, DIGIT);
+    }
+    to_limbs(limb, low, 2 * D, 2 * N);
+    __m512i up = _mm512_lzcnt_epi64(limb[2 * N - 1]), down = _mm512_sub_epi64(all(64), up);
+    UNROLL
+    for (int i = 2 * N - 1; i >= 0; i--) {
+        __m512i below = i > 0 ? _mm512_srlv_epi64(limb[i - 1], down) : zero();
+        limb[i] = _mm512_or_si512(_mm512_sllv_epi64(limb[i], up), below);
+    }
+    y->negative = a->negative ^ b->negative;
+    y->exponent = _mm512_sub_epi64(_mm512_add_epi64(a->exponent, b->exponent), up);
+    round_to(y, limb, 2 * N, zero(), n);
+}
+
+/* out = entries i to i + 7 of a row; false: one by one. */
+EIGHT bool operate(Eight *out, const LanesRow *row, size_t i, const LanesOperation operation,
+                   const int N, const int n)
+{
+    Eight a, b;
+    if ((load(&a, &row->a, i, N) & load(&b, &row->b, i, N)) != ALL) {
+        return false;
+    }
+    if (operation == LANES_ADD || operation == LANES_SUB) {
+        b.negative ^= operation == LANES_SUB ? ALL : 0;
+        return add_eight(out, &a, &b, N, n) == ALL;
+    }
+    multiply_eight(out, &a, &b, N, n);
+    if (operation == LANES_MUL) {
+        return true;
+    }
+    Eight product = *out, y;
+    return load_row(&y, row->y + i, n, n) == ALL && add_eight(out, &y, &product, n, n) == ALL;
+}
+
+EIGHT void operate_row(const LanesRow *row, size_t count, LanesRest *rest,
+                       const LanesOperation operation, const int N, const int n)
+{
+    size_t i = 0;
+    for (; i + LANES <= count; i += LANES) {
+        Eight out;
+        if (operate(&out, row, i, operation, N, n)) {
+            store(row->y + i, &out, n);
+        } else {
+            rest(row, i, LANES);
+        }
+    }
+    rest(row, i, count - i);
+}
+
+/* An operation, for limbs of operands and of results. */
+#define ROW(operation, N, n)                                                                       \
+    case (N)*10 + (n):                                                                             \
+        operate_row(row, count, rest, operation, N, n);                                            \
+        return true;
+#define OPERATION(name, operation)                                                                 \
+    EIGHTS static bool name(const LanesRow *row, size_t count, LanesRest *rest, int limbs)         \
+    {                                                                                              \
+        switch (limbs) {                                                                           \
+            ROW(operation, 1, 1)                                                                   \
+            ROW(operation, 2, 2)                                                                   \
+            ROW(operation, 3, 2)                                                                   \
+            ROW(operation, 3, 3)                                                                   \
+            ROW(operation, 4, 2)                                                                   \
+            ROW(operation, 4, 4)                                                                   \
+        default: return false;                                                                     \
+        }                                                                                          \
+    }
+OPERATION(add_row, LANES_ADD)
+OPERATION(sub_row, LANES_SUB)
+OPERATION(mul_row, LANES_MUL)
+OPERATION(add_mul_row, LANES_ADD_MUL)
+
+/* Few whole limbs, one behind the other? */
+static bool is_row(mpfr_srcptr first, size_t count)
+{
+    const mp_limb_t *limb = mpfr_custom_get_significand(first);
+    const mp_limb_t *last = mpfr_custom_get_significand(first + count - 1);
+    return has_room(first) && last == limb + (count - 1) * (size_t)(mpfr_get_prec(first) / 64);
+}
+
+static bool are_numbers(const Numbers *numbers, size_t count)
+{
+    return is_row(numbers->first, numbers->step == 0 ? 1 : count);
+}
+
+bool lanes_eights(const LanesRow *row, size_t count, LanesRest *rest)
+{
+    static const __typeof__(&add_row) operation[] = {add_row, sub_row, mul_row, add_mul_row};
+    if (!is_row(row->y, count) || !are_numbers(&row->a, count) || !are_numbers(&row->b, count) ||
+        !ifma_has()) {
+        return false;
+    }
+    int na = (int)(mpfr_get_prec(row->a.first) / 64), nb = (int)(mpfr_get_prec(row->b.first) / 64);
+    int n = (int)(mpfr_get_prec(row->y) / 64), operands = na > nb ? na : nb;
+    return operation[row->operation](row, count, rest, (operands > n ? operands : n) * 10 + n);
+}
+
+#else
+
+bool lanes_eights(const LanesRow *row, size_t count, LanesRest *rest)
+{
+    (void)row, (void)count, (void)rest;
+    return false;
+}
+
+#endif

@@ -1,0 +1,316 @@
+/*
+ * Rows of numbers, eight at a time, against MPFR's numbers one by one, bit by bit: all counts of
+ * limbs, signs and distances of exponents, ties, runs of ones and zeros, what cancels, and what is
+ * no number.  And the exponentials that are made of them.
+ */
+#include "fixture.h"
+
+#include "../reference/evaluator.h"
+#include "../reference/product/ifma_block.h"
+#include "../reference/product/lanes.h"
+#include "../reference/product/lanes_eight.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <gmp.h>
+#include <math.h>
+#include <stdio.h>
+
+enum { COUNT = 37, ROUNDS = 60 };
+
+/* Those of whole limbs, and two others. */
+static const mpfr_prec_t precisions[] = {64, 128, 192, 256, 320, 100};
+
+enum { PRECISIONS = sizeof precisions / sizeof *precisions };
+
+/* x in (-1, 1) of any bits, or of runs of ones and zeros; not 0. */
+static void draw_number(mpfr_ptr x, gmp_randstate_t random, bool runs)
+{
+    mpz_t z;
+    mpz_init(z);
+    if (runs) {
+        mpz_rrandomb(z, random, 1 + gmp_urandomm_ui(random, (unsigned long)mpfr_get_prec(x)));
+    } else {
+        mpz_urandomb(z, random, (mp_bitcnt_t)mpfr_get_prec(x));
+    }
+    mpz_setbit(z, 0);
+    mpfr_set_z(x, z, MPFR_RNDN);
+    mpfr_mul_2si(x, x, -mpfr_get_exp(x), MPFR_RNDN);
+    mpfr_setsign(x, x, (int)gmp_urandomb_ui(random, 1), MPFR_RNDN);
+    mpz_clear(z);
+}
+
+/* What is left to the form that does one at a time: zeros and what is not plain. */
+static void draw_special(mpfr_ptr x, size_t i)
+{
+    switch (i % 5) {
+    case 0: mpfr_set_zero(x, i % 2 == 0 ? 1 : -1); break;
+    case 1: mpfr_set_inf(x, i % 2 == 0 ? 1 : -1); break;
+    case 2: mpfr_set_nan(x); break;
+    case 3: mpfr_set_si_2exp(x, 3, (mpfr_exp_t)1 << 30, MPFR_RNDN); break;
+    default: mpfr_set_si_2exp(x, -3, -((mpfr_exp_t)1 << 40), MPFR_RNDN); break;
+    }
+}
+
+/* Entry i of a round: b is up to 600 bits from a, next to it or its negative, or a power of two. */
+static void draw_pair(mpfr_ptr a, mpfr_ptr b, gmp_randstate_t random, size_t round, size_t i)
+{
+    const unsigned long reach[] = {0, 2, 70, 300, 600};
+    draw_number(a, random, (i + round) % 3 != 0);
+    draw_number(b, random, (i + round) % 3 != 1);
+    if (round % 4 == 1) {
+        mpfr_set(b, a, MPFR_RNDN);
+        mpfr_setsign(b, b, i % 3 == 0, MPFR_RNDN);
+        for (size_t k = gmp_urandomm_ui(random, 4); k > 0; k--) {
+            mpfr_nextabove(b);
+        }
+    } else {
+        long apart = (long)reach[round % 5];
+        mpfr_mul_2si(b, b, (long)gmp_urandomm_ui(random, 2 * (unsigned long)apart + 1) - apart,
+                     MPFR_RNDN);
+    }
+    if (round % 7 == 2) {
+        mpfr_set_ui_2exp(b, 1, mpfr_get_exp(a) - (long)(i % 5) * 64, MPFR_RNDN);
+    }
+    if (round % 6 == 5 && i % 11 == 3) {
+        draw_special(i % 2 == 0 ? a : b, i + round);
+    }
+}
+
+static bool same(mpfr_srcptr a, mpfr_srcptr b)
+{
+    bool numbers = mpfr_equal_p(a, b) && mpfr_signbit(a) == mpfr_signbit(b);
+    return numbers || (mpfr_nan_p(a) && mpfr_nan_p(b));
+}
+
+/* What entry i has to be; y: what it was. */
+static void define(mpfr_ptr expected, LanesOperation operation, mpfr_srcptr a, mpfr_srcptr b,
+                   mpfr_srcptr y)
+{
+    switch (operation) {
+    case LANES_ADD: mpfr_add(expected, a, b, MPFR_RNDN); break;
+    case LANES_SUB: mpfr_sub(expected, a, b, MPFR_RNDN); break;
+    case LANES_MUL: mpfr_mul(expected, a, b, MPFR_RNDN); break;
+    case LANES_ADD_MUL:
+        mpfr_mul(expected, a, b, MPFR_RNDN);
+        mpfr_add(expected, y, expected, MPFR_RNDN);
+        break;
+    }
+}
+
+static void operate(LanesOperation operation, mpfr_ptr y, Numbers a, Numbers b, mpfr_ptr t)
+{
+    switch (operation) {
+    case LANES_ADD: lanes_add(y, a, b, COUNT); break;
+    case LANES_SUB: lanes_sub(y, a, b, COUNT); break;
+    case LANES_MUL: lanes_mul(y, a, b, COUNT); break;
+    case LANES_ADD_MUL: lanes_add_mul(y, a, b, COUNT, t); break;
+    }
+}
+
+/* Rows of a test; expected has an entry and scratch. */
+typedef struct {
+    ApMat a, b, y, before, expected;
+} Rows;
+
+static void check_operation(const Rows *rows, LanesOperation operation, ApMat *y, Numbers a,
+                            Numbers b)
+{
+    mpfr_ptr expected = rows->expected.entry;
+    ApMat row_a = rows->a, row_b = rows->b;
+    for (size_t i = 0; i < COUNT; i++) {
+        mpfr_set(rows->before.entry + i, y->entry + i, MPFR_RNDN);
+    }
+    bool is_a = y->entry == a.first, is_b = y->entry == b.first;
+    operate(operation, y->entry, a, b, expected + 1);
+    for (size_t i = 0; i < COUNT; i++) {
+        mpfr_srcptr before = rows->before.entry + i;
+        mpfr_srcptr u = is_a ? before : row_a.entry + i * a.step;
+        mpfr_srcptr v = is_b ? before : row_b.entry + i * b.step;
+        define(expected, operation, u, v, before);
+        if (!same(y->entry + i, expected)) {
+            mpfr_printf("operation %d of %Ra and %Ra, entry %zu of precision %ld: %Ra, expected "
+                        "%Ra\n",
+                        (int)operation, u, v, i, (long)y->bits, y->entry + i, expected);
+            fail();
+        }
+    }
+    for (size_t i = 0; i < COUNT; i++) {
+        mpfr_set(y->entry + i, rows->before.entry + i, MPFR_RNDN);
+    }
+}
+
+/* Of rows, of a row and one number, of one and a row; into a row of its own, into a and into b. */
+static void check_rows(const Rows *rows, LanesOperation operation)
+{
+    ApMat y = rows->y, a = rows->a, b = rows->b;
+    Numbers each_a = numbers_row(a.entry), each_b = numbers_row(b.entry);
+    check_operation(rows, operation, &y, each_a, each_b);
+    check_operation(rows, operation, &y, numbers_same(a.entry), each_b);
+    check_operation(rows, operation, &y, each_a, numbers_same(b.entry));
+    if (operation != LANES_ADD_MUL && a.bits == y.bits) {
+        check_operation(rows, operation, &a, each_a, each_b);
+    }
+    if (operation != LANES_ADD_MUL && b.bits == y.bits) {
+        check_operation(rows, operation, &b, each_a, each_b);
+    }
+}
+
+static void check_precisions(gmp_randstate_t random, const mpfr_prec_t *bits)
+{
+    Rows rows;
+    assert_true(ap_init(&rows.y, 1, COUNT, bits[0]) && ap_init(&rows.expected, 1, 2, bits[0]) &&
+                ap_init(&rows.before, 1, COUNT, bits[0]) && ap_init(&rows.a, 1, COUNT, bits[1]) &&
+                ap_init(&rows.b, 1, COUNT, bits[2]));
+    for (size_t round = 0; round < ROUNDS; round++) {
+        for (size_t i = 0; i < COUNT; i++) {
+            draw_pair(rows.a.entry + i, rows.b.entry + i, random, round, i);
+            draw_number(rows.y.entry + i, random, i % 2 == 0);
+        }
+        for (int operation = LANES_ADD; operation <= LANES_ADD_MUL; operation++) {
+            check_rows(&rows, (LanesOperation)operation);
+        }
+    }
+    ap_clear(&rows.a);
+    ap_clear(&rows.b);
+    ap_clear(&rows.y);
+    ap_clear(&rows.before);
+    ap_clear(&rows.expected);
+}
+
+static void all_are_mpfrs(void **state)
+{
+    gmp_randstate_t random;
+    (void)state;
+    gmp_randinit_default(random);
+    gmp_randseed_ui(random, 1);
+    for (size_t i = 0; i < PRECISIONS * PRECISIONS * PRECISIONS; i++) {
+        const mpfr_prec_t bits[] = {precisions[i % PRECISIONS],
+                                    precisions[i / PRECISIONS % PRECISIONS],
+                                    precisions[i / PRECISIONS / PRECISIONS]};
+        check_precisions(random, bits);
+    }
+    gmp_randclear(random);
+}
+
+static size_t left_over;
+
+static void count_rest(const LanesRow *row, size_t first, size_t count)
+{
+    (void)row, (void)first;
+    left_over += count;
+}
+
+/* Of rows of plain numbers nothing but the last COUNT % 8 is done one by one. */
+static void eights_are_done_at_once(void **state)
+{
+    ApMat a, y;
+    (void)state;
+    if (!ifma_has()) {
+        skip();
+    }
+    for (mpfr_prec_t bits = 64; bits <= 256; bits += 64) {
+        assert_true(ap_init(&a, 1, COUNT, bits) && ap_init(&y, 1, COUNT, bits));
+        for (size_t i = 0; i < COUNT; i++) {
+            mpfr_set_ui(a.entry + i, i + 1, MPFR_RNDN);
+            mpfr_set_ui(y.entry + i, 1, MPFR_RNDN);
+        }
+        for (int operation = LANES_ADD; operation <= LANES_ADD_MUL; operation++) {
+            LanesRow row = {(LanesOperation)operation, y.entry, numbers_row(a.entry),
+                            numbers_same(a.entry + COUNT - 1), NULL};
+            left_over = 0;
+            if (operation != LANES_ADD_MUL || bits > 64) {
+                assert_true(lanes_eights(&row, COUNT, count_rest));
+                assert_int_equal(left_over, COUNT % 8);
+            }
+        }
+        ap_clear(&a);
+        ap_clear(&y);
+    }
+}
+
+/* x of entry i of a row: zeros, numbers of few bits and of many, from 2^-600 to 2^6. */
+static void draw_exponent(mpfr_ptr x, gmp_randstate_t random, size_t row, size_t i)
+{
+    const unsigned long reach[] = {600, 90, 40, 20};
+    draw_number(x, random, i % 2 == 0);
+    mpfr_mul_2si(x, x, -5 - (long)gmp_urandomm_ui(random, reach[row % 4]), MPFR_RNDN);
+    if (row % 3 == 1) {
+        mpfr_mul_2si(x, x, -(long)reach[row % 4], MPFR_RNDN);
+    }
+    if (i % 13 == 5) {
+        mpfr_set_zero(x, 1);
+    } else if (row % 5 == 4 && i % 11 == 7) {
+        mpfr_mul_2si(x, x, 11 - mpfr_get_exp(x) - 5, MPFR_RNDN);
+    }
+}
+
+/* |y - exact| in units of 2^-bits |exact|; infinite where one is 0 alone. */
+static double units_off(mpfr_srcptr y, mpfr_srcptr exact, mpfr_prec_t bits)
+{
+    mpfr_t off;
+    mpfr_init2(off, 64);
+    mpfr_sub(off, y, exact, MPFR_RNDA);
+    mpfr_div(off, off, exact, MPFR_RNDA);
+    double units = mpfr_zero_p(exact) ? (mpfr_zero_p(y) ? 0 : INFINITY)
+                                      : fabs(ldexp(mpfr_get_d(off, MPFR_RNDA), (int)bits));
+    mpfr_clear(off);
+    return units;
+}
+
+/* expm1 within 4 units and exp within 6, however small x is, in place or not. */
+static void exponentials_of_rows_are_within_their_bounds(void **state)
+{
+    const mpfr_prec_t bits[] = {64, 100, 128, 192, 256};
+    gmp_randstate_t random;
+    mpfr_t exact;
+    double most = 0;
+    (void)state;
+    gmp_randinit_default(random);
+    gmp_randseed_ui(random, 2);
+    mpfr_init2(exact, 1100);
+    for (size_t b = 0; b < sizeof bits / sizeof *bits; b++) {
+        Evaluator ev;
+        ApMat x, m, g;
+        assert_true(evaluator_init(&ev, (EvaluatorShape){1, 1}, bits[b], INFINITY, b % 2 == 0));
+        assert_true(ap_init(&x, 1, COUNT, bits[b]) && ap_init(&m, 1, COUNT, bits[b]) &&
+                    ap_init(&g, 1, COUNT, bits[b]));
+        for (size_t row = 0; row < ROUNDS; row++) {
+            for (size_t i = 0; i < COUNT; i++) {
+                draw_exponent(x.entry + i, random, row, i);
+                mpfr_set(g.entry + i, x.entry + i, MPFR_RNDN);
+            }
+            evaluator_exponentials(&ev, &ev.worker[0], m.entry, g.entry,
+                                   row % 2 == 0 ? g.entry : x.entry, COUNT);
+            for (size_t i = 0; i < COUNT; i++) {
+                mpfr_expm1(exact, x.entry + i, MPFR_RNDN);
+                double off = units_off(m.entry + i, exact, bits[b]);
+                most = fmax(most, off);
+                mpfr_exp(exact, x.entry + i, MPFR_RNDN);
+                assert_true(off <= 4 && units_off(g.entry + i, exact, bits[b]) <= 6);
+            }
+        }
+        ap_clear(&x);
+        ap_clear(&m);
+        ap_clear(&g);
+        evaluator_clear(&ev);
+    }
+    printf("expm1: at most %.3f units\n", most);
+    mpfr_clear(exact);
+    gmp_randclear(random);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(all_are_mpfrs),
+        cmocka_unit_test(eights_are_done_at_once),
+        cmocka_unit_test(exponentials_of_rows_are_within_their_bounds),
+    };
+    return cmocka_run_group_tests(tests, reference_set_up, reference_tear_down);
+}
