@@ -174,7 +174,8 @@ static void heads_change_the_predictions_that_they_should(void **state)
     free(expected);
 }
 
-/* What the imitation of the activation changes no Omega brings back: the search is for the others. */
+/* What the imitation of the activation changes no Omega brings back: the search is for the
+ * others. */
 static void a_search_keeps_what_the_imitation_keeps(void **state)
 {
     Given *given = *state;
