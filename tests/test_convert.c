@@ -146,8 +146,8 @@ static void a_converted_file_is_the_model(void **state)
         bool three = variant % 2 != 0;
         How how = {masks[variant / 2 % 2], forms[three], "20", penalties[variant / 4]};
         make_files(model_path, converted_path, &how);
-        assert_int_equal(model_source_read(&model, model_path, false), 0);
-        assert_int_equal(model_source_read(&converted, converted_path, false), 0);
+        assert_int_equal(model_source_read(&model, model_path, &(ModelFileFlags){0}), 0);
+        assert_int_equal(model_source_read(&converted, converted_path, &(ModelFileFlags){0}), 0);
         Pair pair = pair_of(model, three ? CONSTRUCTION_TRANSFORMER3 : CONSTRUCTION_TRANSFORMER);
         Pair back = pair_of(converted, CONSTRUCTION_ATTENTION);
         assert_int_equal(converted->file->rows, N + 1);
@@ -198,8 +198,8 @@ static void a_file_of_penalties_is_right_at_any_omega(void **state)
         ModelSource *model, *converted;
         How how = {masks[variant / 2], "fused", "1e6", penalties[variant % 2]};
         make_files(model_path, converted_path, &how);
-        assert_int_equal(model_source_read(&model, model_path, false), 0);
-        assert_int_equal(model_source_read(&converted, converted_path, false), 0);
+        assert_int_equal(model_source_read(&model, model_path, &(ModelFileFlags){0}), 0);
+        assert_int_equal(model_source_read(&converted, converted_path, &(ModelFileFlags){0}), 0);
         Pair pair = pair_of(model, CONSTRUCTION_TRANSFORMER);
         Pair back = pair_of(converted, CONSTRUCTION_ATTENTION);
         double distance = distance_of_file(&pair, &back);
@@ -341,7 +341,7 @@ static void what_does_not_fit_is_refused(void **state)
     static const struct {
         const char *limit, *said;
     } expected[] = {
-        {"-f 1000", " GiB of disk may be used\n"},
+        {"-f 1000", " GiB of disk may be used (--layout shared takes less)\n"},
 #ifndef HEADPROOF_CHECK /* sanitizers map more than any machine has */
         {"-v 400000", "0.305 GiB of memory and "},
 #endif

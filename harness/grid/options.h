@@ -30,6 +30,7 @@ typedef enum {
     FLAG_STRIDE,
     FLAG_POSITIONS,
     FLAG_FORM,
+    FLAG_LAYOUT,
     FLAG_RESUME,
     FLAG_CHECKPOINT,
     FLAG_MEMORY,
