@@ -140,10 +140,9 @@ static int check_context(const Point *point)
 {
     const ModelFile *file = point->source->file;
     if (file->W_E != NULL && file->W_pos != NULL && point->spec.n > file->context) {
-        char text[32];
-        snprintf(text, sizeof text, "%zu", point->spec.n);
-        complain((Origin){.flag = "n"}, text, "expected at most the context of %s, %zu tokens",
-                 shown(point->source->path).text, file->context);
+        complain_of(point->source->path, "tensor", "pos_embed.W_pos",
+                    "%zu positions: expected one for each of the %zu tokens of --n or of X",
+                    file->context, point->spec.n);
         return 2;
     }
     return 0;
