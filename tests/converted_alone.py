@@ -91,6 +91,23 @@ def silu_is_exact():
                 check(got[2].argmax() == (ids[0] + ids[1]) % 53, f"{who}: the sum of {ids}")
 
 
+def a_model_without_mask():
+    """The same numbers as another model: its bias row is the last one."""
+    model = os.path.join(scratch, "unmasked.safetensors")
+    with open(MODADD, "rb") as file, open(model, "wb") as other:
+        data = file.read()
+        said = re.search(rb'"mask": ?"causal"', data)[0]
+        other.write(data.replace(said, b'"mask":"none"'.ljust(len(said))))
+    for place in ("last", "first"):
+        flags = ("--omega", "20", "--bias-row", place)
+        plain = convert(model, "unmasked-plain.safetensors", *flags)
+        shared = convert(model, "unmasked-shared.safetensors", *flags, "--layout", "shared")
+        expected = original_logits(model, [3, 4, 53])
+        for who, got in by_all(plain, shared, [3, 4, 53]):
+            error = abs(got - expected).max()
+            check(error < 2e-13, f"{who}: without a mask a logit is {error} off")
+
+
 LENGTH = 16
 
 
@@ -130,5 +147,6 @@ def a_gpt2_with_norms():
 
 
 silu_is_exact()
+a_model_without_mask()
 a_gpt2_with_norms()
 print("all is well")

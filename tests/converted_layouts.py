@@ -160,6 +160,55 @@ def of_variant(export, flags, tolerance, unsaid=None):
             check(done.returncode == 0, f"{what}: {path}: {done.stdout}{done.stderr}")
 
 
+def zeros(rows, columns):
+    return [[0.0] * columns for _ in range(rows)]
+
+
+def beside(a, b):
+    return [row + other for row, other in zip(a, b)]
+
+
+def ends_are_the_model_s():
+    """Embeddings and unembedding of modadd53, over all columns and over the model's own."""
+    model = "cases/models/modadd53-silu.safetensors"
+    of, _ = independent.load(model)
+    for n in (3, 2):
+        for path, layout in ((PLAIN, "plain"), (SHARED, "shared")):
+            run("convert", model, "--omega", "20", "--layout", layout, "--n", str(n),
+                "--bias-row-content", "random", "-o", path)
+        plain, said = independent.load(PLAIN)
+        shared, _ = independent.load(SHARED)
+        bias = int(said["headproof.bias_row"])
+        check(bias == 0 and said["headproof.bias_token"] == "54", "the bias row's token")
+        check(shared["embed.W_E"] == of["embed.W_E"], "W_E")
+        check(shared["pos_embed.W_pos"] == of["pos_embed.W_pos"][:n], "W_pos, cut")
+        check(shared["unembed.W_U"] == of["unembed.W_U"], "W_U")
+        x_bias = plain["X"][bias][:64]
+        check(any(x_bias) and plain["embed.W_E"] == beside(of["embed.W_E"] + [x_bias],
+                                                           zeros(55, n + 1)), "wide W_E")
+        ones = [[float(i == j) for j in range(n + 1)] for i in range(n + 1)]
+        check(plain["pos_embed.W_pos"] == beside(zeros(1, 64) + of["pos_embed.W_pos"][:n], ones),
+              "wide W_pos")
+        check(plain["unembed.W_U"] == of["unembed.W_U"] + zeros(n + 1, 53), "wide W_U")
+
+
+def a_gpt2_s_ends():
+    """Of chargpt, whose W_U is its W_E, with its final norm."""
+    of, _ = independent.load("cases/models/chargpt/model.safetensors")
+    run("convert", "cases/models/chargpt", "--omega", "20", "--n", "5", "--layout", "shared", "-o",
+        SHARED)
+    shared, _ = independent.load(SHARED)
+    of = {name[len("transformer."):]: values for name, values in of.items()}
+    check(shared["embed.W_E"] == of["wte.weight"], "chargpt: W_E")
+    check(shared["unembed.W_U"] == independent.transposed(of["wte.weight"]), "chargpt: W_U")
+    check(shared["pos_embed.W_pos"] == of["wpe.weight"][:5], "chargpt: W_pos")
+    check(shared["ln_final.w"] == of["ln_f.weight"], "chargpt: gamma")
+    check(shared["ln_final.b"] == of["ln_f.bias"], "chargpt: beta")
+    check(shared["blocks.2.ln.w"] == of["h.1.ln_1.weight"], "chargpt: a norm")
+
+
 for variant in VARIANTS:
     of_variant(*variant)
+ends_are_the_model_s()
+a_gpt2_s_ends()
 print("all is well")
