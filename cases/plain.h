@@ -62,7 +62,7 @@ typedef struct {
  * zeros.  On failure *plain is empty and *reason says why (a static string): CASE_REJECTED for a
  * model that is none of these, for heads under masks that are neither the causal one nor alike
  * within a sublayer, for a norm behind no heads or behind heads that read through another, and for
- * products beyond the doubles.  Free with plain_clear; of the model its bundles are referred to, and
+ * products beyond the doubles.  Free with plain_clear; the model's bundles are referred to, and
  * nothing of x is kept. */
 CaseStatus plain_build(PlainModel *plain, const char **reason, const Model *model, double omega,
                        PlainHeads heads, const double *x, const double *bias_row_content)
