@@ -457,7 +457,7 @@ static void a_user_s_program_agrees(void **state)
                          .seed = SEED,
                          .bias = BIAS_RANDOM,
                          .mask = variant < 2 ? MASK_CAUSAL : MASK_NONE,
-                         .norm = NORMALIZATION_LAYERNORM + variant % 2,
+                         .norm = variant % 2 ? NORMALIZATION_RMSNORM : NORMALIZATION_LAYERNORM,
                          .norm_place = NORM_PRE,
                          .norm_eps = 0.125};
         char line[3 * SCRATCH_PATH], model[SCRATCH_PATH];
