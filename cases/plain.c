@@ -63,9 +63,14 @@ static bool is_norm(const Sublayer *sublayer)
 }
 
 /* heads and rank of sublayer s; when all are made alike, the largest of any. */
-static PlainSublayer shape(Faults *faults, const Model *model, double omega, bool uniform, size_t s)
+static PlainSublayer shape(Faults *faults, const Model *model, double omega, PlainHeads heads,
+                           size_t s)
 {
     PlainSublayer plain = {0};
+    bool uniform = heads == PLAIN_UNIFORM;
+    if (heads == PLAIN_FRAME) {
+        return (PlainSublayer){.heads = count_heads(&model->sublayers[s])};
+    }
     for (size_t t = uniform ? 0 : s; t < (uniform ? model->sublayer_count : s + 1); t++) {
         const Sublayer *sublayer = &model->sublayers[t];
         plain.heads = max_size(plain.heads, count_heads(sublayer));
@@ -82,11 +87,13 @@ static double norm_bytes(const LayerNorm *norm, double rows)
     return columns * (norm->beta != NULL ? 1 + rows : 1) * sizeof(double);
 }
 
-double plain_bytes(const Model *model, double omega, bool uniform)
+double plain_bytes(const Model *model, double omega, PlainHeads heads)
 {
     double width = (double)layout_width(&model->layout), rows = (double)layout_rows(&model->layout);
-    double sublayer_bytes = sizeof(PlainSublayer) + 2 * sizeof(Sublayer) + sizeof(Bundle);
-    double bytes = rows * width * sizeof(double) + 2 * (double)model->depth * sizeof(size_t);
+    bool frame = heads == PLAIN_FRAME;
+    double as_model = frame ? 0 : 2 * sizeof(Sublayer) + sizeof(Bundle);
+    double ends = (double)model->depth * sizeof(size_t) * (frame ? 1 : 2);
+    double bytes = rows * width * sizeof(double) + ends;
     Faults faults = {0};
     PlainSublayer plain = {0};
     for (size_t s = 0; s < model->sublayer_count; s++) {
@@ -94,10 +101,10 @@ double plain_bytes(const Model *model, double omega, bool uniform)
         if (is_norm(&model->sublayers[s])) {
             continue;
         }
-        if (s == 0 || !uniform) {
-            plain = shape(&faults, model, omega, uniform, s);
+        if (s == 0 || heads != PLAIN_UNIFORM) {
+            plain = shape(&faults, model, omega, heads, s);
         }
-        bytes += sublayer_bytes;
+        bytes += sizeof(PlainSublayer) + as_model;
         bytes += 4 * (double)plain.heads * (double)plain.rank * width * sizeof(double);
     }
     return bytes;
@@ -129,6 +136,12 @@ static bool fill_sublayer(PlainSublayer *plain, Faults *faults, Arena *memory, c
                           const Sublayer *sublayer, double omega)
 {
     size_t heads = plain->heads, entries = layout_width(layout) * plain->rank, at = 0;
+    plain->causal = sublayer->bundles[0].score.visible == VISIBLE_EARLIER;
+    plain->bundles = sublayer->bundles;
+    plain->bundle_count = sublayer->bundle_count;
+    if (plain->rank == 0) {
+        return true;
+    }
     FourFactors to = {.w_q = arena_take(memory, heads, entries * sizeof(double)),
                       .w_k = arena_take(memory, heads, entries * sizeof(double)),
                       .w_v = arena_take(memory, heads, entries * sizeof(double)),
@@ -141,7 +154,6 @@ static bool fill_sublayer(PlainSublayer *plain, Faults *faults, Arena *memory, c
             fill_head(faults, &to, at++, plain->rank, layout, &sublayer->bundles[b], h, omega);
         }
     }
-    plain->causal = sublayer->bundles[0].score.visible == VISIBLE_EARLIER;
     plain->w_q = to.w_q;
     plain->w_k = to.w_k;
     plain->w_v = to.w_v;
@@ -234,7 +246,7 @@ static bool build_sublayer(PlainSublayer *plain, Faults *faults, Arena *memory, 
 
 /* The sublayers of *plain, in both descriptions. */
 static CaseStatus build_sublayers(PlainModel *plain, const char **reason, const Model *model,
-                                  bool uniform)
+                                  PlainHeads heads)
 {
     Arena *memory = plain->memory;
     PlainSublayer *sublayers = arena_take(memory, plain->sublayer_count, sizeof *sublayers);
@@ -247,8 +259,8 @@ static CaseStatus build_sublayers(PlainModel *plain, const char **reason, const 
         if (is_norm(&model->sublayers[s])) {
             continue;
         }
-        if (s == 0 || !uniform) {
-            same = shape(&faults, model, plain->omega, uniform, s);
+        if (s == 0 || heads != PLAIN_UNIFORM) {
+            same = shape(&faults, model, plain->omega, heads, s);
         }
         sublayers[at] = same;
         if (!build_sublayer(&sublayers[at++], &faults, memory, model, s, plain->omega)) {
@@ -261,7 +273,7 @@ static CaseStatus build_sublayers(PlainModel *plain, const char **reason, const 
     }
     plain->sublayers = sublayers;
     plain->inexact = faults.inexact;
-    return plain_model_make(plain) ? CASE_OK : CASE_NO_MEMORY;
+    return heads == PLAIN_FRAME || plain_model_make(plain) ? CASE_OK : CASE_NO_MEMORY;
 }
 
 /* The rest of *plain, whose sizes and memory are there. */
@@ -286,7 +298,7 @@ static bool build_streams(PlainModel *plain, const Model *model, const double *x
 }
 
 CaseStatus plain_build(PlainModel *plain, const char **reason, const Model *model, double omega,
-                       bool uniform, const double *x, const double *bias_row_content)
+                       PlainHeads heads, const double *x, const double *bias_row_content)
 {
     memset(plain, 0, sizeof *plain);
     *reason = plain_fault(model, omega);
@@ -296,7 +308,7 @@ CaseStatus plain_build(PlainModel *plain, const char **reason, const Model *mode
     *reason = "memory is short";
     /* So that no product of extents overflows below. */
     plain->memory =
-        plain_bytes(model, omega, uniform) < (double)(SIZE_MAX / 2) ? arena_create() : NULL;
+        plain_bytes(model, omega, heads) < (double)(SIZE_MAX / 2) ? arena_create() : NULL;
     if (plain->memory == NULL) {
         return CASE_NO_MEMORY;
     }
@@ -307,7 +319,7 @@ CaseStatus plain_build(PlainModel *plain, const char **reason, const Model *mode
     plain->depth = model->depth;
     CaseStatus status = CASE_NO_MEMORY;
     if (build_streams(plain, model, x, bias_row_content)) {
-        status = build_sublayers(plain, reason, model, uniform);
+        status = build_sublayers(plain, reason, model, heads);
     }
     if (status == CASE_OK) {
         *reason = NULL;

@@ -16,13 +16,20 @@
 
 #include "case.h"
 
-/* A sublayer's heads.  In a uniform model every sublayer has the heads and the rank of the largest,
- * as loaders of transformers expect; heads of zeros add nothing.
+/* Which matrices are made.  In a uniform model every sublayer has the heads and the rank of the
+ * largest, as loaders of transformers expect; heads of zeros add nothing.  A frame has everything
+ * but the matrices: whoever wants the heads reads the bundles that they are made from. */
+typedef enum { PLAIN_OWN_SIZES, PLAIN_UNIFORM, PLAIN_FRAME } PlainHeads;
+
+/* A sublayer's heads.
  * norm: of its columns, on rows norm_first, ..., norm_end - 1.  Its beta is [rows, columns.count]:
  * row i is added to row i, zeros to the bias row. */
 typedef struct {
     size_t heads;
-    size_t rank; /* the largest that a score or a value needs, at least 1; the rest is zero */
+    size_t rank; /* the largest that a score or a value needs, at least 1; the rest is zero.  Of a
+                    frame 0: its matrices are NULL */
+    const Bundle *bundles; /* [bundle_count] of the converted model, which keeps them */
+    size_t bundle_count;
     bool causal;
     const double *w_q, *w_k, *w_v; /* [heads, width, rank], row-major */
     const double *w_o;             /* [heads, rank, width] */
@@ -44,7 +51,7 @@ typedef struct {
     const double *x;     /* [rows, width], the augmented stream */
     /* The same numbers as a Model without a bias row, rows tokens of width columns, a bundle a
      * sublayer, which every arithmetic evaluates from x.  Without sublayers where a norm tells the
-     * bias row from tokens: that Model has none. */
+     * bias row from tokens, and of a frame: that Model has none. */
     Model model;
     struct Arena *memory; /* owns every array */
     size_t bytes;         /* of memory */
@@ -55,14 +62,15 @@ typedef struct {
  * zeros.  On failure *plain is empty and *reason says why (a static string): CASE_REJECTED for a
  * model that is none of these, for heads under masks that are neither the causal one nor alike
  * within a sublayer, for a norm behind no heads or behind heads that read through another, and for
- * products beyond the doubles.  Free with plain_clear; nothing of the model or of x is kept. */
+ * products beyond the doubles.  Free with plain_clear; the model's bundles are referred to, and
+ * nothing of x is kept. */
 CaseStatus plain_build(PlainModel *plain, const char **reason, const Model *model, double omega,
-                       bool uniform, const double *x, const double *bias_row_content)
+                       PlainHeads heads, const double *x, const double *bias_row_content)
     __attribute__((warn_unused_result));
 
 /* Bytes that plain_build would take, as a double; the model's weights are read, since a product
  * that is not a double costs rank. */
-double plain_bytes(const Model *model, double omega, bool uniform);
+double plain_bytes(const Model *model, double omega, PlainHeads heads);
 
 void plain_clear(PlainModel *plain);
 

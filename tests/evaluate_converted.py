@@ -19,6 +19,7 @@ import json
 import math
 import struct
 import sys
+from fractions import Fraction
 
 # A property of a model, and what it may be.
 CHOICES = {
@@ -178,14 +179,127 @@ def normed_part(x, metadata, block, t):
     return x
 
 
-def layers(t):
-    """The tensors of every layer, by part: [{"attn": {"W_Q": ...}, "mlp": {...}}]"""
+# ---- Heads of the shared layout ------------------------------------------------------------------
+#
+# Over the columns of the plain layout, content and then a position column a row, a matrix is a list
+# of terms (factor, left, right): the sum of factor left right^T.  factor, a Fraction, is exact but
+# for irrational scales.
+
+
+class Frame:
+    """The plain layout's columns: those of X in the file, then one for each of so many rows"""
+
+    def __init__(self, rows, content, bias_row, omega):
+        self.rows, self.content, self.bias_row = rows, content, bias_row
+        self.omega = Fraction(omega)
+        self.tokens = [0.0 if i == bias_row else 1.0 for i in range(rows)]
+
+    def vector(self, first=0, entries=(), token=0.0):
+        """The entries from column first on, and a number in the position column of every token"""
+        left = [0.0] * self.content
+        left[first:first + len(entries)] = entries
+        return left + [token * each for each in self.tokens]
+
+    def position(self, entries):
+        return [0.0] * self.content + list(entries)
+
+
+def factor_of(scale):
+    num, den, square = scale
+    root = math.isqrt(square)
+    exact = root * root == square
+    return Fraction(num, den * root) if exact else Fraction(num / (den * math.sqrt(square)))
+
+
+def position_terms(frame, score, h, t):
+    """omega (position + extra), a term a row of the stream"""
+    token_self, token_token, token_bias, bias_self, bias_token = score["position"]
+    extra = t[score["extra"]] if "extra" in score else None
+    for i in range(frame.rows):
+        row = [bias_token if i == frame.bias_row else token_token] * frame.rows
+        row[frame.bias_row] = token_bias
+        row[i] = bias_self if i == frame.bias_row else token_self
+        if extra is not None:
+            row = [a + b for a, b in zip(row, extra[h if len(extra) > 1 else 0][i])]
+        if any(row):
+            one = [float(j == i) for j in range(frame.rows)]
+            yield frame.omega, frame.position(one), frame.position(map(float, row))
+
+
+def content_terms(frame, score, h, t):
+    first, end = score.get("read", (0, 0))
+    factor = factor_of(score.get("scale", (1, 1, 1)))
+    if "QK" in score:
+        for c, row in enumerate(t[score["QK"]][h]):
+            yield factor, frame.vector(first + c, [1.0]), frame.vector(first, row)
+        return
+    columns = ([[float(score["unit"] * (c == h)) for c in range(end - first)]] if "unit" in score
+               else transposed(t[score["W_Q"]][h]) if "W_Q" in score else [])
+    for k, column in enumerate(columns):
+        b_q = t[score["b_Q"]][h][k] if "b_Q" in score else 0.0
+        b_k = score.get("b_K", 0.0)
+        b_k = t[b_k][h][k] if isinstance(b_k, str) else b_k
+        key = [row[k] for row in t[score["W_K"]][h]] if "W_K" in score else []
+        yield factor, frame.vector(first, column, b_q), frame.vector(first, key, b_k)
+    if "shift" in score:
+        yield Fraction(1), frame.vector(token=t[score["shift"]][h]), frame.vector(token=1.0)
+
+
+def score_terms(frame, score, h, t):
+    """W_Q W_K^T of the plain layout"""
+    yield from content_terms(frame, score, h, t)
+    yield from position_terms(frame, score, h, t)
+
+
+def value_terms(frame, value, h, t):
+    """W_V W_O of the plain layout"""
+    read, write = value["read"], value["write"]
+    factor = Fraction(value.get("scale", 1.0))
+    if "W_V" in value:
+        for k, row in enumerate(t[value["W_O"]][h]):
+            b_v = t[value["b_V"]][h][k] if "b_V" in value else 0.0
+            column = [line[k] for line in t[value["W_V"]][h]]
+            yield factor, frame.vector(read[0], column, b_v), frame.vector(write[0], row)
+    elif "OV" in value:
+        for c, row in enumerate(t[value["OV"]][h]):
+            yield factor, frame.vector(read[0] + c, [1.0]), frame.vector(write[0], row)
+    elif "unit" in value:
+        one = frame.vector(read[0] + h, [1.0])
+        yield factor * value["unit"], one, frame.vector(write[0] + h, [1.0])
+    if "bias" in value and h == 0:
+        yield Fraction(1), frame.vector(token=1.0), frame.vector(write[0], t[value["bias"]])
+    for c in range(*read) if value.get("diagonal", 0) != 0 else ():
+        yield Fraction(value["diagonal"]), frame.vector(c, [1.0]), frame.vector(c, [1.0])
+
+
+def shared_block(x, y, frame, bundles, t, causal):
+    """x + the heads of y: x and y [rows, content]"""
+    y = [row + [float(i == j) for j in range(frame.rows)] for i, row in enumerate(y)]
+    for bundle in bundles:
+        for h in range(bundle["heads"]):
+            out = None
+            for which, terms in (("scores", score_terms(frame, bundle["score"], h, t)),
+                                 ("values", value_terms(frame, bundle["value"], h, t))):
+                factors, left, right = zip(*terms)
+                inner = product(y, transposed(left))
+                inner = [[float(f) * a for f, a in zip(factors, row)] for row in inner]
+                if which == "scores":
+                    scores = product(inner, transposed(product(y, transposed(right))))
+                    pattern = softmax_rows(scores, causal)
+                else:
+                    out = product(product(pattern, inner), right)
+            x = add(x, [row[:frame.content] for row in out])
+    return x
+
+
+def layers(t, one=None):
+    """The tensors of every layer, by part: [{"attn": {"W_Q": ...}, "mlp": {...}}], or of one"""
     found = {}
     for name, values in t.items():
         words = name.split(".")
         if words[0] == "blocks" and len(words) == 4:
             found.setdefault(int(words[1]), {}).setdefault(words[2], {})[words[3]] = values
-    return [found[l] for l in sorted(found)]
+    return [found[l] for l in sorted(found)] if one is None else found.get(one, {})
 
 
 def converted(t, metadata, tokens):
@@ -200,10 +314,17 @@ def converted(t, metadata, tokens):
     for i, token in zip(rows, tokens):
         x[i][first:end] = token
     place = metadata.get("normalization-place")
-    for number, layer in enumerate(layers(t)):
+    causal = metadata["mask"] == "causal"
+    heads = json.loads(metadata.get("headproof.heads", "null"))
+    frame = Frame(len(x), len(x[0]), bias_row, float(metadata["headproof.omega"]))
+    stack = layers(t) if heads is None else [layers(t, s) for s in range(len(heads))]
+    for number, layer in enumerate(stack):
         norm = layer.get("ln")
+        if norm is not None and heads is not None and "b" in norm:
+            norm = {**norm, "b": [[b * is_token for b in norm["b"]] for is_token in frame.tokens]}
         read = normed_part(x, metadata, number, norm) if place == "pre" else x
-        x = attention(x, read, layer["attn"], metadata["scale"], metadata["mask"] == "causal")
+        x = (attention(x, read, layer["attn"], metadata["scale"], causal) if heads is None else
+             shared_block(x, read, frame, heads[number], t, causal))
         x = normed_part(x, metadata, number, norm) if place == "post" else x
     return [x[i][first:end] for i in rows]
 

@@ -88,7 +88,7 @@ def words_are_those_of_the_schema():
         units = re.findall(r"^\| `([\w-]+)` \| ([^|]+?) \|", file.read(), re.M)
     check(len(units) > 100, "docs/columns.md has columns")
     for name, unit in units:
-        words = unit in ("word", "words", "path", "word or path")
+        words = unit in ("word", "words", "path", "word or path", "word or integer")
         check(name in headproof.WORDS or not words, f"{name} holds words in docs/columns.md")
         check(words or unit == "integers" or name not in headproof.WORDS,
               f"{name} holds numbers in docs/columns.md: {unit}")
@@ -267,8 +267,50 @@ def a_converted_model_gives_the_model_s_answers():
     check(np.abs(stream[rewritten.token_rows, rewritten.content] - expected).max() < 1e-12,
           "block by block")
     check(stream[rewritten.bias_row, rewritten.content.stop:].sum() == 1, "the bias row's one")
-    refused(lambda: rewritten(np.zeros((2, 2))), ValueError, "expected (3, 64)")
+    refused(lambda: rewritten(np.zeros((2, 2))), ValueError, "expected (2, 64)")
+    refused(lambda: rewritten(np.zeros((4, 64))), ValueError, "expected (3, 64)")
+    refused(lambda: rewritten(np.zeros((0, 64))), ValueError, "0 tokens: expected 1 to 3")
     refused(lambda: headproof.load_converted(MODEL), ValueError, "headproof convert")
+
+
+# Of export and of convert: every kind of score, value, norm and mask that a file may have.
+REWRITTEN = [
+    ("transformer --d-head 4 --mask causal --normalization layernorm", "--form three"),
+    ("transformer --d-head 0 --normalization rmsnorm --normalization-place post", ""),
+    ("transformer --d-head 4 --normalization layernorm", "--normalize-bias-row no"),
+    ("transformer --d-head 3 --scale 1/sqrt(d_head) --activation gelu", "--gelu 4"),
+    ("transformer --d-head 3", "--penalty negative --bias-row-content random"),
+    ("transformer --d-head 3", "--dropout 0.3 --bias-row first"),
+    ("linear", "--head-rank 2"),
+]
+
+
+def both_layouts_are_what_they_say():
+    """numpy, and torch where it is, beside the evaluation with Python's own library."""
+    model, path = (os.path.join(scratch, name + ".safetensors") for name in ("drawn", "rewritten"))
+    for export, flags in REWRITTEN:
+        own = "" if export.startswith("linear") else " --d-ff 5 --heads 2"
+        words = f"--construction {export}{own} --bias random --eps 0.5".split()
+        words = words if "--normalization" in words else words[:-2]
+        check(run("export", "--n", "3", "--d", "4", "--depth", "2", "--omega", "9", "-q", *words,
+                  "-o", model).returncode == 0, export)
+        x = independent.load(model)[0]["X"]
+        for layout in ("plain", "shared"):
+            done = run("convert", model, "--omega", "3", "--layout", layout, *flags.split(), "-q",
+                       "-o", path)
+            check(done.returncode == 0, done.stderr)
+            expected = np.array(independent.converted(*independent.load(path), x))
+            rewritten = headproof.load_converted(path)
+            error = np.abs(rewritten(np.array(x)) - expected).max()
+            check(error < 1e-13, f"{export} {flags} {layout}: {error} off")
+            try:
+                import torch
+            except ImportError:
+                continue
+            module = headproof.load_converted(path, torch=True)
+            error = np.abs(module(torch.tensor(x, dtype=torch.float64)).numpy() - expected).max()
+            check(error < 1e-13, f"{export} {flags} {layout}: torch is {error} off")
+    check(rewritten.shared and len(rewritten.blocks) == 2, "bundles")
 
 
 numbers_are_exact()
@@ -278,4 +320,5 @@ a_saved_model_is_the_model()
 what_does_not_fit_is_refused()
 a_gpt2_is_saved_by_its_config()
 a_converted_model_gives_the_model_s_answers()
+both_layouts_are_what_they_say()
 print("all is well")

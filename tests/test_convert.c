@@ -341,7 +341,7 @@ static void what_does_not_fit_is_refused(void **state)
     static const struct {
         const char *limit, *said;
     } expected[] = {
-        {"-f 1000", " GiB of disk may be used\n"},
+        {"-f 1000", " GiB of disk may be used (--layout shared takes less)\n"},
 #ifndef HEADPROOF_CHECK /* sanitizers map more than any machine has */
         {"-v 400000", "0.305 GiB of memory and "},
 #endif

@@ -74,6 +74,35 @@ static void check_round_trip(const SafetensorsFile *file, const char *name, cons
     free(read);
 }
 
+/* [2, 3, 2], a matrix of two columns out of four, and a vector, out of one block of numbers. */
+static void test_strides(void **state)
+{
+    static const size_t shape[] = {2, 3, 2}, stride[] = {1, 8, 4};
+    static const double expected[] = {0, 4, 8, 12, 16, 20, 1, 5, 9, 13, 17, 21};
+    static const double columns[] = {1, 2, 5, 6, 9, 10}, every[] = {3, 10, 17};
+    static const size_t of_columns[] = {3, 2}, of_rows[] = {4, 1}, three[] = {3}, seven[] = {7};
+    double numbers[24];
+    FileFixture *fixture = *state;
+    SafetensorsFile *file;
+    for (size_t i = 0; i < 24; i++) {
+        numbers[i] = (double)i;
+    }
+    SafetensorsWriter *writer = safetensors_writer_make();
+    assert_non_null(writer);
+    assert_int_equal(safetensors_writer_strided(writer, "a", 3, shape, stride, numbers), 0);
+    assert_int_equal(safetensors_writer_strided(writer, "b", 2, of_columns, of_rows, numbers + 1),
+                     0);
+    assert_int_equal(safetensors_writer_strided(writer, "c", 1, three, seven, numbers + 3), 0);
+    assert_int_equal(safetensors_writer_bytes(writer), 8 * (12 + 6 + 3));
+    assert_int_equal(safetensors_writer_finish(writer, fixture->path), 0);
+    safetensors_writer_clear(writer);
+    assert_int_equal(safetensors_open(&file, fixture->path), 0);
+    check_round_trip(file, "a", expected, 12);
+    check_round_trip(file, "b", columns, 6);
+    check_round_trip(file, "c", every, 3);
+    safetensors_close(file);
+}
+
 static void test_round_trip(void **state)
 {
     enum { MANY = 5000 };
@@ -220,9 +249,9 @@ static void test_writer_bugs(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_written_bytes),    TEST(test_round_trip),      TEST(test_cannot_write),
-        TEST(test_predicted_size),   TEST(test_header_too_long), TEST(test_writer_bugs),
-        TEST(test_data_are_aligned),
+        TEST(test_strides),      TEST(test_written_bytes),    TEST(test_round_trip),
+        TEST(test_cannot_write), TEST(test_predicted_size),   TEST(test_header_too_long),
+        TEST(test_writer_bugs),  TEST(test_data_are_aligned),
     };
     return cmocka_run_group_tests_name("safetensors_write", tests, NULL, NULL);
 }

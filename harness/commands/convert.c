@@ -5,7 +5,9 @@
 #include "../evaluate/evaluate.h"
 #include "../base/memory.h"
 #include "../base/message.h"
+#include "../models/converted_ends.h"
 #include "../models/plain_file.h"
+#include "../models/shared_file.h"
 #include "../evaluate/predict.h"
 #include "../base/shown.h"
 
@@ -31,11 +33,26 @@ static double disk_room(const char *directory)
     return bytes;
 }
 
+/* A layout: what is made in memory for it, and the file of that. */
+typedef struct {
+    bool shared;
+    PlainHeads heads;
+    int (*write)(const char *path, const PlainModel *plain, const LayerNorm *final,
+                 const ModelFile *file, const char *form);
+} LayoutOfFile;
+
+static const LayoutOfFile layouts[] = {{false, PLAIN_UNIFORM, plain_file_write},
+                                       {true, PLAIN_FRAME, shared_file_write}};
+
+static const LayoutOfFile *layout_of(const RunOptions *run)
+{
+    return &layouts[run->layout != NULL && strcmp(run->layout, "shared") == 0];
+}
+
 /* Refuses, before it starts, what memory or the disk would not hold. */
-static int check_room(const Pair *pair, const Point *point, const RunOptions *run)
+static int check_room(double in_memory, double on_disk, const RunOptions *run)
 {
     const double gib = 1024.0 * 1024 * 1024;
-    double bytes = plain_bytes(case_converted(pair, point->penalty), point_omega(point), true);
     const char *path = run->output;
     char *directory = strdup(path);
     if (directory == NULL) {
@@ -46,38 +63,89 @@ static int check_room(const Pair *pair, const Point *point, const RunOptions *ru
     double memory = memory_room(run->memory);
     double disk = disk_room(slash == NULL ? "." : *directory == '\0' ? "/" : directory);
     free(directory);
-    if (bytes > memory || bytes > disk) {
+    if (in_memory > memory || on_disk > disk) {
         fprintf(stderr,
                 "headproof: %s: the converted model takes %.3g GiB; %.3g GiB of memory and %.3g "
-                "GiB of disk may be used\n",
-                path, bytes / gib, memory / gib, disk / gib);
+                "GiB of disk may be used%s\n",
+                path, fmax(in_memory, on_disk) / gib, memory / gib, disk / gib,
+                layout_of(run)->shared ? "" : " (--layout shared takes less)");
         return 2;
     }
     return 0;
 }
 
-static int write_plain(const Pair *pair, const Point *point, const RunOptions *run)
+/* The room for what is made in memory, and for a plain file, before anything is. */
+static int check_made(const Pair *pair, const Point *point, const RunOptions *run)
 {
+    const LayoutOfFile *layout = layout_of(run);
+    const Model *model = case_converted(pair, point->penalty);
+    double bytes = plain_bytes(model, point_omega(point), layout->heads);
+    if (layout->shared) {
+        return check_room(bytes + shared_file_memory(model), 0, run);
+    }
+    bytes += converted_ends_bytes(&model->layout, point->source->file, true);
+    return check_room(bytes, bytes, run);
+}
+
+static int check_shared_file(const PlainModel *plain, const Pair *pair, const Point *point,
+                             const RunOptions *run)
+{
+    double bytes;
+    int status = shared_file_bytes(&bytes, plain, &pair->final_norm, point->source->file);
+    return status == 0 ? check_room(0, bytes, run) : status;
+}
+
+static void say_made(const PlainModel *plain, const RunOptions *run)
+{
+    printf("%s: %zu sublayers of %zu heads", shown(run->output).text, plain->sublayer_count,
+           plain->sublayers[0].heads);
+    if (layout_of(run)->shared) {
+        for (size_t s = 1; s < plain->sublayer_count && s < plain->layer_end[0]; s++) {
+            printf(", %zu", plain->sublayers[s].heads);
+        }
+        printf("%s on a stream of %zu rows and %zu columns, what they share stored once; exact\n",
+               plain->depth > 1 ? ", ..." : "", plain->rows, layout_content(&plain->layout));
+        return;
+    }
+    printf(" of rank %zu on a stream of %zu rows and %zu columns; %s\n", plain->sublayers[0].rank,
+           plain->rows, plain->width, plain->inexact == NULL ? "exact" : plain->inexact);
+}
+
+static int write_converted(const Pair *pair, const Point *point, const RunOptions *run)
+{
+    const LayoutOfFile *layout = layout_of(run);
     PlainModel plain;
     const char *reason;
     CaseStatus built =
-        plain_build(&plain, &reason, case_converted(pair, point->penalty), point_omega(point), true,
-                    pair->converted_x, pair->bias_row_content);
+        plain_build(&plain, &reason, case_converted(pair, point->penalty), point_omega(point),
+                    layout->heads, pair->converted_x, pair->bias_row_content);
     if (built != CASE_OK) {
         fprintf(stderr, "headproof: %s: %s\n", shown(point->source->path).text, reason);
         return built == CASE_NO_MEMORY ? 99 : 2;
     }
     const char *form = construction_names[point->spec.construction];
-    int status = plain_file_write(run->output, &plain, &pair->final_norm, form);
+    int status = layout->shared ? check_shared_file(&plain, pair, point, run) : 0;
+    if (status == 0) {
+        status = layout->write(run->output, &plain, &pair->final_norm, point->source->file, form);
+    }
     if (status == 0 && !run->quiet) {
-        printf("%s: %zu sublayers of %zu heads of rank %zu on a stream of %zu rows and %zu "
-               "columns; %s\n",
-               shown(run->output).text, plain.sublayer_count, plain.sublayers[0].heads,
-               plain.sublayers[0].rank, plain.rows, plain.width,
-               plain.inexact == NULL ? "exact" : plain.inexact);
+        say_made(&plain, run);
     }
     plain_clear(&plain);
     return status;
+}
+
+/* Positions that the model never learned cannot be asked for. */
+static int check_context(const Point *point)
+{
+    const ModelFile *file = point->source->file;
+    if (file->W_E != NULL && file->W_pos != NULL && point->spec.n > file->context) {
+        complain_of(point->source->path, "tensor", "pos_embed.W_pos",
+                    "%zu positions: expected one for each of the %zu tokens of --n or of X",
+                    file->context, point->spec.n);
+        return 2;
+    }
+    return 0;
 }
 
 int command_convert(const Grid *grid, const RunOptions *run, int argc, char **argv)
@@ -93,19 +161,20 @@ int command_convert(const Grid *grid, const RunOptions *run, int argc, char **ar
                                      : "expected one omega and one form");
         return 2;
     }
-    int status = grid_predict(grid, run->memory, &threads);
+    Point point = grid->points[0];
+    int status = check_context(&point);
+    status = status == 0 ? grid_predict(grid, run->memory, &threads) : status;
     if (status != 0) {
         return status;
     }
-    Point point = grid->points[0];
     CaseStatus built = case_build(&pair, &reason, &point.spec);
     if (built != CASE_OK) {
         fprintf(stderr, "headproof: %s: %s\n", shown(point.source->path).text, reason);
         return built == CASE_NO_MEMORY ? 99 : 2;
     }
-    status = check_room(&pair, &point, run);
+    status = check_made(&pair, &point, run);
     if (status == 0) {
-        status = write_plain(&pair, &point, run);
+        status = write_converted(&pair, &point, run);
     }
     case_clear(&pair);
     return status;

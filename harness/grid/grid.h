@@ -40,6 +40,7 @@ typedef struct RunOptions {
     size_t window, stride; /* --window, --stride, of those; 0: as standard */
     const char *positions; /* --positions: all or last; or NULL */
     const char *form;      /* --form, of models: fused or three; or NULL */
+    const char *layout;    /* --layout, of convert: plain or shared; or NULL */
     const char *by;        /* --by, of attribute: head, sublayer or kind; or NULL */
     const char *logits;    /* --logits, of attribute: all or predicted; or NULL */
     double checkpoint;     /* --checkpoint: see checkpoint.h */

@@ -18,6 +18,7 @@
 enum { LONG_FLAG = 1000 };
 
 static const char *const forms[] = {"fused", "three", NULL};
+static const char *const layouts[] = {"plain", "shared", NULL};
 static const char *const units[] = {"head", "sublayer", "kind", NULL};
 static const char *const colors[] = {"auto", "always", "never", NULL};
 static const char *const logits[] = {"all", "predicted", NULL};
@@ -38,6 +39,9 @@ static const FlagInfo flags_known[FLAG_COUNT] = {
         {"ignore-extra", NULL,
          "skip tensors of unknown names in a weights file, but no norm, gate or position"},
     [FLAG_FORM] = {"form", "FORM", "fused or three sublayers a network", .words = forms},
+    [FLAG_LAYOUT] = {"layout", "LAYOUT",
+                     "plain, the default: matrices of every head; shared: what heads share once",
+                     .words = layouts},
     [FLAG_PRESET] = {"preset", "NAME", "the sizes of a known model, as gpt3"},
     [FLAG_MEASURE] = {"measure", NULL, "time both models on this machine"},
     [FLAG_DIGITS] = {"digits", "COUNT", "significant digits of every error, 1 to 17; default 12"},
@@ -331,6 +335,7 @@ static int read_flag(Reader *reader, Flag flag, const char *text)
     case FLAG_IGNORE_EXTRA: run->ignore_extra = true; break;
     case FLAG_COLOR: return read_word(&run->color, flag, text);
     case FLAG_FORM: return read_word(&run->form, flag, text);
+    case FLAG_LAYOUT: return read_word(&run->layout, flag, text);
     case FLAG_BY: return read_word(&run->by, flag, text);
     case FLAG_LOGITS: return read_word(&run->logits, flag, text);
     case FLAG_MEMORY: return read_memory(run, origin, text);

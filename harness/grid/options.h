@@ -32,6 +32,7 @@ typedef enum {
     FLAG_STRIDE,
     FLAG_POSITIONS, /* the last */
     FLAG_FORM,
+    FLAG_LAYOUT,
     FLAG_RESUME,
     FLAG_CHECKPOINT,
     FLAG_MEMORY,

@@ -3,6 +3,9 @@
  *
  *   blocks.{s}.attn.W_Q|W_K|W_V [heads, D', rank]   W_O [heads, rank, D']   of sublayer s
  *   X [N', D']                                      the augmented stream it starts from
+ * of a model with embeddings and an unembedding these, over all columns (converted_ends.h),
+ *   embed.W_E [vocabulary + 1, D']   pos_embed.W_pos [N', D']     whose sum is the stream
+ *   unembed.W_U [D', classes]        unembed.b_U [classes]
  * and of a model with layer norms, which stay what they are, number by number,
  *   blocks.{s}.ln.w [D]    gamma of sublayer s's norm, where it has one
  *   blocks.{s}.ln.b [N', D]   row i is added to row i: beta, and zeros to the bias row
@@ -13,6 +16,7 @@
  * norm's rows and columns are replaced by their norm where the norm's place is "pre".  Where that
  * is "post" those of the new X are.  Metadata:
  *
+ *   headproof.layout      "plain"
  *   scale                 "1": nothing else multiplies the scores
  *   mask                  "none" or "causal"
  *   activation            "none": there is attention alone
@@ -23,6 +27,7 @@
  *   headproof.rows        N', headproof.bias_row: the one that is no token
  *   headproof.content     the columns FIRST:END where the answer is read
  *   headproof.layer_end   how many sublayers there are up to the end of each layer, "2,4,6"
+ *   headproof.bias_token  the row of W_E that is the bias row's
  *   headproof.exact       "true", or "false" and then headproof.inexact: what was rounded
  *   headproof.evaluate, headproof.augment     sentences: the formula, and how other inputs are
  *                                             made into a stream
@@ -31,12 +36,13 @@
 #define HEADPROOF_HARNESS_MODELS_PLAIN_FILE_H
 
 #include "../../cases/plain.h"
+#include "model_file.h"
 
-/* Writes path, complete or not at all.  final: the norm before an unembedding, or none.  form:
- * "fused", "three", ...  0; 2 after a message when path cannot be written, or the sublayers have
- * different masks or norms of different kinds; 99 after one when memory is short or the disk is
- * full. */
+/* Writes path, complete or not at all.  final: the norm before an unembedding, or none.  file:
+ * what was converted, or NULL: without embeddings, as converted_ends_make.  form: "fused",
+ * "three", ...  0; 2 after a message when path cannot be written, or the sublayers have different
+ * masks or norms of different kinds; 99 after one when memory is short or the disk is full. */
 int plain_file_write(const char *path, const PlainModel *plain, const LayerNorm *final,
-                     const char *form) __attribute__((warn_unused_result));
+                     const ModelFile *file, const char *form) __attribute__((warn_unused_result));
 
 #endif

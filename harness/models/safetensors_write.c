@@ -10,8 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* count values: [.., .., extent[2]], innermost last, strides in values.  Contiguous: one row. */
 typedef struct {
     size_t count;
+    size_t extent[3], stride[3];
     const void *data; /* doubles or int64_t, 8 bytes each */
 } Announced;
 
@@ -112,7 +114,8 @@ static int announce(SafetensorsWriter *writer, const char *name, const char *dty
     if (json_object_set_new(writer->header, name, entry) != 0) {
         return memory_fault();
     }
-    tensors[writer->count++] = (Announced){(size_t)count, data};
+    tensors[writer->count++] = (Announced){
+        .count = (size_t)count, .extent = {1, 1, (size_t)count}, .stride = {0, 0, 1}, .data = data};
     writer->data_bytes += 8 * count;
     return 0;
 }
@@ -129,6 +132,27 @@ int safetensors_writer_integers(SafetensorsWriter *writer, const char *name, siz
     return announce(writer, name, "I64", rank, shape, data);
 }
 
+int safetensors_writer_strided(SafetensorsWriter *writer, const char *name, size_t rank,
+                               const size_t *shape, const size_t *stride, const double *data)
+{
+    demand(rank >= 1 && rank <= 3, "a tensor with strides has rank 1, 2 or 3", name);
+    int status = announce(writer, name, "F64", rank, shape, data);
+    if (status == 0) {
+        Announced *tensor = &writer->tensors[writer->count - 1];
+        for (size_t i = 0; i < 3; i++) {
+            bool own = i + rank >= 3;
+            tensor->extent[i] = own ? shape[i + rank - 3] : 1;
+            tensor->stride[i] = own ? stride[i + rank - 3] : 0;
+        }
+    }
+    return status;
+}
+
+uint64_t safetensors_writer_bytes(const SafetensorsWriter *writer)
+{
+    return writer->data_bytes;
+}
+
 /* To a multiple of 8, so that the data are aligned in a mapping. */
 static size_t padding(size_t length)
 {
@@ -142,7 +166,8 @@ static void put_little_endian(unsigned char *bytes, uint64_t value)
     }
 }
 
-static int write_values(FILE *file, const void *data, size_t count)
+/* Values 0, stride, 2 stride, ... */
+static int write_values(FILE *file, const void *data, size_t count, size_t stride)
 {
     enum { BLOCK = 1024 };
     unsigned char bytes[8 * BLOCK];
@@ -150,13 +175,28 @@ static int write_values(FILE *file, const void *data, size_t count)
         size_t block = count - done < BLOCK ? count - done : BLOCK;
         for (size_t i = 0; i < block; i++) {
             uint64_t bits;
-            memcpy(&bits, (const unsigned char *)data + 8 * (done + i), sizeof bits);
+            memcpy(&bits, (const unsigned char *)data + 8 * stride * (done + i), sizeof bits);
             put_little_endian(bytes + 8 * i, bits);
         }
         if (fwrite(bytes, 8, block, file) != block) {
             return -1;
         }
         done += block;
+    }
+    return 0;
+}
+
+static int write_tensor(FILE *file, const Announced *tensor)
+{
+    const size_t *extent = tensor->extent, *stride = tensor->stride;
+    for (size_t i = 0; tensor->count > 0 && i < extent[0]; i++) {
+        for (size_t j = 0; j < extent[1]; j++) {
+            const unsigned char *row = tensor->data;
+            row += 8 * (i * stride[0] + j * stride[1]);
+            if (write_values(file, row, extent[2], stride[2]) != 0) {
+                return -1;
+            }
+        }
     }
     return 0;
 }
@@ -171,7 +211,7 @@ static int write_all(FILE *file, const SafetensorsWriter *writer, const char *he
         return -1;
     }
     for (size_t i = 0; i < writer->count; i++) {
-        if (write_values(file, writer->tensors[i].data, writer->tensors[i].count) != 0) {
+        if (write_tensor(file, &writer->tensors[i]) != 0) {
             return -1;
         }
     }

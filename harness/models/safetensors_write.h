@@ -29,6 +29,15 @@ int safetensors_writer_integers(SafetensorsWriter *writer, const char *name, siz
                                 const size_t *shape, const int64_t *data)
     __attribute__((warn_unused_result));
 
+/* The same of a tensor of rank 1, 2 or 3 that lies in memory otherwise: its entry (i, j, k) is
+ * data[i * stride[0] + j * stride[1] + k * stride[2]]. */
+int safetensors_writer_strided(SafetensorsWriter *writer, const char *name, size_t rank,
+                               const size_t *shape, const size_t *stride, const double *data)
+    __attribute__((warn_unused_result));
+
+/* Bytes of the tensors announced so far. */
+uint64_t safetensors_writer_bytes(const SafetensorsWriter *writer);
+
 /* Writes path, which appears complete or not at all (atomic_file.h).  0; 2 after a message when
  * path cannot be written, or names and metadata exceed SAFETENSORS_HEADER_MOST bytes; 99 after one
  * when memory is short or the disk is full. */

@@ -1,0 +1,135 @@
+/*
+ * The embeddings and the unembedding of a converted model, over the columns that it has.
+ */
+#include "converted_ends.h"
+
+#include "../base/message.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+double converted_ends_bytes(const Layout *layout, const ModelFile *file, bool wide)
+{
+    double width = (double)(wide ? layout_width(layout) : layout->d), values = 0;
+    if (file != NULL && file->W_E != NULL) {
+        values += ((double)file->vocabulary + (wide ? 1 : 0)) * width;
+        double rows = (double)(wide ? layout_rows(layout) : layout->n);
+        values += wide || file->W_pos != NULL ? rows * width : 0;
+    }
+    if (file != NULL && file->W_U != NULL) {
+        values += width * (double)file->classes;
+    }
+    return values * sizeof(double);
+}
+
+/* to [vocabulary + 1, width] */
+static void widen_tokens(double *to, const PlainModel *plain, const ModelFile *file)
+{
+    const Layout *layout = &plain->layout;
+    for (size_t v = 0; v < file->vocabulary; v++) {
+        memcpy(to + v * plain->width, file->W_E + v * file->d, file->d * sizeof *to);
+    }
+    memcpy(to + file->vocabulary * plain->width, plain->x + layout_bias_row(layout) * plain->width,
+           layout_content(layout) * sizeof *to);
+}
+
+/* to [rows, width] */
+static void widen_positions(double *to, const PlainModel *plain, const ModelFile *file)
+{
+    const Layout *layout = &plain->layout;
+    for (size_t i = 0; i < layout->n && file->W_pos != NULL; i++) {
+        memcpy(to + layout_token_row(layout, i) * plain->width, file->W_pos + i * file->d,
+               file->d * sizeof *to);
+    }
+    for (size_t i = 0; i < plain->rows; i++) {
+        to[i * plain->width + layout_content(layout) + i] = 1;
+    }
+}
+
+/* Makes the wide tensors, zeros where nothing else is said. */
+static int widen(ConvertedEnds *ends, const PlainModel *plain, const ModelFile *file)
+{
+    size_t tokens = file->W_E != NULL ? (file->vocabulary + 1) * plain->width : 0;
+    size_t positions = file->W_E != NULL ? plain->rows * plain->width : 0;
+    size_t classes = file->W_U != NULL ? plain->width * file->classes : 0;
+    ends->own = calloc(tokens + positions + classes + 1, sizeof *ends->own);
+    if (ends->own == NULL) {
+        return memory_fault();
+    }
+    if (file->W_E != NULL) {
+        widen_tokens(ends->own, plain, file);
+        widen_positions(ends->own + tokens, plain, file);
+        ends->w_e = ends->own;
+        ends->w_pos = ends->own + tokens;
+    }
+    if (file->W_U != NULL) {
+        ends->w_u = ends->own + tokens + positions;
+        memcpy(ends->own + tokens + positions, file->W_U,
+               file->d * file->classes * sizeof *ends->own);
+    }
+    ends->vocabulary++;
+    ends->rows = plain->rows;
+    ends->width = plain->width;
+    return 0;
+}
+
+int converted_ends_make(ConvertedEnds *ends, const PlainModel *plain, const ModelFile *file,
+                        const LayerNorm *final, bool wide)
+{
+    *ends = (ConvertedEnds){.final = final};
+    if (file == NULL) {
+        return 0;
+    }
+    ends->b_u = file->b_U;
+    ends->vocabulary = file->vocabulary;
+    ends->rows = plain->layout.n;
+    ends->width = file->d;
+    ends->classes = file->classes;
+    if (wide) {
+        return widen(ends, plain, file);
+    }
+    ends->w_e = file->W_E;
+    ends->w_pos = file->W_E != NULL ? file->W_pos : NULL;
+    ends->w_u = file->W_U;
+    return 0;
+}
+
+static int put_bias_token(SafetensorsWriter *writer, const ConvertedEnds *ends)
+{
+    char text[32];
+    if (ends->own == NULL || ends->w_e == NULL) {
+        return 0;
+    }
+    snprintf(text, sizeof text, "%zu", ends->vocabulary - 1);
+    return safetensors_writer_metadata(writer, "headproof.bias_token", text);
+}
+
+int converted_ends_put(SafetensorsWriter *writer, const ConvertedEnds *ends)
+{
+    const LayerNorm *final = ends->final;
+    const struct {
+        const char *name;
+        const double *data;
+        size_t rank, shape[2];
+    } tensors[] = {{"embed.W_E", ends->w_e, 2, {ends->vocabulary, ends->width}},
+                   {"pos_embed.W_pos", ends->w_pos, 2, {ends->rows, ends->width}},
+                   {"ln_final.w", final->gamma, 1, {final->columns.count, 0}},
+                   {"ln_final.b", final->beta, 1, {final->columns.count, 0}},
+                   {"unembed.W_U", ends->w_u, 2, {ends->width, ends->classes}},
+                   {"unembed.b_U", ends->b_u, 1, {ends->classes, 0}}};
+    int status = put_bias_token(writer, ends);
+    for (size_t i = 0; status == 0 && i < sizeof tensors / sizeof *tensors; i++) {
+        if (tensors[i].data != NULL) {
+            status = safetensors_writer_floats(writer, tensors[i].name, tensors[i].rank,
+                                               tensors[i].shape, tensors[i].data);
+        }
+    }
+    return status;
+}
+
+void converted_ends_clear(ConvertedEnds *ends)
+{
+    free(ends->own);
+    *ends = (ConvertedEnds){0};
+}

@@ -1,0 +1,120 @@
+/*
+ * The attention-only model written with what its heads share stored once.
+ */
+#include "shared_file.h"
+
+#include "../base/message.h"
+#include "converted_ends.h"
+#include "converted_said.h"
+#include "shared_heads.h"
+
+#include <stdio.h>
+
+/* A file that is announced. */
+typedef struct {
+    SafetensorsWriter *writer;
+    SharedExtras extras;
+    ConvertedEnds ends;
+} Announcement;
+
+static int put_norm(SafetensorsWriter *writer, const PlainSublayer *sublayer, size_t s, size_t row)
+{
+    const LayerNorm *norm = &sublayer->norm;
+    char gamma[64], beta[64];
+    int status = 0;
+    snprintf(gamma, sizeof gamma, "blocks.%zu.ln.w", s);
+    snprintf(beta, sizeof beta, "blocks.%zu.ln.b", s);
+    if (norm->gamma != NULL) {
+        status = safetensors_writer_floats(writer, gamma, 1, &norm->columns.count, norm->gamma);
+    }
+    if (status == 0 && norm->beta != NULL) {
+        status = safetensors_writer_floats(writer, beta, 1, &norm->columns.count,
+                                           norm->beta + row * norm->columns.count);
+    }
+    return status;
+}
+
+/* The stream's columns but for the position columns. */
+static int put_stream(SafetensorsWriter *writer, const PlainModel *frame)
+{
+    const size_t shape[] = {frame->rows, layout_content(&frame->layout)};
+    const size_t stride[] = {frame->width, 1};
+    return safetensors_writer_strided(writer, "X", 2, shape, stride, frame->x);
+}
+
+/* *made is cleared by announcement_clear, whatever this returns. */
+static int announce(Announcement *made, const PlainModel *frame, const LayerNorm *final,
+                    const ModelFile *file, const char *form)
+{
+    size_t token = layout_token_row(&frame->layout, 0);
+    *made = (Announcement){.writer = safetensors_writer_make()};
+    if (made->writer == NULL) {
+        return 99;
+    }
+    int status = converted_said_put(made->writer, frame, form);
+    if (status == 0) {
+        status = shared_heads_put(made->writer, &made->extras, frame);
+    }
+    for (size_t s = 0; status == 0 && s < frame->sublayer_count; s++) {
+        status = put_norm(made->writer, &frame->sublayers[s], s, token);
+    }
+    if (status == 0) {
+        status = converted_ends_make(&made->ends, frame, file, final, false);
+    }
+    if (status == 0) {
+        status = converted_ends_put(made->writer, &made->ends);
+    }
+    return status == 0 ? put_stream(made->writer, frame) : status;
+}
+
+static void announcement_clear(Announcement *made)
+{
+    safetensors_writer_clear(made->writer);
+    converted_ends_clear(&made->ends);
+    shared_extras_clear(&made->extras);
+}
+
+int shared_file_write(const char *path, const PlainModel *frame, const LayerNorm *final,
+                      const ModelFile *file, const char *form)
+{
+    Announcement made;
+    const char *fault = converted_said_unlike(frame);
+    if (fault != NULL) {
+        complain_of(path, NULL, NULL, "%s", fault);
+        return 2;
+    }
+    int status = announce(&made, frame, final, file, form);
+    if (status == 0) {
+        status = safetensors_writer_finish(made.writer, path);
+    }
+    announcement_clear(&made);
+    return status;
+}
+
+int shared_file_bytes(double *bytes, const PlainModel *frame, const LayerNorm *final,
+                      const ModelFile *file)
+{
+    Announcement made;
+    int status = announce(&made, frame, final, file, "");
+    *bytes = status == 0 ? (double)safetensors_writer_bytes(made.writer) : 0;
+    announcement_clear(&made);
+    return status;
+}
+
+double shared_file_memory(const Model *model)
+{
+    double entries = (double)layout_rows(&model->layout) * (double)layout_rows(&model->layout);
+    const signed char *last = NULL; /* a pseudo-mask is the same for all */
+    double bytes = 0;
+    for (size_t s = 0; s < model->sublayer_count; s++) {
+        for (size_t b = 0; b < model->sublayers[s].bundle_count; b++) {
+            const Bundle *bundle = &model->sublayers[s].bundles[b];
+            bool own = bundle->score.extra_stride > 0;
+            bool here = bundle->score.extra != NULL && bundle->score.extra != last;
+            double count = here ? (own ? (double)bundle->heads : 1) : 0;
+            bytes += count * entries * sizeof(double);
+            last = here ? bundle->score.extra : last;
+        }
+    }
+    return bytes;
+}

@@ -1,0 +1,272 @@
+/*
+ * Bundles of heads as tensors, each written once, and as JSON that says what each is for.
+ */
+#include "shared_heads.h"
+
+#include "../base/message.h"
+
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A tensor that a bundle of this sublayer has, so that others refer to it. */
+typedef struct {
+    const double *data;
+    size_t rank, shape[3], stride[3];
+    char name[64];
+} Kept;
+
+typedef struct {
+    SafetensorsWriter *writer;
+    SharedExtras *extras;
+    const PlainModel *frame;
+    size_t sublayer, bundle;
+    Kept *kept;
+    size_t kept_count;
+    int status; /* 0, or what the first failure was */
+} Writing;
+
+/* to[key] = value, which is taken over. */
+static void set(Writing *writing, json_t *to, const char *key, json_t *value)
+{
+    bool failed = json_object_set_new(to, key, value) != 0;
+    if (failed && writing->status == 0) {
+        writing->status = memory_fault();
+    }
+}
+
+/* The name of the tensor if it is there already, else NULL. */
+static const char *find_kept(const Writing *writing, const Kept *tensor)
+{
+    size_t bytes = tensor->rank * sizeof *tensor->shape;
+    for (size_t i = 0; i < writing->kept_count; i++) {
+        const Kept *other = &writing->kept[i];
+        if (other->data == tensor->data && other->rank == tensor->rank &&
+            memcmp(other->shape, tensor->shape, bytes) == 0 &&
+            memcmp(other->stride, tensor->stride, bytes) == 0) {
+            return other->name;
+        }
+    }
+    return NULL;
+}
+
+static void keep(Writing *writing, const Kept *tensor)
+{
+    Kept *kept = realloc(writing->kept, (writing->kept_count + 1) * sizeof *kept);
+    if (kept == NULL) {
+        writing->status = writing->status != 0 ? writing->status : memory_fault();
+        return;
+    }
+    kept[writing->kept_count++] = *tensor;
+    writing->kept = kept;
+}
+
+/* to[key] = the name of a tensor, which is announced unless another bundle has done it.  Nothing
+ * where there is no such tensor. */
+static void put(Writing *writing, json_t *to, const char *key, Kept tensor)
+{
+    if (tensor.data == NULL || writing->status != 0) {
+        return;
+    }
+    const char *name = find_kept(writing, &tensor);
+    if (name == NULL) {
+        snprintf(tensor.name, sizeof tensor.name, "blocks.%zu.heads.%zu.%s", writing->sublayer,
+                 writing->bundle, key);
+        name = tensor.name;
+        writing->status = safetensors_writer_strided(writing->writer, name, tensor.rank,
+                                                     tensor.shape, tensor.stride, tensor.data);
+        keep(writing, &tensor);
+    }
+    set(writing, to, key, json_string(name));
+}
+
+/* A matrix a head. */
+static Kept matrices(HeadWeight weight, size_t heads, size_t rows, size_t columns)
+{
+    return (Kept){weight.data, 3, {heads, rows, columns}, {weight.head_stride, weight.ld, 1}, ""};
+}
+
+/* A vector a head. */
+static Kept vectors(const double *data, size_t heads, size_t columns)
+{
+    return (Kept){data, 2, {heads, columns, 0}, {columns, 1, 0}, ""};
+}
+
+static json_t *columns_json(Columns columns)
+{
+    return json_pack("[I, I]", (json_int_t)columns.first,
+                     (json_int_t)(columns.first + columns.count));
+}
+
+static void put_gate(Writing *writing, json_t *to, const Score *score, size_t heads)
+{
+    if (score->gate.data != NULL) {
+        put(writing, to, "W_Q", matrices(score->gate, heads, score->read.count, 1));
+    } else {
+        set(writing, to, "unit", json_integer(score->gate_unit));
+    }
+    put(writing, to, "b_Q", vectors(score->gate_bias, heads, 1));
+    set(writing, to, "b_K", json_real(score->gate_scale));
+    put(writing, to, "shift", (Kept){score->gate_shift, 1, {heads, 0, 0}, {1, 0, 0}, ""});
+}
+
+static void put_bilinear(Writing *writing, json_t *to, const Score *score, size_t heads)
+{
+    const Scale *scale = &score->scale;
+    size_t read = score->read.count, d_head = score->d_head;
+    if (d_head == 0) {
+        put(writing, to, "QK", matrices(score->q, heads, read, read));
+    } else {
+        put(writing, to, "W_Q", matrices(score->q, heads, read, d_head));
+        put(writing, to, "W_K", matrices(score->k, heads, read, d_head));
+        put(writing, to, "b_Q", vectors(score->q_bias, heads, d_head));
+        put(writing, to, "b_K", vectors(score->k_bias, heads, d_head));
+    }
+    set(writing, to, "scale",
+        json_pack("[I, I, I]", (json_int_t)scale->num, (json_int_t)scale->den,
+                  (json_int_t)scale->sqrt_den));
+}
+
+/* The coefficients as doubles: the item of *extras that has them; NULL: memory is short. */
+static const SharedExtra *extra_as_doubles(Writing *writing, const signed char *of, size_t count)
+{
+    SharedExtras *extras = writing->extras;
+    for (size_t i = 0; i < extras->count; i++) {
+        if (extras->items[i].of == of) {
+            return &extras->items[i];
+        }
+    }
+    SharedExtra *items = realloc(extras->items, (extras->count + 1) * sizeof *items);
+    if (items == NULL) {
+        return NULL;
+    }
+    extras->items = items;
+    SharedExtra *made = &items[extras->count];
+    *made = (SharedExtra){.of = of, .entries = calloc(count, sizeof *made->entries)};
+    if (made->entries == NULL) {
+        return NULL;
+    }
+    extras->count++;
+    for (size_t e = 0; e < count; e++) {
+        made->entries[e] = of[e];
+    }
+    return made;
+}
+
+static void put_extra(Writing *writing, json_t *to, const Score *score, size_t heads)
+{
+    size_t rows = writing->frame->rows, before = writing->extras->count;
+    const size_t shape[] = {score->extra_stride > 0 ? heads : 1, rows, rows};
+    if (score->extra == NULL || writing->status != 0) {
+        return;
+    }
+    const SharedExtra *extra = extra_as_doubles(writing, score->extra, shape[0] * rows * rows);
+    if (extra == NULL) {
+        writing->status = memory_fault();
+        return;
+    }
+    if (writing->extras->count > before) {
+        char *name = writing->extras->items[before].name;
+        snprintf(name, sizeof extra->name, "blocks.%zu.heads.%zu.extra", writing->sublayer,
+                 writing->bundle);
+        writing->status =
+            safetensors_writer_floats(writing->writer, name, 3, shape, extra->entries);
+    }
+    set(writing, to, "extra", json_string(extra->name));
+}
+
+static json_t *score_json(Writing *writing, const Bundle *bundle)
+{
+    const Score *score = &bundle->score;
+    const PositionScores *p = &score->position;
+    json_t *to = json_object();
+    set(writing, to, "position",
+        json_pack("[i, i, i, i, i]", p->token_self, p->token_token, p->token_bias, p->bias_self,
+                  p->bias_token));
+    put_extra(writing, to, score, bundle->heads);
+    if (score->kind != SCORE_NONE) {
+        set(writing, to, "read", columns_json(score->read));
+    }
+    if (score->kind == SCORE_GATE) {
+        put_gate(writing, to, score, bundle->heads);
+    } else if (score->kind == SCORE_BILINEAR) {
+        put_bilinear(writing, to, score, bundle->heads);
+    }
+    return to;
+}
+
+static json_t *value_json(Writing *writing, const Bundle *bundle)
+{
+    const Value *value = &bundle->value;
+    size_t heads = bundle->heads, read = value->read.count, write = value->write.count;
+    json_t *to = json_object();
+    set(writing, to, "read", columns_json(value->read));
+    set(writing, to, "write", columns_json(value->write));
+    if (value->kind == VALUE_DENSE) {
+        put(writing, to, "OV", matrices(value->v, heads, read, write));
+    } else if (value->kind == VALUE_FACTORED) {
+        put(writing, to, "W_V", matrices(value->v, heads, read, value->d_head));
+        put(writing, to, "b_V", vectors(value->inner_bias, heads, value->d_head));
+        put(writing, to, "W_O", matrices(value->o, heads, value->d_head, write));
+        set(writing, to, "scale", json_real(value->scale));
+    } else if (value->kind == VALUE_UNIT) {
+        set(writing, to, "unit", json_integer(value->unit));
+        set(writing, to, "scale", json_real(value->scale));
+    }
+    put(writing, to, "bias", (Kept){value->bias, 1, {write, 0, 0}, {1, 0, 0}, ""});
+    if (value->diagonal != 0) {
+        set(writing, to, "diagonal", json_integer(value->diagonal));
+    }
+    return to;
+}
+
+static json_t *sublayer_json(Writing *writing, const PlainSublayer *sublayer)
+{
+    json_t *bundles = json_array();
+    writing->kept_count = 0;
+    for (size_t b = 0; b < sublayer->bundle_count && writing->status == 0; b++) {
+        const Bundle *bundle = &sublayer->bundles[b];
+        json_t *to = json_object();
+        writing->bundle = b;
+        set(writing, to, "heads", json_integer((json_int_t)bundle->heads));
+        set(writing, to, "score", score_json(writing, bundle));
+        set(writing, to, "value", value_json(writing, bundle));
+        if (json_array_append_new(bundles, to) != 0 && writing->status == 0) {
+            writing->status = memory_fault();
+        }
+    }
+    return bundles;
+}
+
+int shared_heads_put(SafetensorsWriter *writer, SharedExtras *extras, const PlainModel *frame)
+{
+    Writing writing = {.writer = writer, .extras = extras, .frame = frame};
+    json_t *blocks = json_array();
+    for (size_t s = 0; s < frame->sublayer_count && writing.status == 0; s++) {
+        writing.sublayer = s;
+        json_t *bundles = sublayer_json(&writing, &frame->sublayers[s]);
+        if (json_array_append_new(blocks, bundles) != 0 && writing.status == 0) {
+            writing.status = memory_fault();
+        }
+    }
+    char *text = writing.status == 0 ? json_dumps(blocks, JSON_COMPACT) : NULL;
+    if (writing.status == 0) {
+        writing.status = text == NULL
+                             ? memory_fault()
+                             : safetensors_writer_metadata(writer, "headproof.heads", text);
+    }
+    free(text);
+    free(writing.kept);
+    json_decref(blocks);
+    return writing.status;
+}
+
+void shared_extras_clear(SharedExtras *extras)
+{
+    for (size_t i = 0; i < extras->count; i++) {
+        free(extras->items[i].entries);
+    }
+    free(extras->items);
+    *extras = (SharedExtras){0};
+}
