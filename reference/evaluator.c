@@ -39,6 +39,7 @@ static void seen_init(Seen *seen)
         seen->gap[k] = -INFINITY;
     }
     seen->change = mpfr_get_emin();
+    seen->fell = 0;
 }
 
 static bool worker_init(Worker *worker, EvaluatorShape shape, const Evaluator *ev)
@@ -110,6 +111,7 @@ static void gather(Evaluator *ev)
             all->gap[k] = fmax(all->gap[k], seen->gap[k]);
         }
         all->change = seen->change > all->change ? seen->change : all->change;
+        all->fell = seen->fell > all->fell ? seen->fell : all->fell;
         all->doubt = all->doubt || seen->doubt;
     }
 }
@@ -302,6 +304,13 @@ void worker_note_part(Worker *worker, mpfr_exp_t change, mpfr_exp_t scale)
 {
     if (change > mpfr_get_emin() && change + scale > worker->seen.change) {
         worker->seen.change = change + scale;
+    }
+}
+
+void worker_note_fall(Worker *worker, mpfr_exp_t entry, mpfr_exp_t scale)
+{
+    if (entry > mpfr_get_emin() && entry + scale > worker->seen.fell) {
+        worker->seen.fell = entry + scale;
     }
 }
 

@@ -24,6 +24,7 @@ typedef struct {
      * second coefficients of Omega differ by k; -INFINITY when there is none. */
     double gap[OMEGA_MAX_GAP + 1];
     mpfr_exp_t change; /* exponent of the largest |ds| and r */
+    mpfr_exp_t fell;   /* most bits by which sqrt(s') of a norm fell short of c's or e's entries */
     bool doubt;        /* doubt.h */
 } Seen;
 
@@ -115,6 +116,9 @@ void worker_note_gap(Worker *worker, int gap, double bits);
 /* Notes a |ds| or r; and a change of a norm's row as part of sqrt(s), given by exponents. */
 void worker_note_change(Worker *worker, mpfr_srcptr d);
 void worker_note_part(Worker *worker, mpfr_exp_t change, mpfr_exp_t scale);
+
+/* Notes how far sqrt(s') of a row fell short of an entry of that exponent. */
+void worker_note_fall(Worker *worker, mpfr_exp_t entry, mpfr_exp_t scale);
 
 /* The same of an r, which is not 0: one that looks so has left MPFR's range, and tells nothing of
  * other Omegas. */

@@ -166,7 +166,7 @@ size_t ref_logits_top(double *margin, mpfr_srcptr logits, size_t classes)
     for (size_t k = 0; k < classes; k++) {
         if (k != top) {
             mpfr_sub(lead, logits + top, logits + k, MPFR_RNDD);
-            *margin = fmin(*margin, mpfr_get_d(lead, MPFR_RNDD));
+            *margin = fmin(*margin, mpfr_zero_p(lead) ? 0 : mpfr_get_d(lead, MPFR_RNDD));
         }
     }
     mpfr_clear(lead);

@@ -164,6 +164,14 @@ static mpfr_exp_t block_size(const ApMat *x, Block block)
     return size;
 }
 
+/* Bits that norms at x + e lost in a layer or in one before: that row may be far below x and e, and
+ * c + d is off by what they are off by.  0 of so few that a measurement shows them; of more both
+ * precisions may have rounded away all that was left, and agree. */
+static double fallen(const Seen *seen)
+{
+    return seen->fell >= PLAN_LOW_BITS / 2 ? (double)seen->fell : 0;
+}
+
 /* The two runs' differences after a layer, folded into the plan.  False: the low precision lost
  * one. */
 static bool measure_difference(RefPlan *plan, const Pair *pair, size_t l, const RefRun *low,
@@ -176,6 +184,7 @@ static bool measure_difference(RefPlan *plan, const Pair *pair, size_t l, const 
         Exponents limit = compare_blocks(&low->stream, &high->stream, block);
         Exponents e = compare_blocks(&low->e->stream, &high->e->stream, block);
         *most = fmax(lost(e, bits), cancelled(low->e, e.size, block));
+        *most = fmax(*most, fallen(&low->ev.seen));
         plan->layers[l].largest[b] = e.size;
         plan->layers[l].zero[b] =
             limit.difference == mpfr_get_emin() && limit.size == mpfr_get_emin();
@@ -607,7 +616,7 @@ static bool covers_difference(const RefPlan *plan, const Pair *pair, const RefRu
         double most = plan->layers[l].difference[b] + SPARE_BITS;
         bool nothing = block_size(&run->stream, block) == mpfr_get_emin();
         covered = covered && cancelled(run->e, size, block) <= most &&
-                  (nothing || !plan->layers[l].zero[b]);
+                  fallen(&run->ev.seen) <= most && (nothing || !plan->layers[l].zero[b]);
     }
     return covered;
 }

@@ -34,9 +34,11 @@ void archive_run(RefArchive *archive, RefRun *run)
     }
     if (run->e != NULL) {
         mpfr_exp_t change = ref_archive_exponent(archive, seen->change);
+        mpfr_exp_t fell = ref_archive_exponent(archive, seen->fell);
         archive_mat(archive, &run->e->stream);
         if (archive->file == NULL && !archive->failed) {
             seen->change = change;
+            seen->fell = fell;
             difference_end_layer(run->e, &run->stream);
         }
     }

@@ -76,10 +76,23 @@ static void no_number_is_no_prediction(void **state)
     free(output.text);
 }
 
+/* Logits that are all 0 have no error and no margin, and nothing that an error could change. */
+static void no_error_has_no_limit(void **state)
+{
+    static const double numbers[NUMBERS] = {1, 0.5, 0.5, -0.25, 1, 0, 0, 1, -1, 2};
+    Output output = verify(*state, numbers, 0);
+    expect_cell(&output, 1, "predictions_changed", "0");
+    expect_cell(&output, 1, "logit_error", "0.0000000000000000e+00");
+    expect_cell(&output, 1, "logit_margin", "0.0000000000000000e+00");
+    expect_cell(&output, 1, "safety_factor", "inf");
+    free(output.text);
+}
+
 int main(void)
 {
     const struct CMUnitTest logits[] = {
         cmocka_unit_test_setup_teardown(biases_and_equals, scratch_set_up, fixture_tear_down),
+        cmocka_unit_test_setup_teardown(no_error_has_no_limit, scratch_set_up, fixture_tear_down),
         cmocka_unit_test_setup_teardown(no_number_is_no_prediction, scratch_set_up,
                                         fixture_tear_down),
     };

@@ -367,6 +367,33 @@ static void random_models_agree(void **state)
     assert_true(worst < 1e-55);
 }
 
+/* One token, 1, with gamma = 2^200: the attention of T adds -3/8 2^200, and its score, -3/16 2^400, is
+ * so far below the bias row's that the attention of T' adds nothing.  r(T') is again the token, of
+ * which 64 and 128 bits leave nothing beside 2^200; the norm of the next part makes 2^200 of it. */
+static void plan_sees_what_a_change_leaves_to_a_norm(void **state)
+{
+    static const double x[] = {1}, gamma[] = {0x1p200}, q[] = {-0.25}, k[] = {0.75}, v[] = {0.5};
+    static const double o[] = {-0.75}, w_in[] = {-0.75}, w_out[] = {0.25};
+    const GivenLayer layer = {.w_q = q,
+                              .w_k = k,
+                              .w_v = v,
+                              .w_o = o,
+                              .w_in = w_in,
+                              .w_out = w_out,
+                              .ln1_w = gamma,
+                              .ln2_w = gamma};
+    const GivenWeights given = {.layers = &layer, .scale = {1, 1, 1}, .x = x};
+    CaseSpec spec = norm_case(CONSTRUCTION_TRANSFORMER, NORMALIZATION_RMSNORM, NORM_PRE, 1);
+    mpfr_prec_t bits;
+    (void)state;
+    spec.n = spec.d = spec.heads = spec.d_head = spec.d_ff = 1;
+    spec.mask = MASK_CAUSAL;
+    spec.given = &given;
+    double gap = subtraction_gap(&spec, 20, DIGITS, &bits);
+    print_message("%ld bits, %.3g\n", (long)bits, gap);
+    assert_true(gap < 1e-30 && bits > 200 + 100);
+}
+
 /* ---- Proofs ---------------------------------------------------------------------------------- */
 
 /* What data prove of zeros holds, and under a causal mask they prove that the bias row stays 0. */
@@ -532,6 +559,7 @@ int main(void)
         cmocka_unit_test(plan_knows_what_a_norm_takes),
         cmocka_unit_test(plan_sees_through_exact_zeros),
         cmocka_unit_test(plan_knows_what_rounds_away),
+        cmocka_unit_test(plan_sees_what_a_change_leaves_to_a_norm),
         cmocka_unit_test(a_difference_of_what_rounds_away),
         cmocka_unit_test(random_models_agree),
         cmocka_unit_test(proofs_hold),

@@ -380,6 +380,29 @@ static void short_texts_are_one_window(void **state)
     free(output.text);
 }
 
+/* The list of characters lies with the model's files, however their folder is named. */
+static void characters_lie_in_the_folder_of_the_model(void **state)
+{
+    static const char *const models[] = {"%/model.safetensors", "%/", "%"};
+    const Scratch *scratch = *state;
+    const char *d = scratch->directory;
+    char line[8 * SCRATCH_PATH];
+    write_text(scratch, "t.txt", TEXT, strlen(TEXT));
+    snprintf(line, sizeof line,
+             "-c 'cp " MODEL " %s/model.safetensors && cp " CHARACTERS " %s/characters.json'", d,
+             d);
+    Output output = run_program("sh", line);
+    assert_int_equal(output.code, 0);
+    free(output.text);
+    for (size_t i = 0; i < sizeof models / sizeof *models; i++) {
+        snprintf(line, sizeof line, "%s --text %%/t.txt --omega 9", models[i]);
+        output = verify(scratch, line);
+        assert_int_equal(output.code, 0);
+        assert_non_null(strstr(output.text, "3 windows of 4 tokens"));
+        free(output.text);
+    }
+}
+
 /* A file with a bad line or character, named by its place. */
 static void expect_complaint(const Scratch *scratch, const char *file, size_t size,
                              const char *arguments, const char *says)
@@ -460,7 +483,7 @@ static void bad_ids_are_named(void **state)
         BAD("0 x1\n", "f:1: token 'x1': expected a token id"),
         BAD("0 1\0 2\n", "f:1: token '1\\x00': expected a token id"),
         BAD("99999999999999999999\n", "f:1: token '99999999999999999999': expected a token id"),
-        BAD("0 1 2\n\n3 4\n", "f:3: token '2': expected 3 tokens or more, the window"),
+        BAD("0 1 2\n\n3 4\n", "f:3: 2 tokens: expected 3 or more, the window (--window)"),
         BAD(" \n\t\r\n", "f: is empty: expected a line of token ids"),
     };
     for (size_t i = 0; i < sizeof ids / sizeof *ids; i++) {
@@ -557,6 +580,7 @@ int main(void)
         FILES(parts_are_put_together),
         FILES(parts_of_other_texts_are_refused),
         FILES(short_texts_are_one_window),
+        FILES(characters_lie_in_the_folder_of_the_model),
         FILES(bad_texts_are_named),
         FILES(bad_lists_are_named),
         FILES(bad_ids_are_named),

@@ -193,15 +193,14 @@ static void the_verdict_names_its_omega(void **state)
 }
 
 /* What verify says of the work before it begins, which is then ended. */
-static Output announcement(const char *arguments)
+static Output announcement(const char *model, const char *arguments)
 {
-    char line[512];
+    char line[1024];
     snprintf(line, sizeof line,
-             "-c '\"$HEADPROOF\" verify " MODADD
-             " --omega 20 %s >\"$TMPDIR/out\" 2>\"$TMPDIR/said\" & "
+             "-c '\"$HEADPROOF\" verify %s --omega 20 %s >\"$TMPDIR/out\" 2>\"$TMPDIR/said\" & "
              "for i in $(seq 600); do grep -q inputs \"$TMPDIR/said\" && break; sleep 0.1; done; "
              "kill $!; wait $!; cat \"$TMPDIR/said\"'",
-             arguments);
+             model, arguments);
     return run_program("sh", line);
 }
 
@@ -209,7 +208,7 @@ static Output announcement(const char *arguments)
 static void long_work_is_announced(void **state)
 {
     (void)state;
-    Output output = announcement("");
+    Output output = announcement(MODADD, "");
     assert_non_null(strstr(output.text, "headproof: 157464 inputs will take about "));
     assert_non_null(strstr(output.text, "they are every tuple of the vocabulary; --tokens"));
     assert_true(strstr(output.text, " min with ") != NULL ||
@@ -229,7 +228,7 @@ static double announced_hours(int threads)
     } units[] = {{" min with", 1.0 / 60}, {" h with", 1}, {" days with", 24}};
     char arguments[64], *end;
     snprintf(arguments, sizeof arguments, "--threads %d", threads);
-    Output output = announcement(arguments);
+    Output output = announcement(MODADD, arguments);
     const char *about = strstr(output.text, "about ");
     assert_non_null(about);
     double hours = 0, amount = strtod(about + strlen("about "), &end);
@@ -240,6 +239,21 @@ static double announced_hours(int threads)
     assert_true(hours > 0);
     free(output.text);
     return hours;
+}
+
+/* Few inputs that take long are announced too, before the first of them is evaluated. */
+static void few_inputs_are_announced(void **state)
+{
+    char arguments[256] = "--threads 1 --gelu 8 --tokens 0:24";
+    (void)state;
+    for (int position = 1; position < 64; position++) {
+        strcat(arguments, "/1");
+    }
+    Output output = announcement("cases/models/chargpt", arguments);
+    assert_non_null(strstr(output.text, "headproof: 25 inputs will take about "));
+    assert_non_null(strstr(output.text, " with 1 thread, and 0."));
+    assert_non_null(strstr(output.text, " GiB beside the weights\n"));
+    free(output.text);
 }
 
 /* Threads beyond the processors there are do not shorten the work, and are not said to. */
@@ -402,6 +416,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(threads_change_nothing),
         cmocka_unit_test(the_verdict_names_its_omega),
         cmocka_unit_test(long_work_is_announced),
+        cmocka_unit_test(few_inputs_are_announced),
         cmocka_unit_test(threads_are_worth_what_they_are_worth),
 #ifndef HEADPROOF_CHECK
         cmocka_unit_test(what_does_not_fit_is_refused),

@@ -101,10 +101,11 @@ static int combine(Inputs *inputs, const ModelFile *model, const Choice *choice,
     for (size_t i = 0; i < choice->n; i++) {
         count *= choice->positions[i].count;
         if (count > INPUTS_MOST) {
-            fprintf(stderr,
-                    "headproof: %s: more than %d token tuples: choose some with --tokens, or add "
-                    "a tokens or an X tensor\n",
-                    shown(path).text, INPUTS_MOST);
+            fprintf(
+                stderr,
+                "headproof: %s: more than %d token tuples: choose some with --tokens (of verify, "
+                "--text and --tokens-file too), or add a tokens or an X tensor\n",
+                shown(path).text, INPUTS_MOST);
             return 2;
         }
     }
@@ -135,7 +136,8 @@ static int choose(Inputs *inputs, const ModelFile *model, const char *path, cons
     if (text == NULL && model->context == 0) {
         fprintf(
             stderr,
-            "headproof: %s: no inputs: expected a tensor tokens, pos_embed.W_pos, or --tokens\n",
+            "headproof: %s: no inputs: expected a tensor tokens, pos_embed.W_pos, or --tokens (of "
+            "verify, --text or --tokens-file)\n",
             shown(path).text);
         return 2;
     }

@@ -35,9 +35,17 @@ static bool is_there(const char *path)
     return stat(path, &found) == 0;
 }
 
-/* The folder of a path: "." where it names none. */
-static char *folder_of(const char *path)
+static bool is_folder(const char *path)
 {
+    struct stat found;
+    return stat(path, &found) == 0 && S_ISDIR(found.st_mode);
+}
+
+char *model_folder(const char *path)
+{
+    if (is_folder(path)) {
+        return strdup(path);
+    }
     const char *slash = strrchr(path, '/');
     char *folder = strdup(slash == NULL ? "." : slash == path ? "/" : path);
     if (folder != NULL && slash != NULL && slash != path) {
@@ -90,16 +98,14 @@ static int choose_index_of(TensorSet *set, const char *path, size_t stem)
 /* Sets path and folder. */
 static int choose(TensorSet *set, const char *path)
 {
-    struct stat found;
     const char *name = strrchr(path, '/');
     size_t stem = shard_stem(name == NULL ? path : name + 1);
-    if (stat(path, &found) == 0 && S_ISDIR(found.st_mode)) {
-        set->folder = strdup(path);
-        return set->folder == NULL ? memory_fault() : choose_in_folder(set);
-    }
-    set->folder = folder_of(path);
+    set->folder = model_folder(path);
     if (set->folder == NULL) {
         return memory_fault();
+    }
+    if (is_folder(path)) {
+        return choose_in_folder(set);
     }
     if (stem > 0) {
         return choose_index_of(set, path, stem);

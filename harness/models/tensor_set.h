@@ -41,6 +41,10 @@ void tensor_set_clear(TensorSet *set);
 size_t tensor_set_files(const TensorSet *set);
 const SafetensorsFile *tensor_set_file(const TensorSet *set, size_t i);
 
+/* The folder of a model's files: path itself where it is a folder, else the one that the file lies
+ * in, "." where path names none; NULL: memory is short. */
+char *model_folder(const char *path) __attribute__((warn_unused_result));
+
 /* FOLDER/NAME; NULL: memory is short. */
 char *path_beside(const char *folder, const char *name) __attribute__((warn_unused_result));
 

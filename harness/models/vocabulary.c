@@ -5,6 +5,7 @@
 
 #include "../base/message.h"
 #include "../base/shown.h"
+#include "tensor_set.h"
 
 #include <errno.h>
 #include <jansson.h>
@@ -53,16 +54,12 @@ int64_t vocabulary_find(const Vocabulary *vocabulary, uint32_t code)
     return found != NULL ? found->token : -1;
 }
 
-/* "DIRECTORY/characters.json" of a model's path. */
+/* characters.json in the folder of a model's files. */
 static char *beside(const char *model)
 {
-    const char *slash = strrchr(model, '/');
-    size_t directory = slash != NULL ? (size_t)(slash - model) + 1 : 0;
-    char *path = malloc(directory + sizeof STANDARD);
-    if (path != NULL) {
-        memcpy(path, model, directory);
-        memcpy(path + directory, STANDARD, sizeof STANDARD);
-    }
+    char *folder = model_folder(model);
+    char *path = folder != NULL ? path_beside(folder, STANDARD) : NULL;
+    free(folder);
     return path;
 }
 

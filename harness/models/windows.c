@@ -62,10 +62,8 @@ static int count_windows(size_t *count, const ModelFile *model, const Sequences 
     for (size_t s = 0; s < sequences->count; s++) {
         size_t length = sequences->start[s + 1] - sequences->start[s];
         if (length < cut.n) {
-            char text[32];
-            snprintf(text, sizeof text, "%zu", length);
-            complain((Origin){.file = file, .line = sequences->line[s]}, text,
-                     "expected %zu tokens or more, the window", cut.n);
+            fprintf(stderr, "%s:%zu: %zu token%s: expected %zu or more, the window (--window)\n",
+                    shown(file).text, sequences->line[s], length, length == 1 ? "" : "s", cut.n);
             return 2;
         }
         *count += windows_of(length, cut);

@@ -204,16 +204,6 @@ static const char *fewer(const Verify *verify)
                                                   : "choose fewer with --tokens";
 }
 
-/* Logits of one input from which it takes its time, however few inputs there are. */
-#define SAID_LOGITS 0x1p20
-
-/* Is there enough to say something of? */
-static bool is_much(const Verify *verify)
-{
-    double logits = (double)verify->logits.rows * (double)verify->model->classes;
-    return verify->inputs.count >= TRIAL_WORTH || (verify->has_logits && logits >= SAID_LOGITS);
-}
-
 static void say_logits(const Verify *verify)
 {
     const double gib = 1024.0 * 1024 * 1024;
@@ -226,24 +216,47 @@ static void say_logits(const Verify *verify)
     }
 }
 
+/* At most, of what is evaluated at once: inputs, each with its streams, and what is kept. */
+static double bytes_at_once(const Verify *verify)
+{
+    PointBytes bytes;
+    const char *reason;
+    size_t count = verify->inputs.count, threads = (size_t)verify->ensemble.threads;
+    if (point_predict(&bytes, &reason, &verify->points[0]) != CASE_OK) {
+        return 0;
+    }
+    return fixed_bytes(verify) +
+           (double)(count < threads ? count : threads) * (bytes.base + bytes.kernel + bytes.run);
+}
+
 static void say_ahead(const Verify *verify, double total)
 {
+    const double gib = 1024.0 * 1024 * 1024;
     const Ensemble *ensemble = &verify->ensemble;
     const Inputs *inputs = &verify->inputs;
     double seconds = total / ensemble->threads;
     bool all = inputs->tokens != NULL && inputs->from == NULL && verify->options->tokens == NULL &&
                verify->model->tokens == NULL;
     char text[DURATION_TEXT];
-    if (verify->options->quiet || !is_much(verify) || seconds < SAID_SECONDS) {
+    if (verify->options->quiet || seconds < SAID_SECONDS) {
         return;
     }
-    fprintf(stderr, "headproof: %zu input%s will take about %s with %d thread%s%s\n", inputs->count,
-            inputs->count == 1 ? "" : "s", duration_print(text, seconds), ensemble->threads,
-            ensemble->threads == 1 ? "" : "s",
+    fprintf(stderr,
+            "headproof: %zu input%s will take about %s with %d thread%s, and %.2g GiB "
+            "beside the weights%s\n",
+            inputs->count, inputs->count == 1 ? "" : "s", duration_print(text, seconds),
+            ensemble->threads, ensemble->threads == 1 ? "" : "s", bytes_at_once(verify) / gib,
             all ? ": they are every tuple of the vocabulary; --tokens LIST/LIST/... chooses some"
                 : "");
     say_logits(verify);
-    if (keeps(verify) && ensemble->kept < ensemble->count) {
+}
+
+/* What does not fit, once it is known. */
+static void say_kept(const Verify *verify, double total)
+{
+    const Ensemble *ensemble = &verify->ensemble;
+    bool said = !verify->options->quiet && total / ensemble->threads >= SAID_SECONDS;
+    if (said && keeps(verify) && ensemble->kept < ensemble->count) {
         fprintf(stderr,
                 "headproof: memory holds the original of %zu of them; the others' is evaluated "
                 "anew for every omega\n",
@@ -276,16 +289,20 @@ int verify_predict(Verify *verify)
                 fewer(verify));
         return 2;
     }
-    if (!open_family(verify, room - fixed)) {
-        return memory_fault();
-    }
-    if (verify->inputs.count < TRIAL_WORTH) {
+    bool few = verify->inputs.count < TRIAL_WORTH;
+    if (few) { /* said before the first of them is evaluated, as if all were kept */
         guess_inputs(verify);
-    } else if (!time_inputs(verify)) {
+        verify->ensemble.kept = verify->ensemble.count;
+        say_ahead(verify, total_seconds(verify));
+    }
+    if (!open_family(verify, room - fixed) || (!few && !time_inputs(verify))) {
         return memory_fault();
     }
     double total = total_seconds(verify);
-    say_ahead(verify, total);
+    if (!few) {
+        say_ahead(verify, total);
+    }
+    say_kept(verify, total);
     progress_open(&verify->progress, progress_stderr(verify->options->quiet), total);
     verify->ensemble.progress = &verify->progress;
     return 0;

@@ -72,9 +72,15 @@ void verify_write_no_logits(FILE *file)
     }
 }
 
+/* How many times larger the error could be: margin over error, and of no error no limit. */
+static double safety(double margin, double error)
+{
+    return error == 0 ? INFINITY : isinf(error) ? 0 : margin / error;
+}
+
 void verify_write_logits(FILE *file, double error, double margin, size_t changed)
 {
-    fprintf(file, ",%.16e,%.16e,%.16e,%zu", error, margin, margin / error, changed);
+    fprintf(file, ",%.16e,%.16e,%.16e,%zu", error, margin, safety(margin, error), changed);
 }
 
 /* The names of the layer's cells that are only bounds, and of means over positions (or NULL). */
@@ -202,7 +208,7 @@ void verify_print_omega(const Verify *verify, double omega, const LogitErrors *l
                 "omega %s, predictions: %zu of %zu changed; largest logit error %.2e, smallest "
                 "margin %.3g, safety factor %.2g\n",
                 text, logits->changed, verify_positions(verify), logits->error, margin,
-                margin / logits->error);
+                safety(margin, logits->error));
         size_t native = verify_native_changed(verify);
         if (native > 0) {
             fprintf(file, "omega %s, the original by itself changes %zu of %zu in this machine\n",
@@ -268,8 +274,8 @@ void verify_print_model(const Verify *verify)
     fprintf(file, "%s: %zu layer%s, D = %zu", shown(verify->template->source->path).text,
             model->depth, model->depth == 1 ? "" : "s", model->d);
     if (model->heads > 0) {
-        fprintf(file, ", %zu heads, scores scaled by %s", model->heads,
-                axis_word(verify, AXIS_SCALE));
+        fprintf(file, ", %zu head%s, scores scaled by %s", model->heads,
+                model->heads == 1 ? "" : "s", axis_word(verify, AXIS_SCALE));
     }
     if (model->hidden > 0) {
         fprintf(file, ", H = %zu, %s", model->hidden, axis_word(verify, AXIS_ACTIVATION));
