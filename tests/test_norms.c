@@ -367,9 +367,10 @@ static void random_models_agree(void **state)
     assert_true(worst < 1e-55);
 }
 
-/* One token, 1, with gamma = 2^200: the attention of T adds -3/8 2^200, and its score, -3/16 2^400, is
- * so far below the bias row's that the attention of T' adds nothing.  r(T') is again the token, of
- * which 64 and 128 bits leave nothing beside 2^200; the norm of the next part makes 2^200 of it. */
+/* One token, 1, with gamma = 2^200: the attention of T adds -3/8 2^200, and its score, -3/16
+ * 2^400, is so far below the bias row's that the attention of T' adds nothing. r(T') is again the
+ * token, of which 64 and 128 bits leave nothing beside 2^200; the norm of the next part makes
+ * 2^200 of it. */
 static void plan_sees_what_a_change_leaves_to_a_norm(void **state)
 {
     static const double x[] = {1}, gamma[] = {0x1p200}, q[] = {-0.25}, k[] = {0.75}, v[] = {0.5};
