@@ -395,6 +395,67 @@ static void plan_sees_what_a_change_leaves_to_a_norm(void **state)
     assert_true(gap < 1e-30 && bits > 200 + 100);
 }
 
+/* The same run at two precisions and at one that is ample: the largest |e - e'| / |e'|. */
+static double gap_of_precisions(const Pair *pair, double omega, RefBits bits, mpfr_prec_t ample)
+{
+    RefRun *run =
+        ref_difference_open_at(&pair->converted, pair->converted_x, NULL, omega, bits, NULL);
+    RefRun *better =
+        ref_difference_open(&pair->converted, pair->converted_x, NULL, omega, ample, NULL);
+    double worst = 0;
+    assert_true(run != NULL && better != NULL);
+    ref_run_layer(run);
+    ref_run_layer(better);
+    for (size_t i = 0; i < pair->converted.layout.n; i++) {
+        size_t row = layout_token_row(&pair->converted.layout, i);
+        Real right = real_of_mpfr(ref_run_difference(better, row, 0));
+        Real off = real_sub(real_of_mpfr(ref_run_difference(run, row, 0)), right);
+        assert_true(real_double(right) != 0);
+        worst = fmax(worst, fabs(real_double(off) / real_double(right)));
+    }
+    ref_run_clear(run);
+    ref_run_clear(better);
+    return worst;
+}
+
+/* Two tokens that are alike, which heads of 2^200 read behind a leak of attention: what another
+ * token adds to a mixture is nothing, of x and e with equal bits and with others. */
+static void tokens_that_are_alike_add_nothing(void **state)
+{
+    static const double x[] = {1, 1}, gamma[] = {1, 0x1p200}, zero[] = {0}, minus[] = {-1};
+    static const double quarter[] = {0.25}, q[] = {0.25}, k[] = {0.75}, half[] = {0.5};
+    static const double o[] = {-0.5};
+    const GivenLayer layer = {.w_q = q,
+                              .w_k = k,
+                              .w_v = zero,
+                              .w_o = o,
+                              .b_q = zero,
+                              .b_k = quarter,
+                              .b_v = zero,
+                              .b_o = zero,
+                              .w_in = half,
+                              .b_in = zero,
+                              .w_out = half,
+                              .b_out = minus,
+                              .ln1_w = gamma,
+                              .ln2_w = gamma + 1};
+    const GivenWeights given = {.layers = &layer, .scale = {1, 1, 1}, .x = x};
+    CaseSpec spec = norm_case(CONSTRUCTION_TRANSFORMER, NORMALIZATION_RMSNORM, NORM_PRE, 1);
+    const char *reason;
+    Pair pair;
+    (void)state;
+    spec.n = 2;
+    spec.d = spec.heads = spec.d_head = spec.d_ff = 1;
+    spec.norm_eps = 1e-5;
+    spec.mask = MASK_CAUSAL;
+    spec.given = &given;
+    assert_int_equal(case_build(&pair, &reason, &spec), CASE_OK);
+    double gap = gap_of_precisions(&pair, 20, (RefBits){192, 128}, 1024);
+    print_message("%.3g\n", gap);
+    assert_true(gap < 1e-15);
+    case_clear(&pair);
+}
+
 /* ---- Proofs ---------------------------------------------------------------------------------- */
 
 /* What data prove of zeros holds, and under a causal mask they prove that the bias row stays 0. */
@@ -560,6 +621,7 @@ int main(void)
         cmocka_unit_test(plan_knows_what_a_norm_takes),
         cmocka_unit_test(plan_sees_through_exact_zeros),
         cmocka_unit_test(plan_knows_what_rounds_away),
+        cmocka_unit_test(tokens_that_are_alike_add_nothing),
         cmocka_unit_test(plan_sees_what_a_change_leaves_to_a_norm),
         cmocka_unit_test(a_difference_of_what_rounds_away),
         cmocka_unit_test(random_models_agree),

@@ -12,8 +12,9 @@ static bool is_bilinear(const Heads *heads)
     return heads->bundle->score.kind == SCORE_BILINEAR;
 }
 
-/* All but the last two are e's own. */
-enum { DIFFERENCE_MATS = 18, OWN_MATS = DIFFERENCE_MATS - 2 };
+/* All but the last three are of e's own bits; those have x's.  Of tokens that are alike moved equals
+ * what x and e make of a mixture to the last bit, in which the difference of the two is 0. */
+enum { DIFFERENCE_MATS = 18, OWN_MATS = DIFFERENCE_MATS - 3 };
 
 static void difference_list(Difference *e, const RecordShape *shape, const DifferenceSize *size,
                             ApExtent list[DIFFERENCE_MATS])
@@ -29,7 +30,6 @@ static void difference_list(Difference *e, const RecordShape *shape, const Diffe
         {&e->grown, rows, gate},
         {&e->value, rows, value},
         {&e->mixed, rows, value},
-        {&e->moved, rows, value},
         {&e->query, rows, shape->query},
         {&e->key, rows, shape->query},
         {&e->both_queries, rows, 2 * shape->head_query},
@@ -38,6 +38,7 @@ static void difference_list(Difference *e, const RecordShape *shape, const Diffe
         {&e->leak, rows, shape->pattern},
         {&e->normed, rows, size->normed},
         {&e->both_keys, rows, 2 * shape->head_query},
+        {&e->moved, rows, value},
         {&e->sum, rows, content},
     };
     for (size_t i = 0; i < DIFFERENCE_MATS; i++) {

@@ -42,7 +42,7 @@ typedef struct {
     ApMat product, score; /* [rows, heads] e g, and the gate's change */
     ApMat gate, grown;    /* [rows, heads] expm1 and exp of that */
     ApMat value, mixed;   /* changes of a part's */
-    ApMat moved;          /* value + its change */
+    ApMat moved;          /* value + its change, of x's bits */
     ApMat query, key;     /* changes of the record's */
     ApMat both_queries;   /* of one head: query + its change, and the change */
     ApMat both_keys;      /* of one head: the key's change, and the key; of x's bits */
