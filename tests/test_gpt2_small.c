@@ -1,0 +1,73 @@
+/*
+ * A file of GPT-2 small's size, 124 million parameters and 50257 tokens, by night: one prompt of 64
+ * tokens is verified within three minutes on two cores, in 8 GiB.
+ */
+#include "fixture.h"
+#include "oracle.h"
+#include "program.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include <cmocka.h>
+
+enum { PROMPT = 64, VOCABULARY = 50257, SECONDS_MOST = 180 };
+
+/* Tokens of all sizes, the same in every run. */
+static void write_prompt(const Scratch *scratch)
+{
+    char path[SCRATCH_PATH];
+    scratch_path(path, scratch, "prompt.txt");
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    for (unsigned i = 1; i <= PROMPT; i++) {
+        fprintf(file, "%u ", i * 7919 % VOCABULARY);
+    }
+    assert_int_equal(fclose(file), 0);
+}
+
+static void a_prompt_takes_minutes(void **state)
+{
+    const Scratch *scratch = *state;
+    const char *interpreter = oracle_python("numpy");
+    char line[6 * SCRATCH_PATH];
+    struct timespec began, ended;
+    if (!fixture_nightly() || interpreter == NULL) {
+        print_message("not by day, nor without numpy: skipped\n");
+        skip();
+    }
+    write_prompt(scratch);
+    snprintf(line, sizeof line, "tests/gpt2_small.py %s", scratch->directory);
+    oracle_agree(interpreter, line, "the model");
+    snprintf(line, sizeof line,
+             "verify %s/model.safetensors --tokens-file %s/prompt.txt --omega 40 --memory 8GiB "
+             "--quiet -o %s/out.csv && (head -n 1 %s/out.csv; tail -n 1 %s/out.csv)",
+             scratch->directory, scratch->directory, scratch->directory, scratch->directory,
+             scratch->directory);
+    clock_gettime(CLOCK_MONOTONIC, &began);
+    Output output = run(line);
+    clock_gettime(CLOCK_MONOTONIC, &ended);
+    double seconds = (double)(ended.tv_sec - began.tv_sec);
+    print_message("%.0f s\n", seconds);
+    assert_int_equal(output.code, 0);
+    expect_cell(&output, 1, "layer", "12");
+    expect_cell(&output, 1, "predictions_changed", "0");
+    assert_true(number(&output, 1, "construction_max") < 1e-30);
+    assert_true(number(&output, 1, "construction_max") > 0);
+    assert_true(number(&output, 1, "rounding_max") < 1e-13);
+    assert_true(seconds < SECONDS_MOST);
+    free(output.text);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(a_prompt_takes_minutes, scratch_set_up, fixture_tear_down),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
