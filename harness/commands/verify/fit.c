@@ -6,6 +6,7 @@
 
 #include "../../base/memory.h"
 #include "../../base/progress.h"
+#include "../../base/ticker.h"
 #include "../../base/message.h"
 #include "../../evaluate/logits.h"
 #include "../../evaluate/predict.h"
@@ -265,6 +266,23 @@ static bool open_family(Verify *verify, double room)
     return ensemble_size(ensemble, verify->most, room);
 }
 
+/* What an input takes; that is told of too, as it takes an input's time. */
+static bool measure(Verify *verify, double room)
+{
+    progress_open(&verify->progress, progress_stderr(verify->options->quiet), 0);
+    progress_phase(&verify->progress, "plan", "inputs", 0, 0);
+    Ticker *ticker = ticker_open(&verify->telling, &verify->progress);
+    bool ok = open_family(verify, room);
+    if (ok && verify->inputs.count < TRIAL_WORTH) {
+        guess_inputs(verify);
+    } else if (ok) {
+        ok = time_inputs(verify);
+    }
+    ticker_close(ticker);
+    progress_clear(&verify->progress);
+    return ok;
+}
+
 int verify_predict(Verify *verify)
 {
     const double gib = 1024.0 * 1024 * 1024;
@@ -276,18 +294,14 @@ int verify_predict(Verify *verify)
                 fewer(verify));
         return 2;
     }
-    if (!open_family(verify, room - fixed)) {
-        return memory_fault();
-    }
-    if (verify->inputs.count < TRIAL_WORTH) {
-        guess_inputs(verify);
-    } else if (!time_inputs(verify)) {
+    if (!measure(verify, room - fixed)) {
         return memory_fault();
     }
     double total = total_seconds(verify);
     say_ahead(verify, total);
     progress_open(&verify->progress, progress_stderr(verify->options->quiet), total);
     verify->ensemble.progress = &verify->progress;
+    verify->ensemble.progress_lock = &verify->telling;
     return 0;
 }
 
