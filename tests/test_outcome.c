@@ -219,6 +219,30 @@ static void verdicts_have_colours(void **state)
     assert_null(strchr(text, '\033'));
 }
 
+/* What a terminal is told within a minute of work that takes far more, which is then ended. */
+static void expect_told(const Scratch *scratch, const char *arguments, const char *told)
+{
+    char line[3 * SCRATCH_PATH];
+    snprintf(line, sizeof line,
+             "-c 'said=%s/said; TERM=xterm script -qfec \"\\\"$HEADPROOF\\\" %s\" $said "
+             "</dev/null >/dev/null 2>&1 & for i in $(seq 600); do grep -q \"%s\" $said "
+             "2>/dev/null && break; sleep 0.1; done; kill $!; wait $!; grep -q \"%s\" $said'",
+             scratch->directory, arguments, told, told);
+    Output output = run_program("/bin/sh", line);
+    assert_int_equal(output.code, 0);
+    free(output.text);
+}
+
+/* Half a million bits take a single input a minute: before it is done, there is the time. */
+static void the_first_input_is_waited_for_with_the_time(void **state)
+{
+    const Scratch *scratch = *state;
+    expect_told(scratch, "verify " MODEL " --tokens 0/1/53 --omega 20 --precision 500000",
+                "plan: 0 inputs, [0-9]* s so far");
+    expect_told(scratch, "min-omega --n 20 --d 20 --tolerance 1e-9 --precision 500000",
+                "0 evaluations, [0-9]* s so far");
+}
+
 static int make_scratch(void **state)
 {
     static Scratch scratch;
@@ -244,6 +268,7 @@ int main(void)
         IN_SCRATCH(reports_are_files_as_any),
         IN_SCRATCH(quiet_says_the_verdict),
         IN_SCRATCH(verdicts_have_colours),
+        IN_SCRATCH(the_first_input_is_waited_for_with_the_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
