@@ -31,7 +31,8 @@ typedef struct {
     size_t order;         /* in which it was found */
 } Finding;
 
-/* command: whose verdict it is.  rows: compared; failed: rows with a finding; cells: compared with the baseline's or judged.
+/* command: whose verdict it is.  rows: compared; failed: rows with a finding; cells: compared with
+ * the baseline's or judged.
  * mentions: sentences about what does not fail. */
 typedef struct {
     const char *command;

@@ -7,8 +7,9 @@
 
 #include "reports.h"
 
-/* How a failed case is told: in words, for the status `fail` or `none`; the column that holds what failed, and the one with its limit, or
- * NULL; bounds: the one that says whether it is only a bound, or NULL. */
+/* How a failed case is told.  reason: in words, for the status `fail` or `none`; column: that holds
+ * what failed; limit, bounds: those that have its limit, and say whether it is only a bound, or
+ * NULL. */
 typedef struct {
     const char *command, *reason, *column, *limit, *bounds;
 } OutcomeKind;
