@@ -125,6 +125,7 @@ static void a_model_has_a_case_a_layer_at_an_omega(void **state)
     assert_non_null(strstr(text, "| total | max | 8."));
     expect_run(scratch, INPUTS "--omega 20 --tolerance 1e-9 -q " REPORTS, 0, "verdict: PASS: ");
     expect_junit(scratch, "tests=\"1\" failures=\"0\"");
+    expect_run(scratch, "report %/j -o /dev/stdout", 0, "PASS: 1 case");
 }
 
 /* Where logits are judged, their error is the last layer's: here it is 3e-3 at Omega 5. */
