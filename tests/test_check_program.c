@@ -397,7 +397,7 @@ static void bad_usage_exits_two(void **state)
         {"check %/none.case --baseline %/b", "none.case"},
         {"sweep --n 2 --baseline %/b", "--baseline"},
         {"sweep --n 2 --exact", "--exact"},
-        {"min-omega --tolerance 1 --json %/j", "--json"},
+        {"sweep --json %/j", "--json"},
     };
     const Scratch *scratch = *state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

@@ -41,7 +41,7 @@ static Output rows_at(const char *words)
 {
     char line[512];
     snprintf(line, sizeof line,
-             SOME "%s --quiet -o \"$TMPDIR/search.csv\"; cat \"$TMPDIR/search.csv\"", words);
+             SOME "%s --quiet -o \"$TMPDIR/search.csv\" >&2; cat \"$TMPDIR/search.csv\"", words);
     return run(line);
 }
 
@@ -98,7 +98,7 @@ static void the_lower_end_has_two_sides(void **state)
     assert_true(strtod(below, NULL) > 0.9989 * strtod(low, NULL));
     char both[80];
     snprintf(both, sizeof both, "%s,%s", below, low);
-    snprintf(line, sizeof line, inputs, both, "--quiet -o", "; cat \"$TMPDIR/low.csv\"");
+    snprintf(line, sizeof line, inputs, both, "--quiet -o", " >&2; cat \"$TMPDIR/low.csv\"");
     output = run(line);
     assert_true(number(&output, 1, "predictions_changed") > 0);
     expect_cell(&output, 2, "predictions_changed", "0");
@@ -135,7 +135,7 @@ static void the_margin_is_the_smallest(void **state)
     for (size_t i = 0; i < 3; i++) {
         char line[512];
         snprintf(line, sizeof line,
-                 "verify " MODADD " --tokens %s --omega 20 --quiet -o \"$TMPDIR/margin.csv\"; "
+                 "verify " MODADD " --tokens %s --omega 20 --quiet -o \"$TMPDIR/margin.csv\" >&2; "
                  "cat \"$TMPDIR/margin.csv\"",
                  tokens[i]);
         Output output = run(line);

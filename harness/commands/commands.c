@@ -33,10 +33,10 @@ _Static_assert(FLAG_COUNT <= 64, "a set of flags is a uint64_t");
 #define SWEPT                                                                                      \
     (EVERY | TABLE | BIT(FLAG_COLOR) | BIT(FLAG_EXPAND) | THREADS | RESUMED | BIT(FLAG_SHARD) |    \
      BIT(FLAG_PROPAGATION) | PROVEN)
+#define REPORTED (BIT(FLAG_COLOR) | BIT(FLAG_JUNIT_XML) | BIT(FLAG_MARKDOWN) | BIT(FLAG_JSON))
 #define CHECKED                                                                                    \
-    (BIT(FLAG_COLOR) | BIT(FLAG_BASELINE) | BIT(FLAG_SAVE_BASELINE) | BIT(FLAG_FORCE) |            \
-     BIT(FLAG_UPDATE) | BIT(FLAG_FACTOR) | BIT(FLAG_EXACT) | BIT(FLAG_JUNIT_XML) |                 \
-     BIT(FLAG_MARKDOWN) | BIT(FLAG_JSON))
+    (REPORTED | BIT(FLAG_BASELINE) | BIT(FLAG_SAVE_BASELINE) | BIT(FLAG_FORCE) |                   \
+     BIT(FLAG_UPDATE) | BIT(FLAG_FACTOR) | BIT(FLAG_EXACT))
 #define TEXTS                                                                                      \
     (BIT(FLAG_TOKENS_FILE) | BIT(FLAG_TEXT) | BIT(FLAG_CHARACTERS) | BIT(FLAG_WINDOW) |            \
      BIT(FLAG_STRIDE) | BIT(FLAG_POSITIONS))
@@ -106,8 +106,8 @@ static const CommandInfo commands[COMMAND_COUNT] = {
                            .write_header = row_write_header,
                            .refused = ROLE_OMEGA,
                            .why_not = "finds",
-                           .flags =
-                               EVERY | TABLE | THREADS | BIT(FLAG_CERTIFY) | BIT(FLAG_POSITIONS),
+                           .flags = EVERY | TABLE | THREADS | REPORTED | BIT(FLAG_CERTIFY) |
+                                    BIT(FLAG_POSITIONS),
                            .searches_omega = true,
                            .judges_logits = true},
     [COMMAND_CHECK] = {.name = "check",
@@ -136,7 +136,7 @@ static const CommandInfo commands[COMMAND_COUNT] = {
                         .own = {{AXIS_KERNEL, {.form = FORM_WORD, .integer = KERNEL_STRUCTURED}}},
                         .own_count = 1,
                         .flags = OF_MODELS | BIT(FLAG_FORMAT) | BIT(FLAG_TOKENS) | TEXTS |
-                                 BIT(FLAG_SHARD) | BIT(FLAG_CERTIFY),
+                                 BIT(FLAG_SHARD) | BIT(FLAG_CERTIFY) | REPORTED,
                         .judges_logits = true},
     [COMMAND_CONVERT] = {.name = "convert",
                          .summary = "the attention-only model itself, as a safetensors file",

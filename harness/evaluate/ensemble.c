@@ -90,8 +90,9 @@ static bool make_member(Shared **shared, const Ensemble *ensemble, size_t i)
 static void note_done(Ensemble *ensemble)
 {
     if (ensemble->progress != NULL) {
-#pragma omp critical
+        pthread_mutex_lock(ensemble->progress_lock);
         progress_add(ensemble->progress, 1, ensemble->unit_cost);
+        pthread_mutex_unlock(ensemble->progress_lock);
     }
 }
 

@@ -11,6 +11,8 @@
 #include "omega_search.h"
 #include "../base/progress.h"
 
+#include <pthread.h>
+
 typedef struct {
     const Point **points; /* [count], the caller's */
     Shared **shared;      /* [count] what a member's evaluations share; NULL from kept on, and then
@@ -35,6 +37,7 @@ typedef struct {
     void *judged_context;
     Family *family;     /* of members that differ in their input alone, the caller's; or NULL */
     Progress *progress; /* gets one unit whenever a member is done with; or NULL */
+    pthread_mutex_t *progress_lock; /* of that, where there is one */
     double unit_cost;
 } Ensemble;
 

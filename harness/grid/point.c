@@ -95,19 +95,22 @@ const char *status_name(Status status)
     return names[status];
 }
 
-void point_print_command(FILE *file, const Point *point)
+static bool axis_is_said(const Point *point, Axis axis)
 {
-    bool searched = point->omega == 0;
-    fprintf(file, "headproof %s", searched ? "min-omega" : "sweep");
+    bool said = axis_info(axis)->always_said ? point_axis_matters(point, axis)
+                                             : point_axis_differs(point, axis);
+    return said || (point->source != NULL && model_source_lacks(point->source, axis));
+}
+
+void point_print_flags(FILE *file, const Point *point, bool taken(Axis axis), const char *seeds)
+{
     for (Axis axis = 0; axis < AXIS_COUNT; axis++) {
-        bool wanted = axis_info(axis)->always_said ? point_axis_matters(point, axis)
-                                                   : point_axis_differs(point, axis);
-        wanted = wanted || (point->source != NULL && model_source_lacks(point->source, axis));
-        if (wanted) {
+        if (axis_is_said(point, axis) && (taken == NULL || taken(axis))) {
             char value[VALUE_TEXT];
+            bool listed = axis == AXIS_SEED && seeds != NULL;
             value_print(value, &axis_info(axis)->domain, point_get(point, axis));
             fprintf(file, " --%s ", axis_info(axis)->name);
-            shown_write(file, SHOWN_SHELL, value);
+            shown_write(file, SHOWN_SHELL, listed ? seeds : value);
         }
     }
     if (point->digits > 0 && point->digits != REF_DIGITS) {
@@ -122,4 +125,10 @@ void point_print_command(FILE *file, const Point *point)
     if (point->certify) {
         fputs(" --certify", file);
     }
+}
+
+void point_print_command(FILE *file, const Point *point)
+{
+    fprintf(file, "headproof %s", point->omega == 0 ? "min-omega" : "sweep");
+    point_print_flags(file, point, NULL, NULL);
 }

@@ -116,6 +116,10 @@ int point_digits(const Point *point);
 /* The one command line that reproduces a point: "headproof sweep --construction ...". */
 void point_print_command(FILE *file, const Point *point);
 
+/* The flags of it, a blank before each: of the axes that are taken (NULL: all).  seeds: what
+ * --seed is given in place of the point's own, or NULL. */
+void point_print_flags(FILE *file, const Point *point, bool taken(Axis axis), const char *seeds);
+
 /* Worst first. */
 typedef enum {
     STATUS_ERROR,

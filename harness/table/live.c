@@ -154,7 +154,7 @@ static void next_word(char word[64], const char **text)
     *text += length + ((*text)[length] == ' ');
 }
 
-static Color status_color(const char *status)
+Color live_status_color(const char *status)
 {
     bool ok = strcmp(status, status_name(STATUS_OK)) == 0;
     bool doubtful = strcmp(status, status_name(STATUS_UNRESOLVED)) == 0 ||
@@ -179,7 +179,7 @@ static void print_line(FILE *file, const Live *live, const Point *point, const c
     }
     next_word(word, &text);
     fputs(between(&first, live), file);
-    terminal_write(file, live->colors ? status_color(word) : COLOR_NONE, word);
+    terminal_write(file, live->colors ? live_status_color(word) : COLOR_NONE, word);
     putc('\n', file);
 }
 

@@ -28,6 +28,9 @@ typedef struct {
 int live_open(Live *live, const Grid *grid, const size_t *points, size_t count, size_t line)
     __attribute__((warn_unused_result));
 
+/* Of the word that a row has for its status. */
+Color live_status_color(const char *status);
+
 void live_print_header(FILE *file, const Live *live);
 
 /* text [length]: lines of table_print_row about the point. */

@@ -10,6 +10,7 @@
 #include "../base/text_stream.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* borrowed: only rows.file is used, which stays open.  Without a sidecar where rows are written
  * directly.  formatter: of another format than CSV, else NULL; lines: what was written since the
@@ -79,7 +80,8 @@ int output_failed(const char *path)
 
 FILE *output_report(const RunOptions *run)
 {
-    return run->on_stdout ? stderr : stdout;
+    bool named = run->output != NULL && strcmp(run->output, "/dev/stdout") == 0;
+    return run->on_stdout || named ? stderr : stdout;
 }
 
 int output_open_stream(Output **output, FILE *stream)

@@ -17,9 +17,10 @@
  * tables, column one's name, or NULL; either may be named in its row's `bounds`.  ratio:
  * obtained over baseline; limit: the largest value, or for a reference column the largest
  * difference, that passes; either "" where there is none.  excess: how many times beyond the
- * limit, infinite where no number says. */
+ * limit, infinite where no number says.  command: that reproduces it, or NULL: point or table say.
+ */
 typedef struct {
-    const char *reason;
+    const char *reason, *command;
     const Csv *table;
     size_t row;
     const Point *point;
@@ -30,9 +31,12 @@ typedef struct {
     size_t order;         /* in which it was found */
 } Finding;
 
-/* rows: compared; failed: rows with a finding; cells: compared with the baseline's or judged.
+/* command: whose verdict it is.  rows: compared; failed: rows with a finding; cells: compared with
+ * the baseline's or judged.
  * mentions: sentences about what does not fail. */
 typedef struct {
+    const char *command;
+    bool tells; /* cases say what their rows hold: of a command that compares with nothing */
     const Grid *grid;
     const CheckOptions *options;
     int argc; /* the command line, that repeats the whole check */

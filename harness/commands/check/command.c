@@ -10,6 +10,7 @@
 #include "../../table/check_columns.h"
 #include "baseline.h"
 #include "report.h"
+#include "reports.h"
 #include "../../grid/distinct.h"
 #include "../../base/info.h"
 #include "../../base/message.h"
@@ -25,21 +26,15 @@
 #include <string.h>
 #include <unistd.h>
 
-typedef int WriteReport(FILE *file, const Check *check);
-
-enum { REPORTS = 3 };
-
 /* beside: the baseline that the obtained table and its sidecar lie beside.  These three are NULL
- * where there is none; then text [length] is the table, until it is read.  reports: those that are
- * no regular files; the others are opened when there is something to write, so that a run that is
- * killed leaves none half made. */
+ * where there is none; then text [length] is the table, until it is read. */
 typedef struct {
     Check check;
     const RunOptions *run;
     char *beside, *obtained, *sidecar;
     char *text;
     size_t length;
-    AtomicFile reports[REPORTS];
+    Reports reports;
 } Checking;
 
 static char *join(const char *a, const char *b)
@@ -127,30 +122,6 @@ static int choose_paths(Checking *command)
     return command->sidecar == NULL ? memory_fault() : claim_paths(command);
 }
 
-static int open_report(Checking *command, size_t report)
-{
-    static const char *const flags[REPORTS] = {"junit-xml", "markdown", "json"};
-    const CheckOptions *options = &command->run->check;
-    const char *path = report == 0   ? options->junit_xml
-                       : report == 1 ? options->markdown
-                                     : options->json;
-    command->reports[report].flag = flags[report];
-    return path == NULL ? 0 : atomic_file_open(&command->reports[report], path);
-}
-
-/* Before any work: all can be written. */
-static int open_reports(Checking *command)
-{
-    int status = 0;
-    for (size_t i = 0; i < REPORTS && status == 0; i++) {
-        status = open_report(command, i);
-        if (status == 0 && !atomic_file_is_direct(&command->reports[i])) {
-            atomic_file_clear(&command->reports[i]);
-        }
-    }
-    return status;
-}
-
 /* ---- The machine of the baseline ------------------------------------------------------------ */
 
 static int mention_fact(Check *check, const json_t *sidecar, const Fact *fact)
@@ -199,23 +170,6 @@ static int mention_machine(Check *check)
 }
 
 /* ---- After it ------------------------------------------------------------------------------- */
-
-static int write_reports(Checking *command)
-{
-    static WriteReport *const writers[REPORTS] = {report_xml, report_markdown, report_json};
-    int status = 0;
-    for (size_t i = 0; i < REPORTS && status == 0; i++) {
-        AtomicFile *file = &command->reports[i];
-        status = file->file == NULL ? open_report(command, i) : 0;
-        if (status == 0 && file->file != NULL &&
-            (writers[i](file->file, &command->check) != 0 || atomic_file_sync(file) != 0 ||
-             atomic_file_publish(file) != 0 || atomic_file_close(file) != 0)) {
-            status = atomic_file_failed(file->path);
-        }
-        atomic_file_clear(file);
-    }
-    return status;
-}
 
 static int keep_baseline(const Checking *command)
 {
@@ -299,7 +253,7 @@ static int judge(Checking *command, int swept)
         Finding finding = {.reason = "the sweep failed, and no row says why", .row = NO_ROW};
         status = check_find(check, &finding);
     }
-    return status != 0 ? status : write_reports(command);
+    return status != 0 ? status : reports_write(&command->reports, check);
 }
 
 /* Compares the obtained table with itself, as one that is saved for the first time; says so where
@@ -309,7 +263,8 @@ static int judge_itself(const Checking *command, bool *passes)
     CheckOptions options = *command->check.options;
     options.baseline = NULL;
     options.save = command->beside;
-    Check itself = {.grid = command->check.grid,
+    Check itself = {.command = command->check.command,
+                    .grid = command->check.grid,
                     .options = &options,
                     .argc = command->check.argc,
                     .argv = command->check.argv,
@@ -401,7 +356,9 @@ static int evaluate(Checking *command, const Grid *grid, int argc, char **argv)
 int command_check(const Grid *grid, const RunOptions *run, int argc, char **argv)
 {
     Checking command = {
-        .run = run, .check = {.grid = grid, .options = &run->check, .argc = argc, .argv = argv}};
+        .run = run,
+        .check = {
+            .command = "check", .grid = grid, .options = &run->check, .argc = argc, .argv = argv}};
     command.check.colors = terminal_has_colors(stdout, run->color);
     int status = check_options(grid, &run->check);
     if (status == 0) {
@@ -411,14 +368,12 @@ int command_check(const Grid *grid, const RunOptions *run, int argc, char **argv
         status = choose_paths(&command);
     }
     if (status == 0) {
-        status = open_reports(&command);
+        status = reports_open(&command.reports, &run->check);
     }
     if (status == 0) {
         status = evaluate(&command, grid, argc, argv);
     }
-    for (size_t i = 0; i < REPORTS; i++) {
-        atomic_file_clear(&command.reports[i]);
-    }
+    reports_clear(&command.reports);
     free(command.beside);
     free(command.obtained);
     free(command.sidecar);

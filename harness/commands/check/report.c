@@ -17,14 +17,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+bool report_is_key(const char *column)
+{
+    return column_kind(column) == COLUMN_KEY || strcmp(column, "model") == 0;
+}
+
 static void print_key(FILE *file, const Finding *finding)
 {
     const char *separator = "";
-    for (size_t i = 0; finding->row != NO_ROW && column_key(i) != NULL; i++) {
-        const char *cell =
-            csv_cell(finding->table, finding->row, csv_find(finding->table, column_key(i)));
-        if (*cell != '\0') {
-            fprintf(file, "%s%s=%s", separator, column_key(i), cell);
+    const Csv *table = finding->table;
+    for (size_t i = 0; finding->row != NO_ROW && i < table->columns; i++) {
+        const char *cell = csv_cell(table, finding->row, i);
+        if (report_is_key(csv_name(table, i)) && *cell != '\0') {
+            fprintf(file, "%s%s=%s", separator, csv_name(table, i), cell);
             separator = " ";
         }
     }
@@ -56,7 +61,9 @@ static void print_row_command(FILE *file, const Csv *csv, size_t row)
 
 void finding_print_command(FILE *file, const Check *check, const Finding *finding)
 {
-    if (finding->point != NULL) {
+    if (finding->command != NULL) {
+        fputs(finding->command, file);
+    } else if (finding->point != NULL) {
         point_print_command(file, finding->point);
     } else if (finding->row != NO_ROW) {
         print_row_command(file, finding->table, finding->row);
@@ -115,7 +122,12 @@ char *report_command(const Check *check, const Finding *finding)
 
 void report_verdict(char text[VERDICT_TEXT], const Check *check)
 {
-    if (check_passes(check)) {
+    if (check->tells && check_passes(check)) {
+        snprintf(text, VERDICT_TEXT, "PASS: %zu case%s", check->rows, check->rows == 1 ? "" : "s");
+    } else if (check->tells) {
+        snprintf(text, VERDICT_TEXT, "FAIL: %zu of %zu case%s", check->failed, check->rows,
+                 check->rows == 1 ? "" : "s");
+    } else if (check_passes(check)) {
         snprintf(text, VERDICT_TEXT, "PASS: %zu rows, %zu cells compared", check->rows,
                  check->cells);
     } else {

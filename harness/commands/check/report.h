@@ -33,6 +33,9 @@ int report_status(FILE *file);
 /* Memory is short: -1, and errno says so. */
 int report_memory(void);
 
+/* Is the column of that name a part of a case's name? */
+bool report_is_key(const char *column);
+
 /* What stands before a cell that is only a bound, or "". */
 const char *report_prefix(bool bound);
 

@@ -22,11 +22,12 @@ static json_t *key_value(const Finding *finding)
 {
     json_t *key = json_object();
     int status = 0;
-    for (size_t i = 0; finding->row != NO_ROW && column_key(i) != NULL; i++) {
-        const Csv *table = finding->table;
-        status |= json_object_set_new(
-            key, column_key(i),
-            text_value(csv_cell(table, finding->row, csv_find(table, column_key(i)))));
+    const Csv *table = finding->table;
+    for (size_t i = 0; finding->row != NO_ROW && i < table->columns; i++) {
+        if (report_is_key(csv_name(table, i))) {
+            status |= json_object_set_new(key, csv_name(table, i),
+                                          text_value(csv_cell(table, finding->row, i)));
+        }
     }
     if (status != 0) {
         json_decref(key);
@@ -84,6 +85,27 @@ static json_t *mentions_value(const Check *check)
     return list;
 }
 
+/* The whole rows. */
+static json_t *cases_value(const Check *check)
+{
+    const Csv *table = &check->obtained;
+    json_t *list = json_array();
+    int status = list == NULL;
+    for (size_t row = 0; row < table->rows && status == 0; row++) {
+        json_t *object = json_object();
+        for (size_t i = 0; i < table->columns; i++) {
+            status |= json_object_set_new(object, csv_name(table, i),
+                                          text_value(csv_cell(table, row, i)));
+        }
+        status |= json_array_append_new(list, object);
+    }
+    if (status != 0) {
+        json_decref(list);
+        list = NULL;
+    }
+    return list;
+}
+
 static json_t *count_value(size_t count)
 {
     return json_integer((json_int_t)count);
@@ -100,8 +122,12 @@ int report_json(FILE *file, const Check *check)
         json_object_set_new(object, "rows", count_value(check->rows)) |
         json_object_set_new(object, "rows_failed", count_value(check->failed)) |
         json_object_set_new(object, "cells", count_value(check->cells)) |
+        json_object_set_new(object, "command", text_value(check->command)) |
         json_object_set_new(object, "notes", mentions_value(check)) |
         json_object_set_new(object, "findings", findings_value(check));
+    if (check->tells) {
+        status |= json_object_set_new(object, "cases", cases_value(check));
+    }
     if (status != 0) {
         json_decref(object);
         return report_memory();

@@ -9,6 +9,9 @@
 
 #include <stdlib.h>
 
+/* Cases of which a table is shown; the rest is counted. */
+enum { ROWS_SHOWN = 40 };
+
 /* bound: it is only that. */
 static void write_cell(FILE *file, const char *text, bool bound)
 {
@@ -59,6 +62,31 @@ static int write_findings(FILE *file, const Check *check, size_t shown)
     return report_status(file);
 }
 
+/* The first rows, with the columns that any of them fills. */
+static void write_rows(FILE *file, const Csv *table)
+{
+    size_t shown = table->rows < ROWS_SHOWN ? table->rows : (size_t)ROWS_SHOWN;
+    for (size_t line = 0; line < shown + 2; line++) {
+        fputs(line == 0 ? "\n" : "", file);
+        for (size_t i = 0; i < table->columns; i++) {
+            bool filled = false;
+            for (size_t row = 0; row < table->rows && !filled; row++) {
+                filled = *csv_cell(table, row, i) != '\0';
+            }
+            if (filled && line == 1) {
+                fputs("|---", file);
+            } else if (filled) {
+                write_cell(file, line == 0 ? csv_name(table, i) : csv_cell(table, line - 2, i),
+                           false);
+            }
+        }
+        fputs("|\n", file);
+    }
+    if (shown < table->rows) {
+        fprintf(file, "\nand %zu more cases.\n", table->rows - shown);
+    }
+}
+
 int report_markdown(FILE *file, const Check *check)
 {
     size_t shown =
@@ -66,7 +94,7 @@ int report_markdown(FILE *file, const Check *check)
     char verdict[VERDICT_TEXT];
     int status = 0;
     report_verdict(verdict, check);
-    fprintf(file, "### headproof check: %s\n", verdict);
+    fprintf(file, "### headproof %s: %s\n", check->command, verdict);
     if (check->mention_count > 0) {
         putc('\n', file);
     }
@@ -74,6 +102,9 @@ int report_markdown(FILE *file, const Check *check)
         fputs("* ", file);
         shown_write(file, SHOWN_MARKDOWN, check->mentions[i]);
         putc('\n', file);
+    }
+    if (check->tells) {
+        write_rows(file, &check->obtained);
     }
     if (shown > 0) {
         status = write_findings(file, check, shown);

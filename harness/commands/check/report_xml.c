@@ -76,6 +76,24 @@ static double seconds_of_all(const Check *check)
     return sum;
 }
 
+/* What the row holds besides its name: "error 8.1e-4, status fail". */
+static int write_told(FILE *file, const Csv *table, size_t row)
+{
+    const char *separator = "";
+    int status = 0;
+    fputs("      <system-out>", file);
+    for (size_t i = 0; i < table->columns; i++) {
+        const char *cell = csv_cell(table, row, i);
+        if (!report_is_key(csv_name(table, i)) && *cell != '\0') {
+            fprintf(file, "%s%s ", separator, csv_name(table, i));
+            status |= write_escaped(file, cell);
+            separator = ", ";
+        }
+    }
+    fputs("</system-out>\n", file);
+    return status;
+}
+
 static int write_case(FILE *file, const Check *check, const Csv *table, size_t row,
                       const Finding *const *findings, size_t count)
 {
@@ -84,13 +102,17 @@ static int write_case(FILE *file, const Check *check, const Csv *table, size_t r
     if (key == NULL) {
         return report_memory();
     }
-    fputs("    <testcase classname=\"headproof.check\" name=\"", file);
+    bool tells = check->tells && row != NO_ROW, holds = count > 0 || tells;
+    fprintf(file, "    <testcase classname=\"headproof.%s\" name=\"", check->command);
     int status = write_escaped(file, key);
-    fprintf(file, "\" time=\"%.6f\"%s>\n", seconds_of(check, table, row), count > 0 ? "" : "/");
+    fprintf(file, "\" time=\"%.6f\"%s>\n", seconds_of(check, table, row), holds ? "" : "/");
     for (size_t i = 0; i < count; i++) {
         status |= write_failure(file, check, findings[i]);
     }
-    if (count > 0) {
+    if (tells) {
+        status |= write_told(file, table, row);
+    }
+    if (holds) {
         fputs("    </testcase>\n", file);
     }
     free(key);
@@ -154,9 +176,9 @@ int report_xml(FILE *file, const Check *check)
     report_verdict(verdict, check);
     fprintf(file,
             "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
-            "<testsuites>\n  <testsuite name=\"headproof check\" tests=\"%zu\" failures=\"%zu\" "
+            "<testsuites>\n  <testsuite name=\"headproof %s\" tests=\"%zu\" failures=\"%zu\" "
             "errors=\"0\" skipped=\"0\" time=\"%.6f\">\n",
-            cases, failed, seconds_of_all(check));
+            check->command, cases, failed, seconds_of_all(check));
     status |= write_cases(file, check, findings, &cases, &failed);
     fputs("    <system-out>", file);
     for (size_t i = 0; i < check->mention_count; i++) {

@@ -10,8 +10,11 @@
 #include "../../base/memory.h"
 #include "../../base/message.h"
 #include "../../base/streams.h"
+#include "../../base/terminal.h"
+#include "../../base/ticker.h"
 #include "../../evaluate/predict.h"
 #include "../../table/output.h"
+#include "../check/outcome.h"
 #include "../commands.h"
 
 #include <omp.h>
@@ -33,22 +36,33 @@ typedef struct {
     double *seconds;   /* [grid->count], at a search's first point */
     size_t count, begun, written, missing;
     int status;
+    Outcome outcome;       /* what reports are made of */
+    const char *positions; /* --positions, or NULL */
+    const char *color;     /* --color, or NULL */
     Progress progress;
-    pthread_mutex_t lock; /* of what changes, but for the progress */
+    pthread_mutex_t telling; /* of the progress; within the other where both are held */
+    pthread_mutex_t lock;    /* of what changes, but for the progress */
 } Searches;
 
 static void write_search(Searches *all, const Search *search)
 {
     all->missing += !search->found.search.found;
     all->seconds[search->first] = search->seconds;
+    if (all->outcome.file != NULL && all->status == 0) {
+        /* What cannot be written the stream remembers. */
+        (void)row_write_case(all->outcome.file, search);
+        all->status =
+            outcome_case(&all->outcome, search->seconds, row_command(search, all->positions));
+    }
     if (all->terminal || all->status != 0) {
         return;
     }
-#pragma omp critical
+    pthread_mutex_lock(&all->telling);
     progress_clear(&all->progress);
     if (row_write(output_file(all->output), search) != 0 || output_commit(all->output) != 0) {
         all->status = output_failed(all->path);
     }
+    pthread_mutex_unlock(&all->telling);
 }
 
 /* Writes what has its turn. */
@@ -75,7 +89,7 @@ static void worker(Searches *all)
     while (all->status == 0 && all->begun < all->count) {
         size_t i = all->begun++;
         pthread_mutex_unlock(&all->lock);
-        bool ok = search_run(all->searches[i], all->memory, &all->progress);
+        bool ok = search_run(all->searches[i], all->memory, &all->progress, &all->telling);
         pthread_mutex_lock(&all->lock);
         end(all, i, ok);
     }
@@ -123,6 +137,19 @@ static bool make_searches(Searches *all, bool all_positions)
     return ok;
 }
 
+/* "verdict: PASS: every search found an omega" */
+static int print_verdict(FILE *file, const Searches *all)
+{
+    char text[128] = "verdict: PASS: every search found an omega";
+    if (all->missing > 0) {
+        snprintf(text, sizeof text, "verdict: FAIL: %zu of %zu search%s found no omega",
+                 all->missing, all->count, all->count == 1 ? "" : "es");
+    }
+    Color color = all->missing > 0 ? COLOR_BAD : COLOR_GOOD;
+    terminal_write(file, terminal_has_colors(file, all->color) ? color : COLOR_NONE, text);
+    return fputc('\n', file) == EOF ? output_failed(all->path) : 0;
+}
+
 static int print_all(Searches *all)
 {
     FILE *file = output_file(all->output);
@@ -131,7 +158,7 @@ static int print_all(Searches *all)
     } else if (matrix_print(file, all->searches, all->written) != 0) {
         return output_failed(all->path);
     }
-    return 0;
+    return print_verdict(file, all);
 }
 
 static int run_searches(Searches *all, int threads)
@@ -140,7 +167,9 @@ static int run_searches(Searches *all, int threads)
         return output_failed(all->path);
     }
     progress_phase(&all->progress, "", "evaluations", 0, all->progress.cost_total);
+    Ticker *ticker = ticker_open(&all->telling, &all->progress);
     run_all(all, threads);
+    ticker_close(ticker);
     progress_clear(&all->progress);
     return all->status == 0 && all->terminal ? print_all(all) : all->status;
 }
@@ -153,14 +182,32 @@ static void clear(Searches *all)
     free(all->searches);
     free(all->over);
     free(all->seconds);
+    outcome_clear(&all->outcome);
     output_clear(all->output);
+    pthread_mutex_destroy(&all->telling);
     pthread_mutex_destroy(&all->lock);
+}
+
+static const OutcomeKind min_omega_outcome = {
+    .command = "min-omega", .reason = "no omega was found", .column = "omega_min"};
+
+static int open_files(Searches *all, const RunOptions *run, int argc, char **argv)
+{
+    int status = output_open_run(&all->output, run);
+    if (status == 0) {
+        status = outcome_open(&all->outcome, &min_omega_outcome, run, argc, argv);
+    }
+    if (status == 0 && all->outcome.file != NULL) {
+        (void)row_write_case_header(all->outcome.file); /* the stream remembers */
+    }
+    return status;
 }
 
 int command_min_omega(const Grid *grid, const RunOptions *run, int argc, char **argv)
 {
     int threads = run->threads > 0 ? run->threads : omp_get_num_procs();
     Searches all = {.grid = grid, .path = run->output, .memory = memory_room(run->memory)};
+    pthread_mutex_init(&all.telling, NULL);
     pthread_mutex_init(&all.lock, NULL);
     all.terminal = run->output == NULL && !run->on_stdout && isatty(STDOUT_FILENO);
     int status = grid_predict(grid, run->memory, &threads);
@@ -169,7 +216,9 @@ int command_min_omega(const Grid *grid, const RunOptions *run, int argc, char **
         status = memory_fault();
     }
     if (status == 0) {
-        status = output_open_run(&all.output, run);
+        all.positions = run->positions;
+        all.color = run->color;
+        status = open_files(&all, run, argc, argv);
     }
     if (status == 0) {
         progress_open(&all.progress, progress_stderr(run->quiet), search_all_cost(grid));
@@ -179,6 +228,9 @@ int command_min_omega(const Grid *grid, const RunOptions *run, int argc, char **
         status = output_finish(
             all.output,
             &(RunRecord){.argc = argc, .argv = argv, .grid = grid, .seconds = all.seconds});
+    }
+    if (status == 0) {
+        status = outcome_finish(&all.outcome, all.missing == 0, NULL);
     }
     clear(&all);
     return status != 0 ? status : all.missing > 0;

@@ -94,6 +94,59 @@ static void write_bounds(FILE *file, const Ensemble *ensemble, const Found *foun
     }
 }
 
+/* The columns of a report's case, behind the key. */
+int row_write_case_header(FILE *file)
+{
+    return table_write_key_header(file, false) != 0 ||
+                   fputs(",tolerance,omega_min,omega_max,error_min,omega_best,best_"
+                         "error," BOUNDS_COLUMN ",status\n",
+                         file) == EOF
+               ? -1
+               : 0;
+}
+
+int row_write_case(FILE *file, const Search *search)
+{
+    const OmegaSearch *s = &search->found.search;
+    const Point *point = search->seeds.points[0];
+    bool best = judge_needs_arithmetic(point->judge) && s->best.omega > 0;
+    char *text = seeds_text(&search->seeds);
+    int status = text == NULL ? -1 : write_key(file, &search->seeds, text);
+    free(text);
+    status |= write_omega(file, true, point->tolerance);
+    status |= write_omega(file, s->found, s->min.omega);
+    status |= write_omega(file, s->found, s->max.omega);
+    status |= write_error(file, s->found, s->min.error);
+    status |= write_omega(file, best, s->best.omega);
+    status |= write_error(file, best, s->best.error);
+    write_bounds(file, &search->seeds, &search->found);
+    fprintf(file, ",%s\n", s->found ? "ok" : "none");
+    return ferror(file) ? -1 : status;
+}
+
+char *row_command(const Search *search, const char *positions)
+{
+    char *text = NULL, *seeds = seeds_text(&search->seeds);
+    size_t size;
+    FILE *file = seeds == NULL ? NULL : text_stream(&text, &size);
+    if (file != NULL) {
+        for (char *c = seeds; *c != '\0'; c++) {
+            *c = *c == ';' ? ',' : *c; /* as the flag takes them */
+        }
+        fputs("headproof min-omega", file);
+        point_print_flags(file, search->seeds.points[0], NULL, seeds);
+        if (positions != NULL) {
+            fprintf(file, " --positions %s", positions);
+        }
+    }
+    free(seeds);
+    if (file != NULL && fclose(file) != 0) {
+        free(text);
+        text = NULL;
+    }
+    return text;
+}
+
 int row_write_header(FILE *file)
 {
     return table_write_key_header(file, false) != 0 || fputs(header_tail, file) == EOF ? -1 : 0;

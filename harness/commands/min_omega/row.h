@@ -12,4 +12,12 @@
 int row_write_header(FILE *file);
 int row_write(FILE *file, const Search *search);
 
+/* The same of a report's table of cases (check/outcome.h). */
+int row_write_case_header(FILE *file);
+int row_write_case(FILE *file, const Search *search);
+
+/* What repeats the search; free it.  positions: as --positions has it, or NULL.  NULL: memory is
+ * short. */
+char *row_command(const Search *search, const char *positions) __attribute__((warn_unused_result));
+
 #endif

@@ -162,11 +162,12 @@ static bool run_logits(Search *search, double memory)
     return ok;
 }
 
-bool search_run(Search *search, double memory, Progress *progress)
+bool search_run(Search *search, double memory, Progress *progress, pthread_mutex_t *lock)
 {
     Ensemble *seeds = &search->seeds;
     double start = clock_seconds();
     seeds->progress = progress;
+    seeds->progress_lock = lock;
     bool ok = seeds->points[0]->judge_of != JUDGE_STREAMS
                   ? run_logits(search, memory)
                   : run(search, memory) && ensemble_search(seeds, &search->found);

@@ -29,8 +29,8 @@ void search_free(Search *search);
 double search_all_cost(const Grid *grid);
 
 /* Makes what the points share, within so many bytes, searches, and drops what they share; progress
- * is told of it.  false: memory is short. */
-bool search_run(Search *search, double memory, Progress *progress)
+ * is told of it under its lock.  false: memory is short. */
+bool search_run(Search *search, double memory, Progress *progress, pthread_mutex_t *lock)
     __attribute__((warn_unused_result));
 
 #endif

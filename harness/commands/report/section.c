@@ -50,7 +50,11 @@ void section_verdict(char text[SECTION_VERDICT], const Subject *subject)
     size_t all = points > 0 ? points : rows;
     const char *what = points > 0 ? "point" : "row";
     char reasons[SECTION_VERDICT / 2] = "";
-    if (subject->kind == SUBJECT_CHECK && subject->passes) {
+    const json_t *cases = json_object_get(subject->check, "cases"); /* of verify, min-omega */
+    if (subject->kind == SUBJECT_CHECK && subject->passes && cases != NULL) {
+        size_t count = json_array_size(cases);
+        snprintf(text, SECTION_VERDICT, "PASS: %zu case%s", count, plural(count));
+    } else if (subject->kind == SUBJECT_CHECK && subject->passes) {
         snprintf(text, SECTION_VERDICT, "PASS: every row is as good as the baseline's");
     } else if (subject->kind == SUBJECT_CHECK) {
         const json_t *first = json_array_get(json_object_get(subject->check, "findings"), 0);

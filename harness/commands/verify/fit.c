@@ -6,6 +6,7 @@
 
 #include "../../base/memory.h"
 #include "../../base/progress.h"
+#include "../../base/ticker.h"
 #include "../../base/message.h"
 #include "../../evaluate/logits.h"
 #include "../../evaluate/predict.h"
@@ -278,6 +279,19 @@ static bool open_family(Verify *verify, double room)
     return ensemble_size(ensemble, verify->most, room);
 }
 
+/* What the inputs share, and but for few of them what one takes; that is told of too, as it takes an
+ * input's time. */
+static bool measure(Verify *verify, double room, bool few)
+{
+    progress_open(&verify->progress, progress_stderr(verify->options->quiet), 0);
+    progress_phase(&verify->progress, "plan", "inputs", 0, 0);
+    Ticker *ticker = ticker_open(&verify->telling, &verify->progress);
+    bool ok = open_family(verify, room) && (few || time_inputs(verify));
+    ticker_close(ticker);
+    progress_clear(&verify->progress);
+    return ok;
+}
+
 int verify_predict(Verify *verify)
 {
     const double gib = 1024.0 * 1024 * 1024;
@@ -295,7 +309,7 @@ int verify_predict(Verify *verify)
         verify->ensemble.kept = verify->ensemble.count;
         say_ahead(verify, total_seconds(verify));
     }
-    if (!open_family(verify, room - fixed) || (!few && !time_inputs(verify))) {
+    if (!measure(verify, room - fixed, few)) {
         return memory_fault();
     }
     double total = total_seconds(verify);
@@ -305,6 +319,7 @@ int verify_predict(Verify *verify)
     say_kept(verify, total);
     progress_open(&verify->progress, progress_stderr(verify->options->quiet), total);
     verify->ensemble.progress = &verify->progress;
+    verify->ensemble.progress_lock = &verify->telling;
     return 0;
 }
 

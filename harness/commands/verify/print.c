@@ -5,6 +5,7 @@
 
 #include "../../grid/point_axes.h"
 #include "../../table/bounds.h"
+#include "../../table/live.h"
 #include "../../table/summary.h"
 #include "../../table/columns.h"
 #include "../../base/decimal.h"
@@ -200,7 +201,10 @@ void verify_print_omega(const Verify *verify, double omega, const LogitErrors *l
         for (int kind = 0; kind < ERROR_KINDS; kind++) {
             print_cell(file, names[kind], &verify->layers[l].worst[kind]);
         }
-        fprintf(file, "  %s\n", status_name(verify->layers[l].status));
+        const char *status = status_name(verify->layers[l].status);
+        fputs("  ", file);
+        terminal_write(file, verify->colors ? live_status_color(status) : COLOR_NONE, status);
+        fputc('\n', file);
     }
     if (verify->has_logits) {
         double margin = verify->logits.margin;
@@ -330,5 +334,4 @@ void verify_print_verdict(FILE *file, const Grid *grid, bool passed, const Verif
         print_certified(file, bounds);
     }
     verify_limit_print(file, limit, several);
-    fputc('\n', file);
 }

@@ -55,7 +55,7 @@ void verify_print_omega(const Verify *verify, double omega, const LogitErrors *l
 void verify_print_found(const Verify *verify, const Found *found);
 void verify_print_keeping(const Verify *verify, const OmegaSearch *found);
 
-/* bounds: cells that are only bounds, of points that are certified. */
+/* A line without its end.  bounds: cells that are only bounds, of points that are certified. */
 void verify_print_verdict(FILE *file, const Grid *grid, bool passed, const VerifyLimit *limit,
                           size_t bounds);
 

@@ -6,6 +6,7 @@
 #include "limit.h"
 
 #include "../../base/decimal.h"
+#include "../../base/ticker.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -181,8 +182,11 @@ static bool evaluate_input(void *context, size_t i, const Shared *shared, const 
 bool verify_open_inputs(Verify *verify)
 {
     verify_phase(verify, "original", 0, 0);
-    return ensemble_open(&verify->ensemble) &&
-           (!verify->has_logits || logits_keep(&verify->logits, verify->ensemble.kept));
+    Ticker *ticker = ticker_open(&verify->telling, &verify->progress);
+    bool ok = ensemble_open(&verify->ensemble) &&
+              (!verify->has_logits || logits_keep(&verify->logits, verify->ensemble.kept));
+    ticker_close(ticker);
+    return ok;
 }
 
 bool verify_logits_pass(const Verify *verify, const LogitErrors *errors)
@@ -220,7 +224,10 @@ bool verify_evaluate(Verify *verify, double omega, LogitErrors *logits)
     layers_reset(verify);
     verify->passed = true;
     verify_phase(verify, label, 1, verify_rows_seconds(verify));
-    if (!ensemble_each(&verify->ensemble, omega, evaluate_input, verify)) {
+    Ticker *ticker = ticker_open(&verify->telling, &verify->progress);
+    bool ok = ensemble_each(&verify->ensemble, omega, evaluate_input, verify);
+    ticker_close(ticker);
+    if (!ok) {
         return false;
     }
     if (verify->has_logits) {
@@ -239,7 +246,10 @@ bool verify_search(Verify *verify, Found *found)
         verify->ensemble.judged_floor = logits_judged_floor;
         verify->ensemble.judged_context = &verify->judged;
     }
-    return ensemble_search(&verify->ensemble, found);
+    Ticker *ticker = ticker_open(&verify->telling, &verify->progress);
+    bool ok = ensemble_search(&verify->ensemble, found);
+    ticker_close(ticker);
+    return ok;
 }
 
 /* The predictions changed at one Omega, but for those that the imitation of an activation changes,
@@ -271,5 +281,8 @@ bool verify_search_predictions(Verify *verify, OmegaSearch *found)
     ensemble_range(&ask, &verify->ensemble);
     verify->logits.judged = JUDGE_LOGITS; /* no KL is worked out */
     verify_phase(verify, "search for predictions", VERIFY_KEEPING_EVALUATIONS, verify->cost.last);
-    return omega_search(found, prediction_error, verify, &ask);
+    Ticker *ticker = ticker_open(&verify->telling, &verify->progress);
+    bool ok = omega_search(found, prediction_error, verify, &ask);
+    ticker_close(ticker);
+    return ok;
 }

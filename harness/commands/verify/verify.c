@@ -2,6 +2,7 @@
  * The command `verify`: a trained model over all its inputs, with a verdict.
  */
 #include "verify.h"
+#include "cases.h"
 #include "fit.h"
 #include "inputs.h"
 #include "limit.h"
@@ -14,6 +15,8 @@
 #include "../../base/message.h"
 #include "../../evaluate/predict.h"
 #include "../../base/shown.h"
+#include "../../base/terminal.h"
+#include "../../base/text_stream.h"
 
 #include <errno.h>
 #include <math.h>
@@ -24,8 +27,13 @@
 static int verify_omega(Verify *verify, double omega)
 {
     LogitErrors logits;
+    double start = clock_seconds();
     if (!verify_evaluate(verify, omega, &logits)) {
         return memory_fault();
+    }
+    int status = verify_cases_add(verify->outcome, verify, omega, &logits, clock_seconds() - start);
+    if (status != 0) {
+        return status;
     }
     verify_limit_take(verify, omega);
     verify->keeping = logits.changed == logits.lost ? omega : verify->keeping;
@@ -214,9 +222,30 @@ static void record_clear(Record *record)
     free(record->seconds);
 }
 
-/* record: whether points passed, and the inputs of all templates, are added to it. */
-static int run_templates(Record *record, const Grid *grid, const RunOptions *run, Output *output,
-                         int threads)
+/* The sentence, said and given: *text is to be freed.  0, or 99 after a message. */
+static int say_verdict(char **text, const Grid *grid, const RunOptions *run, bool passed,
+                       const VerifyLimit *limit, size_t bounds)
+{
+    FILE *report = output_report(run);
+    size_t size;
+    FILE *stream = text_stream(text, &size);
+    if (stream == NULL) {
+        return memory_fault();
+    }
+    verify_print_verdict(stream, grid, passed, limit, bounds);
+    if (fclose(stream) != 0) {
+        return memory_fault();
+    }
+    Color color = passed ? COLOR_GOOD : COLOR_BAD;
+    terminal_write(report, terminal_has_colors(report, run->color) ? color : COLOR_NONE, *text);
+    fputc('\n', report);
+    return 0;
+}
+
+/* record: whether points passed, and the inputs of all templates, are added to it.  *said: the
+ * verdict, to be freed. */
+static int run_templates(Record *record, char **said, const Grid *grid, const RunOptions *run,
+                         Verify base, int threads)
 {
     bool *passed = record->passed;
     VerifyLimit limit = {0};
@@ -227,16 +256,16 @@ static int run_templates(Record *record, const Grid *grid, const RunOptions *run
             continue;
         }
         const Point *template = &grid->points[i];
-        Verify verify = {.options = run,
-                         .template = template,
-                         .model = template->source->file,
-                         .passed = true,
-                         .output = output};
+        Verify verify = base;
+        verify.template = template;
+        verify.model = template->source->file;
         verify.lists_positions = run->positions != NULL || run->text != NULL;
         verify.all_positions =
             run->positions != NULL ? strcmp(run->positions, "all") == 0 : run->text != NULL;
+        pthread_mutex_init(&verify.telling, NULL);
         pthread_mutex_init(&verify.lock, NULL);
         status = run_template(passed, &verify, grid, threads);
+        pthread_mutex_destroy(&verify.telling);
         pthread_mutex_destroy(&verify.lock);
         verify_limit_worsen(&limit, &verify.limit);
         bounds += verify.bounds;
@@ -249,12 +278,12 @@ static int run_templates(Record *record, const Grid *grid, const RunOptions *run
     for (size_t i = 0; i < grid->count; i++) {
         all = all && passed[i];
     }
-    if (status == 0 && !run->quiet) {
-        if (run->shards > 0) {
-            fputs("the searches for omega are over all inputs: a shard leaves them out\n",
-                  output_report(run));
-        }
-        verify_print_verdict(output_report(run), grid, all, &limit, bounds);
+    if (status == 0 && !run->quiet && run->shards > 0) {
+        fputs("the searches for omega are over all inputs: a shard leaves them out\n",
+              output_report(run));
+    }
+    if (status == 0) {
+        status = say_verdict(said, grid, run, all, &limit, bounds);
     }
     return status != 0 ? status : !all;
 }
@@ -282,11 +311,22 @@ static int open_output(Output **output, const RunOptions *run)
     return status;
 }
 
+static int open_outcome(Outcome *outcome, const RunOptions *run, int argc, char **argv)
+{
+    int status = outcome_open(outcome, &verify_outcome, run, argc, argv);
+    if (status == 0 && outcome->file != NULL) {
+        verify_cases_header(outcome->file);
+    }
+    return status;
+}
+
 int command_verify(const Grid *grid, const RunOptions *run, int argc, char **argv)
 {
     int threads = run->threads > 0 ? run->threads : omp_get_num_procs();
     Output *output = NULL;
     Record record = {0};
+    Outcome outcome = {0};
+    char *said = NULL;
     ref_thread_setup();
     int status = check_arithmetic(grid);
     status = status == 0 ? verify_inputs_check(run) : status;
@@ -300,7 +340,15 @@ int command_verify(const Grid *grid, const RunOptions *run, int argc, char **arg
         status = open_output(&output, run);
     }
     if (status == 0) {
-        status = run_templates(&record, grid, run, output, threads);
+        status = open_outcome(&outcome, run, argc, argv);
+    }
+    if (status == 0) {
+        const Verify base = {.options = run,
+                             .passed = true,
+                             .output = output,
+                             .outcome = &outcome,
+                             .colors = terminal_has_colors(output_report(run), run->color)};
+        status = run_templates(&record, &said, grid, run, base, threads);
     }
     digest_print(record.record.identity.points, record.inputs);
     if (status <= 1 && output != NULL) {
@@ -312,6 +360,12 @@ int command_verify(const Grid *grid, const RunOptions *run, int argc, char **arg
         int finished = output_finish(output, &all);
         status = finished != 0 ? finished : status;
     }
+    if (status <= 1) {
+        int reported = outcome_finish(&outcome, status == 0, said);
+        status = reported != 0 ? reported : status;
+    }
+    free(said);
+    outcome_clear(&outcome);
     output_clear(output);
     record_clear(&record);
     ref_thread_clear();

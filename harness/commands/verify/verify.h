@@ -7,6 +7,7 @@
  *   fit.c      what fits, and how long it will take
  *   print.c    what is said of it, and the CSV
  *   positions.c  rows of positions, means, the first prediction that changes
+ *   cases.c    what its reports have
  *   limit.c    what limits it, and what to try
  */
 #ifndef HEADPROOF_HARNESS_COMMANDS_VERIFY_VERIFY_H
@@ -16,6 +17,7 @@
 #include "../../models/windows.h"
 #include "../../evaluate/logits.h"
 #include "../../table/output.h"
+#include "../check/outcome.h"
 
 #include <pthread.h>
 
@@ -94,10 +96,13 @@ typedef struct {
         keeping; /* an Omega that keeps every prediction which the imitation keeps; 0: none yet */
     InputCost cost;
     Progress progress;
-    bool passed; /* at the Omega at hand */
+    pthread_mutex_t telling; /* of the progress, while there is a ticker */
+    bool passed;             /* at the Omega at hand */
     VerifyLimit limit;
     size_t bounds; /* cells, of layers and Omegas so far, that are only bounds */
     Output *output;
+    Outcome *outcome; /* what reports are made of */
+    bool colors;      /* what is said has them */
 } Verify;
 
 #endif

@@ -1,0 +1,275 @@
+/*
+ * What verify and min-omega say for CI: the verdict, with -q too, its colour, and the reports that
+ * check writes as well.
+ */
+#include "fixture.h"
+#include "program.h"
+#include "scratch.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <jansson.h>
+
+#define MODEL "cases/models/modadd53-silu.safetensors"
+#define INPUTS "verify " MODEL " --tokens 0:52:26/1/53 "
+#define REPORTS "--json %/j --junit-xml %/x --markdown %/m"
+
+/* headproof ARGUMENTS, where % stands for the scratch directory. */
+static Output headproof(const Scratch *scratch, const char *arguments)
+{
+    char command[2048], *end = command;
+    for (const char *c = arguments; *c != '\0'; c++) {
+        size_t room = (size_t)(command + sizeof command - end);
+        int used = *c == '%' ? snprintf(end, room, "%s", scratch->directory)
+                             : snprintf(end, room, "%c", *c);
+        assert_true((size_t)used < room);
+        end += used;
+    }
+    return run(command);
+}
+
+static void expect_run(const Scratch *scratch, const char *arguments, int code, const char *said)
+{
+    Output output = headproof(scratch, arguments);
+    expect_says(&output, code, said);
+    free(output.text);
+}
+
+static void read_report(char text[SCRATCH_TEXT], const Scratch *scratch, const char *name)
+{
+    char path[SCRATCH_PATH];
+    scratch_path(path, scratch, name);
+    assert_true(file_read(text, path) > 0);
+}
+
+static json_t *load(const Scratch *scratch)
+{
+    char path[SCRATCH_PATH];
+    scratch_path(path, scratch, "j");
+    json_t *report = json_load_file(path, 0, NULL);
+    assert_non_null(report);
+    return report;
+}
+
+static const char *text_of(const json_t *object, const char *name)
+{
+    const char *text = json_string_value(json_object_get(object, name));
+    return text != NULL ? text : "";
+}
+
+/* As Jenkins takes it (where xmllint is there), with so many cases and failures. */
+static void expect_junit(const Scratch *scratch, const char *counts)
+{
+    static char text[SCRATCH_TEXT];
+    char command[2 * SCRATCH_PATH];
+    snprintf(command, sizeof command,
+             "-c 'if command -v xmllint >/dev/null; then xmllint --noout --schema "
+             "tests/data/junit.xsd %s/x 2>/dev/null; fi'",
+             scratch->directory);
+    Output output = run_program("/bin/sh", command);
+    assert_int_equal(output.code, 0);
+    free(output.text);
+    read_report(text, scratch, "x");
+    assert_non_null(strstr(text, counts));
+}
+
+/* The command that a finding names repeats it alone. */
+static void expect_reproduced(const char *command)
+{
+    assert_int_equal(strncmp(command, "headproof ", strlen("headproof ")), 0);
+    Output output = run(command + strlen("headproof "));
+    assert_int_equal(output.code, 1);
+    free(output.text);
+}
+
+/* At Omega 5 the trained model's error is near 8e-4 = e^(-2 Omega) times its scores' scale, at 20
+ * that of its arithmetic. */
+static void a_model_has_a_case_a_layer_at_an_omega(void **state)
+{
+    static char text[SCRATCH_TEXT];
+    const Scratch *scratch = *state;
+    expect_run(scratch, INPUTS "--omega 5,20 --tolerance 1e-9 -q " REPORTS, 1, "verdict: FAIL: ");
+    json_t *report = load(scratch);
+    const json_t *cases = json_object_get(report, "cases");
+    const json_t *findings = json_object_get(report, "findings");
+    const json_t *finding = json_array_get(findings, 0);
+    assert_string_equal(text_of(report, "verdict"), "fail");
+    assert_string_equal(text_of(report, "command"), "verify");
+    assert_int_equal(json_array_size(cases), 2);
+    assert_int_equal(json_array_size(findings), 1);
+    assert_string_equal(text_of(json_array_get(cases, 0), "status"), "fail");
+    assert_string_equal(text_of(json_array_get(cases, 1), "status"), "ok");
+    assert_string_equal(text_of(json_array_get(cases, 1), "omega"), "20");
+    double error = strtod(text_of(json_array_get(cases, 1), "error"), NULL);
+    assert_true(error > 3e-15 && error < 4e-14);
+    error = strtod(text_of(finding, "obtained"), NULL);
+    assert_true(error > 4e-4 && error < 2e-3);
+    assert_string_equal(text_of(finding, "reason"), "above its tolerance");
+    assert_string_equal(text_of(finding, "limit"), "1e-09");
+    expect_reproduced(text_of(finding, "reproduce"));
+    json_decref(report);
+    expect_junit(scratch, "\"headproof verify\" tests=\"2\" failures=\"1\"");
+    read_report(text, scratch, "x");
+    assert_non_null(strstr(text, "<system-out>tolerance 1e-09, judged total, norm max, error 8."));
+    read_report(text, scratch, "m");
+    assert_non_null(strstr(text, "### headproof verify: FAIL: 1 of 2 cases\n"));
+    assert_non_null(strstr(text, "| total | max | 8."));
+    expect_run(scratch, INPUTS "--omega 20 --tolerance 1e-9 -q " REPORTS, 0, "verdict: PASS: ");
+    expect_junit(scratch, "tests=\"1\" failures=\"0\"");
+    expect_run(scratch, "report %/j -o /dev/stdout", 0, "PASS: 1 case");
+}
+
+/* Where logits are judged, their error is the last layer's: here it is 3e-3 at Omega 5. */
+static void judged_logits_have_their_error(void **state)
+{
+    const Scratch *scratch = *state;
+    expect_run(scratch, INPUTS "--omega 5 --judge logits --tolerance 1e-9 -q " REPORTS, 1,
+               "verdict: FAIL: at omega 5 the largest logit error is not within 1e-09");
+    json_t *report = load(scratch);
+    const json_t *only = json_array_get(json_object_get(report, "cases"), 0);
+    double error = strtod(text_of(only, "error"), NULL);
+    assert_string_equal(text_of(only, "judged"), "logits");
+    assert_true(error > 1e-3 && error < 1e-2);
+    json_decref(report);
+}
+
+/* e^(-2 Omega) is 1e-3 near Omega 3.5; nothing in double is within 1e-40. */
+static void a_search_is_a_case(void **state)
+{
+    static char text[SCRATCH_TEXT];
+    const Scratch *scratch = *state;
+    expect_run(scratch,
+               "min-omega --n 2 --d 2 --seed 1,5:7 --tolerance 1e-3,1e-40 -q -o %/t " REPORTS, 1,
+               "");
+    json_t *report = load(scratch);
+    const json_t *cases = json_object_get(report, "cases"), *found = json_array_get(cases, 0);
+    const json_t *finding = json_array_get(json_object_get(report, "findings"), 0);
+    assert_int_equal(json_array_size(cases), 2);
+    double least = strtod(text_of(found, "omega_min"), NULL);
+    double most = strtod(text_of(found, "omega_max"), NULL);
+    double error = strtod(text_of(found, "error_min"), NULL);
+    assert_true(least > 1 && least < 6 && most > 1e12 && error <= 1e-3 && error > 9e-4);
+    assert_string_equal(text_of(json_array_get(cases, 1), "omega_min"), "");
+    assert_string_equal(text_of(finding, "reason"), "no omega was found");
+    assert_non_null(strstr(text_of(finding, "reproduce"), " --seed 1,5:7 "));
+    expect_reproduced(text_of(finding, "reproduce"));
+    json_decref(report);
+    expect_junit(scratch, "\"headproof min-omega\" tests=\"2\" failures=\"1\"");
+    read_report(text, scratch, "m");
+    assert_non_null(strstr(text, "### headproof min-omega: FAIL: 1 of 2 cases\n"));
+}
+
+/* Complete or not at all, no input, and the machine's fault is the machine's. */
+static void reports_are_files_as_any(void **state)
+{
+    const Scratch *scratch = *state;
+    expect_run(scratch, INPUTS "--omega 20 -q --json /dev/full 2>&1", 99, "/dev/full");
+    expect_run(scratch, "min-omega --n 2 --d 2 --tolerance 1e-3 --markdown /dev/full 2>&1", 99,
+               "/dev/full");
+    expect_run(scratch, INPUTS "--omega 20 --junit-xml %/no/such 2>&1", 2, "--junit-xml: token '");
+    expect_run(scratch, INPUTS "--omega 20 --json " MODEL " 2>&1", 2, "expected another file");
+    expect_run(scratch, INPUTS "--omega 20 --json %/j -o %/j 2>&1", 2, "expected another file");
+}
+
+/* The verdict is said whatever is not: on stdout, or where that is the table on stderr. */
+static void quiet_says_the_verdict(void **state)
+{
+    const Scratch *scratch = *state;
+    Output output = run(INPUTS "--omega 20 -q 2>/dev/null");
+    assert_int_equal(output.code, 0);
+    assert_int_equal(strncmp(output.text, "verdict: evaluated at omega 20", 30), 0);
+    assert_int_equal(lines(&output), 1);
+    free(output.text);
+    output = run(INPUTS "--omega 20 -q -o - 2>/dev/null");
+    assert_null(strstr(output.text, "verdict"));
+    assert_non_null(strstr(output.text, "judged_log2"));
+    free(output.text);
+    expect_run(scratch, INPUTS "--omega 20 -q -o - 2>&1 >/dev/null", 0, "verdict: evaluated");
+    output = run(INPUTS "--omega 20 -q -o /dev/stdout 2>/dev/null");
+    assert_null(strstr(output.text, "verdict"));
+    free(output.text);
+}
+
+static void verdicts_have_colours(void **state)
+{
+    static char text[SCRATCH_TEXT];
+    const Scratch *scratch = *state;
+    expect_run(scratch, INPUTS "--omega 20 --tolerance 1e-9 -q --color always", 0,
+               "\033[32mverdict: PASS: ");
+    expect_run(scratch, INPUTS "--omega 5 --tolerance 1e-9 --color always", 1,
+               "\033[31mverdict: FAIL: ");
+    expect_run(scratch, INPUTS "--omega 5 --tolerance 1e-9 --color always", 1,
+               "  \033[31mfail\033[0m\n");
+    run_on_terminal(text, sizeof text,
+                    "min-omega --n 2 --d 2 --tolerance 1e-3,1e-40 -q --color always", 1);
+    assert_non_null(strstr(text, "\033[31mverdict: FAIL: 1 of 2 searches found no omega\033[0m"));
+    run_on_terminal(text, sizeof text, "min-omega --n 2 --d 2 --tolerance 1e-3 -q --color always",
+                    0);
+    assert_non_null(strstr(text, "\033[32mverdict: PASS: every search found an omega\033[0m"));
+    run_on_terminal(text, sizeof text, "min-omega --n 2 --d 2 --tolerance 1e-3 -q --color never",
+                    0);
+    assert_null(strchr(text, '\033'));
+}
+
+/* What a terminal is told within a minute of work that takes far more, which is then ended. */
+static void expect_told(const Scratch *scratch, const char *arguments, const char *told)
+{
+    char line[3 * SCRATCH_PATH];
+    snprintf(line, sizeof line,
+             "-c 'said=%s/said; TERM=xterm script -qfec \"\\\"$HEADPROOF\\\" %s\" $said "
+             "</dev/null >/dev/null 2>&1 & for i in $(seq 600); do grep -q \"%s\" $said "
+             "2>/dev/null && break; sleep 0.1; done; kill $!; wait $!; grep -q \"%s\" $said'",
+             scratch->directory, arguments, told, told);
+    Output output = run_program("/bin/sh", line);
+    assert_int_equal(output.code, 0);
+    free(output.text);
+}
+
+/* Half a million bits take a single input a minute: before it is done, there is the time. */
+static void the_first_input_is_waited_for_with_the_time(void **state)
+{
+    const Scratch *scratch = *state;
+    expect_told(scratch, "verify " MODEL " --tokens 0/1/53 --omega 20 --precision 500000",
+                "plan: 0 inputs, [0-9]* s so far");
+    expect_told(scratch, "min-omega --n 20 --d 20 --tolerance 1e-9 --precision 500000",
+                "0 evaluations, [0-9]* s so far");
+}
+
+static int make_scratch(void **state)
+{
+    static Scratch scratch;
+    scratch_make(&scratch);
+    *state = &scratch;
+    return 0;
+}
+
+static int remove_scratch(void **state)
+{
+    scratch_remove(*state);
+    return 0;
+}
+
+#define IN_SCRATCH(test) cmocka_unit_test_setup_teardown(test, make_scratch, remove_scratch)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        IN_SCRATCH(a_model_has_a_case_a_layer_at_an_omega),
+        IN_SCRATCH(judged_logits_have_their_error),
+        IN_SCRATCH(a_search_is_a_case),
+        IN_SCRATCH(reports_are_files_as_any),
+        IN_SCRATCH(quiet_says_the_verdict),
+        IN_SCRATCH(verdicts_have_colours),
+        IN_SCRATCH(the_first_input_is_waited_for_with_the_time),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
