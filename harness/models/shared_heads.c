@@ -95,8 +95,8 @@ static Kept vectors(const double *data, size_t heads, size_t columns)
 
 static json_t *columns_json(Columns columns)
 {
-    return json_pack("[I, I]", (json_int_t)columns.first,
-                     (json_int_t)(columns.first + columns.count));
+    size_t end = columns.first + columns.count;
+    return json_pack("[I, I]", (json_int_t)columns.first, (json_int_t)end);
 }
 
 static void put_gate(Writing *writing, json_t *to, const Score *score, size_t heads)

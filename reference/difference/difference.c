@@ -12,8 +12,8 @@ static bool is_bilinear(const Heads *heads)
     return heads->bundle->score.kind == SCORE_BILINEAR;
 }
 
-/* All but the last three are of e's own bits; those have x's.  Of tokens that are alike moved equals
- * what x and e make of a mixture to the last bit, in which the difference of the two is 0. */
+/* All but the last three are of e's own bits; those have x's.  So of tokens that are alike moved
+ * equals what x and e make of a mixture to the last bit, and the difference of the two is 0. */
 enum { DIFFERENCE_MATS = 18, OWN_MATS = DIFFERENCE_MATS - 3 };
 
 static void difference_list(Difference *e, const RecordShape *shape, const DifferenceSize *size,
