@@ -34,11 +34,17 @@ static bool make_room(Outcome *outcome)
     }
     size_t room = 2 * outcome->capacity + 16;
     char **commands = realloc(outcome->commands, room * sizeof *commands);
-    outcome->commands = commands != NULL ? commands : outcome->commands;
+    if (commands == NULL) {
+        return false;
+    }
+    outcome->commands = commands;
     double *seconds = realloc(outcome->seconds, room * sizeof *seconds);
-    outcome->seconds = seconds != NULL ? seconds : outcome->seconds;
-    outcome->capacity = commands != NULL && seconds != NULL ? room : outcome->capacity;
-    return commands != NULL && seconds != NULL;
+    if (seconds == NULL) {
+        return false;
+    }
+    outcome->seconds = seconds;
+    outcome->capacity = room;
+    return true;
 }
 
 int outcome_case(Outcome *outcome, double seconds, char *command)

@@ -279,8 +279,8 @@ static bool open_family(Verify *verify, double room)
     return ensemble_size(ensemble, verify->most, room);
 }
 
-/* What the inputs share, and but for few of them what one takes; that is told of too, as it takes an
- * input's time. */
+/* What the inputs share, and but for few of them what one takes; that is told of too, as it takes
+ * an input's time. */
 static bool measure(Verify *verify, double room, bool few)
 {
     progress_open(&verify->progress, progress_stderr(verify->options->quiet), 0);
