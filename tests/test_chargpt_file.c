@@ -3,6 +3,7 @@
  * nobody may be silent somebody is asked.
  */
 #include "given.h"
+#include "printed.h"
 
 #include "../harness/models/model_file.h"
 
@@ -14,29 +15,6 @@
 #include <cmocka.h>
 
 #define FOLDER "cases/models/chargpt"
-
-/* First, middle and last entry, and the sum of entry i times i mod 7 + 1, from left to right in
- * double: printed by Python's json and struct, by the definition of GPT-2's matrices. */
-typedef struct {
-    const char *name;
-    const double *values;
-    size_t count;
-    double first, middle, last, sum;
-} Printed;
-
-static void check_printed(const Printed *printed)
-{
-    double sum = 0;
-    for (size_t i = 0; i < printed->count; i++) {
-        sum += printed->values[i] * (double)(i % 7 + 1);
-    }
-    if (printed->values[0] != printed->first ||
-        printed->values[printed->count / 2] != printed->middle ||
-        printed->values[printed->count - 1] != printed->last || sum != printed->sum) {
-        fail_msg("%s: %a, %a, %a, sum %a", printed->name, printed->values[0],
-                 printed->values[printed->count / 2], printed->values[printed->count - 1], sum);
-    }
-}
 
 static void test_values(void **state)
 {

@@ -2,6 +2,7 @@
  * Model files: every tensor arrives where it belongs, sizes agree or are complained of, and the
  * trained model is read as another program reads it.
  */
+#include "printed.h"
 #include "safetensors_fixture.h"
 
 #include "../harness/models/model_file.h"
@@ -17,29 +18,6 @@
 /* ---- The trained model --------------------------------------------------------------------- */
 
 static const char trained[] = "cases/models/modadd53-silu.safetensors";
-
-/* First, middle and last entry, and the sum of entry i times i mod 7 + 1, from left to right in
- * double: printed by Python's json and struct, which share nothing with this program. */
-typedef struct {
-    const char *name;
-    const double *values;
-    size_t count;
-    double first, middle, last, sum;
-} Printed;
-
-static void check_printed(const Printed *printed)
-{
-    double sum = 0;
-    for (size_t i = 0; i < printed->count; i++) {
-        sum += printed->values[i] * (double)(i % 7 + 1);
-    }
-    if (printed->values[0] != printed->first ||
-        printed->values[printed->count / 2] != printed->middle ||
-        printed->values[printed->count - 1] != printed->last || sum != printed->sum) {
-        fail_msg("%s: %a, %a, %a, sum %a", printed->name, printed->values[0],
-                 printed->values[printed->count / 2], printed->values[printed->count - 1], sum);
-    }
-}
 
 static void test_trained_sizes(void **state)
 {

@@ -20,14 +20,19 @@ static size_t machine_top(double *top, const double *logits, size_t classes)
     return best;
 }
 
-/* The machine's largest logit, and the largest error of one: change [classes] is m(T') - r(T). */
-static void compare(Position *position, const PositionLogits *logits, mpfr_srcptr change)
+/* r(T)'s prediction and margin, once. */
+static void predict(Position *position, const PositionLogits *logits)
 {
-    double top;
     if (!position->known) {
         position->predicted = ref_logits_top(&position->margin, logits->original, logits->classes);
         position->known = true;
     }
+}
+
+/* The machine's largest logit, and the largest error of one: change [classes] is m(T') - r(T). */
+static void compare(Position *position, const PositionLogits *logits, mpfr_srcptr change)
+{
+    double top;
     position->error = 0;
     position->machine = machine_top(&top, logits->converted, logits->classes);
     for (size_t k = 0; k < logits->classes; k++) {
@@ -37,11 +42,10 @@ static void compare(Position *position, const PositionLogits *logits, mpfr_srcpt
     position->changed = position->machine != position->predicted || !isfinite(top);
 }
 
-/* Is r(T')'s largest logit another than r(T)'s?  change [classes] is r(T') - r(T). */
-static bool is_lost(const PositionLogits *logits, mpfr_srcptr change)
+/* Is r(T')'s largest logit another than that predicted?  change [classes] is r(T') - r(T). */
+static bool is_lost(size_t predicted, const PositionLogits *logits, mpfr_srcptr change)
 {
-    double margin;
-    size_t top = ref_logits_top(&margin, logits->original, logits->classes), best = 0;
+    size_t best = 0;
     mpfr_t here, most;
     mpfr_inits2(REF_LOGIT_BITS, here, most, (mpfr_ptr)0);
     mpfr_add(most, logits->original, change, MPFR_RNDN);
@@ -53,7 +57,7 @@ static bool is_lost(const PositionLogits *logits, mpfr_srcptr change)
         }
     }
     mpfr_clears(here, most, (mpfr_ptr)0);
-    return best != top;
+    return best != predicted;
 }
 
 /* What logits of r(T), and changes of them to r(T'), may be off by at a position. */
@@ -135,6 +139,7 @@ static Figure original_loss(const PositionLogits *logits)
 bool position_take(Position *position, const PositionLogits *logits, const FinalStreams *final,
                    size_t p)
 {
+    const bool first = !position->known;
     Offs offs;
     if (!offs_init(&offs, logits, final, p)) {
         offs_clear(&offs);
@@ -143,12 +148,13 @@ bool position_take(Position *position, const PositionLogits *logits, const Final
     for (int kind = 0; kind < ERROR_KINDS; kind++) {
         position->errors[kind] = figure_of(&offs.errors.error[kind][NORM_MAX]);
     }
+    predict(position, logits);
     ref_softmax_set(logits->softmax, logits->original, offs.original);
     position->loss = original_loss(logits);
     diverge(position, AGAINST_CONVERTED, logits, offs.change);
-    position->lost = !final->shared->pair.limit_is_original &&
-                     (!position->known || position->lost) &&
-                     is_lost(logits, ref_logits_row(logits->change, logits->row));
+    position->lost =
+        !final->shared->pair.limit_is_original && (first || position->lost) &&
+        is_lost(position->predicted, logits, ref_logits_row(logits->change, logits->row));
     ref_logits_subtract(logits->change, logits->row, logits->native, logits->original);
     diverge(position, AGAINST_NATIVE, logits, offs.original);
     ref_logits_subtract(logits->change, logits->row, logits->converted, logits->original);
@@ -163,6 +169,7 @@ bool position_take(Position *position, const PositionLogits *logits, const Final
 
 void position_compare(Position *position, const PositionLogits *logits, bool kl)
 {
+    predict(position, logits);
     ref_logits_subtract(logits->change, logits->row, logits->converted, logits->original);
     compare(position, logits, ref_logits_row(logits->change, logits->row));
     if (kl) {

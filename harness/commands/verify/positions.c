@@ -138,46 +138,19 @@ void verify_means(PositionMeans *means, const Verify *verify)
 
 static bool count_position(void *context, const Verify *verify, size_t i, size_t p)
 {
-    (void)verify;
-    (void)i;
-    (void)p;
-    ++*(size_t *)context;
+    PositionTally *tally = context;
+    const Position *position = logits_position(&verify->logits, i, p);
+    tally->all++;
+    tally->native_changed += position->native_changed;
+    tally->lost += position->lost;
     return true;
 }
 
-static bool count_native(void *context, const Verify *verify, size_t i, size_t p)
+PositionTally verify_tally(const Verify *verify)
 {
-    size_t *count = context;
-    *count += logits_position(&verify->logits, i, p)->native_changed;
-    return true;
-}
-
-size_t verify_native_changed(const Verify *verify)
-{
-    size_t count = 0;
-    each_position(verify, count_native, &count);
-    return count;
-}
-
-static bool count_lost(void *context, const Verify *verify, size_t i, size_t p)
-{
-    size_t *count = context;
-    *count += logits_position(&verify->logits, i, p)->lost;
-    return true;
-}
-
-size_t verify_lost(const Verify *verify)
-{
-    size_t count = 0;
-    each_position(verify, count_lost, &count);
-    return count;
-}
-
-size_t verify_positions(const Verify *verify)
-{
-    size_t count = 0;
-    each_position(verify, count_position, &count);
-    return count;
+    PositionTally tally = {0};
+    each_position(verify, count_position, &tally);
+    return tally;
 }
 
 /* ---- Rows ------------------------------------------------------------------------------------ */

@@ -39,14 +39,13 @@ void verify_means(PositionMeans *means, const Verify *verify);
 int verify_write_positions(const Verify *verify, const char *omega)
     __attribute__((warn_unused_result));
 
-/* Positions whose prediction the machine's own evaluation of the original changes. */
-size_t verify_native_changed(const Verify *verify);
+/* Positions: all that are looked at; those whose prediction the machine's own evaluation of the
+ * original changes; and those whose prediction the imitation of an activation changes. */
+typedef struct {
+    size_t all, native_changed, lost;
+} PositionTally;
 
-/* Positions whose prediction the imitation of an activation changes. */
-size_t verify_lost(const Verify *verify);
-
-/* Positions looked at. */
-size_t verify_positions(const Verify *verify);
+PositionTally verify_tally(const Verify *verify);
 
 /* Lines of divergences, of losses and of the first change, each after "omega 20, ". */
 void verify_print_positions(const Verify *verify, const char *omega);

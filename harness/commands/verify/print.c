@@ -208,15 +208,15 @@ void verify_print_omega(const Verify *verify, double omega, const LogitErrors *l
     }
     if (verify->has_logits) {
         double margin = verify->logits.margin;
+        PositionTally tally = verify_tally(verify);
         fprintf(file,
                 "omega %s, predictions: %zu of %zu changed; largest logit error %.2e, smallest "
                 "margin %.3g, safety factor %.2g\n",
-                text, logits->changed, verify_positions(verify), logits->error, margin,
+                text, logits->changed, tally.all, logits->error, margin,
                 safety(margin, logits->error));
-        size_t native = verify_native_changed(verify);
-        if (native > 0) {
+        if (tally.native_changed > 0) {
             fprintf(file, "omega %s, the original by itself changes %zu of %zu in this machine\n",
-                    text, native, verify_positions(verify));
+                    text, tally.native_changed, tally.all);
         }
         verify_print_positions(verify, text);
     }
@@ -241,7 +241,7 @@ void verify_print_found(const Verify *verify, const Found *found)
 void verify_print_keeping(const Verify *verify, const OmegaSearch *found)
 {
     FILE *file = output_report(verify->options);
-    size_t lost = verify_lost(verify);
+    size_t lost = verify_tally(verify).lost;
     char what[128] = "keeps every prediction";
     if (lost > 0) {
         snprintf(what, sizeof what, "keeps every prediction but the %zu that the imitation changes",
