@@ -47,8 +47,8 @@ PROBED  := build/deps
 
 .DEFAULT_GOAL := build
 .DELETE_ON_ERROR:
-.PHONY: build run figures check check-rest test test-programs seeds mutants bench bench-gpt2 \
-        coverage lint lint-objects format fuzz tsan nightly deps deps-lint deps-fuzz \
+.PHONY: build run figures check check-rest check-night test test-programs seeds mutants bench \
+        bench-gpt2 coverage lint lint-objects format fuzz tsan nightly deps deps-lint deps-fuzz \
         install uninstall manual clean help objects FORCE
 
 # ---- Flags ---------------------------------------------------------------------------------
@@ -82,8 +82,8 @@ $(error CFLAGS: fast maths is not allowed, every result here depends on exact IE
 endif
 
 # Probes set FLINT_FOUND (no, 2 or 3), FLINT_CPPFLAGS, FLINT_LIBS; MPI_CPPFLAGS, MPI_LIBS.
-NO_PROBE := help clean deps deps-lint deps-fuzz uninstall check check-rest mutants coverage lint \
-            format fuzz tsan nightly
+NO_PROBE := help clean deps deps-lint deps-fuzz uninstall check check-rest check-night mutants \
+            coverage lint format fuzz tsan nightly
 ifneq ($(filter-out $(NO_PROBE),$(or $(MAKECMDGOALS),build)),)
 ifeq ($(findstring n,$(filter-out --%,$(firstword -$(MAKEFLAGS)))),)
 include $(PROBED)/flint-$(FLINT).mk
@@ -200,6 +200,9 @@ check: ## All tests; with sanitizers, and without FLINT, those that it can matte
 check-rest: ## The other tests with sanitizers, and those that make check runs only with them
 	@+$(WITH_MAKE) sh tests/check rest $(TESTS)
 
+check-night: ## What neither runs: whole runs with sanitizers, kills and resumes without them
+	@+$(WITH_MAKE) sh tests/check night $(TESTS)
+
 test: test-programs ## Run the tests in one build (MODE, FLINT)
 	@sh tests/run $(PROGRAMS)
 
@@ -259,7 +262,7 @@ tsan: deps-fuzz ## Run sweep, verify, min-omega and others with 4 threads under 
 	@sh tests/tsan '$(CLANG)' build/tsan/headproof
 
 nightly: ## All that takes long: the tests' long forms, fuzzing, threads, mutants (hours)
-	@+$(WITH_MAKE) sh tests/nightly check check-rest seeds fuzz tsan mutants
+	@+$(WITH_MAKE) sh tests/nightly check check-rest check-night seeds fuzz tsan mutants
 
 INSTALL = PREFIX='$(PREFIX)' DESTDIR='$(DESTDIR)' PYTHONDIR='$(PYTHONDIR)' sh tools/install
 install uninstall: $(BUILD)/headproof ## Program, manual, completion, Python module, pages, cases
