@@ -12,28 +12,25 @@ _Static_assert(FLT_EVAL_METHOD == 0, "draws need plain double arithmetic");
 
 __extension__ typedef unsigned __int128 Wide;
 
-static void philox_round(uint64_t c[4], const uint64_t key[2])
-{
-    Wide p0 = (Wide)UINT64_C(0xD2E7470EE14C6C93) * c[0];
-    Wide p1 = (Wide)UINT64_C(0xCA5A826395121157) * c[2];
-    uint64_t next[4] = {(uint64_t)(p1 >> 64) ^ c[1] ^ key[0], (uint64_t)p1,
-                        (uint64_t)(p0 >> 64) ^ c[3] ^ key[1], (uint64_t)p0};
-    for (int i = 0; i < 4; i++) {
-        c[i] = next[i];
-    }
-}
-
+/* Counters in registers: as arrays they would go through memory in every round. */
 void draw_philox(uint64_t out[4], const uint64_t counter[4], const uint64_t key[2])
 {
-    uint64_t k[2] = {key[0], key[1]};
-    for (int i = 0; i < 4; i++) {
-        out[i] = counter[i];
-    }
+    uint64_t c0 = counter[0], c1 = counter[1], c2 = counter[2], c3 = counter[3];
+    uint64_t k0 = key[0], k1 = key[1];
     for (int round = 0; round < 10; round++) {
-        philox_round(out, k);
-        k[0] += UINT64_C(0x9E3779B97F4A7C15);
-        k[1] += UINT64_C(0xBB67AE8584CAA73B);
+        Wide p0 = (Wide)UINT64_C(0xD2E7470EE14C6C93) * c0;
+        Wide p1 = (Wide)UINT64_C(0xCA5A826395121157) * c2;
+        c0 = (uint64_t)(p1 >> 64) ^ c1 ^ k0;
+        c1 = (uint64_t)p1;
+        c2 = (uint64_t)(p0 >> 64) ^ c3 ^ k1;
+        c3 = (uint64_t)p0;
+        k0 += UINT64_C(0x9E3779B97F4A7C15);
+        k1 += UINT64_C(0xBB67AE8584CAA73B);
     }
+    out[0] = c0;
+    out[1] = c1;
+    out[2] = c2;
+    out[3] = c3;
 }
 
 uint64_t draw_hash(const char *name)
