@@ -39,34 +39,78 @@ static double bias_norm(const double *bias, size_t count)
     return bias != NULL ? norm_vector(bias, count, 1) : 0;
 }
 
+/* A network at a point: norms of its two maps, and what a block of rows needs. */
+typedef struct {
+    const Radius *r;
+    const Direct *direct;
+    double w[2], f[2], b[2]; /* 2-norms, Frobenius norms, norms of the biases */
+    double *local, *most;    /* [rows]: what rounding adds to a row's z; the largest slope */
+    double *z;               /* [rows, hidden] */
+} Network;
+
+static void map_norms(Evaluator *ev, Worker *worker, const void *context, size_t map)
+{
+    (void)ev;
+    (void)worker;
+    Network *network = *(Network *const *)context;
+    const Direct *direct = network->direct;
+    const double *w = map == 0 ? direct->w1 : direct->w2, *b = map == 0 ? direct->b1 : direct->b2;
+    size_t rows = map == 0 ? direct->read.count : direct->hidden;
+    size_t columns = map == 0 ? direct->hidden : direct->write.count;
+    network->w[map] = norm_spectral(w, rows, columns, columns);
+    network->f[map] = norm_frobenius(w, rows, columns, columns);
+    network->b[map] = bias_norm(b, columns);
+}
+
+static void block_slopes(Evaluator *ev, Worker *worker, const void *context, size_t block)
+{
+    (void)ev;
+    (void)worker;
+    const Network *network = context;
+    const Radius *r = network->r;
+    const Direct *direct = network->direct;
+    size_t D = direct->read.count, H = direct->hidden;
+    RowRange rows = row_range(r, PRODUCT_ROWS, block);
+    gemm(network->z + rows.first * H, H, r->at.x + rows.first * r->columns + direct->read.first,
+         r->columns, false, direct->w1, H, false, rows.end - rows.first, H, D, 0);
+    for (size_t i = rows.first; i < rows.end; i++) {
+        double x = banks_in(r, r->at.norm, direct->read, i);
+        double off = network->w[0] * banks_in(r, r->at.path, direct->read, i) +
+                     BOUND_DOUBLE * (double)(D + 4) * network->f[0] * x;
+        double size = network->w[0] * x + network->b[0];
+        network->local[i] = radius_product(D) * network->f[0] * x + 14 * size + network->b[0];
+        network->most[i] =
+            row_slope(direct, network->z + i * H, off + point_rho(r, network->local[i]));
+    }
+}
+
 static void ffn(Radius *r, const Direct *direct)
 {
-    size_t D = direct->read.count, H = direct->hidden, d = direct->write.count;
-    double w1 = norm_spectral(direct->w1, D, H, H), w2 = norm_spectral(direct->w2, H, d, d);
-    double f1 = norm_frobenius(direct->w1, D, H, H), f2 = norm_frobenius(direct->w2, H, d, d);
-    double b1 = bias_norm(direct->b1, H), b2 = bias_norm(direct->b2, d);
-    double *z = malloc((r->rows * H + 1) * sizeof *z);
-    if (z == NULL) {
+    size_t D = direct->read.count, H = direct->hidden;
+    Network network = {.r = r, .direct = direct}, *at = &network;
+    double *room = malloc((r->rows * (H + 2) + 1) * sizeof *room);
+    if (room == NULL) {
         r->failed = true;
         return;
     }
-    gemm(z, H, r->at.x + direct->read.first, r->columns, false, direct->w1, H, false, r->rows, H, D,
-         0);
+    network.local = room;
+    network.most = room + r->rows;
+    network.z = room + 2 * r->rows;
+    evaluator_each(r->ev, 2, D * H * (D < H ? D : H), map_norms, &at);
+    evaluator_each(r->ev, row_blocks(r, PRODUCT_ROWS), r->rows * D * H, block_slopes, &network);
     size_t blocks = H / evaluator_block_columns(r->rows, r->bits);
     r->adds += (double)blocks + 3;
+    double w1 = network.w[0], w2 = network.w[1], f2 = network.f[1];
     for (size_t i = 0; i < r->rows; i++) {
-        double x = banks_in(r, r->at.norm, direct->read, i);
-        double off =
-            w1 * banks_in(r, r->at.path, direct->read, i) + BOUND_DOUBLE * (double)(D + 4) * f1 * x;
-        double size = w1 * x + b1, local = radius_product(D) * f1 * x + 14 * size + b1;
-        double most = row_slope(direct, z + i * H, off + point_rho(r, local));
+        double size = w1 * banks_in(r, r->at.norm, direct->read, i) + network.b[0];
         banks_add(r, r->here.out[PASS_OWN], direct->write, i,
-                  w1 * most * w2 * banks_in(r, r->rho, direct->read, i));
+                  w1 * network.most[i] * w2 * banks_in(r, r->rho, direct->read, i));
         banks_add(r, r->local, direct->write, i,
-                  2 * w2 * local + (2 * w2 + radius_product(H) * f2) * size + b2);
-        banks_add(r, r->size, direct->write, i, bound_max(w2, f2) * size + b2);
+                  2 * w2 * network.local[i] + (2 * w2 + radius_product(H) * f2) * size +
+                      network.b[1]);
+        banks_add(r, r->size, direct->write, i, bound_max(w2, f2) * size + network.b[1]);
     }
-    free(z);
+    free(room);
 }
 
 static void linear(Radius *r, const Direct *direct)

@@ -35,7 +35,7 @@ typedef struct {
 typedef struct {
     const Bundle *bundle;
     size_t heads, read;
-    double *g, *v, *o;             /* [read, heads] twice, [heads, write]; g == v: they are one */
+    double *g, *v, *o;             /* [read, heads] twice, [heads, write]; g may be v */
     double *g_column, *v_column;   /* [heads] their columns' norms */
     double g_norm, v_norm, o_norm; /* 2-norms */
     double v_size, o_size;         /* Frobenius norms */
@@ -43,23 +43,26 @@ typedef struct {
     double scale, value_scale;     /* of z, signed; |that| of the values */
     double bias_most, shift_most;  /* the largest biases of z and of values; shifts of z */
     double u_off;                  /* how far a value may be off on the point's path */
-    bool same;                     /* g = v, and one matrix */
-    double *z, *u, *size;   /* [rows, heads] at a point: size: |u| and its rounding, at most */
-    double *sum, *size_sum; /* [heads] of the tokens that a row sees */
-    Gate *gate;             /* [heads] of a row */
+    bool same;                     /* g and its norms are v's */
+    double *z, *u, *size; /* [rows, heads] at a point: size: |u| and its rounding, at most */
+    double *sums;         /* [blocks of rows, 2, heads]: of the tokens that a row sees, u and size;
+                             * for each block up to its first row */
+    double *sum, *size_sum; /* [heads] of a block's row, within sums */
+    Gate *gates;            /* [threads, heads] */
+    Gate *gate;             /* [heads] of a row, within gates */
     GatesKept *kept;        /* [rows] */
     double token_radii[PASS_RADII],
         bias_radius[PASS_RADII]; /* of a pass: sum over tokens; bias row */
 } Gates;
 
-bool gates_open(Gates *gates, const Radius *r, const Bundle *bundle);
-void gates_clear(Gates *gates);
+/* Rows of a block in which what a row sees is summed anew. */
+enum { GATE_ROWS = 8 };
 
 /* z, u and size of all rows at a point. */
 void gates_set(Gates *gates, const Radius *r, const Point *at);
 
-/* Calls row for i = 0, 1, ..., with gates->gate set. */
-typedef void GatesRow(Gates *gates, Radius *r, Pass *pass, const RowGroups *groups, size_t i);
+/* Calls row for each i, in any order, with gates->gate set. */
+typedef void GatesRow(const Gates *gates, Radius *r, Pass *pass, const RowGroups *groups, size_t i);
 void gates_each(Gates *gates, Radius *r, const Point *at, Pass *pass, GatesRow *row);
 
 /* Rows: what a pass makes of one; the same and rounding at x^, kept. */

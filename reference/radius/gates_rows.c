@@ -21,7 +21,7 @@ static double group_weight(const Gate *gate, const RowGroups *groups, int g)
     return groups->count[g] > 0 && gate->key[g] > 0 ? gate->key[g] + gate->off : 0;
 }
 
-void gates_pass_row(Gates *gates, Radius *r, Pass *pass, const RowGroups *groups, size_t i)
+void gates_pass_row(const Gates *gates, Radius *r, Pass *pass, const RowGroups *groups, size_t i)
 {
     const Value *value = &gates->bundle->value;
     double s = fabs(gates->scale), own = 0, key = 0, b = 0, other = 0, bias = 0;
@@ -54,7 +54,7 @@ void gates_pass_row(Gates *gates, Radius *r, Pass *pass, const RowGroups *groups
 /* Rounding at x^: of z, through B; 28 roundings a term of the mixture and its weight, as many
  * more as there are rows for the sum of other tokens; and the second factors (C11).  What e
  * needs of the row is kept. */
-void gates_local_row(Gates *gates, Radius *r, Pass *pass, const RowGroups *groups, size_t i)
+void gates_local_row(const Gates *gates, Radius *r, Pass *pass, const RowGroups *groups, size_t i)
 {
     const Value *value = &gates->bundle->value;
     double a2 = 0, y2 = 0, sharp2 = 0, size2 = 0;

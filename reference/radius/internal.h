@@ -92,6 +92,26 @@ struct Radius {
     double decay[OMEGA_MAX_GAP + 1]; /* e^(-Omega gap), at least 2^-600 */
 };
 
+/* Rows are shared out among threads in blocks: of this many where they go through a product of
+ * doubles. */
+enum { PRODUCT_ROWS = 128 };
+
+static inline size_t row_blocks(const Radius *r, size_t most)
+{
+    return (r->rows + most - 1) / most;
+}
+
+/* The rows first, ..., end - 1 of a block. */
+typedef struct {
+    size_t first, end;
+} RowRange;
+
+static inline RowRange row_range(const Radius *r, size_t most, size_t block)
+{
+    size_t end = (block + 1) * most;
+    return (RowRange){block * most, end < r->rows ? end : r->rows};
+}
+
 static inline Heads radius_heads(const Radius *r, const Bundle *bundle)
 {
     return (Heads){r->layout, bundle, 0, bundle->heads, r->at.limit};

@@ -1,0 +1,150 @@
+/*
+ * Gated heads' weights side by side, their norms, and room for their rows.
+ */
+#include "gates_open.h"
+#include "bounds.h"
+#include "norm.h"
+#include "point.h"
+
+#include <stdlib.h>
+
+static double *columns_norms(const double *m, size_t rows, size_t columns, double *most)
+{
+    double *norm = malloc((columns + 1) * sizeof *norm);
+    *most = 0;
+    for (size_t c = 0; norm != NULL && c < columns; c++) {
+        norm[c] = norm_vector(m + c, rows, columns);
+        *most = bound_max(*most, norm[c]);
+    }
+    return norm;
+}
+
+/* The unit vectors' matrix, for gates and values that are columns of the stream. */
+static double *identity(size_t n)
+{
+    double *m = calloc(n * n + 1, sizeof *m);
+    for (size_t i = 0; m != NULL && i < n; i++) {
+        m[i * n + i] = 1;
+    }
+    return m;
+}
+
+static bool same_weight(const Bundle *bundle)
+{
+    const Score *score = &bundle->score;
+    const Value *value = &bundle->value;
+    bool units = score->gate.data == NULL && value->kind == VALUE_UNIT;
+    return score->read.first == value->read.first && score->read.count == value->read.count &&
+           (units || (score->gate.data == value->v.data && score->gate.ld == value->v.ld &&
+                      score->gate.head_stride == value->v.head_stride));
+}
+
+static double absent_most(const double *bias, size_t count)
+{
+    double most = 0;
+    for (size_t k = 0; bias != NULL && k < count; k++) {
+        most = bound_max(most, fabs(bias[k]));
+    }
+    return most;
+}
+
+/* The constructions' heads alone: a value of one coordinate, gate and value of the same columns. */
+static bool supported(const Bundle *bundle)
+{
+    const Score *score = &bundle->score;
+    const Value *value = &bundle->value;
+    bool unit = value->kind == VALUE_UNIT && score->gate.data == NULL &&
+                value->write.first == value->read.first &&
+                value->write.count == value->read.count && value->read.count == bundle->heads;
+    bool factored = value->kind == VALUE_FACTORED && value->d_head == 1 && score->gate.data != NULL;
+    return (unit || factored) && score->read.first == value->read.first &&
+           score->read.count == value->read.count && value->bias == NULL && value->diagonal == 0 &&
+           score->extra == NULL;
+}
+
+/* The norms of one matrix: of the second factors, of values, of scores where those are others. */
+enum { MATRIX_O, MATRIX_V, MATRIX_G, MATRICES };
+
+static void matrix_norms(Evaluator *ev, Worker *worker, const void *context, size_t matrix)
+{
+    (void)ev;
+    (void)worker;
+    Gates *gates = *(Gates *const *)context;
+    const Value *value = &gates->bundle->value;
+    size_t heads = gates->heads, read = gates->read, write = value->write.count;
+    bool unit = value->kind == VALUE_UNIT;
+    if (matrix == MATRIX_O) {
+        gates->o_norm =
+            unit ? fabs((double)value->unit) : norm_spectral(gates->o, heads, write, write);
+        gates->o_size = unit ? 0 : norm_frobenius(gates->o, heads, write, write);
+    } else if (matrix == MATRIX_V) {
+        gates->v_column = columns_norms(gates->v, read, heads, &gates->v_most);
+        gates->v_norm = unit ? 1 : norm_spectral(gates->v, read, heads, heads);
+        gates->v_size = norm_frobenius(gates->v, read, heads, heads);
+    } else {
+        gates->g_column = columns_norms(gates->g, read, heads, &gates->g_most);
+        gates->g_norm = norm_spectral(gates->g, read, heads, heads);
+    }
+}
+
+static void all_norms(Gates *gates, Radius *r)
+{
+    size_t operations = gates->read * gates->heads;
+    operations *= gates->read < gates->heads ? gates->read : gates->heads;
+    evaluator_each(r->ev, gates->same ? MATRIX_G : MATRICES, operations, matrix_norms, &gates);
+    if (gates->same) {
+        gates->g_column = gates->v_column;
+        gates->g_most = gates->v_most;
+        gates->g_norm = gates->v_norm;
+    }
+}
+
+bool gates_open(Gates *gates, Radius *r, const Bundle *bundle)
+{
+    const Score *score = &bundle->score;
+    const Value *value = &bundle->value;
+    size_t heads = bundle->heads, read = score->read.count, all = r->rows * heads + 1;
+    bool unit = value->kind == VALUE_UNIT;
+    *gates = (Gates){.bundle = bundle, .heads = heads, .read = read};
+    if (!supported(bundle)) {
+        return false;
+    }
+    gates->same = same_weight(bundle);
+    gates->scale = score->gate_scale * (score->gate.data == NULL ? score->gate_unit : 1);
+    gates->value_scale = fabs(value->scale);
+    gates->v = unit ? identity(read) : point_beside(&value->v, heads, read, 1);
+    gates->g = gates->same ? gates->v : point_beside(&score->gate, heads, read, 1);
+    gates->o = unit ? NULL : point_below(&value->o, heads, 1, value->write.count);
+    double **const rows[] = {&gates->z, &gates->u, &gates->size};
+    for (size_t m = 0; m < sizeof rows / sizeof *rows; m++) {
+        *rows[m] = malloc(all * sizeof(double));
+    }
+    gates->sums = malloc((2 * row_blocks(r, GATE_ROWS) * heads + 1) * sizeof *gates->sums);
+    gates->gates = malloc(((size_t)r->ev->workers * heads + 1) * sizeof *gates->gates);
+    gates->kept = malloc((r->rows + 1) * sizeof *gates->kept);
+    if (gates->g == NULL || gates->v == NULL || (gates->o == NULL && !unit) || gates->z == NULL ||
+        gates->u == NULL || gates->size == NULL || gates->sums == NULL || gates->gates == NULL ||
+        gates->kept == NULL) {
+        return false;
+    }
+    gates->bias_most =
+        bound_max(absent_most(score->gate_bias, heads), absent_most(value->inner_bias, heads));
+    gates->shift_most = absent_most(score->gate_shift, heads);
+    all_norms(gates, r);
+    return gates->g_column != NULL && gates->v_column != NULL;
+}
+
+void gates_clear(Gates *gates)
+{
+    double *const all[] = {gates->v, gates->o,    gates->v_column, gates->z,
+                           gates->u, gates->size, gates->sums};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        free(all[i]);
+    }
+    if (!gates->same) {
+        free(gates->g);
+        free(gates->g_column);
+    }
+    free(gates->gates);
+    free(gates->kept);
+}

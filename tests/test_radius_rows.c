@@ -1,0 +1,181 @@
+/*
+ * Radii row by row: rows are shared out among threads in blocks, and each has to be what it would
+ * be by itself.
+ */
+#include "../kernels/blas.h"
+#include "../reference/radius/gates_open.h"
+#include "../reference/run.h"
+#include "fixture.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <math.h>
+
+enum { BITS = 128, TOKENS = 300, WIDTH = 3 };
+
+/* More tokens than two blocks of any kind have. */
+static CaseSpec network(Mask mask)
+{
+    return (CaseSpec){.construction = CONSTRUCTION_FUSED,
+                      .n = TOKENS,
+                      .d = WIDTH,
+                      .d_ff = 5,
+                      .depth = 1,
+                      .seed = 1,
+                      .slope = 1000,
+                      .mask = mask};
+}
+
+static RefRun *open_at(const Model *model, const double *x, double omega)
+{
+    RefRun *run = ref_run_open(model, x, NULL, omega, BITS, REF_STRUCTURED);
+    assert_true(run != NULL && ref_run_certify(run));
+    return run;
+}
+
+/* What gates.h promises of the rows of heads in blocks, against sums of one row after the other. */
+static double largest_off;
+static size_t rows_seen;
+
+static void take(double *most, double off)
+{
+    *most = off <= *most ? *most : isnan(off) ? INFINITY : off;
+}
+
+/* A number of head k for a token; the bias row has none. */
+static double of_token(const double *numbers, size_t k, bool token)
+{
+    return numbers != NULL && token ? numbers[k] : 0;
+}
+
+static double inner(const double *x, const double *w, size_t stride)
+{
+    double sum = 0;
+    for (size_t c = 0; c < WIDTH; c++) {
+        sum += x[c] * w[c * stride];
+    }
+    return sum;
+}
+
+static void row_is_right(const Gates *gates, Radius *r, Pass *pass, const RowGroups *groups,
+                         size_t i)
+{
+    const Score *score = &gates->bundle->score;
+    size_t bias = layout_bias_row(r->layout), K = gates->heads;
+    double off = 0;
+    (void)groups;
+    for (size_t k = 0; k < K; k++) {
+        double sum = 0, sizes = 0, z = inner(pass->at->x + i * r->columns, gates->g + k, K);
+        z = score->gate_scale * (z + of_token(score->gate_bias, k, i != bias)) +
+            of_token(score->gate_shift, k, i != bias);
+        take(&off, fabs(z - gates->z[i * K + k]));
+        for (size_t j = 0; j < r->rows; j++) {
+            if (j != bias && (score->visible != VISIBLE_EARLIER || j <= i)) {
+                sum += inner(pass->at->x + j * r->columns, gates->v + k, K) +
+                       of_token(gates->bundle->value.inner_bias, k, true);
+                sizes += gates->size[j * K + k];
+            }
+        }
+        if (i != bias) {
+            take(&off, fabs(sum - gates->sum[k]));
+            take(&off, fabs(sizes - gates->size_sum[k]));
+        }
+    }
+#pragma omp critical
+    {
+        take(&largest_off, off);
+        rows_seen++;
+    }
+}
+
+static void check_rows(const CaseSpec *spec)
+{
+    Pair pair = pair_make(spec);
+    RefRun *run = open_at(&pair.converted, pair.converted_x, 1);
+    Gates gates;
+    radius_before(run->radius);
+    assert_true(gates_open(&gates, run->radius, pair.converted.sublayers[0].bundles));
+    gates_set(&gates, run->radius, &run->radius->at);
+    rows_seen = 0;
+    largest_off = 0;
+    gates_each(&gates, run->radius, &run->radius->at, &run->radius->here, row_is_right);
+    print_message("%zu rows, off by %g\n", rows_seen, largest_off);
+    assert_int_equal(rows_seen, run->radius->rows);
+    assert_true(largest_off < 1e-9);
+    gates_clear(&gates);
+    ref_run_clear(run);
+    case_clear(&pair);
+}
+
+static void blocks_of_rows_are_rows(void **state)
+{
+    (void)state;
+    for (int mask = MASK_NONE; mask <= MASK_CAUSAL; mask++) {
+        CaseSpec spec = network((Mask)mask);
+        check_rows(&spec);
+        spec.bias = BIAS_RANDOM;
+        spec.activation = ACTIVATION_GELU;
+        spec.gelu = GELU_SHIFTED_2;
+        check_rows(&spec);
+    }
+}
+
+/* The radius after some layers of each of the first three tokens.  A network's radii are each row's
+ * own: tokens come in turns of three, whose slopes differ. */
+static void network_radii(double rho[3], size_t depth, double second_map)
+{
+    double x[TOKENS * WIDTH], w_in[WIDTH * 5], w_out[5 * WIDTH];
+    const GivenLayer layers[2] = {{.w_in = w_in, .w_out = w_out}, {.w_in = w_in, .w_out = w_out}};
+    const GivenWeights given = {.layers = layers, .x = x};
+    CaseSpec spec = network(MASK_NONE);
+    for (size_t i = 0; i < TOKENS * WIDTH; i++) {
+        x[i] = ldexp((double)(1 + i % WIDTH), -2 * (int)(i / WIDTH % 3));
+    }
+    for (size_t i = 0; i < WIDTH * 5; i++) {
+        w_in[i] = ldexp((double)(i % 4), -3);
+        w_out[i] = ldexp((double)(i % 3), -3) * second_map;
+    }
+    spec.given = &given;
+    spec.depth = depth;
+    Pair pair = pair_make(&spec);
+    RefRun *run = open_at(&pair.original, x, INFINITY);
+    for (size_t l = 0; l < depth; l++) {
+        ref_run_layer(run);
+    }
+    for (size_t i = 0; i < TOKENS; i++) {
+        double own = run->radius->rho[i].bank[BANK_CONTENT];
+        rho[i % 3] = i < 3 ? own : rho[i % 3];
+        assert_true(isfinite(own) && own > 0 && own == rho[i % 3]);
+    }
+    ref_run_clear(run);
+    case_clear(&pair);
+}
+
+static void rows_of_a_network_are_their_own(void **state)
+{
+    double rho[3], larger[3];
+    (void)state;
+    network_radii(rho, 1, 1);
+    network_radii(larger, 1, 0x1p20);
+    for (size_t i = 0; i < 3; i++) {
+        assert_true(larger[i] > 0x1p18 * rho[i]);
+    }
+    network_radii(rho, 2, 1);
+    assert_true(rho[0] > 1.5 * rho[1] && rho[1] > 1.5 * rho[2]);
+}
+
+int main(int argc, char **argv)
+{
+    (void)argc;
+    blas_setup(argv);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(blocks_of_rows_are_rows),
+        cmocka_unit_test(rows_of_a_network_are_their_own),
+    };
+    return cmocka_run_group_tests(tests, reference_set_up, reference_tear_down);
+}
