@@ -5,8 +5,8 @@
 #include "base.h"
 #include "cell.h"
 #include "compared_streams.h"
+#include "error_norms.h"
 #include "leaks.h"
-#include "norms.h"
 
 #include <math.h>
 

@@ -5,7 +5,7 @@
 
 #include "cell.h"
 #include "entry_error.h"
-#include "norms.h"
+#include "error_norms.h"
 
 #include <math.h>
 

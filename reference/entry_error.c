@@ -3,7 +3,7 @@
  */
 #include "entry_error.h"
 
-#include "norms.h"
+#include "error_norms.h"
 
 void entry_error_limit(mpfr_ptr error)
 {

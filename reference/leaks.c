@@ -4,7 +4,7 @@
 #include "leaks.h"
 
 #include "cell.h"
-#include "norms.h"
+#include "error_norms.h"
 
 #include <math.h>
 

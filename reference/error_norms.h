@@ -2,8 +2,8 @@
  * The largest entry and the root mean square of numbers, whatever their exponents (private to
  * reference/).
  */
-#ifndef HEADPROOF_REFERENCE_NORMS_H
-#define HEADPROOF_REFERENCE_NORMS_H
+#ifndef HEADPROOF_REFERENCE_ERROR_NORMS_H
+#define HEADPROOF_REFERENCE_ERROR_NORMS_H
 
 #include "ap.h"
 #include "reference.h"

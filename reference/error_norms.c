@@ -1,7 +1,7 @@
 /*
  * The largest entry and the root mean square of numbers, whatever their exponents.
  */
-#include "norms.h"
+#include "error_norms.h"
 
 void norms_init(Norms *norms, mpfr_prec_t bits)
 {
