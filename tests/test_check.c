@@ -2,7 +2,6 @@
  * The rules of the regression verdict for cells, each with a violation planted in one of two equal
  * tables.
  */
-#include "../harness/table/check_columns.h"
 #include "../harness/table/columns.h"
 #include "check_fixture.h"
 #include "fixture.h"

@@ -20,7 +20,6 @@
 
 #include <cmocka.h>
 
-#include <float.h>
 #include <math.h>
 
 #define OMEGA 20.1
