@@ -111,8 +111,9 @@ Bundle attention_heads(Stack *stack, size_t layer)
     return bundle;
 }
 
-/* Tokens shun the bias row (-2 Omega), the bias row keeps to itself (+2 Omega). */
-Bundle attention_patched(Stack *stack, Bundle heads)
+/* The same heads with the position scores that keep tokens and bias row apart: tokens shun the bias
+ * row (-2 Omega), which keeps to itself (+2 Omega). */
+static Bundle patched(Stack *stack, Bundle heads)
 {
     heads.score.position = (PositionScores){.token_bias = -2, .bias_self = 2};
     mask_converted(stack, &heads.score);
@@ -122,8 +123,8 @@ Bundle attention_patched(Stack *stack, Bundle heads)
 void attention_layer(Stack *stack, size_t layer)
 {
     norm_open(stack, layer, PART_FIRST, stack_content(stack));
-    Bundle heads = attention_heads(stack, layer), patched = attention_patched(stack, heads);
+    Bundle heads = attention_heads(stack, layer), converted = patched(stack, heads);
     stack_original_heads(stack, heads);
-    stack_converted(stack, &patched, 1);
+    stack_converted(stack, &converted, 1);
     norm_close(stack);
 }

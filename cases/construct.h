@@ -23,10 +23,8 @@ Bundle linear_head(Columns read, Columns write, const double *w, const double *b
 void linear_append(Stack *stack, Columns read, Columns write, const double *w, const double *b,
                    int diagonal);
 
-/* The original attention heads of a layer, drawn or given; and the same with the position scores
- * that keep tokens and bias row apart (attention.c). */
+/* The original attention heads of a layer, drawn or given (attention.c). */
 Bundle attention_heads(Stack *stack, size_t layer);
-Bundle attention_patched(Stack *stack, Bundle heads);
 
 /* One head a hidden unit, for one term of the activation of x W1 + b1, times W2; W1 [d, hidden],
  * W2 [hidden, d] (fused.c). */
@@ -34,9 +32,5 @@ Bundle fused_heads(Stack *stack, const Direct *ffn, Term term, Visible visible);
 
 /* T's sublayer for a layer's feed-forward network, its weights drawn or given (ffn.c). */
 Direct ffn_weights(Stack *stack, size_t layer);
-
-/* T' sublayers of a feed-forward network: three, or one (ffn3.c, fused.c). */
-void ffn3_append(Stack *stack, const Direct *ffn);
-void fused_append(Stack *stack, const Direct *ffn);
 
 #endif

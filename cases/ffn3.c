@@ -6,7 +6,7 @@
 
 /* Three sublayers: a linear head fills the hidden columns with x W1 + b1, SiLU heads act on
  * them, a linear head adds hidden W2 + b2 to the content and clears the hidden columns. */
-void ffn3_append(Stack *stack, const Direct *ffn)
+static void append(Stack *stack, const Direct *ffn)
 {
     Columns content = stack_content(stack), hidden = stack_hidden(stack);
     linear_append(stack, content, hidden, ffn->w1, ffn->b1, 0);
@@ -20,6 +20,6 @@ void ffn3_layer(Stack *stack, size_t layer)
     norm_open(stack, layer, PART_FFN, stack_content(stack));
     Direct ffn = ffn_weights(stack, layer);
     stack_original_direct(stack, ffn);
-    ffn3_append(stack, &ffn);
+    append(stack, &ffn);
     norm_close(stack);
 }

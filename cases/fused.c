@@ -35,7 +35,7 @@ Bundle fused_heads(Stack *stack, const Direct *ffn, Term term, Visible visible)
 }
 
 /* One sublayer: a head a hidden unit and term, and for b2 one self-attending head beside them. */
-void fused_append(Stack *stack, const Direct *ffn)
+static void append(Stack *stack, const Direct *ffn)
 {
     Visible visible = stack_visible(stack);
     Terms terms = activation_terms(stack->spec);
@@ -55,6 +55,6 @@ void fused_layer(Stack *stack, size_t layer)
     norm_open(stack, layer, PART_FFN, stack_content(stack));
     Direct ffn = ffn_weights(stack, layer);
     stack_original_direct(stack, ffn);
-    fused_append(stack, &ffn);
+    append(stack, &ffn);
     norm_close(stack);
 }

@@ -7,7 +7,6 @@
 #include "each.h"
 #include "norm.h"
 #include "rows.h"
-#include "softmax.h"
 
 #include <string.h>
 

@@ -5,7 +5,6 @@
 
 #include "gemm.h"
 
-#include <stdint.h>
 #include <string.h>
 
 /* What rides on position rows or columns of the tokens is one row or column, n times. */

@@ -6,7 +6,7 @@
 #define HEADPROOF_KERNELS_PASS_H
 
 #include "../cases/model.h"
-#include "weights.h"
+#include "machine_weights.h"
 
 /* A broken promise between modules: says which, where, and aborts. */
 #define KERNEL_CHECK(promise) ((promise) ? (void)0 : kernel_bug(__FILE__, __LINE__, #promise))

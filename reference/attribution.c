@@ -7,7 +7,6 @@
 #include "attribution_internal.h"
 #include "layer_norm.h"
 
-#include <math.h>
 #include <stdlib.h>
 
 /* ---- Paths --------------------------------------------------------------------------------- */

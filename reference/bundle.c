@@ -8,8 +8,6 @@
  */
 #include "bundle.h"
 
-#include "doubt.h"
-
 /* A block of heads; write: its record, to be evaluated, or NULL; read: the same record. */
 typedef struct {
     RefRun *run;

@@ -5,7 +5,6 @@
 #include "dense.h"
 
 #include <math.h>
-#include <stdint.h>
 #include <stdlib.h>
 
 /* Of dense.high, behind a row's scores. */

@@ -7,7 +7,6 @@
 #include "ap.h"
 #include "cell.h"
 
-#include <stdint.h>
 #include <stdlib.h>
 
 /* Bits of p and of all that is formed of it; and of e^t, where t is taken from it. */

@@ -249,9 +249,6 @@ mpfr_srcptr ref_run_difference(const RefRun *run, size_t row, size_t column);
  * the model is large; results do not depend on how many. */
 void ref_run_layer(RefRun *run);
 
-/* A number has left MPFR's exponent range, in whatever thread, or is none: the stream is NaN. */
-bool ref_run_left_range(const RefRun *run);
-
 /* Memory was short in a layer: the stream is NaN. */
 bool ref_run_failed(const RefRun *run);
 

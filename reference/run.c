@@ -387,11 +387,6 @@ void ref_run_layer(RefRun *run)
     run->layer++;
 }
 
-bool ref_run_left_range(const RefRun *run)
-{
-    return run->left_range;
-}
-
 size_t ref_run_layers(const RefRun *run)
 {
     return run->layer;

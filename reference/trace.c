@@ -6,7 +6,6 @@
 #include "trace_direct.h"
 #include "trace_norm.h"
 
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 

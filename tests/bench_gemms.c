@@ -7,7 +7,6 @@
 
 #include <cblas.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 typedef struct {

@@ -27,15 +27,6 @@
     "--construction silu,attention --n 3 --d 2 --depth 2 --mask causal --omega 2,20,1e6 --digits " \
     "17"
 
-void read_check_grid(CheckFixture *f, int argc, const char *const *argv)
-{
-    assert_int_equal(
-        grid_read(&f->grid, &f->run, commands_get(COMMAND_CHECK), argc, (char **)(uintptr_t)argv),
-        0);
-    f->check.grid = &f->grid;
-    f->check.options = &f->run.check;
-}
-
 int check_set_up_all(void **state)
 {
     CheckFixture *f = fixture_make(sizeof *f);
@@ -52,7 +43,11 @@ int check_set_up(void **state)
 {
     static const char *const argv[] = {"check", GRID};
     CheckFixture *f = *state;
-    read_check_grid(f, sizeof argv / sizeof *argv, argv);
+    assert_int_equal(grid_read(&f->grid, &f->run, commands_get(COMMAND_CHECK),
+                               sizeof argv / sizeof *argv, (char **)(uintptr_t)argv),
+                     0);
+    f->check.grid = &f->grid;
+    f->check.options = &f->run.check;
     assert_int_equal(csv_read(&f->check.obtained, f->path), 0);
     assert_int_equal(csv_read(&f->check.baseline, f->path), 0);
     assert_int_equal(f->check.obtained.rows, ROWS);

@@ -25,9 +25,6 @@ int check_tear_down(void **state);
 
 #define RULE(test) cmocka_unit_test_setup_teardown(test, check_set_up, check_tear_down)
 
-/* Another grid; argv [argc]: of headproof. */
-void read_check_grid(CheckFixture *f, int argc, const char *const *argv);
-
 /* A cell's text, kept by the caller where it is set. */
 void set_text(Csv *csv, size_t row, const char *column, const char *text);
 const char *text_at(const Csv *csv, size_t row, const char *column);

@@ -12,7 +12,6 @@ how far T' is off, where heads imitate GELU, by `headproof verify`.
 import csv
 import os
 import re
-import subprocess
 import sys
 
 try:
@@ -25,22 +24,10 @@ except ImportError:
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import evaluate_converted as independent  # noqa: E402
 import headproof  # noqa: E402
+from asked_program import SCRATCH, check, run_well  # noqa: E402
 
 MODADD = "cases/models/modadd53-silu.safetensors"
 CHARGPT = "cases/models/chargpt"
-scratch = sys.argv[1]
-program = os.environ["HEADPROOF"]
-
-
-def check(holds, what):
-    if not holds:
-        print(f"converted_alone.py: {what}")
-        sys.exit(1)
-
-
-def run(*words):
-    done = subprocess.run([program, *words], capture_output=True, encoding="utf-8", check=False)
-    check(done.returncode == 0, f"{words}: {done.stderr}")
 
 
 def printed():
@@ -53,8 +40,8 @@ def printed():
 
 
 def convert(model, name, *flags):
-    path = os.path.join(scratch, name)
-    run("convert", model, "-o", path, "--quiet", *flags)
+    path = os.path.join(SCRATCH, name)
+    run_well("convert", model, "-o", path, "--quiet", *flags)
     return path
 
 
@@ -93,7 +80,7 @@ def silu_is_exact():
 
 def a_model_without_mask():
     """The same numbers as another model: its bias row is the last one."""
-    model = os.path.join(scratch, "unmasked.safetensors")
+    model = os.path.join(SCRATCH, "unmasked.safetensors")
     with open(MODADD, "rb") as file, open(model, "wb") as other:
         data = file.read()
         said = re.search(rb'"mask": ?"causal"', data)[0]
@@ -113,12 +100,12 @@ LENGTH = 16
 
 def verified(windows, gelu):
     """The largest logit error of T' that verify finds in each position of each window."""
-    tokens = os.path.join(scratch, "tokens")
-    table = os.path.join(scratch, "verify.csv")
+    tokens = os.path.join(SCRATCH, "tokens")
+    table = os.path.join(SCRATCH, "verify.csv")
     with open(tokens, "w", encoding="utf-8") as file:
         file.writelines(",".join(map(str, ids)) + "\n" for ids in windows)
-    run("verify", CHARGPT, "--tokens-file", tokens, "--window", str(LENGTH), "--positions", "all",
-        "--gelu", gelu, "--omega", "20", "--format", "csv", "-q", "-o", table)
+    run_well("verify", CHARGPT, "--tokens-file", tokens, "--window", str(LENGTH), "--positions",
+             "all", "--gelu", gelu, "--omega", "20", "--format", "csv", "-q", "-o", table)
     with open(table, newline="", encoding="utf-8") as file:
         rows = [row for row in csv.DictReader(file) if row["input"] != ""]
     return [float(row["logit_error"]) for row in rows if row["logit_error"] != ""]

@@ -15,10 +15,9 @@ from fractions import Fraction
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import evaluate_converted as independent  # noqa: E402
+from asked_program import SCRATCH, check, run_well  # noqa: E402
 
-scratch = sys.argv[1]
-program = os.environ["HEADPROOF"]
-MODEL, PLAIN, SHARED = (os.path.join(scratch, name + ".safetensors")
+MODEL, PLAIN, SHARED = (os.path.join(SCRATCH, name + ".safetensors")
                         for name in ("model", "plain", "shared"))
 
 NET = "--construction transformer --d-ff 5 --heads 2 --d-head 4 --bias random"
@@ -63,16 +62,8 @@ VARIANTS = [
 ]
 
 
-def check(holds, what):
-    if not holds:
-        print(f"converted_layouts.py: {what}")
-        sys.exit(1)
-
-
 def run(*words):
-    done = subprocess.run([program, *words, "--quiet"], capture_output=True, encoding="utf-8",
-                          check=False)
-    check(done.returncode == 0, f"{words}: {done.stderr}")
+    run_well(*words, "--quiet")
 
 
 def outer(terms):

@@ -4,7 +4,6 @@
  * functions of that name.
  */
 #include <signal.h>
-#include <unistd.h>
 
 void __gcov_dump(void);
 

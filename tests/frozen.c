@@ -48,7 +48,8 @@ static Rat block(const Value *value, size_t head)
     return unit;
 }
 
-Rat frozen_value(const Layout *layout, const Bundle *bundle, size_t head)
+/* V of one head, exactly: factors multiplied, diagonals added; a bias ends the test. */
+static Rat head_value(const Layout *layout, const Bundle *bundle, size_t head)
 {
     const Value *value = &bundle->value;
     size_t content = layout_content(layout);
@@ -76,7 +77,7 @@ static void freeze(FrozenSublayer *frozen, Kernel *kernel, const Layout *layout,
             assert_true(frozen->heads < FROZEN_HEADS);
             kernel_pattern(kernel, pattern, b, h);
             frozen->pattern[frozen->heads] = rat_of(pattern, rows, rows, rows);
-            frozen->value[frozen->heads] = frozen_value(layout, &sublayer->bundles[b], h);
+            frozen->value[frozen->heads] = head_value(layout, &sublayer->bundles[b], h);
             frozen->heads++;
         }
     }

@@ -27,9 +27,6 @@ typedef struct {
     Rat start, end;
 } Frozen;
 
-/* V of one head, exactly: factors multiplied, diagonals added; a bias ends the test. */
-Rat frozen_value(const Layout *layout, const Bundle *bundle, size_t head);
-
 /* model: of heads alone and without biases. */
 Frozen frozen_make(const Model *model, const double *x, double omega);
 

@@ -7,7 +7,6 @@
  */
 #include "fuzz.h"
 
-#include "../harness/evaluate/evaluate.h"
 #include "../harness/evaluate/rows.h"
 
 #include <dirent.h>

@@ -6,8 +6,6 @@
 
 #include "safetensors_samples.h"
 
-#include <string.h>
-
 static const char *run(Fuzz *fuzz, const uint8_t *bytes, size_t size)
 {
     SampleOutcome outcome;

@@ -177,6 +177,15 @@ void given_make(const Given *given, const char *name, Made made, size_t other, s
     safetensors_writer_clear(writer);
 }
 
+void given_make_all(const Given *given)
+{
+    given_make(given, "attention.safetensors", MADE_ATTENTION, 0, 0);
+    given_make(given, "x.safetensors", MADE_ATTENTION, 0, 4);
+    given_make(given, "merged.safetensors", MADE_MERGED, 0, 4);
+    given_make(given, "ffn.safetensors", MADE_FFN, 0, 4);
+    given_make(given, "square.safetensors", MADE_LINEAR, 3, 4);
+}
+
 typedef struct {
     FILE *file;
     bool with_key;

@@ -47,6 +47,10 @@ typedef enum {
  * without metadata. */
 void given_make(const Given *given, const char *name, Made made, size_t other, size_t rows);
 
+/* One of most kinds: attention, x, merged, ffn and square.safetensors, the last of linear heads;
+ * all but the first with an X of four rows. */
+void given_make_all(const Given *given);
+
 /* What a table says of the point, key columns left out where asked; free it. */
 char *given_rows(const Point *point, bool with_key);
 

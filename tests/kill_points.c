@@ -12,7 +12,6 @@
 #include "../harness/commands/commands.h"
 
 #include <cblas.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
 #include <signal.h>

@@ -60,7 +60,8 @@ LayerNorm norm_random(RandomModel *random, const Layout *layout)
                        random_below(random, 2) == 0};
 }
 
-bool norm_refused(const CaseSpec *spec)
+/* Is it refused: a pre-norm of what writes differences with x itself? */
+static bool is_refused(const CaseSpec *spec)
 {
     return spec->norm_place == NORM_PRE &&
            (spec->construction == CONSTRUCTION_SILU ||
@@ -78,7 +79,7 @@ void norm_each_case(size_t depth, NormVisit *visit, void *context)
         spec.d_head = spec.linear == LINEAR_BLOCK ? 2 : 0;
         spec.bias = spec.linear == LINEAR_CLEAR ? BIAS_NONE : BIAS_RANDOM;
         spec.norm_tokens_only = spec.linear == LINEAR_CLEAR;
-        if (!norm_refused(&spec)) {
+        if (!is_refused(&spec)) {
             visit(&spec, context);
         }
     }

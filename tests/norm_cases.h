@@ -19,9 +19,6 @@ CaseSpec norm_variant(const CaseSpec *spec, int i);
 /* A norm of some columns of the layout, hidden ones too. */
 LayerNorm norm_random(RandomModel *random, const Layout *layout);
 
-/* Is it refused: a pre-norm of what writes differences with x itself? */
-bool norm_refused(const CaseSpec *spec);
-
 /* Calls visit for every construction, norm, place, mask (none, causal), linear map and form of
  * weights that is not refused, biases or norms of tokens only with some; and for pseudo-masks. */
 typedef void NormVisit(const CaseSpec *spec, void *context);

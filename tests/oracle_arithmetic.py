@@ -11,15 +11,16 @@ entry of the machine's that FILE holds must lie in its interval.  Exit 1 where o
 where intervals are so wide that they say nothing; 77 where there is no numpy.
 """
 
-import json
 import math
-import struct
 import sys
 
 try:
     import numpy as np
 except ImportError:
     sys.exit(77)
+
+sys.dont_write_bytecode = True
+import safetensors_file
 
 WIDE = np.longdouble
 
@@ -201,17 +202,9 @@ class Model:
     """What FILE holds, evaluated by one machine."""
 
     def __init__(self, path, arithmetic, dense):
-        with open(path, "rb") as file:
-            data = file.read()
-        size = struct.unpack("<Q", data[:8])[0]
-        header = json.loads(data[8:8 + size])
-        self.said = header.pop("__metadata__")
-        self.tensors = {}
-        for name, entry in header.items():
-            if entry["dtype"] == "F64":
-                begin, end = entry["data_offsets"]
-                numbers = np.frombuffer(data[8 + size + begin:8 + size + end], dtype="<f8")
-                self.tensors[name] = numbers.reshape(entry["shape"]).astype(WIDE)
+        tensors, self.said = safetensors_file.read(path)
+        self.tensors = {name: np.frombuffer(data, dtype="<f8").reshape(shape).astype(WIDE)
+                        for name, (dtype, shape, data) in tensors.items() if dtype == "F64"}
         self.m, self.dense = Machine(arithmetic), dense
         self.omega = float(self.said["omega"])
         self.pseudo = "--mask pseudo-causal" in self.said["command"]

@@ -12,7 +12,6 @@ be off; 77 where there is no mpmath.
 """
 
 import json
-import struct
 import sys
 
 try:
@@ -21,6 +20,7 @@ except ImportError:
     sys.exit(77)
 
 sys.dont_write_bytecode = True
+import safetensors_file
 from oracle_dense import Stream, fused_head, linear_head, patched_head, silu_head
 
 mp.prec = 300
@@ -80,17 +80,9 @@ def gelu_new(x):
 
 class Model:
     def __init__(self, path):
-        with open(path, "rb") as file:
-            data = file.read()
-        size = struct.unpack("<Q", data[:8])[0]
-        header = json.loads(data[8:8 + size])
-        self.said = header.pop("__metadata__")
-        self.tensors = {}
-        for name, entry in header.items():
-            begin, end = (8 + size + offset for offset in entry["data_offsets"])
-            if entry["dtype"] == "F64":
-                numbers = struct.unpack(f"<{(end - begin) // 8}d", data[begin:end])
-                self.tensors[name] = (entry["shape"], [mpf(number) for number in numbers])
+        tensors, self.said = safetensors_file.read(path)
+        self.tensors = {name: (shape, [mpf(x) for x in safetensors_file.doubles(data)])
+                        for name, (dtype, shape, data) in tensors.items() if dtype == "F64"}
         words = self.said["command"].split()
         flags = dict(zip(words[2::2], words[3::2]))
         self.kind = self.said["construction"]

@@ -15,11 +15,13 @@ import json
 import math
 import os
 import random
-import struct
 import subprocess
 import sys
 import tempfile
-from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal, getcontext, setcontext
+from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal, setcontext
+
+sys.dont_write_bytecode = True
+import safetensors_file
 
 ZERO, ONE = Decimal(0), Decimal(1)
 DIGITS, RESOLVED = 330, Decimal("1e-220")  # T' - T is believed where it is larger than that
@@ -33,17 +35,10 @@ def set_digits(digits):
 
 def load(path):
     """Tensors of doubles, (shape, list of Decimal or None for what is not finite); metadata."""
-    data = open(path, "rb").read()
-    size = struct.unpack("<Q", data[:8])[0]
-    header, body = json.loads(data[8:8 + size]), data[8 + size:]
-    meta = header.pop("__metadata__", {})
-    tensors = {}
-    for name, what in header.items():
-        first, end = what["data_offsets"]
-        values = struct.unpack("<%dd" % ((end - first) // 8), body[first:end])
-        tensors[name] = what["shape"], [
-            Decimal(v) if abs(v) <= sys.float_info.max else None for v in values]
-    return tensors, meta
+    tensors, meta = safetensors_file.read(path)
+    return {name: (shape, [Decimal(v) if abs(v) <= sys.float_info.max else None
+                           for v in safetensors_file.doubles(data)])
+            for name, (_, shape, data) in tensors.items()}, meta
 
 
 def matrix(tensors, name, head=None):

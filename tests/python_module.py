@@ -12,7 +12,6 @@ import json
 import math
 import os
 import re
-import subprocess
 import sys
 from decimal import Decimal
 from types import SimpleNamespace
@@ -26,17 +25,10 @@ except ImportError:
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import evaluate_converted as independent  # noqa: E402
 import headproof  # noqa: E402
+from asked_program import SCRATCH, check, run  # noqa: E402
 
 MODEL = "cases/models/modadd53-silu.safetensors"
 TOKENS = "0:2/5/53"
-scratch = sys.argv[1]
-program = os.environ["HEADPROOF"]
-
-
-def check(holds, what):
-    if not holds:
-        print(f"python_module.py: {what}")
-        sys.exit(1)
 
 
 def refused(call, error, says):
@@ -48,10 +40,6 @@ def refused(call, error, says):
         check(False, f"nothing was refused that should be: {says}")
 
 
-def run(*words):
-    return subprocess.run([program, *words], capture_output=True, encoding="utf-8", check=False)
-
-
 # ---- Tables --------------------------------------------------------------------------------------
 
 CELLS = ["1.22821574985e-868", "0", "", "nan", "3e-868589", "-2.5e-05"]
@@ -60,7 +48,7 @@ LOG10 = [math.log10(1.22821574985) - 868, -math.inf, math.nan, math.nan,
 
 
 def numbers_are_exact():
-    path = os.path.join(scratch, "table.csv")
+    path = os.path.join(SCRATCH, "table.csv")
     with open(path, "w", encoding="utf-8") as file:
         file.write("construction,activation,omega,construction_max,bounds,status\n")
         for i, cell in enumerate(CELLS):
@@ -153,7 +141,7 @@ def a_saved_model_is_the_model():
     tensors, _ = independent.load(MODEL)
     arrays = {name: np.array(values) for name, values in tensors.items()}
     expected = verify(MODEL)
-    path = os.path.join(scratch, "saved.safetensors")
+    path = os.path.join(SCRATCH, "saved.safetensors")
     config = SimpleNamespace(**CONFIG)
     headproof.save(arrays, path, config=config)
     check(verify(path) == expected, "what is saved by a config is the model")
@@ -179,7 +167,7 @@ def a_saved_model_is_the_model():
 def what_does_not_fit_is_refused():
     tensors, _ = independent.load(MODEL)
     arrays = {name: np.array(values) for name, values in tensors.items()}
-    path = os.path.join(scratch, "refused.safetensors")
+    path = os.path.join(SCRATCH, "refused.safetensors")
     said = {"activation": "silu", "normalization": "none", "scale": "1", "mask": "causal"}
     for name in said:
         others = {key: value for key, value in said.items() if key != name}
@@ -219,7 +207,7 @@ def a_gpt2_is_saved_by_its_config():
     state, _ = independent.load(os.path.join(folder, "model.safetensors"))
     state = {name: np.array(values, dtype=np.float32) for name, values in state.items()}
     state["transformer.h.0.attn.bias"] = np.ones((1, 1, 64, 64), dtype=bool)
-    path = os.path.join(scratch, "gpt2.safetensors")
+    path = os.path.join(SCRATCH, "gpt2.safetensors")
     headproof.save(state, path, config=config)
     saved, metadata = independent.load(path)
     check(metadata == {"activation": "gelu_new", "normalization": "layernorm", "mask": "causal",
@@ -252,7 +240,7 @@ def a_gpt2_is_saved_by_its_config():
 
 
 def a_converted_model_gives_the_model_s_answers():
-    path = os.path.join(scratch, "converted.safetensors")
+    path = os.path.join(SCRATCH, "converted.safetensors")
     check(run("convert", MODEL, "-o", path, "--omega", "20").returncode == 0, "convert")
     rewritten = headproof.load_converted(path)
     tensors, metadata = independent.load(MODEL)
@@ -287,7 +275,7 @@ REWRITTEN = [
 
 def both_layouts_are_what_they_say():
     """numpy, and torch where it is, beside the evaluation with Python's own library."""
-    model, path = (os.path.join(scratch, name + ".safetensors") for name in ("drawn", "rewritten"))
+    model, path = (os.path.join(SCRATCH, name + ".safetensors") for name in ("drawn", "rewritten"))
     for export, flags in REWRITTEN:
         own = "" if export.startswith("linear") else " --d-ff 5 --heads 2"
         words = f"--construction {export}{own} --bias random --eps 0.5".split()

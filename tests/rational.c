@@ -52,13 +52,6 @@ void rat_release_all(void)
     made.count = made.capacity = 0;
 }
 
-int rat_tear_down(void **state)
-{
-    (void)state;
-    rat_release_all();
-    return 0;
-}
-
 Rat rat_identity(size_t size)
 {
     Rat a = rat_zero(size, size);
@@ -143,26 +136,16 @@ Rat rat_transpose(Rat a)
     return b;
 }
 
-static Rat block(Rat a, size_t row, size_t column, size_t rows, size_t columns)
+Rat rat_rows(Rat a, size_t first, size_t count)
 {
-    assert_true(row + rows <= a.rows && column + columns <= a.columns);
-    Rat b = rat_zero(rows, columns);
-    for (size_t r = 0; r < rows; r++) {
-        for (size_t c = 0; c < columns; c++) {
-            mpq_set(at(b, r, c), at(a, row + r, column + c));
+    assert_true(first + count <= a.rows);
+    Rat b = rat_zero(count, a.columns);
+    for (size_t r = 0; r < count; r++) {
+        for (size_t c = 0; c < a.columns; c++) {
+            mpq_set(at(b, r, c), at(a, first + r, c));
         }
     }
     return b;
-}
-
-Rat rat_rows(Rat a, size_t first, size_t count)
-{
-    return block(a, first, 0, count, a.columns);
-}
-
-Rat rat_columns(Rat a, size_t first, size_t count)
-{
-    return block(a, 0, first, a.rows, count);
 }
 
 void rat_put(Rat to, size_t row, size_t column, Rat a)
@@ -215,7 +198,7 @@ static void eliminate(Rat a, size_t r, size_t from, size_t column, mpq_ptr facto
 
 size_t rat_rank(Rat a)
 {
-    a = block(a, 0, 0, a.rows, a.columns);
+    a = rat_rows(a, 0, a.rows);
     size_t rank = 0;
     mpq_t factor, term;
     mpq_inits(factor, term, NULL);

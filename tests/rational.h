@@ -31,9 +31,8 @@ Rat rat_mul(Rat a, Rat b);
 Rat rat_scale(Rat a, long numerator, unsigned long denominator);
 Rat rat_transpose(Rat a);
 
-/* Rows first, ..., first + count - 1; the same of columns. */
+/* Rows first, ..., first + count - 1. */
 Rat rat_rows(Rat a, size_t first, size_t count);
-Rat rat_columns(Rat a, size_t first, size_t count);
 
 /* a's rows above b's; a's columns left of b's. */
 Rat rat_above(Rat a, Rat b);
@@ -55,8 +54,5 @@ double rat_largest(Rat a);
 double rat_distance(Rat a, const double *data, size_t ld);
 
 void rat_release_all(void);
-
-/* The same as a test's teardown. */
-int rat_tear_down(void **state);
 
 #endif

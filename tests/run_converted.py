@@ -7,8 +7,6 @@
 Exit 77 where there is no torch.
 """
 
-import json
-import struct
 import sys
 
 try:
@@ -16,18 +14,14 @@ try:
 except ImportError:
     sys.exit(77)
 
+sys.dont_write_bytecode = True
+import safetensors_file
+
 
 def load(path):
-    with open(path, "rb") as file:
-        data = bytearray(file.read())
-    size = struct.unpack("<Q", data[:8])[0]
-    header = json.loads(data[8:8 + size])
-    said, t = header.pop("__metadata__"), {}
-    for name, entry in header.items():
-        begin, end = entry["data_offsets"]
-        t[name] = torch.frombuffer(data, dtype=torch.float64, count=(end - begin) // 8,
-                                   offset=8 + size + begin).reshape(entry["shape"])
-    return said, t
+    tensors, said = safetensors_file.read(path)
+    return said, {name: torch.tensor(safetensors_file.doubles(data), dtype=torch.float64)
+                  .reshape(shape) for name, (_, shape, data) in tensors.items()}
 
 
 def norm(x, said, t, s):

@@ -5,7 +5,6 @@
 
 #include "../cases/draw.h"
 #include "../reference/ap.h"
-#include "../reference/reference.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

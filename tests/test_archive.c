@@ -18,11 +18,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include <cmocka.h>
-
-#include <math.h>
 
 enum { BITS = 128 };
 

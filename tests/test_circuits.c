@@ -3,12 +3,10 @@
  * W_E W_U; with one layer of attention its logits are that and, for each head, an output-value
  * circuit W_E W_V W_O W_U between patterns that the query-key circuit W_E W_Q W_K^T W_E^T decides.
  */
-#include <stdio.h>
 
 #include "../cases/case.h"
 #include "../harness/models/inputs.h"
 #include "../kernels/blas.h"
-#include "../kernels/kernel.h"
 #include "fixture.h"
 #include "frozen.h"
 #include "given.h"

@@ -112,19 +112,23 @@ static void expect_same_reference(const Pair *model, const Pair *back, RefForm f
     ref_run_clear(b);
 }
 
+/* The stream after that many layers. */
+static KernelStream last_layer(Kernel *kernel, size_t depth)
+{
+    KernelStream stream = {0};
+    assert_non_null(kernel);
+    for (size_t l = 0; l < depth; l++) {
+        stream = kernel_layer(kernel);
+    }
+    return stream;
+}
+
 /* The same in double, dense against dense: a user's loader and a user's program. */
 static void expect_same_machine(const Pair *model, const Pair *back)
 {
     Kernel *a = kernel_open(&model->converted, model->converted_x, NULL, OMEGA, KERNEL_DENSE, 1);
     Kernel *b = kernel_open(&back->original, back->original_x, NULL, OMEGA, KERNEL_DENSE, 1);
-    KernelStream x = {0}, y = {0};
-    assert_true(a != NULL && b != NULL);
-    for (size_t l = 0; l < model->converted.depth; l++) {
-        x = kernel_layer(a);
-    }
-    for (size_t l = 0; l < back->original.depth; l++) {
-        y = kernel_layer(b);
-    }
+    KernelStream x = last_layer(a, model->converted.depth), y = last_layer(b, back->original.depth);
     for (size_t i = 0; i < N; i++) {
         size_t row = layout_token_row(&model->converted.layout, i);
         for (size_t c = 0; c < D; c++) {
@@ -135,31 +139,49 @@ static void expect_same_machine(const Pair *model, const Pair *back)
     kernel_clear(b);
 }
 
+/* Both files, read, and their pairs. */
+typedef struct {
+    char model_path[512], converted_path[512];
+    ModelSource *model, *converted;
+    Pair pair, back;
+} Files;
+
+static void files_open(Files *files, const How *how)
+{
+    const ModelFileFlags flags = {0};
+    bool three = strcmp(how->form, "three") == 0;
+    make_files(files->model_path, files->converted_path, how);
+    assert_int_equal(model_source_read(&files->model, files->model_path, &flags), 0);
+    assert_int_equal(model_source_read(&files->converted, files->converted_path, &flags), 0);
+    files->pair =
+        pair_of(files->model, three ? CONSTRUCTION_TRANSFORMER3 : CONSTRUCTION_TRANSFORMER);
+    files->back = pair_of(files->converted, CONSTRUCTION_ATTENTION);
+}
+
+static void files_close(Files *files)
+{
+    case_clear(&files->pair);
+    case_clear(&files->back);
+    model_source_clear(files->model);
+    model_source_clear(files->converted);
+    remove(files->model_path);
+    remove(files->converted_path);
+}
+
 static void a_converted_file_is_the_model(void **state)
 {
     static const char *const forms[] = {"fused", "three"}, *const masks[] = {"none", "causal"};
     static const char *const penalties[] = {"positive", "negative"};
     (void)state;
     for (int variant = 0; variant < 8; variant++) {
-        char model_path[512], converted_path[512];
-        ModelSource *model, *converted;
-        bool three = variant % 2 != 0;
-        How how = {masks[variant / 2 % 2], forms[three], "20", penalties[variant / 4]};
-        make_files(model_path, converted_path, &how);
-        assert_int_equal(model_source_read(&model, model_path, &(ModelFileFlags){0}), 0);
-        assert_int_equal(model_source_read(&converted, converted_path, &(ModelFileFlags){0}), 0);
-        Pair pair = pair_of(model, three ? CONSTRUCTION_TRANSFORMER3 : CONSTRUCTION_TRANSFORMER);
-        Pair back = pair_of(converted, CONSTRUCTION_ATTENTION);
-        assert_int_equal(converted->file->rows, N + 1);
-        expect_same_reference(&pair, &back, REF_STRUCTURED);
-        expect_same_reference(&pair, &back, REF_DENSE);
-        expect_same_machine(&pair, &back);
-        case_clear(&pair);
-        case_clear(&back);
-        model_source_clear(model);
-        model_source_clear(converted);
-        remove(model_path);
-        remove(converted_path);
+        Files files;
+        How how = {masks[variant / 2 % 2], forms[variant % 2], "20", penalties[variant / 4]};
+        files_open(&files, &how);
+        assert_int_equal(files.converted->file->rows, N + 1);
+        expect_same_reference(&files.pair, &files.back, REF_STRUCTURED);
+        expect_same_reference(&files.pair, &files.back, REF_DENSE);
+        expect_same_machine(&files.pair, &files.back);
+        files_close(&files);
     }
 }
 
@@ -168,15 +190,8 @@ static double distance_of_file(const Pair *model, const Pair *back)
 {
     Kernel *a = kernel_open(&model->original, model->original_x, NULL, 0, KERNEL_STRUCTURED, 1);
     Kernel *b = kernel_open(&back->original, back->original_x, NULL, 0, KERNEL_DENSE, 1);
-    KernelStream x = {0}, y = {0};
+    KernelStream x = last_layer(a, model->original.depth), y = last_layer(b, back->original.depth);
     double largest = 0;
-    assert_true(a != NULL && b != NULL);
-    for (size_t l = 0; l < model->original.depth; l++) {
-        x = kernel_layer(a);
-    }
-    for (size_t l = 0; l < back->original.depth; l++) {
-        y = kernel_layer(b);
-    }
     for (size_t e = 0; e < (size_t)N * D; e++) {
         size_t row = layout_token_row(&model->converted.layout, e / D);
         largest = fmax(largest, fabs(x.data[e / D * x.ld + e % D] - y.data[row * y.ld + e % D]));
@@ -194,23 +209,13 @@ static void a_file_of_penalties_is_right_at_any_omega(void **state)
                                                                                        "causal"};
     (void)state;
     for (int variant = 0; variant < 4; variant++) {
-        char model_path[512], converted_path[512];
-        ModelSource *model, *converted;
+        Files files;
         How how = {masks[variant / 2], "fused", "1e6", penalties[variant % 2]};
-        make_files(model_path, converted_path, &how);
-        assert_int_equal(model_source_read(&model, model_path, &(ModelFileFlags){0}), 0);
-        assert_int_equal(model_source_read(&converted, converted_path, &(ModelFileFlags){0}), 0);
-        Pair pair = pair_of(model, CONSTRUCTION_TRANSFORMER);
-        Pair back = pair_of(converted, CONSTRUCTION_ATTENTION);
-        double distance = distance_of_file(&pair, &back);
+        files_open(&files, &how);
+        double distance = distance_of_file(&files.pair, &files.back);
         print_message("mask %s, %s: %.3g\n", how.mask, how.penalty, distance);
         assert_true(variant % 2 ? distance < 4e-15 : distance > 1e-12);
-        case_clear(&pair);
-        case_clear(&back);
-        model_source_clear(model);
-        model_source_clear(converted);
-        remove(model_path);
-        remove(converted_path);
+        files_close(&files);
     }
 }
 

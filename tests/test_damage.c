@@ -3,7 +3,6 @@
  * (docs/damage.md, docs/mathematics.md, sections 2 and 3).
  */
 #include "../cases/case.h"
-#include "../cases/draw.h"
 #include "../kernels/blas.h"
 #include "../kernels/kernel.h"
 #include "../reference/reference.h"

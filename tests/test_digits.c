@@ -8,7 +8,6 @@
 #include "scratch.h"
 #include "written_model.h"
 
-#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

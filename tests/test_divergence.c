@@ -4,13 +4,11 @@
  * moved by as much; and what is no number, or too small to see.
  */
 #include "../reference/divergence.h"
-#include "fixture.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -13,8 +13,6 @@
 
 #include <cmocka.h>
 
-enum { NOT_HERE = 77 };
-
 /* Executes a page, of the tree or of the scratch directory; code and text as of tests/documents.
  * False, and says so, where there is no terminal to be had. */
 static bool execute(Output *output, const char *page)

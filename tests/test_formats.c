@@ -8,7 +8,6 @@
 
 #include <errno.h>
 #include <jansson.h>
-#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>

@@ -3,7 +3,6 @@
  * patterns: in rational numbers, where equality is demanded, or to 300 bits where exponentials
  * enter.
  */
-#include <stdio.h>
 
 #include "../cases/case.h"
 #include "../kernels/blas.h"

@@ -3,6 +3,7 @@
  * limbs, signs and distances of exponents, ties, runs of ones and zeros, what cancels, and what is
  * no number.  And the exponentials that are made of them.
  */
+#include "drawn_numbers.h"
 #include "fixture.h"
 
 #include "../reference/evaluator.h"
@@ -27,23 +28,6 @@ enum { COUNT = 37, ROUNDS = 60 };
 static const mpfr_prec_t precisions[] = {64, 128, 192, 256, 320, 100};
 
 enum { PRECISIONS = sizeof precisions / sizeof *precisions };
-
-/* x in (-1, 1) of any bits, or of runs of ones and zeros; not 0. */
-static void draw_number(mpfr_ptr x, gmp_randstate_t random, bool runs)
-{
-    mpz_t z;
-    mpz_init(z);
-    if (runs) {
-        mpz_rrandomb(z, random, 1 + gmp_urandomm_ui(random, (unsigned long)mpfr_get_prec(x)));
-    } else {
-        mpz_urandomb(z, random, (mp_bitcnt_t)mpfr_get_prec(x));
-    }
-    mpz_setbit(z, 0);
-    mpfr_set_z(x, z, MPFR_RNDN);
-    mpfr_mul_2si(x, x, -mpfr_get_exp(x), MPFR_RNDN);
-    mpfr_setsign(x, x, (int)gmp_urandomb_ui(random, 1), MPFR_RNDN);
-    mpz_clear(z);
-}
 
 /* What is left to the form that does one at a time: zeros and what is not plain. */
 static void draw_special(mpfr_ptr x, size_t i)
@@ -185,17 +169,8 @@ static void check_precisions(gmp_randstate_t random, const mpfr_prec_t *bits)
 
 static void all_are_mpfrs(void **state)
 {
-    gmp_randstate_t random;
     (void)state;
-    gmp_randinit_default(random);
-    gmp_randseed_ui(random, 1);
-    for (size_t i = 0; i < PRECISIONS * PRECISIONS * PRECISIONS; i++) {
-        const mpfr_prec_t bits[] = {precisions[i % PRECISIONS],
-                                    precisions[i / PRECISIONS % PRECISIONS],
-                                    precisions[i / PRECISIONS / PRECISIONS]};
-        check_precisions(random, bits);
-    }
-    gmp_randclear(random);
+    each_precisions(check_precisions, precisions, PRECISIONS);
 }
 
 static size_t left_over;

@@ -7,44 +7,32 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
 
-#define NOT_HERE 77
 #define MODADD "$p/cases/models/modadd53-silu.safetensors"
 #define CHARGPT "$p/cases/models/chargpt"
 
 static void the_shared_layout_is_the_plain_one(void **state)
 {
     (void)state;
-    Output output = shell("command -v python3 >/dev/null || exit 77\n"
-                          "s=$PWD; cd $p && HEADPROOF=$h PYTHONDONTWRITEBYTECODE=1 "
-                          "python3 tests/converted_layouts.py $s");
-    if (output.code == NOT_HERE) {
-        free(output.text);
-        print_message("there is no python3: skipped\n");
-        skip();
-    }
-    expect_output(output, 0, "all is well");
+    expect_output_or_skip(shell("command -v python3 >/dev/null || exit 77\n"
+                                "s=$PWD; cd $p && HEADPROOF=$h PYTHONDONTWRITEBYTECODE=1 "
+                                "python3 tests/converted_layouts.py $s"),
+                          "all is well", "python3");
 }
 
 /* By the first Python that has PyTorch: the system's, for one. */
 static void pytorch_alone_gives_the_logits(void **state)
 {
     (void)state;
-    Output output = shell("s=$PWD; cd $p; for python in python3 /usr/bin/python3; do\n"
-                          "    $python -c \"import torch, numpy\" 2>/dev/null || continue\n"
-                          "    HEADPROOF=$h PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=$p/python "
-                          "$python tests/converted_alone.py $s\n    exit\ndone; exit 77");
-    if (output.code == NOT_HERE) {
-        free(output.text);
-        print_message("there is no python3 with PyTorch and numpy: skipped\n");
-        skip();
-    }
-    expect_output(output, 0, "all is well");
+    expect_output_or_skip(shell("s=$PWD; cd $p; for python in python3 /usr/bin/python3; do\n"
+                                "    $python -c \"import torch, numpy\" 2>/dev/null || continue\n"
+                                "    HEADPROOF=$h PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=$p/python "
+                                "$python tests/converted_alone.py $s\n    exit\ndone; exit 77"),
+                          "all is well", "python3 with PyTorch and numpy");
 }
 
 /* Headproof itself reads a file without norms as a model with one more token.  Both compute the

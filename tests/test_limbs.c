@@ -3,6 +3,7 @@
  * counts of limbs, signs and distances of exponents, ties, numbers of long runs of ones and zeros,
  * what cancels, and what is no number.
  */
+#include "drawn_numbers.h"
 #include "fixture.h"
 
 #include "../reference/limbs.h"
@@ -38,24 +39,6 @@ enum { OPERATIONS = sizeof operations / sizeof *operations, PAIRS = 400 };
 static const mpfr_prec_t precisions[] = {64, 128, 192, 256, 320, 53, 100};
 
 enum { PRECISIONS = sizeof precisions / sizeof *precisions };
-
-/* x in (-1, 1) of any bits, or of runs of ones and zeros. */
-static void draw_number(mpfr_ptr x, gmp_randstate_t random, bool runs)
-{
-    mpz_t z;
-    mpz_init(z);
-    if (runs) {
-        mpz_rrandomb(z, random, 1 + gmp_urandomm_ui(random, (unsigned long)mpfr_get_prec(x)));
-    } else {
-        mpz_urandomb(z, random, (mp_bitcnt_t)mpfr_get_prec(x));
-    }
-    mpfr_set_z(x, z, MPFR_RNDN);
-    if (mpfr_regular_p(x)) {
-        mpfr_mul_2si(x, x, -mpfr_get_exp(x), MPFR_RNDN);
-    }
-    mpfr_setsign(x, x, (int)gmp_urandomb_ui(random, 1), MPFR_RNDN);
-    mpz_clear(z);
-}
 
 /* Pair number i: b up to 300 bits from a, or next to it, or a power of two, or 0, or nothing. */
 static void draw_pair(mpfr_ptr a, mpfr_ptr b, gmp_randstate_t random, size_t i)
@@ -133,17 +116,8 @@ static void check_precisions(gmp_randstate_t random, const mpfr_prec_t *bits)
 
 static void all_are_mpfrs(void **state)
 {
-    gmp_randstate_t random;
     (void)state;
-    gmp_randinit_default(random);
-    gmp_randseed_ui(random, 1);
-    for (size_t i = 0; i < PRECISIONS * PRECISIONS * PRECISIONS; i++) {
-        const mpfr_prec_t bits[] = {precisions[i % PRECISIONS],
-                                    precisions[i / PRECISIONS % PRECISIONS],
-                                    precisions[i / PRECISIONS / PRECISIONS]};
-        check_precisions(random, bits);
-    }
-    gmp_randclear(random);
+    each_precisions(check_precisions, precisions, PRECISIONS);
 }
 
 /* 1 + 2^-p is a tie, to even; a bit more or less, however far below, is none. */

@@ -16,7 +16,6 @@
 #include <cmocka.h>
 
 #include <math.h>
-#include <stdio.h>
 
 enum { MAX_BITS = 1 << 16 };
 

@@ -2,7 +2,6 @@
  * --reference none: the machine's columns alone, the same as beside a reference, and nothing
  * claimed of what was not evaluated.
  */
-#include "fixture.h"
 #include "given.h"
 #include "program.h"
 

@@ -9,7 +9,6 @@
 #include "../harness/table/output.h"
 #include "../harness/table/table.h"
 
-#include <fcntl.h>
 #include <jansson.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -20,7 +20,6 @@
 
 #include <cmocka.h>
 
-#include <float.h>
 #include <math.h>
 
 #define OMEGA 20.1
@@ -306,6 +305,17 @@ static void run_block(const Written *w, double *x, size_t rows, size_t width, si
     }
 }
 
+/* The largest difference of two streams' content. */
+static double farthest(KernelStream x, KernelStream y, size_t rows, size_t content)
+{
+    double worst = 0;
+    for (size_t e = 0; e < rows * content; e++) {
+        size_t i = e / content, c = e % content;
+        worst = fmax(worst, fabs(x.data[i * x.ld + c] - y.data[i * y.ld + c]));
+    }
+    return worst;
+}
+
 /* The largest difference to the converted model's structured evaluation, after the last layer. */
 static double difference(const Written *w, bool causal)
 {
@@ -313,7 +323,7 @@ static double difference(const Written *w, bool causal)
     assert_non_null(tensor);
     size_t rows = tensor->shape[0], width = tensor->shape[1];
     size_t content = layout_content(&w->pair.converted.layout);
-    double *x = take(w, "X", 2, tensor->shape), worst = 0;
+    double *x = take(w, "X", 2, tensor->shape);
     KernelStream stream = {0};
     Kernel *kernel = kernel_open(&w->pair.converted, w->pair.converted_x, w->pair.bias_row_content,
                                  OMEGA, KERNEL_STRUCTURED, 1);
@@ -324,10 +334,7 @@ static double difference(const Written *w, bool causal)
     for (size_t s = 0; s < w->plain.sublayer_count; s++) {
         run_block(w, x, rows, width, s, causal);
     }
-    for (size_t e = 0; e < rows * content; e++) {
-        size_t i = e / content, c = e % content;
-        worst = fmax(worst, fabs(x[i * width + c] - stream.data[i * stream.ld + c]));
-    }
+    double worst = farthest((KernelStream){x, width}, stream, rows, content);
     kernel_clear(kernel);
     free(x);
     return worst;
@@ -366,10 +373,7 @@ static double model_difference(const Written *w, const Norms *norms)
     assert_true(a != NULL && b != NULL);
     for (size_t l = 0; l < model->depth; l++) {
         KernelStream x = kernel_layer(a), y = kernel_layer(b);
-        for (size_t e = 0; e < rows * content; e++) {
-            size_t i = e / content, c = e % content;
-            worst = fmax(worst, fabs(x.data[i * x.ld + c] - y.data[i * y.ld + c]));
-        }
+        worst = fmax(worst, farthest(x, y, rows, content));
     }
     kernel_clear(a);
     kernel_clear(b);

@@ -2,7 +2,6 @@
  * --propagation as a user has it: six columns behind the others, which stay what they are; parts
  * that add up; refused where there is no difference to split.
  */
-#include "../cases/construction.h"
 #include "fixture.h"
 #include "program.h"
 

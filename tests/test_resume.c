@@ -59,6 +59,14 @@ static void expect_clean(const FileFixture *fixture)
     assert_false(file_exists(fixture->sidecar_partial));
 }
 
+/* The file has the same bytes. */
+static void expect_file(const FileFixture *fixture, const Output *expected, const char *what)
+{
+    Output file = read_file(fixture->path);
+    expect_same(&file, expected, what);
+    free(file.text);
+}
+
 /* The whole file, undisturbed; then the first `length` bytes of it as an interrupted run leaves
  * them. */
 static void leave_partial(const FileFixture *fixture, const Output *whole, size_t length)
@@ -111,10 +119,8 @@ static void killed_at_random_moments(void **state)
         assert_int_equal(unlink(fixture->path), 0);
         assert_int_equal(unlink(fixture->sidecar), 0);
         kills += run_and_kill(fixture, &random, &longest, wanted - kills);
-        Output survived = read_file(fixture->path);
-        expect_same(&survived, &whole, "killed and resumed");
+        expect_file(fixture, &whole, "killed and resumed");
         expect_clean(fixture);
-        free(survived.text);
     }
     print_message("%d of %d kills\n", kills, wanted);
     assert_int_equal(kills, wanted);
@@ -131,13 +137,11 @@ static void resumes_from_any_prefix(void **state)
     for (size_t length = 0; length <= whole.length; length += length < 900 ? 149 : step) {
         leave_partial(fixture, &whole, length);
         Output again = sweep(fixture, FAILING, "--resume 2>/dev/null");
-        Output file = read_file(fixture->path);
-        expect_same(&file, &whole, "the file");
+        expect_file(fixture, &whole, "the file");
         expect_same(&again, &printed, "what is printed");
         assert_int_equal(again.code, 1);
         expect_clean(fixture);
         free(again.text);
-        free(file.text);
     }
     leave_partial(fixture, &whole, whole.length);
     Output last = sweep(fixture, FAILING, "--resume 2>/dev/null");
@@ -183,9 +187,7 @@ static void complete_is_said(void **state)
     again = sweep(fixture, FAILING, "--resume 2>/dev/null");
     expect_same(&again, &first, "what is printed");
     expect_clean(fixture);
-    Output file = read_file(fixture->path);
-    expect_same(&file, &whole, "the file");
-    free(file.text);
+    expect_file(fixture, &whole, "the file");
     free(again.text);
     free(first.text);
     free(whole.text);
@@ -268,10 +270,8 @@ static void leftovers_without_resume(void **state)
     leave_partial(fixture, &whole, whole.length / 2);
     Output again = sweep(fixture, SMALL, "--quiet 2>&1");
     expect_says(&again, 0, "--resume would have kept them");
-    Output file = read_file(fixture->path);
-    expect_same(&file, &whole, "anew");
+    expect_file(fixture, &whole, "anew");
     free(again.text);
-    free(file.text);
     /* A minute's work, going by the files' times. */
     leave_partial(fixture, &whole, whole.length / 2);
     const struct timespec times[2] = {{.tv_sec = time(NULL) - 61}, {.tv_sec = time(NULL) - 61}};
@@ -282,9 +282,7 @@ static void leftovers_without_resume(void **state)
     free(again.text);
     again = sweep(fixture, SMALL, "--resume --quiet 2>&1");
     assert_int_equal(again.code, 0);
-    file = read_file(fixture->path);
-    expect_same(&file, &whole, "resumed");
-    free(file.text);
+    expect_file(fixture, &whole, "resumed");
     free(again.text);
     free(whole.text);
 }
@@ -323,9 +321,7 @@ static void signals_end_at_a_point(void **state)
         command[strcspn(command, "\n")] = '\0';
         ended = run_until(command, (Stop){0}, messages);
         assert_int_equal(ended.code, 0);
-        Output file = read_file(fixture->path);
-        expect_same(&file, &whole, "resumed");
-        free(file.text);
+        expect_file(fixture, &whole, "resumed");
         free(said.text);
         free(kept.text);
     }
@@ -352,12 +348,10 @@ static void full_disk(void **state)
     assert_true(kept.length > whole.length / 4);
     Output resumed = sweep(fixture, HALTED, "--resume --quiet");
     assert_int_equal(resumed.code, 0);
-    Output file = read_file(fixture->path);
-    expect_same(&file, &whole, "resumed");
+    expect_file(fixture, &whole, "resumed");
     free(full.text);
     free(kept.text);
     free(resumed.text);
-    free(file.text);
     free(whole.text);
 }
 
@@ -419,8 +413,7 @@ static void rows_of_unknown_age(void **state)
     free(refused.text);
     Output again = sweep(fixture, SMALL, "--resume --quiet 2>&1");
     assert_int_equal(again.code, 0);
-    Output file = read_file(fixture->path);
-    expect_same(&file, &whole, "resumed");
+    expect_file(fixture, &whole, "resumed");
     leave_partial(fixture, &whole, whole.length / 2);
     assert_int_equal(unlink(fixture->sidecar_partial), 0);
     refused = sweep(fixture, SMALL, "--quiet 2>&1");
@@ -428,7 +421,6 @@ static void rows_of_unknown_age(void **state)
     assert_int_equal(size_of(fixture->partial), whole.length / 2);
     free(refused.text);
     free(again.text);
-    free(file.text);
     free(whole.text);
 }
 
@@ -476,9 +468,7 @@ static void rows_outlive_a_refusal(void **state)
     }
     Output again = sweep(fixture, SMALL, "--resume --quiet 2>&1");
     assert_int_equal(again.code, 0);
-    Output file = read_file(fixture->path);
-    expect_same(&file, &whole, "resumed");
-    free(file.text);
+    expect_file(fixture, &whole, "resumed");
     free(again.text);
     free(started.text);
     free(whole.text);
@@ -547,9 +537,7 @@ static void memory_is_a_budget(void **state)
         snprintf(rest, sizeof rest, "--quiet --threads 2 --memory %dKiB 2>/dev/null", kib);
         Output tight = sweep(fixture, SMALL, rest);
         if (tight.code == 0) {
-            Output file = read_file(fixture->path);
-            expect_same(&file, &whole, rest);
-            free(file.text);
+            expect_file(fixture, &whole, rest);
             fitting++;
         }
         free(tight.text);

@@ -6,7 +6,6 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -16,7 +15,6 @@
 #include <cmocka.h>
 
 #include <math.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #define EMPTY_BIAS_ROW                                                                             \

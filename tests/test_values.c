@@ -6,7 +6,6 @@
 #include "../harness/base/values.h"
 
 #include <float.h>
-#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>

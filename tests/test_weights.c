@@ -22,15 +22,11 @@
 
 #define TRAINED "--weights " GIVEN_TRAINED " "
 
-/* One file of every kind; x.*: with an X of four rows. */
+/* One file of every kind. */
 static void make_files(const Given *given)
 {
-    given_make(given, "attention.safetensors", MADE_ATTENTION, 0, 0);
-    given_make(given, "x.safetensors", MADE_ATTENTION, 0, 4);
-    given_make(given, "merged.safetensors", MADE_MERGED, 0, 4);
-    given_make(given, "ffn.safetensors", MADE_FFN, 0, 4);
+    given_make_all(given);
     given_make(given, "extra.safetensors", MADE_FFN, 0, 4);
-    given_make(given, "square.safetensors", MADE_LINEAR, 3, 4);
     given_make(given, "oblong.safetensors", MADE_LINEAR, 4, 0);
     given_make(given, "norm.safetensors", MADE_NORM, 0, 0);
 }

@@ -23,15 +23,6 @@
 
 #define TRAINED "--weights " GIVEN_TRAINED " "
 
-static void make_files(const Given *given)
-{
-    given_make(given, "attention.safetensors", MADE_ATTENTION, 0, 0);
-    given_make(given, "x.safetensors", MADE_ATTENTION, 0, 4);
-    given_make(given, "merged.safetensors", MADE_MERGED, 0, 4);
-    given_make(given, "ffn.safetensors", MADE_FFN, 0, 4);
-    given_make(given, "square.safetensors", MADE_LINEAR, 3, 4);
-}
-
 /* ---- What a model does is said, by its file or by the user ----------------------------------- */
 
 static void make_silent(const Given *given)
@@ -108,7 +99,7 @@ static void test_flags_say(void **state)
         {"silent-linear", "square", "--normalization none"},
     };
     Given *given = *state;
-    make_files(given);
+    given_make_all(given);
     make_silent(given);
     for (size_t i = 0; i < sizeof same / sizeof *same; i++) {
         char line[256];
@@ -154,7 +145,7 @@ static void test_saying_and_contradicting(void **state)
         {"--scale 1/sqrt(d_head)", "expected 1 where Q is dense"},
     };
     Given *given = *state;
-    make_files(given);
+    given_make_all(given);
     make_silent(given);
     for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
         given_expect_fault(given, COMMAND_SWEEP, faults[i][0], faults[i][1]);
@@ -225,7 +216,7 @@ static void test_tokens(void **state)
     double w_e[VOCABULARY * 3], w_pos[CONTEXT * 3];
     Given *given = *state;
     draw_embeddings(w_e, w_pos);
-    make_files(given);
+    given_make_all(given);
     make_embedded(given, "three.safetensors", 3, &tokens[0][0], w_e, w_pos);
     make_embedded(given, "one.safetensors", 1, &tokens[2][0], w_e, w_pos);
     make_embedded(given, "none.safetensors", 0, NULL, w_e, w_pos);
@@ -281,7 +272,7 @@ static void test_search_over_inputs(void **state)
     char text[64], after[128];
     Given *given = *state;
     draw_embeddings(w_e, w_pos);
-    make_files(given);
+    given_make_all(given);
     make_embedded(given, "three.safetensors", 3, &tokens[0][0], w_e, w_pos);
     Output all = run_on(given, "min-omega --tolerance 1e-6 --weights", "", 0);
     Output each = run_on(given, "min-omega --tolerance 1e-6 --weights", "--input 1:2", 0);
@@ -313,7 +304,7 @@ static void test_no_inputs(void **state)
     static const Command commands[] = {COMMAND_SWEEP, COMMAND_DEPTH, COMMAND_EXPORT, COMMAND_CHECK,
                                        COMMAND_MIN_OMEGA};
     Given *given = *state;
-    make_files(given);
+    given_make_all(given);
     for (size_t c = 0; c < sizeof commands / sizeof *commands; c++) {
         given_expect_fault(given, commands[c], TRAINED "--tolerance 1",
                            GIVEN_TRAINED ": holds no X and no tokens to evaluate: expected one of "

@@ -2,7 +2,6 @@
  * The command `convert`: the attention-only model itself, as a safetensors file.
  */
 #include "commands.h"
-#include "../evaluate/evaluate.h"
 #include "../base/memory.h"
 #include "../base/message.h"
 #include "../models/converted_ends.h"

@@ -5,6 +5,7 @@
 #include "ensemble.h"
 
 #include "shared.h"
+#include "worst.h"
 
 #include <math.h>
 #include <omp.h>

@@ -35,16 +35,6 @@ EvaluateStatus point_evaluate_final(bool *passed, const Shared *shared, const Po
                                     RowSink *sink, FinalSink *final, void *context)
     __attribute__((warn_unused_result));
 
-/* The point's judged error in one number: the largest over all layers, upper bounds where
- * unresolved; NaN where a machine value is not finite or the norm does not exist.  r(T') is
- * evaluated only for the kinds that need it. */
-EvaluateStatus point_worst_error(mpfr_ptr worst, const Shared *shared, const Point *point)
-    __attribute__((warn_unused_result));
-
-/* The same as a cell, which may be 0 by proof or a bound; worst->value is initialised. */
-EvaluateStatus point_worst_cell(RefCell *worst, const Shared *shared, const Point *point)
-    __attribute__((warn_unused_result));
-
 /* m(T'): tokens' rows of the stream after the last layer, x [rows.count, d]. */
 EvaluateStatus point_final_rows(double *x, RefRows rows, const Shared *shared, const Point *point)
     __attribute__((warn_unused_result));

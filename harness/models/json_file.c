@@ -4,41 +4,13 @@
 #include "json_file.h"
 
 #include "../base/message.h"
+#include "regular_file.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
-
-static int unreadable(const char *path, int error)
-{
-    complain_of(path, NULL, NULL, "expected a file that can be read (%s)", strerror(error));
-    return file_fault(error);
-}
-
-/* *size: of fd, which is path. */
-static int measure(size_t *size, int fd, const char *path, size_t most)
-{
-    struct stat found;
-    if (fstat(fd, &found) != 0) {
-        return unreadable(path, errno);
-    }
-    if (!S_ISREG(found.st_mode)) {
-        complain_of(path, NULL, NULL, "expected a regular file, not %s",
-                    S_ISDIR(found.st_mode) ? "a directory" : "a pipe or a device");
-        return 2;
-    }
-    if (found.st_size < 0 || (uintmax_t)found.st_size > most) {
-        complain_of(path, NULL, NULL, "%lld bytes of JSON: expected at most %zu",
-                    (long long)found.st_size, most);
-        return 2;
-    }
-    *size = (size_t)found.st_size;
-    return 0;
-}
 
 /* *length: of what there is of text [size]; a file that is being written may have less. */
 static int read_text(char *text, size_t *length, int fd, const char *path, size_t size)
@@ -47,7 +19,7 @@ static int read_text(char *text, size_t *length, int fd, const char *path, size_
     while (*length < size) {
         ssize_t got = read(fd, text + *length, size - *length);
         if (got < 0 && errno != EINTR) {
-            return unreadable(path, errno);
+            return regular_file_unreadable(path, errno);
         }
         if (got == 0) {
             break;
@@ -78,18 +50,14 @@ static int parse(json_t **root, const char *path, const char *text, size_t lengt
     return 0;
 }
 
-static int read_open(json_t **root, int fd, const char *path, size_t most)
+static int read_open(json_t **root, int fd, const char *path, size_t size)
 {
-    size_t size = 0, length;
-    int status = measure(&size, fd, path, most);
-    if (status != 0) {
-        return status;
-    }
+    size_t length;
     char *text = malloc(size + 1);
     if (text == NULL) {
         return memory_fault();
     }
-    status = read_text(text, &length, fd, path, size);
+    int status = read_text(text, &length, fd, path, size);
     if (status == 0) {
         status = parse(root, path, text, length);
     }
@@ -99,13 +67,19 @@ static int read_open(json_t **root, int fd, const char *path, size_t most)
 
 int json_file_read(json_t **root, const char *path, size_t most, bool optional)
 {
+    int fd;
+    uintmax_t size = 0;
     *root = NULL;
-    /* Without O_NONBLOCK, opening a pipe would wait for its writer. */
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    int status = regular_file_open(&fd, &size, path, optional);
     if (fd < 0) {
-        return optional && errno == ENOENT ? 0 : unreadable(path, errno);
+        return status;
     }
-    int status = read_open(root, fd, path, most);
+    if (size > most) {
+        complain_of(path, NULL, NULL, "%ju bytes of JSON: expected at most %zu", size, most);
+        status = 2;
+    } else {
+        status = read_open(root, fd, path, (size_t)size);
+    }
     close(fd);
     return status;
 }

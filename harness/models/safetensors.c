@@ -4,44 +4,13 @@
 #include "safetensors.h"
 
 #include "../base/message.h"
+#include "regular_file.h"
 #include "safetensors_header.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
-
-/* Says that what open or fstat asked for cannot be had; returns the exit code. */
-static int unreadable(const char *path, int error)
-{
-    complain_of(path, NULL, NULL, "expected a file that can be read (%s)", strerror(error));
-    return file_fault(error);
-}
-
-/* *size: of fd, which is path. */
-static int measure(size_t *size, int fd, const char *path)
-{
-    struct stat found;
-    if (fstat(fd, &found) != 0) {
-        return unreadable(path, errno);
-    }
-    if (!S_ISREG(found.st_mode)) {
-        complain_of(path, NULL, NULL, "expected a regular file, not %s",
-                    S_ISDIR(found.st_mode) ? "a directory" : "a pipe or a device");
-        return 2;
-    }
-    if (found.st_size <= 0) {
-        complain_of(path, NULL, NULL, "expected a safetensors file: it is empty");
-        return 2;
-    }
-    if ((uintmax_t)found.st_size > SIZE_MAX) {
-        return unreadable(path, EFBIG);
-    }
-    *size = (size_t)found.st_size;
-    return 0;
-}
 
 /* Makes *file of what is open, which is closed on failure, or of the caller's bytes. */
 static int parse(SafetensorsFile **file, const char *path, int fd, const unsigned char *bytes,
@@ -70,19 +39,23 @@ static int parse(SafetensorsFile **file, const char *path, int fd, const unsigne
 
 int safetensors_open(SafetensorsFile **file, const char *path)
 {
-    size_t size = 0;
+    int fd;
+    uintmax_t size = 0;
     *file = NULL;
-    /* Without O_NONBLOCK, opening a pipe would wait for its writer. */
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (fd < 0) {
-        return unreadable(path, errno);
+    int status = regular_file_open(&fd, &size, path, false);
+    if (status == 0 && size == 0) {
+        complain_of(path, NULL, NULL, "expected a safetensors file: it is empty");
+        status = 2;
+    } else if (status == 0 && size > SIZE_MAX) {
+        status = regular_file_unreadable(path, EFBIG);
     }
-    int status = measure(&size, fd, path);
     if (status != 0) {
-        close(fd);
+        if (fd >= 0) {
+            close(fd);
+        }
         return status;
     }
-    return parse(file, path, fd, NULL, size);
+    return parse(file, path, fd, NULL, (size_t)size);
 }
 
 int safetensors_parse(SafetensorsFile **file, const char *path, const void *bytes, size_t size)

@@ -4,6 +4,7 @@
 #include "safetensors_values.h"
 
 #include "../base/message.h"
+#include "regular_file.h"
 #include "safetensors_header.h"
 
 #include <errno.h>
@@ -112,10 +113,7 @@ int safetensors_bytes(unsigned char *bytes, const SafetensorsFile *file, size_t 
     for (size_t done = 0; done < size;) {
         ssize_t got = pread(file->fd, bytes + done, size - done, (off_t)(offset + done));
         if (got < 0 && errno != EINTR) {
-            int error = errno;
-            complain_of(file->path, NULL, NULL, "expected a file that can be read (%s)",
-                        strerror(error));
-            return file_fault(error);
+            return regular_file_unreadable(file->path, errno);
         }
         if (got == 0) {
             complain_of(file->path, NULL, NULL,

@@ -6,8 +6,6 @@
  */
 #include "difference.h"
 
-#include <stdint.h>
-
 /* Context: `columns` of values, head by head `width` each, by `patterns`; others, changed: are the
  * values of other tokens than a row's own, and their changes, wanted as sums? */
 typedef struct {

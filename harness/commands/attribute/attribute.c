@@ -6,7 +6,6 @@
 #include "terms.h"
 
 #include "../../base/memory.h"
-#include "../../base/atomic_file.h"
 #include "../commands.h"
 #include "../../base/message.h"
 #include "../../table/output.h"

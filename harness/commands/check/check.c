@@ -7,7 +7,6 @@
 #include "rules.h"
 
 #include "../../table/bounds.h"
-#include "../../table/check_columns.h"
 #include "../../base/message.h"
 
 #include <math.h>

@@ -6,7 +6,6 @@
 #include "report.h"
 
 #include "../../base/info.h"
-#include "../../table/columns.h"
 #include "../../table/sidecar.h"
 
 #include <jansson.h>

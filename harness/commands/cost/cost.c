@@ -10,15 +10,11 @@
 
 #include "../../base/atomic_file.h"
 #include "../commands.h"
-#include "../../base/message.h"
 #include "../../table/output.h"
 #include "../../grid/preset.h"
 #include "../../base/shown.h"
-#include "../../base/streams.h"
 
-#include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 /* Layers that take turns: what two of them cost, any number does. */

@@ -10,8 +10,6 @@
 #include "../../base/message.h"
 #include "../../evaluate/predict.h"
 
-#include <math.h>
-
 /* Both models in turns, until the runs have taken this long together; the first may be cold. */
 #define RUNS_LEAST 2
 #define RUNS_MOST 25

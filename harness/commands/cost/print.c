@@ -5,10 +5,6 @@
 
 #include "print.h"
 
-#include "../../grid/axes.h"
-
-#include <inttypes.h>
-
 static void print_heading(FILE *file, const Cost *cost)
 {
     const CaseSpec *spec = &cost->point->spec;

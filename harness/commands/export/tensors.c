@@ -4,7 +4,6 @@
 #include "tensors.h"
 
 #include "../../grid/point_axes.h"
-#include "../../base/message.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -7,8 +7,6 @@
 #include "../../grid/help.h"
 #include "../../grid/options.h"
 
-#include <string.h>
-
 /* Text as roff takes it: dashes that can be copied, backslashes, and no request at a line's
  * beginning. */
 static void print_text(FILE *file, const char *text)

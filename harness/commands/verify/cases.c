@@ -12,7 +12,6 @@
 #include "../../base/decimal.h"
 #include "../../base/shown.h"
 #include "../../base/text_stream.h"
-#include "../../grid/point_axes.h"
 #include "../../table/table.h"
 
 #include <stdlib.h>

@@ -10,6 +10,7 @@
 #include "../../base/message.h"
 #include "../../evaluate/logits.h"
 #include "../../evaluate/predict.h"
+#include "../../evaluate/worst.h"
 
 #include <math.h>
 #include <omp.h>

@@ -11,14 +11,12 @@
 
 #include "../commands.h"
 #include "../../grid/point_axes.h"
-#include "../../grid/point_groups.h"
 #include "../../base/message.h"
 #include "../../evaluate/predict.h"
 #include "../../base/shown.h"
 #include "../../base/terminal.h"
 #include "../../base/text_stream.h"
 
-#include <errno.h>
 #include <math.h>
 #include <omp.h>
 #include <stdlib.h>

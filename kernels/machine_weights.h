@@ -2,8 +2,8 @@
  * A model's weights as the machine has them: rounded from the doubles given to what they are stored
  * in, and as operands of products.
  */
-#ifndef HEADPROOF_KERNELS_WEIGHTS_H
-#define HEADPROOF_KERNELS_WEIGHTS_H
+#ifndef HEADPROOF_KERNELS_MACHINE_WEIGHTS_H
+#define HEADPROOF_KERNELS_MACHINE_WEIGHTS_H
 
 #include "../cases/model.h"
 #include "formats.h"

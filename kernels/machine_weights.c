@@ -2,7 +2,7 @@
  * The weights of a model, converted once: the arrays that its sublayers point into, in the order of
  * their addresses.
  */
-#include "weights.h"
+#include "machine_weights.h"
 
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,0 +1,208 @@
+/*
+ * One evaluation in progress, its plan and its precisions.
+ */
+#include "evaluation.h"
+
+#include <string.h>
+
+bool evaluation_own_plan(Evaluation *evaluation)
+{
+    const Point *point = evaluation->point;
+    ref_plan_clear(evaluation->own);
+    evaluation->own =
+        ref_plan_make_kept(&evaluation->shared->pair, point_omega(point), evaluation->keeper);
+    evaluation->plan = evaluation->own;
+    evaluation->borrowed = false;
+    if (evaluation->own == NULL) {
+        return false;
+    }
+    evaluation->bits = shared_bits(evaluation->own, point);
+    return true;
+}
+
+bool evaluation_plan(Evaluation *evaluation, bool difference)
+{
+    const Shared *shared = evaluation->shared;
+    const Point *point = evaluation->point;
+    evaluation->plan = shared->plan;
+    evaluation->certified = point->certify;
+    if (difference && shared->proven) {
+        evaluation->certified = evaluation->proven = true;
+        evaluation->plan = NULL;
+        evaluation->bits = shared_bits(NULL, point);
+        evaluation->bits.e = evaluation->bits.x; /* a radius is of x and e at once */
+        return true;
+    }
+    if (difference && shared->beside) {
+        evaluation->beside = true;
+        evaluation->own = ref_plan_beside(&shared->pair, point_omega(point));
+        evaluation->plan = evaluation->own;
+        evaluation->bits = shared_bits(NULL, point);
+        return evaluation->own != NULL;
+    }
+    if (difference && !ref_plan_serves(shared->plan, point_omega(point))) {
+        if (!shared_family_plan(&evaluation->plan, shared, point_omega(point))) {
+            return false;
+        }
+        if (evaluation->plan == NULL) {
+            return evaluation_own_plan(evaluation);
+        }
+    }
+    evaluation->borrowed = difference && shared->family != NULL && shared->own == NULL;
+    evaluation->bits = shared_bits(evaluation->plan, point);
+    return true;
+}
+
+static RefRun *open_run(const Pair *pair, const Point *point, RefBits bits, const RefBase *base)
+{
+    const double *x = pair->converted_x, *content = pair->bias_row_content;
+    double omega = point_omega(point);
+    if (point->propagation) {
+        return ref_propagation_run_open(pair, omega, bits.x, base);
+    }
+    return point->reference == REFERENCE_DIFFERENCE
+               ? ref_difference_open_at(&pair->converted, x, content, omega, bits, base)
+               : ref_run_open(&pair->converted, x, content, omega, bits.x, point->form);
+}
+
+/* What the base of one point alone keeps of r(T_infinity). */
+static RefLimit own_limit(const Point *point)
+{
+    return point->reference == REFERENCE_DIFFERENCE ? REF_LIMIT_NONE : REF_LIMIT_STREAMS;
+}
+
+RefBase *evaluation_own_base(const Evaluation *evaluation)
+{
+    const Point *point = evaluation->point;
+    return shared_base(evaluation->shared, point, evaluation->certified, evaluation->bits.x,
+                       own_limit(point), evaluation->keeper);
+}
+
+bool evaluation_open(Evaluation *evaluation, bool reference)
+{
+    const Pair *pair = &evaluation->shared->pair;
+    const Point *point = evaluation->point;
+    bool machine = point->arithmetic != ARITHMETIC_NONE;
+    bool propagation = reference && point->propagation;
+    evaluation->run = NULL;
+    evaluation->propagation = NULL;
+    evaluation->kernel = NULL;
+    if (reference) {
+        evaluation->run = open_run(pair, point, evaluation->bits, evaluation->base);
+    }
+    if (evaluation->run != NULL && evaluation->certified && !ref_run_certify(evaluation->run)) {
+        return false;
+    }
+    if (propagation && evaluation->run != NULL) {
+        evaluation->propagation = ref_propagation_open(
+            pair, evaluation->plan, evaluation->base, evaluation->run, point_omega(point), machine);
+    }
+    if (machine) {
+        evaluation->machine = arithmetic_info(point->arithmetic);
+        evaluation->kernel =
+            arithmetic_open(evaluation->machine, case_converted(pair, point->penalty),
+                            pair->converted_x, pair->bias_row_content, point_omega(point),
+                            point->kernel, shared_kernel_threads(point));
+    }
+    return (!reference || evaluation->run != NULL) &&
+           (!propagation || evaluation->propagation != NULL) &&
+           (!machine || evaluation->kernel != NULL);
+}
+
+void evaluation_close(Evaluation *evaluation)
+{
+    ref_propagation_clear(evaluation->propagation);
+    ref_run_clear(evaluation->run);
+    if (evaluation->kernel != NULL) {
+        evaluation->machine->functions->clear(evaluation->kernel);
+    }
+}
+
+/* The tokens that a point compares. */
+static RefRows rows_of(const Point *point)
+{
+    return point->row > 0 ? (RefRows){point->row - 1, 1} : (RefRows){0, point->spec.n};
+}
+
+/* Share of bit-equal entries of the two machine streams in the compared rows and columns. */
+static double identical_share(const MachineView *a, const MachineView *b, RefRows rows,
+                              Columns columns)
+{
+    size_t equal = 0;
+    for (size_t i = rows.first; i < rows.first + rows.count; i++) {
+        for (size_t c = columns.first; c < columns.first + columns.count; c++) {
+            equal += memcmp(&a->data[i * a->ld + c], &b->data[i * b->ld + c], sizeof(double)) == 0;
+        }
+    }
+    return (double)equal / (double)(rows.count * columns.count);
+}
+
+/* The reference's next layer, and the plan's beside it.  false: memory is short. */
+static bool reference_layer(Evaluation *evaluation)
+{
+    if (evaluation->run == NULL) {
+        return true;
+    }
+    if (evaluation->propagation != NULL &&
+        !ref_propagation_begin(evaluation->propagation, rows_of(evaluation->point))) {
+        return false;
+    }
+    ref_run_layer(evaluation->run);
+    return !ref_run_failed(evaluation->run) &&
+           (!evaluation->beside || ref_plan_follow(evaluation->own, evaluation->run));
+}
+
+/* converted, original: NULL without an arithmetic. */
+static void compare_layer(Evaluation *evaluation, Row *row, const MachineView *converted,
+                          const MachineView *original)
+{
+    RefRows rows = rows_of(evaluation->point);
+    if (!point_has_reference(evaluation->point)) {
+        ref_compare_machines(&row->errors, &evaluation->shared->pair, row->layer, rows, converted,
+                             original);
+        return;
+    }
+    ref_compare_rows(&row->errors, &evaluation->shared->pair, evaluation->plan, evaluation->base,
+                     row->layer, rows, evaluation->run, converted, original);
+    if (evaluation->propagation != NULL) {
+        ref_propagation_compare(&row->errors, evaluation->propagation, rows, converted);
+    }
+}
+
+bool evaluation_layer(Evaluation *evaluation, size_t layer, Row *row)
+{
+    const Shared *shared = evaluation->shared;
+    const Pair *pair = &shared->pair;
+    const Layout *layout = &pair->converted.layout;
+    MachineView converted, original;
+    row->layer = layer;
+    row->has_identical = evaluation->kernel != NULL;
+    row->precision_bits = (long)evaluation->bits.x;
+    row->difference_bits =
+        evaluation->point->reference == REFERENCE_DIFFERENCE ? (long)evaluation->bits.e : 0;
+    if (!reference_layer(evaluation)) {
+        return false;
+    }
+    if (evaluation->kernel == NULL) {
+        compare_layer(evaluation, row, NULL, NULL);
+        return true;
+    }
+    KernelStream stream = evaluation->machine->functions->layer(evaluation->kernel);
+    size_t content = layout_content(&pair->original.layout), n = layout->n;
+    size_t first_row = layout_token_row(layout, 0);
+    converted = (MachineView){stream.data + first_row * stream.ld, stream.ld};
+    original = (MachineView){shared_original(shared, evaluation->point) + (layer - 1) * n * content,
+                             content};
+    compare_layer(evaluation, row, &converted, &original);
+    evaluation->converted = converted;
+    evaluation->original = original;
+    row->identical = identical_share(&converted, &original, rows_of(evaluation->point),
+                                     pair->compared[layer - 1]);
+    return true;
+}
+
+bool evaluation_strays(const Evaluation *evaluation)
+{
+    return evaluation->borrowed && evaluation->run != NULL &&
+           !ref_plan_covers(evaluation->plan, &evaluation->shared->pair, evaluation->run);
+}

@@ -1,0 +1,53 @@
+/*
+ * One evaluation in progress (private to the files that evaluate a point).
+ */
+#ifndef HEADPROOF_HARNESS_EVALUATE_EVALUATION_H
+#define HEADPROOF_HARNESS_EVALUATE_EVALUATION_H
+
+#include "../../reference/propagation.h"
+#include "shared.h"
+
+/* One evaluation in progress: r(T') and m(T') side by side. */
+typedef struct {
+    const Shared *shared;
+    const Point *point;
+    const RefPlan *plan; /* the shared one, the family's, or own */
+    RefPlan *own;
+    bool borrowed;  /* the plan is of other inputs: this one has to keep to it */
+    bool beside;    /* own is measured beside the run */
+    bool certified; /* there are radii */
+    bool proven;    /* and no plan */
+    const RefBase *base;
+    RefRun *run;                 /* NULL where no judged error needs r(T') */
+    RefPropagation *propagation; /* NULL where it is not asked for */
+    const ArithmeticInfo *machine;
+    Kernel *kernel; /* NULL without an arithmetic */
+    RefBits bits;   /* of a run by itself x's alone */
+    const RefKeeper *keeper;
+    MachineView converted, original; /* after the layer evaluated last */
+} Evaluation;
+
+/* The plan and the precision for a point; with difference true its plan serves the difference.
+ * false: memory is short. */
+bool evaluation_plan(Evaluation *evaluation, bool difference) __attribute__((warn_unused_result));
+
+/* A plan and precision of the point's own, which is cleared with ref_plan_clear.  false: memory is
+ * short. */
+bool evaluation_own_plan(Evaluation *evaluation) __attribute__((warn_unused_result));
+
+/* A base of the point's own at the evaluation's bits.  NULL when memory is short. */
+RefBase *evaluation_own_base(const Evaluation *evaluation) __attribute__((warn_unused_result));
+
+/* Opens r(T'), where reference, and m(T'), where the point has an arithmetic.  false: memory is
+ * short; it is to be closed all the same. */
+bool evaluation_open(Evaluation *evaluation, bool reference) __attribute__((warn_unused_result));
+void evaluation_close(Evaluation *evaluation);
+
+/* Evaluates one layer (from 1) and fills in errors (and identical).  false: memory is short. */
+bool evaluation_layer(Evaluation *evaluation, size_t layer, Row *row)
+    __attribute__((warn_unused_result));
+
+/* After a layer: is this input's plan to be its own? */
+bool evaluation_strays(const Evaluation *evaluation);
+
+#endif

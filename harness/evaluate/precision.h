@@ -1,0 +1,40 @@
+/*
+ * What rows at one precision leave to be wished, and the precision to try next.
+ */
+#ifndef HEADPROOF_HARNESS_EVALUATE_PRECISION_H
+#define HEADPROOF_HARNESS_EVALUATE_PRECISION_H
+
+#include "evaluation.h"
+
+/* What rows at one precision came to.  passed: every row; broken: a promise that the construction
+ * error comes out; strayed: it does not keep to a plan of other inputs; lacking, wanted: bits more
+ * that other promises, or what is not proven, and a judged error ask for. */
+typedef struct {
+    bool passed, broken, strayed;
+    double lacking, wanted;
+} RowsFound;
+
+/* What is not proven, or is zero without a proof, may never come out: so often at most is the
+ * precision raised for that. */
+enum { PRECISION_RAISES = 3 };
+
+/* Did the plan promise this layer's construction error at these bits, and it did not come out? */
+bool precision_promise_broken(const Evaluation *evaluation, const Row *row);
+
+/* Bits more that a certified row's cells lack, at most as many as there are. */
+double precision_proof_lacking(const Evaluation *evaluation, const Row *row);
+
+/* Bits more that make values of what the plan promised and is only a bound, though more than noise:
+ * a value that lies where its digits change, or an error far smaller than errors are.  A proof is
+ * asked for all.  0: none. */
+double precision_lacking(const Evaluation *evaluation, const Row *row);
+
+/* Bits more at which a judged error that is only a bound comes within the tolerance, as a bound
+ * falls by half for every bit; 0 where it is none or within, and where no precision helps. */
+double precision_wanted(const Evaluation *evaluation, const RefCell *cell);
+
+/* The bits to try next: of the difference twice as many for a broken promise; of both at least 64
+ * more for what else is asked.  false: none are, or none may be had. */
+bool precision_next(RefBits *next, const Evaluation *evaluation, const RowsFound *found);
+
+#endif

@@ -1,0 +1,119 @@
+/*
+ * A point's judged error in one number: the worst of all its layers.
+ */
+#include "worst.h"
+
+#include "precision.h"
+#include "verdict.h"
+
+#include <math.h>
+
+/* *worst becomes the cell if that is larger; of equals a bound before a value.  false: it is no
+ * number, and so is *worst. */
+static bool worsen(RefCell *worst, const RefCell *cell, bool contradiction)
+{
+    bool number = cell->state == CELL_ZERO || mpfr_number_p(cell->value);
+    if (cell->state == CELL_ABSENT || !number || contradiction) {
+        worst->state = CELL_NONFINITE;
+        mpfr_set_nan(worst->value);
+        return false;
+    }
+    if (cell->state != CELL_ZERO &&
+        (worst->state == CELL_ZERO || mpfr_greater_p(cell->value, worst->value) ||
+         (mpfr_equal_p(cell->value, worst->value) && cell->state > worst->state))) {
+        ref_cell_set(worst, cell);
+    }
+    return true;
+}
+
+/* The worst over all layers at one precision; r(T') where `reference`. */
+static EvaluateStatus worst_at(RefCell *worst, RowsFound *found, Evaluation *evaluation,
+                               bool reference)
+{
+    const Point *point = evaluation->point;
+    size_t depth = evaluation->shared->pair.converted.depth;
+    EvaluateStatus status = EVALUATE_OK;
+    bool number = true;
+    Row row;
+    worst->state = CELL_ZERO;
+    mpfr_set_zero(worst->value, 1);
+    if (!evaluation_open(evaluation, reference)) {
+        evaluation_close(evaluation);
+        return EVALUATE_NO_MEMORY;
+    }
+    row_init(&row, point);
+    for (size_t l = 0; l < depth && number; l++) {
+        if (!evaluation_layer(evaluation, l + 1, &row)) {
+            status = EVALUATE_NO_MEMORY;
+            break;
+        }
+        found->strayed = evaluation_strays(evaluation) || found->strayed;
+        const RefCell *cell = &row.errors.error[point->judge][point->norm];
+        number = worsen(worst, cell, row.errors.contradiction);
+        found->wanted = fmax(found->wanted, number ? precision_wanted(evaluation, cell) : 0);
+        if (point->certify && cell->state == CELL_BOUND) {
+            found->lacking = fmax(found->lacking, precision_proof_lacking(evaluation, &row));
+        }
+    }
+    row_clear(&row);
+    evaluation_close(evaluation);
+    return status;
+}
+
+/* Is the judged error one of the machine's T'? */
+static bool judges_converted(const Point *point)
+{
+    return point->judge == ERROR_ROUNDING || point->judge == ERROR_TOTAL ||
+           point->judge == ERROR_OBSERVED;
+}
+
+EvaluateStatus point_worst_cell(RefCell *worst, const Shared *shared, const Point *point)
+{
+    bool reference = point->judge == ERROR_CONSTRUCTION || point->judge == ERROR_ROUNDING;
+    Evaluation evaluation = {.shared = shared, .point = point, .base = shared->base};
+    RefBase *base = NULL;
+    RefBits next;
+    if (judges_converted(point) && point_overflows(point)) { /* as row_finish has it */
+        worst->state = CELL_NONFINITE;
+        mpfr_set_nan(worst->value);
+        return EVALUATE_OK;
+    }
+    bool ok = evaluation_plan(&evaluation, reference && point->reference == REFERENCE_DIFFERENCE);
+    if (ok && !reference) {
+        evaluation.bits = (RefBits){ref_base_bits(shared->base), ref_base_bits(shared->base)};
+    }
+    for (int raises = 0; ok; raises++) {
+        RowsFound found = {0};
+        if (evaluation.bits.x > ref_base_bits(evaluation.base)) {
+            ref_base_clear(base);
+            base = evaluation_own_base(&evaluation);
+            evaluation.base = base;
+        }
+        ok = evaluation.base != NULL &&
+             worst_at(worst, &found, &evaluation, reference) == EVALUATE_OK;
+        found.lacking = raises < PRECISION_RAISES ? found.lacking : 0;
+        if (ok && found.strayed) {
+            ok = evaluation_own_plan(&evaluation);
+            continue;
+        }
+        if (!ok || !precision_next(&next, &evaluation, &found)) {
+            break;
+        }
+        evaluation.bits = next;
+    }
+    ref_base_clear(base);
+    ref_plan_clear(evaluation.own);
+    return ok ? EVALUATE_OK : EVALUATE_NO_MEMORY;
+}
+
+EvaluateStatus point_worst_error(mpfr_ptr worst, const Shared *shared, const Point *point)
+{
+    RefCell cell;
+    ref_cell_init(&cell, point_digits(point));
+    EvaluateStatus status = point_worst_cell(&cell, shared, point);
+    if (status == EVALUATE_OK) {
+        mpfr_set(worst, cell.value, MPFR_RNDU);
+    }
+    ref_cell_clear(&cell);
+    return status;
+}

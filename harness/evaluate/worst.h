@@ -1,0 +1,18 @@
+/*
+ * A point's judged error in one number: the worst of all its layers.
+ */
+#ifndef HEADPROOF_HARNESS_EVALUATE_WORST_H
+#define HEADPROOF_HARNESS_EVALUATE_WORST_H
+
+#include "shared.h"
+
+/* The largest over all layers, upper bounds where unresolved; NaN where a machine value is not
+ * finite or the norm does not exist.  r(T') is evaluated only for the kinds that need it. */
+EvaluateStatus point_worst_error(mpfr_ptr worst, const Shared *shared, const Point *point)
+    __attribute__((warn_unused_result));
+
+/* The same as a cell, which may be 0 by proof or a bound; worst->value is initialised. */
+EvaluateStatus point_worst_cell(RefCell *worst, const Shared *shared, const Point *point)
+    __attribute__((warn_unused_result));
+
+#endif

@@ -1,0 +1,18 @@
+/*
+ * Files that are read in any order, or as a whole: no pipes.
+ */
+#ifndef HEADPROOF_HARNESS_MODELS_REGULAR_FILE_H
+#define HEADPROOF_HARNESS_MODELS_REGULAR_FILE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Opens one for reading: *fd, and *size in bytes.  Returns 0, or after a message the exit code,
+ * with *fd = -1.  optional: 0 and *fd = -1 where there is no such file. */
+int regular_file_open(int *fd, uintmax_t *size, const char *path, bool optional)
+    __attribute__((warn_unused_result));
+
+/* Says that what was asked of a file (errno) cannot be had; returns the exit code. */
+int regular_file_unreadable(const char *path, int error);
+
+#endif

@@ -1,0 +1,164 @@
+/*
+ * Differences of two sides in three norms, each with what it may be off by.
+ */
+#include "comparison.h"
+
+#include "cell.h"
+#include "entry_error.h"
+#include "error_norms.h"
+
+#include <math.h>
+
+mpfr_srcptr comparison_entry(const Side *side, Columns columns, size_t i, size_t c)
+{
+    if (side->mat != NULL) {
+        return ap_at(side->mat, i, c);
+    }
+    const RefRun *run = side->run != NULL          ? side->run
+                        : side->difference != NULL ? side->difference
+                                                   : side->limit;
+    size_t row = layout_token_row(&run->model->layout, i), column = columns.first + c;
+    return run == side->run          ? ref_run_entry(run, row, column)
+           : run == side->difference ? ref_run_difference(run, row, column)
+                                     : ap_at(&run->stream, row, column);
+}
+
+static void side_subtract(mpfr_ptr d, const Side *side, Columns columns, size_t i, size_t c,
+                          bool first)
+{
+    if (side->nothing) {
+        return;
+    }
+    if (side->machine != NULL) {
+        double entry = side->machine->data[i * side->machine->ld + columns.first + c];
+        if (first) {
+            mpfr_set_d(d, entry, MPFR_RNDN);
+        } else {
+            mpfr_sub_d(d, d, entry, MPFR_RNDN);
+        }
+        return;
+    }
+    mpfr_srcptr entry = comparison_entry(side, columns, i, c);
+    if (first) {
+        mpfr_set(d, entry, MPFR_RNDN);
+    } else {
+        mpfr_sub(d, d, entry, MPFR_RNDN);
+    }
+}
+
+/* error = what a norm of a - b may be off by, of `count` entries (C33). */
+static void norm_error(mpfr_ptr error, const Comparison *comparison, const Off *off, Norm norm,
+                       unsigned long count, mpfr_srcptr value)
+{
+    mpfr_t t, low;
+    mpfr_inits2(REF_CELL_BITS, t, low, (mpfr_ptr)0);
+    mpfr_set(error, norm == NORM_MAX ? off->entry : off->root, MPFR_RNDU);
+    if (norm == NORM_RMS) {
+        mpfr_sqrt_ui(t, count, MPFR_RNDD);
+        mpfr_div(error, error, t, MPFR_RNDU);
+    } else if (norm == NORM_REL) { /* (root + value off) / (norm - off) */
+        mpfr_mul(t, value, comparison->norm_off, MPFR_RNDU);
+        mpfr_add(error, error, t, MPFR_RNDU);
+        mpfr_sub(low, comparison->norm_original, comparison->norm_off, MPFR_RNDD);
+        mpfr_div(error, error, low, MPFR_RNDU);
+        if (!(mpfr_sgn(low) > 0)) {
+            mpfr_set_inf(error, 1);
+        }
+    }
+    if (norm != NORM_MAX || !mpfr_zero_p(error)) {
+        mpfr_mul_2si(t, value, -COMPARED_BITS, MPFR_RNDU);
+        mpfr_add(error, error, t, MPFR_RNDU);
+    }
+    entry_error_limit(error);
+    mpfr_clears(t, low, (mpfr_ptr)0);
+}
+
+/* A norm of the entries summed, and error = what it may be off by, where an entry is off by `off`;
+ * false: it is a relative error, of a zero, which there is not. */
+static bool measure(mpfr_ptr value, mpfr_ptr error, const Comparison *comparison, Norms *norms,
+                    Norm norm, const Off *off)
+{
+    unsigned long count = (unsigned long)(comparison->rows.count * comparison->columns.count);
+    mpfr_set(error, off->entry, MPFR_RNDN);
+    if (norm == NORM_MAX) {
+        mpfr_set(value, norms->max, MPFR_RNDN);
+    } else if (norm == NORM_RMS) {
+        norms_root(value, norms, count);
+    } else {
+        if (mpfr_zero_p(comparison->norm_original)) {
+            return false;
+        }
+        norms_root(value, norms, 1);
+        mpfr_div(value, value, comparison->norm_original, MPFR_RNDN);
+        mpfr_sqrt_ui(norms->t, count, MPFR_RNDU);
+        mpfr_mul(error, error, norms->t, MPFR_RNDU);
+        mpfr_div(error, error, comparison->norm_original, MPFR_RNDU);
+    }
+    if (off->root != NULL) {
+        norm_error(error, comparison, off, norm, count, value);
+    }
+    return true;
+}
+
+/* The norms of a - b, known to +-error per entry, into errors->error[kind].  Returns whether a zero
+ * that is proven was measured larger than its error. */
+static bool compare_sides(const Comparison *comparison, Question *question)
+{
+    RefCell *cells = comparison->errors->error[question->kind];
+    RefRows rows = comparison->rows;
+    bool contradiction = false;
+    Norms norms;
+    norms_init(&norms, comparison->bits);
+    for (size_t i = rows.first; i < rows.first + rows.count; i++) {
+        for (size_t c = 0; c < comparison->columns.count; c++) {
+            side_subtract(norms.d, &question->a, comparison->columns, i, c, true);
+            side_subtract(norms.d, &question->b, comparison->columns, i, c, false);
+            norms_add(&norms);
+        }
+    }
+    mpfr_t value, error;
+    mpfr_inits2(REF_CELL_BITS, value, error, (mpfr_ptr)0);
+    for (int norm = 0; norm < NORM_COUNT; norm++) {
+        if (!measure(value, error, comparison, &norms, (Norm)norm, &question->off)) {
+            continue;
+        }
+        if (question->proven_zero) {
+            contradiction |= !cell_zero(&cells[norm], value, error);
+        } else {
+            cell_settle(&cells[norm], value, error);
+        }
+        if (question->off.root != NULL) {
+            question->lacking = fmax(question->lacking, cell_lacks(&cells[norm], value, error));
+        }
+    }
+    mpfr_clears(value, error, (mpfr_ptr)0);
+    norms_clear(&norms);
+    return contradiction;
+}
+
+void comparison_ask(Comparison *comparison, ErrorKind kind, Side a, Side b, Off off,
+                    bool proven_zero)
+{
+    comparison->question[comparison->count++] = (Question){kind, a, b, off, proven_zero, 0};
+}
+
+/* Entries that are worth a parallel region. */
+enum { PARALLEL_ENTRIES = 1 << 14 };
+
+void comparison_answer(Comparison *comparison)
+{
+    size_t entries = comparison->rows.count * comparison->columns.count;
+    bool contradiction = false;
+#pragma omp parallel for schedule(dynamic) if (entries >= PARALLEL_ENTRIES)                        \
+    reduction(||                                                                                   \
+              : contradiction)
+    for (size_t q = 0; q < comparison->count; q++) {
+        ref_thread_setup();
+        contradiction = compare_sides(comparison, &comparison->question[q]) || contradiction;
+    }
+    comparison->errors->contradiction |= contradiction;
+    for (size_t q = 0; q < comparison->count; q++) {
+        comparison->errors->lacking =
+            fmax(comparison->errors->lacking, comparison->question[q].lacking);
+    }
+}

@@ -1,0 +1,97 @@
+/*
+ * headproof check, run as a program in a scratch directory, with what it reads and leaves there.
+ */
+#include "check_program.h"
+
+#include "check_fixture.h"
+#include "fixture.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+Output check_run(const Scratch *scratch, const char *arguments)
+{
+    char command[2048] = "", *end = command;
+    for (const char *c = arguments; *c != '\0'; c++) {
+        int size = (int)(command + sizeof command - end);
+        int used = *c == '%' ? snprintf(end, (size_t)size, "%s", scratch->directory)
+                             : snprintf(end, (size_t)size, "%c", *c);
+        assert_true(used < size);
+        end += used;
+    }
+    assert_true(command + sizeof command - end > 6);
+    strcpy(end, " 2>&1");
+    return run(command);
+}
+
+void check_expect(const Scratch *scratch, const char *arguments, int code, const char *said)
+{
+    Output output = check_run(scratch, arguments);
+    if (output.code != code || (said != NULL && strstr(output.text, said) == NULL)) {
+        fail_msg("headproof %s: exit %d, expected %d and \"%s\":\n%s", arguments, output.code, code,
+                 said != NULL ? said : "", output.text);
+    }
+    free(output.text);
+}
+
+bool check_made(const Scratch *scratch, const char *name)
+{
+    char path[SCRATCH_PATH];
+    scratch_path(path, scratch, name);
+    return file_exists(path);
+}
+
+char *check_text(const Scratch *scratch, const char *name)
+{
+    char path[SCRATCH_PATH], *text = malloc(SCRATCH_TEXT);
+    scratch_path(path, scratch, name);
+    assert_non_null(text);
+    assert_true(file_read(text, path) > 0);
+    return text;
+}
+
+json_t *check_json(const Scratch *scratch, const char *name)
+{
+    char path[SCRATCH_PATH];
+    json_error_t error;
+    scratch_path(path, scratch, name);
+    json_t *value = json_load_file(path, 0, &error);
+    if (value == NULL) {
+        fail_msg("%s: %s", path, error.text);
+    }
+    return value;
+}
+
+const char *json_text(const json_t *object, const char *name)
+{
+    const char *text = json_string_value(json_object_get(object, name));
+    return text != NULL ? text : "";
+}
+
+void check_write_table(const Csv *csv, const Scratch *scratch, const char *name)
+{
+    char path[SCRATCH_PATH];
+    scratch_path(path, scratch, name);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    for (size_t i = 0; i < (csv->rows + 1) * csv->columns; i++) {
+        fprintf(file, "%s%c", csv->cells[i], (i + 1) % csv->columns == 0 ? '\n' : ',');
+    }
+    assert_int_equal(fclose(file), 0);
+    seal_table(path);
+}
+
+void check_read_table(Csv *csv, const Scratch *scratch, const char *name)
+{
+    char path[SCRATCH_PATH];
+    scratch_path(path, scratch, name);
+    assert_int_equal(csv_read(csv, path), 0);
+}

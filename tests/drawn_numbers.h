@@ -1,0 +1,21 @@
+/*
+ * Numbers drawn for operations that are to agree with MPFR's at all precisions.
+ */
+#ifndef HEADPROOF_TESTS_DRAWN_NUMBERS_H
+#define HEADPROOF_TESTS_DRAWN_NUMBERS_H
+
+#include <gmp.h>
+#include <mpfr.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+/* x in (-1, 1) of any bits, or of runs of ones and zeros; not 0. */
+void draw_number(mpfr_ptr x, gmp_randstate_t random, bool runs);
+
+/* Looks at operations of operands of bits[1] and bits[2] with a result of bits[0]. */
+typedef void PrecisionsCheck(gmp_randstate_t random, const mpfr_prec_t *bits);
+
+/* Does so for each three of these precisions. */
+void each_precisions(PrecisionsCheck *check, const mpfr_prec_t *precisions, size_t count);
+
+#endif
