@@ -187,21 +187,22 @@ static bool group_sums(Evaluator *ev, Worker *worker, const HeadRow *at, bool li
 {
     const RowGroups *groups = at->groups;
     mpfr_ptr z = weight_of(at, g), number = ap_at(&worker->temp, 0, 0);
+    unsigned long keys = groups->count[g];
     int gap = groups->best - groups->coefficient[g];
-    bool none = groups->count[g] == 0 || (gap > 0 && limit);
-    for (size_t c = 0; c < at->count; c++) {
-        if (none) {
-            mpfr_set_zero(z + c, 1);
-        } else {
-            limbs_set(z + c, content + c);
-        }
-    }
-    if (!none && groups->count[g] > 1) {
-        mpfr_set_ui(number, groups->count[g], MPFR_RNDN);
-        lanes_mul(z, numbers_row(z), numbers_same(number), at->count);
-    }
-    if (!none && gap > 0) {
+    bool none = keys == 0 || (gap > 0 && limit);
+    mpfr_set_ui(number, keys, MPFR_RNDN);
+    if (!none && gap > 0 && keys > 1) {
+        lanes_mul(z, numbers_row(content), numbers_same(number), at->count);
         lanes_mul(z, numbers_row(z), numbers_same(evaluator_decay(ev, gap)), at->count);
+    } else if (!none && (gap > 0 || keys > 1)) {
+        lanes_mul(z, numbers_row(content),
+                  numbers_same(gap > 0 ? evaluator_decay(ev, gap) : number), at->count);
+    }
+    for (size_t c = 0; none && c < at->count; c++) {
+        mpfr_set_zero(z + c, 1);
+    }
+    for (size_t c = 0; !none && gap == 0 && keys == 1 && c < at->count; c++) {
+        limbs_set(z + c, content + c);
     }
     return !none;
 }
