@@ -20,20 +20,22 @@ typedef struct {
  * x t / (1 + t). */
 static void gate(const Evaluator *ev, Worker *worker, mpfr_ptr x, mpfr_ptr e, size_t count)
 {
+    mpfr_ptr one = ap_at(&worker->temp, 0, 0);
     evaluator_exp(ev, worker, e, e, count);
     for (size_t c = 0; c < count; c++) {
         if (mpfr_sgn(x + c) < 0) {
             limbs_mul(x + c, x + c, e + c);
         }
-        mpfr_add_ui(e + c, e + c, 1, MPFR_RNDN);
-        limbs_div(x + c, x + c, e + c);
     }
+    mpfr_set_ui(one, 1, MPFR_RNDN);
+    lanes_add(e, numbers_row(e), numbers_same(one), count);
+    lanes_div(x, numbers_row(x), numbers_row(e), count);
 }
 
 static void silu(const Evaluator *ev, Worker *worker, mpfr_ptr x, mpfr_ptr e, size_t count)
 {
     for (size_t c = 0; c < count; c++) {
-        mpfr_setsign(e + c, x + c, 1, MPFR_RNDN);
+        limbs_below_zero(e + c, x + c);
     }
     gate(ev, worker, x, e, count);
 }
@@ -62,8 +64,8 @@ static void gelu(const Evaluator *ev, Worker *worker, mpfr_ptr x, mpfr_ptr e, si
     mpfr_ptr root = ap_at(&worker->temp, 0, 0);
     (void)ev;
     mpfr_sqrt_ui(root, 2, MPFR_RNDN);
+    lanes_div(e, numbers_row(x), numbers_same(root), count);
     for (size_t c = 0; c < count; c++) {
-        limbs_div(e + c, x + c, root);
         mpfr_neg(e + c, e + c, MPFR_RNDN);
         mpfr_erfc(e + c, e + c, MPFR_RNDN);
         limbs_mul(x + c, x + c, e + c);

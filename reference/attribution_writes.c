@@ -97,7 +97,7 @@ static void bilinear_score(Scratch *s, mpfr_ptr out, const Score *score, size_t 
         key = s->key.entry;
     }
     ap_dot(out, s->query.entry, key, width, s->temp.entry);
-    heads_apply_scale(out, &score->scale, s->temp.entry);
+    heads_apply_scale(out, 1, &score->scale, s->temp.entry);
 }
 
 /* gate = a (x g + c) + t of the last token. */

@@ -88,7 +88,7 @@ static void fill_bilinear(const Bundled *at, const Score *score, size_t h)
                 mpfr_mul_d(t, t, factor_entry(score, &score->k, score->k_bias, h, b, r), MPFR_RNDN);
                 mpfr_add(entry, entry, t, MPFR_RNDN);
             }
-            heads_apply_scale(entry, &score->scale, t);
+            heads_apply_scale(entry, 1, &score->scale, t);
             spread(at, score, a, b, entry);
         }
     }

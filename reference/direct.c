@@ -32,9 +32,7 @@ static void activate(Evaluator *ev, Activation activation, ApMat *x, ApMat *scra
 static void add_bias(ApMat *x, size_t first, const double *b, size_t count)
 {
     for (size_t i = 0; b != NULL && i < x->rows; i++) {
-        for (size_t c = 0; c < count; c++) {
-            mpfr_add_d(ap_at(x, i, first + c), ap_at(x, i, first + c), b[c], MPFR_RNDN);
-        }
+        lanes_add_doubles(ap_at(x, i, first), b, count);
     }
 }
 

@@ -174,7 +174,7 @@ void evaluator_exp(const Evaluator *ev, Worker *worker, mpfr_ptr y, mpfr_srcptr 
         size_t some = count - i < WORKER_EXPS ? count - i : WORKER_EXPS;
         vexp(worker->exp, worker->rounded.entry, x + i, some);
         for (size_t j = 0; j < some; j++) {
-            mpfr_set(y + i + j, worker->rounded.entry + j, MPFR_RNDN);
+            limbs_set(y + i + j, worker->rounded.entry + j);
         }
     }
 }
@@ -216,7 +216,7 @@ static void series_row(Worker *worker, mpfr_ptr m, mpfr_ptr g, mpfr_srcptr x, si
              inverse = ap_at(&worker->temp, 0, WORKER_TEMPS - 2);
     mpfr_set_ui(one, 1, MPFR_RNDN);
     for (size_t j = 0; n < 2 && j < count; j++) {
-        mpfr_set(m + j, x + j, MPFR_RNDN);
+        limbs_set(m + j, x + j);
     }
     for (unsigned long i = n; i > 1; i--) {
         mpfr_set_ui(inverse, 1, MPFR_RNDN);

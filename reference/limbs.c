@@ -6,6 +6,9 @@
 
 #include "limbs_number.h"
 
+#include <stdint.h>
+#include <string.h>
+
 /* x[size] shifted to the left until its highest bit is set: by how many bits.  x is not 0. */
 INLINE mpfr_exp_t normalise(mp_limb_t *x, const size_t size)
 {
@@ -251,11 +254,12 @@ void limbs_mul(mpfr_ptr y, mpfr_srcptr a, mpfr_srcptr b)
     mpfr_mul(y, a, b, MPFR_RNDN);
 }
 
-void limbs_set(mpfr_ptr y, mpfr_srcptr a)
+/* y = a, with that sign. */
+static inline void set_signed(mpfr_ptr y, mpfr_srcptr a, bool negative)
 {
     size_t n = (size_t)mpfr_get_prec(y) / 64;
     if (!is_plain(a) || !has_room(y)) {
-        mpfr_set(y, a, MPFR_RNDN);
+        mpfr_setsign(y, a, negative, MPFR_RNDN);
         return;
     }
     Number x = number_of(a);
@@ -264,8 +268,42 @@ void limbs_set(mpfr_ptr y, mpfr_srcptr a)
         if (to != x.limb) {
             align(to, n, &x, x.count);
         }
-        put(y, x.negative, x.exponent);
+        put(y, negative, x.exponent);
     } else {
-        put_rounded(y, x.limb, x.count, 0, x.exponent, x.negative, n);
+        put_rounded(y, x.limb, x.count, 0, x.exponent, negative, n);
     }
+}
+
+void limbs_set(mpfr_ptr y, mpfr_srcptr a)
+{
+    set_signed(y, a, mpfr_signbit(a) != 0);
+}
+
+void limbs_below_zero(mpfr_ptr y, mpfr_srcptr a)
+{
+    set_signed(y, a, true);
+}
+
+void limbs_neg(mpfr_ptr y, mpfr_srcptr a)
+{
+    set_signed(y, a, mpfr_signbit(a) == 0);
+}
+
+void limbs_set_d(mpfr_ptr y, double d)
+{
+    enum { MANTISSA = 52, BIAS = 1022, EXPONENTS = 0x7ff };
+    uint64_t word;
+    memcpy(&word, &d, sizeof word);
+    unsigned exponent = (unsigned)(word >> MANTISSA) & EXPONENTS;
+    if (exponent == 0 || exponent == EXPONENTS || !has_room(y)) {
+        mpfr_set_d(y, d, MPFR_RNDN);
+        return;
+    }
+    size_t n = (size_t)mpfr_get_prec(y) / 64;
+    mp_limb_t *to = mpfr_custom_get_significand(y);
+    for (size_t i = 0; i + 1 < n; i++) {
+        to[i] = 0;
+    }
+    to[n - 1] = (mp_limb_t)1 << 63 | word << (64 - MANTISSA) >> 1;
+    put(y, word >> 63 != 0, (mpfr_exp_t)exponent - BIAS);
 }

@@ -20,7 +20,12 @@ void limbs_add(mpfr_ptr y, mpfr_srcptr a, mpfr_srcptr b);
 void limbs_sub(mpfr_ptr y, mpfr_srcptr a, mpfr_srcptr b);
 void limbs_mul(mpfr_ptr y, mpfr_srcptr a, mpfr_srcptr b);
 
-/* y = a, rounded. */
+/* y = a, -a, -|a|, rounded. */
 void limbs_set(mpfr_ptr y, mpfr_srcptr a);
+void limbs_neg(mpfr_ptr y, mpfr_srcptr a);
+void limbs_below_zero(mpfr_ptr y, mpfr_srcptr a);
+
+/* y = a double, rounded. */
+void limbs_set_d(mpfr_ptr y, double d);
 
 #endif

@@ -100,12 +100,11 @@ static void stream_load(RefRun *run, const double *x, const double *bias_row_con
     size_t content = layout_content(layout), bias = layout_bias_row(layout);
     for (size_t i = 0; i < layout->n; i++) {
         for (size_t c = 0; c < content; c++) {
-            mpfr_set_d(ap_at(&run->stream, layout_token_row(layout, i), c), x[i * content + c],
-                       MPFR_RNDN);
+            limbs_set_d(ap_at(&run->stream, layout_token_row(layout, i), c), x[i * content + c]);
         }
     }
     for (size_t c = 0; bias != SIZE_MAX && bias_row_content != NULL && c < content; c++) {
-        mpfr_set_d(ap_at(&run->stream, bias, c), bias_row_content[c], MPFR_RNDN);
+        limbs_set_d(ap_at(&run->stream, bias, c), bias_row_content[c]);
     }
     for (size_t i = 0; content < run->stream.columns && i < run->stream.rows; i++) {
         bool one_hot = layout->bias_row != BIAS_ROW_NONE && layout->bias_row != BIAS_ROW_MASKED;

@@ -41,7 +41,19 @@ static void draw_special(mpfr_ptr x, size_t i)
     }
 }
 
-/* Entry i of a round: b is up to 600 bits from a, next to it or its negative, or a power of two. */
+/* a = b times what lies in the middle of two numbers of a's precision, rounded: a / b is next to
+ * that. */
+static void draw_near_tie(mpfr_ptr a, mpfr_srcptr b, gmp_randstate_t random)
+{
+    mpfr_t middle;
+    mpfr_init2(middle, mpfr_get_prec(a) + 1);
+    draw_number(middle, random, false); /* an odd mantissa */
+    mpfr_mul(a, middle, b, MPFR_RNDN);
+    mpfr_clear(middle);
+}
+
+/* Entry i of a round: b is up to 600 bits from a, next to it or its negative, or a power of two; or
+ * a / b is next to a tie. */
 static void draw_pair(mpfr_ptr a, mpfr_ptr b, gmp_randstate_t random, size_t round, size_t i)
 {
     const unsigned long reach[] = {0, 2, 70, 300, 600};
@@ -60,6 +72,12 @@ static void draw_pair(mpfr_ptr a, mpfr_ptr b, gmp_randstate_t random, size_t rou
     }
     if (round % 7 == 2) {
         mpfr_set_ui_2exp(b, 1, mpfr_get_exp(a) - (long)(i % 5) * 64, MPFR_RNDN);
+    }
+    if (round % 9 == 4) {
+        draw_near_tie(a, b, random);
+    }
+    if (round % 10 == 6 && i % 3 != 1) {
+        mpfr_set_zero(i % 2 == 0 ? a : b, i % 5 == 0 ? -1 : 1);
     }
     if (round % 6 == 5 && i % 11 == 3) {
         draw_special(i % 2 == 0 ? a : b, i + round);
@@ -80,6 +98,7 @@ static void define(mpfr_ptr expected, LanesOperation operation, mpfr_srcptr a, m
     case LANES_ADD: mpfr_add(expected, a, b, MPFR_RNDN); break;
     case LANES_SUB: mpfr_sub(expected, a, b, MPFR_RNDN); break;
     case LANES_MUL: mpfr_mul(expected, a, b, MPFR_RNDN); break;
+    case LANES_DIV: mpfr_div(expected, a, b, MPFR_RNDN); break;
     case LANES_ADD_MUL:
         mpfr_mul(expected, a, b, MPFR_RNDN);
         mpfr_add(expected, y, expected, MPFR_RNDN);
@@ -93,6 +112,7 @@ static void operate(LanesOperation operation, mpfr_ptr y, Numbers a, Numbers b, 
     case LANES_ADD: lanes_add(y, a, b, COUNT); break;
     case LANES_SUB: lanes_sub(y, a, b, COUNT); break;
     case LANES_MUL: lanes_mul(y, a, b, COUNT); break;
+    case LANES_DIV: lanes_div(y, a, b, COUNT); break;
     case LANES_ADD_MUL: lanes_add_mul(y, a, b, COUNT, t); break;
     }
 }
@@ -173,6 +193,39 @@ static void all_are_mpfrs(void **state)
     each_precisions(check_precisions, precisions, PRECISIONS);
 }
 
+/* Doubles of all sizes, and 0, added to rows of any length. */
+static void doubles_are_added_as_mpfr_adds_them(void **state)
+{
+    gmp_randstate_t random;
+    (void)state;
+    gmp_randinit_default(random);
+    gmp_randseed_ui(random, 3);
+    for (size_t p = 0; p < PRECISIONS; p++) {
+        ApMat y, expected;
+        double d[COUNT];
+        assert_true(ap_init(&y, 1, COUNT, precisions[p]) &&
+                    ap_init(&expected, 1, COUNT, precisions[p]));
+        for (size_t count = 0; count <= COUNT; count++) {
+            for (size_t i = 0; i < COUNT; i++) {
+                draw_number(y.entry + i, random, i % 2 == 0);
+                d[i] = ldexp(mpfr_get_d(y.entry + i, MPFR_RNDN), (int)(i * 10) - 180);
+                d[i] = i % 7 == 3 ? 0 : i % 5 == 2 ? -d[i] : d[i];
+                mpfr_set(expected.entry + i, y.entry + i, MPFR_RNDN);
+            }
+            lanes_add_doubles(y.entry, d, count);
+            for (size_t i = 0; i < COUNT; i++) {
+                if (i < count) {
+                    mpfr_add_d(expected.entry + i, expected.entry + i, d[i], MPFR_RNDN);
+                }
+                assert_true(same(y.entry + i, expected.entry + i));
+            }
+        }
+        ap_clear(&y);
+        ap_clear(&expected);
+    }
+    gmp_randclear(random);
+}
+
 static size_t left_over;
 
 static void count_rest(const LanesRow *row, size_t first, size_t count)
@@ -181,7 +234,7 @@ static void count_rest(const LanesRow *row, size_t first, size_t count)
     left_over += count;
 }
 
-/* Of rows of plain numbers nothing but the last COUNT % 8 is done one by one. */
+/* Of rows of plain numbers and zeros nothing but the last COUNT % 8 is done one by one. */
 static void eights_are_done_at_once(void **state)
 {
     ApMat a, y;
@@ -195,6 +248,8 @@ static void eights_are_done_at_once(void **state)
             mpfr_set_ui(a.entry + i, i + 1, MPFR_RNDN);
             mpfr_set_ui(y.entry + i, 1, MPFR_RNDN);
         }
+        mpfr_set_zero(a.entry + 5, 1);
+        mpfr_set_zero(y.entry + 7, 1);
         for (int operation = LANES_ADD; operation <= LANES_ADD_MUL; operation++) {
             LanesRow row = {(LanesOperation)operation, y.entry, numbers_row(a.entry),
                             numbers_same(a.entry + COUNT - 1), NULL};
@@ -284,6 +339,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_are_mpfrs),
+        cmocka_unit_test(doubles_are_added_as_mpfr_adds_them),
         cmocka_unit_test(eights_are_done_at_once),
         cmocka_unit_test(exponentials_of_rows_are_within_their_bounds),
     };

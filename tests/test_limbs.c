@@ -16,7 +16,9 @@
 
 #include <cmocka.h>
 
+#include <float.h>
 #include <gmp.h>
+#include <math.h>
 #include <stdlib.h>
 
 typedef void Operation(mpfr_ptr y, mpfr_srcptr a, mpfr_srcptr b);
@@ -98,6 +100,35 @@ static void check_pair(mpfr_ptr y, mpfr_ptr expected, mpfr_srcptr a, mpfr_srcptr
     mpfr_set(expected, a, MPFR_RNDN);
     limbs_set(y, a);
     assert_true(same(y, expected));
+    mpfr_neg(expected, a, MPFR_RNDN);
+    limbs_neg(y, a);
+    assert_true(same(y, expected));
+    mpfr_setsign(expected, a, 1, MPFR_RNDN);
+    limbs_below_zero(y, a);
+    assert_true(same(y, expected));
+}
+
+/* A number's exponent and mantissa are read from its bits: of the least and the largest, of what
+ * is below the normal ones, of zeros and of no numbers. */
+static void doubles_are_mpfrs(void **state)
+{
+    const double doubles[] = {1,         -1,           0x1.fffffffffffffp0,
+                              0x1p-1022, -0x1.8p-1022, 0x1p-1074,
+                              DBL_MAX,   -DBL_MAX,     0.0,
+                              -0.0,      INFINITY,     -INFINITY,
+                              NAN,       0.1,          -3e-300};
+    (void)state;
+    for (size_t p = 0; p < PRECISIONS; p++) {
+        mpfr_t y, expected;
+        mpfr_inits2(precisions[p], y, expected, (mpfr_ptr)0);
+        for (size_t i = 0; i < sizeof doubles / sizeof *doubles; i++) {
+            mpfr_set_ui(y, 3, MPFR_RNDN);
+            mpfr_set_d(expected, doubles[i], MPFR_RNDN);
+            limbs_set_d(y, doubles[i]);
+            assert_true(same(y, expected));
+        }
+        mpfr_clears(y, expected, (mpfr_ptr)0);
+    }
 }
 
 static void check_precisions(gmp_randstate_t random, const mpfr_prec_t *bits)
@@ -175,6 +206,7 @@ int main(void)
 {
     const struct CMUnitTest limbs[] = {
         cmocka_unit_test(all_are_mpfrs),
+        cmocka_unit_test(doubles_are_mpfrs),
         cmocka_unit_test(ties_are_broken_by_all_that_is_below),
         cmocka_unit_test(a_tie_of_longer_numbers_is_broken_by_what_is_far_below),
     };

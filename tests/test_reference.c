@@ -360,7 +360,7 @@ static void scales_are_never_rounded_to_doubles(void **state)
     mpfr_inits2(512, scaled, expected, scratch, (mpfr_ptr)0);
     for (size_t i = 0; i < sizeof scales / sizeof *scales; i++) {
         mpfr_set_ui(scaled, 1, MPFR_RNDN);
-        heads_apply_scale(scaled, &scales[i], scratch);
+        heads_apply_scale(scaled, 1, &scales[i], scratch);
         mpfr_set_si(expected, scales[i].sqrt_den, MPFR_RNDN);
         mpfr_rec_sqrt(expected, expected, MPFR_RNDN);
         mpfr_mul_si(expected, expected, scales[i].num, MPFR_RNDN);

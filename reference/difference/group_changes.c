@@ -14,6 +14,13 @@ typedef struct {
     Difference *e;
 } Weights;
 
+static void set_zeros(mpfr_ptr x, size_t count)
+{
+    for (size_t c = 0; c < count; c++) {
+        mpfr_set_zero(x + c, 1);
+    }
+}
+
 /* e.score[row] = ds = a e g (biases and shifts do not change), and e.gate[row], e.grown[row]: expm1
  * and exp of that, where it is near. */
 static void gate_row(Evaluator *ev, Worker *worker, const void *context, size_t row)
@@ -21,20 +28,24 @@ static void gate_row(Evaluator *ev, Worker *worker, const void *context, size_t 
     const Weights *weights = context;
     const Score *score = &weights->heads->bundle->score;
     const Difference *e = weights->e;
-    for (size_t b = 0; b < weights->heads->count; b++) {
-        mpfr_ptr ds = ap_at(&e->score, row, b);
-        mpfr_set_zero(ds, 1);
-        if (score->kind == SCORE_GATE) {
-            mpfr_mul_si(ds, ap_at(&e->product, row, b), heads_gate_factor(score), MPFR_RNDN);
-            if (score->gate_scale != 1) {
-                mpfr_mul_d(ds, ds, score->gate_scale, MPFR_RNDN);
-            }
-        }
-        worker_note_change(worker, ds);
+    size_t count = weights->heads->count;
+    mpfr_ptr all = ap_at(&e->score, row, 0), factor = ap_at(&worker->temp, 0, 0);
+    if (score->kind == SCORE_GATE) {
+        mpfr_set_si(factor, heads_gate_factor(score), MPFR_RNDN);
+        lanes_mul(all, numbers_row(ap_at(&e->product, row, 0)), numbers_same(factor), count);
+    } else {
+        set_zeros(all, count);
     }
-    for (size_t b = 0, near = 0; b < weights->heads->count; b += near + 1) {
+    if (score->gate_scale != 1) {
+        mpfr_set_d(factor, score->gate_scale, MPFR_RNDN);
+        lanes_mul(all, numbers_row(all), numbers_same(factor), count);
+    }
+    for (size_t b = 0; b < count; b++) {
+        worker_note_change(worker, all + b);
+    }
+    for (size_t b = 0, near = 0; b < count; b += near + 1) {
         mpfr_ptr ds = ap_at(&e->score, row, b);
-        for (near = 0; b + near < weights->heads->count && shift_is_near(ds + near);) {
+        for (near = 0; b + near < count && shift_is_near(ds + near);) {
             near++;
         }
         evaluator_exponentials(ev, worker, ap_at(&e->gate, row, b), ap_at(&e->grown, row, b), ds,
@@ -81,23 +92,15 @@ static void add_counted(Worker *worker, mpfr_ptr sum, mpfr_srcptr x, unsigned lo
     }
 }
 
-static void set_zeros(mpfr_ptr x, size_t count)
-{
-    for (size_t c = 0; c < count; c++) {
-        mpfr_set_zero(x + c, 1);
-    }
-}
-
 /* f = m / (P e^(ds) + Q), 0 where all of A moves together, so that no weight changes. */
 static void set_factor(const HeadRow *at, mpfr_ptr f, mpfr_srcptr p, mpfr_srcptr q)
 {
     lanes_mul(f, numbers_row(p), numbers_row(at->grown), at->count);
     lanes_add(f, numbers_row(f), numbers_row(q), at->count);
+    lanes_div(f, numbers_row(at->m), numbers_row(f), at->count);
     for (size_t c = 0; c < at->count; c++) {
         if (mpfr_zero_p(p + c) || mpfr_zero_p(q + c)) {
             mpfr_set_zero(f + c, 1);
-        } else {
-            limbs_div(f + c, at->m + c, f + c);
         }
     }
 }
@@ -165,9 +168,11 @@ static void leak_row(Evaluator *ev, Worker *worker, const HeadRow *at)
     }
     for (int g = 0; g < GROUPS; g++) {
         mpfr_ptr r = changed_of(at, g);
-        for (size_t c = 0; groups_left_out(groups, g) && c < at->count; c++) {
-            limbs_div(r + c, r + c, total + c);
-            worker_note_leak(worker, r + c);
+        if (groups_left_out(groups, g)) {
+            lanes_div(r, numbers_row(r), numbers_row(total), at->count);
+            for (size_t c = 0; c < at->count; c++) {
+                worker_note_leak(worker, r + c);
+            }
         }
     }
 }

@@ -5,7 +5,6 @@
  *     k e^(s - shift) e^(-Omega (best - c))   over the sum of that over the groups,
  * where shift is max(gate, 0), best the largest c: keys that share a score are exponentiated once.
  */
-#include "../doubt.h"
 #include "../shift.h"
 #include "heads.h"
 
@@ -26,19 +25,21 @@ static void gate_row(Evaluator *ev, Worker *worker, const void *context, size_t 
     const Score *score = &heads->bundle->score;
     bool token = row != layout_bias_row(heads->layout);
     mpfr_ptr gate = ap_at(&softmax->record->gate, row, 0);
+    mpfr_ptr g = ap_at(&softmax->record->score, row, 0), factor = ap_at(&worker->temp, 0, 0);
+    mpfr_set_si(factor, heads_gate_factor(score), MPFR_RNDN);
+    lanes_mul(g, numbers_row(ap_at(softmax->product, row, 0)), numbers_same(factor), heads->count);
+    if (score->gate_bias != NULL && token) {
+        lanes_add_doubles(g, score->gate_bias + heads->first, heads->count);
+    }
+    if (score->gate_scale != 1) {
+        mpfr_set_d(factor, score->gate_scale, MPFR_RNDN);
+        lanes_mul(g, numbers_row(g), numbers_same(factor), heads->count);
+    }
+    if (score->gate_shift != NULL && token) {
+        lanes_add_doubles(g, score->gate_shift + heads->first, heads->count);
+    }
     for (size_t b = 0; b < heads->count; b++) {
-        mpfr_ptr g = ap_at(&softmax->record->score, row, b);
-        mpfr_mul_si(g, ap_at(softmax->product, row, b), heads_gate_factor(score), MPFR_RNDN);
-        if (score->gate_bias != NULL && token) {
-            mpfr_add_d(g, g, score->gate_bias[heads->first + b], MPFR_RNDN);
-        }
-        if (score->gate_scale != 1) {
-            mpfr_mul_d(g, g, score->gate_scale, MPFR_RNDN);
-        }
-        if (score->gate_shift != NULL && token) {
-            mpfr_add_d(g, g, score->gate_shift[heads->first + b], MPFR_RNDN);
-        }
-        mpfr_setsign(gate + b, g, 1, MPFR_RNDN);
+        limbs_below_zero(gate + b, g + b);
     }
     evaluator_exp(ev, worker, gate, gate, heads->count);
 }
@@ -96,101 +97,8 @@ RowGroups groups_of_row(const Heads *heads, size_t h, size_t row)
     return groups;
 }
 
-/* The content of gated keys, and exp(-|that|). */
-typedef struct {
-    mpfr_srcptr score, decayed;
-} Gate;
-
-/* y = e^(content - shift) of group g's keys, shift = max(gate, 0): 1, or its size below that. */
-static void content_exponential(const RowGroups *groups, int g, const Gate *gate, mpfr_ptr y)
-{
-    bool positive = mpfr_sgn(gate->score) > 0;
-    if (groups->gated[g] == positive) {
-        mpfr_set_ui(y, 1, MPFR_RNDN);
-    } else {
-        limbs_set(y, gate->decayed);
-    }
-}
-
-/* z = the sum of the exponentials of coefficient k's contents: less max(gate, 0) where the gate is
- * near, else less their own largest.  Is that the gate? */
-static bool content_sum(const RowGroups *groups, int k, const Gate *gate, mpfr_ptr z, mpfr_ptr t)
-{
-    bool far = !shift_is_near(gate->score), has[2] = {false, false};
-    for (int g = 0; g < GROUPS; g++) {
-        has[groups->gated[g]] |= groups->count[g] > 0 && groups->coefficient[g] == k;
-    }
-    bool top = has[true] && (mpfr_sgn(gate->score) > 0 || !has[false]);
-    mpfr_set_zero(z, 1);
-    for (int g = 0; g < GROUPS; g++) {
-        if (groups->coefficient[g] != k || (far && groups->gated[g] != top)) {
-            continue;
-        }
-        mpfr_set_ui(t, 1, MPFR_RNDN);
-        if (!far) {
-            content_exponential(groups, g, gate, t);
-        }
-        mpfr_mul_ui(t, t, groups->count[g], MPFR_RNDN);
-        limbs_add(z, z, t);
-    }
-    return far && top;
-}
-
-/* For the plan: the content sums of the groups, by best and second coefficient. */
-static void note_gap(Worker *worker, const RowGroups *groups, const Gate *gate)
-{
-    int best = groups->best, second = best - OMEGA_MAX_GAP;
-    for (int g = 0; g < GROUPS; g++) {
-        int k = groups->coefficient[g];
-        if (groups->count[g] > 0 && k != best && k > second) {
-            second = k;
-        }
-    }
-    mpfr_ptr z_best = ap_at(&worker->temp, 0, 5), z_rest = ap_at(&worker->temp, 0, 6),
-             t = ap_at(&worker->temp, 0, 0);
-    bool gated_best = content_sum(groups, best, gate, z_best, t);
-    bool gated_rest = content_sum(groups, second, gate, z_rest, t);
-    if (mpfr_zero_p(z_rest)) {
-        return;
-    }
-    mpfr_mul_si(t, gate->score, (long)gated_best - (long)gated_rest, MPFR_RNDN);
-    worker_note_gap(worker, best - second, shift_bits_between(z_best, z_rest, t));
-}
-
-/* The gate against 0, where A has keys of both. */
-static void note_doubt(const Evaluator *ev, Worker *worker, const RowGroups *groups,
-                       const Gate *gate)
-{
-    bool has[2] = {false, false};
-    for (int g = 0; g < GROUPS; g++) {
-        has[groups->gated[g]] |= groups->count[g] > 0 && groups->coefficient[g] == groups->best;
-    }
-    if (has[false] && has[true]) {
-        doubt_note(ev, worker, gate->score);
-    }
-}
-
-/* z = count e^(content - shift) e^(-Omega gap), the sum of a group's exponentials; e^(-Omega gap)
- * is 0 in the limit. */
-static void group_sum(Evaluator *ev, bool limit, const RowGroups *groups, int g, const Gate *gate,
-                      mpfr_ptr z)
-{
-    int gap = groups->best - groups->coefficient[g];
-    if (gap > 0 && limit) {
-        mpfr_set_zero(z, 1);
-        return;
-    }
-    content_exponential(groups, g, gate, z);
-    if (groups->count[g] > 1) {
-        mpfr_mul_ui(z, z, groups->count[g], MPFR_RNDN);
-    }
-    if (gap > 0) {
-        limbs_mul(z, z, evaluator_decay(ev, gap));
-    }
-}
-
-/* The same for a gate that is far: weight = the groups' sums, less a shift of A's own largest, or
- * of what is larger. */
+/* weight = the groups' sums for a gate that is far, less a shift of A's own largest, or of what is
+ * larger. */
 static void far_sums(Evaluator *ev, Worker *worker, const RowGroups *groups, mpfr_srcptr score,
                      bool limit, mpfr_ptr weight, size_t step)
 {
@@ -247,27 +155,99 @@ void groups_far_weights(Evaluator *ev, Worker *worker, const RowGroups *groups, 
     divide_groups(worker, groups, weight, step);
 }
 
-/* weight[g step] = softmax over the row's groups, the weight of one key of each; the content score
- * of tokens is the gate's, of the own row too when it is a token, else 0. */
-static void row_softmax(Evaluator *ev, Worker *worker, bool limit, const RowGroups *groups,
-                        const Gate *gate, mpfr_ptr weight, size_t step)
+/* One row of some heads side by side that see the same groups: gates, exp(-|those|), and weights,
+ * [GROUPS] `step` apart. */
+typedef struct {
+    const RowGroups *groups;
+    mpfr_srcptr score, decayed;
+    mpfr_ptr weight;
+    size_t step, count;
+} HeadRow;
+
+static mpfr_ptr weight_of(const HeadRow *at, int g)
 {
-    if (ev->observed) {
-        note_gap(worker, groups, gate);
-        note_doubt(ev, worker, groups, gate);
+    return at->weight + (size_t)g * at->step;
+}
+
+/* e^(content - shift), shift = max(gate, 0), of keys that are gated and of others: 1, or its size
+ * below that. */
+static void contents(Evaluator *ev, const HeadRow *at, mpfr_ptr gated, mpfr_ptr other)
+{
+    for (size_t c = 0; c < at->count; c++) {
+        bool positive = mpfr_sgn(at->score + c) > 0;
+        limbs_set((positive ? other : gated) + c, at->decayed + c);
+        limbs_set((positive ? gated : other) + c, evaluator_decay(ev, 0));
     }
-    if (!shift_is_near(gate->score)) {
-        groups_far_weights(ev, worker, groups, gate->score, limit, weight, step);
-        return;
+}
+
+/* weight_of(g) = count e^(content - shift) e^(-Omega gap), the sum of a group's exponentials;
+ * e^(-Omega gap) is 0 in the limit, and so is a group without keys.  false: it is 0. */
+static bool group_sums(Evaluator *ev, Worker *worker, const HeadRow *at, bool limit, int g,
+                       mpfr_srcptr content)
+{
+    const RowGroups *groups = at->groups;
+    mpfr_ptr z = weight_of(at, g), number = ap_at(&worker->temp, 0, 0);
+    unsigned long keys = groups->count[g];
+    int gap = groups->best - groups->coefficient[g];
+    bool none = keys == 0 || (gap > 0 && limit);
+    mpfr_set_ui(number, keys, MPFR_RNDN);
+    if (!none && gap > 0 && keys > 1) {
+        lanes_mul(z, numbers_row(content), numbers_same(number), at->count);
+        lanes_mul(z, numbers_row(z), numbers_same(evaluator_decay(ev, gap)), at->count);
+    } else if (!none && (gap > 0 || keys > 1)) {
+        lanes_mul(z, numbers_row(content),
+                  numbers_same(gap > 0 ? evaluator_decay(ev, gap) : number), at->count);
+    }
+    for (size_t c = 0; none && c < at->count; c++) {
+        mpfr_set_zero(z + c, 1);
+    }
+    for (size_t c = 0; !none && gap == 0 && keys == 1 && c < at->count; c++) {
+        limbs_set(z + c, content + c);
+    }
+    return !none;
+}
+
+/* weight_of(g) = the softmax over the row's groups, the weight of one key of each, of gates that
+ * are near; the content score of tokens is the gate's, of the own row too when it is a token, else
+ * 0. */
+static void near_weights(Evaluator *ev, Worker *worker, const HeadRow *at, bool limit)
+{
+    mpfr_ptr content[2] = {ap_at(&worker->lane, 0, 0), ap_at(&worker->lane, 1, 0)};
+    mpfr_ptr total = ap_at(&worker->lane, 2, 0), number = ap_at(&worker->temp, 0, 0);
+    bool has[GROUPS];
+    contents(ev, at, content[true], content[false]);
+    for (size_t c = 0; c < at->count; c++) {
+        mpfr_set_zero(total + c, 1);
     }
     for (int g = 0; g < GROUPS; g++) {
-        mpfr_ptr z = weight + (size_t)g * step;
-        mpfr_set_zero(z, 1);
-        if (groups->count[g] > 0) {
-            group_sum(ev, limit, groups, g, gate, z);
+        has[g] = group_sums(ev, worker, at, limit, g, content[at->groups->gated[g]]);
+        if (has[g]) {
+            lanes_add(total, numbers_row(total), numbers_row(weight_of(at, g)), at->count);
         }
     }
-    divide_groups(worker, groups, weight, step);
+    for (int g = 0; g < GROUPS; g++) {
+        mpfr_ptr p = weight_of(at, g);
+        if (has[g]) {
+            lanes_div(p, numbers_row(p), numbers_row(total), at->count);
+        }
+        if (has[g] && at->groups->count[g] > 1) {
+            mpfr_set_ui(number, at->groups->count[g], MPFR_RNDN);
+            lanes_div(p, numbers_row(p), numbers_same(number), at->count);
+        }
+    }
+}
+
+/* Heads from c on: those whose gates are near, together, or one whose gate is not. */
+static HeadRow next_heads(const HeadRow *all, size_t c)
+{
+    HeadRow at = *all;
+    size_t end = c;
+    while (end < all->count && end - c < WORKER_COLUMNS && shift_is_near(all->score + end)) {
+        end++;
+    }
+    at.score += c, at.decayed += c, at.weight += c;
+    at.count = end > c ? end - c : 1;
+    return at;
 }
 
 static void softmax_row(Evaluator *ev, Worker *worker, const void *context, size_t row)
@@ -275,14 +255,25 @@ static void softmax_row(Evaluator *ev, Worker *worker, const void *context, size
     const Softmax *softmax = context;
     const Heads *heads = softmax->heads;
     const Record *record = softmax->record;
-    RowGroups groups = groups_of_row(heads, heads->first, row);
-    for (size_t b = 0; b < heads->count; b++) {
-        if (b > 0 && heads->bundle->score.extra != NULL) {
-            groups = groups_of_row(heads, heads->first + b, row);
+    bool alike = heads->bundle->score.extra == NULL;
+    for (size_t b = 0; b < heads->count; b += alike ? heads->count : 1) {
+        RowGroups groups = groups_of_row(heads, heads->first + b, row);
+        HeadRow all = {.groups = &groups,
+                       .score = ap_at(&record->score, row, b),
+                       .decayed = ap_at(&record->gate, row, b),
+                       .weight = ap_at(&record->group, row, b),
+                       .step = heads->count,
+                       .count = alike ? heads->count : 1};
+        groups_note(ev, worker, &groups, all.score, all.decayed, all.count);
+        for (size_t c = 0; c < all.count;) {
+            HeadRow at = next_heads(&all, c);
+            if (shift_is_near(at.score)) {
+                near_weights(ev, worker, &at, heads->limit);
+            } else {
+                groups_far_weights(ev, worker, &groups, at.score, heads->limit, at.weight, at.step);
+            }
+            c += at.count;
         }
-        Gate gate = {ap_at(&record->score, row, b), ap_at(&record->gate, row, b)};
-        row_softmax(ev, worker, heads->limit, &groups, &gate, ap_at(&record->group, row, b),
-                    heads->count);
     }
 }
 

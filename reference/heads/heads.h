@@ -66,8 +66,8 @@ int heads_best_position(const Heads *heads, size_t h, size_t i);
  * Omega (terms.c). */
 mpfr_exp_t heads_score_exponent(const Heads *heads, const ApMat *x, const ApMat *e);
 
-/* s *= scale. */
-void heads_apply_scale(mpfr_ptr s, const Scale *scale, mpfr_ptr t);
+/* s[i] *= scale; t: scratch. */
+void heads_apply_scale(mpfr_ptr s, size_t count, const Scale *scale, mpfr_ptr t);
 
 /* What evaluation needs of x, and nobody reads afterwards. */
 typedef struct {
@@ -144,6 +144,11 @@ RowGroups groups_of_row(const Heads *heads, size_t h, size_t row);
  * or at the evaluator's Omega over all. */
 void groups_far_weights(Evaluator *ev, Worker *worker, const RowGroups *groups, mpfr_srcptr score,
                         bool limit, mpfr_ptr weight, size_t step);
+
+/* Notes, where a plan looks, what the groups' sums and doubt.h want of gates of `count` heads;
+ * decayed: exp(-|score|). */
+void groups_note(const Evaluator *ev, Worker *worker, const RowGroups *groups, mpfr_srcptr score,
+                 mpfr_srcptr decayed, size_t count);
 
 /* Columns of mixtures whose rows have the same groups: from column `at`, the c-th that a worker
  * has, on.  Their pattern, or the first of theirs, one each; patterns: of the block. */

@@ -27,24 +27,23 @@ static void copy_columns(ApMat *out, size_t first, const ApMat *x, Columns colum
 void heads_token_bias(const Layout *layout, ApMat *u, const double *bias, size_t count)
 {
     for (size_t i = 0; i < layout->n; i++) {
-        for (size_t c = 0; c < count; c++) {
-            mpfr_ptr entry = ap_at(u, layout_token_row(layout, i), c);
-            mpfr_add_d(entry, entry, bias[c], MPFR_RNDN);
-        }
+        lanes_add_doubles(ap_at(u, layout_token_row(layout, i), 0), bias, count);
     }
 }
 
-void heads_apply_scale(mpfr_ptr s, const Scale *scale, mpfr_ptr t)
+void heads_apply_scale(mpfr_ptr s, size_t count, const Scale *scale, mpfr_ptr t)
 {
     if (scale->num != 1) {
-        mpfr_mul_si(s, s, scale->num, MPFR_RNDN);
+        mpfr_set_si(t, scale->num, MPFR_RNDN);
+        lanes_mul(s, numbers_row(s), numbers_same(t), count);
     }
     if (scale->den != 1) {
-        mpfr_div_si(s, s, scale->den, MPFR_RNDN);
+        mpfr_set_si(t, scale->den, MPFR_RNDN);
+        lanes_div(s, numbers_row(s), numbers_same(t), count);
     }
     if (scale->sqrt_den != 1) {
         mpfr_sqrt_ui(t, (unsigned long)scale->sqrt_den, MPFR_RNDN);
-        limbs_div(s, s, t);
+        lanes_div(s, numbers_row(s), numbers_same(t), count);
     }
 }
 
@@ -73,9 +72,8 @@ static void scale_row(Evaluator *ev, Worker *worker, const void *context, size_t
 {
     const ScaledQuery *scaled = context;
     (void)ev;
-    for (size_t c = 0; c < scaled->columns; c++) {
-        heads_apply_scale(ap_at(scaled->query, row, c), scaled->scale, ap_at(&worker->temp, 0, 0));
-    }
+    heads_apply_scale(ap_at(scaled->query, row, 0), scaled->columns, scaled->scale,
+                      ap_at(&worker->temp, 0, 0));
 }
 
 void heads_queries(Evaluator *ev, const Heads *heads, const ApMat *x, bool biased, ApMat *query,

@@ -6,6 +6,8 @@
 #include "lanes_eight.h"
 
 #include "../ap.h"
+#include "../limbs_divide.h"
+#include "../limbs_number.h"
 
 /* Fewer are not worth the choice. */
 enum { EIGHT = 8 };
@@ -18,6 +20,7 @@ static void each_alone(const LanesRow *row, size_t first, size_t count)
         case LANES_ADD: limbs_add(row->y + i, a, b); break;
         case LANES_SUB: limbs_sub(row->y + i, a, b); break;
         case LANES_MUL: limbs_mul(row->y + i, a, b); break;
+        case LANES_DIV: limbs_div(row->y + i, a, b); break;
         case LANES_ADD_MUL:
             limbs_mul(row->t, a, b);
             limbs_add(row->y + i, row->y + i, row->t);
@@ -46,6 +49,35 @@ void lanes_sub(mpfr_ptr y, Numbers a, Numbers b, size_t count)
 void lanes_mul(mpfr_ptr y, Numbers a, Numbers b, size_t count)
 {
     operate(&(LanesRow){LANES_MUL, y, a, b, NULL}, count);
+}
+
+void lanes_div(mpfr_ptr y, Numbers a, Numbers b, size_t count)
+{
+    operate(&(LanesRow){LANES_DIV, y, a, b, NULL}, count);
+}
+
+void lanes_add_doubles(mpfr_ptr y, const double *d, size_t count)
+{
+    mp_limb_t limb[EIGHT][LIMBS_MOST];
+    __mpfr_struct number[EIGHT];
+    if (count == 0 || !has_room(y)) {
+        for (size_t i = 0; i < count; i++) {
+            mpfr_add_d(y + i, y + i, d[i], MPFR_RNDN);
+        }
+        return;
+    }
+    size_t limbs = (size_t)mpfr_get_prec(y) / 64;
+    for (size_t i = 0; i < EIGHT; i++) {
+        mpfr_custom_init_set(number + i, MPFR_ZERO_KIND, 0, mpfr_get_prec(y),
+                             &limb[0][0] + i * limbs);
+    }
+    for (size_t i = 0; i < count; i += EIGHT) {
+        size_t some = count - i < EIGHT ? count - i : EIGHT;
+        for (size_t k = 0; k < some; k++) {
+            limbs_set_d(number + k, d[i + k]);
+        }
+        lanes_add(y + i, numbers_row(y + i), numbers_row(number), some);
+    }
 }
 
 void lanes_add_mul(mpfr_ptr y, Numbers a, Numbers b, size_t count, mpfr_ptr t)

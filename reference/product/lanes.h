@@ -1,7 +1,8 @@
 /*
- * Sums, differences and products of rows of numbers, entry by entry (private to reference/):
+ * Sums, differences, products and quotients of rows of numbers, entry by entry (private to
+ * reference/):
  *
- *     y[i] = a[i] + b[i],   a[i] - b[i],   a[i] b[i],   y[i] + a[i] b[i],        i < count,
+ *     y[i] = a[i] + b[i],   a[i] - b[i],   a[i] b[i],   a[i] / b[i],   y[i] + a[i] b[i],
  *
  * each rounded to nearest, the last one twice: as limbs.h, and so MPFR, does it to every number
  * alone, bit by bit, on any machine.  Where the CPU has AVX-512 IFMA, numbers of 1 to 4 whole limbs
@@ -46,6 +47,10 @@ static inline bool numbers_are_zero(mpfr_srcptr x, size_t count)
 void lanes_add(mpfr_ptr y, Numbers a, Numbers b, size_t count);
 void lanes_sub(mpfr_ptr y, Numbers a, Numbers b, size_t count);
 void lanes_mul(mpfr_ptr y, Numbers a, Numbers b, size_t count);
+void lanes_div(mpfr_ptr y, Numbers a, Numbers b, size_t count);
+
+/* y[i] += d[i] */
+void lanes_add_doubles(mpfr_ptr y, const double *d, size_t count);
 
 /* y += a b; t: scratch of y's precision. */
 void lanes_add_mul(mpfr_ptr y, Numbers a, Numbers b, size_t count, mpfr_ptr t);

@@ -3,8 +3,8 @@
  *
  * A number is 0.limbs 2^exponent, the highest bit of its last limb set.  Sums are made of limbs;
  * for products limbs become digits of 52 bits, whose products are exact, and those limbs again.
- * What is cut off decides rounding as one bit.  Lanes whose result is 0, and operands that are no
- * plain numbers, are left to the form that does one at a time.
+ * What is cut off decides rounding as one bit.  Operands that are neither plain numbers nor 0 are
+ * left to the form that does one at a time.
  */
 #include "lanes_eight.h"
 
@@ -12,6 +12,7 @@
 
 #ifdef __x86_64__
 
+#include "lanes_divide.h"
 #include "lanes_memory.h"
 
 enum { DIGIT = 52, DIGITS_MOST = (64 * LIMBS_MOST + DIGIT - 1) / DIGIT };
@@ -129,9 +130,30 @@ EIGHT void carry_out(__m512i *x, const int size, __m512i *lost, __m512i *exponen
     *exponent = _mm512_mask_add_epi64(*exponent, over, *exponent, all(1));
 }
 
-/* y = a + b, operands of N limbs, result of n; returns the lanes that are done: not zeros.  What is
- * lost of the smaller is taken as almost one unit of the last limb, as in limbs.c. */
-EIGHT __mmask8 add_eight(Eight *y, const Eight *a, const Eight *b, const int N, const int n)
+/* The smallest number that there could be, of so many limbs all 0, where x is 0: beside any other it
+ * leaves that as it is.  In such lanes other has the other's exponent. */
+EIGHT Eight with_zeros(const Eight *x, __m512i other, const int N)
+{
+    Eight y = *x;
+    __mmask8 none = are_zero(x);
+    y.exponent = _mm512_mask_mov_epi64(y.exponent, none, other);
+    UNROLL
+    for (int i = 0; i < N; i++) {
+        y.limb[i] = _mm512_mask_mov_epi64(y.limb[i], none, zero());
+    }
+    return y;
+}
+
+/* y = 0 in some lanes, negative in some of these. */
+EIGHT void set_zeros(Eight *y, __mmask8 none, __mmask8 negative)
+{
+    y->exponent = _mm512_mask_mov_epi64(y->exponent, none, all((uint64_t)__MPFR_EXP_ZERO));
+    y->negative = (y->negative & (__mmask8)~none) | (negative & none);
+}
+
+/* y = a + b, operands of N limbs, result of n.  What is lost of the smaller is taken as almost one
+ * unit of the last limb, as in limbs.c. */
+EIGHT void add_numbers(Eight *y, const Eight *a, const Eight *b, const int N, const int n)
 {
     const int size = N + 1;
     __m512i x[LIMBS_MOST + 1] = {zero()}, z[LIMBS_MOST + 1] = {zero()}, exponent;
@@ -161,11 +183,21 @@ EIGHT __mmask8 add_eight(Eight *y, const Eight *a, const Eight *b, const int N, 
     if (differ != 0) {
         exponent = _mm512_sub_epi64(exponent, normalise(x, size));
     }
-    __mmask8 done = _mm512_test_epi64_mask(x[size - 1], x[size - 1]);
+    __mmask8 none = _mm512_testn_epi64_mask(x[size - 1], x[size - 1]);
     y->negative = ((swap & b->negative) | ((__mmask8)~swap & a->negative)) ^ below;
     y->exponent = exponent;
     round_to(y, x, size, lost, n);
-    return done;
+    set_zeros(y, none, a->negative & b->negative);
+}
+
+EIGHT void add_eight(Eight *y, const Eight *a, const Eight *b, const int N, const int n)
+{
+    if ((are_zero(a) | are_zero(b)) == 0) {
+        add_numbers(y, a, b, N, n);
+    } else {
+        Eight u = with_zeros(a, b->exponent, N), v = with_zeros(b, a->exponent, N);
+        add_numbers(y, &u, &v, N, n);
+    }
 }
 
 /* Digits of 52 bits of N limbs, the least significant first. */
@@ -236,26 +268,42 @@ EIGHT void multiply_eight(Eight *y, const Eight *a, const Eight *b, const int N,
     y->negative = a->negative ^ b->negative;
     y->exponent = _mm512_sub_epi64(_mm512_add_epi64(a->exponent, b->exponent), up);
     round_to(y, limb, 2 * N, zero(), n);
+    set_zeros(y, are_zero(a) | are_zero(b), y->negative);
+}
+
+/* y = a / b, b not 0; returns the lanes that are done: whose rounding the limbs of a quotient
+ * decide. */
+EIGHT __mmask8 quotient_eight(Eight *y, const Eight *a, const Eight *b, const int N, const int n)
+{
+    __m512i limb[LIMBS_MOST + 1];
+    __mmask8 done = divide_eight(limb, &y->exponent, a, b, N, n);
+    y->negative = a->negative ^ b->negative;
+    round_to(y, limb, n + 1, zero(), n);
+    set_zeros(y, are_zero(a), y->negative);
+    return (done | are_zero(a)) & (__mmask8)~are_zero(b);
 }
 
 /* out = entries i to i + 7 of a row; false: one by one. */
 EIGHT bool operate(Eight *out, const LanesRow *row, size_t i, const LanesOperation operation,
                    const int N, const int n)
 {
-    Eight a, b;
+    Eight a, b, y, product;
     if ((load(&a, &row->a, i, N) & load(&b, &row->b, i, N)) != ALL) {
         return false;
     }
-    if (operation == LANES_ADD || operation == LANES_SUB) {
-        b.negative ^= operation == LANES_SUB ? ALL : 0;
-        return add_eight(out, &a, &b, N, n) == ALL;
+    switch (operation) {
+    case LANES_SUB: b.negative = (__mmask8)~b.negative; /* fall through */
+    case LANES_ADD: add_eight(out, &a, &b, N, n); return true;
+    case LANES_MUL: multiply_eight(out, &a, &b, N, n); return true;
+    case LANES_DIV: return quotient_eight(out, &a, &b, N, n) == ALL;
+    case LANES_ADD_MUL: break;
     }
-    multiply_eight(out, &a, &b, N, n);
-    if (operation == LANES_MUL) {
-        return true;
+    if (load_row(&y, row->y + i, n, n) != ALL) {
+        return false;
     }
-    Eight product = *out, y;
-    return load_row(&y, row->y + i, n, n) == ALL && add_eight(out, &y, &product, n, n) == ALL;
+    multiply_eight(&product, &a, &b, N, n);
+    add_eight(out, &y, &product, n, n);
+    return true;
 }
 
 EIGHT void operate_row(const LanesRow *row, size_t count, LanesRest *rest,
@@ -294,6 +342,7 @@ EIGHT void operate_row(const LanesRow *row, size_t count, LanesRest *rest,
 OPERATION(add_row, LANES_ADD)
 OPERATION(sub_row, LANES_SUB)
 OPERATION(mul_row, LANES_MUL)
+OPERATION(div_row, LANES_DIV)
 OPERATION(add_mul_row, LANES_ADD_MUL)
 
 /* Few whole limbs, one behind the other? */
@@ -311,7 +360,8 @@ static bool are_numbers(const Numbers *numbers, size_t count)
 
 bool lanes_eights(const LanesRow *row, size_t count, LanesRest *rest)
 {
-    static const __typeof__(&add_row) operation[] = {add_row, sub_row, mul_row, add_mul_row};
+    static const __typeof__(&add_row) operation[] = {add_row, sub_row, mul_row, div_row,
+                                                     add_mul_row};
     if (!is_row(row->y, count) || !are_numbers(&row->a, count) || !are_numbers(&row->b, count) ||
         !ifma_has()) {
         return false;

@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-typedef enum { LANES_ADD, LANES_SUB, LANES_MUL, LANES_ADD_MUL } LanesOperation;
+typedef enum { LANES_ADD, LANES_SUB, LANES_MUL, LANES_DIV, LANES_ADD_MUL } LanesOperation;
 
 /* y = a operation b, and scratch of y's precision. */
 typedef struct {
@@ -21,8 +21,8 @@ typedef struct {
 /* Entries [first, first + count) of a row, one by one. */
 typedef void LanesRest(const LanesRow *row, size_t first, size_t count);
 
-/* Entries [0, count), eights of them at once and the rest, which are zeros, what is not plain or
- * cancels, by `rest`.  false, and nothing done: not on this CPU, or not of these precisions. */
+/* Entries [0, count), eights of them at once and the rest, of which one is not plain or a quotient
+ * is next to a tie, by `rest`.  false, and nothing done: not on this CPU, or not of these precisions. */
 bool lanes_eights(const LanesRow *row, size_t count, LanesRest *rest)
     __attribute__((warn_unused_result));
 

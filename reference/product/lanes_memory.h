@@ -126,7 +126,13 @@ EIGHT void store_headers(mpfr_ptr to, const Eight *x)
     }
 }
 
-/* x = numbers of `count` limbs, in n >= count; returns the lanes that are plain. */
+/* The lanes whose numbers are 0: of an exponent that MPFR gives nothing else. */
+EIGHT __mmask8 are_zero(const Eight *x)
+{
+    return _mm512_cmpeq_epi64_mask(x->exponent, all((uint64_t)__MPFR_EXP_ZERO));
+}
+
+/* x = numbers of `count` limbs, in n >= count; returns the lanes that are plain, or 0. */
 EIGHT __mmask8 load_row(Eight *x, mpfr_srcptr from, const int count, const int n)
 {
     __m512i limbs[LIMBS_MOST];
@@ -141,7 +147,7 @@ EIGHT __mmask8 load_row(Eight *x, mpfr_srcptr from, const int count, const int n
         x->limb[l] = l < n - count ? zero() : take(limbs, count, l - (n - count));
     }
     __m512i above = _mm512_add_epi64(x->exponent, all(LIMBS_EXPONENT - 1));
-    return _mm512_cmplt_epu64_mask(above, all(2 * (uint64_t)LIMBS_EXPONENT - 1));
+    return _mm512_cmplt_epu64_mask(above, all(2 * (uint64_t)LIMBS_EXPONENT - 1)) | are_zero(x);
 }
 
 /* x = one number in every lane. */
@@ -154,7 +160,7 @@ EIGHT __mmask8 load_same(Eight *x, mpfr_srcptr from, const int count, const int 
     for (int l = 0; l < n; l++) {
         x->limb[l] = l < n - count ? zero() : all(limb[l - (n - count)]);
     }
-    return is_plain(from) ? ALL : 0;
+    return is_plain(from) || mpfr_zero_p(from) ? ALL : 0;
 }
 
 /* Numbers of fewer than n limbs have zeros below. */
