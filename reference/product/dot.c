@@ -17,7 +17,8 @@
 
 __extension__ typedef unsigned __int128 Wide;
 
-enum { ROWS_AT_ONCE = 16 };
+/* FEW: limbs of an operand that have a form of their own. */
+enum { ROWS_AT_ONCE = 16, FEW = 4 };
 
 /* A zero's exponent: below that of any product of numbers, and two of them fit a long. */
 #define ZERO_EXPONENT (-(1L << 62))
@@ -125,19 +126,19 @@ static inline __attribute__((always_inline)) void multiply_few(mp_limb_t *to, co
     }
 }
 
-/* sum += (-1)^negative of the product's limbs, its top `down` bits below the window's. */
-static inline __attribute__((always_inline)) void add_term(mp_limb_t *sum, const mp_limb_t *product,
-                                                           size_t length, unsigned long down,
-                                                           bool negative, const size_t limbs)
+/* sum += (-1)^negative of words from[i] shifted down by so many bits, less than 64. */
+static inline __attribute__((always_inline)) void add_words(mp_limb_t *sum, const mp_limb_t *from,
+                                                            unsigned shift, bool negative,
+                                                            const size_t limbs)
 {
-    const mp_limb_t *from = product + length + down / 64, flip = -(mp_limb_t)negative;
-    unsigned shift = (unsigned)(down % 64);
-    unsigned carry = negative;
+    const mp_limb_t flip = -(mp_limb_t)negative;
+    mp_limb_t carry = negative;
+#pragma GCC unroll 8
     for (size_t i = 0; i < limbs; i++) {
         mp_limb_t word = from[i] >> shift | from[i + 1] << 1 << (63 - shift);
         Wide x = (Wide)sum[i] + (word ^ flip) + carry;
         sum[i] = (mp_limb_t)x;
-        carry = (unsigned)(x >> 64);
+        carry = (mp_limb_t)(x >> 64);
     }
 }
 
@@ -158,6 +159,22 @@ static mpfr_exp_t top_exponent(const Entry *a, const Entry *b, size_t k)
     return top;
 }
 
+/* A term of na and nb limbs, its top `down` < 64 bits below the window's: all in registers. */
+static inline __attribute__((always_inline)) void add_near(mp_limb_t *sum, const Entry *a,
+                                                           const Entry *b, unsigned down,
+                                                           const size_t na, const size_t nb,
+                                                           const size_t limbs)
+{
+    mp_limb_t product[2 * FEW], from[2 * FEW + 1];
+    multiply_few(product, a, b, na, nb);
+#pragma GCC unroll 20
+    for (size_t i = 0; i <= limbs; i++) { /* limb `limbs - 1` is the highest */
+        bool there = i + na + nb >= limbs && i < limbs;
+        from[i] = there ? product[there ? i + na + nb - limbs : 0] : 0;
+    }
+    add_words(sum, from, down, a->negative != b->negative, limbs);
+}
+
 /* The window's sum; na, nb, limbs: constants, or 0 for any. */
 static inline __attribute__((always_inline)) void sum_terms(Window *w, const Entry *a,
                                                             const Entry *b, size_t k,
@@ -165,22 +182,27 @@ static inline __attribute__((always_inline)) void sum_terms(Window *w, const Ent
                                                             const size_t nb, const size_t limbs)
 {
     const size_t size = limbs != 0 ? limbs : w->limbs;
+    mp_limb_t few[FEW + 1] = {0}, *sum = limbs != 0 ? few : w->sum;
     for (size_t l = 0; l < k; l++) {
         unsigned long down =
             w->head + (unsigned long)top - (unsigned long)(a[l].exponent + b[l].exponent);
+        if (limbs != 0 && down < 64) {
+            add_near(sum, a + l, b + l, (unsigned)down, na, nb, limbs);
+            continue;
+        }
         if (down >= 64 * size) {
             continue; /* zero, or below the window */
         }
-        size_t length = na != 0 ? na + nb : a[l].count + b[l].count;
-        if (na == 0) {
-            if (length != w->length) {
-                clear_around(w, length);
-            }
-            multiply(w->product + size, a + l, b + l);
-        } else {
-            multiply_few(w->product + size, a + l, b + l, na, nb);
+        size_t length = a[l].count + b[l].count;
+        if (length != w->length) {
+            clear_around(w, length);
         }
-        add_term(w->sum, w->product, length, down, a[l].negative != b[l].negative, size);
+        multiply(w->product + size, a + l, b + l);
+        add_words(sum, w->product + length + down / 64, (unsigned)(down % 64),
+                  a[l].negative != b[l].negative, size);
+    }
+    if (limbs != 0) {
+        memcpy(w->sum, few, limbs * sizeof *few);
     }
 }
 
@@ -192,7 +214,6 @@ typedef struct {
 static void sum_any(Window *w, const Dot *dot, const Entry *a, const Entry *b, size_t k,
                     mpfr_exp_t top)
 {
-    memset(w->sum, 0, w->limbs * sizeof *w->sum);
 #define COUNTS(na, nb, limbs) ((na)*100 + (nb)*10 + (limbs))
 #define CASE(na, nb, limbs)                                                                        \
     case COUNTS(na, nb, limbs): sum_terms(w, a, b, k, top, na, nb, limbs); break
@@ -206,7 +227,7 @@ static void sum_any(Window *w, const Dot *dot, const Entry *a, const Entry *b, s
         CASE(4, 1, 5);
         CASE(1, 4, 5);
         CASE(4, 4, 5);
-    default: sum_terms(w, a, b, k, top, 0, 0, 0);
+    default: memset(w->sum, 0, w->limbs * sizeof *w->sum); sum_terms(w, a, b, k, top, 0, 0, 0);
     }
 #undef CASE
 #undef COUNTS

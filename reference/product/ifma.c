@@ -13,9 +13,8 @@
 
 #include "ifma_block.h"
 #include "ifma_pack.h"
-#include "ifma_round.h"
+#include "ifma_store.h"
 #include "internal.h"
-#include "store.h"
 #include "weights.h"
 
 #include <stdlib.h>
@@ -186,62 +185,6 @@ static void multiply_tile(IfmaTile *tile, const Shape *shape, const uint64_t *a,
     }
 }
 
-static void store_lane(Store *store, const Plan *plan, const IfmaResult *result, size_t limbs,
-                       size_t r, size_t lane, size_t i, size_t j, long unit)
-{
-    mp_limb_t limb[IFMA_LIMBS];
-    for (size_t l = 0; l < limbs; l++) {
-        limb[l] = result->limb[r][l][lane];
-    }
-    store_integer(store, plan, i, j, limb, limbs, result->negative[r] >> lane & 1, unit);
-}
-
-/* A row of a tile, entries (i, j) to (i, j + lanes - 1): rounded at once, but for those that need
- * another way. */
-static void store_row(Store *store, const Plan *plan, const IfmaResult *result, size_t limbs,
-                      size_t r, size_t i, size_t j, long unit)
-{
-    mp_limb_t aside[IFMA_ROUND_LIMBS], *to[IFMA_LANES];
-    int64_t exponent[IFMA_LANES];
-    size_t lanes = plan->n - j < IFMA_LANES ? plan->n - j : IFMA_LANES;
-    mpfr_prec_t precision = mpfr_get_prec(plan->c.entry);
-    unsigned done = 0;
-    if (!plan->add && precision <= 64 * IFMA_ROUND_LIMBS) {
-        for (size_t lane = 0; lane < IFMA_LANES; lane++) {
-            to[lane] =
-                lane < lanes ? mpfr_custom_get_significand(plan_entry(plan, i, j + lane)) : aside;
-        }
-        done = ifma_round(exponent, to, result->limb[r], limbs, precision);
-    }
-    for (size_t lane = 0; lane < lanes; lane++) {
-        if ((done >> lane & 1) == 0 ||
-            !store_rounded(store, plan, i, j + lane, exponent[lane] + unit,
-                           result->negative[r] >> lane & 1)) {
-            store_lane(store, plan, result, limbs, r, lane, i, j + lane, unit);
-        }
-    }
-}
-
-/* Asks for the entries' headers before the tile is multiplied: they are not in the cache. */
-static void fetch_tile(const Plan *plan, size_t first, size_t group)
-{
-    for (size_t r = 0; r < IFMA_ROWS && first + r < plan->m; r++) {
-        for (size_t lane = 0; lane < IFMA_LANES && group * IFMA_LANES + lane < plan->n; lane += 2) {
-            __builtin_prefetch(plan_entry(plan, first + r, group * IFMA_LANES + lane), 1);
-        }
-    }
-}
-
-static void store_tile(Store *store, const Plan *plan, const Shape *shape, const IfmaResult *result,
-                       size_t first, size_t group)
-{
-    size_t limbs = (shape->columns * DIGIT + 63) / 64;
-    for (size_t r = 0; r < IFMA_ROWS && first + r < plan->m; r++) {
-        store_row(store, plan, result, limbs, r, first + r, group * IFMA_LANES,
-                  2 - (long)(DIGIT * shape->kept));
-    }
-}
-
 /* A block of rows times every column. */
 static bool multiply_rows(const Plan *plan, const void *shared, size_t first, size_t count)
 {
@@ -249,13 +192,11 @@ static bool multiply_rows(const Plan *plan, const void *shared, size_t first, si
     size_t tiles = (count + IFMA_ROWS - 1) / IFMA_ROWS,
            step = plan->k * shape->digits_a * IFMA_ROWS;
     uint64_t *a = array_alloc(tiles * step, sizeof *a);
-    IfmaTile *tile = array_alloc(1, sizeof *tile);
-    IfmaResult *result = array_alloc(1, sizeof *result);
+    IfmaWorkspace *work = array_alloc(1, sizeof *work);
     int64_t correction[ROWS_AT_ONCE][IFMA_COLUMNS], sum[IFMA_ROWS][IFMA_COLUMNS];
-    if (a == NULL || tile == NULL || result == NULL) {
+    if (a == NULL || work == NULL) {
         free(a);
-        free(tile);
-        free(result);
+        free(work);
         return false;
     }
     Store store;
@@ -272,18 +213,20 @@ static bool multiply_rows(const Plan *plan, const void *shared, size_t first, si
     for (size_t group = 0; group * IFMA_LANES < plan->n; group++) {
         const uint64_t *b = shape->pack.digit + group * plan->k * shape->digits_b * IFMA_LANES;
         for (size_t t = 0; t < tiles; t++) {
-            fetch_tile(plan, first + t * IFMA_ROWS, group);
-            multiply_tile(tile, shape, a + t * step, b, plan->k);
-            ifma_finish(result, tile, shape->columns,
-                        (const int64_t(*)[IFMA_COLUMNS])correction + t * IFMA_ROWS,
-                        shape->pack.correction + group * shape->columns * IFMA_LANES);
-            store_tile(&store, plan, shape, result, first + t * IFMA_ROWS, group);
+            const IfmaPlace at = {plan,
+                                  first + t * IFMA_ROWS,
+                                  group * IFMA_LANES,
+                                  shape->columns,
+                                  (const int64_t(*)[IFMA_COLUMNS])correction + t * IFMA_ROWS,
+                                  shape->pack.correction + group * shape->columns * IFMA_LANES};
+            ifma_fetch_tile(&at);
+            multiply_tile(&work->tile, shape, a + t * step, b, plan->k);
+            ifma_store_tile(&store, work, &at);
         }
     }
     store_close(&store);
     free(a);
-    free(tile);
-    free(result);
+    free(work);
     return true;
 }
 

@@ -1,0 +1,90 @@
+/*
+ * Tiles of C stored: rows of eight entries at once where that can be, and each by itself.
+ */
+#include "ifma_store.h"
+
+#ifdef __x86_64__
+
+#include "ifma_round.h"
+#include "ifma_row.h"
+
+enum { DIGIT = 52, CACHE_LINE = 64 };
+
+/* Where the limbs are is a guess, that of a matrix whose limbs lie as its headers do. */
+void ifma_fetch_tile(const IfmaPlace *at)
+{
+    mpfr_srcptr c = at->plan->c.entry;
+    const char *limbs = (const char *)mpfr_custom_get_significand(c);
+    const size_t size = (size_t)(mpfr_get_prec(c) + 63) / 64 * sizeof(mp_limb_t);
+    for (size_t r = 0; r < IFMA_ROWS && at->i + r < at->plan->m; r++) {
+        size_t first = at->plan->row_at[at->i + r] + at->plan->column_at[at->j];
+        for (size_t byte = 0; byte < IFMA_LANES * sizeof *c; byte += CACHE_LINE) {
+            __builtin_prefetch((const char *)(c + first) + byte, 1);
+        }
+        for (size_t byte = 0; byte < IFMA_LANES * size; byte += CACHE_LINE) {
+            __builtin_prefetch(limbs + first * size + byte, 1);
+        }
+    }
+}
+
+static void store_lane(Store *store, const IfmaResult *result, const IfmaPlace *at, size_t r,
+                       size_t lane)
+{
+    const size_t limbs = (at->columns * DIGIT + 63) / 64;
+    mp_limb_t limb[IFMA_LIMBS];
+    for (size_t l = 0; l < limbs; l++) {
+        limb[l] = result->limb[r][l][lane];
+    }
+    store_integer(store, at->plan, at->i + r, at->j + lane, limb, limbs,
+                  result->negative[r] >> lane & 1, 2 - DIGIT * (long)(at->columns - 1));
+}
+
+/* The entries of row r that have a bit in `wanted`: rounded at once, but for those that need
+ * another way. */
+static void store_row(Store *store, const IfmaResult *result, const IfmaPlace *at, size_t r,
+                      unsigned wanted)
+{
+    const Plan *plan = at->plan;
+    const long unit = 2 - DIGIT * (long)(at->columns - 1);
+    mp_limb_t aside[IFMA_ROUND_LIMBS], *to[IFMA_LANES];
+    int64_t exponent[IFMA_LANES];
+    mpfr_prec_t precision = mpfr_get_prec(plan->c.entry);
+    unsigned done = 0;
+    if (!plan->add && precision <= 64 * IFMA_ROUND_LIMBS) {
+        for (size_t lane = 0; lane < IFMA_LANES; lane++) {
+            to[lane] = (wanted >> lane & 1) != 0
+                           ? mpfr_custom_get_significand(plan_entry(plan, at->i + r, at->j + lane))
+                           : aside;
+        }
+        done =
+            ifma_round(exponent, to, result->limb[r], (at->columns * DIGIT + 63) / 64, precision);
+    }
+    for (size_t lane = 0; lane < IFMA_LANES; lane++) {
+        if ((wanted >> lane & 1) != 0 &&
+            ((done >> lane & 1) == 0 ||
+             !store_rounded(store, plan, at->i + r, at->j + lane, exponent[lane] + unit,
+                            result->negative[r] >> lane & 1))) {
+            store_lane(store, result, at, r, lane);
+        }
+    }
+}
+
+void ifma_store_tile(Store *store, IfmaWorkspace *work, const IfmaPlace *at)
+{
+    const size_t columns = at->plan->n - at->j;
+    const unsigned lanes = columns < IFMA_LANES ? (1U << columns) - 1 : (1U << IFMA_LANES) - 1;
+    unsigned left[IFMA_ROWS] = {0}, any = 0;
+    for (size_t r = 0; r < IFMA_ROWS && at->i + r < at->plan->m; r++) {
+        left[r] = lanes & ~ifma_store_row(store, &work->tile, at, r);
+        any |= left[r];
+    }
+    if (any == 0) {
+        return;
+    }
+    ifma_finish(&work->result, &work->tile, at->columns, at->a_correction, at->b_correction);
+    for (size_t r = 0; r < IFMA_ROWS && at->i + r < at->plan->m; r++) {
+        store_row(store, &work->result, at, r, left[r]);
+    }
+}
+
+#endif
