@@ -167,9 +167,7 @@ static void pack_b(const Shape *shape, const Pack *pack, const Plan *plan, size_
 static void multiply_tile(IfmaTile *tile, const Shape *shape, const uint64_t *a, const uint64_t *b,
                           size_t k)
 {
-    for (size_t r = 0; r < IFMA_ROWS; r++) {
-        memset(tile->sum[r], 0, (shape->digits_a + shape->digits_b + 1) * sizeof tile->sum[r][0]);
-    }
+    ifma_clear(tile, shape->digits_a + shape->digits_b + 1);
     for (size_t l = 0; l < k; l += shape->depth) {
         size_t depth = k - l < shape->depth ? k - l : shape->depth;
         for (size_t i = 0; i * IFMA_BLOCK < shape->digits_a; i++) {
@@ -196,7 +194,24 @@ static void store_lane(Store *store, const Plan *plan, const IfmaResult *result,
     store_integer(store, plan, i, j, limb, limbs, result->negative[r] >> lane & 1, unit);
 }
 
-/* A row of a tile, entries (i, j) to (i, j + lanes - 1): rounded at once, but for those that need
+/* A row of a tile, entries (i, j) to (i, j + 7), if none of them needs another way. */
+static bool store_eight(const Store *store, const Plan *plan, const IfmaResult *result,
+                        size_t limbs, size_t r, size_t i, size_t j, long unit)
+{
+    bool by_loop = plan->a.exponent[i] == LINE_ZERO;
+    for (size_t lane = 0; lane < IFMA_LANES; lane++) {
+        by_loop = by_loop || plan_by_loop(plan, i, j + lane);
+    }
+    IfmaRow row = {.limb = result->limb[r],
+                   .limbs = limbs,
+                   .negative = result->negative[r],
+                   .unit = by_loop ? 0 : unit + plan->a.exponent[i],
+                   .exponent = plan->b.exponent + j,
+                   .range = store->range};
+    return !by_loop && ifma_round_row(plan_entry(plan, i, j), &row);
+}
+
+/* The same of entries (i, j) to (i, j + lanes - 1): rounded at once, but for those that need
  * another way. */
 static void store_row(Store *store, const Plan *plan, const IfmaResult *result, size_t limbs,
                       size_t r, size_t i, size_t j, long unit)
@@ -206,6 +221,10 @@ static void store_row(Store *store, const Plan *plan, const IfmaResult *result, 
     size_t lanes = plan->n - j < IFMA_LANES ? plan->n - j : IFMA_LANES;
     mpfr_prec_t precision = mpfr_get_prec(plan->c.entry);
     unsigned done = 0;
+    if (!plan->add && lanes == IFMA_LANES && axis_is_beside(plan->c.column, plan->n) &&
+        store_eight(store, plan, result, limbs, r, i, j, unit)) {
+        return;
+    }
     if (!plan->add && precision <= 64 * IFMA_ROUND_LIMBS) {
         for (size_t lane = 0; lane < IFMA_LANES; lane++) {
             to[lane] =
