@@ -166,9 +166,7 @@ static void pack_b(const Shape *shape, const Pack *pack, const Plan *plan, size_
 static void multiply_tile(IfmaTile *tile, const Shape *shape, const uint64_t *a, const uint64_t *b,
                           size_t k)
 {
-    for (size_t r = 0; r < IFMA_ROWS; r++) {
-        memset(tile->sum[r], 0, (shape->digits_a + shape->digits_b + 1) * sizeof tile->sum[r][0]);
-    }
+    ifma_clear(tile, shape->digits_a + shape->digits_b + 1);
     for (size_t l = 0; l < k; l += shape->depth) {
         size_t depth = k - l < shape->depth ? k - l : shape->depth;
         for (size_t i = 0; i * IFMA_BLOCK < shape->digits_a; i++) {

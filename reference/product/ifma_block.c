@@ -127,6 +127,13 @@ void ifma_block(IfmaTile *tile, IfmaDigits a, IfmaDigits b, size_t depth, size_t
     }
 }
 
+WIDE void ifma_clear(IfmaTile *tile, size_t columns)
+{
+    for (size_t r = 0; r < IFMA_ROWS; r++) {
+        wide_clear(tile->sum[r], columns);
+    }
+}
+
 /* One row's sums; shift(x) is the part of x above its digit. */
 INLINE __m512i carry_row(uint64_t (*sum)[IFMA_LANES], size_t columns, const bool has_sign)
 {

@@ -35,6 +35,9 @@ typedef struct {
 /* Does the CPU have AVX-512 IFMA? */
 bool ifma_has(void);
 
+/* Columns [0, columns) become 0. */
+void ifma_clear(IfmaTile *tile, size_t columns);
+
 /* tile += sum over `depth` terms of the products of a's and b's digits: all of them, or without
  * what falls more than `kept` columns after the block's first, or part of that. */
 void ifma_block(IfmaTile *tile, IfmaDigits a, IfmaDigits b, size_t depth, size_t kept);

@@ -4,6 +4,7 @@
  */
 #include "ifma_pack.h"
 
+#include "ifma_pack_eight.h"
 #include "internal.h"
 
 #ifdef __x86_64__
@@ -191,6 +192,9 @@ static void take_sums(int64_t (*sum)[IFMA_COLUMNS], Block *sums, const IfmaPacki
 WIDE void ifma_pack(uint64_t *out, int64_t (*sum)[IFMA_COLUMNS], const IfmaPacking *p)
 {
     const Operand *o = p->operand;
+    if (ifma_pack_eights(out, sum, p)) {
+        return;
+    }
     Block sums = {0}, x = {0};
     size_t line[IFMA_LANES];
     _Alignas(64) long long at[IFMA_LANES], exponent[IFMA_LANES];

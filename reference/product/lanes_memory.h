@@ -1,5 +1,6 @@
 /*
- * Eight numbers between memory and vectors (private to lanes_eight.c; x86-64 alone).
+ * Eight numbers between memory and vectors (private to the files of reference/product/ that do
+ * eight at a time; x86-64 alone).
  *
  * In memory they are eight structures of some words each, one behind the other: headers of four
  * words, and limbs.  In vectors every word of the structure is a vector of its own, a number a
@@ -191,6 +192,56 @@ EIGHT void store(mpfr_ptr to, const Eight *x, const int n)
     for (int k = 0; k < n; k++) {
         _mm512_storeu_si512(limb + LANES * k, give(x->limb, n, k));
     }
+}
+
+/* x shifted down by so many bits; returns what is lost of it. */
+EIGHT __m512i shift_down(__m512i *x, const int size, __m512i down)
+{
+    __m512i lost = zero(), limbs = _mm512_srli_epi64(down, 6);
+    UNROLL
+    for (int step = 1; step < LANES; step *= 2) {
+        __mmask8 moves = _mm512_test_epi64_mask(limbs, all((uint64_t)step));
+        if (moves != 0) {
+            UNROLL
+            for (int i = 0; i < size; i++) {
+                lost = i < step ? _mm512_mask_or_epi64(lost, moves, lost, x[i]) : lost;
+                x[i] = _mm512_mask_mov_epi64(x[i], moves, i + step < size ? x[i + step] : zero());
+            }
+        }
+    }
+    __mmask8 far = _mm512_cmpge_epu64_mask(limbs, all(LANES));
+    __m512i right = _mm512_and_si512(down, all(63)), left = _mm512_sub_epi64(all(64), right);
+    lost = _mm512_or_si512(lost, _mm512_sllv_epi64(x[0], left)); /* a shift by 64 gives 0 */
+    lost = _mm512_mask_mov_epi64(lost, far, all(1));
+    UNROLL
+    for (int i = 0; i < size; i++) {
+        __m512i from_above = i + 1 < size ? _mm512_sllv_epi64(x[i + 1], left) : zero();
+        x[i] = _mm512_maskz_or_epi64((__mmask8)~far, _mm512_srlv_epi64(x[i], right), from_above);
+    }
+    return lost;
+}
+
+/* y = 0.x 2^exponent and a little more where lost is not 0, rounded to n < size limbs. */
+EIGHT void round_to(Eight *y, const __m512i *x, const int size, __m512i lost, const int n)
+{
+    const __m512i half = all((uint64_t)1 << 63);
+    __m512i rest = x[size - n - 1];
+    UNROLL
+    for (int i = 0; i < size - n - 1; i++) {
+        lost = _mm512_or_si512(lost, x[i]);
+    }
+    __mmask8 tie = _mm512_cmpeq_epi64_mask(rest, half);
+    __mmask8 carry = _mm512_cmpgt_epu64_mask(rest, half);
+    carry |=
+        tie & (_mm512_test_epi64_mask(lost, lost) | _mm512_test_epi64_mask(x[size - n], all(1)));
+    UNROLL
+    for (int i = 0; i < n; i++) {
+        __m512i limb = x[size - n + i];
+        y->limb[i] = _mm512_mask_add_epi64(limb, carry, limb, all(1));
+        carry &= _mm512_testn_epi64_mask(y->limb[i], y->limb[i]);
+    }
+    y->limb[n - 1] = _mm512_mask_mov_epi64(y->limb[n - 1], carry, half);
+    y->exponent = _mm512_mask_add_epi64(y->exponent, carry, y->exponent, all(1));
 }
 
 #endif

@@ -6,6 +6,7 @@
 
 #include "entry.h"
 #include "internal.h"
+#include "operand_eight.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -27,10 +28,17 @@ size_t *axis_offsets(ProductAxis axis, size_t count)
     return at;
 }
 
+bool axis_is_beside(ProductAxis axis, size_t count)
+{
+    return axis.stride == 1 && (axis.group >= count || axis.group % 8 == 0);
+}
+
 bool operand_open(Operand *o, ProductView v)
 {
     *o = (Operand){.entry = v.entry, .number = v.number, .lines = v.rows, .depth = v.columns};
     o->depth_major = v.row.stride < v.column.stride;
+    o->beside = v.entry != NULL && axis_is_beside(o->depth_major ? v.row : v.column,
+                                                  o->depth_major ? v.rows : v.columns);
     o->line_at = axis_offsets(v.row, v.rows);
     o->depth_at = axis_offsets(v.column, v.columns);
     return o->line_at != NULL && o->depth_at != NULL;
@@ -152,10 +160,6 @@ INLINE void measure_sizes(Operand *o, const Walk *w, const bool doubles)
             o->sum[i] += take_size(o, i, l, doubles);
         }
     }
-    /* What rounding and dropped entries may have taken away. */
-    for (size_t i = w->first; i < w->end; i++) {
-        o->sum[i] *= 1 + 0x1p-20;
-    }
 }
 
 INLINE bool measure_walk(Operand *o, mpfr_exp_t *low, const Walk *w, const bool doubles)
@@ -163,6 +167,20 @@ INLINE bool measure_walk(Operand *o, mpfr_exp_t *low, const Walk *w, const bool 
     bool plain = measure_exponents(o, low, w, doubles);
     if (plain) {
         measure_sizes(o, w, doubles);
+    }
+    return plain;
+}
+
+/* Measures some lines; false when one is not plain. */
+static bool measure_some(Operand *o, mpfr_exp_t *low, const Walk *w)
+{
+    bool plain = operand_measure_eights(o, low, w->first, w->end - w->first);
+    if (!plain) {
+        plain = o->number != NULL ? measure_walk(o, low, w, true) : measure_walk(o, low, w, false);
+    }
+    /* What rounding and dropped entries may have taken away. */
+    for (size_t i = w->first; plain && i < w->end; i++) {
+        o->sum[i] *= 1 + 0x1p-20;
     }
     return plain;
 }
@@ -176,9 +194,7 @@ static void measure_lines(Operand *o, mpfr_exp_t *low, int threads)
     for (size_t b = 0; b < blocks; b++) {
         size_t first = b * LINES_AT_ONCE, left = o->lines - first;
         Walk w = {first, first + (left < LINES_AT_ONCE ? left : LINES_AT_ONCE)};
-        bool here =
-            o->number != NULL ? measure_walk(o, low, &w, true) : measure_walk(o, low, &w, false);
-        plain = plain && here;
+        plain = measure_some(o, low, &w) && plain;
     }
     o->plain = plain;
 }

@@ -24,6 +24,7 @@ typedef struct {
     size_t lines, depth;
     size_t *line_at, *depth_at; /* offsets: an entry is at their sum */
     bool depth_major;           /* neighbours in memory belong to neighbouring lines */
+    bool beside;                /* MPFR's; each eight from index 0 of that axis on are neighbours */
     mpfr_exp_t *exponent;       /* [lines] all |entries| < 2^exponent, or LINE_ZERO */
     double *sum;                /* [lines] sum of |entries| 2^-exponent, not below it */
     double *size;               /* |entries| 2^-exponent, not above it: [lines, depth], or */
@@ -35,6 +36,9 @@ typedef struct {
 
 /* The offsets of an axis's indices; NULL when memory is short. */
 size_t *axis_offsets(ProductAxis axis, size_t count) __attribute__((warn_unused_result));
+
+/* Are each eight indices from 0 on neighbours in memory? */
+bool axis_is_beside(ProductAxis axis, size_t count);
 
 /* The rows of v. */
 bool operand_open(Operand *o, ProductView v) __attribute__((warn_unused_result));
