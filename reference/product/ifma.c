@@ -196,6 +196,16 @@ static void store_lane(Store *store, const Plan *plan, const IfmaResult *result,
     store_integer(store, plan, i, j, limb, limbs, result->negative[r] >> lane & 1, unit);
 }
 
+/* Is the row to be what it is multiplied to?  So it is where it is to be added to zeros. */
+static bool is_set(const Plan *plan, size_t i, size_t j, size_t lanes)
+{
+    size_t lane = 0;
+    while (plan->add && lane < lanes && mpfr_zero_p(plan_entry(plan, i, j + lane))) {
+        lane++;
+    }
+    return !plan->add || lane == lanes;
+}
+
 /* A row of a tile, entries (i, j) to (i, j + lanes - 1): rounded at once, but for those that need
  * another way. */
 static void store_row(Store *store, const Plan *plan, const IfmaResult *result, size_t limbs,
@@ -206,7 +216,7 @@ static void store_row(Store *store, const Plan *plan, const IfmaResult *result, 
     size_t lanes = plan->n - j < IFMA_LANES ? plan->n - j : IFMA_LANES;
     mpfr_prec_t precision = mpfr_get_prec(plan->c.entry);
     unsigned done = 0;
-    if (!plan->add && precision <= 64 * IFMA_ROUND_LIMBS) {
+    if (precision <= 64 * IFMA_ROUND_LIMBS && is_set(plan, i, j, lanes)) {
         for (size_t lane = 0; lane < IFMA_LANES; lane++) {
             to[lane] =
                 lane < lanes ? mpfr_custom_get_significand(plan_entry(plan, i, j + lane)) : aside;
