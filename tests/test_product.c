@@ -510,19 +510,23 @@ static void check_limits(ProductBackend backend)
     }
 }
 
-/* Doubles that are not numbers make C's entries what the loop makes them. */
+/* Doubles that are not numbers make C's entries what the loop makes them, and where A is 0 no
+ * number. */
 static void check_odd_doubles(ProductBackend backend)
 {
     const double odd[] = {NAN, INFINITY, -INFINITY};
     ApMat a = {0}, c = {0}, expected = {0};
     assert_true(ap_init(&a, 4, 6, 128) && ap_init(&c, 4, 5, 128) && ap_init(&expected, 4, 5, 128));
     operand_fill(&a, NORMAL, "a");
-    for (size_t which = 0; which < 3; which++) {
+    for (size_t which = 0; which < 6; which++) {
         double b[6 * 5];
+        if (which == 3) {
+            ap_zero(&a);
+        }
         for (size_t e = 0; e < 30; e++) {
             b[e] = operand_entry(NORMAL, "b", e / 5, e % 5);
         }
-        b[2 * 5 + 3] = odd[which];
+        b[2 * 5 + 3] = odd[which % 3];
         ProductView view = product_doubles(b, 6, 5, 5);
         assert_true(product_mul(product_view(&expected), product_view(&a), view,
                                 &(ProductOptions){.backend = PRODUCT_LOOP}, NULL));

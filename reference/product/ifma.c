@@ -183,6 +183,75 @@ static void multiply_tile(IfmaTile *tile, const Shape *shape, const uint64_t *a,
     }
 }
 
+<<<<<<< HEAD
+=======
+static void store_lane(Store *store, const Plan *plan, const IfmaResult *result, size_t limbs,
+                       size_t r, size_t lane, size_t i, size_t j, long unit)
+{
+    mp_limb_t limb[IFMA_LIMBS];
+    for (size_t l = 0; l < limbs; l++) {
+        limb[l] = result->limb[r][l][lane];
+    }
+    store_integer(store, plan, i, j, limb, limbs, result->negative[r] >> lane & 1, unit);
+}
+
+/* Is the row to be what it is multiplied to?  So it is where it is to be added to zeros. */
+static bool is_set(const Plan *plan, size_t i, size_t j, size_t lanes)
+{
+    size_t lane = 0;
+    while (plan->add && lane < lanes && mpfr_zero_p(plan_entry(plan, i, j + lane))) {
+        lane++;
+    }
+    return !plan->add || lane == lanes;
+}
+
+/* A row of a tile, entries (i, j) to (i, j + lanes - 1): rounded at once, but for those that need
+ * another way. */
+static void store_row(Store *store, const Plan *plan, const IfmaResult *result, size_t limbs,
+                      size_t r, size_t i, size_t j, long unit)
+{
+    mp_limb_t aside[IFMA_ROUND_LIMBS], *to[IFMA_LANES];
+    int64_t exponent[IFMA_LANES];
+    size_t lanes = plan->n - j < IFMA_LANES ? plan->n - j : IFMA_LANES;
+    mpfr_prec_t precision = mpfr_get_prec(plan->c.entry);
+    unsigned done = 0;
+    if (precision <= 64 * IFMA_ROUND_LIMBS && is_set(plan, i, j, lanes)) {
+        for (size_t lane = 0; lane < IFMA_LANES; lane++) {
+            to[lane] =
+                lane < lanes ? mpfr_custom_get_significand(plan_entry(plan, i, j + lane)) : aside;
+        }
+        done = ifma_round(exponent, to, result->limb[r], limbs, precision);
+    }
+    for (size_t lane = 0; lane < lanes; lane++) {
+        if ((done >> lane & 1) == 0 ||
+            !store_rounded(store, plan, i, j + lane, exponent[lane] + unit,
+                           result->negative[r] >> lane & 1)) {
+            store_lane(store, plan, result, limbs, r, lane, i, j + lane, unit);
+        }
+    }
+}
+
+/* Asks for the entries' headers before the tile is multiplied: they are not in the cache. */
+static void fetch_tile(const Plan *plan, size_t first, size_t group)
+{
+    for (size_t r = 0; r < IFMA_ROWS && first + r < plan->m; r++) {
+        for (size_t lane = 0; lane < IFMA_LANES && group * IFMA_LANES + lane < plan->n; lane += 2) {
+            __builtin_prefetch(plan_entry(plan, first + r, group * IFMA_LANES + lane), 1);
+        }
+    }
+}
+
+static void store_tile(Store *store, const Plan *plan, const Shape *shape, const IfmaResult *result,
+                       size_t first, size_t group)
+{
+    size_t limbs = (shape->columns * DIGIT + 63) / 64;
+    for (size_t r = 0; r < IFMA_ROWS && first + r < plan->m; r++) {
+        store_row(store, plan, result, limbs, r, first + r, group * IFMA_LANES,
+                  2 - (long)(DIGIT * shape->kept));
+    }
+}
+
+>>>>>>> small
 /* A block of rows times every column. */
 static bool multiply_rows(const Plan *plan, const void *shared, size_t first, size_t count)
 {

@@ -176,11 +176,23 @@ static bool multiply(Plan *plan, ProductBackend *chosen)
     return ok;
 }
 
-/* Is A all zeros, and B a matrix whose numbers are known to be numbers? */
+/* Are a matrix's doubles numbers? */
+static bool is_finite(const Operand *o)
+{
+    bool finite = true;
+    for (size_t i = 0; finite && i < o->lines; i++) {
+        for (size_t l = 0; l < o->depth; l++) {
+            finite = finite && isfinite(o->number[o->line_at[i] + o->depth_at[l]]);
+        }
+    }
+    return finite;
+}
+
+/* Is A all zeros, and B doubles that are numbers? */
 static bool is_nothing(const Plan *plan)
 {
-    const Operand *a = &plan->a;
-    if (!plan->weights || !plan->b.plain || a->number != NULL) {
+    const Operand *a = &plan->a, *b = &plan->b;
+    if (b->number == NULL || a->number != NULL) {
         return false;
     }
     for (size_t i = 0; i < a->lines; i++) {
@@ -190,7 +202,7 @@ static bool is_nothing(const Plan *plan)
             }
         }
     }
-    return true;
+    return plan->weights ? b->plain : is_finite(b);
 }
 
 /* C = 0, or C. */
