@@ -188,8 +188,8 @@ $(BUILD)/flags $(SHARED)/flags-shared $(BUILD)/commit: FORCE
 
 run: $(BUILD)/headproof ## Do the main job: error against depth, into results/depth.csv
 	OMP_PROC_BIND=true $(BUILD)/headproof depth cases/depth.case -o results/depth.csv
-	@echo 'table: results/depth.csv'
 	@sh tools/figures $(BUILD)/headproof depth
+	@echo 'table: results/depth.csv'
 
 figures: $(BUILD)/headproof ## Draw the pictures of results/ from their tables again
 	@sh tools/figures $(BUILD)/headproof

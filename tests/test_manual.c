@@ -244,6 +244,17 @@ static void what_is_installed_goes_again(void **state)
                  "(cd $p && sh tools/install install $h && sh tools/install uninstall $h) &&\n"
                  "echo left: $(ls -A $root)",
                  0, "left:\n");
+    /* Without a DESTDIR too, whoever asks for which directory of Python's. */
+    expect_shell("root=$PWD/clean; trap \"rm -rf $root\" EXIT; mkdir -p $root/share/doc\n"
+                 "unset DESTDIR; export PREFIX=$root; umask 077\n"
+                 "(cd $p && PYTHONDIR=$root/py/3 sh tools/install install $h) || exit 3\n"
+                 "find $root -type d ! -perm 755; cd $root; $h --version >bin/other\n"
+                 "echo mine >share/doc/headproof/mine\n"
+                 "(cd $p && sh tools/install install $h && sh tools/install uninstall $h && "
+                 "sh tools/install uninstall $h) && find . | sort",
+                 0,
+                 "/manifest\n.\n./bin\n./bin/other\n./share\n./share/doc\n./share/doc/headproof\n"
+                 "./share/doc/headproof/mine\n");
     expect_shell("cd $p && PREFIX=usr DESTDIR=/nowhere sh tools/install install $h", 2,
                  "PREFIX=usr: expected an absolute path");
 }

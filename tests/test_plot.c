@@ -209,6 +209,132 @@ static void test_two_files(void **state)
     expect_shell("cp v.csv w.csv; $h plot v.csv w.csv", 0, "  w.csv\n");
 }
 
+/* ---- Marks ----------------------------------------------------------------------------------- */
+
+/* Writes a table of one construction by omega, whose values are the words of a list. */
+static void make_omegas(const char *name, const char *omegas, const char *error)
+{
+    char lines[3072], word[32];
+    size_t used = 0;
+    for (int skip; sscanf(omegas, "%31s%n", word, &skip) == 1; omegas += skip) {
+        used += (size_t)snprintf(lines + used, sizeof lines - used,
+                                 "fused,%s,1,,1,1e-3,%s,1e-16,\n", word, error);
+    }
+    make_table(name, HEADER, lines);
+}
+
+#define MARKS_OF(table) "$h plot " table " -o m.gp && grep \"^set xtics\" m.gp"
+
+/* A logarithm is drawn, the value is said: log10 2 = 0.30103. */
+static void test_marks_name_values(void **state)
+{
+    (void)state;
+    make_omegas("v.csv", "1 2 3 4 5 6 7 8 9 10 12 14 16 18 20 24", "1e-3");
+    expect_shell(MARKS_OF("v.csv"), 0,
+                 "set xtics ('1' 0, '2' 0.3010299956639812, '5' 0.69897000433601");
+    make_omegas("v.csv", "1 2 3 4 5 6 7 8 9 1e3 1e6 1e9 1e12", "1e-3");
+    expect_shell(MARKS_OF("v.csv"), 0, "('1' 0, '100' 2, '10^{4}' 4");
+}
+
+/* 500 lies 0.1 decades behind 400, of 6 on a panel of 560 pixels; the end comes first. */
+static void test_marks_do_not_touch(void **state)
+{
+    (void)state;
+    make_omegas("v.csv", "1 8 400 500 1000000", "1e-3");
+    expect_shell(MARKS_OF("v.csv") "; grep -c \".500. \" m.gp", 1,
+                 "('1' 0, '8' 0.90308998699194354, '400' 2.6020599913279625, '10^{6}' 6)");
+    make_omegas("v.csv", "1 8 999000 1000000", "1e-3");
+    expect_shell(MARKS_OF("v.csv"), 0, "('1' 0, '8' 0.90308998699194354, '10^{6}' 6)");
+}
+
+/* Of paths the names are marks, within the page; what differs at the end is not cut. */
+static void test_marks_of_paths(void **state)
+{
+    (void)state;
+    make_table("w.csv", "construction,weights,layer,construction_max,total_max",
+               "fused,/a/very/long/way/to/one.safetensors,1,1e-3,1e-3\n"
+               "fused,/a/very/long/way/to/the_first_of_a_long_name.safetensors,1,1e-3,1e-3\n");
+    expect_shell(MARKS_OF("w.csv"), 0, "('one' 0, 'the_fi...ng_name' 1)");
+    expect_shell("$h plot w.csv", 0, "\n          one   1.0e-03");
+    /* The help of --weights explains single values, and is no name of the axis. */
+    expect_shell("grep \"^set label .weights\" m.gp", 0, "set label 'weights' at");
+    make_table("w.csv", "construction,omega,weights,layer,construction_max,total_max",
+               "fused,1,/a/very/very/long/way/to/somewhere/else/which/is/far/away/and/no/one/"
+               "knows/where/it/lies/except/one.csv,1,1e-3,1e-3\n"
+               "fused,2,/a/very/very/long/way/to/somewhere/else/which/is/far/away/and/no/one/"
+               "knows/where/it/lies/except/two.csv,1,1e-3,1e-3\n"
+               "fused,2,/a/very/very/long/way/to/somewhere/else/which/is/far/away/and/no/one/"
+               "knows/where/it/lies/except/one.csv,1,1e-3,1e-3\n"
+               "fused,1,/a/very/very/long/way/to/somewhere/else/which/is/far/away/and/no/one/"
+               "knows/where/it/lies/except/two.csv,1,1e-3,1e-3\n");
+    expect_shell("$h plot w.csv -o w.gp && grep -o \"^set title ./a/very.*csv\" w.gp | "
+                 "sed \"s/.*\\.\\.\\.//\"",
+                 0, "e/it/lies/except/one.csv\ne/it/lies/except/two.csv\n");
+}
+
+/* ---- What is not there ----------------------------------------------------------------------- */
+
+/* The scale spans 13 powers of ten: a cross lies 8 % of them above the largest error, and 4 % more
+ * are free above it. */
+static void test_not_finite(void **state)
+{
+    char lines[2048];
+    size_t used = 0;
+    (void)state;
+    make_table("i.csv", HEADER, "fused,8,1,,1,1e-3,1e-3,1e-16,\nfused,16,1,,1,1e-4,inf,1e-16,\n");
+    expect_shell("$h plot i.csv -o i.gp && grep \"^16 \" i.gp", 0, " -1.96\n");
+    expect_shell("grep \"^set yrange\" i.gp", 0, ":-1.43");
+    for (int n = 1; n <= 4; n++) {
+        for (int d = 1; d <= 4; d++) {
+            used += (size_t)snprintf(lines + used, sizeof lines - used,
+                                     "fused,20,%d,%d,1,1e-20,%s,1e-17\n", n, d,
+                                     n == 3 && d == 2 ? "nan" : "1e-5");
+        }
+    }
+    make_table("heat.csv", "construction,omega,n,d,layer,construction_max,total_max,native_max",
+               lines);
+    expect_shell("$h plot heat.csv -o h.gp && cat h.gp", 0, "\n2 1 NaN 1\n");
+    expect_shell("grep -c \"using 1:4 with points\" h.gp", 0, "1\n");
+    expect_shell("$h plot heat.csv", 0, "\n            3  @X@@\n");
+    expect_shell("$h plot heat.csv", 0, "Crosses: not finite.");
+}
+
+/* What has no reference has an observed error alone. */
+static void test_observed_alone(void **state)
+{
+    (void)state;
+    make_table("o.csv", "construction,omega,layer,construction_max,total_max,observed_max",
+               "fused,8,1,,,1e-7\nfused,20,1,,,1e-15\n");
+    expect_shell("$h plot o.csv", 0, "# observed");
+}
+
+/* Bounds that are not in the picture are no triangles in it. */
+static void test_bounds_below(void **state)
+{
+    (void)state;
+    make_table(
+        "b.csv", HEADER,
+        "fused,8,1,,1,1e-3,1e-3,1e-16,\nfused,16,1,,1,1e-800,1e-14,1e-16,construction_max\n");
+    expect_shell("$h plot b.csv && $h plot b.csv | grep -c triangles", 1, "\n0\n");
+    expect_shell("sed -i s/1e-800/1e-15/ b.csv; $h plot b.csv", 0, "Open triangles are");
+}
+
+/* All arithmetics of two constructions have panels of their own. */
+static void test_fourteen_panels(void **state)
+{
+    char lines[4096];
+    size_t used = 0;
+    static const char *const words[] = {"f64",        "f32",        "bf16",         "fp16",
+                                        "bf16-flash", "fp16-flash", "bf16-autocast"};
+    (void)state;
+    for (int i = 0; i < 28; i++) {
+        used += (size_t)snprintf(lines + used, sizeof lines - used, "%s,%s,%d,1,1e-3,1e-3\n",
+                                 i < 14 ? "silu" : "fused", words[i % 7], i / 7 % 2 + 8);
+    }
+    make_table("a.csv", "construction,arithmetic,omega,layer,construction_max,total_max", lines);
+    expect_shell("$h plot a.csv -o a.gp && grep -c \"^plot \" a.gp", 0, "14\n");
+}
+
 /* What README.md quotes is what is printed. */
 static void test_readme(void **state)
 {
@@ -313,6 +439,13 @@ int main(void)
         CASE(test_relative_errors_where_streams_shrink),
         CASE(test_a_heat_map),
         CASE(test_two_files),
+        CASE(test_marks_name_values),
+        CASE(test_marks_do_not_touch),
+        CASE(test_marks_of_paths),
+        CASE(test_not_finite),
+        CASE(test_observed_alone),
+        CASE(test_bounds_below),
+        CASE(test_fourteen_panels),
         CASE(test_readme),
         CASE(test_text_fits),
         CASE(test_gnuplot_fails),

@@ -6,9 +6,8 @@
  */
 #include "bars.h"
 
-#include "caption.h"
+#include "marks.h"
 
-#include "../../base/shown.h"
 #include "../../base/text_stream.h"
 
 #include <math.h>
@@ -110,7 +109,8 @@ static void print_series(const Bars *bars, size_t panel, size_t x)
     fprintf(bars->file, "  %s", strip);
 }
 
-/* ' ' to '@': how large, from the lower end of the scale to its upper; '-': nothing is known. */
+/* ' ' to '@': how large, from the lower end of the scale to its upper; 'X': not finite;
+ * '?': nothing is known. */
 static void print_heat(const Bars *bars, size_t panel, size_t x)
 {
     const Picture *picture = bars->picture;
@@ -119,7 +119,8 @@ static void print_heat(const Bars *bars, size_t panel, size_t x)
     for (size_t y = 0; y < picture->y_count && y < STRIP_HEAT; y++) {
         double value = picture_cell(picture, panel, y, x)[picture->main].log10;
         int place = strip_place(bars, value);
-        putc(isnan(value) ? '?' : shades[place < 0 ? 0 : place * 10 / bars->strip], bars->file);
+        char shade = shades[place < 0 ? 0 : place * 10 / bars->strip];
+        putc(isnan(value) ? '?' : isinf(value) && value > 0 ? 'X' : shade, bars->file);
     }
 }
 
@@ -138,10 +139,9 @@ static bool has_line(const Picture *picture, size_t x)
 static void print_line(const Bars *bars, size_t panel, size_t x)
 {
     const Picture *picture = bars->picture;
-    char text[64];
-    const char *value = picture_x_text(picture, x);
-    shown_into(text, sizeof text, SHOWN_TERMINAL, value, strlen(value));
-    fprintf(bars->file, "%*.*s", LABEL, LABEL, text);
+    char text[CAPTION_LINE];
+    marks_word(text, picture, x, LABEL);
+    fprintf(bars->file, "%*s", LABEL, text);
     switch (picture->kind) {
     case PICTURE_ERRORS: print_errors(bars, picture_cell(picture, panel, 0, x)); break;
     case PICTURE_SERIES: print_series(bars, panel, x); break;
@@ -153,7 +153,8 @@ static void print_line(const Bars *bars, size_t panel, size_t x)
 /* What bars and letters mean, and the ends of the scale, as one line. */
 static void write_legend(FILE *file, const Picture *picture)
 {
-    fprintf(file, "Strips from 1e%.0f to 1e%.0f:", floor(picture->low), ceil(picture->high));
+    fprintf(file, "Strips from 1e%.0f to 1e%.0f:", floor(picture->low) + 0.0,
+            ceil(picture->high) + 0.0); /* + 0.0: no -0 */
     if (picture->kind == PICTURE_ERRORS) {
         fprintf(file, " # %s", caption_error(picture->main));
         for (ErrorKind kind = 0; kind < ERROR_KINDS; kind++) {

@@ -32,10 +32,13 @@ void caption_axis(char *text, size_t size, size_t axis)
     const char *help = axis == PLOT_LAYER  ? "after which errors are measured"
                        : axis == PLOT_FILE ? "the table"
                                            : axis_info((Axis)axis)->help;
-    snprintf(text, size, "%s: %.*s", plot_axis_name(axis), (int)strcspn(help, ";("), help);
-    size_t length = strlen(text);
-    while (length > 0 && text[length - 1] == ' ') {
-        text[--length] = '\0';
+    const char *remark = strstr(help, " (");
+    size_t length = strcspn(help, ";");
+    length = remark != NULL && (size_t)(remark - help) < length ? (size_t)(remark - help) : length;
+    if (memchr(help, ':', length) != NULL) { /* it explains single values */
+        snprintf(text, size, "%s", plot_axis_name(axis));
+    } else {
+        snprintf(text, size, "%s: %.*s", plot_axis_name(axis), (int)length, help);
     }
 }
 
@@ -172,7 +175,8 @@ static void write_largest(FILE *file, const Picture *picture)
     }
 }
 
-/* How often an error that is drawn is a proven 0, not finite, a bound, or below the picture. */
+/* How often an error that is drawn is a proven 0, not finite, below the picture, or a bound that is
+ * not. */
 typedef struct {
     size_t zeros, infinite, bounds, below;
     long least;
@@ -187,7 +191,7 @@ static Unusual count_unusual(const Picture *picture, ErrorKind kind)
         bool finite = isfinite(cell.log10);
         found.zeros += isinf(cell.log10) && cell.log10 < 0;
         found.infinite += isinf(cell.log10) && cell.log10 > 0;
-        found.bounds += finite && cell.bound;
+        found.bounds += finite && cell.bound && cell.log10 >= picture->low;
         found.below += finite && cell.log10 < picture->low;
         found.least = finite && cell.exponent < found.least ? cell.exponent : found.least;
     }
@@ -197,10 +201,11 @@ static Unusual count_unusual(const Picture *picture, ErrorKind kind)
 /* What a logarithm cannot show, and what is only known to be less. */
 static void write_unusual(FILE *file, const Picture *picture)
 {
-    bool bounds = false, infinite = false;
+    bool heat = picture->kind == PICTURE_HEAT, bounds = false, infinite = false;
     for (ErrorKind kind = 0; kind < ERROR_KINDS; kind++) {
-        bool drawn = kind == picture->main || (!picture->only_main && kind == ERROR_CONSTRUCTION &&
-                                               picture->kind != PICTURE_HEAT);
+        bool drawn =
+            kind == picture->main || (!picture->only_main && kind == ERROR_CONSTRUCTION && !heat);
+        bool marked = heat ? kind == picture->main : picture_shows(picture, kind);
         Unusual found = count_unusual(picture, kind);
         if (drawn && found.below > 0) {
             fprintf(file, "The %s error falls below the picture, to 1e%ld.\n", caption_error(kind),
@@ -211,14 +216,15 @@ static void write_unusual(FILE *file, const Picture *picture)
                     "The %s error is 0, which is proven, in %zu place%s, and has no logarithm.\n",
                     caption_error(kind), found.zeros, found.zeros == 1 ? "" : "s");
         }
-        bounds = bounds || (picture_shows(picture, kind) && found.bounds > 0);
-        infinite = infinite || (picture_shows(picture, kind) && found.infinite > 0);
+        bounds = bounds || (marked && found.bounds > 0);
+        infinite = infinite || (marked && found.infinite > 0);
     }
     if (bounds) {
-        fputs("Open triangles are upper bounds: the error is at most that.\n", file);
+        fprintf(file, "%s are upper bounds: the error is at most that.\n",
+                heat ? "Some cells" : "Open triangles");
     }
     if (infinite) {
-        fputs("Crosses at the top: not finite.\n", file);
+        fputs(heat ? "Crosses: not finite.\n" : "Crosses at the top: not finite.\n", file);
     }
     if (picture->undrawn > 0) {
         fprintf(file, "Not drawn: %zu row%s without a value of %s.\n", picture->undrawn,
@@ -264,6 +270,33 @@ char *caption_make(const Picture *picture)
     }
     fputs(".\n", file);
     return fclose(file) == 0 ? text : NULL;
+}
+
+/* The byte at which a character begins, by its number from 0. */
+static size_t byte_of(const char *text, size_t character)
+{
+    size_t count = 0, i = 0;
+    for (; text[i] != '\0'; i++) {
+        count += ((unsigned char)text[i] & 0xC0) != 0x80;
+        if (count > character) {
+            break;
+        }
+    }
+    return i;
+}
+
+void caption_cut(char *text, size_t width)
+{
+    size_t count = 0;
+    for (size_t i = 0; text[i] != '\0'; i++) {
+        count += ((unsigned char)text[i] & 0xC0) != 0x80;
+    }
+    if (count > width) {
+        size_t first = (width - 3) / 2, last = width - 3 - first;
+        size_t end = byte_of(text, first), rest = byte_of(text, count - last);
+        memmove(text + end + 3, text + rest, strlen(text + rest) + 1);
+        memcpy(text + end, "...", 3);
+    }
 }
 
 size_t caption_fit(const char *text, size_t width, size_t *skip)

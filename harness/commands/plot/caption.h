@@ -26,6 +26,10 @@ void caption_panel(char *text, size_t size, const Picture *picture, size_t panel
 /* The value of y that makes a curve: "omega 20". */
 void caption_series(char *text, size_t size, const Picture *picture, size_t y);
 
+/* Cuts a text to so many characters of UTF-8, 5 or more: dots stand in place of its middle, since
+ * paths differ at their ends. */
+void caption_cut(char *text, size_t width);
+
 /* The name of an error: "construction". */
 const char *caption_error(ErrorKind kind);
 

@@ -6,18 +6,16 @@
  */
 #include "panel.h"
 
-#include "script.h"
-
-#include "../../base/shown.h"
+#include "marks.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* x is drawn as a logarithm when its ends have this ratio. */
-#define LOG_RATIO 15
 /* Curves of more points have none drawn. */
-enum { POINTS_MOST = 48, MARKS_MOST = 8 };
+enum { POINTS_MOST = 48 };
+/* What is free above and below the curves, as a part of the scale. */
+#define MARGIN 0.04
 
 /* The colours of Okabe and Ito, which the colour-blind can tell apart. */
 static const Style errors[ERROR_KINDS] = {
@@ -44,98 +42,30 @@ Style panel_series_style(size_t y)
     return series[y % (SERIES_MOST + 1)];
 }
 
-/* ---- Places along an axis -------------------------------------------------------------------- */
-
-static double x_number(const Picture *picture, size_t x)
+/* What is not finite is a cross above all that is; without any there is no room for them. */
+static double cross_place(const Picture *picture)
 {
-    return strtod(picture_x_text(picture, x), NULL);
-}
-
-static bool x_is_log(const Picture *picture)
-{
-    double first = x_number(picture, 0), last = x_number(picture, picture->x_count - 1);
-    return !picture->categories && picture->kind != PICTURE_HEAT && picture->x != PLOT_LAYER &&
-           first > 0 && last / first >= LOG_RATIO;
-}
-
-/* Where x is drawn: words, and the cells of heat maps, side by side. */
-static double x_place(const Picture *picture, size_t x)
-{
-    if (picture->categories || picture->kind == PICTURE_HEAT) {
-        return (double)x;
-    }
-    double number = x_number(picture, x);
-    return x_is_log(picture) ? log10(number) : number;
-}
-
-/* 1, 2, 5, 10, 20, ...: the smallest of which at most `most` fit into span. */
-static double nice_step(double span, double most)
-{
-    double power = pow(10, floor(log10(span / most)));
-    const double steps[] = {1, 2, 5, 10};
-    size_t i = 0;
-    while (i < 3 && span / (steps[i] * power) > most) {
-        i++;
-    }
-    return fmax(1, steps[i] * power);
-}
-
-/* Marks at values as they are written, one in so many that they do not touch. */
-static void write_value_marks(FILE *file, const Picture *picture, bool of_y)
-{
-    size_t count = of_y ? picture->y_count : picture->x_count;
-    size_t apart = picture->categories && !of_y ? 1 : (count + MARKS_MOST - 1) / MARKS_MOST;
-    fprintf(file, "set %stics (", of_y ? "y" : "x");
-    for (size_t i = 0; i < count; i += apart) {
-        const char *text = of_y ? picture_y_text(picture, i) : picture_x_text(picture, i);
-        fputs(i > 0 ? ", " : "", file);
-        script_quote(file, shown(text).text);
-        fprintf(file, " %.17g", of_y ? (double)i : x_place(picture, i));
-    }
-    fprintf(file, ") %snoenhanced\n", picture->categories && !of_y ? "rotate by 35 right " : "");
-}
-
-/* Marks at powers of ten. */
-static void write_power_marks(FILE *file, double low, double high)
-{
-    double step = nice_step(high - low, 6);
-    const char *separator = "";
-    fputs("set xtics (", file);
-    for (double at = step * ceil(low / step - 1e-9); at <= high + 1e-9; at += step) {
-        if (at >= 0 && at < 3) {
-            fprintf(file, "%s'%.0f' %.0f", separator, pow(10, at), at);
-        } else {
-            fprintf(file, "%s'10^{%.0f}' %.0f", separator, at, at);
+    size_t count = picture->panel_count * picture->y_count * picture->x_count;
+    double room = 2 * MARGIN * (picture->high - picture->low);
+    for (size_t i = 0; i < count; i++) {
+        for (ErrorKind kind = 0; kind < ERROR_KINDS; kind++) {
+            double value = picture->cells[i][kind].log10;
+            if (isinf(value) && value > 0 && picture_shows(picture, kind)) {
+                return picture->high + room;
+            }
         }
-        separator = ", ";
     }
-    fputs(") enhanced\n", file);
+    return picture->high;
 }
 
-static void write_x_axis(FILE *file, const Picture *picture)
+void panel_write_axes(FILE *file, const Picture *picture, double width, double height, bool named)
 {
-    double low = x_place(picture, 0), high = x_place(picture, picture->x_count - 1);
-    bool side_by_side = picture->categories || picture->kind == PICTURE_HEAT;
-    double margin = side_by_side ? 0.5 : (high - low) * 0.03;
-    margin = margin == 0 ? 1 : margin;
-    fprintf(file, "set xrange [%.17g:%.17g]\n", low - margin, high + margin);
-    if (x_is_log(picture) && high - low >= 1.5 && picture->x_count > MARKS_MOST) {
-        write_power_marks(file, low, high);
-    } else if (side_by_side || picture->x_count <= MARKS_MOST) {
-        write_value_marks(file, picture, false);
-    } else {
-        fputs("set xtics autofreq noenhanced\n", file);
-    }
-}
-
-void panel_write_axes(FILE *file, const Picture *picture)
-{
-    double margin = (picture->high - picture->low) * 0.04;
-    double step = nice_step(picture->high - picture->low, 7);
-    write_x_axis(file, picture);
+    double span = picture->high - picture->low, margin = span * MARGIN;
+    double step = marks_step(picture->high - picture->low, 7);
+    marks_write_x(file, picture, width, named);
     if (picture->kind == PICTURE_HEAT) {
         fprintf(file, "set yrange [-0.5:%.17g]\n", (double)picture->y_count - 0.5);
-        write_value_marks(file, picture, true);
+        marks_write_y(file, picture, height);
         fprintf(file, "set cbrange [%.17g:%.17g]\nset cbtics %.17g\nset format cb '10^{%%.0f}'\n",
                 picture->low, picture->high, step);
         fputs("set palette defined (0 '#440154', 1 '#46327e', 2 '#365c8d', 3 '#277f8e', "
@@ -144,7 +74,7 @@ void panel_write_axes(FILE *file, const Picture *picture)
         return;
     }
     fprintf(file, "set yrange [%.17g:%.17g]\nset ytics %.17g\n", picture->low - margin,
-            picture->high + margin, step);
+            cross_place(picture) + margin, step);
     fputs("set grid ytics lc rgb '#DDDDDD' lt 1 lw 0.6\n", file);
 }
 
@@ -170,7 +100,7 @@ static void write_line(FILE *file, const Picture *picture, const PlotCell *cells
     if (none) { /* no row is there, and no gap in the curve */
         return;
     }
-    fprintf(file, "%.9g", x_place(picture, x));
+    fprintf(file, "%.9g", marks_x_place(picture, x));
     for (int bounds = 0; bounds < 2; bounds++) {
         for (ErrorKind kind = 0; kind < ERROR_KINDS; kind++) {
             double value = cells[kind].log10;
@@ -178,10 +108,11 @@ static void write_line(FILE *file, const Picture *picture, const PlotCell *cells
             write_number(file, bounds == 1 && !cells[kind].bound ? NAN : value);
         }
     }
-    write_number(file, infinite ? picture->high : NAN);
+    write_number(file, infinite ? cross_place(picture) : NAN);
     fputc('\n', file);
 }
 
+/* x, y and what is there; of what is not finite NaN, and y once more. */
 static void write_heat_data(FILE *file, const Picture *picture, size_t panel)
 {
     for (size_t y = 0; y < picture->y_count; y++) {
@@ -189,6 +120,8 @@ static void write_heat_data(FILE *file, const Picture *picture, size_t panel)
             PlotCell cell = picture_cell(picture, panel, y, x)[picture->main];
             if (isfinite(cell.log10)) {
                 fprintf(file, "%zu %zu %.9g\n", x, y, cell.log10);
+            } else if (cell.log10 > 0) {
+                fprintf(file, "%zu %zu NaN %zu\n", x, y, y);
             }
         }
     }
@@ -274,7 +207,7 @@ static void write_tolerance(FILE *file, const Picture *picture, size_t panel)
         fprintf(file,
                 "set object rectangle from %.9g, graph 0 to %.9g, graph 1 behind fillcolor rgb "
                 "'#E8F3DC' fillstyle solid noborder\n",
-                x_place(picture, first) - wide, x_place(picture, last) + wide);
+                marks_x_place(picture, first) - wide, marks_x_place(picture, last) + wide);
     }
     if (picture->tolerance > picture->low && picture->tolerance < picture->high) {
         fprintf(file,
@@ -304,15 +237,29 @@ static void write_series(FILE *file, const Picture *picture, size_t panel)
     }
 }
 
+/* A cell a value; a cross where it is not finite. */
+static void write_heat(FILE *file, const Picture *picture, size_t panel)
+{
+    bool infinite = false;
+    for (size_t y = 0; y < picture->y_count; y++) {
+        infinite = infinite || look_at(picture, panel, y, picture->main).infinite;
+    }
+    fprintf(file,
+            "plot NaN notitle, $p%zus0 using 1:2:($1-.51):($1+.51):($2-.51):($2+.51):3 with "
+            "boxxyerror fillstyle solid noborder fillcolor palette notitle",
+            panel);
+    if (infinite) {
+        fprintf(file, ", $p%zus0 using 1:4 with points lc rgb '#AA0000' pt 2 ps 0.7", panel);
+    }
+    fputc('\n', file);
+}
+
 void panel_write(FILE *file, const Picture *picture, size_t panel)
 {
     static const ErrorKind order[] = {ERROR_TOTAL,        ERROR_NATIVE,        ERROR_ROUNDING,
                                       ERROR_CONSTRUCTION, ERROR_APPROXIMATION, ERROR_OBSERVED};
     if (picture->kind == PICTURE_HEAT) {
-        fprintf(file,
-                "plot NaN notitle, $p%zus0 using 1:2:($1-.51):($1+.51):($2-.51):($2+.51):3 with "
-                "boxxyerror fillstyle solid noborder fillcolor palette notitle\n",
-                panel);
+        write_heat(file, picture, panel);
         return;
     }
     write_tolerance(file, picture, panel);

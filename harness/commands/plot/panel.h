@@ -19,8 +19,8 @@ typedef struct {
 Style panel_error_style(ErrorKind kind);
 Style panel_series_style(size_t y);
 
-/* Writes ranges and marks of both axes, which all panels share. */
-void panel_write_axes(FILE *file, const Picture *picture);
+/* Writes ranges and marks of both axes, width and height pixels long; named: x has its numbers. */
+void panel_write_axes(FILE *file, const Picture *picture, double width, double height, bool named);
 
 /* Writes the data of a panel, to be read by panel_write. */
 void panel_write_data(FILE *file, const Picture *picture, size_t panel);

@@ -215,7 +215,8 @@ static void find_judged(Picture *picture, const PictureWish *wish)
         picture->main = (ErrorKind)wish->error;
         picture->only_main = true;
     } else if (!find_range(picture, picture->main, &low, &high)) {
-        picture->main = ERROR_CONSTRUCTION;
+        bool machine = find_range(picture, ERROR_OBSERVED, &low, &high); /* and no reference */
+        picture->main = machine ? ERROR_OBSERVED : ERROR_CONSTRUCTION;
     }
     picture->tolerance = !isnan(wish->tolerance) ? wish->tolerance
                          : judged                ? log10(strtod(tolerance, NULL))

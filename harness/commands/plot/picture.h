@@ -17,7 +17,7 @@ typedef enum {
     PICTURE_HEAT    /* a cell a value of both axes */
 } PictureKind;
 
-enum { PANELS_MOST = 12, SERIES_MOST = 8 };
+enum { PANELS_MOST = 16, SERIES_MOST = 8 };
 
 /* Where an axis of the rows went. */
 typedef enum {

@@ -7,6 +7,7 @@
 #include "script.h"
 
 #include "caption.h"
+#include "marks.h"
 #include "panel.h"
 
 #include <math.h>
@@ -23,7 +24,6 @@ enum {
     PANEL_TITLE = 24,
     GAP = 16,
     MARKS = 30,
-    MARKS_OF_WORDS = 62,
     X_TITLE = 26,
     CAPTION_ROW = 15,
     CHARACTER = 7 /* the width of one in the legend */
@@ -169,6 +169,18 @@ static size_t write_caption(const Page *page, double y, bool drawn)
     return lines;
 }
 
+/* Words stand aslant: what the longest takes below the axis. */
+static double words_height(const Picture *picture)
+{
+    size_t longest = 0;
+    for (size_t x = 0; x < picture->x_count; x++) {
+        char word[CAPTION_LINE];
+        marks_word(word, picture, x, MARK_WORD);
+        longest = strlen(word) > longest ? strlen(word) : longest;
+    }
+    return 14 + 0.58 * CHARACTER * (double)longest;
+}
+
 static void lay_out(Page *page)
 {
     static const double widths[] = {0, 560, 350, 290, 230};
@@ -180,7 +192,7 @@ static void lay_out(Page *page)
     page->rows = (count + page->columns - 1) / page->columns;
     page->panel_width = widths[page->columns];
     page->panel_height = heights[page->columns];
-    page->marks = picture->categories ? MARKS_OF_WORDS : MARKS;
+    page->marks = picture->categories ? words_height(picture) : MARKS;
     page->right = heat ? RIGHT_OF_HEAT : RIGHT;
     page->width = LEFT + (double)page->columns * (page->panel_width + GAP) - GAP + page->right;
     page->legend_rows = write_legend(page, false);
@@ -201,15 +213,16 @@ static void write_terminal(const Page *page, Device device)
                 width, height);
         break;
     case DEVICE_PNG:
-        fprintf(
-            page->file,
-            "set terminal pngcairo size %.0f,%.0f enhanced font 'Arial,9' fontscale 2 linewidth "
-            "2 pointscale 2 background rgb 'white'\n",
-            2 * width, 2 * height);
+        fprintf(page->file,
+                "set terminal pngcairo size %.0f,%.0f enhanced dashlength 0.6 font 'Arial,9' "
+                "fontscale 2 linewidth "
+                "2 pointscale 2 background rgb 'white'\n",
+                2 * width, 2 * height);
         break;
     case DEVICE_PDF:
         fprintf(page->file,
-                "set terminal pdfcairo size %.3fin,%.3fin enhanced font 'Arial,9' fontscale 1.333 "
+                "set terminal pdfcairo size %.3fin,%.3fin enhanced dashlength 0.6 font 'Arial,9' "
+                "fontscale 1.333 "
                 "background rgb 'white'\n",
                 width / 72, height / 72);
         break;
@@ -239,19 +252,6 @@ static void write_words(Page *page)
     (void)write_caption(page, bottom + page->marks + X_TITLE + 10, true);
 }
 
-/* Cuts a text to so many characters of UTF-8, the last of them dots. */
-static void cut_to(char *text, size_t width)
-{
-    size_t count = 0, end = 0;
-    for (size_t i = 0; text[i] != '\0'; i++) {
-        count += ((unsigned char)text[i] & 0xC0) != 0x80;
-        end = count + 3 <= width ? i + 1 : end;
-    }
-    if (count > width) {
-        strcpy(text + end, "...");
-    }
-}
-
 /* Its frame on the page.  Marks have numbers at the left and below. */
 static void write_panel(const Page *page, size_t panel)
 {
@@ -268,12 +268,11 @@ static void write_panel(const Page *page, size_t panel)
             screen_x(page, left), screen_x(page, left + page->panel_width), screen_y(page, top),
             screen_y(page, top + page->panel_height));
     caption_panel(text, sizeof text, picture, panel);
-    cut_to(text, (size_t)(page->panel_width / CHARACTER));
+    caption_cut(text, (size_t)(page->panel_width / CHARACTER));
     fputs("set title ", page->file);
     script_quote(page->file, text);
     fputs(" noenhanced offset 0,-0.7\n", page->file);
-    panel_write_axes(page->file, picture);
-    fputs(lowest ? "" : "set format x ''\nset xtics ('' 0)\n", page->file);
+    panel_write_axes(page->file, picture, page->panel_width, page->panel_height, lowest);
     fprintf(page->file, "set format y '%s'\n", column > 0 ? "" : heat ? "%g" : "10^{%.0f}");
     if (heat && column > 0) {
         fputs("unset ytics\n", page->file);

@@ -39,16 +39,19 @@ static const char style[] =
     "svg{display:block;width:100%;height:auto;background:#fff}\n"
     "pre{background:var(--soft);padding:.5rem;margin:.5rem 0;font-size:.85rem;"
     "white-space:pre-wrap}figure pre{white-space:pre}\n"
-    "table{border-collapse:collapse;font-size:.85rem}\n"
+    "table{border-collapse:collapse;font-size:.85rem;overflow-wrap:normal}\n"
     "th,td{border:1px solid var(--line);padding:.2rem .5rem;text-align:left;white-space:nowrap}"
-    "th{background:var(--soft)}td.n{text-align:right;font-variant-numeric:tabular-nums}\n"
+    "th{background:var(--soft)}td.n{text-align:right;font-variant-numeric:tabular-nums}"
+    "td.fail{color:var(--fail)}.upright td{white-space:normal;text-align:left;"
+    "min-width:7rem;overflow-wrap:anywhere}\n"
     "dl{display:grid;grid-template-columns:minmax(6rem,auto) 1fr;gap:.1rem 1rem;font-size:.9rem}"
     "dt{font-weight:600}dd{margin:0}\n"
     "@media(max-width:40rem){dl{grid-template-columns:1fr}dd{margin:0 0 .5rem}}\n"
     "@media print{:root{--ink:#000;--paper:#fff;--soft:#f1f3f5;--line:#999;--pass:#146c2e;"
     "--fail:#b3261e}body{max-width:none;padding:0;font-size:10pt}"
     ".wide,figure,pre{overflow:visible}svg{min-width:0!important}"
-    "th,td{white-space:normal}tr,figure,svg{break-inside:avoid}}\n";
+    "table{font-size:7.5pt}th,td{padding:.1rem .25rem}"
+    "tr,figure,svg,pre{break-inside:avoid}h2,h3,.verdict{break-after:avoid}}\n";
 
 static int refuse_words(const char *word)
 {

@@ -1,0 +1,155 @@
+/*
+ * The rows of a table in a report.
+ */
+#include "listing.h"
+
+#include "section.h"
+
+#include "../../base/number.h"
+#include "../../table/columns.h"
+#include "../../table/format.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Rows that are shown; the rest is counted.  A table of more columns than these stands upright
+ * where it has few rows. */
+enum { ROWS_SHOWN = 40, COLUMNS_MOST = 12, UPRIGHT_MOST = 4 };
+
+/* A number with an exponent has three digits, as on a terminal. */
+void listing_value(FILE *file, const char *text)
+{
+    Number number;
+    if (strchr(text, 'e') != NULL && number_read(&number, text) && number.kind == NUMBER_FINITE &&
+        number.digits != 0) {
+        double mantissa = (double)number.digits / 1e16;
+        bool carries = mantissa >= 9.995;
+        fprintf(file, "%s%.2fe%+03ld", number.negative ? "&minus;" : "", carries ? 1 : mantissa,
+                number.exponent + carries);
+    } else {
+        section_text(file, text);
+    }
+}
+
+/* Does a column say something that differs from row to row, or an error? */
+static bool is_shown(const Csv *csv, size_t column, bool all)
+{
+    const Column *known = column_find(csv_name(csv, column));
+    bool blank = true, same = true, error = false;
+    const char *first = NULL;
+    for (size_t row = 0; row < csv->rows; row++) {
+        const char *text = csv_cell(csv, row, column);
+        if (*text != '\0') {
+            first = first == NULL ? text : first;
+            blank = false;
+            same = same && strcmp(text, first) == 0;
+        }
+    }
+    for (ErrorKind kind = 0; kind < ERROR_KINDS && known != NULL; kind++) {
+        error = error || known == column_of_error(kind, NORM_MAX);
+    }
+    bool key = known == NULL && !same;
+    bool status = known != NULL && known->kind == COLUMN_STATUS;
+    return !blank && (all || key || status || error);
+}
+
+/* The rows that are shown, those that fail first; returns their number. */
+static size_t choose_rows(size_t rows[ROWS_SHOWN], const Subject *subject)
+{
+    size_t count = 0;
+    for (int fails = 1; fails >= 0; fails--) {
+        for (size_t row = 0; row < subject->csv.rows && count < ROWS_SHOWN; row++) {
+            if (subject_row_fails(subject, row) == (fails == 1)) {
+                rows[count++] = row;
+            }
+        }
+    }
+    return count;
+}
+
+static void write_data(FILE *file, const Subject *subject, size_t row, size_t column)
+{
+    const char *text = csv_cell(&subject->csv, row, column);
+    bool number = format_is_number(text), fails = subject_row_fails(subject, row);
+    fprintf(file, "<td%s%s%s%s>", number || fails ? " class=\"" : "", number ? "n" : "",
+            fails ? (number ? " fail" : "fail") : "", number || fails ? "\"" : "");
+    listing_value(file, text);
+    fputs("</td>", file);
+}
+
+static void write_name(FILE *file, const Csv *csv, size_t column, const char *scope)
+{
+    fprintf(file, "<th scope=\"%s\">", scope);
+    section_text(file, csv_name(csv, column));
+    fputs("</th>", file);
+}
+
+/* A line a row. */
+static void write_lines(FILE *file, const Subject *subject, const bool *shown_columns,
+                        const size_t *rows, size_t count)
+{
+    const Csv *csv = &subject->csv;
+    fputs("<div class=\"wide\"><table>\n<thead><tr>", file);
+    for (size_t column = 0; column < csv->columns; column++) {
+        if (shown_columns[column]) {
+            write_name(file, csv, column, "col");
+        }
+    }
+    fputs("</tr></thead>\n<tbody>\n", file);
+    for (size_t i = 0; i < count; i++) {
+        fputs("<tr>", file);
+        for (size_t column = 0; column < csv->columns; column++) {
+            if (shown_columns[column]) {
+                write_data(file, subject, rows[i], column);
+            }
+        }
+        fputs("</tr>\n", file);
+    }
+    fputs("</tbody>\n</table></div>\n", file);
+}
+
+/* A line a column: of a few rows that no page is wide enough for. */
+static void write_upright(FILE *file, const Subject *subject, const bool *shown_columns,
+                          const size_t *rows, size_t count)
+{
+    fputs("<div class=\"wide\"><table class=\"upright\">\n<tbody>\n", file);
+    for (size_t column = 0; column < subject->csv.columns; column++) {
+        if (shown_columns[column]) {
+            fputs("<tr>", file);
+            write_name(file, &subject->csv, column, "row");
+            for (size_t i = 0; i < count; i++) {
+                write_data(file, subject, rows[i], column);
+            }
+            fputs("</tr>\n", file);
+        }
+    }
+    fputs("</tbody>\n</table></div>\n", file);
+}
+
+int listing_write(FILE *file, const Subject *subject)
+{
+    const Csv *csv = &subject->csv;
+    bool *shown_columns = calloc(csv->columns + 1, sizeof *shown_columns);
+    size_t rows[ROWS_SHOWN], columns = 0;
+    if (shown_columns == NULL) {
+        return -1;
+    }
+    bool all = subject->kind == SUBJECT_TABLE;
+    for (size_t column = 0; column < csv->columns; column++) {
+        shown_columns[column] = is_shown(csv, column, all);
+        columns += shown_columns[column];
+    }
+    size_t count = choose_rows(rows, subject);
+    fputs("<h3>Rows</h3>\n", file);
+    if (count <= UPRIGHT_MOST && columns > COLUMNS_MOST) {
+        write_upright(file, subject, shown_columns, rows, count);
+    } else {
+        write_lines(file, subject, shown_columns, rows, count);
+    }
+    if (csv->rows > ROWS_SHOWN) {
+        fprintf(file, "<p>%d of %zu rows, those that fail first.%s</p>\n", ROWS_SHOWN, csv->rows,
+                all ? "" : " Columns that do not vary are left out.");
+    }
+    free(shown_columns);
+    return 0;
+}
