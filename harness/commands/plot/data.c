@@ -9,6 +9,7 @@
 #include "../../table/bounds.h"
 #include "../../table/columns.h"
 #include "../../table/format.h"
+#include "../../table/options_cell.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -136,21 +137,6 @@ static int check_columns(const Places *places)
     return 0;
 }
 
-/* The value of an axis in a row's `options`, NAME=VALUE;..., and its length; NULL: it has its
- * default. */
-static const char *find_option(size_t *length, const char *options, const char *name)
-{
-    size_t named = strlen(name);
-    for (; *options != '\0'; options += *length + (options[*length] == ';')) {
-        *length = strcspn(options, ";");
-        if (*length > named && strncmp(options, name, named) == 0 && options[named] == '=') {
-            *length -= named + 1;
-            return options + named + 1;
-        }
-    }
-    return NULL;
-}
-
 /* Every name in `options` is an axis, and has a value. */
 static int check_options(const Csv *csv, size_t row, const char *options)
 {
@@ -169,12 +155,31 @@ static int check_options(const Csv *csv, size_t row, const char *options)
     return 0;
 }
 
-/* What a row is of. */
-static int take_keys(PlotData *data, const Places *places, size_t row)
+/* The row's options without what is a default all the same, to be freed.  NULL: memory is short. */
+static char *canonical_options(const Places *places, size_t row, const char *options)
+{
+    AxisCell columns[AXIS_COUNT] = {{0}};
+    size_t length = strlen(options);
+    char *canonical = malloc(length + 1);
+    for (Axis axis = 0; axis < AXIS_COUNT; axis++) {
+        if (places->axes[axis] < places->csv->columns) {
+            const char *cell = csv_cell(places->csv, row, places->axes[axis]);
+            columns[axis] = (AxisCell){cell, strlen(cell)};
+        }
+    }
+    if (canonical == NULL) {
+        memory_fault();
+        return NULL;
+    }
+    options_canonical(canonical, options, length, columns);
+    return canonical;
+}
+
+/* What a row is of, its options being canonical. */
+static int take_keys(PlotData *data, const Places *places, size_t row, const char *options)
 {
     const Csv *csv = places->csv;
-    const char *options = places->options < csv->columns ? csv_cell(csv, row, places->options) : "";
-    int status = check_options(csv, row, options);
+    int status = 0;
     for (size_t axis = 0; axis < PLOT_AXES && status == 0; axis++) {
         char standard[VALUE_TEXT] = "";
         const char *found = standard;
@@ -186,13 +191,26 @@ static int take_keys(PlotData *data, const Places *places, size_t row)
         } else if (axis < AXIS_COUNT && axis_info((Axis)axis)->column == NULL) {
             const AxisInfo *info = axis_info((Axis)axis);
             value_print(standard, &info->domain, info->standard);
-            const char *option = find_option(&length, options, info->name);
+            const char *option = options_find(&length, options, strlen(options), info->name);
             found = option != NULL ? option : standard;
         }
         length = found == standard || length == 0 ? strlen(found) : length;
         status = take_value(&data->axes[axis], &data->values[data->rows][axis], found, length);
     }
     return status;
+}
+
+static int take_row_keys(PlotData *data, const Places *places, size_t row)
+{
+    const Csv *csv = places->csv;
+    const char *options = places->options < csv->columns ? csv_cell(csv, row, places->options) : "";
+    int status = check_options(csv, row, options);
+    char *canonical = status == 0 ? canonical_options(places, row, options) : NULL;
+    if (canonical != NULL) {
+        status = take_keys(data, places, row, canonical);
+        free(canonical);
+    }
+    return status == 0 && canonical == NULL ? 99 : status;
 }
 
 static int take_cell(PlotCell *cell, const Places *places, size_t row, ErrorKind kind)
@@ -247,7 +265,7 @@ static int take_table(PlotData *data, const Csv *csv, Norm norm)
     int status = check_columns(&places);
     status = status != 0 ? status : make_room(data, csv->rows);
     for (size_t row = 0; row < csv->rows && status == 0; row++) {
-        status = take_keys(data, &places, row);
+        status = take_row_keys(data, &places, row);
         for (ErrorKind kind = 0; kind < ERROR_KINDS && status == 0; kind++) {
             status = take_cell(&data->cells[data->rows][kind], &places, row, kind);
         }
