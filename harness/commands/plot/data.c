@@ -21,12 +21,16 @@
 /* Logarithms up to this size keep their first decimals, so that two can be subtracted. */
 #define EXPONENT_SUBTRACTED 1e9
 
+/* Logarithms are below this, which a long holds. */
+#define EXPONENT_MOST 1e18
+
 /* Where the columns of one table are; csv->columns: it has no such column. */
 typedef struct {
     const Csv *csv;
     size_t axes[PLOT_AXES];
     size_t options, bounds;
     size_t errors[ERROR_KINDS];
+    size_t logs[ERROR_KINDS]; /* of their logarithms, where it is they */
     Norm norm;
 } Places;
 
@@ -118,6 +122,8 @@ static void find_columns(Places *places, const Csv *csv, Norm norm)
     places->bounds = csv_find(csv, BOUNDS_COLUMN);
     for (ErrorKind kind = 0; kind < ERROR_KINDS; kind++) {
         places->errors[kind] = csv_find(csv, column_of_error(kind, norm)->name);
+        bool logs = norm == NORM_MAX;
+        places->logs[kind] = logs ? csv_find(csv, column_of_log(kind)->name) : csv->columns;
     }
 }
 
@@ -213,11 +219,37 @@ static int take_row_keys(PlotData *data, const Places *places, size_t row)
     return status == 0 && canonical == NULL ? 99 : status;
 }
 
+/* From the logarithm, where a program that has doubles alone wrote the table anew and a size of
+ * 1e-868 became 0.0: of a proven 0 it is blank. */
+static int take_log(PlotCell *cell, const Places *places, size_t row, ErrorKind kind)
+{
+    const Csv *csv = places->csv;
+    Number number;
+    if (places->logs[kind] == csv->columns) {
+        return 0;
+    }
+    const char *text = csv_cell(csv, row, places->logs[kind]);
+    bool is_number = number_read(&number, text);
+    double value = is_number && number.kind != NUMBER_BLANK ? strtod(text, NULL) : -INFINITY;
+    if (!is_number || isnan(value) || (isfinite(value) && fabs(value) > EXPONENT_MOST)) {
+        complain((Origin){.file = csv->path, .line = csv_line(row)}, text,
+                 "expected a logarithm in the column %s", csv_name(csv, places->logs[kind]));
+        return 2;
+    }
+    cell->log10 = value;
+    if (isfinite(value)) {
+        cell->exponent = (long)floor(value);
+        cell->mantissa = pow(10, value - floor(value));
+    }
+    return 0;
+}
+
 static int take_cell(PlotCell *cell, const Places *places, size_t row, ErrorKind kind)
 {
     const Csv *csv = places->csv;
     size_t column = places->errors[kind];
     Number number;
+    int status = 0;
     *cell = (PlotCell){.log10 = NAN};
     if (column == csv->columns) {
         return 0;
@@ -236,10 +268,12 @@ static int take_cell(PlotCell *cell, const Places *places, size_t row, ErrorKind
         cell->mantissa = (double)number.digits / 1e16;
         cell->exponent = number.exponent;
         cell->log10 = log10(cell->mantissa) + (double)number.exponent;
+    } else if (number.kind == NUMBER_FINITE) {
+        status = take_log(cell, places, row, kind);
     }
     cell->bound = places->bounds < csv->columns &&
                   bounds_has(csv_cell(csv, row, places->bounds), csv_name(csv, column));
-    return 0;
+    return status;
 }
 
 static int make_room(PlotData *data, size_t rows)
