@@ -184,16 +184,16 @@ static void settle_log10(RefCell *cell, const RefCell *from)
 void ref_cell_log10(RefCell *cell, const RefCell *from)
 {
     ref_cell_set(cell, from);
-    if (from->state != CELL_VALUE && from->state != CELL_BOUND) {
+    if (from->state == CELL_ZERO || from->state == CELL_ABSENT) {
         cell->state = CELL_ABSENT; /* the logarithm of nothing, or of 0 */
         return;
     }
-    mpfr_log10(cell->value, from->value, MPFR_RNDN);
+    mpfr_log10(cell->value, from->value, from->state == CELL_BOUND ? MPFR_RNDU : MPFR_RNDN);
     if (from->state == CELL_VALUE && from->error > mpfr_get_emin_min()) {
         settle_log10(cell, from);
     }
-    if (mpfr_zero_p(cell->value)) {
-        cell->state = CELL_ZERO;
+    if (cell->state == CELL_VALUE && mpfr_zero_p(cell->value)) {
+        cell->state = CELL_ZERO; /* of 1; of at most 1 it is a bound, too */
     }
 }
 

@@ -328,7 +328,8 @@ void ref_cell_clear(RefCell *cell);
 void ref_cell_set(RefCell *cell, const RefCell *from);
 
 /* cell = from times 2^exponent, and its decimal logarithm, with the error that from has: both are
- * values only if their own digits are right. */
+ * values only if their own digits are right.  The logarithm of 0 is absent, as that of what is
+ * absent; of what is not finite it is that; a bound's may be 0. */
 void ref_cell_scale(RefCell *cell, const RefCell *from, long exponent);
 void ref_cell_log10(RefCell *cell, const RefCell *from);
 

@@ -138,7 +138,7 @@ void expect_says(const Output *output, int code, const char *says)
 
 void expect_cell(const Output *output, size_t line, const char *column, const char *text)
 {
-    char found[64];
+    char found[512];
     cell(found, sizeof found, output, line, column);
     assert_string_equal(found, text);
 }

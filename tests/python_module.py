@@ -95,6 +95,13 @@ def a_sweep_is_the_program_s():
                 cell.is_nan() if line[i] == "" else cell == Decimal(line[i]))
             check(same, f"{name}: {cell} for '{line[i]}'")
     check(-870 < table.log10("construction_max")[2] < -866, "1e-868 is not 0")
+    logs = [name for name in table if name.endswith("_log10")]
+    check(len(logs) == 10, f"logarithms of six errors and of four parts: {logs}")
+    for name in logs:  # doubles will do: -inf of a proven 0 alone, which is blank there
+        sizes = table.log10(name.replace("_log10", "_max"))
+        sizes[np.isneginf(sizes)] = np.nan
+        check(np.allclose(table.floats(name), sizes, rtol=1e-11, equal_nan=True), name)
+    check(float(table.floats("construction_log10")[2]) < -866, "-868 is a double")
     check(headproof.sweep(tolerance=1e-300, **flags).passed is False, "a sweep that fails")
     table = headproof.sweep(command="min-omega", tolerance=1, seed=range(1, 3), n=2, d=2,
                             construction="silu", judge="construction")

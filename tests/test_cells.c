@@ -105,8 +105,10 @@ static void bounds_are_read_back(void **state)
     FILE *file = open_memstream(&line, &size);
     assert_int_equal(table_write_row(file, &point, &row), 0);
     assert_int_equal(fclose(file), 0);
-    assert_non_null(strstr(line, ",approximation_max;total_rms;score_max,"));
-    assert_int_equal(read_back(&back, &point, line, "approximation_max;total_rms;score_max"), size);
+    assert_non_null(strstr(line, ",approximation_max;total_rms;approximation_log10;score_max,"));
+    assert_int_equal(
+        read_back(&back, &point, line, "approximation_max;total_rms;approximation_log10;score_max"),
+        size);
     assert_int_equal(back.errors.error[ERROR_APPROXIMATION][NORM_MAX].state, CELL_BOUND);
     assert_int_equal(back.errors.error[ERROR_TOTAL][NORM_RMS].state, CELL_BOUND);
     assert_int_equal(back.errors.error[ERROR_TOTAL][NORM_REL].state, CELL_VALUE);
@@ -141,12 +143,12 @@ static void bounds_are_named(void **state)
 {
     Output output = run_doubling(*state, "--omega 20,1e9 --reference subtract --max-bits 4096");
     assert_int_equal(output.code, 0);
-    expect_cell(&output, 1, "bounds", "native_max;native_rms;native_rel");
+    expect_cell(&output, 1, "bounds", "native_max;native_rms;native_rel;native_log10");
     assert_non_null(strstr(output.text,
                            ",construction_max;construction_rms;construction_rel;rounding_max;"
                            "rounding_rms;rounding_rel;native_max;native_rms;native_rel;total_max;"
                            "total_rms;total_rel;rounding_ulp;total_ulp;construction_log10;"
-                           "bias_row_max,"));
+                           "rounding_log10;native_log10;total_log10;bias_row_max,"));
     free(output.text);
     output = run("sweep --construction transformer --n 3 --d 3 --depth 2 --omega 20 --quiet");
     expect_cell(&output, 1, "bounds", "");
@@ -167,7 +169,8 @@ static void searches_name_theirs(void **state)
     Output output = run(line);
     assert_int_equal(output.code, 0);
     assert_true(number(&output, 1, "floor") <= 1e-70);
-    expect_cell(&output, 1, "bounds", "error_min;best_error;floor");
+    assert_non_null(strstr(output.text, ",error_min;best_error;floor;error_min_log10;"
+                                        "best_error_log10;floor_log10,ok"));
     free(output.text);
     output = run("min-omega --construction silu --n 3 --d 2 --tolerance 1e-9 --quiet");
     expect_cell(&output, 1, "bounds", "");
@@ -190,8 +193,9 @@ static void verify_names_its(void **state)
         assert_non_null(strstr(output.text, "  total "));
         free(output.text);
         assert_true(file_read(text, path) > 0);
-        assert_non_null(strstr(text, judged ? ",construction_max;judged_log2;kl_converted_max,"
-                                            : ",construction_max;kl_converted_max,"));
+        assert_non_null(strstr(
+            text, judged ? ",construction_max;construction_log10;judged_log2;kl_converted_max,"
+                         : ",construction_max;construction_log10;kl_converted_max,"));
     }
 }
 

@@ -154,7 +154,7 @@ static void every_column_of_numbers_has_a_rule_that_bites(void **state)
             tried++;
         }
     }
-    assert_int_equal(tried, 18 + 3 + 1 + 4);
+    assert_int_equal(tried, 18 + 2 + 6 + 1 + 4);
 }
 
 /* ---- Machine columns ------------------------------------------------------------------------- */
@@ -198,6 +198,67 @@ static void machine_errors_grow_by_the_factor_at_most(void **state)
         assert_true(judge(f));
         again(f);
     }
+}
+
+/* The baseline's logarithm becomes the obtained one, plus that. */
+static void shift(CheckFixture *f, const char *column, double by)
+{
+    static char text[8][64];
+    static size_t next;
+    char *cell = text[next++ % 8];
+    snprintf(cell, 64, "%.16e", number_of(text_at(&f->check.obtained, SILU_HUGE, column)) + by);
+    set_text(&f->check.baseline, SILU_HUGE, column, cell);
+}
+
+/* The same of a logarithm, in which a factor is a sum, and no error is a blank. */
+static void logarithms_are_compared_as_their_errors(void **state)
+{
+    static const char *const columns[] = {"rounding_log10", "total_log10", "observed_log10"};
+    CheckFixture *f = *state;
+    for (size_t c = 0; c < sizeof columns / sizeof *columns; c++) {
+        shift(f, columns[c], -log10(3.9));
+        assert_true(judge(f));
+        again(f);
+        shift(f, columns[c], -log10(4.1));
+        expect_finding(f, SILU_HUGE, columns[c], "above its limit");
+        assert_true(fabs(f->check.findings[0].excess - 4.1 / 4) < 1e-6);
+        again(f);
+        shift(f, columns[c], 3); /* better than it was */
+        assert_true(judge(f));
+        again(f);
+        set_text(&f->check.baseline, SILU_HUGE, columns[c], "");
+        set_text(&f->check.baseline, SILU_HUGE, "native_log10", "");
+        set_text(&f->check.obtained, SILU_HUGE, "native_log10", "");
+        expect_finding(f, SILU_HUGE, columns[c], "above its limit");
+        again(f);
+        set_text(&f->check.obtained, SILU_HUGE, columns[c], "");
+        expect_finding(f, SILU_HUGE, columns[c],
+                       "0 for what was far above the machine's own floor");
+        again(f);
+    }
+}
+
+/* The logarithm of an error of 1 is 0, and no proven 0: as a bound it is above a smaller one. */
+static void a_logarithm_of_0_is_a_number(void **state)
+{
+    CheckFixture *f = *state;
+    set_text(&f->check.obtained, SILU, "construction_log10", "0");
+    set_text(&f->check.baseline, SILU, "construction_log10", "-1.5e-3");
+    expect_finding(f, SILU, "construction_log10", "differs");
+    again(f);
+    set_text(&f->check.obtained, SILU, "construction_log10", "0");
+    set_text(&f->check.baseline, SILU, "construction_log10", "0");
+    assert_true(judge(f));
+    again(f);
+    set_text(&f->check.obtained, SILU, "construction_log10", "0");
+    set_text(&f->check.baseline, SILU, "construction_log10", "-70");
+    set_text(&f->check.baseline, SILU, "bounds", "construction_log10");
+    expect_finding(f, SILU, "construction_log10", "above the baseline's bound");
+    again(f);
+    set_text(&f->check.obtained, SILU, "construction_log10", "-3");
+    set_text(&f->check.baseline, SILU, "construction_log10", "0");
+    set_text(&f->check.baseline, SILU, "bounds", "construction_log10");
+    assert_true(judge(f));
 }
 
 /* The floor, 4u of the result's root mean square, from what the table says of it. */
@@ -376,6 +437,8 @@ int main(void)
         RULE(decimals_are_compared_and_not_doubles),
         RULE(every_column_of_numbers_has_a_rule_that_bites),
         RULE(machine_errors_grow_by_the_factor_at_most),
+        RULE(logarithms_are_compared_as_their_errors),
+        RULE(a_logarithm_of_0_is_a_number),
         RULE(the_floor_is_four_units_of_the_result),
         RULE(what_was_far_above_the_floor_does_not_vanish),
         RULE(observed_errors_vanish_by_chance),

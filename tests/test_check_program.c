@@ -119,12 +119,12 @@ static void baselines_are_as_they_were_saved(void **state)
         {NULL, "there is no .json beside it"},
         {"", "cannot be read as JSON"},
         {"[1]", "cannot be read as JSON"},
-        {"{\"schema\": 9}", "has schema 9, this version reads schema 4"},
-        {"{\"complete\": true}", "has no schema, this version reads schema 4"},
-        {"{\"schema\": 4, \"complete\": false}", "not one of a complete run"},
-        {"{\"schema\": 4}", "not one of a complete run"},
-        {"{\"schema\": 4, \"complete\": true}", "no digest of it"},
-        {"{\"schema\": 4, \"complete\": true, \"digest\": \"0\"}", "was it edited?"},
+        {"{\"schema\": 9}", "has schema 9, this version reads schema 5"},
+        {"{\"complete\": true}", "has no schema, this version reads schema 5"},
+        {"{\"schema\": 5, \"complete\": false}", "not one of a complete run"},
+        {"{\"schema\": 5}", "not one of a complete run"},
+        {"{\"schema\": 5, \"complete\": true}", "no digest of it"},
+        {"{\"schema\": 5, \"complete\": true, \"digest\": \"0\"}", "was it edited?"},
     };
     const Scratch *scratch = *state;
     char path[SCRATCH_PATH], sidecar[SCRATCH_PATH];

@@ -120,7 +120,7 @@ static void test_sidecar(void **state)
     output_clear(output);
     json_t *root = json_load_file(fixture->sidecar, 0, NULL);
     assert_non_null(root);
-    assert_int_equal(json_integer_value(json_object_get(root, "schema")), 4);
+    assert_int_equal(json_integer_value(json_object_get(root, "schema")), 5);
     json_t *arguments = json_object_get(root, "argv");
     assert_int_equal(json_array_size(arguments), 4);
     assert_string_equal(json_string_value(json_array_get(arguments, 1)), "sweep");
@@ -417,11 +417,12 @@ static void test_row(void **state)
         "construction_max,construction_rms,construction_rel,"
         "rounding_max,rounding_rms,rounding_rel,native_max,native_rms,native_rel,"
         "total_max,total_rms,total_rel,observed_max,observed_rms,observed_rel,"
-        "rounding_ulp,total_ulp,construction_log10,bounds,identical,"
+        "rounding_ulp,total_ulp,approximation_log10,construction_log10,rounding_log10,"
+        "native_log10,total_log10,observed_log10,bounds,identical,"
         "bias_row_max,hidden_max,onehot_max,score_max,precision_bits,difference_bits,status\n"
         "silu,silu,none,2,3,,,,1,5,f64,dense,subtract,,7,,3,"
         "0,,,6.30000000000e-868,,,-1.00000000000e+00,,,inf,nan,,,,,,,,"
-        ",,-8.67200659450e+02,construction_max;construction_log10;score_max,"
+        ",,,-8.67200659450e+02,nan,inf,,,construction_max;construction_log10;score_max,"
         "0.25,,,,1.00000000001e+00,3136,,unresolved\n";
     Row row;
     (void)state;

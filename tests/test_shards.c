@@ -120,9 +120,9 @@ static void bad_shards_are_refused(void **state)
     expect_output(shell("cp s3.csv.json kept && sed \"s/\\\"version\\\": \\\"[^\\\"]*/&9/\" kept "
                         ">s3.csv.json; \"$HEADPROOF\" merge s1.csv s2.csv s3.csv -o all.csv"),
                   2, "s3.csv: of version ");
-    expect_output(shell("sed \"s/\\\"schema\\\": 4/\\\"schema\\\": 3/\" kept >s3.csv.json; "
+    expect_output(shell("sed \"s/\\\"schema\\\": 5/\\\"schema\\\": 3/\" kept >s3.csv.json; "
                         "\"$HEADPROOF\" merge s1.csv s2.csv s3.csv -o all.csv"),
-                  2, "s3.csv: schema 3, this version reads schema 4");
+                  2, "s3.csv: schema 3, this version reads schema 5");
     expect_output(shell("sed \"s/\\\"cpu\\\": \\\"/&Z80 /\" kept >s3.csv.json; "
                         "\"$HEADPROOF\" merge s1.csv s2.csv s3.csv -o all.csv && cat all.csv.json"),
                   0, "\"machines_differ\": true");

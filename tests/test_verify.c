@@ -382,15 +382,15 @@ static void a_row_says_what_it_is_of(void **state)
     static const struct {
         const char *flags, *arithmetic, *kernel, *options;
     } rows[] = {
-        {"", "f64", "structured", "mask=causal"},
+        {"", "f64", "structured", "mask=causal;scale=1/sqrt(d_head)"},
         {"--penalty negative --arithmetic fp16 --kernel dense", "fp16", "dense",
-         "mask=causal;penalty=negative"},
+         "mask=causal;scale=1/sqrt(d_head);penalty=negative"},
         {"--arithmetic bf16-flash --weights-rounded no", "bf16-flash", "structured",
-         "mask=causal;weights-rounded=no"},
+         "mask=causal;scale=1/sqrt(d_head);weights-rounded=no"},
         {"--reference subtract --omega 10 --shrink 0.5", "f64", "structured",
-         "mask=causal;reference=subtract;shrink=0.5"},
+         "mask=causal;reference=subtract;scale=1/sqrt(d_head);shrink=0.5"},
         {"--weight-noise 1e-6 --seed 4 --tolerance 1 --norm rms", "f64", "structured",
-         "mask=causal;seed=4;weight-noise=1e-06;tolerance=1;norm=rms"},
+         "mask=causal;seed=4;scale=1/sqrt(d_head);weight-noise=1e-06;tolerance=1;norm=rms"},
     };
     (void)state;
     for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {

@@ -29,8 +29,9 @@ bool ensemble_init(Ensemble *ensemble, size_t capacity, int threads)
     ensemble->shared = calloc(capacity, sizeof *ensemble->shared);
     ensemble->errors = calloc(capacity, sizeof *ensemble->errors);
     ensemble->bounds = calloc(capacity, sizeof *ensemble->bounds);
+    ensemble->offs = calloc(capacity, sizeof *ensemble->offs);
     return ensemble->points != NULL && ensemble->shared != NULL && ensemble->errors != NULL &&
-           ensemble->bounds != NULL;
+           ensemble->bounds != NULL && ensemble->offs != NULL;
 }
 
 void ensemble_add(Ensemble *ensemble, const Point *point)
@@ -55,7 +56,7 @@ static void release(Ensemble *ensemble)
     for (size_t i = 0; i < ensemble->count; i++) {
         mpfr_clear(ensemble->errors[i]);
     }
-    ensemble->count = ensemble->bounded = 0;
+    ensemble->count = ensemble->known_count = 0;
 }
 
 void ensemble_clear(Ensemble *ensemble)
@@ -67,7 +68,8 @@ void ensemble_clear(Ensemble *ensemble)
     free(ensemble->shared);
     free(ensemble->errors);
     free(ensemble->bounds);
-    free(ensemble->bound);
+    free(ensemble->offs);
+    free(ensemble->known);
 }
 
 /* Where e^(-2 Omega) is the tolerance times e^(-80): a construction error of C e^(-2 Omega) is then
@@ -206,35 +208,47 @@ static bool member_error(void *context, size_t i, const Shared *shared, const Po
     if (ok) {
         mpfr_set(asked->ensemble->errors[i], worst.value, MPFR_RNDN);
         asked->ensemble->bounds[i] = worst.state == CELL_BOUND;
+        asked->ensemble->offs[i] = worst.error;
     }
     ref_cell_clear(&worst);
     return ok;
 }
 
 /* false: memory is short. */
-static bool note_bound(Ensemble *ensemble, double omega, ErrorKind kind)
+static bool note(Ensemble *ensemble, double omega, ErrorKind kind, bool bound, mpfr_exp_t off)
 {
-    size_t count = ensemble->bounded;
-    void *longer = realloc(ensemble->bound, (count + 1) * sizeof *ensemble->bound);
+    size_t count = ensemble->known_count;
+    void *longer = realloc(ensemble->known, (count + 1) * sizeof *ensemble->known);
     if (longer == NULL) {
         return false;
     }
-    ensemble->bound = longer;
-    ensemble->bound[count].omega = omega;
-    ensemble->bound[count].kind = kind;
-    ensemble->bounded++;
+    ensemble->known = longer;
+    ensemble->known[count].omega = omega;
+    ensemble->known[count].kind = kind;
+    ensemble->known[count].bound = bound;
+    ensemble->known[count].off = off;
+    ensemble->known_count++;
     return true;
 }
 
-bool ensemble_is_bound(const Ensemble *ensemble, double omega, ErrorKind kind)
+void ensemble_cell(RefCell *cell, const Ensemble *ensemble, double omega, ErrorKind kind,
+                   mpfr_srcptr error)
 {
-    for (size_t i = 0; i < ensemble->bounded; i++) {
-        if (ensemble->bound[i].kind == kind &&
-            (kind == ERROR_NATIVE || ensemble->bound[i].omega == omega)) {
-            return true;
+    bool bound = false;
+    cell->error = mpfr_get_emin_min();
+    for (size_t i = 0; i < ensemble->known_count; i++) {
+        if (ensemble->known[i].kind == kind &&
+            (kind == ERROR_NATIVE || ensemble->known[i].omega == omega)) {
+            bound = bound || ensemble->known[i].bound;
+            cell->error =
+                ensemble->known[i].off > cell->error ? ensemble->known[i].off : cell->error;
         }
     }
-    return false;
+    mpfr_set(cell->value, error, MPFR_RNDN);
+    cell->state = !mpfr_number_p(error) ? CELL_NONFINITE
+                  : mpfr_zero_p(error)  ? CELL_ZERO
+                  : bound               ? CELL_BOUND
+                                        : CELL_VALUE;
 }
 
 bool ensemble_worst(Ensemble *ensemble, mpfr_ptr worst, double omega, ErrorKind kind, Norm norm)
@@ -244,6 +258,7 @@ bool ensemble_worst(Ensemble *ensemble, mpfr_ptr worst, double omega, ErrorKind 
         return false;
     }
     bool bound = false;
+    mpfr_exp_t off = mpfr_get_emin_min();
     mpfr_set_zero(worst, 1);
     for (size_t i = 0; i < ensemble->count; i++) {
         if (mpfr_nan_p(ensemble->errors[i])) {
@@ -253,9 +268,10 @@ bool ensemble_worst(Ensemble *ensemble, mpfr_ptr worst, double omega, ErrorKind 
         bool more = mpfr_greater_p(ensemble->errors[i], worst);
         bool equal = mpfr_equal_p(ensemble->errors[i], worst);
         bound = more ? ensemble->bounds[i] : bound || (equal && ensemble->bounds[i]);
+        off = ensemble->offs[i] > off ? ensemble->offs[i] : off;
         mpfr_max(worst, worst, ensemble->errors[i], MPFR_RNDN);
     }
-    return !bound || note_bound(ensemble, omega, kind);
+    return note(ensemble, omega, kind, bound, off);
 }
 
 static bool judged_error(void *context, mpfr_ptr error, double omega)

@@ -19,12 +19,16 @@ typedef struct {
                              made anew at every use */
     mpfr_t *errors;       /* [count] of the last evaluation */
     bool *bounds;         /* [count] which of those are only upper bounds */
-    /* [bounded] the evaluations whose worst error is only a bound */
+    mpfr_exp_t *offs;     /* [count] as RefCell's error */
+    /* [known_count] what is known of the worst error of an evaluation besides its size: is it only
+     * a bound, and what may it be off by? */
     struct {
         double omega;
         ErrorKind kind;
-    } * bound;
-    size_t bounded;
+        bool bound;
+        mpfr_exp_t off;
+    } * known;
+    size_t known_count;
     size_t count, kept;
     double bits_omega; /* bases have the bits for the construction error at this Omega */
     double tape_room;  /* see shared_make: what leaves room for all members' */
@@ -73,9 +77,10 @@ bool ensemble_each(Ensemble *ensemble, double omega, MemberWork *work, void *con
 bool ensemble_worst(Ensemble *ensemble, mpfr_ptr worst, double omega, ErrorKind kind, Norm norm)
     __attribute__((warn_unused_result));
 
-/* Is the worst error of that kind, evaluated at that Omega, only an upper bound?  Of native errors,
- * which do not depend on Omega: at any. */
-bool ensemble_is_bound(const Ensemble *ensemble, double omega, ErrorKind kind);
+/* cell = the worst error of that kind, evaluated at that Omega (of native errors, which do not
+ * depend on Omega: at any), with what is known of it; in the cell's digits. */
+void ensemble_cell(RefCell *cell, const Ensemble *ensemble, double omega, ErrorKind kind,
+                   mpfr_srcptr error);
 
 /* What a search found. */
 typedef struct {

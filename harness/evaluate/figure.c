@@ -16,7 +16,8 @@ Figure figure_of(const RefCell *cell)
     }
     mpfr_init2(printed, REF_CELL_BITS);
     ref_cell_printed(printed, cell);
-    figure.mantissa = mpfr_get_d_2exp(&figure.exponent, printed, MPFR_RNDN);
+    figure.mantissa = mpfr_get_d_2exp(&figure.exponent, printed,
+                                      cell->state == CELL_BOUND ? MPFR_RNDU : MPFR_RNDN);
     mpfr_clear(printed);
     return figure;
 }

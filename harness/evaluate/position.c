@@ -136,6 +136,19 @@ static Figure original_loss(const PositionLogits *logits)
     return figure;
 }
 
+static void take_errors(Position *position, const RefErrors *errors)
+{
+    RefCell log;
+    ref_cell_init(&log, REF_DIGITS); /* it takes the errors' */
+    for (int kind = 0; kind < ERROR_KINDS; kind++) {
+        const RefCell *error = &errors->error[kind][NORM_MAX];
+        position->errors[kind] = figure_of(error);
+        ref_cell_log10(&log, error);
+        position->logs[kind] = figure_of(&log);
+    }
+    ref_cell_clear(&log);
+}
+
 bool position_take(Position *position, const PositionLogits *logits, const FinalStreams *final,
                    size_t p)
 {
@@ -145,9 +158,7 @@ bool position_take(Position *position, const PositionLogits *logits, const Final
         offs_clear(&offs);
         return false;
     }
-    for (int kind = 0; kind < ERROR_KINDS; kind++) {
-        position->errors[kind] = figure_of(&offs.errors.error[kind][NORM_MAX]);
-    }
+    take_errors(position, &offs.errors);
     predict(position, logits);
     ref_softmax_set(logits->softmax, logits->original, offs.original);
     position->loss = original_loss(logits);

@@ -30,6 +30,7 @@ typedef struct {
     Figure loss;               /* of r(T) */
     Figure losses[AGAINST_COUNT], kl[AGAINST_COUNT];
     Figure errors[ERROR_KINDS]; /* largest entries, of the stream after the last layer */
+    Figure logs[ERROR_KINDS];   /* their logarithms to the base of ten */
 } Position;
 
 /* What a position's are made of.  next: the token behind it, or -1; digits: of a figure. */

@@ -449,6 +449,7 @@ static const AxisInfo infos[AXIS_COUNT] = {
                     "what attention multiplies its scores by",
                     FIELD(spec.scaled),
                     .standard_of = scale_standard,
+                    .of_file = true,
                     .matters = has_heads},
     [AXIS_NORMALIZATION] = {"normalization",
                             NULL,

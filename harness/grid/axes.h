@@ -33,6 +33,7 @@ typedef struct {
     bool automatic;   /* the default is a word for what point_default finds, once all is set */
     bool base_free;   /* points that differ in it share a base */
     bool always_said; /* in a point's command line, default or not */
+    bool of_file;     /* the default is what a weights file says, which no reader of a table has */
     unsigned roles;
 
     /* The field of Point that holds the value: an integer of so many bytes, or a double where the

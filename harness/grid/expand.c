@@ -90,6 +90,9 @@ static int make_point(const Product *product, Point *point, ModelSource **source
 {
     *point = (Point){0};
     *skip = false;
+    for (Axis axis = 0; axis < AXIS_COUNT; axis++) {
+        point->asked |= (uint64_t)(product->settings[axis] != NULL) << axis;
+    }
     int status = find_source(product, point, source);
     if (status == 0) {
         status = set_axis(product, point, AXIS_CONSTRUCTION);
@@ -220,6 +223,8 @@ void candidates_deduplicate(CandidateList *list)
     for (size_t i = 1; i < list->count; i++) {
         if (point_compare(&list->items[kept - 1].point, &list->items[i].point) != 0) {
             list->items[kept++] = list->items[i];
+        } else {
+            list->items[kept - 1].point.asked |= list->items[i].point.asked;
         }
     }
     list->count = kept;

@@ -30,7 +30,7 @@ typedef struct {
 int expand_section(CandidateList *list, const Section *section, const Section *flags,
                    const CommandInfo *command) __attribute__((warn_unused_result));
 
-/* Keeps the first of equal points, in order. */
+/* Keeps the first of equal points, in order; what was asked of any was asked of it. */
 void candidates_deduplicate(CandidateList *list);
 
 void candidates_clear(CandidateList *list);

@@ -7,6 +7,7 @@
 #include "distinct.h"
 #include "expand.h"
 #include "options.h"
+#include "point_axes.h"
 #include "preset.h"
 
 #include <stdlib.h>
@@ -163,13 +164,17 @@ static int ask_certify(Grid *grid, const RunOptions *run)
     return 0;
 }
 
-static void note_given(Grid *grid, const SectionList *sections, const Section *flags)
+static void note_listed(Grid *grid, const SectionList *sections, const Section *flags)
 {
     for (Axis axis = 0; axis < AXIS_COUNT; axis++) {
-        grid->given[axis] = flags->settings[axis].given;
-        for (size_t i = 0; i < sections->count; i++) {
-            grid->given[axis] |= sections->sections[i].settings[axis].given;
+        bool listed = flags->settings[axis].given;
+        for (size_t i = 0; i < sections->count && !listed; i++) {
+            listed = sections->sections[i].settings[axis].given;
         }
+        for (size_t i = 0; i < grid->count && !listed; i++) {
+            listed = point_axis_tells(&grid->points[i], axis);
+        }
+        grid->listed[axis] = listed;
     }
 }
 
@@ -197,7 +202,7 @@ int grid_read(Grid *grid, RunOptions *run, const CommandInfo *command, int argc,
     }
     if (status == 0) {
         status = expand(grid, &sections, &flags, command, run);
-        note_given(grid, &sections, &flags);
+        note_listed(grid, &sections, &flags);
     }
     if (status == 0 && run->propagation) {
         status = ask_propagation(grid);

@@ -14,8 +14,8 @@ typedef struct Grid {
     Point *points;  /* [count], in grid order; no two are the same */
     char **section; /* [count], the case-file section of each; "": the command line alone */
     size_t count;
-    bool given[AXIS_COUNT]; /* a flag or a section of a case file says something of the axis */
-    SourceList sources;     /* the files that weights come from; points refer to them */
+    bool listed[AXIS_COUNT]; /* the axis was given, or a point's key tells it */
+    SourceList sources;      /* the files that weights come from; points refer to them */
 } Grid;
 
 /* Options of check. */

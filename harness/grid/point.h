@@ -8,6 +8,7 @@
 #include "../../kernels/arithmetic.h"
 #include "../../reference/reference.h"
 
+#include <stdint.h>
 #include <stdio.h>
 
 typedef enum {
@@ -96,6 +97,7 @@ typedef struct {
     int digits;  /* of every error in its rows; 0: REF_DIGITS.  No axis: the numbers are the same */
     bool judged; /* a tolerance was given */
     bool propagation; /* --propagation, no axis: what other columns hold does not depend on it */
+    uint64_t asked;   /* bit a: a flag or its section set axis a; the rows are the same without */
 } Point;
 
 /* The Omega of T': the double nearest to shrink times omega. */

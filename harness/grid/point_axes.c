@@ -3,8 +3,11 @@
  */
 #include "point_axes.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
+
+static_assert(AXIS_COUNT <= 64, "Point.asked has a bit for every axis");
 
 /* The integer in the axis's field; 0 where it has none. */
 static uint64_t read_integer(const Point *point, const AxisInfo *info)
@@ -96,6 +99,18 @@ bool point_axis_differs(const Point *point, Axis axis)
 {
     AxisValue value = point_get(point, axis), standard = point_default(point, axis);
     return point_axis_matters(point, axis) && value_compare(&value, &standard) != 0;
+}
+
+bool point_axis_tells(const Point *point, Axis axis)
+{
+    bool unknown = point->source != NULL && axis_info(axis)->of_file;
+    return point_axis_differs(point, axis) || (unknown && point_axis_matters(point, axis));
+}
+
+bool point_axis_is_said(const Point *point, Axis axis)
+{
+    bool asked = (point->asked >> axis & 1) != 0;
+    return point_axis_tells(point, axis) || (asked && point_axis_matters(point, axis));
 }
 
 /* Is it an Omega that is searched?  It is 0 in the point, and no default takes its place. */

@@ -58,7 +58,10 @@ bool bounds_read(CellState *states, const char *text, size_t length)
         if (left < size || memcmp(text, name, size) != 0 || (left > size && text[size] != ';')) {
             continue;
         }
-        if ((states[i] != CELL_VALUE && states[i] != CELL_NONFINITE) || left == size + 1) {
+        bool log = column_is_size(column_at(i)) && column_at(i)->unit == UNIT_LOG10;
+        bool number = states[i] == CELL_VALUE || states[i] == CELL_NONFINITE ||
+                      (log && states[i] == CELL_ZERO);
+        if (!number || left == size + 1) {
             return false;
         }
         states[i] = CELL_BOUND;

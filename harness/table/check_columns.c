@@ -56,8 +56,12 @@ static bool may_be_bound(const Csv *csv, size_t row, const char *name)
     size_t at = csv_find(csv, name);
     const Column *column = at < csv->columns ? column_find(name) : NULL;
     Number number;
-    return column != NULL && column_is_size(column) &&
-           number_read(&number, csv_cell(csv, row, at)) && number.kind == NUMBER_FINITE;
+    if (column == NULL || !column_is_size(column) ||
+        !number_read(&number, csv_cell(csv, row, at))) {
+        return false;
+    }
+    return number.kind == NUMBER_FINITE ||
+           (number.kind == NUMBER_ZERO && column->unit == UNIT_LOG10);
 }
 
 /* 0; 2 or 99 after a message. */

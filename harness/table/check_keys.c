@@ -7,6 +7,7 @@
 
 #include "../grid/axes.h"
 #include "columns.h"
+#include "options_cell.h"
 #include "../base/message.h"
 
 #include <stdlib.h>
@@ -19,15 +20,39 @@ static int compare_keys(const void *a, const void *b)
     return order != 0 ? order : (left->row > right->row) - (left->row < right->row);
 }
 
-static char *join_key(const Csv *csv, const size_t *columns, size_t count, size_t row)
+/* Where the key columns of a table are, in order. */
+typedef struct {
+    size_t columns[AXIS_COUNT + 2], count;
+} KeyColumns;
+
+/* What a row's columns say of axes. */
+static void read_axes(AxisCell cells[AXIS_COUNT], const Csv *csv, size_t row)
 {
-    size_t length = 1;
-    for (size_t i = 0; i < count; i++) {
-        length += strlen(csv_cell(csv, row, columns[i])) + 1;
+    for (Axis axis = 0; axis < AXIS_COUNT; axis++) {
+        const char *name = axis_info(axis)->column;
+        size_t column = name != NULL ? csv_find(csv, name) : csv->columns;
+        const char *cell = column < csv->columns ? csv_cell(csv, row, column) : NULL;
+        cells[axis] = (AxisCell){cell, cell != NULL ? strlen(cell) : 0};
+    }
+}
+
+static char *join_key(const Csv *csv, const KeyColumns *keys, size_t row)
+{
+    AxisCell axes[AXIS_COUNT];
+    size_t length = 1, options = csv_find(csv, OPTIONS_COLUMN);
+    for (size_t i = 0; i < keys->count; i++) {
+        length += strlen(csv_cell(csv, row, keys->columns[i])) + 1;
     }
     char *key = malloc(length), *end = key;
-    for (size_t i = 0; key != NULL && i < count; i++) {
-        end += sprintf(end, "%s,", csv_cell(csv, row, columns[i]));
+    read_axes(axes, csv, row);
+    for (size_t i = 0; key != NULL && i < keys->count; i++) {
+        const char *cell = csv_cell(csv, row, keys->columns[i]);
+        if (keys->columns[i] == options) {
+            end += options_canonical(end, cell, strlen(cell), axes);
+            end += sprintf(end, ",");
+        } else {
+            end += sprintf(end, "%s,", cell);
+        }
     }
     return key;
 }
@@ -43,13 +68,13 @@ void key_index_clear(KeyIndex *index)
 
 int key_index_make(KeyIndex *index, const Csv *csv)
 {
-    size_t columns[AXIS_COUNT + 2], count = 0;
-    for (; column_key(count) != NULL; count++) {
-        columns[count] = csv_find(csv, column_key(count));
+    KeyColumns keys = {.count = 0};
+    for (; column_key(keys.count) != NULL; keys.count++) {
+        keys.columns[keys.count] = csv_find(csv, column_key(keys.count));
     }
     index->rows = calloc(csv->rows > 0 ? csv->rows : 1, sizeof *index->rows);
     for (; index->rows != NULL && index->count < csv->rows; index->count++) {
-        char *key = join_key(csv, columns, count, index->count);
+        char *key = join_key(csv, &keys, index->count);
         if (key == NULL) {
             break;
         }

@@ -10,7 +10,8 @@
 
 #define NO_ROW SIZE_MAX
 
-/* A row and its key, the key's cells joined by commas, which no cell holds. */
+/* A row and its key: the key's cells joined by commas, which no cell holds, and the options as they
+ * are canonical (options_cell.h). */
 typedef struct {
     char *key;
     size_t row;

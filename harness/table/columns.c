@@ -19,6 +19,10 @@
     {                                                                                              \
         column, COLUMN_##kind, UNIT_##unit, CELL(propagation[PROPAGATION_##name]), NULL            \
     }
+#define PART_LOG(kind, stem, name)                                                                 \
+    {                                                                                              \
+#stem "_log10", COLUMN_##kind, UNIT_LOG10, CELL(propagation[PROPAGATION_##name]), NULL     \
+    }
 #define ERROR(kind, norm) CELL(error[ERROR_##kind][NORM_##norm])
 
 static const Column columns[] = {
@@ -42,7 +46,12 @@ static const Column columns[] = {
     {"observed_rel", COLUMN_MACHINE, UNIT_RELATIVE, ERROR(OBSERVED, REL), "native_rel"},
     {"rounding_ulp", COLUMN_MACHINE, UNIT_ULP, ERROR(ROUNDING, MAX), NULL},
     {"total_ulp", COLUMN_MACHINE, UNIT_ULP, ERROR(TOTAL, MAX), NULL},
+    {"approximation_log10", COLUMN_REFERENCE, UNIT_LOG10, ERROR(APPROXIMATION, MAX), NULL},
     {"construction_log10", COLUMN_REFERENCE, UNIT_LOG10, ERROR(CONSTRUCTION, MAX), NULL},
+    {"rounding_log10", COLUMN_MACHINE, UNIT_LOG10, ERROR(ROUNDING, MAX), NULL},
+    {"native_log10", COLUMN_MACHINE, UNIT_LOG10, ERROR(NATIVE, MAX), NULL},
+    {"total_log10", COLUMN_MACHINE, UNIT_LOG10, ERROR(TOTAL, MAX), NULL},
+    {"observed_log10", COLUMN_MACHINE, UNIT_LOG10, ERROR(OBSERVED, MAX), "native_log10"},
     {BOUNDS_COLUMN, COLUMN_BOUNDS, 0, 0, NULL},
     {"identical", COLUMN_SHARE, 0, 0, NULL},
     REF_SCALARS(SCALAR),
@@ -50,9 +59,14 @@ static const Column columns[] = {
     {"difference_bits", COLUMN_DIFFERENCE_BITS, 0, 0, NULL},
     {"status", COLUMN_STATUS, 0, 0, NULL},
     REF_PROPAGATION(PROPAGATION),
+    PART_LOG(REFERENCE, construction_injected, CONSTRUCTION_INJECTED),
+    PART_LOG(REFERENCE, construction_inherited, CONSTRUCTION_INHERITED),
+    PART_LOG(MACHINE, rounding_injected, ROUNDING_INJECTED),
+    PART_LOG(MACHINE, rounding_inherited, ROUNDING_INHERITED),
 };
 
-enum { COUNT = sizeof columns / sizeof *columns };
+/* LAST: of --propagation, its cells and the logarithms of errors among them. */
+enum { COUNT = sizeof columns / sizeof *columns, LAST = PROPAGATION_COUNT + 4 };
 
 static_assert(sizeof columns <= COLUMN_MOST * sizeof *columns, "lists have room");
 
@@ -63,7 +77,7 @@ const Column *column_at(size_t i)
 
 const Column *column_of_table(size_t i, bool propagation)
 {
-    return i < COUNT - (propagation ? 0 : PROPAGATION_COUNT) ? &columns[i] : NULL;
+    return i < COUNT - (propagation ? 0 : LAST) ? &columns[i] : NULL;
 }
 
 const char *column_key(size_t i)
@@ -143,6 +157,16 @@ const Column *column_of_error(ErrorKind kind, Norm norm)
         offsetof(Row, errors.error) + (kind * (size_t)NORM_COUNT + norm) * sizeof(RefCell);
     const Column *column = columns;
     while (column->cell != cell) { /* derived columns stand behind their errors */
+        column++;
+    }
+    return column;
+}
+
+const Column *column_of_log(ErrorKind kind)
+{
+    const Column *column = column_of_error(kind, NORM_MAX);
+    size_t cell = column->cell;
+    while (column->cell != cell || column->unit != UNIT_LOG10) { /* it stands behind the error */
         column++;
     }
     return column;

@@ -70,8 +70,9 @@ bool column_holds_text(const char *name);
 /* The name of the one column behind the keys of that kind. */
 const char *column_name(ColumnKind kind);
 
-/* The column of an error in a norm. */
+/* The column of an error in a norm, and of the logarithm of its largest entry. */
 const Column *column_of_error(ErrorKind kind, Norm norm);
+const Column *column_of_log(ErrorKind kind);
 
 /* The same by the words of --judge and --norm; NULL: there are no such words. */
 const Column *column_of_words(const char *kind, const char *norm);

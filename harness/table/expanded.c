@@ -12,7 +12,7 @@ static void write_cells(FILE *file, const Grid *grid, const Point *point)
     for (Axis axis = 0; axis < AXIS_COUNT; axis++) {
         const AxisInfo *info = axis_info(axis);
         char value[VALUE_TEXT] = "";
-        if (!grid->given[axis] || info->column != NULL) {
+        if (!grid->listed[axis] || info->column != NULL) {
             continue;
         }
         if (point != NULL && point_axis_matters(point, axis)) {

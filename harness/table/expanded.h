@@ -1,6 +1,6 @@
 /*
- * --expand: a table with a column of its own for each axis that was given and else shares the
- * column `options`, which leaves away what is the default.  They stand behind the other columns.
+ * --expand: a table with a column of its own for each axis that shares the column `options`: that
+ * was given, or that `options` of any row has.  They stand behind the other columns.
  */
 #ifndef HEADPROOF_HARNESS_TABLE_EXPANDED_H
 #define HEADPROOF_HARNESS_TABLE_EXPANDED_H

@@ -20,7 +20,7 @@ typedef struct {
 #define FORM ", in that form of the kernels"
 
 static const Said said[] = {
-    {NULL, OPTIONS_COLUMN, "words", "`axis=value` of the other axes that are not at their default"},
+    {NULL, OPTIONS_COLUMN, "words", "`axis=value` of other axes: given, or not at their default"},
     {"attribute", LAYER_COLUMN, "integer", "the layer of the head, from 1; blank: in no layer"},
     {NULL, LAYER_COLUMN, "integer", "the layer, from 1, after which the row was compared"},
     {NULL, BOUNDS_COLUMN, "words", "the row's columns whose cells are only upper bounds, with `;`"},
@@ -38,11 +38,15 @@ static const Said said[] = {
      "largest entry of what a finite Ω costs in this layer alone; `--propagation`"},
     {NULL, "construction_inherited_max", ABSOLUTE,
      "largest entry of what a right layer makes of the construction error that comes in"},
+    {NULL, "construction_injected_log10", "log10", "of `construction_injected_max`"},
+    {NULL, "construction_inherited_log10", "log10", "of `construction_inherited_max`"},
     {NULL, "construction_gain", "quotient", "inherited over the error that comes in"},
     {NULL, "rounding_injected_max", ABSOLUTE,
      "largest entry of what the machine adds in this layer alone; `--propagation`"},
     {NULL, "rounding_inherited_max", ABSOLUTE,
      "largest entry of what a right layer makes of the rounding error that comes in"},
+    {NULL, "rounding_injected_log10", "log10", "of `rounding_injected_max`"},
+    {NULL, "rounding_inherited_log10", "log10", "of `rounding_inherited_max`"},
     {NULL, "rounding_gain", "quotient", "inherited over the error that comes in"},
 
     {"min-omega", "seed", "integers", "the seeds that were searched together, as `1:5`"},
@@ -52,6 +56,8 @@ static const Said said[] = {
     {NULL, "omega_min", "number", "the smallest Ω of the interval"},
     {NULL, "error_below", ABSOLUTE, "the judged error at `omega_below`"},
     {NULL, "error_min", ABSOLUTE, "the judged error at `omega_min`"},
+    {NULL, "error_below_log10", "log10", "of `error_below`"},
+    {NULL, "error_min_log10", "log10", "of `error_min`"},
     {NULL, "omega_max", "number", "the largest Ω of the interval"},
     {NULL, "omega_above", "number", "the smallest Ω above the interval, evaluated; it fails"},
     {NULL, "predicted_min", "number", "the smallest Ω that theory promises; blank: no formula"},
@@ -59,6 +65,8 @@ static const Said said[] = {
     {NULL, "omega_best", "number", "the Ω with the smallest judged error of all evaluated"},
     {NULL, "best_error", ABSOLUTE, "the judged error there"},
     {NULL, "floor", ABSOLUTE, "the original's own error in this arithmetic"},
+    {NULL, "best_error_log10", "log10", "of `best_error`"},
+    {NULL, "floor_log10", "log10", "of `floor`"},
     {NULL, "seed_rule", "number", "what the posts ask of Ω: ln(N/tolerance)"},
     {NULL, "seed_scores", "number", "what the posts ask of Ω: more than the largest score"},
     {NULL, "evaluations", "integer", "Ω evaluated, at most 200"},

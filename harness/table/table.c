@@ -8,6 +8,7 @@
 #include "../grid/point_axes.h"
 #include "bounds.h"
 #include "columns.h"
+#include "options_cell.h"
 #include "../base/text_stream.h"
 
 #include <inttypes.h>
@@ -56,31 +57,8 @@ static void write_axis(FILE *file, const Point *point, Axis axis)
     }
 }
 
-/* Those of axes that have no column, and of `also`, which ends with AXIS_COUNT; NULL: none. */
-static void write_options(FILE *file, const Point *point, const Axis *also)
-{
-    const char *separator = "";
-    for (Axis axis = 0; axis < AXIS_COUNT; axis++) {
-        const Axis *next = also;
-        while (next != NULL && *next != AXIS_COUNT && *next != axis) {
-            next++;
-        }
-        bool listed = axis_info(axis)->column == NULL || (next != NULL && *next == axis);
-        if (listed && point_axis_differs(point, axis)) {
-            fprintf(file, "%s%s=", separator, axis_info(axis)->name);
-            write_axis(file, point, axis);
-            separator = ";";
-        }
-    }
-}
-
-int table_write_options(FILE *file, const Point *point, const Axis *also)
-{
-    write_options(file, point, also);
-    return stream_status(file);
-}
-
-int table_write_key(FILE *file, const Point *point, bool with_omega, const char *seeds)
+/* The cells before the options. */
+static void write_axes(FILE *file, const Point *point, bool with_omega, const char *seeds)
 {
     for (Axis axis = 0; axis < AXIS_COUNT; axis++) {
         if (has_column(axis, with_omega)) {
@@ -92,7 +70,12 @@ int table_write_key(FILE *file, const Point *point, bool with_omega, const char 
             putc(',', file);
         }
     }
-    write_options(file, point, NULL);
+}
+
+int table_write_key(FILE *file, const Point *point, bool with_omega, const char *seeds)
+{
+    write_axes(file, point, with_omega, seeds);
+    options_write(file, point, NULL);
     return stream_status(file);
 }
 
@@ -104,7 +87,9 @@ char *table_key(const Point *point)
     if (stream == NULL) {
         return NULL;
     }
-    int status = table_write_key(stream, point, true, NULL);
+    write_axes(stream, point, true, NULL);
+    options_write_canonical(stream, point);
+    int status = stream_status(stream);
     if (fclose(stream) != 0 || status != 0) {
         free(text);
         return NULL;
@@ -123,7 +108,11 @@ int table_write_cell(FILE *file, const RefCell *cell)
             return -1;
         }
         break;
-    case CELL_BOUND: /* not below it */
+    case CELL_BOUND:                    /* not below it */
+        if (mpfr_zero_p(cell->value)) { /* the logarithm of 1 */
+            putc('0', file);
+            break;
+        }
         if (mpfr_fprintf(file, "%.*RUe", cell->digits - 1, cell->value) < 0) {
             return -1;
         }

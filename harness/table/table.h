@@ -15,17 +15,14 @@ int table_write_header(FILE *file, bool propagation) __attribute__((warn_unused_
 int table_write_row(FILE *file, const Point *point, const Row *row)
     __attribute__((warn_unused_result));
 
-/* The cell `options`: every axis without a column that differs from its default, and of those that
- * have one the axes of `also`, which ends with AXIS_COUNT. */
-int table_write_options(FILE *file, const Point *point, const Axis *also);
-
 /* The key columns alone, as in a row, without layer: "fused,silu,none,20,...".  For min-omega
  * the caller passes with_omega = false and seeds as text (NULL: the point's own seed). */
 int table_write_key_header(FILE *file, bool with_omega) __attribute__((warn_unused_result));
 int table_write_key(FILE *file, const Point *point, bool with_omega, const char *seeds)
     __attribute__((warn_unused_result));
 
-/* The key columns of every row of a point, without layer; free it.  NULL: memory is short. */
+/* What tells a point's rows from others', however it was asked for: their key columns without
+ * layer, the options canonical (options_cell.h); free it.  NULL: memory is short. */
 char *table_key(const Point *point) __attribute__((warn_unused_result));
 
 /* One cell as in a row. */

@@ -138,6 +138,10 @@ static int judge_kinds(Judge *judge, const Number *o, const Number *b, bool *don
     if (b->kind == NUMBER_NONFINITE) {
         return found(judge, "not a number in the baseline");
     }
+    if (judge->column->kind == COLUMN_MACHINE && judge->column->unit == UNIT_LOG10) {
+        *done = false; /* of an error of 0 it is blank */
+        return 0;
+    }
     if (o->kind == NUMBER_BLANK) {
         return found(judge, "blank, and not in the baseline");
     }
@@ -151,10 +155,16 @@ static int judge_kinds(Judge *judge, const Number *o, const Number *b, bool *don
     return 0;
 }
 
+/* A 0 that is no error: of logarithms it is a number among others, of an error of 1. */
+static bool is_no_error(const Judge *judge, const Number *number)
+{
+    return is_zero(number) && judge->column->unit != UNIT_LOG10;
+}
+
 /* Where the baseline has a bound alone, a value, a bound or a proven 0 within it says as much. */
 static int judge_below_bound(Judge *judge, const Number *o, const Number *b, int digits)
 {
-    if (is_zero(o) || number_agrees(o, b, digits)) {
+    if (is_no_error(judge, o) || number_agrees(o, b, digits)) {
         return 0;
     }
     number_value(judge->limit, b);
@@ -184,10 +194,10 @@ static int judge_reference(Judge *judge, const Number *o, const Number *b)
         return 0;
     }
     const Finding *finding = &judge->finding;
-    if (finding->baseline_bound && (!is_zero(b))) {
+    if (finding->baseline_bound && !is_no_error(judge, b)) {
         return judge_below_bound(judge, o, b, digits);
     }
-    if (is_zero(o) || is_zero(b)) {
+    if (is_no_error(judge, o) || is_no_error(judge, b)) {
         return found(judge, is_zero(o) ? "0 for what the baseline resolves" : "not 0 any more");
     }
     if (finding->obtained_bound) {
@@ -209,20 +219,34 @@ static int judge_reference(Judge *judge, const Number *o, const Number *b)
     return status;
 }
 
+/* The error that a cell of the column says: of its logarithm ten to that, of a blank one 0. */
+static void machine_value(mpfr_ptr value, const Judge *judge, const Number *number)
+{
+    bool log = judge->column->unit == UNIT_LOG10;
+    if (log && number->kind == NUMBER_BLANK) {
+        mpfr_set_zero(value, 1);
+        return;
+    }
+    number_value(value, number);
+    if (log) {
+        mpfr_exp10(value, value, MPFR_RNDN);
+    }
+}
+
 /* The baseline's value; of an observed error, at least what the original itself loses: two streams
  * that agree to the last bit on one machine do so on another only by chance. */
 static void set_scale(mpfr_ptr scale, Judge *judge, const Number *b)
 {
     const Csv *csv = &judge->check->baseline;
     Number native;
-    number_value(scale, b);
+    machine_value(scale, judge, b);
     if (judge->column->native == NULL) {
         return;
     }
     size_t found = csv_find(csv, judge->column->native);
     if (found < csv->columns && number_read(&native, csv_cell(csv, judge->other, found)) &&
         (native.kind == NUMBER_FINITE || native.kind == NUMBER_ZERO)) {
-        number_value(judge->scratch, &native);
+        machine_value(judge->scratch, judge, &native);
         mpfr_max(scale, scale, judge->scratch, MPFR_RNDN);
     }
 }
@@ -235,15 +259,17 @@ static int judge_machine(Judge *judge, const Number *o, const Number *b)
     mpfr_inits2(LIMIT_BITS, value, allowed, (mpfr_ptr)0);
     set_ratio(judge, o, b);
     set_floor(judge);
-    number_value(value, b);
+    machine_value(value, judge, b);
     mpfr_div_d(allowed, value, factor, MPFR_RNDN);
+    machine_value(value, judge, o);
     bool by_chance = judge->check->other_machine && judge->column->native != NULL;
-    bool nothing = is_zero(o) || (judge->finding.obtained_bound && !judge->finding.baseline_bound);
+    bool nothing =
+        mpfr_zero_p(value) || (judge->finding.obtained_bound && !judge->finding.baseline_bound);
     bool vanished = nothing && mpfr_cmp(allowed, judge->limit) > 0 && !by_chance;
     set_scale(value, judge, b);
     mpfr_mul_d(allowed, value, factor, MPFR_RNDN);
     mpfr_max(judge->limit, judge->limit, allowed, MPFR_RNDN);
-    number_value(value, o);
+    machine_value(value, judge, o);
     if (vanished) {
         status = found(judge, "0 for what was far above the machine's own floor");
     } else if (!(mpfr_sgn(value) >= 0 && mpfr_lessequal_p(value, judge->limit))) {

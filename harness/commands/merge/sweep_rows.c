@@ -9,6 +9,7 @@
 #include "../../grid/axes.h"
 #include "../../table/check_columns.h"
 #include "../../table/columns.h"
+#include "../../table/options_cell.h"
 #include "../../base/message.h"
 
 #include <stdlib.h>
@@ -20,19 +21,6 @@ static void copy_cell(char *out, size_t size, const char *line, const char *colu
     const char *cell = merge_column(line, column_position(column));
     snprintf(out, size, "%.*s", cell == NULL ? 0 : (int)strcspn(cell, ",\n"),
              cell == NULL ? "" : cell);
-}
-
-/* The value of an option "name=value;" in a cell of options, else the default. */
-static void copy_option(char *out, size_t size, const char *options, const char *name,
-                        const char *otherwise)
-{
-    size_t length = strlen(name);
-    while (*options != '\0' && (strncmp(options, name, length) != 0 || options[length] != '=')) {
-        options += strcspn(options, ";");
-        options += *options == ';';
-    }
-    const char *value = *options != '\0' ? options + length + 1 : otherwise;
-    snprintf(out, size, "%.*s", (int)strcspn(value, ";"), value);
 }
 
 /* A number, and within the tolerance. */
@@ -51,23 +39,18 @@ static bool is_within(const char *cell, const char *tolerance)
 /* As the run that wrote the row judged it (row_passes). */
 static bool row_passed(const char *line)
 {
-    enum { TEXT = 64, OPTIONS = 8192 };
-    char status[TEXT], judge[TEXT], norm[TEXT], tolerance[TEXT], cell[TEXT];
-    char options[OPTIONS];
+    char status[64], cell[64], judge[VALUE_TEXT], norm[VALUE_TEXT], tolerance[VALUE_TEXT];
+    AxisCell columns[AXIS_COUNT], options;
     copy_cell(status, sizeof status, line, column_name(COLUMN_STATUS));
-    copy_cell(options, sizeof options, line, OPTIONS_COLUMN);
-    copy_option(tolerance, TEXT, options, axis_info(AXIS_TOLERANCE)->name, "");
-    copy_cell(cell, sizeof cell, line, axis_info(AXIS_ARITHMETIC)->column);
-    bool machine = strcmp(cell, axis_info(AXIS_ARITHMETIC)->domain.words[ARITHMETIC_NONE]) != 0;
-    copy_option(judge, TEXT, options, axis_info(AXIS_JUDGE)->name,
-                axis_info(AXIS_JUDGE)->domain.words[machine ? ERROR_TOTAL : ERROR_CONSTRUCTION]);
-    copy_option(norm, TEXT, options, axis_info(AXIS_NORM)->name,
-                axis_info(AXIS_NORM)->domain.words[NORM_MAX]);
     Status found = status_find(status);
-    if (found > STATUS_OK || found <= STATUS_FAIL) {
+    if (found > STATUS_OK || found <= STATUS_FAIL ||
+        options_of_line(columns, &options, line) == NULL) {
         return false;
     }
-    if (*tolerance == '\0') {
+    options_value(tolerance, AXIS_TOLERANCE, options.text, options.length, columns);
+    options_value(judge, AXIS_JUDGE, options.text, options.length, columns);
+    options_value(norm, AXIS_NORM, options.text, options.length, columns);
+    if (strcmp(tolerance, axis_info(AXIS_TOLERANCE)->domain.words[0]) == 0) {
         return true;
     }
     const Column *column = column_of_words(judge, norm);
@@ -122,10 +105,26 @@ static int take_points(Merge *merge, const ShardFile *file)
     return next == end ? 0 : merge_refuse_rows(file);
 }
 
+/* Adds the key of a line that has one, as table_key has it.  false: memory is short. */
+static bool digest_key(uint64_t *digest, const char *line)
+{
+    AxisCell columns[AXIS_COUNT], options = {0};
+    (void)options_of_line(columns, &options, line); /* point_length has seen the layer behind it */
+    char *canonical = malloc(options.length + 1);
+    if (canonical == NULL) {
+        return false;
+    }
+    size_t length = options_canonical(canonical, options.text, options.length, columns);
+    *digest = digest_bytes(*digest, line, (size_t)(options.text - line));
+    *digest = digest_bytes(*digest, canonical, length);
+    *digest = digest_bytes(*digest, "\n", 1);
+    free(canonical);
+    return true;
+}
+
 /* All points are there, and their keys are the grid's. */
 static int check_grid(const Merge *merge)
 {
-    size_t layer_column = column_position(LAYER_COLUMN); /* the key is what stands before it */
     uint64_t digest = DIGEST_START;
     char text[DIGEST_TEXT];
     for (size_t i = 0; i < merge->point_count; i++) {
@@ -133,8 +132,9 @@ static int check_grid(const Merge *merge)
         if (rows == NULL) {
             return merge_refuse_rows(&merge->files[0]);
         }
-        digest = digest_bytes(digest, rows, (size_t)(merge_column(rows, layer_column) - rows) - 1);
-        digest = digest_bytes(digest, "\n", 1);
+        if (!digest_key(&digest, rows)) {
+            return memory_fault();
+        }
     }
     bool certified = json_is_true(json_object_get(merge->files[0].sidecar, "certified"));
     digest_print(text, identity_end(digest, merge_has_propagation(merge), certified));

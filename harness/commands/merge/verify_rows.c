@@ -9,6 +9,7 @@
 
 #include "../../table/bounds.h"
 #include "../../table/columns.h"
+#include "../../table/options_cell.h"
 #include "../../base/message.h"
 #include "../../base/text_stream.h"
 #include "../verify/print.h"
@@ -49,14 +50,39 @@ static bool same_cell(const Cells *a, const Cells *b, int c)
     return a->length[c] == b->length[c] && memcmp(a->cell[c], b->cell[c], a->length[c]) == 0;
 }
 
+static AxisCell cell_of(const Cells *cells, int c)
+{
+    return (AxisCell){cells->cell[c], cells->length[c]};
+}
+
+/* out [OPTIONS_MOST + 1] = the canonical options of a row.  false: they are longer than any. */
+static bool canonical_options(char *out, const Cells *cells)
+{
+    AxisCell columns[AXIS_COUNT] = {{0}}, options = cell_of(cells, VERIFY_OPTIONS);
+    columns[AXIS_WEIGHTS] = cell_of(cells, VERIFY_MODEL);
+    columns[AXIS_ARITHMETIC] = cell_of(cells, VERIFY_ARITHMETIC);
+    bool fits = options.length <= OPTIONS_MOST;
+    if (fits) {
+        options_canonical(out, options.text, options.length, columns);
+    }
+    return fits;
+}
+
+static bool same_options(const Cells *a, const Cells *b)
+{
+    char left[OPTIONS_MOST + 1], right[OPTIONS_MOST + 1];
+    return same_cell(a, b, VERIFY_OPTIONS) ||
+           (canonical_options(left, a) && canonical_options(right, b) && strcmp(left, right) == 0);
+}
+
 /* Of the same model, Omega, layer and whatever else decides a row. */
 static bool same_row(const Cells *a, const Cells *b)
 {
     bool same = same_cell(a, b, VERIFY_LAYER);
-    for (int c = 0; c < VERIFY_INPUTS; c++) {
+    for (int c = 0; c < VERIFY_OPTIONS; c++) {
         same = same && same_cell(a, b, c);
     }
-    return same;
+    return same && same_options(a, b);
 }
 
 /* The names of a row's bounds, a NUL behind them. */
@@ -104,23 +130,23 @@ static size_t count_of(const Cells *cells, int c)
 static void write_errors(FILE *file, const Cells *rows, size_t count, bool judged,
                          const PositionMeans *means)
 {
-    const char *name;
-    bool bound[ERROR_KINDS], first = true;
-    for (ErrorKind kind = 0; kind < ERROR_KINDS; kind++) {
+    size_t worst[ERROR_KINDS] = {0};
+    bool first = true;
+    for (size_t kind = 0; kind < ERROR_KINDS; kind++) {
         int c = VERIFY_ERRORS + (int)kind;
-        size_t most = 0;
-        name = column_of_error(kind, NORM_MAX)->name;
         for (size_t i = 1; i < count; i++) {
-            most = is_worse(&rows[i], &rows[most], c, name) ? i : most;
+            bool worse = is_worse(&rows[i], &rows[worst[kind]], c, verify_column((size_t)c));
+            worst[kind] = worse ? i : worst[kind];
         }
-        fprintf(file, ",%.*s", (int)rows[most].length[c], rows[most].cell[c]);
-        bound[kind] = cell_is_bound(&rows[most], name);
+    }
+    for (size_t c = VERIFY_ERRORS; c < VERIFY_BOUNDS; c++) { /* a logarithm from its error's row */
+        const Cells *row = &rows[worst[(c - VERIFY_ERRORS) % ERROR_KINDS]];
+        fprintf(file, ",%.*s", (int)row->length[c], row->cell[c]);
     }
     fputc(',', file);
-    for (ErrorKind kind = 0; kind < ERROR_KINDS; kind++) {
-        name = column_of_error(kind, NORM_MAX)->name;
-        if (bound[kind]) {
-            bounds_add(file, &first, name);
+    for (size_t c = VERIFY_ERRORS; c < VERIFY_BOUNDS; c++) {
+        if (cell_is_bound(&rows[worst[(c - VERIFY_ERRORS) % ERROR_KINDS]], verify_column(c))) {
+            bounds_add(file, &first, verify_column(c));
         }
     }
     if (judged) {

@@ -27,15 +27,18 @@ void print_sentences(FILE *file, const Search *search)
     }
     fputc('.', file);
     if (judge_needs_arithmetic(point->judge) && s->best.omega > 0) {
-        bool bound = ensemble_is_bound(ensemble, s->best.omega, point->judge);
+        RefCell cell;
+        ref_cell_init(&cell, REF_DIGITS);
+        ensemble_cell(&cell, ensemble, s->best.omega, point->judge, s->best.error);
         decimal_print(text, s->best.omega);
         mpfr_fprintf(file, " The best evaluated is %s, with error ", text);
-        mpfr_fprintf(file, bound ? "<%.2RUe" : "%.2Re", s->best.error);
-        bound = ensemble_is_bound(ensemble, 0, ERROR_NATIVE);
+        mpfr_fprintf(file, cell.state == CELL_BOUND ? "<%.2RUe" : "%.2Re", cell.value);
+        ensemble_cell(&cell, ensemble, 0, ERROR_NATIVE, found->floor.value);
         mpfr_fprintf(file,
-                     bound ? "; the original itself loses <%.2RUe."
-                           : "; the original itself loses %.2Re.",
-                     found->floor.value);
+                     cell.state == CELL_BOUND ? "; the original itself loses <%.2RUe."
+                                              : "; the original itself loses %.2Re.",
+                     cell.value);
+        ref_cell_clear(&cell);
     }
     fputc('\n', file);
 }

@@ -44,6 +44,9 @@ static int write_key(FILE *file, const Ensemble *ensemble, const char *seeds)
 {
     Point key = *ensemble->points[0];
     key.input = ensemble->points[ensemble->count - 1]->input == key.input ? key.input : 0;
+    for (size_t i = 1; i < ensemble->count; i++) {
+        key.asked |= ensemble->points[i]->asked;
+    }
     return table_write_key(file, &key, false, seeds);
 }
 
@@ -56,40 +59,80 @@ static int write_omega(FILE *file, bool present, double omega)
     return fprintf(file, ",%s", text) < 0 ? -1 : 0;
 }
 
-static int write_error(FILE *file, bool present, mpfr_srcptr error)
+/* The errors of a search. */
+typedef enum { FOUND_BELOW, FOUND_MIN, FOUND_BEST, FOUND_FLOOR, FOUND_COUNT } FoundError;
+
+/* Of each the column, and that of its logarithm. */
+static const char *const names[FOUND_COUNT][2] = {
+    [FOUND_BELOW] = {"error_below", "error_below_log10"},
+    [FOUND_MIN] = {"error_min", "error_min_log10"},
+    [FOUND_BEST] = {"best_error", "best_error_log10"},
+    [FOUND_FLOOR] = {"floor", "floor_log10"},
+};
+
+/* They, and their logarithms; absent where there is none. */
+typedef struct {
+    RefCell error[FOUND_COUNT][2];
+} FoundErrors;
+
+static void found_errors_init(FoundErrors *errors, const Ensemble *ensemble, const Found *found)
 {
-    if (!present) {
-        return fputc(',', file) == EOF ? -1 : 0;
+    const OmegaSearch *s = &found->search;
+    ErrorKind judge = ensemble->points[0]->judge;
+    const struct {
+        bool there;
+        double omega;
+        ErrorKind kind;
+        mpfr_srcptr error;
+    } cells[FOUND_COUNT] = {
+        [FOUND_BELOW] = {s->has_below, s->below.omega, judge, s->below.error},
+        [FOUND_MIN] = {s->found, s->min.omega, judge, s->min.error},
+        [FOUND_BEST] = {judge_needs_arithmetic(judge) && s->best.omega > 0, s->best.omega, judge,
+                        s->best.error},
+        [FOUND_FLOOR] = {found->floor.state != CELL_ABSENT, 0, ERROR_NATIVE, found->floor.value},
+    };
+    for (size_t i = 0; i < FOUND_COUNT; i++) {
+        RefCell *error = errors->error[i];
+        ref_cell_init(&error[0], REF_DIGITS);
+        ref_cell_init(&error[1], REF_DIGITS);
+        if (cells[i].there) {
+            ensemble_cell(&error[0], ensemble, cells[i].omega, cells[i].kind, cells[i].error);
+        }
+        ref_cell_log10(&error[1], &error[0]);
     }
-    return mpfr_fprintf(file, ",%.*Re", REF_DIGITS - 1, error) < 0 ? -1 : 0;
+}
+
+static void found_errors_clear(FoundErrors *errors)
+{
+    for (size_t i = 0; i < FOUND_COUNT; i++) {
+        ref_cell_clear(&errors->error[i][0]);
+        ref_cell_clear(&errors->error[i][1]);
+    }
+}
+
+static int write_cell(FILE *file, const RefCell *cell)
+{
+    return fputc(',', file) == EOF ? -1 : table_write_cell(file, cell);
 }
 
 /* omega_below and omega_above are blank where none was found: the end is as low, or as high, as was
  * tried. */
 static const char header_tail[] =
     ",tolerance,omega_below,omega_min,error_below,error_min,"
-    "omega_max,omega_above,predicted_min,predicted_max,omega_best,best_error,floor,seed_rule,"
-    "seed_scores,evaluations,evaluations_inside,unfinished," BOUNDS_COLUMN ",status\n";
+    "omega_max,omega_above,predicted_min,predicted_max,omega_best,best_error,floor,"
+    "error_below_log10,error_min_log10,best_error_log10,floor_log10,seed_rule,seed_scores,"
+    "evaluations,evaluations_inside,unfinished," BOUNDS_COLUMN ",status\n";
 
-/* Which of the errors printed are only upper bounds. */
-static void write_bounds(FILE *file, const Ensemble *ensemble, const Found *found)
+/* Which of the errors are only upper bounds; logs: and which of their logarithms. */
+static void write_bounds(FILE *file, const FoundErrors *errors, bool logs)
 {
-    const OmegaSearch *s = &found->search;
-    ErrorKind judge = ensemble->points[0]->judge;
-    const struct {
-        const char *name;
-        bool bound;
-    } errors[] = {
-        {"error_below", s->has_below && ensemble_is_bound(ensemble, s->below.omega, judge)},
-        {"error_min", s->found && ensemble_is_bound(ensemble, s->min.omega, judge)},
-        {"best_error", judge_needs_arithmetic(judge) && s->best.omega > 0 &&
-                           ensemble_is_bound(ensemble, s->best.omega, judge)},
-        {"floor", ensemble_is_bound(ensemble, 0, ERROR_NATIVE)}};
     bool first = true;
     fputc(',', file);
-    for (size_t i = 0; i < sizeof errors / sizeof *errors; i++) {
-        if (errors[i].bound) {
-            bounds_add(file, &first, errors[i].name);
+    for (size_t log = 0; log < (logs ? 2 : 1); log++) {
+        for (size_t i = 0; i < FOUND_COUNT; i++) {
+            if (errors->error[i][log].state == CELL_BOUND) {
+                bounds_add(file, &first, names[i][log]);
+            }
         }
     }
 }
@@ -113,13 +156,16 @@ int row_write_case(FILE *file, const Search *search)
     char *text = seeds_text(&search->seeds);
     int status = text == NULL ? -1 : write_key(file, &search->seeds, text);
     free(text);
+    FoundErrors errors;
+    found_errors_init(&errors, &search->seeds, &search->found);
     status |= write_omega(file, true, point->tolerance);
     status |= write_omega(file, s->found, s->min.omega);
     status |= write_omega(file, s->found, s->max.omega);
-    status |= write_error(file, s->found, s->min.error);
+    status |= write_cell(file, &errors.error[FOUND_MIN][0]);
     status |= write_omega(file, best, s->best.omega);
-    status |= write_error(file, best, s->best.error);
-    write_bounds(file, &search->seeds, &search->found);
+    status |= write_cell(file, &errors.error[FOUND_BEST][0]);
+    write_bounds(file, &errors, false);
+    found_errors_clear(&errors);
     fprintf(file, ",%s\n", s->found ? "ok" : "none");
     return ferror(file) ? -1 : status;
 }
@@ -162,23 +208,29 @@ int row_write(FILE *file, const Search *search)
     char *text = seeds_text(ensemble);
     int status = text == NULL ? -1 : write_key(file, ensemble, text);
     free(text);
+    FoundErrors errors;
+    found_errors_init(&errors, ensemble, found);
     status |= write_omega(file, true, point->tolerance);
     status |= write_omega(file, s->has_below, s->below.omega);
     status |= write_omega(file, s->found, s->min.omega);
-    status |= write_error(file, s->has_below, s->below.error);
-    status |= write_error(file, s->found, s->min.error);
+    status |= write_cell(file, &errors.error[FOUND_BELOW][0]);
+    status |= write_cell(file, &errors.error[FOUND_MIN][0]);
     status |= write_omega(file, s->found, s->max.omega);
     status |= write_omega(file, s->has_above, s->above.omega);
     status |= write_omega(file, search->predicted.known, search->predicted.min);
     status |= write_omega(file, search->predicted.known, search->predicted.max);
     status |= write_omega(file, machine && s->best.omega > 0, s->best.omega);
-    status |= write_error(file, machine && s->best.omega > 0, s->best.error);
-    status |= write_error(file, found->floor.state != CELL_ABSENT, found->floor.value);
+    status |= write_cell(file, &errors.error[FOUND_BEST][0]);
+    status |= write_cell(file, &errors.error[FOUND_FLOOR][0]);
+    for (size_t i = 0; i < FOUND_COUNT; i++) {
+        status |= write_cell(file, &errors.error[i][1]);
+    }
     status |= write_omega(file, true, found->seed_rule);
     status |= write_omega(file, found->has_scores, found->seed_scores);
     fprintf(file, ",%zu,%zu,", found->evaluations, s->inside);
     omega_print_open(file, s);
-    write_bounds(file, ensemble, found);
+    write_bounds(file, &errors, true);
+    found_errors_clear(&errors);
     fprintf(file, ",%s\n", s->found ? "ok" : "none");
     return ferror(file) ? -1 : status;
 }

@@ -9,6 +9,7 @@
 #include "../../table/bounds.h"
 #include "../../table/columns.h"
 #include "../../table/format.h"
+#include "../../table/options_cell.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -20,12 +21,16 @@
 /* Logarithms up to this size keep their first decimals, so that two can be subtracted. */
 #define EXPONENT_SUBTRACTED 1e9
 
+/* Logarithms are below this, which a long holds. */
+#define EXPONENT_MOST 1e18
+
 /* Where the columns of one table are; csv->columns: it has no such column. */
 typedef struct {
     const Csv *csv;
     size_t axes[PLOT_AXES];
     size_t options, bounds;
     size_t errors[ERROR_KINDS];
+    size_t logs[ERROR_KINDS]; /* of their logarithms, where it is they */
     Norm norm;
 } Places;
 
@@ -117,6 +122,8 @@ static void find_columns(Places *places, const Csv *csv, Norm norm)
     places->bounds = csv_find(csv, BOUNDS_COLUMN);
     for (ErrorKind kind = 0; kind < ERROR_KINDS; kind++) {
         places->errors[kind] = csv_find(csv, column_of_error(kind, norm)->name);
+        bool logs = norm == NORM_MAX;
+        places->logs[kind] = logs ? csv_find(csv, column_of_log(kind)->name) : csv->columns;
     }
 }
 
@@ -134,21 +141,6 @@ static int check_columns(const Places *places)
         }
     }
     return 0;
-}
-
-/* The value of an axis in a row's `options`, NAME=VALUE;..., and its length; NULL: it has its
- * default. */
-static const char *find_option(size_t *length, const char *options, const char *name)
-{
-    size_t named = strlen(name);
-    for (; *options != '\0'; options += *length + (options[*length] == ';')) {
-        *length = strcspn(options, ";");
-        if (*length > named && strncmp(options, name, named) == 0 && options[named] == '=') {
-            *length -= named + 1;
-            return options + named + 1;
-        }
-    }
-    return NULL;
 }
 
 /* Every name in `options` is an axis, and has a value. */
@@ -169,12 +161,31 @@ static int check_options(const Csv *csv, size_t row, const char *options)
     return 0;
 }
 
-/* What a row is of. */
-static int take_keys(PlotData *data, const Places *places, size_t row)
+/* The row's options without what is a default all the same, to be freed.  NULL: memory is short. */
+static char *canonical_options(const Places *places, size_t row, const char *options)
+{
+    AxisCell columns[AXIS_COUNT] = {{0}};
+    size_t length = strlen(options);
+    char *canonical = malloc(length + 1);
+    for (Axis axis = 0; axis < AXIS_COUNT; axis++) {
+        if (places->axes[axis] < places->csv->columns) {
+            const char *cell = csv_cell(places->csv, row, places->axes[axis]);
+            columns[axis] = (AxisCell){cell, strlen(cell)};
+        }
+    }
+    if (canonical == NULL) {
+        memory_fault();
+        return NULL;
+    }
+    options_canonical(canonical, options, length, columns);
+    return canonical;
+}
+
+/* What a row is of, its options being canonical. */
+static int take_keys(PlotData *data, const Places *places, size_t row, const char *options)
 {
     const Csv *csv = places->csv;
-    const char *options = places->options < csv->columns ? csv_cell(csv, row, places->options) : "";
-    int status = check_options(csv, row, options);
+    int status = 0;
     for (size_t axis = 0; axis < PLOT_AXES && status == 0; axis++) {
         char standard[VALUE_TEXT] = "";
         const char *found = standard;
@@ -186,7 +197,7 @@ static int take_keys(PlotData *data, const Places *places, size_t row)
         } else if (axis < AXIS_COUNT && axis_info((Axis)axis)->column == NULL) {
             const AxisInfo *info = axis_info((Axis)axis);
             value_print(standard, &info->domain, info->standard);
-            const char *option = find_option(&length, options, info->name);
+            const char *option = options_find(&length, options, strlen(options), info->name);
             found = option != NULL ? option : standard;
         }
         length = found == standard || length == 0 ? strlen(found) : length;
@@ -195,11 +206,50 @@ static int take_keys(PlotData *data, const Places *places, size_t row)
     return status;
 }
 
+static int take_row_keys(PlotData *data, const Places *places, size_t row)
+{
+    const Csv *csv = places->csv;
+    const char *options = places->options < csv->columns ? csv_cell(csv, row, places->options) : "";
+    int status = check_options(csv, row, options);
+    char *canonical = status == 0 ? canonical_options(places, row, options) : NULL;
+    if (canonical != NULL) {
+        status = take_keys(data, places, row, canonical);
+        free(canonical);
+    }
+    return status == 0 && canonical == NULL ? 99 : status;
+}
+
+/* From the logarithm, where a program that has doubles alone wrote the table anew and a size of
+ * 1e-868 became 0.0: of a proven 0 it is blank. */
+static int take_log(PlotCell *cell, const Places *places, size_t row, ErrorKind kind)
+{
+    const Csv *csv = places->csv;
+    Number number;
+    if (places->logs[kind] == csv->columns) {
+        return 0;
+    }
+    const char *text = csv_cell(csv, row, places->logs[kind]);
+    bool is_number = number_read(&number, text);
+    double value = is_number && number.kind != NUMBER_BLANK ? strtod(text, NULL) : -INFINITY;
+    if (!is_number || isnan(value) || (isfinite(value) && fabs(value) > EXPONENT_MOST)) {
+        complain((Origin){.file = csv->path, .line = csv_line(row)}, text,
+                 "expected a logarithm in the column %s", csv_name(csv, places->logs[kind]));
+        return 2;
+    }
+    cell->log10 = value;
+    if (isfinite(value)) {
+        cell->exponent = (long)floor(value);
+        cell->mantissa = pow(10, value - floor(value));
+    }
+    return 0;
+}
+
 static int take_cell(PlotCell *cell, const Places *places, size_t row, ErrorKind kind)
 {
     const Csv *csv = places->csv;
     size_t column = places->errors[kind];
     Number number;
+    int status = 0;
     *cell = (PlotCell){.log10 = NAN};
     if (column == csv->columns) {
         return 0;
@@ -218,10 +268,12 @@ static int take_cell(PlotCell *cell, const Places *places, size_t row, ErrorKind
         cell->mantissa = (double)number.digits / 1e16;
         cell->exponent = number.exponent;
         cell->log10 = log10(cell->mantissa) + (double)number.exponent;
+    } else if (number.kind == NUMBER_FINITE) {
+        status = take_log(cell, places, row, kind);
     }
     cell->bound = places->bounds < csv->columns &&
                   bounds_has(csv_cell(csv, row, places->bounds), csv_name(csv, column));
-    return 0;
+    return status;
 }
 
 static int make_room(PlotData *data, size_t rows)
@@ -247,7 +299,7 @@ static int take_table(PlotData *data, const Csv *csv, Norm norm)
     int status = check_columns(&places);
     status = status != 0 ? status : make_room(data, csv->rows);
     for (size_t row = 0; row < csv->rows && status == 0; row++) {
-        status = take_keys(data, &places, row);
+        status = take_row_keys(data, &places, row);
         for (ErrorKind kind = 0; kind < ERROR_KINDS && status == 0; kind++) {
             status = take_cell(&data->cells[data->rows][kind], &places, row, kind);
         }

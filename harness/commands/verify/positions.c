@@ -179,6 +179,11 @@ static void write_bounds(FILE *file, const Position *position, const Figure loss
             bounds_add(file, &first, verify_column(VERIFY_ERRORS + kind));
         }
     }
+    for (size_t kind = 0; kind < ERROR_KINDS; kind++) {
+        if (position->logs[kind].state == CELL_BOUND) {
+            bounds_add(file, &first, verify_column(VERIFY_LOGS + kind));
+        }
+    }
     for (size_t i = 0; i < LOSSES; i++) {
         if (loss[i].state == CELL_BOUND) {
             bounds_add(file, &first, verify_column(VERIFY_LOSS + i));
@@ -215,6 +220,9 @@ static bool write_position(void *context, const Verify *verify, size_t i, size_t
     }
     for (int kind = 0; kind < ERROR_KINDS; kind++) {
         write_figure(rows, &position->errors[kind]);
+    }
+    for (int kind = 0; kind < ERROR_KINDS; kind++) {
+        write_figure(rows, &position->logs[kind]);
     }
     write_bounds(file, position, loss);
     fputs(",,", file); /* of layers alone */

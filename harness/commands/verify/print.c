@@ -11,6 +11,7 @@
 #include "../../base/decimal.h"
 #include "../../evaluate/omega_print.h"
 #include "../../base/shown.h"
+#include "../../table/options_cell.h"
 #include "../../table/table.h"
 #include "limit.h"
 #include "norms.h"
@@ -52,7 +53,10 @@ const char *verify_column(size_t column)
                                                       [VERIFY_KL_MAX + 1] = "kl_machine_max",
                                                       [VERIFY_KL_MAX + 2] = "kl_native_max",
                                                       [VERIFY_STATUS] = "status"};
-    bool is_error = column >= VERIFY_ERRORS && column < VERIFY_BOUNDS;
+    if (column >= VERIFY_LOGS && column < VERIFY_BOUNDS) {
+        return column_of_log((ErrorKind)(column - VERIFY_LOGS))->name;
+    }
+    bool is_error = column >= VERIFY_ERRORS && column < VERIFY_LOGS;
     return is_error ? column_of_error((ErrorKind)(column - VERIFY_ERRORS), NORM_MAX)->name
                     : names[column];
 }
@@ -84,14 +88,53 @@ void verify_write_logits(FILE *file, double error, double margin, size_t changed
     fprintf(file, ",%.16e,%.16e,%.16e,%zu", error, margin, safety(margin, error), changed);
 }
 
+/* cell = what the layer's row holds in a column of errors or of their logarithms. */
+static void layer_cell(RefCell *cell, const LayerWorst *layer, size_t column)
+{
+    if (column < VERIFY_LOGS) {
+        ref_cell_set(cell, &layer->worst[column - VERIFY_ERRORS]);
+    } else {
+        ref_cell_log10(cell, &layer->worst[column - VERIFY_LOGS]);
+    }
+}
+
+static bool layer_cell_is_bound(const LayerWorst *layer, size_t column)
+{
+    RefCell cell;
+    ref_cell_init(&cell, REF_DIGITS);
+    layer_cell(&cell, layer, column);
+    bool bound = cell.state == CELL_BOUND;
+    ref_cell_clear(&cell);
+    return bound;
+}
+
+size_t verify_bounds(const LayerWorst *layer)
+{
+    size_t count = 0;
+    for (size_t column = VERIFY_ERRORS; column < VERIFY_BOUNDS; column++) {
+        count += layer_cell_is_bound(layer, column);
+    }
+    return count;
+}
+
+static int write_layer_cell(FILE *file, const LayerWorst *layer, size_t column)
+{
+    RefCell cell;
+    ref_cell_init(&cell, REF_DIGITS);
+    layer_cell(&cell, layer, column);
+    int status = table_write_cell(file, &cell);
+    ref_cell_clear(&cell);
+    return status;
+}
+
 /* The names of the layer's cells that are only bounds, and of means over positions (or NULL). */
 static void write_bounds(FILE *file, const Verify *verify, const LayerWorst *layer,
                          const PositionMeans *means)
 {
     bool first = true;
-    for (size_t kind = 0; kind < ERROR_KINDS; kind++) {
-        if (layer->worst[kind].state == CELL_BOUND) {
-            bounds_add(file, &first, verify_column(VERIFY_ERRORS + kind));
+    for (size_t column = VERIFY_ERRORS; column < VERIFY_BOUNDS; column++) {
+        if (layer_cell_is_bound(layer, column)) {
+            bounds_add(file, &first, verify_column(column));
         }
     }
     if (layer->judged_bound) {
@@ -111,7 +154,8 @@ int verify_write_key(FILE *file, const Verify *verify, const char *omega)
     fprintf(file, "%s,%s,%s,%s,%s,", verify->template->source->path,
             construction_names[point->spec.construction], arithmetic_names[point->arithmetic],
             point->kernel == KERNEL_DENSE ? "dense" : "structured", omega);
-    return table_write_options(file, verify->template, decisive);
+    options_write(file, verify->template, decisive);
+    return ferror(file) ? -1 : 0;
 }
 
 /* What a layer's row holds in a column from the inputs' to the worst input's; means: of the last
@@ -131,7 +175,7 @@ static int write_cell(FILE *file, size_t column, const Verify *verify, size_t l,
     case VERIFY_WORST_INPUT:
         fprintf(file, "%zu", inputs_number(&verify->inputs, layer->worst_input));
         break;
-    default: return table_write_cell(file, &layer->worst[column - VERIFY_ERRORS]);
+    default: return write_layer_cell(file, layer, column);
     }
     return 0;
 }

@@ -7,7 +7,7 @@
 #include "positions.h"
 
 /* The columns of its rows, in order: up to VERIFY_INPUTS what decides a row; VERIFY_ERRORS + kind
- * is that of an error's largest entry. */
+ * is that of an error's largest entry, VERIFY_LOGS + kind of its logarithm. */
 enum {
     VERIFY_MODEL,
     VERIFY_CONSTRUCTION,
@@ -21,7 +21,8 @@ enum {
     VERIFY_POSITION,
     VERIFY_TOKEN,
     VERIFY_ERRORS,
-    VERIFY_BOUNDS = VERIFY_ERRORS + ERROR_KINDS,
+    VERIFY_LOGS = VERIFY_ERRORS + ERROR_KINDS,
+    VERIFY_BOUNDS = VERIFY_LOGS + ERROR_KINDS,
     VERIFY_JUDGED_LOG2,
     VERIFY_WORST_INPUT,
     VERIFY_LOGIT_ERROR,
@@ -39,6 +40,9 @@ enum {
 
 /* The name of a column < VERIFY_COLUMNS. */
 const char *verify_column(size_t column);
+
+/* How many of the layer's errors, and of their logarithms, are only bounds. */
+size_t verify_bounds(const LayerWorst *layer);
 
 int verify_write_header(FILE *file);
 int verify_write_rows(const Verify *verify, double omega, const LogitErrors *logits);

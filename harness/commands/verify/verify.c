@@ -114,9 +114,7 @@ static void take_verdict(bool *passed, const Verify *verify, const Grid *grid, d
 static void count_bounds(Verify *verify)
 {
     for (size_t l = 0; l < verify->template->spec.depth; l++) {
-        for (int kind = 0; kind < ERROR_KINDS; kind++) {
-            verify->bounds += verify->layers[l].worst[kind].state == CELL_BOUND;
-        }
+        verify->bounds += verify_bounds(&verify->layers[l]);
     }
 }
 

@@ -1,0 +1,188 @@
+/*
+ * The cell `options` written, and made canonical where a table is read.
+ */
+#include "options_cell.h"
+
+#include "../grid/point_axes.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+static bool is_among(const Axis *axes, Axis axis)
+{
+    while (axes != NULL && *axes != AXIS_COUNT && *axes != axis) {
+        axes++;
+    }
+    return axes != NULL && *axes == axis;
+}
+
+/* canonical: without what was given and is a default. */
+static void write_cell(FILE *file, const Point *point, const Axis *also, bool canonical)
+{
+    const char *separator = "";
+    for (Axis axis = 0; axis < AXIS_COUNT; axis++) {
+        const AxisInfo *info = axis_info(axis);
+        bool listed = canonical ? point_axis_tells(point, axis) : point_axis_is_said(point, axis);
+        if (listed && (info->column == NULL || is_among(also, axis))) {
+            char value[VALUE_TEXT];
+            value_print(value, &info->domain, point_get(point, axis));
+            fprintf(file, "%s%s=%s", separator, info->name, value);
+            separator = ";";
+        }
+    }
+}
+
+void options_write(FILE *file, const Point *point, const Axis *also)
+{
+    write_cell(file, point, also, false);
+}
+
+void options_write_canonical(FILE *file, const Point *point)
+{
+    write_cell(file, point, NULL, true);
+}
+
+/* ---- What is read back ----------------------------------------------------------------------- */
+
+const char *options_of_line(AxisCell columns[AXIS_COUNT], AxisCell *options, const char *line)
+{
+    memset(columns, 0, AXIS_COUNT * sizeof *columns);
+    for (Axis axis = 0; axis < AXIS_COUNT; axis++) {
+        if (axis_info(axis)->column != NULL) {
+            columns[axis] = (AxisCell){line, strcspn(line, ",\n")};
+            line += columns[axis].length;
+            if (*line++ != ',') {
+                return NULL;
+            }
+        }
+    }
+    *options = (AxisCell){line, strcspn(line, ",\n")};
+    return line + options->length;
+}
+
+const char *options_find(size_t *length, const char *options, size_t size, const char *name)
+{
+    const char *end = options + size;
+    size_t named = strlen(name);
+    while (options < end) {
+        const char *separator = memchr(options, ';', (size_t)(end - options));
+        *length = (size_t)((separator != NULL ? separator : end) - options);
+        if (*length > named && memcmp(options, name, named) == 0 && options[named] == '=') {
+            *length -= named + 1;
+            return options + named + 1;
+        }
+        options += *length + 1;
+    }
+    return NULL;
+}
+
+/* The word's place in the domain; word_count: it is none of its words. */
+static size_t find_word(const Domain *domain, AxisCell cell)
+{
+    size_t i = 0;
+    while (i < domain->word_count && (strlen(domain->words[i]) != cell.length ||
+                                      memcmp(domain->words[i], cell.text, cell.length) != 0)) {
+        i++;
+    }
+    return i;
+}
+
+/* What a row says of an axis; text NULL: nothing. */
+static AxisCell find_cell(Axis axis, const char *options, size_t size, const AxisCell *columns)
+{
+    AxisCell cell = columns[axis];
+    if (cell.text == NULL) {
+        cell.text = options_find(&cell.length, options, size, axis_info(axis)->name);
+    }
+    return cell;
+}
+
+/* A point with what defaults hang on, which are words: of the row's axes those that it says. */
+static void read_words(Point *point, const char *options, size_t size, const AxisCell *columns)
+{
+    *point = (Point){0};
+    for (Axis axis = 0; axis < AXIS_COUNT; axis++) {
+        const Domain *domain = &axis_info(axis)->domain;
+        AxisCell cell = {0};
+        if (domain->kind == DOMAIN_WORDS) {
+            cell = find_cell(axis, options, size, columns);
+        }
+        size_t word = cell.text != NULL ? find_word(domain, cell) : domain->word_count;
+        if (word < domain->word_count) {
+            point_set(point, axis, (AxisValue){.form = FORM_WORD, .integer = word});
+        }
+    }
+}
+
+static bool has_path(const AxisCell *columns)
+{
+    AxisCell weights = columns[AXIS_WEIGHTS];
+    const Domain *domain = &axis_info(AXIS_WEIGHTS)->domain;
+    return weights.text != NULL && weights.length > 0 &&
+           find_word(domain, weights) == domain->word_count;
+}
+
+static void print_default(char text[VALUE_TEXT], const Point *point, Axis axis)
+{
+    value_print(text, &axis_info(axis)->domain, point_default(point, axis));
+}
+
+/* Is NAME=VALUE [length] an axis at its default, which the row's reader knows? */
+static bool is_default(const Point *point, bool path, const char *option, size_t length)
+{
+    char name[64], text[VALUE_TEXT];
+    size_t named = 0;
+    while (named < length && option[named] != '=') {
+        named++;
+    }
+    if (named == length || named >= sizeof name) {
+        return false;
+    }
+    memcpy(name, option, named);
+    name[named] = '\0';
+    Axis axis = axis_find(name);
+    if (axis == AXIS_COUNT || (path && axis_info(axis)->of_file)) {
+        return false;
+    }
+    print_default(text, point, axis);
+    size_t valued = length - named - 1;
+    return strlen(text) == valued && memcmp(text, option + named + 1, valued) == 0;
+}
+
+size_t options_canonical(char *out, const char *options, size_t length,
+                         const AxisCell columns[AXIS_COUNT])
+{
+    const char *end = options + length;
+    size_t kept = 0;
+    bool path = has_path(columns);
+    Point point = {0};
+    if (length > 0) {
+        read_words(&point, options, length, columns);
+    }
+    while (options < end) {
+        const char *separator = memchr(options, ';', (size_t)(end - options));
+        size_t size = (size_t)((separator != NULL ? separator : end) - options);
+        if (!is_default(&point, path, options, size)) {
+            out[kept] = ';';
+            kept += kept > 0;
+            memcpy(out + kept, options, size);
+            kept += size;
+        }
+        options += size + 1;
+    }
+    out[kept] = '\0';
+    return kept;
+}
+
+void options_value(char text[VALUE_TEXT], Axis axis, const char *options, size_t size,
+                   const AxisCell columns[AXIS_COUNT])
+{
+    AxisCell cell = find_cell(axis, options, size, columns);
+    if (cell.text != NULL) {
+        snprintf(text, VALUE_TEXT, "%.*s", (int)cell.length, cell.text);
+        return;
+    }
+    Point point;
+    read_words(&point, options, size, columns);
+    print_default(text, &point, axis);
+}
