@@ -244,7 +244,7 @@ unsigned ifma_store_row(const Store *store, const IfmaTile *tile, const IfmaPlac
         {NULL, NULL, NULL, NULL, row_8_4, row_10_4},
     };
     mpfr_srcptr c = at->plan->c.entry;
-    if (at->plan->add || !has_room(c) || at->columns > COLUMNS_MOST) {
+    if (!has_room(c) || at->columns > COLUMNS_MOST) {
         return 0;
     }
     StoreRow *store_it = rows[mpfr_get_prec(c) / 64 - 1][(at->columns + 1) / 2];

@@ -7,10 +7,10 @@
 
 #include "ifma_store.h"
 
-/* Stores row r of a tile, which stays as it is, each entry rounded once; returns a bit for each
+/* Stores row r of a tile, which stays as it is, each entry rounded once, whatever C was; returns a bit for each
  * lane that is done.  The others, and rows of some shapes altogether, are left to ifma_finish and
  * store_integer: what is 0 or cancels, what the plan leaves to the loop, exponents near an end of
- * MPFR's range, sums that are added to C. */
+ * MPFR's range. */
 unsigned ifma_store_row(const Store *store, const IfmaTile *tile, const IfmaPlace *at, size_t r)
     __attribute__((warn_unused_result));
 

@@ -39,6 +39,19 @@ static void store_lane(Store *store, const IfmaResult *result, const IfmaPlace *
                   result->negative[r] >> lane & 1, 2 - DIGIT * (long)(at->columns - 1));
 }
 
+/* Is the tile's row r to be what it is multiplied to?  So it is where it is to be added to zeros. */
+static bool is_set(const IfmaPlace *at, size_t r)
+{
+    const size_t columns = at->plan->n - at->j;
+    const size_t lanes = columns < IFMA_LANES ? columns : IFMA_LANES;
+    size_t lane = 0;
+    while (at->plan->add && lane < lanes &&
+           mpfr_zero_p(plan_entry(at->plan, at->i + r, at->j + lane))) {
+        lane++;
+    }
+    return !at->plan->add || lane == lanes;
+}
+
 /* The entries of row r that have a bit in `wanted`: rounded at once, but for those that need
  * another way. */
 static void store_row(Store *store, const IfmaResult *result, const IfmaPlace *at, size_t r,
@@ -50,7 +63,7 @@ static void store_row(Store *store, const IfmaResult *result, const IfmaPlace *a
     int64_t exponent[IFMA_LANES];
     mpfr_prec_t precision = mpfr_get_prec(plan->c.entry);
     unsigned done = 0;
-    if (!plan->add && precision <= 64 * IFMA_ROUND_LIMBS) {
+    if (precision <= 64 * IFMA_ROUND_LIMBS && is_set(at, r)) {
         for (size_t lane = 0; lane < IFMA_LANES; lane++) {
             to[lane] = (wanted >> lane & 1) != 0
                            ? mpfr_custom_get_significand(plan_entry(plan, at->i + r, at->j + lane))
@@ -75,7 +88,7 @@ void ifma_store_tile(Store *store, IfmaWorkspace *work, const IfmaPlace *at)
     const unsigned lanes = columns < IFMA_LANES ? (1U << columns) - 1 : (1U << IFMA_LANES) - 1;
     unsigned left[IFMA_ROWS] = {0}, any = 0;
     for (size_t r = 0; r < IFMA_ROWS && at->i + r < at->plan->m; r++) {
-        left[r] = lanes & ~ifma_store_row(store, &work->tile, at, r);
+        left[r] = lanes & ~(is_set(at, r) ? ifma_store_row(store, &work->tile, at, r) : 0);
         any |= left[r];
     }
     if (any == 0) {
