@@ -124,6 +124,8 @@ def _table(file: Iterator[str], source: str, passed: Optional[bool] = None) -> T
     if not lines:
         raise ValueError(f"{source}: expected a header")
     header, rows = lines[0], lines[1:]
+    if len(set(header)) != len(header):
+        raise ValueError(f"{source}: expected columns with names, each once")
     for number, row in enumerate(rows, start=2):
         if len(row) != len(header):
             raise ValueError(f"{source}:{number}: {len(row)} cells: expected {len(header)}")
@@ -168,8 +170,12 @@ def sweep(*cases: Path, command: str = "sweep", program: Optional[str] = None,
         elif value is not None and value is not False:
             words.append(f"{flag}={_text(value)}")
     words += ["--", *(os.fspath(case) for case in cases)]
-    run = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, check=False,
-                         encoding="utf-8")
+    try:
+        run = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, check=False,
+                             encoding="utf-8")
+    except OSError as error:
+        raise HeadproofError(f"{words[0]}: {error.strerror}: expected the program; make installs "
+                             "it, and program or $HEADPROOF says where it is", 99) from error
     if run.returncode not in (0, 1):
         raise HeadproofError(run.stderr.strip(), run.returncode)
     return _table(io.StringIO(run.stdout), command, run.returncode == 0)

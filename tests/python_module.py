@@ -69,6 +69,9 @@ def numbers_are_exact():
     with open(path, "a", encoding="utf-8") as file:
         file.write("silu,1\n")
     refused(lambda: headproof.read_csv(path), ValueError, "table.csv:8: 2 cells: expected 6")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write("omega,omega\n1,2\n")
+    refused(lambda: headproof.read_csv(path), ValueError, "columns with names, each once")
 
 
 def words_are_those_of_the_schema():
@@ -108,6 +111,8 @@ def a_sweep_is_the_program_s():
     check(list(table["seed"]) == ["1:2"] and table["evaluations"][0] > 1, "min-omega")
     refused(lambda: headproof.sweep(construction="sillu"), headproof.HeadproofError, "silu?")
     refused(lambda: headproof.sweep("missing.case"), headproof.HeadproofError, "missing.case")
+    refused(lambda: headproof.sweep(program="/nowhere/headproof"), headproof.HeadproofError,
+            "/nowhere/headproof: No such file or directory: expected the program")
 
 
 # ---- Models --------------------------------------------------------------------------------------

@@ -46,6 +46,12 @@ static void the_tutorial_is_right(void **state)
     expect_page("docs/tutorial.md");
 }
 
+static void the_pages_of_commands_and_models_are_right(void **state)
+{
+    (void)state;
+    expect_page("docs/commands.md docs/models.md");
+}
+
 static void the_page_about_ci_is_right(void **state)
 {
     (void)state;
@@ -136,6 +142,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(the_readme_is_right),
         TEST(the_tutorial_is_right),
+        TEST(the_pages_of_commands_and_models_are_right),
         TEST(the_page_about_ci_is_right),
         TEST(the_manual_s_examples_are_right),
         TEST(pages_that_are_wrong_are_caught),

@@ -10,8 +10,6 @@
 
 #include "../grid/grid.h"
 
-#include <stdio.h>
-
 /* In the order of the help. */
 typedef enum {
     COMMAND_SWEEP,

@@ -8,8 +8,6 @@
 #include "../../table/check_keys.h"
 #include "../../grid/grid.h"
 
-#include <stdint.h>
-
 #define CHECK_TEXT 32
 
 /* Something that fails.  reason: a static phrase.  table and row: whose key it has, or NO_ROW;
