@@ -158,7 +158,7 @@ static void test_seed(void **state)
     make_files(given);
     const Point *point = given_points(given, "--weights %x.safetensors --seed 1:3", 1);
     char *rows = given_rows(point, true);
-    assert_non_null(strstr(rows, "x.safetensors,,,1,"));
+    assert_non_null(strstr(rows, "x.safetensors,,scale=1/sqrt(d_head),1,"));
     free(rows);
     given_points(given, "--weights %x.safetensors --seed 1:3 --bias-row-content random", 3);
     given_points(given, "--weights %attention.safetensors --n 5 --seed 1:3", 3);
