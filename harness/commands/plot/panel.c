@@ -18,6 +18,8 @@
 #define LOG_RATIO 15
 /* Curves of more points have none drawn. */
 enum { POINTS_MOST = 48, MARKS_MOST = 8 };
+/* Room for a mark, and the longest number that is one as it is written. */
+enum { MARK_TEXT = 256, NUMBER_MOST = 8 };
 
 /* The colours of Okabe and Ito, which the colour-blind can tell apart. */
 static const Style errors[ERROR_KINDS] = {
@@ -44,6 +46,12 @@ Style panel_series_style(size_t y)
     return series[y % (SERIES_MOST + 1)];
 }
 
+/* Are the values of x side by side, whatever numbers they are? */
+static bool side_by_side(const Picture *picture)
+{
+    return picture->categories || picture->kind == PICTURE_HEAT || picture->kind == PICTURE_BARS;
+}
+
 /* ---- Places along an axis -------------------------------------------------------------------- */
 
 static double x_number(const Picture *picture, size_t x)
@@ -54,14 +62,14 @@ static double x_number(const Picture *picture, size_t x)
 static bool x_is_log(const Picture *picture)
 {
     double first = x_number(picture, 0), last = x_number(picture, picture->x_count - 1);
-    return !picture->categories && picture->kind != PICTURE_HEAT && picture->x != PLOT_LAYER &&
-           first > 0 && last / first >= LOG_RATIO;
+    return !side_by_side(picture) && picture->x != PLOT_LAYER && first > 0 &&
+           last / first >= LOG_RATIO;
 }
 
 /* Where x is drawn: words, and the cells of heat maps, side by side. */
 static double x_place(const Picture *picture, size_t x)
 {
-    if (picture->categories || picture->kind == PICTURE_HEAT) {
+    if (side_by_side(picture)) {
         return (double)x;
     }
     double number = x_number(picture, x);
@@ -80,16 +88,47 @@ static double nice_step(double span, double most)
     return fmax(1, steps[i] * power);
 }
 
-/* Marks at values as they are written, one in so many that they do not touch. */
+/* A value as a mark: as it is written, or a long number in three digits. */
+static void mark_text(char text[MARK_TEXT], const Picture *picture, bool of_y, size_t i)
+{
+    const char *value = of_y ? picture_y_text(picture, i) : picture_x_text(picture, i);
+    bool number = plot_axis_is_numeric(picture->data, of_y ? picture->y : picture->x);
+    if (number && strlen(value) > NUMBER_MOST) {
+        snprintf(text, MARK_TEXT, "%.3g", strtod(value, NULL));
+    } else {
+        shown_into(text, MARK_TEXT, SHOWN_TERMINAL, value, strlen(value));
+    }
+}
+
+/* One value in so many has a mark that they do not touch. */
+static size_t marks_apart(const Picture *picture, bool of_y)
+{
+    size_t count = of_y ? picture->y_count : picture->x_count, longest = 0;
+    size_t apart = (count + MARKS_MOST - 1) / MARKS_MOST;
+    if (picture->categories && !of_y) { /* words stand aslant */
+        return 1;
+    }
+    for (size_t i = 0; i < count; i++) {
+        char text[MARK_TEXT];
+        mark_text(text, picture, of_y, i);
+        longest = strlen(text) > longest ? strlen(text) : longest;
+    }
+    double room = script_panel_width(picture) / (SCRIPT_CHARACTER * ((double)longest + 1));
+    size_t most = room < 1 ? 1 : (size_t)room;
+    size_t wide = of_y ? 1 : (count + most - 1) / most;
+    return wide > apart ? wide : apart;
+}
+
 static void write_value_marks(FILE *file, const Picture *picture, bool of_y)
 {
     size_t count = of_y ? picture->y_count : picture->x_count;
-    size_t apart = picture->categories && !of_y ? 1 : (count + MARKS_MOST - 1) / MARKS_MOST;
+    size_t apart = marks_apart(picture, of_y);
     fprintf(file, "set %stics (", of_y ? "y" : "x");
     for (size_t i = 0; i < count; i += apart) {
-        const char *text = of_y ? picture_y_text(picture, i) : picture_x_text(picture, i);
+        char text[MARK_TEXT];
+        mark_text(text, picture, of_y, i);
         fputs(i > 0 ? ", " : "", file);
-        script_quote(file, shown(text).text);
+        script_quote(file, text);
         fprintf(file, " %.17g", of_y ? (double)i : x_place(picture, i));
     }
     fprintf(file, ") %snoenhanced\n", picture->categories && !of_y ? "rotate by 35 right " : "");
@@ -115,13 +154,13 @@ static void write_power_marks(FILE *file, double low, double high)
 static void write_x_axis(FILE *file, const Picture *picture)
 {
     double low = x_place(picture, 0), high = x_place(picture, picture->x_count - 1);
-    bool side_by_side = picture->categories || picture->kind == PICTURE_HEAT;
-    double margin = side_by_side ? 0.5 : (high - low) * 0.03;
+    bool apart = side_by_side(picture);
+    double margin = apart ? 0.5 : (high - low) * 0.03;
     margin = margin == 0 ? 1 : margin;
     fprintf(file, "set xrange [%.17g:%.17g]\n", low - margin, high + margin);
     if (x_is_log(picture) && high - low >= 1.5 && picture->x_count > MARKS_MOST) {
         write_power_marks(file, low, high);
-    } else if (side_by_side || picture->x_count <= MARKS_MOST) {
+    } else if (apart || picture->x_count <= MARKS_MOST) {
         write_value_marks(file, picture, false);
     } else {
         fputs("set xtics autofreq noenhanced\n", file);
@@ -130,7 +169,7 @@ static void write_x_axis(FILE *file, const Picture *picture)
 
 void panel_write_axes(FILE *file, const Picture *picture)
 {
-    double margin = (picture->high - picture->low) * 0.04;
+    double margin = picture->kind == PICTURE_BARS ? 0 : (picture->high - picture->low) * 0.04;
     double step = nice_step(picture->high - picture->low, 7);
     write_x_axis(file, picture);
     if (picture->kind == PICTURE_HEAT) {

@@ -15,6 +15,10 @@ typedef enum { DEVICE_SVG, DEVICE_PNG, DEVICE_PDF } Device;
 int script_write(FILE *file, const Picture *picture, Device device)
     __attribute__((warn_unused_result));
 
+/* The width of a panel, between its axes, and that of a character of its marks, in pixels. */
+double script_panel_width(const Picture *picture);
+#define SCRIPT_CHARACTER 7
+
 /* Writes a string as gnuplot reads it, in '...', within which nothing but ' means anything. */
 void script_quote(FILE *file, const char *text);
 
