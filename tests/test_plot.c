@@ -68,6 +68,23 @@ static void test_logarithms_of_any_size(void **state)
                  "\n6 NaN NaN NaN -16 -8 NaN NaN NaN NaN NaN NaN NaN NaN\n");
 }
 
+/* As pandas writes what it has read: the size is 0.0, and its logarithm what it was; of a proven 0
+ * that is blank. */
+static void test_logarithms_of_others(void **state)
+{
+    (void)state;
+    make_table("v.csv", HEADER ",construction_log10",
+               "fused,8,1,,1,0.001,0.001,1e-16,,-3.0\nfused,1000,1,,1,0.0,1e-14,1e-16,,-867.602\n"
+               "fused,1e6,1,,1,0.0,1e-9,1e-16,,\n");
+    expect_shell("$h plot v.csv -o v.gp && cat v.gp", 0,
+                 "\n3 NaN -867.602 NaN -16 -14 NaN NaN NaN NaN NaN NaN NaN NaN\n"
+                 "6 NaN NaN NaN -16 -9 NaN NaN NaN NaN NaN NaN NaN NaN\n");
+    expect_shell("$h plot v.csv", 0, "The construction error is 0, which is proven, in 1 place");
+    make_table("v.csv", HEADER ",construction_log10", "fused,8,1,,1,0.0,0.001,1e-16,,nan\n");
+    expect_shell("$h plot v.csv", 2,
+                 "token 'nan': expected a logarithm in the column construction_log10");
+}
+
 /* An exponent that is 8e16 times that of the smallest double. */
 static void test_the_smallest_error(void **state)
 {
@@ -90,7 +107,7 @@ static void test_refused_tables(void **state)
     make_table("bad.csv", HEADER, "");
     expect_shell("$h plot bad.csv", 2, "expected rows below the header");
     make_table("bad.csv", "a,b", "1,2\n");
-    expect_shell("$h plot bad.csv", 2, "expected a table of sweep or depth");
+    expect_shell("$h plot bad.csv", 2, "expected a table of sweep, depth or min-omega");
     make_table("bad.csv", HEADER, "fused,8,1,,1,0,0,0,\n");
     expect_shell("$h plot bad.csv", 2, "expected an error above 0");
     expect_shell("$h plot none.csv", 2, "none.csv");
@@ -430,6 +447,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         CASE(test_logarithms_of_any_size),
+        CASE(test_logarithms_of_others),
         CASE(test_the_smallest_error),
         CASE(test_refused_tables),
         CASE(test_refused_words),

@@ -6,7 +6,10 @@
  */
 #include "bars.h"
 
+#include "caption.h"
+#include "intervals.h"
 #include "marks.h"
+#include "searched.h"
 
 #include "../../base/text_stream.h"
 
@@ -124,6 +127,19 @@ static void print_heat(const Bars *bars, size_t panel, size_t x)
     }
 }
 
+/* A line a value of y, each with its letter. */
+static void print_intervals(const Bars *bars, size_t panel, size_t x)
+{
+    const Picture *picture = bars->picture;
+    for (size_t y = 0; y < picture->y_count; y++) {
+        if (y > 0) {
+            fprintf(bars->file, "\n%*s", LABEL, "");
+        }
+        fprintf(bars->file, " %c", picture->y_count > 1 ? (char)('a' + y) : ' ');
+        intervals_print(bars->file, picture, panel, y, x, WIDTH - LABEL - INTERVAL_FIGURES - 6);
+    }
+}
+
 /* The values of x that get a line: the ends, and others evenly between. */
 static bool has_line(const Picture *picture, size_t x)
 {
@@ -146,6 +162,7 @@ static void print_line(const Bars *bars, size_t panel, size_t x)
     case PICTURE_ERRORS: print_errors(bars, picture_cell(picture, panel, 0, x)); break;
     case PICTURE_SERIES: print_series(bars, panel, x); break;
     case PICTURE_HEAT: print_heat(bars, panel, x); break;
+    case PICTURE_BARS: print_intervals(bars, panel, x); break;
     }
     fputc('\n', bars->file);
 }
@@ -153,6 +170,19 @@ static void print_line(const Bars *bars, size_t panel, size_t x)
 /* What bars and letters mean, and the ends of the scale, as one line. */
 static void write_legend(FILE *file, const Picture *picture)
 {
+    if (picture->kind == PICTURE_BARS) {
+        fprintf(file, "Strips from %.3g to %.3g: [=] meets it", pow(10, picture->low),
+                pow(10, picture->high));
+        fputs(searched_signs(picture).best ? ", * the smallest error" : "", file);
+        fputs(searched_signs(picture).open ? ", < > as far as was tried" : "", file);
+        for (size_t y = 0; y < picture->y_count && picture->y_count > 1; y++) {
+            char text[CAPTION_LINE];
+            caption_series(text, sizeof text, picture, y);
+            fprintf(file, ", %c %s", (char)('a' + y), text);
+        }
+        fputc('\n', file);
+        return;
+    }
     fprintf(file, "Strips from 1e%.0f to 1e%.0f:", floor(picture->low) + 0.0,
             ceil(picture->high) + 0.0); /* + 0.0: no -0 */
     if (picture->kind == PICTURE_ERRORS) {

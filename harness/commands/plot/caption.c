@@ -4,6 +4,7 @@
 #include "caption.h"
 
 #include "places.h"
+#include "searched.h"
 
 #include "../../base/shown.h"
 #include "../../base/text_stream.h"
@@ -20,6 +21,9 @@ const char *caption_error(ErrorKind kind)
 
 const char *caption_unit(const Picture *picture)
 {
+    if (picture->kind == PICTURE_BARS) {
+        return "omega";
+    }
     switch (picture->data->norm) {
     case NORM_REL: return "error relative to the result";
     case NORM_RMS: return "root mean square error of an entry";
@@ -45,7 +49,11 @@ void caption_axis(char *text, size_t size, size_t axis)
 void caption_title(char *text, size_t size, const Picture *picture)
 {
     const char *x = plot_axis_name(picture->x), *main = caption_error(picture->main);
-    if (picture->kind == PICTURE_ERRORS && !picture->only_main) {
+    if (picture->kind == PICTURE_BARS) {
+        snprintf(text, size, "The omegas that meet the tolerance, by %s%s%s", x,
+                 picture->y == PLOT_AXES ? "" : " and ",
+                 picture->y == PLOT_AXES ? "" : plot_axis_name(picture->y));
+    } else if (picture->kind == PICTURE_ERRORS && !picture->only_main) {
         snprintf(text, size, "The errors by %s", x);
     } else if (picture->kind == PICTURE_ERRORS) {
         snprintf(text, size, "The %s error by %s", main, x);
@@ -154,7 +162,8 @@ static void write_fixed(FILE *file, const Picture *picture)
 /* Over what the largest error was taken. */
 static void write_largest(FILE *file, const Picture *picture)
 {
-    const char *separator = "The largest over ";
+    bool bars = picture->kind == PICTURE_BARS;
+    const char *separator = bars ? "What meets it over all of " : "The largest over ";
     for (size_t axis = 0; axis < PLOT_AXES; axis++) {
         const PlotAxis *values = &picture->data->axes[axis];
         if (picture->places[axis] == PLACE_LARGEST) {
@@ -252,6 +261,21 @@ static void write_tolerance(FILE *file, const Picture *picture)
     }
 }
 
+/* What the signs at bars mean. */
+static void write_intervals(FILE *file, const Picture *picture)
+{
+    SearchedSigns signs = searched_signs(picture);
+    fputs("A bar ends at the smallest and at the largest omega of an interval that meets the "
+          "tolerance wherever it was evaluated.\n",
+          file);
+    if (signs.open) {
+        fputs("Without an edge, with an arrow: as far as was tried.\n", file);
+    }
+    if (signs.none) {
+        fputs("A cross: no omega evaluated meets the tolerance.\n", file);
+    }
+}
+
 char *caption_make(const Picture *picture)
 {
     char *text = NULL;
@@ -262,8 +286,12 @@ char *caption_make(const Picture *picture)
     }
     write_fixed(file, picture);
     write_largest(file, picture);
-    write_tolerance(file, picture);
-    write_unusual(file, picture);
+    if (picture->kind == PICTURE_BARS) {
+        write_intervals(file, picture);
+    } else {
+        write_tolerance(file, picture);
+        write_unusual(file, picture);
+    }
     const PlotAxis *files = &picture->data->axes[PLOT_FILE];
     for (size_t i = 0; i < files->count; i++) {
         fprintf(file, "%s%s", i == 0 ? "From " : ", ", shown(files->texts[i]).text);

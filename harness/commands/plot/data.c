@@ -3,6 +3,8 @@
  */
 #include "data.h"
 
+#include "searched.h"
+
 #include "../../base/csv_read.h"
 #include "../../base/message.h"
 #include "../../base/number.h"
@@ -29,6 +31,7 @@ typedef struct {
     const Csv *csv;
     size_t axes[PLOT_AXES];
     size_t options, bounds;
+    bool searched;
     size_t errors[ERROR_KINDS];
     size_t logs[ERROR_KINDS]; /* of their logarithms, where it is they */
     Norm norm;
@@ -112,6 +115,7 @@ static void find_columns(Places *places, const Csv *csv, Norm norm)
 {
     places->csv = csv;
     places->norm = norm;
+    places->searched = searched_is(csv);
     for (Axis axis = 0; axis < AXIS_COUNT; axis++) {
         const char *column = axis_info(axis)->column;
         places->axes[axis] = column != NULL ? csv_find(csv, column) : csv->columns;
@@ -136,11 +140,24 @@ static int check_columns(const Places *places)
     for (size_t i = 0; i < sizeof needed / sizeof *needed; i++) {
         if (csv_find(csv, needed[i]) == csv->columns) {
             complain((Origin){.file = csv->path, .line = 1}, csv_name(csv, 0),
-                     "expected a table of sweep or depth, with the column %s", needed[i]);
+                     "expected a table of sweep, depth or min-omega, with the column %s",
+                     needed[i]);
             return 2;
         }
     }
     return 0;
+}
+
+/* Tables of one picture hold the same. */
+static int check_kind(PlotData *data, const Places *places)
+{
+    if (data->rows > 0 && data->searched != places->searched) {
+        complain((Origin){.file = places->csv->path, .line = 1}, csv_name(places->csv, 0),
+                 "expected tables of searches alone, or of sweeps alone");
+        return 2;
+    }
+    data->searched = places->searched;
+    return places->searched ? 0 : check_columns(places);
 }
 
 /* Every name in `options` is an axis, and has a value. */
@@ -296,11 +313,14 @@ static int take_table(PlotData *data, const Csv *csv, Norm norm)
 {
     Places places;
     find_columns(&places, csv, norm);
-    int status = check_columns(&places);
+    int status = check_kind(data, &places);
     status = status != 0 ? status : make_room(data, csv->rows);
     for (size_t row = 0; row < csv->rows && status == 0; row++) {
         status = take_row_keys(data, &places, row);
-        for (ErrorKind kind = 0; kind < ERROR_KINDS && status == 0; kind++) {
+        if (status == 0 && places.searched) {
+            status = searched_take(data->cells[data->rows], csv, row);
+        }
+        for (ErrorKind kind = 0; kind < ERROR_KINDS && status == 0 && !places.searched; kind++) {
             status = take_cell(&data->cells[data->rows][kind], &places, row, kind);
         }
         data->rows += status == 0;
@@ -351,7 +371,7 @@ static int take_fitting(PlotData *data, const Csv *tables, size_t count)
         const char *name = column_of_error(ERROR_CONSTRUCTION, NORM_REL)->name;
         has_relative = csv_find(&tables[i], name) < tables[i].columns;
     }
-    if (has_relative && plot_axis_varies(data, PLOT_LAYER)) {
+    if (has_relative && !data->searched && plot_axis_varies(data, PLOT_LAYER)) {
         status = take_tables(&relative, tables, count, NORM_REL);
         if (status == 0 && streams_differ(data, &relative)) {
             PlotData absolute = *data;

@@ -40,15 +40,17 @@ typedef struct {
     size_t (*values)[PLOT_AXES];    /* [rows]: indices of texts */
     PlotCell (*cells)[ERROR_KINDS]; /* [rows] */
     size_t rows;
-    Norm norm; /* of the cells */
+    Norm norm;     /* of the cells */
+    bool searched; /* tables of min-omega: what the cells hold is told in searched.h */
 } PlotData;
 
 /* How the axis is called: by its flag, "layer" or "file". */
 const char *plot_axis_name(size_t axis);
 
-/* Reads the tables at paths [count] into *data, which is empty ({0}) before.  norm: NORM_COUNT for
- * the one that shows most: the largest entry, or relative errors where streams shrink or grow.  0;
- * 2 after a message with file, line and token; 99.  Clear it in every case. */
+/* Reads the tables at paths [count], all of sweeps or all of searches, into *data, which is empty
+ * ({0}) before.  norm: NORM_COUNT for the one that shows most: the largest entry, or relative
+ * errors where streams shrink or grow.  0; 2 after a message with file, line and token; 99.  Clear
+ * it in every case. */
 int plot_data_read(PlotData *data, char *const *paths, size_t count, Norm norm)
     __attribute__((warn_unused_result));
 void plot_data_clear(PlotData *data);

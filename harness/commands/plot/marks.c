@@ -33,16 +33,22 @@ static double x_number(const Picture *picture, size_t x)
     return strtod(picture_x_text(picture, x), NULL);
 }
 
+/* Are the values of x side by side, whatever numbers they are? */
+static bool side_by_side(const Picture *picture)
+{
+    return picture->categories || picture->kind == PICTURE_HEAT || picture->kind == PICTURE_BARS;
+}
+
 static bool x_is_log(const Picture *picture)
 {
     double first = x_number(picture, 0), last = x_number(picture, picture->x_count - 1);
-    return !picture->categories && picture->kind != PICTURE_HEAT && picture->x != PLOT_LAYER &&
-           first > 0 && last / first >= LOG_RATIO;
+    return !side_by_side(picture) && picture->x != PLOT_LAYER && first > 0 &&
+           last / first >= LOG_RATIO;
 }
 
 double marks_x_place(const Picture *picture, size_t x)
 {
-    if (picture->categories || picture->kind == PICTURE_HEAT) {
+    if (side_by_side(picture)) {
         return (double)x;
     }
     double number = x_number(picture, x);
@@ -183,11 +189,11 @@ static void write_word_marks(FILE *file, const Picture *picture, bool named)
 void marks_write_x(FILE *file, const Picture *picture, double width, bool named)
 {
     double low = marks_x_place(picture, 0), high = marks_x_place(picture, picture->x_count - 1);
-    bool side_by_side = picture->categories || picture->kind == PICTURE_HEAT;
-    double margin = side_by_side ? 0.5 : (high - low) * 0.03;
+    bool apart = side_by_side(picture);
+    double margin = apart ? 0.5 : (high - low) * 0.03;
     margin = margin == 0 ? 1 : margin;
     fprintf(file, "set xrange [%.17g:%.17g]\n", low - margin, high + margin);
-    bool few = side_by_side || picture->x_count <= VALUES_MOST;
+    bool few = apart || picture->x_count <= VALUES_MOST;
     if (!few && !x_is_log(picture)) {
         fprintf(file, "set xtics autofreq noenhanced\nset format x '%s'\n", named ? "%g" : "");
         return;

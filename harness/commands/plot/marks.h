@@ -11,8 +11,8 @@
 /* Words below an axis are cut to so many characters. */
 enum { MARK_WORD = 16 };
 
-/* Where the value of x with that index is drawn: a number or its logarithm; words, and the cells
- * of heat maps, side by side. */
+/* Where the value of x with that index is drawn: a number or its logarithm; words, the cells
+ * of heat maps and the bars of searches side by side. */
 double marks_x_place(const Picture *picture, size_t x);
 
 /* A value of x as a word of at most so many characters: of a path the file's name alone. */

@@ -60,7 +60,8 @@ static double cross_place(const Picture *picture)
 
 void panel_write_axes(FILE *file, const Picture *picture, double width, double height, bool named)
 {
-    double span = picture->high - picture->low, margin = span * MARGIN;
+    double span = picture->high - picture->low;
+    double margin = picture->kind == PICTURE_BARS ? 0 : span * MARGIN;
     double step = marks_step(picture->high - picture->low, 7);
     marks_write_x(file, picture, width, named);
     if (picture->kind == PICTURE_HEAT) {

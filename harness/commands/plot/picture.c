@@ -4,6 +4,7 @@
 #include "picture.h"
 
 #include "places.h"
+#include "searched.h"
 
 #include "../../base/message.h"
 
@@ -114,7 +115,10 @@ static int fill_cells(Picture *picture)
                                                : find_place(picture->y_order, picture->y_count,
                                                             data->values[row][picture->y]);
             PlotCell *cells = cell_at(picture, places_panel(picture, row), y, last_x);
-            for (ErrorKind kind = 0; kind < ERROR_KINDS; kind++) {
+            if (data->searched) {
+                searched_join(cells, data->cells[row]);
+            }
+            for (ErrorKind kind = 0; kind < ERROR_KINDS && !data->searched; kind++) {
                 take_largest(&cells[kind], data->cells[row][kind]);
             }
         }
@@ -243,6 +247,9 @@ static PictureKind choose_kind(const Picture *picture)
 {
     bool usual = picture->x == AXIS_OMEGA || picture->x == PLOT_LAYER || picture->y == AXIS_OMEGA ||
                  picture->y == PLOT_LAYER;
+    if (picture->data->searched) {
+        return PICTURE_BARS;
+    }
     if (picture->y == PLOT_AXES) {
         return PICTURE_ERRORS;
     }
@@ -254,6 +261,7 @@ static PictureKind choose_kind(const Picture *picture)
 int picture_make(Picture *picture, const PlotData *data, const PictureWish *wish)
 {
     picture->data = data;
+    picture->tolerance = NAN;
     int status = places_find(picture, wish->x);
     if (status == 0) {
         status = make_order(&picture->x_order, &picture->x_count, picture, picture->x);
@@ -263,8 +271,10 @@ int picture_make(Picture *picture, const PlotData *data, const PictureWish *wish
     status = status != 0 ? status : fill_cells(picture);
     if (status == 0) {
         picture->kind = choose_kind(picture);
-        find_judged(picture, wish);
-        status = find_scale(picture);
+        if (picture->kind != PICTURE_BARS) {
+            find_judged(picture, wish);
+        }
+        status = picture->kind == PICTURE_BARS ? searched_scale(picture) : find_scale(picture);
     }
     return status;
 }

@@ -14,7 +14,8 @@
 typedef enum {
     PICTURE_ERRORS, /* a curve an error */
     PICTURE_SERIES, /* a curve a value of the second axis */
-    PICTURE_HEAT    /* a cell a value of both axes */
+    PICTURE_HEAT,   /* a cell a value of both axes */
+    PICTURE_BARS    /* a bar an interval of Omega, those of the second axis side by side */
 } PictureKind;
 
 enum { PANELS_MOST = 16, SERIES_MOST = 8 };
@@ -25,7 +26,7 @@ typedef enum {
     PLACE_X,       /* along the picture */
     PLACE_Y,       /* curves, or up the picture */
     PLACE_PANEL,   /* a panel a value */
-    PLACE_LARGEST, /* the largest error over its values is drawn */
+    PLACE_LARGEST, /* the largest error over its values is drawn, or what meets it at all */
     PLACE_ONE      /* drawn where it has its most frequent value */
 } Place;
 

@@ -182,7 +182,8 @@ static int place_y(Picture *picture)
          axis = picture->y == PLOT_AXES ? longest(picture) : PLOT_AXES) {
         double share = 0;
         status = pairs_share(&share, data, picture->x, axis);
-        if (status == 0 && share >= GRID_SHARE) {
+        bool few = !data->searched || nonblank(data, axis) <= SERIES_MOST; /* bars side by side */
+        if (status == 0 && share >= GRID_SHARE && few) {
             picture->y = axis;
             picture->places[axis] = PLACE_Y;
         } else if (status == 0) {

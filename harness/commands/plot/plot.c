@@ -177,6 +177,20 @@ static int show(const Plot *plot, const Picture *picture)
     return status;
 }
 
+/* Searches judge by themselves. */
+static int check_wish(const Plot *plot, const PlotData *data)
+{
+    const char *flag = plot->wish.error >= 0          ? "error"
+                       : plot->norm != NORM_COUNT     ? "norm"
+                       : !isnan(plot->wish.tolerance) ? "tolerance"
+                                                      : NULL;
+    if (data->searched && flag != NULL) {
+        complain((Origin){.flag = flag}, plot->tables[0], "expected it with tables of sweeps");
+        return 2;
+    }
+    return 0;
+}
+
 int command_plot(int argc, char **argv)
 {
     Plot plot = {.norm = NORM_COUNT, .wish = {.error = -1, .tolerance = NAN}};
@@ -193,6 +207,7 @@ int command_plot(int argc, char **argv)
     if (status == 0) {
         status = plot_data_read(&data, plot.tables, plot.table_count, plot.norm);
     }
+    status = status != 0 ? status : check_wish(&plot, &data);
     status = status != 0 ? status : picture_make(&picture, &data, &plot.wish);
     status = status != 0 ? status : show(&plot, &picture);
     picture_clear(&picture);

@@ -7,8 +7,10 @@
 #include "script.h"
 
 #include "caption.h"
+#include "intervals.h"
 #include "marks.h"
 #include "panel.h"
+#include "searched.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -91,14 +93,15 @@ static void write_entry(Legend *legend, const char *text, Style style)
     }
     if (legend->drawn) {
         double y = TITLE + LEGEND_ROW * ((double)legend->row + 0.5);
-        if (!page->picture->categories) {
+        bool bar = page->picture->kind == PICTURE_BARS;
+        if (bar ? style.point == 0 : !page->picture->categories) {
             fprintf(page->file,
                     "set arrow from screen %.5f,%.5f to screen %.5f,%.5f nohead lc rgb '#%06X' lw "
                     "%.3g dt %d\n",
                     screen_x(page, legend->x), screen_y(page, y), screen_x(page, legend->x + 26),
                     screen_y(page, y), style.colour, style.width, style.dash);
         }
-        if (style.point != 0 || page->picture->categories) {
+        if (style.point != 0 || (page->picture->categories && !bar)) {
             fprintf(page->file,
                     "set label '' at screen %.5f,%.5f point pt %d ps %.2g lc rgb '#%06X'\n",
                     screen_x(page, legend->x + 13), screen_y(page, y),
@@ -137,11 +140,28 @@ static void write_series_entries(Legend *legend)
     }
 }
 
+static void write_interval_entries(Legend *legend)
+{
+    const Picture *picture = legend->page->picture;
+    for (size_t y = 0; y < picture->y_count; y++) {
+        char text[CAPTION_LINE] = "meets the tolerance";
+        if (picture->y_count > 1) {
+            caption_series(text, sizeof text, picture, y);
+        }
+        write_entry(legend, text, intervals_style(picture, y));
+    }
+    if (searched_signs(picture).best) {
+        write_entry(legend, "the smallest error", (Style){0x444444, 0, 7, 0});
+    }
+}
+
 /* Returns its rows. */
 static size_t write_legend(Page *page, bool drawn)
 {
     Legend legend = {.page = page, .x = LEFT, .drawn = drawn};
-    if (page->picture->kind == PICTURE_SERIES) {
+    if (page->picture->kind == PICTURE_BARS) {
+        write_interval_entries(&legend);
+    } else if (page->picture->kind == PICTURE_SERIES) {
         write_series_entries(&legend);
     } else if (page->picture->kind == PICTURE_ERRORS && !page->picture->only_main) {
         write_error_entries(&legend);
@@ -286,7 +306,11 @@ static void write_panel(const Page *page, size_t panel)
                 screen_y(page, top + page->panel_height), screen_x(page, 12),
                 page->panel_height / page->height);
     }
-    panel_write(page->file, picture, panel);
+    if (picture->kind == PICTURE_BARS) {
+        intervals_write(page->file, picture, panel);
+    } else {
+        panel_write(page->file, picture, panel);
+    }
     fputs("unset label\nunset arrow\nunset object\nset format x '%g'\n", page->file);
 }
 
@@ -301,7 +325,11 @@ int script_write(FILE *file, const Picture *picture, Device device)
     fputs("set encoding utf8\nset minussign\nunset key\n", file);
     write_terminal(&page, device);
     for (size_t panel = 0; panel < picture->panel_count; panel++) {
-        panel_write_data(file, picture, panel);
+        if (picture->kind == PICTURE_BARS) {
+            intervals_write_data(file, picture, panel);
+        } else {
+            panel_write_data(file, picture, panel);
+        }
     }
     fputs("set border lc rgb '#444444' lw 0.8\nset tics nomirror\nset clip one\n"
           "set multiplot\n",

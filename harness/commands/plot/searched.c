@@ -1,0 +1,151 @@
+/*
+ * Intervals of Omega from the rows of min-omega.
+ */
+#include "searched.h"
+
+#include "../../base/message.h"
+#include "../../base/number.h"
+#include "../../table/columns.h"
+
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+/* The scale has so much beyond the ends that are known, in powers of ten or as a share of what is
+ * between, and is so long. */
+#define BEYOND 0.3
+#define BEYOND_SHARE 0.03
+#define SCALE_LEAST 2.0
+static_assert((int)SEARCH_CELLS <= (int)ERROR_KINDS, "a row has room for them");
+
+bool searched_is(const Csv *csv)
+{
+    static const char *const needed[] = {"construction", "omega_below", "omega_min",
+                                         "omega_max",    "omega_above", "omega_best"};
+    bool all = true;
+    for (size_t i = 0; i < sizeof needed / sizeof *needed; i++) {
+        all = all && csv_find(csv, needed[i]) < csv->columns;
+    }
+    return all && csv_find(csv, column_name(COLUMN_STATUS)) < csv->columns;
+}
+
+static const char *cell_named(const Csv *csv, size_t row, const char *name)
+{
+    return csv_cell(csv, row, csv_find(csv, name));
+}
+
+/* An Omega, or blank. */
+static int take_omega(PlotCell *cell, const Csv *csv, size_t row, const char *name)
+{
+    const char *text = cell_named(csv, row, name);
+    Number number;
+    *cell = (PlotCell){.log10 = NAN};
+    bool known = number_read(&number, text) && !number.negative;
+    if (!known ||
+        (number.kind != NUMBER_BLANK && (number.kind != NUMBER_FINITE || number.digits == 0))) {
+        complain((Origin){.file = csv->path, .line = csv_line(row)}, text,
+                 "expected an omega in the column %s", name);
+        return 2;
+    }
+    if (number.kind == NUMBER_FINITE) {
+        cell->mantissa = (double)number.digits / 1e16;
+        cell->exponent = number.exponent;
+        cell->log10 = log10(cell->mantissa) + (double)number.exponent;
+    }
+    return 0;
+}
+
+int searched_take(PlotCell cells[ERROR_KINDS], const Csv *csv, size_t row)
+{
+    for (size_t i = 0; i < ERROR_KINDS; i++) {
+        cells[i] = (PlotCell){.log10 = NAN};
+    }
+    int status = take_omega(&cells[SEARCH_MIN], csv, row, "omega_min");
+    status = status != 0 ? status : take_omega(&cells[SEARCH_MAX], csv, row, "omega_max");
+    status = status != 0 ? status : take_omega(&cells[SEARCH_BEST], csv, row, "omega_best");
+    cells[SEARCH_MIN].bound = *cell_named(csv, row, "omega_below") == '\0';
+    cells[SEARCH_MAX].bound = *cell_named(csv, row, "omega_above") == '\0';
+    bool found = !isnan(cells[SEARCH_MIN].log10) && !isnan(cells[SEARCH_MAX].log10);
+    cells[SEARCH_NONE].log10 = found ? 0 : 1;
+    return status;
+}
+
+void searched_join(PlotCell cells[ERROR_KINDS], const PlotCell other[ERROR_KINDS])
+{
+    if (isnan(cells[SEARCH_NONE].log10)) {
+        memcpy(cells, other, ERROR_KINDS * sizeof *cells);
+        return;
+    }
+    bool found = cells[SEARCH_NONE].log10 < 0.5 && other[SEARCH_NONE].log10 < 0.5;
+    if (other[SEARCH_MIN].log10 > cells[SEARCH_MIN].log10) {
+        cells[SEARCH_MIN] = other[SEARCH_MIN];
+    }
+    if (other[SEARCH_MAX].log10 < cells[SEARCH_MAX].log10) {
+        cells[SEARCH_MAX] = other[SEARCH_MAX];
+    }
+    cells[SEARCH_BEST].log10 = NAN; /* each has its own */
+    found = found && cells[SEARCH_MIN].log10 <= cells[SEARCH_MAX].log10;
+    cells[SEARCH_NONE].log10 = found ? 0 : 1;
+}
+
+/* ---- Of a picture ---------------------------------------------------------------------------- */
+
+bool searched_found(const PlotCell *cells)
+{
+    return cells[SEARCH_NONE].log10 < 0.5;
+}
+
+bool searched_none(const PlotCell *cells)
+{
+    return cells[SEARCH_NONE].log10 > 0.5;
+}
+
+static void widen(Picture *picture, PlotCell cell)
+{
+    if (!isnan(cell.log10)) {
+        picture->low = fmin(picture->low, cell.log10);
+        picture->high = fmax(picture->high, cell.log10);
+    }
+}
+
+int searched_scale(Picture *picture)
+{
+    size_t count = picture->panel_count * picture->y_count * picture->x_count;
+    picture->low = INFINITY;
+    picture->high = -INFINITY;
+    for (int open = 0; open < 2 && picture->low > picture->high; open++) {
+        for (size_t i = 0; i < count; i++) { /* open ends only where there is no other */
+            const PlotCell *cells = picture->cells[i];
+            for (int end = SEARCH_MIN; end <= SEARCH_BEST; end++) {
+                if (searched_found(cells) && (!cells[end].bound || open == 1)) {
+                    widen(picture, cells[end]);
+                }
+            }
+        }
+    }
+    if (picture->low > picture->high) {
+        complain((Origin){0}, picture->data->axes[PLOT_FILE].texts[0],
+                 "expected a search that found an omega, in a row that is drawn");
+        return 2;
+    }
+    double middle = (picture->low + picture->high) / 2;
+    double between = picture->high - picture->low;
+    double half = fmax(between / 2 + fmax(BEYOND, BEYOND_SHARE * between), SCALE_LEAST / 2);
+    picture->low = middle - half;
+    picture->high = middle + half;
+    return 0;
+}
+
+SearchedSigns searched_signs(const Picture *picture)
+{
+    size_t count = picture->panel_count * picture->y_count * picture->x_count;
+    SearchedSigns signs = {0};
+    for (size_t i = 0; i < count; i++) {
+        const PlotCell *cells = picture->cells[i];
+        signs.none = signs.none || searched_none(cells);
+        signs.best = signs.best || (searched_found(cells) && !isnan(cells[SEARCH_BEST].log10));
+        signs.open = signs.open || (searched_found(cells) &&
+                                    (cells[SEARCH_MIN].bound || cells[SEARCH_MAX].bound));
+    }
+    return signs;
+}

@@ -1,0 +1,39 @@
+/*
+ * Tables of min-omega read for a picture: the interval of Omegas that a search found.
+ */
+#ifndef HEADPROOF_HARNESS_COMMANDS_PLOT_SEARCHED_H
+#define HEADPROOF_HARNESS_COMMANDS_PLOT_SEARCHED_H
+
+#include "picture.h"
+
+#include "../../base/csv_read.h"
+
+/* What a row's cells hold in place of errors: the ends and the best as logarithms, bound where an
+ * end is open, which is as far as was tried; and is there none?  1, or 0. */
+enum { SEARCH_MIN, SEARCH_MAX, SEARCH_BEST, SEARCH_NONE, SEARCH_CELLS };
+
+/* Is it a table of min-omega? */
+bool searched_is(const Csv *csv);
+
+/* The cells of a row.  0; 2 after a message with file, line and token. */
+int searched_take(PlotCell cells[ERROR_KINDS], const Csv *csv, size_t row)
+    __attribute__((warn_unused_result));
+
+/* cells = what meets the tolerance in both; cells that are all NAN have none yet. */
+void searched_join(PlotCell cells[ERROR_KINDS], const PlotCell other[ERROR_KINDS]);
+
+/* Is there an interval in these cells?  Was one sought in vain?  Neither: no row is there. */
+bool searched_found(const PlotCell *cells);
+bool searched_none(const PlotCell *cells);
+
+/* Sets the ends of the picture's scale: of all ends but the open ones, and of the best.  0; 2 after
+ * a message: there is nothing to draw. */
+int searched_scale(Picture *picture) __attribute__((warn_unused_result));
+
+/* What is drawn beside bars. */
+typedef struct {
+    bool best, open, none;
+} SearchedSigns;
+SearchedSigns searched_signs(const Picture *picture);
+
+#endif

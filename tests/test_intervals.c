@@ -1,0 +1,143 @@
+/*
+ * Tables of min-omega as pictures: bars from the smallest Omega to the largest, ends that are open,
+ * searches that found nothing.
+ */
+#include "shell.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define HEADER                                                                                     \
+    "construction,n,seed,options,omega_below,omega_min,omega_max,omega_above,omega_best,status\n"
+
+/* Ends at powers of ten: one interval that is closed, one open above, one below, and none. */
+#define TABLE                                                                                      \
+    HEADER "silu,2,1,tolerance=1e-09,9,10,100000,200000,1000,ok\n"                                 \
+           "silu,4,1,tolerance=1e-09,99,100,1.7976931e+308,,1000,ok\n"                             \
+           "silu,8,1,tolerance=1e-09,,1e-300,1000,1001,,ok\n"                                      \
+           "silu,16,1,tolerance=1e-09,,,,,5,none\n"
+
+static void leave(const char *name, const char *text)
+{
+    char path[SCRATCH_PATH];
+    scratch_path(path, shell_scratch(), name);
+    file_write(path, text, strlen(text));
+}
+
+/* The scale is that of the ends that are closed, 10 and 1e5, and 0.3 more to either side; a strip
+ * has 43 places, so that 100 has place (2 - 0.7) / 4.6 of 42, which is 12. */
+static void a_terminal_shows_ends(void **state)
+{
+    (void)state;
+    leave("t.csv", TABLE);
+    expect_shell("$h plot t.csv | sed -n 1,8p", 0,
+                 "The omegas that meet the tolerance, by n; omega\n"
+                 "Strips from 5.01 to 2e+05: [=] meets it, * the smallest error, < > as far as\n"
+                 "was tried\n"
+                 "\n"
+                 "            n\n"
+                 "            2         10 to 1e+05     [=================*=================]\n"
+                 "            4              100 up              [========*====================>\n"
+                 "            8            to 1e+03  <====================]\n");
+    expect_shell("$h plot t.csv | sed -n 9,20p", 0,
+                 "           16                none\n"
+                 "\n"
+                 "construction silu, seed 1, tolerance 1e-09.\n");
+}
+
+/* x, left, right, low, high, the edges, the best, arrows and cross: logarithms. */
+static void scripts_have_the_ends(void **state)
+{
+    (void)state;
+    leave("t.csv", TABLE);
+    expect_shell("$h plot t.csv -o t.gp >/dev/null; sed -n \"/^.p0s0 << END/,/^END/p\" t.gp", 0,
+                 "$p0s0 << END\n"
+                 "0 -0.35 0.35 1 5 1 5 3 NaN NaN NaN\n"
+                 "1 0.65 1.35 2 5.3 2 NaN 3 NaN 5.116 NaN\n"
+                 "2 1.65 2.35 0.7 3 NaN 3 NaN 0.884 NaN NaN\n"
+                 "3 2.65 3.35 NaN NaN NaN NaN NaN NaN NaN 0.884\n"
+                 "END\n");
+    expect_shell("grep -c \"with boxxyerror\" t.gp; grep -o \"as far as was tried\" t.gp", 0,
+                 "1\nas far as was tried\n");
+}
+
+/* A second number's bars stand side by side; several seeds leave what all of them meet. */
+static void bars_stand_side_by_side(void **state)
+{
+    (void)state;
+    leave("t.csv", HEADER "silu,2,1,tolerance=0.1,9,10,1000,1001,20,ok\n"
+                          "silu,2,2,tolerance=0.1,99,100,10000,10001,300,ok\n"
+                          "silu,4,1,tolerance=0.1,9,10,20,21,15,ok\n"
+                          "silu,4,2,tolerance=0.1,99,100,10000,10001,300,ok\n"
+                          "silu,2,1,tolerance=0.2,9,10,1000,1001,20,ok\n"
+                          "silu,4,1,tolerance=0.2,9,10,1000,1001,20,ok\n"
+                          "silu,8,1,tolerance=0.1,9,10,1000,1001,20,ok\n"
+                          "silu,8,1,tolerance=0.2,9,10,1000,1001,20,ok\n");
+    expect_shell("$h plot t.csv -o t.gp >/dev/null; sed -n \"/^.p0s/,/^END/p\" t.gp | cut -c1-50",
+                 0,
+                 "$p0s0 << END\n"
+                 "-0.175 -0.315 -0.035 2 3 2 3 NaN NaN NaN NaN\n"
+                 "0.825 0.685 0.965 NaN NaN NaN NaN NaN NaN NaN 0.80\n"
+                 "1.825 1.685 1.965 1 3 1 3 1.30103 NaN NaN NaN\nEND\n"
+                 "$p0s1 << END\n");
+    expect_shell("$h plot t.csv | grep \" [ab] \" | tail -n +2", 0,
+                 "            2 a      100 to 1e+03");
+}
+
+static void others_are_refused(void **state)
+{
+    (void)state;
+    leave("t.csv", TABLE);
+    expect_shell("$h plot t.csv --tolerance 1e-3", 2,
+                 "headproof: --tolerance: token 't.csv': expected it with tables of sweeps");
+    expect_shell("$h plot t.csv --error total", 2, "--error: token 't.csv'");
+    expect_shell("$h sweep --construction silu --n 2 --d 2 -q -o s.csv; $h plot s.csv t.csv", 2,
+                 "t.csv:1: token 'construction': expected tables of searches alone");
+    expect_shell("$h plot t.csv s.csv", 2, "s.csv:1: token 'construction'");
+    leave("t.csv", HEADER "silu,2,1,,,,,,5,none\n");
+    expect_shell("$h plot t.csv", 2, "expected a search that found an omega");
+    leave("t.csv", HEADER "silu,2,1,,,-3,5,,5,ok\n");
+    expect_shell("$h plot t.csv", 2,
+                 "t.csv:2: token '-3': expected an omega in the column omega_min");
+    leave("t.csv", HEADER "silu,2,1,,,3,nan,,5,ok\n");
+    expect_shell("$h plot t.csv", 2, "token 'nan': expected an omega in the column omega_max");
+}
+
+/* All that was tried, of whatever size. */
+static void everything_may_be_open(void **state)
+{
+    (void)state;
+    leave("t.csv", HEADER "silu,2,1,,,1e-300,1e300,,,ok\nsilu,3,1,,,1e-300,1e300,,,ok\n");
+    expect_shell("$h plot t.csv | sed -n 6,7p", 0, "all tried  <=====");
+    leave("t.csv", HEADER "silu,2,1,,9.999,10,10,10.001,10,ok\n");
+    expect_shell("$h plot t.csv | sed -n 5p", 0, "         silu            10 to 10");
+}
+
+static void gnuplot_draws_what_the_program_finds(void **state)
+{
+    (void)state;
+    expect_shell(
+        "$h min-omega --construction silu,fused --n 2,3 --d 2 --tolerance 1e-6,1e-9 "
+        "--penalty positive,negative --kernel structured -q >m.csv; $h plot m.csv | grep -c up; "
+        "command -v gnuplot >/dev/null || { echo picture; exit; }; for f in svg png pdf; "
+        "do $h plot m.csv -o m.$f || exit 3; done; grep -c \"</svg>\" m.svg",
+        0, "8\npicture");
+}
+
+#define TEST(function) cmocka_unit_test_setup_teardown(function, shell_set_up, shell_tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(a_terminal_shows_ends),   TEST(scripts_have_the_ends),
+        TEST(bars_stand_side_by_side), TEST(others_are_refused),
+        TEST(everything_may_be_open),  TEST(gnuplot_draws_what_the_program_finds),
+    };
+    return cmocka_run_group_tests_name("intervals", tests, NULL, NULL);
+}
