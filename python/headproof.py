@@ -188,6 +188,13 @@ _TENSORS = re.compile(
     r"embed\.W_E|pos_embed\.W_pos|unembed\.(W_U|b_U)|ln_final\.[wb]|X|tokens|"
     r"blocks\.\d+\.(attn\.([Wb]_[QKVO]|QK|OV)|mlp\.(W_in|b_in|W_out|b_out)|linear\.[Wb]|"
     r"ln[12]\.[wb])")
+# Their shapes: a letter a size, D and C in all of a file the same, the others in a layer.
+_SHAPES = {"embed.W_E": "vD", "pos_embed.W_pos": "nD", "unembed.W_U": "DC", "unembed.b_U": "C",
+           "ln_final.w": "D", "ln_final.b": "D", "ln1.w": "D", "ln1.b": "D", "ln2.w": "D",
+           "ln2.b": "D", "attn.W_Q": "hDd", "attn.W_K": "hDd", "attn.W_V": "hDd",
+           "attn.W_O": "hdD", "attn.b_Q": "hd", "attn.b_K": "hd", "attn.b_V": "hd",
+           "attn.b_O": "D", "attn.QK": "hDD", "attn.OV": "hDD", "mlp.W_in": "DH",
+           "mlp.b_in": "H", "mlp.W_out": "HD", "mlp.b_out": "D"}
 # What TransformerLens keeps beside weights, and rebuilds.
 _BUFFERS = re.compile(r"blocks\.\d+\.attn\.(mask|IGNORE)")
 # What Hugging Face's GPT-2 calls them, but for what is behind "h.{l}.attn.c_".
@@ -386,6 +393,25 @@ def _check_said(given: Mapping[str, Optional[str]], said: Dict[str, str]) -> Non
         raise ValueError(f"eps {said['eps']}: expected a number above 0")
 
 
+def _check_shapes(arrays: Mapping[str, np.ndarray]) -> None:
+    """Sizes of one name are the same, and every number is finite."""
+    sizes: Dict[str, int] = {}
+    for name, array in arrays.items():
+        match = re.fullmatch(r"(blocks\.\d+)\.(.*)", name)
+        layer, rest = match.groups() if match else ("", name)
+        letters = _SHAPES.get(rest)
+        if letters is not None:
+            keys = [letter if letter in "DC" else f"{layer}{letter}" for letter in letters]
+            expected = [sizes.get(key, "any") for key in keys]
+            if len(array.shape) != len(keys) or any(
+                    size not in ("any", given) for size, given in zip(expected, array.shape)):
+                raise ValueError(f"{name}: shape {list(array.shape)}: expected "
+                                 f"[{', '.join(map(str, expected))}]")
+            sizes.update(zip(keys, array.shape))
+        if array.dtype.kind == "f" and not np.isfinite(array).all():
+            raise ValueError(f"{name}: expected finite numbers")
+
+
 def save(state_dict: Mapping[str, Any], path: Path, activation: Optional[str] = None,
          normalization: Optional[str] = None, scale: Optional[str] = None,
          mask: Optional[str] = None, config: Any = None, eps: Optional[float] = None,
@@ -417,7 +443,11 @@ def save(state_dict: Mapping[str, Any], path: Path, activation: Optional[str] = 
     if said["normalization"] in ("none", "LNPre", "RMSPre") and norms:
         raise ValueError(f"{norms[0]}: expected no tensor of a norm, as normalization is "
                          f"{said['normalization']}")
-    _write_safetensors(path, {name: _array(name, state_dict[name]) for name in names}, said)
+    arrays = {name: _array(name, state_dict[name]) for name in names}
+    if not arrays:
+        raise ValueError("expected weights: there is no tensor")
+    _check_shapes(arrays)
+    _write_safetensors(path, arrays, said)
 
 
 # ---- The rewritten model -------------------------------------------------------------------------

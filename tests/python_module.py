@@ -188,6 +188,15 @@ def what_does_not_fit_is_refused():
     refused(lambda: headproof.save(extra, path, **said), ValueError, "ln_final.w")
     wrong = dict(arrays, **{"embed.W_E": np.ones((3, 3), dtype=np.int8)})
     refused(lambda: headproof.save(wrong, path, **said), ValueError, "int8")
+    cut = dict(arrays, **{"blocks.0.mlp.W_out": arrays["blocks.0.mlp.W_out"][1:]})
+    hidden, width = arrays["blocks.0.mlp.W_out"].shape
+    refused(lambda: headproof.save(cut, path, **said), ValueError,
+            f"blocks.0.mlp.W_out: shape [{hidden - 1}, {width}]: expected [{hidden}, {width}]")
+    flat = dict(arrays, **{"blocks.0.attn.W_Q": arrays["blocks.0.attn.W_Q"][0]})
+    refused(lambda: headproof.save(flat, path, **said), ValueError, "blocks.0.attn.W_Q: shape [")
+    lost = dict(arrays, **{"embed.W_E": arrays["embed.W_E"] * np.nan})
+    refused(lambda: headproof.save(lost, path, **said), ValueError, "embed.W_E: expected finite")
+    refused(lambda: headproof.save({}, path, **said), ValueError, "there is no tensor")
     for field, value, says in [("act_fn", "gelu_fast", "gelu_fast"), ("act_fn", "solu_ln", "solu"),
                                ("normalization_type", "LN", "eps is missing"),
                                ("normalization_type", "SoLU", "SoLU"),

@@ -6,6 +6,7 @@
 
 #include "../harness/commands/commands.h"
 #include "../harness/commands/manual/completion.h"
+#include "../harness/commands/manual/man.h"
 #include "../harness/grid/help.h"
 #include "../harness/grid/options.h"
 #include "../harness/table/meanings.h"
@@ -177,27 +178,41 @@ static void bash_completes(void **state)
     }
 }
 
-/* A command that reads its own flags: they are in its usage alone, which wraps like the rest. */
-static void flags_of_a_usage_are_known(void **state)
+/* A command that reads its own flags: they are in its row, and in every text made of it. */
+static void flags_of_a_command_alone_are_known(void **state)
 {
+    static const FlagInfo flags[] = {{"output", "FILE", "the picture", 'o', NULL},
+                                     {"error-norm", "NORM", "how errors are measured", 0, NULL},
+                                     {"mask", "MASK", "whose", 0, NULL}};
     static const CommandInfo command = {
         .name = "draw",
         .summary = "a picture",
-        .usage =
-            "FILE.csv... [-o FILE.svg|png|pdf] [--x AXIS] [--error-norm NORM] [--tolerance T]"};
+        .usage = "FILE.csv... [-o FILE.svg|png|pdf] [--x AXIS] [--error-norm NORM] [--tolerance T]",
+        .own_flags = flags,
+        .own_flag_count = sizeof flags / sizeof *flags};
     char path[SCRATCH_PATH], text[SCRATCH_TEXT];
     (void)state;
     scratch_path(path, shell_scratch(), "page");
     FILE *file = fopen(path, "w");
     assert_non_null(file);
     completion_write_bash(file, &command, 1);
+    completion_write_zsh(file, &command, 1);
+    man_write(file, &command, 1);
     help_print_command(file, &command);
     assert_int_equal(fclose(file), 0);
     assert_true(file_read(text, path) > 0);
-    assert_non_null(strstr(text, "    draw) flags='--x --error-norm --tolerance --help' ;;\n"));
+    assert_non_null(strstr(text, "    draw) flags='--output --error-norm --mask --help' ;;\n"));
+    assert_non_null(strstr(text, "    draw)\n        _arguments -S \\\n"
+                                 "        '--output=[the picture]:FILE:_files' \\\n"
+                                 "        '--error-norm=[how errors are measured]:NORM:' \\\n"
+                                 "        '--mask=[whose]:MASK:_headproof_words none causal "));
+    assert_non_null(strstr(text, "a picture.\n.RS\n.TP\n\\fB\\-o\\fR, \\fB\\-\\-output\\fR "
+                                 "\\fIFILE\\fR\nthe picture\n"));
     assert_non_null(strstr(text, "\nusage: headproof draw FILE.csv... [-o FILE.svg|png|pdf] "
                                  "[--x AXIS]\n                      [--error-norm NORM] "
-                                 "[--tolerance T]\n\na picture\n"));
+                                 "[--tolerance T]\n\na picture\n\nflags:\n"
+                                 "  --output FILE        the picture (-o)\n"
+                                 "  --error-norm NORM    how errors are measured\n"));
 }
 
 static void zsh_takes_its_completion(void **state)
@@ -298,7 +313,7 @@ int main(void)
         TEST(the_manual_page_has_everything),
         TEST(groff_takes_the_manual_page),
         TEST(bash_completes),
-        TEST(flags_of_a_usage_are_known),
+        TEST(flags_of_a_command_alone_are_known),
         TEST(zsh_takes_its_completion),
         TEST(other_pages_are_refused),
         TEST(what_is_installed_goes_again),

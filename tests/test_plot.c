@@ -435,6 +435,13 @@ static void test_pictures(void **state)
     expect_shell("$h plot v.csv -o v.png && head -c 4 v.png", 0, "PNG");
     expect_shell("$h plot depth.csv -o v.pdf && head -c 5 v.pdf", 0, "%PDF-");
     expect_shell("$h plot v.csv -o v.gp && gnuplot -d v.gp 2>&1 >v.svg | wc -c", 0, "0");
+    /* A name may be anything, and no name ends what XML has begun. */
+    make_table("x.csv", "construction,weights,omega,layer,construction_max,total_max",
+               "fused,]]><b>&amp;,8,1,1e-3,1e-3\nfused,b,8,1,1e-3,1e-3\n"
+               "fused,]]><b>&amp;,9,1,1e-3,1e-3\nfused,b,9,1,1e-3,1e-3\n");
+    expect_shell("$h plot x.csv -o x.svg && grep -e \"]]>\" -e \"<b>\" x.svg; "
+                 "grep -c \"]]&gt;&lt;b&gt;&amp;amp;\\|]]&gt;&lt;b>&amp;amp;\" x.svg",
+                 0, "picture: x.svg\n1\n");
     /* What a run left that was killed is its own. */
     expect_shell("$h plot v.csv -o v.svg && cp v.svg v.svg.partial && $h plot v.csv -o v.svg", 0,
                  "picture: v.svg");

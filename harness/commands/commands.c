@@ -81,6 +81,19 @@ static int write_attribute_header(FILE *file)
     return fputs(attribute_header, file) < 0 ? -1 : 0;
 }
 
+#define OWN(flags) .own_flags = (flags), .own_flag_count = sizeof(flags) / sizeof *(flags)
+
+/* In this order plot.c reads them. */
+static const FlagInfo plot_flags[] = {
+    {"output", "FILE", "the picture, by gnuplot: .svg, .png, .pdf, or .gp, its script; else text",
+     'o', NULL},
+    {"x", "AXIS", "what runs along the picture; else what varies most", 0, NULL},
+    {"error", "ERROR", "draw that of the six errors alone", 0, NULL},
+    {"norm", "NORM", "how errors are measured: max, rms or rel; else what fits", 0, NULL},
+    {"tolerance", "T", "a line at T, and where it is met; else the table's own", 0, NULL},
+};
+static const FlagInfo report_flags[] = {{"output", "FILE", "the page", 'o', NULL}};
+
 static const CommandInfo commands[COMMAND_COUNT] = {
     [COMMAND_SWEEP] = {.name = "sweep",
                        .summary = "errors at every point of a grid, one CSV row a layer",
@@ -177,11 +190,13 @@ static const CommandInfo commands[COMMAND_COUNT] = {
                       .summary = "a picture of tables, by gnuplot, or as text: FILE.csv...",
                       .usage = "FILE.csv... [-o FILE.svg|png|pdf|gp] [--x AXIS] [--error ERROR] "
                                "[--norm NORM] [--tolerance T]",
-                      .run_words = command_plot},
+                      .run_words = command_plot,
+                      OWN(plot_flags)},
     [COMMAND_REPORT] = {.name = "report",
                         .summary = "results as one page of HTML: FILE... -o FILE.html",
                         .usage = "FILE... -o FILE.html",
-                        .run_words = command_report},
+                        .run_words = command_report,
+                        OWN(report_flags)},
     [COMMAND_MANUAL] = {.name = "manual",
                         .summary = "this program's manual page, completion and columns",
                         .usage = "man|bash|zsh|columns",

@@ -34,6 +34,15 @@ typedef struct {
 
 #define OWN_DEFAULTS_MOST 2
 
+/* A flag that is no axis. */
+typedef struct {
+    const char *name;
+    const char *argument; /* what it takes; NULL: nothing */
+    const char *help;
+    char letter;              /* the short form, or 0 */
+    const char *const *words; /* what it may be, up to a NULL; or NULL: anything */
+} FlagInfo;
+
 typedef enum { BLAS_A_THREAD, BLAS_TO_MEASURE, BLAS_NEVER } BlasUse;
 
 /* A command takes the axes of the roles wanted (0: any), but none of a role refused. */
@@ -52,6 +61,9 @@ typedef struct {
     OwnDefault own[OWN_DEFAULTS_MOST]; /* defaults; own_count of them */
     size_t own_count;
     uint64_t flags; /* bit f: it takes flag f (options.h) */
+    const FlagInfo
+        *own_flags; /* that no other takes, own_flag_count of them: run_words reads them */
+    size_t own_flag_count;
 
     bool shared;         /* the ranks of an MPI job share its points */
     bool searches_omega; /* Omega is unset in its points, and a tolerance is required */

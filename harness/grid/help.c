@@ -87,9 +87,8 @@ static void print_axis(FILE *file, const CommandInfo *command, Axis axis)
     print_wrapped(file, HELP_COLUMN, HELP_COLUMN, text);
 }
 
-static void print_flag(FILE *file, Flag flag)
+static void print_flag(FILE *file, const FlagInfo *info)
 {
-    const FlagInfo *info = flag_info(flag);
     char text[256], letter[] = {' ', '(', '-', info->letter, ')', '\0'};
     snprintf(text, sizeof text, "%s%s", info->help, info->letter != 0 ? letter : "");
     print_entry(file, info->name, info->argument, text);
@@ -124,10 +123,14 @@ void help_print_command(FILE *file, const CommandInfo *command)
     if (command->run != NULL) {
         print_axes(file, command);
     }
-    fputs(!flags ? "" : command->run != NULL ? "\nother flags:\n" : "\nflags:\n", file);
+    bool any = flags || command->own_flag_count > 0;
+    fputs(!any ? "" : command->run != NULL ? "\nother flags:\n" : "\nflags:\n", file);
     for (Flag flag = 0; flag < FLAG_COUNT; flag++) {
         if (command_takes_flag(command, flag)) {
-            print_flag(file, flag);
+            print_flag(file, flag_info(flag));
         }
+    }
+    for (size_t i = 0; i < command->own_flag_count; i++) {
+        print_flag(file, &command->own_flags[i]);
     }
 }

@@ -6,14 +6,6 @@
 
 #include "settings.h"
 
-typedef struct {
-    const char *name;
-    const char *argument; /* what it takes; NULL: nothing */
-    const char *help;
-    char letter;              /* the short form, or 0 */
-    const char *const *words; /* what it may be, up to a NULL; or NULL: anything */
-} FlagInfo;
-
 typedef enum {
     FLAG_OUTPUT,
     FLAG_FORMAT,

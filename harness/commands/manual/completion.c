@@ -53,9 +53,8 @@ static Words words_of_flag(Flag flag)
     return words;
 }
 
-static bool is_file(Flag flag)
+static bool is_file(const char *argument)
 {
-    const char *argument = flag_info(flag)->argument;
     return argument != NULL && strcmp(argument, "FILE") == 0;
 }
 
@@ -95,32 +94,18 @@ static void print_bash_values(FILE *file)
     }
     fputs("    -o", file);
     for (Flag flag = 0; flag < FLAG_COUNT; flag++) {
-        if (is_file(flag)) {
+        if (is_file(flag_info(flag)->argument)) {
             fprintf(file, " | --%s", flag_info(flag)->name);
         }
     }
     fputs(") return ;;\n", file);
     for (Flag flag = 0; flag < FLAG_COUNT; flag++) {
         Words words = words_of_flag(flag);
-        if (flag_info(flag)->argument != NULL && !is_file(flag)) {
+        if (flag_info(flag)->argument != NULL && !is_file(flag_info(flag)->argument)) {
             print_bash_value(file, flag_info(flag)->name, &words, false);
         }
     }
     fputs("    esac\n", file);
-}
-
-/* The flags that a command reads by itself: those that its usage names. */
-static void print_usage_flags(FILE *file, const char *usage)
-{
-    static const char letters[] = "-abcdefghijklmnopqrstuvwxyz";
-    const char *flag = usage != NULL ? strstr(usage, "--") : NULL;
-    while (flag != NULL) {
-        size_t length = strspn(flag, letters);
-        if (length > 2) {
-            fprintf(file, "%.*s ", (int)length, flag);
-        }
-        flag = strstr(flag + length, "--");
-    }
 }
 
 static void print_bash_flags(FILE *file, const CommandInfo *command)
@@ -136,7 +121,9 @@ static void print_bash_flags(FILE *file, const CommandInfo *command)
             fprintf(file, "--%s ", flag_info(flag)->name);
         }
     }
-    print_usage_flags(file, command->usage);
+    for (size_t i = 0; i < command->own_flag_count; i++) {
+        fprintf(file, "--%s ", command->own_flags[i].name);
+    }
     fputs("--help' ;;\n", file);
 }
 
@@ -235,8 +222,17 @@ static void print_zsh_command(FILE *file, const CommandInfo *command)
         if (command_takes_flag(command, flag)) {
             const FlagInfo *info = flag_info(flag);
             Words words = words_of_flag(flag);
-            print_zsh_flag(file, info->name, info->help, info->argument, &words, is_file(flag));
+            print_zsh_flag(file, info->name, info->help, info->argument, &words,
+                           is_file(info->argument));
         }
+    }
+    for (size_t i = 0; i < command->own_flag_count; i++) {
+        const FlagInfo *info = &command->own_flags[i];
+        Axis axis = axis_find(info->name);
+        Words words = {.count = 0};
+        words = axis < AXIS_COUNT ? words_of_axis(axis) : words;
+        print_zsh_flag(file, info->name, info->help, info->argument, &words,
+                       is_file(info->argument));
     }
     fputs("        '--help[what it takes]' '*:file:_files'\n        ;;\n", file);
 }
@@ -276,7 +272,7 @@ void completion_write_zsh(FILE *file, const CommandInfo *commands, size_t count)
           "    case $command in\n",
           file);
     for (size_t i = 0; i < count; i++) {
-        if (commands[i].flags != 0) {
+        if (commands[i].flags != 0 || commands[i].own_flag_count > 0) {
             print_zsh_command(file, &commands[i]);
         }
     }

@@ -110,6 +110,16 @@ static void print_own_defaults(FILE *file, const CommandInfo *command)
     }
 }
 
+static void print_own_flags(FILE *file, const CommandInfo *command)
+{
+    fputs(command->own_flag_count > 0 ? ".RS\n" : "", file);
+    for (size_t i = 0; i < command->own_flag_count; i++) {
+        print_flag_name(file, &command->own_flags[i]);
+        print_line(file, command->own_flags[i].help);
+    }
+    fputs(command->own_flag_count > 0 ? ".RE\n" : "", file);
+}
+
 static void print_commands(FILE *file, const CommandInfo *commands, size_t count)
 {
     fputs(".SH COMMANDS\n", file);
@@ -126,6 +136,7 @@ static void print_commands(FILE *file, const CommandInfo *commands, size_t count
         print_flags_of(file, &commands[i]);
         print_axes_of(file, &commands[i]);
         print_own_defaults(file, &commands[i]);
+        print_own_flags(file, &commands[i]);
     }
 }
 

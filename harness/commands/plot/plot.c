@@ -87,16 +87,17 @@ static int read_output(Plot *plot, const char *path)
 /* One flag with its value.  -1: the word is none. */
 static int read_flag(Plot *plot, int *i, int argc, char **argv)
 {
-    static const char *const names[] = {"output", "x", "error", "norm", "tolerance"};
+    const CommandInfo *command = commands_get(COMMAND_PLOT);
+    const FlagInfo *flags = command->own_flags;
     const char *value = NULL;
     size_t flag = 0, choice = 0;
-    while (flag < sizeof names / sizeof *names &&
-           (value = words_value(names[flag], i, argc, argv)) == NULL) {
+    while (flag < command->own_flag_count &&
+           (value = words_value(flags[flag].name, i, argc, argv)) == NULL) {
         flag++;
     }
     int status = 0;
     if (value != NULL && (plot->given & 1U << flag) != 0) {
-        complain((Origin){.flag = names[flag]}, value, "expected the flag once");
+        complain((Origin){.flag = flags[flag].name}, value, "expected the flag once");
         return 2;
     }
     plot->given |= value != NULL ? 1U << flag : 0;
@@ -104,11 +105,11 @@ static int read_flag(Plot *plot, int *i, int argc, char **argv)
     case 0: return read_output(plot, value);
     case 1: plot->wish.x = value; return 0;
     case 2:
-        status = read_choice(&choice, names[flag], AXIS_JUDGE, value);
+        status = read_choice(&choice, flags[flag].name, AXIS_JUDGE, value);
         plot->wish.error = (int)choice;
         return status;
     case 3:
-        status = read_choice(&choice, names[flag], AXIS_NORM, value);
+        status = read_choice(&choice, flags[flag].name, AXIS_NORM, value);
         plot->norm = (Norm)choice;
         return status;
     case 4: return read_tolerance(&plot->wish.tolerance, value);

@@ -60,6 +60,15 @@ static bool is_whole(const char *text, size_t size, Target target)
     return false;
 }
 
+/* gnuplot leaves > as it is, and XML has no ]]> in a text. */
+static void write_svg_text(FILE *file, const char *svg)
+{
+    for (const char *end; (end = strstr(svg, "]]>")) != NULL; svg = end + strlen("]]>")) {
+        fprintf(file, "%.*s]]&gt;", (int)(end - svg), svg);
+    }
+    fputs(svg, file);
+}
+
 /* What gnuplot says of itself in an SVG, "<title>Gnuplot</title>\n<desc>...</desc>", makes room for
  * what the picture shows: readers of screens read that, and it tells whose file it is. */
 static int describe_svg(char **text, size_t *size, const Picture *picture)
@@ -85,7 +94,7 @@ static int describe_svg(char **text, size_t *size, const Picture *picture)
     shown_write(file, SHOWN_XML, title);
     fputs("</title>\n<desc>", file);
     shown_write(file, SHOWN_XML, caption);
-    fputs(rest, file);
+    write_svg_text(file, rest);
     free(caption);
     if (fclose(file) != 0) {
         return memory_fault();
