@@ -6,7 +6,6 @@
 #include "lanes_eight.h"
 
 #include "../ap.h"
-#include "../limbs_divide.h"
 #include "../limbs_number.h"
 
 /* Fewer are not worth the choice. */

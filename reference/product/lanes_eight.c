@@ -80,8 +80,8 @@ EIGHT void carry_out(__m512i *x, const int size, __m512i *lost, __m512i *exponen
     *exponent = _mm512_mask_add_epi64(*exponent, over, *exponent, all(1));
 }
 
-/* The smallest number that there could be, of so many limbs all 0, where x is 0: beside any other it
- * leaves that as it is.  In such lanes other has the other's exponent. */
+/* x with limbs that are all 0 where x is 0, and there with the exponent of what it is added to: it
+ * leaves that as it is. */
 EIGHT Eight with_zeros(const Eight *x, __m512i other, const int N)
 {
     Eight y = *x;
