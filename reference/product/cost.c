@@ -11,6 +11,7 @@
 #include "basis.h"
 #include "dot.h"
 #include "ifma.h"
+#include "ifma_row.h"
 
 #include <math.h>
 
@@ -29,7 +30,8 @@ static const struct {
     double entry, digit; /* packing */
     double madd;         /* an 8-lane multiply-add of half a digit */
     double tile, block;  /* a tile of C; a block of digits over some terms */
-} ifma = {6, 3.0, 0.142, 60, 20};
+    double store;        /* an entry of C in a row of eight, ifma_row.c's */
+} ifma = {6, 3.0, 0.142, 60, 20, 8};
 
 static const struct {
     double call, prime; /* the basis */
@@ -108,7 +110,9 @@ static double ifma_ns(const Plan *plan, mpfr_prec_t bits_a, mpfr_prec_t bits_b, 
     double entries_b = n * k * packed;
     double tile = ifma.tile + (double)work.blocks * ifma.block * ceil(k / (double)work.depth) +
                   4 * k * (double)work.multiplies * ifma.madd;
-    double entry = common.store + common.bit * (double)(bits + plan->precision);
+    double alone = common.store + common.bit * (double)(bits + plan->precision);
+    bool rows = !plan->add && ifma_stores_rows(plan, work.kept + 1);
+    double entry = rows ? ifma.store : alone;
     return entries_a + entries_b + m * n / 32 * tile + m * n * entry;
 }
 

@@ -11,7 +11,8 @@
 
 #include "lanes_memory.h"
 
-enum { DIGIT = 52, COLUMNS_MOST = 10 };
+enum { DIGIT = 52 };
+_Static_assert((int)IFMA_ROW_LIMBS == (int)LIMBS_MOST, "an Eight holds what is stored");
 
 /* Entries (i, j) to (i, j + 7) of C, those that there are. */
 typedef struct {
@@ -203,7 +204,7 @@ EIGHT void store_some(const Row *row, const Eight *y, __mmask8 done, const int n
 EIGHT unsigned store_row(const Row *row, const int columns, const int n)
 {
     size_t left = row->plan->n - row->j;
-    __m512i x[COLUMNS_MOST];
+    __m512i x[IFMA_ROW_COLUMNS];
     Eight y;
     y.negative = magnitudes(x, row, columns);
     __mmask8 done = round_digits(&y, x, columns, n);
@@ -217,40 +218,33 @@ EIGHT unsigned store_row(const Row *row, const int columns, const int n)
     return done;
 }
 
-/* Each with constants. */
+/* Each with constants: a count of columns, rounded up, and one of limbs. */
 #define ROW_OF(columns, n)                                                                         \
     EIGHTS static unsigned row_##columns##_##n(const Row *row)                                     \
     {                                                                                              \
         return store_row(row, columns, n);                                                         \
     }
-ROW_OF(4, 1)
-ROW_OF(4, 2)
-ROW_OF(6, 1)
-ROW_OF(6, 2)
-ROW_OF(6, 3)
-ROW_OF(8, 2)
-ROW_OF(8, 3)
-ROW_OF(8, 4)
-ROW_OF(10, 3)
-ROW_OF(10, 4)
+#define ROWS_OF(columns) ROW_OF(columns, 1) ROW_OF(columns, 2) ROW_OF(columns, 3) ROW_OF(columns, 4)
+ROWS_OF(4)
+ROWS_OF(6)
+ROWS_OF(8)
+ROWS_OF(10)
+
+typedef unsigned StoreRow(const Row *row);
 
 unsigned ifma_store_row(const Store *store, const IfmaTile *tile, const IfmaPlace *at, size_t r)
 {
-    typedef unsigned StoreRow(const Row *row);
-    static StoreRow *const rows[LIMBS_MOST][COLUMNS_MOST / 2 + 1] = {
-        {NULL, row_4_1, row_4_1, row_6_1, NULL, NULL},
-        {NULL, row_4_2, row_4_2, row_6_2, row_8_2, NULL},
-        {NULL, NULL, NULL, row_6_3, row_8_3, row_10_3},
-        {NULL, NULL, NULL, NULL, row_8_4, row_10_4},
-    };
-    mpfr_srcptr c = at->plan->c.entry;
-    if (!has_room(c) || at->columns > COLUMNS_MOST) {
+    static StoreRow *const rows[][LIMBS_MOST] = {{row_4_1, row_4_2, row_4_3, row_4_4},
+                                                 {row_6_1, row_6_2, row_6_3, row_6_4},
+                                                 {row_8_1, row_8_2, row_8_3, row_8_4},
+                                                 {row_10_1, row_10_2, row_10_3, row_10_4}};
+    if (!ifma_stores_rows(at->plan, at->columns)) {
         return 0;
     }
-    StoreRow *store_it = rows[mpfr_get_prec(c) / 64 - 1][(at->columns + 1) / 2];
+    size_t half = (at->columns + 1) / 2, limbs = (size_t)mpfr_get_prec(at->plan->c.entry) / 64;
     Row row = {at->plan,     store->range,        at->i + r,        at->j,
                tile->sum[r], at->a_correction[r], at->b_correction, at->columns};
-    return store_it == NULL ? 0 : store_it(&row);
+    return rows[half < 2 ? 0 : half - 2][limbs - 1](&row);
 }
 
 #endif
