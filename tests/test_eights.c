@@ -92,6 +92,26 @@ static void remainders_are_exact(void **state)
     }
 }
 
+/* B of doubles, denormal ones among them. */
+static void doubles_are_exact(void **state)
+{
+    enum { M = 5, K = 37, N = 19 };
+    static const Kind kinds[] = {NORMAL, TINY, INTEGERS, SPARSE, POWERS};
+    const Shape s = {M, K, N, 192, false};
+    double b[K * N];
+    (void)state;
+    for (size_t kind = 0; kind < sizeof kinds / sizeof *kinds; kind++) {
+        Product p;
+        product_open(&p, &s, NORMAL, NORMAL);
+        for (size_t i = 0; i < K * N; i++) {
+            b[i] = operand_entry(kinds[kind], "b", i / N, i % N);
+        }
+        p.right = product_doubles(b, K, N, N);
+        check(&p, kind_names[kinds[kind]], &s);
+        product_close(&p);
+    }
+}
+
 /* Entries of other lengths, or elsewhere, in the midst of a line; what is not a number; exponents
  * that are far, and beyond what is scaled. */
 static void odd_entries_are_exact(void **state)
@@ -194,9 +214,8 @@ static void columns_between_stay(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(remainders_are_exact),
-        cmocka_unit_test(odd_entries_are_exact),
-        cmocka_unit_test(ends_of_the_range_are_kept),
+        cmocka_unit_test(remainders_are_exact),  cmocka_unit_test(doubles_are_exact),
+        cmocka_unit_test(odd_entries_are_exact), cmocka_unit_test(ends_of_the_range_are_kept),
         cmocka_unit_test(columns_between_stay),
     };
     (void)argc;

@@ -66,7 +66,7 @@ EIGHT bool line_digits(__m512i *digit, __m512i *sum, const IfmaPacking *p, size_
     const Operand *o = p->operand;
     size_t left = o->depth - from, lanes = left < LANES ? left : LANES;
     Eight x;
-    if (!read_eight(&x, o->entry + o->line_at[line] + o->depth_at[from], lanes)) {
+    if (!read_eight(&x, o, o->line_at[line] + o->depth_at[from], lanes)) {
         return false;
     }
     alphas(digit, &x, all((uint64_t)o->exponent[line]), fits, D);
@@ -159,12 +159,13 @@ EIGHT bool pack_beside(uint64_t *out, int64_t (*sum)[IFMA_COLUMNS], const IfmaPa
 {
     const Operand *o = p->operand;
     const size_t left = o->lines - p->first, lanes = left < LANES ? left : LANES;
-    const __mpfr_struct *entry = o->entry + o->line_at[p->first];
+    const size_t at = o->line_at[p->first];
     const __m512i exponent = _mm512_maskz_loadu_epi64(first_lanes(lanes), o->exponent + p->first);
     __m512i digit[MOST], sums[MOST] = {zero()};
     for (size_t l = 0; l < o->depth; l++) {
         Eight x;
-        if (!read_eight(&x, entry + o->depth_at[l], lanes)) {
+        fetch_ahead(o, p->first, l);
+        if (!read_eight(&x, o, at + o->depth_at[l], lanes)) {
             return false;
         }
         alphas(digit, &x, exponent, fits, D);

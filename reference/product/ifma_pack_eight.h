@@ -6,7 +6,7 @@
 
 #include "ifma_pack.h"
 
-/* As ifma_pack, of MPFR's numbers.  False, and nothing to be relied on: not done. */
+/* As ifma_pack.  False, and nothing to be relied on: not done. */
 bool ifma_pack_eights(uint64_t *out, int64_t (*sum)[IFMA_COLUMNS], const IfmaPacking *p)
     __attribute__((warn_unused_result));
 

@@ -37,8 +37,8 @@ bool operand_open(Operand *o, ProductView v)
 {
     *o = (Operand){.entry = v.entry, .number = v.number, .lines = v.rows, .depth = v.columns};
     o->depth_major = v.row.stride < v.column.stride;
-    o->beside = v.entry != NULL && axis_is_beside(o->depth_major ? v.row : v.column,
-                                                  o->depth_major ? v.rows : v.columns);
+    o->beside =
+        axis_is_beside(o->depth_major ? v.row : v.column, o->depth_major ? v.rows : v.columns);
     o->line_at = axis_offsets(v.row, v.rows);
     o->depth_at = axis_offsets(v.column, v.columns);
     return o->line_at != NULL && o->depth_at != NULL;

@@ -24,7 +24,7 @@ typedef struct {
     size_t lines, depth;
     size_t *line_at, *depth_at; /* offsets: an entry is at their sum */
     bool depth_major;           /* neighbours in memory belong to neighbouring lines */
-    bool beside;                /* MPFR's; each eight from index 0 of that axis on are neighbours */
+    bool beside;                /* each eight from index 0 of that axis on are neighbours */
     mpfr_exp_t *exponent;       /* [lines] all |entries| < 2^exponent, or LINE_ZERO */
     double *sum;                /* [lines] sum of |entries| 2^-exponent, not below it */
     double *size;               /* |entries| 2^-exponent, not above it: [lines, depth], or */

@@ -46,13 +46,12 @@ EIGHT __m512i scaled_sizes(const Eight *x, __m512i exponent)
 /* A line whose entries are neighbours. */
 EIGHTS static bool measure_line(Operand *o, mpfr_exp_t *low, size_t line)
 {
-    const __mpfr_struct *entry = o->entry + o->line_at[line];
     __m512i largest = all((uint64_t)LINE_ZERO), lowest = all(LONG_MAX);
     __m512d sum = _mm512_setzero_pd();
     Eight x;
     for (size_t l = 0; l < o->depth; l += LANES) {
         size_t left = o->depth - l;
-        if (!read_eight(&x, entry + o->depth_at[l], left < LANES ? left : LANES)) {
+        if (!read_eight(&x, o, o->line_at[line] + o->depth_at[l], left < LANES ? left : LANES)) {
             return false;
         }
         largest = _mm512_max_epi64(largest, x.exponent);
@@ -62,7 +61,7 @@ EIGHTS static bool measure_line(Operand *o, mpfr_exp_t *low, size_t line)
     low[line] = _mm512_reduce_min_epi64(lowest);
     for (size_t l = 0; l < o->depth; l += LANES) {
         size_t left = o->depth - l, lanes = left < LANES ? left : LANES;
-        (void)read_eight(&x, entry + o->depth_at[l], lanes);
+        (void)read_eight(&x, o, o->line_at[line] + o->depth_at[l], lanes);
         __m512i size = scaled_sizes(&x, all((uint64_t)o->exponent[line]));
         _mm512_mask_storeu_epi64(o->size + line * o->depth + l, first_lanes(lanes), size);
         sum = _mm512_add_pd(sum, _mm512_castsi512_pd(size));
@@ -80,11 +79,12 @@ typedef struct {
 EIGHT bool take_exponents(Beside *known, const Operand *o, size_t position, size_t first,
                           size_t lines)
 {
-    const __mpfr_struct *entry = o->entry + o->depth_at[position];
+    const size_t at = o->depth_at[position];
     for (size_t i = 0; i < lines; i += LANES) {
         Eight x;
         size_t left = lines - i;
-        if (!read_eight(&x, entry + o->line_at[first + i], left < LANES ? left : LANES)) {
+        fetch_ahead(o, first + i, position);
+        if (!read_eight(&x, o, at + o->line_at[first + i], left < LANES ? left : LANES)) {
             return false;
         }
         known->largest[i / LANES] = _mm512_max_epi64(known->largest[i / LANES], x.exponent);
@@ -95,12 +95,13 @@ EIGHT bool take_exponents(Beside *known, const Operand *o, size_t position, size
 
 EIGHT void take_sizes(Beside *known, Operand *o, size_t position, size_t first, size_t lines)
 {
-    const __mpfr_struct *entry = o->entry + o->depth_at[position];
+    const size_t at = o->depth_at[position];
     double *to = o->size + position * o->lines + first;
     for (size_t i = 0; i < lines; i += LANES) {
         Eight x;
         size_t left = lines - i, lanes = left < LANES ? left : LANES;
-        (void)read_eight(&x, entry + o->line_at[first + i], lanes);
+        fetch_ahead(o, first + i, position);
+        (void)read_eight(&x, o, at + o->line_at[first + i], lanes);
         __m512i size = scaled_sizes(&x, known->largest[i / LANES]);
         _mm512_mask_storeu_epi64(to + i, first_lanes(lanes), size);
         known->sum[i / LANES] = _mm512_add_pd(known->sum[i / LANES], _mm512_castsi512_pd(size));

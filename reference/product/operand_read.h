@@ -65,10 +65,30 @@ EIGHT void read_limbs(Eight *x, mpfr_srcptr from, size_t lanes, const int count)
     }
 }
 
-/* x = up to eight neighbours, those that are 0 or beyond `lanes` with limbs of 0 and an exponent
- * below all others.  False: not done, they are no few limbs one behind the other, or one is no
- * plain number. */
-static inline EIGHTS bool read_eight(Eight *x, mpfr_srcptr from, size_t lanes)
+/* The same of doubles: their 53 bits in the highest limb; all are alike. */
+EIGHT void read_doubles(Eight *x, const double *from, size_t lanes)
+{
+    __m512i word = load_words(from, lanes, 1, 0);
+    __m512i fraction = _mm512_and_si512(word, all(((uint64_t)1 << 52) - 1));
+    __m512i biased = _mm512_and_si512(_mm512_srli_epi64(word, 52), all(0x7ff));
+    __mmask8 normal = _mm512_test_epi64_mask(biased, biased);
+    fraction = _mm512_mask_or_epi64(fraction, normal, fraction, all((uint64_t)1 << 52));
+    __m512i zeros = _mm512_lzcnt_epi64(fraction); /* 11, or a denormal's */
+    UNROLL
+    for (int l = 0; l < LIMBS_MOST; l++) {
+        x->limb[l] = l < LIMBS_MOST - 1 ? zero() : _mm512_sllv_epi64(fraction, zeros);
+    }
+    __mmask8 finite = _mm512_cmpneq_epi64_mask(biased, all(0x7ff));
+    __mmask8 none = _mm512_testn_epi64_mask(fraction, fraction);
+    __m512i exponent = _mm512_sub_epi64(_mm512_max_epi64(biased, all(1)), zeros);
+    exponent = _mm512_sub_epi64(exponent, all(1022 - 11));
+    exponent = _mm512_mask_mov_epi64(all((uint64_t)__MPFR_EXP_NAN), finite, exponent);
+    x->exponent = _mm512_mask_mov_epi64(exponent, none, all((uint64_t)__MPFR_EXP_ZERO));
+    x->negative = _mm512_cmplt_epi64_mask(word, zero());
+}
+
+/* Up to four limbs.  False: not alike. */
+EIGHT bool read_numbers(Eight *x, mpfr_srcptr from, size_t lanes)
 {
     const size_t count = ((size_t)mpfr_get_prec(from) + 63) / 64;
     bool alike = false;
@@ -87,6 +107,20 @@ static inline EIGHTS bool read_eight(Eight *x, mpfr_srcptr from, size_t lanes)
     default: break;
     }
 #undef READ
+    return alike;
+}
+
+/* x = up to eight neighbours of an operand's entries, from `at` on, those that are 0 or beyond
+ * `lanes` with limbs of 0 and an exponent below all others.  False: not done, they are no few limbs
+ * one behind the other, or one is no plain number. */
+static inline EIGHTS bool read_eight(Eight *x, const Operand *o, size_t at, size_t lanes)
+{
+    bool alike = true;
+    if (o->number != NULL) {
+        read_doubles(x, o->number + at, lanes);
+    } else {
+        alike = read_numbers(x, o->entry + at, lanes);
+    }
     __m512i above = _mm512_add_epi64(x->exponent, all(EXPONENT_LIMIT - 1));
     __mmask8 plain = _mm512_cmplt_epu64_mask(above, all(2 * (uint64_t)EXPONENT_LIMIT - 1));
     __mmask8 none = _mm512_cmpeq_epi64_mask(x->exponent, all((uint64_t)__MPFR_EXP_ZERO)) |
@@ -99,6 +133,16 @@ static inline EIGHTS bool read_eight(Eight *x, mpfr_srcptr from, size_t lanes)
     x->exponent = _mm512_mask_mov_epi64(x->exponent, none, all((uint64_t)LINE_ZERO));
     x->negative &= plain;
     return alike && (plain | none) == ALL;
+}
+
+/* Asks for eight doubles at a depth well behind `position`: lines side by side are far apart in
+ * memory from one depth to the next, and the CPU does not see what comes. */
+static inline void fetch_ahead(const Operand *o, size_t line, size_t position)
+{
+    enum { AHEAD = 24 };
+    if (o->number != NULL && position + AHEAD < o->depth) {
+        __builtin_prefetch(o->number + o->line_at[line] + o->depth_at[position + AHEAD]);
+    }
 }
 
 #endif
