@@ -288,9 +288,9 @@ static void test_search_over_inputs(void **state)
     Output last = run_on(given, "min-omega --tolerance 1e-6 --weights", "--input 3", 0);
     assert_int_equal(lines(&all), 2);
     assert_int_equal(lines(&each), 3);
-    expect_cell(&all, 1, "options", "tolerance=1e-06");
-    expect_cell(&each, 2, "options", "input=2;tolerance=1e-06");
-    expect_cell(&last, 1, "options", "input=3;tolerance=1e-06");
+    expect_cell(&all, 1, "options", "scale=1/sqrt(d_head);tolerance=1e-06");
+    expect_cell(&each, 2, "options", "scale=1/sqrt(d_head);input=2;tolerance=1e-06");
+    expect_cell(&last, 1, "options", "scale=1/sqrt(d_head);input=3;tolerance=1e-06");
     largest = fmax(number(&each, 1, "omega_min"), number(&each, 2, "omega_min"));
     largest = fmax(largest, number(&last, 1, "omega_min"));
     assert_true(fabs(number(&all, 1, "omega_min") - largest) <= 1e-5 * largest);
