@@ -176,21 +176,35 @@ static bool multiply(Plan *plan, ProductBackend *chosen)
     return ok;
 }
 
-/* Is A all zeros, and B a matrix whose numbers are known to be numbers? */
-static bool is_nothing(const Plan *plan)
+static bool are_zeros(const Operand *o)
 {
-    const Operand *a = &plan->a;
-    if (!plan->weights || !plan->b.plain || a->number != NULL) {
-        return false;
-    }
-    for (size_t i = 0; i < a->lines; i++) {
-        for (size_t l = 0; l < a->depth; l++) {
-            if (!mpfr_zero_p(a->entry + a->line_at[i] + a->depth_at[l])) {
+    for (size_t i = 0; i < o->lines; i++) {
+        for (size_t l = 0; l < o->depth; l++) {
+            if (o->number != NULL || !mpfr_zero_p(o->entry + o->line_at[i] + o->depth_at[l])) {
                 return false;
             }
         }
     }
     return true;
+}
+
+static bool are_numbers(const Operand *o)
+{
+    bool known = o->exponent != NULL && o->plain, numbers = true;
+    for (size_t i = 0; !known && i < o->lines; i++) {
+        for (size_t l = 0; numbers && l < o->depth; l++) {
+            size_t at = o->line_at[i] + o->depth_at[l];
+            numbers = o->number != NULL ? isfinite(o->number[at]) : mpfr_number_p(o->entry + at);
+        }
+    }
+    return numbers;
+}
+
+/* Are all of A zeros, or all of B, and the others numbers? */
+static bool is_nothing(const Plan *plan)
+{
+    const Operand *a = &plan->a, *b = &plan->b;
+    return (are_zeros(a) && are_numbers(b)) || (are_zeros(b) && are_numbers(a));
 }
 
 /* C = 0, or C. */
