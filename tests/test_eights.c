@@ -151,6 +151,25 @@ static void odd_entries_are_exact(void **state)
     }
 }
 
+/* 0 times anything is 0, but for what is not a number. */
+static void zeros_give_zeros(void **state)
+{
+    const Shape s = {6, 19, 16, 192, false};
+    (void)state;
+    for (int side = 0; side < 2; side++) {
+        Product p;
+        product_open(&p, &s, side == 0 ? ZEROS : NORMAL, side == 0 ? NORMAL : ZEROS);
+        check(&p, "zeros", &s);
+        for (size_t i = 0; i < s.m * s.n; i++) {
+            assert_true(mpfr_zero_p(p.c.entry + i));
+        }
+        mpfr_set_nan(ap_at(side == 0 ? &p.b : &p.a, 3, 7));
+        check(&p, "zeros and one that is not a number", &s);
+        assert_true(mpfr_nan_p(side == 0 ? ap_at(&p.c, 1, 7) : ap_at(&p.c, 3, 1)));
+        product_close(&p);
+    }
+}
+
 /* Entries that leave MPFR's range are what MPFR makes of them, and so is a row of zeros. */
 static void ends_of_the_range_are_kept(void **state)
 {
@@ -216,7 +235,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(remainders_are_exact),  cmocka_unit_test(doubles_are_exact),
         cmocka_unit_test(odd_entries_are_exact), cmocka_unit_test(ends_of_the_range_are_kept),
-        cmocka_unit_test(columns_between_stay),
+        cmocka_unit_test(zeros_give_zeros),      cmocka_unit_test(columns_between_stay),
     };
     (void)argc;
     blas_setup(argv);

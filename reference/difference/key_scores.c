@@ -62,11 +62,35 @@ static void both_row(Evaluator *ev, Worker *worker, const void *context, size_t 
     }
 }
 
+static bool are_zeros(const ApMat *x, size_t first, size_t width)
+{
+    bool zeros = true;
+    for (size_t i = 0; zeros && i < x->rows; i++) {
+        zeros = numbers_are_zero(ap_at(x, i, first), width);
+    }
+    return zeros;
+}
+
+/* ds = 0: neither queries nor keys change, as in the first layer. */
+static void stay(const Heads *heads, Difference *e)
+{
+    for (size_t i = 0; i < e->stream.rows; i++) {
+        for (size_t j = 0; j < bilinear_block(heads, i - i % PATTERN_ROWS).keys; j++) {
+            mpfr_set_zero(ap_at(&e->pattern, i, j), 1);
+        }
+    }
+}
+
 void difference_key_scores(Evaluator *ev, const Heads *heads, const Record *record, size_t b,
                            Difference *e)
 {
     const Both both = both_of(heads, record, b, e);
     size_t rows = e->stream.rows, width = 2 * both.width;
+    if (are_zeros(&e->query, both.first, both.width) &&
+        are_zeros(&e->key, both.first, both.width)) {
+        stay(heads, e);
+        return;
+    }
     evaluator_each(ev, rows, rows * width, both_row, &both);
     for (size_t first = 0; first < rows; first += PATTERN_ROWS) {
         RowBlock block = bilinear_block(heads, first);

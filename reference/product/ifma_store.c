@@ -39,7 +39,7 @@ static void store_lane(Store *store, const IfmaResult *result, const IfmaPlace *
                   result->negative[r] >> lane & 1, 2 - DIGIT * (long)(at->columns - 1));
 }
 
-/* Is the tile's row r to be what it is multiplied to?  So it is where it is to be added to zeros. */
+/* Is the tile's row r to be what it is multiplied to?  So is one that is to be added to zeros. */
 static bool is_set(const IfmaPlace *at, size_t r)
 {
     const size_t columns = at->plan->n - at->j;

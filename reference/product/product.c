@@ -176,33 +176,35 @@ static bool multiply(Plan *plan, ProductBackend *chosen)
     return ok;
 }
 
-/* Are a matrix's doubles numbers? */
-static bool is_finite(const Operand *o)
+static bool are_zeros(const Operand *o)
 {
-    bool finite = true;
-    for (size_t i = 0; finite && i < o->lines; i++) {
+    for (size_t i = 0; i < o->lines; i++) {
         for (size_t l = 0; l < o->depth; l++) {
-            finite = finite && isfinite(o->number[o->line_at[i] + o->depth_at[l]]);
-        }
-    }
-    return finite;
-}
-
-/* Is A all zeros, and B doubles that are numbers? */
-static bool is_nothing(const Plan *plan)
-{
-    const Operand *a = &plan->a, *b = &plan->b;
-    if (b->number == NULL || a->number != NULL) {
-        return false;
-    }
-    for (size_t i = 0; i < a->lines; i++) {
-        for (size_t l = 0; l < a->depth; l++) {
-            if (!mpfr_zero_p(a->entry + a->line_at[i] + a->depth_at[l])) {
+            if (o->number != NULL || !mpfr_zero_p(o->entry + o->line_at[i] + o->depth_at[l])) {
                 return false;
             }
         }
     }
-    return plan->weights ? b->plain : is_finite(b);
+    return true;
+}
+
+static bool are_numbers(const Operand *o)
+{
+    bool known = o->exponent != NULL && o->plain, numbers = true;
+    for (size_t i = 0; !known && i < o->lines; i++) {
+        for (size_t l = 0; numbers && l < o->depth; l++) {
+            size_t at = o->line_at[i] + o->depth_at[l];
+            numbers = o->number != NULL ? isfinite(o->number[at]) : mpfr_number_p(o->entry + at);
+        }
+    }
+    return numbers;
+}
+
+/* Are all of A zeros, or all of B, and the others numbers? */
+static bool is_nothing(const Plan *plan)
+{
+    const Operand *a = &plan->a, *b = &plan->b;
+    return (are_zeros(a) && are_numbers(b)) || (are_zeros(b) && are_numbers(a));
 }
 
 /* C = 0, or C. */

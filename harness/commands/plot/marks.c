@@ -6,7 +6,7 @@
  */
 #include "marks.h"
 
-#include "script.h"
+#include "quoted.h"
 
 #include "../../base/shown.h"
 
@@ -130,7 +130,7 @@ static void write_mark(Marks *marks, double at, const char *text, double width)
 {
     if (fits(marks, at, width)) {
         fputs(marks->count++ > 0 ? ", " : "", marks->file);
-        script_quote(marks->file, marks->named ? text : "");
+        quoted_write(marks->file, marks->named ? text : "");
         fprintf(marks->file, " %.17g", at);
         marks->free_from = (at - marks->low) * marks->scale + width / 2 + APART;
     }
@@ -181,7 +181,7 @@ static void write_word_marks(FILE *file, const Picture *picture, bool named)
             marks_word(word, picture, x, MARK_WORD);
         }
         fputs(x > 0 ? ", " : "", file);
-        script_quote(file, word);
+        quoted_write(file, word);
         fprintf(file, " %zu", x);
     }
 }

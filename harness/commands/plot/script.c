@@ -10,6 +10,7 @@
 #include "intervals.h"
 #include "marks.h"
 #include "panel.h"
+#include "quoted.h"
 #include "searched.h"
 
 #include <math.h>
@@ -44,16 +45,6 @@ typedef struct {
     size_t legend_rows, caption_width;
 } Page;
 
-void script_quote(FILE *file, const char *text)
-{
-    putc('\'', file);
-    for (; *text != '\0'; text++) {
-        fputs(*text == '\'' ? "'" : "", file);
-        putc(*text == '\n' ? ' ' : *text, file);
-    }
-    putc('\'', file);
-}
-
 static double screen_x(const Page *page, double x)
 {
     return x / page->width;
@@ -67,7 +58,7 @@ static double screen_y(const Page *page, double y)
 static void write_label(const Page *page, double x, double y, const char *text, const char *how)
 {
     fputs("set label ", page->file);
-    script_quote(page->file, text);
+    quoted_write(page->file, text);
     fprintf(page->file, " at screen %.5f,%.5f noenhanced %s\n", screen_x(page, x),
             screen_y(page, y), how);
 }
@@ -290,7 +281,7 @@ static void write_panel(const Page *page, size_t panel)
     caption_panel(text, sizeof text, picture, panel);
     caption_cut(text, (size_t)(page->panel_width / CHARACTER));
     fputs("set title ", page->file);
-    script_quote(page->file, text);
+    quoted_write(page->file, text);
     fputs(" noenhanced offset 0,-0.7\n", page->file);
     panel_write_axes(page->file, picture, page->panel_width, page->panel_height, lowest);
     fprintf(page->file, "set format y '%s'\n", column > 0 ? "" : heat ? "%g" : "10^{%.0f}");

@@ -15,7 +15,4 @@ typedef enum { DEVICE_SVG, DEVICE_PNG, DEVICE_PDF } Device;
 int script_write(FILE *file, const Picture *picture, Device device)
     __attribute__((warn_unused_result));
 
-/* Writes a string as gnuplot reads it, in '...', within which nothing but ' means anything. */
-void script_quote(FILE *file, const char *text);
-
 #endif
