@@ -80,16 +80,16 @@ static void found_errors_init(FoundErrors *errors, const Ensemble *ensemble, con
     const OmegaSearch *s = &found->search;
     ErrorKind judge = ensemble->points[0]->judge;
     const struct {
-        bool there;
         double omega;
-        ErrorKind kind;
         mpfr_srcptr error;
+        ErrorKind kind;
+        bool there;
     } cells[FOUND_COUNT] = {
-        [FOUND_BELOW] = {s->has_below, s->below.omega, judge, s->below.error},
-        [FOUND_MIN] = {s->found, s->min.omega, judge, s->min.error},
-        [FOUND_BEST] = {judge_needs_arithmetic(judge) && s->best.omega > 0, s->best.omega, judge,
-                        s->best.error},
-        [FOUND_FLOOR] = {found->floor.state != CELL_ABSENT, 0, ERROR_NATIVE, found->floor.value},
+        [FOUND_BELOW] = {s->below.omega, s->below.error, judge, s->has_below},
+        [FOUND_MIN] = {s->min.omega, s->min.error, judge, s->found},
+        [FOUND_BEST] = {s->best.omega, s->best.error, judge,
+                        judge_needs_arithmetic(judge) && s->best.omega > 0},
+        [FOUND_FLOOR] = {0, found->floor.value, ERROR_NATIVE, found->floor.state != CELL_ABSENT},
     };
     for (size_t i = 0; i < FOUND_COUNT; i++) {
         RefCell *error = errors->error[i];
