@@ -241,7 +241,6 @@ static void expect_printed(Fixture *fixture, const char *line, const char *says)
     }
 }
 
-/* Nothing on a terminal of 80 columns wraps, and no command shows another's flags. */
 /* Of all commands, or the command's own. */
 static bool takes_flag(const CommandInfo *command, Flag flag)
 {
@@ -252,6 +251,7 @@ static bool takes_flag(const CommandInfo *command, Flag flag)
     return own || command_takes_flag(command, flag);
 }
 
+/* Nothing on a terminal of 80 columns wraps, and no command shows another's flags. */
 static void test_help_of_commands(void **state)
 {
     Fixture *fixture = *state;
