@@ -34,6 +34,16 @@ static const char *cell_named(const Csv *csv, size_t row, const char *name)
     return csv_cell(csv, row, csv_find(csv, name));
 }
 
+bool searched_any(const Csv *csv)
+{
+    bool any = false;
+    for (size_t row = 0; row < csv->rows && !any && searched_is(csv); row++) {
+        any = *cell_named(csv, row, "omega_min") != '\0' &&
+              *cell_named(csv, row, "omega_max") != '\0';
+    }
+    return any;
+}
+
 /* An Omega, or blank. */
 static int take_omega(PlotCell *cell, const Csv *csv, size_t row, const char *name)
 {
