@@ -107,6 +107,12 @@ static void others_are_refused(void **state)
                  "t.csv:2: token '-3': expected an omega in the column omega_min");
     leave("t.csv", HEADER "silu,2,1,,,3,nan,,5,ok\n");
     expect_shell("$h plot t.csv", 2, "token 'nan': expected an omega in the column omega_max");
+    leave("t.csv", HEADER "silu,2,1,,,1e-900,5,,5,ok\n");
+    expect_shell("$h plot t.csv", 2, "token '1e-900': expected an omega in the column omega_min");
+    leave("t.csv", HEADER "silu,2,1,,,3,1e900,,5,ok\n");
+    expect_shell("$h plot t.csv", 2, "token '1e900': expected an omega in the column omega_max");
+    leave("t.csv", HEADER "silu,2,1,,,5,3,,4,ok\n");
+    expect_shell("$h plot t.csv", 2, "t.csv:2: token '3': expected omega_min or more");
 }
 
 /* All that was tried, of whatever size. */
@@ -115,6 +121,7 @@ static void everything_may_be_open(void **state)
     (void)state;
     leave("t.csv", HEADER "silu,2,1,,,1e-300,1e300,,,ok\nsilu,3,1,,,1e-300,1e300,,,ok\n");
     expect_shell("$h plot t.csv | sed -n 6,7p", 0, "all tried  <=====");
+    expect_shell("$h plot t.csv | sed -n 2p", 0, "Strips from 1e-318 to 1.8e+308: ");
     leave("t.csv", HEADER "silu,2,1,,9.999,10,10,10.001,10,ok\n");
     expect_shell("$h plot t.csv | sed -n 5p", 0, "         silu            10 to 10");
 }

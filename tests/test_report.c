@@ -82,6 +82,24 @@ static void test_other_tables(void **state)
     expect_shell("cat r.html", 0, "PASS: 1 point, 1 row");
 }
 
+/* Intervals of Omega are drawn as plot does, in text without gnuplot; searches in vain are not. */
+static void test_searches(void **state)
+{
+    (void)state;
+    expect_shell("$h min-omega --construction silu,fused --n 2:4 --d 2 --tolerance 1e-6 --quiet "
+                 "-o m.csv; PATH=/nowhere $h report m.csv -o r.html; "
+                 "sed -n \"/<figure><pre>/,/<.pre>/p\" r.html | grep -c \"\\[=*\\*=*\\]\"",
+                 0, "6\n");
+    expect_shell("$h min-omega --construction silu --n 2 --d 2 --tolerance 1e-300 --quiet -o v.csv "
+                 "2>said; $h report v.csv -o r.html 2>&1 | grep -c \"an omega\"",
+                 1, "0\n");
+    expect_output_or_skip(
+        shell("command -v gnuplot >said || exit 77; $h report m.csv -o r.html; "
+              "sed -n \"/<figure><svg/,/<.figure>/p\" r.html | grep -o -e \">silu<\" "
+              "-e \">fused<\""),
+        ">silu<\n>fused<\n", "gnuplot");
+}
+
 /* A table of many columns and a few rows has a line a column, which paper and telephones are wide
  * enough for; many rows have a line each. */
 static void test_upright(void **state)
@@ -224,6 +242,7 @@ int main(void)
         CASE(test_cells_on_paper), CASE(test_without_gnuplot),
         CASE(test_refused),        CASE(test_text_is_text),
         CASE(test_names_are_once), CASE(test_browser),
+        CASE(test_searches),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

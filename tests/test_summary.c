@@ -81,8 +81,9 @@ static char *table_of(Point *points, size_t count, const SummaryCell *total,
         order[i] = i;
         summary_init(&summaries[i]);
         for (int slot = 0; slot < SUMMARY_LAYERS; slot++) {
-            summaries[i].construction[slot] = construction[i];
-            summaries[i].total[slot] = summaries[i].native[slot] =
+            SummaryErrors *errors = &summaries[i].largest;
+            errors->construction[slot] = construction[i];
+            errors->total[slot] = errors->native[slot] =
                 total != NULL ? total[i] : (SummaryCell){NAN, false};
         }
     }
@@ -201,12 +202,79 @@ static void no_line_is_too_long(void **state)
     }
 }
 
+static void set_cell(Row *row, ErrorKind kind, Norm norm, const char *value)
+{
+    RefCell *cell = &row->errors.error[kind][norm];
+    cell->state = CELL_VALUE;
+    mpfr_set_str(cell->value, value, 10, MPFR_RNDN);
+}
+
+/* The summary of one stack whose absolute errors after each layer are these, with a construction
+ * error of the result's 1e-5th and a native one of its 1e-10th; free it. */
+static char *stack_of(const char *const sizes[][2], size_t depth)
+{
+    Point point = point_of(depth);
+    Grid grid = {.points = &point, .count = 1};
+    PointSummary summary;
+    Row row;
+    char *text = NULL;
+    size_t first = 0, size = 0;
+    FILE *file = open_memstream(&text, &size);
+    assert_non_null(file);
+    summary_init(&summary);
+    row_init(&row, &point);
+    for (row.layer = 1; row.layer <= depth; row.layer++) {
+        set_cell(&row, ERROR_CONSTRUCTION, NORM_MAX, sizes[row.layer - 1][0]);
+        set_cell(&row, ERROR_CONSTRUCTION, NORM_REL, "1e-5");
+        set_cell(&row, ERROR_NATIVE, NORM_MAX, sizes[row.layer - 1][1]);
+        set_cell(&row, ERROR_NATIVE, NORM_REL, "1e-10");
+        summary_add(&summary, &point, &row);
+    }
+    row_clear(&row);
+    assert_int_equal(summary_table_print(file, &grid, &first, 1, &summary), 0);
+    assert_int_equal(fclose(file), 0);
+    return text;
+}
+
+/* A stream that grows or shrinks by more than 1000, after whichever layer, has errors relative to
+ * it; by less, and where there is one layer, the largest entry.  What is beyond the doubles is no
+ * exception. */
+static void streams_that_shrink_have_relative_errors(void **state)
+{
+    static const struct {
+        size_t depth;
+        const char *sizes[3][2];
+        const char *expected;
+    } stacks[] = {
+        {2, {{"1e-5", "1e-10"}, {"1.1e-8", "1.1e-13"}}, "largest at layer  construction"},
+        {2, {{"1e-5", "1e-10"}, {"0.9e-8", "0.9e-13"}}, "relative, at layer  construction"},
+        {2, {{"1e-5", "1e-10"}, {"1.1e-2", "1.1e-7"}}, "relative, at layer  construction"},
+        {3, {{"1e-5", "1e-10"}, {"1e-305", "1e-310"}, {"1e-5", "1e-10"}}, "relative, at layer  "},
+        {2, {{"1e-400", "1e-405"}, {"1e-404", "1e-409"}}, "relative, at layer  construction"},
+        {2, {{"1e-400", "1e-405"}, {"1e-402", "1e-407"}}, "largest at layer  construction"},
+        {1, {{"1e-5", "1e-2"}}, "largest at layer  construction"}};
+    (void)state;
+    for (size_t i = 0; i < sizeof stacks / sizeof *stacks; i++) {
+        char *text = stack_of(stacks[i].sizes, stacks[i].depth);
+        if (strstr(text, stacks[i].expected) != text) {
+            fail_msg("%s", text);
+        }
+        if (*stacks[i].expected == 'r') {
+            assert_non_null(strstr(text, "1.0e-05  1.0e-05  1.0e-10\n"));
+        }
+        free(text);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(deep_stacks_are_shown_in_part), cmocka_unit_test(cells_have_two_digits),
-        cmocka_unit_test(the_worst_of_points_is_shown),  cmocka_unit_test(what_varies_has_a_column),
+        cmocka_unit_test(deep_stacks_are_shown_in_part),
+        cmocka_unit_test(cells_have_two_digits),
+        cmocka_unit_test(the_worst_of_points_is_shown),
+        cmocka_unit_test(what_varies_has_a_column),
         cmocka_unit_test(no_line_is_too_long),
+        cmocka_unit_test(streams_that_shrink_have_relative_errors),
     };
     return cmocka_run_group_tests(tests, reference_set_up, reference_tear_down);
 }

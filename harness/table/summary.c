@@ -21,9 +21,12 @@ int summary_layers(size_t layers[SUMMARY_LAYERS], size_t depth)
 void summary_init(PointSummary *summary)
 {
     for (int slot = 0; slot < SUMMARY_LAYERS; slot++) {
-        summary->total[slot] = summary->construction[slot] = summary->native[slot] =
-            (SummaryCell){NAN, false};
+        const SummaryCell absent = {NAN, false};
+        summary->largest.total[slot] = summary->relative.total[slot] = absent;
+        summary->largest.construction[slot] = summary->relative.construction[slot] = absent;
+        summary->largest.native[slot] = summary->relative.native[slot] = absent;
     }
+    summary->sizes = stream_sizes_none();
 }
 
 /* -INFINITY where it is zero. */
@@ -42,18 +45,27 @@ static SummaryCell cell_summary(const RefCell *cell)
                          cell->state == CELL_BOUND};
 }
 
+static void take_errors(SummaryErrors *taken, int slot, const RefErrors *errors, Norm norm)
+{
+    taken->total[slot] = cell_summary(&errors->error[ERROR_TOTAL][norm]);
+    taken->native[slot] = cell_summary(&errors->error[ERROR_NATIVE][norm]);
+    taken->construction[slot] = cell_summary(&errors->error[ERROR_CONSTRUCTION][norm]);
+}
+
 void summary_add(PointSummary *summary, const Point *point, const Row *row)
 {
     size_t layers[SUMMARY_LAYERS];
     int count = summary_layers(layers, point->spec.depth);
+    const RefErrors *errors = &row->errors;
     for (int slot = 0; slot < count; slot++) {
-        if (row->layer != layers[slot]) {
-            continue;
+        if (row->layer == layers[slot]) {
+            take_errors(&summary->largest, slot, errors, NORM_MAX);
+            take_errors(&summary->relative, slot, errors, NORM_REL);
         }
-        const RefErrors *errors = &row->errors;
-        summary->total[slot] = cell_summary(&errors->error[ERROR_TOTAL][NORM_MAX]);
-        summary->native[slot] = cell_summary(&errors->error[ERROR_NATIVE][NORM_MAX]);
-        summary->construction[slot] = cell_summary(&errors->error[ERROR_CONSTRUCTION][NORM_MAX]);
+    }
+    for (ErrorKind kind = ERROR_CONSTRUCTION; kind <= ERROR_NATIVE; kind++) {
+        stream_sizes_add(&summary->sizes, cell_summary(&errors->error[kind][NORM_MAX]).log10,
+                         cell_summary(&errors->error[kind][NORM_REL]).log10);
     }
 }
 

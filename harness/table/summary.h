@@ -4,6 +4,8 @@
 #ifndef HEADPROOF_HARNESS_TABLE_SUMMARY_H
 #define HEADPROOF_HARNESS_TABLE_SUMMARY_H
 
+#include "stream_sizes.h"
+
 #include "../grid/grid.h"
 
 enum { SUMMARY_LAYERS = 3 };
@@ -14,9 +16,16 @@ typedef struct {
     bool bound;
 } SummaryCell;
 
-/* What one point leaves: the largest errors after layers 1, 12 and the last. */
+/* Errors after layers 1, 12 and the last. */
 typedef struct {
     SummaryCell total[SUMMARY_LAYERS], construction[SUMMARY_LAYERS], native[SUMMARY_LAYERS];
+} SummaryErrors;
+
+/* What one point leaves: largest entries, errors relative to the result, and the sizes of the
+ * stream after all layers, which say which of both are shown. */
+typedef struct {
+    SummaryErrors largest, relative;
+    StreamSizes sizes;
 } PointSummary;
 
 /* The layers shown of a stack: 1, 12 and the last, as far as they differ.  Returns how many. */

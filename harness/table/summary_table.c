@@ -15,7 +15,7 @@
 typedef struct {
     const AxisColumns *axes;
     const Point *point;
-    PointSummary worst;
+    SummaryErrors worst;
     size_t order; /* of its first point */
 } Line;
 
@@ -69,13 +69,14 @@ enum { CELL_WIDTH = 32, FIGURES = 2 * SUMMARY_LAYERS + 1 };
  * for all, 0 longest. */
 typedef struct {
     const char *name; /* over the first column of an error */
-    size_t cells;     /* where its cells begin in a PointSummary */
+    size_t cells;     /* where its cells begin in SummaryErrors */
     int slot, kept;
     size_t layer, width;
 } Figure;
 
-/* Of the lines that have one depth. */
+/* Of the lines that have one depth; title: over its axes. */
 typedef struct {
+    const char *title;
     const AxisColumns *axes;
     const Line *lines;
     size_t count, depth;
@@ -83,10 +84,10 @@ typedef struct {
     size_t figure_count, line_width;
 } Shape;
 
-static const SummaryCell *cell_of(const Figure *figure, const PointSummary *summary)
+static const SummaryCell *cell_of(const Figure *figure, const SummaryErrors *errors)
 {
     const SummaryCell *cells =
-        (const void *)((const unsigned char *)(const void *)summary + figure->cells);
+        (const void *)((const unsigned char *)(const void *)errors + figure->cells);
     return &cells[figure->slot];
 }
 
@@ -122,7 +123,7 @@ static void add_figure(Shape *shape, Figure figure)
         }
     }
     /* Without arithmetic no line has some of them; one error stands there all the same. */
-    if (any || figure.cells == offsetof(PointSummary, construction)) {
+    if (any || figure.cells == offsetof(SummaryErrors, construction)) {
         shape->figures[shape->figure_count++] = figure;
     }
 }
@@ -172,11 +173,9 @@ static bool drop_figures(Shape *shape)
     return worst > 0;
 }
 
-#define TITLE "largest at layer"
-
 static size_t axes_width(const Shape *shape)
 {
-    size_t own = shape->axes->width, least = strlen(TITLE);
+    size_t own = shape->axes->width, least = strlen(shape->title);
     return shape->axes->folded ? 0 : own > least ? own : least;
 }
 
@@ -187,9 +186,9 @@ static void choose_figures(Shape *shape)
     static const struct {
         const char *name;
         size_t cells;
-    } errors[] = {{"total", offsetof(PointSummary, total)},
-                  {"construction", offsetof(PointSummary, construction)},
-                  {"native", offsetof(PointSummary, native)}};
+    } errors[] = {{"total", offsetof(SummaryErrors, total)},
+                  {"construction", offsetof(SummaryErrors, construction)},
+                  {"native", offsetof(SummaryErrors, native)}};
     for (size_t e = 0; e < 3; e++) {
         for (int slot = e < 2 ? 0 : count - 1; slot < count; slot++) {
             bool last = slot == count - 1, first = slot == 0 || e == 2;
@@ -209,7 +208,7 @@ static void choose_figures(Shape *shape)
 
 static void print_header(FILE *file, const Shape *shape)
 {
-    fprintf(file, shape->axes->folded ? "%-*s\n" : "%-*s", (int)axes_width(shape), TITLE);
+    fprintf(file, shape->axes->folded ? "%-*s\n" : "%-*s", (int)axes_width(shape), shape->title);
     for (size_t i = 0, end; i < shape->figure_count; i = end) {
         int width = (int)group_width(shape, i, &end) - 2;
         fprintf(file, "  %-*s", end < shape->figure_count ? width : 0, shape->figures[i].name);
@@ -234,11 +233,12 @@ static void print_line(FILE *file, const Shape *shape, const Line *line)
 }
 
 /* The lines of one depth. */
-static void print_depth(FILE *file, const AxisColumns *axes, const Line *lines, size_t count,
+static void print_depth(FILE *file, const char *title, const Line *lines, size_t count,
                         size_t depth)
 {
-    AxisColumns own = *axes;
-    Shape shape = {.axes = &own,
+    AxisColumns own = *lines[0].axes;
+    Shape shape = {.title = title,
+                   .axes = &own,
                    .lines = lines,
                    .count = count,
                    .depth = depth,
@@ -254,6 +254,33 @@ static void print_depth(FILE *file, const AxisColumns *axes, const Line *lines, 
     }
 }
 
+/* Are errors shown relative to the results? */
+static Norm choose_norm(const Point *const *points, size_t count, const PointSummary *summaries)
+{
+    StreamSizes sizes = stream_sizes_none();
+    bool layers = false;
+    for (size_t i = 0; i < count; i++) {
+        stream_sizes_join(&sizes, summaries[i].sizes);
+        layers = layers || points[i]->spec.depth > 1;
+    }
+    return stream_sizes_norm(sizes, layers);
+}
+
+/* The lines [count], gathered, depth by depth. */
+static void print_depths(FILE *file, Norm norm, const Line *lines, size_t count)
+{
+    const char *title = norm == NORM_REL ? "relative, at layer" : "largest at layer";
+    for (size_t l = 0; l < count; l++) {
+        size_t depth = lines[l].point->spec.depth, before = 0;
+        while (before < l && lines[before].point->spec.depth != depth) {
+            before++;
+        }
+        if (before == l) {
+            print_depth(file, title, lines, count, depth);
+        }
+    }
+}
+
 int summary_table_print(FILE *file, const Grid *grid, const size_t *points, size_t point_count,
                         const PointSummary *summaries)
 {
@@ -263,20 +290,15 @@ int summary_table_print(FILE *file, const Grid *grid, const size_t *points, size
     AxisColumns axes;
     for (size_t i = 0; status == 0 && i < point_count; i++) {
         taken[i] = &grid->points[points[i]];
-        lines[i] = (Line){&axes, taken[i], summaries[i], i};
     }
     if (status == 0) {
-        axis_columns_find(&axes, taken, point_count, true);
-        size_t count = gather(lines, point_count);
-        for (size_t l = 0; l < count; l++) {
-            size_t depth = lines[l].point->spec.depth, before = 0;
-            while (before < l && lines[before].point->spec.depth != depth) {
-                before++;
-            }
-            if (before == l) {
-                print_depth(file, &axes, lines, count, depth);
-            }
+        Norm norm = choose_norm(taken, point_count, summaries);
+        for (size_t i = 0; i < point_count; i++) {
+            const PointSummary *own = &summaries[i];
+            lines[i] = (Line){&axes, taken[i], norm == NORM_REL ? own->relative : own->largest, i};
         }
+        axis_columns_find(&axes, taken, point_count, true);
+        print_depths(file, norm, lines, gather(lines, point_count));
         status = ferror(file) ? -1 : 0;
     }
     free(taken);

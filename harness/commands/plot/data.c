@@ -12,16 +12,12 @@
 #include "../../table/columns.h"
 #include "../../table/format.h"
 #include "../../table/options_cell.h"
+#include "../../table/stream_sizes.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* Beyond this ratio of sizes of streams errors are compared relative to them. */
-#define STREAM_RATIO 3 /* powers of ten */
-/* Logarithms up to this size keep their first decimals, so that two can be subtracted. */
-#define EXPONENT_SUBTRACTED 1e9
 
 /* Logarithms are below this, which a long holds. */
 #define EXPONENT_MOST 1e18
@@ -328,22 +324,17 @@ static int take_table(PlotData *data, const Csv *csv, Norm norm)
     return status;
 }
 
-/* Do the streams' sizes differ by more than STREAM_RATIO powers of ten?  The size is what an error
- * is over what it is relatively. */
-static bool streams_differ(const PlotData *absolute, const PlotData *relative)
+/* The sizes of the streams of all rows. */
+static StreamSizes find_sizes(const PlotData *absolute, const PlotData *relative)
 {
-    double least = INFINITY, most = -INFINITY;
+    StreamSizes sizes = stream_sizes_none();
     for (size_t row = 0; row < absolute->rows; row++) {
         for (ErrorKind kind = ERROR_CONSTRUCTION; kind <= ERROR_NATIVE; kind++) {
-            double error = absolute->cells[row][kind].log10;
-            double size = error - relative->cells[row][kind].log10;
-            if (fabs(error) < EXPONENT_SUBTRACTED && isfinite(size)) {
-                least = fmin(least, size);
-                most = fmax(most, size);
-            }
+            stream_sizes_add(&sizes, absolute->cells[row][kind].log10,
+                             relative->cells[row][kind].log10);
         }
     }
-    return most - least > STREAM_RATIO;
+    return sizes;
 }
 
 static int take_tables(PlotData *data, const Csv *tables, size_t count, Norm norm)
@@ -371,9 +362,10 @@ static int take_fitting(PlotData *data, const Csv *tables, size_t count)
         const char *name = column_of_error(ERROR_CONSTRUCTION, NORM_REL)->name;
         has_relative = csv_find(&tables[i], name) < tables[i].columns;
     }
-    if (has_relative && !data->searched && plot_axis_varies(data, PLOT_LAYER)) {
+    bool layers = plot_axis_varies(data, PLOT_LAYER);
+    if (has_relative && !data->searched && layers) {
         status = take_tables(&relative, tables, count, NORM_REL);
-        if (status == 0 && streams_differ(data, &relative)) {
+        if (status == 0 && stream_sizes_norm(find_sizes(data, &relative), layers) == NORM_REL) {
             PlotData absolute = *data;
             *data = relative;
             relative = absolute;

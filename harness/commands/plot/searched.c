@@ -8,7 +8,9 @@
 #include "../../table/columns.h"
 
 #include <assert.h>
+#include <float.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* The scale has so much beyond the ends that are known, in powers of ten or as a share of what is
@@ -34,6 +36,23 @@ static const char *cell_named(const Csv *csv, size_t row, const char *name)
     return csv_cell(csv, row, csv_find(csv, name));
 }
 
+bool searched_any(const Csv *csv)
+{
+    bool any = false;
+    for (size_t row = 0; row < csv->rows && !any && searched_is(csv); row++) {
+        any = *cell_named(csv, row, "omega_min") != '\0' &&
+              *cell_named(csv, row, "omega_max") != '\0';
+    }
+    return any;
+}
+
+/* A number above 0 that a double holds. */
+static bool is_omega(const Number *number, const char *text)
+{
+    double value = strtod(text, NULL);
+    return number->kind == NUMBER_FINITE && number->digits != 0 && value > 0 && isfinite(value);
+}
+
 /* An Omega, or blank. */
 static int take_omega(PlotCell *cell, const Csv *csv, size_t row, const char *name)
 {
@@ -41,8 +60,7 @@ static int take_omega(PlotCell *cell, const Csv *csv, size_t row, const char *na
     Number number;
     *cell = (PlotCell){.log10 = NAN};
     bool known = number_read(&number, text) && !number.negative;
-    if (!known ||
-        (number.kind != NUMBER_BLANK && (number.kind != NUMBER_FINITE || number.digits == 0))) {
+    if (!known || (number.kind != NUMBER_BLANK && !is_omega(&number, text))) {
         complain((Origin){.file = csv->path, .line = csv_line(row)}, text,
                  "expected an omega in the column %s", name);
         return 2;
@@ -67,6 +85,11 @@ int searched_take(PlotCell cells[ERROR_KINDS], const Csv *csv, size_t row)
     cells[SEARCH_MAX].bound = *cell_named(csv, row, "omega_above") == '\0';
     bool found = !isnan(cells[SEARCH_MIN].log10) && !isnan(cells[SEARCH_MAX].log10);
     cells[SEARCH_NONE].log10 = found ? 0 : 1;
+    if (status == 0 && found && cells[SEARCH_MIN].log10 > cells[SEARCH_MAX].log10) {
+        complain((Origin){.file = csv->path, .line = csv_line(row)},
+                 cell_named(csv, row, "omega_max"), "expected omega_min or more");
+        status = 2;
+    }
     return status;
 }
 
@@ -131,8 +154,9 @@ int searched_scale(Picture *picture)
     double middle = (picture->low + picture->high) / 2;
     double between = picture->high - picture->low;
     double half = fmax(between / 2 + fmax(BEYOND, BEYOND_SHARE * between), SCALE_LEAST / 2);
-    picture->low = middle - half;
-    picture->high = middle + half;
+    /* An Omega is a double, and so are the ends that are printed. */
+    picture->low = fmax(middle - half, log10(DBL_TRUE_MIN));
+    picture->high = fmin(middle + half, nextafter(log10(DBL_MAX), 0));
     return 0;
 }
 

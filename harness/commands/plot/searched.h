@@ -15,6 +15,9 @@ enum { SEARCH_MIN, SEARCH_MAX, SEARCH_BEST, SEARCH_NONE, SEARCH_CELLS };
 /* Is it a table of min-omega? */
 bool searched_is(const Csv *csv);
 
+/* Is it one in which a search found an interval? */
+bool searched_any(const Csv *csv);
+
 /* The cells of a row.  0; 2 after a message with file, line and token. */
 int searched_take(PlotCell cells[ERROR_KINDS], const Csv *csv, size_t row)
     __attribute__((warn_unused_result));

@@ -212,7 +212,7 @@ int section_write(FILE *file, const Subject *subject, size_t number)
     fprintf(file, "</h2>\n<p class=\"verdict %s\">", subject->passes ? "pass" : "fail");
     section_text(file, verdict);
     fputs("</p>\n", file);
-    if (subject->kind == SUBJECT_SWEEP) {
+    if (subject->drawn) {
         status = drawing_write(file, subject->path, number);
     }
     if (subject->kind == SUBJECT_CHECK) {

@@ -3,6 +3,8 @@
  */
 #include "subject.h"
 
+#include "../plot/searched.h"
+
 #include "../../base/atomic_file.h"
 #include "../../base/message.h"
 #include "../../table/columns.h"
@@ -120,6 +122,7 @@ static int read_table(Subject *subject)
         return refuse(subject->path);
     }
     subject->kind = sweep ? SUBJECT_SWEEP : SUBJECT_TABLE;
+    subject->drawn = sweep || searched_any(csv);
     status = read_sidecar(subject);
     judge(subject);
     return status;

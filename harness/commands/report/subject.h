@@ -10,7 +10,7 @@
 #include <stdbool.h>
 
 typedef enum {
-    SUBJECT_SWEEP, /* a table of sweep or depth, which can be drawn */
+    SUBJECT_SWEEP, /* a table of sweep or depth */
     SUBJECT_TABLE, /* one of min-omega or verify */
     SUBJECT_CHECK  /* what check --json wrote */
 } SubjectKind;
@@ -23,6 +23,7 @@ typedef struct {
     json_t *check;   /* of SUBJECT_CHECK */
     size_t points;   /* that the sidecar names, or findings */
     size_t failed;   /* of its points, or rows */
+    bool drawn;      /* it is a table with something to draw */
     bool passes;
 } Subject;
 
