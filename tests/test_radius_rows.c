@@ -169,6 +169,32 @@ static void rows_of_a_network_are_their_own(void **state)
     assert_true(rho[0] > 1.5 * rho[1] && rho[1] > 1.5 * rho[2]);
 }
 
+/* Of attention too: tokens that are alike see the same keys.  What a row adds to the radii of others
+ * is within the rounding of doubles. */
+static void rows_of_attention_are_their_own(void **state)
+{
+    double x[TOKENS * WIDTH], rho[3];
+    CaseSpec spec = network(MASK_NONE);
+    (void)state;
+    spec.construction = CONSTRUCTION_ATTENTION;
+    spec.heads = 2;
+    spec.d_head = 2;
+    Pair pair = pair_make(&spec);
+    for (size_t i = 0; i < TOKENS * WIDTH; i++) {
+        x[i] = ldexp((double)(1 + i % WIDTH), -2 * (int)(i / WIDTH % 3));
+    }
+    RefRun *run = open_at(&pair.original, x, INFINITY);
+    ref_run_layer(run);
+    for (size_t i = 0; i < TOKENS; i++) {
+        double own = run->radius->rho[i].bank[BANK_CONTENT];
+        rho[i % 3] = i < 3 ? own : rho[i % 3];
+        assert_true(isfinite(own) && own > 0 && fabs(own / rho[i % 3] - 1) < 1e-9);
+    }
+    assert_true(rho[1] > 1.2 * rho[0] && rho[2] > 1.2 * rho[1]);
+    ref_run_clear(run);
+    case_clear(&pair);
+}
+
 int main(int argc, char **argv)
 {
     (void)argc;
@@ -176,6 +202,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(blocks_of_rows_are_rows),
         cmocka_unit_test(rows_of_a_network_are_their_own),
+        cmocka_unit_test(rows_of_attention_are_their_own),
     };
     return cmocka_run_group_tests(tests, reference_set_up, reference_tear_down);
 }

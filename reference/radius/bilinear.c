@@ -80,48 +80,102 @@ static void head_choose(HeadAt *head, size_t h)
 }
 
 /* u = scale (x[read] W + b), b on tokens; and each row's norm, path and rounding. */
-static void side_set(const HeadAt *head, const Radius *r, double *u, Side *side, Columns read,
-                     const HeadWeight *w, const double *bias, const Factor *f, size_t width,
-                     double scale)
+typedef struct {
+    double *u;
+    Side *side;
+    Columns read;
+    const HeadWeight *w; /* NULL: 1 */
+    const double *bias;  /* or NULL */
+    const Factor *f;
+    size_t width;
+    double scale;
+} SideOf;
+
+static void side_row(const HeadAt *head, const Radius *r, const SideOf *of, size_t i)
 {
-    size_t bias_row = layout_bias_row(r->layout);
     const Point *at = head->at;
-    const double *b = bias != NULL ? bias + head->head * width : NULL;
+    const Factor *f = of->f;
+    Side *side = &of->side[i];
+    double *u = of->u + i * of->width;
+    bool has_bias = of->bias != NULL && i != layout_bias_row(r->layout);
+    const double *b = of->bias != NULL ? of->bias + head->head * of->width : NULL;
+    double x = banks_in(r, at->norm, of->read, i), path = banks_in(r, at->path, of->read, i);
+    for (size_t c = 0; c < of->width; c++) {
+        double in = of->w != NULL ? u[c] : at->x[i * r->columns + of->read.first + c];
+        u[c] = of->scale * (in + (has_bias ? b[c] : 0));
+    }
+    double norm = norm_vector(u, of->width, 1);
+    double product = of->w != NULL ? radius_product(of->read.count) * f->size * x + 4 * f->bias : 0;
+    side->rounding = bound_up(of->w != NULL || b != NULL ? 8 * norm + product : 0);
+    side->off =
+        bound_up(f->norm * path + gemm_off(of->read.count) * (f->size * x + f->bias + norm) +
+                 point_rho(r, side->rounding));
+    side->norm = bound_up(norm + side->off);
+}
+
+static void side_rows(const HeadAt *head, const Radius *r, const SideOf *of, RowRange rows)
+{
+    const HeadWeight *w = of->w;
     if (w != NULL) {
-        gemm(u, width, at->x + read.first, r->columns, false, w->data + head->head * w->head_stride,
-             w->ld, false, r->rows, width, read.count, 0);
+        gemm(of->u + rows.first * of->width, of->width,
+             head->at->x + rows.first * r->columns + of->read.first, r->columns, false,
+             w->data + head->head * w->head_stride, w->ld, false, rows.end - rows.first, of->width,
+             of->read.count, 0);
     }
-    for (size_t i = 0; i < r->rows; i++) {
-        double x = banks_in(r, at->norm, read, i), path = banks_in(r, at->path, read, i);
-        for (size_t c = 0; c < width; c++) {
-            double in = w != NULL ? u[i * width + c] : at->x[i * r->columns + read.first + c];
-            u[i * width + c] = scale * (in + (b != NULL && i != bias_row ? b[c] : 0));
-        }
-        double norm = norm_vector(u + i * width, width, 1);
-        double product = w != NULL ? radius_product(read.count) * f->size * x + 4 * f->bias : 0;
-        side[i].rounding = bound_up(w != NULL || b != NULL ? 8 * norm + product : 0);
-        side[i].off =
-            bound_up(f->norm * path + gemm_off(read.count) * (f->size * x + f->bias + norm) +
-                     point_rho(r, side[i].rounding));
-        side[i].norm = bound_up(norm + side[i].off);
+    for (size_t i = rows.first; i < rows.end; i++) {
+        side_row(head, r, of, i);
     }
+}
+
+/* A head, and whose rows they are. */
+typedef struct {
+    const HeadAt *head;
+    const Radius *r;
+} HeadRows;
+
+static void sides_block(Evaluator *ev, Worker *worker, const void *context, size_t block)
+{
+    (void)ev;
+    (void)worker;
+    const HeadRows *rows = context;
+    const HeadAt *head = rows->head;
+    const Score *score = &head->bundle->score;
+    const Value *value = &head->bundle->value;
+    double scale =
+        (double)score->scale.num / (double)score->scale.den / sqrt((double)score->scale.sqrt_den);
+    const SideOf sides[] = {
+        {head->query, head->queries, score->read, &score->q, score->q_bias, &head->q, head->width_k,
+         scale},
+        {head->key, head->keys, score->read, score->d_head > 0 ? &score->k : NULL, score->k_bias,
+         &head->k, head->width_k, 1},
+        {head->value, head->values, value->read, &value->v, value->inner_bias, &head->v,
+         head->width_v, 1},
+    };
+    for (size_t s = 0; s < sizeof sides / sizeof *sides; s++) {
+        side_rows(head, rows->r, &sides[s], row_range(rows->r, PRODUCT_ROWS, block));
+    }
+}
+
+static void scores_block(Evaluator *ev, Worker *worker, const void *context, size_t block)
+{
+    (void)ev;
+    (void)worker;
+    const HeadRows *rows = context;
+    const HeadAt *head = rows->head;
+    RowRange of = row_range(rows->r, PRODUCT_ROWS, block);
+    size_t n = rows->r->rows, K = head->width_k;
+    gemm(head->score + of.first * n, n, head->query + of.first * K, K, false, head->key, K, true,
+         of.end - of.first, n, K, 0);
 }
 
 static void head_set(HeadAt *head, const Radius *r, const Point *at)
 {
-    const Score *score = &head->bundle->score;
-    const Value *value = &head->bundle->value;
-    size_t n = r->rows, K = head->width_k;
-    double scale =
-        (double)score->scale.num / (double)score->scale.den / sqrt((double)score->scale.sqrt_den);
+    const HeadRows rows = {head, r};
+    size_t n = r->rows, blocks = row_blocks(r, PRODUCT_ROWS);
     head->at = at;
-    side_set(head, r, head->query, head->queries, score->read, &score->q, score->q_bias, &head->q,
-             K, scale);
-    side_set(head, r, head->key, head->keys, score->read, score->d_head > 0 ? &score->k : NULL,
-             score->k_bias, &head->k, K, 1);
-    side_set(head, r, head->value, head->values, value->read, &value->v, value->inner_bias,
-             &head->v, head->width_v, 1);
-    gemm(head->score, n, head->query, K, false, head->key, K, true, n, n, K, 0);
+    evaluator_each(r->ev, blocks, n * head->bundle->score.read.count * head->width_k, sides_block,
+                   &rows);
+    evaluator_each(r->ev, blocks, n * n * head->width_k, scores_block, &rows);
 }
 
 /* A head at x^, and at x^ + e^. */

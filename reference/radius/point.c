@@ -7,13 +7,11 @@
 
 #include <stdlib.h>
 
-static void set_norms(const Radius *r, Banks *norm, const double *x)
+static void set_norm(const Radius *r, Banks *norm, const double *x, size_t i)
 {
-    for (size_t i = 0; i < r->rows; i++) {
-        const double *row = x + i * r->columns;
-        norm[i].bank[BANK_CONTENT] = norm_vector(row, r->bank, 1);
-        norm[i].bank[BANK_HIDDEN] = norm_vector(row + r->bank, r->columns - r->bank, 1);
-    }
+    const double *row = x + i * r->columns;
+    norm[i].bank[BANK_CONTENT] = norm_vector(row, r->bank, 1);
+    norm[i].bank[BANK_HIDDEN] = norm_vector(row + r->bank, r->columns - r->bank, 1);
 }
 
 /* The exponent of the largest |entry|; the least of MPFR's where all are zero. */
@@ -28,8 +26,9 @@ static mpfr_exp_t largest_exponent(const ApMat *e)
     return largest;
 }
 
-/* Entries are not brought below 2^-LEAST units, so that only zeros are zero. */
-enum { LEAST = 700 };
+/* Entries are not brought below 2^-LEAST units, so that only zeros are zero.  POINT_OPERATIONS: what
+ * an entry costs. */
+enum { LEAST = 700, POINT_OPERATIONS = 8 };
 
 /* The smallest difference of coefficients of Omega in a row of the bundle's heads; 0: none. */
 static int row_gap(const Radius *r, const Bundle *bundle, size_t h, size_t row)
@@ -73,35 +72,45 @@ double point_entry(mpfr_srcptr entry, mpfr_exp_t unit)
                          : ldexp(m, (int)(less < most ? less : most));
 }
 
-static void set_path(Radius *r)
-{
-    for (size_t i = 0; i < r->rows; i++) {
-        for (int b = 0; b < BANKS; b++) {
-            r->at.path[i].bank[b] =
-                bound_up(point_rho(r, r->rho[i].bank[b]) + 0x1p-52 * r->at.norm[i].bank[b]);
-        }
-    }
-}
-
 /* x^, and with e^, whose norms are in 2^unit, x^ + e^. */
-static void set_points(Radius *r, const ApMat *x, const ApMat *e, mpfr_exp_t unit)
+typedef struct {
+    Radius *r;
+    const ApMat *x, *e;
+    mpfr_exp_t unit;
+} Points;
+
+static void set_row(Evaluator *ev, Worker *worker, const void *context, size_t i)
 {
-    for (size_t i = 0; i < r->rows * r->columns; i++) {
-        r->at.x[i] = point_entry(x->entry + i, 0);
+    (void)ev;
+    (void)worker;
+    const Points *points = context;
+    Radius *r = points->r;
+    const size_t first = i * r->columns, end = first + r->columns;
+    for (size_t c = first; c < end; c++) {
+        r->at.x[c] = point_entry(points->x->entry + c, 0);
     }
-    set_norms(r, r->at.norm, r->at.x);
-    set_path(r);
+    set_norm(r, r->at.norm, r->at.x, i);
+    for (int b = 0; b < BANKS; b++) {
+        r->at.path[i].bank[b] =
+            bound_up(point_rho(r, r->rho[i].bank[b]) + 0x1p-52 * r->at.norm[i].bank[b]);
+    }
     if (!r->change) {
         return;
     }
-    for (size_t i = 0; i < r->rows * r->columns; i++) {
-        r->moved.x[i] = point_entry(e->entry + i, unit);
+    for (size_t c = first; c < end; c++) {
+        r->moved.x[c] = point_entry(points->e->entry + c, points->unit);
     }
-    set_norms(r, r->e, r->moved.x);
-    for (size_t i = 0; i < r->rows * r->columns; i++) {
-        r->moved.x[i] = r->at.x[i] + point_entry(e->entry + i, 0);
+    set_norm(r, r->e, r->moved.x, i);
+    for (size_t c = first; c < end; c++) {
+        r->moved.x[c] = r->at.x[c] + point_entry(points->e->entry + c, 0);
     }
-    set_norms(r, r->moved.norm, r->moved.x);
+    set_norm(r, r->moved.norm, r->moved.x, i);
+}
+
+static void set_points(Radius *r, const ApMat *x, const ApMat *e, mpfr_exp_t unit)
+{
+    const Points points = {r, x, e, unit};
+    evaluator_each(r->ev, r->rows, POINT_OPERATIONS * r->rows * r->columns, set_row, &points);
 }
 
 void point_before(Radius *r)
