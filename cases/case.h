@@ -70,6 +70,10 @@ typedef struct {
     const double *ln_final_w, *ln_final_b; /* [d]; NULL: no final norm */
 } GivenWeights;
 
+/* Calls work for each i < count, in any order, maybe at once: cases/ has no threads of its own. */
+typedef void CaseWork(const void *context, size_t i);
+typedef void CaseEach(size_t count, CaseWork *work, const void *context);
+
 /* d_head == 0: dense Q and V.  d_ff is the FFN's hidden width, and the other bank's width
  * of `linear` block and clear. */
 typedef struct {
@@ -102,6 +106,7 @@ typedef struct {
      * smallest normal one is 2^(stored_least_exponent - 1) (0: they stay), and are the model. */
     int stored_digits, stored_least_exponent;
     const GivenWeights *given; /* NULL: drawn as weights says */
+    CaseEach *each; /* how the rows of large tensors are drawn; NULL: one after the other */
 } CaseSpec;
 
 /* True for the masks that are in the weights of T'. */

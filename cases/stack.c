@@ -101,7 +101,28 @@ const double *stack_repeated(Stack *stack, double number, size_t count)
     return repeated;
 }
 
-double *draw_tensor(Arena *arena, uint64_t seed, const char *name, size_t heads, size_t rows,
+/* Draws that are worth more than one thread. */
+enum { DRAWS_AT_ONCE = 1 << 16 };
+
+/* A tensor [heads, rows, columns] with leading dimension ld. */
+typedef struct {
+    double *tensor;
+    uint64_t seed, hash;
+    size_t rows, columns, ld;
+    double scale;
+} Drawing;
+
+/* Row i of all heads' rows. */
+static void draw_row(const void *context, size_t i)
+{
+    const Drawing *d = context;
+    double *row = d->tensor + i * d->ld;
+    for (size_t c = 0; c < d->columns; c++) {
+        row[c] = draw_normal(d->seed, d->hash, i / d->rows, i % d->rows, c) * d->scale;
+    }
+}
+
+double *draw_tensor(Arena *arena, const CaseSpec *spec, const char *name, size_t heads, size_t rows,
                     size_t columns, size_t ld, double scale)
 {
     if (ld != 0 && rows > (size_t)-1 / ld) {
@@ -111,14 +132,13 @@ double *draw_tensor(Arena *arena, uint64_t seed, const char *name, size_t heads,
     if (tensor == NULL) {
         return NULL;
     }
-    uint64_t hash = draw_hash(name);
-    for (size_t h = 0; h < heads; h++) {
-        for (size_t r = 0; r < rows; r++) {
-            double *row = tensor + (h * rows + r) * ld;
-            for (size_t c = 0; c < columns; c++) {
-                row[c] = draw_normal(seed, hash, h, r, c) * scale;
-            }
-        }
+    Drawing drawing = {tensor, spec->seed, draw_hash(name), rows, columns, ld, scale};
+    if (spec->each != NULL && heads * rows * columns >= DRAWS_AT_ONCE) {
+        spec->each(heads * rows, draw_row, &drawing);
+        return tensor;
+    }
+    for (size_t i = 0; i < heads * rows; i++) {
+        draw_row(&drawing, i);
     }
     return tensor;
 }
@@ -136,7 +156,7 @@ const double *stack_draw(Stack *stack, size_t layer, const char *name, size_t he
     }
     snprintf(full, sizeof full, "blocks.%zu.%s", layer, name);
     const double *tensor =
-        draw_tensor(stack->arena, stack->spec->seed, full, heads, rows, columns, columns, scale);
+        draw_tensor(stack->arena, stack->spec, full, heads, rows, columns, columns, scale);
     stack->failed = tensor == NULL;
     return tensor;
 }

@@ -55,7 +55,7 @@ const double *stack_draw(Stack *stack, size_t layer, const char *name, size_t he
                          size_t columns, double scale);
 
 /* The same for a tensor of any name, with leading dimension ld (columns beyond are zero). */
-double *draw_tensor(Arena *arena, uint64_t seed, const char *name, size_t heads, size_t rows,
+double *draw_tensor(Arena *arena, const CaseSpec *spec, const char *name, size_t heads, size_t rows,
                     size_t columns, size_t ld, double scale);
 
 #endif

@@ -246,6 +246,42 @@ static void stable_has_its_variances(void **state)
     }
 }
 
+static size_t rows_drawn;
+
+static void each_from_the_last(size_t count, CaseWork *work, const void *context)
+{
+    for (size_t i = count; i > 0; i--) {
+        work(context, i - 1);
+    }
+    rows_drawn += count;
+}
+
+/* Rows of large tensors may be drawn in any order: whoever asks for a case says in which. */
+static void rows_are_drawn_in_any_order(void **state)
+{
+    CaseSpec spec = base_spec();
+    const char *reason;
+    Pair pair, other;
+    (void)state;
+    spec.d = 64;
+    spec.d_ff = 2048;
+    assert_int_equal(case_build(&pair, &reason, &spec), CASE_OK);
+    spec.each = each_from_the_last;
+    rows_drawn = 0;
+    assert_int_equal(case_build(&other, &reason, &spec), CASE_OK);
+    assert_true(rows_drawn >= 64 + 2048); /* of W1 and W2, layer by layer */
+    for (size_t s = 0; s < pair.original.sublayer_count; s++) {
+        const Sublayer *a = &pair.original.sublayers[s], *b = &other.original.sublayers[s];
+        if (a->bundle_count == 0) {
+            assert_memory_equal(a->direct.w1, b->direct.w1, 64 * 2048 * sizeof(double));
+            assert_memory_equal(a->direct.w2, b->direct.w2, 64 * 2048 * sizeof(double));
+        }
+    }
+    assert_memory_equal(pair.original_x, other.original_x, spec.n * 64 * sizeof(double));
+    case_clear(&pair);
+    case_clear(&other);
+}
+
 int main(void)
 {
     const struct CMUnitTest draws[] = {
@@ -257,6 +293,7 @@ int main(void)
         cmocka_unit_test(draws_are_pinned),
         cmocka_unit_test(larger_tensors_keep_the_smaller),
         cmocka_unit_test(stable_has_its_variances),
+        cmocka_unit_test(rows_are_drawn_in_any_order),
     };
     return cmocka_run_group_tests(draws, NULL, NULL);
 }

@@ -169,8 +169,8 @@ static void rows_of_a_network_are_their_own(void **state)
     assert_true(rho[0] > 1.5 * rho[1] && rho[1] > 1.5 * rho[2]);
 }
 
-/* Of attention too: tokens that are alike see the same keys.  What a row adds to the radii of others
- * is within the rounding of doubles. */
+/* Of attention too: tokens that are alike see the same keys.  What a row adds to others' radii is
+ * within the rounding of doubles. */
 static void rows_of_attention_are_their_own(void **state)
 {
     double x[TOKENS * WIDTH], rho[3];

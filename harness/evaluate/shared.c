@@ -225,6 +225,15 @@ static bool fill(Shared *made, const Point *const *points, size_t count, double 
     return made->base != NULL;
 }
 
+/* On as many threads as OpenMP would start here. */
+static void each_at_once(size_t count, CaseWork *work, const void *context)
+{
+#pragma omp parallel for schedule(static)
+    for (size_t i = 0; i < count; i++) {
+        work(context, i);
+    }
+}
+
 EvaluateStatus shared_make(Shared **shared, const Point *const *points, size_t count, bool sweep,
                            double tape_room, Checkpoints *checkpoints)
 {
@@ -232,8 +241,10 @@ EvaluateStatus shared_make(Shared **shared, const Point *const *points, size_t c
     Checkpoint checkpoint = {0};
     Shared *made = calloc(1, sizeof *made);
     *shared = NULL;
+    CaseSpec spec = points[0]->spec;
+    spec.each = each_at_once;
     /* The case was outlined before any work: it can only fail for want of memory. */
-    if (made == NULL || case_build(&made->pair, &reason, &points[0]->spec) != CASE_OK) {
+    if (made == NULL || case_build(&made->pair, &reason, &spec) != CASE_OK) {
         free(made);
         return EVALUATE_NO_MEMORY;
     }
