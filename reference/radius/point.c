@@ -26,8 +26,8 @@ static mpfr_exp_t largest_exponent(const ApMat *e)
     return largest;
 }
 
-/* Entries are not brought below 2^-LEAST units, so that only zeros are zero.  POINT_OPERATIONS: what
- * an entry costs. */
+/* Entries are not brought below 2^-LEAST units, so that only zeros are zero.  POINT_OPERATIONS:
+ * what an entry costs. */
 enum { LEAST = 700, POINT_OPERATIONS = 8 };
 
 /* The smallest difference of coefficients of Omega in a row of the bundle's heads; 0: none. */
