@@ -154,6 +154,42 @@ static void rows_are_the_tables(void **state)
                 4);
 }
 
+/* A stream of SiLU alone shrinks a thousandfold within 24 layers, one of networks does not: what
+ * comes behind it has a header of its own. */
+static void errors_of_streams_that_shrink_are_relative(void **state)
+{
+    static const char sweep[] =
+        "sweep --construction fused,silu --n 3 --d 3 --omega 5 --depth 24 --quiet --color never";
+    static char text[SHOWN_SIZE];
+    char line[512];
+    Words header = {0}, row = {0};
+    (void)state;
+    snprintf(line, sizeof line, "%s 2>/dev/null", sweep);
+    Output table = run(line);
+    run_on_terminal(text, sizeof text, line, table.code);
+    const char *at = text;
+    for (size_t l = 0; l <= 48; l++) {
+        static const char said[] = "relative to r(T):\r\n";
+        if (l == 25) {
+            assert_int_equal(strncmp(at, said, strlen(said)), 0);
+            at += strlen(said);
+        }
+        if (l == 0 || l == 25) {
+            next_line(&header, &at);
+            assert_string_equal(header.word[2], "construction");
+        }
+        if (l > 0) {
+            next_line(&row, &at);
+            expect_cell(&table, l, "layer", row.word[1]);
+            expect_shown(row.word[2], &table, l, l < 25 ? "construction_max" : "construction_rel");
+            expect_shown(row.word[5], &table, l, l < 25 ? "total_max" : "total_rel");
+            expect_cell(&table, l, "status", row.word[6]);
+        }
+    }
+    assert_string_equal(at, "");
+    free(table.text);
+}
+
 /* Two errors, and what each layer adds to them. */
 static void propagation_has_its_own_columns(void **state)
 {
@@ -302,6 +338,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_are_the_tables),
+        cmocka_unit_test(errors_of_streams_that_shrink_are_relative),
         cmocka_unit_test(propagation_has_its_own_columns),
         cmocka_unit_test(what_passes_and_fails_has_colours),
         cmocka_unit_test(a_search_ends_in_a_sentence),

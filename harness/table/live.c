@@ -102,7 +102,7 @@ int live_open(Live *live, const Grid *grid, const size_t *points, size_t count, 
     if (taken == NULL) {
         return -1;
     }
-    *live = (Live){.line = line};
+    *live = (Live){.line = line, .sizes = stream_sizes_none()};
     for (size_t i = 0; i < count; i++) {
         taken[i] = &grid->points[points[i]];
         live->has_layer = live->has_layer || taken[i]->spec.depth > 1;
@@ -130,9 +130,10 @@ static const char *between(bool *first, const Live *live)
     return text;
 }
 
-void live_print_header(FILE *file, const Live *live)
+static void print_header(FILE *file, const Live *live)
 {
     bool first = true;
+    fputs(live->relative ? "relative to r(T):\n" : "", file);
     axis_columns_print_names(file, &live->axes, 0);
     if (live->has_layer) {
         fprintf(file, "%s%*s", between(&first, live), LAYER_WIDTH, "layer");
@@ -162,6 +163,25 @@ Color live_status_color(const char *status)
     return ok ? COLOR_GOOD : doubtful ? COLOR_DOUBTFUL : COLOR_BAD;
 }
 
+static const char *skip_words(const char *text, size_t count)
+{
+    char word[64];
+    for (size_t i = 0; i < count; i++) {
+        next_word(word, &text);
+    }
+    return text;
+}
+
+/* Takes in the sizes that a row's words end with, before the status. */
+static void take_sizes(Live *live, const char *text)
+{
+    char least[64], most[64];
+    text = skip_words(text, 1 + 2 * ERROR_KINDS);
+    next_word(least, &text);
+    next_word(most, &text);
+    stream_sizes_join(&live->sizes, (StreamSizes){strtod(least, NULL), strtod(most, NULL)});
+}
+
 static void print_line(FILE *file, const Live *live, const Point *point, const char *text)
 {
     char word[64];
@@ -171,21 +191,34 @@ static void print_line(FILE *file, const Live *live, const Point *point, const c
     if (live->has_layer) {
         fprintf(file, "%s%*s", between(&first, live), LAYER_WIDTH, word);
     }
+    text = skip_words(text, live->relative ? ERROR_KINDS : 0);
     for (size_t i = 0; i < live->figures; i++) {
         next_word(word, &text);
         if (live->widths[i] > 0) {
             fprintf(file, "%s%*s", between(&first, live), (int)live->widths[i], word);
         }
     }
+    size_t others = live->propagation ? 0 : 2 + (live->relative ? 0 : (size_t)ERROR_KINDS);
+    text = skip_words(text, others);
     next_word(word, &text);
     fputs(between(&first, live), file);
     terminal_write(file, live->colors ? live_status_color(word) : COLOR_NONE, word);
     putc('\n', file);
 }
 
-void live_print(FILE *file, const Live *live, const Point *point, const char *text, size_t length)
+void live_print(FILE *file, Live *live, const Point *point, const char *text, size_t length)
 {
-    for (const char *end = text + length; text < end; text = strchr(text, '\n') + 1) {
+    const char *end = text + length;
+    for (const char *line = text; !live->propagation && line < end; line = strchr(line, '\n') + 1) {
+        take_sizes(live, line);
+    }
+    bool relative = stream_sizes_norm(live->sizes, live->has_layer) == NORM_REL;
+    if (!live->begun || relative != live->relative) {
+        live->begun = true;
+        live->relative = relative;
+        print_header(file, live);
+    }
+    for (; text < end; text = strchr(text, '\n') + 1) {
         print_line(file, live, point, text);
     }
 }

@@ -8,6 +8,7 @@
 #include "../base/terminal.h"
 #include "../grid/grid.h"
 #include "axis_columns.h"
+#include "stream_sizes.h"
 
 /* The figures that table_print_row writes, at most: two errors and what --propagation makes of
  * them. */
@@ -19,6 +20,8 @@ typedef struct {
     size_t widths[LIVE_FIGURES], figures;
     size_t line; /* columns of the terminal */
     bool has_layer, propagation, colors;
+    StreamSizes sizes;    /* of all rows so far */
+    bool begun, relative; /* a header is there; errors are relative to r(T) since */
 } Live;
 
 /* For the grid's points of indices points [count].  line: columns of the terminal.  Errors that are
@@ -31,9 +34,8 @@ int live_open(Live *live, const Grid *grid, const size_t *points, size_t count, 
 /* Of the word that a row has for its status. */
 Color live_status_color(const char *status);
 
-void live_print_header(FILE *file, const Live *live);
-
-/* text [length]: lines of table_print_row about the point. */
-void live_print(FILE *file, const Live *live, const Point *point, const char *text, size_t length);
+/* text [length]: lines of table_print_row about the point.  A header comes before the first, and
+ * again where streams have shrunk or grown so much that errors are relative to r(T) from there. */
+void live_print(FILE *file, Live *live, const Point *point, const char *text, size_t length);
 
 #endif

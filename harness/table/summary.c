@@ -52,6 +52,14 @@ static void take_errors(SummaryErrors *taken, int slot, const RefErrors *errors,
     taken->construction[slot] = cell_summary(&errors->error[ERROR_CONSTRUCTION][norm]);
 }
 
+void summary_sizes(StreamSizes *sizes, const RefErrors *errors)
+{
+    for (ErrorKind kind = ERROR_CONSTRUCTION; kind <= ERROR_NATIVE; kind++) {
+        stream_sizes_add(sizes, cell_summary(&errors->error[kind][NORM_MAX]).log10,
+                         cell_summary(&errors->error[kind][NORM_REL]).log10);
+    }
+}
+
 void summary_add(PointSummary *summary, const Point *point, const Row *row)
 {
     size_t layers[SUMMARY_LAYERS];
@@ -63,10 +71,7 @@ void summary_add(PointSummary *summary, const Point *point, const Row *row)
             take_errors(&summary->relative, slot, errors, NORM_REL);
         }
     }
-    for (ErrorKind kind = ERROR_CONSTRUCTION; kind <= ERROR_NATIVE; kind++) {
-        stream_sizes_add(&summary->sizes, cell_summary(&errors->error[kind][NORM_MAX]).log10,
-                         cell_summary(&errors->error[kind][NORM_REL]).log10);
-    }
+    summary_sizes(&summary->sizes, errors);
 }
 
 int print_certified(FILE *file, size_t bounds)

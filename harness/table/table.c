@@ -9,6 +9,7 @@
 #include "bounds.h"
 #include "columns.h"
 #include "options_cell.h"
+#include "summary.h"
 #include "../base/text_stream.h"
 
 #include <inttypes.h>
@@ -186,9 +187,15 @@ static void print_cell(FILE *file, const RefCell *cell)
 
 void table_print_row(FILE *file, const Point *point, const Row *row)
 {
+    static const Norm norms[] = {NORM_MAX, NORM_REL};
     fprintf(file, "%zu", row->layer);
-    for (size_t kind = 0; !point->propagation && kind < ERROR_KINDS; kind++) {
-        print_cell(file, &row->errors.error[kind][NORM_MAX]);
+    for (size_t i = 0; !point->propagation && i < 2 * ERROR_KINDS; i++) {
+        print_cell(file, &row->errors.error[i % ERROR_KINDS][norms[i / ERROR_KINDS]]);
+    }
+    if (!point->propagation) {
+        StreamSizes sizes = stream_sizes_none();
+        summary_sizes(&sizes, &row->errors);
+        fprintf(file, " %.17g %.17g", sizes.least, sizes.most);
     }
     for (size_t i = 0; point->propagation && i < 2; i++) {
         print_cell(file, &row->errors.error[shown_split[i]][NORM_MAX]);

@@ -209,7 +209,7 @@ char *sweep_header(const Sweep *sweep)
     }
     int status = 0;
     if (sweep->terminal) {
-        live_print_header(stream, &sweep->live);
+        status = 0; /* live_print has its own, with the first rows */
     } else if (sweep->options->expand) {
         status = write_expanded_header(stream, sweep);
     } else {
