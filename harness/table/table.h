@@ -29,8 +29,8 @@ char *table_key(const Point *point) __attribute__((warn_unused_result));
 int table_write_cell(FILE *file, const RefCell *cell) __attribute__((warn_unused_result));
 
 /* What a terminal shows of a row, in words with a blank between them, numbers to 3 digits: the
- * layer; the errors' maxima, then what they are relatively, then the smallest and largest size of the
- * stream as logarithms (stream_sizes.h), or with propagation two maxima and their parts; the
+ * layer; the errors' maxima, then what they are relatively, then the smallest and largest size of
+ * the stream as logarithms (stream_sizes.h), or with propagation two maxima and their parts; the
  * status.  live.h lays it out. */
 void table_print_row(FILE *file, const Point *point, const Row *row);
 
