@@ -62,6 +62,16 @@ static double inner(const double *x, const double *w, size_t stride)
     return sum;
 }
 
+/* The sum of the sizes of what inner adds. */
+static double size_of(const double *x, const double *w, size_t stride)
+{
+    double sum = 0x1p-900; /* of a row of zeros 0/0 is nothing */
+    for (size_t c = 0; c < WIDTH; c++) {
+        sum += fabs(x[c] * w[c * stride]);
+    }
+    return sum;
+}
+
 static void row_is_right(const Gates *gates, Radius *r, Pass *pass, const RowGroups *groups,
                          size_t i)
 {
@@ -73,7 +83,11 @@ static void row_is_right(const Gates *gates, Radius *r, Pass *pass, const RowGro
         double sum = 0, sizes = 0, z = inner(pass->at->x + i * r->columns, gates->g + k, K);
         z = score->gate_scale * (z + of_token(score->gate_bias, k, i != bias)) +
             of_token(score->gate_shift, k, i != bias);
-        take(&off, fabs(z - gates->z[i * K + k]));
+        double size =
+            fabs(score->gate_scale) * (size_of(pass->at->x + i * r->columns, gates->g + k, K) +
+                                       fabs(of_token(score->gate_bias, k, i != bias))) +
+            fabs(of_token(score->gate_shift, k, i != bias));
+        take(&off, fabs(z - gates->z[i * K + k]) / size);
         for (size_t j = 0; j < r->rows; j++) {
             if (j != bias && (score->visible != VISIBLE_EARLIER || j <= i)) {
                 sum += inner(pass->at->x + j * r->columns, gates->v + k, K) +
@@ -82,8 +96,8 @@ static void row_is_right(const Gates *gates, Radius *r, Pass *pass, const RowGro
             }
         }
         if (i != bias) {
-            take(&off, fabs(sum - gates->sum[k]));
-            take(&off, fabs(sizes - gates->size_sum[k]));
+            take(&off, fabs(sum - gates->sum[k]) / sizes); /* a size is no less than |u| */
+            take(&off, fabs(sizes - gates->size_sum[k]) / sizes);
         }
     }
 #pragma omp critical
@@ -106,7 +120,8 @@ static void check_rows(const CaseSpec *spec)
     gates_each(&gates, run->radius, &run->radius->at, &run->radius->here, row_is_right);
     print_message("%zu rows, off by %g\n", rows_seen, largest_off);
     assert_int_equal(rows_seen, run->radius->rows);
-    assert_true(largest_off < 1e-9);
+    /* Two sums of at most TOKENS terms, each of WIDTH products, a bias and a scale. */
+    assert_true(largest_off < 2 * (TOKENS + WIDTH + 4) * 0x1p-53);
     gates_clear(&gates);
     ref_run_clear(run);
     case_clear(&pair);
@@ -169,8 +184,8 @@ static void rows_of_a_network_are_their_own(void **state)
     assert_true(rho[0] > 1.5 * rho[1] && rho[1] > 1.5 * rho[2]);
 }
 
-/* Of attention too: tokens that are alike see the same keys.  What a row adds to others' radii is
- * within the rounding of doubles. */
+/* Of attention too: tokens that are alike see the same keys.  A bound of a row is a sum over TOKENS
+ * keys, of each of which it takes fewer than 64 operations on doubles. */
 static void rows_of_attention_are_their_own(void **state)
 {
     double x[TOKENS * WIDTH], rho[3];
@@ -188,7 +203,7 @@ static void rows_of_attention_are_their_own(void **state)
     for (size_t i = 0; i < TOKENS; i++) {
         double own = run->radius->rho[i].bank[BANK_CONTENT];
         rho[i % 3] = i < 3 ? own : rho[i % 3];
-        assert_true(isfinite(own) && own > 0 && fabs(own / rho[i % 3] - 1) < 1e-9);
+        assert_true(isfinite(own) && own > 0 && fabs(own / rho[i % 3] - 1) < 64 * TOKENS * 0x1p-53);
     }
     assert_true(rho[1] > 1.2 * rho[0] && rho[2] > 1.2 * rho[1]);
     ref_run_clear(run);
