@@ -293,6 +293,23 @@ static void clear(Schedule *schedule)
     free(schedule);
 }
 
+/* Threads over points, and within each where there are few. */
+static void run_workers(Schedule *schedule, int threads)
+{
+    size_t count = schedule->work->count;
+    int points = count < (size_t)threads ? (int)count : threads, outer = points > 1 ? points : 1;
+    int levels = omp_get_max_active_levels(), before = omp_get_max_threads();
+    omp_set_max_active_levels(2);
+    if (outer == 1) { /* without a team, so that those within keep their threads */
+        worker(schedule, threads);
+        omp_set_num_threads(before);
+    } else {
+#pragma omp parallel num_threads(outer)
+        worker(schedule, threads / outer);
+    }
+    omp_set_max_active_levels(levels);
+}
+
 EvaluateStatus schedule_run(const Work *work, int threads, CommitRows *commit, void *context)
 {
     Schedule *schedule = calloc(1, sizeof *schedule);
@@ -306,12 +323,7 @@ EvaluateStatus schedule_run(const Work *work, int threads, CommitRows *commit, v
     if (prepare(schedule)) {
         pthread_mutex_init(&schedule->lock, NULL);
         pthread_cond_init(&schedule->changed, NULL);
-        int points = work->count < (size_t)threads ? (int)work->count : threads;
-        int outer = points > 1 ? points : 1, levels = omp_get_max_active_levels();
-        omp_set_max_active_levels(2); /* where points are few, threads work within them */
-#pragma omp parallel num_threads(outer)
-        worker(schedule, threads / outer);
-        omp_set_max_active_levels(levels);
+        run_workers(schedule, threads);
         pthread_cond_destroy(&schedule->changed);
         pthread_mutex_destroy(&schedule->lock);
         status = schedule->status;
