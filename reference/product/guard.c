@@ -49,6 +49,16 @@ static void measure_row(const Plan *plan, size_t i, const double *s)
     }
 }
 
+/* The least sum of a line that is not zero; INFINITY when there is none. */
+static double least_sum(const Operand *o)
+{
+    double least = INFINITY;
+    for (size_t i = 0; i < o->lines; i++) {
+        least = o->exponent[i] != LINE_ZERO && o->sum[i] < least ? o->sum[i] : least;
+    }
+    return least;
+}
+
 static bool measure_rows(const Plan *plan, const void *shared, size_t first, size_t count)
 {
     const Operand *a = &plan->a, *b = &plan->b;
@@ -75,6 +85,8 @@ bool plan_measure(Plan *plan)
         !store_each_rows(plan, NULL, BLOCK_ROWS, measure_rows)) {
         return false;
     }
+    bool only_a = plan->short_a && !plan->short_b, only_b = plan->short_b && !plan->short_a;
+    plan->least = (only_b ? 0 : least_sum(&plan->a)) + (only_a ? 0 : least_sum(&plan->b));
     for (size_t i = 0; i < plan->m * plan->n; i++) {
         if (plan->guard[i] == GUARD_NEVER) {
             plan->never++;

@@ -28,6 +28,7 @@ typedef struct {
     int16_t *guard;        /* [m, n] smallest P + 1 - p that serves the entry, or GUARD_NEVER */
     size_t *count;         /* [GUARD_MAX - GUARD_MIN + 1] entries by guard */
     size_t never;
+    double least;     /* N_ij of guard.c, the least of all entries but those that are 0 */
     int level;        /* guard chosen: entries above it go to the loop */
     mpfr_prec_t bits; /* P = p - 1 + level */
     double seconds;   /* predicted */

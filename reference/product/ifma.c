@@ -7,7 +7,9 @@
  *
  *     sum_l x_l y_l = 4 (sum alpha beta - eta_b sum alpha - eta_a sum beta + k eta_a eta_b):
  *
- * signs cost one sum a line.  Of the product's columns those beyond 2^(-52 K) are not computed.
+ * signs cost one sum a line.  Of the product's columns those beyond K are not computed: halves of
+ * products of digits, at most 2 min(D_a, D_b) a term in column K + 1 and each below 2^(-52 K), so
+ * that less than 8 min(D_a, D_b) k 2^(-52 K) (1 + 2^-40) is lost of sum_l x_l y_l.
  */
 #include "ifma.h"
 
@@ -17,6 +19,7 @@
 #include "internal.h"
 #include "weights.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -44,8 +47,7 @@ static IfmaDigits digits_block(const uint64_t *digit, size_t digits, size_t i)
  * nanoseconds do not know. */
 static size_t block_multiplies(size_t na, size_t nb, size_t kept)
 {
-    size_t diagonal = (na > nb ? na : nb) + 1, count = 0;
-    size_t columns = kept <= diagonal && diagonal < na + nb ? diagonal : na + nb;
+    size_t columns = ifma_block_columns(na, nb, kept), count = 0;
     for (size_t i = 0; i < na; i++) {
         for (size_t j = 0; j < nb; j++) {
             count += (size_t)(i + j < columns) + (i + j + 1 < columns);
@@ -54,14 +56,27 @@ static size_t block_multiplies(size_t na, size_t nb, size_t kept)
     return count;
 }
 
+/* The columns that P bits need.  Operands may be off by 2^-(P + 1) and are, cut off after D digits,
+ * by 2^(-52 D): where that is half as much, and what is lost beyond column D no more than the other
+ * half, 2^-(P + 2) N_ij, D columns will do.  Else one more, of which less than 2^-12 is lost, as
+ * min(D_a, D_b) is at most 24 and k below 2^32. */
+static size_t columns_for(const Plan *plan, size_t fewer, mpfr_prec_t bits)
+{
+    size_t digits = digits_for(bits);
+    long up = (long)bits + 2 - DIGIT * (long)digits;
+    double lost = ldexp(8.5 * (double)fewer * (double)plan->k, (int)up);
+    return up <= 0 && lost <= plan->least ? digits : digits + 1;
+}
+
 IfmaWork ifma_work(const Plan *plan, mpfr_prec_t bits_a, mpfr_prec_t bits_b, mpfr_prec_t bits)
 {
     IfmaWork work = {.digits_a = digits_for(bits_a), .digits_b = digits_for(bits_b)};
-    size_t full = work.digits_a + work.digits_b, cut = digits_for(bits) + 1;
-    bool exact = plan->short_a && plan->short_b;
-    work.kept = exact || cut > full ? full : cut;
-    /* A column takes two halves of each pair of digits on its diagonal; 4096 fill 64 bits. */
+    size_t full = work.digits_a + work.digits_b;
     size_t fewer = work.digits_a < work.digits_b ? work.digits_a : work.digits_b;
+    bool exact = plan->short_a && plan->short_b;
+    size_t columns = exact ? full : columns_for(plan, fewer, bits);
+    work.kept = columns < full ? columns : full;
+    /* A column takes two halves of each pair of digits on its diagonal; 4096 fill 64 bits. */
     work.depth = 2000 / fewer;
     for (size_t i = 0; i * IFMA_BLOCK < work.digits_a; i++) {
         IfmaDigits a = digits_block(NULL, work.digits_a, i);

@@ -74,13 +74,16 @@ INLINE void multiply_rows(IfmaTile *tile, const IfmaDigits *a, const IfmaDigits 
     }
 }
 
-/* All columns of the block, or those that a product cut off after its diagonal keeps. */
+/* The block's columns, as ifma_block_columns counts them. */
 INLINE void multiply_cut(IfmaTile *tile, const IfmaDigits *a, const IfmaDigits *b, size_t depth,
                          const int na, const int nb, size_t kept)
 {
-    const int diagonal = (na > nb ? na : nb) + 1;
-    if (diagonal < na + nb && kept <= (size_t)diagonal) {
-        multiply_rows(tile, a, b, depth, na, nb, diagonal);
+    const int most = na > nb ? na : nb;
+    size_t columns = ifma_block_columns((size_t)na, (size_t)nb, kept);
+    if (columns == (size_t)most) {
+        multiply_rows(tile, a, b, depth, na, nb, most);
+    } else if (columns == (size_t)most + 1) {
+        multiply_rows(tile, a, b, depth, na, nb, most + 1);
     } else {
         multiply_rows(tile, a, b, depth, na, nb, na + nb);
     }

@@ -35,11 +35,19 @@ typedef struct {
 /* Does the CPU have AVX-512 IFMA? */
 bool ifma_has(void);
 
+/* Columns of its own that a block of na x nb digits makes where `kept` are wanted: as many as the
+ * longer one has, one more, or all. */
+static inline size_t ifma_block_columns(size_t na, size_t nb, size_t kept)
+{
+    size_t most = na > nb ? na : nb;
+    return kept <= most ? most : kept == most + 1 ? kept : na + nb;
+}
+
 /* Columns [0, columns) become 0. */
 void ifma_clear(IfmaTile *tile, size_t columns);
 
 /* tile += sum over `depth` terms of the products of a's and b's digits: all of them, or without
- * what falls more than `kept` columns after the block's first, or part of that. */
+ * what falls `kept` columns or more after the block's first, or part of that. */
 void ifma_block(IfmaTile *tile, IfmaDigits a, IfmaDigits b, size_t depth, size_t kept);
 
 /* Columns [1, columns) become digits below 2^52; column 0 takes what is carried out. */
