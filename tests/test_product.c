@@ -189,6 +189,52 @@ static void kinds_are_within_the_bound(void **state)
     each_backend(check_kinds);
 }
 
+/* What lies beyond the columns that are kept, where P is anywhere between whole digits: lines whose
+ * digits are all ones lose most. */
+static void columns_cut_off_are_within_the_bound(void **state)
+{
+    static const size_t terms[] = {3, 64, 1500};
+    static const Kind kinds[][2] = {{FULL, FULL}, {FULL, NEGATIVE}, {NEGATIVE, NORMAL}};
+    Worst worst = {.ratio = 0};
+    (void)state;
+    for (mpfr_prec_t bits = 140; bits < 330 && product_has(PRODUCT_IFMA); bits++) {
+        for (size_t t = 0; t < sizeof terms / sizeof *terms; t++) {
+            for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+                check_product(&worst, PRODUCT_IFMA, (Size){1, 3, terms[t], bits}, kinds[k][0],
+                              kinds[k][1], LONG, bits % 2 ? LONG : DOUBLES, false);
+            }
+        }
+    }
+    print_worst(PRODUCT_IFMA, "cut", &worst);
+}
+
+/* Weights with a column of one entry beside full ones: what may be off there goes with its own sum
+ * of magnitudes, while its other entries, a little below 0, lose as much as any: they are 1/2 less
+ * a little where signs are taken out, and all their digits are ones. */
+static void lone_weights_are_within_the_bound(void **state)
+{
+    enum { K = 1500, N = 9, LONE = 4 };
+    static double b[K * N];
+    double worst = 0;
+    (void)state;
+    for (size_t i = 0; i < K * N; i++) {
+        b[i] = i % N != LONE ? operand_entry(FULL, "b", i / N, i % N) : i / N == 7 ? 0.5 : -0x1p-60;
+    }
+    for (mpfr_prec_t bits = 150; bits < 330 && product_has(PRODUCT_IFMA); bits++) {
+        ApMat a = {0}, c = {0};
+        ProductView weights = product_doubles(b, K, N, N);
+        assert_true(ap_init(&a, 1, K, bits + 100) && ap_init(&c, 1, N, bits));
+        operand_fill(&a, FULL, "a");
+        assert_true(product_mul(product_view(&c), product_view(&a), weights,
+                                &(ProductOptions){.backend = PRODUCT_IFMA}, NULL));
+        worst = fmax(worst, worst_ratio(&c, NULL, product_view(&a), weights));
+        assert_true(worst <= 1);
+        ap_clear(&a);
+        ap_clear(&c);
+    }
+    print_message("lone weights: worst error / bound %.3g\n", worst);
+}
+
 /* The loop is what saves wide data; ordinary data must not need it. */
 static void ordinary_data_need_no_loop(void **state)
 {
@@ -649,6 +695,8 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sizes_are_within_the_bound),
         cmocka_unit_test(kinds_are_within_the_bound),
+        cmocka_unit_test(columns_cut_off_are_within_the_bound),
+        cmocka_unit_test(lone_weights_are_within_the_bound),
         cmocka_unit_test(primes_hold_the_largest_sums),
         cmocka_unit_test(ordinary_data_need_no_loop),
         cmocka_unit_test(short_operands_lose_nothing),
