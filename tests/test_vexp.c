@@ -15,9 +15,13 @@
 
 #include <math.h>
 
-static const mpfr_prec_t precisions[] = {53,  64,  128, 152, 153, 156, 192, 256,  260,  520,  257,
-                                         320, 512, 516, 517, 776, 777, 900, 1024, 1036, 1037, 3000};
+static const mpfr_prec_t precisions[] = {53,  64,  128, 152, 153,  156,  192,  204,
+                                         205, 256, 260, 520, 257,  320,  512,  516,
+                                         517, 776, 777, 900, 1024, 1036, 1037, 3000};
 enum { PRECISIONS = sizeof precisions / sizeof *precisions, COUNT = 203, KINDS = 9 };
+
+/* From here on all are 0 or numbers below 2^20: eight neighbours are done from memory to memory. */
+enum { NEAR = 96 };
 
 /* Arguments in groups of one kind, so that lanes differ in kind as well as in value. */
 static void draw_argument(mpfr_ptr x, size_t i)
@@ -25,6 +29,14 @@ static void draw_argument(mpfr_ptr x, size_t i)
     double u = draw_uniform(11, draw_hash("x"), 0, i, 0), sign = i % 2 ? -1 : 1;
     long multiple = (long)(i / KINDS) * (i % 2 ? -1 : 1);
     mpfr_const_log2(x, MPFR_RNDN);
+    if (i >= NEAR && i % KINDS == 2) {
+        mpfr_set_zero(x, i % 2 ? -1 : 1);
+        return;
+    }
+    if (i >= NEAR && i % KINDS == 6) {
+        mpfr_set_si_2exp(x, i % 2 ? -1 : 1, i % 4 < 2 ? -100000 : -(1L << 40), MPFR_RNDN);
+        return;
+    }
     switch (i % KINDS) {
     case 0: mpfr_mul_d(x, x, sign * 60 * u, MPFR_RNDN); break;
     case 1: mpfr_mul_d(x, x, sign * ldexp(u, -(int)(600 * u)), MPFR_RNDN); break;
@@ -55,14 +67,14 @@ static double ratio(mpfr_srcptr y, mpfr_srcptr x, mpfr_prec_t bits)
     return r;
 }
 
-static void check_precision(mpfr_prec_t bits, bool correct_rounding)
+static void check_precision(mpfr_prec_t bits, mpfr_prec_t of_x, bool correct_rounding)
 {
     ApMat x = {0}, y = {0}, alone = {0};
     VectorExp *context = vexp_create(bits, correct_rounding);
     assert_non_null(context);
     assert_int_equal(vexp_is_wide(context),
                      !correct_rounding && bits <= 1036 && product_has(PRODUCT_IFMA));
-    assert_true(ap_init(&x, 1, COUNT, bits + 30) && ap_init(&y, 1, COUNT, bits) &&
+    assert_true(ap_init(&x, 1, COUNT, of_x) && ap_init(&y, 1, COUNT, bits) &&
                 ap_init(&alone, 1, COUNT, bits));
     double worst = 0;
     size_t where = 0;
@@ -77,8 +89,8 @@ static void check_precision(mpfr_prec_t bits, bool correct_rounding)
         vexp(context, alone.entry + i, x.entry + i, 1);
         assert_true(mpfr_equal_p(alone.entry + i, y.entry + i));
     }
-    print_message("%4ld bits, %s: worst error / bound %.3f (kind %zu)\n", (long)bits,
-                  vexp_is_wide(context) ? "lanes" : "ap_exp", worst, where % KINDS);
+    print_message("%4ld bits of %4ld, %s: worst error / bound %.3f (kind %zu)\n", (long)bits,
+                  (long)of_x, vexp_is_wide(context) ? "lanes" : "ap_exp", worst, where % KINDS);
     assert_true(worst > 0 && worst <= (correct_rounding ? 0.5 : 1));
     /* In place. */
     for (size_t i = 0; i < COUNT; i++) {
@@ -99,9 +111,20 @@ static void exp_is_within_its_bound(void **state)
 {
     (void)state;
     for (size_t i = 0; i < PRECISIONS; i++) {
-        check_precision(precisions[i], false);
+        check_precision(precisions[i], precisions[i] + 30, false);
     }
-    check_precision(256, true);
+    check_precision(256, 286, true);
+}
+
+/* Whole limbs, of arguments as many as of results, fewer or more. */
+static void rows_of_numbers_are_within_it(void **state)
+{
+    (void)state;
+    for (mpfr_prec_t bits = 64; bits <= 320; bits += 64) {
+        for (mpfr_prec_t of_x = 64; of_x <= 320; of_x += 64) {
+            check_precision(bits, of_x, false);
+        }
+    }
 }
 
 static void special_arguments_are_mpfrs(void **state)
@@ -140,6 +163,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(exp_is_within_its_bound),
+        cmocka_unit_test(rows_of_numbers_are_within_it),
         cmocka_unit_test(special_arguments_are_mpfrs),
     };
     ref_thread_setup();

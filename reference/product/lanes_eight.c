@@ -295,14 +295,6 @@ OPERATION(mul_row, LANES_MUL)
 OPERATION(div_row, LANES_DIV)
 OPERATION(add_mul_row, LANES_ADD_MUL)
 
-/* Few whole limbs, one behind the other? */
-static bool is_row(mpfr_srcptr first, size_t count)
-{
-    const mp_limb_t *limb = mpfr_custom_get_significand(first);
-    const mp_limb_t *last = mpfr_custom_get_significand(first + count - 1);
-    return has_room(first) && last == limb + (count - 1) * (size_t)(mpfr_get_prec(first) / 64);
-}
-
 static bool are_numbers(const Numbers *numbers, size_t count)
 {
     return is_row(numbers->first, numbers->step == 0 ? 1 : count);

@@ -85,6 +85,14 @@ _Static_assert(sizeof(__mpfr_struct) == HEADER * sizeof(uint64_t) &&
                    offsetof(__mpfr_struct, _mpfr_exp) == 2 * sizeof(uint64_t),
                "MPFR's numbers look otherwise");
 
+/* Few whole limbs, one behind the other? */
+static inline bool is_row(mpfr_srcptr first, size_t count)
+{
+    const mp_limb_t *limb = mpfr_custom_get_significand(first);
+    const mp_limb_t *last = mpfr_custom_get_significand(first + count - 1);
+    return has_room(first) && last == limb + (count - 1) * (size_t)(mpfr_get_prec(first) / 64);
+}
+
 /* Words 0 to 3 of a and of b; 4 to 7. */
 EIGHT __m512i low_halves(__m512i a, __m512i b)
 {

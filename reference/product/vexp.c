@@ -7,6 +7,7 @@
 #include "internal.h"
 #include "store.h"
 #include "vexp_lanes.h"
+#include "vexp_row.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -21,8 +22,8 @@ struct VectorExp {
 /* Digits that are built in, and the first power of s below 2^(-52 D - 10). */
 static bool choose_digits(ExpTables *tables, mpfr_prec_t bits)
 {
-    static const size_t digits[] = {3, 5, 10, 15, VEXP_DIGITS},
-                        terms[] = {6, 10, 19, 28, VEXP_TERMS};
+    static const size_t digits[] = {3, 4, 5, 10, 15, VEXP_DIGITS},
+                        terms[] = {6, 8, 10, 19, 28, VEXP_TERMS};
     for (size_t i = 0; i < sizeof digits / sizeof *digits; i++) {
         if ((size_t)bits + LOSS <= DIGIT * digits[i]) {
             tables->digits = digits[i];
@@ -165,7 +166,12 @@ void vexp(VectorExp *context, mpfr_ptr y, mpfr_srcptr x, size_t count)
 {
     const long far = 1L << 22;
     bool wide = context->tables != NULL && mpfr_get_emin() < -far && mpfr_get_emax() > far;
+    bool row = wide && vexp_is_row(context->tables, y, x, count);
     for (size_t i = 0; i < count;) {
+        if (row && count - i >= VEXP_LANES && vexp_row(context->tables, y + i, x + i)) {
+            i += VEXP_LANES;
+            continue;
+        }
         ExpLanes lanes;
         Entry e[VEXP_LANES] = {0};
         mpfr_exp_t lead[VEXP_LANES] = {0};

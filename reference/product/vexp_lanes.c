@@ -238,6 +238,7 @@ WIDE void vexp_lanes(ExpLanes *lanes, const ExpTables *tables)
 {
     switch (tables->digits) {
     case 3: exp_of_digits(lanes, tables, 3); break;
+    case 4: exp_of_digits(lanes, tables, 4); break;
     case 5: exp_of_digits(lanes, tables, 5); break;
     case 10: exp_of_digits(lanes, tables, 10); break;
     case 15: exp_of_digits(lanes, tables, 15); break;
