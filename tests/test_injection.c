@@ -125,6 +125,20 @@ static void known_faults_are_the_machines(void **state)
     assert_int_equal(wrong, 0);
 }
 
+/* Threads within a single large point, or a search by itself, are made once and kept: a fault in
+ * one much later has nothing to strike. */
+static void few_threads_are_made(void **state)
+{
+#define LARGE "--construction silu --n 64 --d 256 --threads 2 --quiet "
+    static const Scenario large[] = {{"a point", "sweep " LARGE "--omega 20 --depth 8", 0},
+                                     {"a search", "min-omega " LARGE "--tolerance 1e-6", 0}};
+#undef LARGE
+    for (size_t i = 0; i < sizeof large / sizeof *large; i++) {
+        assert_int_equal(injected_fault(*state, &large[i], "pthread_create:1"), 0);
+        assert_int_equal(injected_fault(*state, &large[i], "pthread_create:8"), 1);
+    }
+}
+
 /* From too little for OpenBLAS, which would try for ever, to enough. */
 static void limited_addresses_end_a_run(void **state)
 {
@@ -167,6 +181,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_fault_is_the_machines),
         cmocka_unit_test(known_faults_are_the_machines),
+        cmocka_unit_test(few_threads_are_made),
         cmocka_unit_test(limited_addresses_end_a_run),
     };
     const struct CMUnitTest instead[] = {cmocka_unit_test(only_without_sanitizers)};

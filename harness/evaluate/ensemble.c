@@ -149,44 +149,86 @@ static Threads threads_over(const Ensemble *ensemble, size_t members)
     return (Threads){outer, ensemble->threads / outer};
 }
 
-bool ensemble_open(Ensemble *ensemble)
+/* What is done with member i; false: memory is short. */
+typedef bool EachMember(Ensemble *ensemble, size_t i, void *context);
+
+/* ok: nothing has failed before, else it is only counted. */
+static bool do_member(Ensemble *ensemble, size_t i, bool ok, EachMember *work, void *context)
 {
-    Threads threads = threads_over(ensemble, ensemble->kept);
+    ok = ok && work(ensemble, i, context);
+    note_done(ensemble);
+    return ok;
+}
+
+/* One after the other, without a team around them: threads within an evaluation are then kept from
+ * one to the next. */
+static bool each_alone(Ensemble *ensemble, const Threads *threads, size_t members, EachMember *work,
+                       void *context)
+{
+    int before = omp_get_max_threads();
     bool ok = true;
+    member_begin(threads);
+    for (size_t i = 0; i < members; i++) {
+        ok = do_member(ensemble, i, ok, work, context);
+    }
+    omp_set_num_threads(before);
+    return ok;
+}
+
+static bool each_member(Ensemble *ensemble, size_t members, EachMember *work, void *context)
+{
+    Threads threads = threads_over(ensemble, members);
+    bool ok = true;
+    if (threads.outer == 1) {
+        return each_alone(ensemble, &threads, members, work, context);
+    }
 #pragma omp parallel num_threads(threads.outer) reduction(&& : ok)
     {
         member_begin(&threads);
 #pragma omp for schedule(dynamic)
-        for (size_t i = 0; i < ensemble->kept; i++) {
-            ok = ok &&
-                 (ensemble->shared[i] != NULL || make_member(&ensemble->shared[i], ensemble, i));
-            note_done(ensemble);
+        for (size_t i = 0; i < members; i++) {
+            ok = do_member(ensemble, i, ok, work, context);
         }
         member_end();
     }
     return ok;
 }
 
+static bool open_member(Ensemble *ensemble, size_t i, void *context)
+{
+    (void)context;
+    return ensemble->shared[i] != NULL || make_member(&ensemble->shared[i], ensemble, i);
+}
+
+bool ensemble_open(Ensemble *ensemble)
+{
+    return each_member(ensemble, ensemble->kept, open_member, NULL);
+}
+
+/* What every member is asked at one Omega. */
+typedef struct {
+    double omega;
+    MemberWork *work;
+    void *context;
+} Question;
+
+static bool ask_member(Ensemble *ensemble, size_t i, void *context)
+{
+    const Question *question = context;
+    Point point = *ensemble->points[i];
+    Shared *own = NULL;
+    point.omega = question->omega;
+    bool ok = (i < ensemble->kept || make_member(&own, ensemble, i)) &&
+              question->work(question->context, i, i < ensemble->kept ? ensemble->shared[i] : own,
+                             &point);
+    shared_clear(own);
+    return ok;
+}
+
 bool ensemble_each(Ensemble *ensemble, double omega, MemberWork *work, void *context)
 {
-    Threads threads = threads_over(ensemble, ensemble->count);
-    bool ok = true;
-#pragma omp parallel num_threads(threads.outer) reduction(&& : ok)
-    {
-        member_begin(&threads);
-#pragma omp for schedule(dynamic)
-        for (size_t i = 0; i < ensemble->count; i++) {
-            Point point = *ensemble->points[i];
-            Shared *own = NULL;
-            point.omega = omega;
-            ok = ok && (i < ensemble->kept || make_member(&own, ensemble, i)) &&
-                 work(context, i, i < ensemble->kept ? ensemble->shared[i] : own, &point);
-            shared_clear(own);
-            note_done(ensemble);
-        }
-        member_end();
-    }
-    return ok;
+    Question question = {omega, work, context};
+    return each_member(ensemble, ensemble->count, ask_member, &question);
 }
 
 /* The error that is asked of every member. */
