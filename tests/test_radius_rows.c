@@ -2,8 +2,10 @@
  * Radii row by row: rows are shared out among threads in blocks, and each has to be what it would
  * be by itself.
  */
+#include "../cases/draw.h"
 #include "../kernels/blas.h"
 #include "../reference/radius/gates_open.h"
+#include "../reference/radius/vectors.h"
 #include "../reference/run.h"
 #include "fixture.h"
 
@@ -210,6 +212,88 @@ static void rows_of_attention_are_their_own(void **state)
     case_clear(&pair);
 }
 
+/* Vectors that differ by 2^-near of their entries' sizes, which are 2^scale. */
+enum { VECTORS = 40, MOST_WIDTH = 257 };
+
+typedef struct {
+    double v[VECTORS][MOST_WIDTH], y[MOST_WIDTH];
+    double product[VECTORS], square[VECTORS];
+} Vectors;
+
+static void set_vectors(Vectors *of, size_t width, int near, int scale)
+{
+    for (size_t c = 0; c < width; c++) {
+        of->y[c] = ldexp(draw_normal(1, width, (size_t)(near + 2), VECTORS, c), scale);
+    }
+    for (size_t j = 0; j < VECTORS; j++) {
+        of->product[j] = 0;
+        for (size_t c = 0; c < width; c++) {
+            of->v[j][c] =
+                of->y[c] + ldexp(draw_normal(1, width, (size_t)(near + 2), j, c), scale - near);
+            of->product[j] += of->v[j][c] * of->y[c];
+        }
+        of->square[j] = vector_dot(of->v[j], of->v[j], width);
+    }
+}
+
+/* |v_j - y|, and its square over |v_j|^2 + |y|^2, with so many bits that both are exact here. */
+static double exact_distance(const Vectors *of, size_t j, size_t width, double *share)
+{
+    mpfr_t apart, part, both;
+    mpfr_inits2(2500, apart, part, both, (mpfr_ptr)0);
+    mpfr_set_zero(apart, 1);
+    mpfr_set_zero(both, 1);
+    for (size_t c = 0; c < width; c++) {
+        mpfr_set_d(part, of->v[j][c], MPFR_RNDN);
+        mpfr_sub_d(part, part, of->y[c], MPFR_RNDN);
+        mpfr_fma(apart, part, part, apart, MPFR_RNDN);
+        mpfr_set_d(part, of->v[j][c], MPFR_RNDN);
+        mpfr_fma(both, part, part, both, MPFR_RNDN);
+        mpfr_set_d(part, of->y[c], MPFR_RNDN);
+        mpfr_fma(both, part, part, both, MPFR_RNDN);
+    }
+    mpfr_div(both, apart, both, MPFR_RNDN);
+    *share = mpfr_get_d(both, MPFR_RNDN);
+    mpfr_sqrt(apart, apart, MPFR_RNDN);
+    double distance = mpfr_get_d(apart, MPFR_RNDD);
+    mpfr_clears(apart, part, both, (mpfr_ptr)0);
+    return distance;
+}
+
+/* Distances by way of products are bounds, and tight; of vectors too near each other for that they
+ * say so.  Squares that underflow count. */
+static void check_distances(size_t width, int near, int scale)
+{
+    Vectors of;
+    double nearest = INFINITY;
+    set_vectors(&of, width, near, scale);
+    bool far =
+        vector_distances(of.product, of.square, vector_dot(of.y, of.y, width), width, VECTORS);
+    for (size_t j = 0; j < VECTORS; j++) {
+        double share, exact = exact_distance(&of, j, width, &share);
+        nearest = fmin(nearest, share);
+        assert_true(of.product[j] >= exact);
+        assert_true(!far || scale < -400 || of.product[j] <= exact * (1 + 0x1p-20));
+        /* Entries' differences, their squares and their sum are rounded. */
+        double apart = vector_distance(of.v[j], of.y, width);
+        assert_true(apart >= exact * (1 - (double)(width + 4) * 0x1p-52));
+        assert_true(scale < -400 || apart <= exact * (1 + (double)(width + 4) * 0x1p-52));
+    }
+    assert_true(scale < -400 || (far ? nearest > 0x1p-21 : nearest < 0x1p-19));
+}
+
+static void distances_are_bounds(void **state)
+{
+    static const size_t widths[] = {1, 3, 8, 64, 257};
+    (void)state;
+    for (size_t w = 0; w < sizeof widths / sizeof *widths; w++) {
+        for (int near = -2; near < 30; near++) {
+            check_distances(widths[w], near, 0);
+        }
+        check_distances(widths[w], 0, -560);
+    }
+}
+
 int main(int argc, char **argv)
 {
     (void)argc;
@@ -218,6 +302,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(blocks_of_rows_are_rows),
         cmocka_unit_test(rows_of_a_network_are_their_own),
         cmocka_unit_test(rows_of_attention_are_their_own),
+        cmocka_unit_test(distances_are_bounds),
     };
     return cmocka_run_group_tests(tests, reference_set_up, reference_tear_down);
 }

@@ -13,11 +13,15 @@
 #include "bounds.h"
 #include "norm.h"
 #include "point.h"
+#include "vectors.h"
 
 #include "../product/gemm.h"
 
 #include <stdint.h>
 #include <stdlib.h>
+
+/* What a key's gap costs. */
+enum { GAP_OPERATIONS = 4 };
 
 static double scale_of(const Scale *scale)
 {
@@ -30,6 +34,16 @@ static Factor factor(const HeadWeight *w, size_t h, size_t rows, size_t width, c
     return (Factor){norm_spectral(data, rows, width, w->ld),
                     norm_frobenius(data, rows, width, w->ld),
                     bias != NULL ? norm_vector(bias + h * width, width, 1) : 0};
+}
+
+/* Four numbers for each row, in one allocation.  False: memory is short. */
+static bool sides_open(Sides *sides, size_t rows)
+{
+    double *all = calloc(4 * rows + 1, sizeof *all);
+    if (all != NULL) {
+        *sides = (Sides){all, all + rows, all + 2 * rows, all + 3 * rows};
+    }
+    return all != NULL;
 }
 
 static bool head_open(HeadAt *head, const Radius *r, const Bundle *bundle)
@@ -45,24 +59,21 @@ static bool head_open(HeadAt *head, const Radius *r, const Bundle *bundle)
     head->query = malloc(k * sizeof(double));
     head->key = malloc(k * sizeof(double));
     head->value = malloc(v * sizeof(double));
-    head->queries = calloc(n + 1, sizeof(Side));
-    head->keys = calloc(n + 1, sizeof(Side));
-    head->values = calloc(n + 1, sizeof(Side));
     head->score = malloc((n * n + 1) * sizeof(double));
-    return head->query != NULL && head->key != NULL && head->value != NULL &&
-           head->queries != NULL && head->keys != NULL && head->values != NULL &&
-           head->score != NULL;
+    head->gap = malloc((n * n + 1) * sizeof(int));
+    return head->query != NULL && head->key != NULL && head->value != NULL && head->score != NULL &&
+           head->gap != NULL && sides_open(&head->queries, n) && sides_open(&head->keys, n) &&
+           sides_open(&head->values, n);
 }
 
 static void head_clear(HeadAt *head)
 {
-    double *const all[] = {head->query, head->key, head->value, head->score};
+    double *const all[] = {head->query,        head->key,       head->value,      head->score,
+                           head->queries.norm, head->keys.norm, head->values.norm};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         free(all[i]);
     }
-    free(head->queries);
-    free(head->keys);
-    free(head->values);
+    free(head->gap);
 }
 
 /* Which head: its factors. */
@@ -82,7 +93,7 @@ static void head_choose(HeadAt *head, size_t h)
 /* u = scale (x[read] W + b), b on tokens; and each row's norm, path and rounding. */
 typedef struct {
     double *u;
-    Side *side;
+    const Sides *side;
     Columns read;
     const HeadWeight *w; /* NULL: 1 */
     const double *bias;  /* or NULL */
@@ -95,7 +106,7 @@ static void side_row(const HeadAt *head, const Radius *r, const SideOf *of, size
 {
     const Point *at = head->at;
     const Factor *f = of->f;
-    Side *side = &of->side[i];
+    const Sides *side = of->side;
     double *u = of->u + i * of->width;
     bool has_bias = of->bias != NULL && i != layout_bias_row(r->layout);
     const double *b = of->bias != NULL ? of->bias + head->head * of->width : NULL;
@@ -106,11 +117,12 @@ static void side_row(const HeadAt *head, const Radius *r, const SideOf *of, size
     }
     double norm = norm_vector(u, of->width, 1);
     double product = of->w != NULL ? radius_product(of->read.count) * f->size * x + 4 * f->bias : 0;
-    side->rounding = bound_up(of->w != NULL || b != NULL ? 8 * norm + product : 0);
-    side->off =
+    side->rounding[i] = bound_up(of->w != NULL || b != NULL ? 8 * norm + product : 0);
+    side->off[i] =
         bound_up(f->norm * path + gemm_off(of->read.count) * (f->size * x + f->bias + norm) +
-                 point_rho(r, side->rounding));
-    side->norm = bound_up(norm + side->off);
+                 point_rho(r, side->rounding[i]));
+    side->norm[i] = bound_up(norm + side->off[i]);
+    side->square[i] = vector_dot(u, u, of->width);
 }
 
 static void side_rows(const HeadAt *head, const Radius *r, const SideOf *of, RowRange rows)
@@ -144,11 +156,11 @@ static void sides_block(Evaluator *ev, Worker *worker, const void *context, size
     double scale =
         (double)score->scale.num / (double)score->scale.den / sqrt((double)score->scale.sqrt_den);
     const SideOf sides[] = {
-        {head->query, head->queries, score->read, &score->q, score->q_bias, &head->q, head->width_k,
-         scale},
-        {head->key, head->keys, score->read, score->d_head > 0 ? &score->k : NULL, score->k_bias,
+        {head->query, &head->queries, score->read, &score->q, score->q_bias, &head->q,
+         head->width_k, scale},
+        {head->key, &head->keys, score->read, score->d_head > 0 ? &score->k : NULL, score->k_bias,
          &head->k, head->width_k, 1},
-        {head->value, head->values, value->read, &value->v, value->inner_bias, &head->v,
+        {head->value, &head->values, value->read, &value->v, value->inner_bias, &head->v,
          head->width_v, 1},
     };
     for (size_t s = 0; s < sizeof sides / sizeof *sides; s++) {
@@ -168,6 +180,24 @@ static void scores_block(Evaluator *ev, Worker *worker, const void *context, siz
          of.end - of.first, n, K, 0);
 }
 
+static void gaps_row(Evaluator *ev, Worker *worker, const void *context, size_t i)
+{
+    (void)ev;
+    (void)worker;
+    const HeadRows *rows = context;
+    const HeadAt *head = rows->head;
+    (void)heads_gaps(&head->heads, head->head, i, head->gap + i * rows->r->rows);
+}
+
+/* The rows' gaps, which heads have in common unless each has its own coefficients. */
+static void head_gaps(const HeadAt *head, const Radius *r)
+{
+    const HeadRows rows = {head, r};
+    if (head->head == 0 || head->bundle->score.extra != NULL) {
+        evaluator_each(r->ev, r->rows, GAP_OPERATIONS * r->rows * r->rows, gaps_row, &rows);
+    }
+}
+
 static void head_set(HeadAt *head, const Radius *r, const Point *at)
 {
     const HeadRows rows = {head, r};
@@ -183,11 +213,12 @@ static void head_rows(HeadAt *head, Radius *r, HeadSums *sums, const Outer *all)
 {
     Outer outer = *all;
     outer.bias = head->head == 0 ? all->bias : 0;
+    head_gaps(head, r);
     head_set(head, r, &r->at);
-    bilinear_rows_here(head, r, sums, &outer);
+    bilinear_rows(head, r, sums, &outer, true);
     if (r->change) {
         head_set(head, r, &r->moved);
-        bilinear_rows_there(head, r, sums, &outer);
+        bilinear_rows(head, r, sums, &outer, false);
     }
 }
 
