@@ -8,6 +8,7 @@
  * the values' own; then O.
  */
 #include "bilinear.h"
+#include "bilinear_norms.h"
 #include "bilinear_row.h"
 #include "bilinear_rows.h"
 #include "bounds.h"
@@ -22,19 +23,6 @@
 
 /* What a key's gap costs. */
 enum { GAP_OPERATIONS = 4 };
-
-static double scale_of(const Scale *scale)
-{
-    return bound_up((double)scale->num / (double)scale->den / sqrt((double)scale->sqrt_den));
-}
-
-static Factor factor(const HeadWeight *w, size_t h, size_t rows, size_t width, const double *bias)
-{
-    const double *data = w->data + h * w->head_stride;
-    return (Factor){norm_spectral(data, rows, width, w->ld),
-                    norm_frobenius(data, rows, width, w->ld),
-                    bias != NULL ? norm_vector(bias + h * width, width, 1) : 0};
-}
 
 /* Four numbers for each row, in one allocation.  False: memory is short. */
 static bool sides_open(Sides *sides, size_t rows)
@@ -54,7 +42,6 @@ static bool head_open(HeadAt *head, const Radius *r, const Bundle *bundle)
     *head = (HeadAt){.bundle = bundle, .heads = radius_heads(r, bundle), .read = score->read.count};
     head->width_k = heads_query_width(score);
     head->width_v = heads_value_width(value);
-    head->scale = scale_of(&score->scale);
     size_t k = n * head->width_k + 1, v = n * head->width_v + 1;
     head->query = malloc(k * sizeof(double));
     head->key = malloc(k * sizeof(double));
@@ -77,17 +64,13 @@ static void head_clear(HeadAt *head)
 }
 
 /* Which head: its factors. */
-static void head_choose(HeadAt *head, size_t h)
+static void head_choose(HeadAt *head, const BundleNorms *norms, size_t h)
 {
-    const Score *score = &head->bundle->score;
-    const Value *value = &head->bundle->value;
+    const Factor *factors = norms->head[h];
     head->head = h;
-    head->q = factor(&score->q, h, head->read, head->width_k, score->q_bias);
-    head->q = (Factor){bound_up(head->q.norm * head->scale), bound_up(head->q.size * head->scale),
-                       bound_up(head->q.bias * head->scale)};
-    head->k = score->d_head > 0 ? factor(&score->k, h, head->read, head->width_k, score->k_bias)
-                                : (Factor){1, 0, 0};
-    head->v = factor(&value->v, h, value->read.count, head->width_v, value->inner_bias);
+    head->q = factors[FACTOR_Q];
+    head->k = factors[FACTOR_K];
+    head->v = factors[FACTOR_V];
 }
 
 /* u = scale (x[read] W + b), b on tokens; and each row's norm, path and rounding. */
@@ -251,48 +234,42 @@ static void emit(Radius *r, const Bundle *bundle, const HeadSums *sums, const Ou
     }
 }
 
-static Outer outer_of(const Bundle *bundle)
+/* Heads that are matrices, and what follows them. */
+static bool supported(const Bundle *bundle)
 {
-    const Value *value = &bundle->value;
-    Outer outer = {.factored = value->kind == VALUE_FACTORED, .value_scale = fabs(value->scale)};
-    size_t rows = bundle->heads * value->d_head, columns = value->write.count;
-    if (outer.factored) {
-        double *o = point_below(&value->o, bundle->heads, value->d_head, columns);
-        outer.o_norm = o != NULL ? norm_spectral(o, rows, columns, columns) : INFINITY;
-        outer.o_size = o != NULL ? norm_frobenius(o, rows, columns, columns) : INFINITY;
-        free(o);
-    }
-    outer.bias = value->bias != NULL ? norm_vector(value->bias, columns, 1) : 0;
-    return outer;
+    ValueKind kind = bundle->value.kind;
+    return (kind == VALUE_FACTORED || kind == VALUE_DENSE) && bundle->value.diagonal == 0;
 }
 
 void radius_bilinear(Radius *r, const Bundle *bundle)
 {
     HeadAt head;
     HeadSums sums = {0};
-    Outer outer = outer_of(bundle);
-    const ValueKind kind = bundle->value.kind;
+    BundleNorms norms;
     double **const all[] = {&sums.here[0],  &sums.here[1], &sums.there[0],
                             &sums.there[1], &sums.local,   &sums.size,
                             &sums.local_e,  &sums.size_e,  &sums.cross};
-    bool ok = true;
+    if (!supported(bundle)) {
+        radius_lose(r);
+        return;
+    }
+    bool ok = bundle_norms_open(&norms, r, bundle);
+    ok = head_open(&head, r, bundle) && ok;
     for (size_t m = 0; m < sizeof all / sizeof *all; m++) {
         *all[m] = calloc(r->rows + 1, sizeof(double));
         ok = ok && *all[m] != NULL;
     }
-    if (!head_open(&head, r, bundle) || !ok) {
-        r->failed = true;
-    } else if ((kind != VALUE_FACTORED && kind != VALUE_DENSE) || bundle->value.diagonal != 0) {
-        radius_lose(r);
-    } else {
-        for (size_t h = 0; h < bundle->heads; h++) {
-            head_choose(&head, h);
-            head_rows(&head, r, &sums, &outer);
-        }
-        r->adds += (double)bundle->heads + 2;
-        emit(r, bundle, &sums, &outer);
+    for (size_t h = 0; ok && h < bundle->heads; h++) {
+        head_choose(&head, &norms, h);
+        head_rows(&head, r, &sums, &norms.outer);
     }
+    if (ok) {
+        r->adds += (double)bundle->heads + 2;
+        emit(r, bundle, &sums, &norms.outer);
+    }
+    r->failed = r->failed || !ok;
     head_clear(&head);
+    bundle_norms_clear(&norms);
     for (size_t m = 0; m < sizeof all / sizeof *all; m++) {
         free(*all[m]);
     }

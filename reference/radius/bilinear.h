@@ -28,7 +28,6 @@ typedef struct {
     const Bundle *bundle;
     Heads heads;
     size_t head, read, width_k, width_v;
-    double scale;
     Factor q, k, v;
     const Point *at;
     double *query, *key, *value; /* [rows, width] */

@@ -29,7 +29,8 @@ static double bilinear_doubles(const Bundle *bundle, double rows)
     double read = (double)bundle->score.read.count, write = (double)bundle->value.write.count;
     double block = HEAD_ROWS * (3 * rows + k + v + sizeof(RowSum) + sizeof(Keys));
     return 1.5 * rows * rows + rows * (2 * k + v + 12) +
-           threads * (block + rows * (k + v + 13) + k * v) + norm_doubles(read, fmax(k, v)) +
+           threads * (block + rows * (k + v + 13) + k * v + norm_doubles(read, fmax(k, v))) +
+           9 * (double)bundle->heads +
            norm_doubles((double)bundle->heads * (double)bundle->value.d_head, write);
 }
 
