@@ -4,6 +4,7 @@
  */
 #include "../cases/draw.h"
 #include "../kernels/blas.h"
+#include "../reference/radius/bounds.h"
 #include "../reference/radius/gates_open.h"
 #include "../reference/radius/vectors.h"
 #include "../reference/run.h"
@@ -18,9 +19,9 @@
 
 #include <math.h>
 
-enum { BITS = 128, TOKENS = 300, WIDTH = 3 };
+enum { BITS = 128, TOKENS = 300, WIDTH = 3, HIDDEN = 70 };
 
-/* More tokens than two blocks of any kind have. */
+/* More tokens than two blocks of any kind have, and HIDDEN more heads than are summed at once. */
 static CaseSpec network(Mask mask)
 {
     return (CaseSpec){.construction = CONSTRUCTION_FUSED,
@@ -134,6 +135,7 @@ static void blocks_of_rows_are_rows(void **state)
     (void)state;
     for (int mask = MASK_NONE; mask <= MASK_CAUSAL; mask++) {
         CaseSpec spec = network((Mask)mask);
+        spec.d_ff = HIDDEN;
         check_rows(&spec);
         spec.bias = BIAS_RANDOM;
         spec.activation = ACTIVATION_GELU;
@@ -210,6 +212,26 @@ static void rows_of_attention_are_their_own(void **state)
     assert_true(rho[1] > 1.2 * rho[0] && rho[2] > 1.2 * rho[1]);
     ref_run_clear(run);
     case_clear(&pair);
+}
+
+/* (3, 4) has a norm of 5, and times a power of two, whether its squares are in range or not. */
+static void norms_of_rows_of_any_size(void **state)
+{
+    static const int exponents[] = {0, 30, -30, 395, -395, 420, -420, -560, -690, 700, 1000};
+    const Radius r = {.columns = 2, .bank = 2};
+    ApMat x;
+    (void)state;
+    assert_true(ap_init(&x, 1, 2, 64));
+    for (size_t k = 0; k < sizeof exponents / sizeof *exponents; k++) {
+        mpfr_set_si_2exp(ap_at(&x, 0, 0), -3, exponents[k], MPFR_RNDN);
+        mpfr_set_si_2exp(ap_at(&x, 0, 1), 4, exponents[k], MPFR_RNDN);
+        double norm = radius_bank_norm(&r, &x, 0, BANK_CONTENT, 0);
+        assert_true(fabs(norm / ldexp(5, exponents[k]) - 1) < 0x1p-50);
+        norm = radius_bank_norm(&r, &x, 0, BANK_CONTENT, exponents[k]);
+        assert_true(fabs(norm / 5 - 1) < 0x1p-50);
+        assert_true(radius_bank_norm(&r, &x, 0, BANK_HIDDEN, 0) == 0);
+    }
+    ap_clear(&x);
 }
 
 /* Vectors that differ by 2^-near of their entries' sizes, which are 2^scale. */
@@ -302,6 +324,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(blocks_of_rows_are_rows),
         cmocka_unit_test(rows_of_a_network_are_their_own),
         cmocka_unit_test(rows_of_attention_are_their_own),
+        cmocka_unit_test(norms_of_rows_of_any_size),
         cmocka_unit_test(distances_are_bounds),
     };
     return cmocka_run_group_tests(tests, reference_set_up, reference_tear_down);
