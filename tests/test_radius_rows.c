@@ -4,6 +4,7 @@
  */
 #include "../cases/draw.h"
 #include "../kernels/blas.h"
+#include "../reference/radius/bilinear_row.h"
 #include "../reference/radius/bounds.h"
 #include "../reference/radius/gates_open.h"
 #include "../reference/radius/vectors.h"
@@ -18,6 +19,7 @@
 #include <cmocka.h>
 
 #include <math.h>
+#include <string.h>
 
 enum { BITS = 128, TOKENS = 300, WIDTH = 3, HIDDEN = 70 };
 
@@ -214,6 +216,143 @@ static void rows_of_attention_are_their_own(void **state)
     case_clear(&pair);
 }
 
+/* A head whose queries, keys and values are given, and known exactly; a row sees so many keys, up
+ * to itself. */
+enum { HEAD_WIDTH = 64 };
+
+typedef struct {
+    double query[TOKENS][HEAD_WIDTH], key[TOKENS][HEAD_WIDTH], value[TOKENS][HEAD_WIDTH];
+    double score[TOKENS][TOKENS];
+    int gap[TOKENS][TOKENS];
+    double norm[3][TOKENS], square[3][TOKENS], zero[TOKENS];
+} GivenHead;
+
+static void set_side(double rows[][HEAD_WIDTH], double *norm, double *square, double scale,
+                     uint64_t seed)
+{
+    for (size_t i = 0; i < TOKENS; i++) {
+        square[i] = 0;
+        for (size_t c = 0; c < HEAD_WIDTH; c++) {
+            rows[i][c] = scale * draw_normal(seed, 0, 0, i, c);
+            square[i] += rows[i][c] * rows[i][c];
+        }
+        norm[i] = sqrt(square[i]);
+    }
+}
+
+static void set_given(GivenHead *given, double scale, size_t window)
+{
+    set_side(given->query, given->norm[0], given->square[0], scale, 1);
+    set_side(given->key, given->norm[1], given->square[1], 1, 2);
+    set_side(given->value, given->norm[2], given->square[2], 1, 3);
+    for (size_t i = 0; i < TOKENS; i++) {
+        given->zero[i] = 0;
+        for (size_t j = 0; j < TOKENS; j++) {
+            given->gap[i][j] = j <= i && j + window > i ? 0 : KEY_UNSEEN;
+            given->score[i][j] = 0;
+            for (size_t c = 0; c < HEAD_WIDTH; c++) {
+                given->score[i][j] += given->query[i][c] * given->key[j][c];
+            }
+        }
+    }
+}
+
+/* What the definitions make of row i: sum of p |v - y|, the same times |k - c|, |M|_F, and the
+ * largest p. */
+static void defined_sums(const GivenHead *given, size_t first, size_t i, double *w, double *bound,
+                         double *moment, double *largest)
+{
+    double p[TOKENS], y[HEAD_WIDTH] = {0}, c[HEAD_WIDTH] = {0}, total = 0;
+    static double m[HEAD_WIDTH][HEAD_WIDTH];
+    for (size_t j = first; j <= i; j++) {
+        p[j] = exp(given->score[i][j] - given->score[i][i]);
+        total += p[j];
+    }
+    for (size_t j = first; j <= i; j++) {
+        p[j] /= total;
+        for (size_t a = 0; a < HEAD_WIDTH; a++) {
+            y[a] += p[j] * given->value[j][a];
+            c[a] += p[j] * given->key[j][a];
+        }
+    }
+    memset(m, 0, sizeof m);
+    *w = *bound = *moment = *largest = 0;
+    for (size_t j = first; j <= i; j++) {
+        double v2 = 0, k2 = 0;
+        *largest = fmax(*largest, p[j]);
+        for (size_t a = 0; a < HEAD_WIDTH; a++) {
+            v2 += (given->value[j][a] - y[a]) * (given->value[j][a] - y[a]);
+            k2 += (given->key[j][a] - c[a]) * (given->key[j][a] - c[a]);
+            for (size_t b = 0; b < HEAD_WIDTH; b++) {
+                m[a][b] += p[j] * (given->value[j][a] - y[a]) * (given->key[j][b] - c[b]);
+            }
+        }
+        *w += p[j] * sqrt(v2);
+        *bound += p[j] * sqrt(v2) * sqrt(k2);
+    }
+    for (size_t a = 0; a < HEAD_WIDTH * HEAD_WIDTH; a++) {
+        *moment += m[a / HEAD_WIDTH][a % HEAD_WIDTH] * m[a / HEAD_WIDTH][a % HEAD_WIDTH];
+    }
+    *moment = sqrt(*moment);
+}
+
+/* Rows of a head in blocks are what the definitions make of each.  M is formed of up to 256 keys;
+ * where it is not and one key has more than 7/8 of the weight, c is that key. */
+static void check_head(double scale, size_t window)
+{
+    static GivenHead given;
+    Evaluator ev = {.omega = INFINITY};
+    const Layout layout = {TOKENS, 1, 0, BIAS_ROW_NONE};
+    const Point at = {.limit = true};
+    Radius r = {.rows = TOKENS, .bits = 2000, .layout = &layout, .ev = &ev};
+    HeadBlock block;
+    double most = 0;
+    set_given(&given, scale, window);
+    const HeadAt head = {.width_k = HEAD_WIDTH,
+                         .width_v = HEAD_WIDTH,
+                         .at = &at,
+                         .query = given.query[0],
+                         .key = given.key[0],
+                         .value = given.value[0],
+                         .queries = {given.norm[0], given.zero, given.zero, given.square[0]},
+                         .keys = {given.norm[1], given.zero, given.zero, given.square[1]},
+                         .values = {given.norm[2], given.zero, given.zero, given.square[2]},
+                         .score = given.score[0],
+                         .gap = given.gap[0]};
+    assert_true(head_block_open(&block, &head, &r));
+    for (size_t b = 0; b < row_blocks(&r, HEAD_ROWS); b++) {
+        RowRange rows = row_range(&r, HEAD_ROWS, b);
+        head_block_set(&block, rows);
+        for (size_t i = rows.first; i < rows.end; i++) {
+            RowKeys row = head_block_row(&block, i);
+            double w, bound, moment, p;
+            size_t first = i < window ? 0 : i + 1 - window, seen = i + 1 - first;
+            defined_sums(&given, first, i, &w, &bound, &moment, &p);
+            bool formed = seen * HEAD_WIDTH * HEAD_WIDTH <= 1 << 20;
+            take(&most, fabs(row.sum->w - w) / (w + 0x1p-20));
+            double expected = formed ? moment : bound;
+            if (p <= 0.875) {
+                take(&most, fabs(row.sum->moment - expected) / (bound + 0x1p-20));
+            }
+            assert_true(row.sum->moment >= moment * (1 - 0x1p-40));
+            assert_true(row.sum->moment <= 2 * bound + 0x1p-40);
+            assert_true(row.sum->w >= w * (1 - 0x1p-40));
+            assert_int_equal(row.keys->seen, seen);
+        }
+    }
+    print_message("scores of %g: off by %g\n", scale * sqrt(HEAD_WIDTH), most);
+    assert_true(most < 0x1p-18);
+    head_block_clear(&block);
+}
+
+static void blocks_of_attention_are_its_rows(void **state)
+{
+    (void)state;
+    check_head(0.125, TOKENS);
+    check_head(1, TOKENS);
+    check_head(0.25, 40);
+}
+
 /* (3, 4) has a norm of 5, and times a power of two, whether its squares are in range or not. */
 static void norms_of_rows_of_any_size(void **state)
 {
@@ -324,6 +463,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(blocks_of_rows_are_rows),
         cmocka_unit_test(rows_of_a_network_are_their_own),
         cmocka_unit_test(rows_of_attention_are_their_own),
+        cmocka_unit_test(blocks_of_attention_are_its_rows),
         cmocka_unit_test(norms_of_rows_of_any_size),
         cmocka_unit_test(distances_are_bounds),
     };
