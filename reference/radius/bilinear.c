@@ -27,11 +27,14 @@ enum { GAP_OPERATIONS = 4 };
 /* Four numbers for each row, in one allocation.  False: memory is short. */
 static bool sides_open(Sides *sides, size_t rows)
 {
-    double *all = calloc(4 * rows + 1, sizeof *all);
-    if (all != NULL) {
-        *sides = (Sides){all, all + rows, all + 2 * rows, all + 3 * rows};
+    sides->norm = calloc(4 * rows + 1, sizeof *sides->norm);
+    if (sides->norm == NULL) {
+        return false;
     }
-    return all != NULL;
+    sides->off = sides->norm + rows;
+    sides->rounding = sides->off + rows;
+    sides->square = sides->rounding + rows;
+    return true;
 }
 
 static bool head_open(HeadAt *head, const Radius *r, const Bundle *bundle)
