@@ -384,13 +384,13 @@ typedef struct {
 static void set_vectors(Vectors *of, size_t width, int near, int scale)
 {
     for (size_t c = 0; c < width; c++) {
-        of->y[c] = ldexp(draw_normal(1, width, (size_t)(near + 2), VECTORS, c), scale);
+        of->y[c] = ldexp(draw_normal(1, width, (size_t)near + 2, VECTORS, c), scale);
     }
     for (size_t j = 0; j < VECTORS; j++) {
         of->product[j] = 0;
         for (size_t c = 0; c < width; c++) {
             of->v[j][c] =
-                of->y[c] + ldexp(draw_normal(1, width, (size_t)(near + 2), j, c), scale - near);
+                of->y[c] + ldexp(draw_normal(1, width, (size_t)near + 2, j, c), scale - near);
             of->product[j] += of->v[j][c] * of->y[c];
         }
         of->square[j] = vector_dot(of->v[j], of->v[j], width);
