@@ -8,28 +8,33 @@
  * the values' own; then O.
  */
 #include "bilinear.h"
+#include "bilinear_norms.h"
 #include "bilinear_row.h"
 #include "bilinear_rows.h"
 #include "bounds.h"
 #include "norm.h"
 #include "point.h"
+#include "vectors.h"
 
 #include "../product/gemm.h"
 
 #include <stdint.h>
 #include <stdlib.h>
 
-static double scale_of(const Scale *scale)
-{
-    return bound_up((double)scale->num / (double)scale->den / sqrt((double)scale->sqrt_den));
-}
+/* What a key's gap costs. */
+enum { GAP_OPERATIONS = 4 };
 
-static Factor factor(const HeadWeight *w, size_t h, size_t rows, size_t width, const double *bias)
+/* Four numbers for each row, in one allocation.  False: memory is short. */
+static bool sides_open(Sides *sides, size_t rows)
 {
-    const double *data = w->data + h * w->head_stride;
-    return (Factor){norm_spectral(data, rows, width, w->ld),
-                    norm_frobenius(data, rows, width, w->ld),
-                    bias != NULL ? norm_vector(bias + h * width, width, 1) : 0};
+    sides->norm = calloc(4 * rows + 1, sizeof *sides->norm);
+    if (sides->norm == NULL) {
+        return false;
+    }
+    sides->off = sides->norm + rows;
+    sides->rounding = sides->off + rows;
+    sides->square = sides->rounding + rows;
+    return true;
 }
 
 static bool head_open(HeadAt *head, const Radius *r, const Bundle *bundle)
@@ -40,49 +45,41 @@ static bool head_open(HeadAt *head, const Radius *r, const Bundle *bundle)
     *head = (HeadAt){.bundle = bundle, .heads = radius_heads(r, bundle), .read = score->read.count};
     head->width_k = heads_query_width(score);
     head->width_v = heads_value_width(value);
-    head->scale = scale_of(&score->scale);
     size_t k = n * head->width_k + 1, v = n * head->width_v + 1;
     head->query = malloc(k * sizeof(double));
     head->key = malloc(k * sizeof(double));
     head->value = malloc(v * sizeof(double));
-    head->queries = calloc(n + 1, sizeof(Side));
-    head->keys = calloc(n + 1, sizeof(Side));
-    head->values = calloc(n + 1, sizeof(Side));
     head->score = malloc((n * n + 1) * sizeof(double));
-    return head->query != NULL && head->key != NULL && head->value != NULL &&
-           head->queries != NULL && head->keys != NULL && head->values != NULL &&
-           head->score != NULL;
+    head->gap = malloc((n * n + 1) * sizeof(int));
+    return head->query != NULL && head->key != NULL && head->value != NULL && head->score != NULL &&
+           head->gap != NULL && sides_open(&head->queries, n) && sides_open(&head->keys, n) &&
+           sides_open(&head->values, n);
 }
 
 static void head_clear(HeadAt *head)
 {
-    double *const all[] = {head->query, head->key, head->value, head->score};
+    double *const all[] = {head->query,        head->key,       head->value,      head->score,
+                           head->queries.norm, head->keys.norm, head->values.norm};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         free(all[i]);
     }
-    free(head->queries);
-    free(head->keys);
-    free(head->values);
+    free(head->gap);
 }
 
 /* Which head: its factors. */
-static void head_choose(HeadAt *head, size_t h)
+static void head_choose(HeadAt *head, const BundleNorms *norms, size_t h)
 {
-    const Score *score = &head->bundle->score;
-    const Value *value = &head->bundle->value;
+    const Factor *factors = norms->head[h];
     head->head = h;
-    head->q = factor(&score->q, h, head->read, head->width_k, score->q_bias);
-    head->q = (Factor){bound_up(head->q.norm * head->scale), bound_up(head->q.size * head->scale),
-                       bound_up(head->q.bias * head->scale)};
-    head->k = score->d_head > 0 ? factor(&score->k, h, head->read, head->width_k, score->k_bias)
-                                : (Factor){1, 0, 0};
-    head->v = factor(&value->v, h, value->read.count, head->width_v, value->inner_bias);
+    head->q = factors[FACTOR_Q];
+    head->k = factors[FACTOR_K];
+    head->v = factors[FACTOR_V];
 }
 
 /* u = scale (x[read] W + b), b on tokens; and each row's norm, path and rounding. */
 typedef struct {
     double *u;
-    Side *side;
+    const Sides *side;
     Columns read;
     const HeadWeight *w; /* NULL: 1 */
     const double *bias;  /* or NULL */
@@ -95,7 +92,7 @@ static void side_row(const HeadAt *head, const Radius *r, const SideOf *of, size
 {
     const Point *at = head->at;
     const Factor *f = of->f;
-    Side *side = &of->side[i];
+    const Sides *side = of->side;
     double *u = of->u + i * of->width;
     bool has_bias = of->bias != NULL && i != layout_bias_row(r->layout);
     const double *b = of->bias != NULL ? of->bias + head->head * of->width : NULL;
@@ -106,11 +103,12 @@ static void side_row(const HeadAt *head, const Radius *r, const SideOf *of, size
     }
     double norm = norm_vector(u, of->width, 1);
     double product = of->w != NULL ? radius_product(of->read.count) * f->size * x + 4 * f->bias : 0;
-    side->rounding = bound_up(of->w != NULL || b != NULL ? 8 * norm + product : 0);
-    side->off =
+    side->rounding[i] = bound_up(of->w != NULL || b != NULL ? 8 * norm + product : 0);
+    side->off[i] =
         bound_up(f->norm * path + gemm_off(of->read.count) * (f->size * x + f->bias + norm) +
-                 point_rho(r, side->rounding));
-    side->norm = bound_up(norm + side->off);
+                 point_rho(r, side->rounding[i]));
+    side->norm[i] = bound_up(norm + side->off[i]);
+    side->square[i] = vector_dot(u, u, of->width);
 }
 
 static void side_rows(const HeadAt *head, const Radius *r, const SideOf *of, RowRange rows)
@@ -144,11 +142,11 @@ static void sides_block(Evaluator *ev, Worker *worker, const void *context, size
     double scale =
         (double)score->scale.num / (double)score->scale.den / sqrt((double)score->scale.sqrt_den);
     const SideOf sides[] = {
-        {head->query, head->queries, score->read, &score->q, score->q_bias, &head->q, head->width_k,
-         scale},
-        {head->key, head->keys, score->read, score->d_head > 0 ? &score->k : NULL, score->k_bias,
+        {head->query, &head->queries, score->read, &score->q, score->q_bias, &head->q,
+         head->width_k, scale},
+        {head->key, &head->keys, score->read, score->d_head > 0 ? &score->k : NULL, score->k_bias,
          &head->k, head->width_k, 1},
-        {head->value, head->values, value->read, &value->v, value->inner_bias, &head->v,
+        {head->value, &head->values, value->read, &value->v, value->inner_bias, &head->v,
          head->width_v, 1},
     };
     for (size_t s = 0; s < sizeof sides / sizeof *sides; s++) {
@@ -168,6 +166,24 @@ static void scores_block(Evaluator *ev, Worker *worker, const void *context, siz
          of.end - of.first, n, K, 0);
 }
 
+static void gaps_row(Evaluator *ev, Worker *worker, const void *context, size_t i)
+{
+    (void)ev;
+    (void)worker;
+    const HeadRows *rows = context;
+    const HeadAt *head = rows->head;
+    (void)heads_gaps(&head->heads, head->head, i, head->gap + i * rows->r->rows);
+}
+
+/* The rows' gaps, which heads have in common unless each has its own coefficients. */
+static void head_gaps(const HeadAt *head, const Radius *r)
+{
+    const HeadRows rows = {head, r};
+    if (head->head == 0 || head->bundle->score.extra != NULL) {
+        evaluator_each(r->ev, r->rows, GAP_OPERATIONS * r->rows * r->rows, gaps_row, &rows);
+    }
+}
+
 static void head_set(HeadAt *head, const Radius *r, const Point *at)
 {
     const HeadRows rows = {head, r};
@@ -183,11 +199,12 @@ static void head_rows(HeadAt *head, Radius *r, HeadSums *sums, const Outer *all)
 {
     Outer outer = *all;
     outer.bias = head->head == 0 ? all->bias : 0;
+    head_gaps(head, r);
     head_set(head, r, &r->at);
-    bilinear_rows_here(head, r, sums, &outer);
+    bilinear_rows(head, r, sums, &outer, true);
     if (r->change) {
         head_set(head, r, &r->moved);
-        bilinear_rows_there(head, r, sums, &outer);
+        bilinear_rows(head, r, sums, &outer, false);
     }
 }
 
@@ -220,48 +237,42 @@ static void emit(Radius *r, const Bundle *bundle, const HeadSums *sums, const Ou
     }
 }
 
-static Outer outer_of(const Bundle *bundle)
+/* Heads that are matrices, and what follows them. */
+static bool supported(const Bundle *bundle)
 {
-    const Value *value = &bundle->value;
-    Outer outer = {.factored = value->kind == VALUE_FACTORED, .value_scale = fabs(value->scale)};
-    size_t rows = bundle->heads * value->d_head, columns = value->write.count;
-    if (outer.factored) {
-        double *o = point_below(&value->o, bundle->heads, value->d_head, columns);
-        outer.o_norm = o != NULL ? norm_spectral(o, rows, columns, columns) : INFINITY;
-        outer.o_size = o != NULL ? norm_frobenius(o, rows, columns, columns) : INFINITY;
-        free(o);
-    }
-    outer.bias = value->bias != NULL ? norm_vector(value->bias, columns, 1) : 0;
-    return outer;
+    ValueKind kind = bundle->value.kind;
+    return (kind == VALUE_FACTORED || kind == VALUE_DENSE) && bundle->value.diagonal == 0;
 }
 
 void radius_bilinear(Radius *r, const Bundle *bundle)
 {
     HeadAt head;
     HeadSums sums = {0};
-    Outer outer = outer_of(bundle);
-    const ValueKind kind = bundle->value.kind;
+    BundleNorms norms;
     double **const all[] = {&sums.here[0],  &sums.here[1], &sums.there[0],
                             &sums.there[1], &sums.local,   &sums.size,
                             &sums.local_e,  &sums.size_e,  &sums.cross};
-    bool ok = true;
+    if (!supported(bundle)) {
+        radius_lose(r);
+        return;
+    }
+    bool ok = bundle_norms_open(&norms, r, bundle);
+    ok = head_open(&head, r, bundle) && ok;
     for (size_t m = 0; m < sizeof all / sizeof *all; m++) {
         *all[m] = calloc(r->rows + 1, sizeof(double));
         ok = ok && *all[m] != NULL;
     }
-    if (!head_open(&head, r, bundle) || !ok) {
-        r->failed = true;
-    } else if ((kind != VALUE_FACTORED && kind != VALUE_DENSE) || bundle->value.diagonal != 0) {
-        radius_lose(r);
-    } else {
-        for (size_t h = 0; h < bundle->heads; h++) {
-            head_choose(&head, h);
-            head_rows(&head, r, &sums, &outer);
-        }
-        r->adds += (double)bundle->heads + 2;
-        emit(r, bundle, &sums, &outer);
+    for (size_t h = 0; ok && h < bundle->heads; h++) {
+        head_choose(&head, &norms, h);
+        head_rows(&head, r, &sums, &norms.outer);
     }
+    if (ok) {
+        r->adds += (double)bundle->heads + 2;
+        emit(r, bundle, &sums, &norms.outer);
+    }
+    r->failed = r->failed || !ok;
     head_clear(&head);
+    bundle_norms_clear(&norms);
     for (size_t m = 0; m < sizeof all / sizeof *all; m++) {
         free(*all[m]);
     }

@@ -17,41 +17,29 @@ typedef struct {
     double norm, size, bias;
 } Factor;
 
-/* A row's query, key or value at a point: its norm at most, how far it may be off on the path, and
- * its rounding in 2^-bits. */
+/* All rows' queries, keys or values at a point, [rows] each: their norms at most, how far they may
+ * be off on the path, their rounding in 2^-bits, their squared norms as computed in doubles. */
 typedef struct {
-    double norm, off, rounding;
-} Side;
-
-/* A key that a row sees: its row, gap of Omega (0: in A), score; weight at the point and at most
- * on the path, and what it may be off; |v - y| and |k - c| at most. */
-typedef struct {
-    size_t row;
-    int gap;
-    double score, p, high, off, value, key, w;
-} Key;
+    double *norm, *off, *rounding, *square;
+} Sides;
 
 /* One head at a point. */
 typedef struct {
     const Bundle *bundle;
     Heads heads;
     size_t head, read, width_k, width_v;
-    double scale;
     Factor q, k, v;
     const Point *at;
-    double *query, *key, *value;   /* [rows, width] */
-    Side *queries, *keys, *values; /* [rows] */
-    double *score;                 /* [rows, rows] */
-    int *gap;                      /* [rows] heads_gaps of a row, a thread's own from here on */
-    Key *seen;                     /* of that row */
-    size_t count;
-    double *y, *c;      /* [width] */
-    double *product[3]; /* scratch of M */
+    double *query, *key, *value; /* [rows, width] */
+    Sides queries, keys, values;
+    double *score; /* [rows, rows], of keys that a row sees with Omega once its block is set */
+    int *gap;      /* [rows, rows] heads_gaps of each row */
 } HeadAt;
 
 /* What a row of a head comes to: bounds over its keys. */
 typedef struct {
     double k_most, k_off, k_rounding, theta, lambda; /* keys' largest; scores' path and rounding */
+    double top;                                      /* the largest score */
     double moment;                                   /* |sum of p (k - c) (v - y)^T| */
     double w;                                        /* sum of p |v - y| */
     double bias_key;                                 /* the bias row's weight */

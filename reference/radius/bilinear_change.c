@@ -13,8 +13,10 @@
 #include "bilinear_row.h"
 #include "bounds.h"
 #include "norm.h"
+#include "vectors.h"
 
 #include <stdint.h>
+#include <stdlib.h>
 
 /* The largest theta that the difference of derivatives is bounded for. */
 #define NEAR 0.25
@@ -29,23 +31,49 @@ typedef struct {
     double k_all, lambda; /* the largest key of those outside A too; rounding of their scores */
 } Change;
 
-static Change change_of(const HeadAt *head, const Radius *r, size_t i)
+bool head_change_open(HeadChange *change, const HeadAt *head, const Radius *r)
 {
-    Columns read = head->bundle->score.read;
-    Change d = {0};
-    double product = radius_product(head->read), e = banks_in(r, r->e, read, i), k_size = 0,
-           k_rounding = 0;
-    for (size_t j = 0; j < r->rows; j++) {
-        if (head->gap[j] != KEY_UNSEEN) {
-            double key = banks_in(r, r->e, read, j);
-            d.k_most = bound_max(d.k_most, head->k.norm * key);
-            k_size = bound_max(k_size, head->k.size * key);
-            d.k_all = bound_max(d.k_all, head->keys[j].norm);
-            k_rounding = bound_max(k_rounding, head->keys[j].rounding);
-        }
+    const Columns score = head->bundle->score.read, value = head->bundle->value.read;
+    size_t n = r->rows;
+    double *all = malloc((6 * n + 1) * sizeof *all);
+    *change = (HeadChange){.score = all};
+    if (all == NULL) {
+        return false;
     }
+    change->value = all + n;
+    change->moved = all + 2 * n;
+    change->visible = all + 3 * n;
+    change->p = all + 4 * n;
+    change->part = all + 5 * n;
+    for (size_t j = 0; j < n; j++) {
+        change->score[j] = banks_in(r, r->e, score, j);
+        change->value[j] = banks_in(r, r->e, value, j);
+        change->moved[j] = head->values.norm[j] + point_e(r, head->v.norm * change->value[j]);
+        change->most = bound_max(change->most, change->moved[j]);
+    }
+    return true;
+}
+
+void head_change_clear(HeadChange *change)
+{
+    free(change->score);
+}
+
+static Change change_of(const HeadChange *of, const HeadAt *head, const Radius *r, size_t i)
+{
+    const Sides *keys = &head->keys;
+    const int *gap = head->gap + i * r->rows;
+    Change d = {0};
+    for (size_t j = 0; j < r->rows; j++) {
+        of->visible[j] = gap[j] != KEY_UNSEEN;
+    }
+    double e = of->score[i], most = vector_largest(of->visible, of->score, r->rows);
+    double k_rounding = vector_largest(of->visible, keys->rounding, r->rows);
+    double product = radius_product(head->read), k_size = head->k.size * most;
+    d.k_most = head->k.norm * most;
+    d.k_all = vector_largest(of->visible, keys->norm, r->rows);
     d.q = head->q.norm * e;
-    double q = head->queries[i].norm + point_e(r, d.q), k = d.k_all;
+    double q = head->queries.norm[i] + point_e(r, d.q), k = d.k_all;
     d.theta = bound_up(q * d.k_most + d.q * k);
     d.plain = point_e(r, d.theta);
     d.grown = 2 * d.plain < MOST_EXPONENT ? exp(2 * d.plain) : INFINITY;
@@ -53,31 +81,22 @@ static Change change_of(const HeadAt *head, const Radius *r, size_t i)
     /* One product of twice the width: less than two. */
     d.off = bound_up((16 + 2 * radius_product(head->width_k)) * d.theta +
                      product * (q * k_size + head->q.size * e * k) +
-                     head->queries[i].rounding * d.k_most + k_rounding * d.q);
+                     head->queries.rounding[i] * d.k_most + k_rounding * d.q);
     d.k_all += point_e(r, d.k_most);
     d.lambda = (16 + radius_product(head->width_k) + 2 * (double)head->width_k) * q * d.k_all +
-               head->queries[i].rounding * d.k_all + q * k_rounding;
+               head->queries.rounding[i] * d.k_all + q * k_rounding;
     return d;
 }
 
-/* The largest score of the keys of A, at a point of the limit. */
-static double top_score(const HeadAt *head)
-{
-    double top = -INFINITY;
-    for (size_t n = 0; n < head->count; n++) {
-        top = fmax(top, head->seen[n].score);
-    }
-    return top;
-}
-
 /* r_j of a key outside A, in units of e (C25). */
-static double leak_of(const HeadAt *head, const Radius *r, const RowSum *row, const Change *d,
-                      size_t i, size_t j, int gap, double top)
+static double leak_of(const RowKeys *of, const Radius *r, const Change *d, size_t i, size_t j,
+                      int gap)
 {
-    double s = head->score[i * r->rows + j], k = head->keys[j].norm;
-    double off = row->theta + d->plain + head->queries[i].norm * k * gemm_off(head->width_k) +
-                 point_rho(r, d->lambda) + head->queries[i].off * k +
-                 head->queries[i].norm * head->keys[j].off;
+    const HeadAt *head = of->head;
+    double s = head->score[i * r->rows + j], k = head->keys.norm[j], top = of->sum->top;
+    double off = of->sum->theta + d->plain + head->queries.norm[i] * k * gemm_off(head->width_k) +
+                 point_rho(r, d->lambda) + head->queries.off[i] * k +
+                 head->queries.norm[i] * head->keys.off[j];
     double above = s - top + 2 * off + BOUND_DOUBLE * (fabs(s) + fabs(top));
     return bound_leak(r, gap, above);
 }
@@ -87,26 +106,28 @@ typedef struct {
     double weight, value, value_rounding, pull, pull_key, e_value, e_key, e_rounding, k_change;
 } Sums;
 
-static Sums sums_of(const HeadAt *head, const Radius *r, const Change *d)
+static Sums sums_of(const HeadChange *of, const RowKeys *row, const Change *d)
 {
-    const Bundle *bundle = head->bundle;
-    Columns read = bundle->value.read;
-    double product = radius_product(bundle->value.read.count);
-    Sums s = {0};
-    for (size_t n = 0; n < head->count; n++) {
-        const Key *key = &head->seen[n];
-        double p = fmin(1, key->high * d->grown), e = banks_in(r, r->e, read, key->row);
-        double value = head->values[key->row].norm + point_e(r, head->v.norm * e);
-        s.weight += p;
-        s.value += p * value;
-        s.value_rounding += p * head->values[key->row].rounding;
-        s.pull += p * key->value;
-        s.pull_key += p * key->value * key->key;
-        s.e_value += p * head->v.norm * e;
-        s.e_key += p * head->v.norm * e * key->key;
-        s.e_rounding += p * (4 * head->v.norm + product * head->v.size) * e;
-        s.k_change += p * key->key;
+    const HeadAt *head = row->head;
+    size_t first = row->keys->first, count = row->keys->count;
+    double *p = of->p, *part = of->part, V = head->v.norm;
+    double product = radius_product(head->bundle->value.read.count);
+    for (size_t j = 0; j < count; j++) {
+        double grown = row->high[j] * d->grown;
+        p[j] = row->high[j] == 0 ? 0 : grown < 1 ? grown : 1;
     }
+    Sums s = {.weight = vector_sum(p, count),
+              .value = vector_dot(p, of->moved + first, count),
+              .value_rounding = vector_dot(p, row->v.rounding, count),
+              .k_change = vector_dot(p, row->key, count)};
+    vector_multiply(part, p, row->value, count);
+    s.pull = vector_sum(part, count);
+    s.pull_key = vector_dot(part, row->key, count);
+    vector_multiply(part, p, of->value + first, count);
+    double change = vector_sum(part, count);
+    s.e_value = V * change;
+    s.e_key = V * vector_dot(part, row->key, count);
+    s.e_rounding = (4 * V + product * head->v.size) * change;
     return s;
 }
 
@@ -130,7 +151,7 @@ static double cross_change(const HeadAt *head, const Radius *r, const Change *d,
 {
     Columns read = head->bundle->score.read;
     double rho = banks_in(r, r->rho, read, i), most = banks_largest(r, r->rho, read);
-    double q = head->queries[i].norm + point_e(r, d->q), k = d->k_all;
+    double q = head->queries.norm[i] + point_e(r, d->q), k = d->k_all;
     double kappa = 2 * d->theta * d->grown, dy = s->e_value + kappa * s->pull;
     double moved = s->e_value + dy * s->weight, pull = s->pull + point_e(r, moved);
     double moment = kappa * s->pull_key + s->e_key + dy * s->k_change + d->k_most * pull;
@@ -143,19 +164,17 @@ static double cross_change(const HeadAt *head, const Radius *r, const Change *d,
     return cross;
 }
 
-bool bilinear_change(HeadAt *head, Radius *r, HeadSums *sums, const RowSum *row, size_t i)
+bool head_change_row(const HeadChange *of, const RowKeys *row, Radius *r, HeadSums *sums, size_t i)
 {
+    const HeadAt *head = row->head;
     const Value *value = &head->bundle->value;
+    const int *gap = head->gap + i * r->rows;
     bool factored = value->kind == VALUE_FACTORED;
-    Change d = change_of(head, r, i);
-    Sums s = sums_of(head, r, &d);
-    double top = top_score(head), leak = 0, leak_value = 0, size;
+    Change d = change_of(of, head, r, i);
+    Sums s = sums_of(of, row, &d);
+    double leak = 0, leak_value = of->most, size;
     for (size_t j = 0; j < r->rows; j++) {
-        int gap = head->gap[j];
-        leak += gap > 0 ? leak_of(head, r, row, &d, i, j, gap, top) : 0;
-        leak_value =
-            bound_max(leak_value, head->values[j].norm +
-                                      point_e(r, head->v.norm * banks_in(r, r->e, value->read, j)));
+        leak += gap[j] > 0 ? leak_of(row, r, &d, i, j, gap[j]) : 0;
     }
     double local = local_change(r, &d, &s, leak, leak_value, &size);
     double cross = cross_change(head, r, &d, &s, leak, leak_value, i);
@@ -166,7 +185,7 @@ bool bilinear_change(HeadAt *head, Radius *r, HeadSums *sums, const RowSum *row,
         double bias = norm_vector(value->bias, value->write.count, 1),
                known = 3 * (double)r->rows + 80;
         known = (known + 4 * d.lambda + radius_product(r->rows)) * bound_linear(r, 4 * d.lambda);
-        bool both = row->bias_key > 0 && head->count > 1; /* no construction has it */
+        bool both = row->sum->bias_key > 0 && row->keys->seen > 1; /* no construction has it */
         banks_add(r, r->local_e, value->write, i,
                   bias * ((d.mu * known + 4 * d.off) * s.weight + 2 * leak * 2 * known));
         banks_add(r, r->size_e, value->write, i, bias * (d.mu * s.weight + 2 * leak));
@@ -174,7 +193,7 @@ bool bilinear_change(HeadAt *head, Radius *r, HeadSums *sums, const RowSum *row,
                   both ? INFINITY
                        : bias * 4 * leak *
                              (head->q.norm * d.k_all +
-                              (head->queries[i].norm + point_e(r, d.q)) * head->k.norm) *
+                              (head->queries.norm[i] + point_e(r, d.q)) * head->k.norm) *
                              banks_largest(r, r->rho, head->bundle->score.read));
     }
     return d.plain <= NEAR;

@@ -1,11 +1,12 @@
 /*
- * One row of a head with bilinear scores: weights, and the moments that its derivatives are made
- * of.
+ * One row of a head with bilinear scores: the moments that its derivatives are made of.
  */
 #include "bilinear_row.h"
 #include "bilinear.h"
+#include "bilinear_block.h"
 #include "bounds.h"
 #include "norm.h"
+#include "vectors.h"
 
 #include "../product/gemm.h"
 
@@ -20,259 +21,200 @@ double gemm_off(size_t k)
     return BOUND_DOUBLE * (double)(k + 4) / 16;
 }
 
-static double log_decay(const Radius *r, int gap)
+static Sides sides_from(const Sides *sides, size_t first)
 {
-    return gap == 0 ? 0 : -(double)gap * r->ev->omega;
+    return (Sides){sides->norm + first, sides->off + first, sides->rounding + first,
+                   sides->square + first};
 }
 
-/* The keys that row i sees, in the limit those of A. */
-static void set_seen(HeadAt *head, const Radius *r, size_t i)
+static RowKeys row_keys(const HeadBlock *block, size_t i)
 {
-    size_t seen = heads_gaps(&head->heads, head->head, i, head->gap);
-    head->count = 0;
-    for (size_t j = 0; j < seen; j++) {
-        if (head->gap[j] == 0 || (head->gap[j] > 0 && !head->at->limit)) {
-            head->seen[head->count++] =
-                (Key){.row = j, .gap = head->gap[j], .score = head->score[i * r->rows + j]};
+    const HeadAt *head = block->head;
+    size_t n = block->r->rows, b = i - block->rows.first, first = block->keys[b].first;
+    return (RowKeys){head,
+                     &block->keys[b],
+                     &block->sum[b],
+                     head->gap + i * n + first,
+                     head->score + i * n + first,
+                     block->p + b * n + first,
+                     block->value + b * n + first,
+                     block->key + b * n + first,
+                     block->y + b * head->width_v,
+                     block->c + b * head->width_k,
+                     block->high + first,
+                     block->off + first,
+                     block->w + first,
+                     sides_from(&head->keys, first),
+                     sides_from(&head->values, first)};
+}
+
+/* A key's weight on the path, min(1, p e^wide), and what it may be off. */
+static void set_wide(const RowKeys *of, size_t j, double wide)
+{
+    double known = of->score[j] - of->sum->top - log(of->keys->total), high = exp(known + wide);
+    of->high[j] = (high < 1 ? high : 1) * (1 + BOUND_DOUBLE) + BOUND_TINY;
+    of->off[j] = of->high[j];
+}
+
+/* The same where wide < 1/2: e^wide < 1 + 2 wide. */
+static void set_narrow(const RowKeys *of, size_t j, double wide)
+{
+    double high = of->p[j] * (1 + 2 * wide);
+    of->high[j] = (high < 1 ? high : 1) * (1 + BOUND_DOUBLE) + BOUND_TINY;
+    of->off[j] = of->p[j] * 2 * wide + BOUND_TINY;
+}
+
+/* The keys' weights on the path: high = min(1, p e^(2 theta)), off = high - p at most, for the
+ * heaviest at most what the others have (C16). */
+static void set_highs(const RowKeys *of)
+{
+    const size_t count = of->keys->count;
+    const double theta = 2 * of->sum->theta;
+    bool narrow = true;
+    for (size_t j = 0; j < count; j++) {
+        double wide = theta + BOUND_DOUBLE * (1 + fabs(of->score[j]) + fabs(of->sum->top));
+        bool seen = head_sees(of->head, of->gap[j]);
+        of->w[j] = wide;
+        narrow = narrow && (wide < 0.5 || !seen);
+    }
+    for (size_t j = 0; narrow && j < count; j++) {
+        set_narrow(of, j, of->w[j]);
+    }
+    for (size_t j = 0; !narrow && j < count; j++) {
+        if (of->w[j] < 0.5) {
+            set_narrow(of, j, of->w[j]);
+        } else {
+            set_wide(of, j, of->w[j]);
+        }
+    }
+    for (size_t j = 0; j < count; j++) {
+        bool seen = head_sees(of->head, of->gap[j]);
+        of->high[j] = seen ? of->high[j] : 0;
+        of->off[j] = seen ? of->off[j] : 0;
+    }
+}
+
+/* The sum of a over all keys but the heaviest: of a itself, or times b. */
+static double others(const RowKeys *of, double *a, const double *b)
+{
+    double *own = a + of->keys->heaviest, kept = *own;
+    *own = 0;
+    double sum = b != NULL ? vector_dot(a, b, of->keys->count) : vector_sum(a, of->keys->count);
+    *own = kept;
+    return sum;
+}
+
+/* y and c, and what the keys that are seen are apart from them, one after the other; c of a row
+ * that is nearly one key's is that key. */
+static void set_apart(const RowKeys *of, bool sharp)
+{
+    const HeadAt *head = of->head;
+    size_t V = head->width_v, K = head->width_k;
+    const double *v = head->value + of->keys->first * V, *k = head->key + of->keys->first * K;
+    memset(of->y, 0, V * sizeof *of->y);
+    memset(of->c, 0, K * sizeof *of->c);
+    for (size_t j = 0; j < of->keys->count; j++) {
+        if (of->high[j] > 0) {
+            double weight = sharp ? j == of->keys->heaviest : of->p[j];
+            vector_add_scaled(of->y, of->p[j], v + j * V, V);
+            vector_add_scaled(of->c, weight, k + j * K, K);
+        }
+    }
+    for (size_t j = 0; j < of->keys->count; j++) {
+        if (of->high[j] > 0) {
+            of->value[j] = vector_distance(v + j * V, of->y, V);
+            of->key[j] = vector_distance(k + j * K, of->c, K);
         }
     }
 }
 
-static void set_sides(const HeadAt *head, const Radius *r, RowSum *row, size_t i)
+/* |v - y| and |k - c| of the keys at the point (C39). */
+static void set_distances(const HeadBlock *block, const RowKeys *of)
 {
-    const Side *q = &head->queries[i];
-    for (size_t n = 0; n < head->count; n++) {
-        const Side *k = &head->keys[head->seen[n].row];
-        row->k_most = bound_max(row->k_most, k->norm);
-        row->k_off = bound_max(row->k_off, k->off);
-        row->k_rounding = bound_max(row->k_rounding, k->rounding);
+    size_t count = of->keys->count, V = of->head->width_v, K = of->head->width_k;
+    bool sharp = of->p[of->keys->heaviest] > 0.875, apart = block->products && !sharp;
+    apart = apart &&
+            vector_distances(of->value, of->v.square, vector_dot(of->y, of->y, V), V, count) &&
+            vector_distances(of->key, of->k.square, vector_dot(of->c, of->c, K), K, count);
+    if (!apart) {
+        set_apart(of, sharp);
     }
-    /* Rounding of a score: the product, its distance from the shift, its sides' own (C15). */
-    row->lambda = (8 + radius_product(head->width_k)) * q->norm * row->k_most +
-                  q->rounding * row->k_most + q->norm * row->k_rounding;
-    row->theta = gemm_off(head->width_k) * q->norm * row->k_most + q->off * row->k_most +
-                 q->norm * row->k_off + point_rho(r, row->lambda);
-    row->lambda = bound_up(row->lambda);
-    row->theta = bound_up(row->theta);
 }
 
-/* The keys' weights: p at the point, high = min(1, p e^(2 theta)) on the path, off = high - p at
- * most, for the heaviest at most what the others have (C16).  Returns which that is. */
-static size_t set_weights(HeadAt *head, const Radius *r, const RowSum *row)
+/* ... and on the path: y changes by what its weights and its values do (C17). */
+static void add_path(const RowKeys *of)
 {
-    double top = -INFINITY, total = 0, rest = 0;
-    size_t heaviest = 0;
-    for (size_t n = 0; n < head->count; n++) {
-        Key *key = &head->seen[n];
-        key->score += log_decay(r, key->gap);
-        if (key->score > top) {
-            top = key->score;
-            heaviest = n;
-        }
-    }
-    for (size_t n = 0; n < head->count; n++) {
-        Key *key = &head->seen[n];
-        key->p = exp(key->score - top);
-        total += key->p;
-    }
-    double log_total = log(fmax(total, 1)); /* the heaviest has 1 */
-    for (size_t n = 0; n < head->count; n++) {
-        Key *key = &head->seen[n];
-        double known = key->score - top - log_total;
-        double wide = 2 * row->theta + BOUND_DOUBLE * (1 + fabs(key->score) + fabs(top));
-        bool narrow = wide < 0.5; /* e^wide < 1 + 2 wide */
-        key->p /= total;
-        key->high = narrow ? key->p * (1 + 2 * wide) : exp(known + wide);
-        key->high = (key->high < 1 ? key->high : 1) * (1 + BOUND_DOUBLE) + BOUND_TINY;
-        key->off = narrow ? key->p * 2 * wide + BOUND_TINY : key->high;
-        rest += n == heaviest ? 0 : key->high;
-    }
-    Key *key = &head->seen[heaviest];
-    key->off = fmin(key->off, rest + BOUND_DOUBLE);
-    return heaviest;
-}
-
-#define INLINE static inline __attribute__((always_inline))
-
-/* In sums side by side, so that additions need not wait for each other. */
-enum { SUMS = 8 };
-
-INLINE double distance_of(const double *a, const double *b, size_t count)
-{
-    double sum[SUMS] = {0}, rest = 0;
-    size_t c = 0;
-    for (; c + SUMS <= count; c += SUMS) {
+    size_t count = of->keys->count, heaviest = of->keys->heaviest;
+    double rest = others(of, of->high, NULL);
+    of->off[heaviest] = fmin(of->off[heaviest], rest + BOUND_DOUBLE);
+    double largest = vector_largest(of->high, of->v.norm, count);
+    double off = vector_dot(of->off, of->value, count) +
+                 vector_largest(of->high, of->v.off, count) + gemm_off(of->keys->seen) * largest;
+    double c_norm = norm_vector(of->c, of->head->width_k, 1);
 #pragma omp simd
-        for (size_t i = 0; i < SUMS; i++) {
-            sum[i] += (a[c + i] - b[c + i]) * (a[c + i] - b[c + i]);
-        }
-    }
-    for (; c < count; c++) {
-        rest += (a[c] - b[c]) * (a[c] - b[c]);
-    }
-    for (size_t i = 0; i < SUMS; i++) {
-        rest += sum[i];
-    }
-    return sqrt(rest);
-}
-
-/* y += weight v */
-INLINE void add_scaled_to(double *y, double weight, const double *v, size_t count)
-{
-#pragma omp simd
-    for (size_t c = 0; c < count; c++) {
-        y[c] += weight * v[c];
-    }
-}
-
-#ifdef __x86_64__
-
-/* The same operations on wide vectors, so the same bits. */
-#define WIDE __attribute__((target("avx512f"))) static
-
-WIDE double distance_wide(const double *a, const double *b, size_t count)
-{
-    return distance_of(a, b, count);
-}
-
-WIDE void add_scaled_wide(double *y, double weight, const double *v, size_t count)
-{
-    add_scaled_to(y, weight, v, count);
-}
-
-static double distance(const double *a, const double *b, size_t count)
-{
-    bool wide = __builtin_cpu_supports("avx512f");
-    return wide ? distance_wide(a, b, count) : distance_of(a, b, count);
-}
-
-static void add_scaled(double *y, double weight, const double *v, size_t count)
-{
-    if (__builtin_cpu_supports("avx512f")) {
-        add_scaled_wide(y, weight, v, count);
-    } else {
-        add_scaled_to(y, weight, v, count);
-    }
-}
-
-#else
-
-static double distance(const double *a, const double *b, size_t count)
-{
-    return distance_of(a, b, count);
-}
-
-static void add_scaled(double *y, double weight, const double *v, size_t count)
-{
-    add_scaled_to(y, weight, v, count);
-}
-
-#endif
-
-/* y and c; |v - y| and |k - c| of the keys, at most. */
-static void set_distances(HeadAt *head, size_t heaviest)
-{
-    double off = 0, largest = 0, v_off = 0;
-    bool sharp = head->seen[heaviest].p > 0.875;
-    memset(head->y, 0, head->width_v * sizeof *head->y);
-    memset(head->c, 0, head->width_k * sizeof *head->c);
-    for (size_t n = 0; n < head->count; n++) {
-        const Key *key = &head->seen[n];
-        double weight = sharp ? n == heaviest : key->p;
-        add_scaled(head->y, key->p, head->value + key->row * head->width_v, head->width_v);
-        add_scaled(head->c, weight, head->key + key->row * head->width_k, head->width_k);
-        largest = bound_max(largest, head->values[key->row].norm);
-        v_off = bound_max(v_off, head->values[key->row].off);
-    }
-    for (size_t n = 0; n < head->count; n++) {
-        Key *key = &head->seen[n];
-        key->value = distance(head->value + key->row * head->width_v, head->y, head->width_v);
-        off += key->off * key->value;
-    }
-    off += v_off + gemm_off(head->count) * largest; /* of y on the path (C17) */
-    double c_norm = norm_vector(head->c, head->width_k, 1);
-    for (size_t n = 0; n < head->count; n++) {
-        Key *key = &head->seen[n];
-        const Side *k = &head->keys[key->row];
-        key->value += off + head->values[key->row].off + BOUND_DOUBLE * largest;
-        key->key = distance(head->key + key->row * head->width_k, head->c, head->width_k) + k->off +
-                   BOUND_DOUBLE * (k->norm + c_norm);
+    for (size_t j = 0; j < count; j++) {
+        of->value[j] += off + of->v.off[j] + BOUND_DOUBLE * largest;
+        of->key[j] += of->k.off[j] + BOUND_DOUBLE * (of->k.norm[j] + c_norm);
     }
 }
 
 /* w = p |v - y| on the path: for the heaviest key no more than what the others pull it (C18). */
-static double set_pulls(HeadAt *head, size_t heaviest)
+static double set_pulls(const RowKeys *of)
 {
-    Key *top = &head->seen[heaviest];
-    double pull = 0, sum = 0, own = head->values[top->row].norm;
-    for (size_t n = 0; n < head->count; n++) {
-        Key *key = &head->seen[n];
-        key->w = key->high * key->value;
-        pull += n == heaviest ? 0 : key->high * (head->values[key->row].norm + own);
-    }
-    top->w = fmin(top->w, pull);
-    for (size_t n = 0; n < head->count; n++) {
-        sum += head->seen[n].w;
-    }
-    return bound_up(sum);
+    double *top = of->w + of->keys->heaviest, own = of->v.norm[of->keys->heaviest];
+    double pull = others(of, of->high, of->v.norm) + own * others(of, of->high, NULL);
+    vector_multiply(of->w, of->high, of->value, of->keys->count);
+    *top = fmin(*top, pull);
+    return bound_up(vector_sum(of->w, of->keys->count));
 }
 
 /* |M| at the point, formed, and how far it may be off on the path (C19). */
-static double formed_moment(HeadAt *head)
+static double formed_moment(const HeadBlock *block, const RowKeys *of)
 {
-    size_t V = head->width_v, K = head->width_k;
-    double *a = head->product[0], *b = head->product[1], *m = head->product[2], off = 0;
-    for (size_t n = 0; n < head->count; n++) {
-        const Key *key = &head->seen[n];
-        const double *v = head->value + key->row * V, *k = head->key + key->row * K;
+    const HeadAt *head = of->head;
+    size_t V = head->width_v, K = head->width_k, n = 0;
+    double *a = block->product[0], *b = block->product[1], *m = block->product[2], off = 0;
+    for (size_t j = 0; j < of->keys->count; j++) {
+        const double *v = head->value + (of->keys->first + j) * V;
+        const double *k = head->key + (of->keys->first + j) * K;
+        if (of->high[j] == 0) {
+            continue;
+        }
         for (size_t c = 0; c < V; c++) {
-            a[n * V + c] = key->p * (v[c] - head->y[c]);
+            a[n * V + c] = of->p[j] * (v[c] - of->y[c]);
         }
         for (size_t c = 0; c < K; c++) {
-            b[n * K + c] = k[c] - head->c[c];
+            b[n * K + c] = k[c] - of->c[c];
         }
-        double apart = distance(v, head->y, V);
-        off += (key->off + gemm_off(head->count) * key->p) * key->value * key->key +
-               key->p * bound_max(0, key->value - apart) * key->key +
-               key->p * key->value * head->keys[key->row].off;
+        n++;
+        double apart = vector_distance(v, of->y, V);
+        off += (of->off[j] + gemm_off(of->keys->seen) * of->p[j]) * of->value[j] * of->key[j] +
+               of->p[j] * bound_max(0, of->value[j] - apart) * of->key[j] +
+               of->p[j] * of->value[j] * of->k.off[j];
     }
-    gemm(m, K, a, V, true, b, K, false, V, K, head->count, 0);
+    gemm(m, K, a, V, true, b, K, false, V, K, n, 0);
     return bound_up(norm_frobenius(m, V, K, K) + off);
 }
 
-/* More than all squares that underflow, together. */
-#define SQUARES_LOST 0x1p-900
-
-/* |sum of p (k - c) (v - y)^T| on the path: by Cauchy and Schwarz, by the sum of norms, or formed
- * (C20). */
-static double moment(HeadAt *head)
+/* |sum of p (k - c) (v - y)^T| on the path: by the sum of norms, or formed (C20). */
+static double moment(const HeadBlock *block, const RowKeys *of)
 {
-    double value2 = SQUARES_LOST, key2 = SQUARES_LOST, sum = 0;
-    for (size_t n = 0; n < head->count; n++) {
-        const Key *key = &head->seen[n];
-        value2 += key->high * (key->value * key->value);
-        key2 += key->high * (key->key * key->key);
-        sum += key->w * key->key;
-    }
-    double bound = fmin(bound_up(sqrt(value2) * sqrt(key2)), bound_up(sum));
-    if (head->count * head->width_v * head->width_k <= MOMENT_MOST) {
-        bound = fmin(bound, formed_moment(head));
-    }
-    return bound;
+    size_t entries = of->head->width_v * of->head->width_k;
+    double bound = bound_up(vector_dot(of->w, of->key, of->keys->count));
+    return of->keys->seen * entries <= MOMENT_MOST ? fmin(bound, formed_moment(block, of)) : bound;
 }
 
-RowSum bilinear_row(HeadAt *head, const Radius *r, size_t i)
+RowKeys head_block_row(const HeadBlock *block, size_t i)
 {
-    RowSum row = {0};
-    size_t bias = layout_bias_row(r->layout);
-    set_seen(head, r, i);
-    set_sides(head, r, &row, i);
-    size_t heaviest = set_weights(head, r, &row);
-    set_distances(head, heaviest);
-    row.w = set_pulls(head, heaviest);
-    row.moment = moment(head);
-    for (size_t n = 0; n < head->count; n++) {
-        row.bias_key = head->seen[n].row == bias ? head->seen[n].high : row.bias_key;
+    const RowKeys of = row_keys(block, i);
+    size_t bias = layout_bias_row(block->r->layout), last = of.keys->first + of.keys->count;
+    set_highs(&of);
+    set_distances(block, &of);
+    add_path(&of);
+    of.sum->w = set_pulls(&of);
+    of.sum->moment = moment(block, &of);
+    if (bias >= of.keys->first && bias < last) {
+        of.sum->bias_key = of.high[bias - of.keys->first];
     }
-    return row;
+    return of;
 }

@@ -6,6 +6,7 @@
 #include "bilinear_change.h"
 #include "bilinear_row.h"
 #include "bounds.h"
+#include "vectors.h"
 
 #include <omp.h>
 #include <stdlib.h>
@@ -13,29 +14,35 @@
 /* Numbers that are worth a parallel region. */
 enum { PARALLEL_NUMBERS = 1 << 20 };
 
-/* What a thread has for itself.  False: memory is short. */
-static bool scratch_open(HeadAt *head, const Radius *r)
+/* Of each row, what a pass changes in the columns that scores read, and in those of values. */
+typedef struct {
+    double *score[PASS_RADII], *value[PASS_RADII];
+} Changes;
+
+static void changes_clear(Changes *changes)
 {
-    size_t n = r->rows, k = head->width_k, v = head->width_v;
-    head->gap = malloc((n + 1) * sizeof(int));
-    head->seen = malloc((n + 1) * sizeof(Key));
-    head->y = malloc((v + 1) * sizeof(double));
-    head->c = malloc((k + 1) * sizeof(double));
-    head->product[0] = malloc((n * v + 1) * sizeof(double));
-    head->product[1] = malloc((n * k + 1) * sizeof(double));
-    head->product[2] = malloc((v * k + 1) * sizeof(double));
-    return head->gap != NULL && head->seen != NULL && head->y != NULL && head->c != NULL &&
-           head->product[0] != NULL && head->product[1] != NULL && head->product[2] != NULL;
+    for (size_t k = 0; k < PASS_RADII; k++) {
+        free(changes->score[k]);
+    }
 }
 
-static void scratch_clear(HeadAt *head)
+/* False: memory is short. */
+static bool changes_open(Changes *changes, const HeadAt *head, const Radius *r, const Pass *pass)
 {
-    double *const all[] = {head->y, head->c, head->product[0], head->product[1], head->product[2]};
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
-        free(all[i]);
+    Columns score = head->bundle->score.read, value = head->bundle->value.read;
+    *changes = (Changes){0};
+    for (size_t k = 0; k < pass->count; k++) {
+        changes->score[k] = malloc((2 * r->rows + 1) * sizeof(double));
+        if (changes->score[k] == NULL) {
+            return false;
+        }
+        changes->value[k] = changes->score[k] + r->rows;
+        for (size_t j = 0; j < r->rows; j++) {
+            changes->score[k][j] = banks_in(r, pass->radius[k], score, j);
+            changes->value[k][j] = banks_in(r, pass->radius[k], value, j);
+        }
     }
-    free(head->gap);
-    free(head->seen);
+    return true;
 }
 
 static int threads_for(const HeadAt *head, const Radius *r)
@@ -46,106 +53,142 @@ static int threads_for(const HeadAt *head, const Radius *r)
 
 /* (C21), and what the values' bias adds: no more than the bias row's weight, twice, times the
  * largest change of a score (C23). */
-static void pass_row(const HeadAt *head, const Radius *r, const Pass *pass, double *const out[],
-                     const Outer *outer, const RowSum *row, size_t i)
+static void pass_row(const RowKeys *of, const Radius *r, const Pass *pass, const Changes *changes,
+                     double *const out[], const Outer *outer, size_t i)
 {
-    Columns read = head->bundle->score.read, value = head->bundle->value.read;
-    double q = head->queries[i].norm;
+    const HeadAt *head = of->head;
+    const RowSum *row = of->sum;
+    size_t first = of->keys->first, count = of->keys->count;
+    double q = head->queries.norm[i];
     for (size_t k = 0; k < pass->count; k++) {
-        const Banks *radius = pass->radius[k];
-        double keys = 0, values = 0, most = 0, own = head->q.norm * banks_in(r, radius, read, i);
-        for (size_t n = 0; n < head->count; n++) {
-            const Key *key = &head->seen[n];
-            double change = banks_in(r, radius, read, key->row);
-            keys += key->w * change;
-            values += key->high * banks_in(r, radius, value, key->row);
-            most = bound_max(most, change);
-        }
+        const double *score = changes->score[k] + first, *value = changes->value[k] + first;
+        double keys = vector_dot(of->w, score, count), values = vector_dot(of->high, value, count);
+        double own = head->q.norm * changes->score[k][i];
         double sum = row->moment * own + q * head->k.norm * keys + head->v.norm * values;
         out[k][i] = head_add(outer->factored, out[k][i], bound_up(sum));
         if (outer->bias > 0) {
-            double score = own * row->k_most + q * head->k.norm * most;
+            double most = vector_largest(of->high, score, count);
+            double change = own * row->k_most + q * head->k.norm * most;
             banks_add(r, pass->out[k], head->bundle->value.write, i,
-                      2 * row->bias_key * outer->bias * score);
+                      2 * row->bias_key * outer->bias * change);
         }
     }
 }
 
-static void local_row(const HeadAt *head, Radius *r, HeadSums *sums, const Outer *outer,
-                      const RowSum *row, size_t i)
+static void local_row(const RowKeys *of, Radius *r, HeadSums *sums, const Outer *outer, size_t i)
 {
-    double size = 0, own = 0, weights = 0, roundings = 2 * (double)r->rows + 10;
-    roundings += radius_product(r->rows);
-    for (size_t n = 0; n < head->count; n++) {
-        const Key *key = &head->seen[n];
-        size += key->high * head->values[key->row].norm;
-        own += key->high * head->values[key->row].rounding;
-        weights += key->high;
-    }
+    const RowSum *row = of->sum;
+    size_t count = of->keys->count;
+    double roundings = 2 * (double)r->rows + 10 + radius_product(r->rows);
+    double size = vector_dot(of->high, of->v.norm, count);
+    double own = vector_dot(of->high, of->v.rounding, count);
     double local = row->lambda * row->w + roundings * size + own;
     sums->local[i] = head_add(outer->factored, sums->local[i], bound_up(local));
     sums->size[i] = head_add(outer->factored, sums->size[i], bound_up(size));
     if (outer->bias > 0) {
+        Columns write = of->head->bundle->value.write;
+        double weights = vector_sum(of->high, count);
         double bias = outer->bias * (2 * row->bias_key * row->lambda + roundings * weights);
-        banks_add(r, r->local, head->bundle->value.write, i, bias);
-        banks_add(r, r->size, head->bundle->value.write, i, outer->bias * weights);
+        banks_add(r, r->local, write, i, bias);
+        banks_add(r, r->size, write, i, outer->bias * weights);
     }
 }
 
 /* What a row's scores may be off by: |q| |dk| + |dq| |k| and their rounding (C34). */
-static double score_row(const HeadAt *head, const Radius *r, const RowSum *row, size_t i)
+static double score_row(const HeadAt *head, const Radius *r, const RowSum *row, double keys,
+                        size_t i)
 {
-    Columns read = head->bundle->score.read;
-    double keys = head->k.norm * banks_largest(r, r->rho, read);
-    double query = head->q.norm * banks_in(r, r->rho, read, i);
-    double off = head->queries[i].norm * keys + query * row->k_most + row->lambda;
+    double query = head->q.norm * banks_in(r, r->rho, head->bundle->score.read, i);
+    double off = head->queries.norm[i] * keys + query * row->k_most + row->lambda;
     return bound_up(off);
 }
 
-void bilinear_rows_here(const HeadAt *head, Radius *r, HeadSums *sums, const Outer *outer)
+/* The blocks of rows of a head at a point; here: at x^. */
+typedef struct {
+    const HeadAt *head;
+    Radius *r;
+    HeadSums *sums;
+    const Outer *outer;
+    const Pass *pass;
+    bool here;
+    double keys; /* what a key changes by at most */
+} HeadRows;
+
+/* What a thread finds out. */
+typedef struct {
+    HeadBlock block;
+    Changes changes;
+    HeadChange change;
+    bool ok, far;
+    double score;
+} HeadThread;
+
+static void thread_open(HeadThread *thread, const HeadRows *of)
 {
+    *thread = (HeadThread){0};
+    thread->ok = head_block_open(&thread->block, of->head, of->r);
+    thread->ok = changes_open(&thread->changes, of->head, of->r, of->pass) && thread->ok;
+    if (of->here && of->r->change) {
+        thread->ok = head_change_open(&thread->change, of->head, of->r) && thread->ok;
+    }
+}
+
+static void thread_clear(HeadThread *thread)
+{
+    head_block_clear(&thread->block);
+    changes_clear(&thread->changes);
+    head_change_clear(&thread->change);
+}
+
+static void do_row(HeadThread *thread, const HeadRows *of, size_t i)
+{
+    Radius *r = of->r;
+    double *const *out = of->here ? of->sums->here : of->sums->there;
+    RowKeys row = head_block_row(&thread->block, i);
+    pass_row(&row, r, of->pass, &thread->changes, out, of->outer, i);
+    if (of->here) {
+        local_row(&row, r, of->sums, of->outer, i);
+        thread->score = fmax(thread->score, score_row(of->head, r, row.sum, of->keys, i));
+        if (r->change && !head_change_row(&thread->change, &row, r, of->sums, i)) {
+            thread->far = true;
+        }
+    }
+}
+
+void bilinear_rows(const HeadAt *head, Radius *r, HeadSums *sums, const Outer *outer, bool here)
+{
+    const Columns read = head->bundle->score.read;
+    const HeadRows of = {head,
+                         r,
+                         sums,
+                         outer,
+                         here ? &r->here : &r->there,
+                         here,
+                         head->k.norm * banks_largest(r, r->rho, read)};
     bool failed = false, far = false;
     double score = 0;
 #pragma omp parallel num_threads(threads_for(head, r)) reduction(||                                \
                                                                  : failed, far) reduction(max      \
                                                                                           : score)
     {
-        HeadAt own = *head;
-        bool ok = scratch_open(&own, r);
-        failed = !ok;
+        HeadThread thread;
+        thread_open(&thread, &of);
+        failed = !thread.ok;
 #pragma omp for schedule(dynamic)
-        for (size_t i = 0; i < r->rows; i++) {
-            if (ok) {
-                RowSum row = bilinear_row(&own, r, i);
-                pass_row(&own, r, &r->here, sums->here, outer, &row, i);
-                local_row(&own, r, sums, outer, &row, i);
-                score = fmax(score, score_row(&own, r, &row, i));
-                far = (r->change && !bilinear_change(&own, r, sums, &row, i)) || far;
+        for (size_t b = 0; b < row_blocks(r, HEAD_ROWS); b++) {
+            RowRange rows = row_range(r, HEAD_ROWS, b);
+            if (thread.ok) {
+                head_block_set(&thread.block, rows);
+                for (size_t i = rows.first; i < rows.end; i++) {
+                    do_row(&thread, &of, i);
+                }
             }
         }
-        scratch_clear(&own);
+        far = thread.far;
+        score = thread.score;
+        thread_clear(&thread);
     }
     r->failed = r->failed || failed;
     r->far = r->far || far;
     r->score = bound_max(r->score, score);
-}
-
-void bilinear_rows_there(const HeadAt *head, Radius *r, HeadSums *sums, const Outer *outer)
-{
-    bool failed = false;
-#pragma omp parallel num_threads(threads_for(head, r)) reduction(|| : failed)
-    {
-        HeadAt own = *head;
-        bool ok = scratch_open(&own, r);
-        failed = !ok;
-#pragma omp for schedule(dynamic)
-        for (size_t i = 0; i < r->rows; i++) {
-            if (ok) {
-                RowSum row = bilinear_row(&own, r, i);
-                pass_row(&own, r, &r->there, sums->there, outer, &row, i);
-            }
-        }
-        scratch_clear(&own);
-    }
-    r->failed = r->failed || failed;
 }

@@ -6,8 +6,7 @@
 
 #include "bilinear.h"
 
-/* All rows of a head at x^, and at x^ + e^, on the evaluator's threads. */
-void bilinear_rows_here(const HeadAt *head, Radius *r, HeadSums *sums, const Outer *outer);
-void bilinear_rows_there(const HeadAt *head, Radius *r, HeadSums *sums, const Outer *outer);
+/* All rows of a head at x^ (here), or at x^ + e^, on the evaluator's threads. */
+void bilinear_rows(const HeadAt *head, Radius *r, HeadSums *sums, const Outer *outer, bool here);
 
 #endif

@@ -4,6 +4,9 @@
 #include "bounds.h"
 #include "point.h"
 
+/* A sum of squares beside which those that underflow are nothing. */
+#define SQUARES_LEAST 0x1p-800
+
 double bound_scaled(double x, mpfr_exp_t exponent)
 {
     const mpfr_exp_t most = 4000;
@@ -99,7 +102,14 @@ double radius_bank_norm(const Radius *r, const ApMat *x, size_t row, int bank, m
 {
     size_t first = bank == BANK_CONTENT ? 0 : r->bank;
     size_t end = bank == BANK_CONTENT ? r->bank : r->columns;
-    double norm = 0;
+    double norm = 0, squares = 0;
+    for (size_t c = first; c < end; c++) {
+        double entry = point_entry(ap_at(x, row, c), unit);
+        squares += entry * entry;
+    }
+    if (squares > SQUARES_LEAST && squares < 1 / SQUARES_LEAST) {
+        return sqrt(squares);
+    }
     for (size_t c = first; c < end; c++) {
         norm = hypot(norm, point_entry(ap_at(x, row, c), unit));
     }

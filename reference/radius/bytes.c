@@ -1,6 +1,7 @@
 /*
  * What radii take, before anything is evaluated.
  */
+#include "bilinear_block.h"
 #include "internal.h"
 
 #include <omp.h>
@@ -26,8 +27,10 @@ static double bilinear_doubles(const Bundle *bundle, double rows)
     double k = (double)heads_query_width(&bundle->score);
     double v = (double)heads_value_width(&bundle->value), threads = omp_get_max_threads();
     double read = (double)bundle->score.read.count, write = (double)bundle->value.write.count;
-    return rows * rows + (1 + threads) * rows * (2 * k + v + 12) + threads * k * v +
-           norm_doubles(read, fmax(k, v)) +
+    double block = HEAD_ROWS * (3 * rows + k + v + sizeof(RowSum) + sizeof(Keys));
+    return 1.5 * rows * rows + rows * (2 * k + v + 12) +
+           threads * (block + rows * (k + v + 13) + k * v + norm_doubles(read, fmax(k, v))) +
+           9 * (double)bundle->heads +
            norm_doubles((double)bundle->heads * (double)bundle->value.d_head, write);
 }
 

@@ -123,10 +123,10 @@ static void gate_evaluate(Gate *gate, const GateRow *at)
     }
 }
 
-/* sum and size_sum += a row's. */
-static void add_row(Gates *gates, size_t row)
+/* sum and size_sum of some heads += a row's. */
+static void add_row(Gates *gates, size_t row, size_t first, size_t end)
 {
-    for (size_t k = 0; k < gates->heads; k++) {
+    for (size_t k = first; k < end; k++) {
         gates->sum[k] += gates->u[row * gates->heads + k];
         gates->size_sum[k] += gates->size[row * gates->heads + k];
     }
@@ -196,26 +196,37 @@ static void set_radii(Gates *gates, const Radius *r, const Layout *layout, const
     }
 }
 
-/* What the rows of a pass see before each block: sums, of u and of size. */
-static void set_sums(Gates *gates, const Radius *r)
+/* Heads whose sums are one piece of work. */
+enum { SUM_HEADS = 64 };
+
+/* What the rows of a pass see before each block: sums, of u and of size, of some heads. */
+static void sum_heads(Evaluator *ev, Worker *worker, const void *context, size_t part)
 {
+    (void)ev;
+    (void)worker;
+    const Setting *set = context;
+    const Radius *r = set->r;
     const Layout *layout = r->layout;
-    size_t K = gates->heads, bias = layout_bias_row(layout);
-    bool earlier = gates->bundle->score.visible == VISIBLE_EARLIER;
-    memset(gates->sums, 0, 2 * K * sizeof *gates->sums);
-    gates->sum = gates->sums;
-    gates->size_sum = gates->sums + K;
+    Gates gates = *set->gates;
+    size_t K = gates.heads, bias = layout_bias_row(layout), first = part * SUM_HEADS;
+    size_t end = first + SUM_HEADS < K ? first + SUM_HEADS : K, width = end - first;
+    bool earlier = gates.bundle->score.visible == VISIBLE_EARLIER;
+    gates.sum = gates.sums;
+    gates.size_sum = gates.sums + K;
+    memset(gates.sum + first, 0, width * sizeof *gates.sums);
+    memset(gates.size_sum + first, 0, width * sizeof *gates.sums);
     for (size_t j = 0; !earlier && j < layout->n; j++) {
-        add_row(gates, layout_token_row(layout, j));
+        add_row(&gates, layout_token_row(layout, j), first, end);
     }
     for (size_t block = 1; block < row_blocks(r, GATE_ROWS); block++) {
-        memcpy(gates->sum + 2 * K, gates->sum, 2 * K * sizeof *gates->sums);
-        gates->sum += 2 * K;
-        gates->size_sum += 2 * K;
+        memcpy(gates.sum + 2 * K + first, gates.sum + first, width * sizeof *gates.sums);
+        memcpy(gates.size_sum + 2 * K + first, gates.size_sum + first, width * sizeof *gates.sums);
+        gates.sum += 2 * K;
+        gates.size_sum += 2 * K;
         RowRange before = row_range(r, GATE_ROWS, block - 1);
         for (size_t i = before.first; earlier && i < before.end; i++) {
             if (i != bias) {
-                add_row(gates, i);
+                add_row(&gates, i, first, end);
             }
         }
     }
@@ -242,7 +253,7 @@ static void each_block(Evaluator *ev, Worker *worker, const void *context, size_
     for (size_t i = of.first; i < of.end; i++) {
         RowGroups groups = groups_of_row(&heads, 0, i);
         if (gates.bundle->score.visible == VISIBLE_EARLIER && i != bias) {
-            add_row(&gates, i);
+            add_row(&gates, i, 0, K);
         }
         set_row(&gates, rows->r, rows->at, &groups, i);
         rows->row(&gates, rows->r, rows->pass, &groups, i);
@@ -252,7 +263,9 @@ static void each_block(Evaluator *ev, Worker *worker, const void *context, size_
 void gates_each(Gates *gates, Radius *r, const Point *at, Pass *pass, GatesRow *row)
 {
     set_radii(gates, r, r->layout, pass);
-    set_sums(gates, r);
+    const Setting set = {gates, r, at};
+    evaluator_each(r->ev, (gates->heads + SUM_HEADS - 1) / SUM_HEADS, 2 * r->rows * gates->heads,
+                   sum_heads, &set);
     Rows rows = {gates, r, at, pass, row};
     evaluator_each(r->ev, row_blocks(r, GATE_ROWS), GATE_OPERATIONS * r->rows * gates->heads,
                    each_block, &rows);

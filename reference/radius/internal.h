@@ -2,10 +2,11 @@
  * The parts of the radii (private to reference/radius/).
  *
  * Arithmetic: a bound is a double >= 0, made of sums, products, quotients, roots and maxima of such
- * doubles, never of a difference, so that n operations leave it at least (1 - 2^-52)^n of what
- * exact arithmetic makes of the same, whatever the rounding mode; bound_up multiplies by 1 + 2^-20,
- * which pays for n < 2^31, and adds 2^-600 for what underflowed.  It is applied to every bound that
- * is kept, and turns what is not a number, or out of range, into infinity (C1).
+ * doubles, never of a difference (but for C39), so that n operations leave it at least
+ * (1 - 2^-52)^n of what exact arithmetic makes of the same, whatever the rounding mode; bound_up
+ * multiplies by 1 + 2^-20, which pays for n < 2^31, and adds 2^-600 for what underflowed.  It is
+ * applied to every bound that is kept, and turns what is not a number, or out of range, into
+ * infinity (C1).
  *
  * Units: rho is in 2^-bits, eta in 2^(unit - bits), what is proportional to e in 2^unit (bounds of
  * e itself), so that a double holds each.

@@ -186,8 +186,8 @@ void point_normed(Radius *r)
 double *point_beside(const HeadWeight *w, size_t heads, size_t rows, size_t width)
 {
     double *m = malloc((rows * heads * width + 1) * sizeof *m);
-    for (size_t h = 0; m != NULL && h < heads; h++) {
-        for (size_t i = 0; i < rows; i++) {
+    for (size_t i = 0; m != NULL && i < rows; i++) {
+        for (size_t h = 0; h < heads; h++) {
             for (size_t c = 0; c < width; c++) {
                 m[i * heads * width + h * width + c] = w->data[h * w->head_stride + i * w->ld + c];
             }

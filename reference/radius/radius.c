@@ -17,6 +17,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* What an entry of the stream costs, and whether a row sees a key. */
+enum { ENTRY_OPERATIONS = 8, KEY_OPERATIONS = 4 };
+
 static bool take_banks(Banks **banks, size_t rows)
 {
     *banks = calloc(rows + 1, sizeof **banks);
@@ -151,25 +154,40 @@ static bool direct_keeps(const Radius *r, const Sublayer *sublayer, size_t row, 
                                                 : !radius_touches(r, sublayer->direct.write, bank);
 }
 
-/* The heads that leave zeros as they are, and those that take a bank away. */
+typedef struct {
+    const Radius *r;
+    const Sublayer *sublayer;
+    bool *next;
+} Zeros;
+
+/* The heads that leave a row's zeros as they are, and those that take a bank away. */
+static void set_zero(Evaluator *ev, Worker *worker, const void *context, size_t i)
+{
+    (void)ev;
+    (void)worker;
+    const Zeros *zeros = context;
+    const Radius *r = zeros->r;
+    const Sublayer *sublayer = zeros->sublayer;
+    for (int bank = 0; bank < BANKS; bank++) {
+        bool keeps = r->zero[i * BANKS + (size_t)bank], alone = r->erased[bank];
+        for (size_t b = 0; b < sublayer->bundle_count; b++) {
+            keeps = keeps && adds_nothing(r, &sublayer->bundles[b], i, bank);
+            alone = alone && radius_alone(r, &sublayer->bundles[b], i);
+        }
+        keeps = keeps && (sublayer->bundle_count > 0 || direct_keeps(r, sublayer, i, bank));
+        zeros->next[i * BANKS + (size_t)bank] = r->at.limit && (keeps || alone);
+    }
+}
+
 static void set_zeros(Radius *r, const Sublayer *sublayer)
 {
     bool *next = calloc(r->rows * BANKS + 1, sizeof *next);
+    const Zeros zeros = {r, sublayer, next};
     if (next == NULL) {
         r->failed = true;
         return;
     }
-    for (size_t i = 0; i < r->rows; i++) {
-        for (int bank = 0; bank < BANKS; bank++) {
-            bool keeps = r->zero[i * BANKS + (size_t)bank], alone = true;
-            for (size_t b = 0; b < sublayer->bundle_count; b++) {
-                keeps = keeps && adds_nothing(r, &sublayer->bundles[b], i, bank);
-                alone = alone && radius_alone(r, &sublayer->bundles[b], i);
-            }
-            keeps = keeps && (sublayer->bundle_count > 0 || direct_keeps(r, sublayer, i, bank));
-            next[i * BANKS + (size_t)bank] = r->at.limit && (keeps || (r->erased[bank] && alone));
-        }
-    }
+    evaluator_each(r->ev, r->rows, KEY_OPERATIONS * r->rows * r->rows, set_zero, &zeros);
     free(r->zero);
     r->zero = next;
 }
@@ -256,21 +274,27 @@ static void after_bank(Radius *r, size_t i, int b, double *rho, double *eta)
     }
 }
 
+static void after_row(Evaluator *ev, Worker *worker, const void *context, size_t i)
+{
+    (void)ev;
+    (void)worker;
+    Radius *r = *(Radius *const *)context;
+    for (int b = 0; b < BANKS; b++) {
+        double rho = INFINITY, eta = INFINITY;
+        if (!r->failed) {
+            after_bank(r, i, b, &rho, &eta);
+        }
+        r->rho[i].bank[b] = rho;
+        r->eta[i].bank[b] = eta;
+    }
+}
+
 void radius_after(Radius *r, const Sublayer *sublayer)
 {
     if (!r->failed) {
         analyse(r, sublayer);
     }
-    for (size_t i = 0; i < r->rows; i++) {
-        for (int b = 0; b < BANKS; b++) {
-            double rho = INFINITY, eta = INFINITY;
-            if (!r->failed) {
-                after_bank(r, i, b, &rho, &eta);
-            }
-            r->rho[i].bank[b] = rho;
-            r->eta[i].bank[b] = eta;
-        }
-    }
+    evaluator_each(r->ev, r->rows, ENTRY_OPERATIONS * r->rows * r->columns, after_row, &r);
 }
 
 void radius_begin_layer(Radius *r)

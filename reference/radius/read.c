@@ -4,9 +4,35 @@
 #include "bounds.h"
 #include "internal.h"
 
+#include <stdlib.h>
+
+/* What an entry of the stream costs. */
+enum { ENTRY_OPERATIONS = 8 };
+
+/* The rounding of x + e in rows from first on (C32). */
+typedef struct {
+    const Radius *r;
+    size_t first;
+    Banks *norm;
+} SumRows;
+
+static void sum_row(Evaluator *ev, Worker *worker, const void *context, size_t i)
+{
+    (void)ev;
+    (void)worker;
+    const SumRows *rows = context;
+    const Radius *r = rows->r;
+    size_t row = rows->first + i;
+    for (int b = 0; b < BANKS; b++) {
+        bool zero = r->zero[row * BANKS + (size_t)b];
+        rows->norm[i].bank[b] = zero ? 0 : bound_up(radius_bank_norm(r, r->sum, row, b, 0));
+    }
+}
+
 /* What is known of one row of one bank, times 2^-bits or 2^(unit - bits); the stream's and the
  * difference's, and for their sum its rounding as well (C32). */
-static void read_bank(const Radius *r, bool stream, bool difference, size_t i, int b, mpfr_ptr sum)
+static void read_bank(const Radius *r, bool stream, bool difference, const SumRows *rows, size_t i,
+                      int b, mpfr_ptr sum)
 {
     mpfr_t part;
     mpfr_init2(part, SEEN_BITS);
@@ -20,8 +46,9 @@ static void read_bank(const Radius *r, bool stream, bool difference, size_t i, i
         mpfr_mul_2si(part, part, r->unit - r->bits, MPFR_RNDU);
         mpfr_add(sum, sum, part, MPFR_RNDU);
     }
-    if (stream && difference && r->change && !r->zero[i * BANKS + (size_t)b]) {
-        mpfr_set_d(part, bound_up(radius_bank_norm(r, r->sum, i, b, 0)), MPFR_RNDU);
+    if (rows != NULL) {
+        double norm = rows->norm != NULL ? rows->norm[i - rows->first].bank[b] : INFINITY;
+        mpfr_set_d(part, norm, MPFR_RNDU);
         mpfr_mul_2si(part, part, -(long)r->bits, MPFR_RNDU);
         mpfr_add(sum, sum, part, MPFR_RNDU);
     }
@@ -31,15 +58,20 @@ static void read_bank(const Radius *r, bool stream, bool difference, size_t i, i
 void radius_read(const Radius *r, bool stream, bool difference, size_t first, size_t count,
                  Columns columns, mpfr_ptr most, mpfr_ptr squares)
 {
+    bool both = stream && difference && r->change;
+    const SumRows rows = {r, first, both ? calloc(count + 1, sizeof(Banks)) : NULL};
     mpfr_t bank, row;
     mpfr_inits2(SEEN_BITS, bank, row, (mpfr_ptr)0);
     mpfr_set_zero(most, 1);
     mpfr_set_zero(squares, 1);
+    if (rows.norm != NULL) {
+        evaluator_each(r->ev, count, ENTRY_OPERATIONS * count * r->columns, sum_row, &rows);
+    }
     for (size_t i = first; i < first + count; i++) {
         mpfr_set_zero(row, 1);
         for (int b = 0; b < BANKS; b++) {
             if (radius_touches(r, columns, b)) {
-                read_bank(r, stream, difference, i, b, bank);
+                read_bank(r, stream, difference, both ? &rows : NULL, i, b, bank);
                 mpfr_hypot(row, row, bank, MPFR_RNDU);
             }
         }
@@ -47,6 +79,7 @@ void radius_read(const Radius *r, bool stream, bool difference, size_t first, si
         mpfr_sqr(row, row, MPFR_RNDU);
         mpfr_add(squares, squares, row, MPFR_RNDU);
     }
+    free(rows.norm);
     mpfr_clears(bank, row, (mpfr_ptr)0);
 }
 

@@ -1,0 +1,95 @@
+/*
+ * Norms of the weights of heads with bilinear scores: of all heads' factors, and of the second
+ * factors, side by side on threads.
+ */
+#include "bilinear_norms.h"
+#include "bilinear.h"
+#include "bounds.h"
+#include "norm.h"
+#include "point.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+
+static Factor factor(const HeadWeight *w, size_t h, size_t rows, size_t width, const double *bias)
+{
+    const double *data = w->data + h * w->head_stride;
+    return (Factor){norm_spectral(data, rows, width, w->ld),
+                    norm_frobenius(data, rows, width, w->ld),
+                    bias != NULL ? norm_vector(bias + h * width, width, 1) : 0};
+}
+
+static Factor query_factor(const Score *score, size_t h)
+{
+    const Scale *by = &score->scale;
+    double scale = bound_up((double)by->num / (double)by->den / sqrt((double)by->sqrt_den));
+    Factor q = factor(&score->q, h, score->read.count, heads_query_width(score), score->q_bias);
+    return (Factor){bound_up(q.norm * scale), bound_up(q.size * scale), bound_up(q.bias * scale)};
+}
+
+static Factor head_factor(const Bundle *bundle, size_t h, size_t which)
+{
+    const Score *score = &bundle->score;
+    const Value *value = &bundle->value;
+    switch (which) {
+    case FACTOR_Q: return query_factor(score, h);
+    case FACTOR_K:
+        return score->d_head > 0 ? factor(&score->k, h, score->read.count, heads_query_width(score),
+                                          score->k_bias)
+                                 : (Factor){1, 0, 0};
+    default:
+        return factor(&value->v, h, value->read.count, heads_value_width(value), value->inner_bias);
+    }
+}
+
+static Outer outer_of(const Bundle *bundle)
+{
+    const Value *value = &bundle->value;
+    Outer outer = {.factored = value->kind == VALUE_FACTORED, .value_scale = fabs(value->scale)};
+    size_t rows = bundle->heads * value->d_head, columns = value->write.count;
+    if (outer.factored) {
+        double *o = point_below(&value->o, bundle->heads, value->d_head, columns);
+        outer.o_norm = o != NULL ? norm_spectral(o, rows, columns, columns) : INFINITY;
+        outer.o_size = o != NULL ? norm_frobenius(o, rows, columns, columns) : INFINITY;
+        free(o);
+    }
+    outer.bias = value->bias != NULL ? norm_vector(value->bias, columns, 1) : 0;
+    return outer;
+}
+
+typedef struct {
+    BundleNorms *norms;
+    const Bundle *bundle;
+} Matrices;
+
+/* The second factors, the largest, first; then those of each head. */
+static void matrix_norms(Evaluator *ev, Worker *worker, const void *context, size_t i)
+{
+    (void)ev;
+    (void)worker;
+    const Matrices *all = context;
+    if (i == 0) {
+        all->norms->outer = outer_of(all->bundle);
+    } else {
+        size_t h = (i - 1) / FACTORS, which = (i - 1) % FACTORS;
+        all->norms->head[h][which] = head_factor(all->bundle, h, which);
+    }
+}
+
+bool bundle_norms_open(BundleNorms *norms, const Radius *r, const Bundle *bundle)
+{
+    size_t width = heads_value_width(&bundle->value), read = bundle->value.read.count;
+    const Matrices all = {norms, bundle};
+    *norms = (BundleNorms){.head = malloc(bundle->heads * sizeof *norms->head)};
+    if (norms->head == NULL) {
+        return false;
+    }
+    evaluator_each(r->ev, bundle->heads * FACTORS + 1,
+                   bundle->heads * FACTORS * read * width * width, matrix_norms, &all);
+    return true;
+}
+
+void bundle_norms_clear(BundleNorms *norms)
+{
+    free(norms->head);
+}
