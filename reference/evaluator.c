@@ -293,13 +293,6 @@ void worker_note_gap(Worker *worker, int gap, double bits)
     }
 }
 
-void worker_note_change(Worker *worker, mpfr_srcptr d)
-{
-    if (mpfr_regular_p(d) && mpfr_get_exp(d) > worker->seen.change) {
-        worker->seen.change = mpfr_get_exp(d);
-    }
-}
-
 void worker_note_part(Worker *worker, mpfr_exp_t change, mpfr_exp_t scale)
 {
     if (change > mpfr_get_emin() && change + scale > worker->seen.change) {

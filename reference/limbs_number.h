@@ -47,6 +47,26 @@ INLINE bool is_plain(mpfr_srcptr x)
     return has_room(x) && exponent > -LIMBS_EXPONENT && exponent < LIMBS_EXPONENT;
 }
 
+/* a > b, as mpfr_cmp has it. */
+INLINE bool is_greater(mpfr_srcptr a, mpfr_srcptr b)
+{
+    if (!is_plain(a) || !is_plain(b) || mpfr_get_prec(a) != mpfr_get_prec(b)) {
+        return mpfr_cmp(a, b) > 0;
+    }
+    Number x = number_of(a), z = number_of(b);
+    if (x.negative != z.negative) {
+        return z.negative;
+    }
+    if (x.exponent != z.exponent) {
+        return (x.exponent > z.exponent) != x.negative;
+    }
+    size_t i = x.count - 1;
+    while (i > 0 && x.limb[i] == z.limb[i]) {
+        i--;
+    }
+    return x.negative ? x.limb[i] < z.limb[i] : x.limb[i] > z.limb[i];
+}
+
 INLINE void put(mpfr_ptr y, bool negative, mpfr_exp_t exponent)
 {
     mpfr_custom_init_set(y, negative ? -MPFR_REGULAR_KIND : MPFR_REGULAR_KIND, exponent,
