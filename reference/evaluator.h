@@ -92,6 +92,9 @@ typedef void EvaluatorWork(Evaluator *ev, Worker *worker, const void *context, s
 void evaluator_each(Evaluator *ev, size_t count, size_t operations, EvaluatorWork *work,
                     const void *context);
 
+/* y = a + b, entry by entry: of one shape.  y may be a or b. */
+void evaluator_add(Evaluator *ev, ApMat *y, const ApMat *a, const ApMat *b);
+
 /* Bits beyond its result's that a product keeps until it is stored, at least. */
 enum { EVALUATOR_GUARD = 6 };
 
