@@ -6,7 +6,7 @@
  *
  * as mpfr_add(y, a, b, MPFR_RNDN) and so on give it, which are called for what is not done here:
  * numbers of parts of a limb, of more than 4 limbs, zeros, and what is not finite.  Two
- * things differ: the inexact flag is not set, and results of exponents within +-2^30 are
+ * things differ: the inexact flag is not set, and results of exponents within +-2^60 are
  * not held against the thread's range, which in the reference is MPFR's widest.
  *
  * y may be a or b.

@@ -10,6 +10,7 @@
 #include "../reference/product/ifma_block.h"
 #include "../reference/product/lanes.h"
 #include "../reference/product/lanes_eight.h"
+#include "../reference/reference.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -36,8 +37,8 @@ static void draw_special(mpfr_ptr x, size_t i)
     case 0: mpfr_set_zero(x, i % 2 == 0 ? 1 : -1); break;
     case 1: mpfr_set_inf(x, i % 2 == 0 ? 1 : -1); break;
     case 2: mpfr_set_nan(x); break;
-    case 3: mpfr_set_si_2exp(x, 3, (mpfr_exp_t)1 << 30, MPFR_RNDN); break;
-    default: mpfr_set_si_2exp(x, -3, -((mpfr_exp_t)1 << 40), MPFR_RNDN); break;
+    case 3: mpfr_set_si_2exp(x, 3, (mpfr_exp_t)1 << 60, MPFR_RNDN); break;
+    default: mpfr_set_si_2exp(x, -3, -((mpfr_exp_t)1 << 60), MPFR_RNDN); break;
     }
 }
 
@@ -75,6 +76,15 @@ static void draw_pair(mpfr_ptr a, mpfr_ptr b, gmp_randstate_t random, size_t rou
     }
     if (round % 9 == 4) {
         draw_near_tie(a, b, random);
+    }
+    if (round % 8 == 3) { /* as far as plain numbers go */
+        const long far = 1L << 59;
+        mpfr_mul_2si(a, a, i % 5 < 2 ? far : -far, MPFR_RNDN);
+        mpfr_mul_2si(b, b,
+                     round % 3 == 0 ? i % 5 < 2 ? far : -far
+                     : i % 2 == 0   ? far
+                                    : -far,
+                     MPFR_RNDN);
     }
     if (round % 10 == 6 && i % 3 != 1) {
         mpfr_set_zero(i % 2 == 0 ? a : b, i % 5 == 0 ? -1 : 1);
@@ -360,9 +370,10 @@ static void eights_are_done_at_once(void **state)
         skip();
     }
     for (mpfr_prec_t bits = 64; bits <= 256; bits += 64) {
+        const mpfr_exp_t far = -((mpfr_exp_t)1 << 42); /* such as e is of in a plan */
         assert_true(ap_init(&a, 1, COUNT + 10, bits) && ap_init(&y, 1, COUNT, bits));
         for (size_t i = 0; i < COUNT + 10; i++) {
-            mpfr_set_ui(a.entry + i, i + 1, MPFR_RNDN);
+            mpfr_set_ui_2exp(a.entry + i, i + 1, i % 2 == 0 ? far : 0, MPFR_RNDN);
             mpfr_set_ui(y.entry + i % COUNT, 1, MPFR_RNDN);
         }
         mpfr_set_zero(a.entry + 5, 1);
@@ -375,7 +386,7 @@ static void eights_are_done_at_once(void **state)
                 assert_true(lanes_eights(&row, COUNT, count_rest));
                 assert_int_equal(left_over, 0);
                 row.b = numbers_row(a.entry + 10);
-                draw_special(a.entry + 10 + COUNT - 1, 3);
+                draw_special(a.entry + 10 + COUNT - 1, 2);
                 assert_true(lanes_eights(&row, COUNT, count_rest));
                 assert_int_equal(left_over, COUNT % 8);
             }
@@ -458,6 +469,7 @@ static void exponentials_of_rows_are_within_their_bounds(void **state)
 
 int main(void)
 {
+    ref_thread_setup(); /* exponents as wide as the reference has them */
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_are_mpfrs),
         cmocka_unit_test(doubles_are_added_as_mpfr_adds_them),

@@ -8,6 +8,7 @@
 
 #include "../reference/limbs.h"
 #include "../reference/limbs_divide.h"
+#include "../reference/reference.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -64,6 +65,12 @@ static void draw_pair(mpfr_ptr a, mpfr_ptr b, gmp_randstate_t random, size_t i)
     case 10: mpfr_set_nan(b); break;
     case 11: mpfr_set_ui_2exp(b, 1, by, MPFR_RNDN); break;
     case 12: mpfr_set_ui_2exp(a, 1, (mpfr_exp_t)1 << 40, MPFR_RNDN); break;
+    case 13: mpfr_mul_2si(a, a, 1L << 59, MPFR_RNDN); break;
+    case 14: mpfr_mul_2si(b, b, 1L << 60, MPFR_RNDN); break;
+    case 15: /* as far as plain numbers go, either way */
+        mpfr_mul_2si(a, a, -(1L << 59), MPFR_RNDN);
+        mpfr_mul_2si(b, b, i % 2 == 0 ? -(1L << 59) : 1L << 59, MPFR_RNDN);
+        break;
     default: break;
     }
 }
@@ -204,6 +211,7 @@ static void a_tie_of_longer_numbers_is_broken_by_what_is_far_below(void **state)
 
 int main(void)
 {
+    ref_thread_setup(); /* exponents as wide as the reference has them */
     const struct CMUnitTest limbs[] = {
         cmocka_unit_test(all_are_mpfrs),
         cmocka_unit_test(doubles_are_mpfrs),
