@@ -8,6 +8,7 @@
 
 #include "../reference/limbs.h"
 #include "../reference/limbs_divide.h"
+#include "../reference/limbs_number.h"
 #include "../reference/reference.h"
 
 #include <setjmp.h>
@@ -113,6 +114,8 @@ static void check_pair(mpfr_ptr y, mpfr_ptr expected, mpfr_srcptr a, mpfr_srcptr
     mpfr_setsign(expected, a, 1, MPFR_RNDN);
     limbs_below_zero(y, a);
     assert_true(same(y, expected));
+    assert_int_equal(is_greater(a, b), mpfr_cmp(a, b) > 0);
+    assert_int_equal(is_greater(b, a), mpfr_cmp(b, a) > 0);
 }
 
 /* A number's exponent and mantissa are read from its bits: of the least and the largest, of what
