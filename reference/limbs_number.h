@@ -15,8 +15,8 @@
 
 enum { LIMBS_MOST = 4 };
 
-/* Exponents of plain numbers: a product's, and a quotient's, is then in MPFR's widest range, +-2^62.
- * They reach far: a plan follows e at an Omega at which it is of the order of 2^(-2^41). */
+/* Exponents of plain numbers are smaller, so that those of products and quotients are inside MPFR's
+ * widest range, +-2^62.  They reach far: a plan follows e where it is as small as 2^(-2^41). */
 #define LIMBS_EXPONENT ((mpfr_exp_t)1 << 60)
 
 #define INLINE static inline __attribute__((always_inline))
@@ -49,26 +49,6 @@ INLINE bool is_plain(mpfr_srcptr x)
 {
     mpfr_exp_t exponent = mpfr_custom_get_exp(x);
     return has_room(x) && exponent > -LIMBS_EXPONENT && exponent < LIMBS_EXPONENT;
-}
-
-/* a > b, as mpfr_cmp has it. */
-INLINE bool is_greater(mpfr_srcptr a, mpfr_srcptr b)
-{
-    if (!is_plain(a) || !is_plain(b) || mpfr_get_prec(a) != mpfr_get_prec(b)) {
-        return mpfr_cmp(a, b) > 0;
-    }
-    Number x = number_of(a), z = number_of(b);
-    if (x.negative != z.negative) {
-        return z.negative;
-    }
-    if (x.exponent != z.exponent) {
-        return (x.exponent > z.exponent) != x.negative;
-    }
-    size_t i = x.count - 1;
-    while (i > 0 && x.limb[i] == z.limb[i]) {
-        i--;
-    }
-    return x.negative ? x.limb[i] < z.limb[i] : x.limb[i] > z.limb[i];
 }
 
 INLINE void put(mpfr_ptr y, bool negative, mpfr_exp_t exponent)

@@ -5,7 +5,6 @@
  * sum_j p_ij u_j.
  */
 #include "../doubt.h"
-#include "../limbs_number.h"
 #include "../shift.h"
 #include "heads.h"
 
@@ -82,7 +81,7 @@ static void find_shift(const Evaluator *ev, const Row *row)
 {
     mpfr_srcptr s = row->p, most = NULL;
     for (size_t j = 0; j < row->seen; j++) {
-        if (row->gap[j] == 0 && (most == NULL || is_greater(s + j, most))) {
+        if (row->gap[j] == 0 && (most == NULL || limbs_greater(s + j, most))) {
             most = s + j;
         }
     }
