@@ -23,49 +23,55 @@ mpfr_srcptr comparison_entry(const Side *side, Columns columns, size_t i, size_t
                                      : ap_at(&run->stream, row, column);
 }
 
-/* d [columns.count] = those of a side's row. */
-static void side_take(mpfr_ptr d, const Side *side, Columns columns, size_t i)
+/* A machine's entries of a row, from the first-th of the columns compared on. */
+static const double *machine_entries(const Side *side, Columns columns, size_t i, size_t first)
+{
+    return side->machine->data + i * side->machine->ld + columns.first + first;
+}
+
+/* d [count] = a side's entries of a row, from the first-th of the columns compared on. */
+static void side_take(mpfr_ptr d, const Side *side, Columns columns, size_t i, size_t first,
+                      size_t count)
 {
     if (side->machine == NULL) {
-        lanes_set(d, comparison_entry(side, columns, i, 0), columns.count);
+        lanes_set(d, comparison_entry(side, columns, i, first), count);
         return;
     }
-    const double *entry = side->machine->data + i * side->machine->ld + columns.first;
-    for (size_t c = 0; c < columns.count; c++) {
-        limbs_set_d(d + c, entry[c]);
+    for (size_t c = 0; c < count; c++) {
+        limbs_set_d(d + c, machine_entries(side, columns, i, first)[c]);
     }
 }
 
 /* d -= those. */
-static void side_subtract(mpfr_ptr d, const Side *side, Columns columns, size_t i)
+static void side_subtract(mpfr_ptr d, const Side *side, Columns columns, size_t i, size_t first,
+                          size_t count)
 {
     double below[NORMS_COLUMNS];
     if (side->nothing) {
         return;
     }
     if (side->machine == NULL) {
-        mpfr_srcptr entry = comparison_entry(side, columns, i, 0);
-        lanes_sub(d, numbers_row(d), numbers_row(entry), columns.count);
+        mpfr_srcptr entry = comparison_entry(side, columns, i, first);
+        lanes_sub(d, numbers_row(d), numbers_row(entry), count);
         return;
     }
-    for (size_t c = 0; c < columns.count; c++) {
-        below[c] = -side->machine->data[i * side->machine->ld + columns.first + c];
+    for (size_t c = 0; c < count; c++) {
+        below[c] = -machine_entries(side, columns, i, first)[c];
     }
-    lanes_add_doubles(d, below, columns.count);
+    lanes_add_doubles(d, below, count);
 }
 
 /* Takes in the difference of two sides, row by row. */
 static void add_differences(Norms *norms, const Comparison *comparison, const Question *question)
 {
-    const Columns all = comparison->columns;
+    const Columns columns = comparison->columns;
     const RefRows rows = comparison->rows;
     for (size_t i = rows.first; i < rows.first + rows.count; i++) {
-        for (size_t c = 0; c < all.count; c += NORMS_COLUMNS) {
-            size_t left = all.count - c;
-            Columns some = {all.first + c, left < NORMS_COLUMNS ? left : NORMS_COLUMNS};
-            side_take(norms->d, &question->a, some, i);
-            side_subtract(norms->d, &question->b, some, i);
-            norms_add(norms, some.count);
+        for (size_t c = 0; c < columns.count; c += NORMS_COLUMNS) {
+            size_t left = columns.count - c, some = left < NORMS_COLUMNS ? left : NORMS_COLUMNS;
+            side_take(norms->d, &question->a, columns, i, c, some);
+            side_subtract(norms->d, &question->b, columns, i, c, some);
+            norms_add(norms, some);
         }
     }
 }
