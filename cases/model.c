@@ -106,6 +106,7 @@ void score_positions(const Layout *layout, const Score *score, size_t h, size_t 
                   : score->visible == VISIBLE_ALL   ? rows
                                                     : 0;
     for (size_t j = seen; j < rows; j++) {
-        coefficient[j] = score_sees(layout, score, i, j) ? coefficient[j] : KEY_HIDDEN;
+        bool sees = score->visible != VISIBLE_EARLIER && score_sees(layout, score, i, j);
+        coefficient[j] = sees ? coefficient[j] : KEY_HIDDEN;
     }
 }

@@ -15,6 +15,10 @@
 #endif
 #endif
 
+/* Entries that are worth a parallel region: the system gives pages to whoever touches them first,
+ * and takes as long for them as the numbers do. */
+enum { PARALLEL_ENTRIES = 1 << 16 };
+
 bool ap_init(ApMat *m, size_t rows, size_t columns, mpfr_prec_t bits)
 {
     size_t limbs = mpfr_custom_get_size(bits) / sizeof(mp_limb_t);
@@ -32,6 +36,7 @@ bool ap_init(ApMat *m, size_t rows, size_t columns, mpfr_prec_t bits)
         ap_clear(m);
         return false;
     }
+#pragma omp parallel for schedule(static) if (count >= PARALLEL_ENTRIES)
     for (size_t i = 0; i < count; i++) {
         mpfr_custom_init_set(m->entry + i, MPFR_ZERO_KIND, 0, bits, m->limbs + i * limbs);
     }
@@ -78,8 +83,10 @@ double ap_bytes_list(const ApExtent *list, size_t count, mpfr_prec_t bits)
 
 void ap_zero(ApMat *m)
 {
+#pragma omp parallel for schedule(static) if (m->rows * m->columns >= PARALLEL_ENTRIES)
     for (size_t i = 0; i < m->rows * m->columns; i++) {
-        mpfr_set_zero(m->entry + i, 1);
+        mpfr_custom_init_set(m->entry + i, MPFR_ZERO_KIND, 0, m->bits,
+                             mpfr_custom_get_significand(m->entry + i));
     }
 }
 

@@ -8,9 +8,11 @@
 
 static void write_bytes(RefArchive *archive, const unsigned char *bytes, size_t count)
 {
+    uint64_t digest = archive->digest;
     for (size_t i = 0; i < count; i++) {
-        archive->digest = (archive->digest ^ bytes[i]) * UINT64_C(0x100000001B3);
+        digest = (digest ^ bytes[i]) * UINT64_C(0x100000001B3);
     }
+    archive->digest = digest;
     archive->failed = archive->failed || fwrite(bytes, 1, count, archive->file) != count;
 }
 
@@ -88,9 +90,31 @@ static bool is_significand(const mp_limb_t *limbs, mpfr_prec_t bits)
 /* MPFR's kinds, of either sign, from 0. */
 enum { KINDS = 2 * MPFR_REGULAR_KIND + 1 };
 
+/* Limbs of numbers that are written at once; those of more bits go part by part. */
+enum { LIMBS_AT_ONCE = 8 };
+
+/* A regular number of few limbs as the parts below would write it: a big stream is many of them. */
+static bool write_at_once(RefArchive *archive, mpfr_srcptr x)
+{
+    unsigned char bytes[1 + sizeof(mpfr_exp_t) + LIMBS_AT_ONCE * sizeof(mp_limb_t)];
+    size_t size = mpfr_custom_get_size(mpfr_get_prec(x));
+    if (is_reading(archive) || !mpfr_regular_p(x) || size > LIMBS_AT_ONCE * sizeof(mp_limb_t)) {
+        return false;
+    }
+    mpfr_exp_t exponent = mpfr_get_exp(x);
+    bytes[0] = (unsigned char)(mpfr_custom_get_kind(x) + MPFR_REGULAR_KIND);
+    memcpy(bytes + 1, &exponent, sizeof exponent);
+    memcpy(bytes + 1 + sizeof exponent, mpfr_custom_get_significand(x), size);
+    write_bytes(archive, bytes, 1 + sizeof exponent + size);
+    return true;
+}
+
 /* A number that is neither zero nor infinite nor NaN has an exponent and limbs. */
 void ref_archive_number(RefArchive *archive, mpfr_ptr x)
 {
+    if (write_at_once(archive, x)) {
+        return;
+    }
     mpfr_prec_t bits = mpfr_get_prec(x);
     void *limbs = mpfr_custom_get_significand(x);
     int kind = mpfr_custom_get_kind(x);

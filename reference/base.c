@@ -17,10 +17,8 @@ static bool store(ApMat *out, const RefRun *run, Columns columns, mpfr_prec_t bi
         return false;
     }
     for (size_t i = 0; i < layout->n; i++) {
-        for (size_t c = 0; c < columns.count; c++) {
-            limbs_set(ap_at(out, i, c),
-                      ref_run_entry(run, layout_token_row(layout, i), columns.first + c));
-        }
+        lanes_set(ap_at(out, i, 0), ref_run_entry(run, layout_token_row(layout, i), columns.first),
+                  columns.count);
     }
     return true;
 }

@@ -15,9 +15,11 @@ static void original_size(RefErrors *errors, mpfr_ptr norm, const ApMat *origina
 {
     Norms norms;
     norms_init(&norms, original->bits);
-    for (size_t i = 0; i < rows.count * original->columns; i++) {
-        mpfr_set(norms.d, ap_at(original, rows.first, 0) + i, MPFR_RNDN);
-        norms_add(&norms);
+    size_t entries = rows.count * original->columns;
+    for (size_t i = 0; i < entries; i += NORMS_COLUMNS) {
+        size_t some = entries - i < NORMS_COLUMNS ? entries - i : NORMS_COLUMNS;
+        lanes_set(norms.d, ap_at(original, rows.first, 0) + i, some);
+        norms_add(&norms, some);
     }
     norms_root(norm, &norms, 1);
     mpfr_set(errors->max_original, norms.max, MPFR_RNDN);

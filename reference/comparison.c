@@ -23,26 +23,56 @@ mpfr_srcptr comparison_entry(const Side *side, Columns columns, size_t i, size_t
                                      : ap_at(&run->stream, row, column);
 }
 
-static void side_subtract(mpfr_ptr d, const Side *side, Columns columns, size_t i, size_t c,
-                          bool first)
+/* A machine's entries of a row, from the first-th of the columns compared on. */
+static const double *machine_entries(const Side *side, Columns columns, size_t i, size_t first)
 {
+    return side->machine->data + i * side->machine->ld + columns.first + first;
+}
+
+/* d [count] = a side's entries of a row, from the first-th of the columns compared on. */
+static void side_take(mpfr_ptr d, const Side *side, Columns columns, size_t i, size_t first,
+                      size_t count)
+{
+    if (side->machine == NULL) {
+        lanes_set(d, comparison_entry(side, columns, i, first), count);
+        return;
+    }
+    for (size_t c = 0; c < count; c++) {
+        limbs_set_d(d + c, machine_entries(side, columns, i, first)[c]);
+    }
+}
+
+/* d -= those. */
+static void side_subtract(mpfr_ptr d, const Side *side, Columns columns, size_t i, size_t first,
+                          size_t count)
+{
+    double below[NORMS_COLUMNS];
     if (side->nothing) {
         return;
     }
-    if (side->machine != NULL) {
-        double entry = side->machine->data[i * side->machine->ld + columns.first + c];
-        if (first) {
-            mpfr_set_d(d, entry, MPFR_RNDN);
-        } else {
-            mpfr_sub_d(d, d, entry, MPFR_RNDN);
-        }
+    if (side->machine == NULL) {
+        mpfr_srcptr entry = comparison_entry(side, columns, i, first);
+        lanes_sub(d, numbers_row(d), numbers_row(entry), count);
         return;
     }
-    mpfr_srcptr entry = comparison_entry(side, columns, i, c);
-    if (first) {
-        mpfr_set(d, entry, MPFR_RNDN);
-    } else {
-        mpfr_sub(d, d, entry, MPFR_RNDN);
+    for (size_t c = 0; c < count; c++) {
+        below[c] = -machine_entries(side, columns, i, first)[c];
+    }
+    lanes_add_doubles(d, below, count);
+}
+
+/* Takes in the difference of two sides, row by row. */
+static void add_differences(Norms *norms, const Comparison *comparison, const Question *question)
+{
+    const Columns columns = comparison->columns;
+    const RefRows rows = comparison->rows;
+    for (size_t i = rows.first; i < rows.first + rows.count; i++) {
+        for (size_t c = 0; c < columns.count; c += NORMS_COLUMNS) {
+            size_t left = columns.count - c, some = left < NORMS_COLUMNS ? left : NORMS_COLUMNS;
+            side_take(norms->d, &question->a, columns, i, c, some);
+            side_subtract(norms->d, &question->b, columns, i, c, some);
+            norms_add(norms, some);
+        }
     }
 }
 
@@ -105,17 +135,10 @@ static bool measure(mpfr_ptr value, mpfr_ptr error, const Comparison *comparison
 static bool compare_sides(const Comparison *comparison, Question *question)
 {
     RefCell *cells = comparison->errors->error[question->kind];
-    RefRows rows = comparison->rows;
     bool contradiction = false;
     Norms norms;
     norms_init(&norms, comparison->bits);
-    for (size_t i = rows.first; i < rows.first + rows.count; i++) {
-        for (size_t c = 0; c < comparison->columns.count; c++) {
-            side_subtract(norms.d, &question->a, comparison->columns, i, c, true);
-            side_subtract(norms.d, &question->b, comparison->columns, i, c, false);
-            norms_add(&norms);
-        }
-    }
+    add_differences(&norms, comparison, question);
     mpfr_t value, error;
     mpfr_inits2(REF_CELL_BITS, value, error, (mpfr_ptr)0);
     for (int norm = 0; norm < NORM_COUNT; norm++) {

@@ -18,9 +18,14 @@ static mpfr_exp_t whole_log2(mpfr_exp_t number)
     return log;
 }
 
+bool doubt_is_noted(const Evaluator *ev)
+{
+    return ev->observed && ev->score_exponent + ev->lost - ev->bits > CLEAR;
+}
+
 void doubt_note(const Evaluator *ev, Worker *worker, mpfr_srcptr difference)
 {
-    if (!ev->observed || ev->score_exponent + ev->lost - ev->bits <= CLEAR) {
+    if (!doubt_is_noted(ev)) {
         return;
     }
     /* What is still competing has a weight that is not far below 2^-(bits + score_exponent). */

@@ -13,6 +13,9 @@
 
 #include "evaluator.h"
 
+/* Is there anything to be noted at this precision? */
+bool doubt_is_noted(const Evaluator *ev);
+
 /* Two scores that compete are so far apart: into what the worker has seen. */
 void doubt_note(const Evaluator *ev, Worker *worker, mpfr_srcptr difference);
 

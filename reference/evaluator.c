@@ -154,6 +154,26 @@ void evaluator_each(Evaluator *ev, size_t count, size_t operations, EvaluatorWor
     gather(ev);
 }
 
+/* Context of sum_row. */
+typedef struct {
+    ApMat *y;
+    const ApMat *a, *b;
+} Sum;
+
+static void sum_row(Evaluator *ev, Worker *worker, const void *context, size_t row)
+{
+    const Sum *sum = context;
+    (void)ev, (void)worker;
+    lanes_add(ap_at(sum->y, row, 0), numbers_row(ap_at(sum->a, row, 0)),
+              numbers_row(ap_at(sum->b, row, 0)), sum->y->columns);
+}
+
+void evaluator_add(Evaluator *ev, ApMat *y, const ApMat *a, const ApMat *b)
+{
+    Sum sum = {y, a, b};
+    evaluator_each(ev, y->rows, y->rows * y->columns, sum_row, &sum);
+}
+
 void evaluator_product(Evaluator *ev, ProductView c, ProductView a, ProductView b, bool add)
 {
     bool large = c.rows * c.columns >= PARALLEL_OPERATIONS / (a.columns + 1);
@@ -290,13 +310,6 @@ void worker_note_gap(Worker *worker, int gap, double bits)
 {
     if (bits < MOST_BITS) { /* else no precision shows this row's leak, beside others' or alone */
         worker->seen.gap[gap] = fmax(worker->seen.gap[gap], bits);
-    }
-}
-
-void worker_note_change(Worker *worker, mpfr_srcptr d)
-{
-    if (mpfr_regular_p(d) && mpfr_get_exp(d) > worker->seen.change) {
-        worker->seen.change = mpfr_get_exp(d);
     }
 }
 

@@ -92,6 +92,9 @@ typedef void EvaluatorWork(Evaluator *ev, Worker *worker, const void *context, s
 void evaluator_each(Evaluator *ev, size_t count, size_t operations, EvaluatorWork *work,
                     const void *context);
 
+/* y = a + b, entry by entry: of one shape.  y may be a or b. */
+void evaluator_add(Evaluator *ev, ApMat *y, const ApMat *a, const ApMat *b);
+
 /* Bits beyond its result's that a product keeps until it is stored, at least. */
 enum { EVALUATOR_GUARD = 6 };
 
@@ -114,7 +117,12 @@ mpfr_srcptr evaluator_decay(Evaluator *ev, int gap);
 void worker_note_gap(Worker *worker, int gap, double bits);
 
 /* Notes a |ds| or r; and a change of a norm's row as part of sqrt(s), given by exponents. */
-void worker_note_change(Worker *worker, mpfr_srcptr d);
+static inline void worker_note_change(Worker *worker, mpfr_srcptr d)
+{
+    if (mpfr_regular_p(d) && mpfr_get_exp(d) > worker->seen.change) {
+        worker->seen.change = mpfr_get_exp(d);
+    }
+}
 void worker_note_part(Worker *worker, mpfr_exp_t change, mpfr_exp_t scale);
 
 /* Notes how far sqrt(s') of a row fell short of an entry of that exponent. */

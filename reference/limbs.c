@@ -307,3 +307,22 @@ void limbs_set_d(mpfr_ptr y, double d)
     to[n - 1] = (mp_limb_t)1 << 63 | word << (64 - MANTISSA) >> 1;
     put(y, word >> 63 != 0, (mpfr_exp_t)exponent - BIAS);
 }
+
+bool limbs_greater(mpfr_srcptr a, mpfr_srcptr b)
+{
+    if (!is_plain(a) || !is_plain(b) || mpfr_get_prec(a) != mpfr_get_prec(b)) {
+        return mpfr_cmp(a, b) > 0;
+    }
+    Number x = number_of(a), z = number_of(b);
+    if (x.negative != z.negative) {
+        return z.negative;
+    }
+    if (x.exponent != z.exponent) {
+        return (x.exponent > z.exponent) != x.negative;
+    }
+    size_t i = x.count - 1;
+    while (i > 0 && x.limb[i] == z.limb[i]) {
+        i--;
+    }
+    return x.negative ? x.limb[i] < z.limb[i] : x.limb[i] > z.limb[i];
+}

@@ -13,7 +13,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { LIMBS_MOST = 4, LIMBS_EXPONENT = 1 << 30 };
+enum { LIMBS_MOST = 4 };
+
+/* Exponents of plain numbers are smaller, so that those of products and quotients are inside MPFR's
+ * widest range, +-2^62.  They reach far: a plan follows e where it is as small as 2^(-2^41). */
+#define LIMBS_EXPONENT ((mpfr_exp_t)1 << 60)
 
 #define INLINE static inline __attribute__((always_inline))
 #define UNROLL _Pragma("GCC unroll 10")

@@ -190,7 +190,7 @@ RefRun *run_open(const Model *model, const double *x, const double *bias_row_con
     }
     stream_load(run, x, bias_row_content);
     if (run->e != NULL) {
-        difference_end_layer(run->e, &run->stream);
+        difference_end_layer(&run->ev, run->e, &run->stream);
     }
     return run;
 }
@@ -291,14 +291,19 @@ void run_spoil(ApMat *x)
     }
 }
 
+static bool is_number(mpfr_srcptr x)
+{
+    return mpfr_regular_p(x) || mpfr_zero_p(x);
+}
+
 /* After a layer: where a number left MPFR's range, or memory was short, nothing of it is to be
  * believed, in what is not NaN neither. */
 static void check_range(RefRun *run)
 {
     bool left = ap_fatal_flags() != 0;
     for (size_t i = 0; i < run->stream.rows * run->stream.columns; i++) {
-        left = left || !mpfr_number_p(run->stream.entry + i);
-        left = left || (run->e != NULL && !mpfr_number_p(run->e->sum.entry + i));
+        left = left || !is_number(run->stream.entry + i);
+        left = left || (run->e != NULL && !is_number(run->e->sum.entry + i));
     }
     run->left_range = run->left_range || (left && !run->ev.failed);
     if (left || run->ev.failed) {
@@ -313,9 +318,7 @@ static void check_range(RefRun *run)
 
 static void copy_stream(ApMat *to, const ApMat *from)
 {
-    for (size_t i = 0; i < from->rows * from->columns; i++) {
-        limbs_set(to->entry + i, from->entry + i);
-    }
+    lanes_set(to->entry, from->entry, from->rows * from->columns);
 }
 
 bool run_hands_on(const Columns *cleared, size_t layer, size_t c)
@@ -380,7 +383,7 @@ void ref_run_layer(RefRun *run)
         run->term = run->known->term[run->layer];
     }
     if (run->e != NULL) {
-        difference_end_layer(run->e, &run->stream);
+        difference_end_layer(&run->ev, run->e, &run->stream);
     }
     check_range(run);
     run->layer++;

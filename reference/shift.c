@@ -9,14 +9,6 @@
 
 #define LOG2_E 1.4426950408889634
 
-/* Exponents of what is near: far from the 62 bits of MPFR's own, even times OMEGA_MAX_GAP. */
-enum { NEAR_EXPONENT = 40 };
-
-bool shift_is_near(mpfr_srcptr x)
-{
-    return mpfr_zero_p(x) || (mpfr_regular_p(x) && mpfr_get_exp(x) <= NEAR_EXPONENT);
-}
-
 static mpfr_exp_t omega_exponent(const Evaluator *ev)
 {
     int exponent;

@@ -11,8 +11,12 @@
 #include "evaluator.h"
 
 /* Is |x| so small that exponentials of a few such numbers, and their products, are in MPFR's
- * range, which ends at e^(3.2e18)? */
-bool shift_is_near(mpfr_srcptr x);
+ * range, which ends at e^(3.2e18)?  Such an exponent is far from that, even times OMEGA_MAX_GAP. */
+enum { SHIFT_NEAR_EXPONENT = 40 };
+static inline bool shift_is_near(mpfr_srcptr x)
+{
+    return mpfr_zero_p(x) || (mpfr_regular_p(x) && mpfr_get_exp(x) <= SHIFT_NEAR_EXPONENT);
+}
 
 /* y = e^(d - Omega gap) for a score's distance d from its row's shift: two factors where both are
  * in MPFR's range, so that no sum ever holds Omega; else by their exponent, with as many bits as

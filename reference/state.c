@@ -39,7 +39,7 @@ void archive_run(RefArchive *archive, RefRun *run)
         if (archive->file == NULL && !archive->failed) {
             seen->change = change;
             seen->fell = fell;
-            difference_end_layer(run->e, &run->stream);
+            difference_end_layer(&run->ev, run->e, &run->stream);
         }
     }
 }

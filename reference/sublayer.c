@@ -82,12 +82,11 @@ static void add_heads(RefRun *run, const Sublayer *sublayer)
         run_note_term(run, run->stream.entry + i);
     }
     if (run->known == NULL) {
-        lanes_add(run->stream.entry, numbers_row(run->stream.entry), numbers_row(run->delta.entry),
-                  entries);
+        evaluator_add(&run->ev, &run->stream, &run->stream, &run->delta);
     }
     for (int i = 0; i < RUN_CHANGES; i++) {
         if (run_change(run, i) != NULL) {
-            difference_end(run_change(run, i));
+            difference_end(&run->ev, run_change(run, i));
         }
     }
 }

@@ -6,6 +6,7 @@
 #include "interrupted.h"
 #include "kill_points.h"
 
+#include "../harness/table/checkpoint.h"
 #include "../harness/table/checkpoint_directory.h"
 
 #include <dirent.h>
@@ -355,6 +356,24 @@ static void short_points_cost_nothing(void **state)
     free(bad.text);
 }
 
+/* Once its seconds are over, and a hundredth of the work since the last at most; always with 0. */
+static void as_often_as_is_worth_it(void **state)
+{
+    static const struct {
+        double seconds, worked, cost;
+        bool due;
+    } cases[] = {
+        {10, 9.9, 0, false},    {10, 10, 0, true},     {10, 10, 0.1, true}, {10, 10, 0.11, false},
+        {10, 50, 0.49, true},   {10, 50, 0.51, false}, {10, 99, 1, false},  {10, 101, 1, true},
+        {3600, 1000, 1, false}, {0, 0, 0, true},       {0, 1, 1000, true},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        assert_int_equal(checkpoint_is_due(cases[i].seconds, cases[i].worked, cases[i].cost),
+                         cases[i].due);
+    }
+}
+
 /* What is not a checkpoint is neither removed nor followed, before any work. */
 static void others_are_left_alone(void **state)
 {
@@ -484,6 +503,7 @@ int main(void)
         TEST(full_disk),
         TEST(leftovers),
         TEST(short_points_cost_nothing),
+        cmocka_unit_test(as_often_as_is_worth_it),
         TEST(others_are_left_alone),
         TEST(only_checkpoints_are_removed),
         TEST(left_behind_a_complete_file),

@@ -10,6 +10,7 @@
 #include "../reference/product/ifma_block.h"
 #include "../reference/product/lanes.h"
 #include "../reference/product/lanes_eight.h"
+#include "../reference/reference.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -36,8 +37,8 @@ static void draw_special(mpfr_ptr x, size_t i)
     case 0: mpfr_set_zero(x, i % 2 == 0 ? 1 : -1); break;
     case 1: mpfr_set_inf(x, i % 2 == 0 ? 1 : -1); break;
     case 2: mpfr_set_nan(x); break;
-    case 3: mpfr_set_si_2exp(x, 3, (mpfr_exp_t)1 << 30, MPFR_RNDN); break;
-    default: mpfr_set_si_2exp(x, -3, -((mpfr_exp_t)1 << 40), MPFR_RNDN); break;
+    case 3: mpfr_set_si_2exp(x, 3, (mpfr_exp_t)1 << 60, MPFR_RNDN); break;
+    default: mpfr_set_si_2exp(x, -3, -((mpfr_exp_t)1 << 60), MPFR_RNDN); break;
     }
 }
 
@@ -75,6 +76,15 @@ static void draw_pair(mpfr_ptr a, mpfr_ptr b, gmp_randstate_t random, size_t rou
     }
     if (round % 9 == 4) {
         draw_near_tie(a, b, random);
+    }
+    if (round % 8 == 3) { /* as far as plain numbers go */
+        const long far = 1L << 59;
+        mpfr_mul_2si(a, a, i % 5 < 2 ? far : -far, MPFR_RNDN);
+        mpfr_mul_2si(b, b,
+                     round % 3 == 0 ? i % 5 < 2 ? far : -far
+                     : i % 2 == 0   ? far
+                                    : -far,
+                     MPFR_RNDN);
     }
     if (round % 10 == 6 && i % 3 != 1) {
         mpfr_set_zero(i % 2 == 0 ? a : b, i % 5 == 0 ? -1 : 1);
@@ -226,6 +236,122 @@ static void doubles_are_added_as_mpfr_adds_them(void **state)
     gmp_randclear(random);
 }
 
+/* What the sum of a row has to be: its first half plus its second, until one is left. */
+static void define_sum(mpfr_ptr sum, const ApMat *a, size_t count)
+{
+    ApMat x;
+    assert_true(ap_init(&x, 1, COUNT, mpfr_get_prec(sum)));
+    for (const __mpfr_struct *from = a->entry; count > 1; from = x.entry) {
+        size_t pairs = count / 2, half = count - pairs;
+        for (size_t i = 0; i < half; i++) {
+            if (i < pairs) {
+                mpfr_add(x.entry + i, from + i, from + half + i, MPFR_RNDN);
+            } else {
+                mpfr_set(x.entry + i, from + i, MPFR_RNDN);
+            }
+        }
+        count = half;
+        mpfr_set(sum, x.entry, MPFR_RNDN);
+    }
+    ap_clear(&x);
+}
+
+/* Of rows of any length; of the precisions of sums and rows. */
+static void check_sums(gmp_randstate_t random, const mpfr_prec_t *bits)
+{
+    ApMat a, t, y;
+    assert_true(ap_init(&a, 1, COUNT, bits[1]) && ap_init(&t, 1, COUNT, bits[0]) &&
+                ap_init(&y, 1, 2, bits[0]));
+    for (size_t count = 0; count <= COUNT; count++) {
+        for (size_t i = 0; i < count; i++) {
+            draw_pair(a.entry + i, t.entry + i, random, count, i);
+            if (count % 5 == 3 && i % 11 == 3) {
+                draw_special(a.entry + i, count);
+            }
+        }
+        mpfr_set_zero(y.entry, 1);
+        if (count == 1) {
+            mpfr_set(y.entry, a.entry, MPFR_RNDN);
+        }
+        define_sum(y.entry, &a, count);
+        lanes_sum(y.entry + 1, a.entry, count, t.entry);
+        assert_true(same(y.entry + 1, y.entry));
+    }
+    ap_clear(&a);
+    ap_clear(&t);
+    ap_clear(&y);
+}
+
+/* The same of copies and of zeros, beside which nothing changes. */
+static void check_copies(gmp_randstate_t random, const mpfr_prec_t *bits)
+{
+    ApMat a, y, expected;
+    assert_true(ap_init(&a, 1, COUNT, bits[1]) && ap_init(&y, 1, COUNT, bits[0]) &&
+                ap_init(&expected, 1, 1, bits[0]));
+    for (size_t count = 0; count < COUNT; count++) {
+        mpfr_set_ui(y.entry + count, 7, MPFR_RNDN);
+        for (size_t i = 0; i < COUNT; i++) {
+            draw_number(a.entry + i, random, i % 3 == 0);
+            if (i % 7 == 3) {
+                draw_special(a.entry + i, i);
+            }
+        }
+        lanes_set(y.entry, a.entry, count);
+        for (size_t i = 0; i < count; i++) {
+            mpfr_set(expected.entry, a.entry + i, MPFR_RNDN);
+            assert_true(same(y.entry + i, expected.entry));
+        }
+        lanes_zero(y.entry, count);
+        assert_true(numbers_are_zero(y.entry, count));
+        assert_true(mpfr_cmp_ui(y.entry + count, 7) == 0);
+    }
+    ap_clear(&a);
+    ap_clear(&y);
+    ap_clear(&expected);
+}
+
+static void sums_and_copies_are_mpfrs(void **state)
+{
+    (void)state;
+    each_precisions(check_sums, precisions, PRECISIONS);
+    each_precisions(check_copies, precisions, PRECISIONS);
+}
+
+/* A sum in place is the same, and within count - 1 roundings of the exact one. */
+static void sums_are_within_their_roundings(void **state)
+{
+    gmp_randstate_t random;
+    mpfr_t exact, sizes, sum;
+    ApMat a, t;
+    (void)state;
+    gmp_randinit_default(random);
+    gmp_randseed_ui(random, 5);
+    mpfr_inits2(2000, exact, sizes, (mpfr_ptr)0);
+    mpfr_init2(sum, 128);
+    assert_true(ap_init(&a, 1, COUNT, 128) && ap_init(&t, 1, COUNT, 128));
+    for (size_t count = 1; count <= COUNT; count++) {
+        mpfr_set_zero(exact, 1);
+        mpfr_set_zero(sizes, 1);
+        for (size_t i = 0; i < count; i++) {
+            draw_number(a.entry + i, random, i % 3 == 0);
+            mpfr_add(exact, exact, a.entry + i, MPFR_RNDN);
+            mpfr_abs(t.entry, a.entry + i, MPFR_RNDN);
+            mpfr_add(sizes, sizes, t.entry, MPFR_RNDN);
+        }
+        lanes_sum(sum, a.entry, count, t.entry);
+        lanes_sum(a.entry + COUNT - 1, a.entry, count, a.entry);
+        assert_true(same(sum, a.entry + COUNT - 1));
+        mpfr_sub(exact, exact, sum, MPFR_RNDN);
+        mpfr_mul_ui(sizes, sizes, count - 1, MPFR_RNDN);
+        mpfr_mul_2si(sizes, sizes, -128, MPFR_RNDN);
+        assert_true(mpfr_cmpabs(exact, sizes) <= 0);
+    }
+    ap_clear(&a);
+    ap_clear(&t);
+    mpfr_clears(exact, sizes, sum, (mpfr_ptr)0);
+    gmp_randclear(random);
+}
+
 static size_t left_over;
 
 static void count_rest(const LanesRow *row, size_t first, size_t count)
@@ -234,7 +360,8 @@ static void count_rest(const LanesRow *row, size_t first, size_t count)
     left_over += count;
 }
 
-/* Of rows of plain numbers and zeros nothing but the last COUNT % 8 is done one by one. */
+/* Of rows of plain numbers and zeros nothing is done one by one; where the very last is neither,
+ * what no other eight has, COUNT % 8. */
 static void eights_are_done_at_once(void **state)
 {
     ApMat a, y;
@@ -243,10 +370,11 @@ static void eights_are_done_at_once(void **state)
         skip();
     }
     for (mpfr_prec_t bits = 64; bits <= 256; bits += 64) {
-        assert_true(ap_init(&a, 1, COUNT, bits) && ap_init(&y, 1, COUNT, bits));
-        for (size_t i = 0; i < COUNT; i++) {
-            mpfr_set_ui(a.entry + i, i + 1, MPFR_RNDN);
-            mpfr_set_ui(y.entry + i, 1, MPFR_RNDN);
+        const mpfr_exp_t far = -((mpfr_exp_t)1 << 42); /* such as e is of in a plan */
+        assert_true(ap_init(&a, 1, COUNT + 10, bits) && ap_init(&y, 1, COUNT, bits));
+        for (size_t i = 0; i < COUNT + 10; i++) {
+            mpfr_set_ui_2exp(a.entry + i, i + 1, i % 2 == 0 ? far : 0, MPFR_RNDN);
+            mpfr_set_ui(y.entry + i % COUNT, 1, MPFR_RNDN);
         }
         mpfr_set_zero(a.entry + 5, 1);
         mpfr_set_zero(y.entry + 7, 1);
@@ -255,6 +383,10 @@ static void eights_are_done_at_once(void **state)
                             numbers_same(a.entry + COUNT - 1), NULL};
             left_over = 0;
             if (operation != LANES_ADD_MUL || bits > 64) {
+                assert_true(lanes_eights(&row, COUNT, count_rest));
+                assert_int_equal(left_over, 0);
+                row.b = numbers_row(a.entry + 10);
+                draw_special(a.entry + 10 + COUNT - 1, 2);
                 assert_true(lanes_eights(&row, COUNT, count_rest));
                 assert_int_equal(left_over, COUNT % 8);
             }
@@ -337,9 +469,12 @@ static void exponentials_of_rows_are_within_their_bounds(void **state)
 
 int main(void)
 {
+    ref_thread_setup(); /* exponents as wide as the reference has them */
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_are_mpfrs),
         cmocka_unit_test(doubles_are_added_as_mpfr_adds_them),
+        cmocka_unit_test(sums_and_copies_are_mpfrs),
+        cmocka_unit_test(sums_are_within_their_roundings),
         cmocka_unit_test(eights_are_done_at_once),
         cmocka_unit_test(exponentials_of_rows_are_within_their_bounds),
     };

@@ -8,6 +8,7 @@
 
 #include "../reference/limbs.h"
 #include "../reference/limbs_divide.h"
+#include "../reference/reference.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -64,6 +65,16 @@ static void draw_pair(mpfr_ptr a, mpfr_ptr b, gmp_randstate_t random, size_t i)
     case 10: mpfr_set_nan(b); break;
     case 11: mpfr_set_ui_2exp(b, 1, by, MPFR_RNDN); break;
     case 12: mpfr_set_ui_2exp(a, 1, (mpfr_exp_t)1 << 40, MPFR_RNDN); break;
+    case 13: mpfr_mul_2si(a, a, 1L << 59, MPFR_RNDN); break;
+    case 14: mpfr_mul_2si(b, b, 1L << 60, MPFR_RNDN); break;
+    case 15: /* as far as plain numbers go, either way */
+        mpfr_mul_2si(a, a, -(1L << 59), MPFR_RNDN);
+        mpfr_mul_2si(b, b, i % 2 == 0 ? -(1L << 59) : 1L << 59, MPFR_RNDN);
+        break;
+    case 16: /* a product, or a quotient, that leaves MPFR's range */
+        mpfr_mul_2si(a, a, 1L << 61, MPFR_RNDN);
+        mpfr_mul_2si(b, b, i % 2 == 0 ? 1L << 61 : -(1L << 61), MPFR_RNDN);
+        break;
     default: break;
     }
 }
@@ -106,6 +117,8 @@ static void check_pair(mpfr_ptr y, mpfr_ptr expected, mpfr_srcptr a, mpfr_srcptr
     mpfr_setsign(expected, a, 1, MPFR_RNDN);
     limbs_below_zero(y, a);
     assert_true(same(y, expected));
+    assert_int_equal(limbs_greater(a, b), mpfr_cmp(a, b) > 0);
+    assert_int_equal(limbs_greater(b, a), mpfr_cmp(b, a) > 0);
 }
 
 /* A number's exponent and mantissa are read from its bits: of the least and the largest, of what
@@ -204,6 +217,7 @@ static void a_tie_of_longer_numbers_is_broken_by_what_is_far_below(void **state)
 
 int main(void)
 {
+    ref_thread_setup(); /* exponents as wide as the reference has them */
     const struct CMUnitTest limbs[] = {
         cmocka_unit_test(all_are_mpfrs),
         cmocka_unit_test(doubles_are_mpfrs),

@@ -287,6 +287,41 @@ static void machines_are_compared_honestly(void **state)
     compared_close(&c);
 }
 
+/* Of streams of many columns: r(T') rounded to doubles, which is r(T) so far, but for one entry
+ * that is 1 off, wherever it is. */
+static void wide_streams_are_compared_in_all_columns(void **state)
+{
+    enum { N = 2, D = 150 };
+    const size_t places[] = {0, 63, 64, 65, 128, 149, D + 64, N * D - 1};
+    CaseSpec spec = small_spec(CONSTRUCTION_LINEAR);
+    Compared c;
+    double entries[N * D];
+    MachineView view = {entries, D};
+    (void)state;
+    spec.bias_row_content = CONTENT_NONE;
+    spec.n = N;
+    spec.d = D;
+    compared_open(&c, &spec, 100, 256);
+    for (size_t i = 0; i < N * D; i++) {
+        size_t row = layout_token_row(&c.pair.converted.layout, i / D);
+        entries[i] = mpfr_get_d(ref_run_entry(c.run, row, i % D), MPFR_RNDN);
+    }
+    for (size_t p = 0; p <= sizeof places / sizeof *places; p++) {
+        bool off = p > 0;
+        entries[off ? places[p - 1] : 0] += off ? 1 : 0;
+        ref_compare(&c.errors, &c.pair, c.plan, c.base, 1, c.run, &view, &view);
+        entries[off ? places[p - 1] : 0] -= off ? 1 : 0;
+        for (ErrorKind kind = ERROR_ROUNDING; kind <= ERROR_TOTAL; kind++) {
+            const RefCell *cell = c.errors.error[kind];
+            double max = mpfr_get_d(cell[NORM_MAX].value, MPFR_RNDN);
+            double rms = mpfr_get_d(cell[NORM_RMS].value, MPFR_RNDN);
+            assert_true(fabs(max - off) < 1e-12);
+            assert_true(fabs(rms - off / sqrt(N * D)) < 1e-12);
+        }
+    }
+    compared_close(&c);
+}
+
 /* A machine that returns r(T) rounded to double: right to half an ulp, and where r(T) is itself
  * a double the difference is below resolution, which is a bound and not 0. */
 static void a_perfect_machine_is_bounded(void **state)
@@ -383,6 +418,7 @@ int main(void)
         cmocka_unit_test(plan_follows_its_formula),
         cmocka_unit_test(unresolved_is_bounded_never_zero),
         cmocka_unit_test(machines_are_compared_honestly),
+        cmocka_unit_test(wide_streams_are_compared_in_all_columns),
         cmocka_unit_test(a_perfect_machine_is_bounded),
         cmocka_unit_test(a_false_theorem_is_a_contradiction),
         cmocka_unit_test(independence_of_omega_is_proven),

@@ -26,8 +26,8 @@
 /* Raised when the bytes of a state change their meaning. */
 #define CHECKPOINT_MAGIC CHECKPOINT_BEGINNING "2\n"
 
-/* A checkpoint may take this share of the time: a tenth of the time since the last. */
-enum { CHECKPOINT_SHARE = 10 };
+/* A checkpoint may take this share of the time: a hundredth of the time since the last. */
+enum { CHECKPOINT_SHARE = 100 };
 
 struct Checkpoints {
     char *directory, *program; /* what is decisive of version and machine */
@@ -313,10 +313,9 @@ static bool save(const char *path, const char *name, char *head, RefVisit *visit
     return ok;
 }
 
-static bool is_worth_it(const Checkpoint *checkpoint, double now)
+bool checkpoint_is_due(double seconds, double worked, double cost)
 {
-    double worked = now - checkpoint->last, seconds = checkpoint->checkpoints->seconds;
-    return seconds == 0 || (worked >= seconds && worked >= CHECKPOINT_SHARE * checkpoint->cost);
+    return seconds == 0 || (worked >= seconds && worked >= CHECKPOINT_SHARE * cost);
 }
 
 static void offer(void *context, const char *what, mpfr_prec_t bits, RefVisit *visit, void *state)
@@ -324,7 +323,7 @@ static void offer(void *context, const char *what, mpfr_prec_t bits, RefVisit *v
     Checkpoint *checkpoint = context;
     Checkpoints *checkpoints = checkpoint->checkpoints;
     double now = clock_seconds();
-    if (!is_worth_it(checkpoint, now)) {
+    if (!checkpoint_is_due(checkpoints->seconds, now - checkpoint->last, checkpoint->cost)) {
         return;
     }
     char name[NAME_SIZE], *head = head_text(checkpoint, what, bits);

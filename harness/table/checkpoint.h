@@ -51,6 +51,10 @@ bool checkpoint_init(Checkpoint *checkpoint, Checkpoints *checkpoints, const Poi
                      bool shared) __attribute__((warn_unused_result));
 void checkpoint_clear(Checkpoint *checkpoint);
 
+/* After so much work since the last checkpoint, which took `cost` seconds (0: there is none yet):
+ * are a run's `seconds` over, or are they 0, and is a checkpoint a hundredth of that work? */
+bool checkpoint_is_due(double seconds, double worked, double cost);
+
 /* For what evaluates; NULL: nothing is kept. */
 const RefKeeper *checkpoint_keeper(const Checkpoint *checkpoint);
 

@@ -93,20 +93,28 @@ static void note_term(mpfr_exp_t *term, mpfr_srcptr d)
     }
 }
 
-void difference_end(Difference *e)
+static void end_row(Evaluator *ev, Worker *worker, const void *context, size_t row)
 {
-    for (size_t i = 0; i < e->stream.rows * e->stream.columns; i++) {
-        note_term(&e->term[i], e->stream.entry + i);
-        note_term(&e->term[i], e->delta.entry + i);
+    const Difference *e = context;
+    size_t columns = e->stream.columns;
+    mpfr_exp_t *term = e->term + row * columns;
+    mpfr_ptr stream = ap_at(&e->stream, row, 0), delta = ap_at(&e->delta, row, 0);
+    (void)ev, (void)worker;
+    for (size_t c = 0; c < columns; c++) {
+        note_term(&term[c], stream + c);
+        note_term(&term[c], delta + c);
     }
-    lanes_add(e->stream.entry, numbers_row(e->stream.entry), numbers_row(e->delta.entry),
-              e->stream.rows * e->stream.columns);
+    lanes_add(stream, numbers_row(stream), numbers_row(delta), columns);
 }
 
-void difference_end_layer(Difference *e, const ApMat *x)
+void difference_end(Evaluator *ev, Difference *e)
 {
-    lanes_add(e->sum.entry, numbers_row(x->entry), numbers_row(e->stream.entry),
-              e->stream.rows * e->stream.columns);
+    evaluator_each(ev, e->stream.rows, e->stream.rows * e->stream.columns, end_row, e);
+}
+
+void difference_end_layer(Evaluator *ev, Difference *e, const ApMat *x)
+{
+    evaluator_add(ev, &e->sum, x, &e->stream);
 }
 
 void difference_scores(Evaluator *ev, const Heads *heads, const Record *record, Difference *e)

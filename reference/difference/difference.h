@@ -69,8 +69,8 @@ double difference_bytes(const RecordShape *shape, const DifferenceSize *size);
 /* Before and after a layer, which has x behind it, and a sublayer's bundles. */
 void difference_begin_layer(Difference *e);
 void difference_begin(Difference *e);
-void difference_end(Difference *e);
-void difference_end_layer(Difference *e, const ApMat *x);
+void difference_end(Evaluator *ev, Difference *e);
+void difference_end_layer(Evaluator *ev, Difference *e, const ApMat *x);
 
 /* After norm_stream of x, with its record: the heads read norm(x); and for x =
  * norm(x) itself, in place of both. */

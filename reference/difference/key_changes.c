@@ -85,20 +85,16 @@ static void limit_exponentials(Evaluator *ev, Worker *worker, const Head *head, 
     mpfr_ptr m = ap_at(&head->e->pattern, at->row, 0), grown = ap_at(&worker->row, 0, 0),
              t = ap_at(&worker->row, 1, 0);
     mpfr_srcptr p = ap_at(head->pattern, at->row, 0);
-    mpfr_set_zero(sum, 1);
-    for (size_t j = 0; j < at->keys; j++) {
-        if (j >= at->seen || !in_limit(at, j)) {
+    for (size_t j = 0; j < at->seen; j++) {
+        if (!in_limit(at, j)) {
             mpfr_set_zero(m + j, 1);
         }
-        limbs_set(grown + j, m + j);
     }
+    lanes_zero(m + at->seen, at->keys - at->seen);
+    lanes_set(grown, m, at->seen);
     evaluator_exponentials(ev, worker, m, grown, grown, at->seen);
     lanes_mul(t, numbers_row(p), numbers_row(m), at->seen);
-    for (size_t j = 0; j < at->seen; j++) {
-        if (in_limit(at, j)) {
-            limbs_add(sum, sum, t + j);
-        }
-    }
+    lanes_sum(sum, t, at->seen, t);
 }
 
 /* one = sum over A of p_j e^(ds_j), and e.pattern = dp, where E < -1/2. */

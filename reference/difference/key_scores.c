@@ -50,16 +50,17 @@ static void both_row(Evaluator *ev, Worker *worker, const void *context, size_t 
     const Difference *e = both->e;
     size_t width = both->width;
     mpfr_srcptr change = ap_at(&e->query, row, both->first);
-    mpfr_ptr queries = ap_at(&e->both_queries, row, 0), keys = ap_at(&e->both_keys, row, 0);
-    (void)ev, (void)worker;
+    mpfr_ptr queries = ap_at(&e->both_queries, row, 0), keys = ap_at(&e->both_keys, row, 0),
+             up = ap_at(&worker->temp, 0, 0), down = ap_at(&worker->temp, 0, 1);
+    (void)ev;
     lanes_add(queries, numbers_row(ap_at(&both->record->query, row, both->first)),
               numbers_row(change), width);
-    for (size_t c = 0; c < width; c++) {
-        mpfr_mul_2si(queries + width + c, change + c, both->scale, MPFR_RNDN);
-        limbs_set(keys + c, ap_at(&e->key, row, both->first + c));
-        mpfr_mul_2si(keys + width + c, ap_at(&both->record->key, row, both->first + c),
-                     -both->scale, MPFR_RNDN);
-    }
+    mpfr_set_ui_2exp(up, 1, both->scale, MPFR_RNDN);
+    mpfr_set_ui_2exp(down, 1, -both->scale, MPFR_RNDN);
+    lanes_mul(queries + width, numbers_row(change), numbers_same(up), width);
+    lanes_set(keys, ap_at(&e->key, row, both->first), width);
+    lanes_mul(keys + width, numbers_row(ap_at(&both->record->key, row, both->first)),
+              numbers_same(down), width);
 }
 
 static bool are_zeros(const ApMat *x, size_t first, size_t width)
@@ -75,9 +76,7 @@ static bool are_zeros(const ApMat *x, size_t first, size_t width)
 static void stay(const Heads *heads, Difference *e)
 {
     for (size_t i = 0; i < e->stream.rows; i++) {
-        for (size_t j = 0; j < bilinear_block(heads, i - i % PATTERN_ROWS).keys; j++) {
-            mpfr_set_zero(ap_at(&e->pattern, i, j), 1);
-        }
+        lanes_zero(ap_at(&e->pattern, i, 0), bilinear_block(heads, i - i % PATTERN_ROWS).keys);
     }
 }
 

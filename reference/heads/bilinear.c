@@ -53,8 +53,8 @@ size_t heads_gaps(const Heads *heads, size_t h, size_t i, int *gap)
 }
 
 /* A row of a head, its keys' gaps, how many leading keys hold all that it sees and how many it may
- * have, p[keys], its scores and then its pattern, its shift, and its keys' distances from that
- * where they are too large for an exponential without Omega, else 0. */
+ * have, p[keys], its scores and then its pattern, its shift, and, of keys with a gap, the
+ * distances from that where they are too large for an exponential without Omega, else 0. */
 typedef struct {
     const Heads *heads;
     size_t row, seen, keys;
@@ -62,26 +62,31 @@ typedef struct {
     mpfr_ptr p, shift, far;
 } Row;
 
-static void note_score(Worker *worker, const Row *row, size_t j, mpfr_srcptr score)
+/* Of scores of keys other than the bias row's. */
+static void note_scores(Worker *worker, const Row *row)
 {
+    mpfr_ptr most = worker->seen.score_max;
     size_t bias = layout_bias_row(row->heads->layout);
-    if (row->row != bias && j != bias && mpfr_cmpabs(score, worker->seen.score_max) > 0) {
-        mpfr_abs(worker->seen.score_max, score, MPFR_RNDN);
+    for (size_t j = 0; row->row != bias && j < row->seen; j++) {
+        mpfr_srcptr s = row->p + j;
+        bool below = mpfr_regular_p(s) && mpfr_get_exp(s) < mpfr_custom_get_exp(most);
+        if (!below && row->gap[j] != KEY_UNSEEN && j != bias && mpfr_cmpabs(s, most) > 0) {
+            mpfr_abs(most, s, MPFR_RNDN);
+        }
     }
 }
 
 /* The largest score less what Omega takes from it, in the limit of A alone. */
 static void find_shift(const Evaluator *ev, const Row *row)
 {
-    mpfr_srcptr s = row->p;
-    bool first = true;
+    mpfr_srcptr s = row->p, most = NULL;
     for (size_t j = 0; j < row->seen; j++) {
-        if (row->gap[j] == 0) {
-            if (first || mpfr_cmp(s + j, row->shift) > 0) {
-                limbs_set(row->shift, s + j);
-            }
-            first = false;
+        if (row->gap[j] == 0 && (most == NULL || limbs_greater(s + j, most))) {
+            most = s + j;
         }
+    }
+    if (most != NULL) {
+        limbs_set(row->shift, most);
     }
     for (size_t j = 0; !row->heads->limit && j < row->seen; j++) {
         if (row->gap[j] > 0) {
@@ -94,40 +99,49 @@ static void find_shift(const Evaluator *ev, const Row *row)
 static void shift_scores(const Evaluator *ev, Worker *worker, const Row *row)
 {
     mpfr_ptr p = row->p;
-    bool top = true;
-    for (size_t j = 0; j < row->keys; j++) {
-        mpfr_set_zero(row->far + j, 1);
-        if (j >= row->seen || row->gap[j] == KEY_UNSEEN) {
-            mpfr_set_zero(p + j, 1);
-        } else {
-            note_score(worker, row, j, p + j);
-        }
-    }
+    bool top = true, noted = doubt_is_noted(ev);
+    note_scores(worker, row);
+    lanes_zero(p + row->seen, row->keys - row->seen);
     lanes_sub(p, numbers_row(p), numbers_same(row->shift), row->seen);
     for (size_t j = 0; j < row->seen; j++) {
         if (row->gap[j] == KEY_UNSEEN) {
             mpfr_set_zero(p + j, 1);
         } else if (row->gap[j] > 0) {
+            mpfr_set_zero(row->far + j, 1);
             if (!shift_is_near(p + j)) {
                 limbs_set(row->far + j, p + j);
                 mpfr_set_zero(p + j, 1);
             }
         } else if (top && mpfr_zero_p(p + j)) {
             top = false; /* what the others compete with */
-        } else {
+        } else if (noted) {
             doubt_note(ev, worker, p + j);
         }
     }
 }
 
-/* The smallest gap of a key that the limit leaves out, or OMEGA_MAX_GAP. */
+/* The smallest gap of a key that the limit leaves out, or 0. */
 static int second_gap(const Row *row)
 {
-    int second = OMEGA_MAX_GAP;
+    int second = 0;
     for (size_t j = 0; j < row->seen; j++) {
-        second = row->gap[j] > 0 && row->gap[j] < second ? row->gap[j] : second;
+        bool nearer = row->gap[j] > 0 && (second == 0 || row->gap[j] < second);
+        second = nearer ? row->gap[j] : second;
     }
     return second;
+}
+
+/* sum = that of the exponentials of keys of a gap, but of those that are far. */
+static void sum_of_gap(Worker *worker, const Row *row, int gap, mpfr_ptr sum)
+{
+    mpfr_ptr t = ap_at(&worker->row, 1, 0);
+    size_t count = 0;
+    for (size_t j = 0; j < row->seen; j++) {
+        if (row->gap[j] == gap && (gap == 0 || mpfr_zero_p(row->far + j))) {
+            limbs_set(t + count++, row->p + j);
+        }
+    }
+    lanes_sum(sum, t, count, t);
 }
 
 /* Contents alone: A's sum of exponentials over that of the second coefficient. */
@@ -135,17 +149,16 @@ static void note_gap(Worker *worker, const Row *row)
 {
     mpfr_ptr best = ap_at(&worker->temp, 0, 2), rest = ap_at(&worker->temp, 0, 3),
              apart = ap_at(&worker->temp, 0, 4);
-    mpfr_srcptr p = row->p, far = NULL;
+    mpfr_srcptr far = NULL;
     const int second = second_gap(row);
-    mpfr_set_zero(best, 1);
-    mpfr_set_zero(rest, 1);
+    if (second == 0) {
+        return;
+    }
+    sum_of_gap(worker, row, 0, best);
+    sum_of_gap(worker, row, second, rest);
     for (size_t j = 0; j < row->seen; j++) {
-        int gap = row->gap[j];
-        if (gap == 0) {
-            limbs_add(best, best, p + j);
-        } else if (gap == second && mpfr_zero_p(row->far + j)) {
-            limbs_add(rest, rest, p + j);
-        } else if (gap == second && (far == NULL || mpfr_cmp(row->far + j, far) > 0)) {
+        if (row->gap[j] == second && !mpfr_zero_p(row->far + j) &&
+            (far == NULL || mpfr_cmp(row->far + j, far) > 0)) {
             far = row->far + j;
         }
     }
@@ -165,7 +178,8 @@ static void divide_by_sum(Worker *worker, mpfr_ptr p, size_t keys, mpfr_srcptr t
     mpfr_ptr inverse = ap_at(&worker->temp, 0, 0);
     size_t alone = keys;
     for (size_t j = 0; j < keys && alone == keys; j++) {
-        alone = mpfr_equal_p(p + j, total) ? j : alone;
+        bool alike = mpfr_custom_get_exp(p + j) == mpfr_custom_get_exp(total);
+        alone = alike && mpfr_equal_p(p + j, total) ? j : alone;
     }
     mpfr_ui_div(inverse, 1, total, MPFR_RNDN);
     lanes_mul(p, numbers_row(p), numbers_same(inverse), keys);
@@ -190,17 +204,14 @@ static void apply_omega(Evaluator *ev, Worker *worker, const Row *row, size_t j,
 static void sum_exponentials(Evaluator *ev, Worker *worker, const Row *row, mpfr_ptr total)
 {
     mpfr_ptr p = row->p;
-    mpfr_set_zero(total, 1);
     for (size_t j = 0; j < row->seen; j++) {
         if (row->gap[j] == KEY_UNSEEN) {
             mpfr_set_zero(p + j, 1);
-            continue;
-        }
-        if (row->gap[j] > 0) {
+        } else if (row->gap[j] > 0) {
             apply_omega(ev, worker, row, j, p + j);
         }
-        limbs_add(total, total, p + j);
     }
+    lanes_sum(total, p, row->seen, ap_at(&worker->row, 1, 0));
 }
 
 /* pattern[row] = softmax of the row's scores, content and Omega, e^(s - shift) over their sum,

@@ -198,11 +198,10 @@ static bool group_sums(Evaluator *ev, Worker *worker, const HeadRow *at, bool li
         lanes_mul(z, numbers_row(content),
                   numbers_same(gap > 0 ? evaluator_decay(ev, gap) : number), at->count);
     }
-    for (size_t c = 0; none && c < at->count; c++) {
-        mpfr_set_zero(z + c, 1);
-    }
-    for (size_t c = 0; !none && gap == 0 && keys == 1 && c < at->count; c++) {
-        limbs_set(z + c, content + c);
+    if (none) {
+        lanes_zero(z, at->count);
+    } else if (gap == 0 && keys == 1) {
+        lanes_set(z, content, at->count);
     }
     return !none;
 }
@@ -216,9 +215,7 @@ static void near_weights(Evaluator *ev, Worker *worker, const HeadRow *at, bool 
     mpfr_ptr total = ap_at(&worker->lane, 2, 0), number = ap_at(&worker->temp, 0, 0);
     bool has[GROUPS];
     contents(ev, at, content[true], content[false]);
-    for (size_t c = 0; c < at->count; c++) {
-        mpfr_set_zero(total + c, 1);
-    }
+    lanes_zero(total, at->count);
     for (int g = 0; g < GROUPS; g++) {
         has[g] = group_sums(ev, worker, at, limit, g, content[at->groups->gated[g]]);
         if (has[g]) {

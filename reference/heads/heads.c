@@ -36,9 +36,9 @@ void heads_values(Evaluator *ev, const Heads *heads, const ApMat *x, const Heads
     size_t width = heads_part_width(value, part);
     heads_products(ev, heads, x, &work->product, part, u);
     if (part == BIAS_PART) {
-        heads_token_bias(heads->layout, u, value->bias, width);
+        heads_token_bias(ev, heads->layout, u, value->bias, width);
     } else if (part == HEADS_PART && value->inner_bias != NULL) {
-        heads_token_bias(heads->layout, u, value->inner_bias + heads->first * width,
+        heads_token_bias(ev, heads->layout, u, value->inner_bias + heads->first * width,
                          heads->count * width);
     }
 }

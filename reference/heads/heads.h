@@ -111,7 +111,8 @@ void heads_write(Evaluator *ev, const Heads *heads, PartKind part, const ApMat *
                  ApMat *scaled, ApMat *delta);
 
 /* u[., c] += bias[c] on the token rows. */
-void heads_token_bias(const Layout *layout, ApMat *u, const double *bias, size_t count);
+void heads_token_bias(Evaluator *ev, const Layout *layout, ApMat *u, const double *bias,
+                      size_t count);
 
 /* ---- Without bilinear scores a row sees groups of keys with one score each (groups.c). ---- */
 

@@ -14,21 +14,51 @@ static void product_beside(Evaluator *ev, ApMat *out, const ApMat *x, Columns co
                       false);
 }
 
-/* out[., first + c] = x[., columns.first + c] */
-static void copy_columns(ApMat *out, size_t first, const ApMat *x, Columns columns)
+/* Context of copy_row and add_row: columns of x, and where their first goes. */
+typedef struct {
+    ApMat *out;
+    size_t first;
+    const ApMat *x;
+    Columns columns;
+    double scale;
+    long factor;
+} Moved;
+
+static void copy_row(Evaluator *ev, Worker *worker, const void *context, size_t row)
 {
-    for (size_t i = 0; i < out->rows; i++) {
-        for (size_t c = 0; c < columns.count; c++) {
-            limbs_set(ap_at(out, i, first + c), ap_at(x, i, columns.first + c));
-        }
-    }
+    const Moved *moved = context;
+    (void)ev, (void)worker;
+    lanes_set(ap_at(moved->out, row, moved->first), ap_at(moved->x, row, moved->columns.first),
+              moved->columns.count);
 }
 
-void heads_token_bias(const Layout *layout, ApMat *u, const double *bias, size_t count)
+/* out[., first + c] = x[., columns.first + c] */
+static void copy_columns(Evaluator *ev, ApMat *out, size_t first, const ApMat *x, Columns columns)
 {
-    for (size_t i = 0; i < layout->n; i++) {
-        lanes_add_doubles(ap_at(u, layout_token_row(layout, i), 0), bias, count);
-    }
+    Moved moved = {out, first, x, columns, 1, 1};
+    evaluator_each(ev, out->rows, out->rows * columns.count, copy_row, &moved);
+}
+
+/* Context of bias_row. */
+typedef struct {
+    const Layout *layout;
+    ApMat *u;
+    const double *bias;
+    size_t count;
+} TokenBias;
+
+static void bias_row(Evaluator *ev, Worker *worker, const void *context, size_t token)
+{
+    const TokenBias *at = context;
+    (void)ev, (void)worker;
+    lanes_add_doubles(ap_at(at->u, layout_token_row(at->layout, token), 0), at->bias, at->count);
+}
+
+void heads_token_bias(Evaluator *ev, const Layout *layout, ApMat *u, const double *bias,
+                      size_t count)
+{
+    TokenBias at = {layout, u, bias, count};
+    evaluator_each(ev, layout->n, layout->n * count, bias_row, &at);
 }
 
 void heads_apply_scale(mpfr_ptr s, size_t count, const Scale *scale, mpfr_ptr t)
@@ -51,7 +81,7 @@ void heads_gate_product(Evaluator *ev, const Heads *heads, const ApMat *x, ApMat
 {
     const Score *score = &heads->bundle->score;
     if (score->gate.data == NULL) {
-        copy_columns(product, 0, x, (Columns){score->read.first + heads->first, heads->count});
+        copy_columns(ev, product, 0, x, (Columns){score->read.first + heads->first, heads->count});
     } else {
         product_beside(ev, product, x, score->read, &score->gate, heads, 1);
     }
@@ -86,13 +116,13 @@ void heads_queries(Evaluator *ev, const Heads *heads, const ApMat *x, bool biase
         product_beside(ev, key, x, score->read, &score->k, heads, width);
     }
     for (size_t b = 0; score->d_head == 0 && b < heads->count; b++) {
-        copy_columns(key, b * width, x, score->read);
+        copy_columns(ev, key, b * width, x, score->read);
     }
     if (biased && score->q_bias != NULL) {
-        heads_token_bias(heads->layout, query, score->q_bias + heads->first * width, columns);
+        heads_token_bias(ev, heads->layout, query, score->q_bias + heads->first * width, columns);
     }
     if (biased && score->k_bias != NULL) {
-        heads_token_bias(heads->layout, key, score->k_bias + heads->first * width, columns);
+        heads_token_bias(ev, heads->layout, key, score->k_bias + heads->first * width, columns);
     }
     ScaledQuery scaled = {&score->scale, query, columns};
     evaluator_each(ev, query->rows, query->rows * columns, scale_row, &scaled);
@@ -116,13 +146,35 @@ void heads_products(Evaluator *ev, const Heads *heads, const ApMat *x, const ApM
     if (part == BIAS_PART) {
         ap_zero(u); /* a bias does not depend on x */
     } else if (part == DIAGONAL_PART) {
-        copy_columns(u, 0, x, value->read);
+        copy_columns(ev, u, 0, x, value->read);
     } else if (gate_is_value(heads->bundle)) {
-        copy_columns(u, 0, product, (Columns){0, heads->count});
+        copy_columns(ev, u, 0, product, (Columns){0, heads->count});
     } else if (value->kind == VALUE_UNIT) {
-        copy_columns(u, 0, x, (Columns){value->read.first + heads->first, heads->count});
+        copy_columns(ev, u, 0, x, (Columns){value->read.first + heads->first, heads->count});
     } else {
         product_beside(ev, u, x, value->read, &value->v, heads, heads_value_width(value));
+    }
+}
+
+static void add_row(Evaluator *ev, Worker *worker, const void *context, size_t row)
+{
+    const Moved *moved = context;
+    mpfr_ptr t = ap_at(&worker->lane, 0, 0), scale = ap_at(&worker->temp, 0, 0),
+             factor = ap_at(&worker->temp, 0, 1);
+    (void)ev;
+    mpfr_set_d(scale, moved->scale, MPFR_RNDN);
+    mpfr_set_si(factor, moved->factor, MPFR_RNDN);
+    for (size_t c = 0; c < moved->columns.count; c += WORKER_COLUMNS) {
+        size_t left = moved->columns.count - c,
+               some = left < WORKER_COLUMNS ? left : WORKER_COLUMNS;
+        mpfr_ptr out = ap_at(moved->out, row, moved->first + c);
+        Numbers x = numbers_row(ap_at(moved->x, row, moved->columns.first + c));
+        if (moved->scale != 1) {
+            lanes_mul(t, x, numbers_same(scale), some);
+            x = numbers_row(t);
+        }
+        lanes_mul(t, x, numbers_same(factor), some);
+        lanes_add(out, numbers_row(out), numbers_row(t), some);
     }
 }
 
@@ -130,19 +182,8 @@ void heads_products(Evaluator *ev, const Heads *heads, const ApMat *x, const ApM
 static void add_columns(Evaluator *ev, ApMat *delta, Columns columns, const ApMat *mixed,
                         size_t from, double scale, long factor)
 {
-    mpfr_ptr t = ap_at(&ev->worker[0].temp, 0, 0);
-    for (size_t i = 0; i < delta->rows; i++) {
-        for (size_t c = 0; c < columns.count; c++) {
-            mpfr_ptr out = ap_at(delta, i, columns.first + c);
-            mpfr_srcptr u = ap_at(mixed, i, from + c);
-            if (scale != 1) {
-                mpfr_mul_d(t, u, scale, MPFR_RNDN);
-                u = t;
-            }
-            mpfr_mul_si(t, u, factor, MPFR_RNDN);
-            limbs_add(out, out, t);
-        }
-    }
+    Moved moved = {delta, columns.first, mixed, {from, columns.count}, scale, factor};
+    evaluator_each(ev, delta->rows, delta->rows * columns.count, add_row, &moved);
 }
 
 /* delta[., write] += scale * mixed times the heads' second factors, one below the other */
@@ -152,10 +193,11 @@ static void add_factored(Evaluator *ev, const Heads *heads, ApMat *delta, const 
     const Value *value = &heads->bundle->value;
     const HeadWeight *o = &value->o;
     size_t rows = delta->rows, columns = heads->count * value->d_head;
+    mpfr_ptr scale = ap_at(&ev->worker[0].temp, 0, 0);
+    mpfr_set_d(scale, value->scale, MPFR_RNDN);
     for (size_t i = 0; value->scale != 1 && i < rows; i++) {
-        for (size_t c = 0; c < columns; c++) {
-            mpfr_mul_d(ap_at(scaled, i, c), ap_at(mixed, i, c), value->scale, MPFR_RNDN);
-        }
+        lanes_mul(ap_at(scaled, i, 0), numbers_row(ap_at(mixed, i, 0)), numbers_same(scale),
+                  columns);
     }
     evaluator_product(ev, product_block(delta, 0, value->write.first, rows, value->write.count),
                       product_block(value->scale != 1 ? scaled : mixed, 0, 0, rows, columns),

@@ -8,6 +8,8 @@
 #include "../ap.h"
 #include "../limbs_number.h"
 
+#include <string.h>
+
 /* Fewer are not worth the choice. */
 enum { EIGHT = 8 };
 
@@ -77,6 +79,51 @@ void lanes_add_doubles(mpfr_ptr y, const double *d, size_t count)
         }
         lanes_add(y + i, numbers_row(y + i), numbers_row(number), some);
     }
+}
+
+void lanes_set(mpfr_ptr y, mpfr_srcptr a, size_t count)
+{
+    bool alike = count > 0 && mpfr_get_prec(y) == mpfr_get_prec(a);
+    if (alike) {
+        memmove(mpfr_custom_get_significand(y), mpfr_custom_get_significand(a),
+                count * mpfr_custom_get_size(mpfr_get_prec(y)));
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (alike) {
+            void *limb = mpfr_custom_get_significand(y + i);
+            y[i] = a[i];
+            mpfr_custom_move(y + i, limb);
+        } else {
+            limbs_set(y + i, a + i);
+        }
+    }
+}
+
+void lanes_zero(mpfr_ptr y, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        mpfr_custom_init_set(y + i, MPFR_ZERO_KIND, 0, mpfr_get_prec(y),
+                             mpfr_custom_get_significand(y + i));
+    }
+}
+
+void lanes_sum(mpfr_ptr sum, mpfr_srcptr a, size_t count, mpfr_ptr t)
+{
+    if (count == 0) {
+        mpfr_set_zero(sum, 1);
+        return;
+    }
+    mpfr_srcptr from = a;
+    while (count > 1) {
+        size_t pairs = count / 2, half = count - pairs;
+        lanes_add(t, numbers_row(from), numbers_row(from + half), pairs);
+        if (half > pairs) {
+            limbs_set(t + pairs, from + pairs);
+        }
+        from = t;
+        count = half;
+    }
+    limbs_set(sum, from);
 }
 
 void lanes_add_mul(mpfr_ptr y, Numbers a, Numbers b, size_t count, mpfr_ptr t)

@@ -55,4 +55,13 @@ void lanes_add_doubles(mpfr_ptr y, const double *d, size_t count);
 /* y += a b; t: scratch of y's precision. */
 void lanes_add_mul(mpfr_ptr y, Numbers a, Numbers b, size_t count, mpfr_ptr t);
 
+/* y[i] = a[i], rounded; y[i] = 0. */
+void lanes_set(mpfr_ptr y, mpfr_srcptr a, size_t count);
+void lanes_zero(mpfr_ptr y, size_t count);
+
+/* sum = a[0] + ... + a[count - 1], rounded count - 1 times: the second half is added to the first,
+ * which has the odd one, again and again.  t: scratch of sum's precision, [(count + 1) / 2], or a
+ * itself, which is then lost. */
+void lanes_sum(mpfr_ptr sum, mpfr_srcptr a, size_t count, mpfr_ptr t);
+
 #endif

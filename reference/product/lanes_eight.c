@@ -256,19 +256,31 @@ EIGHT bool operate(Eight *out, const LanesRow *row, size_t i, const LanesOperati
     return true;
 }
 
+/* Where eights leave some over, those are the end of one that begins inside the eight before.  It
+ * is made first, since y may be a or b, and stored last: what two make is the same. */
 EIGHT void operate_row(const LanesRow *row, size_t count, LanesRest *rest,
                        const LanesOperation operation, const int N, const int n)
 {
-    size_t i = 0;
-    for (; i + LANES <= count; i += LANES) {
-        Eight out;
-        if (operate(&out, row, i, operation, N, n)) {
+    const size_t over = count % LANES;
+    Eight out, end = {.negative = 0};
+    bool ended = false;
+    for (size_t k = over == 0 ? 1 : 0; k <= count / LANES; k++) {
+        size_t i = k == 0 ? count - LANES : (k - 1) * LANES;
+        bool done = operate(&out, row, i, operation, N, n);
+        if (k == 0) {
+            end = out;
+            ended = done;
+        } else if (done) {
             store(row->y + i, &out, n);
         } else {
             rest(row, i, LANES);
         }
     }
-    rest(row, i, count - i);
+    if (ended) {
+        store(row->y + count - LANES, &end, n);
+    } else {
+        rest(row, count - over, over);
+    }
 }
 
 /* An operation, for limbs of operands and of results. */

@@ -21,9 +21,9 @@ typedef struct {
 /* Entries [first, first + count) of a row, one by one. */
 typedef void LanesRest(const LanesRow *row, size_t first, size_t count);
 
-/* Entries [0, count), eights of them at once.  By `rest`: eights of which a number is not plain, or
- * a quotient next to a tie, and the last ones.  false, and nothing done: not on this CPU, or not of
- * these precisions. */
+/* Entries [0, count), count >= 8, eights of them at once.  By `rest`: those of an eight in which a
+ * number is not plain, or a quotient is next to a tie.  false, and nothing done: not on this CPU,
+ * or not of these precisions. */
 bool lanes_eights(const LanesRow *row, size_t count, LanesRest *rest)
     __attribute__((warn_unused_result));
 

@@ -155,7 +155,7 @@ EIGHT __mmask8 load_row(Eight *x, mpfr_srcptr from, const int count, const int n
     for (int l = 0; l < n; l++) {
         x->limb[l] = l < n - count ? zero() : take(limbs, count, l - (n - count));
     }
-    __m512i above = _mm512_add_epi64(x->exponent, all(LIMBS_EXPONENT - 1));
+    __m512i above = _mm512_add_epi64(x->exponent, all((uint64_t)LIMBS_EXPONENT - 1));
     return _mm512_cmplt_epu64_mask(above, all(2 * (uint64_t)LIMBS_EXPONENT - 1)) | are_zero(x);
 }
 
