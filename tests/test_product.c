@@ -419,6 +419,73 @@ static void guard_bits_round_once(void **state)
     each_backend(check_guard);
 }
 
+/* What C was before A B is added: of the product's size, far smaller and larger, or all but the
+ * product's last bits with another sign, now and then 0. */
+static void fill_before(ApMat *c, const ApMat *exact)
+{
+    for (size_t i = 0; i < c->rows; i++) {
+        for (size_t j = 0; j < c->columns; j++) {
+            mpfr_ptr x = ap_at(c, i, j);
+            if (i % 4 == 1) {
+                mpfr_neg(x, ap_at(exact, i, j), MPFR_RNDN);
+            } else {
+                mpfr_mul_2si(x, x, 97 * ((long)(i + j) % 9 - 4), MPFR_RNDN);
+            }
+            if (i % 8 == 6 && j % 5 == 3) {
+                mpfr_set_zero(x, 1);
+            }
+        }
+    }
+}
+
+/* C + A B, rounded once. */
+static void check_sum(ProductBackend backend, mpfr_prec_t bits, Kind ka, Form form)
+{
+    enum { M = 32, K = 40, N = 29, GUARD = 64 };
+    Operand a, b;
+    ApMat exact = {0}, sum = {0}, c = {0};
+    operand_init(&a, form, ka, "a", M, K, bits);
+    operand_init(&b, DOUBLES, NORMAL, "b", K, N, bits);
+    assert_true(ap_init(&exact, M, N, bits) && ap_init(&sum, M, N, bits) &&
+                ap_init(&c, M, N, bits));
+    ProductOptions loop = {.backend = PRODUCT_LOOP, .guard = 4000};
+    assert_true(product_mul(product_view(&exact), a.view, b.view, &loop, NULL));
+    operand_fill(&sum, NORMAL, "c");
+    operand_fill(&c, NORMAL, "c");
+    fill_before(&sum, &exact);
+    fill_before(&c, &exact);
+    loop.add = true;
+    assert_true(product_mul(product_view(&sum), a.view, b.view, &loop, NULL));
+    assert_true(product_mul(product_view(&c), a.view, b.view,
+                            &(ProductOptions){.backend = backend, .guard = GUARD, .add = true},
+                            NULL));
+    assert_true(same_bits(&sum, &c));
+    ap_clear(&exact);
+    ap_clear(&sum);
+    ap_clear(&c);
+    operand_clear(&a);
+    operand_clear(&b);
+}
+
+/* Operands are short, so that products are exact: nothing is lost where they cancel. */
+static void check_sums(ProductBackend backend)
+{
+    for (mpfr_prec_t bits = 64; bits <= 256; bits += 64) {
+        check_sum(backend, bits, NORMAL, DOUBLES);
+        check_sum(backend, bits, INTEGERS, LONG);
+        check_sum(backend, bits, FULL, LONG);
+    }
+}
+
+static void sums_round_once(void **state)
+{
+    (void)state;
+    check_sums(PRODUCT_DOT);
+    if (product_has(PRODUCT_IFMA)) {
+        check_sums(PRODUCT_IFMA);
+    }
+}
+
 /* Equal but for rounding at 200 bits. */
 static bool is_near(mpfr_srcptr x, mpfr_srcptr y)
 {
@@ -677,6 +744,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(short_operands_lose_nothing),
         cmocka_unit_test(threads_change_nothing),
         cmocka_unit_test(guard_bits_round_once),
+        cmocka_unit_test(sums_round_once),
         cmocka_unit_test(ties_go_to_even),
         cmocka_unit_test(views_find_their_entries),
         cmocka_unit_test(limits_are_the_loops),
