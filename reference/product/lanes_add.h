@@ -1,6 +1,6 @@
 /*
- * Sums of eight numbers at once (private to the files of reference/product/ that do eight at a time;
- * x86-64 alone).
+ * Sums of eight numbers at once (private to the files of reference/product/ that do eight at a
+ * time; x86-64 alone).
  */
 #ifndef HEADPROOF_REFERENCE_PRODUCT_LANES_ADD_H
 #define HEADPROOF_REFERENCE_PRODUCT_LANES_ADD_H

@@ -51,8 +51,8 @@ void operand_close(Operand *o);
 /* Measures exponent, sum, size, spread, bits and plain, unless they are kept. */
 bool operand_measure(Operand *o, int threads) __attribute__((warn_unused_result));
 
-/* size [count, depth], of lines from `first` on of an operand that is measured and plain: magnitudes
- * as in Operand, but doubles, and 0 below 2^-501 alone. */
+/* size [count, depth], of lines from `first` on of an operand that is measured and plain:
+ * magnitudes as in Operand, but doubles, and 0 below 2^-501 alone. */
 void operand_sizes(double *size, const Operand *o, size_t first, size_t count);
 
 #endif
