@@ -268,7 +268,7 @@ EIGHT unsigned add_row(const Row *row, const int columns, const int n)
     for (int i = 0; i < size; i++) {
         old[i] = i < size - n ? zero() : c.limb[i - (size - n)];
     }
-    add_numbers(&sum, (Addend){old, c.exponent, c.negative}, y, size, n);
+    add_numbers(&sum, (Addend){c.exponent, old, c.negative}, y, size, n);
     if ((done & (inside(row, sum.exponent) | are_zero(&sum))) != ALL) {
         return 0;
     }

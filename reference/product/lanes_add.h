@@ -12,14 +12,14 @@ enum { ADDEND_LIMBS = LANES - 1 };
 
 /* Numbers of so many limbs, the least significant first, the highest bit of the last one set. */
 typedef struct {
-    const __m512i *limb;
     __m512i exponent;
+    const __m512i *limb;
     __mmask8 negative;
 } Addend;
 
 EIGHT Addend addend(const Eight *x)
 {
-    return (Addend){x->limb, x->exponent, x->negative};
+    return (Addend){x->exponent, x->limb, x->negative};
 }
 
 /* a += b + carry in lanes; returns what is carried out. */
