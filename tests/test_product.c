@@ -254,6 +254,21 @@ static void ordinary_data_need_no_loop(void **state)
     }
 }
 
+/* Entries far below the largest ones of their row and column are not left to the loop where a few
+ * digits more serve most of them. */
+static void spread_data_need_few_loops(void **state)
+{
+    static const size_t sizes[] = {35, 68};
+    (void)state;
+    for (size_t i = 0; product_has(PRODUCT_IFMA) && i < 2; i++) {
+        size_t n = sizes[i];
+        Worst worst = {.ratio = 0};
+        check_product(&worst, PRODUCT_IFMA, (Size){n, n, 40, 256}, WIDE, WIDE, LONG, LONG, false);
+        print_message("%zu of %zu entries by the loop\n", worst.by_loop, worst.entries);
+        assert_true(worst.by_loop * 10 < worst.entries);
+    }
+}
+
 /* Two short operands: the exact sum, rounded once. */
 static void short_operands_lose_nothing(void **state)
 {
@@ -301,16 +316,16 @@ static bool same_bits(const ApMat *x, const ApMat *y)
     return true;
 }
 
-static void check_threads(ProductBackend backend)
+static void check_shared(ProductBackend backend, size_t m, size_t n, size_t k)
 {
-    enum { M = 67, N = 20, K = 30 };
     Operand a, b;
     ApMat one = {0}, more = {0};
-    operand_init(&a, LONG, ONE_HOT, "a", M, K, 256);
-    operand_init(&b, LONG, WIDE_LINES, "b", K, N, 256);
-    assert_true(ap_init(&one, M, N, 256) && ap_init(&more, M, N, 256));
-    for (size_t l = 0; l < K; l++) { /* beyond what MPFR lets a new thread have */
-        mpfr_mul_2si(ap_at(&a.mat, 40, l), ap_at(&a.mat, 40, l), 1L << 35, MPFR_RNDN);
+    operand_init(&a, LONG, ONE_HOT, "a", m, k, 256);
+    operand_init(&b, LONG, WIDE_LINES, "b", k, n, 256);
+    assert_true(ap_init(&one, m, n, 256) && ap_init(&more, m, n, 256));
+    for (size_t l = 0; l < k; l++) { /* beyond what MPFR lets a new thread have */
+        mpfr_ptr x = ap_at(&a.mat, m / 2, l);
+        mpfr_mul_2si(x, x, 1L << 35, MPFR_RNDN);
     }
     for (int threads = 1; threads < 5; threads++) {
         assert_true(product_mul(product_view(threads == 1 ? &one : &more), a.view, b.view,
@@ -323,7 +338,7 @@ static void check_threads(ProductBackend backend)
     for (int i = 0; i < 8; i++) {
         ApMat mine = {0};
         ref_thread_setup();
-        same = same && ap_init(&mine, M, N, 256) &&
+        same = same && ap_init(&mine, m, n, 256) &&
                product_mul(product_view(&mine), a.view, b.view,
                            &(ProductOptions){.backend = backend}, NULL) &&
                same_bits(&one, &mine);
@@ -337,6 +352,13 @@ static void check_threads(ProductBackend backend)
     ap_clear(&more);
     operand_clear(&a);
     operand_clear(&b);
+}
+
+/* Blocks of rows, and of columns where rows are few. */
+static void check_threads(ProductBackend backend)
+{
+    check_shared(backend, 67, 20, 30);
+    check_shared(backend, 2, 50, 30);
 }
 
 static void threads_change_nothing(void **state)
@@ -441,6 +463,73 @@ static void guard_bits_round_once(void **state)
 {
     (void)state;
     each_backend(check_guard);
+}
+
+/* What C was before A B is added: of the product's size, far smaller and larger, or all but the
+ * product's last bits with another sign, now and then 0. */
+static void fill_before(ApMat *c, const ApMat *exact)
+{
+    for (size_t i = 0; i < c->rows; i++) {
+        for (size_t j = 0; j < c->columns; j++) {
+            mpfr_ptr x = ap_at(c, i, j);
+            if (i % 4 == 1) {
+                mpfr_neg(x, ap_at(exact, i, j), MPFR_RNDN);
+            } else {
+                mpfr_mul_2si(x, x, 97 * ((long)(i + j) % 9 - 4), MPFR_RNDN);
+            }
+            if (i % 8 == 6 && j % 5 == 3) {
+                mpfr_set_zero(x, 1);
+            }
+        }
+    }
+}
+
+/* C + A B, rounded once. */
+static void check_sum(ProductBackend backend, mpfr_prec_t bits, Kind ka, Form form)
+{
+    enum { M = 32, K = 40, N = 29, GUARD = 64 };
+    Operand a, b;
+    ApMat exact = {0}, sum = {0}, c = {0};
+    operand_init(&a, form, ka, "a", M, K, bits);
+    operand_init(&b, DOUBLES, NORMAL, "b", K, N, bits);
+    assert_true(ap_init(&exact, M, N, bits) && ap_init(&sum, M, N, bits) &&
+                ap_init(&c, M, N, bits));
+    ProductOptions loop = {.backend = PRODUCT_LOOP, .guard = 4000};
+    assert_true(product_mul(product_view(&exact), a.view, b.view, &loop, NULL));
+    operand_fill(&sum, NORMAL, "c");
+    operand_fill(&c, NORMAL, "c");
+    fill_before(&sum, &exact);
+    fill_before(&c, &exact);
+    loop.add = true;
+    assert_true(product_mul(product_view(&sum), a.view, b.view, &loop, NULL));
+    assert_true(product_mul(product_view(&c), a.view, b.view,
+                            &(ProductOptions){.backend = backend, .guard = GUARD, .add = true},
+                            NULL));
+    assert_true(same_bits(&sum, &c));
+    ap_clear(&exact);
+    ap_clear(&sum);
+    ap_clear(&c);
+    operand_clear(&a);
+    operand_clear(&b);
+}
+
+/* Operands are short, so that products are exact: nothing is lost where they cancel. */
+static void check_sums(ProductBackend backend)
+{
+    for (mpfr_prec_t bits = 64; bits <= 256; bits += 64) {
+        check_sum(backend, bits, NORMAL, DOUBLES);
+        check_sum(backend, bits, INTEGERS, LONG);
+        check_sum(backend, bits, FULL, LONG);
+    }
+}
+
+static void sums_round_once(void **state)
+{
+    (void)state;
+    check_sums(PRODUCT_DOT);
+    if (product_has(PRODUCT_IFMA)) {
+        check_sums(PRODUCT_IFMA);
+    }
 }
 
 /* Equal but for rounding at 200 bits. */
@@ -699,9 +788,11 @@ int main(int argc, char **argv)
         cmocka_unit_test(lone_weights_are_within_the_bound),
         cmocka_unit_test(primes_hold_the_largest_sums),
         cmocka_unit_test(ordinary_data_need_no_loop),
+        cmocka_unit_test(spread_data_need_few_loops),
         cmocka_unit_test(short_operands_lose_nothing),
         cmocka_unit_test(threads_change_nothing),
         cmocka_unit_test(guard_bits_round_once),
+        cmocka_unit_test(sums_round_once),
         cmocka_unit_test(ties_go_to_even),
         cmocka_unit_test(views_find_their_entries),
         cmocka_unit_test(limits_are_the_loops),

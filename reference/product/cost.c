@@ -30,8 +30,8 @@ static const struct {
     double entry, digit; /* packing */
     double madd;         /* an 8-lane multiply-add of half a digit */
     double tile, block;  /* a tile of C; a block of digits over some terms */
-    double store;        /* an entry of C in a row of eight, ifma_row.c's */
-} ifma = {6, 3.0, 0.142, 60, 20, 8};
+    double store, sum;   /* an entry of C in a row of eight, ifma_row.c's; added */
+} ifma = {6, 3.0, 0.142, 60, 20, 8, 14};
 
 static const struct {
     double call, prime; /* the basis */
@@ -111,8 +111,8 @@ static double ifma_ns(const Plan *plan, mpfr_prec_t bits_a, mpfr_prec_t bits_b, 
     double tile = ifma.tile + (double)work.blocks * ifma.block * ceil(k / (double)work.depth) +
                   4 * k * (double)work.multiplies * ifma.madd;
     double alone = common.store + common.bit * (double)(bits + plan->precision);
-    bool rows = !plan->add && ifma_stores_rows(plan, work.kept + 1);
-    double entry = rows ? ifma.store : alone;
+    bool rows = ifma_stores_rows(plan, work.kept + 1, plan->add);
+    double entry = !rows ? alone : plan->add ? ifma.sum : ifma.store;
     return entries_a + entries_b + m * n / 32 * tile + m * n * entry;
 }
 

@@ -18,7 +18,7 @@
 __extension__ typedef unsigned __int128 Wide;
 
 /* FEW: limbs of an operand that have a form of their own. */
-enum { ROWS_AT_ONCE = 16, FEW = 4 };
+enum { LINES_AT_ONCE = 16, FEW = 4 };
 
 /* A zero's exponent: below that of any product of numbers, and two of them fit a long. */
 #define ZERO_EXPONENT (-(1L << 62))
@@ -68,25 +68,59 @@ static inline bool load(Entry *to, const Operand *o, size_t at)
     return finite && labs(to->exponent) < EXPONENT_LIMIT;
 }
 
-/* false: an entry cannot be summed here. */
-static bool decode(Lines *lines, const Operand *o)
+/* Lengths of entries that are not 0, the shortest and the longest. */
+typedef struct {
+    size_t least, most;
+} Lengths;
+
+static inline bool decode_entry(Lines *lines, Lengths *lengths, const Operand *o, size_t i,
+                                size_t l)
 {
-    size_t least = SIZE_MAX, most = 0;
-    Entry *to = lines->entry;
-    for (size_t i = 0; i < o->lines; i++) {
-        for (size_t l = 0; l < o->depth; l++, to++) {
-            if (!load(to, o, o->line_at[i] + o->depth_at[l])) {
-                return false;
-            }
-            if (to->count != 0) {
-                least = to->count < least ? to->count : least;
-                most = to->count > most ? to->count : most;
-            }
+    Entry *to = lines->entry + i * o->depth + l;
+    bool done = load(to, o, o->line_at[i] + o->depth_at[l]);
+    if (to->count != 0) {
+        lengths->least = to->count < lengths->least ? to->count : lengths->least;
+        lengths->most = to->count > lengths->most ? to->count : lengths->most;
+    }
+    return done;
+}
+
+/* Some lines, in the order of memory; false: an entry cannot be summed here. */
+static bool decode_lines(Lines *lines, Lengths *lengths, const Operand *o, size_t first, size_t end)
+{
+    bool done = true;
+    for (size_t i = first; done && !o->depth_major && i < end; i++) {
+        for (size_t l = 0; done && l < o->depth; l++) {
+            done = decode_entry(lines, lengths, o, i, l);
         }
+    }
+    for (size_t l = 0; done && o->depth_major && l < o->depth; l++) {
+        for (size_t i = first; done && i < end; i++) {
+            done = decode_entry(lines, lengths, o, i, l);
+        }
+    }
+    return done;
+}
+
+static bool decode(Lines *lines, const Operand *o, int threads)
+{
+    const size_t blocks = (o->lines + LINES_AT_ONCE - 1) / LINES_AT_ONCE;
+    size_t least = SIZE_MAX, most = 0;
+    bool done = true;
+#pragma omp parallel for num_threads(threads) if (threads > 1 && blocks > 1)                       \
+    reduction(&& : done) reduction(min : least) reduction(max : most)
+    for (size_t b = 0; b < blocks; b++) {
+        size_t first = b * LINES_AT_ONCE, left = o->lines - first;
+        Lengths lengths = {SIZE_MAX, 0};
+        done = decode_lines(lines, &lengths, o, first,
+                            first + (left < LINES_AT_ONCE ? left : LINES_AT_ONCE)) &&
+               done;
+        least = lengths.least < least ? lengths.least : least;
+        most = lengths.most > most ? lengths.most : most;
     }
     lines->most = most;
     lines->count = least == most ? most : 0;
-    return true;
+    return done;
 }
 
 /* What a thread works in. */
@@ -208,6 +242,7 @@ static inline __attribute__((always_inline)) void sum_terms(Window *w, const Ent
 
 typedef struct {
     Lines a, b; /* rows of A, columns of B */
+    bool by_columns;
 } Dot;
 
 /* sum_terms for the counts of limbs that common precisions have. */
@@ -250,10 +285,12 @@ static void sum_entry(Window *w, const Plan *plan, const Dot *dot, size_t i, siz
                  top + w->head - 64 * (mpfr_exp_t)w->limbs);
 }
 
-static bool multiply_rows(const Plan *plan, const void *shared, size_t first, size_t count)
+/* Rows [first, first + count) of C, or columns. */
+static bool multiply_lines(const Plan *plan, const void *shared, size_t first, size_t count)
 {
     const Dot *dot = shared;
     size_t limbs = dot_limbs(plan), length = dot->a.most + dot->b.most;
+    size_t rows = dot->by_columns ? plan->m : count, columns = dot->by_columns ? count : plan->n;
     mp_limb_t *room = malloc((3 * limbs + length + 1) * sizeof *room);
     if (room == NULL) {
         return false;
@@ -264,9 +301,10 @@ static bool multiply_rows(const Plan *plan, const void *shared, size_t first, si
                 .head = head_bits(plan->k),
                 .range = store_range()};
     clear_around(&w, length);
-    for (size_t i = first; i < first + count; i++) {
-        for (size_t j = 0; j < plan->n; j++) {
-            sum_entry(&w, plan, dot, i, j);
+    for (size_t i = 0; i < rows; i++) {
+        for (size_t j = 0; j < columns; j++) {
+            sum_entry(&w, plan, dot, dot->by_columns ? i : first + i,
+                      dot->by_columns ? first + j : j);
         }
     }
     free(room);
@@ -275,12 +313,13 @@ static bool multiply_rows(const Plan *plan, const void *shared, size_t first, si
 
 bool dot_mul(const Plan *plan, bool *done)
 {
-    Dot dot = {.a = {NULL}};
+    Dot dot = {.by_columns = plan->m < plan->n};
     *done = false;
     bool ok = lines_open(&dot.a, &plan->a) && lines_open(&dot.b, &plan->b);
-    if (ok && decode(&dot.a, &plan->a) && decode(&dot.b, &plan->b)) {
+    if (ok && decode(&dot.a, &plan->a, plan->threads) && decode(&dot.b, &plan->b, plan->threads)) {
         *done = true;
-        ok = store_each_rows(plan, &dot, ROWS_AT_ONCE, multiply_rows);
+        ok = store_each(plan, &dot, dot.by_columns ? plan->n : plan->m, LINES_AT_ONCE,
+                        multiply_lines);
     }
     free(dot.a.entry);
     free(dot.b.entry);

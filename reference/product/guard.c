@@ -4,13 +4,14 @@
  * Rows of A and columns of B, scaled below 1, are rounded to P fraction bits; the product's error
  * in entry (i, j) is then, in the scale of C_ij, at most 2^-(P+1) (1 + 2^-9) N_ij, where
  * N_ij = sum_l |a_il| + sum_l |b_lj| (only the other operand's sum when one is exact).  (1) of
- * product.h leaves k 2^-p S_ij for that, S = |A| |B|, which is one product of doubles.  So an entry
+ * product.h leaves k 2^-p S_ij for that, S = |A| |B|, which is one product of floats.  So an entry
  * needs P + 1 - p >= log2(N_ij / (k S_ij)): 3 for k = 1, and less for larger k and ordinary data.
  */
 #include "guard.h"
 
 #include "cost.h"
 #include "gemm.h"
+#include "guard_eight.h"
 #include "ifma.h"
 #include "internal.h"
 #include "modular.h"
@@ -20,7 +21,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BLOCK_ROWS = 64 };
+enum { BLOCK_ROWS = 64, GUARDS = GUARD_MAX - GUARD_MIN + 1 };
+
+/* Terms that floats add at once, and at all: an entry of S is less than 2^-9 of it too large. */
+enum { TERMS = 1 << 14, TERMS_MOST = 1 << 27 };
+
+/* Sizes below 2^-61 are left out of S in floats.  Where it is at least k times this, that is less
+ * than 2^-11 of it; else an entry is weak. */
+#define WEAK 0x1p-50
 
 /* The smallest g with 2^g > r > 0. */
 static int exponent_above(double r)
@@ -30,23 +38,121 @@ static int exponent_above(double r)
     return (int)(word >> 52) - 1022;
 }
 
-/* Guards of row i from its row of S. */
-static void measure_row(const Plan *plan, size_t i, const double *s)
+static GuardRow row_of(const Plan *plan, size_t i)
 {
     bool only_a = plan->short_a && !plan->short_b, only_b = plan->short_b && !plan->short_a;
-    double from_a = only_b ? 0 : plan->a.sum[i];
-    /* Losses of S itself: rounding, and entries dropped as too small. */
-    double scale = (1 + 0x1p-8) / (double)plan->k;
-    int16_t *guard = plan->guard + i * plan->n;
-    for (size_t j = 0; j < plan->n; j++) {
-        double needed = (from_a + (only_a ? 0 : plan->b.sum[j])) * scale;
-        int g = GUARD_MIN;
-        if (plan->a.exponent[i] != LINE_ZERO && plan->b.exponent[j] != LINE_ZERO) {
-            g = s[j] > 0 ? exponent_above(needed / s[j]) : GUARD_NEVER;
-            g = g < GUARD_MIN ? GUARD_MIN : g;
-        }
-        guard[j] = (int16_t)g;
+    return (GuardRow){.i = i,
+                      .from_a = only_b ? 0 : plan->a.sum[i],
+                      .from_b = only_a ? 0 : 1,
+                      /* Rounding of S, and what a backend cuts off. */
+                      .scale = (1 + 0x1p-8) / (double)plan->k,
+                      .weak = WEAK * (double)plan->k};
+}
+
+/* The guard of an entry of the row from S. */
+static int16_t guard_of(const Plan *plan, const GuardRow *row, size_t j, double s)
+{
+    if (plan->a.exponent[row->i] == LINE_ZERO || plan->b.exponent[j] == LINE_ZERO) {
+        return GUARD_MIN;
     }
+    if (!(s > 0)) {
+        return GUARD_NEVER;
+    }
+    int g = exponent_above((row->from_a + row->from_b * plan->b.sum[j]) * row->scale / s);
+    return (int16_t)(g < GUARD_MIN ? GUARD_MIN : g);
+}
+
+/* Does S in floats perhaps lack much of an entry? */
+static bool is_weak(const Plan *plan, const GuardRow *row, size_t j, float s)
+{
+    return s < row->weak && (plan->a.spread[row->i] || plan->b.spread[j]);
+}
+
+/* Guards of a row from S in floats; returns how many are weak. */
+static size_t measure_row(const Plan *plan, size_t i, const float *s)
+{
+    const GuardRow row = row_of(plan, i);
+    size_t weak = 0;
+    for (size_t j = guard_eights(plan, &row, s, &weak); j < plan->n; j++) {
+        plan->guard[i * plan->n + j] = guard_of(plan, &row, j, s[j]);
+        weak += is_weak(plan, &row, j, s[j]);
+    }
+    return weak;
+}
+
+/* Guards of some rows from S in doubles. */
+static bool measure_spread(const Plan *plan, size_t first, size_t count)
+{
+    const size_t k = plan->k, n = plan->n;
+    double *a = array_alloc(count * k, sizeof *a), *b = array_alloc(n * k, sizeof *b);
+    double *s = array_alloc(count * n, sizeof *s);
+    bool ok = a != NULL && b != NULL && s != NULL;
+    if (ok) {
+        operand_sizes(a, &plan->a, first, count);
+        operand_sizes(b, &plan->b, 0, n);
+        gemm(s, n, a, k, false, b, k, true, count, n, k, 0);
+    }
+    for (size_t r = 0; ok && r < count; r++) {
+        const GuardRow row = row_of(plan, first + r);
+        for (size_t j = 0; j < n; j++) {
+            plan->guard[(first + r) * n + j] = guard_of(plan, &row, j, s[r * n + j]);
+        }
+    }
+    free(a);
+    free(b);
+    free(s);
+    return ok;
+}
+
+/* S = |A| |B| of some rows, in floats. */
+static void sum_magnitudes(float *s, const Plan *plan, size_t first, size_t count)
+{
+    const Operand *a = &plan->a, *b = &plan->b;
+    const size_t most = plan->k < TERMS_MOST ? plan->k : TERMS_MOST;
+    for (size_t l = 0; l == 0 || l < most; l += TERMS) {
+        gemm_float(
+            s, plan->n, a->size + (a->depth_major ? l * plan->m + first : first * plan->k + l),
+            a->depth_major ? plan->m : plan->k, a->depth_major,
+            b->size + (b->depth_major ? l * plan->n : l), b->depth_major ? plan->n : plan->k,
+            !b->depth_major, count, plan->n, most - l < TERMS ? most - l : TERMS, l == 0 ? 0 : 1);
+    }
+}
+
+/* Adds the guards of some rows to the plan's counts, which other threads may do as well. */
+static void count_guards(const Plan *plan, size_t *here, size_t first, size_t count)
+{
+    const int16_t *guard = plan->guard + first * plan->n;
+    memset(here, 0, (GUARDS + 1) * sizeof *here);
+    for (size_t e = 0; e < count * plan->n; e++) {
+        here[guard[e] == GUARD_NEVER ? GUARDS : guard[e] - GUARD_MIN]++;
+    }
+    for (size_t g = 0; g <= GUARDS; g++) {
+        if (here[g] != 0) {
+#pragma omp atomic
+            plan->count[g] += here[g];
+        }
+    }
+}
+
+static bool measure_rows(const Plan *plan, const void *shared, size_t first, size_t count)
+{
+    float *s = array_alloc(count * plan->n, sizeof *s);
+    size_t *here = array_alloc(GUARDS + 1, sizeof *here), weak = 0;
+    bool ok = s != NULL && here != NULL;
+    (void)shared;
+    if (ok) {
+        sum_magnitudes(s, plan, first, count);
+        for (size_t r = 0; r < count; r++) {
+            weak += measure_row(plan, first + r, s + r * plan->n);
+        }
+        ok = weak == 0 || measure_spread(plan, first, count);
+    }
+    if (ok) {
+        count_guards(plan, here, first, count);
+    }
+    free(s);
+    free(here);
+    return ok;
 }
 
 /* The least sum of a line that is not zero; INFINITY when there is none. */
@@ -59,41 +165,17 @@ static double least_sum(const Operand *o)
     return least;
 }
 
-static bool measure_rows(const Plan *plan, const void *shared, size_t first, size_t count)
-{
-    const Operand *a = &plan->a, *b = &plan->b;
-    double *s = array_alloc(count * plan->n, sizeof *s);
-    (void)shared;
-    if (s == NULL) {
-        return false;
-    }
-    gemm(s, plan->n, a->size + (a->depth_major ? first : first * plan->k),
-         a->depth_major ? plan->m : plan->k, a->depth_major, b->size,
-         b->depth_major ? plan->n : plan->k, !b->depth_major, count, plan->n, plan->k, 0);
-    for (size_t r = 0; r < count; r++) {
-        measure_row(plan, first + r, s + r * plan->n);
-    }
-    free(s);
-    return true;
-}
-
 bool plan_measure(Plan *plan)
 {
     plan->guard = array_alloc(plan->m * plan->n, sizeof *plan->guard);
-    plan->count = calloc(GUARD_MAX - GUARD_MIN + 1, sizeof *plan->count);
+    plan->count = calloc(GUARDS + 1, sizeof *plan->count);
     if (plan->guard == NULL || plan->count == NULL ||
         !store_each_rows(plan, NULL, BLOCK_ROWS, measure_rows)) {
         return false;
     }
     bool only_a = plan->short_a && !plan->short_b, only_b = plan->short_b && !plan->short_a;
     plan->least = (only_b ? 0 : least_sum(&plan->a)) + (only_a ? 0 : least_sum(&plan->b));
-    for (size_t i = 0; i < plan->m * plan->n; i++) {
-        if (plan->guard[i] == GUARD_NEVER) {
-            plan->never++;
-        } else {
-            plan->count[plan->guard[i] - GUARD_MIN]++;
-        }
-    }
+    plan->never = plan->count[GUARDS];
     return true;
 }
 

@@ -26,12 +26,12 @@ typedef struct {
     bool weights;          /* B is one of many products': its measuring and packing cost nothing */
     bool short_a, short_b; /* exact in at most p fraction bits: weights, integers */
     int16_t *guard;        /* [m, n] smallest P + 1 - p that serves the entry, or GUARD_NEVER */
-    size_t *count;         /* [GUARD_MAX - GUARD_MIN + 1] entries by guard */
-    size_t never;
-    double least;     /* N_ij of guard.c, the least of all entries but those that are 0 */
-    int level;        /* guard chosen: entries above it go to the loop */
-    mpfr_prec_t bits; /* P = p - 1 + level */
-    double seconds;   /* predicted */
+    size_t *count;         /* [GUARD_MAX - GUARD_MIN + 2] entries by guard, GUARD_NEVER the last */
+    size_t never;          /* of these */
+    double least;          /* N_ij of guard.c, the least of all entries but those that are 0 */
+    int level;             /* guard chosen: entries above it go to the loop */
+    mpfr_prec_t bits;      /* P = p - 1 + level */
+    double seconds;        /* predicted */
 } Plan;
 
 /* Measures what every entry of C needs. */

@@ -9,7 +9,7 @@
 
 #ifdef __x86_64__
 
-#include "lanes_memory.h"
+#include "lanes_add.h"
 
 enum { DIGIT = 52 };
 _Static_assert((int)IFMA_ROW_LIMBS == (int)LIMBS_MOST, "an Eight holds what is stored");
@@ -88,10 +88,10 @@ EIGHT __m512i below(const __m512i *x, const int columns, const int first)
     return rest;
 }
 
-/* y = 0.x 2^52 rounded to n limbs; returns the lanes whose two highest digits are not both 0. */
-EIGHT __mmask8 round_digits(Eight *y, __m512i *x, const int columns, const int n)
+/* Moves digits up by one where the highest is 0; returns by how many bits the highest one then is
+ * below 2^52, and in *exponent that of the bit before it in 0.x 2^52. */
+EIGHT __m512i move_up(__m512i *x, const int columns, __m512i *exponent)
 {
-    const __m512i half = all((uint64_t)1 << 63);
     __mmask8 moves = _mm512_testn_epi64_mask(x[0], x[0]);
     if (moves != 0) {
         UNROLL
@@ -100,6 +100,16 @@ EIGHT __mmask8 round_digits(Eight *y, __m512i *x, const int columns, const int n
         }
     }
     __m512i up = _mm512_sub_epi64(_mm512_lzcnt_epi64(x[0]), all(64 - DIGIT));
+    *exponent = _mm512_sub_epi64(all(DIGIT), up);
+    *exponent = _mm512_mask_sub_epi64(*exponent, moves, *exponent, all(DIGIT));
+    return up;
+}
+
+/* y = 0.x 2^52 rounded to n limbs; returns the lanes whose two highest digits are not both 0. */
+EIGHT __mmask8 round_digits(Eight *y, __m512i *x, const int columns, const int n)
+{
+    const __m512i half = all((uint64_t)1 << 63);
+    __m512i up = move_up(x, columns, &y->exponent);
     __m512i down = _mm512_sub_epi64(all(64), up), next = word_at(x, columns, 0);
     UNROLL
     for (int i = 0; i < n; i++) { /* a shift by 64 gives 0 */
@@ -120,9 +130,26 @@ EIGHT __mmask8 round_digits(Eight *y, __m512i *x, const int columns, const int n
         carry &= _mm512_testn_epi64_mask(y->limb[i], y->limb[i]);
     }
     y->limb[n - 1] = _mm512_mask_mov_epi64(y->limb[n - 1], carry, half);
-    y->exponent = _mm512_sub_epi64(all(DIGIT), up);
-    y->exponent = _mm512_mask_sub_epi64(y->exponent, moves, y->exponent, all(DIGIT));
     y->exponent = _mm512_mask_add_epi64(y->exponent, carry, y->exponent, all(1));
+    return _mm512_test_epi64_mask(x[0], x[0]);
+}
+
+/* Limbs that hold so many digits, and all of the string that they are. */
+#define WHOLE(columns) (((columns)*DIGIT + 63) / 64)
+
+/* limb = 0.x 2^52, all of it, the least significant limb first; returns the same lanes. */
+EIGHT __mmask8 whole_digits(__m512i *limb, __m512i *exponent, __m512i *x, const int columns)
+{
+    const int size = WHOLE(columns);
+    __m512i up = move_up(x, columns, exponent), down = _mm512_sub_epi64(all(64), up);
+    __m512i next = word_at(x, columns, 0);
+    UNROLL
+    for (int i = 0; i < size; i++) {
+        __m512i word = next;
+        next = word_at(x, columns, i + 1);
+        limb[size - 1 - i] =
+            _mm512_or_si512(_mm512_sllv_epi64(word, up), _mm512_srlv_epi64(next, down));
+    }
     return _mm512_test_epi64_mask(x[0], x[0]);
 }
 
@@ -140,9 +167,16 @@ EIGHT __mmask8 by_loop(const Plan *plan, size_t i, size_t j)
     return (__mmask8)loops;
 }
 
+/* Exponents that are not near an end of MPFR's range. */
+EIGHT __mmask8 inside(const Row *row, __m512i exponent)
+{
+    __mmask8 there = _mm512_cmpgt_epi64_mask(exponent, all((uint64_t)row->range.emin));
+    return there & _mm512_cmplt_epi64_mask(exponent, all((uint64_t)row->range.emax));
+}
+
 /* Takes the lines' exponents in, and those of the scale of alpha; returns the lanes that can be
  * stored as they are. */
-EIGHT __mmask8 scale(Eight *y, const Row *row, __mmask8 there)
+EIGHT __mmask8 scale(__m512i *exponent, const Row *row, __mmask8 there)
 {
     const Plan *plan = row->plan;
     if (plan->a.exponent[row->i] == LINE_ZERO) {
@@ -150,11 +184,9 @@ EIGHT __mmask8 scale(Eight *y, const Row *row, __mmask8 there)
     }
     __m512i b = _mm512_maskz_loadu_epi64(there, plan->b.exponent + row->j);
     there &= _mm512_cmpneq_epi64_mask(b, all((uint64_t)LINE_ZERO));
-    y->exponent = _mm512_add_epi64(y->exponent, b);
-    y->exponent = _mm512_add_epi64(y->exponent, all((uint64_t)(plan->a.exponent[row->i] + 2)));
-    there &= _mm512_cmpgt_epi64_mask(y->exponent, all((uint64_t)row->range.emin));
-    there &= _mm512_cmplt_epi64_mask(y->exponent, all((uint64_t)row->range.emax));
-    return there & (__mmask8)~by_loop(plan, row->i, row->j);
+    *exponent = _mm512_add_epi64(*exponent, b);
+    *exponent = _mm512_add_epi64(*exponent, all((uint64_t)(plan->a.exponent[row->i] + 2)));
+    return there & inside(row, *exponent) & (__mmask8)~by_loop(plan, row->i, row->j);
 }
 
 /* Are eight numbers neighbours in memory, headers and limbs? */
@@ -208,7 +240,7 @@ EIGHT unsigned store_row(const Row *row, const int columns, const int n)
     Eight y;
     y.negative = magnitudes(x, row, columns);
     __mmask8 done = round_digits(&y, x, columns, n);
-    done &= scale(&y, row, (__mmask8)(left < LANES ? (1U << left) - 1 : ALL));
+    done &= scale(&y.exponent, row, (__mmask8)(left < LANES ? (1U << left) - 1 : ALL));
     mpfr_ptr first = plan_entry(row->plan, row->i, row->j);
     if (done == ALL && are_beside(row->plan, row->j, first, n)) {
         store(first, &y, n);
@@ -218,33 +250,71 @@ EIGHT unsigned store_row(const Row *row, const int columns, const int n)
     return done;
 }
 
-/* Each with constants: a count of columns, rounded up, and one of limbs. */
-#define ROW_OF(columns, n)                                                                         \
-    EIGHTS static unsigned row_##columns##_##n(const Row *row)                                     \
-    {                                                                                              \
-        return store_row(row, columns, n);                                                         \
+/* Adds to eight entries that are plain numbers, all of them or none. */
+EIGHT unsigned add_row(const Row *row, const int columns, const int n)
+{
+    const int size = WHOLE(columns);
+    mpfr_ptr first = plan_entry(row->plan, row->i, row->j);
+    __m512i x[IFMA_ROW_COLUMNS], limb[ADDEND_LIMBS], old[ADDEND_LIMBS];
+    Eight c, sum;
+    if (row->plan->n - row->j < LANES || !are_beside(row->plan, row->j, first, n) ||
+        load_row(&c, first, n, n) != ALL || are_zero(&c) != 0) {
+        return 0;
     }
-#define ROWS_OF(columns) ROW_OF(columns, 1) ROW_OF(columns, 2) ROW_OF(columns, 3) ROW_OF(columns, 4)
-ROWS_OF(4)
-ROWS_OF(6)
-ROWS_OF(8)
-ROWS_OF(10)
+    Addend y = {.limb = limb, .negative = magnitudes(x, row, columns)};
+    __mmask8 done = whole_digits(limb, &y.exponent, x, columns);
+    done &= scale(&y.exponent, row, ALL);
+    UNROLL
+    for (int i = 0; i < size; i++) {
+        old[i] = i < size - n ? zero() : c.limb[i - (size - n)];
+    }
+    add_numbers(&sum, (Addend){c.exponent, old, c.negative}, y, size, n);
+    if ((done & (inside(row, sum.exponent) | are_zero(&sum))) != ALL) {
+        return 0;
+    }
+    store(first, &sum, n);
+    return ALL;
+}
+
+/* Each with constants: a count of columns, rounded up, and one of limbs. */
+#define ROW_OF(name, columns, n)                                                                   \
+    EIGHTS static unsigned name##_##columns##_##n(const Row *row)                                  \
+    {                                                                                              \
+        return name##_row(row, columns, n);                                                        \
+    }
+#define ROWS_OF(name, columns)                                                                     \
+    ROW_OF(name, columns, 1)                                                                       \
+    ROW_OF(name, columns, 2)                                                                       \
+    ROW_OF(name, columns, 3)                                                                       \
+    ROW_OF(name, columns, 4)
+ROWS_OF(store, 4)
+ROWS_OF(store, 6)
+ROWS_OF(store, 8)
+ROWS_OF(store, 10)
+ROWS_OF(add, 4)
+ROWS_OF(add, 6)
+ROWS_OF(add, 8)
 
 typedef unsigned StoreRow(const Row *row);
 
-unsigned ifma_store_row(const Store *store, const IfmaTile *tile, const IfmaPlace *at, size_t r)
+unsigned ifma_store_row(const Store *store, const IfmaTile *tile, const IfmaPlace *at, size_t r,
+                        bool add)
 {
-    static StoreRow *const rows[][LIMBS_MOST] = {{row_4_1, row_4_2, row_4_3, row_4_4},
-                                                 {row_6_1, row_6_2, row_6_3, row_6_4},
-                                                 {row_8_1, row_8_2, row_8_3, row_8_4},
-                                                 {row_10_1, row_10_2, row_10_3, row_10_4}};
-    if (!ifma_stores_rows(at->plan, at->columns)) {
+#define FORMS(name, columns)                                                                       \
+    {                                                                                              \
+        name##_##columns##_1, name##_##columns##_2, name##_##columns##_3, name##_##columns##_4     \
+    }
+    static StoreRow *const rows[][LIMBS_MOST] = {FORMS(store, 4), FORMS(store, 6), FORMS(store, 8),
+                                                 FORMS(store, 10)};
+    static StoreRow *const sums[][LIMBS_MOST] = {FORMS(add, 4), FORMS(add, 6), FORMS(add, 8)};
+#undef FORMS
+    if (!ifma_stores_rows(at->plan, at->columns, add)) {
         return 0;
     }
     size_t half = (at->columns + 1) / 2, limbs = (size_t)mpfr_get_prec(at->plan->c.entry) / 64;
     Row row = {at->plan,     store->range,        at->i + r,        at->j,
                tile->sum[r], at->a_correction[r], at->b_correction, at->columns};
-    return rows[half < 2 ? 0 : half - 2][limbs - 1](&row);
+    return (add ? sums : rows)[half < 2 ? 0 : half - 2][limbs - 1](&row);
 }
 
 #endif

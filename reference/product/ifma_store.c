@@ -88,7 +88,7 @@ void ifma_store_tile(Store *store, IfmaWorkspace *work, const IfmaPlace *at)
     const unsigned lanes = columns < IFMA_LANES ? (1U << columns) - 1 : (1U << IFMA_LANES) - 1;
     unsigned left[IFMA_ROWS] = {0}, any = 0;
     for (size_t r = 0; r < IFMA_ROWS && at->i + r < at->plan->m; r++) {
-        left[r] = lanes & ~(is_set(at, r) ? ifma_store_row(store, &work->tile, at, r) : 0);
+        left[r] = lanes & ~ifma_store_row(store, &work->tile, at, r, !is_set(at, r));
         any |= left[r];
     }
     if (any == 0) {

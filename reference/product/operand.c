@@ -55,6 +55,7 @@ void operand_close(Operand *o)
     free(o->exponent);
     free(o->sum);
     free(o->size);
+    free(o->spread);
     *o = (Operand){0};
 }
 
@@ -137,13 +138,38 @@ static double scaled_size(const Entry *x, mpfr_exp_t exponent)
     return size;
 }
 
+/* The same as a float, and to 0 where a product of two would be no normal one. */
+static float short_size(double size)
+{
+    uint64_t word;
+    memcpy(&word, &size, sizeof word);
+    int exponent = (int)(word >> 52) - 1022;
+    uint32_t cut = (uint32_t)(word << 12 >> 41) | (uint32_t)(exponent + 126) << 23;
+    float near;
+    memcpy(&near, &cut, sizeof near);
+    return exponent < SIZE_EXPONENT ? 0 : near;
+}
+
 INLINE double take_size(Operand *o, size_t line, size_t position, const bool doubles)
 {
     Entry x;
     (void)load(&x, o, line, position, doubles);
     double size = scaled_size(&x, o->exponent[line]);
-    o->size[o->depth_major ? position * o->lines + line : line * o->depth + position] = size;
+    float near = short_size(size);
+    o->size[o->depth_major ? position * o->lines + line : line * o->depth + position] = near;
+    o->spread[line] |= near == 0 && x.count != 0;
     return size;
+}
+
+void operand_sizes(double *size, const Operand *o, size_t first, size_t count)
+{
+    for (size_t i = first; i < first + count; i++) {
+        for (size_t l = 0; l < o->depth; l++) {
+            Entry x;
+            entry_load(&x, o, i, l);
+            *size++ = scaled_size(&x, o->exponent[i]);
+        }
+    }
 }
 
 INLINE void measure_sizes(Operand *o, const Walk *w, const bool doubles)
@@ -207,10 +233,12 @@ bool operand_measure(Operand *o, int threads)
     mpfr_exp_t *low = array_alloc(o->lines, sizeof *low);
     o->exponent = array_alloc(o->lines, sizeof *o->exponent);
     o->sum = calloc(o->lines + 1, sizeof *o->sum);
+    o->spread = calloc(o->lines + 1, sizeof *o->spread);
     o->size = o->lines <= SIZE_MAX / (o->depth + 1)
-                  ? array_alloc(o->lines * o->depth, sizeof(double))
+                  ? array_alloc(o->lines * o->depth, sizeof *o->size)
                   : NULL;
-    bool ok = low != NULL && o->exponent != NULL && o->sum != NULL && o->size != NULL;
+    bool ok = low != NULL && o->exponent != NULL && o->sum != NULL && o->spread != NULL &&
+              o->size != NULL;
     if (ok) {
         measure_lines(o, low, threads);
         for (size_t i = 0; o->plain && i < o->lines; i++) {

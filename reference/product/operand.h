@@ -27,8 +27,9 @@ typedef struct {
     bool beside;                /* each eight from index 0 of that axis on are neighbours */
     mpfr_exp_t *exponent;       /* [lines] all |entries| < 2^exponent, or LINE_ZERO */
     double *sum;                /* [lines] sum of |entries| 2^-exponent, not below it */
-    double *size;               /* |entries| 2^-exponent, not above it: [lines, depth], or */
-                                /* [depth, lines] if depth_major */
+    float *size;                /* |entries| 2^-exponent, not above it, and 0 below 2^-61: */
+                                /* [lines, depth], or [depth, lines] if depth_major */
+    bool *spread;               /* [lines] is the size of an entry that is not 0 given as 0? */
     mpfr_prec_t bits;           /* fraction bits that would hold every scaled entry exactly */
     bool plain;                 /* all finite and within EXPONENT_LIMIT: it can be scaled */
     struct KeptOperand *kept;   /* whose all this is: measured, only to be read; or NULL */
@@ -44,7 +45,14 @@ bool axis_is_beside(ProductAxis axis, size_t count);
 bool operand_open(Operand *o, ProductView v) __attribute__((warn_unused_result));
 void operand_close(Operand *o);
 
-/* Measures exponent, sum, size, bits and plain, unless they are kept. */
+/* No size of a smaller exponent is kept: products of two are no denormals. */
+#define SIZE_EXPONENT (-60)
+
+/* Measures exponent, sum, size, spread, bits and plain, unless they are kept. */
 bool operand_measure(Operand *o, int threads) __attribute__((warn_unused_result));
+
+/* size [count, depth], of lines from `first` on of an operand that is measured and plain:
+ * magnitudes as in Operand, but doubles, and 0 below 2^-501 alone. */
+void operand_sizes(double *size, const Operand *o, size_t first, size_t count);
 
 #endif

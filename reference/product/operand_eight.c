@@ -43,6 +43,21 @@ EIGHT __m512i scaled_sizes(const Eight *x, __m512i exponent)
     return _mm512_maskz_or_epi64(there, fraction, biased);
 }
 
+/* The same as floats, and to 0 where a product of two would be no normal one; returns the lanes
+ * whose entries are so small and not 0. */
+EIGHT __mmask8 put_sizes(float *to, const Eight *x, __m512i exponent, __m512i size, __mmask8 lanes)
+{
+    const __m512i limb = x->limb[LIMBS_MOST - 1];
+    __m512i relative = _mm512_sub_epi64(x->exponent, exponent);
+    __mmask8 there = _mm512_test_epi64_mask(limb, limb);
+    __mmask8 near =
+        _mm512_mask_cmpge_epi64_mask(there, relative, all((uint64_t)(int64_t)SIZE_EXPONENT));
+    __m256 cut = _mm512_maskz_cvt_roundpd_ps(near, _mm512_castsi512_pd(size),
+                                             _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC);
+    _mm512_mask_storeu_ps(to, lanes, _mm512_castps256_ps512(cut));
+    return there & (__mmask8)~near;
+}
+
 /* A line whose entries are neighbours. */
 EIGHTS static bool measure_line(Operand *o, mpfr_exp_t *low, size_t line)
 {
@@ -59,14 +74,18 @@ EIGHTS static bool measure_line(Operand *o, mpfr_exp_t *low, size_t line)
     }
     o->exponent[line] = _mm512_reduce_max_epi64(largest);
     low[line] = _mm512_reduce_min_epi64(lowest);
+    const __m512i exponent = all((uint64_t)o->exponent[line]);
+    __mmask8 small = 0;
     for (size_t l = 0; l < o->depth; l += LANES) {
         size_t left = o->depth - l, lanes = left < LANES ? left : LANES;
         (void)read_eight(&x, o, o->line_at[line] + o->depth_at[l], lanes);
-        __m512i size = scaled_sizes(&x, all((uint64_t)o->exponent[line]));
-        _mm512_mask_storeu_epi64(o->size + line * o->depth + l, first_lanes(lanes), size);
+        __m512i size = scaled_sizes(&x, exponent);
+        float *to = o->size + line * o->depth + l;
+        small |= put_sizes(to, &x, exponent, size, first_lanes(lanes));
         sum = _mm512_add_pd(sum, _mm512_castsi512_pd(size));
     }
     o->sum[line] = _mm512_reduce_add_pd(sum);
+    o->spread[line] = small != 0;
     return true;
 }
 
@@ -74,6 +93,7 @@ EIGHTS static bool measure_line(Operand *o, mpfr_exp_t *low, size_t line)
 typedef struct {
     __m512i largest[EIGHTS_OF_LINES], lowest[EIGHTS_OF_LINES];
     __m512d sum[EIGHTS_OF_LINES];
+    __mmask8 small[EIGHTS_OF_LINES];
 } Beside;
 
 EIGHT bool take_exponents(Beside *known, const Operand *o, size_t position, size_t first,
@@ -96,14 +116,15 @@ EIGHT bool take_exponents(Beside *known, const Operand *o, size_t position, size
 EIGHT void take_sizes(Beside *known, Operand *o, size_t position, size_t first, size_t lines)
 {
     const size_t at = o->depth_at[position];
-    double *to = o->size + position * o->lines + first;
+    float *to = o->size + position * o->lines + first;
     for (size_t i = 0; i < lines; i += LANES) {
         Eight x;
         size_t left = lines - i, lanes = left < LANES ? left : LANES;
         fetch_ahead(o, first + i, position);
         (void)read_eight(&x, o, at + o->line_at[first + i], lanes);
-        __m512i size = scaled_sizes(&x, known->largest[i / LANES]);
-        _mm512_mask_storeu_epi64(to + i, first_lanes(lanes), size);
+        const __m512i exponent = known->largest[i / LANES];
+        __m512i size = scaled_sizes(&x, exponent);
+        known->small[i / LANES] |= put_sizes(to + i, &x, exponent, size, first_lanes(lanes));
         known->sum[i / LANES] = _mm512_add_pd(known->sum[i / LANES], _mm512_castsi512_pd(size));
     }
 }
@@ -116,6 +137,7 @@ EIGHTS static bool measure_beside(Operand *o, mpfr_exp_t *low, size_t first, siz
         known.largest[g] = all((uint64_t)LINE_ZERO);
         known.lowest[g] = all(LONG_MAX);
         known.sum[g] = _mm512_setzero_pd();
+        known.small[g] = 0;
     }
     for (size_t l = 0; l < o->depth; l++) {
         if (!take_exponents(&known, o, l, first, lines)) {
@@ -128,6 +150,9 @@ EIGHTS static bool measure_beside(Operand *o, mpfr_exp_t *low, size_t first, siz
     memcpy(o->exponent + first, known.largest, lines * sizeof *o->exponent);
     memcpy(low + first, known.lowest, lines * sizeof *low);
     memcpy(o->sum + first, known.sum, lines * sizeof *o->sum);
+    for (size_t i = 0; i < lines; i++) {
+        o->spread[first + i] = (known.small[i / LANES] >> i % LANES & 1) != 0;
+    }
     return true;
 }
 

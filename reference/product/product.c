@@ -194,7 +194,9 @@ static bool are_numbers(const Operand *o)
     for (size_t i = 0; !known && i < o->lines; i++) {
         for (size_t l = 0; numbers && l < o->depth; l++) {
             size_t at = o->line_at[i] + o->depth_at[l];
-            numbers = o->number != NULL ? isfinite(o->number[at]) : mpfr_number_p(o->entry + at);
+            numbers = o->number != NULL
+                          ? isfinite(o->number[at])
+                          : mpfr_regular_p(o->entry + at) || mpfr_zero_p(o->entry + at);
         }
     }
     return numbers;

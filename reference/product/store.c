@@ -177,16 +177,16 @@ void store_integer(Store *s, const Plan *plan, size_t i, size_t j, mp_limb_t *li
     }
 }
 
-bool store_each_rows(const Plan *plan, const void *shared, size_t rows_at_once, RowWork *work)
+bool store_each(const Plan *plan, const void *shared, size_t lines, size_t at_once, LineWork *work)
 {
-    size_t blocks = (plan->m + rows_at_once - 1) / rows_at_once;
+    size_t blocks = (lines + at_once - 1) / at_once;
     mpfr_exp_t emin = mpfr_get_emin(), emax = mpfr_get_emax();
     mpfr_flags_t flags = 0;
     bool ok = true;
     if (plan->threads <= 1 || blocks <= 1) {
         for (size_t b = 0; ok && b < blocks; b++) {
-            size_t first = b * rows_at_once, left = plan->m - first;
-            ok = work(plan, shared, first, left < rows_at_once ? left : rows_at_once);
+            size_t first = b * at_once, left = lines - first;
+            ok = work(plan, shared, first, left < at_once ? left : at_once);
         }
         return ok;
     }
@@ -195,13 +195,18 @@ bool store_each_rows(const Plan *plan, const void *shared, size_t rows_at_once, 
         ap_thread_enter(emin, emax);
 #pragma omp for schedule(dynamic)
         for (size_t b = 0; b < blocks; b++) {
-            size_t first = b * rows_at_once, left = plan->m - first;
-            ok = work(plan, shared, first, left < rows_at_once ? left : rows_at_once) && ok;
+            size_t first = b * at_once, left = lines - first;
+            ok = work(plan, shared, first, left < at_once ? left : at_once) && ok;
         }
         flags = ap_thread_leave(omp_get_thread_num() != 0);
     }
     mpfr_flags_set(flags);
     return ok;
+}
+
+bool store_each_rows(const Plan *plan, const void *shared, size_t rows_at_once, LineWork *work)
+{
+    return store_each(plan, shared, plan->m, rows_at_once, work);
 }
 
 static bool loop_rows(const Plan *plan, const void *shared, size_t first, size_t count)

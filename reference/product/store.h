@@ -49,10 +49,14 @@ void store_real(const Plan *plan, size_t i, size_t j, mpfr_srcptr y);
 /* C_ij (+)= sum_l a_il b_lj by mpfr_fma; products with a zero are skipped. */
 void store_by_loop(Store *s, const Plan *plan, size_t i, size_t j);
 
-/* Calls work for blocks of rows of C on up to plan->threads threads, each with the caller's
- * exponent range.  false when a call returned false. */
-typedef bool RowWork(const Plan *plan, const void *shared, size_t first, size_t count);
-bool store_each_rows(const Plan *plan, const void *shared, size_t rows_at_once, RowWork *work)
+/* Calls work for blocks of so many lines, rows or columns of C, on up to plan->threads threads,
+ * each with the caller's exponent range.  false when a call returned false. */
+typedef bool LineWork(const Plan *plan, const void *shared, size_t first, size_t count);
+bool store_each(const Plan *plan, const void *shared, size_t lines, size_t at_once, LineWork *work)
+    __attribute__((warn_unused_result));
+
+/* The same for all rows of C. */
+bool store_each_rows(const Plan *plan, const void *shared, size_t rows_at_once, LineWork *work)
     __attribute__((warn_unused_result));
 
 /* The whole product by store_by_loop. */

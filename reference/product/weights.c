@@ -87,8 +87,9 @@ static struct KeptOperand **bucket_of(ProductWeights *weights, const ProductView
 static double operand_bytes(const ProductView *v)
 {
     double lines = (double)v->rows, depth = (double)v->columns;
-    return lines * depth * sizeof(double) +
-           lines * (sizeof(size_t) + sizeof(mpfr_exp_t) + sizeof(double)) + depth * sizeof(size_t);
+    return lines * depth * sizeof(float) +
+           lines * (sizeof(size_t) + sizeof(mpfr_exp_t) + sizeof(double) + sizeof(bool)) +
+           depth * sizeof(size_t);
 }
 
 /* Takes so many bytes of the room, if they are there. */
