@@ -25,6 +25,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { BITS = 128, NIGHTLY_ROWS = 10000 };
 
@@ -149,6 +150,16 @@ static void compare_precisions(Tally *tally, const Evaluated *e, mpfr_prec_t bit
 }
 
 /* Every evaluation of a pair. */
+static void compare_built(Tally *tally, const Pair *pair, double omega, mpfr_prec_t bits,
+                          const char *what)
+{
+    const double *x = pair->converted_x, *content = pair->bias_row_content;
+    compare_precisions(tally, &(Evaluated){&pair->converted, x, content, omega, true}, bits, what);
+    compare_precisions(tally, &(Evaluated){&pair->converted, x, content, omega, false}, bits, what);
+    compare_precisions(
+        tally, &(Evaluated){&pair->original, pair->original_x, NULL, INFINITY, false}, bits, what);
+}
+
 static void compare_pair(Tally *tally, const CaseSpec *spec, double omega, mpfr_prec_t bits)
 {
     Pair pair;
@@ -157,12 +168,8 @@ static void compare_pair(Tally *tally, const CaseSpec *spec, double omega, mpfr_
     if (case_build(&pair, &reason, spec) != CASE_OK) {
         return; /* a mask that does not fit */
     }
-    const double *x = pair.converted_x, *content = pair.bias_row_content;
     difference_describe(what, spec, omega);
-    compare_precisions(tally, &(Evaluated){&pair.converted, x, content, omega, true}, bits, what);
-    compare_precisions(tally, &(Evaluated){&pair.converted, x, content, omega, false}, bits, what);
-    compare_precisions(tally, &(Evaluated){&pair.original, pair.original_x, NULL, INFINITY, false},
-                       bits, what);
+    compare_built(tally, &pair, omega, bits, what);
     case_clear(&pair);
 }
 
@@ -190,6 +197,38 @@ static void enclosures_hold_of_all_constructions(void **state)
     report("with norms", &normed_tally);
     assert_true(tally.unknown == 0 && normed_tally.unknown == 0);
     assert_true(!fixture_nightly() || tally.rows > NIGHTLY_ROWS);
+}
+
+/* x [n, columns] but for its last token, which is 0; the caller's. */
+static double *with_zero_token(const Model *model, const double *x)
+{
+    size_t columns = layout_content(&model->layout), before = (model->layout.n - 1) * columns;
+    double *y = calloc(before + columns, sizeof *y);
+    assert_non_null(y);
+    memcpy(y, x, before * sizeof *y);
+    return y;
+}
+
+/* A row of zeros has no radius until it gets something: what it gets from other rows has theirs. */
+static void enclosures_hold_of_zero_tokens(void **state)
+{
+    Tally tally = nothing;
+    (void)state;
+    for (int c = 0; c < CONSTRUCTION_COUNT; c++) {
+        for (int v = 0; v < 4; v++) {
+            CaseSpec spec = difference_variant((Construction)c, 2, 3 * v + c);
+            Pair pair = pair_make(&spec), zero = pair;
+            double *original = with_zero_token(&pair.original, pair.original_x);
+            double *converted = with_zero_token(&pair.converted, pair.converted_x);
+            zero.original_x = original;
+            zero.converted_x = converted;
+            compare_built(&tally, &zero, 40, BITS, construction_names[c]);
+            free(original);
+            free(converted);
+            case_clear(&pair);
+        }
+    }
+    report("zero tokens", &tally);
 }
 
 /* Scores from 1e-3 to 1e100, weights that explode, pseudo-masks, limited rank: enclosures may be
@@ -645,6 +684,7 @@ int main(int argc, char **argv)
     blas_setup(argv);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(enclosures_hold_of_all_constructions),
+        cmocka_unit_test(enclosures_hold_of_zero_tokens),
         cmocka_unit_test(enclosures_hold_of_extremes),
         cmocka_unit_test(enclosures_hold_of_random_models),
         cmocka_unit_test(enclosures_hold_of_moved_streams),
