@@ -59,8 +59,10 @@ static void raise_shift(Norms *norms, size_t count)
         exponent = above ? mpfr_get_exp(norms->d + i) : exponent;
     }
     mpfr_exp_t rise = exponent - norms->shift;
-    if (rise > REF_CELL_BITS && mpfr_number_p(norms->squares)) {
-        mpfr_set_zero(norms->squares, 1); /* smaller by more than they have bits */
+    if (rise > REF_CELL_BITS) { /* what numbers add is below the sum by more than it has bits */
+        if (mpfr_number_p(norms->squares)) {
+            mpfr_set_zero(norms->squares, 1);
+        }
     } else if (rise > 0) {
         mpfr_mul_2si(norms->squares, norms->squares, -2 * rise, MPFR_RNDN);
     }
