@@ -107,8 +107,15 @@ static bool decode(Lines *lines, const Operand *o, int threads)
     const size_t blocks = (o->lines + LINES_AT_ONCE - 1) / LINES_AT_ONCE;
     size_t least = SIZE_MAX, most = 0;
     bool done = true;
-#pragma omp parallel for num_threads(threads) if (threads > 1 && blocks > 1)                       \
-    reduction(&& : done) reduction(min : least) reduction(max : most)
+    if (threads <= 1 || blocks == 1) { /* a region of one thread takes as long as a small product */
+        Lengths lengths = {SIZE_MAX, 0};
+        done = decode_lines(lines, &lengths, o, 0, o->lines);
+        lines->most = lengths.most;
+        lines->count = lengths.least == lengths.most ? lengths.most : 0;
+        return done;
+    }
+#pragma omp parallel for num_threads(threads) reduction(&& : done) reduction(min : least)          \
+    reduction(max : most)
     for (size_t b = 0; b < blocks; b++) {
         size_t first = b * LINES_AT_ONCE, left = o->lines - first;
         Lengths lengths = {SIZE_MAX, 0};
