@@ -107,7 +107,8 @@ SHOW = $(if $(V),mkdir -p $(@D);,@mkdir -p $(@D); echo '  $(1)	$@';)
 
 # ---- Programs ------------------------------------------------------------------------------
 
-ROOMS   := cases kernels reference $(patsubst %/,%,$(wildcard reference/*/ harness/*/ harness/*/*/))
+ROOMS   := cases kernels $(patsubst %/,%,$(wildcard reference/ reference/*/ reference/*/*/ \
+               harness/*/ harness/*/*/))
 SOURCES := $(wildcard $(ROOMS:%=%/*.c))
 TESTING := $(wildcard tests/*.c)
 # What says HAVE_FLINT or HAVE_MPI is compiled for each build; headers do not.
@@ -117,7 +118,13 @@ objects_of = $(patsubst %.c,$(BUILD)/%.o,$(filter $(VARIANT),$(1))) \
 # What says Scalar is compiled for double and, as NAME_f32.o, for float (kernels/scalar.h).
 SCALARS := $(shell grep -lw Scalar kernels/*.c)
 FLOATS  := $(patsubst %.c,$(SHARED)/%_f32.o,$(SCALARS))
-OBJECTS := $(call objects_of,$(SOURCES)) $(FLOATS)
+# What is in a room called wide/ is compiled for every tier, as NAME_avx2.o (reference/tier.h).
+TIERED  := $(wildcard reference/*/wide/*.c)
+TIERS   := portable $(if $(filter x86_64-%,$(shell $(CC) -dumpmachine)),avx2 avx512)
+TIER_FLAGS_avx2   := -mavx2 -mfma
+TIER_FLAGS_avx512 := -mavx512f -mavx512cd -mavx512dq -mavx512ifma
+OBJECTS := $(call objects_of,$(filter-out $(TIERED),$(SOURCES))) $(FLOATS) \
+           $(foreach tier,$(TIERS),$(TIERED:%.c=$(SHARED)/%_$(tier).o))
 PROJECT := $(filter-out %/harness/commands/main.o,$(OBJECTS))
 HELPERS := $(call objects_of,\
                $(filter-out tests/test_%.c tests/fuzz_driver.c tests/bench%.c tests/kill_points.c \
@@ -166,6 +173,13 @@ $(call objects_of,$(filter-out $(VARIANT),$(SOURCES) $(TESTING))): $(SHARED)/%.o
 
 $(FLOATS): $(SHARED)/%_f32.o: %.c $(SHARED)/flags-shared
 	$(call SHOW,CC) $(CC) $(SHARED_FLAGS) $(DEFINED) -DHEADPROOF_FLOAT -MMD -MP -c -o $@ $<
+
+define TIER_RULE
+$(TIERED:%.c=$(SHARED)/%_$(1).o): $(SHARED)/%_$(1).o: %.c $(SHARED)/flags-shared
+	$$(call SHOW,CC) $$(CC) $$(SHARED_FLAGS) $(TIER_FLAGS_$(1)) -DHEADPROOF_TIER=$(1) -MMD -MP \
+	    -c -o $$@ $$<
+endef
+$(foreach tier,$(TIERS),$(eval $(call TIER_RULE,$(tier))))
 
 # What only `headproof info` and the sidecars say, so that a commit rebuilds one object.
 $(BUILD)/harness/base/info.o: $(BUILD)/commit

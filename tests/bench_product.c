@@ -96,7 +96,7 @@ static double aim_of(const Shape *s, mpfr_prec_t bits)
     for (size_t i = 0; i < sizeof aims / sizeof *aims; i++) {
         bool square = s->m == aims[i].n && s->k == aims[i].n && s->n == aims[i].n;
         if (square && bits == aims[i].bits) {
-            return product_has(PRODUCT_IFMA) ? aims[i].ifma : aims[i].portable;
+            return product_has(PRODUCT_DIGITS) ? aims[i].ifma : aims[i].portable;
         }
     }
     return 0;

@@ -1,5 +1,5 @@
 /*
- * Rows of numbers, eight at a time, against MPFR's numbers one by one, bit by bit: all counts of
+ * Rows of numbers, several at a time, against MPFR's numbers one by one, bit by bit: all counts of
  * limbs, signs and distances of exponents, ties, runs of ones and zeros, what cancels, and what is
  * no number.  And the exponentials that are made of them.
  */
@@ -7,9 +7,8 @@
 #include "fixture.h"
 
 #include "../reference/evaluator.h"
-#include "../reference/product/ifma_block.h"
 #include "../reference/product/lanes.h"
-#include "../reference/product/lanes_eight.h"
+#include "../reference/product/wide.h"
 #include "../reference/reference.h"
 
 #include <setjmp.h>
@@ -361,14 +360,11 @@ static void count_rest(const LanesRow *row, size_t first, size_t count)
 }
 
 /* Of rows of plain numbers and zeros nothing is done one by one; where the very last is neither,
- * what no other eight has, COUNT % 8. */
-static void eights_are_done_at_once(void **state)
+ * what no other vector has, the remainder. */
+static void vectors_are_done_at_once(void **state)
 {
     ApMat a, y;
     (void)state;
-    if (!ifma_has()) {
-        skip();
-    }
     for (mpfr_prec_t bits = 64; bits <= 256; bits += 64) {
         const mpfr_exp_t far = -((mpfr_exp_t)1 << 42); /* such as e is of in a plan */
         assert_true(ap_init(&a, 1, COUNT + 10, bits) && ap_init(&y, 1, COUNT, bits));
@@ -383,12 +379,12 @@ static void eights_are_done_at_once(void **state)
                             numbers_same(a.entry + COUNT - 1), NULL};
             left_over = 0;
             if (operation != LANES_ADD_MUL || bits > 64) {
-                assert_true(lanes_eights(&row, COUNT, count_rest));
+                assert_true(wide()->rows(&row, COUNT, count_rest));
                 assert_int_equal(left_over, 0);
                 row.b = numbers_row(a.entry + 10);
                 draw_special(a.entry + 10 + COUNT - 1, 2);
-                assert_true(lanes_eights(&row, COUNT, count_rest));
-                assert_int_equal(left_over, COUNT % 8);
+                assert_true(wide()->rows(&row, COUNT, count_rest));
+                assert_int_equal(left_over, COUNT % wide()->lanes);
             }
         }
         ap_clear(&a);
@@ -475,7 +471,7 @@ int main(void)
         cmocka_unit_test(doubles_are_added_as_mpfr_adds_them),
         cmocka_unit_test(sums_and_copies_are_mpfrs),
         cmocka_unit_test(sums_are_within_their_roundings),
-        cmocka_unit_test(eights_are_done_at_once),
+        cmocka_unit_test(vectors_are_done_at_once),
         cmocka_unit_test(exponentials_of_rows_are_within_their_bounds),
     };
     return cmocka_run_group_tests(tests, reference_set_up, reference_tear_down);

@@ -197,15 +197,15 @@ static void columns_cut_off_are_within_the_bound(void **state)
     static const Kind kinds[][2] = {{FULL, FULL}, {FULL, NEGATIVE}, {NEGATIVE, NORMAL}};
     Worst worst = {.ratio = 0};
     (void)state;
-    for (mpfr_prec_t bits = 140; bits < 330 && product_has(PRODUCT_IFMA); bits += 3) {
+    for (mpfr_prec_t bits = 140; bits < 330 && product_has(PRODUCT_DIGITS); bits += 3) {
         for (size_t t = 0; t < sizeof terms / sizeof *terms; t++) {
             for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
-                check_product(&worst, PRODUCT_IFMA, (Size){1, 3, terms[t], bits}, kinds[k][0],
+                check_product(&worst, PRODUCT_DIGITS, (Size){1, 3, terms[t], bits}, kinds[k][0],
                               kinds[k][1], LONG, bits % 2 ? LONG : DOUBLES, false);
             }
         }
     }
-    print_worst(PRODUCT_IFMA, "cut", &worst);
+    print_worst(PRODUCT_DIGITS, "cut", &worst);
 }
 
 /* Weights with a column of one entry beside full ones: what may be off there goes with its own sum
@@ -220,13 +220,13 @@ static void lone_weights_are_within_the_bound(void **state)
     for (size_t i = 0; i < K * N; i++) {
         b[i] = i % N != LONE ? operand_entry(FULL, "b", i / N, i % N) : i / N == 7 ? 0.5 : -0x1p-60;
     }
-    for (mpfr_prec_t bits = 150; bits < 330 && product_has(PRODUCT_IFMA); bits += 3) {
+    for (mpfr_prec_t bits = 150; bits < 330 && product_has(PRODUCT_DIGITS); bits += 3) {
         ApMat a = {0}, c = {0};
         ProductView weights = product_doubles(b, K, N, N);
         assert_true(ap_init(&a, 1, K, bits + 100) && ap_init(&c, 1, N, bits));
         operand_fill(&a, FULL, "a");
         assert_true(product_mul(product_view(&c), product_view(&a), weights,
-                                &(ProductOptions){.backend = PRODUCT_IFMA}, NULL));
+                                &(ProductOptions){.backend = PRODUCT_DIGITS}, NULL));
         worst = fmax(worst, worst_ratio(&c, NULL, product_view(&a), weights));
         assert_true(worst <= 1);
         ap_clear(&a);
@@ -260,10 +260,10 @@ static void spread_data_need_few_loops(void **state)
 {
     static const size_t sizes[] = {35, 68};
     (void)state;
-    for (size_t i = 0; product_has(PRODUCT_IFMA) && i < 2; i++) {
+    for (size_t i = 0; product_has(PRODUCT_DIGITS) && i < 2; i++) {
         size_t n = sizes[i];
         Worst worst = {.ratio = 0};
-        check_product(&worst, PRODUCT_IFMA, (Size){n, n, 40, 256}, WIDE, WIDE, LONG, LONG, false);
+        check_product(&worst, PRODUCT_DIGITS, (Size){n, n, 40, 256}, WIDE, WIDE, LONG, LONG, false);
         print_message("%zu of %zu entries by the loop\n", worst.by_loop, worst.entries);
         assert_true(worst.by_loop * 10 < worst.entries);
     }
@@ -272,7 +272,7 @@ static void spread_data_need_few_loops(void **state)
 /* Two short operands: the exact sum, rounded once. */
 static void short_operands_lose_nothing(void **state)
 {
-    static const ProductBackend backends[] = {PRODUCT_MODULAR, PRODUCT_IFMA};
+    static const ProductBackend backends[] = {PRODUCT_MODULAR, PRODUCT_DIGITS};
     (void)state;
     for (int which = 0; which < 4; which++) {
         ProductBackend backend = backends[which / 2];
@@ -527,8 +527,8 @@ static void sums_round_once(void **state)
 {
     (void)state;
     check_sums(PRODUCT_DOT);
-    if (product_has(PRODUCT_IFMA)) {
-        check_sums(PRODUCT_IFMA);
+    if (product_has(PRODUCT_DIGITS)) {
+        check_sums(PRODUCT_DIGITS);
     }
 }
 

@@ -6,6 +6,7 @@
 #include "info.h"
 
 #include "../../kernels/blas.h"
+#include "../../reference/tier.h"
 #include "message.h"
 #include "team.h"
 
@@ -88,6 +89,21 @@ static bool add_cpu(FactList *list)
     return reason == 0 || file_fault(reason) == 2;
 }
 
+/* The instruction sets that reference/ is compiled for, and the one in use. */
+static void add_tiers(FactList *list)
+{
+    char had[64] = "";
+    for (int tier = 0; tier < TIERS; tier++) {
+        size_t length = strlen(had);
+        if (tier_has((Tier)tier)) {
+            snprintf(had + length, sizeof had - length, "%s%s", length > 0 ? " " : "",
+                     tier_name((Tier)tier));
+        }
+    }
+    add(list, "tier", "%s", tier_name(tier_in_use()));
+    add(list, "tiers", "%s", had);
+}
+
 static void add_system(FactList *list)
 {
     struct utsname name;
@@ -122,6 +138,7 @@ size_t facts_read(Fact facts[FACTS_MOST])
     if (!add_cpu(&list)) {
         return 0;
     }
+    add_tiers(&list);
     add(&list, "openblas_core", "%s", blas_core());
     add(&list, "openblas_core_origin", "%s", blas_core_origin());
     add(&list, "openblas_core_wanted", "%s", wanted != NULL ? wanted : "no opinion");

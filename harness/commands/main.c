@@ -14,6 +14,7 @@
 #include "../base/team.h"
 
 #include "../../kernels/blas.h"
+#include "../../reference/tier.h"
 
 #include <omp.h>
 #include <stdlib.h>
@@ -139,6 +140,17 @@ static int run_command(int argc, char **argv)
                                 : command->run_words(argc, argv);
 }
 
+/* The tier that the user asks for. */
+static int read_tier(void)
+{
+    const char *word = getenv("HEADPROOF_CPU"), *why = tier_word(word);
+    if (why != NULL) {
+        complain((Origin){0}, word, "in HEADPROOF_CPU: %s", why);
+        return 2;
+    }
+    return 0;
+}
+
 static int run_line(int argc, char **argv)
 {
     if (argc < 2) {
@@ -151,6 +163,9 @@ static int run_line(int argc, char **argv)
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
         commands_print_help(commands_get(COMMAND_HELP));
         return streams_finish(0);
+    }
+    if (read_tier() != 0) {
+        return 2;
     }
     blas_setup(argv);
     if (team_join() != 0) {

@@ -10,8 +10,7 @@
 
 #include "basis.h"
 #include "dot.h"
-#include "ifma.h"
-#include "ifma_row.h"
+#include "digits.h"
 
 #include <math.h>
 
@@ -31,7 +30,7 @@ static const struct {
     double madd;         /* an 8-lane multiply-add of half a digit */
     double tile, block;  /* a tile of C; a block of digits over some terms */
     double store, sum;   /* an entry of C in a row of eight, ifma_row.c's; added */
-} ifma = {6, 3.0, 0.142, 60, 20, 8, 14};
+} digits = {6, 3.0, 0.142, 60, 20, 8, 14};
 
 static const struct {
     double call, prime; /* the basis */
@@ -100,19 +99,19 @@ static double measuring_ns(const Plan *plan)
            m * n * (common.guard + 2 * k * common.flop);
 }
 
-static double ifma_ns(const Plan *plan, mpfr_prec_t bits_a, mpfr_prec_t bits_b, mpfr_prec_t bits)
+static double digits_ns(const Plan *plan, mpfr_prec_t bits_a, mpfr_prec_t bits_b, mpfr_prec_t bits)
 {
     double m = ceil((double)plan->m / 4) * 4, n = ceil((double)plan->n / 8) * 8;
     double k = (double)plan->k;
-    IfmaWork work = ifma_work(plan, bits_a, bits_b, bits);
-    double entries_a = m * k * (ifma.entry + ifma.digit * (double)work.digits_a);
-    double packed = plan->weights ? 0 : ifma.entry + ifma.digit * (double)work.digits_b;
+    DigitsWork work = digits_work(plan, bits_a, bits_b, bits);
+    double entries_a = m * k * (digits.entry + digits.digit * (double)work.digits_a);
+    double packed = plan->weights ? 0 : digits.entry + digits.digit * (double)work.digits_b;
     double entries_b = n * k * packed;
-    double tile = ifma.tile + (double)work.blocks * ifma.block * ceil(k / (double)work.depth) +
-                  4 * k * (double)work.multiplies * ifma.madd;
+    double tile = digits.tile + (double)work.blocks * digits.block * ceil(k / (double)work.depth) +
+                  4 * k * (double)work.multiplies * digits.madd;
     double alone = common.store + common.bit * (double)(bits + plan->precision);
-    bool rows = ifma_stores_rows(plan, work.kept + 1, plan->add);
-    double entry = !rows ? alone : plan->add ? ifma.sum : ifma.store;
+    bool rows = digits_store_rows(plan, work.kept + 1, plan->add);
+    double entry = !rows ? alone : plan->add ? digits.sum : digits.store;
     return entries_a + entries_b + m * n / 32 * tile + m * n * entry;
 }
 
@@ -173,7 +172,7 @@ double cost_product(const Plan *plan, ProductBackend backend, mpfr_prec_t bits)
                (measuring_ns(plan) + m * n * k * arb_ns((double)plan->precision, cbrt(m * n * k)));
     case PRODUCT_MODULAR:
         return 1e-9 * (measuring_ns(plan) + modular_ns(plan, bits_a, bits_b, bits));
-    case PRODUCT_IFMA: return 1e-9 * (measuring_ns(plan) + ifma_ns(plan, bits_a, bits_b, bits));
+    case PRODUCT_DIGITS: return 1e-9 * (measuring_ns(plan) + digits_ns(plan, bits_a, bits_b, bits));
     default: return m * n * cost_loop_entry(plan);
     }
 }

@@ -11,11 +11,11 @@
 
 #include "cost.h"
 #include "gemm.h"
-#include "guard_eight.h"
-#include "ifma.h"
+#include "digits.h"
 #include "internal.h"
 #include "modular.h"
 #include "store.h"
+#include "wide.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -73,7 +73,7 @@ static size_t measure_row(const Plan *plan, size_t i, const float *s)
 {
     const GuardRow row = row_of(plan, i);
     size_t weak = 0;
-    for (size_t j = guard_eights(plan, &row, s, &weak); j < plan->n; j++) {
+    for (size_t j = wide()->guards(plan, &row, s, &weak); j < plan->n; j++) {
         plan->guard[i * plan->n + j] = guard_of(plan, &row, j, s[j]);
         weak += is_weak(plan, &row, j, s[j]);
     }
@@ -199,7 +199,7 @@ static bool holds(const Plan *plan, ProductBackend backend, mpfr_prec_t bits)
 {
     mpfr_prec_t bits_a = plan->short_a ? plan->a.bits : bits;
     mpfr_prec_t bits_b = plan->short_b ? plan->b.bits : bits;
-    return (backend != PRODUCT_IFMA || ifma_holds(bits_a, bits_b)) &&
+    return (backend != PRODUCT_DIGITS || digits_hold(bits_a, bits_b)) &&
            (backend != PRODUCT_MODULAR || modular_holds(bits_a, bits_b));
 }
 

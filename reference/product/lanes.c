@@ -1,16 +1,15 @@
 /*
- * Rows of numbers: eight at a time where that can be, and each by itself.
+ * Rows of numbers: several at a time where that can be, and each by itself.
  */
 #include "lanes.h"
 
-#include "lanes_eight.h"
-
 #include "../ap.h"
 #include "../limbs_number.h"
+#include "wide.h"
 
 #include <string.h>
 
-/* Fewer are not worth the choice. */
+/* Numbers that are made of doubles at once. */
 enum { EIGHT = 8 };
 
 static void each_alone(const LanesRow *row, size_t first, size_t count)
@@ -32,7 +31,7 @@ static void each_alone(const LanesRow *row, size_t first, size_t count)
 
 static void operate(const LanesRow *row, size_t count)
 {
-    if (count < EIGHT || !lanes_eights(row, count, each_alone)) {
+    if (!wide()->rows(row, count, each_alone)) {
         each_alone(row, 0, count);
     }
 }

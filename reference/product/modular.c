@@ -11,6 +11,7 @@
 #include "gemm.h"
 #include "internal.h"
 #include "store.h"
+#include "wide.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -22,38 +23,6 @@ enum { CHUNK = 512 };
 enum { COLUMNS = 256, FEW_COLUMNS = 64 };
 
 #define RESIDUE_BYTES 0x1p28 /* of A's residues, over all threads; of B's and C's half of that */
-
-/* x[i] -= q round(x[i] / q): |x[i]| <= q / 2 + 1 after, for |x[i]| < 2^53.  Adding and taking away
- * 1.5 2^52 rounds to an integer. */
-static inline __attribute__((always_inline)) void reduce_all(double *x, size_t count, double q,
-                                                             double reciprocal)
-{
-    const double shift = 0x1.8p52;
-#pragma omp simd
-    for (size_t i = 0; i < count; i++) {
-        double rounded = (x[i] * reciprocal + shift) - shift;
-        x[i] -= q * rounded;
-    }
-}
-
-#ifdef __x86_64__
-__attribute__((target("avx512f"))) static void reduce_wide(double *x, size_t count, double q,
-                                                           double reciprocal)
-{
-    reduce_all(x, count, q, reciprocal);
-}
-#endif
-
-static void reduce(double *x, size_t count, double q, double reciprocal)
-{
-#ifdef __x86_64__
-    if (__builtin_cpu_supports("avx512f")) {
-        reduce_wide(x, count, q, reciprocal);
-        return;
-    }
-#endif
-    reduce_all(x, count, q, reciprocal);
-}
 
 /* Lines [first, first + count) of an operand modulo every prime: `primes` matrices one after the
  * other, each [count, depth], or [depth, count] if depth_major. */
@@ -108,7 +77,8 @@ static void residues_make(const Residues *r, const Scratch *s)
         gemm(r->residue + start, total, r->split->power, r->split->digits, false, s->digits,
              s->pitch, false, basis->primes, length, r->split->digits, 0);
         for (size_t t = 0; t < basis->primes; t++) {
-            reduce(r->residue + t * total + start, length, basis->q[t], basis->reciprocal[t]);
+            wide()->reduce(r->residue + t * total + start, length, basis->q[t],
+                           basis->reciprocal[t]);
         }
     }
 }
@@ -127,7 +97,7 @@ static void multiply_residues(double *x, const Residues *a, const Residues *b)
             gemm(xt, n, at + (a_turned ? l * m : l), a_turned ? m : k, a_turned,
                  bt + (b_turned ? l * n : l), b_turned ? n : k, !b_turned, m, n, terms,
                  l == 0 ? 0 : 1);
-            reduce(xt, m * n, basis->q[t], basis->reciprocal[t]);
+            wide()->reduce(xt, m * n, basis->q[t], basis->reciprocal[t]);
         }
     }
 }

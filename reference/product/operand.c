@@ -6,7 +6,7 @@
 
 #include "entry.h"
 #include "internal.h"
-#include "operand_eight.h"
+#include "wide.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -200,7 +200,7 @@ INLINE bool measure_walk(Operand *o, mpfr_exp_t *low, const Walk *w, const bool 
 /* Measures some lines; false when one is not plain. */
 static bool measure_some(Operand *o, mpfr_exp_t *low, const Walk *w)
 {
-    bool plain = operand_measure_eights(o, low, w->first, w->end - w->first);
+    bool plain = wide()->measure(o, low, w->first, w->end - w->first);
     if (!plain) {
         plain = o->number != NULL ? measure_walk(o, low, w, true) : measure_walk(o, low, w, false);
     }

@@ -3,15 +3,15 @@
  */
 #include "product.h"
 
+#include "../tier.h"
 #include "ball.h"
 #include "cost.h"
 #include "dot.h"
-#include "ifma.h"
-#include "ifma_block.h"
 #include "internal.h"
 #include "modular.h"
 #include "store.h"
 #include "weights.h"
+#include "wide.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -84,19 +84,21 @@ void product_weights_clear(ProductWeights *weights)
     kept_close(weights);
 }
 
+const WideOperations *wide(void)
+{
+    TIER_TABLES(WideOperations, wide_operations);
+    return wide_operations_of[tier_in_use()];
+}
+
 bool product_has(ProductBackend backend)
 {
-    switch (backend) {
-    case PRODUCT_ARB: return ball_has();
-    case PRODUCT_IFMA: return ifma_has();
-    default: return true;
-    }
+    return backend != PRODUCT_ARB || ball_has();
 }
 
 const char *product_backend_name(ProductBackend backend)
 {
     static const char *const names[PRODUCT_BACKENDS] = {"auto", "loop",    "dot",
-                                                        "arb",  "modular", "ifma"};
+                                                        "arb",  "modular", "digits"};
     return names[backend];
 }
 
@@ -155,7 +157,7 @@ static bool measure(Plan *plan, ProductBackend wanted)
     plan->short_a = plan->a.bits <= plan->precision;
     plan->short_b = plan->b.bits <= plan->precision;
     bool exact =
-        plan->short_a && plan->short_b && (wanted == PRODUCT_MODULAR || wanted == PRODUCT_IFMA);
+        plan->short_a && plan->short_b && (wanted == PRODUCT_MODULAR || wanted == PRODUCT_DIGITS);
     return exact || plan_measure(plan);
 }
 
@@ -165,7 +167,7 @@ static bool multiply(Plan *plan, ProductBackend *chosen)
     switch (*chosen) {
     case PRODUCT_ARB: return ball_mul(plan);
     case PRODUCT_MODULAR: return modular_mul(plan);
-    case PRODUCT_IFMA: return ifma_mul(plan);
+    case PRODUCT_DIGITS: return wide()->multiply(plan);
     case PRODUCT_DOT: ok = dot_mul(plan, &done); break;
     default: done = false; break;
     }

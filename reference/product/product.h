@@ -65,7 +65,7 @@ typedef enum {
     PRODUCT_DOT,     /* dot products of limbs, each rounded once: the smallest products */
     PRODUCT_ARB,     /* arb_mat_mul, where FLINT is built in */
     PRODUCT_MODULAR, /* residues modulo primes, one product of doubles for each */
-    PRODUCT_IFMA,    /* 52-bit digits on AVX-512 IFMA, where the CPU has it */
+    PRODUCT_DIGITS,  /* 52-bit digits, several entries of C at once */
     PRODUCT_BACKENDS
 } ProductBackend;
 

@@ -3,16 +3,16 @@
  */
 #include "vexp.h"
 
-#include "ifma_pack.h"
+#include "digits.h"
+#include "entry.h"
 #include "internal.h"
 #include "store.h"
-#include "vexp_lanes.h"
-#include "vexp_row.h"
+#include "wide.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { DIGIT = 52, LOSS = 4 }; /* 9 2^(-52 D) <= 2^-p takes 52 D >= p + 4 */
+enum { LOSS = 4 }; /* 9 2^(-52 D) <= 2^-p takes 52 D >= p + 4 */
 
 struct VectorExp {
     ApExp *scalar;
@@ -119,7 +119,7 @@ VectorExp *vexp_create(mpfr_prec_t bits, bool correct_rounding)
         free(tables);
         return NULL;
     }
-    if (!correct_rounding && ifma_has() && choose_digits(tables, bits)) {
+    if (!correct_rounding && choose_digits(tables, bits)) {
         tables_fill(tables);
         context->tables = tables;
     } else {
@@ -162,34 +162,33 @@ static bool is_bounded(mpfr_srcptr x)
     return mpfr_zero_p(x) || (mpfr_regular_p(x) && mpfr_custom_get_exp(x) <= 20);
 }
 
+static void put_argument(ExpLanes *lanes, size_t lane, const ExpTables *tables, mpfr_srcptr x)
+{
+    Entry e;
+    entry_load_real(&e, x);
+    entry_digits(&lanes->x[0][lane], VEXP_LANES, tables->digits + 2, DIGIT, &e, DIGIT - e.exponent);
+    lanes->negative |= (unsigned)e.negative << lane;
+}
+
 void vexp(VectorExp *context, mpfr_ptr y, mpfr_srcptr x, size_t count)
 {
     const long far = 1L << 22;
-    bool wide = context->tables != NULL && mpfr_get_emin() < -far && mpfr_get_emax() > far;
-    bool row = wide && vexp_is_row(context->tables, y, x, count);
+    bool bounded = context->tables != NULL && mpfr_get_emin() < -far && mpfr_get_emax() > far;
     for (size_t i = 0; i < count;) {
-        if (row && count - i >= VEXP_LANES && vexp_row(context->tables, y + i, x + i)) {
-            i += VEXP_LANES;
-            continue;
-        }
+        i += bounded ? wide()->exp_row(context->tables, y + i, x + i, count - i) : 0;
         ExpLanes lanes;
-        Entry e[VEXP_LANES] = {0};
-        mpfr_exp_t lead[VEXP_LANES] = {0};
         size_t index[VEXP_LANES], filled = 0;
         lanes.negative = 0;
         for (; i < count && filled < VEXP_LANES; i++) {
-            if (wide && is_bounded(x + i)) {
-                entry_load_real(&e[filled], x + i);
-                lead[filled] = DIGIT - e[filled].exponent;
-                lanes.negative |= (unsigned)e[filled].negative << filled;
+            if (bounded && is_bounded(x + i)) {
+                put_argument(&lanes, filled, context->tables, x + i);
                 index[filled++] = i;
             } else {
                 ap_exp(context->scalar, y + i, x + i);
             }
         }
         if (filled > 0) {
-            ifma_digits(lanes.x, context->tables->digits + 2, e, lead);
-            vexp_lanes(&lanes, context->tables);
+            wide()->exp(&lanes, context->tables, filled);
         }
         for (size_t lane = 0; lane < filled; lane++) {
             store_lane(y + index[lane], &lanes, context->tables, lane);

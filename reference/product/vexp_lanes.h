@@ -1,5 +1,5 @@
 /*
- * Eight exponentials in fixed point (private to vexp.c and vexp_lanes.c).
+ * Eight exponentials in fixed point (private to reference/product/).
  *
  * x = n ln 2 + r, 0 < r < 0.6932, and r = i1 2^-8 + i2 2^-16 + i3 2^-24 + s:
  * exp(x) = 2^n exp(i1 2^-8) exp(i2 2^-16) exp(i3 2^-24) exp(s), the first three from tables, the
@@ -31,9 +31,5 @@ typedef struct {
     _Alignas(64) int64_t n[VEXP_LANES];
     unsigned negative;
 } ExpLanes;
-
-/* exp of x in every lane, x < 2^20; the result is within 9 2^(-52 D) of exp(x) 2^-n, which is in
- * [1, 2.01). */
-void vexp_lanes(ExpLanes *lanes, const ExpTables *tables);
 
 #endif

@@ -1,46 +1,75 @@
 /*
- * Vectors of eight 64-bit words (private to the files of reference/product/ that use AVX-512 IFMA;
- * x86-64 alone).  The instruction set is a function's, not the build's: call them where ifma_has().
+ * What is done for several entries at a time, by vectors (private to reference/product/).
+ *
+ * The sources in wide/ are compiled for every tier (../tier.h); each has a table of its functions.
  */
 #ifndef HEADPROOF_REFERENCE_PRODUCT_WIDE_H
 #define HEADPROOF_REFERENCE_PRODUCT_WIDE_H
 
-#include <immintrin.h>
+#include "guard.h"
+#include "lanes.h"
+#include "vexp_lanes.h"
 
-#define WIDE __attribute__((target("avx512f,avx512ifma")))
-#define WIDE_INLINE WIDE static inline __attribute__((always_inline))
+/* y = a operation b, and scratch of y's precision. */
+typedef enum { LANES_ADD, LANES_SUB, LANES_MUL, LANES_DIV, LANES_ADD_MUL } LanesOperation;
+typedef struct {
+    LanesOperation operation;
+    mpfr_ptr y;
+    Numbers a, b;
+    mpfr_ptr t;
+} LanesRow;
 
-/* to[0] to to[count - 1], vectors, become 0: few, so that a call of memset, which compilers make of
- * such a loop where they can, would take longer. */
-WIDE_INLINE void wide_clear(void *to, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        _mm512_store_si512((__m512i *)to + i, _mm512_setzero_si512());
-        __asm__("" : : : "memory");
-    }
-}
+/* Entries [first, first + count) of a row, one by one. */
+typedef void LanesRest(const LanesRow *row, size_t first, size_t count);
 
-/* Word j of x[i] becomes word i of x[j]. */
-WIDE_INLINE void wide_transpose(__m512i *x)
-{
-    __m512i pair[8], four[8];
-#pragma GCC unroll 4
-    for (int i = 0; i < 8; i += 2) { /* words j, j + 1 of x[i], x[i + 1] change places */
-        pair[i] = _mm512_unpacklo_epi64(x[i], x[i + 1]);
-        pair[i + 1] = _mm512_unpackhi_epi64(x[i], x[i + 1]);
-    }
-    /* Then pairs of words: 0 and 2 of every four; 1 and 3. */
-#pragma GCC unroll 4
-    for (int i = 0; i < 4; i++) {
-        int low = i / 2 * 4 + i % 2;
-        four[low] = _mm512_shuffle_i64x2(pair[low], pair[low + 2], 0x88);
-        four[low + 2] = _mm512_shuffle_i64x2(pair[low], pair[low + 2], 0xdd);
-    }
-#pragma GCC unroll 4
-    for (int i = 0; i < 4; i++) {
-        x[i] = _mm512_shuffle_i64x2(four[i], four[i + 4], 0x88);
-        x[i + 4] = _mm512_shuffle_i64x2(four[i], four[i + 4], 0xdd);
-    }
-}
+/* What the entries of row i of C have in common. */
+typedef struct {
+    size_t i;
+    double from_a, from_b; /* the sum of A's line, and what B's sums are multiplied by: 1 or 0 */
+    double scale;          /* of what an entry needs */
+    double weak;           /* sums of magnitudes below this lack too much, where a line is spread */
+} GuardRow;
+
+/* Entries [0, count) of a row.  By `rest`: those among which a number is not plain, or a quotient
+ * is next to a tie.  False, and nothing done: too few, or not of these precisions. */
+typedef bool WideRows(const LanesRow *row, size_t count, LanesRest *rest);
+
+/* exponent, size and sum of at most 64 lines from `first` on, and low, the exponent of the lowest
+ * bit set in each, or LONG_MAX.  False, to be done one by one: not numbers of few limbs side by
+ * side, or not plain. */
+typedef bool WideMeasure(Operand *o, mpfr_exp_t *low, size_t first, size_t lines);
+
+/* Sets the guards of entries (i, 0) to (i, n - 1), n a multiple of the lanes, from their sums of
+ * magnitudes, and adds the weak ones to *weak.  Returns n: the row's columns without a remainder. */
+typedef size_t WideGuards(const Plan *plan, const GuardRow *row, const float *s, size_t *weak);
+
+/* The product, by 52-bit digits.  false when memory is short. */
+typedef bool WideMultiply(const Plan *plan);
+
+/* exp of x in the first lanes, x < 2^20; the result is within 9 2^(-52 D) of exp(x) 2^-n, which is in
+ * [1, 2.01). */
+typedef void WideExp(ExpLanes *lanes, const ExpTables *tables, size_t count);
+
+/* y[i] = exp(x[i]) as WideExp makes it; y may be x.  Returns how many are done, from the first on:
+ * it ends before numbers that are not neighbours of few whole limbs, or arguments that are neither 0
+ * nor numbers below 2^20. */
+typedef size_t WideExpRow(const ExpTables *tables, mpfr_ptr y, mpfr_srcptr x, size_t count);
+
+/* x[i] -= q round(x[i] / q): |x[i]| <= q / 2 + 1 after, for |x[i]| < 2^53. */
+typedef void WideReduce(double *x, size_t count, double q, double reciprocal);
+
+typedef struct {
+    size_t lanes;
+    WideRows *rows;
+    WideMeasure *measure;
+    WideGuards *guards;
+    WideMultiply *multiply;
+    WideExp *exp;
+    WideExpRow *exp_row;
+    WideReduce *reduce;
+} WideOperations;
+
+/* Those of the tier in use. */
+const WideOperations *wide(void);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * Vectors of doubles (private to reference/radius/): sums are taken in eight parts side by side, so
+ * VectorOperations of doubles (private to reference/radius/): sums are taken in eight parts side by side, so
  * that their bits are the same whatever vectors a machine has.
  */
 #ifndef HEADPROOF_REFERENCE_RADIUS_VECTORS_H
@@ -32,5 +32,17 @@ bool vector_distances(double *product, const double *square, double own, size_t 
 
 /* More than all squares that underflow, together. */
 #define SQUARES_LOST 0x1p-900
+
+/* The same of one tier. */
+typedef struct {
+    double (*sum)(const double *a, size_t count);
+    double (*dot)(const double *a, const double *b, size_t count);
+    void (*multiply)(double *c, const double *a, const double *b, size_t count);
+    double (*largest)(const double *a, const double *b, size_t count);
+    void (*add_scaled)(double *y, double weight, const double *v, size_t count);
+    double (*distance)(const double *a, const double *b, size_t count);
+    bool (*distances)(double *product, const double *square, double own, size_t width,
+                      size_t count);
+} VectorOperations;
 
 #endif

@@ -1,51 +1,47 @@
 /*
- * Fractions of 52-bit digits of eight entries at a time: neighbours in memory, which are those of a
- * line, or the entries of eight lines at one depth.
+ * Fractions of 52-bit digits of LANES entries at a time: neighbours in memory, which are those of a
+ * line, or the entries of LANES lines at one depth.
  */
-#include "ifma_pack_eight.h"
+#include "pack_beside.h"
 
-#ifdef __x86_64__
-
-#include "operand_read.h"
-#include "wide.h"
+#include "read.h"
 
 #include <string.h>
 
 /* Digits an entry; positions after which sums of digits are carried. */
-enum { DIGIT = 52, MOST = 8, CARRY_EVERY = 1024 };
+enum { MOST = 6, CARRY_EVERY = 1024 };
 
 /* Digit d of alpha of each entry, to digit[d]; D of them. */
-EIGHT void alphas(__m512i *digit, const Eight *x, __m512i line_exponent, const bool fits,
-                  const int D)
+INLINE void alphas(Words *digit, const Lanes *x, Words line_exponent, const bool fits, const int D)
 {
     const int size = (DIGIT * D + 63) / 64;
-    const __m512i flip = _mm512_maskz_mov_epi64(x->negative, all(IFMA_MASK));
-    __m512i carry = _mm512_maskz_mov_epi64(fits ? x->negative : 0, all(1)), word[MOST];
+    const Words flip = keep(x->negative, all(DIGIT_MASK));
+    Words carry = keep(fits ? x->negative : all_lanes(false), all(1)), word[MOST];
     UNROLL
     for (int i = 0; i < size; i++) {
         int limb = i - (size - LIMBS_MOST);
         word[i] = limb < 0 ? zero() : x->limb[limb];
     }
-    __m512i lead = _mm512_add_epi64(_mm512_sub_epi64(line_exponent, x->exponent), all(1));
+    Words lead = (line_exponent - x->exponent) + all(1);
     (void)shift_down(word, size, lead);
     UNROLL
     for (int d = D - 1; d >= 0; d--) {
         const int low = 64 * size - DIGIT * (d + 1), at = low / 64;
         const unsigned off = (unsigned)low % 64;
-        __m512i bits = _mm512_srli_epi64(word[at], off);
+        Words bits = word[at] >> off;
         if (off + DIGIT > 64) {
-            bits = _mm512_or_si512(bits, _mm512_slli_epi64(word[at + 1], 64 - off));
+            bits = bits | (word[at + 1] << (64 - off));
         }
-        bits = _mm512_and_si512(bits, all(IFMA_MASK));
-        bits = _mm512_add_epi64(_mm512_xor_si512(bits, flip), carry);
-        carry = _mm512_srli_epi64(bits, DIGIT);
-        digit[d] = _mm512_and_si512(bits, all(IFMA_MASK));
+        bits = bits & all(DIGIT_MASK);
+        bits = (bits ^ flip) + carry;
+        carry = bits >> DIGIT;
+        digit[d] = bits & all(DIGIT_MASK);
     }
-    digit[0] = _mm512_xor_si512(digit[0], all((uint64_t)1 << (DIGIT - 1)));
+    digit[0] = digit[0] ^ all((uint64_t)1 << (DIGIT - 1));
 }
 
 /* The line of a lane; lines beyond the last are copies of it. */
-static size_t line_of(const IfmaPacking *p, size_t lane)
+static size_t line_of(const Packing *p, size_t lane)
 {
     size_t wanted = p->first + lane;
     return wanted < p->operand->lines ? wanted : p->operand->lines - 1;
@@ -55,70 +51,73 @@ static void carry_sums(int64_t *sum, size_t digits)
 {
     for (size_t w = digits + 1; w-- > 1;) {
         sum[w - 1] += sum[w] >> DIGIT;
-        sum[w] &= (int64_t)IFMA_MASK;
+        sum[w] &= (int64_t)DIGIT_MASK;
     }
 }
 
 /* Digits of entries [from, from + 8) of a line, to digit; added to sum, [1 + digit]. */
-EIGHT bool line_digits(__m512i *digit, __m512i *sum, const IfmaPacking *p, size_t line, size_t from,
-                       const bool fits, const int D)
+INLINE bool line_digits(Words *digit, Words *sum, const Packing *p, size_t line, size_t from,
+                        const bool fits, const int D)
 {
     const Operand *o = p->operand;
     size_t left = o->depth - from, lanes = left < LANES ? left : LANES;
-    Eight x;
-    if (!read_eight(&x, o, o->line_at[line] + o->depth_at[from], lanes)) {
+    Lanes x;
+    if (!read_lanes(&x, o, o->line_at[line] + o->depth_at[from], lanes)) {
         return false;
     }
     alphas(digit, &x, all((uint64_t)o->exponent[line]), fits, D);
     UNROLL
     for (int d = 0; d < D; d++) {
-        sum[d] = _mm512_mask_add_epi64(sum[d], first_lanes(lanes), sum[d], digit[d]);
+        sum[d] = sum[d] + keep(first_lanes(lanes), digit[d]);
     }
     return true;
 }
 
 /* The lines' digits at some positions: [line][digit] vectors of positions. */
 typedef struct {
-    __m512i of[IFMA_LANES][MOST];
+    Words of[LANES][MOST];
 } Square;
 
 /* out [position][lane][digit] */
-EIGHT void put_lines(uint64_t *out, const Square *x, size_t lines, size_t positions, const int D)
+INLINE void put_lines(uint64_t *out, const Square *x, size_t lines, size_t positions, const int D)
 {
     for (size_t r = 0; r < lines; r++) {
-        __m512i turned[LANES];
         UNROLL
-        for (int d = 0; d < LANES; d++) {
-            turned[d] = d < D ? x->of[r][d] : zero();
-        }
-        wide_transpose(turned);
-        for (size_t t = 0; t < positions; t++) {
-            uint64_t *to = out + (t * lines + r) * (size_t)D;
-            _mm512_mask_storeu_epi64(to, first_lanes((size_t)D), turned[t]);
+        for (int first = 0; first < D; first += LANES) {
+            Words turned[LANES];
+            UNROLL
+            for (int d = 0; d < LANES; d++) {
+                turned[d] = first + d < D ? factor_of(x->of[r][first + d]) : zero();
+            }
+            turn(turned);
+            for (size_t t = 0; t < positions; t++) {
+                uint64_t *to = out + (t * lines + r) * (size_t)D + first;
+                store_some(to, turned[t], (size_t)(D - first < LANES ? D - first : LANES));
+            }
         }
     }
 }
 
 /* out [position][digit][lane] */
-EIGHT void put_digits(uint64_t *out, const Square *x, size_t positions, const int D)
+INLINE void put_digits(uint64_t *out, const Square *x, size_t positions, const int D)
 {
     UNROLL
     for (int d = 0; d < D; d++) {
-        __m512i turned[LANES];
+        Words turned[LANES];
         UNROLL
         for (int r = 0; r < LANES; r++) {
-            turned[r] = x->of[r][d];
+            turned[r] = factor_of(x->of[r][d]);
         }
-        wide_transpose(turned);
+        turn(turned);
         for (size_t t = 0; t < positions; t++) {
-            _mm512_store_si512(out + (t * (size_t)D + (size_t)d) * LANES, turned[t]);
+            store(out + (t * (size_t)D + (size_t)d) * LANES, turned[t]);
         }
     }
 }
 
 /* Lines whose entries are neighbours. */
-EIGHT bool pack_lines(uint64_t *out, int64_t (*sum)[IFMA_COLUMNS], const IfmaPacking *p,
-                      const bool fits, const int D)
+INLINE bool pack_along(uint64_t *out, int64_t (*sum)[TILE_COLUMNS], const Packing *p,
+                       const bool fits, const int D)
 {
     const size_t depth = p->operand->depth, step = p->lanes * (size_t)D;
     for (size_t first = 0; first < depth; first += CARRY_EVERY) {
@@ -145,7 +144,9 @@ EIGHT bool pack_lines(uint64_t *out, int64_t (*sum)[IFMA_COLUMNS], const IfmaPac
         }
         for (size_t r = 0; r < p->lanes; r++) {
             for (int d = 0; d < D; d++) {
-                sum[r][1 + d] += _mm512_reduce_add_epi64(sums.of[r][d]);
+                for (int lane = 0; lane < LANES; lane++) {
+                    sum[r][1 + d] += (int64_t)sums.of[r][d][lane];
+                }
             }
             carry_sums(sum[r], (size_t)D);
         }
@@ -153,31 +154,31 @@ EIGHT bool pack_lines(uint64_t *out, int64_t (*sum)[IFMA_COLUMNS], const IfmaPac
     return true;
 }
 
-/* Eight lines that are neighbours; lines beyond the last are of zeros. */
-EIGHT bool pack_beside(uint64_t *out, int64_t (*sum)[IFMA_COLUMNS], const IfmaPacking *p,
-                       const bool fits, const int D)
+/* Lanes lines that are neighbours; lines beyond the last are of zeros. */
+INLINE bool pack_across(uint64_t *out, int64_t (*sum)[TILE_COLUMNS], const Packing *p,
+                        const bool fits, const int D)
 {
     const Operand *o = p->operand;
     const size_t left = o->lines - p->first, lanes = left < LANES ? left : LANES;
     const size_t at = o->line_at[p->first];
-    const __m512i exponent = _mm512_maskz_loadu_epi64(first_lanes(lanes), o->exponent + p->first);
-    __m512i digit[MOST], sums[MOST] = {zero()};
+    const Words exponent = load_some(o->exponent + p->first, lanes);
+    Words digit[MOST], sums[MOST] = {zero()};
     for (size_t l = 0; l < o->depth; l++) {
-        Eight x;
+        Lanes x;
         fetch_ahead(o, p->first, l);
-        if (!read_eight(&x, o, at + o->depth_at[l], lanes)) {
+        if (!read_lanes(&x, o, at + o->depth_at[l], lanes)) {
             return false;
         }
         alphas(digit, &x, exponent, fits, D);
         UNROLL
         for (int d = 0; d < D; d++) {
-            _mm512_store_si512(out + (l * (size_t)D + (size_t)d) * LANES, digit[d]);
-            sums[d] = _mm512_add_epi64(sums[d], digit[d]);
+            store(out + (l * (size_t)D + (size_t)d) * LANES, factor_of(digit[d]));
+            sums[d] = sums[d] + digit[d];
         }
         if (l % CARRY_EVERY == CARRY_EVERY - 1 || l + 1 == o->depth) {
             for (int d = 0; d < D; d++) {
                 int64_t of[LANES];
-                _mm512_storeu_si512(of, sums[d]);
+                store(of, sums[d]);
                 sums[d] = zero();
                 for (size_t lane = 0; lane < LANES; lane++) {
                     sum[lane][1 + d] += of[lane];
@@ -192,15 +193,15 @@ EIGHT bool pack_beside(uint64_t *out, int64_t (*sum)[IFMA_COLUMNS], const IfmaPa
 }
 
 /* Called with constants, so that loops over digits unroll. */
-EIGHT bool pack(uint64_t *out, int64_t (*sum)[IFMA_COLUMNS], const IfmaPacking *p, const bool fits,
-                const int D)
+INLINE bool pack(uint64_t *out, int64_t (*sum)[TILE_COLUMNS], const Packing *p, const bool fits,
+                 const int D)
 {
-    return p->operand->depth_major ? pack_beside(out, sum, p, fits, D)
-                                   : pack_lines(out, sum, p, fits, D);
+    return p->operand->depth_major ? pack_across(out, sum, p, fits, D)
+                                   : pack_along(out, sum, p, fits, D);
 }
 
 #define PACK_OF(D)                                                                                 \
-    EIGHTS static bool pack_##D(uint64_t *out, int64_t(*sum)[IFMA_COLUMNS], const IfmaPacking *p)  \
+    static bool pack_##D(uint64_t *out, int64_t(*sum)[TILE_COLUMNS], const Packing *p)             \
     {                                                                                              \
         return pack(out, sum, p, p->fits, D);                                                      \
     }
@@ -211,9 +212,9 @@ PACK_OF(4)
 PACK_OF(5)
 PACK_OF(6)
 
-bool ifma_pack_eights(uint64_t *out, int64_t (*sum)[IFMA_COLUMNS], const IfmaPacking *p)
+bool pack_beside(uint64_t *out, int64_t (*sum)[TILE_COLUMNS], const Packing *p)
 {
-    static bool (*const packs[])(uint64_t *, int64_t(*)[IFMA_COLUMNS], const IfmaPacking *) = {
+    static bool (*const packs[])(uint64_t *, int64_t(*)[TILE_COLUMNS], const Packing *) = {
         pack_1, pack_2, pack_3, pack_4, pack_5, pack_6};
     const Operand *o = p->operand;
     if (!o->beside || p->digits < 1 || p->digits > 6 || (o->depth_major && !p->by_digit)) {
@@ -222,13 +223,3 @@ bool ifma_pack_eights(uint64_t *out, int64_t (*sum)[IFMA_COLUMNS], const IfmaPac
     memset(sum, 0, p->lanes * sizeof *sum);
     return packs[p->digits - 1](out, sum, p);
 }
-
-#else
-
-bool ifma_pack_eights(uint64_t *out, int64_t (*sum)[IFMA_COLUMNS], const IfmaPacking *p)
-{
-    (void)out, (void)sum, (void)p;
-    return false;
-}
-
-#endif

@@ -1,0 +1,24 @@
+/*
+ * Entries of operands as 52-bit digits (private to reference/product/wide/).
+ */
+#ifndef HEADPROOF_REFERENCE_PRODUCT_WIDE_PACK_H
+#define HEADPROOF_REFERENCE_PRODUCT_WIDE_PACK_H
+
+#include "../entry.h"
+#include "tile.h"
+
+/* Lines [first, first + lanes) of an operand.  by_digit: an entry's digits lie LANES apart,
+ * and lanes is LANES.  fits: alpha is exact in `digits` digits. */
+typedef struct {
+    const Operand *operand;
+    size_t first, lanes, digits;
+    bool by_digit, fits;
+} Packing;
+
+/* The lines' alphas as factors, [depth][lanes][digits] or, by_digit, [depth][digits][lanes]; sum[i][1 + d] is
+ * the sum of digit d of line first + i, carried, columns as in tile.h.  Lines beyond the last
+ * are copies of it. */
+#define pack_lines TIER(pack_lines)
+void pack_lines(uint64_t *out, int64_t (*sum)[TILE_COLUMNS], const Packing *p);
+
+#endif

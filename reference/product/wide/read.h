@@ -1,0 +1,114 @@
+/*
+ * Neighbours in memory of an operand's entries, in vectors (private to reference/product/wide/).
+ */
+#ifndef HEADPROOF_REFERENCE_PRODUCT_WIDE_READ_H
+#define HEADPROOF_REFERENCE_PRODUCT_WIDE_READ_H
+
+#include "../operand.h"
+#include "memory.h"
+
+/* Exponents and signs of some headers.  False where they are not alike, of `count` limbs one behind
+ * the other. */
+INLINE bool read_headers(Lanes *x, mpfr_srcptr from, size_t lanes, const int count)
+{
+    const uint64_t *header = (const uint64_t *)(const void *)from;
+    Words precision = load_part(header, HEADER, 0, lanes),
+          sign = load_part(header, HEADER, 1, lanes);
+    x->exponent = load_part(header, HEADER, 2, lanes);
+    x->negative = is_not_zero(sign & all((uint64_t)1 << NEGATIVE_BIT));
+    Mask differ = not(have_limbs_beside(from, lanes, count)) |
+                  not(equal(precision, all((uint64_t)mpfr_get_prec(from))));
+    return !any(differ & first_lanes(lanes));
+}
+
+/* Limbs, the highest ones of LIMBS_MOST. */
+INLINE void read_limbs(Lanes *x, mpfr_srcptr from, size_t lanes, const int count)
+{
+    const uint64_t *limb = mpfr_custom_get_significand(from);
+    UNROLL
+    for (int l = 0; l < LIMBS_MOST; l++) {
+        int from_limb = l - (LIMBS_MOST - count);
+        x->limb[l] = from_limb < 0 ? zero() : load_part(limb, count, from_limb, lanes);
+    }
+}
+
+/* The same of doubles: their 53 bits in the highest limb; all are alike. */
+INLINE void read_doubles(Lanes *x, const double *from, size_t lanes)
+{
+    Words word = lanes < LANES ? load_some(from, lanes) : load(from);
+    Words fraction = word & all(((uint64_t)1 << 52) - 1);
+    Words biased = (word >> 52) & all(0x7ff);
+    Mask normal = is_not_zero(biased);
+    fraction = select(normal, fraction | all((uint64_t)1 << 52), fraction);
+    Words zeros = leading_zeros(fraction); /* 11, or a denormal's */
+    UNROLL
+    for (int l = 0; l < LIMBS_MOST; l++) {
+        x->limb[l] = l < LIMBS_MOST - 1 ? zero() : shift_left(fraction, zeros);
+    }
+    Mask finite = not(equal(biased, all(0x7ff)));
+    Mask none = is_zero(fraction);
+    Words exponent = larger(biased, all(1)) - zeros;
+    exponent = exponent - all(1022 - 11);
+    exponent = select(finite, exponent, all((uint64_t)__MPFR_EXP_NAN));
+    x->exponent = select(none, all((uint64_t)__MPFR_EXP_ZERO), exponent);
+    x->negative = less(word, zero());
+}
+
+/* Up to four limbs.  False: not alike. */
+INLINE bool read_numbers(Lanes *x, mpfr_srcptr from, size_t lanes)
+{
+    const size_t count = ((size_t)mpfr_get_prec(from) + 63) / 64;
+    bool alike = false;
+#define READ(count)                                                                                \
+    case count:                                                                                    \
+        alike = read_headers(x, from, lanes, count);                                               \
+        if (alike) {                                                                               \
+            read_limbs(x, from, lanes, count);                                                     \
+        }                                                                                          \
+        break;
+    switch (count) {
+        READ(1)
+        READ(2)
+        READ(3)
+        READ(4)
+    default: break;
+    }
+#undef READ
+    return alike;
+}
+
+/* x = up to LANES neighbours of an operand's entries, from `at` on, those that are 0 or beyond
+ * `lanes` with limbs of 0 and an exponent below all others.  False: not done, they are no few limbs
+ * one behind the other, or one is no plain number. */
+static inline bool read_lanes(Lanes *x, const Operand *o, size_t at, size_t lanes)
+{
+    bool alike = true;
+    if (o->number != NULL) {
+        read_doubles(x, o->number + at, lanes);
+    } else {
+        alike = read_numbers(x, o->entry + at, lanes);
+    }
+    Words above = x->exponent + all(EXPONENT_LIMIT - 1);
+    Mask plain = below(above, all(2 * (uint64_t)EXPONENT_LIMIT - 1));
+    Mask none = equal(x->exponent, all((uint64_t)__MPFR_EXP_ZERO)) | not(first_lanes(lanes));
+    plain &= not(none);
+    UNROLL
+    for (int l = 0; l < LIMBS_MOST; l++) {
+        x->limb[l] = keep(plain, x->limb[l]);
+    }
+    x->exponent = select(none, all((uint64_t)LINE_ZERO), x->exponent);
+    x->negative &= plain;
+    return alike && every(plain | none);
+}
+
+/* Asks for doubles at a depth well behind `position`: lines side by side are far apart in
+ * memory from one depth to the next, and the CPU does not see what comes. */
+static inline void fetch_ahead(const Operand *o, size_t line, size_t position)
+{
+    enum { AHEAD = 24 };
+    if (o->number != NULL && position + AHEAD < o->depth) {
+        __builtin_prefetch(o->number + o->line_at[line] + o->depth_at[position + AHEAD]);
+    }
+}
+
+#endif

@@ -1,0 +1,246 @@
+/*
+ * Rows of numbers, LANES at once: the same steps as limbs.c, a lane each.
+ *
+ * A number is 0.limbs 2^exponent, the highest bit of its last limb set.  Sums are made of limbs;
+ * for products limbs become digits of 52 bits, whose products are exact, and those limbs again.
+ * What is cut off decides rounding as one bit.  Operands that are neither plain numbers nor 0 are
+ * left to the form that does one at a time.
+ */
+#include "add.h"
+#include "divide.h"
+#include "wide.h"
+
+enum { DIGITS_MOST = (64 * LIMBS_MOST + DIGIT - 1) / DIGIT };
+
+/* x with limbs that are all 0 where x is 0, and there with the exponent of what it is added to: it
+ * leaves that as it is. */
+INLINE Lanes with_zeros(const Lanes *x, Words other, const int N)
+{
+    Lanes y = *x;
+    Mask none = are_zero(x);
+    y.exponent = select(none, other, y.exponent);
+    UNROLL
+    for (int i = 0; i < N; i++) {
+        y.limb[i] = select(none, zero(), y.limb[i]);
+    }
+    return y;
+}
+
+INLINE void add_lanes(Lanes *y, const Lanes *a, const Lanes *b, const int N, const int n)
+{
+    if (!any(are_zero(a) | are_zero(b))) {
+        add_numbers(y, addend(a), addend(b), N, n);
+    } else {
+        Lanes u = with_zeros(a, b->exponent, N), v = with_zeros(b, a->exponent, N);
+        add_numbers(y, addend(&u), addend(&v), N, n);
+    }
+}
+
+/* Digits of 52 bits of N limbs, the least significant first, as factors. */
+INLINE void to_factors(Words *digit, const Words *limb, const int N)
+{
+    UNROLL
+    for (int w = 0; w * DIGIT < 64 * N; w++) {
+        const int at = w * DIGIT / 64;
+        const unsigned off = (unsigned)(w * DIGIT % 64);
+        Words word = limb[at] >> off;
+        if (off + DIGIT > 64 && at + 1 < N) {
+            word = word | (limb[at + 1] << (64 - off));
+        }
+        digit[w] = factor_of(word & all(DIGIT_MASK));
+    }
+}
+
+/* The limbs of so many digits. */
+INLINE void to_limbs(Words *limb, const Words *digit, const int count, const int limbs)
+{
+    UNROLL
+    for (int l = 0; l < limbs; l++) {
+        const int at = l * 64 / DIGIT;
+        const unsigned off = (unsigned)(l * 64 % DIGIT);
+        limb[l] = digit[at] >> off;
+        if (at + 1 < count) {
+            limb[l] = limb[l] | (digit[at + 1] << (DIGIT - off));
+        }
+        if (at + 2 < count && 2 * DIGIT - off < 64) {
+            limb[l] = limb[l] | (digit[at + 2] << (2 * DIGIT - off));
+        }
+    }
+}
+
+/* y = a b, operands of N limbs, result of n. */
+INLINE void multiply_lanes(Lanes *y, const Lanes *a, const Lanes *b, const int N, const int n)
+{
+    const int D = (64 * N + DIGIT - 1) / DIGIT;
+    Words u[DIGITS_MOST], v[DIGITS_MOST], low[2 * DIGITS_MOST], high[2 * DIGITS_MOST];
+    Words limb[2 * LIMBS_MOST], carry = zero();
+    to_factors(u, a->limb, N);
+    to_factors(v, b->limb, N);
+    UNROLL
+    for (int w = 0; w < 2 * D; w++) { /* pairs of digits that add to w; to w - 1 */
+        const int lows = w < D ? w + 1 : 2 * D - 1 - w, highs = w <= D ? w : 2 * D - w;
+        low[w] = sum_start(0, (size_t)lows);
+        high[w] = sum_start((size_t)highs, 0);
+    }
+    UNROLL
+    for (int i = 0; i < D; i++) {
+        UNROLL
+        for (int j = 0; j < D; j++) {
+            add_product(&high[i + j + 1], &low[i + j], u[i], v[j]);
+        }
+    }
+    UNROLL
+    for (int w = 0; w < 2 * D; w++) {
+        Words sum = (low[w] + high[w]) + carry;
+        low[w] = sum & all(DIGIT_MASK);
+        carry = sum >> DIGIT;
+    }
+    to_limbs(limb, low, 2 * D, 2 * N);
+    Words up = leading_zeros(limb[2 * N - 1]), down = all(64) - up;
+    UNROLL
+    for (int i = 2 * N - 1; i >= 0; i--) {
+        Words below = i > 0 ? shift_right(limb[i - 1], down) : zero();
+        limb[i] = shift_left(limb[i], up) | below;
+    }
+    y->negative = a->negative ^ b->negative;
+    y->exponent = (a->exponent + b->exponent) - up;
+    round_to(y, limb, 2 * N, zero(), n);
+    set_zeros(y, are_zero(a) | are_zero(b), y->negative);
+}
+
+/* y = a / b, b not 0; returns the lanes that are done: whose rounding the limbs of a quotient
+ * decide. */
+INLINE Mask quotient_lanes(Lanes *y, const Lanes *a, const Lanes *b, const int N, const int n)
+{
+    Words limb[LIMBS_MOST + 1];
+    Mask done = divide_lanes(limb, &y->exponent, a, b, N, n);
+    y->negative = a->negative ^ b->negative;
+    round_to(y, limb, n + 1, zero(), n);
+    set_zeros(y, are_zero(a), y->negative);
+    return (done | are_zero(a)) & not(are_zero(b));
+}
+
+/* out = entries i to i + LANES - 1 of a row; false: one by one. */
+INLINE bool operate(Lanes *out, const LanesRow *row, size_t i, const LanesOperation operation,
+                    const int N, const int n)
+{
+    Lanes a, b, y, product;
+    if (!every(load_numbers(&a, &row->a, i, N) & load_numbers(&b, &row->b, i, N))) {
+        return false;
+    }
+    switch (operation) {
+    case LANES_SUB: b.negative = not(b.negative); /* fall through */
+    case LANES_ADD: add_lanes(out, &a, &b, N, n); return true;
+    case LANES_MUL: multiply_lanes(out, &a, &b, N, n); return true;
+    case LANES_DIV: return every(quotient_lanes(out, &a, &b, N, n));
+    case LANES_ADD_MUL: break;
+    }
+    if (!every(load_row(&y, row->y + i, n, n))) {
+        return false;
+    }
+    multiply_lanes(&product, &a, &b, N, n);
+    add_lanes(out, &y, &product, n, n);
+    return true;
+}
+
+/* Entries from i on, LANES at a time, to `end`; returns how far it came.  To *out, where that is
+ * not NULL: then they are LANES. */
+typedef size_t Run(const LanesRow *row, size_t i, size_t end, Lanes *out);
+
+INLINE size_t run(const LanesRow *row, size_t i, size_t end, Lanes *out,
+                  const LanesOperation operation, const int N, const int n)
+{
+    Lanes y;
+    while (i < end && operate(out != NULL ? out : &y, row, i, operation, N, n)) {
+        if (out == NULL) {
+            store_numbers(row->y + i, &y, n);
+        }
+        i += LANES;
+    }
+    return i;
+}
+
+/* An operation, for limbs of operands and of results. */
+#define RUN(operation, N, n)                                                                       \
+    static size_t run_##operation##_##N##_##n(const LanesRow *row, size_t i, size_t end,           \
+                                              Lanes *out)                                          \
+    {                                                                                              \
+        return run(row, i, end, out, operation, N, n);                                             \
+    }
+#define RUNS(operation)                                                                            \
+    RUN(operation, 1, 1)                                                                           \
+    RUN(operation, 2, 2)                                                                           \
+    RUN(operation, 3, 2)                                                                           \
+    RUN(operation, 3, 3)                                                                           \
+    RUN(operation, 4, 2)                                                                           \
+    RUN(operation, 4, 4)
+RUNS(LANES_ADD)
+RUNS(LANES_SUB)
+RUNS(LANES_MUL)
+RUNS(LANES_DIV)
+RUNS(LANES_ADD_MUL)
+
+/* NULL: not built. */
+static Run *run_of(LanesOperation operation, int N, int n)
+{
+#define OF(operation, N, n) [N][n] = run_##operation##_##N##_##n
+#define ALL_OF(operation)                                                                          \
+    [operation] = {                                                                                \
+        OF(operation, 1, 1),                                                                       \
+        OF(operation, 2, 2),                                                                       \
+        OF(operation, 3, 2),                                                                       \
+        OF(operation, 3, 3),                                                                       \
+        OF(operation, 4, 2),                                                                       \
+        OF(operation, 4, 4)                                                                        \
+    }
+    static Run *const runs[][LIMBS_MOST + 1][LIMBS_MOST + 1] = {
+        ALL_OF(LANES_ADD), ALL_OF(LANES_SUB), ALL_OF(LANES_MUL), ALL_OF(LANES_DIV),
+        ALL_OF(LANES_ADD_MUL)};
+    return runs[operation][N][n];
+#undef ALL_OF
+#undef OF
+}
+
+static bool are_numbers(const Numbers *numbers, size_t count)
+{
+    return is_row(numbers->first, numbers->step == 0 ? 1 : count);
+}
+
+static size_t run_exactly(Run *runs, const LanesRow *row, size_t i, size_t end, Lanes *out)
+{
+    unsigned mode = products_begin();
+    size_t done = runs(row, i, end, out);
+    products_end(mode);
+    return done;
+}
+
+/* What is left over is the end of LANES entries that begin inside the ones before.  They are made
+ * first, since y may be a or b, and stored last: what two make is the same. */
+bool wide_rows(const LanesRow *row, size_t count, LanesRest *rest)
+{
+    if (count < LANES || !is_row(row->y, count) || !are_numbers(&row->a, count) ||
+        !are_numbers(&row->b, count)) {
+        return false;
+    }
+    int na = (int)(mpfr_get_prec(row->a.first) / 64), nb = (int)(mpfr_get_prec(row->b.first) / 64);
+    int n = (int)(mpfr_get_prec(row->y) / 64), operands = na > nb ? na : nb;
+    Run *runs = run_of(row->operation, operands > n ? operands : n, n);
+    if (runs == NULL) {
+        return false;
+    }
+    const size_t over = count % LANES, whole = count - over;
+    Lanes last;
+    bool ended = over > 0 && run_exactly(runs, row, count - LANES, count, &last) == count;
+    for (size_t i = 0; i < whole; i += LANES) {
+        i = run_exactly(runs, row, i, whole, NULL);
+        if (i < whole) {
+            rest(row, i, LANES);
+        }
+    }
+    if (ended) {
+        store_numbers(row->y + count - LANES, &last, n);
+    } else if (over > 0) {
+        rest(row, whole, over);
+    }
+    return true;
+}

@@ -1,0 +1,127 @@
+/*
+ * Vectors of 64-bit words, a number a lane: all that the sources in this room know of a processor
+ * (private to reference/product/wide/).
+ *
+ * These sources are compiled once for every tier (../../tier.h), each time over that tier's
+ * primitives.  Besides +, -, &, |, ^, ~ and shifts by one count for all lanes, which the compiler
+ * knows of vectors, they are:
+ *
+ *     all(x)                         x in every lane
+ *     load(from), store(to, x)       LANES words of memory
+ *     shift_left(x, by), shift_right(x, by)      each lane by a count of its own; 0 from 64 on
+ *     shift_right_signed(x, by)      two's complement, all lanes by one count
+ *     leading_zeros(x)               64 of 0
+ *     equal(a, b), less(a, b), below(a, b)       lanes with a = b, a < b signed and unsigned
+ *     is_zero(x), is_not_zero(x)
+ *     select(m, a, b), keep(m, x)    a where m has the lane, else b; x, else 0
+ *     mask_of(bits), bits_of(m)      lanes as bits, the first one the lowest
+ *     not(m)                         besides which masks have &, | and ^
+ *     look_up(table, index)          table[index] of each lane
+ *     load_digits(limb, count, lowest)   digits of a number of so many limbs: that of the last lane
+ *                                    begins at bit `lowest`, the others above it
+ *     load_some(from, lanes), store_some(to, x, lanes)      the first lanes alone; 0 in the others
+ *     load_part(from, words, part, lanes)        word `part` of each of some structures of so many
+ *                                    words, one behind the other; 0 in the other lanes
+ *     store_parts(to, x, words)      LANES structures, x[part] being word `part` of each
+ *     load_middle(&x1, &x2, from), store_middle(to, x1, x2)     words 1 and 2 of LANES structures of
+ *                                    four words
+ *     turn(x)                        word j of x[i] becomes word i of x[j], LANES of them
+ *     factor_of(digit)               a digit below 2^52 as add_product takes it
+ *     add_product(&high, &low, a, b) adds the halves of a b: its high 52 bits and its low ones; to
+ *                                    NULL: none
+ *     sum_start(highs, lows)         what a sum begins with, to which so many halves will be added
+ *     products_begin(), products_end()   around add_product, and around nothing that rounds
+ */
+#ifndef HEADPROOF_REFERENCE_PRODUCT_WIDE_WORDS_H
+#define HEADPROOF_REFERENCE_PRODUCT_WIDE_WORDS_H
+
+#include "../../limbs_number.h"
+#include "../digits.h"
+
+#include <stdint.h>
+
+#define DIGIT_MASK (((uint64_t)1 << DIGIT) - 1)
+
+/* The 52 bits of `count` limbs from bit `lowest` on, which may be negative; 0 is beyond both ends. */
+INLINE uint64_t digit_at(const uint64_t *limb, size_t count, long lowest)
+{
+    const long at = lowest >> 6; /* downwards */
+    const unsigned off = (unsigned)(lowest & 63);
+    uint64_t low = at >= 0 && (size_t)at < count ? limb[at] : 0;
+    uint64_t high = at >= -1 && (size_t)(at + 1) < count ? limb[at + 1] : 0;
+    return (low >> off | high << 1 << (63 - off)) & DIGIT_MASK;
+}
+
+#define TIER_IS_avx512 1
+#define TIER_IS_avx2 2
+#define TIER_IS_portable 3
+#define TIER_NUMBER_OF(tier) TIER_IS_##tier
+#define TIER_NUMBER(tier) TIER_NUMBER_OF(tier)
+
+#if TIER_NUMBER(HEADPROOF_TIER) == TIER_IS_avx512
+#include "words_avx512.h"
+#elif TIER_NUMBER(HEADPROOF_TIER) == TIER_IS_avx2
+#include "words_avx2.h"
+#else
+#include "words_c.h"
+#endif
+
+typedef double Reals __attribute__((vector_size(8 * LANES)));
+typedef float Floats __attribute__((vector_size(4 * LANES)));
+
+INLINE Words zero(void)
+{
+    return (Words){0};
+}
+
+INLINE bool any(Mask m)
+{
+    return bits_of(m) != 0;
+}
+
+INLINE bool every(Mask m)
+{
+    return bits_of(m) == (1U << LANES) - 1;
+}
+
+/* Pairs of na and of nb digits whose places add to w. */
+INLINE size_t pairs_of(const int w, const int na, const int nb)
+{
+    const int first = w < nb ? 0 : w - nb + 1, end = w < na ? w + 1 : na;
+    return first < end ? (size_t)(end - first) : 0;
+}
+
+INLINE Words larger(Words a, Words b)
+{
+    return select(less(a, b), b, a);
+}
+
+INLINE Words smaller(Words a, Words b)
+{
+    return select(less(a, b), a, b);
+}
+
+/* The first `lanes` of them; all, where there are not so many. */
+INLINE Mask first_lanes(size_t lanes)
+{
+    return mask_of(lanes < LANES ? (1U << lanes) - 1 : (1U << LANES) - 1);
+}
+
+/* A digit as a double: 2^52 + digit, less 2^52, exactly. */
+INLINE Reals real_of(Words digit)
+{
+    const Words two52 = all((uint64_t)0x433 << 52);
+    return (Reals)(digit | two52) - (Reals)two52;
+}
+
+INLINE Reals all_reals(double x)
+{
+    return x - (Reals){0};
+}
+
+INLINE Mask all_lanes(bool yes)
+{
+    return mask_of(yes ? (1U << LANES) - 1 : 0);
+}
+
+#endif
