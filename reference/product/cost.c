@@ -46,6 +46,9 @@ static const struct {
     double sum, multiply;      /* a limb of the window; of two limbs */
 } dot = {300, 3, 20, 4, 0.9, 0.5};
 
+/* Bits below which Arb is never the fastest. */
+enum { ARB_BITS = 1024 };
+
 /* ns a multiply-add at these precisions (rows) and cube roots of the size. */
 enum { TABLE_BITS = 5, TABLE_SIZES = 7 };
 static const double table_bits[TABLE_BITS] = {128, 256, 512, 1024, 3072};
@@ -158,6 +161,15 @@ double cost_measuring(const Plan *plan)
 double cost_loop_entry(const Plan *plan)
 {
     return 1e-9 * (double)plan->k * loop_ns((double)plan->precision);
+}
+
+double cost_least(const Plan *plan, ProductBackend backend)
+{
+    switch (backend) {
+    case PRODUCT_ARB: return plan->precision < ARB_BITS ? INFINITY : 0;
+    case PRODUCT_MODULAR: return 1e-9 * modular.call;
+    default: return 0;
+    }
 }
 
 double cost_product(const Plan *plan, ProductBackend backend, mpfr_prec_t bits)

@@ -119,12 +119,18 @@ static void sum_magnitudes(float *s, const Plan *plan, size_t first, size_t coun
 }
 
 /* Adds the guards of some rows to the plan's counts, which other threads may do as well. */
-static void count_guards(const Plan *plan, size_t *here, size_t first, size_t count)
+static void count_guards(const Plan *plan, size_t first, size_t count)
 {
     const int16_t *guard = plan->guard + first * plan->n;
-    memset(here, 0, (GUARDS + 1) * sizeof *here);
+    size_t of_thread[GUARDS + 1], *here = plan->threads > 1 ? of_thread : plan->count;
+    if (here == of_thread) {
+        memset(here, 0, sizeof of_thread);
+    }
     for (size_t e = 0; e < count * plan->n; e++) {
         here[guard[e] == GUARD_NEVER ? GUARDS : guard[e] - GUARD_MIN]++;
+    }
+    if (here == plan->count) {
+        return;
     }
     for (size_t g = 0; g <= GUARDS; g++) {
         if (here[g] != 0) {
@@ -137,8 +143,8 @@ static void count_guards(const Plan *plan, size_t *here, size_t first, size_t co
 static bool measure_rows(const Plan *plan, const void *shared, size_t first, size_t count)
 {
     float *s = array_alloc(count * plan->n, sizeof *s);
-    size_t *here = array_alloc(GUARDS + 1, sizeof *here), weak = 0;
-    bool ok = s != NULL && here != NULL;
+    size_t weak = 0;
+    bool ok = s != NULL;
     (void)shared;
     if (ok) {
         sum_magnitudes(s, plan, first, count);
@@ -148,10 +154,9 @@ static bool measure_rows(const Plan *plan, const void *shared, size_t first, siz
         ok = weak == 0 || measure_spread(plan, first, count);
     }
     if (ok) {
-        count_guards(plan, here, first, count);
+        count_guards(plan, first, count);
     }
     free(s);
-    free(here);
     return ok;
 }
 

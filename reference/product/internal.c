@@ -12,6 +12,7 @@
 #include <sys/mman.h>
 
 #define HUGE_PAGE ((size_t)2 << 20)
+#define SMALL ((size_t)16 << 10)
 
 void product_bug(const char *file, int line, const char *condition)
 {
@@ -20,7 +21,7 @@ void product_bug(const char *file, int line, const char *condition)
 }
 
 /* Residues and digits are written once and read a few times: fresh pages of 4 KB would cost as much
- * as the arithmetic. */
+ * as the arithmetic, and so would, in the smallest products, alignment. */
 void *array_alloc(size_t count, size_t size)
 {
     void *p = NULL;
@@ -28,6 +29,9 @@ void *array_alloc(size_t count, size_t size)
         return NULL;
     }
     bool large = count * size >= HUGE_PAGE / 2;
+    if (count * size < SMALL) {
+        return malloc(count * size + 1);
+    }
     if (posix_memalign(&p, large ? HUGE_PAGE : 64, count * size + 1) != 0) {
         return NULL;
     }

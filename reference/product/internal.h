@@ -11,7 +11,8 @@
     ((condition) ? (void)0 : product_bug(__FILE__, __LINE__, #condition))
 void product_bug(const char *file, int line, const char *condition) __attribute__((noreturn));
 
-/* count * size bytes, at least one, uninitialised, 64-byte aligned; NULL when memory is short. */
+/* count * size bytes, at least one, uninitialised, and 64-byte aligned if they are many; NULL when
+ * memory is short. */
 void *array_alloc(size_t count, size_t size) __attribute__((warn_unused_result));
 
 #endif

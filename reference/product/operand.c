@@ -197,9 +197,11 @@ INLINE bool measure_walk(Operand *o, mpfr_exp_t *low, const Walk *w, const bool 
     return plain;
 }
 
-/* Measures some lines; false when one is not plain. */
-static bool measure_some(Operand *o, mpfr_exp_t *low, const Walk *w)
+/* Measures a block of lines; false when one is not plain. */
+static bool measure_block(Operand *o, mpfr_exp_t *low, size_t block)
 {
+    size_t first = block * LINES_AT_ONCE, left = o->lines - first;
+    const Walk walk = {first, first + (left < LINES_AT_ONCE ? left : LINES_AT_ONCE)}, *w = &walk;
     bool plain = wide()->measure(o, low, w->first, w->end - w->first);
     if (!plain) {
         plain = o->number != NULL ? measure_walk(o, low, w, true) : measure_walk(o, low, w, false);
@@ -216,11 +218,16 @@ static void measure_lines(Operand *o, mpfr_exp_t *low, int threads)
 {
     size_t blocks = (o->lines + LINES_AT_ONCE - 1) / LINES_AT_ONCE;
     bool plain = true;
-#pragma omp parallel for num_threads(threads) if (threads > 1) reduction(&& : plain)
+    if (threads <= 1 || blocks == 1) { /* a region of one thread takes as long as a small product */
+        for (size_t b = 0; b < blocks && plain; b++) {
+            plain = measure_block(o, low, b);
+        }
+        o->plain = plain;
+        return;
+    }
+#pragma omp parallel for num_threads(threads) reduction(&& : plain)
     for (size_t b = 0; b < blocks; b++) {
-        size_t first = b * LINES_AT_ONCE, left = o->lines - first;
-        Walk w = {first, first + (left < LINES_AT_ONCE ? left : LINES_AT_ONCE)};
-        plain = measure_some(o, low, &w) && plain;
+        plain = measure_block(o, low, b) && plain;
     }
     o->plain = plain;
 }

@@ -117,8 +117,9 @@ static bool is_chosen(const Plan *plan, const ProductOptions *options, ProductBa
     }
     double best = cost_product(plan, unmeasured, plan->precision);
     bool won = best < cost_measuring(plan);
-    for (ProductBackend b = PRODUCT_ARB; !won && b < PRODUCT_BACKENDS; b++) {
-        if (product_has(b) && cost_product(plan, b, plan->precision) < best) {
+    for (ProductBackend b = PRODUCT_BACKENDS - 1; !won && b >= PRODUCT_ARB; b--) {
+        if (product_has(b) && cost_least(plan, b) < best &&
+            cost_product(plan, b, plan->precision) < best) {
             return false;
         }
     }
@@ -131,8 +132,9 @@ static ProductBackend choose_backend(Plan *plan, const ProductOptions *options,
 {
     double best = cost_product(plan, unmeasured, plan->precision);
     ProductBackend chosen = unmeasured;
-    for (ProductBackend b = PRODUCT_ARB; b < PRODUCT_BACKENDS; b++) {
-        if (product_has(b) && (options->backend == PRODUCT_AUTO || options->backend == b)) {
+    for (ProductBackend b = PRODUCT_BACKENDS - 1; b >= PRODUCT_ARB; b--) {
+        bool automatic = options->backend == PRODUCT_AUTO && cost_least(plan, b) < best;
+        if (product_has(b) && (automatic || options->backend == b)) {
             plan_choose(plan, b);
             if (options->backend == b ? isfinite(plan->seconds) : plan->seconds < best) {
                 best = plan->seconds;

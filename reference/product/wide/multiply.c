@@ -129,11 +129,9 @@ static bool multiply_rows(const Plan *plan, const void *shared, size_t first, si
     size_t tiles = (count + TILE_ROWS - 1) / TILE_ROWS,
            step = plan->k * shape->digits_a * TILE_ROWS;
     uint64_t *a = array_alloc(tiles * step, sizeof *a);
-    TileWorkspace *work = array_alloc(1, sizeof *work);
+    TileWorkspace work;
     int64_t correction[ROWS_AT_ONCE][TILE_COLUMNS], sum[TILE_ROWS][TILE_COLUMNS];
-    if (a == NULL || work == NULL) {
-        free(a);
-        free(work);
+    if (a == NULL) {
         return false;
     }
     Store store;
@@ -158,14 +156,13 @@ static bool multiply_rows(const Plan *plan, const void *shared, size_t first, si
                                   shape->pack.correction + group * shape->columns * LANES};
             tile_fetch(&at);
             unsigned mode = products_begin();
-            multiply_tile(&work->tile, shape, a + t * step, b, plan->k);
+            multiply_tile(&work.tile, shape, a + t * step, b, plan->k);
             products_end(mode);
-            tile_store(&store, work, &at);
+            tile_store(&store, &work, &at);
         }
     }
     store_close(&store);
     free(a);
-    free(work);
     return true;
 }
 
@@ -185,7 +182,13 @@ static bool make_pack(Pack *pack, const void *context)
     if (pack->digit == NULL || pack->correction == NULL) {
         return false;
     }
-#pragma omp parallel for num_threads(plan->threads) if (plan->threads > 1)
+    if (plan->threads <= 1) {
+        for (size_t g = 0; g < groups; g++) {
+            pack_b(&shape, pack, plan, g);
+        }
+        return true;
+    }
+#pragma omp parallel for num_threads(plan->threads)
     for (size_t g = 0; g < groups; g++) {
         pack_b(&shape, pack, plan, g);
     }

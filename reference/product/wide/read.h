@@ -77,10 +77,8 @@ INLINE bool read_numbers(Lanes *x, mpfr_srcptr from, size_t lanes)
     return alike;
 }
 
-/* x = up to LANES neighbours of an operand's entries, from `at` on, those that are 0 or beyond
- * `lanes` with limbs of 0 and an exponent below all others.  False: not done, they are no few limbs
- * one behind the other, or one is no plain number. */
-static inline bool read_lanes(Lanes *x, const Operand *o, size_t at, size_t lanes)
+/* As read_lanes; called with the constant LANES where there are so many. */
+INLINE bool read_some(Lanes *x, const Operand *o, size_t at, size_t lanes)
 {
     bool alike = true;
     if (o->number != NULL) {
@@ -99,6 +97,14 @@ static inline bool read_lanes(Lanes *x, const Operand *o, size_t at, size_t lane
     x->exponent = select(none, all((uint64_t)LINE_ZERO), x->exponent);
     x->negative &= plain;
     return alike && every(plain | none);
+}
+
+/* x = up to LANES neighbours of an operand's entries, from `at` on, those that are 0 or beyond
+ * `lanes` with limbs of 0 and an exponent below all others.  False: not done, they are no few limbs
+ * one behind the other, or one is no plain number. */
+static inline bool read_lanes(Lanes *x, const Operand *o, size_t at, size_t lanes)
+{
+    return lanes >= LANES ? read_some(x, o, at, LANES) : read_some(x, o, at, lanes);
 }
 
 /* Asks for doubles at a depth well behind `position`: lines side by side are far apart in

@@ -144,7 +144,7 @@ INLINE __m512i high_halves(__m512i a, __m512i b)
 /* Vector `at` of `lanes` structures of `words` words; 0 behind them. */
 INLINE __m512i load_vector(const uint64_t *from, const int words, const int at, size_t lanes)
 {
-    if (lanes >= LANES) {
+    if (__builtin_constant_p(lanes) && lanes >= LANES) {
         return _mm512_loadu_si512(from + LANES * at);
     }
     size_t filled = lanes * (size_t)words, before = (size_t)at * LANES;
