@@ -1,6 +1,7 @@
 /*
  * Matrix products whose entries are neighbours in memory, which are measured, packed and rounded
- * eight at a time: the bits of the exact product rounded once, whatever remains of eight.
+ * eight at a time: the bits of the exact product rounded once, whatever remains of eight.  Where the
+ * processor has no such backend the one that is chosen may take the other side of a near tie.
  */
 #include "../kernels/blas.h"
 #include "../reference/reference.h"
@@ -26,6 +27,7 @@ typedef struct {
 typedef struct {
     ApMat a, b, exact, c;
     ProductView left, right;
+    size_t wrong; /* entries that are not what they may be */
 } Product;
 
 static void product_open(Product *p, const Shape *s, Kind ka, Kind kb)
@@ -47,9 +49,48 @@ static void product_close(Product *p)
     ap_clear(&p->b);
     ap_clear(&p->exact);
     ap_clear(&p->c);
+    assert_int_equal(p->wrong, 0);
 }
 
-/* Are the product's bits those of the exact one? */
+static void read_entry(mpfr_ptr x, ProductView v, size_t r, size_t c)
+{
+    size_t at = r * v.row.stride + c * v.column.stride;
+    if (v.entry != NULL) {
+        mpfr_set(x, v.entry + at, MPFR_RNDN);
+    } else {
+        mpfr_set_d(x, v.number[at], MPFR_RNDN);
+    }
+}
+
+/* May x be entry (i, j)?  The exact one, off by no more than (1) of product.h with its guard bits,
+ * rounded once: x itself, or its neighbour, where a tie is near. */
+static bool is_promised(mpfr_srcptr x, const Product *p, size_t i, size_t j)
+{
+    const mpfr_prec_t bits = mpfr_get_prec(x);
+    mpfr_t sum, size, a, b;
+    mpfr_inits2(bits + LOOP_GUARD, sum, size, a, b, (mpfr_ptr)0);
+    mpfr_set_zero(sum, 1);
+    mpfr_set_zero(size, 1);
+    for (size_t l = 0; l < p->left.columns; l++) {
+        read_entry(a, p->left, i, l);
+        read_entry(b, p->right, l, j);
+        mpfr_fma(sum, a, b, sum, MPFR_RNDN);
+        mpfr_mul(a, a, b, MPFR_RNDU);
+        mpfr_abs(a, a, MPFR_RNDU);
+        mpfr_add(size, size, a, MPFR_RNDU);
+    }
+    mpfr_mul_d(size, size, product_error_factor(p->left.columns), MPFR_RNDU);
+    mpfr_mul_2si(size, size, -(long)bits - GUARD, MPFR_RNDU);
+    mpfr_sub(a, sum, size, MPFR_RNDD);
+    mpfr_add(b, sum, size, MPFR_RNDU);
+    mpfr_prec_round(a, bits, MPFR_RNDN);
+    mpfr_prec_round(b, bits, MPFR_RNDN);
+    bool promised = mpfr_lessequal_p(a, x) && mpfr_lessequal_p(x, b);
+    mpfr_clears(sum, size, a, b, (mpfr_ptr)0);
+    return promised;
+}
+
+/* Are the product's bits those of the exact one, where they have to be? */
 static void check(Product *p, const char *what, const Shape *s)
 {
     assert_true(product_mul(product_view(&p->exact), p->left, p->right,
@@ -59,10 +100,11 @@ static void check(Product *p, const char *what, const Shape *s)
     for (size_t i = 0; i < s->m * s->n; i++) {
         mpfr_srcptr x = p->c.entry + i, y = p->exact.entry + i;
         bool same = mpfr_nan_p(y) ? mpfr_nan_p(x) : mpfr_equal_p(x, y);
-        if (!same || (mpfr_signbit(x) != mpfr_signbit(y) && !mpfr_zero_p(y))) {
+        if (!same && (backend == PRODUCT_IFMA || !is_promised(x, p, i / s->n, i % s->n))) {
             print_error("%s, %zu x %zu x %zu, %ld bits%s: entry %zu, %zu differs\n", what, s->m,
                         s->k, s->n, (long)s->bits, s->turned ? ", turned" : "", i / s->n, i % s->n);
-            fail();
+            p->wrong++;
+            return;
         }
     }
 }
@@ -160,11 +202,11 @@ static void zeros_give_zeros(void **state)
         product_open(&p, &s, side == 0 ? ZEROS : NORMAL, side == 0 ? NORMAL : ZEROS);
         check(&p, "zeros", &s);
         for (size_t i = 0; i < s.m * s.n; i++) {
-            assert_true(mpfr_zero_p(p.c.entry + i));
+            p.wrong += !mpfr_zero_p(p.c.entry + i);
         }
         mpfr_set_nan(ap_at(side == 0 ? &p.b : &p.a, 3, 7));
         check(&p, "zeros and one that is not a number", &s);
-        assert_true(mpfr_nan_p(side == 0 ? ap_at(&p.c, 1, 7) : ap_at(&p.c, 3, 1)));
+        p.wrong += !mpfr_nan_p(side == 0 ? ap_at(&p.c, 1, 7) : ap_at(&p.c, 3, 1));
         product_close(&p);
     }
 }
@@ -198,11 +240,11 @@ static void ends_of_the_range_are_kept(void **state)
     for (size_t i = 0; i < M * N; i++) {
         mpfr_check_range(p.exact.entry + i, 0, MPFR_RNDN);
         left += i / N == 1 && mpfr_zero_p(p.exact.entry + i) != 0;
-        assert_true(mpfr_equal_p(p.c.entry + i, p.exact.entry + i));
+        p.wrong += !mpfr_equal_p(p.c.entry + i, p.exact.entry + i);
     }
     mpfr_set_emin(emin);
-    assert_true(left > 0 && left < N);
     product_close(&p);
+    assert_true(left > 0 && left < N);
 }
 
 /* A product to every other column leaves the others as they are. */
@@ -222,8 +264,8 @@ static void columns_between_stay(void **state)
     assert_true(product_mul(every, p.left, p.right,
                             &(ProductOptions){.backend = PRODUCT_AUTO, .guard = GUARD}, NULL));
     for (size_t i = 0; i < M * N; i++) {
-        assert_true(mpfr_equal_p(ap_at(&wide, i / N, i % N * 2), p.exact.entry + i));
-        assert_true(mpfr_zero_p(ap_at(&wide, i / N, i % N * 2 + 1)));
+        p.wrong += !is_promised(ap_at(&wide, i / N, i % N * 2), &p, i / N, i % N);
+        p.wrong += !mpfr_zero_p(ap_at(&wide, i / N, i % N * 2 + 1));
     }
     ap_clear(&wide);
     product_close(&p);
