@@ -62,12 +62,15 @@ static void symbols_text(char *text, size_t size, const Shaped *shaped)
 static void known_text(char *text, const Shaped *shaped, const char *from, const char *to)
 {
     size_t used = 0;
+    unsigned said = 0;
     text[0] = '\0';
     for (const char *c = from; c < to; c++) {
         Extent extent = *c == 'p' || *c == ' ' ? EXTENT_NONE : letter_extent(shaped, *c);
-        if (extent == EXTENT_NONE || *model_size(shaped->reading->model, extent) == 0) {
+        bool known = extent != EXTENT_NONE && *model_size(shaped->reading->model, extent) > 0;
+        if (!known || (said & 1U << extent) != 0) {
             continue;
         }
+        said |= 1U << extent;
         used += (size_t)snprintf(text + used, KNOWN_MOST - used, "%s%s = %zu as in '%.255s'",
                                  used == 0 ? " with " : " and ", extent_info(extent)->symbol,
                                  *model_size(shaped->reading->model, extent),
