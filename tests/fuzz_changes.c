@@ -148,12 +148,12 @@ static void change_presence(SaidModel *model, Decisions *decisions)
     if (decide(decisions, 2) == 0 && model->count > 1) {
         *tensor = model->tensors[--model->count];
     } else if (model->count < SAID_TENSORS) {
-        SaidTensor *copy = &model->tensors[model->count++];
-        *copy = *tensor;
-        copy->foreign = true;
+        SaidTensor copy = *tensor;
+        copy.foreign = true;
         if (decide(decisions, 2) == 0) {
-            snprintf(copy->name, SAID_NAME, "transformer.%.200s", tensor->name);
+            snprintf(copy.name, SAID_NAME, "transformer.%.200s", tensor->name);
         }
+        model->tensors[model->count++] = copy;
     }
 }
 
