@@ -141,7 +141,7 @@ static size_t change(char *text, size_t size, const Corpus *corpus, uint64_t *st
 /* The input that runs, and stderr as it was before a subject holds it, for a crash. */
 static struct {
     const char *subject, *name, *text;
-    size_t number, size;
+    size_t number, size, from; /* from: numbers of changes begin behind it */
     const Fuzz *fuzz;
     FILE *report;
 } current;
@@ -231,8 +231,8 @@ static void run_subject(void **state)
     }
     for (size_t i = 0; i < corpus->count; i++) {
         for (size_t n = 1; n <= changes && corpus->seed[i].size < INPUT_MOST / 2; n++) {
-            size_t size = make_input(text, subject, corpus, i, n);
-            run_input(fuzz, subject, corpus->name[i], n, text, size);
+            size_t size = make_input(text, subject, corpus, i, current.from + n);
+            run_input(fuzz, subject, corpus->name[i], current.from + n, text, size);
         }
     }
     print_message("%s: %zu inputs\n", subject->name, corpus->count * (1 + changes));
@@ -250,7 +250,8 @@ static void run_subject(void **state)
 /* Of the sanitizers, where they are in the build. */
 extern void __sanitizer_set_death_callback(void (*)(void)) __attribute__((weak));
 
-/* test_fuzz SUBJECT CHANGES: that one alone, with so many changes of every file of its corpus. */
+/* test_fuzz SUBJECT CHANGES [FROM]: that one alone, with so many changes of every file of its
+ * corpus, behind the first FROM. */
 int main(int argc, char **argv)
 {
     fuzz_need(getcwd(root, sizeof root) != NULL, "getcwd");
@@ -268,10 +269,11 @@ int main(int argc, char **argv)
     }
     for (size_t i = 0; i < sizeof shares / sizeof *shares; i++) {
         const char *name = shares[i].subject->name;
-        if (argc == 3 && strcmp(argv[1], name) != 0) {
+        if (argc >= 3 && strcmp(argv[1], name) != 0) {
             continue;
         }
-        shares[i].changes = argc == 3 ? strtoull(argv[2], NULL, 10) : shares[i].changes;
+        shares[i].changes = argc >= 3 ? strtoull(argv[2], NULL, 10) : shares[i].changes;
+        current.from = argc >= 4 ? strtoull(argv[3], NULL, 10) : 0;
         tests[count++] = (struct CMUnitTest){
             .name = name, .test_func = run_subject, .initial_state = &shares[i]};
     }
