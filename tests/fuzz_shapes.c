@@ -18,26 +18,15 @@ enum { ARGUMENTS_MOST = 48 };
 static const char output[] = "out.safetensors";
 
 /* What a command takes of what is said of a model, and asks of it.  often: of 256 inputs. */
-enum {
-    OPERAND = 1,
-    WEIGHTS = 2,
-    CONVERTS = 4,
-    COUNTS = 8,
-    CHOOSES = 16,
-    FORM = 32,
-    LOGITS = 64,
-    ONE = 128
-};
+enum { OPERAND = 0, WEIGHTS = 1, COUNTS = 2, CHOOSES = 4, FORM = 8, LOGITS = 16, ONE = 32 };
 static const struct {
     size_t often;
     unsigned takes;
     const char *words[12];
 } calls[] = {
     {70, OPERAND | COUNTS, {"cost"}},
-    {60, OPERAND | CONVERTS | FORM, {"convert", "-o", output, "--quiet"}},
-    {34,
-     OPERAND | CONVERTS,
-     {"convert", "--layout", "shared", "-o", output, "--quiet", "--ignore-extra"}},
+    {60, OPERAND | FORM, {"convert", "-o", output, "--quiet"}},
+    {34, OPERAND, {"convert", "--layout", "shared", "-o", output, "--quiet", "--ignore-extra"}},
     {44, WEIGHTS, {"sweep", "--omega", "20", "--reference", "none", "--quiet", "--threads", "1"}},
     {12, WEIGHTS | ONE, {"export", "--omega", "20", "-o", output, "--quiet", "--threads", "1"}},
     {10, WEIGHTS, {"sweep", "--omega", "20", "--quiet", "--threads", "1"}},
@@ -67,13 +56,13 @@ static void put(Call *call, const char *word)
     call->argv[call->argc++] = word;
 }
 
-static bool is_taken(const SaidModel *model, unsigned takes, const char *key)
+/* Sizes do not hang on these. */
+static bool is_counted(const char *key)
 {
-    bool counted = strcmp(key, "scale") != 0 && strcmp(key, "mask") != 0 && strcmp(key, "eps") != 0;
-    return ((takes & COUNTS) == 0 || counted) && model->flags.count > 0;
+    return strcmp(key, "scale") != 0 && strcmp(key, "mask") != 0 && strcmp(key, "eps") != 0;
 }
 
-/* The path of a file, of the index or of their folder; tensors' sizes that files leave open. */
+/* The path of a file, of the index or of their folder; and what files leave open. */
 static void put_model(Call *call, const SaidModel *model, unsigned takes, Decisions *decisions)
 {
     static const char *const whole[] = {"./model.safetensors", "./model.safetensors", "./"};
@@ -88,7 +77,7 @@ static void put_model(Call *call, const SaidModel *model, unsigned takes, Decisi
     put(call, path);
     for (size_t i = 0; i < model->flags.count; i++) {
         const SaidEntry *entry = &model->flags.entries[i];
-        if (is_taken(model, takes, entry->key)) {
+        if ((takes & COUNTS) == 0 || is_counted(entry->key)) {
             size_t length = strlen(entry->value);
             snprintf(call->flags[i], sizeof call->flags[i], "--%s", entry->key);
             snprintf(call->values[i], sizeof call->values[i], "%.*s", (int)length - 2,
