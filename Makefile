@@ -260,7 +260,7 @@ format: ## Rewrite the sources as .clang-format has them
 	clang-format -i $(wildcard $(foreach d,$(ROOMS) tests tests/inject,$(d)/*.[ch]))
 
 FUZZ_SUBJECTS ?= values cases commands baselines merges journals sidecars checkpoints models \
-                 configs texts
+                 configs texts shapes
 # The program and its readers of input under libFuzzer; what a test needs besides is cmocka's.
 $(BUILD)/fuzz: $(call objects_of,$(wildcard tests/fuzz_*.c)) \
                $(SHARED)/tests/safetensors_samples.o $(SHARED)/tests/gpt2_files.o \
