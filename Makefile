@@ -121,7 +121,7 @@ OBJECTS := $(call objects_of,$(SOURCES)) $(FLOATS)
 PROJECT := $(filter-out %/harness/commands/main.o,$(OBJECTS))
 HELPERS := $(call objects_of,\
                $(filter-out tests/test_%.c tests/fuzz_driver.c tests/bench%.c tests/kill_points.c \
-                   tests/count_at_end.c,$(TESTING)))
+                   tests/count_at_end.c tests/effort.c,$(TESTING)))
 PROGRAMS := $(TESTS:%=$(BUILD)/tests/%)
 BENCHES  := bench bench_growth bench_product
 TESTED   := $(call objects_of,$(filter-out tests/count_at_end.c,$(TESTING)))
@@ -137,6 +137,8 @@ $(BUILD)/bench: $(call objects_of,tests/bench_share.c tests/bench_gemms.c tests/
 $(BUILD)/bench: private LDFLAGS += -Wl,--wrap=cblas_dgemm
 $(BUILD)/bench_product: $(call objects_of,$(patsubst %,tests/bench_%.c,exp numbers shape))
 $(BUILD)/tests/test_wide_balls: private LDFLAGS += $(addprefix -Wl$(,)--wrap=arb_,exp expm1 mat_mul)
+$(BUILD)/tests/test_effort: $(SHARED)/tests/effort.o
+$(BUILD)/tests/test_effort: private LDFLAGS += -Wl,--wrap=ref_run_layer
 # Their own system calls go by it.
 $(patsubst %,$(BUILD)/tests/test_%,checkpoint killed resume): $(SHARED)/tests/kill_points.o
 $(BENCHES:%=$(BUILD)/%): $(BUILD)/%: $(SHARED)/tests/%.o $(SHARED)/tests/bench_run.o $(PROJECT)
