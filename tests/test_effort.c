@@ -26,8 +26,8 @@ static char *counted_rows(Effort *effort, Given *given, const char *line)
     return rows;
 }
 
-/* A stack of normal weights, whose scores grow beyond the Omega of the first plan: what that says of
- * e is of no use at the point's own Omega. */
+/* A stack of normal weights, whose scores grow beyond the Omega of the first plan: what that says
+ * of e is of no use at the point's own Omega. */
 #define STACK                                                                                      \
     "--construction transformer --n 4 --d 5 --d-ff 6 --d-head 3 --depth 6 --omega 20 "             \
     "--seed 170760 --bias random --bias-row first --bias-row-content random --arithmetic none "    \
@@ -65,8 +65,8 @@ static size_t occurrences(const char *text, const char *word)
     return count;
 }
 
-/* Bits that e takes and the first plan, of streams alone, does not ask for; those that hide Omega, up
- * to the cap; and none in vain: all others are known to lack at once, but an error of 17 binary
+/* Bits that e takes and the first plan, of streams alone, does not ask for; those that hide Omega,
+ * up to the cap; and none in vain: all others are known to lack at once, but an error of 17 binary
  * places lies where its 17th digit changes, at any precision. */
 static void bits_are_had_where_they_count(void **state)
 {
