@@ -48,7 +48,7 @@ PROBED  := build/deps
 .DEFAULT_GOAL := build
 .DELETE_ON_ERROR:
 .PHONY: build run figures check check-rest check-night test test-programs seeds mutants bench \
-        bench-gpt2 coverage lint lint-objects format fuzz tsan nightly deps deps-lint deps-fuzz \
+        bench-gpt2 coverage lint lint-objects format fuzz tsan slow-points nightly deps deps-lint deps-fuzz \
         install uninstall manual clean help objects FORCE
 
 # ---- Flags ---------------------------------------------------------------------------------
@@ -263,8 +263,11 @@ tsan: deps-fuzz ## Run sweep, verify, min-omega and others with 4 threads under 
 	@+$(SUBMAKE) build MODE=tsan CC='$(CLANG)'
 	@sh tests/tsan '$(CLANG)' build/tsan/headproof
 
+slow-points: $(BUILD)/headproof ## Look for points that take far longer than others of their size
+	@python3 tests/slow_points.py $(BUILD)/headproof
+
 nightly: ## All that takes long: the tests' long forms, fuzzing, threads, mutants (hours)
-	@+$(WITH_MAKE) sh tests/nightly check check-rest check-night seeds fuzz tsan mutants
+	@+$(WITH_MAKE) sh tests/nightly check check-rest check-night seeds slow-points fuzz tsan mutants
 
 INSTALL = PREFIX='$(PREFIX)' DESTDIR='$(DESTDIR)' PYTHONDIR='$(PYTHONDIR)' sh tools/install
 install uninstall: $(BUILD)/headproof ## Program, manual, completion, Python module, pages, cases
