@@ -48,8 +48,8 @@ PROBED  := build/deps
 .DEFAULT_GOAL := build
 .DELETE_ON_ERROR:
 .PHONY: build run figures check check-rest check-night test test-programs seeds mutants bench \
-        bench-gpt2 coverage lint lint-objects format fuzz tsan slow-points nightly deps deps-lint deps-fuzz \
-        install uninstall manual clean help objects FORCE
+        bench-gpt2 coverage lint lint-objects format fuzz tsan slow-points nightly deps deps-lint \
+        deps-fuzz install uninstall manual clean help objects FORCE
 
 # ---- Flags ---------------------------------------------------------------------------------
 

@@ -164,8 +164,8 @@ static EvaluateStatus evaluate_planned(Making *making)
     return evaluate_with_plan(making);
 }
 
-/* Is the base to be the point's own?  That of a group has the most bits that its points are known to
- * take beforehand.  A point of more lacks some; and radii are smaller with more, and with them
+/* Is the base to be the point's own?  That of a group has the most bits that its points are known
+ * to take beforehand.  A point of more lacks some; and radii are smaller with more, and with them
  * bounds: what is proven is to depend on the point alone. */
 static bool base_is_another(const Evaluation *evaluation)
 {
