@@ -48,8 +48,8 @@ PROBED  := build/deps
 .DEFAULT_GOAL := build
 .DELETE_ON_ERROR:
 .PHONY: build run figures check check-rest check-night test test-programs seeds mutants bench \
-        bench-gpt2 coverage lint lint-objects format fuzz tsan nightly deps deps-lint deps-fuzz \
-        install uninstall manual clean help objects FORCE
+        bench-gpt2 coverage lint lint-objects format fuzz tsan slow-points nightly deps deps-lint \
+        deps-fuzz install uninstall manual clean help objects FORCE
 
 # ---- Flags ---------------------------------------------------------------------------------
 
@@ -128,7 +128,7 @@ OBJECTS := $(call objects_of,$(filter-out $(TIERED),$(SOURCES))) $(FLOATS) \
 PROJECT := $(filter-out %/harness/commands/main.o,$(OBJECTS))
 HELPERS := $(call objects_of,\
                $(filter-out tests/test_%.c tests/fuzz_driver.c tests/bench%.c tests/kill_points.c \
-                   tests/count_at_end.c,$(TESTING)))
+                   tests/count_at_end.c tests/effort.c,$(TESTING)))
 PROGRAMS := $(TESTS:%=$(BUILD)/tests/%)
 BENCHES  := bench bench_growth bench_product
 TESTED   := $(call objects_of,$(filter-out tests/count_at_end.c,$(TESTING)))
@@ -144,6 +144,8 @@ $(BUILD)/bench: $(call objects_of,tests/bench_share.c tests/bench_gemms.c tests/
 $(BUILD)/bench: private LDFLAGS += -Wl,--wrap=cblas_dgemm
 $(BUILD)/bench_product: $(call objects_of,$(patsubst %,tests/bench_%.c,exp numbers shape))
 $(BUILD)/tests/test_wide_balls: private LDFLAGS += $(addprefix -Wl$(,)--wrap=arb_,exp expm1 mat_mul)
+$(BUILD)/tests/test_effort: $(SHARED)/tests/effort.o
+$(BUILD)/tests/test_effort: private LDFLAGS += -Wl,--wrap=ref_run_layer
 # Their own system calls go by it.
 $(patsubst %,$(BUILD)/tests/test_%,checkpoint killed resume): $(SHARED)/tests/kill_points.o
 $(BENCHES:%=$(BUILD)/%): $(BUILD)/%: $(SHARED)/tests/%.o $(SHARED)/tests/bench_run.o $(PROJECT)
@@ -275,8 +277,11 @@ tsan: deps-fuzz ## Run sweep, verify, min-omega and others with 4 threads under 
 	@+$(SUBMAKE) build MODE=tsan CC='$(CLANG)'
 	@sh tests/tsan '$(CLANG)' build/tsan/headproof
 
+slow-points: $(BUILD)/headproof ## Look for points that take far longer than others of their size
+	@python3 tests/slow_points.py $(BUILD)/headproof
+
 nightly: ## All that takes long: the tests' long forms, fuzzing, threads, mutants (hours)
-	@+$(WITH_MAKE) sh tests/nightly check check-rest check-night seeds fuzz tsan mutants
+	@+$(WITH_MAKE) sh tests/nightly check check-rest check-night seeds slow-points fuzz tsan mutants
 
 INSTALL = PREFIX='$(PREFIX)' DESTDIR='$(DESTDIR)' PYTHONDIR='$(PYTHONDIR)' sh tools/install
 install uninstall: $(BUILD)/headproof ## Program, manual, completion, Python module, pages, cases
