@@ -44,12 +44,13 @@ BUILD   := build/$(MODE)$(NOFLINT)$(WITHMPI)
 # Objects that neither FLINT nor MPI enters are of all builds of a mode.
 SHARED  := $(if $(filter command,$(origin BUILD)),$(BUILD),build/$(MODE))
 PROBED  := build/deps
+ARM64   := build/arm64
 
 .DEFAULT_GOAL := build
 .DELETE_ON_ERROR:
 .PHONY: build run figures check check-rest check-night test test-programs seeds mutants bench \
         bench-gpt2 coverage lint lint-objects format fuzz tsan nightly deps deps-lint deps-fuzz \
-        install uninstall manual clean help objects FORCE
+        install uninstall manual clean help objects check-arm64 deps-arm64 FORCE
 
 # ---- Flags ---------------------------------------------------------------------------------
 
@@ -84,7 +85,7 @@ endif
 
 # Probes set FLINT_FOUND (no, 2 or 3), FLINT_CPPFLAGS, FLINT_LIBS; MPI_CPPFLAGS, MPI_LIBS.
 NO_PROBE := help clean deps deps-lint deps-fuzz uninstall check check-rest check-night mutants \
-            coverage lint format fuzz tsan nightly
+            coverage lint format fuzz tsan nightly check-arm64 deps-arm64
 ifneq ($(filter-out $(NO_PROBE),$(or $(MAKECMDGOALS),build)),)
 ifeq ($(findstring n,$(filter-out --%,$(firstword -$(MAKEFLAGS)))),)
 include $(PROBED)/flint-$(FLINT).mk
@@ -205,6 +206,9 @@ check-rest: ## The other tests with sanitizers, and those that make check runs o
 check-night: ## What neither runs: whole runs with sanitizers, kills and resumes without them
 	@+$(WITH_MAKE) sh tests/check night $(TESTS)
 
+check-arm64: deps-arm64 ## Tests and the baseline for aarch64, emulated (minutes)
+	@+$(WITH_MAKE) sh tests/arm64 $(ARM64) $(TESTS)
+
 test: test-programs ## Run the tests in one build (MODE, FLINT)
 	@sh tests/run $(PROGRAMS)
 
@@ -264,7 +268,8 @@ tsan: deps-fuzz ## Run sweep, verify, min-omega and others with 4 threads under 
 	@sh tests/tsan '$(CLANG)' build/tsan/headproof
 
 nightly: ## All that takes long: the tests' long forms, fuzzing, threads, mutants (hours)
-	@+$(WITH_MAKE) sh tests/nightly check check-rest check-night seeds fuzz tsan mutants
+	@+$(WITH_MAKE) sh tests/nightly check check-rest check-night check-arm64 seeds fuzz tsan \
+	    mutants
 
 INSTALL = PREFIX='$(PREFIX)' DESTDIR='$(DESTDIR)' PYTHONDIR='$(PYTHONDIR)' sh tools/install
 install uninstall: $(BUILD)/headproof ## Program, manual, completion, Python module, pages, cases
@@ -298,6 +303,9 @@ $(PROBED)/flint-$(FLINT).mk $(PROBED)/mpi-$(notdir $(MPICC)).mk: $(PROBED)/libra
 
 deps-fuzz: ## Find what fuzz and tsan take (clang, its runtime, libomp) and install it
 	@$(DEPS) fuzzer
+
+deps-arm64: ## Find what check-arm64 takes and install it; its libraries go under build/
+	@$(DEPS) arm64 $(ARM64)/sysroot
 
 deps-lint: ## Find what lint runs besides gcc and install it; lint does without what cannot be had
 	@$(DEPS) tools clang clang-format clang-tidy cppcheck
