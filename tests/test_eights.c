@@ -52,7 +52,7 @@ static void product_close(Product *p)
 /* Are the product's bits those of the exact one? */
 static void check(Product *p, const char *what, const Shape *s)
 {
-    ProductBackend backend = product_has(PRODUCT_IFMA) ? PRODUCT_IFMA : PRODUCT_AUTO;
+    ProductBackend backend = product_has(PRODUCT_IFMA) ? PRODUCT_IFMA : PRODUCT_MODULAR;
     assert_true(product_mul(product_view(&p->exact), p->left, p->right,
                             &(ProductOptions){.backend = PRODUCT_LOOP, .guard = LOOP_GUARD}, NULL));
     assert_true(product_mul(product_view(&p->c), p->left, p->right,
