@@ -44,12 +44,13 @@ BUILD   := build/$(MODE)$(NOFLINT)$(WITHMPI)
 # Objects that neither FLINT nor MPI enters are of all builds of a mode.
 SHARED  := $(if $(filter command,$(origin BUILD)),$(BUILD),build/$(MODE))
 PROBED  := build/deps
+ARM64   := build/arm64
 
 .DEFAULT_GOAL := build
 .DELETE_ON_ERROR:
 .PHONY: build run figures check check-rest check-night test test-programs seeds mutants bench \
-        bench-gpt2 coverage lint lint-objects format fuzz tsan nightly deps deps-lint deps-fuzz \
-        install uninstall manual clean help objects FORCE
+        bench-gpt2 coverage lint lint-objects format fuzz tsan slow-points nightly deps deps-lint \
+        deps-fuzz install uninstall manual clean help objects check-arm64 deps-arm64 FORCE
 
 # ---- Flags ---------------------------------------------------------------------------------
 
@@ -63,17 +64,18 @@ MODE_FLAGS_debug    := -fsanitize=address,undefined -fno-sanitize-recover=all -D
 # One sanitizers' runtime in the program: with two shared ones, reports miss their log files.
 MODE_LDFLAGS_debug  := $(if $(findstring clang,$(CC)),,-static-libasan -static-libubsan)
 MODE_FLAGS_coverage := --coverage -fprofile-update=atomic
-# These two are clang's: `make fuzz` and `make tsan` call for them.  Its warnings are lint's affair.
-OTHER_CLANG := -Wno-pass-failed -Wno-missing-field-initializers
+# These two are clang's: `make fuzz` and `make tsan` call for them.
 MODE_FLAGS_fuzz     := -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all \
-                       -DHEADPROOF_CHECK $(OTHER_CLANG)
-MODE_FLAGS_tsan     := -fsanitize=thread $(OTHER_CLANG)
+                       -DHEADPROOF_CHECK
+MODE_FLAGS_tsan     := -fsanitize=thread
 
 ifeq ($(origin CC),default)
 CC := gcc
 endif
 CFLAGS ?= $(OPTIMISE_$(MODE))
-WARNINGS := -Wall -Wextra -Wpedantic -Wconversion
+# A loop that clang leaves scalar, in spite of `omp simd`, is slow and not wrong.
+WARNINGS := -Wall -Wextra -Wpedantic -Wconversion \
+            $(if $(findstring clang,$(CC)),-Wno-pass-failed)
 # No contraction, so that a result is a function of the source and not of the instruction set.
 REQUIRED := -std=c11 -D_POSIX_C_SOURCE=200809L -ffp-contract=off -fopenmp
 
@@ -83,7 +85,7 @@ endif
 
 # Probes set FLINT_FOUND (no, 2 or 3), FLINT_CPPFLAGS, FLINT_LIBS; MPI_CPPFLAGS, MPI_LIBS.
 NO_PROBE := help clean deps deps-lint deps-fuzz uninstall check check-rest check-night mutants \
-            coverage lint format fuzz tsan nightly
+            coverage lint format fuzz tsan nightly check-arm64 deps-arm64
 ifneq ($(filter-out $(NO_PROBE),$(or $(MAKECMDGOALS),build)),)
 ifeq ($(findstring n,$(filter-out --%,$(firstword -$(MAKEFLAGS)))),)
 include $(PROBED)/flint-$(FLINT).mk
@@ -130,7 +132,7 @@ OBJECTS := $(call objects_of,$(filter-out $(TIERED),$(SOURCES))) $(FLOATS) \
 PROJECT := $(filter-out %/harness/commands/main.o,$(OBJECTS))
 HELPERS := $(call objects_of,\
                $(filter-out tests/test_%.c tests/fuzz_driver.c tests/bench%.c tests/kill_points.c \
-                   tests/count_at_end.c,$(TESTING))) \
+                   tests/count_at_end.c tests/effort.c,$(TESTING))) \
            $(call tiers_of,$(TIERED_TESTS))
 PROGRAMS := $(TESTS:%=$(BUILD)/tests/%)
 BENCHES  := bench bench_growth bench_product
@@ -148,6 +150,8 @@ $(BUILD)/bench: $(call objects_of,tests/bench_share.c tests/bench_gemms.c tests/
 $(BUILD)/bench: private LDFLAGS += -Wl,--wrap=cblas_dgemm
 $(BUILD)/bench_product: $(call objects_of,$(patsubst %,tests/bench_%.c,exp numbers shape))
 $(BUILD)/tests/test_wide_balls: private LDFLAGS += $(addprefix -Wl$(,)--wrap=arb_,exp expm1 mat_mul)
+$(BUILD)/tests/test_effort: $(SHARED)/tests/effort.o
+$(BUILD)/tests/test_effort: private LDFLAGS += -Wl,--wrap=ref_run_layer
 # Their own system calls go by it.
 $(patsubst %,$(BUILD)/tests/test_%,checkpoint killed resume): $(SHARED)/tests/kill_points.o
 $(BENCHES:%=$(BUILD)/%): $(BUILD)/%: $(SHARED)/tests/%.o $(SHARED)/tests/bench_run.o $(PROJECT)
@@ -195,7 +199,8 @@ $(BUILD)/harness/base/info.o: private EXTRA = -DHEADPROOF_COMMIT='"$(COMMIT)"' \
 $(BUILD)/flags: private TEXT = $(CC) $(FLAGS) $(DEFINED) $(LDFLAGS) $(LIBS)
 $(SHARED)/flags-shared: private TEXT = $(CC) $(SHARED_FLAGS) $(DEFINED)
 $(BUILD)/commit: private TEXT = $(COMMIT)
-$(BUILD)/flags $(SHARED)/flags-shared $(BUILD)/commit: FORCE
+$(PROBED)/compiler: private TEXT = $(CC) $(CPPFLAGS) $(LDFLAGS)
+$(BUILD)/flags $(SHARED)/flags-shared $(BUILD)/commit $(PROBED)/compiler: FORCE
 	@mkdir -p $(@D)
 	@printf '%s\n' '$(subst ','\'',$(TEXT))' | cmp -s - $@ || \
 	    printf '%s\n' '$(subst ','\'',$(TEXT))' >$@
@@ -221,6 +226,9 @@ check-rest: ## The other tests with sanitizers, and those that make check runs o
 
 check-night: ## What neither runs: whole runs with sanitizers, kills and resumes without them
 	@+$(WITH_MAKE) sh tests/check night $(TESTS)
+
+check-arm64: deps-arm64 ## Tests and the baseline for aarch64, emulated (minutes)
+	@+$(WITH_MAKE) sh tests/arm64 $(ARM64) $(TESTS)
 
 test: test-programs ## Run the tests in one build (MODE, FLINT)
 	@sh tests/run $(PROGRAMS)
@@ -265,7 +273,7 @@ format: ## Rewrite the sources as .clang-format has them
 	clang-format -i $(wildcard $(foreach d,$(ROOMS) tests tests/inject tests/wide,$(d)/*.[ch]))
 
 FUZZ_SUBJECTS ?= values cases commands baselines merges journals sidecars checkpoints models \
-                 configs texts
+                 configs texts shapes
 # The program and its readers of input under libFuzzer; what a test needs besides is cmocka's.
 $(BUILD)/fuzz: $(call objects_of,$(wildcard tests/fuzz_*.c)) \
                $(SHARED)/tests/safetensors_samples.o $(SHARED)/tests/gpt2_files.o \
@@ -280,8 +288,12 @@ tsan: deps-fuzz ## Run sweep, verify, min-omega and others with 4 threads under 
 	@+$(SUBMAKE) build MODE=tsan CC='$(CLANG)'
 	@sh tests/tsan '$(CLANG)' build/tsan/headproof
 
+slow-points: $(BUILD)/headproof ## Look for points that take far longer than others of their size
+	@python3 tests/slow_points.py $(BUILD)/headproof
+
 nightly: ## All that takes long: the tests' long forms, fuzzing, threads, mutants (hours)
-	@+$(WITH_MAKE) sh tests/nightly check check-rest check-night seeds fuzz tsan mutants
+	@+$(WITH_MAKE) sh tests/nightly check check-rest check-night check-arm64 seeds slow-points \
+	    fuzz tsan mutants
 
 INSTALL = PREFIX='$(PREFIX)' DESTDIR='$(DESTDIR)' PYTHONDIR='$(PYTHONDIR)' sh tools/install
 install uninstall: $(BUILD)/headproof ## Program, manual, completion, Python module, pages, cases
@@ -306,7 +318,7 @@ deps: ## Find what is missing and install Debian's packages for it (root, or sud
 	@+$(SUBMAKE) -s $(PROBED)/flint-$(FLINT).mk
 	@awk '/FLINT_FOUND/ { print "deps: all there; FLINT: " $$3 }' $(PROBED)/flint-$(FLINT).mk
 
-$(PROBED)/libraries: Makefile tools/deps
+$(PROBED)/libraries: Makefile tools/deps $(PROBED)/compiler
 	@$(DEPS) libraries
 	@touch $@
 
@@ -315,6 +327,9 @@ $(PROBED)/flint-$(FLINT).mk $(PROBED)/mpi-$(notdir $(MPICC)).mk: $(PROBED)/libra
 
 deps-fuzz: ## Find what fuzz and tsan take (clang, its runtime, libomp) and install it
 	@$(DEPS) fuzzer
+
+deps-arm64: ## Find what check-arm64 takes and install it; its libraries go under build/
+	@$(DEPS) arm64 $(ARM64)/sysroot
 
 deps-lint: ## Find what lint runs besides gcc and install it; lint does without what cannot be had
 	@$(DEPS) tools clang clang-format clang-tidy cppcheck

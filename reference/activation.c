@@ -67,7 +67,7 @@ static void gelu(const Evaluator *ev, Worker *worker, mpfr_ptr x, mpfr_ptr e, si
     lanes_div(e, numbers_row(x), numbers_same(root), count);
     for (size_t c = 0; c < count; c++) {
         mpfr_neg(e + c, e + c, MPFR_RNDN);
-        mpfr_erfc(e + c, e + c, MPFR_RNDN);
+        ap_erfc(worker->expm1, e + c, e + c);
         limbs_mul(x + c, x + c, e + c);
         mpfr_div_2ui(x + c, x + c, 1, MPFR_RNDN);
     }

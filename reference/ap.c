@@ -1,5 +1,5 @@
 /*
- * Vectors and matrices of MPFR numbers in one block of memory; exp and expm1 with Arb or
+ * Vectors and matrices of MPFR numbers in one block of memory; exp, expm1 and erfc with Arb or
  * without.
  */
 #include "ap.h"
@@ -10,8 +10,10 @@
 #ifdef HAVE_FLINT
 #ifdef HAVE_ARB_IN_FLINT
 #include <flint/arb.h>
+#include <flint/arb_hypgeom.h>
 #else
 #include <arb.h>
+#include <arb_hypgeom.h>
 #endif
 #endif
 
@@ -144,23 +146,25 @@ void ap_exp_free(ApExp *context)
     }
 }
 
-/* Where x is large the result may leave MPFR's exponent range; MPFR then says so itself. */
-static bool far_from_range(mpfr_srcptr x)
+/* Where e^x or e^(-x^2) may leave MPFR's exponent range, MPFR says so itself. */
+enum { EXP_REACH = 40, ERFC_REACH = 24 };
+
+static bool far_from_range(mpfr_srcptr x, mpfr_exp_t reach)
 {
-    return mpfr_regular_p(x) && mpfr_get_exp(x) < 40;
+    return mpfr_regular_p(x) && mpfr_get_exp(x) < reach;
 }
 
 typedef void BallFunction(arb_t y, const arb_t x, slong bits);
 
-/* y = f(x) */
+/* y = f(x); where it is to be rounded as the exact value, to 64 bits more at first. */
 static void ball_function(ApExp *context, mpfr_ptr y, mpfr_srcptr x, BallFunction *f)
 {
-    slong bits = (slong)mpfr_get_prec(y) + 16;
+    slong least = (slong)mpfr_get_prec(y) + (context->correct_rounding ? 64 : 2), bits = least + 14;
     arb_zero(context->x);
     arf_set_mpfr(arb_midref(context->x), x);
     for (;; bits += 64) {
         f(context->y, context->x, bits);
-        if (arb_rel_accuracy_bits(context->y) > (slong)mpfr_get_prec(y) + 2) {
+        if (arb_rel_accuracy_bits(context->y) > least) {
             break;
         }
     }
@@ -169,7 +173,7 @@ static void ball_function(ApExp *context, mpfr_ptr y, mpfr_srcptr x, BallFunctio
 
 void ap_exp(ApExp *context, mpfr_ptr y, mpfr_srcptr x)
 {
-    if (context->correct_rounding || !far_from_range(x)) {
+    if (context->correct_rounding || !far_from_range(x, EXP_REACH)) {
         mpfr_exp(y, x, MPFR_RNDN);
         return;
     }
@@ -178,11 +182,20 @@ void ap_exp(ApExp *context, mpfr_ptr y, mpfr_srcptr x)
 
 void ap_expm1(ApExp *context, mpfr_ptr y, mpfr_srcptr x)
 {
-    if (context->correct_rounding || !far_from_range(x)) {
+    if (context->correct_rounding || !far_from_range(x, EXP_REACH)) {
         mpfr_expm1(y, x, MPFR_RNDN);
         return;
     }
     ball_function(context, y, x, arb_expm1);
+}
+
+void ap_erfc(ApExp *context, mpfr_ptr y, mpfr_srcptr x)
+{
+    if (!far_from_range(x, ERFC_REACH)) {
+        mpfr_erfc(y, x, MPFR_RNDN);
+        return;
+    }
+    ball_function(context, y, x, arb_hypgeom_erfc);
 }
 
 void ap_thread_clear(void)
@@ -221,6 +234,12 @@ void ap_expm1(ApExp *context, mpfr_ptr y, mpfr_srcptr x)
 {
     (void)context;
     mpfr_expm1(y, x, MPFR_RNDN);
+}
+
+void ap_erfc(ApExp *context, mpfr_ptr y, mpfr_srcptr x)
+{
+    (void)context;
+    mpfr_erfc(y, x, MPFR_RNDN);
 }
 
 void ap_thread_clear(void)

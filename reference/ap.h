@@ -75,6 +75,11 @@ void ap_exp(ApExp *context, mpfr_ptr y, mpfr_srcptr x);
 /* y = exp(x) - 1, |relative error| <= 2^(2 - precision(y)), however small x is; y is not x. */
 void ap_expm1(ApExp *context, mpfr_ptr y, mpfr_srcptr x);
 
+/* y = erfc(x), |relative error| <= 2^(1 - precision(y)); y may be x.  With correct_rounding Arb's
+ * is rounded as the exact value is, unless that lies within 2^-64 of its own size of a tie.  MPFR's
+ * takes up to a thousand times as long: it sums the series of erf also where that is near 1. */
+void ap_erfc(ApExp *context, mpfr_ptr y, mpfr_srcptr x);
+
 /* Frees what the libraries cache for this thread. */
 void ap_thread_clear(void);
 

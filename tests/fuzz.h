@@ -44,18 +44,20 @@ typedef struct {
 typedef const char *FuzzRun(Fuzz *fuzz, const uint8_t *bytes, size_t size);
 
 /* prepare and clear: NULL where there is nothing to do.  repair: of a changed input, what would be
- * refused at once; or NULL.  places: inputs have them. */
+ * refused at once; or NULL.  places: inputs have them.  drawn: any bytes decide something, so that
+ * random ones are better than changes of a corpus. */
 typedef struct {
     const char *name;
     void (*prepare)(Fuzz *fuzz);
     FuzzRun *run;
     void (*clear)(Fuzz *fuzz);
     void (*repair)(uint8_t *bytes, size_t size);
-    bool places;
+    bool places, drawn;
 } FuzzSubject;
 
 extern const FuzzSubject fuzz_values, fuzz_cases, fuzz_commands, fuzz_baselines, fuzz_merges,
-    fuzz_journals, fuzz_sidecars, fuzz_checkpoints, fuzz_models, fuzz_configs, fuzz_texts;
+    fuzz_journals, fuzz_sidecars, fuzz_checkpoints, fuzz_models, fuzz_configs, fuzz_texts,
+    fuzz_shapes;
 
 /* All of them, up to a NULL. */
 extern const FuzzSubject *const fuzz_subjects[];

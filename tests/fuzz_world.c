@@ -15,10 +15,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-const FuzzSubject *const fuzz_subjects[] = {&fuzz_values,    &fuzz_cases,       &fuzz_commands,
-                                            &fuzz_baselines, &fuzz_merges,      &fuzz_journals,
-                                            &fuzz_sidecars,  &fuzz_checkpoints, &fuzz_models,
-                                            &fuzz_configs,   &fuzz_texts,       NULL};
+const FuzzSubject *const fuzz_subjects[] = {
+    &fuzz_values, &fuzz_cases,    &fuzz_commands, &fuzz_baselines,
+    &fuzz_merges, &fuzz_journals, &fuzz_sidecars, &fuzz_checkpoints,
+    &fuzz_models, &fuzz_configs,  &fuzz_texts,    &fuzz_shapes,
+    NULL};
 
 void fuzz_need(bool condition, const char *what)
 {

@@ -24,7 +24,7 @@ enum {
 
 typedef struct {
     char name[64];
-    size_t rank, shape[3];
+    size_t rank, shape[4];
     double values[GPT2_VALUES_MOST]; /* k/256, k < 256: exact in every format */
 } Gpt2Tensor;
 

@@ -4,6 +4,7 @@
 #ifndef HEADPROOF_TESTS_INJECTED_H
 #define HEADPROOF_TESTS_INJECTED_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* headproof ARGUMENTS, words between single spaces, in a directory of its own beside in/.  Where
@@ -11,7 +12,7 @@
  * and no fault may lose it. */
 typedef struct {
     const char *name, *arguments;
-    size_t few; /* faults of the short form; 0: as many as of the others; SIZE_MAX: none */
+    bool nightly; /* in the long form alone */
 } Scenario;
 
 typedef struct Injected Injected;
@@ -25,11 +26,13 @@ void injected_prepare(Injected *injected, const char *arguments);
 
 /* Counts what can fail, lets it fail, prints how many did what; the number of runs that ended
  * otherwise than they may: exit code 99 after a message, no file published but as the undisturbed
- * run has it; or everything as it has it, its exit code (0 or 1) too. */
+ * run has it; or everything as it has it, its exit code (0 or 1) too.  The long form lets all fail;
+ * the short one each allocation that no scenario before had, some of the others, and some calls. */
 size_t injected_scenario(Injected *injected, const Scenario *scenario);
 
-/* The same for one fault, as HEADPROOF_INJECT has it, that must strike and end the run with 99. */
-size_t injected_fault(Injected *injected, const Scenario *scenario, const char *fault);
+/* The same for one fault, as HEADPROOF_INJECT has it: 1 where it strikes and the run does not end
+ * with 99; and where it strikes nothing, if it must, or if the run is not as an undisturbed one. */
+size_t injected_fault(Injected *injected, const Scenario *scenario, const char *fault, bool must);
 
 /* A run, without faults, in so many KiB of addresses: its exit code; its last words are shown where
  * that is neither 0 nor 99. */

@@ -52,7 +52,7 @@ void oracle_agree(const char *interpreter, const char *asked, const char *about)
     Output output = run_program(interpreter, asked);
     print_message("%s: exit %d\n", about, output.code);
     if (output.code != 0) {
-        print_error("%s\n", output.text);
+        fprintf(stderr, "%s\n", output.text); /* cmocka would cut it at 1 kB */
     }
     assert_int_equal(output.code, 0);
     free(output.text);

@@ -7,12 +7,15 @@
 Evaluates the model of FILE with torch's operations on a CPU, one after the other, as a framework
 runs it: T as it is written, T' as heads.  What an order of accumulation may change is an interval,
 that of oracle_arithmetic.py; every entry of torch's has to lie in it, and every one of the
-machine's that FILE holds.  So the roundings of docs/arithmetics.md are those of a framework.  Exit
-1 where an entry does not; 77 where there is no torch.
+machine's that FILE holds.  So the roundings of docs/arithmetics.md are those of a framework.  Twice:
+with oneDNN, and without it, as on a processor that it has no 16-bit products for.  Exit 1 where an
+entry does not lie there; 77 where there is no torch.
 
-Old versions (1.13) sum small 16-bit products in 16 bits, those below about 16^3 multiplications:
-what is asked about in bfloat16 has to be larger, and single columns are multiplied side by side.
-Their silu rounds within, e^-x and 1 + e^-x, where later ones evaluate in float: here it does too.
+Every product's second matrix is turned in memory, as a framework's `linear` has its weights.  Old
+versions (1.13) sum any other 16-bit product in 16 bits, rounding after each term, where oneDNN does
+not take it: on a processor without AVX-512 all of them, else those below about 16^3 multiplications.
+Single columns they sum so in either case: here these are multiplied side by side.  Their silu rounds
+within, e^-x and 1 + e^-x, where later ones evaluate in float: here it does too.
 """
 
 import sys
@@ -55,19 +58,25 @@ class Framework:
     def silu(x):
         return functional.silu(x.to(torch.float32)).to(x.dtype)
 
+    @staticmethod
+    def product(x, w):
+        return functional.linear(x, w.T.contiguous())
+
     def linear(self, x, w, b):
         """On token rows: what a bias row holds is no token's."""
-        return x @ w if b is None else torch.addmm(self.tokens * b, x, w)
+        if b is None:
+            return self.product(x, w)
+        return torch.addmm(self.tokens * b, x, w.T.contiguous().T)
 
     def pattern_of_gates(self, gates, coefficients):
         """[heads, rows, rows] of gates [rows, heads]."""
         scores = gates.T[:, :, None] * self.tokens.T
         return self.softmax(scores + self.position(coefficients))
 
-    @staticmethod
-    def own_columns(patterns, values):
+    def own_columns(self, patterns, values):
         """[rows, heads]: head k's pattern times column k; a product of all columns each."""
-        return torch.diagonal(patterns @ values, dim1=0, dim2=2)
+        mixed = self.product(patterns.flatten(0, 1), values)
+        return torch.diagonal(mixed.reshape(*patterns.shape[:2], -1), dim1=0, dim2=2)
 
     def self_attending(self):
         nothing = torch.zeros((self.model.rows, 1), dtype=self.dtype)
@@ -83,8 +92,8 @@ class Framework:
         for h in range(q.shape[0]):
             left, right, inner = (self.linear(self.stream, w[h], None if b is None else b[h])
                                   for w, b in zip((q, k, v), biases))
-            scores = (left @ right.T) * scale + self.position((0, 0, -2, 2, 0))
-            mixed.append(self.softmax(scores) @ inner)
+            scores = self.product(left, right.T) * scale + self.position((0, 0, -2, 2, 0))
+            mixed.append(self.product(self.softmax(scores), inner))
         self.stream = self.stream + self.linear(torch.cat(mixed, dim=1), o.reshape(-1, o.shape[2]),
                                                 self.weight(layer, "attn.b_O"))
 
@@ -114,8 +123,8 @@ class Framework:
             self.stream = self.linear(x, w, b)
             return
         pattern = self.self_attending()
-        self.stream = x + self.linear(torch.cat((pattern, -pattern), dim=1), torch.cat((x @ w, x)),
-                                      b)
+        parts = torch.cat((self.product(x, w), x))
+        self.stream = x + self.linear(torch.cat((pattern, -pattern), dim=1), parts, b)
 
     def run_layer(self, layer):
         name = self.model.construction
@@ -138,21 +147,28 @@ class Framework:
         return outside == 0
 
 
+def run_model(path, arithmetic, converted, name):
+    model = Model(path, arithmetic, False)
+    model.start(converted)
+    framework = Framework(model, DTYPES[arithmetic])
+    layer, good = 0, True
+    while f"result.{layer}.{name}" in model.tensors:
+        model.run_layer(layer)
+        framework.run_layer(layer)
+        good = model.compare(layer, name) and good
+        good = framework.compare(layer, name) and good
+        layer += 1
+    return good
+
+
 def main():
     good = True
     for path, arithmetic in zip(*[iter(sys.argv[1:])] * 2):
-        print(path, arithmetic)
-        for converted, name in ((False, "m_T"), (True, "m_Tprime")):
-            model = Model(path, arithmetic, False)
-            model.start(converted)
-            framework = Framework(model, DTYPES[arithmetic])
-            layer = 0
-            while f"result.{layer}.{name}" in model.tensors:
-                model.run_layer(layer)
-                framework.run_layer(layer)
-                good = model.compare(layer, name) and good
-                good = framework.compare(layer, name) and good
-                layer += 1
+        for enabled in (True, False):
+            print(path, arithmetic, "with oneDNN" if enabled else "without oneDNN")
+            with torch.backends.mkldnn.flags(enabled=enabled):
+                for converted, name in ((False, "m_T"), (True, "m_Tprime")):
+                    good = run_model(path, arithmetic, converted, name) and good
     sys.exit(0 if good else 1)
 
 

@@ -228,6 +228,42 @@ static void expm1_is_within_its_bound(void **state)
     assert_true(worst > 0 && worst <= 1);
 }
 
+/* From where the result is 1 to where it is 2 or e^(-1e10), and beyond Arb; correctly rounded where
+ * it is asked for. */
+static void erfc_is_within_its_bound(void **state)
+{
+    static const mpfr_prec_t precisions[] = {64, 192, 500};
+    double worst = 0;
+    (void)state;
+    for (int correct = 0; correct < 2; correct++) {
+        ApExp *context = ap_exp_create(correct != 0);
+        assert_non_null(context);
+        for (size_t k = 0; k < sizeof precisions / sizeof *precisions; k++) {
+            mpfr_t x, y, exact;
+            mpfr_inits2(precisions[k], x, y, (mpfr_ptr)0);
+            mpfr_init2(exact, 2 * precisions[k]);
+            for (int i = 0; i < 60; i++) {
+                mpfr_set_d(x, draw("erfc", (size_t)i), MPFR_RNDN);
+                mpfr_mul_2si(x, x, i < 58 ? i % 29 - 12 : 35, MPFR_RNDN);
+                mpfr_erfc(exact, x, MPFR_RNDN);
+                ap_erfc(context, y, x);
+                assert_true(mpfr_number_p(y));
+                mpfr_sub(x, y, exact, MPFR_RNDA);
+                mpfr_div(x, x, exact, MPFR_RNDA);
+                mpfr_mul_2si(x, x, (long)precisions[k] - 1, MPFR_RNDA);
+                worst = fmax(worst, mpfr_zero_p(exact) ? 0 : fabs(mpfr_get_d(x, MPFR_RNDA)));
+                mpfr_prec_round(exact, precisions[k], MPFR_RNDN);
+                assert_true(!correct || mpfr_equal_p(y, exact));
+                mpfr_set_prec(exact, 2 * precisions[k]);
+            }
+            mpfr_clears(x, y, exact, (mpfr_ptr)0);
+        }
+        ap_exp_free(context);
+    }
+    print_message("erfc: worst ratio %.3g\n", worst);
+    assert_true(worst > 0 && worst <= 1);
+}
+
 static void absurd_matrices_are_refused(void **state)
 {
     ApMat m;
@@ -244,9 +280,10 @@ static void absurd_matrices_are_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest ap[] = {
-        cmocka_unit_test(dot_is_within_its_bound),   cmocka_unit_test(axpy_adds_a_multiple),
-        cmocka_unit_test(exp_is_within_its_bound),   cmocka_unit_test(exp_at_the_ends),
-        cmocka_unit_test(expm1_is_within_its_bound), cmocka_unit_test(absurd_matrices_are_refused),
+        cmocka_unit_test(dot_is_within_its_bound),     cmocka_unit_test(axpy_adds_a_multiple),
+        cmocka_unit_test(exp_is_within_its_bound),     cmocka_unit_test(exp_at_the_ends),
+        cmocka_unit_test(expm1_is_within_its_bound),   cmocka_unit_test(erfc_is_within_its_bound),
+        cmocka_unit_test(absurd_matrices_are_refused),
     };
     return cmocka_run_group_tests(ap, reference_set_up, reference_tear_down);
 }

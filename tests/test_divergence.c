@@ -325,13 +325,21 @@ static void the_top_leads(void **state)
     assert_true(margin == INFINITY);
 }
 
-/* Column sums 1 + 4 and 2 + 3, whatever their signs. */
+/* Column sums 1 + 4 and 2.5 + 3, whatever their signs; any column of many. */
 static void the_gain_is_the_largest_column(void **state)
 {
+    enum { WIDE = 131 };
     static const double w[] = {1, -2.5, -4, 3};
     double gain = ref_logits_gain(&(RefUnembedding){.w_u = w, .d = 2, .classes = 2});
     (void)state;
     assert_true(gain >= 5.5 && gain < 5.5 * (1 + 1e-14));
+    for (size_t largest = 0; largest < WIDE; largest++) {
+        double wide[2 * WIDE] = {0};
+        wide[largest] = -3;
+        wide[WIDE + largest] = 4;
+        gain = ref_logits_gain(&(RefUnembedding){.w_u = wide, .d = 2, .classes = WIDE});
+        assert_true(gain >= 7 && gain < 7 * (1 + 1e-14));
+    }
 }
 
 #define DRAWN(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)

@@ -1,6 +1,6 @@
 /*
  * Matrix products whose entries are neighbours in memory, which are measured, packed and rounded
- * eight at a time: the bits of the exact product rounded once, whatever remains of eight.
+ * several at a time: the bits of the exact product rounded once, whatever remains of them.
  */
 #include "../kernels/blas.h"
 #include "../reference/reference.h"
@@ -26,6 +26,7 @@ typedef struct {
 typedef struct {
     ApMat a, b, exact, c;
     ProductView left, right;
+    size_t wrong; /* entries that are not what they may be */
 } Product;
 
 static void product_open(Product *p, const Shape *s, Kind ka, Kind kb)
@@ -47,6 +48,7 @@ static void product_close(Product *p)
     ap_clear(&p->b);
     ap_clear(&p->exact);
     ap_clear(&p->c);
+    assert_int_equal(p->wrong, 0);
 }
 
 /* Are the product's bits those of the exact one? */
@@ -62,7 +64,8 @@ static void check(Product *p, const char *what, const Shape *s)
         if (!same || (mpfr_signbit(x) != mpfr_signbit(y) && !mpfr_zero_p(y))) {
             print_error("%s, %zu x %zu x %zu, %ld bits%s: entry %zu, %zu differs\n", what, s->m,
                         s->k, s->n, (long)s->bits, s->turned ? ", turned" : "", i / s->n, i % s->n);
-            fail();
+            p->wrong++;
+            return;
         }
     }
 }
@@ -160,11 +163,11 @@ static void zeros_give_zeros(void **state)
         product_open(&p, &s, side == 0 ? ZEROS : NORMAL, side == 0 ? NORMAL : ZEROS);
         check(&p, "zeros", &s);
         for (size_t i = 0; i < s.m * s.n; i++) {
-            assert_true(mpfr_zero_p(p.c.entry + i));
+            p.wrong += !mpfr_zero_p(p.c.entry + i);
         }
         mpfr_set_nan(ap_at(side == 0 ? &p.b : &p.a, 3, 7));
         check(&p, "zeros and one that is not a number", &s);
-        assert_true(mpfr_nan_p(side == 0 ? ap_at(&p.c, 1, 7) : ap_at(&p.c, 3, 1)));
+        p.wrong += !mpfr_nan_p(side == 0 ? ap_at(&p.c, 1, 7) : ap_at(&p.c, 3, 1));
         product_close(&p);
     }
 }
@@ -198,11 +201,11 @@ static void ends_of_the_range_are_kept(void **state)
     for (size_t i = 0; i < M * N; i++) {
         mpfr_check_range(p.exact.entry + i, 0, MPFR_RNDN);
         left += i / N == 1 && mpfr_zero_p(p.exact.entry + i) != 0;
-        assert_true(mpfr_equal_p(p.c.entry + i, p.exact.entry + i));
+        p.wrong += !mpfr_equal_p(p.c.entry + i, p.exact.entry + i);
     }
     mpfr_set_emin(emin);
-    assert_true(left > 0 && left < N);
     product_close(&p);
+    assert_true(left > 0 && left < N);
 }
 
 /* A product to every other column leaves the others as they are. */
@@ -220,10 +223,10 @@ static void columns_between_stay(void **state)
     every.columns = N;
     every.column.stride = 2;
     assert_true(product_mul(every, p.left, p.right,
-                            &(ProductOptions){.backend = PRODUCT_AUTO, .guard = GUARD}, NULL));
+                            &(ProductOptions){.backend = PRODUCT_DIGITS, .guard = GUARD}, NULL));
     for (size_t i = 0; i < M * N; i++) {
-        assert_true(mpfr_equal_p(ap_at(&wide, i / N, i % N * 2), p.exact.entry + i));
-        assert_true(mpfr_zero_p(ap_at(&wide, i / N, i % N * 2 + 1)));
+        p.wrong += !mpfr_equal_p(ap_at(&wide, i / N, i % N * 2), p.exact.entry + i);
+        p.wrong += !mpfr_zero_p(ap_at(&wide, i / N, i % N * 2 + 1));
     }
     ap_clear(&wide);
     product_close(&p);

@@ -138,20 +138,76 @@ static size_t change(char *text, size_t size, const Corpus *corpus, uint64_t *st
     }
 }
 
+/* The input that runs, and stderr as it was before a subject holds it, for a crash. */
+static struct {
+    const char *subject, *name, *text;
+    size_t number, size, from; /* from: numbers of changes begin behind it */
+    const Fuzz *fuzz;
+    FILE *report;
+} current;
+
+static void print_current(void)
+{
+    char shown[4 * SHOWN + 1] = "";
+    size_t used = 0;
+    for (size_t i = 0; i < current.size && i < SHOWN; i++) {
+        unsigned char c = (unsigned char)current.text[i];
+        bool plain = c >= 0x20 && c < 0x7f && c != '\\';
+        used += (size_t)snprintf(shown + used, 5, plain ? "%c" : "\\%03o", c);
+    }
+    fprintf(current.report, "%s: %s, change %zu; the input, for printf: %s\n", current.subject,
+            current.name, current.number, shown);
+    fflush(current.report);
+}
+
+/* What a sanitizer says last: its report has gone where stderr is held. */
+static void print_crash(void)
+{
+    static char said[FUZZ_SAID];
+    if (current.fuzz != NULL) {
+        ssize_t length = pread(current.fuzz->heard, said, sizeof said, 0);
+        fwrite(said, 1, length > 0 ? (size_t)length : 0, current.report);
+        print_current();
+    }
+}
+
 static void run_input(Fuzz *fuzz, const FuzzSubject *subject, const char *name, size_t number,
                       const char *text, size_t size)
 {
+    current.fuzz = fuzz;
+    current.subject = subject->name;
+    current.name = name;
+    current.number = number;
+    current.text = text;
+    current.size = size;
     const char *why = subject->run(fuzz, (const uint8_t *)text, size);
     if (why != NULL) {
-        char shown[4 * SHOWN + 1] = "";
-        for (size_t i = 0; i < size && i < SHOWN; i++) {
-            unsigned char c = (unsigned char)text[i];
-            bool plain = c >= 0x20 && c < 0x7f && c != '\\';
-            snprintf(shown + strlen(shown), 5, plain ? "%c" : "\\%03o", c);
-        }
-        fail_msg("%s: %s, change %zu: %s; the input, for printf: %s", subject->name, name, number,
-                 why, shown);
+        print_current();
+        fail_msg("%s", why);
     }
+}
+
+/* text [INPUT_MOST]: input number n of those that are made from a seed. */
+static size_t make_input(char *text, const FuzzSubject *subject, const Corpus *corpus, size_t seed,
+                         size_t n)
+{
+    uint64_t drawn = (uint64_t)n << 32 | seed;
+    size_t size = subject->drawn ? 8 * (2 + below(&drawn, 7)) : corpus->seed[seed].size;
+    if (subject->drawn) {
+        for (size_t i = 0; i < size; i += 8) {
+            uint64_t word = draw(&drawn);
+            memcpy(text + i, &word, sizeof word);
+        }
+        return size;
+    }
+    memcpy(text, corpus->seed[seed].bytes, size);
+    for (size_t c = 1 + below(&drawn, 4); c > 0; c--) {
+        size = change(text, size, corpus, &drawn);
+    }
+    if (subject->repair != NULL && below(&drawn, 4) > 0) {
+        subject->repair((uint8_t *)text, size);
+    }
+    return size;
 }
 
 /* Prints how many inputs there were. */
@@ -174,22 +230,14 @@ static void run_subject(void **state)
         run_input(fuzz, subject, corpus->name[i], 0, seed->bytes, seed->size);
     }
     for (size_t i = 0; i < corpus->count; i++) {
-        const FuzzText *seed = &corpus->seed[i];
-        for (size_t n = 1; n <= changes && seed->size < INPUT_MOST / 2; n++) {
-            uint64_t drawn = (uint64_t)n << 32 | i;
-            size_t size = seed->size;
-            memcpy(text, seed->bytes, size);
-            for (size_t c = 1 + below(&drawn, 4); c > 0; c--) {
-                size = change(text, size, corpus, &drawn);
-            }
-            if (subject->repair != NULL && below(&drawn, 4) > 0) {
-                subject->repair((uint8_t *)text, size);
-            }
-            run_input(fuzz, subject, corpus->name[i], n, text, size);
+        for (size_t n = 1; n <= changes && corpus->seed[i].size < INPUT_MOST / 2; n++) {
+            size_t size = make_input(text, subject, corpus, i, current.from + n);
+            run_input(fuzz, subject, corpus->name[i], current.from + n, text, size);
         }
     }
     print_message("%s: %zu inputs\n", subject->name, corpus->count * (1 + changes));
     assert_true(corpus->count > 0);
+    current.fuzz = NULL;
     fuzz_close(fuzz, subject);
     for (size_t i = 0; i < corpus->count; i++) {
         free(corpus->seed[i].bytes);
@@ -199,17 +247,35 @@ static void run_subject(void **state)
     free(text);
 }
 
-int main(void)
+/* Of the sanitizers, where they are in the build. */
+extern void __sanitizer_set_death_callback(void (*)(void)) __attribute__((weak));
+
+/* test_fuzz SUBJECT CHANGES [FROM]: that one alone, with so many changes of every file of its
+ * corpus, behind the first FROM. */
+int main(int argc, char **argv)
 {
     fuzz_need(getcwd(root, sizeof root) != NULL, "getcwd");
     static Share shares[] = {{&fuzz_values, 100},   {&fuzz_cases, 30},        {&fuzz_commands, 30},
                              {&fuzz_baselines, 10}, {&fuzz_merges, 20},       {&fuzz_journals, 10},
                              {&fuzz_sidecars, 10},  {&fuzz_checkpoints, 100}, {&fuzz_models, 30},
-                             {&fuzz_configs, 20},   {&fuzz_texts, 100}};
+                             {&fuzz_configs, 20},   {&fuzz_texts, 100},       {&fuzz_shapes, 50}};
     struct CMUnitTest tests[sizeof shares / sizeof *shares];
-    for (size_t i = 0; i < sizeof shares / sizeof *shares; i++) {
-        tests[i] = (struct CMUnitTest){
-            .name = shares[i].subject->name, .test_func = run_subject, .initial_state = &shares[i]};
+    size_t count = 0;
+    int fd = dup(STDERR_FILENO);
+    current.report = fd < 0 ? NULL : fdopen(fd, "w");
+    fuzz_need(current.report != NULL, "stderr");
+    if (__sanitizer_set_death_callback != NULL) {
+        __sanitizer_set_death_callback(print_crash);
     }
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    for (size_t i = 0; i < sizeof shares / sizeof *shares; i++) {
+        const char *name = shares[i].subject->name;
+        if (argc >= 3 && strcmp(argv[1], name) != 0) {
+            continue;
+        }
+        shares[i].changes = argc >= 3 ? strtoull(argv[2], NULL, 10) : shares[i].changes;
+        current.from = argc >= 4 ? strtoull(argv[3], NULL, 10) : 0;
+        tests[count++] = (struct CMUnitTest){
+            .name = name, .test_func = run_subject, .initial_state = &shares[i]};
+    }
+    return _cmocka_run_group_tests("fuzz", tests, count, NULL, NULL);
 }

@@ -198,7 +198,7 @@ static Output announcement(const char *model, const char *arguments)
     char line[1024];
     snprintf(line, sizeof line,
              "-c '\"$HEADPROOF\" verify %s --omega 20 %s >\"$TMPDIR/out\" 2>\"$TMPDIR/said\" & "
-             "for i in $(seq 600); do grep -q about \"$TMPDIR/said\" && break; sleep 0.1; done; "
+             "for i in $(seq 1800); do grep -q about \"$TMPDIR/said\" && break; sleep 0.1; done; "
              "kill $!; wait $!; cat \"$TMPDIR/said\"'",
              model, arguments);
     return run_program("sh", line);

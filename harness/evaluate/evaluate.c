@@ -164,33 +164,32 @@ static EvaluateStatus evaluate_planned(Making *making)
     return evaluate_with_plan(making);
 }
 
-/* Of a group whose points differ in bits, the base has the most: its radii are smaller than the
- * point's own, and with them bounds.  What is proven is to depend on the point alone. */
-static bool base_is_shared(const Evaluation *evaluation)
+/* Is the base to be the point's own?  That of a group has the most bits that its points are known
+ * to take beforehand.  A point of more lacks some; and radii are smaller with more, and with them
+ * bounds: what is proven is to depend on the point alone. */
+static bool base_is_another(const Evaluation *evaluation)
 {
-    return evaluation->certified && ref_base_bits(evaluation->base) != evaluation->bits.x;
+    mpfr_prec_t base = ref_base_bits(evaluation->base), bits = evaluation->bits.x;
+    return evaluation->certified ? base != bits : base < bits;
 }
 
-/* At the planned precision, and at more while a promise is broken or digits are not proven,
- * PRECISION_RAISES times at most, or a judged error is a bound above the tolerance. */
+/* At the planned precision, and at more while a promise is broken, digits are not proven, or a
+ * judged error is a bound above the tolerance: PRECISION_RAISES times at most. */
 static EvaluateStatus evaluate_rows(Making *making)
 {
     const Evaluation *evaluation = &making->evaluation;
     RowsFound *found = &making->found;
-    EvaluateStatus status =
-        base_is_shared(evaluation) ? evaluate_again(making, evaluation->bits) : evaluate_at(making);
+    EvaluateStatus status = base_is_another(evaluation) ? evaluate_again(making, evaluation->bits)
+                                                        : evaluate_at(making);
     if (status == EVALUATE_OK && evaluation->beside) {
         status = evaluate_planned(making);
     } else if (status == EVALUATE_OK && (found->strayed || is_unproven(making))) {
         status = evaluate_with_plan(making);
     }
-    for (int raises = 0; status == EVALUATE_OK; raises++) {
-        RefBits bits;
-        found->broken = found->broken && raises < PRECISION_RAISES;
-        found->lacking = raises < PRECISION_RAISES ? found->lacking : 0;
-        if (!precision_next(&bits, evaluation, found)) {
-            break;
-        }
+    RefBits bits;
+    for (int raises = 0; status == EVALUATE_OK && raises < PRECISION_RAISES &&
+                         precision_next(&bits, evaluation, found);
+         raises++) {
         status = evaluate_again(making, bits);
     }
     return status;

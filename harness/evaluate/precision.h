@@ -14,8 +14,9 @@ typedef struct {
     double lacking, wanted;
 } RowsFound;
 
-/* What is not proven, or is zero without a proof, may never come out: so often at most is the
- * precision raised for that. */
+/* So often at most is the precision raised.  Each time it is by all that is known to lack, but what
+ * is not proven, is zero without a proof or lies on the point where its digits change may never
+ * come out. */
 enum { PRECISION_RAISES = 3 };
 
 /* Did the plan promise this layer's construction error at these bits, and it did not come out? */

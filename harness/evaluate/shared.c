@@ -179,11 +179,20 @@ static bool is_beside(const Pair *pair, const Point *point, size_t count)
     return may_beside(pair, point) && (small || is_long(point));
 }
 
-/* Of r(T), for this point. */
+/* Of r(T), for this point.  A plan that does not serve its Omega says nothing of e there: e has a
+ * plan of its own, and a base if that asks for more. */
 static mpfr_prec_t bits_needed(const Shared *made, const Point *point)
 {
-    bool beside = made->beside && point->reference == REFERENCE_DIFFERENCE;
-    return point_has_reference(point) ? shared_bits(beside ? NULL : made->plan, point).x : 0;
+    bool difference = point->reference == REFERENCE_DIFFERENCE;
+    const RefPlan *plan = made->beside && difference ? NULL : made->plan;
+    double omega = point_omega(point);
+    if (!point_has_reference(point)) {
+        return 0;
+    }
+    if (difference && plan != NULL && point->precision == 0 && !ref_plan_serves(plan, omega)) {
+        return ref_plan_working_bits(plan, point_digits(point), 0, point->max_bits);
+    }
+    return shared_bits(plan, point).x;
 }
 
 bool shared_proves(const Pair *pair, const Point *point)

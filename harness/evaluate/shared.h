@@ -26,10 +26,10 @@ typedef struct {
 } Shared;
 
 /* For points[0 .. count - 1], which agree in spec and form; the base gets the bits that the
- * most demanding of them needs.  sweep: each is evaluated once, at its own Omega.  tape_room: bytes
- * that the record of r(T_infinity) may take, which differences at many Omegas share; 0: there is
- * no such record.  checkpoints: where this and the points' evaluations are kept on the way, or
- * NULL. */
+ * most demanding of them needs, of those that the plan serves.  sweep: each is evaluated once, at
+ * its own Omega.  tape_room: bytes that the record of r(T_infinity) may take, which differences at
+ * many Omegas share; 0: there is no such record.  checkpoints: where this and the points'
+ * evaluations are kept on the way, or NULL. */
 EvaluateStatus shared_make(Shared **shared, const Point *const *points, size_t count, bool sweep,
                            double tape_room, Checkpoints *checkpoints)
     __attribute__((warn_unused_result));

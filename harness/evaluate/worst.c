@@ -82,7 +82,7 @@ EvaluateStatus point_worst_cell(RefCell *worst, const Shared *shared, const Poin
     if (ok && !reference) {
         evaluation.bits = (RefBits){ref_base_bits(shared->base), ref_base_bits(shared->base)};
     }
-    for (int raises = 0; ok; raises++) {
+    for (int raises = 0; ok;) {
         RowsFound found = {0};
         if (evaluation.bits.x > ref_base_bits(evaluation.base)) {
             ref_base_clear(base);
@@ -91,12 +91,11 @@ EvaluateStatus point_worst_cell(RefCell *worst, const Shared *shared, const Poin
         }
         ok = evaluation.base != NULL &&
              worst_at(worst, &found, &evaluation, reference) == EVALUATE_OK;
-        found.lacking = raises < PRECISION_RAISES ? found.lacking : 0;
         if (ok && found.strayed) {
             ok = evaluation_own_plan(&evaluation);
             continue;
         }
-        if (!ok || !precision_next(&next, &evaluation, &found)) {
+        if (!ok || raises++ == PRECISION_RAISES || !precision_next(&next, &evaluation, &found)) {
             break;
         }
         evaluation.bits = next;

@@ -10,7 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { TEXT_MOST = 128 };
+/* KNOWN_MOST: three extents, each with the name of a tensor. */
+enum { TEXT_MOST = 128, KNOWN_MOST = 1000 };
 
 /* A tensor as the family's table has it, in a layer. */
 typedef struct {
@@ -56,18 +57,22 @@ static void symbols_text(char *text, size_t size, const Shaped *shaped)
     snprintf(text + used, size - used, "]");
 }
 
-/* text = "d = 64 as in 'embed.W_E'", for every extent of the word. */
-static void known_text(char *text, size_t size, const Shaped *shaped, const char *word)
+/* text [KNOWN_MOST] = " with d = 64 as in 'embed.W_E'", for every extent that is known of the
+ * words in [from, to). */
+static void known_text(char *text, const Shaped *shaped, const char *from, const char *to)
 {
     size_t used = 0;
+    unsigned said = 0;
     text[0] = '\0';
-    for (const char *c = word; in_word(c); c++) {
-        Extent extent = *c == 'p' ? EXTENT_NONE : letter_extent(shaped, *c);
-        if (*c == 'p' || *model_size(shaped->reading->model, extent) == 0) {
+    for (const char *c = from; c < to; c++) {
+        Extent extent = *c == 'p' || *c == ' ' ? EXTENT_NONE : letter_extent(shaped, *c);
+        bool known = extent != EXTENT_NONE && *model_size(shaped->reading->model, extent) > 0;
+        if (!known || (said & 1U << extent) != 0) {
             continue;
         }
-        used += (size_t)snprintf(text + used, size - used, "%s%s = %zu as in '%.255s'",
-                                 used == 0 ? "" : " and ", extent_info(extent)->symbol,
+        said |= 1U << extent;
+        used += (size_t)snprintf(text + used, KNOWN_MOST - used, "%s%s = %zu as in '%.255s'",
+                                 used == 0 ? " with " : " and ", extent_info(extent)->symbol,
                                  *model_size(shaped->reading->model, extent),
                                  shaped->reading->given_by[extent]);
     }
@@ -98,7 +103,10 @@ static size_t known_product(size_t *unknown, Extent *missing, const Shaped *shap
 static bool lies_transposed(const Shaped *shaped)
 {
     const SafetensorsTensor *tensor = shaped->tensor->tensor;
-    for (size_t i = 0; tensor->rank == 2 && i < 2; i++) {
+    if (tensor->rank != 2 || packing_rank(shaped->axes) != 2) {
+        return false;
+    }
+    for (size_t i = 0; i < 2; i++) {
         size_t unknown;
         Extent missing;
         size_t product =
@@ -107,20 +115,27 @@ static bool lies_transposed(const Shaped *shaped)
             return false;
         }
     }
-    return tensor->rank == 2;
+    return true;
 }
 
-static int refuse(const Shaped *shaped, const char *format, const char *detail)
+static int refuse(const Shaped *shaped, const char *detail)
 {
     const SafetensorsTensor *tensor = shaped->tensor->tensor;
-    char shape[SAFETENSORS_TUPLE_MOST], symbols[TEXT_MOST], text[2 * TEXT_MOST + 600];
+    char shape[SAFETENSORS_TUPLE_MOST], symbols[TEXT_MOST];
     safetensors_shape_text(shape, tensor->rank, tensor->shape);
     symbols_text(symbols, sizeof symbols, shaped);
-    snprintf(text, sizeof text, "%s%s", format, detail);
     complain_of(safetensors_path(shaped->tensor->file), "tensor", tensor->name,
-                "shape %s: expected %s%s%s", shape, symbols, text,
+                "shape %s: expected %s%s%s", shape, symbols, detail,
                 lies_transposed(shaped) ? " (it lies transposed)" : "");
     return 2;
+}
+
+/* What is known of the words in [from, to) is said. */
+static int refuse_known(const Shaped *shaped, const char *from, const char *to)
+{
+    char known[KNOWN_MOST];
+    known_text(known, shaped, from, to);
+    return refuse(shaped, known);
 }
 
 static int check_axis(const Shaped *shaped, size_t axis)
@@ -132,16 +147,12 @@ static int check_axis(const Shaped *shaped, size_t axis)
     Extent missing = EXTENT_NONE;
     size_t product = known_product(&unknown, &missing, shaped, word);
     if (unknown > 1) {
-        return refuse(shaped,
-                      ": how many heads there are is not said: expected n_head in a "
-                      "config.json beside the file, or --heads",
-                      "");
+        return refuse(shaped, ": how many heads there are is not said: expected n_head in a "
+                              "config.json beside the file, or --heads");
     }
     bool fits = product > 0 && (unknown > 0 ? size % product == 0 : size == product);
     if (!fits) {
-        char known[TEXT_MOST + 600];
-        known_text(known, sizeof known, shaped, word);
-        return refuse(shaped, " with ", known);
+        return refuse_known(shaped, word, word + strcspn(word, " "));
     }
     if (unknown > 0) {
         *model_size(reading->model, missing) = size / product;
@@ -154,8 +165,11 @@ int model_shape_check(Reading *reading, const SetTensor *tensor, const TensorNam
                       size_t layer)
 {
     const Shaped shaped = {reading, tensor, entry, tensor_axes(entry), layer};
-    if (tensor->tensor->rank != packing_rank(shaped.axes) || tensor->tensor->count == 0) {
-        return refuse(&shaped, ", all at least 1", "");
+    if (tensor->tensor->rank != packing_rank(shaped.axes)) {
+        return refuse_known(&shaped, shaped.axes, shaped.axes + strlen(shaped.axes));
+    }
+    if (tensor->tensor->count == 0) {
+        return refuse(&shaped, ", all at least 1");
     }
     int status = 0;
     for (size_t i = 0; i < tensor->tensor->rank && status == 0; i++) {

@@ -18,7 +18,8 @@
 /* Axes of the file's tensor. */
 size_t packing_rank(const char *axes);
 
-/* The first letter of the word for that axis; a space or the end follows the last. */
+/* The first letter of the word for that axis, which is below the rank; a space or the end follows
+ * the last. */
 const char *packing_word(const char *axes, size_t axis);
 
 /* Is it the model's own layout, but for axes that are merged?  Then nothing has to be moved. */

@@ -22,8 +22,9 @@ Status status_find(const char *name)
     return status;
 }
 
-/* What is beyond any error, even of a stack that has left the doubles' range: 10^(10^9). */
-enum { EXPONENT_MOST = 1000000000 };
+/* What is beyond any error, even of a stack that has left the doubles' range, and beyond the bounds
+ * of one where nothing could be measured, 2^(2^40): 10^(10^12). */
+#define EXPONENT_MOST 1000000000000
 
 /* The digits of 1. */
 #define ONE UINT64_C(10000000000000000)
@@ -34,7 +35,7 @@ static const char *domain_fault(const Column *column, const Number *number)
     bool finite = number->kind == NUMBER_FINITE;
     bool is_log = column_is_size(column) && column->unit == UNIT_LOG10;
     if (finite && number->digits != 0 && number->exponent > EXPONENT_MOST) {
-        return "a number below 10^1000000000";
+        return "a number below 10^1000000000000";
     }
     if (number->negative && !is_log) {
         return "a number that is not negative";

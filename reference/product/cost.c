@@ -10,7 +10,9 @@
 
 #include "basis.h"
 #include "dot.h"
+#include "../tier.h"
 #include "digits.h"
+#include "wide.h"
 
 #include <math.h>
 
@@ -23,14 +25,20 @@ static const struct {
     double small;   /* one of a product with a matrix of weights */
     double store;   /* an entry of C, to MPFR */
     double bit;     /* a bit of it */
-} common = {3000, 8, 4, 0.0105, 0.016, 28, 0.03};
+} common = {1500, 8, 4, 0.0105, 0.016, 28, 0.03};
 
-static const struct {
+typedef struct {
     double entry, digit; /* packing */
-    double madd;         /* an 8-lane multiply-add of half a digit */
+    double madd;         /* a multiply-add of half a digit, of all lanes */
     double tile, block;  /* a tile of C; a block of digits over some terms */
-    double store, sum;   /* an entry of C in a row of eight, ifma_row.c's; added */
-} digits = {6, 3.0, 0.142, 60, 20, 8, 14};
+    double store, sum;   /* an entry of C in a row, tile_row.c's; added */
+} DigitsCost;
+
+static const DigitsCost digits[TIERS] = {
+    [TIER_PORTABLE] = {25, 8, 0.7, 100, 20, 40, 60},
+    [TIER_AVX2] = {7, 3.5, 0.165, 60, 20, 11, 17},
+    [TIER_AVX512] = {6, 3.0, 0.142, 60, 20, 8, 14},
+};
 
 static const struct {
     double call, prime; /* the basis */
@@ -104,18 +112,20 @@ static double measuring_ns(const Plan *plan)
 
 static double digits_ns(const Plan *plan, mpfr_prec_t bits_a, mpfr_prec_t bits_b, mpfr_prec_t bits)
 {
-    double m = ceil((double)plan->m / 4) * 4, n = ceil((double)plan->n / 8) * 8;
+    const double lanes = (double)wide()->lanes, rows = (double)wide()->tile_rows;
+    double m = ceil((double)plan->m / rows) * rows, n = ceil((double)plan->n / lanes) * lanes;
     double k = (double)plan->k;
+    const DigitsCost *of = &digits[tier_in_use()];
     DigitsWork work = digits_work(plan, bits_a, bits_b, bits);
-    double entries_a = m * k * (digits.entry + digits.digit * (double)work.digits_a);
-    double packed = plan->weights ? 0 : digits.entry + digits.digit * (double)work.digits_b;
+    double entries_a = m * k * (of->entry + of->digit * (double)work.digits_a);
+    double packed = plan->weights ? 0 : of->entry + of->digit * (double)work.digits_b;
     double entries_b = n * k * packed;
-    double tile = digits.tile + (double)work.blocks * digits.block * ceil(k / (double)work.depth) +
-                  4 * k * (double)work.multiplies * digits.madd;
+    double tile = of->tile + (double)work.blocks * of->block * ceil(k / (double)work.depth) +
+                  rows * k * (double)work.multiplies * of->madd;
     double alone = common.store + common.bit * (double)(bits + plan->precision);
-    bool rows = digits_store_rows(plan, work.kept + 1, plan->add);
-    double entry = !rows ? alone : plan->add ? digits.sum : digits.store;
-    return entries_a + entries_b + m * n / 32 * tile + m * n * entry;
+    bool at_once = digits_store_rows(plan, work.kept + 1, plan->add);
+    double entry = !at_once ? alone : plan->add ? of->sum : of->store;
+    return entries_a + entries_b + m * n / (rows * lanes) * tile + m * n * entry;
 }
 
 static double modular_ns(const Plan *plan, mpfr_prec_t bits_a, mpfr_prec_t bits_b, mpfr_prec_t bits)

@@ -25,7 +25,7 @@ static bool choose_digits(ExpTables *tables, mpfr_prec_t bits)
     static const size_t digits[] = {3, 4, 5, 10, 15, VEXP_DIGITS},
                         terms[] = {6, 8, 10, 19, 28, VEXP_TERMS};
     for (size_t i = 0; i < sizeof digits / sizeof *digits; i++) {
-        if ((size_t)bits + LOSS <= DIGIT * digits[i]) {
+        if ((size_t)bits + LOSS <= DIGIT * digits[i] && digits[i] <= wide()->exp_digits) {
             tables->digits = digits[i];
             tables->terms = terms[i];
             return true;

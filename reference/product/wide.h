@@ -59,7 +59,9 @@ typedef size_t WideExpRow(const ExpTables *tables, mpfr_ptr y, mpfr_srcptr x, si
 typedef void WideReduce(double *x, size_t count, double q, double reciprocal);
 
 typedef struct {
-    size_t lanes;
+    size_t lanes, tile_rows; /* of a tile of C */
+    bool rows_pay;           /* are they faster than one by one? */
+    size_t exp_digits;       /* of exponentials that are, at most */
     WideRows *rows;
     WideMeasure *measure;
     WideGuards *guards;

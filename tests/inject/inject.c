@@ -106,7 +106,11 @@ static bool short_of_memory(const char *what)
 
 void *malloc(size_t size)
 {
-    return short_of_memory("malloc") ? NULL : __libc_malloc(size);
+    if (short_of_memory("malloc")) {
+        inject_note(__builtin_return_address(0));
+        return NULL;
+    }
+    return __libc_malloc(size);
 }
 
 void *calloc(size_t count, size_t size)

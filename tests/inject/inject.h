@@ -6,7 +6,7 @@
  *                          and every later one anywhere; "call:K": the K-th system call;
  *                          "NAME:K": the K-th call of that function, as "pthread_create:1"
  *   HEADPROOF_INJECT_LOG   a file that gets a line when the fault has struck, "struck WHAT", and
- *                          where from; "count": "site SITE COUNT" and "call K NAME" each
+ *                          where from, and "by OpenBLAS" where that asked for memory; "count": "site SITE COUNT" and "call K NAME" each
  *
  * A site is the chain of calls within the program itself (not its libraries) that led to the
  * allocation, as a hash of the return addresses: HEADPROOF_INJECT_DEPTH of them, 1 when unset.
@@ -34,6 +34,9 @@ bool inject_allocation(const char *what);
 
 /* The same for a mapping, asked for at caller. */
 bool inject_mapping(const void *caller);
+
+/* Into the log, where it is so: "by OpenBLAS". */
+void inject_note(const void *caller);
 
 /* From here on allocations and calls are counted.  main: any address within the program. */
 void sites_begin(void);

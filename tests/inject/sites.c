@@ -6,6 +6,7 @@
 #include "inject.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <link.h>
 #include <stdatomic.h>
@@ -123,6 +124,17 @@ static bool is_of_openblas(const void *caller)
 bool inject_mapping(const void *caller)
 {
     return (atomic_load(&struck) && is_of_openblas(caller)) ? false : inject_allocation("mmap");
+}
+
+void inject_note(const void *caller)
+{
+    int before = errno;
+    inside = true;
+    if (is_of_openblas(caller)) {
+        log_line("by OpenBLAS\n");
+    }
+    inside = false;
+    errno = before;
 }
 
 bool inject_allocation(const char *what)

@@ -6,6 +6,9 @@
 
 const WideOperations TIER(wide_operations) = {
     .lanes = LANES,
+    .tile_rows = TILE_ROWS,
+    .rows_pay = LANES > 2,
+    .exp_digits = LANES > 2 ? VEXP_DIGITS : 5,
     .rows = wide_rows,
     .measure = wide_measure,
     .guards = wide_guards,
