@@ -122,18 +122,22 @@ SCALARS := $(shell grep -lw Scalar kernels/*.c)
 FLOATS  := $(patsubst %.c,$(SHARED)/%_f32.o,$(SCALARS))
 # What is in a room called wide/ is compiled for every tier, as NAME_avx2.o (reference/tier.h).
 TIERED  := $(wildcard reference/*/wide/*.c)
+TIERED_TESTS := $(wildcard tests/wide/*.c)
 TIERS   := portable $(if $(filter x86_64-%,$(shell $(CC) -dumpmachine)),avx2 avx512)
+tiers_of = $(foreach tier,$(TIERS),$(1:%.c=$(SHARED)/%_$(tier).o))
 TIER_FLAGS_avx2   := -mavx2 -mfma
 TIER_FLAGS_avx512 := -mavx512f -mavx512cd -mavx512dq -mavx512ifma
 OBJECTS := $(call objects_of,$(filter-out $(TIERED),$(SOURCES))) $(FLOATS) \
-           $(foreach tier,$(TIERS),$(TIERED:%.c=$(SHARED)/%_$(tier).o))
+           $(call tiers_of,$(TIERED))
 PROJECT := $(filter-out %/harness/commands/main.o,$(OBJECTS))
 HELPERS := $(call objects_of,\
                $(filter-out tests/test_%.c tests/fuzz_driver.c tests/bench%.c tests/kill_points.c \
-                   tests/count_at_end.c tests/effort.c,$(TESTING)))
+                   tests/count_at_end.c tests/effort.c,$(TESTING))) \
+           $(call tiers_of,$(TIERED_TESTS))
 PROGRAMS := $(TESTS:%=$(BUILD)/tests/%)
 BENCHES  := bench bench_growth bench_product
-TESTED   := $(call objects_of,$(filter-out tests/count_at_end.c,$(TESTING)))
+TESTED   := $(call objects_of,$(filter-out tests/count_at_end.c,$(TESTING))) \
+            $(call tiers_of,$(TIERED_TESTS))
 
 build: $(BUILD)/headproof ## Build build/MODE/headproof (with deps); the default
 	@echo '$<: run it as that, or install it: sudo make install'
@@ -179,7 +183,8 @@ $(FLOATS): $(SHARED)/%_f32.o: %.c $(SHARED)/flags-shared
 	$(call SHOW,CC) $(CC) $(SHARED_FLAGS) $(DEFINED) -DHEADPROOF_FLOAT -MMD -MP -c -o $@ $<
 
 define TIER_RULE
-$(TIERED:%.c=$(SHARED)/%_$(1).o): $(SHARED)/%_$(1).o: %.c $(SHARED)/flags-shared
+$(patsubst %.c,$(SHARED)/%_$(1).o,$(TIERED) $(TIERED_TESTS)): $(SHARED)/%_$(1).o: \
+        %.c $(SHARED)/flags-shared
 	$$(call SHOW,CC) $$(CC) $$(SHARED_FLAGS) $(TIER_FLAGS_$(1)) -DHEADPROOF_TIER=$(1) -MMD -MP \
 	    -c -o $$@ $$<
 endef
@@ -265,7 +270,7 @@ lint-objects: objects
 	    $(foreach name,VERSION COMMIT CFLAGS,-DHEADPROOF_$(name)='""')
 
 format: ## Rewrite the sources as .clang-format has them
-	clang-format -i $(wildcard $(foreach d,$(ROOMS) tests tests/inject,$(d)/*.[ch]))
+	clang-format -i $(wildcard $(foreach d,$(ROOMS) tests tests/inject tests/wide,$(d)/*.[ch]))
 
 FUZZ_SUBJECTS ?= values cases commands baselines merges journals sidecars checkpoints models \
                  configs texts shapes

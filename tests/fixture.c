@@ -16,6 +16,11 @@ bool fixture_nightly(void)
     return getenv("HEADPROOF_NIGHTLY") != NULL;
 }
 
+bool fixture_short(void)
+{
+    return getenv("HEADPROOF_SHORT") != NULL;
+}
+
 void *fixture_make(size_t size)
 {
     Scratch *fixture = calloc(1, size);

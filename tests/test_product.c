@@ -4,6 +4,7 @@
  */
 #include "../kernels/blas.h"
 #include "../reference/reference.h"
+#include "fixture.h"
 #include "operands.h"
 
 #include <setjmp.h>
@@ -111,9 +112,11 @@ static void print_worst(ProductBackend backend, const char *what, const Worst *w
                   worst->entries);
 }
 
+/* In the short form those that vectors serve. */
 static void each_backend(void check(ProductBackend))
 {
-    for (ProductBackend b = PRODUCT_LOOP; b < PRODUCT_BACKENDS; b++) {
+    for (ProductBackend b = fixture_short() ? PRODUCT_MODULAR : PRODUCT_LOOP; b < PRODUCT_BACKENDS;
+         b++) {
         if (product_has(b)) {
             check(b);
         } else {
@@ -157,7 +160,7 @@ static void check_kinds(ProductBackend backend)
     static const Size sizes[] = {{6, 10, 24, 256}, {9, 17, 19, 128}, {5, 8, 31, 520}};
     Worst worst = {.ratio = 0};
     for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
-        for (int kind = 0; kind < KINDS * KINDS; kind++) {
+        for (int kind = 0; kind < KINDS * KINDS; kind += fixture_short() ? 4 : 1) {
             Form fa = (Form)(kind % 5 % FORMS), fb = (Form)((kind + (int)s) % FORMS);
             check_product(&worst, backend, sizes[s], (Kind)(kind % KINDS), (Kind)(kind / KINDS), fa,
                           fb, kind % 3 == 0);
@@ -240,10 +243,11 @@ static void ordinary_data_need_no_loop(void **state)
 {
     static const Kind kinds[] = {NORMAL, ONES, NEAR_ONE, INTEGERS};
     (void)state;
-    for (ProductBackend b = PRODUCT_ARB; b < PRODUCT_BACKENDS; b++) {
+    for (ProductBackend b = fixture_short() ? PRODUCT_DIGITS : PRODUCT_ARB; b < PRODUCT_BACKENDS;
+         b++) {
         for (int i = 0; product_has(b) && i < 4; i++) {
             Worst worst = {.ratio = 0};
-            for (mpfr_prec_t bits = 64; bits <= 1024; bits *= 2) {
+            for (mpfr_prec_t bits = 64; bits <= 1024; bits *= fixture_short() ? 4 : 2) {
                 check_product(&worst, b, (Size){20, 24, 40, bits}, kinds[i], NORMAL, LONG, LONG,
                               false);
                 check_product(&worst, b, (Size){20, 24, 40, bits}, kinds[i], NORMAL, LONG, DOUBLES,

@@ -1,0 +1,141 @@
+/*
+ * HEADPROOF_CPU: which tiers there are, which words are refused, and that a file begun in one tier
+ * goes on in another with the same bytes.
+ */
+#include "../reference/tier.h"
+#include "fixture.h"
+#include "interrupted.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <unistd.h>
+
+#define GRID                                                                                       \
+    "sweep --construction transformer,ffn3 --depth 2 --n 24 --d 16 --omega 20:60:20 --certify"
+
+/* NULL: none. */
+static void ask_for(const char *word)
+{
+    assert_int_equal(word != NULL ? setenv("HEADPROOF_CPU", word, 1) : unsetenv("HEADPROOF_CPU"),
+                     0);
+}
+
+static Tier best(void)
+{
+    Tier tier = TIER_AVX512;
+    while (!tier_has(tier)) {
+        tier--;
+    }
+    return tier;
+}
+
+static void expect_info(const char *word, Tier tier)
+{
+    char line[64], all[128] = "\ntiers";
+    ask_for(word);
+    Output output = run("info | sed 's/  */ /g'");
+    assert_int_equal(output.code, 0);
+    snprintf(line, sizeof line, "\ntier %s\n", tier_name(tier));
+    assert_non_null(strstr(output.text, line));
+    for (int t = 0; t < TIERS; t++) {
+        if (tier_has((Tier)t)) {
+            snprintf(all + strlen(all), sizeof all - strlen(all), " %s", tier_name((Tier)t));
+        }
+    }
+    assert_non_null(strstr(output.text, strcat(all, "\n")));
+    free(output.text);
+}
+
+static void info_says_which_is_used(void **state)
+{
+    (void)state;
+    expect_info(NULL, best());
+    expect_info("", best());
+    for (int tier = 0; tier < TIERS; tier++) {
+        if (tier_has((Tier)tier)) {
+            expect_info(tier_name((Tier)tier), (Tier)tier);
+        }
+    }
+}
+
+static void expect_no_tier(const char *word, const char *why)
+{
+    static const char *const requests[] = {"info", GRID, "sweep nowhere.case"};
+    char says[128];
+    ask_for(word);
+    expect_refused(requests, sizeof requests / sizeof *requests, 1);
+    snprintf(says, sizeof says, "token '%s': in HEADPROOF_CPU: %s\n", word, why);
+    Output output = run("info 2>&1");
+    expect_says(&output, 2, says);
+    free(output.text);
+}
+
+/* And no library goes on with them. */
+static void others_are_refused(void **state)
+{
+    static const char *const words[] = {"avx",  "AVX2", "avx2 ",        " avx2",
+                                        "sse2", "0",    "portable,avx2"};
+    (void)state;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        expect_no_tier(words[i], "expected portable, avx2 or avx512");
+    }
+    for (int tier = 0; tier < TIERS; tier++) {
+        if (!tier_has((Tier)tier)) {
+            expect_no_tier(tier_name((Tier)tier),
+                           "this processor, or this build, does not have it");
+        }
+    }
+}
+
+/* As an interrupted run leaves it, in one tier; the rest of it in another. */
+static void expect_resumed(const FileFixture *fixture, const Output *whole, Tier tier)
+{
+    char line[1024];
+    assert_int_equal(unlink(fixture->path), 0);
+    file_write(fixture->partial, whole->text, whole->length * 2 / 3);
+    assert_int_equal(rename(fixture->sidecar, fixture->sidecar_partial), 0);
+    ask_for(tier_name(tier));
+    snprintf(line, sizeof line, GRID " -o %s --resume --quiet 2>&1", fixture->path);
+    Output output = run(line);
+    expect_says(&output, 0, "");
+    Output again = read_file(fixture->path);
+    expect_same(&again, whole, tier_name(tier));
+    free(output.text);
+    free(again.text);
+}
+
+static void sweeps_go_on_in_another(void **state)
+{
+    const FileFixture *fixture = *state;
+    char line[1024];
+    ask_for(NULL);
+    snprintf(line, sizeof line, GRID " -o %s --quiet 2>&1", fixture->path);
+    Output output = run(line);
+    expect_says(&output, 0, "");
+    Output whole = read_file(fixture->path);
+    for (int tier = 0; tier < TIERS; tier++) {
+        if (tier_has((Tier)tier)) {
+            expect_resumed(fixture, &whole, (Tier)tier);
+        }
+    }
+    free(output.text);
+    free(whole.text);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(info_says_which_is_used),
+        cmocka_unit_test(others_are_refused),
+        cmocka_unit_test_setup_teardown(sweeps_go_on_in_another, csv_set_up, fixture_tear_down),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
