@@ -1,6 +1,6 @@
 /*
- * Tiers: the instruction sets that the sources in the rooms called wide/ are compiled for, each time
- * with HEADPROOF_TIER its name.
+ * Tiers: the instruction sets that the sources in the rooms called wide/ are compiled for, each
+ * time with HEADPROOF_TIER its name.
  *
  *     portable   C, for any machine
  *     avx2       AVX2 with FMA
@@ -25,7 +25,8 @@ bool tier_has(Tier tier);
  * ask tier_word first. */
 Tier tier_in_use(void);
 
-/* NULL: the tier of that name can be used, or word is NULL or empty, for the best.  Else why not. */
+/* NULL: the tier of that name can be used, or word is NULL or empty, for the best.  Else why
+ * not. */
 const char *tier_word(const char *word) __attribute__((warn_unused_result));
 
 /* A function or table of the tier that is compiled. */

@@ -21,7 +21,8 @@ enum { SMALL_GRIDS = 0 };
 /* HEADPROOF_NIGHTLY is set: a test takes its long form. */
 bool fixture_nightly(void);
 
-/* HEADPROOF_SHORT is set: a test that knows a short form takes it, of what differs between tiers. */
+/* HEADPROOF_SHORT is set: a test that knows a short form takes it, of what differs between
+ * tiers. */
 bool fixture_short(void);
 
 /* size bytes, all zero but for the Scratch that they begin with. */

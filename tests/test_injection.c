@@ -3,8 +3,8 @@
  * system call on a file, fails once in every command.  Then the program says so and ends with 99
  * and publishes nothing, or it has done without: same output, exit code 0.
  *
- * inject/ makes them fail.  HEADPROOF_NIGHTLY=1: all of them in every command, at first and at last;
- * otherwise every place that allocates once, in the first command that comes there.
+ * inject/ makes them fail.  HEADPROOF_NIGHTLY=1: all of them in every command, at first and at
+ * last; otherwise every place that allocates once, in the first command that comes there.
  * INJECT_ONLY=NAME: that scenario alone.  INJECT_VERBOSE: what every run did.
  */
 #include "fixture.h"
@@ -105,8 +105,9 @@ static void every_fault_is_the_machines(void **state)
     }
 }
 
-/* What each once was taken for: exit code 1 by OpenMP, "terms do not sum", a signal.  posix_memalign
- * is the larger products' alone: which those are, and whether there are any, is the processor's. */
+/* What each once was taken for: exit code 1 by OpenMP, "terms do not sum", a signal.
+ * posix_memalign is the larger products' alone: which those are, and whether there are any, is the
+ * processor's. */
 static void known_faults_are_the_machines(void **state)
 {
     static const struct {

@@ -26,8 +26,8 @@ Digits digits_block(const uint64_t *digit, size_t digits, size_t i)
     return (Digits){digit, digits, first, digits * (i + 1) / blocks - first};
 }
 
-/* Halves of products that a block takes, a term and row; fewer in a corner of two columns, which the measured
- * nanoseconds do not know. */
+/* Halves of products that a block takes, a term and row; fewer in a corner of two columns, which
+ * the measured nanoseconds do not know. */
 static size_t block_multiplies(size_t na, size_t nb, size_t kept)
 {
     size_t columns = digits_block_columns(na, nb, kept), count = 0;

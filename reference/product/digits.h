@@ -1,14 +1,14 @@
 /*
- * Products of fractions of 52-bit digits: what they take (private to reference/product/).  wide/ does
- * them.
+ * Products of fractions of 52-bit digits: what they take (private to reference/product/).  wide/
+ * does them.
  */
 #ifndef HEADPROOF_REFERENCE_PRODUCT_DIGITS_H
 #define HEADPROOF_REFERENCE_PRODUCT_DIGITS_H
 
 #include "guard.h"
 
-/* Bits of a digit; digits are multiplied in blocks of up to BLOCK by BLOCK; digits of an operand, at
- * most. */
+/* Bits of a digit; digits are multiplied in blocks of up to BLOCK by BLOCK; digits of an operand,
+ * at most. */
 enum { DIGIT = 52, BLOCK = 5, OPERAND_DIGITS = 24 };
 
 /* Columns of a tile, of one that is added, and limbs of C, at most, for it to be stored by rows. */

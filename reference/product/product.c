@@ -3,7 +3,6 @@
  */
 #include "product.h"
 
-#include "../tier.h"
 #include "ball.h"
 #include "cost.h"
 #include "dot.h"
@@ -82,12 +81,6 @@ ProductWeights *product_weights_make(double bytes)
 void product_weights_clear(ProductWeights *weights)
 {
     kept_close(weights);
-}
-
-const WideOperations *wide(void)
-{
-    TIER_TABLES(WideOperations, wide_operations);
-    return wide_operations_of[tier_in_use()];
 }
 
 bool product_has(ProductBackend backend)

@@ -40,19 +40,20 @@ typedef bool WideRows(const LanesRow *row, size_t count, LanesRest *rest);
 typedef bool WideMeasure(Operand *o, mpfr_exp_t *low, size_t first, size_t lines);
 
 /* Sets the guards of entries (i, 0) to (i, n - 1), n a multiple of the lanes, from their sums of
- * magnitudes, and adds the weak ones to *weak.  Returns n: the row's columns without a remainder. */
+ * magnitudes, and adds the weak ones to *weak.  Returns n: the row's columns without a
+ * remainder. */
 typedef size_t WideGuards(const Plan *plan, const GuardRow *row, const float *s, size_t *weak);
 
 /* The product, by 52-bit digits.  false when memory is short. */
 typedef bool WideMultiply(const Plan *plan);
 
-/* exp of x in the first lanes, x < 2^20; the result is within 9 2^(-52 D) of exp(x) 2^-n, which is in
- * [1, 2.01). */
+/* exp of x in the first lanes, x < 2^20; the result is within 9 2^(-52 D) of exp(x) 2^-n, which is
+ * in [1, 2.01). */
 typedef void WideExp(ExpLanes *lanes, const ExpTables *tables, size_t count);
 
 /* y[i] = exp(x[i]) as WideExp makes it; y may be x.  Returns how many are done, from the first on:
- * it ends before numbers that are not neighbours of few whole limbs, or arguments that are neither 0
- * nor numbers below 2^20. */
+ * it ends before numbers that are not neighbours of few whole limbs, or arguments that are neither
+ * 0 nor numbers below 2^20. */
 typedef size_t WideExpRow(const ExpTables *tables, mpfr_ptr y, mpfr_srcptr x, size_t count);
 
 /* x[i] -= q round(x[i] / q): |x[i]| <= q / 2 + 1 after, for |x[i]| < 2^53. */

@@ -1,6 +1,6 @@
 /*
- * VectorOperations of doubles (private to reference/radius/): sums are taken in eight parts side by side, so
- * that their bits are the same whatever vectors a machine has.
+ * VectorOperations of doubles (private to reference/radius/): sums are taken in eight parts side by
+ * side, so that their bits are the same whatever vectors a machine has.
  */
 #ifndef HEADPROOF_REFERENCE_RADIUS_VECTORS_H
 #define HEADPROOF_REFERENCE_RADIUS_VECTORS_H

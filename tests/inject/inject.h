@@ -6,7 +6,8 @@
  *                          and every later one anywhere; "call:K": the K-th system call;
  *                          "NAME:K": the K-th call of that function, as "pthread_create:1"
  *   HEADPROOF_INJECT_LOG   a file that gets a line when the fault has struck, "struck WHAT", and
- *                          where from, and "by OpenBLAS" where that asked for memory; "count": "site SITE COUNT" and "call K NAME" each
+ *                          where from, and "by OpenBLAS" where that asked for memory; "count":
+ *                          "site SITE COUNT" and "call K NAME" each
  *
  * A site is the chain of calls within the program itself (not its libraries) that led to the
  * allocation, as a hash of the return addresses: HEADPROOF_INJECT_DEPTH of them, 1 when unset.

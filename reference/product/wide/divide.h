@@ -9,9 +9,10 @@
  *
  *     q_k = x - 5/4 as an integer,   R = 2^47 R - q_k b.
  *
- * x is off by five roundings, in any direction, of 2^-52 and of less than 3 2^47: by less than 0.48.
- * x - 5/4 is exact, and as an integer off by at most 1/2 to nearest, or by less than 1 downwards.
- * So what a step leaves is more than 5/4 - 1/2 - 0.48 units of q_k, and less than 5/4 + 1 + 0.48.
+ * x is off by five roundings, in any direction, of 2^-52 and of less than 3 2^47: by less than
+ * 0.48.  x - 5/4 is exact, and as an integer off by at most 1/2 to nearest, or by less than 1
+ * downwards.  So what a step leaves is more than 5/4 - 1/2 - 0.48 units of q_k, and less than
+ * 5/4 + 1 + 0.48.
  */
 #ifndef HEADPROOF_REFERENCE_PRODUCT_WIDE_DIVIDE_H
 #define HEADPROOF_REFERENCE_PRODUCT_WIDE_DIVIDE_H

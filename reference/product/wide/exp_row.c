@@ -1,6 +1,6 @@
 /*
- * Exponentials: of lanes that were read one by one; and of neighbours, whose arguments are read, cut
- * into digits, and results rounded and stored, LANES at once.
+ * Exponentials: of lanes that were read one by one; and of neighbours, whose arguments are read,
+ * cut into digits, and results rounded and stored, LANES at once.
  */
 #include "exp.h"
 #include "memory.h"
@@ -22,7 +22,8 @@ void wide_exp(ExpLanes *lanes, const ExpTables *tables, size_t count)
     products_end(mode);
 }
 
-/* e = x to x + LANES - 1; returns the lanes that are 0, of an exponent below all others, or plain. */
+/* e = x to x + LANES - 1; returns the lanes that are 0, of an exponent below all others, or
+ * plain. */
 INLINE Mask load_arguments(Lanes *e, mpfr_srcptr x)
 {
     switch (mpfr_get_prec(x) / 64) {

@@ -15,9 +15,9 @@ typedef struct {
     bool by_digit, fits;
 } Packing;
 
-/* The lines' alphas as factors, [depth][lanes][digits] or, by_digit, [depth][digits][lanes]; sum[i][1 + d] is
- * the sum of digit d of line first + i, carried, columns as in tile.h.  Lines beyond the last
- * are copies of it. */
+/* The lines' alphas as factors, [depth][lanes][digits] or, by_digit, [depth][digits][lanes];
+ * sum[i][1 + d] is the sum of digit d of line first + i, carried, columns as in tile.h.  Lines
+ * beyond the last are copies of it. */
 #define pack_lines TIER(pack_lines)
 void pack_lines(uint64_t *out, int64_t (*sum)[TILE_COLUMNS], const Packing *p);
 

@@ -5,13 +5,14 @@
  * goes to columns i + j + 1 (its high half) and i + j + 2 (its low half); column w has the weight
  * 2^(-52 w), and column 0 takes what overflows.
  */
-#ifndef HEADPROOF_REFERENCE_PRODUCT_WIDE_BLOCK_H
-#define HEADPROOF_REFERENCE_PRODUCT_WIDE_BLOCK_H
+#ifndef HEADPROOF_REFERENCE_PRODUCT_WIDE_TILE_H
+#define HEADPROOF_REFERENCE_PRODUCT_WIDE_TILE_H
 
 #include "../../tier.h"
 #include "words.h"
 
-/* A tile of C is TILE_ROWS x LANES.  Columns of a tile's sums: those kept and the reach of one block beyond. */
+/* A tile of C is TILE_ROWS x LANES.  Columns of a tile's sums: those kept and the reach of one
+ * block beyond. */
 enum { TILE_COLUMNS = 2 * OPERAND_DIGITS + 2, TILE_LIMBS = TILE_COLUMNS * DIGIT / 64 + 2 };
 
 /* sum[r][w], w = column, a lane an entry. */
@@ -23,8 +24,8 @@ typedef struct {
 #define tile_clear TIER(tile_clear)
 void tile_clear(Tile *tile, size_t columns);
 
-/* tile += sum over `depth` terms of the products of a's and b's digits, which are factors: all of them, or without
- * what falls `kept` columns or more after the block's first, or part of that. */
+/* tile += sum over `depth` terms of the products of a's and b's digits, which are factors: all of
+ * them, or without what falls `kept` columns or more after the block's first, or part of that. */
 #define tile_multiply TIER(tile_multiply)
 void tile_multiply(Tile *tile, Digits a, Digits b, size_t depth, size_t kept);
 

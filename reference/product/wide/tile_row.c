@@ -2,8 +2,8 @@
  * A row of a tile of C: carried, its signs taken, rounded and stored, in registers all
  * the way.
  *
- * What tile_finish and round_integers do to any tile is done here for numbers of a few whole limbs and
- * sums of a few columns, with counts that are constants.
+ * What tile_finish and round_integers do to any tile is done here for numbers of a few whole limbs
+ * and sums of a few columns, with counts that are constants.
  */
 #include "tile_row.h"
 

@@ -23,8 +23,8 @@
  *     load_part(from, words, part, lanes)        word `part` of each of some structures of so many
  *                                    words, one behind the other; 0 in the other lanes
  *     store_parts(to, x, words)      LANES structures, x[part] being word `part` of each
- *     load_middle(&x1, &x2, from), store_middle(to, x1, x2)     words 1 and 2 of LANES structures of
- *                                    four words
+ *     load_middle(&x1, &x2, from), store_middle(to, x1, x2)     words 1 and 2 of LANES structures
+ *                                    of four words
  *     turn(x)                        word j of x[i] becomes word i of x[j], LANES of them
  *     factor_of(digit)               a digit below 2^52 as add_product takes it
  *     add_product(&high, &low, a, b) adds the halves of a b: its high 52 bits and its low ones; to
@@ -42,7 +42,8 @@
 
 #define DIGIT_MASK (((uint64_t)1 << DIGIT) - 1)
 
-/* The 52 bits of `count` limbs from bit `lowest` on, which may be negative; 0 is beyond both ends. */
+/* The 52 bits of `count` limbs from bit `lowest` on, which may be negative; 0 is beyond both
+ * ends. */
 INLINE uint64_t digit_at(const uint64_t *limb, size_t count, long lowest)
 {
     const long at = lowest >> 6; /* downwards */

@@ -6,9 +6,9 @@
  *     h = a b + 2^104,   l = a b + (2^104 + 2^52 - h).
  *
  * h is in [2^104, 2^105), where doubles are multiples of 2^52: its lowest 52 bits are the high half
- * of a b.  The bracket is exact, and l is 2^52 plus the low half, in [2^52, 2^53), where doubles are
- * integers.  So what is added to sums is the bits of h and of l; those of 2^104 and of 2^52 are taken
- * away in advance, by sum_start.
+ * of a b.  The bracket is exact, and l is 2^52 plus the low half, in [2^52, 2^53), where doubles
+ * are integers.  So what is added to sums is the bits of h and of l; those of 2^104 and of 2^52 are
+ * taken away in advance, by sum_start.
  */
 #ifndef HEADPROOF_REFERENCE_PRODUCT_WIDE_WORDS_AVX2_H
 #define HEADPROOF_REFERENCE_PRODUCT_WIDE_WORDS_AVX2_H
