@@ -37,7 +37,7 @@ INLINE Mask load_arguments(Lanes *e, mpfr_srcptr x)
 /* |x|'s digits, an integer's and D + 1 of fraction.  False: out of range. */
 INLINE bool read_arguments(ExpLanes *lanes, mpfr_srcptr x, const int D)
 {
-    const int digits = D + 2, size = (DIGIT * digits + 63) / 64;
+    const int digits = D + 2, size = (DIGIT * digits + 63) / 64, lower = size - LIMBS_MOST;
     Words word[WORDS_MOST];
     Lanes e;
     Mask plain = load_arguments(&e, x);
@@ -46,8 +46,7 @@ INLINE bool read_arguments(ExpLanes *lanes, mpfr_srcptr x, const int D)
     }
     UNROLL
     for (int i = 0; i < size; i++) {
-        int limb = i - (size - LIMBS_MOST);
-        word[i] = limb < 0 ? zero() : e.limb[limb];
+        word[i] = i < lower ? zero() : e.limb[i - lower];
     }
     (void)shift_down(word, size, all(DIGIT) - e.exponent); /* 0 has nothing left */
     UNROLL

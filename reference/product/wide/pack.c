@@ -147,7 +147,7 @@ void pack_lines(uint64_t *out, int64_t (*sum)[TILE_COLUMNS], const Packing *p)
         return;
     }
     Block sums = {0}, x = {0};
-    size_t line[LANES];
+    size_t line[LANES] = {0};
     uint64_t at[LANES], exponent[LANES];
     for (size_t lane = 0; lane < LANES; lane++) {
         size_t wanted = p->first + lane;

@@ -14,13 +14,12 @@ enum { MOST = 6, CARRY_EVERY = 1024 };
 /* Digit d of alpha of each entry, to digit[d]; D of them. */
 INLINE void alphas(Words *digit, const Lanes *x, Words line_exponent, const bool fits, const int D)
 {
-    const int size = (DIGIT * D + 63) / 64;
+    const int size = (DIGIT * D + 63) / 64, lower = size - LIMBS_MOST;
     const Words flip = keep(x->negative, all(DIGIT_MASK));
     Words carry = keep(fits ? x->negative : all_lanes(false), all(1)), word[MOST];
     UNROLL
     for (int i = 0; i < size; i++) {
-        int limb = i - (size - LIMBS_MOST);
-        word[i] = limb < 0 ? zero() : x->limb[limb];
+        word[i] = i < lower ? zero() : x->limb[i - lower];
     }
     Words lead = (line_exponent - x->exponent) + all(1);
     (void)shift_down(word, size, lead);
