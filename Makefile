@@ -127,6 +127,9 @@ TIERS   := portable $(if $(filter x86_64-%,$(shell $(CC) -dumpmachine)),avx2 avx
 tiers_of = $(foreach tier,$(TIERS),$(1:%.c=$(SHARED)/%_$(tier).o))
 TIER_FLAGS_avx2   := -mavx2 -mfma
 TIER_FLAGS_avx512 := -mavx512f -mavx512cd -mavx512dq -mavx512ifma
+# Of sanitizers, checks of pointers that are constants there double the time to compile.
+TIER_SANITIZED := $(if $(filter debug fuzz,$(MODE)),\
+    -fno-sanitize=null$(,)alignment$(,)object-size$(,)pointer-overflow$(,)bounds)
 OBJECTS := $(call objects_of,$(filter-out $(TIERED),$(SOURCES))) $(FLOATS) \
            $(call tiers_of,$(TIERED))
 PROJECT := $(filter-out %/harness/commands/main.o,$(OBJECTS))
@@ -185,8 +188,8 @@ $(FLOATS): $(SHARED)/%_f32.o: %.c $(SHARED)/flags-shared
 define TIER_RULE
 $(patsubst %.c,$(SHARED)/%_$(1).o,$(TIERED) $(TIERED_TESTS)): $(SHARED)/%_$(1).o: \
         %.c $(SHARED)/flags-shared
-	$$(call SHOW,CC) $$(CC) $$(SHARED_FLAGS) $(TIER_FLAGS_$(1)) -DHEADPROOF_TIER=$(1) -MMD -MP \
-	    -c -o $$@ $$<
+	$$(call SHOW,CC) $$(CC) $$(SHARED_FLAGS) $(TIER_FLAGS_$(1)) $(TIER_SANITIZED) \
+	    -DHEADPROOF_TIER=$(1) -MMD -MP -c -o $$@ $$<
 endef
 $(foreach tier,$(TIERS),$(eval $(call TIER_RULE,$(tier))))
 

@@ -77,14 +77,13 @@ INLINE void step(Words *b, const Words *s, const uint64_t *coefficient, const in
     multiply_add(b, s, b, c, n);
 }
 
-static void horner_step(Words *b, const Words *s, const uint64_t *coefficient, size_t n)
+/* More digits than 5: exponentials that plain C leaves to others have no code in that tier. */
+static void long_step(Words *b, const Words *s, const uint64_t *coefficient, size_t n)
 {
+    if (EXP_DIGITS <= 5) {
+        return;
+    }
     switch (n) {
-    case 1: step(b, s, coefficient, 1); break;
-    case 2: step(b, s, coefficient, 2); break;
-    case 3: step(b, s, coefficient, 3); break;
-    case 4: step(b, s, coefficient, 4); break;
-    case 5: step(b, s, coefficient, 5); break;
     case 6: step(b, s, coefficient, 6); break;
     case 7: step(b, s, coefficient, 7); break;
     case 8: step(b, s, coefficient, 8); break;
@@ -99,6 +98,18 @@ static void horner_step(Words *b, const Words *s, const uint64_t *coefficient, s
     case 17:
     case 18: step(b, s, coefficient, 18); break;
     default: step(b, s, coefficient, VEXP_DIGITS); break;
+    }
+}
+
+static void horner_step(Words *b, const Words *s, const uint64_t *coefficient, size_t n)
+{
+    switch (n) {
+    case 1: step(b, s, coefficient, 1); break;
+    case 2: step(b, s, coefficient, 2); break;
+    case 3: step(b, s, coefficient, 3); break;
+    case 4: step(b, s, coefficient, 4); break;
+    case 5: step(b, s, coefficient, 5); break;
+    default: long_step(b, s, coefficient, n); break;
     }
 }
 
@@ -223,14 +234,24 @@ INLINE void exp_of_digits(ExpLanes *lanes, size_t first, const ExpTables *tables
     to_limbs(lanes, first, x, digits + 1);
 }
 
+static void long_exp(ExpLanes *lanes, size_t first, const ExpTables *tables)
+{
+    if (EXP_DIGITS <= 5) {
+        return;
+    }
+    switch (tables->digits) {
+    case 10: exp_of_digits(lanes, first, tables, 10); break;
+    case 15: exp_of_digits(lanes, first, tables, 15); break;
+    default: exp_of_digits(lanes, first, tables, VEXP_DIGITS); break;
+    }
+}
+
 void exp_lanes(ExpLanes *lanes, size_t first, const ExpTables *tables)
 {
     switch (tables->digits) {
     case 3: exp_of_digits(lanes, first, tables, 3); break;
     case 4: exp_of_digits(lanes, first, tables, 4); break;
     case 5: exp_of_digits(lanes, first, tables, 5); break;
-    case 10: exp_of_digits(lanes, first, tables, 10); break;
-    case 15: exp_of_digits(lanes, first, tables, 15); break;
-    default: exp_of_digits(lanes, first, tables, VEXP_DIGITS); break;
+    default: long_exp(lanes, first, tables); break;
     }
 }

@@ -10,6 +10,9 @@
 
 _Static_assert(VEXP_LANES % LANES == 0, "lanes are done in whole vectors");
 
+/* Digits of exponentials that are faster so than one by one, at most. */
+enum { EXP_DIGITS = LANES > 2 ? VEXP_DIGITS : 5 };
+
 /* Lanes [first, first + LANES), as wide_exp does all of them; between products_begin and
  * products_end. */
 #define exp_lanes TIER(exp_lanes)

@@ -1,6 +1,7 @@
 /*
  * The operations of this tier.
  */
+#include "exp.h"
 #include "wide.h"
 #include "words.h"
 
@@ -8,7 +9,7 @@ const WideOperations TIER(wide_operations) = {
     .lanes = LANES,
     .tile_rows = TILE_ROWS,
     .rows_pay = LANES > 2,
-    .exp_digits = LANES > 2 ? VEXP_DIGITS : 5,
+    .exp_digits = EXP_DIGITS,
     .rows = wide_rows,
     .measure = wide_measure,
     .guards = wide_guards,

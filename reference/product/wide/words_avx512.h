@@ -38,7 +38,7 @@ INLINE Words shift_right(Words x, Words by)
 
 INLINE Words shift_right_signed(Words x, unsigned by)
 {
-    return (Words)_mm512_srai_epi64((__m512i)x, by);
+    return (Words)((__m512i)x >> by);
 }
 
 INLINE Words leading_zeros(Words x)
