@@ -302,8 +302,9 @@ INSTALL = PREFIX='$(PREFIX)' DESTDIR='$(DESTDIR)' PYTHONDIR='$(PYTHONDIR)' sh to
 install uninstall: $(BUILD)/headproof ## Program, manual, completion, Python module, pages, cases
 	@$(INSTALL) $@ $(BUILD)/headproof
 
-manual: $(BUILD)/headproof ## Write docs/columns.md anew from the program's tables
+manual: $(BUILD)/headproof ## Write docs/columns.md and keys.md anew from the program's tables
 	$(BUILD)/headproof manual columns >docs/columns.md
+	$(BUILD)/headproof manual keys >docs/keys.md
 
 clean: ## Remove build/
 	rm -rf build

@@ -186,6 +186,7 @@ def sweep(*cases: Path, command: str = "sweep", program: Optional[str] = None,
 _DTYPES = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "I64": "<i8", "I32": "<i4"}
 _TENSORS = re.compile(
     r"embed\.W_E|pos_embed\.W_pos|unembed\.(W_U|b_U)|ln_final\.[wb]|X|tokens|"
+    r"witness\.(tokens|logits|resid)|"
     r"blocks\.\d+\.(attn\.([Wb]_[QKVO]|QK|OV)|mlp\.(W_in|b_in|W_out|b_out)|linear\.[Wb]|"
     r"ln[12]\.[wb])")
 # Their shapes: a letter a size, D and C in all of a file the same, the others in a layer.
@@ -212,6 +213,8 @@ _CHOICES = {
     "normalization-place": ("pre", "post"),
     "scale": ("1", "1/sqrt(d_head)"),
     "mask": ("none", "causal"),
+    "positions": ("learned", "none"),
+    "blocks": ("sequential",),
 }
 
 
@@ -230,6 +233,7 @@ def _array(name: str, tensor: Any) -> np.ndarray:
 def _write_safetensors(path: Path, tensors: Mapping[str, np.ndarray],
                        metadata: Mapping[str, str]) -> None:
     codes = {code: name for name, code in _DTYPES.items()}
+    codes["<u2"] = "BF16"
     header: Dict[str, Any] = {"__metadata__": dict(metadata)}
     offset = 0
     # The widest numbers first, so that all are aligned.
@@ -317,7 +321,11 @@ def _said_by(config: Any) -> Dict[str, str]:
         if eps is not None:
             said["eps"] = repr(float(eps))
     if gpt2:
-        said.update({"mask": "causal", "scale": "1/sqrt(d_head)"})
+        said.update({"mask": "causal", "scale": "1/sqrt(d_head)", "blocks": "sequential"})
+    if _field(config, "parallel_attn_mlp") is not None:  # a true one is refused
+        said["blocks"] = "sequential"
+    if _field(config, "positional_embedding_type", "position_embedding_type") is not None:
+        said["positions"] = "learned"
     direction = _field(config, "attention_dir")
     if direction is not None:
         said["mask"] = {"causal": "causal", "bidirectional": "none"}.get(direction, direction)
@@ -335,7 +343,9 @@ def _needed(names: Sequence[str], said: Mapping[str, str]) -> List[str]:
     attention = any(".attn." in name for name in names)
     needed = ["activation"] if any(".mlp." in name for name in names) else []
     norms = ["normalization-place", "eps"] if said.get("normalization", "none") != "none" else []
-    return needed + (["scale", "mask"] if attention else []) + ["normalization"] + norms
+    structure = ["positions"] if "embed.W_E" in names else []
+    structure += ["blocks"] if attention and needed else []
+    return needed + (["scale", "mask"] if attention else []) + ["normalization"] + norms + structure
 
 
 def _gpt2_layer(layer: str, name: str, array: np.ndarray, heads: int) -> Dict[str, np.ndarray]:
@@ -369,6 +379,8 @@ def _from_gpt2(state: Mapping[str, Any], config: Any) -> Dict[str, np.ndarray]:
         array = _array(name, tensor)
         if match:
             tensors.update(_gpt2_layer(match[1], match[2], array, heads))
+        elif name.startswith("witness."):
+            tensors[name] = array
         elif bare == "lm_head.weight":
             tensors["unembed.W_U"] = array.T
         elif bare in _GPT2:
@@ -415,17 +427,21 @@ def _check_shapes(arrays: Mapping[str, np.ndarray]) -> None:
 def save(state_dict: Mapping[str, Any], path: Path, activation: Optional[str] = None,
          normalization: Optional[str] = None, scale: Optional[str] = None,
          mask: Optional[str] = None, config: Any = None, eps: Optional[float] = None,
-         normalization_place: Optional[str] = None) -> None:
+         normalization_place: Optional[str] = None, positions: Optional[str] = None,
+         blocks: Optional[str] = None, witness: Any = None) -> None:
     """Writes weights under TransformerLens' names, of torch or numpy, as `headproof verify` wants
     them: activation silu, relu, gelu or gelu_new; normalization none, layernorm (LN, or LNPre
     where it is folded into other weights) or rmsnorm (RMS, RMSPre), with eps and its place pre or
-    post; scale 1 or 1/sqrt(d_head); mask none or causal.  What is not given is taken from config,
-    a TransformerLens or Hugging Face config.  The weights may have the names of Hugging Face's
+    post; scale 1 or 1/sqrt(d_head); mask none or causal; positions learned or none; blocks
+    sequential.  What is not given is taken from config, a TransformerLens or Hugging Face config.
+    witness: (tokens, logits), as the model itself answers: integers [windows, n], and numbers
+    [windows, n or 1, classes], or without an unembedding the stream [windows, n or 1, D].  The weights may have the names of Hugging Face's
     GPT-2, beside its config.
     ValueError: something is missing, contradicts the config, or is outside the constructions.
     """
     given = {"activation": activation, "normalization": normalization, "scale": scale,
-             "mask": mask, "normalization-place": normalization_place,
+             "mask": mask, "normalization-place": normalization_place, "positions": positions,
+             "blocks": blocks,
              "eps": None if eps is None else repr(float(eps))}
     said = _said_by(config) if config is not None else {}
     if any(name.endswith("wte.weight") for name in state_dict):
@@ -435,6 +451,8 @@ def save(state_dict: Mapping[str, Any], path: Path, activation: Optional[str] = 
         if not _TENSORS.fullmatch(name):
             raise ValueError(f"{name}: expected a tensor that a construction has (docs/models.md)")
     _check_said(given, said)
+    if "pos_embed.W_pos" in names:
+        said.setdefault("positions", "learned")
     for name in _needed(names, said):
         if name not in said:
             expected = ", ".join(_CHOICES[name]) if name in _CHOICES else "a number above 0"
@@ -447,7 +465,23 @@ def save(state_dict: Mapping[str, Any], path: Path, activation: Optional[str] = 
     if not arrays:
         raise ValueError("expected weights: there is no tensor")
     _check_shapes(arrays)
+    if witness is not None:
+        answers = "witness.logits" if "unembed.W_U" in arrays else "witness.resid"
+        arrays.update(zip(("witness.tokens", answers), _witness_arrays(*witness)))
     _write_safetensors(path, arrays, said)
+
+
+def _witness_arrays(tokens: Any, answers: Any) -> "tuple[np.ndarray, np.ndarray]":
+    """Answers of bfloat16 stay what they are: the upper halves of float32's bits."""
+    said = _array("witness", answers)
+    if str(getattr(answers, "dtype", "")) == "torch.bfloat16":
+        said = (said.view("<u4") >> 16).astype("<u2")
+    read = _array("witness.tokens", tokens)
+    if read.dtype.kind != "i" or read.ndim != 2 or said.ndim != 3 or len(said) != len(read):
+        raise ValueError(f"witness: tokens {list(read.shape)} of type {read.dtype} and answers "
+                         f"{list(said.shape)}: expected integers [windows, n] and numbers "
+                         "[windows, n or 1, classes]")
+    return read, said
 
 
 # ---- The rewritten model -------------------------------------------------------------------------

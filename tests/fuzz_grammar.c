@@ -211,6 +211,7 @@ static void say(SaidModel *model, Decisions *decisions, const Sizes *sizes, unsi
         {(parts & MLP) != 0 && !model->configured, "activation", activation},
         {model->has_norms && !model->configured, "eps", "\"1e-05\""},
         {lens, "normalization", norm},
+        {attention && lens && (parts & MLP) != 0, "blocks", "\"sequential\""},
         {lens && model->has_norms, "normalization-place", "\"pre\""},
     };
     for (size_t i = 0; i < sizeof said / sizeof *said; i++) {

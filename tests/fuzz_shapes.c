@@ -59,7 +59,8 @@ static void put(Call *call, const char *word)
 /* Sizes do not hang on these. */
 static bool is_counted(const char *key)
 {
-    return strcmp(key, "scale") != 0 && strcmp(key, "mask") != 0 && strcmp(key, "eps") != 0;
+    return strcmp(key, "scale") != 0 && strcmp(key, "mask") != 0 && strcmp(key, "eps") != 0 &&
+           strcmp(key, "blocks") != 0;
 }
 
 /* The path of a file, of the index or of their folder; and what files leave open. */

@@ -138,6 +138,7 @@ static void add_layer(SafetensorsWriter *writer, size_t layer, Made made, size_t
         add(writer, layer, "mlp.W_in", 2, 3, 5, 0, pool + 300);
         add(writer, layer, "mlp.b_in", 1, 5, 0, 0, pool + 320);
         add(writer, layer, "mlp.W_out", 2, 5, 3, 0, pool + 340);
+        add(writer, layer, "mlp.b_out", 1, 3, 0, 0, pool + 360);
         break;
     case MADE_MERGED: add_attention(writer, layer, true, pool); break;
     case MADE_LINEAR: add(writer, layer, "linear.W", 2, in, out, 0, pool + 400); break;
@@ -168,8 +169,9 @@ void given_make(const Given *given, const char *name, Made made, size_t other, s
     const char *const metadata[][2] = {{"scale", scaled ? "1/sqrt(d_head)" : "1"},
                                        {"mask", scaled ? "causal" : "none"},
                                        {"activation", made == MADE_FFN ? "gelu" : "silu"},
-                                       {"normalization", "none"}};
-    for (size_t i = 0; i < 4 && strstr(name, "silent") == NULL; i++) {
+                                       {"normalization", "none"},
+                                       {"blocks", "sequential"}};
+    for (size_t i = 0; i < 5 && strstr(name, "silent") == NULL; i++) {
         need(safetensors_writer_metadata(writer, metadata[i][0], metadata[i][1]));
     }
     scratch_path(path, &given->scratch, name);

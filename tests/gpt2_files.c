@@ -81,8 +81,11 @@ void gpt2_make(Gpt2Model *model, const char *prefix, bool head, bool buffers)
         add_matrix(model, layer, "mlp.c_proj.weight", OUT_W + m, H, D);
         add_matrix(model, layer, "mlp.c_proj.bias", OUT_B + m, D, 0);
         if (buffers) {
-            add(model, layer, "attn.bias", 3, 1, 3, 3);
-            add(model, layer, "attn.masked_bias", 0, 0, 0, 0);
+            Gpt2Tensor *mask = add(model, layer, "attn.bias", 3, 1, 3, 3);
+            for (size_t i = 0; i < 9; i++) {
+                mask->values[i] = i % 3 <= i / 3;
+            }
+            add(model, layer, "attn.masked_bias", 0, 0, 0, 0)->values[0] = -16384;
         }
     }
     add_matrix(model, prefix, "ln_f.weight", LN_F_W, D, 0);
@@ -202,7 +205,8 @@ static size_t put(unsigned char *to, double value, const char *dtype)
     while (strcmp(formats[k].name, dtype) != 0) {
         k++;
     }
-    uint64_t bits = bits_of(value, formats[k].fraction_bits, formats[k].bias);
+    uint64_t bits = bits_of(fabs(value), formats[k].fraction_bits, formats[k].bias);
+    bits |= (uint64_t)(value < 0) << (8 * formats[k].width - 1);
     for (size_t i = 0; i < formats[k].width; i++) {
         to[i] = (unsigned char)(bits >> (8 * i) & 255);
     }

@@ -52,6 +52,7 @@ def write(path, model):
     """The safetensors format: length, JSON, data."""
     header, offset = {}, 0
     header["__metadata__"] = {"scale": "1/sqrt(d_head)", "activation": "silu",
+                              "blocks": "sequential",
                               "normalization": "none", "mask": "causal"}
     for name, values in model.items():
         end = offset + 8 * len(values)

@@ -119,7 +119,7 @@ def a_sweep_is_the_program_s():
 
 CONFIG = {"act_fn": "silu", "normalization_type": None, "attention_dir": "causal",
           "use_attn_scale": True, "attn_scale": 4.0, "d_head": 16, "n_layers": 1,
-          "positional_embedding_type": "standard", "gated_mlp": False}
+          "positional_embedding_type": "standard", "gated_mlp": False, "parallel_attn_mlp": False}
 
 
 class Tensor:
@@ -151,14 +151,15 @@ def verify(path):
 
 def a_saved_model_is_the_model():
     tensors, _ = independent.load(MODEL)
-    arrays = {name: np.array(values) for name, values in tensors.items()}
+    arrays = {name: np.array(values) for name, values in tensors.items()
+              if not name.startswith("witness.")}
     expected = verify(MODEL)
     path = os.path.join(SCRATCH, "saved.safetensors")
     config = SimpleNamespace(**CONFIG)
     headproof.save(arrays, path, config=config)
     check(verify(path) == expected, "what is saved by a config is the model")
     said = {"activation": "silu", "normalization": "none", "scale": "1/sqrt(d_head)",
-            "mask": "causal"}
+            "mask": "causal", "blocks": "sequential"}
     headproof.save(arrays, path, **said)
     check(verify(path) == expected, "what is saved by words is the model")
     torch = {name: Tensor(array, "torch.float64") for name, array in arrays.items()}
@@ -166,7 +167,7 @@ def a_saved_model_is_the_model():
     headproof.save(torch, path, config=config)
     check(verify(path) == expected, "torch's tensors, and a buffer")
     _, metadata = independent.load(path)
-    check(metadata == said, f"metadata: {metadata}")
+    check(metadata == dict(said, positions="learned"), f"metadata: {metadata}")
     config.act_fn = "gelu_pytorch_tanh"
     headproof.save(arrays, path, config=config)
     check(independent.load(path)[1]["activation"] == "gelu_new", "one function of two names")
@@ -178,9 +179,11 @@ def a_saved_model_is_the_model():
 
 def what_does_not_fit_is_refused():
     tensors, _ = independent.load(MODEL)
-    arrays = {name: np.array(values) for name, values in tensors.items()}
+    arrays = {name: np.array(values) for name, values in tensors.items()
+              if not name.startswith("witness.")}
     path = os.path.join(SCRATCH, "refused.safetensors")
-    said = {"activation": "silu", "normalization": "none", "scale": "1", "mask": "causal"}
+    said = {"activation": "silu", "normalization": "none", "scale": "1", "mask": "causal",
+            "blocks": "sequential"}
     for name in said:
         others = {key: value for key, value in said.items() if key != name}
         refused(lambda: headproof.save(arrays, path, **others), ValueError, f"{name} is missing")
@@ -226,13 +229,15 @@ def a_gpt2_is_saved_by_its_config():
     with open(os.path.join(folder, "config.json"), encoding="utf-8") as file:
         config = json.load(file)
     state, _ = independent.load(os.path.join(folder, "model.safetensors"))
-    state = {name: np.array(values, dtype=np.float32) for name, values in state.items()}
+    state = {name: np.array(values, dtype=np.float32) for name, values in state.items()
+             if not name.startswith("witness.")}
     state["transformer.h.0.attn.bias"] = np.ones((1, 1, 64, 64), dtype=bool)
     path = os.path.join(SCRATCH, "gpt2.safetensors")
     headproof.save(state, path, config=config)
     saved, metadata = independent.load(path)
     check(metadata == {"activation": "gelu_new", "normalization": "layernorm", "mask": "causal",
-                       "normalization-place": "pre", "eps": "1e-05", "scale": "1/sqrt(d_head)"},
+                       "normalization-place": "pre", "eps": "1e-05", "scale": "1/sqrt(d_head)",
+                       "positions": "learned", "blocks": "sequential"},
           f"metadata: {metadata}")
     h = "transformer.h.1."
     packed, biases = state[h + "attn.c_attn.weight"], state[h + "attn.c_attn.bias"]
@@ -253,7 +258,8 @@ def a_gpt2_is_saved_by_its_config():
     check((np.array(saved["unembed.W_U"]) == state["transformer.wte.weight"].T).all(), "tied")
     check(len(saved) == 4 + 1 + 2 * 16, "all that there is")
     lens = SimpleNamespace(act_fn="gelu", normalization_type="LNPre", eps=1e-5, d_head=16,
-                           attention_dir="causal", use_attn_scale=True, attn_scale=4.0)
+                           attention_dir="causal", use_attn_scale=True, attn_scale=4.0,
+                           parallel_attn_mlp=False)
     plain = {name: np.array(values) for name, values in saved.items() if "ln" not in name}
     headproof.save(plain, path, config=lens)
     metadata = independent.load(path)[1]

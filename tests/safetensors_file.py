@@ -15,6 +15,22 @@ def read(path):
             for name, entry in header.items()}, said
 
 
+def write(path, tensors, metadata):
+    """tensors: {name: numpy array of float32, float64 or int64}, in that order; metadata: texts."""
+    kinds = {"float64": "F64", "float32": "F32", "float16": "F16", "int64": "I64", "bool": "BOOL"}
+    header, offset = {"__metadata__": metadata} if metadata else {}, 0
+    for name, array in tensors.items():
+        header[name] = {"dtype": kinds[str(array.dtype)], "shape": list(array.shape),
+                        "data_offsets": [offset, offset + array.nbytes]}
+        offset += array.nbytes
+    text = json.dumps(header).encode()
+    text += b" " * (-len(text) % 8)
+    with open(path, "wb") as file:
+        file.write(struct.pack("<Q", len(text)) + text)
+        for array in tensors.values():
+            file.write(array.tobytes())
+
+
 def doubles(data):
     """The numbers of an F64 tensor."""
     return struct.unpack(f"<{len(data) // 8}d", data)

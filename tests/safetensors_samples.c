@@ -73,14 +73,25 @@ void sample_clear(Sample *sample)
 #define F 0x3c
 
 static const SampleTensor transformer[] = {
-    {"embed.W_E", "F32", "[3,2]", 24, F},           {"pos_embed.W_pos", "BF16", "[4,2]", 16, F},
-    {"blocks.0.attn.W_Q", "F16", "[1,2,2]", 8, F},  {"blocks.0.attn.W_K", "F64", "[1,2,2]", 32, F},
-    {"blocks.0.attn.W_V", "F32", "[1,2,2]", 16, F}, {"blocks.0.attn.W_O", "F32", "[1,2,2]", 16, F},
-    {"blocks.0.attn.b_Q", "F16", "[1,2]", 4, F},    {"blocks.0.attn.b_O", "F16", "[2]", 4, F},
-    {"blocks.0.attn.mask", "BOOL", "[4,4]", 16, 1}, {"blocks.0.attn.IGNORE", "F32", "[]", 4, 0xff},
-    {"blocks.0.mlp.W_in", "F16", "[2,3]", 12, F},   {"blocks.0.mlp.b_in", "F16", "[3]", 6, F},
-    {"blocks.0.mlp.W_out", "F16", "[3,2]", 12, F},  {"unembed.W_U", "F16", "[2,5]", 20, F},
-    {"unembed.b_U", "F16", "[5]", 10, F},           {"tokens", "I64", "[1,2]", 16, 0},
+    {"embed.W_E", "F32", "[3,2]", 24, F},
+    {"pos_embed.W_pos", "BF16", "[4,2]", 16, F},
+    {"blocks.0.attn.W_Q", "F16", "[1,2,2]", 8, F},
+    {"blocks.0.attn.W_K", "F64", "[1,2,2]", 32, F},
+    {"blocks.0.attn.W_V", "F32", "[1,2,2]", 16, F},
+    {"blocks.0.attn.W_O", "F32", "[1,2,2]", 16, F},
+    {"blocks.0.attn.b_Q", "F16", "[1,2]", 4, F},
+    {"blocks.0.attn.b_K", "F16", "[1,2]", 4, F},
+    {"blocks.0.attn.b_V", "F16", "[1,2]", 4, F},
+    {"blocks.0.attn.b_O", "F16", "[2]", 4, F},
+    {"blocks.0.attn.mask", "BOOL", "[4,4]", 16, 1},
+    {"blocks.0.attn.IGNORE", "F32", "[]", 4, 0xc7},
+    {"blocks.0.mlp.b_out", "F16", "[2]", 4, F},
+    {"blocks.0.mlp.W_in", "F16", "[2,3]", 12, F},
+    {"blocks.0.mlp.b_in", "F16", "[3]", 6, F},
+    {"blocks.0.mlp.W_out", "F16", "[3,2]", 12, F},
+    {"unembed.W_U", "F16", "[2,5]", 20, F},
+    {"unembed.b_U", "F16", "[5]", 10, F},
+    {"tokens", "I64", "[1,2]", 16, 0},
 };
 
 static const SampleTensor merged[] = {
@@ -89,6 +100,7 @@ static const SampleTensor merged[] = {
     {"blocks.0.attn.OV", "F16", "[2,2,2]", 16, F},
     {"blocks.1.attn.QK", "F16", "[2,2,2]", 16, F},
     {"blocks.1.attn.OV", "F16", "[2,2,2]", 16, F},
+    {"blocks.0.attn.b_O", "F16", "[2]", 4, F},
     {"blocks.1.attn.b_O", "BF16", "[2]", 4, F},
 };
 
@@ -102,6 +114,7 @@ static const SampleTensor feed_forward[] = {
 static const SampleTensor linear[] = {
     {"blocks.0.linear.W", "F32", "[2,3]", 24, F},
     {"blocks.0.linear.b", "F32", "[3]", 12, F},
+    {"blocks.1.linear.b", "F32", "[2]", 8, F},
     {"blocks.1.linear.W", "F32", "[3,2]", 24, F},
     {"small", "I8", "[2,1]", 2, 0x80},
 };
@@ -113,8 +126,9 @@ bool sample_model(Sample *sample, size_t index)
         const SampleTensor *tensors;
         size_t count;
     } models[] = {
-        {"\"scale\":\"1/sqrt(d_head)\",\"mask\":\"causal\",\"activation\":\"gelu\"", transformer,
-         sizeof transformer / sizeof *transformer},
+        {"\"scale\":\"1/"
+         "sqrt(d_head)\",\"mask\":\"none\",\"activation\":\"gelu\",\"blocks\":\"sequential\"",
+         transformer, sizeof transformer / sizeof *transformer},
         {"\"mask\":\"none\"", merged, sizeof merged / sizeof *merged},
         {"\"activation\":\"relu\"", feed_forward, sizeof feed_forward / sizeof *feed_forward},
         {NULL, linear, sizeof linear / sizeof *linear},

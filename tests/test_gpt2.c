@@ -52,7 +52,8 @@ static void expect_same_model(ModelFile *a, ModelFile *b)
 }
 
 static const char lens_metadata[] =
-    "\"activation\":\"gelu_new\",\"scale\":\"1/sqrt(d_head)\",\"mask\":\"causal\","
+    "\"activation\":\"gelu_new\",\"blocks\":\"sequential\",\"positions\":\"learned\","
+    "\"scale\":\"1/sqrt(d_head)\",\"mask\":\"causal\","
     "\"normalization\":\"LN\",\"eps\":\"1e-05\"";
 
 static ModelFile *read_model(const char *path)

@@ -232,8 +232,8 @@ static void test_metadata(void **state)
     expect_refused(fixture, INDEX, TWO ": ",
                    "metadata 'mask': 'none': expected 'causal', as metadata 'mask' of '");
     gpt2_write(two, &model, "F32", NULL, 1, 2);
-    change_index(fixture, "\"total_size\": 12345", "\"eps\": 1e-5");
-    expect_refused(fixture, INDEX, INDEX ": ", "metadata 'eps': expected a string");
+    change_index(fixture, "\"total_size\": 12345", "\"eps\": [1e-5]");
+    expect_refused(fixture, INDEX, INDEX ": ", "metadata 'eps': [");
 }
 
 #define TEST(function) cmocka_unit_test_setup_teardown(function, model_set_up, fixture_tear_down)

@@ -78,13 +78,27 @@ static const char *const configs[][3] = {
     {"tie_word_embeddings", "\"yes\"", "\"yes\": expected false or true"},
     {"add_cross_attention", "true", "attention to another stream"},
     {"model_type", "\"llama\"", "key 'model_type': \"llama\": expected \"gpt2\": "},
-    {"position_embedding_type", "\"relative_key\"", "expected \"absolute\": positions must be"},
+    {"position_embedding_type", "\"relative_key\"",
+     "'relative_key': expected 'learned', as family"},
     {"rope_theta", "10000.0", "key 'rope_theta': 10000.0: expected none: rotary positions"},
-    {"num_key_value_heads", "1", "key 'num_key_value_heads': 1: expected none: queries that share"},
-    {"multi_query", "true", "expected false: queries that share keys and values"},
+    {"num_key_value_heads", "1", "key 'num_key_value_heads': 1: expected 2, as 'n_head' says"},
+    {"multi_query", "true", "expected false: several queries share a key and a value"},
     {"num_experts", "8", "expected none: a router chooses among experts"},
     {"pruned_heads", "{\"0\": [1]}", "{\"0\":[1]}: expected {}: layers must have the same heads"},
     {"quantization_config", "{\"bits\": 4}", "expected none: weights must be numbers"},
+    {"rotary", "true", "key 'rotary': true: expected false: rotary positions"},
+    {"sliding_window", "2", "key 'sliding_window': 2: expected none: some layers see a window"},
+    {"attention_types", "[[[\"local\"], 2]]", "expected none: some layers see a window"},
+    {"use_alibi", "true", "key 'use_alibi': true: expected false: scores have a bias"},
+    {"n_experts", "2", "key 'n_experts': 2: expected none: a router"},
+    {"use_parallel_residual", "true",
+     "key 'use_parallel_residual': 'parallel': expected 'sequential'"},
+    {"parallel_attn_mlp", "true", "'parallel': expected 'sequential', as family"},
+    {"normalization", "\"rms\"", "key 'normalization': 'rms': expected 'layernorm', as family"},
+    {"num_attention_heads", "1", "key 'num_attention_heads': 1: expected 2, as 'n_head' says"},
+    {"hidden_size", "6", "key 'hidden_size': 6: expected 4, as 'n_embd' says"},
+    {"num_hidden_layers", "3", "key 'num_hidden_layers': 3: expected 2, as '"},
+    {"attention_dir", "\"bidirectional\"", "key 'attention_dir': 'none': expected 'causal'"},
 };
 
 /* The whole text. */
@@ -99,6 +113,102 @@ static const char *const texts[][2] = {
     {"\xef\xbb\xbf{}", "line 1, byte"},
     {"{\"n_head\": \"\xff\"}", "line 1, byte"},
 };
+
+static void make_model(FileFixture *fixture);
+
+/* Keys that are in no table, all of them in one message; and flags for them. */
+static void test_unknown_keys(void **state)
+{
+    static const struct {
+        const char *ignored, *refused;
+    } flags[] = {{"ropes,tickle", NULL},
+                 {"ropes", "unknown keys of metadata or config.json: 'tickle': expected"},
+                 {"ropes,tickle,no", "--ignore-config': 'no': expected a key of its metadata or"},
+                 {NULL, "unknown keys of metadata or config.json: 'ropes', 'tickle': expected"}};
+    FileFixture *fixture = *state;
+    make_model(fixture);
+    write_text(fixture, "config.json",
+               "{\"n_head\": 2, \"ropes\": 1, \"tickle\": {}, \"none\": null}");
+    for (size_t i = 0; i < sizeof flags / sizeof *flags; i++) {
+        ModelFile *model;
+        const ModelFileFlags with = {.ignored = flags[i].ignored};
+        stderr_hold(&fixture->scratch);
+        int status = model_file_read_with(&model, fixture->path, &with);
+        stderr_take(fixture->text, &fixture->scratch);
+        if (flags[i].refused == NULL) {
+            assert_int_equal(status, 0);
+            assert_string_equal(model->ignored, "'ropes', 'tickle'");
+        } else if (status != 2 || strstr(fixture->text, flags[i].refused) == NULL) {
+            fail_msg("status %d, said %s", status, fixture->text);
+        }
+        model_file_clear(model);
+    }
+}
+
+/* A mask that is kept beside the weights is the one that is said, or refused. */
+static void test_mask_buffers(void **state)
+{
+    static const struct {
+        double values[9];
+        const char *refused;
+    } masks[] = {{{1, 0, 0, 1, 1, 0, 1, 1, 1}, NULL},
+                 {{1, 0, 0, 0, 1, 0, 0, 0, 1}, "expected ones on and below the diagonal"},
+                 {{1, 0, 0, 1, 1, 0, 0, 1, 1}, "expected ones on and below the diagonal"},
+                 {{1, 0, 0, 1, 1, 0, 1, 1, 0.5}, "expected ones on and below the diagonal"},
+                 {{0, 0, 0, 1, 1, 0, 1, 1, 1}, "expected ones on and below the diagonal"},
+                 {{0, 1, 0, 1, 1, 0, 1, 1, 1}, "expected ones on and below the diagonal"},
+                 {{1, 1, 1, 1, 1, 1, 1, 1, 1}, "'none': expected 'causal', as family"}};
+    static Gpt2Model model;
+    FileFixture *fixture = *state;
+    char path[SCRATCH_PATH];
+    in_scratch(path, fixture, "config.json");
+    gpt2_write_config(path, NULL, NULL);
+    for (size_t i = 0; i < sizeof masks / sizeof *masks; i++) {
+        gpt2_make(&model, "", false, true);
+        memcpy(gpt2_find(&model, "h.1.attn.bias")->values, masks[i].values, sizeof masks[i].values);
+        gpt2_write(fixture->path, &model, "F32", NULL, 0, 1);
+        if (masks[i].refused == NULL) {
+            ModelFile *read;
+            assert_int_equal(model_file_read(&read, fixture->path, false), 0);
+            model_file_clear(read);
+        } else {
+            expect_refused(fixture, fixture->path,
+                           "model.safetensors: tensor 'h.1.attn.bias': ", masks[i].refused);
+        }
+    }
+    gpt2_make(&model, "", false, true);
+    gpt2_find(&model, "h.0.attn.bias")->rank = 1;
+    gpt2_find(&model, "h.0.attn.bias")->shape[0] = 7;
+    gpt2_write(fixture->path, &model, "F32", NULL, 0, 1);
+    expect_refused(fixture, fixture->path,
+                   "model.safetensors: tensor 'h.0.attn.bias': ", "expected a square mask");
+    gpt2_make(&model, "", false, true);
+    gpt2_find(&model, "h.0.attn.masked_bias")->values[0] = -1;
+    gpt2_write(fixture->path, &model, "F32", NULL, 0, 1);
+    expect_refused(fixture, fixture->path, "model.safetensors: tensor 'h.0.attn.masked_bias': ",
+                   "expected one number of at most -10000");
+}
+
+/* An unembedding of its own where the config says that there is none. */
+static void test_tied(void **state)
+{
+    static Gpt2Model model;
+    FileFixture *fixture = *state;
+    char path[SCRATCH_PATH];
+    in_scratch(path, fixture, "config.json");
+    gpt2_write_config(path, "tie_word_embeddings", "true");
+    gpt2_make(&model, "", true, false);
+    gpt2_write(fixture->path, &model, "F32", NULL, 0, 1);
+    expect_refused(fixture, fixture->path,
+                   "model.safetensors: tensor 'lm_head.weight': differs from wte.weight",
+                   "as tie_word_embeddings of '");
+    memcpy(gpt2_find(&model, "lm_head.weight")->values, gpt2_find(&model, "wte.weight")->values,
+           sizeof model.tensors[0].values);
+    gpt2_write(fixture->path, &model, "F32", NULL, 0, 1);
+    ModelFile *read;
+    assert_int_equal(model_file_read(&read, fixture->path, false), 0);
+    model_file_clear(read);
+}
 
 static void make_model(FileFixture *fixture)
 {
@@ -338,8 +448,10 @@ static void test_foreign(void **state)
         {grouped, 2, NULL, "model.safetensors: tensor 'model.layers.0.self_attn.k_proj.weight'",
          "1 rows: expected 2, as many as 'model.layers.0.self_attn.q_proj.weight' has: several"},
         {plain, 2, "{\"model_type\": \"phi\", \"rope_theta\": 10000.0}",
-         "config.json: key 'rope_theta'", "10000.0: expected none: positions are rotary"},
-        {plain, 2, "{\"model_type\": \"opt\"}", "model.safetensors: unknown tensors", "expected"},
+         "config.json: key 'rope_theta'", "10000.0: expected none: rotary positions"},
+        {plain, 2, "{\"model_type\": \"opt\"}", "config.json: key 'model_type'",
+         "\"opt\": expected \"gpt2\": names of GPT-2's tensors are all that is known"},
+        {plain, 2, "{\"use_cache\": true}", "model.safetensors: unknown tensors", "expected"},
         {neox, 1, NULL, "model.safetensors: tensor 'gpt_neox", "expected no queries, keys and"},
     };
     FileFixture *fixture = *state;
@@ -363,9 +475,15 @@ static void test_foreign(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_config),         TEST(test_config_against_tensors),
-        TEST(test_hostile_config), TEST(test_tensors),
-        TEST(test_names),          TEST(test_disagreement),
+        TEST(test_config),
+        TEST(test_unknown_keys),
+        TEST(test_mask_buffers),
+        TEST(test_tied),
+        TEST(test_config_against_tensors),
+        TEST(test_hostile_config),
+        TEST(test_tensors),
+        TEST(test_names),
+        TEST(test_disagreement),
         TEST(test_foreign),
     };
     return cmocka_run_group_tests_name("gpt2_refused", tests, NULL, NULL);

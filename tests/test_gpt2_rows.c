@@ -12,7 +12,8 @@
 #include <cmocka.h>
 
 static const char lens_metadata[] =
-    "\"activation\":\"gelu_new\",\"scale\":\"1/sqrt(d_head)\",\"mask\":\"causal\","
+    "\"activation\":\"gelu_new\",\"blocks\":\"sequential\",\"positions\":\"learned\","
+    "\"scale\":\"1/sqrt(d_head)\",\"mask\":\"causal\","
     "\"normalization\":\"LN\",\"eps\":\"1e-05\"";
 
 static char *rows_of(Given *given, const char *name)

@@ -84,8 +84,10 @@ static void test_silent_norms(void **state)
     char path[SCRATCH_PATH];
     gpt2_make_lens(&model, false);
     scratch_path(path, &given->scratch, "model.safetensors");
-    gpt2_write(path, &model, "F32", "\"activation\":\"silu\",\"scale\":\"1\",\"mask\":\"causal\"",
-               0, 1);
+    gpt2_write(
+        path, &model, "F32",
+        "\"activation\":\"silu\",\"blocks\":\"sequential\",\"scale\":\"1\",\"mask\":\"causal\"", 0,
+        1);
     given_expect_fault(given, COMMAND_SWEEP, WEIGHTS,
                        "do not say: normalization (layernorm or rmsnorm), normalization-place (pre "
                        "or post), eps (what its norms add to the variance): expected in");
@@ -112,10 +114,11 @@ static void make_parts(const Given *given)
             gpt2_drop(&model, name);
         }
     }
-    gpt2_write_parts(given->scratch.directory, &model, "F32",
-                     "\"activation\":\"gelu\",\"scale\":\"1\",\"mask\":\"causal\","
-                     "\"normalization\":\"none\"",
-                     2);
+    gpt2_write_parts(
+        given->scratch.directory, &model, "F32",
+        "\"activation\":\"gelu\",\"blocks\":\"sequential\",\"scale\":\"1\",\"mask\":\"causal\","
+        "\"normalization\":\"none\"",
+        2);
 }
 
 /* A byte more in any file is another model, and an output that is one of them is refused. */

@@ -35,6 +35,8 @@ static bool has_program(const char *name)
 static void the_page_of_columns_is_the_program_s(void **state)
 {
     (void)state;
+    expect_shell("$h manual keys >new.md && diff $p/docs/keys.md new.md && echo the same", 0,
+                 "the same");
     expect_shell("$h manual columns >new.md && diff $p/docs/columns.md new.md && echo the same", 0,
                  "the same");
 }
@@ -226,7 +228,7 @@ static void zsh_takes_its_completion(void **state)
 static void other_pages_are_refused(void **state)
 {
     (void)state;
-    expect_shell("$h manual", 2, "expected a page, one of man, bash, zsh, columns");
+    expect_shell("$h manual", 2, "expected a page, one of man, bash, zsh, columns, keys");
     expect_shell("$h manual colums", 2, "(did you mean columns?)");
     expect_shell("$h manual man bash", 2, "token 'bash': expected one page");
     expect_shell("$h manual man >/dev/full", 99, "stdout");

@@ -147,6 +147,12 @@ static void test_factored(void **state)
         {"unembed.W_U", 2, {3, 8}},
         {"unembed.b_U", 1, {8}},
         {"X", 2, {9, 3}},
+        {"blocks.0.attn.b_Q", 2, {2, 4}},
+        {"blocks.0.attn.b_K", 2, {2, 4}},
+        {"blocks.0.attn.b_V", 2, {2, 4}},
+        {"blocks.0.attn.b_O", 1, {3}},
+        {"blocks.0.mlp.b_in", 1, {6}},
+        {"blocks.0.mlp.b_out", 1, {3}},
     };
     ModelFile *model = write_and_read(*state, tensors, sizeof tensors / sizeof *tensors);
     const ModelFileLayer *layer = &model->layers[1];
@@ -169,7 +175,7 @@ static void test_factored(void **state)
     check_field(model->W_U, 20, 24);
     check_field(model->b_U, 21, 8);
     check_field(model->X, 22, 27);
-    assert_null(model->layers[0].mlp.b_in);
+    check_field(model->layers[0].mlp.b_in, 27, 6);
     assert_true(model->depth == 2 && model->d == 3 && model->heads == 2 && model->d_head == 4);
     assert_true(model->hidden == 6 && model->vocabulary == 5 && model->context == 7);
     assert_true(model->classes == 8 && model->rows == 9);
@@ -225,7 +231,7 @@ static void test_samples(void **state)
         model_file_clear(model);
         assert_int_equal(model_file_read(&model, fixture->path, true), 0);
         if (i == 0) {
-            assert_true(model->scaled && model->causal && model->activation == ACTIVATION_GELU);
+            assert_true(model->scaled && !model->causal && model->activation == ACTIVATION_GELU);
             assert_true(model->tuples == 1 && model->length == 2 && model->tokens[1] == 0);
         }
         model_file_clear(model);
@@ -354,6 +360,8 @@ static const Change changes[] = {
      "metadata 'scale': '0.125': expected one of 1, 1/sqrt(d_head)"},
     {NULL, NOTHING, "\"activation\":\"GELU\"",
      "metadata 'activation': 'GELU': expected one of silu"},
+    {NULL, NOTHING, "\"Mask\":\"causal\",\"task\":\"x\",\"ropes\":\"2\"",
+     "unknown keys of metadata or config.json: 'Mask', 'ropes': expected those that"},
     {NULL, NOTHING, "\"mask\":\"\"", "metadata 'mask': '': expected one of none, causal"},
     {NULL, NOTHING, "\"mask\":\"None\"", "metadata 'mask': 'None': expected one of none, causal"},
     {NULL, NOTHING, "\"scale\":\"1.0\"", "metadata 'scale': '1.0': expected one of 1, 1/sqrt"},
@@ -368,10 +376,10 @@ static const Change changes[] = {
      "'normalization': '': expected one of none, layernorm, rmsnorm, LN, LNPre, RMS, RMSPre"},
     {NULL, NOTHING, "\"normalization\":\"NONE\"", "'normalization': 'NONE': expected one of none"},
     {NULL, NOTHING, "\"normalization-place\":\"before\"", "'before': expected one of pre, post"},
-    {NULL, NOTHING, "\"eps\":\"0\"", "metadata 'eps': '0': expected a number above 0"},
-    {NULL, NOTHING, "\"eps\":\"-1e-5\"", "metadata 'eps': '-1e-5': expected a number above 0"},
-    {NULL, NOTHING, "\"eps\":\"nan\"", "metadata 'eps': 'nan': expected a number above 0"},
-    {NULL, NOTHING, "\"eps\":\"1e999\"", "metadata 'eps': '1e999': expected a number above 0"},
+    {NULL, NOTHING, "\"eps\":\"0\"", "metadata 'eps': \"0\": expected a number above 0"},
+    {NULL, NOTHING, "\"eps\":\"-1e-5\"", "metadata 'eps': \"-1e-5\": expected a number above 0"},
+    {NULL, NOTHING, "\"eps\":\"nan\"", "metadata 'eps': \"nan\": expected a number above 0"},
+    {NULL, NOTHING, "\"eps\":\"1e999\"", "metadata 'eps': \"1e999\": expected a number above 0"},
     {NULL, NOTHING, "\"eps\":1e-5", "metadata 'eps': expected a string"},
     {NULL, NOTHING, "\"mask\":\"none\",\"mask\":\"causal\"", "duplicate"},
 };
@@ -490,7 +498,7 @@ static void test_said(void **state)
         {"\"activation\":\"relu\"", false, true, false, false},
         {"\"activation\":\"none\"", false, false, false, false},
         {"\"mask\":\"none\"", false, false, true, false},
-        {"\"normalization\":\"none\",\"Mask\":\"causal\"", false, false, false, true},
+        {"\"normalization\":\"none\",\"comment\":\"causal\"", false, false, false, true},
     };
     FileFixture *fixture = *state;
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {

@@ -139,7 +139,9 @@ static void every_byte_of_the_weights_counts(void **state)
     free(shell("cp $p/cases/models/modadd53-silu.safetensors w.safetensors").text);
     scratch_path(path, shell_scratch(), "w.safetensors");
     Output whole = read_file(path);
-#define SWEEP "sweep --weights ./w.safetensors --n 3 --omega 20 --arithmetic none --quiet -o w.csv"
+#define SWEEP                                                                                      \
+    "sweep --weights ./w.safetensors --n 3 --omega 20 --arithmetic none --quiet -o w.csv "         \
+    "--witness-tolerance 1e9"
     Output first = shell("\"$h\" " SWEEP);
     assert_int_equal(first.code, 0);
     free(first.text);

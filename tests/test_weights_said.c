@@ -44,15 +44,20 @@ static void test_what_is_missing(void **state)
          ": activation (one of silu, relu, gelu, gelu_new), scale (1 or 1/sqrt(d_head)), mask "
          "(none or "
          "causal), "
-         "normalization (none): expected in the file's metadata, or as --activation, --scale, "
-         "--mask, --normalization\n"},
+         "normalization (none), blocks (sequential, where networks read what attention wrote): "
+         "expected in the file's metadata, or as --activation, --scale, --mask, --normalization, "
+         "--blocks\n"},
+        {"%silent.safetensors --activation silu --scale 1 --mask none --normalization none",
+         ": blocks (sequential, where networks read what attention wrote): expected in the file's "
+         "metadata, or as --blocks\n"},
         {"%silent.safetensors --activation silu --scale 1 --mask none",
-         ": normalization (none): expected in the file's metadata, or as --normalization\n"},
-        {"%silent.safetensors --activation silu --scale 1 --normalization none",
+         ": normalization (none), blocks (sequential, where"},
+        {"%silent.safetensors --activation silu --scale 1 --normalization none --blocks sequential",
          ": mask (none or causal): expected"},
-        {"%silent.safetensors --activation silu --mask causal --normalization none",
+        {"%silent.safetensors --activation silu --mask causal --normalization none --blocks "
+         "sequential",
          ": scale (1 or 1/sqrt(d_head)): expected"},
-        {"%silent.safetensors --scale 1 --mask causal --normalization none",
+        {"%silent.safetensors --scale 1 --mask causal --normalization none --blocks sequential",
          ": activation (one of silu, relu, gelu, gelu_new): expected"},
         {"%silent-attention.safetensors --activation silu --scale 1 --mask causal",
          ": normalization (none): expected"},
@@ -120,7 +125,7 @@ static void test_flags_say(void **state)
     const Point *points = given_points(
         given,
         "--weights %silent.safetensors --activation silu,relu --scale 1,1/sqrt(d_head) --mask "
-        "none,causal --normalization none",
+        "none,causal --normalization none --blocks sequential",
         8);
     for (size_t i = 0; i < 8; i++) {
         for (size_t j = 0; j < i; j++) {

@@ -19,6 +19,7 @@ typedef struct {
     ValueList *list;
     const Domain *domain;
     Message *message;
+    const char *text;  /* the whole list */
     const char *token; /* the item being read */
     size_t length;
 } Reader;
@@ -238,6 +239,11 @@ static int read_numbers(Reader *reader)
     return count == 1 ? read_single(reader, parts[0]) : read_range(reader, parts, count);
 }
 
+static bool blank(char c)
+{
+    return c == ' ' || c == '\t';
+}
+
 static bool ends_in(const char *token, size_t length, const char *end)
 {
     size_t tail = strlen(end);
@@ -263,8 +269,13 @@ static bool is_plain(const char *token, size_t length)
     return length < VALUE_TEXT;
 }
 
+/* A blank at an end would be part of a file's name, and name another file without it. */
 static int read_path(Reader *reader)
 {
+    char before = reader->token == reader->text ? '\0' : reader->token[-1];
+    if (blank(reader->token[reader->length]) || (blank(before) && reader->list->count == 0)) {
+        return range_fault(reader, "a path without a blank before or behind it");
+    }
     if (!is_plain(reader->token, reader->length)) {
         return range_fault(reader, "a path of at most 4095 bytes without quotes, semicolons "
                                    "and control characters");
@@ -337,14 +348,9 @@ static int check_repeats(Reader *reader, const char *text)
     return 2;
 }
 
-static bool blank(char c)
-{
-    return c == ' ' || c == '\t';
-}
-
 int values_read(ValueList *list, Message *message, const Domain *domain, const char *text)
 {
-    Reader reader = {.list = list, .domain = domain, .message = message};
+    Reader reader = {.list = list, .domain = domain, .message = message, .text = text};
     const char *item = text;
     for (bool more = true; more; item++) {
         size_t length = strcspn(item, ",");

@@ -12,6 +12,7 @@
 #include "cost/cost.h"
 #include "manual/columns_page.h"
 #include "manual/completion.h"
+#include "manual/keys_page.h"
 #include "manual/man.h"
 #include "min_omega/row.h"
 #include "verify/print.h"
@@ -24,15 +25,19 @@ _Static_assert(FLAG_COUNT <= 64, "a set of flags is a uint64_t");
 #define BIT(flag) ((uint64_t)1 << (flag))
 #define EVERY                                                                                      \
     (BIT(FLAG_DRY_RUN) | BIT(FLAG_QUIET) | BIT(FLAG_VERBOSE) | BIT(FLAG_IGNORE_EXTRA) |            \
-     BIT(FLAG_MEMORY))
+     BIT(FLAG_IGNORE_CONFIG) | BIT(FLAG_MEMORY))
+/* What is said of a weights file whose model is evaluated. */
+#define EVALUATES                                                                                  \
+    (EVERY | BIT(FLAG_POSITION_EMBEDDING) | BIT(FLAG_BLOCKS) | BIT(FLAG_WITNESS) |                 \
+     BIT(FLAG_WITNESS_TOLERANCE))
 #define OUTPUT BIT(FLAG_OUTPUT)
 #define TABLE (OUTPUT | BIT(FLAG_FORMAT))
 #define THREADS BIT(FLAG_THREADS)
 #define RESUMED (BIT(FLAG_RESUME) | BIT(FLAG_CHECKPOINT))
 #define PROVEN (BIT(FLAG_DIGITS) | BIT(FLAG_CERTIFY))
 #define SWEPT                                                                                      \
-    (EVERY | TABLE | BIT(FLAG_COLOR) | BIT(FLAG_EXPAND) | THREADS | RESUMED | BIT(FLAG_SHARD) |    \
-     BIT(FLAG_PROPAGATION) | PROVEN)
+    (EVALUATES | TABLE | BIT(FLAG_COLOR) | BIT(FLAG_EXPAND) | THREADS | RESUMED |                  \
+     BIT(FLAG_SHARD) | BIT(FLAG_PROPAGATION) | PROVEN)
 #define REPORTED (BIT(FLAG_COLOR) | BIT(FLAG_JUNIT_XML) | BIT(FLAG_MARKDOWN) | BIT(FLAG_JSON))
 #define CHECKED                                                                                    \
     (REPORTED | BIT(FLAG_BASELINE) | BIT(FLAG_SAVE_BASELINE) | BIT(FLAG_FORCE) |                   \
@@ -40,7 +45,7 @@ _Static_assert(FLAG_COUNT <= 64, "a set of flags is a uint64_t");
 #define TEXTS                                                                                      \
     (BIT(FLAG_TOKENS_FILE) | BIT(FLAG_TEXT) | BIT(FLAG_CHARACTERS) | BIT(FLAG_WINDOW) |            \
      BIT(FLAG_STRIDE) | BIT(FLAG_POSITIONS))
-#define OF_MODELS (EVERY | OUTPUT | THREADS | BIT(FLAG_FORM))
+#define OF_MODELS (EVALUATES | OUTPUT | THREADS | BIT(FLAG_FORM))
 
 /* Sets of axes. */
 #define EVALUATED (ROLE_MACHINE | ROLE_REFERENCE | ROLE_JUDGED)
@@ -119,7 +124,7 @@ static const CommandInfo commands[COMMAND_COUNT] = {
                            .write_header = row_write_header,
                            .refused = ROLE_OMEGA,
                            .why_not = "finds",
-                           .flags = EVERY | TABLE | THREADS | REPORTED | BIT(FLAG_CERTIFY) |
+                           .flags = EVALUATES | TABLE | THREADS | REPORTED | BIT(FLAG_CERTIFY) |
                                     BIT(FLAG_POSITIONS),
                            .searches_omega = true,
                            .judges_logits = true},
@@ -127,7 +132,7 @@ static const CommandInfo commands[COMMAND_COUNT] = {
                        .summary = "the verdict against a baseline or tolerances, for CI",
                        .usage = CASE_FILES,
                        .run = command_check,
-                       .flags = EVERY | THREADS | RESUMED | CHECKED | BIT(FLAG_DIGITS)},
+                       .flags = EVALUATES | THREADS | RESUMED | CHECKED | BIT(FLAG_DIGITS)},
     [COMMAND_EXPORT] = {.name = "export",
                         .summary = "a point's weights, input and results as a safetensors file",
                         .usage = CASE_FILES,
@@ -136,7 +141,7 @@ static const CommandInfo commands[COMMAND_COUNT] = {
                         .own = {{AXIS_REFERENCE,
                                  {.form = FORM_WORD, .integer = REFERENCE_SUBTRACT}}},
                         .own_count = 1,
-                        .flags = EVERY | OUTPUT | THREADS,
+                        .flags = EVALUATES | OUTPUT | THREADS,
                         .subtracts = true,
                         .writes_tensors = true},
     [COMMAND_VERIFY] = {.name = "verify",
@@ -212,7 +217,7 @@ static const CommandInfo commands[COMMAND_COUNT] = {
 /* What is made from the tables above, for `make install` and docs/. */
 static int run_manual(int argc, char **argv)
 {
-    static const char *const pages[] = {"man", "bash", "zsh", "columns"};
+    static const char *const pages[] = {"man", "bash", "zsh", "columns", "keys"};
     enum { PAGES = sizeof pages / sizeof *pages };
     const char *page = argc > 2 ? argv[2] : "";
     if (argc > 3) {
@@ -227,6 +232,8 @@ static int run_manual(int argc, char **argv)
         completion_write_zsh(stdout, commands, COMMAND_COUNT);
     } else if (strcmp(page, "columns") == 0) {
         return columns_page_write(stdout, commands, COMMAND_COUNT);
+    } else if (strcmp(page, "keys") == 0) {
+        keys_page_write(stdout);
     } else {
         complain_unknown((Origin){0}, page, "a page", pages, PAGES, PAGES);
         return 2;

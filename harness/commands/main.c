@@ -8,6 +8,7 @@
 #include "../base/exhausted.h"
 #include "../base/info.h"
 #include "../base/message.h"
+#include "../evaluate/witness.h"
 #include "../table/format.h"
 #include "../grid/point_groups.h"
 #include "../base/streams.h"
@@ -89,6 +90,22 @@ static int read_shared(Grid *grid, RunOptions *run, const CommandInfo *command, 
     return status;
 }
 
+/* A command that evaluates a model's weights begins with the model's own answers, and ends with
+ * what they showed; verify has that in its verdict. */
+static int run_witnessed(const CommandInfo *command, const Grid *grid, const RunOptions *run,
+                         int argc, char **argv)
+{
+    bool evaluates = command->operands != OPERANDS_SIZES;
+    int status = evaluates ? witness_check(grid, run) : 0;
+    if (status == 0) {
+        status = command->run(grid, run, argc, argv);
+        if (evaluates && status <= 1 && command != commands_get(COMMAND_VERIFY)) {
+            witness_say(grid, run);
+        }
+    }
+    return status;
+}
+
 static int run_evaluating(const CommandInfo *command, int argc, char **argv)
 {
     Grid grid;
@@ -99,7 +116,7 @@ static int run_evaluating(const CommandInfo *command, int argc, char **argv)
         double start = clock_seconds();
         if (!run.dry_run) {
             status = reserve_blas(command, &run);
-            status = status != 0 ? status : command->run(&grid, &run, argc, argv);
+            status = status != 0 ? status : run_witnessed(command, &grid, &run, argc, argv);
         } else if (team_rank() == 0) {
             status = dry_run(&grid, &run);
         }

@@ -47,9 +47,8 @@ static int find_source(const Product *product, Point *point, ModelSource **sourc
     }
     /* Of files that do not say how many heads lie side by side in their matrices. */
     bool heads = product->settings[AXIS_HEADS] != NULL;
-    const ModelFileFlags flags = {.ignore_extra = product->ignore_extra,
-                                  .heads =
-                                      heads ? axis_value(product, point, AXIS_HEADS).integer : 0};
+    ModelFileFlags flags = product->flags;
+    flags.heads = heads ? axis_value(product, point, AXIS_HEADS).integer : 0;
     int status = sources_find(source, product->sources, value.path, &flags);
     if (status == 0) {
         point_set_source(point, *source);
@@ -178,7 +177,7 @@ int expand_section(CandidateList *list, const Section *section, const Section *f
     Product product = {.section = section,
                        .command = command,
                        .sources = list->sources,
-                       .ignore_extra = list->ignore_extra,
+                       .flags = list->flags,
                        .three = list->three};
     product.memory = memory_there();
     for (Axis axis = 0; axis < AXIS_COUNT; axis++) {

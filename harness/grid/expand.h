@@ -18,9 +18,9 @@ typedef struct {
 typedef struct {
     Candidate *items;
     size_t count, capacity;
-    SourceList *sources; /* where weights files are read into; the caller's */
-    bool ignore_extra;   /* they may hold tensors of unknown names */
-    bool three;          /* networks become three sublayers when no construction is named */
+    SourceList *sources;  /* where weights files are read into; the caller's */
+    ModelFileFlags flags; /* what is said of them */
+    bool three;           /* networks become three sublayers when no construction is named */
 } CandidateList;
 
 /* Appends the product of the section's axes, those set in flags taking precedence, the last

@@ -4,6 +4,7 @@
 #include "expand_check.h"
 
 #include "expand.h"
+#include "options.h"
 #include "point_axes.h"
 
 #include "../../cases/activation.h"
@@ -269,7 +270,17 @@ static int check_said(const Product *product, const Point *point)
     const char *const words[] = {activations,      "1 or 1/sqrt(d_head)",
                                  "none or causal", norms ? "layernorm or rmsnorm" : "none",
                                  "pre or post",    "what its norms add to the variance"};
-    char lacks[400], flags[160];
+    const ModelFile *file = point->source->file;
+    /* What a witness that agrees shows, and no axis has. */
+    bool shown = file->witness.tokens != NULL || !command_takes_flag(product->command, FLAG_BLOCKS);
+    const struct {
+        bool open;
+        const char *name, *words, *flag;
+    } others[] = {{file->W_E != NULL && file->W_pos == NULL && !file->said.positions, "positions",
+                   "none, where they are in no tensor", "position-embedding"},
+                  {file->kind == MODEL_FILE_TRANSFORMER && !file->said.blocks, "blocks",
+                   "sequential, where networks read what attention wrote", "blocks"}};
+    char lacks[600], flags[200];
     size_t used = 0, flags_used = 0;
     domain_describe(activations, sizeof activations, &axis_info(AXIS_ACTIVATION)->domain);
     for (size_t i = 0; i < sizeof said / sizeof *said; i++) {
@@ -281,6 +292,15 @@ static int check_said(const Product *product, const Point *point)
                                      words[i]);
             flags_used += (size_t)snprintf(flags + flags_used, sizeof flags - flags_used, "%s--%s",
                                            comma, name);
+        }
+    }
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        if (others[i].open && !shown) {
+            const char *comma = used > 0 ? ", " : "";
+            used += (size_t)snprintf(lacks + used, sizeof lacks - used, "%s%s (%s)", comma,
+                                     others[i].name, others[i].words);
+            flags_used += (size_t)snprintf(flags + flags_used, sizeof flags - flags_used, "%s--%s",
+                                           comma, others[i].flag);
         }
     }
     if (used == 0) {

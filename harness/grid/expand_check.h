@@ -17,7 +17,8 @@ typedef struct {
     size_t place[AXIS_COUNT]; /* the value of each axis, an index into its list */
     double memory;            /* what is there, in bytes */
     SourceList *sources;
-    bool ignore_extra, three;
+    ModelFileFlags flags;
+    bool three;
 } Product;
 
 /* How many values the axis has here: 1 where nobody set one. */

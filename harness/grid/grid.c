@@ -37,7 +37,7 @@ static int take_points(Grid *grid, const CandidateList *list)
 static int expand(Grid *grid, const SectionList *sections, const Section *flags,
                   const CommandInfo *command, const RunOptions *run)
 {
-    CandidateList list = {.sources = &grid->sources, .ignore_extra = run->ignore_extra};
+    CandidateList list = {.sources = &grid->sources, .flags = run->model};
     list.three = run->form != NULL && strcmp(run->form, "three") == 0;
     int status = 0;
     for (size_t i = 0; i < sections->count && status == 0; i++) {

@@ -51,15 +51,17 @@ typedef struct RunOptions {
     int digits;            /* --digits: of every error in a table; 0: REF_DIGITS */
     const char *color;     /* --color: auto, always or never; NULL: auto */
     bool dry_run, quiet, verbose;
-    bool on_stdout;    /* -o -, or --format alone: stdout is the table, and no more */
-    bool resume;       /* --resume: go on with what an interrupted run left */
-    bool team;         /* the ranks of an MPI job share the points */
-    bool ignore_extra; /* tensors of unknown names in a weights file are skipped */
-    bool measure;      /* --measure, of cost */
-    bool certify;      /* --certify: see Point */
-    bool propagation;  /* --propagation, of sweep and depth: every point has it too */
-    bool expand;       /* --expand, of sweep and depth: see table/expanded.h */
-    bool file_only;    /* of sweep: says nothing of failures, and prints no summary */
+    bool on_stdout;           /* -o -, or --format alone: stdout is the table, and no more */
+    bool resume;              /* --resume: go on with what an interrupted run left */
+    bool team;                /* the ranks of an MPI job share the points */
+    ModelFileFlags model;     /* --ignore-extra, --ignore-config, --position-embedding, --blocks,
+                             --witness: what is said of weights files */
+    double witness_tolerance; /* --witness-tolerance; 0: as witness.h has it */
+    bool measure;             /* --measure, of cost */
+    bool certify;             /* --certify: see Point */
+    bool propagation;         /* --propagation, of sweep and depth: every point has it too */
+    bool expand;              /* --expand, of sweep and depth: see table/expanded.h */
+    bool file_only;           /* of sweep: says nothing of failures, and prints no summary */
     CheckOptions check;
 } RunOptions;
 

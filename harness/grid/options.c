@@ -24,6 +24,9 @@ static const char *const colors[] = {"auto", "always", "never", NULL};
 static const char *const logits[] = {"all", "predicted", NULL};
 static const char *const positions[] = {"all", "last", NULL};
 
+static const char *const position_embeddings[] = {"learned", "none", NULL};
+static const char *const blocks[] = {"sequential", NULL};
+
 static const FlagInfo flags_known[FLAG_COUNT] = {
     [FLAG_OUTPUT] = {"output", "FILE", "write CSV to FILE, which appears complete or not at all",
                      .letter = 'o'},
@@ -39,6 +42,17 @@ static const FlagInfo flags_known[FLAG_COUNT] = {
     [FLAG_IGNORE_EXTRA] =
         {"ignore-extra", NULL,
          .help = "skip tensors of unknown names in a weights file, but no norm, gate or position"},
+    [FLAG_IGNORE_CONFIG] = {"ignore-config", "KEYS",
+                            .help = "keys of a config.json or of metadata that are not to be read"},
+    [FLAG_POSITION_EMBEDDING] = {"position-embedding", "KIND",
+                                 "how a weights file's positions come in: learned or none",
+                                 .words = position_embeddings},
+    [FLAG_BLOCKS] = {"blocks", "KIND", "how a layer's parts follow each other: sequential",
+                     .words = blocks},
+    [FLAG_WITNESS] = {"witness", "FILE",
+                      .help = "tokens and what the model itself answered: docs/models.md"},
+    [FLAG_WITNESS_TOLERANCE] = {"witness-tolerance", "T",
+                                .help = "how far answers may be from a witness"},
     [FLAG_FORM] = {"form", "FORM", "fused or three sublayers a network", .words = forms},
     [FLAG_LAYOUT] = {"layout", "LAYOUT",
                      "plain, the default: matrices of every head; shared: what heads share once",
@@ -299,6 +313,35 @@ static int read_inputs_flag(RunOptions *run, Flag flag, Origin origin, const cha
     return 0;
 }
 
+static int read_witness_tolerance(RunOptions *run, Origin origin, const char *text)
+{
+    static const Domain domain = {.kind = DOMAIN_POSITIVE};
+    AxisValue value = {0};
+    int status = read_one(&value, origin, &domain, text, "one number above 0");
+    run->witness_tolerance = value.real;
+    return status;
+}
+
+/* What is said of weights files. */
+static int read_model_flag(RunOptions *run, Flag flag, Origin origin, const char *text)
+{
+    ModelFileFlags *model = &run->model;
+    switch (flag) {
+    case FLAG_IGNORE_EXTRA: model->ignore_extra = true; return 0;
+    case FLAG_IGNORE_CONFIG: model->ignored = text; break;
+    case FLAG_POSITION_EMBEDDING: return read_word(&model->positions, flag, text);
+    case FLAG_BLOCKS: return read_word(&model->blocks, flag, text);
+    case FLAG_WITNESS: model->witness = text; break;
+    default: return read_witness_tolerance(run, origin, text);
+    }
+    if (*text == '\0') {
+        complain(origin, text, "expected %s",
+                 flag == FLAG_WITNESS ? "a file name" : "keys, with commas between them");
+        return 2;
+    }
+    return 0;
+}
+
 /* "-" is stdout; tensors take a file. */
 static int read_output(Reader *reader, Origin origin, const char *text)
 {
@@ -329,6 +372,9 @@ static int read_flag(Reader *reader, Flag flag, const char *text)
     if (flag >= FLAG_BASELINE && flag <= FLAG_JSON) {
         return read_check_flag(&run->check, flag, origin, text);
     }
+    if (flag >= FLAG_IGNORE_EXTRA && flag <= FLAG_WITNESS_TOLERANCE) {
+        return read_model_flag(run, flag, origin, text);
+    }
     if (flag >= FLAG_TOKENS && flag <= FLAG_POSITIONS) {
         return read_inputs_flag(run, flag, origin, text);
     }
@@ -338,7 +384,6 @@ static int read_flag(Reader *reader, Flag flag, const char *text)
     case FLAG_THREADS: return read_threads(run, origin, text);
     case FLAG_DRY_RUN: run->dry_run = true; break;
     case FLAG_QUIET: run->quiet = true; break;
-    case FLAG_IGNORE_EXTRA: run->ignore_extra = true; break;
     case FLAG_COLOR: return read_word(&run->color, flag, text);
     case FLAG_FORM: return read_word(&run->form, flag, text);
     case FLAG_LAYOUT: return read_word(&run->layout, flag, text);

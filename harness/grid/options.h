@@ -15,8 +15,13 @@ typedef enum {
     FLAG_VERBOSE,
     FLAG_COLOR,
     FLAG_EXPAND,
-    FLAG_IGNORE_EXTRA,
-    FLAG_TOKENS, /* the first that say what inputs there are */
+    FLAG_IGNORE_EXTRA, /* the first that say something of weights files */
+    FLAG_IGNORE_CONFIG,
+    FLAG_POSITION_EMBEDDING,
+    FLAG_BLOCKS,
+    FLAG_WITNESS,
+    FLAG_WITNESS_TOLERANCE, /* the last */
+    FLAG_TOKENS,            /* the first that say what inputs there are */
     FLAG_TOKENS_FILE,
     FLAG_TEXT,
     FLAG_CHARACTERS,

@@ -102,6 +102,22 @@ static bool axis_is_said(const Point *point, Axis axis)
     return said || (point->source != NULL && model_source_lacks(point->source, axis));
 }
 
+/* What was said of its weights file that no axis has. */
+static void print_model_flags(FILE *file, const ModelFileFlags *flags)
+{
+    const char *const said[][2] = {{"ignore-config", flags->ignored},
+                                   {"position-embedding", flags->positions},
+                                   {"blocks", flags->blocks},
+                                   {"witness", flags->witness}};
+    fputs(flags->ignore_extra ? " --ignore-extra" : "", file);
+    for (size_t i = 0; i < sizeof said / sizeof *said; i++) {
+        if (said[i][1] != NULL) {
+            fprintf(file, " --%s ", said[i][0]);
+            shown_write(file, SHOWN_SHELL, said[i][1]);
+        }
+    }
+}
+
 void point_print_flags(FILE *file, const Point *point, bool taken(Axis axis), const char *seeds)
 {
     for (Axis axis = 0; axis < AXIS_COUNT; axis++) {
@@ -116,8 +132,8 @@ void point_print_flags(FILE *file, const Point *point, bool taken(Axis axis), co
     if (point->digits > 0 && point->digits != REF_DIGITS) {
         fprintf(file, " --digits %d", point->digits);
     }
-    if (point->source != NULL && point->source->flags.ignore_extra) {
-        fputs(" --ignore-extra", file);
+    if (point->source != NULL) {
+        print_model_flags(file, &point->source->flags);
     }
     if (point->propagation) {
         fputs(" --propagation", file);

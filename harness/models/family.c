@@ -99,14 +99,15 @@ NameKind name_classify(const TensorName **entry, size_t *layer, const Family *fa
     return structure_of(name) != NULL ? NAME_STRUCTURE : NAME_UNKNOWN;
 }
 
-/* An X and tokens may be in any file. */
+/* An X, tokens and a witness may be in any file. */
 static size_t count_own(const Family *family, const TensorSet *set)
 {
     size_t count = 0, layer;
     for (size_t i = 0; i < set->count; i++) {
         const TensorName *entry;
         count += find_entry(&entry, &layer, family, set->tensors[i].tensor->name) &&
-                 entry->slot != SLOT_X && entry->slot != SLOT_TOKENS;
+                 entry->slot != SLOT_X && entry->slot != SLOT_TOKENS &&
+                 strncmp(entry->name, WITNESS_PREFIX, strlen(WITNESS_PREFIX)) != 0;
     }
     return count;
 }

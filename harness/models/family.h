@@ -7,7 +7,6 @@
 #ifndef HEADPROOF_HARNESS_MODELS_FAMILY_H
 #define HEADPROOF_HARNESS_MODELS_FAMILY_H
 
-#include "config_keys.h"
 #include "model_names.h"
 #include "tensor_set.h"
 
@@ -26,11 +25,21 @@ typedef struct {
     const TensorName *names;    /* up to one without a name */
     const char *const *buffers; /* of a layer, which hold no weights; up to NULL */
     bool tied;                  /* without an unembedding it is the embedding, transposed */
+    bool splits;                /* heads, side by side, split the stream's columns evenly */
     /* What its models are without saying it, up to a key of NULL. */
     const char *const (*implied)[2];
-    /* config.json beside the file, up to a key of NULL; NULL: there is none. */
-    const ConfigKey *config;
 } Family;
+
+/* What the names of a witness begin with. */
+#define WITNESS_PREFIX "witness."
+
+/* What the model itself answered, under the same names in every family. */
+#define WITNESS_NAMES                                                                              \
+    {"witness.tokens", SLOT_WITNESS_TOKENS, 1, NULL, false},                                       \
+        {"witness.logits", SLOT_WITNESS_LOGITS, 1, NULL, false},                                   \
+    {                                                                                              \
+        "witness.resid", SLOT_WITNESS_RESID, 1, NULL, false                                        \
+    }
 
 /* All of them, family_NAME in family_NAME.c each. */
 extern const Family family_lens, family_gpt2;

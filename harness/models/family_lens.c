@@ -33,6 +33,7 @@ static const TensorName names[] = {
     {"X", SLOT_X, 1, NULL, false},
     {"result.X_hidden", SLOT_X_HIDDEN, 1, NULL, false},
     {"tokens", SLOT_TOKENS, 1, NULL, false},
+    WITNESS_NAMES,
     {.name = NULL},
 };
 

@@ -10,6 +10,7 @@
 /* Of a file whose names are of no family: refuses what can be told from shapes, or from a
  * config.json beside it.  0: nothing; 2 after a message, also where that is no config; 99 when
  * memory is short or the disk fails. */
-int foreign_check(const Reading *reading) __attribute__((warn_unused_result));
+int foreign_check(Reading *reading, const ModelFileFlags *flags)
+    __attribute__((warn_unused_result));
 
 #endif

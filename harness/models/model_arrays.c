@@ -18,23 +18,23 @@ double **model_array(ModelFile *model, Slot slot, size_t layer)
     return (double **)(void *)(base + slot_info(slot)->field);
 }
 
-static int read_tokens(Reading *reading, const SetTensor *found)
+static int read_tokens(Reading *reading, const SetTensor *found, Slot slot)
 {
     ModelFile *model = reading->model;
     const SafetensorsTensor *tensor = found->tensor;
-    model->tokens = calloc(tensor->count, sizeof *model->tokens);
-    if (model->tokens == NULL) {
+    int64_t **out = slot == SLOT_TOKENS ? &model->tokens : &model->witness.tokens;
+    int64_t *tokens = *out = calloc(tensor->count, sizeof *tokens);
+    if (tokens == NULL) {
         return memory_fault();
     }
-    int status = safetensors_integers(model->tokens, found->file, tensor);
+    int status = safetensors_integers(tokens, found->file, tensor);
     for (size_t i = 0; i < tensor->count && status == 0; i++) {
-        if (model->tokens[i] < 0 || (uint64_t)model->tokens[i] >= model->vocabulary) {
+        if (tokens[i] < 0 || (uint64_t)tokens[i] >= model->vocabulary) {
             char index[SAFETENSORS_TUPLE_MOST];
             safetensors_index_text(index, tensor, i);
             complain_of(safetensors_path(found->file), "tensor", tensor->name,
-                        "index %s: %" PRId64 ": expected 0 to %zu, a row of %s", index,
-                        model->tokens[i], model->vocabulary - 1,
-                        family_slot_name(reading->family, SLOT_W_E));
+                        "index %s: %" PRId64 ": expected 0 to %zu, a row of %s", index, tokens[i],
+                        model->vocabulary - 1, family_slot_name(reading->family, SLOT_W_E));
             status = 2;
         }
     }
@@ -75,6 +75,7 @@ static int read_packed(Reading *reading, const SetTensor *found, const TensorNam
 static int tie(ModelFile *model)
 {
     size_t d = model->d, classes = model->vocabulary;
+    model->tied = true;
     model->classes = classes;
     model->W_U = calloc(d * classes, sizeof *model->W_U);
     if (model->W_U == NULL) {
@@ -135,8 +136,13 @@ int model_arrays_read(Reading *reading)
         size_t layer;
         const SetTensor *found = &reading->set->tensors[i];
         if (name_classify(&entry, &layer, reading->family, found->tensor->name) == NAME_SLOT) {
-            status = entry->slot == SLOT_TOKENS ? read_tokens(reading, found)
-                                                : read_packed(reading, found, entry, layer);
+            status = entry->slot >= SLOTS_OF_FLOATS ? read_tokens(reading, found, entry->slot)
+                                                    : read_packed(reading, found, entry, layer);
+        }
+        if (status == 0 && strncmp(found->tensor->name, WITNESS_PREFIX, 8) == 0) {
+            ModelFileWitness *witness = &model->witness;
+            bool answers = found->tensor->dtype <= SAFETENSORS_BF16;
+            witness->dtype = answers ? found->tensor->dtype : witness->dtype;
         }
     }
     if (status == 0 && model->W_U == NULL && reading->family->tied) {

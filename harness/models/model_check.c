@@ -201,7 +201,11 @@ static int check_pairs(const Reading *reading)
                  {SLOT_TOKENS, SLOT_W_E},
                  {SLOT_LN_FINAL_B, SLOT_LN_FINAL_W},
                  {SLOT_B_U, SLOT_W_U},
-                 {SLOT_X_HIDDEN, SLOT_X}};
+                 {SLOT_X_HIDDEN, SLOT_X},
+                 {SLOT_WITNESS_TOKENS, SLOT_W_E},
+                 {SLOT_WITNESS_LOGITS, SLOT_WITNESS_TOKENS},
+                 {SLOT_WITNESS_RESID, SLOT_WITNESS_TOKENS},
+                 {SLOT_WITNESS_LOGITS, SLOT_W_U}};
     const Family *family = reading->family;
     unsigned found = reading->found[reading->model->depth];
     for (int slot = SLOTS_OF_LAYER; slot < SLOT_COUNT; slot++) {
@@ -220,6 +224,104 @@ static int check_pairs(const Reading *reading)
     return 0;
 }
 
+/* Biases come in kinds, of which a model has all or none: one that was lost would count as 0. */
+static const unsigned bias_kinds[] = {
+    SLOT_BIT(SLOT_B_Q) | SLOT_BIT(SLOT_B_K) | SLOT_BIT(SLOT_B_V),
+    SLOT_BIT(SLOT_B_O),
+    SLOT_BIT(SLOT_B_IN) | SLOT_BIT(SLOT_B_OUT),
+    SLOT_BIT(SLOT_LINEAR_B),
+    SLOT_BIT(SLOT_LN1_B) | SLOT_BIT(SLOT_LN2_B) | SLOT_BIT(SLOT_LN_FINAL_B),
+};
+
+/* What each bias is one of: a layer without the one has none of the other. */
+static Slot weights_of(Slot bias)
+{
+    switch (bias) {
+    case SLOT_B_Q: return SLOT_W_Q;
+    case SLOT_B_K: return SLOT_W_K;
+    case SLOT_B_V: return SLOT_W_V;
+    case SLOT_B_O: return SLOT_W_O;
+    default: return bias - 1; /* they follow each other in the table */
+    }
+}
+
+/* Must what is found there have that bias? */
+static bool is_biased(unsigned found, Slot slot)
+{
+    bool merged = slot == SLOT_B_O && (found & ATTENTION_MERGED) != 0;
+    return merged || (found & SLOT_BIT(weights_of(slot))) != 0;
+}
+
+/* text [LAYER_NAME_MOST + 64]: "blocks.0.attn.b_Q", or where layer is depth "ln_final.b" */
+static void bias_name(char *text, const Reading *reading, size_t layer, Slot slot)
+{
+    char name[LAYER_NAME_MOST] = "";
+    bool of_layer = layer < reading->model->depth;
+    if (of_layer) {
+        family_layer_name(name, reading->family, layer);
+    }
+    snprintf(text, LAYER_NAME_MOST + 64, "%s%s%.60s", name, of_layer ? "." : "",
+             family_slot_name(reading->family, slot));
+}
+
+static int check_bias_kind(const Reading *reading, unsigned kind)
+{
+    char there[LAYER_NAME_MOST + 64] = "", missing[LAYER_NAME_MOST + 64] = "";
+    for (size_t layer = 0; layer <= reading->model->depth; layer++) {
+        unsigned found = reading->found[layer];
+        for (Slot slot = 0; slot < SLOT_COUNT; slot++) {
+            if ((kind & found & SLOT_BIT(slot)) != 0 && there[0] == '\0') {
+                bias_name(there, reading, layer, slot);
+            } else if ((kind & ~found & SLOT_BIT(slot)) != 0 && is_biased(found, slot) &&
+                       missing[0] == '\0') {
+                bias_name(missing, reading, layer, slot);
+            }
+        }
+    }
+    return there[0] == '\0' || missing[0] == '\0'
+               ? 0
+               : model_refuse(reading, "tensor", missing,
+                              "missing: expected it, as there is %s (zeros, if the model has none)",
+                              there);
+}
+
+static int check_biases(const Reading *reading)
+{
+    int status = 0;
+    for (size_t i = 0; i < sizeof bias_kinds / sizeof *bias_kinds && status == 0; i++) {
+        status = check_bias_kind(reading, bias_kinds[i]);
+    }
+    return status;
+}
+
+static int check_witness(const Reading *reading)
+{
+    const ModelFile *model = reading->model;
+    const ModelFileWitness *witness = &model->witness;
+    unsigned found = reading->found[model->depth];
+    bool logits = (found & SLOT_BIT(SLOT_WITNESS_LOGITS)) != 0;
+    bool resid = (found & SLOT_BIT(SLOT_WITNESS_RESID)) != 0;
+    if ((found & SLOT_BIT(SLOT_WITNESS_TOKENS)) == 0) {
+        return 0;
+    }
+    if (logits == resid || (resid && (found & SLOT_BIT(SLOT_W_U)) != 0)) {
+        return model_refuse(reading, "tensor", "witness.tokens",
+                            "expected one beside it: witness.logits, or without an unembedding "
+                            "witness.resid");
+    }
+    if (witness->answers != 1 && witness->answers != witness->span) {
+        return model_refuse(reading, "tensor", logits ? "witness.logits" : "witness.resid",
+                            "%zu answers a window: expected 1 (at the last token), or %zu",
+                            witness->answers, witness->span);
+    }
+    if (model->context > 0 && witness->span > model->context) {
+        return model_refuse(reading, "tensor", "witness.tokens",
+                            "length %zu: expected at most %zu, the context of %s", witness->span,
+                            model->context, family_slot_name(reading->family, SLOT_W_POS));
+    }
+    return 0;
+}
+
 int model_check_parts(Reading *reading)
 {
     const ModelFile *model = reading->model;
@@ -228,6 +330,12 @@ int model_check_parts(Reading *reading)
     int status = check_layers(reading);
     if (status == 0) {
         status = check_pairs(reading);
+    }
+    if (status == 0) {
+        status = check_biases(reading);
+    }
+    if (status == 0) {
+        status = check_witness(reading);
     }
     if (status != 0) {
         return status;

@@ -5,6 +5,7 @@
 #define HEADPROOF_HARNESS_MODELS_MODEL_CHECK_H
 
 #include "family.h"
+#include "name_list.h"
 #include "properties.h"
 
 /* A model while it is read. */
@@ -19,8 +20,12 @@ typedef struct {
     unsigned required, required_once;   /* of every layer, and of none: what the family has */
     bool norms;                         /* there is a tensor of a norm */
     Properties said;
-    char *config_path; /* of the config.json that would be beside the file, or NULL */
-    bool configured;   /* it is there */
+    char *config_path;    /* of the config.json that would be beside the file, or NULL */
+    bool configured;      /* it is there */
+    const char *depth_by; /* the file that first said the depth */
+    NameList unknown;     /* keys that are in no table */
+    NameList ignored;     /* and those that were not to be read */
+    bool witnessed;       /* there are answers of the model itself */
 } Reading;
 
 /* The model's field of an extent. */

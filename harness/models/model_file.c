@@ -4,7 +4,8 @@
 #include "model_file.h"
 
 #include "../base/message.h"
-#include "config.h"
+#include "keys.h"
+#include "mask_buffer.h"
 #include "model_arrays.h"
 #include "model_said.h"
 #include "model_shape.h"
@@ -39,8 +40,37 @@ static int check_tied(Reading *reading)
         return model_refuse(reading, "tensor", family_slot_name(reading->family, SLOT_W_U),
                             "missing: expected it, as %s of '%s' is false", tied->name, tied->file);
     }
+    size_t classes = reading->model->classes;
+    if (classes != 0 && classes != reading->model->vocabulary) {
+        return model_refuse(reading, "tensor", reading->given_by[EXTENT_CLASSES],
+                            "%zu classes: expected %zu, the rows of %s, which the unembedding is",
+                            classes, reading->model->vocabulary,
+                            family_slot_name(reading->family, SLOT_W_E));
+    }
     *found |= SLOT_BIT(SLOT_W_U);
     return 0;
+}
+
+/* An unembedding that is there, and said to be the embedding. */
+static int check_tied_values(const Reading *reading)
+{
+    const Property *tied = properties_find(&reading->said, "tied");
+    const ModelFile *model = reading->model;
+    if (tied == NULL || strcmp(tied->value, "yes") != 0 || model->W_U == NULL ||
+        model->W_E == NULL) {
+        return 0;
+    }
+    bool same = model->classes == model->vocabulary;
+    for (size_t t = 0; t < model->classes && same; t++) {
+        for (size_t c = 0; c < model->d && same; c++) {
+            same = model->W_U[c * model->classes + t] == model->W_E[t * model->d + c];
+        }
+    }
+    return same ? 0
+                : model_refuse(reading, "tensor", family_slot_name(reading->family, SLOT_W_U),
+                               "differs from %s: expected the same, as %s of '%s' says "
+                               "(tie_word_embeddings false says that they are two)",
+                               family_slot_name(reading->family, SLOT_W_E), tied->name, tied->file);
 }
 
 static int check_model(Reading *reading, const ModelFileFlags *flags)
@@ -49,19 +79,22 @@ static int check_model(Reading *reading, const ModelFileFlags *flags)
     size_t depth = 0;
     bool known;
     reading->family = family_of(&known, reading->set);
-    int status = names_check(&names, reading, known, flags->ignore_extra);
-    if (reading->family->config != NULL) {
+    int status = names_check(&names, reading, known, flags);
+    if (status == 0) {
+        status = keys_read(reading, &depth, flags);
+    }
+    if (reading->family->splits && reading->model->heads == 0) {
         reading->model->heads = flags->heads;
         reading->given_by[EXTENT_HEADS] = "--heads";
-    }
-    if (status == 0) {
-        status = config_read(reading, &depth);
     }
     if (status == 0) {
         status = names_find_layers(reading, &names, depth);
     }
     if (status == 0) {
         status = check_shapes(reading);
+    }
+    if (status == 0) {
+        status = mask_buffers_read(reading);
     }
     if (status == 0) {
         status = check_tied(reading);
@@ -109,6 +142,9 @@ static int read_set(ModelFile **model, const TensorSet *set, const ModelFileFlag
     if (status == 0) {
         status = model_arrays_read(&reading);
     }
+    if (status == 0) {
+        status = check_tied_values(&reading);
+    }
     free(reading.found);
     free(reading.config_path);
     if (status != 0) {
@@ -137,6 +173,9 @@ int model_file_read_with(ModelFile **model, const char *path, const ModelFileFla
     TensorSet set;
     *model = NULL;
     int status = tensor_set_open(&set, path);
+    if (status == 0 && flags->witness != NULL) {
+        status = tensor_set_add(&set, flags->witness, WITNESS_PREFIX);
+    }
     if (status == 0) {
         status = read_set(model, &set, flags);
     }
@@ -159,7 +198,7 @@ void model_file_clear(ModelFile *model)
             free(*model_array(model, (Slot)slot, layer));
         }
     }
-    for (int slot = SLOTS_OF_LAYER; slot < SLOT_TOKENS; slot++) {
+    for (int slot = SLOTS_OF_LAYER; slot < SLOTS_OF_FLOATS; slot++) {
         free(*model_array(model, (Slot)slot, 0));
     }
     for (size_t i = 0; i < model->path_count; i++) {
@@ -167,6 +206,9 @@ void model_file_clear(ModelFile *model)
     }
     free(model->paths);
     free(model->tokens);
+    free(model->witness.tokens);
+    free(model->doubts);
+    free(model->ignored);
     free(model->layers);
     free(model);
 }

@@ -13,6 +13,8 @@
  *   unembed.W_U [d, classes]    unembed.b_U [classes]
  *   X [rows, d]  or  tokens [tuples, length]         the inputs, if any
  *   result.X_hidden [rows, other]                    the other columns of an export's input
+ *   witness.tokens [windows, span]  witness.logits [windows, span or 1, classes]
+ *   witness.resid [windows, span or 1, d]            in place of logits, without an unembedding
  *
  * Layers are 0, 1, ... without gaps, all of one kind, all of one size.  Biases are optional.  A
  * file may have an X and no layer.  Attention masks that are kept as buffers, and the result.* of
@@ -51,6 +53,17 @@ typedef struct {
     double *w, *b;
 } ModelFileGains;
 
+/* What the model itself answered, in the program that it comes from; NULL where the file has
+ * none. */
+typedef struct {
+    size_t windows, span, answers;
+    int64_t *tokens;        /* [windows, span] */
+    double *logits;         /* [windows, answers, classes] at every token, or at the last alone */
+    double *resid;          /* [windows, answers, d], the stream behind the last layer */
+    SafetensorsDtype dtype; /* of the answers */
+    double difference, allowed; /* from m(T)'s at most, and how far they may be, once compared */
+} ModelFileWitness;
+
 /* A layer's tensors, row-major, NULL where absent; named and shaped as in the file. */
 typedef struct {
     struct {
@@ -68,7 +81,7 @@ typedef struct {
 
 /* Which of its properties a file's metadata say. */
 typedef struct {
-    bool scale, activation, mask, normalization, place, eps, linear;
+    bool scale, activation, mask, normalization, place, eps, linear, positions, blocks;
 } ModelFileSaid;
 
 /* Sizes are 0 where no tensor has them. */
@@ -78,6 +91,7 @@ typedef struct {
     /* These mean nothing unless they are said. */
     Activation activation;
     ModelFileNorm normalization;
+    bool tied;   /* the unembedding is the embedding, as the file has none */
     bool folded; /* the file has no weights of norms: those here are ones and zeros */
     bool betas;  /* it has a b of a norm, of its own */
     bool post;   /* normalization-place "post" */
@@ -99,13 +113,18 @@ typedef struct {
     int64_t *tokens; /* [tuples, length], each below vocabulary; X or tokens is there, or neither */
     char **paths;    /* [path_count] every file that was read */
     size_t path_count;
+    ModelFileWitness witness;
+    char *doubts;  /* keys that are not known, which a witness has to outweigh; or NULL */
+    char *ignored; /* those that were not to be read, on request; or NULL */
 } ModelFile;
 
-/* heads: of files that do not say how many heads their matrices have side by side; 0: nobody says
- * it. */
+/* What the command line says of a model file. */
 typedef struct {
     bool ignore_extra;
-    size_t heads;
+    size_t heads; /* of files that do not say how many their matrices have side by side; or 0 */
+    const char *ignored;            /* keys that are not to be read, "a,b"; or NULL */
+    const char *positions, *blocks; /* "learned" or "none"; "sequential"; NULL: nothing is said */
+    const char *witness;            /* a file of a witness; or NULL */
 } ModelFileFlags;
 
 /* Every number exactly as the file has it.  path: a file, an index of several, one of those, or

@@ -16,6 +16,9 @@ static const ExtentInfo extents[EXTENT_COUNT] = {
     [EXTENT_ROWS] = {"rows", offsetof(ModelFile, rows)},
     [EXTENT_TUPLES] = {"tuples", offsetof(ModelFile, tuples)},
     [EXTENT_LENGTH] = {"length", offsetof(ModelFile, length)},
+    [EXTENT_WINDOWS] = {"windows", offsetof(ModelFile, witness.windows)},
+    [EXTENT_SPAN] = {"span", offsetof(ModelFile, witness.span)},
+    [EXTENT_ANSWERS] = {"answers", offsetof(ModelFile, witness.answers)},
 };
 
 #define D EXTENT_D
@@ -55,7 +58,12 @@ static const SlotInfo slots[SLOT_COUNT] = {
     [SLOT_B_U] = {MODEL(b_U), 1, {EXTENT_CLASSES}},
     [SLOT_X] = {MODEL(X), 2, {EXTENT_ROWS, D}},
     [SLOT_X_HIDDEN] = {MODEL(X_hidden), 2, {EXTENT_ROWS, OTHER}},
+    [SLOT_WITNESS_LOGITS] = {MODEL(witness.logits),
+                             3,
+                             {EXTENT_WINDOWS, EXTENT_ANSWERS, EXTENT_CLASSES}},
+    [SLOT_WITNESS_RESID] = {MODEL(witness.resid), 3, {EXTENT_WINDOWS, EXTENT_ANSWERS, D}},
     [SLOT_TOKENS] = {MODEL(tokens), 2, {EXTENT_TUPLES, EXTENT_LENGTH}},
+    [SLOT_WITNESS_TOKENS] = {MODEL(witness.tokens), 2, {EXTENT_WINDOWS, EXTENT_SPAN}},
 };
 
 const ExtentInfo *extent_info(Extent extent)

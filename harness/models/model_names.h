@@ -38,7 +38,11 @@ typedef enum {
     SLOT_B_U,
     SLOT_X,
     SLOT_X_HIDDEN,
-    SLOT_TOKENS,
+    SLOT_WITNESS_LOGITS,
+    SLOT_WITNESS_RESID,
+    SLOTS_OF_FLOATS, /* what follows are integers */
+    SLOT_TOKENS = SLOTS_OF_FLOATS,
+    SLOT_WITNESS_TOKENS,
     SLOT_COUNT
 } Slot;
 
@@ -57,6 +61,9 @@ typedef enum {
     EXTENT_ROWS,
     EXTENT_TUPLES,
     EXTENT_LENGTH,
+    EXTENT_WINDOWS,
+    EXTENT_SPAN,
+    EXTENT_ANSWERS,
     EXTENT_COUNT
 } Extent;
 

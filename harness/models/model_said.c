@@ -10,50 +10,10 @@
 
 #include "../../cases/activation.h"
 
+#include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
-
-static const char *const keys[] = {
-    "scale", "activation", "mask", "normalization", "normalization-place", "eps", "linear"};
-
-/* What one file's metadata, or an index's, say. */
-static int add_metadata(Reading *reading, const char *key, const char *value, const char *path)
-{
-    return value == NULL ? 0 : properties_add(&reading->said, key, value, path, "metadata", key);
-}
-
-static int add_all_metadata(Reading *reading)
-{
-    const TensorSet *set = reading->set;
-    const json_t *index = json_object_get(set->index, "metadata");
-    int status = 0;
-    for (size_t k = 0; k < sizeof keys / sizeof *keys && status == 0; k++) {
-        for (size_t i = 0; i < tensor_set_files(set) && status == 0; i++) {
-            const SafetensorsFile *file = tensor_set_file(set, i);
-            status = add_metadata(reading, keys[k], safetensors_metadata(file, keys[k]),
-                                  safetensors_path(file));
-        }
-        const json_t *value = json_object_get(index, keys[k]);
-        if (status == 0 && value != NULL && !json_is_string(value)) {
-            status = model_refuse(reading, "metadata", keys[k], "expected a string");
-        }
-        if (status == 0) {
-            status = add_metadata(reading, keys[k], json_string_value(value), set->path);
-        }
-    }
-    return status;
-}
-
-static int add_implied(Reading *reading)
-{
-    const Family *family = reading->family;
-    int status = 0;
-    for (size_t i = 0; family->implied[i][0] != NULL && status == 0; i++) {
-        status = properties_add(&reading->said, family->implied[i][0], family->implied[i][1],
-                                reading->set->path, "family", family->title);
-    }
-    return status;
-}
 
 /* *choice: which of words [count] is said under key.  Where nobody says it, it is 0 and *said is
  * false. */
@@ -238,14 +198,52 @@ static int read_properties(Reading *reading)
     return check_metadata(reading, no_activation);
 }
 
+/* How positions come into the stream, and how the parts of a layer follow each other. */
+static int read_structure(Reading *reading)
+{
+    static const char *const positions[] = {"learned", "none"};
+    static const char *const blocks[] = {"sequential"};
+    ModelFile *model = reading->model;
+    unsigned found = reading->found[model->depth];
+    size_t choice;
+    int status = read_choice(reading, &choice, &model->said.blocks, "blocks", blocks, 1);
+    status = status == 0
+                 ? read_choice(reading, &choice, &model->said.positions, "positions", positions, 2)
+                 : status;
+    bool learned = (found & SLOT_BIT(SLOT_W_POS)) != 0;
+    bool embedded = (found & SLOT_BIT(SLOT_W_E)) != 0;
+    if (status != 0 || !model->said.positions || !embedded || learned == (choice == 0)) {
+        return status;
+    }
+    return refuse_said(reading, "positions",
+                       learned ? "learned, as there is a tensor of them"
+                               : "none, as there is no tensor of them");
+}
+
+/* What TransformerLens says twice. */
+static int check_twice(const Reading *reading)
+{
+    const ModelFile *model = reading->model;
+    const Property *scale = properties_find(&reading->said, "attn_scale");
+    const Property *only = properties_find(&reading->said, "attn_only");
+    bool attention = model->kind == MODEL_FILE_ATTENTION;
+    double root = scale == NULL ? 0 : strtod(scale->value, NULL);
+    if (scale != NULL && model->scaled &&
+        fabs(root * root - (double)model->d_head) > 1e-5 * (double)model->d_head) {
+        return refuse_said(reading, "attn_scale", "the square root of d_head");
+    }
+    if (only != NULL && (strcmp(only->value, "yes") == 0) != attention) {
+        return refuse_said(reading, "attn_only",
+                           attention ? "yes, as there are no feed-forward networks"
+                                     : "no, as there is more than attention");
+    }
+    return 0;
+}
+
 int model_said_read(Reading *reading)
 {
-    int status = add_implied(reading);
-    if (status == 0) {
-        status = add_all_metadata(reading);
-    }
-    if (status == 0) {
-        status = read_properties(reading);
-    }
-    return status == 0 ? read_norms(reading) : status;
+    int status = read_properties(reading);
+    status = status == 0 ? read_norms(reading) : status;
+    status = status == 0 ? read_structure(reading) : status;
+    return status == 0 ? check_twice(reading) : status;
 }

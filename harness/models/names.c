@@ -12,33 +12,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Names for a message: as many as fit, and how many there are. */
-typedef struct {
-    char text[1000];
-    size_t used, shown, count;
-} NameList;
-
-static void list_name(NameList *list, const char *name)
-{
-    size_t room = sizeof list->text - list->used;
-    list->count++;
-    if (strlen(name) + 5 < room && list->shown + 1 == list->count) {
-        list->used += (size_t)snprintf(list->text + list->used, room, "%s'%s'",
-                                       list->shown == 0 ? "" : ", ", name);
-        list->shown = list->count;
-    }
-}
-
 static int refuse_unknown(const Reading *reading, const NameList *list)
 {
-    char more[40] = "";
-    if (list->shown < list->count) {
-        snprintf(more, sizeof more, " and %zu more", list->count - list->shown);
-    }
+    char more[40];
     complain_of(
         reading->set->path, NULL, NULL,
         "unknown tensors: %s%s: expected those that docs name (--ignore-extra skips others)",
-        list->text, more);
+        list->text, name_list_more(more, sizeof more, list));
     return 2;
 }
 
@@ -67,7 +47,7 @@ static int refuse_structure(const Reading *reading)
     return 2;
 }
 
-int names_check(NamesFound *names, const Reading *reading, bool known, bool ignore_extra)
+int names_check(NamesFound *names, Reading *reading, bool known, const ModelFileFlags *flags)
 {
     NameList unknown = {.count = 0};
     *names = (NamesFound){0};
@@ -78,7 +58,7 @@ int names_check(NamesFound *names, const Reading *reading, bool known, bool igno
         const char *name = reading->set->tensors[i].tensor->name;
         NameKind kind = name_classify(&entry, &layer, reading->family, name);
         if (kind == NAME_UNKNOWN) {
-            list_name(&unknown, name);
+            name_list_add(&unknown, name);
         }
         if (kind == NAME_SLOT && entry->slot < SLOTS_OF_LAYER && layer >= names->layers) {
             names->layers = layer + 1;
@@ -86,17 +66,27 @@ int names_check(NamesFound *names, const Reading *reading, bool known, bool igno
         bool is_x = kind == NAME_SLOT && entry->slot == SLOT_X;
         names->x = names->x || is_x;
         names->others = names->others || (kind != NAME_BUFFER && !is_x);
+        reading->witnessed =
+            reading->witnessed || (kind == NAME_SLOT && (entry->slot == SLOT_WITNESS_LOGITS ||
+                                                         entry->slot == SLOT_WITNESS_RESID));
     }
     if (status == 0 && unknown.count > 0 && !known) {
-        status = foreign_check(reading);
+        status = foreign_check(reading, flags);
     }
-    return status == 0 && unknown.count > 0 && !ignore_extra ? refuse_unknown(reading, &unknown)
-                                                             : status;
+    return status == 0 && unknown.count > 0 && !flags->ignore_extra
+               ? refuse_unknown(reading, &unknown)
+               : status;
 }
 
 static int refuse_twice(const Reading *reading, const SetTensor *found)
 {
-    complain_of(safetensors_path(found->file), "tensor", found->tensor->name,
+    const char *name = found->tensor->name;
+    if (strncmp(name, WITNESS_PREFIX, strlen(WITNESS_PREFIX)) == 0) {
+        complain_of(safetensors_path(found->file), "tensor", name,
+                    "is there twice: expected one witness, in the model's file or in another");
+        return 2;
+    }
+    complain_of(safetensors_path(found->file), "tensor", name,
                 "is there twice, with '%s' before it and without: expected one of them",
                 reading->family->prefix);
     return 2;
@@ -151,7 +141,7 @@ int names_find_layers(Reading *reading, const NamesFound *names, size_t said)
     }
     if (said != 0 && said != depth) {
         return model_refuse(reading, NULL, NULL, "%zu layers: expected %zu, as '%s' says", depth,
-                            said, reading->config_path);
+                            said, reading->depth_by);
     }
     reading->model->depth = depth;
     return 0;

@@ -14,7 +14,7 @@ typedef struct {
 
 /* Refuses what must not be in a model; known: its names are of a family.  0; 2 after a message; 99
  * when memory is short or the disk fails. */
-int names_check(NamesFound *names, const Reading *reading, bool known, bool ignore_extra)
+int names_check(NamesFound *names, Reading *reading, bool known, const ModelFileFlags *flags)
     __attribute__((warn_unused_result));
 
 /* Counts the layers, which must have no gaps, and are `said` where that is not 0.  Sets found, and

@@ -168,6 +168,15 @@ int safetensors_floats(double *out, const SafetensorsFile *file, const Safetenso
     return 0;
 }
 
+int safetensors_first(double *value, const SafetensorsFile *file, const SafetensorsTensor *tensor)
+{
+    uint64_t bits[BLOCK / 2];
+    size_t held;
+    int status = read_block(bits, &held, file, tensor, 0);
+    *value = status == 0 ? float_value(tensor->dtype, bits[0]) : 0;
+    return status;
+}
+
 /* The two's complement of `size` bytes, without a conversion that an implementation defines. */
 static int64_t signed_value(uint64_t bits, size_t size)
 {

@@ -18,6 +18,10 @@ size_t safetensors_dtype_size(SafetensorsDtype dtype);
 int safetensors_floats(double *out, const SafetensorsFile *file, const SafetensorsTensor *tensor)
     __attribute__((warn_unused_result));
 
+/* *value: the first of a tensor of such a dtype that has any, an infinity too; or NaN. */
+int safetensors_first(double *value, const SafetensorsFile *file, const SafetensorsTensor *tensor)
+    __attribute__((warn_unused_result));
+
 /* out [count]: any integer dtype, BOOL as 0 and 1.  Status 2 for another dtype, for a value that
  * int64_t does not hold, and where the file has become shorter; 99 where it cannot be read. */
 int safetensors_integers(int64_t *out, const SafetensorsFile *file, const SafetensorsTensor *tensor)

@@ -154,6 +154,30 @@ int tensor_set_open(TensorSet *set, const char *path)
     return status == 0 ? list_tensors(set) : status;
 }
 
+int tensor_set_add(TensorSet *set, const char *path, const char *prefix)
+{
+    SafetensorsFile **files = realloc(set->files, (set->file_count + 1) * sizeof *files);
+    if (files == NULL) {
+        return memory_fault();
+    }
+    set->files = files;
+    int status = safetensors_open(&files[set->file_count], path);
+    if (status != 0) {
+        return status;
+    }
+    const SafetensorsFile *file = files[set->file_count++];
+    for (size_t t = 0; t < safetensors_count(file); t++) {
+        const char *name = safetensors_tensor(file, t)->name;
+        if (strncmp(name, prefix, strlen(prefix)) != 0) {
+            complain_of(path, "tensor", name, "expected names that begin with '%s' alone", prefix);
+            return 2;
+        }
+    }
+    free(set->tensors);
+    set->count = 0;
+    return list_tensors(set);
+}
+
 int tensor_set_of(TensorSet *set, const SafetensorsFile *file)
 {
     *set = (TensorSet){.borrowed = file, .path = strdup(safetensors_path(file))};

@@ -36,6 +36,10 @@ int tensor_set_open(TensorSet *set, const char *path) __attribute__((warn_unused
 /* The tensors of a file that is open, which has to outlive the set. */
 int tensor_set_of(TensorSet *set, const SafetensorsFile *file) __attribute__((warn_unused_result));
 
+/* Those of one more file, whose names all begin with `prefix`. */
+int tensor_set_add(TensorSet *set, const char *path, const char *prefix)
+    __attribute__((warn_unused_result));
+
 void tensor_set_clear(TensorSet *set);
 
 size_t tensor_set_files(const TensorSet *set);

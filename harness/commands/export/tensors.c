@@ -217,6 +217,9 @@ int export_model(Export *e)
     if (status == 0) {
         status = add_norm_words(e);
     }
+    if (status == 0 && construction_info(e->point->spec.construction)->heads) {
+        status = safetensors_writer_metadata(e->writer, "blocks", "sequential");
+    }
     if (status == 0 && e->point->spec.construction == CONSTRUCTION_LINEAR) {
         status = add_word(e, AXIS_LINEAR);
     }

@@ -10,6 +10,7 @@
 #include "../../table/columns.h"
 #include "../../base/decimal.h"
 #include "../../evaluate/omega_print.h"
+#include "../../evaluate/witness.h"
 #include "../../base/shown.h"
 #include "../../table/options_cell.h"
 #include "../../table/table.h"
@@ -378,4 +379,6 @@ void verify_print_verdict(FILE *file, const Grid *grid, bool passed, const Verif
         print_certified(file, bounds);
     }
     verify_limit_print(file, limit, several);
+    fputs("; ", file);
+    witness_print(file, point->source->file);
 }

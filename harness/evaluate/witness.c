@@ -1,0 +1,163 @@
+/*
+ * Weights files compared with their witnesses, before anything else is made of them.
+ */
+#include "witness.h"
+
+#include "witness_answers.h"
+
+#include "../base/message.h"
+#include "../base/shown.h"
+#include "../models/safetensors_values.h"
+#include "../table/output.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* See witness.h. */
+#define LOST_AT_MOST 16
+#define UNITS_AT_MOST 4
+
+static double unit_roundoff(SafetensorsDtype dtype)
+{
+    switch (dtype) {
+    case SAFETENSORS_F64: return 0x1p-53;
+    case SAFETENSORS_F32: return 0x1p-24;
+    case SAFETENSORS_F16: return 0x1p-11;
+    default: return 0x1p-8;
+    }
+}
+
+static const char *format_name(SafetensorsDtype dtype)
+{
+    switch (dtype) {
+    case SAFETENSORS_F64: return "float64";
+    case SAFETENSORS_F32: return "float32";
+    case SAFETENSORS_F16: return "float16";
+    default: return "bfloat16";
+    }
+}
+
+/* How far answers of the witness's format may be from m(T)'s.  Where float overflows nothing is
+ * known of its losses but the units.  false: memory is short. */
+static bool find_allowed(double *allowed, const WitnessModel *model)
+{
+    const ModelFile *file = model->source->file;
+    size_t count = file->witness.answers * model->width;
+    double *wide = calloc(count, sizeof *wide), *narrow = calloc(count, sizeof *narrow);
+    double lost = 0, most = 0, unit = unit_roundoff(file->witness.dtype);
+    bool ok = wide != NULL && narrow != NULL;
+    for (size_t window = 0; ok && window < file->witness.windows; window++) {
+        const double *said = witness_said(file, window);
+        ok = witness_answers(wide, model, window, ARITHMETIC_F64) &&
+             witness_answers(narrow, model, window, ARITHMETIC_F32);
+        for (size_t i = 0; ok && i < count; i++) {
+            double difference = fabs(wide[i] - narrow[i]);
+            lost = isfinite(difference) ? fmax(lost, difference) : lost;
+            most = fmax(most, fabs(said[i]));
+        }
+    }
+    *allowed = LOST_AT_MOST * lost * (unit / 0x1p-24) + UNITS_AT_MOST * unit * most;
+    free(wide);
+    free(narrow);
+    return ok;
+}
+
+static int refuse(const WitnessModel *model, const WitnessWorst *worst, double allowed)
+{
+    const ModelFile *file = model->source->file;
+    char causes[600];
+    size_t position = worst->index / model->width, column = worst->index % model->width;
+    bool logits = file->witness.logits != NULL;
+    if (!witness_causes(causes, sizeof causes, model, worst, allowed)) {
+        return memory_fault();
+    }
+    complain_of(model->source->path, "tensor", logits ? "witness.logits" : "witness.resid",
+                "window %zu, position %zu, %s %zu: %.9g was answered, and %.9g comes out here: "
+                "expected them within %.2g (--witness-tolerance): this is another model; %s",
+                worst->window, position + file->witness.span - file->witness.answers,
+                logits ? "class" : "column", column,
+                witness_said(file, worst->window)[worst->index], worst->here, allowed, causes);
+    return 2;
+}
+
+static int compare(const Point *point, const RunOptions *run)
+{
+    ModelFile *file = point->source->file;
+    ModelFileWitness *witness = &file->witness;
+    WitnessModel model;
+    WitnessWorst worst;
+    double allowed = run->witness_tolerance;
+    witness_model_init(&model, point);
+    if ((allowed == 0 && !find_allowed(&allowed, &model)) ||
+        !witness_compare(&worst, &model, 0, witness->windows)) {
+        return memory_fault();
+    }
+    if (!(worst.difference <= allowed)) {
+        return refuse(&model, &worst, allowed);
+    }
+    witness->difference = fmax(witness->difference, worst.difference);
+    witness->allowed = allowed;
+    if (file->doubts != NULL) {
+        complain_of(point->source->path, NULL, NULL,
+                    "warning: unknown keys of metadata or config.json: %s (its witness agrees)",
+                    file->doubts);
+    }
+    return 0;
+}
+
+/* Is T the same, whatever T' is? */
+static bool same_original(const Point *a, const Point *b)
+{
+    const CaseSpec *s = &a->spec, *t = &b->spec;
+    return a->source == b->source && s->activation == t->activation && s->scaled == t->scaled &&
+           s->mask == t->mask && s->band == t->band && s->norm == t->norm &&
+           s->norm_place == t->norm_place && s->norm_eps == t->norm_eps && s->linear == t->linear &&
+           s->score_scale == t->score_scale;
+}
+
+int witness_check(const Grid *grid, const RunOptions *run)
+{
+    const Point *before = NULL;
+    int status = 0;
+    for (size_t i = 0; i < grid->count && status == 0; i++) {
+        const Point *point = &grid->points[i];
+        bool has = point->source != NULL && point->source->file->witness.tokens != NULL;
+        bool done = !has || (before != NULL && same_original(before, point));
+        for (size_t j = 0; j < i && !done && j < 1000; j++) {
+            done = same_original(&grid->points[j], point);
+        }
+        if (!done) {
+            status = compare(point, run);
+        }
+        before = has ? point : before;
+    }
+    return status;
+}
+
+void witness_say(const Grid *grid, const RunOptions *run)
+{
+    FILE *report = output_report(run);
+    for (size_t i = 0; i < grid->sources.count && !run->quiet; i++) {
+        const ModelSource *source = grid->sources.items[i];
+        if (source->file->witness.tokens != NULL) {
+            fprintf(report, "%s: ", shown(source->path).text);
+            witness_print(report, source->file);
+            fputc('\n', report);
+        }
+    }
+}
+
+void witness_print(FILE *file, const ModelFile *model)
+{
+    const ModelFileWitness *witness = &model->witness;
+    if (model->ignored != NULL) {
+        fprintf(file, "not read, on request: %s; ", model->ignored);
+    }
+    if (witness->tokens == NULL) {
+        fputs("nothing in the file shows that it is the model you run: see docs/models.md", file);
+        return;
+    }
+    fprintf(file, "its own %s agree to %.1e over %zu window%s (%s, asked for: %.1e)",
+            witness->logits != NULL ? "logits" : "streams", witness->difference, witness->windows,
+            witness->windows == 1 ? "" : "s", format_name(witness->dtype), witness->allowed);
+}

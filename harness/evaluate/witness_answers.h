@@ -1,0 +1,43 @@
+/*
+ * m(T)'s answers at a witness's tokens, as the file says or with one thing changed (private to
+ * witness.c and witness_causes.c).
+ */
+#ifndef HEADPROOF_HARNESS_EVALUATE_WITNESS_ANSWERS_H
+#define HEADPROOF_HARNESS_EVALUATE_WITNESS_ANSWERS_H
+
+#include "../grid/grid.h"
+#include "../../kernels/arithmetic.h"
+
+/* T as one point reads it.  The file's weights may be changed while it is there. */
+typedef struct {
+    const ModelSource *source;
+    CaseSpec spec; /* of T alone: nothing that T' would lose */
+    size_t width;  /* numbers of an answer: classes, or d */
+    size_t moved;  /* token i has the position i + moved, modulo the context */
+} WitnessModel;
+
+void witness_model_init(WitnessModel *model, const Point *point);
+
+/* The witness's answers: [answers, width] of a window. */
+const double *witness_said(const ModelFile *model, size_t window);
+
+/* out [answers, width] = m(T)'s at that window.  false: memory is short. */
+bool witness_answers(double *out, const WitnessModel *model, size_t window, Arithmetic arithmetic)
+    __attribute__((warn_unused_result));
+
+/* Where answers differ most: by how much, infinite where one is no number. */
+typedef struct {
+    double difference, here;
+    size_t window, index; /* of [answers, width] */
+} WitnessWorst;
+
+/* *worst: over windows from `first` to before `last`.  false: memory is short. */
+bool witness_compare(WitnessWorst *worst, const WitnessModel *model, size_t first, size_t last)
+    __attribute__((warn_unused_result));
+
+/* text [size]: what mends a difference at worst->window, or comes closest, or what cannot be tried.
+ * The file's weights are changed and changed back.  false: memory is short. */
+bool witness_causes(char *text, size_t size, const WitnessModel *model, const WitnessWorst *worst,
+                    double allowed) __attribute__((warn_unused_result));
+
+#endif

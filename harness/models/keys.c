@@ -1,0 +1,342 @@
+/*
+ * The keys of a model's config.json and metadata, each read as the table of known_keys.h has it.
+ */
+#include "keys.h"
+
+#include "../base/decimal.h"
+#include "../base/message.h"
+#include "json_file.h"
+#include "known_keys.h"
+#include "safetensors_header.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { CONFIG_MOST = 1 << 20, SHOWN = 100 };
+
+/* An object of keys, and what a message calls it: "FILE: metadata 'eps'". */
+typedef struct {
+    Reading *reading;
+    const ModelFileFlags *flags;
+    const char *file, *kind;
+    json_t *object;
+    size_t *depth;
+} Source;
+
+static int refuse(const Source *source, const char *key, const char *expected, const char *why)
+{
+    const json_t *value = json_object_get(source->object, key); /* as it stands there */
+    char *text = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT | JSON_SORT_KEYS);
+    complain_of(source->file, source->kind, key, "%.*s: expected %s%s%s", SHOWN,
+                text != NULL ? text : "(what it has)", expected, why != NULL ? ": " : "",
+                why != NULL ? why : "");
+    free(text);
+    return 2;
+}
+
+static int read_size(size_t *size, const Source *source, const char *key, const json_t *value)
+{
+    json_int_t integer = json_integer_value(value);
+    if (!json_is_integer(value) || integer < 1 || (unsigned long long)integer > SIZE_MAX) {
+        return refuse(source, key, "an integer from 1 on", NULL);
+    }
+    *size = (size_t)integer;
+    return 0;
+}
+
+/* Two names of one size have one value. */
+static int read_extent(const Source *source, const KnownKey *key, const json_t *value)
+{
+    Reading *reading = source->reading;
+    size_t size = 0, *own = model_size(reading->model, key->extent);
+    int status = read_size(&size, source, key->key, value);
+    if (status == 0 && *own != 0 && *own != size) {
+        complain_of(source->file, source->kind, key->key, "%zu: expected %zu, as '%s' says", size,
+                    *own, reading->given_by[key->extent]);
+        return 2;
+    }
+    if (status == 0 && *own == 0) {
+        *own = size;
+        reading->given_by[key->extent] = key->key;
+    }
+    return status;
+}
+
+static int read_depth(const Source *source, const KnownKey *key, const json_t *value)
+{
+    size_t size = 0;
+    int status = read_size(&size, source, key->key, value);
+    if (status == 0 && *source->depth != 0 && *source->depth != size) {
+        complain_of(source->file, source->kind, key->key, "%zu: expected %zu, as '%s' says", size,
+                    *source->depth, source->reading->depth_by);
+        return 2;
+    }
+    if (status == 0) {
+        *source->depth = size;
+        source->reading->depth_by = source->file;
+    }
+    return status;
+}
+
+static int say(const Source *source, const KnownKey *key, const char *value)
+{
+    return properties_add(&source->reading->said, key->property, value, source->file, source->kind,
+                          key->key);
+}
+
+/* A word that is no activation, say, is refused where the property is read. */
+static int read_word(const Source *source, const KnownKey *key, const json_t *value)
+{
+    const char *word = json_string_value(value);
+    if (word == NULL) {
+        return refuse(source, key->key, "a string", NULL);
+    }
+    for (size_t i = 0; i + 1 < sizeof key->words / sizeof *key->words; i += 2) {
+        if (key->words[i] != NULL && strcmp(word, key->words[i]) == 0) {
+            word = key->words[i + 1];
+        }
+    }
+    return say(source, key, word);
+}
+
+/* Numbers are said as the shortest decimal of their double, so that 1e-5 is 1e-05. */
+static int read_number(const Source *source, const KnownKey *key, const json_t *value)
+{
+    char text[DECIMAL_TEXT];
+    double number = json_number_value(value);
+    if (!json_is_number(value) || !(number > 0) || !isfinite(number)) {
+        return refuse(source, key->key, "a number above 0", NULL);
+    }
+    decimal_print(text, number);
+    return say(source, key, text);
+}
+
+static int check_fits(const Source *source, const KnownKey *key, const json_t *value)
+{
+    json_t *fits = key->fits == NULL ? NULL : json_loads(key->fits, JSON_DECODE_ANY, NULL);
+    bool fine = fits != NULL && json_equal(value, fits) != 0;
+    json_decref(fits);
+    return fine ? 0 : refuse(source, key->key, key->fits != NULL ? key->fits : "none", key->why);
+}
+
+static int read_key(const Source *source, const KnownKey *key, const json_t *value)
+{
+    switch (key->kind) {
+    case KEY_EXTENT: return read_extent(source, key, value);
+    case KEY_DEPTH: return read_depth(source, key, value);
+    case KEY_WORD: return read_word(source, key, value);
+    case KEY_NUMBER: return read_number(source, key, value);
+    case KEY_BOOL:
+        return json_is_boolean(value) ? say(source, key, key->words[json_is_true(value)])
+                                      : refuse(source, key->key, "false or true", NULL);
+    case KEY_FITS: return check_fits(source, key, value);
+    }
+    abort();
+}
+
+/* A number or a truth value that metadata, which hold texts alone, have as text. */
+static json_t *typed(json_t *value, KeyKind kind)
+{
+    static const char *const words[][2] = {{"True", "true"}, {"False", "false"}, {"None", "null"}};
+    const char *text = json_string_value(value);
+    for (size_t i = 0; text != NULL && i < sizeof words / sizeof *words; i++) {
+        text = strcmp(text, words[i][0]) == 0 ? words[i][1] : text;
+    }
+    json_t *read =
+        text != NULL && kind != KEY_WORD ? json_loads(text, JSON_DECODE_ANY, NULL) : NULL;
+    return read != NULL ? read : json_incref(value);
+}
+
+static bool is_ignored(const Source *source, const char *key)
+{
+    const char *list = source->flags->ignored;
+    size_t length = strlen(key);
+    while (list != NULL && *list != '\0') {
+        size_t item = strcspn(list, ",");
+        if (item == length && strncmp(list, key, length) == 0) {
+            return true;
+        }
+        list += item + (list[item] == ',');
+    }
+    return false;
+}
+
+/* In the table's order: what is outside every construction is said first. */
+static int read_known(const Source *source)
+{
+    bool is_config = strcmp(source->kind, "key") == 0;
+    bool typed_model = is_config && json_is_string(json_object_get(source->object, "model_type"));
+    int status = 0;
+    for (const KnownKey *key = known_keys; key->key != NULL && status == 0; key++) {
+        json_t *value = json_object_get(source->object, key->key);
+        if (value == NULL || json_is_null(value)) {
+            if (key->by_type && typed_model) {
+                status = properties_add(&source->reading->said, key->property, key->words[1],
+                                        source->file, "key", "model_type");
+            }
+        } else if (!is_ignored(source, key->key)) {
+            json_t *read = is_config ? json_incref(value) : typed(value, key->kind);
+            status = json_is_null(read) ? 0 : read_key(source, key, read);
+            json_decref(read);
+        }
+    }
+    return status;
+}
+
+/* Those that are there of the keys that are not to be read. */
+static void list_ignored(const Source *source)
+{
+    const char *key;
+    json_t *value;
+    json_object_foreach(source->object, key, value)
+    {
+        if (is_ignored(source, key)) {
+            name_list_add(&source->reading->ignored, key);
+        }
+    }
+}
+
+static void list_unknown(const Source *source)
+{
+    const char *key;
+    json_t *value;
+    json_object_foreach(source->object, key, value)
+    {
+        if (!json_is_null(value) && !key_is_known(key) && !is_ignored(source, key)) {
+            name_list_add(&source->reading->unknown, key);
+        }
+    }
+}
+
+static int read_source(Reading *reading, const ModelFileFlags *flags, const char *file,
+                       const char *kind, json_t *object, size_t *depth)
+{
+    const Source source = {reading, flags, file, kind, object, depth};
+    list_unknown(&source);
+    list_ignored(&source);
+    return read_known(&source);
+}
+
+/* GPT-2's heads split the stream's columns evenly. */
+static int split_heads(Reading *reading)
+{
+    ModelFile *model = reading->model;
+    if (!reading->family->splits || model->d == 0 || model->heads == 0 || model->d_head != 0) {
+        return 0;
+    }
+    const char *key = reading->given_by[EXTENT_HEADS];
+    if (model->d % model->heads != 0) {
+        complain_of(reading->configured ? reading->config_path : reading->set->path, "key", key,
+                    "%zu: expected a divisor of the stream's width, %zu", model->heads, model->d);
+        return 2;
+    }
+    model->d_head = model->d / model->heads;
+    reading->given_by[EXTENT_D_HEAD] = key;
+    return 0;
+}
+
+static int read_config(Reading *reading, size_t *depth, const ModelFileFlags *flags)
+{
+    json_t *config = NULL;
+    int status = reading->config_path == NULL
+                     ? 0
+                     : json_file_read(&config, reading->config_path, CONFIG_MOST, true);
+    if (status == 0 && config != NULL) {
+        reading->configured = true;
+        status = read_source(reading, flags, reading->config_path, "key", config, depth);
+    }
+    json_decref(config);
+    return status;
+}
+
+static int read_metadata(Reading *reading, size_t *depth, const ModelFileFlags *flags)
+{
+    const TensorSet *set = reading->set;
+    json_t *index = json_object_get(set->index, "metadata");
+    int status =
+        index == NULL ? 0 : read_source(reading, flags, set->path, "metadata", index, depth);
+    for (size_t i = 0; i < tensor_set_files(set) && status == 0; i++) {
+        const SafetensorsFile *file = tensor_set_file(set, i);
+        status = read_source(reading, flags, safetensors_path(file), "metadata",
+                             json_object_get(file->header, "__metadata__"), depth);
+    }
+    return status;
+}
+
+/* What the family's names imply, and what flags say that are no axes. */
+static int add_others(Reading *reading, const ModelFileFlags *flags)
+{
+    const char *const pairs[][3] = {{"positions", flags->positions, "--position-embedding"},
+                                    {"blocks", flags->blocks, "--blocks"}};
+    const Family *family = reading->family;
+    int status = 0;
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs && status == 0; i++) {
+        if (pairs[i][1] != NULL) {
+            status = properties_add(&reading->said, pairs[i][0], pairs[i][1], "headproof", "flag",
+                                    pairs[i][2]);
+        }
+    }
+    for (size_t i = 0; family->implied[i][0] != NULL && status == 0; i++) {
+        status = properties_add(&reading->said, family->implied[i][0], family->implied[i][1],
+                                reading->set->path, "family", family->title);
+    }
+    return status;
+}
+
+/* What was not to be read has to be there, and is said. */
+static int check_ignored(Reading *reading, const ModelFileFlags *flags)
+{
+    char item[260];
+    for (const char *rest = flags->ignored; rest != NULL && *rest != '\0';) {
+        size_t length = strcspn(rest, ",");
+        snprintf(item, sizeof item, "'%.*s'", (int)length, rest);
+        if (strstr(reading->ignored.text, item) == NULL) {
+            complain_of(reading->set->path, "flag", "--ignore-config",
+                        "%s: expected a key of its metadata or of a config.json beside it", item);
+            return 2;
+        }
+        rest += length + (rest[length] == ',');
+    }
+    reading->model->ignored = reading->ignored.count > 0 ? name_list_text(&reading->ignored) : NULL;
+    return reading->ignored.count > 0 && reading->model->ignored == NULL ? memory_fault() : 0;
+}
+
+static int check_unknown(Reading *reading)
+{
+    NameList *unknown = &reading->unknown;
+    if (unknown->count == 0) {
+        return 0;
+    }
+    if (reading->witnessed) {
+        reading->model->doubts = name_list_text(unknown);
+        return reading->model->doubts == NULL ? memory_fault() : 0;
+    }
+    char more[40];
+    complain_of(
+        reading->set->path, NULL, NULL,
+        "unknown keys of metadata or config.json: %s%s: expected those that "
+        "docs/models.md lists (--ignore-config KEY,... takes the responsibility for others; "
+        "beside a witness that agrees they are a warning)",
+        unknown->text, name_list_more(more, sizeof more, unknown));
+    return 2;
+}
+
+int keys_read(Reading *reading, size_t *depth, const ModelFileFlags *flags)
+{
+    *depth = 0;
+    int status = add_others(reading, flags);
+    status = status == 0 ? read_config(reading, depth, flags) : status;
+    status = status == 0 ? read_metadata(reading, depth, flags) : status;
+    status = status == 0 ? split_heads(reading) : status;
+    status = status == 0 ? check_ignored(reading, flags) : status;
+    return status == 0 ? check_unknown(reading) : status;
+}
+
+int keys_refuse_foreign(Reading *reading, const ModelFileFlags *flags)
+{
+    size_t depth = 0;
+    return read_config(reading, &depth, flags);
+}

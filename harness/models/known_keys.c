@@ -1,0 +1,199 @@
+/*
+ * The keys of config.json and of metadata, as Hugging Face's GPT-2, TransformerLens, nanoGPT and
+ * headproof itself write them.
+ */
+#include "known_keys.h"
+
+#include <string.h>
+
+#define ROTARY "rotary positions turn queries and keys, which no head's Q can"
+#define BIASED "scores have a bias by distance, which is in no head"
+#define GROUPED "several queries share a key and a value, another layout of heads"
+#define EXPERTS "a router chooses among experts"
+#define CAPPED "capped scores or logits are no softmax of products"
+#define LOCAL "some layers see a window of the keys alone"
+#define GATED "a gated network multiplies two values, which no head does"
+#define OTHER_STREAM "attention to another stream is outside the construction"
+#define NORMED "norms elsewhere than before or behind a sublayer are in no construction"
+
+#define SIZE(name, which)                                                                          \
+    {                                                                                              \
+        name, KEY_EXTENT, .extent = which                                                          \
+    }
+#define SAYS(name, what, ...)                                                                      \
+    {                                                                                              \
+        name, KEY_WORD, .property = what, .words = { __VA_ARGS__ }                                 \
+    }
+#define NUMBER(name, what)                                                                         \
+    {                                                                                              \
+        name, KEY_NUMBER, .property = what                                                         \
+    }
+#define SWITCH(name, what, no, yes)                                                                \
+    {                                                                                              \
+        name, KEY_BOOL, .property = what, .words = { no, yes }                                     \
+    }
+#define NONE(name, reason)                                                                         \
+    {                                                                                              \
+        name, KEY_FITS, .why = reason                                                              \
+    }
+#define FALSE(name, reason)                                                                        \
+    {                                                                                              \
+        name, KEY_FITS, .fits = "false", .why = reason                                             \
+    }
+#define DEPTH(name)                                                                                \
+    {                                                                                              \
+        .key = name, .kind = KEY_DEPTH                                                             \
+    }
+
+const KnownKey known_keys[] = {
+    /* What is outside every construction, before what only has another size or word there. */
+    NONE("rope_theta", ROTARY),
+    NONE("rope_scaling", ROTARY),
+    NONE("rope_parameters", ROTARY),
+    FALSE("rotary", ROTARY),
+    {"rotary_dim", KEY_FITS, .fits = "0", .why = ROTARY},
+    NONE("rotary_pct", ROTARY),
+    NONE("rotary_emb_base", ROTARY),
+    NONE("partial_rotary_factor", ROTARY),
+    FALSE("alibi", BIASED),
+    FALSE("use_alibi", BIASED),
+    NONE("relative_attention_num_buckets", BIASED),
+    NONE("relative_attention_max_distance", BIASED),
+    NONE("num_local_experts", EXPERTS),
+    NONE("num_experts", EXPERTS),
+    NONE("n_routed_experts", EXPERTS),
+    NONE("n_experts", EXPERTS),
+    NONE("experts_per_token", EXPERTS),
+    FALSE("multi_query", GROUPED),
+    NONE("attention_types", LOCAL),
+    NONE("attn_types", LOCAL),
+    NONE("sliding_window", LOCAL),
+    NONE("window_size", LOCAL),
+    FALSE("use_local_attn", LOCAL),
+    FALSE("gated_mlp", GATED),
+    NONE("attn_logit_softcapping", CAPPED),
+    NONE("final_logit_softcapping", CAPPED),
+    {"attn_scores_soft_cap", KEY_FITS, .fits = "-1.0", .why = CAPPED},
+    {"output_logits_soft_cap", KEY_FITS, .fits = "-1.0", .why = CAPPED},
+    FALSE("final_rms", "a last norm of another kind"),
+    FALSE("use_normalization_before_and_after", NORMED),
+    FALSE("use_qk_norm", NORMED),
+    FALSE("post_embedding_ln", NORMED),
+    FALSE("scale_attn_by_inverse_layer_idx", "each layer would scale its scores by another factor"),
+    FALSE("add_cross_attention", OTHER_STREAM),
+    FALSE("is_encoder_decoder", OTHER_STREAM),
+    {"pruned_heads", KEY_FITS, .fits = "{}", .why = "layers must have the same heads"},
+    NONE("quantization_config", "weights must be numbers, not codes of them"),
+    NONE("headproof.norm_columns", "norms of a rewritten model are over some columns alone"),
+    NONE("headproof.norm_rows", "norms of a rewritten model are over some rows alone"),
+    {"model_type", KEY_FITS, .fits = "\"gpt2\"",
+     .why = "names of GPT-2's tensors are all that is known of another"},
+    /* Sizes, which the tensors must have. */
+    SIZE("n_embd", EXTENT_D),
+    SIZE("hidden_size", EXTENT_D),
+    SIZE("d_model", EXTENT_D),
+    SIZE("n_head", EXTENT_HEADS),
+    SIZE("n_heads", EXTENT_HEADS),
+    SIZE("heads", EXTENT_HEADS),
+    SIZE("num_attention_heads", EXTENT_HEADS),
+    SIZE("num_key_value_heads", EXTENT_HEADS),
+    SIZE("n_key_value_heads", EXTENT_HEADS),
+    SIZE("d_head", EXTENT_D_HEAD),
+    SIZE("head_dim", EXTENT_D_HEAD),
+    SIZE("n_positions", EXTENT_CONTEXT),
+    SIZE("n_ctx", EXTENT_CONTEXT),
+    SIZE("block_size", EXTENT_CONTEXT),
+    SIZE("max_position_embeddings", EXTENT_CONTEXT),
+    SIZE("n_inner", EXTENT_HIDDEN),
+    SIZE("d_mlp", EXTENT_HIDDEN),
+    SIZE("intermediate_size", EXTENT_HIDDEN),
+    SIZE("vocab_size", EXTENT_VOCABULARY),
+    SIZE("vocab_size", EXTENT_CLASSES),
+    SIZE("d_vocab", EXTENT_VOCABULARY),
+    SIZE("d_vocab_out", EXTENT_CLASSES),
+    DEPTH("n_layer"),
+    DEPTH("n_layers"),
+    DEPTH("num_hidden_layers"),
+    /* Properties, as headproof's own files call them and as others do. */
+    SAYS("activation", "activation", NULL),
+    SAYS("activation_function", "activation", "swish", "silu", "gelu_pytorch_tanh", "gelu_new"),
+    SAYS("hidden_act", "activation", "swish", "silu", "gelu_pytorch_tanh", "gelu_new"),
+    SAYS("act_fn", "activation", NULL),
+    SAYS("scale", "scale", NULL),
+    {"scale_attn_weights", KEY_BOOL, .property = "scale", .words = {"1", "1/sqrt(d_head)"},
+     .by_type = true},
+    SWITCH("use_attn_scale", "scale", "1", "1/sqrt(d_head)"),
+    NUMBER("attn_scale", "attn_scale"),
+    SAYS("mask", "mask", NULL),
+    SAYS("attention_dir", "mask", "bidirectional", "none"),
+    SAYS("normalization", "normalization", NULL),
+    SAYS("normalization_type", "normalization", NULL),
+    SAYS("normalization-place", "normalization-place", NULL),
+    NUMBER("eps", "eps"),
+    NUMBER("layer_norm_epsilon", "eps"),
+    NUMBER("layer_norm_eps", "eps"),
+    NUMBER("rms_norm_eps", "eps"),
+    SAYS("linear", "linear", NULL),
+    SAYS("positions", "positions", NULL),
+    SAYS("positional_embedding_type", "positions", "standard", "learned"),
+    SAYS("position_embedding_type", "positions", "absolute", "learned"),
+    SAYS("blocks", "blocks", NULL),
+    SWITCH("parallel_attn_mlp", "blocks", "sequential", "parallel"),
+    SWITCH("use_parallel_residual", "blocks", "sequential", "parallel"),
+    SWITCH("tie_word_embeddings", "tied", "no", "yes"),
+    SWITCH("attn_only", "attn_only", "no", "yes"),
+    {.key = NULL},
+};
+
+const char *const idle_keys[] = {
+    /* What rows and columns are, and the text of a rewrite, which the tensors show. */
+    "headproof.layout", "headproof.form", "headproof.omega", "headproof.evaluate",
+    "headproof.augment", "headproof.exact", "headproof.inexact", "headproof.rows",
+    "headproof.bias_row", "headproof.bias_token", "headproof.content", "headproof.layer_end",
+    /* Of a file of `headproof export`, as result.*: what its results are. */
+    "command", "construction", "omega", "precision_bits", "version",
+    /* What a file is and where it comes from. */
+    "format", "total_size", "total_parameters", "task", "all_accuracy", "accuracy", "title", "name",
+    "description", "comment", "author", "license", "source", "url", "date", "language", "tags",
+    "base_model", "library_name", "evaluated", "step", "epoch", "loss", "_name_or_path",
+    "architectures", "transformers_version", "torch_dtype", "dtype", "torchscript",
+    "tf_legacy_loss", "use_bfloat16", "model_name", "original_architecture", "from_checkpoint",
+    "checkpoint_index", "checkpoint_label_type", "checkpoint_value", "n_params", "device",
+    "n_devices", "load_in_4bit", "trust_remote_code",
+    /* Training, which is over. */
+    "attn_pdrop", "embd_pdrop", "resid_pdrop", "attention_dropout", "hidden_dropout", "dropout",
+    "initializer_range", "init_mode", "init_weights", "seed", "gradient_checkpointing", "bias",
+    /* What holds the numbers, and which of them are shown. */
+    "reorder_and_upcast_attn", "use_cache", "return_dict", "output_attentions",
+    "output_hidden_states", "output_past", "output_scores", "return_dict_in_generate",
+    "chunk_size_feed_forward", "rotary_base", "rotary_adjacent_pairs", "use_NTK_by_parts_rope",
+    "NTK_by_parts_low_freq_factor", "NTK_by_parts_high_freq_factor", "NTK_by_parts_factor",
+    "NTK_original_ctx_len", "use_attn_result", "use_split_qkv_input", "use_hook_mlp_in",
+    "use_hook_tokens", "use_attn_in", "ungroup_grouped_query_attention", "_attn_implementation",
+    "_attn_implementation_autoset", "attn_implementation",
+    /* Tokens and their names. */
+    "bos_token_id", "eos_token_id", "pad_token_id", "sep_token_id", "decoder_start_token_id",
+    "tokenizer_class", "tokenizer_name", "tokenizer_prepends_bos", "default_prepend_bos", "prefix",
+    "id2label", "label2id", "num_labels", "finetuning_task", "problem_type", "task_specific_params",
+    "is_decoder", "tie_encoder_decoder", "summary_activation", "summary_first_dropout",
+    "summary_proj_to_labels", "summary_type", "summary_use_proj",
+    /* How texts are drawn from the logits. */
+    "do_sample", "temperature", "top_k", "top_p", "typical_p", "num_beams", "num_beam_groups",
+    "num_return_sequences", "diversity_penalty", "length_penalty", "repetition_penalty",
+    "exponential_decay_length_penalty", "no_repeat_ngram_size", "encoder_no_repeat_ngram_size",
+    "bad_words_ids", "suppress_tokens", "begin_suppress_tokens", "forced_bos_token_id",
+    "forced_eos_token_id", "remove_invalid_values", "early_stopping", "max_length", "min_length",
+    NULL};
+
+bool key_is_known(const char *key)
+{
+    const KnownKey *row = known_keys;
+    const char *const *idle = idle_keys;
+    while (row->key != NULL && strcmp(row->key, key) != 0) {
+        row++;
+    }
+    while (*idle != NULL && strcmp(*idle, key) != 0) {
+        idle++;
+    }
+    return row->key != NULL || *idle != NULL || strncmp(key, "result.", strlen("result.")) == 0;
+}

@@ -1,0 +1,112 @@
+/*
+ * A mask as a buffer: which token sees which, as zeros and ones.
+ */
+#include "mask_buffer.h"
+
+#include "../base/message.h"
+#include "safetensors_values.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A score that is set to this is 0 behind a softmax, in any arithmetic. */
+#define MASKED_AT_MOST (-1e4)
+
+/* values [count], of any dtype that holds 0 and 1. */
+static int read_values(double *values, const SetTensor *found)
+{
+    const SafetensorsTensor *tensor = found->tensor;
+    if (tensor->dtype <= SAFETENSORS_BF16) {
+        return safetensors_floats(values, found->file, tensor);
+    }
+    int64_t *integers = calloc(tensor->count, sizeof *integers);
+    int status =
+        integers == NULL ? memory_fault() : safetensors_integers(integers, found->file, tensor);
+    for (size_t i = 0; i < tensor->count && status == 0; i++) {
+        values[i] = (double)integers[i];
+    }
+    free(integers);
+    return status;
+}
+
+static int refuse(const SetTensor *found, const char *expected)
+{
+    complain_of(safetensors_path(found->file), "tensor", found->tensor->name, "expected %s",
+                expected);
+    return 2;
+}
+
+/* The square that the last two axes are; the others are 1. */
+static size_t square_of(const SafetensorsTensor *tensor)
+{
+    size_t rank = tensor->rank, n = rank < 2 ? 0 : tensor->shape[rank - 1];
+    return n > 0 && tensor->shape[rank - 2] == n && tensor->count == n * n ? n : 0;
+}
+
+static int read_mask(Reading *reading, const SetTensor *found)
+{
+    size_t n = square_of(found->tensor), context = reading->model->context, sees = 0, later = 0;
+    if (n == 0 || (context > 0 && n != context)) {
+        return refuse(found, "a square mask, of as many rows as the model has positions");
+    }
+    double *values = calloc(n * n, sizeof *values);
+    int status = values == NULL ? memory_fault() : read_values(values, found);
+    for (size_t i = 0; i < n * n && status == 0; i++) {
+        bool is_later = i % n > i / n;
+        if (values[i] == 1) {
+            sees++;
+            later += is_later;
+        } else if (values[i] != 0) {
+            sees = SIZE_MAX / 2;
+        }
+    }
+    free(values);
+    bool all = sees == n * n, causal = sees == n * (n + 1) / 2 && later == 0;
+    if (status != 0) {
+        return status;
+    }
+    if (!all && !causal) {
+        return refuse(found, "ones on and below the diagonal and zeros above it (a causal mask), "
+                             "or ones alone: other masks are outside the construction");
+    }
+    return properties_add(&reading->said, "mask", causal ? "causal" : "none",
+                          safetensors_path(found->file), "tensor", found->tensor->name);
+}
+
+/* What the scores of keys that are not seen are set to: minus infinity, which is no weight. */
+static int check_masked(const SetTensor *found)
+{
+    const SafetensorsTensor *tensor = found->tensor;
+    static const char expected[] = "one number of at most -10000, or minus infinity";
+    if (tensor->count != 1 || tensor->dtype > SAFETENSORS_BF16) {
+        return refuse(found, expected);
+    }
+    double value = 0;
+    int status = safetensors_first(&value, found->file, tensor);
+    return status != 0 ? status : value <= MASKED_AT_MOST ? 0 : refuse(found, expected);
+}
+
+static bool ends_in(const char *name, const char *end)
+{
+    size_t length = strlen(name), tail = strlen(end);
+    return length >= tail && strcmp(name + length - tail, end) == 0;
+}
+
+int mask_buffers_read(Reading *reading)
+{
+    int status = 0;
+    for (size_t i = 0; i < reading->set->count && status == 0; i++) {
+        const TensorName *entry;
+        size_t layer;
+        const SetTensor *found = &reading->set->tensors[i];
+        const char *name = found->tensor->name;
+        if (name_classify(&entry, &layer, reading->family, name) != NAME_BUFFER ||
+            strncmp(name, "result.", strlen("result.")) == 0) {
+            continue;
+        }
+        bool mask = ends_in(name, "attn.bias") || ends_in(name, "attn.mask");
+        status = mask ? read_mask(reading, found) : check_masked(found);
+    }
+    return status;
+}

@@ -1,0 +1,23 @@
+/*
+ * Names for a message: as many as fit, and how many there are (private to the reading of model
+ * files).
+ */
+#ifndef HEADPROOF_HARNESS_MODELS_NAME_LIST_H
+#define HEADPROOF_HARNESS_MODELS_NAME_LIST_H
+
+#include <stddef.h>
+
+typedef struct {
+    char text[1000]; /* "'a', 'b'" */
+    size_t used, shown, count;
+} NameList;
+
+void name_list_add(NameList *list, const char *name);
+
+/* What follows the text: "", or " and 3 more"; more [size]. */
+const char *name_list_more(char *more, size_t size, const NameList *list);
+
+/* Both, to be freed; NULL: memory is short. */
+char *name_list_text(const NameList *list) __attribute__((warn_unused_result));
+
+#endif

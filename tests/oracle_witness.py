@@ -1,0 +1,287 @@
+#!/usr/bin/env python3
+"""Random small models of both families with a witness from witness_models.py (numpy, float32), each
+once as it is and once with one thing wrong: right ones must be taken, wrong ones refused whose
+logits, in float64, are further off than what Headproof asks for; and what it suggests is counted.
+
+    python3 oracle_witness.py PROGRAM COUNT [SEED]
+
+Prints a line for each that is not as it should be, and the counts; exits 1 on a false answer, or
+where fewer than nine suggestions in ten are right.
+"""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+
+import numpy as np
+
+from safetensors_file import write
+from witness_models import evaluate
+
+ACTIVATIONS = ["silu", "relu", "gelu", "gelu_new"]
+
+
+def draw(rng):
+    """A model as the dict of its tensors, and what is said of it."""
+    gpt2 = rng.random() < 0.5
+    heads, d_head = int(rng.integers(1, 5)), int(rng.integers(2, 5))
+    d = heads * d_head if gpt2 or rng.random() < 0.6 else int(rng.integers(4, 11))
+    hidden = d if rng.random() < 0.3 else int(rng.integers(4, 17))
+    vocabulary, context = int(rng.integers(6, 13)), int(rng.integers(4, 9))
+    classes = vocabulary if gpt2 or rng.random() < 0.5 else int(rng.integers(3, 10))
+    kind = "layernorm" if gpt2 else str(rng.choice(["none", "layernorm", "rmsnorm"]))
+    said = {"activation": str(rng.choice(ACTIVATIONS)), "normalization": kind,
+            "mask": "causal" if gpt2 or rng.random() < 0.7 else "none",
+            "scale": str(rng.choice(["1", "1/sqrt(d_head)"])), "gpt2": gpt2,
+            "eps": float(rng.choice([1e-5, 1e-6, 1e-3, 1e-12])), "tied": gpt2 and rng.random() < 0.5}
+    inner, outer, mlp, of_norms = gpt2 or rng.random() < 0.6, gpt2 or rng.random() < 0.6, \
+        gpt2 or rng.random() < 0.6, gpt2 or rng.random() < 0.6
+    t = {}
+
+    def put(name, *shape, scale=None):
+        size = scale if scale is not None else 1.5 / np.sqrt(shape[-2] if len(shape) > 1 else 1)
+        t[name] = (rng.standard_normal(shape) * size).astype(np.float32)
+
+    def gain(name, beta):
+        if kind != "none":
+            t[name + ".w"] = (1 + 0.3 * rng.standard_normal(d)).astype(np.float32)
+            if beta and kind == "layernorm":
+                put(name + ".b", d, scale=0.3)
+
+    put("embed.W_E", vocabulary, d, scale=1)
+    if gpt2 or rng.random() < 0.8:
+        put("pos_embed.W_pos", context, d, scale=0.7)
+    for l in range(int(rng.integers(1, 4))):
+        gain(f"blocks.{l}.ln1", of_norms)
+        for c in "QKV":
+            put(f"blocks.{l}.attn.W_{c}", heads, d, d_head)
+            if inner:
+                put(f"blocks.{l}.attn.b_{c}", heads, d_head, scale=0.5)
+        put(f"blocks.{l}.attn.W_O", heads, d_head, d)
+        if outer:
+            put(f"blocks.{l}.attn.b_O", d, scale=0.5)
+        gain(f"blocks.{l}.ln2", of_norms)
+        put(f"blocks.{l}.mlp.W_in", d, hidden)
+        put(f"blocks.{l}.mlp.W_out", hidden, d)
+        if mlp:
+            put(f"blocks.{l}.mlp.b_in", hidden, scale=0.5)
+            put(f"blocks.{l}.mlp.b_out", d, scale=0.5)
+    gain("ln_final", of_norms)
+    if said["tied"]:
+        t["unembed.W_U"] = t["embed.W_E"].T.copy()
+    else:
+        put("unembed.W_U", d, classes)
+    if not gpt2 and rng.random() < 0.5:
+        put("unembed.b_U", classes, scale=0.5)
+    return t, said
+
+
+def layers(t, name):
+    return [key for key in t if re.fullmatch(r"blocks\.\d+\." + re.escape(name), key)]
+
+
+def side_by_side(w, output):
+    """[heads, rows, columns] as the one matrix that its heads make, and back."""
+    return w.reshape(-1, w.shape[2]) if output else w.transpose(1, 0, 2).reshape(w.shape[1], -1)
+
+
+def apart(m, w, output):
+    return m.reshape(w.shape) if output else \
+        m.reshape(w.shape[1], w.shape[0], w.shape[2]).transpose(1, 0, 2)
+
+
+def transposed(rng, t, said):
+    places = []
+    for name in ("attn.W_O", "attn.W_Q", "attn.W_K", "attn.W_V", "mlp.W_in", "mlp.W_out"):
+        w = t[layers(t, name)[0]]
+        w = w[None] if w.ndim == 2 else w
+        m = side_by_side(w, name.endswith(("W_O", "W_out")))
+        if m.shape[0] == m.shape[1]:
+            places.append(name)
+    if not places:
+        return None
+    name = str(rng.choice(places))
+    for key in layers(t, name):
+        w = t[key] if t[key].ndim == 3 else t[key][None]
+        output = name.endswith(("W_O", "W_out"))
+        t[key] = np.ascontiguousarray(apart(side_by_side(w, output).T, w, output)
+                                      .reshape(t[key].shape))
+    return re.escape(name.split(".")[1]) + r".*transposed|all square"
+
+
+def activation(rng, t, said):
+    was = said["activation"]
+    said["activation"] = str(rng.choice([a for a in ACTIVATIONS if a != was]))
+    return "activation " + was + "$"
+
+
+def scale(rng, t, said):
+    was = said["scale"]
+    said["scale"] = "1" if was != "1" else "1/sqrt(d_head)"
+    return re.escape("scale " + was)
+
+
+def eps(rng, t, said):
+    if said["normalization"] == "none":
+        return None
+    was = said["eps"]
+    said["eps"] = float(rng.choice([e for e in (1e-5, 1e-6, 1e-3, 1e-12) if e != was]))
+    return "eps"
+
+
+def mask(rng, t, said):
+    if said["gpt2"]:
+        return None
+    was = said["mask"]
+    said["mask"] = "none" if was == "causal" else "causal"
+    return "mask " + was
+
+
+def heads(rng, t, said):
+    name = "attn.W_" + str(rng.choice(list("QKVO")))
+    count = t[layers(t, name)[0]].shape[0]
+    if count < 2:
+        return None
+    a, b = rng.choice(count, 2, replace=False)
+    for key in layers(t, name):
+        t[key][[a, b]] = t[key][[b, a]]
+    return "swapped|W_[QKVO]"
+
+
+def bias(rng, t, said):
+    kinds = {"b_Q": ["attn.b_Q", "attn.b_K", "attn.b_V"], "b_O": ["attn.b_O"],
+             "b_in": ["mlp.b_in", "mlp.b_out"]}
+    there = [kind for kind in kinds if layers(t, kinds[kind][0])]
+    if said["gpt2"] or (not there and "unembed.b_U" not in t):
+        return None
+    kind = str(rng.choice(there + (["b_U"] if "unembed.b_U" in t else [])))
+    for key in ["unembed.b_U"] if kind == "b_U" else [k for n in kinds[kind] for k in layers(t, n)]:
+        del t[key]
+    return kind
+
+
+def positions(rng, t, said):
+    if "pos_embed.W_pos" not in t:
+        return None
+    t["pos_embed.W_pos"] = np.roll(t["pos_embed.W_pos"], int(rng.choice([-1, 1])), axis=0)
+    return "positions"
+
+
+def tied(rng, t, said):
+    if not said["gpt2"]:
+        return None
+    if said["tied"]:  # a matrix of its own, where the model ran tied
+        t["unembed.W_U"] = (t["unembed.W_U"] + 0.5 * rng.standard_normal(t["unembed.W_U"].shape)
+                            ).astype(np.float32)
+        said["tied"] = False
+        return "tied"
+    t["unembed.W_U"] = t["embed.W_E"].T.copy()
+    said["tied"] = True
+    return "tied"
+
+
+FAULTS = [transposed, activation, scale, eps, mask, heads, bias, positions, tied]
+
+
+def save(folder, t, said, tokens, logits):
+    witness = {"witness.tokens": tokens, "witness.logits": logits}
+    path = os.path.join(folder, "model.safetensors")
+    if not said["gpt2"]:
+        metadata = {k: said[k] for k in ("activation", "normalization", "mask", "scale")}
+        metadata["blocks"] = "sequential"
+        metadata["positions"] = "learned" if "pos_embed.W_pos" in t else "none"
+        if said["normalization"] != "none":
+            metadata.update({"normalization-place": "pre", "eps": repr(said["eps"])})
+        write(path, {**t, **witness}, metadata)
+        return path
+    out = {"wte.weight": t["embed.W_E"], "wpe.weight": t["pos_embed.W_pos"],
+           "ln_f.weight": t["ln_final.w"], "ln_f.bias": t["ln_final.b"]}
+    depth = len(layers(t, "attn.W_Q"))
+    for l in range(depth):
+        b, h = f"blocks.{l}.", f"h.{l}."
+        out[h + "ln_1.weight"], out[h + "ln_1.bias"] = t[b + "ln1.w"], t[b + "ln1.b"]
+        out[h + "ln_2.weight"], out[h + "ln_2.bias"] = t[b + "ln2.w"], t[b + "ln2.b"]
+        out[h + "attn.c_attn.weight"] = np.concatenate(
+            [side_by_side(t[b + "attn.W_" + c], False) for c in "QKV"], axis=1)
+        out[h + "attn.c_attn.bias"] = np.concatenate([t[b + "attn.b_" + c].ravel() for c in "QKV"])
+        out[h + "attn.c_proj.weight"] = side_by_side(t[b + "attn.W_O"], True)
+        out[h + "attn.c_proj.bias"] = t[b + "attn.b_O"]
+        out[h + "mlp.c_fc.weight"], out[h + "mlp.c_fc.bias"] = t[b + "mlp.W_in"], t[b + "mlp.b_in"]
+        out[h + "mlp.c_proj.weight"] = t[b + "mlp.W_out"]
+        out[h + "mlp.c_proj.bias"] = t[b + "mlp.b_out"]
+    if not said["tied"]:
+        out["lm_head.weight"] = np.ascontiguousarray(t["unembed.W_U"].T)
+    write(path, {**{k: np.ascontiguousarray(v) for k, v in out.items()}, **witness}, {})
+    with open(os.path.join(folder, "config.json"), "w") as file:
+        json.dump({"model_type": "gpt2", "activation_function": said["activation"],
+                   "layer_norm_epsilon": said["eps"], "n_layer": depth,
+                   "n_head": t["blocks.0.attn.W_Q"].shape[0],
+                   "scale_attn_weights": said["scale"] != "1",
+                   "tie_word_embeddings": bool(said["tied"])}, file)
+    return path
+
+
+def run(program, path):
+    """The exit code, what was said, and what agreement was asked for."""
+    done = subprocess.run([program, "convert", path, "-o", path + ".out", "--omega", "20", "--n",
+                           "4", "--threads", "1"], capture_output=True, text=True)
+    asked = re.search(r"asked for: ([^)]*)\)|expected them within ([^ ]*) ", done.stdout +
+                      done.stderr)
+    return done.returncode, done.stderr, float(asked[1] or asked[2]) if asked else None
+
+
+def main():
+    program, count = sys.argv[1], int(sys.argv[2])
+    seed = int(sys.argv[3]) if len(sys.argv) > 3 else 2026
+    tally, by_fault = Counter(), {}
+    for i in range(count):
+        rng = np.random.default_rng([seed, i])
+        t, said = draw(rng)
+        context = len(t.get("pos_embed.W_pos", np.zeros(6)))
+        tokens = rng.integers(0, len(t["embed.W_E"]), (3, context))
+        logits = np.stack([evaluate(t, said, row) for row in tokens])
+        logits = logits if rng.random() < 0.7 else np.ascontiguousarray(logits[:, -1:])
+        with tempfile.TemporaryDirectory() as folder:
+            path = save(folder, t, said, tokens, logits)
+            code, text, asked = run(program, path)
+            if code != 0:
+                tally["right, refused"] += 1
+                print(f"{i}: right, refused: {text.strip()}")
+            suggestion, wrong = None, i
+            while suggestion is None:
+                fault = FAULTS[wrong % len(FAULTS)]
+                suggestion = fault(rng, t, said)
+                wrong += 1
+            double = np.stack([evaluate(t, said, row, np.float64) for row in tokens])
+            off = np.abs(double[:, -logits.shape[1]:] - logits).max()
+            code, text, asked = run(program, save(folder, t, said, tokens, logits))
+        kind = by_fault.setdefault(fault.__name__, Counter())
+        kind["all"] += 1
+        if code not in (0, 2) or asked is None or (code == 2) != (off > asked):
+            tally["wrong, and answered wrongly"] += 1
+            print(f"{i}: {fault.__name__}: exit {code}, off by {off:.3g}: {text.strip()}")
+        elif code == 0:
+            kind["too small to tell"] += 1
+            print(f"{i}: {fault.__name__}: off by {off:.3g}, within {asked:.3g}")
+        else:
+            kind["refused"] += 1
+            hit = re.search(suggestion, text.strip().split("another model; ")[1])
+            kind["suggested"] += hit is not None
+            if hit is None:
+                print(f"{i}: {fault.__name__}: suggested: {text.strip().split('model; ')[1]}")
+    for name, kind in by_fault.items():
+        print(name, dict(kind))
+    refused = sum(kind["refused"] for kind in by_fault.values())
+    suggested = sum(kind["suggested"] for kind in by_fault.values())
+    print(f"{count} right models, {tally['right, refused']} refused; {count} wrong ones: "
+          f"{refused} refused, {suggested} of them with the right suggestion, "
+          f"{tally['wrong, and answered wrongly']} answered wrongly")
+    bad = tally["right, refused"] + tally["wrong, and answered wrongly"]
+    return 1 if bad > 0 or refused == 0 or suggested < 0.9 * refused else 0
+
+
+sys.exit(main())

@@ -1,0 +1,96 @@
+/*
+ * A model's own answers: what agrees is said, what does not is refused with its likeliest cause, and
+ * without them a verdict says that nothing shows what model it is.
+ */
+#include "shell.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define MODADD "cases/models/modadd53-silu.safetensors"
+#define VERIFY "\"$h\" verify " MODADD " --tokens 0/1/53 --omega 20 --tolerance 1e-9 "
+
+/* Random models of both families by an independent program: 40 as they are, 40 with one thing
+ * wrong.  300 of each are a nightly test. */
+static void random_models_are_told_apart(void **state)
+{
+    (void)state;
+    const char *count = getenv("HEADPROOF_NIGHTLY") != NULL ? "300" : "40";
+    expect_output_or_skip(shell("cd $p/tests; for python in python3 /usr/bin/python3; do\n"
+                                "$python -c \"import numpy\" 2>/dev/null || continue\n"
+                                "$python oracle_witness.py $h %s\nexit\ndone; exit 77",
+                                count),
+                          " 0 answered wrongly", "numpy");
+}
+
+static void verdicts_say_what_is_shown(void **state)
+{
+    (void)state;
+    expect_shell("cd \"$p\" && " VERIFY " | tail -n 1", 0,
+                 "; its own logits agree to 2.4e-05 over 60 windows (float32, asked for: ");
+    expect_shell("cd \"$p\" && \"$h\" sweep --weights " MODADD
+                 " --n 3 --omega 20 -o /dev/null 2>&1 | tail -n 1",
+                 0, MODADD ": its own logits agree to 2.4e-05");
+    expect_shell("\"$h\" export --construction transformer --n 3 --d 4 --omega 20 -q -o m.st\n"
+                 "\"$h\" verify ./m.st --omega 20 | tail -n 1",
+                 0, "; nothing in the file shows that it is the model you run: see docs/models.md");
+}
+
+/* A tolerance of one's own decides, either way. */
+static void the_tolerance_can_be_set(void **state)
+{
+    (void)state;
+    expect_shell("cd \"$p\" && " VERIFY "--witness-tolerance 1e-6 2>&1", 2,
+                 "tensor 'witness.logits': window ");
+    expect_shell("cd \"$p\" && " VERIFY "--witness-tolerance 1e-6 2>&1", 2,
+                 "expected them within 1e-06 (--witness-tolerance): this is another model; ");
+    expect_shell("cd \"$p\" && " VERIFY "--witness-tolerance 1e300 | tail -n 1", 0,
+                 "asked for: 1.0e+300");
+    for (int i = 0; i < 4; i++) {
+        static const char *const wrong[] = {"0", "-1", "nan", ""};
+        char line[300];
+        snprintf(line, sizeof line, "cd \"$p\" && " VERIFY "--witness-tolerance \"%s\" 2>&1",
+                 wrong[i]);
+        expect_shell(line, 2, "--witness-tolerance: token ");
+    }
+}
+
+/* In a file of its own, which holds nothing else and is not there twice. */
+static void a_witness_may_be_another_file(void **state)
+{
+    (void)state;
+    expect_shell("cd \"$p\" && " VERIFY "--witness cases/models/chargpt/expected.safetensors 2>&1",
+                 2, "tensor 'tokens': expected names that begin with 'witness.' alone");
+    expect_shell("cd \"$p\" && " VERIFY "--witness " MODADD " 2>&1", 2,
+                 ": expected names that begin with 'witness.' alone");
+    expect_shell("cd \"$p\" && " VERIFY "--witness /no/such 2>&1", 2, "/no/such: ");
+    expect_shell("cd \"$p\" && " VERIFY "--witness \"\" 2>&1", 2,
+                 "--witness: token '': expected a");
+}
+
+/* A blank at an end of a path belongs to its name. */
+static void paths_keep_their_blanks(void **state)
+{
+    (void)state;
+    expect_shell("cp $p/" MODADD " m.safetensors; $h verify \"m.safetensors \" --omega 20 2>&1", 2,
+                 "token \x27m.safetensors\x27: expected a path without a blank before or behind");
+    expect_shell("cp $p/" MODADD " m.safetensors; $h verify \" ./m.safetensors\" --omega 20 2>&1",
+                 2, "expected a path without a blank before or behind it");
+}
+
+#define TEST(function) cmocka_unit_test_setup_teardown(function, shell_set_up, shell_tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(random_models_are_told_apart), TEST(verdicts_say_what_is_shown),
+        TEST(the_tolerance_can_be_set),     TEST(a_witness_may_be_another_file),
+        TEST(paths_keep_their_blanks),
+    };
+    return cmocka_run_group_tests_name("witness", tests, NULL, NULL);
+}
