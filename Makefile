@@ -221,13 +221,13 @@ run: $(BUILD)/headproof ## Do the main job: error against depth, into results/de
 figures: $(BUILD)/headproof ## Draw the pictures of results/ from their tables again
 	@sh tools/figures $(BUILD)/headproof
 
-check: ## All tests; with sanitizers, and without FLINT, those that it can matter to
+check: ## The tests, in this machine's way and in those that smaller ones have
 	@+$(WITH_MAKE) sh tests/check check $(TESTS)
 
-check-rest: ## The other tests with sanitizers, and those that make check runs only with them
+check-rest: ## With sanitizers, without FLINT, over MPI, without memory; long ones
 	@+$(WITH_MAKE) sh tests/check rest $(TESTS)
 
-check-night: ## What neither runs: whole runs with sanitizers, kills and resumes without them
+check-night: ## What neither runs: numbers with sanitizers, long ones without FLINT
 	@+$(WITH_MAKE) sh tests/check night $(TESTS)
 
 check-arm64: deps-arm64 ## Tests and the baseline for aarch64, emulated (minutes)

@@ -95,11 +95,12 @@ static int read_shared(Grid *grid, RunOptions *run, const CommandInfo *command, 
 static int run_witnessed(const CommandInfo *command, const Grid *grid, const RunOptions *run,
                          int argc, char **argv)
 {
-    bool evaluates = command->operands != OPERANDS_SIZES;
-    int status = evaluates ? witness_check(grid, run) : 0;
+    bool evaluates = command->operands != OPERANDS_SIZES, first = team_rank() == 0;
+    int status = evaluates && first ? witness_check(grid, run) : 0;
+    status = run->team ? team_first(status) : status;
     if (status == 0) {
         status = command->run(grid, run, argc, argv);
-        if (evaluates && status <= 1 && command != commands_get(COMMAND_VERIFY)) {
+        if (evaluates && first && status <= 1 && command != commands_get(COMMAND_VERIFY)) {
             witness_say(grid, run);
         }
     }

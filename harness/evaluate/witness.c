@@ -37,29 +37,11 @@ static const char *format_name(SafetensorsDtype dtype)
     }
 }
 
-/* How far answers of the witness's format may be from m(T)'s.  Where float overflows nothing is
- * known of its losses but the units.  false: memory is short. */
-static bool find_allowed(double *allowed, const WitnessModel *model)
+/* How far answers of the witness's format may be from m(T)'s. */
+static double find_allowed(const ModelFileWitness *witness, const WitnessWorst *worst)
 {
-    const ModelFile *file = model->source->file;
-    size_t count = file->witness.answers * model->width;
-    double *wide = calloc(count, sizeof *wide), *narrow = calloc(count, sizeof *narrow);
-    double lost = 0, most = 0, unit = unit_roundoff(file->witness.dtype);
-    bool ok = wide != NULL && narrow != NULL;
-    for (size_t window = 0; ok && window < file->witness.windows; window++) {
-        const double *said = witness_said(file, window);
-        ok = witness_answers(wide, model, window, ARITHMETIC_F64) &&
-             witness_answers(narrow, model, window, ARITHMETIC_F32);
-        for (size_t i = 0; ok && i < count; i++) {
-            double difference = fabs(wide[i] - narrow[i]);
-            lost = isfinite(difference) ? fmax(lost, difference) : lost;
-            most = fmax(most, fabs(said[i]));
-        }
-    }
-    *allowed = LOST_AT_MOST * lost * (unit / 0x1p-24) + UNITS_AT_MOST * unit * most;
-    free(wide);
-    free(narrow);
-    return ok;
+    double unit = unit_roundoff(witness->dtype);
+    return LOST_AT_MOST * worst->lost * (unit / 0x1p-24) + UNITS_AT_MOST * unit * worst->most;
 }
 
 static int refuse(const WitnessModel *model, const WitnessWorst *worst, double allowed)
@@ -88,10 +70,10 @@ static int compare(const Point *point, const RunOptions *run)
     WitnessWorst worst;
     double allowed = run->witness_tolerance;
     witness_model_init(&model, point);
-    if ((allowed == 0 && !find_allowed(&allowed, &model)) ||
-        !witness_compare(&worst, &model, 0, witness->windows)) {
+    if (!witness_compare(&worst, &model, 0, witness->windows, allowed == 0)) {
         return memory_fault();
     }
+    allowed = allowed > 0 ? allowed : find_allowed(witness, &worst);
     if (!(worst.difference <= allowed)) {
         return refuse(&model, &worst, allowed);
     }
@@ -111,8 +93,7 @@ static bool same_original(const Point *a, const Point *b)
     const CaseSpec *s = &a->spec, *t = &b->spec;
     return a->source == b->source && s->activation == t->activation && s->scaled == t->scaled &&
            s->mask == t->mask && s->band == t->band && s->norm == t->norm &&
-           s->norm_place == t->norm_place && s->norm_eps == t->norm_eps && s->linear == t->linear &&
-           s->score_scale == t->score_scale;
+           s->norm_place == t->norm_place && s->norm_eps == t->norm_eps;
 }
 
 int witness_check(const Grid *grid, const RunOptions *run)

@@ -18,7 +18,8 @@ void witness_model_init(WitnessModel *model, const Point *point)
     spec->n = file->witness.span;
     spec->dropout = spec->weight_noise = 0;
     spec->drop_entry = 0;
-    spec->stored_digits = 0;
+    spec->stored_digits = spec->stored_least_exponent = 0;
+    spec->score_scale = 0;
     model->width = file->witness.logits != NULL ? file->classes : file->d;
 }
 
@@ -69,59 +70,83 @@ static bool read_out(double *out, const WitnessModel *model, const Pair *pair,
     return unembed_machine(out, &x, rows, &unembedding, machine);
 }
 
-bool witness_answers(double *out, const WitnessModel *model, size_t window, Arithmetic arithmetic)
+/* out [answers, width] = m(T)'s from its input on. */
+static bool evaluate(double *out, const WitnessModel *model, const Pair *pair,
+                     Arithmetic arithmetic)
 {
-    const ModelFile *file = model->source->file;
     const ArithmeticInfo *machine = arithmetic_info(arithmetic);
-    const char *reason;
-    Pair pair = {0};
-    GivenWeights given = model->source->given;
-    CaseSpec spec = model->spec;
-    double *x = calloc(file->witness.span, file->d * sizeof *x);
-    spec.given = &given;
-    given.x = x;
-    given.ln_final_w = file->ln_final.w;
-    given.ln_final_b = file->ln_final.b;
-    if (x != NULL) {
-        embed(x, model, window);
-    }
-    /* The point was built before: a case can only fail for want of memory. */
-    bool ok = x != NULL && case_build(&pair, &reason, &spec) == CASE_OK;
-    const Model *original = &pair.original;
-    const Point point = {.spec = spec};
-    Kernel *kernel = !ok ? NULL
-                         : arithmetic_open(machine, original, pair.original_x, NULL, 0,
-                                           KERNEL_STRUCTURED, shared_kernel_threads(&point));
-    ok = kernel != NULL;
+    const Model *original = &pair->original;
+    const Point point = {.spec = model->spec};
+    Kernel *kernel = arithmetic_open(machine, original, pair->original_x, NULL, 0,
+                                     KERNEL_STRUCTURED, shared_kernel_threads(&point));
     KernelStream stream = {0};
-    for (size_t l = 0; ok && l < original->depth; l++) {
+    for (size_t l = 0; kernel != NULL && l < original->depth; l++) {
         stream = machine->functions->layer(kernel);
     }
-    ok = ok && read_out(out, model, &pair, &stream, machine);
+    bool ok = kernel != NULL && read_out(out, model, pair, &stream, machine);
     machine->functions->clear(kernel);
-    case_clear(&pair);
-    free(x);
     return ok;
 }
 
-bool witness_compare(WitnessWorst *worst, const WitnessModel *model, size_t first, size_t last)
+static void take_worst(WitnessWorst *worst, const double *answers, const double *said,
+                       size_t window, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        double difference = fabs(answers[i] - said[i]);
+        difference = isnan(difference) ? INFINITY : difference;
+        worst->most = fmax(worst->most, fabs(said[i]));
+        if (difference > worst->difference) {
+            worst->difference = difference;
+            worst->here = answers[i];
+            worst->window = window;
+            worst->index = i;
+        }
+    }
+}
+
+/* Where float overflows nothing is known of its losses. */
+static void take_lost(WitnessWorst *worst, const double *wide, const double *narrow, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        double difference = fabs(wide[i] - narrow[i]);
+        worst->lost = isfinite(difference) ? fmax(worst->lost, difference) : worst->lost;
+    }
+}
+
+bool witness_compare(WitnessWorst *worst, const WitnessModel *model, size_t first, size_t last,
+                     bool losses)
 {
     const ModelFile *file = model->source->file;
     size_t count = file->witness.answers * model->width;
-    double *answers = calloc(count, sizeof *answers);
-    bool ok = answers != NULL;
+    double *wide = calloc(count, sizeof *wide), *narrow = calloc(count, sizeof *narrow);
+    double *x = calloc(file->witness.span, file->d * sizeof *x);
+    const char *reason;
+    Pair base = {0};
+    GivenWeights given = model->source->given;
+    CaseSpec spec = model->spec;
+    spec.given = &given;
+    given.x = x;
     *worst = (WitnessWorst){.difference = -1};
+    /* The point was built before: a case can only fail for want of memory. */
+    bool ok =
+        wide != NULL && narrow != NULL && x != NULL && case_build(&base, &reason, &spec) == CASE_OK;
     for (size_t window = first; ok && window < last; window++) {
-        const double *said = witness_said(file, window);
-        ok = witness_answers(answers, model, window, ARITHMETIC_F64);
-        for (size_t i = 0; ok && i < count; i++) {
-            double difference = fabs(answers[i] - said[i]);
-            difference = isnan(difference) ? INFINITY : difference;
-            if (difference > worst->difference) {
-                *worst = (WitnessWorst){difference, answers[i], window, i};
+        Pair pair = {0};
+        embed(x, model, window);
+        ok = case_at_input(&pair, &base, &spec) == CASE_OK &&
+             evaluate(wide, model, &pair, ARITHMETIC_F64) &&
+             (!losses || evaluate(narrow, model, &pair, ARITHMETIC_F32));
+        case_clear(&pair);
+        if (ok) {
+            take_worst(worst, wide, witness_said(file, window), window, count);
+            if (losses) {
+                take_lost(worst, wide, narrow, count);
             }
         }
     }
-    free(answers);
+    case_clear(&base);
+    free(wide);
+    free(narrow);
+    free(x);
     return ok;
 }

@@ -21,19 +21,17 @@ void witness_model_init(WitnessModel *model, const Point *point);
 /* The witness's answers: [answers, width] of a window. */
 const double *witness_said(const ModelFile *model, size_t window);
 
-/* out [answers, width] = m(T)'s at that window.  false: memory is short. */
-bool witness_answers(double *out, const WitnessModel *model, size_t window, Arithmetic arithmetic)
-    __attribute__((warn_unused_result));
-
 /* Where answers differ most: by how much, infinite where one is no number. */
 typedef struct {
     double difference, here;
     size_t window, index; /* of [answers, width] */
+    double most, lost;    /* the largest answer; what float loses of one at most, where asked */
 } WitnessWorst;
 
-/* *worst: over windows from `first` to before `last`.  false: memory is short. */
-bool witness_compare(WitnessWorst *worst, const WitnessModel *model, size_t first, size_t last)
-    __attribute__((warn_unused_result));
+/* *worst: over windows from `first` to before `last`, of m(T) in double.  false: memory is
+ * short. */
+bool witness_compare(WitnessWorst *worst, const WitnessModel *model, size_t first, size_t last,
+                     bool losses) __attribute__((warn_unused_result));
 
 /* text [size]: what mends a difference at worst->window, or comes closest, or what cannot be tried.
  * The file's weights are changed and changed back.  false: memory is short. */

@@ -47,9 +47,9 @@ static void try_it(Causes *self, const char *format, ...)
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
     size_t windows = self->model.source->file->witness.windows;
-    bool ok = witness_compare(&worst, &self->model, self->window, self->window + 1);
+    bool ok = witness_compare(&worst, &self->model, self->window, self->window + 1, false);
     if (ok && worst.difference <= self->allowed) {
-        ok = witness_compare(&worst, &self->model, 0, windows);
+        ok = witness_compare(&worst, &self->model, 0, windows, false);
         if (ok && worst.difference <= self->allowed) {
             memcpy(self->found, text, sizeof text);
             self->over = true;

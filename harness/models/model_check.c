@@ -309,6 +309,10 @@ static int check_witness(const Reading *reading)
                             "expected one beside it: witness.logits, or without an unembedding "
                             "witness.resid");
     }
+    if (model->kind == MODEL_FILE_LINEAR || model->kind == MODEL_FILE_INPUT) {
+        return model_refuse(reading, "tensor", "witness.tokens",
+                            "expected none beside linear maps or an X alone");
+    }
     if (witness->answers != 1 && witness->answers != witness->span) {
         return model_refuse(reading, "tensor", logits ? "witness.logits" : "witness.resid",
                             "%zu answers a window: expected 1 (at the last token), or %zu",
