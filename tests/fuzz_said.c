@@ -65,7 +65,13 @@ static uint64_t bits_of(double value, const char *dtype)
 /* Value number i of a tensor. */
 static uint64_t value_bits(const SaidTensor *tensor, size_t i)
 {
+    size_t side = tensor->rank > 0 ? tensor->shape[tensor->rank - 1] : 1;
+    bool seen = tensor->fill == FILL_ONES || (side > 0 && i % side <= i / side);
     double pattern = (double)((SMALL * i + 3 * strlen(tensor->name) + tensor->of) % 13) - 6;
+    if (tensor->fill == FILL_CAUSAL || tensor->fill == FILL_ONES) {
+        bool floats = *tensor->dtype == 'F' || strcmp(tensor->dtype, "BF16") == 0;
+        return floats ? bits_of(seen, tensor->dtype) : seen;
+    }
     if (*tensor->dtype != 'F' && *tensor->dtype != 'B') {
         return tensor->fill == 3 ? UINT64_MAX : tensor->fill == 1 ? 0 : i % 3;
     }
@@ -75,6 +81,7 @@ static uint64_t value_bits(const SaidTensor *tensor, size_t i)
     case 3: return UINT64_MAX; /* NaN */
     case 4: return bits_of(pattern > 0 ? BIG : -BIG, tensor->dtype);
     case 5: return 1; /* subnormal */
+    case FILL_MASKED: return bits_of(-BIG, tensor->dtype);
     default: return bits_of(pattern / 16, tensor->dtype);
     }
 }

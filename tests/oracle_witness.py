@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Random small models of both families with a witness from witness_models.py (numpy, float32), each
-once as it is and once with one thing wrong: right ones must be taken, wrong ones refused whose
+"""Random small models of both families with a witness from witness_models.py (numpy, in float32 or
+float16), each once as it is and once with one thing wrong: right ones must be taken, wrong ones refused whose
 logits, in float64, are further off than what Headproof asks for; and what it suggests is counted.
 
     python3 oracle_witness.py PROGRAM COUNT [SEED]
@@ -236,6 +236,7 @@ def run(program, path):
 
 def main():
     program, count = sys.argv[1], int(sys.argv[2])
+    np.seterr(all="ignore")  # float16 overflows
     seed = int(sys.argv[3]) if len(sys.argv) > 3 else 2026
     tally, by_fault = Counter(), {}
     for i in range(count):
@@ -243,7 +244,9 @@ def main():
         t, said = draw(rng)
         context = len(t.get("pos_embed.W_pos", np.zeros(6)))
         tokens = rng.integers(0, len(t["embed.W_E"]), (3, context))
+        half = np.stack([evaluate(t, said, row, np.float16) for row in tokens])
         logits = np.stack([evaluate(t, said, row) for row in tokens])
+        logits = half if rng.random() < 0.2 and np.isfinite(half).all() else logits
         logits = logits if rng.random() < 0.7 else np.ascontiguousarray(logits[:, -1:])
         with tempfile.TemporaryDirectory() as folder:
             path = save(folder, t, said, tokens, logits)

@@ -287,8 +287,9 @@ static void write_model(const Scratch *scratch, const char *tensors, size_t numb
 static const char linear[] = TENSOR("blocks.0.linear.W", "[3,3]", "0",
                                     "72") "," TENSOR("blocks.0.linear.b", "[3]", "72", "96");
 static const char network[] = TENSOR("blocks.0.mlp.W_in", "[3,3]", "0", "72") "," TENSOR(
-    "blocks.0.mlp.W_out", "[3,3]", "72", "144") "," TENSOR("blocks.0.mlp.b_out", "[3]", "144",
-                                                           "168");
+    "blocks.0.mlp.W_out", "[3,3]", "72", "144") "," TENSOR("blocks.0.mlp.b_in", "[3]", "144",
+                                                           "168") "," TENSOR("blocks.0.mlp.b_out",
+                                                                             "[3]", "168", "192");
 static const char heads[] = TENSOR("blocks.0.attn.QK", "[1,3,3]", "0",
                                    "72") "," TENSOR("blocks.0.attn.OV", "[1,3,3]", "72", "144");
 
@@ -313,7 +314,7 @@ static void heads_without_a_value_are_exact(void **state)
 {
     const Scratch *scratch = *state;
     expect_proof(scratch, "linear", linear, 12);
-    expect_proof(scratch, "fused", network, 21);
+    expect_proof(scratch, "fused", network, 24);
     expect_proof(scratch, "attention", heads, 18);
 }
 

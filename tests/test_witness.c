@@ -1,6 +1,6 @@
 /*
- * A model's own answers: what agrees is said, what does not is refused with its likeliest cause, and
- * without them a verdict says that nothing shows what model it is.
+ * A model's own answers: what agrees is said, what does not is refused with its likeliest cause,
+ * and without them a verdict says that nothing shows what model it is.
  */
 #include "shell.h"
 

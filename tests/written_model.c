@@ -11,11 +11,12 @@ void written_model(const Scratch *scratch, const char *name, const char *tensors
                    const double *data, size_t count)
 {
     char header[1024], path[SCRATCH_PATH], bytes[4096];
-    int length = snprintf(
-        header, sizeof header,
-        "{\"__metadata__\":{\"activation\":\"silu\",\"blocks\":\"sequential\",\"scale\":\"1\","
-        "\"mask\":\"none\",\"normalization\":\"none\"},%s}",
-        tensors);
+    const char *positions = strstr(tensors, "pos_embed") != NULL ? "learned" : "none";
+    int length = snprintf(header, sizeof header,
+                          "{\"__metadata__\":{\"activation\":\"silu\",\"blocks\":\"sequential\","
+                          "\"positions\":\"%s\",\"scale\":\"1\",\"mask\":\"none\","
+                          "\"normalization\":\"none\"},%s}",
+                          positions, tensors);
     uint64_t size = (uint64_t)(length + 7) / 8 * 8;
     memset(bytes, ' ', sizeof bytes);
     memcpy(bytes, &size, sizeof size);

@@ -3,7 +3,7 @@
  */
 #include "witness.h"
 
-#include "witness_answers.h"
+#include "witness_causes.h"
 
 #include "../base/message.h"
 #include "../base/shown.h"

@@ -33,9 +33,4 @@ typedef struct {
 bool witness_compare(WitnessWorst *worst, const WitnessModel *model, size_t first, size_t last,
                      bool losses) __attribute__((warn_unused_result));
 
-/* text [size]: what mends a difference at worst->window, or comes closest, or what cannot be tried.
- * The file's weights are changed and changed back.  false: memory is short. */
-bool witness_causes(char *text, size_t size, const WitnessModel *model, const WitnessWorst *worst,
-                    double allowed) __attribute__((warn_unused_result));
-
 #endif

@@ -1,6 +1,6 @@
 /*
- * What may be said of a model beside its tensors: a table with a row for each key that a config.json
- * or the metadata of a file may have (private to the reading of model files).
+ * What may be said of a model beside its tensors: a table with a row for each key that a
+ * config.json or the metadata of a file may have (private to the reading of model files).
  *
  * One key means one thing wherever it stands.  A key that has no row is refused by name.
  */
