@@ -177,6 +177,27 @@ def a_saved_model_is_the_model():
           "bfloat16 is written as float32")
 
 
+def a_witness_is_saved():
+    tensors, _ = independent.load(MODEL)
+    arrays = {name: np.array(values) for name, values in tensors.items()
+              if not name.startswith("witness.")}
+    tokens = np.array(tensors["witness.tokens"], dtype=np.int64)
+    logits = np.array(tensors["witness.logits"], dtype=np.float32)
+    short = (logits.view("<u4") & 0xffff0000).view("<f4")
+    path = os.path.join(SCRATCH, "witness.safetensors")
+    for answers, says in [(logits, "(float32, "), (Tensor(short, "torch.bfloat16"), "(bfloat16, "),
+                          (logits.astype(np.float64) + 1e-9, "within")]:
+        headproof.save(arrays, path, config=CONFIG, witness=(tokens, answers))
+        output = run("verify", path, "--tokens", "0/1/53", "--omega", "20")
+        wrong = says == "within"
+        check(output.returncode == (2 if wrong else 0), output.stderr)
+        check(says in output.stdout + output.stderr, output.stdout + output.stderr)
+    for tokens_given, answers in [(tokens, logits[0]), (tokens[0], logits), (tokens[1:], logits),
+                                  (tokens.astype(float), logits)]:
+        refused(lambda: headproof.save(arrays, path, config=CONFIG,
+                                       witness=(tokens_given, answers)), ValueError, "witness: ")
+
+
 def what_does_not_fit_is_refused():
     tensors, _ = independent.load(MODEL)
     arrays = {name: np.array(values) for name, values in tensors.items()
@@ -332,6 +353,7 @@ numbers_are_exact()
 words_are_those_of_the_schema()
 a_sweep_is_the_program_s()
 a_saved_model_is_the_model()
+a_witness_is_saved()
 what_does_not_fit_is_refused()
 a_gpt2_is_saved_by_its_config()
 a_converted_model_gives_the_model_s_answers()
