@@ -29,7 +29,8 @@ enum {
     GIVEN_X = 1 << 13,
     TOKENS = 1 << 14,
     BUFFERS = 1 << 15,
-    HIDDEN_X = 1 << 16
+    HIDDEN_X = 1 << 16,
+    WITNESS = 1 << 17
 };
 
 /* A tensor in both families, NULL where one has none.  Axes are letters of size_of. */
@@ -56,7 +57,7 @@ static const struct {
     {LAYER | MLP, "mlp.W_in", "df", "mlp.c_fc.weight", "df"},
     {LAYER | MLP | BIAS, "mlp.b_in", "f", "mlp.c_fc.bias", "f"},
     {LAYER | MLP, "mlp.W_out", "fd", "mlp.c_proj.weight", "fd"},
-    {LAYER | MLP | OUTPUT_BIAS, "mlp.b_out", "d", "mlp.c_proj.bias", "d"},
+    {LAYER | MLP | BIAS, "mlp.b_out", "d", "mlp.c_proj.bias", "d"},
     {LAYER | LINEAR, "linear.W", "do", NULL, NULL},
     {LAYER | LINEAR | BIAS, "linear.b", "o", NULL, NULL},
     {LAYER | BUFFERS, "attn.mask", "cc", "attn.bias", "11cc"},
@@ -68,6 +69,8 @@ static const struct {
     {GIVEN_X, "X", "rd", "X", "rd"},
     {HIDDEN_X, "result.X_hidden", "ro", NULL, NULL},
     {TOKENS, "tokens", "tl", "tokens", "tl"},
+    {WITNESS, "witness.tokens", "tl", "witness.tokens", "tl"},
+    {WITNESS, "witness.logits", "tlk", "witness.logits", "tlk"},
 };
 
 const size_t said_rows = sizeof rows / sizeof *rows;
@@ -171,6 +174,7 @@ static unsigned choose_parts(SaidModel *model, Decisions *decisions)
     bool given = !embedded || (bits & 32) != 0;
     parts |= given ? GIVEN_X : (bits & 64) != 0 ? TOKENS : 0;
     parts |= (bits & 128) != 0 && (parts & FACTORS) != 0 && embedded ? BUFFERS : 0;
+    parts |= bits % 5 == 0 && embedded && (parts & LINEAR) == 0 ? WITNESS : 0;
     return parts | (linear && given && (bits & 64) != 0 ? HIDDEN_X : 0) | LAYER;
 }
 
@@ -258,13 +262,15 @@ void said_make(SaidModel *model, Decisions *decisions)
     model->parts = model->depth > 0 ? model->parts : 0;
     model->given = (parts & (GIVEN_X | TOKENS)) != 0;
     model->tuples = (parts & TOKENS) != 0;
+    model->witnessed = (parts & WITNESS) != 0;
     model->has_logits = model->gpt2 || (parts & UNEMBEDDING) != 0;
     model->has_norms = (parts & (NORM1 | NORM2)) != 0;
     snprintf(model->heads, sizeof model->heads, "%zu", sizes.heads);
     for (size_t row = 0; row < said_rows; row++) {
         bool its = (rows[row].parts & ~parts) == 0, layered = (rows[row].parts & LAYER) != 0;
         for (size_t layer = 0; its && layer < (layered ? model->depth : 1); layer++) {
-            add(model, &sizes, row, layer, (rows[row].parts & TOKENS) != 0 ? "I16" : dtype);
+            bool ids = strstr(rows[row].lens, "tokens") != NULL;
+            add(model, &sizes, row, layer, ids ? "I16" : dtype);
         }
     }
     say(model, decisions, &sizes, parts);

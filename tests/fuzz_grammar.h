@@ -57,7 +57,7 @@ typedef struct {
 typedef struct {
     SaidTensor tensors[SAID_TENSORS];
     size_t count, parts, changes, depth;
-    bool gpt2, given, tuples, has_logits, has_norms, configured;
+    bool gpt2, given, tuples, has_logits, has_norms, configured, witnessed;
     const char *prefix; /* of GPT-2's names */
     SaidList metadata, config, flags;
     char heads[8];

@@ -87,6 +87,10 @@ static void put_model(Call *call, const SaidModel *model, unsigned takes, Decisi
             put(call, call->values[i]);
         }
     }
+    if (model->witnessed && (takes & COUNTS) == 0) {
+        put(call, "--witness-tolerance"); /* its answers are no model's */
+        put(call, "1e300");
+    }
     if (model->gpt2 && !model->configured) {
         put(call, "--heads");
         put(call, model->heads);
