@@ -104,6 +104,27 @@ static void a_baseline_is_updated(void **state)
                  "--baseline FILE");
 }
 
+/* One digit is enough to see an error that grew a hundredfold, and so its logarithm. */
+static void a_digit_tells_what_grew(void **state)
+{
+    static const char *const better[][2] = {{"total_max", "1.00000000000e-18"},
+                                            {"total_log10", "-3.00000000000e+01"}};
+    const Scratch *scratch = *state;
+    for (size_t i = 0; i < 2; i++) {
+        Csv csv;
+        check_expect(scratch, "check --n 4 --d 3 --omega 1000 --save-baseline %/b.csv --force", 0,
+                     NULL);
+        check_expect(scratch, "check --n 4 --d 3 --omega 1000 --baseline %/b.csv --digits 1", 0,
+                     NULL);
+        check_read_table(&csv, scratch, "b.csv");
+        csv.cells[csv.columns + csv_find(&csv, better[i][0])] = better[i][1];
+        check_write_table(&csv, scratch, "b.csv");
+        csv_clear(&csv);
+        check_expect(scratch, "check --n 4 --d 3 --omega 1000 --baseline %/b.csv --digits 1", 1,
+                     "above its limit");
+    }
+}
+
 /* Before any work: nothing is evaluated, and no report replaces an old one. */
 static void a_mistyped_baseline_is_refused_before_any_work(void **state)
 {
@@ -322,6 +343,7 @@ int main(void)
         IN_SCRATCH(a_baseline_is_saved_once_and_met),
         IN_SCRATCH(a_failing_baseline_is_not_saved),
         IN_SCRATCH(a_baseline_is_updated),
+        IN_SCRATCH(a_digit_tells_what_grew),
         IN_SCRATCH(a_mistyped_baseline_is_refused_before_any_work),
         IN_SCRATCH(baselines_are_as_they_were_saved),
         IN_SCRATCH(nan_against_nan_fails),
