@@ -3,6 +3,8 @@
  */
 #include "fixture.h"
 
+#include "../harness/base/streams.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -53,6 +55,7 @@ static void beside(char *path, const FileFixture *fixture, const char *name, con
 static FileFixture *file_fixture(const char *name)
 {
     FileFixture *fixture = fixture_make(sizeof *fixture);
+    assert_int_equal(streams_open(), 0); /* as the program begins */
     beside(fixture->path, fixture, name, "");
     beside(fixture->partial, fixture, name, ".partial");
     beside(fixture->sidecar, fixture, name, ".json");

@@ -3,12 +3,13 @@
  *
  * Input of `journals`: parts rows.csv.partial, rows.csv.json.partial, rows.csv and rows.csv.json,
  * which are not there where there is none, and a part `anew`: without --resume.  The sidecar of a
- * changed table gets its digest, but where there is a part `unsealed`.  Input of `sidecars`:
- * rows.csv.json, beside a complete table.
+ * changed table gets its digest, but where there is a part `unsealed`; that of an interrupted one
+ * the seals of the undisturbed points.  Input of `sidecars`: rows.csv.json, beside a complete
+ * table.
  *
  * The run is the small sweep.  It is refused in one line, and then every file is as it was; or its
- * table has the header and the rows of an uninterrupted run, but for rows that were there, which
- * stay as they were, up to the first that it evaluated.
+ * table has the header and the rows of an uninterrupted run, but for rows that were there with their
+ * digest, which stay as they were, up to the first that it evaluated.
  */
 #include "fuzz_tables.h"
 
@@ -41,7 +42,7 @@ static const char *expect_survivors(Fuzz *fuzz, const FuzzText given[FILES], boo
     if (now.count != truth.count || !now.whole || !fuzz_same_line(&now, 0, &truth, 0)) {
         why = fuzz_broken(fuzz, "%zu lines of %zu, or another header", now.count, truth.count);
     }
-    bool kept[2] = {resume, resume};
+    bool kept[2] = {resume && fuzz_sealed(&given[0], &given[1]), resume};
     for (size_t i = 1; i < now.count && why == NULL; i++) {
         for (size_t f = 0; f < 2; f++) {
             kept[f] = kept[f] && fuzz_same_line(&now, i, &before[f], i);
@@ -149,6 +150,9 @@ static const char *run_journal(Fuzz *fuzz, const uint8_t *bytes, size_t size)
     }
     for (size_t i = 1; sealed && i < FILES; i += 2) {
         fuzz_seal(names[2], names[i], &fuzz->rows);
+    }
+    if (sealed) {
+        fuzz_seal_points(names[1], &fuzz->rows);
     }
     return run_files(fuzz, resume, &refused);
 }

@@ -74,13 +74,21 @@ void fuzz_cell_text(char text[32], const FuzzLines *lines, size_t line, const ch
 
 enum { SEAL = 16 };
 
-/* FNV-1a in hexadecimal digits. */
+/* FNV-1a. */
+#define FNV UINT64_C(0xCBF29CE484222325)
+
+static uint64_t fnv(uint64_t digest, const char *bytes, size_t size)
+{
+    for (size_t i = 0; i < size; i++) {
+        digest = (digest ^ (unsigned char)bytes[i]) * UINT64_C(0x100000001B3);
+    }
+    return digest;
+}
+
+/* In hexadecimal digits. */
 static void print_seal(char seal[SEAL + 1], const FuzzText *table)
 {
-    uint64_t digest = UINT64_C(0xCBF29CE484222325);
-    for (size_t i = 0; i < table->size; i++) {
-        digest = (digest ^ (unsigned char)table->bytes[i]) * UINT64_C(0x100000001B3);
-    }
+    uint64_t digest = fnv(FNV, table->bytes, table->size);
     snprintf(seal, SEAL + 1, "%016llx", (unsigned long long)digest);
 }
 
@@ -113,6 +121,31 @@ void fuzz_seal(const char *table, const char *sidecar, const FuzzText *saved)
         fuzz_write(sidecar, text.bytes, text.size);
     }
     free(rows.bytes);
+    free(text.bytes);
+}
+
+void fuzz_seal_points(const char *sidecar, const FuzzText *table)
+{
+    FuzzText text = fuzz_read(sidecar);
+    FuzzLines lines;
+    size_t size = text.size, room = size + 64 * LINES_MOST;
+    while (size > 0 && text.bytes[size - 1] != '}') {
+        size--;
+    }
+    char *sealed = size > 0 ? malloc(room) : NULL;
+    if (sealed != NULL) {
+        uint64_t digest = fnv(FNV, text.bytes, size);
+        memcpy(sealed, text.bytes, size);
+        fuzz_cut_lines(&lines, table);
+        for (size_t i = 1; i < lines.count; i++) {
+            digest = fnv(digest, lines.line[i], lines.length[i] + 1);
+            size += (size_t)snprintf(sealed + size, room - size, "\n%016llx 0.001",
+                                     (unsigned long long)digest);
+        }
+        sealed[size++] = '\n';
+        fuzz_write(sidecar, sealed, size);
+    }
+    free(sealed);
     free(text.bytes);
 }
 

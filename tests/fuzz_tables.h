@@ -28,6 +28,9 @@ void fuzz_cell_text(char text[32], const FuzzLines *lines, size_t line, const ch
 
 /* A sidecar has the digest of the table that it was written with.  True when it has this one's, as
  * far as its text says; also where one of them is not there. */
+/* Adds the seals of a table's points, of one row each, to the sidecar of an interrupted run. */
+void fuzz_seal_points(const char *sidecar, const FuzzText *table);
+
 bool fuzz_sealed(const FuzzText *table, const FuzzText *sidecar);
 
 /* In the file `sidecar` the digest of `saved`, where it is there, becomes that of the file `table`:

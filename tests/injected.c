@@ -394,10 +394,10 @@ static void lay_out(const Injected *injected, const Scenario *scenario)
     empty(injected->out);
     if (goes_on(scenario)) {
         Output rows = read_in(injected, "all.csv"), sidecar = read_in(injected, "all.csv.json");
-        snprintf(path, sizeof path, "%s/r.csv.partial", injected->out);
-        file_write(path, rows.text, kept_length(&rows));
-        snprintf(path, sizeof path, "%s/r.csv.json.partial", injected->out);
+        snprintf(path, sizeof path, "%s/r.csv.json", injected->out);
         file_write(path, sidecar.text, sidecar.length);
+        snprintf(path, sizeof path, "%s/r.csv", injected->out);
+        leave_interrupted(path, &rows, kept_length(&rows), 2, 0.001);
         free(rows.text);
         free(sidecar.text);
     }

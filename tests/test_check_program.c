@@ -24,7 +24,16 @@
 static void a_baseline_is_saved_once_and_met(void **state)
 {
     const Scratch *scratch = *state;
-    check_expect(scratch, "check " CHECK_GRID " --save-baseline %/b.csv", 0, "PASS: 42 rows");
+    check_expect(scratch, "check " CHECK_GRID " --save-baseline %/b.csv --color always --json %/j",
+                 0, "saved, nothing compared: 42 rows\n");
+    char *report = check_text(scratch, "j");
+    assert_non_null(strstr(report, "\"verdict\": \"saved\""));
+    assert_non_null(strstr(report, "\"cells\": 0,"));
+    free(report);
+    check_expect(scratch, "report %/j -o /dev/stdout", 0,
+                 "<span class=\"saved\">saved, nothing compared</span>");
+    check_expect(scratch, "check --n 2 --d 2 --omega 20 --tolerance 1e-9 --save-baseline %/t.csv",
+                 0, "PASS: 1 of 1 rows within a tolerance, nothing compared\n");
     assert_true(check_made(scratch, "b.csv") && check_made(scratch, "b.csv.json"));
     assert_false(check_made(scratch, "b.csv.obtained"));
     check_expect(scratch, "check " CHECK_GRID " --baseline %/b.csv", 0, "PASS: 42 rows");
@@ -35,7 +44,8 @@ static void a_baseline_is_saved_once_and_met(void **state)
     check_expect(scratch, "check --save-baseline %/b.csv", 2, "--force");
     check_expect(scratch, "check " CHECK_GRID " --baseline %/b.csv", 0,
                  NULL); /* still the old one */
-    check_expect(scratch, "check --save-baseline %/b.csv --force --n 2 --d 2", 0, "PASS: 1 rows");
+    check_expect(scratch, "check --save-baseline %/b.csv --force --n 2 --d 2", 0,
+                 "saved, nothing compared: 1 rows");
     check_expect(scratch, "check " CHECK_GRID " --baseline %/b.csv", 1, "FAIL: 43 of 42 rows");
     check_expect(scratch, "check --n 2 --d 2 --baseline %/b.csv", 0, "PASS: 1 rows");
 }
@@ -60,7 +70,7 @@ static void a_baseline_is_updated(void **state)
     char path[SCRATCH_PATH];
     Csv csv;
     check_expect(scratch, "check --n 2 --d 2 --omega 5,6 --save-baseline %/b.csv", 0,
-                 "PASS: 2 rows");
+                 "saved, nothing compared: 2 rows");
     check_read_table(&csv, scratch, "b.csv");
     size_t column = csv_find(&csv, "construction_max");
     csv.cells[csv.columns + column] = "1.00000000000e-01";
@@ -92,6 +102,27 @@ static void a_baseline_is_updated(void **state)
                  "expected --baseline FILE with it");
     check_expect(scratch, "check --n 2 --d 2 --save-baseline %/c.csv --update", 2,
                  "--baseline FILE");
+}
+
+/* One digit is enough to see an error that grew a hundredfold, and so its logarithm. */
+static void a_digit_tells_what_grew(void **state)
+{
+    static const char *const better[][2] = {{"total_max", "1.00000000000e-18"},
+                                            {"total_log10", "-3.00000000000e+01"}};
+    const Scratch *scratch = *state;
+    for (size_t i = 0; i < 2; i++) {
+        Csv csv;
+        check_expect(scratch, "check --n 4 --d 3 --omega 1000 --save-baseline %/b.csv --force", 0,
+                     NULL);
+        check_expect(scratch, "check --n 4 --d 3 --omega 1000 --baseline %/b.csv --digits 1", 0,
+                     NULL);
+        check_read_table(&csv, scratch, "b.csv");
+        csv.cells[csv.columns + csv_find(&csv, better[i][0])] = better[i][1];
+        check_write_table(&csv, scratch, "b.csv");
+        csv_clear(&csv);
+        check_expect(scratch, "check --n 4 --d 3 --omega 1000 --baseline %/b.csv --digits 1", 1,
+                     "above its limit");
+    }
 }
 
 /* Before any work: nothing is evaluated, and no report replaces an old one. */
@@ -312,6 +343,7 @@ int main(void)
         IN_SCRATCH(a_baseline_is_saved_once_and_met),
         IN_SCRATCH(a_failing_baseline_is_not_saved),
         IN_SCRATCH(a_baseline_is_updated),
+        IN_SCRATCH(a_digit_tells_what_grew),
         IN_SCRATCH(a_mistyped_baseline_is_refused_before_any_work),
         IN_SCRATCH(baselines_are_as_they_were_saved),
         IN_SCRATCH(nan_against_nan_fails),

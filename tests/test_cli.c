@@ -318,6 +318,8 @@ static void test_full_disk(void **state)
     for (size_t i = 0; i < sizeof printing / sizeof *printing; i++) {
         code = run_limited(fixture, printing[i], "/dev/full", RLIM_INFINITY);
         expect_complaint(fixture, printing[i], code, 99, "stdout");
+        code = run_limited(fixture, printing[i], fixture->printed, 1);
+        expect_complaint(fixture, printing[i], code, 99, "stdout: cannot be written: File too");
     }
     expect_results_unchanged(fixture, "/dev/full");
 }

@@ -158,11 +158,12 @@ static void rows_are_on_disk(void **state)
     expect_synced(fixture->sidecar_partial);
     expect_names_synced(fixture);
     for (int i = 0; i < 3; i++) {
-        assert_int_equal(journal_append(journal, "row\n", 4), 0);
+        assert_int_equal(journal_append(journal, "row\n", 4, 1), 0);
         assert_int_equal(journal_sync(journal), 0);
         expect_synced(fixture->partial);
+        expect_synced(fixture->sidecar_partial);
     }
-    assert_int_equal(journal_append(journal, "row\n", 4), 0);
+    assert_int_equal(journal_append(journal, "row\n", 4, 1), 0);
     synced_count = 0;
     assert_int_equal(journal_finish(journal, &made.run), 0);
     expect_synced(fixture->path);

@@ -185,7 +185,9 @@ static void quiet_says_the_verdict(void **state)
     const Scratch *scratch = *state;
     Output output = run(INPUTS "--omega 20 -q 2>/dev/null");
     assert_int_equal(output.code, 0);
-    assert_int_equal(strncmp(output.text, "verdict: evaluated at omega 20", 30), 0);
+    assert_int_equal(
+        strncmp(output.text, "verdict: evaluated, nothing judged: no tolerance; at omega 20: ", 62),
+        0);
     assert_int_equal(lines(&output), 1);
     free(output.text);
     output = run(INPUTS "--omega 20 -q -o - 2>/dev/null");
@@ -195,6 +197,30 @@ static void quiet_says_the_verdict(void **state)
     expect_run(scratch, INPUTS "--omega 20 -q -o - 2>&1 >/dev/null", 0, "verdict: evaluated");
     output = run(INPUTS "--omega 20 -q -o /dev/stdout 2>/dev/null");
     assert_null(strstr(output.text, "verdict"));
+    free(output.text);
+}
+
+/* Without a tolerance no report says that anything passed. */
+static void what_is_not_judged_does_not_pass(void **state)
+{
+    static const char says[] = "evaluated, nothing judged: no tolerance";
+    static char text[SCRATCH_TEXT];
+    const Scratch *scratch = *state;
+    expect_run(scratch, INPUTS "--omega 20 -q --color always " REPORTS, 0,
+               "verdict: evaluated, nothing judged: no tolerance; at omega 20: ");
+    read_report(text, scratch, "j");
+    assert_non_null(strstr(text, "\"verdict\": \"evaluated\""));
+    read_report(text, scratch, "m");
+    assert_non_null(
+        strstr(text, "### headproof verify: evaluated, nothing judged: no tolerance: "));
+    expect_junit(scratch, "\"headproof verify\" tests=\"1\" failures=\"0\"");
+    read_report(text, scratch, "x");
+    assert_non_null(strstr(text, " skipped=\"1\" "));
+    assert_non_null(strstr(text, "<skipped message=\"evaluated, nothing judged: no tolerance\"/>"));
+    expect_run(scratch, "report %/j -o /dev/stdout", 0, says);
+    expect_run(scratch, "report %/j -o /dev/stdout", 0, "<title>nothing judged: ");
+    Output output = run(INPUTS "--omega 20 --color always");
+    assert_null(strchr(output.text, '\033')); /* neither rows that are ok nor the verdict */
     free(output.text);
 }
 
@@ -267,6 +293,7 @@ int main(void)
         IN_SCRATCH(a_search_is_a_case),
         IN_SCRATCH(reports_are_files_as_any),
         IN_SCRATCH(quiet_says_the_verdict),
+        IN_SCRATCH(what_is_not_judged_does_not_pass),
         IN_SCRATCH(verdicts_have_colours),
         IN_SCRATCH(the_first_input_is_waited_for_with_the_time),
     };

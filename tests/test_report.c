@@ -57,6 +57,42 @@ static void test_rows(void **state)
     expect_shell("cat r.html", 0, "nothing is known of its run");
 }
 
+/* A page is green where something was judged, and where a digest says that nobody changed it. */
+static void test_what_passes(void **state)
+{
+    (void)state;
+    expect_shell("$h sweep --construction silu --n 2 --d 2 --omega 1 --quiet -o s.csv; " REPORT, 0,
+                 "<title>nothing judged: headproof report</title>");
+    expect_shell("grep -c -e \"class=.pass\" -e \"verdict pass\" r.html", 1, "0\n");
+    expect_shell("cat r.html", 0,
+                 "verdict evaluated\">evaluated, nothing judged: no tolerance: 1 point, 1 row</p>");
+    /* One of two tables, one of two points. */
+    expect_shell(
+        "printf \"[a]\\nconstruction=silu\\nn=2\\nd=2\\nomega=20\\n[b]\\nconstruction=silu\\n"
+        "n=2\\nd=2\\nomega=20\\ntolerance=1e-9\\n\" >c.case; $h sweep c.case -q -o t.csv; "
+        "$h report s.csv t.csv -o r.html; cat r.html",
+        0, "<title>not all judged: headproof report</title>");
+    expect_shell("cat r.html", 0, "PASS: 2 points, 2 rows, 1 without a tolerance</p>");
+    /* Rows that fail, beside a sidecar that says all passed, and has no digest. */
+    expect_shell("$h report t.csv -o r.html; cat r.html", 0,
+                 "<title>PASS: headproof report</title>");
+    expect_shell(
+        "sed -i \"s/ok\\$/fail/\" t.csv; sed -i \"/digest.: .[0-9a-f]*.,\\$/{/^ .digest/d}\" "
+        "t.csv.json; $h report t.csv -o r.html; cat r.html",
+        0, "FAIL: 2 of 2 rows; 2 rows fail");
+    expect_shell("sed -i \"s/fail\\$/ok/\" t.csv; $h report t.csv -o r.html; cat r.html", 0,
+                 "no failure in 2 rows, but no sidecar with their digest says that they are as");
+    expect_shell("rm t.csv.json; $h report t.csv -o r.html; cat r.html", 0,
+                 "<title>nothing judged: headproof report</title>");
+    /* A word that check has not, or that its findings belie. */
+    expect_shell("printf \"{\\\"verdict\\\": \\\"fine\\\", \\\"findings\\\": []}\" >j; "
+                 "$h report j -o r.html",
+                 2, "expected a table");
+    expect_shell("printf \"{\\\"verdict\\\": \\\"pass\\\", \\\"findings\\\": [{}]}\" >j; "
+                 "$h report j -o r.html; cat r.html",
+                 0, "<title>FAIL");
+}
+
 static void test_checks(void **state)
 {
     (void)state;
@@ -236,12 +272,19 @@ static void test_browser(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        CASE(test_a_sweep),        CASE(test_rows),
-        CASE(test_checks),         CASE(test_other_tables),
-        CASE(test_upright),        CASE(test_commands_of_tables),
-        CASE(test_cells_on_paper), CASE(test_without_gnuplot),
-        CASE(test_refused),        CASE(test_text_is_text),
-        CASE(test_names_are_once), CASE(test_browser),
+        CASE(test_a_sweep),
+        CASE(test_rows),
+        CASE(test_what_passes),
+        CASE(test_checks),
+        CASE(test_other_tables),
+        CASE(test_upright),
+        CASE(test_commands_of_tables),
+        CASE(test_cells_on_paper),
+        CASE(test_without_gnuplot),
+        CASE(test_refused),
+        CASE(test_text_is_text),
+        CASE(test_names_are_once),
+        CASE(test_browser),
         CASE(test_searches),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -67,15 +67,10 @@ static void expect_file(const FileFixture *fixture, const Output *expected, cons
     free(file.text);
 }
 
-/* The whole file, undisturbed; then the first `length` bytes of it as an interrupted run leaves
- * them. */
+/* The first `length` bytes of the whole file as an interrupted run leaves them, 3 layers a point. */
 static void leave_partial(const FileFixture *fixture, const Output *whole, size_t length)
 {
-    (void)unlink(fixture->path);
-    file_write(fixture->partial, whole->text, length);
-    if (file_exists(fixture->sidecar)) {
-        assert_int_equal(rename(fixture->sidecar, fixture->sidecar_partial), 0);
-    }
+    leave_interrupted(fixture->path, whole, length, 3, 0.001);
 }
 
 static pid_t start(const char *grid, const char *path, const char *rest)
@@ -272,10 +267,8 @@ static void leftovers_without_resume(void **state)
     expect_says(&again, 0, "--resume would have kept them");
     expect_file(fixture, &whole, "anew");
     free(again.text);
-    /* A minute's work, going by the files' times. */
-    leave_partial(fixture, &whole, whole.length / 2);
-    const struct timespec times[2] = {{.tv_sec = time(NULL) - 61}, {.tv_sec = time(NULL) - 61}};
-    assert_int_equal(utimensat(AT_FDCWD, fixture->sidecar_partial, times, 0), 0);
+    /* A minute's work, going by the seals of 5 points. */
+    leave_interrupted(fixture->path, &whole, whole.length / 2, 3, 61.0 / 5);
     again = sweep(fixture, SMALL, "--quiet 2>&1");
     expect_says(&again, 2, "--resume goes on with them, rm ");
     assert_int_equal(size_of(fixture->partial), whole.length / 2);
@@ -381,32 +374,27 @@ static void one_run_writes_a_file(void **state)
     expect_clean(fixture);
 }
 
-/* The sidecar as it is before the last point. */
-static void set_incomplete(const FileFixture *fixture)
+/* The seals of the first `count` points alone are left. */
+static void keep_seals(const FileFixture *fixture, size_t count)
 {
-    static const char key[] = "\"complete\": ";
     Output sidecar = read_file(fixture->sidecar_partial);
-    char *at = strstr(sidecar.text, key);
-    assert_non_null(at);
-    at += strlen(key);
-    FILE *file = fopen(fixture->sidecar_partial, "w");
-    assert_non_null(file);
-    fprintf(file, "%.*sfalse%s", (int)(at - sidecar.text), sidecar.text, at + strlen("true"));
-    assert_int_equal(fclose(file), 0);
+    char *end = strstr(sidecar.text, "\n}\n");
+    assert_non_null(end);
+    for (end += 3; count > 0; count--) {
+        end = strchr(end, '\n') + 1;
+    }
+    file_write(fixture->sidecar_partial, sidecar.text, (size_t)(end - sidecar.text));
     free(sidecar.text);
 }
 
-/* Rows that are older than their sidecar, as a copy may have them, or have none: nobody knows how
- * much work they are, and they stay. */
+/* Rows that have no seal, or no sidecar: nobody knows how much work they are, and they stay. */
 static void rows_of_unknown_age(void **state)
 {
     FileFixture *fixture = *state;
-    const struct timespec old[2] = {{.tv_sec = time(NULL) - 999}, {.tv_sec = time(NULL) - 999}};
     free(sweep(fixture, SMALL, "--quiet").text);
     Output whole = read_file(fixture->path);
     leave_partial(fixture, &whole, whole.length / 2);
-    set_incomplete(fixture);
-    assert_int_equal(utimensat(AT_FDCWD, fixture->partial, old, 0), 0);
+    keep_seals(fixture, 0);
     Output refused = sweep(fixture, SMALL, "--quiet 2>&1");
     expect_says(&refused, 2, "nobody knows how much work: --resume goes on with them, rm /");
     assert_int_equal(size_of(fixture->partial), whole.length / 2);
@@ -471,6 +459,108 @@ static void rows_outlive_a_refusal(void **state)
     expect_file(fixture, &whole, "resumed");
     free(again.text);
     free(started.text);
+    free(whole.text);
+}
+
+/* Where a row begins; the header is row 0. */
+static char *row_at(const Output *text, size_t row)
+{
+    char *at = text->text;
+    for (; row > 0; row--) {
+        at = strchr(at, '\n') + 1;
+    }
+    return at;
+}
+
+/* From there on, `was` bytes become the bytes `is`, which are no more. */
+static void alter(Output *text, char *at, size_t was, const char *is)
+{
+    memmove(at + strlen(is), at + was, strlen(at + was) + 1);
+    memcpy(at, is, strlen(is));
+    text->length = strlen(text->text);
+}
+
+/* --resume refuses the altered rows of a run that had ended its last point, or, complete, had gone
+ * on to its last steps; it says why, and touches nothing. */
+static void expect_altered(const FileFixture *fixture, const char *grid, Output altered,
+                           bool complete, const char *says)
+{
+    char rest[] = "--resume --quiet 2>&1";
+    Output whole = read_file(fixture->path);
+    if (complete) {
+        assert_int_equal(rename(fixture->sidecar, fixture->sidecar_partial), 0);
+        assert_int_equal(unlink(fixture->path), 0);
+    } else {
+        leave_partial(fixture, &whole, whole.length);
+    }
+    file_write(fixture->partial, altered.text, altered.length);
+    Output before = read_file(fixture->sidecar_partial), refused = sweep(fixture, grid, rest);
+    expect_says(&refused, 2, says);
+    assert_int_equal(lines(&refused), 1);
+    Output left = read_file(fixture->partial), after = read_file(fixture->sidecar_partial);
+    expect_same(&left, &altered, "the rows");
+    expect_same(&after, &before, "the sidecar");
+    /* With the rows as they were it goes on, from either. */
+    file_write(fixture->partial, whole.text, whole.length);
+    free(sweep(fixture, grid, "--resume --quiet 2>/dev/null").text);
+    expect_file(fixture, &whole, "resumed");
+    expect_clean(fixture);
+    Output *all[] = {&whole, &altered, &before, &refused, &left, &after};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        free(all[i]->text);
+    }
+}
+
+/* A digit, a verdict, a point that is left out: what is not as the run wrote it is refused. */
+static void altered_rows_are_refused(void **state)
+{
+    static const char changed[] = "cannot be resumed: the point's rows, or what is before them, "
+                                  "were changed since the run wrote them";
+    static const size_t rows[] = {1, 3, 17, 36}; /* of the first, a middle and the last point */
+    FileFixture *fixture = *state;
+    free(sweep(fixture, SMALL, "--quiet").text);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        for (int complete = 0; complete < 2; complete++) {
+            Output altered = read_file(fixture->path);
+            char *at = strstr(row_at(&altered, rows[i]), "e-");
+            alter(&altered, at - 1, 1, at[-1] == '5' ? "6" : "5");
+            expect_altered(fixture, SMALL, altered, complete,
+                           complete ? "it is complete, but its bytes are not those" : changed);
+        }
+    }
+    Output altered = read_file(fixture->path);
+    char *at = row_at(&altered, 7);
+    alter(&altered, at, (size_t)(row_at(&altered, 10) - at), "");
+    expect_altered(fixture, SMALL, altered, false, ".partial:8: cannot be resumed: the row is not");
+    free(sweep(fixture, FAILING, "--quiet 2>/dev/null").text);
+    altered = read_file(fixture->path);
+    while ((at = strstr(altered.text, ",fail\n")) != NULL) {
+        alter(&altered, at, strlen(",fail"), ",ok");
+    }
+    expect_altered(fixture, FAILING, altered, false, changed);
+}
+
+/* Rows that nobody sealed, or that are behind another run's sidecar, are not taken. */
+static void seals_say_whose_rows_they_are(void **state)
+{
+    FileFixture *fixture = *state;
+    free(sweep(fixture, SMALL, "--quiet").text);
+    Output whole = read_file(fixture->path);
+    leave_partial(fixture, &whole, whole.length);
+    keep_seals(fixture, 4);
+    alter(&whole, strstr(row_at(&whole, 20), "e-") - 1, 1, "x"); /* it is never read */
+    file_write(fixture->partial, whole.text, whole.length);
+    Output resumed = sweep(fixture, SMALL, "--resume 2>&1 >/dev/null");
+    expect_says(&resumed, 0, "4 of 12 points are there already");
+    free(resumed.text);
+    free(whole.text);
+    whole = read_file(fixture->path);
+    assert_null(strstr(whole.text, "xe-"));
+    leave_partial(fixture, &whole, whole.length / 2);
+    edit_sidecar(fixture, "date", "2001-01-01T00:00:00Z");
+    resumed = sweep(fixture, SMALL, "--resume --quiet 2>&1");
+    expect_says(&resumed, 2, ".partial:2: cannot be resumed: the point's rows");
+    free(resumed.text);
     free(whole.text);
 }
 
@@ -562,6 +652,8 @@ int main(void)
         TEST(rows_of_unknown_age),
         TEST(rows_stay_for_a_sweep),
         TEST(rows_outlive_a_refusal),
+        TEST(altered_rows_are_refused),
+        TEST(seals_say_whose_rows_they_are),
         TEST(another_header_is_refused),
         TEST(other_columns_are_refused),
         TEST(memory_is_a_budget),

@@ -231,6 +231,11 @@ static void what_passes_and_fails_has_colours(void **state)
         assert_int_equal(strstr(text, "  \033[32mok\033[0m\r\n") != NULL, cases[i].colours);
         assert_int_equal(strchr(text, '\033') != NULL, cases[i].colours);
     }
+    /* What nothing judges is ok, and not good. */
+    static char text[SHOWN_SIZE];
+    run_on_terminal(text, sizeof text, "sweep --n 2 --d 2 --omega 1 --color always", 0);
+    assert_non_null(strstr(text, "  ok\r\n"));
+    assert_null(strchr(text, '\033'));
     Output output = run("check --n 2 --d 2 --omega 5 --tolerance 1e-9 --color always");
     expect_says(&output, 1, "\033[31mFAIL: 1 of 1 rows");
     free(output.text);

@@ -99,9 +99,7 @@ static void others_are_refused(void **state)
 static void expect_resumed(const FileFixture *fixture, const Output *whole, Tier tier)
 {
     char line[1024];
-    assert_int_equal(unlink(fixture->path), 0);
-    file_write(fixture->partial, whole->text, whole->length * 2 / 3);
-    assert_int_equal(rename(fixture->sidecar, fixture->sidecar_partial), 0);
+    leave_interrupted(fixture->path, whole, whole->length * 2 / 3, 2, 0.001);
     ask_for(tier_name(tier));
     snprintf(line, sizeof line, GRID " -o %s --resume --quiet 2>&1", fixture->path);
     Output output = run(line);

@@ -38,12 +38,6 @@ static int unwritable(const char *flag, const char *path, int error)
     return file_fault(error);
 }
 
-int atomic_file_keep_signals(const char *given)
-{
-    struct sigaction ignore = {.sa_handler = SIG_IGN};
-    return sigaction(SIGXFSZ, &ignore, NULL) == 0 ? 0 : unwritable(OUTPUT_FLAG, given, errno);
-}
-
 /* True when fd is locked for this process and is still the file of that name: another run may
  * have renamed it between opening and locking. */
 static bool lock(int fd, const char *path)
@@ -252,10 +246,7 @@ int atomic_file_open(AtomicFile *file, const char *given)
     struct stat found;
     bool exists = stat(given, &found) == 0;
     file->flag = file->flag != NULL ? file->flag : OUTPUT_FLAG;
-    int status = atomic_file_keep_signals(given);
-    if (status == 0 && streams_outlive_readers() != 0) {
-        status = unwritable(file->flag, given, errno);
-    }
+    int status = streams_outlive_readers() != 0 ? unwritable(file->flag, given, errno) : 0;
     if (status != 0) {
         return status;
     }

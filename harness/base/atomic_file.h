@@ -23,10 +23,6 @@ typedef struct AtomicFile {
     pthread_mutex_t lock;      /* held by who changes a name, or what a signal is to remove */
 } AtomicFile;
 
-/* A limit on file sizes becomes an error of the write and not a signal that ends the process.
- * Opening does this too, and the same for a reader that went away. */
-int atomic_file_keep_signals(const char *given) __attribute__((warn_unused_result));
-
 /* What a path leads to, as opening takes it; free it.  NULL: there is no way, or memory is short
  * (errno). */
 char *atomic_file_target(const char *given) __attribute__((warn_unused_result));

@@ -5,7 +5,8 @@
 #define HEADPROOF_HARNESS_BASE_STREAMS_H
 
 /* Call before anything else.  Descriptors 0 to 2 that are closed are opened, so that no file of the
- * run becomes one of them; what is written to them, or read, fails.  0, or 99. */
+ * run becomes one of them; what is written to them, or read, fails.  A limit on the size of files
+ * becomes an error of the write, not a signal that ends the process.  0, or 99. */
 int streams_open(void) __attribute__((warn_unused_result));
 
 /* From here on a reader that went away is an error of the write, not a signal that ends the

@@ -226,6 +226,15 @@ int grid_read(Grid *grid, RunOptions *run, const CommandInfo *command, int argc,
     return status;
 }
 
+const Point *grid_first_judged(const Grid *grid)
+{
+    size_t i = 0;
+    while (i < grid->count && !grid->points[i].judged) {
+        i++;
+    }
+    return i < grid->count ? &grid->points[i] : NULL;
+}
+
 void grid_clear(Grid *grid)
 {
     for (size_t i = 0; i < grid->count; i++) {

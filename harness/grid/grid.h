@@ -72,6 +72,9 @@ typedef struct RunOptions {
 int grid_read(Grid *grid, RunOptions *run, const CommandInfo *command, int argc, char **argv)
     __attribute__((warn_unused_result));
 
+/* The first point that a tolerance judges; NULL: there is none. */
+const Point *grid_first_judged(const Grid *grid);
+
 void grid_clear(Grid *grid);
 
 #endif

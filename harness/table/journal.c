@@ -88,6 +88,18 @@ bool journal_has_header(const Journal *journal, const char *header)
                       memcmp(journal->text, header, journal->header) == 0);
 }
 
+bool journal_take(Journal *journal, const char *rows, size_t length, bool *broken)
+{
+    Seal seal = journal->proven ? SEAL_RIGHT : seals_take(&journal->seals, rows, length);
+    *broken = seal == SEAL_BROKEN;
+    return seal == SEAL_RIGHT;
+}
+
+bool journal_has_more(const Journal *journal)
+{
+    return journal->proven || seals_has_next(&journal->seals);
+}
+
 bool journal_is_complete(const Journal *journal)
 {
     return journal->complete;
@@ -143,6 +155,15 @@ static int write_bytes(Journal *journal, const char *bytes, size_t count)
     return 0;
 }
 
+/* The sidecar that the seals stand behind is this run's, or is gone on with. */
+static int begin_seals(Journal *journal, bool fresh)
+{
+    json_t *sidecar = fresh ? seals_load(&journal->seals, journal->sidecar_partial) : NULL;
+    bool ok = !fresh || sidecar != NULL;
+    json_decref(sidecar);
+    return ok ? seals_begin(&journal->seals, journal->sidecar_partial) : -1;
+}
+
 static int begin_survivor(Journal *journal, size_t kept, const char *header, const RunRecord *run)
 {
     int fd = fileno(journal->rows.file);
@@ -152,12 +173,12 @@ static int begin_survivor(Journal *journal, size_t kept, const char *header, con
         return atomic_file_failed(journal->rows.path);
     }
     journal->length = length;
+    journal->begun = kept == 0;
+    if ((kept == 0 && write_sidecar(journal, run) != 0) || begin_seals(journal, kept == 0) != 0) {
+        return atomic_file_failed(journal->sidecar);
+    }
     if (kept > 0) {
         return 0;
-    }
-    journal->begun = true;
-    if (write_sidecar(journal, run) != 0) {
-        return atomic_file_failed(journal->sidecar);
     }
     journal->header = strlen(header);
     if (write_bytes(journal, header, journal->header) != 0 || fsync(fd) != 0 ||
@@ -176,12 +197,14 @@ int journal_begin(Journal *journal, size_t kept, const char *header, const RunRe
                                                              : 0;
 }
 
-int journal_append(Journal *journal, const char *rows, size_t length)
+int journal_append(Journal *journal, const char *rows, size_t length, double seconds)
 {
     if (journal->plain != NULL) {
         return fwrite(rows, 1, length, output_file(journal->plain)) == length ? 0 : -1;
     }
-    return write_bytes(journal, rows, length);
+    return seals_append(&journal->seals, rows, length, seconds) != 0
+               ? -1
+               : write_bytes(journal, rows, length);
 }
 
 int journal_sync(Journal *journal)
@@ -189,7 +212,7 @@ int journal_sync(Journal *journal)
     if (journal->plain != NULL) {
         return output_commit(journal->plain);
     }
-    return fsync(fileno(journal->rows.file));
+    return seals_sync(&journal->seals) != 0 ? -1 : fsync(fileno(journal->rows.file));
 }
 
 int journal_finish(Journal *journal, const RunRecord *run)
@@ -248,6 +271,7 @@ void journal_clear(Journal *journal)
     }
     atomic_file_clear(rows);
     output_clear(journal->plain);
+    seals_clear(&journal->seals);
     free(journal->sidecar);
     free(journal->sidecar_partial);
     free(journal->sidecar_new);

@@ -2,8 +2,9 @@
  * The results file of a sweep, which survives an interruption at any moment.
  *
  * Rows go to FILE.partial, whole points in grid order, each on disk before the next; before the
- * first, FILE.json.partial says what run they are of.  When all are there, FILE.partial becomes
- * FILE and then FILE.json.partial FILE.json.  A run that resumes goes on with what is there.
+ * first, FILE.json.partial says what run they are of, and with every point it gets the seal of its
+ * rows (journal_seals.h).  When all are there, FILE.partial becomes FILE and then
+ * FILE.json.partial FILE.json.  A run that resumes goes on with what is there.
  * What is kept of points in progress lies beside it (checkpoint.h).
  * Without a regular file (stdout, a pipe, /dev/full) rows are just written.
  */
@@ -41,6 +42,13 @@ const char *journal_rows(const Journal *journal, size_t *size);
 /* False when rows are there behind another header line than this. */
 bool journal_has_header(const Journal *journal, const char *header);
 
+/* Are the first `length` bytes behind those that were taken the rows of the next point as the run
+ * wrote them?  True takes them.  *broken: they were changed since; else nobody sealed them. */
+bool journal_take(Journal *journal, const char *rows, size_t length, bool *broken);
+
+/* Did the run seal another point behind those that were taken? */
+bool journal_has_more(const Journal *journal);
+
 /* True when nothing is left to do: FILE is there already, of a run like this. */
 bool journal_is_complete(const Journal *journal);
 
@@ -52,8 +60,8 @@ bool journal_survives(const Journal *journal);
 int journal_begin(Journal *journal, size_t kept, const char *header, const RunRecord *run)
     __attribute__((warn_unused_result));
 
-/* Appends the rows of a point; on disk after the next sync.  0, or -1 (errno). */
-int journal_append(Journal *journal, const char *rows, size_t length)
+/* Appends the rows of a point that took so long; on disk after the next sync.  0, or -1 (errno). */
+int journal_append(Journal *journal, const char *rows, size_t length, double seconds)
     __attribute__((warn_unused_result));
 int journal_sync(Journal *journal) __attribute__((warn_unused_result));
 

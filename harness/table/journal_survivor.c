@@ -94,26 +94,23 @@ static void print_remove(const char *path)
     shown_write(stderr, SHOWN_SHELL, path);
 }
 
-/* Seconds from the sidecar, written first, to the last row or checkpoint.  Negative when nobody
- * knows: rows are there without a sidecar, or older than it, as copies may be. */
+/* Seconds that went into what is there: into sealed points, and from the last seal to a later
+ * checkpoint.  Negative when nobody knows: rows are there without a seal. */
 static double work_left(const Journal *journal, const json_t *started)
 {
-    struct stat rows, sidecar, checkpoints;
-    bool kept = stat(journal->checkpoints, &checkpoints) == 0;
-    if (rows_left(journal) == 0 && !kept) {
-        return 0;
-    }
-    if (stat(journal->rows.partial, &rows) != 0 || stat(journal->sidecar_partial, &sidecar) != 0) {
-        return rows_left(journal) > 0 ? -1 : 0;
-    }
-    bool later = kept && difftime(checkpoints.st_mtime, rows.st_mtime) > 0;
-    double seconds = difftime(later ? checkpoints.st_mtime : rows.st_mtime, sidecar.st_mtime);
+    struct stat sealed, checkpoints;
     if (json_is_true(json_object_get(started, "complete"))) {
-        /* Its last steps write the sidecar anew. */
-        double recorded = work_recorded(started);
-        seconds = recorded < 0 || recorded > seconds ? recorded : seconds;
+        return rows_left(journal) > 0 ? work_recorded(started) : 0;
     }
-    return seconds;
+    if (rows_left(journal) > 0 && !seals_has_next(&journal->seals)) {
+        return -1;
+    }
+    bool kept = stat(journal->checkpoints, &checkpoints) == 0 &&
+                stat(journal->sidecar_partial, &sealed) == 0 &&
+                checkpoints.st_mtime > sealed.st_mtime;
+    return journal->seals.seconds < 0 ? -1
+           : kept ? journal->seals.seconds + difftime(checkpoints.st_mtime, sealed.st_mtime)
+                  : journal->seals.seconds;
 }
 
 /* A run that does not resume: short work is dropped, long or unknown work is refused. */
@@ -146,6 +143,10 @@ static int drop_leftover(Journal *journal, const json_t *started)
     return 0;
 }
 
+#define ALTERED                                                                                    \
+    "it is complete, but its bytes are not those that its .json was written with: it was edited, " \
+    "or another file took its place"
+
 /* remedy NULL: to remove the file. */
 static int refuse(const char *path, const char *why, const char *remedy)
 {
@@ -177,7 +178,11 @@ static int take_partial(Journal *journal, const json_t *sidecar, const RunRecord
         return *difference == '\0' ? facts_fault()
                                    : refuse(journal->rows.partial, difference, NULL);
     }
-    return 0;
+    /* Stopped in its last steps: the sidecar has the digest of all rows instead of their seals. */
+    journal->proven = json_is_true(json_object_get(sidecar, "complete"));
+    return journal->proven && !sidecar_is_of(sidecar, journal->text, journal->size)
+               ? refuse(journal->rows.partial, ALTERED, NULL)
+               : 0;
 }
 
 static int read_complete(Journal *journal)
@@ -216,12 +221,9 @@ static int take_complete(Journal *journal, const json_t *sidecar, const RunRecor
     }
     int status = read_complete(journal);
     if (status == 0 && !sidecar_is_of(sidecar, journal->text, journal->size)) {
-        return refuse(
-            path,
-            "it is complete, but its bytes are not those that its .json was written with: "
-            "it was edited, or another file took its place",
-            remedy);
+        return refuse(path, ALTERED, remedy);
     }
+    journal->proven = true;
     return status;
 }
 
@@ -299,7 +301,7 @@ int journal_open_survivor(Journal *journal, const char *path, bool resume, const
     /* Until this run begins to write, what is there stays as it is. */
     journal->header = header_length(journal->text, journal->size);
     journal->length = journal->size;
-    json_t *started = sidecar_load(journal->sidecar_partial);
+    json_t *started = seals_load(&journal->seals, journal->sidecar_partial);
     status = started == NULL && file_fault(errno) == 99 ? cannot_read(journal->sidecar_partial)
                                                         : finish_renames(journal, &started);
     if (status == 0) {

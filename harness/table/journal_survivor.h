@@ -3,18 +3,21 @@
  *
  *   journal.c            what is written
  *   journal_survivor.c   what an interrupted or a complete run left, and whether it is gone on with
+ *   journal_seals.c      what proves the rows of an interrupted run, point by point
  */
 #ifndef HEADPROOF_HARNESS_TABLE_JOURNAL_SURVIVOR_H
 #define HEADPROOF_HARNESS_TABLE_JOURNAL_SURVIVOR_H
 
 #include "../base/atomic_file.h"
 #include "journal.h"
+#include "journal_seals.h"
 #include "output.h"
 
 /* plain: where rows are just written, else NULL.  rows: FILE.partial, open and locked.
  * text [size]: what was in it, or in a complete FILE.  length: of what is to stay in
  * FILE.partial, the header and whole points; header: of the former.
- * writing: FILE.partial has begun to change; begun: the sidecar is this run's. */
+ * writing: FILE.partial has begun to change; begun: the sidecar is this run's; proven: all of text
+ * has the digest that its sidecar was written with. */
 struct Journal {
     Output *plain;
     const char *name; /* of the output, for messages */
@@ -22,7 +25,8 @@ struct Journal {
     char *sidecar, *sidecar_partial, *sidecar_new, *checkpoints;
     char *text;
     size_t size, header, length;
-    bool writing, begun, complete;
+    Seals seals;
+    bool writing, begun, complete, proven;
 };
 
 /* Opens and reads FILE.partial for a journal whose rows are empty but for their flag; see

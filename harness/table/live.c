@@ -155,12 +155,12 @@ static void next_word(char word[64], const char **text)
     *text += length + ((*text)[length] == ' ');
 }
 
-Color live_status_color(const char *status)
+Color live_status_color(const char *status, bool judged)
 {
     bool ok = strcmp(status, status_name(STATUS_OK)) == 0;
     bool doubtful = strcmp(status, status_name(STATUS_UNRESOLVED)) == 0 ||
                     strcmp(status, status_name(STATUS_VACUOUS)) == 0;
-    return ok ? COLOR_GOOD : doubtful ? COLOR_DOUBTFUL : COLOR_BAD;
+    return ok ? (judged ? COLOR_GOOD : COLOR_NONE) : doubtful ? COLOR_DOUBTFUL : COLOR_BAD;
 }
 
 static const char *skip_words(const char *text, size_t count)
@@ -202,7 +202,7 @@ static void print_line(FILE *file, const Live *live, const Point *point, const c
     text = skip_words(text, others);
     next_word(word, &text);
     fputs(between(&first, live), file);
-    terminal_write(file, live->colors ? live_status_color(word) : COLOR_NONE, word);
+    terminal_write(file, live->colors ? live_status_color(word, point->judged) : COLOR_NONE, word);
     putc('\n', file);
 }
 

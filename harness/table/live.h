@@ -31,8 +31,8 @@ typedef struct {
 int live_open(Live *live, const Grid *grid, const size_t *points, size_t count, size_t line)
     __attribute__((warn_unused_result));
 
-/* Of the word that a row has for its status. */
-Color live_status_color(const char *status);
+/* Of the word that a row has for its status; ok has none where nothing was judged. */
+Color live_status_color(const char *status, bool judged);
 
 /* text [length]: lines of table_print_row about the point.  A header comes before the first, and
  * again where streams have shrunk or grown so much that errors are relative to r(T) from there. */

@@ -5,7 +5,6 @@
 
 #include "../grid/point_axes.h"
 
-#include <stdbool.h>
 #include <string.h>
 
 static bool is_among(const Axis *axes, Axis axis)
@@ -74,6 +73,15 @@ const char *options_find(size_t *length, const char *options, size_t size, const
         options += *length + 1;
     }
     return NULL;
+}
+
+bool options_judge(const char *options, size_t size)
+{
+    const AxisInfo *axis = axis_info(AXIS_TOLERANCE);
+    const char *none = axis->domain.words[0];
+    size_t length = 0;
+    const char *value = options_find(&length, options, size, axis->name);
+    return value != NULL && (length != strlen(none) || memcmp(value, none, length) != 0);
 }
 
 /* The word's place in the domain; word_count: it is none of its words. */

@@ -11,6 +11,7 @@
 
 #include "../grid/axes.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 
 /* Writes a point's cell.  also: axes that have a column elsewhere, but not in this table; it ends
@@ -40,6 +41,9 @@ size_t options_canonical(char *out, const char *options, size_t length,
 
 /* The value that an axis has in options [size], and its length; NULL: none is there. */
 const char *options_find(size_t *length, const char *options, size_t size, const char *name);
+
+/* Does a tolerance judge such a row? */
+bool options_judge(const char *options, size_t size);
 
 /* text = that value, or the default that the axis has in such a row. */
 void options_value(char text[VALUE_TEXT], Axis axis, const char *options, size_t size,

@@ -29,7 +29,7 @@ static int open_files(Output *output, const char *path)
     if (path == NULL) {
         output->borrowed = true;
         output->rows.file = stdout;
-        return atomic_file_keep_signals("stdout");
+        return 0;
     }
     int status = atomic_file_open(&output->rows, path);
     if (status == 0 && !atomic_file_is_direct(&output->rows)) {

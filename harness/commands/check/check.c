@@ -245,6 +245,14 @@ bool check_passes(const Check *check)
     return check->finding_count == 0 && check->rows > 0 && check->cells > 0;
 }
 
+Conclusion check_conclude(const Check *check)
+{
+    return !check_passes(check)           ? CONCLUSION_FAIL
+           : check->judged                ? CONCLUSION_PASS
+           : check->options->save != NULL ? CONCLUSION_SAVED
+                                          : CONCLUSION_EVALUATED;
+}
+
 void check_clear(Check *check)
 {
     for (size_t i = 0; i < check->mention_count; i++) {

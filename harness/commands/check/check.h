@@ -7,6 +7,7 @@
 
 #include "../../table/check_keys.h"
 #include "../../grid/grid.h"
+#include "../../base/conclusion.h"
 
 #define CHECK_TEXT 32
 
@@ -34,7 +35,8 @@ typedef struct {
  * mentions: sentences about what does not fail. */
 typedef struct {
     const char *command;
-    bool tells; /* cases say what their rows hold: of a command that compares with nothing */
+    bool tells;  /* cases say what their rows hold: of a command that compares with nothing */
+    bool judged; /* by a baseline or, of one point at least, a tolerance */
     const Grid *grid;
     const CheckOptions *options;
     int argc; /* the command line, that repeats the whole check */
@@ -59,6 +61,9 @@ int check_judge(Check *check) __attribute__((warn_unused_result));
 void check_clear(Check *check);
 
 bool check_passes(const Check *check);
+
+/* What passes was perhaps not judged. */
+Conclusion check_conclude(const Check *check);
 
 /* Adds a sentence.  0; 99 after a message. */
 int check_mention(Check *check, const char *format, ...)

@@ -360,6 +360,7 @@ int command_check(const Grid *grid, const RunOptions *run, int argc, char **argv
         .check = {
             .command = "check", .grid = grid, .options = &run->check, .argc = argc, .argv = argv}};
     command.check.colors = terminal_has_colors(stdout, run->color);
+    command.check.judged = run->check.baseline != NULL || grid_first_judged(grid) != NULL;
     int status = check_options(grid, &run->check);
     if (status == 0) {
         status = check_open(&command.check);

@@ -120,16 +120,33 @@ char *report_command(const Check *check, const Finding *finding)
     return finish_text(&stream);
 }
 
+static size_t judged_rows(const Grid *grid)
+{
+    size_t rows = 0;
+    for (size_t i = 0; i < grid->count; i++) {
+        rows += grid->points[i].judged ? grid->points[i].spec.depth : 0;
+    }
+    return rows;
+}
+
 void report_verdict(char text[VERDICT_TEXT], const Check *check)
 {
-    if (check->tells && check_passes(check)) {
-        snprintf(text, VERDICT_TEXT, "PASS: %zu case%s", check->rows, check->rows == 1 ? "" : "s");
+    Conclusion conclusion = check_conclude(check);
+    const char *words = conclusion_words(conclusion);
+    if (check->tells && conclusion != CONCLUSION_FAIL) {
+        snprintf(text, VERDICT_TEXT, "%s: %zu case%s", words, check->rows,
+                 check->rows == 1 ? "" : "s");
     } else if (check->tells) {
         snprintf(text, VERDICT_TEXT, "FAIL: %zu of %zu case%s", check->failed, check->rows,
                  check->rows == 1 ? "" : "s");
-    } else if (check_passes(check)) {
+    } else if (conclusion == CONCLUSION_PASS && check->options->save != NULL) {
+        snprintf(text, VERDICT_TEXT, "PASS: %zu of %zu rows within a tolerance, nothing compared",
+                 judged_rows(check->grid), check->rows);
+    } else if (conclusion == CONCLUSION_PASS) {
         snprintf(text, VERDICT_TEXT, "PASS: %zu rows, %zu cells compared", check->rows,
                  check->cells);
+    } else if (conclusion != CONCLUSION_FAIL) {
+        snprintf(text, VERDICT_TEXT, "%s: %zu rows", words, check->rows);
     } else {
         snprintf(text, VERDICT_TEXT, "FAIL: %zu of %zu rows, %zu findings, %zu cells compared",
                  check->failed, check->rows, check->finding_count, check->cells);
@@ -224,7 +241,7 @@ void report_print(FILE *file, const Check *check, bool quiet)
         print_findings(file, check);
     }
     report_verdict(verdict, check);
-    Color color = check_passes(check) ? COLOR_GOOD : COLOR_BAD;
+    Color color = conclusion_color(check_conclude(check));
     terminal_write(file, check->colors ? color : COLOR_NONE, verdict);
     putc('\n', file);
 }

@@ -113,14 +113,16 @@ static json_t *count_value(size_t count)
 int report_json(FILE *file, const Check *check)
 {
     json_t *object = json_object();
+    Conclusion conclusion = check_conclude(check);
     int status =
         json_object_set_new(object, "schema", json_integer(1)) |
         json_object_set_new(object, "version", text_value(info_version())) |
-        json_object_set_new(object, "verdict", text_value(check_passes(check) ? "pass" : "fail")) |
+        json_object_set_new(object, "verdict", text_value(conclusion_name(conclusion))) |
         json_object_set_new(object, "baseline", text_value(check->options->baseline)) |
         json_object_set_new(object, "rows", count_value(check->rows)) |
         json_object_set_new(object, "rows_failed", count_value(check->failed)) |
-        json_object_set_new(object, "cells", count_value(check->cells)) |
+        json_object_set_new(object, "cells",
+                            count_value(conclusion == CONCLUSION_SAVED ? 0 : check->cells)) |
         json_object_set_new(object, "command", text_value(check->command)) |
         json_object_set_new(object, "notes", mentions_value(check)) |
         json_object_set_new(object, "findings", findings_value(check));

@@ -94,6 +94,12 @@ static int write_told(FILE *file, const Csv *table, size_t row)
     return status;
 }
 
+/* Nothing was judged: for JUnit, whose cases have no other word for it, they were skipped. */
+static bool is_skipped(Conclusion conclusion)
+{
+    return conclusion != CONCLUSION_FAIL && conclusion != CONCLUSION_PASS;
+}
+
 static int write_case(FILE *file, const Check *check, const Csv *table, size_t row,
                       const Finding *const *findings, size_t count)
 {
@@ -102,12 +108,17 @@ static int write_case(FILE *file, const Check *check, const Csv *table, size_t r
     if (key == NULL) {
         return report_memory();
     }
-    bool tells = check->tells && row != NO_ROW, holds = count > 0 || tells;
+    Conclusion conclusion = check_conclude(check);
+    bool tells = check->tells && row != NO_ROW, skipped = is_skipped(conclusion);
+    bool holds = count > 0 || tells || skipped;
     fprintf(file, "    <testcase classname=\"headproof.%s\" name=\"", check->command);
     int status = write_escaped(file, key);
     fprintf(file, "\" time=\"%.6f\"%s>\n", seconds_of(check, table, row), holds ? "" : "/");
     for (size_t i = 0; i < count; i++) {
         status |= write_failure(file, check, findings[i]);
+    }
+    if (skipped) {
+        fprintf(file, "      <skipped message=\"%s\"/>\n", conclusion_words(conclusion));
     }
     if (tells) {
         status |= write_told(file, table, row);
@@ -177,8 +188,9 @@ int report_xml(FILE *file, const Check *check)
     fprintf(file,
             "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
             "<testsuites>\n  <testsuite name=\"headproof %s\" tests=\"%zu\" failures=\"%zu\" "
-            "errors=\"0\" skipped=\"0\" time=\"%.6f\">\n",
-            check->command, cases, failed, seconds_of_all(check));
+            "errors=\"0\" skipped=\"%zu\" time=\"%.6f\">\n",
+            check->command, cases, failed, is_skipped(check_conclude(check)) ? cases : 0,
+            seconds_of_all(check));
     status |= write_cases(file, check, findings, &cases, &failed);
     fputs("    <system-out>", file);
     for (size_t i = 0; i < check->mention_count; i++) {

@@ -11,6 +11,7 @@
 
 #include "../commands.h"
 #include "../../grid/distinct.h"
+#include "../../base/conclusion.h"
 #include "../../base/message.h"
 #include "../../table/output.h"
 #include "../../base/shown.h"
@@ -41,7 +42,10 @@ static int conclude(const Merge *merge)
     fprintf(file, "%zu points of %zu shards in %s\n", merge->point_count, merge->shards,
             shown(path).text);
     if (merge->merged != NULL) {
-        fprintf(file, "verdict: %s\n", failures > 0 ? "FAIL" : "PASS");
+        Conclusion conclusion = failures > 0    ? CONCLUSION_FAIL
+                                : merge->judged ? CONCLUSION_PASS
+                                                : CONCLUSION_EVALUATED;
+        fprintf(file, "verdict: %s\n", conclusion_words(conclusion));
     }
     return failures > 0 ? 1 : 0;
 }

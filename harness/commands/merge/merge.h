@@ -38,6 +38,7 @@ typedef struct {
     const char *header;
     size_t header_length;
     bool mixed;         /* machines differ */
+    bool judged;        /* rows of verify say a tolerance */
     char *merged;       /* rows of verify, or NULL: the points' are written */
     RunOptions options; /* output, format, on_stdout: what is written where */
 } Merge;

@@ -322,7 +322,7 @@ static Status write_row(FILE *file, const Cells *rows, size_t count, PositionMea
 }
 
 /* The next row of a layer, and those of positions before it, which the last layer's row sums up. */
-static int take_layer(FILE *file, const Merge *merge, const char **lines, Cells *rows,
+static int take_layer(FILE *file, Merge *merge, const char **lines, Cells *rows,
                       PositionMeans *means, Status *worst)
 {
     size_t bad = 0;
@@ -337,6 +337,8 @@ static int take_layer(FILE *file, const Merge *merge, const char **lines, Cells 
     }
     Status status = write_row(file, rows, merge->file_count, means, &failed);
     *worst = status < *worst ? status : *worst;
+    merge->judged = merge->judged ||
+                    options_judge(rows[0].cell[VERIFY_OPTIONS], rows[0].length[VERIFY_OPTIONS]);
     if (has_logits(&rows[0])) {
         position_means_clear(means);
         position_means_init(means);
@@ -346,8 +348,7 @@ static int take_layer(FILE *file, const Merge *merge, const char **lines, Cells 
 
 /* All rows into file; *worst: their status.  lines [file_count]: where each shard is; rows
  * [file_count]. */
-static int write_rows(FILE *file, const Merge *merge, const char **lines, Cells *rows,
-                      Status *worst)
+static int write_rows(FILE *file, Merge *merge, const char **lines, Cells *rows, Status *worst)
 {
     *worst = STATUS_OK;
     const ShardFile *first = &merge->files[0];

@@ -145,7 +145,7 @@ static int print_verdict(FILE *file, const Searches *all)
         snprintf(text, sizeof text, "verdict: FAIL: %zu of %zu search%s found no omega",
                  all->missing, all->count, all->count == 1 ? "" : "es");
     }
-    Color color = all->missing > 0 ? COLOR_BAD : COLOR_GOOD;
+    Color color = conclusion_color(all->missing > 0 ? CONCLUSION_FAIL : CONCLUSION_PASS);
     terminal_write(file, terminal_has_colors(file, all->color) ? color : COLOR_NONE, text);
     return fputc('\n', file) == EOF ? output_failed(all->path) : 0;
 }
@@ -195,7 +195,7 @@ static int open_files(Searches *all, const RunOptions *run, int argc, char **arg
 {
     int status = output_open_run(&all->output, run);
     if (status == 0) {
-        status = outcome_open(&all->outcome, &min_omega_outcome, run, argc, argv);
+        status = outcome_open(&all->outcome, &min_omega_outcome, run, true, argc, argv);
     }
     if (status == 0 && all->outcome.file != NULL) {
         (void)row_write_case_header(all->outcome.file); /* the stream remembers */

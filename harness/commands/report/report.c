@@ -97,23 +97,29 @@ static int check_files(const Report *report)
 /* The verdict over all, its reason, and where each file is. */
 static void write_head(FILE *file, const Report *report)
 {
-    size_t failed = 0;
+    size_t of[CONCLUSIONS] = {0};
     for (size_t i = 0; i < report->count; i++) {
-        failed += !report->subjects[i].passes;
+        of[report->subjects[i].conclusion]++;
     }
+    Conclusion all = of[CONCLUSION_FAIL] > 0                ? CONCLUSION_FAIL
+                     : of[CONCLUSION_PASS] == report->count ? CONCLUSION_PASS
+                                                            : CONCLUSION_EVALUATED;
+    const char *words = all != CONCLUSION_EVALUATED ? conclusion_words(all)
+                        : of[CONCLUSION_PASS] > 0   ? "not all judged"
+                                                    : "nothing judged";
     fputs("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n", file);
     fputs("<meta name=\"generator\" content=\"headproof report\">\n", file);
     fputs("<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n", file);
     fprintf(file, "<title>%s: headproof report</title>\n<style>\n%s</style>\n</head>\n<body>\n",
-            failed > 0 ? "FAIL" : "PASS", style);
-    fprintf(file, "<h1>Headproof: <span class=\"%s\">%s</span></h1>\n<ul>\n",
-            failed > 0 ? "fail" : "pass", failed > 0 ? "FAIL" : "PASS");
+            words, style);
+    fprintf(file, "<h1>Headproof: <span class=\"%s\">%s</span></h1>\n<ul>\n", conclusion_name(all),
+            words);
     for (size_t i = 0; i < report->count; i++) {
         char verdict[SECTION_VERDICT];
         section_verdict(verdict, &report->subjects[i]);
         fprintf(file, "<li><a href=\"#file-%zu\">", i + 1);
         section_text(file, report->subjects[i].path);
-        fprintf(file, "</a>: <span class=\"%s\">", report->subjects[i].passes ? "pass" : "fail");
+        fprintf(file, "</a>: <span class=\"%s\">", conclusion_name(report->subjects[i].conclusion));
         section_text(file, verdict);
         fputs("</span></li>\n", file);
     }

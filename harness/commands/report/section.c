@@ -51,19 +51,35 @@ void section_verdict(char text[SECTION_VERDICT], const Subject *subject)
     const char *what = points > 0 ? "point" : "row";
     char reasons[SECTION_VERDICT / 2] = "";
     const json_t *cases = json_object_get(subject->check, "cases"); /* of verify, min-omega */
-    if (subject->kind == SUBJECT_CHECK && subject->passes && cases != NULL) {
+    bool fails = subject->conclusion == CONCLUSION_FAIL;
+    const char *words = conclusion_words(subject->conclusion);
+    if (subject->kind == SUBJECT_CHECK && !fails && cases != NULL) {
         size_t count = json_array_size(cases);
-        snprintf(text, SECTION_VERDICT, "PASS: %zu case%s", count, plural(count));
-    } else if (subject->kind == SUBJECT_CHECK && subject->passes) {
-        snprintf(text, SECTION_VERDICT, "PASS: every row is as good as the baseline's");
+        snprintf(text, SECTION_VERDICT, "%s: %zu case%s", words, count, plural(count));
+    } else if (subject->kind == SUBJECT_CHECK && subject->conclusion == CONCLUSION_PASS) {
+        bool compared = *sidecar_get(subject->check, "baseline") != '\0';
+        snprintf(text, SECTION_VERDICT, "PASS: every row is %s",
+                 compared ? "as good as the baseline's" : "within its tolerance");
+    } else if (subject->kind == SUBJECT_CHECK && !fails) {
+        snprintf(text, SECTION_VERDICT, "%s", words);
     } else if (subject->kind == SUBJECT_CHECK) {
         const json_t *first = json_array_get(json_object_get(subject->check, "findings"), 0);
         snprintf(text, SECTION_VERDICT, "FAIL: %zu row%s, %zu finding%s; the first: %.40s %.60s",
                  failed, plural(failed), points, plural(points), sidecar_get(first, "column"),
                  sidecar_get(first, "reason"));
-    } else if (subject->passes) {
-        snprintf(text, SECTION_VERDICT, "PASS: %zu %s%s, %zu row%s", all, what, plural(all), rows,
-                 plural(rows));
+    } else if (!fails && subject->judged > 0 && !subject->proven) {
+        snprintf(text, SECTION_VERDICT,
+                 "no failure in %zu row%s, but no sidecar with their digest says that they are as "
+                 "they were written",
+                 rows, plural(rows));
+    } else if (!fails) {
+        snprintf(text, SECTION_VERDICT, "%s: %zu %s%s, %zu row%s", words, all, what, plural(all),
+                 rows, plural(rows));
+        if (subject->judged > 0 && subject->judged < rows) {
+            size_t used = strlen(text);
+            snprintf(text + used, SECTION_VERDICT - used, ", %zu without a tolerance",
+                     rows - subject->judged);
+        }
     } else {
         write_reasons(reasons, sizeof reasons, subject);
         snprintf(text, SECTION_VERDICT, "FAIL: %zu of %zu %s%s%s", failed, all, what, plural(all),
@@ -211,7 +227,7 @@ int section_write(FILE *file, const Subject *subject, size_t number)
     section_verdict(verdict, subject);
     fprintf(file, "<section id=\"file-%zu\">\n<h2>", number + 1);
     section_text(file, subject->path);
-    fprintf(file, "</h2>\n<p class=\"verdict %s\">", subject->passes ? "pass" : "fail");
+    fprintf(file, "</h2>\n<p class=\"verdict %s\">", conclusion_name(subject->conclusion));
     section_text(file, verdict);
     fputs("</p>\n", file);
     if (subject->drawn) {
@@ -221,7 +237,7 @@ int section_write(FILE *file, const Subject *subject, size_t number)
         write_findings(file, subject);
     } else if (status == 0) {
         status = listing_write(file, subject) != 0 ? 99 : 0;
-        if (!subject->passes) {
+        if (subject->conclusion == CONCLUSION_FAIL) {
             write_failed_points(file, subject);
         }
     }

@@ -8,6 +8,7 @@
 #include "../../base/atomic_file.h"
 #include "../../base/message.h"
 #include "../../table/columns.h"
+#include "../../table/options_cell.h"
 #include "../../table/sidecar.h"
 
 #include <errno.h>
@@ -58,7 +59,14 @@ static int read_check(Subject *subject)
     json_int_t failed = json_integer_value(json_object_get(subject->check, "rows_failed"));
     subject->points = json_array_size(json_object_get(subject->check, "findings"));
     subject->failed = failed > 0 ? (size_t)failed : 0;
-    subject->passes = strcmp(verdict, "pass") == 0;
+    while (subject->conclusion < CONCLUSIONS &&
+           strcmp(verdict, conclusion_name(subject->conclusion)) != 0) {
+        subject->conclusion++;
+    }
+    if (subject->conclusion == CONCLUSIONS) {
+        return refuse(subject->path);
+    }
+    subject->conclusion = subject->points > 0 ? CONCLUSION_FAIL : subject->conclusion;
     return 0;
 }
 
@@ -78,18 +86,28 @@ static int read_sidecar(Subject *subject)
                     strerror(reason));
         return 99;
     }
-    if (*sidecar_get(subject->sidecar, "digest") != '\0' &&
-        !sidecar_has_digest(subject->sidecar, subject->csv.digest)) {
+    subject->proven = sidecar_has_digest(subject->sidecar, subject->csv.digest);
+    if (*sidecar_get(subject->sidecar, "digest") != '\0' && !subject->proven) {
         complain_of(subject->path, NULL, NULL, "its rows are not those that its .json names");
         return 2;
     }
     return 0;
 }
 
-/* A point fails where the sidecar says so; without its word, a row does by its status. */
+/* Does a tolerance judge the row?  It has a column of its own in tables of min-omega. */
+static bool is_judged(const Csv *csv, size_t row)
+{
+    size_t options = csv_find(csv, OPTIONS_COLUMN), own = csv_find(csv, "tolerance");
+    const char *cell = options < csv->columns ? csv_cell(csv, row, options) : "";
+    return own < csv->columns || options_judge(cell, strlen(cell));
+}
+
+/* A point fails where a sidecar says so that is of these rows; without its word, a row does by its
+ * status. */
 static void judge(Subject *subject)
 {
-    const json_t *points = json_object_get(subject->sidecar, "points"), *point;
+    const json_t *points = subject->proven ? json_object_get(subject->sidecar, "points") : NULL;
+    const json_t *point;
     size_t index;
     bool said = false;
     json_array_foreach(points, index, point)
@@ -99,10 +117,13 @@ static void judge(Subject *subject)
         subject->failed += json_is_false(passed);
     }
     subject->points = json_array_size(points);
-    for (size_t row = 0; row < subject->csv.rows && !said; row++) {
-        subject->failed += subject_row_fails(subject, row);
+    for (size_t row = 0; row < subject->csv.rows; row++) {
+        subject->failed += !said && subject_row_fails(subject, row);
+        subject->judged += is_judged(&subject->csv, row);
     }
-    subject->passes = subject->failed == 0;
+    subject->conclusion = subject->failed > 0                      ? CONCLUSION_FAIL
+                          : subject->judged > 0 && subject->proven ? CONCLUSION_PASS
+                                                                   : CONCLUSION_EVALUATED;
 }
 
 static int read_table(Subject *subject)

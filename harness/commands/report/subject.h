@@ -4,6 +4,7 @@
 #ifndef HEADPROOF_HARNESS_COMMANDS_REPORT_SUBJECT_H
 #define HEADPROOF_HARNESS_COMMANDS_REPORT_SUBJECT_H
 
+#include "../../base/conclusion.h"
 #include "../../base/csv_read.h"
 
 #include <jansson.h>
@@ -23,8 +24,10 @@ typedef struct {
     json_t *check;   /* of SUBJECT_CHECK */
     size_t points;   /* that the sidecar names, or findings */
     size_t failed;   /* of its points, or rows */
+    size_t judged;   /* rows that a tolerance judges */
+    bool proven;     /* the sidecar has the digest of these very bytes */
     bool drawn;      /* it is a table with something to draw */
-    bool passes;
+    Conclusion conclusion;
 } Subject;
 
 /* Reads a file into *subject, which is empty ({0}) before.  0; 2 after a message: it is none of

@@ -11,6 +11,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#define UNEXPECTED "the row is not the one expected there"
+
 static size_t count_lines(const char *text, size_t size)
 {
     size_t count = 0;
@@ -20,12 +22,11 @@ static size_t count_lines(const char *text, size_t size)
     return count;
 }
 
-static int refuse_rows(const Sweep *sweep, size_t line)
+static int refuse_rows(const Sweep *sweep, size_t line, const char *why)
 {
-    fprintf(stderr,
-            "headproof: %s%s:%zu: cannot be resumed: the row is not the one expected there\n",
+    fprintf(stderr, "headproof: %s%s:%zu: cannot be resumed: %s\n",
             shown(sweep->options->output).text,
-            journal_is_complete(sweep->journal) ? "" : ".partial", line);
+            journal_is_complete(sweep->journal) ? "" : ".partial", line, why);
     return 2;
 }
 
@@ -38,11 +39,11 @@ static int check_header(const Sweep *sweep)
     }
     bool same = journal_has_header(sweep->journal, header);
     free(header);
-    return same ? 0 : refuse_rows(sweep, 1);
+    return same ? 0 : refuse_rows(sweep, 1, UNEXPECTED);
 }
 
-/* Takes in the points whose rows are there.  Behind them there may be
- * the torn rows of one more point: what is more has another origin. */
+/* Takes in the points whose rows are there and sealed.  Behind them may be what nobody sealed, or
+ * the torn rows of one more point: what is more was changed. */
 static int take_points(Sweep *sweep, size_t *kept)
 {
     size_t size, length = 1;
@@ -55,6 +56,15 @@ static int take_points(Sweep *sweep, size_t *kept)
         if (length == 0 && errno == ENOMEM) {
             return memory_fault();
         }
+        bool broken = false;
+        if (length > 0 && !journal_take(sweep->journal, rows + *kept, length, &broken)) {
+            length = 0;
+        }
+        if (broken) {
+            return refuse_rows(sweep, count_lines(rows, *kept) + 2,
+                               "the point's rows, or what is before them, were changed since the "
+                               "run wrote them");
+        }
         *kept += length;
         if (length > 0) {
             sweep_take_outcome(sweep, &outcome, -1);
@@ -62,9 +72,11 @@ static int take_points(Sweep *sweep, size_t *kept)
     }
     size_t torn = count_lines(rows + *kept, size - *kept);
     bool whole = sweep->committed == sweep->count;
-    if ((whole ? torn > 0 : torn > sweep_point(sweep, sweep->committed)->spec.depth) ||
+    if ((whole ? torn > 0
+               : torn >= sweep_point(sweep, sweep->committed)->spec.depth &&
+                     journal_has_more(sweep->journal)) ||
         (journal_is_complete(sweep->journal) && (!whole || *kept < size))) {
-        return refuse_rows(sweep, count_lines(rows, *kept) + 2);
+        return refuse_rows(sweep, count_lines(rows, *kept) + 2, UNEXPECTED);
     }
     if (!sweep->options->quiet && journal_is_complete(sweep->journal)) {
         fprintf(stderr, "headproof: %s is complete\n", shown(sweep->options->output).text);

@@ -84,7 +84,8 @@ static int write_other_rows(Sweep *sweep, const Point *point, const PointRows *r
     } else {
         status = expanded_write(stream, sweep->grid, point, rows->text, rows->csv);
     }
-    status = fclose(stream) != 0 || status != 0 ? -1 : journal_append(sweep->journal, text, size);
+    status =
+        fclose(stream) != 0 || status != 0 ? -1 : journal_append(sweep->journal, text, size, 0);
     free(text);
     return status;
 }
@@ -94,7 +95,7 @@ static bool write_rows(Sweep *sweep, const Point *point, const PointRows *rows, 
     errno = 0;
     int status = sweep->terminal || sweep->options->expand
                      ? write_other_rows(sweep, point, rows)
-                     : journal_append(sweep->journal, rows->text, rows->csv);
+                     : journal_append(sweep->journal, rows->text, rows->csv, rows->seconds);
     if (status != 0 || (!more && journal_sync(sweep->journal) != 0)) {
         sweep->write_error = errno != 0 ? errno : EIO;
     }

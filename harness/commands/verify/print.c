@@ -248,7 +248,9 @@ void verify_print_omega(const Verify *verify, double omega, const LogitErrors *l
         }
         const char *status = status_name(verify->layers[l].status);
         fputs("  ", file);
-        terminal_write(file, verify->colors ? live_status_color(status) : COLOR_NONE, status);
+        terminal_write(
+            file, verify->colors ? live_status_color(status, verify->template->judged) : COLOR_NONE,
+            status);
         fputc('\n', file);
     }
     if (verify->has_logits) {
@@ -351,17 +353,21 @@ static bool has_several_omegas(const Grid *grid)
     return false;
 }
 
-void verify_print_verdict(FILE *file, const Grid *grid, bool passed, const VerifyLimit *limit,
-                          size_t bounds)
+Conclusion verify_print_verdict(FILE *file, const Grid *grid, bool passed, const VerifyLimit *limit,
+                                size_t bounds)
 {
     static const char *const judged[] = {[JUDGE_STREAMS] = "the error",
                                          [JUDGE_LOGITS] = "the largest logit error",
                                          [JUDGE_KL] = "the largest KL divergence of m(T')"};
     char text[DECIMAL_TEXT];
-    const Point *point = &grid->points[0];
+    const Point *first = grid_first_judged(grid);
+    const Point *point = first != NULL ? first : &grid->points[0];
     bool several = has_several_omegas(grid);
-    fprintf(file, "verdict: %s ",
-            point->judged ? (passed ? "PASS:" : "FAIL:") : (passed ? "evaluated" : "FAIL"));
+    Conclusion conclusion = !passed         ? CONCLUSION_FAIL
+                            : point->judged ? CONCLUSION_PASS
+                                            : CONCLUSION_EVALUATED;
+    fprintf(file, "verdict: %s%s ", conclusion_words(conclusion),
+            conclusion == CONCLUSION_EVALUATED ? ";" : ":");
     if (several) {
         fprintf(file, "at %s omega above", passed ? "every" : "some");
     } else {
@@ -373,7 +379,7 @@ void verify_print_verdict(FILE *file, const Grid *grid, bool passed, const Verif
         fprintf(file, " %s is %s %s", judged[point->judge_of], passed ? "within" : "not within",
                 text);
     } else {
-        fprintf(file, " (no tolerance given)");
+        fputs(passed ? "" : " (no tolerance given)", file);
     }
     if (point->certify) {
         print_certified(file, bounds);
@@ -381,4 +387,5 @@ void verify_print_verdict(FILE *file, const Grid *grid, bool passed, const Verif
     verify_limit_print(file, limit, several);
     fputs("; ", file);
     witness_print(file, point->source->file);
+    return conclusion;
 }

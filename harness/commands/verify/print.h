@@ -60,7 +60,7 @@ void verify_print_found(const Verify *verify, const Found *found);
 void verify_print_keeping(const Verify *verify, const OmegaSearch *found);
 
 /* A line without its end.  bounds: cells that are only bounds, of points that are certified. */
-void verify_print_verdict(FILE *file, const Grid *grid, bool passed, const VerifyLimit *limit,
-                          size_t bounds);
+Conclusion verify_print_verdict(FILE *file, const Grid *grid, bool passed, const VerifyLimit *limit,
+                                size_t bounds);
 
 #endif

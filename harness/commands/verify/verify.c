@@ -228,11 +228,11 @@ static int say_verdict(char **text, const Grid *grid, const RunOptions *run, boo
     if (stream == NULL) {
         return memory_fault();
     }
-    verify_print_verdict(stream, grid, passed, limit, bounds);
+    Conclusion conclusion = verify_print_verdict(stream, grid, passed, limit, bounds);
     if (fclose(stream) != 0) {
         return memory_fault();
     }
-    Color color = passed ? COLOR_GOOD : COLOR_BAD;
+    Color color = conclusion_color(conclusion);
     terminal_write(report, terminal_has_colors(report, run->color) ? color : COLOR_NONE, *text);
     fputc('\n', report);
     return 0;
@@ -307,9 +307,11 @@ static int open_output(Output **output, const RunOptions *run)
     return status;
 }
 
-static int open_outcome(Outcome *outcome, const RunOptions *run, int argc, char **argv)
+static int open_outcome(Outcome *outcome, const Grid *grid, const RunOptions *run, int argc,
+                        char **argv)
 {
-    int status = outcome_open(outcome, &verify_outcome, run, argc, argv);
+    int status =
+        outcome_open(outcome, &verify_outcome, run, grid_first_judged(grid) != NULL, argc, argv);
     if (status == 0 && outcome->file != NULL) {
         verify_cases_header(outcome->file);
     }
@@ -336,7 +338,7 @@ int command_verify(const Grid *grid, const RunOptions *run, int argc, char **arg
         status = open_output(&output, run);
     }
     if (status == 0) {
-        status = open_outcome(&outcome, run, argc, argv);
+        status = open_outcome(&outcome, grid, run, argc, argv);
     }
     if (status == 0) {
         const Verify base = {.options = run,
