@@ -386,7 +386,7 @@ static void others_are_left_alone(void **state)
     assert_int_equal(mkdir(home, 0700), 0);
     file_write(thesis, "a\n", 2);
     for (int i = 0; i < 2; i++) {
-        /* A link, a file, and a directory with a file, one of a checkpoint's name, a pipe, a link. */
+        /* A link, a file, a directory with a file, one of a checkpoint's name, a pipe, a link. */
         assert_int_equal(symlink(home, fixture->kept), 0);
         Output refused = sweep(fixture, POINT, 1, fixture->path, rests[i]);
         expect_says(&refused, 2, "out.csv.checkpoint': expected nothing there but");

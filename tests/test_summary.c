@@ -267,7 +267,7 @@ static void streams_that_shrink_have_relative_errors(void **state)
     }
 }
 
-/* Logarithms of 1e9 and more have lost the decimals that a size of 1000 takes: they do not count. */
+/* Logarithms from 1e9 on have lost the decimals that a size of 1000 takes: they do not count. */
 static void sizes_without_decimals_do_not_count(void **state)
 {
     static const struct {

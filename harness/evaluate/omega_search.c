@@ -2,9 +2,9 @@
  * Which Omega is evaluated next, until nothing is left to ask or the evaluations are used up:
  * first a scan for an Omega that meets the tolerance, then as far down and up as it is met, then
  * half of the inside of the interval and around powers of two, its two ends, the other half, and
- * close to the ends.  Where the error is a step function: its two ends, the steps beside them and
- * around powers of two, and then the inside.  An Omega inside that does not meet the tolerance cuts the interval, and all
- * of it begins again from there.
+ * close to the ends.  Where the error is a step function: the two ends, the steps beside them and
+ * around powers of two, and the inside.  An Omega inside that does not meet the tolerance cuts the
+ * interval, and all of it begins again from there.
  */
 #include "omega_search.h"
 

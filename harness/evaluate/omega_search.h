@@ -14,7 +14,7 @@
 #define HEADPROOF_HARNESS_EVALUATE_OMEGA_SEARCH_H
 
 #include "omega_trials.h"
-#include "../../kernels/format.h"
+#include "../../kernels/arithmetic.h"
 
 /* error = the judged error at omega; false stops the search (memory). */
 typedef bool OmegaError(void *context, mpfr_ptr error, double omega);

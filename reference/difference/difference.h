@@ -80,8 +80,8 @@ void difference_normalise(Evaluator *ev, const Layout *layout, const LayerNorm *
                           const NormRecord *record, Difference *e);
 
 /* Exponents of the largest term of the change of a row's norm, without gamma / sqrt(s'), and of 1 /
- * sqrt(s').  Where sqrt(s') falls far short of an entry of c, c + d cancels, and so an entry of e is
- * at least half of that. */
+ * sqrt(s').  Where sqrt(s') falls far short of an entry of c, c + d cancels, so that an entry of e
+ * is at least half of that. */
 typedef struct {
     mpfr_exp_t largest, scale;
 } NormTerms;
