@@ -24,7 +24,7 @@ typedef struct {
      * second coefficients of Omega differ by k; -INFINITY when there is none. */
     double gap[OMEGA_MAX_GAP + 1];
     mpfr_exp_t change; /* exponent of the largest |ds| and r */
-    mpfr_exp_t fell;   /* most bits by which sqrt(s') of a norm fell short of c's or e's entries */
+    mpfr_exp_t fell;   /* most bits by which sqrt(s') of a norm fell short of e's entries */
     bool doubt;        /* doubt.h */
 } Seen;
 

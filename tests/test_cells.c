@@ -1,6 +1,7 @@
 /*
  * Cells: what is printed as a value, what as a bound, and which of a row's are named as bounds.
  */
+#include "../harness/evaluate/worst.h"
 #include "../harness/table/bounds.h"
 #include "../harness/table/table.h"
 #include "../harness/table/table_read.h"
@@ -137,6 +138,34 @@ static Output run_doubling(const Scratch *scratch, const char *rest)
              "sweep --construction linear --weights %s/double.safetensors --n 3 --quiet %s",
              scratch->directory, rest);
     return run(line);
+}
+
+/* One order for all that takes the worst: zero, numbers by size, of equals a value before a bound,
+ * infinite, not a number. */
+static void the_worse_is_one_of_two(void **state)
+{
+    static const struct {
+        CellState state;
+        double value;
+    } rising[] = {{CELL_ZERO, 0},       {CELL_VALUE, 1}, {CELL_BOUND, 1},
+                  {CELL_VALUE, 2},      {CELL_BOUND, 3}, {CELL_NONFINITE, INFINITY},
+                  {CELL_NONFINITE, NAN}};
+    enum { COUNT = sizeof rising / sizeof *rising };
+    (void)state;
+    for (size_t i = 0; i < COUNT; i++) {
+        for (size_t j = 0; j < COUNT; j++) {
+            RefCell a, b;
+            ref_cell_init(&a, REF_DIGITS);
+            ref_cell_init(&b, REF_DIGITS);
+            set_value(&a, rising[i].value);
+            set_value(&b, rising[j].value);
+            a.state = rising[i].state;
+            b.state = rising[j].state;
+            assert_true(cell_is_worse(&a, &b) == (i > j));
+            ref_cell_clear(&a);
+            ref_cell_clear(&b);
+        }
+    }
 }
 
 static void bounds_are_named(void **state)
@@ -327,6 +356,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ends_are_rounded_outwards),
+        cmocka_unit_test(the_worse_is_one_of_two),
         cmocka_unit_test(bounds_are_read_back),
         FILES(bounds_are_named),
         FILES(searches_name_theirs),

@@ -11,6 +11,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <errno.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -385,7 +386,7 @@ static void others_are_left_alone(void **state)
     assert_int_equal(mkdir(home, 0700), 0);
     file_write(thesis, "a\n", 2);
     for (int i = 0; i < 2; i++) {
-        /* A link, a file, and a directory with a file, one of a checkpoint's name, a pipe. */
+        /* A link, a file, a directory with a file, one of a checkpoint's name, a pipe, a link. */
         assert_int_equal(symlink(home, fixture->kept), 0);
         Output refused = sweep(fixture, POINT, 1, fixture->path, rests[i]);
         expect_says(&refused, 2, "out.csv.checkpoint': expected nothing there but");
@@ -396,17 +397,19 @@ static void others_are_left_alone(void **state)
         expect_says(&refused, 2, "out.csv.checkpoint': expected nothing there but");
         free(refused.text);
         assert_int_equal(unlink(fixture->kept), 0);
-        for (int kind = 0; kind < 3; kind++) {
+        for (int kind = 0; kind < 4; kind++) {
             snprintf(torn, sizeof torn, "%s/%s", fixture->kept,
                      kind == 0 ? "thesis.tex" : "0123456789abcdef-base-53");
             assert_int_equal(mkdir(fixture->kept, 0700), 0);
             if (kind == 2) {
                 assert_int_equal(mkfifo(torn, 0600), 0);
+            } else if (kind == 3) {
+                assert_int_equal(symlink(thesis, torn), 0);
             } else {
                 file_write(torn, "head of a thesis\n", 17);
             }
             refused = sweep(fixture, POINT, 1, fixture->path, rests[i]);
-            expect_says(&refused, 2, "it is no checkpoint");
+            expect_says(&refused, 2, kind == 3 ? strerror(ELOOP) : "it is no checkpoint");
             free(refused.text);
             assert_int_equal(unlink(torn), 0);
             assert_int_equal(rmdir(fixture->kept), 0);

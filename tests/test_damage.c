@@ -3,6 +3,7 @@
  * (docs/damage.md, docs/mathematics.md, sections 2 and 3).
  */
 #include "../cases/case.h"
+#include "../cases/draw.h"
 #include "../kernels/blas.h"
 #include "../kernels/kernel.h"
 #include "../reference/reference.h"
@@ -454,6 +455,26 @@ static void tensors_have_noise_of_their_own(void **state)
     case_clear(&drawn);
 }
 
+/* The noise on a unit vector is drawn as that on a gate that is given: head h's for row h of the
+ * [heads, rows, 1] matrix. */
+static void unit_vectors_have_the_noise_of_matrices(void **state)
+{
+    const double noise = 0x1p-10;
+    CaseSpec spec = spec_of(CONSTRUCTION_SILU);
+    (void)state;
+    spec.weight_noise = noise;
+    Pair pair = pair_make(&spec);
+    const Bundle *heads = &pair.converted.sublayers[0].bundles[0];
+    const Score *score = &heads->score;
+    assert_true(heads->heads > 1 && score->gate.data != NULL);
+    for (size_t h = 0; h < heads->heads; h++) {
+        double drawn = draw_normal(spec.seed, draw_hash("sublayers.0.0.gate"), h, h, 0);
+        double entry = score->gate.data[h * score->gate.head_stride + h * score->gate.ld];
+        assert_true(entry == score->gate_unit * (1 + noise * drawn));
+    }
+    case_clear(&pair);
+}
+
 /* What is stored in place is W - I: its noise is in proportion to that. */
 static void noise_is_that_of_w_less_identity(void **state)
 {
@@ -639,6 +660,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(without_omega_silu_averages),
         cmocka_unit_test(noise_is_relative_and_normal),
         cmocka_unit_test(tensors_have_noise_of_their_own),
+        cmocka_unit_test(unit_vectors_have_the_noise_of_matrices),
         cmocka_unit_test(noise_is_that_of_w_less_identity),
         cmocka_unit_test(error_is_in_proportion_to_noise),
         cmocka_unit_test(shrunken_omega_is_a_smaller_one),

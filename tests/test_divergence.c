@@ -185,6 +185,20 @@ static void a_sure_prediction_has_its_loss(void **state)
     mpfr_clears(kl, loss, (mpfr_ptr)0);
 }
 
+/* -log p_0 of logits z. */
+static void define_loss(mpfr_ptr loss, mpfr_t *z)
+{
+    mpfr_t logs[CLASSES];
+    for (size_t k = 0; k < CLASSES; k++) {
+        mpfr_init2(logs[k], DEFINED_BITS);
+    }
+    define_logs(logs, z, NULL);
+    mpfr_neg(loss, logs[0], MPFR_RNDN);
+    for (size_t k = 0; k < CLASSES; k++) {
+        mpfr_clear(logs[k]);
+    }
+}
+
 /* y [k] = x [k] +- off. */
 static void move(Fixture *f, mpfr_t *y, mpfr_t *x, mpfr_srcptr off)
 {
@@ -233,6 +247,58 @@ static void errors_hold(void **state)
         mpfr_clears(moved_z[k], moved_d[k], (mpfr_ptr)0);
     }
     mpfr_clears(kl, loss, off, most, limit, (mpfr_ptr)0);
+}
+
+/* |a - b| <= 2^cell->error */
+static void assert_covers(const RefCell *cell, mpfr_srcptr a, mpfr_srcptr b)
+{
+    mpfr_t d, limit;
+    mpfr_inits2(DEFINED_BITS, d, limit, (mpfr_ptr)0);
+    mpfr_sub(d, a, b, MPFR_RNDN);
+    mpfr_set_ui_2exp(limit, 1, cell->error, MPFR_RNDN);
+    assert_true(mpfr_cmpabs(d, limit) <= 0);
+    mpfr_clears(d, limit, (mpfr_ptr)0);
+}
+
+/* The worst moves by off: one class up and all others down, where they are e^z_k of it each.  d is
+ * exactly what it is. */
+static void worst_moves_hold(void **state)
+{
+    /* log2 of off, of what the others are together times 5.49 (2 e of that is then below a power of
+     * two), or of a class that is nearly impossible. */
+    static const struct {
+        int off;
+        double others;
+    } moves[] = {{0, 0x1p-20 / 5.49}, {0, 0x1p-60 / 5.49}, {-40, 0x1p10}, {-3, 1}};
+    Fixture *f = *state;
+    mpfr_t off, kl, loss, moved_kl, moved_loss, moved_z[CLASSES];
+    mpfr_inits2(DEFINED_BITS, kl, loss, moved_kl, moved_loss, (mpfr_ptr)0);
+    mpfr_init2(off, 64);
+    for (size_t k = 0; k < CLASSES; k++) {
+        mpfr_init2(moved_z[k], DEFINED_BITS);
+    }
+    for (size_t i = 0; i < sizeof moves / sizeof *moves; i++) {
+        mpfr_set_ui_2exp(off, 1, moves[i].off, MPFR_RNDN);
+        for (size_t k = 0; k < CLASSES; k++) {
+            mpfr_set_d(f->z[k], k == 0 ? 0 : log(moves[i].others / (CLASSES - 1)), MPFR_RNDN);
+            mpfr_set_d(f->d[k], k == 0 ? 0 : 0x1p-10, MPFR_RNDN);
+            (void)(k == 0 ? mpfr_sub(moved_z[k], f->z[k], off, MPFR_RNDN)
+                          : mpfr_add(moved_z[k], f->z[k], off, MPFR_RNDN));
+        }
+        ref_softmax_set(f->softmax, f->z[0], off);
+        ref_softmax_loss(&f->loss, f->softmax, 0);
+        ref_softmax_divergence(&f->kl, NULL, f->softmax, f->d[0], f->zero, 0);
+        define(kl, loss, f->z, f->d, 0);
+        define(moved_kl, moved_loss, moved_z, f->d, 0);
+        assert_covers(&f->kl, moved_kl, kl);
+        define_loss(loss, f->z);
+        define_loss(moved_loss, moved_z);
+        assert_covers(&f->loss, moved_loss, loss);
+    }
+    for (size_t k = 0; k < CLASSES; k++) {
+        mpfr_clear(moved_z[k]);
+    }
+    mpfr_clears(off, kl, loss, moved_kl, moved_loss, (mpfr_ptr)0);
 }
 
 /* Zero is said where it is proven alone: of changes that are exactly 0.  Where they may be off by
@@ -350,6 +416,7 @@ int main(void)
         DRAWN(definitions_are_met),
         DRAWN(a_sure_prediction_has_its_loss),
         DRAWN(errors_hold),
+        DRAWN(worst_moves_hold),
         DRAWN(zero_is_proven_or_a_bound),
         DRAWN(a_common_change_is_none),
         DRAWN(no_number_stays_none),

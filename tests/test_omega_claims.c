@@ -66,9 +66,11 @@ static Output search(const char *which, const char *tolerance)
     return run(line);
 }
 
-/* The largest total error over the layers of every Omega of a list, no number where a row
- * overflows, however small its error: worst [count], in the list's order, which rises. */
-static void sweep_errors(double *worst, size_t count, const char *which, const char *list)
+/* The largest total error, in one of its columns, over the layers of every Omega of a list, no
+ * number where a row overflows, however small its error: worst [count], in the list's order, which
+ * rises. */
+static void sweep_column(double *worst, size_t count, const char *which, const char *list,
+                         const char *column)
 {
     char line[2000];
     assert_true(snprintf(line, sizeof line, "sweep %s --omega %s --quiet 2>/dev/null", which,
@@ -81,7 +83,7 @@ static void sweep_errors(double *worst, size_t count, const char *which, const c
         cell(status, sizeof status, &rows, row, "status");
         bool overflows = strcmp(status, "overflow") == 0;
         double omega = number(&rows, row, "omega");
-        double error = overflows ? NAN : number(&rows, row, "total_max");
+        double error = overflows ? NAN : number(&rows, row, column);
         if (points == 0 || omega != last) {
             assert_true(points < count);
             worst[points++] = 0;
@@ -91,6 +93,11 @@ static void sweep_errors(double *worst, size_t count, const char *which, const c
     }
     assert_int_equal(points, count);
     free(rows.text);
+}
+
+static void sweep_errors(double *worst, size_t count, const char *which, const char *list)
+{
+    sweep_column(worst, count, which, list, "total_max");
 }
 
 static int by_size(const void *a, const void *b)
@@ -206,6 +213,60 @@ static void claims_hold(void **state)
     assert_true(attack.beaten <= 1 + attack.samples / 200);
 }
 
+/* The number of bfloat16 after one that is positive: its first 16 bits are counted up. */
+static float next_number(float number)
+{
+    uint32_t bits;
+    memcpy(&bits, &number, sizeof bits);
+    bits = (bits & 0xffff0000) + 0x10000;
+    memcpy(&number, &bits, sizeof bits);
+    return number;
+}
+
+/* Searches in each of which some Omega failed when gaps alone chose them.  2 Omega is rounded to
+ * bfloat16, so the total error has one value for each number of that: all meet the tolerance. */
+static void no_number_between_fails(void **state)
+{
+    static const struct {
+        const char *which, *column;
+        double tolerance;
+    } cases[] = {
+        {"--construction transformer --n 2 --d 5 --d-ff 4 --seed 56301 --mask causal --norm rel "
+         "--arithmetic bf16",
+         "total_rel", 0.01},
+        {"--construction transformer --n 6 --d 5 --d-ff 8 --depth 2 --seed 68468 --mask causal "
+         "--arithmetic bf16",
+         "total_max", 0.09757},
+        {"--construction ffn3 --n 5 --d 4 --d-ff 6 --seed 6804 --bias random --arithmetic bf16",
+         "total_max", 0.02},
+    };
+    (void)state;
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        char tolerance[32];
+        size_t numbers = 0;
+        snprintf(tolerance, sizeof tolerance, "%g", cases[c].tolerance);
+        Output found = search(cases[c].which, tolerance);
+        double max = number(&found, 1, "omega_max");
+        float at = next_number((float)(2 * number(&found, 1, "omega_min")));
+        while (at < 2 * max) {
+            char list[20 * SAMPLES] = "", *end = list;
+            double worst[SAMPLES];
+            size_t count = 0;
+            for (; count < SAMPLES && at < 2 * max; at = next_number(at)) {
+                end += sprintf(end, "%s%.9g", count++ > 0 ? "," : "", at / 2);
+            }
+            sweep_column(worst, count, cases[c].which, list, cases[c].column);
+            for (size_t i = 0; i < count; i++) {
+                assert_true(worst[i] <= cases[c].tolerance);
+            }
+            numbers += count;
+        }
+        print_message("%zu numbers\n", numbers);
+        assert_true(numbers > 200);
+        free(found.text);
+    }
+}
+
 /* Seeds are printed as runs without gaps; what no Omega meets is a failure, found by its exit
  * code. */
 static void rows_say_seeds_and_failures(void **state)
@@ -230,6 +291,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_say_seeds_and_failures),
+        cmocka_unit_test(no_number_between_fails),
         cmocka_unit_test(claims_hold),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

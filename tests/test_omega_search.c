@@ -338,6 +338,122 @@ static void a_dip_is_gone_beyond(void **state)
     omega_search_clear(&search);
 }
 
+/* 2 Omega in bfloat16: a float whose last 16 bits are rounded away, ties to even. */
+static double stepped(double omega)
+{
+    union {
+        float value;
+        uint32_t bits;
+    } word = {.value = (float)(2 * omega)};
+    word.bits = (word.bits + 0x7fff + (word.bits >> 16 & 1)) & 0xffff0000;
+    return word.value;
+}
+
+/* Within the tolerance where 2 Omega becomes 20 to 200, but for one of those numbers. */
+static double one_step(double omega, const double *parameter)
+{
+    double at = stepped(omega);
+    return at < 20 || at > 200 || at == parameter[0] ? 1.5e-10 : 1e-12 + 1e-15 * omega;
+}
+
+static void search_steps(OmegaSearch *search, Formula *formula)
+{
+    OmegaAsk ask = ask_for(1e-10, 15, true);
+    ask.format = format_info(FORMAT_BF16);
+    ask.factor = 1;
+    search_for(search, formula, &ask);
+    assert_true(search->found && search->has_below && search->has_above);
+}
+
+/* A number that fails is found beside both ends and around the powers of two, where it has an odd
+ * last digit and where it has an even one; it is the end then, known to the edge between it and its
+ * neighbour. */
+static void single_steps_are_found(void **state)
+{
+    static const double at[] = {20.125, 20.5,  20.625, 21.875, 32.25, 31.75, 31.875,
+                                32.5,   63.5,  64.5,   65,     63.25, 127,   127.5,
+                                129,    126.5, 196,    198,    199,   190};
+    (void)state;
+    for (size_t i = 0; i < sizeof at / sizeof *at; i++) {
+        Formula formula = {.formula = one_step, .parameter = {at[i]}};
+        OmegaSearch search;
+        search_steps(&search, &formula);
+        double above = stepped(search.above.omega), below = stepped(search.below.omega);
+        if (above != at[i] && below != at[i]) {
+            fail_msg("2 omega = %g fails in an interval from %g to %g", at[i], below, above);
+        }
+        expect_close(search.above.omega, search.max.omega, 1.1e-6);
+        expect_close(search.below.omega, search.min.omega, 1.1e-6);
+        assert_true(search.evaluations <= 160);
+        omega_search_clear(&search);
+    }
+}
+
+/* The 33 numbers from 20 to 24, an eighth apart: all are evaluated, the ends to their edges, and
+ * none twice but at the ends. */
+static double few_steps(double omega, const double *parameter)
+{
+    double at = stepped(omega);
+    (void)parameter;
+    return at < 20 || at > 24 ? 1.5e-10 : 1e-12;
+}
+
+static void all_steps_are_evaluated(void **state)
+{
+    Formula formula = {.formula = few_steps};
+    OmegaSearch search;
+    (void)state;
+    search_steps(&search, &formula);
+    expect_close(search.min.omega, (20 - 0.0625) / 2, 1e-6);
+    expect_close(search.max.omega, (24 + 0.0625) / 2, 1e-6);
+    assert_true(search.steps == 33 && search.stepped == 33);
+    assert_in_range(search.inside, 33, 35);
+    assert_false(search.open_min || search.open_max || search.open_inside);
+    omega_search_clear(&search);
+}
+
+/* Within the tolerance up to 1/2. */
+static double below_one(double omega, const double *parameter)
+{
+    return omega < 0.5 ? 1e-12 : parameter[0];
+}
+
+static void small_steps_are_counted(void **state)
+{
+    Formula formula = {.formula = below_one, .parameter = {1}};
+    OmegaAsk ask = ask_for(1e-10, 0.25, true);
+    OmegaSearch search;
+    (void)state;
+    ask.format = format_info(FORMAT_BF16);
+    ask.factor = 1;
+    search_for(&search, &formula, &ask);
+    assert_true(search.min.omega == OMEGA_LEAST);
+    /* 2^7 below 2^-126 with 0, 126 binades of 2^7, and 1 itself, to which 0.9999 is rounded. */
+    assert_true(search.steps == 128 + 126 * 128 + 1);
+    omega_search_clear(&search);
+}
+
+/* Beyond the largest number of half, 65504, is one more, infinity. */
+static double all_meet(double omega, const double *parameter)
+{
+    return omega < 2 ? 1 : parameter[0];
+}
+
+static void infinity_is_one_step(void **state)
+{
+    Formula formula = {.formula = all_meet, .parameter = {1e-12}};
+    OmegaAsk ask = ask_for(1e-10, 3, true);
+    OmegaSearch search;
+    (void)state;
+    ask.format = format_info(FORMAT_FP16);
+    ask.factor = 0.5;
+    search_for(&search, &formula, &ask);
+    assert_true(search.max.omega == OMEGA_MOST);
+    expect_close(search.min.omega, 2, 2e-6);
+    assert_true(search.steps == 15 * 1024 + 1); /* 2 to 2^16, and that stands for infinity */
+    omega_search_clear(&search);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -351,6 +467,10 @@ int main(void)
         cmocka_unit_test(halves_are_halves),
         cmocka_unit_test(a_dip_is_gone_beyond),
         cmocka_unit_test(disorder_ends_in_the_budget),
+        cmocka_unit_test(single_steps_are_found),
+        cmocka_unit_test(all_steps_are_evaluated),
+        cmocka_unit_test(small_steps_are_counted),
+        cmocka_unit_test(infinity_is_one_step),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,6 +5,7 @@
 #include "../cases/plain.h"
 #include "../harness/models/plain_file.h"
 #include "../harness/models/safetensors_values.h"
+#include "../harness/models/shared_heads.h"
 #include "../kernels/blas.h"
 #include "../kernels/kernel.h"
 #include "scratch.h"
@@ -434,6 +435,47 @@ static void metadata_say_what_is_normed(void **state)
     written_close(&w);
 }
 
+/* Two bundles of gates out of one block of numbers: every number of it, and every other one.  They
+ * are two tensors, and a third bundle that is the first again refers to that. */
+static void strides_tell_tensors_apart(void **state)
+{
+    static const double numbers[] = {1, 2, 3, 4, 5};
+    static const size_t shape[] = {1, 3, 1};
+    Written w = {0};
+    SharedExtras extras = {0};
+    Bundle bundles[3];
+    (void)state;
+    for (size_t b = 0; b < 3; b++) {
+        bundles[b] = (Bundle){.heads = 1,
+                              .score = {.kind = SCORE_GATE,
+                                        .read = {0, 3},
+                                        .gate = {numbers, b == 1 ? 2 : 1, 3},
+                                        .gate_scale = 1},
+                              .value = {.kind = VALUE_UNIT, .unit = 1, .scale = 1}};
+    }
+    const PlainSublayer sublayer = {.heads = 3, .bundles = bundles, .bundle_count = 3};
+    const PlainModel frame = {.rows = 2, .width = 5, .sublayers = &sublayer, .sublayer_count = 1};
+    SafetensorsWriter *writer = safetensors_writer_make();
+    assert_non_null(writer);
+    scratch_make(&w.scratch);
+    scratch_path(w.path, &w.scratch, "shared.safetensors");
+    assert_int_equal(shared_heads_put(writer, &extras, &frame), 0);
+    assert_int_equal(safetensors_writer_finish(writer, w.path), 0);
+    safetensors_writer_clear(writer);
+    shared_extras_clear(&extras);
+    assert_int_equal(safetensors_open(&w.file, w.path), 0);
+    assert_int_equal(safetensors_count(w.file), 2);
+    for (size_t b = 0; b < 2; b++) {
+        double *gate = take(&w, b == 0 ? "blocks.0.heads.0.W_Q" : "blocks.0.heads.1.W_Q", 3, shape);
+        for (size_t i = 0; i < 3; i++) {
+            assert_true(gate[i] == numbers[i * (b + 1)]);
+        }
+        free(gate);
+    }
+    safetensors_close(w.file);
+    scratch_remove(&w.scratch);
+}
+
 static void faults_are_said(void **state)
 {
     Written w;
@@ -475,6 +517,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(tensors_are_the_model),       cmocka_unit_test(metadata_say_how_to_use_it),
         cmocka_unit_test(the_file_is_enough),          cmocka_unit_test(norms_are_in_the_file),
         cmocka_unit_test(metadata_say_what_is_normed), cmocka_unit_test(faults_are_said),
+        cmocka_unit_test(strides_tell_tensors_apart),
     };
     return cmocka_run_group_tests(plain_file, NULL, NULL);
 }

@@ -112,6 +112,30 @@ static void row_is_right(const Gates *gates, Radius *r, Pass *pass, const RowGro
     }
 }
 
+/* A sum of so many tokens is rounded as often: what rounding at x^ may cost is at least that. */
+static void sum_is_rounded(const Gates *gates, Radius *r, Pass *pass, const RowGroups *groups,
+                           size_t i)
+{
+    Columns write = gates->bundle->value.write;
+    Pass none = {.count = 0};
+    double squares = 0, before = banks_in(r, r->local, write, i);
+    (void)pass;
+    gates_local_row(gates, r, &none, groups, i);
+    for (size_t k = 0; k < gates->heads; k++) {
+        double tokens = (double)groups->count[OTHER];
+        double lost = tokens * tokens * gates->gate[k].key[OTHER] * gates->gate[k].size[OTHER];
+        squares += lost * lost;
+    }
+    double least = gates->value_scale * gates->o_norm * sqrt(squares);
+    if (groups->count[OTHER] > 100) {
+#pragma omp critical
+        {
+            take(&largest_off, least / (banks_in(r, r->local, write, i) - before));
+            rows_seen++;
+        }
+    }
+}
+
 static void check_rows(const CaseSpec *spec)
 {
     Pair pair = pair_make(spec);
@@ -127,6 +151,13 @@ static void check_rows(const CaseSpec *spec)
     assert_int_equal(rows_seen, run->radius->rows);
     /* Two sums of at most TOKENS terms, each of WIDTH products, a bias and a scale. */
     assert_true(largest_off < 2 * (TOKENS + WIDTH + 4) * 0x1p-53);
+    rows_seen = 0;
+    largest_off = 0;
+    for (int gap = 1; gap <= OMEGA_MAX_GAP; gap++) {
+        run->radius->decay[gap] = exp(-gap); /* Omega is 1 */
+    }
+    gates_each(&gates, run->radius, &run->radius->at, &run->radius->here, sum_is_rounded);
+    assert_true(rows_seen > TOKENS / 2 && largest_off <= 1);
     gates_clear(&gates);
     ref_run_clear(run);
     case_clear(&pair);

@@ -2,6 +2,7 @@
  * Pages of results: the verdict and its reason, the picture, the rows that fail and the commands
  * that repeat them; what is refused; and, where there is Chromium, how a browser takes the page.
  */
+#include "../harness/commands/report/listing.h"
 #include "shell.h"
 
 #include <setjmp.h>
@@ -91,6 +92,36 @@ static void test_what_passes(void **state)
     expect_shell("printf \"{\\\"verdict\\\": \\\"pass\\\", \\\"findings\\\": [{}]}\" >j; "
                  "$h report j -o r.html; cat r.html",
                  0, "<title>FAIL");
+}
+
+/* A point that was never judged (passed: null) has no verdict, and the rows are asked. */
+static void test_unjudged_points(void **state)
+{
+    (void)state;
+    expect_shell(SWEEP "sed -i \"s/\\\"passed\\\": [a-z]*/\\\"passed\\\": null/\" s.csv.json; "
+                       "grep -c \"passed.: null\" s.csv.json; " REPORT,
+                 0, "2 rows fail</p>");
+}
+
+/* Three digits, as the C library rounds decimals: never ten before the point. */
+static void test_numbers(void **state)
+{
+    static const char *const numbers[][2] = {{"9.9949e-03", "9.99e-03"},
+                                             {"9.9951e-03", "1.00e-02"},
+                                             {"9.999e-01", "1.00e+00"},
+                                             {"-9.996e+99", "&minus;1.00e+100"},
+                                             {"1.2345e-300", "1.23e-300"}};
+    (void)state;
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        char *text = NULL;
+        size_t size;
+        FILE *file = open_memstream(&text, &size);
+        assert_non_null(file);
+        listing_value(file, numbers[i][0]);
+        assert_int_equal(fclose(file), 0);
+        assert_string_equal(text, numbers[i][1]);
+        free(text);
+    }
 }
 
 static void test_checks(void **state)
@@ -275,6 +306,8 @@ int main(void)
         CASE(test_a_sweep),
         CASE(test_rows),
         CASE(test_what_passes),
+        CASE(test_unjudged_points),
+        CASE(test_numbers),
         CASE(test_checks),
         CASE(test_other_tables),
         CASE(test_upright),

@@ -5,6 +5,9 @@
 #include "../cases/storage.h"
 #include "../kernels/format.h"
 
+/* As kernels/softmax.h has it for float. */
+float softmax_row_f32(float *row, size_t visible, size_t length, float *bias, NumberFormat format);
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -168,6 +171,22 @@ static void doubles_round_once(void **state)
     }
 }
 
+/* Three keys, the last of which may be the bias row's, weigh a third each, which is 171/512 in
+ * bfloat16 and 1365/4096 in half: the weight on a row's keys is the sum of what was stored. */
+static void weights_add_up_as_stored(void **state)
+{
+    static const double third[] = {171.0 / 512, 1365.0 / 4096};
+    (void)state;
+    for (size_t f = 0; f < 2; f++) {
+        float row[] = {2, 2, 2, 7}, bias = 2;
+        assert_true(softmax_row_f32(row, 3, 4, NULL, small[f]) == (float)(3 * third[f]));
+        assert_true(row[0] == (float)third[f] && row[3] == 0);
+        row[0] = row[1] = 2;
+        assert_true(softmax_row_f32(row, 2, 4, &bias, small[f]) == (float)(2 * third[f]));
+        assert_true(bias == (float)third[f] && row[1] == bias && row[2] == 0);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest roundings[] = {
@@ -175,6 +194,7 @@ int main(void)
         cmocka_unit_test(every_tie_goes_to_the_even_number),
         cmocka_unit_test(random_floats_round_as_in_mpfr),
         cmocka_unit_test(doubles_round_once),
+        cmocka_unit_test(weights_add_up_as_stored),
     };
     return cmocka_run_group_tests(roundings, NULL, NULL);
 }

@@ -229,6 +229,37 @@ static void changed_predictions_add_up(void **state)
                   0, "equal");
 }
 
+/* Of two shards with equal errors of which one is a bound, the bound is merged, whichever it is. */
+static void equal_errors_are_a_bound(void **state)
+{
+    static const char program[] =
+        "NR == 1 { for (i = 1; i <= NF; i++) place[$i] = i }\n"
+        "NR == 2 { $place[\"construction_max\"] = \"5e-1\"; $place[\"bounds\"] = list }\n"
+        "{ print }\n";
+    char path[SCRATCH_PATH];
+    (void)state;
+    make_model();
+    scratch_path(path, shell_scratch(), "set.awk");
+    file_write(path, program, sizeof program - 1);
+    expect_output(shell("for i in 1 2; do \"$HEADPROOF\" " VERIFY
+                        "--shard $i/2 -o s$i.csv || exit; "
+                        "cp s$i.csv w$i.csv; done"),
+                  0, "");
+    for (int bound = 1; bound <= 2; bound++) {
+        for (int i = 1; i <= 2; i++) {
+            char name[16];
+            expect_output(shell("awk -F, -v OFS=, -v list=%s -f set.awk w%d.csv >s%d.csv",
+                                i == bound ? "construction_max" : "", i, i),
+                          0, "");
+            snprintf(name, sizeof name, "s%d.csv", i);
+            scratch_path(path, shell_scratch(), name);
+            seal_table(path);
+        }
+        expect_output(shell("\"$HEADPROOF\" merge s1.csv s2.csv -o all.csv && sed -n 2p all.csv"),
+                      0, ",construction_max,");
+    }
+}
+
 static void bad_verify_shards_are_refused(void **state)
 {
     (void)state;
@@ -372,6 +403,7 @@ int main(void)
         TEST(a_directory_is_no_shard),
         TEST(merged_verdicts_are_one_runs),
         TEST(changed_predictions_add_up),
+        TEST(equal_errors_are_a_bound),
         TEST(bad_verify_shards_are_refused),
         TEST(the_documented_scripts_run),
     };

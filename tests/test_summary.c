@@ -2,6 +2,7 @@
  * What a terminal shows of a sweep: which rows of a deep stack, and the short table at the end.
  */
 #include "../harness/evaluate/rows.h"
+#include "../harness/table/stream_sizes.h"
 #include "../harness/table/summary_table.h"
 #include "fixture.h"
 
@@ -266,6 +267,23 @@ static void streams_that_shrink_have_relative_errors(void **state)
     }
 }
 
+/* Logarithms from 1e9 on have lost the decimals that a size of 1000 takes: they do not count. */
+static void sizes_without_decimals_do_not_count(void **state)
+{
+    static const struct {
+        double log10_error;
+        Norm norm;
+    } cases[] = {{-0.9e9, NORM_REL}, {-1.1e9, NORM_MAX}, {-1e300, NORM_MAX}, {1.1e9, NORM_MAX}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        StreamSizes sizes = stream_sizes_none();
+        double error = cases[i].log10_error;
+        stream_sizes_add(&sizes, -5, -5);
+        stream_sizes_add(&sizes, error, error - 64);
+        assert_int_equal(stream_sizes_norm(sizes, true), cases[i].norm);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -275,6 +293,7 @@ int main(void)
         cmocka_unit_test(what_varies_has_a_column),
         cmocka_unit_test(no_line_is_too_long),
         cmocka_unit_test(streams_that_shrink_have_relative_errors),
+        cmocka_unit_test(sizes_without_decimals_do_not_count),
     };
     return cmocka_run_group_tests(tests, reference_set_up, reference_tear_down);
 }

@@ -18,9 +18,12 @@
 #define TOLERANCE_BRACKET 1e-6
 enum { TOLERANCE_DIGITS = 8 };
 
-/* Evaluations wanted inside the interval.  A machine's error is jagged and needs many; the error of
- * a reference alone is smooth, and dear to evaluate. */
-enum { INSIDE_MACHINE = 96, INSIDE_REFERENCE = 24 };
+/* Evaluations wanted inside the interval.  A machine's error is jagged and needs many, by steps
+ * more; the error of a reference alone is smooth, and dear to evaluate. */
+enum { INSIDE_STEPS = 128, INSIDE_MACHINE = 96, INSIDE_REFERENCE = 24 };
+
+/* Digits of a format whose numbers are so few that the steps of the error are looked at. */
+enum { STEP_DIGITS = 16 };
 
 bool ensemble_init(Ensemble *ensemble, size_t capacity, int threads)
 {
@@ -417,6 +420,10 @@ void ensemble_range(OmegaAsk *ask, const Ensemble *ensemble)
     Point one = *ensemble->points[0];
     one.omega = 1;
     double factor = point_omega(&one);
+    const FormatInfo *operand =
+        ask->rises ? format_info(arithmetic_info(one.arithmetic)->formats.operand) : NULL;
+    ask->format = operand != NULL && operand->digits <= STEP_DIGITS ? operand : NULL;
+    ask->factor = factor;
     ask->least = factor < 1 ? fmin(OMEGA_LEAST / factor, OMEGA_MOST) : OMEGA_LEAST;
     ask->most = factor > 1 ? OMEGA_MOST / factor : OMEGA_MOST;
 }
@@ -433,6 +440,7 @@ bool ensemble_search(Ensemble *ensemble, Found *found)
                     .rises = machine,
                     .curve = ensemble->judged == NULL};
     ensemble_range(&ask, ensemble);
+    ask.inside = ask.format != NULL ? INSIDE_STEPS : ask.inside;
     found->seed_rule = log((double)point->spec.n / point->tolerance);
     found->floor.state = CELL_ABSENT;
     if (!largest_score(found, ensemble) || !first_guess(ensemble, &ask.guess)) {

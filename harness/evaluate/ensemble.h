@@ -106,7 +106,7 @@ double omega_ahead(double tolerance);
 double ensemble_search_evaluations(ErrorKind judge);
 
 /* Sets the range of Omega, so that the one that T' gets of it (point_omega, a multiple of it) is
- * within the doubles. */
+ * within the doubles, and its steps where the error rises again. */
 void ensemble_range(OmegaAsk *ask, const Ensemble *ensemble);
 
 /* Searches for the Omegas at which the points' judged error meets their tolerance, in

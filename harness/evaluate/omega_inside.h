@@ -16,6 +16,13 @@ double omega_fresh(const Trials *trials, const OmegaAsk *ask, double omega);
 /* Between two, by ratio. */
 double omega_middle(double a, double b);
 
+/* Which of the format's numbers Omega becomes, counted from 0 up. */
+double omega_step(const OmegaAsk *ask, double omega);
+
+/* For an end between trials i and i + 1: the middle; in steps, until the two are neighbours, and
+ * then both sides of the edge between them. */
+double omega_toward_end(const Trials *trials, const OmegaAsk *ask, size_t i);
+
 /* In the interval, until there are as many as wanted: the purposes take turns. */
 double omega_inside(const Trials *trials, const OmegaAsk *ask, size_t first, size_t last,
                     size_t wanted);
@@ -24,7 +31,7 @@ double omega_inside(const Trials *trials, const OmegaAsk *ask, size_t first, siz
  * for some scores and then for all: the error there is often the largest of all below twice it. */
 double omega_crossings(const Trials *trials, const OmegaAsk *ask, size_t first, size_t last);
 
-/* Close to the ends, where the error is close to the tolerance. */
+/* Close to the ends, where the error is close to the tolerance: in steps, the next ones. */
 double omega_near_ends(const Trials *trials, const OmegaAsk *ask, size_t first, size_t last);
 
 #endif

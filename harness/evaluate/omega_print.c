@@ -65,6 +65,10 @@ void omega_print(FILE *file, const OmegaSearch *search, const char *what)
             omega_text(low, search->min.omega), search->has_below ? "" : " (as low as was tried)",
             omega_text(high, search->max.omega), search->has_above ? "" : " (as high as was tried)",
             what, search->inside);
+    if (search->format != NULL) {
+        fprintf(file, ", for %zu of the %.0f values that 2 omega has there in %s", search->stepped,
+                search->steps, search->format->called);
+    }
     print_outside(file, search);
     print_open(file, search);
 }

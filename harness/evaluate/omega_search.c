@@ -2,8 +2,9 @@
  * Which Omega is evaluated next, until nothing is left to ask or the evaluations are used up:
  * first a scan for an Omega that meets the tolerance, then as far down and up as it is met, then
  * half of the inside of the interval and around powers of two, its two ends, the other half, and
- * close to the ends.  An Omega inside that does not meet the tolerance cuts the interval, and all
- * of it begins again from there.
+ * close to the ends.  Where the error is a step function: the two ends, the steps beside them and
+ * around powers of two, and the inside.  An Omega inside that does not meet the tolerance cuts the
+ * interval, and all of it begins again from there.
  */
 #include "omega_search.h"
 
@@ -190,14 +191,15 @@ static double narrow_min(Search *search, size_t first)
         return 0;
     }
     const Trial *good = &search->trials.trial[first], *bad = good - 1;
-    if (search->ask->curve && mpfr_regular_p(bad->error) && search->steep++ < STEEP_TRIES) {
+    if (search->ask->curve && search->ask->format == NULL && mpfr_regular_p(bad->error) &&
+        search->steep++ < STEEP_TRIES) {
         double side = search->ask->bracket / 4 * (search->last_met ? -1 : 1);
         double guess = fresh(search, meets_tolerance(search, bad) * (1 + side));
         if (guess > bad->omega && guess < good->omega) {
             return guess;
         }
     }
-    return fresh(search, omega_middle(bad->omega, good->omega));
+    return omega_toward_end(&search->trials, search->ask, first - 1);
 }
 
 static double narrow_max(const Search *search, size_t last)
@@ -205,8 +207,7 @@ static double narrow_max(const Search *search, size_t last)
     if (last + 1 == search->trials.count || !is_wide(search, last, last + 1)) {
         return 0;
     }
-    const Trial *good = &search->trials.trial[last];
-    return fresh(search, omega_middle(good->omega, good[1].omega));
+    return omega_toward_end(&search->trials, search->ask, last);
 }
 
 static double next_omega(Search *search)
@@ -223,12 +224,32 @@ static double next_omega(Search *search)
     }
     omega = below_all(search, first);
     omega = omega > 0 ? omega : above_all(search, last);
-    omega = omega > 0 ? omega : omega_inside(trials, ask, first, last, ask->inside / 2);
-    omega = omega > 0 ? omega : omega_crossings(trials, ask, first, last);
+    bool steps = ask->format != NULL;
+    omega = omega > 0 || steps ? omega : omega_inside(trials, ask, first, last, ask->inside / 2);
+    omega = omega > 0 || steps ? omega : omega_crossings(trials, ask, first, last);
     omega = omega > 0 ? omega : narrow_min(search, first);
     omega = omega > 0 ? omega : narrow_max(search, last);
+    omega = omega > 0 || !steps ? omega : omega_near_ends(trials, ask, first, last);
+    omega = omega > 0 || !steps ? omega : omega_crossings(trials, ask, first, last);
     omega = omega > 0 ? omega : omega_inside(trials, ask, first, last, ask->inside);
     return omega > 0 ? omega : omega_near_ends(trials, ask, first, last);
+}
+
+static void count_steps(OmegaSearch *result, const Trials *trials, const OmegaAsk *ask,
+                        size_t first, size_t last)
+{
+    result->format = ask->format;
+    if (ask->format == NULL) {
+        return;
+    }
+    double begin = omega_step(ask, trials->trial[first].omega), step = begin;
+    result->stepped = 1;
+    for (size_t i = first + 1; i <= last; i++) {
+        double next = omega_step(ask, trials->trial[i].omega);
+        result->stepped += next != step;
+        step = next;
+    }
+    result->steps = step - begin + 1;
 }
 
 /* Fills in the result from the evaluated Omegas. */
@@ -259,6 +280,7 @@ static void conclude(OmegaSearch *result, Search *search)
     if (result->has_above) {
         trial_set(&result->above, &trials->trial[last + 1]);
     }
+    count_steps(result, trials, search->ask, first, last);
     result->open_min = below_all(search, first) > 0 || narrow_min(search, first) > 0;
     result->open_max = above_all(search, last) > 0 || narrow_max(search, last) > 0;
     result->open_inside = omega_inside(trials, search->ask, first, last, search->ask->inside) > 0 ||

@@ -14,6 +14,7 @@
 #define HEADPROOF_HARNESS_EVALUATE_OMEGA_SEARCH_H
 
 #include "omega_trials.h"
+#include "../../kernels/arithmetic.h"
 
 /* error = the judged error at omega; false stops the search (memory). */
 typedef bool OmegaError(void *context, mpfr_ptr error, double omega);
@@ -32,6 +33,10 @@ typedef struct {
     size_t evaluations; /* at most, OMEGA_EVALUATIONS or less */
     bool rises;         /* the error may rise again: the whole range is scanned */
     bool curve;         /* below the interval it falls as the master curve, C e^(-2 Omega), does */
+    /* What a machine rounds 2 factor Omega to where that has few digits, so that the error is a
+     * step function of Omega; NULL: it has many. */
+    const FormatInfo *format;
+    double factor;
 } OmegaAsk;
 
 typedef struct {
@@ -42,10 +47,14 @@ typedef struct {
     bool open_min, open_max; /* the evaluations ended before this end was known to its bracket */
     bool open_inside;        /* and before as many as wanted were inside */
     Trial below, min, max, above;
-    Trial best;             /* the smallest error of all; omega 0: none is a number */
-    double lowest, highest; /* of all evaluated */
-    size_t evaluations;     /* in all */
-    size_t inside;          /* from min to max; 0: none is found */
+    Trial best;               /* the smallest error of all; omega 0: none is a number */
+    double lowest, highest;   /* of all evaluated */
+    size_t evaluations;       /* in all */
+    size_t inside;            /* from min to max; 0: none is found */
+    const FormatInfo *format; /* the ask's */
+    double steps; /* of it: the numbers of the format that 2 factor Omega is rounded to from min to
+                   * max, and on how many of them some Omega was evaluated */
+    size_t stepped;
 } OmegaSearch;
 
 void omega_search_init(OmegaSearch *search);

@@ -8,8 +8,23 @@
 
 #include <math.h>
 
-/* *worst becomes the cell if that is larger; of equals a bound before a value.  false: it is no
- * number, and so is *worst. */
+bool cell_is_worse(const RefCell *cell, const RefCell *worst)
+{
+    bool nonfinite = cell->state == CELL_NONFINITE;
+    if (nonfinite != (worst->state == CELL_NONFINITE)) {
+        return nonfinite;
+    }
+    if (nonfinite) {
+        return mpfr_nan_p(cell->value) && !mpfr_nan_p(worst->value);
+    }
+    if (cell->state == CELL_ZERO || worst->state == CELL_ZERO) {
+        return cell->state != CELL_ZERO;
+    }
+    return mpfr_greater_p(cell->value, worst->value) ||
+           (mpfr_equal_p(cell->value, worst->value) && cell->state > worst->state);
+}
+
+/* *worst becomes the cell if that is worse.  false: it is no number, and so is *worst. */
 static bool worsen(RefCell *worst, const RefCell *cell, bool contradiction)
 {
     bool number = cell->state == CELL_ZERO || mpfr_number_p(cell->value);
@@ -18,9 +33,7 @@ static bool worsen(RefCell *worst, const RefCell *cell, bool contradiction)
         mpfr_set_nan(worst->value);
         return false;
     }
-    if (cell->state != CELL_ZERO &&
-        (worst->state == CELL_ZERO || mpfr_greater_p(cell->value, worst->value) ||
-         (mpfr_equal_p(cell->value, worst->value) && cell->state > worst->state))) {
+    if (cell_is_worse(cell, worst)) {
         ref_cell_set(worst, cell);
     }
     return true;

@@ -79,10 +79,11 @@ void difference_read_normed(Evaluator *ev, const Layout *layout, const LayerNorm
 void difference_normalise(Evaluator *ev, const Layout *layout, const LayerNorm *norm,
                           const NormRecord *record, Difference *e);
 
-/* Exponents of the largest term of the change of a row's norm, without gamma / sqrt(s'); of the
- * largest entry of c; and of 1 / sqrt(s'). */
+/* Exponents of the largest term of the change of a row's norm, without gamma / sqrt(s'), and of 1 /
+ * sqrt(s').  Where sqrt(s') falls far short of an entry of c, c + d cancels, so that an entry of e
+ * is at least half of that. */
 typedef struct {
-    mpfr_exp_t largest, centred, scale;
+    mpfr_exp_t largest, scale;
 } NormTerms;
 
 /* y [columns], which may be e, = norm(x + e) - norm(x) of one row, from x's c and s (layer_norm.h),

@@ -39,7 +39,7 @@ NormTerms difference_norm_row(mpfr_ptr y, const LayerNorm *norm, mpfr_srcptr c, 
                               mpfr_srcptr e)
 {
     size_t count = norm->columns.count;
-    NormTerms terms = {mpfr_get_emin(), mpfr_get_emin(), 0};
+    NormTerms terms = {mpfr_get_emin(), 0};
     mpfr_t delta, moved, root, t;
     mpfr_inits2(mpfr_get_prec(y) + NORM_GUARD, delta, moved, root, t, (mpfr_ptr)0);
     norm_mean(t, norm, e);
@@ -57,7 +57,6 @@ NormTerms difference_norm_row(mpfr_ptr y, const LayerNorm *norm, mpfr_srcptr c, 
     mpfr_div(delta, delta, root, MPFR_RNDN);
     terms.scale = mpfr_regular_p(moved) ? 1 - mpfr_get_exp(moved) : 0;
     for (size_t i = 0; i < count; i++) {
-        note_exponent(&terms.centred, c + i);
         mpfr_mul(t, c + i, delta, MPFR_RNDN);
         note_exponent(&terms.largest, t);
         mpfr_sub(t, y + i, t, MPFR_RNDN);
@@ -124,7 +123,6 @@ static void change_row(Evaluator *ev, Worker *worker, const void *context, size_
                             ap_at(&change->record->square, row, 0), ap_at(&e->stream, row, first));
     worker_note_part(worker, terms.largest, terms.scale);
     worker_note_fall(worker, terms.largest, terms.scale);
-    worker_note_fall(worker, terms.centred, terms.scale);
     if (change->stream) {
         set_terms(change, row, before > terms.largest ? before : terms.largest, terms.scale);
     }

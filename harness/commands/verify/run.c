@@ -7,6 +7,7 @@
 
 #include "../../base/decimal.h"
 #include "../../base/ticker.h"
+#include "../../evaluate/worst.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -86,27 +87,9 @@ typedef struct {
     size_t input;
 } InputRows;
 
-/* Is cell worse than worst?  A total order, so that threads change nothing: not a number, infinite,
- * larger, and of equals a bound before a value. */
-static bool is_worse(const RefCell *cell, const RefCell *worst)
-{
-    bool nonfinite = cell->state == CELL_NONFINITE;
-    if (nonfinite != (worst->state == CELL_NONFINITE)) {
-        return nonfinite;
-    }
-    if (nonfinite) {
-        return mpfr_nan_p(cell->value) && !mpfr_nan_p(worst->value);
-    }
-    if (cell->state == CELL_ZERO || worst->state == CELL_ZERO) {
-        return cell->state != CELL_ZERO;
-    }
-    return mpfr_greater_p(cell->value, worst->value) ||
-           (mpfr_equal_p(cell->value, worst->value) && cell->state > worst->state);
-}
-
 static void worsen(RefCell *worst, const RefCell *cell)
 {
-    if (cell->state != CELL_ABSENT && (worst->state == CELL_ABSENT || is_worse(cell, worst))) {
+    if (cell->state != CELL_ABSENT && (worst->state == CELL_ABSENT || cell_is_worse(cell, worst))) {
         ref_cell_set(worst, cell);
     }
 }
