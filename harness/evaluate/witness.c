@@ -17,6 +17,9 @@
 #define LOST_AT_MOST 16
 #define UNITS_AT_MOST 4
 
+/* Seconds. */
+#define ANNOUNCED 3
+
 static double unit_roundoff(SafetensorsDtype dtype)
 {
     switch (dtype) {
@@ -62,6 +65,22 @@ static int refuse(const WitnessModel *model, const WitnessWorst *worst, double a
     return 2;
 }
 
+/* Work of more than a few seconds is announced. */
+static void announce(const Point *point, const RunOptions *run)
+{
+    const ModelFile *file = point->source->file;
+    const ModelFileWitness *witness = &file->witness;
+    double rows = (double)witness->windows * (double)witness->span, d = (double)file->d;
+    double heads = 4 * (double)file->heads * (double)file->d_head, mlp = 2 * (double)file->hidden;
+    double weights = (double)file->depth * d * (heads + mlp) + d * (double)file->classes;
+    double seconds = 2 * rows * weights * arithmetic_info(ARITHMETIC_F64)->multiply_add;
+    if (seconds > ANNOUNCED && !run->quiet) {
+        fprintf(stderr,
+                "%s: its own answers are evaluated: %zu windows of %zu tokens, about %.0f s\n",
+                shown(point->source->path).text, witness->windows, witness->span, seconds);
+    }
+}
+
 static int compare(const Point *point, const RunOptions *run)
 {
     ModelFile *file = point->source->file;
@@ -70,6 +89,7 @@ static int compare(const Point *point, const RunOptions *run)
     WitnessWorst worst;
     double allowed = run->witness_tolerance;
     witness_model_init(&model, point);
+    announce(point, run);
     if (!witness_compare(&worst, &model, 0, witness->windows, allowed == 0)) {
         return memory_fault();
     }

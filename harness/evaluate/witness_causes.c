@@ -28,7 +28,7 @@ typedef struct {
     double allowed, from; /* the difference without a change */
     double least;
     char closest[160], found[160];
-    bool over, short_of_memory; /* nothing else is to be tried */
+    bool over, late, short_of_memory; /* nothing else is to be tried; there was no time for it */
     double began;
 } Causes;
 
@@ -60,7 +60,8 @@ static void try_it(Causes *self, const char *format, ...)
         memcpy(self->closest, text, sizeof text);
     }
     self->short_of_memory = !ok;
-    self->over = self->over || !ok || clock_seconds() - self->began > SECONDS;
+    self->late = !self->over && clock_seconds() - self->began > SECONDS;
+    self->over = self->over || !ok || self->late;
     self->model = *self->base;
 }
 
@@ -384,8 +385,9 @@ bool witness_causes(char *text, size_t size, const WitnessModel *model, const Wi
         snprintf(text, size, "what comes closest, to %.2e: %s", self.least, self.closest);
     } else {
         snprintf(text, size,
-                 "no one change of a square matrix, scale, activation, eps, mask, positions or "
-                 "heads mends it: likeliest %s%s%s",
+                 "%s change of a square matrix, scale, activation, eps, mask, positions or heads "
+                 "mends it: likeliest %s%s%s",
+                 self.late ? "none that was tried in a minute: no" : "no one",
                  file->tied ? "an unembedding of its own, which the file lacks (it is tied)" : "",
                  file->tied && absent[0] != '\0' ? ", or " : "",
                  absent[0] != '\0' ? "biases that the file has none of ("
