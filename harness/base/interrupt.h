@@ -10,6 +10,7 @@
 
 #include <pthread.h>
 #include <stdbool.h>
+#include <sys/types.h>
 
 typedef struct Interrupt Interrupt;
 
@@ -17,9 +18,13 @@ typedef struct Interrupt Interrupt;
  * where two seconds were not enough to get it (a disk that hangs). */
 typedef void LastWords(void *context, bool locked);
 
-/* Call before the run's threads start.  NULL: memory or threads are short. */
+/* Call before the run's threads start; one that another is open around takes no signal.  NULL:
+ * memory or threads are short. */
 Interrupt *interrupt_open(pthread_mutex_t *lock, LastWords *say, void *context)
     __attribute__((warn_unused_result));
+
+/* The child process that a signal ends with the run; 0: none. */
+void interrupt_take_child(pid_t child);
 
 /* From here on signals end the process at once.  NULL is fine. */
 void interrupt_close(Interrupt *interrupt);
