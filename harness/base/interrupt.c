@@ -22,8 +22,6 @@ struct Interrupt {
     bool within; /* another: it has the signals, and the last words */
 };
 
-static atomic_int child_of_run;
-
 enum { LOCK_SECONDS = 2, WAKE = SIGUSR1 }; /* WAKE goes to the waiting thread alone */
 
 static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
@@ -55,19 +53,11 @@ static void say_last(void *context)
 {
     const Interrupt *interrupt = context;
     struct timespec until;
-    pid_t child = atomic_load(&child_of_run);
-    if (child > 0) {
-        (void)kill(child, SIGKILL);
-    }
+    exhausted_end_child();
     clock_gettime(CLOCK_REALTIME, &until);
     until.tv_sec += LOCK_SECONDS;
     bool locked = pthread_mutex_timedlock(interrupt->lock, &until) == 0;
     interrupt->say(interrupt->context, locked);
-}
-
-void interrupt_take_child(pid_t child)
-{
-    atomic_store(&child_of_run, child);
 }
 
 static void *wait_for_signal(void *argument)

@@ -10,7 +10,6 @@
 
 #include <pthread.h>
 #include <stdbool.h>
-#include <sys/types.h>
 
 typedef struct Interrupt Interrupt;
 
@@ -22,9 +21,6 @@ typedef void LastWords(void *context, bool locked);
  * memory or threads are short. */
 Interrupt *interrupt_open(pthread_mutex_t *lock, LastWords *say, void *context)
     __attribute__((warn_unused_result));
-
-/* The child process that a signal ends with the run; 0: none. */
-void interrupt_take_child(pid_t child);
 
 /* From here on signals end the process at once.  NULL is fine. */
 void interrupt_close(Interrupt *interrupt);

@@ -6,6 +6,7 @@
  */
 #include "gnuplot.h"
 
+#include "../../base/exhausted.h"
 #include "../../base/interrupt.h"
 #include "../../base/message.h"
 #include "../../base/progress.h"
@@ -196,9 +197,9 @@ static int run_with(char **picture, size_t *size, FILE *script, FILE *said, doub
             : start(&child, fileno(script), ends[1], fileno(said));
     (void)close(ends[1]); /* it is the child's */
     if (status == 0) {
-        interrupt_take_child(child);
+        exhausted_take_child(child);
         status = finish(picture, size, child, ends[0], said, seconds);
-        interrupt_take_child(0);
+        exhausted_take_child(0);
         return status;
     }
     (void)close(ends[0]);
