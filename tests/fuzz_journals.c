@@ -8,8 +8,8 @@
  * table.
  *
  * The run is the small sweep.  It is refused in one line, and then every file is as it was; or its
- * table has the header and the rows of an uninterrupted run, but for rows that were there with their
- * digest, which stay as they were, up to the first that it evaluated.
+ * table has the header and the rows of an uninterrupted run, but for rows that were there with
+ * their digest, which stay as they were, up to the first that it evaluated.
  */
 #include "fuzz_tables.h"
 

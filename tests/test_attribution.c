@@ -4,6 +4,7 @@
  * command, on a trained model whose answers are known.
  */
 #include "../reference/attribution_internal.h"
+#include "../harness/commands/attribute/terms.h"
 
 #include "../cases/activation.h"
 #include "../cases/case.h"
@@ -618,6 +619,30 @@ static void faults_are_said(void **state)
     free(output.text);
 }
 
+/* What is not a number is the largest, wherever it stands among the inputs. */
+static void no_number_is_hidden(void **state)
+{
+    enum { INPUTS = 3 };
+    static char text[SCRATCH_TEXT];
+    for (size_t bad = 0; bad < INPUTS; bad++) {
+        InputSummary said[INPUTS] = {{.residual = 1e-20, .bound = 2e-20, .within = true},
+                                     {.residual = 3e-20, .bound = 4e-20, .within = true},
+                                     {.residual = 1e-21, .bound = 1e-20, .within = true}};
+        RunOptions options = {.on_stdout = true};
+        Attribution a = {.options = &options, .inputs = {.count = INPUTS}, .inputs_said = said};
+        for (int both = 0; both < 2; both++) {
+            said[bad].bound = NAN;
+            said[bad].residual = both ? NAN : said[bad].residual;
+            stderr_hold(*state);
+            bool printed = attribute_print_summary(&a);
+            stderr_take(text, *state);
+            assert_true(printed);
+            assert_non_null(strstr(text, "largest bound nan"));
+            assert_true((strstr(text, "largest difference nan") != NULL) == (both == 1));
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest attribution[] = {
@@ -630,6 +655,7 @@ int main(void)
         cmocka_unit_test(shares_are_the_tables),
         cmocka_unit_test(threads_change_nothing),
         cmocka_unit_test(bad_requests_are_refused),
+        cmocka_unit_test_setup_teardown(no_number_is_hidden, scratch_set_up, fixture_tear_down),
         cmocka_unit_test_setup_teardown(faults_are_said, scratch_set_up, fixture_tear_down),
     };
     return cmocka_run_group_tests(attribution, reference_set_up, reference_tear_down);

@@ -247,6 +247,33 @@ static void run_subject(void **state)
     free(text);
 }
 
+/* What stands beside a refusal is the program's own, and never a text of a user's. */
+static void asides_are_the_program_s_own(void **state)
+{
+    static const char refusal[] = "headproof: rows.csv:2: token 'x': expected a number\n";
+    static const struct {
+        const char *line;
+        bool aside;
+    } cases[] = {
+        {"headproof: warning: rank 2 has other kernels\n", true},
+        {"headproof: fail at layer 3; reproduce: headproof sweep --n 2\n", true},
+        {"headproof: 4 of 12 points are there already\n", true},
+        {"headproof: rows.csv:1: token 'at layer 3': expected a number\n", false},
+        {"headproof: fail at layer 3: expected a file\n", false},
+        {"headproof: 3.csv: expected rows\n", false},
+        {"warning: of another program\n", false},
+    };
+    Fuzz *fuzz = calloc(1, sizeof *fuzz);
+    (void)state;
+    assert_non_null(fuzz);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        snprintf(fuzz->said, sizeof fuzz->said, "%s%s", cases[i].line, refusal);
+        fuzz->said_length = strlen(fuzz->said);
+        assert_int_equal(fuzz_expect_refusal(fuzz, "rows.csv") == NULL, cases[i].aside);
+    }
+    free(fuzz);
+}
+
 /* Of the sanitizers, where they are in the build. */
 extern void __sanitizer_set_death_callback(void (*)(void)) __attribute__((weak));
 
@@ -259,8 +286,9 @@ int main(int argc, char **argv)
                              {&fuzz_baselines, 10}, {&fuzz_merges, 20},       {&fuzz_journals, 10},
                              {&fuzz_sidecars, 10},  {&fuzz_checkpoints, 100}, {&fuzz_models, 30},
                              {&fuzz_configs, 20},   {&fuzz_texts, 100},       {&fuzz_shapes, 50}};
-    struct CMUnitTest tests[sizeof shares / sizeof *shares];
-    size_t count = 0;
+    struct CMUnitTest tests[sizeof shares / sizeof *shares + 1];
+    size_t count = 1;
+    tests[0] = (struct CMUnitTest)cmocka_unit_test(asides_are_the_program_s_own);
     int fd = dup(STDERR_FILENO);
     current.report = fd < 0 ? NULL : fdopen(fd, "w");
     fuzz_need(current.report != NULL, "stderr");

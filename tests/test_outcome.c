@@ -269,6 +269,29 @@ static void the_first_input_is_waited_for_with_the_time(void **state)
                 "0 evaluations, [0-9]* s so far");
 }
 
+/* A point that a precision makes long is announced before it is begun. */
+static void a_long_precision_is_announced(void **state)
+{
+    static const char says[] = "headproof: with --precision 1048576 one point takes some ";
+    static const struct {
+        const char *flags;
+        bool said;
+    } runs[] = {{"--precision 1048576", true},
+                {"--precision 1048576 -q", false},
+                {"--precision 4096", false}};
+    (void)state;
+    for (size_t i = 0; i < sizeof runs / sizeof *runs; i++) {
+        char line[256];
+        snprintf(line, sizeof line,
+                 "-c 'timeout 3 \"$HEADPROOF\" sweep --n 2 --d 2 --omega 20 %s 2>&1 >/dev/null'",
+                 runs[i].flags);
+        Output output = run_program("/bin/sh", line);
+        assert_int_equal(strncmp(output.text, says, strlen(says)) == 0, runs[i].said);
+        assert_int_equal(strstr(output.text, "by estimate") != NULL, runs[i].said);
+        free(output.text);
+    }
+}
+
 static int make_scratch(void **state)
 {
     static Scratch scratch;
@@ -296,6 +319,7 @@ int main(void)
         IN_SCRATCH(what_is_not_judged_does_not_pass),
         IN_SCRATCH(verdicts_have_colours),
         IN_SCRATCH(the_first_input_is_waited_for_with_the_time),
+        IN_SCRATCH(a_long_precision_is_announced),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

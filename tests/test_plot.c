@@ -4,6 +4,7 @@
  *
  * Logarithms are those of the digits written here, worked out by hand.
  */
+#include "../harness/commands/plot/gnuplot.h"
 #include "shell.h"
 
 #include <setjmp.h>
@@ -15,6 +16,8 @@
 #include <string.h>
 
 #include <cmocka.h>
+
+#include <sys/resource.h>
 
 #define HEADER "construction,omega,seed,options,layer,construction_max,total_max,native_max,bounds"
 
@@ -394,6 +397,58 @@ static void test_gnuplot_fails(void **state)
     expect_shell(FAKE("exec sed -n 1p /dev/zero/none"), 99, "gnuplot failed");
 }
 
+#define SVG(text) "echo \\\"<svg>" text "</svg>\\\"; "
+
+/* Three pictures are asked for, of which the last two are the same: else something was lost. */
+static void test_gnuplot_loses_a_part(void **state)
+{
+    (void)state;
+    make_curve();
+    expect_shell(FAKE(SVG("1") SVG("2") SVG("3")), 99, "no whole picture");
+    expect_shell(FAKE(SVG("1") SVG("22") SVG("2")), 99, "no whole picture");
+    expect_shell(FAKE(SVG("1") SVG("2")), 99, "no whole picture");
+    expect_shell(FAKE(SVG("1") SVG("2") SVG("2") "echo x"), 99, "no whole picture");
+    expect_shell(FAKE(SVG("1") SVG("2") SVG("2")) "; cat v.svg", 0,
+                 "picture: v.svg\n<svg>2</svg>\n");
+}
+
+/* One that hangs, with and without its stdout, is ended: after a time, and by a signal. */
+static void test_gnuplot_hangs(void **state)
+{
+    static const char *const scripts[] = {"exec sleep 600", "exec sleep 600 >&-"};
+    char path[2 * SCRATCH_PATH], said[SCRATCH_TEXT], *text = NULL, *old = strdup(getenv("PATH"));
+    Scratch scratch = *shell_scratch();
+    (void)state;
+    for (size_t i = 0; i < sizeof scripts / sizeof *scripts; i++) {
+        snprintf(said, sizeof said, "printf \"#!/bin/sh\\n%s\\n\" >gnuplot; chmod +x gnuplot",
+                 scripts[i]);
+        expect_shell(said, 0, "");
+        snprintf(path, sizeof path, "%.500s:%.500s", scratch.directory, old);
+        FILE *script = tmpfile();
+        size_t size;
+        assert_non_null(script);
+        assert_int_equal(setenv("PATH", path, 1), 0);
+        stderr_hold(&scratch);
+        int status = gnuplot_run(&text, &size, script, 0.5);
+        stderr_take(said, &scratch);
+        assert_int_equal(setenv("PATH", old, 1), 0);
+        assert_int_equal(status, 99);
+        assert_string_equal(said, "headproof: gnuplot: no picture after 0.5 s: it was ended\n");
+        fclose(script);
+        free(text);
+    }
+    free(old);
+    make_curve();
+    expect_shell("printf \"#!/bin/sh\\necho \\$\\$ >pid; exec sleep 600\\n\" >gnuplot; "
+                 "for c in \"plot v.csv -o v.svg\" \"report v.csv -o v.html\"; do rm -f pid; "
+                 "$h sweep --n 2 --d 2 --omega 5 -q -o v.csv; "
+                 "PATH=$PWD:$PATH $h $c & p=$!; until test -s pid; do sleep 0.1; done; "
+                 "{ kill $p; wait $p; } 2>/dev/null; echo $?; sleep 0.2; "
+                 "grep -q sleep /proc/$(cat pid)/cmdline 2>/dev/null || echo gone; done; "
+                 "ls v.svg* v.html* 2>&1 | grep -c cannot",
+                 0, "143\ngone\n143\ngone\n2\n");
+}
+
 /* Names mean nothing to a shell, nor to gnuplot. */
 static void test_names_are_names(void **state)
 {
@@ -412,6 +467,35 @@ static void test_full_disk(void **state)
     expect_shell("ln -s /dev/full full.gp; $h plot v.csv -o full.gp", 99, "full.gp");
     expect_shell("$h plot v.csv >/dev/full", 99, "headproof");
     expect_shell("echo mine >v.gp.partial; $h plot v.csv -o v.gp", 2, "headproof left itself");
+}
+
+/* CPU seconds of a plot of so many rows, in no order, each with an omega of its own. */
+static double plot_seconds(size_t rows)
+{
+    struct rusage before, after;
+    char path[SCRATCH_PATH];
+    scratch_path(path, shell_scratch(), "many.csv");
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fputs(HEADER "\n", file);
+    for (size_t i = 0; i < rows; i++) {
+        fprintf(file, "fused,%zu,1,,1,1e-3,1e-3,1e-16,\n", 7919 * i % rows + 1);
+    }
+    assert_int_equal(fclose(file), 0);
+    assert_int_equal(getrusage(RUSAGE_CHILDREN, &before), 0);
+    expect_shell("$h plot many.csv >said && head -n 1 said", 0, "The errors by omega");
+    assert_int_equal(getrusage(RUSAGE_CHILDREN, &after), 0);
+    return (double)(after.ru_utime.tv_sec - before.ru_utime.tv_sec) +
+           1e-6 * (double)(after.ru_utime.tv_usec - before.ru_utime.tv_usec);
+}
+
+/* Four times the rows take four times as long, and not sixteen. */
+static void test_many_rows(void **state)
+{
+    (void)state;
+    double few = plot_seconds(20000), many = plot_seconds(80000);
+    print_message("%.2f s and %.2f s\n", few, many);
+    assert_true(many < 8 * few);
 }
 
 static bool has_gnuplot(void)
@@ -474,6 +558,9 @@ int main(void)
         CASE(test_readme),
         CASE(test_text_fits),
         CASE(test_gnuplot_fails),
+        CASE(test_gnuplot_loses_a_part),
+        CASE(test_gnuplot_hangs),
+        CASE(test_many_rows),
         CASE(test_names_are_names),
         CASE(test_full_disk),
         CASE(test_pictures),

@@ -67,7 +67,8 @@ static void expect_file(const FileFixture *fixture, const Output *expected, cons
     free(file.text);
 }
 
-/* The first `length` bytes of the whole file as an interrupted run leaves them, 3 layers a point. */
+/* The first `length` bytes of the whole file, as an interrupted run leaves them.  A point has 3
+ * layers. */
 static void leave_partial(const FileFixture *fixture, const Output *whole, size_t length)
 {
     leave_interrupted(fixture->path, whole, length, 3, 0.001);

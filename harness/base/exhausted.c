@@ -6,6 +6,7 @@
 #include <gmp.h>
 #include <jansson.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +21,7 @@ static atomic_flag ending = ATOMIC_FLAG_INIT;
 static pthread_mutex_t end_lock = PTHREAD_MUTEX_INITIALIZER;
 static ExhaustedEnd *end_first;
 static void *end_context;
+static atomic_int child_of_run;
 
 void exhausted_at_end(ExhaustedEnd *end, void *context)
 {
@@ -123,4 +125,17 @@ void exhausted_setup(void)
 void exhausted_over(void)
 {
     atomic_store(&over, true);
+}
+
+void exhausted_take_child(pid_t child)
+{
+    atomic_store(&child_of_run, child);
+}
+
+void exhausted_end_child(void)
+{
+    pid_t child = atomic_load(&child_of_run);
+    if (child > 0) {
+        (void)kill(child, SIGKILL);
+    }
 }

@@ -19,6 +19,7 @@ struct Interrupt {
     LastWords *say;
     void *context;
     atomic_bool closed;
+    bool within; /* another: it has the signals, and the last words */
 };
 
 enum { LOCK_SECONDS = 2, WAKE = SIGUSR1 }; /* WAKE goes to the waiting thread alone */
@@ -52,6 +53,7 @@ static void say_last(void *context)
 {
     const Interrupt *interrupt = context;
     struct timespec until;
+    exhausted_end_child();
     clock_gettime(CLOCK_REALTIME, &until);
     until.tv_sec += LOCK_SECONDS;
     bool locked = pthread_mutex_timedlock(interrupt->lock, &until) == 0;
@@ -83,7 +85,9 @@ static void watch(Interrupt *interrupt)
     sigemptyset(&route.sa_mask);
     sigemptyset(&interrupt->watched);
     for (int i = 0; i < SIGNALS; i++) {
-        if (sigaction(signals[i], NULL, &old) == 0 && old.sa_handler == SIG_DFL) {
+        bool known = sigaction(signals[i], NULL, &old) == 0;
+        interrupt->within |= known && (old.sa_flags & SA_SIGINFO) && old.sa_sigaction == pass_on;
+        if (known && old.sa_handler == SIG_DFL) {
             (void)sigaction(signals[i], &route, NULL);
             sigaddset(&interrupt->watched, signals[i]);
         }
@@ -119,7 +123,9 @@ Interrupt *interrupt_open(pthread_mutex_t *lock, LastWords *say, void *context)
         free(interrupt);
         return NULL;
     }
-    exhausted_at_end(say_last, interrupt);
+    if (!interrupt->within) {
+        exhausted_at_end(say_last, interrupt);
+    }
     return interrupt;
 }
 
@@ -128,7 +134,9 @@ void interrupt_close(Interrupt *interrupt)
     if (interrupt == NULL) {
         return;
     }
-    exhausted_at_end(NULL, NULL);
+    if (!interrupt->within) {
+        exhausted_at_end(NULL, NULL);
+    }
     atomic_store(&interrupt->closed, true);
     (void)pthread_kill(interrupt->thread, WAKE);
     pthread_join(interrupt->thread, NULL);

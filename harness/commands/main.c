@@ -11,6 +11,7 @@
 #include "../evaluate/witness.h"
 #include "../table/format.h"
 #include "../grid/point_groups.h"
+#include "../evaluate/predict.h"
 #include "../base/streams.h"
 #include "../base/team.h"
 
@@ -116,6 +117,9 @@ static int run_evaluating(const CommandInfo *command, int argc, char **argv)
     if (status == 0) {
         double start = clock_seconds();
         if (!run.dry_run) {
+            if (command_takes(command, AXIS_PRECISION)) {
+                grid_announce(&grid, run.quiet || team_rank() > 0);
+            }
             status = reserve_blas(command, &run);
             status = status != 0 ? status : run_witnessed(command, &grid, &run, argc, argv);
         } else if (team_rank() == 0) {

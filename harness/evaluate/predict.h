@@ -41,6 +41,10 @@ double point_pass_bytes(const Point *point);
  * point fit.  0, or 2 after a message with the figure and the point's command line. */
 int grid_predict(const Grid *grid, double memory, int *threads) __attribute__((warn_unused_result));
 
+/* A precision that was asked for can make one point long: says so before the work, unless quiet, or
+ * unless it is seconds. */
+void grid_announce(const Grid *grid, bool quiet);
+
 /* Seconds that a point takes on some machine.  A model of the work, good for comparing points and
  * for shares of progress, not for promising times. */
 typedef struct {

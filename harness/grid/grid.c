@@ -171,10 +171,12 @@ static void note_listed(Grid *grid, const SectionList *sections, const Section *
         for (size_t i = 0; i < sections->count && !listed; i++) {
             listed = sections->sections[i].settings[axis].given;
         }
-        for (size_t i = 0; i < grid->count && !listed; i++) {
-            listed = point_axis_tells(&grid->points[i], axis);
-        }
         grid->listed[axis] = listed;
+    }
+    for (size_t i = 0; i < grid->count; i++) {
+        for (Axis axis = 0; axis < AXIS_COUNT; axis++) {
+            grid->listed[axis] = grid->listed[axis] || point_axis_tells(&grid->points[i], axis);
+        }
     }
 }
 

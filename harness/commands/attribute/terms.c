@@ -132,7 +132,7 @@ static void print_residuals(FILE *file, const Attribution *a)
         const InputSummary *said = &a->inputs_said[i];
         within += said->within;
         residual = said->residual > residual || isnan(said->residual) ? said->residual : residual;
-        bound = said->bound > bound || isnan(bound) ? said->bound : bound;
+        bound = said->bound > bound || isnan(said->bound) ? said->bound : bound;
     }
     fprintf(file,
             "sum of the terms: within its bound of the logit for %zu of %zu inputs; largest "

@@ -28,8 +28,8 @@ typedef struct {
     Reports reports;
 } Outcome;
 
-/* Before any work: the reports can be written.  judged: anything is, by a tolerance.  0; 2 or 99 after a message.  Clear it in every
- * case. */
+/* Before any work: the reports can be written.  judged: anything is, by a tolerance.  0; 2 or 99
+ * after a message.  Clear it in every case. */
 int outcome_open(Outcome *outcome, const OutcomeKind *kind, const RunOptions *run, bool judged,
                  int argc, char **argv) __attribute__((warn_unused_result));
 

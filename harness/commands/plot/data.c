@@ -6,6 +6,7 @@
 #include "searched.h"
 
 #include "../../base/csv_read.h"
+#include "../../base/digest.h"
 #include "../../base/message.h"
 #include "../../base/number.h"
 #include "../../table/bounds.h"
@@ -79,31 +80,52 @@ bool plot_axis_is_numeric(const PlotData *data, size_t axis)
     return axis != PLOT_FILE;
 }
 
-/* *value = the index of a text of the axis.  Rows that follow each other mostly have the same value
- * or the next one.  0, or 99. */
-static int take_value(PlotAxis *axis, size_t *value, const char *text, size_t length)
+/* Where the text is among the slots, or would be. */
+static size_t *find_slot(const PlotAxis *axis, const char *text, size_t length)
 {
-    for (size_t i = 0; i < axis->count; i++) {
-        size_t at = (axis->last + i) % axis->count;
-        if (strncmp(axis->texts[at], text, length) == 0 && axis->texts[at][length] == '\0') {
-            *value = axis->last = at;
-            return 0;
+    size_t at = (size_t)digest_bytes(DIGEST_START, text, length);
+    for (;; at++) {
+        size_t *slot = &axis->slots[at % (2 * axis->room)];
+        const char *found = *slot > 0 ? axis->texts[*slot - 1] : NULL;
+        if (found == NULL || (strncmp(found, text, length) == 0 && found[length] == '\0')) {
+            return slot;
         }
     }
-    if (axis->count == axis->room) {
-        size_t room = axis->room == 0 ? 8 : 2 * axis->room;
-        char **longer = realloc(axis->texts, room * sizeof *longer);
-        if (longer == NULL) {
-            return memory_fault();
-        }
-        axis->texts = longer;
-        axis->room = room;
-    }
-    axis->texts[axis->count] = strndup(text, length);
-    if (axis->texts[axis->count] == NULL) {
+}
+
+static int grow(PlotAxis *axis)
+{
+    size_t room = axis->room == 0 ? 8 : 2 * axis->room;
+    char **longer = realloc(axis->texts, room * sizeof *longer);
+    size_t *slots = longer != NULL ? calloc(2 * room, sizeof *slots) : NULL;
+    axis->texts = longer != NULL ? longer : axis->texts;
+    if (slots == NULL) {
         return memory_fault();
     }
-    *value = axis->last = axis->count++;
+    free(axis->slots);
+    axis->slots = slots;
+    axis->room = room;
+    for (size_t i = 0; i < axis->count; i++) {
+        *find_slot(axis, axis->texts[i], strlen(axis->texts[i])) = i + 1;
+    }
+    return 0;
+}
+
+/* *value = the index of a text of the axis.  0, or 99. */
+static int take_value(PlotAxis *axis, size_t *value, const char *text, size_t length)
+{
+    if (axis->count == axis->room && grow(axis) != 0) {
+        return 99;
+    }
+    size_t *slot = find_slot(axis, text, length);
+    if (*slot == 0) {
+        axis->texts[axis->count] = strndup(text, length);
+        if (axis->texts[axis->count] == NULL) {
+            return memory_fault();
+        }
+        *slot = ++axis->count;
+    }
+    *value = *slot - 1;
     return 0;
 }
 
@@ -400,6 +422,7 @@ void plot_data_clear(PlotData *data)
             free(data->axes[axis].texts[i]);
         }
         free(data->axes[axis].texts);
+        free(data->axes[axis].slots);
     }
     free(data->values);
     free(data->cells);

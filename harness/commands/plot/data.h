@@ -32,7 +32,7 @@ void plot_cell_print(char text[PLOT_SIZE_TEXT], PlotCell cell);
 typedef struct {
     char **texts; /* [count]; "": it does not matter in that row */
     size_t count, room;
-    size_t last; /* the value met last */
+    size_t *slots; /* [2 room]: 1 + the index of a text, by its digest; 0: free */
 } PlotAxis;
 
 typedef struct {

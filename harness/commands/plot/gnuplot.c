@@ -6,17 +6,24 @@
  */
 #include "gnuplot.h"
 
+#include "../../base/exhausted.h"
+#include "../../base/interrupt.h"
 #include "../../base/message.h"
+#include "../../base/progress.h"
 #include "../../base/shown.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <math.h>
+#include <poll.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 extern char **environ;
@@ -73,8 +80,17 @@ static int start(pid_t *child, int in, int out, int err)
     return status;
 }
 
+/* Waits for bytes in the pipe.  0, or an error's number: ETIMEDOUT once it is too late. */
+static int wait_for_bytes(int pipe_end, double until)
+{
+    struct pollfd out = {.fd = pipe_end, .events = POLLIN};
+    double left = until - clock_seconds();
+    int got = left > 0 ? poll(&out, 1, (int)fmin(1000 * left + 1, INT_MAX)) : 0;
+    return got > 0 || (got < 0 && errno == EINTR) ? 0 : got == 0 ? ETIMEDOUT : errno;
+}
+
 /* *text [*size] = all that comes out of the pipe.  0, or an error's number. */
-static int read_all(char **text, size_t *size, int pipe_end)
+static int read_all(char **text, size_t *size, int pipe_end, double until)
 {
     size_t room = 1 << 16;
     *size = 0;
@@ -90,6 +106,10 @@ static int read_all(char **text, size_t *size, int pipe_end)
             }
             *text = longer;
         }
+        int status = wait_for_bytes(pipe_end, until);
+        if (status != 0) {
+            return status;
+        }
         got = read(pipe_end, *text + *size, room - *size - 1);
         if (got < 0 && errno != EINTR) {
             return errno;
@@ -99,6 +119,26 @@ static int read_all(char **text, size_t *size, int pipe_end)
     }
     (*text)[*size] = '\0';
     return 0;
+}
+
+/* How the child ends.  0, or an error's number: it is ended where it does not in time. */
+static int wait_for_end(int *end, pid_t child, double until)
+{
+    const struct timespec moment = {0, 1000000};
+    int status = 0;
+    for (pid_t got = 0; got != child;) {
+        got = waitpid(child, end, status == 0 ? WNOHANG : 0);
+        if (got < 0 && errno != EINTR) {
+            return errno;
+        }
+        if (got == 0 && clock_seconds() >= until) {
+            status = ETIMEDOUT;
+            (void)kill(child, SIGKILL);
+        } else if (got == 0) {
+            nanosleep(&moment, NULL);
+        }
+    }
+    return status;
 }
 
 /* What it said, its last line that is not blank. */
@@ -116,17 +156,19 @@ static void quote_complaint(FILE *said)
 }
 
 /* Collects what the child prints and how it ends. */
-static int finish(char **picture, size_t *size, pid_t child, int pipe_end, FILE *said)
+static int finish(char **picture, size_t *size, pid_t child, int pipe_end, FILE *said,
+                  double seconds)
 {
-    int status = read_all(picture, size, pipe_end), end = 0;
+    double until = clock_seconds() + seconds;
+    int status = read_all(picture, size, pipe_end, until), end = 0;
     (void)close(pipe_end); /* a child that still writes ends by it */
-    while (waitpid(child, &end, 0) < 0) {
-        if (errno != EINTR) {
-            return failed("it cannot be waited for", errno);
-        }
+    int waited = wait_for_end(&end, child, status == 0 ? until : 0);
+    if (status == ETIMEDOUT || (status == 0 && waited == ETIMEDOUT)) {
+        fprintf(stderr, "headproof: gnuplot: no picture after %g s: it was ended\n", seconds);
+        return 99;
     }
-    if (status != 0) {
-        return failed("its picture cannot be read", status);
+    if (status != 0 || waited != 0) {
+        return failed("its picture cannot be read", status != 0 ? status : waited);
     }
     if (!WIFEXITED(end) || WEXITSTATUS(end) != 0 || *size == 0) {
         quote_complaint(said);
@@ -135,7 +177,14 @@ static int finish(char **picture, size_t *size, pid_t child, int pipe_end, FILE 
     return 0;
 }
 
-static int run_with(char **picture, size_t *size, FILE *script, FILE *said)
+/* A signal that ends the run: the child is ended, and nothing else is there to be done. */
+static void say_nothing(void *context, bool locked)
+{
+    (void)context;
+    (void)locked;
+}
+
+static int run_with(char **picture, size_t *size, FILE *script, FILE *said, double seconds)
 {
     int ends[2];
     pid_t child = -1;
@@ -148,7 +197,10 @@ static int run_with(char **picture, size_t *size, FILE *script, FILE *said)
             : start(&child, fileno(script), ends[1], fileno(said));
     (void)close(ends[1]); /* it is the child's */
     if (status == 0) {
-        return finish(picture, size, child, ends[0], said);
+        exhausted_take_child(child);
+        status = finish(picture, size, child, ends[0], said, seconds);
+        exhausted_take_child(0);
+        return status;
     }
     (void)close(ends[0]);
     if (status != ENOENT) {
@@ -159,8 +211,9 @@ static int run_with(char **picture, size_t *size, FILE *script, FILE *said)
     return EXIT_ABSENT;
 }
 
-int gnuplot_run(char **picture, size_t *size, FILE *script)
+int gnuplot_run(char **picture, size_t *size, FILE *script, double seconds)
 {
+    pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     *picture = NULL;
     *size = 0;
     if (fflush(script) != 0 || fseek(script, 0, SEEK_SET) != 0) {
@@ -170,7 +223,10 @@ int gnuplot_run(char **picture, size_t *size, FILE *script)
     if (said == NULL) {
         return failed("a file for what it says", errno);
     }
-    int status = run_with(picture, size, script, said);
+    Interrupt *interrupt = interrupt_open(&lock, say_nothing, NULL);
+    int status =
+        interrupt == NULL ? memory_fault() : run_with(picture, size, script, said, seconds);
+    interrupt_close(interrupt);
     (void)fclose(said); /* it was only read */
     return status;
 }

@@ -12,7 +12,9 @@ enum { EXIT_ABSENT = 77 };
 
 /* Runs gnuplot on the script, a file with a descriptor.  *picture [*size], to be freed and with a
  * NUL behind it, is what it printed.  0; EXIT_ABSENT after a message that names the package; 99
- * after one where it failed, or the machine did. */
-int gnuplot_run(char **picture, size_t *size, FILE *script) __attribute__((warn_unused_result));
+ * after one where it failed, or the machine did, or where it had not ended after so many seconds:
+ * it is ended then, as it is by a signal that ends the run. */
+int gnuplot_run(char **picture, size_t *size, FILE *script, double seconds)
+    __attribute__((warn_unused_result));
 
 #endif

@@ -67,13 +67,14 @@ static int make_order(size_t **order, size_t *count, const Picture *picture, siz
     return 0;
 }
 
-static size_t find_place(const size_t *order, size_t count, size_t value)
+/* at[value] = its place in the order. */
+static size_t *invert(const size_t *order, size_t count, const Picture *picture, size_t axis)
 {
-    size_t i = 0;
-    while (i < count && order[i] != value) {
-        i++;
+    size_t *at = calloc((axis == PLOT_AXES ? 0 : picture->data->axes[axis].count) + 1, sizeof *at);
+    for (size_t i = 0; i < count && at != NULL && axis != PLOT_AXES; i++) {
+        at[order[i]] = i;
     }
-    return i;
+    return at;
 }
 
 static void take_largest(PlotCell *cell, PlotCell other)
@@ -89,32 +90,20 @@ static PlotCell *cell_at(const Picture *picture, size_t panel, size_t y, size_t 
     return picture->cells[(panel * picture->y_count + y) * picture->x_count + x];
 }
 
-static int fill_cells(Picture *picture)
+static void fill_cells(Picture *picture, const size_t *x_at, const size_t *y_at)
 {
     const PlotData *data = picture->data;
-    size_t lines = picture->panel_count * picture->y_count;
-    size_t last_x = 0;
-    picture->cells = calloc(lines, picture->x_count * sizeof *picture->cells);
-    if (picture->cells == NULL) {
-        return memory_fault();
-    }
-    for (size_t i = 0; i < lines * picture->x_count * ERROR_KINDS; i++) {
+    size_t count = picture->panel_count * picture->y_count * picture->x_count;
+    for (size_t i = 0; i < count * ERROR_KINDS; i++) {
         picture->cells[i / ERROR_KINDS][i % ERROR_KINDS].log10 = NAN;
     }
     for (size_t row = 0; row < data->rows; row++) {
         picture->undrawn += *plot_text(data, row, picture->x) == '\0';
         if (places_draw(picture, row)) {
-            size_t value = data->values[row][picture->x];
-            if (picture->x_order[last_x] != value) { /* mostly the next one */
-                last_x = last_x + 1 < picture->x_count ? last_x + 1 : 0;
-            }
-            if (picture->x_order[last_x] != value) {
-                last_x = find_place(picture->x_order, picture->x_count, value);
-            }
-            size_t y = picture->y == PLOT_AXES ? 0
-                                               : find_place(picture->y_order, picture->y_count,
-                                                            data->values[row][picture->y]);
-            PlotCell *cells = cell_at(picture, places_panel(picture, row), y, last_x);
+            const size_t *values = data->values[row];
+            size_t y = picture->y == PLOT_AXES ? 0 : y_at[values[picture->y]];
+            PlotCell *cells =
+                cell_at(picture, places_panel(picture, row), y, x_at[values[picture->x]]);
             if (data->searched) {
                 searched_join(cells, data->cells[row]);
             }
@@ -123,7 +112,21 @@ static int fill_cells(Picture *picture)
             }
         }
     }
-    return 0;
+}
+
+static int make_cells(Picture *picture)
+{
+    size_t *x_at = invert(picture->x_order, picture->x_count, picture, picture->x);
+    size_t *y_at = invert(picture->y_order, picture->y_count, picture, picture->y);
+    picture->cells =
+        calloc(picture->panel_count * picture->y_count, picture->x_count * sizeof *picture->cells);
+    bool ok = x_at != NULL && y_at != NULL && picture->cells != NULL;
+    if (ok) {
+        fill_cells(picture, x_at, y_at);
+    }
+    free(x_at);
+    free(y_at);
+    return ok ? 0 : memory_fault();
 }
 
 const PlotCell *picture_cell(const Picture *picture, size_t panel, size_t y, size_t x)
@@ -268,7 +271,7 @@ int picture_make(Picture *picture, const PlotData *data, const PictureWish *wish
     }
     status = status != 0 ? status
                          : make_order(&picture->y_order, &picture->y_count, picture, picture->y);
-    status = status != 0 ? status : fill_cells(picture);
+    status = status != 0 ? status : make_cells(picture);
     if (status == 0) {
         picture->kind = choose_kind(picture);
         if (picture->kind != PICTURE_BARS) {

@@ -44,10 +44,16 @@ static int hangs_on(bool *hangs, const PlotData *data, size_t b, size_t a)
     return 0;
 }
 
-/* The share of the pairs of values of two axes that some row has. */
+/* The share of the pairs of values of two axes that some row has; 0 where it is below GRID_SHARE
+ * whatever they are. */
 static int pairs_share(double *share, const PlotData *data, size_t a, size_t b)
 {
     size_t width = data->axes[b].count, count = 0;
+    double pairs = (double)nonblank(data, a) * (double)nonblank(data, b);
+    *share = 0;
+    if (GRID_SHARE * pairs > (double)data->rows) {
+        return 0; /* too few rows for a grid, whichever pairs they have */
+    }
     bool *there = calloc(data->axes[a].count * width + 1, sizeof *there);
     if (there == NULL) {
         return memory_fault();
@@ -59,7 +65,7 @@ static int pairs_share(double *share, const PlotData *data, size_t a, size_t b)
         *cell = *cell || both;
     }
     free(there);
-    *share = (double)count / ((double)nonblank(data, a) * (double)nonblank(data, b));
+    *share = (double)count / pairs;
     return 0;
 }
 

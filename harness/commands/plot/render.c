@@ -16,6 +16,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* How often a picture is drawn (take_last), and how long that may take. */
+enum { DRAWN = 3, GNUPLOT_SECONDS = 300 };
+
 static int render_script(char **text, size_t *size, const Picture *picture)
 {
     FILE *file = text_stream(text, size);
@@ -34,30 +37,71 @@ static int run_script(char **text, size_t *size, const Picture *picture, Device 
         fprintf(stderr, "headproof: no temporary file can be made: %s\n", strerror(errno));
         return 99;
     }
-    int status = script_write(script, picture, device);
+    int status = 0;
+    for (size_t i = 0; i < DRAWN && status == 0; i++) {
+        fputs(i > 0 ? "set output\nreset session\n" : "", script);
+        status = script_write(script, picture, device);
+    }
     if (status != 0) {
         fprintf(stderr, "headproof: a temporary file cannot be written: %s\n", strerror(errno));
     }
-    status = status != 0 ? 99 : gnuplot_run(text, size, script);
+    status = status != 0 ? 99 : gnuplot_run(text, size, script, GNUPLOT_SECONDS);
     (void)fclose(script); /* nobody reads it any more */
     return status;
 }
 
-/* Ends a picture as its format does?  A disk or a pipe may have cut it off. */
-static bool is_whole(const char *text, size_t size, Target target)
+/* Behind the next bytes that a picture of the target ends with, and the newlines behind them; NULL:
+ * there are none. */
+static char *behind_picture(char *from, const char *end, Target target)
 {
-    static const struct {
-        const char *bytes;
-        size_t length;
-    } ends[] = {
-        [TARGET_SVG] = {"</svg>", 6}, [TARGET_PNG] = {"IEND", 4}, [TARGET_PDF] = {"%%EOF", 5}};
-    for (size_t i = 0; i < 16 && i + ends[target].length <= size; i++) {
-        if (memcmp(text + size - i - ends[target].length, ends[target].bytes,
-                   ends[target].length) == 0) {
-            return true;
+    static const char *const marks[] = {
+        [TARGET_SVG] = "</svg>", [TARGET_PNG] = "IEND\xae\x42\x60\x82", [TARGET_PDF] = "%%EOF"};
+    size_t length = strlen(marks[target]);
+    for (; (size_t)(end - from) >= length; from++) {
+        if (memcmp(from, marks[target], length) == 0) {
+            for (from += length; from < end && *from == '\n'; from++) {
+            }
+            return from;
         }
     }
-    return false;
+    return NULL;
+}
+
+/* Are pictures of the same length the same, but for the second in which a PDF was made? */
+static bool are_alike(const char *a, const char *b, size_t size, Target target)
+{
+    static const char date[] = "/CreationDate";
+    enum { DATE = 40 };
+    for (size_t i = 0; i < size; i++) {
+        bool dated = target == TARGET_PDF && i + DATE < size && a[i] == '/' &&
+                     memcmp(a + i, date, strlen(date)) == 0;
+        i += dated ? DATE : 0;
+        if (a[i] != b[i]) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* gnuplot does not look whether what it writes arrives, so that a picture may lack a part.  Thus it
+ * draws it three times; the first SVG of a run has what later ones lack, and those have to be the
+ * same.  *text [*size] becomes the last. */
+static bool take_last(char *text, size_t *size, Target target)
+{
+    char *at[DRAWN + 1] = {text}, *end = text + *size;
+    for (size_t i = 0; i < DRAWN; i++) {
+        at[i + 1] = behind_picture(at[i], end, target);
+        if (at[i + 1] == NULL) {
+            return false;
+        }
+    }
+    *size = (size_t)(end - at[DRAWN - 1]);
+    if (at[DRAWN] != end || (size_t)(at[DRAWN - 1] - at[DRAWN - 2]) != *size ||
+        !are_alike(at[DRAWN - 2], at[DRAWN - 1], *size, target)) {
+        return false;
+    }
+    memmove(text, at[DRAWN - 1], *size + 1);
+    return true;
 }
 
 /* gnuplot leaves > as it is, and XML has no ]]> in a text. */
@@ -112,7 +156,7 @@ int render(char **text, size_t *size, const Picture *picture, Target target)
         return render_script(text, size, picture);
     }
     int status = run_script(text, size, picture, devices[target]);
-    if (status == 0 && !is_whole(*text, *size, target)) {
+    if (status == 0 && !take_last(*text, size, target)) {
         fputs("headproof: gnuplot made no whole picture\n", stderr);
         status = 99;
     }
