@@ -33,7 +33,7 @@ static CaseSpec small_spec(Construction construction)
                       .bias_row_content = CONTENT_RANDOM};
 }
 
-/* Of x = (-1, 1, 1) 2^45 the first token's score, 2^45 toward all tokens, is far from 0, so that the
+/* Of x = (-1, 1, 1) 2^45 the first token's score, 2^45 toward all tokens, is so far from 0 that the
  * bias row has no weight: with e = e^(-2 Omega) the token itself has 1 / (1 + 2 e), each of the two
  * others e times that, and -2^45 becomes -2^45 4 e / (1 + 2 e). */
 static void two_others_are_two(void **state)
