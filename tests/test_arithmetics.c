@@ -129,6 +129,54 @@ static void omega_swamps_x(void **state)
     }
 }
 
+/* Entry 0 of token i behind one layer in bfloat16, by the heads' structure. */
+static double one_entry(const Model *model, const double *x, const double *content, double omega,
+                        size_t i)
+{
+    const ArithmeticInfo *machine = arithmetic_info(ARITHMETIC_BF16);
+    Kernel *kernel = arithmetic_open(machine, model, x, content, omega, KERNEL_STRUCTURED, 1);
+    assert_non_null(kernel);
+    KernelStream stream = machine->functions->layer(kernel);
+    double entry = stream.data[i * stream.ld];
+    machine->functions->clear(kernel);
+    return entry;
+}
+
+/* With penalties 2 Omega = 0.3 is taken from the score 100 toward another token, whose value is 0:
+ * 99.7 is 99.5 in bfloat16.  The token weighs 1 / (1 + e^-0.5) = 0.6225 and adds 62 to its -100. */
+static void others_scores_are_rounded(void **state)
+{
+    static const double x[] = {-100, 0};
+    CaseSpec spec = {.construction = CONSTRUCTION_SILU, .n = 2, .d = 1, .depth = 1};
+    Pair pair = pair_make(&spec);
+    (void)state;
+    assert_true(one_entry(&pair.negative, x, NULL, 0.15, 0) == -38);
+    case_clear(&pair);
+}
+
+/* Three tokens, 1, and a bias row that holds 4; scores are scaled by 1/2, and 2 Omega is 1.  The
+ * scores are 0.5 toward each token and 2 - 1 toward the bias row, the weights 220/1024 and 182/512,
+ * and each token becomes 1 + 2.0625. */
+static void every_score_is_scaled(void **state)
+{
+    static const double x[] = {1, 1, 1}, one[] = {1}, content[] = {4};
+    const GivenLayer layer = {.w_q = one, .w_k = one, .w_v = one, .w_o = one};
+    const GivenWeights given = {.layers = &layer, .scale = {1, 2, 1}, .x = x};
+    CaseSpec spec = {.construction = CONSTRUCTION_ATTENTION,
+                     .n = 3,
+                     .d = 1,
+                     .heads = 1,
+                     .d_head = 1,
+                     .depth = 1,
+                     .given = &given};
+    Pair pair = pair_make(&spec);
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        assert_true(one_entry(&pair.converted, x, content, 0.5, i) == 3.0625);
+    }
+    case_clear(&pair);
+}
+
 /* Half from Omega = 32760, where 2 Omega is a tie that goes up; what autocast multiplies is
  * bfloat16, which ends at 3.3961e38, before float. */
 static void overflow_is_where_two_omega_is_infinite(void **state)
@@ -316,6 +364,8 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(outputs_are_the_oracles, scratch_set_up, fixture_tear_down),
         cmocka_unit_test(omega_swamps_x),
+        cmocka_unit_test(others_scores_are_rounded),
+        cmocka_unit_test(every_score_is_scaled),
         cmocka_unit_test(overflow_is_where_two_omega_is_infinite),
         cmocka_unit_test(an_infinite_penalty_is_a_mask),
         cmocka_unit_test(intervals_are_the_predicted_ones),

@@ -1,6 +1,8 @@
 /*
  * Cells: what is printed as a value, what as a bound, and which of a row's are named as bounds.
  */
+#include "../harness/evaluate/figure.h"
+#include "../harness/evaluate/precision.h"
 #include "../harness/evaluate/worst.h"
 #include "../harness/table/bounds.h"
 #include "../harness/table/table.h"
@@ -161,7 +163,9 @@ static void the_worse_is_one_of_two(void **state)
             set_value(&b, rising[j].value);
             a.state = rising[i].state;
             b.state = rising[j].state;
+            Figure left = figure_of(&a), right = figure_of(&b);
             assert_true(cell_is_worse(&a, &b) == (i > j));
+            assert_true(figure_is_worse(&left, &right) == (i > j));
             ref_cell_clear(&a);
             ref_cell_clear(&b);
         }
@@ -276,6 +280,29 @@ static void judged_errors_raise_the_precision(void **state)
     }
 }
 
+/* Twice as many bits for a broken promise, if that is not more than may be had. */
+static void bits_are_doubled_up_to_the_most(void **state)
+{
+    Point point = {.max_bits = 256};
+    const Evaluation evaluation = {.point = &point, .bits = {128, 128}};
+    const RowsFound found = {.broken = true};
+    RefBits next;
+    (void)state;
+    assert_true(precision_next(&next, &evaluation, &found));
+    assert_true(next.x == 256 && next.e == 256);
+    point.max_bits = 255;
+    assert_false(precision_next(&next, &evaluation, &found));
+}
+
+/* What is left in the hidden column of the only token, of the size of e^(-2 Omega). */
+static void the_last_token_s_hidden_columns_count(void **state)
+{
+    Output output = run("sweep --construction ffn3 --n 1 --d 1 --d-ff 1 --omega 3 --quiet");
+    (void)state;
+    assert_true(number(&output, 1, "hidden_max") > 1e-3 * exp(-6));
+    free(output.text);
+}
+
 /* Without a tolerance, and where an error is resolved, nothing is raised; nor in chaos, which no
  * precision follows. */
 static void nothing_else_raises_it(void **state)
@@ -357,6 +384,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ends_are_rounded_outwards),
         cmocka_unit_test(the_worse_is_one_of_two),
+        cmocka_unit_test(bits_are_doubled_up_to_the_most),
+        cmocka_unit_test(the_last_token_s_hidden_columns_count),
         cmocka_unit_test(bounds_are_read_back),
         FILES(bounds_are_named),
         FILES(searches_name_theirs),

@@ -2,6 +2,7 @@
  * What `verify` says of logits, of models small enough to know them: the bias of the unembedding,
  * logits that are equal, and logits that no double holds.
  */
+#include "../harness/evaluate/position.h"
 #include "fixture.h"
 #include "program.h"
 #include "written_model.h"
@@ -60,6 +61,51 @@ static void biases_and_equals(void **state)
     free(output.text);
 }
 
+/* Of logits of an imitation too: where both models have classes 0 and 1 equal, neither loses the
+ * first to the second. */
+static void equals_are_not_lost(void **state)
+{
+    static const double numbers[NUMBERS] = {1, 0.5, 0.5, -0.25, 1,    0, 0,   1,   -1,   2,
+                                            1, 1,   3,   0.25,  0.25, 4, 0.5, 0.5, -1000};
+    const Scratch *scratch = *state;
+    char line[2 * SCRATCH_PATH];
+    written_model(scratch, "model.safetensors", TENSORS, numbers, NUMBERS);
+    snprintf(line, sizeof line, "-i s/silu/relu/ %s/model.safetensors", scratch->directory);
+    free(run_program("sed", line).text);
+    snprintf(line, sizeof line,
+             "verify %s/model.safetensors --tokens 0:2/0:2 --construction fused "
+             "--omega 40 --kernel structured",
+             scratch->directory);
+    Output output = run(line);
+    assert_int_equal(output.code, 0);
+    assert_non_null(strstr(output.text, "0 of 9 changed"));
+    assert_non_null(strstr(output.text, "keeps every prediction at all"));
+    free(output.text);
+}
+
+/* 1/3 has more bits than a double: the error of a logit that is 1 is said rounded up. */
+static void errors_of_logits_are_bounds(void **state)
+{
+    static const double converted[] = {1, 0};
+    Position position = {.known = false};
+    RefLogits *change = ref_logits_make(1, 2);
+    mpfr_t original[2];
+    (void)state;
+    assert_non_null(change);
+    mpfr_inits2(REF_LOGIT_BITS, original[0], original[1], (mpfr_ptr)0);
+    mpfr_set_ui(original[0], 1, MPFR_RNDN);
+    mpfr_div_ui(original[0], original[0], 3, MPFR_RNDN);
+    mpfr_set_zero(original[1], 1);
+    const PositionLogits logits = {
+        .original = original[0], .converted = converted, .change = change, .classes = 2};
+    position_compare(&position, &logits, false);
+    mpfr_ui_sub(original[1], 1, original[0], MPFR_RNDN);
+    assert_true(mpfr_cmp_d(original[1], position.error) < 0);
+    assert_true(position.error <= 2.0 / 3 + 0x1p-53);
+    mpfr_clears(original[0], original[1], (mpfr_ptr)0);
+    ref_logits_clear(change);
+}
+
 /* 1e308 times 40, less as much: infinity less infinity in double, where class 0 would be the first
  * of no numbers.  r(T)'s are numbers, all equal: class 0 too. */
 static void no_number_is_no_prediction(void **state)
@@ -92,7 +138,9 @@ static void no_error_has_no_limit(void **state)
 int main(void)
 {
     const struct CMUnitTest logits[] = {
+        cmocka_unit_test(errors_of_logits_are_bounds),
         cmocka_unit_test_setup_teardown(biases_and_equals, scratch_set_up, fixture_tear_down),
+        cmocka_unit_test_setup_teardown(equals_are_not_lost, scratch_set_up, fixture_tear_down),
         cmocka_unit_test_setup_teardown(no_error_has_no_limit, scratch_set_up, fixture_tear_down),
         cmocka_unit_test_setup_teardown(no_number_is_no_prediction, scratch_set_up,
                                         fixture_tear_down),

@@ -7,6 +7,7 @@
 #include "fixture.h"
 #include "random_model.h"
 #include "../reference/run.h"
+#include "../reference/shift.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -30,6 +31,41 @@ static CaseSpec small_spec(Construction construction)
                       .bias = BIAS_RANDOM,
                       .mask = MASK_NONE,
                       .bias_row_content = CONTENT_RANDOM};
+}
+
+/* Of x = (-1, 1, 1) 2^45 the first token's score, 2^45 toward all tokens, is so far from 0 that the
+ * bias row has no weight: with e = e^(-2 Omega) the token itself has 1 / (1 + 2 e), each of the two
+ * others e times that, and -2^45 becomes -2^45 4 e / (1 + 2 e). */
+static void two_others_are_two(void **state)
+{
+    static const double x[] = {-0x1p45, 0x1p45, 0x1p45};
+    CaseSpec spec = {.construction = CONSTRUCTION_SILU, .n = 3, .d = 1, .depth = 1};
+    Pair pair = pair_make(&spec);
+    RefRun *run = run_layers(&pair.converted, x, NULL, 1, 256, REF_STRUCTURED, 1);
+    double e = exp(-2), obtained = mpfr_get_d(ref_run_entry(run, 0, 0), MPFR_RNDN);
+    (void)state;
+    assert_true(fabs(obtained / (-0x1p45 * 4 * e / (1 + 2 * e)) - 1) < 1e-14);
+    ref_run_clear(run);
+    case_clear(&pair);
+}
+
+/* log2 of e^d z_best / z_rest, d far from 0 and the quotient hardly below 1, is never more than the
+ * bits said, and less by 2 at most. */
+static void bits_between_are_a_bound(void **state)
+{
+    mpfr_t best, rest, d;
+    (void)state;
+    mpfr_inits2(64, best, rest, d, (mpfr_ptr)0);
+    mpfr_set_ui(rest, 1, MPFR_RNDN);
+    mpfr_set(best, rest, MPFR_RNDN);
+    mpfr_nextbelow(best);
+    for (int i = 0; i < 100; i++) {
+        double far = 0x1p41 + i;
+        mpfr_set_d(d, far, MPFR_RNDN);
+        double above = shift_bits_between(best, rest, d) - far * 1.4426950408889634;
+        assert_true(above > -1e-3 && above < 2);
+    }
+    mpfr_clears(best, rest, d, (mpfr_ptr)0);
 }
 
 /* Exponent of the largest |a - b| over the content of two runs, at the layer they are at. */
@@ -411,6 +447,8 @@ int main(void)
 {
     const struct CMUnitTest reference[] = {
         cmocka_unit_test(dense_and_structured_agree),
+        cmocka_unit_test(two_others_are_two),
+        cmocka_unit_test(bits_between_are_a_bound),
         cmocka_unit_test(irregular_heads_agree),
         cmocka_unit_test(double_precision_agrees),
         cmocka_unit_test(growth_is_planned_for),
