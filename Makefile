@@ -127,9 +127,11 @@ TIERS   := portable $(if $(filter x86_64-%,$(shell $(CC) -dumpmachine)),avx2 avx
 tiers_of = $(foreach tier,$(TIERS),$(1:%.c=$(SHARED)/%_$(tier).o))
 TIER_FLAGS_avx2   := -mavx2 -mfma
 TIER_FLAGS_avx512 := -mavx512f -mavx512cd -mavx512dq -mavx512ifma
-# Of sanitizers, checks of pointers that are constants there double the time to compile.
+# Of sanitizers, checks of pointers that are constants there double the time to compile; and clang
+# takes minutes for a file where it optimises what it also watches for a fuzzer.
 TIER_SANITIZED := $(if $(filter debug fuzz,$(MODE)),\
-    -fno-sanitize=null$(,)alignment$(,)object-size$(,)pointer-overflow$(,)bounds)
+    -fno-sanitize=null$(,)alignment$(,)object-size$(,)pointer-overflow$(,)bounds \
+    $(if $(filter fuzz,$(MODE)),-O0))
 OBJECTS := $(call objects_of,$(filter-out $(TIERED),$(SOURCES))) $(FLOATS) \
            $(call tiers_of,$(TIERED))
 PROJECT := $(filter-out %/harness/commands/main.o,$(OBJECTS))
