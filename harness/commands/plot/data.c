@@ -97,8 +97,11 @@ static int grow(PlotAxis *axis)
 {
     size_t room = axis->room == 0 ? 8 : 2 * axis->room;
     char **longer = realloc(axis->texts, room * sizeof *longer);
-    size_t *slots = longer != NULL ? calloc(2 * room, sizeof *slots) : NULL;
-    axis->texts = longer != NULL ? longer : axis->texts;
+    if (longer == NULL) {
+        return memory_fault();
+    }
+    axis->texts = longer;
+    size_t *slots = calloc(2 * room, sizeof *slots);
     if (slots == NULL) {
         return memory_fault();
     }
