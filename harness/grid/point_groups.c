@@ -107,11 +107,11 @@ void point_groups_clear(PointGroups *groups)
 bool shard_points(size_t *points, size_t *count, const Grid *grid, size_t shard, size_t shards)
 {
     PointGroups groups;
-    *count = shards == 1 ? grid->count : 0;
+    *count = shards <= 1 ? grid->count : 0;
     for (size_t i = 0; i < *count; i++) {
         points[i] = i;
     }
-    if (shards == 1) {
+    if (shards <= 1) {
         return true;
     }
     if (!point_groups_make(&groups, grid)) {
