@@ -16,7 +16,7 @@
 
 enum { SAID_TENSORS = 64, SAID_AXES = 10, SAID_ENTRIES = 24, SAID_NAME = 300, SAID_FLAGS = 24 };
 
-/* What a tensor is filled with, beside what changes choose: a mask, or what its scores are set to. */
+/* What a tensor is filled with, beside what changes choose: a mask, or what masked scores are. */
 enum { FILL_CAUSAL = 6, FILL_ONES, FILL_MASKED };
 
 typedef struct {

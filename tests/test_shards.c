@@ -247,7 +247,7 @@ static void equal_errors_are_a_bound(void **state)
                   0, "");
     for (int bound = 1; bound <= 2; bound++) {
         for (int i = 1; i <= 2; i++) {
-            char name[16];
+            char name[24];
             expect_output(shell("awk -F, -v OFS=, -v list=%s -f set.awk w%d.csv >s%d.csv",
                                 i == bound ? "construction_max" : "", i, i),
                           0, "");
