@@ -163,6 +163,19 @@ void ref_cell_scale(RefCell *cell, const RefCell *from, long exponent)
     }
 }
 
+/* A logarithm's digits behind the point are the digits of what it is of: it has at least as many
+ * as show one of them, so that -13.6 is not -1e+01, and no more than three where the cell has
+ * fewer. */
+static int log10_digits(mpfr_srcptr value, int digits)
+{
+    double size = fabs(mpfr_get_d(value, MPFR_RNDN));
+    int least = digits;
+    for (double power = 1; size >= power && least < 3; power *= 10) {
+        least++;
+    }
+    return least;
+}
+
 /* Of a value with an error: the logarithm of either end. */
 static void settle_log10(RefCell *cell, const RefCell *from)
 {
@@ -189,6 +202,7 @@ void ref_cell_log10(RefCell *cell, const RefCell *from)
         return;
     }
     mpfr_log10(cell->value, from->value, from->state == CELL_BOUND ? MPFR_RNDU : MPFR_RNDN);
+    cell->digits = log10_digits(cell->value, cell->digits);
     if (from->state == CELL_VALUE && from->error > mpfr_get_emin_min()) {
         settle_log10(cell, from);
     }

@@ -8,6 +8,7 @@
 #include "scratch.h"
 #include "written_model.h"
 
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -78,6 +79,33 @@ static void bounds_say_what_they_lack(void **state)
     ref_cell_clear(&cell);
 }
 
+/* Logarithms of errors of few digits show those, and no more: -13.6198, -3.6198, -0.357. */
+static void logarithms_show_their_digits(void **state)
+{
+    static const struct {
+        const char *size;
+        int digits;
+        const char *shown;
+    } cases[] = {{"2.4e-14", 1, "-1.36000000000e+01"},  {"2.4e-14", 2, "-1.36000000000e+01"},
+                 {"2.4e-14", 4, "-1.36200000000e+01"},  {"2.4e-4", 1, "-3.60000000000e+00"},
+                 {"2.4e-4", 2, "-3.62000000000e+00"},   {"0.44", 1, "-4.00000000000e-01"},
+                 {"2.4e-1739", 1, "-1.74000000000e+03"}};
+    RefCell cell, derived;
+    char text[64];
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        settle(&cell, cases[i].size, -6000, cases[i].digits);
+        ref_cell_init(&derived, cases[i].digits);
+        ref_cell_log10(&derived, &cell);
+        assert_int_equal(derived.state, CELL_VALUE);
+        ref_cell_printed(cell.value, &derived);
+        mpfr_snprintf(text, sizeof text, "%.11Re", cell.value);
+        assert_string_equal(text, cases[i].shown);
+        ref_cell_clear(&derived);
+        ref_cell_clear(&cell);
+    }
+}
+
 /* log10(1.0001) = 4.34272768626...e-5, 2^-40 of whose argument is the ninth digit; and 3 times
  * 0.5 lies where one digit changes. */
 static void derived_cells_are_settled_by_themselves(void **state)
@@ -142,7 +170,11 @@ static size_t compare(const Output *all, const Output *few, int digits)
             cell(y, sizeof y, few, line, columns[c]);
             bool decimal = strcmp(columns[c], "bounds") != 0 && strchr(x, 'e') != NULL;
             if (decimal) {
-                round_text(rounded, x, digits);
+                bool log = strstr(columns[c], "_log10") != NULL;
+                double size = fabs(strtod(x, NULL)); /* digits before its point are shown too */
+                int whole = (size >= 1) + (size >= 10) + (size >= 100);
+                int shown = digits + whole < 3 ? digits + whole : 3;
+                round_text(rounded, x, log && shown > digits ? shown : digits);
             }
             assert_string_equal(y, decimal ? rounded : x);
             compared += decimal;
@@ -370,6 +402,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(digits_decide_what_is_a_value),
         cmocka_unit_test(bounds_say_what_they_lack),
+        cmocka_unit_test(logarithms_show_their_digits),
         cmocka_unit_test(derived_cells_are_settled_by_themselves),
         cmocka_unit_test(fewer_digits_are_the_same_numbers),
         cmocka_unit_test(digits_say_the_precision),

@@ -18,31 +18,31 @@
 
 #define SIZE(name, which)                                                                          \
     {                                                                                              \
-        name, KEY_EXTENT, .extent = which                                                          \
+        .key = (name), .kind = KEY_EXTENT, .extent = (which)                                       \
     }
 #define SAYS(name, what, ...)                                                                      \
     {                                                                                              \
-        name, KEY_WORD, .property = what, .words = { __VA_ARGS__ }                                 \
+        .key = (name), .kind = KEY_WORD, .property = (what), .words = { __VA_ARGS__ }              \
     }
 #define NUMBER(name, what)                                                                         \
     {                                                                                              \
-        name, KEY_NUMBER, .property = what                                                         \
+        .key = (name), .kind = KEY_NUMBER, .property = (what)                                      \
     }
 #define SWITCH(name, what, no, yes)                                                                \
     {                                                                                              \
-        name, KEY_BOOL, .property = what, .words = { no, yes }                                     \
+        .key = (name), .kind = KEY_BOOL, .property = (what), .words = {(no), (yes) }               \
     }
 #define NONE(name, reason)                                                                         \
     {                                                                                              \
-        name, KEY_FITS, .why = reason                                                              \
+        .key = (name), .kind = KEY_FITS, .why = (reason)                                           \
     }
 #define FALSE(name, reason)                                                                        \
     {                                                                                              \
-        name, KEY_FITS, .fits = "false", .why = reason                                             \
+        .key = (name), .kind = KEY_FITS, .fits = "false", .why = (reason)                          \
     }
 #define DEPTH(name)                                                                                \
     {                                                                                              \
-        .key = name, .kind = KEY_DEPTH                                                             \
+        .key = (name), .kind = KEY_DEPTH                                                           \
     }
 
 const KnownKey known_keys[] = {

@@ -241,7 +241,7 @@ static Slot weights_of(Slot bias)
     case SLOT_B_K: return SLOT_W_K;
     case SLOT_B_V: return SLOT_W_V;
     case SLOT_B_O: return SLOT_W_O;
-    default: return bias - 1; /* they follow each other in the table */
+    default: return bias > 0 ? bias - 1 : bias; /* they follow each other in the table */
     }
 }
 
