@@ -198,8 +198,9 @@ static Output announcement(const char *model, const char *arguments)
 {
     char line[1024];
     snprintf(line, sizeof line,
-             "-c '\"$HEADPROOF\" verify %s --omega 20 %s >\"$TMPDIR/out\" 2>\"$TMPDIR/said\" & "
-             "for i in $(seq 1800); do grep -q about \"$TMPDIR/said\" && break; sleep 0.1; done; "
+             "-c 'rm -f \"$TMPDIR/said\"; " /* what was said last time is not waited for */
+             "\"$HEADPROOF\" verify %s --omega 20 %s >\"$TMPDIR/out\" 2>\"$TMPDIR/said\" & "
+             "for i in $(seq 1800); do grep -qs about \"$TMPDIR/said\" && break; sleep 0.1; done; "
              "kill $!; wait $!; cat \"$TMPDIR/said\"'",
              model, arguments);
     return run_program("sh", line);
