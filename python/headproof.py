@@ -435,8 +435,8 @@ def save(state_dict: Mapping[str, Any], path: Path, activation: Optional[str] = 
     post; scale 1 or 1/sqrt(d_head); mask none or causal; positions learned or none; blocks
     sequential.  What is not given is taken from config, a TransformerLens or Hugging Face config.
     witness: (tokens, logits), as the model itself answers: integers [windows, n], and numbers
-    [windows, n or 1, classes], or without an unembedding the stream [windows, n or 1, D].  The weights may have the names of Hugging Face's
-    GPT-2, beside its config.
+    [windows, n or 1, classes], or without an unembedding the stream [windows, n or 1, D].
+    The weights may have the names of Hugging Face's GPT-2, beside its config.
     ValueError: something is missing, contradicts the config, or is outside the constructions.
     """
     given = {"activation": activation, "normalization": normalization, "scale": scale,

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Random small models of both families with a witness from witness_models.py (numpy, in float32 or
-float16), each once as it is and once with one thing wrong: right ones must be taken, wrong ones refused whose
-logits, in float64, are further off than what Headproof asks for; and what it suggests is counted.
+float16), each once as it is and once with one thing wrong: right ones must be taken, wrong ones
+refused whose logits, in float64, are further off than what Headproof asks for; and what it suggests
+is counted.
 
     python3 oracle_witness.py PROGRAM COUNT [SEED]
 
@@ -37,7 +38,8 @@ def draw(rng):
     said = {"activation": str(rng.choice(ACTIVATIONS)), "normalization": kind,
             "mask": "causal" if gpt2 or rng.random() < 0.7 else "none",
             "scale": str(rng.choice(["1", "1/sqrt(d_head)"])), "gpt2": gpt2,
-            "eps": float(rng.choice([1e-5, 1e-6, 1e-3, 1e-12])), "tied": gpt2 and rng.random() < 0.5}
+            "eps": float(rng.choice([1e-5, 1e-6, 1e-3, 1e-12])),
+            "tied": gpt2 and rng.random() < 0.5}
     inner, outer, mlp, of_norms = gpt2 or rng.random() < 0.6, gpt2 or rng.random() < 0.6, \
         gpt2 or rng.random() < 0.6, gpt2 or rng.random() < 0.6
     t = {}
