@@ -73,6 +73,23 @@ static void a_witness_may_be_another_file(void **state)
                  "--witness: token '': expected a");
 }
 
+/* A flag that nothing could follow is not taken in silence. */
+static void flags_need_what_they_speak_of(void **state)
+{
+    static const char *const flags[] = {"--witness w.st", "--witness-tolerance 1",
+                                        "--blocks sequential", "--position-embedding none",
+                                        "--ignore-config rope"};
+    (void)state;
+    for (size_t i = 0; i < sizeof flags / sizeof *flags; i++) {
+        char line[200];
+        snprintf(line, sizeof line, "$h sweep --n 2 --d 2 --omega 20 %s 2>&1", flags[i]);
+        expect_shell(line, 2, ": expected a weights file");
+    }
+    expect_shell("$h sweep --weights $p/cases/models/silu-x.safetensors --construction silu "
+                 "--omega 20 --normalization none --witness-tolerance 1 2>&1",
+                 2, "expected a weights file with a witness");
+}
+
 /* A blank at an end of a path belongs to its name. */
 static void paths_keep_their_blanks(void **state)
 {
@@ -88,9 +105,9 @@ static void paths_keep_their_blanks(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(random_models_are_told_apart), TEST(verdicts_say_what_is_shown),
-        TEST(the_tolerance_can_be_set),     TEST(a_witness_may_be_another_file),
-        TEST(paths_keep_their_blanks),
+        TEST(random_models_are_told_apart),  TEST(verdicts_say_what_is_shown),
+        TEST(the_tolerance_can_be_set),      TEST(a_witness_may_be_another_file),
+        TEST(flags_need_what_they_speak_of), TEST(paths_keep_their_blanks),
     };
     return cmocka_run_group_tests_name("witness", tests, NULL, NULL);
 }

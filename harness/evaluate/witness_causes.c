@@ -25,7 +25,7 @@ typedef struct {
     const WitnessModel *base;
     WitnessModel model; /* what is tried */
     size_t window;
-    double allowed, from; /* the difference without a change */
+    double allowed;
     double least;
     char closest[160], found[160];
     bool over, late, short_of_memory; /* nothing else is to be tried; there was no time for it */

@@ -164,6 +164,33 @@ static int ask_certify(Grid *grid, const RunOptions *run)
     return 0;
 }
 
+/* What is said of weights files needs one, and a tolerance for a witness needs that. */
+static int check_model_flags(const Grid *grid, const RunOptions *run)
+{
+    const ModelFileFlags *model = &run->model;
+    const struct {
+        const char *flag;
+        bool given;
+    } flags[] = {{"ignore-config", model->ignored != NULL},
+                 {"position-embedding", model->positions != NULL},
+                 {"blocks", model->blocks != NULL},
+                 {"witness", model->witness != NULL},
+                 {"witness-tolerance", run->witness_tolerance > 0}};
+    bool witnessed = false;
+    for (size_t i = 0; i < grid->sources.count; i++) {
+        witnessed = witnessed || grid->sources.items[i]->file->witness.tokens != NULL;
+    }
+    for (size_t i = 0; i < sizeof flags / sizeof *flags; i++) {
+        bool last = i + 1 == sizeof flags / sizeof *flags;
+        if (flags[i].given && (grid->sources.count == 0 || (last && !witnessed))) {
+            complain((Origin){.flag = flags[i].flag}, "", "expected a weights file%s",
+                     last ? " with a witness" : "");
+            return 2;
+        }
+    }
+    return 0;
+}
+
 static void note_listed(Grid *grid, const SectionList *sections, const Section *flags)
 {
     for (Axis axis = 0; axis < AXIS_COUNT; axis++) {
@@ -205,6 +232,9 @@ int grid_read(Grid *grid, RunOptions *run, const CommandInfo *command, int argc,
     if (status == 0) {
         status = expand(grid, &sections, &flags, command, run);
         note_listed(grid, &sections, &flags);
+    }
+    if (status == 0) {
+        status = check_model_flags(grid, run);
     }
     if (status == 0 && run->propagation) {
         status = ask_propagation(grid);

@@ -315,12 +315,11 @@ static int check_unknown(Reading *reading)
         return reading->model->doubts == NULL ? memory_fault() : 0;
     }
     char more[40];
-    complain_of(
-        reading->set->path, NULL, NULL,
-        "unknown keys of metadata or config.json: %s%s: expected those that "
-        "docs/models.md lists (--ignore-config KEY,... takes the responsibility for others; "
-        "beside a witness that agrees they are a warning)",
-        unknown->text, name_list_more(more, sizeof more, unknown));
+    complain_of(reading->set->path, NULL, NULL,
+                "unknown keys of metadata or config.json: %s%s: expected those that "
+                "docs/keys.md lists (--ignore-config KEY,... takes the responsibility for others; "
+                "beside a witness that agrees they are a warning)",
+                unknown->text, name_list_more(more, sizeof more, unknown));
     return 2;
 }
 
