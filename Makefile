@@ -297,8 +297,8 @@ slow-points: $(BUILD)/headproof ## Look for points that take far longer than oth
 	@python3 tests/slow_points.py $(BUILD)/headproof
 
 nightly: ## All that takes long: the tests' long forms, fuzzing, threads, mutants (hours)
-	@+$(WITH_MAKE) sh tests/nightly check check-rest check-night check-arm64 seeds slow-points \
-	    fuzz tsan mutants
+	@+$(WITH_MAKE) sh tests/nightly check check-rest check-night check-arm64 seeds lint \
+	    slow-points fuzz tsan mutants
 
 INSTALL = PREFIX='$(PREFIX)' DESTDIR='$(DESTDIR)' PYTHONDIR='$(PYTHONDIR)' sh tools/install
 install uninstall: $(BUILD)/headproof ## Program, manual, completion, Python module, pages, cases
