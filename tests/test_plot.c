@@ -175,7 +175,7 @@ static void test_series_and_panels(void **state)
     make_depth("");
     expect_shell("$h plot depth.csv", 0, "The total error by omega and layer");
     expect_shell("$h plot depth.csv", 0, "a layer 1, b layer 2");
-    expect_shell("$h plot depth.csv -o d.gp && grep -c \"^plot \" d.gp", 0, "2");
+    expect_shell("$h plot depth.csv -o d.gp && grep -c \"^set title \" d.gp", 0, "2");
     expect_shell("$h plot depth.csv -o d.gp && grep \"^set title\" d.gp", 0, "fused");
 }
 
@@ -243,7 +243,8 @@ static void make_omegas(const char *name, const char *omegas, const char *error)
     make_table(name, HEADER, lines);
 }
 
-#define MARKS_OF(table) "$h plot " table " -o m.gp && grep \"^set xtics\" m.gp"
+#define MARKS_OF(table)                                                                            \
+    "$h plot " table " -o m.gp && grep -e \"^set xtics .*[0-9]\" -e \"^set format x\" m.gp"
 
 /* A logarithm is drawn, the value is said: log10 2 = 0.30103. */
 static void test_marks_name_values(void **state)
@@ -253,7 +254,10 @@ static void test_marks_name_values(void **state)
     expect_shell(MARKS_OF("v.csv"), 0,
                  "set xtics ('1' 0, '2' 0.3010299956639812, '5' 0.69897000433601");
     make_omegas("v.csv", "1 2 3 4 5 6 7 8 9 1e3 1e6 1e9 1e12", "1e-3");
-    expect_shell(MARKS_OF("v.csv"), 0, "('1' 0, '100' 2, '10^{4}' 4");
+    expect_shell(MARKS_OF("v.csv"), 0, "\nset format x '10^{%.0f}'\n");
+    expect_shell("grep -c -e \"^set xtics autofreq\" m.gp", 0, "1\n");
+    make_omegas("v.csv", "1 2 3 4 5 6 7 8 9 1e3", "1e-3");
+    expect_shell(MARKS_OF("v.csv"), 0, "set xtics 1\nset format x '10^{%.0f}'\n");
 }
 
 /* 500 lies 0.1 decades behind 400, of 6 on a panel of 560 pixels; the end comes first. */
@@ -262,9 +266,9 @@ static void test_marks_do_not_touch(void **state)
     (void)state;
     make_omegas("v.csv", "1 8 400 500 1000000", "1e-3");
     expect_shell(MARKS_OF("v.csv") "; grep -c \".500. \" m.gp", 1,
-                 "('1' 0, '8' 0.90308998699194354, '400' 2.6020599913279625, '10^{6}' 6)");
+                 "('10^{6}' 6, '1' 0, '8' 0.90308998699194354, '400' 2.6020599913279625)");
     make_omegas("v.csv", "1 8 999000 1000000", "1e-3");
-    expect_shell(MARKS_OF("v.csv"), 0, "('1' 0, '8' 0.90308998699194354, '10^{6}' 6)");
+    expect_shell(MARKS_OF("v.csv"), 0, "('10^{6}' 6, '1' 0, '8' 0.90308998699194354)");
 }
 
 /* Of paths the names are marks, within the page; what differs at the end is not cut. */
@@ -352,7 +356,7 @@ static void test_fourteen_panels(void **state)
                                  i < 14 ? "silu" : "fused", words[i % 7], i / 7 % 2 + 8);
     }
     make_table("a.csv", "construction,arithmetic,omega,layer,construction_max,total_max", lines);
-    expect_shell("$h plot a.csv -o a.gp && grep -c \"^plot \" a.gp", 0, "14\n");
+    expect_shell("$h plot a.csv -o a.gp && grep -c \"^set title \" a.gp", 0, "14\n");
 }
 
 /* What README.md quotes is what is printed. */

@@ -207,15 +207,6 @@ static void write_legend(FILE *file, const Picture *picture)
     fputc('\n', file);
 }
 
-static void print_wrapped(FILE *file, const char *text)
-{
-    while (*text != '\0') {
-        size_t skip, length = caption_fit(text, WIDTH, &skip);
-        fprintf(file, "%.*s\n", (int)length, text);
-        text += length + skip;
-    }
-}
-
 static int print_legend(FILE *file, const Picture *picture)
 {
     char *text = NULL;
@@ -228,7 +219,7 @@ static int print_legend(FILE *file, const Picture *picture)
     if (fclose(stream) != 0) {
         return -1;
     }
-    print_wrapped(file, text);
+    caption_wrap(file, text, WIDTH);
     free(text);
     return 0;
 }
@@ -258,7 +249,7 @@ int bars_print(FILE *file, const Picture *picture)
         }
     }
     fputc('\n', file);
-    print_wrapped(file, caption);
+    caption_wrap(file, caption, WIDTH);
     free(caption);
     return ferror(file) ? -1 : 0;
 }

@@ -96,7 +96,7 @@ void caption_panel(char *text, size_t size, const Picture *picture, size_t panel
             const char *value = plot_text(picture->data, picture->panel_row[panel], axis);
             char part[CAPTION_LINE];
             print_value(part, sizeof part, axis, value);
-            if (*value != '\0' && !is_default(axis, value) && used < size) {
+            if (*value != '\0' && used < size) {
                 used +=
                     (size_t)snprintf(text + used, size - used, "%s%s", used == 0 ? "" : ", ", part);
             }
@@ -327,20 +327,21 @@ void caption_cut(char *text, size_t width)
     }
 }
 
-size_t caption_fit(const char *text, size_t width, size_t *skip)
+void caption_wrap(FILE *file, const char *text, size_t width)
 {
-    size_t bytes = 0, shown_so_far = 0, blank = 0;
-    *skip = 0;
-    while (text[bytes] != '\0' && text[bytes] != '\n') {
-        bool continued = ((unsigned char)text[bytes] & 0xC0) == 0x80;
-        if (!continued && shown_so_far == width) {
-            *skip = blank > 0;
-            return blank > 0 ? blank : bytes;
+    while (*text != '\0') {
+        size_t bytes = 0, blank = 0, count = 0; /* of characters */
+        while (text[bytes] != '\0' && text[bytes] != '\n') {
+            bool continued = ((unsigned char)text[bytes] & 0xC0) == 0x80;
+            if (!continued && count++ == width) {
+                bytes = blank > 0 ? blank : bytes;
+                break;
+            }
+            blank = text[bytes] == ' ' ? bytes : blank;
+            bytes++;
         }
-        blank = text[bytes] == ' ' ? bytes : blank;
-        shown_so_far += !continued;
-        bytes++;
+        fprintf(file, "%.*s\n", (int)bytes, text);
+        text += bytes;
+        text += *text == '\n' || (*text == ' ' && bytes == blank);
     }
-    *skip = text[bytes] == '\n';
-    return bytes;
 }

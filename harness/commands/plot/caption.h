@@ -36,8 +36,7 @@ const char *caption_error(ErrorKind kind);
 /* The caption as paragraphs, a line each, to be freed; NULL: memory is short. */
 char *caption_make(const Picture *picture) __attribute__((warn_unused_result));
 
-/* The bytes of text that fit into so many characters, up to a blank or a line's end; *skip: the
- * blank to pass over behind them. */
-size_t caption_fit(const char *text, size_t width, size_t *skip);
+/* Writes text in lines of at most so many characters. */
+void caption_wrap(FILE *file, const char *text, size_t width);
 
 #endif

@@ -1,12 +1,8 @@
 /*
- * The marks along the axes of a picture.
- *
- * What is drawn along x is the logarithm where its values span much, and a mark names the value,
- * never the logarithm.
+ * The axes of a picture: gnuplot chooses marks where there are many values; a few values are marks
+ * themselves.
  */
 #include "marks.h"
-
-#include "quoted.h"
 
 #include "../../base/shown.h"
 
@@ -14,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* x is drawn as a logarithm when its ends have this ratio. */
-#define LOG_RATIO 15
-/* From so many powers of ten on they are marks enough; below, 2 and 5 times them are marks too. */
+/* x is a logarithmic axis when it spans so many powers of ten; below the larger number 2 and 5
+ * times them are marks too. */
+#define LOG_LEAST 1.18
 #define POWERS_LEAST 2.5
 /* Pixels: the width of a character, what is free between two marks, and how far one may reach out
  * beyond the axis. */
@@ -26,12 +22,21 @@
 /* More values than these have marks at round numbers. */
 enum { VALUES_MOST = 8, MARK_TEXT = 48 };
 
-/* ---- Places ---------------------------------------------------------------------------------- */
-
-static double x_number(const Picture *picture, size_t x)
+void marks_quote(FILE *file, const char *text)
 {
-    return strtod(picture_x_text(picture, x), NULL);
+    putc('\'', file);
+    for (; *text != '\0'; text++) {
+        fputs(*text == '\'' ? "'" : "", file);
+        if (*text == '\n') {
+            fputs("'.\"\\n\".'", file);
+        } else {
+            putc(*text, file);
+        }
+    }
+    putc('\'', file);
 }
+
+/* ---- Places ---------------------------------------------------------------------------------- */
 
 /* Are the values of x side by side, whatever numbers they are? */
 static bool side_by_side(const Picture *picture)
@@ -39,34 +44,25 @@ static bool side_by_side(const Picture *picture)
     return picture->categories || picture->kind == PICTURE_HEAT || picture->kind == PICTURE_BARS;
 }
 
-static bool x_is_log(const Picture *picture)
+static double x_number(const Picture *picture, size_t x)
 {
-    double first = x_number(picture, 0), last = x_number(picture, picture->x_count - 1);
-    return !side_by_side(picture) && picture->x != PLOT_LAYER && first > 0 &&
-           last / first >= LOG_RATIO;
+    return strtod(picture_x_text(picture, x), NULL);
+}
+
+/* gnuplot takes no number above half of the largest double for a logarithmic axis. */
+static bool is_log(const Picture *picture)
+{
+    double low = x_number(picture, 0), high = x_number(picture, picture->x_count - 1);
+    return !side_by_side(picture) && picture->x != PLOT_LAYER && low > 0 &&
+           log10(high) - log10(low) >= LOG_LEAST;
 }
 
 double marks_x_place(const Picture *picture, size_t x)
 {
-    if (side_by_side(picture)) {
-        return (double)x;
-    }
-    double number = x_number(picture, x);
-    return x_is_log(picture) ? log10(number) : number;
+    return side_by_side(picture) ? (double)x
+           : is_log(picture)     ? log10(x_number(picture, x))
+                                 : x_number(picture, x);
 }
-
-double marks_step(double span, double most)
-{
-    double power = pow(10, floor(log10(span / most)));
-    const double steps[] = {1, 2, 5, 10};
-    size_t i = 0;
-    while (i < 3 && span / (steps[i] * power) > most) {
-        i++;
-    }
-    return fmax(1, steps[i] * power);
-}
-
-/* ---- Texts ----------------------------------------------------------------------------------- */
 
 void marks_word(char text[CAPTION_LINE], const Picture *picture, size_t x, size_t width)
 {
@@ -79,6 +75,34 @@ void marks_word(char text[CAPTION_LINE], const Picture *picture, size_t x, size_
     }
     shown_into(text, CAPTION_LINE, SHOWN_TERMINAL, value, length);
     caption_cut(text, width);
+}
+
+/* ---- Marks ----------------------------------------------------------------------------------- */
+
+/* An axis while its marks are written. */
+typedef struct {
+    FILE *file;
+    double low, scale; /* pixels of a unit */
+    double from, to;   /* where nothing is written yet, in pixels from low */
+    bool any;
+} Marks;
+
+static Marks open_marks(FILE *file, double low, double high, double length)
+{
+    return (Marks){file, low, length / (high - low), -BEYOND, length + BEYOND, false};
+}
+
+/* Writes a mark where it touches no other. */
+static void write_mark(Marks *marks, double at, const char *text, double width)
+{
+    double middle = (at - marks->low) * marks->scale;
+    if (middle - width / 2 >= marks->from && middle + width / 2 <= marks->to) {
+        fprintf(marks->file, "%s", marks->any ? ", " : "");
+        marks_quote(marks->file, text);
+        fprintf(marks->file, " %.17g", at);
+        marks->from = middle + width / 2 + APART;
+        marks->any = true;
+    }
 }
 
 /* A power of ten, 10^4 or more or 10^-3 or less, as one; another number as it is written.  Returns
@@ -97,122 +121,76 @@ static double number_mark(char text[MARK_TEXT], const char *value)
     return (double)strlen(text);
 }
 
-/* ---- Marks ----------------------------------------------------------------------------------- */
-
-/* An axis while its marks are written: pixels from its beginning. */
-typedef struct {
-    FILE *file;
-    double low, scale, length; /* at * scale pixels from low */
-    double free_from, free_to; /* where nothing is written yet */
-    bool named;
-    size_t count;
-} Marks;
-
-static Marks open_marks(FILE *file, double low, double high, double length, bool named)
-{
-    return (Marks){.file = file,
-                   .low = low,
-                   .scale = length / (high - low),
-                   .length = length,
-                   .free_from = -BEYOND,
-                   .free_to = length + BEYOND,
-                   .named = named};
-}
-
-static bool fits(const Marks *marks, double at, double width)
-{
-    double middle = (at - marks->low) * marks->scale;
-    return middle - width / 2 >= marks->free_from && middle + width / 2 <= marks->free_to;
-}
-
-/* Writes a mark where it fits. */
-static void write_mark(Marks *marks, double at, const char *text, double width)
-{
-    if (fits(marks, at, width)) {
-        fputs(marks->count++ > 0 ? ", " : "", marks->file);
-        quoted_write(marks->file, marks->named ? text : "");
-        fprintf(marks->file, " %.17g", at);
-        marks->free_from = (at - marks->low) * marks->scale + width / 2 + APART;
-    }
-}
-
 /* Values as they are written: the last one, and from the first on those that fit before it. */
-static void write_value_marks(Marks *marks, const Picture *picture)
+static void write_values(Marks *marks, const Picture *picture)
 {
     char text[MARK_TEXT];
     size_t last = picture->x_count - 1;
     double width = CHARACTER * number_mark(text, picture_x_text(picture, last));
-    double at = marks_x_place(picture, last), end = marks->free_to;
-    if (last > 0 && fits(marks, at, width)) {
-        marks->free_to = (at - marks->low) * marks->scale - width / 2 - APART;
-    }
-    for (size_t x = 0; x <= last; x++) {
-        marks->free_to = x == last ? end : marks->free_to;
+    write_mark(marks, marks_x_place(picture, last), text, width);
+    marks->to = marks->any ? marks->from - width - 2 * APART : marks->to;
+    marks->from = -BEYOND;
+    for (size_t x = 0; x < last; x++) {
         width = CHARACTER * number_mark(text, picture_x_text(picture, x));
         write_mark(marks, marks_x_place(picture, x), text, width);
     }
 }
 
-/* Powers of ten; where there are few of them 2 and 5 times them too. */
-static void write_power_marks(Marks *marks, double low, double high)
+/* 1, 2, 5, 10, ..., drawn as logarithms. */
+static void write_round_values(Marks *marks, double low, double high)
 {
-    static const double between[] = {1, 2, 5};
-    double step = marks_step(high - low, 6);
-    size_t each = high - low < POWERS_LEAST ? 3 : 1;
-    char text[MARK_TEXT];
-    for (double power = step * floor(low / step); power <= high + 1e-9; power += step) {
-        for (size_t i = 0; i < each; i++) {
-            double at = power + log10(between[i]);
-            if (at >= low - 1e-9 && at <= high + 1e-9) {
-                char value[32];
-                snprintf(value, sizeof value, "%g", between[i] * pow(10, power));
-                double width = CHARACTER * number_mark(text, value);
+    static const int factors[] = {1, 2, 5};
+    for (double power = floor(low); power <= high; power++) {
+        for (size_t i = 0; i < sizeof factors / sizeof *factors; i++) {
+            char text[MARK_TEXT], value[32];
+            double at = power + log10(factors[i]);
+            snprintf(value, sizeof value, "%g", factors[i] * pow(10, power));
+            double width = CHARACTER * number_mark(text, value);
+            if (at >= low && at <= high) {
                 write_mark(marks, at, text, width);
             }
         }
     }
 }
 
-static void write_word_marks(FILE *file, const Picture *picture, bool named)
+static void write_words(FILE *file, const Picture *picture)
 {
     for (size_t x = 0; x < picture->x_count; x++) {
-        char word[CAPTION_LINE] = "";
-        if (named) {
-            marks_word(word, picture, x, MARK_WORD);
-        }
+        char word[CAPTION_LINE];
+        marks_word(word, picture, x, MARK_WORD);
         fputs(x > 0 ? ", " : "", file);
-        quoted_write(file, word);
+        marks_quote(file, word);
         fprintf(file, " %zu", x);
     }
 }
 
-void marks_write_x(FILE *file, const Picture *picture, double width, bool named)
+void marks_write_x(FILE *file, const Picture *picture, double width)
 {
     double low = marks_x_place(picture, 0), high = marks_x_place(picture, picture->x_count - 1);
-    bool apart = side_by_side(picture);
-    double margin = apart ? 0.5 : (high - low) * 0.03;
-    margin = margin == 0 ? 1 : margin;
+    bool apart = side_by_side(picture), few = apart || picture->x_count <= VALUES_MOST;
+    bool log = is_log(picture), round = log && high - low < POWERS_LEAST;
+    double margin = apart ? 0.5 : low < high ? (high - low) * 0.03 : fmax(1, fabs(low) / 2);
     fprintf(file, "set xrange [%.17g:%.17g]\n", low - margin, high + margin);
-    bool few = apart || picture->x_count <= VALUES_MOST;
-    if (!few && !x_is_log(picture)) {
-        fprintf(file, "set xtics autofreq noenhanced\nset format x '%s'\n", named ? "%g" : "");
+    if (!few && !round) {
+        fprintf(file, "set xtics %s\nset format x '%s'\n",
+                log && high - low < MARKS_EACH ? "1" : "autofreq", log ? "10^{%.0f}" : "%g");
         return;
     }
-    Marks marks = open_marks(file, low - margin, high + margin, width, named);
+    Marks marks = open_marks(file, low - margin, high + margin, width);
     fputs("set xtics (", file);
     if (picture->categories) {
-        write_word_marks(file, picture, named);
+        write_words(file, picture);
     } else if (few) {
-        write_value_marks(&marks, picture);
+        write_values(&marks, picture);
     } else {
-        write_power_marks(&marks, low, high);
+        write_round_values(&marks, low, high);
     }
     fputs(picture->categories ? ") rotate by 35 right noenhanced\n" : ") enhanced\n", file);
 }
 
 void marks_write_y(FILE *file, const Picture *picture, double height)
 {
-    Marks marks = open_marks(file, -0.5, (double)picture->y_count - 0.5, height, true);
+    Marks marks = open_marks(file, -0.5, (double)picture->y_count - 0.5, height);
     fputs("set ytics (", file);
     for (size_t y = 0; y < picture->y_count; y++) {
         char text[MARK_TEXT];

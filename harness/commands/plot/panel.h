@@ -1,5 +1,5 @@
 /*
- * One panel of a picture in gnuplot's words: its data, the marks of its axes, and its curves.
+ * One panel of a picture in gnuplot's words: its data, and what draws them.
  */
 #ifndef HEADPROOF_HARNESS_COMMANDS_PLOT_PANEL_H
 #define HEADPROOF_HARNESS_COMMANDS_PLOT_PANEL_H
@@ -8,24 +8,19 @@
 
 #include <stdio.h>
 
-/* The styles of curves: colour as 0xRRGGBB, gnuplot's numbers of dashes and of points. */
-typedef struct {
-    unsigned colour;
-    int dash, point;
-    double width;
-} Style;
+/* The panel that has the legend, and nothing else. */
+#define PANEL_LEGEND SIZE_MAX
 
-/* That of an error, and of a value of y below SERIES_MOST. */
-Style panel_error_style(ErrorKind kind);
-Style panel_series_style(size_t y);
+/* Writes the styles of all curves. */
+void panel_write_styles(FILE *file);
 
-/* Writes ranges and marks of both axes, width and height pixels long; named: x has its numbers. */
-void panel_write_axes(FILE *file, const Picture *picture, double width, double height, bool named);
+/* Writes the range upwards and what is the same in every panel. */
+void panel_write_scale(FILE *file, const Picture *picture);
 
 /* Writes the data of a panel, to be read by panel_write. */
 void panel_write_data(FILE *file, const Picture *picture, size_t panel);
 
-/* Writes its curves, or its heat map. */
+/* Writes its curves, heat map or bars. */
 void panel_write(FILE *file, const Picture *picture, size_t panel);
 
 #endif
