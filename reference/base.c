@@ -174,26 +174,15 @@ static bool base_init(RefBase *base, const Pair *pair, RefLimit limit, bool cert
            ap_init(&base->score_max, 1, base->depth, REF_CELL_BITS);
 }
 
-RefBase *ref_base_make(const Pair *pair, mpfr_prec_t bits, RefForm form, RefLimit limit)
-{
-    return ref_base_make_kept(pair, bits, form, limit, NULL);
-}
-
 static bool certify_run(RefRun *run)
 {
     return run == NULL || ref_run_certify(run);
 }
 
-/* What a base is made with; certify: with radii, in the structured form. */
-typedef struct {
-    const RefKeeper *keeper;
-    RefWeights *weights;
-    bool certify;
-} BaseOptions;
-
-static RefBase *base_make(const Pair *pair, mpfr_prec_t bits, RefForm form, RefLimit limit,
-                          const BaseOptions *with)
+RefBase *ref_base_make(const Pair *pair, mpfr_prec_t bits, RefForm form, RefLimit limit,
+                       const RefBaseOptions *options)
 {
+    const RefBaseOptions none = {0}, *with = options != NULL ? options : &none;
     const char *what = with->certify ? "base-and-radii" : "base";
     const RefKeeper *keeper = with->keeper;
     RefBase *base = calloc(1, sizeof *base);
@@ -236,33 +225,28 @@ static RefBase *base_make(const Pair *pair, mpfr_prec_t bits, RefForm form, RefL
     return base;
 }
 
-RefBase *ref_base_make_kept(const Pair *pair, mpfr_prec_t bits, RefForm form, RefLimit limit,
-                            const RefKeeper *keeper)
-{
-    return base_make(pair, bits, form, limit, &(BaseOptions){.keeper = keeper});
-}
-
-RefBase *ref_base_make_shared(const Pair *pair, mpfr_prec_t bits, RefForm form, RefLimit limit,
-                              RefWeights *weights)
-{
-    return base_make(pair, bits, form, limit, &(BaseOptions){.weights = weights});
-}
-
-RefBase *ref_base_make_certified(const Pair *pair, mpfr_prec_t bits, bool limit,
-                                 const RefKeeper *keeper)
-{
-    return base_make(pair, bits, REF_STRUCTURED, limit ? REF_LIMIT_STREAMS : REF_LIMIT_NONE,
-                     &(BaseOptions){.keeper = keeper, .certify = true});
-}
-
 RefWeights *ref_weights_make(double bytes)
 {
-    return product_weights_make(bytes);
+    RefWeights *weights = calloc(1, sizeof *weights);
+    if (weights == NULL) {
+        return NULL;
+    }
+    weights->norms = norm_table_make();
+    weights->packed = bytes > 0 ? product_weights_make(bytes) : NULL;
+    if (weights->norms == NULL || (bytes > 0 && weights->packed == NULL)) {
+        ref_weights_clear(weights);
+        return NULL;
+    }
+    return weights;
 }
 
 void ref_weights_clear(RefWeights *weights)
 {
-    product_weights_clear(weights);
+    if (weights != NULL) {
+        norm_table_clear(weights->norms);
+        product_weights_clear(weights->packed);
+        free(weights);
+    }
 }
 
 bool ref_base_certified(const RefBase *base)

@@ -106,7 +106,8 @@ static bool read_change(ApMat *y, ApMat *scratch, const Pair *pair, const RefBas
 static bool unembed_rows(RefLogits *logits, const ApMat *y, const RefBase *base,
                          const RefUnembedding *unembedding)
 {
-    ProductOptions options = {.guard = EVALUATOR_GUARD, .weights = base->weights};
+    ProductOptions options = {.guard = EVALUATOR_GUARD,
+                              .weights = base->weights != NULL ? base->weights->packed : NULL};
     return product_mul(product_block(&logits->number, 0, 0, y->rows, unembedding->classes),
                        product_view(y),
                        product_doubles(unembedding->w_u, unembedding->d, unembedding->classes,

@@ -152,30 +152,26 @@ typedef enum {
     REF_LIMIT_TAPE /* and its whole evaluation (structured form), for differences at many Omegas */
 } RefLimit;
 
-/* The weights of a pair, measured and packed as products take them, once for its evaluations at
- * many inputs; what is evaluated with them has the same digits as without.  bytes: what that may
- * take.  It is to be cleared after what uses it, and before the pair.  NULL when memory is
- * short. */
-typedef struct ProductWeights RefWeights;
+/* What is known of the weights of a pair, once for its evaluations: their norms, for radii; and,
+ * where bytes are given for it, the weights measured and packed as products take them, which pays
+ * at many inputs.  What is evaluated with them has the same digits as without.  It is to be cleared
+ * after what uses it, and before the pair.  NULL when memory is short. */
+typedef struct RefWeights RefWeights;
 RefWeights *ref_weights_make(double bytes) __attribute__((warn_unused_result));
 void ref_weights_clear(RefWeights *weights);
 
+/* How a base is made; NULL: in none of these ways. */
+typedef struct {
+    const RefKeeper *keeper; /* keeps its state on the way, but with a tape; or NULL */
+    /* Where what is known of the weights is, for its runs and the differences from it; or NULL.
+     * The pair is that of `weights`, or shares its weights with it, at another input. */
+    RefWeights *weights;
+    bool certify; /* with radii, in the structured form */
+} RefBaseOptions;
+
 /* r(T) and r(T_infinity) after every layer, at bits.  NULL when memory is short. */
-RefBase *ref_base_make(const Pair *pair, mpfr_prec_t bits, RefForm form, RefLimit limit)
-    __attribute__((warn_unused_result));
-
-/* The same, keeping its state on the way (but with a tape). */
-RefBase *ref_base_make_kept(const Pair *pair, mpfr_prec_t bits, RefForm form, RefLimit limit,
-                            const RefKeeper *keeper) __attribute__((warn_unused_result));
-
-/* The same of one of many inputs, whose pairs share their weights with that of `weights`; so do the
- * differences from this base. */
-RefBase *ref_base_make_shared(const Pair *pair, mpfr_prec_t bits, RefForm form, RefLimit limit,
-                              RefWeights *weights) __attribute__((warn_unused_result));
-
-/* The same in the structured form with radii; limit: with the streams of r(T_infinity). */
-RefBase *ref_base_make_certified(const Pair *pair, mpfr_prec_t bits, bool limit,
-                                 const RefKeeper *keeper) __attribute__((warn_unused_result));
+RefBase *ref_base_make(const Pair *pair, mpfr_prec_t bits, RefForm form, RefLimit limit,
+                       const RefBaseOptions *options) __attribute__((warn_unused_result));
 bool ref_base_certified(const RefBase *base);
 void ref_base_clear(RefBase *base);
 mpfr_prec_t ref_base_bits(const RefBase *base);

@@ -135,7 +135,10 @@ static bool run_init(RefRun *run, double omega, mpfr_prec_t bits, const RunOptio
     run_list(run, layout, run->form, &own, list);
     bool ok =
         evaluator_init(&run->ev, evaluator_shape(&shape.block), bits, omega, options->reproducible);
-    run->ev.weights = options->weights;
+    if (options->weights != NULL) {
+        run->ev.weights = options->weights->packed;
+        run->ev.norms = options->weights->norms;
+    }
     run->input = &run->stream;
     ok = ok && ap_init_list(list, RUN_MATS, bits);
     if (ok && run->kept == NULL) {

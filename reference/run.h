@@ -12,6 +12,11 @@
 #include "reference.h"
 #include "tape.h"
 
+struct RefWeights {
+    ProductWeights *packed; /* or NULL */
+    NormTable *norms;
+};
+
 struct RefRun {
     const Model *model;
     bool limit;      /* x is evaluated for Omega -> infinity */

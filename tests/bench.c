@@ -98,7 +98,7 @@ static double time_layer(const void *context, int which)
 
 static void time_all(double ms[EVALUATIONS], const Pair *pair)
 {
-    Layer layer = {pair, ref_base_make(pair, BITS, REF_STRUCTURED, REF_LIMIT_TAPE)};
+    Layer layer = {pair, ref_base_make(pair, BITS, REF_STRUCTURED, REF_LIMIT_TAPE, NULL)};
     if (layer.base == NULL) {
         bench_fail("memory is short");
     }

@@ -82,7 +82,8 @@ static char *evaluate_base(const Pair *pair, const RefKeeper *keeper)
     char *text = NULL;
     size_t size = 0;
     FILE *file = open_memstream(&text, &size);
-    RefBase *base = ref_base_make_kept(pair, BITS, REF_STRUCTURED, REF_LIMIT_STREAMS, keeper);
+    RefBase *base = ref_base_make(pair, BITS, REF_STRUCTURED, REF_LIMIT_STREAMS,
+                                  &(RefBaseOptions){.keeper = keeper});
     assert_true(file != NULL && base != NULL);
     for (size_t l = 1; l <= pair->original.depth; l++) {
         for (size_t i = 0; i < pair->original.layout.n; i++) {
@@ -100,7 +101,8 @@ static char *evaluate_radii(const Pair *pair, const RefKeeper *keeper)
     char *text = NULL;
     size_t size = 0;
     FILE *file = open_memstream(&text, &size);
-    RefBase *base = ref_base_make_certified(pair, BITS, true, keeper);
+    RefBase *base = ref_base_make(pair, BITS, REF_STRUCTURED, REF_LIMIT_STREAMS,
+                                  &(RefBaseOptions){.keeper = keeper, .certify = true});
     assert_true(file != NULL && base != NULL);
     for (size_t l = 0; l < pair->original.depth; l++) {
         mpfr_fprintf(file, "%Ra\n", ap_at(&base->score_off, 0, l));

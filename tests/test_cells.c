@@ -354,7 +354,7 @@ static void scores_are_the_layers_own(void **state)
     (void)state;
     for (RefForm form = REF_STRUCTURED; form <= REF_DENSE; form++) {
         RefPlan *plan = ref_plan_make(&pair);
-        RefBase *base = ref_base_make(&pair, 256, form, REF_LIMIT_NONE);
+        RefBase *base = ref_base_make(&pair, 256, form, REF_LIMIT_NONE, NULL);
         RefErrors errors;
         double before = 0, most = 0;
         ref_errors_init(&errors);

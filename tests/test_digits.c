@@ -305,7 +305,7 @@ static void a_large_difference_is_counted(void **state)
     } cases[] = {{{256, 256}, CELL_VALUE}, {{256, 64}, CELL_BOUND}};
     Pair pair = silu_pair();
     RefPlan *plan = ref_plan_make_at(&pair, 1);
-    RefBase *base = ref_base_make(&pair, 256, REF_STRUCTURED, REF_LIMIT_NONE);
+    RefBase *base = ref_base_make(&pair, 256, REF_STRUCTURED, REF_LIMIT_NONE, NULL);
     const double zeros[6] = {0};
     const MachineView machine = {zeros, 2};
     (void)state;

@@ -91,7 +91,7 @@ static void masked_heads_need_no_omega(void **state)
         spec.weights = (Weights)(variant >> 1);
         Pair pair = pair_make(&spec);
         RefPlan *plan = ref_plan_make(&pair);
-        RefBase *base = ref_base_make(&pair, 256, REF_STRUCTURED, REF_LIMIT_STREAMS);
+        RefBase *base = ref_base_make(&pair, 256, REF_STRUCTURED, REF_LIMIT_STREAMS, NULL);
         RefRun *limit = run_all(&pair.converted, pair.converted_x, INFINITY, 256);
         RefErrors errors;
         ref_errors_init(&errors);

@@ -461,7 +461,7 @@ static void tokens_that_are_alike_add_nothing(void **state)
 static void check_pair_proofs(const Pair *pair, const CaseSpec *spec, size_t *zeros)
 {
     RefPlan *plan = ref_plan_make_at(pair, 3);
-    RefBase *base = ref_base_make(pair, 256, REF_STRUCTURED, REF_LIMIT_STREAMS);
+    RefBase *base = ref_base_make(pair, 256, REF_STRUCTURED, REF_LIMIT_STREAMS, NULL);
     RefRun *run = ref_difference_open(&pair->converted, pair->converted_x, NULL, 3, 256, NULL);
     RefErrors errors;
     assert_true(plan != NULL && base != NULL && run != NULL);

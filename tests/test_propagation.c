@@ -39,7 +39,7 @@ static void split_begin(Split *split, double omega)
 {
     const Pair *pair = &split->pair;
     split->plan = difference_plan(pair, omega);
-    split->base = ref_base_make(pair, 256, REF_STRUCTURED, REF_LIMIT_NONE);
+    split->base = ref_base_make(pair, 256, REF_STRUCTURED, REF_LIMIT_NONE, NULL);
     assert_non_null(split->base);
     split->run = ref_propagation_run_open(pair, omega, 256, split->base);
     assert_non_null(split->run);

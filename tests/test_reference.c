@@ -253,7 +253,7 @@ static void compared_open(Compared *c, const CaseSpec *spec, double omega, mpfr_
 {
     c->pair = pair_make(spec);
     c->plan = ref_plan_make(&c->pair);
-    c->base = ref_base_make(&c->pair, bits, REF_STRUCTURED, REF_LIMIT_STREAMS);
+    c->base = ref_base_make(&c->pair, bits, REF_STRUCTURED, REF_LIMIT_STREAMS, NULL);
     c->run = ref_run_open(&c->pair.converted, c->pair.converted_x, c->pair.bias_row_content, omega,
                           bits, REF_STRUCTURED);
     assert_true(c->plan != NULL && c->base != NULL && c->run != NULL);

@@ -80,7 +80,7 @@ static bool check_pair(const CaseSpec *spec)
     if (case_build(&pair, &reason, spec) != CASE_OK) {
         return true; /* such a case does not exist */
     }
-    RefBase *base = ref_base_make(&pair, BITS, REF_STRUCTURED, REF_LIMIT_TAPE);
+    RefBase *base = ref_base_make(&pair, BITS, REF_STRUCTURED, REF_LIMIT_TAPE, NULL);
     RefRun *taped[OMEGAS], *own[OMEGAS];
     assert_non_null(base);
     for (size_t k = 0; k < OMEGAS; k++) {
@@ -144,8 +144,8 @@ static void only_its_own_bits(void **state)
     CaseSpec spec = variant_of(CONSTRUCTION_FUSED, 0);
     Pair pair = pair_make(&spec);
     (void)state;
-    RefBase *base = ref_base_make(&pair, BITS, REF_STRUCTURED, REF_LIMIT_TAPE);
-    RefBase *streams = ref_base_make(&pair, BITS, REF_STRUCTURED, REF_LIMIT_STREAMS);
+    RefBase *base = ref_base_make(&pair, BITS, REF_STRUCTURED, REF_LIMIT_TAPE, NULL);
+    RefBase *streams = ref_base_make(&pair, BITS, REF_STRUCTURED, REF_LIMIT_STREAMS, NULL);
     assert_true(base != NULL && streams != NULL);
     RefRun *other = difference(&pair, 3, BITS + 64, base),
            *without = difference(&pair, 3, BITS, streams);
@@ -194,7 +194,7 @@ static void records_are_only_read(void **state)
             if (case_build(&pair, &reason, &spec) != CASE_OK) {
                 continue; /* such a case does not exist */
             }
-            RefBase *base = ref_base_make(&pair, BITS, REF_STRUCTURED, REF_LIMIT_TAPE);
+            RefBase *base = ref_base_make(&pair, BITS, REF_STRUCTURED, REF_LIMIT_TAPE, NULL);
             assert_non_null(base);
             uint64_t before = digest_of(base->tape);
             RefRun *run = difference(&pair, 3, BITS, base);

@@ -147,14 +147,12 @@ static RefLimit choose_limit(const Pair *pair, const Point *const *points, size_
 RefBase *shared_base(const Shared *shared, const Point *point, bool certify, mpfr_prec_t bits,
                      RefLimit limit, const RefKeeper *keeper)
 {
-    const Pair *pair = &shared->pair;
-    if (certify) {
-        return ref_base_make_certified(pair, bits, limit == REF_LIMIT_STREAMS,
-                                       point->certify ? NULL : keeper);
-    }
-    return shared->family != NULL ? ref_base_make_shared(pair, bits, point->form, limit,
-                                                         family_weights(shared->family))
-                                  : ref_base_make_kept(pair, bits, point->form, limit, keeper);
+    const RefBaseOptions options = {
+        .keeper = point->certify || shared->family != NULL ? NULL : keeper,
+        .weights = shared->weights,
+        .certify = certify,
+    };
+    return ref_base_make(&shared->pair, bits, point->form, limit, &options);
 }
 
 /* May a plan be measured beside a difference? */
@@ -260,7 +258,8 @@ EvaluateStatus shared_make(Shared **shared, const Point *const *points, size_t c
     made->beside = sweep && is_beside(&made->pair, points[0], count);
     made->proven = sweep && shared_proves(&made->pair, points[0]);
     made->checkpoints = checkpoints;
-    bool ok = checkpoint_init(&checkpoint, checkpoints, points[0], true) &&
+    made->weights = ref_weights_make(0);
+    bool ok = made->weights != NULL && checkpoint_init(&checkpoint, checkpoints, points[0], true) &&
               fill(made, points, count, tape_room, checkpoint_keeper(&checkpoint));
     checkpoint_clear(&checkpoint);
     if (!ok) {
@@ -358,6 +357,7 @@ EvaluateStatus shared_make_member(Shared **shared, Family *family, const Point *
         return EVALUATE_NO_MEMORY;
     }
     made->family = family;
+    made->weights = family_weights(family);
     bool keeps = true;
     bool ok = family_plan(&made->plan, family, 0) && fill(made, &point, 1, tape_room, NULL) &&
               (made->own != NULL || keeps_to_plan(&keeps, made, point));
@@ -396,6 +396,9 @@ void shared_clear(Shared *shared)
     }
     ref_base_clear(shared->base);
     ref_plan_clear(shared->own);
+    if (shared->family == NULL) {
+        ref_weights_clear(shared->weights);
+    }
     case_clear(&shared->pair);
     free(shared);
 }

@@ -20,6 +20,7 @@ typedef struct {
     bool proven;    /* or there is none: radii say what is right, until they do not suffice */
     RefBase *base;  /* r(T), and of r(T_infinity) what limit says; NULL where no point asks */
     RefLimit limit; /* what the base keeps of r(T_infinity) */
+    RefWeights *weights; /* own, or the family's */
     /* m(T) after every layer, [depth, n, content], or NULL where no point asks */
     double *original[ARITHMETIC_COUNT][KERNEL_COUNT];
     Checkpoints *checkpoints; /* NULL: none are made */

@@ -6,52 +6,56 @@
 #include "bilinear.h"
 #include "bounds.h"
 #include "norm.h"
-#include "point.h"
 
 #include <stdint.h>
 #include <stdlib.h>
 
-static Factor factor(const HeadWeight *w, size_t h, size_t rows, size_t width, const double *bias)
+/* A head's factor [rows, width]. */
+static Factor factor(const Radius *r, const HeadWeight *w, size_t h, size_t rows, size_t width,
+                     const double *bias)
 {
     const double *data = w->data + h * w->head_stride;
-    return (Factor){norm_spectral(data, rows, width, w->ld),
-                    norm_frobenius(data, rows, width, w->ld),
+    MatrixNorms norms = norm_of(r, (NormKey){data, rows, width, w->ld, .parts = 1});
+    return (Factor){norms.spectral, norms.frobenius,
                     bias != NULL ? norm_vector(bias + h * width, width, 1) : 0};
 }
 
-static Factor query_factor(const Score *score, size_t h)
+static Factor query_factor(const Radius *r, const Score *score, size_t h)
 {
     const Scale *by = &score->scale;
     double scale = bound_up((double)by->num / (double)by->den / sqrt((double)by->sqrt_den));
-    Factor q = factor(&score->q, h, score->read.count, heads_query_width(score), score->q_bias);
+    Factor q =
+        factor(r, &score->q, h, score->read.count, heads_query_width(score), score->q_bias);
     return (Factor){bound_up(q.norm * scale), bound_up(q.size * scale), bound_up(q.bias * scale)};
 }
 
-static Factor head_factor(const Bundle *bundle, size_t h, size_t which)
+static Factor head_factor(const Radius *r, const Bundle *bundle, size_t h, size_t which)
 {
     const Score *score = &bundle->score;
     const Value *value = &bundle->value;
     switch (which) {
-    case FACTOR_Q: return query_factor(score, h);
+    case FACTOR_Q: return query_factor(r, score, h);
     case FACTOR_K:
-        return score->d_head > 0 ? factor(&score->k, h, score->read.count, heads_query_width(score),
-                                          score->k_bias)
+        return score->d_head > 0 ? factor(r, &score->k, h, score->read.count,
+                                          heads_query_width(score), score->k_bias)
                                  : (Factor){1, 0, 0};
     default:
-        return factor(&value->v, h, value->read.count, heads_value_width(value), value->inner_bias);
+        return factor(r, &value->v, h, value->read.count, heads_value_width(value),
+                      value->inner_bias);
     }
 }
 
-static Outer outer_of(const Bundle *bundle)
+static Outer outer_of(const Radius *r, const Bundle *bundle)
 {
     const Value *value = &bundle->value;
     Outer outer = {.factored = value->kind == VALUE_FACTORED, .value_scale = fabs(value->scale)};
-    size_t rows = bundle->heads * value->d_head, columns = value->write.count;
+    size_t columns = value->write.count;
     if (outer.factored) {
-        double *o = point_below(&value->o, bundle->heads, value->d_head, columns);
-        outer.o_norm = o != NULL ? norm_spectral(o, rows, columns, columns) : INFINITY;
-        outer.o_size = o != NULL ? norm_frobenius(o, rows, columns, columns) : INFINITY;
-        free(o);
+        const HeadWeight *o = &value->o;
+        MatrixNorms norms = norm_of(r, (NormKey){o->data, value->d_head, columns, o->ld,
+                                                 bundle->heads, o->head_stride, PARTS_BELOW, 0});
+        outer.o_norm = norms.spectral;
+        outer.o_size = norms.frobenius;
     }
     outer.bias = value->bias != NULL ? norm_vector(value->bias, columns, 1) : 0;
     return outer;
@@ -59,6 +63,7 @@ static Outer outer_of(const Bundle *bundle)
 
 typedef struct {
     BundleNorms *norms;
+    const Radius *r;
     const Bundle *bundle;
 } Matrices;
 
@@ -69,17 +74,17 @@ static void matrix_norms(Evaluator *ev, Worker *worker, const void *context, siz
     (void)worker;
     const Matrices *all = context;
     if (i == 0) {
-        all->norms->outer = outer_of(all->bundle);
+        all->norms->outer = outer_of(all->r, all->bundle);
     } else {
         size_t h = (i - 1) / FACTORS, which = (i - 1) % FACTORS;
-        all->norms->head[h][which] = head_factor(all->bundle, h, which);
+        all->norms->head[h][which] = head_factor(all->r, all->bundle, h, which);
     }
 }
 
 bool bundle_norms_open(BundleNorms *norms, const Radius *r, const Bundle *bundle)
 {
     size_t width = heads_value_width(&bundle->value), read = bundle->value.read.count;
-    const Matrices all = {norms, bundle};
+    const Matrices all = {norms, r, bundle};
     *norms = (BundleNorms){.head = malloc(bundle->heads * sizeof *norms->head)};
     if (norms->head == NULL) {
         return false;

@@ -57,8 +57,9 @@ static void map_norms(Evaluator *ev, Worker *worker, const void *context, size_t
     const double *w = map == 0 ? direct->w1 : direct->w2, *b = map == 0 ? direct->b1 : direct->b2;
     size_t rows = map == 0 ? direct->read.count : direct->hidden;
     size_t columns = map == 0 ? direct->hidden : direct->write.count;
-    network->w[map] = norm_spectral(w, rows, columns, columns);
-    network->f[map] = norm_frobenius(w, rows, columns, columns);
+    MatrixNorms norms = norm_of(network->r, (NormKey){w, rows, columns, columns, .parts = 1});
+    network->w[map] = norms.spectral;
+    network->f[map] = norms.frobenius;
     network->b[map] = bias_norm(b, columns);
 }
 
@@ -116,8 +117,8 @@ static void ffn(Radius *r, const Direct *direct)
 static void linear(Radius *r, const Direct *direct)
 {
     size_t D = direct->read.count, d = direct->write.count;
-    double w = norm_spectral(direct->w1, D, d, d), f = norm_frobenius(direct->w1, D, d, d);
-    double b = bias_norm(direct->b1, d);
+    MatrixNorms norms = norm_of(r, (NormKey){direct->w1, D, d, d, .parts = 1});
+    double w = norms.spectral, f = norms.frobenius, b = bias_norm(direct->b1, d);
     for (size_t i = 0; i < r->rows; i++) {
         double x = banks_in(r, r->at.norm, direct->read, i);
         double *diagonal = r->here.diagonal + i * r->columns;

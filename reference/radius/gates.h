@@ -35,7 +35,7 @@ typedef struct {
 typedef struct {
     const Bundle *bundle;
     size_t heads, read;
-    double *g, *v, *o;             /* [read, heads] twice, [heads, write]; g may be v */
+    double *g, *v;                 /* [read, heads]; g may be v */
     double *g_column, *v_column;   /* [heads] their columns' norms */
     double g_norm, v_norm, o_norm; /* 2-norms */
     double v_size, o_size;         /* Frobenius norms */

@@ -65,33 +65,52 @@ static bool supported(const Bundle *bundle)
 /* The norms of one matrix: of the second factors, of values, of scores where those are others. */
 enum { MATRIX_O, MATRIX_V, MATRIX_G, MATRICES };
 
+typedef struct {
+    Gates *gates;
+    const Radius *r;
+} Matrices;
+
+/* Of all heads' parts of a matrix [rows, columns]. */
+static MatrixNorms weight_norms(const Matrices *all, const HeadWeight *w, size_t rows,
+                                size_t columns, PartsAre are)
+{
+    return norm_of(all->r, (NormKey){w->data, rows, columns, w->ld, all->gates->heads,
+                                     w->head_stride, are, 0});
+}
+
 static void matrix_norms(Evaluator *ev, Worker *worker, const void *context, size_t matrix)
 {
     (void)ev;
     (void)worker;
-    Gates *gates = *(Gates *const *)context;
+    const Matrices *all = context;
+    Gates *gates = all->gates;
     const Value *value = &gates->bundle->value;
-    size_t heads = gates->heads, read = gates->read, write = value->write.count;
+    size_t heads = gates->heads, read = gates->read;
     bool unit = value->kind == VALUE_UNIT;
+    MatrixNorms norms = {unit ? fabs((double)value->unit) : 0, 0};
     if (matrix == MATRIX_O) {
-        gates->o_norm =
-            unit ? fabs((double)value->unit) : norm_spectral(gates->o, heads, write, write);
-        gates->o_size = unit ? 0 : norm_frobenius(gates->o, heads, write, write);
+        norms = unit ? norms : weight_norms(all, &value->o, 1, value->write.count, PARTS_BELOW);
+        gates->o_norm = norms.spectral;
+        gates->o_size = norms.frobenius;
     } else if (matrix == MATRIX_V) {
+        norms = unit ? (MatrixNorms){1, bound_up(sqrt((double)heads))}
+                     : weight_norms(all, &value->v, read, 1, PARTS_BESIDE);
         gates->v_column = columns_norms(gates->v, read, heads, &gates->v_most);
-        gates->v_norm = unit ? 1 : norm_spectral(gates->v, read, heads, heads);
-        gates->v_size = norm_frobenius(gates->v, read, heads, heads);
+        gates->v_norm = norms.spectral;
+        gates->v_size = norms.frobenius;
     } else {
+        norms = weight_norms(all, &gates->bundle->score.gate, read, 1, PARTS_BESIDE);
         gates->g_column = columns_norms(gates->g, read, heads, &gates->g_most);
-        gates->g_norm = norm_spectral(gates->g, read, heads, heads);
+        gates->g_norm = norms.spectral;
     }
 }
 
 static void all_norms(Gates *gates, Radius *r)
 {
+    const Matrices all = {gates, r};
     size_t operations = gates->read * gates->heads;
     operations *= gates->read < gates->heads ? gates->read : gates->heads;
-    evaluator_each(r->ev, gates->same ? MATRIX_G : MATRICES, operations, matrix_norms, &gates);
+    evaluator_each(r->ev, gates->same ? MATRIX_G : MATRICES, operations, matrix_norms, &all);
     if (gates->same) {
         gates->g_column = gates->v_column;
         gates->g_most = gates->v_most;
@@ -114,7 +133,6 @@ bool gates_open(Gates *gates, Radius *r, const Bundle *bundle)
     gates->value_scale = fabs(value->scale);
     gates->v = unit ? identity(read) : point_beside(&value->v, heads, read, 1);
     gates->g = gates->same ? gates->v : point_beside(&score->gate, heads, read, 1);
-    gates->o = unit ? NULL : point_below(&value->o, heads, 1, value->write.count);
     double **const rows[] = {&gates->z, &gates->u, &gates->size};
     for (size_t m = 0; m < sizeof rows / sizeof *rows; m++) {
         *rows[m] = malloc(all * sizeof(double));
@@ -122,7 +140,7 @@ bool gates_open(Gates *gates, Radius *r, const Bundle *bundle)
     gates->sums = malloc((2 * row_blocks(r, GATE_ROWS) * heads + 1) * sizeof *gates->sums);
     gates->gates = malloc(((size_t)r->ev->workers * heads + 1) * sizeof *gates->gates);
     gates->kept = malloc((r->rows + 1) * sizeof *gates->kept);
-    if (gates->g == NULL || gates->v == NULL || (gates->o == NULL && !unit) || gates->z == NULL ||
+    if (gates->g == NULL || gates->v == NULL || gates->z == NULL ||
         gates->u == NULL || gates->size == NULL || gates->sums == NULL || gates->gates == NULL ||
         gates->kept == NULL) {
         return false;
@@ -136,8 +154,7 @@ bool gates_open(Gates *gates, Radius *r, const Bundle *bundle)
 
 void gates_clear(Gates *gates)
 {
-    double *const all[] = {gates->v, gates->o,    gates->v_column, gates->z,
-                           gates->u, gates->size, gates->sums};
+    double *const all[] = {gates->v, gates->v_column, gates->z, gates->u, gates->size, gates->sums};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         free(all[i]);
     }

@@ -119,23 +119,66 @@ static void set_erased(Radius *r, const Map *map, const Sublayer *sublayer)
     }
 }
 
-/* |L_bb'|, and where a bank has a block of its own the diagonal goes into it.  The entries of
- * sums are rounded: BOUND_DOUBLE of their size pays for that. */
-static void map_norms(const Radius *r, Map *map, double norm[BANKS][BANKS])
+/* The entries of sums are rounded: BOUND_DOUBLE of their size pays for that. */
+static double block_norm(const double *block, size_t rows, size_t columns)
+{
+    return bound_up(norm_spectral(block, rows, columns, columns) +
+                    BOUND_DOUBLE * (1 + norm_frobenius(block, rows, columns, columns)));
+}
+
+/* *key = what a block is, where it is one bundle's V and a multiple of I. */
+static bool block_key(NormKey *key, const Radius *r, const Map *map, const Sublayer *sublayer,
+                      int from, int to)
+{
+    const Bundle *only = NULL;
+    size_t bundles = 0, first = bank_first(r, from);
+    for (size_t b = 0; b < sublayer->bundle_count; b++) {
+        const Bundle *bundle = &sublayer->bundles[b];
+        bool dense = is_linear(bundle) && bundle->value.kind == VALUE_DENSE;
+        only = dense ? bundle : only;
+        bundles += dense;
+    }
+    if (bundles != 1 || only->value.read.first != first ||
+        only->value.read.count != bank_count(r, from) ||
+        only->value.write.first != bank_first(r, to) ||
+        only->value.write.count != bank_count(r, to)) {
+        return false;
+    }
+    const Value *value = &only->value;
+    double diagonal = from == to ? map->diagonal[first] : 0;
+    *key = (NormKey){value->v.data, value->read.count, value->write.count, value->v.ld,
+                     only->heads,   value->v.head_stride, PARTS_SUM, diagonal};
+    for (size_t c = 0; from == to && c < value->read.count; c++) {
+        if (map->diagonal[first + c] != diagonal) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* |L_bb'|, and where a bank has a block of its own the diagonal goes into it. */
+static void map_norms(const Radius *r, Map *map, const Sublayer *sublayer,
+                      double norm[BANKS][BANKS])
 {
     for (int from = 0; from < BANKS; from++) {
         for (int to = 0; to < BANKS; to++) {
             double *block = map->block[from][to];
             size_t rows = bank_count(r, from), columns = bank_count(r, to);
+            NormKey key;
+            MatrixNorms kept = {0, 0};
+            bool has_key = block != NULL && block_key(&key, r, map, sublayer, from, to);
+            bool known = has_key;
             norm[from][to] = 0;
             for (size_t c = 0; block != NULL && from == to && c < columns; c++) {
                 block[c * columns + c] += map->diagonal[bank_first(r, from) + c];
                 map->diagonal[bank_first(r, from) + c] = 0;
             }
             if (block != NULL) {
-                norm[from][to] =
-                    bound_up(norm_spectral(block, rows, columns, columns) +
-                             BOUND_DOUBLE * (1 + norm_frobenius(block, rows, columns, columns)));
+                known = known && norm_table_find(&kept, r->ev->norms, &key);
+                norm[from][to] = known ? kept.spectral : block_norm(block, rows, columns);
+            }
+            if (has_key && !known) {
+                norm_table_keep(r->ev->norms, &key, &(MatrixNorms){norm[from][to], INFINITY});
             }
         }
     }
@@ -300,7 +343,7 @@ void radius_linear(Radius *r, const Sublayer *sublayer)
         return;
     }
     set_erased(r, &map, sublayer);
-    map_norms(r, &map, norm);
+    map_norms(r, &map, sublayer, norm);
     pass_map(r, &r->here, &map, norm);
     if (r->change) {
         pass_map(r, &r->there, &map, norm);

@@ -8,6 +8,7 @@
  * and the last step overestimates |W| by n^(1/(4 2^last)) at most.
  */
 #include "norm.h"
+#include "point.h"
 
 #include "../product/gemm.h"
 
@@ -127,4 +128,34 @@ double norm_spectral(const double *w, size_t rows, size_t columns, size_t ld)
     free(g);
     free(scratch);
     return norm;
+}
+
+static MatrixNorms norms_of(const double *w, size_t rows, size_t columns, size_t ld)
+{
+    return (MatrixNorms){norm_spectral(w, rows, columns, ld),
+                         norm_frobenius(w, rows, columns, ld)};
+}
+
+MatrixNorms norm_of(const Radius *r, NormKey matrix)
+{
+    MatrixNorms norms = {INFINITY, INFINITY};
+    if (norm_table_find(&norms, r->ev->norms, &matrix)) {
+        return norms;
+    }
+    size_t rows = matrix.rows, columns = matrix.columns;
+    const HeadWeight parts = {matrix.data, matrix.ld, matrix.stride};
+    double *whole = NULL;
+    if (matrix.parts > 1) {
+        bool below = matrix.are == PARTS_BELOW;
+        whole = below ? point_below(&parts, matrix.parts, rows, columns)
+                      : point_beside(&parts, matrix.parts, rows, columns);
+        *(below ? &rows : &columns) *= matrix.parts;
+    }
+    if (matrix.parts <= 1 || whole != NULL) {
+        norms = norms_of(whole != NULL ? whole : matrix.data, rows, columns,
+                         whole != NULL ? columns : matrix.ld);
+        norm_table_keep(r->ev->norms, &matrix, &norms);
+    }
+    free(whole);
+    return norms;
 }

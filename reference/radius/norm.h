@@ -5,10 +5,15 @@
 #define HEADPROOF_REFERENCE_RADIUS_NORM_H
 
 #include "internal.h"
+#include "norm_table.h"
 
 /* At least the norms of a matrix of doubles: (C2). */
 double norm_frobenius(const double *w, size_t rows, size_t columns, size_t ld);
 double norm_spectral(const double *w, size_t rows, size_t columns, size_t ld);
+
+/* Both, found once as long as r's evaluations share a table; infinite when memory is short.  Not of
+ * a sum. */
+MatrixNorms norm_of(const Radius *r, NormKey matrix);
 
 /* At least the 2-norm of a vector, and of its column c. */
 double norm_vector(const double *v, size_t count, size_t stride);
