@@ -2,10 +2,11 @@
 """The planted faults of tests/faults/: reads the records, and plants one in the sources.
 
     python3 tests/faults.py list            name, check, tier, file and sentence of each, by tabs
+    python3 tests/faults.py stale           those that cannot be planted
     python3 tests/faults.py plant NAME      puts that mistake into the sources of this directory
 
 Run in the project's directory.  docs/testing.md shows a record.  Exit 1, and a line for each:
-records that are not complete, or two that collide.  Exit 3: the fault is stale, which is to say
+records that are not complete, or two that collide.  Exit 3: a fault is stale, which is to say
 that its file does not hold the old text exactly once; the line that is nearest to it is named.
 """
 
@@ -86,8 +87,11 @@ def read_all():
 
 
 def stale(fault, text):
-    """Why a fault cannot be planted, with the nearest line or the file that the text is in now."""
+    """Why a fault cannot be planted, with the nearest line or the file that the text is in now;
+    nothing where it can."""
     count = text.count(fault.old)
+    if count == 1:
+        return None
     said = f"{fault.place}: {fault.file} holds the old text {count} times"
     if not text:
         said = f"{fault.place}: there is no {fault.file}"
@@ -98,24 +102,30 @@ def stale(fault, text):
         with open(path, encoding="utf-8") as file:
             if file.read().count(fault.old) == 1:
                 return f"{said}; {path} holds it"
+    if not text:
+        return said
     wanted = fault.old.strip().split("\n")[0]
     lines = [line.strip() for line in text.split("\n")]
     near = max(lines, key=lambda line: difflib.SequenceMatcher(None, line, wanted).ratio())
     return f"{said}; nearest is line {lines.index(near) + 1}: {near}"
 
 
-def plant(fault):
-    """Puts the new text in place of the old one."""
-    text = ""
-    if os.path.exists(fault.file):
-        with open(fault.file, encoding="utf-8", newline="") as file:
-            text = file.read()
-    if text.count(fault.old) != 1:
-        print(stale(fault, text))
-        return 3
-    with open(fault.file, "w", encoding="utf-8", newline="") as file:
-        file.write(text.replace(fault.old, fault.new))
-    return 0
+def plant(faults, write):
+    """Puts the new texts in place of the old ones, if write says so; 3 where one is stale."""
+    status = 0
+    for fault in faults:
+        text = ""
+        if os.path.exists(fault.file):
+            with open(fault.file, encoding="utf-8", newline="") as file:
+                text = file.read()
+        why = stale(fault, text)
+        if why:
+            print(why)
+            status = 3
+        elif write:
+            with open(fault.file, "w", encoding="utf-8", newline="") as file:
+                file.write(text.replace(fault.old, fault.new))
+    return status
 
 
 def main(words):
@@ -127,10 +137,12 @@ def main(words):
             tier = fault.tier or "portable"
             print(fault.name, fault.check, tier, fault.file, fault.sentence, sep="\t")
         return 0
+    if words == ["stale"]:
+        return plant(faults, write=False)
     if len(words) == 2 and words[0] == "plant":
         named = [fault for fault in faults if fault.name == words[1]]
         if named:
-            return plant(named[0])
+            return plant(named, write=True)
         print(f"no such fault: {words[1]}")
         return 1
     print(__doc__)
