@@ -8,17 +8,12 @@
 
 #include "../harness/commands/commands.h"
 #include "../harness/table/sidecar.h"
+#include "unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
+#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
-
-#include <jansson.h>
 
 #define GRID                                                                                       \
     "--construction", "silu,attention", "--n", "3", "--d", "2", "--depth", "2", "--mask",          \

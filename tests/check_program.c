@@ -5,17 +5,12 @@
 
 #include "check_fixture.h"
 #include "fixture.h"
+#include "unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 Output check_run(const Scratch *scratch, const char *arguments)
 {

@@ -4,13 +4,9 @@
 #include "difference_cases.h"
 
 #include "../cases/activation.h"
+#include "unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
-
-#include <cmocka.h>
 
 CaseSpec difference_case(Construction construction, size_t depth)
 {

@@ -4,14 +4,10 @@
 #include "fixture.h"
 
 #include "../harness/base/streams.h"
+#include "unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 bool fixture_nightly(void)
 {

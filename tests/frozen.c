@@ -4,12 +4,7 @@
 #include "frozen.h"
 
 #include "../kernels/kernel.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "unit.h"
 
 #include <stdlib.h>
 

@@ -8,15 +8,11 @@
 #include "../harness/evaluate/evaluate.h"
 #include "../harness/models/safetensors_write.h"
 #include "../harness/table/table.h"
+#include "unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #define ARGUMENTS 48
 #define VALUES 1000

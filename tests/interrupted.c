@@ -2,17 +2,14 @@
  * What tests of interrupted runs share.
  */
 #include "interrupted.h"
+#include "unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 Output read_file(const char *path)
 {

@@ -4,13 +4,9 @@
 #include "norm_cases.h"
 
 #include "fixture.h"
+#include "unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
-
-#include <cmocka.h>
 
 CaseSpec norm_case(Construction construction, Normalization norm, NormPlace place, size_t depth)
 {

@@ -5,12 +5,7 @@
 #include "operands.h"
 
 #include "../cases/draw.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "unit.h"
 
 #include <math.h>
 #include <stdlib.h>

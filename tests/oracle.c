@@ -4,15 +4,10 @@
 #include "oracle.h"
 
 #include "program.h"
+#include "unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 const char *const oracle_forms[KERNEL_COUNT] = {
     [KERNEL_DENSE] = "dense", [KERNEL_STRUCTURED] = "structured"};

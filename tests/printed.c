@@ -2,12 +2,7 @@
  * Tensors against what another program has printed of them.
  */
 #include "printed.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "unit.h"
 
 void check_printed(const Printed *printed)
 {

@@ -4,17 +4,12 @@
 #define _XOPEN_SOURCE 700 /* terminals */
 
 #include "program.h"
+#include "unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
-
-#include <fcntl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 

@@ -2,12 +2,7 @@
  * Matrices of rational numbers by value, for identities that hold exactly.
  */
 #include "rational.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "unit.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -2,15 +2,10 @@
  * Real numbers by value, for formulas that should read as formulas.
  */
 #include "real.h"
+#include "unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 _Static_assert(REAL_BITS % GMP_NUMB_BITS == 0, "a significand is whole limbs");
 

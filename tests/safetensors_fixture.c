@@ -2,12 +2,9 @@
  * What the tests of safetensors files share.
  */
 #include "safetensors_fixture.h"
+#include "unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 void hold(FileFixture *fixture)
 {

@@ -2,15 +2,11 @@
  * Shell scripts in a scratch directory: one directory a test, one shell a script.
  */
 #include "shell.h"
+#include "unit.h"
 
-#include <stdarg.h>
-#include <setjmp.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static Scratch scratch; /* of the test at hand */
 

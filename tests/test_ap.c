@@ -5,13 +5,7 @@
 
 #include "../cases/draw.h"
 #include "../reference/ap.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "unit.h"
 
 #include <gmp.h>
 #include <math.h>

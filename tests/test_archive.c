@@ -9,17 +9,12 @@
 #include "../reference/base.h"
 #include "fixture.h"
 #include "interrupted.h"
+#include "unit.h"
 
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
-
-#include <cmocka.h>
 
 enum { BITS = 128 };
 

@@ -13,12 +13,7 @@
 #include "naive.h"
 #include "program.h"
 #include "written_model.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "unit.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -7,19 +7,13 @@
 #include "../harness/base/message.h"
 #include "../harness/base/own_file.h"
 #include "fixture.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "unit.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 /* Memory, descriptors and disks are the machine's: 99.  Names and permissions are the user's: 2. */

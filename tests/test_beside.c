@@ -6,15 +6,10 @@
 #include "fixture.h"
 #include "given.h"
 #include "written_model.h"
+#include "unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 /* text without the two counts of bits of each row, which a plan that is made before need not
  * guess. */

@@ -5,14 +5,9 @@
 #include "../cases/arena.h"
 #include "../cases/case.h"
 #include "fixture.h"
+#include "unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 enum { N = 2, D = 3 };
 

@@ -2,16 +2,11 @@
  * --certify from the command line: the same values, what is said of them, and what is refused.
  */
 #include "shell.h"
+#include "unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #define ALL "silu,linear,attention,ffn3,fused,transformer3,transformer"
 #define GRID "--construction " ALL " --n 5 --d 4 --heads 2 --depth 3 --omega 3,20,1000 --quiet"

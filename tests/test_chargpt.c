@@ -11,17 +11,12 @@
 #include "../harness/models/inputs.h"
 #include "../harness/models/safetensors_values.h"
 #include "../reference/logits.h"
+#include "unit.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #define FOLDER "cases/models/chargpt/"
 #define MODEL FOLDER "model.safetensors"

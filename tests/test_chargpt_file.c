@@ -6,12 +6,9 @@
 #include "printed.h"
 
 #include "../harness/models/model_file.h"
+#include "unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #define FOLDER "cases/models/chargpt"
 

@@ -5,18 +5,12 @@
 #include "../harness/table/columns.h"
 #include "check_fixture.h"
 #include "fixture.h"
+#include "unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
-
-#include <math.h>
 
 static void equal_tables_pass(void **state)
 {

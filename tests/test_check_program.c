@@ -4,19 +4,13 @@
 #include "check_program.h"
 #include "fixture.h"
 #include "interrupted.h"
+#include "unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
+#include <signal.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
-
-#include <signal.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>

@@ -4,19 +4,13 @@
 #include "check_fixture.h"
 #include "check_program.h"
 #include "fixture.h"
+#include "unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
+#include <math.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
-
-#include <math.h>
 
 /* As Jenkins takes it (well-formed, where no xmllint is there). */
 static void expect_xml(const Scratch *scratch, const char *name)

@@ -8,18 +8,12 @@
 #include "../harness/base/number.h"
 #include "check_fixture.h"
 #include "fixture.h"
+#include "unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
-
-#include <math.h>
 
 /* ---- Rows and columns ------------------------------------------------------------------------ */
 

@@ -8,21 +8,18 @@
 
 #include "../harness/table/checkpoint.h"
 #include "../harness/table/checkpoint_directory.h"
+#include "unit.h"
 
 #include <dirent.h>
 #include <fcntl.h>
 #include <errno.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #ifdef HEADPROOF_CHECK /* the debug build is some twenty times slower */
 enum { DEPTH = 6, KILLS = 5 };

@@ -6,20 +6,16 @@
 
 #include "../harness/commands/commands.h"
 #include "../harness/grid/options.h"
+#include "unit.h"
 
 #include <fcntl.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #define ARGUMENTS 24
 

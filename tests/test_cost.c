@@ -9,17 +9,12 @@
 #include "random_model.h"
 #include "rational.h"
 #include "written_model.h"
+#include "unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
-
-#include <math.h>
 
 /* The cells of the line that `cost ARGUMENTS` prints. */
 typedef struct {

@@ -9,13 +9,7 @@
 #include "closed_forms.h"
 #include "fixture.h"
 #include "real.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "unit.h"
 
 #include <math.h>
 

@@ -5,13 +5,7 @@
 #include "difference_cases.h"
 #include "fixture.h"
 #include "real.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "unit.h"
 
 #include <math.h>
 

@@ -7,17 +7,12 @@
 #include "program.h"
 #include "scratch.h"
 #include "written_model.h"
+#include "unit.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 /* ---- Cells ----------------------------------------------------------------------------------- */
 

@@ -4,17 +4,11 @@
  * moved by as much; and what is no number, or too small to see.
  */
 #include "../reference/divergence.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "unit.h"
 
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 enum { CLASSES = 12, DEFINED_BITS = 8000, DIGITS = 17 };
 

@@ -3,15 +3,11 @@
  * (tests/documents), and docs/index.md leads to every page.
  */
 #include "shell.h"
+#include "unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 /* Executes a page, of the tree or of the scratch directory; code and text as of tests/documents.
  * False, and says so, where there is no terminal to be had. */

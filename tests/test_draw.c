@@ -3,13 +3,7 @@
  */
 #include "../cases/case.h"
 #include "../cases/draw.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "unit.h"
 
 #include <math.h>
 #include <mpfr.h>

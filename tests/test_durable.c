@@ -14,19 +14,15 @@
 #include "../harness/table/checkpoint.h"
 #include "../harness/table/journal.h"
 #include "../harness/table/output.h"
+#include "unit.h"
 
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 enum { SYNCED_MOST = 256 };
 

@@ -4,16 +4,11 @@
  */
 #include "effort.h"
 #include "given.h"
+#include "unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 /* A point's rows, without its key, and what they took; free them. */
 static char *counted_rows(Effort *effort, Given *given, const char *line)

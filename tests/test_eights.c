@@ -5,13 +5,7 @@
 #include "../kernels/blas.h"
 #include "../reference/reference.h"
 #include "operands.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "unit.h"
 
 /* Bits of sums that stand for exact ones, and beyond the result's that a product keeps. */
 enum { LOOP_GUARD = 4000, GUARD = 64 };

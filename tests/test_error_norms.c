@@ -7,13 +7,7 @@
 
 #include "../reference/error_norms.h"
 #include "../reference/product/lanes.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "unit.h"
 
 #include <gmp.h>
 

@@ -2,15 +2,11 @@
  * --expand: columns of their own for the axes that share `options`.
  */
 #include "shell.h"
+#include "unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #define SWEEP "sweep --construction silu,fused --n 2 --d 2 --omega 5 "
 

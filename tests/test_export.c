@@ -10,17 +10,12 @@
 #include "../harness/commands/commands.h"
 #include "../harness/evaluate/evaluate.h"
 #include "../harness/models/safetensors_values.h"
+#include "unit.h"
 
 #include <jansson.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
-
-#include <math.h>
 
 /* What reading back takes until the reader knows the names of results. */
 /* export subtracts, so that r(T') is written with the digits that its construction error needs. */

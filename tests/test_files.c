@@ -9,20 +9,16 @@
 #include "fixture.h"
 #include "given.h"
 #include "interrupted.h"
+#include "unit.h"
 
 #include <fcntl.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #define POINT "--construction silu --n 2 --d 2 --omega 9"
 

@@ -5,17 +5,13 @@
 #include "shell.h"
 
 #include "../harness/table/format.h"
+#include "unit.h"
 
 #include <errno.h>
 #include <jansson.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 /* ---- What a format makes of lines --------------------------------------------------------- */
 

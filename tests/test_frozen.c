@@ -7,13 +7,7 @@
 #include "../kernels/blas.h"
 #include "fixture.h"
 #include "frozen.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "unit.h"
 
 #include <math.h>
 

@@ -3,16 +3,13 @@
  * changes of it that are the same in every run.  HEADPROOF_NIGHTLY=1: many more of them.
  */
 #include "fuzz.h"
+#include "unit.h"
 
 #include <dirent.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 enum { SEEDS_MOST = 256, INPUT_MOST = 1 << 16, NIGHTLY = 100, SHOWN = 3000 };
 

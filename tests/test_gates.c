@@ -6,13 +6,7 @@
 
 #include "../reference/evaluator.h"
 #include "../reference/heads/heads.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "unit.h"
 
 #include <math.h>
 

@@ -8,18 +8,12 @@
 #include "../kernels/blas.h"
 #include "fixture.h"
 #include "program.h"
+#include "unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
-
-#include <math.h>
 
 enum { BITS = 128, FORMS = 2 };
 

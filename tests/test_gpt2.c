@@ -8,16 +8,13 @@
 #include "../harness/models/model_arrays.h"
 #include "../harness/models/model_norms.h"
 #include "../harness/models/model_shape.h"
+#include "unit.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 /* ---- Two readings --------------------------------------------------------------------------- */
 

@@ -6,16 +6,13 @@
 #include "gpt2_files.h"
 
 #include "../harness/models/model_file.h"
+#include "unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #define INDEX "model.safetensors.index.json"
 #define ONE "model-00001-of-00002.safetensors"

@@ -7,16 +7,13 @@
 #include "safetensors_samples.h"
 
 #include "../harness/models/model_file.h"
+#include "unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 static void in_scratch(char *path, const FileFixture *fixture, const char *name)
 {

@@ -3,13 +3,10 @@
  */
 #include "given.h"
 #include "gpt2_files.h"
+#include "unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 static const char lens_metadata[] =
     "\"activation\":\"gelu_new\",\"blocks\":\"sequential\",\"positions\":\"learned\","

@@ -7,14 +7,11 @@
 
 #include "../harness/grid/distinct.h"
 #include "../harness/table/identity.h"
+#include "unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 static void make(const Given *given, const char *key, const char *value)
 {

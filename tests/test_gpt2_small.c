@@ -5,16 +5,11 @@
 #include "fixture.h"
 #include "oracle.h"
 #include "program.h"
+#include "unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
-
-#include <cmocka.h>
 
 enum { PROMPT = 64, VOCABULARY = 50257, SECONDS_MOST = 180 };
 

@@ -6,15 +6,11 @@
 
 #include "../harness/grid/point_axes.h"
 #include "../harness/table/table.h"
+#include "unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static void write_case(Given *given, const char *text)
 {

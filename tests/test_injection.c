@@ -8,20 +8,14 @@
  * INJECT_ONLY=NAME: that scenario alone.  INJECT_VERBOSE: what every run did.
  */
 #include "fixture.h"
+#include "injected.h"
 #include "program.h"
+#include "unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
-
-#include "injected.h"
 
 #define TINY "--n 2 --d 2 --depth 2 --omega 10,20 --threads 2 --quiet "
 #define NIGHTLY_ONLY true

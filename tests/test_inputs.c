@@ -4,14 +4,9 @@
  */
 #include "../harness/models/inputs.h"
 #include "fixture.h"
+#include "unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 enum { D = 2, VOCABULARY = 5, CONTEXT = 3 };
 

@@ -3,15 +3,10 @@
  * searches that found nothing.
  */
 #include "shell.h"
+#include "unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #define HEADER                                                                                     \
     "construction,n,seed,options,omega_below,omega_min,omega_max,omega_above,omega_best,status\n"

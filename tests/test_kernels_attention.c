@@ -4,13 +4,9 @@
 #include "../kernels/blas.h"
 #include "../kernels/kernel.h"
 #include "random_model.h"
+#include "unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #define SEED 20240731u
 

@@ -7,17 +7,13 @@
 #include "../kernels/kernel.h"
 #include "fixture.h"
 #include "random_model.h"
+#include "unit.h"
 
 #include <float.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #define SEED 20240807u
 #define U 0x1p-53

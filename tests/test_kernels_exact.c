@@ -4,16 +4,12 @@
 #include "../kernels/blas.h"
 #include "../kernels/kernel.h"
 #include "random_model.h"
+#include "unit.h"
 
 #include <limits.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #define SEED 20240731u
 #define MAX_ROWS 16

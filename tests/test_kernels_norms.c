@@ -7,18 +7,12 @@
 #include "../kernels/blas.h"
 #include "fixture.h"
 #include "program.h"
+#include "unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
-
-#include <math.h>
 
 /* ---- Closed forms ---------------------------------------------------------------------------- */
 

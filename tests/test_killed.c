@@ -7,18 +7,14 @@
 #include "given.h"
 #include "interrupted.h"
 #include "kill_points.h"
+#include "unit.h"
 
 #include <dirent.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #define SWEEP "sweep --construction silu,fused --n 3 --d 2 --omega 5 --threads 1 --quiet"
 

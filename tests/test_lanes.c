@@ -10,13 +10,7 @@
 #include "../reference/product/lanes.h"
 #include "../reference/product/wide.h"
 #include "../reference/reference.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "unit.h"
 
 #include <gmp.h>
 #include <math.h>

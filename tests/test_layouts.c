@@ -3,14 +3,10 @@
  * ids to logits with nothing else, and what is refused.
  */
 #include "shell.h"
+#include "unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #define MODADD "$p/cases/models/modadd53-silu.safetensors"
 #define CHARGPT "$p/cases/models/chargpt"

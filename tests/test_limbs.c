@@ -9,13 +9,7 @@
 #include "../reference/limbs.h"
 #include "../reference/limbs_divide.h"
 #include "../reference/reference.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "unit.h"
 
 #include <float.h>
 #include <gmp.h>

@@ -6,16 +6,11 @@
 #include "../harness/table/bounds.h"
 
 #include "shell.h"
+#include "unit.h"
 
 #include <mpfr.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 /* What was seen in a table. */
 typedef struct {

@@ -6,16 +6,11 @@
 #include "fixture.h"
 #include "program.h"
 #include "written_model.h"
+#include "unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 /* Three tokens of two columns, one hidden unit, three classes. */
 #define TENSORS                                                                                    \

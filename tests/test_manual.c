@@ -10,15 +10,11 @@
 #include "../harness/grid/help.h"
 #include "../harness/grid/options.h"
 #include "../harness/table/meanings.h"
+#include "unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 /* False, and says so, where there is no such program. */
 static bool has_program(const char *name)

@@ -10,19 +10,13 @@
 #include "../harness/evaluate/omega_predict.h"
 #include "../harness/models/safetensors_write.h"
 #include "../kernels/blas.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "unit.h"
 
 #include <float.h>
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 /* ---- Predictions --------------------------------------------------------------------------- */
 

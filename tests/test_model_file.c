@@ -6,14 +6,11 @@
 #include "safetensors_fixture.h"
 
 #include "../harness/models/model_file.h"
+#include "unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 /* ---- The trained model --------------------------------------------------------------------- */
 

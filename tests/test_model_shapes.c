@@ -7,13 +7,10 @@
 #include "safetensors_fixture.h"
 
 #include "../harness/models/model_file.h"
+#include "unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 /* The same values with one axis more, behind or in front, or with one less.  False: as it was. */
 static bool reshape(Gpt2Tensor *tensor, size_t way)

@@ -6,16 +6,12 @@
 #include "program.h"
 #include "fixture.h"
 #include "interrupted.h"
+#include "unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #define GRID "--construction silu,fused --n 8 --d 6 --depth 6 --omega 8:20 --seed 1:4 --quiet"
 #define LONG "--construction silu,fused --n 10 --d 8 --depth 12 --omega 8:20 --seed 1:3 --quiet"

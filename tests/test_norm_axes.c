@@ -5,13 +5,7 @@
 #include "given.h"
 
 #include "../harness/grid/point_groups.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "unit.h"
 
 #include <stdlib.h>
 #include <string.h>

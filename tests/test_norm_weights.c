@@ -5,18 +5,12 @@
 #include "../cases/case.h"
 #include "../kernels/format.h"
 #include "fixture.h"
+#include "unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
-
-#include <math.h>
 
 static CaseSpec spec_of(Construction construction, Normalization norm, NormPlace place)
 {

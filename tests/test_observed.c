@@ -6,16 +6,11 @@
 #include "program.h"
 
 #include "../harness/evaluate/shared.h"
+#include "unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static const char *const machine[] = {"observed_max", "observed_rms", "identical", "status"};
 

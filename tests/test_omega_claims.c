@@ -7,19 +7,13 @@
  * HEADPROOF_NIGHTLY: 120 searches of 100 samples; else a few.
  */
 #include "program.h"
+#include "unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
+#include <math.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
-
-#include <math.h>
 
 enum { SAMPLES = 100, CASE_TEXT = 256 };
 

@@ -3,17 +3,11 @@
  * that it holds nothing that was seen to fail, and how many evaluations it takes.
  */
 #include "../harness/evaluate/omega_search.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
+#include "unit.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 
 /* What was asked for, in the order of asking. */
 typedef struct {

@@ -6,15 +6,10 @@
 
 #include "interrupted.h"
 #include "shell.h"
+#include "unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #define GRID "--construction silu,fused --n 2 --d 2 --omega 5,20 --arithmetic f64,bf16,none "
 /* The same points, every default that can be said among them. */

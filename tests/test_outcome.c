@@ -5,18 +5,12 @@
 #include "fixture.h"
 #include "program.h"
 #include "scratch.h"
+#include "unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
-
-#include <jansson.h>
 
 #define MODEL "cases/models/modadd53-silu.safetensors"
 #define INPUTS "verify " MODEL " --tokens 0:52:26/1/53 "

@@ -8,11 +8,9 @@
 #include "../harness/table/columns.h"
 #include "../harness/table/output.h"
 #include "../harness/table/table.h"
+#include "unit.h"
 
 #include <jansson.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,8 +18,6 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 static const char old_rows[] = "old rows\n";
 static const char old_sidecar[] = "{\"schema\": 1, \"old\": true}\n";

@@ -9,13 +9,7 @@
 #include "../kernels/kernel.h"
 #include "../reference/reference.h"
 #include "fixture.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "unit.h"
 
 #include <math.h>
 #include <stdlib.h>

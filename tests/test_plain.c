@@ -9,13 +9,7 @@
 #include "../reference/reference.h"
 #include "fixture.h"
 #include "random_model.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "unit.h"
 
 #include <float.h>
 #include <math.h>

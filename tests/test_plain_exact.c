@@ -5,18 +5,12 @@
 #include "../cases/exact.h"
 #include "../cases/plain.h"
 #include "random_model.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "unit.h"
 
 #include <float.h>
 #include <gmp.h>
 #include <math.h>
+#include <string.h>
 
 #define SEED 20240731u
 

@@ -10,18 +10,12 @@
 #include "../kernels/kernel.h"
 #include "scratch.h"
 #include "safetensors_samples.h"
+#include "unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
-
-#include <math.h>
 
 #define OMEGA 20.1
 #define SEED 3

@@ -8,18 +8,12 @@
 #include "../kernels/kernel.h"
 #include "fixture.h"
 #include "program.h"
+#include "unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
-
-#include <math.h>
 
 enum { SEED = 3, N = 3, D = 4, VARIANTS = 8 };
 #define OMEGA 40.0

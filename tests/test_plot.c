@@ -6,17 +6,12 @@
  */
 #include "../harness/commands/plot/gnuplot.h"
 #include "shell.h"
+#include "unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
-
 #include <sys/resource.h>
 
 #define HEADER "construction,omega,seed,options,layer,construction_max,total_max,native_max,bounds"

@@ -8,18 +8,12 @@
 #include "../harness/commands/commands.h"
 #include "../harness/evaluate/predict.h"
 #include "../kernels/blas.h"
+#include "unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
-
-#include <math.h>
 
 enum { WORDS = 24, REPEATS = 3 };
 

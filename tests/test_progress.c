@@ -3,18 +3,12 @@
  * texts follow from arithmetic on paper.
  */
 #include "../harness/base/ticker.h"
+#include "unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
-
-#include <math.h>
 #include <time.h>
 
 #define CLEAR "\r\033[K"

@@ -9,13 +9,7 @@
 #include "norm_cases.h"
 #include "real.h"
 #include "real_layer.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "unit.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -4,17 +4,12 @@
  */
 #include "fixture.h"
 #include "program.h"
+#include "unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
-
-#include <math.h>
 
 #define GRID                                                                                       \
     "--construction all --mask none,causal --kernel dense,structured --omega 6,20,1000 --n 4 "     \

@@ -2,14 +2,10 @@
  * python/headproof.py, by tests/python_module.py, with the first Python that has numpy.
  */
 #include "shell.h"
+#include "unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static void the_module_does_what_it_says(void **state)
 {

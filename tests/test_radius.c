@@ -14,13 +14,7 @@
 #include "norm_cases.h"
 #include "random_model.h"
 #include "real.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "unit.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -10,13 +10,7 @@
 #include "../reference/radius/vectors.h"
 #include "../reference/run.h"
 #include "fixture.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "unit.h"
 
 #include <math.h>
 #include <string.h>

@@ -8,13 +8,7 @@
 #include "random_model.h"
 #include "../reference/run.h"
 #include "../reference/shift.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "unit.h"
 
 #include <math.h>
 

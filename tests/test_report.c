@@ -4,15 +4,11 @@
  */
 #include "../harness/commands/report/listing.h"
 #include "shell.h"
+#include "unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 /* A sweep of which two points of three are above the tolerance. */
 #define SWEEP                                                                                      \

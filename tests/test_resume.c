@@ -6,12 +6,10 @@
 #include "fixture.h"
 #include "interrupted.h"
 #include "kill_points.h"
+#include "unit.h"
 
 #include <fcntl.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,8 +17,6 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 /* 12 points of 3 layers in no time, some of which fail; 92 of 6 layers, which are stopped half way;
  * and hundreds that take about a second. */

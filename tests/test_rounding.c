@@ -4,20 +4,14 @@
  */
 #include "../cases/storage.h"
 #include "../kernels/format.h"
-
-/* As kernels/softmax.h has it for float. */
-float softmax_row_f32(float *row, size_t visible, size_t length, float *bias, NumberFormat format);
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "unit.h"
 
 #include <math.h>
 #include <mpfr.h>
 #include <string.h>
+
+/* As kernels/softmax.h has it for float. */
+float softmax_row_f32(float *row, size_t visible, size_t length, float *bias, NumberFormat format);
 
 static const NumberFormat small[] = {FORMAT_BF16, FORMAT_FP16};
 

@@ -2,16 +2,13 @@
  * Numbers of safetensors files: they are read exactly, in every format, or refused by their index.
  */
 #include "safetensors_fixture.h"
+#include "unit.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 /* A tensor "t" of `count` values of a dtype of `width` bytes, whose data the caller changes. */
 static SafetensorsFile *open_values(Sample *sample, const char *dtype, size_t width, size_t count)

@@ -3,17 +3,14 @@
  * message, however wrong it is.
  */
 #include "safetensors_fixture.h"
+#include "unit.h"
 
 #include <jansson.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 static void test_accessors(void **state)
 {

@@ -3,18 +3,15 @@
  * not at all.
  */
 #include "safetensors_fixture.h"
+#include "unit.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 /* The layout, byte by byte. */
 static void test_written_bytes(void **state)

@@ -6,16 +6,12 @@
 #include "program.h"
 
 #include "../reference/run.h"
+#include "unit.h"
 
 #include <omp.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 /* tests/oracle_random.py recomputes 40 points, or 200 with HEADPROOF_NIGHTLY=1. */
 static void every_point_is_what_the_oracle_says(void **state)

@@ -8,13 +8,7 @@
 #include "../cases/case.h"
 #include "../kernels/blas.h"
 #include "../kernels/kernel.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "unit.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -3,13 +3,7 @@
  * ends, or no number.
  */
 #include "../reference/cell.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "unit.h"
 
 #include <math.h>
 

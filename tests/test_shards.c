@@ -6,16 +6,12 @@
 #include "fixture.h"
 #include "shell.h"
 #include "written_model.h"
+#include "unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #define GRID "--construction silu,fused --n 4 --d 3 --depth 3 --omega 5,20 --seed 1:3 --quiet"
 #define OTHER "--construction silu,fused --n 4 --d 3 --depth 3 --omega 5,21 --seed 1:3 --quiet"

@@ -6,21 +6,16 @@
 #include "../harness/base/shown.h"
 #include "fixture.h"
 #include "program.h"
+#include "unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
+#include <fcntl.h>
+#include <jansson.h>
 #include <stdbool.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
-
-#include <cmocka.h>
-
-#include <fcntl.h>
-#include <jansson.h>
 #include <unistd.h>
 
 enum { POINTS = 0x110000, BLOCK = 256 };

@@ -4,16 +4,11 @@
 #include "../kernels/blas.h"
 #include "fixture.h"
 #include "program.h"
+#include "unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 /* Numbers that are bfloat16 already: rounding them changes nothing.  Drawn ones are not. */
 static void weights_are_rounded_once(void **state)

@@ -6,13 +6,7 @@
 #include "../reference/reference.h"
 #include "fixture.h"
 #include "real.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "unit.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -5,15 +5,11 @@
 #include "given.h"
 
 #include "../harness/base/suggest.h"
+#include "unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 /* One fault is forgiven in words of up to three letters, two in longer ones. */
 static void test_distances(void **state)

@@ -5,17 +5,12 @@
 #include "../harness/table/stream_sizes.h"
 #include "../harness/table/summary_table.h"
 #include "fixture.h"
+#include "unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
-
-#include <math.h>
 
 enum { POINTS_MOST = 8 };
 

@@ -3,18 +3,12 @@
  * bytes however they are made, statuses and exit codes, and what min-omega promises.
  */
 #include "program.h"
+#include "unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
-
-#include <math.h>
 #include <unistd.h>
 
 #define EMPTY_BIAS_ROW                                                                             \

@@ -8,13 +8,7 @@
 #include "../reference/state.h"
 #include "fixture.h"
 #include "norm_cases.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "unit.h"
 
 #include <omp.h>
 #include <stdio.h>

@@ -5,18 +5,13 @@
 #include "program.h"
 
 #include "../harness/grid/axes.h"
+#include "unit.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 enum { SHOWN_SIZE = 16384, WORDS = 16, WORD_SIZE = 64 };
 

@@ -6,18 +6,12 @@
 #include "fixture.h"
 #include "program.h"
 #include "written_model.h"
+#include "unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
-
-#include <math.h>
 
 #define MODEL "tests/data/texts.safetensors"
 #define CHARACTERS "tests/data/texts-characters.json"

@@ -5,17 +5,11 @@
 #include "../reference/tier.h"
 #include "fixture.h"
 #include "interrupted.h"
+#include "unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
-
 #include <unistd.h>
 
 #define GRID                                                                                       \

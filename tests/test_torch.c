@@ -5,14 +5,9 @@
 #include "../kernels/blas.h"
 #include "fixture.h"
 #include "oracle.h"
+#include "unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
-
-#include <cmocka.h>
 
 /* Products large enough that an old version sums them in float. */
 static const char *const larger[] = {

@@ -6,15 +6,11 @@
 #include "fixture.h"
 #include "interrupted.h"
 #include "shell.h"
+#include "unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #define GRID "--construction silu,fused --n 4 --d 3 --depth 3 --omega 5,20 --seed 1:2 --quiet"
 

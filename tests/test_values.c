@@ -4,15 +4,12 @@
  */
 #include "../harness/base/decimal.h"
 #include "../harness/base/values.h"
+#include "unit.h"
 
 #include <float.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static const char *const words[] = {"auto", "never"};
 static const Domain positive = {.kind = DOMAIN_POSITIVE};

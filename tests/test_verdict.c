@@ -6,17 +6,11 @@
 #include "../harness/evaluate/rows.h"
 #include "../harness/table/columns.h"
 #include "program.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "unit.h"
 
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 typedef struct {
     Point point;

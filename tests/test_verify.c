@@ -7,19 +7,13 @@
 
 #include "../harness/evaluate/ensemble.h"
 #include "../kernels/blas.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "unit.h"
 
 #include <math.h>
 #include <omp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #define BIASES "tests/data/all-biases.safetensors"
 #define MODADD "cases/models/modadd53-silu.safetensors"

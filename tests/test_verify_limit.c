@@ -1,17 +1,11 @@
 /*
  * What `verify` says limits a model, from rows made by hand.
  */
-#include <stdio.h>
-
 #include "../harness/commands/verify/limit.h"
+#include "unit.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include <stdio.h>
 
 /* What the reference cannot say is no overflow of the machine's. */
 static void an_error_is_not_the_machines(void **state)

@@ -4,18 +4,12 @@
  */
 #include "fixture.h"
 #include "program.h"
+#include "unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
-
-#include <math.h>
 
 #define MODADD "cases/models/modadd53-silu.safetensors"
 #define SOME "verify " MODADD " --tokens 0/0,26/53 "

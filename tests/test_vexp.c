@@ -7,13 +7,7 @@
 #include "../reference/product/digits.h"
 #include "../reference/product/wide.h"
 #include "../reference/reference.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "unit.h"
 
 #include <math.h>
 

@@ -10,15 +10,11 @@
 #include "../harness/evaluate/schedule.h"
 #include "../harness/table/identity.h"
 #include "../harness/table/table.h"
+#include "unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #define TRAINED "--weights " GIVEN_TRAINED " "
 

@@ -9,17 +9,12 @@
 #include "../harness/models/safetensors_write.h"
 #include "../harness/grid/point_axes.h"
 #include "../harness/evaluate/schedule.h"
+#include "unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
-
-#include <math.h>
 
 #define TRAINED "--weights " GIVEN_TRAINED " "
 

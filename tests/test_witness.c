@@ -3,14 +3,11 @@
  * and without them a verdict says that nothing shows what model it is.
  */
 #include "shell.h"
+#include "unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #define MODADD "cases/models/modadd53-silu.safetensors"
 #define VERIFY "\"$h\" verify " MODADD " --tokens 0/1/53 --omega 20 --tolerance 1e-9 "

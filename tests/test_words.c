@@ -5,16 +5,13 @@
 #include "../reference/limbs_number.h"
 #include "fixture.h"
 #include "tiered_words.h"
+#include "unit.h"
 
 #include <fenv.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 enum { LANES_MOST = 8, CORNERS = 3 * 64 + 2, DIGIT = 52, SUM_MOST = 4095, LIMBS = 12 };
 

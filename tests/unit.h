@@ -1,0 +1,14 @@
+/*
+ * What every test program includes last of ours: cmocka, and what it wants to come before it.
+ */
+#ifndef HEADPROOF_TESTS_UNIT_H
+#define HEADPROOF_TESTS_UNIT_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#endif
