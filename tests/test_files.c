@@ -229,41 +229,42 @@ static void links(void **state)
                  0, "y\ny.json\n");
 }
 
+static const char *const scripts[] = {
+    "$h check " POINT " --baseline b --json b",
+    "$h check " POINT " --baseline b --junit-xml ./b",
+    "$h check " POINT " --baseline b --markdown link",
+    "$h check " POINT " --baseline b --markdown b.json",
+    "$h check " POINT " --baseline b --json b.obtained",
+    "$h check " POINT " --tolerance 1 --json r --markdown r",
+    "$h check " POINT " --tolerance 1 --json r --markdown ../${PWD##*/}/r",
+    "$h check " POINT " --tolerance 1 --json r --markdown r.partial",
+    "$h check c.case --tolerance 1 --json c.case",
+    "$h check " POINT " --save-baseline n --json n",
+    "$h check " POINT " --save-baseline n --json n.json",
+    "$h sweep c.case -o c.case",
+    "$h sweep c.case -o hard",
+    "$h depth c.case -o c.case --depth 2",
+    "$h min-omega o.case --tolerance 1 -o o.case",
+    "$h export c.case -o c.case",
+    "$h convert ./m --omega 40 -o m",
+    "$h convert ./m --omega 40 -o $PWD/m",
+    "$h verify ./m -o m",
+    "$h attribute ./m -o m",
+    "$h cost ./m -o m",
+    "$h sweep --weights ./m --omega 40 -o m",
+    "$h min-omega --weights ./m --tolerance 1 -o m",
+    "$h export --weights ./m --omega 40 -o m",
+    "$h merge s1 s2 -o s1",
+    "$h merge s1 s2 -o s2.json",
+    "$h sweep " POINT " -o t >t",
+    "$h sweep " POINT " -o t 2>t; code=$?; cat t; rm t; exit $code",
+    "$h sweep /dev/stdin -o c.case <c.case",
+};
+
 /* ---- Outputs that are inputs --------------------------------------------------------------- */
 
 static void outputs_that_are_inputs(void **state)
 {
-    static const char *const scripts[] = {
-        "$h check " POINT " --baseline b --json b",
-        "$h check " POINT " --baseline b --junit-xml ./b",
-        "$h check " POINT " --baseline b --markdown link",
-        "$h check " POINT " --baseline b --markdown b.json",
-        "$h check " POINT " --baseline b --json b.obtained",
-        "$h check " POINT " --tolerance 1 --json r --markdown r",
-        "$h check " POINT " --tolerance 1 --json r --markdown ../${PWD##*/}/r",
-        "$h check " POINT " --tolerance 1 --json r --markdown r.partial",
-        "$h check c.case --tolerance 1 --json c.case",
-        "$h check " POINT " --save-baseline n --json n",
-        "$h check " POINT " --save-baseline n --json n.json",
-        "$h sweep c.case -o c.case",
-        "$h sweep c.case -o hard",
-        "$h depth c.case -o c.case --depth 2",
-        "$h min-omega o.case --tolerance 1 -o o.case",
-        "$h export c.case -o c.case",
-        "$h convert ./m --omega 40 -o m",
-        "$h convert ./m --omega 40 -o $PWD/m",
-        "$h verify ./m -o m",
-        "$h attribute ./m -o m",
-        "$h cost ./m -o m",
-        "$h sweep --weights ./m --omega 40 -o m",
-        "$h min-omega --weights ./m --tolerance 1 -o m",
-        "$h export --weights ./m --omega 40 -o m",
-        "$h merge s1 s2 -o s1",
-        "$h merge s1 s2 -o s2.json",
-        "$h sweep " POINT " -o t >t",
-        "$h sweep " POINT " -o t 2>t; code=$?; cat t; rm t; exit $code",
-        "$h sweep /dev/stdin -o c.case <c.case",
-    };
     (void)state;
     expect_shell("printf \"[a]\\nconstruction = silu\\nn = 2\\nd = 2\\nomega = 9\\n\" >c.case; "
                  "grep -v omega c.case >o.case; cp $p/" GIVEN_TRAINED " m; ln c.case hard; "
