@@ -277,6 +277,15 @@ static void test_metadata(void **state)
     assert_null(tensor_named(file, "result.0.m_T"));
     assert_non_null(tensor_named(file, "result.0.r_Tinf"));
     safetensors_close(file);
+}
+
+/* A layer may compare other columns than the next, and a bias row may have content. */
+static void test_shapes_of_results(void **state)
+{
+    Given *given = *state;
+    char path[SCRATCH_PATH];
+    SafetensorsFile *file;
+    scratch_path(path, &given->scratch, "out.safetensors");
     export_good(given, "--construction linear --linear block --n 3 --d 4 --d-ff 5 --depth 2 "
                        "--bias-row-content random");
     assert_int_equal(safetensors_open(&file, path), 0);
@@ -322,8 +331,8 @@ static void test_faults(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_reading_back), TEST(test_writing_again), TEST(test_numbers),
-        TEST(test_limit),        TEST(test_metadata),      TEST(test_faults),
+        TEST(test_reading_back), TEST(test_writing_again),     TEST(test_numbers), TEST(test_limit),
+        TEST(test_metadata),     TEST(test_shapes_of_results), TEST(test_faults),
     };
     return cmocka_run_group_tests_name("export", tests, NULL, NULL);
 }

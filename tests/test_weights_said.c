@@ -245,6 +245,16 @@ static void test_tokens(void **state)
     free(chosen);
     free(command);
     free(one);
+}
+
+static void test_tokens_asked_for(void **state)
+{
+    double w_e[VOCABULARY * 3], w_pos[CONTEXT * 3];
+    Given *given = *state;
+    draw_embeddings(w_e, w_pos);
+    given_make_all(given);
+    make_embedded(given, "three.safetensors", 3, &tokens[0][0], w_e, w_pos);
+    make_embedded(given, "one.safetensors", 1, &tokens[2][0], w_e, w_pos);
     given_points(given, "--weights %three.safetensors --n 4 --input 1:2", 2);
     given_expect_fault(given, COMMAND_SWEEP, "--weights %three.safetensors --input 4",
                        "--input: token '4': expected all, or a tuple of tokens that");
@@ -364,6 +374,7 @@ int main(void)
         TEST(test_flags_say),
         TEST(test_saying_and_contradicting),
         TEST(test_tokens),
+        TEST(test_tokens_asked_for),
         TEST(test_no_inputs),
         TEST(test_an_x_alone),
         TEST(test_search_over_inputs),
