@@ -10,6 +10,7 @@
 #include "../table/table.h"
 #include "attribute/terms.h"
 #include "cost/cost.h"
+#include "guarantee/row.h"
 #include "manual/columns_page.h"
 #include "manual/completion.h"
 #include "manual/keys_page.h"
@@ -166,6 +167,17 @@ static const CommandInfo commands[COMMAND_COUNT] = {
                          .blas = BLAS_NEVER,
                          .needs_rows = true,
                          .writes_tensors = true},
+    [COMMAND_GUARANTEE] = {.name = "guarantee",
+                           .summary = "an Omega that is proven enough for every input",
+                           .usage = "[" MODEL "]",
+                           .run = command_guarantee,
+                           .write_header = guarantee_write_header,
+                           .operands = OPERANDS_EITHER,
+                           .refused =
+                               ROLE_MACHINE | ROLE_REFERENCE | ROLE_BITS | ROLE_MEASURE | ROLE_FORM,
+                           .why_not = "does not depend on",
+                           .flags = EVERY | TABLE | REPORTED | BIT(FLAG_POSITION_EMBEDDING) |
+                                    BIT(FLAG_BLOCKS) | BIT(FLAG_FORM) | BIT(FLAG_INPUT_NORM)},
     [COMMAND_COST] = {.name = "cost",
                       .summary = "heads, widths, parameters and arithmetic, before and after",
                       .usage = "[" MODEL "]",

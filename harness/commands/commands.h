@@ -19,6 +19,7 @@ typedef enum {
     COMMAND_EXPORT,
     COMMAND_VERIFY,
     COMMAND_CONVERT,
+    COMMAND_GUARANTEE,
     COMMAND_COST,
     COMMAND_ATTRIBUTE,
     COMMAND_MERGE,
@@ -67,6 +68,10 @@ int command_verify(const Grid *grid, const RunOptions *run, int argc, char **arg
 
 /* The attention-only model of a trained one, as plain heads in a safetensors file. */
 int command_convert(const Grid *grid, const RunOptions *run, int argc, char **argv)
+    __attribute__((warn_unused_result));
+
+/* How far the rewrite can be from an infinite Omega's, proven for every input (guarantee/). */
+int command_guarantee(const Grid *grid, const RunOptions *run, int argc, char **argv)
     __attribute__((warn_unused_result));
 
 /* The attention-only model's logits as sums over heads and source tokens (attribute.h). */

@@ -96,7 +96,7 @@ static int read_shared(Grid *grid, RunOptions *run, const CommandInfo *command, 
 static int run_witnessed(const CommandInfo *command, const Grid *grid, const RunOptions *run,
                          int argc, char **argv)
 {
-    bool evaluates = command->operands != OPERANDS_SIZES, first = team_rank() == 0;
+    bool evaluates = command->operands <= OPERANDS_MODEL, first = team_rank() == 0;
     int status = evaluates && first ? witness_check(grid, run) : 0;
     status = run->team ? team_first(status) : status;
     if (status == 0) {

@@ -650,7 +650,7 @@ static const AxisInfo infos[AXIS_COUNT] = {
                     "the error judged (by default construction without arithmetic); logits and "
                     "kl, of a model's answers",
                     .scalar = true,
-                    .roles = ROLE_JUDGED,
+                    .roles = ROLE_JUDGED | ROLE_MEASURE,
                     .get = judge_get,
                     .set = judge_set,
                     .standard_of = judge_standard,
@@ -662,7 +662,7 @@ static const AxisInfo infos[AXIS_COUNT] = {
                    {WORD(NORM_MAX)},
                    "and its norm (rel: Frobenius, relative)",
                    .scalar = true,
-                   .roles = ROLE_JUDGED,
+                   .roles = ROLE_JUDGED | ROLE_MEASURE,
                    FIELD(norm),
                    .matters = is_judged,
                    .base_free = true},

@@ -20,7 +20,8 @@ enum {
     ROLE_ROW = 32,       /* the row compared */
     ROLE_BITS = 64,      /* how far the reference may go */
     ROLE_JUDGED = 128,   /* the verdict */
-    ROLE_FORM = 256      /* what T' is written as, where its function is the same */
+    ROLE_FORM = 256,     /* what T' is written as, where its function is the same */
+    ROLE_MEASURE = 512   /* what a tolerance is for */
 };
 
 typedef struct {

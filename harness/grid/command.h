@@ -23,7 +23,8 @@ typedef int RunCommand(const struct Grid *grid, const struct RunOptions *run, in
 typedef enum {
     OPERANDS_CASES, /* case files: the points of a grid are evaluated */
     OPERANDS_MODEL, /* one model, which brings its inputs */
-    OPERANDS_SIZES  /* a model, a preset or neither: sizes are counted, and need not fit */
+    OPERANDS_SIZES, /* a model, a preset or neither: sizes are counted, and need not fit */
+    OPERANDS_EITHER /* a model or none; what is said of it holds for every input */
 } Operands;
 
 /* The default of an axis, where the command has its own. */

@@ -76,6 +76,11 @@ static int set_axis(const Product *product, Point *point, Axis axis)
     if (point->source == NULL || !model_source_decides(&own, point->source, axis)) {
         return 0;
     }
+    /* The file's inputs are of no account where every input is meant. */
+    bool every = product->command->operands == OPERANDS_EITHER && axis == AXIS_N;
+    if (every && (product->settings[axis] != NULL || context_decides(point, axis))) {
+        return 0;
+    }
     AxisValue said = point_get(point, axis);
     if (product->settings[axis] != NULL && value_compare(&said, &own) != 0) {
         return contradiction(product, point, axis, own);
@@ -142,7 +147,8 @@ static int add_point(CandidateList *list, const Product *product, const Point *m
 static int add_points(CandidateList *list, const Product *product, const Point *made,
                       ModelSource *source)
 {
-    size_t inputs = source == NULL ? 0 : model_source_inputs(source);
+    bool every = product->command->operands == OPERANDS_EITHER;
+    size_t inputs = source == NULL || every ? 0 : model_source_inputs(source);
     size_t first = made->input > 0 ? made->input : inputs > 0;
     size_t last = made->input > 0 || !command_evaluates_points(product->command) ? first : inputs;
     int status = 0;

@@ -329,7 +329,8 @@ static int check_rows(const Product *product, const Point *point)
 {
     const ModelFile *file = point->source->file;
     bool context = file->context > 0 && !command_evaluates_points(product->command);
-    bool needed = command_evaluates_points(product->command) || product->command->needs_rows;
+    bool needed = command_evaluates_points(product->command) || product->command->needs_rows ||
+                  product->command->operands == OPERANDS_EITHER;
     if (!needed || context || model_source_inputs(point->source) > 0 ||
         product->settings[AXIS_N] != NULL) {
         return 0;

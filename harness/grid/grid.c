@@ -113,7 +113,8 @@ static int read_operands(SectionList *sections, Section *flags, const CommandInf
     switch (command->operands) {
     case OPERANDS_CASES: return read_sections(sections, command, files, (size_t)count);
     case OPERANDS_MODEL: return read_model(sections, flags, command, files, count);
-    case OPERANDS_SIZES: return read_sizes(sections, flags, command, run, files, count);
+    case OPERANDS_SIZES:
+    case OPERANDS_EITHER: return read_sizes(sections, flags, command, run, files, count);
     }
     abort();
 }

@@ -56,6 +56,7 @@ typedef struct RunOptions {
     bool team;                /* the ranks of an MPI job share the points */
     ModelFileFlags model;     /* --ignore-extra, --ignore-config, --position-embedding, --blocks,
                              --witness: what is said of weights files */
+    double input_norm;        /* --input-norm, of guarantee; 0: it was not given */
     double witness_tolerance; /* --witness-tolerance; 0: as witness.h has it */
     bool measure;             /* --measure, of cost */
     bool certify;             /* --certify: see Point */

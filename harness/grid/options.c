@@ -59,6 +59,8 @@ static const FlagInfo flags_known[FLAG_COUNT] = {
                      .words = layouts},
     [FLAG_PRESET] = {"preset", "NAME", .help = "the sizes of a known model, as gpt3"},
     [FLAG_MEASURE] = {"measure", NULL, .help = "time both models on this machine"},
+    [FLAG_INPUT_NORM] = {"input-norm", "R",
+                         .help = "no row of X is longer (2-norm), where no embedding says it"},
     [FLAG_DIGITS] = {"digits", "COUNT",
                      .help = "significant digits of every error, 1 to 17; default 12"},
     [FLAG_TOKENS] = {"tokens", "LISTS", .help = "the tokens of each position, as 0:52/0:52/53"},
@@ -313,12 +315,12 @@ static int read_inputs_flag(RunOptions *run, Flag flag, Origin origin, const cha
     return 0;
 }
 
-static int read_witness_tolerance(RunOptions *run, Origin origin, const char *text)
+static int read_positive(double *number, Origin origin, const char *text)
 {
     static const Domain domain = {.kind = DOMAIN_POSITIVE};
     AxisValue value = {0};
     int status = read_one(&value, origin, &domain, text, "one number above 0");
-    run->witness_tolerance = value.real;
+    *number = value.real;
     return status;
 }
 
@@ -332,7 +334,7 @@ static int read_model_flag(RunOptions *run, Flag flag, Origin origin, const char
     case FLAG_POSITION_EMBEDDING: return read_word(&model->positions, flag, text);
     case FLAG_BLOCKS: return read_word(&model->blocks, flag, text);
     case FLAG_WITNESS: model->witness = text; break;
-    default: return read_witness_tolerance(run, origin, text);
+    default: return read_positive(&run->witness_tolerance, origin, text);
     }
     if (*text == '\0') {
         complain(origin, text, "expected %s",
@@ -398,6 +400,7 @@ static int read_flag(Reader *reader, Flag flag, const char *text)
     case FLAG_PRESET: run->preset = text; break;
     case FLAG_PROPAGATION: run->propagation = true; break;
     case FLAG_MEASURE: run->measure = true; break;
+    case FLAG_INPUT_NORM: return read_positive(&run->input_norm, origin, text);
     case FLAG_EXPAND: run->expand = true; break;
     default: run->verbose = true; break;
     }

@@ -36,6 +36,7 @@ typedef enum {
     FLAG_SHARD,
     FLAG_PRESET,
     FLAG_MEASURE,
+    FLAG_INPUT_NORM,
     FLAG_DIGITS,
     FLAG_BY,
     FLAG_LOGITS,

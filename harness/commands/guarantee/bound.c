@@ -1,0 +1,180 @@
+/*
+ * From a point to what is proven of it: which points are refused, the model, the length of its
+ * inputs' rows.
+ */
+#include "bound.h"
+
+#include "../../base/domain.h"
+#include "../../base/memory.h"
+#include "../../base/message.h"
+#include "../../base/shown.h"
+#include "../../evaluate/predict.h"
+#include "../../grid/point_axes.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* NULL, or what of a point is outside of what is proven. */
+static const char *outside(const Point *point)
+{
+    const CaseSpec *spec = &point->spec;
+    return construction_info(spec->construction)->masked
+               ? "another construction: masked heads have no Omega, and no error of construction"
+           : mask_is_pseudo(spec->mask)
+               ? "none or causal: what a pseudo-mask lets through is outside of what is proven"
+           : spec->dropout > 0 || spec->drop_entry > 0
+               ? "no lost entries of Omega: they are outside of what is proven"
+           : spec->weight_noise > 0
+               ? "no --weight-noise: the rewrite has the weights that are proven"
+           : spec->bias_row_content != CONTENT_NONE
+               ? "a bias row that is empty at first: any other is outside of what is proven"
+               : NULL;
+}
+
+static int refuse(const Point *point, const char *why)
+{
+    fprintf(stderr, "headproof: guarantee: expected %s:\n  ", why);
+    point_print_command(stderr, point);
+    fputc('\n', stderr);
+    return 2;
+}
+
+/* Of a model with an embedding, every token at every position; else what the command line says. */
+static int read_input_norm(Bound *bound, const RunOptions *run)
+{
+    const Point *point = bound->point;
+    const ModelFile *file = point->source != NULL ? point->source->file : NULL;
+    bool embedded = file != NULL && file->W_E != NULL;
+    if (embedded && file->W_pos != NULL && point->spec.n > file->context) {
+        complain_of(point->source->path, "tensor", "pos_embed.W_pos",
+                    "%zu positions: expected one for each of the %zu tokens of --n", file->context,
+                    point->spec.n);
+        return 2;
+    }
+    if (embedded == (run->input_norm > 0)) {
+        complain((Origin){.flag = "input-norm"}, embedded ? "with an embedding" : "",
+                 embedded ? "expected no length of rows: those of X are the model's tokens"
+                          : "expected the largest length of a row of X, which no embedding says");
+        return 2;
+    }
+    bound->input_norm = magnitude_of(run->input_norm, 0);
+    const GuaranteeInputs inputs = {embedded ? file->W_E : NULL, embedded ? file->W_pos : NULL,
+                                    embedded ? file->vocabulary : 0, point->spec.n, point->spec.d};
+    bool ok = !embedded || guarantee_input_norm(&bound->input_norm, &inputs);
+    return ok ? 0 : memory_fault();
+}
+
+/* The model without an input: X is of no account, and drawn. */
+static int open_model(Bound *bound, const char **reason)
+{
+    const Point *point = bound->point;
+    const ModelFile *file = point->source != NULL ? point->source->file : NULL;
+    CaseSpec spec = point->spec;
+    GivenWeights given = {0};
+    Pair pair;
+    if (spec.given != NULL) {
+        given = *spec.given;
+        given.x = given.x_hidden = NULL;
+        spec.given = &given;
+    }
+    CaseStatus built = case_build(&pair, reason, &spec);
+    if (built != CASE_OK) {
+        return built == CASE_REJECTED ? 2 : memory_fault();
+    }
+    const GuaranteeOf of = {&pair, bound->input_norm, file != NULL ? file->W_U : NULL,
+                            file != NULL ? file->classes : 0};
+    GuaranteeStatus status = guarantee_open(&bound->guarantee, reason, &of);
+    case_clear(&pair);
+    return status == GUARANTEE_OK ? 0 : status == GUARANTEE_OUTSIDE ? 2 : memory_fault();
+}
+
+/* What the weights take, twice with those of the rewrite's form, six matrices of the largest size
+ * that norms are taken of, and the pairs of tokens and positions. */
+static int check_room(const Point *point, const RunOptions *run)
+{
+    const double gib = 1024.0 * 1024 * 1024;
+    const CaseSpec *spec = &point->spec;
+    const ModelFile *file = point->source != NULL ? point->source->file : NULL;
+    double d = (double)spec->d, hidden = case_uses_d_ff(spec) ? (double)spec->d_ff : 0;
+    double widest =
+        fmax(d * d, fmax(d * hidden,
+                         construction_info(spec->construction)->hidden_bank ? hidden * hidden : 0));
+    double pairs = file != NULL ? (double)file->vocabulary * (64 + d) : 0;
+    double bytes = case_bytes(spec) + (6 * widest + pairs) * sizeof(double);
+    if (bytes <= memory_room(run->memory)) {
+        return 0;
+    }
+    fprintf(stderr, "headproof: guarantee: needs %.3g GiB, %.3g GiB may be used: ", bytes / gib,
+            memory_room(run->memory) / gib);
+    point_print_command(stderr, point);
+    fputc('\n', stderr);
+    return 2;
+}
+
+int bound_open(Bound *bound, const Point *point, const RunOptions *run)
+{
+    const char *why = outside(point), *reason = NULL;
+    *bound = (Bound){.point = point, .depth = point->spec.depth};
+    if (why != NULL) {
+        return refuse(point, why);
+    }
+    int status = check_room(point, run);
+    status = status == 0 ? read_input_norm(bound, run) : status;
+    status = status == 0 ? open_model(bound, &reason) : status;
+    if (status == 2 && reason != NULL) {
+        fprintf(stderr, "headproof: guarantee: %s:\n  ", reason);
+        point_print_command(stderr, point);
+        fputc('\n', stderr);
+    }
+    return status;
+}
+
+void bound_clear(Bound *bound)
+{
+    guarantee_clear(bound->guarantee);
+    bound->guarantee = NULL;
+}
+
+bool bound_serves(const Bound *bound, const Point *point)
+{
+    bool same = bound->guarantee != NULL;
+    for (Axis axis = 0; axis < AXIS_COUNT && same; axis++) {
+        AxisValue own = point_get(bound->point, axis), other = point_get(point, axis);
+        same = axis == AXIS_OMEGA || axis == AXIS_SHRINK || axis == AXIS_TOLERANCE ||
+               value_compare(&own, &other) == 0;
+    }
+    return same;
+}
+
+int bound_at(Proven *proven, const Bound *bound, const Point *point)
+{
+    const Guarantee *guarantee = bound->guarantee;
+    *proven = (Proven){.point = *point,
+                       .depth = bound->depth,
+                       .input_norm = bound->input_norm,
+                       .logits = point->source != NULL && point->source->file->W_U != NULL};
+    double *omega = &proven->point.omega;
+    proven->layers = calloc(bound->depth + 1, sizeof *proven->layers);
+    if (proven->layers == NULL) {
+        return memory_fault();
+    }
+    if (*omega == 0) {
+        double shrink = point->shrink > 0 ? point->shrink : 1;
+        *omega = guarantee_omega(guarantee, point->tolerance, shrink);
+        proven->none = *omega == INFINITY;
+        *omega = fmin(*omega, DBL_MAX);
+    }
+    proven->judged =
+        guarantee_at(guarantee, fmin(point_omega(&proven->point), DBL_MAX), proven->layers);
+    proven->refused =
+        point->judged && magnitude_above(proven->judged, magnitude_of(point->tolerance, 0));
+    return 0;
+}
+
+void proven_clear(Proven *proven)
+{
+    free(proven->layers);
+    proven->layers = NULL;
+}

@@ -1,0 +1,43 @@
+/*
+ * What `guarantee` proves of a point.
+ */
+#ifndef HEADPROOF_HARNESS_COMMANDS_GUARANTEE_BOUND_H
+#define HEADPROOF_HARNESS_COMMANDS_GUARANTEE_BOUND_H
+
+#include "../../grid/grid.h"
+#include "../../../reference/guarantee/guarantee.h"
+
+/* The model of a point, whatever its Omega. */
+typedef struct {
+    const Point *point;
+    Guarantee *guarantee;
+    Magnitude input_norm;
+    size_t depth;
+} Bound;
+
+/* The bounds at one Omega. */
+typedef struct {
+    Point point;            /* with the Omega of the rows */
+    GuaranteeLayer *layers; /* [depth] */
+    size_t depth;
+    Magnitude input_norm, judged;
+    bool logits;  /* judged is of logits */
+    bool none;    /* no Omega meets the tolerance; the rows are at the largest */
+    bool refused; /* that of the point does not */
+} Proven;
+
+/* 0; 2 or 99 after a message.  Clear it in every case. */
+int bound_open(Bound *bound, const Point *point, const RunOptions *run)
+    __attribute__((warn_unused_result));
+void bound_clear(Bound *bound);
+
+/* At the point's Omega, or, where that is 0, at the smallest that meets its tolerance.  0; 99 after
+ * a message. */
+int bound_at(Proven *proven, const Bound *bound, const Point *point)
+    __attribute__((warn_unused_result));
+void proven_clear(Proven *proven);
+
+/* Do two points differ in their Omega alone, so that one Bound serves both? */
+bool bound_serves(const Bound *bound, const Point *point);
+
+#endif

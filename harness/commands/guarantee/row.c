@@ -1,0 +1,126 @@
+/*
+ * What is proven, written.
+ *
+ * Every number is rounded up in its last digit, so that what is printed is proven, too.
+ */
+#include <stdio.h>
+
+#include "row.h"
+
+#include "../../base/decimal.h"
+#include "../../base/shown.h"
+#include "../../table/table.h"
+
+#include <string.h>
+
+enum { ROW_DIGITS = 9, PRINT_DIGITS = 3 };
+
+static const char tail[] = ",layer,tolerance,input_norm,rows,scores,bias_row,gain,leak,error,"
+                           "error_log10,logit_error,logit_error_log10,from_sublayer,from_term,"
+                           "status\n";
+
+int guarantee_write_header(FILE *file)
+{
+    return table_write_key_header(file, true) != 0 || fputs(tail, file) == EOF ? -1 : 0;
+}
+
+static void write_number(FILE *file, bool present, Magnitude x)
+{
+    char text[MAGNITUDE_TEXT] = "";
+    if (present) {
+        magnitude_print(text, x, ROW_DIGITS);
+    }
+    fprintf(file, ",%s", text);
+}
+
+static void write_both(FILE *file, bool present, Magnitude x)
+{
+    char text[MAGNITUDE_TEXT] = "";
+    write_number(file, present, x);
+    if (present) {
+        magnitude_print_log10(text, x, ROW_DIGITS);
+    }
+    fprintf(file, ",%s", text);
+}
+
+static const char *status_of(const Proven *proven)
+{
+    return proven->none ? "none" : proven->refused ? "fail" : "ok";
+}
+
+int guarantee_write_rows(FILE *file, const Proven *proven)
+{
+    char tolerance[DECIMAL_TEXT] = "";
+    int status = 0;
+    if (proven->point.judged) {
+        decimal_print(tolerance, proven->point.tolerance);
+    }
+    for (size_t l = 0; l < proven->depth; l++) {
+        const GuaranteeLayer *layer = &proven->layers[l];
+        bool logits = proven->logits && l + 1 == proven->depth;
+        status |= table_write_key(file, &proven->point, true, NULL);
+        fprintf(file, ",%zu,%s", l + 1, tolerance);
+        write_number(file, true, proven->input_norm);
+        write_number(file, true, layer->rows);
+        write_number(file, layer->scores.digits > 0, layer->scores);
+        write_number(file, true, layer->bias_row);
+        write_number(file, true, layer->gain);
+        write_number(file, true, layer->leak);
+        write_both(file, true, layer->error);
+        write_both(file, logits, proven->judged);
+        fprintf(file, ",%zu,%s,%s\n", layer->sublayer, guarantee_terms[layer->term],
+                status_of(proven));
+    }
+    return ferror(file) ? -1 : status;
+}
+
+void guarantee_from(char text[GUARANTEE_FROM], const Proven *proven)
+{
+    const GuaranteeLayer *last = &proven->layers[proven->depth - 1];
+    snprintf(text, GUARANTEE_FROM, "sublayer %zu, %s", last->sublayer, guarantee_terms[last->term]);
+}
+
+static void print_table(FILE *file, const Proven *proven)
+{
+    fprintf(file, "%5s  %9s  %9s  %9s  %9s  %9s  %9s  %s\n", "layer", "rows", "scores", "bias row",
+            "gain", "leak", "error", "most of it from");
+    for (size_t l = 0; l < proven->depth; l++) {
+        const GuaranteeLayer *layer = &proven->layers[l];
+        const Magnitude numbers[] = {layer->rows, layer->scores, layer->bias_row,
+                                     layer->gain, layer->leak,   layer->error};
+        fprintf(file, "%5zu", l + 1);
+        for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+            char text[MAGNITUDE_TEXT];
+            magnitude_print(text, numbers[i], PRINT_DIGITS);
+            fprintf(file, "  %9s", text);
+        }
+        fprintf(file, "  sublayer %zu, %s\n", layer->sublayer, guarantee_terms[layer->term]);
+    }
+}
+
+void guarantee_print(FILE *file, const Proven *proven)
+{
+    const Point *point = &proven->point;
+    const char *what = proven->logits ? "logit" : "entry";
+    char error[MAGNITUDE_TEXT], omega[DECIMAL_TEXT], from[GUARANTEE_FROM];
+    magnitude_print(error, proven->judged, PRINT_DIGITS);
+    decimal_print(omega, point->omega);
+    guarantee_from(from, proven);
+    print_table(file, proven);
+    if (proven->none) {
+        fprintf(file, "\nNo Omega up to %s keeps every %s within %.3g: %s.\n", omega, what,
+                point->tolerance, from);
+        return;
+    }
+    fprintf(file,
+            "\nWith Omega = %s or larger, for every input of up to %zu token%s, no %s of the "
+            "rewrite is off,\nin exact arithmetic, by more than %s from what an infinite Omega "
+            "would give.\n",
+            omega, point->spec.n, point->spec.n == 1 ? "" : "s", what, error);
+    if (construction_info(point->spec.construction)->activation &&
+        point->spec.activation != ACTIVATION_SILU) {
+        fputs("How far heads are from the activation that they imitate comes on top, and is "
+              "measured: sweep, verify.\n",
+              file);
+    }
+}

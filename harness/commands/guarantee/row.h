@@ -1,0 +1,20 @@
+/*
+ * What is proven as rows of CSV, one a layer, and as a text for a terminal.
+ */
+#ifndef HEADPROOF_HARNESS_COMMANDS_GUARANTEE_ROW_H
+#define HEADPROOF_HARNESS_COMMANDS_GUARANTEE_ROW_H
+
+#include "bound.h"
+
+/* 0, or -1 when the stream failed. */
+int guarantee_write_header(FILE *file) __attribute__((warn_unused_result));
+int guarantee_write_rows(FILE *file, const Proven *proven) __attribute__((warn_unused_result));
+
+/* The same for a reader, and the sentence. */
+void guarantee_print(FILE *file, const Proven *proven);
+
+/* "sublayer 3, attention": where the largest part of the last layer's error is from. */
+enum { GUARANTEE_FROM = 64 };
+void guarantee_from(char text[GUARANTEE_FROM], const Proven *proven);
+
+#endif

@@ -1,0 +1,218 @@
+/*
+ * A stack of sublayers as numbers, the bound behind it, and the smallest Omega.
+ */
+#include <stdio.h>
+
+#include "guarantee.h"
+
+#include "matrix.h"
+#include "part_norm.h"
+#include "steps.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* The Omegas between which one is looked for. */
+#define LARGEST 0x1.fffffffffffffp1023
+#define SMALLEST 0x1p-20
+
+const char *const guarantee_terms[GUARANTEE_TERMS] = {
+    [GUARANTEE_ATTENTION] = "attention",
+    [GUARANTEE_OTHERS] = "other-tokens",
+    [GUARANTEE_BIAS_ROW] = "bias-row",
+    [GUARANTEE_BIASES] = "biases",
+};
+
+struct Guarantee {
+    Part *parts; /* [count] */
+    size_t count, depth;
+    size_t *layer_end; /* [depth] */
+    Bank *compared;    /* [depth] */
+    Tokens tokens;
+    Magnitude input_norm;
+    bool banked; /* X has hidden columns too */
+    bool has_logits;
+    Magnitude unembedding; /* (G20) */
+};
+
+Magnitude guarantee_at(const Guarantee *g, double omega, GuaranteeLayer *layers)
+{
+    State state = {0};
+    Magnitude judged = none;
+    size_t sublayer = 0;
+    state.rows[BANK_CONTENT] = g->input_norm;
+    state.rows[BANK_HIDDEN] = g->banked ? g->input_norm : none;
+    for (size_t l = 0; l < g->depth; l++) {
+        Bank bank = g->compared[l];
+        for (int b = 0; b < BANKS; b++) {
+            state.gain[b] = (Bank)b == bank || g->banked ? one : none;
+            state.leak[b] = none;
+        }
+        state.scores = none;
+        for (; sublayer < g->layer_end[l]; sublayer++) {
+            part_step(&state, &g->tokens, &g->parts[sublayer], omega, sublayer + 1);
+        }
+        Magnitude error = state.error[bank];
+        judged = g->has_logits ? product(g->unembedding, error) : magnitude_most(judged, error);
+        if (layers != NULL) {
+            layers[l] = (GuaranteeLayer){.rows = state.rows[bank],
+                                         .scores = state.scores,
+                                         .gain = state.gain[bank],
+                                         .leak = state.leak[bank],
+                                         .bias_row = state.bias_row[bank],
+                                         .error = error,
+                                         .sublayer = state.origin[bank].sublayer,
+                                         .term = state.origin[bank].term};
+        }
+    }
+    return judged;
+}
+
+/* ---- The smallest Omega --------------------------------------------------------------------- */
+
+/* The search for an Omega, of which the rewrite has shrink times as much. */
+typedef struct {
+    const Guarantee *guarantee;
+    double shrink;
+    Magnitude allowed;
+} Search;
+
+static bool meets(const Search *search, double omega)
+{
+    double own = fmin(omega * search->shrink, LARGEST);
+    return !magnitude_above(guarantee_at(search->guarantee, own, NULL), search->allowed);
+}
+
+double guarantee_omega(const Guarantee *g, double tolerance, double shrink)
+{
+    enum { DIGITS = 6, HALVINGS = 40 };
+    const Search search = {g, shrink, magnitude_of(tolerance, 0)};
+    double low = 0, high = SMALLEST;
+    if (!meets(&search, LARGEST)) {
+        return INFINITY;
+    }
+    while (high < LARGEST && !meets(&search, high)) {
+        low = high;
+        high = high < 0x1p1023 ? 2 * high : LARGEST;
+    }
+    for (int i = 0; i < HALVINGS && low > 0; i++) {
+        double middle = low + (high - low) / 2;
+        bool met = meets(&search, middle);
+        high = met ? middle : high;
+        low = met ? low : middle;
+    }
+    /* The next number of few digits that meets it, too. */
+    char text[32];
+    double rounded = high;
+    for (double nudge = 0; nudge < 4; nudge++) {
+        snprintf(text, sizeof text, "%.*g", DIGITS, high * (1 + nudge * 2.5e-6));
+        rounded = strtod(text, NULL);
+        if (rounded >= high && rounded <= LARGEST && meets(&search, rounded)) {
+            return rounded;
+        }
+    }
+    return high;
+}
+
+/* ---- Opening -------------------------------------------------------------------------------- */
+
+/* (G20): the largest column of what reads the last stream, steepened by its norm. */
+static bool unembedding_make(Guarantee *g, const GuaranteeOf *of, const LayerNorm *norm, size_t d)
+{
+    Matrix w = {0};
+    g->has_logits = of->w_u != NULL;
+    if (!g->has_logits) {
+        return true;
+    }
+    bool ok = matrix_take(&w, of->w_u, d, of->classes, (Strides){of->classes, 1});
+    if (ok && norm->kind != NORMALIZATION_NONE) {
+        matrix_fold(&w, norm);
+    }
+    g->unembedding = ok ? matrix_largest_column(&w) : none;
+    if (norm->kind != NORMALIZATION_NONE) {
+        g->unembedding = product(g->unembedding, magnitude_inverse_root(norm->eps));
+    }
+    matrix_clear(&w);
+    return ok;
+}
+
+static bool take_shape(Guarantee *g, const GuaranteeOf *of)
+{
+    const Model *model = &of->pair->converted;
+    g->count = model->sublayer_count;
+    g->depth = model->depth;
+    g->parts = calloc(g->count + 1, sizeof *g->parts);
+    g->layer_end = calloc(g->depth + 1, sizeof *g->layer_end);
+    g->compared = calloc(g->depth + 1, sizeof *g->compared);
+    g->tokens.n = magnitude_of_size(model->layout.n);
+    g->tokens.others = magnitude_of_size(model->layout.n - 1);
+    g->tokens.pairs = magnitude_of_size(2 * model->layout.n - 1);
+    g->input_norm = of->input_norm;
+    g->banked = of->pair->original.layout.hidden > 0;
+    return g->parts != NULL && g->layer_end != NULL && g->compared != NULL;
+}
+
+static GuaranteeStatus make_parts(Guarantee *g, const char **reason, const Model *model)
+{
+    GuaranteeStatus status = GUARANTEE_OK;
+    for (size_t s = 0; s < g->count && status == GUARANTEE_OK; s++) {
+        status = part_make(&g->parts[s], reason, &model->sublayers[s], &model->layout);
+    }
+    for (size_t s = 0; s < g->count; s++) {
+        const Sublayer *sublayer = &model->sublayers[s];
+        g->tokens.causal =
+            g->tokens.causal ||
+            (sublayer->bundle_count > 0 && sublayer->bundles[0].score.visible == VISIBLE_EARLIER);
+    }
+    return status;
+}
+
+/* The columns compared after a layer: a bank. */
+static const char *take_compared(Guarantee *g, const Pair *pair)
+{
+    for (size_t l = 0; l < g->depth; l++) {
+        g->layer_end[l] = pair->converted.layer_end[l];
+        g->compared[l] = bank_of(&pair->converted.layout, pair->compared[l]);
+        if (g->compared[l] == BANKS) {
+            return "columns of more than one bank are outside of what is proven";
+        }
+    }
+    return pair->bias_row_content == NULL
+               ? NULL
+               : "a bias row that holds something at first is outside of what is proven";
+}
+
+GuaranteeStatus guarantee_open(Guarantee **guarantee, const char **reason, const GuaranteeOf *of)
+{
+    const Pair *pair = of->pair;
+    Guarantee *g = calloc(1, sizeof *g);
+    GuaranteeStatus status = GUARANTEE_NO_MEMORY;
+    *guarantee = NULL;
+    *reason = "memory is short";
+    if (g != NULL && take_shape(g, of) &&
+        unembedding_make(g, of, &pair->final_norm, pair->converted.layout.d)) {
+        const char *strange = take_compared(g, pair);
+        status = strange == NULL ? make_parts(g, reason, &pair->converted) : GUARANTEE_OUTSIDE;
+        *reason = strange != NULL ? strange : *reason;
+    }
+    if (status != GUARANTEE_OK) {
+        guarantee_clear(g);
+        return status;
+    }
+    *guarantee = g;
+    return GUARANTEE_OK;
+}
+
+void guarantee_clear(Guarantee *g)
+{
+    if (g == NULL) {
+        return;
+    }
+    for (size_t s = 0; g->parts != NULL && s < g->count; s++) {
+        part_clear(&g->parts[s]);
+    }
+    free(g->parts);
+    free(g->layer_end);
+    free(g->compared);
+    free(g);
+}

@@ -1,0 +1,74 @@
+/*
+ * How far r(T') can be from r(T_infinity), for every input and every larger Omega, proven
+ * (docs/guarantee.md, whose inequalities (G1), (G2), ... are cited where they are coded).
+ *
+ * Umbrella header: what other directories use of this room.
+ */
+#ifndef HEADPROOF_REFERENCE_GUARANTEE_GUARANTEE_H
+#define HEADPROOF_REFERENCE_GUARANTEE_GUARANTEE_H
+
+#include "magnitude.h"
+
+#include "../../cases/model.h"
+
+typedef struct Guarantee Guarantee;
+
+typedef enum { GUARANTEE_OK, GUARANTEE_OUTSIDE, GUARANTEE_NO_MEMORY } GuaranteeStatus;
+
+/* What is to be bounded.  Weights must live until guarantee_open returns. */
+typedef struct {
+    const Pair *pair;     /* built; its input does not matter */
+    Magnitude input_norm; /* no row of a bank of X is longer */
+    const double *w_u;    /* the unembedding [d, classes], or NULL */
+    size_t classes;
+} GuaranteeOf;
+
+/* What a part of the error is of. */
+typedef enum {
+    GUARANTEE_ATTENTION, /* tokens' attention that the bias row takes */
+    GUARANTEE_OTHERS,    /* other tokens, of heads that attend to themselves */
+    GUARANTEE_BIAS_ROW,  /* what the bias row holds */
+    GUARANTEE_BIASES,    /* biases that ride on tokens */
+    GUARANTEE_TERMS
+} GuaranteeTerm;
+
+/* After a layer, at one Omega.  All in 2-norms of rows. */
+typedef struct {
+    Magnitude rows;     /* a token's row of T_infinity */
+    Magnitude scores;   /* a content score of the layer's attention; 0: it has none */
+    Magnitude gain;     /* how many times an error before the layer is there behind it */
+    Magnitude leak;     /* the error that the layer adds */
+    Magnitude bias_row; /* the bias row of T' */
+    Magnitude error;    /* a token's row of r(T') - r(T_infinity), in the columns compared */
+    size_t sublayer;    /* where the largest part of it is from, from 1, in the whole stack */
+    GuaranteeTerm term; /* and of what */
+} GuaranteeLayer;
+
+/* An embedding: X has w_e[token] + w_pos[position] in its rows. */
+typedef struct {
+    const double *w_e;   /* [vocabulary, d] */
+    const double *w_pos; /* [at least n, d], or NULL */
+    size_t vocabulary, n, d;
+} GuaranteeInputs;
+
+/* *norm: no row of X is longer, whatever its token and its position.  false: memory is short. */
+bool guarantee_input_norm(Magnitude *norm, const GuaranteeInputs *inputs)
+    __attribute__((warn_unused_result));
+
+/* reason: why it is outside of what is proven.  On failure *guarantee is NULL. */
+GuaranteeStatus guarantee_open(Guarantee **guarantee, const char **reason, const GuaranteeOf *of)
+    __attribute__((warn_unused_result));
+void guarantee_clear(Guarantee *guarantee);
+
+/* layers [depth], or NULL.  Returns the bound of what is judged: of every logit, or, without an
+ * unembedding, of every entry of the stream after every layer. */
+Magnitude guarantee_at(const Guarantee *guarantee, double omega, GuaranteeLayer *layers);
+
+/* The smallest Omega, to 6 digits, of which shrink times as much has a bound that is at most the
+ * tolerance; INFINITY where that of the largest double is not. */
+double guarantee_omega(const Guarantee *guarantee, double tolerance, double shrink);
+
+/* The words of tables. */
+extern const char *const guarantee_terms[GUARANTEE_TERMS];
+
+#endif

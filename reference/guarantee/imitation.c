@@ -1,0 +1,125 @@
+/*
+ * Bounds of an imitated activation, by branch and bound.
+ *
+ * With u = gate x + shift, (x F)' = sum of value (sigma(u) + (u - shift) sigma'(u)), whose own
+ * derivative is at most L = sum of |value| gate (1/2 + 0.224 + 0.0963 |shift|): sigma' <= 1/4,
+ * |u sigma''(u)| <= u sigma'(u) < 0.224, |sigma''| <= 1/(6 sqrt 3) < 0.0963.  A cell of
+ * width w and middle m is at most |f(m)| + L w/2 high; it is divided until none can exceed the
+ * largest value seen by more than SLACK.  Beyond |u| = FAR in every term f differs from the sum of
+ * the values, or from 0, by at most sum of |value| (FAR + 1 + |shift|) e^-FAR.
+ */
+#include <stdio.h> /* before mpfr.h */
+
+#include "imitation.h"
+
+#include <math.h>
+#include <mpfr.h>
+
+#define FAR 64.0
+#define SLACK 0x1p-25
+/* What an evaluation in doubles is off by: 20 roundings a term, of numbers up to FAR. */
+#define ROUNDED 0x1p-40
+
+enum { COARSE = 4096, CELLS_MOST = 4000000 };
+
+typedef struct {
+    const Imitation *imitation;
+    double lipschitz, values, best;
+    long cells;
+    mpfr_t scratch;
+} Search;
+
+double imitation_values(const Imitation *imitation)
+{
+    double sum = 0;
+    for (size_t t = 0; t < imitation->count; t++) {
+        sum += fabs(imitation->term[t].value);
+    }
+    return imitation->count == 1 ? sum : sum * (1 + 0x1p-48);
+}
+
+double imitation_gate(const Imitation *imitation)
+{
+    double most = 0;
+    for (size_t t = 0; t < imitation->count; t++) {
+        most = fmax(most, imitation->term[t].gate);
+    }
+    return most;
+}
+
+bool imitation_is_whole(const Imitation *imitation)
+{
+    mpfr_t sum;
+    mpfr_init2(sum, 4096); /* doubles between 2^-1000 and 2^1000 add up exactly */
+    mpfr_set_ui(sum, 0, MPFR_RNDN);
+    bool whole = true;
+    for (size_t t = 0; t < imitation->count; t++) {
+        whole = mpfr_add_d(sum, sum, imitation->term[t].value, MPFR_RNDN) == 0 && whole;
+    }
+    whole = whole && mpfr_cmp_ui(sum, 1) == 0;
+    mpfr_clear(sum);
+    return whole;
+}
+
+/* sigma(u), to two roundings. */
+static double logistic(Search *search, double u)
+{
+    mpfr_set_d(search->scratch, -fabs(u), MPFR_RNDN);
+    mpfr_exp(search->scratch, search->scratch, MPFR_RNDN);
+    double e = mpfr_get_d(search->scratch, MPFR_RNDN);
+    return u >= 0 ? 1 / (1 + e) : e / (1 + e);
+}
+
+/* |f| at x, from above. */
+static double height(Search *search, double x)
+{
+    double sum = 0, shifts = 0;
+    for (size_t t = 0; t < search->imitation->count; t++) {
+        GateTerm term = search->imitation->term[t];
+        double gx = term.gate * x, u = gx + term.shift, s = logistic(search, u);
+        sum += term.value * (s + gx * s * logistic(search, -u));
+        shifts = fmax(shifts, fabs(term.shift));
+    }
+    return fabs(sum) + ROUNDED * search->values * (1 + shifts);
+}
+
+/* The largest possible height over [a, b], if it is above best + SLACK. */
+static void divide(Search *search, double a, double b)
+{
+    double middle = a + (b - a) / 2, at = height(search, middle);
+    search->best = fmax(search->best, at);
+    search->cells++;
+    if (at + search->lipschitz * (b - a) * 0.5000001 > search->best + SLACK &&
+        search->cells < CELLS_MOST) {
+        divide(search, a, middle);
+        divide(search, middle, b);
+    }
+}
+
+double imitation_slope(const Imitation *imitation)
+{
+    Search search = {.imitation = imitation, .values = imitation_values(imitation)};
+    double reach = 0, tail = 0, whole = 0;
+    for (size_t t = 0; t < imitation->count; t++) {
+        GateTerm term = imitation->term[t];
+        double shift = fabs(term.shift), own = fabs(term.value);
+        search.lipschitz += own * term.gate * (0.7241 + 0.0963 * shift);
+        reach = fmax(reach, (FAR + shift) / term.gate);
+        tail += own * (FAR + 1 + shift) * 0x1p-92; /* e^-64 < 2^-92 */
+        whole += term.value;
+    }
+    search.best = fabs(whole) * (1 + 0x1p-48);
+    double start = search.best + tail, step = 2 * reach * 1.0000001 / COARSE;
+    if (!(step > 0) || !(step < INFINITY) || !(search.lipschitz < INFINITY)) {
+        return INFINITY;
+    }
+    mpfr_init2(search.scratch, 53);
+    for (int i = 0; i < COARSE; i++) {
+        search.best = fmax(search.best, height(&search, (i - COARSE / 2.0) * step));
+    }
+    for (int i = 0; i < COARSE; i++) {
+        divide(&search, (i - COARSE / 2.0) * step, (i + 1 - COARSE / 2.0) * step);
+    }
+    mpfr_clear(search.scratch);
+    return search.cells < CELLS_MOST ? fmax(start, search.best + SLACK) : INFINITY;
+}

@@ -1,0 +1,88 @@
+/*
+ * How long a row of X can be: every token of the vocabulary at every position (G0).
+ */
+#include "guarantee.h"
+#include "matrix.h"
+
+#include "../product/gemm.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Positions whose sums with all tokens are looked at together. */
+enum { POSITIONS = 64 };
+
+/* squares[r]: of row r. */
+static void square_rows(double *squares, const Matrix *m)
+{
+    for (size_t r = 0; r < m->rows; r++) {
+        squares[r] = 0;
+        for (size_t c = 0; c < m->columns; c++) {
+            double entry = m->entry[r * m->columns + c];
+            squares[r] += entry * entry;
+        }
+    }
+}
+
+/* |e + p|^2 = |e|^2 + |p|^2 + 2 e.p, each sum of d terms: off by at most (2.1 d + 10) u of the two
+ * squares; counted twice. */
+static double largest_pair(const double *tokens, size_t count, const double *positions,
+                           size_t width, const double *dots, size_t d)
+{
+    double slack = 1 + (5 * (double)d + 20) * 0x1p-53, most = 0;
+    for (size_t p = 0; p < width; p++) {
+        for (size_t v = 0; v < count; v++) {
+            double both = tokens[v] + positions[p], lost = (slack - 1) * both;
+            most = fmax(most, both + 2 * dots[p * count + v] + lost);
+        }
+    }
+    return most;
+}
+
+/* all: the vocabulary's rows, then the positions'. */
+static double largest_row(const Matrix *all, size_t vocabulary, const double *squares, double *dots)
+{
+    size_t d = all->columns, positions = all->rows - vocabulary;
+    const double zero = 0;
+    double most = 0;
+    memset(dots, 0, vocabulary * sizeof *dots);
+    if (positions == 0) {
+        return largest_pair(squares, vocabulary, &zero, 1, dots, d);
+    }
+    for (size_t first = 0; first < positions; first += POSITIONS) {
+        size_t width = positions - first < POSITIONS ? positions - first : POSITIONS;
+        gemm(dots, vocabulary, all->entry + (vocabulary + first) * d, d, false, all->entry, d, true,
+             width, vocabulary, d, 0);
+        double largest =
+            largest_pair(squares, vocabulary, squares + vocabulary + first, width, dots, d);
+        most = fmax(most, largest);
+    }
+    return most;
+}
+
+bool guarantee_input_norm(Magnitude *norm, const GuaranteeInputs *inputs)
+{
+    size_t d = inputs->d, count = inputs->vocabulary, n = inputs->w_pos != NULL ? inputs->n : 0;
+    Matrix all = {0};
+    bool ok = matrix_zeros(&all, count + n, d);
+    double *squares = malloc((count + n) * sizeof *squares),
+           *dots = malloc(count * POSITIONS * sizeof *dots);
+    ok = ok && squares != NULL && dots != NULL;
+    if (ok) {
+        memcpy(all.entry, inputs->w_e, count * d * sizeof *all.entry);
+        memcpy(all.entry + count * d, n > 0 ? inputs->w_pos : inputs->w_e,
+               n * d * sizeof *all.entry);
+        matrix_settle(&all);
+        square_rows(squares, &all);
+        double most = largest_row(&all, count, squares, dots);
+        /* X has the sums rounded to doubles. */
+        Magnitude root = magnitude_root(magnitude_of(most * (1 + 0x1p-50), 2 * all.exponent));
+        Magnitude off = magnitude_of(sqrt((double)(2 * d)) * all.off, all.exponent);
+        *norm = magnitude_sum(root, off);
+    }
+    free(squares);
+    free(dots);
+    matrix_clear(&all);
+    return ok;
+}

@@ -1,0 +1,370 @@
+/*
+ * Matrices of doubles that stand for exact ones.
+ *
+ * Every operation on entries is a double's, off by at most u = 2^-53 of its result, or 2^-1074
+ * where that underflows.  Errors are counted in Frobenius norms, with twice what they can be, so
+ * that the counting's own roundings are paid for; TINY pays for all that underflows.
+ */
+#include "matrix.h"
+
+#include "eigenvalue.h"
+
+#include "../product/gemm.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define U 0x1p-53
+#define TINY 0x1p-900
+
+/* At least a 2-norm whose squares are summed here, of entries below 2: n + 2 roundings, upward. */
+static double rounded_root(double squares, size_t n)
+{
+    return sqrt(squares) * (1 + ((double)n + 4) * 2 * U) + TINY;
+}
+
+/* Of count numbers, a stride apart. */
+static double norm_of(const double *x, size_t count, size_t stride)
+{
+    double squares = 0;
+    for (size_t i = 0; i < count; i++) {
+        squares += x[i * stride] * x[i * stride];
+    }
+    return squares == 0 ? (count > 0 ? TINY : 0) : rounded_root(squares, count);
+}
+
+/* The Frobenius norm of what is kept; 0 of zeros. */
+static double kept_norm(const Matrix *m)
+{
+    bool zeros = true;
+    for (size_t i = 0; i < m->rows * m->columns && zeros; i++) {
+        zeros = m->entry[i] == 0;
+    }
+    return zeros ? 0 : norm_of(m->entry, m->rows * m->columns, 1);
+}
+
+bool matrix_zeros(Matrix *m, size_t rows, size_t columns)
+{
+    size_t count = rows * columns;
+    *m = (Matrix){NULL, rows, columns, 0, 0};
+    bool fits = rows == 0 || count / rows == columns;
+    m->entry = fits ? calloc(count > 0 ? count : 1, sizeof *m->entry) : NULL;
+    if (m->entry == NULL) {
+        *m = (Matrix){0};
+    }
+    return m->entry != NULL;
+}
+
+void matrix_clear(Matrix *m)
+{
+    free(m->entry);
+    *m = (Matrix){0};
+}
+
+/* Nothing is known of the matrix. */
+static void lose(Matrix *m)
+{
+    memset(m->entry, 0, m->rows * m->columns * sizeof *m->entry);
+    m->exponent = 0;
+    m->off = INFINITY;
+}
+
+/* The largest entry to [1/2, 1), by a power of two. */
+void matrix_settle(Matrix *m)
+{
+    size_t count = m->rows * m->columns;
+    double most = 0;
+    bool finite = true;
+    int exponent;
+    for (size_t i = 0; i < count; i++) {
+        most = fmax(most, fabs(m->entry[i]));
+        finite = finite && isfinite(m->entry[i]);
+    }
+    if (!finite) {
+        lose(m);
+    }
+    if (!finite || most == 0) {
+        return;
+    }
+    (void)frexp(most, &exponent);
+    for (size_t i = 0; i < count; i++) {
+        m->entry[i] = ldexp(m->entry[i], -exponent);
+    }
+    m->off = ldexp(m->off, -exponent) + TINY;
+    m->exponent += exponent;
+}
+
+bool matrix_take(Matrix *m, const double *data, size_t rows, size_t columns, Strides at)
+{
+    if (!matrix_zeros(m, rows, columns)) {
+        return false;
+    }
+    for (size_t r = 0; data != NULL && r < rows; r++) {
+        for (size_t c = 0; c < columns; c++) {
+            m->entry[r * columns + c] = data[r * at.row + c * at.column];
+        }
+    }
+    matrix_settle(m);
+    return true;
+}
+
+bool matrix_copy(Matrix *m, const Matrix *from)
+{
+    if (!matrix_zeros(m, from->rows, from->columns)) {
+        return false;
+    }
+    memcpy(m->entry, from->entry, m->rows * m->columns * sizeof *m->entry);
+    m->exponent = from->exponent;
+    m->off = from->off;
+    return true;
+}
+
+bool matrix_identity(Matrix *m, size_t n)
+{
+    if (!matrix_zeros(m, n, n)) {
+        return false;
+    }
+    matrix_add_diagonal(m, 1);
+    return true;
+}
+
+bool matrix_product(Matrix *c, const Matrix *a, const Matrix *b, bool b_transposed)
+{
+    size_t k = a->columns, n = b_transposed ? b->rows : b->columns;
+    assert((b_transposed ? b->columns : b->rows) == k);
+    if (!matrix_zeros(c, a->rows, n)) {
+        return false;
+    }
+    gemm(c->entry, n, a->entry, k, false, b->entry, b->columns, b_transposed, a->rows, n, k, 0);
+    double of_a = kept_norm(a), of_b = kept_norm(b);
+    c->exponent = a->exponent + b->exponent;
+    c->off = 2 * (1.01 * ((double)k + 1) * U * of_a * of_b) + TINY;
+    c->off = (c->off + a->off * (of_b + b->off) + of_a * b->off) * (1 + 8 * U);
+    if (!(c->off < INFINITY)) {
+        lose(c);
+    }
+    matrix_settle(c);
+    return true;
+}
+
+/* Multiplies what is kept, and off, by 2^(m's exponent - exponent), which becomes m's; entries that
+ * are too small to see beside 1 may be lost. */
+static void move_to(Matrix *m, long exponent)
+{
+    enum { FAR = 2000 };
+    long by = m->exponent - exponent;
+    int step = by < -FAR ? -FAR : by > FAR ? FAR : (int)by;
+    for (size_t i = 0; step != 0 && i < m->rows * m->columns; i++) {
+        m->entry[i] = ldexp(m->entry[i], step);
+    }
+    m->off = step != 0 ? ldexp(m->off, step) + TINY : m->off;
+    m->exponent = exponent;
+}
+
+bool matrix_is_zero(const Matrix *m)
+{
+    return m->off == 0 && kept_norm(m) == 0;
+}
+
+void matrix_add(Matrix *m, const Matrix *w, double factor)
+{
+    Matrix other;
+    assert(m->rows == w->rows && m->columns == w->columns);
+    if (matrix_is_zero(w)) {
+        return;
+    }
+    if (matrix_is_zero(m)) {
+        m->exponent = w->exponent;
+    }
+    if (!matrix_copy(&other, w)) {
+        lose(m);
+        return;
+    }
+    long exponent = m->exponent > w->exponent ? m->exponent : w->exponent;
+    move_to(m, exponent);
+    move_to(&other, exponent);
+    double norm = kept_norm(m) + fabs(factor) * kept_norm(&other);
+    for (size_t i = 0; i < m->rows * m->columns; i++) {
+        m->entry[i] += factor * other.entry[i];
+    }
+    m->off = (m->off + fabs(factor) * other.off + 4 * U * norm + TINY) * (1 + 8 * U);
+    matrix_clear(&other);
+    matrix_settle(m);
+}
+
+void matrix_add_diagonal(Matrix *m, long integer)
+{
+    if (integer == 0) {
+        return;
+    }
+    if (matrix_is_zero(m)) {
+        m->exponent = 0;
+    }
+    move_to(m, m->exponent > 0 ? m->exponent : 0);
+    bool exact = true;
+    double term = m->exponent > 1000 ? 0 : ldexp((double)integer, -(int)m->exponent);
+    for (size_t r = 0; r < m->rows; r++) {
+        double *entry = &m->entry[r * m->columns + r], sum = *entry + term;
+        exact = exact && *entry == 0;
+        *entry = sum;
+    }
+    double norm = exact && m->exponent == 0 ? 0 : kept_norm(m) + sqrt((double)m->rows) * fabs(term);
+    m->off = norm > 0 ? (m->off + 4 * U * norm + TINY) * (1 + 8 * U) : m->off;
+    matrix_settle(m);
+}
+
+/* m times s: digits by a rounding an entry, the exponent exactly. */
+static void scale(Matrix *m, Magnitude s)
+{
+    double norm = kept_norm(m);
+    for (size_t i = 0; i < m->rows * m->columns; i++) {
+        m->entry[i] *= s.digits;
+    }
+    m->off = m->off > 0 || norm > 0 ? (m->off + 2 * U * norm + TINY) * (1 + 8 * U) : 0;
+    m->exponent += s.exponent;
+}
+
+bool matrix_difference(Matrix *m, const Matrix *a, Magnitude s, const Matrix *b, Magnitude t)
+{
+    Matrix other;
+    if (!matrix_copy(m, a)) {
+        return false;
+    }
+    if (!matrix_copy(&other, b)) {
+        matrix_clear(m);
+        return false;
+    }
+    scale(m, s);
+    scale(&other, t);
+    matrix_add(m, &other, -1);
+    matrix_clear(&other);
+    return true;
+}
+
+/* Entry r of gamma, in 2^*exponent: at most 1. */
+static double gain(const LayerNorm *norm, size_t r, int exponent)
+{
+    return ldexp(norm->gamma[r], -exponent);
+}
+
+/* (D + 2) roundings of the mean of a column's absolute values, D times squared and summed, and one
+ * of each entry: (D + 4) u of the column's norm, twice. */
+static void subtract_means(Matrix *m)
+{
+    double d = (double)m->rows, norm = kept_norm(m);
+    for (size_t c = 0; c < m->columns; c++) {
+        double sum = 0;
+        for (size_t r = 0; r < m->rows; r++) {
+            sum += m->entry[r * m->columns + c];
+        }
+        for (size_t r = 0; r < m->rows; r++) {
+            m->entry[r * m->columns + c] -= sum / d;
+        }
+    }
+    m->off = norm > 0 ? (m->off + 2 * (d + 4) * U * norm + TINY) * (1 + 8 * U) : m->off;
+}
+
+void matrix_fold(Matrix *m, const LayerNorm *norm)
+{
+    double most = 0;
+    int exponent = 0;
+    assert(norm->columns.count == m->rows);
+    for (size_t r = 0; r < m->rows; r++) {
+        most = fmax(most, fabs(norm->gamma[r]));
+    }
+    if (!isfinite(most)) {
+        lose(m);
+        return;
+    }
+    (void)frexp(most, &exponent);
+    double before = kept_norm(m);
+    for (size_t i = 0; i < m->rows * m->columns; i++) {
+        m->entry[i] *= gain(norm, i / m->columns, exponent);
+    }
+    m->off = before > 0 || m->off > 0 ? (m->off + 2 * U * before + TINY) * (1 + 8 * U) : 0;
+    m->exponent += exponent;
+    if (norm->kind == NORMALIZATION_LAYERNORM) {
+        subtract_means(m);
+    }
+    matrix_settle(m);
+}
+
+static Magnitude in_unit(const Matrix *m, double x)
+{
+    return magnitude_of(x, m->exponent);
+}
+
+Magnitude matrix_frobenius(const Matrix *m)
+{
+    return in_unit(m, (kept_norm(m) + m->off) * (1 + 4 * U));
+}
+
+Magnitude matrix_largest_column(const Matrix *m)
+{
+    double most = 0;
+    for (size_t c = 0; c < m->columns; c++) {
+        most = fmax(most, norm_of(m->entry + c, m->rows, m->columns));
+    }
+    return kept_norm(m) == 0 ? in_unit(m, m->off) : in_unit(m, (most + m->off) * (1 + 4 * U));
+}
+
+Magnitude matrix_norm(const Matrix *m)
+{
+    bool wide = m->columns > m->rows;
+    size_t n = wide ? m->rows : m->columns, k = wide ? m->columns : m->rows;
+    double own = kept_norm(m);
+    if (n <= 1 || own == 0 || !(m->off < INFINITY)) {
+        return matrix_frobenius(m);
+    }
+    double *g = malloc(n * n * sizeof *g), norm = own;
+    if (g != NULL) {
+        gemm_square(g, n, m->entry, m->columns, !wide, n, k);
+        for (size_t r = 0; r < n; r++) {
+            for (size_t c = 0; c < r; c++) {
+                g[r * n + c] = g[c * n + r];
+            }
+        }
+        double lost = 2 * 1.01 * ((double)k + 1) * U * own * own + TINY;
+        double square = largest_eigenvalue(g, n, own * own * (1 + 4 * U) + lost);
+        norm = fmin(own, sqrt(square + lost) * (1 + 4 * U));
+    }
+    free(g);
+    return in_unit(m, (norm + m->off) * (1 + 4 * U));
+}
+
+Magnitude matrix_negative_part(const Matrix *m)
+{
+    size_t n = m->rows;
+    double own = kept_norm(m);
+    assert(m->rows == m->columns);
+    double *s = malloc((n > 0 ? n * n : 1) * sizeof *s);
+    if (s == NULL || own == 0 || !(m->off < INFINITY)) {
+        free(s);
+        return matrix_frobenius(m);
+    }
+    for (size_t r = 0; r < n; r++) {
+        for (size_t c = 0; c < n; c++) {
+            s[r * n + c] = -0.5 * (m->entry[r * n + c] + m->entry[c * n + r]);
+        }
+    }
+    double negative = largest_eigenvalue(s, n, own);
+    free(s);
+    return in_unit(m, (negative + m->off + 2 * U * own) * (1 + 4 * U));
+}
+
+double matrix_entry_above(const Matrix *m)
+{
+    double kept = (m->entry[0] + m->off);
+    kept += 4 * U * fabs(kept) + (m->off > 0 ? TINY : 0);
+    bool far = m->exponent > 2000 || m->exponent < -2000;
+    if (far && kept < 0) {
+        return m->exponent > 0 ? -0x1p1000 : 0;
+    }
+    if (far) {
+        return m->exponent > 0 && kept > 0 ? INFINITY : kept > 0 ? 0x1p-1000 : 0;
+    }
+    double x = ldexp(kept, (int)m->exponent);
+    return kept == 0 ? 0 : x + 0x1p-1000;
+}

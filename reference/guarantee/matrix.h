@@ -1,0 +1,79 @@
+/*
+ * Matrices of doubles that stand for exact ones, and proven bounds of their norms (private to
+ * reference/guarantee/; docs/guarantee.md, "Norms of weights").
+ *
+ * The entries are kept between -1 and 1 beside a power of two, so that nothing overflows; `off`
+ * says how far the exact matrix may be from what is kept, in the Frobenius norm.
+ */
+#ifndef HEADPROOF_REFERENCE_GUARANTEE_MATRIX_H
+#define HEADPROOF_REFERENCE_GUARANTEE_MATRIX_H
+
+#include "magnitude.h"
+
+#include "../../cases/model.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* The exact matrix is within off 2^exponent of entry 2^exponent, row-major; off may be INFINITY. */
+typedef struct {
+    double *entry;
+    size_t rows, columns;
+    long exponent;
+    double off;
+} Matrix;
+
+/* Where entry (r, c) of an array is: data[r * row + c * column]. */
+typedef struct {
+    size_t row, column;
+} Strides;
+
+/* A matrix is made of zeros, and cleared by whoever made it; clearing an empty one is fine.  All
+ * that make one return false where memory is short; the matrix is then empty. */
+bool matrix_zeros(Matrix *m, size_t rows, size_t columns) __attribute__((warn_unused_result));
+void matrix_clear(Matrix *m);
+
+/* The doubles, exactly; zeros where data is NULL. */
+bool matrix_take(Matrix *m, const double *data, size_t rows, size_t columns, Strides at)
+    __attribute__((warn_unused_result));
+
+/* After the entries of a matrix of zeros were written: they are the exact ones. */
+void matrix_settle(Matrix *m);
+
+/* Is it zero exactly? */
+bool matrix_is_zero(const Matrix *m);
+
+bool matrix_copy(Matrix *m, const Matrix *from) __attribute__((warn_unused_result));
+bool matrix_identity(Matrix *m, size_t n) __attribute__((warn_unused_result));
+
+/* c = a b, or a b^T. */
+bool matrix_product(Matrix *c, const Matrix *a, const Matrix *b, bool b_transposed)
+    __attribute__((warn_unused_result));
+
+/* m += factor w, of the same shape. */
+void matrix_add(Matrix *m, const Matrix *w, double factor);
+
+/* m += integer times the identity, m square. */
+void matrix_add_diagonal(Matrix *m, long integer);
+
+/* m = a s - b t, of the same shape; s and t are positive. */
+bool matrix_difference(Matrix *m, const Matrix *a, Magnitude s, const Matrix *b, Magnitude t)
+    __attribute__((warn_unused_result));
+
+/* m = P diag(gamma) m, of a norm over the rows of m: P takes the mean away (layer norm), or
+ * nothing. */
+void matrix_fold(Matrix *m, const LayerNorm *norm);
+
+/* At least the largest singular value; its memory may be short: then at least the Frobenius norm,
+ * which is that, too. */
+Magnitude matrix_norm(const Matrix *m);
+Magnitude matrix_frobenius(const Matrix *m);
+Magnitude matrix_largest_column(const Matrix *m);
+
+/* At least max(0, -lambda), lambda the smallest eigenvalue of (m + m^T)/2. */
+Magnitude matrix_negative_part(const Matrix *m);
+
+/* At least the one entry of a matrix [1, 1], which has a sign. */
+double matrix_entry_above(const Matrix *m);
+
+#endif

@@ -1,0 +1,86 @@
+/*
+ * A sublayer of T' as numbers: norms of its weights, from above (private to reference/guarantee/;
+ * docs/guarantee.md names them).
+ */
+#ifndef HEADPROOF_REFERENCE_GUARANTEE_PART_H
+#define HEADPROOF_REFERENCE_GUARANTEE_PART_H
+
+#include "guarantee.h"
+
+typedef enum { BANK_CONTENT, BANK_HIDDEN, BANKS } Bank;
+
+/* The norm that a sublayer reads a bank through, or that is a sublayer. */
+typedef struct {
+    bool there, bias_row; /* the bias row has it too */
+    Bank bank;
+    Magnitude root_d;   /* sqrt(D): no normalised row is longer, before gamma and beta */
+    Magnitude steepest; /* 1/sqrt(eps) */
+    Magnitude gain;     /* max |gamma| */
+    Magnitude beta;     /* |beta| */
+} NormBound;
+
+/* A head of attention.  Matrices that read tokens are folded with the norm that they read through,
+ * and have its beta in their biases; those that read the bias row are folded where it is
+ * normalised. */
+typedef struct {
+    Magnitude scores;            /* |W_Q W_K^T|, both read tokens */
+    Magnitude toward_bias_row;   /* the same where keys, */
+    Magnitude of_bias_row;       /* queries, */
+    Magnitude within_bias_row;   /* or both read the bias row */
+    Magnitude query_bias;        /* |W_K b_Q| */
+    Magnitude key_bias;          /* |W_Q b_K| */
+    Magnitude biases;            /* |b_Q . b_K| */
+    Magnitude query_bias_toward; /* the same, W_K of the bias row */
+    Magnitude key_bias_of;       /* |W_Q b_K|, W_Q of the bias row */
+    Magnitude unlike;            /* |W_Q/t - t W_K| */
+    Magnitude unlike_biases;     /* |b_Q/t - t b_K| */
+    Magnitude negative;          /* max(0, -lambda_min) of the symmetric part of W_Q W_K^T */
+    Magnitude both_biases;       /* |W_Q b_K + W_K b_Q| */
+    double minus_biases;         /* -b_Q . b_K */
+    Magnitude values;            /* |W_V W_O| */
+    Magnitude values_bias_row;   /* the same that reads the bias row */
+    Magnitude value_bias;        /* |b_V W_O + b_O| */
+} HeadBound;
+
+typedef struct {
+    HeadBound *head;
+    size_t heads;
+    double scale_above, scale_below;
+    Magnitude values_together; /* |sum of W_V W_O| that reads the bias row */
+} AttentionBound;
+
+/* Gated heads: of one fused network, or of an activation in place (then all norms are 1). */
+typedef struct {
+    bool in_place;
+    Bank bank;                    /* in place */
+    Magnitude w1, b1, w2, b2;     /* norms */
+    Magnitude w1_bias_row;        /* |W1| that reads the bias row, */
+    Magnitude column_bias_row;    /* its largest column, */
+    Magnitude product_bias_row;   /* and |W1 W2| */
+    Magnitude slope, reach, gate; /* of the imitation: sup |act'|, sum of |values|, largest gate */
+} GateBound;
+
+/* Self-attending heads: between banks a and b, at [a][b]. */
+typedef struct {
+    Magnitude kept[BANKS][BANKS];     /* what T_infinity does to a change of the stream */
+    Magnitude read[BANKS][BANKS];     /* |V| of what tokens read */
+    Magnitude bias_row[BANKS][BANKS]; /* |V| of what the bias row reads */
+    Magnitude bias[BANKS];            /* |b| */
+} LinearBound;
+
+typedef enum { PART_ATTENTION, PART_GATES, PART_LINEAR, PART_NORM } PartKind;
+
+typedef struct {
+    PartKind kind;
+    NormBound norm;
+    AttentionBound attention;
+    GateBound gates;
+    LinearBound linear;
+} Part;
+
+/* *reason: set where the sublayer is outside of what is proven. */
+GuaranteeStatus part_make(Part *part, const char **reason, const Sublayer *sublayer,
+                          const Layout *layout) __attribute__((warn_unused_result));
+void part_clear(Part *part);
+
+#endif

@@ -1,0 +1,14 @@
+/*
+ * Attention heads as numbers (private to reference/guarantee/).
+ */
+#ifndef HEADPROOF_REFERENCE_GUARANTEE_PART_ATTENTION_H
+#define HEADPROOF_REFERENCE_GUARANTEE_PART_ATTENTION_H
+
+#include "part.h"
+
+/* As part_make does. */
+GuaranteeStatus attention_make(AttentionBound *attention, const char **reason,
+                               const Sublayer *sublayer, const Layout *layout)
+    __attribute__((warn_unused_result));
+
+#endif

@@ -1,0 +1,184 @@
+/*
+ * Norms of gated heads' weights, and the imitation that their terms make.
+ *
+ * Each bundle is one term of the imitation: the same W1, W2 and biases, a gate, a shift and a value
+ * of its own.  In place a head's gate is minus the column that it writes.
+ */
+#include "part_gates.h"
+#include "imitation.h"
+#include "matrix.h"
+#include "part_norm.h"
+
+#include <stdlib.h>
+
+static const char *const unknown = "gated heads of this form are outside of what is proven";
+
+static bool same_weight(const HeadWeight *a, const HeadWeight *b)
+{
+    return a->data == b->data && a->ld == b->ld && a->head_stride == b->head_stride;
+}
+
+/* The shift that all heads of a term have; *same: they do. */
+static double shift_of(const Bundle *bundle, bool *same)
+{
+    const double *shift = bundle->score.gate_shift;
+    for (size_t h = 1; shift != NULL && h < bundle->heads; h++) {
+        *same = *same && shift[h] == shift[0];
+    }
+    return shift != NULL && bundle->heads > 0 ? shift[0] : 0;
+}
+
+/* A bundle that is a term of a fused network, beside the first. */
+static bool is_fused(const Bundle *bundle, const Bundle *first)
+{
+    const Score *score = &bundle->score;
+    const Value *value = &bundle->value;
+    return score->gate.data != NULL && same_weight(&score->gate, &first->score.gate) &&
+           value->kind == VALUE_FACTORED && value->d_head == 1 && value->diagonal == 0 &&
+           same_weight(&value->v, &score->gate) && score->gate_bias == first->score.gate_bias &&
+           value->inner_bias == score->gate_bias && same_weight(&value->o, &first->value.o) &&
+           value->bias == NULL && bundle->heads == first->heads;
+}
+
+static bool is_in_place(const Bundle *bundle, const Bundle *first)
+{
+    const Score *score = &bundle->score;
+    const Value *value = &bundle->value;
+    return score->gate.data == NULL && score->gate_unit == -1 && score->gate_bias == NULL &&
+           value->kind == VALUE_UNIT && value->unit == -1 && value->diagonal == 0 &&
+           value->bias == NULL && bundle->heads == first->heads &&
+           score->read.first == value->write.first && score->read.count == value->write.count &&
+           score->read.count == bundle->heads;
+}
+
+static bool reads_alike(const Bundle *bundle, const Bundle *first)
+{
+    return bundle->score.read.first == bundle->value.read.first &&
+           bundle->score.read.count == bundle->value.read.count &&
+           bundle->value.read.first == first->value.read.first &&
+           bundle->value.write.first == first->value.write.first &&
+           bundle->value.write.count == first->value.write.count;
+}
+
+/* A head beside them that carries the bias b2 alone. */
+static bool is_bias(const Bundle *bundle, const Layout *layout)
+{
+    return bundle->score.kind == SCORE_NONE && bundle->value.kind == VALUE_NONE &&
+           bundle->value.bias != NULL && bundle->value.diagonal == 0 &&
+           bank_of(layout, bundle->value.write) == BANK_CONTENT;
+}
+
+/* NULL, or why the bundles are not known; *imitation: their terms, *b2: the bias beside them. */
+static const char *read_terms(Imitation *imitation, const double **b2, const Sublayer *sublayer,
+                              const Layout *layout)
+{
+    const Bundle *first = sublayer->bundles;
+    bool in_place = first->score.gate.data == NULL, known = first->score.kind == SCORE_GATE;
+    for (size_t b = 0; b < sublayer->bundle_count && known; b++) {
+        const Bundle *bundle = &sublayer->bundles[b];
+        if (is_bias(bundle, layout) && !in_place && *b2 == NULL) {
+            *b2 = bundle->value.bias;
+            continue;
+        }
+        double shift = shift_of(bundle, &known), gate = bundle->score.gate_scale;
+        known = known && bundle->score.kind == SCORE_GATE && gate > 0 &&
+                imitation->count < GATE_TERMS_MOST && reads_alike(bundle, first) &&
+                (in_place ? is_in_place(bundle, first) : is_fused(bundle, first));
+        if (known) {
+            imitation->term[imitation->count++] =
+                (GateTerm){gate, in_place ? -shift : shift, bundle->value.scale};
+        }
+    }
+    if (known && !imitation_is_whole(imitation)) {
+        return "gated heads whose values do not sum to 1 are outside of what is proven";
+    }
+    return known ? NULL : unknown;
+}
+
+/* |W1 W2|, and the norms of W1 as the bias row reads it. */
+static bool bias_row_norms(GateBound *gates, const Matrix *w1, const Matrix *w2)
+{
+    Matrix product = {0};
+    gates->w1_bias_row = matrix_norm(w1);
+    gates->column_bias_row = matrix_largest_column(w1);
+    bool ok = matrix_product(&product, w1, w2, false);
+    if (ok) {
+        gates->product_bias_row = matrix_norm(&product);
+    }
+    matrix_clear(&product);
+    return ok;
+}
+
+static bool fused_norms(GateBound *gates, const Bundle *bundle, const double *b2,
+                        const LayerNorm *norm)
+{
+    const Score *score = &bundle->score;
+    const Value *value = &bundle->value;
+    size_t d = score->read.count, hidden = bundle->heads, columns = value->write.count;
+    bool folded = norm->kind != NORMALIZATION_NONE;
+    Matrix w1 = {0}, w2 = {0}, b1 = {0}, out = {0}, beta = {0}, more = {0};
+    bool ok =
+        matrix_take(&w1, score->gate.data, d, hidden,
+                    (Strides){score->gate.ld, score->gate.head_stride}) &&
+        matrix_take(&w2, value->o.data, hidden, columns, (Strides){value->o.head_stride, 1}) &&
+        matrix_take(&b1, score->gate_bias, 1, hidden, (Strides){hidden, 1}) &&
+        matrix_take(&out, b2, 1, columns, (Strides){columns, 1});
+    if (ok && (!folded || norm->tokens_only)) {
+        ok = bias_row_norms(gates, &w1, &w2);
+    }
+    if (ok && folded && norm->beta != NULL) {
+        ok = matrix_take(&beta, norm->beta, 1, d, (Strides){d, 1}) &&
+             matrix_product(&more, &beta, &w1, false);
+        if (ok) {
+            matrix_add(&b1, &more, 1);
+        }
+    }
+    if (ok && folded) {
+        matrix_fold(&w1, norm);
+        ok = norm->tokens_only || bias_row_norms(gates, &w1, &w2);
+    }
+    if (ok) {
+        gates->w1 = matrix_norm(&w1);
+        gates->w2 = matrix_norm(&w2);
+        gates->b1 = matrix_norm(&b1);
+        gates->b2 = matrix_norm(&out);
+    }
+    matrix_clear(&w1);
+    matrix_clear(&w2);
+    matrix_clear(&b1);
+    matrix_clear(&out);
+    matrix_clear(&beta);
+    matrix_clear(&more);
+    return ok;
+}
+
+GuaranteeStatus gates_make(GateBound *gates, const char **reason, const Sublayer *sublayer,
+                           const Layout *layout)
+{
+    const Bundle *first = sublayer->bundles;
+    const Magnitude one = {0.5, 1};
+    Imitation imitation = {0};
+    const double *b2 = NULL;
+    *reason = read_terms(&imitation, &b2, sublayer, layout);
+    gates->in_place = first->score.gate.data == NULL;
+    gates->bank = bank_of(layout, first->value.read);
+    bool normed = sublayer->norm.kind != NORMALIZATION_NONE;
+    bool content =
+        gates->bank == BANK_CONTENT && bank_of(layout, first->value.write) == BANK_CONTENT;
+    bool placed = gates->in_place ? gates->bank != BANKS && !normed : content;
+    if (*reason == NULL && !placed) {
+        *reason = unknown;
+    }
+    if (*reason != NULL) {
+        return GUARANTEE_OUTSIDE;
+    }
+    gates->slope = magnitude_of(imitation_slope(&imitation), 0);
+    gates->reach = magnitude_of(imitation_values(&imitation), 0);
+    gates->gate = magnitude_of(imitation_gate(&imitation), 0);
+    if (gates->in_place) {
+        gates->w1 = gates->w2 = gates->w1_bias_row = gates->column_bias_row =
+            gates->product_bias_row = one;
+        return GUARANTEE_OK;
+    }
+    return fused_norms(gates, first, b2, &sublayer->norm) ? GUARANTEE_OK : GUARANTEE_NO_MEMORY;
+}

@@ -1,0 +1,13 @@
+/*
+ * Self-attending heads as numbers (private to reference/guarantee/).
+ */
+#ifndef HEADPROOF_REFERENCE_GUARANTEE_PART_LINEAR_H
+#define HEADPROOF_REFERENCE_GUARANTEE_PART_LINEAR_H
+
+#include "part.h"
+
+/* As part_make does. */
+GuaranteeStatus linear_make(LinearBound *linear, const char **reason, const Sublayer *sublayer,
+                            const Layout *layout) __attribute__((warn_unused_result));
+
+#endif

@@ -1,0 +1,78 @@
+/*
+ * What is known of a stream between two sublayers, and what a sublayer does to errors (private to
+ * reference/guarantee/).
+ */
+#ifndef HEADPROOF_REFERENCE_GUARANTEE_STATE_H
+#define HEADPROOF_REFERENCE_GUARANTEE_STATE_H
+
+#include "part.h"
+
+/* What bounds know of the tokens. */
+typedef struct {
+    Magnitude n, others; /* N, and N - 1 */
+    Magnitude pairs;     /* 2N - 1 */
+    bool causal;         /* the bias row sees itself alone, and stays zero (G1) */
+} Tokens;
+
+/* Where the largest part of an error is from. */
+typedef struct {
+    Magnitude size;
+    size_t sublayer;
+    GuaranteeTerm term;
+} Origin;
+
+/* After some sublayers, by bank. */
+typedef struct {
+    Magnitude rows[BANKS];              /* of T_infinity */
+    Magnitude error[BANKS];             /* E */
+    Magnitude bias_row[BANKS];          /* b */
+    Magnitude gain[BANKS], leak[BANKS]; /* since the layer began */
+    Origin origin[BANKS];
+    Magnitude scores;
+} State;
+
+/* What a sublayer does to errors: E' = sum of kept E + sum of terms, and no more than limit. */
+typedef struct {
+    Magnitude kept[BANKS][BANKS]; /* from, to */
+    Magnitude term[BANKS][GUARANTEE_TERMS];
+    Magnitude limit[BANKS];
+} Change;
+
+static const Magnitude none = {0, 0}, one = {0.5, 1}, two = {0.5, 2};
+
+/* Short names, for formulas. */
+static inline Magnitude sum(Magnitude a, Magnitude b)
+{
+    return magnitude_sum(a, b);
+}
+
+static inline Magnitude product(Magnitude a, Magnitude b)
+{
+    return magnitude_product(a, b);
+}
+
+static inline Magnitude least(Magnitude a, Magnitude b)
+{
+    return magnitude_least(a, b);
+}
+
+/* Nothing changes. */
+Change change_none(void);
+
+/* Errors, and what is known of them, behind a change by that sublayer, from 1. */
+void state_apply(State *state, const Change *change, size_t sublayer);
+
+/* What a sublayer reads of a bank (G2): a token's row of T', or of T_infinity. */
+Magnitude tokens_read(const Part *part, const State *state, Bank bank);
+Magnitude limit_tokens_read(const Part *part, const State *state, Bank bank);
+
+/* How much longer a change of a row is once it is read. */
+Magnitude steepest_read(const Part *part, Bank bank);
+
+/* The bias row. */
+Magnitude bias_row_read(const Part *part, const State *state, Bank bank);
+
+/* Does the sublayer read the bank through a norm? */
+bool reads_normed(const Part *part, Bank bank);
+
+#endif

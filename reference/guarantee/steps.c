@@ -1,0 +1,235 @@
+/*
+ * The inequalities: what each kind of sublayer does to errors, to rows and to the bias row.
+ *
+ * Everything here is rounded up; what is subtracted stands in an exponent and is rounded up as a
+ * whole (magnitude_exp).  (G5), (G6), ... are those of docs/guarantee.md.
+ */
+#include "steps.h"
+
+#include <math.h>
+
+/* e^(-2 Omega) */
+static Magnitude leakage(double omega)
+{
+    return magnitude_exp(0, omega);
+}
+
+/* ---- Attention ------------------------------------------------------------------------------ */
+
+/* x y, rounded up, y >= 0 in [below, above]. */
+static double signed_product(double x, double below, double above)
+{
+    double y = x > 0 ? x * above : x * below;
+    return x == 0 ? 0 : nextafter(y, INFINITY);
+}
+
+static double up_sum(double a, double b)
+{
+    return nextafter(a + b, INFINITY);
+}
+
+/* At least minus a row's score with itself, rows at most r long: (G6). */
+static double minus_own_score(const AttentionBound *attention, const HeadBound *head, Magnitude r)
+{
+    const Magnitude quarter = {0.5, -1}, slack = {0.5 + 0x1p-49, 1};
+    Magnitude scale = magnitude_of(attention->scale_above, 0);
+    Magnitude unlike = sum(product(head->unlike, r), head->unlike_biases);
+    unlike = product(product(quarter, slack), product(scale, magnitude_square(unlike)));
+    Magnitude rest =
+        sum(product(head->negative, magnitude_square(r)), product(head->both_biases, r));
+    double other =
+        up_sum(magnitude_double(product(scale, rest)),
+               signed_product(head->minus_biases, attention->scale_below, attention->scale_above));
+    return fmin(magnitude_double(unlike), other);
+}
+
+/* (G5): the bias row's weight in a token's softmax. */
+static Magnitude weight_of_bias_row(const AttentionBound *attention, const HeadBound *head,
+                                    Magnitude r, Magnitude b, double omega)
+{
+    Magnitude scale = magnitude_of(attention->scale_above, 0);
+    Magnitude toward =
+        product(scale, product(sum(product(head->toward_bias_row, r), head->query_bias_toward), b));
+    double raised = up_sum(minus_own_score(attention, head, r), magnitude_double(toward));
+    return least(one, magnitude_exp(raised, omega));
+}
+
+/* (G9): the tokens' weight in the bias row's softmax. */
+static Magnitude weight_in_bias_row(const Tokens *tokens, const AttentionBound *attention,
+                                    const HeadBound *head, Magnitude r, Magnitude b, double omega)
+{
+    Magnitude scale = magnitude_of(attention->scale_above, 0);
+    Magnitude scores = sum(sum(product(head->of_bias_row, r), head->key_bias_of),
+                           product(head->within_bias_row, b));
+    double raised = magnitude_double(product(product(scale, b), scores));
+    return least(one, product(tokens->n, magnitude_exp(raised, omega)));
+}
+
+/* (G8): how many times a change of all rows is there in a head's output. */
+static Magnitude head_gain(const AttentionBound *attention, const HeadBound *head, Magnitude r)
+{
+    Magnitude scale = magnitude_of(attention->scale_above, 0);
+    Magnitude scores = sum(product(two, product(head->scores, r)), head->query_bias);
+    return product(head->values, sum(product(product(scale, r), scores), one));
+}
+
+/* A content score. */
+static Magnitude score_bound(const AttentionBound *attention, const HeadBound *head, Magnitude r)
+{
+    Magnitude quadratic = product(head->scores, magnitude_square(r)),
+              linear = product(sum(head->query_bias, head->key_bias), r);
+    return product(magnitude_of(attention->scale_above, 0),
+                   sum(sum(quadratic, linear), head->biases));
+}
+
+static void attention_step(State *state, const Tokens *tokens, const Part *part, double omega,
+                           size_t sublayer)
+{
+    const AttentionBound *attention = &part->attention;
+    const Bank bank = BANK_CONTENT;
+    Magnitude r = tokens_read(part, state, bank), limit_r = limit_tokens_read(part, state, bank),
+              b = bias_row_read(part, state, bank), gain = none, grown = state->rows[bank],
+              content = sum(state->bias_row[bank], product(attention->values_together, b));
+    Change change = change_none();
+    Magnitude *term = change.term[bank];
+    for (size_t h = 0; h < attention->heads; h++) {
+        const HeadBound *head = &attention->head[h];
+        Magnitude own = sum(product(head->values, r), head->value_bias),
+                  of_bias_row = product(head->values_bias_row, b),
+                  w = weight_of_bias_row(attention, head, r, b, omega),
+                  rho = weight_in_bias_row(tokens, attention, head, r, b, omega);
+        term[GUARANTEE_ATTENTION] = sum(term[GUARANTEE_ATTENTION], product(w, own)); /* (G7) */
+        term[GUARANTEE_BIAS_ROW] = sum(term[GUARANTEE_BIAS_ROW], product(w, of_bias_row));
+        gain = sum(gain, head_gain(attention, head, r));
+        grown = sum(grown, sum(product(head->values, limit_r), head->value_bias));
+        content = sum(content, product(rho, sum(own, of_bias_row)));
+        state->scores = magnitude_most(state->scores, score_bound(attention, head, limit_r));
+    }
+    change.kept[bank][bank] = sum(one, product(gain, steepest_read(part, bank)));
+    state_apply(state, &change, sublayer);
+    state->rows[bank] = grown;
+    state->bias_row[bank] = tokens->causal ? none : content;
+}
+
+/* ---- Gated heads ---------------------------------------------------------------------------- */
+
+static void fused_step(State *state, const Tokens *tokens, const Part *part, double omega,
+                       size_t sublayer)
+{
+    const GateBound *gates = &part->gates;
+    const Bank bank = BANK_CONTENT;
+    Magnitude r = tokens_read(part, state, bank), limit_r = limit_tokens_read(part, state, bank),
+              b = bias_row_read(part, state, bank), leaked = leakage(omega);
+    Magnitude hidden = sum(product(gates->w1, r), gates->b1),
+              limit_hidden = sum(product(gates->w1, limit_r), gates->b1),
+              of_bias_row = product(gates->w1_bias_row, b), out = product(gates->w2, gates->reach);
+    Change change = change_none();
+    Magnitude *term = change.term[bank];
+    /* (G11) */
+    term[GUARANTEE_OTHERS] =
+        product(product(product(two, tokens->others), product(leaked, hidden)), out);
+    term[GUARANTEE_BIAS_ROW] = product(of_bias_row, out);
+    term[GUARANTEE_BIASES] = product(leaked, gates->b2);
+    /* (G10) */
+    change.kept[bank][bank] = sum(one, product(product(gates->slope, product(gates->w1, gates->w2)),
+                                               steepest_read(part, bank)));
+    state_apply(state, &change, sublayer);
+    state->rows[bank] = sum(state->rows[bank], sum(product(limit_hidden, out), gates->b2));
+    /* (G12) */
+    double raised = magnitude_double(product(gates->gate, product(gates->column_bias_row, b)));
+    Magnitude rho = least(one, product(tokens->n, magnitude_exp(raised, omega)));
+    Magnitude content = sum(state->bias_row[bank], product(gates->product_bias_row, b));
+    content = sum(content, product(rho, product(sum(hidden, of_bias_row), out)));
+    content = sum(content, product(product(leaked, tokens->n), gates->b2));
+    state->bias_row[bank] = tokens->causal ? none : content;
+}
+
+static void in_place_step(State *state, const Tokens *tokens, const Part *part, double omega,
+                          size_t sublayer)
+{
+    const GateBound *gates = &part->gates;
+    const Bank bank = gates->bank;
+    Magnitude r = tokens_read(part, state, bank), b = state->bias_row[bank];
+    Change change = change_none();
+    change.kept[bank][bank] = gates->slope; /* (G13) */
+    change.term[bank][GUARANTEE_OTHERS] =
+        product(gates->reach, product(product(two, tokens->others), product(leakage(omega), r)));
+    change.term[bank][GUARANTEE_BIAS_ROW] = product(gates->reach, b);
+    state_apply(state, &change, sublayer);
+    state->rows[bank] = product(gates->reach, state->rows[bank]);
+    double raised = magnitude_double(product(gates->gate, b)); /* (G14) */
+    Magnitude rho = least(one, product(tokens->n, magnitude_exp(raised, omega)));
+    Magnitude content = product(gates->reach, product(rho, sum(b, r)));
+    state->bias_row[bank] = tokens->causal ? none : content;
+}
+
+/* ---- Self-attending heads ------------------------------------------------------------------- */
+
+static void linear_step(State *state, const Tokens *tokens, const Part *part, double omega,
+                        size_t sublayer)
+{
+    const LinearBound *linear = &part->linear;
+    Magnitude leaked = leakage(omega), rows[BANKS], content[BANKS],
+              share = least(one, product(tokens->n, leaked)); /* N times e^(-2 Omega), or all */
+    Change change = change_none();
+    for (int to = 0; to < BANKS; to++) {
+        Magnitude *term = change.term[to];
+        rows[to] = linear->bias[to];
+        content[to] = product(share, linear->bias[to]);
+        term[GUARANTEE_BIASES] = product(leaked, linear->bias[to]); /* (G15) */
+        for (int from = 0; from < BANKS; from++) {
+            Bank bank = (Bank)from;
+            bool folded = reads_normed(part, bank);
+            Magnitude b = bias_row_read(part, state, bank), kept = linear->kept[from][to],
+                      own = product(linear->read[from][to], tokens_read(part, state, bank)),
+                      of_bias_row = product(linear->bias_row[from][to], b);
+            term[GUARANTEE_OTHERS] =
+                sum(term[GUARANTEE_OTHERS], product(product(leaked, tokens->pairs), own));
+            term[GUARANTEE_BIAS_ROW] = sum(term[GUARANTEE_BIAS_ROW], product(leaked, of_bias_row));
+            content[to] = sum(content[to], product(share, sum(own, of_bias_row))); /* (G17) */
+            /* (G16): behind a norm the stream itself stays beside what is added. */
+            Magnitude stays = folded && from == to ? one : none;
+            change.kept[from][to] = sum(stays, product(kept, steepest_read(part, bank)));
+            rows[to] = sum(rows[to], sum(product(stays, state->rows[from]),
+                                         product(kept, limit_tokens_read(part, state, bank))));
+            content[to] = sum(content[to], sum(product(stays, state->bias_row[from]),
+                                               folded ? of_bias_row : product(kept, b)));
+        }
+    }
+    state_apply(state, &change, sublayer);
+    for (int to = 0; to < BANKS; to++) {
+        state->rows[to] = rows[to];
+        state->bias_row[to] = tokens->causal ? none : content[to];
+    }
+}
+
+/* ---- A norm by itself: (G18), (G19) --------------------------------------------------------- */
+
+static void norm_step(State *state, const Tokens *tokens, const Part *part, size_t sublayer)
+{
+    const NormBound *norm = &part->norm;
+    Magnitude steepest = product(norm->gain, norm->steepest),
+              longest = product(norm->gain, norm->root_d);
+    Change change = change_none();
+    change.kept[norm->bank][norm->bank] = steepest;
+    change.limit[norm->bank] = product(two, longest);
+    state_apply(state, &change, sublayer);
+    state->rows[norm->bank] = sum(longest, norm->beta);
+    Magnitude *b = &state->bias_row[norm->bank];
+    if (norm->bias_row) {
+        *b = least(longest, product(*b, steepest));
+    }
+    *b = tokens->causal ? none : *b;
+}
+
+void part_step(State *state, const Tokens *tokens, const Part *part, double omega, size_t sublayer)
+{
+    switch (part->kind) {
+    case PART_ATTENTION: attention_step(state, tokens, part, omega, sublayer); break;
+    case PART_GATES:
+        (part->gates.in_place ? in_place_step : fused_step)(state, tokens, part, omega, sublayer);
+        break;
+    case PART_LINEAR: linear_step(state, tokens, part, omega, sublayer); break;
+    default: norm_step(state, tokens, part, sublayer); break;
+    }
+}

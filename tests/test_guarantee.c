@@ -1,0 +1,679 @@
+/*
+ * Bounds for every input: the parts that they are made of against MPFR and closed forms, all of
+ * them against an independent program (tests/oracle_guarantee.py), and against inputs that are
+ * searched for the largest error.
+ */
+#include <stdio.h> /* before mpfr.h */
+
+#include "../reference/guarantee/guarantee.h"
+#include "../reference/guarantee/imitation.h"
+#include "../reference/guarantee/matrix.h"
+#include "fixture.h"
+#include "oracle.h"
+#include "program.h"
+#include "unit.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static uint64_t numbers = 27;
+
+/* Uniform in (-1, 1). */
+static double uniform(void)
+{
+    numbers = numbers * 6364136223846793005 + 1442695040888963407;
+    return (double)(int64_t)(numbers & ~(uint64_t)2047) * 0x1p-63;
+}
+
+static size_t below(size_t limit)
+{
+    return (size_t)((uniform() + 1) / 2 * (double)limit) % limit;
+}
+
+/* ---- Magnitudes ----------------------------------------------------------------------------- */
+
+/* x = a, exactly. */
+static void exact(mpfr_t x, Magnitude a)
+{
+    mpfr_init2(x, 4096);
+    mpfr_set_d(x, a.digits, MPFR_RNDN);
+    mpfr_mul_2si(x, x, a.exponent, MPFR_RNDN);
+}
+
+/* At least x, and at most 2^-50 of it more. */
+static void assert_above(Magnitude bound, mpfr_t x)
+{
+    mpfr_t b, most;
+    exact(b, bound);
+    mpfr_init2(most, 4096);
+    mpfr_set_d(most, 1 + 0x1p-50, MPFR_RNDN);
+    mpfr_mul(most, most, x, MPFR_RNDU);
+    assert_true(mpfr_cmp(b, x) >= 0 && mpfr_cmp(b, most) <= 0);
+    mpfr_clear(b);
+    mpfr_clear(most);
+}
+
+static Magnitude random_magnitude(void)
+{
+    static const long exponents[] = {0, 1, -1, 60, -64, 2000, -5000, 1L << 40};
+    double digits = below(8) == 0 ? 0.5 : 0.75 + uniform() / 4;
+    return magnitude_of(digits, exponents[below(8)] + (long)below(5));
+}
+
+static void magnitudes_are_rounded_up(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 4000; i++) {
+        Magnitude a = random_magnitude(), b = random_magnitude();
+        mpfr_t x, y, z;
+        exact(x, a);
+        exact(y, b);
+        mpfr_init2(z, 4096);
+        mpfr_mul(z, x, y, MPFR_RNDN);
+        assert_above(magnitude_product(a, b), z);
+        if (labs(a.exponent - b.exponent) < 3000) {
+            mpfr_add(z, x, y, MPFR_RNDN);
+            assert_above(magnitude_sum(a, b), z);
+        }
+        mpfr_sqrt(z, x, MPFR_RNDN);
+        assert_above(magnitude_root(a), z);
+        assert_int_equal(magnitude_above(a, b), mpfr_cmp(x, y) > 0);
+        mpfr_clear(x);
+        mpfr_clear(y);
+        mpfr_clear(z);
+    }
+}
+
+static void exponentials_are_rounded_up(void **state)
+{
+    static const double omegas[] = {0.25, 8, 372.7, 1000, 1e6, 1e17};
+    (void)state;
+    for (int i = 0; i < 600; i++) {
+        double omega = omegas[i % 6] * (1 + uniform() / 3), raised = 50 * uniform();
+        mpfr_t x;
+        mpfr_init2(x, 4096);
+        mpfr_set_d(x, omega, MPFR_RNDN);
+        mpfr_mul_si(x, x, -2, MPFR_RNDN);
+        mpfr_add_d(x, x, raised, MPFR_RNDN);
+        mpfr_exp(x, x, MPFR_RNDN);
+        assert_above(magnitude_exp(raised, omega), x);
+        mpfr_clear(x);
+    }
+    assert_true(magnitude_exp(INFINITY, 5).digits == INFINITY);
+    assert_true(magnitude_exp(0, DBL_MAX).digits > 0);
+}
+
+static void magnitudes_are_printed_rounded_up(void **state)
+{
+    static const struct {
+        double x;
+        long exponent;
+        const char *text, *log10;
+    } known[] = {{1, 0, "1", "0"},
+                 {1.0 / 3, 0, "0.334", "-0.477"},
+                 {1, -2883, "1.36e-868", "-867"},
+                 {0, 0, "0", ""},
+                 {INFINITY, 0, "inf", "inf"}};
+    (void)state;
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        char text[MAGNITUDE_TEXT], log10[MAGNITUDE_TEXT];
+        magnitude_print(text, magnitude_of(known[i].x, known[i].exponent), 3);
+        magnitude_print_log10(log10, magnitude_of(known[i].x, known[i].exponent), 3);
+        assert_string_equal(text, known[i].text);
+        assert_string_equal(log10, known[i].log10);
+    }
+}
+
+/* ---- Matrices ------------------------------------------------------------------------------- */
+
+static Matrix taken(const double *entries, size_t rows, size_t columns)
+{
+    Matrix m;
+    assert_true(matrix_take(&m, entries, rows, columns, (Strides){columns, 1}));
+    return m;
+}
+
+/* The bound of a norm that is known, and at most `above` of it more. */
+static void assert_norm(const Matrix *m, double norm, double above)
+{
+    double bound = magnitude_double(matrix_norm(m));
+    if (!(bound >= norm && bound <= norm * (1 + above))) {
+        print_message("norm %.17g of %zu x %zu: %.17g\n", norm, m->rows, m->columns, bound);
+    }
+    assert_true(bound >= norm && bound <= norm * (1 + above));
+}
+
+/* Diagonals whose largest entries lie close together, so that no power of the matrix tells them
+ * apart, and products u v^T, at sizes that doubles hardly hold. */
+static void norms_are_bounds(void **state)
+{
+    static const size_t sizes[] = {1, 2, 3, 7, 64, 65, 130, 200};
+    static const double scales[] = {1, 1e-300, 1e300, 3e-5};
+    (void)state;
+    for (size_t s = 0; s < 32; s++) {
+        size_t n = sizes[s % 8];
+        double scale = scales[s / 8], *w = calloc(n * n, sizeof *w), u2 = 0, v2 = 0;
+        assert_non_null(w);
+        for (size_t i = 0; i < n; i++) {
+            w[i * n + (i * 7 + 3) % n] = n % 7 == 0 && n > 1 ? 0 : scale * (1 - 1e-6 * (double)i);
+            w[i * n + i] = n % 7 == 0 && n > 1 ? scale * (1 - 1e-6 * (double)i) : w[i * n + i];
+        }
+        Matrix m = taken(w, n, n);
+        assert_norm(&m, scale, n > 96 ? 1e-4 : 1e-7);
+        matrix_clear(&m);
+        for (size_t i = 0; i < n; i++) {
+            double u = 1 + (double)(i % 5), v = (double)((i * 3) % 7) - 3;
+            u2 += u * u;
+            v2 += v * v;
+            for (size_t c = 0; c < n; c++) {
+                w[i * n + c] = u * ((double)((c * 3) % 7) - 3);
+            }
+        }
+        m = taken(w, n, n);
+        assert_norm(&m, sqrt(u2 * v2) * (1 - 4e-16), n > 96 ? 1e-4 : 1e-7);
+        matrix_clear(&m);
+        free(w);
+    }
+}
+
+/* A vector's norm is not below its value: nearest would be, half the time. */
+static void norms_of_vectors_are_not_below(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 400; i++) {
+        double v[17];
+        size_t n = 1 + below(17);
+        mpfr_t sum, square;
+        mpfr_init2(sum, 400);
+        mpfr_init2(square, 400);
+        mpfr_set_ui(sum, 0, MPFR_RNDN);
+        for (size_t c = 0; c < n; c++) {
+            v[c] = uniform();
+            mpfr_set_d(square, v[c], MPFR_RNDN);
+            mpfr_sqr(square, square, MPFR_RNDN);
+            mpfr_add(sum, sum, square, MPFR_RNDN);
+        }
+        mpfr_sqrt(sum, sum, MPFR_RNDN);
+        Matrix m = taken(v, 1, n);
+        mpfr_t bound;
+        exact(bound, matrix_norm(&m));
+        assert_true(mpfr_cmp(bound, sum) >= 0);
+        mpfr_mul_d(sum, sum, 1 + 1e-13, MPFR_RNDN);
+        assert_true(mpfr_cmp(bound, sum) <= 0);
+        matrix_clear(&m);
+        mpfr_clear(sum);
+        mpfr_clear(square);
+        mpfr_clear(bound);
+    }
+}
+
+/* A matrix with the eigenvalues 1 - i/8 in a basis of reflections: I - 2 u u^T / |u|^2. */
+static void negative_parts_are_bounds(void **state)
+{
+    (void)state;
+    for (size_t n = 2; n < 120; n += 13) {
+        double *w = calloc(n * n, sizeof *w), least = 1 - (double)(n - 1) / 8, u2 = 0;
+        assert_non_null(w);
+        for (size_t i = 0; i < n; i++) {
+            u2 += (double)((i + 1) * (i + 1));
+        }
+        for (size_t r = 0; r < n; r++) {
+            for (size_t c = 0; c < n; c++) {
+                double sum = 0;
+                for (size_t k = 0; k < n; k++) {
+                    double rk = (double)(r == k) - 2 * (double)((r + 1) * (k + 1)) / u2,
+                           ck = (double)(c == k) - 2 * (double)((c + 1) * (k + 1)) / u2;
+                    sum += rk * ck * (1 - (double)k / 8);
+                }
+                w[r * n + c] = sum + (double)((int)(r > c) - (int)(r < c)); /* which cancels */
+            }
+        }
+        Matrix m = taken(w, n, n);
+        double bound = magnitude_double(matrix_negative_part(&m)), part = fmax(0, -least);
+        if (!(bound >= part * (1 - 1e-12) && bound <= part * (1 + 1e-4) + 1e-9 * (double)n)) {
+            print_message("%zu: %.17g for %.17g\n", n, bound, part);
+        }
+        assert_true(bound >= part * (1 - 1e-12) && bound <= part * (1 + 1e-4) + 1e-9 * (double)n);
+        matrix_clear(&m);
+        free(w);
+    }
+}
+
+/* What is off stays within off: 1/3 + 1/3 ... by products and sums, against fractions. */
+static void what_is_off_is_counted(void **state)
+{
+    const double a[] = {1.0 / 3, -1.0 / 7, 1e-9, 3}, eye[] = {1, 0, 0, 1};
+    Matrix m = taken(a, 2, 2), i = taken(eye, 2, 2), p = {0}, d = {0};
+    (void)state;
+    assert_true(m.off <= 0x1p-800 && !matrix_is_zero(&m));
+    assert_true(matrix_product(&p, &m, &m, false));
+    assert_true(p.off > 0 && p.off < 1e-13);
+    assert_true(matrix_difference(&d, &m, magnitude_of(1, 0), &m, magnitude_of(1, 0)));
+    double nothing = magnitude_double(matrix_norm(&d));
+    assert_true(nothing > 0 && nothing < 1e-14);
+    matrix_add_diagonal(&i, -1);
+    assert_true(magnitude_double(matrix_norm(&i)) < 1e-14);
+    const double broken[] = {1, NAN, 2, INFINITY};
+    Matrix lost = taken(broken, 2, 2);
+    assert_true(magnitude_double(matrix_norm(&lost)) == INFINITY);
+    matrix_clear(&m);
+    matrix_clear(&i);
+    matrix_clear(&p);
+    matrix_clear(&d);
+    matrix_clear(&lost);
+}
+
+/* ---- Imitations ----------------------------------------------------------------------------- */
+
+/* sup |SiLU'| = 1.0998393..., at a scale of any gate; of GELU's two terms 1.1286 (docs). */
+static void slopes_are_bounds(void **state)
+{
+    const double silu = 1.09983932380602;
+    const double v = 0.9103671936 * 2.15006383;
+    (void)state;
+    for (int e = -300; e <= 300; e += 100) {
+        const Imitation one = {1, {{pow(10, e), 0, 1}}};
+        double slope = imitation_slope(&one);
+        assert_true(slope >= silu && slope <= silu + 2e-7);
+    }
+    const Imitation two = {2, {{2.15006383, 0, v}, {2.95015679, 0, 1 - v}}};
+    double slope = imitation_slope(&two);
+    assert_true(slope >= 1.1285 && slope <= 1.1287);
+    assert_true(imitation_is_whole(&two));
+    assert_true(imitation_values(&two) >= v + (v - 1) && imitation_values(&two) <= 2.9148);
+    const Imitation half = {1, {{1, 0, 1 - DBL_EPSILON}}};
+    assert_false(imitation_is_whole(&half));
+}
+
+/* ---- Searched inputs ------------------------------------------------------------------------ */
+
+/* A stack with every bias, of random sizes. */
+typedef struct {
+    CaseSpec spec;
+    GivenWeights given;
+    GivenLayer layers[3];
+    double *owned[128];
+    size_t count;
+} Drawn;
+
+static const double *draw(Drawn *stack, size_t count, double size, double mean)
+{
+    double *drawn = calloc(count, sizeof *drawn);
+    assert_true(drawn != NULL && stack->count < 128);
+    for (size_t i = 0; i < count; i++) {
+        drawn[i] = mean + size * (uniform() + uniform() + uniform());
+    }
+    stack->owned[stack->count++] = drawn;
+    return drawn;
+}
+
+static GivenLayer draw_layer(Drawn *stack, double size, bool biased)
+{
+    const CaseSpec *s = &stack->spec;
+    size_t d = s->d, h = s->d_ff, k = s->heads, r = s->d_head;
+    GivenLayer layer = {.w_q = draw(stack, k * d * r, size, 0),
+                        .w_k = draw(stack, k * d * r, size, 0),
+                        .w_v = draw(stack, k * d * r, size, 0),
+                        .w_o = draw(stack, k * r * d, size, 0),
+                        .w_in = draw(stack, d * h, size, 0),
+                        .w_out = draw(stack, h * d, size, 0),
+                        .linear_w = draw(stack, d * d, size, 0),
+                        .ln1_w = draw(stack, d, 0.4, 1),
+                        .ln1_b = draw(stack, d, 0.3, 0),
+                        .ln2_w = draw(stack, d, 0.4, 1),
+                        .ln2_b = draw(stack, d, 0.3, 0)};
+    if (biased) {
+        layer.b_q = draw(stack, k * r, size, 0);
+        layer.b_k = draw(stack, k * r, size, 0);
+        layer.b_v = draw(stack, k * r, size, 0);
+        layer.b_o = draw(stack, d, size, 0);
+        layer.b_in = draw(stack, h, size, 0);
+        layer.b_out = draw(stack, d, size, 0);
+        layer.linear_b = draw(stack, d, size, 0);
+    }
+    return layer;
+}
+
+static void drawn_make(Drawn *stack)
+{
+    static const Construction kinds[] = {CONSTRUCTION_ATTENTION,    CONSTRUCTION_FUSED,
+                                         CONSTRUCTION_TRANSFORMER,  CONSTRUCTION_TRANSFORMER,
+                                         CONSTRUCTION_TRANSFORMER3, CONSTRUCTION_FFN3,
+                                         CONSTRUCTION_LINEAR,       CONSTRUCTION_SILU};
+    CaseSpec *s = &stack->spec;
+    *stack = (Drawn){.spec = {.construction = kinds[below(8)],
+                              .n = 1 + below(4),
+                              .d = 1 + below(4),
+                              .d_ff = 1 + below(4),
+                              .heads = 1 + below(2),
+                              .d_head = 1 + below(3),
+                              .depth = 1 + below(3),
+                              .mask = below(2) == 0 ? MASK_CAUSAL : MASK_NONE,
+                              .activation = (Activation)below(3),
+                              .gelu = (GeluForm)below(GELU_COUNT),
+                              .slope = 3,
+                              .norm = (Normalization)below(NORMALIZATION_COUNT),
+                              .norm_eps = below(2) == 0 ? 1e-5 : 0.1,
+                              .norm_tokens_only = below(3) == 0}};
+    s->norm_place = below(3) == 0 || s->construction == CONSTRUCTION_SILU ? NORM_POST : NORM_PRE;
+    s->head_rank = below(3);
+    stack->given = (GivenWeights){.layers = stack->layers, .scale = {1, 1, (long)s->d_head}};
+    const double sizes[] = {0.1, 0.3, 0.7};
+    double size = sizes[below(3)];
+    bool biased = below(2) == 0;
+    for (size_t l = 0; l < s->depth; l++) {
+        stack->layers[l] = draw_layer(stack, size, biased);
+    }
+    stack->given.x = draw(stack, s->n * s->d, 1, 0);
+    s->given = &stack->given;
+}
+
+static void drawn_clear(Drawn *stack)
+{
+    for (size_t i = 0; i < stack->count; i++) {
+        free(stack->owned[i]);
+    }
+}
+
+/* The 2-norm of a row of the difference, less than 1e-15 of it off. */
+static Magnitude row_norm(const RefRun *run, size_t row, Columns columns)
+{
+    mpfr_t squares, square;
+    mpfr_init2(squares, 128);
+    mpfr_init2(square, 128);
+    mpfr_set_ui(squares, 0, MPFR_RNDN);
+    for (size_t c = 0; c < columns.count; c++) {
+        mpfr_sqr(square, ref_run_difference(run, row, columns.first + c), MPFR_RNDN);
+        mpfr_add(squares, squares, square, MPFR_RNDN);
+    }
+    mpfr_sqrt(squares, squares, MPFR_RNDN);
+    long exponent;
+    double digits = mpfr_get_d_2exp(&exponent, squares, MPFR_RNDN);
+    assert_true(mpfr_number_p(squares));
+    mpfr_clear(squares);
+    mpfr_clear(square);
+    return magnitude_of(digits * (1 - 1e-13), exponent);
+}
+
+/* log2 of a / b; -INFINITY where a is 0. */
+static double ratio(Magnitude a, Magnitude b)
+{
+    return a.digits == 0   ? -INFINITY
+           : b.digits == 0 ? INFINITY
+                           : log2(a.digits / b.digits) + (double)(a.exponent - b.exponent);
+}
+
+/* Of an input at an Omega: the largest error over its bound, of tokens and of the bias row after
+ * any layer. */
+static double attack(const Pair *pair, const double *x, double omega, const GuaranteeLayer *bounds)
+{
+    enum { BITS = 96 };
+    const Model *model = &pair->converted;
+    const Layout *layout = &model->layout;
+    RefRun *run = ref_difference_open(model, x, NULL, omega, BITS, NULL);
+    assert_non_null(run);
+    double worst = -INFINITY;
+    for (size_t l = 0; l < model->depth; l++) {
+        Columns compared = pair->compared[l];
+        ref_run_layer(run);
+        for (size_t i = 0; i < layout->n; i++) {
+            Magnitude e = row_norm(run, layout_token_row(layout, i), compared);
+            worst = fmax(worst, ratio(e, bounds[l].error));
+        }
+        Magnitude b = row_norm(run, layout_bias_row(layout), compared);
+        worst = fmax(worst, ratio(b, bounds[l].bias_row));
+    }
+    ref_run_clear(run);
+    return worst;
+}
+
+/* Rows at random, of length R, near it, along one direction, or with opposite signs. */
+static void draw_input(double *x, const Layout *layout, double R)
+{
+    size_t d = layout->d, ld = layout_content(layout);
+    memset(x, 0, layout->n * ld * sizeof *x);
+    bool alike = below(3) == 0;
+    for (size_t i = 0; i < layout->n; i++) {
+        double length = 0, *row = x + i * ld;
+        for (size_t c = 0; c < d; c++) {
+            row[c] = alike && i > 0 ? (below(2) == 0 ? 1 : -1) * x[c] : uniform();
+            length += row[c] * row[c];
+        }
+        double wanted = R * (below(4) == 0 ? fabs(uniform()) : 1) * (1 - 1e-12);
+        for (size_t c = 0; c < d && length > 0; c++) {
+            row[c] *= wanted / sqrt(length);
+        }
+    }
+}
+
+/* x moved a little, no row longer than R. */
+static void move_input(double *moved, const double *x, const Layout *layout, double R, double by)
+{
+    size_t d = layout->d, ld = layout_content(layout);
+    memcpy(moved, x, layout->n * ld * sizeof *x);
+    for (size_t i = 0; i < layout->n; i++) {
+        double length = 0, *row = moved + i * ld;
+        for (size_t c = 0; c < d; c++) {
+            row[c] += R * by * uniform();
+            length += row[c] * row[c];
+        }
+        double most = R * (1 - 1e-12);
+        for (size_t c = 0; c < d && sqrt(length) > most; c++) {
+            row[c] *= most / sqrt(length);
+        }
+    }
+}
+
+/* The largest ratio that random inputs and a climb from the best of them come to. */
+static double climb(const Pair *pair, double R, double omega, const GuaranteeLayer *bounds,
+                    int tries)
+{
+    const Layout *layout = &pair->converted.layout;
+    size_t count = layout->n * layout_content(layout);
+    double *x = calloc(count, sizeof *x), *best = calloc(count, sizeof *best), top = -INFINITY;
+    assert_true(x != NULL && best != NULL);
+    for (int t = 0; t < tries; t++) {
+        if (t < tries / 3) {
+            draw_input(x, layout, R);
+        } else {
+            move_input(x, best, layout, R, t % 2 == 0 ? 0.3 : 0.03);
+        }
+        double found = attack(pair, x, omega, bounds);
+        if (found > top) {
+            top = found;
+            memcpy(best, x, count * sizeof *x);
+        }
+    }
+    free(x);
+    free(best);
+    return top;
+}
+
+static Guarantee *open_guarantee(const Pair *pair, double R)
+{
+    Guarantee *guarantee;
+    const char *reason;
+    const GuaranteeOf of = {.pair = pair, .input_norm = magnitude_of(R, 0)};
+    GuaranteeStatus status = guarantee_open(&guarantee, &reason, &of);
+    if (status != GUARANTEE_OK) {
+        print_message("%s\n", reason);
+    }
+    assert_int_equal(status, GUARANTEE_OK);
+    return guarantee;
+}
+
+/* Random models, inputs and Omegas: no error is above its bound, and some come near. */
+static void no_input_beats_a_bound(void **state)
+{
+    bool nightly = fixture_nightly();
+    int models = nightly ? 200 : SMALL_GRIDS ? 4 : 20, tries = nightly ? 100 : 12;
+    double worst = -INFINITY;
+    (void)state;
+    for (int m = 0; m < models; m++) {
+        static const double omegas[] = {0.3, 1, 2.5, 5, 12};
+        Drawn stack;
+        drawn_make(&stack);
+        Pair pair = pair_make(&stack.spec);
+        double R = below(2) == 0 ? 0.6 : 2;
+        Guarantee *guarantee = open_guarantee(&pair, R);
+        for (size_t o = 0; o < 5; o++) {
+            GuaranteeLayer layers[3];
+            (void)guarantee_at(guarantee, omegas[o], layers);
+            double found = climb(&pair, R, omegas[o], layers, tries);
+            if (found > 0) {
+                print_message("model %d (%s), omega %g: %.17g\n", m,
+                              construction_names[stack.spec.construction], omegas[o], found);
+            }
+            assert_true(found <= 0);
+            worst = fmax(worst, found);
+        }
+        guarantee_clear(guarantee);
+        case_clear(&pair);
+        drawn_clear(&stack);
+    }
+    print_message("%d inputs of %d models: the nearest is at %.3g of its bound\n",
+                  models * 5 * tries, models, exp2(worst));
+    assert_true(worst > -2);
+}
+
+/* All falls as Omega grows, and the Omega that is found meets its tolerance, and hardly less. */
+static void bounds_fall_with_omega(void **state)
+{
+    (void)state;
+    for (int m = 0; m < 12; m++) {
+        Drawn stack;
+        drawn_make(&stack);
+        Pair pair = pair_make(&stack.spec);
+        Guarantee *guarantee = open_guarantee(&pair, 1.5);
+        Magnitude before = {INFINITY, 0};
+        for (double omega = 0.01; omega < 2000; omega *= 1.3) {
+            Magnitude now = guarantee_at(guarantee, omega, NULL);
+            assert_true(ratio(now, before) < 1e-10);
+            before = now;
+        }
+        double omega = guarantee_omega(guarantee, 1e-9, 1);
+        Magnitude allowed = magnitude_of(1e-9, 0);
+        assert_false(magnitude_above(guarantee_at(guarantee, omega, NULL), allowed));
+        if (omega > 1e-3) { /* else a token alone is exact at any Omega */
+            Magnitude less = guarantee_at(guarantee, omega * (1 - 2e-5), NULL);
+            double shrunk = guarantee_omega(guarantee, 1e-9, 0.5);
+            assert_true(magnitude_above(less, allowed));
+            assert_true(fabs(shrunk / (2 * omega) - 1) < 3e-5);
+        }
+        guarantee_clear(guarantee);
+        case_clear(&pair);
+        drawn_clear(&stack);
+    }
+}
+
+/* ---- The independent program, and the command ----------------------------------------------- */
+
+static void an_oracle_agrees(void **state)
+{
+    Scratch *scratch = *state;
+    const char *python = oracle_python("json");
+    char asked[4 * SCRATCH_PATH];
+    if (python == NULL) {
+        print_message("no python3: not compared\n");
+        skip();
+    }
+    snprintf(asked, sizeof asked, "tests/oracle_guarantee.py %s %s %d", program(),
+             scratch->directory,
+             fixture_nightly() ? 300
+             : SMALL_GRIDS     ? 5
+                               : 20);
+    oracle_agree(python, asked, "oracle_guarantee.py");
+}
+
+#define MODADD "guarantee cases/models/modadd53-silu.safetensors --format csv "
+#define CHARGPT "guarantee cases/models/chargpt --gelu minimax --format csv "
+
+/* The figures of the theory, which another program found in floats: 19.15 and 46.3. */
+static void trained_models_have_small_omegas(void **state)
+{
+    (void)state;
+    Output output = run(MODADD "--tolerance 1e-9");
+    assert_int_equal(output.code, 0);
+    double omega = number(&output, 1, "omega");
+    print_message("modadd53: %.17g\n", omega);
+    assert_true(omega > 16 && omega < 19.3);
+    assert_true(number(&output, 1, "logit_error") <= 1e-9);
+    free(output.text);
+    output = run(CHARGPT "--tolerance 1e-9");
+    assert_int_equal(output.code, 0);
+    omega = number(&output, 2, "omega");
+    print_message("chargpt: %.17g\n", omega);
+    assert_true(omega > 35 && omega < 47);
+    free(output.text);
+}
+
+static void verdicts_have_exit_codes(void **state)
+{
+    (void)state;
+    Output output = run(MODADD "--tolerance 1e-9 --omega 15,30");
+    assert_int_equal(output.code, 1);
+    assert_int_equal(lines(&output), 3);
+    expect_cell(&output, 1, "status", "fail");
+    expect_cell(&output, 2, "status", "ok");
+    free(output.text);
+    output = run(MODADD "--omega 15");
+    assert_int_equal(output.code, 0);
+    free(output.text);
+    /* Scores beyond what any Omega is. */
+    output = run("guarantee --construction attention --n 4 --d 3 --d-head 2 --score-scale 1e300 "
+                 "--input-norm 1e100 --tolerance 1e-9 --format csv 2>&1");
+    assert_int_equal(output.code, 1);
+    assert_non_null(strstr(output.text, "no Omega up to the largest double"));
+    assert_non_null(strstr(output.text, "sublayer 1, attention"));
+    assert_non_null(strstr(output.text, ",none\n"));
+    free(output.text);
+}
+
+static void what_is_outside_is_refused(void **state)
+{
+    static const char *const requests[] = {
+        "guarantee --tolerance 1e-9",
+        "guarantee --input-norm 1",
+        "guarantee --input-norm 0 --tolerance 1e-9",
+        "guarantee --input-norm nan --tolerance 1e-9",
+        "guarantee --input-norm 1 --tolerance 1e-9 --arithmetic f32",
+        "guarantee --input-norm 1 --tolerance 1e-9 --judge rounding",
+        "guarantee --input-norm 1 --tolerance 1e-9 --norm rms",
+        "guarantee --input-norm 1 --tolerance 1e-9 --construction masked",
+        "guarantee --input-norm 1 --tolerance 1e-9 --mask pseudo-causal",
+        "guarantee --input-norm 1 --tolerance 1e-9 --dropout 0.1",
+        "guarantee --input-norm 1 --tolerance 1e-9 --drop-entry 1",
+        "guarantee --input-norm 1 --tolerance 1e-9 --weight-noise 0.1",
+        "guarantee --input-norm 1 --tolerance 1e-9 --bias-row-content random",
+        "guarantee --input-norm 1 --tolerance 1e-9 --preset gpt3",
+        "guarantee --input-norm 1 --tolerance 1e-9 --memory 1KiB",
+        MODADD "--tolerance 1e-9 --input-norm 1",
+        MODADD "--tolerance 1e-9 --n 4",
+        MODADD,
+    };
+    (void)state;
+    expect_refused(requests, sizeof requests / sizeof *requests, 2);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(magnitudes_are_rounded_up),
+        cmocka_unit_test(exponentials_are_rounded_up),
+        cmocka_unit_test(magnitudes_are_printed_rounded_up),
+        cmocka_unit_test(norms_are_bounds),
+        cmocka_unit_test(norms_of_vectors_are_not_below),
+        cmocka_unit_test(negative_parts_are_bounds),
+        cmocka_unit_test(what_is_off_is_counted),
+        cmocka_unit_test(slopes_are_bounds),
+        cmocka_unit_test(no_input_beats_a_bound),
+        cmocka_unit_test(bounds_fall_with_omega),
+        cmocka_unit_test_setup_teardown(an_oracle_agrees, scratch_set_up, fixture_tear_down),
+        cmocka_unit_test(trained_models_have_small_omegas),
+        cmocka_unit_test(verdicts_have_exit_codes),
+        cmocka_unit_test(what_is_outside_is_refused),
+    };
+    return cmocka_run_group_tests(tests, reference_set_up, reference_tear_down);
+}
