@@ -192,6 +192,17 @@ static void say_config(SaidList *config, const SaidModel *model, const Sizes *si
     set_size(config, "vocab_size", sizes->vocabulary);
 }
 
+/* Buffers hold what a mask of theirs does. */
+static void fill_buffers(SaidModel *model, bool causal)
+{
+    for (size_t t = 0; t < model->count; t++) {
+        SaidTensor *tensor = &model->tensors[t];
+        if (tensor->foreign) {
+            tensor->fill = tensor->rank == 0 ? FILL_MASKED : causal ? FILL_CAUSAL : FILL_ONES;
+        }
+    }
+}
+
 /* What is said of the model beside its tensors: by metadata, by flags, or by a config. */
 static void say(SaidModel *model, Decisions *decisions, const Sizes *sizes, unsigned parts)
 {
@@ -205,13 +216,7 @@ static void say(SaidModel *model, Decisions *decisions, const Sizes *sizes, unsi
     bool attention = (parts & (FACTORS | MERGED)) != 0, lens = !model->gpt2;
     bool square = sizes->other == sizes->d && (parts & HIDDEN_X) == 0;
     SaidList *list = decide(decisions, 4) == 0 ? &model->flags : &model->metadata;
-    for (size_t t = 0; t < model->count; t++) {
-        SaidTensor *tensor = &model->tensors[t];
-        bool causal = model->gpt2 || strstr(mask, "causal") != NULL;
-        if (tensor->foreign) {
-            tensor->fill = tensor->rank == 0 ? FILL_MASKED : causal ? FILL_CAUSAL : FILL_ONES;
-        }
-    }
+    fill_buffers(model, model->gpt2 || strstr(mask, "causal") != NULL);
     model->configured = model->gpt2 && decide(decisions, 4) != 0;
     const struct {
         bool needed;

@@ -68,21 +68,22 @@ static size_t read_back(Row *back, const Point *point, const char *line, const c
     return length;
 }
 
+static const char *const damaged[] = {"total_rms;total_max",
+                                      "total_rms;rounding_max",
+                                      "total_rms;",
+                                      ";total_rms",
+                                      "total_rm",
+                                      "total_rms total_rel",
+                                      "total_rms;;score_max",
+                                      "score_max;total_rms",
+                                      "total_rms;total_rms",
+                                      "total_rms;onehot_max;xy",
+                                      "status",
+                                      "omega"};
+
 /* What is written is read; another list is no row of the program's. */
 static void bounds_are_read_back(void **state)
 {
-    static const char *const damaged[] = {"total_rms;total_max",
-                                          "total_rms;rounding_max",
-                                          "total_rms;",
-                                          ";total_rms",
-                                          "total_rm",
-                                          "total_rms total_rel",
-                                          "total_rms;;score_max",
-                                          "score_max;total_rms",
-                                          "total_rms;total_rms",
-                                          "total_rms;onehot_max;xy",
-                                          "status",
-                                          "omega"};
     Point point = {.omega = 5, .reference = REFERENCE_SUBTRACT, .max_bits = 65536};
     Row row, back;
     char *line = NULL;

@@ -73,54 +73,55 @@ static void exact_counts_all_seventeen(void **state)
     assert_true(judge(f));
 }
 
+static const struct {
+    const char *obtained, *baseline;
+    const char *reason; /* NULL: passes */
+} decimals[] = {
+    {"6.3000000000000000e-868", "6.3000000000000000e-868", NULL},
+    {"6.3000000000000000e-868", "6.4000000000000000e-868", "differs"},
+    {"6.3000000000000000e-868", "6.3000000000000000e-869", "differs"},
+    {"-6.3000000000000000e-868", "6.3000000000000000e-868", "differs"},
+    {"1.0000000000000000e-05", "9.9999999999999999e-06", NULL},
+    {"9.9999999999999999e-06", "1.0000000000000000e-05", NULL},
+    {"1.0000000000000000e-05", "9.9999999999800000e-06", "differs"},
+    {"9.9999999999800000e-06", "1.0000000000000000e-05", NULL},
+    {"1.0000000000100000e-05", "1.0000000000000000e-05", "differs"},
+    {"1.0000000000099999e-05", "1.0000000000000000e-05", NULL},
+    {"9.9999999998000000e-06", "1.0000000000000000e-05", "differs"},
+    {"0.00001", "1e-5", NULL},
+    {"123", "1.23e2", NULL},
+    {"1e-400", "0", "not 0 any more"},
+    {"0", "1e-400", "0 for what the baseline resolves"},
+    {"0", "1e-100000", "0 for what the baseline resolves"},
+    {"0", "0", NULL},
+    {"0", "0.0000000000000000e+00", "a zero that is not proven"},
+    {"0e0", "0", "a zero that is not proven"},
+    {"-0", "0", "a zero that is not proven"},
+    {"0.0", "0.0", "a zero that is not proven"},
+    {"0.0", "1e-400", "a zero that is not proven"},
+    {"nan", "nan", "not a number"},
+    {"nan", "0", "not a number"},
+    {"inf", "inf", "not a number"},
+    {"-inf", "1", "not a number"},
+    {"0", "nan", "not a number in the baseline"},
+    {"1e-5", "nan", "not a number in the baseline"},
+    {"1e-5", "inf", "not a number in the baseline"},
+    {"", "1e-5", "blank, and not in the baseline"},
+    {"1e-5", "", "blank in the baseline"},
+    {"", "nan", "not a number in the baseline"},
+    {"", "", NULL},
+};
+
 static void decimals_are_compared_and_not_doubles(void **state)
 {
-    static const struct {
-        const char *obtained, *baseline;
-        const char *reason; /* NULL: passes */
-    } pairs[] = {
-        {"6.3000000000000000e-868", "6.3000000000000000e-868", NULL},
-        {"6.3000000000000000e-868", "6.4000000000000000e-868", "differs"},
-        {"6.3000000000000000e-868", "6.3000000000000000e-869", "differs"},
-        {"-6.3000000000000000e-868", "6.3000000000000000e-868", "differs"},
-        {"1.0000000000000000e-05", "9.9999999999999999e-06", NULL},
-        {"9.9999999999999999e-06", "1.0000000000000000e-05", NULL},
-        {"1.0000000000000000e-05", "9.9999999999800000e-06", "differs"},
-        {"9.9999999999800000e-06", "1.0000000000000000e-05", NULL},
-        {"1.0000000000100000e-05", "1.0000000000000000e-05", "differs"},
-        {"1.0000000000099999e-05", "1.0000000000000000e-05", NULL},
-        {"9.9999999998000000e-06", "1.0000000000000000e-05", "differs"},
-        {"0.00001", "1e-5", NULL},
-        {"123", "1.23e2", NULL},
-        {"1e-400", "0", "not 0 any more"},
-        {"0", "1e-400", "0 for what the baseline resolves"},
-        {"0", "1e-100000", "0 for what the baseline resolves"},
-        {"0", "0", NULL},
-        {"0", "0.0000000000000000e+00", "a zero that is not proven"},
-        {"0e0", "0", "a zero that is not proven"},
-        {"-0", "0", "a zero that is not proven"},
-        {"0.0", "0.0", "a zero that is not proven"},
-        {"0.0", "1e-400", "a zero that is not proven"},
-        {"nan", "nan", "not a number"},
-        {"nan", "0", "not a number"},
-        {"inf", "inf", "not a number"},
-        {"-inf", "1", "not a number"},
-        {"0", "nan", "not a number in the baseline"},
-        {"1e-5", "nan", "not a number in the baseline"},
-        {"1e-5", "inf", "not a number in the baseline"},
-        {"", "1e-5", "blank, and not in the baseline"},
-        {"1e-5", "", "blank in the baseline"},
-        {"", "nan", "not a number in the baseline"},
-        {"", "", NULL},
-    };
     CheckFixture *f = *state;
-    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
-        set_text(&f->check.obtained, SILU_GOOD, "construction_max", pairs[i].obtained);
-        set_text(&f->check.baseline, SILU_GOOD, "construction_max", pairs[i].baseline);
-        if (pairs[i].reason == NULL) {
+    for (size_t i = 0; i < sizeof decimals / sizeof *decimals; i++) {
+        set_text(&f->check.obtained, SILU_GOOD, "construction_max", decimals[i].obtained);
+        set_text(&f->check.baseline, SILU_GOOD, "construction_max", decimals[i].baseline);
+        if (decimals[i].reason == NULL) {
             assert_true(judge(f));
         } else {
-            expect_finding(f, SILU_GOOD, "construction_max", pairs[i].reason);
+            expect_finding(f, SILU_GOOD, "construction_max", decimals[i].reason);
         }
         again(f);
     }
@@ -348,43 +349,44 @@ static void bit_equality_is_a_share_of_one_machine(void **state)
     f->check.other_machine = false;
 }
 
+static const struct {
+    const char *column, *obtained, *baseline, *reason;
+} told[] = {
+    {"construction_max", "<1e-70", "<1e-70", NULL},
+    {"construction_max", "<1e-71", "<1e-70", NULL},
+    {"construction_max", "<2e-70", "<1e-70", "above the baseline's bound"},
+    {"construction_max", "1e-71", "<1e-70", NULL},
+    {"construction_max", "0", "<1e-70", NULL},
+    {"construction_max", "2e-70", "<1e-70", "above the baseline's bound"},
+    {"construction_max", "<1e-70", "1e-70", "only a bound, of what the baseline resolves"},
+    {"construction_max", "<1e-90", "1e-70", "only a bound, of what the baseline resolves"},
+    {"construction_max", "<1e-90", "0", "not 0 any more"},
+    {"construction_log10", "<-71", "<-70", NULL},
+    {"construction_log10", "<-69", "<-70", "above the baseline's bound"},
+    {"construction_log10", "<-70", "-70", "only a bound, of what the baseline resolves"},
+    {"native_max", "<1e-60", "<1e-60", NULL},
+    {"native_max", "<1e-50", "<1e-60", NULL}, /* below what any machine may lose */
+    {"native_max", "<1e-60", "1e-16", NULL},
+    {"native_max", "1e-17", "<1e-60", NULL},
+    {"native_max", "1e-3", "<1e-60", "above its limit"},
+    {"native_max", "<1e-60", "1e-3", "0 for what was far above the machine's own floor"},
+};
+
 /* A cell that is only a bound, marked with a <, against the baseline's: what the baseline has as a
  * value is a value, and what it bounds is within. */
 static void bounds_and_values_are_told_apart(void **state)
 {
-    static const struct {
-        const char *column, *obtained, *baseline, *reason;
-    } pairs[] = {
-        {"construction_max", "<1e-70", "<1e-70", NULL},
-        {"construction_max", "<1e-71", "<1e-70", NULL},
-        {"construction_max", "<2e-70", "<1e-70", "above the baseline's bound"},
-        {"construction_max", "1e-71", "<1e-70", NULL},
-        {"construction_max", "0", "<1e-70", NULL},
-        {"construction_max", "2e-70", "<1e-70", "above the baseline's bound"},
-        {"construction_max", "<1e-70", "1e-70", "only a bound, of what the baseline resolves"},
-        {"construction_max", "<1e-90", "1e-70", "only a bound, of what the baseline resolves"},
-        {"construction_max", "<1e-90", "0", "not 0 any more"},
-        {"construction_log10", "<-71", "<-70", NULL},
-        {"construction_log10", "<-69", "<-70", "above the baseline's bound"},
-        {"construction_log10", "<-70", "-70", "only a bound, of what the baseline resolves"},
-        {"native_max", "<1e-60", "<1e-60", NULL},
-        {"native_max", "<1e-50", "<1e-60", NULL}, /* below what any machine may lose */
-        {"native_max", "<1e-60", "1e-16", NULL},
-        {"native_max", "1e-17", "<1e-60", NULL},
-        {"native_max", "1e-3", "<1e-60", "above its limit"},
-        {"native_max", "<1e-60", "1e-3", "0 for what was far above the machine's own floor"},
-    };
     CheckFixture *f = *state;
-    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
-        const char *o = pairs[i].obtained, *b = pairs[i].baseline, *column = pairs[i].column;
+    for (size_t i = 0; i < sizeof told / sizeof *told; i++) {
+        const char *o = told[i].obtained, *b = told[i].baseline, *column = told[i].column;
         set_text(&f->check.obtained, SILU_GOOD, column, o + (*o == '<'));
         set_text(&f->check.obtained, SILU_GOOD, "bounds", *o == '<' ? column : "");
         set_text(&f->check.baseline, SILU_GOOD, column, b + (*b == '<'));
         set_text(&f->check.baseline, SILU_GOOD, "bounds", *b == '<' ? column : "total_rms");
-        if (pairs[i].reason == NULL) {
+        if (told[i].reason == NULL) {
             assert_true(judge(f));
         } else {
-            expect_finding(f, SILU_GOOD, column, pairs[i].reason);
+            expect_finding(f, SILU_GOOD, column, told[i].reason);
             assert_int_equal(f->check.findings[0].obtained_bound, *o == '<');
             assert_int_equal(f->check.findings[0].baseline_bound, *b == '<');
         }

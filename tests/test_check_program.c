@@ -134,23 +134,24 @@ static void a_mistyped_baseline_is_refused_before_any_work(void **state)
     free(report);
 }
 
+static const struct {
+    const char *sidecar, *said;
+} altered[] = {
+    {NULL, "there is no .json beside it"},
+    {"", "cannot be read as JSON"},
+    {"[1]", "cannot be read as JSON"},
+    {"{\"schema\": 9}", "has schema 9, this version reads schema 5"},
+    {"{\"complete\": true}", "has no schema, this version reads schema 5"},
+    {"{\"schema\": 5, \"complete\": false}", "not one of a complete run"},
+    {"{\"schema\": 5}", "not one of a complete run"},
+    {"{\"schema\": 5, \"complete\": true}", "no digest of it"},
+    {"{\"schema\": 5, \"complete\": true, \"digest\": \"0\"}", "was it edited?"},
+};
+
 /* A baseline counts as it was saved, whole, with its sidecar. */
 static void baselines_are_as_they_were_saved(void **state)
 {
     static const char line[] = "check --n 2 --d 2 --baseline %/b.csv";
-    static const struct {
-        const char *sidecar, *said;
-    } cases[] = {
-        {NULL, "there is no .json beside it"},
-        {"", "cannot be read as JSON"},
-        {"[1]", "cannot be read as JSON"},
-        {"{\"schema\": 9}", "has schema 9, this version reads schema 5"},
-        {"{\"complete\": true}", "has no schema, this version reads schema 5"},
-        {"{\"schema\": 5, \"complete\": false}", "not one of a complete run"},
-        {"{\"schema\": 5}", "not one of a complete run"},
-        {"{\"schema\": 5, \"complete\": true}", "no digest of it"},
-        {"{\"schema\": 5, \"complete\": true, \"digest\": \"0\"}", "was it edited?"},
-    };
     const Scratch *scratch = *state;
     char path[SCRATCH_PATH], sidecar[SCRATCH_PATH];
     Csv csv = {0};
@@ -159,13 +160,13 @@ static void baselines_are_as_they_were_saved(void **state)
     scratch_path(path, scratch, "b.csv");
     scratch_path(sidecar, scratch, "b.csv.json");
     Output kept = read_file(sidecar), table = read_file(path);
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        if (cases[i].sidecar == NULL) {
+    for (size_t i = 0; i < sizeof altered / sizeof *altered; i++) {
+        if (altered[i].sidecar == NULL) {
             assert_int_equal(unlink(sidecar), 0);
         } else {
-            file_write(sidecar, cases[i].sidecar, strlen(cases[i].sidecar));
+            file_write(sidecar, altered[i].sidecar, strlen(altered[i].sidecar));
         }
-        check_expect(scratch, line, 2, cases[i].said);
+        check_expect(scratch, line, 2, altered[i].said);
         check_expect(scratch, line, 2, "saved anew with --save-baseline FILE --force");
         assert_false(check_made(scratch, "b.csv.obtained"));
     }

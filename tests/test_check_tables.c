@@ -207,91 +207,93 @@ static int read_baseline(CheckFixture *f, char said[SCRATCH_TEXT], const char *t
     return status;
 }
 
+static const struct {
+    const char *column, *cell;
+    bool good;
+} domains[] = {
+    {"identical", "0", true},
+    {"identical", "1", true},
+    {"identical", "0.5", true},
+    {"identical", "9.9999999999999999e-1", true},
+    {"identical", "-1", false},
+    {"identical", "1.0000000000000001", false},
+    {"identical", "2e0", false},
+    {"identical", "1e1", false},
+    {"total_max", "1e308", true},
+    {"total_max", "-1e308", false},
+    {"total_max", "nan", true},
+    {"total_max", "", true},
+    {"total_max", "1.2e+330985980239", true}, /* a bound where nothing was measured */
+    {"total_max", "1e1000000000000", true},
+    {"total_max", "1e1000000000001", false},
+    {"construction_max", "6.3e-868", true},
+    {"construction_max", "-6.3e-868", false},
+    {"construction_log10", "-868", true},
+    {"score_max", "-1", false},
+    {"precision_bits", "256", true},
+    {"precision_bits", "-256", false},
+    {"precision_bits", "2e2", false},
+    {"status", "fine", false},
+};
+
 /* Cells of one row, by the names of columns: those that are accepted, and those that are not. */
 static void cells_have_domains(CheckFixture *f, char said[SCRATCH_TEXT])
 {
-    static const struct {
-        const char *column, *cell;
-        bool good;
-    } cells[] = {
-        {"identical", "0", true},
-        {"identical", "1", true},
-        {"identical", "0.5", true},
-        {"identical", "9.9999999999999999e-1", true},
-        {"identical", "-1", false},
-        {"identical", "1.0000000000000001", false},
-        {"identical", "2e0", false},
-        {"identical", "1e1", false},
-        {"total_max", "1e308", true},
-        {"total_max", "-1e308", false},
-        {"total_max", "nan", true},
-        {"total_max", "", true},
-        {"total_max", "1.2e+330985980239", true}, /* a bound where nothing was measured */
-        {"total_max", "1e1000000000000", true},
-        {"total_max", "1e1000000000001", false},
-        {"construction_max", "6.3e-868", true},
-        {"construction_max", "-6.3e-868", false},
-        {"construction_log10", "-868", true},
-        {"score_max", "-1", false},
-        {"precision_bits", "256", true},
-        {"precision_bits", "-256", false},
-        {"precision_bits", "2e2", false},
-        {"status", "fine", false},
-    };
     char path[SCRATCH_PATH];
     scratch_path(path, &f->scratch, "torn.csv");
-    for (size_t i = 0; i < sizeof cells / sizeof *cells; i++) {
+    for (size_t i = 0; i < sizeof domains / sizeof *domains; i++) {
         Csv csv = {0};
         assert_int_equal(csv_read(&csv, f->path), 0);
-        set_text(&csv, 1, cells[i].column, cells[i].cell);
+        set_text(&csv, 1, domains[i].column, domains[i].cell);
         stderr_hold(&f->scratch);
         int status = check_cells(&csv);
         stderr_take(said, &f->scratch);
-        if (status != (cells[i].good ? 0 : 2)) {
-            fail_msg("%s %s: %d: %s", cells[i].column, cells[i].cell, status, said);
+        if (status != (domains[i].good ? 0 : 2)) {
+            fail_msg("%s %s: %d: %s", domains[i].column, domains[i].cell, status, said);
         }
-        assert_true(cells[i].good || strstr(said, ":3: token '") != NULL);
+        assert_true(domains[i].good || strstr(said, ":3: token '") != NULL);
         csv_clear(&csv);
     }
 }
 
+static const struct {
+    const char *from, *to; /* the first occurrence is replaced */
+    const char *where;
+} damages[] = {
+    {"construction,", "construction,,", ":2: token 'ok'"},
+    {"total_rms", "total_max", ":1: token 'total_max'"},
+    {"total_max", "total_least", "there is no total_max"},
+    {",status\n", ",state\n", "there is no status"},
+    {"precision_bits", "bits", "there is no precision_bits"},
+    {",0,0,0,", ",0,-1e-9,0,", "a number that is not negative"},
+    {",0,0,0,", ",0,-0,0,", "a number that is not negative"},
+    {",0,0,0,", ",0,-inf,0,", "a number that is not negative"},
+    {",0,0,0,", ",0,1e9999999999999,0,", "a number below 10^1000000000000"},
+    {",layer,", ",layers,", "there is no layer"},
+    {",options,", ",option,", "there is no options"},
+    {"silu,silu,", "silu,silu,silu,", ":2: token"},
+    {",ok\n", "\n", ":2: token"},
+    {",ok\n", ",OK\n", ":2: token 'OK'"},
+    {",ok\n", ",\n", ":2: token ''"},
+    {"e-", "f-", ":2: token"},
+    {"e-", "e--", ":2: token"},
+    {"e-", "e-0x", ":2: token"},
+    {"e-", "55e-", "at most 17 digits"},
+    {",0,0,0,", ",0,O,0,", ":2: token 'O'"},
+    {",0,0,0,", ",0,.5,0,", ":2: token '.5'"},
+    {",0,0,0,", ",0,5.,0,", ":2: token '5.'"},
+    {",0,0,0,", ",0,+5,0,", ":2: token '+5'"},
+    {",0,0,0,", ",0, 5,0,", ":2: token ' 5'"},
+    {",0,0,0,", ",0,1e,0,", ":2: token '1e'"},
+    {",0,0,0,", ",0,NaN,0,", ":2: token 'NaN'"},
+    {",0,0,0,", ",0,\"0\",0,", ":2: token '\"'"},
+    {",ok\n", ",ok\r\n", ":2: token '\\r'"},
+    {"\nsilu", "\n\nsilu", ":2: token ''"},
+};
+
 static void damaged_baselines_are_refused(void **state)
 {
     CheckFixture *f = *state;
-    static const struct {
-        const char *from, *to; /* the first occurrence is replaced */
-        const char *where;
-    } damages[] = {
-        {"construction,", "construction,,", ":2: token 'ok'"},
-        {"total_rms", "total_max", ":1: token 'total_max'"},
-        {"total_max", "total_least", "there is no total_max"},
-        {",status\n", ",state\n", "there is no status"},
-        {"precision_bits", "bits", "there is no precision_bits"},
-        {",0,0,0,", ",0,-1e-9,0,", "a number that is not negative"},
-        {",0,0,0,", ",0,-0,0,", "a number that is not negative"},
-        {",0,0,0,", ",0,-inf,0,", "a number that is not negative"},
-        {",0,0,0,", ",0,1e9999999999999,0,", "a number below 10^1000000000000"},
-        {",layer,", ",layers,", "there is no layer"},
-        {",options,", ",option,", "there is no options"},
-        {"silu,silu,", "silu,silu,silu,", ":2: token"},
-        {",ok\n", "\n", ":2: token"},
-        {",ok\n", ",OK\n", ":2: token 'OK'"},
-        {",ok\n", ",\n", ":2: token ''"},
-        {"e-", "f-", ":2: token"},
-        {"e-", "e--", ":2: token"},
-        {"e-", "e-0x", ":2: token"},
-        {"e-", "55e-", "at most 17 digits"},
-        {",0,0,0,", ",0,O,0,", ":2: token 'O'"},
-        {",0,0,0,", ",0,.5,0,", ":2: token '.5'"},
-        {",0,0,0,", ",0,5.,0,", ":2: token '5.'"},
-        {",0,0,0,", ",0,+5,0,", ":2: token '+5'"},
-        {",0,0,0,", ",0, 5,0,", ":2: token ' 5'"},
-        {",0,0,0,", ",0,1e,0,", ":2: token '1e'"},
-        {",0,0,0,", ",0,NaN,0,", ":2: token 'NaN'"},
-        {",0,0,0,", ",0,\"0\",0,", ":2: token '\"'"},
-        {",ok\n", ",ok\r\n", ":2: token '\\r'"},
-        {"\nsilu", "\n\nsilu", ":2: token ''"},
-    };
     char *table = calloc(1, SCRATCH_TEXT), *text = calloc(1, SCRATCH_TEXT + 64);
     char *said = calloc(1, SCRATCH_TEXT);
     long length = file_read(table, f->path);

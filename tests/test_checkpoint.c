@@ -372,6 +372,13 @@ static void as_often_as_is_worth_it(void **state)
     }
 }
 
+static void expect_no_sweep(const Fixture *fixture, const char *rest, const char *says)
+{
+    Output refused = sweep(fixture, POINT, 1, fixture->path, rest);
+    expect_says(&refused, 2, says);
+    free(refused.text);
+}
+
 /* What is not a checkpoint is neither removed nor followed, before any work. */
 static void others_are_left_alone(void **state)
 {
@@ -385,14 +392,10 @@ static void others_are_left_alone(void **state)
     for (int i = 0; i < 2; i++) {
         /* A link, a file, a directory with a file, one of a checkpoint's name, a pipe, a link. */
         assert_int_equal(symlink(home, fixture->kept), 0);
-        Output refused = sweep(fixture, POINT, 1, fixture->path, rests[i]);
-        expect_says(&refused, 2, "out.csv.checkpoint': expected nothing there but");
-        free(refused.text);
+        expect_no_sweep(fixture, rests[i], "out.csv.checkpoint': expected nothing there but");
         assert_int_equal(unlink(fixture->kept), 0);
         file_write(fixture->kept, "b\n", 2);
-        refused = sweep(fixture, POINT, 1, fixture->path, rests[i]);
-        expect_says(&refused, 2, "out.csv.checkpoint': expected nothing there but");
-        free(refused.text);
+        expect_no_sweep(fixture, rests[i], "out.csv.checkpoint': expected nothing there but");
         assert_int_equal(unlink(fixture->kept), 0);
         for (int kind = 0; kind < 4; kind++) {
             snprintf(torn, sizeof torn, "%s/%s", fixture->kept,
@@ -405,9 +408,7 @@ static void others_are_left_alone(void **state)
             } else {
                 file_write(torn, "head of a thesis\n", 17);
             }
-            refused = sweep(fixture, POINT, 1, fixture->path, rests[i]);
-            expect_says(&refused, 2, kind == 3 ? strerror(ELOOP) : "it is no checkpoint");
-            free(refused.text);
+            expect_no_sweep(fixture, rests[i], kind == 3 ? strerror(ELOOP) : "it is no checkpoint");
             assert_int_equal(unlink(torn), 0);
             assert_int_equal(rmdir(fixture->kept), 0);
         }

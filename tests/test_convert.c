@@ -333,8 +333,7 @@ static void bad_conversions_are_refused(void **state)
 
 #define TRAINED "cases/models/modadd53-silu.safetensors"
 
-/* What neither the disk nor memory, nor the memory that may be used, holds is refused with its
- * size, before anything is written. */
+/* What neither the disk nor memory holds is refused with its size, before anything is written. */
 static void what_does_not_fit_is_refused(void **state)
 {
     static const struct {
@@ -370,6 +369,12 @@ static void what_does_not_fit_is_refused(void **state)
         assert_null(fopen(line, "r"));
     }
     remove(model);
+}
+
+static void what_may_not_be_used_is_refused(void **state)
+{
+    char line[512];
+    (void)state;
     Output asked = run_program("sh", "-c '\"$HEADPROOF\" convert " TRAINED
                                      " --omega 20 --memory 17MiB -o \"$TMPDIR/big\"' 2>&1");
     assert_int_equal(asked.code, 2);
@@ -392,6 +397,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(python_evaluates_what_the_file_says),
         cmocka_unit_test(python_assumes_nothing),
         cmocka_unit_test(what_does_not_fit_is_refused),
+        cmocka_unit_test(what_may_not_be_used_is_refused),
         cmocka_unit_test(bad_conversions_are_refused),
     };
     (void)argc;

@@ -336,6 +336,20 @@ static void add_noise(Moments *moments, const double *damaged, const double *who
     }
 }
 
+/* W1 is in Q and in V of a network's heads b, with noise of its own in each. */
+static void expect_copies_apart(const Bundle *b, const Bundle *whole, double noise)
+{
+    for (size_t h = 0; h < 120; h++) {
+        for (size_t c = 0; c < 30; c++) {
+            double gate = b->score.gate.data[h * b->score.gate.head_stride + c * b->score.gate.ld];
+            double first = b->value.v.data[h * b->value.v.head_stride + c * b->value.v.ld];
+            double w = whole->value.v.data[h * whole->value.v.head_stride + c * whole->value.v.ld];
+            assert_true(gate != first);
+            assert_true(fabs(gate / w - 1) < 8 * noise && fabs(first / w - 1) < 8 * noise);
+        }
+    }
+}
+
 /* Of mean 0 and variance 1, to 6 standard deviations; and no two copies of a weight alike. */
 static void noise_is_relative_and_normal(void **state)
 {
@@ -364,15 +378,7 @@ static void noise_is_relative_and_normal(void **state)
                   moments.squares / count, moments.count);
     assert_true(fabs(moments.sum) < 6 * sqrt(count));
     assert_true(fabs(moments.squares - count) < 6 * sqrt(2 * count));
-    for (size_t h = 0; h < 120; h++) { /* W1 is in Q and in V */
-        for (size_t c = 0; c < 30; c++) {
-            double gate = b->score.gate.data[h * b->score.gate.head_stride + c * b->score.gate.ld];
-            double first = b->value.v.data[h * b->value.v.head_stride + c * b->value.v.ld];
-            double w = a->value.v.data[h * a->value.v.head_stride + c * a->value.v.ld];
-            assert_true(gate != first);
-            assert_true(fabs(gate / w - 1) < 8 * noise && fabs(first / w - 1) < 8 * noise);
-        }
-    }
+    expect_copies_apart(b, a, noise);
     assert_memory_equal(whole.original.sublayers[1].direct.w1,
                         damaged.original.sublayers[1].direct.w1, 3600 * sizeof(double));
     case_clear(&damaged);
@@ -389,11 +395,40 @@ static void take_draws(double *draws, const double *damaged, const double *whole
     }
 }
 
+enum { COUNT = 12, TENSORS = 8 }; /* of a tensor of a head, and of a head */
+
+/* draws [TENSORS]: what disturbed each tensor of the heads. */
+static void take_tensors(double draws[][COUNT], const Bundle *heads, const GivenLayer *given,
+                         double noise)
+{
+    take_draws(draws[0], heads->score.q.data, given->w_q, COUNT, noise);
+    take_draws(draws[1], heads->score.k.data, given->w_k, COUNT, noise);
+    take_draws(draws[2], heads->value.v.data, given->w_v, COUNT, noise);
+    take_draws(draws[3], heads->value.o.data, given->w_o, COUNT, noise);
+    take_draws(draws[4], heads->score.q_bias, given->b_q, COUNT, noise);
+    take_draws(draws[5], heads->score.k_bias, given->b_k, COUNT, noise);
+    take_draws(draws[6], heads->value.inner_bias, given->b_v, COUNT, noise);
+    take_draws(draws[7], heads->value.bias, given->b_o, COUNT, noise);
+}
+
+/* A draw is known to 2^-53 / noise; two of their own are nearer than this once in 10^8. */
+static void expect_no_draw_twice(double draws[][COUNT], size_t tensors)
+{
+    for (size_t i = 0; i < tensors; i++) {
+        for (size_t j = 0; j < i; j++) {
+            for (size_t e = 0; e < COUNT; e++) {
+                if (fabs(draws[i][e] - draws[j][e]) < 1e-8) {
+                    fail_msg("tensors %zu and %zu share draw %zu, %g", j, i, e, draws[i][e]);
+                }
+            }
+        }
+    }
+}
+
 /* Every tensor of a head, of each sublayer, is disturbed by draws of its own: no two tensors share
  * one, entry by entry. */
 static void tensors_have_noise_of_their_own(void **state)
 {
-    enum { COUNT = 12, TENSORS = 8 };
     const double noise = 0x1p-20;
     double draws[2 * TENSORS][COUNT];
     double b_q[COUNT], b_k[COUNT], b_v[COUNT], b_o[COUNT];
@@ -423,28 +458,10 @@ static void tensors_have_noise_of_their_own(void **state)
     spec.given = &given;
     spec.weight_noise = noise;
     Pair pair = pair_make(&spec);
-    size_t used = 0;
     for (size_t l = 0; l < 2; l++) {
-        const Bundle *b = pair.converted.sublayers[l].bundles;
-        take_draws(draws[used++], b->score.q.data, layers[l].w_q, COUNT, noise);
-        take_draws(draws[used++], b->score.k.data, layers[l].w_k, COUNT, noise);
-        take_draws(draws[used++], b->value.v.data, layers[l].w_v, COUNT, noise);
-        take_draws(draws[used++], b->value.o.data, layers[l].w_o, COUNT, noise);
-        take_draws(draws[used++], b->score.q_bias, b_q, COUNT, noise);
-        take_draws(draws[used++], b->score.k_bias, b_k, COUNT, noise);
-        take_draws(draws[used++], b->value.inner_bias, b_v, COUNT, noise);
-        take_draws(draws[used++], b->value.bias, b_o, COUNT, noise);
+        take_tensors(draws + l * TENSORS, pair.converted.sublayers[l].bundles, &layers[l], noise);
     }
-    for (size_t i = 0; i < used; i++) {
-        for (size_t j = 0; j < i; j++) {
-            for (size_t e = 0; e < COUNT; e++) {
-                /* A draw is known to 2^-53 / noise; two of their own are so near once in 10^8. */
-                if (fabs(draws[i][e] - draws[j][e]) < 1e-8) {
-                    fail_msg("tensors %zu and %zu share draw %zu, %g", j, i, e, draws[i][e]);
-                }
-            }
-        }
-    }
+    expect_no_draw_twice(draws, 2 * TENSORS);
     case_clear(&pair);
     case_clear(&drawn);
 }

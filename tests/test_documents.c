@@ -60,52 +60,53 @@ static void the_manual_s_examples_are_right(void **state)
     expect_page("manual");
 }
 
+static const struct {
+    const char *text, *says;
+} pages[] = {
+    {"```\n$ echo a  b c\na\nb c\n```\n", ""},
+    {"```\n$ echo 1 2 3 4 5\n1\n... 4 5\n```\n", ""},
+    {"```\n$ echo 2.0e-12 takes 3 s, all 98 evaluated, to 2097150\n"
+     "7.9e-12 takes 4 s, all 97 evaluated, to 2100000\n```\n",
+     ""},
+    {"```\n$ echo headproof: 36 inputs will take about 25 s with 2 threads\n```\n", ""},
+    {"```\n$ A=word\n$ echo $A \\\n   more\nword more\n```\n", ""},
+    {"```\n$ echo \"m(T') 6.32e-35 1.7e-33,\"\nm(T') 7.68e-34 2.54e-32,\n```\n", ""},
+    {"```\n$ echo \"r(T') 6.32e-35 1.7e-33,\"\nr(T') 6.32e-35 1.8e-33,\n```\n",
+     "obtained:  r(T') 6.32e-35 1.7e-33,"},
+    {"```\n$ echo 1.0e-12\n4.1e-12\n```\n", "obtained:  1.0e-12"},
+    {"```\n$ echo 1.0e-20\n1.1e-20\n```\n", "obtained:  1.0e-20"},
+    {"```\n$ echo 0.25\n0.26\n```\n", "page.md:2: $ echo 0.25\nexpected:  0.26"},
+    {"```\n$ echo 12\n13\n```\n", "obtained:  12"},
+    {"```\n$ echo 0\n1.0e-12\n```\n", "obtained:  0"},
+    {"```\n$ echo 1 2 3\n1 ... 4\n```\n", "obtained:  no such line"},
+    {"```\n$ echo 1 2\n1\n```\n", "expected:  no more"},
+    {"```\n$ echo 1\n1 2\n```\n", "obtained:  no such line"},
+    {"one\n\n```sh\ntrue\nfalse\ntrue\n```\n", "page.md:4: exit 1: true"},
+    {"```sh\nmake nothing\n```\n", "there is no goal nothing"},
+    {"```sh\nmake check run\n```\n", ""},
+    {"```\nheadproof help\n```\n", "page.md:2: a command that nobody executes"},
+    {"    headproof help\n", "page.md:1: a command that nobody executes"},
+    {"```text\nbuild/release/headproof info\n```\n", "that nobody executes"},
+    {"```\n$ wc -l <<END\nA\n$ B\nEND\n2\n```\n", ""},
+    {"<!-- needs sh -->\n\n```sh\nfalse\n```\n", "exit 1: false"},
+    {"<!-- needs nobodyhasthis -->\n\n```sh\nfalse\n```\n", ""},
+    {"```\n$ echo rounding 1.0e-01, safety factor 3, error 1 from 3.165 to 65.24\n"
+     "rounding 2.0e-01, safety factor 10, error 4 from 3.17 to 65\n```\n",
+     ""},
+    {"```\n$ echo construction 1.0e-01\nconstruction 1.1e-01\n```\n",
+     "obtained:  construction 1.0e-01"},
+    {"```\n$ echo from 3.165 up\nfrom 3.2 up\n```\n", "obtained:  from 3.165 up"},
+    {"<!-- executed by tests/ci_examples -->\n\n```sh\nfalse\n```\n\n```sh\ntrue\n```\n", ""},
+    {"no block\n", "there is no command in it"},
+    {"<!-- long -->\n\n```sh\nfalse\n```\n", ""},
+    {"<!-- long -->\n\nA word.\n\n```sh\nfalse\n```\n", "exit 1: false"},
+    {"```\n$ exit 3\n```\n\n```\n$ echo 1\n1\n```\n", "was not executed: echo 1"},
+    {"```\n$ echo 1\n1\n", "a block does not end"},
+};
+
 /* A page's text, and what is said of it; "" where it is right. */
 static void pages_that_are_wrong_are_caught(void **state)
 {
-    static const struct {
-        const char *text, *says;
-    } pages[] = {
-        {"```\n$ echo a  b c\na\nb c\n```\n", ""},
-        {"```\n$ echo 1 2 3 4 5\n1\n... 4 5\n```\n", ""},
-        {"```\n$ echo 2.0e-12 takes 3 s, all 98 evaluated, to 2097150\n"
-         "7.9e-12 takes 4 s, all 97 evaluated, to 2100000\n```\n",
-         ""},
-        {"```\n$ echo headproof: 36 inputs will take about 25 s with 2 threads\n```\n", ""},
-        {"```\n$ A=word\n$ echo $A \\\n   more\nword more\n```\n", ""},
-        {"```\n$ echo \"m(T') 6.32e-35 1.7e-33,\"\nm(T') 7.68e-34 2.54e-32,\n```\n", ""},
-        {"```\n$ echo \"r(T') 6.32e-35 1.7e-33,\"\nr(T') 6.32e-35 1.8e-33,\n```\n",
-         "obtained:  r(T') 6.32e-35 1.7e-33,"},
-        {"```\n$ echo 1.0e-12\n4.1e-12\n```\n", "obtained:  1.0e-12"},
-        {"```\n$ echo 1.0e-20\n1.1e-20\n```\n", "obtained:  1.0e-20"},
-        {"```\n$ echo 0.25\n0.26\n```\n", "page.md:2: $ echo 0.25\nexpected:  0.26"},
-        {"```\n$ echo 12\n13\n```\n", "obtained:  12"},
-        {"```\n$ echo 0\n1.0e-12\n```\n", "obtained:  0"},
-        {"```\n$ echo 1 2 3\n1 ... 4\n```\n", "obtained:  no such line"},
-        {"```\n$ echo 1 2\n1\n```\n", "expected:  no more"},
-        {"```\n$ echo 1\n1 2\n```\n", "obtained:  no such line"},
-        {"one\n\n```sh\ntrue\nfalse\ntrue\n```\n", "page.md:4: exit 1: true"},
-        {"```sh\nmake nothing\n```\n", "there is no goal nothing"},
-        {"```sh\nmake check run\n```\n", ""},
-        {"```\nheadproof help\n```\n", "page.md:2: a command that nobody executes"},
-        {"    headproof help\n", "page.md:1: a command that nobody executes"},
-        {"```text\nbuild/release/headproof info\n```\n", "that nobody executes"},
-        {"```\n$ wc -l <<END\nA\n$ B\nEND\n2\n```\n", ""},
-        {"<!-- needs sh -->\n\n```sh\nfalse\n```\n", "exit 1: false"},
-        {"<!-- needs nobodyhasthis -->\n\n```sh\nfalse\n```\n", ""},
-        {"```\n$ echo rounding 1.0e-01, safety factor 3, error 1 from 3.165 to 65.24\n"
-         "rounding 2.0e-01, safety factor 10, error 4 from 3.17 to 65\n```\n",
-         ""},
-        {"```\n$ echo construction 1.0e-01\nconstruction 1.1e-01\n```\n",
-         "obtained:  construction 1.0e-01"},
-        {"```\n$ echo from 3.165 up\nfrom 3.2 up\n```\n", "obtained:  from 3.165 up"},
-        {"<!-- executed by tests/ci_examples -->\n\n```sh\nfalse\n```\n\n```sh\ntrue\n```\n", ""},
-        {"no block\n", "there is no command in it"},
-        {"<!-- long -->\n\n```sh\nfalse\n```\n", ""},
-        {"<!-- long -->\n\nA word.\n\n```sh\nfalse\n```\n", "exit 1: false"},
-        {"```\n$ exit 3\n```\n\n```\n$ echo 1\n1\n```\n", "was not executed: echo 1"},
-        {"```\n$ echo 1\n1\n", "a block does not end"},
-    };
     char path[SCRATCH_PATH];
     (void)state;
     scratch_path(path, shell_scratch(), "page.md");

@@ -3,12 +3,9 @@
  * nothing that somebody has is changed, nothing hangs, and nothing is called a success that did
  * not arrive.
  */
-/* realpath is not in POSIX itself. */
-#define _XOPEN_SOURCE 700
-
-#include "fixture.h"
 #include "given.h"
 #include "interrupted.h"
+#include "shell.h"
 #include "unit.h"
 
 #include <fcntl.h>
@@ -24,39 +21,17 @@
 
 static const char precious[] = "precious\n";
 
-/* The script runs in the scratch directory; H is the program, M a model. */
-static Output shell(const Scratch *scratch, const char *script)
-{
-    char line[2048], model[SCRATCH_PATH];
-    assert_non_null(realpath(GIVEN_TRAINED, model));
-    assert_true(snprintf(line, sizeof line,
-                         "-c 'cd %s && H=$(realpath \"$HEADPROOF\" 2>/dev/null || echo "
-                         "\"$HEADPROOF\") M=%s; %s' 2>&1",
-                         scratch->directory, model, script) < (int)sizeof line);
-    return run_program("sh", line);
-}
-
-static void expect_shell(const Scratch *scratch, const char *script, int code, const char *says)
-{
-    Output output = shell(scratch, script);
-    if (output.code != code || strstr(output.text, says) == NULL) {
-        fail_msg("%s: exit code %d, expected %d; \"%s\", expected \"%s\"", script, output.code,
-                 code, output.text, says);
-    }
-    free(output.text);
-}
-
-static Output read_named(const Scratch *scratch, const char *name)
+static Output read_named(const char *name)
 {
     char path[SCRATCH_PATH];
-    scratch_path(path, scratch, name);
+    scratch_path(path, shell_scratch(), name);
     return read_file(path);
 }
 
 /* A table alone: every line has the header's number of commas. */
-static void expect_table(const Scratch *scratch, const char *name)
+static void expect_table(const char *name)
 {
-    Output table = read_named(scratch, name);
+    Output table = read_named(name);
     size_t wanted = 0, commas = 0, line = 0;
     for (const char *c = table.text; *c != '\0'; c++) {
         commas += *c == ',';
@@ -80,26 +55,27 @@ static void closed_streams(void **state)
         const char *line, *file;
         int code;
     } lines[] = {
-        {"$H sweep " POINT " -o p.csv --verbose >/dev/null 2>&-", "p.csv", 0},
-        {"$H sweep " POINT " -o q.csv --verbose <&- >&- 2>&-", "q.csv", 99},
-        {"$H sweep " POINT " -o r.csv --quiet <&- >&- 2>&-", "r.csv", 0},
-        {"$H verify $M --tokens 0/1/53 --omega 40 -o v.csv <&- >&- 2>&-", "v.csv", 99},
-        {"$H attribute $M --tokens 0/1/53 --omega 40 -o a.csv <&- >&-", "a.csv", 99},
-        {"$H cost -o c.csv <&- >&- 2>&-", "c.csv", 0},
-        {"$H check " POINT " --save-baseline b.csv <&- >&- 2>&-", "b.csv", 99},
+        {"$h sweep " POINT " -o p.csv --verbose >/dev/null 2>&-", "p.csv", 0},
+        {"$h sweep " POINT " -o q.csv --verbose <&- >&- 2>&-", "q.csv", 99},
+        {"$h sweep " POINT " -o r.csv --quiet <&- >&- 2>&-", "r.csv", 0},
+        {"$h verify $p/" GIVEN_TRAINED " --tokens 0/1/53 --omega 40 -o v.csv <&- >&- 2>&-", "v.csv",
+         99},
+        {"$h attribute $p/" GIVEN_TRAINED " --tokens 0/1/53 --omega 40 -o a.csv <&- >&-", "a.csv",
+         99},
+        {"$h cost -o c.csv <&- >&- 2>&-", "c.csv", 0},
+        {"$h check " POINT " --save-baseline b.csv <&- >&- 2>&-", "b.csv", 99},
     };
-    const Scratch *scratch = *state;
+    (void)state;
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
-        expect_shell(scratch, lines[i].line, lines[i].code, "");
-        expect_table(scratch, lines[i].file);
+        expect_shell(lines[i].line, lines[i].code, "");
+        expect_table(lines[i].file);
     }
-    expect_shell(scratch, "$H sweep " POINT " >&-", 99, "stdout: cannot be written: ");
-    expect_shell(scratch, "$H info >&-", 99, "stdout: cannot be written: ");
+    expect_shell("$h sweep " POINT " >&-", 99, "stdout: cannot be written: ");
+    expect_shell("$h info >&-", 99, "stdout: cannot be written: ");
     /* As /dev/stdout is: it stays the link that it is. */
-    expect_shell(scratch, "ln -s /proc/self/fd/1 out; $H sweep " POINT " -o out >&-", 2,
+    expect_shell("ln -s /proc/self/fd/1 out; $h sweep " POINT " -o out >&-", 2,
                  "--output: token 'out'");
-    expect_shell(scratch, "test -h out && $H sweep " POINT " -o out | head -c 12", 0,
-                 "construction");
+    expect_shell("test -h out && $h sweep " POINT " -o out | head -c 12", 0, "construction");
 }
 
 /* Runs the line with a stdout that nobody reads; what it says on stderr goes to a file. */
@@ -137,24 +113,23 @@ static void closed_pipes(void **state)
         "exec \"$HEADPROOF\" check " POINT " --tolerance 1 --json \"$D/r.json\"",
         "exec \"$HEADPROOF\" verify " GIVEN_TRAINED " --tokens 0/1/53 --omega 40 -o \"$D/v.csv\"",
     };
-    const Scratch *scratch = *state;
+    (void)state;
     char said[SCRATCH_PATH];
-    scratch_path(said, scratch, "said");
-    assert_int_equal(setenv("D", scratch->directory, 1), 0);
+    scratch_path(said, shell_scratch(), "said");
+    assert_int_equal(setenv("D", shell_scratch()->directory, 1), 0);
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
         int code = run_unread(lines[i], said, false);
         if (code != -SIGPIPE || size_of(said) != 0) {
             fail_msg("%s: exit code %d, %ld bytes on stderr", lines[i], code, (long)size_of(said));
         }
     }
-    expect_table(scratch, "p.csv");
-    expect_table(scratch, "v.csv");
-    expect_shell(scratch, "ls r.json p.csv.json && ls | grep -c partial", 1, "0");
+    expect_table("p.csv");
+    expect_table("v.csv");
+    expect_shell("ls r.json p.csv.json && ls | grep -c partial", 1, "0");
     /* Who ignores the signal wants to be told. */
     assert_int_equal(run_unread(lines[0], said, true), 99);
     assert_true(size_of(said) > 0);
-    expect_shell(scratch,
-                 "{ $H sweep " POINT ",10:3000; echo code $? >code; } | head -n 1; cat code", 0,
+    expect_shell("{ $h sweep " POINT ",10:3000; echo code $? >code; } | head -n 1; cat code", 0,
                  "code 141");
 }
 
@@ -164,21 +139,21 @@ static void closed_pipes(void **state)
 static const struct {
     const char *line, *name;
 } beside[] = {
-    {"$H sweep " POINT " -o x.csv", "x.csv.partial"},
-    {"$H sweep " POINT " -o x.csv", "x.csv.json"},
-    {"$H sweep " POINT " -o x.csv", "x.csv.json.partial"},
-    {"$H sweep " POINT " -o x.csv", "x.csv.json.new"},
-    {"$H sweep " POINT " --resume -o x.csv", "x.csv.json.new"},
-    {"$H sweep " POINT " --resume -o x.csv", "x.csv.partial"},
-    {"$H cost -o x.csv", "x.csv.partial"},
-    {"$H cost -o x.csv", "x.csv.json"},
-    {"$H cost -o x.csv", "x.csv.json.partial"},
-    {"$H export " POINT " -o x.safetensors", "x.safetensors.partial"},
-    {"$H check " POINT " --tolerance 1 --json x", "x.partial"},
-    {"$H check " POINT " --save-baseline x", "x.json"},
-    {"$H check " POINT " --save-baseline x", "x.obtained"},
-    {"$H check " POINT " --save-baseline x", "x.obtained.json"},
-    {"$H check " POINT " --save-baseline x", "x.obtained.partial"},
+    {"$h sweep " POINT " -o x.csv", "x.csv.partial"},
+    {"$h sweep " POINT " -o x.csv", "x.csv.json"},
+    {"$h sweep " POINT " -o x.csv", "x.csv.json.partial"},
+    {"$h sweep " POINT " -o x.csv", "x.csv.json.new"},
+    {"$h sweep " POINT " --resume -o x.csv", "x.csv.json.new"},
+    {"$h sweep " POINT " --resume -o x.csv", "x.csv.partial"},
+    {"$h cost -o x.csv", "x.csv.partial"},
+    {"$h cost -o x.csv", "x.csv.json"},
+    {"$h cost -o x.csv", "x.csv.json.partial"},
+    {"$h export " POINT " -o x.safetensors", "x.safetensors.partial"},
+    {"$h check " POINT " --tolerance 1 --json x", "x.partial"},
+    {"$h check " POINT " --save-baseline x", "x.json"},
+    {"$h check " POINT " --save-baseline x", "x.obtained"},
+    {"$h check " POINT " --save-baseline x", "x.obtained.json"},
+    {"$h check " POINT " --save-baseline x", "x.obtained.partial"},
 };
 
 static void others_files(void **state)
@@ -186,9 +161,9 @@ static void others_files(void **state)
     /* A link, another name, a file, a pipe, a directory; N is the name. */
     static const char *const made[] = {"ln -s precious N", "ln precious N", "cp precious N",
                                        "mkfifo N", "mkdir N"};
-    const Scratch *scratch = *state;
+    (void)state;
     char path[SCRATCH_PATH];
-    scratch_path(path, scratch, "precious");
+    scratch_path(path, shell_scratch(), "precious");
     file_write(path, precious, strlen(precious));
     for (size_t i = 0; i < sizeof beside / sizeof *beside; i++) {
         for (size_t j = 0; j < sizeof made / sizeof *made; j++) {
@@ -197,7 +172,7 @@ static void others_files(void **state)
                      "N=%s; %.*s$N && { timeout 60 %s; code=$?; ls | grep -v -e $N -e precious; "
                      "cat precious; test -p $N -o -d $N || cat $N; rm -rf $N; exit $code; }",
                      beside[i].name, (int)strlen(made[j]) - 1, made[j], beside[i].line);
-            Output output = shell(scratch, script);
+            Output output = shell("%s", script);
             char says[128];
             snprintf(says, sizeof says, "'%s': expected", beside[i].name);
             size_t copies = 0;
@@ -217,101 +192,97 @@ static void others_files(void **state)
 static void own_files(void **state)
 {
     static const char *const linesof[][2] = {
-        {"$H verify $M --tokens 0/1/53 --omega 40 --quiet -o F", "F"},
-        {"$H attribute $M --tokens 0/1/53 --omega 40 --quiet -o F", "F"},
-        {"$H cost -o F", "F"},
-        {"$H min-omega --construction silu --n 2 --d 2 --tolerance 1e-6 --quiet -o F", "F"},
-        {"$H convert $M --omega 40 -o F --quiet", "F"},
-        {"$H export " POINT " -o F", "F"},
-        {"$H check " POINT " --tolerance 1 --json F", "F"},
-        {"$H check " POINT " --tolerance 1 --junit-xml F", "F"},
-        {"$H check " POINT " --tolerance 1 --markdown F", "F"},
+        {"$h verify $p/" GIVEN_TRAINED " --tokens 0/1/53 --omega 40 --quiet -o F", "F"},
+        {"$h attribute $p/" GIVEN_TRAINED " --tokens 0/1/53 --omega 40 --quiet -o F", "F"},
+        {"$h cost -o F", "F"},
+        {"$h min-omega --construction silu --n 2 --d 2 --tolerance 1e-6 --quiet -o F", "F"},
+        {"$h convert $p/" GIVEN_TRAINED " --omega 40 -o F --quiet", "F"},
+        {"$h export " POINT " -o F", "F"},
+        {"$h check " POINT " --tolerance 1 --json F", "F"},
+        {"$h check " POINT " --tolerance 1 --junit-xml F", "F"},
+        {"$h check " POINT " --tolerance 1 --markdown F", "F"},
     };
-    const Scratch *scratch = *state;
+    (void)state;
     for (size_t i = 0; i < sizeof linesof / sizeof *linesof; i++) {
         char script[1024];
         snprintf(script, sizeof script,
                  "%s && { mv F %s.partial; test ! -e F.json || mv F.json %s.json.new; %s; } "
                  "&& ls && rm -f F F.json",
                  linesof[i][0], linesof[i][1], linesof[i][1], linesof[i][0]);
-        Output output = shell(scratch, script);
+        Output output = shell("%s", script);
         if (output.code != 0 || strstr(output.text, "partial") != NULL) {
             fail_msg("%s: exit code %d, \"%s\"", script, output.code, output.text);
         }
         free(output.text);
-        free(shell(scratch, "rm -rf F*").text);
+        free(shell("rm -rf F*").text);
     }
 }
 
 /* A link that leads nowhere is not replaced; one to a file stays, and the file is replaced. */
 static void links(void **state)
 {
-    const Scratch *scratch = *state;
-    expect_shell(scratch, "ln -s nowhere x.csv; $H sweep " POINT " -o x.csv", 2,
-                 "--output: token 'x.csv'");
-    expect_shell(scratch, "test -h x.csv && ls | wc -l", 0, "1\n");
-    expect_shell(scratch,
-                 "mkdir d; echo old >d/y; ln -s d/y y; $H check " POINT
+    (void)state;
+    expect_shell("ln -s nowhere x.csv; $h sweep " POINT " -o x.csv", 2, "--output: token 'x.csv'");
+    expect_shell("test -h x.csv && ls | wc -l", 0, "1\n");
+    expect_shell("mkdir d; echo old >d/y; ln -s d/y y; $h check " POINT
                  " --save-baseline y --force --quiet && test -h y && ls d && rm -r d",
                  0, "y\ny.json\n");
 }
+
+static const char *const scripts[] = {
+    "$h check " POINT " --baseline b --json b",
+    "$h check " POINT " --baseline b --junit-xml ./b",
+    "$h check " POINT " --baseline b --markdown link",
+    "$h check " POINT " --baseline b --markdown b.json",
+    "$h check " POINT " --baseline b --json b.obtained",
+    "$h check " POINT " --tolerance 1 --json r --markdown r",
+    "$h check " POINT " --tolerance 1 --json r --markdown ../${PWD##*/}/r",
+    "$h check " POINT " --tolerance 1 --json r --markdown r.partial",
+    "$h check c.case --tolerance 1 --json c.case",
+    "$h check " POINT " --save-baseline n --json n",
+    "$h check " POINT " --save-baseline n --json n.json",
+    "$h sweep c.case -o c.case",
+    "$h sweep c.case -o hard",
+    "$h depth c.case -o c.case --depth 2",
+    "$h min-omega o.case --tolerance 1 -o o.case",
+    "$h export c.case -o c.case",
+    "$h convert ./m --omega 40 -o m",
+    "$h convert ./m --omega 40 -o $PWD/m",
+    "$h verify ./m -o m",
+    "$h attribute ./m -o m",
+    "$h cost ./m -o m",
+    "$h sweep --weights ./m --omega 40 -o m",
+    "$h min-omega --weights ./m --tolerance 1 -o m",
+    "$h export --weights ./m --omega 40 -o m",
+    "$h merge s1 s2 -o s1",
+    "$h merge s1 s2 -o s2.json",
+    "$h sweep " POINT " -o t >t",
+    "$h sweep " POINT " -o t 2>t; code=$?; cat t; rm t; exit $code",
+    "$h sweep /dev/stdin -o c.case <c.case",
+};
 
 /* ---- Outputs that are inputs --------------------------------------------------------------- */
 
 static void outputs_that_are_inputs(void **state)
 {
-    static const char *const scripts[] = {
-        "$H check " POINT " --baseline b --json b",
-        "$H check " POINT " --baseline b --junit-xml ./b",
-        "$H check " POINT " --baseline b --markdown link",
-        "$H check " POINT " --baseline b --markdown b.json",
-        "$H check " POINT " --baseline b --json b.obtained",
-        "$H check " POINT " --tolerance 1 --json r --markdown r",
-        "$H check " POINT " --tolerance 1 --json r --markdown ../${PWD##*/}/r",
-        "$H check " POINT " --tolerance 1 --json r --markdown r.partial",
-        "$H check c.case --tolerance 1 --json c.case",
-        "$H check " POINT " --save-baseline n --json n",
-        "$H check " POINT " --save-baseline n --json n.json",
-        "$H sweep c.case -o c.case",
-        "$H sweep c.case -o hard",
-        "$H depth c.case -o c.case --depth 2",
-        "$H min-omega o.case --tolerance 1 -o o.case",
-        "$H export c.case -o c.case",
-        "$H convert ./m --omega 40 -o m",
-        "$H convert ./m --omega 40 -o $PWD/m",
-        "$H verify ./m -o m",
-        "$H attribute ./m -o m",
-        "$H cost ./m -o m",
-        "$H sweep --weights ./m --omega 40 -o m",
-        "$H min-omega --weights ./m --tolerance 1 -o m",
-        "$H export --weights ./m --omega 40 -o m",
-        "$H merge s1 s2 -o s1",
-        "$H merge s1 s2 -o s2.json",
-        "$H sweep " POINT " -o t >t",
-        "$H sweep " POINT " -o t 2>t; code=$?; cat t; rm t; exit $code",
-        "$H sweep /dev/stdin -o c.case <c.case",
-    };
-    const Scratch *scratch = *state;
-    expect_shell(scratch,
-                 "printf \"[a]\\nconstruction = silu\\nn = 2\\nd = 2\\nomega = 9\\n\" >c.case; "
-                 "grep -v omega c.case >o.case; cp $M m; ln c.case hard; "
-                 "$H check c.case --save-baseline b --quiet && ln -s b link && "
-                 "$H sweep " POINT ",10 --shard 1/2 -o s1 --quiet && "
-                 "$H sweep " POINT ",10 --shard 2/2 -o s2 --quiet && rm -f t; ls; cksum * >../$$; "
+    (void)state;
+    expect_shell("printf \"[a]\\nconstruction = silu\\nn = 2\\nd = 2\\nomega = 9\\n\" >c.case; "
+                 "grep -v omega c.case >o.case; cp $p/" GIVEN_TRAINED " m; ln c.case hard; "
+                 "$h check c.case --save-baseline b --quiet && ln -s b link && "
+                 "$h sweep " POINT ",10 --shard 1/2 -o s1 --quiet && "
+                 "$h sweep " POINT ",10 --shard 2/2 -o s2 --quiet && rm -f t; ls; cksum * >../$$; "
                  "mv ../$$ sums",
                  0, "c.case");
     for (size_t i = 0; i < sizeof scripts / sizeof *scripts; i++) {
-        Output output = shell(scratch, scripts[i]);
+        Output output = shell("%s", scripts[i]);
         if (output.code != 2 || lines(&output) > 1) {
             fail_msg("%s: exit code %d, \"%s\"", scripts[i], output.code, output.text);
         }
         free(output.text);
-        expect_shell(scratch, "rm -f t; cksum $(ls | grep -v sums) | cmp - sums && echo same", 0,
-                     "same");
+        expect_shell("rm -f t; cksum $(ls | grep -v sums) | cmp - sums && echo same", 0, "same");
     }
     /* A terminal or a device may be named twice. */
-    expect_shell(scratch,
-                 "$H check " POINT " --tolerance 1 --quiet --json /dev/null --markdown /dev/null",
+    expect_shell("$h check " POINT " --tolerance 1 --quiet --json /dev/null --markdown /dev/null",
                  0, "");
 }
 
@@ -320,31 +291,27 @@ static void outputs_that_are_inputs(void **state)
 /* Without a baseline nothing is left, and what is advised gives the same verdict. */
 static void check_by_tolerance(void **state)
 {
-    const Scratch *scratch = *state;
-    expect_shell(scratch, "mkdir tmp; TMPDIR=$PWD/tmp $H check " POINT " --tolerance 1e-9 >said", 1,
-                 "");
-    expect_shell(scratch, "ls -A tmp | wc -l", 0, "0\n");
-    expect_shell(scratch,
-                 "$(sed -n \"s/.*reproduce: headproof/$(echo $H | sed \"s/\\//\\\\\\\\\\//g\")/p\" "
+    (void)state;
+    expect_shell("mkdir tmp; TMPDIR=$PWD/tmp $h check " POINT " --tolerance 1e-9 >said", 1, "");
+    expect_shell("ls -A tmp | wc -l", 0, "0\n");
+    expect_shell("$(sed -n \"s/.*reproduce: headproof/$(echo $h | sed \"s/\\//\\\\\\\\\\//g\")/p\" "
                  "said) --quiet",
                  1, "fail");
-    expect_shell(scratch,
-                 "trap \"\" XFSZ; ulimit -f 0; TMPDIR=$PWD/tmp $H check " POINT
+    expect_shell("trap \"\" XFSZ; ulimit -f 0; TMPDIR=$PWD/tmp $h check " POINT
                  ",10:20 --tolerance 1 --quiet",
                  0, "");
-    expect_shell(scratch, "ls -A tmp | wc -l", 0, "0\n");
-    expect_shell(scratch, "$H check " POINT " --tolerance 1 --resume", 2,
-                 "expected --baseline FILE");
-    expect_shell(scratch, "rmdir tmp", 0, "");
+    expect_shell("ls -A tmp | wc -l", 0, "0\n");
+    expect_shell("$h check " POINT " --tolerance 1 --resume", 2, "expected --baseline FILE");
+    expect_shell("rmdir tmp", 0, "");
 }
 
 static int empty(void **state)
 {
-    free(shell(*state, "rm -rf ./*").text);
-    return fixture_tear_down(state);
+    free(shell("rm -rf ./*").text);
+    return shell_tear_down(state);
 }
 
-#define TEST(function) cmocka_unit_test_setup_teardown(function, scratch_set_up, empty)
+#define TEST(function) cmocka_unit_test_setup_teardown(function, shell_set_up, empty)
 
 int main(void)
 {

@@ -78,35 +78,36 @@ static size_t replace(char *text, size_t size, size_t at, size_t old, const char
     return size - old + length;
 }
 
+static const char *const words[] = {"-",
+                                    "0",
+                                    "1",
+                                    "9",
+                                    "e",
+                                    "1e999999999999",
+                                    ",",
+                                    "\n",
+                                    ":",
+                                    "nan",
+                                    "inf",
+                                    "0x",
+                                    "18446744073709551616",
+                                    "\"",
+                                    "\\",
+                                    "[",
+                                    "]",
+                                    "{",
+                                    "}",
+                                    "==",
+                                    "= ",
+                                    " ",
+                                    "null",
+                                    "true",
+                                    "fail",
+                                    "\xff"};
+
 /* One change of text [size], which has room for INPUT_MOST. */
 static size_t change(char *text, size_t size, const Corpus *corpus, uint64_t *state)
 {
-    static const char *const words[] = {"-",
-                                        "0",
-                                        "1",
-                                        "9",
-                                        "e",
-                                        "1e999999999999",
-                                        ",",
-                                        "\n",
-                                        ":",
-                                        "nan",
-                                        "inf",
-                                        "0x",
-                                        "18446744073709551616",
-                                        "\"",
-                                        "\\",
-                                        "[",
-                                        "]",
-                                        "{",
-                                        "}",
-                                        "==",
-                                        "= ",
-                                        " ",
-                                        "null",
-                                        "true",
-                                        "fail",
-                                        "\xff"};
     size_t at = below(state, size + 1), length = 1 + below(state, below(state, 3) == 0 ? 64 : 4);
     char copy[64];
     switch (below(state, 8)) {

@@ -139,35 +139,36 @@ static void limits_are_imitations(void **state)
     }
 }
 
+static const char *const of_oracle[] = {
+    "silu --activation gelu --gelu 4 --n 4 --d 3 --omega 2",
+    "silu --activation gelu_new --gelu 3 --mask causal --n 3 --d 2 --depth 2 --omega 1.5",
+    "silu --activation gelu_new --gelu sigmoid --n 3 --d 2 --omega 2",
+    "ffn3 --activation gelu --gelu 2 --n 3 --d 2 --d-ff 3 --bias random --omega 2",
+    "ffn3 --activation gelu_new --gelu 7 --n 3 --d 2 --d-ff 2 --bias random --mask causal "
+    "--omega 1",
+    "fused --activation gelu_new --gelu 5 --n 3 --d 3 --d-ff 4 --bias random --depth 2 "
+    "--omega 2",
+    "fused --activation gelu --gelu 8 --n 3 --d 3 --d-ff 4 --mask causal --omega 2",
+    "transformer --activation gelu --gelu 3 --n 3 --d 2 --d-ff 3 --bias random --mask causal "
+    "--depth 2 --omega 2",
+    "transformer --activation gelu_new --gelu minimax --mask pseudo-causal --n 3 --d 2 --d-ff "
+    "3 --bias random --omega 2",
+    "transformer3 --activation gelu_new --n 3 --d 2 --d-ff 3 --bias random --gelu 2 --omega 2",
+    "masked --activation gelu_new --gelu 3 --n 3 --d 2 --d-ff 3 --bias random",
+};
+
 /* Every construction that has an activation, under every kind of mask. */
 static void models_are_the_oracle_s(void **state)
 {
-    static const char *const models[] = {
-        "silu --activation gelu --gelu 4 --n 4 --d 3 --omega 2",
-        "silu --activation gelu_new --gelu 3 --mask causal --n 3 --d 2 --depth 2 --omega 1.5",
-        "silu --activation gelu_new --gelu sigmoid --n 3 --d 2 --omega 2",
-        "ffn3 --activation gelu --gelu 2 --n 3 --d 2 --d-ff 3 --bias random --omega 2",
-        "ffn3 --activation gelu_new --gelu 7 --n 3 --d 2 --d-ff 2 --bias random --mask causal "
-        "--omega 1",
-        "fused --activation gelu_new --gelu 5 --n 3 --d 3 --d-ff 4 --bias random --depth 2 "
-        "--omega 2",
-        "fused --activation gelu --gelu 8 --n 3 --d 3 --d-ff 4 --mask causal --omega 2",
-        "transformer --activation gelu --gelu 3 --n 3 --d 2 --d-ff 3 --bias random --mask causal "
-        "--depth 2 --omega 2",
-        "transformer --activation gelu_new --gelu minimax --mask pseudo-causal --n 3 --d 2 --d-ff "
-        "3 --bias random --omega 2",
-        "transformer3 --activation gelu_new --n 3 --d 2 --d-ff 3 --bias random --gelu 2 --omega 2",
-        "masked --activation gelu_new --gelu 3 --n 3 --d 2 --d-ff 3 --bias random",
-    };
     const Scratch *scratch = *state;
     char path[SCRATCH_PATH], line[1024], asked[8192] = "tests/oracle_gelu.py";
-    for (size_t i = 0; i < 2 * sizeof models / sizeof *models; i++) {
+    for (size_t i = 0; i < 2 * sizeof of_oracle / sizeof *of_oracle; i++) {
         const char *form = i % 2 ? "dense" : "structured";
         snprintf(line, sizeof line, "%zu.safetensors", i);
         scratch_path(path, scratch, line);
         snprintf(line, sizeof line,
                  "export --construction %s --reference-form %s --arithmetic none --quiet -o %s",
-                 models[i / 2], form, path);
+                 of_oracle[i / 2], form, path);
         Output output = run(line);
         assert_int_equal(output.code, 0);
         free(output.text);

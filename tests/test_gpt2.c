@@ -88,18 +88,21 @@ static void write_config(const FileFixture *fixture, const char *key, const char
 
 /* ---- Namings -------------------------------------------------------------------------------- */
 
+/* What was read of a tensor. */
+typedef struct {
+    const char *name;
+    const double *values;
+    size_t count;
+} Array;
+
 /* What is read of TransformerLens' names is what was put there. */
 static void test_lens(void **state)
 {
-    ModelFile *model = read_lens(*state, true);
     static Gpt2Model lens;
+    ModelFile *model = read_lens(*state, true);
     gpt2_make_lens(&lens, true);
     const ModelFileLayer *layer = &model->layers[1];
-    const struct {
-        const char *name;
-        const double *values;
-        size_t count;
-    } arrays[] = {
+    const Array arrays[] = {
         {"blocks.1.attn.W_Q", layer->attn.W_Q, 16},
         {"blocks.1.attn.W_K", layer->attn.W_K, 16},
         {"blocks.1.attn.W_V", layer->attn.W_V, 16},

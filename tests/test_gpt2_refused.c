@@ -142,19 +142,20 @@ static void test_unknown_keys(void **state)
     }
 }
 
+static const struct {
+    double values[9];
+    const char *refused;
+} masks[] = {{{1, 0, 0, 1, 1, 0, 1, 1, 1}, NULL},
+             {{1, 0, 0, 0, 1, 0, 0, 0, 1}, "expected ones on and below the diagonal"},
+             {{1, 0, 0, 1, 1, 0, 0, 1, 1}, "expected ones on and below the diagonal"},
+             {{1, 0, 0, 1, 1, 0, 1, 1, 0.5}, "expected ones on and below the diagonal"},
+             {{0, 0, 0, 1, 1, 0, 1, 1, 1}, "expected ones on and below the diagonal"},
+             {{0, 1, 0, 1, 1, 0, 1, 1, 1}, "expected ones on and below the diagonal"},
+             {{1, 1, 1, 1, 1, 1, 1, 1, 1}, "'none': expected 'causal', as family"}};
+
 /* A mask that is kept beside the weights is the one that is said, or refused. */
 static void test_mask_buffers(void **state)
 {
-    static const struct {
-        double values[9];
-        const char *refused;
-    } masks[] = {{{1, 0, 0, 1, 1, 0, 1, 1, 1}, NULL},
-                 {{1, 0, 0, 0, 1, 0, 0, 0, 1}, "expected ones on and below the diagonal"},
-                 {{1, 0, 0, 1, 1, 0, 0, 1, 1}, "expected ones on and below the diagonal"},
-                 {{1, 0, 0, 1, 1, 0, 1, 1, 0.5}, "expected ones on and below the diagonal"},
-                 {{0, 0, 0, 1, 1, 0, 1, 1, 1}, "expected ones on and below the diagonal"},
-                 {{0, 1, 0, 1, 1, 0, 1, 1, 1}, "expected ones on and below the diagonal"},
-                 {{1, 1, 1, 1, 1, 1, 1, 1, 1}, "'none': expected 'causal', as family"}};
     static Gpt2Model model;
     FileFixture *fixture = *state;
     char path[SCRATCH_PATH];
@@ -337,6 +338,16 @@ static void test_tensors(void **state)
     }
 }
 
+static const char *const added[][2] = {
+    {"transformer.h.0.ln_1.weight", "is there twice, with 'transformer.' before it and without"},
+    {"h.0.crossattention.c_attn.weight", "expected no attention to another stream"},
+    {"h.0.attn.rotary_emb.inv_freq", "expected no rotary position"},
+    {"h.0.mlp.gate_proj.weight", "expected no gate"},
+    {"h.0.ln_3.weight", "expected no layer norm"},
+    {"blocks.0.attn.W_Q", "unknown tensors: 'blocks.0.attn.W_Q'"},
+    {"h.1.attn.masked", "unknown tensors: 'h.1.attn.masked'"},
+};
+
 /* One tensor missing, or one that should not be there. */
 static void test_names(void **state)
 {
@@ -348,16 +359,6 @@ static void test_names(void **state)
         {"wpe.weight", "tensor 'wpe.weight': missing: expected it, as Hugging Face's GPT-2 has it"},
         {"ln_f.weight", "tensor 'ln_f.weight': missing"},
         {"wte.weight", "tensor 'wte.weight': missing"},
-    };
-    static const char *const added[][2] = {
-        {"transformer.h.0.ln_1.weight",
-         "is there twice, with 'transformer.' before it and without"},
-        {"h.0.crossattention.c_attn.weight", "expected no attention to another stream"},
-        {"h.0.attn.rotary_emb.inv_freq", "expected no rotary position"},
-        {"h.0.mlp.gate_proj.weight", "expected no gate"},
-        {"h.0.ln_3.weight", "expected no layer norm"},
-        {"blocks.0.attn.W_Q", "unknown tensors: 'blocks.0.attn.W_Q'"},
-        {"h.1.attn.masked", "unknown tensors: 'h.1.attn.masked'"},
     };
     static Gpt2Model model;
     FileFixture *fixture = *state;

@@ -116,13 +116,11 @@ static void concatenation_is_a_sum(void **state)
     rat_release_all();
 }
 
-/* Factors of small integers and their product are both doubles: a file may have either, and
- * patterns are the same bits, streams the same numbers. */
-static void factors_may_be_merged(void **state)
+enum { HEADS = 2, SIZE = 5, RANK = 2 };
+
+/* Small integers w, their products qk and ov, which are doubles too, and a stream x. */
+static void make_factors(double w[4][HEADS * SIZE * RANK], double *qk, double *ov, double *x)
 {
-    enum { HEADS = 2, SIZE = 5, RANK = 2 };
-    double w[4][HEADS * SIZE * RANK], qk[HEADS * SIZE * SIZE], ov[HEADS * SIZE * SIZE];
-    (void)state;
     for (size_t t = 0; t < 4; t++) {
         for (size_t e = 0; e < HEADS * SIZE * RANK; e++) {
             w[t][e] = (double)((e * e + 3 * e * t + 5 * t) % 7) - 3;
@@ -136,10 +134,19 @@ static void factors_may_be_merged(void **state)
             ov[e] += w[2][(h * SIZE + r) * RANK + k] * w[3][(h * RANK + k) * SIZE + c];
         }
     }
-    double x[3 * SIZE];
     for (size_t e = 0; e < 3 * SIZE; e++) {
         x[e] = ((double)(e * 7 % 11) - 5) / 8;
     }
+}
+
+/* A file may have factors or their product: patterns are the same bits, streams the same
+ * numbers. */
+static void factors_may_be_merged(void **state)
+{
+    double w[4][HEADS * SIZE * RANK], qk[HEADS * SIZE * SIZE], ov[HEADS * SIZE * SIZE];
+    double x[3 * SIZE];
+    (void)state;
+    make_factors(w, qk, ov, x);
     GivenLayer factors = {.w_q = w[0], .w_k = w[1], .w_v = w[2], .w_o = w[3]};
     GivenLayer merged = {.qk = qk, .ov = ov};
     GivenWeights a = {.layers = &factors, .scale = {1, 1, 1}, .x = x};

@@ -135,6 +135,38 @@ static void nothing_is_predicted_below_the_floor(void **state)
     }
 }
 
+/* A layer of 2 tokens, the leak by which its least Omega is predicted, and its largest Omega; 0:
+ * half of the largest double. */
+typedef struct {
+    Construction construction;
+    size_t d;
+    const double *x;
+    GivenLayer layer;
+    double leak, max;
+} Single;
+
+/* At a tolerance of 1e-9 in double. */
+static void expect_predicted(const Single *single, Normalization norm)
+{
+    GivenWeights given = {.layers = &single->layer, .scale = {1, 1, 1}, .x = single->x};
+    Point point = {.judge = ERROR_TOTAL};
+    point.spec = (CaseSpec){.construction = single->construction,
+                            .n = 2,
+                            .d = single->d,
+                            .d_ff = 1,
+                            .heads = 1,
+                            .depth = 1,
+                            .given = &given,
+                            .norm = norm,
+                            .norm_eps = 3};
+    OmegaInterval found = predicted_of(1e-9, arithmetic_info(ARITHMETIC_F64), &point);
+    double max = single->max > 0 ? single->max : DBL_MAX / 2;
+    print_message("%s: %.8g to %.8g\n", construction_names[single->construction], found.min,
+                  found.max);
+    assert_true(fabs(found.min - log(single->leak / 1e-9) / 2) < 1e-5);
+    assert_true(fabs(found.max / max - 1) < 1e-7);
+}
+
 /* Of single layers of 2 tokens, 2 and -1 (linear: twice, side by side), by hand, at 1e-9 in double:
  * linear, V = -3I/4, b = (1/4, 0):       K = 3 * 2 * 3/4 + 1/4
  * fused, z = x, W2 = 2, b2 = 1/2:        K = 2 sigma(2) (1 + sigma(2)) * 2 + 1/2, A = 2 * 0.22387
@@ -147,13 +179,7 @@ static void single_layers_are_predicted(void **state)
     static const double quarter[] = {0.25, 0, 0, 0.25}, bias[] = {0.25, 0};
     static const double none[] = {0}, one[] = {1}, two[] = {2}, three[] = {3}, b2[] = {0.5};
     static const double ones[] = {1, 1, -1, -1}, unit[] = {1, -1}, four[] = {4, 4};
-    const struct {
-        Construction construction;
-        size_t d;
-        const double *x;
-        GivenLayer layer;
-        double leak, max;
-    } cases[] = {
+    const Single cases[] = {
         {CONSTRUCTION_LINEAR, 2, wide, {.linear_w = quarter, .linear_b = bias}, 4.75, 0},
         {CONSTRUCTION_FUSED, 1, x, {.w_in = one, .w_out = two, .b_out = b2}, 7.126402, 16777215},
         {CONSTRUCTION_ATTENTION, 1, x, {.qk = none, .ov = three}, 3, 0},
@@ -172,26 +198,9 @@ static void single_layers_are_predicted(void **state)
          16777215},
         {CONSTRUCTION_ATTENTION, 1, unit, {.qk = none, .ov = three, .ln1_w = four}, 3, 0},
     };
-    const ArithmeticInfo *machine = arithmetic_info(ARITHMETIC_F64);
     (void)state;
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
-        GivenWeights given = {.layers = &cases[k].layer, .scale = {1, 1, 1}, .x = cases[k].x};
-        Point point = {.judge = ERROR_TOTAL};
-        point.spec = (CaseSpec){.construction = cases[k].construction,
-                                .n = 2,
-                                .d = cases[k].d,
-                                .d_ff = 1,
-                                .heads = 1,
-                                .depth = 1,
-                                .given = &given,
-                                .norm = k < 4 ? NORMALIZATION_NONE : NORMALIZATION_RMSNORM,
-                                .norm_eps = 3};
-        OmegaInterval found = predicted_of(1e-9, machine, &point);
-        double max = cases[k].max > 0 ? cases[k].max : DBL_MAX / 2;
-        print_message("%s: %.8g to %.8g\n", construction_names[cases[k].construction], found.min,
-                      found.max);
-        assert_true(fabs(found.min - log(cases[k].leak / 1e-9) / 2) < 1e-5);
-        assert_true(fabs(found.max / max - 1) < 1e-7);
+        expect_predicted(&cases[k], k < 4 ? NORMALIZATION_NONE : NORMALIZATION_RMSNORM);
     }
 }
 
@@ -399,18 +408,18 @@ static void set_found(Search *search, double below, double min, double max, doub
     s->max.omega = max;
 }
 
+static const char matrix[] =
+    "construction  penalty       omega        within 1e-09     within 1e-12\n"
+    "silu          positive      found  12.35 to 4.096e+05             none\n"
+    "silu          positive  predicted  13.01 to 2.621e+05             none\n"
+    "silu          negative      found            12.35 up         15.01 up\n"
+    "transformer   positive      found           all tried  up to 8.123e+05\n"
+    "transformer   negative      found            10.01 up         11.01 up\n"
+    "found: every omega evaluated there meets the tolerance, and its neighbours do not; between "
+    "them nothing is proven\n";
+
 static void the_matrix_has_a_cell_a_search(void **state)
 {
-    static const char expected[] =
-        "construction  penalty       omega        within 1e-09     within 1e-12\n"
-        "silu          positive      found  12.35 to 4.096e+05             none\n"
-        "silu          positive  predicted  13.01 to 2.621e+05             none\n"
-        "silu          negative      found            12.35 up         15.01 up\n"
-        "transformer   positive      found           all tried  up to 8.123e+05\n"
-        "transformer   negative      found            10.01 up         11.01 up\n"
-        "found: every omega evaluated there meets the tolerance, and its neighbours do not; "
-        "between "
-        "them nothing is proven\n";
     Given *given = *state;
     Search *searches[8];
     bool taken[8] = {false};
@@ -438,7 +447,7 @@ static void the_matrix_has_a_cell_a_search(void **state)
     assert_non_null(file);
     assert_int_equal(matrix_print(file, searches, 8), 0);
     fclose(file);
-    assert_string_equal(text, expected);
+    assert_string_equal(text, matrix);
     free(text);
     for (size_t i = 0; i < 8; i++) {
         search_free(searches[i]);

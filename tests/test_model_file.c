@@ -118,40 +118,41 @@ static void check_field(const double *field, size_t t, size_t count)
     }
 }
 
+static const Shaped factored[] = {
+    {"embed.W_E", 2, {5, 3}},
+    {"pos_embed.W_pos", 2, {7, 3}},
+    {"blocks.1.attn.W_Q", 3, {2, 3, 4}},
+    {"blocks.1.attn.W_K", 3, {2, 3, 4}},
+    {"blocks.1.attn.W_V", 3, {2, 3, 4}},
+    {"blocks.1.attn.W_O", 3, {2, 4, 3}},
+    {"blocks.1.attn.b_Q", 2, {2, 4}},
+    {"blocks.1.attn.b_K", 2, {2, 4}},
+    {"blocks.1.attn.b_V", 2, {2, 4}},
+    {"blocks.1.attn.b_O", 1, {3}},
+    {"blocks.1.mlp.W_in", 2, {3, 6}},
+    {"blocks.1.mlp.b_in", 1, {6}},
+    {"blocks.1.mlp.W_out", 2, {6, 3}},
+    {"blocks.1.mlp.b_out", 1, {3}},
+    {"blocks.0.attn.W_Q", 3, {2, 3, 4}},
+    {"blocks.0.attn.W_K", 3, {2, 3, 4}},
+    {"blocks.0.attn.W_V", 3, {2, 3, 4}},
+    {"blocks.0.attn.W_O", 3, {2, 4, 3}},
+    {"blocks.0.mlp.W_in", 2, {3, 6}},
+    {"blocks.0.mlp.W_out", 2, {6, 3}},
+    {"unembed.W_U", 2, {3, 8}},
+    {"unembed.b_U", 1, {8}},
+    {"X", 2, {9, 3}},
+    {"blocks.0.attn.b_Q", 2, {2, 4}},
+    {"blocks.0.attn.b_K", 2, {2, 4}},
+    {"blocks.0.attn.b_V", 2, {2, 4}},
+    {"blocks.0.attn.b_O", 1, {3}},
+    {"blocks.0.mlp.b_in", 1, {6}},
+    {"blocks.0.mlp.b_out", 1, {3}},
+};
+
 static void test_factored(void **state)
 {
-    static const Shaped tensors[] = {
-        {"embed.W_E", 2, {5, 3}},
-        {"pos_embed.W_pos", 2, {7, 3}},
-        {"blocks.1.attn.W_Q", 3, {2, 3, 4}},
-        {"blocks.1.attn.W_K", 3, {2, 3, 4}},
-        {"blocks.1.attn.W_V", 3, {2, 3, 4}},
-        {"blocks.1.attn.W_O", 3, {2, 4, 3}},
-        {"blocks.1.attn.b_Q", 2, {2, 4}},
-        {"blocks.1.attn.b_K", 2, {2, 4}},
-        {"blocks.1.attn.b_V", 2, {2, 4}},
-        {"blocks.1.attn.b_O", 1, {3}},
-        {"blocks.1.mlp.W_in", 2, {3, 6}},
-        {"blocks.1.mlp.b_in", 1, {6}},
-        {"blocks.1.mlp.W_out", 2, {6, 3}},
-        {"blocks.1.mlp.b_out", 1, {3}},
-        {"blocks.0.attn.W_Q", 3, {2, 3, 4}},
-        {"blocks.0.attn.W_K", 3, {2, 3, 4}},
-        {"blocks.0.attn.W_V", 3, {2, 3, 4}},
-        {"blocks.0.attn.W_O", 3, {2, 4, 3}},
-        {"blocks.0.mlp.W_in", 2, {3, 6}},
-        {"blocks.0.mlp.W_out", 2, {6, 3}},
-        {"unembed.W_U", 2, {3, 8}},
-        {"unembed.b_U", 1, {8}},
-        {"X", 2, {9, 3}},
-        {"blocks.0.attn.b_Q", 2, {2, 4}},
-        {"blocks.0.attn.b_K", 2, {2, 4}},
-        {"blocks.0.attn.b_V", 2, {2, 4}},
-        {"blocks.0.attn.b_O", 1, {3}},
-        {"blocks.0.mlp.b_in", 1, {6}},
-        {"blocks.0.mlp.b_out", 1, {3}},
-    };
-    ModelFile *model = write_and_read(*state, tensors, sizeof tensors / sizeof *tensors);
+    ModelFile *model = write_and_read(*state, factored, sizeof factored / sizeof *factored);
     const ModelFileLayer *layer = &model->layers[1];
     check_field(model->W_E, 0, 15);
     check_field(model->W_pos, 1, 21);
@@ -442,57 +443,58 @@ static void test_refused(void **state)
     }
 }
 
+static const char *const structure[][2] = {
+    {"blocks.0.ln3.w", "layer norm"},
+    {"blocks.1.LN2.b", "layer norm"},
+    {"ln_final.g", "layer norm"},
+    {"LNPre.scale", "layer norm"},
+    {"transformer.h.0.ln_1.weight", "layer norm"},
+    {"model.layers.0.input_layernorm.weight", "layer norm"},
+    {"encoder.LayerNorm.gamma", "layer norm"},
+    {"blocks.0.attn.q_norm", "layer norm"},
+    {"RMSNORM", "layer norm"},
+    {"x.rms-1", "layer norm"},
+    {"bn1.running_mean", "layer norm"},
+    {"blocks.0.mlp.W_gate", "gate"},
+    {"model.layers.0.mlp.gate_proj.weight", "gate"},
+    {"blocks.0.mlp.W_Gate", "gate"},
+    {"mlp.GATEPROJ", "gate"},
+    {"blocks.0.mlp.experts.0.W_in", "router of experts"},
+    {"blocks.0.attn.rotary_sin", "rotary position"},
+    {"blocks.0.attn.rotary_cos", "rotary position"},
+    {"model.layers.0.self_attn.rotary_emb.inv_freq", "rotary position"},
+    {"rope", "rotary position"},
+    {"RoPE.table", "rotary position"},
+    {"ropeFreqs", "rotary position"},
+    {"blocks.0.attn.rel_pos", "position bias"},
+    {"blocks.0.attn.relPos.W", "position bias"},
+    {"rel_pos_bias.W", "position bias"},
+    {"ALiBi.slopes", "position bias"},
+    {"blocks.0.attn.alibi", "position bias"},
+    {"block.0.layer.0.SelfAttention.relative_attention_bias.weight", "position bias"},
+    {"transformer.wpe.weight", "position embedding of another name"},
+    {"pos_embed.weight", "position embedding of another name"},
+    {"blocks.0.attn.W_Q_scale", "scale"},
+    {"blocks.0.attn.sinks", "attention sink"},
+    {"blocks.0.attn.W_Q.lora_A", "adapter"},
+};
+
 /* Norms, gates and positions are refused under any spelling, also where extras are skipped. */
 static void test_structure(void **state)
 {
-    static const char *const names[][2] = {
-        {"blocks.0.ln3.w", "layer norm"},
-        {"blocks.1.LN2.b", "layer norm"},
-        {"ln_final.g", "layer norm"},
-        {"LNPre.scale", "layer norm"},
-        {"transformer.h.0.ln_1.weight", "layer norm"},
-        {"model.layers.0.input_layernorm.weight", "layer norm"},
-        {"encoder.LayerNorm.gamma", "layer norm"},
-        {"blocks.0.attn.q_norm", "layer norm"},
-        {"RMSNORM", "layer norm"},
-        {"x.rms-1", "layer norm"},
-        {"bn1.running_mean", "layer norm"},
-        {"blocks.0.mlp.W_gate", "gate"},
-        {"model.layers.0.mlp.gate_proj.weight", "gate"},
-        {"blocks.0.mlp.W_Gate", "gate"},
-        {"mlp.GATEPROJ", "gate"},
-        {"blocks.0.mlp.experts.0.W_in", "router of experts"},
-        {"blocks.0.attn.rotary_sin", "rotary position"},
-        {"blocks.0.attn.rotary_cos", "rotary position"},
-        {"model.layers.0.self_attn.rotary_emb.inv_freq", "rotary position"},
-        {"rope", "rotary position"},
-        {"RoPE.table", "rotary position"},
-        {"ropeFreqs", "rotary position"},
-        {"blocks.0.attn.rel_pos", "position bias"},
-        {"blocks.0.attn.relPos.W", "position bias"},
-        {"rel_pos_bias.W", "position bias"},
-        {"ALiBi.slopes", "position bias"},
-        {"blocks.0.attn.alibi", "position bias"},
-        {"block.0.layer.0.SelfAttention.relative_attention_bias.weight", "position bias"},
-        {"transformer.wpe.weight", "position embedding of another name"},
-        {"pos_embed.weight", "position embedding of another name"},
-        {"blocks.0.attn.W_Q_scale", "scale"},
-        {"blocks.0.attn.sinks", "attention sink"},
-        {"blocks.0.attn.W_Q.lora_A", "adapter"},
-    };
     static const char *const skipped[] = {
         "lnx",   "position_ids", "optimizer.step", "blocks.0.attn.bias",
         "xenon", "europe",       "plan",           "kernel"};
     SampleTensor tensors[BASE + 1];
     FileFixture *fixture = *state;
     memcpy(tensors, base, sizeof base);
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    for (size_t i = 0; i < sizeof structure / sizeof *structure; i++) {
         ModelFile *model;
         char culprit[256];
-        tensors[BASE] = (SampleTensor){names[i][0], "F16", "[2]", 4, 0};
+        tensors[BASE] = (SampleTensor){structure[i][0], "F16", "[2]", 4, 0};
         write_tensors(fixture, NULL, tensors, BASE + 1);
-        snprintf(culprit, sizeof culprit, "tensor '%s': expected no %s: it changes", names[i][0],
-                 names[i][1]);
+        snprintf(culprit, sizeof culprit, "tensor '%s': expected no %s: it changes",
+                 structure[i][0], structure[i][1]);
         expect_no_model(fixture, culprit);
         hold(fixture);
         int status = model_file_read(&model, fixture->path, true);

@@ -37,29 +37,30 @@ static void shape_of(char *shape, const Model *model)
     shape[model->sublayer_count] = '\0';
 }
 
+static const struct {
+    Construction construction;
+    const char *pre, *pre_converted, *post, *post_converted;
+} normed[] = {
+    {CONSTRUCTION_LINEAR, "n", "n", ".N", ".N"},
+    {CONSTRUCTION_ATTENTION, "n", "n", ".N", ".N"},
+    {CONSTRUCTION_FFN3, "n", "n..", ".N", "...N"},
+    {CONSTRUCTION_FUSED, "n", "n", ".N", ".N"},
+    {CONSTRUCTION_MASKED, "n", "n", ".N", ".N"},
+    {CONSTRUCTION_TRANSFORMER3, "nn", "nn..", ".N.N", ".N...N"},
+    {CONSTRUCTION_TRANSFORMER, "nn", "nn", ".N.N", ".N.N"},
+    {CONSTRUCTION_SILU, NULL, NULL, ".N", ".N"},
+};
+
 /* Of a layer: T, and T'. */
 static void parts_have_their_norm(void **state)
 {
-    static const struct {
-        Construction construction;
-        const char *pre, *pre_converted, *post, *post_converted;
-    } layers[] = {
-        {CONSTRUCTION_LINEAR, "n", "n", ".N", ".N"},
-        {CONSTRUCTION_ATTENTION, "n", "n", ".N", ".N"},
-        {CONSTRUCTION_FFN3, "n", "n..", ".N", "...N"},
-        {CONSTRUCTION_FUSED, "n", "n", ".N", ".N"},
-        {CONSTRUCTION_MASKED, "n", "n", ".N", ".N"},
-        {CONSTRUCTION_TRANSFORMER3, "nn", "nn..", ".N.N", ".N...N"},
-        {CONSTRUCTION_TRANSFORMER, "nn", "nn", ".N.N", ".N.N"},
-        {CONSTRUCTION_SILU, NULL, NULL, ".N", ".N"},
-    };
     (void)state;
-    for (size_t i = 0; i < 2 * sizeof layers / sizeof *layers; i++) {
+    for (size_t i = 0; i < 2 * sizeof normed / sizeof *normed; i++) {
         NormPlace place = (NormPlace)(i % 2);
-        CaseSpec spec = spec_of(layers[i / 2].construction, NORMALIZATION_RMSNORM, place);
-        const char *of_t = place == NORM_PRE ? layers[i / 2].pre : layers[i / 2].post;
+        CaseSpec spec = spec_of(normed[i / 2].construction, NORMALIZATION_RMSNORM, place);
+        const char *of_t = place == NORM_PRE ? normed[i / 2].pre : normed[i / 2].post;
         const char *of_converted =
-            place == NORM_PRE ? layers[i / 2].pre_converted : layers[i / 2].post_converted;
+            place == NORM_PRE ? normed[i / 2].pre_converted : normed[i / 2].post_converted;
         char shape[16], twice[16];
         if (of_t == NULL) {
             continue;

@@ -217,29 +217,30 @@ static float next_number(float number)
     return number;
 }
 
+static const struct {
+    const char *which, *column;
+    double tolerance;
+} between[] = {
+    {"--construction transformer --n 2 --d 5 --d-ff 4 --seed 56301 --mask causal --norm rel "
+     "--arithmetic bf16",
+     "total_rel", 0.01},
+    {"--construction transformer --n 6 --d 5 --d-ff 8 --depth 2 --seed 68468 --mask causal "
+     "--arithmetic bf16",
+     "total_max", 0.09757},
+    {"--construction ffn3 --n 5 --d 4 --d-ff 6 --seed 6804 --bias random --arithmetic bf16",
+     "total_max", 0.02},
+};
+
 /* Searches in each of which some Omega failed when gaps alone chose them.  2 Omega is rounded to
  * bfloat16, so the total error has one value for each number of that: all meet the tolerance. */
 static void no_number_between_fails(void **state)
 {
-    static const struct {
-        const char *which, *column;
-        double tolerance;
-    } cases[] = {
-        {"--construction transformer --n 2 --d 5 --d-ff 4 --seed 56301 --mask causal --norm rel "
-         "--arithmetic bf16",
-         "total_rel", 0.01},
-        {"--construction transformer --n 6 --d 5 --d-ff 8 --depth 2 --seed 68468 --mask causal "
-         "--arithmetic bf16",
-         "total_max", 0.09757},
-        {"--construction ffn3 --n 5 --d 4 --d-ff 6 --seed 6804 --bias random --arithmetic bf16",
-         "total_max", 0.02},
-    };
     (void)state;
-    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+    for (size_t c = 0; c < sizeof between / sizeof *between; c++) {
         char tolerance[32];
         size_t numbers = 0;
-        snprintf(tolerance, sizeof tolerance, "%g", cases[c].tolerance);
-        Output found = search(cases[c].which, tolerance);
+        snprintf(tolerance, sizeof tolerance, "%g", between[c].tolerance);
+        Output found = search(between[c].which, tolerance);
         double max = number(&found, 1, "omega_max");
         float at = next_number((float)(2 * number(&found, 1, "omega_min")));
         while (at < 2 * max) {
@@ -249,9 +250,9 @@ static void no_number_between_fails(void **state)
             for (; count < SAMPLES && at < 2 * max; at = next_number(at)) {
                 end += sprintf(end, "%s%.9g", count++ > 0 ? "," : "", at / 2);
             }
-            sweep_column(worst, count, cases[c].which, list, cases[c].column);
+            sweep_column(worst, count, between[c].which, list, between[c].column);
             for (size_t i = 0; i < count; i++) {
-                assert_true(worst[i] <= cases[c].tolerance);
+                assert_true(worst[i] <= between[c].tolerance);
             }
             numbers += count;
         }

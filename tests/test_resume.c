@@ -201,56 +201,66 @@ static void edit_sidecar(const FileFixture *fixture, const char *key, const char
     free(sidecar.text);
 }
 
-static void what_differs_is_refused(void **state)
+static void expect_line(Output refused, const char *says)
+{
+    expect_says(&refused, 2, says);
+    assert_int_equal(lines(&refused), 1);
+    free(refused.text);
+}
+
+static void other_points_are_refused(void **state)
 {
     static const char *const others[][2] = {
         {"--construction silu,fused --n 4 --d 3 --depth 3 --omega 5,21 --seed 1:3", "other points"},
         {"--construction silu,fused --n 4 --d 3 --depth 3 --omega 5 --seed 1:3", "12 points"},
     };
+    FileFixture *fixture = *state;
+    free(sweep(fixture, SMALL, "--quiet").text);
+    Output whole = read_file(fixture->path);
+    for (size_t i = 0; i < 2; i++) {
+        leave_partial(fixture, &whole, whole.length / 2);
+        expect_line(sweep(fixture, others[i][0], "--resume 2>&1"), others[i][1]);
+        assert_int_equal(size_of(fixture->partial), whole.length / 2);
+        assert_true(file_exists(fixture->sidecar_partial));
+    }
+    /* A row in the middle that is of another point. */
+    char *row = strchr(whole.text, '\n') + 1;
+    row[strcspn(row, ",") + 6] ^= 1;
+    leave_partial(fixture, &whole, whole.length);
+    expect_line(sweep(fixture, SMALL, "--resume 2>&1"), ".partial:2: cannot be resumed");
+    free(whole.text);
+}
+
+static void other_machines_are_refused(void **state)
+{
     static const char *const keys[] = {"version",        "commit",       "cpu",
                                        "openblas_core",  "mpfr_runtime", "gmp_runtime",
                                        "openblas_config"};
     FileFixture *fixture = *state;
     free(sweep(fixture, SMALL, "--quiet").text);
     Output whole = read_file(fixture->path);
-    for (size_t i = 0; i < 2; i++) {
-        leave_partial(fixture, &whole, whole.length / 2);
-        Output refused = sweep(fixture, others[i][0], "--resume 2>&1");
-        expect_says(&refused, 2, others[i][1]);
-        assert_int_equal(lines(&refused), 1);
-        assert_int_equal(size_of(fixture->partial), whole.length / 2);
-        assert_true(file_exists(fixture->sidecar_partial));
-        free(refused.text);
-    }
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
         char says[64];
+        leave_partial(fixture, &whole, whole.length / 2);
         edit_sidecar(fixture, keys[i], "of yore");
         snprintf(says, sizeof says, "%s of yore, this is ", keys[i]);
-        Output refused = sweep(fixture, SMALL, "--resume 2>&1");
-        expect_says(&refused, 2, says);
-        assert_int_equal(lines(&refused), 1);
-        free(refused.text);
+        expect_line(sweep(fixture, SMALL, "--resume 2>&1"), says);
         /* Back, by a run that does not resume. */
         free(sweep(fixture, SMALL, "--quiet 2>/dev/null").text);
-        leave_partial(fixture, &whole, whole.length / 2);
     }
-    /* A row in the middle that is of another point. */
-    char *row = strchr(whole.text, '\n') + 1;
-    row[strcspn(row, ",") + 6] ^= 1;
+    free(whole.text);
+}
+
+static void nothing_to_resume_is_refused(void **state)
+{
+    FileFixture *fixture = *state;
+    free(sweep(fixture, SMALL, "--quiet").text);
+    Output whole = read_file(fixture->path);
     leave_partial(fixture, &whole, whole.length);
-    Output refused = sweep(fixture, SMALL, "--resume 2>&1");
-    expect_says(&refused, 2, ".partial:2: cannot be resumed");
-    free(refused.text);
     assert_int_equal(unlink(fixture->sidecar_partial), 0);
-    refused = sweep(fixture, SMALL, "--resume 2>&1");
-    expect_says(&refused, 2, "no .json.partial");
-    free(refused.text);
-    refused = run("sweep " SMALL " --resume 2>&1");
-    expect_says(&refused, 2, "--resume: token 'stdout'");
-    free(refused.text);
-    refused = run("min-omega --construction silu --tolerance 1e-9 --resume 2>&1");
-    expect_says(&refused, 2, "--resume: ");
-    free(refused.text);
+    expect_line(sweep(fixture, SMALL, "--resume 2>&1"), "no .json.partial");
+    expect_line(run("sweep " SMALL " --resume 2>&1"), "--resume: token 'stdout'");
+    expect_line(run("min-omega --construction silu --tolerance 1e-9 --resume 2>&1"), "--resume: ");
     free(whole.text);
 }
 
@@ -641,7 +651,9 @@ int main(void)
         TEST(resumes_from_any_prefix),
         TEST(failures_are_counted_again),
         TEST(complete_is_said),
-        TEST(what_differs_is_refused),
+        TEST(other_points_are_refused),
+        TEST(other_machines_are_refused),
+        TEST(nothing_to_resume_is_refused),
         TEST(leftovers_without_resume),
         TEST(signals_end_at_a_point),
         TEST(full_disk),

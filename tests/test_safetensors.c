@@ -148,45 +148,46 @@ static void test_alignment(void **state)
     }
 }
 
+static const struct {
+    const char *dtype;
+    size_t width;
+    uint64_t bits;
+    int64_t value;
+    const char *fault;
+} wide[] = {
+    {"I64", 8, UINT64_C(0x8000000000000000), INT64_MIN, NULL},
+    {"I64", 8, UINT64_MAX, -1, NULL},
+    {"I64", 8, UINT64_C(0x7fffffffffffffff), INT64_MAX, NULL},
+    {"I32", 4, 0x80000000, INT32_MIN, NULL},
+    {"I32", 4, 53, 53, NULL},
+    {"I16", 2, 0xfffe, -2, NULL},
+    {"I8", 1, 0x80, -128, NULL},
+    {"I8", 1, 0x7f, 127, NULL},
+    {"U64", 8, UINT64_C(0x7fffffffffffffff), INT64_MAX, NULL},
+    {"U64", 8, UINT64_C(0x8000000000000000), 0, "index (1): expected an integer below 2^63"},
+    {"U32", 4, 0xffffffff, UINT32_MAX, NULL},
+    {"U16", 2, 0xffff, 65535, NULL},
+    {"U8", 1, 0xff, 255, NULL},
+    {"BOOL", 1, 1, 1, NULL},
+    {"BOOL", 1, 2, 0, "index (1): expected 0 or 1"},
+    {"F32", 4, 0, 0, "dtype F32: expected an integer one"},
+};
+
 static void test_integers(void **state)
 {
-    static const struct {
-        const char *dtype;
-        size_t width;
-        uint64_t bits;
-        int64_t value;
-        const char *fault;
-    } cases[] = {
-        {"I64", 8, UINT64_C(0x8000000000000000), INT64_MIN, NULL},
-        {"I64", 8, UINT64_MAX, -1, NULL},
-        {"I64", 8, UINT64_C(0x7fffffffffffffff), INT64_MAX, NULL},
-        {"I32", 4, 0x80000000, INT32_MIN, NULL},
-        {"I32", 4, 53, 53, NULL},
-        {"I16", 2, 0xfffe, -2, NULL},
-        {"I8", 1, 0x80, -128, NULL},
-        {"I8", 1, 0x7f, 127, NULL},
-        {"U64", 8, UINT64_C(0x7fffffffffffffff), INT64_MAX, NULL},
-        {"U64", 8, UINT64_C(0x8000000000000000), 0, "index (1): expected an integer below 2^63"},
-        {"U32", 4, 0xffffffff, UINT32_MAX, NULL},
-        {"U16", 2, 0xffff, 65535, NULL},
-        {"U8", 1, 0xff, 255, NULL},
-        {"BOOL", 1, 1, 1, NULL},
-        {"BOOL", 1, 2, 0, "index (1): expected 0 or 1"},
-        {"F32", 4, 0, 0, "dtype F32: expected an integer one"},
-    };
     FileFixture *fixture = *state;
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < sizeof wide / sizeof *wide; i++) {
         Sample sample;
         int64_t values[2] = {7, 7};
-        SafetensorsFile *file = open_values(&sample, cases[i].dtype, cases[i].width, 2);
-        put(&sample, cases[i].width, 1, cases[i].bits);
+        SafetensorsFile *file = open_values(&sample, wide[i].dtype, wide[i].width, 2);
+        put(&sample, wide[i].width, 1, wide[i].bits);
         hold(fixture);
         int status = safetensors_integers(values, file, safetensors_tensor(file, 0));
-        if (cases[i].fault != NULL) {
-            expect_message(fixture, status, "values: tensor 't': ", cases[i].fault);
+        if (wide[i].fault != NULL) {
+            expect_message(fixture, status, "values: tensor 't': ", wide[i].fault);
         } else if (take(fixture)[0] != '\0' || status != 0 || values[0] != 0 ||
-                   values[1] != cases[i].value) {
-            fail_msg("%s %llx: status %d, %lld", cases[i].dtype, (unsigned long long)cases[i].bits,
+                   values[1] != wide[i].value) {
+            fail_msg("%s %llx: status %d, %lld", wide[i].dtype, (unsigned long long)wide[i].bits,
                      status, (long long)values[1]);
         }
         safetensors_close(file);

@@ -292,6 +292,25 @@ static void damage(unsigned char *bytes, size_t *size, size_t header, uint64_t *
     }
 }
 
+/* bytes = the sample's, damaged in one to three places, mostly in its header; their count. */
+static size_t damage_sample(unsigned char *bytes, const Sample *sample, uint64_t *counter)
+{
+    size_t header = sample->bytes[8] == '{' ? sample->bytes[0] + 256U * sample->bytes[1] : 0;
+    size_t size = sample->size;
+    memcpy(bytes, sample->bytes, size);
+    for (uint64_t many = draw(counter) % 3 + 1; many > 0 && size > 8; many--) {
+        damage(bytes, &size, header < size - 8 ? header : size - 8, counter);
+    }
+    if (draw(counter) % 2 == 0 && size > 8 + header) {
+        /* Whatever became longer or shorter, it was the header. */
+        size_t grown = header + size - sample->size;
+        bytes[0] = (unsigned char)(grown & 255);
+        bytes[1] = (unsigned char)(grown >> 8);
+        memset(bytes + 2, 0, 6);
+    }
+    return size;
+}
+
 /* A short form of make fuzz, the same in every run. */
 static void test_damaged(void **state)
 {
@@ -302,22 +321,10 @@ static void test_damaged(void **state)
     size_t refused = 0, models = 0, total = 0;
     for (size_t model = 0; sample_model(&sample, model); model++) {
         unsigned char *bytes = malloc(4 * sample.size + 64);
-        size_t header = sample.bytes[8] == '{' ? sample.bytes[0] + 256U * sample.bytes[1] : 0;
         assert_non_null(bytes);
         for (int round = 0; round < ROUNDS; round++, total++) {
-            size_t size = sample.size;
             SampleOutcome outcome;
-            memcpy(bytes, sample.bytes, size);
-            for (uint64_t many = draw(&counter) % 3 + 1; many > 0 && size > 8; many--) {
-                damage(bytes, &size, header < size - 8 ? header : size - 8, &counter);
-            }
-            if (draw(&counter) % 2 == 0 && size > 8 + header) {
-                /* Whatever became longer or shorter, it was the header. */
-                size_t grown = header + size - sample.size;
-                bytes[0] = (unsigned char)(grown & 255);
-                bytes[1] = (unsigned char)(grown >> 8);
-                memset(bytes + 2, 0, 6);
-            }
+            size_t size = damage_sample(bytes, &sample, &counter);
             hold(fixture);
             bool fine = sample_exercise(&outcome, bytes, size);
             const char *text = take(fixture);

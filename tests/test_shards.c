@@ -19,9 +19,8 @@
 static void make_shards(const char *grid, int count, const char *name)
 {
     for (int i = 1; i <= count; i++) {
-        expect_output(
-            shell("\"$HEADPROOF\" sweep %s --shard %d/%d -o %s%d.csv", grid, i, count, name, i), 0,
-            "");
+        expect_output(shell("$h sweep %s --shard %d/%d -o %s%d.csv", grid, i, count, name, i), 0,
+                      "");
     }
 }
 
@@ -29,129 +28,132 @@ static void merged_shards_are_one_run(void **state)
 {
     static const int counts[] = {1, 2, 15, 4, 12}; /* up to more than there are points */
     (void)state;
-    expect_output(shell("\"$HEADPROOF\" sweep " GRID " -o one.csv"), 0, "");
+    expect_shell("$h sweep " GRID " -o one.csv", 0, "");
     for (size_t i = 0; i < (SMALL_GRIDS ? 3 : sizeof counts / sizeof *counts); i++) {
         make_shards(GRID, counts[i], "s");
-        expect_output(
-            shell("\"$HEADPROOF\" merge s*.csv -o all.csv && cmp one.csv all.csv && rm s*"), 0,
-            "12 points of ");
+        expect_shell("$h merge s*.csv -o all.csv && cmp one.csv all.csv && rm s*", 0,
+                     "12 points of ");
     }
     /* A single shard's points have no numbers: its own is all that is left. */
-    expect_output(shell("grep -c \"index\" all.csv.json"), 0, "1\n");
+    expect_shell("grep -c \"index\" all.csv.json", 0, "1\n");
     /* What is merged is a complete sweep. */
-    expect_output(shell("\"$HEADPROOF\" sweep " GRID " --resume -o all.csv; cat all.csv.json"), 0,
-                  "\"machines_differ\": false");
+    expect_shell("$h sweep " GRID " --resume -o all.csv; cat all.csv.json", 0,
+                 "\"machines_differ\": false");
 }
 
 /* Columns that only --propagation has are merged too, and not with tables that lack them. */
 static void propagation_is_merged(void **state)
 {
     (void)state;
-    expect_output(shell("\"$HEADPROOF\" sweep " GRID " --propagation -o one.csv"), 0, "");
+    expect_shell("$h sweep " GRID " --propagation -o one.csv", 0, "");
     make_shards(GRID " --propagation", 3, "s");
-    expect_output(
-        shell("\"$HEADPROOF\" merge s*.csv -o all.csv && cmp one.csv all.csv && echo equal"), 0,
-        "equal");
-    expect_output(shell("\"$HEADPROOF\" sweep " GRID " --shard 2/3 -o s2.csv"), 0, "");
-    expect_output(shell("\"$HEADPROOF\" merge s1.csv s2.csv s3.csv -o none.csv"), 2, "s2.csv");
+    expect_shell("$h merge s*.csv -o all.csv && cmp one.csv all.csv && echo equal", 0, "equal");
+    expect_shell("$h sweep " GRID " --shard 2/3 -o s2.csv", 0, "");
+    expect_shell("$h merge s1.csv s2.csv s3.csv -o none.csv", 2, "s2.csv");
 }
 
 /* Every point is in one shard; those of a base in one shard while there are bases enough. */
 static void shards_are_a_partition(void **state)
 {
     (void)state;
-    expect_output(
-        shell("\"$HEADPROOF\" sweep " GRID " --dry-run | sort >all; for i in 1 2 3 4 5; do "
-              "\"$HEADPROOF\" sweep " GRID " --shard $i/5 --dry-run; done | sort | cmp - all && "
-              "echo equal"),
-        0, "equal");
-    expect_output(
-        shell("\"$HEADPROOF\" sweep " GRID " --shard 2/6 --dry-run | grep -c \"silu.*--seed 2$\""),
-        0, "2\n");
+    expect_shell("$h sweep " GRID " --dry-run | sort >all; for i in 1 2 3 4 5; do "
+                 "$h sweep " GRID " --shard $i/5 --dry-run; done | sort | cmp - all && "
+                 "echo equal",
+                 0, "equal");
+    expect_shell("$h sweep " GRID " --shard 2/6 --dry-run | grep -c \"silu.*--seed 2$\"", 0, "2\n");
 }
 
 static void the_verdict_is_one_runs(void **state)
 {
     (void)state;
     for (int i = 1; i <= 2; i++) {
-        free(shell("\"$HEADPROOF\" sweep " GRID " --tolerance 1e-7 --shard %d/2 -o s%d.csv", i, i)
-                 .text);
+        free(shell("$h sweep " GRID " --tolerance 1e-7 --shard %d/2 -o s%d.csv", i, i).text);
     }
-    expect_output(shell("\"$HEADPROOF\" merge s1.csv s2.csv -o all.csv"), 1,
-                  "fails; reproduce: headproof");
+    expect_shell("$h merge s1.csv s2.csv -o all.csv", 1, "fails; reproduce: headproof");
 }
 
 /* Of fifteen points that fail ten are named. */
 static void many_failures_are_counted(void **state)
 {
     (void)state;
-    expect_output(
-        shell("for i in 1 2; do \"$HEADPROOF\" sweep --construction silu --n 1 --d 1 --omega 1 "
-              "--seed 1:15 --tolerance 1e-300 --quiet --shard $i/2 -o s$i.csv; done 2>/dev/null; "
-              "\"$HEADPROOF\" merge s1.csv s2.csv -o all.csv 2>said; code=$?; "
-              "grep -c \"fails; reproduce: headproof sweep .* --seed\" said; cat said; exit $code"),
+    expect_shell(
+        "for i in 1 2; do $h sweep --construction silu --n 1 --d 1 --omega 1 "
+        "--seed 1:15 --tolerance 1e-300 --quiet --shard $i/2 -o s$i.csv; done 2>/dev/null; "
+        "$h merge s1.csv s2.csv -o all.csv 2>said; code=$?; "
+        "grep -c \"fails; reproduce: headproof sweep .* --seed\" said; cat said; exit $code",
         1, "10\n");
     expect_shell("tail -n 1 said; grep -c \"\" said", 0, "headproof: and 5 more points fail\n11\n");
     expect_shell("grep -c \"\" all.csv", 0, "16\n");
 }
 
-static void bad_shards_are_refused(void **state)
+static void shards_that_are_no_whole_are_refused(void **state)
 {
     (void)state;
     make_shards(GRID, 3, "s");
     make_shards(OTHER, 3, "o");
     make_shards(GRID, 2, "t");
-    expect_output(shell("\"$HEADPROOF\" merge s1.csv s3.csv -o all.csv"), 2,
-                  "missing: shard 2/3\n");
-    expect_output(shell("\"$HEADPROOF\" merge s1.csv s2.csv s2.csv s3.csv -o all.csv"), 2,
-                  "s2.csv: shard 2/3 twice");
-    expect_output(shell("\"$HEADPROOF\" merge s1.csv o2.csv s3.csv -o all.csv"), 2,
-                  "o2.csv: of another grid than s1.csv");
-    expect_output(shell("\"$HEADPROOF\" merge s1.csv t2.csv s3.csv -o all.csv"), 2,
-                  "t2.csv: shard 2 of 2, s1.csv is of 3");
-    expect_output(shell("\"$HEADPROOF\" merge s1.csv s9.csv -o all.csv"), 2,
-                  "s9.csv: cannot be read");
-    expect_output(shell("\"$HEADPROOF\" merge s1.csv"), 2, "expected SHARD.csv... -o FILE.csv");
-    expect_output(shell("\"$HEADPROOF\" merge s1.csv s2.csv s3.csv --out all.csv"), 2, "--out");
-    expect_output(shell("cp s3.csv.json kept && sed \"s/\\\"version\\\": \\\"[^\\\"]*/&9/\" kept "
-                        ">s3.csv.json; \"$HEADPROOF\" merge s1.csv s2.csv s3.csv -o all.csv"),
-                  2, "s3.csv: of version ");
-    expect_output(shell("sed \"s/\\\"schema\\\": 5/\\\"schema\\\": 3/\" kept >s3.csv.json; "
-                        "\"$HEADPROOF\" merge s1.csv s2.csv s3.csv -o all.csv"),
-                  2, "s3.csv: schema 3, this version reads schema 5");
-    expect_output(shell("sed \"s/\\\"cpu\\\": \\\"/&Z80 /\" kept >s3.csv.json; "
-                        "\"$HEADPROOF\" merge s1.csv s2.csv s3.csv -o all.csv && cat all.csv.json"),
-                  0, "\"machines_differ\": true");
-    expect_output(shell("\"$HEADPROOF\" merge s1.csv s2.csv s3.csv -o all.csv"), 0,
-                  "warning: s3.csv: cpu Z80 ");
-    expect_output(shell("cp s2.csv s2 && sed \"2s/5/6/\" s2 >s2.csv; rm all.csv; "
-                        "\"$HEADPROOF\" merge s1.csv s2.csv s3.csv -o all.csv"),
-                  2, "its rows are not those that its .json names");
-    expect_output(
-        shell("sed \\$d s2 >s2.csv; \"$HEADPROOF\" merge s1.csv s2.csv s3.csv -o all.csv"), 2,
-        "s2.csv: its rows are not those");
-    expect_output(shell("for i in 1 2 3; do sed \"1s/bounds,//\" s$i.csv >o$i.csv; "
-                        "cp s$i.csv.json o$i.csv.json; done"),
-                  0, "");
+    expect_shell("$h merge s1.csv s3.csv -o all.csv", 2, "missing: shard 2/3\n");
+    expect_shell("$h merge s1.csv s2.csv s2.csv s3.csv -o all.csv", 2, "s2.csv: shard 2/3 twice");
+    expect_shell("$h merge s1.csv o2.csv s3.csv -o all.csv", 2,
+                 "o2.csv: of another grid than s1.csv");
+    expect_shell("$h merge s1.csv t2.csv s3.csv -o all.csv", 2,
+                 "t2.csv: shard 2 of 2, s1.csv is of 3");
+    expect_shell("$h merge s1.csv s9.csv -o all.csv", 2, "s9.csv: cannot be read");
+    expect_shell("$h merge s1.csv", 2, "expected SHARD.csv... -o FILE.csv");
+    expect_shell("$h merge s1.csv s2.csv s3.csv --out all.csv", 2, "--out");
+}
+
+static void shards_of_other_programs_are_refused(void **state)
+{
+    (void)state;
+    make_shards(GRID, 3, "s");
+    expect_shell("cp s3.csv.json kept && sed \"s/\\\"version\\\": \\\"[^\\\"]*/&9/\" kept "
+                 ">s3.csv.json; $h merge s1.csv s2.csv s3.csv -o all.csv",
+                 2, "s3.csv: of version ");
+    expect_shell("sed \"s/\\\"schema\\\": 5/\\\"schema\\\": 3/\" kept >s3.csv.json; "
+                 "$h merge s1.csv s2.csv s3.csv -o all.csv",
+                 2, "s3.csv: schema 3, this version reads schema 5");
+    expect_shell("sed \"s/\\\"cpu\\\": \\\"/&Z80 /\" kept >s3.csv.json; "
+                 "$h merge s1.csv s2.csv s3.csv -o all.csv && cat all.csv.json",
+                 0, "\"machines_differ\": true");
+    expect_shell("$h merge s1.csv s2.csv s3.csv -o all.csv", 0, "warning: s3.csv: cpu Z80 ");
+}
+
+static void altered_shards_are_refused(void **state)
+{
+    (void)state;
+    make_shards(GRID, 3, "s");
+    expect_shell("cp s2.csv s2 && sed \"2s/5/6/\" s2 >s2.csv; "
+                 "$h merge s1.csv s2.csv s3.csv -o all.csv",
+                 2, "its rows are not those that its .json names");
+    expect_shell("sed \\$d s2 >s2.csv; $h merge s1.csv s2.csv s3.csv -o all.csv", 2,
+                 "s2.csv: its rows are not those");
+    expect_shell("for i in 1 2 3; do sed \"1s/bounds,//\" s$i.csv >o$i.csv; "
+                 "cp s$i.csv.json o$i.csv.json; done",
+                 0, "");
     for (int i = 1; i <= 3; i++) {
         char name[32], path[SCRATCH_PATH];
         snprintf(name, sizeof name, "o%d.csv", i);
         scratch_path(path, shell_scratch(), name);
         seal_table(path);
     }
-    expect_output(shell("\"$HEADPROOF\" merge o1.csv o2.csv o3.csv -o all.csv"), 2,
-                  "o1.csv:1: token 'identical': expected the column bounds here");
-    expect_output(shell("test ! -e all.csv && echo none"), 0, "none");
-    expect_output(shell("\"$HEADPROOF\" sweep " GRID " --shard 3/2 -o x.csv"), 2,
-                  "--shard: token ");
-    expect_output(shell("\"$HEADPROOF\" sweep " GRID " --shard 0/2 -o x.csv"), 2,
-                  "--shard: token ");
-    expect_output(shell("\"$HEADPROOF\" sweep " GRID " --shard 1 -o x.csv"), 2, "--shard: token ");
-    expect_output(shell("\"$HEADPROOF\" min-omega --shard 1/2"), 2, "--shard: token ");
+    expect_shell("$h merge o1.csv o2.csv o3.csv -o all.csv", 2,
+                 "o1.csv:1: token 'identical': expected the column bounds here");
+    expect_shell("test ! -e all.csv && echo none", 0, "none");
+}
+
+static void bad_parts_are_refused(void **state)
+{
+    (void)state;
+    expect_shell("$h sweep " GRID " --shard 3/2 -o x.csv", 2, "--shard: token ");
+    expect_shell("$h sweep " GRID " --shard 0/2 -o x.csv", 2, "--shard: token ");
+    expect_shell("$h sweep " GRID " --shard 1 -o x.csv", 2, "--shard: token ");
+    expect_shell("$h min-omega --shard 1/2", 2, "--shard: token ");
     /* A shard is resumed as that shard alone. */
-    expect_output(shell("mv s1.csv s1.csv.partial; mv s1.csv.json s1.csv.json.partial; "
-                        "\"$HEADPROOF\" sweep " GRID " --shard 2/3 --resume -o s1.csv"),
-                  2, "shard 1/3, this is 2/3");
+    make_shards(GRID, 3, "s");
+    expect_shell("mv s1.csv s1.csv.partial; mv s1.csv.json s1.csv.json.partial; "
+                 "$h sweep " GRID " --shard 2/3 --resume -o s1.csv",
+                 2, "shard 1/3, this is 2/3");
 }
 
 /* Takes a block "```sh NAME" out of the document. */
@@ -194,18 +196,16 @@ static void merged_verdicts_are_one_runs(void **state)
     (void)state;
     make_model();
     for (size_t i = 0; i < (SMALL_GRIDS ? 2 : sizeof runs / sizeof *runs); i++) {
-        expect_output(shell("\"$HEADPROOF\" " VERIFY "%s -o one.csv", runs[i].rest), runs[i].code,
-                      "");
+        expect_output(shell("$h " VERIFY "%s -o one.csv", runs[i].rest), runs[i].code, "");
         /* One, two and five shards; two of the later runs. */
         for (int count = i == 0 ? 1 : 2; count <= (i == 0 ? 5 : 2); count += count == 2 ? 3 : 1) {
             free(shell("rm -f s*.csv; for i in 1 2 3 4 5; do if test $i -le %d; then "
-                       "\"$HEADPROOF\" " VERIFY "%s --shard $i/%d -o s$i.csv; fi; done",
+                       "$h " VERIFY "%s --shard $i/%d -o s$i.csv; fi; done",
                        count, runs[i].rest, count)
                      .text);
-            expect_output(
-                shell("\"$HEADPROOF\" merge s*.csv -o all.csv; code=$?; cmp one.csv all.csv && "
-                      "echo equal; exit $code"),
-                runs[i].code, "equal");
+            expect_shell("$h merge s*.csv -o all.csv; code=$?; cmp one.csv all.csv && "
+                         "echo equal; exit $code",
+                         runs[i].code, "equal");
         }
     }
 }
@@ -215,14 +215,14 @@ static void changed_predictions_add_up(void **state)
 {
     (void)state;
     make_model();
-    expect_output(
-        shell("for i in 1/2 2/2 1/1; do \"$HEADPROOF\" verify model.safetensors --tokens "
-              "0:52:26/0:52:52/53 --form three --omega 0.01 -q --shard $i -o s${i%%/*}${i#*/}.csv; "
-              "done; cut -d, -f19 s12.csv s22.csv | grep -c ^[1-9]"),
+    expect_shell(
+        "for i in 1/2 2/2 1/1; do $h verify model.safetensors --tokens "
+        "0:52:26/0:52:52/53 --form three --omega 0.01 -q --shard $i -o s${i%/*}${i#*/}.csv; "
+        "done; cut -d, -f19 s12.csv s22.csv | grep -c ^[1-9]",
         0, "2\n");
-    expect_output(shell("\"$HEADPROOF\" merge s12.csv s22.csv -o all.csv; cmp s11.csv all.csv && "
-                        "echo equal"),
-                  0, "equal");
+    expect_shell("$h merge s12.csv s22.csv -o all.csv; cmp s11.csv all.csv && "
+                 "echo equal",
+                 0, "equal");
 }
 
 /* Of two shards with equal errors of which one is a bound, the bound is merged, whichever it is. */
@@ -237,10 +237,9 @@ static void equal_errors_are_a_bound(void **state)
     make_model();
     scratch_path(path, shell_scratch(), "set.awk");
     file_write(path, program, sizeof program - 1);
-    expect_output(shell("for i in 1 2; do \"$HEADPROOF\" " VERIFY
-                        "--shard $i/2 -o s$i.csv || exit; "
-                        "cp s$i.csv w$i.csv; done"),
-                  0, "");
+    expect_shell("for i in 1 2; do $h " VERIFY "--shard $i/2 -o s$i.csv || exit; "
+                 "cp s$i.csv w$i.csv; done",
+                 0, "");
     for (int bound = 1; bound <= 2; bound++) {
         for (int i = 1; i <= 2; i++) {
             char name[24];
@@ -251,8 +250,8 @@ static void equal_errors_are_a_bound(void **state)
             scratch_path(path, shell_scratch(), name);
             seal_table(path);
         }
-        expect_output(shell("\"$HEADPROOF\" merge s1.csv s2.csv -o all.csv && sed -n 2p all.csv"),
-                      0, ",construction_max,");
+        expect_shell("$h merge s1.csv s2.csv -o all.csv && sed -n 2p all.csv", 0,
+                     ",construction_max,");
     }
 }
 
@@ -260,24 +259,21 @@ static void bad_verify_shards_are_refused(void **state)
 {
     (void)state;
     make_model();
-    expect_output(shell("\"$HEADPROOF\" " VERIFY " --shard 7/7"), 2, "expected at most 6 parts");
-    expect_output(
-        shell("\"$HEADPROOF\" verify model.safetensors --tokens 1:2/3/53 --shard 1/2 --omega 20"),
-        0, "shard 1/2: 1 input of 3 tokens");
-    expect_output(
-        shell("\"$HEADPROOF\" verify model.safetensors --tokens 1:2/3/53 --shard 1/2 --omega 20"),
-        0, "a shard leaves them out");
-    free(
-        shell("for i in 1 2; do \"$HEADPROOF\" " VERIFY " --shard $i/2 -o s$i.csv; done; "
-              "\"$HEADPROOF\" verify model.safetensors -q --tokens 0:52:13/0:52:13/53 --omega 5,20 "
-              "--shard 2/2 -o o2.csv; \"$HEADPROOF\" sweep " GRID " --shard 2/2 -o g2.csv")
-            .text);
-    expect_output(shell("\"$HEADPROOF\" merge s1.csv -o all.csv"), 2, "missing: shard 2/2\n");
-    expect_output(shell("\"$HEADPROOF\" merge s1.csv o2.csv -o all.csv"), 2, "of another grid");
-    expect_output(shell("\"$HEADPROOF\" merge s1.csv g2.csv -o all.csv"), 2, "of another grid");
-    expect_output(shell("sed \\$d s2.csv >s2; mv s2 s2.csv; \"$HEADPROOF\" merge s1.csv s2.csv -o "
-                        "all.csv; code=$?; test ! -e all.csv && exit $code"),
-                  2, "s2.csv: its rows are not those");
+    expect_shell("$h " VERIFY " --shard 7/7", 2, "expected at most 6 parts");
+    expect_shell("$h verify model.safetensors --tokens 1:2/3/53 --shard 1/2 --omega 20", 0,
+                 "shard 1/2: 1 input of 3 tokens");
+    expect_shell("$h verify model.safetensors --tokens 1:2/3/53 --shard 1/2 --omega 20", 0,
+                 "a shard leaves them out");
+    free(shell("for i in 1 2; do $h " VERIFY " --shard $i/2 -o s$i.csv; done; "
+               "$h verify model.safetensors -q --tokens 0:52:13/0:52:13/53 --omega 5,20 "
+               "--shard 2/2 -o o2.csv; $h sweep " GRID " --shard 2/2 -o g2.csv")
+             .text);
+    expect_shell("$h merge s1.csv -o all.csv", 2, "missing: shard 2/2\n");
+    expect_shell("$h merge s1.csv o2.csv -o all.csv", 2, "of another grid");
+    expect_shell("$h merge s1.csv g2.csv -o all.csv", 2, "of another grid");
+    expect_shell("sed \\$d s2.csv >s2; mv s2 s2.csv; $h merge s1.csv s2.csv -o "
+                 "all.csv; code=$?; test ! -e all.csv && exit $code",
+                 2, "s2.csv: its rows are not those");
 }
 
 /* From so many inputs on, verify times some before it begins; shards of fewer guess.  The rows are
@@ -288,13 +284,12 @@ static void a_trial_leaves_no_trace(void **state)
     (void)state;
     make_model();
     for (size_t i = 0; i < sizeof runs / sizeof *runs; i++) {
-        expect_output(
-            shell("for i in 1/1 1/2 2/2; do \"$HEADPROOF\" verify model.safetensors -q --tokens "
-                  "0:31/1/53 %s --shard $i -o s${i%%%%/*}${i#*/}.csv || exit; done; "
-                  "\"$HEADPROOF\" merge s12.csv s22.csv -o all.csv; cmp s11.csv all.csv && "
-                  "echo equal",
-                  runs[i]),
-            0, "equal");
+        expect_output(shell("for i in 1/1 1/2 2/2; do $h verify model.safetensors -q --tokens "
+                            "0:31/1/53 %s --shard $i -o s${i%%%%/*}${i#*/}.csv || exit; done; "
+                            "$h merge s12.csv s22.csv -o all.csv; cmp s11.csv all.csv && "
+                            "echo equal",
+                            runs[i]),
+                      0, "equal");
     }
 }
 
@@ -311,13 +306,12 @@ static void merged_models_without_logits_have_none(void **state)
                   TENSOR("embed.W_E", "[3,2]", "0", "48") FACTOR("Q", "48", "80")
                       FACTOR("K", "80", "112") FACTOR("V", "112", "144") FACTOR("O", "144", "176"),
                   data, 22);
-    expect_output(
-        shell("for i in 1/1 1/2 2/2; do \"$HEADPROOF\" verify model.safetensors -q --tokens "
-              "0:2/0:1 --omega 5,20 --tolerance 1 --position-embedding none --shard $i -o "
-              "s${i%%/*}${i#*/}.csv || exit; done; "
-              "\"$HEADPROOF\" merge s12.csv s22.csv -o all.csv; cmp s11.csv all.csv && echo equal; "
-              "grep -c \",,,,,[a-z]*$\" all.csv"),
-        0, "equal\n2\n");
+    expect_shell("for i in 1/1 1/2 2/2; do $h verify model.safetensors -q --tokens "
+                 "0:2/0:1 --omega 5,20 --tolerance 1 --position-embedding none --shard $i -o "
+                 "s${i%/*}${i#*/}.csv || exit; done; "
+                 "$h merge s12.csv s22.csv -o all.csv; cmp s11.csv all.csv && echo equal; "
+                 "grep -c \",,,,,[a-z]*$\" all.csv",
+                 0, "equal\n2\n");
 }
 
 /* What only damage, or another program, writes: each is refused, and nothing is written. */
@@ -336,19 +330,19 @@ static void contradicting_verify_shards_are_refused(void **state)
     (void)state;
     make_model();
     scratch_path(path, shell_scratch(), "s2.csv");
-    expect_output(shell("for i in 1 2; do \"$HEADPROOF\" " VERIFY "--tolerance 1 --shard $i/2 "
-                        "-o s$i.csv || exit; done; cp s2.csv s2"),
-                  0, "");
+    expect_shell("for i in 1 2; do $h " VERIFY "--tolerance 1 --shard $i/2 "
+                 "-o s$i.csv || exit; done; cp s2.csv s2",
+                 0, "");
     for (size_t i = 0; i < sizeof shards / sizeof *shards; i++) {
         expect_output(shell("%s; cmp -s s2 s2.csv; echo $?", shards[i].damage), 0, "1\n");
         seal_table(path);
-        expect_output(shell("\"$HEADPROOF\" merge s1.csv s2.csv -o all.csv; code=$?; "
-                            "test ! -e all.csv && exit $code"),
-                      2, shards[i].says);
+        expect_shell("$h merge s1.csv s2.csv -o all.csv; code=$?; "
+                     "test ! -e all.csv && exit $code",
+                     2, shards[i].says);
     }
     expect_shell("cp s2 s2.csv", 0, "");
     seal_table(path);
-    expect_shell("\"$HEADPROOF\" merge s1.csv s2.csv -o all.csv", 0, "");
+    expect_shell("$h merge s1.csv s2.csv -o all.csv", 0, "");
 }
 
 static void the_documented_scripts_run(void **state)
@@ -362,16 +356,14 @@ static void the_documented_scripts_run(void **state)
     assert_true(*program() == '/' || getcwd(here, sizeof here - 1) != NULL);
     snprintf(absolute, sizeof absolute, "%s%s%s", here, *here != '\0' ? "/" : "", program());
     assert_int_equal(symlink(absolute, path), 0);
-    expect_output(
-        shell("printf \"[a]\\nconstruction = silu,fused\\nn = 4\\nd = 3\\nomega = 5,20\\n\" "
-              ">sweep.case; grep -c SBATCH array.sh"),
-        0, "5\n");
-    expect_output(
-        shell("PATH=.:$PATH; export PATH SLURM_ARRAY_TASK_ID SLURM_ARRAY_TASK_COUNT=4 "
-              "SLURM_CPUS_PER_TASK=2; for SLURM_ARRAY_TASK_ID in 1 2 3 4; do sh array.sh && "
-              "sh array.sh || exit 1; done; sh merge.sh && headproof sweep sweep.case -q -o one "
-              "&& cmp one all.csv && echo equal"),
-        0, "equal");
+    expect_shell("printf \"[a]\\nconstruction = silu,fused\\nn = 4\\nd = 3\\nomega = 5,20\\n\" "
+                 ">sweep.case; grep -c SBATCH array.sh",
+                 0, "5\n");
+    expect_shell("PATH=.:$PATH; export PATH SLURM_ARRAY_TASK_ID SLURM_ARRAY_TASK_COUNT=4 "
+                 "SLURM_CPUS_PER_TASK=2; for SLURM_ARRAY_TASK_ID in 1 2 3 4; do sh array.sh && "
+                 "sh array.sh || exit 1; done; sh merge.sh && headproof sweep sweep.case -q -o one "
+                 "&& cmp one all.csv && echo equal",
+                 0, "equal");
 }
 
 #define TEST(function) cmocka_unit_test_setup_teardown(function, shell_set_up, shell_tear_down)
@@ -380,8 +372,7 @@ static void the_documented_scripts_run(void **state)
 static void a_directory_is_no_shard(void **state)
 {
     (void)state;
-    expect_output(shell("mkdir d && \"$HEADPROOF\" merge d -o x.csv"), 2,
-                  "cannot be read: Is a directory");
+    expect_shell("mkdir d && $h merge d -o x.csv", 2, "cannot be read: Is a directory");
 }
 
 int main(void)
@@ -395,7 +386,10 @@ int main(void)
         TEST(a_trial_leaves_no_trace),
         TEST(merged_models_without_logits_have_none),
         TEST(contradicting_verify_shards_are_refused),
-        TEST(bad_shards_are_refused),
+        TEST(shards_that_are_no_whole_are_refused),
+        TEST(shards_of_other_programs_are_refused),
+        TEST(altered_shards_are_refused),
+        TEST(bad_parts_are_refused),
         TEST(a_directory_is_no_shard),
         TEST(merged_verdicts_are_one_runs),
         TEST(changed_predictions_add_up),

@@ -117,10 +117,37 @@ static void gpt3_needs_as_many_heads_as_said(void **state)
 
 /* ---- V as a rounded product ------------------------------------------------------------------ */
 
+enum { TOKENS = 20, WIDTH = 30, UNITS = 120 };
+
+/* The variance of what storing the products of unit k's weights does to an entry: of the row x,
+ * and of the column that w2 leads to. */
+static double unit_error(const double *x, const Direct *ffn, size_t k, double w2)
+{
+    double z = 0, squares = 0;
+    for (size_t a = 0; a < WIDTH; a++) {
+        double term = x[a] * ffn->w1[a * UNITS + k];
+        z += term;
+        squares += term * term;
+    }
+    double sigma = 1 / (1 + exp(-z)), unit = 0.4247 * 0x1p-53;
+    return unit * unit * sigma * sigma * w2 * w2 * squares;
+}
+
+/* fl(W1[a, k] W2[k, d]), a matrix a unit; free it. */
+static double *stored_products(const Direct *ffn)
+{
+    double *product = calloc((size_t)UNITS * WIDTH * WIDTH, sizeof *product);
+    assert_non_null(product);
+    for (size_t e = 0; e < (size_t)UNITS * WIDTH * WIDTH; e++) {
+        size_t k = e / (WIDTH * WIDTH), a = e / WIDTH % WIDTH, d = e % WIDTH;
+        product[e] = ffn->w1[a * UNITS + k] * ffn->w2[k * WIDTH + d];
+    }
+    return product;
+}
+
 /* Sums of squares of the error that storing fl(W1[a, k] W2[k, d]) makes, and of the formula's. */
 static void product_error(double *measured, double *formula, uint64_t seed)
 {
-    enum { TOKENS = 20, WIDTH = 30, UNITS = 120 };
     CaseSpec spec = {.construction = CONSTRUCTION_FUSED,
                      .n = TOKENS,
                      .d = WIDTH,
@@ -129,15 +156,10 @@ static void product_error(double *measured, double *formula, uint64_t seed)
                      .seed = seed};
     Pair pair = pair_make(&spec);
     const Direct *ffn = &pair.original.sublayers[0].direct;
-    double *product = calloc((size_t)UNITS * WIDTH * WIDTH, sizeof *product);
+    double *product = stored_products(ffn);
     Bundle stored = pair.converted.sublayers[0].bundles[0];
     Sublayer sublayer = {.bundles = &stored, .bundle_count = 1};
     Model model = pair.converted;
-    assert_non_null(product);
-    for (size_t e = 0; e < (size_t)UNITS * WIDTH * WIDTH; e++) {
-        size_t k = e / (WIDTH * WIDTH), a = e / WIDTH % WIDTH, d = e % WIDTH;
-        product[e] = ffn->w1[a * UNITS + k] * ffn->w2[k * WIDTH + d];
-    }
     stored.value.kind = VALUE_DENSE;
     stored.value.v = (HeadWeight){product, WIDTH, (size_t)WIDTH * WIDTH};
     model.sublayers = &sublayer;
@@ -151,14 +173,7 @@ static void product_error(double *measured, double *formula, uint64_t seed)
             real_difference(ref_run_entry(rounded, row, d), ref_run_entry(factored, row, d)));
         *measured += error * error;
         for (size_t k = 0; k < UNITS; k++) {
-            double z = 0, squares = 0, w2 = ffn->w2[k * WIDTH + d];
-            for (size_t a = 0; a < WIDTH; a++) {
-                double term = x[a] * ffn->w1[a * UNITS + k];
-                z += term;
-                squares += term * term;
-            }
-            double sigma = 1 / (1 + exp(-z)), unit = 0.4247 * 0x1p-53;
-            *formula += unit * unit * sigma * sigma * w2 * w2 * squares;
+            *formula += unit_error(x, ffn, k, ffn->w2[k * WIDTH + d]);
         }
     }
     ref_run_clear(rounded);

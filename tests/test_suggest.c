@@ -11,37 +11,38 @@
 #include <stdlib.h>
 #include <string.h>
 
+static const struct {
+    const char *token, *meant; /* of the names below; NULL: none is near */
+} typed[] = {
+    {"silu", "silu"},           /* nothing */
+    {"sillu", "silu"},          /* one letter too many */
+    {"siu", "silu"},            /* one too few, of three */
+    {"sulu", "silu"},           /* another */
+    {"islu", "silu"},           /* two swapped: one fault, not two */
+    {"islux", "silu"},          /* and one more: two */
+    {"isxul", NULL},            /* swapped twice and more: three */
+    {"SiLU", "silu"},           /* case does not count */
+    {"bias_row", "bias-row"},   /* nor which dash */
+    {"--version", "--version"}, /* nor dashes in front */
+    {"verison", "--version"},
+    {"vers", "--version"}, /* a beginning */
+    {"v", NULL},           /* of more than a letter */
+    {"x", NULL},           /* all of it would be replaced */
+    {"ab", NULL},          /* likewise */
+    {"nt", "n2"},          /* half of it is */
+    {"", NULL},            /* nothing was typed */
+    {"silu-and-much-more-than-any-name-has", NULL},
+};
+
 /* One fault is forgiven in words of up to three letters, two in longer ones. */
 static void test_distances(void **state)
 {
-    static const struct {
-        const char *token, *meant; /* of the names below; NULL: none is near */
-    } words[] = {
-        {"silu", "silu"},           /* nothing */
-        {"sillu", "silu"},          /* one letter too many */
-        {"siu", "silu"},            /* one too few, of three */
-        {"sulu", "silu"},           /* another */
-        {"islu", "silu"},           /* two swapped: one fault, not two */
-        {"islux", "silu"},          /* and one more: two */
-        {"isxul", NULL},            /* swapped twice and more: three */
-        {"SiLU", "silu"},           /* case does not count */
-        {"bias_row", "bias-row"},   /* nor which dash */
-        {"--version", "--version"}, /* nor dashes in front */
-        {"verison", "--version"},
-        {"vers", "--version"}, /* a beginning */
-        {"v", NULL},           /* of more than a letter */
-        {"x", NULL},           /* all of it would be replaced */
-        {"ab", NULL},          /* likewise */
-        {"nt", "n2"},          /* half of it is */
-        {"", NULL},            /* nothing was typed */
-        {"silu-and-much-more-than-any-name-has", NULL},
-    };
     static const char *const names[] = {NULL, "silu", "bias-row", "--version", "n2"};
     (void)state;
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-        const char *token = words[i].token;
+    for (size_t i = 0; i < sizeof typed / sizeof *typed; i++) {
+        const char *token = typed[i].token;
         const char *nearest = nearest_name(token, strlen(token), names, 5);
-        const char *meant = words[i].meant;
+        const char *meant = typed[i].meant;
         if ((nearest == NULL) != (meant == NULL) ||
             (meant != NULL && strcmp(nearest, meant) != 0)) {
             fail_msg("'%s' was taken for %s, expected %s", token, nearest ? nearest : "nothing",

@@ -200,31 +200,32 @@ static void set_environment(const char *term, const char *no_color)
     assert_int_equal(setenv("NO_COLOR", no_color, 1), 0);
 }
 
+static const struct {
+    const char *term, *no_color, *flag;
+    bool colours;
+} coloured[] = {
+    {"xterm", "", "", true},
+    {"xterm", "", "--color auto", true},
+    {"xterm", "1", "", false},
+    {"dumb", "", "", false},
+    {"xterm", "", "--color never", false},
+    {"dumb", "1", "--color always", true},
+};
+
 static void what_passes_and_fails_has_colours(void **state)
 {
-    static const struct {
-        const char *term, *no_color, *flag;
-        bool colours;
-    } cases[] = {
-        {"xterm", "", "", true},
-        {"xterm", "", "--color auto", true},
-        {"xterm", "1", "", false},
-        {"dumb", "", "", false},
-        {"xterm", "", "--color never", false},
-        {"dumb", "1", "--color always", true},
-    };
     static const char sweep[] = "sweep --construction silu --n 2 --d 2 --omega 5,20 -q "
                                 "--tolerance 1e-9 2>/dev/null";
     (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < sizeof coloured / sizeof *coloured; i++) {
         static char text[SHOWN_SIZE];
         char line[512];
-        snprintf(line, sizeof line, "%s %s", sweep, cases[i].flag);
-        set_environment(cases[i].term, cases[i].no_color);
+        snprintf(line, sizeof line, "%s %s", sweep, coloured[i].flag);
+        set_environment(coloured[i].term, coloured[i].no_color);
         run_on_terminal(text, sizeof text, line, 1);
-        assert_int_equal(strstr(text, "  \033[31mfail\033[0m\r\n") != NULL, cases[i].colours);
-        assert_int_equal(strstr(text, "  \033[32mok\033[0m\r\n") != NULL, cases[i].colours);
-        assert_int_equal(strchr(text, '\033') != NULL, cases[i].colours);
+        assert_int_equal(strstr(text, "  \033[31mfail\033[0m\r\n") != NULL, coloured[i].colours);
+        assert_int_equal(strstr(text, "  \033[32mok\033[0m\r\n") != NULL, coloured[i].colours);
+        assert_int_equal(strchr(text, '\033') != NULL, coloured[i].colours);
     }
     /* What nothing judges is ok, and not good. */
     static char text[SHOWN_SIZE];

@@ -25,15 +25,15 @@ static void seal(const char *name)
 static void edited_tables_are_not_resumed(void **state)
 {
     (void)state;
-    expect_output(shell("\"$h\" sweep " GRID " --tolerance 1e-7 -o t.csv"), 1, "fail at");
-    expect_output(shell("\"$h\" sweep " GRID " --tolerance 1e-7 --resume -o t.csv"), 1, "");
-    expect_output(shell("cp t.csv kept; sed \"s/,fail$/,ok/; s/e-0[2-6],/e-09,/g\" kept >t.csv; "
-                        "\"$h\" sweep " GRID " --tolerance 1e-7 --resume -o t.csv"),
-                  2, "its bytes are not those that its .json was written with");
-    expect_output(shell("sed \"/^ .digest/d\" t.csv.json >s; mv s t.csv.json; "
-                        "\"$h\" sweep " GRID " --tolerance 1e-7 --resume -o t.csv"),
-                  2, "its bytes are not those");
-    expect_output(shell("\"$h\" sweep " GRID " --tolerance 1e-7 -o t.csv; cmp kept t.csv"), 0, "");
+    expect_shell("\"$h\" sweep " GRID " --tolerance 1e-7 -o t.csv", 1, "fail at");
+    expect_shell("\"$h\" sweep " GRID " --tolerance 1e-7 --resume -o t.csv", 1, "");
+    expect_shell("cp t.csv kept; sed \"s/,fail$/,ok/; s/e-0[2-6],/e-09,/g\" kept >t.csv; "
+                 "\"$h\" sweep " GRID " --tolerance 1e-7 --resume -o t.csv",
+                 2, "its bytes are not those that its .json was written with");
+    expect_shell("sed \"/^ .digest/d\" t.csv.json >s; mv s t.csv.json; "
+                 "\"$h\" sweep " GRID " --tolerance 1e-7 --resume -o t.csv",
+                 2, "its bytes are not those");
+    expect_shell("\"$h\" sweep " GRID " --tolerance 1e-7 -o t.csv; cmp kept t.csv", 0, "");
 }
 
 /* The verdict is the rows'. */
@@ -43,18 +43,18 @@ static void merge_believes_rows(void **state)
     free(shell("for i in 1 2; do \"$h\" sweep " GRID " --tolerance 1e-7 --shard $i/2 -o s$i.csv; "
                "done; cp s2.csv rows; cp s2.csv.json kept")
              .text);
-    expect_output(shell("\"$h\" merge s1.csv s2.csv -o all.csv"), 1, "fails; reproduce: headproof");
-    expect_output(
-        shell("for i in 1 2; do sed \"s/\\\"passed\\\": false/\\\"passed\\\": true/\" s$i.csv.json "
-              ">s; mv s s$i.csv.json; done; rm all*; \"$h\" merge s1.csv s2.csv -o all.csv"),
+    expect_shell("\"$h\" merge s1.csv s2.csv -o all.csv", 1, "fails; reproduce: headproof");
+    expect_shell(
+        "for i in 1 2; do sed \"s/\\\"passed\\\": false/\\\"passed\\\": true/\" s$i.csv.json "
+        ">s; mv s s$i.csv.json; done; rm all*; \"$h\" merge s1.csv s2.csv -o all.csv",
         2, "its .json and its rows contradict each other: did point ");
-    expect_output(shell("test ! -e all.csv && echo none"), 0, "none");
+    expect_shell("test ! -e all.csv && echo none", 0, "none");
     /* Edited rows, with the old digest and with the one that they have. */
-    expect_output(shell("cp kept s2.csv.json; sed \"s/,fail$/,ok/\" rows >s2.csv; "
-                        "\"$h\" merge s1.csv s2.csv -o all.csv"),
-                  2, "its rows are not those that its .json names");
+    expect_shell("cp kept s2.csv.json; sed \"s/,fail$/,ok/\" rows >s2.csv; "
+                 "\"$h\" merge s1.csv s2.csv -o all.csv",
+                 2, "its rows are not those that its .json names");
     seal("s2.csv");
-    expect_output(shell("\"$h\" merge s1.csv s2.csv -o all.csv"), 2, "");
+    expect_shell("\"$h\" merge s1.csv s2.csv -o all.csv", 2, "");
 }
 
 /* Judged as in one run, whatever is judged. */
@@ -89,15 +89,14 @@ static void verdicts_of_merged_rows_are_one_runs(void **state)
 static void counts_beyond_sense_are_refused(void **state)
 {
     (void)state;
-    expect_output(shell("\"$h\" sweep " GRID " --shard 1/2 -o s1.csv; cp s1.csv.json kept"), 0, "");
-    expect_output(
-        shell("sed \"s/\\\"count\\\": 2/\\\"count\\\": 100000000000000000/\" kept >s1.csv.json; "
-              "timeout 20 \"$h\" merge s1.csv -o all.csv"),
-        2, "11/100000000000000000, and 99999999999999989 more\n");
-    expect_output(shell("sed \"s/\\\"points\\\": 8/\\\"points\\\": 100000000000000000/; "
-                        "s/\\\"count\\\": 2/\\\"count\\\": 1/\" kept >s1.csv.json; "
-                        "timeout 20 \"$h\" merge s1.csv -o all.csv"),
-                  2, "its rows are not those that its .json names");
+    expect_shell("\"$h\" sweep " GRID " --shard 1/2 -o s1.csv; cp s1.csv.json kept", 0, "");
+    expect_shell("sed \"s/\\\"count\\\": 2/\\\"count\\\": 100000000000000000/\" kept >s1.csv.json; "
+                 "timeout 20 \"$h\" merge s1.csv -o all.csv",
+                 2, "11/100000000000000000, and 99999999999999989 more\n");
+    expect_shell("sed \"s/\\\"points\\\": 8/\\\"points\\\": 100000000000000000/; "
+                 "s/\\\"count\\\": 2/\\\"count\\\": 1/\" kept >s1.csv.json; "
+                 "timeout 20 \"$h\" merge s1.csv -o all.csv",
+                 2, "its rows are not those that its .json names");
 }
 
 /* Not a number is the worst of all shards, wherever it stands. */
@@ -141,7 +140,7 @@ static void every_byte_of_the_weights_counts(void **state)
     Output first = shell("\"$h\" " SWEEP);
     assert_int_equal(first.code, 0);
     free(first.text);
-    expect_output(shell("\"$h\" " SWEEP " --resume"), 0, "");
+    expect_shell("\"$h\" " SWEEP " --resume", 0, "");
     uint64_t header = 0;
     memcpy(&header, whole.text, sizeof header);
     for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
@@ -150,7 +149,7 @@ static void every_byte_of_the_weights_counts(void **state)
         whole.text[place] ^= 1;
         file_write(path, whole.text, whole.length);
         whole.text[place] ^= 1;
-        expect_output(shell("\"$h\" " SWEEP " --resume"), 2, "other contents of the weights file");
+        expect_shell("\"$h\" " SWEEP " --resume", 2, "other contents of the weights file");
     }
     free(whole.text);
 }

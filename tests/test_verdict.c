@@ -233,6 +233,26 @@ static size_t first_failure(const char *rows)
     return 0;
 }
 
+static Point fused_at(double omega)
+{
+    Point point = {.omega = omega,
+                   .arithmetic = ARITHMETIC_F64,
+                   .reference = REFERENCE_DIFFERENCE,
+                   .max_bits = 65536,
+                   .digits = 17,
+                   .judged = true,
+                   .tolerance = 1.5e-7,
+                   .judge = ERROR_CONSTRUCTION};
+    point.spec = (CaseSpec){.construction = CONSTRUCTION_FUSED,
+                            .n = 3,
+                            .d = 4,
+                            .d_ff = 16,
+                            .heads = 1,
+                            .depth = 4,
+                            .seed = 1};
+    return point;
+}
+
 /* What a point's evaluation says of its rows, their text says too: of points that pass and fail at
  * the first layer or later, of a proven zero, of one beyond the doubles. */
 static void the_outcome_is_the_texts(void **state)
@@ -241,21 +261,7 @@ static void the_outcome_is_the_texts(void **state)
     size_t failed = 0;
     (void)state;
     for (size_t i = 0; i < sizeof omegas / sizeof *omegas; i++) {
-        Point point = {.omega = omegas[i],
-                       .arithmetic = ARITHMETIC_F64,
-                       .reference = REFERENCE_DIFFERENCE,
-                       .max_bits = 65536,
-                       .digits = 17,
-                       .judged = true,
-                       .tolerance = 1.5e-7,
-                       .judge = ERROR_CONSTRUCTION};
-        point.spec = (CaseSpec){.construction = CONSTRUCTION_FUSED,
-                                .n = 3,
-                                .d = 4,
-                                .d_ff = 16,
-                                .heads = 1,
-                                .depth = 4,
-                                .seed = 1};
+        Point point = fused_at(omegas[i]);
         const Point *points = &point;
         Shared *shared;
         PointRows rows;

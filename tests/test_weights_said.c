@@ -29,61 +29,62 @@ static void make_silent(const Given *given)
     given_make(given, "silent-linear.safetensors", MADE_LINEAR, 3, 4);
 }
 
+static const struct {
+    const char *line, *lacks;
+} lacking[] = {
+    {"%silent.safetensors",
+     ": activation (one of silu, relu, gelu, gelu_new), scale (1 or 1/sqrt(d_head)), mask "
+     "(none or "
+     "causal), "
+     "normalization (none), blocks (sequential, where networks read what attention wrote): "
+     "expected in the file's metadata, or as --activation, --scale, --mask, --normalization, "
+     "--blocks\n"},
+    {"%silent.safetensors --activation silu --scale 1 --mask none --normalization none",
+     ": blocks (sequential, where networks read what attention wrote): expected in the file's "
+     "metadata, or as --blocks\n"},
+    {"%silent.safetensors --activation silu --scale 1 --mask none",
+     ": normalization (none), blocks (sequential, where"},
+    {"%silent.safetensors --activation silu --scale 1 --normalization none --blocks sequential",
+     ": mask (none or causal): expected"},
+    {"%silent.safetensors --activation silu --mask causal --normalization none --blocks "
+     "sequential",
+     ": scale (1 or 1/sqrt(d_head)): expected"},
+    {"%silent.safetensors --scale 1 --mask causal --normalization none --blocks sequential",
+     ": activation (one of silu, relu, gelu, gelu_new): expected"},
+    {"%silent-attention.safetensors --activation silu --scale 1 --mask causal",
+     ": normalization (none): expected"},
+    {"%silent-attention.safetensors",
+     ": scale (1 or 1/sqrt(d_head)), mask (none or causal), normalization (none): expected"},
+    {"%silent-merged.safetensors --mask none --normalization none",
+     ": scale (1 or 1/sqrt(d_head)): expected"},
+    {"%silent-ffn.safetensors",
+     ": activation (one of silu, relu, gelu, gelu_new), normalization (none): expected"},
+    {"%silent-linear.safetensors", ": normalization (none): expected"},
+};
+
 /* Nothing is assumed of a file, in any command that reads one. */
 static void test_what_is_missing(void **state)
 {
-    static const struct {
-        const char *line, *lacks;
-    } lines[] = {
-        {"%silent.safetensors",
-         ": activation (one of silu, relu, gelu, gelu_new), scale (1 or 1/sqrt(d_head)), mask "
-         "(none or "
-         "causal), "
-         "normalization (none), blocks (sequential, where networks read what attention wrote): "
-         "expected in the file's metadata, or as --activation, --scale, --mask, --normalization, "
-         "--blocks\n"},
-        {"%silent.safetensors --activation silu --scale 1 --mask none --normalization none",
-         ": blocks (sequential, where networks read what attention wrote): expected in the file's "
-         "metadata, or as --blocks\n"},
-        {"%silent.safetensors --activation silu --scale 1 --mask none",
-         ": normalization (none), blocks (sequential, where"},
-        {"%silent.safetensors --activation silu --scale 1 --normalization none --blocks sequential",
-         ": mask (none or causal): expected"},
-        {"%silent.safetensors --activation silu --mask causal --normalization none --blocks "
-         "sequential",
-         ": scale (1 or 1/sqrt(d_head)): expected"},
-        {"%silent.safetensors --scale 1 --mask causal --normalization none --blocks sequential",
-         ": activation (one of silu, relu, gelu, gelu_new): expected"},
-        {"%silent-attention.safetensors --activation silu --scale 1 --mask causal",
-         ": normalization (none): expected"},
-        {"%silent-attention.safetensors",
-         ": scale (1 or 1/sqrt(d_head)), mask (none or causal), normalization (none): expected"},
-        {"%silent-merged.safetensors --mask none --normalization none",
-         ": scale (1 or 1/sqrt(d_head)): expected"},
-        {"%silent-ffn.safetensors",
-         ": activation (one of silu, relu, gelu, gelu_new), normalization (none): expected"},
-        {"%silent-linear.safetensors", ": normalization (none): expected"},
-    };
     static const Command models[] = {COMMAND_VERIFY, COMMAND_CONVERT, COMMAND_ATTRIBUTE};
     static const Command weights[] = {COMMAND_SWEEP, COMMAND_DEPTH, COMMAND_EXPORT, COMMAND_CHECK};
     Given *given = *state;
     make_silent(given);
-    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+    for (size_t i = 0; i < sizeof lacking / sizeof *lacking; i++) {
         char line[256], expected[512];
-        snprintf(expected, sizeof expected, "the metadata do not say%s", lines[i].lacks);
+        snprintf(expected, sizeof expected, "the metadata do not say%s", lacking[i].lacks);
         for (size_t c = 0; c < sizeof models / sizeof *models; c++) {
-            given_expect_fault(given, models[c], lines[i].line, expected);
+            given_expect_fault(given, models[c], lacking[i].line, expected);
         }
-        snprintf(line, sizeof line, "--weights %s", lines[i].line);
+        snprintf(line, sizeof line, "--weights %s", lacking[i].line);
         for (size_t c = 0; c < sizeof weights / sizeof *weights; c++) {
             given_expect_fault(given, weights[c], line, expected);
         }
-        snprintf(line, sizeof line, "--tolerance 1 --weights %s", lines[i].line);
+        snprintf(line, sizeof line, "--tolerance 1 --weights %s", lacking[i].line);
         given_expect_fault(given, COMMAND_MIN_OMEGA, line, expected);
     }
     /* What is counted hangs on neither scale nor mask. */
     given_expect_fault(
-        given, COMMAND_COST, lines[0].line,
+        given, COMMAND_COST, lacking[0].line,
         "say: activation (one of silu, relu, gelu, gelu_new), normalization (none): expected");
 }
 
@@ -244,6 +245,16 @@ static void test_tokens(void **state)
     free(chosen);
     free(command);
     free(one);
+}
+
+static void test_tokens_asked_for(void **state)
+{
+    double w_e[VOCABULARY * 3], w_pos[CONTEXT * 3];
+    Given *given = *state;
+    draw_embeddings(w_e, w_pos);
+    given_make_all(given);
+    make_embedded(given, "three.safetensors", 3, &tokens[0][0], w_e, w_pos);
+    make_embedded(given, "one.safetensors", 1, &tokens[2][0], w_e, w_pos);
     given_points(given, "--weights %three.safetensors --n 4 --input 1:2", 2);
     given_expect_fault(given, COMMAND_SWEEP, "--weights %three.safetensors --input 4",
                        "--input: token '4': expected all, or a tuple of tokens that");
@@ -363,6 +374,7 @@ int main(void)
         TEST(test_flags_say),
         TEST(test_saying_and_contradicting),
         TEST(test_tokens),
+        TEST(test_tokens_asked_for),
         TEST(test_no_inputs),
         TEST(test_an_x_alone),
         TEST(test_search_over_inputs),

@@ -1,8 +1,8 @@
 /*
  * gnuplot as a child process.
  *
- * The script is its stdin and a pipe its stdout, so that no name of a file passes through a shell
- * or through gnuplot, and that every write to a disk is the program's own, and checked.
+ * The script is its stdin and its stdout a file without a name, so that no name passes through a
+ * shell or through gnuplot.  What it writes is read and looked at before anything is made of it.
  */
 #include "gnuplot.h"
 
@@ -13,10 +13,6 @@
 #include "../../base/shown.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
-#include <math.h>
-#include <poll.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdbool.h>
@@ -80,45 +76,20 @@ static int start(pid_t *child, int in, int out, int err)
     return status;
 }
 
-/* Waits for bytes in the pipe.  0, or an error's number: ETIMEDOUT once it is too late. */
-static int wait_for_bytes(int pipe_end, double until)
+/* *text [*size] = all that is in a file.  0, or an error's number. */
+static int read_all(char **text, size_t *size, FILE *file)
 {
-    struct pollfd out = {.fd = pipe_end, .events = POLLIN};
-    double left = until - clock_seconds();
-    int got = left > 0 ? poll(&out, 1, (int)fmin(1000 * left + 1, INT_MAX)) : 0;
-    return got > 0 || (got < 0 && errno == EINTR) ? 0 : got == 0 ? ETIMEDOUT : errno;
-}
-
-/* *text [*size] = all that comes out of the pipe.  0, or an error's number. */
-static int read_all(char **text, size_t *size, int pipe_end, double until)
-{
-    size_t room = 1 << 16;
-    *size = 0;
-    *text = malloc(room);
+    long end = fseek(file, 0, SEEK_END) == 0 ? ftell(file) : -1;
+    if (end < 0 || fseek(file, 0, SEEK_SET) != 0) {
+        return errno;
+    }
+    *text = malloc((size_t)end + 1);
     if (*text == NULL) {
         return ENOMEM;
     }
-    for (ssize_t got = 1; got != 0;) {
-        if (room - *size < room / 2) {
-            char *longer = realloc(*text, room *= 2);
-            if (longer == NULL) {
-                return ENOMEM; /* what there is, is the caller's */
-            }
-            *text = longer;
-        }
-        int status = wait_for_bytes(pipe_end, until);
-        if (status != 0) {
-            return status;
-        }
-        got = read(pipe_end, *text + *size, room - *size - 1);
-        if (got < 0 && errno != EINTR) {
-            return errno;
-        }
-        *size += got > 0 ? (size_t)got : 0;
-        got = got < 0 ? 1 : got;
-    }
+    *size = fread(*text, 1, (size_t)end, file);
     (*text)[*size] = '\0';
-    return 0;
+    return *size == (size_t)end ? 0 : EIO;
 }
 
 /* How the child ends.  0, or an error's number: it is ended where it does not in time. */
@@ -155,28 +126,6 @@ static void quote_complaint(FILE *said)
     fprintf(stderr, "headproof: gnuplot failed: %s\n", shown(last).text);
 }
 
-/* Collects what the child prints and how it ends. */
-static int finish(char **picture, size_t *size, pid_t child, int pipe_end, FILE *said,
-                  double seconds)
-{
-    double until = clock_seconds() + seconds;
-    int status = read_all(picture, size, pipe_end, until), end = 0;
-    (void)close(pipe_end); /* a child that still writes ends by it */
-    int waited = wait_for_end(&end, child, status == 0 ? until : 0);
-    if (status == ETIMEDOUT || (status == 0 && waited == ETIMEDOUT)) {
-        fprintf(stderr, "headproof: gnuplot: no picture after %g s: it was ended\n", seconds);
-        return 99;
-    }
-    if (status != 0 || waited != 0) {
-        return failed("its picture cannot be read", status != 0 ? status : waited);
-    }
-    if (!WIFEXITED(end) || WEXITSTATUS(end) != 0 || *size == 0) {
-        quote_complaint(said);
-        return 99;
-    }
-    return 0;
-}
-
 /* A signal that ends the run: the child is ended, and nothing else is there to be done. */
 static void say_nothing(void *context, bool locked)
 {
@@ -184,31 +133,35 @@ static void say_nothing(void *context, bool locked)
     (void)locked;
 }
 
-static int run_with(char **picture, size_t *size, FILE *script, FILE *said, double seconds)
+static int run_with(char **picture, size_t *size, FILE *script, FILE *said, FILE *drawn,
+                    double seconds)
 {
-    int ends[2];
     pid_t child = -1;
-    if (pipe(ends) != 0) {
-        return failed("a pipe", errno);
+    int end = 0, status = start(&child, fileno(script), fileno(drawn), fileno(said));
+    if (status == ENOENT) {
+        fprintf(stderr, "headproof: gnuplot is not installed; it is in the package gnuplot-nox of "
+                        "Debian and Ubuntu, gnuplot of others\n");
+        return EXIT_ABSENT;
     }
-    int status =
-        fcntl(ends[0], F_SETFD, FD_CLOEXEC) != 0 || fcntl(ends[1], F_SETFD, FD_CLOEXEC) != 0
-            ? errno
-            : start(&child, fileno(script), ends[1], fileno(said));
-    (void)close(ends[1]); /* it is the child's */
-    if (status == 0) {
-        exhausted_take_child(child);
-        status = finish(picture, size, child, ends[0], said, seconds);
-        exhausted_take_child(0);
-        return status;
-    }
-    (void)close(ends[0]);
-    if (status != ENOENT) {
+    if (status != 0) {
         return failed("it cannot be started", status);
     }
-    fprintf(stderr, "headproof: gnuplot is not installed; it is in the package gnuplot-nox of "
-                    "Debian and Ubuntu, gnuplot of others\n");
-    return EXIT_ABSENT;
+    exhausted_take_child(child);
+    status = wait_for_end(&end, child, clock_seconds() + seconds);
+    exhausted_take_child(0);
+    if (status == ETIMEDOUT) {
+        fprintf(stderr, "headproof: gnuplot: no picture after %g s: it was ended\n", seconds);
+        return 99;
+    }
+    status = status != 0 ? status : read_all(picture, size, drawn);
+    if (status != 0) {
+        return failed("its picture cannot be read", status);
+    }
+    if (!WIFEXITED(end) || WEXITSTATUS(end) != 0 || *size == 0) {
+        quote_complaint(said);
+        return 99;
+    }
+    return 0;
 }
 
 int gnuplot_run(char **picture, size_t *size, FILE *script, double seconds)
@@ -219,14 +172,17 @@ int gnuplot_run(char **picture, size_t *size, FILE *script, double seconds)
     if (fflush(script) != 0 || fseek(script, 0, SEEK_SET) != 0) {
         return failed("its script cannot be written", errno);
     }
-    FILE *said = tmpfile();
-    if (said == NULL) {
-        return failed("a file for what it says", errno);
-    }
-    Interrupt *interrupt = interrupt_open(&lock, say_nothing, NULL);
-    int status =
-        interrupt == NULL ? memory_fault() : run_with(picture, size, script, said, seconds);
+    FILE *said = tmpfile(), *drawn = said == NULL ? NULL : tmpfile();
+    Interrupt *interrupt = drawn == NULL ? NULL : interrupt_open(&lock, say_nothing, NULL);
+    int status = drawn == NULL       ? failed("a file for what it says", errno)
+                 : interrupt == NULL ? memory_fault()
+                                     : run_with(picture, size, script, said, drawn, seconds);
     interrupt_close(interrupt);
-    (void)fclose(said); /* it was only read */
+    if (drawn != NULL) {
+        (void)fclose(drawn); /* both were only read */
+    }
+    if (said != NULL) {
+        (void)fclose(said);
+    }
     return status;
 }

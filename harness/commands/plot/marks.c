@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* x is a logarithmic axis when it spans so many powers of ten; below the larger number 2 and 5
- * times them are marks too. */
+/* x is a logarithmic axis when it spans so many powers of ten; below the larger number they are too
+ * few for marks. */
 #define LOG_LEAST 1.18
 #define POWERS_LEAST 2.5
 /* Pixels: the width of a character, what is free between two marks, and how far one may reach out
@@ -136,23 +136,6 @@ static void write_values(Marks *marks, const Picture *picture)
     }
 }
 
-/* 1, 2, 5, 10, ..., drawn as logarithms. */
-static void write_round_values(Marks *marks, double low, double high)
-{
-    static const int factors[] = {1, 2, 5};
-    for (double power = floor(low); power <= high; power++) {
-        for (size_t i = 0; i < sizeof factors / sizeof *factors; i++) {
-            char text[MARK_TEXT], value[32];
-            double at = power + log10(factors[i]);
-            snprintf(value, sizeof value, "%g", factors[i] * pow(10, power));
-            double width = CHARACTER * number_mark(text, value);
-            if (at >= low && at <= high) {
-                write_mark(marks, at, text, width);
-            }
-        }
-    }
-}
-
 static void write_words(FILE *file, const Picture *picture)
 {
     for (size_t x = 0; x < picture->x_count; x++) {
@@ -167,11 +150,11 @@ static void write_words(FILE *file, const Picture *picture)
 void marks_write_x(FILE *file, const Picture *picture, double width)
 {
     double low = marks_x_place(picture, 0), high = marks_x_place(picture, picture->x_count - 1);
-    bool apart = side_by_side(picture), few = apart || picture->x_count <= VALUES_MOST;
-    bool log = is_log(picture), round = log && high - low < POWERS_LEAST;
+    bool apart = side_by_side(picture), log = is_log(picture);
+    bool few = apart || picture->x_count <= VALUES_MOST || (log && high - low < POWERS_LEAST);
     double margin = apart ? 0.5 : low < high ? (high - low) * 0.03 : fmax(1, fabs(low) / 2);
     fprintf(file, "set xrange [%.17g:%.17g]\n", low - margin, high + margin);
-    if (!few && !round) {
+    if (!few) {
         fprintf(file, "set xtics %s\nset format x '%s'\n",
                 log && high - low < MARKS_EACH ? "1" : "autofreq", log ? "10^{%.0f}" : "%g");
         return;
@@ -180,10 +163,8 @@ void marks_write_x(FILE *file, const Picture *picture, double width)
     fputs("set xtics (", file);
     if (picture->categories) {
         write_words(file, picture);
-    } else if (few) {
-        write_values(&marks, picture);
     } else {
-        write_round_values(&marks, low, high);
+        write_values(&marks, picture);
     }
     fputs(picture->categories ? ") rotate by 35 right noenhanced\n" : ") enhanced\n", file);
 }

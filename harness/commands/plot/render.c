@@ -5,7 +5,6 @@
 
 #include "caption.h"
 #include "gnuplot.h"
-#include "script.h"
 
 #include "../../base/message.h"
 #include "../../base/shown.h"
@@ -26,11 +25,11 @@ static int render_script(char **text, size_t *size, const Picture *picture)
         return memory_fault();
     }
     fputs("# Written by headproof plot; gnuplot THIS >picture.svg draws it.\n", file);
-    int status = script_write(file, picture, DEVICE_SVG);
+    int status = script_write(file, picture, TARGET_SCRIPT);
     return fclose(file) == 0 && status == 0 ? 0 : memory_fault();
 }
 
-static int run_script(char **text, size_t *size, const Picture *picture, Device device)
+static int run_script(char **text, size_t *size, const Picture *picture, Target target)
 {
     FILE *script = tmpfile();
     if (script == NULL) {
@@ -40,7 +39,7 @@ static int run_script(char **text, size_t *size, const Picture *picture, Device 
     int status = 0;
     for (size_t i = 0; i < DRAWN && status == 0; i++) {
         fputs(i > 0 ? "set output\nreset session\n" : "", script);
-        status = script_write(script, picture, device);
+        status = script_write(script, picture, target);
     }
     if (status != 0) {
         fprintf(stderr, "headproof: a temporary file cannot be written: %s\n", strerror(errno));
@@ -151,11 +150,10 @@ static int describe_svg(char **text, size_t *size, const Picture *picture)
 
 int render(char **text, size_t *size, const Picture *picture, Target target)
 {
-    static const Device devices[] = {DEVICE_SVG, DEVICE_PNG, DEVICE_PDF};
     if (target == TARGET_SCRIPT) {
         return render_script(text, size, picture);
     }
-    int status = run_script(text, size, picture, devices[target]);
+    int status = run_script(text, size, picture, target);
     if (status == 0 && !take_last(*text, size, target)) {
         fputs("headproof: gnuplot made no whole picture\n", stderr);
         status = 99;

@@ -4,10 +4,7 @@
 #ifndef HEADPROOF_HARNESS_COMMANDS_PLOT_RENDER_H
 #define HEADPROOF_HARNESS_COMMANDS_PLOT_RENDER_H
 
-#include "picture.h"
-
-/* What a picture may become. */
-typedef enum { TARGET_SVG, TARGET_PNG, TARGET_PDF, TARGET_SCRIPT, TARGET_COUNT } Target;
+#include "script.h"
 
 /* *text [*size], to be freed and with a NUL behind it, is the picture; TARGET_SCRIPT asks for no
  * gnuplot.  0; EXIT_ABSENT (gnuplot.h) or 99 after a message. */

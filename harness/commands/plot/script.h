@@ -8,11 +8,12 @@
 
 #include <stdio.h>
 
-typedef enum { DEVICE_SVG, DEVICE_PNG, DEVICE_PDF } Device;
+/* What a picture may become; the script is that of an SVG. */
+typedef enum { TARGET_SVG, TARGET_PNG, TARGET_PDF, TARGET_SCRIPT, TARGET_COUNT } Target;
 
 /* Writes a script that makes gnuplot (5.2 or later) print the picture on its stdout.  0, or -1 when
  * memory is short or the stream failed. */
-int script_write(FILE *file, const Picture *picture, Device device)
+int script_write(FILE *file, const Picture *picture, Target target)
     __attribute__((warn_unused_result));
 
 #endif
