@@ -35,6 +35,17 @@ void expect_refusal(FileFixture *fixture, const char *path, const char *culprit)
     assert_null(file);
 }
 
+void expect_model_refused(FileFixture *fixture, const char *path, const char *name, const char *culprit)
+{
+    ModelFile *model;
+    char begin[SCRATCH_PATH];
+    scratch_path(begin, &fixture->scratch, name);
+    hold(fixture);
+    int status = model_file_read(&model, path, false);
+    expect_message(fixture, status, begin, culprit);
+    assert_null(model);
+}
+
 SafetensorsFile *open_file(const char *path)
 {
     SafetensorsFile *file;

@@ -4,6 +4,7 @@
 #ifndef HEADPROOF_TESTS_SAFETENSORS_FIXTURE_H
 #define HEADPROOF_TESTS_SAFETENSORS_FIXTURE_H
 
+#include "../harness/models/model_file.h"
 #include "../harness/models/safetensors_values.h"
 #include "../harness/models/safetensors_write.h"
 #include "fixture.h"
@@ -20,6 +21,9 @@ void expect_message(FileFixture *fixture, int status, const char *path, const ch
 
 /* The file cannot be opened, with such a message. */
 void expect_refusal(FileFixture *fixture, const char *path, const char *culprit);
+
+/* No model can be read from the path; the message begins with the scratch file `name`. */
+void expect_model_refused(FileFixture *fixture, const char *path, const char *name, const char *culprit);
 
 /* The sample, which is cleared, becomes the fixture's file. */
 void write_sample(const FileFixture *fixture, Sample *sample);

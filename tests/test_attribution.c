@@ -138,6 +138,45 @@ static void expect_near(const Sources *got, const Sources *expected, const char 
     }
 }
 
+/* A sublayer of a model's, what it reads, and how attribution counts it. */
+typedef struct {
+    const Made *made;
+    double omega;
+    bool by_head;
+    const char *what;
+    const NaiveMatrix *x;
+    size_t index; /* of the model's sublayers */
+    RefPath of;
+} Compared;
+
+/* The terms of one class of logits, all heads together, and head by head where that is asked. */
+static void compare_class(const Compared *at, NaiveMatrix *pattern, size_t v)
+{
+    const Made *m = at->made;
+    const Sublayer *sublayer = &m->pair.converted.sublayers[at->index];
+    Sources whole = {{0}};
+    RefPath of = at->of;
+    of.head = 0;
+    for (size_t b = 0; b < sublayer->bundle_count; b++) {
+        const Bundle *bundle = &sublayer->bundles[b];
+        for (size_t h = 0; h < bundle->heads; h++, of.head++) {
+            Sources own = {{0}};
+            naive_pattern(pattern, at->x, &m->pair.converted.layout, bundle, h, at->omega);
+            add_plain(&own, &m->plain, at->index, of.head, pattern, at->x, v);
+            for (size_t j = 0; j < ROWS; j++) {
+                whole.at[j] += own.at[j];
+            }
+            Sources got = attributed(m->paths, m->writes, m->readout, of, v);
+            if (at->by_head) {
+                expect_near(&got, &own, at->what, at->index, of.head);
+            }
+        }
+    }
+    of.head = SIZE_MAX;
+    Sources got = attributed(m->paths, m->writes, m->readout, of, v);
+    expect_near(&got, &whole, at->what, at->index, SIZE_MAX);
+}
+
 /* Every sublayer, from the streams by their definition: head by head where heads have no biases. */
 static void compare(const Made *m, double omega, bool by_head, const char *what)
 {
@@ -157,28 +196,10 @@ static void compare(const Made *m, double omega, bool by_head, const char *what)
             first = s;
             layer++;
         }
+        const RefPath of = {.layer = layer + 1, .sublayer = s - first + 1};
+        const Compared at = {m, omega, by_head, what, x, s, of};
         for (size_t v = 0; v < CLASSES; v++) {
-            Sources whole = {{0}};
-            size_t head = 0;
-            for (size_t b = 0; b < model->sublayers[s].bundle_count; b++) {
-                const Bundle *bundle = &model->sublayers[s].bundles[b];
-                for (size_t h = 0; h < bundle->heads; h++, head++) {
-                    Sources own = {{0}};
-                    naive_pattern(pattern, x, layout, bundle, h, omega);
-                    add_plain(&own, &m->plain, s, head, pattern, x, v);
-                    for (size_t j = 0; j < ROWS; j++) {
-                        whole.at[j] += own.at[j];
-                    }
-                    RefPath of = {.layer = layer + 1, .sublayer = s - first + 1, .head = head};
-                    Sources got = attributed(m->paths, m->writes, m->readout, of, v);
-                    if (by_head) {
-                        expect_near(&got, &own, what, s, head);
-                    }
-                }
-            }
-            RefPath of = {.layer = layer + 1, .sublayer = s - first + 1, .head = SIZE_MAX};
-            Sources got = attributed(m->paths, m->writes, m->readout, of, v);
-            expect_near(&got, &whole, what, s, SIZE_MAX);
+            compare_class(&at, pattern, v);
         }
         naive_sublayer(next, x, layout, &model->sublayers[s], omega);
         NaiveMatrix *old = x;

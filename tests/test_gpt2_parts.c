@@ -2,10 +2,8 @@
  * Models in several files that are wrong: indices that are no index, name what is not beside them
  * or lead elsewhere, and files that have less, more or something else than the index says.
  */
-#include "fixture.h"
 #include "gpt2_files.h"
-
-#include "../harness/models/model_file.h"
+#include "safetensors_fixture.h"
 #include "unit.h"
 
 #include <stdio.h>
@@ -20,16 +18,11 @@
 
 static Gpt2Model model;
 
-static void path_of(char *path, const FileFixture *fixture, const char *name)
-{
-    scratch_path(path, &fixture->scratch, name);
-}
-
 /* A right model in two files, with its config. */
 static void make(FileFixture *fixture)
 {
     char path[SCRATCH_PATH];
-    path_of(path, fixture, "config.json");
+    scratch_path(path, &fixture->scratch, "config.json");
     gpt2_write_config(path, NULL, NULL);
     gpt2_make(&model, "", true, false);
     gpt2_write_parts(fixture->scratch.directory, &model, "F32", NULL, 2);
@@ -39,25 +32,15 @@ static void make(FileFixture *fixture)
 static void expect_refused(FileFixture *fixture, const char *asked, const char *name,
                            const char *culprit)
 {
-    ModelFile *found;
-    char begin[SCRATCH_PATH + 2], path[SCRATCH_PATH];
-    path_of(path, fixture, asked);
-    path_of(begin, fixture, name);
-    stderr_hold(&fixture->scratch);
-    int status = model_file_read(&found, path, false);
-    stderr_take(fixture->text, &fixture->scratch);
-    if (status != 2 || found != NULL || count_lines(fixture->text) != 1 ||
-        strncmp(fixture->text, begin, strlen(begin)) != 0 ||
-        strstr(fixture->text, culprit) == NULL) {
-        fail_msg("status %d, message \"%s\", expected \"%s\" of %s", status, fixture->text, culprit,
-                 name);
-    }
+    char path[SCRATCH_PATH];
+    scratch_path(path, &fixture->scratch, asked);
+    expect_model_refused(fixture, path, name, culprit);
 }
 
 static void expect_index_refused(FileFixture *fixture, const char *text, const char *culprit)
 {
     char path[SCRATCH_PATH];
-    path_of(path, fixture, INDEX);
+    scratch_path(path, &fixture->scratch, INDEX);
     file_write(path, text, strlen(text));
     expect_refused(fixture, INDEX, INDEX ": ", culprit);
 }
@@ -99,7 +82,7 @@ static void change_index(FileFixture *fixture, const char *old, const char *new)
 {
     static char text[SCRATCH_TEXT], changed[2 * SCRATCH_TEXT];
     char path[SCRATCH_PATH];
-    path_of(path, fixture, INDEX);
+    scratch_path(path, &fixture->scratch, INDEX);
     assert_true(file_read(text, path) > 0);
     char *at = strstr(text, old);
     assert_non_null(at);
@@ -144,9 +127,9 @@ static void test_files(void **state)
 {
     FileFixture *fixture = *state;
     char one[SCRATCH_PATH], two[SCRATCH_PATH], other[SCRATCH_PATH];
-    path_of(one, fixture, ONE);
-    path_of(two, fixture, TWO);
-    path_of(other, fixture, "model-00003-of-00003.safetensors");
+    scratch_path(one, &fixture->scratch, ONE);
+    scratch_path(two, &fixture->scratch, TWO);
+    scratch_path(other, &fixture->scratch, "model-00003-of-00003.safetensors");
     make(fixture);
     assert_int_equal(unlink(two), 0);
     expect_refused(fixture, INDEX, TWO ": ", "(No such file or directory)");
@@ -179,9 +162,9 @@ static void test_links(void **state)
                                           "../../blobs/../x.safetensors", "hop.safetensors"};
     FileFixture *fixture = *state;
     char one[SCRATCH_PATH], kept[SCRATCH_PATH], hop[SCRATCH_PATH];
-    path_of(one, fixture, ONE);
-    path_of(kept, fixture, "kept.safetensors");
-    path_of(hop, fixture, "hop.safetensors");
+    scratch_path(one, &fixture->scratch, ONE);
+    scratch_path(kept, &fixture->scratch, "kept.safetensors");
+    scratch_path(hop, &fixture->scratch, "hop.safetensors");
     make(fixture);
     assert_int_equal(rename(one, kept), 0);
     assert_int_equal(symlink("kept.safetensors", hop), 0);
@@ -205,7 +188,7 @@ static void test_folders(void **state)
     make(fixture);
     gpt2_write(fixture->path, &model, "F32", NULL, 0, 1);
     expect_refused(fixture, ".", ".", "has model.safetensors and model.safetensors.index.json");
-    path_of(path, fixture, INDEX);
+    scratch_path(path, &fixture->scratch, INDEX);
     assert_int_equal(unlink(path), 0);
     expect_refused(fixture, TWO, TWO ": ", "is one of several files: expected '" INDEX "' beside");
     ModelFile *found;
@@ -219,8 +202,8 @@ static void test_metadata(void **state)
 {
     FileFixture *fixture = *state;
     char one[SCRATCH_PATH], two[SCRATCH_PATH];
-    path_of(one, fixture, ONE);
-    path_of(two, fixture, TWO);
+    scratch_path(one, &fixture->scratch, ONE);
+    scratch_path(two, &fixture->scratch, TWO);
     make(fixture);
     gpt2_make_lens(&model, false);
     gpt2_write_parts(fixture->scratch.directory, &model, "F32", NULL, 2);
@@ -232,8 +215,6 @@ static void test_metadata(void **state)
     change_index(fixture, "\"total_size\": 12345", "\"eps\": [1e-5]");
     expect_refused(fixture, INDEX, INDEX ": ", "metadata 'eps': [");
 }
-
-#define TEST(function) cmocka_unit_test_setup_teardown(function, model_set_up, fixture_tear_down)
 
 int main(void)
 {

@@ -2,11 +2,8 @@
  * Configs, indices and files of GPT-2 that are wrong, each in its own way: one message that names
  * the file, the key or tensor, and what was expected; and models of other architectures.
  */
-#include "fixture.h"
 #include "gpt2_files.h"
-#include "safetensors_samples.h"
-
-#include "../harness/models/model_file.h"
+#include "safetensors_fixture.h"
 #include "unit.h"
 
 #include <stdio.h>
@@ -15,34 +12,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static void in_scratch(char *path, const FileFixture *fixture, const char *name)
-{
-    scratch_path(path, &fixture->scratch, name);
-}
-
 static void write_text(const FileFixture *fixture, const char *name, const char *text)
 {
     char path[SCRATCH_PATH];
-    in_scratch(path, fixture, name);
+    scratch_path(path, &fixture->scratch, name);
     file_write(path, text, strlen(text));
-}
-
-/* Reading `path` ends in one line that begins with the scratch file `name` and has the culprit. */
-static void expect_refused(FileFixture *fixture, const char *path, const char *name,
-                           const char *culprit)
-{
-    ModelFile *model;
-    char begin[SCRATCH_PATH + 2];
-    stderr_hold(&fixture->scratch);
-    int status = model_file_read(&model, path, false);
-    stderr_take(fixture->text, &fixture->scratch);
-    in_scratch(begin, fixture, name);
-    if (status != 2 || model != NULL || count_lines(fixture->text) != 1 ||
-        strncmp(fixture->text, begin, strlen(begin)) != 0 ||
-        strstr(fixture->text, culprit) == NULL) {
-        fail_msg("status %d, message \"%s\", expected \"%s\" of %s", status, fixture->text, culprit,
-                 name);
-    }
 }
 
 /* ---- config.json ---------------------------------------------------------------------------- */
@@ -159,7 +133,7 @@ static void test_mask_buffers(void **state)
     static Gpt2Model model;
     FileFixture *fixture = *state;
     char path[SCRATCH_PATH];
-    in_scratch(path, fixture, "config.json");
+    scratch_path(path, &fixture->scratch, "config.json");
     gpt2_write_config(path, NULL, NULL);
     for (size_t i = 0; i < sizeof masks / sizeof *masks; i++) {
         gpt2_make(&model, "", false, true);
@@ -170,21 +144,22 @@ static void test_mask_buffers(void **state)
             assert_int_equal(model_file_read(&read, fixture->path, false), 0);
             model_file_clear(read);
         } else {
-            expect_refused(fixture, fixture->path,
-                           "model.safetensors: tensor 'h.1.attn.bias': ", masks[i].refused);
+            expect_model_refused(fixture, fixture->path,
+                                 "model.safetensors: tensor 'h.1.attn.bias': ", masks[i].refused);
         }
     }
     gpt2_make(&model, "", false, true);
     gpt2_find(&model, "h.0.attn.bias")->rank = 1;
     gpt2_find(&model, "h.0.attn.bias")->shape[0] = 7;
     gpt2_write(fixture->path, &model, "F32", NULL, 0, 1);
-    expect_refused(fixture, fixture->path,
-                   "model.safetensors: tensor 'h.0.attn.bias': ", "expected a square mask");
+    expect_model_refused(fixture, fixture->path,
+                         "model.safetensors: tensor 'h.0.attn.bias': ", "expected a square mask");
     gpt2_make(&model, "", false, true);
     gpt2_find(&model, "h.0.attn.masked_bias")->values[0] = -1;
     gpt2_write(fixture->path, &model, "F32", NULL, 0, 1);
-    expect_refused(fixture, fixture->path, "model.safetensors: tensor 'h.0.attn.masked_bias': ",
-                   "expected one number of at most -10000");
+    expect_model_refused(fixture, fixture->path,
+                         "model.safetensors: tensor 'h.0.attn.masked_bias': ",
+                         "expected one number of at most -10000");
 }
 
 /* An unembedding of its own where the config says that there is none. */
@@ -193,13 +168,13 @@ static void test_tied(void **state)
     static Gpt2Model model;
     FileFixture *fixture = *state;
     char path[SCRATCH_PATH];
-    in_scratch(path, fixture, "config.json");
+    scratch_path(path, &fixture->scratch, "config.json");
     gpt2_write_config(path, "tie_word_embeddings", "true");
     gpt2_make(&model, "", true, false);
     gpt2_write(fixture->path, &model, "F32", NULL, 0, 1);
-    expect_refused(fixture, fixture->path,
-                   "model.safetensors: tensor 'lm_head.weight': differs from wte.weight",
-                   "as tie_word_embeddings of '");
+    expect_model_refused(fixture, fixture->path,
+                         "model.safetensors: tensor 'lm_head.weight': differs from wte.weight",
+                         "as tie_word_embeddings of '");
     memcpy(gpt2_find(&model, "lm_head.weight")->values, gpt2_find(&model, "wte.weight")->values,
            sizeof model.tensors[0].values);
     gpt2_write(fixture->path, &model, "F32", NULL, 0, 1);
@@ -220,14 +195,14 @@ static void test_config(void **state)
     FileFixture *fixture = *state;
     char path[SCRATCH_PATH];
     make_model(fixture);
-    in_scratch(path, fixture, "config.json");
+    scratch_path(path, &fixture->scratch, "config.json");
     for (size_t i = 0; i < sizeof configs / sizeof *configs; i++) {
         gpt2_write_config(path, configs[i][0], configs[i][1]);
-        expect_refused(fixture, fixture->path, "config.json: ", configs[i][2]);
+        expect_model_refused(fixture, fixture->path, "config.json: ", configs[i][2]);
     }
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         write_text(fixture, "config.json", texts[i][0]);
-        expect_refused(fixture, fixture->path, "config.json: ", texts[i][1]);
+        expect_model_refused(fixture, fixture->path, "config.json: ", texts[i][1]);
     }
 }
 
@@ -251,11 +226,11 @@ static void test_config_against_tensors(void **state)
     FileFixture *fixture = *state;
     char path[SCRATCH_PATH];
     make_model(fixture);
-    in_scratch(path, fixture, "config.json");
+    scratch_path(path, &fixture->scratch, "config.json");
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         gpt2_write_config(path, sizes[i][0], sizes[i][1]);
         if (sizes[i][2] != NULL) {
-            expect_refused(fixture, fixture->path, "model.safetensors: ", sizes[i][2]);
+            expect_model_refused(fixture, fixture->path, "model.safetensors: ", sizes[i][2]);
         } else { /* another way to split the columns is another model, and a right one */
             ModelFile *model;
             assert_int_equal(model_file_read(&model, fixture->path, false), 0);
@@ -273,28 +248,29 @@ static void test_hostile_config(void **state)
     char path[SCRATCH_PATH], *text = malloc(HUGE_SIZE);
     assert_non_null(text);
     make_model(fixture);
-    in_scratch(path, fixture, "config.json");
+    scratch_path(path, &fixture->scratch, "config.json");
     memset(text, '[', DEEP);
     memcpy(text, "{\"a\":", 5);
     file_write(path, text, DEEP);
-    expect_refused(fixture, fixture->path, "config.json: ", "maximum parsing depth reached");
+    expect_model_refused(fixture, fixture->path, "config.json: ", "maximum parsing depth reached");
     memset(text, ' ', HUGE_SIZE);
     file_write(path, text, HUGE_SIZE);
-    expect_refused(fixture, fixture->path,
-                   "config.json: ", "1048577 bytes of JSON: expected at most 1048576");
+    expect_model_refused(fixture, fixture->path,
+                         "config.json: ", "1048577 bytes of JSON: expected at most 1048576");
     free(text);
     assert_int_equal(unlink(path), 0);
     assert_int_equal(mkfifo(path, 0600), 0);
-    expect_refused(fixture, fixture->path, "config.json: ", "not a pipe or a device");
+    expect_model_refused(fixture, fixture->path, "config.json: ", "not a pipe or a device");
     assert_int_equal(unlink(path), 0);
     assert_int_equal(symlink("/dev/zero", path), 0);
-    expect_refused(fixture, fixture->path, "config.json: ", "not a pipe or a device");
+    expect_model_refused(fixture, fixture->path, "config.json: ", "not a pipe or a device");
     assert_int_equal(unlink(path), 0);
     assert_int_equal(symlink("config.json", path), 0);
-    expect_refused(fixture, fixture->path, "config.json: ", "expected a file that can be read");
+    expect_model_refused(fixture, fixture->path,
+                         "config.json: ", "expected a file that can be read");
     assert_int_equal(unlink(path), 0);
     assert_int_equal(mkdir(path, 0700), 0);
-    expect_refused(fixture, fixture->path, "config.json: ", "not a directory");
+    expect_model_refused(fixture, fixture->path, "config.json: ", "not a directory");
     assert_int_equal(rmdir(path), 0);
 }
 
@@ -328,13 +304,14 @@ static void test_tensors(void **state)
     static Gpt2Model model;
     FileFixture *fixture = *state;
     char path[SCRATCH_PATH];
-    in_scratch(path, fixture, "config.json");
+    scratch_path(path, &fixture->scratch, "config.json");
     gpt2_write_config(path, NULL, NULL);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         gpt2_make(&model, "", true, false);
         memcpy(gpt2_find(&model, cases[i].name)->shape, cases[i].shape, sizeof cases[i].shape);
         gpt2_write(fixture->path, &model, "F32", NULL, 0, 1);
-        expect_refused(fixture, fixture->path, "model.safetensors: tensor '", cases[i].culprit);
+        expect_model_refused(fixture, fixture->path, "model.safetensors: tensor '",
+                             cases[i].culprit);
     }
 }
 
@@ -363,13 +340,13 @@ static void test_names(void **state)
     static Gpt2Model model;
     FileFixture *fixture = *state;
     char path[SCRATCH_PATH];
-    in_scratch(path, fixture, "config.json");
+    scratch_path(path, &fixture->scratch, "config.json");
     gpt2_write_config(path, NULL, NULL);
     for (size_t i = 0; i < sizeof dropped / sizeof *dropped; i++) {
         gpt2_make(&model, "", true, false);
         gpt2_drop(&model, dropped[i][0]);
         gpt2_write(fixture->path, &model, "F32", NULL, 0, 1);
-        expect_refused(fixture, fixture->path, "model.safetensors: ", dropped[i][1]);
+        expect_model_refused(fixture, fixture->path, "model.safetensors: ", dropped[i][1]);
     }
     for (size_t i = 0; i < sizeof added / sizeof *added; i++) {
         gpt2_make(&model, "", true, false);
@@ -377,7 +354,7 @@ static void test_names(void **state)
         snprintf(model.tensors[model.count].name, sizeof model.tensors[0].name, "%s", added[i][0]);
         model.count++;
         gpt2_write(fixture->path, &model, "F32", NULL, 0, 1);
-        expect_refused(fixture, fixture->path, "model.safetensors: ", added[i][1]);
+        expect_model_refused(fixture, fixture->path, "model.safetensors: ", added[i][1]);
     }
 }
 
@@ -396,12 +373,12 @@ static void test_disagreement(void **state)
     static Gpt2Model model;
     FileFixture *fixture = *state;
     char path[SCRATCH_PATH];
-    in_scratch(path, fixture, "config.json");
+    scratch_path(path, &fixture->scratch, "config.json");
     gpt2_write_config(path, NULL, NULL);
     gpt2_make(&model, "", true, false);
     for (size_t i = 0; i < sizeof metadata / sizeof *metadata; i++) {
         gpt2_write(fixture->path, &model, "F32", metadata[i][0], 0, 1);
-        expect_refused(fixture, fixture->path, "model.safetensors: ", metadata[i][1]);
+        expect_model_refused(fixture, fixture->path, "model.safetensors: ", metadata[i][1]);
     }
 }
 
@@ -459,16 +436,14 @@ static void test_foreign(void **state)
         sample_build(&sample, NULL, cases[i].tensors, cases[i].count);
         file_write(fixture->path, (const char *)sample.bytes, sample.size);
         sample_clear(&sample);
-        in_scratch(path, fixture, "config.json");
+        scratch_path(path, &fixture->scratch, "config.json");
         unlink(path);
         if (cases[i].config != NULL) {
             write_text(fixture, "config.json", cases[i].config);
         }
-        expect_refused(fixture, fixture->path, cases[i].name, cases[i].culprit);
+        expect_model_refused(fixture, fixture->path, cases[i].name, cases[i].culprit);
     }
 }
-
-#define TEST(function) cmocka_unit_test_setup_teardown(function, model_set_up, fixture_tear_down)
 
 int main(void)
 {
