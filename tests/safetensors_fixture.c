@@ -35,7 +35,8 @@ void expect_refusal(FileFixture *fixture, const char *path, const char *culprit)
     assert_null(file);
 }
 
-void expect_model_refused(FileFixture *fixture, const char *path, const char *name, const char *culprit)
+void expect_model_refused(FileFixture *fixture, const char *path, const char *name,
+                          const char *culprit)
 {
     ModelFile *model;
     char begin[SCRATCH_PATH];

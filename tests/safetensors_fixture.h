@@ -23,7 +23,8 @@ void expect_message(FileFixture *fixture, int status, const char *path, const ch
 void expect_refusal(FileFixture *fixture, const char *path, const char *culprit);
 
 /* No model can be read from the path; the message begins with the scratch file `name`. */
-void expect_model_refused(FileFixture *fixture, const char *path, const char *name, const char *culprit);
+void expect_model_refused(FileFixture *fixture, const char *path, const char *name,
+                          const char *culprit);
 
 /* The sample, which is cleared, becomes the fixture's file. */
 void write_sample(const FileFixture *fixture, Sample *sample);
