@@ -59,14 +59,20 @@ class Fault:
             self.wrong = f"no such test: {self.check}"
 
 
+def text_of(path):
+    """A file's text, whatever its bytes are; none where there is no file."""
+    if not os.path.isfile(path):
+        return ""
+    with open(path, encoding="utf-8", errors="surrogateescape", newline="") as file:
+        return file.read()
+
+
 def read_all():
     """Every record; None, and messages, where any is not in order."""
     faults = []
     for path in sorted(glob.glob("tests/faults/*.txt")):
-        with open(path, encoding="utf-8") as file:
-            lines = file.read().split("\n")
         records = []
-        for number, line in enumerate(lines, 1):
+        for number, line in enumerate(text_of(path).split("\n"), 1):
             if line[:1].strip() or (line.strip() and not records):
                 records.append(Fault(f"{path}:{number}", line))
             elif line.strip():
@@ -99,9 +105,8 @@ def stale(fault, text):
         at = [m.start() for m in re.finditer(re.escape(fault.old), text)]
         return said + ", in lines " + ", ".join(str(text.count("\n", 0, i) + 1) for i in at)
     for path in sorted(glob.glob(fault.file.split("/")[0] + "/**/*.[ch]", recursive=True)):
-        with open(path, encoding="utf-8") as file:
-            if file.read().count(fault.old) == 1:
-                return f"{said}; {path} holds it"
+        if text_of(path).count(fault.old) == 1:
+            return f"{said}; {path} holds it"
     if not text:
         return said
     wanted = fault.old.strip().split("\n")[0]
@@ -114,21 +119,20 @@ def plant(faults, write):
     """Puts the new texts in place of the old ones, if write says so; 3 where one is stale."""
     status = 0
     for fault in faults:
-        text = ""
-        if os.path.exists(fault.file):
-            with open(fault.file, encoding="utf-8", newline="") as file:
-                text = file.read()
+        text = text_of(fault.file)
         why = stale(fault, text)
         if why:
             print(why)
             status = 3
         elif write:
-            with open(fault.file, "w", encoding="utf-8", newline="") as file:
+            with open(fault.file, "w", encoding="utf-8", errors="surrogateescape",
+                      newline="") as file:
                 file.write(text.replace(fault.old, fault.new))
     return status
 
 
 def main(words):
+    sys.stdout.reconfigure(errors="surrogateescape")
     faults = read_all()
     if faults is None:
         return 1
