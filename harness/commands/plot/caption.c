@@ -11,6 +11,7 @@
 
 #include <limits.h>
 #include <math.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -109,32 +110,21 @@ void caption_series(char *text, size_t size, const Picture *picture, size_t y)
     print_value(text, size, picture->y, picture_y_text(picture, y));
 }
 
-/* The values of an axis that rows which are drawn have, blanks apart: how many, and the ends. */
-typedef struct {
-    size_t count;
-    const char *first, *last;
-} Ends;
-
-static Ends find_ends(const Picture *picture, size_t axis)
+/* The first and the last value of an axis that rows which are drawn have, blanks apart; false: none
+ * has one. */
+static bool find_ends(size_t *first, size_t *last, const Picture *picture, size_t axis)
 {
     const PlotData *data = picture->data;
-    bool numeric = plot_axis_is_numeric(data, axis);
-    Ends ends = {0, "", ""};
+    *first = SIZE_MAX;
+    *last = 0;
     for (size_t row = 0; row < data->rows; row++) {
-        const char *text = plot_text(data, row, axis);
-        if (*text == '\0' || !places_draw(picture, row) || text == ends.first ||
-            text == ends.last) {
-            continue;
-        }
-        ends.count++;
-        if (ends.count == 1 || (numeric && strtod(text, NULL) < strtod(ends.first, NULL))) {
-            ends.first = text;
-        }
-        if (ends.count == 1 || !numeric || strtod(text, NULL) > strtod(ends.last, NULL)) {
-            ends.last = text;
+        size_t value = data->values[row][axis];
+        if (!plot_is_blank(data, row, axis) && places_draw(picture, row)) {
+            *first = value < *first ? value : *first;
+            *last = value > *last ? value : *last;
         }
     }
-    return ends;
+    return *first <= *last;
 }
 
 /* What all rows have in common, or what hangs on another axis. */
@@ -142,18 +132,18 @@ static void write_fixed(FILE *file, const Picture *picture)
 {
     const char *separator = "";
     for (size_t axis = 0; axis < PLOT_FILE; axis++) {
+        const PlotAxis *values = &picture->data->axes[axis];
         Place place = picture->places[axis];
-        if (place != PLACE_FIXED && place != PLACE_ONE) {
+        size_t first, last;
+        if ((place != PLACE_FIXED && place != PLACE_ONE) ||
+            !find_ends(&first, &last, picture, axis) ||
+            (first == last && is_default(axis, values->texts[first]))) {
             continue;
         }
-        Ends ends = find_ends(picture, axis);
-        bool several = ends.count > 1, numeric = plot_axis_is_numeric(picture->data, axis);
-        if (ends.count > 0 && (several || !is_default(axis, ends.first))) {
-            fprintf(file, "%s%s %s", separator, plot_axis_name(axis), shown(ends.first).text);
-            separator = ", ";
-        }
-        if (several) {
-            fprintf(file, " %s %s", numeric ? "to" : "or", shown(ends.last).text);
+        fprintf(file, "%s%s %s", separator, plot_axis_name(axis), shown(values->texts[first]).text);
+        separator = ", ";
+        if (first < last) {
+            fprintf(file, " %s %s", values->numeric ? "to" : "or", shown(values->texts[last]).text);
         }
     }
     fputs(".\n", file);

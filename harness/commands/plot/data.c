@@ -60,24 +60,9 @@ const char *plot_text(const PlotData *data, size_t row, size_t axis)
     return data->axes[axis].texts[data->values[row][axis]];
 }
 
-bool plot_axis_varies(const PlotData *data, size_t axis)
+bool plot_is_blank(const PlotData *data, size_t row, size_t axis)
 {
-    size_t count = 0;
-    for (size_t i = 0; i < data->axes[axis].count; i++) {
-        count += *data->axes[axis].texts[i] != '\0';
-    }
-    return count > 1;
-}
-
-bool plot_axis_is_numeric(const PlotData *data, size_t axis)
-{
-    for (size_t i = 0; i < data->axes[axis].count; i++) {
-        const char *text = data->axes[axis].texts[i];
-        if (*text != '\0' && !format_is_number(text)) {
-            return false;
-        }
-    }
-    return axis != PLOT_FILE;
+    return *plot_text(data, row, axis) == '\0';
 }
 
 /* Where the text is among the slots, or would be. */
@@ -131,6 +116,55 @@ static int take_value(PlotAxis *axis, size_t *value, const char *text, size_t le
     *value = *slot - 1;
     return 0;
 }
+
+/* ---- Orders ---------------------------------------------------------------------------------- */
+
+typedef struct {
+    double number;
+    size_t index;
+    char *text;
+} Ordered;
+
+static int compare_ordered(const void *a, const void *b)
+{
+    const Ordered *x = a, *y = b;
+    return x->number != y->number ? (x->number > y->number) - (x->number < y->number)
+                                  : (x->index > y->index) - (x->index < y->index);
+}
+
+/* Orders the values of an axis, once all rows are read. */
+static int order_axis(PlotData *data, size_t axis)
+{
+    PlotAxis *values = &data->axes[axis];
+    Ordered *ordered = calloc(values->count + 1, sizeof *ordered);
+    if (ordered == NULL) {
+        return memory_fault();
+    }
+    values->filled = 0;
+    values->numeric = axis != PLOT_FILE;
+    for (size_t i = 0; i < values->count; i++) {
+        bool blank = *values->texts[i] == '\0';
+        values->filled += !blank;
+        values->numeric = values->numeric && (blank || format_is_number(values->texts[i]));
+    }
+    for (size_t i = 0; i < values->count; i++) {
+        char *text = values->texts[i];
+        double number = *text == '\0' ? -INFINITY : values->numeric ? strtod(text, NULL) : 0;
+        ordered[i] = (Ordered){number, i, text};
+    }
+    qsort(ordered, values->count, sizeof *ordered, compare_ordered);
+    for (size_t i = 0; i < values->count; i++) {
+        values->texts[i] = ordered[i].text;
+        values->slots[ordered[i].index] = i;
+    }
+    for (size_t row = 0; row < data->rows; row++) {
+        data->values[row][axis] = values->slots[data->values[row][axis]];
+    }
+    free(ordered);
+    return 0;
+}
+
+/* ---- Columns --------------------------------------------------------------------------------- */
 
 static void find_columns(Places *places, const Csv *csv, Norm norm)
 {
@@ -372,7 +406,10 @@ static int take_tables(PlotData *data, const Csv *tables, size_t count, Norm nor
     if (status == 0 && data->rows == 0) {
         complain((Origin){.file = tables[0].path, .line = 1}, csv_name(&tables[0], 0),
                  "expected rows below the header");
-        status = 2;
+        return 2;
+    }
+    for (size_t axis = 0; axis < PLOT_AXES && status == 0; axis++) {
+        status = order_axis(data, axis);
     }
     return status;
 }
@@ -387,7 +424,7 @@ static int take_fitting(PlotData *data, const Csv *tables, size_t count)
         const char *name = column_of_error(ERROR_CONSTRUCTION, NORM_REL)->name;
         has_relative = csv_find(&tables[i], name) < tables[i].columns;
     }
-    bool layers = plot_axis_varies(data, PLOT_LAYER);
+    bool layers = data->axes[PLOT_LAYER].filled > 1;
     if (has_relative && !data->searched && layers) {
         status = take_tables(&relative, tables, count, NORM_REL);
         if (status == 0 && stream_sizes_norm(find_sizes(data, &relative), layers) == NORM_REL) {

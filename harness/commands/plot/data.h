@@ -28,11 +28,14 @@ typedef struct {
 enum { PLOT_SIZE_TEXT = 48 };
 void plot_cell_print(char text[PLOT_SIZE_TEXT], PlotCell cell);
 
-/* The values of an axis as they are written, each once, in the order of the rows. */
+/* The values of an axis as they are written, each once: numbers in order, words as they came; blanks
+ * first. */
 typedef struct {
     char **texts; /* [count]; "": it does not matter in that row */
     size_t count, room;
-    size_t *slots; /* [2 room]: 1 + the index of a text, by its digest; 0: free */
+    size_t *slots; /* while they are read, [2 room]: 1 + the index of a text, by its digest */
+    size_t filled; /* that are not blank */
+    bool numeric;  /* those are all numbers */
 } PlotAxis;
 
 typedef struct {
@@ -58,8 +61,7 @@ void plot_data_clear(PlotData *data);
 /* The value that a row has of an axis. */
 const char *plot_text(const PlotData *data, size_t row, size_t axis);
 
-/* Has the axis two values or more beside ""?  Are all of these numbers? */
-bool plot_axis_varies(const PlotData *data, size_t axis);
-bool plot_axis_is_numeric(const PlotData *data, size_t axis);
+/* Has the row none? */
+bool plot_is_blank(const PlotData *data, size_t row, size_t axis);
 
 #endif

@@ -20,61 +20,29 @@ enum { HEAT_LEAST = 4 };
 
 /* ---- Orders and cells ------------------------------------------------------------------------ */
 
-typedef struct {
-    double number;
-    size_t value;
-} Ordered;
-
-static int compare_ordered(const void *a, const void *b)
-{
-    const Ordered *x = a, *y = b;
-    return x->number != y->number ? (x->number > y->number) - (x->number < y->number)
-                                  : (x->value > y->value) - (x->value < y->value);
-}
-
-/* The values of an axis that are drawn, as numbers in order, words as they came; blanks first. */
-static int make_order(size_t **order, size_t *count, const Picture *picture, size_t axis)
+/* order [*count] = the values of an axis that are drawn, and at[value] = their places in it; without
+ * an axis there is one place. */
+static int make_order(size_t **order, size_t **at, size_t *count, const Picture *picture,
+                      size_t axis)
 {
     const PlotData *data = picture->data;
     size_t most = axis == PLOT_AXES ? 1 : data->axes[axis].count;
-    Ordered *ordered = calloc(most + 1, sizeof *ordered);
-    bool *drawn = calloc(most + 1, sizeof *drawn), words = false;
     *order = calloc(most + 1, sizeof **order);
-    *count = 0;
-    if (ordered == NULL || drawn == NULL || *order == NULL) {
-        free(ordered);
-        free(drawn);
+    *at = calloc(most + 1, sizeof **at);
+    *count = axis == PLOT_AXES;
+    if (*order == NULL || *at == NULL) {
         return memory_fault();
     }
     for (size_t row = 0; axis != PLOT_AXES && row < data->rows; row++) {
-        drawn[data->values[row][axis]] |= places_draw(picture, row);
+        (*at)[data->values[row][axis]] |= places_draw(picture, row);
     }
-    words = axis != PLOT_AXES && !plot_axis_is_numeric(data, axis);
     for (size_t i = 0; axis != PLOT_AXES && i < most; i++) {
-        const char *text = data->axes[axis].texts[i];
-        double number = *text == '\0' ? -INFINITY : words ? 0 : strtod(text, NULL);
-        if (drawn[i]) {
-            ordered[(*count)++] = (Ordered){number, i};
+        if ((*at)[i] != 0) {
+            (*at)[i] = *count;
+            (*order)[(*count)++] = i;
         }
     }
-    qsort(ordered, *count, sizeof *ordered, compare_ordered);
-    for (size_t i = 0; i < *count; i++) {
-        (*order)[i] = ordered[i].value;
-    }
-    *count = axis == PLOT_AXES ? 1 : *count;
-    free(ordered);
-    free(drawn);
     return 0;
-}
-
-/* at[value] = its place in the order. */
-static size_t *invert(const size_t *order, size_t count, const Picture *picture, size_t axis)
-{
-    size_t *at = calloc((axis == PLOT_AXES ? 0 : picture->data->axes[axis].count) + 1, sizeof *at);
-    for (size_t i = 0; i < count && at != NULL && axis != PLOT_AXES; i++) {
-        at[order[i]] = i;
-    }
-    return at;
 }
 
 static void take_largest(PlotCell *cell, PlotCell other)
@@ -98,7 +66,7 @@ static void fill_cells(Picture *picture, const size_t *x_at, const size_t *y_at)
         picture->cells[i / ERROR_KINDS][i % ERROR_KINDS].log10 = NAN;
     }
     for (size_t row = 0; row < data->rows; row++) {
-        picture->undrawn += *plot_text(data, row, picture->x) == '\0';
+        picture->undrawn += plot_is_blank(data, row, picture->x);
         if (places_draw(picture, row)) {
             const size_t *values = data->values[row];
             size_t y = picture->y == PLOT_AXES ? 0 : y_at[values[picture->y]];
@@ -116,17 +84,22 @@ static void fill_cells(Picture *picture, const size_t *x_at, const size_t *y_at)
 
 static int make_cells(Picture *picture)
 {
-    size_t *x_at = invert(picture->x_order, picture->x_count, picture, picture->x);
-    size_t *y_at = invert(picture->y_order, picture->y_count, picture, picture->y);
-    picture->cells =
-        calloc(picture->panel_count * picture->y_count, picture->x_count * sizeof *picture->cells);
-    bool ok = x_at != NULL && y_at != NULL && picture->cells != NULL;
-    if (ok) {
+    size_t *x_at = NULL, *y_at = NULL;
+    int status = make_order(&picture->x_order, &x_at, &picture->x_count, picture, picture->x);
+    status = status != 0
+                 ? status
+                 : make_order(&picture->y_order, &y_at, &picture->y_count, picture, picture->y);
+    if (status == 0) {
+        picture->cells = calloc(picture->panel_count * picture->y_count,
+                                picture->x_count * sizeof *picture->cells);
+        status = picture->cells == NULL ? memory_fault() : 0;
+    }
+    if (status == 0) {
         fill_cells(picture, x_at, y_at);
     }
     free(x_at);
     free(y_at);
-    return ok ? 0 : memory_fault();
+    return status;
 }
 
 const PlotCell *picture_cell(const Picture *picture, size_t panel, size_t y, size_t x)
@@ -266,24 +239,21 @@ int picture_make(Picture *picture, const PlotData *data, const PictureWish *wish
     picture->data = data;
     picture->tolerance = NAN;
     int status = places_find(picture, wish->x);
-    if (status == 0) {
-        status = make_order(&picture->x_order, &picture->x_count, picture, picture->x);
-    }
-    status = status != 0 ? status
-                         : make_order(&picture->y_order, &picture->y_count, picture, picture->y);
     status = status != 0 ? status : make_cells(picture);
-    if (status == 0) {
-        picture->kind = choose_kind(picture);
-        if (picture->kind != PICTURE_BARS) {
-            find_judged(picture, wish);
-        }
-        status = picture->kind == PICTURE_BARS ? searched_scale(picture) : find_scale(picture);
+    if (status != 0) {
+        return status;
     }
-    return status;
+    picture->kind = choose_kind(picture);
+    if (picture->kind == PICTURE_BARS) {
+        return searched_scale(picture);
+    }
+    find_judged(picture, wish);
+    return find_scale(picture);
 }
 
 void picture_clear(Picture *picture)
 {
+    free(picture->scratch);
     free(picture->x_order);
     free(picture->y_order);
     free(picture->cells);

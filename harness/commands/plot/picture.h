@@ -49,6 +49,7 @@ typedef struct {
     size_t panel_count;             /* rows of each panel agree in the axes of PLACE_PANEL */
     size_t panel_row[PANELS_MOST];  /* one of them */
     PlotCell (*cells)[ERROR_KINDS]; /* [panel_count][y_count][x_count] */
+    size_t *scratch;                /* [4 rows + 4], of places_find */
     size_t undrawn;                 /* rows that have no value of x */
     ErrorKind main;   /* the error that is judged, and drawn where there is one alone */
     bool only_main;   /* it alone is drawn */

@@ -13,90 +13,72 @@
 /* Two axes are a grid where this share of their pairs is there. */
 #define GRID_SHARE 0.6
 
-static size_t nonblank(const PlotData *data, size_t axis)
+static size_t filled(const Picture *picture, size_t axis)
 {
-    size_t count = 0;
-    for (size_t i = 0; i < data->axes[axis].count; i++) {
-        count += *data->axes[axis].texts[i] != '\0';
-    }
-    return count;
+    return picture->data->axes[axis].filled;
 }
 
 /* Is there one value of axis b, blanks apart, for every value of axis a? */
-static int hangs_on(bool *hangs, const PlotData *data, size_t b, size_t a)
+static bool hangs_on(const Picture *picture, size_t b, size_t a)
 {
-    size_t *first = malloc((data->axes[a].count + 1) * sizeof *first);
-    if (first == NULL) {
-        return memory_fault();
-    }
-    for (size_t i = 0; i < data->axes[a].count; i++) {
-        first[i] = SIZE_MAX;
-    }
-    *hangs = true;
-    for (size_t row = 0; row < data->rows && *hangs; row++) {
-        size_t *seen = &first[data->values[row][a]];
-        if (*plot_text(data, row, b) != '\0') {
-            *seen = *seen == SIZE_MAX ? data->values[row][b] : *seen;
-            *hangs = *seen == data->values[row][b];
+    const PlotData *data = picture->data;
+    size_t *first = picture->scratch; /* 1 + the value of b, of every value of a */
+    memset(first, 0, data->axes[a].count * sizeof *first);
+    for (size_t row = 0; row < data->rows; row++) {
+        size_t *seen = &first[data->values[row][a]], value = 1 + data->values[row][b];
+        if (!plot_is_blank(data, row, b) && *seen != 0 && *seen != value) {
+            return false;
         }
+        *seen = plot_is_blank(data, row, b) ? *seen : value;
     }
-    free(first);
-    return 0;
+    return true;
 }
 
-/* The share of the pairs of values of two axes that some row has; 0 where it is below GRID_SHARE
- * whatever they are. */
-static int pairs_share(double *share, const PlotData *data, size_t a, size_t b)
+/* Has some row most of the pairs of values of x and another axis? */
+static bool is_grid(const Picture *picture, size_t axis)
 {
-    size_t width = data->axes[b].count, count = 0;
-    double pairs = (double)nonblank(data, a) * (double)nonblank(data, b);
-    *share = 0;
+    const PlotData *data = picture->data;
+    size_t width = data->axes[axis].count, count = 0;
+    double pairs = (double)filled(picture, picture->x) * (double)filled(picture, axis);
     if (GRID_SHARE * pairs > (double)data->rows) {
-        return 0; /* too few rows for a grid, whichever pairs they have */
+        return false; /* too few rows, whichever pairs they have; else scratch is long enough */
     }
-    bool *there = calloc(data->axes[a].count * width + 1, sizeof *there);
-    if (there == NULL) {
-        return memory_fault();
-    }
+    memset(picture->scratch, 0, data->axes[picture->x].count * width * sizeof *picture->scratch);
     for (size_t row = 0; row < data->rows; row++) {
-        bool *cell = &there[data->values[row][a] * width + data->values[row][b]];
-        bool both = *plot_text(data, row, a) != '\0' && *plot_text(data, row, b) != '\0';
-        count += both && !*cell;
-        *cell = *cell || both;
+        const size_t *values = data->values[row];
+        if (!plot_is_blank(data, row, picture->x) && !plot_is_blank(data, row, axis)) {
+            size_t *there = &picture->scratch[values[picture->x] * width + values[axis]];
+            count += *there == 0;
+            *there = 1;
+        }
     }
-    free(there);
-    *share = (double)count / pairs;
-    return 0;
+    return (double)count >= GRID_SHARE * pairs;
 }
 
 /* Axes over which the largest error is taken at once. */
 static bool is_sample(const PlotData *data, size_t axis)
 {
     return axis == AXIS_SEED || axis == AXIS_INPUT || axis == AXIS_MAX_BITS ||
-           (axis == AXIS_DEPTH && plot_axis_varies(data, PLOT_LAYER));
+           (axis == AXIS_DEPTH && data->axes[PLOT_LAYER].filled > 1);
 }
 
 /* What varies by itself: PLACE_LARGEST, for the time being; the rest is fixed. */
-static int find_varying(Picture *picture)
+static void find_varying(Picture *picture)
 {
-    const PlotData *data = picture->data;
-    int status = 0;
-    for (size_t axis = 0; axis < PLOT_AXES && status == 0; axis++) {
-        bool hangs = !plot_axis_varies(data, axis);
-        for (size_t other = 0; other < axis && !hangs && status == 0; other++) {
-            if (picture->places[other] != PLACE_FIXED && !is_sample(data, other)) {
-                status = hangs_on(&hangs, data, axis, other);
-            }
+    for (size_t axis = 0; axis < PLOT_AXES; axis++) {
+        bool hangs = filled(picture, axis) < 2;
+        for (size_t other = 0; other < axis && !hangs; other++) {
+            hangs = picture->places[other] != PLACE_FIXED && !is_sample(picture->data, other) &&
+                    hangs_on(picture, axis, other);
         }
         picture->places[axis] = hangs ? PLACE_FIXED : PLACE_LARGEST;
     }
-    return status;
 }
 
 static bool is_free_number(const Picture *picture, size_t axis)
 {
     return picture->places[axis] == PLACE_LARGEST && !is_sample(picture->data, axis) &&
-           plot_axis_is_numeric(picture->data, axis);
+           picture->data->axes[axis].numeric;
 }
 
 /* The free numeric axis with the most values; PLOT_AXES: none. */
@@ -105,9 +87,8 @@ static size_t longest(const Picture *picture)
     size_t best = PLOT_AXES;
     for (size_t axis = 0; axis < PLOT_AXES; axis++) {
         if (is_free_number(picture, axis) &&
-            (best == PLOT_AXES || nonblank(picture->data, axis) > nonblank(picture->data, best) ||
-             (nonblank(picture->data, axis) == nonblank(picture->data, best) &&
-              axis == AXIS_OMEGA))) {
+            (best == PLOT_AXES || filled(picture, axis) > filled(picture, best) ||
+             (filled(picture, axis) == filled(picture, best) && axis == AXIS_OMEGA))) {
             best = axis;
         }
     }
@@ -117,10 +98,9 @@ static size_t longest(const Picture *picture)
 /* The axis that --x names. */
 static int find_wished(Picture *picture, const char *name)
 {
-    const PlotData *data = picture->data;
     char list[512] = "";
     for (size_t axis = 0, used = 0; axis < PLOT_AXES; axis++) {
-        if (plot_axis_varies(data, axis) && axis != PLOT_FILE) {
+        if (filled(picture, axis) > 1 && axis != PLOT_FILE) {
             if (strcmp(plot_axis_name(axis), name) == 0) {
                 picture->x = axis;
                 return 0;
@@ -136,77 +116,69 @@ static int find_wished(Picture *picture, const char *name)
     return 2;
 }
 
-/* The most frequent value of an axis, blanks apart. */
-static int most_frequent(size_t *value, const PlotData *data, size_t axis)
+/* The picture is of the axis's most frequent value, blanks apart. */
+static void place_one(Picture *picture, size_t axis)
 {
-    size_t *counts = calloc(data->axes[axis].count + 1, sizeof *counts), best = 0;
-    if (counts == NULL) {
-        return memory_fault();
-    }
+    const PlotData *data = picture->data;
+    size_t *counts = picture->scratch, best = 0;
+    memset(counts, 0, data->axes[axis].count * sizeof *counts);
     for (size_t row = 0; row < data->rows; row++) {
-        counts[data->values[row][axis]] += *plot_text(data, row, axis) != '\0';
+        counts[data->values[row][axis]] += !plot_is_blank(data, row, axis);
     }
     for (size_t i = 0; i < data->axes[axis].count; i++) {
         best = counts[i] > counts[best] ? i : best;
     }
-    *value = best;
-    free(counts);
-    return 0;
+    picture->places[axis] = PLACE_ONE;
+    picture->one[axis] = best;
 }
 
 /* Along x; without a number that varies, the words of the construction. */
 static int place_x(Picture *picture, const char *wish)
 {
-    int status = 0;
     picture->x = longest(picture);
     if (wish != NULL) {
-        status = find_wished(picture, wish);
+        int status = find_wished(picture, wish);
+        if (status != 0) {
+            return status;
+        }
     } else if (picture->x == PLOT_AXES) {
         picture->x = AXIS_CONSTRUCTION;
         for (size_t axis = 0; axis < PLOT_AXES; axis++) {
-            bool more = nonblank(picture->data, axis) > nonblank(picture->data, picture->x);
+            bool more = filled(picture, axis) > filled(picture, picture->x);
             if (picture->places[axis] == PLACE_LARGEST && !is_sample(picture->data, axis) && more) {
                 picture->x = axis;
             }
         }
     }
-    picture->categories = status == 0 && !plot_axis_is_numeric(picture->data, picture->x);
-    if (status == 0) {
-        picture->places[picture->x] = PLACE_X;
-    }
-    return status;
+    picture->categories = !picture->data->axes[picture->x].numeric;
+    picture->places[picture->x] = PLACE_X;
+    return 0;
 }
 
 /* Up the picture, or its curves: the longest number that makes a grid with x.  Those that do not
  * were swept by themselves: the picture is of the value that they mostly have. */
-static int place_y(Picture *picture)
+static void place_y(Picture *picture)
 {
-    const PlotData *data = picture->data;
+    size_t most = picture->data->searched ? SERIES_MOST : SIZE_MAX; /* bars side by side */
     picture->y = PLOT_AXES;
-    int status = 0;
-    for (size_t axis = longest(picture); axis != PLOT_AXES && status == 0;
-         axis = picture->y == PLOT_AXES ? longest(picture) : PLOT_AXES) {
-        double share = 0;
-        status = pairs_share(&share, data, picture->x, axis);
-        bool few = !data->searched || nonblank(data, axis) <= SERIES_MOST; /* bars side by side */
-        if (status == 0 && share >= GRID_SHARE && few) {
+    for (size_t axis = longest(picture); axis != PLOT_AXES && picture->y == PLOT_AXES;
+         axis = longest(picture)) {
+        if (is_grid(picture, axis) && filled(picture, axis) <= most) {
             picture->y = axis;
             picture->places[axis] = PLACE_Y;
-        } else if (status == 0) {
-            picture->places[axis] = PLACE_ONE;
-            status = most_frequent(&picture->one[axis], data, axis);
+        } else {
+            place_one(picture, axis);
         }
     }
-    return status;
 }
 
 bool places_draw(const Picture *picture, size_t row)
 {
-    bool drawn = *plot_text(picture->data, row, picture->x) != '\0';
+    bool drawn = !plot_is_blank(picture->data, row, picture->x);
     for (size_t axis = 0; axis < PLOT_AXES && drawn; axis++) {
         drawn = picture->places[axis] != PLACE_ONE ||
                 picture->data->values[row][axis] == picture->one[axis] ||
-                *plot_text(picture->data, row, axis) == '\0';
+                plot_is_blank(picture->data, row, axis);
     }
     return drawn;
 }
@@ -242,29 +214,18 @@ static bool count_panels(Picture *picture)
     return true;
 }
 
-/* What was swept by itself, and makes no grid with x, is drawn at its most frequent value. */
-static int settle_apart(Picture *picture, size_t axis)
-{
-    double share = 0;
-    int status = pairs_share(&share, picture->data, picture->x, axis);
-    if (status == 0 && share < GRID_SHARE && axis != AXIS_CONSTRUCTION && axis != PLOT_FILE) {
-        picture->places[axis] = PLACE_ONE;
-        status = most_frequent(&picture->one[axis], picture->data, axis);
-    }
-    return status;
-}
-
-/* A panel a value of what is left, as long as there are few. */
-static int place_panels(Picture *picture)
+/* A panel a value of what is left, as long as there are few.  What was swept by itself, and makes no
+ * grid with x, is drawn at its most frequent value. */
+static void place_panels(Picture *picture)
 {
     size_t count = 1;
-    int status = 0;
-    for (size_t axis = 0; axis < PLOT_AXES && status == 0; axis++) {
-        if (picture->places[axis] == PLACE_LARGEST && !is_sample(picture->data, axis)) {
-            status = settle_apart(picture, axis);
+    for (size_t axis = 0; axis < PLOT_AXES; axis++) {
+        if (picture->places[axis] == PLACE_LARGEST && !is_sample(picture->data, axis) &&
+            axis != AXIS_CONSTRUCTION && axis != PLOT_FILE && !is_grid(picture, axis)) {
+            place_one(picture, axis);
         }
     }
-    for (size_t axis = 0; axis < PLOT_AXES && status == 0; axis++) {
+    for (size_t axis = 0; axis < PLOT_AXES; axis++) {
         if (picture->places[axis] == PLACE_LARGEST && !is_sample(picture->data, axis)) {
             picture->places[axis] = PLACE_PANEL;
             bool few = count_panels(picture);
@@ -275,13 +236,20 @@ static int place_panels(Picture *picture)
         }
     }
     (void)count_panels(picture); /* as many as the last time that they were few */
-    return status;
 }
 
 int places_find(Picture *picture, const char *x)
 {
-    int status = find_varying(picture);
-    status = status != 0 ? status : place_x(picture, x);
-    status = status != 0 ? status : place_y(picture);
-    return status != 0 ? status : place_panels(picture);
+    picture->scratch = calloc(4 * picture->data->rows + 4, sizeof *picture->scratch);
+    if (picture->scratch == NULL) {
+        return memory_fault();
+    }
+    find_varying(picture);
+    int status = place_x(picture, x);
+    if (status != 0) {
+        return status;
+    }
+    place_y(picture);
+    place_panels(picture);
+    return 0;
 }
