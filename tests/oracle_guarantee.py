@@ -160,6 +160,13 @@ class Norm:
         return [[x - m for x, m in zip(row, means)] for row in scaled]
 
 
+    def apply(self, x):
+        """norm(x), by the words."""
+        mean = 0.0 if self.rms else sum(x) / self.d
+        root = math.sqrt(sum((e - mean) ** 2 for e in x) / self.d + self.eps)
+        return [g * (e - mean) / root + b for g, e, b in zip(self.gamma, x, self.beta)]
+
+
 class Reader:
     """A matrix that reads the content, as tokens and as the bias row read it."""
 
@@ -179,6 +186,8 @@ class State:
         self.X = {"c": model["R"], "h": model["R"] if model["banked"] else 0.0}
         self.E = {"c": 0.0, "h": 0.0}
         self.b = {"c": 0.0, "h": 0.0}
+        self.inputs = [[x + y for x, y in zip(e, p)] for e in model.get("W_E", [])
+                       for p in model["W_pos"][:self.n]]
 
     def read(self, norm_, bank="c"):
         """R', X read in the limit, Lambda_nu, beta_b."""
@@ -212,9 +221,17 @@ class State:
             both = plus(product(q.token, transposed([k.bias])),
                         product(k.token, transposed([q.bias])))
             least = min(eigenvalues(times(plus(scores, transposed(scores)), 0.5)))
+            seen = -math.inf
             s0 = min(scale / 4 * unlike ** 2,
                      scale * (max(0.0, -least) * r * r + norm(both) * r -
                               sum(x * y for x, y in zip(q.bias, k.bias))))
+            for x in self.inputs:
+                y = norm_.apply(x) if norm_ else x
+                own = sum(a * b for a, b in zip(
+                    add(row_times(y, head["W_Q"]), head["b_Q"]),
+                    add(row_times(y, head["W_K"]), head["b_K"])))
+                seen = max(seen, -scale * own)
+            s0 = min(s0, seen) if self.inputs else s0
             sb = scale * (norm(product(q.token, transposed(k.row))) * r +
                           length(row_times(q.bias, transposed(k.row)))) * b
             w = self.weight(s0 + sb)
@@ -228,6 +245,7 @@ class State:
                                   norm(product(q.row, transposed(k.row))) * b)
             out += min(1.0, self.n * math.exp(min(700.0, raised - 2 * self.omega))) * (rv + of_row)
         content = self.b["c"] + norm(total) * b + out
+        self.inputs = []
         self.change({("c", "c"): 1 + gain * steep, ("h", "h"): 1.0}, {"c": leak, "h": d})
         self.X["c"] += grown
         self.bias_row("c", content)

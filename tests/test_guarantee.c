@@ -590,7 +590,8 @@ static void an_oracle_agrees(void **state)
 #define MODADD "guarantee cases/models/modadd53-silu.safetensors --format csv "
 #define CHARGPT "guarantee cases/models/chargpt --gelu minimax --format csv "
 
-/* The figures of the theory, which another program found in floats: 19.15 and 46.3. */
+/* The figures of the theory, which another program found in floats, are 19.15 and 46.3, before the
+ * first layer's own scores were looked at. */
 static void trained_models_have_small_omegas(void **state)
 {
     (void)state;
@@ -598,14 +599,14 @@ static void trained_models_have_small_omegas(void **state)
     assert_int_equal(output.code, 0);
     double omega = number(&output, 1, "omega");
     print_message("modadd53: %.17g\n", omega);
-    assert_true(omega > 16 && omega < 19.3);
+    assert_true(omega > 16 && omega < 17);
     assert_true(number(&output, 1, "logit_error") <= 1e-9);
     free(output.text);
     output = run(CHARGPT "--tolerance 1e-9");
     assert_int_equal(output.code, 0);
     omega = number(&output, 2, "omega");
     print_message("chargpt: %.17g\n", omega);
-    assert_true(omega > 35 && omega < 47);
+    assert_true(omega > 36 && omega < 37);
     free(output.text);
 }
 

@@ -5,6 +5,7 @@
 
 #include "guarantee.h"
 
+#include "input.h"
 #include "matrix.h"
 #include "part_norm.h"
 #include "steps.h"
@@ -152,11 +153,27 @@ static bool take_shape(Guarantee *g, const GuaranteeOf *of)
     return g->parts != NULL && g->layer_end != NULL && g->compared != NULL;
 }
 
-static GuaranteeStatus make_parts(Guarantee *g, const char **reason, const Model *model)
+/* The first sublayer reads X itself. */
+static GuaranteeStatus make_first(Guarantee *g, const char **reason, const Model *model,
+                                  const GuaranteeInputs *inputs)
 {
-    GuaranteeStatus status = GUARANTEE_OK;
-    for (size_t s = 0; s < g->count && status == GUARANTEE_OK; s++) {
-        status = part_make(&g->parts[s], reason, &model->sublayers[s], &model->layout);
+    Matrix rows = {0};
+    const Sublayer *first = model->sublayers;
+    bool few = inputs != NULL && inputs_are_few(inputs);
+    GuaranteeStatus status =
+        few && !inputs_read(&rows, inputs, &first->norm)
+            ? GUARANTEE_NO_MEMORY
+            : part_make(&g->parts[0], reason, first, &model->layout, few ? &rows : NULL);
+    matrix_clear(&rows);
+    return status;
+}
+
+static GuaranteeStatus make_parts(Guarantee *g, const char **reason, const GuaranteeOf *of)
+{
+    const Model *model = &of->pair->converted;
+    GuaranteeStatus status = make_first(g, reason, model, of->inputs);
+    for (size_t s = 1; s < g->count && status == GUARANTEE_OK; s++) {
+        status = part_make(&g->parts[s], reason, &model->sublayers[s], &model->layout, NULL);
     }
     for (size_t s = 0; s < g->count; s++) {
         const Sublayer *sublayer = &model->sublayers[s];
@@ -192,7 +209,7 @@ GuaranteeStatus guarantee_open(Guarantee **guarantee, const char **reason, const
     if (g != NULL && take_shape(g, of) &&
         unembedding_make(g, of, &pair->final_norm, pair->converted.layout.d)) {
         const char *strange = take_compared(g, pair);
-        status = strange == NULL ? make_parts(g, reason, &pair->converted) : GUARANTEE_OUTSIDE;
+        status = strange == NULL ? make_parts(g, reason, of) : GUARANTEE_OUTSIDE;
         *reason = strange != NULL ? strange : *reason;
     }
     if (status != GUARANTEE_OK) {

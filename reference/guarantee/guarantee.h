@@ -15,12 +15,20 @@ typedef struct Guarantee Guarantee;
 
 typedef enum { GUARANTEE_OK, GUARANTEE_OUTSIDE, GUARANTEE_NO_MEMORY } GuaranteeStatus;
 
+/* An embedding: X has w_e[token] + w_pos[position] in its rows. */
+typedef struct {
+    const double *w_e;   /* [vocabulary, d] */
+    const double *w_pos; /* [at least n, d], or NULL */
+    size_t vocabulary, n, d;
+} GuaranteeInputs;
+
 /* What is to be bounded.  Weights must live until guarantee_open returns. */
 typedef struct {
     const Pair *pair;     /* built; its input does not matter */
     Magnitude input_norm; /* no row of a bank of X is longer */
     const double *w_u;    /* the unembedding [d, classes], or NULL */
     size_t classes;
+    const GuaranteeInputs *inputs; /* where X is made of tokens; or NULL */
 } GuaranteeOf;
 
 /* What a part of the error is of. */
@@ -43,13 +51,6 @@ typedef struct {
     size_t sublayer;    /* where the largest part of it is from, from 1, in the whole stack */
     GuaranteeTerm term; /* and of what */
 } GuaranteeLayer;
-
-/* An embedding: X has w_e[token] + w_pos[position] in its rows. */
-typedef struct {
-    const double *w_e;   /* [vocabulary, d] */
-    const double *w_pos; /* [at least n, d], or NULL */
-    size_t vocabulary, n, d;
-} GuaranteeInputs;
 
 /* *norm: no row of X is longer, whatever its token and its position.  false: memory is short. */
 bool guarantee_input_norm(Magnitude *norm, const GuaranteeInputs *inputs)

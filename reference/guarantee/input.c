@@ -1,8 +1,8 @@
 /*
- * How long a row of X can be: every token of the vocabulary at every position (G0).
+ * Every token of the vocabulary at every position: how long a row of X can be (G0), and all rows,
+ * where they are few (G21).
  */
-#include "guarantee.h"
-#include "matrix.h"
+#include "input.h"
 
 #include "../product/gemm.h"
 
@@ -85,4 +85,58 @@ bool guarantee_input_norm(Magnitude *norm, const GuaranteeInputs *inputs)
     free(dots);
     matrix_clear(&all);
     return ok;
+}
+
+bool inputs_are_few(const GuaranteeInputs *inputs)
+{
+    const double most = ROWS_MOST;
+    double positions = inputs->w_pos != NULL ? (double)inputs->n : 1;
+    return (double)inputs->vocabulary * positions * (double)inputs->d <= most;
+}
+
+/* x [d] = u of (G2), in place; returns at least how far it may be off.  With c = x - mean, off by
+ * at most 4 (d + 4) u |x|, u is off by that over sqrt(s), twice, as s on the way is at least a
+ * quarter of what it is here; and by d + 8 roundings of |u| < sqrt(d). */
+static double normalise(double *x, size_t d, const LayerNorm *norm)
+{
+    const double unit = 0x1p-53, size = (double)d;
+    double sum = 0, squares = 0, variance = 0;
+    for (size_t c = 0; c < d; c++) {
+        sum += x[c];
+        squares += x[c] * x[c];
+    }
+    double mean = norm->kind == NORMALIZATION_LAYERNORM ? sum / size : 0,
+           lost = 4 * (size + 4) * unit * sqrt(squares) * 1.001 + 0x1p-1000;
+    for (size_t c = 0; c < d; c++) {
+        x[c] -= mean;
+        variance += x[c] * x[c];
+    }
+    double root = sqrt(variance / size + norm->eps);
+    for (size_t c = 0; c < d; c++) {
+        x[c] /= root;
+    }
+    bool known = squares < 0x1p900 && lost < root / 4;
+    return known ? (2 * lost / root + 2 * (size + 8) * unit * sqrt(size)) * 1.001 : INFINITY;
+}
+
+bool inputs_read(Matrix *rows, const GuaranteeInputs *inputs, const LayerNorm *norm)
+{
+    size_t d = inputs->d, positions = inputs->w_pos != NULL ? inputs->n : 1;
+    double squares = 0;
+    if (!matrix_zeros(rows, inputs->vocabulary * positions, d)) {
+        return false;
+    }
+    for (size_t r = 0; r < rows->rows; r++) {
+        const double *token = inputs->w_e + r / positions * d;
+        double *x = rows->entry + r * d;
+        for (size_t c = 0; c < d; c++) {
+            double position = inputs->w_pos != NULL ? inputs->w_pos[r % positions * d + c] : 0;
+            x[c] = token[c] + position; /* as X has it, rounded */
+        }
+        double off = norm->kind != NORMALIZATION_NONE ? normalise(x, d, norm) : 0;
+        squares += off * off;
+    }
+    rows->off = squares > 0 ? sqrt(squares) * 1.001 : 0;
+    matrix_settle(rows);
+    return true;
 }

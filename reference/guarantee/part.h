@@ -6,6 +6,7 @@
 #define HEADPROOF_REFERENCE_GUARANTEE_PART_H
 
 #include "guarantee.h"
+#include "matrix.h"
 
 typedef enum { BANK_CONTENT, BANK_HIDDEN, BANKS } Bank;
 
@@ -37,9 +38,11 @@ typedef struct {
     Magnitude negative;          /* max(0, -lambda_min) of the symmetric part of W_Q W_K^T */
     Magnitude both_biases;       /* |W_Q b_K + W_K b_Q| */
     double minus_biases;         /* -b_Q . b_K */
-    Magnitude values;            /* |W_V W_O| */
-    Magnitude values_bias_row;   /* the same that reads the bias row */
-    Magnitude value_bias;        /* |b_V W_O + b_O| */
+    double minus_own; /* minus a row's score with itself, of every row of X: (G21); INFINITY where
+                         other rows are read */
+    Magnitude values; /* |W_V W_O| */
+    Magnitude values_bias_row; /* the same that reads the bias row */
+    Magnitude value_bias;      /* |b_V W_O + b_O| */
 } HeadBound;
 
 typedef struct {
@@ -78,9 +81,11 @@ typedef struct {
     LinearBound linear;
 } Part;
 
-/* *reason: set where the sublayer is outside of what is proven. */
+/* rows: all that the sublayer can read, where it is the first and they are few; or NULL.  *reason:
+ * set where the sublayer is outside of what is proven. */
 GuaranteeStatus part_make(Part *part, const char **reason, const Sublayer *sublayer,
-                          const Layout *layout) __attribute__((warn_unused_result));
+                          const Layout *layout, const Matrix *rows)
+    __attribute__((warn_unused_result));
 void part_clear(Part *part);
 
 #endif

@@ -130,8 +130,53 @@ static bool score_norms(HeadBound *head, const Reader *q, const Reader *k)
            norm_of_product(&head->key_bias_of, &k->bias, &q->bias_row, true);
 }
 
+/* Row r of m and bias as doubles: what it may be off by, its norm in *norm. */
+static double row_of(double *row, double *norm, const Matrix *m, const Matrix *bias, size_t r)
+{
+    enum { RANGE = 900 };
+    bool usual = labs(m->exponent) < RANGE && labs(bias->exponent) < RANGE;
+    int of_m = usual ? (int)m->exponent : 0, of_bias = usual ? (int)bias->exponent : 0;
+    double squares = 0;
+    for (size_t c = 0; c < m->columns; c++) {
+        row[c] = ldexp(m->entry[r * m->columns + c], of_m) + ldexp(bias->entry[c], of_bias);
+        squares += row[c] * row[c];
+    }
+    *norm = sqrt(squares) * (1 + 0x1p-30) + 0x1p-500;
+    double off = ldexp(m->off, of_m) + ldexp(bias->off, of_bias) + 0x1p-50 * *norm;
+    return usual ? off * (1 + 0x1p-30) : INFINITY;
+}
+
+/* (G21): at least -q.k over all rows. */
+static bool try_rows(HeadBound *head, const Reader *q, const Reader *k, const Matrix *rows)
+{
+    Matrix queries = {0}, keys = {0};
+    size_t rank = q->token.columns;
+    bool known = true;
+    double *x = malloc(2 * rank * sizeof *x), *y = x != NULL ? x + rank : NULL, most = -INFINITY;
+    bool ok = x != NULL && matrix_product(&queries, rows, &q->token, false) &&
+              matrix_product(&keys, rows, &k->token, false);
+    for (size_t r = 0; ok && r < rows->rows; r++) {
+        double of_x, of_y, dot = 0, off_x = row_of(x, &of_x, &queries, &q->bias, r),
+                           off_y = row_of(y, &of_y, &keys, &k->bias, r);
+        for (size_t c = 0; c < rank; c++) {
+            dot += x[c] * y[c];
+        }
+        double off = off_x * of_y + off_y * of_x + off_x * off_y +
+                     ((double)rank + 4) * 0x1p-52 * of_x * of_y;
+        double minus = off * (1 + 0x1p-30) - dot;
+        known = known && minus < INFINITY;
+        most = fmax(most, minus);
+    }
+    head->minus_own = ok && known ? nextafter(most, INFINITY) : INFINITY;
+    matrix_clear(&queries);
+    matrix_clear(&keys);
+    free(x);
+    return ok;
+}
+
 /* Q dense is W_Q, with W_K the identity. */
-static bool make_scores(HeadBound *head, const Score *score, size_t h, const LayerNorm *norm)
+static bool make_scores(HeadBound *head, const Score *score, size_t h, const LayerNorm *norm,
+                        const Matrix *inputs)
 {
     size_t rows = score->read.count, rank = score->d_head;
     bool dense = rank == 0;
@@ -143,6 +188,8 @@ static bool make_scores(HeadBound *head, const Score *score, size_t h, const Lay
         reader_make(&q, &w_q, score->q_bias != NULL ? score->q_bias + h * rank : NULL, norm) &&
         reader_make(&k, &w_k, score->k_bias != NULL ? score->k_bias + h * rank : NULL, norm) &&
         score_norms(head, &q, &k);
+    head->minus_own = INFINITY;
+    ok = ok && (inputs == NULL || try_rows(head, &q, &k, inputs));
     matrix_clear(&w_q);
     matrix_clear(&w_k);
     reader_clear(&q);
@@ -230,7 +277,7 @@ static const char *strange(const Sublayer *sublayer, const Layout *layout)
 }
 
 GuaranteeStatus attention_make(AttentionBound *attention, const char **reason,
-                               const Sublayer *sublayer, const Layout *layout)
+                               const Sublayer *sublayer, const Layout *layout, const Matrix *rows)
 {
     const Bundle *bundle = sublayer->bundles;
     *reason = strange(sublayer, layout);
@@ -244,7 +291,7 @@ GuaranteeStatus attention_make(AttentionBound *attention, const char **reason,
     attention->scale_below = scale_rounded(bundle->score.scale, MPFR_RNDD, MPFR_RNDU);
     bool ok = attention->head != NULL && matrix_zeros(&together, layout->d, layout->d);
     for (size_t h = 0; h < bundle->heads && ok; h++) {
-        ok = make_scores(&attention->head[h], &bundle->score, h, &sublayer->norm) &&
+        ok = make_scores(&attention->head[h], &bundle->score, h, &sublayer->norm, rows) &&
              make_values(&attention->head[h], &together, &bundle->value, h, &sublayer->norm);
     }
     attention->values_together = ok ? matrix_norm(&together) : (Magnitude){0, 0};

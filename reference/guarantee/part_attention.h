@@ -8,7 +8,7 @@
 
 /* As part_make does. */
 GuaranteeStatus attention_make(AttentionBound *attention, const char **reason,
-                               const Sublayer *sublayer, const Layout *layout)
+                               const Sublayer *sublayer, const Layout *layout, const Matrix *rows)
     __attribute__((warn_unused_result));
 
 #endif

@@ -28,7 +28,7 @@ static double up_sum(double a, double b)
     return nextafter(a + b, INFINITY);
 }
 
-/* At least minus a row's score with itself, rows at most r long: (G6). */
+/* At least minus a row's score with itself, rows at most r long: (G6), (G21). */
 static double minus_own_score(const AttentionBound *attention, const HeadBound *head, Magnitude r)
 {
     const Magnitude quarter = {0.5, -1}, slack = {0.5 + 0x1p-49, 1};
@@ -40,7 +40,11 @@ static double minus_own_score(const AttentionBound *attention, const HeadBound *
     double other =
         up_sum(magnitude_double(product(scale, rest)),
                signed_product(head->minus_biases, attention->scale_below, attention->scale_above));
-    return fmin(magnitude_double(unlike), other);
+    double seen =
+        head->minus_own < INFINITY
+            ? signed_product(head->minus_own, attention->scale_below, attention->scale_above)
+            : INFINITY;
+    return fmin(fmin(magnitude_double(unlike), other), seen);
 }
 
 /* (G5): the bias row's weight in a token's softmax. */

@@ -60,9 +60,10 @@ static int read_input_norm(Bound *bound, const RunOptions *run)
         return 2;
     }
     bound->input_norm = magnitude_of(run->input_norm, 0);
-    const GuaranteeInputs inputs = {embedded ? file->W_E : NULL, embedded ? file->W_pos : NULL,
-                                    embedded ? file->vocabulary : 0, point->spec.n, point->spec.d};
-    bool ok = !embedded || guarantee_input_norm(&bound->input_norm, &inputs);
+    bound->inputs =
+        (GuaranteeInputs){embedded ? file->W_E : NULL, embedded ? file->W_pos : NULL,
+                          embedded ? file->vocabulary : 0, point->spec.n, point->spec.d};
+    bool ok = !embedded || guarantee_input_norm(&bound->input_norm, &bound->inputs);
     return ok ? 0 : memory_fault();
 }
 
@@ -84,7 +85,8 @@ static int open_model(Bound *bound, const char **reason)
         return built == CASE_REJECTED ? 2 : memory_fault();
     }
     const GuaranteeOf of = {&pair, bound->input_norm, file != NULL ? file->W_U : NULL,
-                            file != NULL ? file->classes : 0};
+                            file != NULL ? file->classes : 0,
+                            bound->inputs.w_e != NULL ? &bound->inputs : NULL};
     GuaranteeStatus status = guarantee_open(&bound->guarantee, reason, &of);
     case_clear(&pair);
     return status == GUARANTEE_OK ? 0 : status == GUARANTEE_OUTSIDE ? 2 : memory_fault();

@@ -12,6 +12,7 @@ typedef struct {
     const Point *point;
     Guarantee *guarantee;
     Magnitude input_norm;
+    GuaranteeInputs inputs; /* w_e NULL: X is not made of tokens */
     size_t depth;
 } Bound;
 
