@@ -33,6 +33,7 @@ int fixture_tear_down(void **state);
 
 /* A Scratch alone. */
 int scratch_set_up(void **state);
+#define SCRATCH_TEST(test) cmocka_unit_test_setup_teardown(test, scratch_set_up, fixture_tear_down)
 
 /* One file, which is not there yet, and what may come to be beside it; text: whatever was read. */
 typedef struct {
@@ -45,6 +46,8 @@ typedef struct {
 /* A file named out.csv, or model.safetensors. */
 int csv_set_up(void **state);
 int model_set_up(void **state);
+#define CSV_TEST(test) cmocka_unit_test_setup_teardown(test, csv_set_up, fixture_tear_down)
+#define MODEL_TEST(test) cmocka_unit_test_setup_teardown(test, model_set_up, fixture_tear_down)
 
 /* Of a group whose tests use the reference. */
 int reference_set_up(void **state);

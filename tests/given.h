@@ -20,6 +20,7 @@ typedef struct {
 
 int given_set_up(void **state);
 int given_tear_down(void **state);
+#define GIVEN_TEST(test) cmocka_unit_test_setup_teardown(test, given_set_up, given_tear_down)
 
 /* line: arguments separated by blanks; FILE stands for the case file, a word with a % in it for
  * itself with the scratch directory and a / in the %'s place.  The grid's exit code. */

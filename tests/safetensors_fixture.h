@@ -10,8 +10,6 @@
 #include "fixture.h"
 #include "safetensors_samples.h"
 
-#define TEST(function) cmocka_unit_test_setup_teardown(function, model_set_up, fixture_tear_down)
-
 /* stderr from here on; and what came there: fixture->text. */
 void hold(FileFixture *fixture);
 const char *take(FileFixture *fixture);

@@ -10,6 +10,7 @@
 /* A test's set-up makes the directory, its tear-down removes it. */
 int shell_set_up(void **state);
 int shell_tear_down(void **state);
+#define SHELL_TEST(test) cmocka_unit_test_setup_teardown(test, shell_set_up, shell_tear_down)
 
 const Scratch *shell_scratch(void);
 

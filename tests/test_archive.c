@@ -443,12 +443,9 @@ static void altered_files(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(altered_bases),
-        cmocka_unit_test(altered_radii),
-        cmocka_unit_test(altered_plans),
-        cmocka_unit_test(numbers_are_checked),
-        cmocka_unit_test(rows_are_checked),
-        cmocka_unit_test_setup_teardown(altered_files, csv_set_up, fixture_tear_down),
+        cmocka_unit_test(altered_bases),    cmocka_unit_test(altered_radii),
+        cmocka_unit_test(altered_plans),    cmocka_unit_test(numbers_are_checked),
+        cmocka_unit_test(rows_are_checked), CSV_TEST(altered_files),
     };
     return cmocka_run_group_tests_name("archive", tests, reference_set_up, reference_tear_down);
 }

@@ -356,7 +356,7 @@ static void a_state_goes_on(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(outputs_are_the_oracles, scratch_set_up, fixture_tear_down),
+        SCRATCH_TEST(outputs_are_the_oracles),
         cmocka_unit_test(omega_swamps_x),
         cmocka_unit_test(others_scores_are_rounded),
         cmocka_unit_test(every_score_is_scaled),

@@ -671,8 +671,8 @@ int main(void)
         cmocka_unit_test(shares_are_the_tables),
         cmocka_unit_test(threads_change_nothing),
         cmocka_unit_test(bad_requests_are_refused),
-        cmocka_unit_test_setup_teardown(no_number_is_hidden, scratch_set_up, fixture_tear_down),
-        cmocka_unit_test_setup_teardown(faults_are_said, scratch_set_up, fixture_tear_down),
+        SCRATCH_TEST(no_number_is_hidden),
+        SCRATCH_TEST(faults_are_said),
     };
     return cmocka_run_group_tests(attribution, reference_set_up, reference_tear_down);
 }

@@ -140,11 +140,9 @@ int main(void)
     const struct CMUnitTest base[] = {
         cmocka_unit_test(faults_have_an_owner),
         cmocka_unit_test(tokens_are_cut_between_characters),
-        cmocka_unit_test_setup_teardown(digests_are_fnv, scratch_set_up, fixture_tear_down),
-        cmocka_unit_test_setup_teardown(what_is_unread_has_no_digest, scratch_set_up,
-                                        fixture_tear_down),
-        cmocka_unit_test_setup_teardown(second_names_are_let_alone, scratch_set_up,
-                                        fixture_tear_down),
+        SCRATCH_TEST(digests_are_fnv),
+        SCRATCH_TEST(what_is_unread_has_no_digest),
+        SCRATCH_TEST(second_names_are_let_alone),
         cmocka_unit_test(ignored_signals_stay_ignored),
     };
     return cmocka_run_group_tests(base, NULL, NULL);

@@ -125,14 +125,9 @@ static void a_broken_promise_asks_the_measured_plan(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(rows_are_the_same, given_set_up, given_tear_down),
-        cmocka_unit_test_setup_teardown(rows_are_the_same_with_norms, given_set_up,
-                                        given_tear_down),
-        cmocka_unit_test_setup_teardown(a_given_precision_is_kept, given_set_up, given_tear_down),
-        cmocka_unit_test_setup_teardown(radii_do_without_a_plan, given_set_up, given_tear_down),
-        cmocka_unit_test_setup_teardown(chaos_starts_again, given_set_up, given_tear_down),
-        cmocka_unit_test_setup_teardown(a_broken_promise_asks_the_measured_plan, given_set_up,
-                                        given_tear_down),
+        GIVEN_TEST(rows_are_the_same),         GIVEN_TEST(rows_are_the_same_with_norms),
+        GIVEN_TEST(a_given_precision_is_kept), GIVEN_TEST(radii_do_without_a_plan),
+        GIVEN_TEST(chaos_starts_again),        GIVEN_TEST(a_broken_promise_asks_the_measured_plan),
     };
     return cmocka_run_group_tests(tests, reference_set_up, reference_tear_down);
 }

@@ -372,8 +372,6 @@ static void scores_are_the_layers_own(void **state)
     case_clear(&pair);
 }
 
-#define FILES(test) cmocka_unit_test_setup_teardown(test, scratch_set_up, fixture_tear_down)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -382,12 +380,12 @@ int main(void)
         cmocka_unit_test(bits_are_doubled_up_to_the_most),
         cmocka_unit_test(the_last_token_s_hidden_columns_count),
         cmocka_unit_test(bounds_are_read_back),
-        FILES(bounds_are_named),
-        FILES(searches_name_theirs),
-        FILES(verify_names_its),
-        FILES(bounds_do_not_depend_on_company),
-        FILES(judged_errors_raise_the_precision),
-        FILES(nothing_else_raises_it),
+        SCRATCH_TEST(bounds_are_named),
+        SCRATCH_TEST(searches_name_theirs),
+        SCRATCH_TEST(verify_names_its),
+        SCRATCH_TEST(bounds_do_not_depend_on_company),
+        SCRATCH_TEST(judged_errors_raise_the_precision),
+        SCRATCH_TEST(nothing_else_raises_it),
         cmocka_unit_test(scores_are_the_layers_own),
     };
     return cmocka_run_group_tests(tests, reference_set_up, reference_tear_down);

@@ -208,14 +208,10 @@ static void the_original_changes_predictions_too(void **state)
 int main(void)
 {
     const struct CMUnitTest chargpt[] = {
-        cmocka_unit_test_setup_teardown(logits_are_those_of_another_program, given_set_up,
-                                        given_tear_down),
-        cmocka_unit_test_setup_teardown(heads_change_the_predictions_that_they_should, given_set_up,
-                                        given_tear_down),
-        cmocka_unit_test_setup_teardown(the_original_changes_predictions_too, given_set_up,
-                                        given_tear_down),
-        cmocka_unit_test_setup_teardown(a_search_keeps_what_the_imitation_keeps, given_set_up,
-                                        given_tear_down),
+        GIVEN_TEST(logits_are_those_of_another_program),
+        GIVEN_TEST(heads_change_the_predictions_that_they_should),
+        GIVEN_TEST(the_original_changes_predictions_too),
+        GIVEN_TEST(a_search_keeps_what_the_imitation_keeps),
     };
     return cmocka_run_group_tests(chargpt, NULL, NULL);
 }

@@ -75,12 +75,10 @@ static void test_values(void **state)
     model_file_clear(model);
 }
 
-#define TEST(function) cmocka_unit_test_setup_teardown(function, given_set_up, given_tear_down)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_values),
+        GIVEN_TEST(test_values),
     };
     return cmocka_run_group_tests_name("chargpt_file", tests, NULL, NULL);
 }

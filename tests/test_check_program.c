@@ -332,21 +332,20 @@ static void an_interrupted_check_goes_on(void **state)
 
 int main(void)
 {
-#define IN_SCRATCH(test) cmocka_unit_test_setup_teardown(test, scratch_set_up, fixture_tear_down)
     const struct CMUnitTest tests[] = {
-        IN_SCRATCH(an_interrupted_check_goes_on),
-        IN_SCRATCH(a_baseline_is_saved_once_and_met),
-        IN_SCRATCH(a_failing_baseline_is_not_saved),
-        IN_SCRATCH(a_baseline_is_updated),
-        IN_SCRATCH(a_digit_tells_what_grew),
-        IN_SCRATCH(a_mistyped_baseline_is_refused_before_any_work),
-        IN_SCRATCH(baselines_are_as_they_were_saved),
-        IN_SCRATCH(nan_against_nan_fails),
-        IN_SCRATCH(zero_against_zero_fails),
-        IN_SCRATCH(many_failing_rows_exit_one),
-        IN_SCRATCH(tolerances_need_no_baseline),
-        IN_SCRATCH(bad_usage_exits_two),
-        IN_SCRATCH(a_damaged_baseline_exits_two),
+        SCRATCH_TEST(an_interrupted_check_goes_on),
+        SCRATCH_TEST(a_baseline_is_saved_once_and_met),
+        SCRATCH_TEST(a_failing_baseline_is_not_saved),
+        SCRATCH_TEST(a_baseline_is_updated),
+        SCRATCH_TEST(a_digit_tells_what_grew),
+        SCRATCH_TEST(a_mistyped_baseline_is_refused_before_any_work),
+        SCRATCH_TEST(baselines_are_as_they_were_saved),
+        SCRATCH_TEST(nan_against_nan_fails),
+        SCRATCH_TEST(zero_against_zero_fails),
+        SCRATCH_TEST(many_failing_rows_exit_one),
+        SCRATCH_TEST(tolerances_need_no_baseline),
+        SCRATCH_TEST(bad_usage_exits_two),
+        SCRATCH_TEST(a_damaged_baseline_exits_two),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

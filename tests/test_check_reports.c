@@ -319,16 +319,15 @@ static void reproducing_lines_reproduce(void **state)
 
 int main(void)
 {
-#define IN_SCRATCH(test) cmocka_unit_test_setup_teardown(test, scratch_set_up, fixture_tear_down)
     const struct CMUnitTest tests[] = {
-        IN_SCRATCH(three_hundred_altered_digits_are_all_named),
-        IN_SCRATCH(another_machine_is_mentioned),
-        IN_SCRATCH(a_foreign_column_is_the_tables_fault),
-        IN_SCRATCH(reports_of_what_passes_are_well_formed),
-        IN_SCRATCH(reports_of_what_fails_say_the_same),
-        IN_SCRATCH(reports_hold_any_text),
-        IN_SCRATCH(seconds_are_reported),
-        IN_SCRATCH(reproducing_lines_reproduce),
+        SCRATCH_TEST(three_hundred_altered_digits_are_all_named),
+        SCRATCH_TEST(another_machine_is_mentioned),
+        SCRATCH_TEST(a_foreign_column_is_the_tables_fault),
+        SCRATCH_TEST(reports_of_what_passes_are_well_formed),
+        SCRATCH_TEST(reports_of_what_fails_say_the_same),
+        SCRATCH_TEST(reports_hold_any_text),
+        SCRATCH_TEST(seconds_are_reported),
+        SCRATCH_TEST(reproducing_lines_reproduce),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -359,7 +359,7 @@ int main(void)
         cmocka_unit_test(gpt2_has_its_published_parameters),
         cmocka_unit_test(norms_are_counted),
         cmocka_unit_test(a_file_has_its_parameters),
-        cmocka_unit_test_setup_teardown(every_bias_is_counted, scratch_set_up, fixture_tear_down),
+        SCRATCH_TEST(every_bias_is_counted),
         cmocka_unit_test(work_is_counted),
         cmocka_unit_test(ranks_are_by_elimination),
         cmocka_unit_test(position_ranks_are_by_elimination),

@@ -390,8 +390,6 @@ static void check_compares_what_both_have(void **state)
     }
 }
 
-#define FILES(test) cmocka_unit_test_setup_teardown(test, scratch_set_up, fixture_tear_down)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -401,12 +399,12 @@ int main(void)
         cmocka_unit_test(derived_cells_are_settled_by_themselves),
         cmocka_unit_test(fewer_digits_are_the_same_numbers),
         cmocka_unit_test(digits_say_the_precision),
-        FILES(a_tiny_machine_error_has_its_digits),
+        SCRATCH_TEST(a_tiny_machine_error_has_its_digits),
         cmocka_unit_test(a_sum_has_the_bits_of_x),
         cmocka_unit_test(a_large_difference_is_counted),
         cmocka_unit_test(other_counts_are_refused),
-        FILES(tables_are_not_mixed),
-        FILES(check_compares_what_both_have),
+        SCRATCH_TEST(tables_are_not_mixed),
+        SCRATCH_TEST(check_compares_what_both_have),
     };
     return cmocka_run_group_tests(tests, reference_set_up, reference_tear_down);
 }

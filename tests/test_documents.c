@@ -136,18 +136,16 @@ static void the_index_has_every_page(void **state)
     expect_output(output, 0, "0\n");
 }
 
-#define TEST(function) cmocka_unit_test_setup_teardown(function, shell_set_up, shell_tear_down)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(the_readme_is_right),
-        TEST(the_tutorial_is_right),
-        TEST(the_pages_of_commands_and_models_are_right),
-        TEST(the_page_about_ci_is_right),
-        TEST(the_manual_s_examples_are_right),
-        TEST(pages_that_are_wrong_are_caught),
-        TEST(the_index_has_every_page),
+        SHELL_TEST(the_readme_is_right),
+        SHELL_TEST(the_tutorial_is_right),
+        SHELL_TEST(the_pages_of_commands_and_models_are_right),
+        SHELL_TEST(the_page_about_ci_is_right),
+        SHELL_TEST(the_manual_s_examples_are_right),
+        SHELL_TEST(pages_that_are_wrong_are_caught),
+        SHELL_TEST(the_index_has_every_page),
     };
     return cmocka_run_group_tests_name("documents", tests, NULL, NULL);
 }

@@ -53,14 +53,12 @@ static void who_reads_rows_again_refuses(void **state)
                  1, "bias: a column that is missing");
 }
 
-#define TEST(function) cmocka_unit_test_setup_teardown(function, shell_set_up, shell_tear_down)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(what_is_given_has_a_column),
-        TEST(the_other_columns_stay),
-        TEST(who_reads_rows_again_refuses),
+        SHELL_TEST(what_is_given_has_a_column),
+        SHELL_TEST(the_other_columns_stay),
+        SHELL_TEST(who_reads_rows_again_refuses),
     };
     return cmocka_run_group_tests_name("expanded", tests, NULL, NULL);
 }

@@ -326,13 +326,13 @@ static void test_faults(void **state)
     assert_non_null(strstr(given->message, "--output: token '': expected the name of the file"));
 }
 
-#define TEST(function) cmocka_unit_test_setup_teardown(function, given_set_up, given_tear_down)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_reading_back), TEST(test_writing_again),     TEST(test_numbers), TEST(test_limit),
-        TEST(test_metadata),     TEST(test_shapes_of_results), TEST(test_faults),
+        GIVEN_TEST(test_reading_back), GIVEN_TEST(test_writing_again),
+        GIVEN_TEST(test_numbers),      GIVEN_TEST(test_limit),
+        GIVEN_TEST(test_metadata),     GIVEN_TEST(test_shapes_of_results),
+        GIVEN_TEST(test_faults),
     };
     return cmocka_run_group_tests_name("export", tests, NULL, NULL);
 }

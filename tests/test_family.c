@@ -306,14 +306,11 @@ int main(int argc, char **argv)
         cmocka_unit_test(memory_does_not_grow),
 #endif
         cmocka_unit_test(kept_weights_make_the_same_products),
-        cmocka_unit_test_setup_teardown(inputs_have_the_rows_that_they_have_alone, given_set_up,
-                                        given_tear_down),
-        cmocka_unit_test_setup_teardown(an_input_apart_has_its_own_plan, given_set_up,
-                                        given_tear_down),
-        cmocka_unit_test_setup_teardown(narrow_machines_vouch_for_nothing, given_set_up,
-                                        given_tear_down),
-        cmocka_unit_test_setup_teardown(inputs_are_rounded_as_alone, given_set_up, given_tear_down),
-        cmocka_unit_test_setup_teardown(inputs_alike_share_a_plan, given_set_up, given_tear_down),
+        GIVEN_TEST(inputs_have_the_rows_that_they_have_alone),
+        GIVEN_TEST(an_input_apart_has_its_own_plan),
+        GIVEN_TEST(narrow_machines_vouch_for_nothing),
+        GIVEN_TEST(inputs_are_rounded_as_alone),
+        GIVEN_TEST(inputs_alike_share_a_plan),
         cmocka_unit_test(what_a_plan_does_not_cover_is_seen),
     };
     (void)argc;

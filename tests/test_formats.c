@@ -330,11 +330,11 @@ int main(void)
         cmocka_unit_test(the_reason_is_kept),
         cmocka_unit_test(numbers),
         cmocka_unit_test(every_cell_is_the_same),
-        cmocka_unit_test_setup_teardown(stdout_is_the_table, shell_set_up, shell_tear_down),
+        SHELL_TEST(stdout_is_the_table),
         cmocka_unit_test(models_leave_stdout_to_the_table),
-        cmocka_unit_test_setup_teardown(a_file_in_a_format, shell_set_up, shell_tear_down),
-        cmocka_unit_test_setup_teardown(merge_writes_every_format, shell_set_up, shell_tear_down),
-        cmocka_unit_test_setup_teardown(streams_fail_as_elsewhere, shell_set_up, shell_tear_down),
+        SHELL_TEST(a_file_in_a_format),
+        SHELL_TEST(merge_writes_every_format),
+        SHELL_TEST(streams_fail_as_elsewhere),
         cmocka_unit_test(what_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

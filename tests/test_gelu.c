@@ -406,7 +406,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(values_sum_to_one),
         cmocka_unit_test(largest_errors_are_found_anew),
         cmocka_unit_test(limits_are_imitations),
-        cmocka_unit_test_setup_teardown(models_are_the_oracle_s, scratch_set_up, fixture_tear_down),
+        SCRATCH_TEST(models_are_the_oracle_s),
         cmocka_unit_test(losses_and_penalties_keep_shifts),
         cmocka_unit_test(shifts_are_no_weights_of_the_model),
         cmocka_unit_test(reference_has_no_ends),

@@ -329,13 +329,12 @@ static void test_norms_in_name(void **state)
     model_file_clear(model);
 }
 
-#define TEST(function) cmocka_unit_test_setup_teardown(function, model_set_up, fixture_tear_down)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_lens),   TEST(test_namings),   TEST(test_parts),  TEST(test_lens_parts),
-        TEST(test_config), TEST(test_no_config), TEST(test_folded), TEST(test_norms_in_name),
+        MODEL_TEST(test_lens),       MODEL_TEST(test_namings),       MODEL_TEST(test_parts),
+        MODEL_TEST(test_lens_parts), MODEL_TEST(test_config),        MODEL_TEST(test_no_config),
+        MODEL_TEST(test_folded),     MODEL_TEST(test_norms_in_name),
     };
     return cmocka_run_group_tests_name("gpt2", tests, NULL, NULL);
 }

@@ -219,9 +219,9 @@ static void test_metadata(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_indices), TEST(test_index_against_files),
-        TEST(test_files),   TEST(test_links),
-        TEST(test_folders), TEST(test_metadata),
+        MODEL_TEST(test_indices), MODEL_TEST(test_index_against_files),
+        MODEL_TEST(test_files),   MODEL_TEST(test_links),
+        MODEL_TEST(test_folders), MODEL_TEST(test_metadata),
     };
     return cmocka_run_group_tests_name("gpt2_parts", tests, NULL, NULL);
 }

@@ -448,16 +448,16 @@ static void test_foreign(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_config),
-        TEST(test_unknown_keys),
-        TEST(test_mask_buffers),
-        TEST(test_tied),
-        TEST(test_config_against_tensors),
-        TEST(test_hostile_config),
-        TEST(test_tensors),
-        TEST(test_names),
-        TEST(test_disagreement),
-        TEST(test_foreign),
+        MODEL_TEST(test_config),
+        MODEL_TEST(test_unknown_keys),
+        MODEL_TEST(test_mask_buffers),
+        MODEL_TEST(test_tied),
+        MODEL_TEST(test_config_against_tensors),
+        MODEL_TEST(test_hostile_config),
+        MODEL_TEST(test_tensors),
+        MODEL_TEST(test_names),
+        MODEL_TEST(test_disagreement),
+        MODEL_TEST(test_foreign),
     };
     return cmocka_run_group_tests_name("gpt2_refused", tests, NULL, NULL);
 }

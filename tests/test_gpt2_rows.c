@@ -46,12 +46,10 @@ static void test_namings(void **state)
     free(expected);
 }
 
-#define TEST(function) cmocka_unit_test_setup_teardown(function, given_set_up, given_tear_down)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_namings),
+        GIVEN_TEST(test_namings),
     };
     return cmocka_run_group_tests_name("gpt2_rows", tests, NULL, NULL);
 }

@@ -150,15 +150,13 @@ static void test_every_file(void **state)
     }
 }
 
-#define TEST(function) cmocka_unit_test_setup_teardown(function, given_set_up, given_tear_down)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_what_is_missing),
-        TEST(test_contradictions),
-        TEST(test_silent_norms),
-        TEST(test_every_file),
+        GIVEN_TEST(test_what_is_missing),
+        GIVEN_TEST(test_contradictions),
+        GIVEN_TEST(test_silent_norms),
+        GIVEN_TEST(test_every_file),
     };
     return cmocka_run_group_tests_name("gpt2_said", tests, NULL, NULL);
 }

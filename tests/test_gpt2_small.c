@@ -62,7 +62,7 @@ static void a_prompt_takes_minutes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_prompt_takes_minutes, scratch_set_up, fixture_tear_down),
+        SCRATCH_TEST(a_prompt_takes_minutes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -382,29 +382,27 @@ static void test_keys(void **state)
     }
 }
 
-#define TEST(function) cmocka_unit_test_setup_teardown(function, given_set_up, given_tear_down)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_names),
-        TEST(test_defaults),
-        TEST(test_order),
-        TEST(test_blank_axes),
-        TEST(test_duplicates),
-        TEST(test_weights_of_content),
-        TEST(test_widths),
-        TEST(test_precision),
-        TEST(test_judge),
-        TEST(test_case_files),
-        TEST(test_run_options),
-        TEST(test_min_omega),
-        TEST(test_commands_reproduce),
-        TEST(test_faults_of_flags),
-        TEST(test_faults_of_sizes),
-        TEST(test_faults_of_case_files),
-        TEST(test_faults_of_lines),
-        TEST(test_keys),
+        GIVEN_TEST(test_defaults),
+        GIVEN_TEST(test_order),
+        GIVEN_TEST(test_blank_axes),
+        GIVEN_TEST(test_duplicates),
+        GIVEN_TEST(test_weights_of_content),
+        GIVEN_TEST(test_widths),
+        GIVEN_TEST(test_precision),
+        GIVEN_TEST(test_judge),
+        GIVEN_TEST(test_case_files),
+        GIVEN_TEST(test_run_options),
+        GIVEN_TEST(test_min_omega),
+        GIVEN_TEST(test_commands_reproduce),
+        GIVEN_TEST(test_faults_of_flags),
+        GIVEN_TEST(test_faults_of_sizes),
+        GIVEN_TEST(test_faults_of_case_files),
+        GIVEN_TEST(test_faults_of_lines),
+        GIVEN_TEST(test_keys),
     };
     return cmocka_run_group_tests_name("grid", tests, NULL, NULL);
 }

@@ -671,7 +671,7 @@ int main(void)
         cmocka_unit_test(slopes_are_bounds),
         cmocka_unit_test(no_input_beats_a_bound),
         cmocka_unit_test(bounds_fall_with_omega),
-        cmocka_unit_test_setup_teardown(an_oracle_agrees, scratch_set_up, fixture_tear_down),
+        SCRATCH_TEST(an_oracle_agrees),
         cmocka_unit_test(trained_models_have_small_omegas),
         cmocka_unit_test(verdicts_have_exit_codes),
         cmocka_unit_test(what_is_outside_is_refused),

@@ -128,10 +128,8 @@ int main(void)
         cmocka_unit_test(tuples_are_in_order),
         cmocka_unit_test(the_whole_vocabulary_is_the_default),
         cmocka_unit_test(parts_keep_what_is_theirs),
-        cmocka_unit_test_setup_teardown(too_many_tuples_are_refused, scratch_set_up,
-                                        fixture_tear_down),
-        cmocka_unit_test_setup_teardown(more_parts_than_inputs_are_refused, scratch_set_up,
-                                        fixture_tear_down),
+        SCRATCH_TEST(too_many_tuples_are_refused),
+        SCRATCH_TEST(more_parts_than_inputs_are_refused),
     };
     return cmocka_run_group_tests(inputs, NULL, NULL);
 }

@@ -140,14 +140,12 @@ static void gnuplot_draws_what_the_program_finds(void **state)
         0, "8\npicture");
 }
 
-#define TEST(function) cmocka_unit_test_setup_teardown(function, shell_set_up, shell_tear_down)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(a_terminal_shows_ends),   TEST(scripts_have_the_ends),
-        TEST(bars_stand_side_by_side), TEST(others_are_refused),
-        TEST(everything_may_be_open),  TEST(gnuplot_draws_what_the_program_finds),
+        SHELL_TEST(a_terminal_shows_ends),   SHELL_TEST(scripts_have_the_ends),
+        SHELL_TEST(bars_stand_side_by_side), SHELL_TEST(others_are_refused),
+        SHELL_TEST(everything_may_be_open),  SHELL_TEST(gnuplot_draws_what_the_program_finds),
     };
     return cmocka_run_group_tests_name("intervals", tests, NULL, NULL);
 }

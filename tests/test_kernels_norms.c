@@ -287,7 +287,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_sublayer_reads_the_norm_and_adds_to_x),
         cmocka_unit_test(a_variance_that_overflows_is_nan),
         cmocka_unit_test(an_overflow_is_the_status),
-        cmocka_unit_test_setup_teardown(norms_are_pytorch_s, scratch_set_up, fixture_tear_down),
+        SCRATCH_TEST(norms_are_pytorch_s),
         cmocka_unit_test(threads_and_interruptions_do_not_matter),
     };
     (void)argc;

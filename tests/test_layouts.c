@@ -102,14 +102,13 @@ static void what_cannot_be_is_refused(void **state)
 
 int main(void)
 {
-#define IN_SHELL(test) cmocka_unit_test_setup_teardown(test, shell_set_up, shell_tear_down)
     const struct CMUnitTest tests[] = {
-        IN_SHELL(the_shared_layout_is_the_plain_one),
-        IN_SHELL(pytorch_alone_gives_the_logits),
-        IN_SHELL(a_plain_file_is_a_model),
-        IN_SHELL(a_context_is_what_was_asked),
-        IN_SHELL(what_has_no_room_is_refused),
-        IN_SHELL(what_cannot_be_is_refused),
+        SHELL_TEST(the_shared_layout_is_the_plain_one),
+        SHELL_TEST(pytorch_alone_gives_the_logits),
+        SHELL_TEST(a_plain_file_is_a_model),
+        SHELL_TEST(a_context_is_what_was_asked),
+        SHELL_TEST(what_has_no_room_is_refused),
+        SHELL_TEST(what_cannot_be_is_refused),
     };
     return cmocka_run_group_tests_name("layouts", tests, NULL, NULL);
 }

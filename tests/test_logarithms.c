@@ -161,15 +161,13 @@ static void trained_models(void **state)
     assert_true(seen.bounds >= 1);
 }
 
-#define TEST(function) cmocka_unit_test_setup_teardown(function, shell_set_up, shell_tear_down)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(sweeps),
-        TEST(propagations),
-        TEST(searches),
-        TEST(trained_models),
+        SHELL_TEST(sweeps),
+        SHELL_TEST(propagations),
+        SHELL_TEST(searches),
+        SHELL_TEST(trained_models),
     };
     return cmocka_run_group_tests_name("logarithms", tests, NULL, NULL);
 }

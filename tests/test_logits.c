@@ -134,11 +134,10 @@ int main(void)
 {
     const struct CMUnitTest logits[] = {
         cmocka_unit_test(errors_of_logits_are_bounds),
-        cmocka_unit_test_setup_teardown(biases_and_equals, scratch_set_up, fixture_tear_down),
-        cmocka_unit_test_setup_teardown(equals_are_not_lost, scratch_set_up, fixture_tear_down),
-        cmocka_unit_test_setup_teardown(no_error_has_no_limit, scratch_set_up, fixture_tear_down),
-        cmocka_unit_test_setup_teardown(no_number_is_no_prediction, scratch_set_up,
-                                        fixture_tear_down),
+        SCRATCH_TEST(biases_and_equals),
+        SCRATCH_TEST(equals_are_not_lost),
+        SCRATCH_TEST(no_error_has_no_limit),
+        SCRATCH_TEST(no_number_is_no_prediction),
     };
     return cmocka_run_group_tests(logits, NULL, NULL);
 }

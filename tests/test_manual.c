@@ -299,24 +299,22 @@ static void make_installs(void **state)
     }
 }
 
-#define TEST(function) cmocka_unit_test_setup_teardown(function, shell_set_up, shell_tear_down)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(the_page_of_columns_is_the_program_s),
-        TEST(a_page_has_every_column_in_order),
-        TEST(python_knows_the_columns_of_words),
+        SHELL_TEST(the_page_of_columns_is_the_program_s),
+        SHELL_TEST(a_page_has_every_column_in_order),
+        SHELL_TEST(python_knows_the_columns_of_words),
         cmocka_unit_test(texts_are_of_their_columns),
-        TEST(the_manual_page_has_everything),
-        TEST(groff_takes_the_manual_page),
-        TEST(bash_completes),
-        TEST(flags_of_a_command_alone_are_known),
-        TEST(zsh_takes_its_completion),
-        TEST(other_pages_are_refused),
-        TEST(what_is_installed_goes_again),
-        TEST(what_installed_pages_name_is_there),
-        TEST(make_installs),
+        SHELL_TEST(the_manual_page_has_everything),
+        SHELL_TEST(groff_takes_the_manual_page),
+        SHELL_TEST(bash_completes),
+        SHELL_TEST(flags_of_a_command_alone_are_known),
+        SHELL_TEST(zsh_takes_its_completion),
+        SHELL_TEST(other_pages_are_refused),
+        SHELL_TEST(what_is_installed_goes_again),
+        SHELL_TEST(what_installed_pages_name_is_there),
+        SHELL_TEST(make_installs),
     };
     return cmocka_run_group_tests_name("manual", tests, NULL, NULL);
 }

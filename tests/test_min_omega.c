@@ -465,15 +465,13 @@ int main(int argc, char **argv)
         cmocka_unit_test(nothing_is_predicted_behind_a_norm),
         cmocka_unit_test(what_moves_the_ends_is_known),
         cmocka_unit_test(the_interval_found_holds_the_predicted),
-        cmocka_unit_test_setup_teardown(the_worst_input_attains_the_prediction, given_set_up,
-                                        given_tear_down),
+        GIVEN_TEST(the_worst_input_attains_the_prediction),
         cmocka_unit_test(what_has_no_formula_is_blank),
         cmocka_unit_test(several_searches_have_the_same_bytes),
         cmocka_unit_test(a_list_is_its_searches),
         cmocka_unit_test(a_search_without_result_fails_the_run),
         cmocka_unit_test(other_commands_have_one_tolerance),
-        cmocka_unit_test_setup_teardown(the_matrix_has_a_cell_a_search, given_set_up,
-                                        given_tear_down),
+        GIVEN_TEST(the_matrix_has_a_cell_a_search),
     };
     (void)argc;
     blas_setup(argv);

@@ -655,16 +655,16 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_trained_sizes),
         cmocka_unit_test(test_trained_values),
-        TEST(test_factored),
-        TEST(test_other_kinds),
-        TEST(test_samples),
-        TEST(test_refused),
-        TEST(test_structure),
-        TEST(test_said),
-        TEST(test_banks),
-        TEST(test_x_alone),
-        TEST(test_refused_wholes),
-        TEST(test_many_unknown),
+        MODEL_TEST(test_factored),
+        MODEL_TEST(test_other_kinds),
+        MODEL_TEST(test_samples),
+        MODEL_TEST(test_refused),
+        MODEL_TEST(test_structure),
+        MODEL_TEST(test_said),
+        MODEL_TEST(test_banks),
+        MODEL_TEST(test_x_alone),
+        MODEL_TEST(test_refused_wholes),
+        MODEL_TEST(test_many_unknown),
     };
     return cmocka_run_group_tests_name("model_file", tests, NULL, NULL);
 }

@@ -71,6 +71,6 @@ static void test_ranks(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {TEST(test_ranks)};
+    const struct CMUnitTest tests[] = {MODEL_TEST(test_ranks)};
     return cmocka_run_group_tests_name("model_shapes", tests, NULL, NULL);
 }

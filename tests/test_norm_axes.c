@@ -145,12 +145,9 @@ static void test_commands_reproduce(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_defaults, given_set_up, given_tear_down),
-        cmocka_unit_test_setup_teardown(test_where_they_matter, given_set_up, given_tear_down),
-        cmocka_unit_test_setup_teardown(test_bases, given_set_up, given_tear_down),
-        cmocka_unit_test_setup_teardown(test_refused, given_set_up, given_tear_down),
-        cmocka_unit_test_setup_teardown(test_files, given_set_up, given_tear_down),
-        cmocka_unit_test_setup_teardown(test_commands_reproduce, given_set_up, given_tear_down),
+        GIVEN_TEST(test_defaults), GIVEN_TEST(test_where_they_matter),
+        GIVEN_TEST(test_bases),    GIVEN_TEST(test_refused),
+        GIVEN_TEST(test_files),    GIVEN_TEST(test_commands_reproduce),
     };
     return cmocka_run_group_tests(tests, reference_set_up, reference_tear_down);
 }

@@ -177,7 +177,7 @@ static void oracle_agrees(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(oracle_agrees, scratch_set_up, fixture_tear_down),
+        SCRATCH_TEST(oracle_agrees),
     };
     return cmocka_run_group_tests(tests, reference_set_up, reference_tear_down);
 }

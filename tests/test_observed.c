@@ -164,8 +164,7 @@ int main(void)
         cmocka_unit_test(what_is_observed_is_judged),
         cmocka_unit_test(such_tables_are_read_again),
         cmocka_unit_test(what_needs_the_reference_is_refused),
-        cmocka_unit_test_setup_teardown(nothing_of_the_reference_is_made, given_set_up,
-                                        given_tear_down),
+        GIVEN_TEST(nothing_of_the_reference_is_made),
     };
     return cmocka_run_group_tests(observed, NULL, NULL);
 }

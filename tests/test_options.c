@@ -208,19 +208,17 @@ static void values_are_found_by_their_whole_name(void **state)
     assert_string_equal(text, "max");
 }
 
-#define TEST(function) cmocka_unit_test_setup_teardown(function, shell_set_up, shell_tear_down)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(what_was_given_is_said),
-        TEST(sections_speak_for_their_points),
-        TEST(scales_of_files_are_said),
-        TEST(checks_match_either_way),
-        TEST(interrupted_runs_go_on),
-        TEST(shards_need_not_be_told_the_same),
-        TEST(shards_without_reference_keep_their_verdict),
-        TEST(pictures_see_one_value),
+        SHELL_TEST(what_was_given_is_said),
+        SHELL_TEST(sections_speak_for_their_points),
+        SHELL_TEST(scales_of_files_are_said),
+        SHELL_TEST(checks_match_either_way),
+        SHELL_TEST(interrupted_runs_go_on),
+        SHELL_TEST(shards_need_not_be_told_the_same),
+        SHELL_TEST(shards_without_reference_keep_their_verdict),
+        SHELL_TEST(pictures_see_one_value),
         cmocka_unit_test(defaults_hang_on_the_row),
         cmocka_unit_test(values_are_found_by_their_whole_name),
     };

@@ -491,23 +491,21 @@ static void test_statuses(void **state)
     }
 }
 
-#define TEST(function) cmocka_unit_test_setup_teardown(function, csv_set_up, fixture_tear_down)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_appears_complete),
-        TEST(test_sidecar),
-        TEST(test_sidecar_without_points),
-        TEST(test_dropped),
-        TEST(test_stale_partial),
-        TEST(test_unwritable),
-        TEST(test_no_permission),
-        TEST(test_rows_do_not_fit),
-        TEST(test_sidecar_does_not_fit),
-        TEST(test_devices),
-        TEST(test_link),
-        TEST(test_one_writer),
+        CSV_TEST(test_appears_complete),
+        CSV_TEST(test_sidecar),
+        CSV_TEST(test_sidecar_without_points),
+        CSV_TEST(test_dropped),
+        CSV_TEST(test_stale_partial),
+        CSV_TEST(test_unwritable),
+        CSV_TEST(test_no_permission),
+        CSV_TEST(test_rows_do_not_fit),
+        CSV_TEST(test_sidecar_does_not_fit),
+        CSV_TEST(test_devices),
+        CSV_TEST(test_link),
+        CSV_TEST(test_one_writer),
         cmocka_unit_test(test_columns),
         cmocka_unit_test(test_row),
         cmocka_unit_test(test_table_fails_with_its_stream),

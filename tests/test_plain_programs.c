@@ -160,9 +160,8 @@ static void pytorch_runs_the_file_alone(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_user_s_program_agrees, scratch_set_up, fixture_tear_down),
-        cmocka_unit_test_setup_teardown(pytorch_runs_the_file_alone, scratch_set_up,
-                                        fixture_tear_down),
+        SCRATCH_TEST(a_user_s_program_agrees),
+        SCRATCH_TEST(pytorch_runs_the_file_alone),
     };
     (void)argc;
     blas_setup(argv);

@@ -364,12 +364,9 @@ int main(void)
         cmocka_unit_test(what_is_proven_holds),
         cmocka_unit_test(what_is_proven_of_originals_holds),
         cmocka_unit_test(the_first_causal_token_is_exact),
-        cmocka_unit_test_setup_teardown(heads_without_a_value_are_exact, scratch_set_up,
-                                        fixture_tear_down),
-        cmocka_unit_test_setup_teardown(what_is_given_has_no_error, scratch_set_up,
-                                        fixture_tear_down),
-        cmocka_unit_test_setup_teardown(every_layer_has_its_own_proof, scratch_set_up,
-                                        fixture_tear_down),
+        SCRATCH_TEST(heads_without_a_value_are_exact),
+        SCRATCH_TEST(what_is_given_has_no_error),
+        SCRATCH_TEST(every_layer_has_its_own_proof),
     };
     return cmocka_run_group_tests(tests, reference_set_up, reference_tear_down);
 }

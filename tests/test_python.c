@@ -21,8 +21,7 @@ static void the_module_does_what_it_says(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(the_module_does_what_it_says, shell_set_up,
-                                        shell_tear_down),
+        SHELL_TEST(the_module_does_what_it_says),
     };
     return cmocka_run_group_tests_name("python", tests, NULL, NULL);
 }

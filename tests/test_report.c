@@ -294,27 +294,25 @@ static void test_browser(void **state)
                  0, "0\n%PDF-");
 }
 
-#define CASE(test) cmocka_unit_test_setup_teardown(test, shell_set_up, shell_tear_down)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        CASE(test_a_sweep),
-        CASE(test_rows),
-        CASE(test_what_passes),
-        CASE(test_unjudged_points),
-        CASE(test_numbers),
-        CASE(test_checks),
-        CASE(test_other_tables),
-        CASE(test_upright),
-        CASE(test_commands_of_tables),
-        CASE(test_cells_on_paper),
-        CASE(test_without_gnuplot),
-        CASE(test_refused),
-        CASE(test_text_is_text),
-        CASE(test_names_are_once),
-        CASE(test_browser),
-        CASE(test_searches),
+        SHELL_TEST(test_a_sweep),
+        SHELL_TEST(test_rows),
+        SHELL_TEST(test_what_passes),
+        SHELL_TEST(test_unjudged_points),
+        SHELL_TEST(test_numbers),
+        SHELL_TEST(test_checks),
+        SHELL_TEST(test_other_tables),
+        SHELL_TEST(test_upright),
+        SHELL_TEST(test_commands_of_tables),
+        SHELL_TEST(test_cells_on_paper),
+        SHELL_TEST(test_without_gnuplot),
+        SHELL_TEST(test_refused),
+        SHELL_TEST(test_text_is_text),
+        SHELL_TEST(test_names_are_once),
+        SHELL_TEST(test_browser),
+        SHELL_TEST(test_searches),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -643,30 +643,28 @@ static void memory_is_a_budget(void **state)
     free(whole.text);
 }
 
-#define TEST(function) cmocka_unit_test_setup_teardown(function, csv_set_up, fixture_tear_down)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(resumes_from_any_prefix),
-        TEST(failures_are_counted_again),
-        TEST(complete_is_said),
-        TEST(other_points_are_refused),
-        TEST(other_machines_are_refused),
-        TEST(nothing_to_resume_is_refused),
-        TEST(leftovers_without_resume),
-        TEST(signals_end_at_a_point),
-        TEST(full_disk),
-        TEST(one_run_writes_a_file),
-        TEST(rows_of_unknown_age),
-        TEST(rows_stay_for_a_sweep),
-        TEST(rows_outlive_a_refusal),
-        TEST(altered_rows_are_refused),
-        TEST(seals_say_whose_rows_they_are),
-        TEST(another_header_is_refused),
-        TEST(other_columns_are_refused),
-        TEST(memory_is_a_budget),
-        TEST(killed_at_random_moments),
+        CSV_TEST(resumes_from_any_prefix),
+        CSV_TEST(failures_are_counted_again),
+        CSV_TEST(complete_is_said),
+        CSV_TEST(other_points_are_refused),
+        CSV_TEST(other_machines_are_refused),
+        CSV_TEST(nothing_to_resume_is_refused),
+        CSV_TEST(leftovers_without_resume),
+        CSV_TEST(signals_end_at_a_point),
+        CSV_TEST(full_disk),
+        CSV_TEST(one_run_writes_a_file),
+        CSV_TEST(rows_of_unknown_age),
+        CSV_TEST(rows_stay_for_a_sweep),
+        CSV_TEST(rows_outlive_a_refusal),
+        CSV_TEST(altered_rows_are_refused),
+        CSV_TEST(seals_say_whose_rows_they_are),
+        CSV_TEST(another_header_is_refused),
+        CSV_TEST(other_columns_are_refused),
+        CSV_TEST(memory_is_a_budget),
+        CSV_TEST(killed_at_random_moments),
     };
     return cmocka_run_group_tests_name("resume", tests, NULL, NULL);
 }

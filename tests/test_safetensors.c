@@ -289,8 +289,9 @@ static void test_cut_short(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_halves),     TEST(test_floats), TEST(test_alignment), TEST(test_integers),
-        TEST(test_not_finite), TEST(test_blocks), TEST(test_cut_short),
+        MODEL_TEST(test_halves),    MODEL_TEST(test_floats),     MODEL_TEST(test_alignment),
+        MODEL_TEST(test_integers),  MODEL_TEST(test_not_finite), MODEL_TEST(test_blocks),
+        MODEL_TEST(test_cut_short),
     };
     return cmocka_run_group_tests_name("safetensors", tests, NULL, NULL);
 }

@@ -345,9 +345,11 @@ static void test_damaged(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_accessors),         TEST(test_malformed_json),  TEST(test_malformed_tensors),
-        TEST(test_malformed_layouts), TEST(test_malformed_names), TEST(test_long_headers),
-        TEST(test_no_header),         TEST(test_memory_is_short), TEST(test_damaged),
+        MODEL_TEST(test_accessors),         MODEL_TEST(test_malformed_json),
+        MODEL_TEST(test_malformed_tensors), MODEL_TEST(test_malformed_layouts),
+        MODEL_TEST(test_malformed_names),   MODEL_TEST(test_long_headers),
+        MODEL_TEST(test_no_header),         MODEL_TEST(test_memory_is_short),
+        MODEL_TEST(test_damaged),
     };
     return cmocka_run_group_tests_name("safetensors_header", tests, NULL, NULL);
 }

@@ -245,9 +245,10 @@ static void test_writer_bugs(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_strides),      TEST(test_written_bytes),    TEST(test_round_trip),
-        TEST(test_cannot_write), TEST(test_predicted_size),   TEST(test_header_too_long),
-        TEST(test_writer_bugs),  TEST(test_data_are_aligned),
+        MODEL_TEST(test_strides),        MODEL_TEST(test_written_bytes),
+        MODEL_TEST(test_round_trip),     MODEL_TEST(test_cannot_write),
+        MODEL_TEST(test_predicted_size), MODEL_TEST(test_header_too_long),
+        MODEL_TEST(test_writer_bugs),    MODEL_TEST(test_data_are_aligned),
     };
     return cmocka_run_group_tests_name("safetensors_write", tests, NULL, NULL);
 }

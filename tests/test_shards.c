@@ -366,8 +366,6 @@ static void the_documented_scripts_run(void **state)
                  0, "equal");
 }
 
-#define TEST(function) cmocka_unit_test_setup_teardown(function, shell_set_up, shell_tear_down)
-
 /* A directory is the user's mistake, not the disk's. */
 static void a_directory_is_no_shard(void **state)
 {
@@ -378,24 +376,24 @@ static void a_directory_is_no_shard(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(merged_shards_are_one_run),
-        TEST(propagation_is_merged),
-        TEST(shards_are_a_partition),
-        TEST(the_verdict_is_one_runs),
-        TEST(many_failures_are_counted),
-        TEST(a_trial_leaves_no_trace),
-        TEST(merged_models_without_logits_have_none),
-        TEST(contradicting_verify_shards_are_refused),
-        TEST(shards_that_are_no_whole_are_refused),
-        TEST(shards_of_other_programs_are_refused),
-        TEST(altered_shards_are_refused),
-        TEST(bad_parts_are_refused),
-        TEST(a_directory_is_no_shard),
-        TEST(merged_verdicts_are_one_runs),
-        TEST(changed_predictions_add_up),
-        TEST(equal_errors_are_a_bound),
-        TEST(bad_verify_shards_are_refused),
-        TEST(the_documented_scripts_run),
+        SHELL_TEST(merged_shards_are_one_run),
+        SHELL_TEST(propagation_is_merged),
+        SHELL_TEST(shards_are_a_partition),
+        SHELL_TEST(the_verdict_is_one_runs),
+        SHELL_TEST(many_failures_are_counted),
+        SHELL_TEST(a_trial_leaves_no_trace),
+        SHELL_TEST(merged_models_without_logits_have_none),
+        SHELL_TEST(contradicting_verify_shards_are_refused),
+        SHELL_TEST(shards_that_are_no_whole_are_refused),
+        SHELL_TEST(shards_of_other_programs_are_refused),
+        SHELL_TEST(altered_shards_are_refused),
+        SHELL_TEST(bad_parts_are_refused),
+        SHELL_TEST(a_directory_is_no_shard),
+        SHELL_TEST(merged_verdicts_are_one_runs),
+        SHELL_TEST(changed_predictions_add_up),
+        SHELL_TEST(equal_errors_are_a_bound),
+        SHELL_TEST(bad_verify_shards_are_refused),
+        SHELL_TEST(the_documented_scripts_run),
     };
     return cmocka_run_group_tests_name("shards", tests, NULL, NULL);
 }

@@ -332,8 +332,6 @@ static void hints_can_be_pasted(void **state)
     }
 }
 
-#define IN_SCRATCH(test) cmocka_unit_test_setup_teardown(test, csv_set_up, fixture_tear_down)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -341,9 +339,9 @@ int main(void)
         cmocka_unit_test(every_byte),
         cmocka_unit_test(every_place),
         cmocka_unit_test(shells_read_words_back),
-        IN_SCRATCH(messages_are_one_harmless_line),
-        IN_SCRATCH(names_of_files_do_no_harm),
-        IN_SCRATCH(hints_can_be_pasted),
+        CSV_TEST(messages_are_one_harmless_line),
+        CSV_TEST(names_of_files_do_no_harm),
+        CSV_TEST(hints_can_be_pasted),
     };
     return cmocka_run_group_tests_name("shown", tests, NULL, NULL);
 }

@@ -122,10 +122,8 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_stored_otherwise_is_another_model),
-        cmocka_unit_test_setup_teardown(weights_are_rounded_once, scratch_set_up,
-                                        fixture_tear_down),
-        cmocka_unit_test_setup_teardown(what_is_given_is_rounded_as_what_is_drawn, scratch_set_up,
-                                        fixture_tear_down),
+        SCRATCH_TEST(weights_are_rounded_once),
+        SCRATCH_TEST(what_is_given_is_rounded_as_what_is_drawn),
         cmocka_unit_test(nothing_is_rounded_where_nothing_is_stored),
     };
     (void)argc;

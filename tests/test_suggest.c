@@ -111,15 +111,13 @@ static void test_no_guess(void **state)
     }
 }
 
-#define TEST(function) cmocka_unit_test_setup_teardown(function, given_set_up, given_tear_down)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_distances),
-        TEST(test_near_misses),
-        TEST(test_near_misses_in_files),
-        TEST(test_no_guess),
+        GIVEN_TEST(test_near_misses),
+        GIVEN_TEST(test_near_misses_in_files),
+        GIVEN_TEST(test_no_guess),
     };
     return cmocka_run_group_tests_name("suggest", tests, NULL, NULL);
 }

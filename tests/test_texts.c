@@ -559,29 +559,27 @@ static void long_texts_are_refused_first(void **state)
     free(output.text);
 }
 
-#define FILES(test) cmocka_unit_test_setup_teardown(test, scratch_set_up, fixture_tear_down)
-
 int main(void)
 {
     const struct CMUnitTest texts[] = {
-        FILES(an_independent_program_agrees),
-        FILES(means_are_of_the_cells),
-        FILES(the_machine_s_are_of_their_size),
-        FILES(tolerances_judge_logits_and_divergences),
-        FILES(min_omega_finds_the_same),
-        FILES(the_first_change_is_named),
-        FILES(changes_of_a_text_name_characters),
-        FILES(parts_are_put_together),
-        FILES(parts_of_other_texts_are_refused),
-        FILES(short_texts_are_one_window),
-        FILES(characters_lie_in_the_folder_of_the_model),
-        FILES(bad_texts_are_named),
-        FILES(bad_lists_are_named),
-        FILES(bad_ids_are_named),
-        FILES(bad_requests_are_refused),
-        FILES(windows_fit),
-        FILES(ids_are_tuples),
-        FILES(long_texts_are_refused_first),
+        SCRATCH_TEST(an_independent_program_agrees),
+        SCRATCH_TEST(means_are_of_the_cells),
+        SCRATCH_TEST(the_machine_s_are_of_their_size),
+        SCRATCH_TEST(tolerances_judge_logits_and_divergences),
+        SCRATCH_TEST(min_omega_finds_the_same),
+        SCRATCH_TEST(the_first_change_is_named),
+        SCRATCH_TEST(changes_of_a_text_name_characters),
+        SCRATCH_TEST(parts_are_put_together),
+        SCRATCH_TEST(parts_of_other_texts_are_refused),
+        SCRATCH_TEST(short_texts_are_one_window),
+        SCRATCH_TEST(characters_lie_in_the_folder_of_the_model),
+        SCRATCH_TEST(bad_texts_are_named),
+        SCRATCH_TEST(bad_lists_are_named),
+        SCRATCH_TEST(bad_ids_are_named),
+        SCRATCH_TEST(bad_requests_are_refused),
+        SCRATCH_TEST(windows_fit),
+        SCRATCH_TEST(ids_are_tuples),
+        SCRATCH_TEST(long_texts_are_refused_first),
     };
     return cmocka_run_group_tests(texts, NULL, NULL);
 }

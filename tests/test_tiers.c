@@ -127,7 +127,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(info_says_which_is_used),
         cmocka_unit_test(others_are_refused),
-        cmocka_unit_test_setup_teardown(sweeps_go_on_in_another, csv_set_up, fixture_tear_down),
+        CSV_TEST(sweeps_go_on_in_another),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

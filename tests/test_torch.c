@@ -44,7 +44,7 @@ static void frameworks_say_the_same(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(frameworks_say_the_same, scratch_set_up, fixture_tear_down),
+        SCRATCH_TEST(frameworks_say_the_same),
     };
     (void)argc;
     blas_setup(argv);

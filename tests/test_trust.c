@@ -154,14 +154,15 @@ static void every_byte_of_the_weights_counts(void **state)
     free(whole.text);
 }
 
-#define TEST(function) cmocka_unit_test_setup_teardown(function, shell_set_up, shell_tear_down)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(edited_tables_are_not_resumed),        TEST(merge_believes_rows),
-        TEST(verdicts_of_merged_rows_are_one_runs), TEST(counts_beyond_sense_are_refused),
-        TEST(nan_is_the_worst_of_all_shards),       TEST(every_byte_of_the_weights_counts),
+        SHELL_TEST(edited_tables_are_not_resumed),
+        SHELL_TEST(merge_believes_rows),
+        SHELL_TEST(verdicts_of_merged_rows_are_one_runs),
+        SHELL_TEST(counts_beyond_sense_are_refused),
+        SHELL_TEST(nan_is_the_worst_of_all_shards),
+        SHELL_TEST(every_byte_of_the_weights_counts),
     };
     return cmocka_run_group_tests_name("trust", tests, NULL, NULL);
 }

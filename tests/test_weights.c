@@ -358,24 +358,22 @@ static void test_identity(void **state)
     }
 }
 
-#define TEST(function) cmocka_unit_test_setup_teardown(function, given_set_up, given_tear_down)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_what_a_file_decides),
-        TEST(test_kinds),
-        TEST(test_every_tensor_arrives),
-        TEST(test_seed),
-        TEST(test_saying_the_same),
-        TEST(test_contradictions),
-        TEST(test_constructions),
-        TEST(test_lists),
-        TEST(test_bad_files),
-        TEST(test_commands_reproduce),
-        TEST(test_quoting),
-        TEST(test_bases),
-        TEST(test_identity),
+        GIVEN_TEST(test_what_a_file_decides),
+        GIVEN_TEST(test_kinds),
+        GIVEN_TEST(test_every_tensor_arrives),
+        GIVEN_TEST(test_seed),
+        GIVEN_TEST(test_saying_the_same),
+        GIVEN_TEST(test_contradictions),
+        GIVEN_TEST(test_constructions),
+        GIVEN_TEST(test_lists),
+        GIVEN_TEST(test_bad_files),
+        GIVEN_TEST(test_commands_reproduce),
+        GIVEN_TEST(test_quoting),
+        GIVEN_TEST(test_bases),
+        GIVEN_TEST(test_identity),
     };
     return cmocka_run_group_tests_name("weights", tests, NULL, NULL);
 }

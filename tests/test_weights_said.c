@@ -365,19 +365,17 @@ static void test_an_x_alone(void **state)
                        "layer 'blocks.0': missing");
 }
 
-#define TEST(function) cmocka_unit_test_setup_teardown(function, given_set_up, given_tear_down)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_what_is_missing),
-        TEST(test_flags_say),
-        TEST(test_saying_and_contradicting),
-        TEST(test_tokens),
-        TEST(test_tokens_asked_for),
-        TEST(test_no_inputs),
-        TEST(test_an_x_alone),
-        TEST(test_search_over_inputs),
+        GIVEN_TEST(test_what_is_missing),
+        GIVEN_TEST(test_flags_say),
+        GIVEN_TEST(test_saying_and_contradicting),
+        GIVEN_TEST(test_tokens),
+        GIVEN_TEST(test_tokens_asked_for),
+        GIVEN_TEST(test_no_inputs),
+        GIVEN_TEST(test_an_x_alone),
+        GIVEN_TEST(test_search_over_inputs),
     };
     return cmocka_run_group_tests_name("weights_said", tests, NULL, NULL);
 }

@@ -97,14 +97,12 @@ static void paths_keep_their_blanks(void **state)
                  2, "expected a path without a blank before or behind it");
 }
 
-#define TEST(function) cmocka_unit_test_setup_teardown(function, shell_set_up, shell_tear_down)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(random_models_are_told_apart),  TEST(verdicts_say_what_is_shown),
-        TEST(the_tolerance_can_be_set),      TEST(a_witness_may_be_another_file),
-        TEST(flags_need_what_they_speak_of), TEST(paths_keep_their_blanks),
+        SHELL_TEST(random_models_are_told_apart),  SHELL_TEST(verdicts_say_what_is_shown),
+        SHELL_TEST(the_tolerance_can_be_set),      SHELL_TEST(a_witness_may_be_another_file),
+        SHELL_TEST(flags_need_what_they_speak_of), SHELL_TEST(paths_keep_their_blanks),
     };
     return cmocka_run_group_tests_name("witness", tests, NULL, NULL);
 }
