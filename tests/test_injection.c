@@ -53,6 +53,8 @@ static const Scenario scenarios[] = {
     {"attribute", "attribute " MODEL "--tokens 0/1/53 --omega 22 --threads 2 -o r.csv", false},
     {"export", "export --n 2 --d 2 --omega 10 -o r.safetensors", false},
     {"cost", "cost --n 2 --d 2 -o r.csv", false},
+    {"guarantee",
+     "guarantee --n 2 --d 2 --d-ff 2 --d-head 1 --input-norm 1 --tolerance 1e-9 -o r.csv", false},
     {"merge", "merge ../in/one.csv ../in/two.csv -o r.csv", false},
     {"info", "info", false},
     {"help", "help sweep", false},

@@ -3,11 +3,12 @@
  */
 #include "eigenvalue.h"
 
+#include "scratch.h"
+
 #include "../product/gemm.h"
 
 #include <math.h>
 #include <stdbool.h>
-#include <stdlib.h>
 
 #define U 0x1p-53
 #define TINY 0x1p-900
@@ -141,18 +142,15 @@ static bool proves(double *slack, const double *s, double *work, size_t n, doubl
 
 double largest_eigenvalue(const double *s, size_t n, double most)
 {
-    double *q = malloc((STEPS + 2) * n * sizeof *q), *work = malloc(n * n * sizeof *work),
-           bound = most;
-    if (q != NULL && work != NULL) {
-        double estimate = fmax(0, guess(s, q, n, most)), slack;
-        bool proven = false;
-        for (double step = n <= SMALL ? 0x1p-42 : 0x1p-26; step < 1 && !proven; step *= 8) {
-            double t = fmin(most, estimate + step * (0.125 * most + estimate));
-            proven = proves(&slack, s, work, n, t);
-            bound = proven ? fmin(most, (t + slack) * (1 + 4 * U)) : most;
-        }
+    double *q = scratch_take((STEPS + 2) * n), *work = scratch_take(n * n), bound = most;
+    double estimate = fmax(0, guess(s, q, n, most)), slack;
+    bool proven = false;
+    for (double step = n <= SMALL ? 0x1p-42 : 0x1p-26; step < 1 && !proven; step *= 8) {
+        double t = fmin(most, estimate + step * (0.125 * most + estimate));
+        proven = proves(&slack, s, work, n, t);
+        bound = proven ? fmin(most, (t + slack) * (1 + 4 * U)) : most;
     }
-    free(q);
-    free(work);
+    scratch_free(q, (STEPS + 2) * n);
+    scratch_free(work, n * n);
     return bound;
 }

@@ -8,6 +8,7 @@
 #include "matrix.h"
 
 #include "eigenvalue.h"
+#include "scratch.h"
 
 #include "../product/gemm.h"
 
@@ -149,13 +150,18 @@ bool matrix_product(Matrix *c, const Matrix *a, const Matrix *b, bool b_transpos
     return true;
 }
 
-/* Multiplies what is kept, and off, by 2^(m's exponent - exponent), which becomes m's; entries that
- * are too small to see beside 1 may be lost. */
-static void move_to(Matrix *m, long exponent)
+/* What a matrix is multiplied by, as a power of two, where its exponent becomes another; entries
+ * that are then too small to see beside 1 may be lost. */
+static int step_to(const Matrix *m, long exponent)
 {
     enum { FAR = 2000 };
     long by = m->exponent - exponent;
-    int step = by < -FAR ? -FAR : by > FAR ? FAR : (int)by;
+    return by < -FAR ? -FAR : by > FAR ? FAR : (int)by;
+}
+
+static void move_to(Matrix *m, long exponent)
+{
+    int step = step_to(m, exponent);
     for (size_t i = 0; step != 0 && i < m->rows * m->columns; i++) {
         m->entry[i] = ldexp(m->entry[i], step);
     }
@@ -170,7 +176,6 @@ bool matrix_is_zero(const Matrix *m)
 
 void matrix_add(Matrix *m, const Matrix *w, double factor)
 {
-    Matrix other;
     assert(m->rows == w->rows && m->columns == w->columns);
     if (matrix_is_zero(w)) {
         return;
@@ -178,19 +183,15 @@ void matrix_add(Matrix *m, const Matrix *w, double factor)
     if (matrix_is_zero(m)) {
         m->exponent = w->exponent;
     }
-    if (!matrix_copy(&other, w)) {
-        lose(m);
-        return;
-    }
     long exponent = m->exponent > w->exponent ? m->exponent : w->exponent;
+    int step = step_to(w, exponent);
     move_to(m, exponent);
-    move_to(&other, exponent);
-    double norm = kept_norm(m) + fabs(factor) * kept_norm(&other);
+    double norm = kept_norm(m) + fabs(factor) * (ldexp(kept_norm(w), step) + TINY),
+           off = fabs(factor) * (ldexp(w->off, step) + TINY);
     for (size_t i = 0; i < m->rows * m->columns; i++) {
-        m->entry[i] += factor * other.entry[i];
+        m->entry[i] += factor * ldexp(w->entry[i], step);
     }
-    m->off = (m->off + fabs(factor) * other.off + 4 * U * norm + TINY) * (1 + 8 * U);
-    matrix_clear(&other);
+    m->off = (m->off + off + 4 * U * norm + TINY) * (1 + 8 * U);
     matrix_settle(m);
 }
 
@@ -318,19 +319,17 @@ Magnitude matrix_norm(const Matrix *m)
     if (n <= 1 || own == 0 || !(m->off < INFINITY)) {
         return matrix_frobenius(m);
     }
-    double *g = malloc(n * n * sizeof *g), norm = own;
-    if (g != NULL) {
-        gemm_square(g, n, m->entry, m->columns, !wide, n, k);
-        for (size_t r = 0; r < n; r++) {
-            for (size_t c = 0; c < r; c++) {
-                g[r * n + c] = g[c * n + r];
-            }
+    double *g = scratch_take(n * n);
+    gemm_square(g, n, m->entry, m->columns, !wide, n, k);
+    for (size_t r = 0; r < n; r++) {
+        for (size_t c = 0; c < r; c++) {
+            g[r * n + c] = g[c * n + r];
         }
-        double lost = 2 * 1.01 * ((double)k + 1) * U * own * own + TINY;
-        double square = largest_eigenvalue(g, n, own * own * (1 + 4 * U) + lost);
-        norm = fmin(own, sqrt(square + lost) * (1 + 4 * U));
     }
-    free(g);
+    double lost = 2 * 1.01 * ((double)k + 1) * U * own * own + TINY;
+    double square = largest_eigenvalue(g, n, own * own * (1 + 4 * U) + lost);
+    scratch_free(g, n * n);
+    double norm = fmin(own, sqrt(square + lost) * (1 + 4 * U));
     return in_unit(m, (norm + m->off) * (1 + 4 * U));
 }
 
@@ -339,18 +338,17 @@ Magnitude matrix_negative_part(const Matrix *m)
     size_t n = m->rows;
     double own = kept_norm(m);
     assert(m->rows == m->columns);
-    double *s = malloc((n > 0 ? n * n : 1) * sizeof *s);
-    if (s == NULL || own == 0 || !(m->off < INFINITY)) {
-        free(s);
+    if (own == 0 || !(m->off < INFINITY)) {
         return matrix_frobenius(m);
     }
+    double *s = scratch_take(n * n);
     for (size_t r = 0; r < n; r++) {
         for (size_t c = 0; c < n; c++) {
             s[r * n + c] = -0.5 * (m->entry[r * n + c] + m->entry[c * n + r]);
         }
     }
     double negative = largest_eigenvalue(s, n, own);
-    free(s);
+    scratch_free(s, n * n);
     return in_unit(m, (negative + m->off + 2 * U * own) * (1 + 4 * U));
 }
 

@@ -64,8 +64,7 @@ bool matrix_difference(Matrix *m, const Matrix *a, Magnitude s, const Matrix *b,
  * nothing. */
 void matrix_fold(Matrix *m, const LayerNorm *norm);
 
-/* At least the largest singular value; its memory may be short: then at least the Frobenius norm,
- * which is that, too. */
+/* At least the largest singular value, the Frobenius norm, the norm of the largest column. */
 Magnitude matrix_norm(const Matrix *m);
 Magnitude matrix_frobenius(const Matrix *m);
 Magnitude matrix_largest_column(const Matrix *m);

@@ -37,6 +37,7 @@ static Point asked(const Point *point)
     own.omega = given ? point->omega : 0;
     own.arithmetic = ARITHMETIC_NONE;
     own.reference = REFERENCE_NONE;
+    own.judge = ERROR_OBSERVED; /* the default without both: no column says what is not judged */
     return own;
 }
 
