@@ -124,9 +124,9 @@ static int write_converted(const Pair *pair, const Point *point, const RunOption
     }
     const char *form = construction_names[point->spec.construction];
     int status = layout->shared ? check_shared_file(&plain, pair, point, run) : 0;
-    if (status == 0) {
-        status = layout->write(run->output, &plain, &pair->final_norm, point->source->file, form);
-    }
+    status = status != 0
+                 ? status
+                 : layout->write(run->output, &plain, &pair->final_norm, point->source->file, form);
     if (status == 0 && !run->quiet) {
         say_made(&plain, run);
     }
@@ -172,9 +172,7 @@ int command_convert(const Grid *grid, const RunOptions *run, int argc, char **ar
         return built == CASE_NO_MEMORY ? 99 : 2;
     }
     status = check_made(&pair, &point, run);
-    if (status == 0) {
-        status = write_converted(&pair, &point, run);
-    }
+    status = status != 0 ? status : write_converted(&pair, &point, run);
     case_clear(&pair);
     return status;
 }

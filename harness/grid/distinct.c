@@ -175,12 +175,8 @@ int distinct_check(const NamedFile *outputs, size_t outputs_count, const NamedFi
     static const char *const read[] = {"", ".json", NULL};
     Identities to = {0}, from = {0};
     int status = gather(&to, outputs, outputs_count, written);
-    if (status == 0) {
-        status = gather(&from, inputs, inputs_count, read);
-    }
-    if (status == 0) {
-        status = compare(&to, &from);
-    }
+    status = status != 0 ? status : gather(&from, inputs, inputs_count, read);
+    status = status != 0 ? status : compare(&to, &from);
     clear(&to);
     clear(&from);
     return status;

@@ -98,9 +98,7 @@ static int make_point(const Product *product, Point *point, ModelSource **source
         point->asked |= (uint64_t)(product->settings[axis] != NULL) << axis;
     }
     int status = find_source(product, point, source);
-    if (status == 0) {
-        status = set_axis(product, point, AXIS_CONSTRUCTION);
-    }
+    status = status != 0 ? status : set_axis(product, point, AXIS_CONSTRUCTION);
     if (status == 0 && point->source != NULL) {
         status = product_check_fit(product, point, skip);
     }

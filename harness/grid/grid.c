@@ -220,10 +220,9 @@ int grid_read(Grid *grid, RunOptions *run, const CommandInfo *command, int argc,
         return memory_fault();
     }
     int status = options_read(&flags, run, &operand, command, argc, arguments);
-    if (status == 0) {
-        status =
-            read_operands(&sections, &flags, command, run, arguments + operand, argc - operand);
-    }
+    status = status != 0 ? status
+                         : read_operands(&sections, &flags, command, run, arguments + operand,
+                                         argc - operand);
     if (status == 0) {
         if (run->form != NULL && flags.settings[AXIS_CONSTRUCTION].given) {
             complain((Origin){.flag = "form"}, run->form, "expected --form or --construction");
@@ -234,19 +233,16 @@ int grid_read(Grid *grid, RunOptions *run, const CommandInfo *command, int argc,
         status = expand(grid, &sections, &flags, command, run);
         note_listed(grid, &sections, &flags);
     }
-    if (status == 0) {
-        status = check_model_flags(grid, run);
-    }
+    status = status != 0 ? status : check_model_flags(grid, run);
     if (status == 0 && run->propagation) {
         status = ask_propagation(grid);
     }
     if (status == 0 && run->certify) {
         status = ask_certify(grid, run);
     }
-    if (status == 0) {
-        status =
-            distinct_check_run(grid, run, command, arguments + operand, (size_t)(argc - operand));
-    }
+    status = status != 0 ? status
+                         : distinct_check_run(grid, run, command, arguments + operand,
+                                              (size_t)(argc - operand));
     for (size_t i = 0; i < grid->count; i++) {
         grid->points[i].digits = run->digits;
     }

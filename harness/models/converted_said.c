@@ -158,21 +158,14 @@ int converted_said_put(SafetensorsWriter *writer, const PlainModel *plain, const
             status = safetensors_writer_metadata(writer, pairs[i][0], pairs[i][1]);
         }
     }
-    if (status == 0) {
-        status = put(writer, "headproof.rows", "%zu", plain->rows);
-    }
-    if (status == 0) {
-        status = put(writer, "headproof.bias_row", "%zu", layout_bias_row(&plain->layout));
-    }
-    if (status == 0) {
-        status = put(writer, "headproof.content", "0:%zu", plain->layout.d);
-    }
-    if (status == 0) {
-        status = put_list(writer, "headproof.layer_end", plain, plain->depth, layer_end);
-    }
-    if (status == 0) {
-        status = put_norms(writer, plain);
-    }
+    status = status != 0 ? status : put(writer, "headproof.rows", "%zu", plain->rows);
+    status = status != 0
+                 ? status
+                 : put(writer, "headproof.bias_row", "%zu", layout_bias_row(&plain->layout));
+    status = status != 0 ? status : put(writer, "headproof.content", "0:%zu", plain->layout.d);
+    status = status != 0 ? status
+                         : put_list(writer, "headproof.layer_end", plain, plain->depth, layer_end);
+    status = status != 0 ? status : put_norms(writer, plain);
     return status == 0 ? put_augment(writer, plain) : status;
 }
 

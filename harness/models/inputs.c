@@ -147,9 +147,7 @@ static int choose(Inputs *inputs, const ModelFile *model, const char *path, cons
                  model->context);
         status = 2;
     }
-    if (status == 0) {
-        status = combine(inputs, model, &choice, path);
-    }
+    status = status != 0 ? status : combine(inputs, model, &choice, path);
     choice_clear(&choice);
     return status;
 }

@@ -58,9 +58,7 @@ static int read_open(json_t **root, int fd, const char *path, size_t size)
         return memory_fault();
     }
     int status = read_text(text, &length, fd, path, size);
-    if (status == 0) {
-        status = parse(root, path, text, length);
-    }
+    status = status != 0 ? status : parse(root, path, text, length);
     free(text);
     return status;
 }

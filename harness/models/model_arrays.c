@@ -115,9 +115,8 @@ static int fill_norms(ModelFile *model)
     int status = 0;
     for (size_t layer = 0; layer < model->depth && status == 0; layer++) {
         status = fill_norm(&model->layers[layer].ln1, model->d, folded && first);
-        if (status == 0) {
-            status = fill_norm(&model->layers[layer].ln2, model->d, folded && mlp);
-        }
+        status =
+            status != 0 ? status : fill_norm(&model->layers[layer].ln2, model->d, folded && mlp);
     }
     bool final = folded && !model->post && model->W_U != NULL;
     return status == 0 ? fill_norm(&model->ln_final, model->d, final) : status;

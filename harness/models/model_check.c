@@ -332,15 +332,9 @@ int model_check_parts(Reading *reading)
     unsigned found = reading->found[model->depth];
     find_demands(reading);
     int status = check_layers(reading);
-    if (status == 0) {
-        status = check_pairs(reading);
-    }
-    if (status == 0) {
-        status = check_biases(reading);
-    }
-    if (status == 0) {
-        status = check_witness(reading);
-    }
+    status = status != 0 ? status : check_pairs(reading);
+    status = status != 0 ? status : check_biases(reading);
+    status = status != 0 ? status : check_witness(reading);
     if (status != 0) {
         return status;
     }

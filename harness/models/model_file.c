@@ -80,28 +80,16 @@ static int check_model(Reading *reading, const ModelFileFlags *flags)
     bool known;
     reading->family = family_of(&known, reading->set);
     int status = names_check(&names, reading, known, flags);
-    if (status == 0) {
-        status = keys_read(reading, &depth, flags);
-    }
+    status = status != 0 ? status : keys_read(reading, &depth, flags);
     if (reading->family->splits && reading->model->heads == 0) {
         reading->model->heads = flags->heads;
         reading->given_by[EXTENT_HEADS] = "--heads";
     }
-    if (status == 0) {
-        status = names_find_layers(reading, &names, depth);
-    }
-    if (status == 0) {
-        status = check_shapes(reading);
-    }
-    if (status == 0) {
-        status = mask_buffers_read(reading);
-    }
-    if (status == 0) {
-        status = check_tied(reading);
-    }
-    if (status == 0) {
-        status = model_check_parts(reading);
-    }
+    status = status != 0 ? status : names_find_layers(reading, &names, depth);
+    status = status != 0 ? status : check_shapes(reading);
+    status = status != 0 ? status : mask_buffers_read(reading);
+    status = status != 0 ? status : check_tied(reading);
+    status = status != 0 ? status : model_check_parts(reading);
     return status == 0 ? model_said_read(reading) : status;
 }
 
@@ -133,18 +121,10 @@ static int read_set(ModelFile **model, const TensorSet *set, const ModelFileFlag
         reading.config_path = path_beside(set->folder, "config.json");
         status = reading.config_path == NULL ? memory_fault() : 0;
     }
-    if (status == 0) {
-        status = check_model(&reading, flags);
-    }
-    if (status == 0) {
-        status = list_paths(&reading);
-    }
-    if (status == 0) {
-        status = model_arrays_read(&reading);
-    }
-    if (status == 0) {
-        status = check_tied_values(&reading);
-    }
+    status = status != 0 ? status : check_model(&reading, flags);
+    status = status != 0 ? status : list_paths(&reading);
+    status = status != 0 ? status : model_arrays_read(&reading);
+    status = status != 0 ? status : check_tied_values(&reading);
     free(reading.found);
     free(reading.config_path);
     if (status != 0) {
@@ -161,9 +141,7 @@ int model_file_take(ModelFile **model, const SafetensorsFile *file, bool ignore_
     const ModelFileFlags flags = {.ignore_extra = ignore_extra};
     *model = NULL;
     int status = tensor_set_of(&set, file);
-    if (status == 0) {
-        status = read_set(model, &set, &flags);
-    }
+    status = status != 0 ? status : read_set(model, &set, &flags);
     tensor_set_clear(&set);
     return status;
 }
@@ -176,9 +154,7 @@ int model_file_read_with(ModelFile **model, const char *path, const ModelFileFla
     if (status == 0 && flags->witness != NULL) {
         status = tensor_set_add(&set, flags->witness, WITNESS_PREFIX);
     }
-    if (status == 0) {
-        status = read_set(model, &set, flags);
-    }
+    status = status != 0 ? status : read_set(model, &set, flags);
     tensor_set_clear(&set);
     return status;
 }

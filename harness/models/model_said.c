@@ -146,12 +146,10 @@ static int read_norms(Reading *reading)
     size_t kind, place;
     int status = read_choice(reading, &kind, &model->said.normalization, "normalization", kinds,
                              sizeof kinds / sizeof *kinds);
-    if (status == 0) {
-        status = read_choice(reading, &place, &model->said.place, "normalization-place", places, 2);
-    }
-    if (status == 0) {
-        status = read_eps(reading);
-    }
+    status = status != 0 ? status
+                         : read_choice(reading, &place, &model->said.place, "normalization-place",
+                                       places, 2);
+    status = status != 0 ? status : read_eps(reading);
     if (status != 0) {
         return status;
     }
@@ -176,16 +174,12 @@ static int read_properties(Reading *reading)
     memcpy(activations, activation_names, sizeof activation_names);
     activations[ACTIVATION_COUNT] = "none";
     int status = read_choice(reading, &scale, &said->scale, "scale", scales, 2);
-    if (status == 0) {
-        status = read_choice(reading, &activation, &said->activation, "activation", activations,
-                             ACTIVATION_COUNT + 1);
-    }
-    if (status == 0) {
-        status = read_choice(reading, &mask, &said->mask, "mask", masks, 2);
-    }
-    if (status == 0) {
-        status = read_choice(reading, &linear, &said->linear, "linear", linears, 2);
-    }
+    status = status != 0 ? status
+                         : read_choice(reading, &activation, &said->activation, "activation",
+                                       activations, ACTIVATION_COUNT + 1);
+    status = status != 0 ? status : read_choice(reading, &mask, &said->mask, "mask", masks, 2);
+    status =
+        status != 0 ? status : read_choice(reading, &linear, &said->linear, "linear", linears, 2);
     if (status != 0) {
         return status;
     }

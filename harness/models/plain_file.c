@@ -58,9 +58,7 @@ static int put_all(SafetensorsWriter *writer, const PlainModel *plain, const Con
         status = put_sublayer(writer, plain, s);
         status = status == 0 ? put_norm(writer, plain, s) : status;
     }
-    if (status == 0) {
-        status = converted_ends_put(writer, ends);
-    }
+    status = status != 0 ? status : converted_ends_put(writer, ends);
     return status == 0 ? safetensors_writer_floats(writer, "X", 2, shape, plain->x) : status;
 }
 
@@ -75,12 +73,8 @@ int plain_file_write(const char *path, const PlainModel *plain, const LayerNorm 
     }
     SafetensorsWriter *writer = safetensors_writer_make();
     int status = writer == NULL ? 99 : converted_ends_make(&ends, plain, file, final, true);
-    if (status == 0) {
-        status = put_all(writer, plain, &ends, form);
-    }
-    if (status == 0) {
-        status = safetensors_writer_finish(writer, path);
-    }
+    status = status != 0 ? status : put_all(writer, plain, &ends, form);
+    status = status != 0 ? status : safetensors_writer_finish(writer, path);
     safetensors_writer_clear(writer);
     converted_ends_clear(&ends);
     return status;

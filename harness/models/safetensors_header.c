@@ -261,9 +261,7 @@ static int read_json(SafetensorsFile *file)
         return memory_fault();
     }
     status = safetensors_bytes((unsigned char *)text, file, 8, length);
-    if (status == 0) {
-        status = parse_json(file, text, length);
-    }
+    status = status != 0 ? status : parse_json(file, text, length);
     free(text);
     return status;
 }

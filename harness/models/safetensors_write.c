@@ -238,9 +238,7 @@ int safetensors_writer_finish(const SafetensorsWriter *writer, const char *path)
                "a tensor that is written has data", path);
     }
     int status = header == NULL ? memory_fault() : check_header(path, strlen(header));
-    if (status == 0) {
-        status = atomic_file_open(&file, path);
-    }
+    status = status != 0 ? status : atomic_file_open(&file, path);
     if (status == 0) {
         bool failed = write_all(file.file, writer, header) != 0 || atomic_file_sync(&file) != 0 ||
                       atomic_file_publish(&file) != 0 || atomic_file_close(&file) != 0;

@@ -132,9 +132,7 @@ static int open_shard(TensorSet *set, const char *name, json_t *map)
 {
     char *path = path_beside(set->folder, name);
     int status = path == NULL ? memory_fault() : check_link(set, path);
-    if (status == 0) {
-        status = safetensors_open(&set->files[set->file_count], path);
-    }
+    status = status != 0 ? status : safetensors_open(&set->files[set->file_count], path);
     free(path);
     if (status != 0) {
         return status;
@@ -214,12 +212,8 @@ static int open_all(TensorSet *set, json_t *map)
     for (size_t i = 0; i < count && status == 0; i++) {
         status = open_shard(set, names[i], map);
     }
-    if (status == 0) {
-        status = check_complete(set, map, names);
-    }
-    if (status == 0) {
-        status = check_strays(set, names);
-    }
+    status = status != 0 ? status : check_complete(set, map, names);
+    status = status != 0 ? status : check_strays(set, names);
     free(names);
     return status;
 }

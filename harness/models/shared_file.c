@@ -52,18 +52,12 @@ static int announce(Announcement *made, const PlainModel *frame, const LayerNorm
         return 99;
     }
     int status = converted_said_put(made->writer, frame, form);
-    if (status == 0) {
-        status = shared_heads_put(made->writer, &made->extras, frame);
-    }
+    status = status != 0 ? status : shared_heads_put(made->writer, &made->extras, frame);
     for (size_t s = 0; status == 0 && s < frame->sublayer_count; s++) {
         status = put_norm(made->writer, &frame->sublayers[s], s, token);
     }
-    if (status == 0) {
-        status = converted_ends_make(&made->ends, frame, file, final, false);
-    }
-    if (status == 0) {
-        status = converted_ends_put(made->writer, &made->ends);
-    }
+    status = status != 0 ? status : converted_ends_make(&made->ends, frame, file, final, false);
+    status = status != 0 ? status : converted_ends_put(made->writer, &made->ends);
     return status == 0 ? put_stream(made->writer, frame) : status;
 }
 
@@ -84,9 +78,7 @@ int shared_file_write(const char *path, const PlainModel *frame, const LayerNorm
         return 2;
     }
     int status = announce(&made, frame, final, file, form);
-    if (status == 0) {
-        status = safetensors_writer_finish(made.writer, path);
-    }
+    status = status != 0 ? status : safetensors_writer_finish(made.writer, path);
     announcement_clear(&made);
     return status;
 }

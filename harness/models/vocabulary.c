@@ -160,9 +160,7 @@ int vocabulary_read(Vocabulary *vocabulary, const char *path, const char *model,
         return memory_fault();
     }
     int status = read_json(&list, vocabulary->path);
-    if (status == 0) {
-        status = take_list(vocabulary, list, tokens);
-    }
+    status = status != 0 ? status : take_list(vocabulary, list, tokens);
     json_decref(list);
     return status;
 }

@@ -140,9 +140,7 @@ int windows_read(Inputs *inputs, Vocabulary *vocabulary, const ModelFile *model,
     } else {
         status = sequences_of_ids(&sequences, asked->ids, model->vocabulary);
     }
-    if (status == 0) {
-        status = cut_sequences(inputs, model, path, &sequences, asked);
-    }
+    status = status != 0 ? status : cut_sequences(inputs, model, path, &sequences, asked);
     sequences_clear(&sequences);
     return status;
 }

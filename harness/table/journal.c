@@ -131,9 +131,7 @@ static int write_sidecar(Journal *journal, const RunRecord *run)
         status = fclose(file) != 0 && status == 0 ? -1 : status;
         errno = status != 0 && reason != 0 ? reason : errno;
     }
-    if (status == 0) {
-        status = rename(journal->sidecar_new, journal->sidecar_partial);
-    }
+    status = status != 0 ? status : rename(journal->sidecar_new, journal->sidecar_partial);
     if (status != 0) {
         int reason = errno;
         (void)unlink(journal->sidecar_new);

@@ -114,14 +114,8 @@ int check_open(Check *check)
     }
     int status = csv_read(csv, path);
     check->has_baseline = true;
-    if (status == 0) {
-        status = check_columns(csv);
-    }
-    if (status == 0) {
-        status = check_cells(csv);
-    }
-    if (status == 0) {
-        status = check_sidecar(csv, &check->baseline_digits);
-    }
+    status = status != 0 ? status : check_columns(csv);
+    status = status != 0 ? status : check_cells(csv);
+    status = status != 0 ? status : check_sidecar(csv, &check->baseline_digits);
     return status;
 }

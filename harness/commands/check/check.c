@@ -149,9 +149,7 @@ static int judge_row(Check *check, size_t row, const Point *point, const char *k
                               point);
         }
     }
-    if (status == 0) {
-        status = check_row(check, row, point, other, columns);
-    }
+    status = status != 0 ? status : check_row(check, row, point, other, columns);
     check->rows++;
     check->failed += check->finding_count > before;
     return status;
@@ -197,20 +195,14 @@ static int judge_tables(Check *check, const KeyIndex *obtained, const KeyIndex *
 {
     size_t *columns = calloc(check->obtained.columns, sizeof *columns);
     int status = columns == NULL ? memory_fault() : match_columns(check, columns);
-    if (status == 0) {
-        status = judge_rows(check, columns, obtained, baseline);
-    }
-    if (status == 0) {
-        status = find_missing(check, obtained, baseline);
-    }
-    if (status == 0) {
-        status =
-            find_duplicates(check, "a key that an earlier row has", &check->obtained, obtained);
-    }
-    if (status == 0) {
-        status = find_duplicates(check, "a key that an earlier row of the baseline has",
-                                 &check->baseline, baseline);
-    }
+    status = status != 0 ? status : judge_rows(check, columns, obtained, baseline);
+    status = status != 0 ? status : find_missing(check, obtained, baseline);
+    status = status != 0 ? status
+                         : find_duplicates(check, "a key that an earlier row has", &check->obtained,
+                                           obtained);
+    status = status != 0 ? status
+                         : find_duplicates(check, "a key that an earlier row of the baseline has",
+                                           &check->baseline, baseline);
     if (status == 0 && check->rows == 0) {
         status = find_row(check, "no rows", NULL, NO_ROW, NULL);
     }
@@ -228,9 +220,7 @@ int check_judge(Check *check)
     if (status == 0 && check->has_baseline) {
         status = key_index_make(&baseline, &check->baseline);
     }
-    if (status == 0) {
-        status = judge_tables(check, &obtained, &baseline);
-    }
+    status = status != 0 ? status : judge_tables(check, &obtained, &baseline);
     rank_findings(check);
     if (check->finding_count > 1) {
         qsort(check->findings, check->finding_count, sizeof *check->findings, compare_findings);

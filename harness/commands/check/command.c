@@ -93,9 +93,7 @@ static int claim_paths(const Checking *command)
                                {"junit-xml", options->junit_xml, false},
                                {"markdown", options->markdown, false},
                                {"json", options->json, false}};
-    if (status == 0) {
-        status = distinct_check(files, sizeof files / sizeof *files, NULL, 0);
-    }
+    status = status != 0 ? status : distinct_check(files, sizeof files / sizeof *files, NULL, 0);
     if (status == 0 && command->run->check.save != NULL) {
         status = sidecar == NULL ? memory_fault() : own_file_claim(flag, sidecar);
     }
@@ -225,16 +223,12 @@ static int read_tables(Checking *command)
 {
     Check *check = &command->check;
     int status = read_obtained(command);
-    if (status == 0) {
-        status = check_cells(&check->obtained);
-    }
+    status = status != 0 ? status : check_cells(&check->obtained);
     if (status == 0 && command->run->check.save != NULL) {
         check->has_baseline = true;
         status = csv_read(&check->baseline, command->obtained);
     }
-    if (status == 0) {
-        status = read_seconds(command);
-    }
+    status = status != 0 ? status : read_seconds(command);
     return status == 2 ? 99 : status; /* the program wrote it */
 }
 
@@ -246,9 +240,7 @@ static int judge(Checking *command, int swept)
     if (status == 0 && check->has_baseline && options->save == NULL) {
         status = mention_machine(check);
     }
-    if (status == 0) {
-        status = check_judge(check);
-    }
+    status = status != 0 ? status : check_judge(check);
     if (status == 0 && swept != 0 && check_passes(check)) {
         Finding finding = {.reason = "the sweep failed, and no row says why", .row = NO_ROW};
         status = check_find(check, &finding);
@@ -271,12 +263,8 @@ static int judge_itself(const Checking *command, bool *passes)
                     .has_baseline = true,
                     .colors = command->check.colors};
     int status = csv_read(&itself.obtained, command->obtained);
-    if (status == 0) {
-        status = csv_read(&itself.baseline, command->obtained);
-    }
-    if (status == 0) {
-        status = check_judge(&itself);
-    }
+    status = status != 0 ? status : csv_read(&itself.baseline, command->obtained);
+    status = status != 0 ? status : check_judge(&itself);
     *passes = status == 0 && check_passes(&itself);
     if (status == 0 && !*passes) {
         puts("as a baseline:");
@@ -362,18 +350,10 @@ int command_check(const Grid *grid, const RunOptions *run, int argc, char **argv
     command.check.colors = terminal_has_colors(stdout, run->color);
     command.check.judged = run->check.baseline != NULL || grid_first_judged(grid) != NULL;
     int status = check_options(grid, &run->check);
-    if (status == 0) {
-        status = check_open(&command.check);
-    }
-    if (status == 0) {
-        status = choose_paths(&command);
-    }
-    if (status == 0) {
-        status = reports_open(&command.reports, &run->check);
-    }
-    if (status == 0) {
-        status = evaluate(&command, grid, argc, argv);
-    }
+    status = status != 0 ? status : check_open(&command.check);
+    status = status != 0 ? status : choose_paths(&command);
+    status = status != 0 ? status : reports_open(&command.reports, &run->check);
+    status = status != 0 ? status : evaluate(&command, grid, argc, argv);
     reports_clear(&command.reports);
     free(command.beside);
     free(command.obtained);

@@ -434,9 +434,7 @@ int check_row(Check *check, size_t row, const Point *point, size_t other, const 
     mpfr_inits2(LIMIT_BITS, judge.limit, judge.ratio, judge.scratch, (mpfr_ptr)0);
     judge.finding.point = point;
     int status = judge_cells(&judge, columns);
-    if (status == 0) {
-        status = judge_tolerance(&judge);
-    }
+    status = status != 0 ? status : judge_tolerance(&judge);
     /* A status alone compares nothing; a row that the baseline lacks is named already. */
     bool known = !check->has_baseline || other != NO_ROW;
     if (status == 0 && known && judge.compared < 2) {

@@ -119,9 +119,7 @@ static int run_point(Output *output, const RunOptions *run, const Point *point, 
     if (status == 0 && run->measure) {
         status = cost_measure(&cost);
     }
-    if (status == 0) {
-        status = write_cost(output, run, &cost, first);
-    }
+    status = status != 0 ? status : write_cost(output, run, &cost, first);
     cost_clear(&cost);
     return status;
 }
@@ -136,9 +134,9 @@ int command_cost(const Grid *grid, const RunOptions *run, int argc, char **argv)
     for (size_t i = 0; i < grid->count && status == 0; i++) {
         status = run_point(output, run, &grid->points[i], i == 0);
     }
-    if (status == 0) {
-        status = output_finish(output, &(RunRecord){.argc = argc, .argv = argv, .grid = grid});
-    }
+    status = status != 0
+                 ? status
+                 : output_finish(output, &(RunRecord){.argc = argc, .argv = argv, .grid = grid});
     output_clear(output);
     return status;
 }

@@ -165,15 +165,9 @@ static int write_point(const Point *point, const char *path)
         e.writer = safetensors_writer_make();
         status = e.writer == NULL ? 99 : add_facts(&e);
     }
-    if (status == 0) {
-        status = export_model(&e);
-    }
-    if (status == 0) {
-        status = export_results(&e);
-    }
-    if (status == 0) {
-        status = safetensors_writer_finish(e.writer, path);
-    }
+    status = status != 0 ? status : export_model(&e);
+    status = status != 0 ? status : export_results(&e);
+    status = status != 0 ? status : safetensors_writer_finish(e.writer, path);
     export_clear(&e);
     shared_clear(shared);
     return status;
@@ -185,12 +179,8 @@ int command_export(const Grid *grid, const RunOptions *run, int argc, char **arg
     (void)argc;
     (void)argv;
     int status = check_request(grid, run);
-    if (status == 0) {
-        status = check_entries(&grid->points[0]);
-    }
-    if (status == 0) {
-        status = grid_predict(grid, run->memory, &threads);
-    }
+    status = status != 0 ? status : check_entries(&grid->points[0]);
+    status = status != 0 ? status : grid_predict(grid, run->memory, &threads);
     if (status == 0) {
         ref_thread_setup();
         status = write_point(&grid->points[0], run->output);

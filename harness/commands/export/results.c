@@ -146,15 +146,9 @@ static int add_layer(Export *e, RefRun *run, Kernel *kernel, size_t layer)
 {
     ref_run_layer(run);
     int status = ref_run_failed(run) ? memory_fault() : add_facts(e, layer);
-    if (status == 0) {
-        status = add_reference(e, run, layer, "r_T", original_entry);
-    }
-    if (status == 0) {
-        status = add_reference(e, run, layer, "r_Tprime", converted_entry);
-    }
-    if (status == 0) {
-        status = add_reference(e, run, layer, "r_Tinf", limit_entry);
-    }
+    status = status != 0 ? status : add_reference(e, run, layer, "r_T", original_entry);
+    status = status != 0 ? status : add_reference(e, run, layer, "r_Tprime", converted_entry);
+    status = status != 0 ? status : add_reference(e, run, layer, "r_Tinf", limit_entry);
     return status != 0 || kernel == NULL ? status : add_machines(e, kernel, layer);
 }
 

@@ -11,27 +11,42 @@
 
 #define NAME_MOST 64
 
-/* blocks.LAYER.NAME; nothing where there is no tensor. */
-static int add(Export *e, size_t layer, const char *name, size_t rank, const size_t *shape,
-               const double *data)
+/* A tensor of a layer; data NULL: there is none. */
+typedef struct {
+    const char *name;
+    size_t rank;
+    const size_t *shape;
+    const double *data;
+} Tensor;
+
+/* Writes those that are there, as blocks.LAYER.NAME. */
+static int add(Export *e, size_t layer, const Tensor *tensors, size_t count)
 {
-    char full[NAME_MOST];
-    snprintf(full, sizeof full, "blocks.%zu.%s", layer, name);
-    return data == NULL ? 0 : safetensors_writer_floats(e->writer, full, rank, shape, data);
+    int status = 0;
+    for (size_t i = 0; i < count && status == 0; i++) {
+        const Tensor *tensor = &tensors[i];
+        char full[NAME_MOST];
+        snprintf(full, sizeof full, "blocks.%zu.%s", layer, tensor->name);
+        if (tensor->data != NULL) {
+            status = safetensors_writer_floats(e->writer, full, tensor->rank, tensor->shape,
+                                               tensor->data);
+        }
+    }
+    return status;
 }
 
 /* A matrix a head, [heads, rows, columns]; every case keeps them without gaps. */
-static int add_heads(Export *e, size_t layer, const char *name, const size_t shape[3],
-                     HeadWeight weight)
+static Tensor of_heads(const char *name, const size_t shape[3], HeadWeight weight)
 {
     if (weight.data != NULL &&
         (weight.ld != shape[2] || weight.head_stride != shape[1] * shape[2])) {
         fprintf(stderr, "tensors.c: bug: '%s' has gaps\n", name);
         abort();
     }
-    return add(e, layer, name, 3, shape, weight.data);
+    return (Tensor){name, 3, shape, weight.data};
 }
 
+/* Q and K, V and O, or the two products of a head. */
 static int add_attention(Export *e, size_t layer, const Bundle *bundle)
 {
     const Score *score = &bundle->score;
@@ -40,26 +55,18 @@ static int add_attention(Export *e, size_t layer, const Bundle *bundle)
     size_t d = value->write.count, d_head = merged ? d : score->d_head;
     const size_t in[] = {bundle->heads, d, d_head}, out[] = {bundle->heads, d_head, d};
     const size_t inner[] = {bundle->heads, d_head};
-    int status = add_heads(e, layer, merged ? "attn.QK" : "attn.W_Q", in, score->q);
-    if (status == 0 && !merged) {
-        status = add_heads(e, layer, "attn.W_K", in, score->k);
-    }
-    if (status == 0) {
-        status = add_heads(e, layer, merged ? "attn.OV" : "attn.W_V", in, value->v);
-    }
-    if (status == 0 && !merged) {
-        status = add_heads(e, layer, "attn.W_O", out, value->o);
-    }
-    if (status == 0) {
-        status = add(e, layer, "attn.b_Q", 2, inner, score->q_bias);
-    }
-    if (status == 0) {
-        status = add(e, layer, "attn.b_K", 2, inner, score->k_bias);
-    }
-    if (status == 0) {
-        status = add(e, layer, "attn.b_V", 2, inner, value->inner_bias);
-    }
-    return status != 0 ? status : add(e, layer, "attn.b_O", 1, &d, value->bias);
+    const HeadWeight none = {0};
+    const Tensor tensors[] = {
+        of_heads(merged ? "attn.QK" : "attn.W_Q", in, score->q),
+        of_heads("attn.W_K", in, merged ? none : score->k),
+        of_heads(merged ? "attn.OV" : "attn.W_V", in, value->v),
+        of_heads("attn.W_O", out, merged ? none : value->o),
+        {"attn.b_Q", 2, inner, score->q_bias},
+        {"attn.b_K", 2, inner, score->k_bias},
+        {"attn.b_V", 2, inner, value->inner_bias},
+        {"attn.b_O", 1, &d, value->bias},
+    };
+    return add(e, layer, tensors, sizeof tensors / sizeof *tensors);
 }
 
 /* x W_in and act(.) W_out, or one linear map; an activation by itself has no weights. */
@@ -69,15 +76,13 @@ static int add_direct(Export *e, size_t layer, const Direct *direct)
     size_t columns = ffn ? direct->hidden : direct->write.count;
     const size_t first[] = {direct->read.count, columns};
     const size_t second[] = {direct->hidden, direct->write.count};
-    int status = add(e, layer, ffn ? "mlp.W_in" : "linear.W", 2, first, direct->w1);
-    if (status == 0) {
-        status = add(e, layer, ffn ? "mlp.b_in" : "linear.b", 1, &columns, direct->b1);
-    }
-    if (status == 0 && ffn) {
-        status = add(e, layer, "mlp.W_out", 2, second, direct->w2);
-    }
-    return status != 0 || !ffn ? status
-                               : add(e, layer, "mlp.b_out", 1, &direct->write.count, direct->b2);
+    const Tensor tensors[] = {
+        {ffn ? "mlp.W_in" : "linear.W", 2, first, direct->w1},
+        {ffn ? "mlp.b_in" : "linear.b", 1, &columns, direct->b1},
+        {"mlp.W_out", 2, second, ffn ? direct->w2 : NULL},
+        {"mlp.b_out", 1, &direct->write.count, ffn ? direct->b2 : NULL},
+    };
+    return add(e, layer, tensors, sizeof tensors / sizeof *tensors);
 }
 
 static bool is_ffn(const Sublayer *sublayer)
@@ -88,10 +93,10 @@ static bool is_ffn(const Sublayer *sublayer)
 /* The norm of a part of a layer: ln2 of the feed-forward network, ln1 of any other. */
 static int add_norm(Export *e, size_t layer, const LayerNorm *norm, bool ffn)
 {
-    int status = add(e, layer, ffn ? "ln2.w" : "ln1.w", 1, &norm->columns.count, norm->gamma);
-    return status != 0
-               ? status
-               : add(e, layer, ffn ? "ln2.b" : "ln1.b", 1, &norm->columns.count, norm->beta);
+    const size_t *shape = &norm->columns.count;
+    const Tensor tensors[] = {{ffn ? "ln2.w" : "ln1.w", 1, shape, norm->gamma},
+                              {ffn ? "ln2.b" : "ln1.b", 1, shape, norm->beta}};
+    return add(e, layer, tensors, sizeof tensors / sizeof *tensors);
 }
 
 /* before: the sublayer before it, which a norm by itself stands behind. */
@@ -205,18 +210,11 @@ int export_model(Export *e)
 {
     const Model *model = &e->shared->pair.original;
     int status = add_inputs(e);
-    if (status == 0) {
-        status = add_layers(e);
-    }
-    if (status == 0) {
-        status = safetensors_writer_metadata(e->writer, "scale", scale_text(model));
-    }
-    if (status == 0) {
-        status = add_word(e, AXIS_ACTIVATION);
-    }
-    if (status == 0) {
-        status = add_norm_words(e);
-    }
+    status = status != 0 ? status : add_layers(e);
+    status =
+        status != 0 ? status : safetensors_writer_metadata(e->writer, "scale", scale_text(model));
+    status = status != 0 ? status : add_word(e, AXIS_ACTIVATION);
+    status = status != 0 ? status : add_norm_words(e);
     if (status == 0 && construction_info(e->point->spec.construction)->heads) {
         status = safetensors_writer_metadata(e->writer, "blocks", "sequential");
     }

@@ -120,12 +120,8 @@ int command_merge(int argc, char **argv)
         return memory_fault();
     }
     int status = read_arguments(&merge, argc, argv);
-    if (status == 0) {
-        status = check_files(&merge, merge.options.output);
-    }
-    if (status == 0) {
-        status = merge_gather(&merge);
-    }
+    status = status != 0 ? status : check_files(&merge, merge.options.output);
+    status = status != 0 ? status : merge_gather(&merge);
     if (status == 0) {
         MergedPoint *points = calloc(merge.point_count + 1, sizeof *points);
         status =
@@ -135,9 +131,7 @@ int command_merge(int argc, char **argv)
         merge_compare_machines(&merge);
         status = merge_write(&merge, argc, argv);
     }
-    if (status == 0) {
-        status = conclude(&merge);
-    }
+    status = status != 0 ? status : conclude(&merge);
     clear(&merge);
     return status;
 }

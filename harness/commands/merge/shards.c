@@ -291,12 +291,8 @@ int merge_gather(Merge *merge)
             merge->header_length = strcspn(merge->header, "\n") + 1;
             status = check_header(merge);
         }
-        if (status == 0) {
-            status = check_same(merge, &merge->files[i]);
-        }
+        status = status != 0 ? status : check_same(merge, &merge->files[i]);
     }
-    if (status == 0) {
-        status = check_all_there(merge);
-    }
+    status = status != 0 ? status : check_all_there(merge);
     return status != 0 ? status : check_points(merge);
 }

@@ -189,9 +189,7 @@ static int print_lines(FILE *file, const char *lines)
 {
     Formatter *formatter = formatter_open(&format_table, file);
     int status = formatter == NULL ? -1 : formatter_take(formatter, lines);
-    if (status == 0) {
-        status = formatter_end(formatter);
-    }
+    status = status != 0 ? status : formatter_end(formatter);
     formatter_clear(formatter);
     return status;
 }

@@ -194,9 +194,8 @@ static const OutcomeKind min_omega_outcome = {
 static int open_files(Searches *all, const RunOptions *run, int argc, char **argv)
 {
     int status = output_open_run(&all->output, run);
-    if (status == 0) {
-        status = outcome_open(&all->outcome, &min_omega_outcome, run, true, argc, argv);
-    }
+    status = status != 0 ? status
+                         : outcome_open(&all->outcome, &min_omega_outcome, run, true, argc, argv);
     if (status == 0 && all->outcome.file != NULL) {
         (void)row_write_case_header(all->outcome.file); /* the stream remembers */
     }
@@ -224,14 +223,13 @@ int command_min_omega(const Grid *grid, const RunOptions *run, int argc, char **
         progress_open(&all.progress, progress_stderr(run->quiet), search_all_cost(grid));
         status = run_searches(&all, threads);
     }
-    if (status == 0) {
-        status = output_finish(
-            all.output,
-            &(RunRecord){.argc = argc, .argv = argv, .grid = grid, .seconds = all.seconds});
-    }
-    if (status == 0) {
-        status = outcome_finish(&all.outcome, all.missing == 0, NULL);
-    }
+    status =
+        status != 0
+            ? status
+            : output_finish(
+                  all.output,
+                  &(RunRecord){.argc = argc, .argv = argv, .grid = grid, .seconds = all.seconds});
+    status = status != 0 ? status : outcome_finish(&all.outcome, all.missing == 0, NULL);
     clear(&all);
     return status != 0 ? status : all.missing > 0;
 }

@@ -205,9 +205,7 @@ int command_plot(int argc, char **argv)
     if (status == 0 && plot.output != NULL) {
         status = check_files(&plot);
     }
-    if (status == 0) {
-        status = plot_data_read(&data, plot.tables, plot.table_count, plot.norm);
-    }
+    status = status != 0 ? status : plot_data_read(&data, plot.tables, plot.table_count, plot.norm);
     status = status != 0 ? status : check_wish(&plot, &data);
     status = status != 0 ? status : picture_make(&picture, &data, &plot.wish);
     status = status != 0 ? status : show(&plot, &picture);

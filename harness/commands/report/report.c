@@ -142,9 +142,7 @@ static int write_report(const Report *report)
 {
     AtomicFile file = {0};
     int status = atomic_file_open(&file, report->output);
-    if (status == 0) {
-        status = write_page(file.file, report);
-    }
+    status = status != 0 ? status : write_page(file.file, report);
     if (status == 0 && (ferror(file.file) || atomic_file_sync(&file) != 0 ||
                         atomic_file_publish(&file) != 0 || atomic_file_close(&file) != 0)) {
         status = atomic_file_failed(report->output);

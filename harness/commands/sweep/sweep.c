@@ -261,9 +261,7 @@ static int write_file(Sweep *sweep, size_t kept, int threads)
     }
     int status = journal_begin(sweep->journal, kept, header, &sweep->run);
     free(header);
-    if (status == 0) {
-        status = run_points(sweep, threads);
-    }
+    status = status != 0 ? status : run_points(sweep, threads);
     if (status == 0) {
         pthread_mutex_lock(&sweep->writing);
         sweep->record.complete = true;
@@ -383,21 +381,13 @@ static int lead(Sweep *sweep)
     if (run->team) {
         status = dispatch_meet(&sweep->dispatch, &sweep->record.ranks, &sweep->run);
     }
-    if (status == 0) {
-        status = checkpoints_claim(sweep->checkpoints);
-    }
-    if (status == 0) {
-        status = open_journal(sweep);
-    }
+    status = status != 0 ? status : checkpoints_claim(sweep->checkpoints);
+    status = status != 0 ? status : open_journal(sweep);
     if (status == 0 && !run->resume) {
         checkpoints_drop(sweep->checkpoints);
     }
-    if (status == 0) {
-        status = run_journal(sweep, threads);
-    }
-    if (status == 0) {
-        status = conclude(sweep);
-    }
+    status = status != 0 ? status : run_journal(sweep, threads);
+    status = status != 0 ? status : conclude(sweep);
     return status;
 }
 
@@ -417,9 +407,7 @@ int command_sweep(const Grid *grid, const RunOptions *run, int argc, char **argv
     if (status == 0 && !helper) {
         status = grid_predict(grid, run->memory, NULL);
     }
-    if (status == 0) {
-        status = prepare(&sweep);
-    }
+    status = status != 0 ? status : prepare(&sweep);
     if (status == 0 && is_kept(&sweep)) {
         status = checkpoints_open(&sweep.checkpoints, run, &sweep.record.identity);
     }

@@ -278,9 +278,7 @@ static int run_templates(Record *record, char **said, const Grid *grid, const Ru
         fputs("the searches for omega are over all inputs: a shard leaves them out\n",
               output_report(run));
     }
-    if (status == 0) {
-        status = say_verdict(said, grid, run, all, &limit, bounds);
-    }
+    status = status != 0 ? status : say_verdict(said, grid, run, all, &limit, bounds);
     return status != 0 ? status : !all;
 }
 
@@ -328,18 +326,10 @@ int command_verify(const Grid *grid, const RunOptions *run, int argc, char **arg
     ref_thread_setup();
     int status = check_arithmetic(grid);
     status = status == 0 ? verify_inputs_check(run) : status;
-    if (status == 0) {
-        status = record_open(&record, grid, run);
-    }
-    if (status == 0) {
-        status = grid_predict(grid, run->memory, &threads);
-    }
-    if (status == 0) {
-        status = open_output(&output, run);
-    }
-    if (status == 0) {
-        status = open_outcome(&outcome, grid, run, argc, argv);
-    }
+    status = status != 0 ? status : record_open(&record, grid, run);
+    status = status != 0 ? status : grid_predict(grid, run->memory, &threads);
+    status = status != 0 ? status : open_output(&output, run);
+    status = status != 0 ? status : open_outcome(&outcome, grid, run, argc, argv);
     if (status == 0) {
         const Verify base = {.options = run,
                              .passed = true,
