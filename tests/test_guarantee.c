@@ -209,6 +209,37 @@ static void norms_of_vectors_are_not_below(void **state)
     }
 }
 
+/* 1 and many entries whose squares are lost beside it, one by one: together they are not. */
+static void what_sums_lose_is_in_norms(void **state)
+{
+    enum { COUNT = 1 << 17 };
+    double *v = calloc(COUNT, sizeof *v);
+    (void)state;
+    assert_non_null(v);
+    for (size_t i = 0; i < COUNT; i++) {
+        v[i] = i == 0 ? 1 : 0x1p-27;
+    }
+    Matrix m = taken(v, 1, COUNT);
+    double bound = magnitude_double(matrix_norm(&m)), norm = 1 + (COUNT - 1) * 0x1p-55;
+    assert_true(bound >= norm && bound <= norm * (1 + 1e-9));
+    matrix_clear(&m);
+    free(v);
+}
+
+/* An eigenvector that the guess cannot see, as it is orthogonal to where that begins: its matrix
+ * has 1 along (b, -1) and 1/10 along (1, b), b = 142/101. */
+static void what_is_guessed_is_proven(void **state)
+{
+    const double b = 142.0 / 101, squares = 1 + b * b,
+                 w[] = {(b * b + 0.1) / squares, -0.9 * b / squares, -0.9 * b / squares,
+                        (1 + 0.1 * b * b) / squares};
+    (void)state;
+    Matrix m = taken(w, 2, 2);
+    double bound = magnitude_double(matrix_norm(&m));
+    assert_true(bound >= 1 - 1e-15 && bound <= 1.01);
+    matrix_clear(&m);
+}
+
 /* A matrix with the eigenvalues 1 - i/8 in a basis of reflections: I - 2 u u^T / |u|^2. */
 static void negative_parts_are_bounds(void **state)
 {
@@ -666,6 +697,8 @@ int main(void)
         cmocka_unit_test(magnitudes_are_printed_rounded_up),
         cmocka_unit_test(norms_are_bounds),
         cmocka_unit_test(norms_of_vectors_are_not_below),
+        cmocka_unit_test(what_sums_lose_is_in_norms),
+        cmocka_unit_test(what_is_guessed_is_proven),
         cmocka_unit_test(negative_parts_are_bounds),
         cmocka_unit_test(what_is_off_is_counted),
         cmocka_unit_test(slopes_are_bounds),
