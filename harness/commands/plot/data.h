@@ -28,8 +28,8 @@ typedef struct {
 enum { PLOT_SIZE_TEXT = 48 };
 void plot_cell_print(char text[PLOT_SIZE_TEXT], PlotCell cell);
 
-/* The values of an axis as they are written, each once: numbers in order, words as they came; blanks
- * first. */
+/* The values of an axis as they are written, each once: numbers in order, words as they came;
+ * blanks first. */
 typedef struct {
     char **texts; /* [count]; "": it does not matter in that row */
     size_t count, room;

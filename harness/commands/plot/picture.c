@@ -20,8 +20,8 @@ enum { HEAT_LEAST = 4 };
 
 /* ---- Orders and cells ------------------------------------------------------------------------ */
 
-/* order [*count] = the values of an axis that are drawn, and at[value] = their places in it; without
- * an axis there is one place. */
+/* order [*count] = the values of an axis that are drawn, and at[value] = their places in it;
+ * without an axis there is one place. */
 static int make_order(size_t **order, size_t **at, size_t *count, const Picture *picture,
                       size_t axis)
 {

@@ -214,8 +214,8 @@ static bool count_panels(Picture *picture)
     return true;
 }
 
-/* A panel a value of what is left, as long as there are few.  What was swept by itself, and makes no
- * grid with x, is drawn at its most frequent value. */
+/* A panel a value of what is left, as long as there are few.  What was swept by itself, and makes
+ * no grid with x, is drawn at its most frequent value. */
 static void place_panels(Picture *picture)
 {
     size_t count = 1;
