@@ -254,6 +254,33 @@ bool ref_base_certified(const RefBase *base)
     return base->radius != NULL;
 }
 
+/* The exponent of a stream's largest entry; of zeros the least. */
+static mpfr_exp_t largest_exponent(const ApMat *stream)
+{
+    mpfr_exp_t most = mpfr_get_emin();
+    for (size_t i = 0; i < stream->rows * stream->columns; i++) {
+        mpfr_srcptr x = stream->entry + i;
+        most = mpfr_regular_p(x) && mpfr_get_exp(x) > most ? mpfr_get_exp(x) : most;
+    }
+    return most;
+}
+
+double ref_base_lost(const RefBase *base)
+{
+    double lost = 0;
+    for (size_t l = 0; l < base->depth; l++) {
+        double size = (double)largest_exponent(&base->original[l]);
+        for (size_t i = 0; i < base->radius[l].rows; i++) {
+            mpfr_srcptr radius = ap_at(&base->radius[l], i, 0);
+            double off = mpfr_regular_p(radius) ? (double)mpfr_get_exp(radius)
+                         : mpfr_zero_p(radius)  ? -INFINITY
+                                                : INFINITY;
+            lost = fmax(lost, off - size + (double)base->bits);
+        }
+    }
+    return lost;
+}
+
 void ref_base_clear(RefBase *base)
 {
     if (base == NULL) {

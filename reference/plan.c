@@ -42,9 +42,6 @@ enum { PLAN_MACHINE = 53 };
 /* A difference that is lost at this precision is taken for a zero that is not proven. */
 enum { DIFFERENCE_HIGH_LIMIT = 1 << 11 };
 
-/* By how much more than was measured an input of the same model may cancel: half the margin. */
-enum { SPARE_BITS = PLAN_MARGIN / 2 };
-
 /* The largest |ds| and r, as a power of two, at which a difference counts as linear. */
 enum { LINEAR_EXPONENT = -8 };
 
@@ -71,11 +68,6 @@ struct RefPlan {
     double omega;       /* that of the differences */
     bool norms;         /* the model has some */
     mpfr_exp_t largest; /* see Seen, at that Omega */
-    /* Of a plan beside a run: the pair, the lower precision's run, behind layer `followed`. */
-    const Pair *pair;
-    RefRun *low;
-    Resolved resolved;
-    size_t followed;
 };
 
 /* Exponents of the largest |entry| of low, and of its largest difference from high. */
@@ -149,19 +141,6 @@ static double cancelled(const Difference *e, mpfr_exp_t size, Block block)
         }
     }
     return most > size ? (double)most - (double)size : 0;
-}
-
-/* The exponent of a block's largest entry. */
-static mpfr_exp_t block_size(const ApMat *x, Block block)
-{
-    mpfr_exp_t size = mpfr_get_emin();
-    for (size_t i = block.first; i < block.first + block.rows; i++) {
-        for (size_t c = block.columns.first; c < block.columns.first + block.columns.count; c++) {
-            mpfr_srcptr entry = ap_at(x, i, c);
-            size = mpfr_regular_p(entry) && mpfr_get_exp(entry) > size ? mpfr_get_exp(entry) : size;
-        }
-    }
-    return size;
 }
 
 /* Bits that norms at x + e lost in a layer or in one before: that row may be far below x and e, and
@@ -409,37 +388,6 @@ static void plan_merge(RefPlan *plan, const RefPlan *other)
     }
 }
 
-bool ref_plan_known(const RefPlan *plan)
-{
-    bool known = true;
-    for (size_t l = 0; l < plan->depth; l++) {
-        known = known && plan->layers[l].growth < PLAN_UNKNOWN;
-        for (int b = 0; b < BLOCK_COUNT; b++) {
-            known = known && plan->layers[l].difference[b] < PLAN_UNKNOWN;
-        }
-    }
-    return known;
-}
-
-void ref_plan_worsen(RefPlan *plan, const RefPlan *other)
-{
-    plan_merge(plan, other);
-    plan->largest = other->largest > plan->largest ? other->largest : plan->largest;
-    for (size_t l = 0; l < plan->depth; l++) {
-        LayerPlan *layer = &plan->layers[l];
-        const LayerPlan *second = &other->layers[l];
-        for (int k = 0; k <= OMEGA_MAX_GAP; k++) {
-            layer->gap[k] = fmax(layer->gap[k], second->gap[k]);
-        }
-        for (int b = 0; b < BLOCK_COUNT; b++) {
-            layer->difference[b] = fmax(layer->difference[b], second->difference[b]);
-            layer->largest[b] =
-                second->largest[b] > layer->largest[b] ? second->largest[b] : layer->largest[b];
-            layer->zero[b] = layer->zero[b] && second->zero[b];
-        }
-    }
-}
-
 RefPlan *ref_plan_make(const Pair *pair)
 {
     return ref_plan_make_at(pair, FAR_OMEGA);
@@ -467,62 +415,9 @@ RefPlan *ref_plan_make_kept(const Pair *pair, double omega, const RefKeeper *kee
     return plan;
 }
 
-RefPlan *ref_plan_beside(const Pair *pair, double omega)
-{
-    RefPlan *plan = plan_open(pair, omega);
-    if (plan == NULL) {
-        return NULL;
-    }
-    plan_reset(plan);
-    plan->pair = pair;
-    plan->resolved = (Resolved){true, true};
-    plan->low = open_run(plan, &pair->converted, pair->converted_x, pair->bias_row_content,
-                         PLAN_LOW_BITS, true, true);
-    if (plan->low == NULL) {
-        ref_plan_clear(plan);
-        return NULL;
-    }
-    return plan;
-}
-
-bool ref_plan_follow(RefPlan *plan, const RefRun *run)
-{
-    size_t l = plan->followed++;
-    bool before = plan->resolved.streams;
-    if (before) {
-        plan->low->ev.lost = l > 0 ? (mpfr_exp_t)plan->layers[l - 1].growth : 0;
-        ref_run_layer(plan->low);
-        measure_layer(plan, plan->pair, l, plan->low, run, &plan->resolved);
-    }
-    (void)layer_give_up(&plan->layers[l], before, PLAN_LOW_BITS);
-    return !plan->low->ev.failed;
-}
-
-bool ref_plan_follows(const RefPlan *plan)
-{
-    return plan->resolved.streams && plan->resolved.differences;
-}
-
-void ref_plan_visit(RefArchive *archive, void *state)
-{
-    RefPlan *plan = state;
-    plan->followed = ref_archive_count(archive, plan->followed, plan->depth);
-    layers_visit(archive, plan, &plan->resolved);
-    archive_run(archive, plan->low);
-    /* It stops behind the layer that it lost. */
-    ref_archive_expect(archive, plan->low->layer == plan->followed ||
-                                    (plan->low->layer < plan->followed && !plan->resolved.streams));
-}
-
-size_t ref_plan_layers(const RefPlan *plan)
-{
-    return plan->followed;
-}
-
 void ref_plan_clear(RefPlan *plan)
 {
     if (plan != NULL) {
-        ref_run_clear(plan->low);
         free(plan->layers);
         free(plan);
     }
@@ -605,34 +500,6 @@ bool ref_plan_serves(const RefPlan *plan, double omega)
            (gaps == 1 && (double)plan->largest + more <= LINEAR_EXPONENT);
 }
 
-/* The layer of a difference: does e cancel no more, by SPARE_BITS, than was measured, and is what
- * was nothing in T_infinity nothing? */
-static bool covers_difference(const RefPlan *plan, const Pair *pair, const RefRun *run, size_t l)
-{
-    bool covered = true;
-    for (int b = 0; b < BLOCK_COUNT; b++) {
-        Block block = block_of(pair, l, (RefBlock)b);
-        mpfr_exp_t size = block_size(&run->e->stream, block);
-        double most = plan->layers[l].difference[b] + SPARE_BITS;
-        bool nothing = block_size(&run->stream, block) == mpfr_get_emin();
-        covered = covered && cancelled(run->e, size, block) <= most &&
-                  fallen(&run->ev.seen) <= most && (nothing || !plan->layers[l].zero[b]);
-    }
-    return covered;
-}
-
-bool ref_plan_covers(const RefPlan *plan, const Pair *pair, const RefRun *run)
-{
-    size_t l = run->layer - 1;
-    const ApMat *x = &run->stream;
-    mpfr_exp_t size = block_size(x, (Block){0, x->rows, {0, x->columns}});
-    mpfr_exp_t linear = plan->largest == mpfr_get_emin() ? plan->largest : LINEAR_EXPONENT;
-    bool cancels = 2 * ((double)run->term - (double)size) > PLAN_LOW_BITS;
-    /* Beyond the plan's Omega all is smaller still, until it leaves MPFR's range. */
-    bool serves = run->ev.omega >= plan->omega || run->ev.seen.change <= linear;
-    return !cancels && serves && !run->left_range && covers_difference(plan, pair, run, l);
-}
-
 /* Bits of e that leave r(T') = x + e as right as x has to be for a machine's errors, where e itself
  * is asked for nothing: the smaller e is, the fewer. */
 static double difference_bits_of_sum(const RefPlan *plan, double omega, size_t l)
@@ -662,7 +529,7 @@ double ref_plan_difference_bits(const RefPlan *plan, int digits, double omega, s
     return whole_limbs(growth + digits_bits(digits));
 }
 
-mpfr_prec_t ref_plan_difference_working_bits(const RefPlan *plan, int digits, double omega,
+static mpfr_prec_t difference_working_bits(const RefPlan *plan, int digits, double omega,
                                              long max_bits)
 {
     double most = 0;
@@ -675,7 +542,7 @@ mpfr_prec_t ref_plan_difference_working_bits(const RefPlan *plan, int digits, do
 
 RefBits ref_plan_both_bits(const RefPlan *plan, int digits, double omega, long max_bits)
 {
-    mpfr_prec_t e = ref_plan_difference_working_bits(plan, digits, omega, max_bits);
+    mpfr_prec_t e = difference_working_bits(plan, digits, omega, max_bits);
     mpfr_prec_t x = ref_plan_working_bits(plan, digits, 0, max_bits);
     return (RefBits){x > e ? x : e, e};
 }

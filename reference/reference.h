@@ -70,34 +70,6 @@ void ref_plan_clear(RefPlan *plan);
 RefPlan *ref_plan_make_kept(const Pair *pair, double omega, const RefKeeper *keeper)
     __attribute__((warn_unused_result));
 
-/* A plan that is measured beside the very difference whose errors it knows, layer by layer, for
- * a pair whose T_infinity is T: that is the higher of the two precisions, so that one evaluation
- * at 64 bits is all it takes; worth it where the evaluation of one Omega is long.  NULL when
- * memory is short. */
-RefPlan *ref_plan_beside(const Pair *pair, double omega) __attribute__((warn_unused_result));
-
-/* After ref_run_layer of that difference, of at least 128 bits: what is asked of the plan after is
- * asked of layers so far.  false: memory is short. */
-bool ref_plan_follow(RefPlan *plan, const RefRun *run) __attribute__((warn_unused_result));
-
-/* Were 64 bits enough so far?  If not, ref_plan_make_at may know more. */
-bool ref_plan_follows(const RefPlan *plan);
-
-/* A RefVisit: such a plan between two layers. */
-void ref_plan_visit(RefArchive *archive, void *state);
-
-/* Was all of it measured? */
-bool ref_plan_known(const RefPlan *plan);
-
-/* The plan of two inputs of one model: the worse of both, which were made for the same Omega. */
-void ref_plan_worsen(RefPlan *plan, const RefPlan *other);
-
-/* After ref_run_layer of a difference at another input of the plan's model: does it keep to what
- * was measured?  Where it cancels more, is no longer linear in e^(-Omega gap), or has something
- * where there was nothing, it has to have its own plan.  What its rounding errors grow by it does
- * not show: that is for a machine's errors to say. */
-bool ref_plan_covers(const RefPlan *plan, const Pair *pair, const RefRun *run);
-
 /* Does what the plan says of differences hold at this Omega?  A plan of ref_plan_make measures
  * them at an Omega so large that they are linear in e^(-Omega gap); it serves wherever they
  * nearly are. */
@@ -120,13 +92,11 @@ mpfr_exp_t ref_plan_error(const RefPlan *plan, size_t layer, mpfr_prec_t bits);
 mpfr_exp_t ref_plan_relative_error(const RefPlan *plan, size_t layer, mpfr_prec_t bits);
 
 /* Bits of e that give the difference to so many digits in layers 1 .. layer, growth + digits
- * log2 10 + 28 rounded up to 64, and where e is large enough for it to matter r(T') as x has it;
- * and those to work with under a cap.  The plan serves omega. */
+ * log2 10 + 28 rounded up to 64, and where e is large enough for it to matter r(T') as x has it.
+ * The plan serves omega. */
 double ref_plan_difference_bits(const RefPlan *plan, int digits, double omega, size_t layer);
-mpfr_prec_t ref_plan_difference_working_bits(const RefPlan *plan, int digits, double omega,
-                                             long max_bits);
 
-/* Those, and x's beside them. */
+/* Those to work with under a cap, and x's beside them. */
 RefBits ref_plan_both_bits(const RefPlan *plan, int digits, double omega, long max_bits);
 
 /* Parts of a stream whose largest |e| an error is relative to. */
@@ -173,6 +143,10 @@ typedef struct {
 RefBase *ref_base_make(const Pair *pair, mpfr_prec_t bits, RefForm form, RefLimit limit,
                        const RefBaseOptions *options) __attribute__((warn_unused_result));
 bool ref_base_certified(const RefBase *base);
+
+/* Of a certified base: by how many bits the streams of r(T), each relative to its largest entry,
+ * are known to fewer than its own; infinite where nothing is known. */
+double ref_base_lost(const RefBase *base);
 void ref_base_clear(RefBase *base);
 mpfr_prec_t ref_base_bits(const RefBase *base);
 
@@ -281,9 +255,8 @@ void ref_run_clear(RefRun *run);
 /* A RefVisit: a run between two layers. */
 void ref_run_visit(RefArchive *archive, void *state);
 
-/* Layers that a run, or a plan beside one, is behind. */
+/* Layers that a run is behind. */
 size_t ref_run_layers(const RefRun *run);
-size_t ref_plan_layers(const RefPlan *plan);
 
 typedef enum {
     ERROR_APPROXIMATION, /* r(T_infinity) - r(T) */

@@ -130,7 +130,8 @@ static bool run_init(RefRun *run, double omega, mpfr_prec_t bits, const RunOptio
     RunShape shape = run_shape(run->model, bits, run->form), own = shape;
     ApExtent list[RUN_MATS];
     if (run->known != NULL) {
-        own = (RunShape){{.rows = shape.block.rows}, {0, 0}}; /* x is not evaluated */
+        /* x is not evaluated; radii read its norms */
+        own = (RunShape){{.rows = shape.block.rows}, {.copy = shape.norm.copy}};
     }
     run_list(run, layout, run->form, &own, list);
     bool ok =
@@ -225,10 +226,11 @@ void ref_run_clear(RefRun *run)
 
 bool ref_run_certify(RefRun *run)
 {
-    if (run->form == REF_DENSE || run->known != NULL || run->layer > 0) {
+    bool other_bits = run->known != NULL && run->claimed.e != run->ev.bits;
+    if (run->form == REF_DENSE || other_bits || run->layer > 0) {
         fprintf(stderr,
-                "headproof: bug: %s:%d: radii of a dense run, one from a tape, or behind "
-                "layer %zu\n",
+                "headproof: bug: %s:%d: radii of a dense run, one from a tape of other "
+                "bits, or behind layer %zu\n",
                 __FILE__, __LINE__, run->layer);
         abort();
     }
@@ -239,7 +241,6 @@ bool ref_run_certify(RefRun *run)
                                              .sum = run->e != NULL ? &run->e->sum : NULL,
                                              .normed = &run->normed,
                                              .normed_e = run->e != NULL ? &run->e->normed : NULL,
-                                             .record = &run->norm,
                                              .limit = run->limit});
     return run->radius != NULL;
 }
@@ -374,15 +375,18 @@ void ref_run_layer(RefRun *run)
             radius_before(run->radius);
         }
         run_sublayer(run, sublayer);
+        if (run->kept != NULL) {
+            copy_stream(&run->kept->stream[run->sublayer], &run->stream);
+        } else if (run->known != NULL) {
+            copy_stream(&run->stream, &run->known->stream[run->sublayer]);
+        }
         if (run->radius != NULL) {
-            radius_after(run->radius, sublayer);
+            radius_after(run->radius, sublayer, run_norm_record(run));
         }
     }
     if (run->kept != NULL) {
-        copy_stream(&run->kept->stream[run->layer], &run->stream);
         run->kept->term[run->layer] = run->term;
     } else if (run->known != NULL) {
-        copy_stream(&run->stream, &run->known->stream[run->layer]);
         run->term = run->known->term[run->layer];
     }
     if (run->e != NULL) {

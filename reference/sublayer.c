@@ -25,8 +25,7 @@ static void normalise_x(RefRun *run, const LayerNorm *norm, ApMat *to)
     norm_write_stream(&run->ev, layout, norm, record, &run->stream, to);
 }
 
-/* The record of the norm of the sublayer that is next. */
-static const NormRecord *norm_record(const RefRun *run)
+const NormRecord *run_norm_record(const RefRun *run)
 {
     const Tape *tape = run->known != NULL ? run->known : run->kept;
     return tape != NULL ? &tape->norm[run->sublayer] : &run->norm;
@@ -40,11 +39,14 @@ static void read_input(RefRun *run, const LayerNorm *norm)
     if (normed && run->known == NULL) {
         normalise_x(run, norm, &run->normed);
         run->input = &run->normed;
+    } else if (normed && run->radius != NULL) {
+        norm_write_stream(&run->ev, &run->model->layout, norm, run_norm_record(run), &run->stream,
+                          &run->normed);
     }
     for (int i = 0; i < RUN_CHANGES; i++) {
         Difference *e = run_change(run, i);
         if (e != NULL && normed) {
-            difference_read_normed(&run->ev, &run->model->layout, norm, norm_record(run), e);
+            difference_read_normed(&run->ev, &run->model->layout, norm, run_norm_record(run), e);
         } else if (e != NULL) {
             e->input = &e->stream;
         }
@@ -114,7 +116,7 @@ static void normalise_stream(RefRun *run, const LayerNorm *norm)
     for (int i = 0; i < RUN_CHANGES; i++) {
         Difference *e = run_change(run, i);
         if (e != NULL) {
-            difference_normalise(&run->ev, &run->model->layout, norm, norm_record(run), e);
+            difference_normalise(&run->ev, &run->model->layout, norm, run_norm_record(run), e);
         }
     }
 }

@@ -9,4 +9,7 @@
 /* x, and e beside it, go through the sublayer run->sublayer. */
 void run_sublayer(RefRun *run, const Sublayer *sublayer);
 
+/* The record of its norm. */
+const NormRecord *run_norm_record(const RefRun *run);
+
 #endif

@@ -36,10 +36,9 @@ static bool tape_init(Tape *tape, const Model *model)
     }
     for (size_t i = 0; making.ok && i < tape->sublayers; i++) {
         making.ok =
-            norm_record_init(&tape->norm[i], rows, norm_columns(&model->sublayers[i]), tape->bits);
-    }
-    for (size_t l = 0; making.ok && l < tape->depth; l++) {
-        making.ok = ap_init(&tape->stream[l], rows, columns, tape->bits);
+            norm_record_init(&tape->norm[i], rows, norm_columns(&model->sublayers[i]),
+                             tape->bits) &&
+            ap_init(&tape->stream[i], rows, columns, tape->bits);
     }
     return making.ok;
 }
@@ -56,7 +55,7 @@ Tape *tape_open(const Model *model, mpfr_prec_t bits)
     tape->record = calloc(blocks + 1, sizeof *tape->record);
     tape->sublayers = model->sublayer_count;
     tape->norm = calloc(tape->sublayers, sizeof *tape->norm);
-    tape->stream = calloc(tape->depth, sizeof *tape->stream);
+    tape->stream = calloc(tape->sublayers, sizeof *tape->stream);
     tape->term = calloc(tape->depth, sizeof *tape->term);
     if (!tape_init(tape, model)) {
         tape_clear(tape);
@@ -76,8 +75,8 @@ void tape_clear(Tape *tape)
     for (size_t i = 0; tape->norm != NULL && i < tape->sublayers; i++) {
         norm_record_clear(&tape->norm[i]);
     }
-    for (size_t l = 0; tape->stream != NULL && l < tape->depth; l++) {
-        ap_clear(&tape->stream[l]);
+    for (size_t i = 0; tape->stream != NULL && i < tape->sublayers; i++) {
+        ap_clear(&tape->stream[i]);
     }
     free(tape->record);
     free(tape->norm);
@@ -108,5 +107,6 @@ double tape_bytes(const Model *model, mpfr_prec_t bits)
     for (size_t i = 0; i < model->sublayer_count; i++) {
         sum.bytes += norm_record_bytes(rows, norm_columns(&model->sublayers[i]), bits);
     }
-    return sum.bytes + (double)model->depth * ap_bytes((double)rows, (double)columns, bits);
+    return sum.bytes +
+           (double)model->sublayer_count * ap_bytes((double)rows, (double)columns, bits);
 }

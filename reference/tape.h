@@ -15,7 +15,7 @@ typedef struct {
     size_t blocks;
     NormRecord *norm; /* [sublayers], empty where a sublayer has none */
     size_t sublayers;
-    ApMat *stream;    /* [depth] after a layer */
+    ApMat *stream;    /* [sublayers] after a sublayer */
     mpfr_exp_t *term; /* [depth] of the largest number that went into it in that layer */
     size_t depth;
 } Tape;

@@ -73,7 +73,7 @@ static FuzzText evaluate(const States *states, bool resume)
         points[i] = &grid->points[i];
     }
     fuzz_need(checkpoints_open(&checkpoints, &run, &states->identity) == 0, "checkpoints_open");
-    bool ok = shared_make(&shared, points, grid->count, true, 1e9, checkpoints) == EVALUATE_OK;
+    bool ok = shared_make(&shared, points, grid->count, 1e9, checkpoints) == EVALUATE_OK;
     FILE *out = open_memstream(&all.bytes, &all.size);
     fuzz_need(out != NULL, "open_memstream");
     for (size_t i = 0; ok && i < grid->count; i++) {

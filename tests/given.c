@@ -208,22 +208,19 @@ static bool take_row(void *context, const Point *point, const Row *row)
     return true;
 }
 
-/* How digits are known: as the point's size has it, by a plan beside it, by radii. */
-typedef enum { BY_SIZE, BY_PLAN_BESIDE, BY_RADII } Known;
-
-static void know_by(Shared *shared, const Point *point, Known known)
+/* As where radii did not suffice for r(T): a plan, and a base without radii. */
+static void know_by_plan(Shared *shared, const Point *point)
 {
-    shared->beside = shared->beside || known == BY_PLAN_BESIDE;
-    if (known == BY_RADII) {
-        ref_base_clear(shared->base);
-        shared->proven = true;
-        shared->base =
-            shared_base(shared, point, true, shared_bits(NULL, point).x, shared->limit, NULL);
-        assert_non_null(shared->base);
-    }
+    ref_base_clear(shared->base);
+    shared->proven = false;
+    shared->plan = ref_plan_make_kept(&shared->pair, 0, NULL);
+    assert_non_null(shared->plan);
+    shared->base = shared_base(shared, point, false, shared_bits(shared->plan, point).x,
+                               shared->limit, NULL);
+    assert_non_null(shared->base);
 }
 
-static char *rows_of(const Point *point, bool with_key, Known known)
+static char *rows_of(const Point *point, bool with_key, bool planned)
 {
     char *text = NULL;
     size_t size = 0;
@@ -231,8 +228,10 @@ static char *rows_of(const Point *point, bool with_key, Known known)
     Shared *shared;
     Sink sink = {open_memstream(&text, &size), with_key};
     assert_non_null(sink.file);
-    assert_int_equal(shared_make(&shared, &point, 1, true, 0, NULL), EVALUATE_OK);
-    know_by(shared, point, known);
+    assert_int_equal(shared_make(&shared, &point, 1, 0, NULL), EVALUATE_OK);
+    if (planned && shared->plan == NULL) {
+        know_by_plan(shared, point);
+    }
     assert_int_equal(point_evaluate(&passed, shared, point, take_row, &sink), EVALUATE_OK);
     shared_clear(shared);
     assert_int_equal(fclose(sink.file), 0);
@@ -241,17 +240,12 @@ static char *rows_of(const Point *point, bool with_key, Known known)
 
 char *given_rows(const Point *point, bool with_key)
 {
-    return rows_of(point, with_key, BY_SIZE);
+    return rows_of(point, with_key, false);
 }
 
-char *given_rows_beside(const Point *point)
+char *given_rows_by_plan(const Point *point)
 {
-    return rows_of(point, true, BY_PLAN_BESIDE);
-}
-
-char *given_rows_by_radii(const Point *point)
-{
-    return rows_of(point, true, BY_RADII);
+    return rows_of(point, true, true);
 }
 
 char *given_command(const Point *point)

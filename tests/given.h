@@ -61,11 +61,7 @@ char *given_command(const Point *point);
 /* The rows of that command, read as a shell reads it. */
 char *given_rows_again(Given *given, const Point *point, bool with_key);
 
-/* The same as given_rows where the plan is measured beside the evaluation, as it is for large
- * models. */
-char *given_rows_beside(const Point *point);
-
-/* The same with radii in place of a plan, as long as they suffice. */
-char *given_rows_by_radii(const Point *point);
+/* The same as given_rows by a plan, as where radii do not suffice. */
+char *given_rows_by_plan(const Point *point);
 
 #endif

@@ -128,7 +128,7 @@ static void check_pair(Worst *worst, const CaseSpec *s, double omega)
     }
     mpfr_prec_t bits = (mpfr_prec_t)needed;
     Runs runs = runs_open(&pair.converted, pair.converted_x, pair.bias_row_content, omega, bits,
-                          ref_plan_difference_working_bits(plan, REF_DIGITS_MOST, omega, MAX_BITS));
+                          ref_plan_both_bits(plan, REF_DIGITS_MOST, omega, MAX_BITS).e);
     difference_describe(what, s, omega);
     check_layers(worst, &runs, s->depth, plan, bits, what);
     runs_clear(&runs);

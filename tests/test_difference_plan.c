@@ -81,21 +81,14 @@ static double block_lost(const Twice *t, RefBlock b, size_t layer)
 }
 
 /* The a-priori error of each block at p bits covers what 2p + 128 bits change; returns the bits to
- * spare, at least.  beside: by a plan that is measured beside the difference. */
-static double spare_bits(const CaseSpec *spec, double omega, bool beside)
+ * spare, at least. */
+static double spare_bits(const CaseSpec *spec, double omega)
 {
     Twice t;
     double spare = INFINITY;
-    twice_open(&t, spec, omega, beside ? 256 : 0);
-    beside = beside && t.pair.limit_is_original;
-    if (beside) {
-        ref_plan_clear(t.plan);
-        t.plan = ref_plan_beside(&t.pair, omega);
-        assert_non_null(t.plan);
-    }
+    twice_open(&t, spec, omega, 0);
     for (size_t l = 1; l <= spec->depth; l++) {
         twice_layer(&t);
-        assert_true(!beside || (ref_plan_follow(t.plan, t.few) && ref_plan_follows(t.plan)));
         for (int b = 0; b < BLOCK_COUNT; b++) {
             mpfr_exp_t claimed;
             if (ref_plan_difference_error(&claimed, t.plan, l, (RefBlock)b, t.bits.e)) {
@@ -108,66 +101,24 @@ static double spare_bits(const CaseSpec *spec, double omega, bool beside)
     return spare;
 }
 
-static void check_spare_bits(bool beside)
+static void a_priori_errors_hold(void **state)
 {
     static const double omegas[] = {3, 1e6, 0.25, 8, 50};
     const size_t count = SMALL_GRIDS ? 2 : sizeof omegas / sizeof *omegas;
     bool all = fixture_nightly();
+    (void)state;
     for (int c = 0; c < WITH_OMEGA; c++) {
         double spare = INFINITY;
         for (int variant = 0; variant < VARIANTS; variant++) {
             CaseSpec spec = difference_variant((Construction)c, variant % 5 == 0 ? 12 : 2, variant);
             /* Every other Omega, and of the next variant the others; all of them at night. */
             for (size_t k = all ? 0 : (size_t)variant % 2; k < count; k += all ? 1 : 2) {
-                spare = fmin(spare, spare_bits(&spec, omegas[k], beside));
+                spare = fmin(spare, spare_bits(&spec, omegas[k]));
             }
         }
         print_message("%s: at least %.1f bits to spare\n", construction_names[c], spare);
         assert_true(spare > 0 && spare < 64);
     }
-}
-
-static void a_priori_errors_hold(void **state)
-{
-    (void)state;
-    check_spare_bits(false);
-}
-
-static void so_they_do_measured_beside(void **state)
-{
-    (void)state;
-    check_spare_bits(true);
-}
-
-/* A trajectory that 64 bits lose is admitted to be lost: the two tokens' scores differ in the
- * last of the bits that a double has, and are so large that this is everything. */
-static void a_plan_beside_admits_what_it_lost(void **state)
-{
-    CaseSpec spec = difference_case(CONSTRUCTION_ATTENTION, 2);
-    mpfr_exp_t e;
-    (void)state;
-    spec.n = 2;
-    spec.d = 1;
-    spec.heads = 1;
-    spec.score_scale = 0x1p59;
-    Pair pair = pair_make(&spec);
-    double x[2] = {1, 1 + 0x1p-52};
-    pair.converted_x = pair.original_x = x;
-    RefPlan *plan = ref_plan_beside(&pair, 60);
-    RefRun *run = ref_difference_open(&pair.converted, x, NULL, 60, 256, NULL);
-    assert_true(plan != NULL && run != NULL);
-    ref_run_layer(run);
-    assert_true(ref_plan_follow(plan, run));
-    assert_false(ref_plan_follows(plan));
-    assert_true(ref_plan_error(plan, 1, 256) > 0);
-    assert_false(ref_plan_difference_error(&e, plan, 1, BLOCK_COMPARED, 256));
-    ref_plan_clear(plan);
-    plan = ref_plan_make_at(&pair, 60); /* which takes more bits */
-    assert_non_null(plan);
-    assert_true(ref_plan_error(plan, 1, 256) < -64);
-    ref_run_clear(run);
-    ref_plan_clear(plan);
-    case_clear(&pair);
 }
 
 /* growth + 17 log2 10 + 28, rounded up to 64. */
@@ -257,7 +208,7 @@ static void plans_know_where_they_serve(void **state)
     Pair pair = pair_make(&spec);
     RefPlan *plan = ref_plan_make(&pair);
     assert_non_null(plan);
-    assert_int_equal(ref_plan_difference_working_bits(plan, REF_DIGITS_MOST, 1e6, MAX_BITS), 128);
+    assert_int_equal(ref_plan_both_bits(plan, REF_DIGITS_MOST, 1e6, MAX_BITS).e, 128);
     assert_int_equal(ref_plan_both_bits(plan, REF_DIGITS_MOST, 1e6, MAX_BITS).x, 192);
     assert_true(ref_plan_serves(plan, 1e6));
     assert_true(ref_plan_serves(plan, 1e17));
@@ -301,8 +252,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_priori_errors_hold),
-        cmocka_unit_test(so_they_do_measured_beside),
-        cmocka_unit_test(a_plan_beside_admits_what_it_lost),
         cmocka_unit_test(bits_are_those_of_the_growth),
         cmocka_unit_test(plans_know_where_they_serve),
         cmocka_unit_test(several_gaps_ask_for_no_more),

@@ -1,6 +1,6 @@
 /*
- * Inputs of one model, which share its weights' packing and a plan: each has the rows that it has
- * alone, and one that does not keep to the plan has its own.
+ * Inputs of one model, which share its weights' packing and their norms: each has the rows that it
+ * has alone, whatever the others are.
  */
 #include "../harness/evaluate/evaluate.h"
 #include "../harness/models/inputs.h"
@@ -137,12 +137,9 @@ static void scale_input(Members *members, size_t i, double factor)
     }
 }
 
-/* Bits differ: a plan of several inputs asks for as many as the worst of them. */
 static bool take_row(void *context, const Point *point, const Row *row)
 {
-    Row same = *row;
-    same.precision_bits = same.difference_bits = 0;
-    return table_write_row(context, point, &same) == 0;
+    return table_write_row(context, point, row) == 0;
 }
 
 /* The rows of member i by itself, or (family) with what its family shares. */
@@ -156,7 +153,7 @@ static char *rows_of(const Members *members, size_t i, Family *family)
     assert_non_null(file);
     EvaluateStatus status = family != NULL
                                 ? shared_make_member(&shared, family, members->list[i], 0)
-                                : shared_make(&shared, &members->list[i], 1, false, 0, NULL);
+                                : shared_make(&shared, &members->list[i], 1, 0, NULL);
     assert_int_equal(status, EVALUATE_OK);
     assert_int_equal(point_evaluate(&passed, shared, members->list[i], take_row, file),
                      EVALUATE_OK);
@@ -167,7 +164,7 @@ static char *rows_of(const Members *members, size_t i, Family *family)
 
 static void expect_rows_alone(const Members *members, size_t count)
 {
-    Family *family = family_make(members->list, count, 1e8);
+    Family *family = family_make(members->list[0], 1e8);
     assert_non_null(family);
     for (size_t i = 0; i < count; i++) {
         char *alone = rows_of(members, i, NULL), *together = rows_of(members, i, family);
@@ -178,8 +175,7 @@ static void expect_rows_alone(const Members *members, size_t count)
     family_clear(family);
 }
 
-/* Where the plan is for every Omega (20) and where it is for this one alone (3); of all inputs, and
- * of fewer. */
+/* Where leaks are linear in e^(-2 Omega) and where they are not; of all inputs, and of fewer. */
 static void inputs_have_the_rows_that_they_have_alone(void **state)
 {
     static const double omegas[] = {20, 3};
@@ -193,51 +189,18 @@ static void inputs_have_the_rows_that_they_have_alone(void **state)
     }
 }
 
-/* The first inputs' plan is the first one's: which of them have one of their own? */
-static void expect_own(const Members *members, const bool own[], size_t count)
-{
-    Family *family = family_make(members->list, count, 1e8);
-    assert_non_null(family);
-    for (size_t m = 0; m < count; m++) {
-        Shared *shared;
-        assert_int_equal(shared_make_member(&shared, family, members->list[m], 0), EVALUATE_OK);
-        if ((shared->own != NULL) != own[m]) {
-            fail_msg("%s, input %zu", arithmetic_names[members->points[m].arithmetic], m);
-        }
-        shared_clear(shared);
-    }
-    family_clear(family);
-}
-
-/* The same where the plan is of an input that the others are not like: nothing in it, or much less;
- * then they have plans of their own. */
-static void an_input_apart_has_its_own_plan(void **state)
+/* The same where the first is not like the others: nothing in it, or much less. */
+static void an_input_apart_has_its_own_bits(void **state)
 {
     static const double factors[] = {0, 0x1p-40};
-    static const bool own[] = {false, true, true};
     Given *given = *state;
     for (size_t i = 0; i < 2; i++) {
         Members members;
         members_make(&members, given, 20, ARITHMETIC_F64);
         scale_input(&members, 0, factors[i]);
         expect_rows_alone(&members, 3);
-        expect_own(&members, own, 3);
         inputs_clear(&members.inputs);
     }
-}
-
-/* A machine of few digits vouches for no plan: its errors are soon as large as the stream, where
- * they grow no more and tell nothing. */
-static void narrow_machines_vouch_for_nothing(void **state)
-{
-    static const bool own[] = {false, true, true};
-    Given *given = *state;
-    Members members;
-    members_make(&members, given, 20, ARITHMETIC_BF16);
-    scale_input(&members, 1, 0x1p8);
-    scale_input(&members, 2, 0x1p8);
-    expect_own(&members, own, 3);
-    inputs_clear(&members.inputs);
 }
 
 /* Weights that are rounded to what is stored are the model: so is the input. */
@@ -250,55 +213,6 @@ static void inputs_are_rounded_as_alone(void **state)
     inputs_clear(&members.inputs);
 }
 
-/* Inputs that are alike share one in every arithmetic. */
-static void inputs_alike_share_a_plan(void **state)
-{
-    static const bool own[MEMBERS] = {false};
-    Given *given = *state;
-    for (Arithmetic a = ARITHMETIC_F64; a < ARITHMETIC_COUNT; a++) {
-        Members members;
-        members_make(&members, given, 20, a);
-        expect_own(&members, own, MEMBERS);
-        inputs_clear(&members.inputs);
-    }
-}
-
-/* Is the first layer of a difference at this Omega covered by a plan of `planned`? */
-static bool covered(const Pair *planned, const Pair *pair, double omega)
-{
-    RefPlan *plan = ref_plan_make(planned);
-    RefRun *run = ref_difference_open(&pair->converted, pair->converted_x, pair->bias_row_content,
-                                      omega, 128, NULL);
-    assert_true(plan != NULL && run != NULL);
-    ref_run_layer(run);
-    bool covers = ref_plan_covers(plan, pair, run);
-    ref_run_clear(run);
-    ref_plan_clear(plan);
-    return covers;
-}
-
-/* Leaks that are not linear in e^(-Omega gap); a stream where the plan's is nothing. */
-static void what_a_plan_does_not_cover_is_seen(void **state)
-{
-    static const double zeros[4 * 6];
-    Pair pair = pair_make(&(CaseSpec){
-        .construction = CONSTRUCTION_ATTENTION, .n = 4, .d = 6, .heads = 2, .depth = 1, .seed = 3});
-    Pair half = pair, nothing = pair;
-    double halves[4 * 6];
-    (void)state;
-    for (size_t i = 0; i < 4 * 6; i++) {
-        halves[i] = pair.converted_x[i] / 2;
-    }
-    half.converted_x = half.original_x = halves;
-    nothing.converted_x = nothing.original_x = zeros;
-    assert_true(covered(&pair, &pair, 20));
-    assert_true(covered(&pair, &half, 20));
-    assert_true(covered(&half, &pair, 20));
-    assert_false(covered(&half, &pair, 1));
-    assert_false(covered(&nothing, &pair, 20));
-    case_clear(&pair);
-}
-
 int main(int argc, char **argv)
 {
     const struct CMUnitTest family[] = {
@@ -307,11 +221,8 @@ int main(int argc, char **argv)
 #endif
         cmocka_unit_test(kept_weights_make_the_same_products),
         GIVEN_TEST(inputs_have_the_rows_that_they_have_alone),
-        GIVEN_TEST(an_input_apart_has_its_own_plan),
-        GIVEN_TEST(narrow_machines_vouch_for_nothing),
+        GIVEN_TEST(an_input_apart_has_its_own_bits),
         GIVEN_TEST(inputs_are_rounded_as_alone),
-        GIVEN_TEST(inputs_alike_share_a_plan),
-        cmocka_unit_test(what_a_plan_does_not_cover_is_seen),
     };
     (void)argc;
     blas_setup(argv);

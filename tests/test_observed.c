@@ -136,7 +136,7 @@ static void what_needs_the_reference_is_refused(void **state)
     expect_refused(bad, sizeof bad / sizeof *bad, 1);
 }
 
-/* No plan and no r(T), unless another point of the group asks. */
+/* No r(T), unless another point of the group asks. */
 static void nothing_of_the_reference_is_made(void **state)
 {
     Given *given = *state;
@@ -148,8 +148,8 @@ static void nothing_of_the_reference_is_made(void **state)
                          2);
         const Point *list[] = {&points[0], &points[1]};
         Shared *shared;
-        assert_int_equal(shared_make(&shared, list, 2, true, 0, NULL), EVALUATE_OK);
-        assert_true((shared->plan != NULL) == both);
+        assert_int_equal(shared_make(&shared, list, 2, 0, NULL), EVALUATE_OK);
+        assert_null(shared->plan);
         assert_true((shared->base != NULL) == both);
         assert_non_null(shared_original(shared, &points[0]));
         shared_clear(shared);

@@ -36,7 +36,7 @@ static void expect_layers(size_t depth, const size_t *layers, size_t count)
     const Point *points = &point;
     Shared *shared;
     PointRows rows;
-    assert_int_equal(shared_make(&shared, &points, 1, true, 0, NULL), EVALUATE_OK);
+    assert_int_equal(shared_make(&shared, &points, 1, 0, NULL), EVALUATE_OK);
     assert_int_equal(rows_evaluate(&rows, shared, &point, true), EVALUATE_OK);
     const char *line = rows.text + rows.csv;
     assert_int_equal(count_lines(line), count);

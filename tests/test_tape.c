@@ -39,6 +39,24 @@ static CaseSpec variant_of(Construction construction, int variant)
     };
 }
 
+/* What is proven of rows is the same. */
+static void assert_same_radii(const RefRun *a, const RefRun *b)
+{
+    static const RadiusOf all[] = {RADIUS_STREAM, RADIUS_DIFFERENCE, RADIUS_SUM};
+    mpfr_t most[2], squares[2];
+    mpfr_inits2(64, most[0], most[1], squares[0], squares[1], NULL);
+    assert_true(ref_run_certified(a) && ref_run_certified(b));
+    for (size_t i = 0; i < a->stream.rows; i++) {
+        for (size_t k = 0; k < sizeof all / sizeof *all; k++) {
+            const Columns columns = {0, a->stream.columns};
+            ref_run_radius(a, all[k], i, 1, columns, most[0], squares[0]);
+            ref_run_radius(b, all[k], i, 1, columns, most[1], squares[1]);
+            assert_true(mpfr_equal_p(most[0], most[1]) && mpfr_equal_p(squares[0], squares[1]));
+        }
+    }
+    mpfr_clears(most[0], most[1], squares[0], squares[1], NULL);
+}
+
 /* Every number of two runs is the same one.  Returns whether some e is not 0. */
 static bool assert_same_run(const RefRun *a, const RefRun *b)
 {
@@ -59,11 +77,12 @@ static RefRun *difference(const Pair *pair, double omega, mpfr_prec_t bits, cons
 {
     RefRun *run = ref_difference_open(&pair->converted, pair->converted_x, pair->bias_row_content,
                                       omega, bits, base);
-    assert_non_null(run);
+    assert_true(run != NULL && ref_run_certify(run));
     return run;
 }
 
-/* Several differences from one tape, layer by layer in step.  Returns whether some e is not 0. */
+/* Several differences from one tape, layer by layer in step, with radii: of norms that are kept, and
+ * of norms that are found anew.  Returns whether some e is not 0. */
 static bool check_pair(const CaseSpec *spec)
 {
     static const double omegas[] = {0.25, 3, 20, 1e6};
@@ -74,9 +93,11 @@ static bool check_pair(const CaseSpec *spec)
     if (case_build(&pair, &reason, spec) != CASE_OK) {
         return true; /* such a case does not exist */
     }
-    RefBase *base = ref_base_make(&pair, BITS, REF_STRUCTURED, REF_LIMIT_TAPE, NULL);
+    RefWeights *weights = ref_weights_make(0);
+    RefBase *base = ref_base_make(&pair, BITS, REF_STRUCTURED, REF_LIMIT_TAPE,
+                                  &(RefBaseOptions){.weights = weights});
     RefRun *taped[OMEGAS], *own[OMEGAS];
-    assert_non_null(base);
+    assert_true(weights != NULL && base != NULL);
     for (size_t k = 0; k < OMEGAS; k++) {
         taped[k] = difference(&pair, omegas[k], BITS, base);
         own[k] = difference(&pair, omegas[k], BITS, NULL);
@@ -88,6 +109,7 @@ static bool check_pair(const CaseSpec *spec)
             ref_run_layer(taped[k]);
             ref_run_layer(own[k]);
             seen = assert_same_run(taped[k], own[k]) || seen;
+            assert_same_radii(taped[k], own[k]);
         }
     }
     for (size_t k = 0; k < OMEGAS; k++) {
@@ -95,6 +117,7 @@ static bool check_pair(const CaseSpec *spec)
         ref_run_clear(own[k]);
     }
     ref_base_clear(base);
+    ref_weights_clear(weights);
     case_clear(&pair);
     return seen;
 }
@@ -224,8 +247,8 @@ static void a_tape_takes_what_is_predicted(void **state)
         }
         entries += (double)(columns * record->score.rows);
     }
-    for (size_t l = 0; l < tape->depth; l++) {
-        entries += (double)(tape->stream[l].rows * tape->stream[l].columns);
+    for (size_t i = 0; i < tape->sublayers; i++) {
+        entries += (double)(tape->stream[i].rows * tape->stream[i].columns);
     }
     assert_true(entries > 0);
     assert_true(tape_bytes(&pair.converted, BITS) ==

@@ -270,7 +270,7 @@ static EvaluateStatus evaluate(Bench *bench, PointRows *rows, const Grid *grid, 
         shared_clear(bench->shared);
         bench->shared = NULL;
         bench->group = group;
-        status = shared_make(&bench->shared, members->points, members->count, true,
+        status = shared_make(&bench->shared, members->points, members->count,
                              shared_tape_room(bench->memory, members->count), bench->checkpoints);
     }
     if (status == EVALUATE_OK) {

@@ -48,10 +48,6 @@ static void making_visit(RefArchive *archive, void *state)
     ref_archive_doubles(archive, &found->wanted, 1, 0, INFINITY);
     ref_run_visit(archive, evaluation->run);
     ref_archive_expect(archive, ref_run_layers(evaluation->run) == making->done);
-    if (evaluation->beside) {
-        ref_plan_visit(archive, evaluation->own);
-        ref_archive_expect(archive, ref_plan_layers(evaluation->own) == making->done);
-    }
     if (evaluation->kernel != NULL) {
         size_t count;
         double *stream = evaluation->machine->functions->state(evaluation->kernel, &count);
@@ -73,17 +69,9 @@ static void making_visit(RefArchive *archive, void *state)
 /* The name of an evaluation's state. */
 static const char *state_name(const Evaluation *evaluation)
 {
-    if (evaluation->point->propagation) {
-        return evaluation->beside ? "propagation-and-plan" : "propagation";
-    }
-    return evaluation->certified ? "rows-and-radii" : evaluation->beside ? "rows-and-plan" : "rows";
-}
-
-/* Radii that nobody asked for did not suffice. */
-static bool is_unproven(const Making *making)
-{
-    const Evaluation *evaluation = &making->evaluation;
-    return evaluation->proven && !evaluation->point->certify && making->found.lacking > 0;
+    return evaluation->point->propagation ? "propagation"
+           : evaluation->certified        ? "rows-and-radii"
+                                          : "rows";
 }
 
 /* What a row that was just compared comes to, beside those before it. */
@@ -93,7 +81,6 @@ static void take_row(Making *making, Row *row)
     const Point *point = evaluation->point;
     RowsFound *found = &making->found;
     const RefCell *judged = &row->errors.error[point->judge][point->norm];
-    found->strayed = evaluation_strays(evaluation) || found->strayed;
     row_finish(point, row);
     found->passed = row_passes(point, row) && found->passed;
     found->broken =
@@ -102,7 +89,7 @@ static void take_row(Making *making, Row *row)
     found->wanted = fmax(found->wanted, precision_wanted(evaluation, judged));
 }
 
-/* All layers at one precision, or until they are not proven where they need not be. */
+/* All layers at one precision. */
 static EvaluateStatus evaluate_at(Making *making)
 {
     Evaluation *evaluation = &making->evaluation;
@@ -114,7 +101,7 @@ static EvaluateStatus evaluate_at(Making *making)
         (void)ref_keeper_restore(evaluation->keeper, what, evaluation->bits.x, making_visit,
                                  making);
     }
-    while (ok && making->done < making->depth && !is_unproven(making)) {
+    while (ok && making->done < making->depth) {
         Row *row = &making->rows[making->done++];
         ok = evaluation_layer(evaluation, making->done, row);
         if (ok) {
@@ -122,7 +109,7 @@ static EvaluateStatus evaluate_at(Making *making)
             ref_keeper_offer(evaluation->keeper, what, evaluation->bits.x, making_visit, making);
         }
     }
-    ok = ok && (is_unproven(making) || show_final(making));
+    ok = ok && show_final(making);
     evaluation_close(evaluation);
     return ok ? EVALUATE_OK : EVALUATE_NO_MEMORY;
 }
@@ -142,57 +129,42 @@ static EvaluateStatus evaluate_again(Making *making, RefBits bits)
     return status;
 }
 
-/* From the start, with a plan of its own made before, and radii only where they are asked for. */
-static EvaluateStatus evaluate_with_plan(Making *making)
+/* At more bits while a promise is broken, digits are not proven, or a judged error is a bound above
+ * the tolerance. */
+static EvaluateStatus evaluate_raising(Making *making)
 {
-    Evaluation *evaluation = &making->evaluation;
-    evaluation->certified = evaluation->point->certify;
-    evaluation->proven = false;
-    return evaluation_own_plan(evaluation) ? evaluate_again(making, evaluation->bits)
-                                           : EVALUATE_NO_MEMORY;
-}
-
-/* Where a plan beside the evaluation lost its way, or asks for more bits. */
-static EvaluateStatus evaluate_planned(Making *making)
-{
-    Evaluation *evaluation = &making->evaluation;
-    RefBits bits = shared_bits(evaluation->own, evaluation->point), have = evaluation->bits;
-    evaluation->beside = false; /* it is measured: what follows only asks it */
-    if (ref_plan_follows(evaluation->own) && bits.x <= have.x && bits.e <= have.e) {
-        return EVALUATE_OK;
-    }
-    return evaluate_with_plan(making);
-}
-
-/* Is the base to be the point's own?  That of a group has the most bits that its points are known
- * to take beforehand.  A point of more lacks some; and radii are smaller with more, and with them
- * bounds: what is proven is to depend on the point alone. */
-static bool base_is_another(const Evaluation *evaluation)
-{
-    mpfr_prec_t base = ref_base_bits(evaluation->base), bits = evaluation->bits.x;
-    return evaluation->certified ? base != bits : base < bits;
-}
-
-/* At the planned precision, and at more while a promise is broken, digits are not proven, or a
- * judged error is a bound above the tolerance: PRECISION_RAISES times at most. */
-static EvaluateStatus evaluate_rows(Making *making)
-{
-    const Evaluation *evaluation = &making->evaluation;
-    RowsFound *found = &making->found;
-    EvaluateStatus status = base_is_another(evaluation) ? evaluate_again(making, evaluation->bits)
-                                                        : evaluate_at(making);
-    if (status == EVALUATE_OK && evaluation->beside) {
-        status = evaluate_planned(making);
-    } else if (status == EVALUATE_OK && (found->strayed || is_unproven(making))) {
-        status = evaluate_with_plan(making);
-    }
+    EvaluateStatus status = EVALUATE_OK;
     RefBits bits;
-    for (int raises = 0; status == EVALUATE_OK && raises < PRECISION_RAISES &&
-                         precision_next(&bits, evaluation, found);
+    for (int raises = 0; status == EVALUATE_OK &&
+                         precision_next(&bits, &making->evaluation, &making->found, raises);
          raises++) {
         status = evaluate_again(making, bits);
     }
     return status;
+}
+
+/* With a plan made before, where radii that nobody asked for do not suffice. */
+static EvaluateStatus evaluate_planned(Making *making)
+{
+    Evaluation *evaluation = &making->evaluation;
+    evaluation->certified = false;
+    EvaluateStatus status = evaluation_own_plan(evaluation)
+                                ? evaluate_again(making, evaluation->bits)
+                                : EVALUATE_NO_MEMORY;
+    return status == EVALUATE_OK ? evaluate_raising(making) : status;
+}
+
+static EvaluateStatus evaluate_rows(Making *making)
+{
+    const Evaluation *evaluation = &making->evaluation;
+    EvaluateStatus status = evaluation_needs_base(evaluation) ? evaluate_again(making, evaluation->bits)
+                                                        : evaluate_at(making);
+    if (status == EVALUATE_OK) {
+        status = evaluate_raising(making);
+    }
+    return status == EVALUATE_OK && precision_wants_plan(evaluation, &making->found)
+               ? evaluate_planned(making)
+               : status;
 }
 
 /* m(T') alone. */
@@ -213,7 +185,7 @@ static EvaluateStatus evaluate_machine(bool *passed, const Shared *shared, const
     return status;
 }
 
-/* The plan, then the rows. */
+/* Radii or a plan, then the rows. */
 static EvaluateStatus evaluate_point(bool *passed, const Shared *shared, const Point *point,
                                      Row *rows, size_t depth, FinalSink *final, void *context)
 {

@@ -12,7 +12,6 @@ bool evaluation_own_plan(Evaluation *evaluation)
     evaluation->own =
         ref_plan_make_kept(&evaluation->shared->pair, point_omega(point), evaluation->keeper);
     evaluation->plan = evaluation->own;
-    evaluation->borrowed = false;
     if (evaluation->own == NULL) {
         return false;
     }
@@ -25,30 +24,17 @@ bool evaluation_plan(Evaluation *evaluation, bool difference)
     const Shared *shared = evaluation->shared;
     const Point *point = evaluation->point;
     evaluation->plan = shared->plan;
-    evaluation->certified = point->certify;
-    if (difference && shared->proven) {
-        evaluation->certified = evaluation->proven = true;
+    bool proven = shared->proven && shared_proves(point);
+    evaluation->certified = point->certify || proven;
+    if (proven) {
         evaluation->plan = NULL;
-        evaluation->bits = shared_bits(NULL, point);
-        evaluation->bits.e = evaluation->bits.x; /* a radius is of x and e at once */
+        mpfr_prec_t bits = ref_base_bits(evaluation->base);
+        evaluation->bits = (RefBits){bits, bits}; /* a radius is of x and e at once */
         return true;
     }
-    if (difference && shared->beside) {
-        evaluation->beside = true;
-        evaluation->own = ref_plan_beside(&shared->pair, point_omega(point));
-        evaluation->plan = evaluation->own;
-        evaluation->bits = shared_bits(NULL, point);
-        return evaluation->own != NULL;
-    }
     if (difference && !ref_plan_serves(shared->plan, point_omega(point))) {
-        if (!shared_family_plan(&evaluation->plan, shared, point_omega(point))) {
-            return false;
-        }
-        if (evaluation->plan == NULL) {
-            return evaluation_own_plan(evaluation);
-        }
+        return evaluation_own_plan(evaluation);
     }
-    evaluation->borrowed = difference && shared->family != NULL && shared->own == NULL;
     evaluation->bits = shared_bits(evaluation->plan, point);
     return true;
 }
@@ -69,6 +55,13 @@ static RefRun *open_run(const Pair *pair, const Point *point, RefBits bits, cons
 static RefLimit own_limit(const Point *point)
 {
     return point->reference == REFERENCE_DIFFERENCE ? REF_LIMIT_NONE : REF_LIMIT_STREAMS;
+}
+
+bool evaluation_needs_base(const Evaluation *evaluation)
+{
+    mpfr_prec_t base = ref_base_bits(evaluation->base), bits = evaluation->bits.x;
+    return ref_base_certified(evaluation->base) != evaluation->certified ||
+           (evaluation->certified ? base != bits : base < bits);
 }
 
 RefBase *evaluation_own_base(const Evaluation *evaluation)
@@ -137,7 +130,7 @@ static double identical_share(const MachineView *a, const MachineView *b, RefRow
     return (double)equal / (double)(rows.count * columns.count);
 }
 
-/* The reference's next layer, and the plan's beside it.  false: memory is short. */
+/* The reference's next layer.  false: memory is short. */
 static bool reference_layer(Evaluation *evaluation)
 {
     if (evaluation->run == NULL) {
@@ -148,8 +141,7 @@ static bool reference_layer(Evaluation *evaluation)
         return false;
     }
     ref_run_layer(evaluation->run);
-    return !ref_run_failed(evaluation->run) &&
-           (!evaluation->beside || ref_plan_follow(evaluation->own, evaluation->run));
+    return !ref_run_failed(evaluation->run);
 }
 
 /* converted, original: NULL without an arithmetic. */
@@ -199,10 +191,4 @@ bool evaluation_layer(Evaluation *evaluation, size_t layer, Row *row)
     row->identical = identical_share(&converted, &original, rows_of(evaluation->point),
                                      pair->compared[layer - 1]);
     return true;
-}
-
-bool evaluation_strays(const Evaluation *evaluation)
-{
-    return evaluation->borrowed && evaluation->run != NULL &&
-           !ref_plan_covers(evaluation->plan, &evaluation->shared->pair, evaluation->run);
 }

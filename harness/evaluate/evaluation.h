@@ -11,12 +11,9 @@
 typedef struct {
     const Shared *shared;
     const Point *point;
-    const RefPlan *plan; /* the shared one, the family's, or own */
+    const RefPlan *plan; /* the shared one, or own; NULL: radii alone say what is right */
     RefPlan *own;
-    bool borrowed;  /* the plan is of other inputs: this one has to keep to it */
-    bool beside;    /* own is measured beside the run */
     bool certified; /* there are radii */
-    bool proven;    /* and no plan */
     const RefBase *base;
     RefRun *run;                 /* NULL where no judged error needs r(T') */
     RefPropagation *propagation; /* NULL where it is not asked for */
@@ -27,13 +24,18 @@ typedef struct {
     MachineView converted, original; /* after the layer evaluated last */
 } Evaluation;
 
-/* The plan and the precision for a point; with difference true its plan serves the difference.
+/* Radii or a plan, and the precision for a point; with difference true a plan serves the difference.
  * false: memory is short. */
 bool evaluation_plan(Evaluation *evaluation, bool difference) __attribute__((warn_unused_result));
 
 /* A plan and precision of the point's own, which is cleared with ref_plan_clear.  false: memory is
  * short. */
 bool evaluation_own_plan(Evaluation *evaluation) __attribute__((warn_unused_result));
+
+/* Is the base to be the point's own?  That of a group has the most bits that its points are known
+ * to take beforehand.  A point of more lacks some; and radii are smaller with more, and with them
+ * bounds: what is proven is to depend on the point alone. */
+bool evaluation_needs_base(const Evaluation *evaluation);
 
 /* A base of the point's own at the evaluation's bits.  NULL when memory is short. */
 RefBase *evaluation_own_base(const Evaluation *evaluation) __attribute__((warn_unused_result));
@@ -46,8 +48,5 @@ void evaluation_close(Evaluation *evaluation);
 /* Evaluates one layer (from 1) and fills in errors (and identical).  false: memory is short. */
 bool evaluation_layer(Evaluation *evaluation, size_t layer, Row *row)
     __attribute__((warn_unused_result));
-
-/* After a layer: is this input's plan to be its own? */
-bool evaluation_strays(const Evaluation *evaluation);
 
 #endif

@@ -7,6 +7,9 @@
 
 #include <math.h>
 
+/* So often at most is the precision raised. */
+enum { PRECISION_RAISES = 3 };
+
 /* Did the plan promise this layer's construction error at these bits? */
 static bool construction_promised(const Evaluation *evaluation, size_t layer)
 {
@@ -75,12 +78,19 @@ static mpfr_prec_t bits_more(mpfr_prec_t bits, double more, double most)
     return next > (double)bits ? (mpfr_prec_t)next : bits;
 }
 
-bool precision_next(RefBits *next, const Evaluation *evaluation, const RowsFound *found)
+bool precision_wants_plan(const Evaluation *evaluation, const RowsFound *found)
+{
+    return evaluation->certified && !evaluation->point->certify &&
+           found->lacking >= (double)evaluation->bits.x;
+}
+
+bool precision_next(RefBits *next, const Evaluation *evaluation, const RowsFound *found, int raises)
 {
     const Point *point = evaluation->point;
     RefBits bits = evaluation->bits;
     double most = (double)point->max_bits, more = fmax(found->lacking, found->wanted);
-    if (point->precision != 0) {
+    bool nothing = precision_wants_plan(evaluation, found);
+    if (point->precision != 0 || raises == PRECISION_RAISES || (raises > 0 && nothing)) {
         return false;
     }
     *next = (RefBits){bits_more(bits.x, more, most), bits_more(bits.e, more, most)};

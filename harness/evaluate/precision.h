@@ -7,17 +7,12 @@
 #include "evaluation.h"
 
 /* What rows at one precision came to.  passed: every row; broken: a promise that the construction
- * error comes out; strayed: it does not keep to a plan of other inputs; lacking, wanted: bits more
+ * error comes out; lacking, wanted: bits more
  * that other promises, or what is not proven, and a judged error ask for. */
 typedef struct {
-    bool passed, broken, strayed;
+    bool passed, broken;
     double lacking, wanted;
 } RowsFound;
-
-/* So often at most is the precision raised.  Each time it is by all that is known to lack, but what
- * is not proven, is zero without a proof or lies on the point where its digits change may never
- * come out. */
-enum { PRECISION_RAISES = 3 };
 
 /* Did the plan promise this layer's construction error at these bits, and it did not come out? */
 bool precision_promise_broken(const Evaluation *evaluation, const Row *row);
@@ -34,8 +29,15 @@ double precision_lacking(const Evaluation *evaluation, const Row *row);
  * falls by half for every bit; 0 where it is none or within, and where no precision helps. */
 double precision_wanted(const Evaluation *evaluation, const RefCell *cell);
 
-/* The bits to try next: of the difference twice as many for a broken promise; of both at least 64
- * more for what else is asked.  false: none are, or none may be had. */
-bool precision_next(RefBits *next, const Evaluation *evaluation, const RowsFound *found);
+/* The bits to try next, after so many raises: of the difference twice as many for a broken promise;
+ * of both at least 64 more for what else is asked.  false: none are, or none may be had.  Each raise
+ * is by all that is known to lack, but what is not proven, is zero without a proof or lies on the
+ * point where its digits change may never come out; so there are three at most, and one where
+ * nothing is known still of what nobody asked a proof for. */
+bool precision_next(RefBits *next, const Evaluation *evaluation, const RowsFound *found,
+                    int raises);
+
+/* Did radii that nobody asked for not suffice? */
+bool precision_wants_plan(const Evaluation *evaluation, const RowsFound *found);
 
 #endif

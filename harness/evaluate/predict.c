@@ -18,6 +18,7 @@
 #define BITS_BESIDE 68
 #define BITS_BESIDE_SHALLOW 32
 #define BITS_MACHINE 53
+#define BITS_BEYOND 2
 #define BITS_MOST 512
 
 static double whole_limbs(double bits)
@@ -41,7 +42,7 @@ PointBits point_bits(const Point *point)
     double few = digits - BITS_BESIDE + BITS_BESIDE_SHALLOW;
     return (PointBits){likely, difference ? fmin(likely, whole_limbs(digits)) : likely,
                        fmin(cap, BITS_MOST + hidden), fmin(likely, whole_limbs(BITS_MACHINE + few)),
-                       fmin(likely, whole_limbs(few))};
+                       BITS_MACHINE + digits - BITS_BESIDE + BITS_BEYOND};
 }
 
 /* m(T') alone. */
@@ -84,7 +85,7 @@ CaseStatus point_predict(PointBytes *bytes, const char **reason, const Point *po
         bytes->tape = ref_base_bytes(&pair, bits, REF_LIMIT_TAPE);
         bytes->run += ref_difference_bytes(&pair, (RefBits){bits, bits});
     }
-    bool radii = point->certify || shared_proves(&pair, point);
+    bool radii = point->certify || shared_proves(point);
     bytes->run += radii ? ref_certify_bytes(&pair) : 0;
     if (point->propagation) {
         bytes->run += ref_propagation_bytes(&pair, bits);

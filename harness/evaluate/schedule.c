@@ -199,7 +199,7 @@ static void make_base(Schedule *schedule, Base *base)
     schedule->bytes += base->bytes;
     schedule->running++;
     pthread_mutex_unlock(&schedule->lock);
-    EvaluateStatus status = shared_make(&base->shared, group->points, group->count, true,
+    EvaluateStatus status = shared_make(&base->shared, group->points, group->count,
                                         shared_tape_room(schedule->work->memory, base->count),
                                         schedule->work->checkpoints);
     pthread_mutex_lock(&schedule->lock);

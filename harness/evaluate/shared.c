@@ -5,17 +5,19 @@
 
 #include "predict.h"
 
+#include <math.h>
+#include <stdio.h>
 #include <omp.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* What a plan beside a difference compares with has at least so many bits. */
-enum { BESIDE_BITS = 128 };
+/* So often at most is a base made. */
+enum { BASES_MOST = 3 };
 
 /* Products in a layer from which threads within a kernel are worth starting; and from which an
- * evaluation is so long that every Omega of a difference has its plan measured beside it. */
+ * evaluation is so long that it is not to be begun with too few bits. */
 #define THREADS_WORTH 0x1p22
-#define BESIDE_WORTH 0x1p26
+#define LONG 0x1p26
 
 static double layer_products(const CaseSpec *spec)
 {
@@ -23,22 +25,12 @@ static double layer_products(const CaseSpec *spec)
     return (double)spec->n * (double)spec->d * hidden;
 }
 
-/* One layer, which loses few bits, and is sooner done again than done with more than it takes. */
-static bool is_shallow(const Point *point)
-{
-    return point->spec.depth == 1 && layer_products(&point->spec) < BESIDE_WORTH;
-}
-
 static RefBits bits_asked(const RefPlan *plan, const Point *point)
 {
     int digits = point_digits(point);
     double omega = point_omega(point);
-    if (point->precision > 0 || plan == NULL) {
-        PointBits bits = point_bits(point);
-        mpfr_prec_t x = (mpfr_prec_t)(is_shallow(point) ? bits.shallow : bits.likely);
-        mpfr_prec_t e = (mpfr_prec_t)bits.difference;
-        mpfr_prec_t least = x < BESIDE_BITS ? x : BESIDE_BITS;
-        return (RefBits){x, e > least ? e : least};
+    if (point->precision > 0) {
+        return (RefBits){point->precision, point->precision};
     }
     if (point->reference == REFERENCE_DIFFERENCE) {
         return ref_plan_both_bits(plan, digits, omega, point->max_bits);
@@ -125,7 +117,7 @@ double shared_tape_room(double memory, size_t points)
 /* What the base keeps of r(T_infinity): its streams for points that are no differences, and where
  * the approximation is judged; for differences a record of all they read, if there is room. */
 static RefLimit choose_limit(const Pair *pair, const Point *const *points, size_t count,
-                             bool certify, mpfr_prec_t bits, double tape_room)
+                             mpfr_prec_t bits, double tape_room)
 {
     RefLimit limit = REF_LIMIT_NONE;
     bool differences = false;
@@ -139,8 +131,7 @@ static RefLimit choose_limit(const Pair *pair, const Point *const *points, size_
             limit = REF_LIMIT_STREAMS;
         }
     }
-    bool fits =
-        tape_room > 0 && !certify && ref_base_bytes(pair, bits, REF_LIMIT_TAPE) <= tape_room;
+    bool fits = tape_room > 0 && ref_base_bytes(pair, bits, REF_LIMIT_TAPE) <= tape_room;
     return differences && fits ? REF_LIMIT_TAPE : limit;
 }
 
@@ -155,26 +146,9 @@ RefBase *shared_base(const Shared *shared, const Point *point, bool certify, mpf
     return ref_base_make(&shared->pair, bits, point->form, limit, &options);
 }
 
-/* May a plan be measured beside a difference? */
-static bool may_beside(const Pair *pair, const Point *point)
-{
-    return pair->limit_is_original &&
-           (point->precision > 0 ? point->precision : point->max_bits) >= BESIDE_BITS;
-}
-
 static bool is_long(const Point *point)
 {
-    return layer_products(&point->spec) >= BESIDE_WORTH;
-}
-
-/* Beside a shallow point with an Omega of its own a plan is one evaluation of so few bits, where
- * before it there are two, and more if its Omega is one that they do not serve; with few digits it
- * is the other way round, as e then takes fewer bits than what a plan compares with. */
-static bool is_beside(const Pair *pair, const Point *point, size_t count)
-{
-    bool small =
-        count == 1 && is_shallow(point) && point_bits(point).shallow_difference >= BESIDE_BITS;
-    return may_beside(pair, point) && (small || is_long(point));
+    return layer_products(&point->spec) >= LONG;
 }
 
 /* Of r(T), for this point.  A plan that does not serve its Omega says nothing of e there: e has a
@@ -182,7 +156,7 @@ static bool is_beside(const Pair *pair, const Point *point, size_t count)
 static mpfr_prec_t bits_needed(const Shared *made, const Point *point)
 {
     bool difference = point->reference == REFERENCE_DIFFERENCE;
-    const RefPlan *plan = made->beside && difference ? NULL : made->plan;
+    const RefPlan *plan = made->plan;
     double omega = point_omega(point);
     if (!point_has_reference(point)) {
         return 0;
@@ -193,43 +167,98 @@ static mpfr_prec_t bits_needed(const Shared *made, const Point *point)
     return shared_bits(plan, point).x;
 }
 
-bool shared_proves(const Pair *pair, const Point *point)
+bool shared_proves(const Point *point)
 {
-    return may_beside(pair, point) && is_long(point) && point->reference == REFERENCE_DIFFERENCE &&
-           point->precision == 0 && !point->propagation;
+    return point->reference == REFERENCE_DIFFERENCE && point->precision == 0 && !point->propagation;
 }
 
-/* The plan, m(T) in the forms that points ask for, and the base. */
-static bool fill(Shared *made, const Point *const *points, size_t count, double tape_room,
-                 const RefKeeper *keeper)
+/* m(T) in the forms that points ask for.  false: memory is short. */
+static bool fill_originals(Shared *made, const Point *const *points, size_t count,
+                           const RefKeeper *keeper)
 {
-    mpfr_prec_t bits = 0;
-    bool ok = true, planned = false;
-    for (size_t i = 0; i < count; i++) {
-        bool beside = made->beside && points[i]->reference == REFERENCE_DIFFERENCE;
-        planned = planned || (point_has_reference(points[i]) && !beside);
-    }
-    if (planned && made->plan == NULL) {
-        made->own = ref_plan_make_kept(&made->pair, 0, keeper);
-        made->plan = made->own;
-        ok = made->plan != NULL;
-    }
+    bool ok = true;
     for (size_t i = 0; ok && i < count; i++) {
-        mpfr_prec_t needed = bits_needed(made, points[i]);
-        bits = needed > bits ? needed : bits;
         if (points[i]->arithmetic != ARITHMETIC_NONE && !shared_original(made, points[i])) {
             double *trajectory = original_trajectory(&made->pair, points[i], keeper);
             made->original[points[i]->arithmetic][points[i]->kernel] = trajectory;
             ok = trajectory != NULL;
         }
     }
-    if (!ok || bits == 0) { /* no point has a reference */
-        return ok;
-    }
-    bool certify = points[0]->certify || made->proven;
-    made->limit = choose_limit(&made->pair, points, count, certify, bits, tape_room);
+    return ok;
+}
+
+/* Bits at which r(T) gives a machine's errors in so many digits, where it loses so many itself. */
+static double bits_for(const Point *point, double lost)
+{
+    double bits = lost + point_bits(point).machine;
+    return fmin(64 * ceil(bits / 64), (double)point->max_bits);
+}
+
+/* A base of so many bits.  false: memory is short. */
+static bool fill_base(Shared *made, const Point *const *points, size_t count, bool certify,
+                      mpfr_prec_t bits, double tape_room, const RefKeeper *keeper)
+{
+    ref_base_clear(made->base);
+    made->limit = choose_limit(&made->pair, points, count, bits, tape_room);
     made->base = shared_base(made, points[0], certify, bits, made->limit, keeper);
     return made->base != NULL;
+}
+
+/* A base with radii, once more with more bits while they show that r(T) loses more than was
+ * guessed; where nothing of it is known then, and nobody asked for radii, a plan has to do.  false:
+ * memory is short. */
+static bool fill_proven(Shared *made, const Point *const *points, size_t count, double tape_room,
+                        const RefKeeper *keeper)
+{
+    const Point *point = points[0];
+    PointBits guess = point_bits(point);
+    double lost = 0, bits = 0, needed = is_long(point) ? guess.likely : guess.first;
+    for (int bases = 0; bases < BASES_MOST && needed > bits; bases++) {
+        bits = needed;
+        if (!fill_base(made, points, count, true, (mpfr_prec_t)bits, tape_room, keeper)) {
+            return false;
+        }
+        lost = ref_base_lost(made->base);
+        needed = bits_for(point, fmin(lost, bits));
+    }
+    made->proven = lost < INFINITY || point->certify;
+    return true;
+}
+
+/* A plan, and a base at the bits that points then need, unless there is one for others.  false:
+ * memory is short. */
+static bool fill_planned(Shared *made, const Point *const *points, size_t count, double tape_room,
+                         const RefKeeper *keeper)
+{
+    mpfr_prec_t bits = 0;
+    made->plan = ref_plan_make_kept(&made->pair, 0, keeper);
+    for (size_t i = 0; made->plan != NULL && i < count; i++) {
+        mpfr_prec_t needed = bits_needed(made, points[i]);
+        bits = needed > bits ? needed : bits;
+    }
+    return made->plan != NULL &&
+           (made->proven ||
+            fill_base(made, points, count, points[0]->certify, bits, tape_room, keeper));
+}
+
+/* m(T) in the forms that points ask for, and the base: with radii where a point's digits are
+ * proven, else at the bits of a plan. */
+static bool fill(Shared *made, const Point *const *points, size_t count, double tape_room,
+                 const RefKeeper *keeper)
+{
+    bool proves = false, planned = false;
+    for (size_t i = 0; i < count; i++) {
+        proves = proves || shared_proves(points[i]);
+    }
+    if (!fill_originals(made, points, count, keeper) ||
+        (proves && !fill_proven(made, points, count, tape_room, keeper))) {
+        return false;
+    }
+    for (size_t i = 0; i < count; i++) {
+        bool proven = made->proven && shared_proves(points[i]);
+        planned = planned || (point_has_reference(points[i]) && !proven);
+    }
+    return !planned || fill_planned(made, points, count, tape_room, keeper);
 }
 
 /* On as many threads as OpenMP would start here. */
@@ -241,7 +270,7 @@ static void each_at_once(size_t count, CaseWork *work, const void *context)
     }
 }
 
-EvaluateStatus shared_make(Shared **shared, const Point *const *points, size_t count, bool sweep,
+EvaluateStatus shared_make(Shared **shared, const Point *const *points, size_t count,
                            double tape_room, Checkpoints *checkpoints)
 {
     const char *reason;
@@ -255,8 +284,6 @@ EvaluateStatus shared_make(Shared **shared, const Point *const *points, size_t c
         free(made);
         return EVALUATE_NO_MEMORY;
     }
-    made->beside = sweep && is_beside(&made->pair, points[0], count);
-    made->proven = sweep && shared_proves(&made->pair, points[0]);
     made->checkpoints = checkpoints;
     made->weights = ref_weights_make(0);
     bool ok = made->weights != NULL && checkpoint_init(&checkpoint, checkpoints, points[0], true) &&
@@ -270,83 +297,6 @@ EvaluateStatus shared_make(Shared **shared, const Point *const *points, size_t c
     return EVALUATE_OK;
 }
 
-/* By how many bits the machine may lose more than the plan has it: its sums of products are rounded
- * term by term, and half of the plan's margin stays. */
-enum { NATIVE_SPARE = 8 };
-
-/* Does a machine's error in T after a layer, in so many digits, grow as the plan has it? */
-static bool native_is_planned(const RefPlan *plan, size_t layer, int digits, mpfr_srcptr native)
-{
-    return mpfr_zero_p(native) ||
-           (mpfr_regular_p(native) &&
-            mpfr_get_exp(native) <= ref_plan_error(plan, layer, digits) - NATIVE_SPARE);
-}
-
-/* error = the largest |m(T) - r(T)| after a layer; machine: as original_trajectory has it. */
-static void native_error(mpfr_ptr error, const Shared *shared, const double *machine, size_t layer)
-{
-    const Pair *pair = &shared->pair;
-    size_t n = pair->original.layout.n, content = layout_content(&pair->original.layout);
-    Columns columns = pair->compared[layer - 1];
-    const double *m = machine + (layer - 1) * n * content;
-    mpfr_t d;
-    mpfr_init2(d, REF_CELL_BITS);
-    mpfr_set_zero(error, 1);
-    for (size_t i = 0; i < n && !mpfr_nan_p(error); i++) {
-        for (size_t c = 0; c < columns.count; c++) {
-            mpfr_srcptr r = ref_base_original(shared->base, layer, i, c);
-            mpfr_sub_d(d, r, m[i * content + columns.first + c], MPFR_RNDA);
-            if (mpfr_nan_p(d) || mpfr_cmpabs(d, error) > 0) {
-                mpfr_abs(error, d, MPFR_RNDN);
-            }
-        }
-    }
-    mpfr_clear(d);
-}
-
-/* The machine whose errors in T show how fast they grow: one of a double's digits, whatever the
- * point's has.  In few digits what is lost may be as large as what it is lost from, where it grows
- * no more and tells nothing. */
-static Point witness_of(const Point *point)
-{
-    Point witness = *point;
-    if (point->arithmetic != ARITHMETIC_F64) {
-        witness.arithmetic = ARITHMETIC_F64;
-        witness.kernel = KERNEL_STRUCTURED;
-    }
-    return witness;
-}
-
-/* *keeps: do a machine's errors in T grow, layer by layer, as the plan has it?  false: memory is
- * short. */
-static bool keeps_to_plan(bool *keeps, const Shared *shared, const Point *point)
-{
-    const Point witness = witness_of(point);
-    const double *machine = shared_original(shared, &witness);
-    double *made = machine == NULL ? original_trajectory(&shared->pair, &witness, NULL) : NULL;
-    int digits = arithmetic_format(arithmetic_info(witness.arithmetic))->digits;
-    machine = machine != NULL ? machine : made;
-    mpfr_t error;
-    mpfr_init2(error, REF_CELL_BITS);
-    *keeps = true;
-    for (size_t l = 1; machine != NULL && *keeps && l <= shared->pair.original.depth; l++) {
-        native_error(error, shared, machine, l);
-        *keeps = native_is_planned(shared->plan, l, digits, error);
-    }
-    mpfr_clear(error);
-    free(made);
-    return machine != NULL;
-}
-
-/* A plan of its own, and a base for that. */
-static bool fill_again(Shared *made, const Point *point, double tape_room)
-{
-    ref_base_clear(made->base);
-    made->base = NULL;
-    made->plan = NULL;
-    return fill(made, &point, 1, tape_room, NULL);
-}
-
 EvaluateStatus shared_make_member(Shared **shared, Family *family, const Point *point,
                                   double tape_room)
 {
@@ -358,25 +308,13 @@ EvaluateStatus shared_make_member(Shared **shared, Family *family, const Point *
     }
     made->family = family;
     made->weights = family_weights(family);
-    bool keeps = true;
-    bool ok = family_plan(&made->plan, family, 0) && fill(made, &point, 1, tape_room, NULL) &&
-              (made->own != NULL || keeps_to_plan(&keeps, made, point));
-    if (ok && !keeps) {
-        ok = fill_again(made, point, tape_room);
-    }
+    bool ok = fill(made, &point, 1, tape_room, NULL);
     if (!ok) {
         shared_clear(made);
         return EVALUATE_NO_MEMORY;
     }
     *shared = made;
     return EVALUATE_OK;
-}
-
-bool shared_family_plan(const RefPlan **plan, const Shared *shared, double omega)
-{
-    *plan = NULL;
-    return shared->family == NULL || shared->own != NULL ||
-           family_plan(plan, shared->family, omega);
 }
 
 const double *shared_original(const Shared *shared, const Point *point)
@@ -395,7 +333,7 @@ void shared_clear(Shared *shared)
         free((&shared->original[0][0])[i]);
     }
     ref_base_clear(shared->base);
-    ref_plan_clear(shared->own);
+    ref_plan_clear(shared->plan);
     if (shared->family == NULL) {
         ref_weights_clear(shared->weights);
     }

@@ -13,11 +13,9 @@ typedef enum { EVALUATE_OK, EVALUATE_NO_MEMORY } EvaluateStatus;
 
 typedef struct {
     Pair pair;
-    const RefPlan *plan; /* own, or the family's; NULL where every point has its own */
-    RefPlan *own;
+    RefPlan *plan;  /* NULL where every point has its own, or none */
     Family *family; /* of one of many inputs: what is not its own; else NULL */
-    bool beside;    /* a difference's plan is measured while the difference is evaluated */
-    bool proven;    /* or there is none: radii say what is right, until they do not suffice */
+    bool proven;    /* of shared_proves: radii say what is right, until they do not suffice */
     RefBase *base;  /* r(T), and of r(T_infinity) what limit says; NULL where no point asks */
     RefLimit limit; /* what the base keeps of r(T_infinity) */
     RefWeights *weights; /* own, or the family's */
@@ -27,25 +25,18 @@ typedef struct {
 } Shared;
 
 /* For points[0 .. count - 1], which agree in spec and form; the base gets the bits that the
- * most demanding of them needs, of those that the plan serves.  sweep: each is evaluated once, at
- * its own Omega.  tape_room: bytes that the record of r(T_infinity) may take, which differences at
+ * most demanding of them needs, of those that the plan serves.  tape_room: bytes that the record of r(T_infinity) may take, which differences at
  * many Omegas share; 0: there is no such record.  checkpoints: where this and the points'
  * evaluations are kept on the way, or NULL. */
-EvaluateStatus shared_make(Shared **shared, const Point *const *points, size_t count, bool sweep,
+EvaluateStatus shared_make(Shared **shared, const Point *const *points, size_t count,
                            double tape_room, Checkpoints *checkpoints)
     __attribute__((warn_unused_result));
 
-/* The same for one of a family's members, whose plan is the family's if its r(T) and T in double
- * are as far apart as that has it. */
+/* The same for one of a family's members. */
 EvaluateStatus shared_make_member(Shared **shared, Family *family, const Point *point,
                                   double tape_room) __attribute__((warn_unused_result));
 
 void shared_clear(Shared *shared);
-
-/* *plan = the one for differences at omega that the family has, if shared's is the family's;
- * else, or if it has none, NULL.  false: memory is short. */
-bool shared_family_plan(const RefPlan **plan, const Shared *shared, double omega)
-    __attribute__((warn_unused_result));
 
 /* tape_room for a group of so many points, where memory bytes may be used. */
 double shared_tape_room(double memory, size_t points);
@@ -62,15 +53,15 @@ const double *shared_original(const Shared *shared, const Point *point);
 /* Threads for a point's kernels: all that may be started here, or 1 for a small model. */
 size_t shared_kernel_threads(const Point *point);
 
-/* The point's working precisions: as it says, or as planned; before there is a plan (NULL), what
- * differences are tried at. */
+/* The point's working precisions: as it says, or as planned. */
 RefBits shared_bits(const RefPlan *plan, const Point *point);
 
 /* r(T), and of r(T_infinity) what is asked for; certify: with radii. */
 RefBase *shared_base(const Shared *shared, const Point *point, bool certify, mpfr_prec_t bits,
                      RefLimit limit, const RefKeeper *keeper) __attribute__((warn_unused_result));
 
-/* Are points like this one evaluated with radii in place of a plan? */
-bool shared_proves(const Pair *pair, const Point *point);
+/* Is a point like this one evaluated with radii first, and with a plan only where they do not
+ * suffice?  Not one of a precision that is given, nor with --propagation, nor by subtracting. */
+bool shared_proves(const Point *point);
 
 #endif

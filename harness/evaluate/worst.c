@@ -60,11 +60,10 @@ static EvaluateStatus worst_at(RefCell *worst, RowsFound *found, Evaluation *eva
             status = EVALUATE_NO_MEMORY;
             break;
         }
-        found->strayed = evaluation_strays(evaluation) || found->strayed;
         const RefCell *cell = &row.errors.error[point->judge][point->norm];
         number = worsen(worst, cell, row.errors.contradiction);
         found->wanted = fmax(found->wanted, number ? precision_wanted(evaluation, cell) : 0);
-        if (point->certify && cell->state == CELL_BOUND) {
+        if (evaluation->certified && cell->state == CELL_BOUND) {
             found->lacking = fmax(found->lacking, precision_proof_lacking(evaluation, &row));
         }
     }
@@ -97,21 +96,23 @@ EvaluateStatus point_worst_cell(RefCell *worst, const Shared *shared, const Poin
     }
     for (int raises = 0; ok;) {
         RowsFound found = {0};
-        if (evaluation.bits.x > ref_base_bits(evaluation.base)) {
+        if (evaluation_needs_base(&evaluation)) {
             ref_base_clear(base);
             base = evaluation_own_base(&evaluation);
             evaluation.base = base;
         }
         ok = evaluation.base != NULL &&
              worst_at(worst, &found, &evaluation, reference) == EVALUATE_OK;
-        if (ok && found.strayed) {
+        if (ok && precision_next(&next, &evaluation, &found, raises)) {
+            evaluation.bits = next;
+            raises++;
+        } else if (ok && precision_wants_plan(&evaluation, &found)) {
+            evaluation.certified = false;
             ok = evaluation_own_plan(&evaluation);
-            continue;
-        }
-        if (!ok || raises++ == PRECISION_RAISES || !precision_next(&next, &evaluation, &found)) {
+            raises = 0;
+        } else {
             break;
         }
-        evaluation.bits = next;
     }
     ref_base_clear(base);
     ref_plan_clear(evaluation.own);

@@ -132,7 +132,7 @@ static void add_row(Gates *gates, size_t row, size_t first, size_t end)
     }
 }
 
-/* What a row's heads share. */
+/* What a row's heads of the same groups share. */
 static GateRow row_of(const Gates *gates, const Radius *r, const Point *at, const RowGroups *groups)
 {
     GateRow row = {.groups = groups, .u_off = gates->u_off};
@@ -148,18 +148,27 @@ static GateRow row_of(const Gates *gates, const Radius *r, const Point *at, cons
     return row;
 }
 
+void gates_set_groups(Gates *gates, const Radius *r, size_t i)
+{
+    const Heads heads = radius_heads(r, gates->bundle);
+    for (size_t p = 0; p < gates->patterns; p++) {
+        gates->groups[p] = groups_of_row(&heads, p, i);
+    }
+}
+
 /* gates->gate of row i. */
-static void set_row(Gates *gates, const Radius *r, const Point *at, const RowGroups *groups,
-                    size_t i)
+static void set_row(Gates *gates, const Radius *r, const Point *at, size_t i)
 {
     const Score *score = &gates->bundle->score;
     size_t K = gates->heads, bias = layout_bias_row(r->layout);
     double path = banks_in(r, at->path, score->read, i), x = banks_in(r, at->norm, score->read, i);
     double s = fabs(gates->scale), t = gates->shift_most;
     double gemm_off = BOUND_DOUBLE * (double)(gates->read + 4) / 16;
-    double others = bound_max(1, (double)groups->count[OTHER]);
-    GateRow row = row_of(gates, r, at, groups);
+    GateRow row = {0};
     for (size_t k = 0; k < K; k++) {
+        const RowGroups *groups = gates_groups(gates, k);
+        row = k == 0 || gates->patterns > 1 ? row_of(gates, r, at, groups) : row;
+        double others = bound_max(1, (double)groups->count[OTHER]);
         Gate *gate = &gates->gate[k];
         double u = gates->u[i * K + k], size = gates->size[i * K + k];
         double u_bias = bias != SIZE_MAX ? gates->u[bias * K + k] : 0;
@@ -245,18 +254,19 @@ static void each_block(Evaluator *ev, Worker *worker, const void *context, size_
     const Rows *rows = context;
     Gates gates = *rows->gates;
     size_t K = gates.heads, bias = layout_bias_row(rows->r->layout);
-    const Heads heads = radius_heads(rows->r, gates.bundle);
     gates.sum = gates.sums + 2 * block * K;
     gates.size_sum = gates.sum + K;
-    gates.gate = gates.gates + (size_t)(worker - ev->worker) * K;
+    size_t thread = (size_t)(worker - ev->worker);
+    gates.gate = gates.gates + thread * K;
+    gates.groups = gates.all_groups + thread * gates.patterns;
     RowRange of = row_range(rows->r, GATE_ROWS, block);
     for (size_t i = of.first; i < of.end; i++) {
-        RowGroups groups = groups_of_row(&heads, 0, i);
+        gates_set_groups(&gates, rows->r, i);
         if (gates.bundle->score.visible == VISIBLE_EARLIER && i != bias) {
             add_row(&gates, i, 0, K);
         }
-        set_row(&gates, rows->r, rows->at, &groups, i);
-        rows->row(&gates, rows->r, rows->pass, &groups, i);
+        set_row(&gates, rows->r, rows->at, i);
+        rows->row(&gates, rows->r, rows->pass, i);
     }
 }
 

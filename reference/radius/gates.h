@@ -50,10 +50,22 @@ typedef struct {
     double *sum, *size_sum; /* [heads] of a block's row, within sums */
     Gate *gates;            /* [threads, heads] */
     Gate *gate;             /* [heads] of a row, within gates */
+    size_t patterns;        /* 1, or heads where they see keys with other coefficients of Omega */
+    RowGroups *all_groups;  /* [threads, patterns] */
+    RowGroups *groups;      /* [patterns] of a row, within all_groups */
     GatesKept *kept;        /* [rows] */
     double token_radii[PASS_RADII],
         bias_radius[PASS_RADII]; /* of a pass: sum over tokens; bias row */
 } Gates;
+
+/* The groups of head k of the row at hand. */
+static inline const RowGroups *gates_groups(const Gates *gates, size_t k)
+{
+    return &gates->groups[gates->patterns > 1 ? k : 0];
+}
+
+/* gates->groups, of row i. */
+void gates_set_groups(Gates *gates, const Radius *r, size_t i);
 
 /* Rows of a block in which what a row sees is summed anew. */
 enum { GATE_ROWS = 8 };
@@ -61,8 +73,8 @@ enum { GATE_ROWS = 8 };
 /* z, u and size of all rows at a point. */
 void gates_set(Gates *gates, const Radius *r, const Point *at);
 
-/* Calls row for each i, in any order, with gates->gate set. */
-typedef void GatesRow(const Gates *gates, Radius *r, Pass *pass, const RowGroups *groups, size_t i);
+/* Calls row for each i, in any order, with gates->gate and gates->groups set. */
+typedef void GatesRow(const Gates *gates, Radius *r, Pass *pass, size_t i);
 void gates_each(Gates *gates, Radius *r, const Point *at, Pass *pass, GatesRow *row);
 
 /* Rows: what a pass makes of one; the same and rounding at x^, kept. */

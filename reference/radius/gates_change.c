@@ -50,18 +50,22 @@ typedef struct {
     bool tokens;
 } ChangeRow;
 
-static ChangeRow change_row(const Gates *gates, const Radius *r, const Others *others,
-                            const RowGroups *groups, size_t i)
+/* Of all heads at once, the most of each: what one has in A another may leave out. */
+static ChangeRow change_row(const Gates *gates, const Radius *r, const Others *others, size_t i)
 {
     Columns read = gates->bundle->value.read;
     ChangeRow row = {.e = banks_in(r, r->e, read, i), .rho = banks_in(r, r->rho, read, i)};
-    row.tokens = groups_in_limit(groups, OTHER);
-    row.e_others =
-        (row.tokens ? others->e_tokens : 0) + (groups_in_limit(groups, BIAS) ? others->e_bias : 0);
-    row.rho_others = (row.tokens ? others->rho_tokens : 0) +
-                     (groups_in_limit(groups, BIAS) ? others->rho_bias : 0);
+    bool bias = false;
     row.theta = fabs(gates->scale) * gates->g_most * row.e;
-    row.leak = row_leak(r, groups, &gates->kept[i], point_e(r, row.theta));
+    for (size_t p = 0; p < gates->patterns; p++) {
+        const RowGroups *groups = &gates->groups[p];
+        row.tokens = row.tokens || groups_in_limit(groups, OTHER);
+        bias = bias || groups_in_limit(groups, BIAS);
+        row.leak = bound_max(row.leak,
+                             row_leak(r, groups, &gates->kept[i], point_e(r, row.theta)));
+    }
+    row.e_others = (row.tokens ? others->e_tokens : 0) + (bias ? others->e_bias : 0);
+    row.rho_others = (row.tokens ? others->rho_tokens : 0) + (bias ? others->rho_bias : 0);
     row.moved = point_e(r, row.e + others->e_tokens + others->e_bias);
     return row;
 }
@@ -110,9 +114,7 @@ static void cross_change(Gates *gates, Radius *r, const Others *others, const Ch
 void gates_change(Gates *gates, Radius *r)
 {
     const Layout *layout = r->layout;
-    const Bundle *bundle = gates->bundle;
-    const Heads heads = radius_heads(r, bundle);
-    Columns read = bundle->value.read;
+    Columns read = gates->bundle->value.read;
     size_t bias = layout_bias_row(layout);
     Others others = {0, 0, 0, 0};
     for (size_t j = 0; j < layout->n; j++) {
@@ -124,8 +126,8 @@ void gates_change(Gates *gates, Radius *r)
         others.rho_bias = banks_in(r, r->rho, read, bias);
     }
     for (size_t i = 0; i < r->rows; i++) {
-        RowGroups groups = groups_of_row(&heads, 0, i);
-        ChangeRow row = change_row(gates, r, &others, &groups, i);
+        gates_set_groups(gates, r, i);
+        ChangeRow row = change_row(gates, r, &others, i);
         local_change(gates, r, &row, i);
         cross_change(gates, r, &others, &row, i);
     }

@@ -58,8 +58,7 @@ static bool supported(const Bundle *bundle)
                 value->write.count == value->read.count && value->read.count == bundle->heads;
     bool factored = value->kind == VALUE_FACTORED && value->d_head == 1 && score->gate.data != NULL;
     return (unit || factored) && score->read.first == value->read.first &&
-           score->read.count == value->read.count && value->bias == NULL && value->diagonal == 0 &&
-           score->extra == NULL;
+           score->read.count == value->read.count && value->bias == NULL && value->diagonal == 0;
 }
 
 /* The norms of one matrix: of the second factors, of values, of scores where those are others. */
@@ -138,11 +137,15 @@ bool gates_open(Gates *gates, Radius *r, const Bundle *bundle)
         *rows[m] = malloc(all * sizeof(double));
     }
     gates->sums = malloc((2 * row_blocks(r, GATE_ROWS) * heads + 1) * sizeof *gates->sums);
+    gates->patterns = score->extra != NULL ? heads : 1;
+    gates->all_groups =
+        malloc((size_t)r->ev->workers * gates->patterns * sizeof *gates->all_groups);
+    gates->groups = gates->all_groups;
     gates->gates = malloc(((size_t)r->ev->workers * heads + 1) * sizeof *gates->gates);
     gates->kept = malloc((r->rows + 1) * sizeof *gates->kept);
     if (gates->g == NULL || gates->v == NULL || gates->z == NULL ||
         gates->u == NULL || gates->size == NULL || gates->sums == NULL || gates->gates == NULL ||
-        gates->kept == NULL) {
+        gates->all_groups == NULL || gates->kept == NULL) {
         return false;
     }
     gates->bias_most =
@@ -163,5 +166,6 @@ void gates_clear(Gates *gates)
         free(gates->g_column);
     }
     free(gates->gates);
+    free(gates->all_groups);
     free(gates->kept);
 }

@@ -21,7 +21,7 @@ static double group_weight(const Gate *gate, const RowGroups *groups, int g)
     return groups->count[g] > 0 && gate->key[g] > 0 ? gate->key[g] + gate->off : 0;
 }
 
-void gates_pass_row(const Gates *gates, Radius *r, Pass *pass, const RowGroups *groups, size_t i)
+void gates_pass_row(const Gates *gates, Radius *r, Pass *pass, size_t i)
 {
     const Value *value = &gates->bundle->value;
     double s = fabs(gates->scale), own = 0, key = 0, b = 0, other = 0, bias = 0;
@@ -29,6 +29,7 @@ void gates_pass_row(const Gates *gates, Radius *r, Pass *pass, const RowGroups *
     bool unit = value->kind == VALUE_UNIT;
     for (size_t k = 0; k < gates->heads; k++) {
         const Gate *gate = &gates->gate[k];
+        const RowGroups *groups = gates_groups(gates, k);
         double off = gate->off + s * gate->b_off + BOUND_DOUBLE * (1 + s * fabs(gate->b));
         double joint = gate->key[SELF] + gates->scale * gate->b;
         own = bound_max(own, fabs(joint) + off);
@@ -54,15 +55,16 @@ void gates_pass_row(const Gates *gates, Radius *r, Pass *pass, const RowGroups *
 /* Rounding at x^: of z, through B; 28 roundings a term of the mixture and its weight, as many
  * more as there are rows for the sum of other tokens; and the second factors (C11).  What e
  * needs of the row is kept. */
-void gates_local_row(const Gates *gates, Radius *r, Pass *pass, const RowGroups *groups, size_t i)
+void gates_local_row(const Gates *gates, Radius *r, Pass *pass, size_t i)
 {
     const Value *value = &gates->bundle->value;
     double a2 = 0, y2 = 0, sharp2 = 0, size2 = 0;
     GatesKept *kept = &gates->kept[i];
     *kept = (GatesKept){.z_high = -INFINITY, .z_low = -INFINITY};
-    gates_pass_row(gates, r, pass, groups, i);
+    gates_pass_row(gates, r, pass, i);
     for (size_t k = 0; k < gates->heads; k++) {
         const Gate *gate = &gates->gate[k];
+        const RowGroups *groups = gates_groups(gates, k);
         double a = (fabs(gate->b) + gate->b_off) * gate->rounding, y = 0, size = 0;
         for (int g = 0; g < GROUPS; g++) {
             double weight = group_weight(gate, groups, g) * (double)groups->count[g];

@@ -81,7 +81,6 @@ Radius *radius_open(const RadiusOfRun *run)
     r->sum = run->sum;
     r->normed = run->normed;
     r->normed_e = run->normed_e;
-    r->record = run->record;
     r->bank = run->layout->d;
     r->bits = run->ev->bits;
     r->change = run->e != NULL;
@@ -289,8 +288,9 @@ static void after_row(Evaluator *ev, Worker *worker, const void *context, size_t
     }
 }
 
-void radius_after(Radius *r, const Sublayer *sublayer)
+void radius_after(Radius *r, const Sublayer *sublayer, const NormRecord *record)
 {
+    r->record = record;
     if (!r->failed) {
         analyse(r, sublayer);
     }

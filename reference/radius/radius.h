@@ -20,13 +20,12 @@
 typedef struct Radius Radius;
 
 /* A run in the structured form that has just been opened: its streams, e and x + e or NULL; what
- * its norms write, of x, of e (or NULL), and the record of the last. */
+ * its norms write, of x and of e (or NULL). */
 typedef struct {
     const Layout *layout;
     Evaluator *ev;
     const ApMat *x, *e, *sum;
     const ApMat *normed, *normed_e;
-    const NormRecord *record;
     bool limit;
 } RadiusOfRun;
 
@@ -40,9 +39,10 @@ double radius_bytes(const Model *model);
 /* Before a layer: its scores alone count. */
 void radius_begin_layer(Radius *radius);
 
-/* Before a sublayer is evaluated, and after it has been added to the stream. */
+/* Before a sublayer is evaluated, and after it has been added to the stream; record: of its norm,
+ * if it has one. */
 void radius_before(Radius *radius);
-void radius_after(Radius *radius, const Sublayer *sublayer);
+void radius_after(Radius *radius, const Sublayer *sublayer, const NormRecord *record);
 
 /* Memory was short: all is infinite from then on. */
 bool radius_failed(const Radius *radius);

@@ -155,7 +155,7 @@ static int write_point(const Point *point, const char *path)
 {
     Shared *shared;
     Export e = {.point = point};
-    if (shared_make(&shared, &point, 1, false, 0, NULL) != EVALUATE_OK) {
+    if (shared_make(&shared, &point, 1, 0, NULL) != EVALUATE_OK) {
         return memory_fault();
     }
     e.shared = shared;

@@ -270,7 +270,7 @@ static void say_kept(const Verify *verify, double total)
 static bool open_family(Verify *verify, double room)
 {
     Ensemble *ensemble = &verify->ensemble;
-    verify->family = family_make(ensemble->points, ensemble->count, room / WEIGHTS_SHARE);
+    verify->family = family_make(ensemble->points[0], room / WEIGHTS_SHARE);
     if (verify->family == NULL) {
         return false;
     }

@@ -1,7 +1,6 @@
 /*
- * A plan that is measured beside the evaluation says what one that is made before says: the same
- * rows, and where 64 bits lose the trajectory, or more than 192 and 128 are asked for, another
- * start.  So do radii in place of a plan.
+ * Radii first, a plan only where they do not suffice: what radii prove is what a plan has, in the
+ * same digits, and where nothing is known of r(T) a plan does alone.
  */
 #include "fixture.h"
 #include "given.h"
@@ -11,8 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* text without the two counts of bits of each row, which a plan that is made before need not
- * guess. */
+/* text without the two counts of bits of each row, which a plan measures and radii prove. */
 static void drop_bits(char *text)
 {
     for (char *line = text; *line != '\0'; line++) {
@@ -35,19 +33,15 @@ static void check_line(Given *given, const char *line, size_t count, const char 
 {
     const Point *points = given_points(given, line, count);
     for (size_t i = 0; i < count; i++) {
-        char *before = given_rows(&points[i], true), *beside = given_rows_beside(&points[i]);
-        char *radii = given_rows_by_radii(&points[i]);
-        if (strstr(beside, expected) == NULL) {
-            fail_msg("expected '%s' in\n%s", expected, beside);
+        char *planned = given_rows_by_plan(&points[i]), *rows = given_rows(&points[i], true);
+        if (strstr(rows, expected) == NULL) {
+            fail_msg("expected '%s' in\n%s", expected, rows);
         }
-        drop_bits(before);
-        drop_bits(beside);
-        drop_bits(radii);
-        assert_string_equal(beside, before);
-        assert_string_equal(radii, before);
-        free(radii);
-        free(before);
-        free(beside);
+        drop_bits(planned);
+        drop_bits(rows);
+        assert_string_equal(rows, planned);
+        free(rows);
+        free(planned);
     }
 }
 
@@ -56,7 +50,7 @@ static void rows_are_the_same(void **state)
     check_line(*state,
                "--construction silu,linear,attention,ffn3,fused,transformer3,transformer --mask "
                "none,causal --bias none,random --n 6 --d 8 --depth 4 --omega 3,20,1000",
-               72, ",192,128,");
+               72, ",128,128,");
 }
 
 static void rows_are_the_same_with_norms(void **state)
@@ -65,7 +59,7 @@ static void rows_are_the_same_with_norms(void **state)
                "--construction linear,attention,ffn3,transformer --mask none,causal "
                "--normalization layernorm,rmsnorm --normalization-place pre,post --n 5 --d 6 "
                "--depth 3 --omega 20",
-               32, ",192,128,");
+               32, ",");
 }
 
 static void a_given_precision_is_kept(void **state)
@@ -75,24 +69,8 @@ static void a_given_precision_is_kept(void **state)
                ",320,");
 }
 
-/* 192 bits of both, and no other start: a plan would ask for fewer. */
-static void radii_do_without_a_plan(void **state)
-{
-    const Point *points = given_points(*state,
-                                       "--construction fused,transformer --mask none,causal --n 6 "
-                                       "--d 8 --depth 4 --omega 20",
-                                       4);
-    for (size_t i = 0; i < 4; i++) {
-        char *rows = given_rows_by_radii(&points[i]);
-        if (strstr(rows, ",192,192,ok") == NULL) {
-            fail_msg("expected ',192,192,ok' in\n%s", rows);
-        }
-        free(rows);
-    }
-}
-
-/* N(0, 1) weights: 64 bits lose the trajectory, 128 of the difference are not enough. */
-static void chaos_starts_again(void **state)
+/* N(0, 1) weights: radii of the difference, and then of r(T) too, say nothing. */
+static void chaos_asks_a_plan(void **state)
 {
     check_line(*state,
                "--construction transformer3 --weights normal --n 4 --d 2 --heads 1 --depth 16 "
@@ -101,9 +79,9 @@ static void chaos_starts_again(void **state)
 }
 
 /* A construction error that is 0 without a proof, as v_2 = 2 v_1 and x_b = 0 make v_1 + v_2 +
- * v_b = 3 v_1: the promise of its digits is broken, and the precision raised three times from
- * 128 with the plan as it is, which has no layer left to be measured beside. */
-static void a_broken_promise_asks_the_measured_plan(void **state)
+ * v_b = 3 v_1: the promise of its digits is broken, and the precision raised three times
+ * from 128. */
+static void a_broken_promise_asks_for_more(void **state)
 {
     Given *given = *state;
     const double data[] = {3, 1, 2};
@@ -114,7 +92,7 @@ static void a_broken_promise_asks_the_measured_plan(void **state)
     const Point *points = given_points(
         given, "--construction linear --weights %cancels.safetensors --omega 20,1000 --row 1", 2);
     for (size_t i = 0; i < 2; i++) {
-        char *rows = given_rows_beside(&points[i]);
+        char *rows = given_rows(&points[i], true);
         if (strstr(rows, ",1024,1024,unresolved") == NULL) {
             fail_msg("%s", rows);
         }
@@ -125,9 +103,11 @@ static void a_broken_promise_asks_the_measured_plan(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        GIVEN_TEST(rows_are_the_same),         GIVEN_TEST(rows_are_the_same_with_norms),
-        GIVEN_TEST(a_given_precision_is_kept), GIVEN_TEST(radii_do_without_a_plan),
-        GIVEN_TEST(chaos_starts_again),        GIVEN_TEST(a_broken_promise_asks_the_measured_plan),
+        GIVEN_TEST(rows_are_the_same),
+        GIVEN_TEST(rows_are_the_same_with_norms),
+        GIVEN_TEST(a_given_precision_is_kept),
+        GIVEN_TEST(chaos_asks_a_plan),
+        GIVEN_TEST(a_broken_promise_asks_for_more),
     };
     return cmocka_run_group_tests(tests, reference_set_up, reference_tear_down);
 }
