@@ -9,7 +9,6 @@
 #ifndef HEADPROOF_REFERENCE_EVALUATOR_H
 #define HEADPROOF_REFERENCE_EVALUATOR_H
 
-#include "radius/norm_table.h"
 #include "ap.h"
 #include "product/lanes.h"
 #include "product/product.h"
@@ -60,7 +59,7 @@ typedef struct {
     bool failed;             /* memory was short: nothing that was evaluated is to be believed */
     bool observed;           /* a plan looks at what is seen: gap and doubt are wanted */
     ProductWeights *weights; /* where weights are kept that many evaluations share, or NULL */
-    NormTable *norms;        /* where norms of weights are kept for radii, or NULL */
+    struct NormTable *norms; /* where norms of weights are kept for radii, or NULL */
     /* doubt.h: no term of the scores at hand is as large as 2^score_exponent; bits that the stream
      * had lost before this layer. */
     mpfr_exp_t score_exponent, lost;

@@ -530,7 +530,7 @@ double ref_plan_difference_bits(const RefPlan *plan, int digits, double omega, s
 }
 
 static mpfr_prec_t difference_working_bits(const RefPlan *plan, int digits, double omega,
-                                             long max_bits)
+                                           long max_bits)
 {
     double most = 0;
     for (size_t layer = 1; layer <= plan->depth; layer++) {

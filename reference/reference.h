@@ -10,18 +10,18 @@
  * known here by name.
  *
  * Order of use, all for one Pair:
- *   ref_plan_make       a cheap pass at 64 and 128 bits: how rounding errors grow, how many bits
- *                       hide the construction error;
- *   or ref_plan_beside  one at 64 bits beside a long difference, which is the other;
- *   ref_plan_bits       the working precision for an Omega;
- *   ref_base_make       r(T), and of r(T_infinity) what is asked for, shared by every Omega;
+ *   ref_base_make       r(T), and of r(T_infinity) what is asked for, shared by every Omega; with
+ *                       radii, if certified, which say how many bits it lost;
+ *   or ref_plan_make    before it, where radii do not serve: a cheap pass at 64 and 128 bits: how
+ *                       rounding errors grow, how many bits hide the construction error;
+ *   ref_plan_bits       the working precision for an Omega by that;
  *   ref_difference_open r(T') for one Omega, layer by layer, by its difference from r(T_infinity),
  *   or ref_run_open     by itself, and
  *   ref_compare         the six errors after a layer.
  *
- * Every value carries an a-priori error, ref_plan_error: what the working precision may have
- * lost, from the measured growth and 16 bits of margin.  A cell is printed as a value only if
- * value - error and value + error round to the same digits, as many as are asked for.
+ * Every value carries an error: its radius, which is proven, or ref_plan_error, what the working
+ * precision may have lost by the measured growth and 16 bits of margin.  A cell is printed as a
+ * value only if value - error and value + error round to the same digits, as many as are asked for.
  */
 #ifndef HEADPROOF_REFERENCE_REFERENCE_H
 #define HEADPROOF_REFERENCE_REFERENCE_H

@@ -35,10 +35,9 @@ static bool tape_init(Tape *tape, const Model *model)
         heads_each_block(model, tape->bits, model->sublayer_count, add_record, &making);
     }
     for (size_t i = 0; making.ok && i < tape->sublayers; i++) {
-        making.ok =
-            norm_record_init(&tape->norm[i], rows, norm_columns(&model->sublayers[i]),
-                             tape->bits) &&
-            ap_init(&tape->stream[i], rows, columns, tape->bits);
+        making.ok = norm_record_init(&tape->norm[i], rows, norm_columns(&model->sublayers[i]),
+                                     tape->bits) &&
+                    ap_init(&tape->stream[i], rows, columns, tape->bits);
     }
     return making.ok;
 }

@@ -215,8 +215,8 @@ static void know_by_plan(Shared *shared, const Point *point)
     shared->proven = false;
     shared->plan = ref_plan_make_kept(&shared->pair, 0, NULL);
     assert_non_null(shared->plan);
-    shared->base = shared_base(shared, point, false, shared_bits(shared->plan, point).x,
-                               shared->limit, NULL);
+    shared->base =
+        shared_base(shared, point, false, shared_bits(shared->plan, point).x, shared->limit, NULL);
     assert_non_null(shared->base);
 }
 

@@ -3,6 +3,7 @@
  * nothing that somebody has is changed, nothing hangs, and nothing is called a success that did
  * not arrive.
  */
+#include "fixture.h"
 #include "given.h"
 #include "interrupted.h"
 #include "shell.h"
@@ -297,9 +298,11 @@ static void check_by_tolerance(void **state)
     expect_shell("$(sed -n \"s/.*reproduce: headproof/$(echo $h | sed \"s/\\//\\\\\\\\\\//g\")/p\" "
                  "said) --quiet",
                  1, "fail");
-    expect_shell("trap \"\" XFSZ; ulimit -f 0; TMPDIR=$PWD/tmp $h check " POINT
-                 ",10:20 --tolerance 1 --quiet",
-                 0, "");
+    if (!OPENMP_WRITES) {
+        expect_shell("trap \"\" XFSZ; ulimit -f 0; TMPDIR=$PWD/tmp $h check " POINT
+                     ",10:20 --tolerance 1 --quiet",
+                     0, "");
+    }
     expect_shell("ls -A tmp | wc -l", 0, "0\n");
     expect_shell("$h check " POINT " --tolerance 1 --resume", 2, "expected --baseline FILE");
     expect_shell("rmdir tmp", 0, "");

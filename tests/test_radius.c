@@ -387,7 +387,7 @@ static void enclosures_hold_of_moved_streams(void **state)
     report("moved, with e, norms", &normed_difference);
 }
 
-/* Heads that have lost entries of Omega, by chance or one: each of them has keys of its own in A. */
+/* Heads that have lost entries of Omega, by chance or one: each has keys of its own in A. */
 static void enclosures_hold_of_damage(void **state)
 {
     static const double dropouts[] = {0.1, 0.3, 0};

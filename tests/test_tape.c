@@ -81,8 +81,8 @@ static RefRun *difference(const Pair *pair, double omega, mpfr_prec_t bits, cons
     return run;
 }
 
-/* Several differences from one tape, layer by layer in step, with radii: of norms that are kept, and
- * of norms that are found anew.  Returns whether some e is not 0. */
+/* Several differences from one tape, layer by layer in step, with radii: of norms that are kept,
+ * and of norms that are found anew.  Returns whether some e is not 0. */
 static bool check_pair(const CaseSpec *spec)
 {
     static const double omegas[] = {0.25, 3, 20, 1e6};

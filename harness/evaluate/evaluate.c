@@ -157,8 +157,9 @@ static EvaluateStatus evaluate_planned(Making *making)
 static EvaluateStatus evaluate_rows(Making *making)
 {
     const Evaluation *evaluation = &making->evaluation;
-    EvaluateStatus status = evaluation_needs_base(evaluation) ? evaluate_again(making, evaluation->bits)
-                                                        : evaluate_at(making);
+    EvaluateStatus status = evaluation_needs_base(evaluation)
+                                ? evaluate_again(making, evaluation->bits)
+                                : evaluate_at(making);
     if (status == EVALUATE_OK) {
         status = evaluate_raising(making);
     }

@@ -24,8 +24,8 @@ typedef struct {
     MachineView converted, original; /* after the layer evaluated last */
 } Evaluation;
 
-/* Radii or a plan, and the precision for a point; with difference true a plan serves the difference.
- * false: memory is short. */
+/* Radii or a plan, and the precision for a point; with difference true a plan serves the
+ * difference. false: memory is short. */
 bool evaluation_plan(Evaluation *evaluation, bool difference) __attribute__((warn_unused_result));
 
 /* A plan and precision of the point's own, which is cleared with ref_plan_clear.  false: memory is

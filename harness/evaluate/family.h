@@ -9,8 +9,8 @@
 
 typedef struct Family Family;
 
-/* For members that differ from this one in given->x alone.  bytes: what the weights may take besides
- * the pair's own.  NULL when memory is short. */
+/* For members that differ from this one in given->x alone.  bytes: what the weights may take
+ * besides the pair's own.  NULL when memory is short. */
 Family *family_make(const Point *member, double bytes) __attribute__((warn_unused_result));
 void family_clear(Family *family);
 

@@ -30,9 +30,9 @@ double precision_lacking(const Evaluation *evaluation, const Row *row);
 double precision_wanted(const Evaluation *evaluation, const RefCell *cell);
 
 /* The bits to try next, after so many raises: of the difference twice as many for a broken promise;
- * of both at least 64 more for what else is asked.  false: none are, or none may be had.  Each raise
- * is by all that is known to lack, but what is not proven, is zero without a proof or lies on the
- * point where its digits change may never come out; so there are three at most, and one where
+ * of both at least 64 more for what else is asked.  false: none are, or none may be had.  Each
+ * raise is by all that is known to lack, but what is not proven, is zero without a proof or lies on
+ * the point where its digits change may never come out; so there are three at most, and one where
  * nothing is known still of what nobody asked a proof for. */
 bool precision_next(RefBits *next, const Evaluation *evaluation, const RowsFound *found,
                     int raises);

@@ -11,8 +11,8 @@ typedef struct {
     double likely;     /* as a rule: for predictions of time, and where long evaluations begin */
     double difference; /* the same of the difference itself; else as likely */
     double most;       /* what it may rise to: for memory */
-    double first;   /* of what loses few bits: where radii begin */
-    double machine; /* what a machine's errors take where nothing is lost before */
+    double first;      /* of what loses few bits: where radii begin */
+    double machine;    /* what a machine's errors take where nothing is lost before */
 } PointBits;
 
 /* As asked for with --precision.  Else for the digits and room for rounding errors and, unless a

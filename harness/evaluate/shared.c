@@ -236,9 +236,8 @@ static bool fill_planned(Shared *made, const Point *const *points, size_t count,
         mpfr_prec_t needed = bits_needed(made, points[i]);
         bits = needed > bits ? needed : bits;
     }
-    return made->plan != NULL &&
-           (made->proven ||
-            fill_base(made, points, count, points[0]->certify, bits, tape_room, keeper));
+    return made->plan != NULL && (made->proven || fill_base(made, points, count, points[0]->certify,
+                                                            bits, tape_room, keeper));
 }
 
 /* m(T) in the forms that points ask for, and the base: with radii where a point's digits are

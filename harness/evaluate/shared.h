@@ -13,21 +13,21 @@ typedef enum { EVALUATE_OK, EVALUATE_NO_MEMORY } EvaluateStatus;
 
 typedef struct {
     Pair pair;
-    RefPlan *plan;  /* NULL where every point has its own, or none */
-    Family *family; /* of one of many inputs: what is not its own; else NULL */
-    bool proven;    /* of shared_proves: radii say what is right, until they do not suffice */
-    RefBase *base;  /* r(T), and of r(T_infinity) what limit says; NULL where no point asks */
-    RefLimit limit; /* what the base keeps of r(T_infinity) */
+    RefPlan *plan;       /* NULL where every point has its own, or none */
+    Family *family;      /* of one of many inputs: what is not its own; else NULL */
+    bool proven;         /* of shared_proves: radii say what is right, until they do not suffice */
+    RefBase *base;       /* r(T), and of r(T_infinity) what limit says; NULL where no point asks */
+    RefLimit limit;      /* what the base keeps of r(T_infinity) */
     RefWeights *weights; /* own, or the family's */
     /* m(T) after every layer, [depth, n, content], or NULL where no point asks */
     double *original[ARITHMETIC_COUNT][KERNEL_COUNT];
     Checkpoints *checkpoints; /* NULL: none are made */
 } Shared;
 
-/* For points[0 .. count - 1], which agree in spec and form; the base gets the bits that the
- * most demanding of them needs, of those that the plan serves.  tape_room: bytes that the record of r(T_infinity) may take, which differences at
- * many Omegas share; 0: there is no such record.  checkpoints: where this and the points'
- * evaluations are kept on the way, or NULL. */
+/* For points[0 .. count - 1], which agree in spec and form; the base gets the bits that the most
+ * demanding of them needs, of those that the plan serves.  tape_room: bytes that the record of
+ * r(T_infinity) may take, which differences at many Omegas share; 0: there is no such record.
+ * checkpoints: where this and the points' evaluations are kept on the way, or NULL. */
 EvaluateStatus shared_make(Shared **shared, const Point *const *points, size_t count,
                            double tape_room, Checkpoints *checkpoints)
     __attribute__((warn_unused_result));

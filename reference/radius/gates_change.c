@@ -61,8 +61,7 @@ static ChangeRow change_row(const Gates *gates, const Radius *r, const Others *o
         const RowGroups *groups = &gates->groups[p];
         row.tokens = row.tokens || groups_in_limit(groups, OTHER);
         bias = bias || groups_in_limit(groups, BIAS);
-        row.leak = bound_max(row.leak,
-                             row_leak(r, groups, &gates->kept[i], point_e(r, row.theta)));
+        row.leak = bound_max(row.leak, row_leak(r, groups, &gates->kept[i], point_e(r, row.theta)));
     }
     row.e_others = (row.tokens ? others->e_tokens : 0) + (bias ? others->e_bias : 0);
     row.rho_others = (row.tokens ? others->rho_tokens : 0) + (bias ? others->rho_bias : 0);

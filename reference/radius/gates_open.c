@@ -143,8 +143,8 @@ bool gates_open(Gates *gates, Radius *r, const Bundle *bundle)
     gates->groups = gates->all_groups;
     gates->gates = malloc(((size_t)r->ev->workers * heads + 1) * sizeof *gates->gates);
     gates->kept = malloc((r->rows + 1) * sizeof *gates->kept);
-    if (gates->g == NULL || gates->v == NULL || gates->z == NULL ||
-        gates->u == NULL || gates->size == NULL || gates->sums == NULL || gates->gates == NULL ||
+    if (gates->g == NULL || gates->v == NULL || gates->z == NULL || gates->u == NULL ||
+        gates->size == NULL || gates->sums == NULL || gates->gates == NULL ||
         gates->all_groups == NULL || gates->kept == NULL) {
         return false;
     }
