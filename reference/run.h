@@ -8,7 +8,6 @@
 #include "difference/difference.h"
 #include "evaluator.h"
 #include "heads/heads.h"
-#include "radius/norm_table.h"
 #include "radius/radius.h"
 #include "reference.h"
 #include "tape.h"

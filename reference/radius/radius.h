@@ -16,6 +16,7 @@
 #include "../archive.h"
 #include "../heads/heads.h"
 #include "../layer_norm.h"
+#include "norm_table.h"
 
 typedef struct Radius Radius;
 
