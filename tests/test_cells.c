@@ -283,10 +283,12 @@ static void bits_are_doubled_up_to_the_most(void **state)
     const RowsFound found = {.broken = true};
     RefBits next;
     (void)state;
-    assert_true(precision_next(&next, &evaluation, &found));
+    assert_true(precision_next(&next, &evaluation, &found, 0));
     assert_true(next.x == 256 && next.e == 256);
     point.max_bits = 255;
-    assert_false(precision_next(&next, &evaluation, &found));
+    assert_false(precision_next(&next, &evaluation, &found, 0));
+    point.max_bits = 256;
+    assert_false(precision_next(&next, &evaluation, &found, 3));
 }
 
 /* What is left in the hidden column of the only token, of the size of e^(-2 Omega). */
