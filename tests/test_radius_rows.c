@@ -71,13 +71,11 @@ static double size_of(const double *x, const double *w, size_t stride)
     return sum;
 }
 
-static void row_is_right(const Gates *gates, Radius *r, Pass *pass, const RowGroups *groups,
-                         size_t i)
+static void row_is_right(const Gates *gates, Radius *r, Pass *pass, size_t i)
 {
     const Score *score = &gates->bundle->score;
     size_t bias = layout_bias_row(r->layout), K = gates->heads;
     double off = 0;
-    (void)groups;
     for (size_t k = 0; k < K; k++) {
         double sum = 0, sizes = 0, z = inner(pass->at->x + i * r->columns, gates->g + k, K);
         z = score->gate_scale * (z + of_token(score->gate_bias, k, i != bias)) +
@@ -107,14 +105,14 @@ static void row_is_right(const Gates *gates, Radius *r, Pass *pass, const RowGro
 }
 
 /* A sum of so many tokens is rounded as often: what rounding at x^ may cost is at least that. */
-static void sum_is_rounded(const Gates *gates, Radius *r, Pass *pass, const RowGroups *groups,
-                           size_t i)
+static void sum_is_rounded(const Gates *gates, Radius *r, Pass *pass, size_t i)
 {
     Columns write = gates->bundle->value.write;
+    const RowGroups *groups = gates_groups(gates, 0);
     Pass none = {.count = 0};
     double squares = 0, before = banks_in(r, r->local, write, i);
     (void)pass;
-    gates_local_row(gates, r, &none, groups, i);
+    gates_local_row(gates, r, &none, i);
     for (size_t k = 0; k < gates->heads; k++) {
         double tokens = (double)groups->count[OTHER];
         double lost = tokens * tokens * gates->gate[k].key[OTHER] * gates->gate[k].size[OTHER];
