@@ -151,7 +151,10 @@ static bool compare_sides(const Comparison *comparison, Question *question)
             cell_settle(&cells[norm], value, error);
         }
         if (question->off.root != NULL) {
-            question->lacking = fmax(question->lacking, cell_lacks(&cells[norm], value, error));
+            double lacks = cell_lacks(&cells[norm], value, error);
+            bool noise = question->kind != ERROR_CONSTRUCTION && cells[norm].lacking == 0;
+            double *most = noise ? &question->noise : &question->lacking;
+            *most = fmax(*most, lacks);
         }
     }
     mpfr_clears(value, error, (mpfr_ptr)0);
@@ -162,7 +165,7 @@ static bool compare_sides(const Comparison *comparison, Question *question)
 void comparison_ask(Comparison *comparison, ErrorKind kind, Side a, Side b, Off off,
                     bool proven_zero)
 {
-    comparison->question[comparison->count++] = (Question){kind, a, b, off, proven_zero, 0};
+    comparison->question[comparison->count++] = (Question){kind, a, b, off, proven_zero, 0, 0};
 }
 
 /* Entries that are worth a parallel region. */
@@ -181,7 +184,8 @@ void comparison_answer(Comparison *comparison)
     }
     comparison->errors->contradiction |= contradiction;
     for (size_t q = 0; q < comparison->count; q++) {
-        comparison->errors->lacking =
-            fmax(comparison->errors->lacking, comparison->question[q].lacking);
+        const Question *question = &comparison->question[q];
+        comparison->errors->lacking = fmax(comparison->errors->lacking, question->lacking);
+        comparison->errors->noise = fmax(comparison->errors->noise, question->noise);
     }
 }

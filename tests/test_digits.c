@@ -204,7 +204,7 @@ static void digits_say_the_precision(void **state)
 {
     static const struct {
         const char *digits, *x, *e;
-    } cases[] = {{"1", "128", "64"}, {"12", "128", "128"}, {"17", "192", "128"}};
+    } cases[] = {{"1", "128", "128"}, {"12", "128", "128"}, {"17", "192", "192"}};
     char line[256];
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

@@ -33,7 +33,9 @@ bool precision_promise_broken(const Evaluation *evaluation, const Row *row)
 
 double precision_proof_lacking(const Evaluation *evaluation, const Row *row)
 {
-    return fmin(row->errors.lacking, (double)evaluation->bits.x);
+    const RefErrors *errors = &row->errors;
+    double all = evaluation->point->certify ? fmax(errors->lacking, errors->noise) : errors->lacking;
+    return fmin(all, (double)evaluation->bits.x);
 }
 
 double precision_lacking(const Evaluation *evaluation, const Row *row)

@@ -17,7 +17,8 @@ typedef struct {
 /* Did the plan promise this layer's construction error at these bits, and it did not come out? */
 bool precision_promise_broken(const Evaluation *evaluation, const Row *row);
 
-/* Bits more that a certified row's cells lack, at most as many as there are. */
+/* Bits more that a certified row's cells lack, at most as many as there are: noise only where a
+ * proof is asked for. */
 double precision_proof_lacking(const Evaluation *evaluation, const Row *row);
 
 /* Bits more that make values of what the plan promised and is only a bound, though more than noise:
