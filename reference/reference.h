@@ -334,10 +334,10 @@ typedef struct {
     RefCell scalar[SCALAR_COUNT];
     RefCell propagation[PROPAGATION_COUNT]; /* absent but for ref_propagation_compare */
     mpfr_t max_original;                    /* max |r(T)| over the compared entries */
-    double lacking; /* certified: bits until every cell is a value, about, but for noise */
-    double noise;   /* the same of differences of streams that may as well be zero */
-    bool contradiction;                     /* a proven zero was measured larger than its error */
-    bool left_range;                        /* r(T) or r(T') left MPFR's range: nothing is known */
+    double lacking;     /* certified: bits until every cell is a value, about, but for noise */
+    double noise;       /* the same of differences of streams that may as well be zero */
+    bool contradiction; /* a proven zero was measured larger than its error */
+    bool left_range;    /* r(T) or r(T') left MPFR's range: nothing is known */
 } RefErrors;
 
 /* All cells absent, of REF_DIGITS_MOST digits; and of so many. */

@@ -72,7 +72,7 @@ static void bits_are_had_where_they_count(void **state)
     } cases[] = {
         {"--construction transformer3 --activation relu --n 2 --d 5 --d-ff 6 --d-head 2 --depth 3 "
          "--omega 38.7 --weights normal --seed 245638 --arithmetic none",
-         ",320,320,ok\n", 24, 320},
+         ",192,192,ok\n", 12, 192},
         {"--construction silu --n 3 --d 2 --omega 5000 --reference subtract --arithmetic none",
          ",14528,,ok\n", 5, 14528},
         {"--construction silu --n 3 --d 2 --omega 5000 --reference subtract --arithmetic none "

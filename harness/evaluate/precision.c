@@ -34,7 +34,8 @@ bool precision_promise_broken(const Evaluation *evaluation, const Row *row)
 double precision_proof_lacking(const Evaluation *evaluation, const Row *row)
 {
     const RefErrors *errors = &row->errors;
-    double all = evaluation->point->certify ? fmax(errors->lacking, errors->noise) : errors->lacking;
+    double all =
+        evaluation->point->certify ? fmax(errors->lacking, errors->noise) : errors->lacking;
     return fmin(all, (double)evaluation->bits.x);
 }
 
