@@ -132,8 +132,7 @@ double norm_spectral(const double *w, size_t rows, size_t columns, size_t ld)
 
 static MatrixNorms norms_of(const double *w, size_t rows, size_t columns, size_t ld)
 {
-    return (MatrixNorms){norm_spectral(w, rows, columns, ld),
-                         norm_frobenius(w, rows, columns, ld)};
+    return (MatrixNorms){norm_spectral(w, rows, columns, ld), norm_frobenius(w, rows, columns, ld)};
 }
 
 MatrixNorms norm_of(const Radius *r, NormKey matrix)
