@@ -653,11 +653,17 @@ static void verdicts_have_exit_codes(void **state)
     output = run(MODADD "--omega 15");
     assert_int_equal(output.code, 0);
     free(output.text);
+    /* X of silu is what --score-scale is on: rows of 1 are rows of 30. */
+    output = run("guarantee --construction silu --n 2 --d 1 --score-scale 30 --omega 5 "
+                 "--input-norm 1 --format csv");
+    assert_int_equal(output.code, 0);
+    expect_cell(&output, 1, "input_norm", "30.0000001");
+    free(output.text);
     /* Scores beyond what any Omega is. */
     output = run("guarantee --construction attention --n 4 --d 3 --d-head 2 --score-scale 1e300 "
                  "--input-norm 1e100 --tolerance 1e-9 --format csv 2>&1");
     assert_int_equal(output.code, 1);
-    assert_non_null(strstr(output.text, "no Omega up to the largest double"));
+    assert_non_null(strstr(output.text, "of no Omega up to the largest double is it proven"));
     assert_non_null(strstr(output.text, "sublayer 1, attention"));
     assert_non_null(strstr(output.text, ",none\n"));
     free(output.text);

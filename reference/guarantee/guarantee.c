@@ -163,7 +163,7 @@ static GuaranteeStatus make_first(Guarantee *g, const char **reason, const Model
     GuaranteeStatus status =
         few && !inputs_read(&rows, inputs, &first->norm)
             ? GUARANTEE_NO_MEMORY
-            : part_make(&g->parts[0], reason, first, &model->layout, few ? &rows : NULL);
+            : part_make(&g->parts[0], reason, first, &model->layout, few ? &rows : NULL, NULL);
     matrix_clear(&rows);
     return status;
 }
@@ -172,8 +172,10 @@ static GuaranteeStatus make_parts(Guarantee *g, const char **reason, const Guara
 {
     const Model *model = &of->pair->converted;
     GuaranteeStatus status = make_first(g, reason, model, of->inputs);
+    const GateBound *gates = NULL;
     for (size_t s = 1; s < g->count && status == GUARANTEE_OK; s++) {
-        status = part_make(&g->parts[s], reason, &model->sublayers[s], &model->layout, NULL);
+        gates = g->parts[s - 1].kind == PART_GATES ? &g->parts[s - 1].gates : gates;
+        status = part_make(&g->parts[s], reason, &model->sublayers[s], &model->layout, NULL, gates);
     }
     for (size_t s = 0; s < g->count; s++) {
         const Sublayer *sublayer = &model->sublayers[s];

@@ -47,6 +47,16 @@ double imitation_gate(const Imitation *imitation)
     return most;
 }
 
+bool imitation_is(const Imitation *a, const Imitation *b)
+{
+    bool same = a->count == b->count;
+    for (size_t t = 0; t < a->count && same; t++) {
+        same = a->term[t].gate == b->term[t].gate && a->term[t].shift == b->term[t].shift &&
+               a->term[t].value == b->term[t].value;
+    }
+    return same;
+}
+
 bool imitation_is_whole(const Imitation *imitation)
 {
     mpfr_t sum;

@@ -27,6 +27,9 @@ double imitation_slope(const Imitation *imitation);
 double imitation_values(const Imitation *imitation);
 double imitation_gate(const Imitation *imitation);
 
+/* Are all terms the same? */
+bool imitation_is(const Imitation *a, const Imitation *b);
+
 /* Do the values sum to exactly 1? */
 bool imitation_is_whole(const Imitation *imitation);
 

@@ -94,6 +94,15 @@ bool inputs_are_few(const GuaranteeInputs *inputs)
     return (double)inputs->vocabulary * positions * (double)inputs->d <= most;
 }
 
+/* A copy, squares and products with POSITIONS; where rows are few, they, their queries and keys. */
+double guarantee_input_doubles(const GuaranteeInputs *inputs)
+{
+    double vocabulary = (double)inputs->vocabulary, d = (double)inputs->d,
+           positions = inputs->w_pos != NULL ? (double)inputs->n : 0;
+    double looked_at = inputs_are_few(inputs) ? 3 * vocabulary * fmax(positions, 1) * d : 0;
+    return fmax(vocabulary * POSITIONS + (vocabulary + positions) * (d + 1), looked_at);
+}
+
 /* x [d] = u of (G2), in place; returns at least how far it may be off.  With c = x - mean, off by
  * at most 4 (d + 4) u |x|, u is off by that over sqrt(s), twice, as s on the way is at least a
  * quarter of what it is here; and by d + 8 roundings of |u| < sqrt(d). */
@@ -115,7 +124,7 @@ static double normalise(double *x, size_t d, const LayerNorm *norm)
     for (size_t c = 0; c < d; c++) {
         x[c] /= root;
     }
-    bool known = squares < 0x1p900 && lost < root / 4;
+    bool known = squares < 0x1p900 && root > 0x1p-400 && lost < root / 4; /* nothing underflows */
     return known ? (2 * lost / root + 2 * (size + 8) * unit * sqrt(size)) * 1.001 : INFINITY;
 }
 

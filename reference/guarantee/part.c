@@ -47,7 +47,7 @@ static PartKind kind_of(const Sublayer *sublayer)
 }
 
 GuaranteeStatus part_make(Part *part, const char **reason, const Sublayer *sublayer,
-                          const Layout *layout, const Matrix *rows)
+                          const Layout *layout, const Matrix *rows, const GateBound *before)
 {
     *part = (Part){.kind = kind_of(sublayer), .norm = norm_bound(&sublayer->norm, layout)};
     *reason = NULL;
@@ -65,7 +65,7 @@ GuaranteeStatus part_make(Part *part, const char **reason, const Sublayer *subla
     }
     switch (part->kind) {
     case PART_ATTENTION: return attention_make(&part->attention, reason, sublayer, layout, rows);
-    case PART_GATES: return gates_make(&part->gates, reason, sublayer, layout);
+    case PART_GATES: return gates_make(&part->gates, reason, sublayer, layout, before);
     case PART_LINEAR: return linear_make(&part->linear, reason, sublayer, layout);
     default: return GUARANTEE_OK;
     }

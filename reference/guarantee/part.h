@@ -6,6 +6,7 @@
 #define HEADPROOF_REFERENCE_GUARANTEE_PART_H
 
 #include "guarantee.h"
+#include "imitation.h"
 #include "matrix.h"
 
 typedef enum { BANK_CONTENT, BANK_HIDDEN, BANKS } Bank;
@@ -54,6 +55,7 @@ typedef struct {
 
 /* Gated heads: of one fused network, or of an activation in place (then all norms are 1). */
 typedef struct {
+    Imitation imitation;
     bool in_place;
     Bank bank;                    /* in place */
     Magnitude w1, b1, w2, b2;     /* norms */
@@ -81,10 +83,11 @@ typedef struct {
     LinearBound linear;
 } Part;
 
-/* rows: all that the sublayer can read, where it is the first and they are few; or NULL.  *reason:
- * set where the sublayer is outside of what is proven. */
+/* rows: all that the sublayer can read, where it is the first and they are few; or NULL.  before:
+ * gated heads whose slope need not be found again, or NULL.  *reason: set where the sublayer is
+ * outside of what is proven. */
 GuaranteeStatus part_make(Part *part, const char **reason, const Sublayer *sublayer,
-                          const Layout *layout, const Matrix *rows)
+                          const Layout *layout, const Matrix *rows, const GateBound *before)
     __attribute__((warn_unused_result));
 void part_clear(Part *part);
 

@@ -153,7 +153,7 @@ static bool fused_norms(GateBound *gates, const Bundle *bundle, const double *b2
 }
 
 GuaranteeStatus gates_make(GateBound *gates, const char **reason, const Sublayer *sublayer,
-                           const Layout *layout)
+                           const Layout *layout, const GateBound *before)
 {
     const Bundle *first = sublayer->bundles;
     const Magnitude one = {0.5, 1};
@@ -172,7 +172,9 @@ GuaranteeStatus gates_make(GateBound *gates, const char **reason, const Sublayer
     if (*reason != NULL) {
         return GUARANTEE_OUTSIDE;
     }
-    gates->slope = magnitude_of(imitation_slope(&imitation), 0);
+    gates->imitation = imitation;
+    bool alike = before != NULL && imitation_is(&before->imitation, &imitation);
+    gates->slope = alike ? before->slope : magnitude_of(imitation_slope(&imitation), 0);
     gates->reach = magnitude_of(imitation_values(&imitation), 0);
     gates->gate = magnitude_of(imitation_gate(&imitation), 0);
     if (gates->in_place) {

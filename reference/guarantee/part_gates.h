@@ -8,6 +8,7 @@
 
 /* As part_make does. */
 GuaranteeStatus gates_make(GateBound *gates, const char **reason, const Sublayer *sublayer,
-                           const Layout *layout) __attribute__((warn_unused_result));
+                           const Layout *layout, const GateBound *before)
+    __attribute__((warn_unused_result));
 
 #endif

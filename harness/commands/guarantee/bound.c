@@ -42,7 +42,7 @@ static int refuse(const Point *point, const char *why)
 }
 
 /* Of a model with an embedding, every token at every position; else what the command line says. */
-static int read_input_norm(Bound *bound, const RunOptions *run)
+static int take_inputs(Bound *bound, const RunOptions *run)
 {
     const Point *point = bound->point;
     const ModelFile *file = point->source != NULL ? point->source->file : NULL;
@@ -54,17 +54,32 @@ static int read_input_norm(Bound *bound, const RunOptions *run)
         return 2;
     }
     if (embedded == (run->input_norm > 0)) {
-        complain((Origin){.flag = "input-norm"}, embedded ? "with an embedding" : "",
-                 embedded ? "expected no length of rows: those of X are the model's tokens"
-                          : "expected the largest length of a row of X, which no embedding says");
+        complain(
+            (Origin){.flag = "input-norm"}, "",
+            embedded
+                ? "expected no length of rows with an embedding: those of X are the model's tokens"
+                : "expected the largest length of a row of X, which no embedding says");
         return 2;
     }
-    bound->input_norm = magnitude_of(run->input_norm, 0);
     bound->inputs =
         (GuaranteeInputs){embedded ? file->W_E : NULL, embedded ? file->W_pos : NULL,
                           embedded ? file->vocabulary : 0, point->spec.n, point->spec.d};
-    bool ok = !embedded || guarantee_input_norm(&bound->input_norm, &bound->inputs);
-    return ok ? 0 : memory_fault();
+    return 0;
+}
+
+/* Rows of X are as long as --score-scale makes them, where scores are made of X itself. */
+static int take_input_norm(Bound *bound, const RunOptions *run)
+{
+    const CaseSpec *spec = &bound->point->spec;
+    bool scaled = construction_info(spec->construction)->scores_are_x && spec->score_scale > 0 &&
+                  spec->score_scale != 1;
+    bound->input_norm = magnitude_of(run->input_norm, 0);
+    if (scaled) {
+        bound->input_norm =
+            magnitude_product(bound->input_norm, magnitude_of(spec->score_scale, 0));
+    }
+    bool given = bound->inputs.w_e == NULL;
+    return given || guarantee_input_norm(&bound->input_norm, &bound->inputs) ? 0 : memory_fault();
 }
 
 /* The model without an input: X is of no account, and drawn. */
@@ -93,18 +108,18 @@ static int open_model(Bound *bound, const char **reason)
 }
 
 /* What the weights take, twice with those of the rewrite's form, six matrices of the largest size
- * that norms are taken of, and the pairs of tokens and positions. */
-static int check_room(const Point *point, const RunOptions *run)
+ * that norms are taken of, and the rows of an embedding. */
+static int check_room(const Bound *bound, const RunOptions *run)
 {
+    const Point *point = bound->point;
     const double gib = 1024.0 * 1024 * 1024;
     const CaseSpec *spec = &point->spec;
-    const ModelFile *file = point->source != NULL ? point->source->file : NULL;
     double d = (double)spec->d, hidden = case_uses_d_ff(spec) ? (double)spec->d_ff : 0;
     double widest =
         fmax(d * d, fmax(d * hidden,
                          construction_info(spec->construction)->hidden_bank ? hidden * hidden : 0));
-    double pairs = file != NULL ? (double)file->vocabulary * (64 + d) : 0;
-    double bytes = case_bytes(spec) + (6 * widest + pairs) * sizeof(double);
+    double inputs = bound->inputs.w_e != NULL ? guarantee_input_doubles(&bound->inputs) : 0;
+    double bytes = case_bytes(spec) + (6 * widest + inputs) * sizeof(double);
     if (bytes <= memory_room(run->memory)) {
         return 0;
     }
@@ -122,8 +137,9 @@ int bound_open(Bound *bound, const Point *point, const RunOptions *run)
     if (why != NULL) {
         return refuse(point, why);
     }
-    int status = check_room(point, run);
-    status = status == 0 ? read_input_norm(bound, run) : status;
+    int status = take_inputs(bound, run);
+    status = status == 0 ? check_room(bound, run) : status;
+    status = status == 0 ? take_input_norm(bound, run) : status;
     status = status == 0 ? open_model(bound, &reason) : status;
     if (status == 2 && reason != NULL) {
         fprintf(stderr, "headproof: guarantee: %s:\n  ", reason);

@@ -5,6 +5,7 @@
 #include "row.h"
 
 #include "../../base/atomic_file.h"
+#include "../../base/decimal.h"
 #include "../../base/memory.h"
 #include "../../base/message.h"
 #include "../../base/text_stream.h"
@@ -88,10 +89,13 @@ static int write_proven(Run *all, const Proven *proven, double seconds)
 
 static void say_none(const Proven *proven)
 {
-    char from[GUARANTEE_FROM];
+    char from[GUARANTEE_FROM], tolerance[DECIMAL_TEXT];
     guarantee_from(from, proven);
-    fprintf(stderr, "headproof: no Omega up to the largest double keeps every %s within %.3g: %s\n",
-            proven->logits ? "logit" : "entry", proven->point.tolerance, from);
+    decimal_print(tolerance, proven->point.tolerance);
+    fprintf(stderr,
+            "headproof: of no Omega up to the largest double is it proven that it keeps every %s "
+            "within %s: %s\n",
+            proven->logits ? "logit" : "entry", tolerance, from);
 }
 
 static int run_point(Run *all, const Point *given)

@@ -102,14 +102,17 @@ void guarantee_print(FILE *file, const Proven *proven)
 {
     const Point *point = &proven->point;
     const char *what = proven->logits ? "logit" : "entry";
-    char error[MAGNITUDE_TEXT], omega[DECIMAL_TEXT], from[GUARANTEE_FROM];
+    char error[MAGNITUDE_TEXT], omega[DECIMAL_TEXT], tolerance[DECIMAL_TEXT], from[GUARANTEE_FROM];
     magnitude_print(error, proven->judged, PRINT_DIGITS);
     decimal_print(omega, point->omega);
+    decimal_print(tolerance, point->tolerance);
     guarantee_from(from, proven);
     print_table(file, proven);
     if (proven->none) {
-        fprintf(file, "\nNo Omega up to %s keeps every %s within %.3g: %s.\n", omega, what,
-                point->tolerance, from);
+        fprintf(file,
+                "\nOf no Omega up to %s is it proven\n"
+                "that it keeps every %s within %s: %s.\n",
+                omega, what, tolerance, from);
         return;
     }
     fprintf(file,
@@ -117,6 +120,9 @@ void guarantee_print(FILE *file, const Proven *proven)
             "rewrite is off,\nin exact arithmetic, by more than %s from what an infinite Omega "
             "would give.\n",
             omega, point->spec.n, point->spec.n == 1 ? "" : "s", what, error);
+    if (proven->refused) {
+        fprintf(file, "That is above the tolerance of %s: %s.\n", tolerance, from);
+    }
     if (construction_info(point->spec.construction)->activation &&
         point->spec.activation != ACTIVATION_SILU) {
         fputs("How far heads are from the activation that they imitate comes on top, and is "
