@@ -24,8 +24,7 @@ static Factor query_factor(const Radius *r, const Score *score, size_t h)
 {
     const Scale *by = &score->scale;
     double scale = bound_up((double)by->num / (double)by->den / sqrt((double)by->sqrt_den));
-    Factor q =
-        factor(r, &score->q, h, score->read.count, heads_query_width(score), score->q_bias);
+    Factor q = factor(r, &score->q, h, score->read.count, heads_query_width(score), score->q_bias);
     return (Factor){bound_up(q.norm * scale), bound_up(q.size * scale), bound_up(q.bias * scale)};
 }
 
