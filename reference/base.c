@@ -81,6 +81,8 @@ static void clear_layers(RefBase *base)
         }
         if (base->radius != NULL) {
             ap_clear(&base->radius[l]);
+        }
+        if (base->limit_radius != NULL) {
             ap_clear(&base->limit_radius[l]);
         }
     }

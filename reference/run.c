@@ -382,6 +382,7 @@ void ref_run_layer(RefRun *run)
         }
         if (run->radius != NULL) {
             radius_after(run->radius, sublayer, run_norm_record(run));
+            run->ev.failed = run->ev.failed || radius_failed(run->radius);
         }
     }
     if (run->kept != NULL) {

@@ -177,7 +177,7 @@ bool evaluation_layer(Evaluation *evaluation, size_t layer, Row *row)
     }
     if (evaluation->kernel == NULL) {
         compare_layer(evaluation, row, NULL, NULL);
-        return true;
+        return evaluation->run == NULL || !ref_run_failed(evaluation->run);
     }
     KernelStream stream = evaluation->machine->functions->layer(evaluation->kernel);
     size_t content = layout_content(&pair->original.layout), n = layout->n;
@@ -190,5 +190,5 @@ bool evaluation_layer(Evaluation *evaluation, size_t layer, Row *row)
     evaluation->original = original;
     row->identical = identical_share(&converted, &original, rows_of(evaluation->point),
                                      pair->compared[layer - 1]);
-    return true;
+    return evaluation->run == NULL || !ref_run_failed(evaluation->run);
 }

@@ -284,8 +284,12 @@ void gates_each(Gates *gates, Radius *r, const Point *at, Pass *pass, GatesRow *
 void radius_gates(Radius *r, const Bundle *bundle)
 {
     Gates gates;
-    if (!gates_open(&gates, r, bundle)) {
+    if (!gates_supported(bundle)) {
         radius_lose(r);
+        return;
+    }
+    if (!gates_open(&gates, r, bundle)) {
+        r->failed = true;
         gates_clear(&gates);
         return;
     }

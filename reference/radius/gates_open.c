@@ -48,8 +48,7 @@ static double absent_most(const double *bias, size_t count)
     return most;
 }
 
-/* The constructions' heads alone: a value of one coordinate, gate and value of the same columns. */
-static bool supported(const Bundle *bundle)
+bool gates_supported(const Bundle *bundle)
 {
     const Score *score = &bundle->score;
     const Value *value = &bundle->value;
@@ -124,9 +123,6 @@ bool gates_open(Gates *gates, Radius *r, const Bundle *bundle)
     size_t heads = bundle->heads, read = score->read.count, all = r->rows * heads + 1;
     bool unit = value->kind == VALUE_UNIT;
     *gates = (Gates){.bundle = bundle, .heads = heads, .read = read};
-    if (!supported(bundle)) {
-        return false;
-    }
     gates->same = same_weight(bundle);
     gates->scale = score->gate_scale * (score->gate.data == NULL ? score->gate_unit : 1);
     gates->value_scale = fabs(value->scale);

@@ -6,8 +6,12 @@
 
 #include "gates.h"
 
-/* The heads of a bundle, with their norms and room for the rows of r.  False: they are none that
- * the constructions make, or memory is short; clear them even so. */
+/* Are they heads that the constructions make: a value of one coordinate, gate and value of the same
+ * columns? */
+bool gates_supported(const Bundle *bundle);
+
+/* Such heads, with their norms and room for the rows of r.  False: memory is short; clear them even
+ * so. */
 bool gates_open(Gates *gates, Radius *r, const Bundle *bundle) __attribute__((warn_unused_result));
 void gates_clear(Gates *gates);
 

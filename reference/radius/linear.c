@@ -120,10 +120,10 @@ static void set_erased(Radius *r, const Map *map, const Sublayer *sublayer)
 }
 
 /* The entries of sums are rounded: BOUND_DOUBLE of their size pays for that. */
-static double block_norm(const double *block, size_t rows, size_t columns)
+static double block_norm(const Radius *r, const double *block, size_t rows, size_t columns)
 {
-    return bound_up(norm_spectral(block, rows, columns, columns) +
-                    BOUND_DOUBLE * (1 + norm_frobenius(block, rows, columns, columns)));
+    MatrixNorms norms = norm_both(r, block, rows, columns, columns);
+    return bound_up(norms.spectral + BOUND_DOUBLE * (1 + norms.frobenius));
 }
 
 /* *key = what a block is, where it is one bundle's V and a multiple of I. */
@@ -175,7 +175,7 @@ static void map_norms(const Radius *r, Map *map, const Sublayer *sublayer,
             }
             if (block != NULL) {
                 known = known && norm_table_find(&kept, r->ev->norms, &key);
-                norm[from][to] = known ? kept.spectral : block_norm(block, rows, columns);
+                norm[from][to] = known ? kept.spectral : block_norm(r, block, rows, columns);
             }
             if (has_key && !known) {
                 norm_table_keep(r->ev->norms, &key, &(MatrixNorms){norm[from][to], INFINITY});

@@ -110,7 +110,7 @@ double norm_spectral(const double *w, size_t rows, size_t columns, size_t ld)
     }
     double *scaled = malloc(rows * columns * sizeof *scaled), *g = malloc(n * n * sizeof *g),
            *scratch = malloc(n * n * sizeof *scratch);
-    double norm = f;
+    double norm = INFINITY;
     if (scaled != NULL && g != NULL && scratch != NULL) {
         PowerOfTwo power = inverse_power(exponent);
         for (size_t r = 0; r < rows; r++) {
@@ -130,9 +130,19 @@ double norm_spectral(const double *w, size_t rows, size_t columns, size_t ld)
     return norm;
 }
 
-static MatrixNorms norms_of(const double *w, size_t rows, size_t columns, size_t ld)
+static void memory_is_short(const Radius *r)
 {
-    return (MatrixNorms){norm_spectral(w, rows, columns, ld), norm_frobenius(w, rows, columns, ld)};
+#pragma omp atomic write
+    r->ev->failed = true;
+}
+
+MatrixNorms norm_both(const Radius *r, const double *w, size_t rows, size_t columns, size_t ld)
+{
+    MatrixNorms norms = {norm_spectral(w, rows, columns, ld), norm_frobenius(w, rows, columns, ld)};
+    if (norms.spectral > norms.frobenius) {
+        memory_is_short(r);
+    }
+    return norms;
 }
 
 MatrixNorms norm_of(const Radius *r, NormKey matrix)
@@ -151,9 +161,11 @@ MatrixNorms norm_of(const Radius *r, NormKey matrix)
         *(below ? &rows : &columns) *= matrix.parts;
     }
     if (matrix.parts <= 1 || whole != NULL) {
-        norms = norms_of(whole != NULL ? whole : matrix.data, rows, columns,
-                         whole != NULL ? columns : matrix.ld);
+        norms = norm_both(r, whole != NULL ? whole : matrix.data, rows, columns,
+                          whole != NULL ? columns : matrix.ld);
         norm_table_keep(r->ev->norms, &matrix, &norms);
+    } else {
+        memory_is_short(r);
     }
     free(whole);
     return norms;

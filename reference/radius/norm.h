@@ -7,12 +7,15 @@
 #include "internal.h"
 #include "norm_table.h"
 
-/* At least the norms of a matrix of doubles: (C2). */
+/* At least the norms of a matrix of doubles: (C2); spectral: infinite where memory is short. */
 double norm_frobenius(const double *w, size_t rows, size_t columns, size_t ld);
 double norm_spectral(const double *w, size_t rows, size_t columns, size_t ld);
 
-/* Both, found once as long as r's evaluations share a table; infinite when memory is short.  Not of
- * a sum. */
+/* Both; that memory is short is told to the evaluator. */
+MatrixNorms norm_both(const Radius *r, const double *w, size_t rows, size_t columns, size_t ld);
+
+/* The same, found once as long as r's evaluations share a table; infinite when memory is short.
+ * Not of a sum. */
 MatrixNorms norm_of(const Radius *r, NormKey matrix);
 
 /* At least the 2-norm of a vector, and of its column c. */

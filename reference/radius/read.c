@@ -60,6 +60,7 @@ void radius_read(const Radius *r, bool stream, bool difference, size_t first, si
 {
     bool both = stream && difference && r->change;
     const SumRows rows = {r, first, both ? calloc(count + 1, sizeof(Banks)) : NULL};
+    r->ev->failed = r->ev->failed || (both && rows.norm == NULL);
     mpfr_t bank, row;
     mpfr_inits2(SEEN_BITS, bank, row, (mpfr_ptr)0);
     mpfr_set_zero(most, 1);

@@ -82,7 +82,7 @@ static void print_errors(Bars *bars, const PlotCell *cells)
     const Picture *picture = bars->picture;
     char figures[PLOT_SIZE_TEXT];
     memset(bars->strip, ' ', (size_t)bars->width);
-    memset(bars->strip, '#', (size_t)(place_of(bars, cells[picture->main].log10) + 1));
+    memset(bars->strip, '#', (size_t)place_of(bars, cells[picture->main].log10) + 1);
     for (ErrorKind kind = 0; kind < ERROR_KINDS; kind++) {
         int place = place_of(bars, cells[kind].log10);
         if (kind != picture->main && place >= 0 && picture_shows(picture, kind)) {
@@ -160,7 +160,7 @@ static void print_intervals(Bars *bars, size_t panel, size_t x)
             int last = up ? bars->width - 1 : place_of(bars, cells[SEARCH_MAX].log10);
             int best = place_of(bars, cells[SEARCH_BEST].log10);
             memset(bars->strip, ' ', (size_t)bars->width);
-            memset(bars->strip + first, '=', (size_t)(last - first + 1));
+            memset(bars->strip + first, '=', (size_t)(last - first) + 1);
             bars->strip[last] = up ? '>' : first == last ? '|' : ']';
             if (first < last || down) {
                 bars->strip[first] = down ? '<' : '[';
