@@ -237,6 +237,10 @@ static void bounds_do_not_depend_on_company(void **state)
     output = run_doubling(*state, "--omega 10,1000 --reference subtract");
     expect_cell(&output, 1, "native_max", alone);
     free(output.text);
+    output = run_doubling(*state, "--omega 10 --precision 320,auto");
+    expect_cell(&output, 1, "precision_bits", "320");
+    expect_cell(&output, 2, "precision_bits", "128");
+    free(output.text);
 }
 
 /* Up to as many bits as the tolerance needs, or as may be had. */

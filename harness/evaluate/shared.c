@@ -204,13 +204,12 @@ static bool fill_base(Shared *made, const Point *const *points, size_t count, bo
     return made->base != NULL;
 }
 
-/* A base with radii, once more with more bits while they show that r(T) loses more than was
- * guessed; where nothing of it is known then, and nobody asked for radii, a plan has to do.  false:
- * memory is short. */
-static bool fill_proven(Shared *made, const Point *const *points, size_t count, double tape_room,
-                        const RefKeeper *keeper)
+/* A base with radii for points like this one, once more with more bits while they show that r(T)
+ * loses more than was guessed; where nothing of it is known then, and nobody asked for radii, a
+ * plan has to do.  false: memory is short. */
+static bool fill_proven(Shared *made, const Point *point, const Point *const *points, size_t count,
+                        double tape_room, const RefKeeper *keeper)
 {
-    const Point *point = points[0];
     PointBits guess = point_bits(point);
     double lost = 0, bits = 0, needed = is_long(point) ? guess.likely : guess.first;
     for (int bases = 0; bases < BASES_MOST && needed > bits; bases++) {
@@ -245,12 +244,13 @@ static bool fill_planned(Shared *made, const Point *const *points, size_t count,
 static bool fill(Shared *made, const Point *const *points, size_t count, double tape_room,
                  const RefKeeper *keeper)
 {
-    bool proves = false, planned = false;
+    const Point *proves = NULL;
+    bool planned = false;
     for (size_t i = 0; i < count; i++) {
-        proves = proves || shared_proves(points[i]);
+        proves = proves == NULL && shared_proves(points[i]) ? points[i] : proves;
     }
     if (!fill_originals(made, points, count, keeper) ||
-        (proves && !fill_proven(made, points, count, tape_room, keeper))) {
+        (proves != NULL && !fill_proven(made, proves, points, count, tape_room, keeper))) {
         return false;
     }
     for (size_t i = 0; i < count; i++) {
