@@ -120,7 +120,7 @@ objects_of = $(patsubst %.c,$(BUILD)/%.o,$(filter $(VARIANT),$(1))) \
 # What says Scalar is compiled for double and, as NAME_f32.o, for float (kernels/scalar.h).
 SCALARS := $(shell grep -lw Scalar kernels/*.c)
 FLOATS  := $(patsubst %.c,$(SHARED)/%_f32.o,$(SCALARS))
-# What is in a room called wide/ is compiled for every tier, as NAME_avx2.o (reference/tier.h).
+# What is in a folder called wide/ is compiled for every tier, as NAME_avx2.o (numbers/tier.h).
 TIERED  := $(wildcard reference/*/wide/*.c)
 TIERED_TESTS := $(wildcard tests/wide/*.c)
 TIERS   := portable $(if $(filter x86_64-%,$(shell $(CC) -dumpmachine)),avx2 avx512)

@@ -26,7 +26,7 @@
 #ifndef HEADPROOF_REFERENCE_REFERENCE_H
 #define HEADPROOF_REFERENCE_REFERENCE_H
 
-#include "archive.h"
+#include "numbers/archive.h"
 
 #include "../cases/model.h"
 

@@ -3,7 +3,7 @@
  */
 #include "effort.h"
 
-#include "../reference/run.h"
+#include "../reference/run/run.h"
 
 static Effort taken;
 

@@ -4,7 +4,7 @@
 #include "fixture.h"
 
 #include "../cases/draw.h"
-#include "../reference/ap.h"
+#include "../reference/numbers/ap.h"
 #include "unit.h"
 
 #include <gmp.h>

@@ -6,7 +6,7 @@
 #include <stdio.h> /* before mpfr.h: declares mpfr_fprintf */
 
 #include "../harness/grid/point.h"
-#include "../reference/base.h"
+#include "../reference/trajectory/base.h"
 #include "fixture.h"
 #include "interrupted.h"
 #include "unit.h"

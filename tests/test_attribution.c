@@ -3,7 +3,7 @@
  * long double, times the plain matrices W_V W_O of `convert`; the sums against the logits; and the
  * command, on a trained model whose answers are known.
  */
-#include "../reference/attribution_internal.h"
+#include "../reference/attribution/attribution_internal.h"
 #include "../harness/commands/attribute/terms.h"
 
 #include "../cases/activation.h"
@@ -334,8 +334,8 @@ static void exact_bound(mpfr_ptr bound, mpfr_ptr rounding, const Made *m, mpfr_p
     mpfr_clear(t);
 }
 
-/* Both terms of the bound as reference/attribution.h states it, whichever of them is the larger:
- * no less, and no more than 64 bits round. */
+/* Both terms of the bound as reference/attribution/attribution.h states it, whichever of them is
+ * the larger: no less, and no more than 64 bits round. */
 static void the_bound_is_whole(void **state)
 {
     static const mpfr_prec_t bits[][2] = {{256, 256}, {256, 192}, {256, 320}, {192, 256}};

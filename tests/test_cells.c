@@ -7,7 +7,7 @@
 #include "../harness/table/bounds.h"
 #include "../harness/table/table.h"
 #include "../harness/table/table_read.h"
-#include "../reference/cell.h"
+#include "../reference/compare/cell.h"
 #include "fixture.h"
 #include "given.h"
 #include "program.h"

@@ -10,7 +10,7 @@
 #include "../harness/evaluate/shared.h"
 #include "../harness/models/inputs.h"
 #include "../harness/models/safetensors_values.h"
-#include "../reference/logits.h"
+#include "../reference/logits/logits.h"
 #include "unit.h"
 
 #include <math.h>

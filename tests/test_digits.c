@@ -2,7 +2,7 @@
  * --digits: as many digits as are asked for are printed, and right; fewer take less precision; and
  * tables of different digits are not mixed.
  */
-#include "../reference/cell.h"
+#include "../reference/compare/cell.h"
 #include "fixture.h"
 #include "program.h"
 #include "scratch.h"

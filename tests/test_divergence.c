@@ -3,7 +3,7 @@
  * many bits that nothing is lost to cancellation; what they may be off by against logits that are
  * moved by as much; and what is no number, or too small to see.
  */
-#include "../reference/divergence.h"
+#include "../reference/logits/divergence.h"
 #include "unit.h"
 
 #include <math.h>

@@ -5,7 +5,7 @@
  */
 #include "fixture.h"
 
-#include "../reference/error_norms.h"
+#include "../reference/compare/error_norms.h"
 #include "../reference/product/lanes.h"
 #include "unit.h"
 

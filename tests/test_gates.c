@@ -4,7 +4,7 @@
  */
 #include "fixture.h"
 
-#include "../reference/evaluator.h"
+#include "../reference/evaluator/evaluator.h"
 #include "../reference/heads/heads.h"
 #include "unit.h"
 

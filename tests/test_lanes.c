@@ -6,7 +6,7 @@
 #include "drawn_numbers.h"
 #include "fixture.h"
 
-#include "../reference/evaluator.h"
+#include "../reference/evaluator/evaluator.h"
 #include "../reference/product/lanes.h"
 #include "../reference/product/wide.h"
 #include "../reference/reference.h"

@@ -6,8 +6,8 @@
 #include "drawn_numbers.h"
 #include "fixture.h"
 
-#include "../reference/limbs.h"
-#include "../reference/limbs_divide.h"
+#include "../reference/numbers/limbs.h"
+#include "../reference/numbers/limbs_divide.h"
 #include "../reference/reference.h"
 #include "unit.h"
 

@@ -3,7 +3,7 @@
  * as sums with the norm's scale frozen.
  */
 #include "../cases/case.h"
-#include "../reference/attribution.h"
+#include "../reference/attribution/attribution.h"
 #include "fixture.h"
 #include "norm_cases.h"
 #include "real.h"

@@ -4,7 +4,7 @@
  */
 #include "../kernels/blas.h"
 #include "../reference/reference.h"
-#include "../reference/tier.h"
+#include "../reference/numbers/tier.h"
 #include "fixture.h"
 #include "operands.h"
 #include "unit.h"

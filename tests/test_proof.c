@@ -2,7 +2,7 @@
  * Zeros by proof: what is said of a stream from a model's data alone holds in an evaluation by
  * loops, at any Omega; and the program prints 0 where there is a proof, and there alone.
  */
-#include "../reference/trace.h"
+#include "../reference/zeros/trace.h"
 #include "fixture.h"
 #include "naive.h"
 #include "program.h"

@@ -3,7 +3,7 @@
  * where T_infinity is T, inherited is T's layer at x^ less that at x, in T's own columns and tokens
  * alone.
  */
-#include "../reference/propagation.h"
+#include "../reference/compare/propagation.h"
 #include "difference_cases.h"
 #include "fixture.h"
 #include "norm_cases.h"

@@ -7,7 +7,7 @@
 #include "../kernels/blas.h"
 #include "../reference/radius/internal.h"
 #include "../reference/radius/norm.h"
-#include "../reference/run.h"
+#include "../reference/run/run.h"
 #include "closed_forms.h"
 #include "difference_cases.h"
 #include "fixture.h"

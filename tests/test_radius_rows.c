@@ -8,7 +8,7 @@
 #include "../reference/radius/bounds.h"
 #include "../reference/radius/gates_open.h"
 #include "../reference/radius/vectors.h"
-#include "../reference/run.h"
+#include "../reference/run/run.h"
 #include "fixture.h"
 #include "unit.h"
 

@@ -6,8 +6,8 @@
 #include "../reference/reference.h"
 #include "fixture.h"
 #include "random_model.h"
-#include "../reference/run.h"
-#include "../reference/shift.h"
+#include "../reference/run/run.h"
+#include "../reference/evaluator/shift.h"
 #include "unit.h"
 
 #include <math.h>

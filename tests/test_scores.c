@@ -5,7 +5,7 @@
 #include "fixture.h"
 #include "program.h"
 
-#include "../reference/run.h"
+#include "../reference/run/run.h"
 #include "unit.h"
 
 #include <omp.h>

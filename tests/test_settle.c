@@ -2,7 +2,7 @@
  * What a cell makes of a measured value and its error, worked out by hand: a value, a bound of both
  * ends, or no number.
  */
-#include "../reference/cell.h"
+#include "../reference/compare/cell.h"
 #include "unit.h"
 
 #include <math.h>

@@ -3,9 +3,9 @@
  * bit, what a difference that evaluates the limit itself has.
  */
 #include "../cases/case.h"
-#include "../reference/base.h"
-#include "../reference/run.h"
-#include "../reference/state.h"
+#include "../reference/trajectory/base.h"
+#include "../reference/run/run.h"
+#include "../reference/run/state.h"
 #include "fixture.h"
 #include "norm_cases.h"
 #include "unit.h"

@@ -2,7 +2,7 @@
  * HEADPROOF_CPU: which tiers there are, which words are refused, and that a file begun in one tier
  * goes on in another with the same bytes.
  */
-#include "../reference/tier.h"
+#include "../reference/numbers/tier.h"
 #include "fixture.h"
 #include "interrupted.h"
 #include "unit.h"

@@ -2,7 +2,7 @@
  * The primitives of vectors, in every tier that the processor has, against C written here: lane by
  * lane and bit by bit, at the ends of ranges, and up to the ends of memory.
  */
-#include "../reference/limbs_number.h"
+#include "../reference/numbers/limbs_number.h"
 #include "fixture.h"
 #include "tiered_words.h"
 #include "unit.h"

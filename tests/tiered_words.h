@@ -4,7 +4,7 @@
 #ifndef HEADPROOF_TESTS_TIERED_WORDS_H
 #define HEADPROOF_TESTS_TIERED_WORDS_H
 
-#include "../reference/tier.h"
+#include "../reference/numbers/tier.h"
 
 #include <stddef.h>
 #include <stdint.h>

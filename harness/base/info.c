@@ -6,7 +6,7 @@
 #include "info.h"
 
 #include "../../kernels/blas.h"
-#include "../../reference/tier.h"
+#include "../../reference/numbers/tier.h"
 #include "message.h"
 #include "team.h"
 

@@ -16,7 +16,7 @@
 #include "../base/team.h"
 
 #include "../../kernels/blas.h"
-#include "../../reference/tier.h"
+#include "../../reference/numbers/tier.h"
 
 #include <omp.h>
 #include <stdlib.h>

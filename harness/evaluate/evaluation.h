@@ -4,7 +4,7 @@
 #ifndef HEADPROOF_HARNESS_EVALUATE_EVALUATION_H
 #define HEADPROOF_HARNESS_EVALUATE_EVALUATION_H
 
-#include "../../reference/propagation.h"
+#include "../../reference/compare/propagation.h"
 #include "shared.h"
 
 /* One evaluation in progress: r(T') and m(T') side by side. */

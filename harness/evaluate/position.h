@@ -6,7 +6,7 @@
 
 #include "evaluate.h"
 #include "figure.h"
-#include "../../reference/divergence.h"
+#include "../../reference/logits/divergence.h"
 
 /* Whose distribution over the classes is held against r(T)'s. */
 typedef enum {

@@ -5,16 +5,16 @@
 
 #include "../base/progress.h"
 
-#include "../../reference/propagation.h"
+#include "../../reference/compare/propagation.h"
 #include "shared.h"
 #include "../base/memory.h"
 #include "../base/message.h"
 
 #include <math.h>
 
-/* Bits beside an error's digits (reference/plan.c), with room for what rounding errors grow by as a
- * rule, in a stack and in one layer; for how deep a machine's errors lie; and for as much as a
- * stack is known to take. */
+/* Bits beside an error's digits (reference/trajectory/plan.c), with room for what rounding errors
+ * grow by as a rule, in a stack and in one layer; for how deep a machine's errors lie; and for as
+ * much as a stack is known to take. */
 #define BITS_BESIDE 68
 #define BITS_BESIDE_SHALLOW 32
 #define BITS_MACHINE 53

@@ -5,7 +5,7 @@
 #define HEADPROOF_HARNESS_EVALUATE_UNEMBED_H
 
 #include "../../kernels/arithmetic.h"
-#include "../../reference/logits.h"
+#include "../../reference/logits/logits.h"
 
 /* logits [rows.count, classes] = norm(x) W + b, x [rows, d]: the final norm in the machine's
  * arithmetic, the product in double, its terms in the order of the columns whatever the blocks are

@@ -29,8 +29,8 @@
 #ifndef HEADPROOF_REFERENCE_DIFFERENCE_DIFFERENCE_H
 #define HEADPROOF_REFERENCE_DIFFERENCE_DIFFERENCE_H
 
+#include "../evaluator/layer_norm.h"
 #include "../heads/heads.h"
-#include "../layer_norm.h"
 
 /* e and, for a block of heads at a time, the changes of what its record holds. */
 typedef struct {

@@ -4,8 +4,9 @@
  * weight of the gated and of the other keys of A, P + Q = 1,
  *     1 + E = P e^(ds) + Q,   dp = p Q expm1(ds) / (1 + E) if gated, else -p P expm1(ds) / (1 + E).
  */
-#include "../shift.h"
 #include "difference.h"
+
+#include "../evaluator/shift.h"
 
 /* Context of what is done row by row. */
 typedef struct {

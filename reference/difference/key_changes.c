@@ -2,8 +2,9 @@
  * The change of patterns with bilinear scores, key by key, from the change of those (key_scores.c),
  * and of the mixtures.
  */
-#include "../shift.h"
 #include "difference.h"
+
+#include "../evaluator/shift.h"
 
 /* Head h of the bundle, its place b in the block, and what of the record its rows read: score
  * [rows, heads] shifts, gate [rows, heads] sums of exponentials, its pattern; width, mixed: of what

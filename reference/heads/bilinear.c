@@ -4,9 +4,10 @@
  * where shift_i is the row's largest s_ij less what Omega takes from it, and the patterns applied:
  * sum_j p_ij u_j.
  */
-#include "../doubt.h"
-#include "../shift.h"
 #include "heads.h"
+
+#include "../evaluator/doubt.h"
+#include "../evaluator/shift.h"
 
 #include <limits.h>
 

@@ -5,8 +5,9 @@
  *     k e^(s - shift) e^(-Omega (best - c))   over the sum of that over the groups,
  * where shift is max(gate, 0), best the largest c: keys that share a score are exponentiated once.
  */
-#include "../shift.h"
 #include "heads.h"
+
+#include "../evaluator/shift.h"
 
 #include <stdint.h>
 

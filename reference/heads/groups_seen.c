@@ -2,9 +2,10 @@
  * What a plan looks at in rows of gates: how far Omega takes the second of the groups' coefficients
  * below the best, and gates whose sign is in doubt.
  */
-#include "../doubt.h"
-#include "../shift.h"
 #include "heads.h"
+
+#include "../evaluator/doubt.h"
+#include "../evaluator/shift.h"
 
 /* The content of gated keys, and exp(-|that|). */
 typedef struct {

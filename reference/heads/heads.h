@@ -13,10 +13,10 @@
 #ifndef HEADPROOF_REFERENCE_HEADS_HEADS_H
 #define HEADPROOF_REFERENCE_HEADS_HEADS_H
 
-#include "../evaluator.h"
 #include "record.h"
 
 #include "../../cases/model.h"
+#include "../evaluator/evaluator.h"
 
 /* Heads first, ..., first + count - 1 of a bundle.  limit: Omega -> infinity, each row attends the
  * keys with its largest coefficient of Omega alone. */

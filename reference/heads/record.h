@@ -6,9 +6,8 @@
 #ifndef HEADPROOF_REFERENCE_HEADS_RECORD_H
 #define HEADPROOF_REFERENCE_HEADS_RECORD_H
 
-#include "../ap.h"
-
 #include "../../cases/model.h"
+#include "../numbers/ap.h"
 
 /* A bundle's values: of its heads, of the bias that head 0 carries, of the integer diagonal. */
 typedef enum { HEADS_PART, BIAS_PART, DIAGONAL_PART, PARTS } PartKind;

@@ -9,10 +9,11 @@
 #include "cost.h"
 
 #include "basis.h"
-#include "dot.h"
-#include "../tier.h"
 #include "digits.h"
+#include "dot.h"
 #include "wide.h"
+
+#include "../numbers/tier.h"
 
 #include <math.h>
 

@@ -3,9 +3,10 @@
  */
 #include "lanes.h"
 
-#include "../ap.h"
-#include "../limbs_number.h"
 #include "wide.h"
+
+#include "../numbers/ap.h"
+#include "../numbers/limbs_number.h"
 
 #include <string.h>
 

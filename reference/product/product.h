@@ -24,7 +24,7 @@
 #ifndef HEADPROOF_REFERENCE_PRODUCT_PRODUCT_H
 #define HEADPROOF_REFERENCE_PRODUCT_PRODUCT_H
 
-#include "../ap.h"
+#include "../numbers/ap.h"
 
 /* Index i of an axis lies (i / group) * group_stride + (i % group) * stride entries from index 0:
  * so the columns of H matrices [D, d_head], one a head, are those of one matrix [D, H d_head]. */

@@ -5,7 +5,7 @@
 #ifndef HEADPROOF_REFERENCE_PRODUCT_VEXP_H
 #define HEADPROOF_REFERENCE_PRODUCT_VEXP_H
 
-#include "../ap.h"
+#include "../numbers/ap.h"
 
 /* Tables for one precision, and ap_exp's context; one a thread. */
 typedef struct VectorExp VectorExp;

@@ -3,7 +3,7 @@
  */
 #include "wide.h"
 
-#include "../tier.h"
+#include "../numbers/tier.h"
 
 const WideOperations *wide(void)
 {

@@ -5,10 +5,11 @@
  * with the bounds of activation.h on slopes and what activations lose.
  */
 #include "direct.h"
+
 #include "bounds.h"
 #include "norm.h"
 
-#include "../activation.h"
+#include "../evaluator/activation.h"
 #include "../product/gemm.h"
 
 #include <stdlib.h>

@@ -13,10 +13,11 @@
 #ifndef HEADPROOF_REFERENCE_RADIUS_RADIUS_H
 #define HEADPROOF_REFERENCE_RADIUS_RADIUS_H
 
-#include "../archive.h"
-#include "../heads/heads.h"
-#include "../layer_norm.h"
 #include "norm_table.h"
+
+#include "../evaluator/layer_norm.h"
+#include "../heads/heads.h"
+#include "../numbers/archive.h"
 
 typedef struct Radius Radius;
 

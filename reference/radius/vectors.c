@@ -3,7 +3,7 @@
  */
 #include "vectors.h"
 
-#include "../tier.h"
+#include "../numbers/tier.h"
 
 static const VectorOperations *vectors(void)
 {

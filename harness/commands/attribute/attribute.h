@@ -12,7 +12,7 @@
 #include "../../grid/grid.h"
 #include "../../models/inputs.h"
 
-#include "../../../reference/attribution.h"
+#include "../../../reference/attribution/attribution.h"
 
 /* Terms that stand in one line of the table: those of paths with one group, a source each. */
 typedef struct {

@@ -4,9 +4,10 @@
 #ifndef HEADPROOF_REFERENCE_PRODUCT_WIDE_EXP_H
 #define HEADPROOF_REFERENCE_PRODUCT_WIDE_EXP_H
 
-#include "../../tier.h"
-#include "../vexp_lanes.h"
 #include "words.h"
+
+#include "../../numbers/tier.h"
+#include "../vexp_lanes.h"
 
 _Static_assert(VEXP_LANES % LANES == 0, "lanes are done in whole vectors");
 

@@ -8,8 +8,9 @@
 #ifndef HEADPROOF_REFERENCE_PRODUCT_WIDE_TILE_H
 #define HEADPROOF_REFERENCE_PRODUCT_WIDE_TILE_H
 
-#include "../../tier.h"
 #include "words.h"
+
+#include "../../numbers/tier.h"
 
 /* A tile of C is TILE_ROWS x LANES.  Columns of a tile's sums: those kept and the reach of one
  * block beyond. */

@@ -5,7 +5,7 @@
 #ifndef HEADPROOF_REFERENCE_PRODUCT_WIDE_WIDE_H
 #define HEADPROOF_REFERENCE_PRODUCT_WIDE_WIDE_H
 
-#include "../../tier.h"
+#include "../../numbers/tier.h"
 #include "../wide.h"
 
 #define wide_rows TIER(wide_rows)

@@ -35,7 +35,7 @@
 #ifndef HEADPROOF_REFERENCE_PRODUCT_WIDE_WORDS_H
 #define HEADPROOF_REFERENCE_PRODUCT_WIDE_WORDS_H
 
-#include "../../limbs_number.h"
+#include "../../numbers/limbs_number.h"
 #include "../digits.h"
 
 #include <stdint.h>

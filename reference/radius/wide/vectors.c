@@ -3,7 +3,7 @@
  *
  * Every tier does the same operations in the same order, so they have the same bits.
  */
-#include "../../tier.h"
+#include "../../numbers/tier.h"
 #include "../vectors.h"
 
 #include <math.h>

@@ -1,0 +1,344 @@
+/*
+ * Logits as exact sums over paths: which head at which layer wrote what, and a bound on the
+ * rounding.
+ */
+#include "attribution.h"
+
+#include "attribution_internal.h"
+
+#include "../evaluator/layer_norm.h"
+
+#include <stdlib.h>
+
+/* ---- Paths --------------------------------------------------------------------------------- */
+
+static void add_path(RefPaths *paths, RefPath path, PathWidth width)
+{
+    if (paths->items != NULL) {
+        PathPlace *place = &paths->items[paths->count];
+        *place = (PathPlace){.path = path, .width = width, .offset = paths->width};
+    }
+    paths->count++;
+    paths->width += width.count;
+}
+
+/* What head h writes: its value, its diagonal, its bias. */
+static void add_head(RefPaths *paths, const Bundle *bundle, RefPath path, size_t h)
+{
+    const Value *value = &bundle->value;
+    Columns write = value->write;
+    switch (value->kind) {
+    case VALUE_NONE: break;
+    case VALUE_UNIT:
+        add_path(paths, path, (PathWidth){PART_VALUE, bundle, h, 1, NULL, 0, {write.first + h, 1}});
+        break;
+    case VALUE_DENSE:
+        add_path(paths, path, (PathWidth){PART_VALUE, bundle, h, write.count, NULL, 0, write});
+        break;
+    case VALUE_FACTORED:
+        add_path(paths, path,
+                 (PathWidth){PART_VALUE, bundle, h, value->d_head,
+                             value->o.data + h * value->o.head_stride, value->o.ld, write});
+        break;
+    }
+    if (value->diagonal != 0 && h == 0) {
+        add_path(paths, path,
+                 (PathWidth){PART_DIAGONAL, bundle, h, value->read.count, NULL, 0, value->read});
+    }
+    if (value->bias != NULL && h == 0) {
+        path.kind = PATH_BIAS;
+        path.head = 0;
+        add_path(paths, path, (PathWidth){PART_BIAS, bundle, h, 1, value->bias, 0, write});
+    }
+}
+
+static void add_sublayer(RefPaths *paths, const Sublayer *sublayer, size_t layer, size_t number)
+{
+    size_t heads[PATH_KINDS] = {0};
+    for (size_t b = 0; b < sublayer->bundle_count; b++) {
+        const Bundle *bundle = &sublayer->bundles[b];
+        PathKind kind = bundle->score.kind == SCORE_BILINEAR ? PATH_EXTERNAL : PATH_INTERNAL;
+        for (size_t h = 0; h < bundle->heads; h++) {
+            add_head(paths, bundle, (RefPath){kind, layer, number, heads[kind]++, false}, h);
+        }
+    }
+}
+
+/* In the order that the stream is made in; items NULL: counts only. */
+static void add_all(RefPaths *paths)
+{
+    const Model *model = paths->model;
+    const RefUnembedding *u = &paths->unembedding;
+    size_t s = 0;
+    paths->count = paths->width = 0;
+    add_path(paths, (RefPath){.kind = PATH_DIRECT, .single = true},
+             (PathWidth){PART_STREAM, NULL, 0, u->d, NULL, 0, {0, u->d}});
+    for (size_t l = 0; l < model->depth; l++) {
+        for (size_t first = s; s < model->layer_end[l]; s++) {
+            if (paths->items != NULL) {
+                paths->sublayer_first[s] = paths->count;
+            }
+            add_sublayer(paths, &model->sublayers[s], l + 1, s - first + 1);
+        }
+    }
+    if (paths->items != NULL) {
+        paths->sublayer_first[s] = paths->count;
+    }
+    if (u->b_u != NULL || u->norm.beta != NULL) {
+        add_path(paths, (RefPath){.kind = PATH_BIAS, .single = true},
+                 (PathWidth){PART_UNEMBEDDING, NULL, 0, 1, NULL, 0, {0, 0}});
+    }
+}
+
+RefPaths *ref_paths_make(const Model *model, const RefUnembedding *unembedding)
+{
+    RefPaths *paths = calloc(1, sizeof *paths);
+    if (paths == NULL) {
+        return NULL;
+    }
+    paths->model = model;
+    paths->unembedding = *unembedding;
+    add_all(paths);
+    paths->sublayer_end = calloc(model->sublayer_count + 1, sizeof *paths->sublayer_end);
+    paths->sublayer_first = calloc(model->sublayer_count + 1, sizeof *paths->sublayer_first);
+    paths->items = calloc(paths->count, sizeof *paths->items);
+    if (paths->items == NULL || paths->sublayer_end == NULL || paths->sublayer_first == NULL) {
+        ref_paths_clear(paths);
+        return NULL;
+    }
+    add_all(paths);
+    paths->steps = *model;
+    for (size_t s = 0; s < model->sublayer_count; s++) {
+        paths->sublayer_end[s] = s + 1;
+    }
+    paths->steps.layer_end = paths->sublayer_end;
+    paths->steps.depth = model->sublayer_count;
+    return paths;
+}
+
+void ref_paths_clear(RefPaths *paths)
+{
+    if (paths != NULL) {
+        free(paths->items);
+        free(paths->sublayer_end);
+        free(paths->sublayer_first);
+        free(paths);
+    }
+}
+
+size_t ref_paths_count(const RefPaths *paths)
+{
+    return paths->count;
+}
+
+const RefPath *ref_path(const RefPaths *paths, size_t path)
+{
+    return &paths->items[path].path;
+}
+
+/* ---- What logits read ---------------------------------------------------------------------- */
+
+/* reading[c] = column v of the unembedding, or the mean of all; c < content, 0 from d on. */
+static void direction(ApMat *w, const RefUnembedding *u, size_t v)
+{
+    ap_zero(w);
+    for (size_t c = 0; c < u->d; c++) {
+        mpfr_ptr entry = ap_at(w, 0, c);
+        if (v < u->classes) {
+            mpfr_set_d(entry, u->w_u[c * u->classes + v], MPFR_RNDN);
+            continue;
+        }
+        for (size_t k = 0; k < u->classes; k++) {
+            mpfr_add_d(entry, entry, u->w_u[c * u->classes + k], MPFR_RNDN);
+        }
+        mpfr_div_ui(entry, entry, u->classes, MPFR_RNDN);
+    }
+}
+
+/* u = gamma w - mean(gamma w), in place; beta_w = beta w. */
+static void through_norm(ApMat *w, mpfr_ptr beta_w, const RefUnembedding *u)
+{
+    const LayerNorm *norm = &u->norm;
+    mpfr_t t;
+    mpfr_set_zero(beta_w, 1);
+    if (norm->kind == NORMALIZATION_NONE) {
+        return;
+    }
+    mpfr_init2(t, w->bits);
+    for (size_t c = 0; c < u->d; c++) {
+        mpfr_ptr entry = ap_at(w, 0, c);
+        mpfr_mul_d(t, entry, norm->beta != NULL ? norm->beta[c] : 0, MPFR_RNDN);
+        mpfr_add(beta_w, beta_w, t, MPFR_RNDN);
+        mpfr_mul_d(entry, entry, norm->gamma[c], MPFR_RNDN);
+    }
+    norm_mean(t, norm, w->entry);
+    for (size_t c = 0; c < u->d; c++) {
+        mpfr_sub(ap_at(w, 0, c), ap_at(w, 0, c), t, MPFR_RNDN);
+    }
+    mpfr_clear(t);
+}
+
+/* b_v, or the mean of all, and beta_w. */
+static void constant(mpfr_ptr b, const RefUnembedding *u, size_t v, mpfr_srcptr beta_w)
+{
+    mpfr_set_d(b, v < u->classes && u->b_u != NULL ? u->b_u[v] : 0, MPFR_RNDN);
+    for (size_t k = 0; v == u->classes && u->b_u != NULL && k < u->classes; k++) {
+        mpfr_add_d(b, b, u->b_u[k], MPFR_RNDN);
+    }
+    if (v == u->classes) {
+        mpfr_div_ui(b, b, u->classes, MPFR_RNDN);
+    }
+    mpfr_add(b, b, beta_w, MPFR_RNDN);
+}
+
+/* t [1, 2]: scratch, and beta w. */
+enum { READ_SCRATCH, READ_BETA, READ_TEMPS };
+
+/* reading[r], r < the path's width: its second factor times w. */
+static void read_path(mpfr_ptr reading, const PathWidth *width, const RefUnembedding *u, size_t v,
+                      const ApMat *w, mpfr_ptr t)
+{
+    for (size_t r = 0; r < width->count; r++) {
+        mpfr_ptr out = reading + r;
+        if (width->part == PART_UNEMBEDDING) {
+            constant(out, u, v, t + READ_BETA);
+        } else if (width->factor == NULL) {
+            mpfr_set(out, ap_at(w, 0, width->write.first + r), MPFR_RNDN);
+        } else {
+            mpfr_set_zero(out, 1);
+            for (size_t c = 0; c < width->write.count; c++) {
+                mpfr_mul_d(t, ap_at(w, 0, width->write.first + c), width->factor[r * width->ld + c],
+                           MPFR_RNDN);
+                mpfr_add(out, out, t, MPFR_RNDN);
+            }
+        }
+    }
+}
+
+/* norm = |w|_1, rounded up. */
+static void sum_absolutes(mpfr_ptr norm, const ApMat *w)
+{
+    mpfr_t t;
+    mpfr_init2(t, 64);
+    mpfr_set_zero(norm, 1);
+    for (size_t c = 0; c < w->columns; c++) {
+        mpfr_abs(t, ap_at(w, 0, c), MPFR_RNDU);
+        mpfr_add(norm, norm, t, MPFR_RNDU);
+    }
+    mpfr_clear(t);
+}
+
+RefReadout *ref_readout_make(const RefPaths *paths, const size_t *logits, size_t count,
+                             mpfr_prec_t bits)
+{
+    const RefUnembedding *u = &paths->unembedding;
+    RefReadout *readout = calloc(1, sizeof *readout);
+    ApMat w = {0}, t = {0};
+    mpfr_prec_t working = bits + ATTRIBUTION_BITS;
+    if (readout == NULL || !ap_init(&readout->reading, count + 1, paths->width, working) ||
+        !ap_init(&readout->norm, 1, count + 1, 64) || !ap_init(&t, 1, READ_TEMPS, working) ||
+        !ap_init(&w, 1, layout_content(&paths->model->layout), working)) {
+        ref_readout_clear(readout);
+        readout = NULL;
+    }
+    for (size_t k = 0; readout != NULL && k <= count; k++) {
+        size_t v = k < count ? logits[k] : u->classes;
+        direction(&w, u, v);
+        through_norm(&w, t.entry + READ_BETA, u);
+        sum_absolutes(ap_at(&readout->norm, 0, k), &w);
+        for (size_t p = 0; p < paths->count; p++) {
+            const PathPlace *place = &paths->items[p];
+            read_path(ap_at(&readout->reading, k, place->offset), &place->width, u, v, &w, t.entry);
+        }
+    }
+    ap_clear(&w);
+    ap_clear(&t);
+    return readout;
+}
+
+void ref_readout_clear(RefReadout *readout)
+{
+    if (readout != NULL) {
+        ap_clear(&readout->reading);
+        ap_clear(&readout->norm);
+        free(readout);
+    }
+}
+
+double ref_readout_bytes(const RefPaths *paths, size_t count, mpfr_prec_t bits)
+{
+    return ap_bytes((double)count + 1, (double)paths->width, bits + ATTRIBUTION_BITS);
+}
+
+/* ---- Terms --------------------------------------------------------------------------------- */
+
+void ref_term(mpfr_ptr term, mpfr_ptr centred, const RefWrites *writes, const RefReadout *readout,
+              size_t path, size_t j, size_t k)
+{
+    const PathPlace *place = &writes->paths->items[path];
+    size_t mean = readout->reading.rows - 1;
+    mpfr_srcptr value = ap_at(&writes->value, j, place->offset);
+    mpfr_t t, exact;
+    mpfr_init2(t, writes->value.bits);
+    mpfr_init2(exact, writes->value.bits);
+    ap_dot(exact, value, ap_at(&readout->reading, k, place->offset), place->width.count, t);
+    mpfr_set(term, exact, MPFR_RNDN);
+    mpfr_set(centred, exact, MPFR_RNDN);
+    ap_dot(exact, value, ap_at(&readout->reading, mean, place->offset), place->width.count, t);
+    mpfr_sub(centred, centred, exact, MPFR_RNDN);
+    mpfr_clear(t);
+    mpfr_clear(exact);
+}
+
+/* bound *= (1 + sqrt(d)) / sqrt(s), which the sum of |entries| of a gradient is over |u|_1 at most;
+ * s the least where every entry is off by 2^error. */
+static void widen_by_norm(mpfr_ptr bound, const RefWrites *writes, mpfr_exp_t error)
+{
+    const RefUnembedding *u = &writes->paths->unembedding;
+    mpfr_t root, t;
+    if (u->norm.kind == NORMALIZATION_NONE) {
+        return;
+    }
+    mpfr_inits2(64, root, t, (mpfr_ptr)0);
+    mpfr_sqrt(root, ap_at(&writes->square, 0, 0), MPFR_RNDD);
+    mpfr_set_ui_2exp(t, 1, error, MPFR_RNDU);
+    mpfr_sub(root, root, t, MPFR_RNDD);
+    mpfr_set_d(t, u->norm.eps, MPFR_RNDD);
+    mpfr_sqrt(t, t, MPFR_RNDD);
+    mpfr_max(root, root, t, MPFR_RNDD);
+    mpfr_sqrt_ui(t, u->d, MPFR_RNDU);
+    mpfr_add_ui(t, t, 1, MPFR_RNDU);
+    mpfr_mul(bound, bound, t, MPFR_RNDU);
+    mpfr_div(bound, bound, root, MPFR_RNDU);
+    mpfr_clears(root, t, (mpfr_ptr)0);
+}
+
+void ref_attribution_bound(mpfr_ptr bound, const RefPlan *plan, const RefWrites *writes,
+                           const RefReadout *readout, size_t k)
+{
+    const RefPaths *paths = writes->paths;
+    size_t rows = writes->value.rows;
+    mpfr_exp_t error = ref_plan_error(plan, 1, writes->bits);
+    mpfr_t size, t;
+    mpfr_init2(size, 64);
+    mpfr_init2(t, 64);
+    mpfr_set_zero(size, 1);
+    for (size_t i = 0; i < rows * paths->width; i++) {
+        mpfr_mul(t, writes->value.entry + i, ap_at(&readout->reading, k, i % paths->width),
+                 MPFR_RNDA);
+        mpfr_abs(t, t, MPFR_RNDU);
+        mpfr_add(size, size, t, MPFR_RNDU);
+    }
+    mpfr_mul_ui(size, size, rows * paths->width + 16, MPFR_RNDU);
+    mpfr_prec_t bits = readout->reading.bits - ATTRIBUTION_BITS;
+    mpfr_mul_2si(size, size, -(long)(bits < writes->bits ? bits : writes->bits), MPFR_RNDU);
+    for (size_t l = 2; l <= paths->model->depth; l++) {
+        mpfr_exp_t here = ref_plan_error(plan, l, writes->bits);
+        error = here > error ? here : error;
+    }
+    mpfr_mul_2si(bound, ap_at(&readout->norm, 0, k), error + 1, MPFR_RNDU);
+    widen_by_norm(bound, writes, error);
+    mpfr_add(bound, bound, size, MPFR_RNDU);
+    mpfr_clear(size);
+    mpfr_clear(t);
+}

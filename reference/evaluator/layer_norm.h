@@ -1,0 +1,67 @@
+/*
+ * Layer norms of a stream's rows (private to reference/; docs/mathematics.md, section 1):
+ *     c = x - mean(x), or for an RMSNorm x,    s = mean(c^2) + eps,    y = gamma c / sqrt(s) + beta
+ * over the norm's columns, y = x in the others.
+ *
+ * gamma, beta and eps enter as the doubles that they are.  c and s are a record, which a difference
+ * may read afterwards; nothing here knows of differences.
+ */
+#ifndef HEADPROOF_REFERENCE_EVALUATOR_LAYER_NORM_H
+#define HEADPROOF_REFERENCE_EVALUATOR_LAYER_NORM_H
+
+#include "evaluator.h"
+
+#include "../../cases/model.h"
+
+/* Bits beyond those of what is kept that sums over a row have, so that c and s are rounded about
+ * once. */
+enum { NORM_GUARD = 32 };
+
+typedef struct {
+    ApMat centred; /* [rows, columns] c */
+    ApMat square;  /* [rows, 1] s */
+} NormRecord;
+
+/* What the norms of a model take: columns of a stream that is normalised beside the one that stays
+ * (0: no sublayer has one), columns of the widest norm. */
+typedef struct {
+    size_t copy, widest;
+} NormExtent;
+
+NormExtent norm_extent(const Model *model);
+
+/* false when memory is short; clear it all the same. */
+bool norm_record_init(NormRecord *record, size_t rows, size_t columns, mpfr_prec_t bits)
+    __attribute__((warn_unused_result));
+void norm_record_clear(NormRecord *record);
+double norm_record_bytes(size_t rows, size_t columns, mpfr_prec_t bits);
+
+/* Does the norm act on a row? */
+static inline bool norm_acts(const Layout *layout, const LayerNorm *norm, size_t row)
+{
+    return norm->kind != NORMALIZATION_NONE &&
+           !(norm->tokens_only && row == layout_bias_row(layout));
+}
+
+/* The mean of x [norm->columns.count], of mean's precision; 0 for an RMSNorm. */
+void norm_mean(mpfr_ptr mean, const LayerNorm *norm, mpfr_srcptr x);
+
+/* c [columns], which may be x, and s of one row's columns x [columns]. */
+void norm_centre(mpfr_ptr c, mpfr_ptr s, const LayerNorm *norm, mpfr_srcptr x);
+
+/* y [columns] from c and s, y may be c; beta on token rows. */
+void norm_apply(mpfr_ptr y, const LayerNorm *norm, mpfr_srcptr c, mpfr_srcptr s, bool token);
+
+/* The record of norm(x), of every row that it acts on; then y = norm(x), of every row and column, y
+ * may be x. */
+void norm_record_stream(Evaluator *ev, const Layout *layout, const LayerNorm *norm, const ApMat *x,
+                        NormRecord *record);
+void norm_write_stream(Evaluator *ev, const Layout *layout, const LayerNorm *norm,
+                       const NormRecord *record, const ApMat *x, ApMat *y);
+
+/* How many bits more than the stream's largest entry a normalised row may have lost, at most: of
+ * rows that are not 0, the largest quotient of that entry and sqrt(s). */
+mpfr_exp_t norm_lost(const Layout *layout, const LayerNorm *norm, const ApMat *x,
+                     const NormRecord *record);
+
+#endif

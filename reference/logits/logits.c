@@ -1,0 +1,245 @@
+/*
+ * Logits of the reference: streams after the last layer, times the unembedding.
+ */
+#include "logits.h"
+
+#include "../numbers/ap.h"
+#include "../product/product.h"
+#include "../run/run.h"
+#include "../trajectory/base.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+
+struct RefLogits {
+    ApMat number;
+};
+
+/* Bits beyond those of the streams, in which r(T') - r(T) is subtracted. */
+enum { SUBTRACTED_MORE = 64 };
+
+RefLogits *ref_logits_make(size_t rows, size_t classes)
+{
+    RefLogits *made = calloc(1, sizeof *made);
+    if (made != NULL && !ap_init(&made->number, rows, classes, REF_LOGIT_BITS)) {
+        ref_logits_clear(made);
+        made = NULL;
+    }
+    return made;
+}
+
+void ref_logits_clear(RefLogits *logits)
+{
+    if (logits != NULL) {
+        ap_clear(&logits->number);
+        free(logits);
+    }
+}
+
+double ref_logits_bytes(double rows, double classes)
+{
+    return ap_bytes(rows, classes, REF_LOGIT_BITS) + (double)sizeof(RefLogits);
+}
+
+mpfr_srcptr ref_logits_row(const RefLogits *logits, size_t row)
+{
+    return ap_at(&logits->number, row, 0);
+}
+
+/* What the unembedding reads of r(T): y [rows.count, d] = the tokens' rows after the last layer,
+ * through the final norm.  false: memory is short. */
+static bool read_original(ApMat *y, const RefBase *base, RefRows rows, const LayerNorm *norm)
+{
+    const ApMat *last = &base->original[base->depth - 1];
+    bool ok = true;
+    for (size_t i = 0; ok && i < rows.count; i++) {
+        mpfr_srcptr x = ap_at(last, rows.first + i, 0);
+        if (norm->kind != NORMALIZATION_NONE) {
+            ok = ref_norm_row(ap_at(y, i, 0), NULL, norm, x, NULL);
+        }
+        for (size_t c = 0; norm->kind == NORMALIZATION_NONE && c < y->columns; c++) {
+            mpfr_set(ap_at(y, i, c), x + c, MPFR_RNDN);
+        }
+    }
+    return ok;
+}
+
+/* e [d] = how a token's row differs from r(T) to r(T'): the difference that the run carries, where
+ * T_infinity is T; else the two are subtracted. */
+static void row_difference(mpfr_ptr e, size_t d, const Pair *pair, const RefBase *base,
+                           const RefRun *run, size_t p)
+{
+    const ApMat *last = &base->original[base->depth - 1];
+    size_t first = pair->compared[base->depth - 1].first;
+    size_t row = layout_token_row(&run->model->layout, p);
+    for (size_t c = 0; c < d; c++) {
+        if (run->e != NULL && pair->limit_is_original) {
+            mpfr_set(e + c, ref_run_difference(run, row, first + c), MPFR_RNDN);
+        } else {
+            mpfr_sub(e + c, ref_run_entry(run, row, first + c), ap_at(last, p, c), MPFR_RNDN);
+        }
+    }
+}
+
+/* What changes of what the unembedding reads, from r(T) to r(T'): y [rows.count, d].  scratch
+ * [2, d].  false: memory is short. */
+static bool read_change(ApMat *y, ApMat *scratch, const Pair *pair, const RefBase *base,
+                        const RefRun *run, RefRows rows, const LayerNorm *norm)
+{
+    const ApMat *last = &base->original[base->depth - 1];
+    bool ok = true;
+    for (size_t i = 0; ok && i < rows.count; i++) {
+        size_t p = rows.first + i;
+        if (norm->kind == NORMALIZATION_NONE) {
+            row_difference(ap_at(y, i, 0), y->columns, pair, base, run, p);
+        } else {
+            row_difference(ap_at(scratch, 1, 0), y->columns, pair, base, run, p);
+            ok = ref_norm_row(ap_at(scratch, 0, 0), ap_at(y, i, 0), norm, ap_at(last, p, 0),
+                              ap_at(scratch, 1, 0));
+        }
+    }
+    return ok;
+}
+
+/* The first rows of logits = y W. */
+static bool unembed_rows(RefLogits *logits, const ApMat *y, const RefBase *base,
+                         const RefUnembedding *unembedding)
+{
+    ProductOptions options = {.guard = EVALUATOR_GUARD,
+                              .weights = base->weights != NULL ? base->weights->packed : NULL};
+    return product_mul(product_block(&logits->number, 0, 0, y->rows, unembedding->classes),
+                       product_view(y),
+                       product_doubles(unembedding->w_u, unembedding->d, unembedding->classes,
+                                       unembedding->classes),
+                       &options, NULL);
+}
+
+bool ref_logits_original(RefLogits *logits, const RefBase *base, RefRows rows,
+                         const RefUnembedding *unembedding)
+{
+    ApMat y = {0};
+    if (!ap_init(&y, rows.count, unembedding->d, base->bits)) {
+        return false;
+    }
+    bool ok = read_original(&y, base, rows, &unembedding->norm) &&
+              unembed_rows(logits, &y, base, unembedding);
+    for (size_t i = 0; ok && unembedding->b_u != NULL && i < rows.count; i++) {
+        for (size_t k = 0; k < unembedding->classes; k++) {
+            mpfr_ptr logit = ap_at(&logits->number, i, k);
+            mpfr_add_d(logit, logit, unembedding->b_u[k], MPFR_RNDN);
+        }
+    }
+    ap_clear(&y);
+    return ok;
+}
+
+bool ref_logits_change(RefLogits *change, const Pair *pair, const RefBase *base, const RefRun *run,
+                       RefRows rows, const RefUnembedding *unembedding)
+{
+    mpfr_prec_t bits = run->ev.bits > base->bits ? run->ev.bits : base->bits;
+    ApMat y = {0}, scratch = {0};
+    bool ok = ap_init(&y, rows.count, unembedding->d, bits + SUBTRACTED_MORE) &&
+              ap_init(&scratch, 2, unembedding->d, bits + SUBTRACTED_MORE) &&
+              read_change(&y, &scratch, pair, base, run, rows, &unembedding->norm) &&
+              unembed_rows(change, &y, base, unembedding);
+    ap_clear(&y);
+    ap_clear(&scratch);
+    return ok;
+}
+
+void ref_logits_subtract(RefLogits *change, size_t row, const double *machine, mpfr_srcptr original)
+{
+    for (size_t k = 0; k < change->number.columns; k++) {
+        mpfr_d_sub(ap_at(&change->number, row, k), machine[k], original + k, MPFR_RNDN);
+    }
+}
+
+size_t ref_logits_top(double *margin, mpfr_srcptr logits, size_t classes)
+{
+    size_t top = 0;
+    mpfr_t lead;
+    mpfr_init2(lead, REF_LOGIT_BITS);
+    for (size_t k = 1; k < classes; k++) {
+        top = mpfr_greater_p(logits + k, logits + top) ? k : top;
+    }
+    *margin = INFINITY;
+    for (size_t k = 0; k < classes; k++) {
+        if (k != top) {
+            mpfr_sub(lead, logits + top, logits + k, MPFR_RNDD);
+            *margin = fmin(*margin, mpfr_zero_p(lead) ? 0 : mpfr_get_d(lead, MPFR_RNDD));
+        }
+    }
+    mpfr_clear(lead);
+    return top;
+}
+
+/* The 2-norm of count entries, each off by at most off, from above. */
+static void off_of_row(mpfr_ptr size, mpfr_srcptr off, size_t count)
+{
+    mpfr_sqrt_ui(size, count, MPFR_RNDU);
+    mpfr_mul(size, size, off, MPFR_RNDU);
+}
+
+void ref_logits_off(mpfr_ptr off, const RefUnembedding *unembedding, double gain,
+                    const RefBase *base, size_t p, mpfr_srcptr x_off)
+{
+    mpfr_t size;
+    mpfr_init2(size, REF_CELL_BITS);
+    mpfr_set(off, x_off, MPFR_RNDU);
+    if (unembedding->norm.kind != NORMALIZATION_NONE) {
+        off_of_row(size, x_off, unembedding->d);
+        ref_norm_row_radius(off, &unembedding->norm, ap_at(&base->original[base->depth - 1], p, 0),
+                            size, base->bits);
+    }
+    mpfr_mul_d(off, off, gain, MPFR_RNDU);
+    mpfr_clear(size);
+}
+
+bool ref_logits_change_off(mpfr_ptr off, const RefUnembedding *unembedding, double gain,
+                           const Pair *pair, const RefBase *base, const RefRun *run, size_t p,
+                           mpfr_srcptr x_off, mpfr_srcptr e_off)
+{
+    mpfr_set(off, e_off, MPFR_RNDU);
+    if (unembedding->norm.kind != NORMALIZATION_NONE) {
+        mpfr_prec_t bits = run->ev.bits > base->bits ? run->ev.bits : base->bits;
+        ApMat e = {0};
+        mpfr_t x_size, e_size;
+        if (!ap_init(&e, 1, unembedding->d, bits + SUBTRACTED_MORE)) {
+            return false;
+        }
+        mpfr_inits2(REF_CELL_BITS, x_size, e_size, (mpfr_ptr)0);
+        row_difference(ap_at(&e, 0, 0), unembedding->d, pair, base, run, p);
+        off_of_row(x_size, x_off, unembedding->d);
+        off_of_row(e_size, e_off, unembedding->d);
+        const RefNormInput input = {ap_at(&base->original[base->depth - 1], p, 0), x_size,
+                                    ap_at(&e, 0, 0), e_size};
+        ref_norm_change_radius(off, &unembedding->norm, &input, base->bits);
+        mpfr_clears(x_size, e_size, (mpfr_ptr)0);
+        ap_clear(&e);
+    }
+    mpfr_mul_d(off, off, gain, MPFR_RNDU);
+    return true;
+}
+
+/* Columns side by side, in memory of its own: a bound that took an allocation would be another one,
+ * or none, where memory is short. */
+double ref_logits_gain(const RefUnembedding *unembedding)
+{
+    enum { BESIDE = 64 };
+    const size_t classes = unembedding->classes;
+    double most = 0, rounded = 1 + 2 * (double)unembedding->d * DBL_EPSILON;
+    for (size_t first = 0; first < classes; first += BESIDE) {
+        double sum[BESIDE] = {0};
+        size_t count = classes - first < BESIDE ? classes - first : BESIDE;
+        for (size_t c = 0; c < unembedding->d; c++) {
+            for (size_t k = 0; k < count; k++) {
+                sum[k] += fabs(unembedding->w_u[c * classes + first + k]);
+            }
+        }
+        for (size_t k = 0; k < count; k++) {
+            most = fmax(most, sum[k]);
+        }
+    }
+    return most * rounded;
+}

@@ -1,0 +1,88 @@
+/*
+ * A number of a few whole limbs, and one of more limbs rounded into it (private to reference/).
+ * Inline, because each is looked at for a few nanoseconds.
+ *
+ * A number is 0.limbs 2^exponent, the highest bit of its last limb set.  An operation has its exact
+ * result, or so much of it that the rest decides rounding as one bit (`lost`), in an array of
+ * limbs, and rounds that once.  Loops of counts that are constants unroll.
+ */
+#ifndef HEADPROOF_REFERENCE_NUMBERS_LIMBS_NUMBER_H
+#define HEADPROOF_REFERENCE_NUMBERS_LIMBS_NUMBER_H
+
+#include <mpfr.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+enum { LIMBS_MOST = 4 };
+
+/* Exponents of plain numbers are smaller, so that those of products and quotients are inside MPFR's
+ * widest range, +-2^62.  They reach far: a plan follows e where it is as small as 2^(-2^41). */
+#define LIMBS_EXPONENT ((mpfr_exp_t)1 << 60)
+
+#define INLINE static inline __attribute__((always_inline))
+#define UNROLL _Pragma("GCC unroll 10")
+
+__extension__ typedef unsigned __int128 Wide;
+
+typedef struct {
+    const mp_limb_t *limb;
+    size_t count;
+    mpfr_exp_t exponent;
+    bool negative;
+} Number;
+
+INLINE Number number_of(mpfr_srcptr x)
+{
+    return (Number){mpfr_custom_get_significand(x), (size_t)mpfr_get_prec(x) / 64,
+                    mpfr_custom_get_exp(x), mpfr_signbit(x) != 0};
+}
+
+/* Whole limbs, and few. */
+INLINE bool has_room(mpfr_srcptr x)
+{
+    mpfr_prec_t bits = mpfr_get_prec(x);
+    return bits % 64 == 0 && bits <= 64 * LIMBS_MOST;
+}
+
+/* A number of whole limbs, of no extreme exponent; what is no number has one, and so has zero. */
+INLINE bool is_plain(mpfr_srcptr x)
+{
+    mpfr_exp_t exponent = mpfr_custom_get_exp(x);
+    return has_room(x) && exponent > -LIMBS_EXPONENT && exponent < LIMBS_EXPONENT;
+}
+
+INLINE void put(mpfr_ptr y, bool negative, mpfr_exp_t exponent)
+{
+    mpfr_custom_init_set(y, negative ? -MPFR_REGULAR_KIND : MPFR_REGULAR_KIND, exponent,
+                         mpfr_get_prec(y), mpfr_custom_get_significand(y));
+}
+
+/* y = (-1)^negative 0.from 2^exponent, from[size - 1] with its highest bit set, and a little more
+ * where lost is not 0; y has n < size limbs. */
+INLINE void put_rounded(mpfr_ptr y, const mp_limb_t *from, const size_t size, mp_limb_t lost,
+                        mpfr_exp_t exponent, bool negative, const size_t n)
+{
+    const mp_limb_t half = (mp_limb_t)1 << 63;
+    mp_limb_t *to = mpfr_custom_get_significand(y), rest = from[size - n - 1];
+    UNROLL
+    for (size_t i = 0; i + n + 1 < size; i++) {
+        lost |= from[i];
+    }
+    mp_limb_t carry = rest > half || (rest == half && (lost != 0 || (from[size - n] & 1) != 0));
+    UNROLL
+    for (size_t i = 0; i < n; i++) {
+        mp_limb_t limb = from[size - n + i] + carry;
+        carry = carry != 0 && limb == 0;
+        to[i] = limb;
+    }
+    if (carry != 0) {
+        to[n - 1] = half;
+        exponent++;
+    }
+    put(y, negative, exponent);
+}
+
+/* Counts of limbs as one number. */
+#define COUNTS(na, nb, n) ((na)*100 + (nb)*10 + (n))
+
+#endif

@@ -1,0 +1,118 @@
+/*
+ * The original models' own operations:
+ *     x += act(x W1 + b1) W2 + b2,     x = x W + b (or +=),     x = act(x).
+ */
+#include "direct.h"
+
+#include "../evaluator/activation.h"
+
+/* Columns first, ... of matrix x. */
+typedef struct {
+    Activation activation;
+    ApMat *x, *scratch;
+    Columns columns;
+} Activate;
+
+static void activate_row(Evaluator *ev, Worker *worker, const void *context, size_t row)
+{
+    const Activate *a = context;
+    activation_row(ev, worker, a->activation, ap_at(a->x, row, a->columns.first),
+                   ap_at(a->scratch, row, 0), a->columns.count);
+}
+
+/* x = act(x) in some columns. */
+static void activate(Evaluator *ev, Activation activation, ApMat *x, ApMat *scratch,
+                     Columns columns)
+{
+    Activate a = {activation, x, scratch, columns};
+    evaluator_each(ev, x->rows, x->rows * columns.count, activate_row, &a);
+}
+
+/* x[., first + c] += b[c] on all rows. */
+static void add_bias(ApMat *x, size_t first, const double *b, size_t count)
+{
+    for (size_t i = 0; b != NULL && i < x->rows; i++) {
+        lanes_add_doubles(ap_at(x, i, first), b, count);
+    }
+}
+
+/* Hidden units at once. */
+static size_t hidden_block(const Direct *direct, size_t rows, mpfr_prec_t bits)
+{
+    size_t block = evaluator_block_columns(rows, bits);
+    return block < direct->hidden ? block : direct->hidden;
+}
+
+size_t direct_columns(const Direct *direct, size_t rows, mpfr_prec_t bits)
+{
+    size_t count =
+        direct->write.count > direct->read.count ? direct->write.count : direct->read.count;
+    size_t block = direct->kind == DIRECT_FFN ? hidden_block(direct, rows, bits) : 0;
+    return block > count ? block : count;
+}
+
+/* x[write] += act(x[read] W1 + b1) W2 + b2, hidden units by blocks. */
+static void ffn(Evaluator *ev, const Direct *direct, const ApMat *x, ApMat *stream, ApMat *delta,
+                RecordPart *work)
+{
+    ApMat *hidden = &work->value;
+    size_t rows = stream->rows, d = direct->write.count, H = direct->hidden;
+    size_t block = hidden_block(direct, rows, ev->bits);
+    ap_zero(delta);
+    for (size_t first = 0; first < H; first += block) {
+        size_t count = H - first < block ? H - first : block;
+        ProductView units = product_block(hidden, 0, 0, rows, count);
+        evaluator_product(ev, units,
+                          product_block(x, 0, direct->read.first, rows, direct->read.count),
+                          product_doubles(direct->w1 + first, direct->read.count, count, H), false);
+        add_bias(hidden, 0, direct->b1 != NULL ? direct->b1 + first : NULL, count);
+        activate(ev, direct->activation, hidden, &work->mixed, (Columns){0, count});
+        evaluator_product(ev, product_block(delta, 0, 0, rows, d), units,
+                          product_doubles(direct->w2 + first * d, count, d, d), true);
+    }
+    add_bias(delta, 0, direct->b2, d);
+    for (size_t i = 0; i < rows; i++) {
+        for (size_t c = 0; c < d; c++) {
+            mpfr_ptr y = ap_at(stream, i, direct->write.first + c);
+            limbs_add(y, y, ap_at(delta, i, c));
+        }
+    }
+}
+
+/* x[write] = x[read] W + b, or +=; then the columns read are cleared if asked. */
+static void linear(Evaluator *ev, const Direct *direct, const ApMat *x, ApMat *stream, ApMat *out)
+{
+    size_t rows = stream->rows;
+    evaluator_product(
+        ev, product_block(out, 0, 0, rows, direct->write.count),
+        product_block(x, 0, direct->read.first, rows, direct->read.count),
+        product_doubles(direct->w1, direct->read.count, direct->write.count, direct->write.count),
+        false);
+    add_bias(out, 0, direct->b1, direct->write.count);
+    for (size_t i = 0; i < rows; i++) {
+        for (size_t c = 0; c < direct->write.count; c++) {
+            mpfr_ptr y = ap_at(stream, i, direct->write.first + c);
+            if (direct->replace) {
+                limbs_set(y, ap_at(out, i, c));
+            } else {
+                limbs_add(y, y, ap_at(out, i, c));
+            }
+        }
+        for (size_t c = 0; direct->clear && c < direct->read.count; c++) {
+            mpfr_set_zero(ap_at(stream, i, direct->read.first + c), 1);
+        }
+    }
+}
+
+void direct_operate(Evaluator *ev, const Direct *direct, const ApMat *x, ApMat *stream,
+                    ApMat *delta, RecordPart *work)
+{
+    switch (direct->kind) {
+    case DIRECT_NORM: break; /* T' has it too: run.c */
+    case DIRECT_FFN: ffn(ev, direct, x, stream, delta, work); break;
+    case DIRECT_LINEAR: linear(ev, direct, x, stream, &work->value); break;
+    case DIRECT_ACTIVATION:
+        activate(ev, direct->activation, stream, &work->mixed, direct->read);
+        break;
+    }
+}

@@ -1,0 +1,88 @@
+/*
+ * One evaluation in progress (private to reference/).
+ */
+#ifndef HEADPROOF_REFERENCE_RUN_RUN_H
+#define HEADPROOF_REFERENCE_RUN_RUN_H
+
+#include "dense.h"
+#include "tape.h"
+
+#include "../difference/difference.h"
+#include "../evaluator/evaluator.h"
+#include "../heads/heads.h"
+#include "../radius/radius.h"
+#include "../reference.h"
+
+struct RefWeights {
+    ProductWeights *packed; /* or NULL */
+    NormTable *norms;
+};
+
+struct RefRun {
+    const Model *model;
+    bool limit;      /* x is evaluated for Omega -> infinity */
+    RefBits claimed; /* what was asked for; x has at least that */
+    RefForm form;
+    Evaluator ev;       /* with e: its Omega is T''s */
+    ApMat stream;       /* x [rows, content], dense: [rows, width] */
+    ApMat delta;        /* what the current sublayer adds */
+    ApMat normed;       /* norm(x), where the current sublayer reads that */
+    const ApMat *input; /* what it reads: stream or normed */
+    NormRecord norm;    /* of the norm at hand, where no tape holds it */
+    Record record;      /* of the block of heads at hand, where no tape holds it */
+    HeadsWork work;     /* for that */
+    Dense dense;
+    Tape *kept;        /* the records to be written, one a block, or NULL */
+    const Tape *known; /* the records and streams of x, evaluated before, or NULL */
+    Difference *e;     /* r(T') - r(T_infinity), or NULL */
+    /* What T_infinity's layer makes of the e that was there before it, of the token rows but for
+     * the columns that the layer before cleared; or NULL (propagation.h). */
+    Difference *inherited;
+    const Columns *cleared; /* [depth], for that */
+    Radius *radius;         /* how far x and e may be off, or NULL: not certified */
+    bool left_range;        /* MPFR's exponents were left, or a NaN made: the stream is NaN */
+    size_t layer, sublayer, block; /* that come next; blocks of heads, as a tape has them */
+    mpfr_exp_t term; /* exponent of the largest number that went into the stream in this layer */
+};
+
+/* What a run is to have besides what ref_run_open says. */
+typedef struct {
+    /* Products and exponentials are computed with 64 bits more and then rounded, so that (but for
+     * odds of 2^-50 each) their bits are those of exact arithmetic rounded to nearest, whatever
+     * computed them. */
+    bool reproducible;
+    /* Not 0: x is T_infinity's, and e of so many bits is carried beside it; the model has heads
+     * alone. */
+    mpfr_prec_t difference;
+    Tape *kept;          /* for a limit without e: where its records are to stay */
+    const Tape *known;   /* for one with e: a whole tape of the same model and bits */
+    RefWeights *weights; /* where the model's are kept, or NULL */
+    const Columns
+        *inherited; /* for one with e: [depth], the columns that a layer clears, where what
+                               * is inherited is to be carried beside it; else NULL */
+} RunOptions;
+
+/* ref_run_open, and ref_difference_open. */
+RefRun *run_open(const Model *model, const double *x, const double *bias_row_content, double omega,
+                 mpfr_prec_t bits, RefForm form, const RunOptions *options)
+    __attribute__((warn_unused_result));
+
+/* Does a column's entry of a token row after `layer` layers belong to T's stream, so that an error
+ * there is handed on to the next?  Not where that layer cleared it: there is then nothing in T. */
+bool run_hands_on(const Columns *cleared, size_t layer, size_t c);
+
+/* x = NaN: nothing of it is to be believed. */
+void run_spoil(ApMat *x);
+
+/* The changes of x that are carried beside it, each of which may be NULL: e, and of that what is
+ * inherited. */
+enum { RUN_CHANGES = 2 };
+static inline Difference *run_change(const RefRun *run, int i)
+{
+    return i == 0 ? run->e : run->inherited;
+}
+
+/* The stream as it stands: x, or x + e. */
+const ApMat *run_outcome(const RefRun *run);
+
+#endif

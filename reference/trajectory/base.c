@@ -1,0 +1,358 @@
+/*
+ * The base trajectory: r(T), and of r(T_infinity) what was asked for, after every layer.
+ */
+#include "base.h"
+
+#include "../run/run.h"
+#include "../run/state.h"
+#include "../zeros/proof.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* out = the token rows and given columns of the run's stream. */
+static bool store(ApMat *out, const RefRun *run, Columns columns, mpfr_prec_t bits)
+{
+    const Layout *layout = &run->model->layout;
+    if (!ap_init(out, layout->n, columns.count, bits)) {
+        return false;
+    }
+    for (size_t i = 0; i < layout->n; i++) {
+        lanes_set(ap_at(out, i, 0), ref_run_entry(run, layout_token_row(layout, i), columns.first),
+                  columns.count);
+    }
+    return true;
+}
+
+/* out = the radii of the same. */
+static bool store_radii(ApMat *out, const RefRun *run, Columns columns)
+{
+    const Layout *layout = &run->model->layout;
+    mpfr_t squares;
+    if (!ap_init(out, layout->n, 1, REF_CELL_BITS)) {
+        return false;
+    }
+    mpfr_init2(squares, REF_CELL_BITS);
+    for (size_t i = 0; i < layout->n; i++) {
+        ref_run_radius(run, RADIUS_STREAM, layout_token_row(layout, i), 1, columns,
+                       ap_at(out, i, 0), squares);
+    }
+    mpfr_clear(squares);
+    return true;
+}
+
+static bool model_has_scores(const Model *model)
+{
+    for (size_t s = 0; s < model->sublayer_count; s++) {
+        if (model->sublayers[s].bundle_count > 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A base that is being made: behind layer `done`; limit NULL: without r(T_infinity). */
+typedef struct {
+    RefBase *base;
+    RefRun *original, *limit;
+    const Pair *pair;
+    size_t done;
+    bool ok;
+} Making;
+
+static bool init_layer(Making *making, size_t l)
+{
+    RefBase *base = making->base;
+    size_t n = making->pair->original.layout.n, columns = making->pair->compared[l].count;
+    bool limit = base->limit != NULL, certify = base->radius != NULL;
+    return ap_init(&base->original[l], n, columns, base->bits) &&
+           (!limit || ap_init(&base->limit[l], n, columns, base->bits)) &&
+           (!certify || ap_init(&base->radius[l], n, 1, REF_CELL_BITS)) &&
+           (!certify || !limit || ap_init(&base->limit_radius[l], n, 1, REF_CELL_BITS));
+}
+
+static void clear_layers(RefBase *base)
+{
+    for (size_t l = 0; l < base->depth; l++) {
+        if (base->original != NULL) {
+            ap_clear(&base->original[l]);
+        }
+        if (base->limit != NULL) {
+            ap_clear(&base->limit[l]);
+        }
+        if (base->radius != NULL) {
+            ap_clear(&base->radius[l]);
+        }
+        if (base->limit_radius != NULL) {
+            ap_clear(&base->limit_radius[l]);
+        }
+    }
+}
+
+static void making_visit(RefArchive *archive, void *state)
+{
+    Making *making = state;
+    RefBase *base = making->base;
+    bool loading = archive->file == NULL;
+    if (loading) {
+        clear_layers(base); /* of a state that was read and is not kept */
+    }
+    making->done = ref_archive_count(archive, making->done, base->depth);
+    archive_run(archive, making->original);
+    ref_archive_expect(archive, making->original->layer == making->done);
+    if (making->limit != NULL) {
+        archive_run(archive, making->limit);
+        ref_archive_expect(archive, making->limit->layer == making->done);
+    }
+    archive_mat(archive, &base->score_max);
+    if (base->radius != NULL) {
+        archive_mat(archive, &base->score_off);
+    }
+    for (size_t l = 0; making->ok && !archive->failed && l < making->done; l++) {
+        making->ok = !loading || init_layer(making, l);
+        if (making->ok) {
+            archive_mat(archive, &base->original[l]);
+        }
+        if (making->ok && base->limit != NULL) {
+            archive_mat(archive, &base->limit[l]);
+        }
+        if (making->ok && base->radius != NULL) {
+            archive_mat(archive, &base->radius[l]);
+        }
+        if (making->ok && base->radius != NULL && base->limit != NULL) {
+            archive_mat(archive, &base->limit_radius[l]);
+        }
+    }
+}
+
+/* What they are within after layer l + 1. */
+static bool make_radii(Making *making, size_t l)
+{
+    RefBase *base = making->base;
+    Columns columns = making->pair->compared[l];
+    ref_run_score_radius(making->original, ap_at(&base->score_off, 0, l));
+    return store_radii(&base->radius[l], making->original, columns) &&
+           (making->limit == NULL || store_radii(&base->limit_radius[l], making->limit, columns));
+}
+
+/* The next layer of both. */
+static bool make_layer(Making *making)
+{
+    RefBase *base = making->base;
+    size_t l = making->done;
+    Columns columns = making->pair->compared[l];
+    ref_run_layer(making->original);
+    bool ok = store(&base->original[l], making->original, columns, base->bits) &&
+              !ref_run_failed(making->original);
+    mpfr_set(ap_at(&base->score_max, 0, l), ref_run_score_max(making->original), MPFR_RNDN);
+    if (ok && making->limit != NULL) {
+        ref_run_layer(making->limit);
+        ok = store(&base->limit[l], making->limit, columns, base->bits) &&
+             !ref_run_failed(making->limit);
+    }
+    if (ok && base->radius != NULL) {
+        ok = make_radii(making, l);
+    }
+    making->done = l + 1;
+    return ok;
+}
+
+static bool base_init(RefBase *base, const Pair *pair, RefLimit limit, bool certify)
+{
+    base->depth = pair->original.depth;
+    base->has_scores = model_has_scores(&pair->original);
+    base->original = calloc(base->depth, sizeof *base->original);
+    base->limit = limit == REF_LIMIT_NONE ? NULL : calloc(base->depth, sizeof *base->limit);
+    base->tape = limit == REF_LIMIT_TAPE ? tape_open(&pair->converted, base->bits) : NULL;
+    base->proof = proof_make(pair);
+    if (certify) {
+        base->radius = calloc(base->depth, sizeof *base->radius);
+        base->limit_radius = calloc(base->depth, sizeof *base->limit_radius);
+    }
+    return base->original != NULL && base->proof != NULL &&
+           (limit == REF_LIMIT_NONE || base->limit != NULL) &&
+           (limit != REF_LIMIT_TAPE || base->tape != NULL) &&
+           (!certify || (base->radius != NULL && base->limit_radius != NULL)) &&
+           ap_init(&base->score_off, 1, base->depth, REF_CELL_BITS) &&
+           ap_init(&base->score_max, 1, base->depth, REF_CELL_BITS);
+}
+
+static bool certify_run(RefRun *run)
+{
+    return run == NULL || ref_run_certify(run);
+}
+
+RefBase *ref_base_make(const Pair *pair, mpfr_prec_t bits, RefForm form, RefLimit limit,
+                       const RefBaseOptions *options)
+{
+    const RefBaseOptions none = {0}, *with = options != NULL ? options : &none;
+    const char *what = with->certify ? "base-and-radii" : "base";
+    const RefKeeper *keeper = with->keeper;
+    RefBase *base = calloc(1, sizeof *base);
+    if (base == NULL) {
+        return NULL;
+    }
+    base->bits = bits;
+    base->weights = with->weights;
+    Making making = {.base = base, .pair = pair, .ok = base_init(base, pair, limit, with->certify)};
+    making.original = run_open(&pair->original, pair->original_x, NULL, INFINITY, bits, form,
+                               &(RunOptions){.weights = with->weights});
+    making.ok = making.ok && making.original != NULL;
+    if (limit != REF_LIMIT_NONE) {
+        RunOptions options = {.kept = base->tape, .weights = with->weights};
+        making.limit = run_open(&pair->converted, pair->converted_x, pair->bias_row_content,
+                                INFINITY, bits, form, &options);
+        making.ok = making.ok && making.limit != NULL;
+    }
+    if (making.ok && with->certify) {
+        making.ok = certify_run(making.original) && certify_run(making.limit);
+    }
+    if (making.ok && base->tape != NULL) {
+        keeper = NULL; /* what a tape serves is made again sooner than it is read */
+    }
+    if (making.ok) {
+        (void)ref_keeper_restore(keeper, what, bits, making_visit, &making);
+    }
+    while (making.ok && making.done < base->depth) {
+        making.ok = make_layer(&making);
+        if (making.ok) {
+            ref_keeper_offer(keeper, what, bits, making_visit, &making);
+        }
+    }
+    ref_run_clear(making.original);
+    ref_run_clear(making.limit);
+    if (!making.ok) {
+        ref_base_clear(base);
+        return NULL;
+    }
+    return base;
+}
+
+RefWeights *ref_weights_make(double bytes)
+{
+    RefWeights *weights = calloc(1, sizeof *weights);
+    if (weights == NULL) {
+        return NULL;
+    }
+    weights->norms = norm_table_make();
+    weights->packed = bytes > 0 ? product_weights_make(bytes) : NULL;
+    if (weights->norms == NULL || (bytes > 0 && weights->packed == NULL)) {
+        ref_weights_clear(weights);
+        return NULL;
+    }
+    return weights;
+}
+
+void ref_weights_clear(RefWeights *weights)
+{
+    if (weights != NULL) {
+        norm_table_clear(weights->norms);
+        product_weights_clear(weights->packed);
+        free(weights);
+    }
+}
+
+bool ref_base_certified(const RefBase *base)
+{
+    return base->radius != NULL;
+}
+
+/* The exponent of a stream's largest entry; of zeros the least. */
+static mpfr_exp_t largest_exponent(const ApMat *stream)
+{
+    mpfr_exp_t most = mpfr_get_emin();
+    for (size_t i = 0; i < stream->rows * stream->columns; i++) {
+        mpfr_srcptr x = stream->entry + i;
+        most = mpfr_regular_p(x) && mpfr_get_exp(x) > most ? mpfr_get_exp(x) : most;
+    }
+    return most;
+}
+
+double ref_base_lost(const RefBase *base)
+{
+    double lost = 0;
+    for (size_t l = 0; l < base->depth; l++) {
+        double size = (double)largest_exponent(&base->original[l]);
+        for (size_t i = 0; i < base->radius[l].rows; i++) {
+            mpfr_srcptr radius = ap_at(&base->radius[l], i, 0);
+            double off = mpfr_regular_p(radius) ? (double)mpfr_get_exp(radius)
+                         : mpfr_zero_p(radius)  ? -INFINITY
+                                                : INFINITY;
+            lost = fmax(lost, off - size + (double)base->bits);
+        }
+    }
+    return lost;
+}
+
+void ref_base_clear(RefBase *base)
+{
+    if (base == NULL) {
+        return;
+    }
+    clear_layers(base);
+    ap_clear(&base->score_max);
+    ap_clear(&base->score_off);
+    tape_clear(base->tape);
+    proof_clear(base->proof);
+    free(base->original);
+    free(base->limit);
+    free(base->radius);
+    free(base->limit_radius);
+    free(base);
+}
+
+mpfr_prec_t ref_base_bits(const RefBase *base)
+{
+    return base->bits;
+}
+
+mpfr_srcptr ref_base_original(const RefBase *base, size_t layer, size_t i, size_t c)
+{
+    return ap_at(&base->original[layer - 1], i, c);
+}
+
+mpfr_srcptr ref_base_limit(const RefBase *base, size_t layer, size_t i, size_t c)
+{
+    return ap_at(&base->limit[layer - 1], i, c);
+}
+
+mpfr_srcptr ref_base_score_max(const RefBase *base)
+{
+    mpfr_srcptr largest = ap_at(&base->score_max, 0, 0);
+    for (size_t l = 1; l < base->depth; l++) {
+        mpfr_srcptr score = ap_at(&base->score_max, 0, l);
+        largest = (mpfr_cmp(score, largest) > 0) ? score : largest;
+    }
+    return base->has_scores ? largest : NULL;
+}
+
+double ref_base_bytes(const Pair *pair, mpfr_prec_t bits, RefLimit limit)
+{
+    double trajectories = limit == REF_LIMIT_NONE ? 1 : 2;
+    double bytes = limit == REF_LIMIT_TAPE ? tape_bytes(&pair->converted, bits) : 0;
+    for (size_t l = 0; l < pair->original.depth; l++) {
+        bytes += trajectories *
+                 ap_bytes((double)pair->original.layout.n, (double)pair->compared[l].count, bits);
+    }
+    return bytes;
+}
+
+RefRun *ref_difference_open(const Model *model, const double *x, const double *bias_row_content,
+                            double omega, mpfr_prec_t bits, const RefBase *base)
+{
+    return ref_difference_open_at(model, x, bias_row_content, omega, (RefBits){bits, bits}, base);
+}
+
+RefRun *ref_difference_open_at(const Model *model, const double *x, const double *bias_row_content,
+                               double omega, RefBits bits, const RefBase *base)
+{
+    RunOptions options = {.difference = bits.e, .weights = base != NULL ? base->weights : NULL};
+    bool known = base != NULL && base->tape != NULL && base->bits >= bits.x;
+    options.known = known ? base->tape : NULL;
+    RefRun *run = run_open(model, x, bias_row_content, omega, known ? base->bits : bits.x,
+                           REF_STRUCTURED, &options);
+    if (run != NULL) {
+        run->claimed = bits; /* whatever others need that share the tape */
+    }
+    return run;
+}
