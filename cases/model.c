@@ -76,6 +76,21 @@ int score_position(const Layout *layout, const Score *score, size_t h, size_t i,
     return coefficient;
 }
 
+size_t score_query_width(const Score *score)
+{
+    return score->d_head > 0 ? score->d_head : score->read.count;
+}
+
+size_t value_width(const Value *value)
+{
+    switch (value->kind) {
+    case VALUE_UNIT: return 1;
+    case VALUE_DENSE: return value->write.count;
+    case VALUE_FACTORED: return value->d_head;
+    default: return 0;
+    }
+}
+
 bool score_sees(const Layout *layout, const Score *score, size_t i, size_t j)
 {
     switch (score->visible) {

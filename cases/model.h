@@ -265,6 +265,13 @@ int score_position(const Layout *layout, const Score *score, size_t h, size_t i,
 void score_positions(const Layout *layout, const Score *score, size_t h, size_t i,
                      int *coefficient);
 
+/* Entries of a query and of a key of one head: d_head, or the columns read. */
+size_t score_query_width(const Score *score);
+
+/* Entries of x_j V_h before its second factor, if it has one: 1 of a unit, the columns written of a
+ * matrix, d_head of two; 0 without content. */
+size_t value_width(const Value *value);
+
 /* Does row i see row j? */
 bool score_sees(const Layout *layout, const Score *score, size_t i, size_t j);
 

@@ -50,16 +50,15 @@ static void visit_bundle(Visit *to, const Bundle *bundle)
 {
     const Score *score = &bundle->score;
     const Value *value = &bundle->value;
-    size_t heads = bundle->heads, query = score->read.count, d_head = score->d_head;
-    visit_heads(to, score->gate, heads, query, 1);
+    size_t heads = bundle->heads, read = score->read.count, d_head = score->d_head;
+    visit_heads(to, score->gate, heads, read, 1);
     visit(to, score->gate_bias, heads);
     visit(to, score->gate_shift, heads);
-    visit_heads(to, score->q, heads, query, d_head > 0 ? d_head : query);
-    visit_heads(to, score->k, heads, query, d_head);
+    visit_heads(to, score->q, heads, read, score_query_width(score));
+    visit_heads(to, score->k, heads, read, d_head);
     visit(to, score->q_bias, heads * d_head);
     visit(to, score->k_bias, heads * d_head);
-    visit_heads(to, value->v, heads, value->read.count,
-                value->kind == VALUE_FACTORED ? value->d_head : value->write.count);
+    visit_heads(to, value->v, heads, value->read.count, value_width(value));
     visit_heads(to, value->o, heads, value->d_head, value->write.count);
     visit(to, value->inner_bias, heads * value->d_head);
     visit(to, value->bias, value->write.count);

@@ -30,16 +30,6 @@ static bool head_by_head(const Bundle *bundle)
            (bundle->score.kind == SCORE_BILINEAR && bundle->score.d_head == 0);
 }
 
-static size_t inner_width(const Value *value)
-{
-    switch (value->kind) {
-    case VALUE_UNIT: return 1;
-    case VALUE_DENSE: return value->write.count;
-    case VALUE_FACTORED: return value->d_head;
-    default: return 0;
-    }
-}
-
 /* Are gates and inner values one product, x G = x V, as a fused head's are? */
 static bool value_is_gate(const Bundle *bundle)
 {
@@ -80,7 +70,7 @@ static void take_scratch(Task *task, Scratch *scratch, const Layout *layout, siz
 double structured_scratch(const Layout *layout, const Bundle *bundle, size_t threads)
 {
     Scratch scratch = {NULL, 0};
-    Task task = {.bundle = bundle, .n = layout->n, .width = inner_width(&bundle->value)};
+    Task task = {.bundle = bundle, .n = layout->n, .width = value_width(&bundle->value)};
     take_scratch(&task, &scratch, layout, threads);
     return scratch.taken;
 }
@@ -91,7 +81,7 @@ static Task task_make(const Pass *pass, const Bundle *bundle)
     Scratch scratch = {pass->scratch, 0};
     Task task = {.pass = pass, .bundle = bundle, .n = layout->n};
     size_t first = layout_token_row(layout, 0) * pass->ld;
-    task.width = inner_width(&bundle->value);
+    task.width = value_width(&bundle->value);
     task.x = (ConstRows){pass->stream + first, NULL, pass->ld};
     task.sum = (Rows){pass->sum + first, NULL, pass->ld};
     if (layout->bias_row != BIAS_ROW_NONE) {

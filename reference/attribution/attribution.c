@@ -27,19 +27,13 @@ static void add_head(RefPaths *paths, const Bundle *bundle, RefPath path, size_t
 {
     const Value *value = &bundle->value;
     Columns write = value->write;
-    switch (value->kind) {
-    case VALUE_NONE: break;
-    case VALUE_UNIT:
-        add_path(paths, path, (PathWidth){PART_VALUE, bundle, h, 1, NULL, 0, {write.first + h, 1}});
-        break;
-    case VALUE_DENSE:
-        add_path(paths, path, (PathWidth){PART_VALUE, bundle, h, write.count, NULL, 0, write});
-        break;
-    case VALUE_FACTORED:
-        add_path(paths, path,
-                 (PathWidth){PART_VALUE, bundle, h, value->d_head,
-                             value->o.data + h * value->o.head_stride, value->o.ld, write});
-        break;
+    const double *o = value->o.data != NULL ? value->o.data + h * value->o.head_stride : NULL;
+    PathWidth width = {PART_VALUE, bundle, h, value_width(value), o, value->o.ld, write};
+    if (value->kind == VALUE_UNIT) {
+        width.write = (Columns){write.first + h, 1};
+    }
+    if (width.count > 0) {
+        add_path(paths, path, width);
     }
     if (value->diagonal != 0 && h == 0) {
         add_path(paths, path,

@@ -90,7 +90,7 @@ static void factor_product(Scratch *s, ApMat *out, size_t row, const Score *scor
 /* score = the content score of the last token toward row j; query holds x Q. */
 static void bilinear_score(Scratch *s, mpfr_ptr out, const Score *score, size_t h, size_t j)
 {
-    size_t width = score->d_head > 0 ? score->d_head : score->read.count;
+    size_t width = score_query_width(score);
     mpfr_srcptr key = ap_at(&s->x, j, score->read.first);
     if (score->d_head > 0) {
         factor_product(s, &s->key, j, score, &score->k, score->k_bias, h, width);
@@ -152,7 +152,7 @@ static void pattern(Scratch *s, const Score *score, size_t h)
     mpfr_srcptr top = NULL;
     int best = best_position(s, score, h);
     if (score->kind == SCORE_BILINEAR) {
-        size_t width = score->d_head > 0 ? score->d_head : score->read.count;
+        size_t width = score_query_width(score);
         factor_product(s, &s->query, s->row, score, &score->q, score->q_bias, h, width);
     } else if (score->kind == SCORE_GATE) {
         gate_score(s, gate, score, h);

@@ -7,11 +7,6 @@
 
 #include <stdlib.h>
 
-static bool is_bilinear(const Heads *heads)
-{
-    return heads->bundle->score.kind == SCORE_BILINEAR;
-}
-
 /* All but the last three are of e's own bits; those have x's.  So of tokens that are alike moved
  * equals what x and e make of a mixture to the last bit, and the difference of the two is 0. */
 enum { DIFFERENCE_MATS = 18, OWN_MATS = DIFFERENCE_MATS - 3 };
@@ -119,7 +114,7 @@ void difference_end_layer(Evaluator *ev, Difference *e, const ApMat *x)
 
 void difference_scores(Evaluator *ev, const Heads *heads, const Record *record, Difference *e)
 {
-    if (is_bilinear(heads)) {
+    if (heads_by_key(heads->bundle)) {
         difference_queries(ev, heads, e);
     } else {
         difference_group_weights(ev, heads, record, e);
@@ -129,7 +124,7 @@ void difference_scores(Evaluator *ev, const Heads *heads, const Record *record, 
 void difference_pattern(Evaluator *ev, const Heads *heads, const Record *record, size_t b,
                         Difference *e)
 {
-    if (is_bilinear(heads)) {
+    if (heads_by_key(heads->bundle)) {
         difference_keys(ev, heads, record, b, e);
     }
 }
@@ -162,9 +157,10 @@ void difference_mix(Evaluator *ev, const Heads *heads, const Record *record, Par
 {
     size_t width = heads_part_width(&heads->bundle->value, part), rows = e->stream.rows;
     Columns all = {0, heads_of_part(heads, part).count * width}, one = {b * width, width};
-    Move move = {&record->part[record_part(record, part)].value, e, is_bilinear(heads) ? one : all};
+    Move move = {&record->part[record_part(record, part)].value, e,
+                 heads_by_key(heads->bundle) ? one : all};
     evaluator_each(ev, rows, rows * move.columns.count, move_row, &move);
-    if (is_bilinear(heads)) {
+    if (heads_by_key(heads->bundle)) {
         difference_key_mix(ev, heads, record, part, b, e);
     } else {
         difference_group_mix(ev, heads, record, part, e);

@@ -31,12 +31,8 @@ static void gate_row(Evaluator *ev, Worker *worker, const void *context, size_t 
     const Difference *e = weights->e;
     size_t count = weights->heads->count;
     mpfr_ptr all = ap_at(&e->score, row, 0), factor = ap_at(&worker->temp, 0, 0);
-    if (score->kind == SCORE_GATE) {
-        mpfr_set_si(factor, heads_gate_factor(score), MPFR_RNDN);
-        lanes_mul(all, numbers_row(ap_at(&e->product, row, 0)), numbers_same(factor), count);
-    } else {
-        set_zeros(all, count);
-    }
+    mpfr_set_si(factor, heads_gate_factor(score), MPFR_RNDN);
+    lanes_mul(all, numbers_row(ap_at(&e->product, row, 0)), numbers_same(factor), count);
     if (score->gate_scale != 1) {
         mpfr_set_d(factor, score->gate_scale, MPFR_RNDN);
         lanes_mul(all, numbers_row(all), numbers_same(factor), count);
@@ -290,9 +286,7 @@ void difference_group_weights(Evaluator *ev, const Heads *heads, const Record *r
     Heads patterns = heads_patterns(heads);
     Weights weights = {&patterns, record, e};
     size_t rows = e->stream.rows, heads_rows = rows * patterns.count;
-    if (heads->bundle->score.kind == SCORE_GATE) {
-        heads_gate_product(ev, heads, e->input, &e->product);
-    }
+    heads_gate_product(ev, heads, e->input, &e->product);
     evaluator_each(ev, rows, heads_rows, gate_row, &weights);
     evaluator_each(ev, rows, heads_rows * GROUPS, weights_row, &weights);
 }

@@ -45,7 +45,7 @@ static bool left_out(const Head *head, const HeadRow *at, size_t j)
 static void moved_score(Worker *worker, const Head *head, const HeadRow *at, size_t j, mpfr_ptr x)
 {
     const Record *record = head->record;
-    size_t width = heads_query_width(&head->heads->bundle->score), first = head->b * width;
+    size_t width = score_query_width(&head->heads->bundle->score), first = head->b * width;
     ap_dot(x, ap_at(&record->query, at->row, first), ap_at(&record->key, j, first), width,
            ap_at(&worker->temp, 0, 1));
     limbs_add(x, x, ap_at(&head->e->pattern, at->row, j));

@@ -35,7 +35,7 @@ typedef struct {
 
 static Both both_of(const Heads *heads, const Record *record, size_t b, const Difference *e)
 {
-    Both both = {record, e, 0, heads_query_width(&heads->bundle->score), 0};
+    Both both = {record, e, 0, score_query_width(&heads->bundle->score), 0};
     both.first = b * both.width;
     mpfr_exp_t key = largest_exponent(&record->key, both.first, both.width);
     mpfr_exp_t change = largest_exponent(&e->key, both.first, both.width);

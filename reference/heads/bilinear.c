@@ -244,7 +244,7 @@ void bilinear_softmax(Evaluator *ev, const Heads *heads, size_t b, Record *recor
 {
     Pattern pattern = {heads, b, &record->pattern[record_pattern(record, b)], &record->score,
                        &record->gate};
-    size_t rows = record->query.rows, width = heads_query_width(&heads->bundle->score);
+    size_t rows = record->query.rows, width = score_query_width(&heads->bundle->score);
     for (size_t first = 0; first < rows; first += PATTERN_ROWS) {
         RowBlock block = bilinear_block(heads, first);
         evaluator_product(

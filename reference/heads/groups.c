@@ -45,23 +45,6 @@ static void gate_row(Evaluator *ev, Worker *worker, const void *context, size_t 
     evaluator_exp(ev, worker, gate, gate, heads->count);
 }
 
-static void gates(Evaluator *ev, const Softmax *softmax)
-{
-    const Heads *heads = softmax->heads;
-    const Record *record = softmax->record;
-    size_t rows = record->gate.rows;
-    if (heads->bundle->score.kind == SCORE_GATE) {
-        evaluator_each(ev, rows, rows * heads->count, gate_row, softmax);
-        return;
-    }
-    for (size_t i = 0; i < rows; i++) {
-        for (size_t b = 0; b < heads->count; b++) {
-            mpfr_set_zero(ap_at(&record->score, i, b), 1);
-            mpfr_set_ui(ap_at(&record->gate, i, b), 1, MPFR_RNDN);
-        }
-    }
-}
-
 /* The tokens that row sees. */
 static size_t visible_tokens(const Heads *heads, size_t row)
 {
@@ -280,9 +263,7 @@ void groups_softmax(Evaluator *ev, const Heads *heads, const ApMat *x, ApMat *pr
 {
     Heads patterns = heads_patterns(heads);
     Softmax softmax = {&patterns, product, record};
-    if (heads->bundle->score.kind == SCORE_GATE) {
-        heads_gate_product(ev, heads, x, product);
-    }
-    gates(ev, &softmax);
+    heads_gate_product(ev, heads, x, product);
+    evaluator_each(ev, x->rows, x->rows * patterns.count, gate_row, &softmax);
     evaluator_each(ev, x->rows, x->rows * patterns.count * GROUPS, softmax_row, &softmax);
 }

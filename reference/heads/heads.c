@@ -6,15 +6,10 @@
  */
 #include "heads.h"
 
-static bool is_bilinear(const Heads *heads)
-{
-    return heads->bundle->score.kind == SCORE_BILINEAR;
-}
-
 void heads_scores(Evaluator *ev, const Heads *heads, const ApMat *x, HeadsWork *work,
                   Record *record)
 {
-    if (is_bilinear(heads)) {
+    if (heads_by_key(heads->bundle)) {
         heads_queries(ev, heads, x, true, &record->query, &record->key);
     } else {
         groups_softmax(ev, heads, x, &work->product, record);
@@ -23,7 +18,7 @@ void heads_scores(Evaluator *ev, const Heads *heads, const ApMat *x, HeadsWork *
 
 void heads_pattern(Evaluator *ev, const Heads *heads, size_t b, Record *record)
 {
-    if (is_bilinear(heads)) {
+    if (heads_by_key(heads->bundle)) {
         bilinear_softmax(ev, heads, b, record);
     }
 }
@@ -45,7 +40,7 @@ void heads_values(Evaluator *ev, const Heads *heads, const ApMat *x, const Heads
 
 void heads_mix(Evaluator *ev, const Heads *heads, PartKind part, size_t b, Record *record)
 {
-    if (is_bilinear(heads)) {
+    if (heads_by_key(heads->bundle)) {
         bilinear_mix(ev, heads, part, b, record);
     } else {
         groups_mix(ev, heads, part, record);

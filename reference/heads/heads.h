@@ -35,6 +35,13 @@ static inline Heads heads_patterns(const Heads *heads)
     return patterns;
 }
 
+/* Does a row see its keys one by one, by bilinear scores, so that patterns follow one another?
+ * Else it sees groups of keys with one score each. */
+static inline bool heads_by_key(const Bundle *bundle)
+{
+    return bundle->score.kind == SCORE_BILINEAR;
+}
+
 /* Those that a part is of: but for that of all heads, head 0 alone. */
 static inline Heads heads_of_part(const Heads *heads, PartKind part)
 {
@@ -93,7 +100,8 @@ void heads_mix(Evaluator *ev, const Heads *heads, PartKind part, size_t b, Recor
 
 /* ---- What is linear (linear.c). ---- */
 
-/* out[., b] = x g of head heads->first + b; a of the gate a (x g + c) + t, gate_scale left out. */
+/* out[., b] = x g of head heads->first + b, 0 without content scores; a of the gate
+ * a (x g + c) + t, gate_scale left out. */
 void heads_gate_product(Evaluator *ev, const Heads *heads, const ApMat *x, ApMat *product);
 long heads_gate_factor(const Score *score);
 

@@ -80,7 +80,9 @@ void heads_apply_scale(mpfr_ptr s, size_t count, const Scale *scale, mpfr_ptr t)
 void heads_gate_product(Evaluator *ev, const Heads *heads, const ApMat *x, ApMat *product)
 {
     const Score *score = &heads->bundle->score;
-    if (score->gate.data == NULL) {
+    if (score->kind == SCORE_NONE) {
+        ap_zero(product);
+    } else if (score->gate.data == NULL) {
         copy_columns(ev, product, 0, x, (Columns){score->read.first + heads->first, heads->count});
     } else {
         product_beside(ev, product, x, score->read, &score->gate, heads, 1);
@@ -110,7 +112,7 @@ void heads_queries(Evaluator *ev, const Heads *heads, const ApMat *x, bool biase
                    ApMat *key)
 {
     const Score *score = &heads->bundle->score;
-    size_t width = heads_query_width(score), columns = heads->count * width;
+    size_t width = score_query_width(score), columns = heads->count * width;
     product_beside(ev, query, x, score->read, &score->q, heads, width);
     if (score->d_head > 0) {
         product_beside(ev, key, x, score->read, &score->k, heads, width);
@@ -152,7 +154,7 @@ void heads_products(Evaluator *ev, const Heads *heads, const ApMat *x, const ApM
     } else if (value->kind == VALUE_UNIT) {
         copy_columns(ev, u, 0, x, (Columns){value->read.first + heads->first, heads->count});
     } else {
-        product_beside(ev, u, x, value->read, &value->v, heads, heads_value_width(value));
+        product_beside(ev, u, x, value->read, &value->v, heads, value_width(value));
     }
 }
 

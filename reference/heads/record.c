@@ -5,26 +5,12 @@
 
 #include <stdlib.h>
 
-size_t heads_value_width(const Value *value)
-{
-    switch (value->kind) {
-    case VALUE_UNIT: return 1;
-    case VALUE_FACTORED: return value->d_head;
-    default: return value->write.count;
-    }
-}
-
-size_t heads_query_width(const Score *score)
-{
-    return score->d_head > 0 ? score->d_head : score->read.count;
-}
-
 size_t heads_part_width(const Value *value, PartKind part)
 {
     switch (part) {
     case BIAS_PART: return value->bias != NULL ? value->write.count : 0;
     case DIAGONAL_PART: return value->diagonal != 0 ? value->read.count : 0;
-    default: return value->kind != VALUE_NONE ? heads_value_width(value) : 0;
+    default: return value_width(value);
     }
 }
 
@@ -35,8 +21,8 @@ bool heads_share_pattern(const Score *score)
 
 size_t heads_block(const Bundle *bundle, size_t rows, mpfr_prec_t bits)
 {
-    size_t width = heads_value_width(&bundle->value), query = heads_query_width(&bundle->score);
-    if (bundle->score.kind == SCORE_BILINEAR && query > width) {
+    size_t width = value_width(&bundle->value), query = score_query_width(&bundle->score);
+    if (heads_by_key(bundle) && query > width) {
         width = query;
     }
     size_t columns = evaluator_block_columns(rows, bits);
@@ -80,14 +66,14 @@ RecordShape record_shape(const Bundle *bundle, size_t first, size_t heads, size_
 {
     const Score *score = &bundle->score;
     const Value *value = &bundle->value;
-    bool bilinear = score->kind == SCORE_BILINEAR;
+    bool by_key = heads_by_key(bundle);
     RecordShape shape = {.rows = rows};
     shape.gate = heads_share_pattern(score) ? 1 : heads;
-    shape.group = bilinear ? 0 : shape.gate * GROUPS;
-    shape.query = bilinear ? heads * heads_query_width(score) : 0;
-    shape.head_query = bilinear ? heads_query_width(score) : 0;
-    shape.pattern = bilinear ? rows : 0;
-    shape.patterns = bilinear ? heads : 0;
+    shape.group = by_key ? 0 : shape.gate * GROUPS;
+    shape.query = by_key ? heads * score_query_width(score) : 0;
+    shape.head_query = by_key ? score_query_width(score) : 0;
+    shape.pattern = by_key ? rows : 0;
+    shape.patterns = by_key ? heads : 0;
     for (PartKind part = 0; part < PARTS; part++) {
         size_t width = heads_part_width(value, part), count = part == HEADS_PART ? heads : 1;
         if (part == HEADS_PART || first == 0) {

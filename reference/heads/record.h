@@ -65,9 +65,7 @@ static inline PartKind record_part(const Record *record, PartKind part)
     return record->part[part].value.columns > 0 ? part : HEADS_PART;
 }
 
-/* Coordinates of a value before its second factor, of a query or key, of a part of one head. */
-size_t heads_value_width(const Value *value);
-size_t heads_query_width(const Score *score);
+/* Entries of a part of one head. */
 size_t heads_part_width(const Value *value, PartKind part);
 
 /* Have all heads of the score one pattern, without bilinear scores? */

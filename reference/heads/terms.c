@@ -97,7 +97,7 @@ static mpfr_exp_t gate_exponent(const Heads *heads, mpfr_exp_t x)
 static mpfr_exp_t bilinear_exponent(const Heads *heads, mpfr_exp_t x)
 {
     const Score *score = &heads->bundle->score;
-    size_t width = heads_query_width(score), count = score->read.count;
+    size_t width = score_query_width(score), count = score->read.count;
     mpfr_exp_t read = times(x, bits_of(count)), key = x;
     mpfr_exp_t query = times(read, largest_weight(&score->q, heads, count, width));
     query = larger(query, largest_bias(score->q_bias, heads, width));

@@ -43,8 +43,8 @@ static bool head_open(HeadAt *head, const Radius *r, const Bundle *bundle)
     const Value *value = &bundle->value;
     size_t n = r->rows;
     *head = (HeadAt){.bundle = bundle, .heads = radius_heads(r, bundle), .read = score->read.count};
-    head->width_k = heads_query_width(score);
-    head->width_v = heads_value_width(value);
+    head->width_k = score_query_width(score);
+    head->width_v = value_width(value);
     size_t k = n * head->width_k + 1, v = n * head->width_v + 1;
     head->query = malloc(k * sizeof(double));
     head->key = malloc(k * sizeof(double));

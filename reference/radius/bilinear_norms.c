@@ -24,7 +24,7 @@ static Factor query_factor(const Radius *r, const Score *score, size_t h)
 {
     const Scale *by = &score->scale;
     double scale = bound_up((double)by->num / (double)by->den / sqrt((double)by->sqrt_den));
-    Factor q = factor(r, &score->q, h, score->read.count, heads_query_width(score), score->q_bias);
+    Factor q = factor(r, &score->q, h, score->read.count, score_query_width(score), score->q_bias);
     return (Factor){bound_up(q.norm * scale), bound_up(q.size * scale), bound_up(q.bias * scale)};
 }
 
@@ -36,11 +36,10 @@ static Factor head_factor(const Radius *r, const Bundle *bundle, size_t h, size_
     case FACTOR_Q: return query_factor(r, score, h);
     case FACTOR_K:
         return score->d_head > 0 ? factor(r, &score->k, h, score->read.count,
-                                          heads_query_width(score), score->k_bias)
+                                          score_query_width(score), score->k_bias)
                                  : (Factor){1, 0, 0};
     default:
-        return factor(r, &value->v, h, value->read.count, heads_value_width(value),
-                      value->inner_bias);
+        return factor(r, &value->v, h, value->read.count, value_width(value), value->inner_bias);
     }
 }
 
@@ -82,7 +81,7 @@ static void matrix_norms(Evaluator *ev, Worker *worker, const void *context, siz
 
 bool bundle_norms_open(BundleNorms *norms, const Radius *r, const Bundle *bundle)
 {
-    size_t width = heads_value_width(&bundle->value), read = bundle->value.read.count;
+    size_t width = value_width(&bundle->value), read = bundle->value.read.count;
     const Matrices all = {norms, r, bundle};
     *norms = (BundleNorms){.head = malloc(bundle->heads * sizeof *norms->head)};
     if (norms->head == NULL) {

@@ -24,8 +24,8 @@ static double gates_doubles(const Bundle *bundle, double rows)
 
 static double bilinear_doubles(const Bundle *bundle, double rows)
 {
-    double k = (double)heads_query_width(&bundle->score);
-    double v = (double)heads_value_width(&bundle->value), threads = omp_get_max_threads();
+    double k = (double)score_query_width(&bundle->score);
+    double v = (double)value_width(&bundle->value), threads = omp_get_max_threads();
     double read = (double)bundle->score.read.count, write = (double)bundle->value.write.count;
     double block = HEAD_ROWS * (3 * rows + k + v + sizeof(RowSum) + sizeof(Keys));
     return 1.5 * rows * rows + rows * (2 * k + v + 12) +

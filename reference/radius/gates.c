@@ -40,9 +40,9 @@ static void set_scores(const Setting *set, size_t i)
         double t = score->gate_shift != NULL && i != bias ? score->gate_shift[k] : 0;
         *z = score->gate_scale * (factor * *z + c) + t;
         *u += b;
-        gates->size[i * K + k] = fabs(*u) + fabs(b) +
-                                 radius_product(gates->read) * norm * gates->v_column[k] *
-                                     (value->kind == VALUE_UNIT ? 0 : 1);
+        gates->size[i * K + k] =
+            fabs(*u) + fabs(b) +
+            radius_product(gates->read) * norm * gates->v_column[k] * (gates->unit ? 0 : 1);
     }
 }
 

@@ -43,6 +43,7 @@ typedef struct {
     double scale, value_scale;     /* of z, signed; |that| of the values */
     double bias_most, shift_most;  /* the largest biases of z and of values; shifts of z */
     double u_off;                  /* how far a value may be off on the point's path */
+    bool unit;                     /* v is unit vectors, and values are columns of the stream */
     bool same;                     /* g and its norms are v's */
     double *z, *u, *size; /* [rows, heads] at a point: size: |u| and its rounding, at most */
     double *sums;         /* [blocks of rows, 2, heads]: of the tokens that a row sees, u and size;

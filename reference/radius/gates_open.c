@@ -84,7 +84,7 @@ static void matrix_norms(Evaluator *ev, Worker *worker, const void *context, siz
     Gates *gates = all->gates;
     const Value *value = &gates->bundle->value;
     size_t heads = gates->heads, read = gates->read;
-    bool unit = value->kind == VALUE_UNIT;
+    bool unit = gates->unit;
     MatrixNorms norms = {unit ? fabs((double)value->unit) : 0, 0};
     if (matrix == MATRIX_O) {
         norms = unit ? norms : weight_norms(all, &value->o, 1, value->write.count, PARTS_BELOW);
@@ -122,7 +122,7 @@ bool gates_open(Gates *gates, Radius *r, const Bundle *bundle)
     const Value *value = &bundle->value;
     size_t heads = bundle->heads, read = score->read.count, all = r->rows * heads + 1;
     bool unit = value->kind == VALUE_UNIT;
-    *gates = (Gates){.bundle = bundle, .heads = heads, .read = read};
+    *gates = (Gates){.bundle = bundle, .heads = heads, .read = read, .unit = unit};
     gates->same = same_weight(bundle);
     gates->scale = score->gate_scale * (score->gate.data == NULL ? score->gate_unit : 1);
     gates->value_scale = fabs(value->scale);

@@ -26,7 +26,6 @@ void gates_pass_row(const Gates *gates, Radius *r, Pass *pass, size_t i)
     const Value *value = &gates->bundle->value;
     double s = fabs(gates->scale), own = 0, key = 0, b = 0, other = 0, bias = 0;
     double factor = gates->value_scale * gates->o_norm;
-    bool unit = value->kind == VALUE_UNIT;
     for (size_t k = 0; k < gates->heads; k++) {
         const Gate *gate = &gates->gate[k];
         const RowGroups *groups = gates_groups(gates, k);
@@ -37,7 +36,7 @@ void gates_pass_row(const Gates *gates, Radius *r, Pass *pass, size_t i)
         b = bound_max(b, fabs(gate->b) + gate->b_off);
         other = bound_max(other, group_weight(gate, groups, OTHER));
         bias = bound_max(bias, group_weight(gate, groups, BIAS));
-        if (unit) {
+        if (gates->unit) {
             size_t at = i * r->columns + value->write.first + k;
             pass->diagonal[at] += value->unit * value->scale * joint;
             pass->slack[at] += factor * off;
@@ -46,8 +45,9 @@ void gates_pass_row(const Gates *gates, Radius *r, Pass *pass, size_t i)
     double joint = gates->same ? own * gates->v_norm : key * gates->v_norm + s * b * gates->g_norm;
     for (size_t q = 0; q < pass->count; q++) {
         double mine = banks_in(r, pass->radius[q], value->read, i);
-        double change = (unit ? 0 : joint * mine) + gates->v_norm * (other * gates->token_radii[q] +
-                                                                     bias * gates->bias_radius[q]);
+        double change =
+            (gates->unit ? 0 : joint * mine) +
+            gates->v_norm * (other * gates->token_radii[q] + bias * gates->bias_radius[q]);
         banks_add(r, pass->out[q], value->write, i, factor * change);
     }
 }

@@ -128,11 +128,11 @@ static void extra_parts(const Block *block)
 static void block_add(const Block *block)
 {
     const Bundle *bundle = block->heads.bundle;
-    bool bilinear = bundle->score.kind == SCORE_BILINEAR, has = bundle->value.kind != VALUE_NONE;
-    size_t patterns = bilinear ? block->heads.count : 1;
+    bool by_key = heads_by_key(bundle), has = heads_part_width(&bundle->value, HEADS_PART) > 0;
+    size_t patterns = by_key ? block->heads.count : 1;
     scores(block);
     for (size_t b = 0; b < patterns; b++) {
-        if (bilinear) {
+        if (by_key) {
             pattern(block, b);
         }
         if (block->heads.first + b == 0) {

@@ -72,9 +72,7 @@ static size_t score_rank(const Layout *layout, const Score *score)
     size_t position = position_rank(layout, &score->position);
     switch (score->kind) {
     case SCORE_GATE: return least(position + 1, layout_rows(layout));
-    case SCORE_BILINEAR:
-        return (score->d_head > 0 ? least(score->d_head, score->read.count) : score->read.count) +
-               position;
+    case SCORE_BILINEAR: return least(score_query_width(score), score->read.count) + position;
     default: return position;
     }
 }
@@ -84,13 +82,7 @@ static size_t value_rank(const Value *value, bool bias)
 {
     bool aside = value->diagonal != 0 && value->read.first != value->write.first;
     size_t columns = value->write.count + (aside ? value->read.count : 0);
-    size_t rank = 0;
-    if (value->kind == VALUE_UNIT) {
-        rank = 1;
-    } else if (value->kind != VALUE_NONE) {
-        rank = least(value->read.count, value->write.count);
-        rank = value->kind == VALUE_FACTORED ? least(rank, value->d_head) : rank;
-    }
+    size_t rank = least(value_width(value), least(value->read.count, value->write.count));
     rank = value->diagonal != 0 ? value->read.count : rank;
     return least(rank + bias, columns);
 }
@@ -136,13 +128,13 @@ static void count_scores(const Counter *counter, const Bundle *bundle, size_t fo
 {
     const Score *score = &bundle->score;
     size_t rows = layout_rows(counter->layout), heads = bundle->heads, times = counter->times;
-    size_t read = score->read.count, d_head = score->d_head;
+    size_t read = score->read.count, query = score_query_width(score);
     mpz_t *sum = &counter->cost->multiply_adds[form];
     *keys = 3;
     if (score->kind == SCORE_BILINEAR) {
         *keys = rows;
-        add(*sum, times, heads, rows, read, d_head > 0 ? 2 * d_head : read);
-        add(*sum, times, heads, rows, rows, d_head > 0 ? d_head : read);
+        add(*sum, times, heads, rows, read, score->d_head > 0 ? 2 * query : query);
+        add(*sum, times, heads, rows, rows, query);
     } else if (score->kind == SCORE_GATE && score->gate.data != NULL) {
         add(*sum, times, heads, rows, read, 1);
     }
@@ -157,19 +149,11 @@ static void count_structured(const Counter *counter, const Bundle *bundle, size_
     size_t read = value->read.count, write = value->write.count, keys;
     mpz_t *sum = &counter->cost->multiply_adds[form];
     count_scores(counter, bundle, form, &keys);
-    switch (value->kind) {
-    case VALUE_UNIT: add(*sum, times, heads, rows, keys, 1); break;
-    case VALUE_DENSE:
-        add(*sum, times, heads, rows, read, write);
-        add(*sum, times, heads, rows, keys, write);
-        break;
-    case VALUE_FACTORED:
-        add(*sum, times, heads, rows, gate_is_value(bundle) ? 0 : read, value->d_head);
-        add(*sum, times, heads, rows, keys, value->d_head);
-        add(*sum, times, heads, rows, value->d_head, write);
-        break;
-    case VALUE_NONE: break;
-    }
+    size_t width = value_width(value);
+    bool first = value->v.data != NULL && !gate_is_value(bundle), second = value->o.data != NULL;
+    add(*sum, times, heads, rows, first ? read : 0, width);
+    add(*sum, times, heads, rows, keys, width);
+    add(*sum, times, heads, rows, second ? width : 0, write);
     if (value->diagonal != 0) {
         add(*sum, times, 1, rows, keys, read);
     }
