@@ -124,7 +124,7 @@ void attention_layer(Stack *stack, size_t layer)
 {
     norm_open(stack, layer, PART_FIRST, stack_content(stack));
     Bundle heads = attention_heads(stack, layer), converted = patched(stack, heads);
-    stack_original_heads(stack, heads);
-    stack_converted(stack, &converted, 1);
+    append_heads(stack, heads);
+    append_converted(stack, &converted, 1);
     norm_close(stack);
 }

@@ -8,6 +8,7 @@
 #define HEADPROOF_CASES_CONSTRUCT_H
 
 #include "activation.h"
+#include "append.h"
 #include "mask.h"
 #include "norm.h"
 #include "stack.h"

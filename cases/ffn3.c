@@ -19,7 +19,7 @@ void ffn3_layer(Stack *stack, size_t layer)
 {
     norm_open(stack, layer, PART_FFN, stack_content(stack));
     Direct ffn = ffn_weights(stack, layer);
-    stack_original_direct(stack, ffn);
+    append_direct(stack, ffn);
     append(stack, &ffn);
     norm_close(stack);
 }

@@ -47,14 +47,14 @@ static void append(Stack *stack, const Direct *ffn)
     if (ffn->b2 != NULL) {
         bundles[count++] = linear_head(ffn->read, ffn->write, NULL, ffn->b2, 0, visible);
     }
-    stack_converted(stack, bundles, count);
+    append_converted(stack, bundles, count);
 }
 
 void fused_layer(Stack *stack, size_t layer)
 {
     norm_open(stack, layer, PART_FFN, stack_content(stack));
     Direct ffn = ffn_weights(stack, layer);
-    stack_original_direct(stack, ffn);
+    append_direct(stack, ffn);
     append(stack, &ffn);
     norm_close(stack);
 }

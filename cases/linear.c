@@ -58,7 +58,7 @@ void linear_append(Stack *stack, Columns read, Columns write, const double *w, c
     if (apart) {
         heads[count++] = linear_head(read, write, NULL, b, 0, visible);
     }
-    stack_converted(stack, heads, count);
+    append_converted(stack, heads, count);
 }
 
 /* A norm of x: what is added to x is norm(x) W + b. */
@@ -105,13 +105,13 @@ void linear_layer(Stack *stack, size_t layer)
     } else {
         draw(stack, layer, read.count, write.count, &w, &b);
     }
-    stack_original_direct(stack, (Direct){.kind = DIRECT_LINEAR,
-                                          .read = read,
-                                          .write = write,
-                                          .w1 = w,
-                                          .b1 = b,
-                                          .replace = replace,
-                                          .clear = clear});
+    append_direct(stack, (Direct){.kind = DIRECT_LINEAR,
+                                  .read = read,
+                                  .write = write,
+                                  .w1 = w,
+                                  .b1 = b,
+                                  .replace = replace,
+                                  .clear = clear});
     linear_append(stack, read, write, w, b, replace || clear ? -1 : 0);
     norm_close(stack);
     stack->compared = write;

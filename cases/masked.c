@@ -24,7 +24,7 @@ void masked_layer(Stack *stack, size_t layer)
     for (size_t b = 0; b < count; b++) {
         bundles[b].score.position = (PositionScores){0};
     }
-    stack_original_direct(stack, ffn);
-    stack_converted(stack, bundles, count);
+    append_direct(stack, ffn);
+    append_converted(stack, bundles, count);
     norm_close(stack);
 }

@@ -6,7 +6,7 @@
  */
 #include "norm.h"
 
-#include "damage.h"
+#include "append.h"
 
 #include <stdio.h>
 
@@ -70,15 +70,7 @@ void norm_close(Stack *stack)
 {
     const LayerNorm *norm = &stack->norm;
     if (norm->kind != NORMALIZATION_NONE && stack->spec->norm_place == NORM_POST) {
-        Sublayer behind = {
-            .norm = *norm,
-            .direct = {.kind = DIRECT_NORM, .read = norm->columns, .write = norm->columns}};
-        stack->original[stack->original_count++] = behind;
-        damage_norm(stack, &behind.norm);
-        if (stack->negative != NULL) {
-            stack->negative[stack->converted_count] = behind;
-        }
-        stack->converted[stack->converted_count++] = behind;
+        append_norm(stack, norm);
     }
     stack->norm = (LayerNorm){.kind = NORMALIZATION_NONE};
 }
@@ -94,11 +86,4 @@ LayerNorm norm_final(Stack *stack)
     return norm_make(stack, "ln_final", stack_content(stack),
                      given != NULL ? given->ln_final_w : NULL,
                      given != NULL ? given->ln_final_b : NULL);
-}
-
-LayerNorm norm_take(bool *wanted, const Stack *stack)
-{
-    LayerNorm taken = *wanted ? stack->norm : (LayerNorm){.kind = NORMALIZATION_NONE};
-    *wanted = false;
-    return taken;
 }

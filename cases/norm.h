@@ -19,7 +19,4 @@ void norm_close(Stack *stack);
 /* The norm before the unembedding, of pre-norm models: drawn, or given if there is one. */
 LayerNorm norm_final(Stack *stack);
 
-/* The part's norm where *wanted, which it no longer is; else none. */
-LayerNorm norm_take(bool *wanted, const Stack *stack);
-
 #endif

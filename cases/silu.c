@@ -35,17 +35,17 @@ void silu_append(Stack *stack, Columns columns)
     for (size_t t = 0; t < terms.count; t++) {
         bundles[t] = silu_heads(stack, columns, terms.term[t]);
     }
-    stack_converted(stack, bundles, terms.count);
+    append_converted(stack, bundles, terms.count);
 }
 
 void silu_layer(Stack *stack, size_t layer)
 {
     Columns content = stack_content(stack);
     norm_open(stack, layer, PART_FIRST, content);
-    stack_original_direct(stack, (Direct){.kind = DIRECT_ACTIVATION,
-                                          .activation = stack->spec->activation,
-                                          .read = content,
-                                          .write = content});
+    append_direct(stack, (Direct){.kind = DIRECT_ACTIVATION,
+                                  .activation = stack->spec->activation,
+                                  .read = content,
+                                  .write = content});
     silu_append(stack, content);
     norm_close(stack);
 }

@@ -1,13 +1,9 @@
 /*
- * The stack under construction: sublayers appended to the original and to the rewrite, and the
- * tensors drawn for them.
+ * The stack under construction: its columns, and the tensors drawn for its sublayers.
  */
 #include "stack.h"
 
-#include "damage.h"
 #include "draw.h"
-#include "norm.h"
-#include "penalty.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -25,46 +21,6 @@ Columns stack_hidden(const Stack *stack)
 Visible stack_visible(const Stack *stack)
 {
     return stack->spec->mask == MASK_CAUSAL ? VISIBLE_EARLIER : VISIBLE_ALL;
-}
-
-void stack_original_direct(Stack *stack, Direct direct)
-{
-    stack->original[stack->original_count++] =
-        (Sublayer){.norm = norm_take(&stack->original_normed, stack), .direct = direct};
-}
-
-/* A sublayer's own copy of its bundles. */
-static Sublayer heads_sublayer(Stack *stack, const Bundle *bundles, size_t count)
-{
-    Bundle *copy = arena_take(stack->arena, count, sizeof *copy);
-    if (copy == NULL) {
-        stack->failed = true;
-        return (Sublayer){0};
-    }
-    memcpy(copy, bundles, count * sizeof *copy);
-    return (Sublayer){.bundles = copy, .bundle_count = count};
-}
-
-void stack_original_heads(Stack *stack, Bundle bundle)
-{
-    Sublayer sublayer = heads_sublayer(stack, &bundle, 1);
-    sublayer.norm = norm_take(&stack->original_normed, stack);
-    stack->original[stack->original_count++] = sublayer;
-}
-
-void stack_converted(Stack *stack, const Bundle *bundles, size_t count)
-{
-    Sublayer sublayer = heads_sublayer(stack, bundles, count);
-    sublayer.norm = norm_take(&stack->converted_normed, stack);
-    damage_norm(stack, &sublayer.norm);
-    damage_bundles(stack, (Bundle *)sublayer.bundles, sublayer.bundle_count);
-    if (stack->negative != NULL) {
-        Sublayer negative = heads_sublayer(stack, sublayer.bundles, sublayer.bundle_count);
-        negative.norm = sublayer.norm;
-        penalty_make_negative(stack, (Bundle *)negative.bundles, negative.bundle_count);
-        stack->negative[stack->converted_count] = negative;
-    }
-    stack->converted[stack->converted_count++] = sublayer;
 }
 
 double *stack_take(Stack *stack, size_t count, size_t each)

@@ -44,11 +44,6 @@ const double *stack_repeated(Stack *stack, double number, size_t count);
 /* What rows see where T' has T's mask as a mask, or none. */
 Visible stack_visible(const Stack *stack);
 
-/* Appends one sublayer: an operation to T, or bundles to T'. */
-void stack_original_direct(Stack *stack, Direct direct);
-void stack_original_heads(Stack *stack, Bundle bundle);
-void stack_converted(Stack *stack, const Bundle *bundles, size_t count);
-
 /* Drawn tensors, [heads, rows, columns] row-major: fl(raw * fl(scale)), raw a draw of
  * "blocks.LAYER.NAME" (layer from 0).  NULL when memory was short. */
 const double *stack_draw(Stack *stack, size_t layer, const char *name, size_t heads, size_t rows,

@@ -2,6 +2,7 @@
  * What fits in memory and how long it will take, before `verify` begins.
  */
 #include "fit.h"
+#include "phases.h"
 #include "run.h"
 
 #include "../../base/memory.h"
@@ -157,25 +158,10 @@ static bool time_inputs(Verify *verify)
     return ok;
 }
 
-/* Of every input so many uses of so many seconds, with the bases that are made anew. */
-static double phase_seconds(const Verify *verify, double uses, double seconds)
-{
-    double count = (double)verify->ensemble.count, kept = (double)verify->ensemble.kept;
-    if (uses == 0) {
-        return kept * verify->cost.base;
-    }
-    return uses * (count * seconds + (count - kept) * verify->cost.base);
-}
-
 static double search_seconds(const Verify *verify)
 {
     double first = verify->cost.rows / (double)verify->omega_count;
     return verify->cost.judged + first / ensemble_search_evaluations(verify->template->judge);
-}
-
-double verify_rows_seconds(const Verify *verify)
-{
-    return verify->cost.rows / (double)verify->omega_count;
 }
 
 /* For all of it, in seconds of a thread among all that work. */
@@ -183,17 +169,17 @@ static double total_seconds(const Verify *verify)
 {
     const InputCost *cost = &verify->cost;
     double omegas = (double)verify->omega_count;
-    double total =
-        phase_seconds(verify, 0, 0) + phase_seconds(verify, omegas, verify_rows_seconds(verify));
+    double total = verify_phase_seconds(verify, 0, 0) +
+                   verify_phase_seconds(verify, omegas, verify_rows_seconds(verify));
     if (!searches(verify)) {
         return total;
     }
     if (verify->template->judged) {
         double uses = ensemble_search_evaluations(verify->template->judge);
-        total += phase_seconds(verify, uses, search_seconds(verify));
+        total += verify_phase_seconds(verify, uses, search_seconds(verify));
     }
     if (verify->has_logits) {
-        total += phase_seconds(verify, VERIFY_KEEPING_EVALUATIONS, cost->last);
+        total += verify_phase_seconds(verify, VERIFY_KEEPING_EVALUATIONS, cost->last);
     }
     return total;
 }
@@ -322,14 +308,4 @@ int verify_predict(Verify *verify)
     verify->ensemble.progress = &verify->progress;
     verify->ensemble.progress_lock = &verify->telling;
     return 0;
-}
-
-void verify_phase(Verify *verify, const char *label, double uses, double seconds)
-{
-    Ensemble *ensemble = &verify->ensemble;
-    double cost = phase_seconds(verify, uses, seconds);
-    size_t units = uses == 0 ? ensemble->kept : ensemble->count;
-    ensemble->unit_cost = cost / ((double)(units > 0 ? units : 1) * fmax(1, uses));
-    progress_phase(&verify->progress, label, uses > 1 ? "evaluations" : "inputs",
-                   uses > 1 ? 0 : units, cost);
 }

@@ -11,11 +11,4 @@
  * 0; 2 after a message with the figures; 99 after one when memory is short. */
 int verify_predict(Verify *verify) __attribute__((warn_unused_result));
 
-/* Of one input at one Omega, whose base there is: its rows, and its logits. */
-double verify_rows_seconds(const Verify *verify);
-
-/* Begins a phase that uses every input so many times (more than once: about), at this many seconds
- * a use beside what is made anew; uses 0: the phase that makes what is kept. */
-void verify_phase(Verify *verify, const char *label, double uses, double seconds);
-
 #endif

@@ -2,8 +2,8 @@
  * What `verify` evaluates: all inputs at one Omega, and searches over Omega.
  */
 #include "run.h"
-#include "fit.h"
 #include "limit.h"
+#include "phases.h"
 
 #include "../../base/decimal.h"
 #include "../../base/ticker.h"
