@@ -321,7 +321,13 @@ static void python_assumes_nothing(void **state)
 static void bad_conversions_are_refused(void **state)
 {
     static const char *const bad[] = {
-        "convert cases/models/modadd53-silu.safetensors -o /tmp/x --tolerance 1",
+        "convert cases/models/modadd53-silu.safetensors -o /tmp/x --tolerance 1 --omega 20",
+        "convert cases/models/modadd53-silu.safetensors -o /tmp/x --input-norm 1 --omega 20",
+        "convert cases/models/modadd53-silu.safetensors -o /tmp/x --tolerance nan",
+        "convert cases/models/modadd53-silu.safetensors -o /tmp/x --tolerance none",
+        "convert cases/models/modadd53-silu.safetensors -o /tmp/x --tolerance 0",
+        "convert cases/models/modadd53-silu.safetensors -o /tmp/x --tolerance 1,2",
+        "convert cases/models/modadd53-silu.safetensors -o /tmp/x --judge logits",
         "convert cases/models/modadd53-silu.safetensors",
         "convert cases/models/modadd53-silu.safetensors -o /no/such/x.safetensors",
         "convert cases/models/modadd53-silu.safetensors -o /tmp/x --omega 5,6",
@@ -389,6 +395,117 @@ static void what_may_not_be_used_is_refused(void **state)
     assert_null(fopen(line, "r"));
 }
 
+/* ---- Without --omega ------------------------------------------------------------------------ */
+
+/* What a file's metadata hold of its Omega, behind `said`, what the command says. */
+static void expect_proven(const char *flags, const char *said, const char *omega,
+                          const char *guarantee)
+{
+    char line[1024];
+    snprintf(line, sizeof line,
+             "-c '\"$HEADPROOF\" convert %s -o \"$TMPDIR/proven\" 2>&1; grep -ao "
+             "\"headproof.omega[^,]*,\\|headproof.guarantee_[^,]*,\" \"$TMPDIR/proven\"'",
+             flags);
+    Output output = run_program("sh", line);
+    bool well = strstr(output.text, said) != NULL && strstr(output.text, omega) != NULL &&
+                strstr(output.text, guarantee) != NULL;
+    if (!well) {
+        fail_msg("convert %s: %s", flags, output.text);
+    }
+    free(output.text);
+}
+
+static void without_an_omega_one_is_proven(void **state)
+{
+    char model[512], line[1024];
+    (void)state;
+    expect_proven(TRAINED,
+                  "headproof: Omega = 16.8908, penalty negative: for every input of up to 3 "
+                  "tokens, no logit is off, in exact arithmetic, by more than 1e-09 from what an "
+                  "infinite Omega would give\n",
+                  "headproof.omega\":\"16.8908\"",
+                  "headproof.guarantee_tolerance\":\"1e-09\",\n"
+                  "headproof.guarantee_tokens\":\"3\",\n");
+    expect_proven(TRAINED " --penalty positive --layout shared --tolerance 1e-300",
+                  "headproof: Omega = 351.917, penalty positive: ", "headproof.omega\":\"351.917\"",
+                  "headproof.guarantee_tolerance\":\"1e-300\"");
+    expect_proven(TRAINED " --shrink 0.5",
+                  "headproof: Omega = 33.7816, penalty negative: ", "headproof.omega\":\"16.8908\"",
+                  "headproof.guarantee_tokens\":\"3\"");
+    path_of(model, "drawn.safetensors");
+    snprintf(line, sizeof line,
+             "export --construction fused --n 4 --d 3 --d-ff 5 --omega 20 --quiet -o %s", model);
+    run_quietly(line);
+    snprintf(line, sizeof line, "%s --input-norm 2.5", model);
+    expect_proven(line,
+                  "for every input of up to 4 tokens, rows of X no longer than 2.5, no entry of "
+                  "the stream is off",
+                  "headproof.omega\":\"", "headproof.guarantee_input_norm\":\"2.5\"");
+    remove(model);
+}
+
+/* The file is that of the same --omega, whose metadata say no more; and it is read back. */
+static void what_is_proven_changes_no_tensor(void **state)
+{
+    (void)state;
+    Output output = run_program(
+        "sh", "-c 'cd \"$TMPDIR\" && M=$OLDPWD/" TRAINED " && \"$HEADPROOF\" convert $M -q -o a && "
+              "\"$HEADPROOF\" convert $M -q --omega 16.8908 --penalty negative -o b && "
+              "for f in a b; do tail -c 18000000 $f | cksum; "
+              "done | uniq | wc -l; ! grep -aq guarantee b && cp a a.safetensors && "
+              "\"$HEADPROOF\" verify ./a.safetensors --tokens 54/0/1/53 --omega 20' 2>&1");
+    assert_int_equal(output.code, 0);
+    assert_int_equal(strncmp(output.text, "1\n", 2), 0);
+    free(output.text);
+}
+
+static void without_a_guarantee_an_omega_is_asked_for(void **state)
+{
+    static const struct {
+        const char *flags, *said;
+    } expected[] = {
+        {TRAINED " --dropout 0.1", "needs no lost entries of Omega: "},
+        {TRAINED " --weight-noise 0.1", "needs no --weight-noise: "},
+        {TRAINED " --bias-row-content random", "needs a bias row that is empty at first: "},
+        {TRAINED " --input-norm 2", "needs no --input-norm with an embedding: "},
+        {"$TMPDIR/wide.safetensors", "needs --input-norm R: "},
+        {"$TMPDIR/many.safetensors --input-norm 1", "takes about 1.1e+13 multiplications, and "},
+        {"$TMPDIR/wide.safetensors --input-norm 1e300",
+         "to keep it within 1e-09 is not there, up to the largest double"},
+    };
+    char model[512], line[1024];
+    (void)state;
+    path_of(model, "wide.safetensors");
+    snprintf(line, sizeof line,
+             "export --construction attention --n 2 --d 4 --d-head 2 --omega 20 --quiet -o %s",
+             model);
+    run_quietly(line);
+    path_of(model, "many.safetensors");
+    snprintf(line, sizeof line,
+             "export --construction attention --n 2 --d 1000 --d-head 1 --heads 460 --kernel "
+             "structured --arithmetic none --reference-form structured --omega 20 --quiet -o %s",
+             model);
+    run_quietly(line);
+    for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
+        snprintf(line, sizeof line,
+                 "-c '\"$HEADPROOF\" convert %s -o \"$TMPDIR/none\" 2>&1 && echo written'",
+                 expected[i].flags);
+        Output output = run_program("sh", line);
+        if (output.code != 2 || lines(&output) != 1 ||
+            strstr(output.text,
+                   "headproof: convert: expected --omega; one that is proven for every "
+                   "input ") != output.text ||
+            strstr(output.text, expected[i].said) == NULL) {
+            fail_msg("convert %s: exit code %d, said: %s", expected[i].flags, output.code,
+                     output.text);
+        }
+        free(output.text);
+        path_of(line, "none");
+        assert_null(fopen(line, "r"));
+    }
+    remove(model);
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest convert[] = {
@@ -399,6 +516,9 @@ int main(int argc, char **argv)
         cmocka_unit_test(what_does_not_fit_is_refused),
         cmocka_unit_test(what_may_not_be_used_is_refused),
         cmocka_unit_test(bad_conversions_are_refused),
+        cmocka_unit_test(without_an_omega_one_is_proven),
+        cmocka_unit_test(what_is_proven_changes_no_tensor),
+        cmocka_unit_test(without_a_guarantee_an_omega_is_asked_for),
     };
     (void)argc;
     blas_setup(argv);

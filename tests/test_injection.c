@@ -50,6 +50,7 @@ static const Scenario scenarios[] = {
     {"verify",
      "verify " MODEL "--tokens 0:52:26/1/53 --omega 22 --threads 2 -o r.csv --json r.json", false},
     {"convert", "convert " MODEL "--omega 22 -o r.safetensors", false},
+    {"convert: proven", "convert " MODEL "-o r.safetensors", NIGHTLY_ONLY},
     {"attribute", "attribute " MODEL "--tokens 0/1/53 --omega 22 --threads 2 -o r.csv", false},
     {"export", "export --n 2 --d 2 --omega 10 -o r.safetensors", false},
     {"cost", "cost --n 2 --d 2 -o r.csv", false},

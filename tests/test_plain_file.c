@@ -62,7 +62,9 @@ static void written_open(Written *w, Construction construction, Mask mask, Norms
                      CASE_OK);
     scratch_make(&w->scratch);
     scratch_path(w->path, &w->scratch, "plain.safetensors");
-    assert_int_equal(plain_file_write(w->path, &w->plain, &w->pair.final_norm, NULL, "fused"), 0);
+    assert_int_equal(plain_file_write(w->path, &w->plain, &w->pair.final_norm, NULL,
+                                      &(ConvertedSaid){.form = "fused"}),
+                     0);
     assert_int_equal(safetensors_open(&w->file, w->path), 0);
 }
 
@@ -147,9 +149,13 @@ static void metadata_say_how_to_use_it(void **state)
                     "bias row, stay as in X. Column 8 + i of row i is 1, all others from column 8 "
                     "on are 0.");
     assert_null(safetensors_metadata(w.file, "headproof.inexact"));
-    assert_int_equal(plain_file_write(w.path, &w.plain, &w.pair.final_norm, NULL, "three"), 0);
+    assert_int_equal(plain_file_write(w.path, &w.plain, &w.pair.final_norm, NULL,
+                                      &(ConvertedSaid){.form = "three"}),
+                     0);
     w.plain.inexact = "a reason";
-    assert_int_equal(plain_file_write(w.path, &w.plain, &w.pair.final_norm, NULL, "three"), 0);
+    assert_int_equal(plain_file_write(w.path, &w.plain, &w.pair.final_norm, NULL,
+                                      &(ConvertedSaid){.form = "three"}),
+                     0);
     safetensors_close(w.file);
     assert_int_equal(safetensors_open(&w.file, w.path), 0);
     expect_metadata(&w, "headproof.exact", "false");
@@ -488,10 +494,12 @@ static void faults_are_said(void **state)
     normed.sublayers = norms;
     normed.sublayer_count = 2;
     stderr_hold(&w.scratch);
-    int unlike = plain_file_write(w.path, &normed, &w.pair.final_norm, NULL, "fused");
-    int status = plain_file_write(w.path, &plain, &w.pair.final_norm, NULL, "fused");
-    int nowhere =
-        plain_file_write("/nonexistent/a.safetensors", &w.plain, &w.pair.final_norm, NULL, "fused");
+    int unlike = plain_file_write(w.path, &normed, &w.pair.final_norm, NULL,
+                                  &(ConvertedSaid){.form = "fused"});
+    int status = plain_file_write(w.path, &plain, &w.pair.final_norm, NULL,
+                                  &(ConvertedSaid){.form = "fused"});
+    int nowhere = plain_file_write("/nonexistent/a.safetensors", &w.plain, &w.pair.final_norm, NULL,
+                                   &(ConvertedSaid){.form = "fused"});
     stderr_take(text, &w.scratch);
     assert_int_equal(status, 2);
     assert_int_equal(nowhere, 2);

@@ -42,7 +42,8 @@ static void made_open(Made *made, const Scratch *scratch, const char *name, Case
                                  made->pair.converted_x, NULL),
                      CASE_OK);
     scratch_path(made->path, scratch, name);
-    assert_int_equal(plain_file_write(made->path, &plain, &made->pair.final_norm, NULL, "fused"),
+    assert_int_equal(plain_file_write(made->path, &plain, &made->pair.final_norm, NULL,
+                                      &(ConvertedSaid){.form = "fused"}),
                      0);
     plain_clear(&plain);
 }

@@ -162,9 +162,13 @@ static const CommandInfo commands[COMMAND_COUNT] = {
                          .usage = MODEL,
                          .run = command_convert,
                          .operands = OPERANDS_MODEL,
-                         .refused = EVALUATED | ROLE_BITS, /* nothing is evaluated */
-                         .flags = OF_MODELS | BIT(FLAG_LAYOUT),
+                         /* nothing is evaluated */
+                         .refused = ROLE_MACHINE | ROLE_REFERENCE | ROLE_BITS | ROLE_MEASURE,
+                         .own = {{AXIS_TOLERANCE, {.form = FORM_REAL, .real = 1e-9}}},
+                         .own_count = 1,
+                         .flags = OF_MODELS | BIT(FLAG_LAYOUT) | BIT(FLAG_INPUT_NORM),
                          .blas = BLAS_NEVER,
+                         .proves_omega = true,
                          .needs_rows = true,
                          .writes_tensors = true},
     [COMMAND_GUARANTEE] = {.name = "guarantee",
@@ -177,7 +181,8 @@ static const CommandInfo commands[COMMAND_COUNT] = {
                                ROLE_MACHINE | ROLE_REFERENCE | ROLE_BITS | ROLE_MEASURE | ROLE_FORM,
                            .why_not = "does not depend on",
                            .flags = EVERY | TABLE | REPORTED | BIT(FLAG_POSITION_EMBEDDING) |
-                                    BIT(FLAG_BLOCKS) | BIT(FLAG_FORM) | BIT(FLAG_INPUT_NORM)},
+                                    BIT(FLAG_BLOCKS) | BIT(FLAG_FORM) | BIT(FLAG_INPUT_NORM),
+                           .proves_omega = true},
     [COMMAND_COST] = {.name = "cost",
                       .summary = "heads, widths, parameters and arithmetic, before and after",
                       .usage = "[" MODEL "]",

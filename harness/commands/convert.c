@@ -2,6 +2,8 @@
  * The command `convert`: the attention-only model itself, as a safetensors file.
  */
 #include "commands.h"
+#include "guarantee/bound.h"
+#include "../base/decimal.h"
 #include "../base/memory.h"
 #include "../base/message.h"
 #include "../models/converted_ends.h"
@@ -11,6 +13,7 @@
 #include "../base/shown.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -37,7 +40,7 @@ typedef struct {
     bool shared;
     PlainHeads heads;
     int (*write)(const char *path, const PlainModel *plain, const LayerNorm *final,
-                 const ModelFile *file, const char *form);
+                 const ModelFile *file, const ConvertedSaid *said);
 } LayoutOfFile;
 
 static const LayoutOfFile layouts[] = {{false, PLAIN_UNIFORM, plain_file_write},
@@ -110,7 +113,17 @@ static void say_made(const PlainModel *plain, const RunOptions *run)
            plain->rows, plain->width, plain->inexact == NULL ? "exact" : plain->inexact);
 }
 
-static int write_converted(const Pair *pair, const Point *point, const RunOptions *run)
+static void say_proven(const Point *point, const ConvertedSaid *said)
+{
+    char sentence[CONVERTED_SENTENCE], omega[DECIMAL_TEXT];
+    decimal_print(omega, point->omega);
+    converted_said_sentence(sentence, said, point->spec.n);
+    fprintf(stderr, "headproof: Omega = %s, penalty %s: %s\n", omega,
+            axis_info(AXIS_PENALTY)->domain.words[point->penalty], sentence);
+}
+
+static int write_converted(const Pair *pair, const Point *point, const ConvertedSaid *said,
+                           const RunOptions *run)
 {
     const LayoutOfFile *layout = layout_of(run);
     PlainModel plain;
@@ -122,13 +135,15 @@ static int write_converted(const Pair *pair, const Point *point, const RunOption
         fprintf(stderr, "headproof: %s: %s\n", shown(point->source->path).text, reason);
         return built == CASE_NO_MEMORY ? 99 : 2;
     }
-    const char *form = construction_names[point->spec.construction];
     int status = layout->shared ? check_shared_file(&plain, pair, point, run) : 0;
     status = status != 0
                  ? status
-                 : layout->write(run->output, &plain, &pair->final_norm, point->source->file, form);
+                 : layout->write(run->output, &plain, &pair->final_norm, point->source->file, said);
     if (status == 0 && !run->quiet) {
         say_made(&plain, run);
+        if (said->tolerance > 0) {
+            say_proven(point, said);
+        }
     }
     plain_clear(&plain);
     return status;
@@ -147,6 +162,80 @@ static int check_context(const Point *point)
     return 0;
 }
 
+/* ---- Without --omega ------------------------------------------------------------------------ */
+
+static bool was_asked(const Point *point, Axis axis)
+{
+    return (point->asked >> axis & 1) != 0;
+}
+
+__attribute__((format(printf, 1, 2))) static int ask_omega(const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    fputs("headproof: convert: expected --omega; one that is proven for every input ", stderr);
+    vfprintf(stderr, format, arguments);
+    fputc('\n', stderr);
+    va_end(arguments);
+    return 2;
+}
+
+/* The smallest Omega that is proven; *logits: of a logit. */
+static int prove_omega(double *omega, bool *logits, const Point *point, const RunOptions *run)
+{
+    Bound bound;
+    Proven proven = {0};
+    char tolerance[DECIMAL_TEXT];
+    Point own = *point;
+    own.omega = 0;
+    if (bound_work(point) > BOUND_WORK_MOST) {
+        return ask_omega("takes about %.1e multiplications, and up to %.0e are made here: "
+                         "headproof guarantee finds it",
+                         bound_work(point), BOUND_WORK_MOST);
+    }
+    int status = bound_open(&bound, point, run);
+    if (status == 2) {
+        status = ask_omega("needs %s", bound.why);
+    } else if (status == 0) {
+        status = bound_at(&proven, &bound, &own);
+    }
+    if (status == 0 && proven.none) {
+        decimal_print(tolerance, own.tolerance);
+        status =
+            ask_omega("to keep it within %s is not there, up to the largest double", tolerance);
+    }
+    *omega = proven.point.omega;
+    *logits = proven.logits;
+    proven_clear(&proven);
+    bound_clear(&bound);
+    return status;
+}
+
+/* Of an Omega that is not given: point has it, with Omega taken from what is ignored. */
+static int choose_omega(Point *point, ConvertedSaid *said, const RunOptions *run)
+{
+    bool given = was_asked(point, AXIS_OMEGA);
+    if (given || construction_info(point->spec.construction)->masked) {
+        bool tolerated = was_asked(point, AXIS_TOLERANCE);
+        const char *flag = tolerated ? "tolerance" : "input-norm";
+        if (tolerated || run->input_norm > 0) {
+            complain((Origin){.flag = flag}, "",
+                     "expected it without --omega, which it is to find");
+            return 2;
+        }
+        return 0;
+    }
+    if (!point->judged) {
+        complain((Origin){.flag = "tolerance"}, "none", "expected one to meet, or --omega");
+        return 2;
+    }
+    point->penalty = was_asked(point, AXIS_PENALTY) ? point->penalty : PENALTY_NEGATIVE;
+    int status = prove_omega(&point->omega, &said->logits, point, run);
+    said->tolerance = point->tolerance;
+    said->input_norm = run->input_norm;
+    return status;
+}
+
 int command_convert(const Grid *grid, const RunOptions *run, int argc, char **argv)
 {
     Pair pair;
@@ -161,7 +250,9 @@ int command_convert(const Grid *grid, const RunOptions *run, int argc, char **ar
         return 2;
     }
     Point point = grid->points[0];
+    ConvertedSaid said = {.form = construction_names[point.spec.construction]};
     int status = check_context(&point);
+    status = status == 0 ? choose_omega(&point, &said, run) : status;
     status = status == 0 ? grid_predict(grid, run->memory, &threads) : status;
     if (status != 0) {
         return status;
@@ -172,7 +263,7 @@ int command_convert(const Grid *grid, const RunOptions *run, int argc, char **ar
         return built == CASE_NO_MEMORY ? 99 : 2;
     }
     status = check_made(&pair, &point, run);
-    status = status != 0 ? status : write_converted(&pair, &point, run);
+    status = status != 0 ? status : write_converted(&pair, &point, &said, run);
     case_clear(&pair);
     return status;
 }

@@ -68,6 +68,7 @@ typedef struct {
 
     bool shared;         /* the ranks of an MPI job share its points */
     bool searches_omega; /* Omega is unset in its points, and a tolerance is required */
+    bool proves_omega;   /* without --omega, the smallest that is proven for every input */
     bool subtracts;      /* it writes r(T') with all the digits that a subtraction needs */
     bool judges_logits;  /* --judge may be of a model's logits */
     bool needs_rows;     /* of its one model, though nothing is evaluated */

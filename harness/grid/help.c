@@ -74,6 +74,9 @@ void help_axis_values(char text[HELP_TEXT], const CommandInfo *command, Axis axi
     if (command->searches_omega && axis == AXIS_TOLERANCE) {
         snprintf(standard, sizeof standard, "none, and one is required");
     }
+    if (command->proves_omega && axis == AXIS_OMEGA) {
+        snprintf(standard, sizeof standard, "the smallest that is proven for every input");
+    }
     snprintf(text, HELP_TEXT, "%s%s; default %s", values,
              command_takes_list(command, axis) ? "" : ", not a list", standard);
 }

@@ -138,7 +138,44 @@ static const char *evaluation(const PlainModel *plain)
            "the mask";
 }
 
-int converted_said_put(SafetensorsWriter *writer, const PlainModel *plain, const char *form)
+void converted_said_sentence(char text[CONVERTED_SENTENCE], const ConvertedSaid *said,
+                             size_t tokens)
+{
+    char tolerance[DECIMAL_TEXT], norm[DECIMAL_TEXT], rows[DECIMAL_TEXT + 32] = "";
+    decimal_print(tolerance, said->tolerance);
+    if (said->input_norm > 0) {
+        decimal_print(norm, said->input_norm);
+        snprintf(rows, sizeof rows, ", rows of X no longer than %s", norm);
+    }
+    snprintf(text, CONVERTED_SENTENCE,
+             "for every input of up to %zu token%s%s, no %s is off, in exact arithmetic, by more "
+             "than %s from what an infinite Omega would give",
+             tokens, tokens == 1 ? "" : "s", rows, said->logits ? "logit" : "entry of the stream",
+             tolerance);
+}
+
+static int put_guarantee(SafetensorsWriter *writer, const PlainModel *plain,
+                         const ConvertedSaid *said)
+{
+    char sentence[CONVERTED_SENTENCE], tolerance[DECIMAL_TEXT], norm[DECIMAL_TEXT];
+    if (said->tolerance == 0) {
+        return 0;
+    }
+    converted_said_sentence(sentence, said, plain->layout.n);
+    decimal_print(tolerance, said->tolerance);
+    decimal_print(norm, said->input_norm);
+    int status = put(writer, "headproof.guarantee", "%s%s", sentence,
+                     plain->inexact == NULL ? "" : "; headproof.inexact comes on top");
+    status = status != 0 ? status : put(writer, "headproof.guarantee_tolerance", "%s", tolerance);
+    status =
+        status != 0 ? status : put(writer, "headproof.guarantee_tokens", "%zu", plain->layout.n);
+    return status != 0 || said->input_norm == 0
+               ? status
+               : put(writer, "headproof.guarantee_input_norm", "%s", norm);
+}
+
+int converted_said_put(SafetensorsWriter *writer, const PlainModel *plain,
+                       const ConvertedSaid *said)
 {
     char omega[DECIMAL_TEXT];
     decimal_print(omega, plain->omega);
@@ -147,7 +184,7 @@ int converted_said_put(SafetensorsWriter *writer, const PlainModel *plain, const
                                     {"scale", is_shared(plain) ? NULL : "1"},
                                     {"mask", mask},
                                     {"activation", "none"},
-                                    {"headproof.form", form},
+                                    {"headproof.form", said->form},
                                     {"headproof.omega", omega},
                                     {"headproof.evaluate", evaluation(plain)},
                                     {"headproof.exact", plain->inexact == NULL ? "true" : "false"},
@@ -158,6 +195,7 @@ int converted_said_put(SafetensorsWriter *writer, const PlainModel *plain, const
             status = safetensors_writer_metadata(writer, pairs[i][0], pairs[i][1]);
         }
     }
+    status = status != 0 ? status : put_guarantee(writer, plain, said);
     status = status != 0 ? status : put(writer, "headproof.rows", "%zu", plain->rows);
     status = status != 0
                  ? status

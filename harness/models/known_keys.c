@@ -150,6 +150,8 @@ const char *const idle_keys[] = {
     "headproof.layout", "headproof.form", "headproof.omega", "headproof.evaluate",
     "headproof.augment", "headproof.exact", "headproof.inexact", "headproof.rows",
     "headproof.bias_row", "headproof.bias_token", "headproof.content", "headproof.layer_end",
+    "headproof.guarantee", "headproof.guarantee_tolerance", "headproof.guarantee_tokens",
+    "headproof.guarantee_input_norm",
     /* Of a file of `headproof export`, as result.*: what its results are. */
     "command", "construction", "omega", "precision_bits", "version",
     /* What a file is and where it comes from. */

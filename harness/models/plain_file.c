@@ -50,10 +50,10 @@ static int put_norm(SafetensorsWriter *writer, const PlainModel *plain, size_t s
 }
 
 static int put_all(SafetensorsWriter *writer, const PlainModel *plain, const ConvertedEnds *ends,
-                   const char *form)
+                   const ConvertedSaid *said)
 {
     const size_t shape[] = {plain->rows, plain->width};
-    int status = converted_said_put(writer, plain, form);
+    int status = converted_said_put(writer, plain, said);
     for (size_t s = 0; status == 0 && s < plain->sublayer_count; s++) {
         status = put_sublayer(writer, plain, s);
         status = status == 0 ? put_norm(writer, plain, s) : status;
@@ -63,7 +63,7 @@ static int put_all(SafetensorsWriter *writer, const PlainModel *plain, const Con
 }
 
 int plain_file_write(const char *path, const PlainModel *plain, const LayerNorm *final,
-                     const ModelFile *file, const char *form)
+                     const ModelFile *file, const ConvertedSaid *said)
 {
     ConvertedEnds ends = {0};
     const char *fault = converted_said_unlike(plain);
@@ -73,7 +73,7 @@ int plain_file_write(const char *path, const PlainModel *plain, const LayerNorm 
     }
     SafetensorsWriter *writer = safetensors_writer_make();
     int status = writer == NULL ? 99 : converted_ends_make(&ends, plain, file, final, true);
-    status = status != 0 ? status : put_all(writer, plain, &ends, form);
+    status = status != 0 ? status : put_all(writer, plain, &ends, said);
     status = status != 0 ? status : safetensors_writer_finish(writer, path);
     safetensors_writer_clear(writer);
     converted_ends_clear(&ends);

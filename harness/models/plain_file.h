@@ -24,6 +24,9 @@
  *                         headproof.norm_columns of every sublayer, "0:8,-": FIRST:END, or none;
  *                         headproof.norm_rows FIRST:END
  *   headproof.form        what the caller says, headproof.omega: the shortest decimal of Omega
+ *   headproof.guarantee   what is proven of that Omega, a sentence, where it was not given; then
+ *                         headproof.guarantee_tolerance, headproof.guarantee_tokens and, without
+ *                         an embedding, headproof.guarantee_input_norm: its numbers
  *   headproof.rows        N', headproof.bias_row: the one that is no token
  *   headproof.content     the columns FIRST:END where the answer is read
  *   headproof.layer_end   how many sublayers there are up to the end of each layer, "2,4,6"
@@ -36,13 +39,14 @@
 #define HEADPROOF_HARNESS_MODELS_PLAIN_FILE_H
 
 #include "../../cases/plain.h"
+#include "converted_said.h"
 #include "model_file.h"
 
 /* Writes path, complete or not at all.  final: the norm before an unembedding, or none.  file:
- * what was converted, or NULL: without embeddings, as converted_ends_make.  form: "fused",
- * "three", ...  0; 2 after a message when path cannot be written, or the sublayers have different
- * masks or norms of different kinds; 99 after one when memory is short or the disk is full. */
+ * what was converted, or NULL: without embeddings, as converted_ends_make.  0; 2 after a message
+ * when path cannot be written, or the sublayers have different masks or norms of different kinds; 99 after one when memory is short or the disk is full. */
 int plain_file_write(const char *path, const PlainModel *plain, const LayerNorm *final,
-                     const ModelFile *file, const char *form) __attribute__((warn_unused_result));
+                     const ModelFile *file, const ConvertedSaid *said)
+    __attribute__((warn_unused_result));
 
 #endif

@@ -44,14 +44,14 @@ static int put_stream(SafetensorsWriter *writer, const PlainModel *frame)
 
 /* *made is cleared by announcement_clear, whatever this returns. */
 static int announce(Announcement *made, const PlainModel *frame, const LayerNorm *final,
-                    const ModelFile *file, const char *form)
+                    const ModelFile *file, const ConvertedSaid *said)
 {
     size_t token = layout_token_row(&frame->layout, 0);
     *made = (Announcement){.writer = safetensors_writer_make()};
     if (made->writer == NULL) {
         return 99;
     }
-    int status = converted_said_put(made->writer, frame, form);
+    int status = converted_said_put(made->writer, frame, said);
     status = status != 0 ? status : shared_heads_put(made->writer, &made->extras, frame);
     for (size_t s = 0; status == 0 && s < frame->sublayer_count; s++) {
         status = put_norm(made->writer, &frame->sublayers[s], s, token);
@@ -69,7 +69,7 @@ static void announcement_clear(Announcement *made)
 }
 
 int shared_file_write(const char *path, const PlainModel *frame, const LayerNorm *final,
-                      const ModelFile *file, const char *form)
+                      const ModelFile *file, const ConvertedSaid *said)
 {
     Announcement made;
     const char *fault = converted_said_unlike(frame);
@@ -77,7 +77,7 @@ int shared_file_write(const char *path, const PlainModel *frame, const LayerNorm
         complain_of(path, NULL, NULL, "%s", fault);
         return 2;
     }
-    int status = announce(&made, frame, final, file, form);
+    int status = announce(&made, frame, final, file, said);
     status = status != 0 ? status : safetensors_writer_finish(made.writer, path);
     announcement_clear(&made);
     return status;
@@ -87,7 +87,7 @@ int shared_file_bytes(double *bytes, const PlainModel *frame, const LayerNorm *f
                       const ModelFile *file)
 {
     Announcement made;
-    int status = announce(&made, frame, final, file, "");
+    int status = announce(&made, frame, final, file, &(ConvertedSaid){.form = ""});
     *bytes = status == 0 ? (double)safetensors_writer_bytes(made.writer) : 0;
     announcement_clear(&made);
     return status;

@@ -7,23 +7,24 @@
 #include "../../base/domain.h"
 #include "../../base/memory.h"
 #include "../../base/message.h"
-#include "../../base/shown.h"
 #include "../../evaluate/predict.h"
 #include "../../grid/point_axes.h"
 
 #include <float.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-/* NULL, or what of a point is outside of what is proven. */
+/* NULL, or what is expected of a point instead of what is outside of what is proven. */
 static const char *outside(const Point *point)
 {
     const CaseSpec *spec = &point->spec;
     return construction_info(spec->construction)->masked
                ? "another construction: masked heads have no Omega, and no error of construction"
            : mask_is_pseudo(spec->mask)
-               ? "none or causal: what a pseudo-mask lets through is outside of what is proven"
+               ? "--mask none or causal: what a pseudo-mask lets through is outside of what is "
+                 "proven"
            : spec->dropout > 0 || spec->drop_entry > 0
                ? "no lost entries of Omega: they are outside of what is proven"
            : spec->weight_noise > 0
@@ -33,11 +34,12 @@ static const char *outside(const Point *point)
                : NULL;
 }
 
-static int refuse(const Point *point, const char *why)
+__attribute__((format(printf, 2, 3))) static int refuse(Bound *bound, const char *format, ...)
 {
-    fprintf(stderr, "headproof: guarantee: expected %s:\n  ", why);
-    point_print_command(stderr, point);
-    fputc('\n', stderr);
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(bound->why, sizeof bound->why, format, arguments);
+    va_end(arguments);
     return 2;
 }
 
@@ -48,18 +50,14 @@ static int take_inputs(Bound *bound, const RunOptions *run)
     const ModelFile *file = point->source != NULL ? point->source->file : NULL;
     bool embedded = file != NULL && file->W_E != NULL;
     if (embedded && file->W_pos != NULL && point->spec.n > file->context) {
-        complain_of(point->source->path, "tensor", "pos_embed.W_pos",
-                    "%zu positions: expected one for each of the %zu tokens of --n", file->context,
-                    point->spec.n);
-        return 2;
+        return refuse(bound, "at most %zu tokens, of which it has positions, and not %zu",
+                      file->context, point->spec.n);
     }
     if (embedded == (run->input_norm > 0)) {
-        complain(
-            (Origin){.flag = "input-norm"}, "",
-            embedded
-                ? "expected no length of rows with an embedding: those of X are the model's tokens"
-                : "expected the largest length of a row of X, which no embedding says");
-        return 2;
+        return refuse(bound, embedded ? "no --input-norm with an embedding: rows of X are the "
+                                        "model's tokens"
+                                      : "--input-norm R: no row of X is longer, which no embedding "
+                                        "says");
     }
     bound->inputs =
         (GuaranteeInputs){embedded ? file->W_E : NULL, embedded ? file->W_pos : NULL,
@@ -83,8 +81,9 @@ static int take_input_norm(Bound *bound, const RunOptions *run)
 }
 
 /* The model without an input: X is of no account, and drawn. */
-static int open_model(Bound *bound, const char **reason)
+static int open_model(Bound *bound)
 {
+    const char *reason;
     const Point *point = bound->point;
     const ModelFile *file = point->source != NULL ? point->source->file : NULL;
     CaseSpec spec = point->spec;
@@ -95,21 +94,23 @@ static int open_model(Bound *bound, const char **reason)
         given.x = given.x_hidden = NULL;
         spec.given = &given;
     }
-    CaseStatus built = case_build(&pair, reason, &spec);
+    CaseStatus built = case_build(&pair, &reason, &spec);
     if (built != CASE_OK) {
-        return built == CASE_REJECTED ? 2 : memory_fault();
+        return built == CASE_REJECTED ? refuse(bound, "another model: %s", reason) : memory_fault();
     }
     const GuaranteeOf of = {&pair, bound->input_norm, file != NULL ? file->W_U : NULL,
                             file != NULL ? file->classes : 0,
                             bound->inputs.w_e != NULL ? &bound->inputs : NULL};
-    GuaranteeStatus status = guarantee_open(&bound->guarantee, reason, &of);
+    GuaranteeStatus status = guarantee_open(&bound->guarantee, &reason, &of);
     case_clear(&pair);
-    return status == GUARANTEE_OK ? 0 : status == GUARANTEE_OUTSIDE ? 2 : memory_fault();
+    return status == GUARANTEE_OK        ? 0
+           : status == GUARANTEE_OUTSIDE ? refuse(bound, "another model: %s", reason)
+                                         : memory_fault();
 }
 
 /* What the weights take, twice with those of the rewrite's form, six matrices of the largest size
  * that norms are taken of, and the rows of an embedding. */
-static int check_room(const Bound *bound, const RunOptions *run)
+static int check_room(Bound *bound, const RunOptions *run)
 {
     const Point *point = bound->point;
     const double gib = 1024.0 * 1024 * 1024;
@@ -120,33 +121,34 @@ static int check_room(const Bound *bound, const RunOptions *run)
                          construction_info(spec->construction)->hidden_bank ? hidden * hidden : 0));
     double inputs = bound->inputs.w_e != NULL ? guarantee_input_doubles(&bound->inputs) : 0;
     double bytes = case_bytes(spec) + (6 * widest + inputs) * sizeof(double);
-    if (bytes <= memory_room(run->memory)) {
-        return 0;
-    }
-    fprintf(stderr, "headproof: guarantee: needs %.3g GiB, %.3g GiB may be used: ", bytes / gib,
-            memory_room(run->memory) / gib);
-    point_print_command(stderr, point);
-    fputc('\n', stderr);
-    return 2;
+    double room = memory_room(run->memory);
+    return bytes <= room ? 0
+                         : refuse(bound, "%.3g GiB of memory, and %.3g GiB may be used",
+                                  bytes / gib, room / gib);
+}
+
+double bound_work(const Point *point)
+{
+    const CaseSpec *spec = &point->spec;
+    const ModelFile *file = point->source != NULL ? point->source->file : NULL;
+    double d = (double)spec->d, hidden = case_uses_d_ff(spec) ? (double)spec->d_ff : 0,
+           rank = spec->d_head > 0 ? (double)spec->d_head : d,
+           heads = construction_info(spec->construction)->heads ? (double)spec->heads : 1,
+           norm = 3 * d * d * d + 3e4 * d, layer = 8 * heads * norm + 10 * d * d * hidden,
+           inputs = file != NULL && file->W_E != NULL
+                        ? (double)file->vocabulary * (double)spec->n * d
+                        : 0;
+    return (double)spec->depth * layer + inputs + fmin(inputs, 0x1p24) * 2 * heads * rank;
 }
 
 int bound_open(Bound *bound, const Point *point, const RunOptions *run)
 {
-    const char *why = outside(point), *reason = NULL;
+    const char *why = outside(point);
     *bound = (Bound){.point = point, .depth = point->spec.depth};
-    if (why != NULL) {
-        return refuse(point, why);
-    }
-    int status = take_inputs(bound, run);
+    int status = why != NULL ? refuse(bound, "%s", why) : take_inputs(bound, run);
     status = status == 0 ? check_room(bound, run) : status;
     status = status == 0 ? take_input_norm(bound, run) : status;
-    status = status == 0 ? open_model(bound, &reason) : status;
-    if (status == 2 && reason != NULL) {
-        fprintf(stderr, "headproof: guarantee: %s:\n  ", reason);
-        point_print_command(stderr, point);
-        fputc('\n', stderr);
-    }
-    return status;
+    return status == 0 ? open_model(bound) : status;
 }
 
 void bound_clear(Bound *bound)

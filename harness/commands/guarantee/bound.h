@@ -1,5 +1,5 @@
 /*
- * What `guarantee` proves of a point.
+ * What `guarantee` proves of a point, and what other commands take from it.
  */
 #ifndef HEADPROOF_HARNESS_COMMANDS_GUARANTEE_BOUND_H
 #define HEADPROOF_HARNESS_COMMANDS_GUARANTEE_BOUND_H
@@ -14,6 +14,7 @@ typedef struct {
     Magnitude input_norm;
     GuaranteeInputs inputs; /* w_e NULL: X is not made of tokens */
     size_t depth;
+    char why[256]; /* what bound_open expected in place of what it refused */
 } Bound;
 
 /* The bounds at one Omega. */
@@ -27,7 +28,15 @@ typedef struct {
     bool refused; /* that of the point does not */
 } Proven;
 
-/* 0; 2 or 99 after a message.  Clear it in every case. */
+/* What is not asked for is proven where it takes at most so many multiplications, about: half a
+ * second, and some minutes. */
+#define BOUND_WORK_UNASKED 2e10
+#define BOUND_WORK_MOST 1e13
+
+/* About how many multiplications bound_open makes: of sizes alone, so the same everywhere. */
+double bound_work(const Point *point);
+
+/* 0; 2 with bound->why, and no message; 99 after one.  Clear it in every case. */
 int bound_open(Bound *bound, const Point *point, const RunOptions *run)
     __attribute__((warn_unused_result));
 void bound_clear(Bound *bound);

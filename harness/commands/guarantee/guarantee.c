@@ -98,6 +98,13 @@ static void say_none(const Proven *proven)
             proven->logits ? "logit" : "entry", tolerance, from);
 }
 
+static void say_refused(const Bound *bound)
+{
+    fprintf(stderr, "headproof: guarantee: expected %s:\n  ", bound->why);
+    point_print_command(stderr, bound->point);
+    fputc('\n', stderr);
+}
+
 static int run_point(Run *all, const Point *given)
 {
     Point point = asked(given);
@@ -107,6 +114,9 @@ static int run_point(Run *all, const Point *given)
     if (!bound_serves(&all->bound, given)) {
         bound_clear(&all->bound);
         status = bound_open(&all->bound, given, all->run);
+        if (status == 2) {
+            say_refused(&all->bound);
+        }
     }
     status = status == 0 ? bound_at(&proven, &all->bound, &point) : status;
     if (status == 0) {
