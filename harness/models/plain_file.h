@@ -44,7 +44,8 @@
 
 /* Writes path, complete or not at all.  final: the norm before an unembedding, or none.  file:
  * what was converted, or NULL: without embeddings, as converted_ends_make.  0; 2 after a message
- * when path cannot be written, or the sublayers have different masks or norms of different kinds; 99 after one when memory is short or the disk is full. */
+ * when path cannot be written, or the sublayers have different masks or norms of different kinds;
+ * 99 after one when memory is short or the disk is full. */
 int plain_file_write(const char *path, const PlainModel *plain, const LayerNorm *final,
                      const ModelFile *file, const ConvertedSaid *said)
     __attribute__((warn_unused_result));
