@@ -1,6 +1,6 @@
 /*
- * Sublayers appended to the original and to the rewrite; the rewrite's are damaged, and written with
- * negative coefficients too, as the case asks.
+ * Sublayers appended to the original and to the rewrite; the rewrite's are damaged, and written
+ * with negative coefficients too, as the case asks.
  */
 #include "append.h"
 
