@@ -16,7 +16,8 @@
 /* Appends the sublayer of T' that applies the case's activation to the columns (silu.c). */
 void silu_append(Stack *stack, Columns columns);
 
-/* A self-attending head carrying x[write] += x[read] W + b; diagonal as in Value (linear.c). */
+/* A self-attending head carrying x[write] += x[read] W + b; diagonal as in Value; w NULL: b alone,
+ * with a diagonal of 0 (linear.c). */
 Bundle linear_head(Columns read, Columns write, const double *w, const double *b, int diagonal,
                    Visible visible);
 

@@ -114,9 +114,9 @@ typedef struct {
     const double *inner_bias; /* [heads, d_head], or NULL */
     double scale;       /* exact; multiplies V_h and inner_bias of VALUE_UNIT and VALUE_FACTORED */
     const double *bias; /* [write.count], or NULL */
-    /* 0, or with heads == 1 any integer: V_h has diagonal * I more, from the columns read onto the
-     * same columns.  -1 makes W into W - I when read == write, and clears the columns read when
-     * they differ. */
+    /* 0, or in a VALUE_DENSE bundle of one head any integer: V has diagonal * I more, from the
+     * columns read onto the same columns.  -1 makes W into W - I when read == write, and clears the
+     * columns read when they differ. */
     int diagonal;
 } Value;
 

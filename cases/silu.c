@@ -10,7 +10,6 @@
  * tokens' position rows: Q[p_j, p_i] = -shift for tokens i, j. */
 static Bundle silu_heads(Stack *stack, Columns columns, Term term)
 {
-    const int two = 2;
     return (Bundle){
         .heads = columns.count,
         .score = {.kind = SCORE_GATE,
@@ -18,7 +17,7 @@ static Bundle silu_heads(Stack *stack, Columns columns, Term term)
                   .gate_unit = -1,
                   .gate_scale = term.gate,
                   .gate_shift = stack_repeated(stack, -term.shift, columns.count),
-                  .position = {.token_self = two, .token_bias = two, .bias_self = two},
+                  .position = {.token_self = 2, .token_bias = 2, .bias_self = 2},
                   .visible = stack_visible(stack)},
         .value = {.kind = VALUE_UNIT,
                   .read = columns,

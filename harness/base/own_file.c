@@ -18,7 +18,8 @@
     "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"                      \
     "<meta name=\"generator\" content=\"headproof report\">"
 
-/* How tables and reports begin, apart from those in JSON. */
+/* How tables and reports begin, apart from those in JSON; and began, where files of an older
+ * program are around, so that a table with other columns gets a line of its own here. */
 static const char *const beginnings[] = {
     SWEEP_TABLE,
     "construction,activation,mask,n,d,d_ff,heads,d_head,depth,arithmetic,", /* of min-omega */

@@ -4,6 +4,7 @@
 #include "logits.h"
 
 #include "unembed.h"
+#include "verdict.h"
 
 #include <math.h>
 #include <omp.h>
@@ -265,8 +266,7 @@ static void add_position(LogitErrors *all, const Position *position, const Figur
 {
     all->changed += position->changed;
     all->lost += position->changed && position->lost;
-    all->error =
-        position->error > all->error || isnan(position->error) ? position->error : all->error;
+    all->error = worse(position->error, all->error);
     all->kl = figure_is_worse(kl, &all->kl) ? *kl : all->kl;
 }
 

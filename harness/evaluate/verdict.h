@@ -6,6 +6,14 @@
 
 #include "../grid/point.h"
 
+#include <math.h>
+
+/* The larger of two errors, or bounds; NaN is worse than any number, and stays. */
+static inline double worse(double a, double b)
+{
+    return a > b || isnan(a) ? a : b;
+}
+
 /* Is 2 Omega infinite as the machine has it, and given to scores? */
 bool point_overflows(const Point *point);
 

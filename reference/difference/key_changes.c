@@ -6,6 +6,24 @@
 
 #include "../evaluator/shift.h"
 
+/* A row's numbers in worker.temp, for as long as the row takes. */
+enum {
+    TEMP_INVERSE,  /* 1 / (1 + E) */
+    TEMP_PRODUCT,  /* of a query and a key */
+    TEMP_DISTANCE, /* of a score from a shift */
+    TEMP_WEIGHT,   /* of a key of A at x + e */
+    TEMP_E,        /* E */
+    TEMP_ONE,      /* 1 + E, the sum over A of p_j e^(ds_j) */
+    TEMP_TOTAL,    /* sum of exponentials */
+    TEMP_LIMIT,    /* the largest s' of A */
+    TEMP_ALL       /* that of all keys, less what Omega takes */
+};
+
+static mpfr_ptr temp(Worker *worker, size_t slot)
+{
+    return ap_at(&worker->temp, 0, slot);
+}
+
 /* Head h of the bundle, its place b in the block, and what of the record its rows read: score
  * [rows, heads] shifts, gate [rows, heads] sums of exponentials, its pattern; width, mixed: of what
  * its rows mix. */
@@ -47,7 +65,7 @@ static void moved_score(Worker *worker, const Head *head, const HeadRow *at, siz
     const Record *record = head->record;
     size_t width = score_query_width(&head->heads->bundle->score), first = head->b * width;
     ap_dot(x, ap_at(&record->query, at->row, first), ap_at(&record->key, j, first), width,
-           ap_at(&worker->temp, 0, 1));
+           temp(worker, TEMP_PRODUCT));
     limbs_add(x, x, ap_at(&head->e->pattern, at->row, j));
 }
 
@@ -122,7 +140,7 @@ static void large_row(Worker *worker, const Head *head, const HeadRow *at, mpfr_
 static void small_row(Worker *worker, const Head *head, const HeadRow *at, mpfr_srcptr sum,
                       mpfr_ptr one)
 {
-    mpfr_ptr inverse = ap_at(&worker->temp, 0, 0), d = ap_at(&head->e->pattern, at->row, 0);
+    mpfr_ptr inverse = temp(worker, TEMP_INVERSE), d = ap_at(&head->e->pattern, at->row, 0);
     mpfr_srcptr p = ap_at(head->pattern, at->row, 0);
     mpfr_add_ui(one, sum, 1, MPFR_RNDN);
     mpfr_ui_div(inverse, 1, one, MPFR_RNDN);
@@ -147,7 +165,7 @@ static void divide_leaks(Worker *worker, const Head *head, const HeadRow *at, mp
 static void near_leaks(Evaluator *ev, Worker *worker, const Head *head, const HeadRow *at,
                        mpfr_srcptr one)
 {
-    mpfr_ptr total = ap_at(&worker->temp, 0, 5), t = ap_at(&worker->temp, 0, 6);
+    mpfr_ptr total = temp(worker, TEMP_TOTAL), t = temp(worker, TEMP_DISTANCE);
     mpfr_set_zero(total, 1);
     for (size_t j = 0; j < at->seen; j++) {
         mpfr_ptr r = ap_at(&head->e->leak, at->row, j);
@@ -189,8 +207,8 @@ static void far_shifts(const Evaluator *ev, Worker *worker, const Head *head, co
 static void far_leaks(Evaluator *ev, Worker *worker, const Head *head, const HeadRow *at,
                       mpfr_srcptr shift)
 {
-    mpfr_ptr d = ap_at(&worker->temp, 0, 2), y = ap_at(&worker->temp, 0, 3),
-             total = ap_at(&worker->temp, 0, 5);
+    mpfr_ptr d = temp(worker, TEMP_DISTANCE), y = temp(worker, TEMP_WEIGHT),
+             total = temp(worker, TEMP_TOTAL);
     mpfr_set_zero(total, 1);
     for (size_t j = 0; j < at->seen; j++) {
         mpfr_ptr e = in_limit(at, j) ? y : ap_at(&head->e->leak, at->row, j);
@@ -208,7 +226,7 @@ static void far_leaks(Evaluator *ev, Worker *worker, const Head *head, const Hea
 static void far_limit(Evaluator *ev, Worker *worker, const Head *head, const HeadRow *at,
                       mpfr_srcptr shift)
 {
-    mpfr_ptr d = ap_at(&worker->temp, 0, 2), total = ap_at(&worker->temp, 0, 5);
+    mpfr_ptr d = temp(worker, TEMP_DISTANCE), total = temp(worker, TEMP_TOTAL);
     mpfr_set_zero(total, 1);
     for (size_t j = 0; j < at->keys; j++) {
         mpfr_ptr p = ap_at(&head->e->pattern, at->row, j);
@@ -233,8 +251,8 @@ static void softmax_row(Evaluator *ev, Worker *worker, const void *context, size
 {
     const Head *head = context;
     HeadRow at = head_row(worker, head, row);
-    mpfr_ptr sum = ap_at(&worker->temp, 0, 3), one = ap_at(&worker->temp, 0, 4),
-             limit = ap_at(&worker->temp, 0, 6), all = ap_at(&worker->temp, 0, 7);
+    mpfr_ptr sum = temp(worker, TEMP_E), one = temp(worker, TEMP_ONE),
+             limit = temp(worker, TEMP_LIMIT), all = temp(worker, TEMP_ALL);
     Near near = row_near(worker, head, &at);
     if (!near.leaks) {
         far_shifts(ev, worker, head, &at, limit, all);

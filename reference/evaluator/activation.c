@@ -16,7 +16,7 @@ typedef struct {
     ActivationSlope slope;
 } Row;
 
-/* x = x sigma(z), z of x's sign, e = |z|: with t = exp(-|z|) that is x / (1 + t) or, for x < 0,
+/* x = x sigma(z), z of x's sign, from e = -|z|: with t = exp(e) that is x / (1 + t) or, for x < 0,
  * x t / (1 + t). */
 static void gate(const Evaluator *ev, Worker *worker, mpfr_ptr x, mpfr_ptr e, size_t count)
 {

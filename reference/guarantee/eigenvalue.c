@@ -27,7 +27,8 @@ static bool factorises(double *a, size_t n)
         size_t width = n - first < BLOCK ? n - first : BLOCK, rows = n - first;
         double *block = a + first * n + first;
         if (first > 0) { /* block = -(L L^T - block) */
-            gemm(block, n, a + first * n, n, false, a + first * n, n, true, rows, width, first, -1);
+            gemm(block, n, gemm_plain(a + first * n, n), gemm_transposed(a + first * n, n),
+                 (GemmExtents){rows, width, first}, -1);
             for (size_t i = 0; i < rows; i++) {
                 for (size_t c = 0; c < width; c++) {
                     block[i * n + c] = -block[i * n + c];
@@ -59,7 +60,7 @@ static bool factorises(double *a, size_t n)
 /* y = s x. */
 static void multiply(double *y, const double *s, const double *x, size_t n)
 {
-    gemm(y, 1, s, n, false, x, 1, false, n, 1, n, 0);
+    gemm(y, 1, gemm_plain(s, n), gemm_plain(x, 1), (GemmExtents){n, 1, n}, 0);
 }
 
 static double dot(const double *x, const double *y, size_t n)

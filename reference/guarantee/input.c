@@ -52,8 +52,8 @@ static double largest_row(const Matrix *all, size_t vocabulary, const double *sq
     }
     for (size_t first = 0; first < positions; first += POSITIONS) {
         size_t width = positions - first < POSITIONS ? positions - first : POSITIONS;
-        gemm(dots, vocabulary, all->entry + (vocabulary + first) * d, d, false, all->entry, d, true,
-             width, vocabulary, d, 0);
+        gemm(dots, vocabulary, gemm_plain(all->entry + (vocabulary + first) * d, d),
+             gemm_transposed(all->entry, d), (GemmExtents){width, vocabulary, d}, 0);
         double largest =
             largest_pair(squares, vocabulary, squares + vocabulary + first, width, dots, d);
         most = fmax(most, largest);

@@ -138,7 +138,8 @@ bool matrix_product(Matrix *c, const Matrix *a, const Matrix *b, bool b_transpos
     if (!matrix_zeros(c, a->rows, n)) {
         return false;
     }
-    gemm(c->entry, n, a->entry, k, false, b->entry, b->columns, b_transposed, a->rows, n, k, 0);
+    gemm(c->entry, n, gemm_plain(a->entry, k), (GemmFactor){b->entry, b->columns, b_transposed},
+         (GemmExtents){a->rows, n, k}, 0);
     double of_a = kept_norm(a), of_b = kept_norm(b);
     c->exponent = a->exponent + b->exponent;
     c->off = 2 * (1.01 * ((double)k + 1) * U * of_a * of_b) + TINY;

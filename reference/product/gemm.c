@@ -15,33 +15,34 @@ static blasint extent(size_t count)
     return (blasint)count;
 }
 
-void gemm(double *c, size_t ldc, const double *a, size_t lda, bool a_transposed, const double *b,
-          size_t ldb, bool b_transposed, size_t m, size_t n, size_t k, double beta)
+static enum CBLAS_TRANSPOSE turned(bool transposed)
 {
-    if (m == 0 || n == 0) {
-        return;
-    }
-    cblas_dgemm(CblasRowMajor, a_transposed ? CblasTrans : CblasNoTrans,
-                b_transposed ? CblasTrans : CblasNoTrans, extent(m), extent(n), extent(k), 1, a,
-                extent(lda), b, extent(ldb), beta, c, extent(ldc));
+    return transposed ? CblasTrans : CblasNoTrans;
 }
 
-void gemm_float(float *c, size_t ldc, const float *a, size_t lda, bool a_transposed, const float *b,
-                size_t ldb, bool b_transposed, size_t m, size_t n, size_t k, float beta)
+void gemm(double *c, size_t ldc, GemmFactor a, GemmFactor b, GemmExtents size, double beta)
 {
-    if (m == 0 || n == 0) {
-        return;
+    if (size.m > 0 && size.n > 0) {
+        cblas_dgemm(CblasRowMajor, turned(a.transposed), turned(b.transposed), extent(size.m),
+                    extent(size.n), extent(size.k), 1, a.entry, extent(a.ld), b.entry, extent(b.ld),
+                    beta, c, extent(ldc));
     }
-    cblas_sgemm(CblasRowMajor, a_transposed ? CblasTrans : CblasNoTrans,
-                b_transposed ? CblasTrans : CblasNoTrans, extent(m), extent(n), extent(k), 1, a,
-                extent(lda), b, extent(ldb), beta, c, extent(ldc));
+}
+
+void gemm_float(float *c, size_t ldc, GemmFloats a, GemmFloats b, GemmExtents size, float beta)
+{
+    if (size.m > 0 && size.n > 0) {
+        cblas_sgemm(CblasRowMajor, turned(a.transposed), turned(b.transposed), extent(size.m),
+                    extent(size.n), extent(size.k), 1, a.entry, extent(a.ld), b.entry, extent(b.ld),
+                    beta, c, extent(ldc));
+    }
 }
 
 void gemm_square(double *c, size_t ldc, const double *a, size_t lda, bool a_transposed, size_t n,
                  size_t k)
 {
     if (n > 0) {
-        cblas_dsyrk(CblasRowMajor, CblasUpper, a_transposed ? CblasTrans : CblasNoTrans, extent(n),
-                    extent(k), 1, a, extent(lda), 0, c, extent(ldc));
+        cblas_dsyrk(CblasRowMajor, CblasUpper, turned(a_transposed), extent(n), extent(k), 1, a,
+                    extent(lda), 0, c, extent(ldc));
     }
 }

@@ -7,14 +7,40 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* C = A B + beta C, row-major, C [m, n], with leading dimensions; A [m, k], or [k, m] where it is
- * transposed, B likewise.  An entry is off by at most 1.01 (k + 1) 2^-53 (|A| |B| + |beta C|). */
-void gemm(double *c, size_t ldc, const double *a, size_t lda, bool a_transposed, const double *b,
-          size_t ldb, bool b_transposed, size_t m, size_t n, size_t k, double beta);
+/* A factor of a product, row-major with a leading dimension, or the transpose of that. */
+typedef struct {
+    const double *entry;
+    size_t ld;
+    bool transposed;
+} GemmFactor;
+
+typedef struct {
+    const float *entry;
+    size_t ld;
+    bool transposed;
+} GemmFloats;
+
+/* Of C [m, n], A [m, k] and B [k, n]. */
+typedef struct {
+    size_t m, n, k;
+} GemmExtents;
+
+static inline GemmFactor gemm_plain(const double *entry, size_t ld)
+{
+    return (GemmFactor){entry, ld, false};
+}
+
+static inline GemmFactor gemm_transposed(const double *entry, size_t ld)
+{
+    return (GemmFactor){entry, ld, true};
+}
+
+/* C = A B + beta C, C row-major.  An entry is off by at most
+ * 1.01 (k + 1) 2^-53 (|A| |B| + |beta C|). */
+void gemm(double *c, size_t ldc, GemmFactor a, GemmFactor b, GemmExtents size, double beta);
 
 /* The same of floats, in half the time; 2^-24 for 2^-53. */
-void gemm_float(float *c, size_t ldc, const float *a, size_t lda, bool a_transposed, const float *b,
-                size_t ldb, bool b_transposed, size_t m, size_t n, size_t k, float beta);
+void gemm_float(float *c, size_t ldc, GemmFloats a, GemmFloats b, GemmExtents size, float beta);
 
 /* The upper triangle of C = A A^T, C [n, n], A [n, k]; or of A^T A, A [k, n]: in half the time,
  * with the same bound. */

@@ -90,7 +90,7 @@ static bool measure_spread(const Plan *plan, size_t first, size_t count)
     if (ok) {
         operand_sizes(a, &plan->a, first, count);
         operand_sizes(b, &plan->b, 0, n);
-        gemm(s, n, a, k, false, b, k, true, count, n, k, 0);
+        gemm(s, n, gemm_plain(a, k), gemm_transposed(b, k), (GemmExtents){count, n, k}, 0);
     }
     for (size_t r = 0; ok && r < count; r++) {
         const GuardRow row = row_of(plan, first + r);
@@ -110,11 +110,13 @@ static void sum_magnitudes(float *s, const Plan *plan, size_t first, size_t coun
     const Operand *a = &plan->a, *b = &plan->b;
     const size_t most = plan->k < TERMS_MOST ? plan->k : TERMS_MOST;
     for (size_t l = 0; l == 0 || l < most; l += TERMS) {
-        gemm_float(
-            s, plan->n, a->size + (a->depth_major ? l * plan->m + first : first * plan->k + l),
-            a->depth_major ? plan->m : plan->k, a->depth_major,
-            b->size + (b->depth_major ? l * plan->n : l), b->depth_major ? plan->n : plan->k,
-            !b->depth_major, count, plan->n, most - l < TERMS ? most - l : TERMS, l == 0 ? 0 : 1);
+        const GemmFloats left = {a->size +
+                                     (a->depth_major ? l * plan->m + first : first * plan->k + l),
+                                 a->depth_major ? plan->m : plan->k, a->depth_major};
+        const GemmFloats right = {b->size + (b->depth_major ? l * plan->n : l),
+                                  b->depth_major ? plan->n : plan->k, !b->depth_major};
+        const size_t terms = most - l < TERMS ? most - l : TERMS;
+        gemm_float(s, plan->n, left, right, (GemmExtents){count, plan->n, terms}, l == 0 ? 0 : 1);
     }
 }
 

@@ -74,8 +74,9 @@ static void residues_make(const Residues *r, const Scratch *s)
     for (size_t start = 0; start < total; start += s->chunk) {
         size_t length = total - start < s->chunk ? total - start : s->chunk;
         load_digits(s, r, start, length);
-        gemm(r->residue + start, total, r->split->power, r->split->digits, false, s->digits,
-             s->pitch, false, basis->primes, length, r->split->digits, 0);
+        gemm(r->residue + start, total, gemm_plain(r->split->power, r->split->digits),
+             gemm_plain(s->digits, s->pitch),
+             (GemmExtents){basis->primes, length, r->split->digits}, 0);
         for (size_t t = 0; t < basis->primes; t++) {
             wide()->reduce(r->residue + t * total + start, length, basis->q[t],
                            basis->reciprocal[t]);
@@ -94,9 +95,9 @@ static void multiply_residues(double *x, const Residues *a, const Residues *b)
         double *xt = x + t * m * n;
         for (size_t l = 0; l < k; l += basis->depth) {
             size_t terms = k - l < basis->depth ? k - l : basis->depth;
-            gemm(xt, n, at + (a_turned ? l * m : l), a_turned ? m : k, a_turned,
-                 bt + (b_turned ? l * n : l), b_turned ? n : k, !b_turned, m, n, terms,
-                 l == 0 ? 0 : 1);
+            const GemmFactor left = {at + (a_turned ? l * m : l), a_turned ? m : k, a_turned};
+            const GemmFactor right = {bt + (b_turned ? l * n : l), b_turned ? n : k, !b_turned};
+            gemm(xt, n, left, right, (GemmExtents){m, n, terms}, l == 0 ? 0 : 1);
             wide()->reduce(xt, m * n, basis->q[t], basis->reciprocal[t]);
         }
     }
@@ -205,8 +206,8 @@ static void recombine(Store *store, const Plan *plan, const Basis *basis, Scratc
             memcpy(s->rest + t * s->pitch, s->x + t * total + start, length * sizeof *s->rest);
         }
         quotients(s->rest + planes * s->pitch, basis, s->rest, s->pitch, length);
-        gemm(s->joined, s->pitch, basis->weight, planes + 1, false, s->rest, s->pitch, false,
-             basis->digits, length, planes + 1, 0);
+        gemm(s->joined, s->pitch, gemm_plain(basis->weight, planes + 1),
+             gemm_plain(s->rest, s->pitch), (GemmExtents){basis->digits, length, planes + 1}, 0);
         for (size_t e = 0; e < length; e++) {
             bool negative = join_digits(s->limb, s->limbs, s->joined + e, s->pitch, basis);
             store_integer(store, plan, a->first + (start + e) / b->count,

@@ -116,9 +116,9 @@ static void side_rows(const HeadAt *head, const Radius *r, const SideOf *of, Row
     const HeadWeight *w = of->w;
     if (w != NULL) {
         gemm(of->u + rows.first * of->width, of->width,
-             head->at->x + rows.first * r->columns + of->read.first, r->columns, false,
-             w->data + head->head * w->head_stride, w->ld, false, rows.end - rows.first, of->width,
-             of->read.count, 0);
+             gemm_plain(head->at->x + rows.first * r->columns + of->read.first, r->columns),
+             gemm_plain(w->data + head->head * w->head_stride, w->ld),
+             (GemmExtents){rows.end - rows.first, of->width, of->read.count}, 0);
     }
     for (size_t i = rows.first; i < rows.end; i++) {
         side_row(head, r, of, i);
@@ -162,8 +162,8 @@ static void scores_block(Evaluator *ev, Worker *worker, const void *context, siz
     const HeadAt *head = rows->head;
     RowRange of = row_range(rows->r, PRODUCT_ROWS, block);
     size_t n = rows->r->rows, K = head->width_k;
-    gemm(head->score + of.first * n, n, head->query + of.first * K, K, false, head->key, K, true,
-         of.end - of.first, n, K, 0);
+    gemm(head->score + of.first * n, n, gemm_plain(head->query + of.first * K, K),
+         gemm_transposed(head->key, K), (GemmExtents){of.end - of.first, n, K}, 0);
 }
 
 static void gaps_row(Evaluator *ev, Worker *worker, const void *context, size_t i)

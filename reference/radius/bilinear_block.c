@@ -124,10 +124,13 @@ static void set_products(HeadBlock *block)
     size_t rows = block->rows.end - block->rows.first, first = block->first;
     size_t count = block->end - first;
     const double *v = head->value + first * V, *k = head->key + first * K;
-    gemm(block->y, V, block->p + first, n, false, v, V, false, rows, V, count, 0);
-    gemm(block->c, K, block->p + first, n, false, k, K, false, rows, K, count, 0);
-    gemm(block->value + first, n, block->y, V, false, v, V, true, rows, count, V, 0);
-    gemm(block->key + first, n, block->c, K, false, k, K, true, rows, count, K, 0);
+    const GemmFactor p = gemm_plain(block->p + first, n);
+    gemm(block->y, V, p, gemm_plain(v, V), (GemmExtents){rows, V, count}, 0);
+    gemm(block->c, K, p, gemm_plain(k, K), (GemmExtents){rows, K, count}, 0);
+    gemm(block->value + first, n, gemm_plain(block->y, V), gemm_transposed(v, V),
+         (GemmExtents){rows, count, V}, 0);
+    gemm(block->key + first, n, gemm_plain(block->c, K), gemm_transposed(k, K),
+         (GemmExtents){rows, count, K}, 0);
 }
 
 /* Are all of these finite, and their sums? */

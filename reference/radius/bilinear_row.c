@@ -192,7 +192,7 @@ static double formed_moment(const HeadBlock *block, const RowKeys *of)
                of->p[j] * bound_max(0, of->value[j] - apart) * of->key[j] +
                of->p[j] * of->value[j] * of->k.off[j];
     }
-    gemm(m, K, a, V, true, b, K, false, V, K, n, 0);
+    gemm(m, K, gemm_transposed(a, V), gemm_plain(b, K), (GemmExtents){V, K, n}, 0);
     return bound_up(norm_frobenius(m, V, K, K) + off);
 }
 

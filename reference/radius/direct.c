@@ -73,8 +73,9 @@ static void block_slopes(Evaluator *ev, Worker *worker, const void *context, siz
     const Direct *direct = network->direct;
     size_t D = direct->read.count, H = direct->hidden;
     RowRange rows = row_range(r, PRODUCT_ROWS, block);
-    gemm(network->z + rows.first * H, H, r->at.x + rows.first * r->columns + direct->read.first,
-         r->columns, false, direct->w1, H, false, rows.end - rows.first, H, D, 0);
+    gemm(network->z + rows.first * H, H,
+         gemm_plain(r->at.x + rows.first * r->columns + direct->read.first, r->columns),
+         gemm_plain(direct->w1, H), (GemmExtents){rows.end - rows.first, H, D}, 0);
     for (size_t i = rows.first; i < rows.end; i++) {
         double x = banks_in(r, r->at.norm, direct->read, i);
         double off = network->w[0] * banks_in(r, r->at.path, direct->read, i) +

@@ -57,11 +57,11 @@ static void set_block(Evaluator *ev, Worker *worker, const void *context, size_t
     size_t count = rows.end - rows.first;
     const double *x = set->at->x + rows.first * columns + gates->bundle->score.read.first;
     double *z = gates->z + rows.first * K, *u = gates->u + rows.first * K;
-    gemm(u, K, x, columns, false, gates->v, K, false, count, K, D, 0);
+    gemm(u, K, gemm_plain(x, columns), gemm_plain(gates->v, K), (GemmExtents){count, K, D}, 0);
     if (gates->same) {
         memcpy(z, u, count * K * sizeof *z);
     } else {
-        gemm(z, K, x, columns, false, gates->g, K, false, count, K, D, 0);
+        gemm(z, K, gemm_plain(x, columns), gemm_plain(gates->g, K), (GemmExtents){count, K, D}, 0);
     }
     for (size_t i = rows.first; i < rows.end; i++) {
         set_scores(set, i);

@@ -8,6 +8,7 @@
 #include "terms.h"
 
 #include "../../base/text_stream.h"
+#include "../../evaluate/verdict.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -151,8 +152,8 @@ static void judge(Work *work, const LogitSum *sum)
     bool within = mpfr_number_p(sum->residual) && mpfr_number_p(sum->bound) &&
                   mpfr_cmpabs(sum->residual, sum->bound) <= 0;
     said->within = said->within && within;
-    said->residual = residual > said->residual || isnan(residual) ? residual : said->residual;
-    said->bound = bound > said->bound || isnan(bound) ? bound : said->bound;
+    said->residual = worse(residual, said->residual);
+    said->bound = worse(bound, said->bound);
 }
 
 static void evaluate_logits(Work *work, const size_t *logits, size_t count, size_t predicted,

@@ -4,8 +4,10 @@
 #include <stdio.h> /* before mpfr.h: declares mpfr_printf */
 
 #include "terms.h"
+
 #include "../../base/decimal.h"
 #include "../../base/shown.h"
+#include "../../evaluate/verdict.h"
 #include "../../table/output.h"
 
 #include <inttypes.h>
@@ -131,8 +133,8 @@ static void print_residuals(FILE *file, const Attribution *a)
     for (size_t i = 0; i < a->inputs.count; i++) {
         const InputSummary *said = &a->inputs_said[i];
         within += said->within;
-        residual = said->residual > residual || isnan(said->residual) ? said->residual : residual;
-        bound = said->bound > bound || isnan(said->bound) ? said->bound : bound;
+        residual = worse(said->residual, residual);
+        bound = worse(said->bound, bound);
     }
     fprintf(file,
             "sum of the terms: within its bound of the logit for %zu of %zu inputs; largest "
