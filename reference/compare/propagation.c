@@ -165,7 +165,7 @@ static void change_error(mpfr_ptr error, const RefPropagation *propagation, size
 static void layer_error(mpfr_ptr error, const RefPropagation *propagation, const RefRun *layer)
 {
     mpfr_prec_t bits = propagation->run->claimed.x;
-    size_t l = layer->layer;
+    size_t l = layer->next.layer;
     Size largest;
     mpfr_init2(largest.max, REF_CELL_BITS);
     mpfr_set_zero(largest.max, 1);
@@ -188,17 +188,15 @@ static void load(RefPropagation *propagation, RefRun *layer, const ApMat *x, con
 {
     const RefRun *run = propagation->run;
     const Layout *layout = &run->model->layout;
-    layer->layer = run->layer;
-    layer->sublayer = run->sublayer;
-    layer->block = run->block;
+    layer->next = run->next;
     for (size_t i = 0; i < x->rows * x->columns; i++) {
         mpfr_set(layer->stream.entry + i, x->entry + i, MPFR_RNDN);
     }
-    for (size_t i = 0; run->layer > 0 && i < layout->n; i++) {
+    for (size_t i = 0; run->next.layer > 0 && i < layout->n; i++) {
         size_t row = layout_token_row(layout, i);
         for (size_t c = 0; c < x->columns; c++) {
             mpfr_ptr entry = ap_at(&layer->stream, row, c);
-            if (!run_hands_on(propagation->pair->cleared, run->layer, c)) {
+            if (!run_hands_on(propagation->pair->cleared, run->next.layer, c)) {
                 continue;
             }
             if (machine != NULL) {
@@ -214,7 +212,7 @@ static void load(RefPropagation *propagation, RefRun *layer, const ApMat *x, con
 static bool same_before(const RefPropagation *propagation)
 {
     RefRows all = {0, propagation->pair->converted.layout.n};
-    size_t l = propagation->run->layer;
+    size_t l = propagation->run->next.layer;
     return l == 0 || (proof_compared(propagation->base->proof, l, all) & PROVEN_SAME) != 0;
 }
 
@@ -223,7 +221,7 @@ static void measure_incoming(RefPropagation *propagation, RefRows rows)
 {
     const RefRun *run = propagation->run;
     const Layout *layout = &run->model->layout;
-    size_t l = run->layer, content = run->e->stream.columns;
+    size_t l = run->next.layer, content = run->e->stream.columns;
     Size *e = &propagation->construction.incoming, *m = &propagation->rounding.incoming;
     mpfr_t d;
     size_begin(e, same_before(propagation));
@@ -456,7 +454,7 @@ static void keep_machine(RefPropagation *propagation, const MachineView *convert
 void ref_propagation_compare(RefErrors *errors, RefPropagation *propagation, RefRows rows,
                              const MachineView *converted)
 {
-    size_t layer = propagation->run->layer;
+    size_t layer = propagation->run->next.layer;
     Compared compared = {propagation, errors, rows, propagation->pair->compared[layer - 1], layer};
     split_construction(&compared);
     settle_split(errors, PROPAGATION_CONSTRUCTION_INJECTED, &propagation->construction);

@@ -21,9 +21,10 @@ static Block block_open(RefRun *run, const Bundle *bundle, size_t first, size_t 
     Heads heads = {&run->model->layout, bundle, first, count, run->limit};
     Block block = {.run = run, .heads = heads};
     if (run->known != NULL) {
-        block.read = &run->known->record[run->block];
+        block.read = &run->known->record[run->next.block];
     } else {
-        block.write = run->kept != NULL ? &run->kept->record[run->block] : &run->record;
+        block.write =
+            run->kept != NULL ? &run->kept->record[run->next.block] : &run->scratch.record;
         block.read = block.write;
     }
     return block;
@@ -44,7 +45,7 @@ static void scores(const Block *block)
     RefRun *run = block->run;
     prepare_doubt(block, &block->heads);
     if (block->write != NULL) {
-        heads_scores(&run->ev, &block->heads, run->input, &run->work, block->write);
+        heads_scores(&run->ev, &block->heads, run->input, &run->scratch.work, block->write);
     }
     for (int i = 0; i < RUN_CHANGES; i++) {
         if (run_change(run, i) != NULL) {
@@ -75,7 +76,7 @@ static void values(const Block *block, PartKind part)
 {
     RefRun *run = block->run;
     if (block->write != NULL) {
-        heads_values(&run->ev, &block->heads, run->input, &run->work, part, block->write);
+        heads_values(&run->ev, &block->heads, run->input, &run->scratch.work, part, block->write);
     }
     for (int i = 0; i < RUN_CHANGES; i++) {
         if (run_change(run, i) != NULL) {
@@ -102,8 +103,8 @@ static void write(const Block *block, PartKind part)
     RefRun *run = block->run;
     if (block->write != NULL) {
         heads_write(&run->ev, &block->heads, part,
-                    &block->read->part[record_part(block->read, part)].mixed, &run->work.scaled,
-                    &run->delta);
+                    &block->read->part[record_part(block->read, part)].mixed,
+                    &run->scratch.work.scaled, &run->scratch.delta);
     }
     for (int i = 0; i < RUN_CHANGES; i++) {
         if (run_change(run, i) != NULL) {
@@ -157,6 +158,6 @@ void run_bundle(RefRun *run, const Bundle *bundle)
         size_t left = bundle->heads - first;
         Block block = block_open(run, bundle, first, left < most ? left : most);
         block_add(&block);
-        run->block++;
+        run->next.block++;
     }
 }

@@ -6,7 +6,7 @@
 
 #include "run.h"
 
-/* run->delta, and e's, += the sum of the bundle's heads. */
+/* run->scratch.delta, and e's, += the sum of the bundle's heads. */
 void run_bundle(RefRun *run, const Bundle *bundle);
 
 #endif

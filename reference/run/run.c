@@ -79,10 +79,10 @@ static void run_list(RefRun *run, const Layout *layout, RefForm form, const RunS
     size_t rows = layout_rows(layout);
     size_t columns = form == REF_DENSE ? dense_width(layout) : layout_content(layout);
     list[0] = (ApExtent){&run->stream, rows, columns};
-    list[1] = (ApExtent){&run->delta, rows, columns};
-    list[2] = (ApExtent){&run->work.product, rows, shape->block.gate};
-    list[3] = (ApExtent){&run->work.scaled, rows, shape->block.scaled};
-    list[4] = (ApExtent){&run->normed, rows, shape->norm.copy};
+    list[1] = (ApExtent){&run->scratch.delta, rows, columns};
+    list[2] = (ApExtent){&run->scratch.work.product, rows, shape->block.gate};
+    list[3] = (ApExtent){&run->scratch.work.scaled, rows, shape->block.scaled};
+    list[4] = (ApExtent){&run->scratch.normed, rows, shape->norm.copy};
 }
 
 static void run_clear_mats(RefRun *run)
@@ -90,7 +90,7 @@ static void run_clear_mats(RefRun *run)
     ApExtent list[RUN_MATS];
     run_list(run, &run->model->layout, run->form, &(RunShape){{0}, {0, 0}}, list);
     ap_clear_list(list, RUN_MATS);
-    norm_record_clear(&run->norm);
+    norm_record_clear(&run->scratch.norm);
 }
 
 /* The augmented stream: X on the token rows, the bias row's content, the one-hot block. */
@@ -143,11 +143,11 @@ static bool run_init(RefRun *run, double omega, mpfr_prec_t bits, const RunOptio
     run->input = &run->stream;
     ok = ok && ap_init_list(list, RUN_MATS, bits);
     if (ok && run->kept == NULL) {
-        ok = record_init(&run->record, &own.block, bits) &&
-             norm_record_init(&run->norm, layout_rows(layout), own.norm.widest, bits);
+        ok = record_init(&run->scratch.record, &own.block, bits) &&
+             norm_record_init(&run->scratch.norm, layout_rows(layout), own.norm.widest, bits);
     }
     if (ok && run->form == REF_DENSE) {
-        ok = dense_init(&run->dense, layout, bits, options->reproducible);
+        ok = dense_init(&run->scratch.dense, layout, bits, options->reproducible);
     }
     if (ok && options->difference > 0) {
         ok = change_init(&run->e, run, &shape, options->difference);
@@ -212,8 +212,8 @@ void ref_run_clear(RefRun *run)
     }
     radius_clear(run->radius);
     run_clear_mats(run);
-    record_clear(&run->record);
-    dense_clear(&run->dense);
+    record_clear(&run->scratch.record);
+    dense_clear(&run->scratch.dense);
     evaluator_clear(&run->ev);
     for (int i = 0; i < RUN_CHANGES; i++) {
         if (run_change(run, i) != NULL) {
@@ -227,11 +227,11 @@ void ref_run_clear(RefRun *run)
 bool ref_run_certify(RefRun *run)
 {
     bool other_bits = run->known != NULL && run->claimed.e != run->ev.bits;
-    if (run->form == REF_DENSE || other_bits || run->layer > 0) {
+    if (run->form == REF_DENSE || other_bits || run->next.layer > 0) {
         fprintf(stderr,
                 "headproof: bug: %s:%d: radii of a dense run, one from a tape of other "
                 "bits, or behind layer %zu\n",
-                __FILE__, __LINE__, run->layer);
+                __FILE__, __LINE__, run->next.layer);
         abort();
     }
     run->radius = radius_open(&(RadiusOfRun){.layout = &run->model->layout,
@@ -239,7 +239,7 @@ bool ref_run_certify(RefRun *run)
                                              .x = &run->stream,
                                              .e = run->e != NULL ? &run->e->stream : NULL,
                                              .sum = run->e != NULL ? &run->e->sum : NULL,
-                                             .normed = &run->normed,
+                                             .normed = &run->scratch.normed,
                                              .normed_e = run->e != NULL ? &run->e->normed : NULL,
                                              .limit = run->limit});
     return run->radius != NULL;
@@ -340,7 +340,7 @@ static void begin_inherited(RefRun *run)
     for (size_t i = 0; i < layout->n; i++) {
         size_t row = layout_token_row(layout, i);
         for (size_t c = 0; c < inherited->columns; c++) {
-            if (run_hands_on(run->cleared, run->layer, c)) {
+            if (run_hands_on(run->cleared, run->next.layer, c)) {
                 limbs_set(ap_at(inherited, row, c), ap_at(&run->e->stream, row, c));
             }
         }
@@ -351,9 +351,9 @@ static void begin_inherited(RefRun *run)
 void ref_run_layer(RefRun *run)
 {
     const Model *model = run->model;
-    if (run->layer >= model->depth) {
+    if (run->next.layer >= model->depth) {
         fprintf(stderr, "headproof: bug: %s:%d: layer %zu of %zu\n", __FILE__, __LINE__,
-                run->layer + 1, model->depth);
+                run->next.layer + 1, model->depth);
         abort();
     }
     mpfr_clear_flags();
@@ -369,16 +369,16 @@ void ref_run_layer(RefRun *run)
     if (run->inherited != NULL) {
         begin_inherited(run);
     }
-    for (; run->sublayer < model->layer_end[run->layer]; run->sublayer++) {
-        const Sublayer *sublayer = &model->sublayers[run->sublayer];
+    for (; run->next.sublayer < model->layer_end[run->next.layer]; run->next.sublayer++) {
+        const Sublayer *sublayer = &model->sublayers[run->next.sublayer];
         if (run->radius != NULL) {
             radius_before(run->radius);
         }
         run_sublayer(run, sublayer);
         if (run->kept != NULL) {
-            copy_stream(&run->kept->stream[run->sublayer], &run->stream);
+            copy_stream(&run->kept->stream[run->next.sublayer], &run->stream);
         } else if (run->known != NULL) {
-            copy_stream(&run->stream, &run->known->stream[run->sublayer]);
+            copy_stream(&run->stream, &run->known->stream[run->next.sublayer]);
         }
         if (run->radius != NULL) {
             radius_after(run->radius, sublayer, run_norm_record(run));
@@ -386,20 +386,20 @@ void ref_run_layer(RefRun *run)
         }
     }
     if (run->kept != NULL) {
-        run->kept->term[run->layer] = run->term;
+        run->kept->term[run->next.layer] = run->term;
     } else if (run->known != NULL) {
-        run->term = run->known->term[run->layer];
+        run->term = run->known->term[run->next.layer];
     }
     if (run->e != NULL) {
         difference_end_layer(&run->ev, run->e, &run->stream);
     }
     check_range(run);
-    run->layer++;
+    run->next.layer++;
 }
 
 size_t ref_run_layers(const RefRun *run)
 {
-    return run->layer;
+    return run->next.layer;
 }
 
 bool ref_run_failed(const RefRun *run)

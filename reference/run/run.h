@@ -18,6 +18,21 @@ struct RefWeights {
     NormTable *norms;
 };
 
+/* The layer, sublayer and block of heads (as a tape has them) that come next. */
+typedef struct {
+    size_t layer, sublayer, block;
+} RunPlace;
+
+/* Of the sublayer at hand. */
+typedef struct {
+    ApMat delta;     /* what it adds to the stream */
+    ApMat normed;    /* norm(x), where it reads that */
+    NormRecord norm; /* of that norm, where no tape holds it */
+    Record record;   /* of the block of heads at hand, where no tape holds it */
+    HeadsWork work;  /* for that */
+    Dense dense;
+} RunScratch;
+
 struct RefRun {
     const Model *model;
     bool limit;      /* x is evaluated for Omega -> infinity */
@@ -25,13 +40,8 @@ struct RefRun {
     RefForm form;
     Evaluator ev;       /* with e: its Omega is T''s */
     ApMat stream;       /* x [rows, content], dense: [rows, width] */
-    ApMat delta;        /* what the current sublayer adds */
-    ApMat normed;       /* norm(x), where the current sublayer reads that */
-    const ApMat *input; /* what it reads: stream or normed */
-    NormRecord norm;    /* of the norm at hand, where no tape holds it */
-    Record record;      /* of the block of heads at hand, where no tape holds it */
-    HeadsWork work;     /* for that */
-    Dense dense;
+    const ApMat *input; /* what the current sublayer reads: stream or scratch.normed */
+    RunScratch scratch;
     Tape *kept;        /* the records to be written, one a block, or NULL */
     const Tape *known; /* the records and streams of x, evaluated before, or NULL */
     Difference *e;     /* r(T') - r(T_infinity), or NULL */
@@ -41,7 +51,7 @@ struct RefRun {
     const Columns *cleared; /* [depth], for that */
     Radius *radius;         /* how far x and e may be off, or NULL: not certified */
     bool left_range;        /* MPFR's exponents were left, or a NaN made: the stream is NaN */
-    size_t layer, sublayer, block; /* that come next; blocks of heads, as a tape has them */
+    RunPlace next;
     mpfr_exp_t term; /* exponent of the largest number that went into the stream in this layer */
 };
 

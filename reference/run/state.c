@@ -17,13 +17,13 @@ void archive_run(RefArchive *archive, RefRun *run)
 {
     const Model *model = run->model;
     Seen *seen = &run->ev.seen;
-    size_t layer = ref_archive_count(archive, run->layer, model->depth);
+    size_t layer = ref_archive_count(archive, run->next.layer, model->depth);
     size_t sublayers = layer == 0 ? 0 : model->layer_end[layer - 1];
     size_t blocks = run->form == REF_DENSE ? 0 : heads_blocks(model, run->ev.bits, sublayers);
-    run->layer = layer;
-    run->sublayer = ref_archive_count(archive, run->sublayer, sublayers);
-    run->block = ref_archive_count(archive, run->block, blocks);
-    ref_archive_expect(archive, run->sublayer == sublayers && run->block == blocks);
+    run->next.layer = layer;
+    run->next.sublayer = ref_archive_count(archive, run->next.sublayer, sublayers);
+    run->next.block = ref_archive_count(archive, run->next.block, blocks);
+    ref_archive_expect(archive, run->next.sublayer == sublayers && run->next.block == blocks);
     /* Whole bits, or none: -INFINITY. */
     ref_archive_doubles(archive, seen->gap, OMEGA_MAX_GAP + 1, -INFINITY, 0x1p63);
     ref_archive_number(archive, seen->score_max);

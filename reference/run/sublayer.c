@@ -12,7 +12,8 @@
 static void normalise_x(RefRun *run, const LayerNorm *norm, ApMat *to)
 {
     const Layout *layout = &run->model->layout;
-    NormRecord *record = run->kept != NULL ? &run->kept->norm[run->sublayer] : &run->norm;
+    NormRecord *record =
+        run->kept != NULL ? &run->kept->norm[run->next.sublayer] : &run->scratch.norm;
     if (run->form == REF_DENSE) {
         dense_norm(layout, norm, &run->stream, to);
         return;
@@ -28,7 +29,7 @@ static void normalise_x(RefRun *run, const LayerNorm *norm, ApMat *to)
 const NormRecord *run_norm_record(const RefRun *run)
 {
     const Tape *tape = run->known != NULL ? run->known : run->kept;
-    return tape != NULL ? &tape->norm[run->sublayer] : &run->norm;
+    return tape != NULL ? &tape->norm[run->next.sublayer] : &run->scratch.norm;
 }
 
 /* What the sublayer reads, of x and of e: the streams, or their norm. */
@@ -37,11 +38,11 @@ static void read_input(RefRun *run, const LayerNorm *norm)
     bool normed = norm->kind != NORMALIZATION_NONE;
     run->input = &run->stream;
     if (normed && run->known == NULL) {
-        normalise_x(run, norm, &run->normed);
-        run->input = &run->normed;
+        normalise_x(run, norm, &run->scratch.normed);
+        run->input = &run->scratch.normed;
     } else if (normed && run->radius != NULL) {
         norm_write_stream(&run->ev, &run->model->layout, norm, run_norm_record(run), &run->stream,
-                          &run->normed);
+                          &run->scratch.normed);
     }
     for (int i = 0; i < RUN_CHANGES; i++) {
         Difference *e = run_change(run, i);
@@ -64,7 +65,7 @@ static void run_note_term(RefRun *run, mpfr_srcptr term)
 /* x += what the sublayer's heads write, and e the change of that. */
 static void add_heads(RefRun *run, const Sublayer *sublayer)
 {
-    ap_zero(&run->delta);
+    ap_zero(&run->scratch.delta);
     for (int i = 0; i < RUN_CHANGES; i++) {
         if (run_change(run, i) != NULL) {
             difference_begin(run_change(run, i));
@@ -74,7 +75,7 @@ static void add_heads(RefRun *run, const Sublayer *sublayer)
         const Bundle *bundle = &sublayer->bundles[b];
         Heads all = {&run->model->layout, bundle, 0, bundle->heads, run->limit};
         if (run->form == REF_DENSE) {
-            dense_add(&run->ev, &all, run->input, &run->dense, &run->delta);
+            dense_add(&run->ev, &all, run->input, &run->scratch.dense, &run->scratch.delta);
         } else {
             run_bundle(run, bundle);
         }
@@ -84,7 +85,7 @@ static void add_heads(RefRun *run, const Sublayer *sublayer)
         run_note_term(run, run->stream.entry + i);
     }
     if (run->known == NULL) {
-        evaluator_add(&run->ev, &run->stream, &run->stream, &run->delta);
+        evaluator_add(&run->ev, &run->stream, &run->stream, &run->scratch.delta);
     }
     for (int i = 0; i < RUN_CHANGES; i++) {
         if (run_change(run, i) != NULL) {
@@ -129,8 +130,8 @@ void run_sublayer(RefRun *run, const Sublayer *sublayer)
     }
     read_input(run, &sublayer->norm);
     if (sublayer->bundle_count == 0) {
-        direct_operate(&run->ev, &sublayer->direct, run->input, &run->stream, &run->delta,
-                       &run->record.part[HEADS_PART]);
+        direct_operate(&run->ev, &sublayer->direct, run->input, &run->stream, &run->scratch.delta,
+                       &run->scratch.record.part[HEADS_PART]);
     } else {
         add_heads(run, sublayer);
     }

@@ -6,7 +6,7 @@
 
 #include "run.h"
 
-/* x, and e beside it, go through the sublayer run->sublayer. */
+/* x, and e beside it, go through the sublayer run->next.sublayer. */
 void run_sublayer(RefRun *run, const Sublayer *sublayer);
 
 /* The record of its norm. */

@@ -99,10 +99,10 @@ static void making_visit(RefArchive *archive, void *state)
     }
     making->done = ref_archive_count(archive, making->done, base->depth);
     archive_run(archive, making->original);
-    ref_archive_expect(archive, making->original->layer == making->done);
+    ref_archive_expect(archive, making->original->next.layer == making->done);
     if (making->limit != NULL) {
         archive_run(archive, making->limit);
-        ref_archive_expect(archive, making->limit->layer == making->done);
+        ref_archive_expect(archive, making->limit->next.layer == making->done);
     }
     archive_mat(archive, &base->score_max);
     if (base->radius != NULL) {

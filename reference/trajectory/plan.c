@@ -247,7 +247,7 @@ static void measurement_visit(RefArchive *archive, void *state)
     layers_visit(archive, m->plan, m->resolved);
     archive_run(archive, m->low);
     archive_run(archive, m->high);
-    ref_archive_expect(archive, m->low->layer == m->done && m->high->layer == m->done);
+    ref_archive_expect(archive, m->low->next.layer == m->done && m->high->next.layer == m->done);
 }
 
 static RefRun *open_run(const RefPlan *plan, const Model *model, const double *x,
