@@ -287,6 +287,7 @@ typedef struct {
     int digits;       /* that are printed */
     mpfr_exp_t error; /* the value is off by less than 2^error */
     double lacking;   /* of a bound: bits more that make it a value; 0: it may as well be a zero */
+    bool planned;     /* the error is what a plan promises, not proven by radii */
     mpfr_t value;     /* REF_CELL_BITS bits */
 } RefCell;
 
@@ -334,7 +335,8 @@ typedef struct {
     RefCell scalar[SCALAR_COUNT];
     RefCell propagation[PROPAGATION_COUNT]; /* absent but for ref_propagation_compare */
     mpfr_t max_original;                    /* max |r(T)| over the compared entries */
-    double lacking;     /* certified: bits until every cell is a value, about, but for noise */
+    double lacking;     /* certified: bits until every cell is a value, about, but for those: */
+    double hidden;      /* the same of what lies below r(T')'s own error, where T' is by itself */
     double noise;       /* the same of differences of streams that may as well be zero */
     bool contradiction; /* a proven zero was measured larger than its error */
     bool left_range;    /* r(T) or r(T') left MPFR's range: nothing is known */
@@ -344,6 +346,9 @@ typedef struct {
 void ref_errors_init(RefErrors *errors);
 void ref_errors_set_digits(RefErrors *errors, int digits);
 void ref_errors_clear(RefErrors *errors);
+
+/* Is one of the cells planned, and not proven? */
+bool ref_errors_planned(const RefErrors *errors);
 
 /* A machine's stream of tokens: entry (token i, column c) at data[i * ld + c]. */
 typedef struct {

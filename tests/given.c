@@ -208,18 +208,6 @@ static bool take_row(void *context, const Point *point, const Row *row)
     return true;
 }
 
-/* As where radii did not suffice for r(T): a plan, and a base without radii. */
-static void know_by_plan(Shared *shared, const Point *point)
-{
-    ref_base_clear(shared->base);
-    shared->proven = false;
-    shared->plan = ref_plan_make_kept(&shared->pair, 0, NULL);
-    assert_non_null(shared->plan);
-    shared->base =
-        shared_base(shared, point, false, shared_bits(shared->plan, point).x, shared->limit, NULL);
-    assert_non_null(shared->base);
-}
-
 static char *rows_of(const Point *point, bool with_key, bool planned)
 {
     char *text = NULL;
@@ -229,9 +217,7 @@ static char *rows_of(const Point *point, bool with_key, bool planned)
     Sink sink = {open_memstream(&text, &size), with_key};
     assert_non_null(sink.file);
     assert_int_equal(shared_make(&shared, &point, 1, 0, NULL), EVALUATE_OK);
-    if (planned && shared->plan == NULL) {
-        know_by_plan(shared, point);
-    }
+    assert_true(!planned || shared_plan(shared, point));
     assert_int_equal(point_evaluate(&passed, shared, point, take_row, &sink), EVALUATE_OK);
     shared_clear(shared);
     assert_int_equal(fclose(sink.file), 0);

@@ -140,12 +140,12 @@ static const struct {
     {NULL, "there is no .json beside it"},
     {"", "cannot be read as JSON"},
     {"[1]", "cannot be read as JSON"},
-    {"{\"schema\": 9}", "has schema 9, this version reads schema 5"},
-    {"{\"complete\": true}", "has no schema, this version reads schema 5"},
-    {"{\"schema\": 5, \"complete\": false}", "not one of a complete run"},
-    {"{\"schema\": 5}", "not one of a complete run"},
-    {"{\"schema\": 5, \"complete\": true}", "no digest of it"},
-    {"{\"schema\": 5, \"complete\": true, \"digest\": \"0\"}", "was it edited?"},
+    {"{\"schema\": 9}", "has schema 9, this version reads schema 6"},
+    {"{\"complete\": true}", "has no schema, this version reads schema 6"},
+    {"{\"schema\": 6, \"complete\": false}", "not one of a complete run"},
+    {"{\"schema\": 6}", "not one of a complete run"},
+    {"{\"schema\": 6, \"complete\": true}", "no digest of it"},
+    {"{\"schema\": 6, \"complete\": true, \"digest\": \"0\"}", "was it edited?"},
 };
 
 /* A baseline counts as it was saved, whole, with its sidecar. */

@@ -335,7 +335,7 @@ static void test_results_are_replaced(void **state)
     assert_int_equal(count_lines(fixture->text), 2);
     assert_int_equal(strncmp(fixture->text, "construction,activation,", 24), 0);
     assert_true(file_read(fixture->text, fixture->sidecar) > 3);
-    assert_non_null(strstr(fixture->text, "\"schema\": 5"));
+    assert_non_null(strstr(fixture->text, "\"schema\": 6"));
 }
 
 #define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, fixture_tear_down)

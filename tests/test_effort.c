@@ -51,6 +51,14 @@ static void scores_beyond_omega_ask_for_few_bits(void **state)
     }
 }
 
+/* A plan that does not serve Omega does not say with how many bits the base begins. */
+static void so_does_a_plan_that_does_not_serve(void **state)
+{
+    Effort effort;
+    free(counted_rows(&effort, *state, STACK " --propagation"));
+    assert_in_range(effort.most, 128, 512);
+}
+
 static size_t occurrences(const char *text, const char *word)
 {
     size_t count = 0;
@@ -77,7 +85,7 @@ static void bits_are_had_where_they_count(void **state)
          ",14528,,ok\n", 5, 14528},
         {"--construction silu --n 3 --d 2 --omega 5000 --reference subtract --arithmetic none "
          "--max-bits 4096",
-         ",128,,unresolved\n", 5, 128},
+         ",128,,unresolved\n", 3, 128},
         {"--construction masked --activation relu --n 4 --d 5 --d-ff 4 --weights normal "
          "--seed 343657 --bias random --score-scale 100 --arithmetic bf16 --kernel structured "
          "--digits 17 --tolerance 1e-30",
@@ -97,6 +105,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(scores_beyond_omega_ask_for_few_bits),
+        cmocka_unit_test(so_does_a_plan_that_does_not_serve),
         cmocka_unit_test(bits_are_had_where_they_count),
     };
     return cmocka_run_group_tests(tests, given_set_up, given_tear_down);

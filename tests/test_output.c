@@ -116,7 +116,7 @@ static void test_sidecar(void **state)
     output_clear(output);
     json_t *root = json_load_file(fixture->sidecar, 0, NULL);
     assert_non_null(root);
-    assert_int_equal(json_integer_value(json_object_get(root, "schema")), 5);
+    assert_int_equal(json_integer_value(json_object_get(root, "schema")), 6);
     json_t *arguments = json_object_get(root, "argv");
     assert_int_equal(json_array_size(arguments), 4);
     assert_string_equal(json_string_value(json_array_get(arguments, 1)), "sweep");

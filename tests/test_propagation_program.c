@@ -26,6 +26,15 @@ static Output sweep(const char *line)
     return run(text);
 }
 
+/* Without the word that says that digits are planned, as those with --propagation are. */
+static void drop_planned(char *text)
+{
+    for (char *at; (at = strstr(text, "planned")) != NULL;) {
+        size_t before = at > text && at[-1] == ';';
+        memmove(at - before, at + strlen("planned"), strlen(at + strlen("planned")) + 1);
+    }
+}
+
 /* The same table, without the last columns, of the same bits. */
 static void other_columns_stay(void **state)
 {
@@ -36,6 +45,9 @@ static void other_columns_stay(void **state)
     assert_int_equal(plain.code, 0);
     assert_int_equal(split.code, 0);
     assert_int_equal(lines(&plain), lines(&split));
+    assert_null(strstr(plain.text, "planned"));
+    assert_non_null(strstr(split.text, "planned"));
+    drop_planned(split.text);
     for (size_t i = 0; i < lines(&plain); i++) {
         size_t length = strcspn(a, "\n");
         assert_memory_equal(a, b, length);
@@ -106,7 +118,7 @@ static void parts_add_up_in_every_row(void **state)
             check_row(&table, line, errors[i], first);
         }
         expect_cell(&table, line, "status", "ok");
-        expect_cell(&table, line, "bounds", "");
+        expect_cell(&table, line, "bounds", "planned");
     }
     print_message("%zu rows, %zu of them beyond doubles\n", checked, zeros);
     assert_int_equal(checked, 2 * 4 * 2 * (7 * 3 * 2 + 1));

@@ -110,9 +110,9 @@ static void shards_of_other_programs_are_refused(void **state)
     expect_shell("cp s3.csv.json kept && sed \"s/\\\"version\\\": \\\"[^\\\"]*/&9/\" kept "
                  ">s3.csv.json; $h merge s1.csv s2.csv s3.csv -o all.csv",
                  2, "s3.csv: of version ");
-    expect_shell("sed \"s/\\\"schema\\\": 5/\\\"schema\\\": 3/\" kept >s3.csv.json; "
+    expect_shell("sed \"s/\\\"schema\\\": 6/\\\"schema\\\": 3/\" kept >s3.csv.json; "
                  "$h merge s1.csv s2.csv s3.csv -o all.csv",
-                 2, "s3.csv: schema 3, this version reads schema 5");
+                 2, "s3.csv: schema 3, this version reads schema 6");
     expect_shell("sed \"s/\\\"cpu\\\": \\\"/&Z80 /\" kept >s3.csv.json; "
                  "$h merge s1.csv s2.csv s3.csv -o all.csv && cat all.csv.json",
                  0, "\"machines_differ\": true");

@@ -31,10 +31,9 @@ bool ensemble_init(Ensemble *ensemble, size_t capacity, int threads)
     ensemble->points = calloc(capacity, sizeof *ensemble->points);
     ensemble->shared = calloc(capacity, sizeof *ensemble->shared);
     ensemble->errors = calloc(capacity, sizeof *ensemble->errors);
-    ensemble->bounds = calloc(capacity, sizeof *ensemble->bounds);
-    ensemble->offs = calloc(capacity, sizeof *ensemble->offs);
+    ensemble->beside = calloc(capacity, sizeof *ensemble->beside);
     return ensemble->points != NULL && ensemble->shared != NULL && ensemble->errors != NULL &&
-           ensemble->bounds != NULL && ensemble->offs != NULL;
+           ensemble->beside != NULL;
 }
 
 void ensemble_add(Ensemble *ensemble, const Point *point)
@@ -70,8 +69,7 @@ void ensemble_clear(Ensemble *ensemble)
     free(ensemble->points);
     free(ensemble->shared);
     free(ensemble->errors);
-    free(ensemble->bounds);
-    free(ensemble->offs);
+    free(ensemble->beside);
     free(ensemble->known);
 }
 
@@ -252,15 +250,15 @@ static bool member_error(void *context, size_t i, const Shared *shared, const Po
     bool ok = point_worst_cell(&worst, shared, &judged) == EVALUATE_OK;
     if (ok) {
         mpfr_set(asked->ensemble->errors[i], worst.value, MPFR_RNDN);
-        asked->ensemble->bounds[i] = worst.state == CELL_BOUND;
-        asked->ensemble->offs[i] = worst.error;
+        asked->ensemble->beside[i] =
+            (Beside){worst.state == CELL_BOUND, worst.planned, worst.error};
     }
     ref_cell_clear(&worst);
     return ok;
 }
 
 /* false: memory is short. */
-static bool note(Ensemble *ensemble, double omega, ErrorKind kind, bool bound, mpfr_exp_t off)
+static bool note(Ensemble *ensemble, double omega, ErrorKind kind, const Beside *beside)
 {
     size_t count = ensemble->known_count;
     void *longer = realloc(ensemble->known, (count + 1) * sizeof *ensemble->known);
@@ -270,8 +268,7 @@ static bool note(Ensemble *ensemble, double omega, ErrorKind kind, bool bound, m
     ensemble->known = longer;
     ensemble->known[count].omega = omega;
     ensemble->known[count].kind = kind;
-    ensemble->known[count].bound = bound;
-    ensemble->known[count].off = off;
+    ensemble->known[count].beside = *beside;
     ensemble->known_count++;
     return true;
 }
@@ -281,12 +278,14 @@ void ensemble_cell(RefCell *cell, const Ensemble *ensemble, double omega, ErrorK
 {
     bool bound = false;
     cell->error = mpfr_get_emin_min();
+    cell->planned = false;
     for (size_t i = 0; i < ensemble->known_count; i++) {
         if (ensemble->known[i].kind == kind &&
             (kind == ERROR_NATIVE || ensemble->known[i].omega == omega)) {
-            bound = bound || ensemble->known[i].bound;
-            cell->error =
-                ensemble->known[i].off > cell->error ? ensemble->known[i].off : cell->error;
+            const Beside *beside = &ensemble->known[i].beside;
+            bound = bound || beside->bound;
+            cell->planned = cell->planned || beside->planned;
+            cell->error = beside->off > cell->error ? beside->off : cell->error;
         }
     }
     mpfr_set(cell->value, error, MPFR_RNDN);
@@ -302,8 +301,7 @@ bool ensemble_worst(Ensemble *ensemble, mpfr_ptr worst, double omega, ErrorKind 
     if (!ensemble_each(ensemble, omega, member_error, &asked)) {
         return false;
     }
-    bool bound = false;
-    mpfr_exp_t off = mpfr_get_emin_min();
+    Beside all = {.off = mpfr_get_emin_min()};
     mpfr_set_zero(worst, 1);
     for (size_t i = 0; i < ensemble->count; i++) {
         if (mpfr_nan_p(ensemble->errors[i])) {
@@ -312,11 +310,13 @@ bool ensemble_worst(Ensemble *ensemble, mpfr_ptr worst, double omega, ErrorKind 
         }
         bool more = mpfr_greater_p(ensemble->errors[i], worst);
         bool equal = mpfr_equal_p(ensemble->errors[i], worst);
-        bound = more ? ensemble->bounds[i] : bound || (equal && ensemble->bounds[i]);
-        off = ensemble->offs[i] > off ? ensemble->offs[i] : off;
+        const Beside *one = &ensemble->beside[i];
+        all.bound = more ? one->bound : all.bound || (equal && one->bound);
+        all.planned = all.planned || one->planned;
+        all.off = one->off > all.off ? one->off : all.off;
         mpfr_max(worst, worst, ensemble->errors[i], MPFR_RNDN);
     }
-    return note(ensemble, omega, kind, bound, off);
+    return note(ensemble, omega, kind, &all);
 }
 
 static bool judged_error(void *context, mpfr_ptr error, double omega)

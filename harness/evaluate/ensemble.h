@@ -13,20 +13,24 @@
 
 #include <pthread.h>
 
+/* What is known of an error besides its size. */
+typedef struct {
+    bool bound;     /* it is only an upper bound */
+    bool planned;   /* as RefCell's */
+    mpfr_exp_t off; /* as RefCell's error */
+} Beside;
+
 typedef struct {
     const Point **points; /* [count], the caller's */
     Shared **shared;      /* [count] what a member's evaluations share; NULL from kept on, and then
                              made anew at every use */
     mpfr_t *errors;       /* [count] of the last evaluation */
-    bool *bounds;         /* [count] which of those are only upper bounds */
-    mpfr_exp_t *offs;     /* [count] as RefCell's error */
-    /* [known_count] what is known of the worst error of an evaluation besides its size: is it only
-     * a bound, and what may it be off by? */
+    Beside *beside;       /* [count] of those */
+    /* [known_count] of the worst error of an evaluation. */
     struct {
         double omega;
         ErrorKind kind;
-        bool bound;
-        mpfr_exp_t off;
+        Beside beside;
     } * known;
     size_t known_count;
     size_t count, kept;

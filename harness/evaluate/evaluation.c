@@ -28,8 +28,8 @@ bool evaluation_plan(Evaluation *evaluation, bool difference)
     evaluation->certified = point->certify || proven;
     if (proven) {
         evaluation->plan = NULL;
-        mpfr_prec_t bits = ref_base_bits(evaluation->base);
-        evaluation->bits = (RefBits){bits, bits}; /* a radius is of x and e at once */
+        evaluation->bits = shared_proven_bits(shared, point);
+        evaluation->base = shared_base_of(shared, evaluation->bits.x);
         return true;
     }
     if (difference && !ref_plan_serves(shared->plan, point_omega(point))) {

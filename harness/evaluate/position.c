@@ -159,6 +159,7 @@ bool position_take(Position *position, const PositionLogits *logits, const Final
         return false;
     }
     take_errors(position, &offs.errors);
+    position->planned = ref_errors_planned(&offs.errors);
     predict(position, logits);
     ref_softmax_set(logits->softmax, logits->original, offs.original);
     position->loss = original_loss(logits);

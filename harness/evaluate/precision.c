@@ -4,6 +4,7 @@
 #include "precision.h"
 
 #include "../table/columns.h"
+#include "predict.h"
 
 #include <math.h>
 
@@ -34,9 +35,11 @@ bool precision_promise_broken(const Evaluation *evaluation, const Row *row)
 double precision_proof_lacking(const Evaluation *evaluation, const Row *row)
 {
     const RefErrors *errors = &row->errors;
-    double all =
-        evaluation->point->certify ? fmax(errors->lacking, errors->noise) : errors->lacking;
-    return fmin(all, (double)evaluation->bits.x);
+    const Point *point = evaluation->point;
+    double all = point->certify ? fmax(errors->lacking, errors->noise) : errors->lacking;
+    bool seen =
+        point->certify || point->precision > 0 || point_bits(point).hidden <= point->max_bits;
+    return fmin(seen ? fmax(all, errors->hidden) : all, (double)evaluation->bits.x);
 }
 
 double precision_lacking(const Evaluation *evaluation, const Row *row)
@@ -83,8 +86,9 @@ static mpfr_prec_t bits_more(mpfr_prec_t bits, double more, double most)
 
 bool precision_wants_plan(const Evaluation *evaluation, const RowsFound *found)
 {
+    bool given = evaluation->point->precision > 0; /* no bits more are to be had */
     return evaluation->certified && !evaluation->point->certify &&
-           found->lacking >= (double)evaluation->bits.x;
+           found->lacking >= (given ? 1 : (double)evaluation->bits.x);
 }
 
 bool precision_next(RefBits *next, const Evaluation *evaluation, const RowsFound *found, int raises)

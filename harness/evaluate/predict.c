@@ -37,12 +37,15 @@ PointBits point_bits(const Point *point)
     double likely = fmin(cap, all <= cap ? all : machine);
     if (point->precision > 0) {
         double bits = (double)point->precision;
-        return (PointBits){bits, bits, bits, bits, bits};
+        return (PointBits){bits, bits, bits, bits, bits, bits};
     }
     double few = digits - BITS_BESIDE + BITS_BESIDE_SHALLOW;
-    return (PointBits){likely, difference ? fmin(likely, whole_limbs(digits)) : likely,
-                       fmin(cap, BITS_MOST + hidden), fmin(likely, whole_limbs(BITS_MACHINE + few)),
-                       BITS_MACHINE + digits - BITS_BESIDE + BITS_BEYOND};
+    return (PointBits){likely,
+                       difference ? fmin(likely, whole_limbs(digits)) : likely,
+                       fmin(cap, BITS_MOST + hidden),
+                       fmin(likely, whole_limbs(BITS_MACHINE + few)),
+                       BITS_MACHINE + digits - BITS_BESIDE + BITS_BEYOND,
+                       hidden + few};
 }
 
 /* m(T') alone. */

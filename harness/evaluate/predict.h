@@ -13,6 +13,7 @@ typedef struct {
     double most;       /* what it may rise to: for memory */
     double first;      /* of what loses few bits: where radii begin */
     double machine;    /* what a machine's errors take where nothing is lost before */
+    double hidden;     /* and what the construction error takes there, by subtracting */
 } PointBits;
 
 /* As asked for with --precision.  Else for the digits and room for rounding errors and, unless a

@@ -169,7 +169,20 @@ static mpfr_prec_t bits_needed(const Shared *made, const Point *point)
 
 bool shared_proves(const Point *point)
 {
-    return point->reference == REFERENCE_DIFFERENCE && point->precision == 0 && !point->propagation;
+    return point_has_reference(point) && point->form == REF_STRUCTURED && !point->propagation;
+}
+
+RefBits shared_proven_bits(const Shared *shared, const Point *point)
+{
+    double base = (double)ref_base_bits(shared->base), cap = (double)point->max_bits, bits = base;
+    if (point->precision > 0) {
+        bits = (double)point->precision;
+    } else if (point->reference != REFERENCE_DIFFERENCE) {
+        double lost = fmin(ref_base_lost(shared->base), base);
+        double all = 64 * ceil((lost + point_bits(point).hidden) / 64);
+        bits = all <= cap ? fmax(all, base) : base;
+    }
+    return (RefBits){(mpfr_prec_t)bits, (mpfr_prec_t)bits};
 }
 
 /* m(T) in the forms that points ask for.  false: memory is short. */
@@ -211,7 +224,8 @@ static bool fill_proven(Shared *made, const Point *point, const Point *const *po
                         double tape_room, const RefKeeper *keeper)
 {
     PointBits guess = point_bits(point);
-    double lost = 0, bits = 0, needed = is_long(point) ? guess.likely : guess.first;
+    bool difference = point->reference == REFERENCE_DIFFERENCE;
+    double lost = 0, bits = 0, needed = difference && is_long(point) ? guess.likely : guess.first;
     for (int bases = 0; bases < BASES_MOST && needed > bits; bases++) {
         bits = needed;
         if (!fill_base(made, points, count, true, (mpfr_prec_t)bits, tape_room, keeper)) {
@@ -239,6 +253,40 @@ static bool fill_planned(Shared *made, const Point *const *points, size_t count,
                                                             bits, tape_room, keeper));
 }
 
+const RefBase *shared_base_of(const Shared *shared, mpfr_prec_t bits)
+{
+    for (size_t i = 0; i < shared->other_count; i++) {
+        if (ref_base_bits(shared->others[i]) == bits) {
+            return shared->others[i];
+        }
+    }
+    return shared->base;
+}
+
+/* Bases for the points with radii whose bits are others, while there is room: a point without one
+ * makes its own.  false: memory is short. */
+static bool fill_others(Shared *made, const Point *const *points, size_t count, double room)
+{
+    made->others = calloc(count, sizeof *made->others);
+    for (size_t i = 0; made->others != NULL && i < count; i++) {
+        if (!shared_proves(points[i])) {
+            continue;
+        }
+        mpfr_prec_t bits = shared_proven_bits(made, points[i]).x;
+        double bytes = ref_base_bytes(&made->pair, bits, REF_LIMIT_STREAMS);
+        if (ref_base_bits(shared_base_of(made, bits)) == bits || bytes > room) {
+            continue;
+        }
+        RefBase *base = shared_base(made, points[i], true, bits, REF_LIMIT_STREAMS, NULL);
+        if (base == NULL) {
+            return false;
+        }
+        made->others[made->other_count++] = base;
+        room -= bytes;
+    }
+    return made->others != NULL;
+}
+
 /* m(T) in the forms that points ask for, and the base: with radii where a point's digits are
  * proven, else at the bits of a plan. */
 static bool fill(Shared *made, const Point *const *points, size_t count, double tape_room,
@@ -247,10 +295,12 @@ static bool fill(Shared *made, const Point *const *points, size_t count, double 
     const Point *proves = NULL;
     bool planned = false;
     for (size_t i = 0; i < count; i++) {
-        proves = proves == NULL && shared_proves(points[i]) ? points[i] : proves;
+        bool first = proves == NULL || (proves->precision > 0 && points[i]->precision == 0);
+        proves = first && shared_proves(points[i]) ? points[i] : proves;
     }
     if (!fill_originals(made, points, count, keeper) ||
-        (proves != NULL && !fill_proven(made, proves, points, count, tape_room, keeper))) {
+        (proves != NULL && !fill_proven(made, proves, points, count, tape_room, keeper)) ||
+        (made->proven && !fill_others(made, points, count, tape_room))) {
         return false;
     }
     for (size_t i = 0; i < count; i++) {
@@ -258,6 +308,12 @@ static bool fill(Shared *made, const Point *const *points, size_t count, double 
         planned = planned || (point_has_reference(points[i]) && !proven);
     }
     return !planned || fill_planned(made, points, count, tape_room, keeper);
+}
+
+bool shared_plan(Shared *made, const Point *point)
+{
+    made->proven = false;
+    return made->plan != NULL || fill_planned(made, &point, 1, 0, NULL);
 }
 
 /* On as many threads as OpenMP would start here. */
@@ -332,6 +388,10 @@ void shared_clear(Shared *shared)
         free((&shared->original[0][0])[i]);
     }
     ref_base_clear(shared->base);
+    for (size_t i = 0; i < shared->other_count; i++) {
+        ref_base_clear(shared->others[i]);
+    }
+    free(shared->others);
     ref_plan_clear(shared->plan);
     if (shared->family == NULL) {
         ref_weights_clear(shared->weights);
@@ -351,6 +411,10 @@ double shared_bytes(const Shared *shared)
     double bytes = (double)shared->pair.bytes;
     if (shared->base != NULL) {
         bytes += ref_base_bytes(&shared->pair, ref_base_bits(shared->base), shared->limit);
+    }
+    for (size_t i = 0; i < shared->other_count; i++) {
+        mpfr_prec_t bits = ref_base_bits(shared->others[i]);
+        bytes += ref_base_bytes(&shared->pair, bits, REF_LIMIT_STREAMS);
     }
     for (size_t i = 0; i < ORIGINALS; i++) {
         if ((&shared->original[0][0])[i] != NULL) {

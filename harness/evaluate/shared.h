@@ -13,11 +13,13 @@ typedef enum { EVALUATE_OK, EVALUATE_NO_MEMORY } EvaluateStatus;
 
 typedef struct {
     Pair pair;
-    RefPlan *plan;       /* NULL where every point has its own, or none */
-    Family *family;      /* of one of many inputs: what is not its own; else NULL */
-    bool proven;         /* of shared_proves: radii say what is right, until they do not suffice */
-    RefBase *base;       /* r(T), and of r(T_infinity) what limit says; NULL where no point asks */
-    RefLimit limit;      /* what the base keeps of r(T_infinity) */
+    RefPlan *plan;    /* NULL where every point has its own, or none */
+    Family *family;   /* of one of many inputs: what is not its own; else NULL */
+    bool proven;      /* of shared_proves: radii say what is right, until they do not suffice */
+    RefBase *base;    /* r(T), and of r(T_infinity) what limit says; NULL where no point asks */
+    RefLimit limit;   /* what the base keeps of r(T_infinity) */
+    RefBase **others; /* [other_count] of bits that some points need instead, with radii */
+    size_t other_count;
     RefWeights *weights; /* own, or the family's */
     /* m(T) after every layer, [depth, n, content], or NULL where no point asks */
     double *original[ARITHMETIC_COUNT][KERNEL_COUNT];
@@ -37,6 +39,10 @@ EvaluateStatus shared_make_member(Shared **shared, Family *family, const Point *
                                   double tape_room) __attribute__((warn_unused_result));
 
 void shared_clear(Shared *shared);
+
+/* What shared_make made for this one point, with a plan and the base at its bits, which are
+ * shared_bits.  false: memory is short. */
+bool shared_plan(Shared *shared, const Point *point) __attribute__((warn_unused_result));
 
 /* tape_room for a group of so many points, where memory bytes may be used. */
 double shared_tape_room(double memory, size_t points);
@@ -61,7 +67,14 @@ RefBase *shared_base(const Shared *shared, const Point *point, bool certify, mpf
                      RefLimit limit, const RefKeeper *keeper) __attribute__((warn_unused_result));
 
 /* Is a point like this one evaluated with radii first, and with a plan only where they do not
- * suffice?  Not one of a precision that is given, nor with --propagation, nor by subtracting. */
+ * suffice?  Not with --propagation, and not by full matrices. */
 bool shared_proves(const Point *point);
+
+/* The precisions of such a point, of x and e alike, as a radius is of both: that of the base, or as
+ * it says; for what is subtracted, what r(T) loses and e^(-2 Omega) hides beside the digits. */
+RefBits shared_proven_bits(const Shared *shared, const Point *point);
+
+/* Of the bases that there are, the one of just so many bits, or else the first. */
+const RefBase *shared_base_of(const Shared *shared, mpfr_prec_t bits);
 
 #endif

@@ -9,16 +9,30 @@
 
 #include <string.h>
 
-void bounds_add(FILE *file, bool *first, const char *name)
+static void add(BoundsList *list, const char *name)
 {
-    fprintf(file, "%s%s", *first ? "" : ";", name);
-    *first = false;
+    fprintf(list->file, "%s%s", list->any ? ";" : "", name);
+    list->any = true;
+}
+
+void bounds_take(BoundsList *list, const char *name, CellState state)
+{
+    if (state == CELL_BOUND) {
+        add(list, name);
+    }
+}
+
+void bounds_end(BoundsList *list)
+{
+    if (list->planned) {
+        add(list, BOUNDS_PLANNED);
+    }
 }
 
 int bounds_write(FILE *file, const Point *point, const Row *row)
 {
     RefCell size;
-    bool first = true;
+    BoundsList list = {file, false, false};
     ref_cell_init(&size, point_digits(point));
     for (size_t i = 0; column_at(i) != NULL; i++) {
         const Column *column = column_at(i);
@@ -26,10 +40,10 @@ int bounds_write(FILE *file, const Point *point, const Row *row)
             continue;
         }
         column_value(&size, column, point, row);
-        if (size.state == CELL_BOUND) {
-            bounds_add(file, &first, column->name);
-        }
+        bounds_take(&list, column->name, size.state);
+        list.planned = list.planned || size.planned;
     }
+    bounds_end(&list);
     ref_cell_clear(&size);
     return ferror(file) ? -1 : 0;
 }
@@ -67,7 +81,9 @@ bool bounds_read(CellState *states, const char *text, size_t length)
         states[i] = CELL_BOUND;
         text += left > size ? size + 1 : size;
     }
-    return text == end;
+    size_t planned = strlen(BOUNDS_PLANNED);
+    bool is_planned = (size_t)(end - text) == planned && memcmp(text, BOUNDS_PLANNED, planned) == 0;
+    return text == end || is_planned;
 }
 
 bool bounds_has(const char *list, const char *name)

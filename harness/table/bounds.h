@@ -1,6 +1,7 @@
 /*
  * The column `bounds`: the names of a row's cells that are only upper bounds, in the columns'
- * order, a semicolon between two.
+ * order, a semicolon between two; and at the end BOUNDS_PLANNED where digits of the row are what a
+ * plan promises, and not proven.
  */
 #ifndef HEADPROOF_HARNESS_TABLE_BOUNDS_H
 #define HEADPROOF_HARNESS_TABLE_BOUNDS_H
@@ -11,7 +12,8 @@
 #include <stdio.h>
 
 #define BOUNDS_COLUMN "bounds"
-#define CELL_NAME 32 /* room for a name in the list */
+#define BOUNDS_PLANNED "planned" /* no column's name */
+#define CELL_NAME 32             /* room for a name in the list */
 
 /* The list of a sweep's row.  0, or -1 (errno). */
 int bounds_write(FILE *file, const Point *point, const Row *row)
@@ -21,12 +23,21 @@ int bounds_write(FILE *file, const Point *point, const Row *row)
 size_t bounds_count(const Point *point, const Row *row);
 
 /* Makes the cells of text [length] bounds; states: of every column's cell.  false: one of them is
- * not a value that the row has, or they are not in order. */
+ * not a value that the row has, or they are not in order, BOUNDS_PLANNED the last. */
 bool bounds_read(CellState *states, const char *text, size_t length)
     __attribute__((warn_unused_result));
 
-/* One more name of a list that is being written; *first: it is the first one yet. */
-void bounds_add(FILE *file, bool *first, const char *name);
+/* A list that is being written. */
+typedef struct {
+    FILE *file;
+    bool any, planned;
+} BoundsList;
+
+/* One more cell: its name, if it is a bound. */
+void bounds_take(BoundsList *list, const char *name, CellState state);
+
+/* What ends the list. */
+void bounds_end(BoundsList *list);
 
 /* Is the name in the list, which a NUL ends? */
 bool bounds_has(const char *list, const char *name);

@@ -78,7 +78,8 @@ static int check_bounds(const Csv *csv, size_t row, const char *list)
         if (end != NULL) {
             *end++ = '\0';
         }
-        if (!may_be_bound(csv, row, name)) {
+        bool planned = end == NULL && strcmp(name, BOUNDS_PLANNED) == 0;
+        if (!planned && !may_be_bound(csv, row, name)) {
             complain((Origin){.file = csv->path, .line = csv_line(row)}, name,
                      "expected columns whose cells are numbers, a ; between two (column %s)",
                      BOUNDS_COLUMN);

@@ -23,7 +23,9 @@ static const Said said[] = {
     {NULL, OPTIONS_COLUMN, "words", "`axis=value` of other axes: given, or not at their default"},
     {"attribute", LAYER_COLUMN, "integer", "the layer of the head, from 1; blank: in no layer"},
     {NULL, LAYER_COLUMN, "integer", "the layer, from 1, after which the row was compared"},
-    {NULL, BOUNDS_COLUMN, "words", "the row's columns whose cells are only upper bounds, with `;`"},
+    {NULL, BOUNDS_COLUMN, "words",
+     "the row's columns whose cells are only upper bounds, with `;`; at the end `planned` where "
+     "digits are what a plan promises, and not proven"},
     {NULL, "identical", "share", "numbers in which m(T′) and m(T) agree bit by bit, of all"},
     {NULL, "bias_row_max", ABSOLUTE,
      "a leak: the largest entry of r(T′)'s bias row where 0 is due"},

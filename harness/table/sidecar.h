@@ -12,7 +12,7 @@
 
 /* The version of the table's columns and of the sidecar's keys: raised when one of them comes, goes
  * or changes its meaning. */
-#define SIDECAR_SCHEMA 5
+#define SIDECAR_SCHEMA 6
 
 /* What a sweep adds: which points of its grid it evaluates, for shard `shard` of `shards`, and
  * what it found.  passed, seconds [grid->count]; negative seconds: not measured, the rows are from

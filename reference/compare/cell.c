@@ -46,6 +46,7 @@ void ref_cell_set(RefCell *cell, const RefCell *from)
     cell->digits = from->digits;
     cell->error = from->error;
     cell->lacking = from->lacking;
+    cell->planned = from->planned;
     mpfr_set(cell->value, from->value, MPFR_RNDN);
 }
 
@@ -58,6 +59,7 @@ static void cell_reset(RefCell *cell)
 {
     cell->state = CELL_ABSENT;
     cell->lacking = 0;
+    cell->planned = false;
 }
 
 void ref_errors_init(RefErrors *errors)
@@ -91,9 +93,34 @@ void ref_errors_set_digits(RefErrors *errors, int digits)
 void errors_reset(RefErrors *errors)
 {
     each_cell(errors, cell_reset);
-    errors->lacking = errors->noise = 0;
+    errors->lacking = errors->hidden = errors->noise = 0;
     errors->contradiction = false;
     errors->left_range = false;
+}
+
+static void cell_plan(RefCell *cell)
+{
+    bool number = cell->state == CELL_VALUE || cell->state == CELL_BOUND;
+    cell->planned = number && cell->error > mpfr_get_emin_min();
+}
+
+void errors_plan(RefErrors *errors)
+{
+    each_cell(errors, cell_plan);
+}
+
+bool ref_errors_planned(const RefErrors *errors)
+{
+    bool planned = false;
+    for (int kind = 0; kind < ERROR_KINDS; kind++) {
+        for (int norm = 0; norm < NORM_COUNT; norm++) {
+            planned = planned || errors->error[kind][norm].planned;
+        }
+    }
+    for (int i = 0; i < SCALAR_COUNT; i++) {
+        planned = planned || errors->scalar[i].planned;
+    }
+    return planned;
 }
 
 /* Do a and b round to the same digits? */
@@ -176,17 +203,23 @@ static int log10_digits(mpfr_srcptr value, int digits)
     return least;
 }
 
-/* Of a value with an error: the logarithm of either end. */
+/* Of a value x known to +-h: log10 x to +-h / (x - h) log10 e, and 2^-REF_CELL_BITS of itself for
+ * its own rounding. */
 static void settle_log10(RefCell *cell, const RefCell *from)
 {
     mpfr_t error, low, high;
     mpfr_inits2(REF_CELL_BITS, error, low, high, (mpfr_ptr)0);
     mpfr_set_ui_2exp(error, 1, from->error, MPFR_RNDU);
     mpfr_sub(low, from->value, error, MPFR_RNDD);
-    mpfr_add(high, from->value, error, MPFR_RNDU);
-    mpfr_log10(low, low, MPFR_RNDD);
-    mpfr_log10(high, high, MPFR_RNDU);
-    if (!same_digits(low, high, cell->digits)) {
+    bool open = mpfr_sgn(low) <= 0; /* below: there h / x is enough above */
+    mpfr_div(error, error, open ? from->value : low, MPFR_RNDU);
+    mpfr_mul_d(error, error, 0.4343, MPFR_RNDU);
+    mpfr_abs(high, cell->value, MPFR_RNDU);
+    mpfr_mul_2si(high, high, 1 - REF_CELL_BITS, MPFR_RNDU);
+    mpfr_add(error, error, high, MPFR_RNDU);
+    mpfr_sub(low, cell->value, error, MPFR_RNDD);
+    mpfr_add(high, cell->value, error, MPFR_RNDU);
+    if (open || !same_digits(low, high, cell->digits)) {
         cell->state = CELL_BOUND;
         cell->lacking = LACKING_LEAST;
         mpfr_set(cell->value, high, MPFR_RNDU);

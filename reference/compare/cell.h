@@ -18,6 +18,9 @@ bool cell_zero(RefCell *cell, mpfr_srcptr value, mpfr_srcptr error);
 /* Bits that the error must fall by until the cell of that value is one; 0: it is. */
 double cell_lacks(const RefCell *cell, mpfr_srcptr value, mpfr_srcptr error);
 
+/* Numbers that are not exact are planned. */
+void errors_plan(RefErrors *errors);
+
 /* Every cell absent, no contradiction. */
 void errors_reset(RefErrors *errors);
 

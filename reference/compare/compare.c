@@ -140,6 +140,9 @@ void ref_compare_rows(RefErrors *errors, const Pair *pair, const RefPlan *plan, 
     ask_machine(&comparison, &streams, converted, original, exact);
     comparison_answer(&comparison);
     compare_score(errors, plan, base, layer);
+    if (!known.certified) {
+        errors_plan(errors);
+    }
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         mpfr_clears(all[i]->error, all[i]->root, (mpfr_ptr)0);
     }

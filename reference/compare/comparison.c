@@ -152,8 +152,10 @@ static bool compare_sides(const Comparison *comparison, Question *question)
         }
         if (question->off.root != NULL) {
             double lacks = cell_lacks(&cells[norm], value, error);
-            bool noise = question->kind != ERROR_CONSTRUCTION && cells[norm].lacking == 0;
-            double *most = noise ? &question->noise : &question->lacking;
+            bool noise = cells[norm].lacking == 0, carried = question->a.difference != NULL;
+            double *most = !noise || carried                      ? &question->lacking
+                           : question->kind == ERROR_CONSTRUCTION ? &question->hidden
+                                                                  : &question->noise;
             *most = fmax(*most, lacks);
         }
     }
@@ -165,7 +167,7 @@ static bool compare_sides(const Comparison *comparison, Question *question)
 void comparison_ask(Comparison *comparison, ErrorKind kind, Side a, Side b, Off off,
                     bool proven_zero)
 {
-    comparison->question[comparison->count++] = (Question){kind, a, b, off, proven_zero, 0, 0};
+    comparison->question[comparison->count++] = (Question){kind, a, b, off, proven_zero, 0, 0, 0};
 }
 
 /* Entries that are worth a parallel region. */
@@ -186,6 +188,7 @@ void comparison_answer(Comparison *comparison)
     for (size_t q = 0; q < comparison->count; q++) {
         const Question *question = &comparison->question[q];
         comparison->errors->lacking = fmax(comparison->errors->lacking, question->lacking);
+        comparison->errors->hidden = fmax(comparison->errors->hidden, question->hidden);
         comparison->errors->noise = fmax(comparison->errors->noise, question->noise);
     }
 }

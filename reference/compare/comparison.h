@@ -27,7 +27,7 @@ typedef struct {
     Side a, b;
     Off off;
     bool proven_zero;
-    double lacking, noise; /* see RefErrors */
+    double lacking, hidden, noise; /* see RefErrors */
 } Question;
 
 /* What every kind of error shares after one layer. */

@@ -72,7 +72,9 @@ static void settle_leak(RefErrors *errors, RefCell *cell, const Known *known, mp
     }
     cell_settle(cell, max, error);
     if (known->certified) {
-        errors->lacking = fmax(errors->lacking, cell_lacks(cell, max, error));
+        bool hidden = known->run->e == NULL && cell->lacking == 0;
+        double *most = hidden ? &errors->hidden : &errors->lacking;
+        *most = fmax(*most, cell_lacks(cell, max, error));
     }
     mpfr_clear(error);
 }

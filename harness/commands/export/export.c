@@ -159,6 +159,10 @@ static int write_point(const Point *point, const char *path)
         return memory_fault();
     }
     e.shared = shared;
+    if (!shared_plan(shared, point)) {
+        shared_clear(shared);
+        return memory_fault();
+    }
     e.bits = shared_bits(shared->plan, point).x;
     int status = check_texts(&e);
     if (status == 0) {

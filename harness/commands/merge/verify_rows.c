@@ -131,7 +131,10 @@ static void write_errors(FILE *file, const Cells *rows, size_t count, bool judge
                          const PositionMeans *means)
 {
     size_t worst[ERROR_KINDS] = {0};
-    bool first = true;
+    BoundsList list = {.file = file};
+    for (size_t i = 0; i < count; i++) {
+        list.planned = list.planned || cell_is_bound(&rows[i], BOUNDS_PLANNED);
+    }
     for (size_t kind = 0; kind < ERROR_KINDS; kind++) {
         int c = VERIFY_ERRORS + (int)kind;
         for (size_t i = 1; i < count; i++) {
@@ -145,16 +148,15 @@ static void write_errors(FILE *file, const Cells *rows, size_t count, bool judge
     }
     fputc(',', file);
     for (size_t c = VERIFY_ERRORS; c < VERIFY_BOUNDS; c++) {
-        if (cell_is_bound(&rows[worst[(c - VERIFY_ERRORS) % ERROR_KINDS]], verify_column(c))) {
-            bounds_add(file, &first, verify_column(c));
-        }
+        bool bound =
+            cell_is_bound(&rows[worst[(c - VERIFY_ERRORS) % ERROR_KINDS]], verify_column(c));
+        bounds_take(&list, verify_column(c), bound ? CELL_BOUND : CELL_VALUE);
     }
-    if (judged) {
-        bounds_add(file, &first, verify_column(VERIFY_JUDGED_LOG2));
-    }
+    bounds_take(&list, verify_column(VERIFY_JUDGED_LOG2), judged ? CELL_BOUND : CELL_VALUE);
     if (has_logits(&rows[0])) {
-        position_means_bounds(file, &first, means, means->kl[0].count > 0);
+        position_means_bounds(&list, means, means->kl[0].count > 0);
     }
+    bounds_end(&list);
 }
 
 static Status status_of(const Cells *cells)

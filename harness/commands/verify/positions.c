@@ -78,15 +78,13 @@ int position_means_write(FILE *file, const PositionMeans *means, bool listed)
     return status;
 }
 
-void position_means_bounds(FILE *file, bool *first, const PositionMeans *means, bool listed)
+void position_means_bounds(BoundsList *list, const PositionMeans *means, bool listed)
 {
     RefCell cell;
     ref_cell_init(&cell, REF_DIGITS);
     for (int i = listed ? 0 : LARGEST; i < MEANS; i++) {
         means_cell(&cell, means, i);
-        if (cell.state == CELL_BOUND) {
-            bounds_add(file, first, verify_column(VERIFY_LOSS + (size_t)i));
-        }
+        bounds_take(list, verify_column(VERIFY_LOSS + (size_t)i), cell.state);
     }
     ref_cell_clear(&cell);
 }
@@ -172,28 +170,21 @@ static void write_figure(Rows *rows, const Figure *figure)
 /* ",name;name": what is only a bound. */
 static void write_bounds(FILE *file, const Position *position, const Figure loss[LOSSES])
 {
-    bool first = true;
+    BoundsList list = {file, false, position->planned};
     fputc(',', file);
     for (size_t kind = 0; kind < ERROR_KINDS; kind++) {
-        if (position->errors[kind].state == CELL_BOUND) {
-            bounds_add(file, &first, verify_column(VERIFY_ERRORS + kind));
-        }
+        bounds_take(&list, verify_column(VERIFY_ERRORS + kind), position->errors[kind].state);
     }
     for (size_t kind = 0; kind < ERROR_KINDS; kind++) {
-        if (position->logs[kind].state == CELL_BOUND) {
-            bounds_add(file, &first, verify_column(VERIFY_LOGS + kind));
-        }
+        bounds_take(&list, verify_column(VERIFY_LOGS + kind), position->logs[kind].state);
     }
     for (size_t i = 0; i < LOSSES; i++) {
-        if (loss[i].state == CELL_BOUND) {
-            bounds_add(file, &first, verify_column(VERIFY_LOSS + i));
-        }
+        bounds_take(&list, verify_column(VERIFY_LOSS + i), loss[i].state);
     }
     for (size_t i = 0; i < AGAINST_COUNT; i++) {
-        if (position->kl[i].state == CELL_BOUND) {
-            bounds_add(file, &first, verify_column(VERIFY_KL + i));
-        }
+        bounds_take(&list, verify_column(VERIFY_KL + i), position->kl[i].state);
     }
+    bounds_end(&list);
 }
 
 static Status status_of(const Verify *verify, const Position *position)

@@ -7,6 +7,8 @@
 
 #include "verify.h"
 
+#include "../../table/bounds.h"
+
 /* Losses of r(T), and of those that are held against it. */
 enum { LOSSES = 1 + AGAINST_COUNT };
 
@@ -23,11 +25,11 @@ void position_means_add(PositionMeans *means, const Figure loss[LOSSES],
 
 /* The cells from logits' first loss to their last largest divergence, a comma before each; or, in a
  * table without positions, whose means nobody can make again, the largest alone.  The names of
- * those that are only bounds come from position_means_bounds, which says whether one was there
- * before.  0, or -1 when a cell cannot be written. */
+ * those that are only bounds come from position_means_bounds.  0, or -1 when a cell cannot be
+ * written. */
 int position_means_write(FILE *file, const PositionMeans *means, bool listed)
     __attribute__((warn_unused_result));
-void position_means_bounds(FILE *file, bool *first, const PositionMeans *means, bool listed);
+void position_means_bounds(BoundsList *list, const PositionMeans *means, bool listed);
 
 /* As many commas as those have. */
 void position_means_write_none(FILE *file);

@@ -99,21 +99,20 @@ static void layer_cell(RefCell *cell, const LayerWorst *layer, size_t column)
     }
 }
 
-static bool layer_cell_is_bound(const LayerWorst *layer, size_t column)
+static CellState layer_cell_state(const LayerWorst *layer, size_t column)
 {
     RefCell cell;
     ref_cell_init(&cell, REF_DIGITS);
     layer_cell(&cell, layer, column);
-    bool bound = cell.state == CELL_BOUND;
     ref_cell_clear(&cell);
-    return bound;
+    return cell.state;
 }
 
 size_t verify_bounds(const LayerWorst *layer)
 {
     size_t count = 0;
     for (size_t column = VERIFY_ERRORS; column < VERIFY_BOUNDS; column++) {
-        count += layer_cell_is_bound(layer, column);
+        count += layer_cell_state(layer, column) == CELL_BOUND;
     }
     return count;
 }
@@ -132,18 +131,16 @@ static int write_layer_cell(FILE *file, const LayerWorst *layer, size_t column)
 static void write_bounds(FILE *file, const Verify *verify, const LayerWorst *layer,
                          const PositionMeans *means)
 {
-    bool first = true;
+    BoundsList list = {file, false, layer->planned};
     for (size_t column = VERIFY_ERRORS; column < VERIFY_BOUNDS; column++) {
-        if (layer_cell_is_bound(layer, column)) {
-            bounds_add(file, &first, verify_column(column));
-        }
+        bounds_take(&list, verify_column(column), layer_cell_state(layer, column));
     }
-    if (layer->judged_bound) {
-        bounds_add(file, &first, verify_column(VERIFY_JUDGED_LOG2));
-    }
+    bounds_take(&list, verify_column(VERIFY_JUDGED_LOG2),
+                layer->judged_bound ? CELL_BOUND : CELL_VALUE);
     if (means != NULL) {
-        position_means_bounds(file, &first, means, verify->lists_positions);
+        position_means_bounds(&list, means, verify->lists_positions);
     }
+    bounds_end(&list);
 }
 
 /* What decides a row and has no column here, beside the sizes of the file. */
