@@ -23,7 +23,7 @@ typedef enum {
     CONSTRUCTION_COUNT
 } Construction;
 
-/* What is built layer by layer (construct.h). */
+/* The models as they are built, layer by layer (construct.h). */
 typedef struct Stack Stack;
 
 /* One layer of T and of T', layer from 0. */

@@ -6,10 +6,10 @@
 
 #include "stack.h"
 
-/* What dropout and noise make of the bundles of the next sublayer of T'. */
+/* Dropout and noise, done to the bundles of the next sublayer of T'. */
 void damage_bundles(Stack *stack, Bundle *bundles, size_t count);
 
-/* What noise makes of a norm of T' that its next sublayer reads through. */
+/* Noise, done to a norm of T' that its next sublayer reads through. */
 void damage_norm(Stack *stack, LayerNorm *norm);
 
 #endif

@@ -50,7 +50,7 @@ static bool list_leaves_a_row_blind(const Layout *layout, const unsigned char *l
     return false;
 }
 
-/* What may be seen, and with which coefficients of Omega. */
+/* Faults of masks and of coefficients of Omega. */
 static const char *sight_fault(const Layout *layout, const Bundle *bundle)
 {
     const Score *score = &bundle->score;

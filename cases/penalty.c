@@ -10,7 +10,7 @@
 
 #include "layout.h"
 
-/* What a pseudo-mask adds to a token's own key. */
+/* The coefficient that a pseudo-mask adds to a token's own key. */
 enum { PSEUDO_OWN = 1 };
 
 /* token_self and bias_self become 0. */

@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* What goes wrong while factors are counted or filled. */
+/* Why factors cannot be counted or filled. */
 typedef struct {
     const char *inexact;
     bool overflow;

@@ -41,7 +41,7 @@ const double *stack_scaled(Stack *stack, const double *w, size_t count);
 /* The number, which is T''s own and no weight of the original, [count] times; NULL for 0. */
 const double *stack_repeated(Stack *stack, double number, size_t count);
 
-/* What rows see where T' has T's mask as a mask, or none. */
+/* The rows that a row of T' sees, which has T's mask as a mask, or none. */
 Visible stack_visible(const Stack *stack);
 
 /* Drawn tensors, [heads, rows, columns] row-major: fl(raw * fl(scale)), raw a draw of

@@ -32,7 +32,8 @@ typedef struct {
     double multiply_add, exponential;
 } ArithmeticInfo;
 
-/* What m(T) and m(T') are numbers of: its unit roundoff, range and ulps are the arithmetic's. */
+/* The format of the numbers of m(T) and m(T'): its unit roundoff, range and ulps are the
+ * arithmetic's. */
 static inline const FormatInfo *arithmetic_format(const ArithmeticInfo *info)
 {
     return format_info(info->formats.storage);

@@ -17,7 +17,7 @@
  * one more.  Returns only in the process that goes on. */
 void blas_setup(char **argv);
 
-/* What OpenBLAS maps for each thread that calls it, whatever the product's size; at least. */
+/* Bytes that OpenBLAS maps for each thread that calls it, whatever the product's size; at least. */
 #define BLAS_THREAD_BYTES (132 << 20)
 
 /* OpenBLAS tries for ever to map what its first call in a thread takes.  This takes it beforehand,

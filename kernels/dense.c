@@ -22,7 +22,7 @@
  * depends on shape alone.  2^15 doubles: a block stays in the second-level cache. */
 #define BLOCK_ENTRIES 32768.0
 
-/* What a thread evaluates a block of at most `heads` heads with. */
+/* A thread's matrices for a block of at most `heads` heads. */
 typedef struct {
     size_t heads;
     Scalar *q;       /* [D', heads D'] */

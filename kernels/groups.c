@@ -235,7 +235,7 @@ typedef struct {
     bool add;
 } Attend;
 
-/* What one row attends to, column by column. */
+/* Values that a row attends to, column by column. */
 typedef struct {
     Scalar self[COLUMNS], others[COLUMNS], bias[COLUMNS];
 } RowValues;

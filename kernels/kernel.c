@@ -265,7 +265,7 @@ static Pass pass_make(const Kernel *kernel)
                   .scratch = kernel->scratch};
 }
 
-/* What products of the sublayer read of the stream. */
+/* kernel.operand = the stream, or its norm, as products of the sublayer read it: rounded. */
 static void operand_update(const Kernel *kernel, const Sublayer *sublayer)
 {
     size_t entries = kernel->rows * kernel->ld;

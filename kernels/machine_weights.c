@@ -20,7 +20,7 @@ struct Weights {
     Scalar *stored, *operand; /* the same where operands are what is stored */
 };
 
-/* What is done with each array of a model. */
+/* A visit to each array of a model. */
 typedef struct {
     Range *ranges; /* NULL: they are counted */
     size_t count;

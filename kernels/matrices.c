@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-/* What rides on position rows or columns of the tokens is one row or column, n times. */
+/* Repeats the row or column that rides on the position rows or columns of the tokens n times. */
 static void repeat_row(Scalar *row, size_t ld, size_t n, size_t width)
 {
     for (size_t i = 1; i < n; i++) {
@@ -88,7 +88,7 @@ static void fill_bilinear_biases(Scalar *q, size_t ld, const Pass *pass, const S
     }
 }
 
-/* What a gate's bias and shift add to a token's score toward a token. */
+/* The sum that a gate's bias and shift add to a token's score toward a token. */
 static Scalar gate_constant(const Pass *pass, const Score *score, size_t head)
 {
     const Scalar *bias = weights_stored(pass->weights, score->gate_bias);
@@ -97,7 +97,7 @@ static Scalar gate_constant(const Pass *pass, const Score *score, size_t head)
     return shift != NULL ? constant + shift[head] : constant;
 }
 
-/* What the biases alone add to a token's score toward a token. */
+/* The sum that biases alone add to a token's score toward a token. */
 static Scalar score_bias(const Pass *pass, const Score *score, size_t head)
 {
     const Weights *weights = pass->weights;

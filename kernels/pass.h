@@ -52,7 +52,7 @@ typedef struct {
     size_t ld, head_stride;
 } Weight;
 
-/* What products read of the model's. */
+/* The model's weight as products read it: rounded to the format of operands. */
 static inline Weight weight_operand(const Pass *pass, HeadWeight weight)
 {
     return (Weight){weights_operand(pass->weights, weight.data), weight.ld, weight.head_stride};

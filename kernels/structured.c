@@ -147,7 +147,7 @@ static void fill_gates(const Task *task, ConstRows x)
                   (Ending){1, 0, NULL, format}, pass->threads);
 }
 
-/* What all heads share. */
+/* Evaluates the products that all heads share. */
 static void prepare(const Task *task)
 {
     const Bundle *bundle = task->bundle;

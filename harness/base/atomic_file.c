@@ -82,7 +82,8 @@ static bool is_unfinished_sweep(const AtomicFile *file, int fd)
     return there && own_file_has_rows(fd);
 }
 
-/* What was there before is the program's own, and no other run's; 0, or 2 after a message. */
+/* Refuses to go on from a file that is not the program's own, or is another run's; 0, or 2 after a
+ * message. */
 static int claim_temporary(const AtomicFile *file, int fd, const char *given)
 {
     const char *doubt = own_file_doubt(fd);
@@ -102,8 +103,8 @@ static int claim_temporary(const AtomicFile *file, int fd, const char *given)
     return 0;
 }
 
-/* What an interrupted run left at file->partial is overwritten, unless it is kept.  given: the
- * path as typed. */
+/* Opens file->partial; the rows of an interrupted run there are overwritten, unless they are kept.
+ * given: the path as typed. */
 static int open_partial(AtomicFile *file, const char *given)
 {
     struct stat old;
@@ -145,8 +146,8 @@ static int open_regular(AtomicFile *file, char *path, const char *given)
     return file->partial == NULL ? memory_fault() : open_partial(file, given);
 }
 
-/* What is done when a signal ends the run.  Without the lock a name may be about to change: then
- * the file stays.  A file that is not open yet may be another run's: it stays too. */
+/* Removes the files of a run that a signal ends.  Without the lock a name may be about to change:
+ * then the file stays.  A file that is not open yet may be another run's: it stays too. */
 static void remove_partials(void *context, bool locked)
 {
     const AtomicFile *file = context, *beside = file->beside;
@@ -353,7 +354,7 @@ void atomic_file_clear(AtomicFile *file)
         (void)unlink(file->partial);
     }
     if (file->file != NULL) {
-        /* What it held is unwanted, or synced already. */
+        /* Its bytes are unwanted, or synced already. */
         (void)fclose(file->file);
     }
     free(file->partial);

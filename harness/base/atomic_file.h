@@ -23,8 +23,8 @@ typedef struct AtomicFile {
     pthread_mutex_t lock;      /* held by who changes a name, or what a signal is to remove */
 } AtomicFile;
 
-/* What a path leads to, as opening takes it; free it.  NULL: there is no way, or memory is short
- * (errno). */
+/* The path of the file that a path leads to, through links as opening takes them; free it.  NULL:
+ * there is no way, or memory is short (errno). */
 char *atomic_file_target(const char *given) __attribute__((warn_unused_result));
 
 /* *file is empty ({0}) before, but for its flag, and stays where it is.  given: the path as typed.

@@ -38,7 +38,8 @@ typedef struct {
 /* Orders values of one domain; 0 when they are the same. */
 int value_compare(const AxisValue *a, const AxisValue *b);
 
-/* What the domain accepts, for messages and help: "an integer from 1 to 9", "one of a, b". */
+/* The values that the domain accepts, for messages and help: "an integer from 1 to 9", "one of a,
+ * b". */
 void domain_describe(char *text, size_t size, const Domain *domain);
 
 /* The longest path, and its end. */

@@ -18,7 +18,7 @@ void exhausted_setup(void);
 /* The program itself has come to its end: from here on exit is what it asks for. */
 void exhausted_over(void);
 
-/* What is to be said and done before such an end.  It is called once, in any thread, while any
+/* Says and does the last things before such an end.  It is called once, in any thread, while any
  * lock may be held. */
 typedef void ExhaustedEnd(void *context);
 /* Names it, with its context; NULL: nothing is to be done. */

@@ -14,8 +14,8 @@
  * errno is 0, or why that could not be found out; after own_file_doubt_at_name too. */
 const char *own_file_doubt(int fd);
 
-/* What is at path and cannot be the program's own, as it is no regular file; else NULL.  It is not
- * opened. */
+/* "it is a link", or the like, of a path that cannot be the program's own, as it is no regular
+ * file; else NULL.  It is not opened. */
 const char *own_file_doubt_at_name(const char *path);
 
 /* True for rows of a sweep, which a run may go on with. */

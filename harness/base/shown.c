@@ -66,7 +66,7 @@ static bool is_seen(uint32_t point)
 
 /* ---- Places --------------------------------------------------------------------------------- */
 
-/* What stands for one character of text: at most that many bytes, with a NUL. */
+/* The most bytes that stand for one character of text, with a NUL. */
 enum { STEP = 24 };
 
 static const char *xml_entity(char c)
@@ -92,7 +92,8 @@ static void put_seen(char out[STEP], ShownPlace place, const char *text, size_t 
     }
 }
 
-/* What stands for the first character of text[0 .. left-1], left > 0.  Returns its bytes there. */
+/* Writes the first character of text[0 .. left-1], left > 0, as it is shown.  Returns its bytes
+ * there. */
 static size_t put_step(char out[STEP], ShownPlace place, const char *text, size_t left)
 {
     uint32_t point = 0;

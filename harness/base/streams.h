@@ -17,7 +17,7 @@ int streams_outlive_readers(void) __attribute__((warn_unused_result));
  * away (then streams_end does the rest); returns 99. */
 int streams_stdout_failed(void);
 
-/* What was printed must have arrived: status, or 99 after a message. */
+/* Makes sure that all output has arrived: status, or 99 after a message. */
 int streams_finish(int status) __attribute__((warn_unused_result));
 
 /* The end of the process: by SIGPIPE where stdout's reader went away, as if it had never been held

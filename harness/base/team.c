@@ -13,7 +13,7 @@
 #include <mpi.h>
 #include <time.h>
 
-/* What Open MPI, MPICH and Slurm tell the processes that they start. */
+/* Is there a variable that Open MPI, MPICH or Slurm sets for processes that it starts? */
 static int started_by_mpi(void)
 {
     static const char *const names[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMI_RANK",

@@ -40,7 +40,7 @@ const CommandInfo *commands_find(const char *name);
 /* 2, after a message that names them all. */
 int commands_unknown(const char *name);
 
-/* What `headproof help COMMAND` prints. */
+/* Prints `headproof help COMMAND`. */
 void commands_print_help(const CommandInfo *command);
 
 /* The commands that take a grid get it read and checked, and the program's arguments as typed (for
@@ -78,7 +78,7 @@ int command_guarantee(const Grid *grid, const RunOptions *run, int argc, char **
 int command_attribute(const Grid *grid, const RunOptions *run, int argc, char **argv)
     __attribute__((warn_unused_result));
 
-/* What a point's sizes mean in heads, parameters and arithmetic, as CSV or text (docs/cost.md). */
+/* Heads, parameters and arithmetic of a point's sizes, as CSV or text (docs/cost.md). */
 int command_cost(const Grid *grid, const RunOptions *run, int argc, char **argv)
     __attribute__((warn_unused_result));
 

@@ -15,13 +15,13 @@
 
 #define NONE ((size_t)-1)
 
-/* What rank 0 sends. */
+/* A message of rank 0 to another. */
 typedef struct {
     size_t index; /* a point of the grid; NONE: go home */
     bool terminal;
 } Task;
 
-/* What comes back, before the rows' text. */
+/* The answer, before the rows' text. */
 typedef struct {
     EvaluateStatus status;
     size_t csv, shown;
@@ -252,7 +252,7 @@ static char *introduction(const RunRecord *run)
     return text;
 }
 
-/* What another rank works with. */
+/* The state of a rank that works for rank 0. */
 typedef struct {
     PointGroups groups;
     Shared *shared; /* of the group that its last point was of */

@@ -74,7 +74,7 @@ static const char *state_name(const Evaluation *evaluation)
                                           : "rows";
 }
 
-/* What a row that was just compared comes to, beside those before it. */
+/* Takes a row that was just compared into what was found of those before it. */
 static void take_row(Making *making, Row *row)
 {
     const Evaluation *evaluation = &making->evaluation;

@@ -9,7 +9,7 @@
 /* Called with each row, from layer 1 on; false stops the evaluation. */
 typedef bool RowSink(void *context, const Point *point, const Row *row);
 
-/* What there is after the last layer, as long as the call lasts. */
+/* The streams after the last layer, as long as the call lasts. */
 typedef struct {
     const Shared *shared;
     const Point *point;

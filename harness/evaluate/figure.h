@@ -13,7 +13,7 @@ typedef struct {
     CellState state;
 } Figure;
 
-/* What is printed of a cell of at most 15 digits: those, which 53 bits tell apart. */
+/* A cell of at most 15 digits as it is printed: those digits, which 53 bits tell apart. */
 Figure figure_of(const RefCell *cell);
 
 /* The other way round; the cell keeps its digits. */
@@ -36,7 +36,7 @@ typedef struct {
 void mean_init(Mean *mean);
 void mean_clear(Mean *mean);
 
-/* What is absent does not count. */
+/* A figure that is absent does not count. */
 void mean_add(Mean *mean, const Figure *figure);
 
 /* Absent where nothing counts. */

@@ -283,7 +283,7 @@ void logits_sum(Logits *logits)
     }
 }
 
-/* What a search compares: m(T') or m(T) of all inputs. */
+/* A search's question at one Omega: m(T') or m(T) of all inputs. */
 typedef struct {
     Logits *logits;
     bool native;
@@ -377,7 +377,7 @@ void logit_errors_judged(mpfr_ptr worst, const LogitErrors *errors, JudgeOf of)
     }
 }
 
-/* What is judged, of m(T') or m(T). */
+/* The judged error, of m(T') or m(T). */
 static bool judged(const LogitsJudged *what, mpfr_ptr error, double omega, bool native)
 {
     LogitErrors errors;

@@ -61,7 +61,7 @@ bool logits_keep(Logits *logits, size_t kept) __attribute__((warn_unused_result)
 /* The positions of input i that are looked at. */
 RefRows logits_rows(const Logits *logits, size_t i);
 
-/* What was found at one of them. */
+/* The findings at one of them. */
 const Position *logits_position(const Logits *logits, size_t i, size_t position);
 
 /* Everything about input i's positions, from its streams, into positions.  May be
@@ -82,7 +82,7 @@ bool logits_compare(Logits *logits, size_t i, const Shared *shared, const Point 
 bool logits_compare_all(LogitErrors *errors, Logits *logits, Ensemble *ensemble, double omega,
                         bool native) __attribute__((warn_unused_result));
 
-/* What a search judges in place of streams. */
+/* The logits that a search judges in place of streams. */
 typedef struct {
     Logits *logits;
     Ensemble *ensemble;

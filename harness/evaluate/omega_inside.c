@@ -17,7 +17,7 @@ enum { NEAR_FIRST = 17, NEAR_LAST = 5, NEAR_STEP = 2 };
 /* Steps beside an end that are all evaluated, and the distances from a power of two. */
 enum { NEAR_STEPS = 16, CROSSED_STEPS = 3 };
 
-/* What a gap is worth between two errors that are equal: the steps there seem to be one. */
+/* The worth of a gap between two errors that are equal: the steps there seem to be one. */
 #define EQUAL_WORTH 0.1
 
 /* Where a gap of steps is cut: a half would meet even ones alone. */
@@ -96,7 +96,7 @@ double omega_toward_end(const Trials *trials, const OmegaAsk *ask, size_t i)
     return omega > 0 ? omega : omega_fresh(trials, ask, omega_middle(a, b));
 }
 
-/* What the next Omega inside looks for: the widest gap, an error above the tolerance, or an error
+/* The purpose of the next Omega inside: the widest gap, an error above the tolerance, or an error
  * below the best. */
 typedef enum { FOR_WIDTH, FOR_FAILURE, FOR_BEST, PURPOSES } Purpose;
 

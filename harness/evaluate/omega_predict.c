@@ -28,7 +28,7 @@ static double gate_factor(double bound)
     return bound >= GATE_AT ? GATE_MOST : bound * sigmoid(bound) * sigmoid(-bound);
 }
 
-/* What a gated head leaks at most: (N - 1) B sigma(B) (1 + sigma(B)), B the largest |score|. */
+/* The most that a gated head leaks: (N - 1) B sigma(B) (1 + sigma(B)), B the largest |score|. */
 static double gate_leak(size_t n, double bound)
 {
     return (double)(n - 1) * bound * sigmoid(bound) * (1 + sigmoid(bound));
@@ -240,7 +240,7 @@ bool omega_predictable(const Pair *pair, const Point *point)
            !pseudo && !info->masked;
 }
 
-/* What the sublayer reads of the tokens: x, or norm(x), as the bias row has no share in it.  *own:
+/* The tokens as the sublayer reads them: x, or norm(x), as the bias row has no share in it.  *own:
  * to be freed.  false: memory is short. */
 static bool read_tokens(Tokens *read, double **own, const Tokens *x, const LayerNorm *norm)
 {

@@ -12,7 +12,7 @@
 #include "../grid/point_groups.h"
 #include "rows.h"
 
-/* What a run evaluates. */
+/* The points of a run, and its memory. */
 typedef struct {
     const Grid *grid;
     const size_t *points; /* [count], ascending indices into the grid */

@@ -10,7 +10,7 @@
  * cache. */
 enum { TILE = 256 };
 
-/* What the unembedding reads: y [rows.count, d] = norm(x).  false: memory is short. */
+/* y [rows.count, d] = norm(x), which the unembedding reads.  false: memory is short. */
 static bool read_machine(double *y, const MachineView *x, RefRows rows,
                          const RefUnembedding *unembedding, const ArithmeticInfo *arithmetic)
 {

@@ -47,7 +47,7 @@ static void embed(double *x, const WitnessModel *model, size_t window)
     }
 }
 
-/* What answers are read from, the stream behind the last layer. */
+/* out = the stream behind the last layer, which answers are read from. */
 static bool read_out(double *out, const WitnessModel *model, const Pair *pair,
                      const KernelStream *stream, const ArithmeticInfo *machine)
 {

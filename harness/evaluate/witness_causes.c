@@ -221,7 +221,7 @@ static void try_transpositions(Causes *self, bool every_layer)
     }
 }
 
-/* What is said of a model beside its tensors. */
+/* Tries other settings of a model than are said beside its tensors. */
 static void try_said(Causes *self)
 {
     static const double eps[] = {1e-5, 1e-6, 1e-12, 1e-8, 1e-3, 1e-7, 1e-4, 1e-10, 1e-2};

@@ -223,7 +223,7 @@ static AxisValue weights_get(const Point *point)
                                  : (AxisValue){.form = FORM_PATH, .path = point->source->path};
 }
 
-/* What is drawn beside a file's weights is drawn as beside stable ones. */
+/* Sets the weights; tensors that are drawn beside a file's are drawn as beside stable ones. */
 static void weights_set(Point *point, AxisValue value)
 {
     point->spec.weights = value.form == FORM_PATH ? WEIGHTS_STABLE : (Weights)value.integer;
@@ -274,7 +274,7 @@ static AxisValue reference_standard(const Point *point)
     return word(point->form == REF_DENSE ? REFERENCE_SUBTRACT : REFERENCE_DIFFERENCE);
 }
 
-/* What the weights file says. */
+/* The scale that the weights file says. */
 static AxisValue scale_standard(const Point *point)
 {
     bool said = point->source != NULL && point->source->file->said.scale;

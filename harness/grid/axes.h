@@ -10,7 +10,7 @@
 #include "../base/domain.h"
 #include "point.h"
 
-/* What an axis is about: commands take or refuse axes by it. */
+/* Subjects of axes: commands take or refuse axes by them. */
 enum {
     ROLE_SIZE = 1,       /* sizes and counts hang on it */
     ROLE_INPUTS = 2,     /* its values hang on n, which a model's inputs decide */

@@ -16,7 +16,7 @@
 #define NAME_MOST 49
 /* inih's own buffer holds at least this much, in every version. */
 #define LINE_MOST 199
-/* What inih returns when memory is short. */
+/* inih's answer when memory is short. */
 #define INI_NO_MEMORY (-2)
 
 typedef struct {

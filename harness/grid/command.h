@@ -19,7 +19,7 @@ struct RunOptions;
 typedef int RunCommand(const struct Grid *grid, const struct RunOptions *run, int argc,
                        char **argv);
 
-/* What stands behind the flags. */
+/* The operands behind the flags. */
 typedef enum {
     OPERANDS_CASES, /* case files: the points of a grid are evaluated */
     OPERANDS_MODEL, /* one model, which brings its inputs */

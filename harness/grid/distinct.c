@@ -16,8 +16,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* What tells a file from others: device and inode, or, where it is not there yet, those of its
- * directory and its name in it. */
+/* A file's identity: device and inode, or, where it is not there yet, those of its directory and
+ * its name in it. */
 typedef struct {
     bool known; /* it is a regular file, or can become one */
     dev_t device;
@@ -127,7 +127,8 @@ static int refuse(const NamedFile *output, const NamedFile *other)
     return 2;
 }
 
-/* What goes to stdout or stderr would be lost with the file that an output replaces. */
+/* Refuses an output that is stdout's or stderr's file: lines there would be lost with the file that
+ * it replaces. */
 static int check_streams(const Identities *outputs)
 {
     static const char *const names[] = {"stdout", "stderr"};

@@ -104,7 +104,7 @@ static int check_sizes(const Product *product, const Point *point)
     return 0;
 }
 
-/* What a machine's streams alone say, and to whom. */
+/* Refuses questions that the machines' streams alone do not answer. */
 static int check_no_reference(const Product *product, const Point *point)
 {
     const CommandInfo *command = product->command;
@@ -271,7 +271,7 @@ static int check_said(const Product *product, const Point *point)
                                  "none or causal", norms ? "layernorm or rmsnorm" : "none",
                                  "pre or post",    "what its norms add to the variance"};
     const ModelFile *file = point->source->file;
-    /* What a witness that agrees shows, and no axis has. */
+    /* A witness that agrees shows this, and no axis has it. */
     bool shown = file->witness.tokens != NULL || !command_takes_flag(product->command, FLAG_BLOCKS);
     const struct {
         bool open;

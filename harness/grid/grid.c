@@ -165,7 +165,7 @@ static int ask_certify(Grid *grid, const RunOptions *run)
     return 0;
 }
 
-/* What is said of weights files needs one, and a tolerance for a witness needs that. */
+/* Flags about weights files need one, and a tolerance for a witness needs a witness. */
 static int check_model_flags(const Grid *grid, const RunOptions *run)
 {
     const ModelFileFlags *model = &run->model;

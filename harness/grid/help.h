@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* What the program does, and its commands. */
+/* Prints the program's purpose and its commands. */
 void help_print_overview(FILE *file, const CommandInfo *commands, size_t count);
 
 /* The values of an axis, and its default: "one of silu, relu, gelu; default silu". */

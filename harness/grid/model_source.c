@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a kind of file is called, the constructions that fit it, and the one it stands for. */
+/* Kinds of files: the name, the constructions that fit, and the one that it stands for. */
 static const struct {
     const char *expected;
     Construction fused, three;

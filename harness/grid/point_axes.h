@@ -13,7 +13,7 @@ AxisValue point_get(const Point *point, Axis axis);
  * point's once point_set_source has set them. */
 void point_set(Point *point, Axis axis, AxisValue value);
 
-/* What the axis is when nobody says: d_ff is 4D; judge is total, or construction where there is
+/* The axis's value when nobody says one: d_ff is 4D; judge is total, or construction where there is
  * no arithmetic to have a total; scale is what the weights file says. */
 AxisValue point_default(const Point *point, Axis axis);
 

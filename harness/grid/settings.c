@@ -52,7 +52,7 @@ static Suggestion suggest_axis(const CommandInfo *command, Axis named, Origin or
     return suggestion;
 }
 
-/* What values_read says of a text, or where another axis has it, which. */
+/* Complains of a text as values_read does, or names another axis that has it. */
 static void complain_value(const Message *message, const Suggestion *other, Axis axis,
                            Origin origin, const char *text)
 {

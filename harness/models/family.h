@@ -26,14 +26,14 @@ typedef struct {
     const char *const *buffers; /* of a layer, which hold no weights; up to NULL */
     bool tied;                  /* without an unembedding it is the embedding, transposed */
     bool splits;                /* heads, side by side, split the stream's columns evenly */
-    /* What its models are without saying it, up to a key of NULL. */
+    /* Keys and values that its models imply, up to a key of NULL. */
     const char *const (*implied)[2];
 } Family;
 
-/* What the names of a witness begin with. */
+/* The beginning of the names of a witness. */
 #define WITNESS_PREFIX "witness."
 
-/* What the model itself answered, under the same names in every family. */
+/* Tensors of the model's own answers, under the same names in every family. */
 #define WITNESS_NAMES                                                                              \
     {"witness.tokens", SLOT_WITNESS_TOKENS, 1, NULL, false},                                       \
         {"witness.logits", SLOT_WITNESS_LOGITS, 1, NULL, false},                                   \
@@ -50,7 +50,7 @@ const Family *family_of(bool *known, const TensorSet *set);
 
 typedef enum { NAME_SLOT, NAME_BUFFER, NAME_STRUCTURE, NAME_UNKNOWN } NameKind;
 
-/* What a name means (NAME_STRUCTURE: see model_structure.h); NAME_SLOT sets *entry and *layer (0
+/* The kind of a name (NAME_STRUCTURE: see model_structure.h); NAME_SLOT sets *entry and *layer (0
  * for those of no layer). */
 NameKind name_classify(const TensorName **entry, size_t *layer, const Family *family,
                        const char *name);
@@ -59,7 +59,7 @@ NameKind name_classify(const TensorName **entry, size_t *layer, const Family *fa
 const char *tensor_axes(const TensorName *entry);
 size_t tensor_parts(const TensorName *entry);
 
-/* What the family calls the tensor that holds a slot, without prefix and layer; it has one. */
+/* The family's name for the tensor that holds a slot, without prefix and layer; it has one. */
 const char *family_slot_name(const Family *family, Slot slot);
 
 /* The longest "blocks.{l}", and its end. */

@@ -266,7 +266,7 @@ static int read_metadata(Reading *reading, size_t *depth, const ModelFileFlags *
     return status;
 }
 
-/* What the family's names imply, and what flags say that are no axes. */
+/* Adds the keys that the family's names imply, and those of flags that are no axes. */
 static int add_others(Reading *reading, const ModelFileFlags *flags)
 {
     const char *const pairs[][3] = {{"positions", flags->positions, "--position-embedding"},
@@ -286,7 +286,7 @@ static int add_others(Reading *reading, const ModelFileFlags *flags)
     return status;
 }
 
-/* What was not to be read has to be there, and is said. */
+/* Demands that ignored keys are there, and says them. */
 static int check_ignored(Reading *reading, const ModelFileFlags *flags)
 {
     char item[260];

@@ -74,7 +74,7 @@ static int read_mask(Reading *reading, const SetTensor *found)
                           safetensors_path(found->file), "tensor", found->tensor->name);
 }
 
-/* What the scores of keys that are not seen are set to: minus infinity, which is no weight. */
+/* Demands minus infinity, or -10000 at most, as the score of keys that are not seen. */
 static int check_masked(const SetTensor *found)
 {
     const SafetensorsTensor *tensor = found->tensor;

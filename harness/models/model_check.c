@@ -83,7 +83,8 @@ static const char *first_found(const Reading *reading, size_t layer, unsigned sl
     return "nothing";
 }
 
-/* What the layer must have, from what it has: `norms` where any layer is normalised. */
+/* The slots that the layer must have, from those that it has: `norms` where any layer is
+ * normalised. */
 static unsigned needed_of(const Reading *reading, unsigned found)
 {
     bool attention = (found & ATTENTION_ANY) != 0, mlp = (found & MLP_ANY) != 0;
@@ -174,7 +175,7 @@ static int check_layers(Reading *reading)
     return 0;
 }
 
-/* What the family asks of every file, and whether any norm is there. */
+/* The slots that the family demands of every file, and whether any norm is there. */
 static void find_demands(Reading *reading)
 {
     const unsigned of_layers = SLOT_BIT(SLOTS_OF_LAYER) - 1;
@@ -233,7 +234,7 @@ static const unsigned bias_kinds[] = {
     SLOT_BIT(SLOT_LN1_B) | SLOT_BIT(SLOT_LN2_B) | SLOT_BIT(SLOT_LN_FINAL_B),
 };
 
-/* What each bias is one of: a layer without the one has none of the other. */
+/* The weights that each bias belongs to: a layer without the one has none of the other. */
 static Slot weights_of(Slot bias)
 {
     switch (bias) {

@@ -53,8 +53,7 @@ typedef struct {
     double *w, *b;
 } ModelFileGains;
 
-/* What the model itself answered, in the program that it comes from; NULL where the file has
- * none. */
+/* The model's own answers, in the program that it comes from; NULL where the file has none. */
 typedef struct {
     size_t windows, span, answers;
     int64_t *tokens;        /* [windows, span] */
@@ -118,7 +117,7 @@ typedef struct {
     char *ignored; /* those that were not to be read, on request; or NULL */
 } ModelFile;
 
-/* What the command line says of a model file. */
+/* The command line's flags for a model file. */
 typedef struct {
     bool ignore_extra;
     size_t heads; /* of files that do not say how many their matrices have side by side; or 0 */

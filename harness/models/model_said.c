@@ -214,7 +214,7 @@ static int read_structure(Reading *reading)
                                : "none, as there is no tensor of them");
 }
 
-/* What TransformerLens says twice. */
+/* Keys that TransformerLens says twice must agree. */
 static int check_twice(const Reading *reading)
 {
     const ModelFile *model = reading->model;

@@ -130,7 +130,7 @@ static int refuse(const Shaped *shaped, const char *detail)
     return 2;
 }
 
-/* What is known of the words in [from, to) is said. */
+/* Refuses the words in [from, to) with the reason that is known of them. */
 static int refuse_known(const Shaped *shaped, const char *from, const char *to)
 {
     char known[KNOWN_MOST];

@@ -16,8 +16,8 @@
 /* At worst every letter begins a word. */
 enum { SPELT_MOST = 2 * SAFETENSORS_NAME_MOST + 3 };
 
-/* What is found anywhere ("norm"), at the start of a part ("_rope"), or as a part ("_ln_").  Those
- * that say most of a model come first. */
+/* Words to be found anywhere ("norm"), at the start of a part ("_rope"), or as a part ("_ln_").
+ * Those that say most of a model come first. */
 typedef struct {
     const char *word, *what;
 } Structure;

@@ -7,9 +7,9 @@
 
 #include <stddef.h>
 
-/* What a tensor of that name is, "layer norm" or "gate" or the like, for a message; NULL where
- * the name says nothing of the kind.  Letters' case, dots, dashes, underscores, digits and
- * CamelCase make no difference.  A name that only looks so is one too: a tensor that is refused
+/* The structure that a tensor of that name is, "layer norm" or "gate" or the like, for a message;
+ * NULL where the name says nothing of the kind.  Letters' case, dots, dashes, underscores, digits
+ * and CamelCase make no difference.  A name that only looks so is one too: a tensor that is refused
  * by mistake can be removed, but one that is skipped by mistake gives a verdict about another
  * model. */
 const char *structure_of(const char *name);

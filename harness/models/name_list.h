@@ -14,7 +14,7 @@ typedef struct {
 
 void name_list_add(NameList *list, const char *name);
 
-/* What follows the text: "", or " and 3 more"; more [size]. */
+/* The end of the text: "", or " and 3 more"; more [size]. */
 const char *name_list_more(char *more, size_t size, const NameList *list);
 
 /* Both, to be freed; NULL: memory is short. */

@@ -25,7 +25,7 @@ typedef struct {
     size_t columns[AXIS_COUNT + 2], count;
 } KeyColumns;
 
-/* What a row's columns say of axes. */
+/* Reads the axes' values from a row's columns. */
 static void read_axes(AxisCell cells[AXIS_COUNT], const Csv *csv, size_t row)
 {
     for (Axis axis = 0; axis < AXIS_COUNT; axis++) {

@@ -178,7 +178,7 @@ static Mapped map_file(const char *path, const char *name)
     return mapped;
 }
 
-/* What a file begins with, and a NUL: whose it is.  NULL: memory is short. */
+/* The beginning of a file, with a NUL: whose it is.  NULL: memory is short. */
 static char *head_text(const Checkpoint *checkpoint, const char *what, mpfr_prec_t bits)
 {
     size_t size = strlen(CHECKPOINT_MAGIC) + strlen(checkpoint->identity) + strlen(what) + 32;
@@ -339,7 +339,7 @@ static void offer(void *context, const char *what, mpfr_prec_t bits, RefVisit *v
 
 /* ---- An owner ---------------------------------------------------------------------------- */
 
-/* What tells the owner from others of the same run; NULL: memory is short. */
+/* The text that tells the owner from others of the same run; NULL: memory is short. */
 static char *owner_text(const Point *point, bool shared)
 {
     char *key = table_key(point);

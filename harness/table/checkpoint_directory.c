@@ -22,7 +22,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* What a file that is being written has behind its name. */
+/* The length of the suffix of a file that is being written. */
 enum { SUFFIX = 7 };
 
 /* OWNER-WHAT-BITS, or that and ".xxxxxx". */

@@ -7,7 +7,7 @@
 
 #include <stddef.h>
 
-/* What every checkpoint begins with, in any version. */
+/* The beginning of every checkpoint, in any version. */
 #define CHECKPOINT_BEGINNING "headproof checkpoint "
 
 /* 0 where path is no directory of checkpoints' way: nothing, or a directory that is no link and

@@ -14,7 +14,8 @@
 #define OPTIONS_COLUMN "options"
 #define LAYER_COLUMN "layer"
 
-/* What a column holds, and by which rule check compares it (docs/ci.md, "The rules"). */
+/* The kind of a column's cells, and so the rule by which check compares them (docs/ci.md, "The
+ * rules"). */
 typedef enum {
     COLUMN_UNKNOWN,         /* no column of the table */
     COLUMN_KEY,             /* a part of the row's name */

@@ -16,7 +16,7 @@
 
 typedef struct Journal Journal;
 
-/* What an interrupted run leaves that took less is dropped by a run that does not resume. */
+/* An interrupted run that took less is dropped by a run that does not resume. */
 #define JOURNAL_WORTH_SECONDS 60
 
 /* Opens FILE (NULL: stdout) and looks at what is there.  With resume, what an interrupted run of

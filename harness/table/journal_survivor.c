@@ -242,8 +242,8 @@ static int finish_renames(Journal *journal, json_t **started)
                : 0;
 }
 
-/* What is there: FILE.partial's rows, or FILE, or nothing (a run that was stopped before its first
- * point has left a sidecar that fits). */
+/* Takes up the rows that are there: FILE.partial's, or FILE's, or none (a run that was stopped
+ * before its first point has left a sidecar that fits). */
 static int take_up(Journal *journal, const json_t *started, const RunRecord *run)
 {
     char difference[DIFFERENCE_TEXT];
@@ -263,7 +263,7 @@ static int take_up(Journal *journal, const json_t *started, const RunRecord *run
     return status;
 }
 
-/* What is beside the rows is the program's own; 0, or 2 after a message. */
+/* Refuses files beside the rows that are not the program's own; 0, or 2 after a message. */
 static int claim_names(const Journal *journal, const char *path)
 {
     const char *const names[] = {journal->sidecar, journal->sidecar_partial, journal->sidecar_new};

@@ -10,7 +10,7 @@
 /* "<1.23e-16", the longest status, and the names over them. */
 enum { FIGURE_WIDTH = 9, STATUS_WIDTH = 10, LAYER_WIDTH = 5, PARTS = PROPAGATION_COUNT / 2 };
 
-/* What comes first when there is not room for all. */
+/* The errors in the order of use, where there is not room for all. */
 static const ErrorKind by_use[ERROR_KINDS] = {ERROR_TOTAL,    ERROR_CONSTRUCTION,
                                               ERROR_NATIVE,   ERROR_ROUNDING,
                                               ERROR_OBSERVED, ERROR_APPROXIMATION};

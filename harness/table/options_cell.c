@@ -95,7 +95,7 @@ static size_t find_word(const Domain *domain, AxisCell cell)
     return i;
 }
 
-/* What a row says of an axis; text NULL: nothing. */
+/* A row's value on an axis; text NULL: it says none. */
 static AxisCell find_cell(Axis axis, const char *options, size_t size, const AxisCell *columns)
 {
     AxisCell cell = columns[axis];

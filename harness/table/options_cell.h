@@ -24,7 +24,7 @@ void options_write_canonical(FILE *file, const Point *point);
 /* Its length at most: every axis with its value is shorter. */
 enum { OPTIONS_MOST = 8192 };
 
-/* What a row's other columns say of an axis; text NULL: the table has no such column. */
+/* A row's value on an axis by its other columns; text NULL: the table has no such column. */
 typedef struct {
     const char *text;
     size_t length;

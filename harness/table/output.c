@@ -119,7 +119,7 @@ int output_commit(Output *output)
     return pass_on(output) != 0 ? -1 : atomic_file_flush(output->rows.file);
 }
 
-/* What comes behind the last row. */
+/* Writes the lines behind the last row. */
 static int end_rows(Output *output)
 {
     return pass_on(output) != 0 || (output->lines != NULL && formatter_end(output->formatter) != 0)

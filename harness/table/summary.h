@@ -21,7 +21,7 @@ typedef struct {
     SummaryCell total[SUMMARY_LAYERS], construction[SUMMARY_LAYERS], native[SUMMARY_LAYERS];
 } SummaryErrors;
 
-/* What one point leaves: largest entries, errors relative to the result, and the sizes of the
+/* A point's part in a summary: largest entries, errors relative to the result, and the sizes of the
  * stream after all layers, which say which of both are shown. */
 typedef struct {
     SummaryErrors largest, relative;

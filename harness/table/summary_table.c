@@ -243,7 +243,7 @@ static void print_depth(FILE *file, const char *title, const Line *lines, size_t
                    .count = count,
                    .depth = depth,
                    .line_width = terminal_width(file)};
-    /* What is left of the figures where there is least room: two errors after the last layer. */
+    /* The least of the figures, where there is no more room: two errors after the last layer. */
     axis_columns_fit(&own, 2 * (2 + strlen("construction")), shape.line_width);
     choose_figures(&shape);
     print_header(file, &shape);

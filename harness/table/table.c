@@ -130,7 +130,7 @@ static void write_bits(FILE *file, long bits)
     }
 }
 
-/* What a column holds that is none of sizes. */
+/* Writes a column that is none of sizes. */
 static int write_other(FILE *file, const Column *column, const Point *point, const Row *row)
 {
     switch (column->kind) {
@@ -168,7 +168,7 @@ int table_write_row(FILE *file, const Point *point, const Row *row)
     return status != 0 ? status : stream_status(file);
 }
 
-/* What a terminal shows of --propagation: two errors, and their parts. */
+/* The parts that a terminal shows of --propagation, of two errors. */
 enum { SHOWN_PARTS = PROPAGATION_COUNT / 2 };
 static const ErrorKind shown_split[] = {ERROR_CONSTRUCTION, ERROR_ROUNDING};
 

@@ -21,8 +21,8 @@ int table_write_key_header(FILE *file, bool with_omega) __attribute__((warn_unus
 int table_write_key(FILE *file, const Point *point, bool with_omega, const char *seeds)
     __attribute__((warn_unused_result));
 
-/* What tells a point's rows from others', however it was asked for: their key columns without
- * layer, the options canonical (options_cell.h); free it.  NULL: memory is short. */
+/* The key that tells a point's rows from others', however it was asked for: their key columns
+ * without layer, the options canonical (options_cell.h); free it.  NULL: memory is short. */
 char *table_key(const Point *point) __attribute__((warn_unused_result));
 
 /* One cell as in a row. */

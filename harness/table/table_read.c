@@ -141,7 +141,7 @@ static bool take_columns(Line *line, Row *row, bool propagation)
     return true;
 }
 
-/* What is behind the key of a line; NULL: it is another key. */
+/* The rest of a line behind its key; NULL: it is another key. */
 static const char *pass_key(const char *line, const char *key)
 {
     AxisCell columns[AXIS_COUNT], options;

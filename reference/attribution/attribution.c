@@ -22,7 +22,7 @@ static void add_path(RefPaths *paths, RefPath path, PathWidth width)
     paths->width += width.count;
 }
 
-/* What head h writes: its value, its diagonal, its bias. */
+/* Adds the paths of head h: its value, its diagonal, its bias. */
 static void add_head(RefPaths *paths, const Bundle *bundle, RefPath path, size_t h)
 {
     const Value *value = &bundle->value;

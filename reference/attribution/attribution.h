@@ -50,8 +50,8 @@ void ref_paths_clear(RefPaths *paths);
 size_t ref_paths_count(const RefPaths *paths);
 const RefPath *ref_path(const RefPaths *paths, size_t path);
 
-/* What every path writes for the input x [n, d + hidden], at a finite omega: the streams to bits,
- * patterns and values from them with 64 bits more. */
+/* The vector that every path writes for the input x [n, d + hidden], at a finite omega: the streams
+ * to bits, patterns and values from them with 64 bits more. */
 RefWrites *ref_writes_make(const RefPaths *paths, const double *x, const double *bias_row_content,
                            double omega, mpfr_prec_t bits) __attribute__((warn_unused_result));
 void ref_writes_clear(RefWrites *writes);
@@ -62,7 +62,7 @@ void ref_writes_logit(mpfr_ptr logit, const RefWrites *writes, size_t v);
 /* The first of the largest logits. */
 size_t ref_writes_predicted(const RefWrites *writes);
 
-/* What logits[k], k < count, and the mean of all logits read of every path. */
+/* The weights by which logits[k], k < count, and the mean of all logits read every path. */
 RefReadout *ref_readout_make(const RefPaths *paths, const size_t *logits, size_t count,
                              mpfr_prec_t bits) __attribute__((warn_unused_result));
 void ref_readout_clear(RefReadout *readout);
@@ -71,7 +71,7 @@ void ref_readout_clear(RefReadout *readout);
 double ref_readout_bytes(const RefPaths *paths, size_t count, mpfr_prec_t bits);
 double ref_writes_bytes(const RefPaths *paths, mpfr_prec_t bits);
 
-/* What the path adds to logits[k] from row j of the stream, and to that logit less the mean of
+/* The term of the path in logits[k] from row j of the stream, and in that logit less the mean of
  * all. */
 void ref_term(mpfr_ptr term, mpfr_ptr centred, const RefWrites *writes, const RefReadout *readout,
               size_t path, size_t j, size_t k);

@@ -28,7 +28,7 @@ typedef struct {
 void streams_set(Streams *streams, const Comparison *comparison, const Known *known,
                  const RefBase *base, int proven);
 
-/* What a difference with this stream may be off by. */
+/* How far a difference with this stream may be off by it. */
 Off stream_off(const Stream *stream);
 
 /* The radii of the rows of a side that are compared: of a base's, or a run's. */

@@ -7,7 +7,7 @@
 #include "../run/run.h"
 #include "../zeros/proof.h"
 
-/* What is known of a run after a layer. */
+/* A run after a layer, with the plan and the proof that say how far its entries may be off. */
 typedef struct {
     const Pair *pair;
     const RefPlan *plan;

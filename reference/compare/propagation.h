@@ -34,7 +34,7 @@ RefPropagation *ref_propagation_open(const Pair *pair, const RefPlan *plan, cons
     __attribute__((warn_unused_result));
 void ref_propagation_clear(RefPropagation *propagation);
 
-/* What both take beyond ref_difference_open. */
+/* Bytes of both beyond ref_difference_open's. */
 double ref_propagation_bytes(const Pair *pair, mpfr_prec_t bits);
 
 /* Evaluates F at x^ for the layer that the run does next.  rows: of which the gain is.  false:

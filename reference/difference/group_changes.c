@@ -50,9 +50,9 @@ static void gate_row(Evaluator *ev, Worker *worker, const void *context, size_t 
     }
 }
 
-/* What is at hand of one row of some heads side by side: weight of the limit's and changed,
- * [GROUPS] `step` apart; score and decayed, the gate and exp(-|gate|); ds, its change, and m and
- * grown, expm1 and exp of that. */
+/* One row of some heads side by side: weight of the limit's and changed, [GROUPS] `step` apart;
+ * score and decayed, the gate and exp(-|gate|); ds, its change, and m and grown, expm1 and exp of
+ * that. */
 typedef struct {
     const RowGroups *groups;
     mpfr_srcptr weight, score, decayed, ds, m, grown;

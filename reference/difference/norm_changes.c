@@ -76,7 +76,7 @@ typedef struct {
     bool stream; /* x = norm(x): the stream's own change becomes the norm's */
 } Change;
 
-/* What went into a row of e before its norm: the largest exponent. */
+/* The largest exponent of a term that went into a row of e before its norm. */
 static mpfr_exp_t largest_term(const Change *change, size_t row)
 {
     const Difference *e = change->e;

@@ -28,7 +28,7 @@ void doubt_note(const Evaluator *ev, Worker *worker, mpfr_srcptr difference)
     if (!doubt_is_noted(ev)) {
         return;
     }
-    /* What is still competing has a weight that is not far below 2^-(bits + score_exponent). */
+    /* A score that still competes has a weight that is not far below 2^-(bits + score_exponent). */
     mpfr_exp_t known = ev->score_exponent + ev->lost - ev->bits;
     mpfr_exp_t competing = whole_log2(ev->bits + ev->score_exponent);
     mpfr_exp_t reach = (known > competing ? known : competing) + 2;

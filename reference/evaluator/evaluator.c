@@ -98,7 +98,7 @@ double evaluator_bytes(EvaluatorShape shape, mpfr_prec_t bits)
     return omp_get_max_threads() * ap_bytes_list(list, WORKER_MATS, bits);
 }
 
-/* What the workers have seen. */
+/* Gathers from the workers what they have seen. */
 static void gather(Evaluator *ev)
 {
     Seen *all = &ev->seen;

@@ -17,7 +17,7 @@
 /* Differences of Omega's coefficients within a row that can be held apart. */
 #define OMEGA_MAX_GAP 16
 
-/* What has been seen of scores and of their changes, over all rows so far. */
+/* Maxima of scores and of their changes, over all rows so far. */
 typedef struct {
     mpfr_t score_max; /* the largest |content score| in this layer, SEEN_BITS */
     /* For the plan: gap[k] is the largest log2(Z_A / Z_C), contents only, of rows whose best and
@@ -39,7 +39,7 @@ enum {
     WORKER_EXPS = 64
 };
 
-/* What a thread has for itself. */
+/* A thread's own scratch. */
 typedef struct {
     ApMat temp;     /* [1, WORKER_TEMPS]; the last two are the evaluator's */
     ApMat sum;      /* [WORKER_SUMS, EvaluatorShape.sum] */

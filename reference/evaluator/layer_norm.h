@@ -22,8 +22,8 @@ typedef struct {
     ApMat square;  /* [rows, 1] s */
 } NormRecord;
 
-/* What the norms of a model take: columns of a stream that is normalised beside the one that stays
- * (0: no sublayer has one), columns of the widest norm. */
+/* The extents that the norms of a model take: columns of a stream that is normalised beside the one
+ * that stays (0: no sublayer has one), columns of the widest norm. */
 typedef struct {
     size_t copy, widest;
 } NormExtent;

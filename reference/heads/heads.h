@@ -76,7 +76,7 @@ mpfr_exp_t heads_score_exponent(const Heads *heads, const ApMat *x, const ApMat 
 /* s[i] *= scale; t: scratch. */
 void heads_apply_scale(mpfr_ptr s, size_t count, const Scale *scale, mpfr_ptr t);
 
-/* What evaluation needs of x, and nobody reads afterwards. */
+/* Scratch of an evaluation of x, which nobody reads afterwards. */
 typedef struct {
     ApMat product; /* [rows, gates] x g */
     ApMat scaled;  /* [rows, values] mixed, times a scale that is not 1 */
@@ -109,7 +109,7 @@ long heads_gate_factor(const Score *score);
 void heads_queries(Evaluator *ev, const Heads *heads, const ApMat *x, bool biased, ApMat *query,
                    ApMat *key);
 
-/* What a row contributes to a part before the second factor, without biases; product: its x g. */
+/* u = x V of a part, up to the second factor, without biases; product: its x g. */
 void heads_products(Evaluator *ev, const Heads *heads, const ApMat *x, const ApMat *product,
                     PartKind part, ApMat *u);
 

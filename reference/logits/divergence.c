@@ -19,8 +19,8 @@ enum { SERIES_BELOW = -8 };
 /* And d - mean is right to so many bits of the largest d. */
 enum { ROUNDED_BITS = BITS - 32 };
 
-/* What is formed of p and d is right to so many bits: some dozen roundings of BITS each, and sums
- * over at most 2^32 classes. */
+/* Numbers that are formed of p and d are right to so many bits: some dozen roundings of BITS each,
+ * and sums over at most 2^32 classes. */
 enum { RIGHT_BITS = 128 };
 
 struct RefSoftmax {

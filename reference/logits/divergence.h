@@ -23,7 +23,7 @@ typedef struct RefSoftmax RefSoftmax;
 RefSoftmax *ref_softmax_make(size_t classes) __attribute__((warn_unused_result));
 void ref_softmax_clear(RefSoftmax *softmax);
 
-/* What it takes, as a double. */
+/* Its bytes, as a double. */
 double ref_softmax_bytes(double classes);
 
 /* p = softmax(z), z [classes], each known to +-off. */

@@ -47,7 +47,7 @@ mpfr_srcptr ref_logits_row(const RefLogits *logits, size_t row)
     return ap_at(&logits->number, row, 0);
 }
 
-/* What the unembedding reads of r(T): y [rows.count, d] = the tokens' rows after the last layer,
+/* y [rows.count, d] = r(T) as the unembedding reads it: the tokens' rows after the last layer,
  * through the final norm.  false: memory is short. */
 static bool read_original(ApMat *y, const RefBase *base, RefRows rows, const LayerNorm *norm)
 {
@@ -82,8 +82,8 @@ static void row_difference(mpfr_ptr e, size_t d, const Pair *pair, const RefBase
     }
 }
 
-/* What changes of what the unembedding reads, from r(T) to r(T'): y [rows.count, d].  scratch
- * [2, d].  false: memory is short. */
+/* y [rows.count, d] = the change of that from r(T) to r(T').  scratch [2, d].  false: memory is
+ * short. */
 static bool read_change(ApMat *y, ApMat *scratch, const Pair *pair, const RefBase *base,
                         const RefRun *run, RefRows rows, const LayerNorm *norm)
 {

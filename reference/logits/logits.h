@@ -20,7 +20,7 @@ typedef struct RefLogits RefLogits;
 RefLogits *ref_logits_make(size_t rows, size_t classes) __attribute__((warn_unused_result));
 void ref_logits_clear(RefLogits *logits);
 
-/* What they take, as a double. */
+/* Their bytes, as a double. */
 double ref_logits_bytes(double rows, double classes);
 
 /* A row's numbers [classes]. */
@@ -44,9 +44,9 @@ void ref_logits_subtract(RefLogits *change, size_t row, const double *machine,
  * rounded down, infinite where there is none. */
 size_t ref_logits_top(double *margin, mpfr_srcptr logits, size_t classes);
 
-/* What r(T)'s logits of token p may be off by, where its row after the last layer may be by x_off
- * an entry: through the final norm (docs/certify.md, C35), then the largest sum over a column of
- * |W|, which is `gain`. */
+/* off = how far r(T)'s logits of token p may be off, where its row after the last layer may be by
+ * x_off an entry: through the final norm (docs/certify.md, C35), then the largest sum over a column
+ * of |W|, which is `gain`. */
 void ref_logits_off(mpfr_ptr off, const RefUnembedding *unembedding, double gain,
                     const RefBase *base, size_t p, mpfr_srcptr x_off);
 

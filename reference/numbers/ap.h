@@ -61,7 +61,7 @@ void ap_dot(mpfr_ptr y, mpfr_srcptr a, mpfr_srcptr b, size_t count, mpfr_ptr t);
 /* y[i] += s v[i], i < count. */
 void ap_axpy(mpfr_ptr y, mpfr_srcptr s, mpfr_srcptr v, size_t count, mpfr_ptr t);
 
-/* What ap_exp needs to keep between calls; one a thread. */
+/* The numbers that ap_exp keeps between calls; one a thread. */
 typedef struct ApExp ApExp;
 
 /* correct_rounding: MPFR's correctly rounded exp even where FLINT/Arb is built in, so that the

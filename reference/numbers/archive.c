@@ -134,7 +134,7 @@ void ref_archive_number(RefArchive *archive, mpfr_ptr x)
     }
 }
 
-/* What the state is now, in memory, for when what is read is none. */
+/* Writes the state as it is now into memory, to be put back where the bytes read are none. */
 static bool write_before(char **bytes, size_t *size, RefVisit *visit, void *state)
 {
     RefArchive archive = {.file = open_memstream(bytes, size), .digest = REF_ARCHIVE_START};

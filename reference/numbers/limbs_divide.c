@@ -10,7 +10,7 @@ INLINE Wide wide_of(mp_limb_t high, mp_limb_t low)
     return (Wide)high << 32 << 32 | low; /* in two: 64 bits are all that the analyzer shifts */
 }
 
-/* What divides three limbs by the two highest of a divisor, and its inverse
+/* The two highest limbs of a divisor, by which three limbs are divided, and their inverse
  * floor((2^192 - 1) / (high 2^64 + low)) - 2^64 (Moller and Granlund, Improved division by
  * invariant integers). */
 typedef struct {

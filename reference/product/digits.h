@@ -32,7 +32,7 @@ static inline size_t digits_block_columns(size_t na, size_t nb, size_t kept)
     return kept <= most ? most : kept == most + 1 ? kept : na + nb;
 }
 
-/* What is done for a tile of C. */
+/* The work for a tile of C. */
 typedef struct {
     size_t digits_a, digits_b; /* of the operands */
     size_t kept;               /* columns of the product */

@@ -130,7 +130,7 @@ static bool decode(Lines *lines, const Operand *o, int threads)
     return done;
 }
 
-/* What a thread works in. */
+/* A thread's scratch. */
 typedef struct {
     mp_limb_t *sum;     /* [limbs] the window, the least significant limb first */
     mp_limb_t *product; /* zeros, a term's limbs, zeros: `limbs` of them on either side, and 1 */

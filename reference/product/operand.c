@@ -206,7 +206,7 @@ static bool measure_block(Operand *o, mpfr_exp_t *low, size_t block)
     if (!plain) {
         plain = o->number != NULL ? measure_walk(o, low, w, true) : measure_walk(o, low, w, false);
     }
-    /* What rounding and dropped entries may have taken away. */
+    /* The error of rounding and of dropped entries. */
     for (size_t i = w->first; plain && i < w->end; i++) {
         o->sum[i] *= 1 + 0x1p-20;
     }

@@ -12,7 +12,7 @@
 
 #include <limits.h>
 
-/* What a line of zeros has for an exponent. */
+/* The exponent of a line of zeros. */
 #define LINE_ZERO LONG_MIN
 
 /* No exponent beyond this (MPFR's may reach 2^62) is scaled: sums of three stay in a long. */

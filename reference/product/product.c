@@ -95,7 +95,7 @@ const char *product_backend_name(ProductBackend backend)
     return names[backend];
 }
 
-/* What multiplies without measuring: dot products, which nothing makes slower than the loop. */
+/* The way to multiply without measuring: dot products, which are never slower than the loop. */
 static ProductBackend unmeasured_backend(const ProductOptions *options)
 {
     bool any = options->backend == PRODUCT_AUTO || options->backend == PRODUCT_DOT;

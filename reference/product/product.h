@@ -88,7 +88,7 @@ typedef struct {
 bool product_has(ProductBackend backend);
 const char *product_backend_name(ProductBackend backend);
 
-/* What became of a product, for benchmarks and tests; seconds are a prediction. */
+/* How a product was done, for benchmarks and tests; seconds are a prediction. */
 typedef struct {
     ProductBackend backend;
     mpfr_prec_t bits; /* fraction bits of the scaled rows of A and columns of B; 0: no scaling */

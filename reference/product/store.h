@@ -13,7 +13,7 @@ typedef struct {
 
 Range store_range(void);
 
-/* What a thread needs to finish entries of C. */
+/* A thread's scratch for finishing entries of C. */
 typedef struct {
     mpfr_t y, ta, tb;
     Range range;

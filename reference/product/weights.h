@@ -14,8 +14,8 @@
 ProductWeights *kept_open(double bytes) __attribute__((warn_unused_result));
 void kept_close(ProductWeights *weights);
 
-/* What B's digits, and the correction beside them, depend on: the other operand's digits and
- * whether it is exact, its own, and how many columns of a product are computed. */
+/* The key of B's digits, and of the correction beside them: the other operand's digits and whether
+ * it is exact, its own, and how many columns of a product are computed. */
 typedef struct {
     size_t digits_a, digits_b, kept;
     bool short_a, short_b;

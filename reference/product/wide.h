@@ -22,7 +22,7 @@ typedef struct {
 /* Entries [first, first + count) of a row, one by one. */
 typedef void LanesRest(const LanesRow *row, size_t first, size_t count);
 
-/* What the entries of row i of C have in common. */
+/* The numbers that the entries of row i of C have in common. */
 typedef struct {
     size_t i;
     double from_a, from_b; /* the sum of A's line, and what B's sums are multiplied by: 1 or 0 */

@@ -21,7 +21,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-/* What a key's gap costs. */
+/* Operations of a key's gap. */
 enum { GAP_OPERATIONS = 4 };
 
 /* Four numbers for each row, in one allocation.  False: memory is short. */

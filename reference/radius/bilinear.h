@@ -36,7 +36,7 @@ typedef struct {
     int *gap;      /* [rows, rows] heads_gaps of each row */
 } HeadAt;
 
-/* What a row of a head comes to: bounds over its keys. */
+/* A row of a head: bounds over its keys. */
 typedef struct {
     double k_most, k_off, k_rounding, theta, lambda; /* keys' largest; scores' path and rounding */
     double top;                                      /* the largest score */
@@ -50,8 +50,8 @@ typedef struct {
     double *here[PASS_RADII], *there[PASS_RADII], *local, *size, *local_e, *size_e, *cross;
 } HeadSums;
 
-/* What becomes of the heads' sums: second factors, their 2-norm and Frobenius norm; the scale; the
- * values' bias. */
+/* The second factors that the heads' sums are multiplied by: their 2-norm and Frobenius norm; the
+ * scale; the values' bias. */
 typedef struct {
     bool factored;
     double o_norm, o_size, value_scale, bias;

@@ -32,7 +32,7 @@ typedef struct {
     double *product[3];      /* scratch of M */
 } HeadBlock;
 
-/* What a thread has for a block.  False: memory is short. */
+/* A thread's scratch for a block.  False: memory is short. */
 bool head_block_open(HeadBlock *block, const HeadAt *head, const Radius *r)
     __attribute__((warn_unused_result));
 void head_block_clear(HeadBlock *block);

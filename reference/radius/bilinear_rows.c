@@ -94,7 +94,7 @@ static void local_row(const RowKeys *of, Radius *r, HeadSums *sums, const Outer 
     }
 }
 
-/* What a row's scores may be off by: |q| |dk| + |dq| |k| and their rounding (C34). */
+/* How far a row's scores may be off: |q| |dk| + |dq| |k| and their rounding (C34). */
 static double score_row(const HeadAt *head, const Radius *r, const RowSum *row, double keys,
                         size_t i)
 {
@@ -114,7 +114,7 @@ typedef struct {
     double keys; /* what a key changes by at most */
 } HeadRows;
 
-/* What a thread finds out. */
+/* A thread's maxima. */
 typedef struct {
     HeadBlock block;
     Changes changes;

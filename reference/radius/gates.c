@@ -80,9 +80,9 @@ void gates_set(Gates *gates, const Radius *r, const Point *at)
                    set_block, &set);
 }
 
-/* What is at hand of a row: its groups, weights of Omega, a and b, ln(a/b), and how far sums may be
- * off; and of a head of it: values of the groups' keys (means) and how far they may be off, z and
- * how far that may be. */
+/* A row: its groups, weights of Omega, a and b, ln(a/b), and how far sums may be off; and of a head
+ * of it: values of the groups' keys (means) and how far they may be off, z and how far that may
+ * be. */
 typedef struct {
     const RowGroups *groups;
     double decay[GROUPS], total[2], odds, sum_off;
@@ -132,7 +132,7 @@ static void add_row(Gates *gates, size_t row, size_t first, size_t end)
     }
 }
 
-/* What a row's heads of the same groups share. */
+/* A row as its heads of the same groups share it. */
 static GateRow row_of(const Gates *gates, const Radius *r, const Point *at, const RowGroups *groups)
 {
     GateRow row = {.groups = groups, .u_off = gates->u_off};
@@ -208,7 +208,7 @@ static void set_radii(Gates *gates, const Radius *r, const Layout *layout, const
 /* Heads whose sums are one piece of work. */
 enum { SUM_HEADS = 64 };
 
-/* What the rows of a pass see before each block: sums, of u and of size, of some heads. */
+/* Sums of u and of size, of some heads, over the rows before each block of a pass. */
 static void sum_heads(Evaluator *ev, Worker *worker, const void *context, size_t part)
 {
     (void)ev;

@@ -24,9 +24,8 @@ typedef struct {
     double z_off;        /* how far z may be off */
 } Gate;
 
-/* What e needs to know of a row of the stream it is carried beside: the heads' largest z and -z,
- * rounding, spread and |u|, summed over the groups; and 2-norms over the heads of PQ |u| and of
- * |u|. */
+/* Bounds for e on a row of the stream it is carried beside: the heads' largest z and -z, rounding,
+ * spread and |u|, summed over the groups; and 2-norms over the heads of PQ |u| and of |u|. */
 typedef struct {
     double z_high, z_low, rounding, spread, most, sharp, size;
 } GatesKept;

@@ -50,8 +50,8 @@ typedef struct {
     bool limit; /* Omega -> infinity */
 } Point;
 
-/* What a sublayer does to streams that differ by at most radius (one or two choices of it) and
- * lie on the point's path: out. */
+/* A sublayer's effect on streams that differ by at most radius (one or two choices of it) and lie
+ * on the point's path: out. */
 enum { PASS_OWN, PASS_STREAM, PASS_RADII };
 typedef struct {
     const Point *at;

@@ -107,7 +107,7 @@ static double normed_eta(const Radius *r, const Row *row, double rho, double eta
     return own + (off == 0 || e == 0 ? 0 : fmin(bend, apart)) + 2 * y;
 }
 
-/* What norm(x), and its change, of row i are within: in place of what x's are in the banks that the
+/* The radii of norm(x), and of its change, of row i: in place of what x's are in the banks that the
  * norm is of, or, where it is of a part of one, beside that. */
 static void normed_row(const Radius *r, const LayerNorm *norm, size_t i, Banks *rho, Banks *eta,
                        const ApMat *y, const ApMat *y_e)

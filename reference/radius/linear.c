@@ -268,7 +268,7 @@ static void linear_local(Radius *r, const Sizes *s)
     }
 }
 
-/* What all keys outside A weigh together, in units of e: e^(-Omega gap) a key over |A| (C7). */
+/* The weight of all keys outside A together, in units of e: e^(-Omega gap) a key over |A| (C7). */
 static double row_leak(const Radius *r, const RowGroups *groups)
 {
     double leak = 0;

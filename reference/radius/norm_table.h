@@ -8,9 +8,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* What a norm is of: parts [rows, columns] of doubles, `stride` apart: side by side, one below the
- * other, or their sum, which has diagonal I more.  They are told apart by where they are, and stay
- * there as long as the table. */
+/* The matrix that a norm is of: parts [rows, columns] of doubles, `stride` apart: side by side, one
+ * below the other, or their sum, which has diagonal I more.  They are told apart by where they are,
+ * and stay there as long as the table. */
 typedef enum { PARTS_BESIDE, PARTS_BELOW, PARTS_SUM } PartsAre;
 typedef struct {
     const double *data;

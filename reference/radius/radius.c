@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What an entry of the stream costs, and whether a row sees a key. */
+/* Operations of an entry of the stream, and of whether a row sees a key. */
 enum { ENTRY_OPERATIONS = 8, KEY_OPERATIONS = 4 };
 
 static bool take_banks(Banks **banks, size_t rows)
@@ -203,7 +203,7 @@ void radius_before(Radius *r)
     }
 }
 
-/* What the sublayer does, before all is put together. */
+/* The effects of the sublayer, before all is put together. */
 static void analyse(Radius *r, const Sublayer *sublayer)
 {
     Banks *const all[] = {r->local,       r->size,        r->local_e,      r->size_e,      r->cross,

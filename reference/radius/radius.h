@@ -49,7 +49,7 @@ void radius_after(Radius *radius, const Sublayer *sublayer, const NormRecord *re
 /* Memory was short: all is infinite from then on. */
 bool radius_failed(const Radius *radius);
 
-/* What radii are between two layers. */
+/* The state of radii between two layers, archived. */
 void radius_visit(RefArchive *archive, Radius *radius);
 
 /* Of the stream, the difference, or both together: most = the largest radius of rows first, ...,
@@ -58,7 +58,7 @@ void radius_visit(RefArchive *archive, Radius *radius);
 void radius_read(const Radius *radius, bool stream, bool difference, size_t first, size_t count,
                  Columns columns, mpfr_ptr most, mpfr_ptr squares);
 
-/* What a score of the last layer may be off by, at most. */
+/* most = how far a score of the last layer may be off. */
 void radius_read_score(const Radius *radius, mpfr_ptr most);
 
 #endif

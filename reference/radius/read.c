@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-/* What an entry of the stream costs. */
+/* Operations of an entry of the stream. */
 enum { ENTRY_OPERATIONS = 8 };
 
 /* The rounding of x + e in rows from first on (C32). */
@@ -29,7 +29,7 @@ static void sum_row(Evaluator *ev, Worker *worker, const void *context, size_t i
     }
 }
 
-/* What is known of one row of one bank, times 2^-bits or 2^(unit - bits); the stream's and the
+/* The radius of one row of one bank, times 2^-bits or 2^(unit - bits); the stream's and the
  * difference's, and for their sum its rounding as well (C32). */
 static void read_bank(const Radius *r, bool stream, bool difference, const SumRows *rows, size_t i,
                       int b, mpfr_ptr sum)

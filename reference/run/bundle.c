@@ -113,7 +113,7 @@ static void write(const Block *block, PartKind part)
     }
 }
 
-/* What head 0 carries besides: the bias through its pattern, and the integer diagonal. */
+/* Head 0's parts besides: the bias through its pattern, and the integer diagonal. */
 static void extra_parts(const Block *block)
 {
     static const PartKind extra[] = {BIAS_PART, DIAGONAL_PART};

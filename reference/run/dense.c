@@ -169,7 +169,7 @@ static void content_value(const Bundled *at, mpfr_ptr entry, const Value *value,
     }
 }
 
-/* What a token column's row of V carries in column b of those written. */
+/* The entry of V in a token column's row and column b of those written. */
 static void position_value(const Bundled *at, mpfr_ptr entry, const Value *value, size_t h,
                            size_t b)
 {

@@ -15,7 +15,7 @@
 
 _Static_assert(SEEN_BITS == REF_CELL_BITS, "the largest score is a cell");
 
-/* What holds any block of the model's heads, and the columns of its direct operations. */
+/* Shapes that hold any block of the model's heads, and the columns of its direct operations. */
 typedef struct {
     RecordShape block;
     size_t rows;
@@ -28,7 +28,7 @@ static void widen(void *context, const Bundle *bundle, size_t first, size_t head
     record_shape_widen(&widest->block, &shape);
 }
 
-/* What holds all of a model's sublayers, one by one. */
+/* Shapes that hold all of a model's sublayers, one by one. */
 typedef struct {
     RecordShape block;
     NormExtent norm;

@@ -45,8 +45,8 @@ struct RefRun {
     Tape *kept;        /* the records to be written, one a block, or NULL */
     const Tape *known; /* the records and streams of x, evaluated before, or NULL */
     Difference *e;     /* r(T') - r(T_infinity), or NULL */
-    /* What T_infinity's layer makes of the e that was there before it, of the token rows but for
-     * the columns that the layer before cleared; or NULL (propagation.h). */
+    /* The image under T_infinity's layer of the e that was there before it, of the token rows but
+     * for the columns that the layer before cleared; or NULL (propagation.h). */
     Difference *inherited;
     const Columns *cleared; /* [depth], for that */
     Radius *radius;         /* how far x and e may be off, or NULL: not certified */
@@ -55,7 +55,7 @@ struct RefRun {
     mpfr_exp_t term; /* exponent of the largest number that went into the stream in this layer */
 };
 
-/* What a run is to have besides what ref_run_open says. */
+/* Options of a run, besides the arguments of ref_run_open. */
 typedef struct {
     /* Products and exponentials are computed with 64 bits more and then rounded, so that (but for
      * odds of 2^-50 each) their bits are those of exact arithmetic rounded to nearest, whatever

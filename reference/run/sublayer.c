@@ -32,7 +32,7 @@ const NormRecord *run_norm_record(const RefRun *run)
     return tape != NULL ? &tape->norm[run->next.sublayer] : &run->scratch.norm;
 }
 
-/* What the sublayer reads, of x and of e: the streams, or their norm. */
+/* Sets the inputs that the sublayer reads, of x and of e: the streams, or their norm. */
 static void read_input(RefRun *run, const LayerNorm *norm)
 {
     bool normed = norm->kind != NORMALIZATION_NONE;
@@ -54,7 +54,7 @@ static void read_input(RefRun *run, const LayerNorm *norm)
     }
 }
 
-/* What goes into a stream. */
+/* Notes the exponent of a term that goes into a stream. */
 static void run_note_term(RefRun *run, mpfr_srcptr term)
 {
     if (mpfr_regular_p(term) && mpfr_get_exp(term) > run->term) {

@@ -125,7 +125,7 @@ static void making_visit(RefArchive *archive, void *state)
     }
 }
 
-/* What they are within after layer l + 1. */
+/* The radii of both after layer l + 1. */
 static bool make_radii(Making *making, size_t l)
 {
     RefBase *base = making->base;

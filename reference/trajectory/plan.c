@@ -57,7 +57,7 @@ typedef struct {
     bool zero[BLOCK_COUNT];          /* nothing there in the limit */
 } LayerPlan;
 
-/* What a measurement at one precision could follow. */
+/* Could a measurement at one precision follow these? */
 typedef struct {
     bool streams, differences;
 } Resolved;

@@ -7,7 +7,7 @@
 
 #include "../reference.h"
 
-/* What holds of every entry of a block, in exact arithmetic and at every Omega. */
+/* Flags that hold of every entry of a block, in exact arithmetic and at every Omega. */
 enum {
     PROVEN_ZERO = 1,  /* 0, in T_infinity and in T' */
     PROVEN_GIVEN = 2, /* what the stream began with, in T_infinity and in T' */

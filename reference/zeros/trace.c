@@ -231,7 +231,7 @@ static void trace_head(Trace *trace, const Bundle *bundle, size_t h)
     }
 }
 
-/* What a sublayer reads; returns how many rows are lost. */
+/* Sets the flags of the sublayer's input; returns how many rows are lost. */
 static size_t trace_input(Trace *trace, const LayerNorm *norm)
 {
     size_t lost = 0;

@@ -27,7 +27,7 @@ static bool is_by(const Attribution *a, const char *name)
     return strcmp(by != NULL ? by : "sublayer", name) == 0;
 }
 
-/* What a path's line says of it. */
+/* The group of terms that a path's lines are summed in, by what --by asks. */
 static TermGroup group_of_path(const Attribution *a, const RefPath *path)
 {
     bool heads = is_by(a, "head") && (path->kind == PATH_EXTERNAL || path->kind == PATH_INTERNAL);

@@ -26,7 +26,7 @@ typedef struct {
     mpfr_t logit, centred, residual, bound;
 } LogitSum;
 
-/* What is said of an input: by kind, the share of its predicted logit over the mean logit, and of
+/* The summary of an input: by kind, the share of its predicted logit over the mean logit, and of
  * the sum of its absolute terms; the residual and bound of the logit nearest to its bound. */
 typedef struct {
     double share[PATH_KINDS], absolute[PATH_KINDS];

@@ -28,8 +28,8 @@ static int refuse(const char *path, const char *why)
 
 enum { FAULT_TEXT = DIFFERENCE_TEXT + 32 };
 
-/* What is wrong with a sidecar (NULL: it is no JSON) of a table of that digest, or NULL; text: room
- * for it. */
+/* The fault of a sidecar (NULL: it is no JSON) of a table of that digest, or NULL; text: room for
+ * it. */
 static const char *sidecar_fault(char text[FAULT_TEXT], const json_t *sidecar, uint64_t digest)
 {
     const char *fault = NULL;

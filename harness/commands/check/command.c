@@ -182,7 +182,7 @@ static int keep_baseline(const Checking *command)
     return renamed ? 0 : atomic_file_failed(path);
 }
 
-/* What is there is this run's. */
+/* Removes the table obtained, which is this run's. */
 static void remove_obtained(const Checking *command)
 {
     if (command->obtained != NULL) {

@@ -177,7 +177,7 @@ static void print_cell(FILE *file, const char *before, bool bound, const char *c
     }
 }
 
-/* What it says of its row. */
+/* Prints a finding's sentence about its row. */
 static void print_finding(FILE *file, const Finding *finding)
 {
     fputs("    ", file);

@@ -36,13 +36,13 @@ int report_memory(void);
 /* Is the column of that name a part of a case's name? */
 bool report_is_key(const char *column);
 
-/* What stands before a cell that is only a bound, or "". */
+/* The sign before a cell that is only a bound, or "". */
 const char *report_prefix(bool bound);
 
 /* The command line that repeats it: one point, or, for a finding about no row, the whole check. */
 void finding_print_command(FILE *file, const Check *check, const Finding *finding);
 
-/* What print writes, as a string; NULL when memory is short; the caller frees. */
+/* A finding's key as a string; NULL when memory is short; the caller frees. */
 char *report_key(const Finding *finding);
 char *report_command(const Check *check, const Finding *finding);
 

@@ -61,7 +61,7 @@ static int compare_places(const void *a, const void *b)
     return (left->order > right->order) - (left->order < right->order);
 }
 
-/* What a row took; 0 for what was not evaluated. */
+/* Seconds that a row took; 0 where it was not evaluated. */
 static double seconds_of(const Check *check, const Csv *table, size_t row)
 {
     return table == &check->obtained && check->seconds != NULL ? check->seconds[row] : 0;
@@ -76,7 +76,7 @@ static double seconds_of_all(const Check *check)
     return sum;
 }
 
-/* What the row holds besides its name: "error 8.1e-4, status fail". */
+/* Writes the cells of the row that are no key: "error 8.1e-4, status fail". */
 static int write_told(FILE *file, const Csv *table, size_t row)
 {
     const char *separator = "";

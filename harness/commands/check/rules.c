@@ -97,7 +97,8 @@ static double unit_roundoff(const Judge *judge)
     return known ? ldexp(1, -arithmetic_format(arithmetic_info(arithmetic))->digits) : 0;
 }
 
-/* What any machine may lose: 4u of the result's root mean square, in the column's unit. */
+/* The rounding that any machine may lose: 4u of the result's root mean square, in the column's
+ * unit. */
 static void set_floor(Judge *judge)
 {
     ColumnUnit unit = judge->column->unit;

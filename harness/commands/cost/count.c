@@ -230,7 +230,7 @@ static void count_direct(const Counter *counter, const Direct *direct)
     }
 }
 
-/* What a table shows of the first layer. */
+/* The first layer's figures, which a table shows. */
 static void count_layer(ModelCost *cost, const Model *model, size_t rank_limit)
 {
     for (size_t s = 0; s < model->layer_end[0]; s++) {

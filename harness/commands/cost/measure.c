@@ -15,7 +15,7 @@
 #define RUNS_MOST 25
 #define SECONDS_ENOUGH 4.0
 
-/* What one pass is allowed, on a core that takes so many times what the arithmetic's row says. */
+/* One pass's longest time, on a core that takes so many times what the arithmetic's row says. */
 #define SECONDS_MOST 600.0
 #define SLOW 3
 #define OMEGA 1000.0

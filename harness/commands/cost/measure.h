@@ -6,7 +6,7 @@
 
 #include "cost.h"
 
-/* What can be timed here, in each form: *times; why the other forms cannot is said on stderr.  2
+/* Times each form that can be timed here: *times; why the other forms cannot is said on stderr.  2
  * after that when it is none of them, 99 after a message when memory is short. */
 int cost_measure(Cost *cost) __attribute__((warn_unused_result));
 

@@ -6,7 +6,7 @@
 
 #include "export.h"
 
-/* What the weights and the input become, layer by layer, and how exact that is. */
+/* Adds the streams after each layer, and how exact they are. */
 int export_results(Export *e) __attribute__((warn_unused_result));
 
 #endif

@@ -195,7 +195,7 @@ static int add_layers(Export *e)
     return status == 0 ? add_final_norm(e) : status;
 }
 
-/* What the metadata say of norms. */
+/* The words of the metadata about norms. */
 static int add_norm_words(Export *e)
 {
     static const Axis axes[] = {AXIS_NORMALIZATION, AXIS_NORMALIZATION_PLACE, AXIS_EPS};

@@ -74,7 +74,7 @@ static void print_names(FILE *file, const CommandInfo *commands, size_t count)
 
 /* ---- bash ------------------------------------------------------------------------------------ */
 
-/* What may stand behind a flag: words, a file, or nothing that could be said before. */
+/* The values behind a flag: words, a file, or nothing that could be said before. */
 static void print_bash_value(FILE *file, const char *name, const Words *words, bool files)
 {
     if (files && words->count == 0) {

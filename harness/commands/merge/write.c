@@ -6,7 +6,7 @@
 #include "../../base/message.h"
 #include "../../table/output.h"
 
-/* What the merged sidecar says of a shard. */
+/* A shard's entry in the merged sidecar. */
 static json_t *shard_value(const ShardFile *file)
 {
     json_t *value = json_object();

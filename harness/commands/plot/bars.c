@@ -210,7 +210,7 @@ static void write_letters(FILE *file, const Picture *picture, const char *separa
     }
 }
 
-/* What bars and letters mean, and the ends of the scale, as one line. */
+/* The meaning of bars and letters, and the ends of the scale, as one line. */
 static void write_legend(FILE *file, const Picture *picture)
 {
     if (picture->kind == PICTURE_BARS) {

@@ -8,7 +8,7 @@
 
 #include <stdio.h>
 
-/* What is free above and below the curves, and how far from the frame an arrow or a cross at bars
+/* The margin above and below the curves, and how far from the frame an arrow or a cross at bars
  * stands, as a part of the scale. */
 #define BLOCKS_MARGIN 0.04
 

@@ -127,7 +127,7 @@ static bool find_ends(size_t *first, size_t *last, const Picture *picture, size_
     return *first <= *last;
 }
 
-/* What all rows have in common, or what hangs on another axis. */
+/* The values that all rows have in common, and those that hang on another axis. */
 static void write_fixed(FILE *file, const Picture *picture)
 {
     const char *separator = "";
@@ -197,7 +197,7 @@ static Unusual count_unusual(const Picture *picture, ErrorKind kind)
     return found;
 }
 
-/* What a logarithm cannot show, and what is only known to be less. */
+/* Sentences about values that a logarithm cannot show, and about bounds. */
 static void write_unusual(FILE *file, const Picture *picture)
 {
     bool heat = picture->kind == PICTURE_HEAT, bounds = false, infinite = false;
@@ -251,7 +251,7 @@ static void write_tolerance(FILE *file, const Picture *picture)
     }
 }
 
-/* What the signs at bars mean. */
+/* The meaning of the signs at bars. */
 static void write_intervals(FILE *file, const Picture *picture)
 {
     SearchedSigns signs = searched_signs(picture);

@@ -14,7 +14,7 @@ enum { CAPTION_LINE = 512 };
 /* text [size] = the picture's title. */
 void caption_title(char *text, size_t size, const Picture *picture);
 
-/* What an axis means: "omega: the large constant". */
+/* The meaning of an axis: "omega: the large constant". */
 void caption_axis(char *text, size_t size, size_t axis);
 
 /* In what errors are measured. */

@@ -253,7 +253,7 @@ static char *canonical_options(const Places *places, size_t row, const char *opt
     return canonical;
 }
 
-/* What a row is of, its options being canonical. */
+/* A row's values on the axes, its options being canonical. */
 static int take_keys(PlotData *data, const Places *places, size_t row, const char *options)
 {
     const Csv *csv = places->csv;

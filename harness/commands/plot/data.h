@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* What rows differ in: the axes of a sweep by their numbers, then these two. */
+/* The ways in which rows differ: the axes of a sweep by their numbers, then these two. */
 enum { PLOT_LAYER = AXIS_COUNT, PLOT_FILE, PLOT_AXES };
 
 /* A size: its logarithm to the base of ten, which is -INFINITY of a proven 0, INFINITY of what is

@@ -112,7 +112,7 @@ static int wait_for_end(int *end, pid_t child, double until)
     return status;
 }
 
-/* What it said, its last line that is not blank. */
+/* Quotes gnuplot's complaint: its last line that is not blank. */
 static void quote_complaint(FILE *said)
 {
     char line[512], last[512] = "nothing was said";

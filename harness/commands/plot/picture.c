@@ -14,7 +14,7 @@
 
 /* From so many values on, two axes are drawn as a heat map. */
 enum { HEAT_LEAST = 4 };
-/* What is drawn below the smallest error of the machine, in powers of ten. */
+/* The scale's room below the smallest error of the machine, in powers of ten. */
 #define BELOW_MACHINE 2.0
 #define SCALE_LEAST 3.0
 
@@ -179,7 +179,7 @@ static const char *one_word(const PlotData *data, size_t axis)
     return data->axes[axis].count == 1 ? data->axes[axis].texts[0] : "";
 }
 
-/* What is judged: what the user asks for, then what the rows say, then what is there. */
+/* The error that is judged: as the user asks, or as the rows say, or one that is there. */
 static void find_judged(Picture *picture, const PictureWish *wish)
 {
     double low, high;

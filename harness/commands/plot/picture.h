@@ -30,7 +30,7 @@ typedef enum {
     PLACE_ONE      /* drawn where it has its most frequent value */
 } Place;
 
-/* What the user asks of it. */
+/* The user's wishes for a picture. */
 typedef struct {
     const char *x;    /* the axis along it; NULL: what varies most */
     int error;        /* the one error drawn, an ErrorKind; -1: all */

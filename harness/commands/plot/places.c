@@ -62,7 +62,7 @@ static bool is_sample(const PlotData *data, size_t axis)
            (axis == AXIS_DEPTH && data->axes[PLOT_LAYER].filled > 1);
 }
 
-/* What varies by itself: PLACE_LARGEST, for the time being; the rest is fixed. */
+/* The axes that vary by themselves become PLACE_LARGEST, for the time being; the rest is fixed. */
 static void find_varying(Picture *picture)
 {
     for (size_t axis = 0; axis < PLOT_AXES; axis++) {

@@ -8,7 +8,7 @@
 
 #include <stdio.h>
 
-/* What a picture may become; the script is that of an SVG. */
+/* The formats of a picture; the script is that of an SVG. */
 typedef enum { TARGET_SVG, TARGET_PNG, TARGET_PDF, TARGET_SCRIPT, TARGET_COUNT } Target;
 
 /* Writes a script that makes gnuplot (5.2 or later) print the picture on its stdout.  0, or -1 when

@@ -8,8 +8,8 @@
 
 #include "../../base/csv_read.h"
 
-/* What a row's cells hold in place of errors: the ends and the best as logarithms, bound where an
- * end is open, which is as far as was tried; and is there none?  1, or 0. */
+/* The cells of a row of min-omega, in place of errors: the ends and the best as logarithms, bound
+ * where an end is open, which is as far as was tried; and is there none?  1, or 0. */
 enum { SEARCH_MIN, SEARCH_MAX, SEARCH_BEST, SEARCH_NONE, SEARCH_CELLS };
 
 /* Is it a table of min-omega? */
@@ -33,7 +33,7 @@ bool searched_none(const PlotCell *cells);
  * a message: there is nothing to draw. */
 int searched_scale(Picture *picture) __attribute__((warn_unused_result));
 
-/* What is drawn beside bars. */
+/* The signs beside bars. */
 typedef struct {
     bool best, open, none;
 } SearchedSigns;

@@ -47,7 +47,7 @@ static void report_failure(Sweep *sweep, const Point *point, const PointOutcome 
     }
 }
 
-/* What is still to do, of the points from `from` on. */
+/* The cost of the points from `from` on that are still to do. */
 static double cost_left(const Sweep *sweep, size_t from)
 {
     double sum = 0;

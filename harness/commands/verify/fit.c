@@ -28,7 +28,7 @@ enum { TRIAL_SHARE = 64, TRIAL_WORTH = 32 };
 /* Less than this is not announced. */
 #define SAID_SECONDS 5.0
 
-/* What is kept of every input whatever does not fit. */
+/* Bytes that are kept of every input, whatever does not fit. */
 static double fixed_bytes(const Verify *verify)
 {
     double count = (double)verify->inputs.count, n = (double)verify->inputs.n, logits = 0;
@@ -47,7 +47,7 @@ static bool searches(const Verify *verify)
            (verify->template->judged || verify->has_logits);
 }
 
-/* What is used once is not kept. */
+/* Are bases kept, as they are used more than once? */
 static bool keeps(const Verify *verify)
 {
     return searches(verify) || verify->omega_count > 1;
@@ -239,7 +239,7 @@ static void say_ahead(const Verify *verify, double total)
     say_logits(verify);
 }
 
-/* What does not fit, once it is known. */
+/* Says how many bases do not fit, once it is known. */
 static void say_kept(const Verify *verify, double total)
 {
     const Ensemble *ensemble = &verify->ensemble;
@@ -252,7 +252,7 @@ static void say_kept(const Verify *verify, double total)
     }
 }
 
-/* What the inputs share, and then how many are kept, in so many bytes. */
+/* Makes the family that the inputs share, and finds how many bases are kept in so many bytes. */
 static bool open_family(Verify *verify, double room)
 {
     Ensemble *ensemble = &verify->ensemble;
@@ -266,8 +266,8 @@ static bool open_family(Verify *verify, double room)
     return ensemble_size(ensemble, verify->most, room);
 }
 
-/* What the inputs share, and but for few of them what one takes; that is told of too, as it takes
- * an input's time. */
+/* Makes the family, and times an input unless there are few; progress is told, as this takes an
+ * input's time. */
 static bool measure(Verify *verify, double room, bool few)
 {
     progress_open(&verify->progress, progress_stderr(verify->options->quiet), 0);

@@ -148,7 +148,7 @@ void verify_limit_search(VerifyLimit *limit, const OmegaSearch *search)
     mpfr_snprintf(limit->best_error, LIMIT_TEXT, "%.2Re", search->best.error);
 }
 
-/* What leaves so much. */
+/* Prints the cause of an error that no Omega takes away. */
 static void print_cause(FILE *file, const VerifyLimit *limit)
 {
     switch (limit->cause) {
@@ -192,7 +192,7 @@ static void print_other_omega(FILE *file, const VerifyLimit *limit)
     }
 }
 
-/* What to try. */
+/* Advice on what to try. */
 static void print_advice(FILE *file, const VerifyLimit *limit)
 {
     switch (limit->cause) {

@@ -12,7 +12,7 @@ double verify_log2(const RefCell *cell);
 /* After verify_evaluate: verify->limit becomes that of this Omega, if it is worse. */
 void verify_limit_take(Verify *verify, double omega);
 
-/* What a search for the tolerance found. */
+/* Takes over the outcome of a search for the tolerance. */
 void verify_limit_search(VerifyLimit *limit, const OmegaSearch *search);
 
 /* limit becomes other, if that is known and worse. */

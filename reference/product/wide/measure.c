@@ -96,7 +96,7 @@ static bool measure_line(Operand *o, mpfr_exp_t *low, size_t line)
     return true;
 }
 
-/* What is known of lines that are neighbours. */
+/* Extremes and sums of lines that are neighbours. */
 typedef struct {
     Words largest[GROUPS], lowest[GROUPS];
     Reals sum[GROUPS];

@@ -214,8 +214,8 @@ static size_t run_exactly(Run *runs, const LanesRow *row, size_t i, size_t end, 
     return done;
 }
 
-/* What is left over is the end of LANES entries that begin inside the ones before.  They are made
- * first, since y may be a or b, and stored last: what two make is the same. */
+/* The rest is the end of LANES entries that begin inside the ones before.  They are made first,
+ * since y may be a or b, and stored last: what two make is the same. */
 bool wide_rows(const LanesRow *row, size_t count, LanesRest *rest)
 {
     if (count < LANES || !is_row(row->y, count) || !are_numbers(&row->a, count) ||

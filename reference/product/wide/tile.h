@@ -34,7 +34,7 @@ void tile_multiply(Tile *tile, Digits a, Digits b, size_t depth, size_t kept);
 #define tile_carry TIER(tile_carry)
 void tile_carry(Tile *tile, size_t columns);
 
-/* What is stored of a tile: limb i of entry (r, lane) is limb[r][i][lane], the least significant
+/* A tile as it is stored: limb i of entry (r, lane) is limb[r][i][lane], the least significant
  * first; bit `lane` of negative[r] is its sign. */
 typedef struct {
     _Alignas(64) uint64_t limb[TILE_ROWS][TILE_LIMBS][LANES];

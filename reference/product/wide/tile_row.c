@@ -73,7 +73,7 @@ INLINE Words word_at(const Words *x, const int columns, const int i)
     return word;
 }
 
-/* What lies below bit `first` of the string: not 0 where anything does. */
+/* Not 0 where any bit below bit `first` of the string is set. */
 INLINE Words left_below(const Words *x, const int columns, const int first)
 {
     Words rest = zero();
