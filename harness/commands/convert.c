@@ -3,14 +3,15 @@
  */
 #include "commands.h"
 #include "guarantee/bound.h"
+
 #include "../base/decimal.h"
 #include "../base/memory.h"
 #include "../base/message.h"
+#include "../base/shown.h"
+#include "../evaluate/predict.h"
 #include "../models/converted_ends.h"
 #include "../models/plain_file.h"
 #include "../models/shared_file.h"
-#include "../evaluate/predict.h"
-#include "../base/shown.h"
 
 #include <math.h>
 #include <stdarg.h>

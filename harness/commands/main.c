@@ -3,20 +3,20 @@
  */
 #include <stdio.h>
 
-#include "../base/progress.h"
 #include "commands.h"
-#include "../base/exhausted.h"
-#include "../base/info.h"
-#include "../base/message.h"
-#include "../evaluate/witness.h"
-#include "../table/format.h"
-#include "../grid/point_groups.h"
-#include "../evaluate/predict.h"
-#include "../base/streams.h"
-#include "../base/team.h"
 
 #include "../../kernels/blas.h"
 #include "../../reference/numbers/tier.h"
+#include "../base/exhausted.h"
+#include "../base/info.h"
+#include "../base/message.h"
+#include "../base/progress.h"
+#include "../base/streams.h"
+#include "../base/team.h"
+#include "../evaluate/predict.h"
+#include "../evaluate/witness.h"
+#include "../grid/point_groups.h"
+#include "../table/format.h"
 
 #include <omp.h>
 #include <stdlib.h>

@@ -3,12 +3,12 @@
  */
 #include "predict.h"
 
-#include "../base/progress.h"
+#include "shared.h"
 
 #include "../../reference/compare/propagation.h"
-#include "shared.h"
 #include "../base/memory.h"
 #include "../base/message.h"
+#include "../base/progress.h"
 
 #include <math.h>
 

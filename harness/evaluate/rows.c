@@ -6,11 +6,12 @@
 #include "rows.h"
 
 #include "verdict.h"
+
 #include "../base/progress.h"
+#include "../base/text_stream.h"
 #include "../table/bounds.h"
 #include "../table/table.h"
 #include "../table/table_read.h"
-#include "../base/text_stream.h"
 
 #include <errno.h>
 #include <stdlib.h>

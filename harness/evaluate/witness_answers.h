@@ -5,8 +5,8 @@
 #ifndef HEADPROOF_HARNESS_EVALUATE_WITNESS_ANSWERS_H
 #define HEADPROOF_HARNESS_EVALUATE_WITNESS_ANSWERS_H
 
-#include "../grid/grid.h"
 #include "../../kernels/arithmetic.h"
+#include "../grid/grid.h"
 
 /* T as one point reads it.  The file's weights may be changed while it is there. */
 typedef struct {

@@ -8,9 +8,8 @@
  */
 #include "witness_causes.h"
 
-#include "../base/progress.h"
-
 #include "../../cases/activation.h"
+#include "../base/progress.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -3,8 +3,8 @@
  */
 #include "model_source.h"
 
-#include "../models/inputs.h"
 #include "../base/message.h"
+#include "../models/inputs.h"
 
 #include <stdlib.h>
 #include <string.h>

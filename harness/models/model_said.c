@@ -4,11 +4,10 @@
  */
 #include "model_said.h"
 
+#include "../../cases/activation.h"
 #include "../base/decimal.h"
 #include "../base/domain.h"
 #include "../base/message.h"
-
-#include "../../cases/activation.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -5,10 +5,11 @@
 
 #include "check_keys.h"
 
-#include "../grid/axes.h"
 #include "columns.h"
 #include "options_cell.h"
+
 #include "../base/message.h"
+#include "../grid/axes.h"
 
 #include <stdlib.h>
 #include <string.h>

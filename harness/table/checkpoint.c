@@ -3,16 +3,17 @@
  */
 #include "checkpoint.h"
 
-#include "../base/atomic_file.h"
 #include "checkpoint_directory.h"
-#include "../base/progress.h"
-#include "../grid/point_groups.h"
-#include "../base/info.h"
-#include "../base/message.h"
-#include "../base/shown.h"
 #include "sidecar.h"
 #include "table.h"
+
+#include "../base/atomic_file.h"
+#include "../base/info.h"
+#include "../base/message.h"
+#include "../base/progress.h"
+#include "../base/shown.h"
 #include "../base/text_stream.h"
+#include "../grid/point_groups.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -3,11 +3,12 @@
  */
 #include "output.h"
 
-#include "../base/atomic_file.h"
-#include "../grid/settings.h"
 #include "sidecar.h"
+
+#include "../base/atomic_file.h"
 #include "../base/streams.h"
 #include "../base/text_stream.h"
+#include "../grid/settings.h"
 
 #include <stdlib.h>
 #include <string.h>

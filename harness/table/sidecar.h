@@ -4,9 +4,10 @@
 #ifndef HEADPROOF_HARNESS_TABLE_SIDECAR_H
 #define HEADPROOF_HARNESS_TABLE_SIDECAR_H
 
-#include "../grid/grid.h"
 #include "identity.h"
+
 #include "../base/info.h"
+#include "../grid/grid.h"
 
 #include <jansson.h>
 

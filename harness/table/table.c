@@ -5,12 +5,13 @@
 
 #include "table.h"
 
-#include "../grid/point_axes.h"
 #include "bounds.h"
 #include "columns.h"
 #include "options_cell.h"
 #include "summary.h"
+
 #include "../base/text_stream.h"
+#include "../grid/point_axes.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -10,8 +10,8 @@
 #include "guard.h"
 
 #include "cost.h"
-#include "gemm.h"
 #include "digits.h"
+#include "gemm.h"
 #include "internal.h"
 #include "modular.h"
 #include "store.h"

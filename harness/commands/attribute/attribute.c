@@ -2,16 +2,17 @@
  * The command `attribute`: a trained model's logits as exact sums over heads and source tokens.
  */
 #include "attribute.h"
+
 #include "input.h"
 #include "terms.h"
 
 #include "../../base/memory.h"
-#include "../commands.h"
 #include "../../base/message.h"
-#include "../../table/output.h"
-#include "../../evaluate/predict.h"
 #include "../../base/progress.h"
 #include "../../base/shown.h"
+#include "../../evaluate/predict.h"
+#include "../../table/output.h"
+#include "../commands.h"
 
 #include <errno.h>
 #include <omp.h>

@@ -9,10 +9,9 @@
 #ifndef HEADPROOF_HARNESS_COMMANDS_ATTRIBUTE_ATTRIBUTE_H
 #define HEADPROOF_HARNESS_COMMANDS_ATTRIBUTE_ATTRIBUTE_H
 
+#include "../../../reference/attribution/attribution.h"
 #include "../../grid/grid.h"
 #include "../../models/inputs.h"
-
-#include "../../../reference/attribution/attribution.h"
 
 /* Terms that stand in one line of the table: those of paths with one group, a source each. */
 typedef struct {

@@ -6,9 +6,9 @@
 #include "baseline.h"
 
 #include "../../base/atomic_file.h"
-#include "../../table/check_columns.h"
 #include "../../base/message.h"
 #include "../../base/text_stream.h"
+#include "../../table/check_columns.h"
 #include "../../table/sidecar.h"
 #include "../../table/table.h"
 

@@ -4,10 +4,11 @@
 #include <stdio.h>
 
 #include "check.h"
+
 #include "rules.h"
 
-#include "../../table/bounds.h"
 #include "../../base/message.h"
+#include "../../table/bounds.h"
 
 #include <math.h>
 #include <stdarg.h>

@@ -5,9 +5,9 @@
 #ifndef HEADPROOF_HARNESS_COMMANDS_CHECK_CHECK_H
 #define HEADPROOF_HARNESS_COMMANDS_CHECK_CHECK_H
 
-#include "../../table/check_keys.h"
-#include "../../grid/grid.h"
 #include "../../base/conclusion.h"
+#include "../../grid/grid.h"
+#include "../../table/check_keys.h"
 
 #define CHECK_TEXT 32
 

@@ -4,21 +4,21 @@
  */
 #include <stdio.h>
 
-#include "../commands.h"
-
-#include "../../base/atomic_file.h"
-#include "../../table/check_columns.h"
 #include "baseline.h"
 #include "report.h"
 #include "reports.h"
-#include "../../grid/distinct.h"
+
+#include "../../base/atomic_file.h"
 #include "../../base/info.h"
 #include "../../base/message.h"
-#include "../../base/text_stream.h"
 #include "../../base/own_file.h"
 #include "../../base/shown.h"
 #include "../../base/terminal.h"
+#include "../../base/text_stream.h"
+#include "../../grid/distinct.h"
+#include "../../table/check_columns.h"
 #include "../../table/sidecar.h"
+#include "../commands.h"
 
 #include <errno.h>
 #include <jansson.h>

@@ -5,13 +5,11 @@
 
 #include "report.h"
 
-#include "../../base/terminal.h"
-
-#include "../../table/columns.h"
-
-#include "../../grid/axes.h"
 #include "../../base/shown.h"
+#include "../../base/terminal.h"
 #include "../../base/text_stream.h"
+#include "../../grid/axes.h"
+#include "../../table/columns.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -5,11 +5,11 @@
 
 #include "rules.h"
 
+#include "../../base/number.h"
 #include "../../grid/axes.h"
 #include "../../table/bounds.h"
 #include "../../table/check_columns.h"
 #include "../../table/columns.h"
-#include "../../base/number.h"
 
 #include <math.h>
 #include <string.h>

@@ -4,15 +4,16 @@
 #include <stdio.h>
 
 #include "cost.h"
+
 #include "measure.h"
 #include "print.h"
 #include "row.h"
 
 #include "../../base/atomic_file.h"
-#include "../commands.h"
-#include "../../table/output.h"
-#include "../../grid/preset.h"
 #include "../../base/shown.h"
+#include "../../grid/preset.h"
+#include "../../table/output.h"
+#include "../commands.h"
 
 #include <stdlib.h>
 #include <unistd.h>

@@ -6,8 +6,8 @@
 #include "measure.h"
 
 #include "../../base/memory.h"
-#include "../../base/progress.h"
 #include "../../base/message.h"
+#include "../../base/progress.h"
 #include "../../evaluate/predict.h"
 
 /* Both models in turns, until the runs have taken this long together; the first may be cold. */

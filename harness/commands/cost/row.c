@@ -5,9 +5,9 @@
 
 #include "row.h"
 
-#include "../commands.h"
-#include "../../grid/point_axes.h"
 #include "../../base/decimal.h"
+#include "../../grid/point_axes.h"
+#include "../commands.h"
 
 #include <string.h>
 

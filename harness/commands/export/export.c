@@ -2,16 +2,17 @@
  * The command `export`: one point as a safetensors file.
  */
 #include "export.h"
+
 #include "results.h"
 #include "tensors.h"
 
-#include "../../grid/point_axes.h"
-#include "../commands.h"
 #include "../../base/decimal.h"
 #include "../../base/info.h"
 #include "../../base/message.h"
-#include "../../evaluate/predict.h"
 #include "../../base/text_stream.h"
+#include "../../evaluate/predict.h"
+#include "../../grid/point_axes.h"
+#include "../commands.h"
 
 #include <stdlib.h>
 

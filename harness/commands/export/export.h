@@ -19,8 +19,8 @@
 #ifndef HEADPROOF_HARNESS_COMMANDS_EXPORT_EXPORT_H
 #define HEADPROOF_HARNESS_COMMANDS_EXPORT_EXPORT_H
 
-#include "../../models/safetensors_write.h"
 #include "../../evaluate/shared.h"
+#include "../../models/safetensors_write.h"
 
 /* buffers: what the writer's tensors point to. */
 typedef struct {

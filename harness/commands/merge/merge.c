@@ -4,18 +4,19 @@
 #include <stdio.h>
 
 #include "merge.h"
+
 #include "shards.h"
 #include "sweep_rows.h"
 #include "verify_rows.h"
 #include "write.h"
 
-#include "../commands.h"
-#include "../../grid/distinct.h"
 #include "../../base/conclusion.h"
 #include "../../base/message.h"
-#include "../../table/output.h"
 #include "../../base/shown.h"
 #include "../../base/words.h"
+#include "../../grid/distinct.h"
+#include "../../table/output.h"
+#include "../commands.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,12 +4,13 @@
 #include <stdio.h>
 
 #include "shards.h"
+
 #include "verify_rows.h"
 
 #include "../../base/atomic_file.h"
 #include "../../base/message.h"
-#include "../../base/text_stream.h"
 #include "../../base/shown.h"
+#include "../../base/text_stream.h"
 #include "../../table/columns.h"
 #include "../../table/table.h"
 #include "../verify/print.h"

@@ -4,13 +4,14 @@
 #include <stdio.h> /* before mpfr.h: declares mpfr_fprintf */
 
 #include "sweep_rows.h"
+
 #include "shards.h"
 
+#include "../../base/message.h"
 #include "../../grid/axes.h"
 #include "../../table/check_columns.h"
 #include "../../table/columns.h"
 #include "../../table/options_cell.h"
-#include "../../base/message.h"
 
 #include <stdlib.h>
 #include <string.h>

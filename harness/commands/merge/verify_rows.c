@@ -5,13 +5,14 @@
 #include <stdio.h> /* before mpfr.h: declares mpfr_fprintf */
 
 #include "verify_rows.h"
+
 #include "shards.h"
 
+#include "../../base/message.h"
+#include "../../base/text_stream.h"
 #include "../../table/bounds.h"
 #include "../../table/columns.h"
 #include "../../table/options_cell.h"
-#include "../../base/message.h"
-#include "../../base/text_stream.h"
 #include "../verify/print.h"
 
 #include <errno.h>

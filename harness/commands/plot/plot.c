@@ -1,8 +1,6 @@
 /*
  * The command `plot`: its words, and the picture on its way to a file or a terminal.
  */
-#include "../commands.h"
-
 #include "bars.h"
 #include "render.h"
 
@@ -13,6 +11,7 @@
 #include "../../base/streams.h"
 #include "../../base/words.h"
 #include "../../grid/distinct.h"
+#include "../commands.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -5,11 +5,11 @@
 
 #include "section.h"
 
+#include "../../base/message.h"
+#include "../../base/text_stream.h"
 #include "../plot/bars.h"
 #include "../plot/gnuplot.h"
 #include "../plot/render.h"
-#include "../../base/message.h"
-#include "../../base/text_stream.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,8 +1,6 @@
 /*
  * The command `report`: results as one page of HTML that needs no network and no script.
  */
-#include "../commands.h"
-
 #include "section.h"
 
 #include "../../base/atomic_file.h"
@@ -11,6 +9,7 @@
 #include "../../base/shown.h"
 #include "../../base/words.h"
 #include "../../grid/distinct.h"
+#include "../commands.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,13 +3,12 @@
  */
 #include "subject.h"
 
-#include "../plot/searched.h"
-
 #include "../../base/atomic_file.h"
 #include "../../base/message.h"
 #include "../../table/columns.h"
 #include "../../table/options_cell.h"
 #include "../../table/sidecar.h"
+#include "../plot/searched.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,24 +1,26 @@
 /*
  * The command `sweep`: every point's rows into a file, in grid order, whatever interrupts.
  */
+#include "sweep.h"
+
+#include "resume.h"
+
 #include "../../base/atomic_file.h"
-#include "../commands.h"
 #include "../../base/interrupt.h"
-#include "../../table/expanded.h"
-#include "../../table/output.h"
+#include "../../base/memory.h"
 #include "../../base/message.h"
-#include "../../evaluate/predict.h"
-#include "../../evaluate/schedule.h"
 #include "../../base/shown.h"
 #include "../../base/streams.h"
-#include "../../base/ticker.h"
-#include "../../table/summary_table.h"
-#include "../../table/table.h"
-#include "resume.h"
-#include "sweep.h"
 #include "../../base/team.h"
 #include "../../base/text_stream.h"
-#include "../../base/memory.h"
+#include "../../base/ticker.h"
+#include "../../evaluate/predict.h"
+#include "../../evaluate/schedule.h"
+#include "../../table/expanded.h"
+#include "../../table/output.h"
+#include "../../table/summary_table.h"
+#include "../../table/table.h"
+#include "../commands.h"
 
 #include <errno.h>
 #include <omp.h>

@@ -7,11 +7,11 @@
 #ifndef HEADPROOF_HARNESS_COMMANDS_SWEEP_SWEEP_H
 #define HEADPROOF_HARNESS_COMMANDS_SWEEP_SWEEP_H
 
+#include "../../base/progress.h"
 #include "../../evaluate/dispatch.h"
+#include "../../evaluate/rows.h"
 #include "../../table/journal.h"
 #include "../../table/live.h"
-#include "../../base/progress.h"
-#include "../../evaluate/rows.h"
 
 #include <pthread.h>
 

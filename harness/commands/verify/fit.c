@@ -2,13 +2,14 @@
  * What fits in memory and how long it will take, before `verify` begins.
  */
 #include "fit.h"
+
 #include "phases.h"
 #include "run.h"
 
 #include "../../base/memory.h"
+#include "../../base/message.h"
 #include "../../base/progress.h"
 #include "../../base/ticker.h"
-#include "../../base/message.h"
 #include "../../evaluate/logits.h"
 #include "../../evaluate/predict.h"
 #include "../../evaluate/worst.h"

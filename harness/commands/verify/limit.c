@@ -6,8 +6,8 @@
 
 #include "limit.h"
 
-#include "../../base/decimal.h"
 #include "../../../cases/activation.h"
+#include "../../base/decimal.h"
 
 #include <math.h>
 
