@@ -39,6 +39,7 @@ _Static_assert(FLAG_COUNT <= 64, "a set of flags is a uint64_t");
 #define SWEPT                                                                                      \
     (EVALUATES | TABLE | BIT(FLAG_COLOR) | BIT(FLAG_EXPAND) | THREADS | RESUMED |                  \
      BIT(FLAG_SHARD) | BIT(FLAG_PROPAGATION) | PROVEN)
+#define EVERY_INPUT (BIT(FLAG_EVERY_INPUT) | BIT(FLAG_INPUT_NORM))
 #define REPORTED (BIT(FLAG_COLOR) | BIT(FLAG_JUNIT_XML) | BIT(FLAG_MARKDOWN) | BIT(FLAG_JSON))
 #define CHECKED                                                                                    \
     (REPORTED | BIT(FLAG_BASELINE) | BIT(FLAG_SAVE_BASELINE) | BIT(FLAG_FORCE) |                   \
@@ -126,7 +127,7 @@ static const CommandInfo commands[COMMAND_COUNT] = {
                            .refused = ROLE_OMEGA,
                            .why_not = "finds",
                            .flags = EVALUATES | TABLE | THREADS | REPORTED | BIT(FLAG_CERTIFY) |
-                                    BIT(FLAG_POSITIONS),
+                                    BIT(FLAG_POSITIONS) | EVERY_INPUT,
                            .searches_omega = true,
                            .judges_logits = true},
     [COMMAND_CHECK] = {.name = "check",
@@ -155,7 +156,7 @@ static const CommandInfo commands[COMMAND_COUNT] = {
                         .own = {{AXIS_KERNEL, {.form = FORM_WORD, .integer = KERNEL_STRUCTURED}}},
                         .own_count = 1,
                         .flags = OF_MODELS | BIT(FLAG_FORMAT) | BIT(FLAG_TOKENS) | TEXTS |
-                                 BIT(FLAG_SHARD) | BIT(FLAG_CERTIFY) | REPORTED,
+                                 BIT(FLAG_SHARD) | BIT(FLAG_CERTIFY) | REPORTED | EVERY_INPUT,
                         .judges_logits = true},
     [COMMAND_CONVERT] = {.name = "convert",
                          .summary = "the attention-only model itself, as a safetensors file",

@@ -56,7 +56,8 @@ typedef struct RunOptions {
     bool team;                /* the ranks of an MPI job share the points */
     ModelFileFlags model;     /* --ignore-extra, --ignore-config, --position-embedding, --blocks,
                              --witness: what is said of weights files */
-    double input_norm;        /* --input-norm, of guarantee; 0: it was not given */
+    double input_norm;        /* --input-norm, of guarantees; 0: it was not given */
+    bool every_input;         /* --every-input, of verify and min-omega */
     double witness_tolerance; /* --witness-tolerance; 0: as witness.h has it */
     bool measure;             /* --measure, of cost */
     bool certify;             /* --certify: see Point */

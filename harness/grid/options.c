@@ -61,6 +61,8 @@ static const FlagInfo flags_known[FLAG_COUNT] = {
     [FLAG_MEASURE] = {"measure", NULL, .help = "time both models on this machine"},
     [FLAG_INPUT_NORM] = {"input-norm", "R",
                          .help = "no row of X is longer (2-norm), where no embedding says it"},
+    [FLAG_EVERY_INPUT] = {"every-input", NULL,
+                          .help = "what is proven of every input, too: docs/guarantee.md"},
     [FLAG_DIGITS] = {"digits", "COUNT",
                      .help = "significant digits of every error, 1 to 17; default 12"},
     [FLAG_TOKENS] = {"tokens", "LISTS", .help = "the tokens of each position, as 0:52/0:52/53"},
@@ -396,6 +398,7 @@ static int read_flag(Reader *reader, Flag flag, const char *text)
     case FLAG_CHECKPOINT: return read_checkpoint(run, origin, text);
     case FLAG_RESUME: run->resume = true; break;
     case FLAG_CERTIFY: run->certify = true; break;
+    case FLAG_EVERY_INPUT: run->every_input = true; break;
     case FLAG_SHARD: return read_shard(run, origin, text);
     case FLAG_PRESET: run->preset = text; break;
     case FLAG_PROPAGATION: run->propagation = true; break;

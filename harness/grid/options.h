@@ -37,6 +37,7 @@ typedef enum {
     FLAG_PRESET,
     FLAG_MEASURE,
     FLAG_INPUT_NORM,
+    FLAG_EVERY_INPUT,
     FLAG_DIGITS,
     FLAG_BY,
     FLAG_LOGITS,

@@ -84,6 +84,8 @@ static const Said said[] = {
     {NULL, "omega_above", "number", "the smallest Ω above the interval, evaluated; it fails"},
     {NULL, "predicted_min", "number", "the smallest Ω that theory promises; blank: no formula"},
     {NULL, "predicted_max", "number", "the largest Ω that theory promises; blank: no formula"},
+    {NULL, "omega_proven", "number",
+     "with `--every-input`, the smallest Ω that is proven for every input, or `none`"},
     {NULL, "omega_best", "number", "the Ω with the smallest judged error of all evaluated"},
     {NULL, "best_error", ABSOLUTE, "the judged error there"},
     {NULL, "floor", ABSOLUTE, "the original's own error in this arithmetic"},

@@ -159,13 +159,26 @@ void bound_clear(Bound *bound)
 
 bool bound_serves(const Bound *bound, const Point *point)
 {
-    bool same = bound->guarantee != NULL;
+    const unsigned free =
+        ROLE_OMEGA | ROLE_MACHINE | ROLE_REFERENCE | ROLE_BITS | ROLE_JUDGED | ROLE_FORM;
+    bool same = bound->guarantee != NULL &&
+                bound->point->spec.stored_digits == point->spec.stored_digits &&
+                bound->point->spec.stored_least_exponent == point->spec.stored_least_exponent;
     for (Axis axis = 0; axis < AXIS_COUNT && same; axis++) {
         AxisValue own = point_get(bound->point, axis), other = point_get(point, axis);
-        same = axis == AXIS_OMEGA || axis == AXIS_SHRINK || axis == AXIS_TOLERANCE ||
+        same = (axis_info(axis)->roles & free) != 0 || axis == AXIS_SHRINK || axis == AXIS_INPUT ||
                value_compare(&own, &other) == 0;
     }
     return same;
+}
+
+const char *bound_misfit(const Point *point)
+{
+    return !point->judged                ? "a tolerance to meet"
+           : point->judge_of == JUDGE_KL ? "another --judge: what is proven is of logits, and of "
+                                           "no divergence"
+           : point->norm == NORM_REL     ? "another --norm: what is proven is no share of r(T)"
+                                         : NULL;
 }
 
 int bound_at(Proven *proven, const Bound *bound, const Point *point)

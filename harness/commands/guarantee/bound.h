@@ -47,7 +47,11 @@ int bound_at(Proven *proven, const Bound *bound, const Point *point)
     __attribute__((warn_unused_result));
 void proven_clear(Proven *proven);
 
-/* Do two points differ in their Omega alone, so that one Bound serves both? */
+/* Do two points differ in nothing that a Bound hangs on, as in their Omega or in how they are
+ * evaluated and judged? */
 bool bound_serves(const Bound *bound, const Point *point);
+
+/* NULL, or what is expected of a tolerance that is not of what is proven. */
+const char *bound_misfit(const Point *point);
 
 #endif

@@ -11,6 +11,7 @@
 #include "../../grid/point_axes.h"
 #include "../../table/format.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 typedef struct {
@@ -107,6 +108,16 @@ static void put_predicted(FILE *file, const Search *search)
     }
 }
 
+static void put_proven(FILE *file, const Search *search)
+{
+    if (search->proven == INFINITY) {
+        fputs("none", file);
+    } else {
+        put_omega(file, search->proven, MPFR_RNDU);
+        fputs(" up", file);
+    }
+}
+
 /* ---- Lines --------------------------------------------------------------------------------- */
 
 static void put_header(FILE *file, const Matrix *matrix)
@@ -181,6 +192,9 @@ static void put_lines(FILE *file, const Matrix *matrix)
             if (row_is_predicted(matrix, search)) {
                 put_row(file, matrix, search, "predicted", put_predicted);
             }
+            if (search->proven > 0) {
+                put_row(file, matrix, search, "proven", put_proven);
+            }
         }
     }
 }
@@ -210,6 +224,9 @@ int matrix_print(FILE *file, Search *const *searches, size_t count)
     fputs("found: every omega evaluated there meets the tolerance, and its neighbours do not; "
           "between them nothing is proven\n",
           file);
+    if (count > 0 && searches[0]->proven > 0) {
+        fputs("proven: of every input, in exact arithmetic, against an infinite omega\n", file);
+    }
     free(lines);
     free(matrix.tolerances);
     return status;

@@ -36,9 +36,9 @@ typedef struct {
     double *seconds;   /* [grid->count], at a search's first point */
     size_t count, begun, written, missing;
     int status;
-    Outcome outcome;       /* what reports are made of */
-    const char *positions; /* --positions, or NULL */
-    const char *color;     /* --color, or NULL */
+    Outcome outcome; /* what reports are made of */
+    const RunOptions *run;
+    const char *color; /* --color, or NULL */
     Progress progress;
     pthread_mutex_t telling; /* of the progress; within the other where both are held */
     pthread_mutex_t lock;    /* of what changes, but for the progress */
@@ -51,8 +51,7 @@ static void write_search(Searches *all, const Search *search)
     if (all->outcome.file != NULL && all->status == 0) {
         /* What cannot be written the stream remembers. */
         (void)row_write_case(all->outcome.file, search);
-        all->status =
-            outcome_case(&all->outcome, search->seconds, row_command(search, all->positions));
+        all->status = outcome_case(&all->outcome, search->seconds, row_command(search, all->run));
     }
     if (all->terminal || all->status != 0) {
         return;
@@ -205,7 +204,8 @@ static int open_files(Searches *all, const RunOptions *run, int argc, char **arg
 int command_min_omega(const Grid *grid, const RunOptions *run, int argc, char **argv)
 {
     int threads = run->threads > 0 ? run->threads : omp_get_num_procs();
-    Searches all = {.grid = grid, .path = run->output, .memory = memory_room(run->memory)};
+    Searches all = {
+        .grid = grid, .run = run, .path = run->output, .memory = memory_room(run->memory)};
     pthread_mutex_init(&all.telling, NULL);
     pthread_mutex_init(&all.lock, NULL);
     all.terminal = run->output == NULL && !run->on_stdout && isatty(STDOUT_FILENO);
@@ -214,8 +214,10 @@ int command_min_omega(const Grid *grid, const RunOptions *run, int argc, char **
     if (status == 0 && !make_searches(&all, all_positions)) {
         status = memory_fault();
     }
+    if (status == 0 && run->every_input) {
+        status = search_prove_all(all.searches, all.count, run);
+    }
     if (status == 0) {
-        all.positions = run->positions;
         all.color = run->color;
         status = open_files(&all, run, argc, argv);
     }

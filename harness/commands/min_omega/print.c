@@ -8,6 +8,8 @@
 #include "../../base/decimal.h"
 #include "../../evaluate/omega_print.h"
 
+#include <math.h>
+
 void print_sentences(FILE *file, const Search *search)
 {
     const Ensemble *ensemble = &search->seeds;
@@ -26,6 +28,12 @@ void print_sentences(FILE *file, const Search *search)
         }
     }
     fputc('.', file);
+    if (search->proven > 0) {
+        bool none = search->proven == INFINITY;
+        decimal_print(text, search->proven);
+        fprintf(file, " Of every input %s is proven to meet it, but for rounding and imitation.",
+                none ? "no omega" : text);
+    }
     if (judge_needs_arithmetic(point->judge) && s->best.omega > 0) {
         RefCell cell;
         ref_cell_init(&cell, REF_DIGITS);

@@ -12,6 +12,7 @@
 #include "../../table/table.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 
 /* "1:20", "3", "1;5;7": no comma, so that it is one cell. */
@@ -57,6 +58,13 @@ static int write_omega(FILE *file, bool present, double omega)
         decimal_print(text, omega);
     }
     return fprintf(file, ",%s", text) < 0 ? -1 : 0;
+}
+
+/* What is proven of every input; blank: it was not asked for. */
+static int write_proven(FILE *file, const Search *search)
+{
+    bool none = search->proven == INFINITY;
+    return none ? fputs(",none", file) : write_omega(file, search->proven > 0, search->proven);
 }
 
 /* The errors of a search. */
@@ -119,7 +127,7 @@ static int write_cell(FILE *file, const RefCell *cell)
  * tried. */
 static const char header_tail[] =
     ",tolerance,omega_below,omega_min,error_below,error_min,"
-    "omega_max,omega_above,predicted_min,predicted_max,omega_best,best_error,floor,"
+    "omega_max,omega_above,predicted_min,predicted_max,omega_proven,omega_best,best_error,floor,"
     "error_below_log10,error_min_log10,best_error_log10,floor_log10,seed_rule,seed_scores,"
     "evaluations,evaluations_inside,unfinished," BOUNDS_COLUMN ",status\n";
 
@@ -141,7 +149,7 @@ static void write_bounds(FILE *file, const FoundErrors *errors, bool logs)
 int row_write_case_header(FILE *file)
 {
     return table_write_key_header(file, false) != 0 ||
-                   fputs(",tolerance,omega_min,omega_max,error_min,omega_best,best_"
+                   fputs(",tolerance,omega_min,omega_max,error_min,omega_proven,omega_best,best_"
                          "error," BOUNDS_COLUMN ",status\n",
                          file) == EOF
                ? -1
@@ -162,6 +170,7 @@ int row_write_case(FILE *file, const Search *search)
     status |= write_omega(file, s->found, s->min.omega);
     status |= write_omega(file, s->found, s->max.omega);
     status |= write_cell(file, &errors.error[FOUND_MIN][0]);
+    status |= write_proven(file, search);
     status |= write_omega(file, best, s->best.omega);
     status |= write_cell(file, &errors.error[FOUND_BEST][0]);
     write_bounds(file, &errors, false);
@@ -170,7 +179,7 @@ int row_write_case(FILE *file, const Search *search)
     return ferror(file) ? -1 : status;
 }
 
-char *row_command(const Search *search, const char *positions)
+char *row_command(const Search *search, const RunOptions *run)
 {
     char *text = NULL, *seeds = seeds_text(&search->seeds);
     size_t size;
@@ -181,8 +190,12 @@ char *row_command(const Search *search, const char *positions)
         }
         fputs("headproof min-omega", file);
         point_print_flags(file, search->seeds.points[0], NULL, seeds);
-        if (positions != NULL) {
-            fprintf(file, " --positions %s", positions);
+        if (run->positions != NULL) {
+            fprintf(file, " --positions %s", run->positions);
+        }
+        fputs(run->every_input ? " --every-input" : "", file);
+        if (run->input_norm > 0) {
+            fprintf(file, " --input-norm %.17g", run->input_norm);
         }
     }
     free(seeds);
@@ -219,6 +232,7 @@ int row_write(FILE *file, const Search *search)
     status |= write_omega(file, s->has_above, s->above.omega);
     status |= write_omega(file, search->predicted.known, search->predicted.min);
     status |= write_omega(file, search->predicted.known, search->predicted.max);
+    status |= write_proven(file, search);
     status |= write_omega(file, machine && s->best.omega > 0, s->best.omega);
     status |= write_cell(file, &errors.error[FOUND_BEST][0]);
     status |= write_cell(file, &errors.error[FOUND_FLOOR][0]);

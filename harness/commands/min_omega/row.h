@@ -16,8 +16,7 @@ int row_write(FILE *file, const Search *search);
 int row_write_case_header(FILE *file);
 int row_write_case(FILE *file, const Search *search);
 
-/* What repeats the search; free it.  positions: as --positions has it, or NULL.  NULL: memory is
- * short. */
-char *row_command(const Search *search, const char *positions) __attribute__((warn_unused_result));
+/* What repeats the search; free it.  NULL: memory is short. */
+char *row_command(const Search *search, const RunOptions *run) __attribute__((warn_unused_result));
 
 #endif

@@ -3,6 +3,9 @@
  */
 #include "search.h"
 
+#include "../guarantee/bound.h"
+
+#include "../../base/message.h"
 #include "../../evaluate/predict.h"
 #include "../../evaluate/logits.h"
 #include "../../grid/point_axes.h"
@@ -68,6 +71,42 @@ void search_free(Search *search)
         found_clear(&search->found);
         free(search);
     }
+}
+
+/* Over the seeds; bound: of the model before. */
+static int prove(Search *search, Bound *bound, const RunOptions *run)
+{
+    const Ensemble *seeds = &search->seeds;
+    int status = 0;
+    for (size_t i = 0; i < seeds->count && status == 0; i++) {
+        const Point *point = seeds->points[i];
+        const char *misfit = bound_misfit(point);
+        Proven proven = {0};
+        if (misfit == NULL && !bound_serves(bound, point)) {
+            bound_clear(bound);
+            status = bound_open(bound, point, run);
+        }
+        if (misfit != NULL || status == 2) {
+            complain((Origin){.flag = "every-input"}, "", "expected %s",
+                     misfit != NULL ? misfit : bound->why);
+            return 2;
+        }
+        status = status == 0 ? bound_at(&proven, bound, point) : status;
+        search->proven = fmax(search->proven, proven.none ? INFINITY : proven.point.omega);
+        proven_clear(&proven);
+    }
+    return status;
+}
+
+int search_prove_all(Search *const *searches, size_t count, const RunOptions *run)
+{
+    Bound bound = {0};
+    int status = 0;
+    for (size_t i = 0; i < count && status == 0; i++) {
+        status = prove(searches[i], &bound, run);
+    }
+    bound_clear(&bound);
+    return status;
 }
 
 /* What one seed of a search costs, and one evaluation's share of it. */

@@ -14,6 +14,8 @@ typedef struct {
     Found found;
     OmegaInterval predicted;
     double seconds;
+    double proven;      /* --every-input: the Omega proven for every input; INFINITY: none, 0: not
+                           asked */
     bool all_positions; /* whose logits are judged, or the last alone; set before search_run */
 } Search;
 
@@ -24,6 +26,11 @@ Search *search_make(const Grid *grid, bool *taken, size_t first)
     __attribute__((warn_unused_result));
 
 void search_free(Search *search);
+
+/* search->proven of all, for --every-input: the largest of its seeds'.  0; 2 or 99 after a
+ * message. */
+int search_prove_all(Search *const *searches, size_t count, const RunOptions *run)
+    __attribute__((warn_unused_result));
 
 /* Predicted cost of every search of the grid, in units of progress. */
 double search_all_cost(const Grid *grid);

@@ -106,6 +106,10 @@ static void print_command(FILE *file, const Verify *verify, double omega)
     print_count(file, "stride", run->stride);
     print_flag(file, "positions", run->positions);
     print_flag(file, "form", run->form);
+    fputs(run->every_input ? " --every-input" : "", file);
+    if (run->input_norm > 0) {
+        fprintf(file, " --input-norm %.17g", run->input_norm);
+    }
     if (run->shards > 0) {
         fprintf(file, " --shard %zu/%zu", run->shard, run->shards);
     }
@@ -141,4 +145,20 @@ int verify_cases_add(Outcome *outcome, const Verify *verify, double omega,
         status = outcome_case(outcome, seconds / (double)depth, command_text(verify, omega));
     }
     return status;
+}
+
+int verify_cases_proven(Outcome *outcome, const Verify *verify, double omega, Magnitude bound,
+                        bool refused)
+{
+    char text[DECIMAL_TEXT], tolerance[DECIMAL_TEXT], error[MAGNITUDE_TEXT];
+    if (outcome->file == NULL) {
+        return 0;
+    }
+    decimal_print(text, omega);
+    decimal_print(tolerance, verify->template->tolerance);
+    magnitude_print(error, bound, REF_DIGITS);
+    (void)verify_write_key(outcome->file, verify, text); /* the stream remembers */
+    fprintf(outcome->file, ",,%s,every-input,max,%s,yes,%s\n", tolerance, error,
+            status_name(refused ? STATUS_FAIL : STATUS_OK));
+    return outcome_case(outcome, 0, command_text(verify, omega));
 }

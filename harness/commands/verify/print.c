@@ -351,7 +351,7 @@ static bool has_several_omegas(const Grid *grid)
 }
 
 Conclusion verify_print_verdict(FILE *file, const Grid *grid, bool passed, const VerifyLimit *limit,
-                                size_t bounds)
+                                const EveryInput *every, size_t bounds)
 {
     static const char *const judged[] = {[JUDGE_STREAMS] = "the error",
                                          [JUDGE_LOGITS] = "the largest logit error",
@@ -359,21 +359,21 @@ Conclusion verify_print_verdict(FILE *file, const Grid *grid, bool passed, const
     char text[DECIMAL_TEXT];
     const Point *first = grid_first_judged(grid);
     const Point *point = first != NULL ? first : &grid->points[0];
-    bool several = has_several_omegas(grid);
+    bool several = has_several_omegas(grid), within = limit->known ? limit->passed : passed;
     Conclusion conclusion = !passed         ? CONCLUSION_FAIL
                             : point->judged ? CONCLUSION_PASS
                                             : CONCLUSION_EVALUATED;
     fprintf(file, "verdict: %s%s ", conclusion_words(conclusion),
             conclusion == CONCLUSION_EVALUATED ? ";" : ":");
     if (several) {
-        fprintf(file, "at %s omega above", passed ? "every" : "some");
+        fprintf(file, "at %s omega above", within ? "every" : "some");
     } else {
         decimal_print(text, point->omega);
         fprintf(file, "at omega %s", text);
     }
     if (point->judged) {
         decimal_print(text, point->tolerance);
-        fprintf(file, " %s is %s %s", judged[point->judge_of], passed ? "within" : "not within",
+        fprintf(file, " %s is %s %s", judged[point->judge_of], within ? "within" : "not within",
                 text);
     } else {
         fputs(passed ? "" : " (no tolerance given)", file);
@@ -382,6 +382,7 @@ Conclusion verify_print_verdict(FILE *file, const Grid *grid, bool passed, const
         print_certified(file, bounds);
     }
     verify_limit_print(file, limit, several);
+    every_input_print(file, every);
     fputs("; ", file);
     witness_print(file, point->source->file);
     return conclusion;

@@ -4,6 +4,7 @@
 #ifndef HEADPROOF_HARNESS_COMMANDS_VERIFY_PRINT_H
 #define HEADPROOF_HARNESS_COMMANDS_VERIFY_PRINT_H
 
+#include "every_input.h"
 #include "positions.h"
 
 /* The columns of its rows, in order: up to VERIFY_INPUTS what decides a row; VERIFY_ERRORS + kind
@@ -59,8 +60,9 @@ void verify_print_omega(const Verify *verify, double omega, const LogitErrors *l
 void verify_print_found(const Verify *verify, const Found *found);
 void verify_print_keeping(const Verify *verify, const OmegaSearch *found);
 
-/* A line without its end.  bounds: cells that are only bounds, of points that are certified. */
+/* A line without its end.  every: what is proven of every input; bounds: cells that are only
+ * bounds, of points that are certified. */
 Conclusion verify_print_verdict(FILE *file, const Grid *grid, bool passed, const VerifyLimit *limit,
-                                size_t bounds);
+                                const EveryInput *every, size_t bounds);
 
 #endif

@@ -3,6 +3,7 @@
  */
 #include "verify.h"
 #include "cases.h"
+#include "every_input.h"
 #include "fit.h"
 #include "inputs.h"
 #include "limit.h"
@@ -22,7 +23,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int verify_omega(Verify *verify, double omega)
+static int verify_omega(Verify *verify, EveryInput *every, double omega)
 {
     LogitErrors logits;
     double start = clock_seconds();
@@ -34,6 +35,10 @@ static int verify_omega(Verify *verify, double omega)
         return status;
     }
     verify_limit_take(verify, omega);
+    status = every_input_judge(every, verify, omega);
+    if (status != 0) {
+        return status;
+    }
     verify->keeping = logits.changed == logits.lost ? omega : verify->keeping;
     if (verify->output != NULL &&
         (verify_write_rows(verify, omega, &logits) != 0 || output_commit(verify->output) != 0)) {
@@ -119,7 +124,8 @@ static void count_bounds(Verify *verify)
 }
 
 /* Every Omega that the grid has for the template, then the searches.  passed [grid->count]. */
-static int run_template(bool *passed, Verify *verify, const Grid *grid, int threads)
+static int run_template(bool *passed, Verify *verify, EveryInput *every, const Grid *grid,
+                        int threads)
 {
     bool quiet = verify->options->quiet;
     int status = verify_inputs_read(verify);
@@ -134,6 +140,10 @@ static int run_template(bool *passed, Verify *verify, const Grid *grid, int thre
             return status;
         }
     }
+    status = every_input_open(every, verify);
+    if (status != 0) {
+        return status;
+    }
     if (!verify_prepare(verify, threads) || !collect_omegas(verify, grid)) {
         return memory_fault();
     }
@@ -147,7 +157,7 @@ static int run_template(bool *passed, Verify *verify, const Grid *grid, int thre
     }
     bool ok = verify_open_inputs(verify);
     for (size_t i = 0; ok && i < verify->omega_count && status == 0; i++) {
-        status = verify_omega(verify, verify->omegas[i]);
+        status = verify_omega(verify, every, verify->omegas[i]);
         take_verdict(passed, verify, grid, verify->omegas[i]);
         count_bounds(verify);
     }
@@ -157,7 +167,8 @@ static int run_template(bool *passed, Verify *verify, const Grid *grid, int thre
              (!verify->has_logits || search_predictions(verify));
     }
     progress_clear(&verify->progress);
-    return ok ? status : memory_fault();
+    status = ok ? status : memory_fault();
+    return status == 0 ? every_input_say(every, verify) : status;
 }
 
 static bool is_first_of_template(const Grid *grid, size_t i)
@@ -220,7 +231,7 @@ static void record_clear(Record *record)
 
 /* The sentence, said and given: *text is to be freed.  0, or 99 after a message. */
 static int say_verdict(char **text, const Grid *grid, const RunOptions *run, bool passed,
-                       const VerifyLimit *limit, size_t bounds)
+                       const VerifyLimit *limit, const EveryInput *every, size_t bounds)
 {
     FILE *report = output_report(run);
     size_t size;
@@ -228,7 +239,7 @@ static int say_verdict(char **text, const Grid *grid, const RunOptions *run, boo
     if (stream == NULL) {
         return memory_fault();
     }
-    Conclusion conclusion = verify_print_verdict(stream, grid, passed, limit, bounds);
+    Conclusion conclusion = verify_print_verdict(stream, grid, passed, limit, every, bounds);
     if (fclose(stream) != 0) {
         return memory_fault();
     }
@@ -245,6 +256,7 @@ static int run_templates(Record *record, char **said, const Grid *grid, const Ru
 {
     bool *passed = record->passed;
     VerifyLimit limit = {0};
+    EveryInput every = {.run = run};
     size_t bounds = 0;
     int status = 0;
     for (size_t i = 0; i < grid->count && status == 0; i++) {
@@ -260,7 +272,7 @@ static int run_templates(Record *record, char **said, const Grid *grid, const Ru
             run->positions != NULL ? strcmp(run->positions, "all") == 0 : run->text != NULL;
         pthread_mutex_init(&verify.telling, NULL);
         pthread_mutex_init(&verify.lock, NULL);
-        status = run_template(passed, &verify, grid, threads);
+        status = run_template(passed, &verify, &every, grid, threads);
         pthread_mutex_destroy(&verify.telling);
         pthread_mutex_destroy(&verify.lock);
         verify_limit_worsen(&limit, &verify.limit);
@@ -278,7 +290,8 @@ static int run_templates(Record *record, char **said, const Grid *grid, const Ru
         fputs("the searches for omega are over all inputs: a shard leaves them out\n",
               output_report(run));
     }
-    status = status != 0 ? status : say_verdict(said, grid, run, all, &limit, bounds);
+    status = status != 0 ? status : say_verdict(said, grid, run, all, &limit, &every, bounds);
+    every_input_clear(&every);
     return status != 0 ? status : !all;
 }
 
@@ -326,6 +339,7 @@ int command_verify(const Grid *grid, const RunOptions *run, int argc, char **arg
     ref_thread_setup();
     int status = check_arithmetic(grid);
     status = status == 0 ? verify_inputs_check(run) : status;
+    status = status == 0 ? every_input_check(grid, run) : status;
     status = status != 0 ? status : record_open(&record, grid, run);
     status = status != 0 ? status : grid_predict(grid, run->memory, &threads);
     status = status != 0 ? status : open_output(&output, run);

@@ -9,6 +9,7 @@
  *   positions.c  rows of positions, means, the first prediction that changes
  *   cases.c    what its reports have
  *   limit.c    what limits it, and what to try
+ *   every_input.c  what is proven of every input
  */
 #ifndef HEADPROOF_HARNESS_COMMANDS_VERIFY_VERIFY_H
 #define HEADPROOF_HARNESS_COMMANDS_VERIFY_VERIFY_H

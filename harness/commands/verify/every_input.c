@@ -1,0 +1,192 @@
+/*
+ * The guarantee's sentence behind what was evaluated, and its share of the verdict.
+ */
+#include <stdio.h>
+
+#include "every_input.h"
+
+#include "cases.h"
+
+#include "../../base/decimal.h"
+#include "../../base/message.h"
+
+#include <float.h>
+#include <math.h>
+
+int every_input_check(const Grid *grid, const RunOptions *run)
+{
+    const char *expected = run->shards > 0 ? "no --shard: of all inputs it is the same" : NULL;
+    for (size_t i = 0; expected == NULL && i < grid->count; i++) {
+        expected = bound_misfit(&grid->points[i]);
+    }
+    if (run->every_input && expected != NULL) {
+        complain((Origin){.flag = "every-input"}, "", "expected %s", expected);
+        return 2;
+    }
+    return 0;
+}
+
+/* All tokens that the model takes, or those of the inputs where nothing says how many it takes. */
+static Point every_point(const Verify *verify)
+{
+    Point point = *verify->template;
+    const ModelFile *model = verify->model;
+    bool limited = model->W_E != NULL && model->W_pos != NULL;
+    point.spec.n = limited ? model->context : verify->inputs.n;
+    point.judged = bound_misfit(verify->template) == NULL;
+    return point;
+}
+
+int every_input_open(EveryInput *every, const Verify *verify)
+{
+    const RunOptions *run = verify->options;
+    Point point = every_point(verify);
+    bool same = bound_serves(&every->bound, &point);
+    bool wanted = run->every_input ||
+                  (!run->quiet && run->shards == 0 && bound_work(&point) <= BOUND_WORK_UNASKED);
+    int status = 0;
+    every->run = run;
+    every->there = wanted;
+    every->said = every->said && same;
+    if (wanted && !same) {
+        bound_clear(&every->bound);
+        every->point = point;
+        status = bound_open(&every->bound, &every->point, run);
+    }
+    every->there = every->there && status == 0;
+    if (status == 2 && run->every_input) {
+        complain((Origin){.flag = "every-input"}, "", "expected %s", every->bound.why);
+        return 2;
+    }
+    return status == 2 ? 0 : status;
+}
+
+void every_input_clear(EveryInput *every)
+{
+    bound_clear(&every->bound);
+}
+
+/* The bound at one Omega, or, of 0, the smallest that meets the tolerance. */
+static int prove(Proven *proven, const EveryInput *every, const Verify *verify, double omega)
+{
+    Point point = every_point(verify);
+    point.omega = omega;
+    return bound_at(proven, &every->bound, &point);
+}
+
+static int find_omega(EveryInput *every, const Verify *verify)
+{
+    Proven proven;
+    int status = prove(&proven, every, verify, 0);
+    every->omega = proven.none ? INFINITY : proven.point.omega;
+    proven_clear(&proven);
+    return status;
+}
+
+int every_input_judge(EveryInput *every, Verify *verify, double omega)
+{
+    Proven proven;
+    if (!every->run->every_input) {
+        return 0;
+    }
+    int status = prove(&proven, every, verify, omega);
+    if (status == 0) {
+        verify->passed = verify->passed && !proven.refused;
+        every->misses = every->misses || proven.refused;
+        status = verify_cases_proven(verify->outcome, verify, omega, proven.judged, proven.refused);
+    }
+    proven_clear(&proven);
+    return status == 0 ? find_omega(every, verify) : status;
+}
+
+/* "every input of up to 3 tokens: " */
+static void print_inputs(FILE *file, const EveryInput *every)
+{
+    char norm[DECIMAL_TEXT];
+    size_t n = every->point.spec.n;
+    fprintf(file, "every input of up to %zu token%s", n, n == 1 ? "" : "s");
+    if (every->run->input_norm > 0) {
+        decimal_print(norm, every->run->input_norm);
+        fprintf(file, ", rows of X no longer than %s", norm);
+    }
+    if (every->point.spec.stored_digits > 0) {
+        fprintf(file, ", weights in %s", arithmetic_names[every->point.arithmetic]);
+    }
+    fputs(": ", file);
+}
+
+static const char *what(const Verify *verify)
+{
+    return verify->model->W_U != NULL ? "all logits" : "all entries";
+}
+
+static int say_bounds(FILE *file, const EveryInput *every, const Verify *verify)
+{
+    int status = 0;
+    for (size_t i = 0; i < verify->omega_count && status == 0; i++) {
+        char text[DECIMAL_TEXT], error[MAGNITUDE_TEXT];
+        Proven proven;
+        status = prove(&proven, every, verify, verify->omegas[i]);
+        if (status == 0) {
+            decimal_print(text, verify->omegas[i]);
+            magnitude_print(error, proven.judged, 3);
+            print_inputs(file, every);
+            fprintf(file,
+                    "omega %s is proven to keep %s within %s of an infinite omega's, in exact "
+                    "arithmetic\n",
+                    text, what(verify), error);
+        }
+        proven_clear(&proven);
+    }
+    return status;
+}
+
+static int say_smallest(FILE *file, EveryInput *every, const Verify *verify)
+{
+    char text[DECIMAL_TEXT], tolerance[DECIMAL_TEXT];
+    int status = find_omega(every, verify);
+    if (status != 0) {
+        return status;
+    }
+    bool none = every->omega == INFINITY;
+    decimal_print(text, none ? DBL_MAX : every->omega);
+    decimal_print(tolerance, verify->template->tolerance);
+    print_inputs(file, every);
+    fprintf(file,
+            "%s %s is proven to keep %s within %s of an infinite omega's, in exact arithmetic",
+            none ? "no omega up to" : "omega", text, what(verify), tolerance);
+    for (size_t i = 0; i < verify->omega_count && !none; i++) {
+        decimal_print(text, verify->omegas[i]);
+        fprintf(file, "; %s is %s", text,
+                verify->omegas[i] >= every->omega ? "enough" : "too small for that");
+    }
+    fputc('\n', file);
+    return 0;
+}
+
+int every_input_say(EveryInput *every, const Verify *verify)
+{
+    FILE *file = output_report(verify->options);
+    if (!every->there || every->said || every->run->quiet) {
+        return 0;
+    }
+    every->said = true;
+    return bound_misfit(verify->template) != NULL ? say_bounds(file, every, verify)
+                                                  : say_smallest(file, every, verify);
+}
+
+void every_input_print(FILE *file, const EveryInput *every)
+{
+    char text[DECIMAL_TEXT];
+    if (!every->run->every_input) {
+        return;
+    }
+    decimal_print(text, every->omega);
+    if (!every->misses) {
+        fputs("; of every input that is proven", file);
+    } else if (every->omega == INFINITY) {
+        fputs("; of every input that is not proven, at any omega", file);
+    } else {
+        fprintf(file, "; of every input that is not proven: try omega %s", text);
+    }
+}

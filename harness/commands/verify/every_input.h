@@ -1,0 +1,40 @@
+/*
+ * What is proven of every input (docs/guarantee.md), beside what `verify` evaluates (private to it).
+ */
+#ifndef HEADPROOF_HARNESS_COMMANDS_VERIFY_EVERY_INPUT_H
+#define HEADPROOF_HARNESS_COMMANDS_VERIFY_EVERY_INPUT_H
+
+#include "verify.h"
+
+#include "../guarantee/bound.h"
+
+/* Of one model after another.  misses: some Omega is not proven to meet the tolerance; omega: the
+ * smallest that is, at the last of them; INFINITY: none is. */
+typedef struct {
+    const RunOptions *run;
+    Bound bound;
+    Point point; /* whose it is */
+    bool there, said, misses;
+    double omega;
+} EveryInput;
+
+/* Before any work: 2, after a message, where --every-input cannot be. */
+int every_input_check(const Grid *grid, const RunOptions *run) __attribute__((warn_unused_result));
+
+/* What is proven of the template's model, whose inputs are read: with --every-input, or where it
+ * takes no time and somebody reads it.  0; 2 or 99 after a message.  Clear it in every case. */
+int every_input_open(EveryInput *every, const Verify *verify) __attribute__((warn_unused_result));
+void every_input_clear(EveryInput *every);
+
+/* With --every-input: its case at that Omega, which verify->passed then hangs on, too.  0; 99 after
+ * a message. */
+int every_input_judge(EveryInput *every, Verify *verify, double omega)
+    __attribute__((warn_unused_result));
+
+/* The sentence, a line of it; not twice of one model.  0; 99 after a message. */
+int every_input_say(EveryInput *every, const Verify *verify) __attribute__((warn_unused_result));
+
+/* Of the verdict: "; every input: ...", with --every-input. */
+void every_input_print(FILE *file, const EveryInput *every);
+
+#endif
