@@ -161,8 +161,8 @@ bool bound_serves(const Bound *bound, const Point *point)
 {
     const unsigned free =
         ROLE_OMEGA | ROLE_MACHINE | ROLE_REFERENCE | ROLE_BITS | ROLE_JUDGED | ROLE_FORM;
-    bool same = bound->guarantee != NULL &&
-                bound->point->spec.stored_digits == point->spec.stored_digits;
+    bool same =
+        bound->guarantee != NULL && bound->point->spec.stored_digits == point->spec.stored_digits;
     for (Axis axis = 0; axis < AXIS_COUNT && same; axis++) {
         AxisValue own = point_get(bound->point, axis), other = point_get(point, axis);
         same = (axis_info(axis)->roles & free) != 0 || axis == AXIS_SHRINK || axis == AXIS_INPUT ||
