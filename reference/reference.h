@@ -306,15 +306,18 @@ void ref_cell_log10(RefCell *cell, const RefCell *from);
 /* y = the cell's value rounded to its digits: nothing of it that is not printed. */
 void ref_cell_printed(mpfr_ptr y, const RefCell *cell);
 
-/* What ref_compare measures beside the errors, in the order of a table's columns: a name here,
- * and the column's.  Three leaks, the largest |entry| of r(T') where there should be 0 (in the
- * bias row, in the columns that the layer clears, in the block that tells rows apart); and the
- * largest |content score| of r(T) in this layer. */
+/* The measurements of ref_compare beside the errors, in the order of a table's columns: a name
+ * here, the column's, its unit and its meaning. */
 #define REF_SCALARS(each)                                                                          \
-    each(BIAS_ROW, "bias_row_max"), each(HIDDEN, "hidden_max"), each(ONEHOT, "onehot_max"),        \
-        each(SCORE, "score_max")
+    each(BIAS_ROW, "bias_row_max", "as the stream",                                                \
+         "a leak: the largest entry of r(T′)'s bias row where 0 is due"),                          \
+        each(HIDDEN, "hidden_max", "as the stream",                                                \
+             "a leak: the largest entry of r(T′) in columns that are cleared"),                    \
+        each(ONEHOT, "onehot_max", "as the stream",                                                \
+             "a leak: the largest change of the block that tells rows apart"),                     \
+        each(SCORE, "score_max", "number", "the largest absolute score of T's heads in the layer")
 
-#define REF_SCALAR_NAME(name, column) SCALAR_##name
+#define REF_SCALAR_NAME(name, column, unit, meaning) SCALAR_##name
 typedef enum { REF_SCALARS(REF_SCALAR_NAME), SCALAR_COUNT } RefScalar;
 
 /* What propagation.h measures, where it is asked for, in the order of a table's columns: a name,

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #define CELL(member) offsetof(Row, errors.member)
-#define SCALAR(name, column)                                                                       \
+#define SCALAR(name, column, unit, meaning)                                                        \
     {                                                                                              \
         column, COLUMN_REFERENCE, UNIT_ABSOLUTE, CELL(scalar[SCALAR_##name]), NULL                 \
     }

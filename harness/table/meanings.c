@@ -17,6 +17,10 @@ typedef struct {
 
 #define ABSOLUTE "as the stream"
 #define MEAN ", or of positions listed the mean of the cells"
+#define SCALAR(name, column, unit, meaning)                                                        \
+    {                                                                                              \
+        NULL, column, unit, meaning                                                                \
+    }
 #define FORM ", in that form of the kernels"
 
 static const Said said[] = {
@@ -27,12 +31,7 @@ static const Said said[] = {
      "the row's columns whose cells are only upper bounds, with `;`; at the end `planned` where "
      "digits are what a plan promises, and not proven"},
     {NULL, "identical", "share", "numbers in which m(T′) and m(T) agree bit by bit, of all"},
-    {NULL, "bias_row_max", ABSOLUTE,
-     "a leak: the largest entry of r(T′)'s bias row where 0 is due"},
-    {NULL, "hidden_max", ABSOLUTE,
-     "a leak: the largest entry of r(T′) in columns that are cleared"},
-    {NULL, "onehot_max", ABSOLUTE, "a leak: the largest change of the block that tells rows apart"},
-    {NULL, "score_max", "number", "the largest absolute score of T's heads in the layer"},
+    REF_SCALARS(SCALAR),
     {NULL, "precision_bits", "bits", "precision of the reference's r(T), r(T∞) and r(T′)"},
     {NULL, "difference_bits", "bits",
      "precision of the difference r(T′) − r(T∞); blank: two evaluations were subtracted"},

@@ -11,8 +11,8 @@
 
 #include <jansson.h>
 
-/* The version of the table's columns and of the sidecar's keys: raised when one of them comes, goes
- * or changes its meaning. */
+/* The version of the table's columns and of the sidecar's keys: raised when a key comes, or one of
+ * them goes or changes its meaning.  A column that comes is missed by its name in older tables. */
 #define SIDECAR_SCHEMA 6
 
 /* What a sweep adds: which points of its grid it evaluates, for shard `shard` of `shards`, and
