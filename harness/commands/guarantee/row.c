@@ -48,6 +48,22 @@ static const char *status_of(const Proven *proven)
     return proven->none ? "none" : proven->refused ? "fail" : "ok";
 }
 
+/* Does a seed say what the weights are?  X does not matter. */
+static bool draws(const Point *point)
+{
+    return point->spec.given == NULL || point->spec.given->layers == NULL;
+}
+
+/* An error of 0 is from nowhere. */
+static void write_origin(FILE *file, const GuaranteeLayer *layer)
+{
+    if (layer->error.digits > 0) {
+        fprintf(file, ",%zu,%s", layer->sublayer, guarantee_terms[layer->term]);
+    } else {
+        fputs(",,", file);
+    }
+}
+
 int guarantee_write_rows(FILE *file, const Proven *proven)
 {
     char tolerance[DECIMAL_TEXT] = "";
@@ -58,7 +74,7 @@ int guarantee_write_rows(FILE *file, const Proven *proven)
     for (size_t l = 0; l < proven->depth; l++) {
         const GuaranteeLayer *layer = &proven->layers[l];
         bool logits = proven->logits && l + 1 == proven->depth;
-        status |= table_write_key(file, &proven->point, true, NULL);
+        status |= table_write_key(file, &proven->point, true, draws(&proven->point) ? NULL : "");
         fprintf(file, ",%zu,%s", l + 1, tolerance);
         write_number(file, true, proven->input_norm);
         write_number(file, true, layer->rows);
@@ -68,16 +84,25 @@ int guarantee_write_rows(FILE *file, const Proven *proven)
         write_number(file, true, layer->leak);
         write_both(file, true, layer->error);
         write_both(file, logits, proven->judged);
-        fprintf(file, ",%zu,%s,%s\n", layer->sublayer, guarantee_terms[layer->term],
-                status_of(proven));
+        write_origin(file, layer);
+        fprintf(file, ",%s\n", status_of(proven));
     }
     return ferror(file) ? -1 : status;
 }
 
+static void from_layer(char text[GUARANTEE_FROM], const GuaranteeLayer *layer)
+{
+    if (layer->error.digits > 0) {
+        snprintf(text, GUARANTEE_FROM, "sublayer %zu, %s", layer->sublayer,
+                 guarantee_terms[layer->term]);
+    } else {
+        snprintf(text, GUARANTEE_FROM, "nothing");
+    }
+}
+
 void guarantee_from(char text[GUARANTEE_FROM], const Proven *proven)
 {
-    const GuaranteeLayer *last = &proven->layers[proven->depth - 1];
-    snprintf(text, GUARANTEE_FROM, "sublayer %zu, %s", last->sublayer, guarantee_terms[last->term]);
+    from_layer(text, &proven->layers[proven->depth - 1]);
 }
 
 static void print_table(FILE *file, const Proven *proven)
@@ -88,13 +113,15 @@ static void print_table(FILE *file, const Proven *proven)
         const GuaranteeLayer *layer = &proven->layers[l];
         const Magnitude numbers[] = {layer->rows, layer->scores, layer->bias_row,
                                      layer->gain, layer->leak,   layer->error};
+        char from[GUARANTEE_FROM];
         fprintf(file, "%5zu", l + 1);
         for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
             char text[MAGNITUDE_TEXT];
             magnitude_print(text, numbers[i], PRINT_DIGITS);
             fprintf(file, "  %9s", text);
         }
-        fprintf(file, "  sublayer %zu, %s\n", layer->sublayer, guarantee_terms[layer->term]);
+        from_layer(from, layer);
+        fprintf(file, "  %s\n", from);
     }
 }
 
