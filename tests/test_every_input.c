@@ -95,9 +95,9 @@ static void it_is_part_of_the_verdict(void **state)
     assert_non_null(strstr(output.text, "\"judged\": \"every-input\""));
     assert_non_null(strstr(output.text, "\"verdict\": \"fail\""));
     assert_non_null(strstr(output.text, "\"rows_failed\": 1"));
-    assert_non_null(strstr(output.text, "| every-input | max | 3."));
+    assert_non_null(strstr(output.text, "| every-input | max | 8."));
     assert_non_null(strstr(output.text, "<failure message=\"error: above its tolerance; obtained "
-                                        "at most 3."));
+                                        "at most 8."));
     char *again = strstr(output.text, "\"reproduce\": \"headproof ");
     assert_non_null(again);
     again += strlen("\"reproduce\": \"headproof ");

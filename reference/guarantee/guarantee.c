@@ -8,6 +8,7 @@
 #include "input.h"
 #include "matrix.h"
 #include "part_norm.h"
+#include "spread.h"
 #include "steps.h"
 
 #include <math.h>
@@ -153,30 +154,46 @@ static bool take_shape(Guarantee *g, const GuaranteeOf *of)
     return g->parts != NULL && g->layer_end != NULL && g->compared != NULL;
 }
 
-/* The first sublayer reads X itself. */
-static GuaranteeStatus make_first(Guarantee *g, const char **reason, const Model *model,
-                                  const GuaranteeInputs *inputs)
+/* (G25): what is read by the second sublayer's norm, or the norm that is the second. */
+static GuaranteeStatus look_at_spread(Guarantee *g, const Model *model,
+                                      const GuaranteeInputs *inputs, const Matrix *rows)
 {
-    Matrix rows = {0};
-    const Sublayer *first = model->sublayers;
-    bool few = inputs != NULL && inputs_are_few(inputs);
-    GuaranteeStatus status =
-        few && !inputs_read(&rows, inputs, &first->norm)
-            ? GUARANTEE_NO_MEMORY
-            : part_make(&g->parts[0], reason, first, &model->layout, few ? &rows : NULL, NULL);
-    matrix_clear(&rows);
+    const Sublayer *first = model->sublayers, *second = first + 1;
+    if (g->count < 2 || g->parts[0].kind != PART_ATTENTION || !g->parts[1].norm.there ||
+        !spread_is_known(inputs, first)) {
+        return GUARANTEE_OK;
+    }
+    bool ok = spread_least(&g->parts[1].norm.spread, inputs, rows, first, &second->norm);
+    return ok ? GUARANTEE_OK : GUARANTEE_NO_MEMORY;
+}
+
+/* The first sublayer reads X itself: rows, or NULL. */
+static GuaranteeStatus make_all(Guarantee *g, const char **reason, const Model *model,
+                                const Matrix *rows)
+{
+    GuaranteeStatus status = GUARANTEE_OK;
+    const GateBound *gates = NULL;
+    for (size_t s = 0; s < g->count && status == GUARANTEE_OK; s++) {
+        gates = s > 0 && g->parts[s - 1].kind == PART_GATES ? &g->parts[s - 1].gates : gates;
+        status = part_make(&g->parts[s], reason, &model->sublayers[s], &model->layout,
+                           s == 0 ? rows : NULL, gates);
+    }
     return status;
 }
 
 static GuaranteeStatus make_parts(Guarantee *g, const char **reason, const GuaranteeOf *of)
 {
     const Model *model = &of->pair->converted;
-    GuaranteeStatus status = make_first(g, reason, model, of->inputs);
-    const GateBound *gates = NULL;
-    for (size_t s = 1; s < g->count && status == GUARANTEE_OK; s++) {
-        gates = g->parts[s - 1].kind == PART_GATES ? &g->parts[s - 1].gates : gates;
-        status = part_make(&g->parts[s], reason, &model->sublayers[s], &model->layout, NULL, gates);
+    const GuaranteeInputs *inputs = of->inputs;
+    Matrix rows = {0};
+    GuaranteeStatus status = GUARANTEE_NO_MEMORY;
+    if (inputs == NULL || !inputs_are_few(inputs)) {
+        status = make_all(g, reason, model, NULL);
+    } else if (inputs_read(&rows, inputs, &model->sublayers->norm)) {
+        status = make_all(g, reason, model, &rows);
+        status = status == GUARANTEE_OK ? look_at_spread(g, model, inputs, &rows) : status;
     }
+    matrix_clear(&rows);
     for (size_t s = 0; s < g->count; s++) {
         const Sublayer *sublayer = &model->sublayers[s];
         g->tokens.causal =

@@ -57,7 +57,7 @@ bool guarantee_input_norm(Magnitude *norm, const GuaranteeInputs *inputs)
     __attribute__((warn_unused_result));
 
 /* How many doubles their rows take at most, while bounds are made of them. */
-double guarantee_input_doubles(const GuaranteeInputs *inputs);
+double guarantee_input_doubles(const GuaranteeInputs *inputs, size_t heads);
 
 /* reason: why it is outside of what is proven.  On failure *guarantee is NULL. */
 GuaranteeStatus guarantee_open(Guarantee **guarantee, const char **reason, const GuaranteeOf *of)

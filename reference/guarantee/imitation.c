@@ -1,12 +1,12 @@
 /*
  * Bounds of an imitated activation, by branch and bound.
  *
- * With u = gate x + shift, (x F)' = sum of value (sigma(u) + (u - shift) sigma'(u)), whose own
- * derivative is at most L = sum of |value| gate (1/2 + 0.224 + 0.0963 |shift|): sigma' <= 1/4,
- * |u sigma''(u)| <= u sigma'(u) < 0.224, |sigma''| <= 1/(6 sqrt 3) < 0.0963.  A cell of
- * width w and middle m is at most |f(m)| + L w/2 high; it is divided until none can exceed the
- * largest value seen by more than SLACK.  Beyond |u| = FAR in every term f differs from the sum of
- * the values, or from 0, by at most sum of |value| (FAR + 1 + |shift|) e^-FAR.
+ * With u = gate x + shift, (x F)' = sum of value (sigma(u) + (u - shift) sigma'(u)), and f is that
+ * less 1/2.  Its own derivative is at most L = sum of |value| gate (1/2 + 0.224 + 0.0963 |shift|):
+ * sigma' <= 1/4, |u sigma''(u)| <= u sigma'(u) < 0.224, |sigma''| <= 1/(6 sqrt 3) < 0.0963.  A cell
+ * of width w and middle m is at most |f(m)| + L w/2 high; it is divided until none can exceed the
+ * largest value seen by more than SLACK.  Beyond |u| = FAR in every term (x F)' differs from the
+ * sum of the values, or from 0, by at most sum of |value| (FAR + 1 + |shift|) e^-FAR.
  */
 #include <stdio.h> /* before mpfr.h */
 
@@ -90,7 +90,7 @@ static double height(Search *search, double x)
         sum += term.value * (s + gx * s * logistic(search, -u));
         shifts = fmax(shifts, fabs(term.shift));
     }
-    return fabs(sum) + ROUNDED * search->values * (1 + shifts);
+    return fabs(sum - 0.5) + ROUNDED * (search->values + 1) * (1 + shifts);
 }
 
 /* The largest possible height over [a, b], if it is above best + SLACK. */
@@ -106,7 +106,7 @@ static void divide(Search *search, double a, double b)
     }
 }
 
-double imitation_slope(const Imitation *imitation)
+double imitation_swing(const Imitation *imitation)
 {
     Search search = {.imitation = imitation, .values = imitation_values(imitation)};
     double reach = 0, tail = 0, whole = 0;
@@ -118,7 +118,7 @@ double imitation_slope(const Imitation *imitation)
         tail += own * (FAR + 1 + shift) * 0x1p-92; /* e^-64 < 2^-92 */
         whole += term.value;
     }
-    search.best = fabs(whole) * (1 + 0x1p-48);
+    search.best = fmax(fabs(whole - 0.5) + 0x1p-48 * search.values, 0.5);
     double start = search.best + tail, step = 2 * reach * 1.0000001 / COARSE;
     if (!(step > 0) || !(step < INFINITY) || !(search.lipschitz < INFINITY)) {
         return INFINITY;

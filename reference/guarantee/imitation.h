@@ -20,8 +20,8 @@ typedef struct {
     GateTerm term[GATE_TERMS_MOST];
 } Imitation;
 
-/* At least sup |(x F(x))'|; at most 1e-7 more.  INFINITY where that takes too long. */
-double imitation_slope(const Imitation *imitation);
+/* At least sup |(x F(x))' - 1/2|; at most 1e-7 more.  INFINITY where that takes too long. */
+double imitation_swing(const Imitation *imitation);
 
 /* At least the sum of |value|, which is at least sup |F|; and the largest gate. */
 double imitation_values(const Imitation *imitation);

@@ -94,12 +94,14 @@ bool inputs_are_few(const GuaranteeInputs *inputs)
     return (double)inputs->vocabulary * positions * (double)inputs->d <= most;
 }
 
-/* A copy, squares and products with POSITIONS; where rows are few, they, their queries and keys. */
-double guarantee_input_doubles(const GuaranteeInputs *inputs)
+/* A copy, squares and products with POSITIONS; where rows are few, they, X, their queries and keys,
+ * and what heads make of them (spread.c). */
+double guarantee_input_doubles(const GuaranteeInputs *inputs, size_t heads)
 {
     double vocabulary = (double)inputs->vocabulary, d = (double)inputs->d,
            positions = inputs->w_pos != NULL ? (double)inputs->n : 0;
-    double looked_at = inputs_are_few(inputs) ? 3 * vocabulary * fmax(positions, 1) * d : 0;
+    double looked_at =
+        inputs_are_few(inputs) ? (5 + (double)heads) * vocabulary * fmax(positions, 1) * d : 0;
     return fmax(vocabulary * POSITIONS + (vocabulary + positions) * (d + 1), looked_at);
 }
 

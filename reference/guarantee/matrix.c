@@ -228,6 +228,18 @@ static void scale(Matrix *m, Magnitude s)
     m->exponent += s.exponent;
 }
 
+void matrix_place(Matrix *m, size_t first, const Matrix *part, Magnitude s)
+{
+    const Matrix unit = {.exponent = part->exponent + s.exponent};
+    int step = step_to(&unit, 0);
+    assert(m->columns == part->columns && m->exponent == 0);
+    double norm = ldexp(kept_norm(part), step);
+    for (size_t i = 0; i < part->rows * part->columns; i++) {
+        m->entry[first * m->columns + i] = ldexp(part->entry[i] * s.digits, step);
+    }
+    m->off = (m->off + ldexp(part->off, step) + 2 * U * norm + TINY) * (1 + 8 * U);
+}
+
 bool matrix_difference(Matrix *m, const Matrix *a, Magnitude s, const Matrix *b, Magnitude t)
 {
     Matrix other;

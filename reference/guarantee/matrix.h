@@ -60,6 +60,9 @@ void matrix_add_diagonal(Matrix *m, long integer);
 bool matrix_difference(Matrix *m, const Matrix *a, Magnitude s, const Matrix *b, Magnitude t)
     __attribute__((warn_unused_result));
 
+/* Rows first, ... of m, which are zeros of a matrix in units of 1, become s part. */
+void matrix_place(Matrix *m, size_t first, const Matrix *part, Magnitude s);
+
 /* m = P diag(gamma) m, of a norm over the rows of m: P takes the mean away (layer norm), or
  * nothing. */
 void matrix_fold(Matrix *m, const LayerNorm *norm);

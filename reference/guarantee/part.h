@@ -15,6 +15,8 @@ typedef enum { BANK_CONTENT, BANK_HIDDEN, BANKS } Bank;
 typedef struct {
     bool there, bias_row; /* the bias row has it too */
     Bank bank;
+    double d, eps;
+    double spread;      /* |P x| of what T_infinity reads is at least this: (G25); 0: not known */
     Magnitude root_d;   /* sqrt(D): no normalised row is longer, before gamma and beta */
     Magnitude steepest; /* 1/sqrt(eps) */
     Magnitude gain;     /* max |gamma| */
@@ -44,12 +46,15 @@ typedef struct {
     Magnitude values; /* |W_V W_O| */
     Magnitude values_bias_row; /* the same that reads the bias row */
     Magnitude value_bias;      /* |b_V W_O + b_O| */
+    Magnitude own_values;      /* x W_V W_O and that, of every row of X: (G23); or INFINITY */
 } HeadBound;
 
 typedef struct {
     HeadBound *head;
     size_t heads;
     double scale_above, scale_below;
+    Magnitude value_biases; /* |sum of b_V W_O, and b_O| */
+    Magnitude stacked;      /* the norm of all W_V W_O, each over its own, on top of each other */
     Magnitude values_together; /* |sum of W_V W_O| that reads the bias row */
 } AttentionBound;
 
@@ -62,7 +67,10 @@ typedef struct {
     Magnitude w1_bias_row;        /* |W1| that reads the bias row, */
     Magnitude column_bias_row;    /* its largest column, */
     Magnitude product_bias_row;   /* and |W1 W2| */
-    Magnitude slope, reach, gate; /* of the imitation: sup |act'|, sum of |values|, largest gate */
+    Magnitude through;            /* |W1 W2|/2, with the stream itself where it reads no norm */
+    Magnitude b1_through;         /* |b1 W2|/2 */
+    Magnitude swing, reach, gate; /* of the imitation: sup |act' - 1/2|, sum of |values|, largest
+                                     gate */
 } GateBound;
 
 /* Self-attending heads: between banks a and b, at [a][b]. */

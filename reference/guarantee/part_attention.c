@@ -11,22 +11,11 @@
 
 #include "matrix.h"
 #include "part_norm.h"
+#include "part_rows.h"
 
 #include <math.h>
 #include <mpfr.h>
 #include <stdlib.h>
-
-/* A matrix that reads the stream, as tokens and as the bias row read it, and tokens' bias. */
-typedef struct {
-    Matrix token, bias_row, bias;
-} Reader;
-
-static void reader_clear(Reader *reader)
-{
-    matrix_clear(&reader->token);
-    matrix_clear(&reader->bias_row);
-    matrix_clear(&reader->bias);
-}
 
 /* bias += row w. */
 static bool add_row(Matrix *bias, const double *row, const Matrix *w)
@@ -130,50 +119,6 @@ static bool score_norms(HeadBound *head, const Reader *q, const Reader *k)
            norm_of_product(&head->key_bias_of, &k->bias, &q->bias_row, true);
 }
 
-/* Row r of m and bias as doubles: what it may be off by, its norm in *norm. */
-static double row_of(double *row, double *norm, const Matrix *m, const Matrix *bias, size_t r)
-{
-    enum { RANGE = 900 };
-    bool usual = labs(m->exponent) < RANGE && labs(bias->exponent) < RANGE;
-    int of_m = usual ? (int)m->exponent : 0, of_bias = usual ? (int)bias->exponent : 0;
-    double squares = 0;
-    for (size_t c = 0; c < m->columns; c++) {
-        row[c] = ldexp(m->entry[r * m->columns + c], of_m) + ldexp(bias->entry[c], of_bias);
-        squares += row[c] * row[c];
-    }
-    *norm = sqrt(squares) * (1 + 0x1p-30) + 0x1p-500;
-    double off = ldexp(m->off, of_m) + ldexp(bias->off, of_bias) + 0x1p-50 * *norm;
-    return usual ? off * (1 + 0x1p-30) : INFINITY;
-}
-
-/* (G21): at least -q.k over all rows. */
-static bool try_rows(HeadBound *head, const Reader *q, const Reader *k, const Matrix *rows)
-{
-    Matrix queries = {0}, keys = {0};
-    size_t rank = q->token.columns;
-    bool known = true;
-    double *x = malloc(2 * rank * sizeof *x), *y = x != NULL ? x + rank : NULL, most = -INFINITY;
-    bool ok = x != NULL && matrix_product(&queries, rows, &q->token, false) &&
-              matrix_product(&keys, rows, &k->token, false);
-    for (size_t r = 0; ok && r < rows->rows; r++) {
-        double of_x, of_y, dot = 0, off_x = row_of(x, &of_x, &queries, &q->bias, r),
-                           off_y = row_of(y, &of_y, &keys, &k->bias, r);
-        for (size_t c = 0; c < rank; c++) {
-            dot += x[c] * y[c];
-        }
-        double off = off_x * of_y + off_y * of_x + off_x * off_y +
-                     ((double)rank + 4) * 0x1p-52 * of_x * of_y;
-        double minus = off * (1 + 0x1p-30) - dot;
-        known = known && minus < INFINITY;
-        most = fmax(most, minus);
-    }
-    head->minus_own = ok && known ? nextafter(most, INFINITY) : INFINITY;
-    matrix_clear(&queries);
-    matrix_clear(&keys);
-    free(x);
-    return ok;
-}
-
 /* Q dense is W_Q, with W_K the identity. */
 static bool make_scores(HeadBound *head, const Score *score, size_t h, const LayerNorm *norm,
                         const Matrix *inputs)
@@ -189,7 +134,7 @@ static bool make_scores(HeadBound *head, const Score *score, size_t h, const Lay
         reader_make(&k, &w_k, score->k_bias != NULL ? score->k_bias + h * rank : NULL, norm) &&
         score_norms(head, &q, &k);
     head->minus_own = INFINITY;
-    ok = ok && (inputs == NULL || try_rows(head, &q, &k, inputs));
+    ok = ok && (inputs == NULL || rows_scores(&head->minus_own, &q, &k, inputs));
     matrix_clear(&w_q);
     matrix_clear(&w_k);
     reader_clear(&q);
@@ -226,22 +171,56 @@ static bool add_inner_bias(Matrix *bias, const Value *value, size_t h)
     return ok;
 }
 
-/* Of head h; *together += its values. */
-static bool make_values(HeadBound *head, Matrix *together, const Value *value, size_t h,
-                        const LayerNorm *norm)
+/* V of head h, with all biases; b_O is the first head's. */
+static bool read_values(Reader *reader, const Value *value, size_t h, const LayerNorm *norm)
 {
     Matrix v = {0};
-    Reader reader = {0};
     bool ok = take_values(&v, value, h) &&
-              reader_make(&reader, &v, h == 0 ? value->bias : NULL, norm) &&
-              add_inner_bias(&reader.bias, value, h);
+              reader_make(reader, &v, h == 0 ? value->bias : NULL, norm) &&
+              add_inner_bias(&reader->bias, value, h);
+    matrix_clear(&v);
+    return ok;
+}
+
+bool attention_values(Matrix *values, Matrix *bias, const Sublayer *attention, size_t h,
+                      const Matrix *rows)
+{
+    Reader reader = {0};
+    bool ok = read_values(&reader, &attention->bundles[0].value, h, &attention->norm) &&
+              matrix_product(values, rows, &reader.token, false) && matrix_copy(bias, &reader.bias);
+    reader_clear(&reader);
+    return ok;
+}
+
+/* 1/x, to two roundings. */
+static Magnitude inverse(Magnitude x)
+{
+    return magnitude_of(1 / x.digits, -x.exponent);
+}
+
+/* What all heads' values are added up to, and stacked in. */
+typedef struct {
+    Matrix values, biases, stack;
+} Sums;
+
+/* Of head h. */
+static bool make_values(HeadBound *head, Sums *sums, const Value *value, size_t h,
+                        const LayerNorm *norm, const Matrix *inputs)
+{
+    Reader reader = {0};
+    bool ok = read_values(&reader, value, h, norm);
     if (ok) {
         head->values = matrix_norm(&reader.token);
         head->values_bias_row = matrix_norm(&reader.bias_row);
         head->value_bias = matrix_norm(&reader.bias);
-        matrix_add(together, &reader.bias_row, 1);
+        matrix_add(&sums->values, &reader.bias_row, 1);
+        matrix_add(&sums->biases, &reader.bias, 1);
     }
-    matrix_clear(&v);
+    if (ok && head->values.digits > 0) {
+        matrix_place(&sums->stack, h * reader.token.rows, &reader.token, inverse(head->values));
+    }
+    head->own_values = (Magnitude){INFINITY, 0};
+    ok = ok && (inputs == NULL || rows_values(&head->own_values, &reader, inputs));
     reader_clear(&reader);
     return ok;
 }
@@ -284,17 +263,28 @@ GuaranteeStatus attention_make(AttentionBound *attention, const char **reason,
     if (*reason != NULL) {
         return GUARANTEE_OUTSIDE;
     }
-    Matrix together = {0};
+    Sums sums = {0};
     attention->heads = bundle->heads;
     attention->head = calloc(bundle->heads, sizeof *attention->head);
     attention->scale_above = scale_rounded(bundle->score.scale, MPFR_RNDU, MPFR_RNDD);
     attention->scale_below = scale_rounded(bundle->score.scale, MPFR_RNDD, MPFR_RNDU);
-    bool ok = attention->head != NULL && matrix_zeros(&together, layout->d, layout->d);
+    bool ok = attention->head != NULL && matrix_zeros(&sums.values, layout->d, layout->d) &&
+              matrix_zeros(&sums.biases, 1, layout->d) &&
+              matrix_zeros(&sums.stack, bundle->heads * layout->d, layout->d);
     for (size_t h = 0; h < bundle->heads && ok; h++) {
-        ok = make_scores(&attention->head[h], &bundle->score, h, &sublayer->norm, rows) &&
-             make_values(&attention->head[h], &together, &bundle->value, h, &sublayer->norm);
+        HeadBound *head = &attention->head[h];
+        ok = make_scores(head, &bundle->score, h, &sublayer->norm, rows) &&
+             make_values(head, &sums, &bundle->value, h, &sublayer->norm, rows);
     }
-    attention->values_together = ok ? matrix_norm(&together) : (Magnitude){0, 0};
-    matrix_clear(&together);
+    if (ok) {
+        attention->values_together = matrix_norm(&sums.values);
+        attention->value_biases = matrix_norm(&sums.biases);
+        /* 1 and two roundings of what each was divided by. */
+        attention->stacked =
+            magnitude_product(matrix_norm(&sums.stack), (Magnitude){0.5 + 0x1p-50, 1});
+    }
+    matrix_clear(&sums.values);
+    matrix_clear(&sums.biases);
+    matrix_clear(&sums.stack);
     return ok ? GUARANTEE_OK : GUARANTEE_NO_MEMORY;
 }

@@ -109,6 +109,25 @@ static bool bias_row_norms(GateBound *gates, const Matrix *w1, const Matrix *w2)
     return ok;
 }
 
+/* (G24): what a network does to a change of the stream if its activation is x/2. */
+static bool through_norms(GateBound *gates, const Matrix *w1, const Matrix *b1, const Matrix *w2,
+                          bool folded)
+{
+    const Magnitude half = {0.5, 0};
+    Matrix product = {0}, biases = {0};
+    bool ok = matrix_product(&product, w1, w2, false) && matrix_product(&biases, b1, w2, false);
+    if (ok && !folded) {
+        matrix_add_diagonal(&product, 2);
+    }
+    if (ok) {
+        gates->through = magnitude_product(half, matrix_norm(&product));
+        gates->b1_through = magnitude_product(half, matrix_norm(&biases));
+    }
+    matrix_clear(&product);
+    matrix_clear(&biases);
+    return ok;
+}
+
 static bool fused_norms(GateBound *gates, const Bundle *bundle, const double *b2,
                         const LayerNorm *norm)
 {
@@ -137,6 +156,7 @@ static bool fused_norms(GateBound *gates, const Bundle *bundle, const double *b2
         matrix_fold(&w1, norm);
         ok = norm->tokens_only || bias_row_norms(gates, &w1, &w2);
     }
+    ok = ok && through_norms(gates, &w1, &b1, &w2, folded);
     if (ok) {
         gates->w1 = matrix_norm(&w1);
         gates->w2 = matrix_norm(&w2);
@@ -174,7 +194,7 @@ GuaranteeStatus gates_make(GateBound *gates, const char **reason, const Sublayer
     }
     gates->imitation = imitation;
     bool alike = before != NULL && imitation_is(&before->imitation, &imitation);
-    gates->slope = alike ? before->slope : magnitude_of(imitation_slope(&imitation), 0);
+    gates->swing = alike ? before->swing : magnitude_of(imitation_swing(&imitation), 0);
     gates->reach = magnitude_of(imitation_values(&imitation), 0);
     gates->gate = magnitude_of(imitation_gate(&imitation), 0);
     if (gates->in_place) {

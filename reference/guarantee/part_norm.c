@@ -3,6 +3,8 @@
  */
 #include "part_norm.h"
 
+#include <math.h>
+
 Bank bank_of(const Layout *layout, Columns columns)
 {
     bool content = columns.first == 0 && columns.count == layout->d;
@@ -19,6 +21,16 @@ static Magnitude vector_norm(const double *v, size_t count)
     return magnitude_root(sum);
 }
 
+Magnitude norm_steepest(const NormBound *norm, Magnitude error)
+{
+    double apart = nextafter(norm->spread - magnitude_double(error), 0);
+    if (!(apart > 0)) {
+        return norm->steepest;
+    }
+    double s = (apart * apart / norm->d + norm->eps) * (1 - 0x1p-49);
+    return magnitude_least(norm->steepest, magnitude_inverse_root(s));
+}
+
 NormBound norm_bound(const LayerNorm *norm, const Layout *layout)
 {
     NormBound bound = {.there = norm->kind != NORMALIZATION_NONE};
@@ -26,6 +38,8 @@ NormBound norm_bound(const LayerNorm *norm, const Layout *layout)
         return bound;
     }
     size_t d = norm->columns.count;
+    bound.d = (double)d;
+    bound.eps = norm->eps;
     bound.bias_row = !norm->tokens_only;
     bound.bank = bank_of(layout, norm->columns);
     bound.root_d = magnitude_root(magnitude_of_size(d));

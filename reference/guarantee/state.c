@@ -3,6 +3,8 @@
  */
 #include "state.h"
 
+#include "part_norm.h"
+
 #include <math.h>
 
 Change change_none(void)
@@ -61,9 +63,9 @@ Magnitude limit_tokens_read(const Part *part, const State *state, Bank bank)
     return reads_normed(part, bank) ? part->norm.root_d : state->rows[bank];
 }
 
-Magnitude steepest_read(const Part *part, Bank bank)
+Magnitude steepest_read(const Part *part, const State *state, Bank bank)
 {
-    return reads_normed(part, bank) ? part->norm.steepest : one;
+    return reads_normed(part, bank) ? norm_steepest(&part->norm, state->error[bank]) : one;
 }
 
 Magnitude bias_row_read(const Part *part, const State *state, Bank bank)

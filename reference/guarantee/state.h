@@ -38,7 +38,7 @@ typedef struct {
     Magnitude limit[BANKS];
 } Change;
 
-static const Magnitude none = {0, 0}, one = {0.5, 1}, two = {0.5, 2};
+static const Magnitude none = {0, 0}, half = {0.5, 0}, one = {0.5, 1}, two = {0.5, 2};
 
 /* Short names, for formulas. */
 static inline Magnitude sum(Magnitude a, Magnitude b)
@@ -67,7 +67,7 @@ Magnitude tokens_read(const Part *part, const State *state, Bank bank);
 Magnitude limit_tokens_read(const Part *part, const State *state, Bank bank);
 
 /* How much longer a change of a row is once it is read. */
-Magnitude steepest_read(const Part *part, Bank bank);
+Magnitude steepest_read(const Part *part, const State *state, Bank bank);
 
 /* The bias row. */
 Magnitude bias_row_read(const Part *part, const State *state, Bank bank);

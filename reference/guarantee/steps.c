@@ -6,6 +6,8 @@
  */
 #include "steps.h"
 
+#include "part_norm.h"
+
 #include <math.h>
 
 /* e^(-2 Omega) */
@@ -86,32 +88,58 @@ static Magnitude score_bound(const AttentionBound *attention, const HeadBound *h
                    sum(sum(quadratic, linear), head->biases));
 }
 
+/* Heads' outputs x V_h together, of which each |x| |V_h| is at most what was added: their sum, or
+ * by Cauchy and Schwarz (G22). */
+typedef struct {
+    Magnitude sum, squares;
+} Together;
+
+static void add_head(Together *heads, Magnitude size)
+{
+    heads->sum = sum(heads->sum, size);
+    heads->squares = sum(heads->squares, magnitude_square(size));
+}
+
+static Magnitude together(const Together *heads, const AttentionBound *attention)
+{
+    return least(heads->sum, product(attention->stacked, magnitude_root(heads->squares)));
+}
+
 static void attention_step(State *state, const Tokens *tokens, const Part *part, double omega,
                            size_t sublayer)
 {
     const AttentionBound *attention = &part->attention;
     const Bank bank = BANK_CONTENT;
     Magnitude r = tokens_read(part, state, bank), limit_r = limit_tokens_read(part, state, bank),
-              b = bias_row_read(part, state, bank), gain = none, grown = state->rows[bank],
+              b = bias_row_read(part, state, bank), biases = none, leaked = none, grown = none,
               content = sum(state->bias_row[bank], product(attention->values_together, b));
     Change change = change_none();
     Magnitude *term = change.term[bank];
+    Together gain = {none, none}, leaks = gain, values = gain;
     for (size_t h = 0; h < attention->heads; h++) {
         const HeadBound *head = &attention->head[h];
-        Magnitude own = sum(product(head->values, r), head->value_bias),
+        Magnitude own = least(sum(product(head->values, r), head->value_bias), head->own_values),
+                  limit = least(sum(product(head->values, limit_r), head->value_bias),
+                                head->own_values),
                   of_bias_row = product(head->values_bias_row, b),
                   w = weight_of_bias_row(attention, head, r, b, omega),
                   rho = weight_in_bias_row(tokens, attention, head, r, b, omega);
-        term[GUARANTEE_ATTENTION] = sum(term[GUARANTEE_ATTENTION], product(w, own)); /* (G7) */
+        add_head(&leaks, product(w, product(head->values, r)));
+        add_head(&values, product(head->values, limit_r));
+        add_head(&gain, head_gain(attention, head, r));
+        biases = sum(biases, product(w, head->value_bias));
+        leaked = sum(leaked, product(w, own));
+        grown = sum(grown, limit);
         term[GUARANTEE_BIAS_ROW] = sum(term[GUARANTEE_BIAS_ROW], product(w, of_bias_row));
-        gain = sum(gain, head_gain(attention, head, r));
-        grown = sum(grown, sum(product(head->values, limit_r), head->value_bias));
         content = sum(content, product(rho, sum(own, of_bias_row)));
         state->scores = magnitude_most(state->scores, score_bound(attention, head, limit_r));
     }
-    change.kept[bank][bank] = sum(one, product(gain, steepest_read(part, bank)));
+    term[GUARANTEE_ATTENTION] = least(leaked, sum(together(&leaks, attention), biases)); /* (G7) */
+    change.kept[bank][bank] =
+        sum(one, product(together(&gain, attention), steepest_read(part, state, bank)));
+    grown = least(grown, sum(together(&values, attention), attention->value_biases));
     state_apply(state, &change, sublayer);
-    state->rows[bank] = grown;
+    state->rows[bank] = sum(state->rows[bank], grown);
     state->bias_row[bank] = tokens->causal ? none : content;
 }
 
@@ -134,11 +162,15 @@ static void fused_step(State *state, const Tokens *tokens, const Part *part, dou
         product(product(product(two, tokens->others), product(leaked, hidden)), out);
     term[GUARANTEE_BIAS_ROW] = product(of_bias_row, out);
     term[GUARANTEE_BIASES] = product(leaked, gates->b2);
-    /* (G10) */
-    change.kept[bank][bank] = sum(one, product(product(gates->slope, product(gates->w1, gates->w2)),
-                                               steepest_read(part, bank)));
+    /* (G10), (G24): behind a norm the stream itself stays beside what is added. */
+    Magnitude stays = reads_normed(part, bank) ? one : none,
+              swung = product(gates->swing, product(gates->w1, gates->w2));
+    change.kept[bank][bank] =
+        sum(stays, product(sum(gates->through, swung), steepest_read(part, state, bank)));
     state_apply(state, &change, sublayer);
-    state->rows[bank] = sum(state->rows[bank], sum(product(limit_hidden, out), gates->b2));
+    Magnitude grown = sum(product(stays, state->rows[bank]), product(gates->through, limit_r));
+    grown = sum(grown, sum(gates->b1_through, product(half, product(limit_hidden, out))));
+    state->rows[bank] = sum(grown, gates->b2);
     /* (G12) */
     double raised = magnitude_double(product(gates->gate, product(gates->column_bias_row, b)));
     Magnitude rho = least(one, product(tokens->n, magnitude_exp(raised, omega)));
@@ -155,7 +187,7 @@ static void in_place_step(State *state, const Tokens *tokens, const Part *part, 
     const Bank bank = gates->bank;
     Magnitude r = tokens_read(part, state, bank), b = state->bias_row[bank];
     Change change = change_none();
-    change.kept[bank][bank] = gates->slope; /* (G13) */
+    change.kept[bank][bank] = sum(half, gates->swing); /* (G13) */
     change.term[bank][GUARANTEE_OTHERS] =
         product(gates->reach, product(product(two, tokens->others), product(leakage(omega), r)));
     change.term[bank][GUARANTEE_BIAS_ROW] = product(gates->reach, b);
@@ -193,7 +225,7 @@ static void linear_step(State *state, const Tokens *tokens, const Part *part, do
             content[to] = sum(content[to], product(share, sum(own, of_bias_row))); /* (G17) */
             /* (G16): behind a norm the stream itself stays beside what is added. */
             Magnitude stays = folded && from == to ? one : none;
-            change.kept[from][to] = sum(stays, product(kept, steepest_read(part, bank)));
+            change.kept[from][to] = sum(stays, product(kept, steepest_read(part, state, bank)));
             rows[to] = sum(rows[to], sum(product(stays, state->rows[from]),
                                          product(kept, limit_tokens_read(part, state, bank))));
             content[to] = sum(content[to], sum(product(stays, state->bias_row[from]),
@@ -215,7 +247,8 @@ static void norm_step(State *state, const Tokens *tokens, const Part *part, size
     Magnitude steepest = product(norm->gain, norm->steepest),
               longest = product(norm->gain, norm->root_d);
     Change change = change_none();
-    change.kept[norm->bank][norm->bank] = steepest;
+    change.kept[norm->bank][norm->bank] =
+        product(norm->gain, norm_steepest(norm, state->error[norm->bank]));
     change.limit[norm->bank] = product(two, longest);
     state_apply(state, &change, sublayer);
     state->rows[norm->bank] = sum(longest, norm->beta);

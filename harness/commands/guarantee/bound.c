@@ -109,7 +109,7 @@ static int open_model(Bound *bound)
 }
 
 /* What the weights take, twice with those of the rewrite's form, six matrices of the largest size
- * that norms are taken of, and the rows of an embedding. */
+ * that norms are taken of, all heads' values, and the rows of an embedding. */
 static int check_room(Bound *bound, const RunOptions *run)
 {
     const Point *point = bound->point;
@@ -119,8 +119,10 @@ static int check_room(Bound *bound, const RunOptions *run)
     double widest =
         fmax(d * d, fmax(d * hidden,
                          construction_info(spec->construction)->hidden_bank ? hidden * hidden : 0));
-    double inputs = bound->inputs.w_e != NULL ? guarantee_input_doubles(&bound->inputs) : 0;
-    double bytes = case_bytes(spec) + (6 * widest + inputs) * sizeof(double);
+    double inputs =
+               bound->inputs.w_e != NULL ? guarantee_input_doubles(&bound->inputs, spec->heads) : 0,
+           stack = construction_info(spec->construction)->heads ? (double)spec->heads * d * d : 0;
+    double bytes = case_bytes(spec) + (6 * widest + stack + inputs) * sizeof(double);
     double room = memory_room(run->memory);
     return bytes <= room ? 0
                          : refuse(bound, "%.3g GiB of memory, and %.3g GiB may be used",

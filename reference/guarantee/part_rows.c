@@ -1,0 +1,73 @@
+/*
+ * What the very rows of X say of a head that reads them: (G21), (G23).
+ */
+#include "part_rows.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+void reader_clear(Reader *reader)
+{
+    matrix_clear(&reader->token);
+    matrix_clear(&reader->bias_row);
+    matrix_clear(&reader->bias);
+}
+
+/* Row r of m and bias as doubles: what it may be off by, its norm in *norm. */
+static double row_of(double *row, double *norm, const Matrix *m, const Matrix *bias, size_t r)
+{
+    enum { RANGE = 900 };
+    bool usual = labs(m->exponent) < RANGE && labs(bias->exponent) < RANGE;
+    int of_m = usual ? (int)m->exponent : 0, of_bias = usual ? (int)bias->exponent : 0;
+    double squares = 0;
+    for (size_t c = 0; c < m->columns; c++) {
+        row[c] = ldexp(m->entry[r * m->columns + c], of_m) + ldexp(bias->entry[c], of_bias);
+        squares += row[c] * row[c];
+    }
+    *norm = sqrt(squares) * (1 + 0x1p-30) + 0x1p-500;
+    double off = ldexp(m->off, of_m) + ldexp(bias->off, of_bias) + 0x1p-50 * *norm;
+    return usual ? off * (1 + 0x1p-30) : INFINITY;
+}
+
+bool rows_scores(double *minus_own, const Reader *q, const Reader *k, const Matrix *rows)
+{
+    Matrix queries = {0}, keys = {0};
+    size_t rank = q->token.columns;
+    bool known = true;
+    double *x = malloc(2 * rank * sizeof *x), *y = x != NULL ? x + rank : NULL, most = -INFINITY;
+    bool ok = x != NULL && matrix_product(&queries, rows, &q->token, false) &&
+              matrix_product(&keys, rows, &k->token, false);
+    for (size_t r = 0; ok && r < rows->rows; r++) {
+        double of_x, of_y, dot = 0, off_x = row_of(x, &of_x, &queries, &q->bias, r),
+                           off_y = row_of(y, &of_y, &keys, &k->bias, r);
+        for (size_t c = 0; c < rank; c++) {
+            dot += x[c] * y[c];
+        }
+        double off = off_x * of_y + off_y * of_x + off_x * off_y +
+                     ((double)rank + 4) * 0x1p-52 * of_x * of_y;
+        double minus = off * (1 + 0x1p-30) - dot;
+        known = known && minus < INFINITY;
+        most = fmax(most, minus);
+    }
+    *minus_own = ok && known ? nextafter(most, INFINITY) : INFINITY;
+    matrix_clear(&queries);
+    matrix_clear(&keys);
+    free(x);
+    return ok;
+}
+
+bool rows_values(Magnitude *most, const Reader *v, const Matrix *rows)
+{
+    Matrix values = {0};
+    size_t columns = v->token.columns;
+    double *row = malloc(columns * sizeof *row), largest = 0;
+    bool ok = row != NULL && matrix_product(&values, rows, &v->token, false);
+    for (size_t r = 0; ok && r < rows->rows; r++) {
+        double norm, off = row_of(row, &norm, &values, &v->bias, r);
+        largest = fmax(largest, norm + off);
+    }
+    *most = magnitude_of(ok ? largest * (1 + 0x1p-50) : INFINITY, 0);
+    matrix_clear(&values);
+    free(row);
+    return ok;
+}
