@@ -37,8 +37,8 @@ double precision_proof_lacking(const Evaluation *evaluation, const Row *row)
     const RefErrors *errors = &row->errors;
     const Point *point = evaluation->point;
     double all = point->certify ? fmax(errors->lacking, errors->noise) : errors->lacking;
-    bool seen =
-        point->certify || point->precision > 0 || point_bits(point).hidden <= point->max_bits;
+    bool seen = point->certify || point->precision > 0 ||
+                point_bits(point).hidden <= (double)point->max_bits;
     return fmin(seen ? fmax(all, errors->hidden) : all, (double)evaluation->bits.x);
 }
 
