@@ -3,6 +3,8 @@
  */
 #include "evaluation.h"
 
+#include "mode.h"
+
 #include <string.h>
 
 bool evaluation_own_plan(Evaluation *evaluation)
@@ -24,7 +26,7 @@ bool evaluation_plan(Evaluation *evaluation, bool difference)
     const Shared *shared = evaluation->shared;
     const Point *point = evaluation->point;
     evaluation->plan = shared->plan;
-    bool proven = shared->proven && shared_proves(point);
+    bool proven = shared->proven && point_proves(point);
     evaluation->certified = point->certify || proven;
     if (proven) {
         evaluation->plan = NULL;
@@ -92,10 +94,9 @@ bool evaluation_open(Evaluation *evaluation, bool reference)
     }
     if (machine) {
         evaluation->machine = arithmetic_info(point->arithmetic);
-        evaluation->kernel =
-            arithmetic_open(evaluation->machine, case_converted(pair, point->penalty),
-                            pair->converted_x, pair->bias_row_content, point_omega(point),
-                            point->kernel, shared_kernel_threads(point));
+        evaluation->kernel = arithmetic_open(
+            evaluation->machine, case_converted(pair, point->penalty), pair->converted_x,
+            pair->bias_row_content, point_omega(point), point->kernel, point_threads(point));
     }
     return (!reference || evaluation->run != NULL) &&
            (!propagation || evaluation->propagation != NULL) &&

@@ -3,8 +3,9 @@
  */
 #include "precision.h"
 
+#include "mode.h"
+
 #include "../table/columns.h"
-#include "predict.h"
 
 #include <math.h>
 

@@ -1,8 +1,9 @@
 /*
- * Memory, bits and time that points will take, from the shapes of their models.
+ * Memory and time that points will take, from the shapes of their models.
  */
 #include "predict.h"
 
+#include "mode.h"
 #include "shared.h"
 
 #include "../../reference/compare/propagation.h"
@@ -11,42 +12,6 @@
 #include "../base/progress.h"
 
 #include <math.h>
-
-/* Bits beside an error's digits (reference/trajectory/plan.c), with room for what rounding errors
- * grow by as a rule, in a stack and in one layer; for how deep a machine's errors lie; and for as
- * much as a stack is known to take. */
-#define BITS_BESIDE 68
-#define BITS_BESIDE_SHALLOW 32
-#define BITS_MACHINE 53
-#define BITS_BEYOND 2
-#define BITS_MOST 512
-
-static double whole_limbs(double bits)
-{
-    return 64 * ceil(bits / 64);
-}
-
-PointBits point_bits(const Point *point)
-{
-    bool difference = point->reference == REFERENCE_DIFFERENCE;
-    double cap = (double)point->max_bits;
-    double digits = ceil(point_digits(point) * 3.3219) + BITS_BESIDE;
-    double hidden = difference ? 0 : 2.886 * point_omega(point); /* 2 Omega log2 e */
-    double machine = whole_limbs(BITS_MACHINE + digits);
-    double all = fmax(machine, whole_limbs(hidden + digits));
-    double likely = fmin(cap, all <= cap ? all : machine);
-    if (point->precision > 0) {
-        double bits = (double)point->precision;
-        return (PointBits){bits, bits, bits, bits, bits, bits};
-    }
-    double few = digits - BITS_BESIDE + BITS_BESIDE_SHALLOW;
-    return (PointBits){likely,
-                       difference ? fmin(likely, whole_limbs(digits)) : likely,
-                       fmin(cap, BITS_MOST + hidden),
-                       fmin(likely, whole_limbs(BITS_MACHINE + few)),
-                       BITS_MACHINE + digits - BITS_BESIDE + BITS_BEYOND,
-                       hidden + few};
-}
 
 /* m(T') alone. */
 static double machine_bytes(const Pair *pair, const Point *point, size_t threads)
@@ -77,7 +42,7 @@ CaseStatus point_predict(PointBytes *bytes, const char **reason, const Point *po
     }
     mpfr_prec_t bits = (mpfr_prec_t)point_bits(point).most;
     if (point->arithmetic != ARITHMETIC_NONE) {
-        bytes->kernel = machine_bytes(&pair, point, shared_kernel_threads(point));
+        bytes->kernel = machine_bytes(&pair, point, point_threads(point));
         bytes->base += shared_original_bytes(&pair.original);
     }
     if (point_has_reference(point)) {
@@ -88,7 +53,7 @@ CaseStatus point_predict(PointBytes *bytes, const char **reason, const Point *po
         bytes->tape = ref_base_bytes(&pair, bits, REF_LIMIT_TAPE);
         bytes->run += ref_difference_bytes(&pair, (RefBits){bits, bits});
     }
-    bool radii = point->certify || shared_proves(point);
+    bool radii = point->certify || point_proves(point);
     bytes->run += radii ? ref_certify_bytes(&pair) : 0;
     if (point->propagation) {
         bytes->run += ref_propagation_bytes(&pair, bits);

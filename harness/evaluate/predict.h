@@ -1,26 +1,10 @@
 /*
- * Memory, bits and time that points will take, before any work.
+ * Memory and time that points will take, before any work.
  */
 #ifndef HEADPROOF_HARNESS_EVALUATE_PREDICT_H
 #define HEADPROOF_HARNESS_EVALUATE_PREDICT_H
 
 #include "../grid/grid.h"
-
-/* Working precision of a point's reference before it is planned. */
-typedef struct {
-    double likely;     /* as a rule: for predictions of time, and where long evaluations begin */
-    double difference; /* the same of the difference itself; else as likely */
-    double most;       /* what it may rise to: for memory */
-    double first;      /* of what loses few bits: where radii begin */
-    double machine;    /* what a machine's errors take where nothing is lost before */
-    double hidden;     /* and what the construction error takes there, by subtracting */
-} PointBits;
-
-/* As asked for with --precision.  Else for the digits and room for rounding errors and, unless a
- * difference is evaluated by itself, 2 Omega log2 e bits, so that e^(-2 Omega) is seen behind
- * r(T'); at most the cap.  Where the cap leaves no room for the latter, the plan gives them up:
- * likely does too. */
-PointBits point_bits(const Point *point);
 
 /* Bytes that a point takes, at most, by who holds them. */
 typedef struct {

@@ -3,27 +3,16 @@
  */
 #include "shared.h"
 
-#include "predict.h"
+#include "mode.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <omp.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* So often at most is a base made. */
 enum { BASES_MOST = 3 };
-
-/* Products in a layer from which threads within a kernel are worth starting; and from which an
- * evaluation is so long that it is not to be begun with too few bits. */
-#define THREADS_WORTH 0x1p22
-#define LONG 0x1p26
-
-static double layer_products(const CaseSpec *spec)
-{
-    double hidden = (double)(spec->d_ff > spec->d ? spec->d_ff : spec->d);
-    return (double)spec->n * (double)spec->d * hidden;
-}
 
 static RefBits bits_asked(const RefPlan *plan, const Point *point)
 {
@@ -47,11 +36,6 @@ RefBits shared_bits(const RefPlan *plan, const Point *point)
         bits.x = bits.e = bits.x > bits.e ? bits.x : bits.e;
     }
     return bits;
-}
-
-size_t shared_kernel_threads(const Point *point)
-{
-    return layer_products(&point->spec) >= THREADS_WORTH ? (size_t)omp_get_max_threads() : 1;
 }
 
 /* m(T) on its way: [done, size] of the trajectory. */
@@ -82,7 +66,7 @@ static double *original_trajectory(const Pair *pair, const Point *point, const R
     size_t content = layout_content(&model->layout), size = model->layout.n * content;
     double *trajectory = calloc(model->depth, size * sizeof *trajectory);
     Kernel *kernel = arithmetic_open(machine, model, pair->original_x, NULL, 0, point->kernel,
-                                     shared_kernel_threads(point));
+                                     point_threads(point));
     snprintf(what, sizeof what, "original-%s-%s", arithmetic_names[point->arithmetic],
              point->kernel == KERNEL_DENSE ? "dense" : "structured");
     if (trajectory == NULL || kernel == NULL) {
@@ -146,11 +130,6 @@ RefBase *shared_base(const Shared *shared, const Point *point, bool certify, mpf
     return ref_base_make(&shared->pair, bits, point->form, limit, &options);
 }
 
-static bool is_long(const Point *point)
-{
-    return layer_products(&point->spec) >= LONG;
-}
-
 /* Of r(T), for this point.  A plan that does not serve its Omega says nothing of e there: e has a
  * plan of its own, and a base if that asks for more. */
 static mpfr_prec_t bits_needed(const Shared *made, const Point *point)
@@ -165,11 +144,6 @@ static mpfr_prec_t bits_needed(const Shared *made, const Point *point)
         return ref_plan_working_bits(plan, point_digits(point), 0, point->max_bits);
     }
     return shared_bits(plan, point).x;
-}
-
-bool shared_proves(const Point *point)
-{
-    return point_has_reference(point) && point->form == REF_STRUCTURED && !point->propagation;
 }
 
 RefBits shared_proven_bits(const Shared *shared, const Point *point)
@@ -225,7 +199,8 @@ static bool fill_proven(Shared *made, const Point *point, const Point *const *po
 {
     PointBits guess = point_bits(point);
     bool difference = point->reference == REFERENCE_DIFFERENCE;
-    double lost = 0, bits = 0, needed = difference && is_long(point) ? guess.likely : guess.first;
+    double lost = 0, bits = 0,
+           needed = difference && point_is_long(point) ? guess.likely : guess.first;
     for (int bases = 0; bases < BASES_MOST && needed > bits; bases++) {
         bits = needed;
         if (!fill_base(made, points, count, true, (mpfr_prec_t)bits, tape_room, keeper)) {
@@ -269,7 +244,7 @@ static bool fill_others(Shared *made, const Point *const *points, size_t count, 
 {
     made->others = calloc(count, sizeof *made->others);
     for (size_t i = 0; made->others != NULL && i < count; i++) {
-        if (!shared_proves(points[i])) {
+        if (!point_proves(points[i])) {
             continue;
         }
         mpfr_prec_t bits = shared_proven_bits(made, points[i]).x;
@@ -296,7 +271,7 @@ static bool fill(Shared *made, const Point *const *points, size_t count, double 
     bool planned = false;
     for (size_t i = 0; i < count; i++) {
         bool first = proves == NULL || (proves->precision > 0 && points[i]->precision == 0);
-        proves = first && shared_proves(points[i]) ? points[i] : proves;
+        proves = first && point_proves(points[i]) ? points[i] : proves;
     }
     if (!fill_originals(made, points, count, keeper) ||
         (proves != NULL && !fill_proven(made, proves, points, count, tape_room, keeper)) ||
@@ -304,7 +279,7 @@ static bool fill(Shared *made, const Point *const *points, size_t count, double 
         return false;
     }
     for (size_t i = 0; i < count; i++) {
-        bool proven = made->proven && shared_proves(points[i]);
+        bool proven = made->proven && point_proves(points[i]);
         planned = planned || (point_has_reference(points[i]) && !proven);
     }
     return !planned || fill_planned(made, points, count, tape_room, keeper);

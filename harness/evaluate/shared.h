@@ -15,7 +15,7 @@ typedef struct {
     Pair pair;
     RefPlan *plan;    /* NULL where every point has its own, or none */
     Family *family;   /* of one of many inputs: what is not its own; else NULL */
-    bool proven;      /* of shared_proves: radii say what is right, until they do not suffice */
+    bool proven;      /* of point_proves: radii say what is right, until they do not suffice */
     RefBase *base;    /* r(T), and of r(T_infinity) what limit says; NULL where no point asks */
     RefLimit limit;   /* what the base keeps of r(T_infinity) */
     RefBase **others; /* [other_count] of bits that some points need instead, with radii */
@@ -56,9 +56,6 @@ double shared_original_bytes(const Model *original);
 /* m(T) in the point's arithmetic and form, [depth, n, content]; NULL where it was not made. */
 const double *shared_original(const Shared *shared, const Point *point);
 
-/* Threads for a point's kernels: all that may be started here, or 1 for a small model. */
-size_t shared_kernel_threads(const Point *point);
-
 /* The point's working precisions: as it says, or as planned. */
 RefBits shared_bits(const RefPlan *plan, const Point *point);
 
@@ -66,11 +63,7 @@ RefBits shared_bits(const RefPlan *plan, const Point *point);
 RefBase *shared_base(const Shared *shared, const Point *point, bool certify, mpfr_prec_t bits,
                      RefLimit limit, const RefKeeper *keeper) __attribute__((warn_unused_result));
 
-/* Is a point like this one evaluated with radii first, and with a plan only where they do not
- * suffice?  Not with --propagation, and not by full matrices. */
-bool shared_proves(const Point *point);
-
-/* The precisions of such a point, of x and e alike, as a radius is of both: that of the base, or as
+/* The precisions of a point that point_proves, of x and e alike, as a radius is of both: that of the base, or as
  * it says; for what is subtracted, what r(T) loses and e^(-2 Omega) hides beside the digits. */
 RefBits shared_proven_bits(const Shared *shared, const Point *point);
 

@@ -3,6 +3,7 @@
  */
 #include "witness_answers.h"
 
+#include "mode.h"
 #include "shared.h"
 #include "unembed.h"
 
@@ -78,7 +79,7 @@ static bool evaluate(double *out, const WitnessModel *model, const Pair *pair,
     const Model *original = &pair->original;
     const Point point = {.spec = model->spec};
     Kernel *kernel = arithmetic_open(machine, original, pair->original_x, NULL, 0,
-                                     KERNEL_STRUCTURED, shared_kernel_threads(&point));
+                                     KERNEL_STRUCTURED, point_threads(&point));
     KernelStream stream = {0};
     for (size_t l = 0; kernel != NULL && l < original->depth; l++) {
         stream = machine->functions->layer(kernel);

@@ -1,0 +1,69 @@
+/*
+ * How a point is evaluated, by what it asks for: bits, threads, radii.
+ */
+#include "mode.h"
+
+#include <math.h>
+#include <omp.h>
+
+/* Bits beside an error's digits (reference/trajectory/plan.c), with room for what rounding errors
+ * grow by as a rule, in a stack and in one layer; for how deep a machine's errors lie; and for as
+ * much as a stack is known to take. */
+#define BITS_BESIDE 68
+#define BITS_BESIDE_SHALLOW 32
+#define BITS_MACHINE 53
+#define BITS_BEYOND 2
+#define BITS_MOST 512
+
+static double whole_limbs(double bits)
+{
+    return 64 * ceil(bits / 64);
+}
+
+PointBits point_bits(const Point *point)
+{
+    bool difference = point->reference == REFERENCE_DIFFERENCE;
+    double cap = (double)point->max_bits;
+    double digits = ceil(point_digits(point) * 3.3219) + BITS_BESIDE;
+    double hidden = difference ? 0 : 2.886 * point_omega(point); /* 2 Omega log2 e */
+    double machine = whole_limbs(BITS_MACHINE + digits);
+    double all = fmax(machine, whole_limbs(hidden + digits));
+    double likely = fmin(cap, all <= cap ? all : machine);
+    if (point->precision > 0) {
+        double bits = (double)point->precision;
+        return (PointBits){bits, bits, bits, bits, bits, bits};
+    }
+    double few = digits - BITS_BESIDE + BITS_BESIDE_SHALLOW;
+    return (PointBits){likely,
+                       difference ? fmin(likely, whole_limbs(digits)) : likely,
+                       fmin(cap, BITS_MOST + hidden),
+                       fmin(likely, whole_limbs(BITS_MACHINE + few)),
+                       BITS_MACHINE + digits - BITS_BESIDE + BITS_BEYOND,
+                       hidden + few};
+}
+
+/* Products in a layer from which threads within a kernel are worth starting; and from which an
+ * evaluation is so long that it is not to be begun with too few bits. */
+#define THREADS_WORTH 0x1p22
+#define LONG 0x1p26
+
+static double layer_products(const CaseSpec *spec)
+{
+    double hidden = (double)(spec->d_ff > spec->d ? spec->d_ff : spec->d);
+    return (double)spec->n * (double)spec->d * hidden;
+}
+
+size_t point_threads(const Point *point)
+{
+    return layer_products(&point->spec) >= THREADS_WORTH ? (size_t)omp_get_max_threads() : 1;
+}
+
+bool point_is_long(const Point *point)
+{
+    return layer_products(&point->spec) >= LONG;
+}
+
+bool point_proves(const Point *point)
+{
+    return point_has_reference(point) && point->form == REF_STRUCTURED && !point->propagation;
+}
