@@ -63,8 +63,9 @@ RefBits shared_bits(const RefPlan *plan, const Point *point);
 RefBase *shared_base(const Shared *shared, const Point *point, bool certify, mpfr_prec_t bits,
                      RefLimit limit, const RefKeeper *keeper) __attribute__((warn_unused_result));
 
-/* The precisions of a point that point_proves, of x and e alike, as a radius is of both: that of the base, or as
- * it says; for what is subtracted, what r(T) loses and e^(-2 Omega) hides beside the digits. */
+/* The precisions of a point that point_proves, of x and e alike, as a radius is of both: that of
+ * the base, or as it says; for what is subtracted, what r(T) loses and e^(-2 Omega) hides beside
+ * the digits. */
 RefBits shared_proven_bits(const Shared *shared, const Point *point);
 
 /* Of the bases that there are, the one of just so many bits, or else the first. */

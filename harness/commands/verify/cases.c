@@ -5,7 +5,7 @@
 
 #include "cases.h"
 
-#include "print.h"
+#include "columns.h"
 
 #include "../commands.h"
 

@@ -4,7 +4,7 @@
 #include <stdio.h> /* before mpfr.h: declares mpfr_fprintf */
 
 #include "positions.h"
-#include "print.h"
+#include "columns.h"
 #include "run.h"
 
 #include "../../base/shown.h"

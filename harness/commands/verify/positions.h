@@ -5,12 +5,9 @@
 #ifndef HEADPROOF_HARNESS_COMMANDS_VERIFY_POSITIONS_H
 #define HEADPROOF_HARNESS_COMMANDS_VERIFY_POSITIONS_H
 
-#include "verify.h"
+#include "columns.h"
 
 #include "../../table/bounds.h"
-
-/* Losses of r(T), and of those that are held against it. */
-enum { LOSSES = 1 + AGAINST_COUNT };
 
 /* Over positions: mean losses, mean and largest divergences. */
 typedef struct {

@@ -3,91 +3,22 @@
  */
 #include <stdio.h> /* before mpfr.h: declares mpfr_printf */
 
+#include "print.h"
+
+#include "limit.h"
+#include "norms.h"
+
+#include "../../base/decimal.h"
+#include "../../base/shown.h"
+#include "../../evaluate/omega_print.h"
+#include "../../evaluate/witness.h"
 #include "../../grid/point_axes.h"
 #include "../../table/bounds.h"
 #include "../../table/live.h"
 #include "../../table/summary.h"
-#include "../../table/columns.h"
-#include "../../base/decimal.h"
-#include "../../evaluate/omega_print.h"
-#include "../../evaluate/witness.h"
-#include "../../base/shown.h"
-#include "../../table/options_cell.h"
 #include "../../table/table.h"
-#include "limit.h"
-#include "norms.h"
-#include "print.h"
 
 #include <math.h>
-
-const char *verify_column(size_t column)
-{
-    static const char *const names[VERIFY_COLUMNS] = {[VERIFY_MODEL] = "model",
-                                                      [VERIFY_CONSTRUCTION] = "construction",
-                                                      [VERIFY_ARITHMETIC] = "arithmetic",
-                                                      [VERIFY_KERNEL] = "kernel",
-                                                      [VERIFY_OMEGA] = "omega",
-                                                      [VERIFY_OPTIONS] = OPTIONS_COLUMN,
-                                                      [VERIFY_INPUTS] = "inputs",
-                                                      [VERIFY_LAYER] = LAYER_COLUMN,
-                                                      [VERIFY_BOUNDS] = BOUNDS_COLUMN,
-                                                      [VERIFY_JUDGED_LOG2] = "judged_log2",
-                                                      [VERIFY_WORST_INPUT] = "worst_input",
-                                                      [VERIFY_LOGIT_ERROR] = "logit_error",
-                                                      [VERIFY_MARGIN] = "logit_margin",
-                                                      [VERIFY_SAFETY] = "safety_factor",
-                                                      [VERIFY_CHANGED] = "predictions_changed",
-                                                      [VERIFY_INPUT] = "input",
-                                                      [VERIFY_POSITION] = "position",
-                                                      [VERIFY_TOKEN] = "token",
-                                                      [VERIFY_PREDICTION] = "prediction",
-                                                      [VERIFY_MACHINE_PREDICTION] =
-                                                          "machine_prediction",
-                                                      [VERIFY_LOSS] = "loss_original",
-                                                      [VERIFY_LOSS + 1] = "loss_converted",
-                                                      [VERIFY_LOSS + 2] = "loss_machine",
-                                                      [VERIFY_LOSS + 3] = "loss_native",
-                                                      [VERIFY_KL] = "kl_converted",
-                                                      [VERIFY_KL + 1] = "kl_machine",
-                                                      [VERIFY_KL + 2] = "kl_native",
-                                                      [VERIFY_KL_MAX] = "kl_converted_max",
-                                                      [VERIFY_KL_MAX + 1] = "kl_machine_max",
-                                                      [VERIFY_KL_MAX + 2] = "kl_native_max",
-                                                      [VERIFY_STATUS] = "status"};
-    if (column >= VERIFY_LOGS && column < VERIFY_BOUNDS) {
-        return column_of_log((ErrorKind)(column - VERIFY_LOGS))->name;
-    }
-    bool is_error = column >= VERIFY_ERRORS && column < VERIFY_LOGS;
-    return is_error ? column_of_error((ErrorKind)(column - VERIFY_ERRORS), NORM_MAX)->name
-                    : names[column];
-}
-
-int verify_write_header(FILE *file)
-{
-    for (size_t column = 0; column < VERIFY_COLUMNS; column++) {
-        fprintf(file, "%s%s", column == 0 ? "" : ",", verify_column(column));
-    }
-    fputc('\n', file);
-    return ferror(file) ? -1 : 0;
-}
-
-void verify_write_no_logits(FILE *file)
-{
-    for (size_t column = VERIFY_LOGIT_ERROR; column < VERIFY_PREDICTION; column++) {
-        fputc(',', file);
-    }
-}
-
-/* How many times larger the error could be: margin over error, and of no error no limit. */
-static double safety(double margin, double error)
-{
-    return error == 0 ? INFINITY : isinf(error) ? 0 : margin / error;
-}
-
-void verify_write_logits(FILE *file, double error, double margin, size_t changed)
-{
-    fprintf(file, ",%.16e,%.16e,%.16e,%zu", error, margin, safety(margin, error), changed);
-}
 
 /* cell = what the layer's row holds in a column of errors or of their logarithms. */
 static void layer_cell(RefCell *cell, const LayerWorst *layer, size_t column)
@@ -141,19 +72,6 @@ static void write_bounds(FILE *file, const Verify *verify, const LayerWorst *lay
         position_means_bounds(&list, means, verify->lists_positions);
     }
     bounds_end(&list);
-}
-
-/* What decides a row and has no column here, beside the sizes of the file. */
-static const Axis decisive[] = {AXIS_ACTIVATION, AXIS_MASK, AXIS_REFERENCE, AXIS_SEED, AXIS_COUNT};
-
-int verify_write_key(FILE *file, const Verify *verify, const char *omega)
-{
-    const Point *point = &verify->points[0];
-    fprintf(file, "%s,%s,%s,%s,%s,", verify->template->source->path,
-            construction_names[point->spec.construction], arithmetic_names[point->arithmetic],
-            point->kernel == KERNEL_DENSE ? "dense" : "structured", omega);
-    options_write(file, verify->template, decisive);
-    return ferror(file) ? -1 : 0;
 }
 
 /* What a layer's row holds in a column from the inputs' to the worst input's; means: of the last
@@ -257,7 +175,7 @@ void verify_print_omega(const Verify *verify, double omega, const LogitErrors *l
                 "omega %s, predictions: %zu of %zu changed; largest logit error %.2e, smallest "
                 "margin %.3g, safety factor %.2g\n",
                 text, logits->changed, tally.all, logits->error, margin,
-                safety(margin, logits->error));
+                verify_safety(margin, logits->error));
         if (tally.native_changed > 0) {
             fprintf(file, "omega %s, the original by itself changes %zu of %zu in this machine\n",
                     text, tally.native_changed, tally.all);
