@@ -109,11 +109,12 @@ static void content_scores(const PatternBlock *block, ConstRows left, ConstRows 
 {
     const Scalar *rows = block->bias_row ? left.bias : left.tokens + block->first * left.ld;
     Scalar alpha = scalar_is_finer(format) ? 1 : scale;
-    blas_gemm_nt(block->tokens, n, rows, left.ld, right.tokens, right.ld, block->count,
-                 block->visible, width, alpha, 0.0);
+    const GemmFactor queries = {rows, left.ld};
+    blas_gemm_nt(block->tokens, n, queries, (GemmFactor){right.tokens, right.ld},
+                 (GemmTask){block->count, block->visible, width, alpha, 0});
     if (right.bias != NULL) {
-        blas_gemm_nt(block->bias, 1, rows, left.ld, right.bias, right.ld, block->count, 1, width,
-                     alpha, 0.0);
+        blas_gemm_nt(block->bias, 1, queries, (GemmFactor){right.bias, right.ld},
+                     (GemmTask){block->count, 1, width, alpha, 0});
     }
     for (size_t r = 0; scalar_is_finer(format) && r < block->count; r++) {
         scale_scores(block->tokens + r * n, block->visible, scale, format);
@@ -238,8 +239,8 @@ void bilinear_attend(const PatternBlock *block, Rows out, ConstRows in, size_t n
                      Scalar factor, bool add, NumberFormat format)
 {
     Scalar *rows = block->bias_row ? out.bias : out.tokens + block->first * out.ld;
-    blas_gemm(rows, out.ld, block->tokens, n, in.tokens, in.ld, block->count, width, block->visible,
-              factor, add ? 1.0 : 0.0);
+    blas_gemm(rows, out.ld, (GemmFactor){block->tokens, n}, (GemmFactor){in.tokens, in.ld},
+              (GemmTask){block->count, width, block->visible, factor, add ? 1 : 0});
     for (size_t r = 0; in.bias != NULL && r < block->count; r++) {
         Scalar weight = factor * block->bias[r];
         for (size_t c = 0; weight != 0 && c < width; c++) {

@@ -120,11 +120,11 @@ static void patterns(const Task *task, const Block *block, size_t first, size_t 
         matrices_fill_q(block->q + h * width, ld, pass, score, first + h, fresh);
     }
     scalar_round(operand, block->q, width * ld);
-    blas_gemm(block->product, heads * width, pass->stream, width, block->q, ld, rows, heads * width,
-              width, 1.0, 0.0);
+    blas_gemm(block->product, heads * width, (GemmFactor){pass->stream, width},
+              (GemmFactor){block->q, ld}, (GemmTask){rows, heads * width, width, 1, 0});
     scalar_round(operand, block->product, rows * heads * width);
-    blas_gemm(block->pattern, rows, block->product, width, task->transposed, rows, rows * heads,
-              rows, width, 1.0, 0.0);
+    blas_gemm(block->pattern, rows, (GemmFactor){block->product, width},
+              (GemmFactor){task->transposed, rows}, (GemmTask){rows * heads, rows, width, 1, 0});
     scalar_round(pass->formats->score, block->pattern, rows * heads * rows);
     for (size_t r = 0; r < rows * heads; r++) {
         Scalar *row = block->pattern + r * rows;
@@ -143,11 +143,11 @@ static void outputs(const Task *task, const Block *block, size_t first, size_t h
         matrices_fill_v(block->v + h * width * width, width, pass, task->bundle, first + h);
     }
     scalar_round(operand, block->v, heads * width * width);
-    blas_gemm(block->product, width, block->pattern, rows, pass->stream, width, rows * heads, width,
-              rows, 1.0, 0.0);
+    blas_gemm(block->product, width, (GemmFactor){block->pattern, rows},
+              (GemmFactor){pass->stream, width}, (GemmTask){rows * heads, width, rows, 1, 0});
     scalar_round(operand, block->product, rows * heads * width);
-    blas_gemm(block->sum, width, block->product, heads * width, block->v, width, rows, width,
-              heads * width, 1.0, 0.0);
+    blas_gemm(block->sum, width, (GemmFactor){block->product, heads * width},
+              (GemmFactor){block->v, width}, (GemmTask){rows, width, heads * width, 1, 0});
 }
 
 static void clear_matrices(const Task *task, const Block *block)

@@ -14,26 +14,24 @@ static blasint extent(size_t count)
     return (blasint)count;
 }
 
-static void gemm(enum CBLAS_TRANSPOSE transpose_b, Scalar *c, size_t ldc, const Scalar *a,
-                 size_t lda, const Scalar *b, size_t ldb, size_t m, size_t n, size_t k,
-                 Scalar alpha, Scalar beta)
+static void gemm(enum CBLAS_TRANSPOSE transpose_b, Scalar *c, size_t ldc, GemmFactor a,
+                 GemmFactor b, GemmTask task)
 {
-    KERNEL_CHECK(ldc >= n && lda >= k && ldb >= (transpose_b == CblasTrans ? k : n));
-    if (m == 0 || n == 0) {
-        return;
+    size_t width = transpose_b == CblasTrans ? task.k : task.n;
+    KERNEL_CHECK(ldc >= task.n && a.ld >= task.k && b.ld >= width);
+    if (task.m > 0 && task.n > 0) {
+        SCALAR_GEMM(CblasRowMajor, CblasNoTrans, transpose_b, extent(task.m), extent(task.n),
+                    extent(task.k), task.alpha, a.entry, extent(a.ld), b.entry, extent(b.ld),
+                    task.beta, c, extent(ldc));
     }
-    SCALAR_GEMM(CblasRowMajor, CblasNoTrans, transpose_b, extent(m), extent(n), extent(k), alpha, a,
-                extent(lda), b, extent(ldb), beta, c, extent(ldc));
 }
 
-void blas_gemm(Scalar *c, size_t ldc, const Scalar *a, size_t lda, const Scalar *b, size_t ldb,
-               size_t m, size_t n, size_t k, Scalar alpha, Scalar beta)
+void blas_gemm(Scalar *c, size_t ldc, GemmFactor a, GemmFactor b, GemmTask task)
 {
-    gemm(CblasNoTrans, c, ldc, a, lda, b, ldb, m, n, k, alpha, beta);
+    gemm(CblasNoTrans, c, ldc, a, b, task);
 }
 
-void blas_gemm_nt(Scalar *c, size_t ldc, const Scalar *a, size_t lda, const Scalar *b, size_t ldb,
-                  size_t m, size_t n, size_t k, Scalar alpha, Scalar beta)
+void blas_gemm_nt(Scalar *c, size_t ldc, GemmFactor a, GemmFactor b, GemmTask task)
 {
-    gemm(CblasTrans, c, ldc, a, lda, b, ldb, m, n, k, alpha, beta);
+    gemm(CblasTrans, c, ldc, a, b, task);
 }

@@ -6,13 +6,22 @@
 
 #include "scalar.h"
 
-/* C [m, n] = alpha A [m, k] B [k, n] + beta C, row-major with leading dimensions.
- * Extents beyond an int are a bug (kernel_bytes refuses them first). */
-void blas_gemm(Scalar *c, size_t ldc, const Scalar *a, size_t lda, const Scalar *b, size_t ldb,
-               size_t m, size_t n, size_t k, Scalar alpha, Scalar beta);
+/* A factor, row-major with a leading dimension. */
+typedef struct {
+    const Scalar *entry;
+    size_t ld;
+} GemmFactor;
 
-/* The same with B given as its transpose: C = alpha A B^T + beta C, B [n, k]. */
-void blas_gemm_nt(Scalar *c, size_t ldc, const Scalar *a, size_t lda, const Scalar *b, size_t ldb,
-                  size_t m, size_t n, size_t k, Scalar alpha, Scalar beta);
+/* Of C [m, n] = alpha A B + beta C, A [m, k], B [k, n]. */
+typedef struct {
+    size_t m, n, k;
+    Scalar alpha, beta;
+} GemmTask;
+
+/* Extents beyond an int are a bug (kernel_bytes refuses them first). */
+void blas_gemm(Scalar *c, size_t ldc, GemmFactor a, GemmFactor b, GemmTask task);
+
+/* The same with B given as its transpose [n, k]. */
+void blas_gemm_nt(Scalar *c, size_t ldc, GemmFactor a, GemmFactor b, GemmTask task);
 
 #endif

@@ -24,6 +24,17 @@ static void repeat_column(Scalar *column, size_t ld, size_t n, size_t height)
     }
 }
 
+static GemmFactor weight_factor(Weight weight)
+{
+    return (GemmFactor){weight.data, weight.ld};
+}
+
+/* A head's row of vectors [heads, width]. */
+static GemmFactor vectors(const Pass *pass, const double *of_heads, size_t head, size_t width)
+{
+    return (GemmFactor){weights_stored(pass->weights, of_heads) + head * width, width};
+}
+
 /* The row or column of token 0. */
 static size_t first_position(const Layout *layout)
 {
@@ -51,8 +62,8 @@ static void fill_bilinear(Scalar *q, size_t ld, const Pass *pass, const Score *s
     Weight left = head_weight(weight_stored(pass, score->q), head);
     if (score->d_head > 0) {
         Weight right = head_weight(weight_stored(pass, score->k), head);
-        blas_gemm_nt(block, ld, left.data, left.ld, right.data, right.ld, count, count,
-                     score->d_head, scale, 0.0);
+        blas_gemm_nt(block, ld, weight_factor(left), weight_factor(right),
+                     (GemmTask){count, count, score->d_head, scale, 0});
         return;
     }
     for (size_t r = 0; r < count; r++) {
@@ -74,16 +85,15 @@ static void fill_bilinear_biases(Scalar *q, size_t ld, const Pass *pass, const S
     if (score->q_bias != NULL) {
         Scalar *row = q + first * ld + score->read.first;
         Weight right = head_weight(weight_stored(pass, score->k), head);
-        blas_gemm_nt(row, ld, weights_stored(pass->weights, score->q_bias) + head * depth, depth,
-                     right.data, right.ld, 1, count, depth, scale, 0.0);
+        blas_gemm_nt(row, ld, vectors(pass, score->q_bias, head, depth), weight_factor(right),
+                     (GemmTask){1, count, depth, scale, 0});
         repeat_row(row, ld, layout_token_columns(layout), count);
     }
     if (score->k_bias != NULL) {
         Scalar *column = q + score->read.first * ld + first;
         Weight left = head_weight(weight_stored(pass, score->q), head);
-        blas_gemm_nt(column, ld, left.data, left.ld,
-                     weights_stored(pass->weights, score->k_bias) + head * depth, depth, count, 1,
-                     depth, scale, 0.0);
+        blas_gemm_nt(column, ld, weight_factor(left), vectors(pass, score->k_bias, head, depth),
+                     (GemmTask){count, 1, depth, scale, 0});
         repeat_column(column, ld, layout_token_columns(layout), count);
     }
 }
@@ -100,16 +110,15 @@ static Scalar gate_constant(const Pass *pass, const Score *score, size_t head)
 /* The sum that biases alone add to a token's score toward a token. */
 static Scalar score_bias(const Pass *pass, const Score *score, size_t head)
 {
-    const Weights *weights = pass->weights;
     Scalar product = 0;
     if (score->kind == SCORE_GATE) {
         return gate_constant(pass, score, head);
     }
     if (score->kind == SCORE_BILINEAR && score->q_bias != NULL && score->k_bias != NULL) {
         size_t depth = score->d_head;
-        blas_gemm_nt(&product, 1, weights_stored(weights, score->q_bias) + head * depth, depth,
-                     weights_stored(weights, score->k_bias) + head * depth, depth, 1, 1, depth,
-                     scale_value(score->scale), 0.0);
+        blas_gemm_nt(&product, 1, vectors(pass, score->q_bias, head, depth),
+                     vectors(pass, score->k_bias, head, depth),
+                     (GemmTask){1, 1, depth, scale_value(score->scale), 0});
     }
     return product;
 }
@@ -194,8 +203,8 @@ static void fill_value(Scalar *v, size_t ld, const Pass *pass, const Value *valu
     } else if (value->kind == VALUE_FACTORED) {
         Weight left = head_weight(weight_stored(pass, value->v), head);
         Weight right = head_weight(weight_stored(pass, value->o), head);
-        blas_gemm(block, ld, left.data, left.ld, right.data, right.ld, from, to, value->d_head,
-                  (Scalar)value->scale, 0.0);
+        blas_gemm(block, ld, weight_factor(left), weight_factor(right),
+                  (GemmTask){from, to, value->d_head, (Scalar)value->scale, 0});
     } else if (value->kind == VALUE_DENSE) {
         Weight matrix = head_weight(weight_stored(pass, value->v), head);
         for (size_t r = 0; r < from; r++) {
@@ -219,10 +228,8 @@ static void fill_value_bias(Scalar *v, size_t ld, const Pass *pass, const Value 
     memset(row, 0, to * sizeof *row);
     if (inner) {
         Weight right = head_weight(weight_stored(pass, value->o), head);
-        const Scalar *left =
-            weights_stored(pass->weights, value->inner_bias) + head * value->d_head;
-        blas_gemm(row, ld, left, value->d_head, right.data, right.ld, 1, to, value->d_head,
-                  (Scalar)value->scale, 0.0);
+        blas_gemm(row, ld, vectors(pass, value->inner_bias, head, value->d_head),
+                  weight_factor(right), (GemmTask){1, to, value->d_head, (Scalar)value->scale, 0});
     }
     for (size_t c = 0; outer && head == 0 && c < to; c++) {
         row[c] += bias[c];

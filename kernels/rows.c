@@ -80,17 +80,18 @@ static void multiply_tile(const void *context, size_t item, size_t thread)
     Rows out = rows_from(product->out, head * size->width + column);
     size_t columns = tile_extent(size->width, column, TILE_COLUMNS);
     const Ending *ending = &product->ending;
+    const GemmFactor factor = {weight.data + column, weight.ld};
     (void)thread;
     if (tile % rows_of_tiles == product->row_tiles) {
-        blas_gemm(out.bias, out.ld, product->x.bias, product->x.ld, weight.data + column, weight.ld,
-                  1, columns, size->depth, ending->alpha, ending->beta);
+        blas_gemm(out.bias, out.ld, (GemmFactor){product->x.bias, product->x.ld}, factor,
+                  (GemmTask){1, columns, size->depth, ending->alpha, ending->beta});
         end_rows(out.bias, out.ld, NULL, 1, columns, ending->format);
         return;
     }
     size_t rows = tile_extent(size->n, row, TILE_ROWS);
-    blas_gemm(out.tokens + row * out.ld, out.ld, product->x.tokens + row * product->x.ld,
-              product->x.ld, weight.data + column, weight.ld, rows, columns, size->depth,
-              ending->alpha, ending->beta);
+    blas_gemm(out.tokens + row * out.ld, out.ld,
+              (GemmFactor){product->x.tokens + row * product->x.ld, product->x.ld}, factor,
+              (GemmTask){rows, columns, size->depth, ending->alpha, ending->beta});
     end_rows(out.tokens + row * out.ld, out.ld,
              ending->bias != NULL ? ending->bias + head * size->width + column : NULL, rows,
              columns, ending->format);
