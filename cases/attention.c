@@ -6,6 +6,12 @@
 
 #include <math.h>
 
+/* A head's matrix from the stream to d_head columns, or, where there are none, to the stream. */
+static TensorShape head_shape(const CaseSpec *spec)
+{
+    return (TensorShape){spec->heads, spec->d, spec->d_head > 0 ? spec->d_head : spec->d, 0};
+}
+
 /* Q dense, or W_Q W_K^T. */
 static Score attention_score(Stack *stack, size_t layer)
 {
@@ -15,19 +21,16 @@ static Score attention_score(Stack *stack, size_t layer)
     double d = (double)spec->d, d_head = (double)spec->d_head;
     Score score = {.kind = SCORE_BILINEAR, .read = content, .d_head = spec->d_head};
     if (spec->d_head == 0) {
-        const double *q =
-            stack_draw(stack, layer, "attn.QK", spec->heads, spec->d, spec->d, normal ? 1 : 1 / d);
+        const double *q = stack_draw(stack, layer, "attn.QK", head_shape(spec), normal ? 1 : 1 / d);
         score.q = (HeadWeight){q, spec->d, spec->d * spec->d};
         return score;
     }
     double scale = normal ? 1 : sqrt(1 / (d * sqrt(d_head)));
     size_t stride = spec->d * spec->d_head;
-    score.q = (HeadWeight){
-        stack_draw(stack, layer, "attn.W_Q", spec->heads, spec->d, spec->d_head, scale),
-        spec->d_head, stride};
-    score.k = (HeadWeight){
-        stack_draw(stack, layer, "attn.W_K", spec->heads, spec->d, spec->d_head, scale),
-        spec->d_head, stride};
+    const double *q = stack_draw(stack, layer, "attn.W_Q", head_shape(spec), scale);
+    const double *k = stack_draw(stack, layer, "attn.W_K", head_shape(spec), scale);
+    score.q = (HeadWeight){q, spec->d_head, stride};
+    score.k = (HeadWeight){k, spec->d_head, stride};
     return score;
 }
 
@@ -40,7 +43,7 @@ static Value attention_value(Stack *stack, size_t layer)
     double fan_in = (double)spec->d * (double)spec->heads, twice_depth = 2 * (double)spec->depth;
     Value value = {.read = content, .write = content, .d_head = spec->d_head, .scale = 1};
     if (spec->d_head == 0) {
-        const double *v = stack_draw(stack, layer, "attn.OV", spec->heads, spec->d, spec->d,
+        const double *v = stack_draw(stack, layer, "attn.OV", head_shape(spec),
                                      normal ? 1 : sqrt(1 / (fan_in * twice_depth)));
         value.kind = VALUE_DENSE;
         value.v = (HeadWeight){v, spec->d, spec->d * spec->d};
@@ -49,12 +52,13 @@ static Value attention_value(Stack *stack, size_t layer)
     double variance = 1 / sqrt(fan_in * (double)spec->d_head);
     size_t stride = spec->d * spec->d_head;
     value.kind = VALUE_FACTORED;
-    value.v = (HeadWeight){stack_draw(stack, layer, "attn.W_V", spec->heads, spec->d, spec->d_head,
-                                      normal ? 1 : sqrt(variance)),
-                           spec->d_head, stride};
-    value.o = (HeadWeight){stack_draw(stack, layer, "attn.W_O", spec->heads, spec->d_head, spec->d,
-                                      normal ? 1 : sqrt(variance / twice_depth)),
-                           spec->d, stride};
+    const double *v =
+        stack_draw(stack, layer, "attn.W_V", head_shape(spec), normal ? 1 : sqrt(variance));
+    const TensorShape out = {spec->heads, spec->d_head, spec->d, 0};
+    const double *o =
+        stack_draw(stack, layer, "attn.W_O", out, normal ? 1 : sqrt(variance / twice_depth));
+    value.v = (HeadWeight){v, spec->d_head, stride};
+    value.o = (HeadWeight){o, spec->d, stride};
     return value;
 }
 

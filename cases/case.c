@@ -101,7 +101,7 @@ static double *draw_rows(Arena *arena, const CaseSpec *spec, const char *name,
     if (given != NULL && given->x != NULL) {
         return given_rows(arena, given, rows, spec->d, hidden, scale);
     }
-    double *x = draw_tensor(arena, spec, name, 1, rows, spec->d, ld, scale);
+    double *x = draw_tensor(arena, spec, name, (TensorShape){1, rows, spec->d, ld}, scale);
     if (x != NULL && construction_info(spec->construction)->given_both_banks) {
         uint64_t hash = draw_hash(hidden_name);
         for (size_t i = 0; i < rows; i++) {

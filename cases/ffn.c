@@ -13,11 +13,13 @@ static void draw(Stack *stack, Direct *ffn, size_t layer)
     bool normal = spec->weights == WEIGHTS_NORMAL;
     double scale1 = normal ? 1 : sqrt(1 / (double)d);
     double scale2 = normal ? 1 : sqrt(1 / (2 * (double)hidden * (double)spec->depth));
-    ffn->w1 = stack_draw(stack, layer, "mlp.W_in", 1, d, hidden, scale1);
-    ffn->w2 = stack_draw(stack, layer, "mlp.W_out", 1, hidden, d, scale2);
+    ffn->w1 = stack_draw(stack, layer, "mlp.W_in", (TensorShape){1, d, hidden, 0}, scale1);
+    ffn->w2 = stack_draw(stack, layer, "mlp.W_out", (TensorShape){1, hidden, d, 0}, scale2);
     if (spec->bias == BIAS_RANDOM) {
-        ffn->b1 = stack_draw(stack, layer, "mlp.b_in", 1, 1, hidden, normal ? 1 : 0.25);
-        ffn->b2 = stack_draw(stack, layer, "mlp.b_out", 1, 1, d, normal ? 1 : 0.25);
+        ffn->b1 =
+            stack_draw(stack, layer, "mlp.b_in", (TensorShape){1, 1, hidden, 0}, normal ? 1 : 0.25);
+        ffn->b2 =
+            stack_draw(stack, layer, "mlp.b_out", (TensorShape){1, 1, d, 0}, normal ? 1 : 0.25);
     }
 }
 

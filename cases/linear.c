@@ -77,9 +77,11 @@ static void draw(Stack *stack, size_t layer, size_t rows, size_t columns, const 
     bool block = spec->linear == LINEAR_BLOCK || pre_norm(spec);
     double fan_in = (double)rows;
     double variance = block ? 1 / (2 * fan_in * (double)spec->depth) : 1 / fan_in;
-    *w = stack_draw(stack, layer, "linear.W", 1, rows, columns, normal ? 1 : sqrt(variance));
+    *w = stack_draw(stack, layer, "linear.W", (TensorShape){1, rows, columns, 0},
+                    normal ? 1 : sqrt(variance));
     if (spec->bias == BIAS_RANDOM) {
-        *b = stack_draw(stack, layer, "linear.b", 1, 1, columns, normal ? 1 : 0.25);
+        *b = stack_draw(stack, layer, "linear.b", (TensorShape){1, 1, columns, 0},
+                        normal ? 1 : 0.25);
     }
 }
 

@@ -17,7 +17,8 @@ static const double *draw(Stack *stack, const char *name, size_t columns, double
     if (stack->outline) {
         return &absent;
     }
-    double *drawn = draw_tensor(stack->arena, stack->spec, name, 1, 1, columns, columns, 0.25);
+    double *drawn =
+        draw_tensor(stack->arena, stack->spec, name, (TensorShape){1, 1, columns, 0}, 0.25);
     stack->failed = stack->failed || drawn == NULL;
     for (size_t c = 0; drawn != NULL && c < columns; c++) {
         drawn[c] += mean;

@@ -78,9 +78,11 @@ static void draw_row(const void *context, size_t i)
     }
 }
 
-double *draw_tensor(Arena *arena, const CaseSpec *spec, const char *name, size_t heads, size_t rows,
-                    size_t columns, size_t ld, double scale)
+double *draw_tensor(Arena *arena, const CaseSpec *spec, const char *name, TensorShape shape,
+                    double scale)
 {
+    size_t heads = shape.heads, rows = shape.rows, columns = shape.columns;
+    size_t ld = shape.ld > 0 ? shape.ld : columns;
     if (ld != 0 && rows > (size_t)-1 / ld) {
         return NULL;
     }
@@ -99,8 +101,8 @@ double *draw_tensor(Arena *arena, const CaseSpec *spec, const char *name, size_t
     return tensor;
 }
 
-const double *stack_draw(Stack *stack, size_t layer, const char *name, size_t heads, size_t rows,
-                         size_t columns, double scale)
+const double *stack_draw(Stack *stack, size_t layer, const char *name, TensorShape shape,
+                         double scale)
 {
     static const double absent = 0;
     char full[64];
@@ -111,8 +113,7 @@ const double *stack_draw(Stack *stack, size_t layer, const char *name, size_t he
         return NULL;
     }
     snprintf(full, sizeof full, "blocks.%zu.%s", layer, name);
-    const double *tensor =
-        draw_tensor(stack->arena, stack->spec, full, heads, rows, columns, columns, scale);
+    const double *tensor = draw_tensor(stack->arena, stack->spec, full, shape, scale);
     stack->failed = tensor == NULL;
     return tensor;
 }

@@ -44,13 +44,19 @@ const double *stack_repeated(Stack *stack, double number, size_t count);
 /* The rows that a row of T' sees, which has T's mask as a mask, or none. */
 Visible stack_visible(const Stack *stack);
 
-/* Drawn tensors, [heads, rows, columns] row-major: fl(raw * fl(scale)), raw a draw of
- * "blocks.LAYER.NAME" (layer from 0).  NULL when memory was short. */
-const double *stack_draw(Stack *stack, size_t layer, const char *name, size_t heads, size_t rows,
-                         size_t columns, double scale);
+/* [heads, rows, columns], row-major; ld: the leading dimension, columns beyond are zero; 0: as many
+ * as columns. */
+typedef struct {
+    size_t heads, rows, columns, ld;
+} TensorShape;
 
-/* The same for a tensor of any name, with leading dimension ld (columns beyond are zero). */
-double *draw_tensor(Arena *arena, const CaseSpec *spec, const char *name, size_t heads, size_t rows,
-                    size_t columns, size_t ld, double scale);
+/* Drawn tensors: fl(raw * fl(scale)), raw a draw of "blocks.LAYER.NAME" (layer from 0).  NULL when
+ * memory was short. */
+const double *stack_draw(Stack *stack, size_t layer, const char *name, TensorShape shape,
+                         double scale);
+
+/* The same for a tensor of any name. */
+double *draw_tensor(Arena *arena, const CaseSpec *spec, const char *name, TensorShape shape,
+                    double scale);
 
 #endif

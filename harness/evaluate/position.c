@@ -94,9 +94,9 @@ static bool offs_init(Offs *offs, const PositionLogits *logits, const FinalStrea
         entry_off(more, &error[ERROR_APPROXIMATION][NORM_MAX]);
         mpfr_add(e_off, e_off, more, MPFR_RNDU);
     }
-    ref_logits_off(offs->original, logits->unembedding, logits->gain, final->base, p, x_off);
-    bool ok = ref_logits_change_off(offs->change, logits->unembedding, logits->gain, pair,
-                                    final->base, final->run, p, x_off, e_off);
+    const RefLogitsToken token = {logits->unembedding, logits->gain, final->base, p, x_off};
+    ref_logits_off(offs->original, &token);
+    bool ok = ref_logits_change_off(offs->change, &token, pair, final->run, e_off);
     mpfr_clears(x_off, e_off, more, (mpfr_ptr)0);
     return ok;
 }

@@ -66,23 +66,31 @@ static bool is_token(const Scratch *s, size_t row)
     return row != layout_bias_row(&s->model->layout);
 }
 
-/* y = x_row[columns] times column c of head h. */
-static void column_product(Scratch *s, mpfr_ptr y, size_t row, Columns columns, const HeadWeight *w,
-                           size_t h, size_t c)
+/* A head's factor W of the columns read, and its bias [heads, width], or NULL. */
+typedef struct {
+    Columns read;
+    const HeadWeight *w;
+    const double *bias;
+    size_t head, width;
+} Factor;
+
+/* y = x_row times column c of the factor, without bias. */
+static void column_product(Scratch *s, mpfr_ptr y, size_t row, const Factor *factor, size_t c)
 {
-    ap_load(&s->doubles, w->data + h * w->head_stride + c, columns.count, w->ld);
-    ap_dot(y, ap_at(&s->x, row, columns.first), s->doubles.entry, columns.count, s->temp.entry);
+    const HeadWeight *w = factor->w;
+    Columns read = factor->read;
+    ap_load(&s->doubles, w->data + factor->head * w->head_stride + c, read.count, w->ld);
+    ap_dot(y, ap_at(&s->x, row, read.first), s->doubles.entry, read.count, s->temp.entry);
 }
 
 /* out = x_row W + bias (on token rows) of a query's or key's factor. */
-static void factor_product(Scratch *s, ApMat *out, size_t row, const Score *score,
-                           const HeadWeight *w, const double *bias, size_t h, size_t width)
+static void factor_product(Scratch *s, ApMat *out, size_t row, const Factor *factor)
 {
-    for (size_t c = 0; c < width; c++) {
+    for (size_t c = 0; c < factor->width; c++) {
         mpfr_ptr y = ap_at(out, 0, c);
-        column_product(s, y, row, score->read, w, h, c);
-        if (bias != NULL && is_token(s, row)) {
-            mpfr_add_d(y, y, bias[h * width + c], MPFR_RNDN);
+        column_product(s, y, row, factor, c);
+        if (factor->bias != NULL && is_token(s, row)) {
+            mpfr_add_d(y, y, factor->bias[factor->head * factor->width + c], MPFR_RNDN);
         }
     }
 }
@@ -93,7 +101,7 @@ static void bilinear_score(Scratch *s, mpfr_ptr out, const Score *score, size_t 
     size_t width = score_query_width(score);
     mpfr_srcptr key = ap_at(&s->x, j, score->read.first);
     if (score->d_head > 0) {
-        factor_product(s, &s->key, j, score, &score->k, score->k_bias, h, width);
+        factor_product(s, &s->key, j, &(Factor){score->read, &score->k, score->k_bias, h, width});
         key = s->key.entry;
     }
     ap_dot(out, s->query.entry, key, width, s->temp.entry);
@@ -104,7 +112,7 @@ static void bilinear_score(Scratch *s, mpfr_ptr out, const Score *score, size_t 
 static void gate_score(Scratch *s, mpfr_ptr gate, const Score *score, size_t h)
 {
     if (score->gate.data != NULL) {
-        column_product(s, gate, s->row, score->read, &score->gate, h, 0);
+        column_product(s, gate, s->row, &(Factor){score->read, &score->gate, NULL, h, 1}, 0);
     } else {
         mpfr_mul_si(gate, ap_at(&s->x, s->row, score->read.first + h), score->gate_unit, MPFR_RNDN);
     }
@@ -153,7 +161,8 @@ static void pattern(Scratch *s, const Score *score, size_t h)
     int best = best_position(s, score, h);
     if (score->kind == SCORE_BILINEAR) {
         size_t width = score_query_width(score);
-        factor_product(s, &s->query, s->row, score, &score->q, score->q_bias, h, width);
+        factor_product(s, &s->query, s->row,
+                       &(Factor){score->read, &score->q, score->q_bias, h, width});
     } else if (score->kind == SCORE_GATE) {
         gate_score(s, gate, score, h);
     }
@@ -190,7 +199,7 @@ static void value_entry(Scratch *s, mpfr_ptr out, const PathWidth *width, size_t
     if (value->kind == VALUE_UNIT) {
         mpfr_mul_si(out, ap_at(&s->x, j, value->read.first + h), value->unit, MPFR_RNDN);
     } else {
-        column_product(s, out, j, value->read, &value->v, h, r);
+        column_product(s, out, j, &(Factor){value->read, &value->v, NULL, h, width->count}, r);
     }
     if (value->kind == VALUE_FACTORED && value->inner_bias != NULL && is_token(s, j)) {
         mpfr_add_d(out, out, value->inner_bias[h * value->d_head + r], MPFR_RNDN);

@@ -181,25 +181,30 @@ static void off_of_row(mpfr_ptr size, mpfr_srcptr off, size_t count)
     mpfr_mul(size, size, off, MPFR_RNDU);
 }
 
-void ref_logits_off(mpfr_ptr off, const RefUnembedding *unembedding, double gain,
-                    const RefBase *base, size_t p, mpfr_srcptr x_off)
+static mpfr_srcptr token_row(const RefLogitsToken *token)
 {
+    return ap_at(&token->base->original[token->base->depth - 1], token->p, 0);
+}
+
+void ref_logits_off(mpfr_ptr off, const RefLogitsToken *token)
+{
+    const RefUnembedding *unembedding = token->unembedding;
     mpfr_t size;
     mpfr_init2(size, REF_CELL_BITS);
-    mpfr_set(off, x_off, MPFR_RNDU);
+    mpfr_set(off, token->x_off, MPFR_RNDU);
     if (unembedding->norm.kind != NORMALIZATION_NONE) {
-        off_of_row(size, x_off, unembedding->d);
-        ref_norm_row_radius(off, &unembedding->norm, ap_at(&base->original[base->depth - 1], p, 0),
-                            size, base->bits);
+        off_of_row(size, token->x_off, unembedding->d);
+        ref_norm_row_radius(off, &unembedding->norm, token_row(token), size, token->base->bits);
     }
-    mpfr_mul_d(off, off, gain, MPFR_RNDU);
+    mpfr_mul_d(off, off, token->gain, MPFR_RNDU);
     mpfr_clear(size);
 }
 
-bool ref_logits_change_off(mpfr_ptr off, const RefUnembedding *unembedding, double gain,
-                           const Pair *pair, const RefBase *base, const RefRun *run, size_t p,
-                           mpfr_srcptr x_off, mpfr_srcptr e_off)
+bool ref_logits_change_off(mpfr_ptr off, const RefLogitsToken *token, const Pair *pair,
+                           const RefRun *run, mpfr_srcptr e_off)
 {
+    const RefUnembedding *unembedding = token->unembedding;
+    const RefBase *base = token->base;
     mpfr_set(off, e_off, MPFR_RNDU);
     if (unembedding->norm.kind != NORMALIZATION_NONE) {
         mpfr_prec_t bits = run->ev.bits > base->bits ? run->ev.bits : base->bits;
@@ -209,16 +214,15 @@ bool ref_logits_change_off(mpfr_ptr off, const RefUnembedding *unembedding, doub
             return false;
         }
         mpfr_inits2(REF_CELL_BITS, x_size, e_size, (mpfr_ptr)0);
-        row_difference(ap_at(&e, 0, 0), unembedding->d, pair, base, run, p);
-        off_of_row(x_size, x_off, unembedding->d);
+        row_difference(ap_at(&e, 0, 0), unembedding->d, pair, base, run, token->p);
+        off_of_row(x_size, token->x_off, unembedding->d);
         off_of_row(e_size, e_off, unembedding->d);
-        const RefNormInput input = {ap_at(&base->original[base->depth - 1], p, 0), x_size,
-                                    ap_at(&e, 0, 0), e_size};
+        const RefNormInput input = {token_row(token), x_size, ap_at(&e, 0, 0), e_size};
         ref_norm_change_radius(off, &unembedding->norm, &input, base->bits);
         mpfr_clears(x_size, e_size, (mpfr_ptr)0);
         ap_clear(&e);
     }
-    mpfr_mul_d(off, off, gain, MPFR_RNDU);
+    mpfr_mul_d(off, off, token->gain, MPFR_RNDU);
     return true;
 }
 

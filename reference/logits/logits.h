@@ -44,20 +44,27 @@ void ref_logits_subtract(RefLogits *change, size_t row, const double *machine,
  * rounded down, infinite where there is none. */
 size_t ref_logits_top(double *margin, mpfr_srcptr logits, size_t classes);
 
-/* off = how far r(T)'s logits of token p may be off, where its row after the last layer may be by
- * x_off an entry: through the final norm (docs/certify.md, C35), then the largest sum over a column
- * of |W|, which is `gain`. */
-void ref_logits_off(mpfr_ptr off, const RefUnembedding *unembedding, double gain,
-                    const RefBase *base, size_t p, mpfr_srcptr x_off);
+/* Token p of r(T), whose row after the last layer may be off by x_off an entry; gain: of
+ * ref_logits_gain. */
+typedef struct {
+    const RefUnembedding *unembedding;
+    double gain;
+    const RefBase *base;
+    size_t p;
+    mpfr_srcptr x_off;
+} RefLogitsToken;
+
+/* off = how far its logits may be off: through the final norm (docs/certify.md, C35), then times
+ * the gain. */
+void ref_logits_off(mpfr_ptr off, const RefLogitsToken *token);
 
 /* The same of r(T')'s logits less r(T)'s, where the streams' difference may be off by e_off an
  * entry (C37).  false: memory is short. */
-bool ref_logits_change_off(mpfr_ptr off, const RefUnembedding *unembedding, double gain,
-                           const Pair *pair, const RefBase *base, const RefRun *run, size_t p,
-                           mpfr_srcptr x_off, mpfr_srcptr e_off)
+bool ref_logits_change_off(mpfr_ptr off, const RefLogitsToken *token, const Pair *pair,
+                           const RefRun *run, mpfr_srcptr e_off)
     __attribute__((warn_unused_result));
 
-/* That sum, rounded up. */
+/* The largest sum over a column of |W|, rounded up. */
 double ref_logits_gain(const RefUnembedding *unembedding);
 
 #endif

@@ -280,7 +280,7 @@ static void sum_entry(Window *w, const Plan *plan, const Dot *dot, size_t i, siz
     const Entry *a = dot->a.entry + i * plan->k, *b = dot->b.entry + j * plan->k;
     mpfr_exp_t top = top_exponent(a, b, plan->k);
     if (top < ZERO_EXPONENT / 2) { /* zeros */
-        store_scaled(w->range, plan, i, j, w->sum, 0, false, 0);
+        store_scaled(w->range, plan, i, j, (ScaledInteger){0});
         return;
     }
     sum_any(w, dot, a, b, plan->k, top);
@@ -288,8 +288,8 @@ static void sum_entry(Window *w, const Plan *plan, const Dot *dot, size_t i, siz
     if (negative) {
         mpn_neg(w->sum, w->sum, (mp_size_t)w->limbs);
     }
-    store_scaled(w->range, plan, i, j, w->sum, w->limbs, negative,
-                 top + w->head - 64 * (mpfr_exp_t)w->limbs);
+    mpfr_exp_t unit = top + w->head - 64 * (mpfr_exp_t)w->limbs;
+    store_scaled(w->range, plan, i, j, (ScaledInteger){w->sum, w->limbs, negative, unit});
 }
 
 /* Rows [first, first + count) of C, or columns. */

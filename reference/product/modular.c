@@ -211,7 +211,8 @@ static void recombine(Store *store, const Plan *plan, const Basis *basis, Scratc
         for (size_t e = 0; e < length; e++) {
             bool negative = join_digits(s->limb, s->limbs, s->joined + e, s->pitch, basis);
             store_integer(store, plan, a->first + (start + e) / b->count,
-                          b->first + (start + e) % b->count, s->limb, s->limbs, negative, unit);
+                          b->first + (start + e) % b->count,
+                          (ScaledInteger){s->limb, s->limbs, negative, unit});
         }
     }
 }

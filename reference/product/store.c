@@ -118,10 +118,11 @@ Range store_range(void)
 
 /* The exponent may lie outside the thread's range: mpfr_mul_2si then makes it 0 or infinity, as a
  * loop's products would. */
-void store_scaled(Range range, const Plan *plan, size_t i, size_t j, mp_limb_t *limb, size_t count,
-                  bool negative, mpfr_exp_t unit)
+void store_scaled(Range range, const Plan *plan, size_t i, size_t j, ScaledInteger number)
 {
     mpfr_t value;
+    mp_limb_t *limb = number.limb;
+    size_t count = number.count;
     while (count > 0 && limb[count - 1] == 0) {
         count--;
     }
@@ -131,10 +132,10 @@ void store_scaled(Range range, const Plan *plan, size_t i, size_t j, mp_limb_t *
         store_real(plan, i, j, value);
         return;
     }
-    mpfr_exp_t most = unit + 64 * (mpfr_exp_t)count;
+    mpfr_exp_t most = number.unit + 64 * (mpfr_exp_t)count;
     bool inside = most - 63 >= range.emin && most < range.emax;
     if (inside && !plan->add) {
-        store_limbs(plan_entry(plan, i, j), limb, count, negative, unit);
+        store_limbs(plan_entry(plan, i, j), limb, count, number.negative, number.unit);
         return;
     }
     unsigned zeros = (unsigned)__builtin_clzll(limb[count - 1]);
@@ -142,7 +143,7 @@ void store_scaled(Range range, const Plan *plan, size_t i, size_t j, mp_limb_t *
         mpn_lshift(limb, limb, (mp_size_t)count, zeros);
     }
     mpfr_exp_t exponent = most - zeros;
-    mpfr_custom_init_set(value, negative ? -MPFR_REGULAR_KIND : MPFR_REGULAR_KIND,
+    mpfr_custom_init_set(value, number.negative ? -MPFR_REGULAR_KIND : MPFR_REGULAR_KIND,
                          inside ? exponent : 0, 64 * (mpfr_prec_t)count, limb);
     if (!inside) {
         mpfr_mul_2si(value, value, exponent, MPFR_RNDN);
@@ -164,16 +165,16 @@ bool store_rounded(const Store *s, const Plan *plan, size_t i, size_t j, mpfr_ex
     return true;
 }
 
-void store_integer(Store *s, const Plan *plan, size_t i, size_t j, mp_limb_t *limb, size_t count,
-                   bool negative, long unit)
+void store_integer(Store *s, const Plan *plan, size_t i, size_t j, ScaledInteger number)
 {
     mpfr_exp_t a = plan->a.exponent[i], b = plan->b.exponent[j];
     if (plan_by_loop(plan, i, j)) {
         store_by_loop(s, plan, i, j);
     } else if (a == LINE_ZERO || b == LINE_ZERO) {
-        store_scaled(s->range, plan, i, j, limb, 0, false, 0);
+        store_scaled(s->range, plan, i, j, (ScaledInteger){0});
     } else {
-        store_scaled(s->range, plan, i, j, limb, count, negative, unit + a + b);
+        number.unit += a + b;
+        store_scaled(s->range, plan, i, j, number);
     }
 }
 

@@ -26,14 +26,20 @@ void store_close(Store *s);
  * result is within MPFR's exponent range (not checked; no flag is set). */
 void store_limbs(mpfr_ptr y, const mp_limb_t *limb, size_t count, bool negative, mpfr_exp_t unit);
 
-/* C_ij (+)= (-1)^negative limbs 2^unit; limbs are overwritten. */
-void store_scaled(Range range, const Plan *plan, size_t i, size_t j, mp_limb_t *limb, size_t count,
-                  bool negative, mpfr_exp_t unit);
+/* (-1)^negative limbs 2^unit, the limbs to be overwritten; count 0: zero. */
+typedef struct {
+    mp_limb_t *limb;
+    size_t count;
+    bool negative;
+    mpfr_exp_t unit;
+} ScaledInteger;
 
-/* C_ij (+)= (-1)^negative limbs 2^unit 2^(exponents of the row and the column); limbs are
- * overwritten.  An entry that the plan leaves to the loop is computed by it instead. */
-void store_integer(Store *s, const Plan *plan, size_t i, size_t j, mp_limb_t *limb, size_t count,
-                   bool negative, long unit);
+/* C_ij (+)= the number. */
+void store_scaled(Range range, const Plan *plan, size_t i, size_t j, ScaledInteger number);
+
+/* The same times 2^(exponents of the row and the column).  An entry that the plan leaves to the
+ * loop is computed by it instead. */
+void store_integer(Store *s, const Plan *plan, size_t i, size_t j, ScaledInteger number);
 
 mpfr_ptr plan_entry(const Plan *plan, size_t i, size_t j);
 

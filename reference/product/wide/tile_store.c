@@ -33,8 +33,9 @@ static void store_lane(Store *store, const TileResult *result, const TilePlace *
     for (size_t l = 0; l < limbs; l++) {
         limb[l] = result->limb[r][l][lane];
     }
-    store_integer(store, at->plan, at->i + r, at->j + lane, limb, limbs,
-                  result->negative[r] >> lane & 1, 2 - DIGIT * (long)(at->columns - 1));
+    store_integer(store, at->plan, at->i + r, at->j + lane,
+                  (ScaledInteger){limb, limbs, result->negative[r] >> lane & 1,
+                                  2 - DIGIT * (long)(at->columns - 1)});
 }
 
 /* Is the tile's row r to be what it is multiplied to?  So is one that is to be added to zeros. */
