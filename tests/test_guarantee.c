@@ -5,8 +5,10 @@
  */
 #include <stdio.h> /* before mpfr.h */
 
+#include "../cases/storage.h"
 #include "../reference/guarantee/guarantee.h"
 #include "../reference/guarantee/imitation.h"
+#include "../reference/guarantee/input.h"
 #include "../reference/guarantee/matrix.h"
 #include "../reference/guarantee/spread.h"
 #include "fixture.h"
@@ -319,6 +321,45 @@ static void slopes_are_bounds(void **state)
     assert_false(imitation_is_whole(&half));
 }
 
+/* ---- Rows of X ------------------------------------------------------------------------------ */
+
+/* Those of a model in bf16, or another format, are rounded as cases/ does it. */
+static void rows_are_as_they_are_stored(void **state)
+{
+    enum { COUNT = 64 };
+    static const int formats[][2] = {{8, -125}, {11, -13}, {24, -125}};
+    double entries[2 * COUNT];
+    (void)state;
+    for (size_t f = 0; f < 3; f++) {
+        int digits = formats[f][0], least = formats[f][1];
+        for (size_t i = 0; i < COUNT; i++) {
+            int exponent = (int)below(24) - 12 + (i % 4 == 0 ? least : 0);
+            entries[i] = ldexp(i % 5 == 0 ? 1 + ldexp(3, -digits - 1) : uniform(), exponent);
+            entries[COUNT + i] = i % 3 == 0 ? uniform() * entries[i] : 0;
+        }
+        const GuaranteeInputs inputs = {entries, entries + COUNT, 1, 1, COUNT, digits, least};
+        Matrix rows;
+        Magnitude bound;
+        mpfr_t squares, square;
+        mpfr_inits2(4096, squares, square, (mpfr_ptr)0);
+        mpfr_set_ui(squares, 0, MPFR_RNDN);
+        assert_true(inputs_read(&rows, &inputs, &(LayerNorm){.kind = NORMALIZATION_NONE}));
+        for (size_t i = 0; i < COUNT; i++) {
+            double x = storage_nearest(entries[i] + entries[COUNT + i], digits, least);
+            assert_true(ldexp(rows.entry[i], (int)rows.exponent) == x);
+            mpfr_set_d(square, x, MPFR_RNDN);
+            mpfr_sqr(square, square, MPFR_RNDN);
+            mpfr_add(squares, squares, square, MPFR_RNDN);
+        }
+        assert_true(guarantee_input_norm(&bound, &inputs));
+        mpfr_sqrt(squares, squares, MPFR_RNDU);
+        exact(square, bound);
+        assert_true(mpfr_cmp(square, squares) >= 0);
+        mpfr_clears(squares, square, (mpfr_ptr)0);
+        matrix_clear(&rows);
+    }
+}
+
 /* ---- Rows that a norm reads ------------------------------------------------------------------ */
 
 enum { SPREAD_D = 3, SPREAD_ROWS = 3 };
@@ -396,7 +437,7 @@ static double spread_of(const OneHead *head, const LayerNorm *norm)
                                .scale = 1,
                                .bias = head->bias}};
     const Sublayer attention = {.bundles = &bundle, .bundle_count = 1};
-    const GuaranteeInputs inputs = {head->x, NULL, SPREAD_ROWS, 1, SPREAD_D};
+    const GuaranteeInputs inputs = {head->x, NULL, SPREAD_ROWS, 1, SPREAD_D, 0, 0};
     double least;
     Matrix rows = taken(head->x, SPREAD_ROWS, SPREAD_D);
     assert_true(spread_is_known(&inputs, &attention));
@@ -565,11 +606,31 @@ static double attack(const Pair *pair, const double *x, double omega, const Guar
     return worst;
 }
 
-/* Rows at random, of length R, near it, along one direction, or with opposite signs. */
-static void draw_input(double *x, const Layout *layout, double R)
+/* What inputs may be: tokens of a vocabulary, or where there is none any rows up to R long. */
+typedef struct {
+    const Pair *pair;
+    double R;
+    const GuaranteeInputs *tokens; /* without positions; or NULL */
+} Allowed;
+
+static void draw_token(double *row, const GuaranteeInputs *tokens)
 {
+    memcpy(row, tokens->w_e + below(tokens->vocabulary) * tokens->d, tokens->d * sizeof *row);
+}
+
+/* Rows at random, of length R, near it, along one direction, or with opposite signs. */
+static void draw_input(double *x, const Allowed *allowed)
+{
+    const Layout *layout = &allowed->pair->converted.layout;
     size_t d = layout->d, ld = layout_content(layout);
+    double R = allowed->R;
     memset(x, 0, layout->n * ld * sizeof *x);
+    for (size_t i = 0; allowed->tokens != NULL && i < layout->n; i++) {
+        draw_token(x + i * ld, allowed->tokens);
+    }
+    if (allowed->tokens != NULL) {
+        return;
+    }
     bool alike = below(3) == 0;
     for (size_t i = 0; i < layout->n; i++) {
         double length = 0, *row = x + i * ld;
@@ -584,11 +645,17 @@ static void draw_input(double *x, const Layout *layout, double R)
     }
 }
 
-/* x moved a little, no row longer than R. */
-static void move_input(double *moved, const double *x, const Layout *layout, double R, double by)
+/* x moved a little, no row longer than R; or another token in one place. */
+static void move_input(double *moved, const double *x, const Allowed *allowed, double by)
 {
+    const Layout *layout = &allowed->pair->converted.layout;
     size_t d = layout->d, ld = layout_content(layout);
+    double R = allowed->R;
     memcpy(moved, x, layout->n * ld * sizeof *x);
+    if (allowed->tokens != NULL) {
+        draw_token(moved + below(layout->n) * ld, allowed->tokens);
+        return;
+    }
     for (size_t i = 0; i < layout->n; i++) {
         double length = 0, *row = moved + i * ld;
         for (size_t c = 0; c < d; c++) {
@@ -603,20 +670,19 @@ static void move_input(double *moved, const double *x, const Layout *layout, dou
 }
 
 /* The largest ratio that random inputs and a climb from the best of them come to. */
-static double climb(const Pair *pair, double R, double omega, const GuaranteeLayer *bounds,
-                    int tries)
+static double climb(const Allowed *allowed, double omega, const GuaranteeLayer *bounds, int tries)
 {
-    const Layout *layout = &pair->converted.layout;
+    const Layout *layout = &allowed->pair->converted.layout;
     size_t count = layout->n * layout_content(layout);
     double *x = calloc(count, sizeof *x), *best = calloc(count, sizeof *best), top = -INFINITY;
     assert_true(x != NULL && best != NULL);
     for (int t = 0; t < tries; t++) {
         if (t < tries / 3) {
-            draw_input(x, layout, R);
+            draw_input(x, allowed);
         } else {
-            move_input(x, best, layout, R, t % 2 == 0 ? 0.3 : 0.03);
+            move_input(x, best, allowed, t % 2 == 0 ? 0.3 : 0.03);
         }
-        double found = attack(pair, x, omega, bounds);
+        double found = attack(allowed->pair, x, omega, bounds);
         if (found > top) {
             top = found;
             memcpy(best, x, count * sizeof *x);
@@ -627,11 +693,16 @@ static double climb(const Pair *pair, double R, double omega, const GuaranteeLay
     return top;
 }
 
-static Guarantee *open_guarantee(const Pair *pair, double R)
+static Guarantee *open_guarantee(const Allowed *allowed)
 {
     Guarantee *guarantee;
     const char *reason;
-    const GuaranteeOf of = {.pair = pair, .input_norm = magnitude_of(R, 0)};
+    GuaranteeOf of = {.pair = allowed->pair,
+                      .input_norm = magnitude_of(allowed->R, 0),
+                      .inputs = allowed->tokens};
+    if (allowed->tokens != NULL) {
+        assert_true(guarantee_input_norm(&of.input_norm, allowed->tokens));
+    }
     GuaranteeStatus status = guarantee_open(&guarantee, &reason, &of);
     if (status != GUARANTEE_OK) {
         print_message("%s\n", reason);
@@ -652,12 +723,15 @@ static void no_input_beats_a_bound(void **state)
         Drawn stack;
         drawn_make(&stack);
         Pair pair = pair_make(&stack.spec);
-        double R = below(2) == 0 ? 0.6 : 2;
-        Guarantee *guarantee = open_guarantee(&pair, R);
+        size_t d = stack.spec.d, vocabulary = 2 + below(5);
+        const GuaranteeInputs tokens = {
+            draw(&stack, vocabulary * d, 1, 0), NULL, vocabulary, stack.spec.n, d, 0, 0};
+        const Allowed allowed = {&pair, below(2) == 0 ? 0.6 : 2, m % 3 == 0 ? &tokens : NULL};
+        Guarantee *guarantee = open_guarantee(&allowed);
         for (size_t o = 0; o < 5; o++) {
             GuaranteeLayer layers[3];
             (void)guarantee_at(guarantee, omegas[o], layers);
-            double found = climb(&pair, R, omegas[o], layers, tries);
+            double found = climb(&allowed, omegas[o], layers, tries);
             if (found > 0) {
                 print_message("model %d (%s), omega %g: %.17g\n", m,
                               construction_names[stack.spec.construction], omegas[o], found);
@@ -682,7 +756,7 @@ static void bounds_fall_with_omega(void **state)
         Drawn stack;
         drawn_make(&stack);
         Pair pair = pair_make(&stack.spec);
-        Guarantee *guarantee = open_guarantee(&pair, 1.5);
+        Guarantee *guarantee = open_guarantee(&(Allowed){&pair, 1.5, NULL});
         Magnitude before = {INFINITY, 0};
         for (double omega = 0.01; omega < 2000; omega *= 1.3) {
             Magnitude now = guarantee_at(guarantee, omega, NULL);
@@ -818,6 +892,7 @@ int main(void)
         cmocka_unit_test(negative_parts_are_bounds),
         cmocka_unit_test(what_is_off_is_counted),
         cmocka_unit_test(slopes_are_bounds),
+        cmocka_unit_test(rows_are_as_they_are_stored),
         cmocka_unit_test(spreads_are_bounds),
         cmocka_unit_test(no_input_beats_a_bound),
         cmocka_unit_test(bounds_fall_with_omega),

@@ -20,6 +20,7 @@ typedef struct {
     const double *w_e;   /* [vocabulary, d] */
     const double *w_pos; /* [at least n, d], or NULL */
     size_t vocabulary, n, d;
+    int stored_digits, stored_least_exponent; /* X has it rounded so (cases/case.h); 0: as it is */
 } GuaranteeInputs;
 
 /* What is to be bounded.  Weights must live until guarantee_open returns. */

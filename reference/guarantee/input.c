@@ -61,6 +61,32 @@ static double largest_row(const Matrix *all, size_t vocabulary, const double *sq
     return most;
 }
 
+/* A sum as X has it: to the nearest number of so many digits, ties to even; what is beyond all of
+ * them stays. */
+static double stored(double x, const GuaranteeInputs *inputs)
+{
+    int exponent, least = inputs->stored_least_exponent, digits = inputs->stored_digits;
+    if (digits == 0 || !isfinite(x)) {
+        return x;
+    }
+    (void)frexp(x, &exponent);
+    int unit = (exponent > least ? exponent : least) - digits;
+    double nearest = ldexp(rint(ldexp(x, -unit)), unit);
+    return fabs(nearest) >= ldexp(1, 3 - least) ? x : nearest;
+}
+
+/* Each entry becomes at most 2^-digits of it longer, or, where it is small, 2^least_exponent. */
+static Magnitude norm_stored(Magnitude norm, const GuaranteeInputs *inputs)
+{
+    if (inputs->stored_digits == 0) {
+        return norm;
+    }
+    Magnitude longer = magnitude_of(1 + ldexp(1, -inputs->stored_digits), 0),
+              small = magnitude_product(magnitude_root(magnitude_of_size(inputs->d)),
+                                        magnitude_of(1, inputs->stored_least_exponent));
+    return magnitude_sum(magnitude_product(norm, longer), small);
+}
+
 bool guarantee_input_norm(Magnitude *norm, const GuaranteeInputs *inputs)
 {
     size_t d = inputs->d, count = inputs->vocabulary, n = inputs->w_pos != NULL ? inputs->n : 0;
@@ -79,7 +105,7 @@ bool guarantee_input_norm(Magnitude *norm, const GuaranteeInputs *inputs)
         /* X has the sums rounded to doubles. */
         Magnitude root = magnitude_root(magnitude_of(most * (1 + 0x1p-50), 2 * all.exponent));
         Magnitude off = magnitude_of(sqrt((double)(2 * d)) * all.off, all.exponent);
-        *norm = magnitude_sum(root, off);
+        *norm = norm_stored(magnitude_sum(root, off), inputs);
     }
     free(squares);
     free(dots);
@@ -142,7 +168,7 @@ bool inputs_read(Matrix *rows, const GuaranteeInputs *inputs, const LayerNorm *n
         double *x = rows->entry + r * d;
         for (size_t c = 0; c < d; c++) {
             double position = inputs->w_pos != NULL ? inputs->w_pos[r % positions * d + c] : 0;
-            x[c] = token[c] + position; /* as X has it, rounded */
+            x[c] = stored(token[c] + position, inputs); /* as X has it, rounded */
         }
         double off = norm->kind != NORMALIZATION_NONE ? normalise(x, d, norm) : 0;
         squares += off * off;

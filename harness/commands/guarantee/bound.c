@@ -59,9 +59,13 @@ static int take_inputs(Bound *bound, const RunOptions *run)
                                       : "--input-norm R: no row of X is longer, which no embedding "
                                         "says");
     }
-    bound->inputs =
-        (GuaranteeInputs){embedded ? file->W_E : NULL, embedded ? file->W_pos : NULL,
-                          embedded ? file->vocabulary : 0, point->spec.n, point->spec.d};
+    bound->inputs = (GuaranteeInputs){embedded ? file->W_E : NULL,
+                                      embedded ? file->W_pos : NULL,
+                                      embedded ? file->vocabulary : 0,
+                                      point->spec.n,
+                                      point->spec.d,
+                                      point->spec.stored_digits,
+                                      point->spec.stored_least_exponent};
     return 0;
 }
 
