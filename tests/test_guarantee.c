@@ -11,6 +11,7 @@
 #include "../reference/guarantee/input.h"
 #include "../reference/guarantee/matrix.h"
 #include "../reference/guarantee/spread.h"
+#include "../kernels/arithmetic.h"
 #include "fixture.h"
 #include "oracle.h"
 #include "program.h"
@@ -778,6 +779,139 @@ static void bounds_fall_with_omega(void **state)
     }
 }
 
+/* ---- Where leaks are exactly zero ----------------------------------------------------------- */
+
+/* What docs/arithmetics.md says of each arithmetic, in words of guarantee.h. */
+static const MachineNumbers machines[ARITHMETIC_COUNT] = {
+    [ARITHMETIC_F64] = {0x1p-53, DBL_MIN, DBL_MAX, 0x1p-53, DBL_MAX, 746},
+    [ARITHMETIC_F32] = {0x1p-24, FLT_MIN, FLT_MAX, 0x1p-24, FLT_MAX, 104},
+    [ARITHMETIC_BF16] = {0x1p-8, FLT_MIN, 0x1.fep127, 0x1p-24, FLT_MAX, 104},
+    [ARITHMETIC_FP16] = {0x1p-11, 0x1p-14, 65504, 0x1p-24, FLT_MAX, 104},
+    [ARITHMETIC_BF16_FLASH] = {0x1p-8, FLT_MIN, 0x1.fep127, 0x1p-24, FLT_MAX, 104},
+    [ARITHMETIC_FP16_FLASH] = {0x1p-11, 0x1p-14, 65504, 0x1p-24, FLT_MAX, 104},
+    [ARITHMETIC_BF16_AUTOCAST] = {0x1p-8, FLT_MIN, 0x1.fep127, 0x1p-24, FLT_MAX, 104},
+};
+
+/* An evaluation of the negative form. */
+typedef struct {
+    const Pair *pair;
+    const double *x;
+    Arithmetic arithmetic;
+    KernelForm form;
+} Machine;
+
+/* All rows after all layers, [depth, rows, content]. */
+static double *streams_at(const Machine *machine, double omega)
+{
+    const Model *model = &machine->pair->negative;
+    const ArithmeticInfo *info = arithmetic_info(machine->arithmetic);
+    size_t rows = layout_rows(&model->layout), width = layout_content(&model->layout);
+    double *all = calloc(model->depth * rows * width, sizeof *all);
+    Kernel *kernel = arithmetic_open(info, model, machine->x, NULL, omega, machine->form, 1);
+    assert_true(all != NULL && kernel != NULL);
+    for (size_t l = 0; l < model->depth; l++) {
+        KernelStream stream = info->functions->layer(kernel);
+        for (size_t r = 0; r < rows; r++) {
+            memcpy(all + (l * rows + r) * width, stream.data + r * stream.ld, width * sizeof *all);
+        }
+    }
+    info->functions->clear(kernel);
+    return all;
+}
+
+static bool same_bits(const Machine *machine, double a, double b)
+{
+    const Model *model = &machine->pair->negative;
+    size_t count = model->depth * layout_rows(&model->layout) * layout_content(&model->layout);
+    double *at_a = streams_at(machine, a), *at_b = streams_at(machine, b);
+    bool same = memcmp(at_a, at_b, count * sizeof *at_a) == 0;
+    for (size_t i = 0; i < count; i++) {
+        assert_true(isfinite(at_a[i]));
+    }
+    free(at_a);
+    free(at_b);
+    return same;
+}
+
+/* About the largest Omega below `enough` that still changes a bit, over it. */
+static double changes_up_to(const Machine *machine, double enough)
+{
+    double low = 0, high = 1;
+    for (int i = 0; i < 8; i++) {
+        double middle = (low + high) / 2;
+        bool same = same_bits(machine, middle * enough, enough);
+        low = same ? low : middle;
+        high = same ? middle : high;
+    }
+    return low;
+}
+
+/* Inputs, at random and climbing to those that change at the largest Omega, change nothing from the
+ * Omega that is said, in any arithmetic and form. */
+static double climb_zero_leak(const Allowed *allowed, Machine machine, double enough)
+{
+    const Layout *layout = &allowed->pair->converted.layout;
+    size_t count = layout->n * layout_content(layout);
+    double *x = calloc(count, sizeof *x), *best = calloc(count, sizeof *best), top = -1;
+    int tries = fixture_nightly() ? 24 : 6;
+    double far = fmin(10 * enough, machines[machine.arithmetic].largest / 2.01);
+    assert_true(x != NULL && best != NULL);
+    machine.x = x;
+    for (int t = 0; t < tries; t++) {
+        if (t < tries / 2) {
+            draw_input(x, allowed);
+        } else {
+            move_input(x, best, allowed, 0.3);
+        }
+        if (!same_bits(&machine, enough, far) || !same_bits(&machine, enough, enough * 1.37)) {
+            fail_msg("%s, %s: bits differ from Omega %.17g to %.17g",
+                     arithmetic_names[machine.arithmetic],
+                     machine.form == KERNEL_DENSE ? "dense" : "structured", enough, far);
+        }
+        double found = changes_up_to(&machine, enough);
+        if (found > top) {
+            top = found;
+            memcpy(best, x, count * sizeof *x);
+        }
+    }
+    free(x);
+    free(best);
+    return top;
+}
+
+static void leaks_are_zero_from_there(void **state)
+{
+    int models = fixture_nightly() ? 200 : SMALL_GRIDS ? 3 : 24, none = 0, all = 0;
+    double nearest[ARITHMETIC_COUNT] = {0};
+    (void)state;
+    for (int m = 0; m < models; m++) {
+        Drawn stack;
+        drawn_make(&stack);
+        Pair pair = pair_make(&stack.spec);
+        double R = m % 2 == 0 ? 0.6 : 20;
+        const GuaranteeOf of = {.pair = &pair, .input_norm = magnitude_of(R, 0)};
+        for (Arithmetic a = ARITHMETIC_NONE + 1; a < ARITHMETIC_COUNT; a++, all++) {
+            double enough = 0;
+            assert_true(guarantee_zero_leak(&enough, &of, &machines[a]));
+            none += enough == INFINITY;
+            for (int form = 0; form < 2 && enough < INFINITY; form++) {
+                Machine machine = {&pair, NULL, a, form == 0 ? KERNEL_DENSE : KERNEL_STRUCTURED};
+                nearest[a] =
+                    fmax(nearest[a], climb_zero_leak(&(Allowed){&pair, R, NULL}, machine, enough));
+            }
+        }
+        case_clear(&pair);
+        drawn_clear(&stack);
+    }
+    print_message("none is proven of %d of %d\n", none, all);
+    for (Arithmetic a = ARITHMETIC_NONE + 1; a < ARITHMETIC_COUNT; a++) {
+        print_message("%s: bits change up to %.3g of the Omega that is said\n", arithmetic_names[a],
+                      nearest[a]);
+        assert_true(nearest[a] > 0.05);
+    }
+    assert_true(none < all / 2);
+}
+
 /* ---- The independent program, and the command ----------------------------------------------- */
 
 /* At night by intervals, where this machine has mpmath. */
@@ -853,6 +987,24 @@ static void verdicts_have_exit_codes(void **state)
     free(output.text);
 }
 
+/* docs/guarantee.md, (Z7): half of 746 or 104, and of what a score may be. */
+static void bits_that_do_not_change_are_said(void **state)
+{
+    (void)state;
+    Output output = run(MODADD "--tolerance 1e-9 --arithmetic f64,f32,bf16,fp16");
+    assert_int_equal(output.code, 0);
+    assert_int_equal(lines(&output), 5);
+    assert_true(fabs(number(&output, 1, "zero_leak_omega") - 381.4) < 0.1);
+    assert_true(fabs(number(&output, 2, "zero_leak_omega") - 61.8) < 0.1);
+    assert_true(fabs(number(&output, 3, "zero_leak_omega") - 78.6) < 0.1);
+    expect_cell(&output, 4, "zero_leak_omega", "none"); /* hidden units may be above 65504 */
+    free(output.text);
+    output = run(MODADD "--tolerance 1e-9");
+    expect_cell(&output, 1, "zero_leak_omega", "");
+    expect_cell(&output, 1, "arithmetic", "none");
+    free(output.text);
+}
+
 static void what_is_outside_is_refused(void **state)
 {
     static const char *const requests[] = {
@@ -860,7 +1012,7 @@ static void what_is_outside_is_refused(void **state)
         "guarantee --input-norm 1",
         "guarantee --input-norm 0 --tolerance 1e-9",
         "guarantee --input-norm nan --tolerance 1e-9",
-        "guarantee --input-norm 1 --tolerance 1e-9 --arithmetic f32",
+        "guarantee --input-norm 1 --tolerance 1e-9 --arithmetic f31",
         "guarantee --input-norm 1 --tolerance 1e-9 --judge rounding",
         "guarantee --input-norm 1 --tolerance 1e-9 --norm rms",
         "guarantee --input-norm 1 --tolerance 1e-9 --construction masked",
@@ -896,9 +1048,11 @@ int main(void)
         cmocka_unit_test(spreads_are_bounds),
         cmocka_unit_test(no_input_beats_a_bound),
         cmocka_unit_test(bounds_fall_with_omega),
+        cmocka_unit_test(leaks_are_zero_from_there),
         SCRATCH_TEST(an_oracle_agrees),
         cmocka_unit_test(trained_models_have_small_omegas),
         cmocka_unit_test(verdicts_have_exit_codes),
+        cmocka_unit_test(bits_that_do_not_change_are_said),
         cmocka_unit_test(what_is_outside_is_refused),
     };
     return cmocka_run_group_tests(tests, reference_set_up, reference_tear_down);

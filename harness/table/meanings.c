@@ -61,6 +61,9 @@ static const Said said[] = {
     {"guarantee", "bias_row", ABSOLUTE, "the bias row of r(T′) is no longer"},
     {"guarantee", "gain", "quotient",
      "an error before the layer is at most so many times as large behind it"},
+    {"guarantee", "zero_leak_omega", "number",
+     "from it on no bit of m(T′) depends on Ω, in that arithmetic and with `--penalty negative`; "
+     "`none`: proven of no Ω"},
     {"guarantee", "leak", ABSOLUTE, "the layer adds no larger error"},
     {"guarantee", "error", ABSOLUTE, "no token's row of r(T′) − r(T∞) is longer, for any input"},
     {"guarantee", "error_log10", "log10", "of `error`"},

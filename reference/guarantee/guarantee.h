@@ -73,6 +73,20 @@ Magnitude guarantee_at(const Guarantee *guarantee, double omega, GuaranteeLayer 
  * tolerance; INFINITY where that of the largest double is not. */
 double guarantee_omega(const Guarantee *guarantee, double tolerance, double shrink);
 
+/* What is known of a machine's numbers, whatever the order of its sums. */
+typedef struct {
+    double rounding;          /* the largest unit roundoff of a format that numbers are kept in */
+    double smallest, largest; /* its least normal number, and its largest, of all those formats */
+    double sums, range;       /* unit roundoff and largest number of sums and exponentials */
+    double exp_zero;          /* e^-x is 0 for every x above it */
+} MachineNumbers;
+
+/* From which Omega the weights that leak are exactly zero in a machine ((Z0) to (Z7)).  *omega:
+ * from it on, whatever the input, the negative form of the rewrite has the same bits; INFINITY: of
+ * none that is proven.  false: memory is short. */
+bool guarantee_zero_leak(double *omega, const GuaranteeOf *of, const MachineNumbers *machine)
+    __attribute__((warn_unused_result));
+
 /* The words of tables. */
 extern const char *const guarantee_terms[GUARANTEE_TERMS];
 

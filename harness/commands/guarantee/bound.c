@@ -84,6 +84,38 @@ static int take_input_norm(Bound *bound, const RunOptions *run)
     return given || guarantee_input_norm(&bound->input_norm, &bound->inputs) ? 0 : memory_fault();
 }
 
+/* Of an arithmetic what docs/guarantee.md takes from it. */
+static MachineNumbers numbers_of(Arithmetic arithmetic)
+{
+    const Formats *formats = &arithmetic_info(arithmetic)->formats;
+    const NumberFormat kept[] = {formats->storage, formats->stream, formats->operand,
+                                 formats->score};
+    bool wide = arithmetic_info(arithmetic)->functions == &kernel_f64;
+    const FormatInfo *sums = format_info(wide ? FORMAT_F64 : FORMAT_F32);
+    MachineNumbers numbers = {.smallest = sums->smallest,
+                              .largest = sums->largest,
+                              .sums = ldexp(1, -sums->digits),
+                              .range = sums->largest,
+                              .exp_zero = wide ? 746 : 104};
+    for (size_t i = 0; i < sizeof kept / sizeof *kept; i++) {
+        const FormatInfo *format = format_info(kept[i]);
+        numbers.rounding = fmax(numbers.rounding, ldexp(1, -format->digits));
+        numbers.smallest = fmax(numbers.smallest, format->smallest);
+        numbers.largest = fmin(numbers.largest, format->largest);
+    }
+    return numbers;
+}
+
+static bool find_zero_leaks(Bound *bound, const GuaranteeOf *of)
+{
+    bool asked = (bound->point->asked >> AXIS_ARITHMETIC & 1) != 0, ok = true;
+    for (Arithmetic a = ARITHMETIC_NONE + 1; asked && ok && a < ARITHMETIC_COUNT; a++) {
+        const MachineNumbers numbers = numbers_of(a);
+        ok = guarantee_zero_leak(&bound->zero_leak[a], of, &numbers);
+    }
+    return ok;
+}
+
 /* The model without an input: X is of no account, and drawn. */
 static int open_model(Bound *bound)
 {
@@ -106,6 +138,7 @@ static int open_model(Bound *bound)
                             file != NULL ? file->classes : 0,
                             bound->inputs.w_e != NULL ? &bound->inputs : NULL};
     GuaranteeStatus status = guarantee_open(&bound->guarantee, &reason, &of);
+    status = status == GUARANTEE_OK && !find_zero_leaks(bound, &of) ? GUARANTEE_NO_MEMORY : status;
     case_clear(&pair);
     return status == GUARANTEE_OK        ? 0
            : status == GUARANTEE_OUTSIDE ? refuse(bound, "another model: %s", reason)
@@ -192,6 +225,7 @@ int bound_at(Proven *proven, const Bound *bound, const Point *point)
     *proven = (Proven){.point = *point,
                        .depth = bound->depth,
                        .input_norm = bound->input_norm,
+                       .zero_leak = bound->zero_leak[point->arithmetic],
                        .logits = point->source != NULL && point->source->file->W_U != NULL};
     double *omega = &proven->point.omega;
     proven->layers = calloc(bound->depth + 1, sizeof *proven->layers);

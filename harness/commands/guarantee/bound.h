@@ -14,7 +14,8 @@ typedef struct {
     Magnitude input_norm;
     GuaranteeInputs inputs; /* w_e NULL: X is not made of tokens */
     size_t depth;
-    char why[256]; /* what bound_open expected in place of what it refused */
+    double zero_leak[ARITHMETIC_COUNT]; /* guarantee_zero_leak's, where --arithmetic was given */
+    char why[256];                      /* what bound_open expected in place of what it refused */
 } Bound;
 
 /* The bounds at one Omega. */
@@ -23,9 +24,10 @@ typedef struct {
     GuaranteeLayer *layers; /* [depth] */
     size_t depth;
     Magnitude input_norm, judged;
-    bool logits;  /* judged is of logits */
-    bool none;    /* no Omega meets the tolerance; the rows are at the largest */
-    bool refused; /* that of the point does not */
+    bool logits;      /* judged is of logits */
+    double zero_leak; /* guarantee_zero_leak's of the point's arithmetic; 0: it has none */
+    bool none;        /* no Omega meets the tolerance; the rows are at the largest */
+    bool refused;     /* that of the point does not */
 } Proven;
 
 /* What is not asked for is proven where it takes at most so many multiplications, about: half a

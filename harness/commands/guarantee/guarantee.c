@@ -36,7 +36,6 @@ static Point asked(const Point *point)
     Point own = *point;
     bool given = (point->asked >> AXIS_OMEGA & 1) != 0;
     own.omega = given ? point->omega : 0;
-    own.arithmetic = ARITHMETIC_NONE;
     own.reference = REFERENCE_NONE;
     own.judge = ERROR_OBSERVED; /* the default without both: no column says what is not judged */
     return own;

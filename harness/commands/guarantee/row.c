@@ -11,13 +11,14 @@
 #include "../../base/shown.h"
 #include "../../table/table.h"
 
+#include <math.h>
 #include <string.h>
 
 enum { ROW_DIGITS = 9, PRINT_DIGITS = 3 };
 
 static const char tail[] = ",layer,tolerance,input_norm,rows,scores,bias_row,gain,leak,error,"
                            "error_log10,logit_error,logit_error_log10,from_sublayer,from_term,"
-                           "status\n";
+                           "zero_leak_omega,status\n";
 
 int guarantee_write_header(FILE *file)
 {
@@ -64,10 +65,22 @@ static void write_origin(FILE *file, const GuaranteeLayer *layer)
     }
 }
 
+/* Rounded up; "": of no arithmetic. */
+enum { ZERO_LEAK_TEXT = MAGNITUDE_TEXT };
+static void print_zero_leak(char text[ZERO_LEAK_TEXT], const Proven *proven)
+{
+    double omega = proven->zero_leak;
+    snprintf(text, ZERO_LEAK_TEXT, "%s", omega == INFINITY ? "none" : "");
+    if (omega > 0 && omega < INFINITY) {
+        magnitude_print(text, magnitude_of(omega, 0), PRINT_DIGITS + 3);
+    }
+}
+
 int guarantee_write_rows(FILE *file, const Proven *proven)
 {
-    char tolerance[DECIMAL_TEXT] = "";
+    char tolerance[DECIMAL_TEXT] = "", zero_leak[ZERO_LEAK_TEXT];
     int status = 0;
+    print_zero_leak(zero_leak, proven);
     if (proven->point.judged) {
         decimal_print(tolerance, proven->point.tolerance);
     }
@@ -85,7 +98,7 @@ int guarantee_write_rows(FILE *file, const Proven *proven)
         write_both(file, true, layer->error);
         write_both(file, logits, proven->judged);
         write_origin(file, layer);
-        fprintf(file, ",%s\n", status_of(proven));
+        fprintf(file, ",%s,%s\n", zero_leak, status_of(proven));
     }
     return ferror(file) ? -1 : status;
 }
@@ -149,6 +162,19 @@ void guarantee_print(FILE *file, const Proven *proven)
             omega, point->spec.n, point->spec.n == 1 ? "" : "s", what, error);
     if (proven->refused) {
         fprintf(file, "That is above the tolerance of %s: %s.\n", tolerance, from);
+    }
+    if (proven->zero_leak > 0) {
+        char bits[ZERO_LEAK_TEXT];
+        const char *called = arithmetic_info(point->arithmetic)->called;
+        print_zero_leak(bits, proven);
+        if (proven->zero_leak == INFINITY) {
+            fprintf(file, "That no bit of it depends on Omega in %s is proven of no Omega.\n",
+                    called);
+        } else {
+            fprintf(file,
+                    "In %s, with --penalty negative, no bit of it depends on Omega from %s on.\n",
+                    called, bits);
+        }
     }
     if (construction_info(point->spec.construction)->activation &&
         point->spec.activation != ACTIVATION_SILU) {
