@@ -168,7 +168,6 @@ static const CommandInfo commands[COMMAND_COUNT] = {
                          .own = {{AXIS_TOLERANCE, {.form = FORM_REAL, .real = 1e-9}}},
                          .own_count = 1,
                          .flags = OF_MODELS | BIT(FLAG_LAYOUT) | BIT(FLAG_INPUT_NORM),
-                         .blas = BLAS_NEVER,
                          .proves_omega = true,
                          .needs_rows = true,
                          .writes_tensors = true},
