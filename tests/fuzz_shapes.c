@@ -25,8 +25,10 @@ static const struct {
     const char *words[12];
 } calls[] = {
     {70, OPERAND | COUNTS, {"cost"}},
-    {60, OPERAND | FORM, {"convert", "-o", output, "--quiet"}},
-    {34, OPERAND, {"convert", "--layout", "shared", "-o", output, "--quiet", "--ignore-extra"}},
+    {60, OPERAND | FORM, {"convert", "-o", output, "--quiet", "--omega", "20"}},
+    {34,
+     OPERAND,
+     {"convert", "--layout", "shared", "-o", output, "--quiet", "--omega", "20", "--ignore-extra"}},
     {44, WEIGHTS, {"sweep", "--omega", "20", "--reference", "none", "--quiet", "--threads", "1"}},
     {12, WEIGHTS | ONE, {"export", "--omega", "20", "-o", output, "--quiet", "--threads", "1"}},
     {10, WEIGHTS, {"sweep", "--omega", "20", "--quiet", "--threads", "1"}},
