@@ -117,11 +117,24 @@ static void it_is_part_of_the_verdict(void **state)
                       "code=$?; grep -o '\"passed\": [a-z]*' \"$TMPDIR/v.csv.json\"; exit $code");
     expect_says(&output, 1, "\"passed\": false\n\"passed\": true\n");
     free(output.text);
+    output = run(SOME "--omega 16.22165 --tolerance 1e-9 --every-input"); /* printed as 16.2217 */
+    expect_says(&output, 0, "; 16.22165 is enough");
+    free(output.text);
     output = run(SOME "--omega 1e-3 --tolerance 1e300 --every-input --quiet");
     assert_int_equal(output.code, 0);
     free(output.text);
     output = run(SOME "--omega 300 --tolerance 1e-300 --judge construction --every-input --quiet");
     expect_says(&output, 1, "; of every input that is not proven: try omega 35");
+    free(output.text);
+}
+
+/* Nothing is said of rows no longer than R beside rows that are. */
+static void rows_are_as_long_as_is_said(void **state)
+{
+    Output output = run("verify tests/data/all-biases.safetensors --omega 20 --tolerance 1 "
+                        "--input-norm 0.001 2>&1");
+    (void)state;
+    expect_says(&output, 2, "--input-norm: token '0.001': expected at least ");
     free(output.text);
 }
 
@@ -205,6 +218,7 @@ int main(void)
         cmocka_unit_test(verify_ends_with_what_is_proven),
         cmocka_unit_test(what_is_not_proven_is_not_said),
         cmocka_unit_test(it_is_part_of_the_verdict),
+        cmocka_unit_test(rows_are_as_long_as_is_said),
         cmocka_unit_test(what_has_no_proof_is_refused_by_name),
         cmocka_unit_test(searches_have_what_is_proven_beside_them),
     };

@@ -999,6 +999,9 @@ static void bits_that_do_not_change_are_said(void **state)
     assert_true(fabs(number(&output, 3, "zero_leak_omega") - 78.6) < 0.1);
     expect_cell(&output, 4, "zero_leak_omega", "none"); /* hidden units may be above 65504 */
     free(output.text);
+    output = run(MODADD "--tolerance 1e-9 --arithmetic f64 --shrink 0.25");
+    assert_true(fabs(number(&output, 1, "zero_leak_omega") - 4 * 381.4) < 0.4);
+    free(output.text);
     output = run(MODADD "--tolerance 1e-9");
     expect_cell(&output, 1, "zero_leak_omega", "");
     expect_cell(&output, 1, "arithmetic", "none");

@@ -222,10 +222,12 @@ const char *bound_misfit(const Point *point)
 int bound_at(Proven *proven, const Bound *bound, const Point *point)
 {
     const Guarantee *guarantee = bound->guarantee;
+    double shrink =
+        point->shrink > 0 ? point->shrink : 1; /* a bound is of its product with Omega */
     *proven = (Proven){.point = *point,
                        .depth = bound->depth,
                        .input_norm = bound->input_norm,
-                       .zero_leak = bound->zero_leak[point->arithmetic],
+                       .zero_leak = bound->zero_leak[point->arithmetic] / shrink * (1 + 0x1p-50),
                        .logits = point->source != NULL && point->source->file->W_U != NULL};
     double *omega = &proven->point.omega;
     proven->layers = calloc(bound->depth + 1, sizeof *proven->layers);
@@ -233,7 +235,6 @@ int bound_at(Proven *proven, const Bound *bound, const Point *point)
         return memory_fault();
     }
     if (*omega == 0) {
-        double shrink = point->shrink > 0 ? point->shrink : 1;
         *omega = guarantee_omega(guarantee, point->tolerance, shrink);
         proven->none = *omega == INFINITY;
         *omega = fmin(*omega, DBL_MAX);

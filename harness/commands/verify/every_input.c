@@ -37,6 +37,37 @@ static Point every_point(const Verify *verify)
     return point;
 }
 
+/* The longest row of X that is evaluated. */
+static double longest_row(const Verify *verify)
+{
+    const Inputs *inputs = &verify->inputs;
+    size_t d = verify->model->d, rows = inputs->x != NULL ? inputs->count * inputs->n : 0;
+    double most = 0;
+    for (size_t i = 0; i < rows; i++) {
+        double norm = 0;
+        for (size_t c = 0; c < d; c++) {
+            norm = hypot(norm, inputs->x[i * d + c]);
+        }
+        most = fmax(most, norm);
+    }
+    return most;
+}
+
+/* What is said of all rows no longer than R is said beside these: 0, or 2 after a message. */
+static int check_rows(const Verify *verify)
+{
+    double said = verify->options->input_norm, longest = longest_row(verify) * (1 - 0x1p-40);
+    char text[DECIMAL_TEXT], least[DECIMAL_TEXT];
+    if (said == 0 || verify->model->W_E != NULL || longest <= said) {
+        return 0;
+    }
+    decimal_print(text, said);
+    decimal_print(least, longest);
+    complain((Origin){.flag = "input-norm"}, text, "expected at least %s: a row of X is that long",
+             least);
+    return 2;
+}
+
 int every_input_open(EveryInput *every, const Verify *verify)
 {
     const RunOptions *run = verify->options;
@@ -44,10 +75,13 @@ int every_input_open(EveryInput *every, const Verify *verify)
     bool same = bound_serves(&every->bound, &point);
     bool wanted = run->every_input ||
                   (!run->quiet && run->shards == 0 && bound_work(&point) <= BOUND_WORK_UNASKED);
-    int status = 0;
+    int status = check_rows(verify);
     every->run = run;
     every->there = wanted;
     every->said = every->said && same;
+    if (status != 0) {
+        return status;
+    }
     if (wanted && !same) {
         bound_clear(&every->bound);
         every->point = point;
@@ -141,6 +175,21 @@ static int say_bounds(FILE *file, const EveryInput *every, const Verify *verify)
     return status;
 }
 
+/* "; 20 is enough" */
+static int say_whether(FILE *file, const EveryInput *every, const Verify *verify, double omega)
+{
+    char text[DECIMAL_TEXT];
+    Proven proven;
+    int status = prove(&proven, every, verify, omega);
+    if (status == 0) {
+        bool meets = !magnitude_above(proven.judged, magnitude_of(verify->template->tolerance, 0));
+        decimal_print(text, omega);
+        fprintf(file, "; %s is %s", text, meets ? "enough" : "too small for that");
+    }
+    proven_clear(&proven);
+    return status;
+}
+
 static int say_smallest(FILE *file, EveryInput *every, const Verify *verify)
 {
     char text[DECIMAL_TEXT], tolerance[DECIMAL_TEXT];
@@ -155,13 +204,11 @@ static int say_smallest(FILE *file, EveryInput *every, const Verify *verify)
     fprintf(file,
             "%s %s is proven to keep %s within %s of an infinite omega's, in exact arithmetic",
             none ? "no omega up to" : "omega", text, what(verify), tolerance);
-    for (size_t i = 0; i < verify->omega_count && !none; i++) {
-        decimal_print(text, verify->omegas[i]);
-        fprintf(file, "; %s is %s", text,
-                verify->omegas[i] >= every->omega ? "enough" : "too small for that");
+    for (size_t i = 0; i < verify->omega_count && !none && status == 0; i++) {
+        status = say_whether(file, every, verify, verify->omegas[i]);
     }
     fputc('\n', file);
-    return 0;
+    return status;
 }
 
 int every_input_say(EveryInput *every, const Verify *verify)
