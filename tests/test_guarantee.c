@@ -716,7 +716,7 @@ static Guarantee *open_guarantee(const Allowed *allowed)
 static void no_input_beats_a_bound(void **state)
 {
     bool nightly = fixture_nightly();
-    int models = nightly ? 200 : SMALL_GRIDS ? 4 : 20, tries = nightly ? 100 : 12;
+    int models = nightly ? 200 : SMALL_GRIDS ? 4 : 8, tries = nightly ? 100 : 12;
     double worst = -INFINITY;
     (void)state;
     for (int m = 0; m < models; m++) {
@@ -752,8 +752,9 @@ static void no_input_beats_a_bound(void **state)
 /* All falls as Omega grows, and the Omega that is found meets its tolerance, and hardly less. */
 static void bounds_fall_with_omega(void **state)
 {
+    int models = fixture_nightly() ? 12 : 4;
     (void)state;
-    for (int m = 0; m < 12; m++) {
+    for (int m = 0; m < models; m++) {
         Drawn stack;
         drawn_make(&stack);
         Pair pair = pair_make(&stack.spec);

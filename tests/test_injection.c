@@ -50,7 +50,8 @@ static const Scenario scenarios[] = {
      false},
     {"check: baseline", "check " TINY "--save-baseline r.csv", false},
     {"verify",
-     "verify " MODEL "--tokens 0:52:26/1/53 --omega 22 --threads 2 -o r.csv --json r.json", false},
+     "verify " MODEL "--tokens 0:52:26/1/53 --omega 22 --threads 2 --quiet -o r.csv --json r.json",
+     false},
     {"convert", "convert " MODEL "--omega 22 -o r.safetensors", false},
     {"convert: proven", "convert " MODEL "-o r.safetensors", NIGHTLY_ONLY},
     {"attribute", "attribute " MODEL "--tokens 0/1/53 --omega 22 --threads 2 -o r.csv", false},
@@ -150,7 +151,8 @@ static void few_threads_are_made(void **state)
 /* From too little for OpenBLAS, which would try for ever, to enough. */
 static void limited_addresses_end_a_run(void **state)
 {
-    const Scenario verify = {"verify in", "verify " MODEL "--tokens 0/1/53 --omega 22", false};
+    const Scenario verify = {"verify in", "verify " MODEL "--tokens 0/1/53 --omega 22 --quiet",
+                             false};
     bool enough = false;
     int code = 99;
     for (size_t kibibytes = 100000; kibibytes <= 1600000; kibibytes += kibibytes / 2) {
