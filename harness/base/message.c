@@ -20,6 +20,9 @@ static size_t quote(char *text, size_t size, const char *token, size_t length)
     while (cut < length && ((unsigned char)token[cut] & 0xc0) == 0x80 && cut > TOKEN_SHOWN - 4) {
         cut--; /* not within a character */
     }
+    if (token == NULL) {
+        return 0;
+    }
     strcpy(text, begin);
     size_t used = strlen(begin);
     used += shown_into(text + used, size - used, SHOWN_TERMINAL, token, cut);
@@ -68,7 +71,7 @@ void complain(Origin origin, const char *token, const char *format, ...)
     Message message;
     va_list arguments;
     va_start(arguments, format);
-    compose(&message, token, strlen(token), format, arguments);
+    compose(&message, token, token != NULL ? strlen(token) : 0, format, arguments);
     va_end(arguments);
     complain_message(origin, &message);
 }

@@ -18,8 +18,9 @@ typedef struct {
     const char *flag; /* without its dashes */
 } Origin;
 
-/* message = "token 'TOKEN': " and the formatted rest; a very long token is cut and ends in "...".
- * When it is printed, all of it is text as shown.h has it for a terminal: one line. */
+/* message = "token 'TOKEN': ", or nothing of a token that is NULL, and the formatted rest; a very
+ * long token is cut and ends in "...".  When it is printed, all of it is text as shown.h has it for
+ * a terminal: one line. */
 void message_token(Message *message, const char *token, size_t length, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 

@@ -116,10 +116,13 @@ static void say_made(const PlainModel *plain, const RunOptions *run)
 
 static void say_proven(const Point *point, const ConvertedSaid *said)
 {
-    char sentence[CONVERTED_SENTENCE], omega[DECIMAL_TEXT];
-    decimal_print(omega, point->omega);
+    char sentence[CONVERTED_SENTENCE], omega[DECIMAL_TEXT], shrunk[DECIMAL_TEXT];
+    bool shrinks = point_omega(point) != point->omega;
+    decimal_print(omega, point_omega(point));
+    decimal_print(shrunk, point->omega);
     converted_said_sentence(sentence, said, point->spec.n);
-    fprintf(stderr, "headproof: Omega = %s, penalty %s: %s\n", omega,
+    fprintf(stderr, "headproof: Omega = %s%s%s%s, penalty %s: %s\n", omega,
+            shrinks ? " (--omega " : "", shrinks ? shrunk : "", shrinks ? " before --shrink)" : "",
             axis_info(AXIS_PENALTY)->domain.words[point->penalty], sentence);
 }
 
@@ -220,11 +223,16 @@ static int choose_omega(Point *point, ConvertedSaid *said, const RunOptions *run
         bool tolerated = was_asked(point, AXIS_TOLERANCE);
         const char *flag = tolerated ? "tolerance" : "input-norm";
         if (tolerated || run->input_norm > 0) {
-            complain((Origin){.flag = flag}, "",
+            complain((Origin){.flag = flag}, NULL,
                      "expected it without --omega, which it is to find");
             return 2;
         }
         return 0;
+    }
+    if (run->input_norm > 0 && point->source->file->W_E != NULL) {
+        complain((Origin){.flag = "input-norm"}, NULL,
+                 "expected none with an embedding: rows of X are the model's tokens");
+        return 2;
     }
     if (!point->judged) {
         complain((Origin){.flag = "tolerance"}, "none", "expected one to meet, or --omega");

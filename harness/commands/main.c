@@ -44,7 +44,7 @@ static int reserve_blas(const CommandInfo *command, const RunOptions *run)
 {
     int threads = run->team ? 1 : run->threads > 0 ? run->threads : omp_get_num_procs();
     bool measures = command->blas == BLAS_TO_MEASURE;
-    if (command->blas == BLAS_NEVER || (measures && !run->measure)) {
+    if (measures && !run->measure) {
         return 0;
     }
     if (!blas_reserve(measures ? 1 : (size_t)threads)) {

@@ -44,7 +44,7 @@ typedef struct {
     const char *const *words; /* what it may be, up to a NULL; or NULL: anything */
 } FlagInfo;
 
-typedef enum { BLAS_A_THREAD, BLAS_TO_MEASURE, BLAS_NEVER } BlasUse;
+typedef enum { BLAS_A_THREAD, BLAS_TO_MEASURE } BlasUse;
 
 /* A command takes the axes of the roles wanted (0: any), but none of a role refused. */
 typedef struct {

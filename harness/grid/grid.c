@@ -135,7 +135,7 @@ static int ask_propagation(Grid *grid)
     for (size_t i = 0; i < grid->count; i++) {
         Point *point = &grid->points[i];
         if (!point_has_difference(point)) {
-            complain((Origin){.flag = "propagation"}, "",
+            complain((Origin){.flag = "propagation"}, NULL,
                      "expected --reference difference, and --reference-form structured");
             return 2;
         }
@@ -148,16 +148,16 @@ static int ask_propagation(Grid *grid)
 static int ask_certify(Grid *grid, const RunOptions *run)
 {
     if (run->propagation) {
-        complain((Origin){.flag = "certify"}, "", "expected it without --propagation");
+        complain((Origin){.flag = "certify"}, NULL, "expected it without --propagation");
         return 2;
     }
     for (size_t i = 0; i < grid->count; i++) {
         if (!point_has_reference(&grid->points[i])) {
-            complain((Origin){.flag = "certify"}, "", "expected it without --reference none");
+            complain((Origin){.flag = "certify"}, NULL, "expected it without --reference none");
             return 2;
         }
         if (grid->points[i].form == REF_DENSE) {
-            complain((Origin){.flag = "certify"}, "", "expected --reference-form structured");
+            complain((Origin){.flag = "certify"}, NULL, "expected --reference-form structured");
             return 2;
         }
         grid->points[i].certify = true;
@@ -184,7 +184,7 @@ static int check_model_flags(const Grid *grid, const RunOptions *run)
     for (size_t i = 0; i < sizeof flags / sizeof *flags; i++) {
         bool last = i + 1 == sizeof flags / sizeof *flags;
         if (flags[i].given && (grid->sources.count == 0 || (last && !witnessed))) {
-            complain((Origin){.flag = flags[i].flag}, "", "expected a weights file%s",
+            complain((Origin){.flag = flags[i].flag}, NULL, "expected a weights file%s",
                      last ? " with a witness" : "");
             return 2;
         }

@@ -46,7 +46,7 @@ static void export_clear(Export *e)
 static int check_request(const Grid *grid, const RunOptions *run)
 {
     if (run->output == NULL) {
-        complain((Origin){.flag = "output"}, "", "expected the name of the file to write");
+        complain((Origin){.flag = "output"}, NULL, "expected the name of the file to write");
         return 2;
     }
     if (grid->count != 1) {

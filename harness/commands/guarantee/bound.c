@@ -4,6 +4,7 @@
  */
 #include "bound.h"
 
+#include "../../base/decimal.h"
 #include "../../base/domain.h"
 #include "../../base/memory.h"
 #include "../../base/message.h"
@@ -208,6 +209,28 @@ bool bound_serves(const Bound *bound, const Point *point)
                value_compare(&own, &other) == 0;
     }
     return same;
+}
+
+int bound_check_rows(const double *x, size_t rows, size_t d, const RunOptions *run)
+{
+    double said = run->input_norm, longest = 0;
+    char text[DECIMAL_TEXT], least[DECIMAL_TEXT];
+    for (size_t i = 0; said > 0 && x != NULL && i < rows; i++) {
+        double norm = 0;
+        for (size_t c = 0; c < d; c++) {
+            norm = hypot(norm, x[i * d + c]);
+        }
+        longest = fmax(longest, norm);
+    }
+    longest *= 1 - (double)d * DBL_EPSILON; /* what d calls of hypot may round up */
+    if (longest <= said) {
+        return 0;
+    }
+    decimal_print(text, said);
+    decimal_print(least, longest);
+    complain((Origin){.flag = "input-norm"}, text, "expected at least %s: a row of X is that long",
+             least);
+    return 2;
 }
 
 const char *bound_misfit(const Point *point)

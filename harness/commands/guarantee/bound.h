@@ -53,6 +53,11 @@ void proven_clear(Proven *proven);
  * evaluated and judged? */
 bool bound_serves(const Bound *bound, const Point *point);
 
+/* What is said of rows of X no longer than --input-norm is said beside x [rows, d], or NULL.  0; 2
+ * after a message. */
+int bound_check_rows(const double *x, size_t rows, size_t d, const RunOptions *run)
+    __attribute__((warn_unused_result));
+
 /* NULL, or what is expected of a tolerance that is not of what is proven. */
 const char *bound_misfit(const Point *point);
 

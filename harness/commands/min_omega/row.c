@@ -63,8 +63,10 @@ static int write_omega(FILE *file, bool present, double omega)
 /* What is proven of every input; blank: it was not asked for. */
 static int write_proven(FILE *file, const Search *search)
 {
-    bool none = search->proven == INFINITY;
-    return none ? fputs(",none", file) : write_omega(file, search->proven > 0, search->proven);
+    if (search->proven == INFINITY) {
+        return fputs(",none", file) == EOF ? -1 : 0;
+    }
+    return write_omega(file, search->proven > 0, search->proven);
 }
 
 /* The errors of a search. */

@@ -87,9 +87,13 @@ static int prove(Search *search, Bound *bound, const RunOptions *run)
             status = bound_open(bound, point, run);
         }
         if (misfit != NULL || status == 2) {
-            complain((Origin){.flag = "every-input"}, "", "expected %s",
+            complain((Origin){.flag = "every-input"}, NULL, "expected %s",
                      misfit != NULL ? misfit : bound->why);
             return 2;
+        }
+        const GivenWeights *given = point->spec.given;
+        if (status == 0 && given != NULL) {
+            status = bound_check_rows(given->x, point->spec.n, point->spec.d, run);
         }
         status = status == 0 ? bound_at(&proven, bound, point) : status;
         search->proven = fmax(search->proven, proven.none ? INFINITY : proven.point.omega);

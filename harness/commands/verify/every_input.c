@@ -20,7 +20,7 @@ int every_input_check(const Grid *grid, const RunOptions *run)
         expected = bound_misfit(&grid->points[i]);
     }
     if (run->every_input && expected != NULL) {
-        complain((Origin){.flag = "every-input"}, "", "expected %s", expected);
+        complain((Origin){.flag = "every-input"}, NULL, "expected %s", expected);
         return 2;
     }
     return 0;
@@ -37,37 +37,6 @@ static Point every_point(const Verify *verify)
     return point;
 }
 
-/* The longest row of X that is evaluated. */
-static double longest_row(const Verify *verify)
-{
-    const Inputs *inputs = &verify->inputs;
-    size_t d = verify->model->d, rows = inputs->x != NULL ? inputs->count * inputs->n : 0;
-    double most = 0;
-    for (size_t i = 0; i < rows; i++) {
-        double norm = 0;
-        for (size_t c = 0; c < d; c++) {
-            norm = hypot(norm, inputs->x[i * d + c]);
-        }
-        most = fmax(most, norm);
-    }
-    return most;
-}
-
-/* What is said of all rows no longer than R is said beside these: 0, or 2 after a message. */
-static int check_rows(const Verify *verify)
-{
-    double said = verify->options->input_norm, longest = longest_row(verify) * (1 - 0x1p-40);
-    char text[DECIMAL_TEXT], least[DECIMAL_TEXT];
-    if (said == 0 || verify->model->W_E != NULL || longest <= said) {
-        return 0;
-    }
-    decimal_print(text, said);
-    decimal_print(least, longest);
-    complain((Origin){.flag = "input-norm"}, text, "expected at least %s: a row of X is that long",
-             least);
-    return 2;
-}
-
 int every_input_open(EveryInput *every, const Verify *verify)
 {
     const RunOptions *run = verify->options;
@@ -75,7 +44,9 @@ int every_input_open(EveryInput *every, const Verify *verify)
     bool same = bound_serves(&every->bound, &point);
     bool wanted = run->every_input ||
                   (!run->quiet && run->shards == 0 && bound_work(&point) <= BOUND_WORK_UNASKED);
-    int status = check_rows(verify);
+    const Inputs *inputs = &verify->inputs;
+    size_t rows = verify->model->W_E == NULL ? inputs->count * inputs->n : 0;
+    int status = bound_check_rows(inputs->x, rows, verify->model->d, run);
     every->run = run;
     every->there = wanted;
     every->said = every->said && same;
@@ -89,7 +60,7 @@ int every_input_open(EveryInput *every, const Verify *verify)
     }
     every->there = every->there && status == 0;
     if (status == 2 && run->every_input) {
-        complain((Origin){.flag = "every-input"}, "", "expected %s", every->bound.why);
+        complain((Origin){.flag = "every-input"}, NULL, "expected %s", every->bound.why);
         return 2;
     }
     return status == 2 ? 0 : status;
