@@ -250,6 +250,49 @@ static void tolerances_need_no_baseline(void **state)
     assert_int_equal(mkdir(scratch->directory, 0700), 0);
 }
 
+#define PROVEN "check --construction fused,attention --n 3 --d 4 --depth 2 --every-input "
+
+/* What is proven of every input is compared as what is evaluated is; words too. */
+static void a_guarantee_is_compared(void **state)
+{
+    const Scratch *scratch = *state;
+    Csv csv;
+    check_expect(scratch, PROVEN "--omega 9,20 --input-norm 2 --save-baseline %/g.csv", 0,
+                 "saved, nothing compared: 8 rows\n");
+    check_expect(scratch, PROVEN "--omega 9,20 --input-norm 2 --baseline %/g.csv", 0,
+                 "PASS: 8 rows, 84 cells compared\n");
+    check_expect(scratch,
+                 "guarantee --construction fused,attention --n 3 --d 4 --depth 2 --omega "
+                 "9,20 --input-norm 2 -q -o %/own.csv",
+                 0, NULL);
+    check_expect(scratch, PROVEN "--omega 9,20 --input-norm 2 --baseline %/own.csv", 0, "PASS: 8 ");
+    check_expect(scratch, PROVEN "--omega 9,20 --input-norm 2.5 --baseline %/g.csv", 1,
+                 " reproduce: headproof guarantee --construction ");
+    static const char *const changed[][2] = {{"leak", "1e-3"}, {"from_term", "biases"}};
+    for (size_t i = 0; i < sizeof changed / sizeof *changed; i++) {
+        check_read_table(&csv, scratch, "g.csv");
+        csv.cells[csv.columns + csv_find(&csv, changed[i][0])] = changed[i][1];
+        check_write_table(&csv, scratch, "g.csv");
+        csv_clear(&csv);
+        char said[256];
+        snprintf(said, sizeof said, "baseline %s", changed[i][1]);
+        check_expect(scratch, PROVEN "--omega 9,20 --input-norm 2 --baseline %/g.csv", 1, said);
+    }
+    check_expect(scratch, PROVEN "--tolerance 1e-9 --input-norm 2 --junit-xml %/x", 0,
+                 "PASS: 4 rows, 8 cells compared");
+    check_expect(scratch, PROVEN "--tolerance 1e-9 --omega 5 --input-norm 2", 1,
+                 " --omega 5 --seed 1 --tolerance 1e-09 --input-norm 2");
+    check_expect(scratch, PROVEN "--tolerance 1e-9 --input-norm 1e300", 1,
+                 "failed by itself: none");
+    check_expect(scratch, PROVEN "--omega 9 --tolerance 1", 2, "--input-norm R");
+    check_expect(scratch, "check --n 2 --d 2 --omega 9 --baseline %/own.csv", 2,
+                 "with --every-input of guarantee");
+    check_expect(scratch, "check --n 2 --d 2 --omega 9 --input-norm 2 --tolerance 1", 2,
+                 "expected --every-input with it");
+    check_expect(scratch, PROVEN "--omega 9 --resume --baseline %/own.csv", 2,
+                 "expected it without --every-input");
+}
+
 static void bad_usage_exits_two(void **state)
 {
     static const struct {
@@ -344,6 +387,7 @@ int main(void)
         SCRATCH_TEST(zero_against_zero_fails),
         SCRATCH_TEST(many_failing_rows_exit_one),
         SCRATCH_TEST(tolerances_need_no_baseline),
+        SCRATCH_TEST(a_guarantee_is_compared),
         SCRATCH_TEST(bad_usage_exits_two),
         SCRATCH_TEST(a_damaged_baseline_exits_two),
     };

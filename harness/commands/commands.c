@@ -134,7 +134,8 @@ static const CommandInfo commands[COMMAND_COUNT] = {
                        .summary = "the verdict against a baseline or tolerances, for CI",
                        .usage = CASE_FILES,
                        .run = command_check,
-                       .flags = EVALUATES | THREADS | RESUMED | CHECKED | BIT(FLAG_DIGITS)},
+                       .flags = EVALUATES | THREADS | RESUMED | CHECKED | BIT(FLAG_DIGITS) |
+                                EVERY_INPUT},
     [COMMAND_EXPORT] = {.name = "export",
                         .summary = "a point's weights, input and results as a safetensors file",
                         .usage = CASE_FILES,

@@ -57,7 +57,7 @@ typedef struct RunOptions {
     ModelFileFlags model;     /* --ignore-extra, --ignore-config, --position-embedding, --blocks,
                              --witness: what is said of weights files */
     double input_norm;        /* --input-norm, of guarantees; 0: it was not given */
-    bool every_input;         /* --every-input, of verify and min-omega */
+    bool every_input;         /* --every-input, of verify, min-omega and check */
     double witness_tolerance; /* --witness-tolerance; 0: as witness.h has it */
     bool measure;             /* --measure, of cost */
     bool certify;             /* --certify: see Point */

@@ -7,6 +7,9 @@
 #include "../base/csv_read.h"
 #include "../grid/point.h"
 
+/* Of a row for which no Omega is there, in tables of other commands than sweep. */
+#define STATUS_NONE "none"
+
 /* STATUS_OK + 1 when there is none of that name. */
 Status status_find(const char *name);
 

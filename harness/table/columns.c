@@ -65,6 +65,24 @@ static const Column columns[] = {
     PART_LOG(MACHINE, rounding_inherited, ROUNDING_INHERITED),
 };
 
+/* Of `guarantee`, by name alone: no Row holds them. */
+static const Column proven[] = {
+    {"tolerance", COLUMN_WORD, 0, 0, NULL},
+    {"input_norm", COLUMN_REFERENCE, UNIT_ABSOLUTE, 0, NULL},
+    {"rows", COLUMN_REFERENCE, UNIT_ABSOLUTE, 0, NULL},
+    {"scores", COLUMN_REFERENCE, UNIT_ABSOLUTE, 0, NULL},
+    {"bias_row", COLUMN_REFERENCE, UNIT_ABSOLUTE, 0, NULL},
+    {"gain", COLUMN_REFERENCE, UNIT_RELATIVE, 0, NULL},
+    {"leak", COLUMN_REFERENCE, UNIT_ABSOLUTE, 0, NULL},
+    {"error", COLUMN_REFERENCE, UNIT_ABSOLUTE, 0, NULL},
+    {"error_log10", COLUMN_REFERENCE, UNIT_LOG10, 0, NULL},
+    {"logit_error", COLUMN_REFERENCE, UNIT_ABSOLUTE, 0, NULL},
+    {"logit_error_log10", COLUMN_REFERENCE, UNIT_LOG10, 0, NULL},
+    {"from_sublayer", COLUMN_WORD, 0, 0, NULL},
+    {"from_term", COLUMN_WORD, 0, 0, NULL},
+    {"zero_leak_omega", COLUMN_WORD, 0, 0, NULL},
+};
+
 /* LAST: of --propagation, its cells and the logarithms of errors among them. */
 enum { COUNT = sizeof columns / sizeof *columns, LAST = PROPAGATION_COUNT + 4 };
 
@@ -97,6 +115,11 @@ const Column *column_find(const char *name)
     while (i < COUNT && strcmp(columns[i].name, name) != 0) {
         i++;
     }
+    for (size_t p = 0; i == COUNT && p < sizeof proven / sizeof *proven; p++) {
+        if (strcmp(proven[p].name, name) == 0) {
+            return &proven[p];
+        }
+    }
     return column_at(i);
 }
 
@@ -109,8 +132,12 @@ size_t column_position(const char *name)
     if (column_key(i) != NULL) {
         return i;
     }
-    const Column *column = column_find(name);
-    return column != NULL ? i + (size_t)(column - columns) : SIZE_MAX;
+    for (size_t c = 0; c < COUNT; c++) {
+        if (strcmp(columns[c].name, name) == 0) {
+            return i + c;
+        }
+    }
+    return SIZE_MAX;
 }
 
 ColumnKind column_kind(const char *name)
@@ -139,7 +166,8 @@ bool column_holds_text(const char *name)
         }
     }
     ColumnKind kind = column_kind(name);
-    return kind == COLUMN_STATUS || kind == COLUMN_BOUNDS || strcmp(name, OPTIONS_COLUMN) == 0;
+    return kind == COLUMN_STATUS || kind == COLUMN_BOUNDS || strcmp(name, "from_term") == 0 ||
+           strcmp(name, OPTIONS_COLUMN) == 0;
 }
 
 const char *column_name(ColumnKind kind)

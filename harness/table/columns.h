@@ -24,6 +24,7 @@ typedef enum {
     COLUMN_SHARE,           /* a share that may fall by it */
     COLUMN_BITS,            /* a count of bits, not compared */
     COLUMN_DIFFERENCE_BITS, /* the same of the difference, or nothing */
+    COLUMN_WORD,            /* compared as it is written */
     COLUMN_STATUS,          /* the row's status */
     COLUMN_BOUNDS           /* names of cells, which are read with them */
 } ColumnKind;
@@ -55,7 +56,7 @@ const Column *column_at(size_t i);
 /* The same of one table: with the last ones, those of --propagation, or without. */
 const Column *column_of_table(size_t i, bool propagation);
 
-/* The column of that name behind the keys, or NULL. */
+/* The column of that name behind the keys, of a sweep's table or a guarantee's, or NULL. */
 const Column *column_find(const char *name);
 
 /* The kind of the column of that name, keys among them. */

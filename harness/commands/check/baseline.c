@@ -11,6 +11,7 @@
 #include "../../table/check_columns.h"
 #include "../../table/sidecar.h"
 #include "../../table/table.h"
+#include "../guarantee/row.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -29,8 +30,9 @@ static int refuse(const char *path, const char *why)
 enum { FAULT_TEXT = DIFFERENCE_TEXT + 32 };
 
 /* The fault of a sidecar (NULL: it is no JSON) of a table of that digest, or NULL; text: room for
- * it. */
-static const char *sidecar_fault(char text[FAULT_TEXT], const json_t *sidecar, uint64_t digest)
+ * it.  swept: a sweep's, which may have been interrupted. */
+static const char *sidecar_fault(char text[FAULT_TEXT], const json_t *sidecar, uint64_t digest,
+                                 bool swept)
 {
     const char *fault = NULL;
     char schema[DIFFERENCE_TEXT];
@@ -39,7 +41,7 @@ static const char *sidecar_fault(char text[FAULT_TEXT], const json_t *sidecar, u
     } else if (!sidecar_schema_fits(schema, sidecar)) {
         snprintf(text, FAULT_TEXT, "the .json beside it has %s", schema);
         fault = text;
-    } else if (!json_is_true(json_object_get(sidecar, "complete"))) {
+    } else if (swept && !json_is_true(json_object_get(sidecar, "complete"))) {
         fault = "the .json beside it is not one of a complete run";
     } else if (*sidecar_get(sidecar, "digest") == '\0') {
         fault = "the .json beside it has no digest of it (older versions wrote none)";
@@ -49,8 +51,9 @@ static const char *sidecar_fault(char text[FAULT_TEXT], const json_t *sidecar, u
     return fault;
 }
 
-static int check_sidecar(const Csv *csv, int *digits)
+static int check_sidecar(Check *check)
 {
+    const Csv *csv = &check->baseline;
     char *path = atomic_file_name(csv->path, ".json");
     if (path == NULL) {
         return memory_fault();
@@ -61,8 +64,8 @@ static int check_sidecar(const Csv *csv, int *digits)
     if (access(path, F_OK) == 0) {
         json_t *sidecar = sidecar_load(path);
         status = sidecar == NULL && file_fault(errno) == 99 ? csv_unreadable(path, errno) : 0;
-        fault = sidecar_fault(text, sidecar, csv->digest);
-        *digits = sidecar_digits(sidecar);
+        fault = sidecar_fault(text, sidecar, csv->digest, check->proves == NULL);
+        check->baseline_digits = sidecar_digits(sidecar);
         json_decref(sidecar);
     }
     if (status == 0 && fault != NULL) {
@@ -78,22 +81,27 @@ static int check_names(const Csv *csv, char *names)
     char *rest, *name = strtok_r(names, ",\n", &rest);
     for (; name != NULL; name = strtok_r(NULL, ",\n", &rest)) {
         if (csv_find(csv, name) == csv->columns) {
-            complain((Origin){.file = csv->path, .line = 1}, csv_name(csv, 0),
-                     "expected the columns of a sweep, and there is no %s; --save-baseline FILE "
-                     "--force saves it anew",
-                     name);
+            complain(
+                (Origin){.file = csv->path, .line = 1}, csv_name(csv, 0),
+                "expected the columns of a sweep, or with --every-input of guarantee, and there is "
+                "no %s; --save-baseline FILE "
+                "--force saves it anew",
+                name);
             return 2;
         }
     }
     return 0;
 }
 
-static int check_columns(const Csv *csv)
+static int check_columns(const Csv *csv, bool every_input)
 {
     char *header = NULL;
     size_t size = 0;
     FILE *stream = text_stream(&header, &size);
-    int status = stream == NULL || table_write_header(stream, false) != 0 ? 99 : 0;
+    int status = stream == NULL || (every_input ? guarantee_write_header(stream)
+                                                : table_write_header(stream, false)) != 0
+                     ? 99
+                     : 0;
     status = stream != NULL && fclose(stream) != 0 ? 99 : status;
     status = status != 0 ? memory_fault() : check_names(csv, header);
     free(header);
@@ -114,8 +122,8 @@ int check_open(Check *check)
     }
     int status = csv_read(csv, path);
     check->has_baseline = true;
-    status = status != 0 ? status : check_columns(csv);
+    status = status != 0 ? status : check_columns(csv, check->proves != NULL);
     status = status != 0 ? status : check_cells(csv);
-    status = status != 0 ? status : check_sidecar(csv, &check->baseline_digits);
+    status = status != 0 ? status : check_sidecar(check);
     return status;
 }

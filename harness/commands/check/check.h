@@ -39,7 +39,8 @@ typedef struct {
     bool judged; /* by a baseline or, of one point at least, a tolerance */
     const Grid *grid;
     const CheckOptions *options;
-    int argc; /* the command line, that repeats the whole check */
+    const RunOptions *proves; /* what is compared is guarantee's table, or NULL */
+    int argc;                 /* the command line, that repeats the whole check */
     char **argv;
     Csv obtained, baseline;
     double *seconds;     /* [obtained's rows] an equal share of what its point took, or NULL */

@@ -49,8 +49,9 @@ static char *join(const char *a, const char *b)
 
 /* ---- Before any work ------------------------------------------------------------------------ */
 
-static int check_options(const Grid *grid, const CheckOptions *options)
+static int check_options(const Grid *grid, const RunOptions *run)
 {
+    const CheckOptions *options = &run->check;
     if (options->save != NULL && options->baseline != NULL) {
         complain((Origin){.flag = "save-baseline"}, options->save,
                  "expected --baseline or --save-baseline");
@@ -58,6 +59,14 @@ static int check_options(const Grid *grid, const CheckOptions *options)
     }
     if (options->force && options->save == NULL) {
         complain((Origin){.flag = "force"}, "force", "expected --save-baseline with it");
+        return 2;
+    }
+    if (run->input_norm > 0 && !run->every_input) {
+        complain((Origin){.flag = "input-norm"}, NULL, "expected --every-input with it");
+        return 2;
+    }
+    if (run->resume && run->every_input) {
+        complain((Origin){.flag = "resume"}, NULL, "expected it without --every-input");
         return 2;
     }
     if (options->update && options->baseline == NULL) {
@@ -261,6 +270,7 @@ static int judge_itself(const Checking *command, bool *passes)
                     .argc = command->check.argc,
                     .argv = command->check.argv,
                     .has_baseline = true,
+                    .proves = command->check.proves,
                     .colors = command->check.colors};
     int status = csv_read(&itself.obtained, command->obtained);
     status = status != 0 ? status : csv_read(&itself.baseline, command->obtained);
@@ -326,7 +336,9 @@ static int sweep(Checking *command, const Grid *grid, int argc, char **argv)
     if (run.output == NULL && run.stream == NULL) {
         return memory_fault();
     }
-    int swept = command_sweep(grid, &run, argc, argv);
+    run.check = (CheckOptions){0}; /* reports are this command's */
+    int swept = command->run->every_input ? command_guarantee(grid, &run, argc, argv)
+                                          : command_sweep(grid, &run, argc, argv);
     bool closed = run.stream == NULL || fclose(run.stream) == 0;
     return swept <= 1 && !closed ? memory_fault() : swept;
 }
@@ -343,13 +355,16 @@ static int evaluate(Checking *command, const Grid *grid, int argc, char **argv)
 
 int command_check(const Grid *grid, const RunOptions *run, int argc, char **argv)
 {
-    Checking command = {
-        .run = run,
-        .check = {
-            .command = "check", .grid = grid, .options = &run->check, .argc = argc, .argv = argv}};
+    Checking command = {.run = run,
+                        .check = {.command = "check",
+                                  .grid = grid,
+                                  .options = &run->check,
+                                  .argc = argc,
+                                  .argv = argv,
+                                  .proves = run->every_input ? run : NULL}};
     command.check.colors = terminal_has_colors(stdout, run->color);
     command.check.judged = run->check.baseline != NULL || grid_first_judged(grid) != NULL;
-    int status = check_options(grid, &run->check);
+    int status = check_options(grid, run);
     status = status != 0 ? status : check_open(&command.check);
     status = status != 0 ? status : choose_paths(&command);
     status = status != 0 ? status : reports_open(&command.reports, &run->check);

@@ -10,6 +10,7 @@
 #include "../../base/text_stream.h"
 #include "../../grid/axes.h"
 #include "../../table/columns.h"
+#include "../guarantee/bound.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -61,9 +62,13 @@ void finding_print_command(FILE *file, const Check *check, const Finding *findin
 {
     if (finding->command != NULL) {
         fputs(finding->command, file);
+    } else if (finding->point != NULL && check->proves != NULL) {
+        char *command = bound_command(finding->point, check->proves);
+        fputs(command != NULL ? command : "headproof: memory is short", file);
+        free(command);
     } else if (finding->point != NULL) {
         point_print_command(file, finding->point);
-    } else if (finding->row != NO_ROW) {
+    } else if (finding->row != NO_ROW && check->proves == NULL) {
         print_row_command(file, finding->table, finding->row);
     } else {
         fputs("headproof", file);

@@ -380,7 +380,8 @@ static int judge_tolerance(Judge *judge)
 {
     const Point *point = judge->finding.point;
     const Csv *csv = &judge->check->obtained;
-    if (point == NULL || !point->judged) {
+    if (point == NULL || !point->judged || judge->check->proves != NULL) {
+        judge->compared += point != NULL && point->judged; /* its status says whether it is met */
         return 0;
     }
     size_t column = csv_find(csv, column_of_error(point->judge, point->norm)->name);
@@ -404,6 +405,13 @@ static int judge_tolerance(Judge *judge)
                : found_above(judge, "above the tolerance", judge->ratio);
 }
 
+static int judge_word(Judge *judge)
+{
+    const Finding *finding = &judge->finding;
+    judge->compared += *finding->obtained != '\0' || *finding->baseline != '\0';
+    return strcmp(finding->obtained, finding->baseline) == 0 ? 0 : found(judge, "another word");
+}
+
 static int judge_cells(Judge *judge, const size_t *columns)
 {
     const Csv *csv = &judge->check->obtained;
@@ -422,6 +430,8 @@ static int judge_cells(Judge *judge, const size_t *columns)
         }
         if (kind == COLUMN_UNKNOWN) {
             status = found(judge, "a column without a rule");
+        } else if (kind == COLUMN_WORD) {
+            status = judge_word(judge);
         } else if (number) {
             status = judge_number(judge);
         }

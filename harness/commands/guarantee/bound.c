@@ -8,6 +8,7 @@
 #include "../../base/domain.h"
 #include "../../base/memory.h"
 #include "../../base/message.h"
+#include "../../base/text_stream.h"
 #include "../../evaluate/predict.h"
 #include "../../grid/point_axes.h"
 
@@ -231,6 +232,28 @@ int bound_check_rows(const double *x, size_t rows, size_t d, const RunOptions *r
     complain((Origin){.flag = "input-norm"}, text, "expected at least %s: a row of X is that long",
              least);
     return 2;
+}
+
+char *bound_command(const Point *point, const RunOptions *run)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *file = text_stream(&text, &size);
+    if (file == NULL) {
+        return NULL;
+    }
+    Point own = *point;
+    own.omega = (point->asked >> AXIS_OMEGA & 1) != 0 ? point->omega : 0;
+    fputs("headproof guarantee", file);
+    point_print_flags(file, &own, NULL, NULL);
+    if (run->input_norm > 0) {
+        fprintf(file, " --input-norm %.17g", run->input_norm);
+    }
+    if (fclose(file) != 0) {
+        free(text);
+        return NULL;
+    }
+    return text;
 }
 
 const char *bound_misfit(const Point *point)

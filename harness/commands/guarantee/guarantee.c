@@ -8,7 +8,6 @@
 #include "../../base/decimal.h"
 #include "../../base/memory.h"
 #include "../../base/message.h"
-#include "../../base/text_stream.h"
 #include "../../table/output.h"
 #include "../check/outcome.h"
 #include "../commands.h"
@@ -36,29 +35,12 @@ static Point asked(const Point *point)
     Point own = *point;
     bool given = (point->asked >> AXIS_OMEGA & 1) != 0;
     own.omega = given ? point->omega : 0;
+    own.kernel = (point->asked >> AXIS_KERNEL & 1) != 0 ? point->kernel : KERNEL_STRUCTURED;
+    own.arithmetic =
+        (point->asked >> AXIS_ARITHMETIC & 1) != 0 ? point->arithmetic : ARITHMETIC_NONE;
     own.reference = REFERENCE_NONE;
     own.judge = ERROR_OBSERVED; /* the default without both: no column says what is not judged */
     return own;
-}
-
-static char *command_of(const Run *all, const Point *point)
-{
-    char *text = NULL;
-    size_t size;
-    FILE *file = text_stream(&text, &size);
-    if (file == NULL) {
-        return NULL;
-    }
-    fputs("headproof guarantee", file);
-    point_print_flags(file, point, NULL, NULL);
-    if (all->run->input_norm > 0) {
-        fprintf(file, " --input-norm %.17g", all->run->input_norm);
-    }
-    if (fclose(file) != 0) {
-        free(text);
-        return NULL;
-    }
-    return text;
 }
 
 static int write_proven(Run *all, const Proven *proven, double seconds)
@@ -81,7 +63,8 @@ static int write_proven(Run *all, const Proven *proven, double seconds)
     }
     status = guarantee_write_rows(all->outcome.file, proven);
     for (size_t l = 0; l < proven->depth && status == 0; l++) {
-        status = outcome_case(&all->outcome, l == 0 ? seconds : 0, command_of(all, &proven->point));
+        status = outcome_case(&all->outcome, l == 0 ? seconds : 0,
+                              bound_command(&proven->point, all->run));
     }
     return status;
 }
@@ -149,8 +132,12 @@ int command_guarantee(const Grid *grid, const RunOptions *run, int argc, char **
     bool judged = grid_first_judged(grid) != NULL;
     int status = check_asked(grid);
     ref_thread_setup();
-    all.terminal = run->output == NULL && !run->on_stdout && isatty(STDOUT_FILENO);
-    status = status == 0 ? output_open_run(&all.output, run) : status;
+    all.terminal =
+        run->output == NULL && run->stream == NULL && !run->on_stdout && isatty(STDOUT_FILENO);
+    if (status == 0) {
+        status = run->stream != NULL ? output_open_stream(&all.output, run->stream)
+                                     : output_open_run(&all.output, run);
+    }
     status = status == 0 ? outcome_open(&all.outcome, &guarantee_outcome, run, judged, argc, argv)
                          : status;
     if (status == 0 && all.outcome.file != NULL && guarantee_write_header(all.outcome.file) != 0) {
