@@ -44,7 +44,8 @@ class HeadproofError(RuntimeError):
 WORDS = frozenset(
     "construction activation mask arithmetic kernel reference weights options bounds status "
     "unfinished model preset bias normalization normalization-place linear gelu sublayer_heads "
-    "sublayer_score_ranks sublayer_value_ranks tokens kind from_term".split())
+    "sublayer_score_ranks sublayer_value_ranks tokens kind from_term norm error axis "
+    "law why theory".split())
 
 # Any exponent: the default context's ends at -999999.
 _EXACT = decimal.Context(prec=30, Emin=decimal.MIN_EMIN, Emax=decimal.MAX_EMAX,

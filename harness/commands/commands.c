@@ -10,6 +10,7 @@
 #include "../table/table.h"
 #include "attribute/terms.h"
 #include "cost/cost.h"
+#include "growth/row.h"
 #include "guarantee/row.h"
 #include "manual/columns_page.h"
 #include "manual/completion.h"
@@ -130,6 +131,14 @@ static const CommandInfo commands[COMMAND_COUNT] = {
                                     BIT(FLAG_POSITIONS) | EVERY_INPUT,
                            .searches_omega = true,
                            .judges_logits = true},
+    [COMMAND_GROWTH] = {.name = "growth",
+                        .summary = "the laws by which errors grow along Omega, N, D and depth",
+                        .usage = "[CASE-FILE... | TABLE.csv...]",
+                        .run = command_growth,
+                        .write_header = growth_write_header,
+                        .flags = EVALUATES | TABLE | BIT(FLAG_COLOR) | THREADS | BIT(FLAG_DIGITS) |
+                                 BIT(FLAG_CHECK),
+                        .reads_tables = true},
     [COMMAND_CHECK] = {.name = "check",
                        .summary = "the verdict against a baseline or tolerances, for CI",
                        .usage = CASE_FILES,

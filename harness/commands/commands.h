@@ -15,6 +15,7 @@ typedef enum {
     COMMAND_SWEEP,
     COMMAND_DEPTH,
     COMMAND_MIN_OMEGA,
+    COMMAND_GROWTH,
     COMMAND_CHECK,
     COMMAND_EXPORT,
     COMMAND_VERIFY,
@@ -52,6 +53,10 @@ int command_sweep(const Grid *grid, const RunOptions *run, int argc, char **argv
 
 /* The smallest, largest and best Omega of every point for its tolerance. */
 int command_min_omega(const Grid *grid, const RunOptions *run, int argc, char **argv)
+    __attribute__((warn_unused_result));
+
+/* The laws by which errors grow, of a grid's rows or of tables. */
+int command_growth(const Grid *grid, const RunOptions *run, int argc, char **argv)
     __attribute__((warn_unused_result));
 
 /* The verdict on the grid's rows against a baseline or tolerances (check.h). */

@@ -71,6 +71,7 @@ typedef struct {
     bool proves_omega;   /* without --omega, the smallest that is proven for every input */
     bool subtracts;      /* it writes r(T') with all the digits that a subtraction needs */
     bool judges_logits;  /* --judge may be of a model's logits */
+    bool reads_tables;   /* .csv in place of case files: grid->tables */
     bool needs_rows;     /* of its one model, though nothing is evaluated */
     bool writes_tensors; /* what it writes is no table */
 } CommandInfo;

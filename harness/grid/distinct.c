@@ -193,7 +193,7 @@ int distinct_check_run(const Grid *grid, const RunOptions *run, const CommandInf
                                  {"junit-xml", check->junit_xml, false},
                                  {"markdown", check->markdown, false},
                                  {"json", check->json, false}};
-    size_t room = count + 5, used = 0;
+    size_t room = count + 6, used = 0;
     for (size_t i = 0; i < grid->sources.count; i++) {
         room += grid->sources.items[i]->file->path_count;
     }
@@ -202,6 +202,7 @@ int distinct_check_run(const Grid *grid, const RunOptions *run, const CommandInf
         return memory_fault();
     }
     inputs[used++] = (NamedFile){"baseline", check->baseline, true};
+    inputs[used++] = (NamedFile){"check", run->growth.check, true};
     inputs[used++] = (NamedFile){"text", run->text, false};
     inputs[used++] = (NamedFile){"tokens-file", run->tokens_file, false};
     inputs[used++] = (NamedFile){"characters", run->characters, false};

@@ -119,6 +119,35 @@ static int read_operands(SectionList *sections, Section *flags, const CommandInf
     abort();
 }
 
+static bool is_table(const char *path)
+{
+    size_t length = strlen(path);
+    return length > 4 && strcmp(path + length - 4, ".csv") == 0;
+}
+
+/* Tables in place of case files: all of the operands [*count], which then are none, or none. */
+static int take_tables(Grid *grid, const RunOptions *run, char **files, int *count)
+{
+    size_t tables = 0, all = (size_t)*count;
+    for (size_t i = 0; i < all; i++) {
+        tables += is_table(files[i]);
+    }
+    if (tables > 0 && (tables < all || run->dry_run)) {
+        complain((Origin){0}, files[0], "expected tables, or case files%s",
+                 run->dry_run ? ": nothing of a table is evaluated" : ", not both");
+        return 2;
+    }
+    grid->tables = calloc(all + 1, sizeof *grid->tables);
+    if (grid->tables == NULL) {
+        return memory_fault();
+    }
+    for (; grid->table_count < tables; grid->table_count++) {
+        grid->tables[grid->table_count] = files[grid->table_count];
+    }
+    *count -= (int)tables;
+    return 0;
+}
+
 /* getopt_long reorders its arguments; the caller's stay as they were typed. */
 static char **copy_arguments(int argc, char **argv)
 {
@@ -220,9 +249,13 @@ int grid_read(Grid *grid, RunOptions *run, const CommandInfo *command, int argc,
         return memory_fault();
     }
     int status = options_read(&flags, run, &operand, command, argc, arguments);
-    status = status != 0 ? status
-                         : read_operands(&sections, &flags, command, run, arguments + operand,
-                                         argc - operand);
+    int count = argc - operand;
+    if (status == 0 && command->reads_tables) {
+        status = take_tables(grid, run, arguments + operand, &count);
+    }
+    status = status != 0
+                 ? status
+                 : read_operands(&sections, &flags, command, run, arguments + operand, count);
     if (status == 0) {
         if (run->form != NULL && flags.settings[AXIS_CONSTRUCTION].given) {
             complain((Origin){.flag = "form"}, run->form, "expected --form or --construction");
@@ -271,6 +304,7 @@ void grid_clear(Grid *grid)
     }
     free(grid->points);
     free(grid->section);
+    free(grid->tables);
     sources_clear(&grid->sources);
     *grid = (Grid){0};
 }

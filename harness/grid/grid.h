@@ -15,8 +15,15 @@ typedef struct Grid {
     char **section; /* [count], the case-file section of each; "": the command line alone */
     size_t count;
     bool listed[AXIS_COUNT]; /* the axis was given, or a point's key tells it */
-    SourceList sources;      /* the files that weights come from; points refer to them */
+    char **tables;           /* [table_count]: files of rows, in place of case files */
+    size_t table_count;
+    SourceList sources; /* the files that weights come from; points refer to them */
 } Grid;
+
+/* Options of growth: files, or NULL. */
+typedef struct {
+    const char *check;
+} GrowthOptions;
 
 /* Options of check. */
 typedef struct {
@@ -65,6 +72,7 @@ typedef struct RunOptions {
     bool expand;              /* --expand, of sweep and depth: see table/expanded.h */
     bool file_only;           /* of sweep: says nothing of failures, and prints no summary */
     CheckOptions check;
+    GrowthOptions growth;
 } RunOptions;
 
 /* Reads argv[1..] (argv[0] is the command's name) and the case files or the model it names.  For a

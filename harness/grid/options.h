@@ -43,6 +43,7 @@ typedef enum {
     FLAG_LOGITS,
     FLAG_PROPAGATION,
     FLAG_CERTIFY,
+    FLAG_CHECK,
     FLAG_BASELINE, /* the first of check's own */
     FLAG_SAVE_BASELINE,
     FLAG_FORCE,

@@ -152,8 +152,9 @@ ColumnKind column_kind(const char *name)
 bool column_holds_text(const char *name)
 {
     /* Of other commands than sweep. */
-    static const char *const others[] = {"model", "preset", "tokens",
-                                         "kind",  "source", "unfinished"};
+    static const char *const others[] = {"model",  "preset",     "tokens", "kind",
+                                         "source", "unfinished", "error",  "axis",
+                                         "law",    "why",        "theory"};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         if (strcmp(name, others[i]) == 0) {
             return true;

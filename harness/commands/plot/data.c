@@ -5,7 +5,6 @@
 
 #include "searched.h"
 
-#include "../../base/csv_read.h"
 #include "../../base/digest.h"
 #include "../../base/message.h"
 #include "../../base/number.h"
@@ -27,7 +26,7 @@
 typedef struct {
     const Csv *csv;
     size_t axes[PLOT_AXES];
-    size_t options, bounds;
+    size_t options, bounds, status;
     bool searched;
     size_t errors[ERROR_KINDS];
     size_t logs[ERROR_KINDS]; /* of their logarithms, where it is they */
@@ -179,6 +178,7 @@ static void find_columns(Places *places, const Csv *csv, Norm norm)
     places->axes[PLOT_FILE] = csv->columns;
     places->options = csv_find(csv, OPTIONS_COLUMN);
     places->bounds = csv_find(csv, BOUNDS_COLUMN);
+    places->status = csv_find(csv, column_name(COLUMN_STATUS));
     for (ErrorKind kind = 0; kind < ERROR_KINDS; kind++) {
         places->errors[kind] = csv_find(csv, column_of_error(kind, norm)->name);
         bool logs = norm == NORM_MAX;
@@ -360,7 +360,20 @@ static int make_room(PlotData *data, size_t rows)
         return memory_fault();
     }
     data->cells = cells;
+    void *silent = realloc(data->silent, (data->rows + rows + 1) * sizeof *data->silent);
+    if (silent == NULL) {
+        return memory_fault();
+    }
+    data->silent = silent;
     return 0;
+}
+
+static bool is_silent(const Places *places, size_t row)
+{
+    const Csv *csv = places->csv;
+    const char *status = places->status < csv->columns ? csv_cell(csv, row, places->status) : "";
+    return strcmp(status, status_name(STATUS_VACUOUS)) == 0 ||
+           strcmp(status, status_name(STATUS_ERROR)) == 0;
 }
 
 /* The rows of one table. */
@@ -372,6 +385,7 @@ static int take_table(PlotData *data, const Csv *csv, Norm norm)
     status = status != 0 ? status : make_room(data, csv->rows);
     for (size_t row = 0; row < csv->rows && status == 0; row++) {
         status = take_row_keys(data, &places, row);
+        data->silent[data->rows] = is_silent(&places, row);
         if (status == 0 && places.searched) {
             status = searched_take(data->cells[data->rows], csv, row);
         }
@@ -396,7 +410,7 @@ static StreamSizes find_sizes(const PlotData *absolute, const PlotData *relative
     return sizes;
 }
 
-static int take_tables(PlotData *data, const Csv *tables, size_t count, Norm norm)
+int plot_data_take(PlotData *data, const Csv *tables, size_t count, Norm norm)
 {
     int status = 0;
     data->norm = norm;
@@ -418,7 +432,7 @@ static int take_tables(PlotData *data, const Csv *tables, size_t count, Norm nor
 static int take_fitting(PlotData *data, const Csv *tables, size_t count)
 {
     PlotData relative = {0};
-    int status = take_tables(data, tables, count, NORM_MAX);
+    int status = plot_data_take(data, tables, count, NORM_MAX);
     bool has_relative = status == 0;
     for (size_t i = 0; i < count && has_relative; i++) {
         const char *name = column_of_error(ERROR_CONSTRUCTION, NORM_REL)->name;
@@ -426,7 +440,7 @@ static int take_fitting(PlotData *data, const Csv *tables, size_t count)
     }
     bool layers = data->axes[PLOT_LAYER].filled > 1;
     if (has_relative && !data->searched && layers) {
-        status = take_tables(&relative, tables, count, NORM_REL);
+        status = plot_data_take(&relative, tables, count, NORM_REL);
         if (status == 0 && stream_sizes_norm(find_sizes(data, &relative), layers) == NORM_REL) {
             PlotData absolute = *data;
             *data = relative;
@@ -446,7 +460,7 @@ int plot_data_read(PlotData *data, char *const *paths, size_t count, Norm norm)
     }
     if (status == 0) {
         status = norm == NORM_COUNT ? take_fitting(data, tables, count)
-                                    : take_tables(data, tables, count, norm);
+                                    : plot_data_take(data, tables, count, norm);
     }
     for (size_t i = 0; tables != NULL && i < count; i++) {
         csv_clear(&tables[i]);
@@ -466,5 +480,6 @@ void plot_data_clear(PlotData *data)
     }
     free(data->values);
     free(data->cells);
+    free(data->silent);
     *data = (PlotData){0};
 }

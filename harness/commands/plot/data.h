@@ -7,6 +7,7 @@
 #ifndef HEADPROOF_HARNESS_COMMANDS_PLOT_DATA_H
 #define HEADPROOF_HARNESS_COMMANDS_PLOT_DATA_H
 
+#include "../../base/csv_read.h"
 #include "../../grid/axes.h"
 
 #include <stdbool.h>
@@ -42,6 +43,7 @@ typedef struct {
     PlotAxis axes[PLOT_AXES];
     size_t (*values)[PLOT_AXES];    /* [rows]: indices of texts */
     PlotCell (*cells)[ERROR_KINDS]; /* [rows] */
+    bool *silent; /* [rows]: its status is vacuous or error, its cells say nothing */
     size_t rows;
     Norm norm;     /* of the cells */
     bool searched; /* tables of min-omega: what the cells hold is told in searched.h */
@@ -55,6 +57,10 @@ const char *plot_axis_name(size_t axis);
  * errors where streams shrink or grow.  0; 2 after a message with file, line and token; 99.  Clear
  * it in every case. */
 int plot_data_read(PlotData *data, char *const *paths, size_t count, Norm norm)
+    __attribute__((warn_unused_result));
+
+/* The same of tables that are read, in that norm; rows stand in the tables' order. */
+int plot_data_take(PlotData *data, const Csv *tables, size_t count, Norm norm)
     __attribute__((warn_unused_result));
 void plot_data_clear(PlotData *data);
 

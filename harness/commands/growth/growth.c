@@ -1,0 +1,275 @@
+/*
+ * The command `growth`: the laws by which errors grow along Omega, N, D and depth (docs/growth.md).
+ */
+#include "find.h"
+#include "row.h"
+
+#include "../../base/csv_read.h"
+#include "../../base/message.h"
+#include "../../base/shown.h"
+#include "../../base/text_stream.h"
+#include "../../table/check_columns.h"
+#include "../../table/output.h"
+#include "../commands.h"
+#include "../plot/searched.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* The laws of one series, kept for what is held against them. */
+typedef struct {
+    Series series;
+    Laws laws;
+} Found;
+
+/* tables [count]: fitted, and at their end, with --check, the one that is held against the laws;
+ * fitted: rows of the others.  found [found_count]: of one norm. */
+typedef struct {
+    const Grid *grid;
+    const RunOptions *run;
+    Output *output;
+    Csv *tables;
+    size_t count, fitted;
+    bool terminal, begun;
+    Found *found;
+    size_t found_count, found_room;
+    size_t series, without, held, failed, lawless;
+} Growth;
+
+/* ---- Tables ---------------------------------------------------------------------------------- */
+
+/* Rows of the grid, as a sweep writes them, in memory. */
+static int sweep(Csv *table, const Growth *all, int argc, char **argv)
+{
+    char *text = NULL;
+    size_t length = 0;
+    RunOptions run = *all->run;
+    run.output = NULL;
+    run.file_only = true;
+    run.stream = text_stream(&text, &length);
+    if (run.stream == NULL) {
+        return memory_fault();
+    }
+    int status = command_sweep(all->grid, &run, argc, argv);
+    bool closed = fclose(run.stream) == 0;
+    if (status > 1 || !closed) {
+        free(text);
+        return status > 1 ? status : memory_fault();
+    }
+    status = csv_take(table, "swept", text, length);
+    return status == 2 ? 99 : status; /* the program wrote it */
+}
+
+static int read_table(Csv *table, const char *path)
+{
+    int status = csv_read(table, path);
+    return status != 0 || searched_is(table) ? status : check_cells(table);
+}
+
+static int read_tables(Growth *all, int argc, char **argv)
+{
+    const Grid *grid = all->grid;
+    const char *check = all->run->growth.check;
+    int status = 0;
+    all->tables = calloc(grid->table_count + 2, sizeof *all->tables);
+    if (all->tables == NULL) {
+        return memory_fault();
+    }
+    for (size_t i = 0; i < grid->table_count && status == 0; i++) {
+        status = read_table(&all->tables[all->count++], grid->tables[i]);
+    }
+    if (grid->table_count == 0) {
+        status = sweep(&all->tables[all->count++], all, argc, argv);
+    }
+    for (size_t i = 0; i < all->count; i++) {
+        all->fitted += all->tables[i].rows;
+    }
+    return status == 0 && check != NULL ? read_table(&all->tables[all->count++], check) : status;
+}
+
+/* ---- Laws ------------------------------------------------------------------------------------ */
+
+static int keep(Growth *all, const Series *series, const Laws *laws)
+{
+    if (all->found_count == all->found_room) {
+        size_t room = 2 * all->found_room + 16;
+        Found *longer = realloc(all->found, room * sizeof *longer);
+        if (longer == NULL) {
+            return memory_fault();
+        }
+        all->found = longer;
+        all->found_room = room;
+    }
+    all->found[all->found_count] = (Found){*series, *laws};
+    all->found[all->found_count++].series.points = NULL; /* which end with the call */
+    return 0;
+}
+
+static int write_law(Growth *all, const Series *series, const Law *law, const Held *held)
+{
+    FILE *file = output_file(all->output);
+    if (!all->terminal && !all->begun && growth_write_header(file) != 0) {
+        return output_failed(all->run->output);
+    }
+    all->begun = true;
+    int status =
+        all->terminal ? growth_print(file, series, law) : growth_write_row(file, series, law, held);
+    return status != 0 || output_commit(all->output) != 0 ? output_failed(all->run->output) : 0;
+}
+
+static int take_series(void *context, const Series *series)
+{
+    Growth *all = context;
+    Laws laws;
+    Band band;
+    int status = laws_find(&laws, series);
+    all->series++;
+    all->without += status == 0 && laws_predict(&band, &laws, series->points[0].x) == NULL;
+    for (size_t i = 0; i < laws.count && status == 0 && all->run->growth.check == NULL; i++) {
+        status = write_law(all, series, &laws.laws[i], NULL);
+    }
+    return status != 0 ? status : keep(all, series, &laws);
+}
+
+/* ---- What is held against them --------------------------------------------------------------- */
+
+/* One line of the table that is checked lies outside the band. */
+static void say_outside(const Growth *all, const Found *found, const Held *held, size_t row)
+{
+    char measured[PLOT_SIZE_TEXT];
+    const char *path = shown(all->run->growth.check).text;
+    plot_cell_print(measured, *held->measured);
+    fprintf(stderr, "%s:%zu: ", path, csv_line(row - all->fitted));
+    growth_print_key(stderr, &found->series);
+    fprintf(stderr, ": %s (%s) is %s, and by its law along %s between 10^%.3f and 10^%.3f\n",
+            axis_info(AXIS_JUDGE)->domain.words[found->series.kind],
+            axis_info(AXIS_NORM)->domain.words[found->series.data->norm], measured,
+            plot_axis_name(found->series.axis), held->band.low, held->band.high);
+}
+
+/* The row against the laws of one series, which it is of. */
+static int hold(Growth *all, const Found *found, size_t row)
+{
+    const PlotData *data = found->series.data;
+    const PlotCell *cell = &data->cells[row][found->series.kind];
+    Held held = {.x = series_number(data, row, found->series.axis),
+                 .measured = cell,
+                 .seed = plot_text(data, row, AXIS_SEED)};
+    if (isnan(cell->log10) || data->silent[row]) {
+        return 0;
+    }
+    const Law *law = laws_predict(&held.band, &found->laws, held.x);
+    if (law == NULL) {
+        all->lawless++;
+        return 0;
+    }
+    all->held++;
+    if (!held_fits(&held)) {
+        all->failed++;
+        say_outside(all, found, &held, row);
+    }
+    return write_law(all, &found->series, law, &held);
+}
+
+/* Every row of the table that is checked against every law that is about it. */
+static int hold_all(Growth *all, const PlotData *data)
+{
+    int status = 0;
+    for (size_t row = all->fitted; row < data->rows; row++) {
+        for (size_t i = 0; i < all->found_count && status == 0; i++) {
+            const Series *series = &all->found[i].series;
+            uint64_t differ = series_free_axes(data, series->axis);
+            SeriesRow one = {data, differ, row}, other = {data, differ, series->row};
+            if (series_takes(data, row, series->axis) && series_compare_keys(&one, &other) == 0) {
+                status = hold(all, &all->found[i], row);
+            }
+        }
+    }
+    return status;
+}
+
+/* ---- The run --------------------------------------------------------------------------------- */
+
+/* The errors in one norm. */
+static int find_laws(Growth *all, Norm norm)
+{
+    static const size_t axes[] = {AXIS_OMEGA, AXIS_N, AXIS_D, AXIS_DEPTH, PLOT_LAYER};
+    PlotData data = {0};
+    int status = plot_data_take(&data, all->tables, all->count, norm);
+    all->found_count = 0;
+    for (size_t i = 0; i < sizeof axes / sizeof *axes && status == 0; i++) {
+        status = series_each(&data, all->fitted, axes[i], take_series, all);
+    }
+    status = status == 0 && all->run->growth.check != NULL ? hold_all(all, &data) : status;
+    plot_data_clear(&data);
+    return status;
+}
+
+/* The last words. */
+static int conclude(const Growth *all)
+{
+    FILE *file = all->terminal ? stdout : stderr;
+    if (all->series == 0) {
+        complain((Origin){.file = all->tables[0].path, .line = 1}, csv_name(&all->tables[0], 0),
+                 "expected rows that differ in omega, n, d, depth or layer alone");
+        return 2;
+    }
+    if (all->run->growth.check != NULL && all->held == 0) {
+        complain((Origin){.flag = "check"}, all->run->growth.check,
+                 "expected rows that some law is about");
+        return 2;
+    }
+    if (all->run->growth.check != NULL) {
+        fprintf(file, "verdict: %s: %zu of %zu errors outside their bands, %zu without a law\n",
+                all->failed > 0 ? "FAIL" : "PASS", all->failed, all->held, all->lawless);
+    } else if (!all->run->quiet) {
+        fprintf(file, "%zu series, %zu of them without a law\n", all->series, all->without);
+    }
+    return all->failed > 0;
+}
+
+/* Tables are as they are: no axis can be asked of them. */
+static int check_asked(const Grid *grid)
+{
+    uint64_t others = ~((uint64_t)1 << AXIS_NORM);
+    for (Axis axis = 0; axis < AXIS_COUNT && grid->table_count > 0; axis++) {
+        if ((grid->points[0].asked & others) >> axis & 1) {
+            complain((Origin){.flag = axis_info(axis)->name}, grid->tables[0],
+                     "expected a table, or axes, not both");
+            return 2;
+        }
+    }
+    return 0;
+}
+
+static void clear(Growth *all)
+{
+    for (size_t i = 0; all->tables != NULL && i < all->count; i++) {
+        csv_clear(&all->tables[i]);
+    }
+    free(all->tables);
+    free(all->found);
+    output_clear(all->output);
+}
+
+int command_growth(const Grid *grid, const RunOptions *run, int argc, char **argv)
+{
+    Growth all = {.grid = grid, .run = run};
+    bool one = (grid->points[0].asked >> AXIS_NORM & 1) != 0;
+    all.terminal = run->output == NULL && !run->on_stdout && isatty(STDOUT_FILENO);
+    int status = check_asked(grid);
+    status = status == 0 ? output_open_run(&all.output, run) : status;
+    status = status == 0 ? read_tables(&all, argc, argv) : status;
+    for (Norm norm = 0; norm < NORM_COUNT && status == 0; norm++) {
+        if (one ? norm == grid->points[0].norm : norm != NORM_RMS) {
+            status = find_laws(&all, norm);
+        }
+    }
+    int verdict = status == 0 ? conclude(&all) : status;
+    if (verdict <= 1) {
+        status = output_finish(all.output, &(RunRecord){.argc = argc, .argv = argv, .grid = grid});
+    }
+    clear(&all);
+    return status != 0 ? status : verdict;
+}

@@ -1,0 +1,206 @@
+/*
+ * Rows of laws.
+ */
+#include <stdio.h>
+
+#include "row.h"
+
+#include "../../table/bounds.h"
+#include "../../table/columns.h"
+
+#include <math.h>
+#include <string.h>
+
+static const char tail[] =
+    ",norm,error,axis,law,why,from,to,points,seeds,censored,constant,slope,slope_error,end_slope,"
+    "residual,residual_max,other_residual,seeds_below,seeds_above,theory_least,theory_most,theory,"
+    "at,seed,low_log10,predicted_log10,high_log10,measured_log10," BOUNDS_COLUMN ",status\n";
+
+bool held_fits(const Held *held)
+{
+    double size = held->measured->log10;
+    return size >= held->band.low && (size <= held->band.high || held->measured->bound);
+}
+
+/* The axes of the key: but the seed, those with a column, and then those in `options`. */
+static bool is_key(size_t axis)
+{
+    return axis != AXIS_SEED && axis_info((Axis)axis)->column != NULL;
+}
+
+int growth_write_header(FILE *file)
+{
+    for (size_t axis = 0; axis < AXIS_COUNT; axis++) {
+        if (is_key(axis)) {
+            fprintf(file, "%s,", axis_info((Axis)axis)->column);
+        }
+    }
+    return fputs(OPTIONS_COLUMN, file) == EOF || fputs(tail, file) == EOF ? -1 : 0;
+}
+
+/* What the rows of a series have of an axis: NULL where they differ in it, or may. */
+static const char *shared(const Series *series, size_t axis)
+{
+    const char *text = plot_text(series->data, series->row, axis);
+    uint64_t differ = series_free_axes(series->data, series->axis);
+    bool scaled =
+        axis == AXIS_D_FF && series->axis == AXIS_D && series->data->axes[axis].filled > 1;
+    return (differ >> axis & 1) != 0 || scaled ? NULL : text;
+}
+
+static void write_key(FILE *file, const Series *series)
+{
+    bool any = false;
+    for (size_t axis = 0; axis < AXIS_COUNT; axis++) {
+        if (is_key(axis)) {
+            const char *text = shared(series, axis);
+            fprintf(file, "%s,", text != NULL ? text : "");
+        }
+    }
+    for (size_t axis = 0; axis < AXIS_COUNT; axis++) {
+        char standard[VALUE_TEXT];
+        const AxisInfo *info = axis_info((Axis)axis);
+        const char *text = shared(series, axis);
+        value_print(standard, &info->domain, info->standard);
+        if (info->column == NULL && text != NULL && strcmp(text, standard) != 0) {
+            fprintf(file, "%s%s=%s", any ? ";" : "", info->name, text);
+            any = true;
+        }
+    }
+}
+
+static void write_number(FILE *file, double value)
+{
+    if (isnan(value)) {
+        fputc(',', file);
+    } else {
+        fprintf(file, ",%.12g", value);
+    }
+}
+
+static void write_numbers(FILE *file, const double *values, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        write_number(file, values[i]);
+    }
+}
+
+static const char *theory_word(const Law *law, const Theory *theory)
+{
+    static const char *const words[] = {"below", "agrees", "above"};
+    return words[law_parts(law, theory) + 1];
+}
+
+static void write_law(FILE *file, const Series *series, const Law *law)
+{
+    bool line = law_has_line(law);
+    const double numbers[] = {law_constant(law),
+                              law->fit.slope,
+                              line_slope_error(&law->fit, law_noise(law)),
+                              law->end.slope,
+                              line_residual(&law->fit),
+                              law->fit.worst,
+                              law->other,
+                              law->below,
+                              law->above};
+    const size_t count = sizeof numbers / sizeof *numbers;
+    Theory theory;
+    bool expected = line && law_theory(&theory, series, law->kind);
+    fprintf(file, ",%s,%s,%.12g,%.12g,%zu,%zu,%zu", law_name(law->kind), law->why, law->from,
+            law->to, law->points, law->seeds, series->censored);
+    for (size_t i = 0; i < count; i++) {
+        write_number(file, line ? numbers[i] : NAN);
+    }
+    write_number(file, expected ? theory.least : NAN);
+    write_number(file, expected ? theory.most : NAN);
+    fprintf(file, ",%s", expected ? theory_word(law, &theory) : "");
+}
+
+static void write_held(FILE *file, const Law *law, const Held *held)
+{
+    const char *status = law->kind == LAW_NONE ? "none" : "ok";
+    if (held == NULL) {
+        fprintf(file, ",,,,,,,,%s\n", status);
+        return;
+    }
+    bool bound = held->measured != NULL && held->measured->bound;
+    const double band[] = {held->band.low, held->band.middle, held->band.high};
+    write_number(file, held->x);
+    fprintf(file, ",%s", held->seed);
+    write_numbers(file, band, 3);
+    write_number(file, held->measured != NULL ? held->measured->log10 : NAN);
+    status = held->measured != NULL && !held_fits(held) ? "fail" : "ok";
+    fprintf(file, ",%s,%s\n", bound ? "measured_log10" : "", status);
+}
+
+int growth_write_row(FILE *file, const Series *series, const Law *law, const Held *held)
+{
+    const char *const *errors = axis_info(AXIS_JUDGE)->domain.words;
+    const char *const *norms = axis_info(AXIS_NORM)->domain.words;
+    write_key(file, series);
+    fprintf(file, ",%s,%s,%s", norms[series->data->norm], errors[series->kind],
+            plot_axis_name(series->axis));
+    write_law(file, series, law);
+    write_held(file, law, held);
+    return ferror(file) ? -1 : 0;
+}
+
+/* ---- A terminal ------------------------------------------------------------------------------ */
+
+void growth_print_key(FILE *file, const Series *series)
+{
+    bool any = false;
+    for (size_t axis = 0; axis < AXIS_COUNT; axis++) {
+        const char *text = shared(series, axis);
+        bool several = series->data->axes[axis].filled > 1;
+        if (text != NULL && *text != '\0' && (axis == AXIS_CONSTRUCTION || several)) {
+            bool numeric = series->data->axes[axis].numeric;
+            fprintf(file, "%s%s%s%s", any ? ", " : "", numeric ? plot_axis_name(axis) : "",
+                    numeric ? "=" : "", text);
+            any = true;
+        }
+    }
+}
+
+static void print_law(FILE *file, const char *axis, const Law *law)
+{
+    double slope = law->fit.slope;
+    double error = line_slope_error(&law->fit, law_noise(law));
+    double size = pow(10, law_constant(law));
+    switch (law->kind) {
+    case LAW_POWER:
+    case LAW_ARM_RIGHT: fprintf(file, "%.3g %s^%.3f", size, axis, slope); break;
+    case LAW_EXPONENTIAL:
+    case LAW_ARM_LEFT: fprintf(file, "%.3g e^(%.4g %s)", size, slope, axis); break;
+    case LAW_FLOOR: fprintf(file, "%.3g", size); break;
+    case LAW_ZERO: fputs("0, proven", file); break;
+    case LAW_NONE:
+    case LAW_COUNT: fprintf(file, "no law (%s)", law->why); return;
+    }
+    if (law->fit.spread > 0) {
+        fprintf(file, " (+- %.2g)", error);
+    }
+}
+
+int growth_print(FILE *file, const Series *series, const Law *law)
+{
+    const char *axis = plot_axis_name(series->axis);
+    Theory theory;
+    growth_print_key(file, series);
+    fprintf(file,
+            ": %s (%s) along %s %g to %g: ", axis_info(AXIS_JUDGE)->domain.words[series->kind],
+            axis_info(AXIS_NORM)->domain.words[series->data->norm], axis, law->from, law->to);
+    print_law(file, axis, law);
+    if (law_has_line(law)) {
+        fprintf(file, ", within a factor of %.2f", pow(10, law->fit.worst));
+    }
+    if (law_has_line(law) && law_theory(&theory, series, law->kind) &&
+        law_parts(law, &theory) != 0) {
+        fprintf(file, "; theory: %g to %g", theory.least, theory.most);
+    }
+    fprintf(file, "; %zu points, %zu seeds", law->points, law->seeds);
+    if (series->censored > 0) {
+        fprintf(file, ", %zu cells censored", series->censored);
+    }
+    return fputc('\n', file) == EOF ? -1 : 0;
+}

@@ -1,0 +1,38 @@
+/*
+ * A row of the table of laws (docs/growth.md): what the rows of its series share, the law, theory,
+ * and with --check or --predict what it says of one size.
+ */
+#ifndef HEADPROOF_HARNESS_COMMANDS_GROWTH_ROW_H
+#define HEADPROOF_HARNESS_COMMANDS_GROWTH_ROW_H
+
+#include "law.h"
+
+#include <stdio.h>
+
+/* A law held against a size.  measured: NULL, or what a row has there; seed: its seed or "". */
+typedef struct {
+    double x;
+    Band band;
+    const PlotCell *measured;
+    const char *seed;
+} Held;
+
+/* Is what was measured within the band, or a bound that may be? */
+bool held_fits(const Held *held);
+
+/* 0, or -1 (errno). */
+int growth_write_header(FILE *file) __attribute__((warn_unused_result));
+
+/* held NULL: the law alone. */
+int growth_write_row(FILE *file, const Series *series, const Law *law, const Held *held)
+    __attribute__((warn_unused_result));
+
+/* "transformer, d=24, n=12: rounding (rel) along depth: depth^0.52 +- 0.01", and what else there is
+ * to say, for a terminal. */
+int growth_print(FILE *file, const Series *series, const Law *law)
+    __attribute__((warn_unused_result));
+
+/* What the rows of the series share, and differ in from others of the table: "silu, n=12". */
+void growth_print_key(FILE *file, const Series *series);
+
+#endif

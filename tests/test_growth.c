@@ -1,0 +1,272 @@
+/*
+ * growth: its statistics by hand, tables whose laws are known (tests/growth_tables.py), tables
+ * whose laws another program works out (tests/oracle_growth.py), and what is held against them.
+ */
+#include "oracle.h"
+#include "shell.h"
+
+#include "../harness/commands/growth/fit.h"
+#include "unit.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NEAR 1e-12
+
+/* ---- Statistics ------------------------------------------------------------------------------ */
+
+static void a_median_is_in_the_middle(void **state)
+{
+    double odd[] = {3, -1, 7}, even[] = {4, 1, 3, 2}, one[] = {5};
+    double low[] = {2, -INFINITY, -INFINITY, 1}, high[] = {INFINITY, 2, 1, INFINITY};
+    double known[] = {1, -INFINITY, 2};
+    (void)state;
+    assert_true(fit_median(odd, 3) == 3);
+    assert_true(fit_median(even, 4) == 2.5);
+    assert_true(fit_median(one, 1) == 5);
+    assert_true(fit_median(low, 4) == -INFINITY); /* and no mean of it and 1 */
+    assert_true(fit_median(high, 4) == INFINITY);
+    assert_true(fit_median(known, 3) == 1);
+}
+
+/* y = 1, 3, 2 at x = 0, 1, 2: the mean is 2, the slope 1/2, the residuals -1/2, 1, -1/2. */
+static void a_line_is_the_textbooks(void **state)
+{
+    const double x[] = {0, 1, 2}, y[] = {1, 3, 2};
+    LineFit fit = fit_line(x, y, 3), flat = fit_constant(y, 3);
+    (void)state;
+    assert_true(fabs(fit.slope - 0.5) < NEAR && fabs(line_at(&fit, 0) - 1.5) < NEAR);
+    assert_true(fabs(fit.squares - 1.5) < NEAR && fabs(fit.worst - 1) < NEAR);
+    assert_int_equal(fit.freedom, 1);
+    assert_true(fabs(line_residual(&fit) - sqrt(1.5)) < NEAR);
+    assert_true(fabs(line_slope_error(&fit, 3) - 3 / sqrt(2)) < NEAR);
+    /* A new point at x = 4, three beyond the mean: 1 + 1/3 + 9/2 of the variance. */
+    assert_true(fabs(line_error_at(&fit, 1, 4) - sqrt(1 + 1 / 3.0 + 4.5)) < NEAR);
+    assert_true(line_at(&flat, 7) == 2 && flat.freedom == 2 && fabs(flat.squares - 2) < NEAR);
+    assert_true(fabs(fit_variance(y, 3) - 1) < NEAR && fit_variance(y, 1) == 0);
+}
+
+/* Student's distribution has closed forms for one and for two degrees: of one it is Cauchy's. */
+static void student_holds_95_percent(void **state)
+{
+    (void)state;
+    assert_true(fabs(fit_student(1) - tan(0.475 * acos(-1))) < 1e-3);
+    assert_true(fabs(fit_student(2) - 0.95 * sqrt(2 / (1 - 0.95 * 0.95))) < 1e-3);
+    assert_true(fabs(fit_student(20) - 2.086) < 0.02 && fabs(fit_student(10000) - 1.96) < 1e-3);
+    assert_true(isinf(fit_student(0)));
+}
+
+/* y = 2 + 3 a - b + 1/2 c exactly; then with residuals that no plane takes up. */
+static void a_plane_is_found(void **state)
+{
+    double a[8], b[8], c[8], y[8], *x[PLANE_MOST] = {a, b, c}, *twice[PLANE_MOST] = {a, a, NULL};
+    PlaneFit fit;
+    (void)state;
+    for (size_t i = 0; i < 8; i++) {
+        a[i] = (i & 1) != 0;
+        b[i] = (i & 2) != 0;
+        c[i] = (i & 4) != 0;
+        y[i] = 2 + 3 * a[i] - b[i] + c[i] / 2;
+    }
+    assert_true(fit_plane(&fit, x, y, 8, 3));
+    assert_true(fabs(fit.constant - 2) < NEAR && fabs(fit.slope[0] - 3) < NEAR);
+    assert_true(fabs(fit.slope[1] + 1) < NEAR && fabs(fit.slope[2] - 0.5) < NEAR);
+    assert_true(fit.residual < NEAR && fit.worst < NEAR);
+    for (size_t i = 0; i < 8; i++) { /* +-1 by the parity, which is orthogonal to all three */
+        y[i] += ((i ^ i >> 1 ^ i >> 2) & 1) != 0 ? 1 : -1;
+    }
+    assert_true(fit_plane(&fit, x, y, 8, 3));
+    assert_true(fabs(fit.slope[0] - 3) < NEAR && fabs(fit.worst - 1) < NEAR);
+    assert_true(fabs(fit.residual - sqrt(2)) < NEAR); /* 8 squares, 4 degrees left */
+    assert_true(fabs(fit.error[1] - 1) < NEAR);       /* sqrt(2) / sqrt(sum of (b - 1/2)^2) */
+    assert_false(fit_plane(&fit, twice, y, 8, 2));
+    assert_false(fit_plane(&fit, x, y, 4, 3));
+}
+
+/* ---- Tables ---------------------------------------------------------------------------------- */
+
+static const char *python(void)
+{
+    const char *found = oracle_python("numpy");
+    if (found == NULL) {
+        print_message("no numpy here\n");
+        skip();
+    }
+    return found;
+}
+
+/* Ten tables, which differ in what varies. */
+static const char *const swept[] = {
+    "--construction all --n 4 --d 4 --depth 1,2,3,4 --omega 20 --seed 1:3",
+    "--construction silu,linear --n 3,5,9,17 --d 4 --omega 20 --seed 1:4",
+    "--construction transformer --n 3 --d 4,6,8,12,16 --omega 30 --seed 1:2",
+    "--construction transformer,attention --n 4 --d 4 --omega 4:20:2,40,1000 --seed 1:3",
+    "--construction fused --n 4 --d 4 --omega 5:17:3,100,1e4,1e6,1e8 --arithmetic f32,bf16",
+    "--construction silu --n 4 --d 4 --omega 10,20,40,80,160 --penalty positive,negative",
+    "--construction transformer --normalization none,layernorm --n 3 --d 4 --depth 1:5 --seed 1:5",
+    "--construction silu --n 3 --d 4 --omega 30,100,300,1000 --precision 128 --reference subtract",
+    "--construction attention --n 3 --d 4 --omega 10,20,30,100,400,1000 --score-scale 1,8",
+    "--construction linear --arithmetic none --n 2,4,8,16 --depth 1,2,4 --d 5 --seed 1:3",
+};
+
+static void an_oracle_finds_the_same_laws(void **state)
+{
+    const char *interpreter = python();
+    (void)state;
+    for (size_t i = 0; i < sizeof swept / sizeof *swept; i++) {
+        Output output = shell("$h sweep %s -q -o %zu.csv >/dev/null && %s "
+                              "$p/tests/oracle_growth.py $h %zu.csv",
+                              swept[i], i, interpreter, i);
+        print_message("%s: %s", swept[i], output.text);
+        expect_says(&output, 0, "numbers: the same");
+        free(output.text);
+    }
+}
+
+static void an_oracle_finds_the_same_bands(void **state)
+{
+    const char *interpreter = python();
+    (void)state;
+    Output output = shell("all=\"--construction silu,transformer --n 3 --d 4 --seed 1:3 -q\"; "
+                          "$h sweep $all --depth 1,2,3,4,6 -o small.csv >/dev/null && "
+                          "$h sweep $all --depth 12,24 -o large.csv >/dev/null && "
+                          "%s $p/tests/oracle_growth.py $h small.csv large.csv",
+                          interpreter);
+    expect_output(output, 0, "numbers: the same");
+}
+
+static void laws_are_found_as_they_were_made(void **state)
+{
+    const char *interpreter = python();
+    (void)state;
+    Output output = shell("%s $p/tests/growth_tables.py $h .", interpreter);
+    expect_output(output, 0, "200 of 200 tables found as they were made");
+}
+
+/* ---- The command ----------------------------------------------------------------------------- */
+
+/* A row of `made` below: the depth, the seed, the error, and what of it is a bound. */
+#define MADE                                                                                       \
+    "made() { echo construction,depth,omega,seed,options,layer,construction_max,bounds,status; "   \
+    "while read d s e b; do echo silu,$d,20,$s,,$d,$e,$b,ok; done; }; "
+#define SMALL MADE "printf \"1 1 1e-900\\n2 1 2e-900\\n4 1 4e-900\\n8 1 8e-900\\n\" | made >s.csv; "
+
+static void a_law_may_be_below_all_doubles(void **state)
+{
+    (void)state;
+    expect_shell(SMALL "$h growth s.csv --norm max -o - -q | cut -d, -f 17-20,21,26,27", 0,
+                 "construction,depth,power,,1,-900,1");
+}
+
+/* The third seed may be between the others, or below both: no median is known at 8. */
+static void a_bound_in_the_middle_is_no_value(void **state)
+{
+    (void)state;
+    expect_shell(MADE "printf \"1 1 1e-9\\n2 1 2e-9\\n4 1 4e-9\\n8 1 7e-9\\n8 2 9e-9\\n"
+                      "8 3 8.5e-9 construction_max\\n\" | made >s.csv; "
+                      "$h growth s.csv --norm max -o - -q | cut -d, -f 18,19,22,23,25",
+                 0, "depth,power,4,3,1");
+}
+
+static void what_is_outside_the_band_fails(void **state)
+{
+    (void)state;
+    expect_shell(SMALL "printf \"32 1 3.2e-899\\n\" | made >l.csv; "
+                       "$h growth s.csv --norm max --check l.csv -o c.csv",
+                 0, "verdict: PASS: 0 of 1 errors outside their bands, 0 without a law");
+    expect_shell(
+        SMALL "printf \"32 1 3.2e-899\\n32 2 3.3e-899\\n\" | made >l.csv; "
+              "$h growth s.csv --norm max --check l.csv -o c.csv",
+        1,
+        "l.csv:3: silu: construction (max) is 3.3e-899, and by its law along depth between "
+        "10^-898.495 and 10^-898.495");
+    expect_shell(SMALL "printf \"32 1 1e-800 construction_max\\n\" | made >l.csv; "
+                       "$h growth s.csv --norm max --check l.csv -o c.csv",
+                 0, "verdict: PASS");
+    expect_shell(SMALL "printf \"32 1 1e-950 construction_max\\n\" | made >l.csv; "
+                       "$h growth s.csv --norm max --check l.csv -o c.csv",
+                 1, "verdict: FAIL: 1 of 1");
+}
+
+static void what_was_swept_is_the_same_as_its_table(void **state)
+{
+    (void)state;
+    expect_shell("all=\"--construction silu --n 3,5,9 --d 4 --seed 1:2\"; "
+                 "$h sweep $all -q -o t.csv >/dev/null && $h growth t.csv -q -o a.csv && "
+                 "$h growth $all -q -o b.csv && cmp a.csv b.csv && echo same; "
+                 "$h growth t.csv --format json | grep -c law",
+                 0, "same");
+}
+
+/* The left arm says from which Omega on a tolerance is met, and so do searches. */
+static void arms_agree_with_min_omega(void **state)
+{
+    Output arms, search;
+    (void)state;
+    arms = shell("$h growth --construction silu --kernel structured --omega 6:26:2,1e3,1e4,1e5,1e6 "
+                 "--norm max -o - -q | grep ,total,omega,arm");
+    search =
+        shell("$h min-omega --construction silu --kernel structured --tolerance 1e-10 -o - -q");
+    double constant[2], slope[2];
+    const char *line = arms.text;
+    assert_int_equal(arms.code, 0);
+    for (size_t i = 0; i < 2; i++) {
+        assert_non_null(line);
+        const char *cells = strstr(line, ",omega,arm");
+        assert_non_null(cells);
+        for (size_t skipped = 0; skipped < 8; skipped++) {
+            cells = strchr(cells + 1, ',');
+            assert_non_null(cells);
+        }
+        assert_int_equal(sscanf(cells, ",%lf,%lf", &constant[i], &slope[i]), 2);
+        line = strchr(line, '\n');
+        line = line != NULL ? line + 1 : NULL;
+    }
+    double least = (-10 - constant[0]) * log(10) / slope[0];
+    double most = pow(10, (-10 - constant[1]) / slope[1]);
+    print_message("arms: %.3f to %.3g\n", least, most);
+    assert_true(fabs(least - number(&search, 1, "omega_min")) < 0.05);
+    assert_true(fabs(log2(most / number(&search, 1, "omega_max"))) <
+                1); /* a step of ulp(2 Omega) */
+    free(arms.text);
+    free(search.text);
+}
+
+static void bad_requests_are_refused(void **state)
+{
+    (void)state;
+    expect_shell(SMALL "$h growth s.csv --n 4", 2, "--n: token 's.csv': expected a table, or axes");
+    expect_shell(SMALL "$h growth s.csv x.case", 2, "expected tables, or case files, not both");
+    expect_shell(SMALL "$h growth s.csv --dry-run", 2, "nothing of a table is evaluated");
+    expect_shell(SMALL "$h growth s.csv --check s.csv -o s.csv", 2, "s.csv");
+    expect_shell(MADE "printf \"1 1 1e-9\\n\" | made >s.csv; $h growth s.csv --norm max", 2,
+                 "expected rows that differ in omega, n, d, depth or layer alone");
+    expect_shell(MADE "printf \"1 1 x\\n\" | made >s.csv; $h growth s.csv", 2, "token 'x'");
+    expect_shell(SMALL "sed s/silu/fused/ s.csv >o.csv; $h growth s.csv --norm max --check o.csv",
+                 2, "expected rows that some law is about");
+    expect_shell(MADE "printf \"1 1 nan\\n2 1 nan\\n4 1 nan\\n\" | made >s.csv; "
+                      "$h growth s.csv --norm max -o - -q | cut -d, -f 17-20",
+                 0, "construction,depth,none,few-points");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_median_is_in_the_middle),
+        cmocka_unit_test(a_line_is_the_textbooks),
+        cmocka_unit_test(student_holds_95_percent),
+        cmocka_unit_test(a_plane_is_found),
+        SHELL_TEST(an_oracle_finds_the_same_laws),
+        SHELL_TEST(an_oracle_finds_the_same_bands),
+        SHELL_TEST(laws_are_found_as_they_were_made),
+        SHELL_TEST(a_law_may_be_below_all_doubles),
+        SHELL_TEST(a_bound_in_the_middle_is_no_value),
+        SHELL_TEST(what_is_outside_the_band_fails),
+        SHELL_TEST(what_was_swept_is_the_same_as_its_table),
+        SHELL_TEST(arms_agree_with_min_omega),
+        SHELL_TEST(bad_requests_are_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
