@@ -4,9 +4,6 @@
 #include "bounds.h"
 #include "point.h"
 
-/* A sum of squares beside which those that underflow are nothing. */
-#define SQUARES_LEAST 0x1p-800
-
 double bound_scaled(double x, mpfr_exp_t exponent)
 {
     const mpfr_exp_t most = 4000;

@@ -6,6 +6,9 @@
 
 #include "internal.h"
 
+/* A sum of squares beside which those that underflow are nothing. */
+#define SQUARES_LEAST 0x1p-800
+
 /* x 2^exponent, rounded up. */
 double bound_scaled(double x, mpfr_exp_t exponent);
 

@@ -72,7 +72,8 @@ struct Radius {
     size_t rows, columns, bank;
     mpfr_prec_t bits;
     bool change, failed;
-    mpfr_exp_t unit, before; /* of e; its largest exponent before the sublayer */
+    mpfr_exp_t unit, before, after; /* of e; its largest exponent before the sublayer, and behind */
+    bool ready;                     /* the points are those of the streams as they stand */
     Banks *rho, *eta;
     /* Of a sublayer that reads norm(x), else NULL: rho, eta and the points are then those of
      * norm(x), and what the stream itself had is kept. */

@@ -4,14 +4,26 @@
 #include "point.h"
 #include "bounds.h"
 #include "norm.h"
+#include "vectors.h"
 
+#include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
+
+/* At least the 2-norm of some entries: their squares as they are, where none of those is out of
+ * range. */
+static double entries_norm(const double *x, size_t count)
+{
+    double squares = vector_dot(x, x, count);
+    return squares > SQUARES_LEAST && squares < 1 / SQUARES_LEAST ? bound_up(sqrt(squares))
+                                                                  : norm_vector(x, count, 1);
+}
 
 static void set_norm(const Radius *r, Banks *norm, const double *x, size_t i)
 {
     const double *row = x + i * r->columns;
-    norm[i].bank[BANK_CONTENT] = norm_vector(row, r->bank, 1);
-    norm[i].bank[BANK_HIDDEN] = norm_vector(row + r->bank, r->columns - r->bank, 1);
+    norm[i].bank[BANK_CONTENT] = entries_norm(row, r->bank);
+    norm[i].bank[BANK_HIDDEN] = entries_norm(row + r->bank, r->columns - r->bank);
 }
 
 /* The exponent of the largest |entry|; the least of MPFR's where all are zero. */
@@ -28,7 +40,7 @@ static mpfr_exp_t largest_exponent(const ApMat *e)
 
 /* Entries are not brought below 2^-LEAST units, so that only zeros are zero.  POINT_OPERATIONS:
  * what an entry costs. */
-enum { LEAST = 700, POINT_OPERATIONS = 8 };
+enum { LEAST = 700, POINT_OPERATIONS = 4 };
 
 /* The smallest difference of coefficients of Omega in a row of the bundle's heads; 0: none. */
 static int row_gap(const Radius *r, const Bundle *bundle, size_t h, size_t row)
@@ -59,17 +71,27 @@ int point_gap(const Radius *r, const Sublayer *sublayer)
     return gap;
 }
 
+/* 2^n, which is a normal double. */
+static double power_of_two(mpfr_exp_t n)
+{
+    uint64_t bits = (uint64_t)(n + 1023) << 52;
+    double x;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
 double point_entry(mpfr_srcptr entry, mpfr_exp_t unit)
 {
-    long exponent = 0;
-    double m = mpfr_regular_p(entry) ? mpfr_get_d_2exp(&exponent, entry, MPFR_RNDN)
-                                     : mpfr_get_d(entry, MPFR_RNDN);
-    mpfr_exp_t less = exponent - unit, most = 2000;
-    if (m == 0) {
-        return 0;
+    if (!mpfr_regular_p(entry)) {
+        return mpfr_get_d(entry, MPFR_RNDN);
     }
-    return less < -LEAST ? copysign(ldexp(1, -LEAST), m)
-                         : ldexp(m, (int)(less < most ? less : most));
+    const mp_limb_t *limb = mpfr_custom_get_significand(entry);
+    double m = (double)(int64_t)(limb[(mpfr_get_prec(entry) - 1) / 64] >> 11);
+    mpfr_exp_t exponent = mpfr_get_exp(entry) - unit;
+    double size = exponent < -LEAST  ? power_of_two(-LEAST)
+                  : exponent <= 1024 ? m * power_of_two(exponent - 53)
+                                     : INFINITY;
+    return mpfr_signbit(entry) ? -size : size;
 }
 
 /* x^, and with e^, whose norms are in 2^unit, x^ + e^. */
@@ -79,21 +101,20 @@ typedef struct {
     mpfr_exp_t unit;
 } Points;
 
-static void set_row(Evaluator *ev, Worker *worker, const void *context, size_t i)
+/* 2^unit, or what of that a double holds. */
+static double unit_size(mpfr_exp_t unit)
 {
-    (void)ev;
-    (void)worker;
-    const Points *points = context;
+    return unit < -LEAST ? 0 : unit < 1024 ? power_of_two(unit) : INFINITY;
+}
+
+static void set_entries(const Points *points, size_t i)
+{
     Radius *r = points->r;
     const size_t first = i * r->columns, end = first + r->columns;
     for (size_t c = first; c < end; c++) {
         r->at.x[c] = point_entry(points->x->entry + c, 0);
     }
     set_norm(r, r->at.norm, r->at.x, i);
-    for (int b = 0; b < BANKS; b++) {
-        r->at.path[i].bank[b] =
-            bound_up(point_rho(r, r->rho[i].bank[b]) + 0x1p-52 * r->at.norm[i].bank[b]);
-    }
     if (!r->change) {
         return;
     }
@@ -101,10 +122,28 @@ static void set_row(Evaluator *ev, Worker *worker, const void *context, size_t i
         r->moved.x[c] = point_entry(points->e->entry + c, points->unit);
     }
     set_norm(r, r->e, r->moved.x, i);
+    double size = unit_size(points->unit);
     for (size_t c = first; c < end; c++) {
-        r->moved.x[c] = r->at.x[c] + point_entry(points->e->entry + c, 0);
+        r->moved.x[c] = r->at.x[c] + size * r->moved.x[c];
     }
     set_norm(r, r->moved.norm, r->moved.x, i);
+}
+
+void point_set_path(Radius *r, size_t i)
+{
+    for (int b = 0; b < BANKS; b++) {
+        r->at.path[i].bank[b] =
+            bound_up(point_rho(r, r->rho[i].bank[b]) + 0x1p-52 * r->at.norm[i].bank[b]);
+    }
+}
+
+static void set_row(Evaluator *ev, Worker *worker, const void *context, size_t i)
+{
+    (void)ev;
+    (void)worker;
+    const Points *points = context;
+    set_entries(points, i);
+    point_set_path(points->r, i);
 }
 
 static void set_points(Radius *r, const ApMat *x, const ApMat *e, mpfr_exp_t unit)
@@ -113,8 +152,18 @@ static void set_points(Radius *r, const ApMat *x, const ApMat *e, mpfr_exp_t uni
     evaluator_each(r->ev, r->rows, POINT_OPERATIONS * r->rows * r->columns, set_row, &points);
 }
 
+void point_set_row(Radius *r, size_t i)
+{
+    set_entries(&(Points){r, r->x, r->e_stream, r->after}, i);
+}
+
 void point_before(Radius *r)
 {
+    if (r->ready) { /* point_set_row has set what the sublayer before has left */
+        r->before = r->after;
+        return;
+    }
+    r->ready = true;
     r->before = r->change ? largest_exponent(r->e_stream) : 0;
     set_points(r, r->x, r->e_stream, r->before);
 }
@@ -123,7 +172,7 @@ void point_before(Radius *r)
  * Omega leaves of what it keeps apart. */
 static mpfr_exp_t find_unit(const Radius *r, const Sublayer *sublayer)
 {
-    mpfr_exp_t after = largest_exponent(r->e_stream), none = mpfr_get_emin();
+    mpfr_exp_t after = r->after, none = mpfr_get_emin();
     if (after != none || r->before != none) {
         return after > r->before ? after : r->before;
     }
@@ -169,6 +218,7 @@ static void set_decays(Radius *r)
 
 void point_after(Radius *r, const Sublayer *sublayer)
 {
+    r->after = r->change ? largest_exponent(r->e_stream) : 0;
     if (r->change) {
         set_moved(r, sublayer);
     }

@@ -10,15 +10,18 @@
  * none. */
 int point_gap(const Radius *r, const Sublayer *sublayer);
 
-/* x^ and e^ before a sublayer; and, with e^ behind it, units, paths and decays. */
+/* x^ and e^ before a sublayer; with e^ behind it, units, paths and decays; then, of a row, x^ and
+ * e^ behind it, with its norms, those of e^ in 2^after; and, once its radii are known, its path. */
 void point_before(Radius *r);
 void point_after(Radius *r, const Sublayer *sublayer);
+void point_set_row(Radius *r, size_t i);
+void point_set_path(Radius *r, size_t i);
 
 /* After point_after: the same of norm(x) and its change, from r->normed, with the radii that r has
  * by then. */
 void point_normed(Radius *r);
 
-/* An entry in 2^unit, to the nearest double. */
+/* An entry in 2^unit, to a double's 53 bits, cut off. */
 double point_entry(mpfr_srcptr entry, mpfr_exp_t unit);
 
 /* Heads' matrices side by side [rows, heads * width], or one below the other.  NULL: memory. */

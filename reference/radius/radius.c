@@ -257,7 +257,7 @@ static void after_bank(Radius *r, size_t i, int b, double *rho, double *eta)
     double kept_rho = r->norm != NULL ? r->kept_rho[i].bank[b] : 0;
     double kept_eta = r->norm != NULL ? r->kept_eta[i].bank[b] : 0;
     *rho = bound_up(kept_rho + own + r->local[i].bank[b] + 2 * r->adds * r->size[i].bank[b] +
-                    radius_bank_norm(r, r->x, i, b, 0));
+                    r->at.norm[i].bank[b]);
     *rho = r->zero[i * BANKS + (size_t)b] ? 0 : *rho;
     if (r->change) {
         double moved = r->there.out[PASS_OWN][i].bank[b] + by_itself(r, &r->there, PASS_OWN, i, b);
@@ -269,7 +269,7 @@ static void after_bank(Radius *r, size_t i, int b, double *rho, double *eta)
         }
         *eta = bound_up(kept_eta + moved + cross + r->local_e[i].bank[b] +
                         2 * r->adds * r->size_e[i].bank[b] +
-                        radius_bank_norm(r, r->e_stream, i, b, r->unit));
+                        bound_scaled(r->e[i].bank[b], r->after - r->unit));
     }
 }
 
@@ -278,6 +278,7 @@ static void after_row(Evaluator *ev, Worker *worker, const void *context, size_t
     (void)ev;
     (void)worker;
     Radius *r = *(Radius *const *)context;
+    point_set_row(r, i);
     for (int b = 0; b < BANKS; b++) {
         double rho = INFINITY, eta = INFINITY;
         if (!r->failed) {
@@ -286,6 +287,7 @@ static void after_row(Evaluator *ev, Worker *worker, const void *context, size_t
         r->rho[i].bank[b] = rho;
         r->eta[i].bank[b] = eta;
     }
+    point_set_path(r, i);
 }
 
 void radius_after(Radius *r, const Sublayer *sublayer, const NormRecord *record)
@@ -305,6 +307,7 @@ void radius_begin_layer(Radius *r)
 void radius_visit(RefArchive *archive, Radius *r)
 {
     r->failed = ref_archive_flag(archive, r->failed);
+    r->ready = false;
     r->unit = ref_archive_exponent(archive, r->unit);
     for (size_t i = 0; i < r->rows; i++) {
         ref_archive_doubles(archive, r->rho[i].bank, BANKS, 0, INFINITY);
