@@ -137,6 +137,9 @@ typedef struct {
      * The pair is that of `weights`, or shares its weights with it, at another input. */
     RefWeights *weights;
     bool certify; /* with radii, in the structured form */
+    /* Where r(T) loses more (ref_base_lost), there is no r(T_infinity), and the base serves for no
+     * evaluation; 0: whatever it loses. */
+    double most_lost;
 } RefBaseOptions;
 
 /* r(T) and r(T_infinity) after every layer, at bits.  NULL when memory is short. */

@@ -175,6 +175,29 @@ static void only_its_own_bits(void **state)
     case_clear(&pair);
 }
 
+/* r(T) says what it loses before r(T_infinity) is begun, which too few bits leave out. */
+static void too_few_bits_are_no_limit(void **state)
+{
+    CaseSpec spec = variant_of(CONSTRUCTION_FUSED, 0);
+    Pair pair = pair_make(&spec);
+    RefBaseOptions options = {.certify = true};
+    (void)state;
+    RefBase *whole = ref_base_make(&pair, BITS, REF_STRUCTURED, REF_LIMIT_STREAMS, &options);
+    assert_non_null(whole);
+    double lost = ref_base_lost(whole);
+    assert_true(lost > 2);
+    for (int less = 0; less < 2; less++) {
+        options.most_lost = lost - less;
+        RefBase *base = ref_base_make(&pair, BITS, REF_STRUCTURED, REF_LIMIT_STREAMS, &options);
+        assert_non_null(base);
+        assert_true(ref_base_lost(base) == lost);
+        assert_true((base->limit[0].rows == 0) == (less > 0));
+        ref_base_clear(base);
+    }
+    ref_base_clear(whole);
+    case_clear(&pair);
+}
+
 /* What stands in a tape, as the digest of its archive. */
 static uint64_t digest_of(Tape *tape)
 {
@@ -264,6 +287,7 @@ int main(void)
         cmocka_unit_test(blocks_and_threads_do_not_matter),
         cmocka_unit_test(only_its_own_bits),
         cmocka_unit_test(records_are_only_read),
+        cmocka_unit_test(too_few_bits_are_no_limit),
         cmocka_unit_test(a_tape_takes_what_is_predicted),
     };
     return cmocka_run_group_tests(tests, reference_set_up, reference_tear_down);

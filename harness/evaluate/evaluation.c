@@ -69,8 +69,8 @@ bool evaluation_needs_base(const Evaluation *evaluation)
 RefBase *evaluation_own_base(const Evaluation *evaluation)
 {
     const Point *point = evaluation->point;
-    return shared_base(evaluation->shared, point, evaluation->certified, evaluation->bits.x,
-                       own_limit(point), evaluation->keeper);
+    const SharedBase wanted = {evaluation->certified, evaluation->bits.x, own_limit(point), 0};
+    return shared_base(evaluation->shared, point, &wanted, evaluation->keeper);
 }
 
 bool evaluation_open(Evaluation *evaluation, bool reference)

@@ -11,6 +11,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The points that share, bytes that a record of r(T_infinity) may take, and who keeps states. */
+typedef struct {
+    const Point *const *points; /* [count] */
+    size_t count;
+    double tape_room;
+    const RefKeeper *keeper;
+} Sharing;
+
 /* So often at most is a base made. */
 enum { BASES_MOST = 3 };
 
@@ -100,12 +108,12 @@ double shared_tape_room(double memory, size_t points)
 
 /* What the base keeps of r(T_infinity): its streams for points that are no differences, and where
  * the approximation is judged; for differences a record of all they read, if there is room. */
-static RefLimit choose_limit(const Pair *pair, const Point *const *points, size_t count,
-                             mpfr_prec_t bits, double tape_room)
+static RefLimit choose_limit(const Pair *pair, const Sharing *of, mpfr_prec_t bits)
 {
+    const Point *const *points = of->points;
     RefLimit limit = REF_LIMIT_NONE;
     bool differences = false;
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < of->count; i++) {
         bool difference = points[i]->reference == REFERENCE_DIFFERENCE;
         differences = differences || difference;
         if (!point_has_reference(points[i])) {
@@ -115,19 +123,20 @@ static RefLimit choose_limit(const Pair *pair, const Point *const *points, size_
             limit = REF_LIMIT_STREAMS;
         }
     }
-    bool fits = tape_room > 0 && ref_base_bytes(pair, bits, REF_LIMIT_TAPE) <= tape_room;
+    bool fits = of->tape_room > 0 && ref_base_bytes(pair, bits, REF_LIMIT_TAPE) <= of->tape_room;
     return differences && fits ? REF_LIMIT_TAPE : limit;
 }
 
-RefBase *shared_base(const Shared *shared, const Point *point, bool certify, mpfr_prec_t bits,
-                     RefLimit limit, const RefKeeper *keeper)
+RefBase *shared_base(const Shared *shared, const Point *point, const SharedBase *wanted,
+                     const RefKeeper *keeper)
 {
     const RefBaseOptions options = {
         .keeper = point->certify || shared->family != NULL ? NULL : keeper,
         .weights = shared->weights,
-        .certify = certify,
+        .certify = wanted->certify,
+        .most_lost = wanted->most_lost,
     };
-    return ref_base_make(&shared->pair, bits, point->form, limit, &options);
+    return ref_base_make(&shared->pair, wanted->bits, point->form, wanted->limit, &options);
 }
 
 /* Of r(T), for this point.  A plan that does not serve its Omega says nothing of e there: e has a
@@ -152,7 +161,7 @@ RefBits shared_proven_bits(const Shared *shared, const Point *point)
     if (point->precision > 0) {
         bits = (double)point->precision;
     } else if (point->reference != REFERENCE_DIFFERENCE) {
-        double lost = fmin(ref_base_lost(shared->base), base);
+        double lost = fmin(shared->lost, base);
         double all = 64 * ceil((lost + point_bits(point).hidden) / 64);
         bits = all <= cap ? fmax(all, base) : base;
     }
@@ -160,14 +169,14 @@ RefBits shared_proven_bits(const Shared *shared, const Point *point)
 }
 
 /* m(T) in the forms that points ask for.  false: memory is short. */
-static bool fill_originals(Shared *made, const Point *const *points, size_t count,
-                           const RefKeeper *keeper)
+static bool fill_originals(Shared *made, const Sharing *of)
 {
     bool ok = true;
-    for (size_t i = 0; ok && i < count; i++) {
-        if (points[i]->arithmetic != ARITHMETIC_NONE && !shared_original(made, points[i])) {
-            double *trajectory = original_trajectory(&made->pair, points[i], keeper);
-            made->original[points[i]->arithmetic][points[i]->kernel] = trajectory;
+    for (size_t i = 0; ok && i < of->count; i++) {
+        const Point *point = of->points[i];
+        if (point->arithmetic != ARITHMETIC_NONE && !shared_original(made, point)) {
+            double *trajectory = original_trajectory(&made->pair, point, of->keeper);
+            made->original[point->arithmetic][point->kernel] = trajectory;
             ok = trajectory != NULL;
         }
     }
@@ -178,54 +187,55 @@ static bool fill_originals(Shared *made, const Point *const *points, size_t coun
 static double bits_for(const Point *point, double lost)
 {
     double bits = lost + point_bits(point).machine;
-    return fmin(64 * ceil(bits / 64), (double)point->max_bits);
+    return point->precision > 0 ? (double)point->precision
+                                : fmin(64 * ceil(bits / 64), (double)point->max_bits);
 }
 
-/* A base of so many bits.  false: memory is short. */
-static bool fill_base(Shared *made, const Point *const *points, size_t count, bool certify,
-                      mpfr_prec_t bits, double tape_room, const RefKeeper *keeper)
+/* A base, whose limit is chosen here.  false: memory is short. */
+static bool fill_base(Shared *made, const Sharing *of, SharedBase wanted)
 {
     ref_base_clear(made->base);
-    made->limit = choose_limit(&made->pair, points, count, bits, tape_room);
-    made->base = shared_base(made, points[0], certify, bits, made->limit, keeper);
+    wanted.limit = made->limit = choose_limit(&made->pair, of, wanted.bits);
+    made->base = shared_base(made, of->points[0], &wanted, of->keeper);
     return made->base != NULL;
 }
 
 /* A base with radii for points like this one, once more with more bits while they show that r(T)
  * loses more than was guessed; where nothing of it is known then, and nobody asked for radii, a
  * plan has to do.  false: memory is short. */
-static bool fill_proven(Shared *made, const Point *point, const Point *const *points, size_t count,
-                        double tape_room, const RefKeeper *keeper)
+static bool fill_proven(Shared *made, const Point *point, const Sharing *of)
 {
     PointBits guess = point_bits(point);
     bool difference = point->reference == REFERENCE_DIFFERENCE;
-    double lost = 0, bits = 0,
-           needed = difference && point_is_long(point) ? guess.likely : guess.first;
-    for (int bases = 0; bases < BASES_MOST && needed > bits; bases++) {
+    double bits = 0, needed = difference && point_is_long(point) ? guess.likely : guess.first;
+    for (int bases = 1; bases <= BASES_MOST && needed > bits; bases++) {
         bits = needed;
-        if (!fill_base(made, points, count, true, (mpfr_prec_t)bits, tape_room, keeper)) {
+        bool last = bases == BASES_MOST || bits_for(point, bits) <= bits;
+        SharedBase wanted = {.certify = true,
+                             .bits = (mpfr_prec_t)bits,
+                             .most_lost = last ? 0 : bits - guess.machine};
+        if (!fill_base(made, of, wanted)) {
             return false;
         }
-        lost = ref_base_lost(made->base);
-        needed = bits_for(point, fmin(lost, bits));
+        made->lost = ref_base_lost(made->base);
+        needed = bits_for(point, fmin(made->lost, bits));
     }
-    made->proven = lost < INFINITY || point->certify;
+    made->proven = made->lost < INFINITY || point->certify;
     return true;
 }
 
 /* A plan, and a base at the bits that points then need, unless there is one for others.  false:
  * memory is short. */
-static bool fill_planned(Shared *made, const Point *const *points, size_t count, double tape_room,
-                         const RefKeeper *keeper)
+static bool fill_planned(Shared *made, const Sharing *of)
 {
     mpfr_prec_t bits = 0;
-    made->plan = ref_plan_make_kept(&made->pair, 0, keeper);
-    for (size_t i = 0; made->plan != NULL && i < count; i++) {
-        mpfr_prec_t needed = bits_needed(made, points[i]);
+    made->plan = ref_plan_make_kept(&made->pair, 0, of->keeper);
+    for (size_t i = 0; made->plan != NULL && i < of->count; i++) {
+        mpfr_prec_t needed = bits_needed(made, of->points[i]);
         bits = needed > bits ? needed : bits;
     }
-    return made->plan != NULL && (made->proven || fill_base(made, points, count, points[0]->certify,
-                                                            bits, tape_room, keeper));
+    SharedBase wanted = {.certify = of->points[0]->certify, .bits = bits};
+    return made->plan != NULL && (made->proven || fill_base(made, of, wanted));
 }
 
 const RefBase *shared_base_of(const Shared *shared, mpfr_prec_t bits)
@@ -240,19 +250,21 @@ const RefBase *shared_base_of(const Shared *shared, mpfr_prec_t bits)
 
 /* Bases for the points with radii whose bits are others, while there is room: a point without one
  * makes its own.  false: memory is short. */
-static bool fill_others(Shared *made, const Point *const *points, size_t count, double room)
+static bool fill_others(Shared *made, const Sharing *of)
 {
-    made->others = calloc(count, sizeof *made->others);
-    for (size_t i = 0; made->others != NULL && i < count; i++) {
-        if (!point_proves(points[i])) {
+    double room = made->limit == REF_LIMIT_TAPE ? 0 : of->tape_room;
+    made->others = calloc(of->count, sizeof *made->others);
+    for (size_t i = 0; made->others != NULL && i < of->count; i++) {
+        if (!point_proves(of->points[i])) {
             continue;
         }
-        mpfr_prec_t bits = shared_proven_bits(made, points[i]).x;
+        mpfr_prec_t bits = shared_proven_bits(made, of->points[i]).x;
         double bytes = ref_base_bytes(&made->pair, bits, REF_LIMIT_STREAMS);
         if (ref_base_bits(shared_base_of(made, bits)) == bits || bytes > room) {
             continue;
         }
-        RefBase *base = shared_base(made, points[i], true, bits, REF_LIMIT_STREAMS, NULL);
+        const SharedBase wanted = {true, bits, REF_LIMIT_STREAMS, 0};
+        RefBase *base = shared_base(made, of->points[i], &wanted, NULL);
         if (base == NULL) {
             return false;
         }
@@ -264,31 +276,29 @@ static bool fill_others(Shared *made, const Point *const *points, size_t count, 
 
 /* m(T) in the forms that points ask for, and the base: with radii where a point's digits are
  * proven, else at the bits of a plan. */
-static bool fill(Shared *made, const Point *const *points, size_t count, double tape_room,
-                 const RefKeeper *keeper)
+static bool fill(Shared *made, const Sharing *of)
 {
     const Point *proves = NULL;
     bool planned = false;
-    for (size_t i = 0; i < count; i++) {
-        bool first = proves == NULL || (proves->precision > 0 && points[i]->precision == 0);
-        proves = first && point_proves(points[i]) ? points[i] : proves;
+    for (size_t i = 0; i < of->count; i++) {
+        bool first = proves == NULL || (proves->precision > 0 && of->points[i]->precision == 0);
+        proves = first && point_proves(of->points[i]) ? of->points[i] : proves;
     }
-    if (!fill_originals(made, points, count, keeper) ||
-        (proves != NULL && !fill_proven(made, proves, points, count, tape_room, keeper)) ||
-        (made->proven && !fill_others(made, points, count, tape_room))) {
+    if (!fill_originals(made, of) || (proves != NULL && !fill_proven(made, proves, of)) ||
+        (made->proven && !fill_others(made, of))) {
         return false;
     }
-    for (size_t i = 0; i < count; i++) {
-        bool proven = made->proven && point_proves(points[i]);
-        planned = planned || (point_has_reference(points[i]) && !proven);
+    for (size_t i = 0; i < of->count; i++) {
+        bool proven = made->proven && point_proves(of->points[i]);
+        planned = planned || (point_has_reference(of->points[i]) && !proven);
     }
-    return !planned || fill_planned(made, points, count, tape_room, keeper);
+    return !planned || fill_planned(made, of);
 }
 
 bool shared_plan(Shared *made, const Point *point)
 {
     made->proven = false;
-    return made->plan != NULL || fill_planned(made, &point, 1, 0, NULL);
+    return made->plan != NULL || fill_planned(made, &(Sharing){&point, 1, 0, NULL});
 }
 
 /* On as many threads as OpenMP would start here. */
@@ -317,7 +327,7 @@ EvaluateStatus shared_make(Shared **shared, const Point *const *points, size_t c
     made->checkpoints = checkpoints;
     made->weights = ref_weights_make(0);
     bool ok = made->weights != NULL && checkpoint_init(&checkpoint, checkpoints, points[0], true) &&
-              fill(made, points, count, tape_room, checkpoint_keeper(&checkpoint));
+              fill(made, &(Sharing){points, count, tape_room, checkpoint_keeper(&checkpoint)});
     checkpoint_clear(&checkpoint);
     if (!ok) {
         shared_clear(made);
@@ -338,7 +348,7 @@ EvaluateStatus shared_make_member(Shared **shared, Family *family, const Point *
     }
     made->family = family;
     made->weights = family_weights(family);
-    bool ok = fill(made, &point, 1, tape_room, NULL);
+    bool ok = fill(made, &(Sharing){&point, 1, tape_room, NULL});
     if (!ok) {
         shared_clear(made);
         return EVALUATE_NO_MEMORY;

@@ -18,6 +18,7 @@ typedef struct {
     bool proven;      /* of point_proves: radii say what is right, until they do not suffice */
     RefBase *base;    /* r(T), and of r(T_infinity) what limit says; NULL where no point asks */
     RefLimit limit;   /* what the base keeps of r(T_infinity) */
+    double lost;      /* by r(T) as proven: ref_base_lost */
     RefBase **others; /* [other_count] of bits that some points need instead, with radii */
     size_t other_count;
     RefWeights *weights; /* own, or the family's */
@@ -59,9 +60,16 @@ const double *shared_original(const Shared *shared, const Point *point);
 /* The point's working precisions: as it says, or as planned. */
 RefBits shared_bits(const RefPlan *plan, const Point *point);
 
-/* r(T), and of r(T_infinity) what is asked for; certify: with radii. */
-RefBase *shared_base(const Shared *shared, const Point *point, bool certify, mpfr_prec_t bits,
-                     RefLimit limit, const RefKeeper *keeper) __attribute__((warn_unused_result));
+/* A base: with radii or not, r(T) at so many bits, and of r(T_infinity) what limit says; most_lost
+ * as ref_base_make has it. */
+typedef struct {
+    bool certify;
+    mpfr_prec_t bits;
+    RefLimit limit;
+    double most_lost;
+} SharedBase;
+RefBase *shared_base(const Shared *shared, const Point *point, const SharedBase *wanted,
+                     const RefKeeper *keeper) __attribute__((warn_unused_result));
 
 /* The precisions of a point that point_proves, of x and e alike, as a radius is of both: that of
  * the base, or as it says; for what is subtracted, what r(T) loses and e^(-2 Omega) hides beside

@@ -51,25 +51,15 @@ static bool model_has_scores(const Model *model)
     return false;
 }
 
-/* A base that is being made: behind layer `done`; limit NULL: without r(T_infinity). */
+/* A base that is being made: r(T) behind layer `done`, then r(T_infinity) behind layer `limited`;
+ * limit NULL: without that. */
 typedef struct {
     RefBase *base;
     RefRun *original, *limit;
     const Pair *pair;
-    size_t done;
+    size_t done, limited;
     bool ok;
 } Making;
-
-static bool init_layer(Making *making, size_t l)
-{
-    RefBase *base = making->base;
-    size_t n = making->pair->original.layout.n, columns = making->pair->compared[l].count;
-    bool limit = base->limit != NULL, certify = base->radius != NULL;
-    return ap_init(&base->original[l], n, columns, base->bits) &&
-           (!limit || ap_init(&base->limit[l], n, columns, base->bits)) &&
-           (!certify || ap_init(&base->radius[l], n, 1, REF_CELL_BITS)) &&
-           (!certify || !limit || ap_init(&base->limit_radius[l], n, 1, REF_CELL_BITS));
-}
 
 static void clear_layers(RefBase *base)
 {
@@ -89,6 +79,25 @@ static void clear_layers(RefBase *base)
     }
 }
 
+/* Some layers' streams and, where there are any, radii. */
+static void visit_layers(RefArchive *archive, Making *making, size_t layers, ApMat *stream,
+                         ApMat *radius)
+{
+    size_t n = making->pair->original.layout.n;
+    bool loading = archive->file == NULL;
+    for (size_t l = 0; making->ok && !archive->failed && l < layers; l++) {
+        size_t columns = making->pair->compared[l].count;
+        making->ok = !loading || (ap_init(&stream[l], n, columns, making->base->bits) &&
+                                  (radius == NULL || ap_init(&radius[l], n, 1, REF_CELL_BITS)));
+        if (making->ok) {
+            archive_mat(archive, &stream[l]);
+        }
+        if (making->ok && radius != NULL) {
+            archive_mat(archive, &radius[l]);
+        }
+    }
+}
+
 static void making_visit(RefArchive *archive, void *state)
 {
     Making *making = state;
@@ -101,60 +110,58 @@ static void making_visit(RefArchive *archive, void *state)
     archive_run(archive, making->original);
     ref_archive_expect(archive, making->original->next.layer == making->done);
     if (making->limit != NULL) {
+        making->limited = ref_archive_count(archive, making->limited, making->done);
         archive_run(archive, making->limit);
-        ref_archive_expect(archive, making->limit->next.layer == making->done);
+        ref_archive_expect(archive, making->limit->next.layer == making->limited);
     }
     archive_mat(archive, &base->score_max);
     if (base->radius != NULL) {
         archive_mat(archive, &base->score_off);
     }
-    for (size_t l = 0; making->ok && !archive->failed && l < making->done; l++) {
-        making->ok = !loading || init_layer(making, l);
-        if (making->ok) {
-            archive_mat(archive, &base->original[l]);
-        }
-        if (making->ok && base->limit != NULL) {
-            archive_mat(archive, &base->limit[l]);
-        }
-        if (making->ok && base->radius != NULL) {
-            archive_mat(archive, &base->radius[l]);
-        }
-        if (making->ok && base->radius != NULL && base->limit != NULL) {
-            archive_mat(archive, &base->limit_radius[l]);
-        }
+    visit_layers(archive, making, making->done, base->original, base->radius);
+    if (base->limit != NULL) {
+        visit_layers(archive, making, making->limited, base->limit, base->limit_radius);
     }
 }
 
-/* The radii of both after layer l + 1. */
-static bool make_radii(Making *making, size_t l)
+/* The next layer of r(T), or of r(T_infinity), l + 1, into its streams and radii. */
+static bool make_layer(Making *making, RefRun *run, ApMat *stream, ApMat *radius, size_t l)
 {
-    RefBase *base = making->base;
     Columns columns = making->pair->compared[l];
-    ref_run_score_radius(making->original, ap_at(&base->score_off, 0, l));
-    return store_radii(&base->radius[l], making->original, columns) &&
-           (making->limit == NULL || store_radii(&base->limit_radius[l], making->limit, columns));
+    ref_run_layer(run);
+    return store(&stream[l], run, columns, making->base->bits) && !ref_run_failed(run) &&
+           (radius == NULL || store_radii(&radius[l], run, columns));
 }
 
-/* The next layer of both. */
-static bool make_layer(Making *making)
+static bool make_original(Making *making)
 {
     RefBase *base = making->base;
-    size_t l = making->done;
-    Columns columns = making->pair->compared[l];
-    ref_run_layer(making->original);
-    bool ok = store(&base->original[l], making->original, columns, base->bits) &&
-              !ref_run_failed(making->original);
+    size_t l = making->done++;
+    bool ok = make_layer(making, making->original, base->original, base->radius, l);
     mpfr_set(ap_at(&base->score_max, 0, l), ref_run_score_max(making->original), MPFR_RNDN);
-    if (ok && making->limit != NULL) {
-        ref_run_layer(making->limit);
-        ok = store(&base->limit[l], making->limit, columns, base->bits) &&
-             !ref_run_failed(making->limit);
-    }
     if (ok && base->radius != NULL) {
-        ok = make_radii(making, l);
+        ref_run_score_radius(making->original, ap_at(&base->score_off, 0, l));
     }
-    making->done = l + 1;
     return ok;
+}
+
+/* What is left of layers to be made: r(T) first, then, unless it has lost more than is asked for,
+ * r(T_infinity). */
+static bool make_next(Making *making, const RefBaseOptions *with)
+{
+    RefBase *base = making->base;
+    if (making->done < base->depth) {
+        making->ok = make_original(making);
+        return true;
+    }
+    bool lost =
+        making->limited == 0 && with->most_lost > 0 && ref_base_lost(base) > with->most_lost;
+    if (making->limit == NULL || making->limited == base->depth || lost) {
+        return false;
+    }
+    size_t l = making->limited++;
+    making->ok = make_layer(making, making->limit, base->limit, base->limit_radius, l);
+    return true;
 }
 
 static bool base_init(RefBase *base, const Pair *pair, RefLimit limit, bool certify)
@@ -213,8 +220,7 @@ RefBase *ref_base_make(const Pair *pair, mpfr_prec_t bits, RefForm form, RefLimi
     if (making.ok) {
         (void)ref_keeper_restore(keeper, what, bits, making_visit, &making);
     }
-    while (making.ok && making.done < base->depth) {
-        making.ok = make_layer(&making);
+    while (making.ok && make_next(&making, with)) {
         if (making.ok) {
             ref_keeper_offer(keeper, what, bits, making_visit, &making);
         }
