@@ -71,13 +71,15 @@ bool imitation_is_whole(const Imitation *imitation)
     return whole;
 }
 
-/* sigma(u), to two roundings. */
-static double logistic(Search *search, double u)
+/* sigma(u) and sigma(-u), to two roundings. */
+static void logistics(Search *search, double u, double *at, double *opposite)
 {
     mpfr_set_d(search->scratch, -fabs(u), MPFR_RNDN);
     mpfr_exp(search->scratch, search->scratch, MPFR_RNDN);
     double e = mpfr_get_d(search->scratch, MPFR_RNDN);
-    return u >= 0 ? 1 / (1 + e) : e / (1 + e);
+    double near = 1 / (1 + e), far = e / (1 + e);
+    *at = u >= 0 ? near : far;
+    *opposite = u > 0 ? far : near;
 }
 
 /* |f| at x, from above. */
@@ -86,8 +88,9 @@ static double height(Search *search, double x)
     double sum = 0, shifts = 0;
     for (size_t t = 0; t < search->imitation->count; t++) {
         GateTerm term = search->imitation->term[t];
-        double gx = term.gate * x, u = gx + term.shift, s = logistic(search, u);
-        sum += term.value * (s + gx * s * logistic(search, -u));
+        double gx = term.gate * x, s, opposite;
+        logistics(search, gx + term.shift, &s, &opposite);
+        sum += term.value * (s + gx * s * opposite);
         shifts = fmax(shifts, fabs(term.shift));
     }
     return fabs(sum - 0.5) + ROUNDED * (search->values + 1) * (1 + shifts);
