@@ -220,6 +220,8 @@ void fuzz_grid(Grid *grid, RunOptions *run, Command command, const char *const *
 {
     int status = grid_read(grid, run, commands_get(command), count_arguments(argv),
                            (char **)(uintptr_t)argv);
+    run->argc = count_arguments(argv);
+    run->argv = (char **)(uintptr_t)argv;
     fuzz_need(status == 0, "grid_read");
 }
 
@@ -229,7 +231,7 @@ int fuzz_sweep(Fuzz *fuzz, const char *const *argv)
     RunOptions run;
     fuzz_listen(fuzz);
     fuzz_grid(&grid, &run, COMMAND_SWEEP, argv);
-    int status = command_sweep(&grid, &run, count_arguments(argv), (char **)(uintptr_t)argv);
+    int status = command_sweep(&grid, &run);
     grid_clear(&grid);
     fuzz_hear(fuzz);
     return status;

@@ -44,48 +44,39 @@ int commands_unknown(const char *name);
 /* Prints `headproof help COMMAND`. */
 void commands_print_help(const CommandInfo *command);
 
-/* The commands that take a grid get it read and checked, and the program's arguments as typed (for
- * the sidecar); each returns an exit code.  --dry-run never comes here. */
+/* The commands that take a grid get it read and checked; each returns an exit code.  --dry-run
+ * never comes here. */
 
 /* Rows of every point, as CSV (or a table on a terminal).  Also `depth`. */
-int command_sweep(const Grid *grid, const RunOptions *run, int argc, char **argv)
-    __attribute__((warn_unused_result));
+int command_sweep(const Grid *grid, const RunOptions *run) __attribute__((warn_unused_result));
 
 /* The smallest, largest and best Omega of every point for its tolerance. */
-int command_min_omega(const Grid *grid, const RunOptions *run, int argc, char **argv)
-    __attribute__((warn_unused_result));
+int command_min_omega(const Grid *grid, const RunOptions *run) __attribute__((warn_unused_result));
 
 /* The laws by which errors grow, of a grid's rows or of tables. */
 int command_growth(const Grid *grid, const RunOptions *run, int argc, char **argv)
     __attribute__((warn_unused_result));
 
 /* The verdict on the grid's rows against a baseline or tolerances (check.h). */
-int command_check(const Grid *grid, const RunOptions *run, int argc, char **argv)
-    __attribute__((warn_unused_result));
+int command_check(const Grid *grid, const RunOptions *run) __attribute__((warn_unused_result));
 
 /* The one point's weights, input and results, as a safetensors file (export.h). */
-int command_export(const Grid *grid, const RunOptions *run, int argc, char **argv)
-    __attribute__((warn_unused_result));
+int command_export(const Grid *grid, const RunOptions *run) __attribute__((warn_unused_result));
 
 /* The rewrite of a trained model over all its inputs, and what it does to predictions. */
-int command_verify(const Grid *grid, const RunOptions *run, int argc, char **argv)
-    __attribute__((warn_unused_result));
+int command_verify(const Grid *grid, const RunOptions *run) __attribute__((warn_unused_result));
 
 /* The attention-only model of a trained one, as plain heads in a safetensors file. */
-int command_convert(const Grid *grid, const RunOptions *run, int argc, char **argv)
-    __attribute__((warn_unused_result));
+int command_convert(const Grid *grid, const RunOptions *run) __attribute__((warn_unused_result));
 
 /* How far the rewrite can be from an infinite Omega's, proven for every input (guarantee/). */
-int command_guarantee(const Grid *grid, const RunOptions *run, int argc, char **argv)
-    __attribute__((warn_unused_result));
+int command_guarantee(const Grid *grid, const RunOptions *run) __attribute__((warn_unused_result));
 
 /* The attention-only model's logits as sums over heads and source tokens (attribute.h). */
-int command_attribute(const Grid *grid, const RunOptions *run, int argc, char **argv)
-    __attribute__((warn_unused_result));
+int command_attribute(const Grid *grid, const RunOptions *run) __attribute__((warn_unused_result));
 
 /* Heads, parameters and arithmetic of a point's sizes, as CSV or text (docs/cost.md). */
-int command_cost(const Grid *grid, const RunOptions *run, int argc, char **argv)
-    __attribute__((warn_unused_result));
+int command_cost(const Grid *grid, const RunOptions *run) __attribute__((warn_unused_result));
 
 /* Puts the shards of a sweep together: the bytes of one run's file, and its verdict.  It takes no
  * grid: argv[2..] are SHARD.csv... -o FILE.csv.  Shards of other grids or versions, missing and

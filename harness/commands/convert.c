@@ -245,13 +245,11 @@ static int choose_omega(Point *point, ConvertedSaid *said, const RunOptions *run
     return status;
 }
 
-int command_convert(const Grid *grid, const RunOptions *run, int argc, char **argv)
+int command_convert(const Grid *grid, const RunOptions *run)
 {
     Pair pair;
     const char *reason;
     int threads = 1;
-    (void)argc;
-    (void)argv;
     if (run->output == NULL || grid->count != 1) {
         complain((Origin){0}, "convert",
                  run->output == NULL ? "expected --output FILE"

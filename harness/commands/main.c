@@ -60,7 +60,9 @@ static int reserve_blas(const CommandInfo *command, const RunOptions *run)
 /* Reads a command line, and what of it the grid does not know: which formats there are. */
 static int read_line(Grid *grid, RunOptions *run, const CommandInfo *command, int argc, char **argv)
 {
-    int status = grid_read(grid, run, command, argc, argv);
+    int status = grid_read(grid, run, command, argc - 1, argv + 1);
+    run->argc = argc;
+    run->argv = argv;
     if (status == 0) {
         status = format_check(run);
         if (status != 0) {
@@ -93,14 +95,13 @@ static int read_shared(Grid *grid, RunOptions *run, const CommandInfo *command, 
 
 /* A command that evaluates a model's weights begins with the model's own answers, and ends with
  * what they showed; verify has that in its verdict. */
-static int run_witnessed(const CommandInfo *command, const Grid *grid, const RunOptions *run,
-                         int argc, char **argv)
+static int run_witnessed(const CommandInfo *command, const Grid *grid, const RunOptions *run)
 {
     bool evaluates = command->operands <= OPERANDS_MODEL, first = team_rank() == 0;
     int status = evaluates && first ? witness_check(grid, run) : 0;
     status = run->team ? team_first(status) : status;
     if (status == 0) {
-        status = command->run(grid, run, argc, argv);
+        status = command->run(grid, run);
         if (evaluates && first && status <= 1 && command != commands_get(COMMAND_VERIFY)) {
             witness_say(grid, run);
         }
@@ -113,7 +114,7 @@ static int run_evaluating(const CommandInfo *command, int argc, char **argv)
     Grid grid;
     RunOptions run;
     bool shared = team_size() > 1 && command->shared;
-    int status = (shared ? read_shared : read_line)(&grid, &run, command, argc - 1, argv + 1);
+    int status = (shared ? read_shared : read_line)(&grid, &run, command, argc, argv);
     if (status == 0) {
         double start = clock_seconds();
         if (!run.dry_run) {
@@ -121,7 +122,7 @@ static int run_evaluating(const CommandInfo *command, int argc, char **argv)
                 grid_announce(&grid, run.quiet || team_rank() > 0);
             }
             status = reserve_blas(command, &run);
-            status = status != 0 ? status : run_witnessed(command, &grid, &run, argc, argv);
+            status = status != 0 ? status : run_witnessed(command, &grid, &run);
         } else if (team_rank() == 0) {
             status = dry_run(&grid, &run);
         }

@@ -15,9 +15,8 @@
 struct Grid;
 struct RunOptions;
 
-/* Runs a command on a grid that is read and checked; argv: as typed.  Returns an exit code. */
-typedef int RunCommand(const struct Grid *grid, const struct RunOptions *run, int argc,
-                       char **argv);
+/* Runs a command on a grid that is read and checked.  Returns an exit code. */
+typedef int RunCommand(const struct Grid *grid, const struct RunOptions *run);
 
 /* The operands behind the flags. */
 typedef enum {

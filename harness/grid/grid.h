@@ -37,6 +37,8 @@ typedef struct {
 
 /* Options that are not axes. */
 typedef struct RunOptions {
+    int argc; /* the program's arguments as typed, for the sidecar; the caller's of grid_read */
+    char **argv;
     const char *output;      /* -o, --output; NULL: stdout */
     const char *format;      /* --format: see table/format.h; NULL: csv */
     const char *output_flag; /* what output goes by in messages; NULL: output */

@@ -267,7 +267,7 @@ static int check_request(const Grid *grid)
     return 0;
 }
 
-int command_attribute(const Grid *grid, const RunOptions *run, int argc, char **argv)
+int command_attribute(const Grid *grid, const RunOptions *run)
 {
     int threads = run->threads > 0 ? run->threads : omp_get_num_procs();
     Output *output = NULL;
@@ -286,7 +286,8 @@ int command_attribute(const Grid *grid, const RunOptions *run, int argc, char **
     }
     if (status <= 1 && output != NULL) {
         double seconds = clock_seconds() - start;
-        const RunRecord record = {.argc = argc, .argv = argv, .grid = grid, .seconds = &seconds};
+        const RunRecord record = {
+            .argc = run->argc, .argv = run->argv, .grid = grid, .seconds = &seconds};
         int finished = output_finish(output, &record);
         status = finished != 0 ? finished : status;
     }

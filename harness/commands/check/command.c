@@ -326,7 +326,7 @@ static int conclude(Checking *command)
 }
 
 /* Into a file that a run which is interrupted goes on with, or into memory. */
-static int sweep(Checking *command, const Grid *grid, int argc, char **argv)
+static int sweep(Checking *command, const Grid *grid)
 {
     RunOptions run = *command->run;
     run.output = command->obtained;
@@ -337,15 +337,14 @@ static int sweep(Checking *command, const Grid *grid, int argc, char **argv)
         return memory_fault();
     }
     run.check = (CheckOptions){0}; /* reports are this command's */
-    int swept = command->run->every_input ? command_guarantee(grid, &run, argc, argv)
-                                          : command_sweep(grid, &run, argc, argv);
+    int swept = (command->run->every_input ? command_guarantee : command_sweep)(grid, &run);
     bool closed = run.stream == NULL || fclose(run.stream) == 0;
     return swept <= 1 && !closed ? memory_fault() : swept;
 }
 
-static int evaluate(Checking *command, const Grid *grid, int argc, char **argv)
+static int evaluate(Checking *command, const Grid *grid)
 {
-    int swept = sweep(command, grid, argc, argv);
+    int swept = sweep(command, grid);
     if (swept != 0 && swept != 1) {
         return swept;
     }
@@ -353,14 +352,14 @@ static int evaluate(Checking *command, const Grid *grid, int argc, char **argv)
     return status != 0 ? status : conclude(command);
 }
 
-int command_check(const Grid *grid, const RunOptions *run, int argc, char **argv)
+int command_check(const Grid *grid, const RunOptions *run)
 {
     Checking command = {.run = run,
                         .check = {.command = "check",
                                   .grid = grid,
                                   .options = &run->check,
-                                  .argc = argc,
-                                  .argv = argv,
+                                  .argc = run->argc,
+                                  .argv = run->argv,
                                   .proves = run->every_input ? run : NULL}};
     command.check.colors = terminal_has_colors(stdout, run->color);
     command.check.judged = run->check.baseline != NULL || grid_first_judged(grid) != NULL;
@@ -368,7 +367,7 @@ int command_check(const Grid *grid, const RunOptions *run, int argc, char **argv
     status = status != 0 ? status : check_open(&command.check);
     status = status != 0 ? status : choose_paths(&command);
     status = status != 0 ? status : reports_open(&command.reports, &run->check);
-    status = status != 0 ? status : evaluate(&command, grid, argc, argv);
+    status = status != 0 ? status : evaluate(&command, grid);
     reports_clear(&command.reports);
     free(command.beside);
     free(command.obtained);

@@ -11,16 +11,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-int outcome_open(Outcome *outcome, const OutcomeKind *kind, const RunOptions *run, bool judged,
-                 int argc, char **argv)
+int outcome_open(Outcome *outcome, const OutcomeKind *kind, const RunOptions *run, bool judged)
 {
     *outcome = (Outcome){.kind = kind};
     outcome->check = (Check){.command = kind->command,
                              .tells = true,
                              .judged = judged,
                              .options = &run->check,
-                             .argc = argc,
-                             .argv = argv};
+                             .argc = run->argc,
+                             .argv = run->argv};
     if (!reports_wanted(&run->check)) {
         return 0;
     }

@@ -30,8 +30,8 @@ typedef struct {
 
 /* Before any work: the reports can be written.  judged: anything is, by a tolerance.  0; 2 or 99
  * after a message.  Clear it in every case. */
-int outcome_open(Outcome *outcome, const OutcomeKind *kind, const RunOptions *run, bool judged,
-                 int argc, char **argv) __attribute__((warn_unused_result));
+int outcome_open(Outcome *outcome, const OutcomeKind *kind, const RunOptions *run, bool judged)
+    __attribute__((warn_unused_result));
 
 /* After the line of a case: what it took, and what reproduces it, which becomes the outcome's
  * (malloc'ed; NULL: memory was short).  0; 99 after a message. */

@@ -125,7 +125,7 @@ static int run_point(Output *output, const RunOptions *run, const Point *point, 
     return status;
 }
 
-int command_cost(const Grid *grid, const RunOptions *run, int argc, char **argv)
+int command_cost(const Grid *grid, const RunOptions *run)
 {
     Output *output;
     int status = output_open_run(&output, run);
@@ -137,7 +137,8 @@ int command_cost(const Grid *grid, const RunOptions *run, int argc, char **argv)
     }
     status = status != 0
                  ? status
-                 : output_finish(output, &(RunRecord){.argc = argc, .argv = argv, .grid = grid});
+                 : output_finish(output,
+                                 &(RunRecord){.argc = run->argc, .argv = run->argv, .grid = grid});
     output_clear(output);
     return status;
 }

@@ -178,11 +178,9 @@ static int write_point(const Point *point, const char *path)
     return status;
 }
 
-int command_export(const Grid *grid, const RunOptions *run, int argc, char **argv)
+int command_export(const Grid *grid, const RunOptions *run)
 {
     int threads = 1;
-    (void)argc;
-    (void)argv;
     int status = check_request(grid, run);
     status = status != 0 ? status : check_entries(&grid->points[0]);
     status = status != 0 ? status : grid_predict(grid, run->memory, &threads);

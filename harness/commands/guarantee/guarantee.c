@@ -126,7 +126,7 @@ static int check_asked(const Grid *grid)
     return 0;
 }
 
-int command_guarantee(const Grid *grid, const RunOptions *run, int argc, char **argv)
+int command_guarantee(const Grid *grid, const RunOptions *run)
 {
     Run all = {.grid = grid, .run = run};
     bool judged = grid_first_judged(grid) != NULL;
@@ -138,8 +138,7 @@ int command_guarantee(const Grid *grid, const RunOptions *run, int argc, char **
         status = run->stream != NULL ? output_open_stream(&all.output, run->stream)
                                      : output_open_run(&all.output, run);
     }
-    status = status == 0 ? outcome_open(&all.outcome, &guarantee_outcome, run, judged, argc, argv)
-                         : status;
+    status = status == 0 ? outcome_open(&all.outcome, &guarantee_outcome, run, judged) : status;
     if (status == 0 && all.outcome.file != NULL && guarantee_write_header(all.outcome.file) != 0) {
         status = memory_fault();
     }
@@ -147,7 +146,8 @@ int command_guarantee(const Grid *grid, const RunOptions *run, int argc, char **
         status = run_point(&all, &grid->points[i]);
     }
     if (status == 0) {
-        status = output_finish(all.output, &(RunRecord){.argc = argc, .argv = argv, .grid = grid});
+        status = output_finish(all.output,
+                               &(RunRecord){.argc = run->argc, .argv = run->argv, .grid = grid});
     }
     if (status == 0) {
         status = outcome_finish(&all.outcome, all.failed == 0, NULL);

@@ -190,18 +190,17 @@ static void clear(Searches *all)
 static const OutcomeKind min_omega_outcome = {
     .command = "min-omega", .reason = "no omega was found", .column = "omega_min"};
 
-static int open_files(Searches *all, const RunOptions *run, int argc, char **argv)
+static int open_files(Searches *all, const RunOptions *run)
 {
     int status = output_open_run(&all->output, run);
-    status = status != 0 ? status
-                         : outcome_open(&all->outcome, &min_omega_outcome, run, true, argc, argv);
+    status = status != 0 ? status : outcome_open(&all->outcome, &min_omega_outcome, run, true);
     if (status == 0 && all->outcome.file != NULL) {
         (void)row_write_case_header(all->outcome.file); /* the stream remembers */
     }
     return status;
 }
 
-int command_min_omega(const Grid *grid, const RunOptions *run, int argc, char **argv)
+int command_min_omega(const Grid *grid, const RunOptions *run)
 {
     int threads = run->threads > 0 ? run->threads : omp_get_num_procs();
     Searches all = {
@@ -219,18 +218,17 @@ int command_min_omega(const Grid *grid, const RunOptions *run, int argc, char **
     }
     if (status == 0) {
         all.color = run->color;
-        status = open_files(&all, run, argc, argv);
+        status = open_files(&all, run);
     }
     if (status == 0) {
         progress_open(&all.progress, progress_stderr(run->quiet), search_all_cost(grid));
         status = run_searches(&all, threads);
     }
-    status =
-        status != 0
-            ? status
-            : output_finish(
-                  all.output,
-                  &(RunRecord){.argc = argc, .argv = argv, .grid = grid, .seconds = all.seconds});
+    status = status != 0 ? status
+                         : output_finish(all.output, &(RunRecord){.argc = run->argc,
+                                                                  .argv = run->argv,
+                                                                  .grid = grid,
+                                                                  .seconds = all.seconds});
     status = status != 0 ? status : outcome_finish(&all.outcome, all.missing == 0, NULL);
     clear(&all);
     return status != 0 ? status : all.missing > 0;

@@ -393,11 +393,11 @@ static int lead(Sweep *sweep)
     return status;
 }
 
-int command_sweep(const Grid *grid, const RunOptions *run, int argc, char **argv)
+int command_sweep(const Grid *grid, const RunOptions *run)
 {
     Sweep sweep = {.grid = grid,
                    .options = run,
-                   .run = {.argc = argc, .argv = argv, .grid = grid},
+                   .run = {.argc = run->argc, .argv = run->argv, .grid = grid},
                    .record = {.shard = run->shards > 0 ? run->shard : 1,
                               .shards = run->shards > 0 ? run->shards : 1},
                    .writing = PTHREAD_MUTEX_INITIALIZER};

@@ -318,18 +318,16 @@ static int open_output(Output **output, const RunOptions *run)
     return status;
 }
 
-static int open_outcome(Outcome *outcome, const Grid *grid, const RunOptions *run, int argc,
-                        char **argv)
+static int open_outcome(Outcome *outcome, const Grid *grid, const RunOptions *run)
 {
-    int status =
-        outcome_open(outcome, &verify_outcome, run, grid_first_judged(grid) != NULL, argc, argv);
+    int status = outcome_open(outcome, &verify_outcome, run, grid_first_judged(grid) != NULL);
     if (status == 0 && outcome->file != NULL) {
         verify_cases_header(outcome->file);
     }
     return status;
 }
 
-int command_verify(const Grid *grid, const RunOptions *run, int argc, char **argv)
+int command_verify(const Grid *grid, const RunOptions *run)
 {
     int threads = run->threads > 0 ? run->threads : omp_get_num_procs();
     Output *output = NULL;
@@ -343,7 +341,7 @@ int command_verify(const Grid *grid, const RunOptions *run, int argc, char **arg
     status = status != 0 ? status : record_open(&record, grid, run);
     status = status != 0 ? status : grid_predict(grid, run->memory, &threads);
     status = status != 0 ? status : open_output(&output, run);
-    status = status != 0 ? status : open_outcome(&outcome, grid, run, argc, argv);
+    status = status != 0 ? status : open_outcome(&outcome, grid, run);
     if (status == 0) {
         const Verify base = {.options = run,
                              .passed = true,
@@ -354,8 +352,8 @@ int command_verify(const Grid *grid, const RunOptions *run, int argc, char **arg
     }
     digest_print(record.record.identity.points, record.inputs);
     if (status <= 1 && output != NULL) {
-        const RunRecord all = {.argc = argc,
-                               .argv = argv,
+        const RunRecord all = {.argc = run->argc,
+                               .argv = run->argv,
                                .grid = grid,
                                .seconds = record.seconds,
                                .sweep = &record.record};
